@@ -59,7 +59,7 @@ are dated by SOURCE_DATE_EPOCH where that is set.`,
 			if text := os.Getenv("SOURCE_DATE_EPOCH"); text != "" {
 				seconds, err := strconv.ParseInt(text, 10, 64)
 				if err != nil {
-					return &krigo.UsageError{Err: fmt.Errorf("SOURCE_DATE_EPOCH %q: want seconds since 1970", text)}
+					return misused("SOURCE_DATE_EPOCH %q: want seconds since 1970", text)
 				}
 				date := time.Unix(seconds, 0).UTC()
 				header.Date = &date

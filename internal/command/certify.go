@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -16,11 +15,16 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
+// certifyFlags are the flags of certify.
+type certifyFlags struct {
+	epsilon, shift                        float64
+	fresh, refit, noRefit, anytime, order bool
+	declaration                           string
+	of                                    predictedFlags
+}
+
 func newCertify(c *common) *cobra.Command {
-	var epsilon, shift float64
-	var fresh, refit, noRefit, anytime, order bool
-	var declaration string
-	var of predictedFlags
+	var f certifyFlags
 	cmd := &cobra.Command{
 		Use:   "certify MODEL DATA | --predictions FILE --target COL --epsilon E",
 		Short: "Recompute a model's certificate from the model file and its data",
@@ -48,119 +52,139 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
   krigo certify houses.krigo houses-of-next-year.csv --fresh
   krigo certify --predictions forest.csv --target price --prediction yhat --epsilon 20000 --out forest.json`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if of.file != "" {
+			if f.of.file != "" {
 				return exactly(0)(cmd, args)
 			}
 			return exactly(2)(cmd, args)
 		},
 		RunE: c.over(func(cmd *cobra.Command, args []string, job ranks.Ranks) error {
-			if cmd.Flags().Changed("epsilon") && !(epsilon > 0) {
-				return &krigo.UsageError{Err: fmt.Errorf("--epsilon %v: want a positive number", epsilon)}
-			}
-			if fresh && cmd.Flags().Changed("epsilon") {
-				return &krigo.UsageError{Err: errors.New("--fresh with --epsilon: the bounds are for the ε that was declared " +
-					"when the model was fitted; leave one of the two out")}
-			}
-			if anytime && !fresh {
-				return &krigo.UsageError{Err: errors.New("--anytime is for --fresh: the certified rows were counted once")}
-			}
-			shifted := cmd.Flags().Changed("shift")
-			if shifted && !(shift >= 0) {
-				return &krigo.UsageError{Err: fmt.Errorf("--shift %v: want a relative entropy in nats, 0 or more, such as 0.01",
-					shift)}
-			}
-			if declaration != "" && (fresh || of.file != "") {
-				return &krigo.UsageError{Err: errors.New("--declaration with --fresh or --predictions: it is about a model and " +
-					"the data that it was made from")}
-			}
-			if err := of.alone(cmd, fresh || refit || noRefit || order || shifted); err != nil {
+			if err := f.check(cmd, job); err != nil {
 				return err
 			}
-			if of.file != "" {
-				return of.certify(cmd, c, epsilon, job)
+			if f.of.file != "" {
+				return f.of.certify(cmd, c, f.epsilon, job)
 			}
-			if noRefit && refit {
-				return &krigo.UsageError{Err: errors.New("--refit with --no-refit: leave one of the two out")}
-			}
-			if refit && !fresh && (cmd.Flags().Changed("epsilon") || job.Size() > 1) {
-				return &krigo.UsageError{Err: errors.New("--refit fits with the ε that was declared, on one rank")}
-			}
-			m, err := krigo.Load(args[0])
-			if err != nil {
-				return err
-			}
-			if order {
-				if m, err = m.AcceptFileOrder(); err != nil {
-					return fmt.Errorf("--accept-file-order: %w", err)
-				}
-			}
-			table, err := readTable(args[1], cmd.InOrStdin(), job, m.Reading.Naming(m.Group))
-			if err != nil {
-				return err
-			}
-			defer table.Close()
-			if fresh {
-				progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-				f, err := m.CertifyFresh(progress.telling(cmd.Context()), table)
-				progress.end()
-				if err == nil && shifted {
-					err = f.ShiftTo(shift)
-				}
-				if err == nil && anytime {
-					err = f.AtAnyTime()
-				}
-				if err != nil {
-					return err
-				}
-				if c.json {
-					return printJSON(cmd.OutOrStdout(), f)
-				}
-				printFresh(cmd.OutOrStdout(), m, f)
-				return nil
-			}
-			o := krigo.CertifyOptions{Epsilon: epsilon}
-			if declaration != "" {
-				if o.Declaration, err = memory.ReadFile(declaration, textTimes); err != nil {
-					return fmt.Errorf("--declaration %s: %w", declaration, err)
-				}
-			}
-			again := job.Size() == 1 && !noRefit && epsilon == 0
-			r, err := recertify(cmd, c, args[0], m, table, o, refit, again)
-			if err == nil && shifted {
-				err = r.ShiftTo(shift)
-			}
-			if err != nil {
-				return err
-			}
-			if c.json {
-				return printJSON(cmd.OutOrStdout(), r)
-			}
-			printRecertification(cmd.OutOrStdout(), m, r)
-			return nil
+			return f.run(cmd, c, args, job)
 		}),
 	}
 	bind(cmd.Flags(),
-		cliFlag{name: "epsilon", value: "E", rule: "the declared one", to: &epsilon,
+		cliFlag{name: "epsilon", value: "E", rule: "the declared one", to: &f.epsilon,
 			help: "another half-width, in sd of the target: a heuristic number, but with a curve; of --predictions ε, in its " +
 				"units"},
-		cliFlag{name: "declaration", value: "FILE", to: &declaration, endings: []string{"json"},
+		cliFlag{name: "declaration", value: "FILE", to: &f.declaration, endings: []string{"json"},
 			help: "check that the model was fitted as this declaration says (krigo declare)"},
-		cliFlag{name: "refit", to: &refit,
+		cliFlag{name: "refit", to: &f.refit,
 			help: "fit again with the options that the model was fitted with, and compare every bit"},
-		cliFlag{name: "no-refit", to: &noRefit,
+		cliFlag{name: "no-refit", to: &f.noRefit,
 			help: "don't fit again, not even where training took less than a minute"},
-		cliFlag{name: "accept-file-order", to: &order,
+		cliFlag{name: "accept-file-order", to: &f.order,
 			help: "of models of before version 5: you vouch that the order of the rows in the file, which decided their " +
 				"roles, is chance"},
-		cliFlag{name: "fresh", to: &fresh,
+		cliFlag{name: "fresh", to: &f.fresh,
 			help: "bound the risk from rows the model never saw"},
-		cliFlag{name: "anytime", to: &anytime,
+		cliFlag{name: "anytime", to: &f.anytime,
 			help: "of --fresh: also limits that hold at every number of rows at once, so that one may look as often as one likes"},
-		cliFlag{name: "shift", value: "RHO", to: &shift,
+		cliFlag{name: "shift", value: "RHO", to: &f.shift,
 			help: "also the bound on rows of another source, whose relative entropy to this one is at most RHO nats"},
 	)
-	of.bind(cmd)
+	f.of.bind(cmd)
 	return cmd
+}
+
+// check says what doesn't go together.
+func (f *certifyFlags) check(cmd *cobra.Command, job ranks.Ranks) error {
+	if cmd.Flags().Changed("epsilon") && !(f.epsilon > 0) {
+		return misused("--epsilon %v: want a positive number", f.epsilon)
+	}
+	if f.fresh && cmd.Flags().Changed("epsilon") {
+		return misused("--fresh with --epsilon: the bounds are for the ε that was declared " +
+			"when the model was fitted; leave one of the two out")
+	}
+	if f.anytime && !f.fresh {
+		return misused("--anytime is for --fresh: the certified rows were counted once")
+	}
+	shifted := cmd.Flags().Changed("shift")
+	if shifted && !(f.shift >= 0) {
+		return misused("--shift %v: want a relative entropy in nats, 0 or more, such as 0.01", f.shift)
+	}
+	if f.declaration != "" && (f.fresh || f.of.file != "") {
+		return misused("--declaration with --fresh or --predictions: it is about a model and " +
+			"the data that it was made from")
+	}
+	if err := f.of.alone(cmd, f.fresh || f.refit || f.noRefit || f.order || shifted); err != nil {
+		return err
+	}
+	if f.of.file != "" {
+		return nil
+	}
+	if f.noRefit && f.refit {
+		return misused("--refit with --no-refit: leave one of the two out")
+	}
+	if f.refit && !f.fresh && (cmd.Flags().Changed("epsilon") || job.Size() > 1) {
+		return misused("--refit fits with the ε that was declared, on one rank")
+	}
+	return nil
+}
+
+// run certifies a model anew.
+func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ranks.Ranks) error {
+	m, err := krigo.Load(args[0])
+	if err != nil {
+		return err
+	}
+	if f.order {
+		if m, err = m.AcceptFileOrder(); err != nil {
+			return fmt.Errorf("--accept-file-order: %w", err)
+		}
+	}
+	table, err := readTable(args[1], cmd.InOrStdin(), job, m.Reading.Naming(m.Group))
+	if err != nil {
+		return err
+	}
+	defer table.Close()
+	if f.fresh {
+		return f.runFresh(cmd, c, m, table)
+	}
+	o := krigo.CertifyOptions{Epsilon: f.epsilon}
+	if f.declaration != "" {
+		if o.Declaration, err = memory.ReadFile(f.declaration, textTimes); err != nil {
+			return fmt.Errorf("--declaration %s: %w", f.declaration, err)
+		}
+	}
+	again := job.Size() == 1 && !f.noRefit && f.epsilon == 0
+	r, err := recertify(cmd, c, args[0], m, table, o, f.refit, again)
+	if err == nil && cmd.Flags().Changed("shift") {
+		err = r.ShiftTo(f.shift)
+	}
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return printJSON(cmd.OutOrStdout(), r)
+	}
+	printRecertification(cmd.OutOrStdout(), m, r)
+	return nil
+}
+
+// runFresh bounds the risk of a model by rows that it never saw.
+func (f *certifyFlags) runFresh(cmd *cobra.Command, c *common, m *krigo.Model, table *dataset.Table) error {
+	progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+	fresh, err := m.CertifyFresh(progress.telling(cmd.Context()), table)
+	progress.end()
+	if err == nil && cmd.Flags().Changed("shift") {
+		err = fresh.ShiftTo(f.shift)
+	}
+	if err == nil && f.anytime {
+		err = fresh.AtAnyTime()
+	}
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return printJSON(cmd.OutOrStdout(), fresh)
+	}
+	printFresh(cmd.OutOrStdout(), m, fresh)
+	return nil
 }
 
 // recertify computes the certificate of a model anew, and refuses a model that says otherwise.

@@ -102,11 +102,11 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupt
 				return &krigo.UsageError{Err: err}
 			}
 			if ranks.Launched() && !slices.Contains(spread, cmd.Name()) {
-				return &krigo.UsageError{Err: fmt.Errorf("%s isn't spread over ranks, and several would do the same: start it "+
-					"without mpirun", cmd.CommandPath())}
+				return misused("%s isn't spread over ranks, and several would do the same: start it "+
+					"without mpirun", cmd.CommandPath())
 			}
 			if c.threads < 0 {
-				return &krigo.UsageError{Err: fmt.Errorf("--threads %d: want a positive number, or 0 for all", c.threads)}
+				return misused("--threads %d: want a positive number, or 0 for all", c.threads)
 			}
 			if c.threads > 0 {
 				runtime.GOMAXPROCS(min(c.threads, runtime.NumCPU()))
@@ -128,7 +128,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupt
 	root.SetUsageFunc(usage)
 	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &krigo.UsageError{Err: fmt.Errorf("%w%s (see %s --help)", err, nearestFlag(cmd, err), cmd.CommandPath())}
+		return misused("%w%s (see %s --help)", err, nearestFlag(cmd, err), cmd.CommandPath())
 	})
 	return root
 }

@@ -35,18 +35,9 @@ stands by itself; picking the best row of the table is a choice they don't pay f
   krigo compare houses.csv --target price --objectives kl-pac,vfe,fitc --inducing 100 --epsilon 0.4,0.6,0.8`,
 		Args: exactly(1),
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
-			for _, flag := range []string{"objective", "promise"} {
-				if cmd.Flags().Changed(flag) {
-					return &krigo.UsageError{Err: fmt.Errorf("--%s: compare takes --objectives, a list, and makes no promises; fit "+
-						"does", flag)}
-				}
-			}
-			for i, name := range f.objectives {
-				f.objectives[i] = strings.TrimSpace(name)
-			}
-			if len(f.objectives) == 0 || slices.Contains(f.objectives, "") {
-				return &krigo.UsageError{Err: fmt.Errorf("--objectives %q: name one or several, with commas between them: %s",
-					strings.Join(f.objectives, ","), strings.Join(method.Names(), ", "))}
+			epsilons, err := comparable(cmd, &f)
+			if err != nil {
+				return err
 			}
 			out := f.out
 			if err := comparisonName(out); err != nil {
@@ -57,19 +48,6 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 					return err
 				}
 			}
-			list := strings.Split(f.epsilon, ",")
-			var epsilons []float64
-			for _, e := range list {
-				below, above, err := parseEpsilon(e)
-				if err == nil && above != 0 && len(list) > 1 {
-					err = fmt.Errorf("--epsilon %q: a list can't hold asymmetric widths", f.epsilon)
-				}
-				if err != nil {
-					return &krigo.UsageError{Err: err}
-				}
-				epsilons = append(epsilons, below)
-			}
-			f.epsilon = list[0]
 			table, o, err := f.read(args[0], cmd.InOrStdin(), ranks.Alone{})
 			if err != nil {
 				return err
@@ -87,15 +65,7 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 				return err
 			}
 			if out != "" && r.Rank() == 0 {
-				if err := disk.Write(out, func(w io.Writer) error {
-					switch strings.ToLower(filepath.Ext(out)) {
-					case ".html":
-						return report.WriteComparison(w, o.Data.Target, rows)
-					case ".json":
-						return printJSON(w, rows)
-					}
-					return writeComparison(w, rows)
-				}); err != nil {
+				if err := saveComparison(out, o.Data.Target, rows); err != nil {
 					return err
 				}
 			}
@@ -116,6 +86,48 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 	return cmd
 }
 
+// comparable checks the flags that compare has beside those of a fit, and returns the widths; f is left with the first.
+func comparable(cmd *cobra.Command, f *fitFlags) (epsilons []float64, err error) {
+	for _, flag := range []string{"objective", "promise"} {
+		if cmd.Flags().Changed(flag) {
+			return nil, misused("--%s: compare takes --objectives, a list, and makes no promises; fit does", flag)
+		}
+	}
+	for i, name := range f.objectives {
+		f.objectives[i] = strings.TrimSpace(name)
+	}
+	if len(f.objectives) == 0 || slices.Contains(f.objectives, "") {
+		return nil, &krigo.UsageError{Err: fmt.Errorf("--objectives %q: name one or several, with commas between them: %s",
+			strings.Join(f.objectives, ","), strings.Join(method.Names(), ", "))}
+	}
+	list := strings.Split(f.epsilon, ",")
+	for _, e := range list {
+		below, above, err := parseEpsilon(e)
+		if err == nil && above != 0 && len(list) > 1 {
+			err = fmt.Errorf("--epsilon %q: a list can't hold asymmetric widths", f.epsilon)
+		}
+		if err != nil {
+			return nil, &krigo.UsageError{Err: err}
+		}
+		epsilons = append(epsilons, below)
+	}
+	f.epsilon = list[0]
+	return epsilons, nil
+}
+
+// saveComparison writes a comparison, as the file's name says.
+func saveComparison(out, target string, rows []krigo.Comparison) error {
+	return disk.Write(out, func(w io.Writer) error {
+		switch strings.ToLower(filepath.Ext(out)) {
+		case ".html":
+			return report.WriteComparison(w, target, rows)
+		case ".json":
+			return printJSON(w, rows)
+		}
+		return writeComparison(w, rows)
+	})
+}
+
 // comparisonName refuses files that would be of another kind than their names say. What is no file, such as a pipe, has
 // CSV.
 func comparisonName(out string) error {
@@ -125,8 +137,8 @@ func comparisonName(out string) error {
 	if at, err := os.Stat(out); err == nil && !at.Mode().IsRegular() && !at.IsDir() {
 		return nil
 	}
-	return &krigo.UsageError{Err: fmt.Errorf("--out %s: a comparison is written as CSV, JSON or HTML: name a file that "+
-		"ends in .csv, .json or .html", out)}
+	return misused("--out %s: a comparison is written as CSV, JSON or HTML: name a file that "+
+		"ends in .csv, .json or .html", out)
 }
 
 // printComparison prints the measures that fit a terminal; the files have all.

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
@@ -29,7 +27,7 @@ so other seeds and options could be tried before the best was declared.`,
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
 			for _, name := range ofTheFit {
 				if cmd.Flags().Changed(name) {
-					return &krigo.UsageError{Err: fmt.Errorf("--%s: it is the fit's, not a declaration's", name)}
+					return misused("--%s: it is the fit's, not a declaration's", name)
 				}
 			}
 			table, o, err := f.read(args[0], cmd.InOrStdin(), r)

@@ -1,8 +1,8 @@
 package command
 
 import (
-	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +31,7 @@ the exact GP. The certificate is at the parameters rounded to the grid.`,
 		Args: exactly(1),
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
 			if f.params == "" {
-				return &krigo.UsageError{Err: errors.New("--params is missing: name the JSON file with the parameters")}
+				return misused("--params is missing: name the JSON file with the parameters")
 			}
 			p, err := readParams(f.params)
 			if err != nil {
@@ -46,58 +46,61 @@ the exact GP. The certificate is at the parameters rounded to the grid.`,
 			if err != nil {
 				return err
 			}
-			w := cmd.OutOrStdout()
 			if c.json {
-				return printJSON(w, e)
+				return printJSON(cmd.OutOrStdout(), e)
 			}
-			fmt.Fprintf(w, "%s %.12g", e.Objective, e.Value)
-			if e.StandardError != nil {
-				fmt.Fprintf(w, " ± %.2g (an estimate and its standard error)", *e.StandardError)
-			}
-			fmt.Fprintln(w)
-			if e.Jitter > 0 {
-				fmt.Fprintf(w, "with %.2g added to the diagonal of the inducing inputs' covariance matrix\n", e.Jitter)
-			}
-			fmt.Fprintln(w, "gradient")
-			if err := printJSON(w, e.Gradient); err != nil {
-				return err
-			}
-			if e.GradientError != nil {
-				fmt.Fprintln(w, "its standard errors")
-				if err := printJSON(w, e.GradientError); err != nil {
-					return err
-				}
-			}
-			if b := e.EvidenceBounds; b != nil {
-				fmt.Fprintln(w, "log evidence, from above to below")
-				for _, bound := range []struct {
-					name  string
-					value *float64
-				}{{"upper bound", b.Upper}, {"by the norm of K − Q", b.UpperNorm}, {"evidence", b.Evidence},
-					{"α-ELBO", b.AlphaELBO},
-					{"α-ELBO at vfe's q(U)", b.AlphaAtVariational}, {"Jensen's there", b.Jensen}, {"vfe", b.Variational}} {
-					if bound.value != nil {
-						fmt.Fprintf(w, "  %-22s %.12g\n", bound.name, *bound.value)
-					}
-				}
-			}
-			if e.Certificate == nil {
-				fmt.Fprintf(w, "No certificate: %s.\n", e.CertificateReason)
-			} else {
-				sure := ""
-				if c := e.Certificate; c.Valid {
-					what := "rows"
-					if c.Groups > 0 {
-						what = "groups"
-					}
-					sure = fmt.Sprintf(", with %s confidence (over the draw of the certified %s)", cautious.Complement(c.Delta), what)
-				}
-				fmt.Fprintf(w, "%s at the rounded parameters: %.6f%s\n", e.Certificate.Label,
-					cautious.RoundUp(e.Certificate.Bound, 6), sure)
-			}
-			return nil
+			return printEvaluation(cmd.OutOrStdout(), e)
 		}),
 	}
 	f.register(cmd.Flags(), "evaluate")
 	return cmd
+}
+
+func printEvaluation(w io.Writer, e *krigo.Evaluation) error {
+	fmt.Fprintf(w, "%s %.12g", e.Objective, e.Value)
+	if e.StandardError != nil {
+		fmt.Fprintf(w, " ± %.2g (an estimate and its standard error)", *e.StandardError)
+	}
+	fmt.Fprintln(w)
+	if e.Jitter > 0 {
+		fmt.Fprintf(w, "with %.2g added to the diagonal of the inducing inputs' covariance matrix\n", e.Jitter)
+	}
+	fmt.Fprintln(w, "gradient")
+	if err := printJSON(w, e.Gradient); err != nil {
+		return err
+	}
+	if e.GradientError != nil {
+		fmt.Fprintln(w, "its standard errors")
+		if err := printJSON(w, e.GradientError); err != nil {
+			return err
+		}
+	}
+	if b := e.EvidenceBounds; b != nil {
+		fmt.Fprintln(w, "log evidence, from above to below")
+		for _, bound := range []struct {
+			name  string
+			value *float64
+		}{{"upper bound", b.Upper}, {"by the norm of K − Q", b.UpperNorm}, {"evidence", b.Evidence},
+			{"α-ELBO", b.AlphaELBO},
+			{"α-ELBO at vfe's q(U)", b.AlphaAtVariational}, {"Jensen's there", b.Jensen}, {"vfe", b.Variational}} {
+			if bound.value != nil {
+				fmt.Fprintf(w, "  %-22s %.12g\n", bound.name, *bound.value)
+			}
+		}
+	}
+	if e.Certificate == nil {
+		fmt.Fprintf(w, "No certificate: %s.\n", e.CertificateReason)
+	} else {
+		sure := ""
+		if c := e.Certificate; c.Valid {
+			what := "rows"
+			if c.Groups > 0 {
+				what = "groups"
+			}
+			sure = fmt.Sprintf(", with %s confidence (over the draw of the certified %s)", cautious.Complement(c.Delta), what)
+		}
+		fmt.Fprintf(w, "%s at the rounded parameters: %.6f%s\n", e.Certificate.Label,
+			cautious.RoundUp(e.Certificate.Bound, 6), sure)
+	}
+	return nil
 }

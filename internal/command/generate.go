@@ -26,7 +26,7 @@ memory doesn't grow with their number. The same seed gives the same bytes.`,
 		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if out == "" {
-				return &krigo.UsageError{Err: fmt.Errorf("--out is missing: name the file to write, .npy, .csv or .csv.gz")}
+				return misused("--out is missing: name the file to write, .npy, .csv or .csv.gz")
 			}
 			if err := draw.Validate(); err != nil {
 				return &krigo.UsageError{Err: err}

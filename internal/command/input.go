@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/ranks"
@@ -35,9 +34,9 @@ func checkInput(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case tables > 1:
-		return &krigo.UsageError{Err: errors.New("standard input (-) can be read once: name a file for the others")}
+		return misused("standard input (-) can be read once: name a file for the others")
 	case tables == 1 && ranks.Launched():
-		return &krigo.UsageError{Err: errors.New("standard input (-) reaches one rank alone: name a file that all can read")}
+		return misused("standard input (-) reaches one rank alone: name a file that all can read")
 	}
 	return nil
 }

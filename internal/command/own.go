@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -94,8 +96,41 @@ func replaceable(path string, o own, instead string) error {
 	case err != nil && err != io.EOF:
 		return fmt.Errorf("%s is there, and can't be read: %w; move it away, or %s", path, err, instead)
 	case begin.Len() > 0 && !o.wrote(path, begin.Bytes()):
-		return &krigo.UsageError{Err: fmt.Errorf("%s is there, and isn't %s: it would be lost; move it away, or %s", path,
-			o.what, instead)}
+		return misused("%s is there, and isn't %s: it would be lost; move it away, or %s", path, o.what, instead)
+	}
+	return nil
+}
+
+// writable makes sure, before long work, that out can be written: its folder is there and takes files, it is no
+// folder itself, none of the files that are read, and no file that somebody else wrote.
+func writable(out string, o own, inputs ...string) error {
+	if folder, err := os.Stat(filepath.Dir(out)); err != nil || !folder.IsDir() {
+		return fmt.Errorf("--out %s: its folder doesn't exist", out)
+	}
+	at, err := os.Stat(out)
+	if err != nil {
+		return outable(out)
+	}
+	if at.IsDir() {
+		return fmt.Errorf("--out %s: it is a folder, name a file", out)
+	}
+	for _, input := range inputs {
+		if in, err := os.Stat(input); err == nil && os.SameFile(in, at) {
+			return fmt.Errorf("--out %s: it is the file %s that is read, which would be lost: name another", out, input)
+		}
+	}
+	if at.Mode().IsRegular() {
+		if err := replaceable(out, o, "name another by --out"); err != nil {
+			return err
+		}
+	}
+	return outable(out)
+}
+
+// outable begins to write, and leaves nothing.
+func outable(out string) error {
+	if err := disk.Try(out); err != nil {
+		return fmt.Errorf("--out %w", err)
 	}
 	return nil
 }

@@ -118,13 +118,13 @@ func optionsOf(command string, flags []string) (a pipe.Asked, err error) {
 		}
 	})
 	if len(files) > 0 {
-		return a, &krigo.UsageError{Err: fmt.Errorf("%s: it is for krigo %s on the command line alone",
-			strings.Join(files, ", "), command)}
+		return a, misused("%s: it is for krigo %s on the command line alone",
+			strings.Join(files, ", "), command)
 	}
 	cmd.Flags().Visit(func(p *pflag.Flag) {
 		rule, number := p.Value.(bound).rule, slices.Contains([]string{"int", "float64"}, p.Value.Type())
 		if text := p.Value.String(); err == nil && (text == "" || text == "0" && number && rule != "") {
-			err = &krigo.UsageError{Err: fmt.Errorf("--%s %q: leave it out for the default", p.Name, text)}
+			err = misused("--%s %q: leave it out for the default", p.Name, text)
 		}
 	})
 	if err != nil {

@@ -45,37 +45,92 @@ type predictFlags struct {
 // check says what is wrong with them, and with the file that they name.
 func (f *predictFlags) check(json bool, inputs []string) error {
 	if f.samples < 0 {
-		return &krigo.UsageError{Err: fmt.Errorf("--samples %d: want a number of draws", f.samples)}
+		return misused("--samples %d: want a number of draws", f.samples)
 	}
 	if !(f.level > 0 && f.level < 1) {
-		return &krigo.UsageError{Err: fmt.Errorf("--level %v: want a share of targets between 0 and 1, such as 0.9", f.level)}
+		return misused("--level %v: want a share of targets between 0 and 1, such as 0.9", f.level)
 	}
 	few := slices.ContainsFunc(f.kinds, func(kind string) bool { return slices.Contains(krigo.FewRowKinds(), kind) })
 	if few != (f.data != "") {
-		return &krigo.UsageError{Err: errors.New("--data goes with --intervals full or jackknife, which need the data that " +
-			"the model was made from")}
+		return misused("--data goes with --intervals full or jackknife, which need the data that " +
+			"the model was made from")
 	}
 	if f.by != "" && !few {
-		return &krigo.UsageError{Err: fmt.Errorf("--by %s: it is for --intervals full and jackknife", f.by)}
+		return misused("--by %s: it is for --intervals full and jackknife", f.by)
 	}
 	if json && slices.Contains([]string{".npy", ".npz", ".parquet"}, filepath.Ext(f.out)) {
-		return &krigo.UsageError{Err: fmt.Errorf("--json and --out %s exclude each other: name a .json file", f.out)}
+		return misused("--json and --out %s exclude each other: name a .json file", f.out)
 	}
 	if json && strings.HasSuffix(f.out, ".gz") || !json && filepath.Ext(f.out) == ".json" {
-		return &krigo.UsageError{Err: fmt.Errorf("--out %s: a .json file holds what --json writes, uncompressed", f.out)}
+		return misused("--out %s: a .json file holds what --json writes, uncompressed", f.out)
 	}
 	for i, kind := range f.kinds {
 		if slices.Contains(f.kinds[:i], kind) {
-			return &krigo.UsageError{Err: fmt.Errorf("--intervals: %s twice", kind)}
+			return misused("--intervals: %s twice", kind)
 		}
 	}
 	if len(f.keep) > 0 && slices.Contains([]string{".npy", ".npz", ".parquet"}, filepath.Ext(f.out)) {
-		return &krigo.UsageError{Err: fmt.Errorf("--keep and --out %s: columns are kept as text, in CSV and JSON", f.out)}
+		return misused("--keep and --out %s: columns are kept as text, in CSV and JSON", f.out)
 	}
 	if f.out != "" {
 		return writable(f.out, ownPredictions(f.keep), append(slices.Clone(inputs), f.data)...)
 	}
 	return nil
+}
+
+// run predicts the rows of a file by the model of another.
+func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
+	if err := f.check(c.json, args); err != nil {
+		return err
+	}
+	m, err := krigo.Load(args[0])
+	if err != nil {
+		return err
+	}
+	table, err := readTable(args[1], cmd.InOrStdin(), nil, m.Reading.Every())
+	if err != nil {
+		return err
+	}
+	defer table.Close()
+	if by := m.Posterior.Local(); by != "" && !c.quiet {
+		fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on %s, not on all %d\n", by,
+			m.Posterior.Support.Rows)
+	}
+	var kept *dataset.Kept
+	if len(f.keep) > 0 {
+		if kept, err = table.Keep(f.keep); err != nil {
+			return fmt.Errorf("--keep: %w", err)
+		}
+	}
+	ps, drawn, err := f.predict(cmd, c.quiet, m, table)
+	if err != nil {
+		return err
+	}
+	if !c.quiet {
+		found, err := m.PredictionFindings(table, ps)
+		if err != nil {
+			return err
+		}
+		for _, one := range found {
+			fmt.Fprintln(cmd.ErrOrStderr(), one)
+		}
+	}
+	if slices.Contains(f.kinds, "band") && !c.quiet {
+		fmt.Fprintln(cmd.ErrOrStderr(), finding.New(finding.BandUnchecked))
+	}
+	document := predictDocument{Target: m.Target, Predictions: ps, Samples: drawn}
+	if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
+		document.Solver = kind
+	}
+	if kept != nil && c.json {
+		if document.Kept, err = kept.Columns(len(ps)); err != nil {
+			return err
+		}
+	}
+	if document.Intervals, err = f.intervals(cmd, m, table, ps); err != nil {
+		return err
+	}
+	return f.write(cmd.OutOrStdout(), c.json, document, kept)
 }
 
 // predict predicts the rows of a table, and draws samples there.
@@ -210,59 +265,7 @@ never too small; how good they are stands among fit's notices. --exact-variance 
 minutes for some hundred rows. Models of --solver nearest predict each row from the
 training rows nearest to it, and say so on standard error.`,
 		Args: exactly(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(c.json, args); err != nil {
-				return err
-			}
-			m, err := krigo.Load(args[0])
-			if err != nil {
-				return err
-			}
-			table, err := readTable(args[1], cmd.InOrStdin(), nil, m.Reading.Every())
-			if err != nil {
-				return err
-			}
-			defer table.Close()
-			if by := m.Posterior.Local(); by != "" && !c.quiet {
-				fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on %s, not on all %d\n", by,
-					m.Posterior.Support.Rows)
-			}
-			var kept *dataset.Kept
-			if len(f.keep) > 0 {
-				if kept, err = table.Keep(f.keep); err != nil {
-					return fmt.Errorf("--keep: %w", err)
-				}
-			}
-			ps, drawn, err := f.predict(cmd, c.quiet, m, table)
-			if err != nil {
-				return err
-			}
-			if !c.quiet {
-				found, err := m.PredictionFindings(table, ps)
-				if err != nil {
-					return err
-				}
-				for _, f := range found {
-					fmt.Fprintln(cmd.ErrOrStderr(), f)
-				}
-			}
-			if slices.Contains(f.kinds, "band") && !c.quiet {
-				fmt.Fprintln(cmd.ErrOrStderr(), finding.New(finding.BandUnchecked))
-			}
-			document := predictDocument{Target: m.Target, Predictions: ps, Samples: drawn}
-			if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
-				document.Solver = kind
-			}
-			if kept != nil && c.json {
-				if document.Kept, err = kept.Columns(len(ps)); err != nil {
-					return err
-				}
-			}
-			if document.Intervals, err = f.intervals(cmd, m, table, ps); err != nil {
-				return err
-			}
-			return f.write(cmd.OutOrStdout(), c.json, document, kept)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, c, args) },
 	}
 	bind(cmd.Flags(),
 		cliFlag{name: "intervals", value: "LIST", to: &f.kinds, values: slices.Concat(krigo.IntervalKinds(),

@@ -51,17 +51,17 @@ func (f *predictedFlags) alone(cmd *cobra.Command, others bool) error {
 	if f.file == "" {
 		for _, name := range predictedNames {
 			if cmd.Flags().Changed(name) {
-				return &krigo.UsageError{Err: fmt.Errorf("--%s is for --predictions: a model has its own", name)}
+				return misused("--%s is for --predictions: a model has its own", name)
 			}
 		}
 		return nil
 	}
 	if !(f.delta > 0 && f.delta < 1) { // 0 is the option's default
-		return &krigo.UsageError{Err: fmt.Errorf("--delta %v: want a probability between 0 and 1, such as 0.01", f.delta)}
+		return misused("--delta %v: want a probability between 0 and 1, such as 0.01", f.delta)
 	}
 	if others {
-		return &krigo.UsageError{Err: fmt.Errorf("--fresh, --refit, --no-refit, --accept-file-order and --shift are for " +
-			"models, not for --predictions")}
+		return misused("--fresh, --refit, --no-refit, --accept-file-order and --shift are for " +
+			"models, not for --predictions")
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (f *predictedFlags) alone(cmd *cobra.Command, others bool) error {
 // certify certifies the predictions, prints the certificate, and writes it where that is asked for.
 func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64, job ranks.Ranks) error {
 	if job.Size() > 1 {
-		return &krigo.UsageError{Err: fmt.Errorf("--predictions are certified on one rank")}
+		return misused("--predictions are certified on one rank")
 	}
 	if f.out != "" {
 		if err := writable(f.out, ownCertificate, f.file); err != nil {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/model"
@@ -41,9 +40,14 @@ type watcher struct {
 	known int          // rows that were in the ledger under the key
 }
 
+// watchFlags are the flags of watch.
+type watchFlags struct {
+	ledger, key   string
+	rotate, check bool
+}
+
 func newWatch(c *common) *cobra.Command {
-	var ledger, key string
-	var rotate, check bool
+	var f watchFlags
 	cmd := &cobra.Command{
 		Use:   "watch MODEL [DATA]",
 		Short: "Hold outcomes against a model's certificate, as they come",
@@ -73,121 +77,141 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 			}
 			return exactly(2)(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := model.Load(args[0])
-			if err != nil {
-				return err
-			}
-			if ledger == "" {
-				ledger = strings.TrimSuffix(args[0], filepath.Ext(args[0])) + ".ledger"
-			}
-			if err := watch.Watchable(m); err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			w := &watcher{model: m, out: cmd.OutOrStdout(), json: c.json, key: key}
-			if cmd.Flags().Changed("key") && (key == "" || !utf8.ValidString(key)) {
-				return &krigo.UsageError{Err: fmt.Errorf("--key %q: want text", key)}
-			}
-			if key != "" && (len(args) == 1 || args[1] == standardInput) {
-				return &krigo.UsageError{Err: errors.New("--key: it is of the rows of a file: give one, not standard input")}
-			}
-			if check && (len(args) == 1 || key != "" || rotate) {
-				return &krigo.UsageError{Err: errors.New("--check: give DATA with the rows of all outcomes, and neither --key " +
-					"nor --rotate")}
-			}
-			if rotate && len(args) > 1 {
-				return &krigo.UsageError{Err: errors.New("--rotate: it takes no outcomes: leave out DATA")}
-			}
-			if rotate {
-				archive, err := watch.Rotate(cmd.Context(), ledger, m)
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s holds the lines up to now; %s goes on from the state that they left\n", archive,
-					ledger)
-			}
-			if len(args) == 1 {
-				l, err := watch.Read(ledger)
-				if err == nil {
-					w.Watch, err = l.Watch(m)
-				}
-				if err == nil {
-					err = tellOthers(cmd, l, m)
-				}
-				if err == nil {
-					err = w.tell(w.State())
-				}
-				if err != nil {
-					return err
-				}
-				return w.end()
-			}
-			if check {
-				return compareLedger(cmd, c, m, ledger, args[1])
-			}
-			if err := distinct(ledger, args); err != nil {
-				return err
-			}
-			l, err := watch.Open(ledger)
-			if err != nil {
-				return err
-			}
-			defer l.Close()
-			if l.Repaired > 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s ended in the middle of a line, which no one was told of: its %d bytes are "+
-					"taken off\n", ledger, l.Repaired)
-			}
-			if w.Watch, err = l.Watch(m); err != nil {
-				return err
-			}
-			if err := tellOthers(cmd, l, m); err != nil {
-				return err
-			}
-			before := func(err error) string {
-				added := fmt.Sprintf("before that %d of its rows were added to the ledger", w.added.Load())
-				var other *watch.KeyError
-				switch {
-				case errors.As(err, &other) && w.added.Load() == 0:
-					return "none of its rows was added"
-				case errors.As(err, &other):
-					return added
-				case key != "":
-					return added + ": give it again under the same key"
-				}
-				return added + ": don't give these again"
-			}
-			go l.Rotations(cmd.Context(), func(archive string, err error) {
-				if err != nil {
-					archive = err.Error()
-				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "the ledger was to be rotated: %s\n", archive)
-			})
-			partWith(cmd.Context(), 0, func() string { return "interrupted; " + before(nil) })
-			err = w.read(cmd.Context(), args[1], cmd.InOrStdin())
-			if w.known > 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%d rows are in the ledger under the key %q already: they weren't added again\n",
-					w.known, key)
-			}
-			if err != nil {
-				if cmd.Context().Err() != nil && errors.Is(err, cmd.Context().Err()) {
-					err = errors.New("interrupted")
-				}
-				return fmt.Errorf("%w; %s", err, before(err))
-			}
-			return w.end()
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, c, args) },
 	}
 	bind(cmd.Flags(),
-		cliFlag{name: "ledger", value: "FILE", rule: "MODEL's name with .ledger", to: &ledger, endings: []string{"ledger"},
+		cliFlag{name: "ledger", value: "FILE", rule: "MODEL's name with .ledger", to: &f.ledger, endings: []string{"ledger"},
 			help: "file of outcomes, which is added to, or begun"},
-		cliFlag{name: "check", to: &check,
+		cliFlag{name: "check", to: &f.check,
 			help: "compare the ledger with DATA, which has the rows of all its outcomes; nothing is added"},
-		cliFlag{name: "key", value: "TEXT", to: &key,
+		cliFlag{name: "key", value: "TEXT", to: &f.key,
 			help: "of DATA's rows, such as a date: given again with it, they count once"},
-		cliFlag{name: "rotate", to: &rotate,
+		cliFlag{name: "rotate", to: &f.rotate,
 			help: "copy the ledger to LEDGER.1, LEDGER.2, … and begin it anew with the state that it holds"},
 	)
 	return cmd
+}
+
+// run rotates the ledger, prints its state, holds it against data, or adds outcomes, as the flags say.
+func (f *watchFlags) run(cmd *cobra.Command, c *common, args []string) error {
+	m, err := model.Load(args[0])
+	if err != nil {
+		return err
+	}
+	if f.ledger == "" {
+		f.ledger = strings.TrimSuffix(args[0], filepath.Ext(args[0])) + ".ledger"
+	}
+	if err := watch.Watchable(m); err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	w := &watcher{model: m, out: cmd.OutOrStdout(), json: c.json, key: f.key}
+	if err := f.valid(cmd, args); err != nil {
+		return err
+	}
+	if f.rotate {
+		archive, err := watch.Rotate(cmd.Context(), f.ledger, m)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s holds the lines up to now; %s goes on from the state that they left\n", archive,
+			f.ledger)
+	}
+	if len(args) == 1 {
+		return w.state(cmd, f.ledger)
+	}
+	if f.check {
+		return compareLedger(cmd, c, m, f.ledger, args[1])
+	}
+	if err := distinct(f.ledger, args); err != nil {
+		return err
+	}
+	return w.add(cmd, f.ledger, args[1])
+}
+
+// valid says what doesn't go together.
+func (f *watchFlags) valid(cmd *cobra.Command, args []string) error {
+	if cmd.Flags().Changed("key") && (f.key == "" || !utf8.ValidString(f.key)) {
+		return misused("--key %q: want text", f.key)
+	}
+	if f.key != "" && (len(args) == 1 || args[1] == standardInput) {
+		return misused("--key: it is of the rows of a file: give one, not standard input")
+	}
+	if f.check && (len(args) == 1 || f.key != "" || f.rotate) {
+		return misused("--check: give DATA with the rows of all outcomes, and neither --key nor --rotate")
+	}
+	if f.rotate && len(args) > 1 {
+		return misused("--rotate: it takes no outcomes: leave out DATA")
+	}
+	return nil
+}
+
+// state prints the state of a ledger.
+func (w *watcher) state(cmd *cobra.Command, ledger string) error {
+	l, err := watch.Read(ledger)
+	if err == nil {
+		w.Watch, err = l.Watch(w.model)
+	}
+	if err == nil {
+		err = tellOthers(cmd, l, w.model)
+	}
+	if err == nil {
+		err = w.tell(w.State())
+	}
+	if err != nil {
+		return err
+	}
+	return w.end()
+}
+
+// add adds the outcomes of data to a ledger.
+func (w *watcher) add(cmd *cobra.Command, ledger, data string) error {
+	l, err := watch.Open(ledger)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if l.Repaired > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s ended in the middle of a line, which no one was told of: its %d bytes are "+
+			"taken off\n", ledger, l.Repaired)
+	}
+	if w.Watch, err = l.Watch(w.model); err != nil {
+		return err
+	}
+	if err := tellOthers(cmd, l, w.model); err != nil {
+		return err
+	}
+	before := func(err error) string {
+		added := fmt.Sprintf("before that %d of its rows were added to the ledger", w.added.Load())
+		var other *watch.KeyError
+		switch {
+		case errors.As(err, &other) && w.added.Load() == 0:
+			return "none of its rows was added"
+		case errors.As(err, &other):
+			return added
+		case w.key != "":
+			return added + ": give it again under the same key"
+		}
+		return added + ": don't give these again"
+	}
+	go l.Rotations(cmd.Context(), func(archive string, err error) {
+		if err != nil {
+			archive = err.Error()
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "the ledger was to be rotated: %s\n", archive)
+	})
+	partWith(cmd.Context(), 0, func() string { return "interrupted; " + before(nil) })
+	err = w.read(cmd.Context(), data, cmd.InOrStdin())
+	if w.known > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d rows are in the ledger under the key %q already: they weren't added again\n",
+			w.known, w.key)
+	}
+	if err != nil {
+		if cmd.Context().Err() != nil && errors.Is(err, cmd.Context().Err()) {
+			err = errors.New("interrupted")
+		}
+		return fmt.Errorf("%w; %s", err, before(err))
+	}
+	return w.end()
 }
 
 // tellOthers says what the ledger holds of other models.
@@ -250,7 +274,7 @@ func distinct(ledger string, inputs []string) error {
 	}
 	for _, input := range inputs {
 		if in, err := os.Stat(input); err == nil && os.SameFile(in, at) {
-			return &krigo.UsageError{Err: fmt.Errorf("--ledger %s: it is the file %s that is read: name another", ledger, input)}
+			return misused("--ledger %s: it is the file %s that is read: name another", ledger, input)
 		}
 	}
 	return nil
