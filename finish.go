@@ -128,7 +128,9 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found fin
 		Hash:   d.units.HashOf(d.roles.Rows(dataset.Certified)), All: d.units.Hash, Targets: d.units.Targets,
 		Findings: found,
 	}
-	m.Counts, m.Groups = d.roles.Counts()
+	if m.Counts, m.Groups = d.roles.Counts(); !m.TrainsForBound() {
+		m.Noise = method.LikelihoodOf(o.Method.Method())
+	}
 	if m.Range, err = model.RangeOf(d.data, d.roles); err != nil {
 		return nil, err
 	}

@@ -28,15 +28,30 @@ const maxLogChol = 20
 type SVGP struct {
 	Descent
 	Batches *Batches
-	Noise   pacbayes.Expectation // of −ln p(y|f), at the noise variance; nil: Gaussian
+	Noise   string // a noise of objective.RegisterNoise; "": Gaussian
+}
+
+// Likelihood returns the name of the noise.
+func (m SVGP) Likelihood() string { return m.Noise }
+
+// LikelihoodOf returns the name of the noise that a method trains; "" is Gaussian.
+func LikelihoodOf(m Method) string {
+	if l, ok := m.(interface{ Likelihood() string }); ok {
+		return l.Likelihood()
+	}
+	return ""
 }
 
 var _ Method = SVGP{}
 
 // Bind implements Method.
 func (m SVGP) Bind(t Task) Problem {
-	f := &free{FreeFormProblem: t.free(&objective.SVGP{Noise: m.Noise}, 0), task: t, descent: m.Descent, noise: true,
-		conjugate: m.Noise == nil}
+	noise, err := objective.NoiseOf(m.Noise)
+	if err != nil {
+		panic(err) // a mistake of the program that registers the method
+	}
+	f := &free{FreeFormProblem: t.free(&objective.SVGP{Noise: noise}, 0), task: t, descent: m.Descent, noise: true,
+		conjugate: m.Noise == ""}
 	if b := m.Batches; b != nil {
 		a := b.settings(t.N, t.Seed, defaultBatch, defaultRate, defaultSteps)
 		// q averages over about 1/ρ batches: ten, or fewer where those are all rows.

@@ -42,10 +42,14 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles) (*Conformal, er
 	if err != nil {
 		return nil, err
 	}
+	sd, err := m.deviations(mean, variance)
+	if err := d.Ranks().Agree(err); err != nil {
+		return nil, err
+	}
 	misses, deviations := make([]float64, n), make([]float64, n)
 	for i := range y {
 		d := math.Abs(y[i] - mean[i])
-		misses[first+i], deviations[first+i] = d, d/math.Sqrt(variance[i]+m.ObservationNoise)
+		misses[first+i], deviations[first+i] = d, d/sd[i]
 	}
 	if err := d.Ranks().Sum(misses, deviations); err != nil {
 		return nil, err
@@ -63,6 +67,6 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles) (*Conformal, er
 // fixedBefore says whether mean, variance and noise of the predictions are the same whichever the certified rows are,
 // and these could change places with further rows.
 func (m *Model) fixedBefore() bool {
-	return m.Terms.MeanAlone() && !m.trainsForBound() && m.Scaling.Source != dataset.AllRows && m.Group == "" &&
+	return m.Terms.MeanAlone() && !m.TrainsForBound() && m.Scaling.Source != dataset.AllRows && m.Group == "" &&
 		m.Split == ByContent
 }

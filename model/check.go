@@ -80,7 +80,7 @@ func (m *Model) checkTerms() error {
 	case !(math.Abs(t.EpsilonRaw-raw) <= 1e-12*raw):
 		return fmt.Errorf("the certificate's terms say that ε is %v of %s, but in scaled units they make it %v: no "+
 			"certificate", t.EpsilonRaw, m.Target, raw)
-	case t.Loss.Kind == pacbayes.Scaled && m.trainsForBound():
+	case t.Loss.Kind == pacbayes.Scaled && m.TrainsForBound():
 		return errors.New("the certificate's loss counts standard deviations with a noise that is estimated on the " +
 			"certified rows: no certificate")
 	case t.Scaling != m.Scaling.Source:

@@ -82,7 +82,7 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	}
 	m.claimPredictor(add, prior != nil && q.Support.Rows > 0, k.Derived)
 	add(byData, false, "noise of the observations, conformal intervals, range of the inputs",
-		"computed again from the rows", "observation_noise", "conformal",
+		"computed again from the rows", "observation_noise", "noise", "conformal",
 		"input_range", "[misses]", "[deviations]")
 	if m.Test != nil && m.Counts[dataset.Test] == 0 {
 		add(byNone, false, "test figures", "they are of a table of their own", "test")

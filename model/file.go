@@ -23,7 +23,7 @@ import (
 )
 
 // Version is the newest version of model files that is written; all are read.
-const Version = 5
+const Version = 6
 
 // Magic is how every model file begins.
 const Magic = "KRIGO\r\n\x1a"
@@ -39,6 +39,7 @@ const (
 	informed   = 3 // priors that are posteriors, and certificates with terms of their own
 	encoded    = 4 // inputs that columns of a table are encoded as
 	dealt      = 5 // roles that follow from the rows' content, or from groups of them; what was asked for
+	noised     = 6 // a noise that isn't Gaussian, by its name
 
 	prefix    = len(Magic) + 4 + 4
 	maxHeader = 1 << 28
@@ -59,6 +60,7 @@ type header struct {
 	// rows that each variance, or prediction, is conditioned on
 	Nearest           int                   `json:"nearest,omitempty"`
 	ObservationNoise  float64               `json:"observation_noise"`
+	Noise             string                `json:"noise,omitempty"` // registered; absent: Gaussian
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
 	Terms             pacbayes.Terms        `json:"terms"`
@@ -153,7 +155,7 @@ func (m *Model) Write(w io.Writer) error {
 		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Reading: m.Reading, Encoding: m.Encoding,
 		Scaling: m.Scaling,
 		Kernel:  p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise, ObservationNoise: m.ObservationNoise,
-		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Terms: m.Terms,
+		Noise: m.Noise, Certificate: m.Certificate, CertificateReason: m.CertificateReason, Terms: m.Terms,
 		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves,
 		Findings: m.Findings, Conformal: m.Conformal,
 	}
@@ -181,6 +183,9 @@ func (m *Model) Write(w io.Writer) error {
 		if m.Group != "" {
 			h.Groups = &m.Groups
 		}
+	}
+	if m.Noise != "" {
+		version = noised
 	}
 	if c := m.Conformal; c != nil && c.Misses != nil {
 		parts = append(parts, listed("misses", c.Misses), listed("deviations", c.Deviations))
@@ -335,7 +340,7 @@ func decode(raw []byte) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v := binary.LittleEndian.Uint32(raw[len(Magic):]); (v < dealt) != (m.Split == ByPosition) {
+	if v := binary.LittleEndian.Uint32(raw[len(Magic):]); (v < dealt) != (m.Split == ByPosition) || (v == noised) != (m.Noise != "") {
 		return nil, fmt.Errorf("the model file says that its format version is %d, but its header isn't of that version: "+
 			"it was altered", v)
 	}
@@ -348,7 +353,7 @@ func decode(raw []byte) (*Model, error) {
 func (h header) model(data []byte) (*Model, error) {
 	m := &Model{
 		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Reading: h.Reading, Encoding: h.Encoding,
-		Scaling: h.Scaling, ObservationNoise: h.ObservationNoise,
+		Scaling: h.Scaling, ObservationNoise: h.ObservationNoise, Noise: h.Noise,
 		Certificate: h.Certificate, CertificateReason: h.CertificateReason, Terms: h.Terms,
 		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Curves: h.Curves,
 		Findings: h.Findings, Conformal: h.Conformal,

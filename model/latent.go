@@ -2,11 +2,13 @@ package model
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -40,6 +42,37 @@ func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err 
 		tell(i+k, n)
 	}
 	return mean, variance, nil
+}
+
+// Spreads describes the distributions of y where f has the means and variances given.
+func (m *Model) Spreads(mean, variance []float64) ([]objective.Spread, error) {
+	noise, err := objective.NoiseOf(m.Noise)
+	if err != nil {
+		return nil, err
+	}
+	of, errs := make([]objective.Spread, len(mean)), make([]error, len(mean))
+	const task = 256
+	linalg.Parallel((len(mean)+task-1)/task, func(t int) {
+		for i := t * task; i < min((t+1)*task, len(mean)); i++ {
+			of[i], errs[i] = noise.Spread(mean[i], variance[i], m.ObservationNoise)
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("the noise %q: %w", m.Noise, err)
+		}
+	}
+	return of, nil
+}
+
+// deviations returns the standard deviations of y.
+func (m *Model) deviations(mean, variance []float64) ([]float64, error) {
+	spreads, err := m.Spreads(mean, variance)
+	sd := make([]float64, len(spreads))
+	for i, s := range spreads {
+		sd[i] = math.Sqrt(s.Variance)
+	}
+	return sd, err
 }
 
 // targets returns the targets of rows in scaled units, and their TargetScale.

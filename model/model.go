@@ -25,6 +25,7 @@ type Model struct {
 	Scaling          dataset.Scaling
 	Posterior        *posterior.Posterior
 	ObservationNoise float64 // variance of y about f; not the σ_n² of a PAC-Bayes objective
+	Noise            string  // the registered noise whose scale that is, if it isn't Gaussian; see objective.RegisterNoise
 
 	Certificate       *pacbayes.Certificate // nil: none was issued, for CertificateReason
 	CertificateReason string

@@ -8,8 +8,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// trainsForBound says whether the posterior was trained by a bound on its risk, whose σ_n² only shapes Q.
-func (m *Model) trainsForBound() bool {
+// TrainsForBound says whether the posterior was trained by a bound on its risk, whose σ_n² only shapes Q.
+func (m *Model) TrainsForBound() bool {
 	kind, _ := method.Find(m.Objective)
 	return kind.Bound != "" || m.Terms.Informed && !m.Terms.Fixed
 }
@@ -21,7 +21,7 @@ func (m *Model) trainsForBound() bool {
 // the training residuals; a prior that nothing was learnt after: those of all certified rows).
 func (m *Model) EstimateNoise(d *dataset.Data, roles dataset.Roles) (float64, error) {
 	q := m.Posterior
-	if !m.trainsForBound() || q.Joint() != nil {
+	if !m.TrainsForBound() || q.Joint() != nil {
 		return q.Noise, nil
 	}
 	role := dataset.Certified

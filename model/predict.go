@@ -13,9 +13,9 @@ import (
 
 // Prediction is a model's prediction for one row, in the target's own units.
 type Prediction struct {
-	Mean           float64 `json:"mean"`            // of f and of y
+	Mean           float64 `json:"mean"`            // of f, and of y if the noise is symmetric
 	LatentVariance float64 `json:"latent_variance"` // of f
-	// of y: with observation noise; see dataset.Scaling.RawVariance
+	// of y: with observation noise, by the noise's own density if it isn't Gaussian; see dataset.Scaling.RawVariance
 	PredictiveVariance float64 `json:"predictive_variance"`
 	Lower95            float64 `json:"lower95"` // central 95 % credible interval for y
 	Upper95            float64 `json:"upper95"`
@@ -42,9 +42,6 @@ func (p Prediction) Fill(values []float64) {
 	copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95, float64(p.Outside),
 		p.LatentSD, p.PredictiveSD})
 }
-
-// Normal975 is the 97.5 % quantile of the standard normal.
-const Normal975 = 1.959963984540054
 
 // PredictAt predicts at the rows of a matrix: a column for each of the model's Inputs, in their order
 // and in their own units; those that categories were encoded as hold 0 and 1, and nothing is filled in. It
@@ -90,9 +87,13 @@ func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) ([]Predic
 // predictions is Predictions of rows of which place says where the one with an error stands.
 func (m *Model) predictions(mean, variance []float64, outside []int,
 	place func(row int, err error) error) ([]Prediction, error) {
+	spreads, err := m.Spreads(mean, variance)
+	if err != nil {
+		return nil, err
+	}
 	ps := make([]Prediction, len(mean))
-	for i := range ps {
-		latent, predictive := variance[i], variance[i]+m.ObservationNoise
+	for i, y := range spreads {
+		latent, predictive := variance[i], y.Variance
 		p := Prediction{
 			Mean:               m.Scaling.RawMean(mean[i]),
 			LatentVariance:     m.Scaling.RawVariance(latent),
@@ -101,8 +102,7 @@ func (m *Model) predictions(mean, variance []float64, outside []int,
 			PredictiveSD:       m.Scaling.RawSD(predictive),
 			Outside:            outside[i],
 		}
-		half := Normal975 * p.PredictiveSD
-		p.Lower95, p.Upper95 = p.Mean-half, p.Mean+half
+		p.Lower95, p.Upper95 = p.Mean+y.Lower*p.PredictiveSD, p.Mean+y.Upper*p.PredictiveSD
 		if !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95}) {
 			return nil, place(i, errors.New("the prediction overflows: its inputs are too far from the training data"))
 		}

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -96,6 +97,12 @@ func (m *Model) saneNumbers() error {
 	if !positive(m.Posterior.Noise) || !positive(m.ObservationNoise) {
 		return fmt.Errorf("the model file's noise variances, %v and that of observations %v, aren't both positive",
 			m.Posterior.Noise, m.ObservationNoise)
+	}
+	if _, err := objective.NoiseOf(m.Noise); err != nil {
+		return fmt.Errorf("the model file: %w", err)
+	}
+	if m.Noise != "" && (m.TrainsForBound() || m.Split == ByPosition) {
+		return fmt.Errorf("the model file has the noise %q, and a posterior that knows Gaussian noise alone", m.Noise)
 	}
 	for j := range m.Range.Min {
 		if m.Range.Min[j] > m.Range.Max[j] {

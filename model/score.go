@@ -6,6 +6,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -35,15 +36,23 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	se, lp := make([]float64, len(ys)), make([]float64, len(ys))
 	inside := 0.
 	var scores scores
+	spreads, err := m.Spreads(mean, variance)
+	if err := d.Ranks().Agree(err); err != nil {
+		return nil, err
+	}
+	noise, _ := objective.NoiseOf(m.Noise) // which Spreads found
 	for i, v := range ys {
-		noisy := variance[i] + m.ObservationNoise
-		d := v - mean[i]
+		d, sd := v-mean[i], math.Sqrt(spreads[i].Variance)
 		se[i] = d * d
-		lp[i] = 0.5 * (math.Log(2*math.Pi*noisy) + d*d/noisy)
-		if math.Abs(d) <= Normal975*math.Sqrt(noisy) {
+		lp[i] = -noise.LogPredictive(v, mean[i], variance[i], m.ObservationNoise)
+		if spreads[i].Lower*sd <= d && d <= spreads[i].Upper*sd {
 			inside++
 		}
-		scores.add(d, math.Sqrt(noisy))
+		z, err := noise.NormalScore(v, mean[i], variance[i], m.ObservationNoise)
+		if err != nil {
+			return nil, err
+		}
+		scores.z, scores.d, scores.deviations = append(scores.z, z), append(scores.d, d), append(scores.deviations, d/sd)
 	}
 	sums := []float64{linalg.Sum(se), linalg.Sum(lp), inside}
 	if err := d.Ranks().Sum(sums); err != nil {
@@ -75,11 +84,8 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s pacbayes.Sample, e
 		m.Terms.Loss.Kind != pacbayes.Scaled {
 		return s, err
 	}
-	s.Scale = make([]float64, len(s.Variance))
-	for i, v := range s.Variance {
-		s.Scale[i] = math.Sqrt(v + m.ObservationNoise)
-	}
-	return s, nil
+	s.Scale, err = m.deviations(s.Mean, s.Variance)
+	return s, err
 }
 
 // scorable reports a row whose prediction, or its distance from the target, isn't a number: as of a file whose

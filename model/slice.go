@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,7 +29,11 @@ func (m *Model) slices(d *dataset.Data, roles dataset.Roles, at pacbayes.Sample)
 	rows := d.RowsOf(roles, dataset.Certified)
 	for _, by := range m.Terms.Slices {
 		if by == pacbayes.SliceSD && !slices.Contains(columns(m.Inputs, m.Encoding), by) {
-			all = append(all, m.byDeviation(at)...)
+			cut, err := m.byDeviation(at)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, cut...)
 			continue
 		}
 		of, err := m.byColumn(by, d, d.RowsOf(roles, dataset.Prior), rows)
@@ -83,15 +86,18 @@ func CheckSlices(d *dataset.Data, by []string) error {
 }
 
 // byDeviation cuts rows by the standard deviation of y.
-func (m *Model) byDeviation(at pacbayes.Sample) []pacbayes.Slice {
-	sd := make([]float64, len(at.Variance))
-	for i, v := range at.Variance {
-		sd[i] = math.Sqrt(v+m.ObservationNoise) * m.Scaling.TargetScale
+func (m *Model) byDeviation(at pacbayes.Sample) ([]pacbayes.Slice, error) {
+	sd, err := m.deviations(at.Mean, at.Variance)
+	if err != nil {
+		return nil, err
+	}
+	for i := range sd {
+		sd[i] *= m.Scaling.TargetScale
 	}
 	sorted := slices.Sorted(slices.Values(sd))
 	low, high := sorted[len(sd)/3], sorted[2*len(sd)/3]
 	// The cuts aren't in the names, since another kind of processor computes them in other last digits.
-	return inThree(sd, pacbayes.SliceSD, "surest", "in between", "least sure", low, high)
+	return inThree(sd, pacbayes.SliceSD, "surest", "in between", "least sure", low, high), nil
 }
 
 // inThree are three slices with two cuts, and which of the values are in which.

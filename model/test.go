@@ -13,7 +13,7 @@ type Test struct {
 	MeanRisk   float64 `json:"mean_risk"`        // mean loss of the posterior mean
 	Coverage95 float64 `json:"coverage95"`       // share of y within the central 95 % interval for y
 
-	// Coverage is the same at other levels; PIT counts the rows by tenths of Φ((y−m)/sd), which
+	// Coverage is the same at other levels; PIT counts the rows by tenths of the probability of less than y, which
 	// is uniform where the predictive distribution is right.
 	Coverage []Coverage `json:"coverage"`
 	PIT      []int      `json:"pit"`
@@ -32,13 +32,8 @@ type Coverage struct {
 // standard deviations.
 var levels = []float64{0.5, 0.8, 0.9, 0.95, 0.99}
 
-// scores are the standardised residuals of test rows, and the residuals themselves.
-type scores struct{ z, d []float64 }
-
-func (s *scores) add(d, sd float64) {
-	s.z = append(s.z, d/sd)
-	s.d = append(s.d, d)
-}
+// scores are those of test rows: normal scores (objective.Likelihood), residuals, and these in standard deviations of y.
+type scores struct{ z, d, deviations []float64 }
 
 // report fills in how the predictive distribution and the conformal intervals did; sum adds
 // counts up over ranks.
@@ -56,7 +51,7 @@ func (s *scores) report(t *Test, c *Conformal, sum func(...[]float64) error) err
 		counts = append(counts, inside(s.z, math.Sqrt2*math.Erfinv(l)))
 	}
 	if c != nil {
-		counts = append(counts, inside(s.d, c.HalfWidth), inside(s.z, c.Normalised))
+		counts = append(counts, inside(s.d, c.HalfWidth), inside(s.deviations, c.Normalised))
 	}
 	pit := make([]float64, 10)
 	for _, z := range s.z {

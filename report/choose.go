@@ -30,7 +30,7 @@ func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, col
 		chosen = chosen[:most]
 	}
 	s.rows = chosen
-	loss, noise := r.m.Terms.Loss, r.m.ObservationNoise
+	loss := r.m.Terms.Loss
 	counted := r.certified != nil && loss.IsZeroOne()
 	p := (*pacbayes.Promise)(nil)
 	if r.certified != nil && r.certified.Promise != nil && r.certified.Promise.HalfWidth > 0 {
@@ -48,11 +48,15 @@ func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, col
 			r.warn("There are no figures of the %s: %v.", of, err)
 			return nil
 		}
+		spreads, err := r.m.Spreads(mean, variance)
+		if err != nil {
+			return err
+		}
 		scale := model.TargetScale(loss, r.m.Scaling, y)
 		scaled := make([]float64, n)
 		r.m.Scaling.Target(scaled, y)
 		for i, v := range scaled {
-			sd := math.Sqrt(variance[i] + noise)
+			sd := math.Sqrt(spreads[i].Variance)
 			s.scaled, s.z = append(s.scaled, v-mean[i]), append(s.z, (v-mean[i])/sd)
 			at := 0.
 			if loss.Kind == pacbayes.Scaled {

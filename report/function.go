@@ -10,7 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
-	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
 )
 
 // Figures of the function are of few columns: mostRanked are ranked, of more those along which it is steepest, mostBars
@@ -216,7 +216,9 @@ type slice struct {
 	levels []level // nil: numbers
 	x      []float64
 	mean   []float64
-	f, y   []float64 // half-widths of 95 %
+	f      []float64 // half-widths of 95 %
+	below  []float64 // how far 95 % of observations reach below the mean, and above
+	above  []float64
 	others [][]float64
 	own    drawing.XY // where the row itself stands; of levels nothing
 	err    error
@@ -275,9 +277,14 @@ func (r *maker) sliceOf(k int) (s slice) {
 			return err
 		}
 		s.x, s.mean = values, r.raw(mean)
-		for _, v := range variance {
-			s.f = append(s.f, model.Normal975*math.Sqrt(v)*unit)
-			s.y = append(s.y, model.Normal975*math.Sqrt(v+r.m.ObservationNoise)*unit)
+		spreads, err := r.m.Spreads(mean, variance)
+		if err != nil {
+			return err
+		}
+		for i, v := range variance {
+			sd := math.Sqrt(spreads[i].Variance)
+			s.f = append(s.f, objective.Normal975*math.Sqrt(v)*unit)
+			s.below, s.above = append(s.below, -spreads[i].Lower*sd*unit), append(s.above, spreads[i].Upper*sd*unit)
 		}
 		at, err := r.means(through)
 		if err != nil {
@@ -312,7 +319,7 @@ func (r *maker) drawSlices() {
 		s := r.sliceOf(k)
 		all = append(all, s)
 		for i := range s.mean {
-			low, high = min(low, s.mean[i]-s.y[i]), max(high, s.mean[i]+s.y[i])
+			low, high = min(low, s.mean[i]-s.below[i]), max(high, s.mean[i]+s.above[i])
 		}
 		for _, o := range s.others {
 			low, high = min(low, slices.Min(o)), max(high, slices.Max(o))
@@ -368,7 +375,7 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 		}
 		return out
 	}
-	chart.Area("95 % of observations", drawing.Blue, s.x, edge(s.y, -1), edge(s.y, 1))
+	chart.Area("95 % of observations", drawing.Blue, s.x, edge(s.below, -1), edge(s.above, 1))
 	chart.Deep("of the function", drawing.Blue, s.x, edge(s.f, -1), edge(s.f, 1))
 	join := func(ys []float64) (pts []drawing.XY) {
 		for i, y := range ys {
@@ -424,7 +431,7 @@ func (r *maker) drawLevels(title string, s slice, low, high float64) error {
 	for i, l := range s.levels {
 		at := float64(i)
 		chart.Y.Names, chart.Y.After = append(chart.Y.Names, l.name), append(chart.Y.After, " ("+whole(l.rows)+")")
-		wide = append(wide, [2]drawing.XY{{X: s.mean[i] - s.y[i], Y: at}, {X: s.mean[i] + s.y[i], Y: at}})
+		wide = append(wide, [2]drawing.XY{{X: s.mean[i] - s.below[i], Y: at}, {X: s.mean[i] + s.above[i], Y: at}})
 		narrow = append(narrow, [2]drawing.XY{{X: s.mean[i] - s.f[i], Y: at}, {X: s.mean[i] + s.f[i], Y: at}})
 		dots = append(dots, drawing.XY{X: s.mean[i], Y: at})
 		words += fmt.Sprintf(" %s %s;", l.name, number(s.mean[i]))

@@ -8,7 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
-	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -134,7 +134,7 @@ func (r *maker) drawDistribution(s *sample) error {
 		if math.Abs(z) > 5 {
 			far++
 		}
-		if math.Abs(z) <= model.Normal975 {
+		if math.Abs(z) <= objective.Normal975 {
 			inside++
 		}
 	}
@@ -348,7 +348,7 @@ func (r *maker) drawCalibration(s *sample) error {
 		}
 		return inside / n
 	}
-	chance := func(share float64) float64 { return model.Normal975 * math.Sqrt(share*(1-share)/n) }
+	chance := func(share float64) float64 { return objective.Normal975 * math.Sqrt(share*(1-share)/n) }
 	chart := drawing.NewChart("share that should lie within", "share that does")
 	chart.X.Span(0, 1)
 	chart.Y.Span(0, 1)

@@ -227,7 +227,7 @@ func (e Env) score(ctx context.Context, o krigo.Options, set string, fold int) (
 	for i, p := range predictions {
 		y, spread := test.Values[(i+1)*k-1]/sd, p.PredictiveSD/sd
 		at.Y, at.Mean, at.Variance = append(at.Y, y), append(at.Mean, p.Mean/sd), append(at.Variance, spread*spread)
-		if math.Abs(y-p.Mean/sd) <= model.Normal975*spread {
+		if math.Abs(y-p.Mean/sd) <= objective.Normal975*spread {
 			s.Coverage95 += 1 / n
 		}
 	}

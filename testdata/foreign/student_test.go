@@ -1,17 +1,25 @@
 package foreign
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
 	"math"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/objective/objectivetest"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -116,6 +124,77 @@ func TestStudentByName(t *testing.T) {
 	}
 	if student, gaussian := off("svgp-t"), off("svgp"); !(4*student < gaussian) {
 		t.Errorf("squared errors %v with Student's t, %v with Gaussian noise", student, gaussian)
+	}
+}
+
+// TestStudentPredicts: intervals, deviations and scores of a model are those of its own noise, also after it was saved,
+// and a program that doesn't know the noise refuses the file.
+func TestStudentPredicts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	rows := make([][]float64, 150)
+	for i := range rows {
+		x := 6*rng.Float64() - 3
+		rows[i] = []float64{x, math.Sin(x) + 0.1*distuv.StudentsT{Sigma: 1, Nu: 4, Src: rng}.Rand()}
+	}
+	table, err := dataset.FromRows([]string{"x", "y"}, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := roundTrip(t, table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.1},
+		Method: krigo.Method{Name: "svgp-t", Inducing: 8, Batch: 75, Epochs: 60}, Kernel: krigo.Kernel{ARD: "off"},
+		Promise: krigo.Promise{Epsilon: 1}})
+	p, err := m.PredictAt(mat.NewDense(1, 1, []float64{0.5}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// f is nearly known: the distribution is about Student's t.
+	scale := math.Sqrt(m.ObservationNoise) * m.Scaling.TargetScale
+	of := distuv.StudentsT{Mu: p[0].Mean, Sigma: scale, Nu: 4}
+	if near := func(a, b float64) bool { return math.Abs(a-b) < 0.05*scale }; !near(p[0].Lower95, of.Quantile(0.025)) ||
+		!near(p[0].Upper95, of.Quantile(0.975)) || !near(p[0].PredictiveSD, of.StdDev()) {
+		t.Errorf("%+v; want about %v to %v, %v", p[0], of.Quantile(0.025), of.Quantile(0.975), of.StdDev())
+	}
+	// A file of version 6, made by this test, which is never made anew.
+	const golden = "testdata/v6.krigo"
+	if _, err := os.Stat(golden); errors.Is(err, fs.ErrNotExist) && os.Getenv("UPDATE_SNAPSHOTS") == "1" {
+		t.Log(p[0], m.Save(golden))
+	}
+	stored, err := krigo.Load(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [3]float64{-0.1398507260664157, 1.11341630866357, 0.31956277223446095}
+	if p, err = stored.PredictAt(mat.NewDense(1, 1, []float64{0.5})); err != nil ||
+		!(math.Abs(p[0].Lower95-want[0])+math.Abs(p[0].Upper95-want[1])+math.Abs(p[0].PredictiveSD-want[2]) < 1e-7) {
+		t.Errorf("the stored model predicts %v, %v; want %v", p, err, want)
+	}
+	gaussian, own := *m, *m // at the scale of the data's noise, or its variance
+	own.ObservationNoise = 0.01 / (m.Scaling.TargetScale * m.Scaling.TargetScale)
+	gaussian.Noise, gaussian.ObservationNoise = "", 2*own.ObservationNoise
+	d, err := m.Labelled(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worse, err := gaussian.Score(d, d.All(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if better, err := own.Score(d, d.All(), nil); err != nil || !(better.NLPD < worse.NLPD-0.005) ||
+		!(math.Abs(better.Coverage95-0.95) < 0.04 && better.Coverage[0].Share < worse.Coverage[0].Share-0.05) || better.MSE != worse.MSE {
+		t.Errorf("scores %+v, as Gaussian %+v, %v", better, worse, err)
+	}
+	for noise, want := range map[string]string{"martian": `the noise "martian" isn't known`, "": "its header isn't of that version"} {
+		var file bytes.Buffer
+		m.Noise = "student-4"
+		if err := m.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		raw := bytes.Replace(file.Bytes(), []byte(`"noise": "student-4"`), []byte(fmt.Sprintf(`"noise": %-11q`, noise)), 1)
+		sum := sha256.Sum256(raw[:len(raw)-sha256.Size])
+		if _, err := model.Read(bytes.NewReader(append(raw[:len(raw)-sha256.Size], sum[:]...))); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", noise, err)
+		}
 	}
 }
 
