@@ -88,7 +88,7 @@ func checkAsked(m *model.Model, columns []string) error {
 	case o.Data.Target != m.Target || o.Data.Group != m.Group || o.Data.encodes() != (m.Encoding != nil),
 		!reflect.DeepEqual(o.Data.Reading, m.Reading):
 		return other("the columns")
-	case !m.TrainsForBound() && m.Noise != method.LikelihoodOf(o.Method.Method()):
+	case !m.TrainsForBound() && m.Noise != o.Method.Likelihood():
 		return other("the noise")
 	case o.Method.Name != m.Objective:
 		return other("the objective")

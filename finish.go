@@ -129,7 +129,7 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found fin
 		Findings: found,
 	}
 	if m.Counts, m.Groups = d.roles.Counts(); !m.TrainsForBound() {
-		m.Noise = method.LikelihoodOf(o.Method.Method())
+		m.Noise = o.Method.Likelihood()
 	}
 	if m.Range, err = model.RangeOf(d.data, d.roles); err != nil {
 		return nil, err

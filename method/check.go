@@ -69,6 +69,23 @@ type Use struct {
 // Method makes the method, of a choice whose fields are all filled in.
 func (c Choice) Method() Method { return c.Kind().New(c) }
 
+// Likelihood returns the name of the noise that a choice's method trains; "" is Gaussian.
+func (c Choice) Likelihood() string {
+	if l, ok := c.whole().Method().(interface{ Likelihood() string }); ok {
+		return l.Likelihood()
+	}
+	return ""
+}
+
+// whole is c with an α, if need be its method's own.
+func (c Choice) whole() Choice {
+	if c.Alpha == nil {
+		alpha := c.Kind().Alpha
+		c.Alpha = &alpha
+	}
+	return c
+}
+
 // FreeUp is how a choice with a free-form posterior goes on from its optimum, of which noise is σ_n².
 func (c Choice) FreeUp(noise float64) Method {
 	return Free{Descent: c.Descent(), Batches: c.Stochastic(), Inequality: c.Kind().Bound, Noise: noise, Alpha: *c.Alpha,

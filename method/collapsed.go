@@ -152,11 +152,7 @@ func (c *collapsed) Posterior(x []float64) (*posterior.Posterior, finding.List, 
 // Follows returns the Q that a method makes of the [θ, β, ln σ_n², Z] of a sparse posterior q and the task's rows, in
 // closed form; nil where the method trains more than these.
 func (c Choice) Follows(t Task, q *posterior.Posterior) (*posterior.Posterior, error) {
-	if c.Alpha == nil {
-		alpha := c.Kind().Alpha
-		c.Alpha = &alpha
-	}
-	p, ok := c.Method().Bind(t).(*collapsed)
+	p, ok := c.whole().Method().Bind(t).(*collapsed)
 	if !ok || p.learnAlpha && !p.fitc {
 		return nil, nil
 	}

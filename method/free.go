@@ -34,14 +34,6 @@ type SVGP struct {
 // Likelihood returns the name of the noise.
 func (m SVGP) Likelihood() string { return m.Noise }
 
-// LikelihoodOf returns the name of the noise that a method trains; "" is Gaussian.
-func LikelihoodOf(m Method) string {
-	if l, ok := m.(interface{ Likelihood() string }); ok {
-		return l.Likelihood()
-	}
-	return ""
-}
-
 var _ Method = SVGP{}
 
 // Bind implements Method.
