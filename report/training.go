@@ -156,41 +156,8 @@ func (r *maker) hyperparameters() (cells [][]string) {
 		if len(parts) > 1 {
 			of = fmt.Sprintf(" of %s, part %d", s.Name, i+1)
 		}
-		if s.Variance != 0 {
-			cells = append(cells, []string{"variance" + of, number(s.Variance), "standard deviation " +
-				number(math.Sqrt(s.Variance)*m.Scaling.TargetScale) + " of " + r.target})
-		}
-		switch {
-		case len(s.Lengthscales) == 1 && len(m.Inputs) > 1:
-			cells = append(cells, []string{"lengthscale of all inputs" + of, number(s.Lengthscales[0]), "–"})
-		default:
-			for j, l := range s.Lengthscales {
-				if !told[j] {
-					left++
-					continue
-				}
-				cells = append(cells, []string{"lengthscale of " + cautious.Name(m.Inputs[j]) + of, number(l), r.own(j, l)})
-			}
-		}
-		if s.Shape != 0 {
-			cells = append(cells, []string{"shape" + of, number(s.Shape), "–"})
-		}
-		if s.Period != 0 {
-			own := "–"
-			if len(m.Inputs) == 1 {
-				own = r.own(0, s.Period)
-			}
-			cells = append(cells, []string{"period" + of, number(s.Period), own})
-		}
-		for _, name := range sortedKeys(s.Parameters) {
-			label, index, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[") // of "weight[2]"
-			if j, err := strconv.Atoi(index); err == nil && 1 <= j && j <= len(m.Inputs) {
-				label += " of " + cautious.Name(m.Inputs[j-1])
-			} else {
-				label = name
-			}
-			cells = append(cells, []string{label + of, number(s.Parameters[name]), "–"})
-		}
+		more, untold := r.parameters(s, of, told)
+		cells, left = append(cells, more...), left+untold
 	}
 	for i, p := range r.q.Mean.Params() {
 		switch {
@@ -212,6 +179,47 @@ func (r *maker) hyperparameters() (cells [][]string) {
 		cells = append(cells, []string{whole(left) + " more, of less important columns", "", ""})
 	}
 	return cells
+}
+
+// parameters are those of a kernel that isn't composed, of the inputs told; left counts the others'.
+func (r *maker) parameters(s kernel.Spec, of string, told map[int]bool) (cells [][]string, left int) {
+	m := r.m
+	if s.Variance != 0 {
+		cells = append(cells, []string{"variance" + of, number(s.Variance), "standard deviation " +
+			number(math.Sqrt(s.Variance)*m.Scaling.TargetScale) + " of " + r.target})
+	}
+	switch {
+	case len(s.Lengthscales) == 1 && len(m.Inputs) > 1:
+		cells = append(cells, []string{"lengthscale of all inputs" + of, number(s.Lengthscales[0]), "–"})
+	default:
+		for j, l := range s.Lengthscales {
+			if !told[j] {
+				left++
+				continue
+			}
+			cells = append(cells, []string{"lengthscale of " + cautious.Name(m.Inputs[j]) + of, number(l), r.own(j, l)})
+		}
+	}
+	if s.Shape != 0 {
+		cells = append(cells, []string{"shape" + of, number(s.Shape), "–"})
+	}
+	if s.Period != 0 {
+		own := "–"
+		if len(m.Inputs) == 1 {
+			own = r.own(0, s.Period)
+		}
+		cells = append(cells, []string{"period" + of, number(s.Period), own})
+	}
+	for _, name := range sortedKeys(s.Parameters) {
+		label, index, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[") // of "weight[2]"
+		if j, err := strconv.Atoi(index); err == nil && 1 <= j && j <= len(m.Inputs) {
+			label += " of " + cautious.Name(m.Inputs[j-1])
+		} else {
+			label = name
+		}
+		cells = append(cells, []string{label + of, number(s.Parameters[name]), "–"})
+	}
+	return cells, left
 }
 
 // own is a length along an input in its own units.

@@ -242,6 +242,31 @@ func (s *span) UnmarshalJSON(value []byte) error {
 // parseJSON reads {"model": NAME, "rows": [ROW, …]}, where a ROW is an object by the inputs'
 // names, or an array in their order. It stops at the first row too many. inputs are told how many rows there are.
 func parseJSON(body []byte, inputs func(model string, rows int) ([]Input, error), maxRows int) (*dataset.Table, error) {
+	name, rows, err := envelope(body, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	of, err := inputs(name, len(rows))
+	if err != nil {
+		return nil, err
+	}
+	t := &dataset.Table{Source: "the request"}
+	for _, input := range of {
+		t.Names = append(t.Names, input.Name)
+	}
+	t.Values = make([]float64, 0, len(rows)*len(of))
+	for i, raw := range rows {
+		row, err := cells(raw, of)
+		if err != nil {
+			return nil, bad(400, "row %d: %w", i+1, err)
+		}
+		t.Append(row)
+	}
+	return t, nil
+}
+
+// envelope takes the model's name and the rows, unread, out of a body.
+func envelope(body []byte, maxRows int) (name string, rows []json.RawMessage, err error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	syntax := func(err error) error {
 		var known *badRequest
@@ -261,73 +286,55 @@ func parseJSON(body []byte, inputs func(model string, rows int) ([]Input, error)
 		return err
 	}
 	if err := expect('{'); err != nil {
-		return nil, syntax(err)
+		return "", nil, syntax(err)
 	}
-	var name string
-	var rows []json.RawMessage
 	seen := map[any]bool{}
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
-			return nil, syntax(err)
+			return "", nil, syntax(err)
 		}
 		if seen[key] {
-			return nil, bad(400, "%q stands twice in the body", key)
+			return "", nil, bad(400, "%q stands twice in the body", key)
 		}
 		seen[key] = true
 		switch key {
 		case "model":
 			if err := d.Decode(&name); err != nil {
-				return nil, syntax(err)
+				return "", nil, syntax(err)
 			}
 		case "rows":
 			if err := expect('['); err != nil {
-				return nil, syntax(err)
+				return "", nil, syntax(err)
 			}
 			for d.More() {
 				if len(rows) == maxRows {
-					return nil, tooManyRows(maxRows)
+					return "", nil, tooManyRows(maxRows)
 				}
 				var row span
 				if err := d.Decode(&row); err != nil {
-					return nil, syntax(err)
+					return "", nil, syntax(err)
 				}
 				end := d.InputOffset()
 				rows = append(rows, json.RawMessage(body[end-int64(row):end]))
 			}
 			if err := expect(']'); err != nil {
-				return nil, syntax(err)
+				return "", nil, syntax(err)
 			}
 		default:
-			return nil, bad(400, "%q isn't known: a body has \"rows\", and may have \"model\"", key)
+			return "", nil, bad(400, "%q isn't known: a body has \"rows\", and may have \"model\"", key)
 		}
 	}
 	if err := expect('}'); err != nil {
-		return nil, syntax(err)
+		return "", nil, syntax(err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, bad(400, "something follows the JSON document")
+		return "", nil, bad(400, "something follows the JSON document")
 	}
 	if len(rows) == 0 {
-		return nil, bad(400, "there are no rows to predict")
+		return "", nil, bad(400, "there are no rows to predict")
 	}
-	of, err := inputs(name, len(rows))
-	if err != nil {
-		return nil, err
-	}
-	t := &dataset.Table{Source: "the request"}
-	for _, input := range of {
-		t.Names = append(t.Names, input.Name)
-	}
-	t.Values = make([]float64, 0, len(rows)*len(of))
-	for i, raw := range rows {
-		row, err := cells(raw, of)
-		if err != nil {
-			return nil, bad(400, "row %d: %w", i+1, err)
-		}
-		t.Append(row)
-	}
-	return t, nil
+	return name, rows, nil
 }
 
 func tooManyRows(limit int) error {
