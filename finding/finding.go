@@ -134,18 +134,8 @@ func (f Finding) String() string {
 func fill(text string, subject []string, numbers []float64) (filled string, fits bool) {
 	var b strings.Builder
 	missing := false
-	name := func() (s string) {
-		if missing = missing || len(subject) == 0; !missing {
-			s, subject = subject[0], subject[1:]
-		}
-		return s
-	}
-	number := func() (v float64) {
-		if missing = missing || len(numbers) == 0; !missing {
-			v, numbers = numbers[0], numbers[1:]
-		}
-		return v
-	}
+	name := func() string { return first(&subject, &missing) }
+	number := func() float64 { return first(&numbers, &missing) }
 	list := func(write func(string) string) string {
 		var names []string
 		all := number()
@@ -187,7 +177,15 @@ func fill(text string, subject []string, numbers []float64) (filled string, fits
 				b.WriteString(" in part " + cautious.Name(part) + " of the kernel")
 			}
 		case "U":
-			b.WriteString(counts(&subject, &numbers))
+			var parts []string
+			for len(subject) > 0 && len(numbers) > 0 {
+				with := "without a unit"
+				if unit := name(); unit != "" {
+					with = "with " + cautious.Name(unit)
+				}
+				parts = append(parts, fmt.Sprintf("%.0f %s", number(), with))
+			}
+			b.WriteString(strings.Join(parts, ", "))
 		case "G":
 			var all []string
 			for len(numbers) > 0 {
@@ -208,18 +206,14 @@ func fill(text string, subject []string, numbers []float64) (filled string, fits
 	}
 }
 
-// counts takes units and how many numbers have each.
-func counts(units *[]string, numbers *[]float64) string {
-	var parts []string
-	for len(*units) > 0 && len(*numbers) > 0 {
-		with := "with " + cautious.Name((*units)[0])
-		if (*units)[0] == "" {
-			with = "without a unit"
-		}
-		parts = append(parts, fmt.Sprintf("%.0f %s", (*numbers)[0], with))
-		*units, *numbers = (*units)[1:], (*numbers)[1:]
+// first takes the first of a list, or says that there is none.
+func first[T any](of *[]T, missing *bool) (v T) {
+	if len(*of) == 0 {
+		*missing = true
+		return v
 	}
-	return strings.Join(parts, ", ")
+	v, *of = (*of)[0], (*of)[1:]
+	return v
 }
 
 // quoted is a name in quotes, cut if it is long.
