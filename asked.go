@@ -23,7 +23,7 @@ func asked(m *model.Model) (o Options, err error) {
 	if _, known := method.Find(o.Method.Name); !known {
 		return o, fmt.Errorf("the model was fitted by %q, a method that this program doesn't have", o.Method.Name)
 	}
-	o.Method = o.Method.WithDefaults() // an option that came later than the model is what was done without it
+	o.Method = o.Method.FromFile().WithDefaults() // an option that came later than the model is what was done without it
 	return o, o.check(false)
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/settings"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
@@ -33,8 +34,8 @@ func (d Data) check() (errs []error) {
 	if d.Target == "" {
 		errs = append(errs, errors.New("target: name the column to predict"))
 	}
-	errs = append(errs, method.OneOf("missing", d.Missing, dataset.Refuse, dataset.FillMean)...)
-	errs = append(errs, method.OneOf("scaling", d.Scaling, dataset.PriorRows, dataset.Declared, dataset.AllRows)...)
+	errs = append(errs, settings.OneOf("missing", d.Missing, dataset.Refuse, dataset.FillMean)...)
+	errs = append(errs, settings.OneOf("scaling", d.Scaling, dataset.PriorRows, dataset.Declared, dataset.AllRows)...)
 	if d.encodes() && d.Scaling != dataset.PriorRows {
 		errs = append(errs, fmt.Errorf("categorical, missing mean: categories and means are learnt from prior rows, and "+
 			"the inputs' scaling with them: leave it at prior-rows, not %s", d.Scaling))
@@ -53,7 +54,7 @@ func (d Data) check() (errs []error) {
 	if d.TestFraction > 0 && d.Test != nil {
 		errs = append(errs, errors.New("test-fraction and a test table exclude each other"))
 	}
-	errs = append(errs, method.OneOf("split", d.Split, "random", "last")...)
+	errs = append(errs, settings.OneOf("split", d.Split, "random", "last")...)
 	if d.Group != "" && d.Split == "last" {
 		errs = append(errs, errors.New("group: groups are dealt at random: leave out split last"))
 	}
@@ -64,7 +65,7 @@ func (d Data) check() (errs []error) {
 }
 
 func (k Kernel) check() (errs []error) {
-	errs = append(errs, method.OneOf("ard", k.ARD, "on", "off", "auto")...)
+	errs = append(errs, settings.OneOf("ard", k.ARD, "on", "off", "auto")...)
 	if _, err := model.MeanOf(k.Mean, 1); err != nil {
 		errs = append(errs, err)
 	}
@@ -80,7 +81,7 @@ func (k Kernel) check() (errs []error) {
 }
 
 func (p Prior) check() (errs []error) {
-	errs = append(errs, method.OneOf("prior", p.Kind, "grid", "informed")...)
+	errs = append(errs, settings.OneOf("prior", p.Kind, "grid", "informed")...)
 	if p.Kind == "grid" && (p.Learn || len(p.Temper) > 0) {
 		errs = append(errs, errors.New("temper and posterior learnt are for prior informed: the grid's prior isn't learnt"))
 	}
@@ -103,7 +104,7 @@ func (p Prior) check() (errs []error) {
 }
 
 func (p Promise) check() (errs []error) {
-	errs = append(errs, method.OneOf("epsilon-units", p.Units, "sd", "raw")...)
+	errs = append(errs, settings.OneOf("epsilon-units", p.Units, "sd", "raw")...)
 	if kind, err := pacbayes.ParseLoss(p.Loss); err != nil {
 		errs = append(errs, err)
 	} else if err := p.loss(kind).Validate(); err != nil {
@@ -121,7 +122,7 @@ func (p Promise) check() (errs []error) {
 }
 
 func (r Run) check() (errs []error) {
-	errs = append(errs, method.OneOf("deliver", r.Deliver, "", "certified", "all")...)
+	errs = append(errs, settings.OneOf("deliver", r.Deliver, "", "certified", "all")...)
 	if r.Restarts < 0 || r.Restarts > 1000 {
 		errs = append(errs, fmt.Errorf("restarts %d: want 1 to 1000, or 0 for the default", r.Restarts))
 	}

@@ -181,7 +181,7 @@ func (p Promise) scaled(s dataset.Scaling) (loss pacbayes.Loss, epsRaw float64) 
 // words.
 func (d *dealt) fingerprint() (string, error) {
 	o := d.options
-	if !o.Method.OnBatches() && !o.Method.Kind().Anneals {
+	if !o.Method.OnBatches() && !o.Method.Kind().Has("Anneal") {
 		o.Method.Epochs = 0
 	}
 	of := struct {

@@ -45,6 +45,7 @@ func Declared(declaration []byte) (o Options, err error) {
 	if err := decoder.Decode(&o); err != nil {
 		return o, fmt.Errorf("the declaration's options can't be read: %w", err)
 	}
+	o.Method = o.Method.FromFile()
 	o.Run.Declared, o.Run.Declaration = hashOf(declaration), declaration
 	return o, nil
 }

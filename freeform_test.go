@@ -210,7 +210,7 @@ func TestEvaluateFreePosterior(t *testing.T) {
 	}
 	o.Method.Name, o.Method.Posterior = "vfe", ""
 	if _, err := krigo.Evaluate(t.Context(), homes(), p, o); err == nil || !strings.Contains(err.Error(),
-		"posterior free with vfe") {
+		"posterior free is a setting of kl-pac") {
 		t.Error(err)
 	}
 }

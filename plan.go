@@ -44,12 +44,12 @@ func (s stage) planned(evaluating bool, found finding.List) (*plan, error) {
 	c, k := &p.choice, s.choice.Kind()
 	if c.Optimizer == "" {
 		c.Optimizer = "lbfgs"
-		if s.n > defaultFull && k.Batches {
+		if s.n > defaultFull {
 			c.Optimizer = "adam"
 		}
 	}
 	if all := evaluating || !c.OnBatches(); all { // rows in every step
-		p.estimate = c.Estimates() || !evaluating && k.Estimate != nil && s.n > k.MaxRows
+		p.estimate = c.Estimable() && (c.Solver == posterior.ByCG || !evaluating && s.n > k.MaxRows)
 	}
 	p.chooseSize()
 	if err := p.chooseSolver(evaluating); err != nil {
@@ -75,9 +75,7 @@ func (s stage) planned(evaluating bool, found finding.List) (*plan, error) {
 			}
 		}
 	}
-	if c.Alpha == nil {
-		c.Alpha = &k.Alpha
-	}
+	*c = c.WithAlpha()
 	if p.restarts == 0 {
 		p.restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
 		if c.Inducing > 0 || p.trainsByCG() || c.OnBatches() || p.given || k.Local || len(p.families) > 2 {
@@ -212,10 +210,11 @@ func (p *plan) alphaAt(x []float64) float64 {
 
 // method is the way to train, up to a free-form posterior.
 func (p *plan) method() method.Method {
+	way := p.choice.Method()
 	if p.estimate {
-		return p.choice.Kind().Estimate(p.choice)
+		return way.(method.Estimable).Estimated()
 	}
-	return p.choice.Method()
+	return way
 }
 
 // task is what a method is bound to; c is told of single solves, unless it is nil.

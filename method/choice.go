@@ -1,78 +1,176 @@
 package method
 
-// Choice is a method by its name, with what is asked of it. The zero value of a field means its default.
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/krigo-gp/krigo/internal/settings"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// Choice is a method by its name, or none yet, with what is asked of it. The structs of methods say what their settings
+// mean, which values they take and their defaults; here the zero value of a field means that it isn't asked for.
 type Choice struct {
 	Name string `json:"name,omitzero"` // one of Names
 
-	// Inducing inputs of a sparse GP; 0: 500, or half the rows where that is less. InducingBy, where there is no number,
-	// is none, for the full GP however many rows there are; auto, as many as the Nyström error of the starting
-	// kernel asks for; or theory, as many as Yue & Kontar's Theorem 2 asks for at the starting kernel: se, or of one
-	// input matern32 and matern52. Without it a method of AnySize trains a full GP on up to 2,000 rows and
-	// a sparse one above.
 	Inducing     int    `json:"inducing,omitzero"`
 	InducingBy   string `json:"inducing_by,omitzero"`
-	InducingInit string `json:"inducing_init,omitzero"` // kmeans (default), greedy, kdpp or random
-	FixInducing  bool   `json:"fix_inducing,omitzero"`  // keep the inducing inputs where they were chosen
+	InducingInit string `json:"inducing_init,omitzero"`
+	FixInducing  bool   `json:"fix_inducing,omitzero"`
 
-	// Alpha is that of D = αλ + σ_n²; AlphaBy learn says that it is trained too, from Alpha. The Rényi GP's runs
-	// the other way: 0 is the exact GP, 1 variational inference (vfe). Where it isn't given, nor chosen by
-	// cross-validation (AlphaBy cv), it falls from 0.99 to 0 while training: Anneal says how, linear (default), cosine or
-	// geometric; none: it stays.
 	Alpha   *float64  `json:"alpha,omitzero"`
 	AlphaBy string    `json:"alpha_by,omitzero"`
-	Alphas  []float64 `json:"alphas,omitempty"` // that cross-validation chooses from; nil: 0, ¼, ½, ¾, 1
+	Alphas  []float64 `json:"alphas,omitempty"`
 	Anneal  string    `json:"anneal,omitzero"`
 
-	// Posterior is the objective's own (default); fitc, that of α = 1, whichever was trained; or free, of kl-pac and
-	// sqrt-pac: training goes on from their optimum with a q(f_Z) that is free.
-	Posterior string `json:"posterior,omitzero"`
-
-	// Of nearest: the cost of a prediction, density (default), squared, crps, or loss, that which is certified; the
-	// neighbours that a row is predicted from in training, 0: 64; and by form loo (default) whether these are any
-	// others, or by vecchia those before it in a random order.
+	Posterior  string `json:"posterior,omitzero"`
 	Term       string `json:"term,omitzero"`
 	Neighbours int    `json:"neighbours,omitzero"`
 	Form       string `json:"form,omitzero"`
-
-	// Hyperprior is none (default), or weak: of the evidence and nearest a wide prior density of lengthscales and noise
-	// variance, so that what is trained is its posterior's mode.
 	Hyperprior string `json:"hyperprior,omitzero"`
+	Solver     string `json:"solver,omitzero"`
 
-	// Solver is how a full GP is solved: auto (default), cholesky, cg (conjugate gradients, for the evidence of more
-	// rows than can be factored), or nearest (each prediction from the training rows
-	// nearest to it), which can't train.
-	Solver string `json:"solver,omitzero"`
-
-	// Optimizer is lbfgs or mma, with all rows in every step, or adam or sgd, with a batch of them. "": the method's,
-	// but adam where one of the others but Epochs is given, and for a free-form posterior where Epochs is.
-	Optimizer string `json:"optimizer,omitzero"`
-	// rows of a batch; 0: 1,000, of nearest, and of batches of neighbours, 256, of renyi and evidence on uniform ones
-	// 1,024
-	Batch int `json:"batch,omitzero"`
-	// uniform, or nearest: a row and its neighbours, the default of renyi and evidence, which alone have it
-	Batches string `json:"batches,omitzero"`
-	// passes over the rows: on batches, 0: as many as 3,000 steps take, of neighbours 500; else evaluations, 0: 1,000
-	Epochs int `json:"epochs,omitzero"`
-	// of the first step; 0: adam 0.02, on batches of neighbours 0.05, from a collapsed optimum 0.001; sgd 0.1
+	Optimizer    string  `json:"optimizer,omitzero"`
+	Batch        int     `json:"batch,omitzero"`
+	Batches      string  `json:"batches,omitzero"`
+	Epochs       int     `json:"epochs,omitzero"`
 	LearningRate float64 `json:"learning_rate,omitzero"`
+
+	// Own are the settings that have no field above, by their names in JSON, where they stand beside the others.
+	Own map[string]any `json:"-"`
+}
+
+// neutral are the values of settings that a method hasn't got, in files.
+var neutral = Choice{InducingInit: "kmeans", Anneal: "none", Posterior: "objective", Hyperprior: "none", Solver: "auto",
+	Batches: "uniform"}
+
+// MarshalJSON writes the settings of Own beside the others.
+func (c Choice) MarshalJSON() ([]byte, error) {
+	type fields Choice
+	text, err := json.Marshal(fields(c))
+	if err != nil || len(c.Own) == 0 {
+		return text, err
+	}
+	own, err := json.Marshal(c.Own)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > 2 {
+		text = append(text[:len(text)-1], ',')
+	} else {
+		text = text[:1]
+	}
+	return append(text, own[1:]...), nil
+}
+
+// UnmarshalJSON refuses what no method has.
+func (c *Choice) UnmarshalJSON(text []byte) error {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(text, &all); err != nil {
+		return err
+	}
+	*c = Choice{}
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if err := c.decode(key, all[key]); err != nil {
+			return fmt.Errorf("method: %w", err)
+		}
+	}
+	return nil
+}
+
+// decode reads what stands under a key.
+func (c *Choice) decode(key string, text json.RawMessage) error {
+	fields := reflect.ValueOf(c).Elem()
+	for i := range fields.NumField() {
+		if name, _, _ := strings.Cut(fields.Type().Field(i).Tag.Get("json"), ","); name == key && name != "-" {
+			return json.Unmarshal(text, fields.Field(i).Addr().Interface())
+		}
+	}
+	s := settings.Named(described(), strings.ReplaceAll(key, "_", "-"))
+	if s == nil {
+		return fmt.Errorf("unknown field %q", key)
+	}
+	v := reflect.New(s.Type)
+	if err := json.Unmarshal(text, v.Interface()); err != nil {
+		return fmt.Errorf("%s: %w", s.Name, err)
+	}
+	c.give(*s, v.Elem().Interface())
+	return nil
+}
+
+func has(c Choice, field string) bool { return reflect.ValueOf(c).FieldByName(field).IsValid() }
+
+// Set asks for a setting in the words of a flag.
+func (c *Choice) Set(name, text string) error {
+	s := settings.Named(described(), name)
+	if s == nil {
+		return fmt.Errorf("no method has a setting %s", name)
+	}
+	if has(*c, s.Field) {
+		return s.Set(c, text)
+	}
+	v := reflect.New(s.Type)
+	if err := s.Parse(v.Interface(), text); err != nil {
+		return err
+	}
+	c.give(*s, v.Elem().Interface())
+	return nil
+}
+
+// Text is what Set would be given to ask for a setting; "" if it isn't asked for.
+func (c *Choice) Text(name string) string {
+	s := settings.Named(described(), name)
+	if s == nil {
+		return ""
+	}
+	if v, asked := c.Own[s.Key()]; asked {
+		return fmt.Sprint(v)
+	}
+	return s.Text(c)
+}
+
+// give asks for a setting that has no field. A copy of the choice doesn't change.
+func (c *Choice) give(s settings.Setting, value any) {
+	own := map[string]any{s.Key(): value}
+	for key, v := range c.Own {
+		if key != s.Key() {
+			own[key] = v
+		}
+	}
+	c.Own = own
+}
+
+// Kind is what the name stands for.
+func (c Choice) Kind() Kind {
+	k, _ := Find(c.Name)
+	return k
 }
 
 // OnBatches says whether training takes a batch of rows in a step.
-func (c Choice) OnBatches() bool { return c.Optimizer == "adam" || c.Optimizer == "sgd" }
+func (c Choice) OnBatches() bool { return c.steps().OnBatches() }
 
-// batches says whether a setting that only training on batches has is given.
-func (c Choice) batches() bool {
+// asksForBatches says whether a setting is given that only training on batches has.
+func (c Choice) asksForBatches() bool {
 	return c.Batch != 0 || c.LearningRate != 0 || c.Batches == "nearest"
 }
 
-// Evaluations limits those of L-BFGS and MMA; 0: their default. Epochs on batches aren't those of the optimum that they
-// start from.
-func (c Choice) Evaluations() int {
-	if c.OnBatches() {
-		return 0
-	}
-	return c.Epochs
+// hasBatches says whether there may be batches.
+func (c Choice) hasBatches() bool { return c.Free() || c.Kind().Has("Batch") }
+
+// steps is how training goes.
+func (c Choice) steps() Batched {
+	return Batched{Optimizer: c.Optimizer, Epochs: c.Epochs, Batch: c.Batch, LearningRate: c.LearningRate}
 }
+
+// Descent is how a choice is trained with all rows in a step.
+func (c Choice) Descent() Descent { return c.steps().Descent() }
 
 // Full says whether a full GP is asked for, however many rows there are.
 func (c Choice) Full() bool { return c.InducingBy == "none" }
@@ -86,6 +184,18 @@ func (c Choice) Free() bool { return c.Posterior == "free" }
 // Learns says whether α is trained.
 func (c Choice) Learns() bool { return c.AlphaBy == "learn" }
 
+// SparseOnly says whether there are inducing inputs whatever else is asked.
+func (c Choice) SparseOnly() bool { return c.Free() || c.Kind().Size == SparseOnly }
+
+// FreeForm says whether q is a parameter of the training objective.
+func (c Choice) FreeForm() bool { return c.Free() || c.Kind().FreeForm }
+
+// Estimable says whether conjugate gradients can estimate the objective.
+func (c Choice) Estimable() bool {
+	_, can := c.Kind().Method.(Estimable)
+	return can
+}
+
 // Grid is the α that cross-validation chooses from.
 func (c Choice) Grid() []float64 {
 	if len(c.Alphas) > 0 {
@@ -94,16 +204,192 @@ func (c Choice) Grid() []float64 {
 	return []float64{0, 0.25, 0.5, 0.75, 1}
 }
 
-// Descent is how a choice is trained with all rows in a step.
-func (c Choice) Descent() Descent {
-	return Descent{MMA: c.Optimizer == "mma", Evaluations: c.Evaluations()}
-}
-
-// Stochastic is how it is trained with a batch of rows in a step; nil: it isn't.
-func (c Choice) Stochastic() *Batches {
-	if !c.OnBatches() {
+// own returns a pointer to the method's struct with what is asked and the defaults of the rest. What the method hasn't
+// got is left out.
+func (c Choice) own() any {
+	k := c.Kind()
+	if k.Method == nil {
 		return nil
 	}
-	return &Batches{Plain: c.Optimizer == "sgd", Rows: c.Batch, Rate: c.LearningRate, Epochs: c.Epochs,
-		Nearest: c.Batches != "uniform"}
+	v := reflect.New(reflect.TypeOf(k.Method))
+	v.Elem().Set(reflect.ValueOf(k.Method))
+	own := v.Interface()
+	settings.Fill(own, c)
+	for _, s := range settings.Of(own) {
+		if v, asked := c.Own[s.Key()]; asked && reflect.TypeOf(v) == s.Type {
+			s.Give(own, v)
+		}
+	}
+	settings.Defaults(own)
+	if m, ok := own.(interface{ Complete() }); ok {
+		m.Complete()
+	}
+	return own
+}
+
+// Method makes the method, of a choice whose fields are all filled in.
+func (c Choice) Method() Method { return reflect.ValueOf(c.own()).Elem().Interface().(Method) }
+
+// Likelihood returns the name of the noise that a choice's method trains; "" is Gaussian.
+func (c Choice) Likelihood() string {
+	if l, ok := c.Method().(interface{ Likelihood() string }); ok {
+		return l.Likelihood()
+	}
+	return ""
+}
+
+// FreeUp is how a choice with a free-form posterior goes on from its optimum, of which noise is σ_n².
+func (c Choice) FreeUp(noise float64) Method {
+	return Free{Batched: c.steps(), Inequality: c.Kind().Bound, Noise: noise, Alpha: *c.Alpha, LearnAlpha: c.Learns()}
+}
+
+// Follows returns the Q that a method makes of the [θ, β, ln σ_n², Z] of a sparse posterior q and the task's rows, in
+// closed form; nil where the method trains more than these.
+func (c Choice) Follows(t Task, q *posterior.Posterior) (*posterior.Posterior, error) {
+	p, ok := c.WithAlpha().Method().Bind(t).(*collapsed)
+	if !ok || p.learnAlpha && !p.fitc {
+		return nil, nil
+	}
+	x := slices.Concat(q.Theta, q.Beta, []float64{math.Log(q.Noise)}, q.Support.Data)
+	if p.learnAlpha {
+		x = append(x, p.alpha)
+	}
+	again, _, err := p.Posterior(x)
+	return again, err
+}
+
+// WithAlpha fills in α.
+func (c Choice) WithAlpha() Choice {
+	if c.Alpha == nil {
+		alpha := 0.0
+		if own := reflect.ValueOf(c.own()).Elem().FieldByName("Alpha"); own.IsValid() && own.CanFloat() {
+			alpha = own.Float()
+		}
+		c.Alpha = &alpha
+	}
+	return c
+}
+
+// WithDefaults fills in the words that don't depend on the rows, and the settings of Own.
+func (c Choice) WithDefaults() Choice {
+	if c.asksForBatches() && c.hasBatches() || c.Free() && c.Epochs != 0 {
+		c.Optimizer = cmp.Or(c.Optimizer, "adam")
+	}
+	if c.Free() {
+		c.Batches = cmp.Or(c.Batches, "uniform") // a bound is a sum over rows
+	}
+	own, to, rest := c.own(), reflect.ValueOf(&c).Elem(), reflect.ValueOf(neutral)
+	for i := range to.NumField() {
+		f, name := to.Field(i), to.Type().Field(i).Name
+		if f.Kind() != reflect.String || name == "Name" || !f.IsZero() {
+			continue
+		}
+		if s := c.Kind().field(name); s != nil {
+			f.Set(reflect.ValueOf(s.Get(own)))
+		} else {
+			f.Set(rest.Field(i))
+		}
+	}
+	for _, s := range c.Kind().settings() {
+		if !has(c, s.Field) {
+			c.give(s, s.Get(own))
+		}
+	}
+	return c
+}
+
+// FromFile translates a choice of a file. Older versions took these settings for methods that made nothing of them.
+func (c Choice) FromFile() Choice {
+	k, known := Find(c.Name)
+	if known && !k.Has("InducingInit") && c.Posterior != "free" {
+		c.InducingInit, c.FixInducing = "", false
+	}
+	if known && !k.Has("Posterior") && c.Posterior == "fitc" {
+		c.Posterior = ""
+	}
+	if known && !k.Has("Solver") && c.Solver == posterior.ByCholesky {
+		c.Solver = ""
+	}
+	return c
+}
+
+// afterwards are the settings of kl-pac that a posterior learnt after an informed prior takes.
+var afterwards = []string{"Posterior", "AlphaBy", "InducingInit", "FixInducing"}
+
+// Check reports all that is wrong with a choice whose defaults are filled in.
+func (c Choice) Check(use Use) (errs []error) {
+	k, known := Find(c.Name)
+	if !known {
+		return settings.OneOf("objective", c.Name, Names()...)
+	}
+	asked := reflect.ValueOf(c)
+	for i := range asked.NumField() {
+		name, v := asked.Type().Field(i).Name, asked.Field(i)
+		said := name == "Name" || name == "Own" || v.IsZero() || reflect.DeepEqual(v.Interface(),
+			reflect.ValueOf(neutral).Field(i).Interface()) || name == "InducingBy" && c.Full() // which the size decides
+		if !said {
+			errs = append(errs, c.checkSetting(name, v, use)...)
+		}
+	}
+	for key, v := range c.Own {
+		s := settings.Named(described(), strings.ReplaceAll(key, "_", "-"))
+		if s == nil || reflect.TypeOf(v) != s.Type {
+			errs = append(errs, fmt.Errorf("%s: no method has such a setting of type %T", key, v))
+		} else {
+			errs = append(errs, c.checkSetting(s.Field, reflect.ValueOf(v), use)...)
+		}
+	}
+	own := c.own()
+	errs = append(errs, settings.Check(own)...)
+	if m, ok := own.(interface{ Check(Use) []error }); ok {
+		errs = append(errs, m.Check(use)...)
+	}
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	refuse(c.InducingBy != "" && c.Inducing > 0, "inducing: the number %d and the rule %s exclude each other", c.Inducing,
+		c.InducingBy)
+	refuse(c.Full() && k.Size == SparseOnly && !c.Free(),
+		"objective %q with a full GP: full GPs have the objectives %s, and no inducing inputs", c.Name,
+		list(func(k Kind) bool { return k.Size != SparseOnly }))
+	refuse(c.Free() && c.Full(), "posterior free with a full GP: a free-form posterior stands on inducing inputs")
+	refuse(c.Learns() && (c.Posterior == "fitc" || c.Full()),
+		"alpha learn: a full GP and posterior fitc have no α to learn")
+	refuse(use.Given && !k.Exact, "fix-parameters is for the evidence; %s has another way", c.Name)
+	refuse(c.asksForBatches() && c.hasBatches() && c.Optimizer != "" && !c.OnBatches(),
+		"batch, batches and learning-rate are adam's and sgd's: %s takes all rows in every step", c.Optimizer)
+	return errs
+}
+
+// checkSetting reports a setting, or a word for it, that neither the method has nor what is learnt after it.
+func (c Choice) checkSetting(field string, v reflect.Value, use Use) []error {
+	word := ""
+	if v.Kind() == reflect.String {
+		word = v.String()
+	}
+	takes := func(k Kind) bool {
+		s := k.field(field)
+		return s != nil && (word == "" || len(s.Values) == 0 || slices.Contains(s.Values, word))
+	}
+	free := Kind{Method: Free{}}
+	bound, _ := Find(KLPACName)
+	if takes(c.Kind()) || c.Free() && takes(free) || use.Learns && slices.Contains(afterwards, field) && takes(bound) {
+		return nil
+	}
+	names := list(takes)
+	for _, s := range described() {
+		if strings.TrimSuffix(s.Field, "By") != strings.TrimSuffix(field, "By") {
+			continue
+		}
+		if names == "" {
+			return settings.OneOf(s.Name, word, s.Values...)
+		}
+		if takes(free) {
+			names += ", and of posterior free"
+		}
+		return []error{fmt.Errorf("%s is a setting of %s, not of %s", strings.TrimSpace(s.Name+" "+word), names, c.Name)}
+	}
+	return []error{errors.New("no method has a setting " + field)}
 }

@@ -1,9 +1,10 @@
 package method
 
 import (
+	"cmp"
 	"context"
-	"math"
-	"slices"
+	"errors"
+	"fmt"
 
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/objective"
@@ -14,29 +15,51 @@ import (
 
 // Evidence is −ln p(y) of a full GP.
 type Evidence struct {
-	Descent
-	ByCG bool // estimated by conjugate gradients, without a stored matrix
-	Weak bool // with the weak prior of its hyperparameters; not by conjugate gradients
+	Local
+	MAP
+	Solved // by cg it is estimated, without a stored matrix
 }
 
 var _ Method = Evidence{}
 
-// Bind implements Method.
+// Complete fills in the optimiser.
+func (m *Evidence) Complete() {
+	m.Optimizer = cmp.Or(m.Optimizer, "lbfgs")
+	m.Local.Complete()
+}
+
+// Check reports settings that don't go together.
+func (m Evidence) Check(use Use) []error {
+	errs := m.checkSteps(m.Optimizer, use)
+	if m.Hyperprior == "weak" && (m.Solver == posterior.ByCG || m.OnBatches()) {
+		errs = append(errs, errors.New("hyperprior weak: the evidence has it neither on batches nor by conjugate gradients"))
+	}
+	if m.Solver == posterior.ByNearest && !use.Given && !m.OnBatches() {
+		errs = append(errs, errors.New("solver nearest predicts and can't train: it needs fix-parameters, or training on "+
+			"batches"))
+	}
+	return errs
+}
+
+// Bind implements Method. On batches it is the Rényi GP's objective at α = 0.
 func (m Evidence) Bind(t Task) Problem {
-	if m.ByCG {
+	if m.OnBatches() {
+		return Renyi{Local: m.Local, Evidence: true}.Bind(t)
+	}
+	if m.Solver == posterior.ByCG {
 		e := &objective.IterativeEvidence{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Ranks: t.Ranks,
 			Seed: t.Seed, Context: t.Context, Progress: t.Progress}
 		if t.GradientErrors {
 			e.GradientErrors = make([]float64, e.Dim())
 		}
-		return &byCG{e, t, m.Descent}
+		return &byCG{e, t, m.Descent()}
 	}
 	full := t.full(&objective.Evidence{})
-	if m.Weak {
+	if m.Hyperprior == "weak" {
 		weak := mode{full, weakFor(t)}
-		return &marginal{&collapsed{named: weak, task: t, descent: m.Descent}, weak}
+		return &marginal{&collapsed{named: weak, task: t, descent: m.Descent()}, weak}
 	}
-	return &collapsed{named: full, task: t, descent: m.Descent}
+	return &collapsed{named: full, task: t, descent: m.Descent()}
 }
 
 // full is a full GP's problem.
@@ -47,24 +70,33 @@ func (t Task) full(o objective.Exact) *objective.Problem {
 // PAC is a PAC-Bayes bound on the risk of Q itself (Reeb et al. 2018): of a full GP, or of a sparse one with the
 // posterior of D = αλ + σ_n².
 type PAC struct {
-	Descent
 	Inequality pacbayes.Inequality // KLBound or PinskerBound
-	Alpha      float64             // where it is learnt, that of the start
-	LearnAlpha bool
-	FITC       bool // the posterior is that of α = 1, whichever was trained
+	Sparse
+	_       struct{} `help:"sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, where it stays: 0"`
+	_       struct{} `help:"(exact) to 1 (VFE), or cv" rule:"by objective"`
+	Alpha   float64  `set:"alpha" value:"A" range:"0:1"` // of D = αλ + σ_n²; where it is learnt, that of the start
+	AlphaBy string   `set:"alpha" values:"learn"`
+	// Posterior is the objective's, or fitc, that of α = 1, whichever was trained, or free: training goes on from the
+	// optimum with a q(f_Z) that is free.
+	_         struct{} `help:"of a sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac)"`
+	Posterior string   `set:"posterior" value:"P" values:"objective fitc free" default:"objective"`
+	Steps
+	Solver string `set:"solver" values:"auto cholesky" default:"auto"`
 }
 
 var _ Method = PAC{}
 
 // Bind implements Method.
 func (m PAC) Bind(t Task) Problem {
-	c := &collapsed{task: t, descent: m.Descent, alpha: m.Alpha, learnAlpha: m.LearnAlpha && t.M > 0, fitc: m.FITC}
+	learn := m.AlphaBy == "learn"
+	c := &collapsed{task: t, descent: m.Descent(), alpha: m.Alpha, learnAlpha: learn && t.M > 0,
+		fitc: m.Posterior == "fitc"}
 	if t.M == 0 {
 		c.named = t.full(&objective.PAC{Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale, Penalty: t.Penalty})
 		return c
 	}
 	sparse := t.Sparse()
-	sparse.LearnAlpha = m.LearnAlpha
+	sparse.LearnAlpha = learn
 	sparse.Objective = &objective.SparsePAC{Alpha: m.Alpha, Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale,
 		Penalty: t.Penalty}
 	c.named, c.sparse = sparse, sparse
@@ -73,10 +105,11 @@ func (m PAC) Bind(t Task) Problem {
 
 // Collapsed is a sparse objective whose Q follows from its parameters: by way of objective.VFE, DTC and PEP.
 type Collapsed struct {
-	Descent
 	Objective objective.Sparse
 	Alpha     float64 // of its posterior: 0 for VFE and DTC, that of PEP
-	FITC      bool    // the posterior is that of α = 1
+	Sparse
+	Ended
+	Steps
 }
 
 var _ Method = Collapsed{}
@@ -85,7 +118,29 @@ var _ Method = Collapsed{}
 func (m Collapsed) Bind(t Task) Problem {
 	sparse := t.Sparse()
 	sparse.Objective = m.Objective
-	return &collapsed{named: sparse, sparse: sparse, task: t, descent: m.Descent, alpha: m.Alpha, fitc: m.FITC}
+	return &collapsed{named: sparse, sparse: sparse, task: t, descent: m.Descent(), alpha: m.Alpha,
+		fitc: m.Posterior == "fitc"}
+}
+
+// PowerEP is PEP, of an α that is asked for.
+type PowerEP struct {
+	Alpha float64 `set:"alpha" range:"0:1"`
+	Sparse
+	Ended
+	Steps
+}
+
+// Check reports the α that is vfe's.
+func (m PowerEP) Check(Use) []error {
+	if m.Alpha > 0 {
+		return nil
+	}
+	return []error{fmt.Errorf("alpha %v: pep takes 0 < α ≤ 1 (vfe is the limit 0, fitc is 1)", m.Alpha)}
+}
+
+// Bind implements Method.
+func (m PowerEP) Bind(t Task) Problem {
+	return Collapsed{Objective: objective.PEP(m.Alpha), Alpha: m.Alpha, Steps: m.Steps, Ended: m.Ended}.Bind(t)
 }
 
 // named is an objective with the names of its parameters.
@@ -147,19 +202,4 @@ func (c *collapsed) Posterior(x []float64) (*posterior.Posterior, finding.List, 
 	sparse := c.task.Sparse()
 	q, err := sparse.Posterior(x, alpha)
 	return jittered(q, sparse.Jitter, err)
-}
-
-// Follows returns the Q that a method makes of the [θ, β, ln σ_n², Z] of a sparse posterior q and the task's rows, in
-// closed form; nil where the method trains more than these.
-func (c Choice) Follows(t Task, q *posterior.Posterior) (*posterior.Posterior, error) {
-	p, ok := c.whole().Method().Bind(t).(*collapsed)
-	if !ok || p.learnAlpha && !p.fitc {
-		return nil, nil
-	}
-	x := slices.Concat(q.Theta, q.Beta, []float64{math.Log(q.Noise)}, q.Support.Data)
-	if p.learnAlpha {
-		x = append(x, p.alpha)
-	}
-	again, _, err := p.Posterior(x)
-	return again, err
 }

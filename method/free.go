@@ -23,12 +23,12 @@ const (
 // in which the prior's is 1.
 const maxLogChol = 20
 
-// SVGP is the energy of VFE as a sum over rows, with q(f_Z) a parameter of its own. Without Batches all rows
-// are in every step. A Noise other than Gaussian makes it the energy of another likelihood.
+// SVGP is the energy of VFE as a sum over rows, with q(f_Z) a parameter of its own. A Noise other than Gaussian makes it
+// the energy of another likelihood.
 type SVGP struct {
-	Descent
-	Batches *Batches
-	Noise   string // a noise of objective.RegisterNoise; "": Gaussian
+	Sparse
+	Batched
+	Noise string // a noise of objective.RegisterNoise; "": Gaussian
 }
 
 // Likelihood returns the name of the noise.
@@ -42,9 +42,9 @@ func (m SVGP) Bind(t Task) Problem {
 	if err != nil {
 		panic(err) // a mistake of the program that registers the method
 	}
-	f := &free{FreeFormProblem: t.free(&objective.SVGP{Noise: noise}, 0), task: t, descent: m.Descent, noise: true,
+	f := &free{FreeFormProblem: t.free(&objective.SVGP{Noise: noise}, 0), task: t, descent: m.Descent(), noise: true,
 		conjugate: m.Noise == ""}
-	if b := m.Batches; b != nil {
+	if b := m.batches(false); b != nil {
 		a := b.settings(t.N, t.Seed, defaultBatch, defaultRate, defaultSteps)
 		// q averages over about 1/ρ batches: ten, or fewer where those are all rows.
 		a.NaturalStep = max(0.1, 1/float64(a.Batches(t.N)))
@@ -55,8 +55,7 @@ func (m SVGP) Bind(t Task) Problem {
 
 // Free is a PAC-Bayes bound of a free-form q(f_Z), which goes on from the optimum of a PAC.
 type Free struct {
-	Descent
-	Batches    *Batches
+	Batched
 	Inequality pacbayes.Inequality
 	Noise      float64 // σ_n² of the collapsed posterior that q begins as
 	Alpha      float64 // its α; where it was learnt, the last of the collapsed parameters is
@@ -69,8 +68,8 @@ var _ Method = Free{}
 func (m Free) Bind(t Task) Problem {
 	f := &free{FreeFormProblem: t.free(&objective.FreePAC{Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale,
 		Penalty: t.Penalty}, m.Noise),
-		task: t, descent: m.Descent, alpha: m.Alpha, learnAlpha: m.LearnAlpha}
-	if b := m.Batches; b != nil {
+		task: t, descent: m.Descent(), alpha: m.Alpha, learnAlpha: m.LearnAlpha}
+	if b := m.batches(false); b != nil {
 		a := b.settings(t.N, t.Seed, defaultBatch, defaultFreeRate, defaultSteps)
 		f.batches = &a
 	}

@@ -29,8 +29,8 @@ func TestWeakHyperprior(t *testing.T) {
 	z := x[5] + 2
 	want += z*z/4 + math.Log(2*math.Pi*2)/2
 	for name, both := range map[string][2]method.Method{
-		"evidence": {method.Evidence{}, method.Evidence{Weak: true}},
-		"nearest":  {method.Nearest{Neighbours: 5}, method.Nearest{Neighbours: 5, Weak: true}},
+		"evidence": {method.Evidence{}, method.Evidence{MAP: method.MAP{Hyperprior: "weak"}}},
+		"nearest":  {method.Nearest{Neighbours: 5}, method.Nearest{Neighbours: 5, MAP: method.MAP{Hyperprior: "weak"}}},
 	} {
 		plain, weak := both[0].Bind(task), both[1].Bind(task)
 		a, g := evaluate(t, plain, x)
@@ -78,13 +78,18 @@ func evaluate(t *testing.T, p train.Objective, x []float64) (float64, []float64)
 // TestLocalSettings: what isn't a method's own is refused by a sentence that names who has it.
 func TestLocalSettings(t *testing.T) {
 	for want, c := range map[string]method.Choice{
-		"term, form and neighbours are for nearest": {Name: "vfe", Neighbours: 7},
-		`term "cost"`:               {Name: "nearest", Term: "cost"},
-		`form "both"`:               {Name: "nearest", Form: "both"},
-		"neighbours 513":            {Name: "nearest", Neighbours: 513},
-		"it is for evidence and ne": {Name: "fitc", Hyperprior: "weak"},
-		"nor by conjugate":          {Name: "evidence", Hyperprior: "weak", Solver: "cg"},
-		"from the rows nearest":     {Name: "nearest", Solver: "cholesky"},
+		"neighbours is a setting of nearest, not of vfe": {Name: "vfe", Neighbours: 7},
+		`term "cost"`:    {Name: "nearest", Term: "cost"},
+		`form "both"`:    {Name: "nearest", Form: "both"},
+		"neighbours 513": {Name: "nearest", Neighbours: 513},
+		"hyperprior weak is a setting of evidence and nearest": {Name: "fitc", Hyperprior: "weak"},
+		"nor by conjugate gradients":                           {Name: "evidence", Hyperprior: "weak", Solver: "cg"},
+		"solver cholesky is a setting":                         {Name: "nearest", Solver: "cholesky"},
+		"inducing is a setting":                                {Name: "evidence", Inducing: 7},
+		"batch is a setting of evidence, nearest, svgp and renyi, and of posterior free, not of kl-pac": {Name: "kl-pac", Batch: 7},
+		"inducing-init greedy is a setting":                  {Name: "evidence", InducingInit: "greedy"},
+		"posterior free is a setting of kl-pac and sqrt-pac": {Name: "vfe", Posterior: "free"},
+		"epochs -1: want 1 to":                               {Name: "vfe", Epochs: -1},
 	} {
 		var text string
 		for _, err := range c.WithDefaults().Check(method.Use{}) {
@@ -113,7 +118,7 @@ func TestMarginal(t *testing.T) {
 		rows.Y[i] = math.Sin(2*rows.X.Data[i]) + 0.3*rng.NormFloat64()
 	}
 	task := method.Task{Kernel: kernel.SE(1, true), Mean: kernel.ZeroMean{}, Rows: rows, All: rows, N: n, Limit: 10}
-	p := method.Evidence{Weak: true}.Bind(task)
+	p := method.Evidence{MAP: method.MAP{Hyperprior: "weak"}}.Bind(task)
 	r, err := p.Minimize(context.Background(), method.Run{
 		Load: func(string) *method.State { return nil },
 		Tell: func(string, *method.State, int, float64, string) error { return nil },

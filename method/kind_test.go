@@ -1,25 +1,61 @@
 package method_test
 
 import (
+	"encoding/json"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
+// miscounted and renamed have settings that are other methods', of another type or under another name.
+type (
+	miscounted struct {
+		method.Evidence
+		Neighbours float64 `set:"neighbours"`
+	}
+	renamed struct {
+		method.Evidence
+		Neighbours int `set:"friends"`
+	}
+)
+
+// TestFromFile: files of older versions hold settings that their methods ignored, and neutral values of others. What
+// was refused then still is.
+func TestFromFile(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"name":"evidence","inducing_by":"none","inducing_init":"greedy","fix_inducing":true,"posterior":"fitc"}`: "",
+		`{"name":"vfe","inducing_init":"random","solver":"cholesky","hyperprior":"none","anneal":"none"}`:          "",
+		`{"name":"nearest","posterior":"objective","batches":"uniform","solver":"auto","alphas":null}`:             "",
+		`{"name":"vfe","neighbours":7}`: "neighbours is a setting of nearest",
+	} {
+		var c method.Choice
+		if err := json.Unmarshal([]byte(text), &c); err != nil {
+			t.Fatal(err)
+		}
+		err := errors.Join(c.FromFile().WithDefaults().Check(method.Use{})...)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
 // TestRegister: mistakes of the program are met when it starts, and nothing is registered then.
 func TestRegister(t *testing.T) {
-	made := func(method.Choice) method.Method { return method.Evidence{} }
+	made := method.Evidence{}
 	before := len(method.Names())
 	for what, k := range map[string]method.Kind{
-		"no name":                {New: made},
-		"a name that is taken":   {Name: method.VFEName, New: made},
-		"a name in two":          {Name: "leave one out", New: made},
-		"two names":              {Name: "a,b", New: made},
-		"no New":                 {Name: "loo"},
-		"no such optimizer":      {Name: "loo", New: made, Optimizer: "LBFGS"},
-		"batches without them":   {Name: "loo", New: made, Optimizer: "adam"},
-		"a bound for other ends": {Name: "loo", New: made, Bound: pacbayes.SplitBound},
+		"no name":                {Method: made},
+		"a name that is taken":   {Name: method.VFEName, Method: made},
+		"a name in two":          {Name: "leave one out", Method: made},
+		"two names":              {Name: "a,b", Method: made},
+		"no Method":              {Name: "loo"},
+		"no struct":              {Name: "loo", Method: &method.Evidence{}},
+		"a setting of two types": {Name: "loo", Method: miscounted{}},
+		"a setting's other name": {Name: "loo", Method: renamed{}},
+		"a bound for other ends": {Name: "loo", Method: made, Bound: pacbayes.SplitBound},
 	} {
 		func() {
 			defer func() {

@@ -37,21 +37,22 @@ const MaxTerms = 100_000
 var terms = map[string]pacbayes.Expectation{"density": objective.LogDensity{}, "squared": objective.SquaredError{},
 	"crps": objective.CRPS{}, "loss": nil}
 
-// maxNeighbours are more than training should take: time goes with their cube.
-const maxNeighbours = 512
-
 // Nearest is the nearest-neighbour conditional density (objective.NearestProblem), or another cost of its
 // predictions, of rows in memory. Q predicts a row by the exact GP of those nearest to it: what was trained, with more
 // neighbours.
 type Nearest struct {
-	Descent
-	Batches    *Batches
-	Neighbours int  // m; 0: 64
-	Vecchia    bool // among the rows before each, in a random order; else all rows without itself
-	// Term is the cost of a prediction; nil: its log density. The losses of pacbayes are such.
-	Term      pacbayes.Expectation
-	Certified bool // the cost is the loss that is certified, and no Term
-	Weak      bool // with the weak prior of its hyperparameters
+	_          struct{} `help:"nearest: rows that each is predicted from in training"`
+	Neighbours int      `set:"neighbours" value:"M" range:"1:512" rule:"64"` // time goes with their cube
+	_          struct{} `help:"nearest: what a prediction costs: density (its logarithm), squared, crps, loss"`
+	_          struct{} `help:"(what is certified)"`
+	Term       string   `set:"term" value:"T" values:"density squared crps loss" default:"density"`
+	_          struct{} `help:"nearest: neighbours among all other rows (loo), or those before it in a random order"`
+	_          struct{} `help:"(vecchia)"`
+	Form       string   `set:"form" value:"F" values:"loo vecchia" default:"loo"`
+	Batched
+	MAP
+	Solver string `set:"solver" values:"auto nearest" default:"auto"`
+
 	// Searches is how often neighbours are looked for, in the lengthscales that there are then: at the start, and later
 	// at moments that lie closer at first, where lengthscales move. 0: 3.
 	Searches int
@@ -65,14 +66,14 @@ func (m Nearest) Bind(t Task) Problem {
 	m.Neighbours = cmp.Or(m.Neighbours, defaultNeighbours)
 	m.Searches = cmp.Or(m.Searches, defaultSearches)
 	m.Rows = cmp.Or(m.Rows, PredictiveRows)
-	if m.Certified {
-		m.Term = t.Loss
+	term := terms[m.Term]
+	if m.Term == "loss" {
+		term = t.Loss
 	}
 	p := &nearest{NearestProblem: &objective.NearestProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.All,
-		Neighbours: m.Neighbours,
-		Vecchia:    m.Vecchia, Term: m.Term, Scale: t.Scale, Seed: t.Seed, Terms: MaxTerms, Ranks: t.Ranks}, task: t,
-		method: m}
-	if m.Weak {
+		Neighbours: m.Neighbours, Vecchia: m.Form == "vecchia", Term: term, Scale: t.Scale, Seed: t.Seed, Terms: MaxTerms,
+		Ranks: t.Ranks}, task: t, method: m}
+	if m.Hyperprior == "weak" {
 		p.weak = weakFor(t)
 	}
 	return p
@@ -119,8 +120,9 @@ func (p *nearest) Start(x []float64) ([]float64, error) { return x, nil }
 // Minimize trains from x = [θ, β, ln σ_n²].
 func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error) {
 	box := p.Box(x)
-	if p.method.Batches == nil {
-		return inStages(ctx, run, p.method.Descent, p, box, x, p.method.Searches, func(stage int, x []float64) int {
+	batches := p.method.batches(false)
+	if batches == nil {
+		return inStages(ctx, run, p.method.Descent(), p, box, x, p.method.Searches, func(stage int, x []float64) int {
 			p.Search(x)
 			if stage == p.method.Searches-1 {
 				return 0
@@ -128,7 +130,7 @@ func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Re
 			return searchedEvaluations
 		})
 	}
-	a := p.method.Batches.settings(p.BatchRows(), p.task.Seed, defaultNearestBatch, defaultNearestRate, defaultSteps)
+	a := batches.settings(p.BatchRows(), p.task.Seed, defaultNearestBatch, defaultNearestRate, defaultSteps)
 	near := searches{p.method.Searches, func(x []float64) error { p.Search(x); return nil }}
 	s, err := onBatches(ctx, run, p, near, a, box, x)
 	if err != nil {
@@ -142,10 +144,10 @@ func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Re
 func (p *nearest) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	theta, beta, noise := p.task.parameters(x)
 	q := posterior.NewNearest(p.Kernel, theta, p.Mean, beta, p.Rows.X, p.Rows.Y, noise, p.method.Rows)
-	switch _, squared := p.method.Term.(objective.SquaredError); {
-	case p.method.Certified:
+	switch p.method.Term {
+	case "loss":
 		return q, finding.List{finding.New(finding.TermLoss)}, nil
-	case squared:
+	case "squared":
 		return q, finding.List{finding.New(finding.TermSquared)}, nil
 	}
 	return q, nil, nil

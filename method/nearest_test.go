@@ -66,8 +66,8 @@ func (k *kept) run(t *testing.T) method.Run {
 // the same bits.
 func TestNearestResumes(t *testing.T) {
 	for name, m := range map[string]method.Nearest{
-		"batches": {Neighbours: 8, Batches: &method.Batches{Rows: 50, Epochs: 9}},
-		"vecchia": {Neighbours: 8, Batches: &method.Batches{Rows: 50, Epochs: 9}, Vecchia: true, Term: objective.CRPS{},
+		"batches": {Neighbours: 8, Batched: method.Batched{Optimizer: "adam", Batch: 50, Epochs: 9}},
+		"vecchia": {Neighbours: 8, Batched: method.Batched{Optimizer: "adam", Batch: 50, Epochs: 9}, Form: "vecchia", Term: "crps",
 			Searches: 2},
 		"descent": {Neighbours: 8},
 	} {
@@ -99,9 +99,9 @@ func TestNearestResumes(t *testing.T) {
 func TestNearestLearns(t *testing.T) {
 	task, x := ridge(600)
 	for name, m := range map[string]method.Nearest{
-		"batches": {Batches: &method.Batches{Rows: 64, Epochs: 40}},
+		"batches": {Batched: method.Batched{Optimizer: "adam", Batch: 64, Epochs: 40}},
 		"descent": {Neighbours: 16},
-		"crps":    {Neighbours: 16, Term: objective.CRPS{}},
+		"crps":    {Neighbours: 16, Term: "crps"},
 	} {
 		p := m.Bind(task)
 		r, err := p.Minimize(context.Background(), (&kept{states: map[string][]byte{}}).run(t), x)

@@ -1,8 +1,11 @@
 package method
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/objective"
@@ -68,29 +71,89 @@ func Anneals() map[string]func(share float64) float64 {
 // Renyi is the α-ELBO of the Rényi GP (Yue and Kontar): a bound of the evidence, which it is at α = 0, where there
 // are no inducing inputs, and vfe's at 1.
 type Renyi struct {
-	Descent
-	Batches  *Batches
-	Alpha    float64                     // where it stays
-	Schedule func(share float64) float64 // how it falls to 0 while training; nil: it doesn't
+	Sparse
+	// Alpha is the α that stays: 0 is the exact GP, 1 variational inference (vfe). Without it, unless it is chosen by
+	// cross-validation, α falls while training, as in Algorithm 1 of "Optimize to Generalize in Gaussian Processes".
+	Alpha   *float64  `set:"alpha"`
+	AlphaBy string    `set:"alpha" values:"cv"`
+	_       struct{}  `help:"renyi: the α that --alpha cv chooses from by predictions for left-out thirds"`
+	_       struct{}  `value:"LIST" values:"0 0.25 0.5 0.75 1" rule:"0,0.25,0.5,0.75,1"`
+	Alphas  []float64 `set:"alphas" for:"training"`
+	_       struct{}  `help:"renyi: how α falls from 0.99 to 0 (on batches in a fifth of the steps): linear, cosine,"`
+	_       struct{}  `help:"geometric; none: --alpha stays"`
+	Anneal  string    `set:"anneal" value:"HOW" values:"linear cosine geometric none" rule:"linear" for:"training"`
+	Local
+	Solved
 	// Evidence says that α is 0 all along, and Q that of the full GP: the evidence on batches.
 	Evidence bool
-	// ByCG estimates it by conjugate gradients ("The Rényi Gaussian Process", Sect. 3.2), with all rows in every step.
-	ByCG bool
+	byCG     bool // it is estimated by conjugate gradients, with all rows in every step
 }
 
 var _ Method = Renyi{}
 
+// Complete fills in how α falls.
+func (m *Renyi) Complete() {
+	m.Local.Complete()
+	if m.Alpha == nil && m.AlphaBy != "cv" {
+		m.Anneal = cmp.Or(m.Anneal, "linear")
+	}
+	m.Anneal = cmp.Or(m.Anneal, "none")
+}
+
+// Check reports an α, a schedule and a solver that don't go together.
+func (m Renyi) Check(use Use) []error {
+	errs := m.checkSteps(m.Optimizer, use)
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	cv, fixed := m.AlphaBy == "cv", m.Alpha != nil || m.AlphaBy == "cv"
+	refuse(m.Alpha != nil && cv, "alpha: a number and cv exclude each other")
+	refuse(fixed && m.Anneal != "none", "anneal %s with a fixed α: leave alpha out, or anneal none", m.Anneal)
+	refuse(!fixed && m.Anneal == "none", "anneal none: say which α stays with alpha (0 is the exact GP, 1 vfe), or alpha cv")
+	refuse(m.Alpha != nil && !(use.Evaluating || *m.Alpha >= 0) || m.Alpha != nil && !(*m.Alpha <= 1),
+		"alpha %v: want 0 ≤ α ≤ 1", m.alpha())
+	refuse(len(m.Alphas) > 0 && !cv, "alphas: they are what alpha cv chooses from: ask for it, or leave them out")
+	for i, a := range m.Alphas {
+		if !(a >= 0 && a <= 1) || slices.Contains(m.Alphas[:i], a) {
+			refuse(true, "alphas %v: want numbers from 0 to 1, each once, such as 0,0.5,1", m.Alphas)
+			break
+		}
+	}
+	byRows := m.Solver == posterior.ByCG || m.Solver == posterior.ByNearest
+	refuse(byRows && !(use.Evaluating && m.Solver == posterior.ByCG) && (cv || m.alpha() != 0),
+		"solver cg and nearest condition the exact GP, with which renyi ends where α falls to 0: leave alpha out")
+	return errs
+}
+
+// Estimated implements Estimable ("The Rényi Gaussian Process", Sect. 3.2).
+func (m Renyi) Estimated() Method {
+	m.byCG = true
+	return m
+}
+
+func (m Renyi) alpha() float64 {
+	if m.Alpha == nil {
+		return 0
+	}
+	return *m.Alpha
+}
+
+// schedule is how α falls to 0 while training; nil: it doesn't.
+func (m Renyi) schedule() func(share float64) float64 { return Anneals()[m.Anneal] }
+
 // Bind implements Method.
 func (m Renyi) Bind(t Task) Problem {
-	if m.ByCG {
+	if m.byCG {
 		return &renyiByCG{&objective.IterativeRenyi{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, M: t.M,
-			Alpha: m.Alpha, Seed: t.Seed, Context: t.Context, Progress: t.Progress}, t, m}
+			Alpha: m.alpha(), Seed: t.Seed, Context: t.Context, Progress: t.Progress}, t, m}
 	}
 	p := &renyi{RenyiProblem: &objective.RenyiProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M,
-		MinJitter: t.MinJitter, Schedule: m.Schedule, Ranks: t.Ranks, Alpha: m.Alpha},
+		MinJitter: t.MinJitter, Schedule: m.schedule(), Ranks: t.Ranks, Alpha: m.alpha()},
 		task: t, method: m}
-	if m.Batches != nil && m.Schedule != nil {
-		p.Schedule = func(share float64) float64 { return m.Schedule(min(share/annealShare, 1)) }
+	if falls := m.schedule(); m.OnBatches() && falls != nil {
+		p.Schedule = func(share float64) float64 { return falls(min(share/annealShare, 1)) }
 	}
 	return p
 }
@@ -116,12 +179,13 @@ func (p *renyi) Start(x []float64) ([]float64, error) { return x, nil }
 // Minimize trains from x0 = [θ, β, ln σ_n², Z].
 func (p *renyi) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Result, error) {
 	box := p.Box(x0)
-	if p.method.Batches == nil {
+	batches := p.method.batches()
+	if batches == nil {
 		return p.method.stages(ctx, run, p.RenyiProblem, box, x0, p.SetProgress)
 	}
-	a, near := p.method.Batches.settings(p.task.N, p.task.Seed, defaultRenyiBatch, defaultRate, defaultSteps), searches{}
+	a, near := batches.settings(p.task.N, p.task.Seed, defaultRenyiBatch, defaultRate, defaultSteps), searches{}
 	if a.Nearest {
-		a = p.method.Batches.settings(p.task.N, p.task.Seed, defaultLocalBatch, defaultLocalRate, defaultLocalSteps)
+		a = batches.settings(p.task.N, p.task.Seed, defaultLocalBatch, defaultLocalRate, defaultLocalSteps)
 		near = searches{defaultSearches, p.Search}
 	}
 	s, err := onBatches(ctx, run, p.RenyiProblem, near, a, box, x0)
@@ -141,10 +205,10 @@ func (p *renyi) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Res
 func (m Renyi) stages(ctx context.Context, run Run, problem train.Objective, box train.Bounds, x0 []float64,
 	progress func(share float64)) (*train.Result, error) {
 	stages := 1
-	if m.Schedule != nil {
+	if m.schedule() != nil {
 		stages = annealStages
 	}
-	return inStages(ctx, run, m.Descent, problem, box, x0, stages, func(k int, _ []float64) int {
+	return inStages(ctx, run, m.Descent(), problem, box, x0, stages, func(k int, _ []float64) int {
 		if k == stages-1 {
 			progress(1)
 			return 0
@@ -207,15 +271,15 @@ func (p *renyiByCG) Start(x []float64) ([]float64, error) { return x, nil }
 func (p *renyiByCG) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Result, error) {
 	p.Context = ctx
 	return p.method.stages(ctx, run, p.IterativeRenyi, p.Box(x0), x0, func(share float64) {
-		if p.method.Schedule != nil {
-			p.Alpha = p.method.Schedule(share)
+		if falls := p.method.schedule(); falls != nil {
+			p.Alpha = falls(share)
 		}
 	})
 }
 
 // Posterior returns the exact posterior where α ended at 0, else that of variational inference.
 func (p *renyiByCG) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
-	if alpha := p.method.Alpha; alpha != 0 {
+	if alpha := p.method.alpha(); alpha != 0 {
 		return p.task.variational(x, finding.New(finding.VFEByCG, alpha))
 	}
 	return p.task.exact(p.task.All, x)

@@ -12,14 +12,16 @@ import (
 func TestRenyiSchedule(t *testing.T) {
 	rows := objective.Memory{X: matrix.New(9, 1), Y: make([]float64, 9)}
 	task := Task{Kernel: kernel.SE(1, false), Mean: kernel.ZeroMean{}, Rows: rows, N: 9, M: 2}
-	for name, schedule := range Anneals() {
+	for name := range Anneals() {
 		for _, c := range []struct {
-			batches *Batches
-			share   float64
-			zero    bool
-		}{{nil, 0.2, false}, {nil, 0.99, false}, {nil, 1, true}, {&Batches{}, 0, false},
-			{&Batches{}, 0.19, false}, {&Batches{}, 0.2, true}, {&Batches{}, 1, true}} {
-			p := Renyi{Batches: c.batches, Schedule: schedule}.Bind(task).(*renyi)
+			optimizer string
+			share     float64
+			zero      bool
+		}{{"", 0.2, false}, {"", 0.99, false}, {"", 1, true}, {"adam", 0, false}, {"adam", 0.19, false},
+			{"adam", 0.2, true}, {"adam", 1, true}} {
+			m := Renyi{Anneal: name}
+			m.Optimizer = c.optimizer
+			p := m.Bind(task).(*renyi)
 			p.SetProgress(c.share)
 			if (p.Alpha == 0) != c.zero || c.share == 0 && p.Alpha != 0.99 {
 				t.Errorf("%s, %+v: α = %v", name, c, p.Alpha)

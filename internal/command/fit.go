@@ -63,8 +63,7 @@ func names(o krigo.Data) []string { return append(slices.Clone(o.Categorical), o
 // parsed are the options with what flags hold in other forms.
 func (f *fitFlags) parsed() (krigo.Options, error) {
 	o := f.options
-	for _, parse := range []func(*krigo.Options) error{f.reading, f.promised, f.onGrid, f.sized, f.alphaOf,
-		f.posteriorOf} {
+	for _, parse := range []func(*krigo.Options) error{f.reading, f.promised, f.onGrid, f.posteriorOf} {
 		if err := parse(&o); err != nil {
 			return o, &krigo.UsageError{Err: err}
 		}
@@ -163,39 +162,9 @@ func (f *fitFlags) onGrid(o *krigo.Options) (err error) {
 	return nil
 }
 
-func (f *fitFlags) sized(o *krigo.Options) (err error) {
-	switch m := &o.Method; f.inducing {
-	case "":
-	case "0":
-		m.InducingBy = "none"
-	case "auto", "theory":
-		m.InducingBy = f.inducing
-	default:
-		if m.Inducing, err = strconv.Atoi(f.inducing); err != nil || m.Inducing < 0 {
-			return fmt.Errorf("--inducing %q: want a number of inducing inputs, 0, auto or theory", f.inducing)
-		}
-	}
-	return nil
-}
-
-func (f *fitFlags) alphaOf(o *krigo.Options) error {
-	switch m := &o.Method; f.alpha {
-	case "":
-	case "learn", "cv":
-		m.AlphaBy = f.alpha
-	default:
-		a, err := strconv.ParseFloat(f.alpha, 64)
-		if err != nil {
-			return fmt.Errorf("--alpha %q: want a number, learn or cv", f.alpha)
-		}
-		m.Alpha = &a
-	}
-	return nil
-}
-
 func (f *fitFlags) posteriorOf(o *krigo.Options) error {
 	switch f.posterior {
-	case "objective", "fitc", "free":
+	case "", "objective", "fitc", "free":
 		o.Method.Posterior = f.posterior
 	case "learnt":
 		o.Prior.Learn = true
@@ -228,19 +197,7 @@ func (f *fitFlags) unparse() {
 			f.grid = number(g.L) + ",mixed"
 		}
 	}
-	m := o.Method
-	switch {
-	case m.InducingBy == "none":
-		f.inducing = "0"
-	case m.InducingBy != "":
-		f.inducing = m.InducingBy
-	case m.Inducing > 0:
-		f.inducing = strconv.Itoa(m.Inducing)
-	}
-	if f.alpha = m.AlphaBy; m.Alpha != nil && f.alpha == "" {
-		f.alpha = number(*m.Alpha)
-	}
-	if f.posterior = cmp.Or(m.Posterior, f.posterior); o.Prior.Learn {
+	if f.posterior = o.Method.Posterior; o.Prior.Learn {
 		f.posterior = "learnt"
 	}
 	f.bound, f.meanBound = string(o.Promise.Bound), string(o.Promise.MeanBound)

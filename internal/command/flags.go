@@ -3,12 +3,16 @@ package command
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/krigo-gp/krigo/internal/settings"
+	"github.com/krigo-gp/krigo/method"
 )
 
 // cliFlag is all there is to know about a flag. Help, man pages and completions are made of it, and a test
@@ -17,6 +21,7 @@ type cliFlag struct {
 	name  string
 	value string // what stands for its value, as in --target COL; empty for a switch
 	def   string // its default
+	late  bool   // which is filled in later, and isn't set here
 	rule  string // or, where a rule makes it, that rule; it isn't set then
 	help  string // a line or two
 	to    any    // the variable that it sets
@@ -83,6 +88,11 @@ func (f cliFlag) bind(flags *pflag.FlagSet) {
 		flags.Float64Var(to, f.name, 0, f.help)
 	case *time.Duration:
 		flags.DurationVar(to, f.name, 0, f.help)
+	case *setting:
+		flags.Var(to, f.name, f.help)
+		if to.Type() == "bool" {
+			flags.Lookup(f.name).NoOptDefVal = "true"
+		}
 	case *[]string:
 		flags.StringSliceVar(to, f.name, list, f.help)
 	case *[]float64:
@@ -92,12 +102,37 @@ func (f cliFlag) bind(flags *pflag.FlagSet) {
 	}
 	p := flags.Lookup(f.name)
 	if _, isList := f.to.(*[]string); f.def != "" && !isList { // a list that is set once more grows
-		if err := p.Value.Set(f.def); err != nil {
-			panic(fmt.Sprintf("--%s: %v", f.name, err))
+		if !f.late {
+			if err := p.Value.Set(f.def); err != nil {
+				panic(fmt.Sprintf("--%s: %v", f.name, err))
+			}
 		}
 		p.DefValue = f.def
 	}
 	p.Value = bound{p.Value, f}
+}
+
+// setting is the flag of a method's setting that is more than a field of method.Choice.
+type setting struct {
+	settings.Setting
+	of *method.Choice
+}
+
+func (s *setting) String() string { return s.of.Text(s.Name) }
+
+// Set implements pflag.Value.
+func (s *setting) Set(text string) error { return s.of.Set(s.Name, text) }
+
+// Type is the name that pflag has for the type of the values.
+func (s *setting) Type() string {
+	switch t := s.Base(); {
+	case t.Kind() == reflect.Slice:
+		return "float64Slice"
+	case len(s.Values) > 0: // words, though there may be numbers too
+		return "string"
+	default:
+		return t.Kind().String()
+	}
 }
 
 // text is the help, with the default.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/method"
 )
 
 // TestHelpIsShort: every flag is explained in two lines at most, but for lists of methods, and every one that isn't
@@ -62,7 +64,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := f.options
-	if f.epsilon != "0.6" || o.Promise.Delta != 0.01 || f.splits != 5 || o.Method.Solver != "auto" ||
+	if f.epsilon != "0.6" || o.Promise.Delta != 0.01 || f.splits != 5 || o.Method.Solver != "" ||
 		o.Data.Missing != dataset.Refuse || o.Method.Optimizer != "" ||
 		!slices.Equal(f.objectives, []string{"kl-pac", "evidence"}) || !slices.Equal(o.Prior.Temper, []float64{1, 0.5}) {
 		t.Errorf("%+v", f)
@@ -281,5 +283,44 @@ func TestStandardInputOverRanks(t *testing.T) {
 	}
 	if err := checkInput(cmd, []string{"homes.csv"}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOwnFlag: a setting of a method that krigo doesn't know is a flag, with help and completion. The method is
+// registered in a process of its own, since no other test is about it.
+func TestOwnFlag(t *testing.T) {
+	const here = "KRIGO_TEST_OWN_FLAG"
+	if os.Getenv(here) == "" {
+		again := exec.Command(os.Args[0], "-test.run=^TestOwnFlag$")
+		again.Env = append(os.Environ(), here+"=1")
+		if out, err := again.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	type own struct {
+		method.Evidence
+		_     struct{} `help:"which way"`
+		Way   string   `set:"way" values:"left right" default:"left" for:"training"`
+		Twice bool     `set:"twice" tier:"everyday" help:"both ways"`
+	}
+	method.Register(method.Kind{Name: "own", Size: method.FullOnly, Method: own{}})
+	workplace(t)
+	for want, args := range map[string]string{
+		"--way                   which way (default left)":         "fit --help method",
+		"--twice                 both ways\n":                      "fit --help",
+		"right\n":                                                  "__complete fit --way r",
+		`"method":{"name":"own","inducing_init":"kmeans"`:          "fit snelson.csv --target y --objective own --dry-run --json",
+		`"way":"right"`:                                            "fit snelson.csv --target y --objective own --way right --dry-run --json",
+		`"twice":true`:                                             "fit snelson.csv --target y --objective own --twice --dry-run --json",
+		"way right is a setting of own, not of vfe":                "fit snelson.csv --target y --objective vfe --way right",
+		`way "up": want one of left, right`:                        "fit snelson.csv --target y --objective own --way up",
+		"unknown flag: --way":                                      "evaluate snelson.csv --target y --way left",
+		`invalid argument "2" for "--twice" flag: twice "2": want`: "fit snelson.csv --target y --objective own --twice=2",
+	} {
+		o := call(t.Context(), strings.Fields(args)...)
+		if tight := strings.Join(strings.Fields(o.stdout), ""); !strings.Contains(tight+o.stdout+o.stderr, want) {
+			t.Errorf("krigo %s doesn't say %q: %+v", args, want, o)
+		}
 	}
 }

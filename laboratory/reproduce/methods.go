@@ -30,6 +30,9 @@ type way struct {
 	seed      uint64
 }
 
+// onNeighbours is training on batches of rows next to one another.
+var onNeighbours = method.Local{Batched: method.Batched{Optimizer: "adam"}, Batches: "nearest"}
+
 // method is the one way from a name in the papers to what is trained. The evidence of all rows at once and of batches
 // (egp) are two names, since they are computed differently, and differ in their last bits.
 func (w way) method() (method.Method, error) {
@@ -51,13 +54,13 @@ func (w way) method() (method.Method, error) {
 	case "egp":
 		return method.Renyi{Evidence: true}, nil
 	case method.RenyiName:
-		return method.Renyi{Schedule: method.Anneals()["linear"]}, nil
+		return method.Renyi{Anneal: "linear"}, nil
 	case "renyi-fixed":
-		return method.Renyi{Alpha: w.alpha}, nil
+		return method.Renyi{Alpha: &w.alpha}, nil
 	case renyiLocal:
-		return method.Renyi{Batches: &method.Batches{Nearest: true}, Schedule: method.Anneals()["linear"]}, nil
+		return method.Renyi{Local: onNeighbours, Anneal: "linear"}, nil
 	case egpLocal:
-		return method.Renyi{Batches: &method.Batches{Nearest: true}, Evidence: true}, nil
+		return method.Renyi{Local: onNeighbours, Evidence: true}, nil
 	}
 	return nil, fmt.Errorf("unknown method %q", w.name)
 }

@@ -37,26 +37,26 @@ class Parameters(Estimator):
         ard: Value = None,
         mean: Value = None,
         objective: Value = None,
+        restarts: Value = None,
+        init: Value = None,
+        fix_parameters: bool = False,
         inducing: Value = None,
         inducing_init: Value = None,
         fix_inducing: bool = False,
         alpha: Value = None,
-        alphas: Value = None,
-        anneal: Value = None,
         posterior: Value = None,
+        optimizer: Value = None,
+        epochs: Value = None,
+        solver: Value = None,
+        batch: Value = None,
+        learning_rate: Value = None,
+        batches: Value = None,
+        hyperprior: Value = None,
         neighbours: Value = None,
         term: Value = None,
         form: Value = None,
-        hyperprior: Value = None,
-        solver: Value = None,
-        optimizer: Value = None,
-        epochs: Value = None,
-        batch: Value = None,
-        batches: Value = None,
-        learning_rate: Value = None,
-        restarts: Value = None,
-        init: Value = None,
-        fix_parameters: bool = False,
+        alphas: Value = None,
+        anneal: Value = None,
         prior: Value = None,
         prior_share: Value = None,
         temper: Value = None,
@@ -157,6 +157,12 @@ class Parameters(Estimator):
         mean :
             prior mean: zero, constant or linear; a trained one is paid for like a kernel parameter (default constant, or
             zero)
+        restarts :
+            starting points per kernel family (default 3; sparse, cg, batches 1)
+        init :
+            start from the parameters in this JSON file (not with an informed prior, which prior rows alone may shape)
+        fix_parameters :
+            evidence: no training, the full GP at the parameters of init
         inducing_init :
             where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random (default kmeans)
         fix_inducing :
@@ -164,14 +170,30 @@ class Parameters(Estimator):
         alpha :
             sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, where it stays: 0 (exact) to 1 (VFE), or
             cv (default by objective)
-        alphas :
-            renyi: the α that alpha cv chooses from by predictions for left-out thirds (default 0,0.25,0.5,0.75,1)
-        anneal :
-            renyi: how α falls from 0.99 to 0 (on batches in a fifth of the steps): linear, cosine, geometric; none: alpha
-            stays (default linear)
         posterior :
             of a sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac), or learnt (from an informed prior)
             (default objective)
+        optimizer :
+            lbfgs, mma: all rows in a step; adam, sgd: batches (svgp, renyi, evidence, free) (default lbfgs; adam for
+            svgp, batches, renyi above 2,000 rows)
+        epochs :
+            passes over the rows at most; each evaluation of lbfgs and mma is one (default lbfgs, mma 1,000; adam, sgd
+            3,000 steps, batches nearest 500)
+        solver :
+            of a full GP: cholesky (to 20,000 rows); cg and nearest (batches, fix_parameters), certified with prior
+            informed alone (default auto)
+        batch :
+            adam, sgd: rows of a batch (default 1,000; nearest, batches nearest 256; renyi, evidence on uniform ones
+            1,024)
+        learning_rate :
+            adam, sgd: learning rate of the first step, which falls to a hundredth (default adam 0.02, nearest, batches
+            nearest 0.05, free 0.001, sgd 0.1)
+        batches :
+            uniform (every row once an epoch), or of renyi and evidence nearest (a random row and those nearest to it)
+            (default of these nearest)
+        hyperprior :
+            evidence, nearest: a weak prior density of lengthscales and noise, of which the mode is found (default weak,
+            or none)
         neighbours :
             nearest: rows that each is predicted from in training (default 64)
         term :
@@ -179,33 +201,11 @@ class Parameters(Estimator):
             density)
         form :
             nearest: neighbours among all other rows (loo), or those before it in a random order (vecchia) (default loo)
-        hyperprior :
-            evidence, nearest: a weak prior density of lengthscales and noise, of which the mode is found (default weak,
-            or none)
-        solver :
-            of a full GP: cholesky (to 20,000 rows); cg and nearest (batches, fix_parameters), certified with prior
-            informed alone (default auto)
-        optimizer :
-            lbfgs, mma: all rows in a step; adam, sgd: batches (svgp, renyi, evidence, free) (default lbfgs; adam for
-            svgp, batches, renyi above 2,000 rows)
-        epochs :
-            passes over the rows at most; each evaluation of lbfgs and mma is one (default lbfgs, mma 1,000; adam, sgd
-            3,000 steps, batches nearest 500)
-        batch :
-            adam, sgd: rows of a batch (default 1,000; nearest, batches nearest 256; renyi, evidence on uniform ones
-            1,024)
-        batches :
-            uniform (every row once an epoch), or of renyi and evidence nearest (a random row and those nearest to it)
-            (default of these nearest)
-        learning_rate :
-            adam, sgd: learning rate of the first step, which falls to a hundredth (default adam 0.02, nearest, batches
-            nearest 0.05, free 0.001, sgd 0.1)
-        restarts :
-            starting points per kernel family (default 3; sparse, cg, batches 1)
-        init :
-            start from the parameters in this JSON file (not with an informed prior, which prior rows alone may shape)
-        fix_parameters :
-            evidence: no training, the full GP at the parameters of init
+        alphas :
+            renyi: the α that alpha cv chooses from by predictions for left-out thirds (default 0,0.25,0.5,0.75,1)
+        anneal :
+            renyi: how α falls from 0.99 to 0 (on batches in a fifth of the steps): linear, cosine, geometric; none: alpha
+            stays (default linear)
         prior :
             grid (data-blind; certified rows train the model) or informed (prior rows do) (default informed; grid with
             objective and flags of its own)
@@ -258,26 +258,26 @@ class Parameters(Estimator):
         self.ard = ard
         self.mean = mean
         self.objective = objective
+        self.restarts = restarts
+        self.init = init
+        self.fix_parameters = fix_parameters
         self.inducing = inducing
         self.inducing_init = inducing_init
         self.fix_inducing = fix_inducing
         self.alpha = alpha
-        self.alphas = alphas
-        self.anneal = anneal
         self.posterior = posterior
+        self.optimizer = optimizer
+        self.epochs = epochs
+        self.solver = solver
+        self.batch = batch
+        self.learning_rate = learning_rate
+        self.batches = batches
+        self.hyperprior = hyperprior
         self.neighbours = neighbours
         self.term = term
         self.form = form
-        self.hyperprior = hyperprior
-        self.solver = solver
-        self.optimizer = optimizer
-        self.epochs = epochs
-        self.batch = batch
-        self.batches = batches
-        self.learning_rate = learning_rate
-        self.restarts = restarts
-        self.init = init
-        self.fix_parameters = fix_parameters
+        self.alphas = alphas
+        self.anneal = anneal
         self.prior = prior
         self.prior_share = prior_share
         self.temper = temper

@@ -71,18 +71,18 @@ func (LeaveOneOut) Evaluate(prior objective.Moments, y []float64, noise float64,
 }
 
 // ByLeaveOneOut trains a full GP by it, as method.Evidence does by the evidence.
-type ByLeaveOneOut struct{ method.Descent }
+type ByLeaveOneOut struct{ method.Steps }
 
 // Bind implements method.Method. Parameters, their box, the start and the posterior are the evidence's.
 func (m ByLeaveOneOut) Bind(t method.Task) method.Problem {
-	return &byLeaveOneOut{method.Evidence{}.Bind(t), m.Descent,
+	return &byLeaveOneOut{method.Evidence{}.Bind(t), m.Descent(),
 		&objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Objective: LeaveOneOut{}}}
 }
 
 // Options, flags and files know it by its name.
 func init() {
-	method.Register(method.Kind{Name: "loo", Help: "leave-one-out", Size: method.FullOnly, Optimizer: "lbfgs",
-		New: func(c method.Choice) method.Method { return ByLeaveOneOut{c.Descent()} }})
+	method.Register(method.Kind{Name: "loo", Help: "leave-one-out", Size: method.FullOnly,
+		Method: ByLeaveOneOut{}})
 }
 
 type byLeaveOneOut struct {

@@ -158,8 +158,8 @@ func (byWidened) Bind(t method.Task) method.Problem { return widened{method.Evid
 
 // TestOwnParameter: a method with a parameter of its own is evaluated where it would start.
 func TestOwnParameter(t *testing.T) {
-	method.Register(method.Kind{Name: "widened", Size: method.FullOnly, Optimizer: "lbfgs",
-		New: func(method.Choice) method.Method { return byWidened{} }})
+	method.Register(method.Kind{Name: "widened", Size: method.FullOnly,
+		Method: byWidened{}})
 	params := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1}
 	var values []float64
 	for _, name := range []string{"evidence", "widened"} {

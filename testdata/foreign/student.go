@@ -21,9 +21,6 @@ func Student(nu float64) objective.Noise {
 // It is svgp's noise in a method that options, flags and files know by its name. Models keep the noise's.
 func init() {
 	objective.RegisterNoise("student-4", Student(4))
-	method.Register(method.Kind{Name: "svgp-t", Help: "Student's t noise", Size: method.SparseOnly, Optimizer: "adam",
-		Batches: true, FreeForm: true,
-		New: func(c method.Choice) method.Method {
-			return method.SVGP{Descent: c.Descent(), Batches: c.Stochastic(), Noise: "student-4"}
-		}})
+	method.Register(method.Kind{Name: "svgp-t", Help: "Student's t noise", Size: method.SparseOnly, FreeForm: true,
+		Method: method.SVGP{Batched: method.Batched{Optimizer: "adam"}, Noise: "student-4"}})
 }

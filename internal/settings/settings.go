@@ -1,0 +1,325 @@
+// Package settings reads what struct tags say of a struct's fields, so that a setting is described in one place:
+//
+//	_    struct{} `help:"which rows a row is predicted from"`
+//	Form string   `set:"form" value:"F" values:"loo vecchia" default:"loo"`
+//
+// Blank fields hold what doesn't fit on the line of the field below. The tags are
+//
+//	set      the setting's name, as a flag has it
+//	value    what stands for its value in help, as in --form F
+//	values   the words it takes
+//	range    the least and the most number, as in 1:512; 0 stands for the default
+//	default  the value of a field that is zero
+//	rule     in words, a default that something else decides
+//	tier     everyday, if help shows the setting unasked
+//	for      training, if the setting matters to training alone
+//	zero     the word that the number 0 stands for
+//	help     a line of help; several are joined
+//
+// A setting may have two fields: one of numbers, and one whose name ends in By of words in the place of a number.
+// Fields of embedded structs count as the struct's own. Several structs may have a setting of one name: its values are
+// then the values of all, and what one of them leaves out another says.
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/krigo-gp/krigo/internal/spelling"
+)
+
+// Setting is what tags say.
+type Setting struct {
+	Name, Value, Default, Rule, Help string
+	Values                           []string
+	Everyday, Training               bool
+
+	Field string       // the Go field's name
+	Type  reflect.Type // and its type
+	zero  string
+	least string
+	most  string
+	index []int
+}
+
+// Of returns the settings of a struct, in the order of its fields.
+func Of(v any) []Setting { return of(reflect.Indirect(reflect.ValueOf(v)).Type(), nil) }
+
+func of(t reflect.Type, index []int) (all []Setting) {
+	var tags []reflect.StructTag
+	get := func(key string) string {
+		var texts []string
+		for _, tag := range tags {
+			if text := tag.Get(key); text != "" {
+				texts = append(texts, text)
+			}
+		}
+		return strings.Join(texts, " ")
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		at := append(slices.Clone(index), i)
+		_, is := f.Tag.Lookup("set")
+		switch {
+		case f.Name == "_":
+			tags = append(tags, f.Tag)
+		case is:
+			tags = append(tags, f.Tag)
+			s := Setting{Name: get("set"), Value: get("value"), Default: get("default"), Rule: get("rule"), Help: get("help"),
+				Values: strings.Fields(get("values")), Everyday: get("tier") == "everyday", Training: get("for") == "training",
+				Field: f.Name, Type: f.Type, zero: get("zero"), index: at}
+			s.least, s.most, _ = strings.Cut(get("range"), ":")
+			all, tags = append(all, s), nil
+		case f.Anonymous && f.Type.Kind() == reflect.Struct:
+			all = append(all, of(f.Type, at)...)
+		}
+	}
+	return all
+}
+
+// Merge joins the settings of several structs by name, in the order in which they come first.
+func Merge(structs ...any) (all []Setting) {
+	for _, v := range structs {
+		for _, s := range Of(v) {
+			i := slices.IndexFunc(all, func(other Setting) bool { return other.Name == s.Name })
+			if i < 0 {
+				all = append(all, s)
+				continue
+			}
+			a := &all[i]
+			for _, v := range s.Values {
+				if !slices.Contains(a.Values, v) {
+					a.Values = append(a.Values, v)
+				}
+			}
+			for to, from := range map[*string]string{&a.Value: s.Value, &a.Default: s.Default, &a.Rule: s.Rule,
+				&a.Help: s.Help, &a.zero: s.zero} {
+				if *to == "" {
+					*to = from
+				}
+			}
+			if !s.Word() && (s.least != a.least || s.most != a.most) {
+				a.least, a.most = "", "" // a range of each
+			}
+			a.Everyday, a.Training = a.Everyday || s.Everyday, a.Training || s.Training
+		}
+	}
+	for i := range all { // what has a number isn't offered as a word
+		all[i].Values = slices.DeleteFunc(all[i].Values, func(v string) bool { return v == all[i].zero })
+	}
+	return all
+}
+
+// Key is the setting's name in JSON.
+func (s Setting) Key() string { return strings.ReplaceAll(s.Name, "-", "_") }
+
+// Base is the type of the setting's values, of which a field may hold a pointer.
+func (s Setting) Base() reflect.Type {
+	if s.Type.Kind() == reflect.Pointer {
+		return s.Type.Elem()
+	}
+	return s.Type
+}
+
+// Word says whether the field holds a word in the place of a number, which another field holds.
+func (s Setting) Word() bool {
+	return s.Type.Kind() == reflect.String && strings.HasSuffix(s.Field, "By")
+}
+
+// Named returns the setting of that name; nil if there is none.
+func Named(all []Setting, name string) *Setting {
+	for i := range all {
+		if all[i].Name == name {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// in is the setting's field of the struct that v points to.
+func (s Setting) in(v any) reflect.Value { return reflect.ValueOf(v).Elem().FieldByIndex(s.index) }
+
+// Get returns the value in the struct that v points to.
+func (s Setting) Get(v any) any { return s.in(v).Interface() }
+
+// Give sets the value in the struct that v points to.
+func (s Setting) Give(v, value any) { s.in(v).Set(reflect.ValueOf(value)) }
+
+// Fill gives the settings of the struct that to points to the values of the fields of the same name that from has, if
+// these aren't zero. A pointer's value fills a field without one.
+func Fill(to, from any) {
+	source := reflect.Indirect(reflect.ValueOf(from))
+	for _, s := range Of(to) {
+		f := source.FieldByName(s.Field)
+		if !f.IsValid() || f.IsZero() {
+			continue
+		}
+		if f.Kind() == reflect.Pointer && s.Type.Kind() != reflect.Pointer {
+			f = f.Elem()
+		}
+		s.in(to).Set(f)
+	}
+}
+
+// Defaults fills the zero fields of the struct that v points to.
+func Defaults(v any) {
+	for _, s := range Of(v) {
+		if f := s.in(v); s.Default != "" && f.IsZero() {
+			if err := Parse(f.Addr().Interface(), s.Default); err != nil {
+				panic(fmt.Sprintf("the default of %s: %v", s.Name, err))
+			}
+		}
+	}
+}
+
+// Parse sets what to points to: text, a number, a truth, or a list of numbers with commas between them.
+func Parse(to any, text string) (err error) {
+	switch to := to.(type) {
+	case *string:
+		*to = text
+	case *bool:
+		*to, err = strconv.ParseBool(text)
+	case *int:
+		*to, err = strconv.Atoi(text)
+	case *float64:
+		*to, err = strconv.ParseFloat(text, 64)
+	case **float64:
+		*to = new(float64)
+		**to, err = strconv.ParseFloat(text, 64)
+	case *[]float64:
+		*to = nil
+		for _, part := range strings.Split(text, ",") {
+			v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+			if err != nil {
+				return err
+			}
+			*to = append(*to, v)
+		}
+	default:
+		return fmt.Errorf("a setting can't be a %T", to)
+	}
+	return err
+}
+
+// fields returns the fields of the setting in the struct that v points to, which needn't have tags: the value's, and the
+// one of words in its place.
+func (s Setting) fields(v any) (value, by reflect.Value) {
+	name, fields := strings.TrimSuffix(s.Field, "By"), reflect.ValueOf(v).Elem()
+	return fields.FieldByName(name), fields.FieldByName(name + "By")
+}
+
+// Pointer returns a pointer to the setting's field in the struct that v points to; nil if it has none, or two.
+func (s Setting) Pointer(v any) any {
+	if value, by := s.fields(v); value.IsValid() && !by.IsValid() {
+		return value.Addr().Interface()
+	}
+	return nil
+}
+
+// Set parses text into the setting's fields of the struct that v points to.
+func (s Setting) Set(v any, text string) error {
+	if text == "0" && s.zero != "" {
+		text = s.zero
+	}
+	value, by := s.fields(v)
+	if by.IsValid() && (slices.Contains(s.Values, text) || text == s.zero) {
+		by.SetString(text)
+		return nil
+	}
+	return s.Parse(value.Addr().Interface(), text)
+}
+
+// Text is what Set would parse into the fields; "" if they are zero.
+func (s Setting) Text(v any) string {
+	value, by := s.fields(v)
+	switch {
+	case by.IsValid() && by.String() == s.zero && s.zero != "":
+		return "0"
+	case by.IsValid() && !by.IsZero():
+		return by.String()
+	case !value.IsValid() || value.IsZero():
+		return ""
+	}
+	return fmt.Sprint(reflect.Indirect(value).Interface())
+}
+
+// Parse sets what to points to.
+func (s Setting) Parse(to any, text string) error {
+	if Parse(to, text) != nil {
+		return s.wrong(text)
+	}
+	return errors.Join(s.check(reflect.ValueOf(to).Elem())...)
+}
+
+// wrong says what a setting takes.
+func (s Setting) wrong(text string) error {
+	want := map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Bool: "true or false",
+		reflect.Slice: "numbers with commas between them"}[s.Type.Kind()]
+	if want == "" {
+		want = "a number"
+	}
+	if len(s.Values) > 0 && s.Type.Kind() != reflect.Slice {
+		want += ", or " + strings.Join(s.Values, " or ")
+	}
+	return fmt.Errorf("%s %q: want %s", s.Name, text, want)
+}
+
+// Check reports numbers of the struct that v points to that are out of their range.
+func Check(v any) (errs []error) {
+	for _, s := range Of(v) {
+		errs = append(errs, s.check(s.in(v))...)
+	}
+	return errs
+}
+
+func (s Setting) check(f reflect.Value) []error {
+	if f.IsZero() {
+		return nil
+	}
+	switch f = reflect.Indirect(f); f.Kind() {
+	case reflect.Int:
+		return s.ranged(float64(f.Int()), strconv.FormatInt(f.Int(), 10))
+	case reflect.Float64:
+		return s.ranged(f.Float(), fmt.Sprint(f.Float()))
+	}
+	return nil
+}
+
+// ranged reports x, which is written as text, out of the range.
+func (s Setting) ranged(x float64, text string) []error {
+	want := s.least + " to " + s.most
+	if s.most == "" {
+		want = s.least + " or more"
+	}
+	least, most := s.end(s.least, math.Inf(-1)), s.end(s.most, math.Inf(1))
+	if x >= least && x <= most {
+		return nil
+	}
+	return []error{fmt.Errorf("%s %s: want %s", s.Name, text, want)}
+}
+
+// end is an end of the range; without one it is open.
+func (s Setting) end(text string, open float64) float64 {
+	if text == "" {
+		return open
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		panic(fmt.Sprintf("the range of %s: %v", s.Name, err))
+	}
+	return v
+}
+
+// OneOf reports a word that a setting doesn't take.
+func OneOf(setting, v string, names ...string) []error {
+	if len(names) == 0 || slices.Contains(names, v) {
+		return nil
+	}
+	return []error{fmt.Errorf("%s %q: want one of %s%s", setting, v, strings.Join(names, ", "),
+		spelling.DidYouMean(v, names))}
+}

@@ -1,0 +1,152 @@
+package settings
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+type group struct {
+	_    struct{} `help:"rows"`
+	_    struct{} `help:"and columns" rule:"many"`
+	Rows int      `set:"rows" value:"N" range:"1:9" for:"training"`
+	By   string
+}
+
+type one struct {
+	group
+	Size   int       `set:"size" range:"1:" zero:"none"`
+	SizeBy string    `set:"size" values:"none auto"`
+	Form   string    `set:"form" values:"a b" default:"b" tier:"everyday"`
+	Rate   float64   `set:"rate" range:"0:1"`
+	Fixed  bool      `set:"fixed"`
+	List   []float64 `set:"list"`
+}
+
+type other struct {
+	Form string   `set:"form" values:"c" help:"the form"`
+	Rate *float64 `set:"rate" range:"0:2"`
+}
+
+// TestMerge: one description of a name says what each of two structs says.
+func TestMerge(t *testing.T) {
+	all := Merge(one{}, &other{})
+	names := []string{}
+	for _, s := range all {
+		names = append(names, s.Name)
+	}
+	rows, size, form, rate := Named(all, "rows"), Named(all, "size"), Named(all, "form"), Named(all, "rate")
+	if strings.Join(names, " ") != "rows size form rate fixed list" || Named(all, "By") != nil ||
+		rows.Help != "rows and columns" || rows.Rule != "many" || !rows.Training || rows.Everyday || rows.Field != "Rows" ||
+		strings.Join(size.Values, " ") != "auto" || size.Base().Kind() != reflect.Int ||
+		strings.Join(form.Values, " ") != "a b c" || form.Default != "b" || form.Help != "the form" || !form.Everyday {
+		t.Errorf("%q\n%+v", names, all)
+	}
+	var f float64
+	if err := rate.Parse(&f, "7"); err != nil || f != 7 { // no range is both's
+		t.Errorf("%v, %v", f, err)
+	}
+}
+
+// TestFill: values go from one struct to another by name, and what is zero gets its default.
+func TestFill(t *testing.T) {
+	var o one
+	half := 0.5
+	Fill(&o, struct {
+		Rows  int
+		Rate  *float64
+		Other string
+	}{3, &half, "x"})
+	Defaults(&o)
+	if o.Rows != 3 || o.Rate != 0.5 || o.Form != "b" || o.SizeBy != "" {
+		t.Errorf("%+v", o)
+	}
+	for _, s := range Of(o) {
+		if s.Name == "rows" {
+			s.Give(&o, 4)
+			if s.Get(&o) != 4 {
+				t.Errorf("%+v", o)
+			}
+		}
+	}
+}
+
+// TestSet: text becomes a value or a word, or is refused by what the setting takes.
+func TestSet(t *testing.T) {
+	for text, want := range map[string]struct {
+		is  one
+		err string
+	}{
+		"rows=3":    {is: one{group: group{Rows: 3}}},
+		"rows=10":   {err: "rows 10: want 1 to 9"},
+		"rows=x":    {err: `rows "x": want a whole number`},
+		"size=0":    {is: one{SizeBy: "none"}},
+		"size=auto": {is: one{SizeBy: "auto"}},
+		"size=5":    {is: one{Size: 5}},
+		"size=-5":   {err: "size -5: want 1 or more"},
+		"size=some": {err: `size "some": want a whole number, or auto`},
+		"form=a":    {is: one{Form: "a"}},
+		"fixed=1":   {is: one{Fixed: true}},
+		"fixed=2":   {err: `fixed "2": want true or false`},
+		"list=1, 2": {is: one{List: []float64{1, 2}}},
+		"list=1,x":  {err: "want numbers with commas"},
+		"rate=NaN":  {err: "rate NaN: want 0 to 1"},
+	} {
+		name, value, _ := strings.Cut(text, "=")
+		var o one
+		err := Named(Merge(one{}), name).Set(&o, value)
+		if want.err == "" && (err != nil || !reflect.DeepEqual(o, want.is)) ||
+			want.err != "" && (err == nil || !strings.Contains(err.Error(), want.err)) {
+			t.Errorf("%s: %+v, %v", text, o, err)
+		}
+	}
+}
+
+// TestText: what Set took is what Text gives back, and a setting of one field has a pointer.
+func TestText(t *testing.T) {
+	for text, pointer := range map[string]bool{"rows=3": true, "size=0": false, "size=auto": false, "size=5": false,
+		"form=a": true, "rate=0.5": true, "fixed=true": true} {
+		name, value, _ := strings.Cut(text, "=")
+		var o one
+		s := Named(Merge(one{}), name)
+		if before := s.Text(&o); before != "" || s.Set(&o, value) != nil || s.Text(&o) != value ||
+			(s.Pointer(&o) != nil) != pointer {
+			t.Errorf("%s: %q, then %q of %+v", text, before, s.Text(&o), o)
+		}
+	}
+}
+
+// TestCheck: zero is a default, and other numbers have a range. Words are checked by OneOf.
+func TestCheck(t *testing.T) {
+	if errs := Check(&one{}); len(errs) > 0 {
+		t.Error(errs)
+	}
+	three := 3.0
+	for want, v := range map[string]any{"rows 10: want 1 to 9": &one{group: group{Rows: 10}},
+		"size -1: want 1 or more": &one{Size: -1}, "rate 3: want 0 to 2": &other{Rate: &three}} {
+		if err := errors.Join(Check(v)...); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	err := errors.Join(OneOf("form", "bb", "aa", "b")...)
+	if err == nil || err.Error() != `form "bb": want one of aa, b; did you mean "aa"?` && !strings.Contains(err.Error(), `mean "b"`) {
+		t.Error(err)
+	}
+	for _, v := range []any{&struct {
+		A string `set:"a" default:"x" range:"y:"`
+		B []bool `set:"b" default:"true"`
+	}{}, &struct {
+		A int `set:"a" range:"y:"`
+	}{A: 1}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%T: a mistake in its tags isn't told", v)
+				}
+			}()
+			Defaults(v)
+			Check(v)
+		}()
+	}
+}

@@ -1,0 +1,125 @@
+package method
+
+import (
+	"fmt"
+
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// A method's settings are the tagged fields of its struct (see package settings). The structs below are settings that
+// several methods share: a method embeds those that it has.
+
+// Use says what a method's settings are for, where that decides which are allowed.
+type Use struct {
+	Evaluating bool // nothing is trained
+	Given      bool // the parameters are the user's; nothing is trained
+	Informed   bool // it trains an informed prior
+	Learns     bool // a posterior is learnt after the informed prior, by a bound
+}
+
+// Steps is how training goes with all rows in every step.
+type Steps struct {
+	Optimizer string `set:"optimizer" values:"lbfgs mma" default:"lbfgs" for:"training"`
+	Epochs    int    `set:"epochs" range:"1:1000000" for:"training"`
+}
+
+// Descent is how the steps are made.
+func (s Steps) Descent() Descent { return Batched{Optimizer: s.Optimizer, Epochs: s.Epochs}.Descent() }
+
+// Batched is how training goes with all rows in every step, or with a batch of rows.
+type Batched struct {
+	_            struct{} `help:"lbfgs, mma: all rows in a step; adam, sgd: batches (svgp, renyi, evidence, free)"`
+	_            struct{} `rule:"lbfgs; adam for svgp, batches, renyi above 2,000 rows"`
+	Optimizer    string   `set:"optimizer" value:"O" values:"lbfgs mma adam sgd" for:"training"`
+	_            struct{} `help:"passes over the rows at most; each evaluation of lbfgs and mma is one"`
+	_            struct{} `rule:"lbfgs, mma 1,000; adam, sgd 3,000 steps, batches nearest 500"`
+	Epochs       int      `set:"epochs" value:"E" range:"1:1000000" for:"training"`
+	_            struct{} `help:"adam, sgd: rows of a batch"`
+	_            struct{} `rule:"1,000; nearest, batches nearest 256; renyi, evidence on uniform ones 1,024"`
+	Batch        int      `set:"batch" value:"B" range:"1:" for:"training"`
+	_            struct{} `help:"adam, sgd: learning rate of the first step, which falls to a hundredth"`
+	_            struct{} `rule:"adam 0.02, nearest, batches nearest 0.05, free 0.001, sgd 0.1"`
+	LearningRate float64  `set:"learning-rate" value:"R" range:"0:10" for:"training"`
+}
+
+// OnBatches says whether a step takes a batch of rows.
+func (b Batched) OnBatches() bool { return b.Optimizer == "adam" || b.Optimizer == "sgd" }
+
+// Descent is how steps are made with all rows. Epochs on batches aren't those of the optimum that they start from.
+func (b Batched) Descent() Descent {
+	d := Descent{MMA: b.Optimizer == "mma"}
+	if !b.OnBatches() {
+		d.Evaluations = b.Epochs
+	}
+	return d
+}
+
+// batches is how steps are made with a batch of rows; nil: they aren't.
+func (b Batched) batches(nearest bool) *Batches {
+	if !b.OnBatches() {
+		return nil
+	}
+	return &Batches{Plain: b.Optimizer == "sgd", Rows: b.Batch, Rate: b.LearningRate, Epochs: b.Epochs, Nearest: nearest}
+}
+
+// Local is training whose batches may be rows next to one another: a random batch can't resolve the lengthscales that
+// all rows can, where the objective isn't a sum over rows.
+type Local struct {
+	Batched
+	_       struct{} `help:"uniform (every row once an epoch), or of renyi and evidence nearest"`
+	_       struct{} `help:"(a random row and those nearest to it)"`
+	Batches string   `set:"batches" value:"HOW" values:"uniform nearest" rule:"of these nearest" for:"training"`
+}
+
+// Complete fills in the kind of batches. Without an optimiser the number of rows says whether there are any.
+func (l *Local) Complete() {
+	if l.Batches == "" && l.OnBatches() {
+		l.Batches = "nearest"
+	} else if l.Batches == "" && l.Optimizer != "" {
+		l.Batches = "uniform"
+	}
+}
+
+func (l Local) batches() *Batches { return l.Batched.batches(l.Batches != "uniform") }
+
+// Sparse is the inducing inputs of a sparse GP. By rule: none, for the full GP however many rows there are; auto, as
+// many as the Nyström error of the starting kernel asks for; theory, as many as Yue & Kontar's Theorem 2 asks for at the
+// starting kernel, which is se or, of one input, matern32 or matern52.
+type Sparse struct {
+	_            struct{} `help:"inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or"`
+	_            struct{} `help:"theory (a theorem) say how many"`
+	Inducing     int      `set:"inducing" value:"M" range:"1:" rule:"by objective and rows" tier:"everyday"`
+	InducingBy   string   `set:"inducing" values:"none auto theory" zero:"none"`
+	_            struct{} `help:"where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random"`
+	InducingInit string   `set:"inducing-init" value:"HOW" values:"kmeans greedy kdpp random" default:"kmeans" for:"training"`
+	_            struct{} `help:"keep the inducing inputs where they start"`
+	FixInducing  bool     `set:"fix-inducing" for:"training"`
+}
+
+// Ended is the posterior of a sparse GP: the objective's, or fitc, that of α = 1, whichever was trained.
+type Ended struct {
+	Posterior string `set:"posterior" values:"objective fitc" default:"objective"`
+}
+
+// Solved is how a full GP is solved: each prediction from the nearest training rows by nearest, which can't train.
+type Solved struct {
+	_      struct{} `help:"of a full GP: cholesky (to 20,000 rows); cg and nearest (batches, --fix-parameters),"`
+	_      struct{} `help:"certified with --prior informed alone"`
+	Solver string   `set:"solver" value:"S" values:"auto cholesky cg nearest" default:"auto"`
+}
+
+// checkSteps reports optimisers that can't train by conjugate gradients.
+func (s Solved) checkSteps(optimizer string, use Use) (errs []error) {
+	if s.Solver == posterior.ByCG && optimizer == "mma" && !use.Given {
+		errs = append(errs, fmt.Errorf("optimizer mma with solver cg: training by conjugate gradients is by lbfgs"))
+	}
+	return errs
+}
+
+// MAP is the prior density of hyperparameters: weak is a wide one of lengthscales and noise variance, so that training
+// finds its posterior's mode.
+type MAP struct {
+	_          struct{} `help:"evidence, nearest: a weak prior density of lengthscales and noise, of which the mode is"`
+	_          struct{} `help:"found" rule:"weak, or none"`
+	Hyperprior string   `set:"hyperprior" value:"H" values:"none weak" default:"none" for:"training"`
+}

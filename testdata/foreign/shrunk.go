@@ -1,0 +1,46 @@
+package foreign
+
+import (
+	"context"
+
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/train"
+)
+
+// Shrunk trains a full GP by the evidence, less ½ S times the sum of the squared log-parameters of its kernel. S is a
+// setting of its own; how it is minimised are settings that other methods have too.
+type Shrunk struct {
+	method.Steps
+	_      struct{} `help:"shrunk: how strongly the kernel's log-parameters are drawn to 0"`
+	Shrink float64  `set:"shrink" value:"S" range:"0:1000" default:"1" for:"training"`
+}
+
+// Bind implements method.Method.
+func (m Shrunk) Bind(t method.Task) method.Problem {
+	return &shrunk{method.Evidence{}.Bind(t), m, len(t.Kernel.Params())}
+}
+
+func init() {
+	method.Register(method.Kind{Name: "shrunk", Help: "the evidence, shrunk", Size: method.FullOnly, Method: Shrunk{}})
+}
+
+type shrunk struct {
+	method.Problem
+	method Shrunk
+	theta  int // parameters of the kernel
+}
+
+func (p *shrunk) Evaluate(x, gradient []float64) (float64, error) {
+	v, err := p.Problem.Evaluate(x, gradient)
+	for i, theta := range x[:p.theta] {
+		v += p.method.Shrink * theta * theta / 2
+		if gradient != nil {
+			gradient[i] += p.method.Shrink * theta
+		}
+	}
+	return v, err
+}
+
+func (p *shrunk) Minimize(ctx context.Context, run method.Run, x []float64) (*train.Result, error) {
+	return p.method.Descent().Minimize(ctx, run.In(p.Box(x)), p, x)
+}
