@@ -197,6 +197,11 @@ func (m *Model) Write(w io.Writer) error {
 	if m.Named != nil {
 		h.Arrays = append(h.Arrays, array{"groups", "uint64", len(m.Named), 1})
 	}
+	return m.serialise(w, h, version, roles, parts)
+}
+
+// serialise writes the header, the roles of rows as bytes, and the arrays.
+func (m *Model) serialise(w io.Writer, h header, version uint32, roles []byte, parts []part) error {
 	head, err := json.MarshalIndent(h, "", " ")
 	if err != nil {
 		var number *json.UnsupportedValueError
@@ -361,8 +366,48 @@ func (h header) model(data []byte) (*Model, error) {
 	for _, text := range h.Notices {
 		m.Findings.Add(finding.Text, text)
 	}
-	found := map[string][]float64{}
-	shape := map[string]array{}
+	found, shape, err := h.read(data, m)
+	if err != nil {
+		return nil, err
+	}
+	d := len(h.Inputs)
+	if d == 0 {
+		return nil, errors.New("the model file has no inputs")
+	}
+	if len(h.Scaling.InputMean) != d || len(h.Scaling.InputScale) != d {
+		return nil, fmt.Errorf("the model file's scaling is of %d and %d inputs, not of its %d", len(h.Scaling.InputMean),
+			len(h.Scaling.InputScale), d)
+	}
+	if err := h.deal(m); err != nil {
+		return nil, err
+	}
+	if err := h.Reading.Check(); err != nil {
+		return nil, fmt.Errorf("the model file's reading: %w", err)
+	}
+	if h.Encoding != nil {
+		if err := h.Encoding.Check(h.Inputs); err != nil {
+			return nil, fmt.Errorf("the model file's encoding: %w", err)
+		}
+	}
+	arrays := arrays{found, shape, h.Solver, h.Nearest}
+	if h.Prior == nil {
+		m.Posterior, err = arrays.posterior("", h.Kernel, h.Mean, d)
+	} else {
+		m.Posterior, err = arrays.conditioned(h, d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.Posterior.Noise = h.NoiseVariance
+	if m.Conformal != nil {
+		m.Conformal.Misses, m.Conformal.Deviations = found["misses"], found["deviations"]
+	}
+	return m, m.sane()
+}
+
+// read fills in the roles, and the hashes of rows and groups, and returns the numbers and shapes of all arrays by name.
+func (h header) read(data []byte, m *Model) (found map[string][]float64, shape map[string]array, err error) {
+	found, shape = map[string][]float64{}, map[string]array{}
 	for _, a := range h.Arrays {
 		part := data[:a.bytes()]
 		data = data[a.bytes():]
@@ -386,54 +431,21 @@ func (h header) model(data []byte) (*Model, error) {
 			}
 		}
 		if a.Type != want {
-			return nil, fmt.Errorf("the model file's array %q has the type %q, not %s", a.Name, a.Type, want)
+			return nil, nil, fmt.Errorf("the model file's array %q has the type %q, not %s", a.Name, a.Type, want)
 		}
 		vs := make([]float64, len(part)/8)
 		for i := range vs {
 			vs[i] = math.Float64frombits(binary.LittleEndian.Uint64(part[8*i:]))
 		}
 		if want == "float64" && !linalg.Finite(vs) {
-			return nil, fmt.Errorf("the model file's array %q holds what isn't a finite number", a.Name)
+			return nil, nil, fmt.Errorf("the model file's array %q holds what isn't a finite number", a.Name)
 		}
 		if _, twice := found[a.Name]; twice {
-			return nil, fmt.Errorf("the model file's array %q is there twice", a.Name)
+			return nil, nil, fmt.Errorf("the model file's array %q is there twice", a.Name)
 		}
 		found[a.Name] = vs
 	}
-	d := len(h.Inputs)
-	if d == 0 {
-		return nil, errors.New("the model file has no inputs")
-	}
-	if len(h.Scaling.InputMean) != d || len(h.Scaling.InputScale) != d {
-		return nil, fmt.Errorf("the model file's scaling is of %d and %d inputs, not of its %d", len(h.Scaling.InputMean),
-			len(h.Scaling.InputScale), d)
-	}
-	if err := h.deal(m); err != nil {
-		return nil, err
-	}
-	if err := h.Reading.Check(); err != nil {
-		return nil, fmt.Errorf("the model file's reading: %w", err)
-	}
-	if h.Encoding != nil {
-		if err := h.Encoding.Check(h.Inputs); err != nil {
-			return nil, fmt.Errorf("the model file's encoding: %w", err)
-		}
-	}
-	arrays := arrays{found, shape, h.Solver, h.Nearest}
-	var err error
-	if h.Prior == nil {
-		m.Posterior, err = arrays.posterior("", h.Kernel, h.Mean, d)
-	} else {
-		m.Posterior, err = arrays.conditioned(h, d)
-	}
-	if err != nil {
-		return nil, err
-	}
-	m.Posterior.Noise = h.NoiseVariance
-	if m.Conformal != nil {
-		m.Conformal.Misses, m.Conformal.Deviations = found["misses"], found["deviations"]
-	}
-	return m, m.sane()
+	return found, shape, nil
 }
 
 // deal fills in how roles were dealt.

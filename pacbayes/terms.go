@@ -282,8 +282,8 @@ func (t Terms) checkSlices() error {
 	return nil
 }
 
-// Conditions are what the guarantee of a certificate with these terms rests on.
-func (t Terms) Conditions() (c []string) {
+// declared says what was declared before the certified rows were seen, after what of it wasn't.
+func (t Terms) declared() (c []string) {
 	declared, grid := fmt.Sprintf("The %s loss", t.Loss.Kind), fmt.Sprintf("the grid %s", t.Grid)
 	if t.Curve && t.Loss.Kind != ClippedAbsolute {
 		declared += " of every ε"
@@ -321,20 +321,31 @@ func (t Terms) Conditions() (c []string) {
 		fixed += fmt.Sprintf(" The model says that it is the one declared by the text with SHA-256 %s. That doesn't show "+
 			"that nothing else was tried; when the text was written, somebody else has to vouch for.", t.Declaration)
 	}
-	source := "The certified rows are independent draws from one source, and the bound is about further rows from that " +
-		"source. " +
-		"For rows ordered in time it covers other moments of the same period, not the future."
+	return append(c, fixed)
+}
+
+// source says what the certified rows were drawn from.
+func (t Terms) source() string {
 	switch {
 	case t.Backtest:
-		source = "NOT MET: the certified rows are the last of the table, so that they may be of another time than further " +
+		return "NOT MET: the certified rows are the last of the table, so that they may be of another time than further " +
 			"rows; as a backtest the number says how the model did on them."
 	case t.Group != "":
-		source = fmt.Sprintf("The groups of the certified rows, by %s, are independent draws from one source of groups; "+
+		return fmt.Sprintf("The groups of the certified rows, by %s, are independent draws from one source of groups; "+
 			"rows within a group may depend on one another. "+
 			"The bound is about a further group from that source: the loss is averaged over its rows, and then over groups.",
 			cautious.Name(t.Group))
 	}
-	c = append(c, source, fixed)
+	return "The certified rows are independent draws from one source, and the bound is about further rows from that " +
+		"source. " +
+		"For rows ordered in time it covers other moments of the same period, not the future."
+}
+
+// Conditions are what the guarantee of a certificate with these terms rests on.
+func (t Terms) Conditions() (c []string) {
+	declared := t.declared()
+	last := len(declared) - 1
+	c = append(declared[:last:last], t.source(), declared[last])
 	switch {
 	case t.Positional && t.OrderChance:
 		c = append(c, "The order of the rows in the file has nothing to do with what they hold, as the person who "+

@@ -29,26 +29,7 @@ func Run(t *testing.T, k kernel.Kernel, dim int, theta []float64) {
 		k.Cov(th, a, b, out)
 		return out
 	}
-
-	t.Run("symmetric", func(t *testing.T) {
-		full := matrix.New(9, 9)
-		kernel.FillSymmetric(k, theta, a, full)
-		diag := make([]float64, 9)
-		k.Diag(theta, a, diag)
-		for i := range 9 {
-			close(t, "diagonal", full.At(i, i), diag[i], 1e-12)
-			for j := range i {
-				if full.At(i, j) != full.At(j, i) {
-					t.Errorf("K[%d,%d] and K[%d,%d] differ", i, j, j, i)
-				}
-			}
-		}
-		full.AddDiagonal(1e-9)
-		if err := linalg.Cholesky(full); err != nil {
-			t.Errorf("not positive semidefinite: %v", err)
-		}
-	})
-
+	t.Run("symmetric", func(t *testing.T) { symmetric(t, k, theta, a) })
 	t.Run("a row alone", func(t *testing.T) {
 		whole := cov(theta, a, b)
 		for i := range a.Rows {
@@ -112,24 +93,45 @@ func Run(t *testing.T, k kernel.Kernel, dim int, theta []float64) {
 		})
 	}
 
-	t.Run("symmetric pull-back", func(t *testing.T) {
-		big := points(rng, 200, dim)
-		sym := matrix.New(200, 200)
-		linalg.SyrkLower(false, 1, points(rng, 200, 5), 0, sym)
-		linalg.MirrorLower(sym)
-		want, got := make([]float64, len(theta)), make([]float64, len(theta))
-		kernel.PullBlock(k, theta, big, big, sym, want, matrix.Dense{})
-		kernel.PullSymmetric(k, theta, big, sym, got)
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
-		again := make([]float64, len(theta))
-		kernel.PullSymmetric(k, theta, big, sym, again)
-		for p := range theta {
-			close(t, k.Params()[p].Name, got[p], want[p], 1e-9)
-			if got[p] != again[p] {
-				t.Errorf("%s: %v on one number of cores, %v on another", k.Params()[p].Name, got[p], again[p])
+	t.Run("symmetric pull-back", func(t *testing.T) { symmetricPull(t, k, theta, rng, dim) })
+}
+
+func symmetric(t *testing.T, k kernel.Kernel, theta []float64, a matrix.Dense) {
+	full := matrix.New(9, 9)
+	kernel.FillSymmetric(k, theta, a, full)
+	diag := make([]float64, 9)
+	k.Diag(theta, a, diag)
+	for i := range 9 {
+		close(t, "diagonal", full.At(i, i), diag[i], 1e-12)
+		for j := range i {
+			if full.At(i, j) != full.At(j, i) {
+				t.Errorf("K[%d,%d] and K[%d,%d] differ", i, j, j, i)
 			}
 		}
-	})
+	}
+	full.AddDiagonal(1e-9)
+	if err := linalg.Cholesky(full); err != nil {
+		t.Errorf("not positive semidefinite: %v", err)
+	}
+}
+
+func symmetricPull(t *testing.T, k kernel.Kernel, theta []float64, rng *rand.Rand, dim int) {
+	big := points(rng, 200, dim)
+	sym := matrix.New(200, 200)
+	linalg.SyrkLower(false, 1, points(rng, 200, 5), 0, sym)
+	linalg.MirrorLower(sym)
+	want, got := make([]float64, len(theta)), make([]float64, len(theta))
+	kernel.PullBlock(k, theta, big, big, sym, want, matrix.Dense{})
+	kernel.PullSymmetric(k, theta, big, sym, got)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	again := make([]float64, len(theta))
+	kernel.PullSymmetric(k, theta, big, sym, again)
+	for p := range theta {
+		close(t, k.Params()[p].Name, got[p], want[p], 1e-9)
+		if got[p] != again[p] {
+			t.Errorf("%s: %v on one number of cores, %v on another", k.Params()[p].Name, got[p], again[p])
+		}
+	}
 }
 
 func points(rng *rand.Rand, n, d int) matrix.Dense {

@@ -69,7 +69,6 @@ func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x mat
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			for i, name := range p.Names() {
 				want := difference(func(h float64) float64 {
 					moved := slices.Clone(at)
@@ -85,7 +84,6 @@ func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x mat
 					t.Errorf("d/d %s: got %.12g, differences give %.12g", name, gradient[i], want)
 				}
 			}
-
 			if again, _ := p.Evaluate(at, nil); again != value {
 				t.Errorf("evaluated again: %v, before %v", again, value)
 			}
