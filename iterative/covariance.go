@@ -32,7 +32,7 @@ type Covariance struct {
 // Times sets out ← A V. Every pair of rows is visited once, tile by tile; nothing of
 // A's size is stored.
 func (c Covariance) Times(v, out matrix.Dense) {
-	kernel.TimesSymmetric(c.Kernel, c.Theta, c.X, v, out)
+	kernel.At(c.Kernel, c.Theta).TimesSymmetric(c.X, v, out)
 	for i := range out.Rows {
 		linalg.Axpy(c.Noise, v.Row(i), out.Row(i))
 	}
@@ -45,7 +45,7 @@ func (c Covariance) Shared(r ranks.Ranks, fail func(error)) func(v, out matrix.D
 		return c.Times
 	}
 	return func(v, out matrix.Dense) {
-		kernel.TimesPart(c.Kernel, c.Theta, c.X, v, out, r.Rank(), r.Size())
+		kernel.At(c.Kernel, c.Theta).Part(r.Rank(), r.Size()).TimesSymmetric(c.X, v, out)
 		if err := r.Sum(out.Data); err != nil {
 			fail(err)
 		}
@@ -69,7 +69,7 @@ func (c Covariance) Rough() func(v, out matrix.Dense) {
 		return nil
 	}
 	return func(v, out matrix.Dense) {
-		kernel.TimesSingle(c.Kernel, c.Theta, c.X, v, out)
+		kernel.At(c.Kernel, c.Theta).TimesSingle(c.X, v, out)
 		for i := range out.Rows {
 			linalg.Axpy(c.Noise, v.Row(i), out.Row(i))
 		}
@@ -112,11 +112,11 @@ func PivotedCholesky(c Covariance, rank int) (*Preconditioner, error) {
 // can't be factored.
 func Nystrom(c Covariance, z matrix.Dense) (*Preconditioner, error) {
 	l, f := matrix.New(z.Rows, z.Rows), matrix.New(c.X.Rows, z.Rows)
-	kernel.FillSymmetric(c.Kernel, c.Theta, z, l)
+	kernel.At(c.Kernel, c.Theta).FillSymmetric(z, l)
 	if err := linalg.Cholesky(l); err != nil {
 		return nil, err
 	}
-	kernel.FillBlock(c.Kernel, c.Theta, c.X, z, f)
+	kernel.At(c.Kernel, c.Theta).Fill(c.X, z, f)
 	linalg.Trsm(false, true, l, f)
 	return lowRank(f, c.Noise)
 }

@@ -43,7 +43,7 @@ func covariance(t testing.TB, expr string, n int, noise float64, repeated bool) 
 // factored is the Cholesky factor of A.
 func factored(t testing.TB, c iterative.Covariance) matrix.Dense {
 	l := matrix.New(c.X.Rows, c.X.Rows)
-	kernel.FillSymmetric(c.Kernel, c.Theta, c.X, l)
+	kernel.At(c.Kernel, c.Theta).FillSymmetric(c.X, l)
 	l.AddDiagonal(c.Noise)
 	if err := linalg.Cholesky(l); err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func TestLogDetAgainstCholesky(t *testing.T) {
 			for i := range w {
 				w[i] = 1
 			}
-			kernel.PullOuter(c.Kernel, c.Theta, c.X, q.Adjoint, w, gradient[:len(c.Theta)])
+			kernel.At(c.Kernel, c.Theta).PullOuter(c.X, q.Adjoint, w, gradient[:len(c.Theta)])
 			for i := range n {
 				gradient[len(c.Theta)] += linalg.Dot(q.Adjoint.Row(i), q.Adjoint.Row(i))
 			}

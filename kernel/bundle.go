@@ -10,7 +10,8 @@ import (
 
 // FillBundle writes the covariances of small sets of points, linalg.Abreast of them side by side, to the lower
 // triangles of K: x has a row a point, dst a row and a column a point, or more. It works on the calling goroutine.
-func FillBundle(k Kernel, theta []float64, x, dst linalg.Bundle) {
+func (at Bound) FillBundle(x, dst linalg.Bundle) {
+	k, theta := at.Kernel, at.Theta
 	if b, ok := k.(bundled); ok {
 		b.fillBundle(theta, x, dst)
 		return
@@ -31,7 +32,8 @@ func FillBundle(k Kernel, theta []float64, x, dst linalg.Bundle) {
 
 // PullBundle pulls the adjoint bar of FillBundle's K back to dTheta: the lower triangle counts, in which each pair
 // of points stands once.
-func PullBundle(k Kernel, theta []float64, x, bar linalg.Bundle, dTheta []float64) {
+func (at Bound) PullBundle(x, bar linalg.Bundle, dTheta []float64) {
+	k, theta := at.Kernel, at.Theta
 	if b, ok := k.(bundled); ok {
 		b.pullBundle(theta, x, bar, dTheta)
 		return
@@ -46,7 +48,7 @@ func PullBundle(k Kernel, theta []float64, x, bar linalg.Bundle, dTheta []float6
 				block.Set(i, j, from[j*linalg.Abreast])
 			}
 		}
-		k.Pull(theta, points, points, block, dTheta, matrix.Dense{})
+		k.Pull(theta, points, points, Adjoint{block, Gradient{Theta: dTheta}})
 	}
 	linalg.Return(points, block)
 }
@@ -143,10 +145,10 @@ func (c composite) fillBundle(theta []float64, x, dst linalg.Bundle) {
 	part := linalg.BorrowBundle(x.Rows, x.Rows)
 	c.each(theta, nil, func(p int, k Kernel, th, _ []float64) {
 		if p == 0 {
-			FillBundle(k, th, x, dst)
+			At(k, th).FillBundle(x, dst)
 			return
 		}
-		FillBundle(k, th, x, part)
+		At(k, th).FillBundle(x, part)
 		for i := range x.Rows {
 			n := (i + 1) * linalg.Abreast
 			c.combine(dst.Row(i)[:n], part.Row(i)[:n])
@@ -165,7 +167,7 @@ func (c composite) pullBundle(theta []float64, x, bar linalg.Bundle, dTheta []fl
 		defer g.Release()
 		c.each(theta, nil, func(p int, k Kernel, th, _ []float64) {
 			values[p] = linalg.BorrowBundle(n, n)
-			FillBundle(k, th, x, values[p])
+			At(k, th).FillBundle(x, values[p])
 		})
 	}
 	c.each(theta, dTheta, func(p int, k Kernel, th, d []float64) {
@@ -180,7 +182,7 @@ func (c composite) pullBundle(theta []float64, x, bar linalg.Bundle, dTheta []fl
 				}
 			}
 		}
-		PullBundle(k, th, x, g, d)
+		At(k, th).PullBundle(x, g, d)
 	})
 	if c.product {
 		for _, v := range values {

@@ -73,8 +73,8 @@ func (c composite) combine(dst, src []float64) {
 
 func (c composite) Cov(theta []float64, a, b, k matrix.Dense) { covOnce(c, theta, a, b, k) }
 
-func (c composite) Pull(theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
-	pullOnce(c, theta, a, b, bar, dTheta, dA)
+func (c composite) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) {
+	pullOnce(c, theta, a, b, bar)
 }
 
 type compositeColumns struct {
@@ -153,7 +153,8 @@ func (c composite) Diag(theta []float64, a matrix.Dense, k []float64) {
 	linalg.Return(part)
 }
 
-func (c composite) PullDiag(theta []float64, a matrix.Dense, bar []float64, dTheta []float64, dA matrix.Dense) {
+func (c composite) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
+	dTheta, dA := to.Theta, to.Inputs
 	c.each(theta, dTheta, func(p int, k Kernel, th, d []float64) {
 		g := bar
 		if c.product {
@@ -166,6 +167,6 @@ func (c composite) PullDiag(theta []float64, a matrix.Dense, bar []float64, dThe
 				}
 			})
 		}
-		k.PullDiag(th, a, g, d, dA)
+		k.PullDiag(th, a, g, Gradient{d, dA})
 	})
 }

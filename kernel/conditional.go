@@ -67,8 +67,8 @@ func (c *Conditional) second(rows int) matrix.Dense {
 func (c *Conditional) Cov(theta []float64, a, b, k matrix.Dense) { covOnce(c, theta, a, b, k) }
 
 // Pull implements Kernel.
-func (c *Conditional) Pull(theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
-	pullOnce(c, theta, a, b, bar, dTheta, dA)
+func (c *Conditional) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) {
+	pullOnce(c, theta, a, b, bar)
 }
 
 // Diag implements Kernel.
@@ -76,7 +76,7 @@ func (c *Conditional) Diag(_ []float64, a matrix.Dense, k []float64) {
 	c.Kernel.Diag(c.Theta, a, k)
 	u, w := linalg.Borrow(a.Rows, c.Support.Rows).Until(a.Context()), c.second(a.Rows).Until(a.Context())
 	defer linalg.Return(u, w)
-	FillBlock(c.Kernel, c.Theta, a, c.Support, u)
+	At(c.Kernel, c.Theta).Fill(a, c.Support, u)
 	c.whiten(u, w)
 	for i := range k {
 		k[i] = math.Max(k[i]-linalg.Dot(u.Row(i), u.Row(i)), 0)
@@ -88,23 +88,24 @@ func (c *Conditional) Diag(_ []float64, a matrix.Dense, k []float64) {
 }
 
 // PullDiag implements Kernel.
-func (c *Conditional) PullDiag(_ []float64, a matrix.Dense, bar []float64, _ []float64, dA matrix.Dense) {
+func (c *Conditional) PullDiag(_ []float64, a matrix.Dense, bar []float64, to Gradient) {
+	dA := to.Inputs
 	if dA.IsZero() {
 		return
 	}
 	scaled := make([]float64, len(bar))
 	linalg.ScaleTo(scaled, c.Temper, bar)
 	ignored := make([]float64, len(c.Theta))
-	c.Kernel.PullDiag(c.Theta, a, scaled, ignored, dA)
+	c.Kernel.PullDiag(c.Theta, a, scaled, Gradient{ignored, dA})
 	u, w := linalg.Borrow(a.Rows, c.Support.Rows).Until(a.Context()), c.second(a.Rows).Until(a.Context())
 	defer linalg.Return(u, w)
-	FillBlock(c.Kernel, c.Theta, a, c.Support, u)
+	At(c.Kernel, c.Theta).Fill(a, c.Support, u)
 	c.whiten(u, w)
 	c.gains(u, w)
 	for i, v := range scaled {
 		linalg.Scale(-2*v, u.Row(i))
 	}
-	PullBlock(c.Kernel, c.Theta, a, c.Support, u, ignored, dA)
+	At(c.Kernel, c.Theta).Pull(a, c.Support, Adjoint{K: u, Gradient: Gradient{Theta: ignored, Inputs: dA}})
 }
 
 // conditionalColumns is the kernel against fixed points b.
@@ -120,7 +121,7 @@ func (c *Conditional) against(_ []float64, b matrix.Dense) columns {
 		support: columnsOf(c.Kernel, c.Theta, c.Support),
 		u:       linalg.Borrow(b.Rows, s).Until(b.Context()), w: c.second(b.Rows).Until(b.Context()),
 		g: linalg.Borrow(b.Rows, s).Until(b.Context())}
-	FillBlock(c.Kernel, c.Theta, b, c.Support, p.u)
+	At(c.Kernel, c.Theta).Fill(b, c.Support, p.u)
 	c.whiten(p.u, p.w)
 	p.g.CopyFrom(p.u)
 	w := c.second(b.Rows)
@@ -189,7 +190,7 @@ func (c *ConditionalMean) Params() []Param { return nil }
 func (c *ConditionalMean) At(_ []float64, x matrix.Dense, m []float64) {
 	c.Mean.At(c.Beta, x, m)
 	k := linalg.Borrow(x.Rows, c.Support.Rows).Until(x.Context())
-	FillBlock(c.Kernel, c.Theta, x, c.Support, k)
+	At(c.Kernel, c.Theta).Fill(x, c.Support, k)
 	for i := range m {
 		m[i] += linalg.Dot(k.Row(i), c.Weights)
 	}
@@ -206,6 +207,6 @@ func (c *ConditionalMean) PullInputs(_ []float64, x matrix.Dense, bar []float64,
 	for i, g := range bar {
 		linalg.ScaleTo(k.Row(i), g, c.Weights)
 	}
-	PullBlock(c.Kernel, c.Theta, x, c.Support, k, make([]float64, len(c.Theta)), dX)
+	At(c.Kernel, c.Theta).Pull(x, c.Support, Adjoint{K: k, Gradient: Gradient{Theta: make([]float64, len(c.Theta)), Inputs: dX}})
 	linalg.Return(k)
 }

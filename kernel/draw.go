@@ -38,7 +38,8 @@ type drawer interface {
 // Draw draws a function of dim inputs with count features. It can for all kernels of this package and their sums and
 // products. It can't for kernels from elsewhere, nor for a Conditional, from which posterior.Sample draws by
 // conditioning.
-func Draw(k Kernel, theta []float64, dim, count int, rng *rand.Rand) (*Function, error) {
+func (at Bound) Draw(dim, count int, rng *rand.Rand) (*Function, error) {
+	k, theta := at.Kernel, at.Theta
 	phi, err := drawFeatures(k, theta, dim, count, rng)
 	if err != nil {
 		return nil, err

@@ -32,11 +32,11 @@ func TestDrawCovariance(t *testing.T) {
 			theta[i] = 0.4 - 0.3*float64(i%3)
 		}
 		want := matrix.New(n, n)
-		kernel.FillSymmetric(k, theta, x, want)
+		kernel.At(k, theta).FillSymmetric(x, want)
 		f := make([]float64, n)
 		sum, products, squares := make([]float64, n), matrix.New(n, n), matrix.New(n, n)
 		for range draws {
-			g, err := kernel.Draw(k, theta, d, features, rng)
+			g, err := kernel.At(k, theta).Draw(d, features, rng)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +81,7 @@ func TestDrawSeeded(t *testing.T) {
 	var first []float64
 	for _, cores := range []int{1, 3} {
 		runtime.GOMAXPROCS(cores)
-		f, err := kernel.Draw(k, make([]float64, len(k.Params())), 3, 100, rand.New(rand.NewPCG(5, 5)))
+		f, err := kernel.At(k, make([]float64, len(k.Params()))).Draw(3, 100, rand.New(rand.NewPCG(5, 5)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,8 +101,7 @@ func TestDrawSeeded(t *testing.T) {
 		}
 	}
 	var posterior kernel.Kernel = &kernel.Conditional{Kernel: k, Theta: make([]float64, len(k.Params()))}
-	if _, err := kernel.Draw(kernel.Sum(kernel.Linear{}, posterior), []float64{0}, 3, 9,
-		rand.New(rand.NewPCG(5, 5))); err == nil {
+	if _, err := kernel.At(kernel.Sum(kernel.Linear{}, posterior), []float64{0}).Draw(3, 9, rand.New(rand.NewPCG(5, 5))); err == nil {
 		t.Error("random features of a posterior's covariance")
 	}
 }

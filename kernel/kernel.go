@@ -23,24 +23,50 @@ import (
 
 // Kernel is a family of covariance functions on inputs of a fixed dimension.
 // Cov, Pull, Diag and PullDiag work on one block on the calling goroutine;
-// FillBlock, PullBlock and their symmetric forms spread blocks over cores.
+// The methods of a Bound spread blocks over cores.
 type Kernel interface {
 	// Params lists the parameters in the order in which θ holds them.
 	Params() []Param
 	// Cov writes k_θ(a_i, b_j) to K (len a × len b).
 	Cov(theta []float64, a, b, k matrix.Dense)
-	// Pull adds the pull-back of the adjoint bar of K(A, B) to dTheta, and to dA
-	// (len a × dim) unless that is the zero Matrix. At points where k isn't
-	// differentiable in its inputs (Matérn-1/2 at coincidence) the derivative
-	// counts as 0.
-	Pull(theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense)
+	// Pull adds the pull-back of an adjoint of K(A, B) to its gradient. At points
+	// where k isn't differentiable in its inputs (Matérn-1/2 at coincidence) the
+	// derivative counts as 0.
+	Pull(theta []float64, a, b matrix.Dense, bar Adjoint)
 	// Diag writes k_θ(a_i, a_i) to k.
 	Diag(theta []float64, a matrix.Dense, k []float64)
-	// PullDiag adds the pull-back of the adjoint bar of the diagonal to dTheta,
-	// and to dA unless that is the zero Matrix.
-	PullDiag(theta []float64, a matrix.Dense, bar []float64, dTheta []float64, dA matrix.Dense)
+	// PullDiag adds the pull-back of the adjoint bar of the diagonal to a gradient.
+	PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient)
 	// Spec returns the kernel at θ as the value that files use: see SpecOf.
 	Spec(theta []float64) Spec
+}
+
+// Gradient is what pull-backs are added to.
+type Gradient struct {
+	Theta  []float64    // by θ
+	Inputs matrix.Dense // by the rows of A; the zero Matrix: nobody asks
+}
+
+// Adjoint is the adjoint of a block of covariances, and what its pull-back is added to.
+type Adjoint struct {
+	K matrix.Dense
+	Gradient
+}
+
+// Bound is a kernel at given parameters. Its methods work on all cores where they don't say otherwise.
+type Bound struct {
+	Kernel      Kernel
+	Theta       []float64
+	part, parts int // see Part
+}
+
+// At binds a kernel to parameters.
+func At(k Kernel, theta []float64) Bound { return Bound{k, theta, 0, 1} }
+
+// Part restricts TimesSymmetric and PullOuter to one of some parts of their work: the sum over the parts is the whole.
+func (at Bound) Part(part, parts int) Bound {
+	at.part, at.parts = part, parts
+	return at
 }
 
 // columns is a kernel at fixed θ against fixed points b, with everything computed
@@ -86,7 +112,7 @@ func (u unprepared) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 }
 
 func (u unprepared) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
-	u.k.Pull(u.theta, a, u.b.RowRange(j0, j1), bar, dTheta, dA)
+	u.k.Pull(u.theta, a, u.b.RowRange(j0, j1), Adjoint{bar, Gradient{dTheta, dA}})
 }
 
 func (unprepared) release() {}
@@ -99,9 +125,9 @@ func covOnce(k Kernel, theta []float64, a, b, dst matrix.Dense) {
 }
 
 // pullOnce is Kernel.Pull for a kernel that prepares its columns.
-func pullOnce(k Kernel, theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
+func pullOnce(k Kernel, theta []float64, a, b matrix.Dense, bar Adjoint) {
 	c := columnsOf(k, theta, b)
-	c.pull(a, 0, b.Rows, bar, dTheta, dA)
+	c.pull(a, 0, b.Rows, bar.K, bar.Theta, bar.Inputs)
 	c.release()
 }
 
@@ -119,8 +145,9 @@ func eachTile(n int, f func(j0, j1 int)) {
 	}
 }
 
-// FillBlock writes K(A, B), tile by tile on all cores.
-func FillBlock(k Kernel, theta []float64, a, b, dst matrix.Dense) {
+// Fill writes K(A, B), tile by tile on all cores.
+func (at Bound) Fill(a, b, dst matrix.Dense) {
+	k, theta := at.Kernel, at.Theta
 	n := a.Rows
 	c := columnsOf(k, theta, b)
 	linalg.Parallel((n+tile-1)/tile, func(t int) {
@@ -132,7 +159,8 @@ func FillBlock(k Kernel, theta []float64, a, b, dst matrix.Dense) {
 }
 
 // FillSymmetric writes K(A, A), both triangles, exactly symmetric.
-func FillSymmetric(k Kernel, theta []float64, a, dst matrix.Dense) {
+func (at Bound) FillSymmetric(a, dst matrix.Dense) {
+	k, theta := at.Kernel, at.Theta
 	n := a.Rows
 	c := columnsOf(k, theta, a)
 	tiles := (n + tile - 1) / tile
@@ -147,8 +175,8 @@ func FillSymmetric(k Kernel, theta []float64, a, dst matrix.Dense) {
 }
 
 // FillLower writes the lower triangle of K(A, A), on the calling goroutine.
-func FillLower(k Kernel, theta []float64, a, dst matrix.Dense) {
-	c := columnsOf(k, theta, a)
+func (at Bound) FillLower(a, dst matrix.Dense) {
+	c := columnsOf(at.Kernel, at.Theta, a)
 	for i0 := 0; i0 < a.Rows; i0 += tile {
 		i1 := min(i0+tile, a.Rows)
 		eachTile(i1, func(j0, j1 int) { c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1)) })
@@ -156,10 +184,10 @@ func FillLower(k Kernel, theta []float64, a, dst matrix.Dense) {
 	c.release()
 }
 
-// PullBlock pulls the adjoint bar of K(A, B) back to dTheta and, unless they are
-// the zero Matrix, to the inputs dA.
-func PullBlock(k Kernel, theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
-	c := columnsOf(k, theta, b)
+// Pull is Kernel.Pull, tile by tile on all cores.
+func (at Bound) Pull(a, b matrix.Dense, to Adjoint) {
+	bar, dTheta, dA := to.K, to.Theta, to.Inputs
+	c := columnsOf(at.Kernel, at.Theta, b)
 	pullTiles(a, bar, dTheta, func(i0, i1 int, part []float64) {
 		var rows matrix.Dense
 		if !dA.IsZero() {
@@ -172,8 +200,8 @@ func PullBlock(k Kernel, theta []float64, a, b, bar matrix.Dense, dTheta []float
 
 // PullSymmetric pulls a symmetric adjoint bar of K(A, A) back to dTheta. Each
 // pair of rows is visited once.
-func PullSymmetric(k Kernel, theta []float64, a, bar matrix.Dense, dTheta []float64) {
-	c := columnsOf(k, theta, a)
+func (at Bound) PullSymmetric(a, bar matrix.Dense, dTheta []float64) {
+	c := columnsOf(at.Kernel, at.Theta, a)
 	pullTiles(a, bar, dTheta, func(i0, i1 int, part []float64) {
 		ai := a.RowRange(i0, i1)
 		eachTile(i0, func(j0, j1 int) { c.pull(ai, j0, j1, bar.View(i0, i1, j0, j1), part, matrix.Dense{}) })

@@ -34,11 +34,11 @@ func TestConformance(t *testing.T) {
 
 				// No points are points too: of a table without rows.
 				none, some := matrix.New(0, dim), matrix.New(3, dim)
-				kernel.FillSymmetric(k, theta, none, matrix.New(0, 0))
-				kernel.FillBlock(k, theta, some, none, matrix.New(3, 0))
-				kernel.FillBlock(k, theta, none, some, matrix.New(0, 3))
-				kernel.Times(k, theta, some, none, matrix.New(0, 2), matrix.New(3, 2))
-				kernel.PullBlock(k, theta, some, none, matrix.New(3, 0), make([]float64, len(theta)), matrix.Dense{})
+				kernel.At(k, theta).FillSymmetric(none, matrix.New(0, 0))
+				kernel.At(k, theta).Fill(some, none, matrix.New(3, 0))
+				kernel.At(k, theta).Fill(none, some, matrix.New(0, 3))
+				kernel.At(k, theta).Times(some, none, matrix.New(0, 2), matrix.New(3, 2))
+				kernel.At(k, theta).Pull(some, none, kernel.Adjoint{K: matrix.New(3, 0), Gradient: kernel.Gradient{Theta: make([]float64, len(theta))}})
 			}
 		}
 	}
@@ -104,7 +104,7 @@ func TestGolden(t *testing.T) {
 		}{{"K", b, g.K, g.DLog, g.DX1}, {"K11", a, g.K11, g.D11, nil}} {
 			what := fmt.Sprintf("case %d %s %s", c, g.Kernel.Type, block.name)
 			got := matrix.New(a.Rows, block.b.Rows)
-			kernel.FillBlock(k, g.LogParams, a, block.b, got)
+			kernel.At(k, g.LogParams).Fill(a, block.b, got)
 			compare(t, what, got, block.k)
 			// One adjoint entry at a time gives the derivative of each element.
 			grads := make([]matrix.Dense, len(g.LogParams))
@@ -116,7 +116,7 @@ func TestGolden(t *testing.T) {
 					bar := matrix.New(got.Rows, got.Cols)
 					bar.Set(i, j, 1)
 					d, dA := make([]float64, len(g.LogParams)), matrix.New(a.Rows, g.D)
-					kernel.PullBlock(k, g.LogParams, a, block.b, bar, d, dA)
+					kernel.At(k, g.LogParams).Pull(a, block.b, kernel.Adjoint{K: bar, Gradient: kernel.Gradient{Theta: d, Inputs: dA}})
 					for p, v := range d {
 						grads[p].Set(i, j, v)
 					}
@@ -172,8 +172,8 @@ func TestFarFromTheOrigin(t *testing.T) {
 		k, _ := kernel.Parse(name, 5, false)
 		theta := make([]float64, len(k.Params()))
 		a, b := matrix.New(20, 20), matrix.New(20, 20)
-		kernel.FillSymmetric(k, theta, x, a)
-		kernel.FillSymmetric(k, theta, far, b)
+		kernel.At(k, theta).FillSymmetric(x, a)
+		kernel.At(k, theta).FillSymmetric(far, b)
 		for i, v := range a.Data {
 			if math.Abs(v-b.Data[i]) > 1e-12 {
 				t.Fatalf("%s: %v near the origin, %v far from it", name, v, b.Data[i])
@@ -196,11 +196,11 @@ func TestManyInputs(t *testing.T) {
 	k, _ := kernel.Parse("se", d, false)
 	theta := []float64{math.Log(d), 0}
 	bar, got, gradient := matrix.New(70, 600), matrix.New(70, 600), make([]float64, 2)
-	kernel.FillBlock(k, theta, x, z, got)
+	kernel.At(k, theta).Fill(x, z, got)
 	for i := range bar.Data {
 		bar.Data[i] = rng.NormFloat64()
 	}
-	kernel.PullBlock(k, theta, x, z, bar, gradient, matrix.Dense{})
+	kernel.At(k, theta).Pull(x, z, kernel.Adjoint{K: bar, Gradient: kernel.Gradient{Theta: gradient}})
 	var want [2]float64
 	for i := range x.Rows {
 		for j := range z.Rows {
@@ -354,13 +354,13 @@ func BenchmarkFill(b *testing.B) {
 		b.Run(name+"/fill", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				kernel.FillBlock(k, theta, x, z, out)
+				kernel.At(k, theta).Fill(x, z, out)
 			}
 		})
 		b.Run(name+"/pull", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				kernel.PullBlock(k, theta, x, z, out, d, matrix.Dense{})
+				kernel.At(k, theta).Pull(x, z, kernel.Adjoint{K: out, Gradient: kernel.Gradient{Theta: d}})
 			}
 		})
 	}
@@ -390,9 +390,9 @@ func TestBundles(t *testing.T) {
 				for i := range bar.Data {
 					bar.Data[i] = rng.NormFloat64()
 				}
-				kernel.FillBundle(k, theta, x, got)
+				kernel.At(k, theta).FillBundle(x, got)
 				pulled, want := make([]float64, len(theta)), make([]float64, len(theta))
-				kernel.PullBundle(k, theta, x, bar, pulled)
+				kernel.At(k, theta).PullBundle(x, bar, pulled)
 				for l := range linalg.Abreast {
 					points, block, adjoint := matrix.New(n, dim), matrix.New(n, n), matrix.New(n, n)
 					for i := range n {
@@ -404,7 +404,7 @@ func TestBundles(t *testing.T) {
 						}
 					}
 					k.Cov(theta, points, points, block)
-					k.Pull(theta, points, points, adjoint, want, matrix.Dense{})
+					k.Pull(theta, points, points, kernel.Adjoint{K: adjoint, Gradient: kernel.Gradient{Theta: want}})
 					for i := range n {
 						for j := range i + 1 {
 							if d := math.Abs(got.At(i, j)[l] - block.At(i, j)); !(d <= 1e-13*math.Max(1, math.Abs(block.At(i, j)))) {

@@ -61,8 +61,8 @@ func TestFillLower(t *testing.T) {
 	k := kernel.Sum(kernel.Product(kernel.Matern32(2, true), kernel.Matern12(2, true)), kernel.White())
 	theta := []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, -1}
 	whole, lower := matrix.New(150, 150), matrix.New(150, 150)
-	kernel.FillSymmetric(k, theta, x, whole)
-	kernel.FillLower(k, theta, x, lower)
+	kernel.At(k, theta).FillSymmetric(x, whole)
+	kernel.At(k, theta).FillLower(x, lower)
 	for i := range 150 {
 		for j := range i + 1 {
 			if lower.At(i, j) != whole.At(i, j) {

@@ -67,7 +67,8 @@ func (p pairwise) Cov(theta []float64, a, b, k matrix.Dense) {
 	}
 }
 
-func (p pairwise) Pull(theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
+func (p pairwise) Pull(theta []float64, a, b matrix.Dense, of Adjoint) {
+	bar, dTheta, dA := of.K, of.Theta, of.Inputs
 	for i := range a.Rows {
 		var row []float64
 		if !dA.IsZero() {
@@ -86,7 +87,8 @@ func (p pairwise) Diag(theta []float64, a matrix.Dense, k []float64) {
 }
 
 // PullDiag uses that k is symmetric: along the diagonal a moves both points, so that its derivative counts twice.
-func (p pairwise) PullDiag(theta []float64, a matrix.Dense, bar, dTheta []float64, dA matrix.Dense) {
+func (p pairwise) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
+	dTheta, dA := to.Theta, to.Inputs
 	for i, g := range bar {
 		var once []float64
 		if !dA.IsZero() {

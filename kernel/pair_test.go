@@ -52,8 +52,8 @@ func TestPair(t *testing.T) {
 	var slopes [2][]float64
 	for i, k := range []kernel.Kernel{k, trial} {
 		dTheta, dX := make([]float64, 1), matrix.New(2, 2)
-		k.Pull([]float64{0.3}, x, x, bar, dTheta, dX)
-		k.PullDiag([]float64{0.3}, x, bar.Data[:2], dTheta, dX)
+		k.Pull([]float64{0.3}, x, x, kernel.Adjoint{K: bar, Gradient: kernel.Gradient{Theta: dTheta, Inputs: dX}})
+		k.PullDiag([]float64{0.3}, x, bar.Data[:2], kernel.Gradient{Theta: dTheta, Inputs: dX})
 		slopes[i] = append(dTheta, dX.Data...)
 	}
 	for i, want := range slopes[0] {

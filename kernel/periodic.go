@@ -62,8 +62,8 @@ func (w wave) release() { linalg.Return(w.phase, w.embed) }
 func (p *Periodic) Cov(theta []float64, a, b, k matrix.Dense) { covOnce(p, theta, a, b, k) }
 
 // Pull implements Kernel.
-func (p *Periodic) Pull(theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
-	pullOnce(p, theta, a, b, bar, dTheta, dA)
+func (p *Periodic) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) {
+	pullOnce(p, theta, a, b, bar)
 }
 
 // periodicColumns is the kernel at fixed θ against fixed points b.
@@ -173,7 +173,8 @@ func (p *Periodic) Diag(theta []float64, _ matrix.Dense, k []float64) {
 }
 
 // PullDiag implements Kernel.
-func (p *Periodic) PullDiag(theta []float64, _ matrix.Dense, bar []float64, dTheta []float64, _ matrix.Dense) {
+func (p *Periodic) PullDiag(theta []float64, _ matrix.Dense, bar []float64, to Gradient) {
+	dTheta := to.Theta
 	n := len(theta)
 	dTheta[n-1] += math.Exp(theta[n-1]) * linalg.Sum(bar)
 }

@@ -27,7 +27,8 @@ func (Linear) Cov(theta []float64, a, b, k matrix.Dense) {
 }
 
 // Pull implements Kernel.
-func (Linear) Pull(theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
+func (Linear) Pull(theta []float64, a, b matrix.Dense, of Adjoint) {
+	bar, dTheta, dA := of.K, of.Theta, of.Inputs
 	v := math.Exp(theta[0])
 	wb := linalg.Borrow(a.Rows, a.Cols)
 	linalg.Gemm(false, false, v, bar, b, 0, wb)
@@ -49,7 +50,8 @@ func (Linear) Diag(theta []float64, a matrix.Dense, k []float64) {
 }
 
 // PullDiag implements Kernel.
-func (Linear) PullDiag(theta []float64, a matrix.Dense, bar []float64, dTheta []float64, dA matrix.Dense) {
+func (Linear) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
+	dTheta, dA := to.Theta, to.Inputs
 	v := math.Exp(theta[0])
 	for i, g := range bar {
 		dTheta[0] += g * v * linalg.Dot(a.Row(i), a.Row(i))
@@ -95,7 +97,8 @@ func (c indicator) Cov(theta []float64, a, b, k matrix.Dense) {
 	}
 }
 
-func (c indicator) Pull(theta []float64, a, b, bar matrix.Dense, dTheta []float64, _ matrix.Dense) {
+func (c indicator) Pull(theta []float64, a, b matrix.Dense, of Adjoint) {
+	bar, dTheta := of.K, of.Theta
 	v := math.Exp(theta[0])
 	for i := range a.Rows {
 		ai, row := a.Row(i), bar.Row(i)
@@ -116,6 +119,7 @@ func (c indicator) Diag(theta []float64, _ matrix.Dense, k []float64) {
 	}
 }
 
-func (c indicator) PullDiag(theta []float64, _ matrix.Dense, bar []float64, dTheta []float64, _ matrix.Dense) {
+func (c indicator) PullDiag(theta []float64, _ matrix.Dense, bar []float64, to Gradient) {
+	dTheta := to.Theta
 	dTheta[0] += math.Exp(theta[0]) * linalg.Sum(bar)
 }

@@ -71,8 +71,8 @@ func (s *Stationary) unpack(theta []float64) (logL2 []float64, shape, variance f
 func (s *Stationary) Cov(theta []float64, a, b, k matrix.Dense) { covOnce(s, theta, a, b, k) }
 
 // Pull implements Kernel.
-func (s *Stationary) Pull(theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
-	pullOnce(s, theta, a, b, bar, dTheta, dA)
+func (s *Stationary) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) {
+	pullOnce(s, theta, a, b, bar)
 }
 
 // Diag implements Kernel.
@@ -84,7 +84,8 @@ func (s *Stationary) Diag(theta []float64, a matrix.Dense, k []float64) {
 }
 
 // PullDiag implements Kernel: only the variance moves the diagonal.
-func (s *Stationary) PullDiag(theta []float64, _ matrix.Dense, bar []float64, dTheta []float64, _ matrix.Dense) {
+func (s *Stationary) PullDiag(theta []float64, _ matrix.Dense, bar []float64, to Gradient) {
+	dTheta := to.Theta
 	_, _, variance := s.unpack(theta)
 	dTheta[len(dTheta)-1] += variance * linalg.Sum(bar)
 }

@@ -18,13 +18,13 @@ const timesCols = 256
 func borrowTile() matrix.Dense { return linalg.Borrow(tile, timesCols+8) }
 
 // Times sets out ← K(A, B) V.
-func Times(k Kernel, theta []float64, a, b, v, out matrix.Dense) {
+func (at Bound) Times(a, b, v, out matrix.Dense) {
 	if v.Rows != b.Rows || out.Rows != a.Rows || out.Cols != v.Cols {
 		panic(fmt.Sprintf("kernel: product of %d×%d covariances and %d×%d into %d×%d", a.Rows, b.Rows, v.Rows, v.Cols,
 			out.Rows, out.Cols))
 	}
 	whole(v, out, func(v, out matrix.Dense) {
-		c := columnsOf(k, theta, b)
+		c := columnsOf(at.Kernel, at.Theta, b)
 		linalg.Parallel((a.Rows+tile-1)/tile, func(t int) {
 			a.Check()
 			i0, i1 := t*tile, min((t+1)*tile, a.Rows)
@@ -89,21 +89,15 @@ const party = 512
 // Rows stand in parties, and every two parties meet once, in rounds as of a chess
 // tournament, in which each plays one game: games of a round touch different rows of
 // out, so they may run at the same time, and rounds are in order.
-func TimesSymmetric(k Kernel, theta []float64, a, v, out matrix.Dense) {
-	TimesPart(k, theta, a, v, out, 0, 1)
-}
-
-// TimesPart sets out to what one part of the games adds to the product of TimesSymmetric: the sum over
-// all parts is the product.
-func TimesPart(k Kernel, theta []float64, a, v, out matrix.Dense, part, parts int) {
+func (at Bound) TimesSymmetric(a, v, out matrix.Dense) {
 	n := a.Rows
 	if v.Rows != n || out.Rows != n || out.Cols != v.Cols {
 		panic(fmt.Sprintf("kernel: product of %d×%d covariances and %d×%d into %d×%d", n, n, v.Rows, v.Cols, out.Rows,
 			out.Cols))
 	}
 	whole(v, out, func(v, out matrix.Dense) {
-		c := columnsOf(k, theta, a)
-		tournament(n, part, parts, func(p, q int) {
+		c := columnsOf(at.Kernel, at.Theta, a)
+		tournament(n, at.part, at.parts, func(p, q int) {
 			for i := p * party; i < min((p+1)*party, n); i += tile {
 				a.Check()
 				timesTile(c, a, i, min(i+tile, n, (p+1)*party), q*party, min((q+1)*party, n), v, out, p != q)
@@ -152,7 +146,8 @@ func HasSingle(k Kernel) bool {
 // TimesSingle is TimesSymmetric with covariances and products in float32, for a kernel that
 // HasSingle: about six digits, twice as fast. What two parties of rows add to the result
 // is summed up in float64.
-func TimesSingle(k Kernel, theta []float64, a, v, out matrix.Dense) {
+func (at Bound) TimesSingle(a, v, out matrix.Dense) {
+	k, theta := at.Kernel, at.Theta
 	s, ok := k.(*Stationary).singles(theta, a)
 	if !ok {
 		panic("kernel: no products in float32; ask HasSingle")
@@ -193,20 +188,15 @@ func TimesSingle(k Kernel, theta []float64, a, v, out matrix.Dense) {
 
 // PullOuter pulls the symmetric adjoint H diag(w) Hᵀ of K(A, A), H with a row a point, back
 // to dTheta. The adjoint is computed tile by tile and never stored.
-func PullOuter(k Kernel, theta []float64, a, h matrix.Dense, w, dTheta []float64) {
-	PullOuterPart(k, theta, a, h, w, dTheta, 0, 1)
-}
-
-// PullOuterPart adds one part of what PullOuter adds to dTheta.
-func PullOuterPart(k Kernel, theta []float64, a, h matrix.Dense, w, dTheta []float64, part, parts int) {
+func (at Bound) PullOuter(a, h matrix.Dense, w, dTheta []float64) {
 	weighted := linalg.Borrow(h.Rows, h.Cols)
 	for i := range h.Rows {
 		copy(weighted.Row(i), h.Row(i))
 		linalg.Mul(weighted.Row(i), w)
 	}
-	c := columnsOf(k, theta, a)
+	c := columnsOf(at.Kernel, at.Theta, a)
 	pullTiles(a, h, dTheta, func(i0, i1 int, sum []float64) {
-		if i0/tile%parts != part {
+		if i0/tile%at.parts != at.part {
 			return
 		}
 		memory := linalg.Borrow(tile, tileCols)

@@ -34,15 +34,15 @@ func TestTimesAgainstTheMatrix(t *testing.T) {
 			for _, cols := range []int{1, 16, 21} {
 				a, b := normal(rng, n, 3), normal(rng, 300, 3)
 				block, full := matrix.New(n, 300), matrix.New(n, n)
-				kernel.FillBlock(k, theta, a, b, block)
-				kernel.FillSymmetric(k, theta, a, full)
+				kernel.At(k, theta).Fill(a, b, block)
+				kernel.At(k, theta).FillSymmetric(a, full)
 				for _, c := range []struct {
 					name  string
 					m     matrix.Dense
 					times func(v, out matrix.Dense)
 				}{
-					{"Times", block, func(v, out matrix.Dense) { kernel.Times(k, theta, a, b, v, out) }},
-					{"TimesSymmetric", full, func(v, out matrix.Dense) { kernel.TimesSymmetric(k, theta, a, v, out) }},
+					{"Times", block, func(v, out matrix.Dense) { kernel.At(k, theta).Times(a, b, v, out) }},
+					{"TimesSymmetric", full, func(v, out matrix.Dense) { kernel.At(k, theta).TimesSymmetric(a, v, out) }},
 				} {
 					v, want := normal(rng, c.m.Cols, cols), matrix.New(n, cols)
 					linalg.Gemm(false, false, 1, c.m, v, 0, want)
@@ -87,17 +87,17 @@ func TestTimesSingle(t *testing.T) {
 				for _, cols := range []int{1, 3, 16, 40} {
 					a, v := normal(rng, n, d), normal(rng, n, cols)
 					want, magnitude := matrix.New(n, cols), matrix.New(n, cols)
-					kernel.TimesSymmetric(k, theta, a, v, want)
+					kernel.At(k, theta).TimesSymmetric(a, v, want)
 					size := matrix.New(n, cols)
 					for i, x := range v.Data {
 						size.Data[i] = math.Abs(x)
 					}
-					kernel.TimesSymmetric(k, theta, a, size, magnitude)
+					kernel.At(k, theta).TimesSymmetric(a, size, magnitude)
 					var first matrix.Dense
 					for _, cores := range []int{1, 3} {
 						runtime.GOMAXPROCS(cores)
 						got := normal(rng, n, cols)
-						kernel.TimesSingle(k, theta, a, v, got)
+						kernel.At(k, theta).TimesSingle(a, v, got)
 						if cores == 1 {
 							first = got
 						}
@@ -123,9 +123,9 @@ func BenchmarkTimes(b *testing.B) {
 		for _, cols := range []int{1, 16} {
 			v, out := normal(rng, n, cols), matrix.New(n, cols)
 			for what, times := range map[string]func(){
-				"block":     func() { kernel.Times(k, theta, x, x, v, out) },
-				"symmetric": func() { kernel.TimesSymmetric(k, theta, x, v, out) },
-				"single":    func() { kernel.TimesSingle(k, theta, x, v, out) },
+				"block":     func() { kernel.At(k, theta).Times(x, x, v, out) },
+				"symmetric": func() { kernel.At(k, theta).TimesSymmetric(x, v, out) },
+				"single":    func() { kernel.At(k, theta).TimesSingle(x, v, out) },
 			} {
 				b.Run(fmt.Sprintf("%s/%s/t=%d", name, what, cols), func(b *testing.B) {
 					b.ReportAllocs()
@@ -155,8 +155,8 @@ func TestPullOuterAgainstTheMatrix(t *testing.T) {
 			}
 			linalg.Gemm(false, true, 1, weighted, h, 0, bar)
 			want, got := make([]float64, len(theta)), make([]float64, len(theta))
-			kernel.PullSymmetric(k, theta, a, bar, want)
-			kernel.PullOuter(k, theta, a, h, w, got)
+			kernel.At(k, theta).PullSymmetric(a, bar, want)
+			kernel.At(k, theta).PullOuter(a, h, w, got)
 			for i, v := range want {
 				if !(math.Abs(got[i]-v) <= 1e-11*float64(n*n)) {
 					t.Errorf("%s, n=%d: derivative %d is %v, want %v", expr, n, i, got[i], v)

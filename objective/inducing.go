@@ -21,13 +21,13 @@ type inducingFactor struct {
 // factor fills L for θ and Z, with at least that much jitter.
 func (f *inducingFactor) factor(theta []float64, z matrix.Dense, minJitter float64) (err error) {
 	f.theta, f.z = theta, z
-	f.jitter, err = posterior.FactorInducing(f.kernel, theta, z, minJitter, f.l)
+	f.jitter, err = posterior.FactorInducing(kernel.At(f.kernel, theta), z, minJitter, f.l)
 	return err
 }
 
 // whiten fills v with V_i = L⁻¹k(Z, x_i) as rows.
 func (f *inducingFactor) whiten(x, v matrix.Dense) {
-	kernel.FillBlock(f.kernel, f.theta, x, f.z, v)
+	kernel.At(f.kernel, f.theta).Fill(x, f.z, v)
 	linalg.Trsm(false, true, f.l, v)
 }
 
@@ -39,8 +39,8 @@ func (f *inducingFactor) unwhiten(bar, u matrix.Dense) {
 
 // pullRows pulls Ū, the adjoint of k(Z, x_i), and λ̄_i, that of k(x_i, x_i), back to θ and Z.
 func (f *inducingFactor) pullRows(x, u matrix.Dense, lambda, dTheta []float64, dZ matrix.Dense) {
-	kernel.PullBlock(f.kernel, f.theta, f.z, x, u, dTheta, dZ)
-	f.kernel.PullDiag(f.theta, x, lambda, dTheta, matrix.Dense{})
+	kernel.At(f.kernel, f.theta).Pull(f.z, x, kernel.Adjoint{K: u, Gradient: kernel.Gradient{Theta: dTheta, Inputs: dZ}})
+	f.kernel.PullDiag(f.theta, x, lambda, kernel.Gradient{Theta: dTheta})
 }
 
 // pullZZ pulls K̄_ZZ = −½ L⁻ᵀ sym(G) L⁻¹ back, and overwrites G = Σ V̄_i V_iᵀ. It needs no derivative of
@@ -56,7 +56,7 @@ func (f *inducingFactor) pullZZ(g matrix.Dense, dTheta []float64, dZ matrix.Dens
 		}
 	}
 	zBar := matrix.New(f.m, f.z.Cols)
-	kernel.PullBlock(f.kernel, f.theta, f.z, f.z, g, dTheta, zBar)
+	kernel.At(f.kernel, f.theta).Pull(f.z, f.z, kernel.Adjoint{K: g, Gradient: kernel.Gradient{Theta: dTheta, Inputs: zBar}})
 	for i := range f.m {
 		linalg.Axpy(2, zBar.Row(i), dZ.Row(i))
 	}

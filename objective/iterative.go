@@ -161,7 +161,7 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 		w[i] = -w[i]
 	}
 	nk := len(c.Theta)
-	kernel.PullOuterPart(e.Kernel, c.Theta, e.X, h, weights, gradient[:nk], r.Rank(), r.Size())
+	kernel.At(e.Kernel, c.Theta).Part(r.Rank(), r.Size()).PullOuter(e.X, h, weights, gradient[:nk])
 	if err := r.Sum(gradient[:nk]); err != nil {
 		return value, err
 	}
@@ -183,7 +183,7 @@ func (e *IterativeEvidence) gradientErrors(c iterative.Covariance, probes []*ite
 	each := matrix.New(len(probes), last+1)
 	for i := range probes {
 		h, row := iterative.LogDet(e.preconditioner, probes[i:i+1], true).Adjoint, each.Row(i)
-		kernel.PullOuter(e.Kernel, c.Theta, e.X, h, slices.Repeat([]float64{0.5}, h.Cols), row[:nk])
+		kernel.At(e.Kernel, c.Theta).PullOuter(e.X, h, slices.Repeat([]float64{0.5}, h.Cols), row[:nk])
 		row[last] = 0.5 * c.Noise * linalg.Dot(h.Data, h.Data)
 	}
 	for j := range e.GradientErrors {

@@ -349,7 +349,7 @@ func (g *group) release() {
 // add adds some terms, linalg.Abreast at most, to the sums.
 func (g *group) add(terms []int) error {
 	g.gather(terms)
-	kernel.FillBundle(g.Kernel, g.theta, g.x, g.c)
+	kernel.At(g.Kernel, g.theta).FillBundle(g.x, g.c)
 	g.complete()
 	if err := linalg.CholeskyBundle(g.c, g.m); err != nil {
 		return posterior.NotDefinite(err, g.noise)
@@ -473,7 +473,7 @@ func (g *group) pull() {
 	}
 	linalg.CombineBundle(g.m, a, &ofA, b, &ofB, g.bar.Row(g.m))
 	copy(g.bar.At(g.m, g.m), g.h[:])
-	kernel.PullBundle(g.Kernel, g.theta, g.x, g.bar, g.sums[:len(g.sums)-2])
+	kernel.At(g.Kernel, g.theta).PullBundle(g.x, g.bar, g.sums[:len(g.sums)-2])
 }
 
 // pulled writes m̄ of the neighbours, and of the rows themselves.

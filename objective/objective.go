@@ -86,7 +86,7 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	}
 	theta, beta, logNoise := p.Split(x)
 	noise := math.Exp(logNoise)
-	kernel.FillSymmetric(p.Kernel, theta, p.X, p.k)
+	kernel.At(p.Kernel, theta).FillSymmetric(p.X, p.k)
 	p.Mean.At(beta, p.X, p.mean)
 	var adj *Adjoints
 	if gradient != nil {
@@ -104,7 +104,7 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 		clear(gradient)
 		dTheta, dBeta, _ := p.Split(gradient)
 		linalg.MirrorLower(adj.K)
-		kernel.PullSymmetric(p.Kernel, theta, p.X, adj.K, dTheta)
+		kernel.At(p.Kernel, theta).PullSymmetric(p.X, adj.K, dTheta)
 		p.Mean.Pull(beta, p.X, adj.Mean, dBeta)
 		gradient[len(gradient)-1] = noise * adj.Noise
 		if !linalg.Finite(gradient) {

@@ -320,7 +320,7 @@ func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64, weight floa
 // parts fills k with K_XX, or for α ≠ 0 with R, and q with Q; w with r.
 func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z matrix.Dense, alpha float64) error {
 	n := len(e.w)
-	kernel.FillSymmetric(p.Kernel, theta, e.x, e.k)
+	kernel.At(p.Kernel, theta).FillSymmetric(e.x, e.k)
 	p.Mean.At(beta, e.x, e.mean)
 	for i, y := range e.y {
 		e.w[i] = y - e.mean[i]
@@ -330,10 +330,10 @@ func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z matrix.Dense
 		return nil
 	}
 	var err error
-	if p.Jitter, err = posterior.FactorInducing(p.Kernel, theta, z, p.MinJitter, e.l); err != nil {
+	if p.Jitter, err = posterior.FactorInducing(kernel.At(p.Kernel, theta), z, p.MinJitter, e.l); err != nil {
 		return err
 	}
-	kernel.FillBlock(p.Kernel, theta, e.x, z, e.v)
+	kernel.At(p.Kernel, theta).Fill(e.x, z, e.v)
 	linalg.Trsm(false, true, e.l, e.v)
 	linalg.SyrkLower(false, 1, e.v, 0, e.q)
 	eachRow(n, func(i int) { linalg.Axpy(-1, e.q.Row(i)[:i+1], e.k.Row(i)[:i+1]) })
@@ -466,15 +466,15 @@ func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.De
 		linalg.Gemm(true, false, 2, e.p, e.c, 0, e.u)
 		linalg.GemmLower(false, false, -0.5, e.u, e.p, 0, e.zz)
 		linalg.MirrorLower(e.zz)
-		kernel.PullBlock(p.Kernel, theta, z, e.x, e.u, dTheta, dZ)
+		kernel.At(p.Kernel, theta).Pull(z, e.x, kernel.Adjoint{K: e.u, Gradient: kernel.Gradient{Theta: dTheta, Inputs: dZ}})
 		e.zBar.Zero()
-		kernel.PullBlock(p.Kernel, theta, z, z, e.zz, dTheta, e.zBar)
+		kernel.At(p.Kernel, theta).Pull(z, z, kernel.Adjoint{K: e.zz, Gradient: kernel.Gradient{Theta: dTheta, Inputs: e.zBar}})
 		for i := range p.M {
 			linalg.Axpy(2, e.zBar.Row(i), dZ.Row(i))
 		}
 	}
 	linalg.MirrorLower(kBar)
-	kernel.PullSymmetric(p.Kernel, theta, e.x, kBar, dTheta)
+	kernel.At(p.Kernel, theta).PullSymmetric(e.x, kBar, dTheta)
 	gradient[len(theta)+len(beta)] = s * (linalg.Sum(traces) - alpha/(2*s*s)*linalg.Sum(products))
 	for i, w := range e.w {
 		traces[i] = -w

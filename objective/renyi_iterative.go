@@ -105,10 +105,10 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	n, alpha, t, s := p.X.Rows, p.Alpha, 1-p.Alpha, math.Exp(logNoise)
 	l, v := matrix.New(p.M, p.M), matrix.New(n, p.M)
 	var err error
-	if p.Jitter, err = posterior.FactorInducing(p.Kernel, theta, z, 0, l); err != nil {
+	if p.Jitter, err = posterior.FactorInducing(kernel.At(p.Kernel, theta), z, 0, l); err != nil {
 		return math.NaN(), err
 	}
-	kernel.FillBlock(p.Kernel, theta, p.X, z, v)
+	kernel.At(p.Kernel, theta).Fill(p.X, z, v)
 	linalg.Trsm(false, true, l, v)
 
 	// times is the product with sI + tK + shareQ·Q.
@@ -223,7 +223,7 @@ func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j mat
 		}
 	}
 	gradient[len(theta)+len(beta)] = s * linalg.Sum(sums) / 2
-	kernel.PullOuter(p.Kernel, theta, p.X, b, ofK, dTheta)
+	kernel.At(p.Kernel, theta).PullOuter(p.X, b, ofK, dTheta)
 	for i, v := range w {
 		sums[i] = -v
 	}
@@ -242,7 +242,7 @@ func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j mat
 	linalg.GemmLower(false, true, -1, weighted, low, 0, zz)
 	linalg.MirrorLower(zz)
 	zBar := matrix.New(p.M, z.Cols)
-	kernel.PullBlock(p.Kernel, theta, z, z, zz, dTheta, zBar)
+	kernel.At(p.Kernel, theta).Pull(z, z, kernel.Adjoint{K: zz, Gradient: kernel.Gradient{Theta: dTheta, Inputs: zBar}})
 	for i := range p.M {
 		linalg.Axpy(2, zBar.Row(i), dZ.Row(i))
 	}
@@ -250,6 +250,6 @@ func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j mat
 		k := min(blockRows, n-i)
 		bar := matrix.New(p.M, k)
 		linalg.Gemm(false, true, 2, weighted, b.RowRange(i, i+k), 0, bar)
-		kernel.PullBlock(p.Kernel, theta, z, p.X.RowRange(i, i+k), bar, dTheta, dZ)
+		kernel.At(p.Kernel, theta).Pull(z, p.X.RowRange(i, i+k), kernel.Adjoint{K: bar, Gradient: kernel.Gradient{Theta: dTheta, Inputs: dZ}})
 	}
 }

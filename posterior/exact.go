@@ -28,7 +28,7 @@ func NewExact(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64
 	noise float64) (*Posterior, error) {
 	n := x.Rows
 	w, l := make([]float64, n), x.Like(n, n)
-	kernel.FillSymmetric(k, theta, x, l)
+	kernel.At(k, theta).FillSymmetric(x, l)
 	l.AddDiagonal(noise)
 	if err := linalg.Cholesky(l); err != nil {
 		return nil, NotDefinite(err, noise)
@@ -84,7 +84,7 @@ func (e *Exact) kl(p *Posterior) float64 {
 	work.CopyFrom(e.Chol)
 	inverse, wKw := inverseNorm(work), 0.
 	k := work
-	kernel.FillSymmetric(p.Kernel, p.Theta, p.Support, k)
+	kernel.At(p.Kernel, p.Theta).FillSymmetric(p.Support, k)
 	for i, w := range e.W {
 		wKw += w * linalg.Dot(k.Row(i), e.W)
 	}
@@ -114,7 +114,7 @@ func (e *Exact) leaveOneOut(p *Posterior, y []float64) (mean, variance []float64
 
 func (e *Exact) explain(p *Posterior, x, cov matrix.Dense) {
 	u := x.Like(x.Rows, p.Support.Rows)
-	kernel.FillBlock(p.Kernel, p.Theta, x, p.Support, u)
+	kernel.At(p.Kernel, p.Theta).Fill(x, p.Support, u)
 	linalg.Trsm(false, true, e.Chol, u)
 	linalg.SyrkLower(false, -1, u, 1, cov)
 }

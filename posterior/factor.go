@@ -51,17 +51,16 @@ const (
 // FactorInducing fills l with the Cholesky factor of K_ZZ + jitter I, by the least jitter from
 // minJitter on that there is one with whose pivots aren't those of rounding. These, of inducing inputs
 // that all but coincide, would leave V = L⁻¹K_ZX, and a KL, wrong in the leading digits.
-func FactorInducing(k kernel.Kernel, theta []float64, z matrix.Dense, minJitter float64,
-	l matrix.Dense) (jitter float64, err error) {
+func FactorInducing(at kernel.Bound, z matrix.Dense, minJitter float64, l matrix.Dense) (jitter float64, err error) {
 	diag := make([]float64, z.Rows)
-	k.Diag(theta, z, diag)
+	at.Kernel.Diag(at.Theta, z, diag)
 	scale := linalg.Sum(diag) / float64(z.Rows)
 	if !(scale > 0) || math.IsInf(scale, 1) { // no multiple of it would ever help
 		return 0, fmt.Errorf("the prior variance at the inducing inputs is %v: look at the kernel's variance", scale)
 	}
 	jitter = minJitter
 	for {
-		kernel.FillSymmetric(k, theta, z, l)
+		at.FillSymmetric(z, l)
 		l.AddDiagonal(jitter)
 		err := linalg.Cholesky(l)
 		if err == nil && (jitter >= jitterStart*scale || leastPivot(l) >= jitterStart*scale/2) {
@@ -119,7 +118,7 @@ const sameFactor = 1e-6
 // refill returns the Cholesky factor of K_SS + cI, which stored should be.
 func (p *Posterior) refill(stored matrix.Dense, c, whole float64) (matrix.Dense, error) {
 	l := p.Support.Like(p.Support.Rows, p.Support.Rows)
-	kernel.FillSymmetric(p.Kernel, p.Theta, p.Support, l)
+	kernel.At(p.Kernel, p.Theta).FillSymmetric(p.Support, l)
 	l.AddDiagonal(c)
 	if err := linalg.Cholesky(l); err != nil {
 		return l, NotDefinite(err, c)

@@ -84,7 +84,7 @@ func (q *Inducing) rounding(p *Posterior) float64 {
 
 func (q *Inducing) explain(p *Posterior, x, cov matrix.Dense) {
 	u := x.Like(x.Rows, p.Support.Rows)
-	kernel.FillBlock(p.Kernel, p.Theta, x, p.Support, u)
+	kernel.At(p.Kernel, p.Theta).Fill(x, p.Support, u)
 	linalg.Trsm(false, true, q.Chol, u)
 	linalg.SyrkLower(false, -1, u, 1, cov)
 	linalg.Trsm(false, true, q.CholB, u)

@@ -202,7 +202,7 @@ func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance
 		// Products with one column round otherwise than with several: no row is alone.
 		cols := max(rows.Rows, 2)
 		b, u := matrix.New(n, cols), matrix.New(n, cols)
-		kernel.FillBlock(p.Kernel, p.Theta, p.Support, rows, b.View(0, n, 0, rows.Rows))
+		kernel.At(p.Kernel, p.Theta).Fill(p.Support, rows, b.View(0, n, 0, rows.Rows))
 		prior := variance[i0 : i0+rows.Rows]
 		best := make([]float64, rows.Rows)
 		p.Latent(rows, make([]float64, rows.Rows), best)

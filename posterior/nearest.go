@@ -183,7 +183,7 @@ func (l *local) condition(point matrix.Dense, rows []int32) (mean, explained flo
 			r[i] = l.targets[row]
 		}
 	}
-	kernel.FillLower(l.Kernel, l.Theta, l.x, l.k.View(0, m, 0, m))
+	kernel.At(l.Kernel, l.Theta).FillLower(l.x, l.k.View(0, m, 0, m))
 	for i := range m {
 		l.k.Row(i)[i] += l.Noise
 	}

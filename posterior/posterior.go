@@ -166,7 +166,7 @@ func (p *Posterior) Slopes(x, dX matrix.Dense) bool {
 		for i := range x.Rows {
 			copy(bar.Row(i), w)
 		}
-		kernel.PullBlock(p.Kernel, p.Theta, x, p.Support, bar, make([]float64, len(p.Theta)), dX)
+		kernel.At(p.Kernel, p.Theta).Pull(x, p.Support, kernel.Adjoint{K: bar, Gradient: kernel.Gradient{Theta: make([]float64, len(p.Theta)), Inputs: dX}})
 	}
 	ones := make([]float64, x.Rows)
 	for i := range ones {

@@ -165,7 +165,7 @@ func (p *Posterior) jointCovariance(x matrix.Dense) (matrix.Dense, error) {
 		return matrix.Dense{}, err
 	}
 	cov := x.Like(x.Rows, x.Rows)
-	kernel.FillSymmetric(p.Kernel, p.Theta, x, cov)
+	kernel.At(p.Kernel, p.Theta).FillSymmetric(x, cov)
 	if p.Support.Rows > 0 {
 		p.explain(p, x, cov)
 		linalg.MirrorLower(cov)
@@ -213,7 +213,7 @@ func (p *Posterior) pathwise(ctx context.Context, o Iterative) (paths, error) {
 		if err != nil {
 			return err
 		}
-		kernel.Times(p.Kernel, p.Theta, x, p.Support, v, out)
+		kernel.At(p.Kernel, p.Theta).Times(x, p.Support, v, out)
 		for i := range x.Rows {
 			linalg.Scale(-1, out.Row(i))
 			linalg.Axpy(1, f.Row(i), out.Row(i))
@@ -252,7 +252,7 @@ func (p *Posterior) priorPaths(ctx context.Context, o Iterative) (paths, error) 
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			f, err := kernel.Draw(p.Kernel, p.Theta, x.Cols, drawFeatures, rng)
+			f, err := kernel.At(p.Kernel, p.Theta).Draw(x.Cols, drawFeatures, rng)
 			if err != nil {
 				return fmt.Errorf("draws at more than %d rows are sums of random features, and %w: ask for at most %[1]d rows at "+
 					"a time", jointRows, err)

@@ -133,7 +133,7 @@ func TestSampleMomentsOfPriors(t *testing.T) {
 		}
 		m, cov := make([]float64, 6), matrix.New(6, 6)
 		mean.At(q.Beta, x, m)
-		kernel.FillSymmetric(joint, q.Theta, x, cov)
+		kernel.At(joint, q.Theta).FillSymmetric(x, cov)
 		if err := q.Sample(ctx, x, out, 4, posterior.Iterative{}); err != nil {
 			t.Fatal(err)
 		}

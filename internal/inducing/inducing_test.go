@@ -234,7 +234,7 @@ func TestKMeansEmptyCluster(t *testing.T) {
 
 func covariance(k kernel.Kernel, theta []float64, x matrix.Dense) matrix.Dense {
 	c := matrix.New(x.Rows, x.Rows)
-	kernel.FillSymmetric(k, theta, x, c)
+	kernel.At(k, theta).FillSymmetric(x, c)
 	return c
 }
 
@@ -377,7 +377,7 @@ func explained(k kernel.Kernel, theta []float64, x, z matrix.Dense) float64 {
 	if err := linalg.Cholesky(l); err != nil {
 		panic(err)
 	}
-	kernel.FillBlock(k, theta, z, x, v)
+	kernel.At(k, theta).Fill(z, x, v)
 	linalg.Trsm(true, false, l, v)
 	return linalg.Dot(v.Data, v.Data)
 }

@@ -58,7 +58,7 @@ func decomposed(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter 
 	error) {
 	n := x.Rows
 	cov := x.Like(n, n)
-	kernel.FillSymmetric(k, theta, x, cov)
+	kernel.At(k, theta).FillSymmetric(x, cov)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(mat.NewSymDense(n, cov.Data), true) {
 		return nil, errors.New("inducing inputs: the eigenvalues of K(X, X) weren't found")
@@ -166,7 +166,7 @@ func swap(k kernel.Kernel, theta []float64, x matrix.Dense, rows []int, jitter f
 	for step, swaps := 0, 0; step < steps; step++ {
 		x.Check()
 		if swaps%m == 0 { // what rounding has added to W is dropped in time
-			kernel.FillSymmetric(k, theta, z, l)
+			kernel.At(k, theta).FillSymmetric(z, l)
 			l.AddDiagonal(jitter)
 			if err := linalg.Cholesky(l); err != nil {
 				return err

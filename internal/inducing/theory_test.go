@@ -18,7 +18,7 @@ func TestSESpectrum(t *testing.T) {
 	x := gaussian(n, 2, 3)
 	ls, sd := []float64{1.5, 0.8}, []float64{1, 1}
 	k := matrix.New(n, n)
-	kernel.FillSymmetric(kernel.SE(2, true), []float64{2 * math.Log(ls[0]), 2 * math.Log(ls[1]), math.Log(2)}, x, k)
+	kernel.At(kernel.SE(2, true), []float64{2 * math.Log(ls[0]), 2 * math.Log(ls[1]), math.Log(2)}).FillSymmetric(x, k)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(mat.NewSymDense(n, k.Data), false) {
 		t.Fatal("no eigenvalues")

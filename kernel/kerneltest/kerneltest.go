@@ -62,8 +62,12 @@ func Run(t *testing.T, k kernel.Kernel, dim int, theta []float64) {
 		f    func([]float64, matrix.Dense) float64
 		pull func(dTheta []float64, dA matrix.Dense)
 	}{
-		{"pull-back", f, func(d []float64, dA matrix.Dense) { kernel.PullBlock(k, theta, a, b, bar, d, dA) }},
-		{"pull-back of the diagonal", fd, func(d []float64, dA matrix.Dense) { k.PullDiag(theta, a, diagBar, d, dA) }},
+		{"pull-back", f, func(d []float64, dA matrix.Dense) {
+			kernel.At(k, theta).Pull(a, b, kernel.Adjoint{K: bar, Gradient: kernel.Gradient{Theta: d, Inputs: dA}})
+		}},
+		{"pull-back of the diagonal", fd, func(d []float64, dA matrix.Dense) {
+			k.PullDiag(theta, a, diagBar, kernel.Gradient{Theta: d, Inputs: dA})
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dTheta, dA := make([]float64, len(theta)), matrix.New(9, dim)
@@ -98,7 +102,7 @@ func Run(t *testing.T, k kernel.Kernel, dim int, theta []float64) {
 
 func symmetric(t *testing.T, k kernel.Kernel, theta []float64, a matrix.Dense) {
 	full := matrix.New(9, 9)
-	kernel.FillSymmetric(k, theta, a, full)
+	kernel.At(k, theta).FillSymmetric(a, full)
 	diag := make([]float64, 9)
 	k.Diag(theta, a, diag)
 	for i := range 9 {
@@ -121,11 +125,11 @@ func symmetricPull(t *testing.T, k kernel.Kernel, theta []float64, rng *rand.Ran
 	linalg.SyrkLower(false, 1, points(rng, 200, 5), 0, sym)
 	linalg.MirrorLower(sym)
 	want, got := make([]float64, len(theta)), make([]float64, len(theta))
-	kernel.PullBlock(k, theta, big, big, sym, want, matrix.Dense{})
-	kernel.PullSymmetric(k, theta, big, sym, got)
+	kernel.At(k, theta).Pull(big, big, kernel.Adjoint{K: sym, Gradient: kernel.Gradient{Theta: want}})
+	kernel.At(k, theta).PullSymmetric(big, sym, got)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	again := make([]float64, len(theta))
-	kernel.PullSymmetric(k, theta, big, sym, again)
+	kernel.At(k, theta).PullSymmetric(big, sym, again)
 	for p := range theta {
 		close(t, k.Params()[p].Name, got[p], want[p], 1e-9)
 		if got[p] != again[p] {

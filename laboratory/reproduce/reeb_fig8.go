@@ -113,7 +113,7 @@ func discretised(ctx context.Context, grid pacbayes.Grid, n, test, rep int) (dis
 		x.Data[i] = 6*rng.Float64() - 3
 	}
 	cov := linalg.New(n+test, n+test)
-	kernel.FillSymmetric(k, theta, x, cov)
+	kernel.At(k, theta).FillSymmetric(x, cov)
 	cov.AddDiagonal(1e-8)
 	if err := linalg.Cholesky(cov); err != nil {
 		return discretisation{}, err

@@ -93,7 +93,7 @@ func (l landscape) draw(seed int) (*objective.RenyiProblem, []float64, error) {
 		z[i] = l.Range * rng.Float64()
 	}
 	k, c := kernel.SE(1, false), linalg.New(l.N, l.N)
-	kernel.FillSymmetric(k, []float64{l.logL2(math.Log(landscapeTruth[0])), math.Log(landscapeTruth[1])}, x, c)
+	kernel.At(k, []float64{l.logL2(math.Log(landscapeTruth[0])), math.Log(landscapeTruth[1])}).FillSymmetric(x, c)
 	c.AddDiagonal(landscapeNoise)
 	if err := linalg.Cholesky(c); err != nil {
 		return nil, nil, err

@@ -23,7 +23,7 @@ func TestRiskBound(t *testing.T) {
 	}
 	covariance := func(theta []float64, noise float64) matrix.Dense {
 		c := matrix.New(n, n)
-		kernel.FillSymmetric(kernel.SE(1, false), theta, x, c)
+		kernel.At(kernel.SE(1, false), theta).FillSymmetric(x, c)
 		c.AddDiagonal(noise)
 		return c
 	}
@@ -94,7 +94,7 @@ func TestTheorem1(t *testing.T) {
 				x.Data[i] = rng.NormFloat64()
 			}
 			c := matrix.New(n, n)
-			kernel.FillSymmetric(k, theta, x, c)
+			kernel.At(k, theta).FillSymmetric(x, c)
 			c.AddDiagonal(noise)
 			if err := linalg.Cholesky(c); err != nil {
 				t.Fatal(err)

@@ -331,7 +331,7 @@ func (t *Theory) risk(p *problem, elbo float64) error {
 	}
 	covariance := func(k kernel.Kernel, theta []float64, noise float64) matrix.Dense {
 		c := matrix.New(n, n)
-		kernel.FillSymmetric(k, theta, p.rows.X, c)
+		kernel.At(k, theta).FillSymmetric(p.rows.X, c)
 		c.AddDiagonal(noise)
 		return c
 	}

@@ -191,7 +191,7 @@ func (p problem) report(s iterative.Solver, rank int, test string) error {
 	r.Solve, r.Iterations, r.Residual = time.Since(begin).Seconds(), solution.Iterations, solution.Residual
 	begin = time.Now()
 	mean := linalg.New(len(y), 1)
-	kernel.Times(p.Kernel, p.Theta, linalg.Of(len(y), d.Cols, x), p.X, w, mean)
+	kernel.At(p.Kernel, p.Theta).Times(linalg.Of(len(y), d.Cols, x), p.X, w, mean)
 	r.Predict, r.Mean = time.Since(begin).Seconds(), mean.Data
 	for i, v := range y {
 		r.RMSE += (v - r.Mean[i]) * (v - r.Mean[i]) / float64(len(y))

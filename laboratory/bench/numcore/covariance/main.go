@@ -75,18 +75,18 @@ func main() {
 	}
 	var result answer
 	tasks["fill"] = struct{ run, check func() }{
-		func() { kernel.FillBlock(k, theta, x, z, block) },
+		func() { kernel.At(k, theta).Fill(x, z, block) },
 		func() { result.Check = check(block) },
 	}
 	tasks["pull"] = struct{ run, check func() }{
 		func() {
 			clear(gradient)
-			kernel.PullBlock(k, theta, x, z, bar, gradient, linalg.Matrix{})
+			kernel.At(k, theta).Pull(x, z, kernel.Adjoint{K: bar, Gradient: kernel.Gradient{Theta: gradient}})
 		},
 		func() { result.Check = gradient },
 	}
 	tasks["times"] = struct{ run, check func() }{
-		func() { kernel.TimesSymmetric(k, theta, x, v, out) },
+		func() { kernel.At(k, theta).TimesSymmetric(x, v, out) },
 		func() { result.Check = check(out) },
 	}
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
