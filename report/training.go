@@ -34,13 +34,17 @@ func (r *maker) facts() (facts []fact) {
 		names = append(names, c.name)
 	}
 	t := m.Training
+	width := number(m.Scaling.RawSD(m.ObservationNoise))
+	noise := fmt.Sprintf("standard deviation %s of %s about the function", width, r.target)
+	if m.Noise != "" {
+		noise = fmt.Sprintf("%s, of scale %s in %s", m.Noise, width, r.target)
+	}
 	facts = []fact{
 		{"Data", fmt.Sprintf("%s, %s (seed %d)", m.Source, rows, m.Seed)},
 		{"Predicted from", few(names, mostNames)},
 		{"Objective", m.Objective + ", " + method},
 		{"Kernel", structure(r.q.Kernel.Spec(r.q.Theta))},
-		{"Noise", fmt.Sprintf("standard deviation %s of %s about the function; noise variance %s in scaled units",
-			number(m.Scaling.RawSD(m.ObservationNoise)), r.target, number(r.q.Noise))},
+		{"Noise", fmt.Sprintf("%s; noise variance %s in scaled units", noise, number(r.q.Noise))},
 		{"Training", fmt.Sprintf("%s, %s, %.1f s; %s at %s", count(t.Starts, "start"), count(t.Iterations, "iteration"),
 			t.Seconds, t.Stopped, number(t.ObjectiveValue))},
 	}
