@@ -1,0 +1,63 @@
+package layers
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestPicture: docs/architecture.md draws each package of the product once, and a package imports only those that come
+// after it there. Files that the text names are there.
+func TestPicture(t *testing.T) {
+	raw, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(raw)
+	_, picture, _ := strings.Cut(text, "┌")
+	picture, _, found := strings.Cut(picture, "┘")
+	if !found {
+		t.Fatal("docs/architecture.md has no picture")
+	}
+	drawn := regexp.MustCompile(`[a-z]+(/[a-z]+)*`).FindAllString(
+		regexp.MustCompile(`(?m)^ *├.*|^.*┐$|\(.*?\)`).ReplaceAllString(picture, ""), -1)
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := func(path string) (name string, at int) {
+		name = strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
+		if name == "" {
+			name = "krigo"
+		}
+		return name, slices.Index(drawn, name)
+	}
+	packages := 0
+	for line := range strings.Lines(string(out)) {
+		paths := strings.Fields(line)
+		name, at := place(paths[0])
+		if slices.Contains([]string{"docs/data", "internal/layers", "verify"}, name) {
+			continue // nothing of the product
+		}
+		if packages++; at < 0 {
+			t.Errorf("the picture lacks %s", name)
+			continue
+		}
+		for _, path := range paths[1:] {
+			if of, below := place(path); strings.HasPrefix(path, module) && below <= at {
+				t.Errorf("%s imports %s, which the picture draws before it", name, of)
+			}
+		}
+	}
+	if packages != len(drawn) {
+		t.Errorf("the picture draws %d packages, of %d: %s", len(drawn), packages, drawn)
+	}
+	for _, match := range regexp.MustCompile("`([a-z/]+\\.go)`").FindAllStringSubmatch(text, -1) {
+		if _, err := os.Stat("../../" + match[1]); err != nil {
+			t.Error(err)
+		}
+	}
+}
