@@ -282,125 +282,156 @@ certificate picked as the best of several runs isn't one.`,
   krigo fit houses.csv --target price --objective kl-pac --kernel "matern32+linear" --ard on`,
 		Args: exactly(1),
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
-			begin := time.Now()
-			if f.out == "" && args[0] == standardInput {
-				return &krigo.UsageError{Err: errors.New("--out is missing: standard input has no name that the model's could be " +
-					"made of")}
-			}
-			table, o, err := f.read(args[0], cmd.InOrStdin(), r)
-			if err != nil {
-				return err
-			}
-			defer table.Close()
-			if f.test != "" {
-				if o.Data.Test, err = readTable(f.test, cmd.InOrStdin(), r, table.Reading().Naming(names(o.Data)...)); err != nil {
-					return err
-				}
-				defer o.Data.Test.Close()
-			}
-			if f.init != "" {
-				if o.Run.Init, err = readParams(f.init); err != nil {
-					return err
-				}
-			}
-			if f.dryRun {
-				plan, err := krigo.Decide(cmd.Context(), table, o)
-				if err != nil {
-					return err
-				}
-				return printPlan(cmd.OutOrStdout(), plan, c.json)
-			}
-			out := f.out
-			if out == "" {
-				out = modelName(args[0])
-			}
-			if r.Rank() == 0 {
-				outs := []string{out}
-				if o.Run.Deliver == "all" {
-					outs = append(outs, siblingName(out))
-				}
-				if err := onlySibling(outs[1:]...); err != nil {
-					return err
-				}
-				for _, out := range outs {
-					if err := writable(out, ownModel, args[0], f.test, f.init, f.resume, f.declared,
-						strings.TrimPrefix(f.scaling, "declared:")); err != nil {
-						return err
-					}
-				}
-				if f.out == "" {
-					if err := replaceable(out, ownModel, "name another by --out"); err != nil {
-						return err
-					}
-				}
-			}
-			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-			saver := &checkpointer{path: cmp.Or(f.resume, out+".checkpoint"), last: begin, fresh: f.freshStart,
-				say:  progress.say,
-				warn: func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), "krigo: warning: "+text) }}
-			for _, path := range slices.Compact([]string{out + ".checkpoint", saver.path}) {
-				if r.Rank() > 0 {
-					break
-				}
-				release, err := saver.claim(path)
-				if err != nil {
-					return err
-				}
-				defer release()
-			}
-			if o.Run.Resume, err = saver.find(r, f.resume != ""); err != nil {
-				return err
-			}
-			partWith(cmd.Context(), 0, saver.words)
-			o.Run.Save = saver.offer
-			o.Run.Progress, o.Run.Predicting = progress.event, progress.rows
-			m, err := krigo.Fit(cmd.Context(), table, o)
-			progress.end()
-			if err != nil {
-				return saver.interrupted(cmd.Context(), err)
-			}
-			if r.Rank() == 0 {
-				noteRefit(m, out)
-				if err := saveSomewhere(m, out); err != nil {
-					return err
-				}
-			}
-			var all *krigo.Model
-			if o.Run.Deliver == "all" {
-				all, err = deliver(cmd.Context(), m, table, o, saver)
-				progress.end()
-				if err = saver.interrupted(cmd.Context(), err); err != nil {
-					return fmt.Errorf("%w (the certified model is saved as %s; this is about its sibling that is trained on all rows)",
-						err, out)
-				}
-			}
-			if r.Rank() > 0 {
-				return nil
-			}
-			if all != nil {
-				if err := saveSomewhere(all, siblingName(out)); err != nil {
-					return err
-				}
-			}
-			saver.remove()
-			if c.json {
-				d := fitJSON(m, out)
-				if all != nil {
-					delivered := fitJSON(all, siblingName(out))
-					d.Delivered = &delivered
-				}
-				return printJSON(cmd.OutOrStdout(), d)
-			}
-			printFit(cmd.OutOrStdout(), m, out)
-			if all != nil {
-				fmt.Fprintln(cmd.OutOrStdout())
-				printFit(cmd.OutOrStdout(), all, siblingName(out))
-			}
-			return nil
+			return f.run(c, cmd, args[0], r)
 		}),
 	}
 	f.register(cmd.Flags(), "fit")
 	return cmd
+}
+
+// run fits a model of the table at path.
+func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks) error {
+	begin := time.Now()
+	if f.out == "" && path == standardInput {
+		return &krigo.UsageError{Err: errors.New("--out is missing: standard input has no name that the model's could be " +
+			"made of")}
+	}
+	table, o, err := f.read(path, cmd.InOrStdin(), r)
+	if err != nil {
+		return err
+	}
+	defer table.Close()
+	if f.test != "" {
+		if o.Data.Test, err = readTable(f.test, cmd.InOrStdin(), r, table.Reading().Naming(names(o.Data)...)); err != nil {
+			return err
+		}
+		defer o.Data.Test.Close()
+	}
+	if f.init != "" {
+		if o.Run.Init, err = readParams(f.init); err != nil {
+			return err
+		}
+	}
+	if f.dryRun {
+		plan, err := krigo.Decide(cmd.Context(), table, o)
+		if err != nil {
+			return err
+		}
+		return printPlan(cmd.OutOrStdout(), plan, c.json)
+	}
+	out := f.out
+	if out == "" {
+		out = modelName(path)
+	}
+	if r.Rank() == 0 {
+		if err := f.mayWrite(path, out, o.Run.Deliver == "all"); err != nil {
+			return err
+		}
+	}
+	return (&fitting{c, cmd, table, o, out, r}).train(begin, f)
+}
+
+// mayWrite refuses to write over what isn't a model.
+func (f *fitFlags) mayWrite(path, out string, sibling bool) error {
+	outs := []string{out}
+	if sibling {
+		outs = append(outs, siblingName(out))
+	}
+	if err := onlySibling(outs[1:]...); err != nil {
+		return err
+	}
+	for _, out := range outs {
+		if err := writable(out, ownModel, path, f.test, f.init, f.resume, f.declared,
+			strings.TrimPrefix(f.scaling, "declared:")); err != nil {
+			return err
+		}
+	}
+	if f.out == "" {
+		return replaceable(out, ownModel, "name another by --out")
+	}
+	return nil
+}
+
+// fitting is a fit whose options are known.
+type fitting struct {
+	*common
+	cmd   *cobra.Command
+	table *dataset.Table
+	o     krigo.Options
+	out   string
+	ranks ranks.Ranks
+}
+
+// train fits the model, and its sibling where there is one, saves and prints them.
+func (t *fitting) train(begin time.Time, f *fitFlags) (err error) {
+	progress := newProgress(t.cmd.ErrOrStderr(), t.quiet)
+	saver := &checkpointer{path: cmp.Or(f.resume, t.out+".checkpoint"), last: begin, fresh: f.freshStart,
+		say:  progress.say,
+		warn: func(text string) { fmt.Fprintln(t.cmd.ErrOrStderr(), "krigo: warning: "+text) }}
+	for _, path := range slices.Compact([]string{t.out + ".checkpoint", saver.path}) {
+		if t.ranks.Rank() > 0 {
+			break
+		}
+		release, err := saver.claim(path)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	if t.o.Run.Resume, err = saver.find(t.ranks, f.resume != ""); err != nil {
+		return err
+	}
+	partWith(t.cmd.Context(), 0, saver.words)
+	t.o.Run.Save = saver.offer
+	t.o.Run.Progress, t.o.Run.Predicting = progress.event, progress.rows
+	m, err := krigo.Fit(t.cmd.Context(), t.table, t.o)
+	progress.end()
+	if err != nil {
+		return saver.interrupted(t.cmd.Context(), err)
+	}
+	if t.ranks.Rank() == 0 {
+		noteRefit(m, t.out)
+		if err := saveSomewhere(m, t.out); err != nil {
+			return err
+		}
+	}
+	var all *krigo.Model
+	if t.o.Run.Deliver == "all" {
+		all, err = deliver(t.cmd.Context(), m, t.table, t.o, saver)
+		progress.end()
+		if err = saver.interrupted(t.cmd.Context(), err); err != nil {
+			return fmt.Errorf("%w (the certified model is saved as %s; this is about its sibling that is trained on all rows)",
+				err, t.out)
+		}
+	}
+	if t.ranks.Rank() > 0 {
+		return nil
+	}
+	if all != nil {
+		if err := saveSomewhere(all, siblingName(t.out)); err != nil {
+			return err
+		}
+	}
+	saver.remove()
+	return t.print(m, all)
+}
+
+// print prints a model, and its sibling unless that is nil.
+func (t *fitting) print(m, all *krigo.Model) error {
+	if t.json {
+		d := fitJSON(m, t.out)
+		if all != nil {
+			delivered := fitJSON(all, siblingName(t.out))
+			d.Delivered = &delivered
+		}
+		return printJSON(t.cmd.OutOrStdout(), d)
+	}
+	printFit(t.cmd.OutOrStdout(), m, t.out)
+	if all != nil {
+		fmt.Fprintln(t.cmd.OutOrStdout())
+		printFit(t.cmd.OutOrStdout(), all, siblingName(t.out))
+	}
+	return nil
 }
 
 // saveSomewhere saves a model. What may have taken hours isn't lost on a full disk: it is then left in the folder for
