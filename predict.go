@@ -121,7 +121,7 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table, o SampleOption
 		return nil, err
 	}
 	draws := linalg.New(x.Rows, o.Count)
-	if err := m.Posterior.Sample(ctx, x, draws, o.Seed, iterations(o.Progress)); err != nil {
+	if err := m.Posterior.Sample(ctx, x, draws, posterior.Draws{Seed: o.Seed, Solve: iterations(o.Progress)}); err != nil {
 		return nil, err
 	}
 	samples = make([][]float64, x.Rows)

@@ -158,12 +158,12 @@ func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, fi
 	theta, beta, noise := t.parameters(x)
 	switch t.Solver {
 	case posterior.ByNearest:
-		return posterior.NewNearest(t.Kernel, theta, t.Mean, beta, all.X, all.Y, noise, cmp.Or(t.Neighbours, NearestRows)),
+		return posterior.NewNearest(posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta, Noise: noise, X: all.X, Y: all.Y}, cmp.Or(t.Neighbours, NearestRows)),
 			nil, nil
 	case posterior.ByCG:
 		return t.iterative(all, theta, beta, noise)
 	}
-	q, err := posterior.NewExact(t.Kernel, theta, t.Mean, beta, all.X, all.Y, noise)
+	q, err := posterior.NewExact(posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta, Noise: noise, X: all.X, Y: all.Y})
 	return q, nil, err
 }
 
@@ -175,7 +175,7 @@ const NearestRows = 1024
 func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float64) (*posterior.Posterior,
 	finding.List, error) {
 	o := posterior.Iterative{Progress: t.Progress, Ranks: t.Ranks}
-	q, err := posterior.NewIterative(t.Context, t.Kernel, theta, t.Mean, beta, all.X, all.Y, noise, NearestRows, o)
+	q, err := posterior.NewIterative(t.Context, posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta, Noise: noise, X: all.X, Y: all.Y}, NearestRows, o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -53,7 +53,7 @@ func example(t testing.TB, expr string, d int, ard bool, mean kernel.Mean) *Mode
 			v[i] = math.Round(100*(rng.Float64()-0.5)) / 100
 		}
 	}
-	q, err := posterior.NewExact(k, theta, mean, beta, x, y, 0.1)
+	q, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: 0.1, X: x, Y: y})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,12 +132,11 @@ func TestRoundTripUnfactored(t *testing.T) {
 	for i := range y {
 		y[i] = math.Cos(float64(i))
 	}
-	cg, err := posterior.NewIterative(context.Background(), exact.Kernel, exact.Theta, exact.Mean, exact.Beta,
-		exact.Support, y, exact.Noise, 7, posterior.Iterative{})
+	cg, err := posterior.NewIterative(context.Background(), posterior.Given{Kernel: exact.Kernel, Theta: exact.Theta, Mean: exact.Mean, Beta: exact.Beta, Noise: exact.Noise, X: exact.Support, Y: y}, 7, posterior.Iterative{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	near := posterior.NewNearest(exact.Kernel, exact.Theta, exact.Mean, exact.Beta, exact.Support, y, exact.Noise, 5)
+	near := posterior.NewNearest(posterior.Given{Kernel: exact.Kernel, Theta: exact.Theta, Mean: exact.Mean, Beta: exact.Beta, Noise: exact.Noise, X: exact.Support, Y: y}, 5)
 	for _, q := range []*posterior.Posterior{cg, near} {
 		m.Posterior = q
 		raw := encode(t, m)

@@ -63,7 +63,7 @@ func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 	if err := d.Scaled(rows, m.Scaling).Block(0, len(rows), w.x.Data, y); err != nil {
 		return nil, err
 	}
-	if w.q, err = posterior.NewExact(at.Kernel, at.Theta, at.Mean, at.Beta, w.x, y, m.ObservationNoise); err != nil {
+	if w.q, err = posterior.NewExact(posterior.Given{Kernel: at.Kernel, Theta: at.Theta, Mean: at.Mean, Beta: at.Beta, Noise: m.ObservationNoise, X: w.x, Y: y}); err != nil {
 		return nil, err
 	}
 	w.c = w.q.Solution.(*posterior.Exact)

@@ -98,7 +98,7 @@ func TestInformedPrior(t *testing.T) {
 	}
 	// With the data all but ignored, Q is P.
 	at[0] = math.Log(1e9)
-	vague, err := posterior.NewExact(k, nil, m, nil, x2, y2, 1e9)
+	vague, err := posterior.NewExact(posterior.Given{Kernel: k, Mean: m, Noise: 1e9, X: x2, Y: y2})
 	if err != nil || vague.KL() > 1e-6 {
 		t.Errorf("KL %v, %v", vague.KL(), err)
 	}

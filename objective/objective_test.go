@@ -129,7 +129,7 @@ func TestGoldenFullGP(t *testing.T) {
 			}
 			compare(t, "lml gradient", gradient, c.LMLGrad)
 
-			q, err := posterior.NewExact(k, c.LogParams, mean, []float64{c.Mean}, x, c.Y, math.Exp(c.LogNoise))
+			q, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: c.LogParams, Mean: mean, Beta: []float64{c.Mean}, Noise: math.Exp(c.LogNoise), X: x, Y: c.Y})
 			if err != nil {
 				t.Fatal(err)
 			}

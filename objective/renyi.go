@@ -504,7 +504,7 @@ func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 		if err := p.readAll(rows.Data, y); err != nil {
 			return nil, err
 		}
-		return posterior.NewExact(p.Kernel, theta, p.Mean, beta, rows, y, s)
+		return posterior.NewExact(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Beta: beta, Noise: s, X: rows, Y: y})
 	}
 	if !(p.Alpha > 0 && p.Alpha <= 1) {
 		return nil, fmt.Errorf("α = %v: an optimal q(U) needs 0 ≤ α ≤ 1", p.Alpha)

@@ -22,10 +22,20 @@ type Exact struct {
 
 var _ Solution = (*Exact)(nil)
 
-// NewExact conditions the GP (kernel, mean) on y at the rows of x with Gaussian
-// noise of variance noise. It keeps x; it fails where C isn't positive definite.
-func NewExact(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x matrix.Dense, y []float64,
-	noise float64) (*Posterior, error) {
+// Given is a GP at its parameters, the variance of the Gaussian noise, and what is observed: Y at the rows of X.
+type Given struct {
+	Kernel kernel.Kernel
+	Theta  []float64
+	Mean   kernel.Mean
+	Beta   []float64
+	Noise  float64
+	X      matrix.Dense
+	Y      []float64
+}
+
+// NewExact conditions a GP on all rows. It keeps X; it fails where C isn't positive definite.
+func NewExact(g Given) (*Posterior, error) {
+	k, theta, mean, beta, x, y, noise := g.Kernel, g.Theta, g.Mean, g.Beta, g.X, g.Y, g.Noise
 	n := x.Rows
 	w, l := make([]float64, n), x.Like(n, n)
 	kernel.At(k, theta).FillSymmetric(x, l)

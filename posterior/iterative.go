@@ -31,9 +31,8 @@ var _ Solution = (*Gradients)(nil)
 // NewIterative is NewExact without an N×N matrix: O(N·rank) memory, O(N²) time an
 // iteration. Variances are conditioned on the nearest rows of x, see NewNearest. It keeps x. An error
 // may be an *iterative.Stalled one.
-func NewIterative(ctx context.Context, k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64,
-	x matrix.Dense, y []float64, noise float64, nearest int, o Iterative) (*Posterior, error) {
-	p := NewNearest(k, theta, mean, beta, x, y, noise, nearest)
+func NewIterative(ctx context.Context, g Given, nearest int, o Iterative) (*Posterior, error) {
+	p := NewNearest(g, nearest)
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	s, err := p.solver(o, fail)
@@ -41,7 +40,7 @@ func NewIterative(ctx context.Context, k kernel.Kernel, theta []float64, mean ke
 		return nil, err
 	}
 	q := p.Solution.(*Nearest)
-	b, w := matrix.Of(x.Rows, 1, q.Targets), matrix.New(x.Rows, 1)
+	b, w := matrix.Of(g.X.Rows, 1, q.Targets), matrix.New(g.X.Rows, 1)
 	if _, err := s.Solve(ctx, b, w); cause(ctx, err) != nil {
 		return nil, cause(ctx, err)
 	}

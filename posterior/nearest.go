@@ -56,8 +56,8 @@ type Nearest struct {
 var _ Solution = (*Nearest)(nil)
 
 // NewNearest returns a posterior that predicts each row by count rows of x. It keeps x.
-func NewNearest(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x matrix.Dense, y []float64,
-	noise float64, count int) *Posterior {
+func NewNearest(g Given, count int) *Posterior {
+	k, theta, mean, beta, x, y, noise := g.Kernel, g.Theta, g.Mean, g.Beta, g.X, g.Y, g.Noise
 	p := &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x}
 	targets := make([]float64, len(y))
 	mean.At(beta, x, targets)

@@ -31,7 +31,7 @@ func priors(t *testing.T) (kernel.Kernel, map[string]*posterior.Posterior) {
 	theta := []float64{0.3, 0.7, -0.2, -1}
 	beta := []float64{0.4, 0.1, -0.3}
 	x, y := rowsOf(rng, 30, 2)
-	exact, err := posterior.NewExact(k, theta, kernel.LinearMean{Dim: 2}, beta, x, y, 0.1)
+	exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{Dim: 2}, Beta: beta, Noise: 0.1, X: x, Y: y})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,13 +113,13 @@ func TestTwoSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := posterior.NewExact(kp, nil, mp, nil, x2, y2, 0.1)
+	two, err := posterior.NewExact(posterior.Given{Kernel: kp, Mean: mp, Noise: 0.1, X: x2, Y: y2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	x1, y1 := rowsOf(rand.New(rand.NewPCG(2, 3)), 30, 2) // those of priors
 	both := matrix.Of(55, 2, append(append([]float64(nil), x1.Data...), x2.Data...))
-	one, err := posterior.NewExact(k, p.Theta, p.Mean, p.Beta, both, append(append([]float64(nil), y1...), y2...), 0.1)
+	one, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: p.Theta, Mean: p.Mean, Beta: p.Beta, Noise: 0.1, X: both, Y: append(append([]float64(nil), y1...), y2...)})
 	if err != nil {
 		t.Fatal(err)
 	}

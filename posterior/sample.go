@@ -27,6 +27,12 @@ const (
 	sampleStream = 0x73616d706c650000 // of the generators, one a draw
 )
 
+// Draws say how functions are drawn: the same seed draws the same ones.
+type Draws struct {
+	Seed  uint64
+	Solve Iterative
+}
+
 // Sample writes joint draws of f, without noise, at the rows of x: each column of out is a
 // draw. The same seed gives the same draws on any number of cores, and more columns the same
 // first ones, but for rounding and what o leaves of residuals.
@@ -48,7 +54,8 @@ const (
 //
 // A posterior of the nearest rows has no joint distribution: an error. Other errors are those
 // of a kernel without random features, of a solve (*iterative.Stalled) and of ctx.
-func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, seed uint64, o Iterative) (err error) {
+func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, d Draws) (err error) {
+	seed, o := d.Seed, d.Solve
 	defer matrix.Ended(&err)
 	x = x.Until(ctx)
 	if err := p.Drawable(); err != nil {

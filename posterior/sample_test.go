@@ -58,7 +58,7 @@ func TestSampleMoments(t *testing.T) {
 		x := sampled(p)
 		mean, cov := p.naive(t, x)
 		q, out := p.fit(t), matrix.New(x.Rows, draws)
-		if err := q.Sample(ctx, x, out, 1, posterior.Iterative{}); err != nil {
+		if err := q.Sample(ctx, x, out, posterior.Draws{Seed: 1, Solve: posterior.Iterative{}}); err != nil {
 			t.Fatal(err)
 		}
 		moments(t, p.name+", joint", out, mean, cov.At)
@@ -69,11 +69,11 @@ func TestSampleMoments(t *testing.T) {
 		}
 		moments(t, p.name+", pathwise", out, none, cov.At)
 
-		cg, err := posterior.NewIterative(ctx, p.k, p.theta, p.mean, p.beta, p.x, p.y, p.noise, 5, posterior.Iterative{})
+		cg, err := posterior.NewIterative(ctx, posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta, Noise: p.noise, X: p.x, Y: p.y}, 5, posterior.Iterative{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := cg.Sample(ctx, x, out, 3, posterior.Iterative{}); err != nil {
+		if err := cg.Sample(ctx, x, out, posterior.Draws{Seed: 3, Solve: posterior.Iterative{}}); err != nil {
 			t.Fatal(err)
 		}
 		moments(t, p.name+", cg", out, mean, cov.At)
@@ -94,13 +94,13 @@ func chains(t *testing.T) map[string]*posterior.Posterior {
 		k, m, err := p.Prior(0.7)
 		must(nil, err)
 		x, y := rowsOf(rand.New(rand.NewPCG(seed, 7)), 9, 2)
-		return must(posterior.NewExact(k, nil, m, nil, x, y, 0.2))
+		return must(posterior.NewExact(posterior.Given{Kernel: k, Mean: m, Noise: 0.2, X: x, Y: y}))
 	}
 	_, ps := priors(t)
 	k, err := kernel.Parse("(se*periodic+white)*linear+matern32*matern12*constant", 2, false)
 	must(nil, err)
 	x, y := rowsOf(rand.New(rand.NewPCG(3, 7)), 12, 2)
-	product := must(posterior.NewExact(k, make([]float64, len(k.Params())), kernel.ZeroMean{}, nil, x, y, 0.3))
+	product := must(posterior.NewExact(posterior.Given{Kernel: k, Theta: make([]float64, len(k.Params())), Mean: kernel.ZeroMean{}, Noise: 0.3, X: x, Y: y}))
 	return map[string]*posterior.Posterior{
 		"exact prior":             must(ps["exact"].Unconditioned(0.3)),
 		"sparse prior":            must(ps["sparse"].Unconditioned(0.3)),
@@ -134,7 +134,7 @@ func TestSampleMomentsOfPriors(t *testing.T) {
 		m, cov := make([]float64, 6), matrix.New(6, 6)
 		mean.At(q.Beta, x, m)
 		kernel.At(joint, q.Theta).FillSymmetric(x, cov)
-		if err := q.Sample(ctx, x, out, 4, posterior.Iterative{}); err != nil {
+		if err := q.Sample(ctx, x, out, posterior.Draws{Seed: 4, Solve: posterior.Iterative{}}); err != nil {
 			t.Fatal(err)
 		}
 		moments(t, what+", joint", out, m, cov.At)
@@ -157,7 +157,7 @@ func TestSampleJointly(t *testing.T) {
 	}
 	for what, q := range chains(t) {
 		all, again := matrix.New(x.Rows, 2), matrix.New(few.Rows, 2)
-		if err := q.Sample(ctx, x, all, 6, posterior.Iterative{}); err != nil {
+		if err := q.Sample(ctx, x, all, posterior.Draws{Seed: 6, Solve: posterior.Iterative{}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := posterior.SamplePathwise(q, ctx, few, again, 6, posterior.Iterative{}); err != nil {
@@ -190,7 +190,7 @@ func TestSampleManyRows(t *testing.T) {
 	for _, cores := range []int{1, 3} {
 		runtime.GOMAXPROCS(cores)
 		out := matrix.New(1001, 3)
-		if err := q.Sample(ctx, x, out, 6, posterior.Iterative{}); err != nil {
+		if err := q.Sample(ctx, x, out, posterior.Draws{Seed: 6, Solve: posterior.Iterative{}}); err != nil {
 			t.Fatal(err)
 		}
 		// Rows hang together, so this isn't 1,001 independent squares.
@@ -211,7 +211,7 @@ func TestSampleManyRows(t *testing.T) {
 		}
 	}
 	fewer := matrix.New(1001, 2)
-	if err := q.Sample(ctx, x, fewer, 6, posterior.Iterative{}); err != nil {
+	if err := q.Sample(ctx, x, fewer, posterior.Draws{Seed: 6, Solve: posterior.Iterative{}}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range mean {
@@ -226,8 +226,8 @@ func TestSampleErrors(t *testing.T) {
 	_, ps := priors(t)
 	x, y := rowsOf(rand.New(rand.NewPCG(9, 8)), 1001, 2)
 	out := matrix.New(1001, 1)
-	near := posterior.NewNearest(kernel.SE(2, false), []float64{0, 0}, kernel.ZeroMean{}, nil, x, y, 0.1, 20)
-	if err := near.Sample(ctx, x, out, 0, posterior.Iterative{}); err == nil ||
+	near := posterior.NewNearest(posterior.Given{Kernel: kernel.SE(2, false), Theta: []float64{0, 0}, Mean: kernel.ZeroMean{}, Noise: 0.1, X: x, Y: y}, 20)
+	if err := near.Sample(ctx, x, out, posterior.Draws{Seed: 0, Solve: posterior.Iterative{}}); err == nil ||
 		!strings.Contains(err.Error(), "nearest rows") {
 		t.Errorf("draws from a posterior of the nearest rows: %v", err)
 	}
@@ -238,23 +238,23 @@ func TestSampleErrors(t *testing.T) {
 	// Nothing is known of the features of a sum with a posterior in it.
 	of := &posterior.Posterior{Kernel: kernel.Sum(kernel.Linear{}, prior), Theta: []float64{0}, Mean: kernel.ZeroMean{},
 		Support: matrix.New(0, 2), Solution: posterior.Untouched{}}
-	if err := of.Sample(ctx, x, out, 0, posterior.Iterative{}); err == nil ||
+	if err := of.Sample(ctx, x, out, posterior.Draws{Seed: 0, Solve: posterior.Iterative{}}); err == nil ||
 		!strings.Contains(err.Error(), `kernel "posterior": ask for at most 1000 rows`) {
 		t.Errorf("random features of a posterior: %v", err)
 	}
-	if err := of.Sample(ctx, x.RowRange(0, 9), out.RowRange(0, 9), 0, posterior.Iterative{}); err != nil {
+	if err := of.Sample(ctx, x.RowRange(0, 9), out.RowRange(0, 9), posterior.Draws{Seed: 0, Solve: posterior.Iterative{}}); err != nil {
 		t.Error(err)
 	}
-	cg, err := posterior.NewIterative(ctx, near.Kernel, near.Theta, near.Mean, nil, x, y, 0.1, 20, posterior.Iterative{})
+	cg, err := posterior.NewIterative(ctx, posterior.Given{Kernel: near.Kernel, Theta: near.Theta, Mean: near.Mean, Noise: 0.1, X: x, Y: y}, 20, posterior.Iterative{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var stalled *iterative.Stalled
-	if err := cg.Sample(ctx, x, out, 0, posterior.Iterative{Tolerance: 1e-30}); !errors.As(err, &stalled) {
+	if err := cg.Sample(ctx, x, out, posterior.Draws{Seed: 0, Solve: posterior.Iterative{Tolerance: 1e-30}}); !errors.As(err, &stalled) {
 		t.Errorf("a tolerance under rounding: %v", err)
 	}
 	cancel()
-	if err := cg.Sample(ctx, x, out, 0, posterior.Iterative{}); !errors.Is(err, context.Canceled) {
+	if err := cg.Sample(ctx, x, out, posterior.Draws{Seed: 0, Solve: posterior.Iterative{}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -45,7 +45,7 @@ func TestPublic(t *testing.T) {
 	}
 	for _, pkg := range packages {
 		function := func(name string, f *types.Signature) {
-			if n := f.Params().Len(); n > most && !slices.Contains(long, name) {
+			if n := f.Params().Len(); n > most {
 				t.Errorf("%s takes %d parameters, more than %d: make a struct of some", name, n, most)
 			}
 			if text := types.TypeString(f, nil); strings.Contains(text, module+"/internal/") && !strings.Contains(name, "Bundle") {
@@ -89,11 +89,6 @@ func TestPublic(t *testing.T) {
 			}
 		}
 	}
-}
-
-// long are functions that still take too many parameters.
-var long = []string{
-	"posterior.NewExact", "posterior.NewIterative", "posterior.NewNearest", "posterior.Posterior.Sample",
 }
 
 var snippet = regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
