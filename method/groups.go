@@ -83,15 +83,16 @@ func (l *Local) Complete() {
 func (l Local) batches() *Batches { return l.Batched.batches(l.Batches != "uniform") }
 
 // Sparse is the inducing inputs of a sparse GP. By rule: none, for the full GP however many rows there are; auto, as
-// many as the Nyström error of the starting kernel asks for; theory, as many as Yue & Kontar's Theorem 2 asks for at the
-// starting kernel, which is se or, of one input, matern32 or matern52.
+// many as the Nyström error of the starting kernel asks for; theory, as many as Yue & Kontar's Theorem 2 asks for at
+// the starting kernel, which is se or, of one input, matern32 or matern52.
 type Sparse struct {
 	_            struct{} `help:"inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or"`
 	_            struct{} `help:"theory (a theorem) say how many"`
 	Inducing     int      `set:"inducing" value:"M" range:"1:" rule:"by objective and rows" tier:"everyday"`
 	InducingBy   string   `set:"inducing" values:"none auto theory" zero:"none"`
 	_            struct{} `help:"where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random"`
-	InducingInit string   `set:"inducing-init" value:"HOW" values:"kmeans greedy kdpp random" default:"kmeans" for:"training"`
+	_            struct{} `values:"kmeans greedy kdpp random" default:"kmeans" for:"training"`
+	InducingInit string   `set:"inducing-init" value:"HOW"`
 	_            struct{} `help:"keep the inducing inputs where they start"`
 	FixInducing  bool     `set:"fix-inducing" for:"training"`
 }

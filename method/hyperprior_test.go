@@ -82,14 +82,14 @@ func TestLocalSettings(t *testing.T) {
 		`term "cost"`:    {Name: "nearest", Term: "cost"},
 		`form "both"`:    {Name: "nearest", Form: "both"},
 		"neighbours 513": {Name: "nearest", Neighbours: 513},
-		"hyperprior weak is a setting of evidence and nearest": {Name: "fitc", Hyperprior: "weak"},
-		"nor by conjugate gradients":                           {Name: "evidence", Hyperprior: "weak", Solver: "cg"},
-		"solver cholesky is a setting":                         {Name: "nearest", Solver: "cholesky"},
-		"inducing is a setting":                                {Name: "evidence", Inducing: 7},
-		"batch is a setting of evidence, nearest, svgp and renyi, and of posterior free, not of kl-pac": {Name: "kl-pac", Batch: 7},
-		"inducing-init greedy is a setting":                  {Name: "evidence", InducingInit: "greedy"},
-		"posterior free is a setting of kl-pac and sqrt-pac": {Name: "vfe", Posterior: "free"},
-		"epochs -1: want 1 to":                               {Name: "vfe", Epochs: -1},
+		"hyperprior weak is a setting of evidence and nearest":          {Name: "fitc", Hyperprior: "weak"},
+		"nor by conjugate gradients":                                    {Name: "evidence", Hyperprior: "weak", Solver: "cg"},
+		"solver cholesky is a setting":                                  {Name: "nearest", Solver: "cholesky"},
+		"inducing is a setting":                                         {Name: "evidence", Inducing: 7},
+		"nearest, svgp and renyi, and of posterior free, not of kl-pac": {Name: "kl-pac", Batch: 7},
+		"inducing-init greedy is a setting":                             {Name: "evidence", InducingInit: "greedy"},
+		"posterior free is a setting of kl-pac and sqrt-pac":            {Name: "vfe", Posterior: "free"},
+		"epochs -1: want 1 to":                                          {Name: "vfe", Epochs: -1},
 	} {
 		var text string
 		for _, err := range c.WithDefaults().Check(method.Use{}) {

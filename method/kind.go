@@ -43,8 +43,8 @@ type Kind struct {
 	EndsFull bool // at α = 0 it ends as a full GP, which is solved in some way
 }
 
-// Estimable is a method that conjugate gradients can estimate, with the same Q: solver cg evaluates and, with all rows in
-// every step, trains the estimate, as more than MaxRows do by default.
+// Estimable is a method that conjugate gradients can estimate, with the same Q: solver cg evaluates and, with all rows
+// in every step, trains the estimate, as more than MaxRows do by default.
 type Estimable interface {
 	Method
 	Estimated() Method
@@ -67,7 +67,8 @@ func Register(k Kind) {
 	}
 	for _, s := range settings.Of(k.Method) {
 		for _, other := range described() {
-			if (s.Field == other.Field) != (s.Name == other.Name) && !s.Word() || s.Field == other.Field && s.Base() != other.Base() {
+			renamed := (s.Field == other.Field) != (s.Name == other.Name) && !s.Word()
+			if renamed || s.Field == other.Field && s.Base() != other.Base() {
 				panic(fmt.Sprintf("method %q: its setting %s, %s of type %v, isn't other methods' %s, %s of type %v", k.Name,
 					s.Name, s.Field, s.Type, other.Name, other.Field, other.Type))
 			}

@@ -67,8 +67,8 @@ func (k *kept) run(t *testing.T) method.Run {
 func TestNearestResumes(t *testing.T) {
 	for name, m := range map[string]method.Nearest{
 		"batches": {Neighbours: 8, Batched: method.Batched{Optimizer: "adam", Batch: 50, Epochs: 9}},
-		"vecchia": {Neighbours: 8, Batched: method.Batched{Optimizer: "adam", Batch: 50, Epochs: 9}, Form: "vecchia", Term: "crps",
-			Searches: 2},
+		"vecchia": {Neighbours: 8, Batched: method.Batched{Optimizer: "adam", Batch: 50, Epochs: 9},
+			Form: "vecchia", Term: "crps", Searches: 2},
 		"descent": {Neighbours: 8},
 	} {
 		task, x := ridge(200)

@@ -111,7 +111,8 @@ func (m Renyi) Check(use Use) []error {
 	cv, fixed := m.AlphaBy == "cv", m.Alpha != nil || m.AlphaBy == "cv"
 	refuse(m.Alpha != nil && cv, "alpha: a number and cv exclude each other")
 	refuse(fixed && m.Anneal != "none", "anneal %s with a fixed α: leave alpha out, or anneal none", m.Anneal)
-	refuse(!fixed && m.Anneal == "none", "anneal none: say which α stays with alpha (0 is the exact GP, 1 vfe), or alpha cv")
+	refuse(!fixed && m.Anneal == "none",
+		"anneal none: say which α stays with alpha (0 is the exact GP, 1 vfe), or alpha cv")
 	refuse(m.Alpha != nil && !(use.Evaluating || *m.Alpha >= 0) || m.Alpha != nil && !(*m.Alpha <= 1),
 		"alpha %v: want 0 ≤ α ≤ 1", m.alpha())
 	refuse(len(m.Alphas) > 0 && !cv, "alphas: they are what alpha cv chooses from: ask for it, or leave them out")

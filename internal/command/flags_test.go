@@ -306,17 +306,18 @@ func TestOwnFlag(t *testing.T) {
 	}
 	method.Register(method.Kind{Name: "own", Size: method.FullOnly, Method: own{}})
 	workplace(t)
+	const plan = "fit snelson.csv --target y --dry-run --json "
 	for want, args := range map[string]string{
 		"--way                   which way (default left)":         "fit --help method",
 		"--twice                 both ways\n":                      "fit --help",
 		"right\n":                                                  "__complete fit --way r",
-		`"method":{"name":"own","inducing_init":"kmeans"`:          "fit snelson.csv --target y --objective own --dry-run --json",
-		`"way":"right"`:                                            "fit snelson.csv --target y --objective own --way right --dry-run --json",
-		`"twice":true`:                                             "fit snelson.csv --target y --objective own --twice --dry-run --json",
-		"way right is a setting of own, not of vfe":                "fit snelson.csv --target y --objective vfe --way right",
-		`way "up": want one of left, right`:                        "fit snelson.csv --target y --objective own --way up",
+		`"method":{"name":"own","inducing_init":"kmeans"`:          plan + "--objective own",
+		`"way":"right"`:                                            plan + "--objective own --way right",
+		`"twice":true`:                                             plan + "--objective own --twice",
+		"way right is a setting of own, not of vfe":                plan + "--objective vfe --way right",
+		`way "up": want one of left, right`:                        plan + "--objective own --way up",
 		"unknown flag: --way":                                      "evaluate snelson.csv --target y --way left",
-		`invalid argument "2" for "--twice" flag: twice "2": want`: "fit snelson.csv --target y --objective own --twice=2",
+		`invalid argument "2" for "--twice" flag: twice "2": want`: plan + "--objective own --twice=2",
 	} {
 		o := call(t.Context(), strings.Fields(args)...)
 		if tight := strings.Join(strings.Fields(o.stdout), ""); !strings.Contains(tight+o.stdout+o.stderr, want) {

@@ -206,8 +206,8 @@ func Parse(to any, text string) (err error) {
 	return err
 }
 
-// fields returns the fields of the setting in the struct that v points to, which needn't have tags: the value's, and the
-// one of words in its place.
+// fields returns the fields of the setting in the struct that v points to, which needn't have tags: the value's, and
+// the one of words in its place.
 func (s Setting) fields(v any) (value, by reflect.Value) {
 	name, fields := strings.TrimSuffix(s.Field, "By"), reflect.ValueOf(v).Elem()
 	return fields.FieldByName(name), fields.FieldByName(name + "By")
