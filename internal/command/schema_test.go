@@ -121,7 +121,7 @@ func TestSchema(t *testing.T) {
 	for name, make := range map[string]func(string) string{
 		"python/krigo/_parameters.py": func(string) string { return python(of["fit"]) },
 		"docs/python.md": func(old string) string {
-			const begin, end = "<!-- parameters -->\n", "<!-- end -->\n"
+			const begin, end = "(command-line.md) says more about each.\n", "## Only on the command line\n"
 			before, rest, found := strings.Cut(old, begin)
 			_, after, ends := strings.Cut(rest, end)
 			if !found || !ends {
