@@ -24,13 +24,18 @@ const declarationVersion = 1
 
 // Declare says what a fit with these options would do with a table, as the text of a declaration.
 func Declare(ctx context.Context, table *dataset.Table, o Options) ([]byte, error) {
-	o.Run.Declared, o.Run.Declaration = "", nil
-	plan, err := Decide(ctx, table, o)
+	d, err := planned(ctx, table, o)
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.MarshalIndent(Declaration{declarationVersion, plan}, "", " ")
+	text, err := json.MarshalIndent(d, "", " ")
 	return append(text, '\n'), err
+}
+
+func planned(ctx context.Context, table *dataset.Table, o Options) (Declaration, error) {
+	o.Run.Declared, o.Run.Declaration = "", nil
+	plan, err := Decide(ctx, table, o)
+	return Declaration{declarationVersion, plan}, err
 }
 
 // Declared are the options that a declaration has, whose certificate will carry the declaration's hash; Fit refuses
@@ -40,10 +45,8 @@ func Declared(declaration []byte) (o Options, err error) {
 	if err != nil {
 		return o, err
 	}
-	decoder := json.NewDecoder(bytes.NewReader(d.Plan.Options))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&o); err != nil {
-		return o, fmt.Errorf("the declaration's options can't be read: %w", err)
+	if o, err = d.options(); err != nil {
+		return o, err
 	}
 	o.Method = o.Method.FromFile()
 	o.Run.Declared, o.Run.Declaration = hashOf(declaration), declaration
@@ -58,6 +61,47 @@ func readDeclaration(text []byte) (d Declaration, err error) {
 		return d, errors.New("this isn't a declaration that this krigo knows: krigo declare writes them")
 	}
 	return d, nil
+}
+
+// options are the plan's, as they stand there.
+func (d Declaration) options() (o Options, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(d.Plan.Options))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&o); err != nil {
+		return o, fmt.Errorf("the declaration's options can't be read: %w", err)
+	}
+	return o, nil
+}
+
+// sameOptions says whether the options of two declarations are the same, one of which an older version may have
+// written: see method.Choice.FromFile. What stands there twice isn't.
+func (d Declaration) sameOptions(own Declaration) bool {
+	said := compact(d.Plan.Options)
+	if bytes.Equal(said, compact(own.Plan.Options)) {
+		return true
+	}
+	o, err := d.options()
+	if err != nil {
+		return false
+	}
+	if again, err := json.Marshal(o); err != nil || !bytes.Equal(again, said) {
+		return false
+	}
+	o.Method = o.Method.FromFile().WithDefaults()
+	again, err := json.Marshal(o)
+	return err == nil && bytes.Equal(again, compact(own.Plan.Options))
+}
+
+// withNotices is the text of a declaration as older versions wrote it: with the words of its plan's findings.
+func (d Declaration) withNotices(words []string) ([]byte, error) {
+	type plan struct {
+		Plan
+		Notices []string `json:"notices,omitempty"`
+	}
+	return json.Marshal(struct {
+		Version int  `json:"declaration"`
+		Plan    plan `json:"plan"`
+	}{d.Version, plan{*d.Plan, words}})
 }
 
 func hashOf(declaration []byte) string { return fmt.Sprintf("%x", sha256.Sum256(declaration)) }
@@ -89,24 +133,28 @@ func checkDeclared(ctx context.Context, table *dataset.Table, o Options, declara
 	if hash := hashOf(declaration); o.Run.Declared != hash {
 		return fmt.Errorf("the SHA-256 of the declaration is %s, not %s", hash, o.Run.Declared)
 	}
-	text, err := Declare(ctx, table, o)
+	own, err := planned(ctx, table, o)
 	if err != nil {
 		return err
 	}
-	own, err := readDeclaration(text)
+	same, said := d.sameOptions(own), compact(declaration)
+	if same {
+		own.Plan.Options = d.Plan.Options
+	}
+	says, err := json.Marshal(own)
 	if err != nil {
 		return err
 	}
-	var said, says bytes.Buffer
-	if err := errors.Join(json.Compact(&said, declaration), json.Compact(&says, text)); err != nil {
+	older, err := own.withNotices(own.Plan.Findings.Words())
+	if err != nil {
 		return err
 	}
 	switch {
 	case d.Plan.Rows != own.Plan.Rows:
 		return errors.New("the rows aren't those that the declaration is about")
-	case !bytes.Equal(compact(d.Plan.Options), compact(own.Plan.Options)):
+	case !same:
 		return errors.New("the options aren't those of the declaration")
-	case !bytes.Equal(said.Bytes(), says.Bytes()):
+	case !bytes.Equal(said, says) && !bytes.Equal(said, older):
 		return errors.New("the declaration says otherwise than krigo declare does of these rows and options: it was " +
 			"altered, or written by another version")
 	}

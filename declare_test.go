@@ -118,6 +118,55 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
+// TestOlderDeclaration: versions before took settings of methods that ignored them, and wrote what a person should know
+// into a declaration. A fit follows these declarations, and a notice that isn't so is refused.
+func TestOlderDeclaration(t *testing.T) {
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se"},
+		Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}
+	ignored, sparse := o, o
+	sparse.Method = krigo.Method{Name: "vfe", InducingBy: "auto", Epochs: 3}
+	notice := func(words string) string {
+		return `"inducing": ` + words[:strings.Index(words, " ")] + `, "notices": ["` + words + `"]`
+	}
+	plan, err := krigo.Decide(t.Context(), data.Boston(), sparse)
+	if err != nil || len(plan.Findings) != 1 {
+		t.Fatalf("%+v, %v", plan, err)
+	}
+	words := plan.Findings.Words()[0]
+	for name, c := range map[string]struct {
+		o                   krigo.Options
+		is, was, wantsError string
+	}{
+		"a setting that was ignored": {ignored, `"inducing_init": "kmeans"`, `"inducing_init": "random"`, ""},
+		"a setting twice": {ignored, `"inducing_init": "kmeans"`,
+			`"inducing_init": "random", "inducing_init": "kmeans"`, "options aren't those"},
+		"a notice":       {sparse, fmt.Sprintf(`"inducing": %d`, plan.M), notice(words), ""},
+		"another notice": {sparse, fmt.Sprintf(`"inducing": %d`, plan.M), notice(words + "!"), "says otherwise"},
+		"one too many":   {ignored, `"inducing": 0`, `"inducing": 0, "notices": ["reviewed"]`, "says otherwise"},
+		"none of them":   {sparse, "", "", ""},
+	} {
+		text, err := krigo.Declare(t.Context(), data.Boston(), c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(text, []byte(c.is)) {
+			t.Fatalf("%s: no %s in %s", name, c.is, text)
+		}
+		with, err := krigo.Declared(bytes.Replace(text, []byte(c.is), []byte(c.was), 1))
+		var m *krigo.Model
+		if err == nil {
+			m, err = krigo.Fit(t.Context(), data.Boston(), with)
+		}
+		if err == nil {
+			_, err = m.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{Declaration: with.Run.Declaration})
+		}
+		if c.wantsError == "" && err != nil || c.wantsError != "" && (err == nil ||
+			!strings.Contains(err.Error(), c.wantsError)) {
+			t.Errorf("%s: %v, want %q", name, err, c.wantsError)
+		}
+	}
+}
+
 // TestRefitReadsAsFitted: days that were numbers are the same where the data at hand has them as text.
 func TestRefitReadsAsFitted(t *testing.T) {
 	numbers, texts := "when,y\n", "when,y\n"
