@@ -15,9 +15,7 @@ import (
 
 // asked returns the options that a model was fitted with, as it has them.
 func asked(m *model.Model) (o Options, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(m.Fitted))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&o); err != nil {
+	if o, err = decode(m.Fitted); err != nil {
 		return o, fmt.Errorf("what the model was fitted with can't be read (%w): was it made by a newer krigo?", err)
 	}
 	if _, known := method.Find(o.Method.Name); !known {
@@ -25,6 +23,31 @@ func asked(m *model.Model) (o Options, err error) {
 	}
 	o.Method = o.Method.FromFile().WithDefaults() // an option that came later than the model is what was done without it
 	return o, o.check(false)
+}
+
+// decode reads options of a file.
+func decode(text []byte) (o Options, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	return o, decoder.Decode(&o)
+}
+
+// translated is the text of a file's options as this version writes them: see method.Choice.FromFile. A text that no
+// version wrote, such as one that says something twice, stays as it is.
+func translated(text json.RawMessage) []byte {
+	said := compact(text)
+	o, err := decode(said)
+	if err != nil {
+		return said
+	}
+	if again, err := json.Marshal(o); err != nil || !bytes.Equal(again, said) {
+		return said
+	}
+	o.Method = o.Method.FromFile().WithDefaults()
+	if again, err := json.Marshal(o); err == nil {
+		return again
+	}
+	return said
 }
 
 // checkAsked makes sure that a model of a table with these columns, its certificate's terms above all, is one of the

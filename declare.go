@@ -45,8 +45,8 @@ func Declared(declaration []byte) (o Options, err error) {
 	if err != nil {
 		return o, err
 	}
-	if o, err = d.options(); err != nil {
-		return o, err
+	if o, err = decode(d.Plan.Options); err != nil {
+		return o, fmt.Errorf("the declaration's options can't be read: %w", err)
 	}
 	o.Method = o.Method.FromFile()
 	o.Run.Declared, o.Run.Declaration = hashOf(declaration), declaration
@@ -61,35 +61,6 @@ func readDeclaration(text []byte) (d Declaration, err error) {
 		return d, errors.New("this isn't a declaration that this krigo knows: krigo declare writes them")
 	}
 	return d, nil
-}
-
-// options are the plan's, as they stand there.
-func (d Declaration) options() (o Options, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(d.Plan.Options))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&o); err != nil {
-		return o, fmt.Errorf("the declaration's options can't be read: %w", err)
-	}
-	return o, nil
-}
-
-// sameOptions says whether the options of two declarations are the same, one of which an older version may have
-// written: see method.Choice.FromFile. What stands there twice isn't.
-func (d Declaration) sameOptions(own Declaration) bool {
-	said := compact(d.Plan.Options)
-	if bytes.Equal(said, compact(own.Plan.Options)) {
-		return true
-	}
-	o, err := d.options()
-	if err != nil {
-		return false
-	}
-	if again, err := json.Marshal(o); err != nil || !bytes.Equal(again, said) {
-		return false
-	}
-	o.Method = o.Method.FromFile().WithDefaults()
-	again, err := json.Marshal(o)
-	return err == nil && bytes.Equal(again, compact(own.Plan.Options))
 }
 
 // withNotices is the text of a declaration as older versions wrote it: with the words of its plan's findings.
@@ -137,7 +108,7 @@ func checkDeclared(ctx context.Context, table *dataset.Table, o Options, declara
 	if err != nil {
 		return err
 	}
-	same, said := d.sameOptions(own), compact(declaration)
+	said, same := compact(declaration), bytes.Equal(translated(d.Plan.Options), compact(own.Plan.Options))
 	if same {
 		own.Plan.Options = d.Plan.Options
 	}

@@ -167,6 +167,28 @@ func TestOlderDeclaration(t *testing.T) {
 	}
 }
 
+// TestRefitOlder: a model of an older version, which kept a setting that its method ignored, comes out the same. One
+// whose options say it twice doesn't.
+func TestRefitOlder(t *testing.T) {
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se"},
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}
+	m, is := fit(t, data.Boston(), o), []byte(`"inducing_init":"kmeans"`)
+	if !bytes.Contains(m.Fitted, is) {
+		t.Fatalf("%s", m.Fitted)
+	}
+	for was, same := range map[string]bool{
+		`"inducing_init":"random"`: true, `"inducing_init":"random","fix_inducing":true`: true,
+		`"inducing_init":"random","inducing_init":"kmeans"`: false,
+	} {
+		older := *m
+		older.Fitted = bytes.Replace(m.Fitted, is, []byte(was), 1)
+		if _, differs, err := older.Refit(t.Context(), data.Boston(), nil); err != nil || same != (differs == "") {
+			t.Errorf("%s: %q, %v", was, differs, err)
+		}
+	}
+}
+
 // TestRefitReadsAsFitted: days that were numbers are the same where the data at hand has them as text.
 func TestRefitReadsAsFitted(t *testing.T) {
 	numbers, texts := "when,y\n", "when,y\n"

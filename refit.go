@@ -41,6 +41,7 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(E
 		if m.Counts[dataset.Test] == 0 {
 			same.Test = nil // of a table of its own, which isn't at hand
 		}
+		same.Fitted = translated(m.Fitted)
 		var out bytes.Buffer
 		err := same.Write(&out)
 		return out.Bytes(), err
