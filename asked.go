@@ -50,6 +50,13 @@ func translated(text json.RawMessage) []byte {
 	return said
 }
 
+// compact is JSON, which was parsed, without spaces.
+func compact(text json.RawMessage) []byte {
+	var b bytes.Buffer
+	json.Compact(&b, text)
+	return b.Bytes()
+}
+
 // checkAsked makes sure that a model of a table with these columns, its certificate's terms above all, is one of the
 // options that it says it was fitted with: both are the fitter's word, which at least may not be two.
 func checkAsked(m *model.Model, columns []string) error {

@@ -131,10 +131,3 @@ func checkDeclared(ctx context.Context, table *dataset.Table, o Options, declara
 	}
 	return nil
 }
-
-// compact is JSON, which was parsed, without spaces.
-func compact(text json.RawMessage) []byte {
-	var b bytes.Buffer
-	json.Compact(&b, text)
-	return b.Bytes()
-}
