@@ -97,7 +97,8 @@ func TestAdds(t *testing.T) {
 		runtime.KeepAlive(block)
 		return failed
 	})
-	if mib < 64 || mib > 200 || err != failed {
+	const returned = 1 // that the process may give back meanwhile
+	if mib < 64-returned || mib > 200 || err != failed {
 		t.Errorf("%v MiB, %v", mib, err)
 	}
 }

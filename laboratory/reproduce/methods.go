@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/train"
 )
 
 // split is a data set's rows to train on and to test with, in scaled units.
@@ -92,7 +93,26 @@ func (w way) bind(k kernel.Kernel, x matrix.Dense, y []float64) (method.Problem,
 	if len(y) > choleskyRows {
 		task.Solver, task.Neighbours = posterior.ByNearest, nearestRows
 	}
+	if w.name == method.PEPName {
+		sparse := task.Sparse()
+		sparse.Objective = objective.PEP(w.alpha)
+		return pepOnBatches{m.Bind(task), sparse}, nil
+	}
 	return m.Bind(task), nil
+}
+
+// pepOnBatches is PEP as the second paper trains it: estimated on batches of rows, with a bias, since it isn't a sum.
+type pepOnBatches struct {
+	method.Problem
+	sparse *objective.SparseProblem
+}
+
+var _ train.Stochastic = pepOnBatches{}
+
+func (p pepOnBatches) BatchRows() int { return p.sparse.BatchRows() }
+
+func (p pepOnBatches) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
+	return p.sparse.EvaluateBatch(x, gradient, rows)
 }
 
 // predicts says what a posterior predicts by.
