@@ -6,25 +6,13 @@
 // Fit takes a table and returns a Model with its certificate; Load and Read return one that was saved. A Model
 // predicts, samples, makes intervals, and certifies itself anew. Decide says what Fit would do, Compare compares
 // objectives, Evaluate takes an objective at given parameters, and CertifyPredictions certifies any other model's
-// predictions. The packages below hold the parts: method the ways to train, then kernel, objective, pacbayes, posterior,
-// train, model, dataset.
+// predictions. Options has a struct for each part of a fit; its Method is chosen by name, with settings that
+// docs/command-line.md lists. The packages below hold the parts: method the ways to train, then kernel, objective,
+// pacbayes, posterior, train, model, dataset.
 //
-// A fit is four values, none of which changes once it is made:
-//
-//	dealt    a table whose rows have their roles, scaled (deal); share: the rows of one role, to train on (take)
-//	plan     how a share is trained on: families of kernels, a method with every field filled in, inducing inputs (decide)
-//	trained  the best of all runs (plan.optimum)
-//	model    its posterior on the grid, certified (plan.conclude, dealt.certify)
-//
-// With a prior on the grid the share is the certified rows. With an informed prior it is the prior rows first, and
-// where a posterior is learnt after it the certified ones next, by a plan of its own. What a person should know is said
-// by whoever finds it, and handed on.
-//
-// The files go the same way, each naming only those before it: errors, params, checkpoint, options, check, defaults,
-// small; data; family (the kernels and means that are tried, and what choosing costs); log (what runs tell and keep);
-// plan, starts, inducing; train, alpha, coarse; certify; grid and informed, the two orders in which all this is done;
-// decide, which only says the plan, and fit on top. evaluate goes the same way without training; asked and refit hold a
-// model against the options that it says it was fitted with.
+// A kernel, a noise, a loss, a method or a file format of another module registers itself by name in an init function:
+// kernel.RegisterPair, objective.RegisterNoise, pacbayes.RegisterLoss, method.Register, files.Register. Options and
+// model files then know that name, and whoever loads such a model imports that module.
 package krigo
 
 import (
@@ -33,6 +21,17 @@ import (
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 )
+
+// A fit is four values, none of which changes once it is made:
+//
+//	dealt    a table whose rows have their roles, scaled (deal); share: the rows of one role, to train on (take)
+//	plan     how a share is trained on: kernels, a method with every field filled in, inducing inputs (decide)
+//	trained  the best of all runs (plan.optimum)
+//	model    its posterior on the grid, certified (plan.finish, dealt.certify)
+//
+// With a prior on the grid the share is the certified rows. With an informed prior it is the prior rows first, and
+// where a posterior is learnt after it the certified ones next, by a plan of its own. What a person should know is said
+// by whoever finds it, and handed on. docs/architecture.md shows the files that do this.
 
 // Model is a trained Gaussian process with its certificate: Fit, Load and Read return it, and Save and Write store it.
 // Its fields are those of model.Model; the methods here take tables, those of model.Model the views of tables that they

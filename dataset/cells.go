@@ -28,6 +28,17 @@ func (t *Table) Append(cells []string) error {
 	return t.over
 }
 
+// AppendLine adds a row, as Append does, that starts on this line of the file, counted from 1. It refuses more or fewer
+// cells than the table has names.
+func (t *Table) AppendLine(line int, cells []string) error {
+	if len(cells) != len(t.Names) {
+		return &Error{File: t.Source, Line: line, Err: fmt.Errorf("expected %d cells, got %d: add or remove cells, and "+
+			"write ? where a value is missing", len(t.Names), len(cells))}
+	}
+	t.Lines = append(t.Lines, line)
+	return t.Append(cells)
+}
+
 // Set sets a cell of a table in memory, written as in a CSV file, for which Values has a place.
 // The cells above it in its column are set already.
 func (t *Table) Set(row, column int, cell string) {

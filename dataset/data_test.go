@@ -247,7 +247,8 @@ func TestScalingApplies(t *testing.T) {
 		t.Error("the identity changes values")
 	}
 	text, err := json.Marshal(dataset.Identity(1))
-	if want := `{"input_mean":[0],"input_scale":[1],"target_mean":0,"target_scale":1,"source":"declared"}`; string(text) != want {
+	if want := `{"input_mean":[0],"input_scale":[1],"target_mean":0,` +
+		`"target_scale":1,"source":"declared"}`; string(text) != want {
 		t.Errorf("%s, %v", text, err)
 	}
 }
@@ -258,7 +259,8 @@ func TestReadScaling(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"good", `{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`, ""},
 		{"unknown column",
-			`{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2},"c":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`, `f.csv has no input columns "c"`},
+			`{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2},"c":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`,
+			`f.csv has no input columns "c"`},
 		{"missing column", `{"inputs":{"b":{"mean":3,"scale":4}},"target":{"mean":5,"scale":6}}`,
 			`no constants for inputs "a"`},
 		{"missing target", `{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2}}}`,
@@ -275,7 +277,8 @@ func TestReadScaling(t *testing.T) {
 		{"more text", `{} {}`, "more text after"},
 		{"empty", "", "not the JSON that was expected"},
 		{"a column twice",
-			"{\"inputs\":{\"b\":{\"mean\":3,\"scale\":4},\n\"a\":{\"mean\":1,\"scale\":2},\n\"b\":{\"mean\":0,\"scale\":1}},\"target\":{\"mean\":5,\"scale\":6}}", `s.json: line 3: the key "b" stands twice`},
+			"{\"inputs\":{\"b\":{\"mean\":3,\"scale\":4},\n\"a\":{\"mean\":1,\"scale\":2},\n\"b\":{\"mean\":0,\"scale\":1}},\"target\":{\"mean\":5,\"scale\":6}}",
+			`s.json: line 3: the key "b" stands twice`},
 		{"a mean twice",
 			`{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6,"mean":5}}`,
 			`the key "mean" stands twice`},

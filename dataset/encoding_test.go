@@ -71,7 +71,8 @@ func TestEncode(t *testing.T) {
 	if err != nil || !slices.Equal(x, slices.Concat(want[35:], want[:14])) || !slices.Equal(y, []float64{60, 10, 20}) {
 		t.Errorf("%v, %v, %v", x, y, err)
 	}
-	if s := d.Encoding.String(); s != `fuel by "gas", "oil", "other"; zone by "3", "7", "other"; size 2 where it is missing` {
+	if s := d.Encoding.String(); s != `fuel by "gas", "oil", "other"; zone by "3", "7", "other"; size 2 where it is `+
+		`missing` {
 		t.Error(s)
 	}
 
@@ -294,7 +295,8 @@ func TestEncodeRefuses(t *testing.T) {
 		want        string
 	}{
 		{rooms, []int{0}, []string{"zone"}, dataset.FillMean, "y",
-			`column "fuel" is no column of numbers: 4 different texts: "gas", "oil", "wood" and 1 more (first in line 2); say --categorical fuel or --ignore fuel`},
+			`column "fuel" is no column of numbers: 4 different texts: "gas", "oil", "wood" and 1 more (first in line 2); say ` +
+				`--categorical fuel or --ignore fuel`},
 		{rooms, []int{0}, []string{"fule"}, dataset.Refuse, "y",
 			`no column "fule" to be categorical; did you mean "fuel"?`},
 		{rooms, []int{0}, []string{"fuel"}, dataset.Refuse, "price", `no column "price" for the target`},
@@ -303,7 +305,8 @@ func TestEncodeRefuses(t *testing.T) {
 			`column "size" is empty on all 2 prior rows, so nothing is known about it: remove it, or use more prior rows`},
 		{rooms, []int{2}, both, dataset.FillMean, "y", `column "fuel" is empty on all 1 prior rows`},
 		{rooms, []int{0, 1}, both, dataset.Refuse, "y",
-			`line 3 (row 2), column 2 ("size"): the value is missing; remove the row or fill the value, or have it filled with --missing mean (and 3 more problems)`},
+			`line 3 (row 2), column 2 ("size"): the value is missing; remove the row or fill the value, or have it filled ` +
+				`with --missing mean (and 3 more problems)`},
 		{"a,y\nb,1\n,2\n", []int{0}, []string{"a"}, dataset.Refuse, "y",
 			`line 3 (row 2), column 1 ("a"): the value is missing`},
 		{"a,y\n1,\n2,3\n", []int{0, 1}, nil, dataset.FillMean, "y",

@@ -363,7 +363,8 @@ func TestNaming(t *testing.T) {
 		return err
 	}
 	for text, want := range map[string]string{
-		"g,x\n1,1\n00001,2\n":                                 `t.csv: line 3: column "g": "00001" and "1", in an earlier row, are one number`,
+		"g,x\n1,1\n00001,2\n": `t.csv: line 3: column "g": "00001" and "1", in an earlier ` +
+			`row, are one number`,
 		"g,x\n1e5,1\n100000,2\n":                              `"100000" and "1e5"`,
 		"g,x\n1.10,1\nb,1\n1.1,2\n":                           `line 4: column "g": "1.1" and "1.10"`,
 		"g,x\n1000000000000000001,1\n1000000000000000002,2\n": "are one number",

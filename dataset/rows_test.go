@@ -139,7 +139,8 @@ func TestError(t *testing.T) {
 		{"a,b\n1,2\n\n3,red\n", dataset.Error{"f.csv", 4, 2, 2, "b", nil},
 			`f.csv: line 4 (row 2), column 2 ("b"): "red" is not a number; write one, or remove the row`},
 		{"a," + long + "\n1,\nred,\n", dataset.Error{"f.csv", 2, 1, 2, long, nil},
-			`f.csv: line 2 (row 1), column 2 ("a name of more than forty characters tha…"): the value is missing; remove the row or fill the value (and 2 more problems)`},
+			`f.csv: line 2 (row 1), column 2 ("a name of more than forty characters tha…"): the value is missing; remove the ` +
+				`row or fill the value (and 2 more problems)`},
 		{"a,b\n1,2\n3\n", dataset.Error{"f.csv", 3, 2, 0, "", nil},
 			`f.csv: line 3 (row 2): expected 2 fields, got 1: add or remove fields, or quote those that hold a ','`},
 		{"a,b\n1,2\n\"3,4\n", dataset.Error{"f.csv", 3, 0, 0, "", nil},

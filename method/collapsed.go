@@ -62,6 +62,12 @@ func (m Evidence) Bind(t Task) Problem {
 	return &collapsed{named: full, task: t, descent: m.Descent()}
 }
 
+// FullGP is the problem of a full GP that is trained by o, with the evidence's parameters, box, start and posterior.
+// A method with an objective of its own returns it from Bind.
+func (t Task) FullGP(o objective.Exact, d Descent) Problem {
+	return &collapsed{named: t.full(o), task: t, descent: d}
+}
+
 // full is a full GP's problem.
 func (t Task) full(o objective.Exact) *objective.Problem {
 	return &objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Objective: o}

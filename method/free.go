@@ -23,8 +23,8 @@ const (
 // in which the prior's is 1.
 const maxLogChol = 20
 
-// SVGP is the energy of VFE as a sum over rows, with q(f_Z) a parameter of its own. A Noise other than Gaussian makes it
-// the energy of another likelihood.
+// SVGP is the energy of VFE as a sum over rows, with q(f_Z) a parameter of its own. A Noise other than Gaussian makes
+// it the energy of another likelihood.
 type SVGP struct {
 	Sparse
 	Batched

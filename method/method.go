@@ -158,12 +158,14 @@ func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, fi
 	theta, beta, noise := t.parameters(x)
 	switch t.Solver {
 	case posterior.ByNearest:
-		return posterior.NewNearest(posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta, Noise: noise, X: all.X, Y: all.Y}, cmp.Or(t.Neighbours, NearestRows)),
+		return posterior.NewNearest(posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta, Noise: noise,
+				X: all.X, Y: all.Y}, cmp.Or(t.Neighbours, NearestRows)),
 			nil, nil
 	case posterior.ByCG:
 		return t.iterative(all, theta, beta, noise)
 	}
-	q, err := posterior.NewExact(posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta, Noise: noise, X: all.X, Y: all.Y})
+	q, err := posterior.NewExact(posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta, Noise: noise,
+		X: all.X, Y: all.Y})
 	return q, nil, err
 }
 
@@ -175,7 +177,8 @@ const NearestRows = 1024
 func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float64) (*posterior.Posterior,
 	finding.List, error) {
 	o := posterior.Iterative{Progress: t.Progress, Ranks: t.Ranks}
-	q, err := posterior.NewIterative(t.Context, posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta, Noise: noise, X: all.X, Y: all.Y}, NearestRows, o)
+	q, err := posterior.NewIterative(t.Context, posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta,
+		Noise: noise, X: all.X, Y: all.Y}, NearestRows, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -188,7 +191,8 @@ func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float
 	if err != nil {
 		return nil, nil, err
 	}
-	return q, finding.List{finding.New(finding.CGVariances, min(NearestRows, all.X.Rows), x.Rows, which, mean, largest)}, nil
+	return q, finding.List{finding.New(finding.CGVariances, min(NearestRows, all.X.Rows), x.Rows, which, mean,
+		largest)}, nil
 }
 
 // jittered passes a sparse posterior on, with a finding of the jitter it needed.

@@ -143,7 +143,8 @@ func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Re
 // Posterior returns the GP of the rows nearest to each that is predicted.
 func (p *nearest) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	theta, beta, noise := p.task.parameters(x)
-	q := posterior.NewNearest(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Beta: beta, Noise: noise, X: p.Rows.X, Y: p.Rows.Y}, p.method.Rows)
+	q := posterior.NewNearest(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Beta: beta, Noise: noise,
+		X: p.Rows.X, Y: p.Rows.Y}, p.method.Rows)
 	switch p.method.Term {
 	case "loss":
 		return q, finding.List{finding.New(finding.TermLoss)}, nil

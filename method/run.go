@@ -90,9 +90,10 @@ func (d Descent) minimize(ctx context.Context, run Run, key string, before int, 
 	if last != nil && last.Descent != nil {
 		from = last.Descent.Clone()
 	}
-	return train.LBFGS{MaxEvaluations: d.Evaluations, MaxIterations: d.Evaluations}.In(box).Minimize(ctx, problem, from, func(s *train.State) error {
-		return run.Tell(key, &State{Descent: s.Clone()}, before+s.Iterations, s.Value, s.Stopped)
-	})
+	return train.LBFGS{MaxEvaluations: d.Evaluations, MaxIterations: d.Evaluations}.In(box).Minimize(ctx, problem, from,
+		func(s *train.State) error {
+			return run.Tell(key, &State{Descent: s.Clone()}, before+s.Iterations, s.Value, s.Stopped)
+		})
 }
 
 // damaged reports points of a run to resume that don't have its number of parameters.

@@ -34,8 +34,9 @@ const Normal975 = 1.959963984540054
 // likelihoods are the noises by the names that model files have for them.
 var likelihoods = map[string]Likelihood{"": GaussianNoise{}}
 
-// RegisterNoise makes a noise known by a name, which models trained with it keep. Call it from an init function; a name
-// that is taken panics.
+// RegisterNoise makes a noise known by a name, which models trained with it keep. A method.SVGP with that name as its
+// Noise trains with it; register that method too, by method.Register, so that options can name it. Call it from an init
+// function; a name that is taken panics.
 func RegisterNoise(name string, noise Noise) {
 	if _, taken := likelihoods[name]; taken || noise == nil {
 		panic(fmt.Sprintf("objective: the noise %q is registered already, or has no name or function", name))
@@ -68,8 +69,8 @@ func (GaussianNoise) NormalScore(y, mean, variance, s float64) (float64, error) 
 	return (y - mean) / math.Sqrt(variance+s), nil
 }
 
-// LogPredictive implements Likelihood. Its panels are narrow about f = y, where a noise may be steep or have a kink, and
-// as wide as N(f; mean, variance) allows elsewhere.
+// LogPredictive implements Likelihood. Its panels are narrow about f = y, where a noise may be steep or have a kink,
+// and as wide as N(f; mean, variance) allows elsewhere.
 func (l Noise) LogPredictive(y, mean, variance, s float64) float64 {
 	sd := math.Sqrt(max(variance, leastVariance))
 	edges := []float64{-9, -6, -4, -2, 0, 2, 4, 6, 9}

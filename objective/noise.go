@@ -18,7 +18,8 @@ var _ pacbayes.Expectation = Noise(nil)
 const leastVariance = 1e-30
 
 // Expect implements pacbayes.Expectation.
-func (l Noise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (value, dNoise float64, err error) {
+func (l Noise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (
+	value, dNoise float64, err error) {
 	g, h := d.Mean, d.Variance
 	const step = 6e-6 // the cube root of float64's precision
 	nodes, weights := quadrature.Normal()

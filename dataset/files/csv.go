@@ -69,8 +69,8 @@ type CSV struct {
 	From   io.Reader
 	Source string          // names it in errors
 	As     dataset.Reading // how cells are written
-	// No other columns will be looked at: their cells are missing values whatever a file with a header holds there, so that
-	// no memory is spent on their texts. Without any, all are read.
+	// No other columns will be looked at: their cells are missing values whatever a file with a header holds there, so
+	// that no memory is spent on their texts. Without any, all are read.
 	Columns []string
 }
 
@@ -447,13 +447,5 @@ func Write(w io.Writer, names []string, rows int, fill Fill) error {
 	if err := header.Error(); err != nil {
 		return err
 	}
-	return writeRows(w, names, rows, fill, func(line []byte, values []float64) []byte {
-		for j, v := range values {
-			if j > 0 {
-				line = append(line, ',')
-			}
-			line = strconv.AppendFloat(line, v, 'g', -1, 64)
-		}
-		return append(line, '\n')
-	})
+	return fill.Lines(w, names, rows, ',')
 }

@@ -150,7 +150,8 @@ func TestCells(t *testing.T) {
 		{"none is a word", "a,b\n1,none\n", `"none" is not a number`},
 		{"text", "a,b\nred,2\n", `f.csv: line 2 (row 1), column 1 ("a"): "red" is not a number; write one`},
 		{"text below numbers", "a,b\n1,2\n,3\nred,2\n4,\n",
-			`f.csv: line 3 (row 2), column 1 ("a"): the value is missing; remove the row or fill the value (and 2 more problems)`},
+			`f.csv: line 3 (row 2), column 1 ("a"): the value is missing; remove the row or fill the value (and 2 more ` +
+				`problems)`},
 		{"long text", "a,b\n1," + long + "\n", `"` + strings.Repeat("é", 40) + `…" is not a number`},
 		{"decimal comma", "a;b\n1,5;2\n", `"1,5" is not a number; write a decimal point`},
 		{"decimal comma that can't group", "a;b\n0,500;2\n", `"0,500" is not a number; write a decimal point`},

@@ -36,6 +36,9 @@ func ReadFile(path string, as dataset.Reading) (*dataset.Table, error) {
 		t = as.New(path)
 	}
 	err = format.Read(f.OS(), t)
+	if err == nil && len(t.Names) == 0 {
+		err = fmt.Errorf("%s: the file has no columns: a table was expected", path)
+	}
 	if err == nil {
 		err = as.Apply(t)
 	}

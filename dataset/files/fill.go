@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 
 	"github.com/krigo-gp/krigo/dataset"
 )
@@ -30,6 +31,20 @@ func (fill Fill) Each(names []string, rows int, write func(values []float64) err
 		}
 	}
 	return nil
+}
+
+// Lines writes each row of a table of named columns as a line of text: its numbers in the fewest digits that read back
+// as the same float64, with a character between them. The header is up to the caller.
+func (fill Fill) Lines(w io.Writer, names []string, rows int, between byte) error {
+	return writeRows(w, names, rows, fill, func(line []byte, values []float64) []byte {
+		for j, v := range values {
+			if j > 0 {
+				line = append(line, between)
+			}
+			line = strconv.AppendFloat(line, v, 'g', -1, 64)
+		}
+		return append(line, '\n')
+	})
 }
 
 // writeRows writes the bytes that stand for each row.

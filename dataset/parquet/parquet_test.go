@@ -290,7 +290,8 @@ func TestTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	fromCSV,
-		err := files.CSV{From: strings.NewReader("fuel,size,zone,y\ngas,1,3,10\noil,,3.0,20\n,3,7,30\nwood,5,,40\ngas,NA,11,50\nother,2,north,60\n"), Source: "f.csv"}.Read()
+		err := files.CSV{From: strings.NewReader("fuel,size,zone,y\ngas,1,3,10\noil,,3.0,20\n,3,7,30\n" +
+		"wood,5,,40\ngas,NA,11,50\nother,2,north,60\n"), Source: "f.csv"}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,8 @@ func TestArrow(t *testing.T) {
 	if err := files.WriteFile(path, []string{"v", "i"}, 4, fill); err != nil {
 		t.Fatal(err)
 	}
-	if table, err := files.ReadFile(path, dataset.Reading{}); err != nil || table.Rows != 4 || table.Values[6] != numbers[3] ||
+	if table, err := files.ReadFile(path, dataset.Reading{}); err != nil || table.Rows != 4 ||
+		table.Values[6] != numbers[3] ||
 		table.Values[2] != numbers[1] || table.Values[7] != 3 {
 		t.Errorf("written and read: %+v, %v", table, err)
 	}
@@ -126,7 +127,8 @@ func TestArrow(t *testing.T) {
 	if err := os.WriteFile(path, []byte("x,y\n1,2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := files.ReadFile(path, dataset.Reading{}); err == nil || !strings.Contains(err.Error(), "this is no Arrow file") {
+	if _, err := files.ReadFile(path, dataset.Reading{}); err == nil ||
+		!strings.Contains(err.Error(), "this is no Arrow file") {
 		t.Errorf("text: %v", err)
 	}
 	list := arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Int8)}}, nil)

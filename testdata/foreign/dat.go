@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
@@ -27,23 +26,13 @@ func readDAT(f *os.File, t *dataset.Table) error {
 		case t.Names == nil:
 			t.Names = strings.Fields(strings.TrimPrefix(strings.TrimSpace(in.Text()), "#"))
 		case strings.HasPrefix(cells[0], "#"):
-		case len(cells) != len(t.Names):
-			return &dataset.Error{File: t.Source, Line: line,
-				Err: fmt.Errorf("expected %d cells, got %d: write ? where one is missing", len(t.Names), len(cells))}
 		default:
-			t.Lines = append(t.Lines, line)
-			if err := t.Append(cells); err != nil {
+			if err := t.AppendLine(line, cells); err != nil {
 				return err
 			}
 		}
 	}
-	if err := in.Err(); err != nil {
-		return fmt.Errorf("%s: cannot be read: %w", t.Source, err)
-	}
-	if t.Rows == 0 {
-		return fmt.Errorf("%s: no rows below a line of names", t.Source)
-	}
-	return nil
+	return in.Err()
 }
 
 // writeDAT writes such a table. It refuses names that it couldn't read again.
@@ -53,19 +42,8 @@ func writeDAT(w io.Writer, names []string, rows int, fill files.Fill) error {
 			return fmt.Errorf("column %q: a name in a DAT file has no blanks, and no # in front", name)
 		}
 	}
-	out := bufio.NewWriter(w)
-	fmt.Fprintln(out, strings.Join(names, " "))
-	err := fill.Each(names, rows, func(values []float64) error {
-		for j, v := range values {
-			if j > 0 {
-				out.WriteByte(' ')
-			}
-			out.Write(strconv.AppendFloat(out.AvailableBuffer(), v, 'g', -1, 64))
-		}
-		return out.WriteByte('\n')
-	})
-	if err != nil {
+	if _, err := fmt.Fprintln(w, strings.Join(names, " ")); err != nil {
 		return err
 	}
-	return out.Flush()
+	return fill.Lines(w, names, rows, ' ')
 }

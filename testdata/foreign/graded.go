@@ -11,7 +11,8 @@ import "github.com/krigo-gp/krigo/pacbayes"
 type Graded []pacbayes.Loss
 
 // Expect implements pacbayes.Expectation.
-func (l Graded) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (value, dNoise float64, err error) {
+func (l Graded) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (value, dNoise float64,
+	err error) {
 	g, h := d.Mean, d.Variance
 	share := 1 / (s * float64(len(l)))
 	return at.SumRows(weight, g, h, func(i int) (e, dMean, dVar, dNoise float64) {

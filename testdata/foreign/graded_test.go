@@ -17,7 +17,8 @@ var graded = Graded{{Kind: pacbayes.Band, Below: 0.3}, {Kind: pacbayes.Band, Bel
 
 // risk is the mean loss of a draw from N(mean, variance).
 func risk(y, mean, variance []float64) float64 {
-	value, _, err := graded.Expect(pacbayes.Sample{Y: y, Mean: mean, Variance: variance, Rows: len(y)}, 1, 1/float64(len(y)), pacbayes.Derivatives{})
+	value, _, err := graded.Expect(pacbayes.Sample{Y: y, Mean: mean, Variance: variance, Rows: len(y)}, 1,
+		1/float64(len(y)), pacbayes.Derivatives{})
 	if err != nil {
 		panic(err)
 	}

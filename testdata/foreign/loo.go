@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -9,7 +8,6 @@ import (
 
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/objective"
-	"github.com/krigo-gp/krigo/train"
 )
 
 // LeaveOneOut is the negative log density of each target under the GP of all others (Rasmussen & Williams 2006,
@@ -23,7 +21,8 @@ import (
 type LeaveOneOut struct{}
 
 // Evaluate implements objective.Exact.
-func (LeaveOneOut) Evaluate(prior objective.Moments, y []float64, noise float64, adj *objective.Adjoints) (float64, error) {
+func (LeaveOneOut) Evaluate(prior objective.Moments, y []float64, noise float64, adj *objective.Adjoints) (float64,
+	error) {
 	k, mean := prior.K, prior.Mean
 	n := len(y)
 	c, r := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
@@ -73,28 +72,13 @@ func (LeaveOneOut) Evaluate(prior objective.Moments, y []float64, noise float64,
 // ByLeaveOneOut trains a full GP by it, as method.Evidence does by the evidence.
 type ByLeaveOneOut struct{ method.Steps }
 
-// Bind implements method.Method. Parameters, their box, the start and the posterior are the evidence's.
+// Bind implements method.Method.
 func (m ByLeaveOneOut) Bind(t method.Task) method.Problem {
-	return &byLeaveOneOut{method.Evidence{}.Bind(t), m.Descent(),
-		&objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Objective: LeaveOneOut{}}}
+	return t.FullGP(LeaveOneOut{}, m.Descent())
 }
 
 // Options, flags and files know it by its name.
 func init() {
 	method.Register(method.Kind{Name: "loo", Help: "leave-one-out", Size: method.FullOnly,
 		Method: ByLeaveOneOut{}})
-}
-
-type byLeaveOneOut struct {
-	method.Problem
-	descent method.Descent
-	own     *objective.Problem
-}
-
-func (p *byLeaveOneOut) Evaluate(x, gradient []float64) (float64, error) {
-	return p.own.Evaluate(x, gradient)
-}
-
-func (p *byLeaveOneOut) Minimize(ctx context.Context, run method.Run, x []float64) (*train.Result, error) {
-	return p.descent.Minimize(ctx, run.In(p.Box(x)), p.own, x)
 }

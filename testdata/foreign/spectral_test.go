@@ -94,7 +94,8 @@ func TestFit(t *testing.T) {
 }
 
 func TestSpec(t *testing.T) {
-	raw := `{"name":"spectral","parameters":{"bandwidth[1,1]":0.5,"bandwidth[2,1]":2,"frequency[1,1]":3,"frequency[2,1]":4,"weight[1]":5,"weight[2]":6}}`
+	raw := `{"name":"spectral","parameters":{"bandwidth[1,1]":0.5,"bandwidth[2,1]":2,"frequency[1,1]":3,` +
+		`"frequency[2,1]":4,"weight[1]":5,"weight[2]":6}}`
 	var s kernel.Spec
 	d := json.NewDecoder(strings.NewReader(raw))
 	d.DisallowUnknownFields()

@@ -180,10 +180,12 @@ func TestStudentPredicts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if better, err := own.Score(d, d.All(), nil); err != nil || !(better.NLPD < worse.NLPD-0.005) ||
-		!(math.Abs(better.Coverage95-0.95) < 0.04 && better.Coverage[0].Share < worse.Coverage[0].Share-0.05) || better.MSE != worse.MSE {
+		!(math.Abs(better.Coverage95-0.95) < 0.04 && better.Coverage[0].Share < worse.Coverage[0].Share-0.05) ||
+		better.MSE != worse.MSE {
 		t.Errorf("scores %+v, as Gaussian %+v, %v", better, worse, err)
 	}
-	for noise, want := range map[string]string{"martian": `the noise "martian" isn't known`, "": "its header isn't of that version"} {
+	for noise, want := range map[string]string{"martian": `the noise "martian" isn't known`, "": "its header isn't of " +
+		"that version"} {
 		var file bytes.Buffer
 		m.Noise = "student-4"
 		if err := m.Write(&file); err != nil {
