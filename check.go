@@ -1,6 +1,7 @@
 package krigo
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -122,7 +123,7 @@ func (p Promise) check() (errs []error) {
 }
 
 func (r Run) check() (errs []error) {
-	errs = append(errs, settings.OneOf("deliver", r.Deliver, "", "certified", "all")...)
+	errs = append(errs, settings.OneOf("deliver", cmp.Or(r.Deliver, "certified"), "certified", "all")...)
 	if r.Restarts < 0 || r.Restarts > 1000 {
 		errs = append(errs, fmt.Errorf("restarts %d: want 1 to 1000, or 0 for the default", r.Restarts))
 	}

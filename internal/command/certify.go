@@ -83,7 +83,8 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 		cliFlag{name: "fresh", to: &f.fresh,
 			help: "bound the risk from rows the model never saw"},
 		cliFlag{name: "anytime", to: &f.anytime,
-			help: "of --fresh: also limits that hold at every number of rows at once, so that one may look as often as one likes"},
+			help: "of --fresh: also limits that hold at every number of rows at once, so that one may look as often as one " +
+				"likes"},
 		cliFlag{name: "shift", value: "RHO", to: &f.shift,
 			help: "also the bound on rows of another source, whose relative entropy to this one is at most RHO nats"},
 	)

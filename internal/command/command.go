@@ -128,7 +128,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupt
 	root.SetUsageFunc(usage)
 	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return misused("%w%s (see %s --help)", err, nearestFlag(cmd, err), cmd.CommandPath())
+		return misused("%w%s (see %s --help)", wrongValue(err), nearestFlag(cmd, err), cmd.CommandPath())
 	})
 	return root
 }

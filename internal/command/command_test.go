@@ -135,9 +135,12 @@ func TestBadInput(t *testing.T) {
 	write(t, "lengths.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1, 2]}, "noise_variance": 0.1}`)
 	write(t, "negative.json", `{"kernel": {"name": "se", "variance": -1, "lengthscales": [1]}, "noise_variance": 0.1}`)
 	write(t, "broken.json", `{"kernel": `)
-	write(t, "twice.json", `{"kernel": {"name": "se", "variance": 1.2, "lengthscales": [1.5, 2, 3]}, "noise_variance": 0.4, "noise_variance": 4}`)
+	write(t, "twice.json",
+		`{"kernel": {"name": "se", "variance": 1.2, "lengthscales": [1.5, 2, 3]}, "noise_variance": 0.4, "noise_variance": `+
+			`4}`)
 	write(t, "two.json", `{} {}`)
-	write(t, "inducing.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1]}, "noise_variance": 0.1, "inducing": [[1, 2]]}`)
+	write(t, "inducing.json",
+		`{"kernel": {"name": "se", "variance": 1, "lengthscales": [1]}, "noise_variance": 0.1, "inducing": [[1, 2]]}`)
 	write(t, "scaling.json", `{"inputs": {"RM": {"mean": 6, "scale": 1}}, "target": {"mean": 20, "scale": 0}}`)
 	write(t, "old.checkpoint", `{"version": 1, "fingerprint": "other", "runs": {}}`)
 	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--out",
@@ -236,8 +239,15 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--inducing-init", "best"), 2, []string{"inducing-init", `"best"`}},
 		{homesWith("--posterior", "exact"), 2, []string{"--posterior", `"exact"`, "free"}},
 		{homesWith("--posterior", "free", "--inducing", "0"), 2, []string{"posterior free", "full GP"}},
-		{homesWith("--posterior", "free", "--objective", "vfe"), 2, []string{"posterior free is a setting of kl-pac and sqrt-pac", "kl-pac"}},
-		{homesWith("--batch", "100", "--objective", "kl-pac"), 2, []string{"batch", "svgp", "batch is a setting of evidence, nearest, svgp and renyi, and of posterior free"}},
+		{homesWith("--delta", "x"), 2, []string{`--delta "x": want a number`}},
+		{homesWith("--seed", "-1"), 2, []string{`--seed "-1": want a whole number of 0 or more`}},
+		{homesWith("--temper", "1,a"), 2, []string{`--temper "1,a": want numbers with commas between them`}},
+		{homesWith("--inducing", "few"), 2, []string{`--inducing "few": want a whole number, or auto`}},
+		{homesWith("--deliver", "some"), 2, []string{`deliver "some": want one of certified, all`}},
+		{homesWith("--posterior", "free", "--objective", "vfe"), 2,
+			[]string{"posterior free is a setting of kl-pac and sqrt-pac", "kl-pac"}},
+		{homesWith("--batch", "100", "--objective", "kl-pac"), 2, []string{"batch", "svgp",
+			"batch is a setting of evidence, nearest, svgp and renyi, and of posterior free"}},
 		{homesWith("--objective", "svgp", "--optimizer", "lbfgs", "--batch", "100"), 2, []string{"adam's"}},
 		{homesWith("--objective", "svgp", "--optimizer", "sga"), 2, []string{"optimizer", `"sga"`}},
 		{homesWith("--objective", "svgp", "--batch", "x"), 2, []string{"--batch", `"x"`}},
@@ -289,12 +299,13 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--scaling", "declared:missing.json"), 1, []string{"missing.json"}},
 		{homesWith("--scaling", "declared:scaling.json"), 1, []string{"scaling.json", `"LSTAT"`, "must be positive"}},
 		{homesWith("--solver", "qr"), 2, []string{`solver "qr"`, "cg"}},
-		{homesWith("--objective", "kl-pac", "--solver", "cg"), 2, []string{"solver cg", "solver cg is a setting of evidence and renyi"}},
+		{homesWith("--objective", "kl-pac", "--solver", "cg"), 2, []string{"solver cg",
+			"solver cg is a setting of evidence and renyi"}},
 		{homesWith("--objective", "evidence", "--fix-parameters"), 2, []string{"fix-parameters", "init"}},
 		{homesWith("--objective", "evidence", "--solver", "nearest"), 2, []string{"solver nearest", "fix-parameters"}},
 		{homesWith("--grid", "6"), 2, []string{"--grid", `"6"`}},
 		{homesWith("--grid", "0,2"), 2, []string{"--grid", "positive"}},
-		{homesWith("--inducing", "-3"), 2, []string{"--inducing", `"-3"`}},
+		{homesWith("--inducing", "-3"), 2, []string{"--inducing -3: want 1 or more"}},
 		{homesWith("--inducing", "many"), 2, []string{"--inducing", `"many"`}},
 		{homesWith("--inducing", "5000"), 2, []string{"inducing 5000", "rows to train on"}},
 		{homesWith("--test-fraction", "1"), 2, []string{"test-fraction 1"}},
@@ -510,7 +521,8 @@ func TestProgressGoesToStandardError(t *testing.T) {
 // Numbers in snapshots have two digits: the rest may depend on the processor.
 var (
 	decimals = regexp.MustCompile(`-?\d+(\.\d+(e[-+]\d+)?|e[-+]\d+)`)
-	counts   = regexp.MustCompile(`\d+ iterations, \d+ evaluations, [\d.]+ s|"(iterations|evaluations)": \d+|"seconds": [\d.e-]+`)
+	counts   = regexp.MustCompile(`\d+ iterations, \d+ evaluations, [\d.]+ s|"(iterations|evaluations)": \d+|"seconds": ` +
+		`[\d.e-]+`)
 )
 
 func round(text string) string {
@@ -750,7 +762,8 @@ func TestGenerate(t *testing.T) {
 		"predict DATA.krigo DATA",
 		"compare DATA --target y --objectives vfe --inducing 3 --ard off --splits 2",
 	} {
-		write(t, "p.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [2]}, "noise_variance": 0.1, "inducing": [[0, 0, 0], [1, 0, 1]]}`)
+		write(t, "p.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [2]}, "noise_variance": `+
+			`0.1, "inducing": [[0, 0, 0], [1, 0, 1]]}`)
 		var printed []string
 		for _, data := range []string{"d.npy", "d.csv.gz"} {
 			out := must(t, append(strings.Fields(strings.ReplaceAll(c, "DATA", data)), "--quiet")...)

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -53,6 +54,25 @@ func nearestFlag(cmd *cobra.Command, err error) string {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
 	name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // "target" of -target
 	return spelling.DidYouMean(name, flags)
+}
+
+// wrongValue words pflag's error about the text after a flag: it names the flag and says what the flag takes.
+func wrongValue(err error) error {
+	var wrong *pflag.InvalidValueError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	flag := wrong.GetFlag()
+	if rest, ours := strings.CutPrefix(wrong.Unwrap().Error(), flag.Name+" "); ours { // a setting's own words
+		return fmt.Errorf("--%s %s", flag.Name, rest)
+	}
+	want := map[string]string{"bool": "true or false", "float64": "a number", "int": "a whole number",
+		"int64": "a whole number", "uint64": "a whole number of 0 or more", "duration": "a time such as 90s or 2h",
+		"float64Slice": "numbers with commas between them"}[flag.Value.Type()]
+	if want == "" {
+		return err
+	}
+	return fmt.Errorf("--%s %q: want %s", flag.Name, wrong.GetValue(), want)
 }
 
 // misused is an error of how the command was called.

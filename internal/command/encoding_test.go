@@ -89,7 +89,9 @@ func TestCategories(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(predicted), "\n"); len(lines) != 5 || lines[1] == lines[2] {
 		t.Errorf("%s", predicted)
 	}
-	write(t, "encoded.csv", fmt.Sprintf("fuel=gas,fuel=oil,fuel=wood,fuel=other,size\n0,1,0,0,2\n1,0,0,0,%v\n0,0,0,1,1\n0,0,0,1,3\n", *document.Encoding.Columns[1].Mean))
+	write(t, "encoded.csv",
+		fmt.Sprintf("fuel=gas,fuel=oil,fuel=wood,fuel=other,size\n0,1,0,0,2\n1,0,0,0,%v\n0,0,0,1,1\n0,0,0,1,3\n",
+			*document.Encoding.Columns[1].Mean))
 	if again := must(t, "predict", "m.krigo", "encoded.csv"); again != predicted {
 		t.Errorf("encoded already:\n%s\n%s", again, predicted)
 	}

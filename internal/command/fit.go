@@ -267,15 +267,15 @@ The name - stands for CSV from standard input.
 Rows are shuffled by the seed and dealt: test rows if asked for, then prior rows, from which
 the columns are standardised, and the rest are certified: the certificate counts them alone.
 
-By default 7 in 10 rows, of many 7 in 8, are prior rows: the model is trained on them, and its predictions are
-certified on the others, by their own misses; fewer than 105 rows all train it, and none is certified unless
-asked by --prior informed. With --prior grid, or where --objective is
-given, a tenth are (20 to 1,000), the model is trained on the certified rows, and a PAC-Bayes
-bound counts them all the same: kl-pac trains for this bound itself.
+By default 7 in 10 rows, of many 7 in 8, are prior rows: the model is trained on them, and its
+predictions are certified on the others, by their own misses. Fewer than 105 rows all train it,
+and none is certified unless you say --prior informed. With --prior grid or --objective, a tenth
+are prior rows (20 to 1,000), the model is trained on the certified rows, and a PAC-Bayes bound
+counts them all the same: kl-pac trains for this bound itself.
 
-The certificate says: with confidence 1−δ (over the draw of the certified rows), the expected loss of predictions on a further row
-of the same source is at most a bound. Choose the loss and ε before you look at the data; a
-certificate picked as the best of several runs isn't one.`,
+The certificate says: with confidence 1−δ (over the draw of the certified rows), the expected loss
+of predictions on a further row of the same source is at most a bound. Choose the loss and ε before
+you look at the data; a certificate picked as the best of several runs isn't one.`,
 		Example: `  krigo fit houses.csv --target price
   krigo fit houses.csv --target price --categorical zone,heating --missing mean
   krigo fit houses.csv --target price --epsilon 20000 --epsilon-units raw --test-fraction 0.2 --json
@@ -745,7 +745,8 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 		if m.Terms.Route == pacbayes.Direct { // which doesn't speak of one
 			draw = ""
 		}
-		fmt.Fprintf(w, "          loss of the mean %.3f%s%s; 95 %% credible intervals, the model's own belief, hold %.1f %%\n", t.MeanRisk, draw, of, 100*t.Coverage95)
+		fmt.Fprintf(w, "          loss of the mean %.3f%s%s; 95 %% credible intervals, the model's own belief, hold %.1f "+
+			"%%\n", t.MeanRisk, draw, of, 100*t.Coverage95)
 		if t.Conformal != nil {
 			fmt.Fprintf(w, "          95 %% conformal intervals hold %.1f %%, normalised ones %.1f %%\n", 100**t.Conformal,
 				100**t.Normalised)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/krigo-gp/krigo/internal/settings"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/method"
 )
 
@@ -189,11 +190,19 @@ func help(cmd *cobra.Command, args []string) {
 	if slices.ContainsFunc(groups[1:], func(group string) bool { return strings.EqualFold(asked, group) }) {
 		describeFlags(&b, shown(cmd, asked))
 	} else {
+		unknown := asked
+		if asked == "all" || strings.HasPrefix(asked, "-") {
+			unknown = ""
+		}
 		if asked != "all" {
 			asked = ""
 		}
 		fmt.Fprintf(&b, "%s\n\n", strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)))
 		describe(&b, cmd, asked)
+		if unknown != "" && len(slices.Concat(shown(cmd, "all")...)) > most {
+			fmt.Fprintf(&b, "There is no group %q of flags%s\n", unknown,
+				spelling.DidYouMean(unknown, strings.Split(strings.ToLower(strings.Join(groups[1:], " ")), " ")))
+		}
 	}
 	fmt.Fprint(cmd.OutOrStdout(), b.String())
 }

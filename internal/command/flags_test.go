@@ -112,6 +112,10 @@ func TestTiers(t *testing.T) {
 		!strings.Contains(prior, "--temper") {
 		t.Errorf("of the group:\n%s", prior)
 	}
+	if unknown := must(t, "fit", "--help", "prio"); !strings.Contains(unknown, `no group "prio"`) ||
+		!strings.Contains(unknown, `did you mean "prior"?`) || strings.Contains(short, "no group") {
+		t.Errorf("of no group:\n%s", unknown)
+	}
 	if n := count(must(t, "predict", "--help")); n < 9 {
 		t.Errorf("predict, whose flags are few, shows %d", n)
 	}
@@ -308,16 +312,16 @@ func TestOwnFlag(t *testing.T) {
 	workplace(t)
 	const plan = "fit snelson.csv --target y --dry-run --json "
 	for want, args := range map[string]string{
-		"--way                   which way (default left)":         "fit --help method",
-		"--twice                 both ways\n":                      "fit --help",
-		"right\n":                                                  "__complete fit --way r",
-		`"method":{"name":"own","inducing_init":"kmeans"`:          plan + "--objective own",
-		`"way":"right"`:                                            plan + "--objective own --way right",
-		`"twice":true`:                                             plan + "--objective own --twice",
-		"way right is a setting of own, not of vfe":                plan + "--objective vfe --way right",
-		`way "up": want one of left, right`:                        plan + "--objective own --way up",
-		"unknown flag: --way":                                      "evaluate snelson.csv --target y --way left",
-		`invalid argument "2" for "--twice" flag: twice "2": want`: plan + "--objective own --twice=2",
+		"--way                   which way (default left)": "fit --help method",
+		"--twice                 both ways\n":              "fit --help",
+		"right\n":                                          "__complete fit --way r",
+		`"method":{"name":"own","inducing_init":"kmeans"`:  plan + "--objective own",
+		`"way":"right"`:                                    plan + "--objective own --way right",
+		`"twice":true`:                                     plan + "--objective own --twice",
+		"way right is a setting of own, not of vfe":        plan + "--objective vfe --way right",
+		`way "up": want one of left, right`:                plan + "--objective own --way up",
+		"unknown flag: --way":                              "evaluate snelson.csv --target y --way left",
+		`--twice "2": want`:                                plan + "--objective own --twice=2",
 	} {
 		o := call(t.Context(), strings.Fields(args)...)
 		if tight := strings.Join(strings.Fields(o.stdout), ""); !strings.Contains(tight+o.stdout+o.stderr, want) {

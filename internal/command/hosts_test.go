@@ -139,7 +139,8 @@ func TestMPIHosts(t *testing.T) {
 		t.Fatal(errs)
 	}
 	got := load("cut.krigo")
-	if got.Certificate.Bound != want.Certificate.Bound || !slices.Equal(got.Posterior.Weights(), want.Posterior.Weights()) {
+	if got.Certificate.Bound != want.Certificate.Bound ||
+		!slices.Equal(got.Posterior.Weights(), want.Posterior.Weights()) {
 		t.Errorf("resumed: bound %v, uninterrupted %v", got.Certificate.Bound, want.Certificate.Bound)
 	}
 }

@@ -40,8 +40,10 @@ var unlike = map[string]struct {
 			"--na k.A. --missing mean"},
 	"krigo fit houses.csv --target price --categorical zone,heating --missing mean": {
 		instead: "krigo fit zones.csv --target price --categorical zone,heating --missing mean"},
-	"sqlite3 -header -csv sales.db 'select * from houses' | krigo fit - --target price --out houses.krigo": {stdin: "houses.csv"},
-	"tail -f outcomes.csv | krigo watch houses.krigo -":                                                    {stdin: "sold.csv"},
+	"sqlite3 -header -csv sales.db 'select * from houses' | krigo fit - --target price --out " +
+		"houses.krigo": {stdin: "houses.csv"},
+	"tail -f outcomes.csv | krigo watch houses.krigo " +
+		"-": {stdin: "sold.csv"},
 
 	"krigo watch sales.krigo autumn.csv --ledger sales.ledger": {status: exitAlarm},
 }
@@ -474,7 +476,8 @@ func hang(t *testing.T, gallery, docs string) {
 		fmt.Fprintf(&light, "%s:%s;", c[1], c[2])
 		fmt.Fprintf(&dark, "%s:%s;", c[1], c[3])
 	}
-	for _, picture := range regexp.MustCompile(`!\[[^\]]*\]\((images/[^ )]+) "(.*), of (.*\.html)"\)`).FindAllStringSubmatch(gallery, -1) {
+	for _, picture := range regexp.MustCompile(`!\[[^\]]*\]\((images/[^ )]+) "(.*), of `+
+		`(.*\.html)"\)`).FindAllStringSubmatch(gallery, -1) {
 		_, figure, found := strings.Cut(read(t, picture[3]), "<h3>"+picture[2]+"</h3>")
 		if !found {
 			t.Fatalf("%s has no figure %q", picture[3], picture[2])

@@ -295,7 +295,8 @@ func TestReadingIsKept(t *testing.T) {
 	must(t, "certify", "german.krigo", "german.csv", "--refit", "--quiet")
 	write(t, "new.csv", "when;x;fuel\n01.02.2023;0,5;pellets\n01.02.2023;0,5;gas\n")
 	if o := call(t.Context(), "predict", "german.krigo", "new.csv"); o.status != 0 ||
-		!strings.Contains(o.stderr, `fuel: 1 of 2 rows have a category that no prior row has, and count as other: "pellets"`) {
+		!strings.Contains(o.stderr,
+			`fuel: 1 of 2 rows have a category that no prior row has, and count as other: "pellets"`) {
 		t.Errorf("status %d, %s", o.status, o.stderr)
 	}
 	write(t, "wrong.csv", "when;x;fuel\n2023-02-01;0,5;gas\n")
@@ -405,7 +406,8 @@ func TestInspectSettles(t *testing.T) {
 			return []string{"<10", "11", "12.5", "14"}[i%4] + "," +
 				plain(i)
 		}), first: "column v",
-			say: `v: numbers, but for 15 of 60 cells: "<10" (first in line 2); correct them, or, if they stand for missing values, say --na '<10'`},
+			say: `v: numbers, but for 15 of 60 cells: "<10" (first in line 2); correct them, or, if they stand for missing ` +
+				`values, say --na '<10'`},
 		"words.csv": {text: table("x,y,kind", func(i int) string { return plain(i) + "," + []string{"a", "b"}[i%2] }),
 			target: "kind", first: "column kind", say: "only numbers are predicted"},
 		"gaps.csv": {text: table("x,y", plain, "3,", ""), first: "column y",

@@ -27,7 +27,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-var netFile = flag.String("net", "", "TestNet: compare with this file to the last bit, or record it where there is none")
+var netFile = flag.String("net", "",
+	"TestNet: compare with this file to the last bit, or record it where there is none")
 
 // netSets are command lines after what they begin with, one a line: every value of every option at least
 // once, and most of those that meet in the code side by side. A semicolon parts the commands of a set.
@@ -640,11 +641,15 @@ func netTables(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(t, "scaling.json", `{"inputs": {"RM": {"mean": 6, "scale": 1}, "LSTAT": {"mean": 12, "scale": 7}, "DIS": {"mean": 4, "scale": 2}}, "target": {"mean": 22, "scale": 9}}`)
+	write(t, "scaling.json",
+		`{"inputs": {"RM": {"mean": 6, "scale": 1}, "LSTAT": {"mean": 12, "scale": 7}, "DIS": {"mean": 4, "scale": `+
+			`2}}, "target": {"mean": 22, "scale": 9}}`)
 	const se, inducing = `{"kernel": {"name": "se", "variance": 1.2, "lengthscales": [1.5, 2, 3]}, "noise_variance": 0.4`,
 		`, "inducing": [[-1, 0.5, 0.2], [0, 0, 0], [0.8, -0.7, 0.5], [1.5, -1, -0.6]]`
 	write(t, "sparse.json", se+inducing+"}")
-	write(t, "free.json", se+inducing+`, "posterior": {"mean": [-0.6, 0.1, 0.5, 1.1], "chol": [[0.3], [0.1, 0.2], [0, 0.05, 0.3], [0.02, 0, 0.1, 0.4]]}}`)
+	write(t, "free.json",
+		se+inducing+`, "posterior": {"mean": [-0.6, 0.1, 0.5, 1.1], "chol": [[0.3], [0.1, 0.2], [0, 0.05, 0.3], [0.02, 0, `+
+			`0.1, 0.4]]}}`)
 	write(t, "wide.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [0.8]}, "noise_variance": 0.2}`)
 	write(t, "sum.json", `{"kernel": {"name": "sum", "parts": [{"name": "matern32", "variance": 0.8, "lengthscales": [2]}, {"name": "linear", "variance": 0.3}]},
 		"noise_variance": 0.3, "mean": {"constant": 0.1, "linear": [0.2, -0.1, 0]}}`)

@@ -148,7 +148,8 @@ func TestParametersComeBack(t *testing.T) {
 	for _, flags := range [][]string{
 		{},
 		{"--objective=kl-pac", "--inducing=20", "--kernel=se,matern32", "--ard=off", "--grid=6,mixed", "--seed=3",
-			"--alpha=0.5", "--epochs=15", "--posterior=free", "--bound=maurer", "--mean-bound=twice", "--restarts=2", "--learning-rate=0.5"},
+			"--alpha=0.5", "--epochs=15", "--posterior=free", "--bound=maurer",
+			"--mean-bound=twice", "--restarts=2", "--learning-rate=0.5"},
 		{"--epsilon=3", "--epsilon-units=raw", "--promise=0.9", "--delta=0.05", "--prior-share=0.6", "--ignore=a,\"b,c\"",
 			"--curve", "--slices=sd,x", "--duplicates=drop", "--dates=when:dmy:day:year", "--na=k.A.,-", "--deliver=all"},
 		{"--loss=asymmetric", "--epsilon=0.4:0.8", "--categorical=zone", "--calibration-fraction=0.1", "--prior=informed",

@@ -179,7 +179,8 @@ func (f *fitFlags) ofPrior() []cliFlag {
 		{name: "temper", value: "LIST", rule: "1", to: &o.Prior.Temper, of: "fit compare",
 			help: "informed: factors of the prior's covariance, chosen among on the certified rows and paid for"},
 		{name: "grid", value: "L,DIGITS", def: "6,2", to: &f.grid,
-			help: "log-parameters are decimals of so many digits in [−L, L]; L,mixed: 0 to 2 digits, few lengthscales, paid for"},
+			help: "log-parameters are decimals of so many digits in [−L, L]; L,mixed: 0 to 2 digits, few lengthscales, paid " +
+				"for"},
 	}
 }
 

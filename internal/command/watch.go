@@ -57,8 +57,9 @@ says that the risk is above the certificate's bound; while it isn't, one is ever
 probability at most the certificate's δ, however long it goes on.
 
 Every outcome is added to a ledger on disk before a line is printed about it, and is there when the
-command is started again. Give each outcome once, or those of a file with a --key. Without DATA the ledger is read and its state
-printed. The ledger is also that of krigo serve --ledger, which takes outcomes over HTTP.
+command is started again. Give each outcome once, or those of a file with a --key. Without DATA
+the ledger is read and its state printed. The ledger is also that of krigo serve --ledger, which
+takes outcomes over HTTP.
 
 With --check nothing is added: the rows of DATA are predicted anew and compared with the ledger.
 

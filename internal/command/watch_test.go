@@ -85,7 +85,9 @@ func TestWatch(t *testing.T) {
 	}
 	// With a key a file's rows count once, however often a job is run.
 	for try, want := range []string{"30 outcomes, 0 missed", "30 rows are in the ledger under the key \"july\" already"} {
-		if o := call(context.Background(), strings.Fields("watch s.krigo good.csv --ledger keyed.ledger --key july")...); o.status != 0 || !strings.Contains(o.stdout+o.stderr, want) || !strings.Contains(o.stdout, "30 outcomes") {
+		if o := call(context.Background(), strings.Fields("watch s.krigo good.csv --ledger keyed.ledger --key "+
+			"july")...); o.status != 0 || !strings.Contains(o.stdout+o.stderr, want) || !strings.Contains(o.stdout, "30 "+
+			"outcomes") {
 			t.Errorf("try %d: %+v", try+1, o)
 		}
 	}
@@ -98,9 +100,11 @@ func TestWatch(t *testing.T) {
 	}{
 		{"x\n1\n", "watch s.krigo -", 1, `no column "y" for the target`},
 		{"x,y\n1,1\n2,two\n3,1\n", "watch s.krigo - --ledger a.ledger", 1,
-			`standard input: line 3 (row 2), column 2 ("y"): "two" is not a number; write one, or remove the row; before that 0 of its rows were added to the ledger`},
+			`standard input: line 3 (row 2), column 2 ("y"): "two" is not a number; write one, or remove the row; before that ` +
+				`0 of its rows were added to the ledger`},
 		{"", "watch s.krigo -", 1, "empty"},
-		{"", "watch last.krigo good.csv", 1, "last.krigo: there is nothing to hold outcomes against: the model has a backtest"},
+		{"", "watch last.krigo good.csv", 1,
+			"last.krigo: there is nothing to hold outcomes against: the model has a backtest"},
 		{"", "watch s.krigo bad.csv --ledger keyed.ledger --key july", 1,
 			`under the key "july": give these another; none of its rows was added`},
 		{"", "watch s.krigo good.csv --key \xff", 2, `--key "\xff": want text`},
@@ -214,11 +218,12 @@ func TestAnytimeAndShift(t *testing.T) {
 		t.Error(words)
 	}
 	for args, want := range map[string]string{
-		"certify s.krigo snelson.csv --anytime":                                              "--anytime is for --fresh",
-		"certify s.krigo snelson.csv --shift -1":                                             "--shift -1",
-		"certify s.krigo snelson.csv --shift 0.1 --epsilon 2":                                "shift: it is of a certificate",
-		"certify --predictions later.csv --target y --prediction x --epsilon 1 --delta 0":    "--delta 0: want a probability",
-		"certify --predictions later.csv --target y --prediction x --epsilon 1 --shift 0.01": "for models, not for --predictions",
+		"certify s.krigo snelson.csv --anytime":                                           "--anytime is for --fresh",
+		"certify s.krigo snelson.csv --shift -1":                                          "--shift -1",
+		"certify s.krigo snelson.csv --shift 0.1 --epsilon 2":                             "shift: it is of a certificate",
+		"certify --predictions later.csv --target y --prediction x --epsilon 1 --delta 0": "--delta 0: want a probability",
+		"certify --predictions later.csv --target y --prediction x --epsilon 1 --shift 0.01": "for models, not for " +
+			"--predictions",
 	} {
 		if o := call(context.Background(), strings.Fields(args)...); o.status != 2 || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %+v", args, o)
