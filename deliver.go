@@ -13,8 +13,8 @@ import (
 // Deliver trains a certified model's sibling, from the data that it was made from, on all rows but those for testing,
 // the certified ones too: the evidence of all rows at once anew, kernels that are tried among it, other methods with
 // the model's kernel from where its training ended, and on batches with the parameters that it ended with. No row is
-// left to certify it by; its CertificateReason says which model is certified. Of with, Data.Test and the run's Progress, Save and Resume count; other options are those that
-// the model was fitted with.
+// left to certify it by; its CertificateReason says which model is certified. Of with, Data.Test and the run's
+// Progress, Save and Resume count; other options are those that the model was fitted with.
 func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options) (sibling *Model, err error) {
 	defer matrix.Ended(&err)
 	begun := time.Now()

@@ -480,7 +480,8 @@ func TestCertifyRefusesEdits(t *testing.T) {
 			Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 20}, Kernel: krigo.Kernel{ARD: "off"}}, func(m *krigo.Model) {
 			m.Posterior.Kernel.(*kernel.Conditional).Chol.Row(3)[1] += 1e-3
 		}, "factor"},
-		"another prior": {informed, func(m *krigo.Model) { m.Posterior.Kernel.(*kernel.Conditional).Support.Row(3)[1] += 1e-3 }, "the prior: "},
+		"another prior": {informed,
+			func(m *krigo.Model) { m.Posterior.Kernel.(*kernel.Conditional).Support.Row(3)[1] += 1e-3 }, "the prior: "},
 		"other weights of the prior": {informed, func(m *krigo.Model) {
 			for i := range m.Posterior.Mean.(*kernel.ConditionalMean).Weights {
 				m.Posterior.Mean.(*kernel.ConditionalMean).Weights[i] *= 0.7

@@ -40,7 +40,8 @@ func memorised(t *testing.T, m *krigo.Model, table *dataset.Table) *posterior.Po
 		t.Fatal(err)
 	}
 	x.Row(n)[0], x.Row(n + 1)[0] = 50, 50+1e-6
-	q, err := posterior.NewExact(posterior.Given{Kernel: m.Posterior.Kernel, Theta: []float64{-6, -6}, Mean: m.Posterior.Mean, Noise: 1e-13, X: x, Y: y})
+	q, err := posterior.NewExact(posterior.Given{Kernel: m.Posterior.Kernel, Theta: []float64{-6, -6},
+		Mean: m.Posterior.Mean, Noise: 1e-13, X: x, Y: y})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +180,8 @@ func TestForgedByRounding(t *testing.T) {
 		if err := rows.Block(0, n, x.Data, y); err != nil {
 			t.Fatal(err)
 		}
-		q, err := posterior.NewExact(posterior.Given{Kernel: m.Posterior.Kernel, Theta: theta, Mean: m.Posterior.Mean, Noise: noise, X: x, Y: y})
+		q, err := posterior.NewExact(posterior.Given{Kernel: m.Posterior.Kernel, Theta: theta, Mean: m.Posterior.Mean,
+			Noise: noise, X: x, Y: y})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,8 @@ import (
 
 // fitInformed learns a prior on the prior rows, and takes it for the posterior or learns one
 // on the certified rows.
-func (p *plan) fitInformed(ctx context.Context, c *checkpoints, certified share) (m *model.Model, runs []run, err error) {
+func (p *plan) fitInformed(ctx context.Context, c *checkpoints, certified share) (
+	m *model.Model, runs []run, err error) {
 	o := p.options
 	p, t, err := p.optimum(ctx, c)
 	if err != nil {

@@ -678,7 +678,8 @@ func TestPredictorForged(t *testing.T) {
 		forge  func(q *posterior.Posterior)
 		wanted string
 	}{
-		"a target": {nearest, func(q *posterior.Posterior) { q.Solution.(*posterior.Nearest).Targets[3] += 1e-3 }, "prior rows"},
+		"a target": {nearest, func(q *posterior.Posterior) { q.Solution.(*posterior.Nearest).Targets[3] += 1e-3 },
+			"prior rows"},
 		"an input": {nearest, func(q *posterior.Posterior) { q.Support.Row(5)[1] += 1e-3 }, "prior rows"},
 		"rows swapped": {nearest, func(q *posterior.Posterior) {
 			targets := q.Solution.(*posterior.Nearest).Targets
@@ -753,7 +754,8 @@ func TestNearestPriorIsBlind(t *testing.T) {
 		t.Fatalf("%s on %d rows", m.Objective, a.Support.Rows)
 	}
 	if !reflect.DeepEqual(a.Kernel.Spec(a.Theta), b.Kernel.Spec(b.Theta)) || !reflect.DeepEqual(a.Beta, b.Beta) ||
-		!reflect.DeepEqual(a.Solution.(*posterior.Nearest).Targets, b.Solution.(*posterior.Nearest).Targets) || !reflect.DeepEqual(a.Support, b.Support) ||
+		!reflect.DeepEqual(a.Solution.(*posterior.Nearest).Targets, b.Solution.(*posterior.Nearest).Targets) ||
+		!reflect.DeepEqual(a.Support, b.Support) ||
 		a.Noise != b.Noise || m.ObservationNoise != n.ObservationNoise || !reflect.DeepEqual(m.Scaling, n.Scaling) ||
 		!reflect.DeepEqual(m.Encoding, n.Encoding) {
 		t.Errorf("the prior changed with the certified rows:\n%v %v\n%v %v", a.Theta, a.Noise, b.Theta, b.Noise)

@@ -139,8 +139,9 @@ func FewRowKinds() []string { return []string{"full", "jackknife"} }
 // parameters that its prior rows gave it: for few rows, where intervals by the certified rows alone are wide. They are
 // marginal guarantees, and no certificate:
 //
-//	full       a further target lies within with probability of at least the level, on average over draws of the certified rows and over further
-//	           rows from the same source (all of them exchangeable), whatever the model; see model.Whole
+//	full       a further target lies within with probability of at least the level, on average over draws of the
+//	           certified rows and over further rows from the same source (all of them exchangeable),
+//	           whatever the model; see model.Whole
 //	jackknife  with probability of at least 2·level − 1, likewise, and about the level in practice
 //
 // With a column By, the guarantee holds for each of its values, from the rows with that value alone; an interval is

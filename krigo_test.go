@@ -845,7 +845,8 @@ func TestInit(t *testing.T) {
 	}
 	// One lengthscale is repeated for ARD.
 	far := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{0.06}}, NoiseVariance: 100}
-	if plain, ard := first(krigo.Options{Kernel: krigo.Kernel{ARD: "on"}}), first(krigo.Options{Kernel: krigo.Kernel{ARD: "on"}, Run: krigo.Run{Init: far}}); plain[0] == ard[0] {
+	on := krigo.Kernel{ARD: "on"}
+	if plain, ard := first(krigo.Options{Kernel: on}), first(krigo.Options{Kernel: on, Run: krigo.Run{Init: far}}); plain[0] == ard[0] {
 		t.Error("one lengthscale has no effect on an ARD kernel")
 	}
 
@@ -986,7 +987,8 @@ func TestUsageErrors(t *testing.T) {
 		{krigo.Options{Method: krigo.Method{Name: "renyi", InducingBy: "none"}}, "full GP"},
 		{krigo.Options{Method: krigo.Method{Name: "renyi", Optimizer: "mma", Batch: 10}}, "mma takes all rows in every step"},
 		{krigo.Options{Method: krigo.Method{Name: "renyi", Posterior: "fitc"}}, "posterior fitc is a setting of kl-pac"},
-		{krigo.Options{Method: krigo.Method{Name: "vfe", Anneal: "linear"}}, "anneal linear is a setting of renyi, not of vfe"},
+		{krigo.Options{Method: krigo.Method{Name: "vfe", Anneal: "linear"}},
+			"anneal linear is a setting of renyi, not of vfe"},
 		{krigo.Options{Method: krigo.Method{Name: "renyi", Alphas: []float64{0, 1}}}, "what alpha cv chooses from"},
 		{krigo.Options{Method: krigo.Method{Name: "renyi", AlphaBy: "cv", Alphas: []float64{0, 1.5}}},
 			"want numbers from 0 to 1"},
@@ -1008,7 +1010,8 @@ func TestUsageErrors(t *testing.T) {
 			"epochs 9223372036854775807: want 1 to 1000000"},
 		{krigo.Options{Method: krigo.Method{Name: "svgp", LearningRate: math.NaN()}}, "learning-rate NaN"},
 		{krigo.Options{Method: krigo.Method{Name: "svgp", InducingBy: "none"}}, "full GP"},
-		{krigo.Options{Method: krigo.Method{Name: "svgp", Posterior: "free"}}, "posterior free is a setting of kl-pac and sqrt-pac, not of svgp"},
+		{krigo.Options{Method: krigo.Method{Name: "svgp", Posterior: "free"}},
+			"posterior free is a setting of kl-pac and sqrt-pac, not of svgp"},
 		{krigo.Options{Method: krigo.Method{Name: "svgp", Posterior: "fitc"}}, "posterior fitc is a setting of kl-pac"},
 		{krigo.Options{Method: krigo.Method{Name: "pep", Posterior: "free"}}, "of kl-pac and sqrt-pac, not of pep"},
 		{krigo.Options{Method: krigo.Method{Posterior: "exact"}}, `posterior "exact"`},

@@ -43,7 +43,8 @@ func (p *plan) atInit(_ context.Context, c *checkpoints) (trained, error) {
 	return trained{}, usage("init: its kernel is none of those that are fitted")
 }
 
-// fit trains and makes the model of what that found, or goes on from it with a free-form posterior. It returns all runs.
+// fit trains and makes the model of what that found, or goes on from it with a free-form posterior. It returns all
+// runs.
 func (p *plan) fit(ctx context.Context, c *checkpoints) (*model.Model, []run, error) {
 	p, t, err := p.optimum(ctx, c)
 	if err != nil {

@@ -35,7 +35,8 @@ func TestRenyiAnneals(t *testing.T) {
 				t.Errorf("−ln p(y) = %v, evidence's optimum %v", v, optimum)
 			}
 			if m.Posterior.Inducing() > 0 || m.ObservationNoise != m.Posterior.Noise {
-				t.Errorf("sparse %v, observation noise %v, σ_n² %v", m.Posterior.Inducing() > 0, m.ObservationNoise, m.Posterior.Noise)
+				t.Errorf("sparse %v, observation noise %v, σ_n² %v", m.Posterior.Inducing() > 0, m.ObservationNoise,
+					m.Posterior.Noise)
 			}
 			e, err := krigo.Evaluate(t.Context(), homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
 				NoiseVariance: m.Posterior.Noise}, base)

@@ -47,7 +47,8 @@ func bits(t *testing.T, m *krigo.Model) string {
 	same.Source = ""
 	same.Findings = slices.DeleteFunc(slices.Clone(m.Findings), func(f finding.Finding) bool {
 		// Which row is the first to repeat another, and how neighbours miss, does depend on the order.
-		return slices.Contains([]finding.Kind{finding.Repeats, finding.RowsInOrder, finding.GroupsInOrder, finding.RowsSortedBy,
+		return slices.Contains([]finding.Kind{finding.Repeats, finding.RowsInOrder, finding.GroupsInOrder,
+			finding.RowsSortedBy,
 			finding.GroupsSortedBy}, f.Kind)
 	})
 	return file(t, &same)

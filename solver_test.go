@@ -84,7 +84,8 @@ func TestFitByCG(t *testing.T) {
 func TestFixParameters(t *testing.T) {
 	table := homes()
 	var p krigo.Params
-	if err := json.Unmarshal([]byte(`{"kernel": {"name": "matern32", "variance": 1.2, "lengthscales": [1, 2, 3]}, "noise_variance": 0.1, "mean": {"constant": 0.2}}`), &p); err != nil {
+	if err := json.Unmarshal([]byte(`{"kernel": {"name": "matern32", "variance": 1.2, "lengthscales": [1, 2, `+
+		`3]}, "noise_variance": 0.1, "mean": {"constant": 0.2}}`), &p); err != nil {
 		t.Fatal(err)
 	}
 	o := krigo.Options{Method: krigo.Method{Name: "evidence"},

@@ -11,8 +11,9 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// stage is a share of the rows and how it is trained on. A fit with a prior on the grid is one stage. An informed fit is
-// one that learns the prior, and perhaps a second one that learns the posterior. A sibling is one more, on other rows.
+// stage is a share of the rows and how it is trained on. A fit with a prior on the grid is one stage. An informed fit
+// is one that learns the prior, and perhaps a second one that learns the posterior. A sibling is one more, on other
+// rows.
 type stage struct {
 	share
 	choice   method.Choice
@@ -73,7 +74,8 @@ func priced(families []family, terms func(f family, choices int) pacbayes.Terms)
 	return families
 }
 
-// priorMethod is how a method trains an informed prior: no free-form posterior follows, and α is learnt by bounds alone.
+// priorMethod is how a method trains an informed prior: no free-form posterior follows, and α is learnt by bounds
+// alone.
 func priorMethod(c method.Choice) method.Choice {
 	if c.Free() {
 		c.Posterior = "objective"

@@ -108,10 +108,12 @@ const (
 	missAlike = " of the file miss alike (autocorrelation %.2f of %d; independent ones stay within ±%.2f)"
 	inOrder   = missAlike + ": they depend on their order, and a certificate takes them for independent draws. Of rows " +
 		"that follow time it is about other moments of the same period, and --split last shows how the model does later"
-	sorted = missAlike + ". The file is sorted by %q: if that is a time, or stands for one, they depend on their order, and " +
+	sorted = missAlike + ". The file is sorted by %q: if that is a time, or stands for one, they depend on their order, " +
+		"and " +
 		"the certificate is about other moments of the same period (--split last shows how the model does later); if not, " +
 		"the model misses how %n follows it"
-	byTheory = "%d inducing inputs: drawn by a k-DPP and kept (inducing-init kdpp, fix-inducing), they leave the bound at " +
+	byTheory = "%d inducing inputs: drawn by a k-DPP and kept (inducing-init kdpp, fix-inducing), they leave the bound " +
+		"at " +
 		"most %.3g nats under the evidence with probability %g at the starting kernel, if inputs are Gaussian and independent"
 	byShare = "%d inducing inputs leave %.3g of the prior variance at the start"
 )
@@ -127,10 +129,12 @@ var words = map[Kind]entry{
 	TotalRow:    {Warning, "%n: begins with %q" + noRow},
 	RemarkRow:   {Warning, "%n: has %q in a column of numbers or dates" + noRow},
 	SumsRow:     {Warning, "%n: holds the sums of the rows above it" + noRow},
-	NoHeader: {Warning, "the first line holds numbers alone, so it is taken for a row, and the columns are named here; if " +
+	NoHeader: {Warning, "the first line holds numbers alone, so it is taken for a row, and the columns are named here; " +
+		"if " +
 		"it is a header, write names that are no numbers"},
-	RowAsHeader: {Warning, "the first line is taken for the header, though it seems to be a row: %Q; if it is one, write " +
-		"names above it"},
+	RowAsHeader: {Warning,
+		"the first line is taken for the header, though it seems to be a row: %Q; if it is one, write " +
+			"names above it"},
 	SomeZones:     {Warning, "some times name their zone, the others are taken for UTC, in the columns %Q"},
 	MixedUnits:    {Warning, "numbers of %q have different units, and are read as they stand: %U"},
 	UnnamedColumn: {Warning, "a first column without a name, which fits leave out: give it one if it is an input"},
@@ -145,8 +149,9 @@ var words = map[Kind]entry{
 	LargeScale:  {Warning, "standard deviation above 1e9, check the unit: %Q"},
 	FarTarget: {Warning, "the mean of target %q (%v) is more than a million standard deviations (%v) from 0: subtract a " +
 		"constant to keep digits"},
-	TargetScale: {Warning, "target %q has the standard deviation %v, so that variances of its predictions leave the range " +
-		"of float64: use their standard deviations, or another unit"},
+	TargetScale: {Warning,
+		"target %q has the standard deviation %v, so that variances of its predictions leave the range " +
+			"of float64: use their standard deviations, or another unit"},
 	Unseen:         {Warning, "%n: %d of %d rows have a category that no prior row has, and count as other: %Q"},
 	UngroupedTests: {Warning, "test figures count rows, not groups: %s"},
 	SeenTests: {Warning, "%d of the %d test rows of %n equal rows that the model was made from: they say little about " +
@@ -166,15 +171,17 @@ var words = map[Kind]entry{
 	InducingByShare:   {Note, byShare},
 	InducingShareCap:  {Warning, byShare + ", more than the %g aimed at: no more are taken"},
 	InducingGreedy:    {Note, "%d inducing inputs by conditional variance leave %.3g of the prior variance at the start"},
-	InducingSample:    {Note, "the inducing inputs start from a choice among %d of the %d rows to train on, drawn at random"},
-	NoCertificate:     {Warning, "no certificate: %s"},
+	InducingSample: {Note,
+		"the inducing inputs start from a choice among %d of the %d rows to train on, drawn at random"},
+	NoCertificate: {Warning, "no certificate: %s"},
 
 	AlphaByCV:     {Note, "α = %g by cross-validation in %d parts (root mean squared error %.4g, scaled), of %G"},
 	BudgetSpent:   {Warning, "the budget of %t was spent on %d of %d kernels, before %n"},
 	StartOutside:  {Note, "start %d of %n lies outside the objective's domain: %s"},
 	KernelByValue: {Note, "the kernel %n came out with the lowest objective of those that were tried: %N"},
-	KernelByEvidence: {Note, "the kernel %n has the most evidence (its hyperparameters integrated out) of those that were " +
-		"tried: %N"},
+	KernelByEvidence: {Note,
+		"the kernel %n has the most evidence (its hyperparameters integrated out) of those that were " +
+			"tried: %N"},
 	ShortenedSteps:  {Note, "%d of %d training steps left the objective's domain and were shortened (the last: %s)"},
 	MeanOfBatches:   {Note, "objective_value is the mean over the batches of the last epoch, an estimate"},
 	LengthscaleLow:  {Warning, edge + "lower end: the function may change faster along it than the range allows"},
@@ -184,27 +191,31 @@ var words = map[Kind]entry{
 	AlphaAtEdge:     {Note, "α was learnt to be %g, an end of its range"},
 	OutsideGrid:     {Note, "the %s%o%k lay outside the grid and was moved to its end"},
 	Digits:          {Note, "of grids with 0 to %d digits, that with %d gave the lowest bound"},
-	TiedDigits:      {Note, "of grids with 0 to %d digits, that with %d gave the lowest bound, with %d different lengthscales"},
-	Temper:          {Note, "the temper %g gave the lowest bound of %G"},
-	PriorThenOwn:    {Note, "the prior was trained by %n on %d rows, the posterior by %n on the %d certified ones"},
-	FreeForm:        {Note, "the posterior is free-form: bound %b, of the objective's own %b"},
-	FreeFormWorse:   {Note, "the free-form posterior's bound %b is no lower than the objective's own: that one is kept"},
+	TiedDigits: {Note,
+		"of grids with 0 to %d digits, that with %d gave the lowest bound, with %d different lengthscales"},
+	Temper:        {Note, "the temper %g gave the lowest bound of %G"},
+	PriorThenOwn:  {Note, "the prior was trained by %n on %d rows, the posterior by %n on the %d certified ones"},
+	FreeForm:      {Note, "the posterior is free-form: bound %b, of the objective's own %b"},
+	FreeFormWorse: {Note, "the free-form posterior's bound %b is no lower than the objective's own: that one is kept"},
 
 	Jitter: {Note, "%.1e was added to the diagonal of the inducing inputs' covariance matrix"},
-	CGVariances: {Note, "variances are those given each row's %d nearest training rows, which are never too small: at %d " +
+	CGVariances: {Note, "variances are those given each row's %d nearest training rows, which are never too small: at " +
+		"%d " +
 		"%s rows they were %.4g times the exact ones on average, %.4g at most (noise included); krigo predict " +
 		"--exact-variance solves for each row"},
 	VFEForRows: {Note, "%d rows are more than the posterior of α = %g takes (%d)" + byVFE},
 	VFEByCG:    {Note, "by conjugate gradients the posterior of α = %g isn't computed" + byVFE},
 	TermLoss: {Warning, "the loss doesn't say how far targets lie from the function: variances, and intervals made of " +
 		"them, mean nothing; conformal ones of one width hold (term loss)"},
-	TermSquared: {Warning, "squared errors say nothing of the variances' common scale: intervals made of them may be far " +
-		"too narrow or wide; conformal ones hold (term squared)"},
+	TermSquared: {Warning,
+		"squared errors say nothing of the variances' common scale: intervals made of them may be far " +
+			"too narrow or wide; conformal ones hold (term squared)"},
 	RowsInOrder:    {Warning, "neighbouring rows" + inOrder + "; rows that come in groups need --group"},
 	GroupsInOrder:  {Warning, "neighbouring groups" + inOrder},
 	RowsSortedBy:   {Warning, "neighbouring rows" + sorted},
 	GroupsSortedBy: {Warning, "neighbouring groups" + sorted},
-	Replaces: {Warning, "it replaces a certified model of the same data: keeping the better of several fits isn't covered " +
+	Replaces: {Warning, "it replaces a certified model of the same data: keeping the better of several fits isn't " +
+		"covered " +
 		"by either certificate"},
 	OutsideRange: {Warning, "%d of %d rows have an input outside the range of the rows that the model was made from: no " +
 		"guarantee is about them"},

@@ -207,6 +207,7 @@ func (c *ConditionalMean) PullInputs(_ []float64, x matrix.Dense, bar []float64,
 	for i, g := range bar {
 		linalg.ScaleTo(k.Row(i), g, c.Weights)
 	}
-	At(c.Kernel, c.Theta).Pull(x, c.Support, Adjoint{K: k, Gradient: Gradient{Theta: make([]float64, len(c.Theta)), Inputs: dX}})
+	At(c.Kernel, c.Theta).Pull(x, c.Support, Adjoint{K: k, Gradient: Gradient{Theta: make([]float64, len(c.Theta)),
+		Inputs: dX}})
 	linalg.Return(k)
 }

@@ -101,7 +101,8 @@ func TestDrawSeeded(t *testing.T) {
 		}
 	}
 	var posterior kernel.Kernel = &kernel.Conditional{Kernel: k, Theta: make([]float64, len(k.Params()))}
-	if _, err := kernel.At(kernel.Sum(kernel.Linear{}, posterior), []float64{0}).Draw(3, 9, rand.New(rand.NewPCG(5, 5))); err == nil {
+	if _, err := kernel.At(kernel.Sum(kernel.Linear{}, posterior), []float64{0}).Draw(3, 9,
+		rand.New(rand.NewPCG(5, 5))); err == nil {
 		t.Error("random features of a posterior's covariance")
 	}
 }

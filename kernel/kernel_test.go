@@ -38,7 +38,8 @@ func TestConformance(t *testing.T) {
 				kernel.At(k, theta).Fill(some, none, matrix.New(3, 0))
 				kernel.At(k, theta).Fill(none, some, matrix.New(0, 3))
 				kernel.At(k, theta).Times(some, none, matrix.New(0, 2), matrix.New(3, 2))
-				kernel.At(k, theta).Pull(some, none, kernel.Adjoint{K: matrix.New(3, 0), Gradient: kernel.Gradient{Theta: make([]float64, len(theta))}})
+				kernel.At(k, theta).Pull(some, none, kernel.Adjoint{K: matrix.New(3, 0),
+					Gradient: kernel.Gradient{Theta: make([]float64, len(theta))}})
 			}
 		}
 	}

@@ -63,7 +63,8 @@ func (m *Model) checkSplit() error {
 	case m.Terms.Group != m.Group:
 		return errors.New("the certificate's terms and the model disagree about how rows are grouped: no certificate")
 	case m.Terms.Copies != (m.Reading.Distinct || m.Group == dataset.EqualRows):
-		return errors.New("the certificate's terms and the model disagree about whether equal rows are copies: no certificate")
+		return errors.New("the certificate's terms and the model disagree about whether equal rows are copies: no " +
+			"certificate")
 	}
 	return nil
 }
@@ -187,8 +188,8 @@ const (
 	solvedAfter = 1e-6
 )
 
-// checkConditioned makes sure that posteriors were made from the rows that they are said to be made from: a prior, and a
-// predictor that is none but was fixed before, from the prior rows, and what is certified from the certified rows.
+// checkConditioned makes sure that posteriors were made from the rows that they are said to be made from: a prior, and
+// a predictor that is none but was fixed before, from the prior rows, and what is certified from the certified rows.
 func (m *Model) checkConditioned(d *dataset.Data, roles dataset.Roles) error {
 	q := m.Posterior
 	if q.Joint() != nil {
@@ -204,8 +205,8 @@ func (m *Model) checkConditioned(d *dataset.Data, roles dataset.Roles) error {
 	return m.checkMade("posterior", q, d, roles, dataset.Certified, solvedAfter)
 }
 
-// checkMade makes sure that q, unless it has inducing inputs, which may be any, follows from the rows with a role: S are
-// their inputs, and their targets make the solution.
+// checkMade makes sure that q, unless it has inducing inputs, which may be any, follows from the rows with a role: S
+// are their inputs, and their targets make the solution.
 func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, roles dataset.Roles, role dataset.Role,
 	tolerance float64) error {
 	if q.Inducing() > 0 {

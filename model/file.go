@@ -345,7 +345,8 @@ func decode(raw []byte) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v := binary.LittleEndian.Uint32(raw[len(Magic):]); (v < dealt) != (m.Split == ByPosition) || (v == noised) != (m.Noise != "") {
+	if v := binary.LittleEndian.Uint32(raw[len(Magic):]); (v < dealt) != (m.Split == ByPosition) ||
+		(v == noised) != (m.Noise != "") {
 		return nil, fmt.Errorf("the model file says that its format version is %d, but its header isn't of that version: "+
 			"it was altered", v)
 	}
@@ -527,7 +528,8 @@ func (a arrays) posterior(prefix string, spec kernel.Spec, meanName string, d in
 func (a arrays) conditioned(h header, d int) (*posterior.Posterior, error) {
 	k := h.Kernel
 	if h.Solver != "" {
-		return nil, fmt.Errorf("the model file's solver is %q, of a posterior whose prior is one: only factored ones have such "+
+		return nil, fmt.Errorf("the model file's solver is %q, of a posterior whose prior is one: only factored ones have "+
+			"such "+
 			"priors", h.Solver)
 	}
 	if k.Name != "posterior" || len(k.Parts) != 1 || !positive(h.Prior.Temper) || k.Variance != h.Prior.Temper ||

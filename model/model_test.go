@@ -60,7 +60,8 @@ func example(t testing.TB, expr string, d int, ard bool, mean kernel.Mean) *Mode
 	m := &Model{
 		Objective: "kl-pac", Target: "y", Posterior: q, ObservationNoise: 1. / 3, Source: "a \"file\" <ü>.csv",
 		Scaling: dataset.Scaling{TargetMean: 0.1, TargetScale: 2.7, Source: dataset.PriorRows}, Seed: math.MaxUint64,
-		Hash: strings.Repeat("ab", 32), Findings: finding.List{finding.New(finding.Repeats, 1, 2, 3), finding.New(finding.Text, "two")},
+		Hash: strings.Repeat("ab", 32), Findings: finding.List{finding.New(finding.Repeats, 1, 2, 3),
+			finding.New(finding.Text, "two")},
 		Test:     &Test{Rows: 5, MSE: 1. / 7, RMSERaw: 0.3, NLPD: -0.1, GibbsRisk: 0.2, MeanRisk: 0.1, Coverage95: 0.9},
 		Training: Training{ObjectiveValue: 0.7, Iterations: 3, Evaluations: 4, Starts: 2, Seconds: 0.1, Stopped: "converged"},
 		Terms: pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Asymmetric, Below: 0.4, Above: 0.8}, EpsilonRaw: 1.1,
@@ -132,11 +133,13 @@ func TestRoundTripUnfactored(t *testing.T) {
 	for i := range y {
 		y[i] = math.Cos(float64(i))
 	}
-	cg, err := posterior.NewIterative(context.Background(), posterior.Given{Kernel: exact.Kernel, Theta: exact.Theta, Mean: exact.Mean, Beta: exact.Beta, Noise: exact.Noise, X: exact.Support, Y: y}, 7, posterior.Iterative{})
+	cg, err := posterior.NewIterative(context.Background(), posterior.Given{Kernel: exact.Kernel, Theta: exact.Theta,
+		Mean: exact.Mean, Beta: exact.Beta, Noise: exact.Noise, X: exact.Support, Y: y}, 7, posterior.Iterative{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	near := posterior.NewNearest(posterior.Given{Kernel: exact.Kernel, Theta: exact.Theta, Mean: exact.Mean, Beta: exact.Beta, Noise: exact.Noise, X: exact.Support, Y: y}, 5)
+	near := posterior.NewNearest(posterior.Given{Kernel: exact.Kernel, Theta: exact.Theta, Mean: exact.Mean,
+		Beta: exact.Beta, Noise: exact.Noise, X: exact.Support, Y: y}, 5)
 	for _, q := range []*posterior.Posterior{cg, near} {
 		m.Posterior = q
 		raw := encode(t, m)
@@ -356,8 +359,8 @@ func seal(body []byte) []byte {
 	return append(slices.Clip(body), sum[:]...)
 }
 
-// TestFindings: a file keeps findings as values, of kinds that nobody here knows too; the sentences of an older file are
-// findings, whose words obey no terminal.
+// TestFindings: a file keeps findings as values, of kinds that nobody here knows too; the sentences of an older file
+// are findings, whose words obey no terminal.
 func TestFindings(t *testing.T) {
 	m := example(t, "se", 2, true, kernel.ZeroMean{})
 	m.Findings = finding.List{finding.New(finding.Repeats, 1, 2, 3), finding.New("cold_start", "a", "b", 0.5)}
@@ -375,7 +378,8 @@ func TestFindings(t *testing.T) {
 			t.Fatal(err)
 		}
 		again, err := decode(encode(t, got))
-		if err != nil || strings.Join(got.Findings.Words(), "\n") != said || !reflect.DeepEqual(got.Findings, again.Findings) {
+		if err != nil || strings.Join(got.Findings.Words(), "\n") != said ||
+			!reflect.DeepEqual(got.Findings, again.Findings) {
 			t.Errorf("%q, again %q, %v; want %s", got.Findings, again.Findings, err, said)
 		}
 	}

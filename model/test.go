@@ -32,7 +32,8 @@ type Coverage struct {
 // standard deviations.
 var levels = []float64{0.5, 0.8, 0.9, 0.95, 0.99}
 
-// scores are those of test rows: normal scores (objective.Likelihood), residuals, and these in standard deviations of y.
+// scores are those of test rows: normal scores (objective.Likelihood), residuals, and these in standard deviations of
+// y.
 type scores struct{ z, d, deviations []float64 }
 
 // report fills in how the predictive distribution and the conformal intervals did; sum adds

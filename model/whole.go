@@ -42,7 +42,8 @@ func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 		return nil, errors.New("full and jackknife intervals take parameters that prior rows alone gave: they are of an " +
 			"informed prior that nothing is learnt after, by an objective that trains its noise, without groups")
 	case at.Joint() != nil || at.Inducing() > 0:
-		return nil, errors.New("full and jackknife intervals are of an exact GP, solved by cholesky, which this model's isn't")
+		return nil, errors.New("full and jackknife intervals are of an exact GP, solved by cholesky, which this model's " +
+			"isn't")
 	}
 	roles, err := m.RolesOf(d)
 	if err != nil {
@@ -63,7 +64,8 @@ func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 	if err := d.Scaled(rows, m.Scaling).Block(0, len(rows), w.x.Data, y); err != nil {
 		return nil, err
 	}
-	if w.q, err = posterior.NewExact(posterior.Given{Kernel: at.Kernel, Theta: at.Theta, Mean: at.Mean, Beta: at.Beta, Noise: m.ObservationNoise, X: w.x, Y: y}); err != nil {
+	if w.q, err = posterior.NewExact(posterior.Given{Kernel: at.Kernel, Theta: at.Theta, Mean: at.Mean, Beta: at.Beta,
+		Noise: m.ObservationNoise, X: w.x, Y: y}); err != nil {
 		return nil, err
 	}
 	w.c = w.q.Solution.(*posterior.Exact)

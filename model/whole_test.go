@@ -62,7 +62,8 @@ func TestWhole(t *testing.T) {
 	}
 	at := m.Trained()
 	condition := func(x matrix.Dense, y []float64) *posterior.Posterior {
-		q, err := posterior.NewExact(posterior.Given{Kernel: at.Kernel, Theta: at.Theta, Mean: at.Mean, Beta: at.Beta, Noise: m.ObservationNoise, X: x, Y: y})
+		q, err := posterior.NewExact(posterior.Given{Kernel: at.Kernel, Theta: at.Theta, Mean: at.Mean, Beta: at.Beta,
+			Noise: m.ObservationNoise, X: x, Y: y})
 		if err != nil {
 			t.Fatal(err)
 		}

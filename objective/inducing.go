@@ -56,7 +56,8 @@ func (f *inducingFactor) pullZZ(g matrix.Dense, dTheta []float64, dZ matrix.Dens
 		}
 	}
 	zBar := matrix.New(f.m, f.z.Cols)
-	kernel.At(f.kernel, f.theta).Pull(f.z, f.z, kernel.Adjoint{K: g, Gradient: kernel.Gradient{Theta: dTheta, Inputs: zBar}})
+	kernel.At(f.kernel, f.theta).Pull(f.z, f.z, kernel.Adjoint{K: g,
+		Gradient: kernel.Gradient{Theta: dTheta, Inputs: zBar}})
 	for i := range f.m {
 		linalg.Axpy(2, zBar.Row(i), dZ.Row(i))
 	}

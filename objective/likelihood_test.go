@@ -63,9 +63,10 @@ func TestNoisePredicts(t *testing.T) {
 		sd := math.Sqrt(c.want.Variance())
 		for what, pair := range map[string][2]float64{
 			"variance": {got.Variance, c.want.Variance()},
-			"lower":    {got.Lower * sd, c.want.Quantile(0.025) - c.mean}, "upper": {got.Upper * sd, c.want.Quantile(0.975) - c.mean},
-			"score":   {score(c.noise, c.want.Quantile(0.9), c.mean, c.variance, c.s), distuv.UnitNormal.Quantile(0.9)},
-			"density": {c.noise.LogPredictive(c.mean+3*sd, c.mean, c.variance, c.s), c.want.LogProb(c.mean + 3*sd)},
+			"lower":    {got.Lower * sd, c.want.Quantile(0.025) - c.mean},
+			"upper":    {got.Upper * sd, c.want.Quantile(0.975) - c.mean},
+			"score":    {score(c.noise, c.want.Quantile(0.9), c.mean, c.variance, c.s), distuv.UnitNormal.Quantile(0.9)},
+			"density":  {c.noise.LogPredictive(c.mean+3*sd, c.mean, c.variance, c.s), c.want.LogProb(c.mean + 3*sd)},
 		} {
 			if !(math.Abs(pair[0]-pair[1]) <= c.tolerance*max(1, math.Abs(pair[1]))) {
 				t.Errorf("%s: %s %v, want %v", c.name, what, pair[0], pair[1])

@@ -129,7 +129,8 @@ func TestGoldenFullGP(t *testing.T) {
 			}
 			compare(t, "lml gradient", gradient, c.LMLGrad)
 
-			q, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: c.LogParams, Mean: mean, Beta: []float64{c.Mean}, Noise: math.Exp(c.LogNoise), X: x, Y: c.Y})
+			q, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: c.LogParams, Mean: mean, Beta: []float64{c.Mean},
+				Noise: math.Exp(c.LogNoise), X: x, Y: c.Y})
 			if err != nil {
 				t.Fatal(err)
 			}

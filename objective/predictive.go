@@ -16,7 +16,8 @@ type LogDensity struct{}
 var _ pacbayes.Expectation = LogDensity{}
 
 // Expect implements pacbayes.Expectation.
-func (LogDensity) Expect(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivatives) (value, dNoise float64, err error) {
+func (LogDensity) Expect(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivatives) (
+	value, dNoise float64, err error) {
 	g, h := d.Mean, d.Variance
 	return predictive(at, noise, weight, g, h, func(d, v float64) (e, dMean, dVar float64) {
 		return (math.Log(2*math.Pi*v) + d*d/v) / 2, -d / v, (1 - d*d/v) / (2 * v)
@@ -29,7 +30,8 @@ type SquaredError struct{}
 var _ pacbayes.Expectation = SquaredError{}
 
 // Expect implements pacbayes.Expectation.
-func (SquaredError) Expect(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivatives) (value, dNoise float64, err error) {
+func (SquaredError) Expect(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivatives) (
+	value, dNoise float64, err error) {
 	g, h := d.Mean, d.Variance
 	return predictive(at, noise, weight, g, h, func(d, _ float64) (e, dMean, dVar float64) { return d * d, -2 * d, 0 })
 }
@@ -45,7 +47,8 @@ type CRPS struct{}
 var _ pacbayes.Expectation = CRPS{}
 
 // Expect implements pacbayes.Expectation.
-func (CRPS) Expect(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivatives) (value, dNoise float64, err error) {
+func (CRPS) Expect(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivatives) (
+	value, dNoise float64, err error) {
 	g, h := d.Mean, d.Variance
 	return predictive(at, noise, weight, g, h, func(d, v float64) (e, dMean, dVar float64) {
 		sigma := math.Sqrt(v)

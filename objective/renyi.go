@@ -468,7 +468,8 @@ func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.De
 		linalg.MirrorLower(e.zz)
 		kernel.At(p.Kernel, theta).Pull(z, e.x, kernel.Adjoint{K: e.u, Gradient: kernel.Gradient{Theta: dTheta, Inputs: dZ}})
 		e.zBar.Zero()
-		kernel.At(p.Kernel, theta).Pull(z, z, kernel.Adjoint{K: e.zz, Gradient: kernel.Gradient{Theta: dTheta, Inputs: e.zBar}})
+		kernel.At(p.Kernel, theta).Pull(z, z, kernel.Adjoint{K: e.zz,
+			Gradient: kernel.Gradient{Theta: dTheta, Inputs: e.zBar}})
 		for i := range p.M {
 			linalg.Axpy(2, e.zBar.Row(i), dZ.Row(i))
 		}
@@ -504,7 +505,8 @@ func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 		if err := p.readAll(rows.Data, y); err != nil {
 			return nil, err
 		}
-		return posterior.NewExact(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Beta: beta, Noise: s, X: rows, Y: y})
+		return posterior.NewExact(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Beta: beta, Noise: s, X: rows,
+			Y: y})
 	}
 	if !(p.Alpha > 0 && p.Alpha <= 1) {
 		return nil, fmt.Errorf("α = %v: an optimal q(U) needs 0 ≤ α ≤ 1", p.Alpha)

@@ -250,6 +250,7 @@ func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j mat
 		k := min(blockRows, n-i)
 		bar := matrix.New(p.M, k)
 		linalg.Gemm(false, true, 2, weighted, b.RowRange(i, i+k), 0, bar)
-		kernel.At(p.Kernel, theta).Pull(z, p.X.RowRange(i, i+k), kernel.Adjoint{K: bar, Gradient: kernel.Gradient{Theta: dTheta, Inputs: dZ}})
+		kernel.At(p.Kernel, theta).Pull(z, p.X.RowRange(i, i+k), kernel.Adjoint{K: bar,
+			Gradient: kernel.Gradient{Theta: dTheta, Inputs: dZ}})
 	}
 }

@@ -37,7 +37,8 @@ func (f *SVGP) noisy() bool { return true }
 
 func (f *SVGP) evaluate(at pacbayes.Sample, _ []int, total int, s, kl float64, g, h []float64) (value, kappa,
 	noiseBar float64, err error) {
-	value, noiseBar, err = f.expectation().Expect(at, s, float64(total)/float64(at.Rows), pacbayes.Derivatives{Mean: g, Variance: h})
+	value, noiseBar, err = f.expectation().Expect(at, s, float64(total)/float64(at.Rows),
+		pacbayes.Derivatives{Mean: g, Variance: h})
 	return value + kl, 1, noiseBar, err
 }
 
@@ -47,7 +48,8 @@ type GaussianNoise struct{}
 var _ pacbayes.Expectation = GaussianNoise{}
 
 // Expect implements pacbayes.Expectation.
-func (GaussianNoise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (value, dNoise float64, err error) {
+func (GaussianNoise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (
+	value, dNoise float64, err error) {
 	g, h := d.Mean, d.Variance
 	terms := linalg.Borrow(1, len(at.Y))
 	defer linalg.Return(terms)
@@ -127,7 +129,8 @@ func (f *SVGP) natural(e *sparseEngine, lq matrix.Dense, weight float64) error {
 		return err
 	}
 	s := newPredictionSeeds(e.m, e.n)
-	if _, _, err := f.expectation().Expect(e.sample(nil), e.noise, weight, pacbayes.Derivatives{Mean: s.g, Variance: s.h}); err != nil {
+	if _, _, err := f.expectation().Expect(e.sample(nil), e.noise, weight,
+		pacbayes.Derivatives{Mean: s.g, Variance: s.h}); err != nil {
 		return err
 	}
 	for i, h := range s.h {

@@ -97,7 +97,8 @@ func TestCertifyFromScratch(t *testing.T) {
 
 func TestCertifyNeedsRows(t *testing.T) {
 	y, mean, variance := examplePredictions(20)
-	if c, err := exampleTerms().Certify(Sample{Y: y[:19], Mean: mean[:19], Variance: variance[:19]}, 1); !errors.Is(err, ErrTooFewRows) ||
+	few := Sample{Y: y[:19], Mean: mean[:19], Variance: variance[:19]}
+	if c, err := exampleTerms().Certify(few, 1); !errors.Is(err, ErrTooFewRows) ||
 		c != nil {
 		t.Errorf("19 rows: %v, %v", c, err)
 	}
@@ -334,7 +335,8 @@ func TestLeastBound(t *testing.T) {
 			t.Errorf("%s: %g, want %g", what, got, c.want)
 		}
 	}
-	if plain, curve := of(func(t *Terms) {}).LeastBound(40), of(func(t *Terms) { t.Curve = true }).LeastBound(40); !(curve > plain && curve < 0.25) {
+	plain, curve := of(func(t *Terms) {}).LeastBound(40), of(func(t *Terms) { t.Curve = true }).LeastBound(40)
+	if !(curve > plain && curve < 0.25) {
 		t.Errorf("curve %g, one width %g", curve, plain)
 	}
 }

@@ -15,7 +15,8 @@ import (
 type Kind string
 
 // The losses of Reeb et al. 2018, App. C. All lie in [0,1] and are quasi-convex
-// in the prediction ŷ; RegisterLoss adds others, which needn't be quasi-convex. ε is Loss.Below; scale is |y| of the row.
+// in the prediction ŷ; RegisterLoss adds others, which needn't be quasi-convex. ε is Loss.Below; scale is |y| of the
+// row.
 const (
 	// Band is ℓ1 = 1{|y−ŷ| > ε}, Eq 18.
 	Band Kind = "band"
@@ -49,9 +50,9 @@ var register = []losing{{Band, nil}, {ClippedSquare, nil}, {Gaussian, nil}, {Rel
 // prediction that misses by miss = (ŷ − y)/ε, a number from 0 to 1. Call it from an init function; a name that is taken
 // panics.
 //
-// Its expectation over a random draw is by quadrature, which is no bound. So such a loss is certified only for a mean that
-// was fixed before the certified rows were seen (Terms.MeanAlone), by its values on these rows. A value outside [0, 1], or
-// one that isn't a number, makes the certificate impossible.
+// Its expectation over a random draw is by quadrature, which is no bound. So such a loss is certified only for a mean
+// that was fixed before the certified rows were seen (Terms.MeanAlone), by its values on these rows. A value outside
+// [0, 1], or one that isn't a number, makes the certificate impossible.
 func RegisterLoss(kind Kind, of func(miss float64) float64) {
 	if kind == "" || of == nil || slices.ContainsFunc(register, func(n losing) bool { return n.kind == kind }) {
 		panic(fmt.Sprintf("pacbayes: the loss %q is registered already, or has no name or function", kind))

@@ -123,7 +123,8 @@ func TestPromise(t *testing.T) {
 	}
 	hopeless := fixedTerms(Direct)
 	hopeless.Promise = 0.999
-	if c, err := hopeless.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 0); err != nil || c.Promise.HalfWidth != 0 ||
+	if c, err := hopeless.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 0); err != nil ||
+		c.Promise.HalfWidth != 0 ||
 		c.Promise.Reason == "" {
 		t.Errorf("99.9 %% from 300 rows: %+v, %v", c.Promise, err)
 	}

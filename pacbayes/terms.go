@@ -232,7 +232,8 @@ func (t Terms) CheckRoute() error {
 		return fmt.Errorf("promise %v: want a share below 1, such as 0.95", t.Promise)
 	}
 	if t.Loss.Kind.registered() != nil && !t.MeanAlone() {
-		return fmt.Errorf("loss %s: its expectation over a random draw is known by quadrature alone, which is no bound: it is "+
+		return fmt.Errorf("loss %s: its expectation over a random draw is known by quadrature alone, which is no bound: it "+
+			"is "+
 			"certified for a predictor that was fixed before the certified rows were seen: it needs an informed prior that "+
 			"nothing is learnt after, and mean-bound direct", t.Loss.Kind)
 	}

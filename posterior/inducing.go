@@ -14,8 +14,8 @@ import (
 )
 
 // Inducing is the solution on inducing inputs, S = Z (Reeb et al. 2018, Eqs. 9, 11): the mean is m(x) + k(x,S)w, the
-// variance k(x,x) − ‖L⁻¹k(S,x)‖² + ‖L_B⁻¹L⁻¹k(S,x)‖², with L Lᵀ = K_ZZ, B = L_B L_Bᵀ and w = L⁻ᵀμ. A free-form q(f_Z) is
-// of that form with B⁻¹ its whitened covariance.
+// variance k(x,x) − ‖L⁻¹k(S,x)‖² + ‖L_B⁻¹L⁻¹k(S,x)‖², with L Lᵀ = K_ZZ, B = L_B L_Bᵀ and w = L⁻ᵀμ. A free-form q(f_Z)
+// is of that form with B⁻¹ its whitened covariance.
 type Inducing struct {
 	factored
 	W     []float64    // w, the weights

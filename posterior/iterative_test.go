@@ -38,7 +38,8 @@ func TestIterativeAgainstCholesky(t *testing.T) {
 			t.Fatal(err)
 		}
 		theta, mean, beta := make([]float64, len(k.Params())), kernel.LinearMean{}, []float64{0.5}
-		exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: c.noise, X: x, Y: y})
+		exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: c.noise,
+			X: x, Y: y})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +47,8 @@ func TestIterativeAgainstCholesky(t *testing.T) {
 		if c.noise < 1e-3 {
 			o.Tolerance = 1e-6
 		}
-		p, err := posterior.NewIterative(context.Background(), posterior.Given{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: c.noise, X: x, Y: y}, 100, o)
+		p, err := posterior.NewIterative(context.Background(), posterior.Given{Kernel: k, Theta: theta, Mean: mean,
+			Beta: beta, Noise: c.noise, X: x, Y: y}, 100, o)
 		if err != nil {
 			t.Errorf("%s: %v", c.kernel, err)
 			continue
@@ -92,11 +94,13 @@ func TestIterativeOfManyRows(t *testing.T) {
 	x.RowRange(2400, 2500).CopyFrom(x.RowRange(0, 100))
 	xs, _ := rowsOf(rng, 100, 2)
 	k, theta := kernel.Matern52(2, true), []float64{-1, -0.5, 0.3}
-	exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{}, Noise: 0.05, X: x, Y: y})
+	exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{}, Noise: 0.05, X: x,
+		Y: y})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := posterior.NewIterative(ctx, posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{}, Noise: 0.05, X: x, Y: y}, 512, posterior.Iterative{})
+	p, err := posterior.NewIterative(ctx, posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{}, Noise: 0.05,
+		X: x, Y: y}, 512, posterior.Iterative{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,12 +128,14 @@ func TestSolvedVarianceIsSmall(t *testing.T) {
 	x, y := rowsOf(rng, 120, 2)
 	xs, _ := rowsOf(rng, 12, 2)
 	k, theta, noise := kernel.SE(2, true), []float64{4, 4, 7.5}, 1e-4
-	exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{}, Noise: noise, X: x, Y: y})
+	exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{}, Noise: noise, X: x,
+		Y: y})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := posterior.Iterative{Tolerance: 1e-4, Rank: 8}
-	p, err := posterior.NewIterative(ctx, posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{}, Noise: noise, X: x, Y: y}, 10, o)
+	p, err := posterior.NewIterative(ctx, posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{}, Noise: noise,
+		X: x, Y: y}, 10, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +153,9 @@ func TestSolvedVarianceIsSmall(t *testing.T) {
 
 func TestIterativeStalls(t *testing.T) {
 	x, y := matrix.Of(3, 1, []float64{0, 1, 1}), []float64{0, 1, 2}
-	_, err := posterior.NewIterative(context.Background(), posterior.Given{Kernel: kernel.SE(1, false), Theta: []float64{0, 0}, Mean: kernel.ZeroMean{}, Noise: 1e-15, X: x, Y: y}, 3, posterior.Iterative{Rank: 1, Tolerance: 1e-18})
+	_, err := posterior.NewIterative(context.Background(), posterior.Given{Kernel: kernel.SE(1, false),
+		Theta: []float64{0, 0}, Mean: kernel.ZeroMean{}, Noise: 1e-15, X: x, Y: y}, 3,
+		posterior.Iterative{Rank: 1, Tolerance: 1e-18})
 	var stalled *iterative.Stalled
 	if !errors.As(err, &stalled) {
 		t.Errorf("repeated rows without noise: %v", err)
@@ -169,7 +177,8 @@ func TestNearest(t *testing.T) {
 		xs.Data[i] = rng.NormFloat64()
 	}
 	k, theta := kernel.Sum(kernel.SE(d, true), kernel.Linear{}), []float64{0, 0, 0, 0, -1}
-	exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{}, Beta: []float64{0.3}, Noise: 0.05, X: x, Y: y})
+	exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{},
+		Beta: []float64{0.3}, Noise: 0.05, X: x, Y: y})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +188,8 @@ func TestNearest(t *testing.T) {
 		return m, v
 	}
 	near := func(count int) (m, v []float64) {
-		return at(posterior.NewNearest(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{}, Beta: []float64{0.3}, Noise: 0.05, X: x, Y: y}, count))
+		return at(posterior.NewNearest(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{},
+			Beta: []float64{0.3}, Noise: 0.05, X: x, Y: y}, count))
 	}
 	wantMean, wantVar := at(exact)
 	allMean, allVar := near(n)
@@ -193,8 +203,10 @@ func TestNearest(t *testing.T) {
 		}
 	}
 	// With a stationary kernel the rows taken are the nearest.
-	p := posterior.NewNearest(posterior.Given{Kernel: kernel.SE(1, false), Theta: []float64{0, 0}, Mean: kernel.ZeroMean{}, Noise: 0.1, X: matrix.Of(6, 1, []float64{5, 0.1, -7, 0.3, -0.2, 9}), Y: []float64{9, 1, 9, 2, 3, 9}}, 3)
-	q, err := posterior.NewExact(posterior.Given{Kernel: p.Kernel, Theta: p.Theta, Mean: p.Mean, Noise: 0.1, X: matrix.Of(3, 1, []float64{0.1, 0.3, -0.2}), Y: []float64{1, 2, 3}})
+	p := posterior.NewNearest(posterior.Given{Kernel: kernel.SE(1, false), Theta: []float64{0, 0}, Mean: kernel.ZeroMean{},
+		Noise: 0.1, X: matrix.Of(6, 1, []float64{5, 0.1, -7, 0.3, -0.2, 9}), Y: []float64{9, 1, 9, 2, 3, 9}}, 3)
+	q, err := posterior.NewExact(posterior.Given{Kernel: p.Kernel, Theta: p.Theta, Mean: p.Mean, Noise: 0.1,
+		X: matrix.Of(3, 1, []float64{0.1, 0.3, -0.2}), Y: []float64{1, 2, 3}})
 	if err != nil {
 		t.Fatal(err)
 	}

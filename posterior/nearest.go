@@ -46,8 +46,9 @@ func (s near) work(n, d float64, _ bool) float64 {
 	return k*k*k/3 + 2*n*d
 }
 
-// Nearest is the solution that predicts a row by the exact GP of the rows of the support with which the prior correlates
-// it most (package neighbours): for stationary kernels, the nearest. It is another model than the exact GP on all rows.
+// Nearest is the solution that predicts a row by the exact GP of the rows of the support with which the prior
+// correlates it most (package neighbours): for stationary kernels, the nearest. It is another model than the exact GP
+// on all rows.
 type Nearest struct {
 	near
 	Targets []float64 // y − m_β(X)

@@ -27,7 +27,8 @@ func BenchmarkNearest(b *testing.B) {
 		for i, l := range []float64{2, 2.5, 3, 3.5, 4, 5, 6, 8} {
 			theta[i] = 2 * math.Log(l)
 		}
-		q := posterior.NewNearest(posterior.Given{Kernel: kernel.Matern32(8, true), Theta: theta, Mean: kernel.ZeroMean{}, Noise: 0.1, X: x, Y: y}, 512)
+		q := posterior.NewNearest(posterior.Given{Kernel: kernel.Matern32(8, true), Theta: theta, Mean: kernel.ZeroMean{},
+			Noise: 0.1, X: x, Y: y}, 512)
 		points, mean, variance := matrix.New(1000, 8), make([]float64, 1000), make([]float64, 1000)
 		for i := range points.Data {
 			points.Data[i] = rng.NormFloat64()
@@ -52,7 +53,8 @@ func TestNearestOverflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := matrix.Of(2, 1, []float64{0.5, 1e3})
-	p := posterior.NewNearest(posterior.Given{Kernel: k, Theta: []float64{709}, Mean: kernel.ZeroMean{}, Noise: 0.1, X: x, Y: []float64{1, 2}}, 2)
+	p := posterior.NewNearest(posterior.Given{Kernel: k, Theta: []float64{709}, Mean: kernel.ZeroMean{}, Noise: 0.1, X: x,
+		Y: []float64{1, 2}}, 2)
 	mean, variance := make([]float64, 1), make([]float64, 1)
 	p.Latent(matrix.Of(1, 1, []float64{0.5}), mean, variance)
 	if !math.IsNaN(mean[0]) {
@@ -86,7 +88,8 @@ func TestNearestIsConditional(t *testing.T) {
 			t.Fatal(err)
 		}
 		theta := make([]float64, len(k.Params()))
-		q := posterior.NewNearest(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{}, Beta: []float64{0.3}, Noise: 0.1, X: x, Y: y}, m)
+		q := posterior.NewNearest(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{}, Beta: []float64{0.3},
+			Noise: 0.1, X: x, Y: y}, m)
 		mean, variance := make([]float64, at.Rows), make([]float64, at.Rows)
 		q.Latent(at, mean, variance)
 
@@ -114,7 +117,8 @@ func TestNearestIsConditional(t *testing.T) {
 				copy(nearX.Row(j), x.Row(row))
 				nearY[j] = y[row]
 			}
-			exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{}, Beta: []float64{0.3}, Noise: 0.1, X: nearX, Y: nearY})
+			exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{},
+				Beta: []float64{0.3}, Noise: 0.1, X: nearX, Y: nearY})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +156,8 @@ func TestNearestOfManyRows(t *testing.T) {
 	for i := range y {
 		x.Data[i], y[i] = rng.NormFloat64(), rng.NormFloat64()
 	}
-	q := posterior.NewNearest(posterior.Given{Kernel: kernel.SE(1, true), Theta: make([]float64, 2), Mean: kernel.ZeroMean{}, Noise: 0.1, X: x, Y: y}, 3)
+	q := posterior.NewNearest(posterior.Given{Kernel: kernel.SE(1, true), Theta: make([]float64, 2),
+		Mean: kernel.ZeroMean{}, Noise: 0.1, X: x, Y: y}, 3)
 	at := matrix.New(1<<14+40, 1)
 	for i := range at.Data {
 		at.Data[i] = rng.NormFloat64()

@@ -154,8 +154,8 @@ func (p *Posterior) tiles(count int, x matrix.Dense, mean []float64, then func(i
 	})
 }
 
-// Slopes adds the derivatives of the mean at the rows of x by their inputs to dX. It returns false, and adds nothing, if
-// the mean has none: it jumps where other rows become the nearest.
+// Slopes adds the derivatives of the mean at the rows of x by their inputs to dX. It returns false, and adds nothing,
+// if the mean has none: it jumps where other rows become the nearest.
 func (p *Posterior) Slopes(x, dX matrix.Dense) bool {
 	n, w := p.Support.Rows, p.Weights()
 	if n > 0 && w == nil {
@@ -166,7 +166,8 @@ func (p *Posterior) Slopes(x, dX matrix.Dense) bool {
 		for i := range x.Rows {
 			copy(bar.Row(i), w)
 		}
-		kernel.At(p.Kernel, p.Theta).Pull(x, p.Support, kernel.Adjoint{K: bar, Gradient: kernel.Gradient{Theta: make([]float64, len(p.Theta)), Inputs: dX}})
+		kernel.At(p.Kernel, p.Theta).Pull(x, p.Support, kernel.Adjoint{K: bar,
+			Gradient: kernel.Gradient{Theta: make([]float64, len(p.Theta)), Inputs: dX}})
 	}
 	ones := make([]float64, x.Rows)
 	for i := range ones {
@@ -199,6 +200,6 @@ func (p *Posterior) LeaveOneOut(y []float64) (mean, variance []float64, ok bool)
 }
 
 // Follows returns nil if the solution follows from the prior, the support and the noise variance with the targets y of
-// the support's rows, where the prior's mean is mean. y and mean are those of the rows at hand, all ranks having all rows
-// together. An error is ErrOther, or says how far off the solution is. Inducing inputs make any solution possible.
+// the support's rows, where the prior's mean is mean. y and mean are those of the rows at hand, all ranks having all
+// rows together. An error is ErrOther, or says how far off the solution is. Inducing inputs make any solution possible.
 func (p *Posterior) Follows(y, mean []float64, at Made) error { return p.follows(p, y, mean, at) }

@@ -58,7 +58,8 @@ func problems(t *testing.T) []problem {
 
 func (p problem) fit(t *testing.T) *posterior.Posterior {
 	t.Helper()
-	q, err := posterior.NewExact(posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta, Noise: p.noise, X: p.x, Y: p.y})
+	q, err := posterior.NewExact(posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta, Noise: p.noise,
+		X: p.x, Y: p.y})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,14 +353,16 @@ func TestNewExactRefuses(t *testing.T) {
 	p := problems(t)[0]
 	copy(p.x.Row(1), p.x.Row(0))
 	p.noise = 1e-20
-	_, err := posterior.NewExact(posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta, Noise: p.noise, X: p.x, Y: p.y})
+	_, err := posterior.NewExact(posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta, Noise: p.noise,
+		X: p.x, Y: p.y})
 	if err == nil || !strings.Contains(err.Error(), "1e-20") ||
 		!strings.Contains(err.Error(), "raise the noise variance") {
 		t.Errorf("two equal rows without noise: %v", err)
 	}
 	p = problems(t)[0]
 	p.y[3] = math.Inf(1)
-	if _, err := posterior.NewExact(posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta, Noise: p.noise, X: p.x, Y: p.y}); err == nil ||
+	if _, err := posterior.NewExact(posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta,
+		Noise: p.noise, X: p.x, Y: p.y}); err == nil ||
 		!strings.Contains(err.Error(), "extreme values") {
 		t.Errorf("an infinite target: %v", err)
 	}
@@ -371,7 +374,8 @@ func Example() {
 	theta := []float64{0, 0} // ln l² and ln σ_s²: both 1
 	x := matrix.Of(3, 1, []float64{-1, 0, 1})
 	y := []float64{-0.8, 0.1, 0.9}
-	q, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{}, Noise: 0.01, X: x, Y: y})
+	q, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{}, Noise: 0.01, X: x,
+		Y: y})
 	if err != nil {
 		fmt.Println(err)
 		return

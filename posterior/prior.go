@@ -27,7 +27,8 @@ func (p *Posterior) Unconditioned(temper float64) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Posterior{Kernel: k, Mean: m, Noise: p.Noise, Support: matrix.New(0, p.Support.Cols), Solution: Untouched{}}, nil
+	return &Posterior{Kernel: k, Mean: m, Noise: p.Noise, Support: matrix.New(0, p.Support.Cols),
+		Solution: Untouched{}}, nil
 }
 
 // OfPrior returns the posterior that the prior of this one is, without its Noise, and its

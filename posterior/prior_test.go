@@ -31,7 +31,8 @@ func priors(t *testing.T) (kernel.Kernel, map[string]*posterior.Posterior) {
 	theta := []float64{0.3, 0.7, -0.2, -1}
 	beta := []float64{0.4, 0.1, -0.3}
 	x, y := rowsOf(rng, 30, 2)
-	exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{Dim: 2}, Beta: beta, Noise: 0.1, X: x, Y: y})
+	exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{Dim: 2}, Beta: beta,
+		Noise: 0.1, X: x, Y: y})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,8 @@ func TestTwoSteps(t *testing.T) {
 	}
 	x1, y1 := rowsOf(rand.New(rand.NewPCG(2, 3)), 30, 2) // those of priors
 	both := matrix.Of(55, 2, append(append([]float64(nil), x1.Data...), x2.Data...))
-	one, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: p.Theta, Mean: p.Mean, Beta: p.Beta, Noise: 0.1, X: both, Y: append(append([]float64(nil), y1...), y2...)})
+	one, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: p.Theta, Mean: p.Mean, Beta: p.Beta, Noise: 0.1,
+		X: both, Y: append(append([]float64(nil), y1...), y2...)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -146,8 +146,8 @@ func (p *Posterior) HasCovariance() error {
 	return nil
 }
 
-// JointBytes is the memory that a covariance matrix and draws take at rows together: covariances with their factor, what
-// the rows have in common with the support, of a prior that is a posterior too, and the draws.
+// JointBytes is the memory that a covariance matrix and draws take at rows together: covariances with their factor,
+// what the rows have in common with the support, of a prior that is a posterior too, and the draws.
 func (p *Posterior) JointBytes(rows, draws int) int64 {
 	n, k, support := int64(rows), int64(draws), int64(p.Standing())
 	if p.Joint() == nil {

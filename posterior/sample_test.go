@@ -69,7 +69,8 @@ func TestSampleMoments(t *testing.T) {
 		}
 		moments(t, p.name+", pathwise", out, none, cov.At)
 
-		cg, err := posterior.NewIterative(ctx, posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta, Noise: p.noise, X: p.x, Y: p.y}, 5, posterior.Iterative{})
+		cg, err := posterior.NewIterative(ctx, posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta,
+			Noise: p.noise, X: p.x, Y: p.y}, 5, posterior.Iterative{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,8 @@ func chains(t *testing.T) map[string]*posterior.Posterior {
 	k, err := kernel.Parse("(se*periodic+white)*linear+matern32*matern12*constant", 2, false)
 	must(nil, err)
 	x, y := rowsOf(rand.New(rand.NewPCG(3, 7)), 12, 2)
-	product := must(posterior.NewExact(posterior.Given{Kernel: k, Theta: make([]float64, len(k.Params())), Mean: kernel.ZeroMean{}, Noise: 0.3, X: x, Y: y}))
+	product := must(posterior.NewExact(posterior.Given{Kernel: k, Theta: make([]float64, len(k.Params())),
+		Mean: kernel.ZeroMean{}, Noise: 0.3, X: x, Y: y}))
 	return map[string]*posterior.Posterior{
 		"exact prior":             must(ps["exact"].Unconditioned(0.3)),
 		"sparse prior":            must(ps["sparse"].Unconditioned(0.3)),
@@ -226,7 +228,8 @@ func TestSampleErrors(t *testing.T) {
 	_, ps := priors(t)
 	x, y := rowsOf(rand.New(rand.NewPCG(9, 8)), 1001, 2)
 	out := matrix.New(1001, 1)
-	near := posterior.NewNearest(posterior.Given{Kernel: kernel.SE(2, false), Theta: []float64{0, 0}, Mean: kernel.ZeroMean{}, Noise: 0.1, X: x, Y: y}, 20)
+	near := posterior.NewNearest(posterior.Given{Kernel: kernel.SE(2, false), Theta: []float64{0, 0},
+		Mean: kernel.ZeroMean{}, Noise: 0.1, X: x, Y: y}, 20)
 	if err := near.Sample(ctx, x, out, posterior.Draws{Seed: 0, Solve: posterior.Iterative{}}); err == nil ||
 		!strings.Contains(err.Error(), "nearest rows") {
 		t.Errorf("draws from a posterior of the nearest rows: %v", err)
@@ -242,19 +245,23 @@ func TestSampleErrors(t *testing.T) {
 		!strings.Contains(err.Error(), `kernel "posterior": ask for at most 1000 rows`) {
 		t.Errorf("random features of a posterior: %v", err)
 	}
-	if err := of.Sample(ctx, x.RowRange(0, 9), out.RowRange(0, 9), posterior.Draws{Seed: 0, Solve: posterior.Iterative{}}); err != nil {
+	if err := of.Sample(ctx, x.RowRange(0, 9), out.RowRange(0, 9),
+		posterior.Draws{Seed: 0, Solve: posterior.Iterative{}}); err != nil {
 		t.Error(err)
 	}
-	cg, err := posterior.NewIterative(ctx, posterior.Given{Kernel: near.Kernel, Theta: near.Theta, Mean: near.Mean, Noise: 0.1, X: x, Y: y}, 20, posterior.Iterative{})
+	cg, err := posterior.NewIterative(ctx, posterior.Given{Kernel: near.Kernel, Theta: near.Theta, Mean: near.Mean,
+		Noise: 0.1, X: x, Y: y}, 20, posterior.Iterative{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var stalled *iterative.Stalled
-	if err := cg.Sample(ctx, x, out, posterior.Draws{Seed: 0, Solve: posterior.Iterative{Tolerance: 1e-30}}); !errors.As(err, &stalled) {
+	if err := cg.Sample(ctx, x, out,
+		posterior.Draws{Seed: 0, Solve: posterior.Iterative{Tolerance: 1e-30}}); !errors.As(err, &stalled) {
 		t.Errorf("a tolerance under rounding: %v", err)
 	}
 	cancel()
-	if err := cg.Sample(ctx, x, out, posterior.Draws{Seed: 0, Solve: posterior.Iterative{}}); !errors.Is(err, context.Canceled) {
+	err = cg.Sample(ctx, x, out, posterior.Draws{Seed: 0, Solve: posterior.Iterative{}})
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

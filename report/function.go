@@ -540,11 +540,14 @@ func (r *maker) drawSurface() error {
 			return err
 		}
 		chart.Specks(specks)
-		charts[i] = described{chart, fmt.Sprintf("%s over %s and %s: from %s to %s. %.0f %% of the area is far from all rows.", of.words, a.name, b.name, number(slices.Min(of.grid.Z)), number(slices.Max(of.grid.Z)), 100*float64(pale)/float64(cols*lines))}
+		charts[i] = described{chart, fmt.Sprintf("%s over %s and %s: from %s to %s. %.0f %% of the area is far from all "+
+			"rows.", of.words, a.name, b.name, number(slices.Min(of.grid.Z)), number(slices.Max(of.grid.Z)),
+			100*float64(pale)/float64(cols*lines))}
 	}
 	return r.draw(Figure{Title: "Over " + a.name + " and " + b.name,
 		Caption: fmt.Sprintf("Left the predicted mean, right the standard deviation of the function, over the two most "+
-			"important columns of numbers. Points are rows; pale is what is farther than a twelfth of the axes from every row.%s", r.through())}, charts...)
+			"important columns of numbers. Points are rows; pale is what is farther than a twelfth of the axes from every "+
+			"row.%s", r.through())}, charts...)
 }
 
 func (r *maker) drawInducing() error {

@@ -225,6 +225,7 @@ func (r *maker) warnOfCertificate() {
 	case !c.Valid:
 		r.warn("The bound is heuristic, not a certificate: %s.", c.Label)
 	case cautious.RoundUp(c.MeanBound, 3) >= 1:
-		r.warn("The bound on predictions is 1: it promises nothing. More rows, a wider ε or fewer kernel parameters lower it.")
+		r.warn("The bound on predictions is 1: it promises nothing. More rows, a wider ε or fewer kernel parameters lower " +
+			"it.")
 	}
 }

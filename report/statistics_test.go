@@ -404,7 +404,8 @@ func TestNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	notes := slices.DeleteFunc(r.Warnings, func(text string) bool { return !strings.Contains(text, "on the edge") })
-	if len(notes) != 1 || !strings.Contains(notes[0], strings.Join(m.Inputs[:8], ", ")) || !strings.HasSuffix(notes[0], ".") {
+	if len(notes) != 1 || !strings.Contains(notes[0], strings.Join(m.Inputs[:8], ", ")) ||
+		!strings.HasSuffix(notes[0], ".") {
 		t.Errorf("%q", r.Warnings)
 	}
 }
@@ -541,7 +542,8 @@ func TestNothingCertified(t *testing.T) {
 			for _, reason := range r.Conditions {
 				text = strings.ReplaceAll(text, html.EscapeString(reason), "")
 			}
-			if said, is := regexp.MustCompile("[^.<>]*(certified|the guarantee is|the certificate's ε)[^.<>]*").FindString(text), name == "certified"; (said != "") != is {
+			if said, is := regexp.MustCompile("[^.<>]*(certified|the guarantee is|the certificate's "+
+				"ε)[^.<>]*").FindString(text), name == "certified"; (said != "") != is {
 				t.Errorf("valid: %v: %q", is, said)
 			}
 			if len(r.samples) == 0 {

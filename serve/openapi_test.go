@@ -292,7 +292,8 @@ func TestDescribedWell(t *testing.T) {
 // TestSchemasHold: the check of schemas can fail.
 func TestSchemasHold(t *testing.T) {
 	d := described(t)
-	answer := `{"model": "m", "target": "y", "predictions": [{"mean": 1, "latent_variance": 1, "predictive_variance": 1, "lower95": 0, "upper95": 2, "outside": 0, "latent_sd": 1, "predictive_sd": 1}]}`
+	answer := `{"model": "m", "target": "y", "predictions": [{"mean": 1, "latent_variance": 1, "predictive_variance": ` +
+		`1, "lower95": 0, "upper95": 2, "outside": 0, "latent_sd": 1, "predictive_sd": 1}]}`
 	for text, want := range map[string]string{
 		answer: "",
 		strings.Replace(answer, `"outside": 0`, `"outside": 0.5`, 1):           "where [integer] should be",

@@ -226,7 +226,8 @@ func TestCategories(t *testing.T) {
 		t.Errorf("status %d: %s", status, body)
 	}
 	var a Answer
-	status, body := post(t, url, jsonKind, `{"rows": [["oil", 2], {"fuel": "gas", "size": null}, {"size": 1, "fuel": "coal"}, [null, 3], [7, 4]]}`)
+	status, body := post(t, url, jsonKind,
+		`{"rows": [["oil", 2], {"fuel": "gas", "size": null}, {"size": 1, "fuel": "coal"}, [null, 3], [7, 4]]}`)
 	if err := json.Unmarshal([]byte(body), &a); status != 200 || err != nil ||
 		!slices.Equal(a.Predictions, read(t, want)) {
 		t.Errorf("status %d, %v: %s", status, err, body)
@@ -382,7 +383,8 @@ func TestRefusals(t *testing.T) {
 		{"body too large", rows(`[[1]` + strings.Repeat(" ", 5000) + `]`), 413, "larger than 4096 bytes"},
 		{"endless body", "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nTransfer-Encoding: " +
 			"chunked\r\n\r\n2000\r\n" + strings.Repeat("x", 0x2000), 413, "larger than"},
-		{"slow body", "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: 9\r\n\r\nx\n", 408, "didn't come within 2s"},
+		{"slow body", "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: " +
+			"9\r\n\r\nx\n", 408, "didn't come within 2s"},
 		{"slow header", "POST /v1/predict HTTP/1.1\r\nHost:", none, ""},
 		{"silence", "", none, ""},
 		{"huge header", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 40000) + "\r\n\r\n", 431, ""},

@@ -71,9 +71,9 @@ type Server struct {
 //go:embed openapi.json page
 var assets embed.FS
 
-// Handler answers requests about one model, for a program that has a server of its own: all that package serve lists but
-// outcomes, which take a ledger. Of the options it refuses Ledger, and has no use for Reload, Open and TLS: names of hosts
-// and encryption are up to the program's server. Under another path than / use http.StripPrefix.
+// Handler answers requests about one model, for a program that has a server of its own: all that package serve lists
+// but outcomes, which take a ledger. Of the options it refuses Ledger, and has no use for Reload, Open and TLS: names
+// of hosts and encryption are up to the program's server. Under another path than / use http.StripPrefix.
 func Handler(m *krigo.Model, o Options) (http.Handler, error) {
 	if o.Ledger != "" {
 		return nil, &krigo.UsageError{Err: errors.New("serve.Handler takes no outcomes: leave out Ledger, or use serve.New")}

@@ -122,10 +122,11 @@ func TestAdamFirstSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	var points [][]float64
-	if _, err := (Adam{Steps: 2, LearningRate: 0.1, FinalRate: 0.05, Epsilon: 1e-6}).Minimize(context.Background(), l, StartAdam(x), func(s *AdamState) error {
-		points = append(points, slices.Clone(s.X))
-		return nil
-	}); err != nil {
+	if _, err := (Adam{Steps: 2, LearningRate: 0.1, FinalRate: 0.05, Epsilon: 1e-6}).Minimize(context.Background(), l,
+		StartAdam(x), func(s *AdamState) error {
+			points = append(points, slices.Clone(s.X))
+			return nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range x {
@@ -197,11 +198,12 @@ func TestAdamResumes(t *testing.T) {
 			a.LearningRate = 1
 		}
 		var files [][]byte
-		want, err := a.In(bounds).Minimize(context.Background(), fresh(), StartAdam([]float64{-1, 2}), func(s *AdamState) error {
-			file, err := json.Marshal(s)
-			files = append(files, file)
-			return err
-		})
+		want, err := a.In(bounds).Minimize(context.Background(), fresh(), StartAdam([]float64{-1, 2}),
+			func(s *AdamState) error {
+				file, err := json.Marshal(s)
+				files = append(files, file)
+				return err
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,12 +250,13 @@ func TestAdamResumes(t *testing.T) {
 func TestAdamStaysInTheBox(t *testing.T) {
 	l := newLine(23)
 	bounds := Bounds{Lower: []float64{1, 0.25}, Upper: []float64{2, 0.25}}
-	s, err := Adam{Steps: 500, Batch: 7, LearningRate: 0.1}.In(bounds).Minimize(context.Background(), l, StartAdam([]float64{7, 7}), func(s *AdamState) error {
-		if s.X[0] < 1 || s.X[0] > 2 || s.X[1] != 0.25 {
-			return fmt.Errorf("outside at %v", s.X)
-		}
-		return nil
-	})
+	s, err := Adam{Steps: 500, Batch: 7, LearningRate: 0.1}.In(bounds).Minimize(context.Background(), l,
+		StartAdam([]float64{7, 7}), func(s *AdamState) error {
+			if s.X[0] < 1 || s.X[0] > 2 || s.X[1] != 0.25 {
+				return fmt.Errorf("outside at %v", s.X)
+			}
+			return nil
+		})
 	if err != nil || s.X[0] != 1 {
 		t.Errorf("ended at %v (%v), want 1 on the bound", s.X, err)
 	}
@@ -262,12 +265,14 @@ func TestAdamStaysInTheBox(t *testing.T) {
 func TestAdamRejects(t *testing.T) {
 	l := newLine(23)
 	l.wall = 0.2
-	s, err := Adam{Steps: 400, Batch: 7, LearningRate: 0.3}.Minimize(context.Background(), l, StartAdam([]float64{-1, 0}), nil)
+	s, err := Adam{Steps: 400, Batch: 7, LearningRate: 0.3}.Minimize(context.Background(), l, StartAdam([]float64{-1, 0}),
+		nil)
 	if err != nil || s.Rejected == 0 || !strings.Contains(s.Rejection, "wall") || s.Previous[0] > 0.2 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	var start *StartError
-	if _, err := (Adam{Steps: 1}).Minimize(context.Background(), l, StartAdam([]float64{1, 0}), nil); !errors.As(err, &start) {
+	if _, err := (Adam{Steps: 1}).Minimize(context.Background(), l, StartAdam([]float64{1, 0}), nil); !errors.As(err,
+		&start) {
 		t.Errorf("a start beyond the wall: %v", err)
 	}
 	l = newLine(23)
@@ -278,7 +283,8 @@ func TestAdamRejects(t *testing.T) {
 		}
 		return nil
 	}
-	if s, err := (Adam{Steps: 100}).Minimize(context.Background(), l, StartAdam([]float64{1, 0}), nil); err != nil || s.Stopped != Rejections || s.Steps != 3 || !slices.Equal(s.X, s.Previous) {
+	if s, err := (Adam{Steps: 100}).Minimize(context.Background(), l, StartAdam([]float64{1, 0}), nil); err != nil ||
+		s.Stopped != Rejections || s.Steps != 3 || !slices.Equal(s.X, s.Previous) {
 		t.Errorf("where no step succeeds: %+v, %v", s, err)
 	}
 }
@@ -306,7 +312,8 @@ func TestAdamRefuses(t *testing.T) {
 		}
 	}
 	ended := errors.New("enough")
-	if s, err := (Adam{Steps: 5}).Minimize(ctx, l, StartAdam([]float64{0, 0}), func(*AdamState) error { return ended }); err != ended || s.Steps != 1 || s.Stopped != Cancelled {
+	if s, err := (Adam{Steps: 5}).Minimize(ctx, l, StartAdam([]float64{0, 0}),
+		func(*AdamState) error { return ended }); err != ended || s.Steps != 1 || s.Stopped != Cancelled {
 		t.Errorf("ended by the callback: %+v, %v", s, err)
 	}
 }
@@ -337,7 +344,8 @@ func TestPlainSteps(t *testing.T) {
 // TestNearestBatches: every batch is a row and its neighbours, and all rows get their turn.
 func TestNearestBatches(t *testing.T) {
 	l := newLine(23)
-	if _, err := (Adam{Steps: 200, Batch: 5, Nearest: true}).Minimize(context.Background(), l, StartAdam([]float64{0, 0}), nil); err != nil {
+	if _, err := (Adam{Steps: 200, Batch: 5, Nearest: true}).Minimize(context.Background(), l, StartAdam([]float64{0, 0}),
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	for i, n := range l.seen {

@@ -18,13 +18,14 @@ func TestMMA(t *testing.T) {
 		}
 		t.Run(p.name, func(t *testing.T) {
 			last := math.Inf(1)
-			r, err := MMA{MaxEvaluations: 20000, ValueTolerance: 1e-12}.In(p.bounds).Minimize(context.Background(), p.new(), StartMMA(p.start), func(s *MMAState) error {
-				if s.Value > last {
-					t.Errorf("iteration %d: %v after %v", s.Iterations, s.Value, last)
-				}
-				last = s.Value
-				return nil
-			})
+			r, err := MMA{MaxEvaluations: 20000, ValueTolerance: 1e-12}.In(p.bounds).Minimize(context.Background(), p.new(),
+				StartMMA(p.start), func(s *MMAState) error {
+					if s.Value > last {
+						t.Errorf("iteration %d: %v after %v", s.Iterations, s.Value, last)
+					}
+					last = s.Value
+					return nil
+				})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -54,7 +54,8 @@ func TestForgedPriors(t *testing.T) {
 	evidence, vfe := krigo.Method{Name: "evidence"}, krigo.Method{Name: "vfe", Inducing: 6, Epochs: 30}
 	exact := func(t *testing.T, like *posterior.Posterior, theta, beta []float64, on sample,
 		noise float64) *posterior.Posterior {
-		q, err := posterior.NewExact(posterior.Given{Kernel: like.Kernel, Theta: theta, Mean: like.Mean, Beta: beta, Noise: noise, X: on.x, Y: on.y})
+		q, err := posterior.NewExact(posterior.Given{Kernel: like.Kernel, Theta: theta, Mean: like.Mean, Beta: beta,
+			Noise: noise, X: on.x, Y: on.y})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -537,8 +537,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestNoiseless: scores that are little more than rounding are another program's up to rounding. It says that it couldn't
-// tell smaller ones apart, and refuses those that are smaller by more.
+// TestNoiseless: scores that are little more than rounding are another program's up to rounding. It says that it
+// couldn't tell smaller ones apart, and refuses those that are smaller by more.
 func TestNoiseless(t *testing.T) {
 	python(t)
 	text := "x,z,y\n"
@@ -621,7 +621,8 @@ func TestForeignLoss(t *testing.T) {
 	if err := m.Save(path); err != nil {
 		t.Fatal(err)
 	}
-	if agrees, said := verify(t, path, table); agrees || !strings.Contains(said, "not checked by this program: the loss tanh") {
+	if agrees, said := verify(t, path, table); agrees || !strings.Contains(said,
+		"not checked by this program: the loss tanh") {
 		t.Error(said)
 	}
 }

@@ -198,7 +198,8 @@ func TestLongOffsets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts := regexp.MustCompile(`<text x="([0-9.]*)" y="([0-9.]*)" text-anchor="(\w+)">([^<]*)<`).FindAllStringSubmatch(svg, -1)
+	texts := regexp.MustCompile(`<text `+
+		`x="([0-9.]*)" y="([0-9.]*)" text-anchor="(\w+)">([^<]*)<`).FindAllStringSubmatch(svg, -1)
 	type box struct{ left, right, top, bottom float64 }
 	var all []box
 	for _, m := range texts {

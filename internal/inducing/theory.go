@@ -21,8 +21,8 @@ type Theory struct {
 	DPPError float64 // ε
 }
 
-// Theorem2 bounds D for any y with ‖y‖² = square ("Optimize to Generalize in Gaussian Processes", Theorem 1, first part;
-// "The Rényi Gaussian Process", Theorem 2), given the tail Σ_{m>M} λ_m of the kernel operator's eigenvalues:
+// Theorem2 bounds D for any y with ‖y‖² = square ("Optimize to Generalize in Gaussian Processes", Theorem 1, first
+// part; "The Rényi Gaussian Process", Theorem 2), given the tail Σ_{m>M} λ_m of the kernel operator's eigenvalues:
 //
 //	D ≤ (α/(2δt)) N ln(1 + t C_tot/(sN)) + (α C_tot/(2δs)) ‖y‖²/s,  t = 1−α
 //

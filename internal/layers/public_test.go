@@ -48,7 +48,8 @@ func TestPublic(t *testing.T) {
 			if n := f.Params().Len(); n > most {
 				t.Errorf("%s takes %d parameters, more than %d: make a struct of some", name, n, most)
 			}
-			if text := types.TypeString(f, nil); strings.Contains(text, module+"/internal/") && !strings.Contains(name, "Bundle") {
+			if text := types.TypeString(f, nil); strings.Contains(text, module+"/internal/") &&
+				!strings.Contains(name, "Bundle") {
 				t.Errorf("%s spells an internal type: %s", name, text)
 			}
 		}

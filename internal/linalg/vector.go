@@ -61,8 +61,8 @@ func logPortable(y, x []float64) {
 	}
 }
 
-// Log writes ln x_i to y, which may be x and is at least as long, to 1 ulp. A value doesn't depend on where in the slice
-// it stands. It may differ between levels by its error.
+// Log writes ln x_i to y, which may be x and is at least as long, to 1 ulp. A value doesn't depend on where in the
+// slice it stands. It may differ between levels by its error.
 func Log(y, x []float64) { logs[Level](y[:len(x)], x) }
 
 // Sincos writes sin x_i to s and cos x_i to c.

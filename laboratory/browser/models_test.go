@@ -17,6 +17,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/report"
 	"github.com/krigo-gp/krigo/serve"
 )
@@ -84,7 +85,7 @@ func shops(t *testing.T) (*dataset.Table, krigo.Data) {
 			1e4*(20+1.2*area+20*float64(zone)+8*rng.NormFloat64()))
 	}
 	reading := dataset.Reading{Dates: []dataset.Dates{{Column: "when", Parts: []string{"year"}}}}
-	table, err := reading.Read(strings.NewReader(b.String()), "shops.csv")
+	table, err := files.CSV{From: strings.NewReader(b.String()), Source: "shops.csv", As: reading}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}

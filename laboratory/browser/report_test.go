@@ -118,7 +118,8 @@ func TestReport(t *testing.T) {
 				t.Fatal(err)
 			}
 			if look.font != "" {
-				if err := p.Eval(`document.head.append(Object.assign(document.createElement("style"), {textContent: "body, .chart text { font-family: `+look.font+` }"}))`, nil); err != nil {
+				if err := p.Eval(`document.head.append(Object.assign(document.createElement("style"), {textContent: "body, `+
+					`.chart text { font-family: `+look.font+` }"}))`, nil); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -133,11 +134,13 @@ func TestReport(t *testing.T) {
 				t.Errorf("%s: %d pixels too wide, %v", file, wide, err)
 			}
 			var drawn int
-			if err := p.Eval(`[...document.querySelectorAll("svg.chart")].filter(s => s.getBoundingClientRect().width > 200 && s.querySelectorAll("path").length > 1).length`, &drawn); err != nil || drawn < len(titles) {
+			if err := p.Eval(`[...document.querySelectorAll("svg.chart")].filter(s => s.getBoundingClientRect().width > 200 `+
+				`&& s.querySelectorAll("path").length > 1).length`, &drawn); err != nil || drawn < len(titles) {
 				t.Errorf("%s: %d of %d figures are drawn, %v", file, drawn, len(titles), err)
 			}
 			var paper string
-			if err := p.Eval(`getComputedStyle(document.body).backgroundColor + getComputedStyle(document.querySelector("svg text")).fill`, &paper); err != nil {
+			if err := p.Eval(`getComputedStyle(document.body).backgroundColor + getComputedStyle(document.querySelector("svg `+
+				`text")).fill`, &paper); err != nil {
 				t.Fatal(err)
 			}
 			if known := papers[look.dark]; known != "" && known != paper {
@@ -159,8 +162,8 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestReportByKeyboardAndPrinted: what can be used has the focus in its order, and shows it; on paper nothing is folded, dark or
-// cut.
+// TestReportByKeyboardAndPrinted: what can be used has the focus in its order, and shows it; on paper nothing is
+// folded, dark or cut.
 func TestReportByKeyboardAndPrinted(t *testing.T) {
 	p, err := browser.Open()
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/laboratory/browser"
 	"github.com/krigo-gp/krigo/model"
@@ -64,7 +65,8 @@ func (s shop) shot(name string) {
 func (s shop) enter(selector, value string) {
 	s.t.Helper()
 	raw, _ := json.Marshal(value)
-	s.ok(s.Eval(fmt.Sprintf(`{const f = document.querySelector(%q); f.value = %s; f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true}))}`, selector, raw), nil))
+	s.ok(s.Eval(fmt.Sprintf(`{const f = document.querySelector(%q); f.value = %s; f.dispatchEvent(new Event("input", `+
+		`{bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true}))}`, selector, raw), nil))
 }
 
 // looks measures that texts don't meet and can be read, in the widths and colours of people's windows.
@@ -135,7 +137,8 @@ func TestPage(t *testing.T) {
 		t.Helper()
 		var want string
 		ok(p.Eval(fmt.Sprintf("shown(%v)", at(m, x).Mean), &want))
-		ok(p.Until(fmt.Sprintf(`document.getElementById("mean").textContent === %q && !document.getElementById("answer").hidden`, want)))
+		ok(p.Until(fmt.Sprintf(`document.getElementById("mean").textContent === %q && `+
+			`!document.getElementById("answer").hidden`, want)))
 	}
 	enter("#inputs input", "2.5")
 	mean(m, 2.5)
@@ -149,7 +152,8 @@ func TestPage(t *testing.T) {
 		t.Errorf("outside the range: %v, %q", void, got)
 	}
 	enter("#inputs input", "two")
-	ok(p.Until(`document.getElementById("answer").hidden && document.querySelector("#inputs input").getAttribute("aria-invalid") === "true"`))
+	ok(p.Until(`document.getElementById("answer").hidden && document.querySelector("#inputs ` +
+		`input").getAttribute("aria-invalid") === "true"`))
 	if got := text("none"); got != "No prediction: see what stands beside “x”." {
 		t.Errorf("%q", got)
 	}
@@ -169,11 +173,14 @@ func TestPage(t *testing.T) {
 	ok(err)
 	var shown string
 	ok(p.Eval(fmt.Sprintf("shown(%v)", ps[0].Mean), &shown))
-	ok(p.Until(fmt.Sprintf(`document.getElementById("mean").textContent === %q && !document.getElementById("answer").hidden`, shown)))
+	ok(p.Until(fmt.Sprintf(`document.getElementById("mean").textContent === %q && `+
+		`!document.getElementById("answer").hidden`, shown)))
 	enter("#model", "b")
 	ok(p.Until(`document.getElementById("title").textContent.startsWith("b:")`))
 
-	ok(p.Eval(`fetch("v1/outcomes?model=a", {method: "POST", headers: {"Content-Type": "text/csv", "Authorization": "Bearer secret"}, body: "x,y\n" + Array.from({length: 20}, (_, i) => i / 5 + ",100\n").join("")}).then(r => r.status)`, nil))
+	ok(p.Eval(`fetch("v1/outcomes?model=a", {method: "POST", headers: `+
+		`{"Content-Type": "text/csv", "Authorization": "Bearer secret"}, body: "x,y\n" + Array.from({length: 20}, (_, i) `+
+		`=> i / 5 + ",100\n").join("")}).then(r => r.status)`, nil))
 	enter("#model", "a")
 	ok(p.Until(`document.getElementById("watch").className === "alarm"`))
 	if got := text("watch"); !strings.HasPrefix(got, "ALARM at row ") || !strings.Contains(got, "20 outcomes, 20 missed") {
@@ -241,7 +248,8 @@ func TestLooks(t *testing.T) {
 	measured(0, 1)
 	p.ok(p.Eval(`{b.style.color = "#767676"; b.style.marginTop = "-25px"}`, nil))
 	measured(1, 0)
-	p.ok(p.Eval(`{b.style.marginTop = ""; b.style.marginLeft = "290px"; b.style.whiteSpace = "nowrap"; document.querySelector("text").setAttribute("fill", "#ccc")}`, nil))
+	p.ok(p.Eval(`{b.style.marginTop = ""; b.style.marginLeft = "290px"; b.style.whiteSpace = "nowrap"; `+
+		`document.querySelector("text").setAttribute("fill", "#ccc")}`, nil))
 	measured(1, 1)
 	if wide, err := p.Overflow(); err != nil || wide < 20 {
 		t.Errorf("%d pixels wider, %v", wide, err)
@@ -321,7 +329,8 @@ func TestPageExplains(t *testing.T) {
 			ID      string
 			Outline string
 		}
-		p.ok(p.Eval(`({ID: document.activeElement.id || document.activeElement.className || document.activeElement.tagName, Outline: getComputedStyle(document.activeElement).outlineStyle})`, &of))
+		p.ok(p.Eval(`({ID: document.activeElement.id || document.activeElement.className || `+
+			`document.activeElement.tagName, Outline: getComputedStyle(document.activeElement).outlineStyle})`, &of))
 		if of.Outline == "none" && of.ID != "BODY" {
 			t.Errorf("%s has the focus, and doesn't show it", of.ID)
 		}
@@ -345,7 +354,8 @@ func TestPageExplains(t *testing.T) {
 	p.looks("why")
 	tab("offer")
 	p.ok(p.Press("Enter"))
-	p.ok(p.Until(`!document.getElementById("answer").hidden && document.getElementById("input0").value === "4.5" && document.activeElement.id === "input0" && !document.querySelector(".offer")`))
+	p.ok(p.Until(`!document.getElementById("answer").hidden && document.getElementById("input0").value === "4.5" && ` +
+		`document.activeElement.id === "input0" && !document.querySelector(".offer")`))
 	tab("file")
 	tab("SUMMARY")
 	p.ok(p.Press("Enter"))
@@ -359,9 +369,11 @@ func TestPageExplains(t *testing.T) {
 
 	// A model of dates, whose tables have decimal commas.
 	p.enter("#model", "dates")
-	p.ok(p.Until(`document.getElementById("title").textContent === "dates: y from 2 inputs" && !document.getElementById("answer").hidden`))
+	p.ok(p.Until(`document.getElementById("title").textContent === "dates: y from 2 inputs" && ` +
+		`!document.getElementById("answer").hidden`))
 	var when struct{ Type, Value, Size, Hint string }
-	p.ok(p.Eval(`({Type: input0.type, Value: input0.value, Size: input1.value, Hint: document.getElementById("input0-hint").textContent})`, &when))
+	p.ok(p.Eval(`({Type: input0.type, Value: input0.value, Size: input1.value, Hint: `+
+		`document.getElementById("input0-hint").textContent})`, &when))
 	if when.Type != "date" || when.Hint != "rows from 2024-01-01 to 2024-12-22" ||
 		!strings.HasPrefix(when.Value, "2024-0") || !strings.Contains(when.Size, ",") {
 		t.Errorf("%+v", when)
@@ -409,7 +421,8 @@ func TestPageTables(t *testing.T) {
 	paste := func(table string) (s shown) {
 		t.Helper()
 		raw, _ := json.Marshal(table)
-		p.ok(p.Eval(fmt.Sprintf(`{document.getElementById("table").hidden = true; document.getElementById("pasted").value = %s; document.getElementById("use").click()}`, raw), nil))
+		p.ok(p.Eval(fmt.Sprintf(`{document.getElementById("table").hidden = true; document.getElementById("pasted").value `+
+			`= %s; document.getElementById("use").click()}`, raw), nil))
 		p.ok(p.Until(`!document.getElementById("table").hidden`))
 		p.ok(p.Eval(`(async () => ({Count: document.getElementById("count").textContent, Drawn: document.getElementById("drawn").textContent,
 			Lines: document.querySelectorAll("#chart .curve").length, Stems: document.querySelectorAll("#chart .stem").length,
@@ -490,7 +503,8 @@ func TestPageTables(t *testing.T) {
 	}
 
 	// the browser logs the status 400
-	p.ok(p.Eval(`{document.getElementById("pasted").value = "id;when\n1;05.03.2024\n"; document.getElementById("use").click()}`, nil))
+	p.ok(p.Eval(`{document.getElementById("pasted").value = "id;when\n1;05.03.2024\n"; `+
+		`document.getElementById("use").click()}`, nil))
 	p.ok(p.Until(`!document.getElementById("trouble").hidden && document.getElementById("table").hidden`))
 	if got := p.text("trouble"); !strings.HasPrefix(got, "No predictions: ") || !strings.Contains(got, "size") {
 		t.Errorf("%q", got)
@@ -518,8 +532,8 @@ func TestPageReading(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%d.%03d,5;%s;%d,25\n", 1+i%9, i*3%1000, cell, i%9+i/50)
 	}
-	table, err := dataset.Reading{Decimal: ",", Thousands: ".", Units: []string{"m²"},
-		Missing: []string{"k.A."}}.Read(strings.NewReader(b.String()), "t.csv")
+	table, err := files.CSV{From: strings.NewReader(b.String()), Source: "t.csv", As: dataset.Reading{Decimal: ",",
+		Thousands: ".", Units: []string{"m²"}, Missing: []string{"k.A."}}}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -569,7 +583,8 @@ func TestPageReading(t *testing.T) {
 	} {
 		p.enter("#input1", c.area)
 		p.enter("#input0", c.size)
-		p.ok(p.Until(fmt.Sprintf(`document.getElementById("mean").textContent === %q && !document.getElementById("answer").hidden`, c.want)))
+		p.ok(p.Until(fmt.Sprintf(`document.getElementById("mean").textContent === %q && `+
+			`!document.getElementById("answer").hidden`, c.want)))
 	}
 	for typed, offered := range map[string]string{"none": "", "1.23,5": "Use 123,5", "1.2345": "Use 1,2345",
 		"01.234": "Use 01,234", "12,5 kg": "Use 12,5", "1,2,3": "Use 12,3"} {
@@ -578,7 +593,8 @@ func TestPageReading(t *testing.T) {
 			Offer string
 		}
 		p.enter("#input0", typed)
-		p.ok(p.Eval(`({Wrong: input0.getAttribute("aria-invalid") === "true", Offer: document.querySelector(".offer")?.textContent || ""})`, &of))
+		p.ok(p.Eval(`({Wrong: input0.getAttribute("aria-invalid") === "true", Offer: `+
+			`document.querySelector(".offer")?.textContent || ""})`, &of))
 		if !of.Wrong || of.Offer != offered {
 			t.Errorf("%q: %+v, want %q", typed, of, offered)
 		}
@@ -607,7 +623,8 @@ func TestPageReading(t *testing.T) {
 		t.Error("nothing says whose the guarantee is")
 	}
 	p.enter("#model", "b")
-	p.ok(p.Until(`document.getElementById("title").textContent.startsWith("b:") && !document.getElementById("answer").hidden`))
+	p.ok(p.Until(`document.getElementById("title").textContent.startsWith("b:") && ` +
+		`!document.getElementById("answer").hidden`))
 	if p.ok(p.Eval(`document.getElementById("guarantee").hidden`, &hidden)); !hidden {
 		t.Error("a guarantee of a backtest")
 	}

@@ -46,7 +46,8 @@ func TestSite(t *testing.T) {
 				t.Errorf("%s: %d pixels too wide, %v", name, wide, err)
 			}
 			var paper string
-			if err := p.Eval(`document.querySelectorAll("img").forEach(i => i.loading = "eager"), getComputedStyle(document.body).backgroundColor`, &paper); err != nil {
+			if err := p.Eval(`document.querySelectorAll("img").forEach(i => i.loading = "eager"), `+
+				`getComputedStyle(document.body).backgroundColor`, &paper); err != nil {
 				t.Fatal(err)
 			}
 			papers = append(papers, paper)

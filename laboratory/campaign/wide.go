@@ -23,7 +23,8 @@ import (
 
 func init() {
 	campaigns = append(campaigns, campaign{"wide",
-		"requests of a model whose categories become thousands of inputs, to a server that the system lets have little memory", attackWide})
+		"requests of a model whose categories become thousands of inputs, to a server that the system lets have little " +
+			"memory", attackWide})
 }
 
 // A server's requests may take wideMemory together, by --max-body, and the system refuses its process more than

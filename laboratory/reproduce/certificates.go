@@ -63,7 +63,8 @@ var certifiedMethods = []certifiedMethod{
 		}},
 	{name: "paper", says: "kl-pac with the grid prior: the paper's method with valid scaling",
 		set: func(o *krigo.Options, _ string) {}},
-	{name: "mixed", says: "the same with Maurer's constant, a grid of 0 to 2 digits and perhaps few different lengthscales", set: func(o *krigo.Options, _ string) {
+	{name: "mixed", says: "the same with Maurer's constant, a grid of 0 to 2 digits and perhaps few different " +
+		"lengthscales", set: func(o *krigo.Options, _ string) {
 		o.Promise.Bound, o.Prior.Mixed = pacbayes.MaurerBound, true
 	}},
 	{name: "mixed+α", says: "the same with α learnt (sparse GPs; boston with 100 inducing inputs)",

@@ -51,7 +51,8 @@ func TestManual(t *testing.T) {
 			t.Fatal(err)
 		}
 		joined := strings.ReplaceAll(string(text), "\\\n", " ")
-		for _, found := range regexp.MustCompile("(?m)(?:^    |`)go run \\./reproduce ([^`#\n]+)").FindAllStringSubmatch(joined, -1) {
+		for _, found := range regexp.MustCompile("(?m)(?:^    |`)go run \\./reproduce "+
+			"([^`#\n]+)").FindAllStringSubmatch(joined, -1) {
 			commands++
 			line := strings.NewReplacer("[", "", "]", "", `"`, "").Replace(found[1])
 			if _, err := parse(append(strings.Fields(line), "--list"), &Env{Stdout: io.Discard}); err != nil {

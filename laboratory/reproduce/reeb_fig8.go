@@ -137,7 +137,8 @@ func discretised(ctx context.Context, grid pacbayes.Grid, n, test, rep int) (dis
 	}
 	lower, upper := slices.Repeat([]float64{-grid.L}, 5), slices.Repeat([]float64{grid.L}, 5)
 	lower[4], upper[4] = math.Log(1e-6), math.Log(1e3)
-	r, err := train.LBFGS{MaxEvaluations: 100}.In(train.Bounds{Lower: lower, Upper: upper}).Minimize(ctx, p, train.Start([]float64{0, 0, 0, 0, math.Log(0.1)}), nil)
+	r, err := train.LBFGS{MaxEvaluations: 100}.In(train.Bounds{Lower: lower, Upper: upper}).Minimize(ctx, p,
+		train.Start([]float64{0, 0, 0, 0, math.Log(0.1)}), nil)
 	if err != nil {
 		return discretisation{}, err
 	}

@@ -142,7 +142,8 @@ func (t truth) controls(m *krigo.Model, table *dataset.Table, rng *rand.Rand, co
 		return err
 	}
 	theta := []float64{2 * math.Log(0.01), 0}
-	over, err := posterior.NewExact(posterior.Given{Kernel: kernel.SE(1, false), Theta: theta, Mean: kernel.ZeroMean{}, Noise: 0.01, X: x, Y: y})
+	over, err := posterior.NewExact(posterior.Given{Kernel: kernel.SE(1, false), Theta: theta, Mean: kernel.ZeroMean{},
+		Noise: 0.01, X: x, Y: y})
 	if err != nil {
 		return err
 	}
@@ -168,7 +169,8 @@ func (t truth) controls(m *krigo.Model, table *dataset.Table, rng *rand.Rand, co
 		if err := d.Scaled(prior[:8], m.Scaling).Block(0, 8, few.Data, fewY); err != nil {
 			return err
 		}
-		q, err := posterior.NewExact(posterior.Given{Kernel: kernel.SE(1, false), Theta: []float64{0, 0}, Mean: kernel.ZeroMean{}, Noise: 0.1, X: few, Y: fewY})
+		q, err := posterior.NewExact(posterior.Given{Kernel: kernel.SE(1, false), Theta: []float64{0, 0},
+			Mean: kernel.ZeroMean{}, Noise: 0.1, X: few, Y: fewY})
 		if err != nil {
 			return err
 		}

@@ -17,9 +17,9 @@ import (
 )
 
 // Theory is what the theorems of Yue & Kontar ("The Rényi Gaussian Process") say at given parameters. Theorems 1 and 2
-// and their corollary bound D = ln p(y) − L_α, the Rényi divergence of the sparse posterior from the exact one. Theorem 5
-// bounds the divergence of the model's distribution of the targets from their true one. A figure whose condition fails
-// is missing, and Unsaid says why.
+// and their corollary bound D = ln p(y) − L_α, the Rényi divergence of the sparse posterior from the exact one. Theorem
+// 5 bounds the divergence of the model's distribution of the targets from their true one. A figure whose condition
+// fails is missing, and Unsaid says why.
 type Theory struct {
 	Alpha      float64    `json:"alpha"`
 	Delta      float64    `json:"delta"`                // each bound may fail with this probability

@@ -25,7 +25,8 @@ func TestSite(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := string(raw)
-		for _, m := range regexp.MustCompile(`(?:src|url)(?:="|\()([^")]+)|<link[^>]* href="([^"]+)"`).FindAllStringSubmatch(text, -1) {
+		for _, m := range regexp.MustCompile(`(?:src|url)(?:="|\()([^")]+)|<link[^>]* `+
+			`href="([^"]+)"`).FindAllStringSubmatch(text, -1) {
 			if from := m[1] + m[2]; strings.Contains(from, "//") {
 				t.Errorf("%s fetches %s", filepath.Base(p), from)
 			}

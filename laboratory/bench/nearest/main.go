@@ -102,7 +102,8 @@ func measure(path string, n, m, repeat, predict int, write string) (*report, err
 		r.Gradient[i] *= 2 // d/d ln l = 2 d/d ln l²
 	}
 	if predict = min(predict, n); predict > 0 {
-		q := posterior.NewNearest(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Noise: 0.1, X: rows.X, Y: rows.Y}, 256)
+		q := posterior.NewNearest(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Noise: 0.1, X: rows.X,
+			Y: rows.Y}, 256)
 		mean, variance := make([]float64, predict), make([]float64, predict)
 		start := time.Now()
 		q.Latent(rows.X.RowRange(0, predict), mean, variance)
