@@ -133,7 +133,7 @@ func TestFigures(t *testing.T) {
 				}
 			}
 			strange := regexp.MustCompile(`(src|href)="?https?:|url\(|@import|NaN|b<i>`)
-	if found := strange.FindString(withoutPictures(text)); found != "" {
+			if found := strange.FindString(withoutPictures(text)); found != "" {
 				t.Errorf("the page has %q", found)
 			}
 			for _, svg := range regexp.MustCompile(`(?s)<svg class="chart".*?</svg></svg>`).FindAllString(text, -1) {
