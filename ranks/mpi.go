@@ -82,7 +82,7 @@ const (
 // started it, by MPI, otherwise alone.
 func Start() (Ranks, error) {
 	if !Launched() {
-		return Alone, nil
+		return Alone{}, nil
 	}
 	var rank, size C.int
 	if status := C.start(&rank, &size); status != C.MPI_SUCCESS {
