@@ -229,6 +229,8 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--delta", "0"), 2, []string{"--delta 0"}},
 		{homesWith("--delta", "1"), 2, []string{"--delta 1"}},
 		{homesWith("--delta", "2"), 2, []string{"--delta 2"}},
+		{homesWith("more.csv"), 2, []string{`"more.csv" is one argument too many (usage: krigo fit DATA --target COL`}},
+		{[]string{"predict", "m.krigo"}, 2, []string{"an argument is missing (usage: krigo predict MODEL DATA"}},
 		{homesWith("--delta", "x"), 2, []string{"--delta", `"x"`}},
 		{homesWith("--objective", "elbo"), 2, []string{`objective "elbo"`, "kl-pac"}},
 		{homesWith("--objective", "renyi", "--alpha", "-0.5"), 2, []string{"want 0 ≤ α ≤ 1"}},

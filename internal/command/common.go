@@ -80,11 +80,14 @@ func misused(format string, args ...any) error {
 	return &krigo.UsageError{Err: fmt.Errorf(format, args...)}
 }
 
-// exactly is cobra.ExactArgs with krigo's exit status.
+// exactly refuses any other number of arguments.
 func exactly(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := cobra.ExactArgs(n)(cmd, args); err != nil {
-			return misused("%w (usage: %s)", err, cmd.UseLine())
+		switch {
+		case len(args) > n:
+			return misused("%q is one argument too many (usage: %s)", args[n], cmd.UseLine())
+		case len(args) < n:
+			return misused("an argument is missing (usage: %s)", cmd.UseLine())
 		}
 		return nil
 	}
