@@ -265,7 +265,7 @@ type Fresh struct {
 	EpsilonAbove float64       `json:"epsilon_above,omitempty"` //
 	EpsilonRaw   float64       `json:"epsilon_raw"`             //
 	GibbsRisk    float64       `json:"gibbs_risk"`              // mean loss of a random draw on these rows
-	Bound        float64       `json:"bound"`                   // of the Gibbs risk: kl⁻¹(risk, ln(1/δ)/n)
+	Bound        float64       `json:"bound"`                   // of the Gibbs risk: kl⁻¹(risk, ln(1/δ)/n); 1: none
 	MeanRisk     float64       `json:"mean_risk"`               // mean loss of the posterior mean
 	MeanBound    float64       `json:"mean_bound"`              // of its risk: exact binomial for 0/1 losses, else kl⁻¹
 
@@ -434,7 +434,9 @@ func (m *Model) CertifyFresh(ctx context.Context, table *dataset.Table) (found *
 		f.EpsilonAbove = l.Above
 	}
 	n := f.units()
-	f.Bound = pacbayes.TestBound(s.GibbsRisk, n, f.Delta)
+	if f.Bound = 1; !l.Kind.ByQuadrature() {
+		f.Bound = pacbayes.TestBound(s.GibbsRisk, n, f.Delta)
+	}
 	f.MeanBound = pacbayes.HoldOutBound(m.Terms.Loss.IsZeroOne() && f.Groups == 0, s.MeanRisk, n, f.Delta)
 	if group != nil {
 		f.complete = func() (risk float64, groups int, err error) {

@@ -79,6 +79,9 @@ func (k Kind) registered() func(miss float64) float64 {
 	return nil
 }
 
+// ByQuadrature says whether the expectation over a random draw is by quadrature, so that nothing bounds it.
+func (k Kind) ByQuadrature() bool { return k.registered() != nil }
+
 // Loss is a bounded loss ℓ(y, ŷ) ∈ [0,1].
 //
 // Below is the half-width ε, in the units y is given in (without unit for

@@ -231,7 +231,7 @@ func (t Terms) CheckRoute() error {
 	if !(t.Promise >= 0 && t.Promise < 1) {
 		return fmt.Errorf("promise %v: want a share below 1, such as 0.95", t.Promise)
 	}
-	if t.Loss.Kind.registered() != nil && !t.MeanAlone() {
+	if t.Loss.Kind.ByQuadrature() && !t.MeanAlone() {
 		return fmt.Errorf("loss %s: its expectation over a random draw is known by quadrature alone, which is no bound: it "+
 			"is "+
 			"certified for a predictor that was fixed before the certified rows were seen: it needs an informed prior that "+

@@ -31,6 +31,17 @@ func TestLossCertified(t *testing.T) {
 	}
 }
 
+// TestLossFresh: fresh rows bound the mean's loss by its values. Nothing bounds a random draw's, which is by quadrature.
+func TestLossFresh(t *testing.T) {
+	o := lossy("log")
+	o.Data.TestFraction = 0.2
+	m := roundTrip(t, waves(), o)
+	f, err := m.CertifyFresh(t.Context(), waves())
+	if err != nil || f.Bound != 1 || f.MeanBound != pacbayes.HoldOutBound(false, f.MeanRisk, f.Rows, f.Delta) {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
 // TestLossRefused: what isn't valid has no certificate, and the reason names the loss.
 func TestLossRefused(t *testing.T) {
 	m, err := krigo.Fit(context.Background(), waves(), lossy("unbounded"))
