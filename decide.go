@@ -69,8 +69,7 @@ func Decide(ctx context.Context, table *dataset.Table, o Options) (told *Plan, e
 	return told, nil
 }
 
-// open deals a table's rows and decides the first stage of a fit, of which what there is to resume from is the fit's
-// own.
+// open deals a table's rows and decides the first stage of a fit. It refuses a checkpoint of another fit.
 func open(table *dataset.Table, o Options) (certified share, c *checkpoints, first *plan, err error) {
 	d, err := deal(table, o)
 	if err != nil {

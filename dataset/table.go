@@ -52,7 +52,7 @@ type oddText struct {
 type Found struct {
 	Headless  bool             // the file named no columns
 	Centuries []string         // columns of dates with years of two digits
-	Zones     []string         // columns of times of which some name their zone, and others don't
+	Zones     []string         // columns in which some times name their zone and others don't
 	Units     []map[string]int // by column, how many numbers stand beside each unit, or none, where units were named
 	Dropped   int              // rows that were left out, as they repeat others
 }

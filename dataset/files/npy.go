@@ -277,7 +277,7 @@ func (n *npy) layout(header map[string]any, length int64, column bool) error {
 	return n.fail("the NPY header's descr is neither a type nor a list of fields; write the file again")
 }
 
-// matrix makes so many columns of one type.
+// matrix describes columns that all have one type.
 func (n *npy) matrix(descr string, cols int, length int64) error {
 	kind, err := n.number(descr, "the matrix")
 	if err != nil {

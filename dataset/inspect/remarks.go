@@ -35,7 +35,7 @@ func rowAsHeader(t *dataset.Table, facts []ColumnFacts) bool {
 	return numbers > 0
 }
 
-// someZones tells of columns of times of which some name their zone.
+// someZones tells of columns in which some times name their zone and others don't.
 func someZones(t *dataset.Table) finding.List {
 	if t.Found.Zones == nil {
 		return nil
