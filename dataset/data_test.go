@@ -15,23 +15,18 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 func read(t *testing.T, text string) *dataset.Table {
 	t.Helper()
-	table, err := files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read())(t)
 	return table
 }
 
 func regression(t *testing.T, text, target string) *dataset.Data {
 	t.Helper()
-	d, err := read(t, text).Regression(target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(read(t, text).Regression(target))(t)
 	return d
 }
 
@@ -72,18 +67,13 @@ func upTo(n int) (numbers []int) {
 func valuesOf(t *testing.T, table *dataset.Table) []float64 {
 	t.Helper()
 	v := make([]float64, table.Rows*len(table.Names))
-	if err := table.Read(0, table.Rows, upTo(len(table.Names)), v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, table.Read(0, table.Rows, upTo(len(table.Names)), v))
 	return v
 }
 
 func TestRegression(t *testing.T) {
 	table := read(t, "a,MEDV,b\n1,2,3\n4,5,6\n")
-	d, err := table.Regression("MEDV")
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(table.Regression("MEDV"))(t)
 	x, y, err := d.Select(d.All())
 	if !slices.Equal(d.Inputs, []string{"a", "b"}) || !slices.Equal(x, []float64{1, 3, 4, 6}) ||
 		!slices.Equal(y, []float64{2, 5}) || err != nil {
@@ -121,16 +111,13 @@ func TestRegression(t *testing.T) {
 
 func TestUnlabelled(t *testing.T) {
 	table := read(t, "a,b,c\n1,2,3\n4,5,6\n")
-	d, err := table.Unlabelled([]string{"c", "a"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(table.Unlabelled([]string{"c", "a"}))(t)
 	x := make([]float64, 4)
 	if err := d.Scaled(d.All(), dataset.Identity(2)).Block(0, 2, x, nil); err != nil || !slices.Equal(x, []float64{3, 1,
 		6, 4}) {
 		t.Errorf("got %v, %v", x, err)
 	}
-	_, err = table.Unlabelled([]string{"p", "a", "q"})
+	_, err := table.Unlabelled([]string{"p", "a", "q"})
 	wantError(t, err, `f.csv: input columns missing: "p", "q"; the columns are "a", "b", "c"`)
 }
 
@@ -200,10 +187,7 @@ func TestScalingOf(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			v := c.values
 			d := dataOf(1, []float64{v[0], -77, v[1], v[2]}, []float64{1, 99, 2, 3})
-			s, err := dataset.ScalingOf(d, []int{0, 2, 3}, dataset.PriorRows)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(dataset.ScalingOf(d, []int{0, 2, 3}, dataset.PriorRows))(t)
 			near := func(got, want float64) bool { return math.Abs(got-want) <= 1e-15*math.Abs(want) }
 			if !near(s.InputMean[0], c.mean) || !near(s.InputScale[0], c.scale) || s.TargetMean != 2 ||
 				!near(s.TargetScale, root) || s.Source != dataset.PriorRows {
@@ -284,9 +268,7 @@ func TestReadScaling(t *testing.T) {
 			`the key "mean" stands twice`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, []byte(c.text), 0o600))
 			s, err := dataset.ReadScaling(path, d)
 			if c.want != "" {
 				wantError(t, err, path, c.want)
@@ -305,10 +287,7 @@ func TestReadScaling(t *testing.T) {
 // The deal and the hash are contracts of the model file: these values must never
 // change, or old models would find other rows than they were trained on.
 func TestContractsPinned(t *testing.T) {
-	roles, err := dataset.DealByPosition(12, 7, dataset.Counts{3, 2, 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	roles := must.Get(dataset.DealByPosition(12, 7, dataset.Counts{3, 2, 4}))(t)
 	// Both also from a separate implementation of PCG-DXSM and the byte layout.
 	if want := []dataset.Role{3, 2, 2, 0, 1, 3, 2, 0, 1, 2, 0, 3}; !slices.Equal(roles, want) {
 		t.Errorf("dealt %d, want %d", roles, want)
@@ -327,10 +306,7 @@ func TestContractsPinned(t *testing.T) {
 
 func TestHashSees(t *testing.T) {
 	Hash := func(x, y []float64, rows []int, cols int) string {
-		h, err := dataOf(cols, x, y).Hash(rows)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(dataOf(cols, x, y).Hash(rows))(t)
 		return h
 	}
 	x, y := []float64{1, 2, 3, 4, 5, 6}, []float64{0.1, 0.2, 0.3}
@@ -352,10 +328,7 @@ func TestHashSees(t *testing.T) {
 }
 
 func TestDealByPosition(t *testing.T) {
-	roles, err := dataset.DealByPosition(100, 1, dataset.Counts{10, 20, 30})
-	if err != nil {
-		t.Fatal(err)
-	}
+	roles := must.Get(dataset.DealByPosition(100, 1, dataset.Counts{10, 20, 30}))(t)
 	var all []int
 	for role, n := range []int{10, 20, 30, 40} {
 		rows := dataset.Roles{Of: roles}.Rows(dataset.Role(role))
@@ -386,7 +359,7 @@ func TestDealByPosition(t *testing.T) {
 			c[1],
 			c[2], c[3], c[0]))
 	}
-	_, err = dataset.DealByPosition(10, 1, dataset.Counts{0, -2, 0})
+	_, err := dataset.DealByPosition(10, 1, dataset.Counts{0, -2, 0})
 	wantError(t, err, "-2 calibration rows asked for")
 }
 
@@ -395,10 +368,7 @@ func TestDealByPositionUniform(t *testing.T) {
 	const deals = 6000
 	count := map[string]int{}
 	for seed := range uint64(deals) {
-		roles, err := dataset.DealByPosition(3, seed, dataset.Counts{1, 1, 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		roles := must.Get(dataset.DealByPosition(3, seed, dataset.Counts{1, 1, 1}))(t)
 		count[fmt.Sprintf("%d", roles)]++
 	}
 	chi2 := 0.0
@@ -426,14 +396,8 @@ func TestDeal(t *testing.T) {
 		x[i], y[i] = float64(i%20), float64(i%4) // every row three times
 	}
 	deal := func(x, y []float64, seed uint64, test, calibration, prior int) (*dataset.Units, dataset.Roles) {
-		u, err := dataOf(1, x, y).Units()
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := u.Deal(seed, dataset.Counts{test, calibration, prior})
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(dataOf(1, x, y).Units())(t)
+		r := must.Get(u.Deal(seed, dataset.Counts{test, calibration, prior}))(t)
 		return u, r
 	}
 	u, roles := deal(x, y, 7, 6, 8, 20)
@@ -491,14 +455,8 @@ func TestDeal(t *testing.T) {
 
 // TestDealPinned: the deal is a contract of the model file: these values must never change.
 func TestDealPinned(t *testing.T) {
-	u, err := dataOf(2, []float64{1, 2, 3, 4, 5, 6, 1, 2}, []float64{0.1, 0.2, 0.3, 0.1}).Units()
-	if err != nil {
-		t.Fatal(err)
-	}
-	roles, err := u.Deal(5, dataset.Counts{1, 0, 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(dataOf(2, []float64{1, 2, 3, 4, 5, 6, 1, 2}, []float64{0.1, 0.2, 0.3, 0.1}).Units())(t)
+	roles := must.Get(u.Deal(5, dataset.Counts{1, 0, 1}))(t)
 	const hash = "9f304ebd45dac86a3a204b9dd82105224a52095e42f8fa724a8dbfbc9151bc04"
 	// Both also from a separate implementation of the byte layout.
 	if want := []dataset.Role{2, 3, 0, 3}; u.Hash != hash || !slices.Equal(roles.Of, want) {
@@ -516,14 +474,8 @@ func TestDealUniform(t *testing.T) {
 		count := map[string]int{}
 		for k := range deals {
 			y, seed := of(k)
-			u, err := dataOf(1, []float64{1, 2, 3}, []float64{y, -1, -2}).Units()
-			if err != nil {
-				t.Fatal(err)
-			}
-			roles, err := u.Deal(seed, dataset.Counts{1, 1, 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			u := must.Get(dataOf(1, []float64{1, 2, 3}, []float64{y, -1, -2}).Units())(t)
+			roles := must.Get(u.Deal(seed, dataset.Counts{1, 1, 1}))(t)
 			count[fmt.Sprint(roles.Order)]++
 		}
 		chi2 := 0.0

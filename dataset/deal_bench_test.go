@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // BenchmarkDeal knows a million rows of eight inputs by their content, and deals them roles.
@@ -17,12 +18,7 @@ func BenchmarkDeal(b *testing.B) {
 	d := dataOf(cols, x, y)
 	b.ReportAllocs()
 	for b.Loop() {
-		u, err := d.Units()
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := u.Deal(0, dataset.Counts{n / 5, 0, n / 2}); err != nil {
-			b.Fatal(err)
-		}
+		u := must.Get(d.Units())(b)
+		must.Get(u.Deal(0, dataset.Counts{n / 5, 0, n / 2}))(b)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 const rooms = `fuel,size,zone,y
@@ -29,20 +30,15 @@ var roomInputs = []string{"fuel=gas", "fuel=oil", "fuel=other", "size", "zone=3"
 // encoded reads text, and encodes it by its first three rows.
 func encoded(t *testing.T, text string) *dataset.Data {
 	t.Helper()
-	d, err := read(t, text).Encode("y", nil, dataset.Coding{Categorical: []string{"fuel", "zone"},
-		Missing: dataset.FillMean}, these([]int{0, 1, 2}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(read(t, text).Encode("y", nil, dataset.Coding{Categorical: []string{"fuel", "zone"},
+		Missing: dataset.FillMean}, these([]int{0, 1, 2})))(t)
 	return d
 }
 
 func inputsOf(t *testing.T, d *dataset.Data) []float64 {
 	t.Helper()
 	x := make([]float64, d.Rows*d.Cols)
-	if err := d.Read(d.All(), x, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Read(d.All(), x, nil))
 	return x
 }
 
@@ -76,10 +72,7 @@ func TestEncode(t *testing.T) {
 		t.Error(s)
 	}
 
-	raw, err := json.Marshal(d.Encoding)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(d.Encoding))(t)
 	e := &dataset.Encoding{}
 	if err := json.Unmarshal(raw, e); err != nil || !reflect.DeepEqual(e, d.Encoding) {
 		t.Fatalf("%s, %v", raw, err)
@@ -120,10 +113,7 @@ func TestEncodingOfPriorRows(t *testing.T) {
 	if !reflect.DeepEqual(a.Encoding, b.Encoding) {
 		t.Errorf("%v and %v", a.Encoding, b.Encoding)
 	}
-	sa, err := dataset.ScalingOf(a, []int{0, 1, 2}, dataset.PriorRows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sa := must.Get(dataset.ScalingOf(a, []int{0, 1, 2}, dataset.PriorRows))(t)
 	if sb, err := dataset.ScalingOf(b, []int{0, 1, 2}, dataset.PriorRows); err != nil || !reflect.DeepEqual(sa, sb) {
 		t.Errorf("%+v and %+v, %v", sa, sb, err)
 	}
@@ -138,10 +128,7 @@ func TestEncodingOfPriorRows(t *testing.T) {
 // the same cells are the same rows with texts in any order.
 func TestEncodedHash(t *testing.T) {
 	of := func(d *dataset.Data) string {
-		hash, err := d.Hash(d.All())
-		if err != nil {
-			t.Fatal(err)
-		}
+		hash := must.Get(d.Hash(d.All()))(t)
 		hashes, _, err := d.RowHashes(d.All())
 		if err != nil {
 			t.Fatal(err)
@@ -198,15 +185,9 @@ func TestEncodeDisk(t *testing.T) {
 	prior := []int{0, 1, 2, 6, 50, 8000}
 	var answers []string
 	for _, table := range []*dataset.Table{memory, disk} {
-		d, err := table.Encode("y", nil, dataset.Coding{Categorical: []string{"kind"}, Missing: dataset.FillMean},
-			these(prior))
-		if err != nil {
-			t.Fatal(err)
-		}
-		hash, err := d.Hash(d.All())
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(table.Encode("y", nil, dataset.Coding{Categorical: []string{"kind"}, Missing: dataset.FillMean},
+			these(prior)))(t)
+		hash := must.Get(d.Hash(d.All()))(t)
 		x, y, err := d.Select([]int{8000, 8001, 7, 8, 5, 4096})
 		if err != nil {
 			t.Fatal(err)
@@ -233,11 +214,8 @@ func TestFills(t *testing.T) {
 
 // TestEncodeFindings: a category that no row has is no news.
 func TestEncodeFindings(t *testing.T) {
-	d, err := read(t, "fuel,c,y\ngas,7,1\noil,7,2\ngas,7,3\noil,7,4\ncoal,7,5\nwood,7,5\noil,7,2\n").Encode("y", nil,
-		dataset.Coding{Categorical: []string{"fuel"}, Missing: dataset.Refuse}, these([]int{0, 1, 4, 5}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(read(t, "fuel,c,y\ngas,7,1\noil,7,2\ngas,7,3\noil,7,4\ncoal,7,5\nwood,7,5\noil,7,2\n").Encode("y", nil,
+		dataset.Coding{Categorical: []string{"fuel"}, Missing: dataset.Refuse}, these([]int{0, 1, 4, 5})))(t)
 	found, err := inspect.Findings(d)
 	if want := (finding.List{finding.New(finding.Constant, []string{"c"}), finding.New(finding.Repeats, 1, 7, 7)}); err !=
 		nil || !reflect.DeepEqual(found, want) {
@@ -255,23 +233,14 @@ func TestCategoriesRounded(t *testing.T) {
 			`x.csv: line 3 (row 2), column 1 ("id"): 9.007199254740992e+15 is a category that isn't told from its neighbours`},
 	} {
 		text := "id,y\n" + c.first + ",1\n9007199254740992,2\n9007199254740993,3\n" + c.last + ",3\n"
-		table, err := files.CSV{From: strings.NewReader(text), Source: "x.csv"}.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = table.Encode("y", nil, dataset.Coding{Categorical: []string{"id"}, Missing: dataset.Refuse},
+		table := must.Get(files.CSV{From: strings.NewReader(text), Source: "x.csv"}.Read())(t)
+		_, err := table.Encode("y", nil, dataset.Coding{Categorical: []string{"id"}, Missing: dataset.Refuse},
 			these([]int{0, 1, 2}))
 		wantError(t, err, c.want, "(and 1 more problems)")
-		small, err := files.CSV{From: strings.NewReader("id,y\n" + c.first + ",1\n9007199254740991,2\n"),
-			Source: "x.csv"}.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := small.Encode("y", nil, dataset.Coding{Categorical: []string{"id"}, Missing: dataset.Refuse},
-			these([]int{0, 1}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		small := must.Get(files.CSV{From: strings.NewReader("id,y\n" + c.first + ",1\n9007199254740991,2\n"),
+			Source: "x.csv"}.Read())(t)
+		d := must.Get(small.Encode("y", nil, dataset.Coding{Categorical: []string{"id"}, Missing: dataset.Refuse},
+			these([]int{0, 1})))(t)
 		if _, err := d.Encoding.Select(table, d.Inputs, "y"); err != nil {
 			t.Errorf("%s: %v", c.first, err)
 		}
@@ -319,10 +288,7 @@ func TestEncodeRefuses(t *testing.T) {
 		{"a,y\nb,1\nc,1\n", []int{0, 1}, []string{"a"}, dataset.Refuse, "y", "nothing to learn"},
 		{"y\n1\n2\n", []int{0, 1}, nil, dataset.FillMean, "y", "the only column"},
 	} {
-		table, err := files.CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(files.CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read())(t)
 		d, err := table.Encode(c.target, nil, dataset.Coding{Categorical: c.categorical, Missing: c.missing}, these(c.rows))
 		if d != nil {
 			t.Errorf("%q was encoded, want %s", c.text, c.want)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestErrorOfPredict: who predicts finds the place, of a missing value and of one too far away.
@@ -16,24 +17,15 @@ func TestErrorOfPredict(t *testing.T) {
 	for i := range 60 {
 		rows = append(rows, []float64{1e-3 * float64(i), math.Sin(0.1 * float64(i))})
 	}
-	table, err := dataset.FromRows([]string{"x", "y"}, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := krigo.Fit(context.Background(), table,
-		krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(dataset.FromRows([]string{"x", "y"}, rows))(t)
+	m := must.Get(krigo.Fit(context.Background(), table,
+		krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}}))(t)
 	for _, c := range []struct {
 		x      float64
 		column int
 	}{{math.NaN(), 1}, {math.MaxFloat64, 0}} {
-		table, err := dataset.FromRows([]string{"x"}, [][]float64{{1}, {c.x}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = m.Predict(t.Context(), table, krigo.PredictOptions{})
+		table := must.Get(dataset.FromRows([]string{"x"}, [][]float64{{1}, {c.x}}))(t)
+		_, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 		var of *dataset.Error
 		if !errors.As(err, &of) || of.File != "rows" || of.Row != 2 || of.Column != c.column {
 			t.Errorf("%v: %v, %+v", c.x, err, of)

@@ -12,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestReading: cells that are written otherwise are the numbers that people mean.
@@ -85,10 +86,7 @@ func TestReading(t *testing.T) {
 func TestReadingOfTable(t *testing.T) {
 	read := func(of dataset.Reading, text string) *dataset.Table {
 		t.Helper()
-		table, err := files.CSV{From: strings.NewReader(text), Source: "f.csv", As: of}.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv", As: of}.Read())(t)
 		return table
 	}
 	german := dataset.Reading{Decimal: ",", Thousands: ".", Missing: []string{"k.A.", "-"}}
@@ -177,10 +175,7 @@ func TestDates(t *testing.T) {
 	read := func(text string, dates ...string) (*dataset.Table, error) {
 		var of dataset.Reading
 		for _, d := range dates {
-			parsed, err := dataset.ParseDates(d)
-			if err != nil {
-				t.Fatal(err)
-			}
+			parsed := must.Get(dataset.ParseDates(d))(t)
 			of.Dates = append(of.Dates, parsed)
 		}
 		return files.CSV{From: strings.NewReader(text), Source: "f.csv", As: of}.Read()
@@ -191,10 +186,7 @@ func TestDates(t *testing.T) {
 	wantError(t, err, `f.csv: line 3 (row 2), column 1 ("a"): "soon" is not a date as the others`)
 	_, err = read("a,y\n01/02/2024,1\n13/02/2024,2\n", "a:mdy")
 	wantError(t, err, `line 3 (row 2), column 1 ("a"): "13/02/2024" is not a date of the form mdy`)
-	table, err := read("a:b,y\n1970-01-05 06:00,1\n,2\n1970-01-08 18:00,3\n", "a:b:day:week")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(read("a:b,y\n1970-01-05 06:00,1\n,2\n1970-01-08 18:00,3\n", "a:b:day:week"))(t)
 	if want := []string{"a:b", "y", "a:b day sin", "a:b day cos", "a:b week sin",
 		"a:b week cos"}; !slices.Equal(table.Names, want) {
 		t.Fatalf("columns %q, want %q", table.Names, want)
@@ -213,10 +205,7 @@ func TestDates(t *testing.T) {
 	if form := table.Reading().Dates[0].Form; form != "ymd" {
 		t.Errorf("the form %q isn't kept", form)
 	}
-	kept, err := table.Keep([]string{"a:b"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := must.Get(table.Keep([]string{"a:b"}))(t)
 	if all, err := kept.Columns(3); err != nil ||
 		!slices.Equal(all["a:b"], []string{"1970-01-05T06:00:00", "", "1970-01-08T18:00:00"}) {
 		t.Errorf("kept %q, %v", all, err)
@@ -260,14 +249,8 @@ func TestDescribe(t *testing.T) {
 		{column("01/02/2024", "02/01/2024"), "date", "--dates a:dmy or --dates a:mdy", true},
 		{column("H1", "H2"), "category", "--categorical a", true},
 	} {
-		table, err := files.CSV{From: strings.NewReader(c.text), Source: "f.tsv"}.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
-		facts, err := inspect.Describe(table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(files.CSV{From: strings.NewReader(c.text), Source: "f.tsv"}.Read())(t)
+		facts := must.Get(inspect.Describe(table))(t)
 		if f := facts[0]; f.Kind != c.kind || f.Flags() != c.flags || f.Unfit != c.unfit {
 			t.Errorf("%.40q: %s, %q, unfit %v; want %s, %q, %v", c.text, f.Kind, f.Flags(), f.Unfit, c.kind, c.flags, c.unfit)
 		}
@@ -277,17 +260,12 @@ func TestDescribe(t *testing.T) {
 // TestEqualRows: rows that repeat others are left out, or are a group.
 func TestEqualRows(t *testing.T) {
 	text := "a,b,y\n1,x,2\n3,,4\n1,x,2\n3,,4\n1,z,2\n"
-	table, err := files.CSV{From: strings.NewReader(text), Source: "f.csv", As: dataset.Reading{Distinct: true}}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv",
+		As: dataset.Reading{Distinct: true}}.Read())(t)
 	if table.Rows != 3 || table.Found.Dropped != 2 || table.Where(2) != "line 6" {
 		t.Errorf("%d rows, %d left out, the last in %s", table.Rows, table.Found.Dropped, table.Where(2))
 	}
-	table, err = files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table = must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read())(t)
 	d, err := table.Regression("y", "b")
 	if err == nil {
 		d, err = d.GroupBy(dataset.EqualRows)
@@ -295,10 +273,7 @@ func TestEqualRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	units, err := d.Units()
-	if err != nil {
-		t.Fatal(err)
-	}
+	units := must.Get(d.Units())(t)
 	if g := units.Groups(); g[0] != g[2] || g[0] != g[4] || g[1] != g[3] || g[0] == g[1] {
 		t.Errorf("groups %v", g)
 	}
@@ -326,18 +301,12 @@ func TestDatesInDoubt(t *testing.T) {
 	read := func(first string) *dataset.Table {
 		t.Helper()
 		of := dataset.Reading{Dates: []dataset.Dates{{Column: "when", Form: "dmy"}}}
-		table, err := files.CSV{From: strings.NewReader("when,y\n" + first + ",1\n31.12.1999,2\n01.02.2003 10:30,3\n"),
-			Source: "f.csv", As: of}.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(files.CSV{From: strings.NewReader("when,y\n" + first + ",1\n31.12.1999,2\n01.02.2003 10:30,3\n"),
+			Source: "f.csv", As: of}.Read())(t)
 		return table
 	}
 	for first, want := range map[string]bool{"27.01.45": true, "27.1.45 10:00": true, "27.01.1945": false} {
-		d, err := read(first).Regression("y")
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(read(first).Regression("y"))(t)
 		found, err := inspect.Findings(d)
 		if said := found.Of(finding.Centuries) != nil; err != nil || said != want {
 			t.Errorf("%q: %q, %v", first, found, err)

@@ -15,14 +15,12 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/dataset/inspect"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 func TestFromRows(t *testing.T) {
 	names, rows := []string{"a", "y"}, [][]float64{{1, 2}, {3, math.NaN()}, {5, 6}}
-	table, err := dataset.FromRows(names, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(dataset.FromRows(names, rows))(t)
 	rows[0][0], names[0] = 9, "changed"
 	d, err := table.Select([]string{"a"}, "y")
 	if wantError(t, err, `rows: row 2, column 2 ("y"): the value is missing`); d != nil {
@@ -174,10 +172,7 @@ func TestError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := table.Regression("y")
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(table.Regression("y"))(t)
 		s := dataset.Identity(1)
 		s.InputScale[0] = 1e-10
 		x := make([]float64, 2)
@@ -195,19 +190,11 @@ func TestError(t *testing.T) {
 func TestSeveralGoroutines(t *testing.T) {
 	memory := read(t, rooms)
 	path := filepath.Join(t.TempDir(), "x.npy")
-	if err := files.WriteFile(path, []string{"a", "y"}, 500,
-		func(i int, v []float64) error { v[0], v[1] = float64(i), float64(i*i); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	disk, err := files.ReadFile(path, dataset.Reading{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, files.WriteFile(path, []string{"a", "y"}, 500,
+		func(i int, v []float64) error { v[0], v[1] = float64(i), float64(i*i); return nil }))
+	disk := must.Get(files.ReadFile(path, dataset.Reading{}))(t)
 	defer disk.Close()
-	scaled, err := disk.Regression("y")
-	if err != nil {
-		t.Fatal(err)
-	}
+	scaled := must.Get(disk.Regression("y"))(t)
 	view := scaled.Scaled(scaled.All(), dataset.Identity(1))
 	found := make([]string, 4)
 	var wait sync.WaitGroup

@@ -12,14 +12,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestWords: every kind has words, and no words are of none.
 func TestWords(t *testing.T) {
-	f, err := parser.ParseFile(token.NewFileSet(), "words.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(parser.ParseFile(token.NewFileSet(), "words.go", nil, 0))(t)
 	kinds := 0
 	ast.Inspect(f, func(n ast.Node) bool {
 		v, ok := n.(*ast.ValueSpec)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -25,10 +26,7 @@ func normal(rng *rand.Rand, n, d int) matrix.Dense {
 
 // covariance returns A of n rows, the second half of which repeat the first if so asked.
 func covariance(t testing.TB, expr string, n int, noise float64, repeated bool) iterative.Covariance {
-	k, err := kernel.Parse(expr, 3, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(kernel.Parse(expr, 3, true))(t)
 	theta := make([]float64, len(k.Params()))
 	for i := range theta {
 		theta[i] = 0.3
@@ -45,9 +43,7 @@ func factored(t testing.TB, c iterative.Covariance) matrix.Dense {
 	l := matrix.New(c.X.Rows, c.X.Rows)
 	kernel.At(c.Kernel, c.Theta).FillSymmetric(c.X, l)
 	l.AddDiagonal(c.Noise)
-	if err := linalg.Cholesky(l); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, linalg.Cholesky(l))
 	return l
 }
 
@@ -55,10 +51,7 @@ var expressions = []string{"se", "matern12", "matern32", "matern52", "rq", "line
 	"se+linear", "matern32*periodic+white"}
 
 func preconditioners(t testing.TB, c iterative.Covariance) map[string]*iterative.Preconditioner {
-	pivoted, err := iterative.PivotedCholesky(c, 140)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pivoted := must.Get(iterative.PivotedCholesky(c, 140))(t)
 	all := map[string]*iterative.Preconditioner{"none": nil, "diagonal": iterative.Diagonal(c),
 		"pivoted Cholesky": pivoted}
 	// The first half of the rows don't repeat: K_ZZ has full rank, up to the number of the
@@ -70,9 +63,7 @@ func preconditioners(t testing.TB, c iterative.Covariance) map[string]*iterative
 	case "constant":
 		inducing = 1
 	}
-	if all["Nyström"], err = iterative.Nystrom(c, c.X.RowRange(0, inducing)); err != nil {
-		t.Fatal(err)
-	}
+	all["Nyström"] = must.Get(iterative.Nystrom(c, c.X.RowRange(0, inducing)))(t)
 	return all
 }
 
@@ -141,9 +132,7 @@ func TestPreconditionersAgainstTheirMatrix(t *testing.T) {
 			p.Solve(eye, inverse)
 			l := matrix.New(n, n)
 			l.CopyFrom(inverse)
-			if err := linalg.Cholesky(l); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, linalg.Cholesky(l))
 			if got, want := p.LogDet(), -linalg.LogDet(l); !(math.Abs(got-want) <= 1e-9*n) {
 				t.Errorf("%s, %s: ln|P| is %v, want %v", expr, name, got, want)
 			}
@@ -164,10 +153,7 @@ func TestPreconditionersAgainstTheirMatrix(t *testing.T) {
 // Where nothing is left after the pivots, P is A.
 func TestPivotedCholeskyOfFullRank(t *testing.T) {
 	c := covariance(t, "se+linear", 60, 0.2, true)
-	p, err := iterative.PivotedCholesky(c, 60)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(iterative.PivotedCholesky(c, 60))(t)
 	z := p.Probes(3, rand.New(rand.NewPCG(1, 8)))
 	s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: 1e-8, Probes: 3}.Solve(context.Background(),
 		z, matrix.New(60, 3))
@@ -186,16 +172,10 @@ func TestLogDetAgainstCholesky(t *testing.T) {
 		for _, noise := range []float64{1, 0.01} {
 			const n, probes = 150, 8
 			c := covariance(t, expr, n, noise, true)
-			p, err := iterative.PivotedCholesky(c, 30)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(iterative.PivotedCholesky(c, 30))(t)
 			z := p.Probes(probes, rand.New(rand.NewPCG(1, 8)))
-			s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: 1e-8,
-				Probes: probes}.Solve(context.Background(), z, matrix.New(n, probes))
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: 1e-8,
+				Probes: probes}.Solve(context.Background(), z, matrix.New(n, probes)))(t)
 			q := iterative.LogDet(p, s.Lanczos, true)
 			l := factored(t, c)
 			if want := linalg.LogDet(l); !(math.Abs(q.Value-want) <= 3*q.StandardError+1e-9*math.Abs(want)) {
@@ -223,11 +203,8 @@ func TestLogDetAgainstCholesky(t *testing.T) {
 				} else {
 					moved.Noise += h
 				}
-				s, err := iterative.Solver{Times: moved.Times, Preconditioner: p, Tolerance: 1e-8,
-					Probes: probes}.Solve(context.Background(), z, matrix.New(n, probes))
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := must.Get(iterative.Solver{Times: moved.Times, Preconditioner: p, Tolerance: 1e-8,
+					Probes: probes}.Solve(context.Background(), z, matrix.New(n, probes)))(t)
 				return iterative.LogDet(p, s.Lanczos, false).Value
 			}
 			for i, g := range gradient {
@@ -255,10 +232,7 @@ func TestManyRowsAgainstCholesky(t *testing.T) {
 		noise float64
 	}{{"se", 0.01}, {"matern12", 0.1}, {"periodic+linear", 0.01}} {
 		c := covariance(t, k.expr, n, k.noise, true)
-		p, err := iterative.PivotedCholesky(c, 300)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(iterative.PivotedCholesky(c, 300))(t)
 		rng := rand.New(rand.NewPCG(12, 3))
 		b := matrix.New(n, 1+probes)
 		for i := range n {
@@ -308,16 +282,10 @@ func TestTheSameOnAnyNumberOfCores(t *testing.T) {
 	var first []float64
 	for _, cores := range []int{1, 3} {
 		runtime.GOMAXPROCS(cores)
-		p, err := iterative.PivotedCholesky(c, 40)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(iterative.PivotedCholesky(c, 40))(t)
 		z := p.Probes(4, rand.New(rand.NewPCG(1, 2)))
 		x := matrix.New(1500, 4)
-		s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Probes: 4}.Solve(context.Background(), z, x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(iterative.Solver{Times: c.Times, Preconditioner: p, Probes: 4}.Solve(context.Background(), z, x))(t)
 		got := append([]float64{iterative.LogDet(p, s.Lanczos, true).Value}, x.Data...)
 		if first == nil {
 			first = got
@@ -373,10 +341,7 @@ func TestRefinement(t *testing.T) {
 		}
 	}
 	b, x := normal(rand.New(rand.NewPCG(3, 3)), 400, 2), matrix.New(400, 2)
-	p, err := iterative.PivotedCholesky(c, 50)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(iterative.PivotedCholesky(c, 50))(t)
 	s, err := iterative.Solver{Times: c.Times, Rough: rough, Preconditioner: p,
 		Tolerance: 1e-11}.Solve(context.Background(), b, x)
 	if err != nil || !(s.Residual <= 1e-11) {
@@ -409,10 +374,8 @@ func BenchmarkSolve(b *testing.B) {
 		b.Run(fmt.Sprintf("rank=%d", rank), func(b *testing.B) {
 			for b.Loop() {
 				p, _ := iterative.PivotedCholesky(c, rank)
-				if _, err := (iterative.Solver{Times: c.Times, Preconditioner: p}).Solve(context.Background(), rhs,
-					matrix.New(4000, 8)); err != nil {
-					b.Fatal(err)
-				}
+				must.Get((iterative.Solver{Times: c.Times, Preconditioner: p}).Solve(context.Background(), rhs,
+					matrix.New(4000, 8)))(b)
 			}
 		})
 	}

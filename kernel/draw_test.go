@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 )
@@ -23,10 +24,7 @@ func TestDrawCovariance(t *testing.T) {
 	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "periodic", "linear", "constant",
 		"white",
 		"se+linear", "(matern32+white)*periodic", "linear*constant+rq"} {
-		k, err := kernel.Parse(expr, d, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(kernel.Parse(expr, d, true))(t)
 		theta := make([]float64, len(k.Params()))
 		for i := range theta {
 			theta[i] = 0.4 - 0.3*float64(i%3)
@@ -36,10 +34,7 @@ func TestDrawCovariance(t *testing.T) {
 		f := make([]float64, n)
 		sum, products, squares := make([]float64, n), matrix.New(n, n), matrix.New(n, n)
 		for range draws {
-			g, err := kernel.At(k, theta).Draw(d, features, rng)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must.Get(kernel.At(k, theta).Draw(d, features, rng))(t)
 			g.At(x, f)
 			for i, a := range f {
 				sum[i] += a
@@ -70,10 +65,7 @@ func TestDrawCovariance(t *testing.T) {
 // TestDrawSeeded: a seed gives a function, whichever rows it is asked for and on however many cores.
 func TestDrawSeeded(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	k, err := kernel.Parse("se*periodic+white", 3, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(kernel.Parse("se*periodic+white", 3, true))(t)
 	x := matrix.New(300, 3)
 	for i := range x.Data {
 		x.Data[i] = math.Sin(float64(i))
@@ -81,10 +73,7 @@ func TestDrawSeeded(t *testing.T) {
 	var first []float64
 	for _, cores := range []int{1, 3} {
 		runtime.GOMAXPROCS(cores)
-		f, err := kernel.At(k, make([]float64, len(k.Params()))).Draw(3, 100, rand.New(rand.NewPCG(5, 5)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(kernel.At(k, make([]float64, len(k.Params()))).Draw(3, 100, rand.New(rand.NewPCG(5, 5))))(t)
 		out, some := make([]float64, 300), make([]float64, 10)
 		f.At(x, out)
 		f.At(x.RowRange(37, 47), some)

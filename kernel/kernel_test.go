@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/kernel/kerneltest"
 	"github.com/krigo-gp/krigo/matrix"
@@ -22,10 +23,7 @@ func TestConformance(t *testing.T) {
 		"se+linear", "se*periodic", "(se+white)*rq+constant*linear", "matern32*matern52*linear"} {
 		for _, ard := range []bool{false, true} {
 			for _, dim := range []int{1, 4} {
-				k, err := kernel.Parse(expr, dim, ard)
-				if err != nil {
-					t.Fatal(err)
-				}
+				k := must.Get(kernel.Parse(expr, dim, ard))(t)
 				theta := make([]float64, len(k.Params()))
 				for i := range theta {
 					theta[i] = 0.3 + 0.2*math.Sin(float64(3*i))
@@ -62,18 +60,12 @@ func (g goldenKernel) build(t *testing.T, dim int) kernel.Kernel {
 	case "product":
 		return kernel.Product(parts...)
 	}
-	k, err := kernel.Parse(g.Type, dim, g.ARD)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(kernel.Parse(g.Type, dim, g.ARD))(t)
 	return k
 }
 
 func TestGolden(t *testing.T) {
-	raw, err := os.ReadFile("../testdata/golden/kernels.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../testdata/golden/kernels.json"))(t)
 	var file struct {
 		Cases []struct {
 			Kernel    goldenKernel `json:"kernel"`
@@ -87,9 +79,7 @@ func TestGolden(t *testing.T) {
 			D11       [][][]float64 `json:"dK11_dlog"`
 		} `json:"cases"`
 	}
-	if err := json.Unmarshal(raw, &file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &file))
 	if len(file.Cases) == 0 {
 		t.Fatal("no cases")
 	}
@@ -252,10 +242,7 @@ func TestSizes(t *testing.T) {
 	}
 	for _, expr := range []string{deepest, strings.Repeat("se+", 499) + "se", strings.Repeat("se*(se+white)+", 166) +
 		"se"} {
-		k, err := kernel.Parse(expr, 1, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(kernel.Parse(expr, 1, false))(t)
 		s := k.Spec(make([]float64, len(k.Params())))
 		if _, _, err := s.Build(1); err != nil {
 			t.Errorf("%.60s: %v", expr, err)
@@ -274,22 +261,14 @@ func TestSizes(t *testing.T) {
 }
 
 func TestSpecRoundTrip(t *testing.T) {
-	k, err := kernel.Parse("se*periodic+rq+linear", 3, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(kernel.Parse("se*periodic+rq+linear", 3, true))(t)
 	theta := make([]float64, len(k.Params()))
 	for i := range theta {
 		theta[i] = math.Cos(float64(i))
 	}
-	raw, err := json.Marshal(k.Spec(theta))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(k.Spec(theta)))(t)
 	var s kernel.Spec
-	if err := json.Unmarshal(raw, &s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &s))
 	_, back, err := s.Build(3)
 	if err != nil {
 		t.Fatal(err)
@@ -374,10 +353,7 @@ func TestBundles(t *testing.T) {
 		"white", "se+linear*white", "rq*periodic+constant"} {
 		for _, dim := range []int{1, 3, 4, 9} {
 			for _, ard := range []bool{false, true} {
-				k, err := kernel.Parse(expr, dim, ard)
-				if err != nil {
-					t.Fatal(err)
-				}
+				k := must.Get(kernel.Parse(expr, dim, ard))(t)
 				theta := make([]float64, len(k.Params()))
 				for i := range theta {
 					theta[i] = 0.4 * rng.NormFloat64()

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 )
@@ -20,10 +21,7 @@ func TestJoint(t *testing.T) {
 	for expr, ok := range map[string]bool{"se": true, "se*se": true, "constant*se*(se*constant)": true,
 		"matern32*matern12": true, "se+matern32": false,
 		"se*(se+matern32)": false, "se*linear": false, "periodic*se": false, "linear": false} {
-		k, err := kernel.Parse(expr, 3, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(kernel.Parse(expr, 3, true))(t)
 		theta := make([]float64, len(k.Params()))
 		for i := range theta {
 			theta[i] = rng.NormFloat64()

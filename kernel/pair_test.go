@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/kernel/kerneltest"
 	"github.com/krigo-gp/krigo/matrix"
@@ -35,16 +36,10 @@ func init() {
 
 // TestPair: a kernel of one function is a kernel, and differences have its derivatives to nine digits.
 func TestPair(t *testing.T) {
-	k, err := kernel.Parse("cubic", 2, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(kernel.Parse("cubic", 2, false))(t)
 	kerneltest.Run(t, k, 2, []float64{0.3})
 
-	trial, err := kernel.Parse("cubic-by-differences", 2, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trial := must.Get(kernel.Parse("cubic-by-differences", 2, false))(t)
 	x := matrix.New(2, 2)
 	copy(x.Data, []float64{0.5, -1, 2, 0.25})
 	bar := matrix.New(2, 2)

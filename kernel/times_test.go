@@ -9,6 +9,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/cpu"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 )
@@ -25,10 +26,7 @@ func TestTimesAgainstTheMatrix(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	rng := rand.New(rand.NewPCG(3, 9))
 	for _, expr := range []string{"se", "matern32*periodic+white", "linear+rq"} {
-		k, err := kernel.Parse(expr, 3, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(kernel.Parse(expr, 3, true))(t)
 		theta := make([]float64, len(k.Params()))
 		for _, n := range []int{1, 5, 64, 513, 1100, 1600} {
 			for _, cols := range []int{1, 16, 21} {
@@ -71,10 +69,7 @@ func TestTimesSingle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "se+se"} {
 		for _, d := range []int{1, 5, 8} {
-			k, err := kernel.Parse(expr, d, true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := must.Get(kernel.Parse(expr, d, true))(t)
 			if !kernel.HasSingle(k) {
 				if cpu.Best() >= cpu.AVX2 && linalg.Level >= cpu.AVX2 && expr != "rq" && expr != "se+se" {
 					t.Errorf("%s has no products in float32", expr)
@@ -141,10 +136,7 @@ func BenchmarkTimes(b *testing.B) {
 func TestPullOuterAgainstTheMatrix(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 2))
 	for _, expr := range []string{"matern52", "se*periodic+linear"} {
-		k, err := kernel.Parse(expr, 3, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(kernel.Parse(expr, 3, true))(t)
 		theta := make([]float64, len(k.Params()))
 		for _, n := range []int{1, 64, 600} {
 			a, h, w := normal(rng, n, 3), normal(rng, n, 7), normal(rng, 1, 7).Data

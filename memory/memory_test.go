@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 func TestParse(t *testing.T) {
@@ -44,9 +46,7 @@ func TestMachine(t *testing.T) {
 		root := t.TempDir()
 		for file, text := range test.files {
 			path := filepath.Join(root, file)
-			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)))
 		}
 		if got := machine(root); got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
@@ -74,9 +74,7 @@ func TestReadFile(t *testing.T) {
 	SetLimit(1 << 20)
 	defer SetLimit(0)
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, make([]byte, 1<<18), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, make([]byte, 1<<18), 0o666))
 	if text, err := ReadFile(path, 4); len(text) != 1<<18 || err != nil {
 		t.Errorf("%d bytes: %v", len(text), err)
 	}

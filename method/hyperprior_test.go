@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"
@@ -68,10 +69,7 @@ func TestWeakHyperprior(t *testing.T) {
 
 func evaluate(t *testing.T, p train.Objective, x []float64) (float64, []float64) {
 	gradient := make([]float64, len(x))
-	v, err := p.Evaluate(x, gradient)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(p.Evaluate(x, gradient))(t)
 	return v, gradient
 }
 
@@ -119,27 +117,18 @@ func TestMarginal(t *testing.T) {
 	}
 	task := method.Task{Kernel: kernel.SE(1, true), Mean: kernel.ZeroMean{}, Rows: rows, All: rows, N: n, Limit: 10}
 	p := method.Evidence{MAP: method.MAP{Hyperprior: "weak"}}.Bind(task)
-	r, err := p.Minimize(context.Background(), method.Run{
+	r := must.Get(p.Minimize(context.Background(), method.Run{
 		Load: func(string) *method.State { return nil },
 		Tell: func(string, *method.State, int, float64, string) error { return nil },
-	}, []float64{0, 0, -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := p.Diagnostics().Marginal(r.X, math.Inf(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, []float64{0, 0, -1}))(t)
+	got := must.Get(p.Diagnostics().Marginal(r.X, math.Inf(1)))(t)
 	const step, half = 0.25, 14
 	var sum float64
 	for i := -half; i <= half; i++ {
 		for j := -half; j <= half; j++ {
 			for k := -half; k <= half; k++ {
 				dl, dv, dn := step*float64(i), step*float64(j), step*float64(k)
-				v, err := p.Evaluate([]float64{r.X[0] + dl, r.X[1] + dv, r.X[2] + dn}, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := must.Get(p.Evaluate([]float64{r.X[0] + dl, r.X[1] + dv, r.X[2] + dn}, nil))(t)
 				// The density of the lengthscale is that of its logarithm, half of the parameter; the variance's is about the mode.
 				sum += math.Exp(r.Value-v-dv*dv/6) / math.Sqrt(2*math.Pi*3) / 2 * step * step * step
 			}

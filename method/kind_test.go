@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -32,9 +33,7 @@ func TestFromFile(t *testing.T) {
 		`{"name":"vfe","neighbours":7}`: "neighbours is a setting of nearest",
 	} {
 		var c method.Choice
-		if err := json.Unmarshal([]byte(text), &c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &c))
 		err := errors.Join(c.FromFile().WithDefaults().Check(method.Use{})...)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", text, err, want)

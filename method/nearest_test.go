@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"
@@ -45,15 +46,10 @@ func (k *kept) run(t *testing.T) method.Run {
 			return nil
 		}
 		s := &method.State{}
-		if err := json.Unmarshal(k.states[key], s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(k.states[key], s))
 		return s
 	}, Tell: func(key string, s *method.State, _ int, _ float64, _ string) error {
-		b, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(json.Marshal(s))(t)
 		k.states[key] = b
 		if k.left--; k.left == 0 {
 			return errStopped
@@ -79,10 +75,7 @@ func TestNearestResumes(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r, err := m.Bind(task).Minimize(context.Background(), k.run(t), x)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(m.Bind(task).Minimize(context.Background(), k.run(t), x))(t)
 			return r.X, r.Value
 		}
 		want, value := minimize()
@@ -104,10 +97,7 @@ func TestNearestLearns(t *testing.T) {
 		"crps":    {Neighbours: 16, Term: "crps"},
 	} {
 		p := m.Bind(task)
-		r, err := p.Minimize(context.Background(), (&kept{states: map[string][]byte{}}).run(t), x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(p.Minimize(context.Background(), (&kept{states: map[string][]byte{}}).run(t), x))(t)
 		if !(r.X[0] < r.X[1]-1.5 && r.X[0] < r.X[2]-1.5) {
 			t.Errorf("%s: ln l² are %v", name, r.X[:3])
 		}

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestClaimsCover: every field of a model file, and every array, stands in exactly one claim, whatever was found out.
@@ -20,10 +22,7 @@ func TestClaimsCover(t *testing.T) {
 		}
 	}
 	for _, file := range files {
-		m, err := Load(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(Load(file))(t)
 		want := fields
 		for _, name := range []string{"roles", "rows", "groups", "misses", "deviations"} {
 			want = append(want, "["+name+"]")

@@ -19,6 +19,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 )
 
@@ -106,22 +107,13 @@ func version(t *testing.T, name string, o krigo.Options, rows int) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) && os.Getenv("UPDATE_SNAPSHOTS") == "1" {
 		makeVersion(t, file, figures, o)
 	}
-	m, err := krigo.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := os.ReadFile(figures)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(krigo.Load(file))(t)
+	raw := must.Get(os.ReadFile(figures))(t)
 	var want stored
 	if err := json.Unmarshal(raw, &want); err != nil || len(want.X) == 0 {
 		t.Fatalf("%d points, %v", len(want.X), err)
 	}
-	ps, err := m.Predict(t.Context(), points(want.X, column), krigo.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ps := must.Get(m.Predict(t.Context(), points(want.X, column), krigo.PredictOptions{}))(t)
 	for i, p := range ps {
 		if !close(p.Mean, want.Mean[i]) || !close(p.LatentVariance, want.Variance[i]) {
 			t.Errorf("x = %v: %v ± %v, stored %v ± %v", want.X[i], p.Mean, p.LatentVariance, want.Mean[i], want.Variance[i])
@@ -167,19 +159,13 @@ func points(x []float64, column string) *dataset.Table {
 }
 
 func makeVersion(t *testing.T, file, figures string, o krigo.Options) {
-	m, err := krigo.Fit(context.Background(), snelson60(column(o)), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(krigo.Fit(context.Background(), snelson60(column(o)), o))(t)
 	m.Training.Seconds = 0
 	out := stored{Bound: m.Certificate.Bound}
 	for i := range 13 {
 		out.X = append(out.X, float64(i)/2)
 	}
-	ps, err := m.Predict(t.Context(), points(out.X, column(o)), krigo.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ps := must.Get(m.Predict(t.Context(), points(out.X, column(o)), krigo.PredictOptions{}))(t)
 	for _, p := range ps {
 		out.Mean, out.Variance = append(out.Mean, p.Mean), append(out.Variance, p.LatentVariance)
 	}
@@ -200,10 +186,7 @@ func TestTogether(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(file))(t)
 		m, err := model.Read(bytes.NewReader(raw))
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)

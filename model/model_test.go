@@ -26,6 +26,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
@@ -43,20 +44,15 @@ func example(t testing.TB, expr string, d int, ard bool, mean kernel.Mean) *Mode
 		}
 		y[i] = math.Sin(x.At(i, 0)) + 0.1*rng.NormFloat64()
 	}
-	k, err := kernel.Parse(expr, d, ard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(kernel.Parse(expr, d, ard))(t)
 	theta, beta := make([]float64, len(k.Params())), make([]float64, len(mean.Params()))
 	for _, v := range [][]float64{theta, beta} {
 		for i := range v {
 			v[i] = math.Round(100*(rng.Float64()-0.5)) / 100
 		}
 	}
-	q, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: 0.1, X: x, Y: y})
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := must.Get(posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: 0.1, X: x,
+		Y: y}))(t)
 	m := &Model{
 		Objective: "kl-pac", Target: "y", Posterior: q, ObservationNoise: 1. / 3, Source: "a \"file\" <ü>.csv",
 		Scaling: dataset.Scaling{TargetMean: 0.1, TargetScale: 2.7, Source: dataset.PriorRows}, Seed: math.MaxUint64,
@@ -81,18 +77,14 @@ func example(t testing.TB, expr string, d int, ard bool, mean kernel.Mean) *Mode
 	}
 	mu, v := make([]float64, n), make([]float64, n)
 	q.Latent(x, mu, v)
-	if m.Certificate, err = m.Terms.Certify(pacbayes.Sample{Y: y, Mean: mu, Variance: v}, q.KL()); err != nil {
-		t.Fatal(err)
-	}
+	m.Certificate = must.Get(m.Terms.Certify(pacbayes.Sample{Y: y, Mean: mu, Variance: v}, q.KL()))(t)
 	return m
 }
 
 func encode(t testing.TB, m *Model) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := m.Write(&out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Write(&out))
 	return out.Bytes()
 }
 
@@ -106,9 +98,7 @@ func TestRoundTrip(t *testing.T) {
 				for _, mean := range []kernel.Mean{kernel.ZeroMean{}, kernel.LinearMean{}, kernel.LinearMean{Dim: d}} {
 					m := example(t, expr, d, ard, mean)
 					path := filepath.Join(t.TempDir(), "m.krigo")
-					if err := m.Save(path); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, m.Save(path))
 					got, err := Load(path)
 					if err != nil {
 						t.Fatalf("%s, %d inputs, ard %v, %T: %v", expr, d, ard, mean, err)
@@ -133,11 +123,8 @@ func TestRoundTripUnfactored(t *testing.T) {
 	for i := range y {
 		y[i] = math.Cos(float64(i))
 	}
-	cg, err := posterior.NewIterative(context.Background(), posterior.Given{Kernel: exact.Kernel, Theta: exact.Theta,
-		Mean: exact.Mean, Beta: exact.Beta, Noise: exact.Noise, X: exact.Support, Y: y}, 7, posterior.Iterative{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cg := must.Get(posterior.NewIterative(context.Background(), posterior.Given{Kernel: exact.Kernel, Theta: exact.Theta,
+		Mean: exact.Mean, Beta: exact.Beta, Noise: exact.Noise, X: exact.Support, Y: y}, 7, posterior.Iterative{}))(t)
 	near := posterior.NewNearest(posterior.Given{Kernel: exact.Kernel, Theta: exact.Theta, Mean: exact.Mean,
 		Beta: exact.Beta, Noise: exact.Noise, X: exact.Support, Y: y}, 5)
 	for _, q := range []*posterior.Posterior{cg, near} {
@@ -216,10 +203,7 @@ func same(t *testing.T, got, want *Model) {
 func TestRoundTripWithout(t *testing.T) {
 	m := example(t, "se", 2, true, kernel.ZeroMean{})
 	m.Certificate, m.CertificateReason, m.Test, m.Findings = nil, "too few rows", nil, nil
-	got, err := decode(encode(t, m))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(decode(encode(t, m)))(t)
 	same(t, got, m)
 	if again := encode(t, got); !bytes.Equal(again, encode(t, m)) {
 		t.Error("a loaded model is written differently")
@@ -235,10 +219,7 @@ func TestRoundTripEncoded(t *testing.T) {
 		Columns: []dataset.Column{{Name: "fuel", Categories: []string{"a \"gas\" <ü>"}}, {Name: "size", Mean: &mean}}}
 	m.Inputs = m.Encoding.Inputs()
 	raw := encode(t, m)
-	got, err := decode(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(decode(raw))(t)
 	same(t, got, m)
 	if raw[len(magic)] != dealt {
 		t.Errorf("version %d", raw[len(magic)])
@@ -340,14 +321,9 @@ func craft(t testing.TB, good []byte, change func(h map[string]any)) []byte {
 	var h map[string]any
 	d := json.NewDecoder(bytes.NewReader(good[prefix:end]))
 	d.UseNumber() // the seed needs all its digits
-	if err := d.Decode(&h); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Decode(&h))
 	change(h)
-	head, err := json.Marshal(h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(json.Marshal(h))(t)
 	raw := slices.Clone(good[:prefix])
 	binary.LittleEndian.PutUint32(raw[len(magic)+4:], uint32(len(head)))
 	raw = append(append(raw, head...), good[end:len(good)-sha256.Size]...)
@@ -373,10 +349,7 @@ func TestFindings(t *testing.T) {
 			"cold_start: a, b; 0.5": encode(t, m),
 		"rows repeat\nrows\\x1b[2J": craft(t, encode(t, m), older),
 	} {
-		got, err := decode(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(decode(raw))(t)
 		again, err := decode(encode(t, got))
 		if err != nil || strings.Join(got.Findings.Words(), "\n") != said ||
 			!reflect.DeepEqual(got.Findings, again.Findings) {
@@ -562,9 +535,7 @@ func TestDecodeCrafted(t *testing.T) {
 	}
 	// Numbers that aren't finite, and a factor that isn't one, which no header tells.
 	h := header{}
-	if err := json.Unmarshal(good[prefix:prefix+int(binary.LittleEndian.Uint32(good[len(magic)+4:]))], &h); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(good[prefix:prefix+int(binary.LittleEndian.Uint32(good[len(magic)+4:]))], &h))
 	for name, v := range map[string]float64{"theta": math.NaN(), "weights": math.Inf(1), "cholesky": -1} {
 		at := prefix + int(binary.LittleEndian.Uint32(good[len(magic)+4:]))
 		for _, a := range h.Arrays {
@@ -606,14 +577,8 @@ func FuzzDecode(f *testing.F) {
 		f.Add(raw[len(magic)], raw[prefix:end], raw[end:len(raw)-sha256.Size])
 	}
 	for _, name := range []string{"v1", "v2", "v3", "v5"} {
-		raw, err := os.ReadFile(filepath.Join("testdata", name+".krigo"))
-		if err != nil {
-			f.Fatal(err)
-		}
-		m, err := decode(raw)
-		if err != nil {
-			f.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(filepath.Join("testdata", name+".krigo")))(f)
+		m := must.Get(decode(raw))(f)
 		if d, err := m.Labelled(rows); err != nil {
 			f.Fatal(err)
 		} else if v, err := m.Verify(d); m.Certificate != nil && (err != nil || v.Differs != "") {
@@ -683,9 +648,7 @@ func TestLoadNamesTheFile(t *testing.T) {
 		t.Errorf("missing: %v", err)
 	}
 	text := filepath.Join(dir, "text.krigo")
-	if err := os.WriteFile(text, []byte("not a model"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(text, []byte("not a model"), 0o600))
 	if _, err := Load(text); err == nil || !strings.Contains(err.Error(), text) {
 		t.Errorf("text: %v", err)
 	}
@@ -698,10 +661,7 @@ func TestLoadNamesTheFile(t *testing.T) {
 func TestRead(t *testing.T) {
 	m := example(t, "se", 1, false, kernel.ZeroMean{})
 	raw := encode(t, m)
-	got, err := Read(iotest.OneByteReader(bytes.NewReader(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Read(iotest.OneByteReader(bytes.NewReader(raw))))(t)
 	same(t, got, m)
 	for name, r := range map[string]io.Reader{
 		"nothing":    strings.NewReader(""),
@@ -720,10 +680,7 @@ func TestRead(t *testing.T) {
 
 func TestSaveIsAtomic(t *testing.T) {
 	names := func(dir string) (out []string) {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries := must.Get(os.ReadDir(dir))(t)
 		for _, e := range entries {
 			out = append(out, e.Name())
 		}
@@ -745,13 +702,8 @@ func TestSaveIsAtomic(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 
-	if err := m.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Save(path))
+	before := must.Get(os.ReadFile(path))(t)
 	if err := broken.Save(path); err == nil {
 		t.Error("saved a NaN")
 	}
@@ -764,9 +716,7 @@ func TestSaveIsAtomic(t *testing.T) {
 	}
 
 	if os.Geteuid() != 0 { // root may write anywhere
-		if err := os.Chmod(dir, 0o500); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(dir, 0o500))
 		defer os.Chmod(dir, 0o700)
 		if err := m.Save(filepath.Join(dir, "other.krigo")); err == nil {
 			t.Error("saved to a folder that is read-only")
@@ -787,10 +737,7 @@ func TestScore(t *testing.T) {
 		y[i] = 4*math.Sin(float64(i)) - 1
 	}
 	d := dataOf(t, x.Data, y)
-	got, err := m.Score(d, d.All(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(m.Score(d, d.All(), nil))(t)
 	want := Test{Rows: n}
 	for i := range y {
 		xs := linalg.Of(1, 2, []float64{x.At(i, 0), (x.At(i, 1) - 1./3) / (1 + 1./7)})
@@ -848,10 +795,7 @@ func dataOf(t *testing.T, x, y []float64) *dataset.Data {
 	for i, v := range y {
 		table.Values = append(table.Values, x[2*i], x[2*i+1], v)
 	}
-	d, err := table.Select([]string{"a", "b"}, "y")
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(table.Select([]string{"a", "b"}, "y"))(t)
 	return d
 }
 

@@ -13,28 +13,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 )
 
 // inTable predicts at numbers as a table's.
 func inTable(t *testing.T, m *Model, x mat.Matrix) []Prediction {
 	t.Helper()
-	table, err := dataset.FromMatrix(m.Inputs, x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := m.Unlabelled(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(dataset.FromMatrix(m.Inputs, x))(t)
+	d := must.Get(m.Unlabelled(table))(t)
 	mean, variance, err := latent(m.Posterior, d.Scaled(d.All(), m.Scaling))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ps, err := m.Predictions(d, mean, variance)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ps := must.Get(m.Predictions(d, mean, variance))(t)
 	return ps
 }
 

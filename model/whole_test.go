@@ -9,6 +9,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/posterior"
@@ -27,21 +28,12 @@ func waves(rng *rand.Rand, n int) *dataset.Table {
 
 func wholeOf(t *testing.T, table *dataset.Table) (*krigo.Model, *model.Whole, *dataset.Data) {
 	t.Helper()
-	m, err := krigo.Fit(context.Background(), table,
+	m := must.Get(krigo.Fit(context.Background(), table,
 		krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"},
 			Method: krigo.Method{Name: "evidence", Hyperprior: "weak"}, Prior: krigo.Prior{Kind: "informed", Share: 0.4},
-			Run: krigo.Run{Restarts: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := m.Labelled(table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := m.Whole(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+			Run: krigo.Run{Restarts: 1}}))(t)
+	d := must.Get(m.Labelled(table))(t)
+	w := must.Get(m.Whole(d))(t)
 	return m, w, d
 }
 
@@ -49,24 +41,16 @@ func wholeOf(t *testing.T, table *dataset.Table) (*krigo.Model, *model.Whole, *d
 func TestWhole(t *testing.T) {
 	table := waves(rand.New(rand.NewPCG(4, 2)), 60)
 	m, w, d := wholeOf(t, table)
-	roles, err := m.RolesOf(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	roles := must.Get(m.RolesOf(d))(t)
 	prior := d.RowsOf(roles, dataset.Prior)
 	rows := slices.Concat(prior, d.RowsOf(roles, dataset.Certified))
 	n := len(rows)
 	x, y := matrix.New(n, 1), make([]float64, n)
-	if err := d.Scaled(rows, m.Scaling).Block(0, n, x.Data, y); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Scaled(rows, m.Scaling).Block(0, n, x.Data, y))
 	at := m.Trained()
 	condition := func(x matrix.Dense, y []float64) *posterior.Posterior {
-		q, err := posterior.NewExact(posterior.Given{Kernel: at.Kernel, Theta: at.Theta, Mean: at.Mean, Beta: at.Beta,
-			Noise: m.ObservationNoise, X: x, Y: y})
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := must.Get(posterior.NewExact(posterior.Given{Kernel: at.Kernel, Theta: at.Theta, Mean: at.Mean, Beta: at.Beta,
+			Noise: m.ObservationNoise, X: x, Y: y}))(t)
 		return q
 	}
 	const level = 0.8

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
@@ -36,10 +37,7 @@ func pack(f objective.FreeFormParts, nu []float64, lq matrix.Dense) {
 // TestGoldenFreeForm holds value and gradient to golden values, in which a_M and L_S are
 // the parameters.
 func TestGoldenFreeForm(t *testing.T) {
-	raw, err := os.ReadFile("../testdata/golden/sparse.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../testdata/golden/sparse.json"))(t)
 	type goldenFree struct {
 		AM        []float64 `json:"aM"`
 		LS        [][]float64
@@ -56,9 +54,7 @@ func TestGoldenFreeForm(t *testing.T) {
 			Freeform *goldenFree
 		}
 	}
-	if err := json.Unmarshal(raw, &file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &file))
 	checked := 0
 	for i, c := range file.Cases {
 		if c.Freeform == nil {
@@ -109,10 +105,7 @@ func TestGoldenFreeForm(t *testing.T) {
 				compare(t, label+" gradient", got, want.Grads[label])
 				checked++
 
-				q, err := p.Posterior(x)
-				if err != nil {
-					t.Fatal(err)
-				}
+				q := must.Get(p.Posterior(x))(t)
 				compare(t, "KL", []float64{q.KL()}, []float64{want.Values["kl"]})
 				for _, at := range []struct {
 					x              [][]float64
@@ -141,10 +134,7 @@ func difference(f func(h float64) float64) float64 {
 func freeProblem(t *testing.T, o objective.FreeForm, expr string, n, m int) (*objective.FreeFormProblem, []float64) {
 	t.Helper()
 	x, y := boston(n, 3)
-	k, err := kernel.Parse(expr, 3, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(kernel.Parse(expr, 3, true))(t)
 	p := &objective.FreeFormProblem{Kernel: k, Mean: kernel.LinearMean{Dim: 3}, Rows: objective.Memory{X: x, Y: y}, M: m,
 		Objective: o, Noise: 0.3}
 	at := make([]float64, p.Dim())
@@ -196,10 +186,7 @@ func TestFreeFormGradient(t *testing.T) {
 				"batch":    func(x, g []float64) (float64, error) { return p.EvaluateBatch(x, g, batch) },
 			} {
 				g := make([]float64, len(at))
-				v, err := value(at, g)
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := must.Get(value(at, g))(t)
 				if again, _ := value(at, nil); again != v {
 					t.Errorf("%s, %s: %v without gradient, %v with", name, what, again, v)
 				}
@@ -207,10 +194,7 @@ func TestFreeFormGradient(t *testing.T) {
 					want := difference(func(h float64) float64 {
 						moved := slices.Clone(at)
 						moved[i] += h
-						v, err := value(moved, nil)
-						if err != nil {
-							t.Fatal(err)
-						}
+						v := must.Get(value(moved, nil))(t)
 						return v
 					})
 					if !(math.Abs(g[i]-want) <= 1e-8*math.Abs(want)+1e-9*max(1, math.Abs(v))) {
@@ -223,14 +207,8 @@ func TestFreeFormGradient(t *testing.T) {
 
 	p, at := freeProblem(t, &objective.SVGP{}, "se", 40, 6)
 	g, after := make([]float64, len(at)), make([]float64, len(at))
-	v, err := p.StepBatch(at, g, batch, 0.3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := p.EvaluateBatch(at, after, batch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(p.StepBatch(at, g, batch, 0.3))(t)
+	w := must.Get(p.EvaluateBatch(at, after, batch))(t)
 	near(t, "value after a step", v, w, 1e-12)
 	f, d := p.Split(after), p.Split(g)
 	clear(f.Nu)
@@ -251,10 +229,7 @@ func TestSVGPOptimum(t *testing.T) {
 	sparse := &objective.SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Objective: objective.VFE()}
 	collapsed := slices.Concat(f.Theta, f.Beta, f.LogNoise, f.Z.Data)
 	want := make([]float64, len(collapsed))
-	vfe, err := sparse.Evaluate(collapsed, want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	vfe := must.Get(sparse.Evaluate(collapsed, want))(t)
 	if v, _ := p.Evaluate(at, nil); !(v > vfe+1) {
 		t.Errorf("some q has energy %v, the optimal one %v", v, vfe)
 	}
@@ -267,10 +242,7 @@ func TestSVGPOptimum(t *testing.T) {
 		!(math.Abs(v-vfe) <= 1e-8*math.Abs(vfe)) {
 		t.Errorf("after one step with ρ = 1: %v (%v), VFE %v", v, err, vfe)
 	}
-	started, err := p.StartFrom(collapsed, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	started := must.Get(p.StartFrom(collapsed, 0))(t)
 	optimised := slices.Clone(at)
 	if v, err := p.Optimise(optimised); err != nil || !(math.Abs(v-vfe) <= 1e-8*math.Abs(vfe)) {
 		t.Errorf("optimised: %v (%v), VFE %v", v, err, vfe)
@@ -280,10 +252,7 @@ func TestSVGPOptimum(t *testing.T) {
 		near(t, "the optimised q against the collapsed posterior's", optimised[i], started[i], 1e-8)
 	}
 	g := make([]float64, len(at))
-	v, err := p.Evaluate(started, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(p.Evaluate(started, g))(t)
 	near(t, "from the collapsed posterior", v, vfe, 1e-10)
 	d := p.Split(g)
 	for i, w := range slices.Concat(d.Theta, d.Beta, d.LogNoise, d.Z.Data) {
@@ -315,27 +284,12 @@ func TestFreeFormFromCollapsed(t *testing.T) {
 			sparse := &objective.SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M,
 				Objective: &objective.SparsePAC{Alpha: alpha, Loss: loss, Bound: bound, Penalty: 5}}
 			collapsed := slices.Concat(f.Theta, f.Beta, []float64{-1}, f.Z.Data)
-			want, err := sparse.Evaluate(collapsed, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			x, err := p.StartFrom(collapsed, alpha)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := p.Evaluate(x, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(sparse.Evaluate(collapsed, nil))(t)
+			x := must.Get(p.StartFrom(collapsed, alpha))(t)
+			got := must.Get(p.Evaluate(x, nil))(t)
 			near(t, "free-form bound", got, want, 1e-9)
-			q, err := p.Posterior(x)
-			if err != nil {
-				t.Fatal(err)
-			}
-			other, err := sparse.Posterior(collapsed, alpha)
-			if err != nil {
-				t.Fatal(err)
-			}
+			q := must.Get(p.Posterior(x))(t)
+			other := must.Get(sparse.Posterior(collapsed, alpha))(t)
 			near(t, "KL", q.KL(), other.KL(), 1e-9)
 			for i, w := range q.Weights() {
 				near(t, "weights", w, other.Weights()[i], 1e-8)
@@ -349,20 +303,14 @@ func TestSVGPBatchesAreUnbiased(t *testing.T) {
 	const n, size = 8, 3
 	p, at := freeProblem(t, &objective.SVGP{}, "se", n, 3)
 	want := make([]float64, len(at))
-	value, err := p.Evaluate(at, want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	value := must.Get(p.Evaluate(at, want))(t)
 	var sum float64
 	count := 0.0
 	total, g := make([]float64, len(at)), make([]float64, len(at))
 	for a := range n {
 		for b := range a {
 			for c := range b {
-				v, err := p.EvaluateBatch(at, g, []int{a, b, c})
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := must.Get(p.EvaluateBatch(at, g, []int{a, b, c}))(t)
 				sum += v
 				count++
 				linalg.Axpy(1, g, total)
@@ -390,10 +338,7 @@ func TestFreeFormInvariances(t *testing.T) {
 		p, at := freeProblem(t, o, "se", n, 12)
 		runtime.GOMAXPROCS(1)
 		g := make([]float64, len(at))
-		v, err := p.Evaluate(at, g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(p.Evaluate(at, g))(t)
 		all := make([]int, n)
 		for i := range all {
 			all[i] = i
@@ -441,9 +386,7 @@ func TestNaturalGradientStep(t *testing.T) {
 	}
 	natural := func(f objective.FreeFormParts) ([]float64, matrix.Dense) {
 		s, inv, first := covariance(f), matrix.New(m, m), make([]float64, m)
-		if err := linalg.Cholesky(s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, linalg.Cholesky(s))
 		linalg.CholeskyInverse(s, inv)
 		linalg.Gemv(false, 1, inv, f.Nu, 0, first)
 		linalg.Scale(-0.5, inv.Data)
@@ -455,15 +398,10 @@ func TestNaturalGradientStep(t *testing.T) {
 		s := matrix.New(m, m)
 		s.CopyFrom(eta2)
 		linalg.Ger(-1, eta1, eta1, s)
-		if err := linalg.Cholesky(s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, linalg.Cholesky(s))
 		x := slices.Clone(at)
 		pack(p.Split(x), eta1, s)
-		v, err := p.EvaluateBatch(x, nil, batch)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(p.EvaluateBatch(x, nil, batch))(t)
 		return v
 	}
 	want1, want2 := natural(f)
@@ -488,9 +426,7 @@ func TestNaturalGradientStep(t *testing.T) {
 			want2.Set(j, i, want2.At(i, j))
 		}
 	}
-	if _, err := p.StepBatch(at, make([]float64, len(at)), batch, rho); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(p.StepBatch(at, make([]float64, len(at)), batch, rho))(t)
 	got1, got2 := natural(p.Split(at))
 	for i := range m {
 		near(t, "S'⁻¹ν after a step", got1[i], want1[i], 1e-8)
@@ -521,31 +457,19 @@ func TestFreeFormJitter(t *testing.T) {
 	sparse := &objective.SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M,
 		Objective: &objective.SparsePAC{Alpha: 1, Loss: loss, Bound: pacbayes.KLBound, Penalty: 5}}
 	collapsed := slices.Concat(f.Theta, f.Beta, []float64{-1}, f.Z.Data)
-	want, err := sparse.Evaluate(collapsed, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := p.StartFrom(collapsed, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(sparse.Evaluate(collapsed, nil))(t)
+	x := must.Get(p.StartFrom(collapsed, 1))(t)
 	g := make([]float64, len(x))
 	got, err := p.Evaluate(x, g)
 	if err != nil || p.Jitter == 0 || p.Jitter != sparse.Jitter {
 		t.Fatalf("jitter %v, of the collapsed posterior %v; %v", p.Jitter, sparse.Jitter, err)
 	}
 	near(t, "bound", got, want, 1e-9)
-	q, err := p.Posterior(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := must.Get(p.Posterior(x))(t)
 	mean, variance := make([]float64, 150), make([]float64, 150)
 	data := p.Rows.(objective.Memory)
 	q.Latent(data.X, mean, variance)
-	risk, err := pacbayes.Sample{Y: data.Y, Mean: mean, Variance: variance}.Risk(loss, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	risk := must.Get(pacbayes.Sample{Y: data.Y, Mean: mean, Variance: variance}.Risk(loss, nil, nil))(t)
 	value, _, _ := pacbayes.KLBound.Evaluate(risk, q.KL(), 5, 150)
 	near(t, "bound of the posterior", value, want, 1e-7)
 }
@@ -564,20 +488,13 @@ func TestMomentGradient(t *testing.T) {
 		ls.Set(i, i, 0.5+0.1*float64(i))
 	}
 	value := func() float64 {
-		if err := p.SetMoments(x, aM, ls); err != nil {
-			t.Fatal(err)
-		}
-		v, err := p.Evaluate(x, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.SetMoments(x, aM, ls))
+		v := must.Get(p.Evaluate(x, nil))(t)
 		return v
 	}
 	value()
 	g := make([]float64, len(x))
-	if _, err := p.Evaluate(x, g); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(p.Evaluate(x, g))(t)
 	aBar, lsBar := p.MomentGradient(x, g)
 	d := p.Split(g)
 	check := func(what string, got float64, v *float64) {

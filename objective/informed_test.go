@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
@@ -29,10 +30,7 @@ func TestInformedPrior(t *testing.T) {
 	x1, y1 := draw(40)
 	first := &objective.SparseProblem{Kernel: kernel.SE(2, true), Mean: kernel.LinearMean{},
 		Rows: objective.Memory{X: x1, Y: y1}, M: 5, Objective: objective.VFE()}
-	p, err := first.Posterior(append([]float64{0.2, 0.9, 0.1, 0.05, math.Log(0.1)}, x1.Data[:10]...), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(first.Posterior(append([]float64{0.2, 0.9, 0.1, 0.05, math.Log(0.1)}, x1.Data[:10]...), 0))(t)
 	k, m, err := p.Prior(0.4)
 	if err != nil {
 		t.Fatal(err)
@@ -46,10 +44,7 @@ func TestInformedPrior(t *testing.T) {
 		Objective: &objective.SparsePAC{Alpha: 1, Loss: loss, Bound: pacbayes.KLBound, Penalty: penalty}}
 	free := &objective.FreeFormProblem{Kernel: k, Mean: m, Rows: rows, M: 4, Noise: 0.5,
 		Objective: &objective.FreePAC{Loss: loss, Bound: pacbayes.KLBound, Penalty: penalty}}
-	freeAt, err := free.StartFrom(at, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	freeAt := must.Get(free.StartFrom(at, 1))(t)
 	for name, c := range map[string]struct {
 		f interface {
 			Evaluate(x, gradient []float64) (float64, error)
@@ -61,18 +56,13 @@ func TestInformedPrior(t *testing.T) {
 		"sparse": {sparse, at}, "free": {free, freeAt},
 	} {
 		gradient := make([]float64, len(c.x))
-		if _, err := c.f.Evaluate(c.x, gradient); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.f.Evaluate(c.x, gradient))(t)
 		for i := range c.x {
 			const h = 1e-5
 			step := func(d float64) float64 {
 				x := append([]float64(nil), c.x...)
 				x[i] += d
-				v, err := c.f.Evaluate(x, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := must.Get(c.f.Evaluate(x, nil))(t)
 				return v
 			}
 			want := (8*(step(h)-step(-h)) - (step(2*h) - step(-2*h))) / (12 * h)
@@ -82,16 +72,10 @@ func TestInformedPrior(t *testing.T) {
 		}
 	}
 	// Each family's posterior predicts and diverges as its objective says.
-	q, err := sparse.Posterior(at, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := must.Get(sparse.Posterior(at, 1))(t)
 	mean, variance := make([]float64, 60), make([]float64, 60)
 	q.Latent(x2, mean, variance)
-	risk, err := pacbayes.Sample{Y: y2, Mean: mean, Variance: variance}.Risk(loss, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	risk := must.Get(pacbayes.Sample{Y: y2, Mean: mean, Variance: variance}.Risk(loss, nil, nil))(t)
 	value, _ := sparse.Evaluate(at, nil)
 	if want, _, _ := pacbayes.KLBound.Evaluate(risk, q.KL(), penalty, 60); math.Abs(value-want) > 1e-9 {
 		t.Errorf("the objective is %v, its posterior's bound %v", value, want)

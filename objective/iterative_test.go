@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
@@ -40,28 +41,20 @@ func TestIterativeEvidence(t *testing.T) {
 		{"se+linear", kernel.LinearMean{Dim: 2}, 3, false}, {"rq*periodic", kernel.ZeroMean{}, -2, false},
 		{"matern32+white", kernel.ZeroMean{}, -2, true},
 	} {
-		k, err := kernel.Parse(c.kernel, 2, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(kernel.Parse(c.kernel, 2, true))(t)
 		x, y := wavy(n, c.repeated)
 		exact := &objective.Problem{Kernel: k, Mean: c.mean, X: x, Y: y, Objective: &objective.Evidence{}}
 		e := &objective.IterativeEvidence{Kernel: k, Mean: c.mean, X: x, Y: y, Tolerance: 1e-6}
 		at := slices.Repeat([]float64{0.2}, e.Dim())
 		at[len(at)-1] = c.logNoise
 		want, got := make([]float64, len(at)), make([]float64, len(at))
-		wantValue, err := exact.Evaluate(at, want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		wantValue := must.Get(exact.Evaluate(at, want))(t)
 		// An anchor elsewhere costs digits, not correctness.
 		anchor := slices.Clone(at)
 		for i := range anchor {
 			anchor[i] += 0.1
 		}
-		if err := e.Anchor(anchor); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Anchor(anchor))
 		value, err := e.Evaluate(at, got)
 		if err != nil {
 			t.Fatalf("%s: %v", c.kernel, err)
@@ -73,10 +66,7 @@ func TestIterativeEvidence(t *testing.T) {
 			moved := slices.Clone(at)
 			value := func(h float64) float64 {
 				moved[i] = at[i] + h
-				v, err := e.Evaluate(moved, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := must.Get(e.Evaluate(moved, nil))(t)
 				return v
 			}
 			const h = 3e-4
@@ -104,10 +94,7 @@ func TestIterativeEvidenceOfManyRows(t *testing.T) {
 		logNoise float64
 		repeated bool
 	}{{"se", -4, true}, {"matern32", -2, false}, {"rq+linear", -3, false}} {
-		k, err := kernel.Parse(c.kernel, 2, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(kernel.Parse(c.kernel, 2, true))(t)
 		x, y := wavy(n, c.repeated)
 		mean := kernel.LinearMean{}
 		exact := &objective.Problem{Kernel: k, Mean: mean, X: x, Y: y, Objective: &objective.Evidence{}}
@@ -115,18 +102,13 @@ func TestIterativeEvidenceOfManyRows(t *testing.T) {
 		at := slices.Repeat([]float64{-0.3}, e.Dim())
 		at[len(at)-1] = c.logNoise
 		want, got := make([]float64, len(at)), make([]float64, len(at))
-		wantValue, err := exact.Evaluate(at, want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		wantValue := must.Get(exact.Evaluate(at, want))(t)
 		// The preconditioner of another place: at its own there may be next to nothing to estimate.
 		anchor := slices.Clone(at)
 		for i := range anchor {
 			anchor[i] += 0.3
 		}
-		if err := e.Anchor(anchor); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Anchor(anchor))
 		e.GradientErrors = make([]float64, e.Dim())
 		value, err := e.Evaluate(at, got)
 		if err != nil {

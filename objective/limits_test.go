@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
@@ -23,10 +24,7 @@ func evaluateSparse(t *testing.T, o objective.Sparse, x matrix.Dense, y []float6
 		Rows: objective.Memory{X: x, Y: y}, M: z.Rows, Objective: o, Keep: keep}
 	at := append(append(slices.Repeat([]float64{0.2}, x.Cols+1), -1), z.Data...)
 	g := make([]float64, len(at))
-	v, err := p.Evaluate(at, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(p.Evaluate(at, g))(t)
 	return v, g
 }
 
@@ -55,20 +53,14 @@ func TestSparseLimits(t *testing.T) {
 	full := &objective.Problem{Kernel: kernel.SE(3, true), Mean: kernel.ZeroMean{}, X: x, Y: y,
 		Objective: &objective.Evidence{}}
 	at := append(slices.Repeat([]float64{0.2}, 4), -1)
-	evidence, err := full.Evaluate(at, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	evidence := must.Get(full.Evaluate(at, nil))(t)
 	for _, o := range []objective.Sparse{objective.VFE(), objective.DTC(), objective.FITC(), objective.PEP(0.5)} {
 		v, _ := evaluateSparse(t, o, x, y, all, 0)
 		near(t, "Z = X against the evidence", v, evidence, 1e-8)
 	}
 	loss := pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}
 	full.Objective = &objective.PAC{Loss: loss, Bound: pacbayes.KLBound, Penalty: 5}
-	b, err := full.Evaluate(at, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(full.Evaluate(at, nil))(t)
 	for _, alpha := range []float64{0, 1} {
 		v, _ := evaluateSparse(t, &objective.SparsePAC{Alpha: alpha, Loss: loss, Bound: pacbayes.KLBound, Penalty: 5}, x, y,
 			all, 0)
@@ -138,14 +130,9 @@ func TestAlphaIsAParameter(t *testing.T) {
 			t.Fatalf("names: %v", names)
 		}
 		g := make([]float64, len(at))
-		if _, err := p.Evaluate(at, g); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(p.Evaluate(at, g))(t)
 		value := func() float64 {
-			v, err := p.Evaluate(at, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Get(p.Evaluate(at, nil))(t)
 			return v
 		}
 		for _, i := range []int{0, 3, 4, 10, len(at) - 1} {

@@ -14,6 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
@@ -68,10 +69,7 @@ func scattered(n, d int) objective.Memory {
 func nearestProblem(t *testing.T, expr string, mean kernel.Mean, rows objective.Memory, m int,
 	vecchia bool) (*objective.NearestProblem, []float64) {
 	t.Helper()
-	k, err := kernel.Parse(expr, rows.X.Cols, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(kernel.Parse(expr, rows.X.Cols, true))(t)
 	p := &objective.NearestProblem{Kernel: k, Mean: mean, Rows: rows, Neighbours: m, Vecchia: vecchia, Seed: 3}
 	x := make([]float64, p.Dim())
 	for i := range x {
@@ -192,10 +190,7 @@ func TestNearestTerms(t *testing.T) {
 func TestNearestOfAll(t *testing.T) {
 	rows := scattered(30, 2)
 	p, x := nearestProblem(t, "matern32+linear", kernel.LinearMean{Dim: 2}, rows, 29, false)
-	got, err := p.Evaluate(x, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(p.Evaluate(x, nil))(t)
 	theta, beta, logNoise := p.Split(x)
 	n := len(rows.Y)
 	k, mean := matrix.New(n, n), make([]float64, n)
@@ -203,9 +198,7 @@ func TestNearestOfAll(t *testing.T) {
 	p.Mean.At(beta, rows.X, mean)
 	k.AddDiagonal(math.Exp(logNoise))
 	var inverse mat.Dense
-	if err := inverse.Inverse(mat.NewDense(n, n, k.Data)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, inverse.Inverse(mat.NewDense(n, n, k.Data)))
 	var want float64
 	for i := range n {
 		var w float64
@@ -226,14 +219,8 @@ func TestVecchiaOfAll(t *testing.T) {
 	p, x := nearestProblem(t, "matern32+linear", kernel.LinearMean{Dim: 2}, rows, 29, true)
 	all := &objective.Problem{Kernel: p.Kernel, Mean: p.Mean, X: rows.X, Y: rows.Y, Objective: &objective.Evidence{}}
 	g, want := make([]float64, len(x)), make([]float64, len(x))
-	value, err := p.Evaluate(x, g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	evidence, err := all.Evaluate(x, want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	value := must.Get(p.Evaluate(x, g))(t)
+	evidence := must.Get(all.Evaluate(x, want))(t)
 	if math.Abs(value-evidence) > 1e-11*math.Abs(evidence) {
 		t.Errorf("%v, evidence %v", value, evidence)
 	}
@@ -245,10 +232,7 @@ func TestVecchiaOfAll(t *testing.T) {
 }
 
 func TestGoldenNearest(t *testing.T) {
-	raw, err := os.ReadFile("../testdata/golden/nearest.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../testdata/golden/nearest.json"))(t)
 	var file struct {
 		Cases []struct {
 			Kernel string
@@ -261,14 +245,9 @@ func TestGoldenNearest(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(raw, &file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &file))
 	number := func(s string) float64 {
-		v, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(strconv.ParseFloat(s, 64))(t)
 		return v
 	}
 	for _, c := range file.Cases {
@@ -276,10 +255,7 @@ func TestGoldenNearest(t *testing.T) {
 			p, _ := nearestProblem(t, c.Kernel, kernel.LinearMean{}, objective.Memory{X: matrixOf(c.X), Y: c.Y}, c.M, false)
 			p.Term = terms[name]
 			g := make([]float64, len(c.At))
-			v, err := p.Evaluate(c.At, g)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Get(p.Evaluate(c.At, g))(t)
 			var gradient []float64
 			for _, s := range want.Gradient {
 				gradient = append(gradient, number(s))
@@ -338,18 +314,12 @@ func TestNearestBatches(t *testing.T) {
 	rows := scattered(200, 3)
 	p, x := nearestProblem(t, "matern32", kernel.LinearMean{}, rows, 8, false)
 	want, all := make([]float64, len(x)), make([]float64, len(x))
-	value, err := p.Evaluate(x, want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	value := must.Get(p.Evaluate(x, want))(t)
 	var sum float64
 	g := make([]float64, len(x))
 	order := rand.New(rand.NewPCG(1, 1)).Perm(200)
 	for b := range 8 {
-		v, err := p.EvaluateBatch(x, g, order[25*b:25*(b+1)])
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(p.EvaluateBatch(x, g, order[25*b:25*(b+1)]))(t)
 		sum += v / 8
 		for i := range g {
 			all[i] += g[i] / 8
@@ -378,10 +348,7 @@ func TestNearestSearch(t *testing.T) {
 		if search != nil {
 			p.Search(search)
 		}
-		v, err := p.Evaluate(long, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(p.Evaluate(long, nil))(t)
 		return v
 	}
 	p.Search(x)
@@ -432,17 +399,13 @@ func BenchmarkNearest(b *testing.B) {
 	p.Search(x)
 	b.Run("all", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := p.Evaluate(x, g); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(p.Evaluate(x, g))(b)
 		}
 	})
 	batch := rng.Perm(40000)[:256]
 	b.Run("256", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := p.EvaluateBatch(x, g, batch); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(p.EvaluateBatch(x, g, batch))(b)
 		}
 	})
 }
@@ -456,10 +419,7 @@ func TestNearestOfFew(t *testing.T) {
 			p.Neighbours = 4
 		}
 		g := make([]float64, len(x))
-		got, err := p.Evaluate(x, g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(p.Evaluate(x, g))(t)
 		theta, beta, logNoise := p.Split(x)
 		k, want := make([]float64, n), 0.
 		p.Kernel.Diag(theta, rows.X, k)

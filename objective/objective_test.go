@@ -8,6 +8,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
@@ -83,10 +84,7 @@ func (c goldenCase) kernel(t *testing.T) kernel.Kernel {
 	if expr == "sum" {
 		expr, ard = c.Kernel.Parts[0].Type+"+"+c.Kernel.Parts[1].Type, c.Kernel.Parts[0].ARD
 	}
-	k, err := kernel.Parse(expr, c.D, ard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(kernel.Parse(expr, c.D, ard))(t)
 	return k
 }
 
@@ -94,14 +92,9 @@ var lossNames = map[string]pacbayes.Kind{"indicator": pacbayes.Band, "relative":
 	"sqclip": pacbayes.ClippedSquare, "expsq": pacbayes.Gaussian}
 
 func TestGoldenFullGP(t *testing.T) {
-	raw, err := os.ReadFile("../testdata/golden/fullgp.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../testdata/golden/fullgp.json"))(t)
 	var file struct{ Cases []goldenCase }
-	if err := json.Unmarshal(raw, &file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &file))
 	if len(file.Cases) == 0 {
 		t.Fatal("no cases")
 	}
@@ -117,10 +110,7 @@ func TestGoldenFullGP(t *testing.T) {
 			}
 			gradient := make([]float64, len(at))
 			evaluate := func(o objective.Exact, at []float64) float64 {
-				v, err := (&objective.Problem{Kernel: k, Mean: mean, X: x, Y: c.Y, Objective: o}).Evaluate(at, gradient)
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := must.Get((&objective.Problem{Kernel: k, Mean: mean, X: x, Y: c.Y, Objective: o}).Evaluate(at, gradient))(t)
 				return v
 			}
 			compare(t, "−lml", []float64{evaluate(&objective.Evidence{}, at)}, []float64{-c.LML})
@@ -129,11 +119,8 @@ func TestGoldenFullGP(t *testing.T) {
 			}
 			compare(t, "lml gradient", gradient, c.LMLGrad)
 
-			q, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: c.LogParams, Mean: mean, Beta: []float64{c.Mean},
-				Noise: math.Exp(c.LogNoise), X: x, Y: c.Y})
-			if err != nil {
-				t.Fatal(err)
-			}
+			q := must.Get(posterior.NewExact(posterior.Given{Kernel: k, Theta: c.LogParams, Mean: mean, Beta: []float64{c.Mean},
+				Noise: math.Exp(c.LogNoise), X: x, Y: c.Y}))(t)
 			compare(t, "kl", []float64{q.KL()}, []float64{c.KL})
 			predict := func(what string, rows [][]float64, wantMean, wantVar []float64) (m, v []float64) {
 				m, v = make([]float64, len(rows)), make([]float64, len(rows))
@@ -239,9 +226,7 @@ func BenchmarkEvaluate(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := p.Evaluate(at, gradient); err != nil {
-						b.Fatal(err)
-					}
+					must.Get(p.Evaluate(at, gradient))(b)
 				}
 			})
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
@@ -25,16 +26,10 @@ func TestIterativeRenyi(t *testing.T) {
 		dense := &objective.RenyiProblem{Kernel: kernel.SE(3, false), Mean: mean, Rows: objective.Memory{X: x, Y: y}, M: m,
 			Alpha: alpha}
 		wantG, g := make([]float64, len(at)), make([]float64, len(at))
-		want, err := dense.Evaluate(at, wantG)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(dense.Evaluate(at, wantG))(t)
 		p := &objective.IterativeRenyi{Kernel: dense.Kernel, Mean: mean, X: x, Y: y, M: m, Alpha: alpha, Probes: 60,
 			Tolerance: 1e-10}
-		v, err := p.Evaluate(at, g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(p.Evaluate(at, g))(t)
 		if !(math.Abs(v-want) < 4*p.StandardError+1e-8*math.Abs(want)) || !(p.StandardError < 0.05*math.Abs(want)) {
 			t.Errorf("α = %v: %v ± %v, dense %v", alpha, v, p.StandardError, want)
 		}
@@ -52,10 +47,7 @@ func TestIterativeRenyi(t *testing.T) {
 			moved := func(h float64) float64 {
 				to := slices.Clone(at)
 				to[i] += h
-				v, err := p.Evaluate(to, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := must.Get(p.Evaluate(to, nil))(t)
 				return v
 			}
 			const h = 1e-4

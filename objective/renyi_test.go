@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
@@ -29,10 +30,7 @@ func TestRenyiConforms(t *testing.T) {
 }
 
 func TestGoldenRenyi(t *testing.T) {
-	raw, err := os.ReadFile("../testdata/golden/renyi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../testdata/golden/renyi.json"))(t)
 	var file struct {
 		Cases []struct {
 			sparseCase
@@ -49,9 +47,7 @@ func TestGoldenRenyi(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(raw, &file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &file))
 	for i, c := range file.Cases {
 		z := matrixOf(c.Z)
 		at := append(append(append([]float64{}, c.LogParams...), c.Mean, c.LogNoise), z.Data...)
@@ -62,19 +58,13 @@ func TestGoldenRenyi(t *testing.T) {
 					Rows: objective.Memory{X: matrixOf(c.X), Y: c.Y},
 					M:    z.Rows, Alpha: a.Alpha, MinJitter: c.Jitter}
 				g := make([]float64, p.Dim())
-				v, err := p.Evaluate(at, g)
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := must.Get(p.Evaluate(at, g))(t)
 				compare(t, "−L_α", []float64{v}, []float64{-a.ELBO})
 				linalg.Scale(-1, g)
 				g[nk], g[nk+1] = g[nk+1], g[nk] // golden order: noise, then mean
 				compare(t, "gradient", g, a.Gradient)
 
-				b, err := p.Sandwich(at)
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := must.Get(p.Sandwich(at))(t)
 				compare(t, "ln p(y)", []float64{b.Evidence}, []float64{c.LogMarginal})
 				compare(t, "L_upper", []float64{b.Upper}, []float64{a.UpperTrace})
 				if b.UpperNorm < a.UpperLmax-1e-9*math.Abs(a.UpperLmax) || b.UpperNorm > b.Upper+1e-12*math.Abs(b.Upper) {
@@ -82,10 +72,7 @@ func TestGoldenRenyi(t *testing.T) {
 						b.UpperNorm, a.UpperLmax, b.Upper)
 				}
 
-				q, err := p.Posterior(at)
-				if err != nil {
-					t.Fatal(err)
-				}
+				q := must.Get(p.Posterior(at))(t)
 				wantMean, wantVar := a.PredMean, a.PredVar
 				if a.Alpha == 0 {
 					wantMean, wantVar = c.ExactMean, c.ExactVar
@@ -157,10 +144,7 @@ func TestRenyiSandwich(t *testing.T) {
 				near(t, "α = 1 against L_VI", b.Optimal, b.Variational, 1e-9)
 				sparse := &objective.SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Objective: objective.VFE(),
 					MinJitter: p.Jitter}
-				vfe, err := sparse.Evaluate(at, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				vfe := must.Get(sparse.Evaluate(at, nil))(t)
 				near(t, "α = 1 against VFE", b.Optimal, -vfe, 1e-9)
 				lower, upper, err := sparse.Bounds(at)
 				if err != nil {
@@ -185,10 +169,7 @@ func TestRenyiIsContinuous(t *testing.T) {
 		p := &objective.RenyiProblem{Kernel: kernel.SE(3, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y},
 			M: 5, Alpha: alpha}
 		g := make([]float64, len(at))
-		v, err := p.Evaluate(at, g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(p.Evaluate(at, g))(t)
 		return v, g
 	}
 	for _, limit := range []float64{0, 1} {
@@ -216,19 +197,12 @@ func TestRenyiBatch(t *testing.T) {
 	}
 	for _, rows := range [][]int{all[:13], all[20:32], all, all[5:29]} {
 		g, want := make([]float64, len(at)), make([]float64, len(at))
-		v, err := p.EvaluateBatch(at, g, rows)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(p.EvaluateBatch(at, g, rows))(t)
 		n := len(rows)
 		part := objective.Memory{X: matrix.New(n, 3), Y: make([]float64, n)}
-		if err := p.Rows.Pick(rows, part.X.Data, part.Y); err != nil {
-			t.Fatal(err)
-		}
-		w, err := (&objective.RenyiProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: part, M: 5, Alpha: 0.4}).Evaluate(at, want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Rows.Pick(rows, part.X.Data, part.Y))
+		w := must.Get((&objective.RenyiProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: part, M: 5, Alpha: 0.4}).Evaluate(at,
+			want))(t)
 		weight := 60 / float64(n)
 		near(t, "batch", v, weight*w, 1e-13)
 		for i := range g {
@@ -260,15 +234,11 @@ func TestNearest(t *testing.T) {
 	if err := p.Nearest(0, make([]int, 2)); err == nil {
 		t.Error("rows were found before they were searched for")
 	}
-	if err := p.Search([]float64{0, 0, 0}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Search([]float64{0, 0, 0}))
 	for _, k := range []int{1, 2, 64, n} {
 		centre := rng.IntN(n)
 		rows := make([]int, k)
-		if err := p.Nearest(centre, rows); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Nearest(centre, rows))
 		want := make([]int, n)
 		for i := range want {
 			want[i] = i
@@ -300,9 +270,7 @@ func TestNearestOfCopies(t *testing.T) {
 	p := &objective.RenyiProblem{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{},
 		Rows: objective.Memory{X: x, Y: make([]float64, 200)}}
 	rows := make([]int, 10)
-	if err := errors.Join(p.Search([]float64{0, 0, 0}), p.Nearest(150, rows)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(p.Search([]float64{0, 0, 0}), p.Nearest(150, rows)))
 	if want := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 150}; !slices.Equal(rows, want) {
 		t.Errorf("rows %v, want %v", rows, want)
 	}
@@ -315,14 +283,9 @@ func TestNearestOfNone(t *testing.T) {
 	for i := range n {
 		x.Set(i, 0, 1e200*float64(i+1))
 	}
-	k, err := kernel.Parse("linear", 1, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(kernel.Parse("linear", 1, false))(t)
 	p := &objective.RenyiProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: make([]float64, n)}}
-	if err := p.Search(make([]float64, len(k.Params())+1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Search(make([]float64, len(k.Params())+1)))
 	for m, want := range map[int][]int{1: {25}, 4: {0, 1, 25, 26}} {
 		rows := make([]int, m)
 		if err := p.Nearest(25, rows); err != nil || !slices.Equal(rows, want) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
@@ -47,22 +48,14 @@ func (g sparseKernel) build(t *testing.T, d int) kernel.Kernel {
 	case "product":
 		return kernel.Product(parts...)
 	}
-	k, err := kernel.Parse(g.Type, d, g.ARD)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(kernel.Parse(g.Type, d, g.ARD))(t)
 	return k
 }
 
 func TestGoldenSparse(t *testing.T) {
-	raw, err := os.ReadFile("../testdata/golden/sparse.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../testdata/golden/sparse.json"))(t)
 	var file struct{ Cases []sparseCase }
-	if err := json.Unmarshal(raw, &file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &file))
 	for i, c := range file.Cases {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			z := matrixOf(c.Z)
@@ -138,15 +131,10 @@ func TestSparseBatch(t *testing.T) {
 		at := append([]float64{0.2, 0.2, 0.2, 0.2, -1}, z.Data...)
 		for _, rows := range [][]int{{3, 9, 4, 1, 50, 51, 30}, {7, 8, 9}, {2, 3, 4, 5, 6, 7, 8, 10, 11}} {
 			part := objective.Memory{X: matrix.New(len(rows), 3), Y: make([]float64, len(rows))}
-			if err := p.Rows.Pick(rows, part.X.Data, part.Y); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Rows.Pick(rows, part.X.Data, part.Y))
 			want, wantG := evaluateSparse(t, o, part.X, part.Y, z, 0)
 			g := make([]float64, len(at))
-			v, err := p.EvaluateBatch(at, g, rows)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Get(p.EvaluateBatch(at, g, rows))(t)
 			weight := 60 / float64(len(rows))
 			near(t, "batch", v, weight*want, 1e-12)
 			for i := range g {

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // exampleTerms are terms whose penalty is easily written out: T = 3, two choices.
@@ -55,10 +57,7 @@ func TestCertifyFromScratch(t *testing.T) {
 	for _, n := range []int{20, 57, 400} {
 		for _, kl := range []float64{0, 3.5, 60} {
 			y, mean, variance := examplePredictions(n)
-			c, err := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, kl)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, kl))(t)
 			var risk float64
 			for i, v := range y {
 				sd := math.Sqrt(2 * variance[i])
@@ -158,10 +157,7 @@ func TestCertifyLabels(t *testing.T) {
 	} {
 		terms := exampleTerms()
 		terms.Scaling, terms.Encoded = x.scaling, true
-		c, err := terms.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(terms.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 2))(t)
 		if c.Valid != x.valid || c.Label != x.label || c.Scaling != x.scaling {
 			t.Errorf("%s: valid %v, label %q, scaling %q", x.scaling, c.Valid, c.Label, c.Scaling)
 		}
@@ -194,10 +190,7 @@ func TestCertifyLosses(t *testing.T) {
 	} {
 		terms := exampleTerms()
 		terms.Loss = l
-		c, err := terms.Certify(Sample{Y: y, Mean: mean, Variance: variance, Scale: scale}, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(terms.Certify(Sample{Y: y, Mean: mean, Variance: variance, Scale: scale}, 2))(t)
 		if want := riskOf(l, y, mean, variance, scale, nil, nil); c.EmpiricalRisk != want || c.Loss != l.Kind {
 			t.Errorf("%s: risk %v, want %v", l.Kind, c.EmpiricalRisk, want)
 		}
@@ -214,10 +207,7 @@ func TestCertifyLosses(t *testing.T) {
 func TestCertificateEqual(t *testing.T) {
 	y, mean, variance := examplePredictions(40)
 	certify := func() *Certificate {
-		c, err := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, 2))(t)
 		return c
 	}
 	want := certify()
@@ -284,18 +274,10 @@ func TestConditions(t *testing.T) {
 // TestCertificateKeys pins the names that programs read.
 func TestCertificateKeys(t *testing.T) {
 	y, mean, variance := examplePredictions(40)
-	c, err := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, 2))(t)
+	raw := must.Get(json.Marshal(c))(t)
 	var keys map[string]any
-	if err := json.Unmarshal(raw, &keys); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &keys))
 	for _, key := range []string{"bound", "bound_sqrt", "empirical_risk", "kl", "grid_penalty", "choices_penalty", "delta",
 		"rows",
 		"loss", "epsilon", "epsilon_raw", "mean_bound", "prior", "prior_rows", "scaling", "valid", "label", "conditions"} {

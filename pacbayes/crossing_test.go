@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // bolshev is the probability that n uniform order statistics have U_(misses[i]+1) > bounds[i] for some i, in rational
@@ -147,10 +149,7 @@ func TestCurve(t *testing.T) {
 	for i := range s.Y {
 		s.Y[i] = float64(i) / n * math.Pow(-1, float64(i))
 	}
-	c, err := terms.Certify(s, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(terms.Certify(s, 0))(t)
 	_, misses, bounds := curveLevel(n, 0.05, 1)
 	// 99 rows, 101 to 199, miss by more than ε.
 	if want := bounds[slices.Index(misses, 99)]; c.MeanBound != want || c.Bound != want || !c.Valid {

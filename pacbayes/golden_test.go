@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // number reads null as +Inf, as the golden files write it.
@@ -21,13 +23,8 @@ func (x *number) UnmarshalJSON(b []byte) error {
 
 func readGolden(t *testing.T, name string, into any) {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("..", "testdata", "golden", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, into); err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(filepath.Join("..", "testdata", "golden", name)))(t)
+	must.Do(t, json.Unmarshal(b, into))
 }
 
 // worst keeps the largest relative error of each quantity and fails those above

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 func TestGrid(t *testing.T) {
@@ -37,9 +39,7 @@ func TestGrid(t *testing.T) {
 // Every point of the grid rounds to itself, and its mirror image to its negative.
 func TestGridPoints(t *testing.T) {
 	for _, g := range []Grid{DefaultGrid(), {0.5, 0}, {1, 6}, {3.7, 3}, {10, 1}, {0.05, 2}} {
-		if err := g.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.Validate())
 		step := 2 * g.L / float64(g.Points()-1)
 		for i := 0; i < g.Points(); i += 1 + g.Points()/5000 {
 			v, index, clamped := g.Round(-g.L + float64(i)*step)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 func fixedTerms(route Route) Terms {
@@ -38,10 +40,7 @@ func TestRoutes(t *testing.T) {
 	} {
 		terms := fixedTerms(x.route)
 		terms.Choices, terms.Promise = x.choices, x.promise
-		c, err := terms.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(terms.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 0))(t)
 		for name, v := range map[string][2]float64{"bound": {c.Bound, x.bound}, "mean_bound": {c.MeanBound, x.onMean},
 			"empirical_risk": {c.EmpiricalRisk, x.empirical}, "choices_penalty": {c.ChoicesPenalty, x.choicesPenalty}} {
 			if math.Abs(v[0]-v[1]) > 1e-11 {
@@ -104,10 +103,7 @@ func TestPromise(t *testing.T) {
 		}(), 0, smallest(true, func(w float64) bool { return ClopperPearson(misses(w, true), 300, 0.025) <= 0.5 })},
 	} {
 		x.terms.Promise = 0.5
-		c, err := x.terms.Certify(Sample{Y: y, Mean: mean, Variance: variance, Scale: scale}, x.kl)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(x.terms.Certify(Sample{Y: y, Mean: mean, Variance: variance, Scale: scale}, x.kl))(t)
 		p := c.Promise
 		if p.HalfWidth != x.want || p.Share != 0.5 || !(p.Bound <= 0.5) || x.want == 0 ||
 			p.Relative != (x.name == "relative") {
@@ -154,10 +150,7 @@ func TestFamilies(t *testing.T) {
 	} {
 		terms := exampleTerms()
 		terms.Loss, terms.Inequality = loss, f
-		c, err := terms.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(terms.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 2))(t)
 		tol := 1e-11
 		if f == SplitBound {
 			tol = 1e-5 // of the reference

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -33,16 +34,10 @@ func TestIterativeAgainstCholesky(t *testing.T) {
 		kernel string
 		noise  float64
 	}{{"se", 0.01}, {"se", 1e-6}, {"matern32", 0.01}, {"rq+linear", 0.1}, {"matern12*periodic+white", 0.1}} {
-		k, err := kernel.Parse(c.kernel, d, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(kernel.Parse(c.kernel, d, true))(t)
 		theta, mean, beta := make([]float64, len(k.Params())), kernel.LinearMean{}, []float64{0.5}
-		exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: c.noise,
-			X: x, Y: y})
-		if err != nil {
-			t.Fatal(err)
-		}
+		exact := must.Get(posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: c.noise,
+			X: x, Y: y}))(t)
 		o := posterior.Iterative{Tolerance: 1e-8, Rank: 300}
 		if c.noise < 1e-3 {
 			o.Tolerance = 1e-6
@@ -57,9 +52,7 @@ func TestIterativeAgainstCholesky(t *testing.T) {
 		gotMean, gotVar, solved := make([]float64, 40), make([]float64, 40), make([]float64, 40)
 		exact.Latent(xs, wantMean, wantVar)
 		p.Latent(xs, gotMean, gotVar)
-		if err := p.SolvedVariance(context.Background(), xs, solved, o); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.SolvedVariance(context.Background(), xs, solved, o))
 		for i, m := range wantMean {
 			if !(math.Abs(gotMean[i]-m) <= 1e-4) {
 				t.Errorf("%s, noise %g: mean %v, want %v", c.kernel, c.noise, gotMean[i], m)
@@ -94,23 +87,17 @@ func TestIterativeOfManyRows(t *testing.T) {
 	x.RowRange(2400, 2500).CopyFrom(x.RowRange(0, 100))
 	xs, _ := rowsOf(rng, 100, 2)
 	k, theta := kernel.Matern52(2, true), []float64{-1, -0.5, 0.3}
-	exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{}, Noise: 0.05, X: x,
-		Y: y})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := posterior.NewIterative(ctx, posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{}, Noise: 0.05,
-		X: x, Y: y}, 512, posterior.Iterative{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := must.Get(posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{}, Noise: 0.05,
+		X: x,
+		Y: y}))(t)
+	p := must.Get(posterior.NewIterative(ctx, posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{},
+		Noise: 0.05,
+		X:     x, Y: y}, 512, posterior.Iterative{}))(t)
 	wantMean, wantVar := make([]float64, 100), make([]float64, 100)
 	mean, variance, solved := make([]float64, 100), make([]float64, 100), make([]float64, 100)
 	exact.Latent(xs, wantMean, wantVar)
 	p.Latent(xs, mean, variance)
-	if err := p.SolvedVariance(ctx, xs, solved, posterior.Iterative{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.SolvedVariance(ctx, xs, solved, posterior.Iterative{}))
 	for i, m := range wantMean {
 		if !(math.Abs(mean[i]-m) <= 1e-4) || !(math.Abs(solved[i]/wantVar[i]-1) <= 1e-5) ||
 			!(variance[i] >= wantVar[i]*(1-1e-9)) || !(variance[i] <= 1.2*wantVar[i]) {
@@ -128,22 +115,16 @@ func TestSolvedVarianceIsSmall(t *testing.T) {
 	x, y := rowsOf(rng, 120, 2)
 	xs, _ := rowsOf(rng, 12, 2)
 	k, theta, noise := kernel.SE(2, true), []float64{4, 4, 7.5}, 1e-4
-	exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{}, Noise: noise, X: x,
-		Y: y})
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := must.Get(posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{}, Noise: noise,
+		X: x,
+		Y: y}))(t)
 	o := posterior.Iterative{Tolerance: 1e-4, Rank: 8}
-	p, err := posterior.NewIterative(ctx, posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{}, Noise: noise,
-		X: x, Y: y}, 10, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(posterior.NewIterative(ctx, posterior.Given{Kernel: k, Theta: theta, Mean: kernel.ZeroMean{},
+		Noise: noise,
+		X:     x, Y: y}, 10, o))(t)
 	m, want, solved := make([]float64, 12), make([]float64, 12), make([]float64, 12)
 	exact.Latent(xs, m, want)
-	if err := p.SolvedVariance(ctx, xs, solved, o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.SolvedVariance(ctx, xs, solved, o))
 	for i, v := range want {
 		if f := solved[i] / v; !(f >= 0.99 && f <= 1.06) {
 			t.Errorf("row %d: variance %v, by Cholesky %v", i, solved[i], v)
@@ -177,11 +158,8 @@ func TestNearest(t *testing.T) {
 		xs.Data[i] = rng.NormFloat64()
 	}
 	k, theta := kernel.Sum(kernel.SE(d, true), kernel.Linear{}), []float64{0, 0, 0, 0, -1}
-	exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{},
-		Beta: []float64{0.3}, Noise: 0.05, X: x, Y: y})
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := must.Get(posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{},
+		Beta: []float64{0.3}, Noise: 0.05, X: x, Y: y}))(t)
 	at := func(p *posterior.Posterior) (m, v []float64) {
 		m, v = make([]float64, 9), make([]float64, 9)
 		p.Latent(xs, m, v)
@@ -205,11 +183,8 @@ func TestNearest(t *testing.T) {
 	// With a stationary kernel the rows taken are the nearest.
 	p := posterior.NewNearest(posterior.Given{Kernel: kernel.SE(1, false), Theta: []float64{0, 0}, Mean: kernel.ZeroMean{},
 		Noise: 0.1, X: matrix.Of(6, 1, []float64{5, 0.1, -7, 0.3, -0.2, 9}), Y: []float64{9, 1, 9, 2, 3, 9}}, 3)
-	q, err := posterior.NewExact(posterior.Given{Kernel: p.Kernel, Theta: p.Theta, Mean: p.Mean, Noise: 0.1,
-		X: matrix.Of(3, 1, []float64{0.1, 0.3, -0.2}), Y: []float64{1, 2, 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := must.Get(posterior.NewExact(posterior.Given{Kernel: p.Kernel, Theta: p.Theta, Mean: p.Mean, Noise: 0.1,
+		X: matrix.Of(3, 1, []float64{0.1, 0.3, -0.2}), Y: []float64{1, 2, 3}}))(t)
 	got, want := make([]float64, 1), make([]float64, 1)
 	p.Latent(matrix.New(1, 1), got, nil)
 	q.Latent(matrix.New(1, 1), want, nil)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
@@ -48,10 +49,7 @@ func BenchmarkNearest(b *testing.B) {
 // TestNearestOverflow: rows whose covariances are beyond what numbers hold leave no prediction, not one of whatever
 // else was in memory.
 func TestNearestOverflow(t *testing.T) {
-	k, err := kernel.Parse("linear", 1, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(kernel.Parse("linear", 1, false))(t)
 	x := matrix.Of(2, 1, []float64{0.5, 1e3})
 	p := posterior.NewNearest(posterior.Given{Kernel: k, Theta: []float64{709}, Mean: kernel.ZeroMean{}, Noise: 0.1, X: x,
 		Y: []float64{1, 2}}, 2)
@@ -83,10 +81,7 @@ func TestNearestIsConditional(t *testing.T) {
 		at.Data[i] = float64(rng.IntN(12)) / 2
 	}
 	for _, expr := range []string{"matern32", "matern32*matern12", "se+white", "linear+se"} {
-		k, err := kernel.Parse(expr, d, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(kernel.Parse(expr, d, true))(t)
 		theta := make([]float64, len(k.Params()))
 		q := posterior.NewNearest(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{}, Beta: []float64{0.3},
 			Noise: 0.1, X: x, Y: y}, m)
@@ -117,11 +112,8 @@ func TestNearestIsConditional(t *testing.T) {
 				copy(nearX.Row(j), x.Row(row))
 				nearY[j] = y[row]
 			}
-			exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{},
-				Beta: []float64{0.3}, Noise: 0.1, X: nearX, Y: nearY})
-			if err != nil {
-				t.Fatal(err)
-			}
+			exact := must.Get(posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{},
+				Beta: []float64{0.3}, Noise: 0.1, X: nearX, Y: nearY}))(t)
 			wantMean, wantVariance := make([]float64, 1), make([]float64, 1)
 			exact.Latent(at.RowRange(i, i+1), wantMean, wantVariance)
 			if math.Abs(mean[i]-wantMean[0]) > 1e-11 || math.Abs(variance[i]-wantVariance[0]) > 1e-11 {
@@ -138,10 +130,7 @@ func TestNearestIsConditional(t *testing.T) {
 		}
 		same("a row alone", q, 11, 12)
 		same("a part", q, 5, 60)
-		again, err := q.Refactored()
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(q.Refactored())(t)
 		same("another index", again, 0, at.Rows)
 		procs := runtime.GOMAXPROCS(5)
 		same("five cores", q, 0, at.Rows)

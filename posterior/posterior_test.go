@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
@@ -39,10 +40,7 @@ func problems(t *testing.T) []problem {
 		y[i] = 0.5 + math.Sin(2*x.At(i, 0)) - x.At(i, 2) + 0.2*rng.NormFloat64()
 	}
 	parse := func(expr string, ard bool) kernel.Kernel {
-		k, err := kernel.Parse(expr, d, ard)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(kernel.Parse(expr, d, ard))(t)
 		return k
 	}
 	linear := kernel.LinearMean{Dim: d}
@@ -58,11 +56,9 @@ func problems(t *testing.T) []problem {
 
 func (p problem) fit(t *testing.T) *posterior.Posterior {
 	t.Helper()
-	q, err := posterior.NewExact(posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta, Noise: p.noise,
-		X: p.x, Y: p.y})
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := must.Get(posterior.NewExact(posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta,
+		Noise: p.noise,
+		X:     p.x, Y: p.y}))(t)
 	return q
 }
 
@@ -115,9 +111,7 @@ func (p problem) inverse(t *testing.T) *mat.Dense {
 		c.Set(i, i, c.At(i, i)+p.noise)
 	}
 	inv := mat.NewDense(len(p.y), len(p.y), nil)
-	if err := inv.Inverse(c); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, inv.Inverse(c))
 	return inv
 }
 
@@ -251,9 +245,7 @@ func TestKLForms(t *testing.T) {
 
 			mean, cov := p.naive(t, p.x)
 			inv := mat.NewDense(n, n, nil)
-			if err := inv.Inverse(k); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, inv.Inverse(k))
 			var kinvS mat.Dense
 			kinvS.Mul(inv, cov)
 			d := mat.NewVecDense(n, nil)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/kernel/kerneltest"
 	"github.com/krigo-gp/krigo/matrix"
@@ -31,18 +32,13 @@ func priors(t *testing.T) (kernel.Kernel, map[string]*posterior.Posterior) {
 	theta := []float64{0.3, 0.7, -0.2, -1}
 	beta := []float64{0.4, 0.1, -0.3}
 	x, y := rowsOf(rng, 30, 2)
-	exact, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{Dim: 2}, Beta: beta,
-		Noise: 0.1, X: x, Y: y})
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := must.Get(posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{Dim: 2},
+		Beta:  beta,
+		Noise: 0.1, X: x, Y: y}))(t)
 	problem := &objective.SparseProblem{Kernel: k, Mean: kernel.LinearMean{Dim: 2}, Rows: objective.Memory{X: x, Y: y},
 		M: 6, Objective: objective.VFE()}
-	sparse, err := problem.Posterior(append(append(append([]float64(nil), theta...), append(beta, math.Log(0.1))...),
-		x.Data[:12]...), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sparse := must.Get(problem.Posterior(append(append(append([]float64(nil), theta...), append(beta, math.Log(0.1))...),
+		x.Data[:12]...), 0))(t)
 	return k, map[string]*posterior.Posterior{"exact": exact, "sparse": sparse}
 }
 
@@ -89,10 +85,7 @@ func TestPriorConforms(t *testing.T) {
 				t.Error("another row has a derivative")
 			}
 			// Q = P predicts what P does, at no divergence.
-			q, err := p.Unconditioned(0.3)
-			if err != nil {
-				t.Fatal(err)
-			}
+			q := must.Get(p.Unconditioned(0.3))(t)
 			q.Latent(x, got, diag)
 			if math.Abs(got[9]-mean[9]) > 1e-12 || math.Abs(diag[9]-0.3*variance[9]) > 1e-12 || q.KL() != 0 {
 				t.Errorf("Q = P predicts %v, %v at KL %v", got[9], diag[9], q.KL())
@@ -114,17 +107,11 @@ func TestTwoSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := posterior.NewExact(posterior.Given{Kernel: kp, Mean: mp, Noise: 0.1, X: x2, Y: y2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	two := must.Get(posterior.NewExact(posterior.Given{Kernel: kp, Mean: mp, Noise: 0.1, X: x2, Y: y2}))(t)
 	x1, y1 := rowsOf(rand.New(rand.NewPCG(2, 3)), 30, 2) // those of priors
 	both := matrix.Of(55, 2, append(append([]float64(nil), x1.Data...), x2.Data...))
-	one, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: p.Theta, Mean: p.Mean, Beta: p.Beta, Noise: 0.1,
-		X: both, Y: append(append([]float64(nil), y1...), y2...)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(posterior.NewExact(posterior.Given{Kernel: k, Theta: p.Theta, Mean: p.Mean, Beta: p.Beta, Noise: 0.1,
+		X: both, Y: append(append([]float64(nil), y1...), y2...)}))(t)
 	x, _ := rowsOf(rng, 40, 2)
 	m1, v1, m2, v2 := make([]float64, 40), make([]float64, 40), make([]float64, 40), make([]float64, 40)
 	one.Latent(x, m1, v1)

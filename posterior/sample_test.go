@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -58,25 +59,16 @@ func TestSampleMoments(t *testing.T) {
 		x := sampled(p)
 		mean, cov := p.naive(t, x)
 		q, out := p.fit(t), matrix.New(x.Rows, draws)
-		if err := q.Sample(ctx, x, out, posterior.Draws{Seed: 1, Solve: posterior.Iterative{}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, q.Sample(ctx, x, out, posterior.Draws{Seed: 1, Solve: posterior.Iterative{}}))
 		moments(t, p.name+", joint", out, mean, cov.At)
 
 		none := make([]float64, x.Rows)
-		if err := posterior.SamplePathwise(q, ctx, x, out, 2, posterior.Iterative{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, posterior.SamplePathwise(q, ctx, x, out, 2, posterior.Iterative{}))
 		moments(t, p.name+", pathwise", out, none, cov.At)
 
-		cg, err := posterior.NewIterative(ctx, posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta,
-			Noise: p.noise, X: p.x, Y: p.y}, 5, posterior.Iterative{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cg.Sample(ctx, x, out, posterior.Draws{Seed: 3, Solve: posterior.Iterative{}}); err != nil {
-			t.Fatal(err)
-		}
+		cg := must.Get(posterior.NewIterative(ctx, posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta,
+			Noise: p.noise, X: p.x, Y: p.y}, 5, posterior.Iterative{}))(t)
+		must.Do(t, cg.Sample(ctx, x, out, posterior.Draws{Seed: 3, Solve: posterior.Iterative{}}))
 		moments(t, p.name+", cg", out, mean, cov.At)
 	}
 }
@@ -136,13 +128,9 @@ func TestSampleMomentsOfPriors(t *testing.T) {
 		m, cov := make([]float64, 6), matrix.New(6, 6)
 		mean.At(q.Beta, x, m)
 		kernel.At(joint, q.Theta).FillSymmetric(x, cov)
-		if err := q.Sample(ctx, x, out, posterior.Draws{Seed: 4, Solve: posterior.Iterative{}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, q.Sample(ctx, x, out, posterior.Draws{Seed: 4, Solve: posterior.Iterative{}}))
 		moments(t, what+", joint", out, m, cov.At)
-		if err := posterior.SamplePathwise(q, ctx, x, out, 5, posterior.Iterative{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, posterior.SamplePathwise(q, ctx, x, out, 5, posterior.Iterative{}))
 		moments(t, what+", pathwise", out, none, cov.At)
 	}
 }
@@ -159,12 +147,8 @@ func TestSampleJointly(t *testing.T) {
 	}
 	for what, q := range chains(t) {
 		all, again := matrix.New(x.Rows, 2), matrix.New(few.Rows, 2)
-		if err := q.Sample(ctx, x, all, posterior.Draws{Seed: 6, Solve: posterior.Iterative{}}); err != nil {
-			t.Fatal(err)
-		}
-		if err := posterior.SamplePathwise(q, ctx, few, again, 6, posterior.Iterative{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, q.Sample(ctx, x, all, posterior.Draws{Seed: 6, Solve: posterior.Iterative{}}))
+		must.Do(t, posterior.SamplePathwise(q, ctx, few, again, 6, posterior.Iterative{}))
 		mean := make([]float64, few.Rows)
 		q.Latent(few, mean, nil)
 		for i, row := range some {
@@ -192,9 +176,7 @@ func TestSampleManyRows(t *testing.T) {
 	for _, cores := range []int{1, 3} {
 		runtime.GOMAXPROCS(cores)
 		out := matrix.New(1001, 3)
-		if err := q.Sample(ctx, x, out, posterior.Draws{Seed: 6, Solve: posterior.Iterative{}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, q.Sample(ctx, x, out, posterior.Draws{Seed: 6, Solve: posterior.Iterative{}}))
 		// Rows hang together, so this isn't 1,001 independent squares.
 		var z float64
 		for i := range mean {
@@ -213,9 +195,7 @@ func TestSampleManyRows(t *testing.T) {
 		}
 	}
 	fewer := matrix.New(1001, 2)
-	if err := q.Sample(ctx, x, fewer, posterior.Draws{Seed: 6, Solve: posterior.Iterative{}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, q.Sample(ctx, x, fewer, posterior.Draws{Seed: 6, Solve: posterior.Iterative{}}))
 	for i := range mean {
 		if !(math.Abs(fewer.At(i, 1)-first[3*i+1]) <= 1e-9) {
 			t.Fatalf("row %d of the second draw is %v, of three %v", i, fewer.At(i, 1), first[3*i+1])
@@ -249,11 +229,8 @@ func TestSampleErrors(t *testing.T) {
 		posterior.Draws{Seed: 0, Solve: posterior.Iterative{}}); err != nil {
 		t.Error(err)
 	}
-	cg, err := posterior.NewIterative(ctx, posterior.Given{Kernel: near.Kernel, Theta: near.Theta, Mean: near.Mean,
-		Noise: 0.1, X: x, Y: y}, 20, posterior.Iterative{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cg := must.Get(posterior.NewIterative(ctx, posterior.Given{Kernel: near.Kernel, Theta: near.Theta, Mean: near.Mean,
+		Noise: 0.1, X: x, Y: y}, 20, posterior.Iterative{}))(t)
 	var stalled *iterative.Stalled
 	if err := cg.Sample(ctx, x, out,
 		posterior.Draws{Seed: 0, Solve: posterior.Iterative{Tolerance: 1e-30}}); !errors.As(err, &stalled) {

@@ -17,20 +17,16 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/report"
 )
 
 // written fits and returns the report and its figures' titles.
 func written(t *testing.T, table, shown *dataset.Table, o krigo.Options) (string, []string) {
 	t.Helper()
-	m, err := krigo.Fit(context.Background(), table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(krigo.Fit(context.Background(), table, o))(t)
 	var b bytes.Buffer
-	if err := report.Write(t.Context(), &b, m, shown); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.Write(t.Context(), &b, m, shown))
 	var titles []string
 	for _, match := range regexp.MustCompile(`<figure[^>]*><h3>(.*?)</h3>`).FindAllStringSubmatch(b.String(), -1) {
 		titles = append(titles, match[1])
@@ -53,10 +49,7 @@ func shops(t *testing.T) (*dataset.Table, krigo.Data) {
 			1e4*(20+1.2*area+20*float64(zone)+8*rng.NormFloat64()))
 	}
 	reading := dataset.Reading{Dates: []dataset.Dates{{Column: "when", Parts: []string{"year"}}}}
-	table, err := files.CSV{From: strings.NewReader(b.String()), Source: "shops.csv", As: reading}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(files.CSV{From: strings.NewReader(b.String()), Source: "shops.csv", As: reading}.Read())(t)
 	return table, krigo.Data{Target: "price", Categorical: []string{"zone", "heating <kind>"}, TestFraction: 0.2}
 }
 
@@ -182,12 +175,9 @@ func TestExtremeUnits(t *testing.T) {
 
 // TestRecertifies: a model that isn't what its data make it has no report with them.
 func TestRecertifies(t *testing.T) {
-	m, err := krigo.Fit(context.Background(), data.Boston(),
+	m := must.Get(krigo.Fit(context.Background(), data.Boston(),
 		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Run: krigo.Run{Restarts: 1},
-			Promise: krigo.Promise{Calibration: 0.1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			Promise: krigo.Promise{Calibration: 0.1}}))(t)
 	m.Conformal.HalfWidth /= 10
 	if err := report.Write(t.Context(), io.Discard, m, data.Boston()); err == nil ||
 		!strings.Contains(err.Error(), "conformal intervals of 51 rows") {
@@ -197,11 +187,8 @@ func TestRecertifies(t *testing.T) {
 
 // TestRefuses: rows without the model's columns are an error that names them.
 func TestRefuses(t *testing.T) {
-	m, err := krigo.Fit(context.Background(), data.Snelson(),
-		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 5}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(krigo.Fit(context.Background(), data.Snelson(),
+		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 5}}))(t)
 	if err := report.Write(t.Context(), io.Discard, m, data.Boston()); err == nil || !strings.Contains(err.Error(),
 		`"y"`) {
 		t.Errorf("%v", err)

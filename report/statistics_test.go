@@ -18,6 +18,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/drawing"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // additive is 3 x1 + x2 + 2·1{the second of three categories}, with x3 that it doesn't see and x4 that is constant, and
@@ -51,10 +52,7 @@ func TestImportances(t *testing.T) {
 	held, all := 0, 0
 	for seed := range uint64(60) {
 		r, columns, f, truth := additive(300, seed)
-		found, err := importances(f, r, columns)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(importances(f, r, columns))(t)
 		again, err := importances(f, r, columns)
 		if err != nil || !slices.Equal(found, again) {
 			t.Fatalf("%v, then %v, %v", found, again, err)
@@ -88,15 +86,12 @@ func TestImportances(t *testing.T) {
 // TestImportanceOfInteraction: of x1·x2 each has all of the variance.
 func TestImportanceOfInteraction(t *testing.T) {
 	r, columns, _, _ := additive(2000, 1)
-	found, err := importances(func(x []float64) (out []float64, err error) {
+	found := must.Get(importances(func(x []float64) (out []float64, err error) {
 		for i := 0; i < len(x); i += 7 {
 			out = append(out, x[i]*x[i+1])
 		}
 		return out, nil
-	}, r, columns)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, r, columns))(t)
 	for _, p := range found[:2] {
 		if p.column > 1 || math.Abs(p.share-1) > 0.2 {
 			t.Errorf("%+v", found)
@@ -113,14 +108,8 @@ func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }
 // fitted fits and makes a report.
 func fitted(t *testing.T, table, shown *dataset.Table, o krigo.Options) *maker {
 	t.Helper()
-	m, err := krigo.Fit(context.Background(), table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := made(t.Context(), m, shown)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(krigo.Fit(context.Background(), table, o))(t)
+	r := must.Get(made(t.Context(), m, shown))(t)
 	return r
 }
 
@@ -137,10 +126,7 @@ func kinds(t *testing.T) *dataset.Table {
 			[]string{"plain", "fine", "odd"}[k], x2, rng.NormFloat64(), 3*x1+x2+2*float64(k)+0.1*rng.NormFloat64())
 	}
 	of := dataset.Reading{Dates: []dataset.Dates{{Column: "when", Parts: []string{"year", "week"}}}}
-	table, err := files.CSV{From: strings.NewReader(b.String()), Source: "kinds.csv", As: of}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(files.CSV{From: strings.NewReader(b.String()), Source: "kinds.csv", As: of}.Read())(t)
 	return table
 }
 
@@ -294,10 +280,7 @@ func TestWithoutData(t *testing.T) {
 			o.Method = krigo.Method{Inducing: inducing, Epochs: 10}
 		}
 		r := fitted(t, table, nil, o)
-		d, err := r.m.Labelled(table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(r.m.Labelled(table))(t)
 		x, _, err := d.Select(d.All())
 		if err != nil {
 			t.Fatal(err)
@@ -392,17 +375,11 @@ func TestWords(t *testing.T) {
 // TestNotes: what was found is told, in a sentence each.
 func TestNotes(t *testing.T) {
 	table := data.Boston()
-	m, err := krigo.Fit(context.Background(), table,
+	m := must.Get(krigo.Fit(context.Background(), table,
 		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se", ARD: "on"},
-			Method: krigo.Method{Inducing: 5, Epochs: 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			Method: krigo.Method{Inducing: 5, Epochs: 3}}))(t)
 	m.Findings = finding.List{finding.New(finding.LengthscaleHigh, "lengthscale", m.Inputs, "", 0.01, 100.)}
-	r, err := made(t.Context(), m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(made(t.Context(), m, nil))(t)
 	notes := slices.DeleteFunc(r.Warnings, func(text string) bool { return !strings.Contains(text, "on the edge") })
 	if len(notes) != 1 || !strings.Contains(notes[0], strings.Join(m.Inputs[:8], ", ")) ||
 		!strings.HasSuffix(notes[0], ".") {
@@ -533,9 +510,7 @@ func TestNothingCertified(t *testing.T) {
 			o.Kernel, o.Run.Restarts = krigo.Kernel{Expression: "linear", ARD: "off"}, 1
 			r := fitted(t, rows, rows, o)
 			var page strings.Builder
-			if err := pageTemplate.Execute(&page, r.content); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, pageTemplate.Execute(&page, r.content))
 			text := strings.NewReplacer("No certificate:", "", "not certified", "", "not a certificate", "",
 				html.EscapeString(r.Sentence), "", html.EscapeString(cmp.Or(r.m.CertificateReason, "\x00")),
 				"none").Replace(page.String())
@@ -562,10 +537,7 @@ func TestManyCategories(t *testing.T) {
 		x, k := rng.Float64(), rng.IntN(50)
 		fmt.Fprintf(&b, "%.4f,category number %d of a longish text,%.4f\n", x, k, x+float64(k)/5)
 	}
-	table, err := files.CSV{From: strings.NewReader(b.String()), Source: "wide.csv"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(files.CSV{From: strings.NewReader(b.String()), Source: "wide.csv"}.Read())(t)
 	r := fitted(t, table, table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"kind"}},
 		Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	found := regexp.MustCompile(`^(\d+) certified rows: the (\d+) of the 12 commonest of 5\d categories are drawn\.`)

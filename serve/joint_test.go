@@ -14,6 +14,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestJoint: what is served of rows together is what Model.Sample and Model.Covariance return, to the last bit, and of
@@ -22,18 +23,9 @@ func TestJoint(t *testing.T) {
 	m := fitted(t, 0)
 	address, _ := started(t, saved(t, m, filepath.Join(t.TempDir(), "s.krigo")), Options{})
 	table := &dataset.Table{Source: "t", Names: []string{"x"}, Rows: 3, Values: []float64{-1, 0.5, 99}}
-	drawn, err := m.Sample(t.Context(), table, krigo.SampleOptions{Count: 4, Seed: 1 << 63})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cov, err := m.Covariance(t.Context(), table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	drawn := must.Get(m.Sample(t.Context(), table, krigo.SampleOptions{Count: 4, Seed: 1 << 63}))(t)
+	cov := must.Get(m.Covariance(t.Context(), table))(t)
+	ps := must.Get(m.Predict(t.Context(), table, krigo.PredictOptions{}))(t)
 	ps = read(t, ps)
 	for query, kind := range map[string]string{"samples=4&seed=9223372036854775808&covariance=true": jsonKind,
 		"seed=9223372036854775808&samples=4&model=s": "text/csv", "covariance=true&samples=0": jsonKind} {
@@ -68,12 +60,9 @@ func TestJointRefusals(t *testing.T) {
 	folder := t.TempDir()
 	saved(t, fitted(t, 0), filepath.Join(folder, "sparse.krigo"))
 	for _, solver := range []string{"cg", "nearest"} {
-		m, err := krigo.Fit(t.Context(), data.Snelson(),
+		m := must.Get(krigo.Fit(t.Context(), data.Snelson(),
 			krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "renyi", Solver: solver, Optimizer: "lbfgs"},
-				Kernel: krigo.Kernel{Expression: "se"}, Run: krigo.Run{Restarts: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+				Kernel: krigo.Kernel{Expression: "se"}, Run: krigo.Run{Restarts: 1}}))(t)
 		saved(t, m, filepath.Join(folder, solver+".krigo"))
 	}
 	address, s := started(t, folder, Options{Memory: 4 << 20})
@@ -121,9 +110,7 @@ func TestJointWaits(t *testing.T) {
 	address, s := started(t, saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{})
 	url := "http://" + address
 	someone := clientAt("10.0.0.1:1")
-	if err := s.together.begin(t.Context(), someone); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.together.begin(t.Context(), someone))
 	waiting := func() (n int) {
 		s.together.mu.Lock()
 		defer s.together.mu.Unlock()
@@ -185,9 +172,7 @@ func TestJointWaits(t *testing.T) {
 func TestJointLate(t *testing.T) {
 	address, s := started(t, saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")),
 		Options{Timeout: 200 * time.Millisecond})
-	if err := s.together.begin(t.Context(), clientAt("10.0.0.1:1")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.together.begin(t.Context(), clientAt("10.0.0.1:1")))
 	defer s.together.end()
 	if status, body := post(t, "http://"+address+"/v1/joint?samples=3", jsonKind, `{"rows": [[1]]}`); status != 503 ||
 		!strings.Contains(body, "took longer than") {

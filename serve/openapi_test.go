@@ -16,6 +16,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // description is openapi.json as it stands.
@@ -23,14 +24,9 @@ type description map[string]any
 
 func described(t testing.TB) description {
 	t.Helper()
-	raw, err := assets.ReadFile("openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(assets.ReadFile("openapi.json"))(t)
 	var d description
-	if err := json.Unmarshal(raw, &d); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &d))
 	return d
 }
 
@@ -268,10 +264,7 @@ func TestDescribedWell(t *testing.T) {
 			}
 		}
 	}
-	raw, err := json.Marshal(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(d))(t)
 	for name, schema := range d.at("components", "schemas").(map[string]any) {
 		for _, err := range d.schema(name, schema) {
 			t.Error(err)
@@ -306,9 +299,7 @@ func TestSchemasHold(t *testing.T) {
 		strings.Replace(answer, `"predictions": [`, `"predictions": [{}, `, 1): "is missing",
 	} {
 		var v any
-		if err := json.Unmarshal([]byte(text), &v); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &v))
 		if err := d.valid(map[string]any{"$ref": "#/components/schemas/Answer"}, v); (err == nil) != (want == "") ||
 			err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
@@ -337,14 +328,10 @@ func dated(t testing.TB) *krigo.Model {
 	}
 	reading := dataset.Reading{Decimal: ",",
 		Dates: []dataset.Dates{{Column: "when", Form: "dmy", Parts: []string{"year"}}}}
-	if err := reading.Apply(table); err != nil {
-		t.Fatal(err)
-	}
-	m, err := krigo.Fit(t.Context(), table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 6},
-		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, reading.Apply(table))
+	m := must.Get(krigo.Fit(t.Context(), table, krigo.Options{Data: krigo.Data{Target: "y"},
+		Method: krigo.Method{Inducing: 6},
+		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}))(t)
 	return m
 }
 
@@ -396,18 +383,12 @@ func TestAnswersAsDescribed(t *testing.T) {
 		{"GET", "/v1/model?model=plain", "", "", 200}, // with an alarm
 	} {
 		for _, token := range []string{"secret", "other"} {
-			r, err := http.NewRequest(c.method, "http://"+address+c.path, strings.NewReader(c.body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(http.NewRequest(c.method, "http://"+address+c.path, strings.NewReader(c.body)))(t)
 			r.Header.Set("Authorization", "Bearer "+token)
 			if c.kind != "" {
 				r.Header.Set("Content-Type", c.kind)
 			}
-			answer, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			answer := must.Get(http.DefaultClient.Do(r))(t)
 			raw, err := io.ReadAll(answer.Body)
 			answer.Body.Close()
 			if err != nil {

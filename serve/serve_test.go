@@ -30,6 +30,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/watch"
@@ -38,20 +39,15 @@ import (
 // fitted returns a model of Snelson's data that depends on the seed.
 func fitted(t testing.TB, seed uint64) *krigo.Model {
 	t.Helper()
-	m, err := krigo.Fit(context.Background(), data.Snelson(),
+	m := must.Get(krigo.Fit(context.Background(), data.Snelson(),
 		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8},
-			Run: krigo.Run{Restarts: 1, Seed: seed}, Promise: krigo.Promise{Epsilon: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			Run: krigo.Run{Restarts: 1, Seed: seed}, Promise: krigo.Promise{Epsilon: 1}}))(t)
 	return m
 }
 
 func saved(t testing.TB, m *krigo.Model, path string) string {
 	t.Helper()
-	if err := m.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Save(path))
 	return path
 }
 
@@ -59,14 +55,8 @@ func saved(t testing.TB, m *krigo.Model, path string) string {
 func started(t testing.TB, path string, o Options) (address string, s *Server) {
 	t.Helper()
 	before := runtime.NumGoroutine()
-	s, err := New(path, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = must.Get(New(path, o))(t)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx, l) }()
@@ -90,15 +80,9 @@ func started(t testing.TB, path string, o Options) (address string, s *Server) {
 // post sends a body and returns the answer's status and body.
 func post(t testing.TB, url, kind, body string) (int, string) {
 	t.Helper()
-	r, err := http.Post(url, kind, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.Post(url, kind, strings.NewReader(body)))(t)
 	defer r.Body.Close()
-	raw, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(io.ReadAll(r.Body))(t)
 	return r.StatusCode, string(raw)
 }
 
@@ -114,14 +98,9 @@ func TestAgrees(t *testing.T) {
 	for i := range rows {
 		table.Values = append(table.Values, -1+8*math.Sqrt(float64(i)/rows))
 	}
-	want, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(m.Predict(t.Context(), table, krigo.PredictOptions{}))(t)
 	var csv bytes.Buffer
-	if err := krigo.WritePredictions(&csv, want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, krigo.WritePredictions(&csv, want))
 	url := "http://" + address + "/v1/predict"
 	var objects, arrays, text strings.Builder
 	text.WriteString("id,x\n")
@@ -148,10 +127,7 @@ func TestAgrees(t *testing.T) {
 	request, _ := http.NewRequest("POST", url, strings.NewReader(text.String()))
 	request.Header.Set("Content-Type", "text/csv")
 	request.Header.Set("Accept", "application/json")
-	r, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.DefaultClient.Do(request))(t)
 	raw, _ := io.ReadAll(r.Body)
 	r.Body.Close()
 	same(r.StatusCode, string(raw))
@@ -194,12 +170,9 @@ func categorical(t testing.TB) (*dataset.Table, *krigo.Model) {
 		}
 		table.Append([]string{[]string{"gas", "oil", "7", ""}[i%4], size, fmt.Sprint(i%7 + 3*(i%4))})
 	}
-	m, err := krigo.Fit(context.Background(), table,
+	m := must.Get(krigo.Fit(context.Background(), table,
 		krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"fuel"}, Missing: "mean"},
-			Method: krigo.Method{Inducing: 4}, Kernel: krigo.Kernel{ARD: "off"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			Method: krigo.Method{Inducing: 4}, Kernel: krigo.Kernel{ARD: "off"}}))(t)
 	return table, m
 }
 
@@ -208,20 +181,12 @@ func categorical(t testing.TB) (*dataset.Table, *krigo.Model) {
 func TestCategories(t *testing.T) {
 	table, m := categorical(t)
 	text := "size,note,fuel\n2,a,oil\n,b,gas\n1,,coal\n3,1,\n4,2,7.0\n"
-	rows, err := files.CSV{From: strings.NewReader(text), Source: "new.csv"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := m.Predict(t.Context(), rows, krigo.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(files.CSV{From: strings.NewReader(text), Source: "new.csv"}.Read())(t)
+	want := must.Get(m.Predict(t.Context(), rows, krigo.PredictOptions{}))(t)
 	address, _ := started(t, saved(t, m, filepath.Join(t.TempDir(), "s.krigo")), Options{})
 	url := "http://" + address + "/v1/predict"
 	var csv bytes.Buffer
-	if err := krigo.WritePredictions(&csv, want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, krigo.WritePredictions(&csv, want))
 	if status, body := post(t, url, "text/csv", text); status != 200 || body != csv.String() {
 		t.Errorf("status %d: %s", status, body)
 	}
@@ -242,10 +207,7 @@ func TestCategories(t *testing.T) {
 			t.Errorf("%s: status %d, %s", rows, status, body)
 		}
 	}
-	r, err := http.Get("http://" + address + "/v1/model")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.Get("http://" + address + "/v1/model"))(t)
 	defer r.Body.Close()
 	var d Description
 	at := len(m.Inputs) - 1
@@ -257,12 +219,9 @@ func TestCategories(t *testing.T) {
 		t.Errorf("%+v, %v", d.Inputs, err)
 	}
 	// Where nothing fills them, missing values are refused, of categories too.
-	strict, err := krigo.Fit(context.Background(), withoutGaps(table),
+	strict := must.Get(krigo.Fit(context.Background(), withoutGaps(table),
 		krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"fuel"}}, Method: krigo.Method{Inducing: 4},
-			Kernel: krigo.Kernel{ARD: "off"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			Kernel: krigo.Kernel{ARD: "off"}}))(t)
 	address, _ = started(t, saved(t, strict, filepath.Join(t.TempDir(), "s.krigo")), Options{})
 	for rows, want := range map[string]string{`[[null, 2]]`: "the value is missing: write a category",
 		`[["NA", 2]]`: `column 1 (\"fuel\"): the value is missing`} {
@@ -407,10 +366,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			conn, err := net.Dial("tcp", address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := must.Get(net.Dial("tcp", address))(t)
 			defer conn.Close()
 			conn.SetDeadline(time.Now().Add(20 * time.Second))
 			io.WriteString(conn, c.send) // the server may hang up before all of it is sent
@@ -434,10 +390,7 @@ func TestRefusals(t *testing.T) {
 	t.Run("aborted", func(t *testing.T) {
 		t.Parallel()
 		for i := range 50 {
-			conn, err := net.Dial("tcp", address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := must.Get(net.Dial("tcp", address))(t)
 			text := rows(`[[1],[2],[3]]`)
 			io.WriteString(conn, text[:len(text)*(i+1)/50])
 			conn.(*net.TCPConn).SetLinger(0) // a reset, not a farewell
@@ -619,10 +572,7 @@ func TestReload(t *testing.T) {
 	address, s := started(t, folder, Options{Reload: time.Millisecond})
 	url := "http://" + address
 	one := &dataset.Table{Source: "t", Names: a.Inputs, Rows: 2, Values: []float64{1, 3}}
-	pa, err := a.Predict(t.Context(), one, krigo.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pa := must.Get(a.Predict(t.Context(), one, krigo.PredictOptions{}))(t)
 	pb, err := b.Predict(t.Context(), one, krigo.PredictOptions{})
 	if err != nil || slices.Equal(pa, pb) {
 		t.Fatalf("the models don't differ, %v", err)
@@ -729,10 +679,7 @@ func TestNoModels(t *testing.T) {
 // request.
 func TestChunks(t *testing.T) {
 	address, _ := started(t, saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{})
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", address))(t)
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
 	io.WriteString(conn, "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: "+
@@ -764,10 +711,7 @@ func (l *lines) String() string {
 
 func metric(t testing.TB, url string) string {
 	t.Helper()
-	r, err := http.Get(url + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.Get(url + "/metrics"))(t)
 	defer r.Body.Close()
 	raw, _ := io.ReadAll(r.Body)
 	return string(raw)
@@ -809,10 +753,7 @@ func TestToken(t *testing.T) {
 			if token != "" {
 				r.Header["Authorization"] = []string{token}
 			}
-			got, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(http.DefaultClient.Do(r))(t)
 			got.Body.Close()
 			want := 401
 			if open || right || strings.TrimSpace(token) == "Bearer secret" { // HTTP trims header values
@@ -831,22 +772,13 @@ func TestToken(t *testing.T) {
 // TestShutdown: a request that has begun when the server is stopped is answered.
 func TestShutdown(t *testing.T) {
 	var log bytes.Buffer
-	s, err := New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")),
-		Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")),
+		Options{Log: slog.New(slog.NewTextHandler(&log, nil))}))(t)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx, l) }()
-	conn, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", l.Addr().String()))(t)
 	defer conn.Close()
 	const text = `{"rows": [[1]]}`
 	fmt.Fprintf(conn, "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: "+
@@ -901,10 +833,7 @@ func TestLoopback(t *testing.T) {
 
 // TestOpenAPI holds the description against the routes and the types of the answers.
 func TestOpenAPI(t *testing.T) {
-	raw, err := assets.ReadFile("openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(assets.ReadFile("openapi.json"))(t)
 	var doc struct {
 		Paths      map[string]map[string]json.RawMessage
 		Components struct {
@@ -915,13 +844,8 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(raw, &doc); err != nil {
-		t.Fatal(err)
-	}
-	s, err := New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &doc))
+	s := must.Get(New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{}))(t)
 	served := map[string]bool{}
 	for path, methods := range doc.Paths {
 		for method := range methods {
@@ -980,15 +904,10 @@ func (discard) WriteHeader(int)             {}
 func TestDescription(t *testing.T) {
 	m := fitted(t, 0)
 	address, _ := started(t, saved(t, m, filepath.Join(t.TempDir(), "s.krigo")), Options{})
-	r, err := http.Get("http://" + address + "/v1/model")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.Get("http://" + address + "/v1/model"))(t)
 	defer r.Body.Close()
 	var d Description
-	if err := json.NewDecoder(r.Body).Decode(&d); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(r.Body).Decode(&d))
 	if d.Name != "s" || d.Target != "y" || d.Rows != 200 || d.Inducing != 8 ||
 		!reflect.DeepEqual(d.Inputs, []Input{{Name: "x", Mean: m.Scaling.InputMean[0], Scale: m.Scaling.InputScale[0],
 			Low: &m.Range.Min[0], High: &m.Range.Max[0]}}) ||
@@ -1005,22 +924,14 @@ func TestOutcomes(t *testing.T) {
 	path, ledger := saved(t, m, filepath.Join(folder, "s.krigo")), filepath.Join(folder, "s.ledger")
 	get := func(address, path string) string {
 		t.Helper()
-		r, err := http.Get("http://" + address + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.Get("http://" + address + path))(t)
 		defer r.Body.Close()
-		raw, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(io.ReadAll(r.Body))(t)
 		return string(raw)
 	}
 	described := func(address string) (d Description) {
 		t.Helper()
-		if err := json.Unmarshal([]byte(get(address, "/v1/model")), &d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(get(address, "/v1/model")), &d))
 		return d
 	}
 	var state watch.State
@@ -1045,10 +956,7 @@ func TestOutcomes(t *testing.T) {
 			r, _ := http.NewRequest("POST", url, strings.NewReader(body))
 			r.Header.Set("Content-Type", jsonKind)
 			r.Header.Set("Idempotency-Key", key)
-			answer, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			answer := must.Get(http.DefaultClient.Do(r))(t)
 			defer answer.Body.Close()
 			raw, _ := io.ReadAll(answer.Body)
 			return answer.StatusCode, string(raw)
@@ -1130,9 +1038,7 @@ func TestOutcomes(t *testing.T) {
 		var log lines
 		address, _ := started(t, path, Options{Ledger: ledger, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		url, row := "http://"+address+"/v1/outcomes", `{"rows": [[4.5, 0]]}`
-		if err := os.Rename(ledger, ledger+".away"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(ledger, ledger+".away"))
 		if status, body := post(t, url, jsonKind, row); status != 500 || !strings.Contains(body, "aren't counted") ||
 			!strings.Contains(log.String(), "it isn't where it was") || described(address).Watch.Rows != 45 {
 			t.Errorf("status %d: %s; log: %s", status, body, log.String())
@@ -1150,10 +1056,7 @@ func TestOutcomes(t *testing.T) {
 		state = *described(address).Watch
 	})
 	t.Run("after a restart", func(t *testing.T) {
-		file, err := os.OpenFile(ledger, os.O_APPEND|os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(os.OpenFile(ledger, os.O_APPEND|os.O_WRONLY, 0))(t)
 		io.WriteString(file, `{"ledger":1,"mod`)
 		file.Close()
 		var log bytes.Buffer

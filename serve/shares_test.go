@@ -23,6 +23,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 )
 
@@ -78,9 +79,7 @@ func TestBudget(t *testing.T) {
 func TestTurns(t *testing.T) {
 	var q turns
 	q.free = 1
-	if err := q.begin(context.Background(), anna); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, q.begin(context.Background(), anna))
 	var mu sync.Mutex
 	var order []client
 	var wait sync.WaitGroup
@@ -137,10 +136,7 @@ func TestClients(t *testing.T) {
 // TestConnections: beyond the limit the connection makes room that has been silent for longest, of the client that has
 // most; one whose request is being answered stays.
 func TestConnections(t *testing.T) {
-	s, err := New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{}))(t)
 	s.connections.most = 6
 	begun, finish := make(chan struct{}, 1), make(chan struct{})
 	s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -153,10 +149,7 @@ func TestConnections(t *testing.T) {
 		<-finish
 		io.WriteString(w, "done")
 	})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx, l) }()
@@ -172,10 +165,7 @@ func TestConnections(t *testing.T) {
 	}
 	open := func(send string) net.Conn {
 		t.Helper()
-		conn, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(net.Dial("tcp", l.Addr().String()))(t)
 		t.Cleanup(func() { conn.Close() })
 		conn.SetDeadline(time.Now().Add(20 * time.Second))
 		io.WriteString(conn, send)
@@ -368,13 +358,10 @@ func TestWide(t *testing.T) {
 		}
 		table.Append(append(row, fmt.Sprint(i%2)))
 	}
-	m, err := krigo.Fit(context.Background(), table,
+	m := must.Get(krigo.Fit(context.Background(), table,
 		krigo.Options{Data: krigo.Data{Target: "y", Categorical: table.Names[:columns]},
 			Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Method: krigo.Method{Name: "vfe", Inducing: 2, Epochs: 1},
-			Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1}}))(t)
 	if len(m.Inputs) < 1200 {
 		t.Fatalf("%d inputs", len(m.Inputs))
 	}
@@ -414,10 +401,7 @@ func TestMemory(t *testing.T) {
 		}
 	}()
 	send := func(promised int, body string) net.Conn {
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(net.Dial("tcp", address))(t)
 		conns = append(conns, conn)
 		conn.SetDeadline(time.Now().Add(20 * time.Second))
 		fmt.Fprintf(conn, "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: "+
@@ -484,10 +468,7 @@ func (p *piped) SetWriteDeadline(t time.Time) error { return p.Conn.SetWriteDead
 // else.
 func TestNothingLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
-	s, err := New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{Timeout: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{Timeout: time.Second}))(t)
 	m, _ := s.library.find("s")
 	begun, finish := make(chan struct{}), make(chan struct{})
 	var finished bool
@@ -497,17 +478,11 @@ func TestNothingLeft(t *testing.T) {
 		finished = true
 		return m.PredictAt(x)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx, l) }()
-	conn, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", l.Addr().String()))(t)
 	const text = `{"rows": [[1]]}`
 	fmt.Fprintf(conn, "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: "+
 		"application/json\r\nContent-Length: %d\r\n\r\n%s", len(text), text)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // line is least squares of y on 1 and x, ½Σ(a + bx − y)² weighted up from the batch; it
@@ -100,10 +102,7 @@ func TestAdamFindsTheMinimum(t *testing.T) {
 	} {
 		l := newLine(23)
 		a, b := l.solution()
-		s, err := c.Minimize(context.Background(), l, StartAdam([]float64{3, 3}), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(c.Minimize(context.Background(), l, StartAdam([]float64{3, 3}), nil))(t)
 		// Natural steps of constant size keep the noise of the batches.
 		if tol := 1e-3 + c.NaturalStep; math.Abs(s.X[0]-a) > tol || math.Abs(s.X[1]-b) > tol || s.Stopped != StepLimit ||
 			s.Steps != c.Steps {
@@ -118,25 +117,19 @@ func TestAdamFirstSteps(t *testing.T) {
 	x := []float64{3, 3}
 	g1, g2 := make([]float64, 2), make([]float64, 2)
 	all := []int{0, 1, 2, 3, 4}
-	if _, err := l.EvaluateBatch(x, g1, all); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.EvaluateBatch(x, g1, all))(t)
 	var points [][]float64
-	if _, err := (Adam{Steps: 2, LearningRate: 0.1, FinalRate: 0.05, Epsilon: 1e-6}).Minimize(context.Background(), l,
+	must.Get((Adam{Steps: 2, LearningRate: 0.1, FinalRate: 0.05, Epsilon: 1e-6}).Minimize(context.Background(), l,
 		StartAdam(x), func(s *AdamState) error {
 			points = append(points, slices.Clone(s.X))
 			return nil
-		}); err != nil {
-		t.Fatal(err)
-	}
+		}))(t)
 	for i := range x {
 		if want := x[i] - 0.1*g1[i]/(math.Abs(g1[i])+1e-6); math.Abs(points[0][i]-want) > 1e-13 {
 			t.Errorf("first step to %v, want %v", points[0][i], want)
 		}
 	}
-	if _, err := l.EvaluateBatch(points[0], g2, all); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.EvaluateBatch(points[0], g2, all))(t)
 	for i := range x {
 		m := (0.9*0.1*g1[i] + 0.1*g2[i]) / (1 - 0.9*0.9)
 		v := (0.999*0.001*g1[i]*g1[i] + 0.001*g2[i]*g2[i]) / (1 - 0.999*0.999)
@@ -198,27 +191,19 @@ func TestAdamResumes(t *testing.T) {
 			a.LearningRate = 1
 		}
 		var files [][]byte
-		want, err := a.In(bounds).Minimize(context.Background(), fresh(), StartAdam([]float64{-1, 2}),
+		want := must.Get(a.In(bounds).Minimize(context.Background(), fresh(), StartAdam([]float64{-1, 2}),
 			func(s *AdamState) error {
 				file, err := json.Marshal(s)
 				files = append(files, file)
 				return err
-			})
-		if err != nil {
-			t.Fatal(err)
-		}
+			}))(t)
 		if rho == 0 && want.Rejected == 0 {
 			t.Error("nothing was rejected: the test has lost its point")
 		}
 		for _, file := range files {
 			var s AdamState
-			if err := json.Unmarshal(file, &s); err != nil {
-				t.Fatal(err)
-			}
-			got, err := a.In(bounds).Minimize(context.Background(), fresh(), &s, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(file, &s))
+			got := must.Get(a.In(bounds).Minimize(context.Background(), fresh(), &s, nil))(t)
 			if !reflect.DeepEqual(got, want) {
 				t.Fatalf("resumed after step %d: %+v, want %+v", s.Steps, got, want)
 			}
@@ -323,7 +308,7 @@ func TestPlainSteps(t *testing.T) {
 	l := newLine(11)
 	x := []float64{-1, 2}
 	a := Adam{Steps: 5, LearningRate: 0.3, FinalRate: 0.3, Plain: true}
-	_, err := a.Minimize(context.Background(), l, StartAdam(x), func(s *AdamState) error {
+	must.Get(a.Minimize(context.Background(), l, StartAdam(x), func(s *AdamState) error {
 		g := make([]float64, 2)
 		if _, err := l.EvaluateBatch(x, g, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}); err != nil {
 			return err
@@ -335,19 +320,14 @@ func TestPlainSteps(t *testing.T) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 }
 
 // TestNearestBatches: every batch is a row and its neighbours, and all rows get their turn.
 func TestNearestBatches(t *testing.T) {
 	l := newLine(23)
-	if _, err := (Adam{Steps: 200, Batch: 5, Nearest: true}).Minimize(context.Background(), l, StartAdam([]float64{0, 0}),
-		nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get((Adam{Steps: 200, Batch: 5, Nearest: true}).Minimize(context.Background(), l, StartAdam([]float64{0, 0}),
+		nil))(t)
 	for i, n := range l.seen {
 		if n < 10 || n > 100 {
 			t.Errorf("row %d was seen %d times of about 43", i, n)

@@ -10,14 +10,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 func minimize(t testing.TB, o LBFGS, f Objective, b Bounds, from *State, step func(*State) error) *Result {
 	t.Helper()
-	r, err := o.In(b).Minimize(context.Background(), f, from, step)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(o.In(b).Minimize(context.Background(), f, from, step))(t)
 	return r
 }
 
@@ -77,14 +76,9 @@ func TestResumeIsExact(t *testing.T) {
 				if testing.Short() && k%stride != 0 {
 					continue
 				}
-				text, err := json.Marshal(states[k])
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := must.Get(json.Marshal(states[k]))(t)
 				var from State
-				if err := json.Unmarshal(text, &from); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, json.Unmarshal(text, &from))
 				at := k
 				check := func(s *State) error {
 					at++
@@ -326,9 +320,7 @@ func BenchmarkIteration(b *testing.B) {
 					b.Fatal(err)
 				}
 				r := newRun(context.Background(), rosenbrock(n)(), s, lower, upper, 10)
-				if err := r.begin(); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, r.begin())
 				for range 12 {
 					if ok, err := r.iterate(); !ok || err != nil {
 						b.Fatal(ok, err)

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestMMA: the minima of the test functions, in their boxes, by steps that never rise.
@@ -18,21 +20,16 @@ func TestMMA(t *testing.T) {
 		}
 		t.Run(p.name, func(t *testing.T) {
 			last := math.Inf(1)
-			r, err := MMA{MaxEvaluations: 20000, ValueTolerance: 1e-12}.In(p.bounds).Minimize(context.Background(), p.new(),
+			r := must.Get(MMA{MaxEvaluations: 20000, ValueTolerance: 1e-12}.In(p.bounds).Minimize(context.Background(), p.new(),
 				StartMMA(p.start), func(s *MMAState) error {
 					if s.Value > last {
 						t.Errorf("iteration %d: %v after %v", s.Iterations, s.Value, last)
 					}
 					last = s.Value
 					return nil
-				})
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := LBFGS{ValueTolerance: -1}.In(p.bounds).Minimize(context.Background(), p.new(), Start(p.start), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+				}))(t)
+			want := must.Get(LBFGS{ValueTolerance: -1}.In(p.bounds).Minimize(context.Background(), p.new(), Start(p.start),
+				nil))(t)
 			if !(r.Value <= want.Value+1e-6*math.Max(math.Abs(want.Value), 1)) {
 				t.Errorf("value %v (%s after %d iterations), L-BFGS %v", r.Value, r.Stopped, r.Iterations, want.Value)
 			}
@@ -57,22 +54,18 @@ func TestMMAResumes(t *testing.T) {
 	bounds := Bounds{Lower: []float64{-4, -4}, Upper: []float64{4, 4}}
 	m := MMA{MaxEvaluations: 120}
 	var files [][]byte
-	want, err := m.In(bounds).Minimize(context.Background(), fresh(), StartMMA([]float64{1, 1}), func(s *MMAState) error {
-		file, err := json.Marshal(s)
-		files = append(files, file)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(m.In(bounds).Minimize(context.Background(), fresh(), StartMMA([]float64{1, 1}),
+		func(s *MMAState) error {
+			file, err := json.Marshal(s)
+			files = append(files, file)
+			return err
+		}))(t)
 	if want.Rejected == 0 {
 		t.Error("nothing was rejected: the test has lost its point")
 	}
 	for _, file := range files {
 		var s MMAState
-		if err := json.Unmarshal(file, &s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(file, &s))
 		got, err := m.In(bounds).Minimize(context.Background(), fresh(), &s, nil)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("resumed after iteration %d: %+v (%v), want %+v", s.Iterations, got, err, want)

@@ -14,6 +14,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -31,13 +32,8 @@ func noise(t *testing.T, categories bool) (path string, table *dataset.Table) {
 		}
 	}
 	path = filepath.Join(t.TempDir(), "noise.csv")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	table, err := files.CSV{From: strings.NewReader(text), Source: "noise.csv"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+	table = must.Get(files.CSV{From: strings.NewReader(text), Source: "noise.csv"}.Read())(t)
 	return path, table
 }
 
@@ -54,11 +50,8 @@ func TestForgedPriors(t *testing.T) {
 	evidence, vfe := krigo.Method{Name: "evidence"}, krigo.Method{Name: "vfe", Inducing: 6, Epochs: 30}
 	exact := func(t *testing.T, like *posterior.Posterior, theta, beta []float64, on sample,
 		noise float64) *posterior.Posterior {
-		q, err := posterior.NewExact(posterior.Given{Kernel: like.Kernel, Theta: theta, Mean: like.Mean, Beta: beta,
-			Noise: noise, X: on.x, Y: on.y})
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := must.Get(posterior.NewExact(posterior.Given{Kernel: like.Kernel, Theta: theta, Mean: like.Mean, Beta: beta,
+			Noise: noise, X: on.x, Y: on.y}))(t)
 		return q
 	}
 	for name, c := range map[string]struct {
@@ -98,41 +91,24 @@ func TestForgedPriors(t *testing.T) {
 			if c.categories {
 				o.Data.Categorical = []string{"x"}
 			}
-			m, err := krigo.Fit(context.Background(), table, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(krigo.Fit(context.Background(), table, o))(t)
 			honest := m.Certificate.MeanBound
-			d, err := m.Labelled(table)
-			if err != nil {
-				t.Fatal(err)
-			}
-			roles, err := m.RolesOf(d)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(m.Labelled(table))(t)
+			roles := must.Get(m.RolesOf(d))(t)
 			of := func(role dataset.Role) sample {
 				rows := d.ScaledOf(roles, role, m.Scaling)
 				n, cols := rows.Dims()
 				s := sample{matrix.New(n, cols), make([]float64, n)}
-				if err := rows.Block(0, n, s.x.Data, s.y); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, rows.Block(0, n, s.x.Data, s.y))
 				return s
 			}
 			best := *m
 			for _, q := range c.forge(t, m, of(dataset.Prior), of(dataset.Certified)) {
 				forged := *m
-				if forged.Posterior, err = q.Unconditioned(1); err != nil {
-					t.Fatal(err)
-				}
+				forged.Posterior = must.Get(q.Unconditioned(1))(t)
 				forged.ObservationNoise = q.Noise
-				if err := forged.Calibrate(d, roles); err != nil {
-					t.Fatal(err)
-				}
-				if forged.Certificate, err = forged.CertifyDealt(d, roles); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, forged.Calibrate(d, roles))
+				forged.Certificate = must.Get(forged.CertifyDealt(d, roles))(t)
 				if forged.Certificate.MeanBound < best.Certificate.MeanBound {
 					best = forged
 				}
@@ -141,9 +117,7 @@ func TestForgedPriors(t *testing.T) {
 				t.Fatalf("nothing was forged: %.3f, honestly %.3f", best.Certificate.MeanBound, honest)
 			}
 			file := filepath.Join(t.TempDir(), "forged.krigo")
-			if err := best.Save(file); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, best.Save(file))
 			out, err := exec.Command(python(t), "verify.py", "--json", file, path).Output()
 			var other struct {
 				Agrees  bool   `json:"agrees"`
@@ -154,10 +128,7 @@ func TestForgedPriors(t *testing.T) {
 				other.Agrees && other.Checked {
 				t.Errorf("verify.py: %s, %v", out, err)
 			}
-			loaded, err := krigo.Load(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			loaded := must.Get(krigo.Load(file))(t)
 			r, err := loaded.Certify(t.Context(), table, krigo.CertifyOptions{})
 			if c.refused != "" {
 				if err == nil || !strings.Contains(err.Error(), c.refused) || !strings.Contains(other.Refused, c.refused) {

@@ -22,6 +22,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -88,13 +89,8 @@ func write(t *testing.T, n int, column string) (string, *dataset.Table) {
 		text += strings.Join(row, ",") + "\n"
 	}
 	path := filepath.Join(t.TempDir(), "data.csv")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	table, err := files.CSV{From: strings.NewReader(text), Source: "data.csv"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "data.csv"}.Read())(t)
 	return path, table
 }
 
@@ -106,10 +102,7 @@ func TestGoldenModels(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(file))(t)
 		h, _ := opened(raw)
 		group, _ := h["group"].(string)
 		table, _ := write(t, 60, group)
@@ -129,13 +122,10 @@ func TestGoldenModels(t *testing.T) {
 func TestOldRules(t *testing.T) {
 	python(t)
 	path, table := write(t, 200, "")
-	m, err := krigo.Fit(context.Background(), table,
+	m := must.Get(krigo.Fit(context.Background(), table,
 		krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed", Share: 0.5},
 			Kernel: krigo.Kernel{Expression: "se"}, Run: krigo.Run{Restarts: 1},
-			Promise: krigo.Promise{Epsilon: 0.8, Curve: true, Slices: []string{"sd", "x"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			Promise: krigo.Promise{Epsilon: 0.8, Curve: true, Slices: []string{"sd", "x"}}}))(t)
 	ended := len(m.Certificate.Curve.Points)
 	d, err := m.Labelled(table)
 	if err == nil {
@@ -164,13 +154,8 @@ func TestTies(t *testing.T) {
 		text += fmt.Sprintf("%d,%d\n", i%2, i*i%7/4)
 	}
 	path, file := filepath.Join(t.TempDir(), "ties.csv"), filepath.Join(t.TempDir(), "m.krigo")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	table, err := files.CSV{From: strings.NewReader(text), Source: path}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+	table := must.Get(files.CSV{From: strings.NewReader(text), Source: path}.Read())(t)
 	m, err := krigo.Fit(context.Background(), table,
 		krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"}, Run: krigo.Run{Restarts: 1},
 			Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Promise: krigo.Promise{Epsilon: 2.5, Curve: true}})
@@ -478,24 +463,17 @@ func TestForgeries(t *testing.T) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		path := filepath.Join(t.TempDir(), "m.krigo")
-		if err := m.Save(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Save(path))
 		if agrees, said := verify(t, path, table); !agrees {
 			t.Errorf("%s: %s", c.name, said)
 			continue
 		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(path))(t)
 		refused := func(name, want string, forged []byte) {
 			t.Run(c.name+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				path := filepath.Join(t.TempDir(), "forged.krigo")
-				if err := os.WriteFile(path, forged, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(path, forged, 0o600))
 				if agrees, said := verify(t, path, table); agrees || !strings.Contains(said, want) ||
 					strings.Contains(said, "their formats say") {
 					t.Errorf("%s; want %s", said, want)
@@ -548,13 +526,8 @@ func TestNoiseless(t *testing.T) {
 		text += fmt.Sprintf("%v,%v,%v\n", x, z, math.Sin(2*x)+z*z)
 	}
 	data, file := filepath.Join(t.TempDir(), "data.csv"), filepath.Join(t.TempDir(), "m.krigo")
-	if err := os.WriteFile(data, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	table, err := files.CSV{From: strings.NewReader(text), Source: "data.csv"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(data, []byte(text), 0o600))
+	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "data.csv"}.Read())(t)
 	m, err := krigo.Fit(t.Context(), table, krigo.Options{Data: krigo.Data{Target: "y"},
 		Kernel: krigo.Kernel{Expression: "se"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}})
 	if err == nil {
@@ -568,10 +541,7 @@ func TestNoiseless(t *testing.T) {
 	if !agrees || !strings.Contains(word, "conformal intervals: rounding moves scores") {
 		t.Error(said)
 	}
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(file))(t)
 	for name, quantile := range map[string]string{"misses": "half_width", "deviations": "normalised"} {
 		h, arrays := opened(raw)
 		arrays = slices.Clone(arrays)
@@ -579,9 +549,7 @@ func TestNoiseless(t *testing.T) {
 			array(name, i, func(v float64) float64 { return v / 2 })(h, arrays)
 		}
 		times("conformal."+quantile, 0.5, 0)(h, arrays)
-		if err := os.WriteFile(file, closed(raw, h, arrays), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, closed(raw, h, arrays), 0o600))
 		if agrees, said := verify(t, file, data); agrees || !strings.Contains(said, "one of the conformal "+name) {
 			t.Errorf("half the %s: %s", name, said)
 		}
@@ -598,9 +566,7 @@ func TestOtherData(t *testing.T) {
 			text += strings.Join(row, ",") + "\n"
 		}
 		table := filepath.Join(t.TempDir(), "data.csv")
-		if err := os.WriteFile(table, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(table, []byte(text), 0o600))
 		if agrees, said := verify(t, "../model/testdata/v5.krigo", table); agrees || !strings.Contains(said, want) {
 			t.Error(said)
 		}
@@ -618,9 +584,7 @@ func TestForeignLoss(t *testing.T) {
 	if err != nil || m.Certificate == nil {
 		t.Fatal(err, m.CertificateReason)
 	}
-	if err := m.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Save(path))
 	if agrees, said := verify(t, path, table); agrees || !strings.Contains(said,
 		"not checked by this program: the loss tanh") {
 		t.Error(said)

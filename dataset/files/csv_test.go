@@ -15,6 +15,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/inspect"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // zipped compresses text, without the last cut bytes.
@@ -23,9 +24,7 @@ func zipped(t *testing.T, text string, cut int) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	io.WriteString(z, text)
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, z.Close())
 	return b.String()[:b.Len()-cut]
 }
 
@@ -71,10 +70,7 @@ func TestRead(t *testing.T) {
 		{"underflow is zero", "a,b\n1e-999,2\n", []string{"a", "b"}, []float64{0, 2}, []int{2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			table, err := CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read()
-			if err != nil {
-				t.Fatal(err)
-			}
+			table := must.Get(CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read())(t)
 			if !slices.Equal(table.Names, c.names) || !slices.Equal(table.Values, c.values) ||
 				!slices.Equal(table.Lines, c.lines) || table.Rows != len(c.lines) {
 				t.Errorf("got %+v", table)
@@ -94,9 +90,7 @@ func TestReadRefuses(t *testing.T) {
 	for i := range values {
 		values[i] = random.Float64()
 	}
-	if err := Write(&rows, names, len(values)/2, rowsOf(values)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(&rows, names, len(values)/2, rowsOf(values)))
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "", "f.csv: the file is empty"},
 		{"blank", "\n \n\n", "f.csv: the file is empty"},
@@ -175,10 +169,7 @@ func TestCells(t *testing.T) {
 			`column 1 ("a"): "x" is not a number; write one, or remove the row (and 2 more problems)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			table, err := CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read()
-			if err != nil {
-				t.Fatal(err)
-			}
+			table := must.Get(CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read())(t)
 			d, err := table.Unlabelled(table.Names)
 			if d != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v\nwant one with %s", err, c.want)
@@ -186,21 +177,15 @@ func TestCells(t *testing.T) {
 		})
 	}
 	// Who fits can still choose what columns are.
-	table, err := CSV{From: strings.NewReader("a,b,y\nred,1,2\nred,,3\nblue,2,\n"), Source: "f.csv"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = table.Regression("y")
+	table := must.Get(CSV{From: strings.NewReader("a,b,y\nred,1,2\nred,,3\nblue,2,\n"), Source: "f.csv"}.Read())(t)
+	_, err := table.Regression("y")
 	wantError(t, inspect.Explain(err), `f.csv: a column is no column of numbers:
   a: 2 different texts: "red", "blue" (first in line 2); say --categorical a or --ignore a
 and values are missing of "b"; say --missing mean, or leave such rows out`)
 	_, err = table.Select([]string{"b"}, "y")
 	wantError(t, err, `line 3 (row 2), column 2 ("b"): the value is missing`)
 	// Columns that aren't read for anything may hold anything.
-	table, err = CSV{From: strings.NewReader("a,b\nred,1\n,2\n"), Source: "f.csv"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table = must.Get(CSV{From: strings.NewReader("a,b\nred,1\n,2\n"), Source: "f.csv"}.Read())(t)
 	if d, err := table.Unlabelled([]string{"b"}); err != nil || d.Rows != 2 {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -229,14 +214,8 @@ func TestReadFile(t *testing.T) {
 	if _, err := ReadFile(t.TempDir(), dataset.Reading{}); err == nil {
 		t.Error("a folder was read")
 	}
-	table, err := ReadFile("../../data/boston.csv.gz", dataset.Reading{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := table.Regression("MEDV")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(ReadFile("../../data/boston.csv.gz", dataset.Reading{}))(t)
+	d := must.Get(table.Regression("MEDV"))(t)
 	x, y, err := d.Select(d.All())
 	if err != nil {
 		t.Fatal(err)
@@ -247,10 +226,7 @@ func TestReadFile(t *testing.T) {
 	if found, err := inspect.Findings(d); len(found) != 0 || err != nil {
 		t.Error(found, err)
 	}
-	s, err := dataset.ScalingOf(d, d.All(), dataset.AllRows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(dataset.ScalingOf(d, d.All(), dataset.AllRows))(t)
 	// The mean house price is known to be 22.5328, its deviation (ddof 0) 9.18801.
 	if math.Abs(s.TargetMean-22.5328063) > 1e-6 || math.Abs(s.TargetScale-9.1880115) > 1e-6 {
 		t.Errorf("target mean %v, scale %v", s.TargetMean, s.TargetScale)
@@ -261,13 +237,8 @@ func TestWriteRoundTrip(t *testing.T) {
 	names := []string{"a, \"m\"", "é", "line\nbreak"}
 	values := []float64{0.1, -1.0 / 3, 1e300, math.SmallestNonzeroFloat64, math.MaxFloat64, math.Copysign(0, -1)}
 	var b bytes.Buffer
-	if err := Write(&b, names, 2, rowsOf(values)); err != nil {
-		t.Fatal(err)
-	}
-	table, err := CSV{From: &b, Source: "b"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(&b, names, 2, rowsOf(values)))
+	table := must.Get(CSV{From: &b, Source: "b"}.Read())(t)
 	same := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
 	if !slices.Equal(table.Names, names) || !slices.EqualFunc(table.Values, values, same) {
 		t.Errorf("got %+v", table)
@@ -327,14 +298,10 @@ func BenchmarkRead(b *testing.B) {
 		values[i] = random.NormFloat64()
 	}
 	var text bytes.Buffer
-	if err := Write(&text, strings.Split("abcdefghijkl", ""), rows, rowsOf(values)); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, Write(&text, strings.Split("abcdefghijkl", ""), rows, rowsOf(values)))
 	b.SetBytes(int64(text.Len()))
 	for b.Loop() {
-		if _, err := (CSV{From: bytes.NewReader(text.Bytes()), Source: "b"}).Read(); err != nil {
-			b.Fatal(err)
-		}
+		must.Get((CSV{From: bytes.NewReader(text.Bytes()), Source: "b"}).Read())(b)
 	}
 }
 
@@ -342,10 +309,7 @@ func BenchmarkRead(b *testing.B) {
 // still.
 func TestReadColumns(t *testing.T) {
 	const text = "id,x,note\na,1,long\nb,red,\"text, more\"\n"
-	table, err := CSV{From: strings.NewReader(text), Source: "t.csv", Columns: []string{"x", "y"}}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(CSV{From: strings.NewReader(text), Source: "t.csv", Columns: []string{"x", "y"}}.Read())(t)
 	if !slices.Equal(table.Names, []string{"id", "x", "note"}) || table.Rows != 2 || len(table.Text[0])+
 		len(table.Text[2]) != 0 || !slices.Equal(table.Text[1], []string{"1", "red"}) {
 		t.Errorf("%+v", table)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestDrawSameBytes: at any number of cores, and a shorter draw is the beginning of a
@@ -21,14 +22,8 @@ func TestDrawSameBytes(t *testing.T) {
 	write := func(name string, g Draw) ([]byte, []float64) {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		l, err := g.Write(context.Background(), path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(g.Write(context.Background(), path, nil))(t)
+		raw := must.Get(os.ReadFile(path))(t)
 		return raw, l
 	}
 	many, l := write("many.npy", g)
@@ -50,14 +45,8 @@ func TestDrawSameBytes(t *testing.T) {
 	}
 	short.Seed--
 	write("short.csv.gz", short)
-	a, err := ReadFile(filepath.Join(dir, "short.csv.gz"), dataset.Reading{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := ReadFile(filepath.Join(dir, "short.npy"), dataset.Reading{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(ReadFile(filepath.Join(dir, "short.csv.gz"), dataset.Reading{}))(t)
+	b := must.Get(ReadFile(filepath.Join(dir, "short.npy"), dataset.Reading{}))(t)
 	defer b.Close()
 	if !slices.Equal(a.Names, b.Names) || !slices.Equal(valuesOf(t, a), valuesOf(t, b)) {
 		t.Error("CSV and NPY differ")

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestFormatsRefuse: what can't be a table of numbers is an error that names it.
@@ -25,15 +26,10 @@ func TestFormatsRefuse(t *testing.T) {
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
 		for k := 0; k < len(entries); k += 2 {
-			w, err := z.Create(entries[k])
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := must.Get(z.Create(entries[k]))(t)
 			w.Write([]byte(entries[k+1]))
 		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, z.Close())
 		os.WriteFile(at(name), b.Bytes(), 0o600)
 	}
 	npy := func(shape string, values int) string {
@@ -99,9 +95,7 @@ func TestRegister(t *testing.T) {
 	})
 	folder := t.TempDir()
 	path := filepath.Join(folder, "t.lines")
-	if err := WriteFile(path, []string{"y"}, 2, rowsOf([]float64{1.5, 2})); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteFile(path, []string{"y"}, 2, rowsOf([]float64{1.5, 2})))
 	wantError(t, WriteFile(path, []string{"y"}, 1, rowsOf([]float64{math.NaN()})), path,
 		`row 1, column 1 ("y"): NaN is not finite`)
 	raw, err := os.ReadFile(path)
@@ -109,9 +103,7 @@ func TestRegister(t *testing.T) {
 		t.Fatalf("%q, %v", raw, err)
 	}
 	for name, text := range map[string]string{"t.lines": "1.5\nred\n\n2\n", "t.dat": "LINES\n1.5\nred\n\n2\n"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 		table, err := ReadFile(filepath.Join(folder, name), dataset.Reading{})
 		if err != nil || table.Rows != 4 || !slices.Equal(table.Text[0], []string{"1.5", "red", "2"}) ||
 			fmt.Sprint(table.Values) != "[0 1 NaN 2]" {
@@ -120,9 +112,7 @@ func TestRegister(t *testing.T) {
 	}
 	// Who asks for a format that isn't known is told those that are.
 	odd := filepath.Join(folder, "t.xlsx")
-	if err := os.WriteFile(odd, []byte("PK\x03\x04\x00\xff"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(odd, []byte("PK\x03\x04\x00\xff"), 0o600))
 	_, err = ReadFile(odd, dataset.Reading{Decimal: ";"})
 	wantError(t, err, `decimal ";"`)
 	_, err = ReadFile(odd, dataset.Reading{})
@@ -150,9 +140,7 @@ func TestUnlinked(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{"t.parquet": "", "t.dat": "PAR1 and more"} {
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		_, err := ReadFile(path, dataset.Reading{})
 		wantError(t, err, name+": Parquet", `import _ "github.com/krigo-gp/krigo/dataset/parquet"`)
 	}

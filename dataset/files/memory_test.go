@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/memory"
 )
 
@@ -25,9 +26,7 @@ func squeezed(t *testing.T, first, then string, times int) []byte {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
 		_, err := io.WriteString(z, text)
-		if err := errors.Join(err, z.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err, z.Close()))
 		return b.Bytes()
 	}
 	const at = 1 << 20
@@ -50,9 +49,7 @@ func TestBombs(t *testing.T) {
 		if err == nil {
 			_, err = w.Write(content)
 		}
-		if err := errors.Join(err, z.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err, z.Close()))
 		return b.Bytes()
 	}
 	var zeros bytes.Buffer
@@ -60,9 +57,7 @@ func TestBombs(t *testing.T) {
 	if err == nil {
 		_, err = z.Write(make([]byte, 2*limit))
 	}
-	if err := errors.Join(err, z.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, z.Close()))
 	var counted strings.Builder // as many texts as there are lines
 	for i := range 1 << 20 {
 		fmt.Fprintf(&counted, "%d\n", i)
@@ -101,9 +96,7 @@ func TestBombs(t *testing.T) {
 			bytes.Repeat([]byte("a"), 1<<20)...), "damaged"},
 	} {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, test.file, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, test.file, 0o666))
 		memory.SetLimit(limit)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -149,9 +142,7 @@ func floats(t *testing.T, n int) []byte {
 	if err == nil {
 		_, err = w.Write(append([]byte(npyMagic+"\x01\x00"+string([]byte{byte(len(text)), 0})+text), make([]byte, n)...))
 	}
-	if err := errors.Join(err, z.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, z.Close()))
 	return b.Bytes()
 }
 
@@ -159,10 +150,7 @@ func floats(t *testing.T, n int) []byte {
 func TestWide(t *testing.T) {
 	const cols = 50_000
 	text := strings.Repeat("1,", cols-1) + "1\n" + strings.Repeat("2,", cols-1) + "2\n"
-	table, err := CSV{From: strings.NewReader(text), Source: "wide"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(CSV{From: strings.NewReader(text), Source: "wide"}.Read())(t)
 	d, err := table.Regression("y")
 	if err != nil || d.Cols != cols-1 {
 		t.Errorf("%v", err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/inspect"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // npyFile is an NPY file of a version, put together by hand.
@@ -43,9 +44,7 @@ func dict(descr string, rows, cols int) string {
 func readBytes(t *testing.T, name string, raw []byte) (*dataset.Table, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, raw, 0o600))
 	table, err := ReadFile(path, dataset.Reading{})
 	if err == nil {
 		t.Cleanup(func() { table.Close() })
@@ -61,9 +60,7 @@ func valuesOf(t *testing.T, table *dataset.Table) []float64 {
 	for j := range columns {
 		columns[j] = j
 	}
-	if err := table.Read(0, table.Rows, columns, v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, table.Read(0, table.Rows, columns, v))
 	return v
 }
 
@@ -100,10 +97,7 @@ func TestReadNPY(t *testing.T) {
 			[]string{"c1"}, []float64{7}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			table, err := readBytes(t, "x.npy", c.raw)
-			if err != nil {
-				t.Fatal(err)
-			}
+			table := must.Get(readBytes(t, "x.npy", c.raw))(t)
 			if !slices.Equal(table.Names, c.names) || table.Rows*len(c.names) != len(c.values) ||
 				!slices.Equal(valuesOf(t, table), c.values) {
 				t.Errorf("%+v: %v", table, valuesOf(t, table))
@@ -173,9 +167,7 @@ func TestReadNPYRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	folder := filepath.Join(t.TempDir(), "folder.npy")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(folder, 0o700))
 	_, err := ReadFile(folder, dataset.Reading{})
 	wantError(t, err, "folder.npy: ")
 }
@@ -191,11 +183,8 @@ func TestNPYNotFinite(t *testing.T) {
 		{npyFile(1, dict("'<f4'", 1, 3), []float32{1, float32(math.Inf(-1)), float32(math.Inf(1))}),
 			`row 1, column 2 ("c2"): -Inf is not finite; remove the row or fill the value (and 1 more problems)`},
 	} {
-		table, err := readBytes(t, "x.npy", c.raw)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = table.Unlabelled(table.Names)
+		table := must.Get(readBytes(t, "x.npy", c.raw))(t)
+		_, err := table.Unlabelled(table.Names)
 		wantError(t, err, "x.npy: ", c.want)
 		if _, err := table.Unlabelled(table.Names[:1]); err != nil {
 			t.Error(err)
@@ -215,33 +204,23 @@ func TestNPYByMagic(t *testing.T) {
 func TestNPYShortened(t *testing.T) {
 	const rows = 10000
 	path := filepath.Join(t.TempDir(), "x.npy")
-	if err := WriteFile(path, []string{"a", "y"}, rows,
-		func(i int, v []float64) error { v[0], v[1] = float64(i), 1; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteFile(path, []string{"a", "y"}, rows,
+		func(i int, v []float64) error { v[0], v[1] = float64(i), 1; return nil }))
 	for _, mapped := range []bool{true, false} {
-		table, err := ReadFile(path, dataset.Reading{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(ReadFile(path, dataset.Reading{}))(t)
 		if !mapped {
 			table.Disk.(*npy).mapped = nil
 		}
-		d, err := table.Select([]string{"a"}, "y")
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(table.Select([]string{"a"}, "y"))(t)
 		if err := os.Truncate(path, 16*rows/2); err != nil {
 			t.Skip(err) // an open file may be locked
 		}
-		_, err = d.Targets(d.All())
+		_, err := d.Targets(d.All())
 		wantError(t, err, "x.npy: rows 1 to 10000 can't be read")
 		if err := table.Close(); err != nil && mapped {
 			t.Error(err)
 		}
-		if err := WriteFile(path, []string{"a", "y"}, rows, func(i int, v []float64) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteFile(path, []string{"a", "y"}, rows, func(i int, v []float64) error { return nil }))
 	}
 }
 
@@ -253,9 +232,7 @@ func TestWriteFileRoundTrip(t *testing.T) {
 	for _, names := range [][]string{{"a", "b"}, {"it's", "a\\b\n"}, {"é", "σ"}, {long, "b"}} {
 		for _, ending := range []string{".npy", ".csv", ".csv.gz"} {
 			path := filepath.Join(t.TempDir(), "x"+ending)
-			if err := WriteFile(path, names, 3, rowsOf(values)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, WriteFile(path, names, 3, rowsOf(values)))
 			if names[0] == long && ending != ".npy" {
 				continue // longer than a CSV header may be
 			}
@@ -299,13 +276,8 @@ func TestDiskAsMemory(t *testing.T) {
 	}
 	copy(memory.Values[3*4096:], memory.Values[:6]) // rows that repeat
 	path := filepath.Join(t.TempDir(), "x.npy")
-	if err := WriteFile(path, memory.Names, rows, rowsOf(memory.Values)); err != nil {
-		t.Fatal(err)
-	}
-	disk, err := ReadFile(path, dataset.Reading{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteFile(path, memory.Names, rows, rowsOf(memory.Values)))
+	disk := must.Get(ReadFile(path, dataset.Reading{}))(t)
 	defer disk.Close()
 	disk.Source = "x"
 	dealt, err := dataset.DealByPosition(rows, 1, dataset.Counts{10, 0, 500})
@@ -314,10 +286,7 @@ func TestDiskAsMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := func(table *dataset.Table) string {
-		d, err := table.Regression("y")
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(table.Regression("y"))(t)
 		var b strings.Builder
 		scaling, err := dataset.ScalingOf(d, d.RowsOf(roles, dataset.Prior), dataset.PriorRows)
 		fmt.Fprintln(&b, scaling, err)
@@ -372,13 +341,8 @@ func FuzzReadNPY(f *testing.F) {
 			return
 		}
 		var again bytes.Buffer
-		if err := WriteNPY(&again, table.Names, table.Rows, rowsOf(values)); err != nil {
-			t.Fatal(err)
-		}
-		m, err := readNPYHeader(bytes.NewReader(again.Bytes()), int64(again.Len()), "again")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteNPY(&again, table.Names, table.Rows, rowsOf(values)))
+		m := must.Get(readNPYHeader(bytes.NewReader(again.Bytes()), int64(again.Len()), "again"))(t)
 		m.mapped = again.Bytes()
 		if got := valuesOf(t, &dataset.Table{Names: table.Names, Rows: m.rows, Disk: m}); !slices.Equal(got, values) ||
 			m.rows != n.rows {

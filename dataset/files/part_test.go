@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -30,15 +31,11 @@ func TestParts(t *testing.T) {
 	for _, ending := range []string{".npy", ".csv"} {
 		folder := t.TempDir()
 		path := filepath.Join(folder, "rows"+ending)
-		if err := WriteFile(path, names, n, rowsOf(values)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteFile(path, names, n, rowsOf(values)))
 		begin := 0
 		for rank, rows := range []int{1, 150, 60} {
-			if err := WriteFile(filepath.Join(folder, fmt.Sprintf("part%d%s", rank, ending)), names, rows,
-				rowsOf(values[3*begin:])); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, WriteFile(filepath.Join(folder, fmt.Sprintf("part%d%s", rank, ending)), names, rows,
+				rowsOf(values[3*begin:])))
 			begin += rows
 		}
 		type findings struct {
@@ -147,10 +144,8 @@ func TestParts(t *testing.T) {
 // TestPartsAlike: what a file alone can't tell of all rows is refused where ranks have files of their own.
 func TestPartsAlike(t *testing.T) {
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "part0.csv"), []byte("when,y\n13/02/2024,1\n13/02/2024,1\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(folder, "part0.csv"), []byte("when,y\n13/02/2024,1\n13/02/2024,1\n"),
+		0o600))
 	for _, c := range []struct {
 		of   dataset.Reading
 		want string

@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // described reads a table of one column and a row number, of so many rows, and describes the column.
@@ -20,14 +21,8 @@ func described(t *testing.T, of dataset.Reading, rows int, cell func(i int) stri
 	for i := range rows {
 		fmt.Fprintf(&b, "%s\t%d\n", cell(i), 7*i%11)
 	}
-	table, err := files.CSV{From: strings.NewReader(b.String()), Source: "f.tsv", As: of}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
-	facts, err := Describe(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(files.CSV{From: strings.NewReader(b.String()), Source: "f.tsv", As: of}.Read())(t)
+	facts := must.Get(Describe(table))(t)
 	return facts[0]
 }
 
@@ -108,15 +103,9 @@ func TestPointed(t *testing.T) {
 		"0.109;103": {Kind: "number", Then: "write them in one way"},
 	} {
 		a, b, _ := strings.Cut(cells, ";")
-		table, err := files.CSV{From: strings.NewReader("a;b\n" + strings.Repeat(a+";1,25\n"+b+";2,75\n", 10)),
-			Source: "f.csv"}.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
-		facts, err := Describe(table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(files.CSV{From: strings.NewReader("a;b\n" + strings.Repeat(a+";1,25\n"+b+";2,75\n", 10)),
+			Source: "f.csv"}.Read())(t)
+		facts := must.Get(Describe(table))(t)
 		if f := facts[0]; !slices.Equal(f.Advice, want.Advice) || f.Then != want.Then || !f.Unfit {
 			t.Errorf("%s: %+v", cells, f)
 		}
@@ -153,10 +142,7 @@ func TestStrays(t *testing.T) {
 		{"a category", strings.Repeat("sum,1,2\nmean,3,4\n", 10), nil},
 		{"few rows", "L0,1,2\nL1,3,4\nL2,4,6\n", nil},
 	} {
-		table, err := files.CSV{From: strings.NewReader("id,a,b\n" + c.text), Source: "f.csv"}.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(files.CSV{From: strings.NewReader("id,a,b\n" + c.text), Source: "f.csv"}.Read())(t)
 		said := Strays(table).Words()
 		if len(said) != len(c.want) {
 			t.Errorf("%s: %q", c.name, said)
@@ -167,14 +153,11 @@ func TestStrays(t *testing.T) {
 				t.Errorf("%s: %q, want %q", c.name, said[i], want)
 			}
 		}
-		facts, err := Describe(table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		facts := must.Get(Describe(table))(t)
 		if f := facts[1]; f.Kind != "number" || f.High > 16 || f.Unfit {
 			t.Errorf("%s: %+v", c.name, f)
 		}
-		_, err = table.Encode("b", []string{"id"}, dataset.Coding{Missing: dataset.FillMean},
+		_, err := table.Encode("b", []string{"id"}, dataset.Coding{Missing: dataset.FillMean},
 			func(d *dataset.Data) ([]int, error) { return d.All(), nil })
 		err = Explain(err)
 		if err != nil && (len(c.want) == 0 || !strings.Contains(err.Error(), c.want[0]) ||
@@ -210,14 +193,9 @@ func TestRemarks(t *testing.T) {
 		if c.name == "zones" {
 			text = strings.NewReplacer("A", "2024-01-01 10:00", "B", "2024-01-01T11:00Z").Replace(text)
 		}
-		table, err := files.CSV{From: strings.NewReader(c.header + "\n" + text), Source: "f.csv", As: c.reading}.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
-		facts, err := Describe(table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(files.CSV{From: strings.NewReader(c.header + "\n" + text), Source: "f.csv",
+			As: c.reading}.Read())(t)
+		facts := must.Get(Describe(table))(t)
 		if got := strings.Join(Remarks(table, facts).Words(), "; "); !strings.HasPrefix(got, c.want) || c.want == "" &&
 			got != "" {
 			t.Errorf("%s: %q", c.name, got)
@@ -249,22 +227,13 @@ func TestIndex(t *testing.T) {
 		for i := range rows {
 			text += fmt.Sprintf("%s,%d,%d\n", c.cell(i), i*i%13, i)
 		}
-		table, err := files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read())(t)
 		facts, err := Describe(table)
 		if err != nil || facts[0].Kind != "index" || facts[0].Advice != nil {
 			t.Errorf("%s: %+v, %v", c.name, facts[0], err)
 		}
-		left, err := table.Leave(nil, nil, "y", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := table.Regression("y", left...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		left := must.Get(table.Leave(nil, nil, "y", ""))(t)
+		d := must.Get(table.Regression("y", left...))(t)
 		found, err := Findings(d)
 		if err != nil || (found.Of(finding.UnnamedColumn) != nil) != c.told {
 			t.Errorf("%s: %q, %v", c.name, found, err)
@@ -279,19 +248,13 @@ func TestFindingsOfTables(t *testing.T) {
 		v := []string{"#DIV/0!", fmt.Sprint(i), fmt.Sprint(2 * i), fmt.Sprint(3 * i)}[i%4]
 		text += fmt.Sprintf("%d,%s,%s,%d\n", 9007199254740990+int64(3*i), v, []string{"B2", "A1"}[i%2], i)
 	}
-	table, err := files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read())(t)
 	facts, err := Describe(table)
 	if err != nil || !strings.Contains(facts[0].Why, "rounded, here to multiples of 2") || facts[0].Unfit {
 		t.Errorf("%+v, %v", facts[0], err)
 	}
-	d, err := table.Encode("y", nil, dataset.Coding{Categorical: []string{"v", "code"}, Missing: dataset.Refuse},
-		func(d *dataset.Data) ([]int, error) { return d.All(), nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(table.Encode("y", nil, dataset.Coding{Categorical: []string{"v", "code"}, Missing: dataset.Refuse},
+		func(d *dataset.Data) ([]int, error) { return d.All(), nil }))(t)
 	found, err := Findings(d)
 	odd := found.Of(finding.OddCategories)
 	if err != nil || len(odd) != 1 || odd[0].Subject[0] != "v" ||

@@ -19,6 +19,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/memory"
 )
 
@@ -53,10 +54,8 @@ func TestPages(t *testing.T) {
 		&parquet.Brotli, &parquet.Lz4Raw} {
 		for version := 1; version <= 2; version++ {
 			path := filepath.Join(t.TempDir(), "t.parquet")
-			if err := parquet.WriteFile(path, rows, parquet.Compression(codec), parquet.DataPageVersion(version),
-				parquet.MaxRowsPerRowGroup(1100), parquet.PageBufferSize(2000)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, parquet.WriteFile(path, rows, parquet.Compression(codec), parquet.DataPageVersion(version),
+				parquet.MaxRowsPerRowGroup(1100), parquet.PageBufferSize(2000)))
 			table, err := files.ReadFile(path, dataset.Reading{})
 			if err != nil {
 				t.Fatalf("%v, version %d: %v", codec, version, err)
@@ -95,9 +94,7 @@ func allocated(work func()) uint64 {
 func refused(t *testing.T, name string, file []byte, words ...string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bomb.parquet")
-	if err := os.WriteFile(path, file, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, file, 0o666))
 	memory.SetLimit(64 << 20)
 	defer memory.SetLimit(0)
 	var err error
@@ -123,9 +120,7 @@ func written[T any](t *testing.T, rows []T, options ...parquet.WriterOption) []b
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[T](&b, options...)
 	_, err := w.Write(rows)
-	if err := errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, w.Close()))
 	return b.Bytes()
 }
 
@@ -136,14 +131,9 @@ func altered(t *testing.T, file []byte, change func(*format.FileMetaData)) []byt
 	begin := end - int(binary.LittleEndian.Uint32(file[end:]))
 	var compact thrift.CompactProtocol
 	var meta format.FileMetaData
-	if err := thrift.Unmarshal(&compact, file[begin:end], &meta); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, thrift.Unmarshal(&compact, file[begin:end], &meta))
 	change(&meta)
-	footer, err := thrift.Marshal(&compact, &meta)
-	if err != nil {
-		t.Fatal(err)
-	}
+	footer := must.Get(thrift.Marshal(&compact, &meta))(t)
 	return footed(file[:begin], footer)
 }
 
@@ -157,10 +147,7 @@ func page(t *testing.T, header *format.PageHeader, data []byte) []byte {
 	t.Helper()
 	var compact thrift.CompactProtocol
 	header.CompressedPageSize = int32(len(data))
-	text, err := thrift.Marshal(&compact, header)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(thrift.Marshal(&compact, header))(t)
 	return append(text, data...)
 }
 
@@ -207,12 +194,8 @@ func TestBombs(t *testing.T) {
 		for j := range row {
 			row[j] = parquet.DoubleValue(1).Level(0, 0, j)
 		}
-		if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.WriteRows([]parquet.Row{row}))(t)
+		must.Do(t, w.Close())
 		return altered(t, b.Bytes(), func(m *format.FileMetaData) { m.NumRows, m.RowGroups[0].NumRows = 1<<20, 1<<20 })
 	}(), whats)
 	refused(t, "the footer's length", append(whole1[:len(whole1)-8:len(whole1)-8], "\xf0\xff\xff\xffPAR1"...),
@@ -278,10 +261,7 @@ func TestBombs(t *testing.T) {
 	for codec, of := range map[format.CompressionCodec]compress.Codec{format.Gzip: &parquet.Gzip,
 		format.Zstd: &parquet.Zstd, format.Brotli: &parquet.Brotli, format.Lz4Raw: &parquet.Lz4Raw,
 		format.Snappy: &parquet.Snappy} {
-		zeros, err := of.Encode(nil, make([]byte, 32<<20))
-		if err != nil {
-			t.Fatal(err)
-		}
+		zeros := must.Get(of.Encode(nil, make([]byte, 32<<20)))(t)
 		refused(t, codec.String()+" bomb", paged[numbers](t, 10, codec, page(t, plain(10, format.Plain, 32<<20), zeros)),
 			whats)
 		refused(t, codec.String()+" that says less",
@@ -303,8 +283,6 @@ func TestBombs(t *testing.T) {
 
 func saved(t *testing.T, file []byte) string {
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	if err := os.WriteFile(path, file, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, file, 0o666))
 	return path
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestFormats: a table that is written in any format reads back the same, bit for bit.
@@ -36,30 +37,20 @@ func TestFormats(t *testing.T) {
 	}
 	for _, ending := range []string{".csv", ".csv.gz", ".npy", ".npz", ".parquet"} {
 		path := filepath.Join(t.TempDir(), "t"+ending)
-		if err := files.WriteFile(path, names, rows, func(i int, values []float64) error {
+		must.Do(t, files.WriteFile(path, names, rows, func(i int, values []float64) error {
 			for j := range values {
 				values[j] = value(i, j)
 			}
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-		table, err := files.ReadFile(path, dataset.Reading{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
+		table := must.Get(files.ReadFile(path, dataset.Reading{}))(t)
 		if !slices.Equal(slices.Sorted(slices.Values(table.Names)), slices.Sorted(slices.Values(names))) ||
 			table.Rows != rows {
 			t.Fatalf("%s: %q, %d rows", ending, table.Names, table.Rows)
 		}
-		d, err := table.Unlabelled(names)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(table.Unlabelled(names))(t)
 		x := make([]float64, rows*len(names))
-		if err := d.Read(d.All(), x, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Read(d.All(), x, nil))
 		for k, v := range x {
 			if want := value(k/len(names), k%len(names)); math.Float64bits(v) != math.Float64bits(want) {
 				t.Fatalf("%s: row %d, %q: %v, want %v", ending, k/len(names), names[k%len(names)], v, want)
@@ -104,13 +95,8 @@ func TestTypes(t *testing.T) {
 			float64(i % 3), &o})
 	}
 	path := filepath.Join(t.TempDir(), "t.data") // told by its first bytes
-	if err := parquet.WriteFile(path, rows, parquet.MaxRowsPerRowGroup(20)); err != nil {
-		t.Fatal(err)
-	}
-	table, err := files.ReadFile(path, dataset.Reading{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, parquet.WriteFile(path, rows, parquet.MaxRowsPerRowGroup(20)))
+	table := must.Get(files.ReadFile(path, dataset.Reading{}))(t)
 	if table.Rows != 50 || !slices.Equal(table.Names, []string{"flag", "i", "j", "u", "w", "f", "g", "o"}) {
 		t.Fatalf("%d rows, %q", table.Rows, table.Names)
 	}
@@ -215,9 +201,7 @@ func TestPromises(t *testing.T) {
 		rows = append(rows, row{float64(i), "x"})
 	}
 	var b bytes.Buffer
-	if err := parquet.Write(&b, rows, parquet.MaxRowsPerRowGroup(each)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, parquet.Write(&b, rows, parquet.MaxRowsPerRowGroup(each)))
 	whole := b.Bytes()
 	length := int(binary.LittleEndian.Uint32(whole[len(whole)-8:]))
 	path := filepath.Join(t.TempDir(), "t.parquet")
@@ -244,20 +228,12 @@ func TestPromises(t *testing.T) {
 			"not a whole Parquet file"},
 		"a name twice": {func(m *format.FileMetaData) { m.Schema[2].Name = "a" }, `columns 1 and 2 are both named "a"`},
 	} {
-		file, err := parquet.OpenFile(bytes.NewReader(whole), int64(len(whole)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parquet.OpenFile(bytes.NewReader(whole), int64(len(whole))))(t)
 		c.bend(file.Metadata())
-		footer, err := thrift.Marshal(new(thrift.CompactProtocol), file.Metadata())
-		if err != nil {
-			t.Fatal(err)
-		}
+		footer := must.Get(thrift.Marshal(new(thrift.CompactProtocol), file.Metadata()))(t)
 		bent := append(slices.Clone(whole[:len(whole)-8-length]), footer...)
 		bent = append(binary.LittleEndian.AppendUint32(bent, uint32(len(footer))), magic...)
-		if err := os.WriteFile(path, bent, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, bent, 0o600))
 		table, err := files.ReadFile(path, dataset.Reading{})
 		switch {
 		case name == "as it was" && (err != nil || table.Rows != groups*each):
@@ -279,38 +255,23 @@ func TestTexts(t *testing.T) {
 	}
 	text, number := func(s string) *string { return &s }, ptr
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	if err := parquet.WriteFile(path, []row{{text("gas"), number(1), text("3"), 10}, {text("oil"), nil, text("3"), 20},
+	must.Do(t, parquet.WriteFile(path, []row{{text("gas"), number(1), text("3"), 10}, {text("oil"), nil, text("3"), 20},
 		{nil, number(3), text("7"), 30},
 		{text("wood"), number(5), nil, 40}, {text("gas"), number(math.NaN()), text("11"), 50},
-		{text("other"), number(2), text("north"), 60}}); err != nil {
-		t.Fatal(err)
-	}
-	fromParquet, err := files.ReadFile(path, dataset.Reading{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fromCSV,
-		err := files.CSV{From: strings.NewReader("fuel,size,zone,y\ngas,1,3,10\noil,,3.0,20\n,3,7,30\n" +
-		"wood,5,,40\ngas,NA,11,50\nother,2,north,60\n"), Source: "f.csv"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+		{text("other"), number(2), text("north"), 60}}))
+	fromParquet := must.Get(files.ReadFile(path, dataset.Reading{}))(t)
+	fromCSV := must.Get(files.CSV{From: strings.NewReader("fuel,size,zone,y\ngas,1,3,10\noil,,3.0,20\n,3,7,30\n" +
+		"wood,5,,40\ngas,NA,11,50\nother,2,north,60\n"), Source: "f.csv"}.Read())(t)
 	var encodings []*dataset.Encoding
 	var found []string
 	for _, table := range []*dataset.Table{fromCSV, fromParquet} {
-		d, err := table.Encode("y", nil, dataset.Coding{Categorical: []string{"fuel", "zone"}, Missing: dataset.FillMean},
-			func(*dataset.Data) ([]int, error) { return []int{0, 1, 2}, nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(table.Encode("y", nil, dataset.Coding{Categorical: []string{"fuel", "zone"}, Missing: dataset.FillMean},
+			func(*dataset.Data) ([]int, error) { return []int{0, 1, 2}, nil }))(t)
 		x, y, err := d.Select(d.All())
 		if err != nil {
 			t.Fatal(err)
 		}
-		hash, err := d.Hash(d.All())
-		if err != nil {
-			t.Fatal(err)
-		}
+		hash := must.Get(d.Hash(d.All()))(t)
 		hashes, _, err := d.RowHashes(d.All())
 		if err != nil {
 			t.Fatal(err)
@@ -329,9 +290,7 @@ func TestNames(t *testing.T) {
 		Y    int64  `parquet:"y"`
 	}
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	if err := parquet.WriteFile(path, []row{{"7", 10}, {"8", 20}, {"007", 30}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, parquet.WriteFile(path, []row{{"7", 10}, {"8", 20}, {"007", 30}}))
 	if table, err := files.ReadFile(path, dataset.Reading{}); err != nil || table.Values[4] != 7 {
 		t.Error(err)
 	}
@@ -354,26 +313,13 @@ func TestDates(t *testing.T) {
 	}
 	at := time.Date(1969, 12, 31, 18, 0, 0, 250e6, time.UTC)
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	if err := parquet.WriteFile(path, []row{{-1, at, at.Add(1), 1}, {19000, at.AddDate(55, 0, 0), at, 2}}); err != nil {
-		t.Fatal(err)
-	}
-	_, err := files.ReadFile(path, dataset.Reading{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, parquet.WriteFile(path, []row{{-1, at, at.Add(1), 1}, {19000, at.AddDate(55, 0, 0), at, 2}}))
+	must.Get(files.ReadFile(path, dataset.Reading{}))(t)
 	of := dataset.Reading{Dates: []dataset.Dates{{Column: "d"}, {Column: "m"}, {Column: "n", Parts: []string{"day"}}}}
-	table, err := files.ReadFile(path, of)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := table.Unlabelled([]string{"d", "m", "n", "n day sin"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(files.ReadFile(path, of))(t)
+	d := must.Get(table.Unlabelled([]string{"d", "m", "n", "n day sin"}))(t)
 	x := make([]float64, 8)
-	if err := d.Read(d.All(), x, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Read(d.All(), x, nil))
 	part := (18*3600 + 0.25) / 86400
 	for k, want := range []float64{-1, part - 1, part - 1, math.Sin(2 * math.Pi * (part - 1)), 19000} {
 		if math.Abs(x[k]-want) > 1e-12 {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 func text(s string) func(io.Writer) error {
@@ -31,10 +33,7 @@ func holds(t *testing.T, path, want string) {
 
 func names(t *testing.T, folder string) (all []string) {
 	t.Helper()
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(folder))(t)
 	for _, e := range entries {
 		all = append(all, e.Name())
 	}
@@ -71,9 +70,7 @@ func TestLinks(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, content := range []string{"first", "second"} {
-		if err := Write(at("outer"), text(content)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Write(at("outer"), text(content)))
 		holds(t, at("target"), content)
 	}
 	for _, link := range []string{"outer", "sub/link"} {
@@ -92,19 +89,14 @@ func TestStandardOutput(t *testing.T) {
 		t.Skip("files of processes have no paths")
 	}
 	path := filepath.Join(t.TempDir(), "f")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(path))(t)
 	defer f.Close()
 	io.WriteString(f, "before ")
 	link := filepath.Join(t.TempDir(), "stdout")
 	if err := os.Symlink("/proc/self/fd/"+fileNumber(f), link); err != nil {
 		t.Skip(err)
 	}
-	if err := Write(link, text("after")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(link, text("after")))
 	holds(t, path, "before after")
 }
 
@@ -127,13 +119,9 @@ func TestStale(t *testing.T) {
 	mine := before + host()
 	for _, name := range []string{mine + "dead" + after, before + "elsewhere-young" + after, before + "elsewhere-old" +
 		after, ".krigo-notes", "x" + after} {
-		if err := os.WriteFile(at(name), []byte("half"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(at(name), []byte("half"), 0o666))
 	}
-	if err := os.Chtimes(at(before+"elsewhere-old"+after), time.Time{}, time.Now().Add(-2*abandoned)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(at(before+"elsewhere-old"+after), time.Time{}, time.Now().Add(-2*abandoned)))
 	var during []string
 	err := Write(at("out"), func(w io.Writer) error {
 		// A second writer, as another process would, while the first is in the middle.
@@ -167,9 +155,7 @@ func TestFaults(t *testing.T) {
 			folder := t.TempDir()
 			path := filepath.Join(folder, "f")
 			if old {
-				if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(path, []byte("old"), 0o644))
 			}
 			n := 0
 			failed = false
@@ -211,9 +197,7 @@ func TestFaults(t *testing.T) {
 // TestPanic: a panic of what writes leaves the old file, and no other.
 func TestPanic(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	if err := Write(path, text("old")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(path, text("old")))
 	func() {
 		defer func() {
 			if recover() == nil {

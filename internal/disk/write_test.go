@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 func TestWrite(t *testing.T) {
@@ -24,12 +26,8 @@ func TestWrite(t *testing.T) {
 	if files, _ := os.ReadDir(dir); len(files) != 0 {
 		t.Fatalf("left behind: %v", files)
 	}
-	if err := Write(path, put("whole", nil)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(path, put("whole", nil)))
+	must.Do(t, os.Chmod(path, 0o600))
 	link := filepath.Join(dir, "link")
 	if err := os.Symlink(path, link); err != nil {
 		t.Skip(err)
@@ -40,9 +38,7 @@ func TestWrite(t *testing.T) {
 	if text, _ := os.ReadFile(path); string(text) != "whole" {
 		t.Errorf("after a failure the file holds %q", text)
 	}
-	if err := Write(link, put("new", nil)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(link, put("new", nil)))
 	info, err := os.Lstat(path)
 	if text, _ := os.ReadFile(path); err != nil || string(text) != "new" || info.Mode() != 0o600 {
 		t.Errorf("through a link: %q, %v, %v", text, info.Mode(), err)

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // hard are numbers at which steps round away, squares overflow and ranges have no width.
@@ -131,10 +133,7 @@ func TestLabels(t *testing.T) {
 	c.Y.Names = []string{long, "b"}
 	c.Bars(Blue, []float64{1, 2})
 	c.Rug(long, nil)
-	svg, err := c.SVG("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	svg := must.Get(c.SVG(""))(t)
 	if n := strings.Count(svg, "<title>"); n != 4 || strings.Contains(svg, "<with>") {
 		t.Errorf("%d titles: %s", n, svg)
 	}
@@ -181,10 +180,7 @@ func TestAlikeNames(t *testing.T) {
 	c := NewChart("x", "")
 	c.Y.Names = names
 	c.Bars(Blue, make([]float64, len(names)))
-	svg, err := c.SVG("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	svg := must.Get(c.SVG(""))(t)
 	if strings.Contains(svg, ">category…gish text<") || strings.Count(svg, "<title>category number ") != len(names) {
 		t.Error(svg)
 	}
@@ -194,10 +190,7 @@ func TestAlikeNames(t *testing.T) {
 func TestLongOffsets(t *testing.T) {
 	c := NewChart("x", "y")
 	c.Line("", Blue, []XY{{1e6, 4.9999e12}, {1e6 + 1, 5.0009e12}})
-	svg, err := c.SVG("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	svg := must.Get(c.SVG(""))(t)
 	texts := regexp.MustCompile(`<text `+
 		`x="([0-9.]*)" y="([0-9.]*)" text-anchor="(\w+)">([^<]*)<`).FindAllStringSubmatch(svg, -1)
 	type box struct{ left, right, top, bottom float64 }
@@ -230,23 +223,12 @@ func TestHeat(t *testing.T) {
 		t.Errorf("the last cell of the first row is at %v", p)
 	}
 	c := NewChart("x", "y")
-	if err := c.Heat("kg", g); err != nil {
-		t.Fatal(err)
-	}
-	svg, err := c.SVG("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Heat("kg", g))
+	svg := must.Get(c.SVG(""))(t)
 	sizes := map[image.Point]int{}
 	for _, m := range regexp.MustCompile(`base64,([^"]*)"`).FindAllStringSubmatch(svg, -1) {
-		raw, err := base64.StdEncoding.DecodeString(m[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		picture, err := png.Decode(bytes.NewReader(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(base64.StdEncoding.DecodeString(m[1]))(t)
+		picture := must.Get(png.Decode(bytes.NewReader(raw)))(t)
 		at := func(x, y int) color.Color { return color.NRGBAModel.Convert(picture.At(x, y)) }
 		size := picture.Bounds().Size()
 		if sizes[size]++; size.X == 3 && (at(0, 1) != Shade(0) || at(2, 0) != Shade(1) || at(1, 1) != Shade(0.2)) {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 )
 
@@ -22,9 +23,7 @@ func BenchmarkChoose(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if err := choose(); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, choose())
 			}
 		})
 	}

@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -82,10 +83,7 @@ func TestChoosers(t *testing.T) {
 					long = x
 				}
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-				one, err := choose(long, 60, 5)
-				if err != nil {
-					t.Fatal(err)
-				}
+				one := must.Get(choose(long, 60, 5))(t)
 				for _, cores := range []int{1, 3, 8} {
 					runtime.GOMAXPROCS(cores)
 					if z, err := choose(long, 60, 5); err != nil || !slices.Equal(z.Data, one.Data) {
@@ -117,10 +115,7 @@ func TestChoosers(t *testing.T) {
 			})
 			t.Run("repeated rows", func(t *testing.T) {
 				for m, want := range map[int]int{30: 30, 200: 200, 250: 200} {
-					z, err := choose(repeated(x), m, 3)
-					if err != nil {
-						t.Fatal(err)
-					}
+					z := must.Get(choose(repeated(x), m, 3))(t)
 					if got := distinct(z); got != want && name != "kmeans" || got < want {
 						t.Errorf("M = %d: %d distinct of %d inputs, want %d", m, got, z.Rows, want)
 					}
@@ -177,10 +172,7 @@ func TestKMeansFindsClusters(t *testing.T) {
 		linalg.Axpy(1./each, noise.Row(i), mean.Row(i%clusters))
 	}
 	for seed := range uint64(10) {
-		z, err := KMeans(noise, clusters, source(seed))
-		if err != nil {
-			t.Fatal(err)
-		}
+		z := must.Get(KMeans(noise, clusters, source(seed)))(t)
 		if d := inertia(mean, z); d > 1e-24 {
 			t.Errorf("seed %d: centres are off by %g", seed, math.Sqrt(d))
 		}
@@ -188,26 +180,18 @@ func TestKMeansFindsClusters(t *testing.T) {
 }
 
 func TestKMeansInertia(t *testing.T) {
-	data, err := os.ReadFile("testdata/kmeans.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("testdata/kmeans.json"))(t)
 	var g struct {
 		X       [][]float64
 		Inertia map[string]float64
 	}
-	if err := json.Unmarshal(data, &g); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &g))
 	x := matrix.Of(len(g.X), len(g.X[0]), slices.Concat(g.X...))
 	for clusters, best := range g.Inertia {
 		m, _ := strconv.Atoi(clusters)
 		least := math.Inf(1)
 		for seed := range uint64(10) {
-			z, err := KMeans(x, m, source(seed))
-			if err != nil {
-				t.Fatal(err)
-			}
+			z := must.Get(KMeans(x, m, source(seed)))(t)
 			got := inertia(x, z)
 			least = min(least, got)
 			if got < best*(1-1e-9) || got > 1.25*best { // scikit-learn's own single starts reach 1.22
@@ -274,10 +258,7 @@ func TestGreedy(t *testing.T) {
 			rows, left := naiveGreedy(cov, 40)
 			previous := math.Inf(1)
 			for m := 1; m <= 40; m++ {
-				a, err := Greedy(k, theta, x, m)
-				if err != nil {
-					t.Fatal(err)
-				}
+				a := must.Get(Greedy(k, theta, x, m))(t)
 				if m == 40 && !slices.Equal(a.Rows, rows) {
 					t.Errorf("rows %v, want %v", a.Rows, rows)
 				}
@@ -289,10 +270,7 @@ func TestGreedy(t *testing.T) {
 
 			var full mat.PivotedCholesky
 			full.Factorize(mat.NewSymDense(x.Rows, cov.Data), 1e-10)
-			a, err := Greedy(k, theta, x, x.Rows)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(Greedy(k, theta, x, x.Rows))(t)
 			if a.Share > negligible {
 				t.Errorf("M = N: a share of %g is left", a.Share)
 			}
@@ -302,9 +280,7 @@ func TestGreedy(t *testing.T) {
 					t.Fatal(len(a.Rows), err)
 				}
 				c := covariance(k, theta, x)
-				if err := linalg.Cholesky(c); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, linalg.Cholesky(c))
 				if got, want := linalg.LogDet(l), linalg.LogDet(c); math.Abs(got-want) > 1e-8*math.Abs(want) {
 					t.Errorf("ln det %v, want %v", got, want)
 				}
@@ -434,10 +410,7 @@ func TestKDPPDistribution(t *testing.T) {
 		} {
 			rng, count := source(8), map[string]float64{}
 			for range int(draws) {
-				rows, err := sample(rng)
-				if err != nil {
-					t.Fatal(err)
-				}
+				rows := must.Get(sample(rng))(t)
 				slices.Sort(rows)
 				count[fmt.Sprint(rows)]++
 			}
@@ -471,10 +444,7 @@ func TestKDPPTrace(t *testing.T) {
 	var sum, squares float64
 	rng := source(10)
 	for range draws {
-		rows, err := decomposed(k, theta, x, m, 0, rng)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(decomposed(k, theta, x, m, 0, rng))(t)
 		left := n - explained(k, theta, x, take(x, rows))
 		sum, squares = sum+left, squares+left*left
 	}
@@ -487,10 +457,7 @@ func TestKDPPTrace(t *testing.T) {
 // TestSwapKeepsTheInverse runs a chain at the edge of what can be factored.
 func TestSwapKeepsTheInverse(t *testing.T) {
 	x, k, theta := gaussian(300, 1, 11), kernel.SE(1, false), []float64{0, 0}
-	rows, err := swapped(k, theta, x, 30, 1e-10, source(12))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(swapped(k, theta, x, 30, 1e-10, source(12)))(t)
 	slices.Sort(rows)
 	if len(slices.Compact(rows)) != 30 {
 		t.Errorf("rows %v", rows)

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 )
@@ -25,10 +26,7 @@ func TestSESpectrum(t *testing.T) {
 	}
 	values := eigen.Values(nil)
 	slices.Reverse(values)
-	s, err := NewSESpectrum(2, ls, sd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewSESpectrum(2, ls, sd))(t)
 	sum, last := 0.0, math.Inf(1)
 	for m := range 400 {
 		v, tail := s.Next()
@@ -42,9 +40,7 @@ func TestSESpectrum(t *testing.T) {
 		}
 	}
 	// One input: everything is known in closed form.
-	if s, err = NewSESpectrum(2, ls[:1], sd[:1]); err != nil {
-		t.Fatal(err)
-	}
+	s = must.Get(NewSESpectrum(2, ls[:1], sd[:1]))(t)
 	a, b := 0.25, 1/(2*1.5*1.5)
 	c := math.Sqrt(a*a + 2*a*b)
 	ratio := b / (a + b + c)
@@ -64,10 +60,7 @@ func TestSESpectrum(t *testing.T) {
 func TestTheory(t *testing.T) {
 	th := Theory{Rows: 5000, Alpha: 0.5, Noise: 0.1, Variance: 1.3, Delta: 0.1}
 	tailOf := func(m int) (tail float64) {
-		s, err := NewSESpectrum(1.3, []float64{0.7}, []float64{1.1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(NewSESpectrum(1.3, []float64{0.7}, []float64{1.1}))(t)
 		for range m {
 			_, tail = s.Next()
 		}

@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 const module = "github.com/krigo-gp/krigo"
@@ -68,10 +70,7 @@ func list(folder string) (l listing, err error) {
 }
 
 func layers(t *testing.T, folder string) {
-	l, err := list(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(list(folder))(t)
 	packages, fset, imports := l.packages, l.fset, l.imports
 	for path, p := range packages {
 		if p.DepOnly {
@@ -79,16 +78,10 @@ func layers(t *testing.T, folder string) {
 		}
 		var files []*ast.File
 		for _, name := range p.GoFiles {
-			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution))(t)
 			files = append(files, f)
 		}
-		names, err := named(fset, path, files, imports)
-		if err != nil {
-			t.Fatal(err)
-		}
+		names := must.Get(named(fset, path, files, imports))(t)
 		circle := circleOf(names)
 		for i := range len(circle) - 1 {
 			t.Errorf("a circle in %s: %s names %s of %s", path, circle[i], names[circle[i]][circle[i+1]], circle[i+1])

@@ -7,15 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestPicture: docs/architecture.md draws each package of the product once, and a package imports only those that come
 // after it there. Files that the text names are there.
 func TestPicture(t *testing.T) {
-	raw, err := os.ReadFile("../../docs/architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../../docs/architecture.md"))(t)
 	text := string(raw)
 	_, picture, _ := strings.Cut(text, "┌")
 	picture, _, found := strings.Cut(picture, "┘")
@@ -24,10 +23,7 @@ func TestPicture(t *testing.T) {
 	}
 	drawn := regexp.MustCompile(`[a-z]+(/[a-z]+)*`).FindAllString(
 		regexp.MustCompile(`(?m)^ *├.*|^.*┐$|\(.*?\)`).ReplaceAllString(picture, ""), -1)
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...").Output())(t)
 	place := func(path string) (name string, at int) {
 		name = strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
 		if name == "" {
@@ -39,7 +35,7 @@ func TestPicture(t *testing.T) {
 	for line := range strings.Lines(string(out)) {
 		paths := strings.Fields(line)
 		name, at := place(paths[0])
-		if slices.Contains([]string{"docs/data", "internal/layers", "verify"}, name) {
+		if slices.Contains([]string{"docs/data", "internal/layers", "internal/must", "verify"}, name) {
 			continue // nothing of the product
 		}
 		if packages++; at < 0 {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // most is how many parameters an exported function takes at most: a caller who needs more gives a struct.
@@ -20,16 +22,10 @@ const most = 4
 
 // public returns the packages of the product that another module can import.
 func public(t *testing.T) (all []*types.Package, l listing) {
-	l, err := list(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l = must.Get(list(filepath.Join("..", "..")))(t)
 	for _, path := range slices.Sorted(maps.Keys(l.packages)) {
 		if p := l.packages[path]; !p.DepOnly && p.Name != "main" && p.Export != "" && !strings.Contains(path, "/internal/") {
-			pkg, err := l.imports.Import(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pkg := must.Get(l.imports.Import(path))(t)
 			all = append(all, pkg)
 		}
 	}
@@ -108,18 +104,12 @@ func TestSnippets(t *testing.T) {
 	}
 	var files []string
 	for _, pattern := range []string{"*.md", "docs/*.md"} {
-		found, err := filepath.Glob(filepath.Join("..", "..", pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(filepath.Glob(filepath.Join("..", "..", pattern)))(t)
 		files = append(files, found...)
 	}
 	checked := 0
 	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(name))(t)
 		for i, s := range snippet.FindAllSubmatch(text, -1) {
 			checked++
 			if err := compiles(l, paths, string(s[1])); err != nil {

@@ -4,16 +4,15 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestWalls: the product doesn't link the laboratory, plots, or a browser, and links few packages of others.
 func TestWalls(t *testing.T) {
 	for program, most := range map[string]int{"": 36, "/cmd/krigo": 155} {
-		out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", module+
-			program).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", module+
+			program).Output())(t)
 		foreign := 0
 		for _, path := range strings.Fields(string(out)) {
 			switch ours := path == module || strings.HasPrefix(path, module+"/"); {

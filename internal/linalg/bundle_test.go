@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestBundle: what is done abreast is what is done to each of the matrices.
@@ -35,9 +37,7 @@ func TestBundle(t *testing.T) {
 				}
 			}
 		}
-		if err := CholeskyBundle(a, n); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, CholeskyBundle(a, n))
 		near := func(what string, i, j, l int, got, want float64) {
 			if !(math.Abs(got-want) <= 1e-11*math.Max(1, math.Abs(want))) {
 				t.Fatalf("n = %d, %s (%d, %d) of matrix %d: %v, alone %v", n, what, i, j, l, got, want)
@@ -45,9 +45,7 @@ func TestBundle(t *testing.T) {
 		}
 		for l, s := range singles {
 			top, below := s.RowRange(0, n), s.RowRange(n, n+extra)
-			if err := Cholesky(top); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, Cholesky(top))
 			Trsm(false, true, top, below)
 			for i := range n + extra {
 				for j := range min(i+1, n) {

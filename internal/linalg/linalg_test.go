@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/krigo-gp/krigo/internal/cpu"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // atEveryLevel runs a test under every instruction set that this machine has.
@@ -286,9 +287,7 @@ func TestCholesky(t *testing.T) {
 				}
 			}
 			before := clone(l)
-			if err := Cholesky(l); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, Cholesky(l))
 			untouched(t, what, l, before, true)
 			full := tril(l)
 			back, size := reference(full, transposed(full))
@@ -302,9 +301,7 @@ func TestCholesky(t *testing.T) {
 			inv := random(rng, n, n)
 			CholeskyInverse(l, inv)
 			var want mat.SymDense
-			if err := ref.InverseTo(&want); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, ref.InverseTo(&want))
 			for i := range n {
 				for j := range n {
 					if d := math.Abs(inv.At(i, j) - want.At(i, j)); !(d < 1e-11) {
@@ -410,9 +407,7 @@ func TestResultsDoNotDependOnCores(t *testing.T) {
 				runtime.GOMAXPROCS(p)
 				rng := rand.New(rand.NewPCG(7, 8))
 				l, inv, c, x, y := spd(rng, n), New(n, n), New(n, n), random(rng, n, n), random(rng, n, n)
-				if err := Cholesky(l); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, Cholesky(l))
 				CholeskyInverse(l, inv)
 				Gemm(true, false, 1, x, y, 0, c)
 				Trsm(true, true, l, x)

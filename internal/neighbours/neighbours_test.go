@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/internal/neighbours"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -161,10 +162,7 @@ func TestMetric(t *testing.T) {
 	for expr, want := range map[string]bool{"se": true, "rq": true, "se+white": true, "matern12*constant": true,
 		"linear":   false,
 		"periodic": false, "se+linear": false, "white": false, "se*matern32": false} {
-		k, err := kernel.Parse(expr, 2, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(kernel.Parse(expr, 2, true))(t)
 		theta := make([]float64, len(k.Params()))
 		for i := range theta {
 			theta[i] = float64(i * i)
@@ -206,10 +204,7 @@ func TestJoint(t *testing.T) {
 		x.Data[i] = rng.NormFloat64()
 	}
 	for expr, floor := range map[string]float64{"se*se": 1, "matern32*matern12": 0.85} {
-		k, err := kernel.Parse(expr, d, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(kernel.Parse(expr, d, true))(t)
 		theta := make([]float64, len(k.Params()))
 		for i := range theta {
 			theta[i] = 2 * rng.NormFloat64()

@@ -18,16 +18,14 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/report"
 	"github.com/krigo-gp/krigo/serve"
 )
 
 func fit(t testing.TB, table *dataset.Table, o krigo.Options) *krigo.Model {
 	t.Helper()
-	m, err := krigo.Fit(t.Context(), table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(krigo.Fit(t.Context(), table, o))(t)
 	return m
 }
 
@@ -63,9 +61,7 @@ func dated(t testing.TB) *krigo.Model {
 	}
 	reading := dataset.Reading{Decimal: ",",
 		Dates: []dataset.Dates{{Column: "when", Form: "dmy", Parts: []string{"year"}}}}
-	if err := reading.Apply(table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, reading.Apply(table))
 	return fit(t, table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 6},
 		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 }
@@ -85,10 +81,7 @@ func shops(t *testing.T) (*dataset.Table, krigo.Data) {
 			1e4*(20+1.2*area+20*float64(zone)+8*rng.NormFloat64()))
 	}
 	reading := dataset.Reading{Dates: []dataset.Dates{{Column: "when", Parts: []string{"year"}}}}
-	table, err := files.CSV{From: strings.NewReader(b.String()), Source: "shops.csv", As: reading}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(files.CSV{From: strings.NewReader(b.String()), Source: "shops.csv", As: reading}.Read())(t)
 	return table, krigo.Data{Target: "price", Categorical: []string{"zone", "heating <kind>"}, TestFraction: 0.2}
 }
 
@@ -96,9 +89,7 @@ func shops(t *testing.T) (*dataset.Table, krigo.Data) {
 func written(t *testing.T, table, shown *dataset.Table, o krigo.Options) (string, []string) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.Write(t.Context(), &b, fit(t, table, o), shown); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.Write(t.Context(), &b, fit(t, table, o), shown))
 	var titles []string
 	for _, match := range regexp.MustCompile(`<figure[^>]*><h3>(.*?)</h3>`).FindAllStringSubmatch(b.String(), -1) {
 		titles = append(titles, match[1])
@@ -111,21 +102,13 @@ func started(t testing.TB, models map[string]*krigo.Model, o serve.Options) (add
 	t.Helper()
 	folder = t.TempDir()
 	for name, m := range models {
-		if err := m.Save(filepath.Join(folder, name+".krigo")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Save(filepath.Join(folder, name+".krigo")))
 	}
 	if o.Ledger != "" {
 		o.Ledger = filepath.Join(folder, o.Ledger)
 	}
-	s, err := serve.New(folder, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(serve.New(folder, o))(t)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx, l) }()

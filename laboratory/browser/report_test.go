@@ -12,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/laboratory/browser"
 )
 
@@ -76,10 +77,7 @@ const measures = `(() => {
 // TestReport opens reports in a browser and measures them: at three widths, in light and dark, with fonts of other
 // widths. SCREENSHOTS names a folder to keep pictures in.
 func TestReport(t *testing.T) {
-	p, err := browser.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(browser.Open())(t)
 	defer p.Close()
 	boston := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "on"},
 		Method: krigo.Method{Inducing: 30, Epochs: 60}, Promise: krigo.Promise{Epsilon: 1}}
@@ -99,9 +97,7 @@ func TestReport(t *testing.T) {
 	} {
 		text, titles := written(t, c.table, c.shown, c.o)
 		path := filepath.Join(t.TempDir(), "r.html")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		papers := map[bool]string{}
 		for _, look := range []struct {
 			file  string
@@ -111,22 +107,14 @@ func TestReport(t *testing.T) {
 		}{{"", 1200, false, ""}, {"-dark", 1200, true, ""}, {"-tablet", 800, false, "monospace"},
 			{"-serif", 800, false, "serif"}, {"-phone", 360, false, ""}, {"-phone-dark", 360, true, ""}} {
 			file := c.name + look.file
-			if err := p.Look(look.width, look.dark); err != nil {
-				t.Fatal(err)
-			}
-			if err := p.Go("file://" + path); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Look(look.width, look.dark))
+			must.Do(t, p.Go("file://"+path))
 			if look.font != "" {
-				if err := p.Eval(`document.head.append(Object.assign(document.createElement("style"), {textContent: "body, `+
-					`.chart text { font-family: `+look.font+` }"}))`, nil); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, p.Eval(`document.head.append(Object.assign(document.createElement("style"), {textContent: "body, `+
+					`.chart text { font-family: `+look.font+` }"}))`, nil))
 			}
 			var wrong []string
-			if err := p.Eval(measures, &wrong); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Eval(measures, &wrong))
 			for _, what := range wrong {
 				t.Errorf("%s: %s", file, what)
 			}
@@ -139,18 +127,14 @@ func TestReport(t *testing.T) {
 				t.Errorf("%s: %d of %d figures are drawn, %v", file, drawn, len(titles), err)
 			}
 			var paper string
-			if err := p.Eval(`getComputedStyle(document.body).backgroundColor + getComputedStyle(document.querySelector("svg `+
-				`text")).fill`, &paper); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Eval(`getComputedStyle(document.body).backgroundColor + getComputedStyle(document.querySelector("svg `+
+				`text")).fill`, &paper))
 			if known := papers[look.dark]; known != "" && known != paper {
 				t.Errorf("%s: colours %s and %s", file, known, paper)
 			}
 			papers[look.dark] = paper
 			if to := os.Getenv("SCREENSHOTS"); to != "" {
-				if err := p.Screenshot(filepath.Join(to, file+".png")); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, p.Screenshot(filepath.Join(to, file+".png")))
 			}
 		}
 		if papers[false] == papers[true] {
@@ -165,33 +149,20 @@ func TestReport(t *testing.T) {
 // TestReportByKeyboardAndPrinted: what can be used has the focus in its order, and shows it; on paper nothing is
 // folded, dark or cut.
 func TestReportByKeyboardAndPrinted(t *testing.T) {
-	p, err := browser.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(browser.Open())(t)
 	defer p.Close()
 	text, _ := written(t, data.Boston(), data.Boston(), krigo.Options{
 		Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Method: krigo.Method{Inducing: 10, Epochs: 20}})
 	path := filepath.Join(t.TempDir(), "r.html")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Look(1000, true); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Go("file://" + path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+	must.Do(t, p.Look(1000, true))
+	must.Do(t, p.Go("file://"+path))
 	var order []string
 	for range 8 {
-		if err := p.Press("Tab"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Press("Tab"))
 		var at string
-		if err := p.Eval(`(() => { const e = document.activeElement, s = getComputedStyle(e), b = e.getBoundingClientRect();
-			return (b.width > 0 && b.left >= 0 && s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 1 ? "" : "unseen ") + (e.getAttribute("href") || e.textContent); })()`, &at); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Eval(`(() => { const e = document.activeElement, s = getComputedStyle(e), b = e.getBoundingClientRect();
+			return (b.width > 0 && b.left >= 0 && s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 1 ? "" : "unseen ") + (e.getAttribute("href") || e.textContent); })()`, &at))
 		order = append(order, at)
 	}
 	if got, want := strings.Join(order, " "), "#content #predictions #certificate #function #training The numbers "+
@@ -199,19 +170,13 @@ func TestReportByKeyboardAndPrinted(t *testing.T) {
 		t.Errorf("the focus goes %s, want %s", got, want)
 	}
 	var open bool
-	if err := p.Eval(`document.activeElement.focus(), document.querySelector(".folded summary").focus()`,
-		nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Press("Enter"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Eval(`document.activeElement.focus(), document.querySelector(".folded summary").focus()`,
+		nil))
+	must.Do(t, p.Press("Enter"))
 	if err := p.Eval(`document.querySelector(".folded").open`, &open); err != nil || !open {
 		t.Errorf("Enter doesn't unfold: %v", err)
 	}
-	if err := p.Paper(700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Paper(700))
 	var wrong []string
 	if err := p.Eval(`(() => { const wrong = [];
 		for (const f of document.querySelectorAll("figure")) if (getComputedStyle(f).breakInside !== "avoid") wrong.push("a figure may be cut");
@@ -225,9 +190,7 @@ func TestReportByKeyboardAndPrinted(t *testing.T) {
 		t.Errorf("on paper: %q, %v", wrong, err)
 	}
 	if to := os.Getenv("SCREENSHOTS"); to != "" {
-		if err := errors.Join(p.Screenshot(filepath.Join(to, "report-paper.png")),
-			p.PDF(filepath.Join(to, "report.pdf"))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(p.Screenshot(filepath.Join(to, "report-paper.png")),
+			p.PDF(filepath.Join(to, "report.pdf"))))
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/laboratory/browser"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/serve"
@@ -31,10 +32,7 @@ type shop struct {
 
 func opened(t testing.TB) shop {
 	t.Helper()
-	p, err := browser.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(browser.Open())(t)
 	t.Cleanup(p.Close)
 	return shop{p, t}
 }
@@ -532,11 +530,8 @@ func TestPageReading(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%d.%03d,5;%s;%d,25\n", 1+i%9, i*3%1000, cell, i%9+i/50)
 	}
-	table, err := files.CSV{From: strings.NewReader(b.String()), Source: "t.csv", As: dataset.Reading{Decimal: ",",
-		Thousands: ".", Units: []string{"m²"}, Missing: []string{"k.A."}}}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(files.CSV{From: strings.NewReader(b.String()), Source: "t.csv", As: dataset.Reading{Decimal: ",",
+		Thousands: ".", Units: []string{"m²"}, Missing: []string{"k.A."}}}.Read())(t)
 	o := krigo.Options{Data: krigo.Data{Target: forged, Missing: dataset.FillMean},
 		Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1},
 		Promise: krigo.Promise{Curve: true, Slices: []string{"sd"}}}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/laboratory/browser"
 )
 
@@ -23,10 +24,7 @@ func TestSite(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no pages: %v", err)
 	}
-	p, err := browser.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(browser.Open())(t)
 	defer p.Close()
 	for _, page := range pages {
 		var papers []string
@@ -36,28 +34,20 @@ func TestSite(t *testing.T) {
 			dark  bool
 		}{{"", 1200, false}, {"-dark", 1200, true}, {"-phone", 360, false}, {"-phone-dark", 360, true}} {
 			name := strings.TrimSuffix(filepath.Base(page), ".html") + look.name
-			if err := p.Look(look.width, look.dark); err != nil {
-				t.Fatal(err)
-			}
-			if err := p.Go("file://" + page); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Look(look.width, look.dark))
+			must.Do(t, p.Go("file://"+page))
 			if wide, err := p.Overflow(); err != nil || wide > 0 {
 				t.Errorf("%s: %d pixels too wide, %v", name, wide, err)
 			}
 			var paper string
-			if err := p.Eval(`document.querySelectorAll("img").forEach(i => i.loading = "eager"), `+
-				`getComputedStyle(document.body).backgroundColor`, &paper); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Eval(`document.querySelectorAll("img").forEach(i => i.loading = "eager"), `+
+				`getComputedStyle(document.body).backgroundColor`, &paper))
 			papers = append(papers, paper)
 			if err := p.Until(`[...document.images].every(i => i.complete && i.naturalWidth > 0)`); err != nil {
 				t.Errorf("%s: a picture isn't shown: %v", name, err)
 			}
 			if to := os.Getenv("SCREENSHOTS"); to != "" {
-				if err := p.Screenshot(filepath.Join(to, name+".png")); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, p.Screenshot(filepath.Join(to, name+".png")))
 			}
 		}
 		if papers[0] == papers[1] || papers[0] != papers[2] || papers[1] != papers[3] {

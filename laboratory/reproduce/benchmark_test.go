@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // zipped writes lines to a file, compressed.
@@ -23,12 +25,8 @@ func zipped(t *testing.T, path string, lines []string) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	fmt.Fprintln(z, strings.Join(lines, "\n"))
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, z.Close())
+	must.Do(t, os.WriteFile(path, b.Bytes(), 0o600))
 }
 
 // TestBenchmark: the record names the rows that are learnt on, by their numbers in the file, and peers that were
@@ -46,13 +44,8 @@ func TestBenchmark(t *testing.T) {
 	zipped(t, filepath.Join(folder, "waves.fold.gz"), folds)
 	var out bytes.Buffer
 	env := Env{Data: folder, Out: filepath.Join(folder, "results"), Methods: []string{"default"}, Reps: 2, Stdout: &out}
-	if err := benchmark(context.Background(), env); err != nil {
-		t.Fatal(err)
-	}
-	record, err := readAll[scored](env.Out, "benchmark")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, benchmark(context.Background(), env))
+	record := must.Get(readAll[scored](env.Out, "benchmark"))(t)
 	learnt := record["waves/default/fold=1"].Learnt
 	if len(learnt) != 95 || !slices.IsSorted(learnt) || len(slices.Compact(slices.Clone(learnt))) != 95 || learnt[0] < 0 ||
 		learnt[94] >= rows ||
@@ -70,13 +63,9 @@ func TestBenchmark(t *testing.T) {
 			"\n", seen, 90-i)
 	}
 	env.Beside = filepath.Join(folder, "peers.jsonl")
-	if err := os.WriteFile(env.Beside, []byte(peers), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(env.Beside, []byte(peers), 0o600))
 	out.Reset()
-	if err := benchmark(context.Background(), env); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, benchmark(context.Background(), env))
 	for _, want := range []string{"| default | 2 | 95 of 135 |", "| peer | 1 | 90 |", "| peer on the same rows | 1 | 89 |",
 		"| peer on other rows | 1 | 88 |"} {
 		if !strings.Contains(out.String(), want) {

@@ -8,27 +8,20 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 func TestKMeans2(t *testing.T) {
-	data, err := os.ReadFile("testdata/kmeans2.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("testdata/kmeans2.json"))(t)
 	var golden struct {
 		Cases []struct {
 			Seed       uint32
 			X, Centres [][]float64
 		}
 	}
-	if err := json.Unmarshal(data, &golden); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &golden))
 	for _, c := range golden.Cases {
-		z, err := kmeans2(linalg.Of(len(c.X), len(c.X[0]), slices.Concat(c.X...)), len(c.Centres), c.Seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		z := must.Get(kmeans2(linalg.Of(len(c.X), len(c.X[0]), slices.Concat(c.X...)), len(c.Centres), c.Seed))(t)
 		for i, v := range slices.Concat(c.Centres...) {
 			if math.Abs(z.Data[i]-v) > 1e-12 {
 				t.Fatalf("seed %d: value %d is %v, scipy's %v", c.Seed, i, z.Data[i], v)

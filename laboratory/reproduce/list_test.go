@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 func TestExperiments(t *testing.T) {
@@ -38,20 +39,12 @@ func TestExperiments(t *testing.T) {
 // TestFigures draws those that need no training.
 func TestFigures(t *testing.T) {
 	for _, name := range []string{"reeb-fig4", "reeb-fig5"} {
-		e, err := find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(find(name))(t)
 		var out bytes.Buffer
 		env := Env{Out: t.TempDir(), Stdout: &out}
-		if err := e.Run(context.Background(), env); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Run(context.Background(), env))
 		path := filepath.Join(env.Out, name+".png")
-		file, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(os.Open(path))(t)
 		defer file.Close()
 		picture, err := png.Decode(file)
 		if err != nil || picture.Bounds().Dx() < 400 || !strings.Contains(out.String(), path) {
@@ -63,9 +56,7 @@ func TestFigures(t *testing.T) {
 // TestUnknownNames: an experiment refuses names that it doesn't know before it runs, and says the nearest.
 func TestUnknownNames(t *testing.T) {
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "bike.csv.gz"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(folder, "bike.csv.gz"), nil, 0o600))
 	for _, c := range []struct {
 		name, want string
 		env        Env
@@ -81,12 +72,9 @@ func TestUnknownNames(t *testing.T) {
 		{"renyi-table2", "bike", Env{Sets: []string{"bikes"}, Data: folder}, true},
 		{"renyi-table1", "gramacy-lee", Env{Sets: []string{"gramacy"}}, true},
 	} {
-		e, err := find(c.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(find(c.name))(t)
 		c.env.Out = t.TempDir()
-		err = e.Run(context.Background(), c.env)
+		err := e.Run(context.Background(), c.env)
 		var usage *krigo.UsageError
 		if err == nil || errors.As(err, &usage) == c.file ||
 			strings.Count(err.Error(), fmt.Sprintf("did you mean %q?", c.want)) != 1 {
@@ -98,9 +86,7 @@ func TestUnknownNames(t *testing.T) {
 // TestWatching: the simulation says for each risk how many runs had an alarm.
 func TestWatching(t *testing.T) {
 	var out bytes.Buffer
-	if err := watching(context.Background(), Env{Reps: 3, Stdout: &out}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, watching(context.Background(), Env{Reps: 3, Stdout: &out}))
 	for _, want := range []string{"| the bound, for ever | 0.05 | 3 | 0 | – | – |",
 		"| 2 times the bound | 0.05 | 3 | 3 | ", "then twice the bound | 0.05 | 3 | 3 | "} {
 		if !strings.Contains(out.String(), want) {

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestUsage: what can't be run is refused in words, and help and the list name every experiment.
@@ -46,10 +48,7 @@ func TestManual(t *testing.T) {
 	}
 	commands := 0
 	for _, path := range append(documents, "../../CONTRIBUTING.md", "../bench/regression/README.md") {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(path))(t)
 		joined := strings.ReplaceAll(string(text), "\\\n", " ")
 		for _, found := range regexp.MustCompile("(?m)(?:^    |`)go run \\./reproduce "+
 			"([^`#\n]+)").FindAllStringSubmatch(joined, -1) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/objective"
 )
@@ -42,10 +43,7 @@ func TestReebSplit(t *testing.T) {
 // experiment (bounds to 2e-4).
 func TestReebFullGP(t *testing.T) {
 	for method, want := range map[string]float64{"kl-pac": 0.3121, "sqrt-pac": 0.3160, "evidence": 0.4576} {
-		m, err := reebFullGP(context.Background(), Env{Out: t.TempDir()}, 0, 0.6, method)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(reebFullGP(context.Background(), Env{Out: t.TempDir()}, 0, 0.6, method))(t)
 		if !(math.Abs(m.B-want) <= 2e-4) {
 			t.Errorf("%s: B is %.5f, want %.4f", method, m.B, want)
 		}
@@ -84,18 +82,13 @@ func TestSoftplus(t *testing.T) {
 		}
 	}
 	at, gradient := []float64{0.3, -1.2, -0.7}, make([]float64, 3)
-	if _, err := s.Evaluate(at, gradient); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Evaluate(at, gradient))(t)
 	for i := range at {
 		const h = 1e-5
 		value := func(step float64) float64 {
 			moved := slices.Clone(at)
 			moved[i] += step
-			v, err := s.Evaluate(moved, make([]float64, 3))
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Get(s.Evaluate(moved, make([]float64, 3)))(t)
 			return v
 		}
 		if want := (value(h) - value(-h)) / (2 * h); math.Abs(gradient[i]-want) > 1e-7*math.Max(1, math.Abs(want)) {

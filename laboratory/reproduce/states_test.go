@@ -11,6 +11,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -38,10 +39,7 @@ func (b *banana) Evaluate(x, g []float64) (float64, error) {
 func TestMinimizeResumes(t *testing.T) {
 	start := []float64{-1.2, 1}
 	env := Env{Out: t.TempDir()}
-	whole, err := env.minimize(context.Background(), "a/b", 0, &banana{}, train.Bounds{}, start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(env.minimize(context.Background(), "a/b", 0, &banana{}, train.Bounds{}, start))(t)
 
 	ctx, cancel := context.WithCancel(context.Background())
 	if _, err := env.minimize(ctx, "a/b", 0, &banana{stopAt: 9, stop: cancel}, train.Bounds{}, start); !errors.Is(err,
@@ -71,9 +69,7 @@ func TestMinimizeResumes(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 
-	if err := os.WriteFile(stateOf(t, env, "a/b"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(stateOf(t, env, "a/b"), []byte("{"), 0o600))
 	if _, err := env.minimize(context.Background(), "a/b", 0, &banana{}, train.Bounds{}, start); err == nil {
 		t.Error("a damaged state is taken")
 	}
@@ -89,10 +85,7 @@ func TestFitResumes(t *testing.T) {
 	defer func() { saveEvery = before }()
 	steps := interrupt{after: -1}
 	env := Env{Out: t.TempDir(), Partial: &steps}
-	whole, err := env.fit(context.Background(), "a/b", data.Boston(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(env.fit(context.Background(), "a/b", data.Boston(), o))(t)
 
 	ctx, cancel := context.WithCancel(context.Background())
 	told := interrupt{after: 2, stop: cancel}
@@ -104,10 +97,7 @@ func TestFitResumes(t *testing.T) {
 	if path == stateOf(t, env, "a+b") {
 		t.Error("two runs have one file")
 	}
-	state, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := must.Get(os.ReadFile(path))(t)
 	rest := interrupt{after: -1}
 	env.Partial = &rest
 	m, err := env.fit(context.Background(), "a/b", data.Boston(), o)
@@ -120,9 +110,7 @@ func TestFitResumes(t *testing.T) {
 		t.Error("left behind:", err)
 	}
 
-	if err := os.WriteFile(path, state, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, state, 0o600))
 	o.Run.Seed++
 	if _, err := env.fit(context.Background(), "a/b", data.Boston(), o); !errors.Is(err, krigo.ErrOtherCheckpoint) ||
 		!strings.Contains(err.Error(), path) {
@@ -146,9 +134,6 @@ func (i *interrupt) Write(p []byte) (int, error) {
 // stateOf is where a run's state is kept.
 func stateOf(t *testing.T, env Env, key string) string {
 	t.Helper()
-	k, err := keep[struct{}](env, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(keep[struct{}](env, key))(t)
 	return k.path
 }

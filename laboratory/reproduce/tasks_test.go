@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -45,10 +46,7 @@ func TestRunAll(t *testing.T) {
 	} {
 		ran.Store(0)
 		events = nil
-		got, err := runAll(context.Background(), env, "x", count(c.tasks, &ran), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(runAll(context.Background(), env, "x", count(c.tasks, &ran), nil))(t)
 		if len(got) != c.tasks || int(ran.Load()) != c.runs || !slices.Equal(events, c.events) {
 			t.Errorf("round %d: %d results, %d runs, events %v", round, len(got), ran.Load(), events)
 		}
@@ -69,9 +67,7 @@ func TestRunAllMixed(t *testing.T) {
 	for i := 1; i < 40; i += 2 {
 		odd = append(odd, tasks[i])
 	}
-	if _, err := runAll(context.Background(), env, "x", odd, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(runAll(context.Background(), env, "x", odd, nil))(t)
 	last := 0
 	env.Progress = func(done, total int, _ string) { last = max(last, done) }
 	if _, err := runAll(context.Background(), env, "x", tasks, nil); err != nil || ran.Load() != 40 || last != 40 {
@@ -123,36 +119,25 @@ func TestRunAllInterrupted(t *testing.T) {
 func TestRunAllDamaged(t *testing.T) {
 	env := Env{Out: t.TempDir()}
 	var ran atomic.Int64
-	if _, err := runAll(context.Background(), env, "x", count(4, &ran), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(runAll(context.Background(), env, "x", count(4, &ran), nil))(t)
 	path := filepath.Join(env.Out, "x.jsonl")
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, whole[:len(whole)-9], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(os.ReadFile(path))(t)
+	must.Do(t, os.WriteFile(path, whole[:len(whole)-9], 0o600))
 	ran.Store(0)
-	_, err = runAll(context.Background(), env, "x", count(4, &ran), nil)
+	_, err := runAll(context.Background(), env, "x", count(4, &ran), nil)
 	if err == nil || !strings.Contains(err.Error(), "x.jsonl: line 4") || !strings.Contains(err.Error(), "remove it") ||
 		ran.Load() != 0 {
 		t.Fatalf("%d runs, %v", ran.Load(), err)
 	}
 	// As the message says.
 	lines := bytes.SplitAfter(whole, []byte("\n"))
-	if err := os.WriteFile(path, bytes.Join(lines[:3], nil), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, bytes.Join(lines[:3], nil), 0o600))
 	if got, err := runAll(context.Background(), env, "x", count(4, &ran), nil); err != nil || ran.Load() != 1 ||
 		!slices.Equal(got, []int{0, 10, 20, 30}) {
 		t.Errorf("%v after %d runs, %v", got, ran.Load(), err)
 	}
 	// A last line without its end is a line all the same, and the next isn't glued to it.
-	if err := os.WriteFile(path, bytes.TrimSuffix(whole, []byte("\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, bytes.TrimSuffix(whole, []byte("\n")), 0o600))
 	for range 2 {
 		if _, err := runAll(context.Background(), env, "x", count(6, &ran), nil); err != nil {
 			t.Fatalf("the last line lacked its end: %v", err)

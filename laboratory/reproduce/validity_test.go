@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -22,9 +23,7 @@ func TestValidity(t *testing.T) {
 			sets = 6
 		}
 		for number := range sets {
-			if err := tr.try(ctx, number, total); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, tr.try(ctx, number, total))
 		}
 	}
 	fails := map[*mistake]*[2]tally{byPosition: {}, rowByRow: {}} // by the mistake, and without
@@ -64,14 +63,8 @@ func TestTrialCertificate(t *testing.T) {
 			o.Data.Group = groupColumn
 		}
 		table := of.table(d.draw(of, rng), o.Data.Group)
-		m, err := krigo.Fit(context.Background(), table, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := of.predict(m, m.Posterior, table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(krigo.Fit(context.Background(), table, o))(t)
+		p := must.Get(of.predict(m, m.Posterior, table))(t)
 		if c, err := m.Terms.Certify(p.certified, m.Posterior.KL()); err != nil || c.Difference(m.Certificate) != "" {
 			t.Errorf("%s: %v, krigo's certificate differs: %s", d.name, err, c.Difference(m.Certificate))
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/inducing"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
@@ -29,17 +30,12 @@ func TestRiskBound(t *testing.T) {
 	}
 	theta, noise := []float64{0.5, 0.2}, 0.3
 	c, truth := covariance(theta, noise), covariance([]float64{-0.5, 0}, 0.2)
-	divergence, err := renyiDivergence(c, truth, alpha)
-	if err != nil {
-		t.Fatal(err)
-	}
+	divergence := must.Get(renyiDivergence(c, truth, alpha))(t)
 	if self, err := renyiDivergence(truth, truth, alpha); err != nil || math.Abs(self) > 1e-12 ||
 		!(divergence > 0.1) {
 		t.Fatalf("divergence %v, from itself %v (%v)", divergence, self, err)
 	}
-	if err := linalg.Cholesky(truth); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, linalg.Cholesky(truth))
 	p := &objective.RenyiProblem{Kernel: kernel.SE(1, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y},
 		M: 3, Alpha: alpha}
 	at := append(append([]float64{}, theta...), math.Log(noise), 0.5, 2, 3.5)
@@ -54,10 +50,7 @@ func TestRiskBound(t *testing.T) {
 		for i := range y {
 			y[i] = linalg.Dot(truth.Row(i)[:i+1], white[:i+1])
 		}
-		value, err := p.Evaluate(at, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		value := must.Get(p.Evaluate(at, nil))(t)
 		logTruth := -0.5 * (n*math.Log(2*math.Pi) + linalg.LogDet(truth) + square)
 		if divergence/n > riskBound(n, alpha, logTruth, -value, delta) {
 			failed++
@@ -76,10 +69,7 @@ func TestRiskBound(t *testing.T) {
 func TestTheorem1(t *testing.T) {
 	const n, m, delta, noise, draws = 50, 4, 0.3, 0.1, 200
 	rng := rand.New(rand.NewPCG(43, 47))
-	spectrum, err := inducing.NewSESpectrum(1, []float64{1}, []float64{1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	spectrum := must.Get(inducing.NewSESpectrum(1, []float64{1}, []float64{1}))(t)
 	var tail float64
 	for range m {
 		_, tail = spectrum.Next()
@@ -96,9 +86,7 @@ func TestTheorem1(t *testing.T) {
 			c := matrix.New(n, n)
 			kernel.At(k, theta).FillSymmetric(x, c)
 			c.AddDiagonal(noise)
-			if err := linalg.Cholesky(c); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, linalg.Cholesky(c))
 			white := make([]float64, n)
 			for i := range white {
 				white[i] = rng.NormFloat64()
@@ -106,16 +94,10 @@ func TestTheorem1(t *testing.T) {
 			for i := range y {
 				y[i] = linalg.Dot(c.Row(i)[:i+1], white[:i+1])
 			}
-			z, err := inducing.KDPP(k, theta, x, m, rng)
-			if err != nil {
-				t.Fatal(err)
-			}
+			z := must.Get(inducing.KDPP(k, theta, x, m, rng))(t)
 			p := &objective.RenyiProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: m,
 				Alpha: alpha}
-			s, err := p.Sandwich(append([]float64{0, 0, math.Log(noise)}, z.Z.Data...))
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(p.Sandwich(append([]float64{0, 0, math.Log(noise)}, z.Z.Data...)))(t)
 			d := s.Evidence - s.Optimal
 			sum += d / draws
 			if d > bound {
@@ -139,10 +121,7 @@ func TestCorollary(t *testing.T) {
 		t.Fatal(err)
 	}
 	th.DPPError = th.Delta * th.Noise / (th.Variance * math.Pow(5000, corollaryRate+2))
-	spectrum, err := inducing.NewSESpectrum(1.3, []float64{0.7}, []float64{1.1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	spectrum := must.Get(inducing.NewSESpectrum(1.3, []float64{0.7}, []float64{1.1}))(t)
 	var tail float64
 	enough := int(math.Ceil(m))
 	for range enough {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 )
 
@@ -29,10 +30,7 @@ func TestTheory(t *testing.T) {
 		x := rng.NormFloat64()
 		rows[i] = []float64{x, math.Sin(3*x) + math.Sqrt(s)*rng.NormFloat64()}
 	}
-	table, err := dataset.FromRows([]string{"x", "y"}, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(dataset.FromRows([]string{"x", "y"}, rows))(t)
 	se := func(variance, lengthscale float64) kernel.Spec {
 		return kernel.Spec{Name: "se", Variance: variance, Lengthscales: []float64{lengthscale}}
 	}
@@ -42,12 +40,9 @@ func TestTheory(t *testing.T) {
 	}
 	var truth *krigo.Params
 	at := func(method string, a float64, p *krigo.Params) *Theory {
-		got, err := question{table: table, target: "y", method: method, alpha: &a, delta: delta, params: p, truth: truth,
+		got := must.Get(question{table: table, target: "y", method: method, alpha: &a, delta: delta, params: p, truth: truth,
 			scaling: func(d *dataset.Data) (dataset.Scaling, error) { return dataset.Identity(d.Cols), nil },
-		}.theory(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		}.theory(t.Context()))(t)
 		return got
 	}
 	var mean, sd, square float64
@@ -111,12 +106,9 @@ func TestTheory(t *testing.T) {
 	near("Theorem 5", got.Theorem5.Bound, got.Theorem5.PerNat*(*got.Theorem5.Truth-got.Theorem5.AlphaELBO)+
 		got.Theorem5.Constant)
 	identity := dataset.Identity(1)
-	evidence, err := krigo.Evaluate(t.Context(), table, truth,
+	evidence := must.Get(krigo.Evaluate(t.Context(), table, truth,
 		krigo.Options{Data: krigo.Data{Target: "y", Scaling: dataset.Declared, Declared: &identity},
-			Method: krigo.Method{Name: "evidence"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			Method: krigo.Method{Name: "evidence"}}))(t)
 	near("ln p of the truth", got.Theorem5.Truth, -evidence.Value)
 
 	moved := *p
@@ -165,9 +157,7 @@ func TestCommand(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	rows := "x,y\n"
@@ -178,9 +168,7 @@ func TestCommand(t *testing.T) {
 	params := write("p.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [0.5]}, "noise_variance": 0.1,
 		"mean": {"constant": 0.1}, "inducing": [[-1], [0], [1]]}`)
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{table, "--target", "y", "--params", params, "--alpha", "0.3"}, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(t.Context(), []string{table, "--target", "y", "--params", params, "--alpha", "0.3"}, &out))
 	var got Theory
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.Theorem5 == nil ||
 		math.Abs(got.Theorem5.Constant-math.Log(100)/(40*0.7)) > 1e-12 || !(*got.Divergence > 0) {
