@@ -3,46 +3,117 @@ package krigo
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Event tells how training goes.
-type Event struct {
-	Family    string // kernel family, as in "se" or "se (ARD)"
-	Start     int    // which starting point, from 1
-	Starts    int    // of how many, over all families
-	Iteration int
-	Of        int     // iterations that the run from this start takes, where that is known
-	Most      int     // iterations after which it stops, where that is known and they may be fewer
-	Value     float64 // of the objective
-	Stopped   string  // why the run from this start ended; empty while it goes on
+// Where the runs of a fit stand: told to callbacks, saved, resumed, and known for this fit's by its fingerprint.
 
-	// Solver is how a full GP is solved; "" otherwise. While a long solve is under way,
-	// Iteration is its own and Residual, otherwise 0, its relative residual.
-	Solver   string
-	Residual float64
+// checkpoints keeps the states of all runs, and tells the callbacks.
+type checkpoints struct {
+	mu       sync.Mutex // guards the states and the callbacks
+	states   *Checkpoint
+	progress func(Event)
+	save     func(*Checkpoint) error
+	stage    string // before the names of runs, of which a later stage has the same
 }
 
-// Checkpoint is a fit in the middle: the state of the run from every starting point.
-// A fit resumes only with the same data and options.
-type Checkpoint struct {
-	Version     int                      `json:"version"`
-	Fingerprint string                   `json:"fingerprint"` // of all rows and all options
-	Runs        map[string]*method.State `json:"runs"`
-
-	// Curves are how the runs went so far.
-	Curves map[string]*model.Curve `json:"curves,omitempty"`
+// begin begins with the states to resume from, if there are any.
+func begin(d *dealt) (*checkpoints, error) {
+	r := d.options.Run
+	print, err := d.fingerprint()
+	if err != nil {
+		return nil, err
+	}
+	c := &checkpoints{progress: r.Progress, save: r.Save,
+		states: &Checkpoint{Version: checkpointVersion, Fingerprint: print, Runs: map[string]*method.State{},
+			Curves: map[string]*model.Curve{}}}
+	if r.Resume == nil {
+		return c, nil
+	}
+	if err := r.Resume.checkOwn(print); err != nil {
+		return nil, err
+	}
+	for key, state := range r.Resume.Runs {
+		if err := state.Check(); err != nil {
+			return nil, fmt.Errorf("the checkpoint's run %q is damaged: %w", key, err)
+		}
+	}
+	maps.Copy(c.states.Runs, r.Resume.Runs)
+	for key, curve := range r.Resume.Curves {
+		if err := curve.Check(); err != nil {
+			return nil, fmt.Errorf("the checkpoint's curve %q is damaged: %w", key, err)
+		}
+		c.states.Curves[key] = curve.Clone()
+	}
+	if c.save != nil {
+		return c, c.save(c.states)
+	}
+	return c, nil
 }
 
-// ErrOtherCheckpoint is in Fit's error if Run.Resume isn't of this fit.
-var ErrOtherCheckpoint = errors.New("the checkpoint belongs to other data or other options")
+// allRows is the stage of a sibling of all rows, which shares the fit's checkpoint: a fit that is resumed finds it
+// there though it comes afterwards.
+const allRows = "all rows: "
+
+// curves returns those of a fit's runs, in the order of their starting points.
+func (c *checkpoints) curves() []*model.Curve {
+	own := maps.Clone(c.states.Curves)
+	maps.DeleteFunc(own, func(key string, _ *model.Curve) bool { return strings.HasPrefix(key, allRows) })
+	return slices.SortedFunc(maps.Values(own), func(a, b *model.Curve) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Family, b.Family))
+	})
+}
+
+// tell records a state and hands it on.
+func (c *checkpoints) tell(event Event, record func()) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	record()
+	key := fmt.Sprintf("%s%s/%d", c.stage, event.Family, event.Start)
+	if c.states.Curves[key] == nil {
+		c.states.Curves[key] = &model.Curve{Family: event.Family, Start: event.Start}
+	}
+	c.states.Curves[key].Add(event.Iteration, event.Value)
+	if c.progress != nil {
+		c.progress(event)
+	}
+	if c.save != nil {
+		return c.save(c.states)
+	}
+	return nil
+}
+
+// run is where the training run of a key stands, and tells of it as of the event.
+func (c *checkpoints) run(key string, event Event) method.Run {
+	return method.Run{Key: c.stage + key, Load: func(key string) *method.State {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.states.Runs[key]
+	}, Of: func(iterations int) { event.Of = iterations }, Most: func(iterations int) { event.Most = iterations },
+		Tell: func(key string, s *method.State, iteration int, value float64, stopped string) error {
+			event := event
+			event.Iteration, event.Value, event.Stopped = iteration, value, stopped
+			return c.tell(event, func() { c.states.Runs[key] = s })
+		}}
+}
+
+// tellSolve passes the progress of single solves on.
+func (c *checkpoints) tellSolve(s iterative.Progress) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.progress != nil {
+		c.progress(Event{Solver: posterior.ByCG, Iteration: s.Iteration, Residual: s.Residual})
+	}
+}
 
 // checkpointVersion is that of what a Checkpoint holds. Version 1 didn't know all rows and options, version 2 had
 // another fingerprint.
@@ -103,4 +174,29 @@ func flatten(name string, v any, tell func(name, value string)) {
 	}
 	text, _ := json.Marshal(v) // it was JSON
 	tell(name, string(text))
+}
+
+// fingerprint identifies the rows, those for testing too, and the options that a checkpoint belongs
+// to: all of them, but that more evaluations of L-BFGS and MMA only go on. It is JSON, so that two can be compared in
+// words.
+func (d *dealt) fingerprint() (string, error) {
+	o := d.options
+	if !o.Method.OnBatches() && !o.Method.Kind().Has("Anneal") {
+		o.Method.Epochs = 0
+	}
+	of := struct {
+		Rows    string   `json:"rows"`
+		Inputs  []string `json:"inputs"`
+		Options Options  `json:"options"`
+		Test    string   `json:"test,omitzero"`
+	}{d.units.Hash, d.data.Inputs, o, ""}
+	if d.test != nil {
+		units, err := d.test.Units()
+		if err != nil {
+			return "", err
+		}
+		of.Test = units.Hash
+	}
+	text, err := json.Marshal(of)
+	return string(text), err
 }

@@ -176,31 +176,6 @@ func (p Promise) scaled(s dataset.Scaling) (loss pacbayes.Loss, epsRaw float64) 
 	return loss, epsRaw * s.TargetScale
 }
 
-// fingerprint identifies the rows, those for testing too, and the options that a checkpoint belongs
-// to: all of them, but that more evaluations of L-BFGS and MMA only go on. It is JSON, so that two can be compared in
-// words.
-func (d *dealt) fingerprint() (string, error) {
-	o := d.options
-	if !o.Method.OnBatches() && !o.Method.Kind().Has("Anneal") {
-		o.Method.Epochs = 0
-	}
-	of := struct {
-		Rows    string   `json:"rows"`
-		Inputs  []string `json:"inputs"`
-		Options Options  `json:"options"`
-		Test    string   `json:"test,omitzero"`
-	}{d.units.Hash, d.data.Inputs, o, ""}
-	if d.test != nil {
-		units, err := d.test.Units()
-		if err != nil {
-			return "", err
-		}
-		of.Test = units.Hash
-	}
-	text, err := json.Marshal(of)
-	return string(text), err
-}
-
 // share is the rows of one role, scaled, to train on.
 type share struct {
 	*dealt

@@ -1,14 +1,22 @@
 package krigo
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 )
+
+// What a fit does, what it would do (Decide), and what it was declared to do (Declare): all begin with open.
 
 // work is the context of a fit. When that is over it ends nothing any more: the model keeps matrices of the fit.
 type work struct {
@@ -84,4 +92,213 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (made *Model, err
 	m.Curves = c.curves()
 	count(&m.Training, runs, begun)
 	return &Model{*m}, nil
+}
+
+// Plan is what a fit would do, decided before anything is trained.
+type Plan struct {
+	Options json.RawMessage `json:"options"` // what was asked for, every default filled in, as a model file keeps it
+	Rows    string          `json:"rows_sha256"`
+	Roles   Roles           `json:"rows"`
+	Groups  *Roles          `json:"groups,omitempty"` // where groups are counted
+	Kernels []string        `json:"kernels"`          // that are tried
+	Starts  int             `json:"starts"`           // of each
+	// rows that training begins with: of an informed prior the prior rows, else the certified ones
+	Trains int    `json:"trains"`
+	Method string `json:"optimizer"`        // by which they are trained
+	Solver string `json:"solver,omitempty"` // of a full GP
+	M      int    `json:"inducing"`         // 0: a full GP
+	// Findings are what a person should know already; JSON has their words too.
+	Findings finding.List `json:"-"`
+}
+
+// Roles are numbers of rows, or groups, by role.
+type Roles struct {
+	Test        int `json:"test"`
+	Calibration int `json:"calibration"`
+	Prior       int `json:"prior"`
+	Certified   int `json:"certified"`
+}
+
+func rolesOf(c dataset.Counts) Roles {
+	return Roles{c[dataset.Test], c[dataset.Calibration], c[dataset.Prior], c[dataset.Certified]}
+}
+
+// Decide says what Fit would do with the table and options, and refuses what it would refuse before it trains.
+func Decide(ctx context.Context, table *dataset.Table, o Options) (told *Plan, err error) {
+	defer matrix.Ended(&err)
+	o, err = o.resolve(table.Rows)
+	if err != nil {
+		return nil, err
+	}
+	certified, _, p, err := open(table.Within(ctx), o)
+	if err != nil {
+		return nil, err
+	}
+	d := certified.dealt
+	counts, groups := d.roles.Counts()
+	told = &Plan{Rows: d.units.Hash, Options: d.text, Roles: rolesOf(counts), Starts: p.restarts, Trains: p.n,
+		Method: p.choice.Optimizer, M: p.choice.Inducing, Findings: p.findings}
+	if o.Data.Group != "" {
+		of := rolesOf(groups)
+		told.Groups = &of
+	}
+	for _, f := range p.families {
+		told.Kernels = append(told.Kernels, f.name)
+	}
+	if d.reason != "" {
+		told.Findings.Add(finding.NoCertificate, d.reason)
+	}
+	if !p.sparse() {
+		told.Solver = p.choice.Solver
+	}
+	return told, nil
+}
+
+// open deals a table's rows and decides the first stage of a fit. It refuses a checkpoint of another fit.
+func open(table *dataset.Table, o Options) (certified share, c *checkpoints, first *plan, err error) {
+	d, err := deal(table, o)
+	if err != nil {
+		return certified, nil, nil, err
+	}
+	if certified, err = d.take(dataset.Certified); err != nil {
+		return certified, nil, nil, err
+	}
+	if c, err = begin(d); err != nil {
+		return certified, nil, nil, err
+	}
+	if !o.informed() {
+		first, err = d.gridStage(certified).decide(d.findings)
+		return certified, c, first, err
+	}
+	s, err := d.priorStage()
+	if err != nil {
+		return certified, nil, nil, err
+	}
+	if first, err = s.decide(d.findings); err == nil {
+		err = o.checkPredictor(first.choice.Solver)
+	}
+	if err == nil && o.learns() { // before the prior is trained
+		_, err = d.posteriorStage(certified, nil, first.choice.Inducing).planned(false, nil)
+	}
+	return certified, c, first, err
+}
+
+// Declaration says what a fit is going to do with which rows. Its owner signs it, has it timestamped or publishes it.
+// It then proves that the model is the one declared, at a time that somebody else can vouch for. It doesn't prove that
+// nothing else was tried: the rows have to be known, with their targets, before it is written.
+type Declaration struct {
+	Version int   `json:"declaration"`
+	Plan    *Plan `json:"plan"`
+}
+
+const declarationVersion = 1
+
+// Declare says what a fit with these options would do with a table, as the text of a declaration.
+func Declare(ctx context.Context, table *dataset.Table, o Options) ([]byte, error) {
+	d, err := planned(ctx, table, o)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.MarshalIndent(d, "", " ")
+	return append(text, '\n'), err
+}
+
+func planned(ctx context.Context, table *dataset.Table, o Options) (Declaration, error) {
+	o.Run.Declared, o.Run.Declaration = "", nil
+	plan, err := Decide(ctx, table, o)
+	return Declaration{declarationVersion, plan}, err
+}
+
+// Declared are the options that a declaration has, whose certificate will carry the declaration's hash; Fit refuses
+// them for other rows.
+func Declared(declaration []byte) (o Options, err error) {
+	d, err := readDeclaration(declaration)
+	if err != nil {
+		return o, err
+	}
+	if o, err = decode(d.Plan.Options); err != nil {
+		return o, fmt.Errorf("the declaration's options can't be read: %w", err)
+	}
+	o.Method = o.Method.FromFile()
+	o.Run.Declared, o.Run.Declaration = hashOf(declaration), declaration
+	return o, nil
+}
+
+func readDeclaration(text []byte) (d Declaration, err error) {
+	if err := json.Unmarshal(text, &d); err != nil {
+		return d, fmt.Errorf("this isn't a declaration: %w", err)
+	}
+	if d.Version != declarationVersion || d.Plan == nil {
+		return d, errors.New("this isn't a declaration that this krigo knows: krigo declare writes them")
+	}
+	return d, nil
+}
+
+// withNotices is the text of a declaration as older versions wrote it: with the words of its plan's findings.
+func (d Declaration) withNotices(words []string) ([]byte, error) {
+	type plan struct {
+		Plan
+		Notices []string `json:"notices,omitempty"`
+	}
+	return json.Marshal(struct {
+		Version int  `json:"declaration"`
+		Plan    plan `json:"plan"`
+	}{d.Version, plan{*d.Plan, words}})
+}
+
+func hashOf(declaration []byte) string { return fmt.Sprintf("%x", sha256.Sum256(declaration)) }
+
+// checkFollows makes sure that a declaration is the one by which a model was fitted, from the data that it was made
+// from.
+func checkFollows(ctx context.Context, m *model.Model, table *dataset.Table, declaration []byte) error {
+	switch hash := hashOf(declaration); {
+	case m.Terms.Declaration == "":
+		return errors.New("the model was fitted without a declaration")
+	case hash != m.Terms.Declaration:
+		return fmt.Errorf("the model was fitted by another declaration: the SHA-256 of that is %s, of this one %s",
+			m.Terms.Declaration, hash)
+	}
+	o, err := asked(m)
+	if err != nil {
+		return err
+	}
+	return checkDeclared(ctx, table, o, declaration)
+}
+
+// checkDeclared makes sure that a declaration says what a fit with these options would do with a table: all that people
+// read in it, and once.
+func checkDeclared(ctx context.Context, table *dataset.Table, o Options, declaration []byte) error {
+	d, err := readDeclaration(declaration)
+	if err != nil {
+		return err
+	}
+	if hash := hashOf(declaration); o.Run.Declared != hash {
+		return fmt.Errorf("the SHA-256 of the declaration is %s, not %s", hash, o.Run.Declared)
+	}
+	own, err := planned(ctx, table, o)
+	if err != nil {
+		return err
+	}
+	said, same := compact(declaration), bytes.Equal(translated(d.Plan.Options), compact(own.Plan.Options))
+	if same {
+		own.Plan.Options = d.Plan.Options
+	}
+	says, err := json.Marshal(own)
+	if err != nil {
+		return err
+	}
+	older, err := own.withNotices(own.Plan.Findings.Words())
+	if err != nil {
+		return err
+	}
+	switch {
+	case d.Plan.Rows != own.Plan.Rows:
+		return errors.New("the rows aren't those that the declaration is about")
+	case !same:
+		return errors.New("the options aren't those of the declaration")
+	case !bytes.Equal(said, says) && !bytes.Equal(said, older):
+		return errors.New("the declaration says otherwise than krigo declare does of these rows and options: it was " +
+			"altered, or written by another version")
+	}
+	return nil
 }

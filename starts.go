@@ -4,12 +4,178 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"time"
 
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/inducing"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/train"
 )
+
+// Where training starts: the inducing inputs of a plan, and the points of each of its families.
+
+// decide decides how to train: full or sparse, from where, and how often.
+func (s stage) decide(found finding.List) (*plan, error) {
+	p, err := s.planned(false, found)
+	if err == nil && p.sparse() {
+		err = p.chooseInducing()
+	}
+	if err == nil {
+		err = p.checkInit()
+	}
+	return p, err
+}
+
+// What --inducing theory asks of Theorem 2: D ≤ 1 nat with probability 0.9 at α = 1, where the bound
+// is largest, for the kernel that training starts from.
+const (
+	theoryTarget = 1
+	theoryDelta  = 0.1
+	startNoise   = 0.3
+	leastSpread  = 1e-6 // of an input: a constant column has nothing to approximate
+)
+
+// theoryInducing sets the number of inducing inputs to what the theory asks for, up to the limit
+// that stands there: the least M that Theorem 2 needs with the SE kernel's eigenvalues, for inputs
+// taken to be Gaussian and independent, or for one input and a Matérn kernel N^{1/r}, with which
+// the bound doesn't grow in N. x are rows to take the inputs' spread from.
+func (p *plan) theoryInducing(x linalg.Matrix) error {
+	n, limit, expression := p.n, p.choice.Inducing, p.options.Kernel.Expression
+	if expression != "se" {
+		if p.data.Cols > 1 {
+			return usage("inducing theory: for %s it is known for one input, not for %d: choose the kernel se", expression,
+				p.data.Cols)
+		}
+		r := map[string]int{"matern32": 1, "matern52": 2}[expression]
+		rate := inducing.MaternExponent(r, 0)
+		p.choice.Inducing = min(limit, int(math.Ceil(math.Pow(float64(n), rate))))
+		p.findings.Add(finding.InducingByRate, p.choice.Inducing, rate, math.Pow(float64(n), rate), limit)
+		return nil
+	}
+	var square float64
+	for _, y := range p.y {
+		square += y * y
+	}
+	sum := []float64{square}
+	if err := p.data.Ranks().Sum(sum); err != nil {
+		return err
+	}
+	square = sum[0]
+	lengths, spread := slices.Repeat([]float64{math.Sqrt(float64(x.Cols))}, x.Cols), make([]float64, x.Cols)
+	for j := range x.Cols {
+		var mean float64
+		for i := range x.Rows {
+			mean += x.At(i, j) / float64(x.Rows)
+		}
+		for i := range x.Rows {
+			spread[j] += (x.At(i, j) - mean) * (x.At(i, j) - mean) / float64(x.Rows)
+		}
+		spread[j] = max(math.Sqrt(spread[j]), leastSpread)
+	}
+	spectrum, err := inducing.NewSESpectrum(1, lengths, spread)
+	if err != nil {
+		return err
+	}
+	theory := inducing.Theory{Rows: n, Alpha: 1, Noise: startNoise, Variance: 1, Delta: theoryDelta}
+	m, bound, err := theory.Enough(spectrum, square, theoryTarget, limit)
+	if err != nil {
+		return err
+	}
+	p.choice.Inducing = m
+	if bound > theoryTarget {
+		p.findings.Add(finding.InducingTheoryCap, m, bound, 1-theoryDelta, theoryTarget, limit)
+	} else {
+		p.findings.Add(finding.InducingByTheory, m, bound, 1-theoryDelta)
+	}
+	return nil
+}
+
+// chooseInducing sets the inducing inputs that training starts from. Where the choice
+// needs a kernel, it is the family's at the second starting point.
+func (p *plan) chooseInducing() error {
+	f, c, seed := p.families[0], &p.choice, p.options.Run.Seed
+	rng := rand.New(rand.NewPCG(seed, 0x696e6475))
+	theta := make([]float64, len(f.kernel.Params()))
+	for i, q := range f.kernel.Params() {
+		if q.Kind == kernel.Lengthscale {
+			theta[i] = math.Log(float64(p.data.Cols))
+		}
+	}
+	at, err := gather(p.sample(seed))
+	if err != nil {
+		return err
+	}
+	x := at.X
+	var set inducing.Set
+	if c.InducingBy == "auto" {
+		a, capped, err := inducing.AutoSize(f.kernel, theta, x, p.choice.Inducing, inducing.DefaultTolerance)
+		if err != nil {
+			return err
+		}
+		p.choice.Inducing = len(a.Rows)
+		if capped {
+			p.findings.Add(finding.InducingShareCap, p.choice.Inducing, a.Share, inducing.DefaultTolerance)
+		} else {
+			p.findings.Add(finding.InducingByShare, p.choice.Inducing, a.Share)
+		}
+	}
+	if c.InducingBy == "theory" {
+		if err := p.theoryInducing(x); err != nil {
+			return err
+		}
+	}
+	switch c.InducingInit {
+	case "random":
+		set, err = inducing.Random(x, p.choice.Inducing, rng)
+	case "greedy":
+		var a inducing.Approximation
+		a, err = inducing.Greedy(f.kernel, theta, x, p.choice.Inducing)
+		set = a.Set
+		p.findings.Add(finding.InducingGreedy, len(set.Rows), a.Share)
+	case "kdpp":
+		set, err = inducing.KDPP(f.kernel, theta, x, p.choice.Inducing, rng)
+	default:
+		set.Z, err = inducing.KMeans(x, p.choice.Inducing, rng)
+	}
+	if err != nil {
+		return err
+	}
+	p.z, c.Inducing = set.Z, set.Z.Rows
+	return nil
+}
+
+// sampleRows is how many rows inducing inputs are chosen from at most. Their inputs are in
+// memory at once; with 25 rows for each of 2,000 inducing inputs they're still many.
+const sampleRows = 50000
+
+// sample views the rows to train on, or sampleRows of them drawn at random, in their order
+// (Knuth's Algorithm S).
+func (p *plan) sample(seed uint64) *dataset.Scaled {
+	if p.n <= sampleRows {
+		return p.rows
+	}
+	p.findings.Add(finding.InducingSample, sampleRows, p.n)
+	rng := rand.New(rand.NewPCG(seed, 0x73616d706c65))
+	drawn := p.data.Scaled(nil, p.scaling)
+	own, count := 0, 0
+	for i := range p.n {
+		here := own < len(p.rows.Numbers) && p.rows.Place(own) == i
+		if rng.IntN(p.n-i) < sampleRows-count {
+			if here {
+				drawn.Numbers = append(drawn.Numbers, p.rows.Numbers[own])
+				if p.rows.Places != nil {
+					drawn.Places = append(drawn.Places, count)
+				}
+			}
+			count++
+		}
+		if here {
+			own++
+		}
+	}
+	return drawn
+}
 
 // starts returns the points [θ, β, ln σ_n², Z] to train a family from.
 func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
@@ -117,20 +283,4 @@ func expand(s, like kernel.Spec) kernel.Spec {
 		}
 	}
 	return s
-}
-
-// run is the training from one starting point.
-type run struct {
-	family family
-	result *train.Result
-}
-
-// count adds up what runs took, since training begun.
-func count(t *model.Training, runs []run, begun time.Time) {
-	for _, r := range runs {
-		t.Starts++
-		t.Iterations += r.result.Iterations
-		t.Evaluations += r.result.Evaluations
-	}
-	t.Seconds = time.Since(begun).Seconds()
 }

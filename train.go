@@ -13,6 +13,7 @@ import (
 
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -185,4 +186,20 @@ func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [
 	}
 	done.Wait()
 	return results, errs
+}
+
+// run is the training from one starting point.
+type run struct {
+	family family
+	result *train.Result
+}
+
+// count adds up what runs took, since training begun.
+func count(t *model.Training, runs []run, begun time.Time) {
+	for _, r := range runs {
+		t.Starts++
+		t.Iterations += r.result.Iterations
+		t.Evaluations += r.result.Evaluations
+	}
+	t.Seconds = time.Since(begun).Seconds()
 }
