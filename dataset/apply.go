@@ -1,6 +1,16 @@
 package dataset
 
-import "slices"
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/krigo-gp/krigo/internal/spelling"
+)
+
+// A reading applied to a table: dates become days, and days are written as dates again.
 
 // Apply makes of a table's dates, which are text or days already, days, and adds their periodic parts: of a table that
 // was made by its fields, or from a file of numbers.
@@ -35,3 +45,211 @@ func (t *Table) ReadAs(r Reading) *Table {
 
 // New is a table in memory without rows yet, whose cells are set as the reading has them.
 func (r Reading) New(source string) *Table { return &Table{Source: source, reading: r} }
+
+// date makes a column of dates one of days, and adds its periodic parts.
+func (t *Table) date(d *Dates) error {
+	j, found := t.Column(d.Column)
+	if !found {
+		return nil // who needs it will miss it
+	}
+	if t.Disk != nil && len(d.Parts) > 0 {
+		return fmt.Errorf("%s: column %q stays on disk, where no periodic parts can be added: write the table as CSV",
+			t.Source, spelling.Clip(d.Column))
+	}
+	if texts := t.texts(j); texts != nil {
+		if d.Form == "" {
+			forms := formsOf(texts)
+			switch {
+			case len(forms) == 0:
+				text, row := t.notDate(j)
+				at := t.place(row)
+				at.Row, at.Column, at.Name = row+1, j+1, d.Column
+				at.Err = fmt.Errorf("%q is not a date as the others of the column; the forms are %s", spelling.Clip(text),
+					describeForms())
+				return at
+			case len(forms) > 1:
+				return &Error{File: t.Source, Column: j + 1, Name: d.Column, Err: errWhichForm(d.Column, texts[0])}
+			}
+			d.Form = forms[0].name
+		}
+		if err := t.toDays(j, d.Form); err != nil {
+			return err
+		}
+	}
+	if len(d.Parts) > 0 {
+		t.addPeriods(j, d.Parts)
+	}
+	return nil
+}
+
+// notDate finds the text that keeps a column from being one of dates, and its row: one that the form of most others
+// can't read.
+func (t *Table) notDate(j int) (text string, row int) {
+	texts := t.texts(j)
+	best, most := dateForms[0], -1
+	for _, f := range dateForms {
+		n := 0
+		for _, text := range texts {
+			if _, _, ok := f.days(text); ok {
+				n++
+			}
+		}
+		if n > most {
+			best, most = f, n
+		}
+	}
+	for code, text := range texts {
+		if _, _, ok := best.days(text); !ok {
+			row, _ := t.rowOf(j, code)
+			return text, row
+		}
+	}
+	return texts[0], 0
+}
+
+// rowOf finds the first row whose cell in column j is the text of that code.
+func (t *Table) rowOf(j, code int) (row int, found bool) {
+	begin, _ := t.Own()
+	for i := 0; i < len(t.Values)/len(t.Names); i++ {
+		if t.Values[i*len(t.Names)+j] == float64(code) {
+			return begin + i, true
+		}
+	}
+	return 0, false
+}
+
+// shortYear is a date with a year of two digits.
+var shortYear = regexp.MustCompile(`^[0-9]{1,2}([./-])([0-9]{1,2}|[A-Za-z]{3})[./-][0-9]{2}($|[^0-9])`)
+
+// toDays makes a column of text one of days.
+func (t *Table) toDays(j int, form string) error {
+	f := formOf(form)
+	texts := t.texts(j)
+	days := make([]float64, len(texts))
+	var zones [2]bool // a time without one is there, and one with
+	for code, text := range texts {
+		v, zone, ok := f.days(text)
+		switch {
+		case ok && zone:
+			zones[1] = true
+		case ok:
+			zones[0] = true
+		}
+		if !ok {
+			number, err := parse(text)
+			row, _ := t.rowOf(j, code)
+			at := t.place(row)
+			at.Row, at.Column, at.Name = row+1, j+1, t.Names[j]
+			if err != nil || t.Strange(j, text) {
+				at.Err = fmt.Errorf("%q is not a date of the form %s, as %s", spelling.Clip(text), f.name, f.example)
+				return at
+			}
+			if t.serials[j] == nil {
+				at.Err = fmt.Errorf("%s is a number among dates: a spreadsheet's own, which counts days from 1900, or "+
+					"20240131? write it as the others", spelling.Clip(text))
+				if t.serials == nil {
+					t.serials = map[int]*Error{}
+				}
+				t.serials[j] = at
+			}
+			v = number // days already
+		} else if shortYear.MatchString(text) && !slices.Contains(t.Found.Centuries, t.Names[j]) {
+			t.Found.Centuries = append(t.Found.Centuries, t.Names[j])
+		}
+		days[code] = v
+	}
+	if zones[0] && zones[1] && !slices.Contains(t.Found.Zones, t.Names[j]) {
+		t.Found.Zones = append(t.Found.Zones, t.Names[j])
+	}
+	for i := range t.Rows {
+		if at := &t.Values[i*len(t.Names)+j]; *at == *at {
+			*at = days[int(*at)]
+		}
+	}
+	t.Text[j] = nil
+	if t.codes != nil {
+		t.codes[j] = nil
+	}
+	return nil
+}
+
+// addPeriods adds columns at the end: where in each period a row's day is.
+func (t *Table) addPeriods(j int, parts []string) {
+	d := Dates{Column: t.Names[j], Parts: parts}
+	cols, more := len(t.Names), 2*len(parts)
+	values := make([]float64, 0, t.Rows*(cols+more))
+	for i := range t.Rows {
+		row := t.Values[i*cols : (i+1)*cols]
+		values = append(values, row...)
+		for _, part := range parts {
+			p := periods[part]
+			sin, cos := math.Sincos(2 * math.Pi * math.Mod(row[j]-p.begin, p.days) / p.days)
+			values = append(values, sin, cos)
+		}
+	}
+	t.Values, t.Names = values, append(slices.Clone(t.Names), d.Derived()...)
+	if t.Text != nil {
+		t.Text = append(slices.Clone(t.Text), make([][]string, more)...)
+	}
+	if t.codes != nil {
+		t.codes = append(slices.Clone(t.codes), make([]map[string]float64, more)...)
+	}
+}
+
+// Kept are columns of a table as people wrote them, to stand beside what is computed of its rows.
+type Kept struct {
+	Names []string
+	Cells func(row int) ([]string, error)
+}
+
+// Keep returns columns of a table to be kept: texts as they were read, numbers in the fewest digits, dates as
+// YYYY-MM-DD, with the time where they have one, missing values as nothing.
+func (t *Table) Keep(names []string) (*Kept, error) {
+	columns, err := t.columns(names)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]float64, len(columns))
+	return &Kept{Names: names, Cells: func(row int) ([]string, error) {
+		if err := t.Read(row, 1, columns, values); err != nil {
+			return nil, err
+		}
+		cells := make([]string, len(columns))
+		for k, v := range values {
+			isDate := slices.ContainsFunc(t.reading.Dates,
+				func(d Dates) bool { return d.Column == names[k] && d.Form != "time" })
+			switch {
+			case isDate && v-v == 0:
+				cells[k] = dateOf(v)
+			default:
+				cells[k] = t.text(columns[k], v)
+			}
+		}
+		return cells, nil
+	}}, nil
+}
+
+// dateOf writes days since 1970-01-01, to the microsecond.
+func dateOf(days float64) string {
+	whole := math.Floor(days)
+	at := time.Unix(int64(whole)*86400, 0).UTC().Add(time.Duration(math.Round((days-whole)*86400e6)) * time.Microsecond)
+	if at.Equal(at.Truncate(24 * time.Hour)) {
+		return at.Format("2006-01-02")
+	}
+	return at.Format("2006-01-02T15:04:05.999999")
+}
+
+// Columns returns the cells of so many rows by column.
+func (k *Kept) Columns(rows int) (map[string][]string, error) {
+	all := map[string][]string{}
+	for i := range rows {
+		cells, err := k.Cells(i)
+		if err != nil {
+			return nil, err
+		}
+		for j, name := range k.Names {
+			all[name] = append(all[name], cells[j])
+		}
+	}
+	return all, nil
+}

@@ -1,16 +1,21 @@
 package dataset
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"hash/fnv"
+	"hash/maphash"
 	"math"
 	"slices"
 
 	"github.com/krigo-gp/krigo/ranks"
 )
+
+// Rows by their bytes: the hashes that identify them, and those that equal one another.
 
 // Hash identifies the given rows, those of all ranks together, by the cells of the table, before any encoding: the
 // SHA-256, in hex, of len(rows) and the number of input columns as little-endian uint64 and
@@ -88,4 +93,153 @@ func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
 			row(b, b[n:])
 		}
 	})
+}
+
+// EqualRows names, in the place of a column, groups of rows whose inputs and target are the same: copies of one
+// observation, of which none says more than the others. See [Data.GroupBy].
+const EqualRows = "(equal rows)"
+
+// distinct leaves out rows that equal an earlier one in every cell.
+func (t *Table) distinct() error {
+	if t.Disk != nil {
+		return fmt.Errorf("%s: rows that stay on disk can't be left out: write the table as CSV, or leave repeated rows",
+			t.Source)
+	}
+	cols := len(t.Names)
+	seed := maphash.MakeSeed()
+	kept := map[uint64][]int{} // rows by their hash
+	values := t.Values[:0]
+	lines := t.Lines[:0]
+	rows := 0
+	same := func(a, b []float64) bool {
+		return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || x != x && y != y })
+	}
+	for i := range t.Rows {
+		row := t.Values[i*cols : (i+1)*cols]
+		var h maphash.Hash
+		h.SetSeed(seed)
+		for _, v := range row {
+			if v != v {
+				v = math.NaN() // one of many
+			}
+			maphash.WriteComparable(&h, math.Float64bits(v+0))
+		}
+		key := h.Sum64()
+		if slices.ContainsFunc(kept[key], func(k int) bool { return same(values[k*cols:(k+1)*cols], row) }) {
+			continue
+		}
+		kept[key] = append(kept[key], rows)
+		values = append(values, row...)
+		if t.Lines != nil {
+			lines = append(lines, t.Lines[i])
+		}
+		rows++
+	}
+	t.Found.Dropped += t.Rows - rows
+	t.Values, t.Rows = values, rows
+	if t.Lines != nil {
+		t.Lines = lines
+	}
+	return nil
+}
+
+// groupEqual makes rows with the same inputs and target a group.
+func (d *Data) groupEqual() (*Data, error) {
+	t := d.table
+	if t.Disk != nil {
+		return nil, fmt.Errorf("%s: rows that stay on disk can't be grouped by what they hold: write the table as CSV",
+			t.Source)
+	}
+	begin, own := t.Own()
+	rows := make([]int, own)
+	for i := range rows {
+		rows[i] = begin + i
+	}
+	cols := len(t.Names)
+	wider := *t
+	wider.Names = append(slices.Clone(t.Names), EqualRows)
+	wider.Text = make([][]string, cols+1)
+	copy(wider.Text, t.Text)
+	wider.codes = make([]map[string]float64, cols+1)
+	copy(wider.codes, t.codes)
+	wider.Values = make([]float64, 0, own*(cols+1))
+	_, held := t.where(begin)
+	err := d.eachRow(rows, func(row, _ []byte) {
+		sum := sha256.Sum256(row)
+		at := held + len(wider.Values)/(cols+1)
+		wider.Values = append(wider.Values, t.Values[at*cols:(at+1)*cols]...)
+		wider.Values = append(wider.Values, wider.code(cols, hex.EncodeToString(sum[:])))
+	})
+	if err != nil {
+		return nil, err
+	}
+	grouped := *d
+	grouped.table, grouped.group = &wider, []int{cols}
+	return &grouped, nil
+}
+
+// mark stands for a row: that two of a million million rows share its 16 bytes by chance has
+// probability 1e-15.
+type mark struct {
+	high, low uint64
+	row       int
+}
+
+// Repeats counts the rows equal to an earlier one, inputs and target, and
+// returns the first of them.
+func (d *Data) Repeats(rows []int) (count, first int, err error) {
+	digests := make([]mark, 0, len(rows))
+	err = d.eachRow(rows, func(row, _ []byte) {
+		sum := sha256.Sum256(row)
+		digests = append(digests, mark{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]),
+			rows[len(digests)]})
+	})
+	if err == nil {
+		digests, err = dealOut(d.Ranks(), digests)
+	}
+	slices.SortFunc(digests, func(a, b mark) int {
+		return cmp.Or(cmp.Compare(a.high, b.high), cmp.Compare(a.low, b.low), cmp.Compare(a.row, b.row))
+	})
+	for i := 1; i < len(digests); i++ {
+		if a, b := digests[i-1], digests[i]; a.high == b.high && a.low == b.low {
+			if count == 0 || b.row < first {
+				first = b.row
+			}
+			count++
+		}
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	found, err := ranks.All(d.Ranks(), float64(count), float64(first))
+	total := 0
+	for _, f := range found {
+		if f[0] > 0 && (total == 0 || int(f[1]) < first) {
+			first = int(f[1])
+		}
+		total += int(f[0])
+	}
+	return total, first, err
+}
+
+// dealOut deals digests out to the ranks, so that equal ones come to the same.
+func dealOut(r ranks.Ranks, own []mark) ([]mark, error) {
+	if r.Size() == 1 {
+		return own, nil
+	}
+	var mine []mark
+	err := ranks.Exchange(r, func(i int) []uint64 {
+		v := make([]uint64, 0, 3*blockRows)
+		for _, d := range own[min(i*blockRows, len(own)):min((i+1)*blockRows, len(own))] {
+			v = append(v, d.high, d.low, uint64(d.row))
+		}
+		return v
+	}, func(_ int, v []uint64) {
+		for ; len(v) > 0; v = v[3:] {
+			if int(v[0]%uint64(r.Size())) == r.Rank() {
+				mine = append(mine, mark{v[0], v[1], int(v[2])})
+			}
+		}
+	})
+	return mine, err
 }

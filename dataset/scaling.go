@@ -1,17 +1,104 @@
 package dataset
 
 import (
+	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/compensated"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/internal/strict"
 	"github.com/krigo-gp/krigo/ranks"
 )
+
+// The moments of columns, the constants that come of them, and rows scaled by these.
+
+// Moments are the mean and the population standard deviation of a column.
+type Moments struct{ Mean, SD float64 }
+
+// Constant allows for rounding noise in values meant to be equal: some hundreds
+// of units in the last place.
+func (m Moments) Constant() bool { return m.SD <= 1e-13*math.Abs(m.Mean) || m.SD == 0 }
+
+func (m Moments) finite() bool {
+	return !math.IsInf(m.Mean, 0) && !math.IsNaN(m.Mean) && !math.IsInf(m.SD, 0) && !math.IsNaN(m.SD)
+}
+
+// Moments computes the moments of the inputs and, last, of the target on the given rows,
+// by the corrected two-pass algorithm (Chan, Golub and LeVeque, "Algorithms for computing
+// the sample variance", 1983) with compensated sums, so that 1e12 + small keeps its
+// digits. Deviations are divided by the largest, or the squares of extreme ones would
+// leave the range.
+func (d *Data) Moments(rows []int) ([]Moments, error) {
+	type column struct {
+		Mean, Largest      float64
+		Sum, Rest, Squares compensated.Sum // Σ value; Σd, Σd² with d = (value − mean)/largest
+	}
+	columns := make([]column, d.Cols+1)
+	r := d.Ranks()
+	pass := func(add func(c *column, v float64)) error {
+		return ranks.InTurn(r, func() error {
+			return d.each(rows, func(_ int, x, y []float64) {
+				for i, v := range y {
+					for j, v := range x[i*d.Cols : (i+1)*d.Cols] {
+						add(&columns[j], v)
+					}
+					add(&columns[d.Cols], v)
+				}
+			})
+		}, func() ([]byte, error) {
+			return binary.Append(nil, binary.LittleEndian, columns)
+		}, func(state []byte) error {
+			_, err := binary.Decode(state, binary.LittleEndian, columns)
+			return err
+		})
+	}
+	_, total, err := ranks.Place(r, len(rows))
+	if err != nil {
+		return nil, err
+	}
+	n := float64(total)
+	if err := pass(func(c *column, v float64) { c.Sum.Add(v) }); err != nil {
+		return nil, err
+	}
+	for j := range columns {
+		columns[j].Mean = columns[j].Sum.Value() / n
+	}
+	if err := pass(func(c *column, v float64) { c.Largest = max(c.Largest, math.Abs(v-c.Mean)) }); err != nil {
+		return nil, err
+	}
+	if err := pass(func(c *column, v float64) {
+		if c.Largest > 0 {
+			d := (v - c.Mean) / c.Largest
+			c.Rest.Add(d)
+			c.Squares.Add(d * d)
+		}
+	}); err != nil {
+		return nil, err
+	}
+	out := make([]Moments, len(columns))
+	for j, c := range columns {
+		out[j].Mean = c.Mean
+		if c.Largest == 0 {
+			continue
+		}
+		shift := c.Rest.Value() / n // rounding error left in the mean
+		variance := max(0, c.Squares.Value()/n-shift*shift)
+		out[j] = Moments{Mean: c.Mean + c.Largest*shift, SD: c.Largest * math.Sqrt(variance)}
+	}
+	return out, nil
+}
+
+func overflow(source, name string) error {
+	return &Error{File: source, Name: name,
+		Err: fmt.Errorf("the values of column %q are too large to average: change its unit", name)}
+}
 
 // Where the constants of a [Scaling] come from. A certificate is valid only if
 // they do not depend on certified rows: [AllRows] makes the number a heuristic.
@@ -224,4 +311,115 @@ func (s Scaling) RawSD(v float64) float64 { return math.Sqrt(v) * s.TargetScale 
 // range of float64 is 0, one above it the largest float64: JSON and tables hold no infinity.
 func (s Scaling) RawVariance(v float64) float64 {
 	return min(v*s.TargetScale*s.TargetScale, math.MaxFloat64)
+}
+
+// Scaled is some rows of a regression problem in scaled units, read and scaled block by
+// block from the table, in memory or on disk. It may be read by several goroutines.
+type Scaled struct {
+	Data    *Data
+	Numbers []int // of the rows, in the order in which they are read
+	Scaling Scaling
+
+	// Places are those of the rows, in ascending order, among the rows of all ranks; nil where
+	// they follow those of the ranks before.
+	Places []int
+
+	failed atomic.Pointer[error]
+}
+
+// Scaled views the given rows by the constants of a scaling.
+func (d *Data) Scaled(rows []int, s Scaling) *Scaled {
+	return &Scaled{Data: d, Numbers: rows, Scaling: s}
+}
+
+// ScaledOf views the rows of this rank that have the role.
+func (d *Data) ScaledOf(roles Roles, role Role, s Scaling) *Scaled {
+	all := roles.Rows(role)
+	if d.Ranks().Size() == 1 {
+		return d.Scaled(all, s)
+	}
+	v := d.Scaled(nil, s)
+	v.Places = []int{}
+	for k, row := range all {
+		if !d.elsewhere(row) {
+			v.Numbers, v.Places = append(v.Numbers, row), append(v.Places, k)
+		}
+	}
+	return v
+}
+
+// Spread returns the Places.
+func (s *Scaled) Spread() []int { return s.Places }
+
+// Place returns the place of row i of a view by ScaledOf among those of all ranks.
+func (s *Scaled) Place(i int) int {
+	if s.Places == nil {
+		return i
+	}
+	return s.Places[i]
+}
+
+// Dims returns the number of rows and of inputs.
+func (s *Scaled) Dims() (rows, cols int) { return len(s.Numbers), s.Data.Cols }
+
+// Context is that of the data, with which work on them ends; nil where there is none. See [Data.Within].
+func (s *Scaled) Context() context.Context { return s.Data.Context() }
+
+// Block reads rows first, …, first+n−1 of the view: inputs into x (n×cols, row-major),
+// targets into y (n), unless that is nil. Scaled values that overflow are an error.
+func (s *Scaled) Block(first, n int, x, y []float64) error {
+	if first < 0 || n < 0 || first > len(s.Numbers)-n {
+		return s.keep(fmt.Errorf("%s: rows %d to %d asked for, of %d", s.Data.Source, first+1, first+n, len(s.Numbers)))
+	}
+	return s.read(s.Numbers[first:first+n], x, y)
+}
+
+// Pick reads the rows of the view with these numbers, as Block does.
+func (s *Scaled) Pick(rows []int, x, y []float64) error {
+	numbers := make([]int, len(rows))
+	for i, row := range rows {
+		numbers[i] = s.Numbers[row]
+	}
+	return s.read(numbers, x, y)
+}
+
+// read reads rows of the table.
+func (s *Scaled) read(numbers []int, x, y []float64) error {
+	n, cols := len(numbers), s.Data.Cols
+	if len(x) != n*cols || y != nil && len(y) != n {
+		return s.keep(fmt.Errorf("%s: %d rows of %d inputs don't fit %d and %d values", s.Data.Source, n, cols, len(x),
+			len(y)))
+	}
+	if err := s.Data.Read(numbers, x, y); err != nil {
+		return s.keep(err)
+	}
+	s.Scaling.Inputs(x, x)
+	s.Scaling.Target(y, y)
+	for i, row := range numbers {
+		ok := allFinite(x[i*cols : (i+1)*cols])
+		if y != nil {
+			ok = ok && allFinite(y[i:i+1])
+		}
+		if !ok {
+			at := s.Data.table.place(row)
+			at.Err = errors.New("a value is so far from the others that its scaled form overflows: mend or remove the row")
+			return s.keep(at)
+		}
+	}
+	return nil
+}
+
+// keep keeps the first error.
+func (s *Scaled) keep(err error) error {
+	s.failed.CompareAndSwap(nil, &err)
+	return err
+}
+
+// Err returns the first error of Block and Pick. Whoever hands the view to code that takes
+// errors for bad parameters asks here whether it was the rows.
+func (s *Scaled) Err() error {
+	if err := s.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
 }

@@ -2,13 +2,17 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
 )
+
+// A table: its rows, wherever they are, its columns by name, which of them become inputs, and its ranks.
 
 // Table is a rectangle of cells with named columns, in memory or in an NPY file that is
 // read as its rows are needed. One that is made by hand, of its fields, is checked when it is
@@ -258,4 +262,155 @@ func upTo(n int) []int {
 		numbers[i] = i
 	}
 	return numbers
+}
+
+// The names of a DataFrame's index, which is an input only if it is asked for.
+const (
+	IndexName   = "(index)"           // that an unnamed first column gets
+	pandasIndex = "__index_level_0__" // that pandas writes to Parquet files
+)
+
+// IsIndex says whether a column of this name is a DataFrame's index.
+func IsIndex(name string) bool { return name == IndexName || name == pandasIndex }
+
+// Leave returns the columns that are no inputs: those that none of the patterns of inputs names, where there are any,
+// and those that one of the ignored does. A pattern is a name, or has * for any text and ? for a character. The target,
+// and a column that rows are grouped by, are inputs in no case.
+func (t *Table) Leave(inputs, ignored []string, target, group string) (left []string, err error) {
+	known := func(pattern, flag string) error {
+		if !slices.ContainsFunc(t.Names, func(name string) bool { return matches(pattern, name) }) {
+			if _, err := t.column(pattern, "to be named by --"+flag); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if _, err := t.column(target, "for the target"); err != nil {
+		return nil, err
+	}
+	if err := t.Dated(); err != nil {
+		return nil, err
+	}
+	for _, pattern := range inputs {
+		if err := known(pattern, "inputs"); err != nil {
+			return nil, err
+		}
+	}
+	for _, pattern := range ignored {
+		if err := known(pattern, "ignore"); err != nil {
+			return nil, err
+		}
+		if pattern == target {
+			return nil, fmt.Errorf("%s: the target %q is to be ignored too: name another", t.Source, spelling.Clip(target))
+		}
+	}
+	left = slices.DeleteFunc(Left(t.Names, inputs, ignored, target, group),
+		func(name string) bool { return name == target })
+	for _, pattern := range inputs {
+		if pattern == target {
+			return nil, fmt.Errorf("%s: the target %q can't be an input too", t.Source, spelling.Clip(target))
+		}
+	}
+	if len(inputs) > 0 && len(left)+1 >= len(t.Names) {
+		return nil, errors.New(t.Source + ": no inputs are left: name others with --inputs, or ignore fewer")
+	}
+	return left, nil
+}
+
+// Left returns which of these columns are no inputs by the patterns, whether or not there are columns that they name.
+// Those of the own, as the target and the column that rows are grouped by, never are.
+func Left(names, inputs, ignored []string, own ...string) (left []string) {
+	named := func(patterns []string, name string) bool {
+		return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, name) })
+	}
+	for _, name := range names {
+		switch {
+		case slices.Contains(own, name), named(ignored, name), len(inputs) > 0 && !named(inputs, name),
+			len(inputs) == 0 && IsIndex(name):
+			left = append(left, name)
+		}
+	}
+	return left
+}
+
+// matches says whether a name is that of a pattern, which may be the name itself whatever characters it has.
+func matches(pattern, name string) bool {
+	if pattern == name {
+		return true
+	}
+	p, n := []rune(pattern), []rune(name)
+	star, from := -1, 0 // the last star, and what it began with
+	i, k := 0, 0
+	for k < len(n) {
+		switch {
+		case i < len(p) && p[i] == '*':
+			star, from = i, k
+			i++
+		case i < len(p) && (p[i] == '?' || p[i] == n[k]):
+			i++
+			k++
+		case star >= 0:
+			from++
+			i, k = star+1, from
+		default:
+			return false
+		}
+	}
+	for i < len(p) && p[i] == '*' {
+		i++
+	}
+	return i == len(p)
+}
+
+// Spread makes tables that ranks have read one that is spread over them. Where each has read all rows, whole, it keeps
+// an equal share of them, in order; otherwise the rows follow in the order of ranks. After an error the table is
+// closed.
+func (t *Table) Spread(r ranks.Ranks, whole bool) error {
+	err := t.keepPart(r, whole)
+	if err = r.Agree(err); err == nil {
+		err = t.join(r)
+	}
+	if err != nil {
+		t.Close()
+	}
+	return err
+}
+
+// join numbers the rows among those of all ranks. The columns are those of the first rank.
+func (t *Table) join(r ranks.Ranks) error {
+	names, err := ranks.Bytes(r, 0, []byte(strings.Join(t.Names, "\n")))
+	if err != nil {
+		return err
+	}
+	if string(names) != strings.Join(t.Names, "\n") {
+		err = fmt.Errorf("%s: %s, not those of the first rank's file", t.Source, t.describeColumns())
+	}
+	if err = r.Agree(err); err != nil {
+		return err
+	}
+	t.part.first, t.Rows, err = ranks.Place(r, t.part.rows)
+	return err
+}
+
+// keepPart keeps the rows that this rank has.
+func (t *Table) keepPart(r ranks.Ranks, whole bool) error {
+	t.part = &part{ranks: r, rows: t.Rows}
+	if !whole {
+		return nil
+	}
+	first := r.Rank() * t.Rows / r.Size()
+	n := (r.Rank()+1)*t.Rows/r.Size() - first
+	if n == 0 {
+		return errors.New(t.Source + ": fewer rows than ranks: use fewer ranks")
+	}
+	t.part = &part{ranks: r, first: first, rows: n, inFile: first, held: first}
+	if t.Disk == nil {
+		cols := len(t.Names)
+		t.part.held = 0
+		t.Values = slices.Clone(t.Values[first*cols : (first+n)*cols])
+		if t.Lines != nil {
+			t.Lines = slices.Clone(t.Lines[first : first+n])
+		}
+	}
+	return nil
 }

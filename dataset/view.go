@@ -5,10 +5,14 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/compensated"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
 )
+
+// How a table becomes data: its columns chosen, as they stand or by an encoding, which is learnt here.
 
 // Unlabelled views the named columns as inputs without a target, in that order. Other
 // columns are ignored; the error lists every name that is missing. A file without a
@@ -168,4 +172,230 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 	grouped := *d
 	grouped.group = []int{at}
 	return &grouped, nil
+}
+
+// Unlabelled is [Table.Unlabelled] with the columns that become these inputs. A table that
+// has the inputs themselves in their place is taken as it is.
+func (e *Encoding) Unlabelled(t *Table, inputs []string) (*Data, error) {
+	if e == nil {
+		return t.Unlabelled(inputs)
+	}
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	columns, err := t.inputs(e.names())
+	if err != nil {
+		if _, absent := t.inputs(inputs); absent == nil {
+			return t.Unlabelled(inputs)
+		}
+		return nil, err
+	}
+	if err := t.check(e.uses(columns)...); err != nil {
+		return nil, err
+	}
+	return e.view(t, columns), nil
+}
+
+// Select is [Table.Select] with the columns that become these inputs. Inputs that are
+// encoded already won't do: rows that a model was made from couldn't be told from others.
+func (e *Encoding) Select(t *Table, inputs []string, target string) (*Data, error) {
+	if e == nil {
+		return t.Select(inputs, target)
+	}
+	d, err := t.labelled(e.names(), target)
+	if err == nil {
+		err = t.check(append(e.uses(d.inputs), uses(d.target)...)...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.labelled(d), nil
+}
+
+// Coding says how an encoding is to be learnt.
+type Coding struct {
+	Categorical []string // columns
+	Missing     string   // Refuse or FillMean
+}
+
+// Encode is [Table.Regression] of a table with categorical columns or missing values, by
+// an encoding learnt from prior rows alone: those that no certificate counts, which are chosen
+// among rows whose content is known, but not yet what it becomes.
+func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*Data) ([]int, error)) (*Data, error) {
+	d, err := t.labelled(t.but(append(ignored, target)...), target)
+	if err != nil {
+		return nil, err
+	}
+	e := &Encoding{Missing: how.Missing}
+	for _, name := range d.Inputs {
+		e.Columns = append(e.Columns, Column{Name: name})
+	}
+	for _, name := range how.Categorical {
+		if name == target {
+			return nil, fmt.Errorf("%s: the target %q can't be categorical: only numbers are predicted", t.Source, target)
+		}
+		if _, err := t.column(name, "to be categorical"); err != nil {
+			return nil, err
+		}
+		if at := slices.Index(d.Inputs, name); at >= 0 { // else it is what rows are grouped by
+			e.Columns[at].Categories = []string{}
+		}
+	}
+	if err := d.fit(e); err != nil {
+		return nil, err
+	}
+	rows, err := prior(e.labelled(d))
+	if err != nil {
+		return nil, err
+	}
+	if err := e.learn(d, rows); err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, name := range e.Inputs() {
+		if seen[name] {
+			return nil, fmt.Errorf("%s: encoding makes two columns named %q: rename one", t.Source, spelling.Clip(name))
+		}
+		seen[name] = true
+	}
+	d = e.labelled(d)
+	if err := d.learnable(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Learn returns the encoding of the same columns as the data's own that rows give.
+func (d *Data) Learn(rows []int) (*Encoding, error) {
+	own := d.Encoding
+	e := &Encoding{Missing: own.Missing}
+	for _, c := range own.Columns {
+		c.Mean = nil
+		if c.Categories != nil {
+			c.Categories = []string{}
+		}
+		e.Columns = append(e.Columns, c)
+	}
+	return e, e.learn(d, rows)
+}
+
+// learn fills in categories and means from rows of the view of the columns as they stand.
+func (e *Encoding) learn(d *Data, rows []int) error {
+	type column struct {
+		values map[float64]bool // that a categorical one has
+		sum    compensated.Sum
+		count  int
+	}
+	cells := *d // as they stand
+	cells.encoders, cells.Cols = nil, len(d.inputs)
+	columns := make([]column, cells.Cols)
+	for k := range columns {
+		columns[k].values = map[float64]bool{}
+	}
+	err := cells.each(rows, func(_ int, x, _ []float64) {
+		for i, v := range x {
+			c := &columns[i%cells.Cols]
+			switch {
+			case v != v:
+				continue
+			case e.Columns[i%cells.Cols].Categories != nil:
+				c.values[v] = true
+			default:
+				c.sum.Add(v)
+			}
+			c.count++
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for k := range e.Columns {
+		c, found := &e.Columns[k], &columns[k]
+		if found.count == 0 {
+			return &Error{File: d.Source, Column: d.inputs[k] + 1, Name: c.Name,
+				Err: fmt.Errorf("column %q is empty on all %d prior rows, so nothing is known about it: remove it, or use "+
+					"more prior rows", spelling.Clip(c.Name), len(rows))}
+		}
+		if c.Categories == nil {
+			if e.Missing != FillMean {
+				continue
+			}
+			mean := found.sum.Value() / float64(found.count)
+			if math.IsInf(mean, 0) || mean != mean {
+				return overflow(d.Source, c.Name)
+			}
+			c.Mean = &mean
+			continue
+		}
+		for v := range found.values {
+			if text := d.table.text(d.inputs[k], v); text != other {
+				c.Categories = append(c.Categories, text)
+			}
+		}
+		slices.Sort(c.Categories)
+		c.Categories = slices.Compact(c.Categories)
+		if len(c.Categories) > MaxCategories {
+			return &Error{File: d.Source, Column: d.inputs[k] + 1, Name: c.Name,
+				Err: fmt.Errorf("column %q has %d categories on %d prior rows, more than %d: remove it, or read it as a "+
+					"number if it is one",
+					spelling.Clip(c.Name), len(c.Categories), len(rows), MaxCategories)}
+		}
+	}
+	return nil
+}
+
+// Unseen says, of each categorical column, of how many rows no prior row has the category, so that it counts as other,
+// and which categories these are.
+func (e *Encoding) Unseen(t *Table) (found finding.List, err error) {
+	if e == nil {
+		return nil, nil
+	}
+	columns, err := t.inputs(e.names())
+	if err != nil {
+		return nil, nil // a table of inputs that are encoded already
+	}
+	_, own := t.Own()
+	for k, c := range e.Columns {
+		if c.Categories == nil {
+			continue
+		}
+		places := c.encoder(t, columns[k]).places
+		unseen := map[float64]bool{}
+		n := 0
+		if err := t.Each(columns[k:k+1], func(_ int, cells []float64) error {
+			if _, known := places[cells[0]]; !known && cells[0] == cells[0] {
+				unseen[cells[0]] = true
+				n++
+			}
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			continue
+		}
+		var texts []string
+		for v := range unseen {
+			texts = append(texts, t.text(columns[k], v))
+		}
+		slices.Sort(texts)
+		found.Add(finding.Unseen, c.Name, n, own, texts)
+	}
+	return found, nil
+}
+
+func (e *Encoding) view(t *Table, columns []int) *Data {
+	d := t.view(e.Inputs(), columns)
+	d.Encoding = e
+	for k, c := range e.Columns {
+		d.encoders = append(d.encoders, c.encoder(t, columns[k]))
+	}
+	return d
+}
+
+// labelled is a view of the same columns by the encoding.
+func (e *Encoding) labelled(d *Data) *Data {
+	encoded := e.view(d.table, d.inputs)
+	encoded.Target, encoded.target = d.Target, d.target
+	return encoded
 }

@@ -435,17 +435,3 @@ func readError(source string, rows int, err error) error {
 	}
 	return fmt.Errorf("%s: cannot be read after row %d: %w", source, rows, err)
 }
-
-// Write writes a table as CSV with a header, each number in the fewest digits that read
-// back as the same float64.
-func Write(w io.Writer, names []string, rows int, fill Fill) error {
-	header := csv.NewWriter(w)
-	if err := header.Write(names); err != nil {
-		return err
-	}
-	header.Flush()
-	if err := header.Error(); err != nil {
-		return err
-	}
-	return fill.Lines(w, names, rows, ',')
-}

@@ -2,13 +2,18 @@ package files
 
 import (
 	"bufio"
+	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
+
+// How rows are written: one by one as numbers, as lines, as CSV, and beside columns that are kept.
 
 // Fill sets the values of one row, counted from 0, of a table that is being written. Rows
 // are asked for once each, in order.
@@ -62,3 +67,49 @@ func writeRows(w io.Writer, names []string, rows int, fill Fill,
 
 // bufferSize is how much is written at a time.
 const bufferSize = 1 << 16
+
+// Beside returns what writes a table as [Write] does, with the kept columns before the others.
+func Beside(kept *dataset.Kept) func(w io.Writer, names []string, rows int, fill Fill) error {
+	return func(w io.Writer, names []string, rows int, fill Fill) error {
+		for _, name := range kept.Names {
+			if slices.Contains(names, name) {
+				return fmt.Errorf("column %q can't be kept: the table that is written has one of that name",
+					spelling.Clip(name))
+			}
+		}
+		out := csv.NewWriter(w)
+		if err := out.Write(slices.Concat(kept.Names, names)); err != nil {
+			return err
+		}
+		row := 0
+		if err := fill.Each(names, rows, func(values []float64) error {
+			cells, err := kept.Cells(row)
+			if err != nil {
+				return err
+			}
+			row++
+			for _, v := range values {
+				cells = append(cells, strconv.FormatFloat(v+0, 'g', -1, 64))
+			}
+			return out.Write(cells)
+		}); err != nil {
+			return err
+		}
+		out.Flush()
+		return out.Error()
+	}
+}
+
+// Write writes a table as CSV with a header, each number in the fewest digits that read
+// back as the same float64.
+func Write(w io.Writer, names []string, rows int, fill Fill) error {
+	header := csv.NewWriter(w)
+	if err := header.Write(names); err != nil {
+		return err
+	}
+	header.Flush()
+	if err := header.Error(); err != nil {
+		return err
+	}
+	return fill.Lines(w, names, rows, ',')
+}
