@@ -9,9 +9,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/memory"
-	"gonum.org/v1/gonum/mat"
 )
 
 // What cells hold: how text becomes a cell, and what keeps one from being read for what its column is.
