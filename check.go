@@ -1,11 +1,9 @@
 package krigo
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
@@ -18,171 +16,108 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// check reports all that is wrong with options whose defaults are filled in, each of their parts first, and then what
+// check reports all that is wrong with options whose defaults are filled in: each of their parts by its tags, then what
 // doesn't go together.
 func (o Options) check(evaluating bool) error {
 	use := method.Use{Evaluating: evaluating, Given: o.Run.FixParameters, Informed: o.informed(), Learns: o.learns()}
-	errs := slices.Concat(o.Data.check(), o.Kernel.check(), o.Method.Check(use), o.Prior.check(), o.Promise.check(),
-		o.Run.check(),
-		o.checkTogether(), o.checkBacktest(evaluating))
+	errs := slices.Concat(settings.CheckAll(&o.Data), o.Data.check(), settings.CheckAll(&o.Kernel), o.Kernel.check(),
+		o.Method.Check(use), settings.CheckAll(&o.Prior), o.Prior.check(), settings.CheckAll(&o.Promise), o.Promise.check(),
+		settings.CheckAll(&o.Run), o.Run.check(), o.checkTogether(), o.checkBacktest(evaluating))
 	if len(errs) > 0 {
 		return &UsageError{errors.Join(errs...)}
 	}
 	return nil
 }
 
-func (d Data) check() (errs []error) {
-	if d.Target == "" {
-		errs = append(errs, errors.New("target: name the column to predict"))
-	}
-	errs = append(errs, settings.OneOf("missing", d.Missing, dataset.Refuse, dataset.FillMean)...)
-	errs = append(errs, settings.OneOf("scaling", d.Scaling, dataset.PriorRows, dataset.Declared, dataset.AllRows)...)
-	if d.encodes() && d.Scaling != dataset.PriorRows {
-		errs = append(errs, fmt.Errorf("categorical, missing mean: categories and means are learnt from prior rows, and "+
-			"the inputs' scaling with them: leave it at prior-rows, not %s", d.Scaling))
-	}
-	if (d.Scaling == dataset.Declared) != (d.Declared != nil) {
-		errs = append(errs, errors.New("scaling: declared scaling needs its constants, and constants need declared scaling"))
-	}
+func (d Data) check() (wrong settings.Faults) {
+	wrong.If(d.Target == "", "target: name the column to predict")
+	wrong.If(d.encodes() && d.Scaling != dataset.PriorRows, "categorical, missing mean: categories and means are learnt "+
+		"from prior rows, and the inputs' scaling with them: leave it at prior-rows, not %s", d.Scaling)
+	wrong.If((d.Scaling == dataset.Declared) != (d.Declared != nil),
+		"scaling: declared scaling needs its constants, and constants need declared scaling")
 	if d.Declared != nil {
-		if err := d.Declared.Validate(); err != nil {
-			errs = append(errs, fmt.Errorf("scaling: %w", err))
-		}
+		err := d.Declared.Validate()
+		wrong.If(err != nil, "scaling: %w", err)
 	}
-	if !(d.TestFraction >= 0 && d.TestFraction < 1) {
-		errs = append(errs, fmt.Errorf("test-fraction %v: want a share in [0, 1)", d.TestFraction))
-	}
-	if d.TestFraction > 0 && d.Test != nil {
-		errs = append(errs, errors.New("test-fraction and a test table exclude each other"))
-	}
-	errs = append(errs, settings.OneOf("split", d.Split, "random", "last")...)
-	if d.Group != "" && d.Split == "last" {
-		errs = append(errs, errors.New("group: groups are dealt at random: leave out split last"))
-	}
-	if d.Group != "" && (d.Group == d.Target || slices.Contains(d.Categorical, d.Group)) {
-		errs = append(errs, fmt.Errorf("group %q: that column is the target, or an input", d.Group))
-	}
-	return errs
+	wrong.If(d.TestFraction > 0 && d.Test != nil, "test-fraction and a test table exclude each other")
+	wrong.If(d.Group != "" && d.Split == "last", "group: groups are dealt at random: leave out split last")
+	wrong.If(d.Group != "" && (d.Group == d.Target || slices.Contains(d.Categorical, d.Group)),
+		"group %q: that column is the target, or an input", d.Group)
+	return wrong
 }
 
-func (k Kernel) check() (errs []error) {
-	errs = append(errs, settings.OneOf("ard", k.ARD, "on", "off", "auto")...)
-	if _, err := model.MeanOf(k.Mean, 1); err != nil {
-		errs = append(errs, err)
-	}
+func (k Kernel) check() (wrong settings.Faults) {
 	expressions := k.expressions()
 	for i, expression := range expressions {
-		if _, err := kernel.Parse(expression, 1, false); err != nil {
-			errs = append(errs, err)
-		} else if slices.Contains(expressions[:i], expression) {
-			errs = append(errs, fmt.Errorf("kernel: %s twice", expression))
-		}
+		_, err := kernel.Parse(expression, 1, false)
+		wrong.If(err != nil, "%w", err)
+		wrong.If(err == nil && slices.Contains(expressions[:i], expression), "kernel: %s twice", expression)
 	}
-	return errs
+	return wrong
 }
 
-func (p Prior) check() (errs []error) {
-	errs = append(errs, settings.OneOf("prior", p.Kind, "grid", "informed")...)
-	if p.Kind == "grid" && (p.Learn || len(p.Temper) > 0) {
-		errs = append(errs, errors.New("temper and posterior learnt are for prior informed: the grid's prior isn't learnt"))
-	}
-	if p.Kind == "informed" && p.Mixed {
-		errs = append(errs, errors.New("grid: an informed prior lies on none"))
-	}
-	if !(p.Share >= 0 && p.Share <= 1) || p.Share == 1 && (p.Kind == "grid" || p.Learn) {
-		errs = append(errs, fmt.Errorf("prior-share %v: want a share in (0, 1), or 1 for an informed prior that nothing is "+
-			"learnt after: all rows then train, and none is certified", p.Share))
-	}
-	for _, t := range p.Temper {
-		if !(t > 0) || math.IsInf(t, 1) {
-			errs = append(errs, fmt.Errorf("temper %v: want positive factors of the prior's covariance, such as 1,0.3,0.1", t))
-		}
-	}
-	if err := p.Grid.Validate(); err != nil {
-		errs = append(errs, err)
-	}
-	return errs
+func (p Prior) check() (wrong settings.Faults) {
+	wrong.If(p.Kind == "grid" && (p.Learn || len(p.Temper) > 0),
+		"temper and posterior learnt are for prior informed: the grid's prior isn't learnt")
+	wrong.If(p.Kind == "informed" && p.Mixed, "grid: an informed prior lies on none")
+	wrong.If(!(p.Share >= 0 && p.Share <= 1) || p.Share == 1 && (p.Kind == "grid" || p.Learn), "prior-share %v: want a "+
+		"share in (0, 1), or 1 for an informed prior that nothing is learnt after: all rows then train, and none is "+
+		"certified", p.Share)
+	err := p.Grid.Validate()
+	wrong.If(err != nil, "%w", err)
+	return wrong
 }
 
-func (p Promise) check() (errs []error) {
-	errs = append(errs, settings.OneOf("epsilon-units", p.Units, "sd", "raw")...)
-	if kind, err := pacbayes.ParseLoss(p.Loss); err != nil {
-		errs = append(errs, err)
-	} else if err := p.loss(kind).Validate(); err != nil {
-		errs = append(errs, fmt.Errorf("epsilon: %w", err))
-	} else if kind != pacbayes.Asymmetric && p.EpsilonAbove != 0 {
-		errs = append(errs, fmt.Errorf("epsilon: two widths are for the asymmetric loss, not %q", kind))
+func (p Promise) check() (wrong settings.Faults) {
+	kind, err := pacbayes.ParseLoss(p.Loss)
+	if err != nil {
+		return settings.Faults{err}
 	}
-	if !(p.Delta >= 1e-300 && p.Delta < 1) {
-		errs = append(errs, fmt.Errorf("delta %v: want a probability between 0 and 1, such as 0.01", p.Delta))
-	}
-	if !(p.Calibration >= 0 && p.Calibration < 1) {
-		errs = append(errs, fmt.Errorf("calibration-fraction %v: want a share in [0, 1)", p.Calibration))
-	}
-	return errs
+	err = p.loss(kind).Validate()
+	wrong.If(err != nil, "epsilon: %w", err)
+	wrong.If(err == nil && kind != pacbayes.Asymmetric && p.EpsilonAbove != 0,
+		"epsilon: two widths are for the asymmetric loss, not %q", kind)
+	return wrong
 }
 
-func (r Run) check() (errs []error) {
-	errs = append(errs, settings.OneOf("deliver", cmp.Or(r.Deliver, "certified"), "certified", "all")...)
-	if r.Restarts < 0 || r.Restarts > 1000 {
-		errs = append(errs, fmt.Errorf("restarts %d: want 1 to 1000, or 0 for the default", r.Restarts))
-	}
-	if r.Budget > 0 && r.Declared != "" {
-		errs = append(errs, errors.New("budget: what a declaration has tried doesn't depend on time"))
-	}
-	if r.Budget < 0 {
-		errs = append(errs, fmt.Errorf("budget %v: want a duration, such as 60s", r.Budget))
-	}
-	if r.FixParameters && (r.Init == nil || r.Restarts > 1) {
-		errs = append(errs, errors.New("fix-parameters: give the parameters as init, and no restarts"))
-	}
-	if _, err := json.Marshal(r.Init); err != nil {
-		errs = append(errs, fmt.Errorf("init: %w", err)) // NaN, say: options are kept as JSON
-	}
-	return errs
+func (r Run) check() (wrong settings.Faults) {
+	wrong.If(r.Budget > 0 && r.Declared != "", "budget: what a declaration has tried doesn't depend on time")
+	wrong.If(r.FixParameters && (r.Init == nil || r.Restarts > 1),
+		"fix-parameters: give the parameters as init, and no restarts")
+	_, err := json.Marshal(r.Init)
+	wrong.If(err != nil, "init: %w", err) // NaN, say: options are kept as JSON
+	return wrong
 }
 
 // checkTogether reports what doesn't go together in the kernel, the method, the prior and the promise.
-func (o Options) checkTogether() (errs []error) {
-	if o.Method.InducingBy == "theory" && !slices.Contains([]string{"se", "matern32", "matern52"}, o.Kernel.Expression) {
-		errs = append(errs, fmt.Errorf("inducing theory: eigenvalues are known of the kernels se, matern32 and matern52, "+
-			"not of %s", o.Kernel.Expression))
-	}
-	if o.informed() && o.Run.Init != nil {
-		errs = append(errs, errors.New("init: an informed prior is learnt on the prior rows alone, and given parameters "+
-			"may have been learnt on others; with prior grid they may start training"))
-	}
-	if o.Run.Budget != 0 && !o.informed() {
-		errs = append(errs, errors.New("budget: it is for choices among kernels on prior rows, with prior informed: a "+
-			"choice on the certified rows is paid for whether it was tried or not"))
-	}
-	if (o.Promise.Curve || len(o.Promise.Slices) > 0) && o.Data.Split == "last" {
-		errs = append(errs, errors.New("curve, slices: a backtest promises nothing of any width, nor of any kind of rows"))
-	}
+func (o Options) checkTogether() (wrong settings.Faults) {
+	bound := o.Method.Kind().Bound != ""
+	wrong.If(o.Method.InducingBy == "theory" && !slices.Contains([]string{"se", "matern32", "matern52"},
+		o.Kernel.Expression), "inducing theory: eigenvalues are known of the kernels se, matern32 and matern52, not of %s",
+		o.Kernel.Expression)
+	wrong.If(o.informed() && o.Run.Init != nil, "init: an informed prior is learnt on the prior rows alone, and given "+
+		"parameters may have been learnt on others; with prior grid they may start training")
+	wrong.If(o.Run.Budget != 0 && !o.informed(), "budget: it is for choices among kernels on prior rows, with prior "+
+		"informed: a choice on the certified rows is paid for whether it was tried or not")
+	wrong.If((o.Promise.Curve || len(o.Promise.Slices) > 0) && o.Data.Split == "last",
+		"curve, slices: a backtest promises nothing of any width, nor of any kind of rows")
 	if o.Run.Deliver == "all" {
-		if err := o.checkDelivered(); err != nil {
-			errs = append(errs, err)
-		}
+		err := o.checkDelivered()
+		wrong.If(err != nil, "%w", err)
 	}
-	if o.Promise.Loss == string(pacbayes.Scaled) && (o.Method.Kind().Bound != "" || o.Method.Term == "loss") {
-		errs = append(errs, fmt.Errorf("loss scaled: it counts the standard deviations that training finds, so that %s "+
-			"can't be trained by it: use an objective such as evidence or nearest, with a term of its own", o.Method.Name))
-	}
-	if o.Prior.Mixed && o.Method.Kind().Bound == "" {
-		errs = append(errs, fmt.Errorf("grid with a choice of digits: it is for kl-pac and sqrt-pac, which train for the "+
-			"bound, not %s", o.Method.Name))
-	}
-	if o.Promise.MeanBound == pacbayes.Direct && len(o.Prior.Temper) > 1 {
-		errs = append(errs, errors.New("temper: a mean bounded directly doesn't depend on it; give one factor, or "+
-			"mean-bound both or twice"))
-	}
+	wrong.If(o.Promise.Loss == string(pacbayes.Scaled) && (bound || o.Method.Term == "loss"), "loss scaled: it counts "+
+		"the standard deviations that training finds, so that %s can't be trained by it: use an objective such as evidence "+
+		"or nearest, with a term of its own", o.Method.Name)
+	wrong.If(o.Prior.Mixed && !bound, "grid with a choice of digits: it is for kl-pac and sqrt-pac, which train for the "+
+		"bound, not %s", o.Method.Name)
+	wrong.If(o.Promise.MeanBound == pacbayes.Direct && len(o.Prior.Temper) > 1,
+		"temper: a mean bounded directly doesn't depend on it; give one factor, or mean-bound both or twice")
 	// What else terms are checked for is the options' own check.
 	if kind, err := pacbayes.ParseLoss(o.Promise.Loss); err == nil {
-		if err := o.terms(o.Promise.loss(kind), 1).CheckRoute(); err != nil {
-			errs = append(errs, err)
-		}
+		err := o.terms(o.Promise.loss(kind), 1).CheckRoute()
+		wrong.If(err != nil, "%w", err)
 	}
-	return errs
+	return wrong
 }
 
 // checkDelivered reports options whose models have no sibling on all rows.
@@ -198,18 +133,15 @@ func (o Options) checkDelivered() error {
 }
 
 // checkBacktest reports what can't be said of rows that come later, or in groups.
-func (o Options) checkBacktest(evaluating bool) (errs []error) {
+func (o Options) checkBacktest(evaluating bool) (wrong settings.Faults) {
 	last := o.Data.Split == "last"
-	if o.Promise.Calibration > 0 && (o.Data.Group != "" || last) {
-		errs = append(errs, errors.New("calibration-fraction: conformal intervals are about rows that could change places, "+
-			"which rows of groups, or of other times, can't: leave it out with group and split last"))
-	}
-	if last && (!o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct || o.Promise.Share > 0) &&
-		!evaluating {
-		errs = append(errs, errors.New("split last: a backtest is of a mean that didn't see the last rows, and promises "+
-			"nothing: it needs prior informed, nothing learnt after it, mean-bound direct, and no promise"))
-	}
-	return errs
+	wrong.If(o.Promise.Calibration > 0 && (o.Data.Group != "" || last), "calibration-fraction: conformal intervals are "+
+		"about rows that could change places, which rows of groups, or of other times, can't: leave it out with group and "+
+		"split last")
+	wrong.If(last && !evaluating && (!o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct ||
+		o.Promise.Share > 0), "split last: a backtest is of a mean that didn't see the last rows, and promises nothing: it "+
+		"needs prior informed, nothing learnt after it, mean-bound direct, and no promise")
+	return wrong
 }
 
 // checkPredictor reports what can't be had of an informed prior that isn't factored, and whose mean alone is a function

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/settings"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
@@ -102,22 +103,13 @@ func (o Options) chooseMethod(rows int) Options {
 func (o Options) withDefaults() Options {
 	o.Method.Name = cmp.Or(o.Method.Name, method.KLPACName)
 	o.Method = o.Method.WithDefaults()
-	o.Kernel.Expression = cmp.Or(o.Kernel.Expression, "se")
-	// at a few hundred rows ARD's grid penalty often costs more than it gains: try both
-	o.Kernel.ARD = cmp.Or(o.Kernel.ARD, "auto")
-	o.Kernel.Mean = cmp.Or(o.Kernel.Mean, "zero")
-	o.Data.Scaling = cmp.Or(o.Data.Scaling, dataset.PriorRows)
-	o.Data.Missing = cmp.Or(o.Data.Missing, dataset.Refuse)
-	o.Data.Split = cmp.Or(o.Data.Split, "random")
-	o.Prior.Kind = cmp.Or(o.Prior.Kind, "grid")
+	for _, of := range []any{&o.Data, &o.Kernel, &o.Prior, &o.Promise} {
+		settings.Defaults(of)
+	}
 	o.Prior.Grid = cmp.Or(o.Prior.Grid, pacbayes.DefaultGrid())
 	if o.informed() && len(o.Prior.Temper) == 0 {
 		o.Prior.Temper = []float64{1}
 	}
-	o.Promise.Loss = cmp.Or(o.Promise.Loss, string(pacbayes.Band))
-	o.Promise.Units = cmp.Or(o.Promise.Units, "sd")
-	o.Promise.Epsilon = cmp.Or(o.Promise.Epsilon, 0.6) // of Reeb et al. 2018, Sect. 4
-	o.Promise.Delta = cmp.Or(o.Promise.Delta, 0.01)
 	if o.informed() && !o.learns() {
 		o.Promise.MeanBound = cmp.Or(o.Promise.MeanBound, pacbayes.Direct) // a third of the bound by way of a random draw
 	}

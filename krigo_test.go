@@ -1019,7 +1019,7 @@ func TestUsageErrors(t *testing.T) {
 		{krigo.Options{Kernel: krigo.Kernel{ARD: "yes"}}, `ard "yes"`},
 		{krigo.Options{Kernel: krigo.Kernel{Expression: "sse"}}, `unknown kernel "sse"`},
 		{krigo.Options{Kernel: krigo.Kernel{Expression: "se+"}}, "missing at the end"},
-		{krigo.Options{Kernel: krigo.Kernel{Mean: "median"}}, `unknown mean "median"`},
+		{krigo.Options{Kernel: krigo.Kernel{Mean: "median"}}, `mean "median": want one of zero`},
 		{krigo.Options{Promise: krigo.Promise{Loss: "hinge"}}, `unknown loss "hinge"`},
 		{krigo.Options{Promise: krigo.Promise{Epsilon: -1}}, "ε must be positive"},
 		{krigo.Options{Promise: krigo.Promise{Epsilon: math.Inf(1)}}, "ε must be positive and finite"},

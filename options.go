@@ -15,6 +15,9 @@ import (
 // Options say how to fit: the data, the kernel, the method, the prior, what is promised, and the run. The zero
 // value of every field but Data.Target means its default. As JSON they are a checkpoint's fingerprint, the plan, and
 // what a model file keeps of how it was fitted.
+//
+// A field with a tag set is also a flag of that name. The tags, those of the blank fields above it too, are its help,
+// its values or range, and its default, or the rule that makes one (package internal/settings).
 type Options struct {
 	Data    Data          `json:"data"`
 	Kernel  Kernel        `json:"kernel"`
@@ -28,45 +31,53 @@ type Options struct {
 
 // Data says what the columns are, and which rows get which role.
 type Data struct {
-	Target string `json:"target,omitzero"` // column to predict
-
-	// Inputs are the columns to predict from, default all others; Ignore are columns that aren't. Both are names, or
-	// patterns with * for any text and ? for a character (dataset.Table.Leave).
-	Inputs []string `json:"inputs,omitempty"`
-	Ignore []string `json:"ignore,omitempty"`
+	_      struct{} `help:"column to predict (required)"`
+	Target string   `json:"target,omitzero" set:"target" value:"COL" tier:"everyday"`
+	_      struct{} `help:"columns to predict from; * stands for any text and ? for a character, as in 'temp*'"`
+	Inputs []string `json:"inputs,omitempty" set:"inputs" value:"COLS" rule:"all others"`
+	_      struct{} `help:"columns that are no inputs, such as names of rows; * and ? as in --inputs"`
+	Ignore []string `json:"ignore,omitempty" set:"ignore" value:"COLS" tier:"everyday"`
 
 	// Reading is how the cells of the table are written. It is the table's own: what stands here is replaced by that.
 	Reading dataset.Reading `json:"reading,omitzero"`
 
-	// Categorical columns become an input for each category that the prior rows have, which is
-	// 1 or 0, and one for all others. Missing says what is done about missing values of inputs:
-	// refuse (default) or mean: numbers are filled with their mean on the prior rows, categories
-	// count as others. The model keeps both, and applies them to the tables it is given.
-	Categorical []string `json:"categorical,omitempty"`
-	Missing     string   `json:"missing,omitzero"`
+	_           struct{} `help:"columns of categories, text or numbers: each becomes a column of 0 and 1 for every"`
+	_           struct{} `help:"category of the prior rows, and one for all others"`
+	Categorical []string `json:"categorical,omitempty" set:"categorical" value:"COLS" tier:"everyday"`
+	_           struct{} `help:"missing inputs: refuse, or mean (over the prior rows; of categories they count among the"`
+	_           struct{} `help:"others)" value:"HOW" values:"refuse mean" default:"refuse" tier:"everyday"`
+	Missing     string   `json:"missing,omitzero" set:"missing"`
 
-	Scaling  string           `json:"scaling,omitzero"`  // prior-rows (default), declared or all-rows
+	_        struct{}         `values:"prior-rows declared all-rows" default:"prior-rows"`
+	Scaling  string           `json:"scaling,omitzero" set:"scaling"`
 	Declared *dataset.Scaling `json:"declared,omitzero"` // the constants, if Scaling is declared
 
-	// Split is how rows get their roles: random (default), or last: the certified rows are the last of the
-	// table but for test rows, and what is said of them is a backtest and no certificate.
-	Split string `json:"split,omitzero"`
-	// Group names a column of which rows with the same value belong together: whole groups get roles, and
-	// the certificate counts groups, of which further ones are to be predicted. dataset.EqualRows groups copies.
-	Group string `json:"group,omitzero"`
+	_     struct{} `help:"roles of rows: random (by the seed and what rows hold), or last (a backtest on the last rows,"`
+	_     struct{} `help:"no certificate)" value:"HOW" values:"random last" default:"random"`
+	Split string   `json:"split,omitzero" set:"split"`
+	_     struct{} `help:"column, no input then, that groups rows, as those of a patient: whole groups get roles, and the"`
+	_     struct{} `help:"certificate is about groups"`
+	Group string   `json:"group,omitzero" set:"group" value:"COL" tier:"everyday"` // dataset.EqualRows groups copies
 
-	TestFraction float64        `json:"test_fraction,omitzero"` // share of the rows set aside for testing, default none
-	Test         *dataset.Table `json:"-"`                      // or a table of their own
+	_            struct{}       `help:"share of the rows set aside and scored at the end" tier:"everyday" for:"fit"`
+	_            struct{}       `range:"0:<1" want:"a share in [0, 1)"`
+	TestFraction float64        `json:"test_fraction,omitzero" set:"test-fraction" value:"SHARE"`
+	Test         *dataset.Table `json:"-"` // or a table of their own
 }
 
 // Kernel is the prior's covariance function and mean.
 type Kernel struct {
-	// see kernel.Parse; several, with commas between them, are tried, as by auto; default "se", or auto where neither a
-	// method nor inducing inputs are named
-	Expression string `json:"expression,omitzero"`
-	// one lengthscale an input: on, off, or auto (default): both are tried and paid for
-	ARD  string `json:"ard,omitzero"`
-	Mean string `json:"mean,omitzero"` // zero (default), constant or linear
+	// see kernel.Parse; several, with commas between them, are tried, as by auto
+	Expression string `json:"expression,omitzero" set:"kernel" default:"se"`
+
+	// At a few hundred rows ARD's grid penalty often costs more than it gains, so that auto is a prior grid's default.
+	_   struct{} `help:"one lengthscale an input: on, off, or auto (both are tried, and the choice is paid for with ln 2)"`
+	_   struct{} `value:"HOW" values:"on off auto" rule:"on, or auto" default:"auto" for:"training"`
+	ARD string   `json:"ard,omitzero" set:"ard"`
+
+	_    struct{} `help:"prior mean: zero, constant or linear; a trained one is paid for like a kernel parameter"`
+	_    struct{} `value:"M" values:"zero constant linear" rule:"constant, or zero" default:"zero"`
+	Mean string   `json:"mean,omitzero" set:"mean"`
 }
 
 // autoKernel is the expression for which kernels are chosen: those of autoKernels are tried. A smoothness that suits
@@ -90,13 +101,16 @@ var autoKernels = []string{"matern32*matern12", "matern32", "matern52", "rq", "s
 
 // Prior is where P comes from.
 type Prior struct {
-	// grid, or informed: learnt on the prior rows by the method; "": grid where a method is named
-	Kind string `json:"kind,omitzero"`
-	// of the rows but for test and calibration rows; 1: all train an informed prior, and none is certified; 0: by their
-	// number
-	Share float64 `json:"share,omitzero"`
-	// informed: factors of the prior's covariance, chosen among on the certified rows; nil: 1
-	Temper []float64 `json:"temper,omitempty"`
+	_     struct{} `help:"grid (data-blind; certified rows train the model) or informed (prior rows do)" for:"training"`
+	_     struct{} `rule:"informed; grid with --objective and flags of its own" default:"grid"`
+	Kind  string   `json:"kind,omitzero" set:"prior" value:"P" values:"grid informed"`
+	_     struct{} `help:"share of the rows, test and calibration rows apart, that are prior rows" for:"training"`
+	_     struct{} `rule:"informed 0.7 to 0.875; grid a tenth, 20 to 1,000 rows"`
+	Share float64  `json:"share,omitzero" set:"prior-share" value:"SHARE"` // 1: all train, and none is certified
+
+	_      struct{}  `help:"informed: factors of the prior's covariance, chosen among on the certified rows and paid for"`
+	_      struct{}  `range:">0:" want:"positive factors of the prior's covariance, such as 1,0.3,0.1" for:"training"`
+	Temper []float64 `json:"temper,omitempty" set:"temper" value:"LIST" rule:"1"`
 	// informed: Q is learnt on the certified rows by kl-pac; else it is the prior itself
 	Learn bool `json:"learn,omitzero"`
 
@@ -107,45 +121,69 @@ type Prior struct {
 
 // Promise is what the certificate speaks of.
 type Promise struct {
-	Loss string `json:"loss,omitzero"` // default "band" (see pacbayes.Kind)
-	// half-width of the loss, default 0.6; asymmetric: the width below y
-	Epsilon      float64 `json:"epsilon,omitzero"`
+	_    struct{} `help:"what is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (>ε|y|), scaled"`
+	_    struct{} `help:"(>ε sd of ŷ), asymmetric, clipped-absolute" default:"band"`
+	Loss string   `json:"loss,omitzero" set:"loss" value:"LOSS"` // see pacbayes.Kind
+	// half-width of the loss; asymmetric: the width below y. The default is of Reeb et al. 2018, Sect. 4.
+	Epsilon      float64 `json:"epsilon,omitzero" set:"epsilon" default:"0.6"`
 	EpsilonAbove float64 `json:"epsilon_above,omitzero"` // asymmetric loss only: the width above y
-	// of ε: sd (default), standard deviations of the target; raw: its own
-	Units string `json:"units,omitzero"`
-	// the certificate may fail with this probability, default 0.01
-	Delta float64 `json:"delta,omitzero"`
-	// the inequality; "": kl, of a posterior learnt from an informed prior maurer
-	Bound pacbayes.Inequality `json:"bound,omitzero"`
-	// to the mean's bound; "": direct where nothing is learnt on the certified rows, else twice
-	MeanBound pacbayes.Route `json:"mean_bound,omitzero"`
-	// of predictions for which a band is looked for; 0: none
-	Share float64 `json:"share,omitzero"`
-	// columns by which kinds of rows have bounds of their own, and sd, the model's own standard deviation
-	Slices      []string `json:"slices,omitempty"`
-	Curve       bool     `json:"curve,omitzero"`       // bound the misses of every half-width at once
-	Calibration float64  `json:"calibration,omitzero"` // share of the rows set aside for conformal intervals
+
+	_     struct{} `help:"units of ε: sd (standard deviations of the target) or raw (the target's own)" tier:"everyday"`
+	Units string   `json:"units,omitzero" set:"epsilon-units" value:"UNIT" values:"sd raw" default:"sd"`
+	_     struct{} `help:"the certificate may fail with this probability, over the draw of the certified rows"`
+	_     struct{} `range:"1e-300:<1" want:"a probability between 0 and 1, such as 0.01" default:"0.01" tier:"everyday"`
+	Delta float64  `json:"delta,omitzero" set:"delta" value:"P"`
+
+	_         struct{}            `help:"inequality of the certificate: kl, maurer, pinsker, split-kl, betting (fixed"`
+	_         struct{}            `help:"posteriors)" rule:"kl; maurer if learnt from an informed prior"`
+	Bound     pacbayes.Inequality `json:"bound,omitzero" set:"bound" value:"NAME"`
+	_         struct{}            `help:"bound on predictions: twice (a random draw's), direct (their own losses), both"`
+	_         struct{}            `values:"twice direct both" rule:"direct where it can be, else twice" for:"training"`
+	MeanBound pacbayes.Route      `json:"mean_bound,omitzero" set:"mean-bound" value:"ROUTE"`
+
+	_      struct{} `help:"also find the smallest band ±ε guaranteed for this share of predictions, as in 0.95; it"`
+	_      struct{} `help:"takes half of δ" value:"SHARE" tier:"everyday"`
+	Share  float64  `json:"share,omitzero" set:"promise"`
+	_      struct{} `help:"also bound the misses of kinds of rows, by columns or, as sd, by how sure the model is; they"`
+	_      struct{} `help:"take half of δ" for:"fit"`
+	Slices []string `json:"slices,omitempty" set:"slices" value:"COLS"`
+	_      struct{} `help:"bound every half-width at once, of a mean that is certified by its own misses, and the mean"`
+	_      struct{} `help:"absolute error" for:"fit"`
+	Curve  bool     `json:"curve,omitzero" set:"curve"`
+
+	_           struct{} `help:"rows for conformal intervals, which hold on average over draws of these and further rows"`
+	_           struct{} `help:"from the same source (exchangeable rows)" for:"training"`
+	_           struct{} `range:"0:<1" want:"a share in [0, 1)"`
+	Calibration float64  `json:"calibration,omitzero" set:"calibration-fraction" value:"SHARE"`
 }
 
-// Run is where training starts from, and what it tells and keeps.
+// Run is where training starts from, and what it tells and keeps. Flags alone have the defaults of its tags: options
+// keep what is zero here.
 type Run struct {
-	Seed     uint64 `json:"seed,omitzero"`     // of the hash that deals rows their roles, and of random starts
-	Restarts int    `json:"restarts,omitzero"` // starting points per kernel family; 0: 3 for a full GP, 1 for a sparse one
+	_    struct{} `help:"deals the rows their roles and draws random starts; same seed, same result" tier:"everyday"`
+	Seed uint64   `json:"seed,omitzero" set:"seed" value:"S" default:"0"`
 
-	Init *Params `json:"init,omitzero"`
-	// evidence: no training, condition on the rows at the parameters of Init
-	FixParameters bool `json:"fix_parameters,omitzero"`
-	// certified (default): the model that Fit makes; all: a sibling is to follow, by Model.Deliver
-	Deliver string `json:"deliver,omitzero"`
+	_        struct{} `help:"starting points per kernel family" rule:"3; sparse, cg, batches 1" for:"training"`
+	Restarts int      `json:"restarts,omitzero" set:"restarts" value:"N" range:"1:1000"`
+
+	Init          *Params  `json:"init,omitzero"`
+	_             struct{} `help:"evidence: no training, the full GP at the parameters of --init" for:"training"`
+	FixParameters bool     `json:"fix_parameters,omitzero" set:"fix-parameters"`
+
+	// by Model.Deliver, after the fit
+	_       struct{} `help:"all: also a sibling trained on all rows, which predicts better and has no certificate, as"`
+	_       struct{} `help:"OUT-all" values:"certified all" default:"certified" tier:"everyday" for:"fit"`
+	Deliver string   `json:"deliver,omitzero" set:"deliver" value:"WHICH"`
 
 	// Declared is the SHA-256 of the declaration that the fit follows, in hexadecimal, and Declaration that itself; see
 	// func Declared.
 	Declared    string `json:"declared,omitzero"`
 	Declaration []byte `json:"-"`
 
-	// Budget is how long training may take before no other kernel is begun; 0: as long as it takes. It is for choices on
-	// prior rows, and isn't kept: what a model was fitted with names the kernels that were tried.
-	Budget time.Duration `json:"-"`
+	// It is for choices on prior rows, and isn't kept: what a model was fitted with names the kernels that were tried.
+	_      struct{}      `help:"as 60s: of the kernels that are to be tried, begin none that would take training beyond"`
+	_      struct{}      `help:"this time" range:"0:" want:"a duration, such as 60s" for:"fit"`
+	Budget time.Duration `json:"-" set:"budget" value:"TIME"`
 
 	// Progress is told how training goes, from one goroutine at a time; it may be nil.
 	Progress func(Event) `json:"-"`

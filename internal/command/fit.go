@@ -145,7 +145,6 @@ func (f *fitFlags) promised(o *krigo.Options) (err error) {
 	case o.Data.Target == "":
 		return errors.New("--target is missing: name the column to predict")
 	}
-	p.Bound, p.MeanBound = pacbayes.Inequality(f.bound), pacbayes.Route(f.meanBound)
 	return nil
 }
 
@@ -200,7 +199,6 @@ func (f *fitFlags) unparse() {
 	if f.posterior = o.Method.Posterior; o.Prior.Learn {
 		f.posterior = "learnt"
 	}
-	f.bound, f.meanBound = string(o.Promise.Bound), string(o.Promise.MeanBound)
 	f.scaling = cmp.Or(o.Data.Scaling, f.scaling)
 	if text, err := json.Marshal(o.Data.Declared); o.Data.Declared != nil && err == nil {
 		f.scaling = dataset.Declared + ":" + string(text)

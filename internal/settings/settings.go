@@ -8,11 +8,12 @@
 //	set      the setting's name, as a flag has it
 //	value    what stands for its value in help, as in --form F
 //	values   the words it takes
-//	range    the least and the most number, as in 1:512; 0 stands for the default
+//	range    the least and the most number, as in 1:512, or 0:<1 for numbers below 1; 0 stands for the default
+//	want     in words, what the range wants
 //	default  the value of a field that is zero
 //	rule     in words, a default that something else decides
 //	tier     everyday, if help shows the setting unasked
-//	for      training, if the setting matters to training alone
+//	for      training, if the setting matters to training alone; fit, if only to training that ends with a model
 //	zero     the word that the number 0 stands for
 //	help     a line of help; several are joined
 //
@@ -22,6 +23,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -35,15 +37,16 @@ import (
 
 // Setting is what tags say.
 type Setting struct {
-	Name, Value, Default, Rule, Help string
-	Values                           []string
-	Everyday, Training               bool
+	Name, Value, Default, Rule, Help, For string
+	Values                                []string
+	Everyday                              bool
 
 	Field string       // the Go field's name
 	Type  reflect.Type // and its type
 	zero  string
 	least string
 	most  string
+	want  string
 	index []int
 }
 
@@ -71,8 +74,8 @@ func of(t reflect.Type, index []int) (all []Setting) {
 		case is:
 			tags = append(tags, f.Tag)
 			s := Setting{Name: get("set"), Value: get("value"), Default: get("default"), Rule: get("rule"), Help: get("help"),
-				Values: strings.Fields(get("values")), Everyday: get("tier") == "everyday", Training: get("for") == "training",
-				Field: f.Name, Type: f.Type, zero: get("zero"), index: at}
+				Values: strings.Fields(get("values")), Everyday: get("tier") == "everyday", For: get("for"), Field: f.Name,
+				Type: f.Type, zero: get("zero"), want: get("want"), index: at}
 			s.least, s.most, _ = strings.Cut(get("range"), ":")
 			all, tags = append(all, s), nil
 		case f.Anonymous && f.Type.Kind() == reflect.Struct:
@@ -98,7 +101,7 @@ func Merge(structs ...any) (all []Setting) {
 				}
 			}
 			for to, from := range map[*string]string{&a.Value: s.Value, &a.Default: s.Default, &a.Rule: s.Rule,
-				&a.Help: s.Help, &a.zero: s.zero} {
+				&a.Help: s.Help, &a.For: s.For, &a.zero: s.zero, &a.want: s.want} {
 				if *to == "" {
 					*to = from
 				}
@@ -106,7 +109,7 @@ func Merge(structs ...any) (all []Setting) {
 			if !s.Word() && (s.least != a.least || s.most != a.most) {
 				a.least, a.most = "", "" // a range of each
 			}
-			a.Everyday, a.Training = a.Everyday || s.Everyday, a.Training || s.Training
+			a.Everyday = a.Everyday || s.Everyday
 		}
 	}
 	for i := range all { // what has a number isn't offered as a word
@@ -216,6 +219,9 @@ func (s Setting) fields(v any) (value, by reflect.Value) {
 // Pointer returns a pointer to the setting's field in the struct that v points to; nil if it has none, or two.
 func (s Setting) Pointer(v any) any {
 	if value, by := s.fields(v); value.IsValid() && !by.IsValid() {
+		if value.Kind() == reflect.String { // of a type of its own
+			return value.Addr().Convert(reflect.TypeFor[*string]()).Interface()
+		}
 		return value.Addr().Interface()
 	}
 	return nil
@@ -277,33 +283,50 @@ func Check(v any) (errs []error) {
 	return errs
 }
 
-func (s Setting) check(f reflect.Value) []error {
+// CheckAll reports words too that a setting of the struct doesn't take.
+func CheckAll(v any) (wrong Faults) {
+	for _, s := range Of(v) {
+		if f := s.in(v); f.Kind() == reflect.String && !f.IsZero() {
+			wrong = append(wrong, OneOf(s.Name, f.String(), s.Values...)...)
+		}
+	}
+	return append(wrong, Check(v)...)
+}
+
+// check reports a number, or numbers of a list, out of the range.
+func (s Setting) check(f reflect.Value) (errs []error) {
 	if f.IsZero() {
 		return nil
 	}
-	switch f = reflect.Indirect(f); f.Kind() {
-	case reflect.Int:
-		return s.ranged(float64(f.Int()), strconv.FormatInt(f.Int(), 10))
-	case reflect.Float64:
-		return s.ranged(f.Float(), fmt.Sprint(f.Float()))
+	switch f = reflect.Indirect(f); {
+	case f.CanInt():
+		return s.ranged(float64(f.Int()), f)
+	case f.CanFloat():
+		return s.ranged(f.Float(), f)
+	case f.Kind() == reflect.Slice && f.Type().Elem().Kind() == reflect.Float64:
+		for _, v := range f.Seq2() {
+			errs = append(errs, s.ranged(v.Float(), v)...)
+		}
 	}
-	return nil
+	return errs
 }
 
-// ranged reports x, which is written as text, out of the range.
-func (s Setting) ranged(x float64, text string) []error {
-	want := s.least + " to " + s.most
-	if s.most == "" {
-		want = s.least + " or more"
-	}
-	least, most := s.end(s.least, math.Inf(-1)), s.end(s.most, math.Inf(1))
-	if x >= least && x <= most {
+// ranged reports x, which is the number v, out of the range.
+func (s Setting) ranged(x float64, v reflect.Value) []error {
+	most, below := strings.CutPrefix(s.most, "<")
+	least, above := strings.CutPrefix(s.least, ">")
+	from, to := s.end(least, -math.MaxFloat64), s.end(most, math.MaxFloat64)
+	if x >= from && x <= to && !(above && x == from) && !(below && x == to) {
 		return nil
 	}
-	return []error{fmt.Errorf("%s %s: want %s", s.Name, text, want)}
+	want := least + " to " + most
+	if most == "" {
+		want = least + " or more"
+	}
+	return []error{fmt.Errorf("%s %v: want %s", s.Name, v, cmp.Or(s.want, want))}
 }
 
-// end is an end of the range; without one it is open.
+// end is an end of the range; without one every finite number is in it.
 func (s Setting) end(text string, open float64) float64 {
 	if text == "" {
 		return open
@@ -322,4 +345,14 @@ func OneOf(setting, v string, names ...string) []error {
 	}
 	return []error{fmt.Errorf("%s %q: want one of %s%s", setting, v, strings.Join(names, ", "),
 		spelling.DidYouMean(v, names))}
+}
+
+// Faults are what is wrong with settings.
+type Faults []error
+
+// If reports a fault where there is one.
+func (f *Faults) If(wrong bool, format string, args ...any) {
+	if wrong {
+		*f = append(*f, fmt.Errorf(format, args...))
+	}
 }

@@ -38,7 +38,7 @@ func TestMerge(t *testing.T) {
 	}
 	rows, size, form, rate := Named(all, "rows"), Named(all, "size"), Named(all, "form"), Named(all, "rate")
 	if strings.Join(names, " ") != "rows size form rate fixed list" || Named(all, "By") != nil ||
-		rows.Help != "rows and columns" || rows.Rule != "many" || !rows.Training || rows.Everyday || rows.Field != "Rows" ||
+		rows.Help != "rows and columns" || rows.Rule != "many" || rows.For != "training" || rows.Everyday || rows.Field != "Rows" ||
 		strings.Join(size.Values, " ") != "auto" || size.Base().Kind() != reflect.Int ||
 		strings.Join(form.Values, " ") != "a b c" || form.Default != "b" || form.Help != "the form" || !form.Everyday {
 		t.Errorf("%q\n%+v", names, all)
