@@ -48,8 +48,9 @@ type Data struct {
 	_           struct{} `help:"others)" value:"HOW" values:"refuse mean" default:"refuse" tier:"everyday"`
 	Missing     string   `json:"missing,omitzero" set:"missing"`
 
-	_        struct{}         `values:"prior-rows declared all-rows" default:"prior-rows"`
-	Scaling  string           `json:"scaling,omitzero" set:"scaling"`
+	_        struct{}         `help:"what standardises the columns: prior-rows, declared:FILE, or all-rows (the bound is a"`
+	_        struct{}         `help:"heuristic then)" values:"prior-rows declared all-rows" default:"prior-rows"`
+	Scaling  string           `json:"scaling,omitzero" set:"scaling" value:"HOW"`
 	Declared *dataset.Scaling `json:"declared,omitzero"` // the constants, if Scaling is declared
 
 	_     struct{} `help:"roles of rows: random (by the seed and what rows hold), or last (a backtest on the last rows,"`
@@ -68,7 +69,8 @@ type Data struct {
 // Kernel is the prior's covariance function and mean.
 type Kernel struct {
 	// see kernel.Parse; several, with commas between them, are tried, as by auto
-	Expression string `json:"expression,omitzero" set:"kernel" default:"se"`
+	_          struct{} `help:"; sums, products (\"se+linear*rq\"); lists \"se,rq\"; auto" rule:"auto, or se" default:"se"`
+	Expression string   `json:"expression,omitzero" set:"kernel" value:"K" tier:"everyday" for:"training"`
 
 	// At a few hundred rows ARD's grid penalty often costs more than it gains, so that auto is a prior grid's default.
 	_   struct{} `help:"one lengthscale an input: on, off, or auto (both are tried, and the choice is paid for with ln 2)"`
@@ -124,9 +126,10 @@ type Promise struct {
 	_    struct{} `help:"what is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (>ε|y|), scaled"`
 	_    struct{} `help:"(>ε sd of ŷ), asymmetric, clipped-absolute" default:"band"`
 	Loss string   `json:"loss,omitzero" set:"loss" value:"LOSS"` // see pacbayes.Kind
-	// half-width of the loss; asymmetric: the width below y. The default is of Reeb et al. 2018, Sect. 4.
-	Epsilon      float64 `json:"epsilon,omitzero" set:"epsilon" default:"0.6"`
-	EpsilonAbove float64 `json:"epsilon_above,omitzero"` // asymmetric loss only: the width above y
+	// The width below y, if that above is another. The default is of Reeb et al. 2018, Sect. 4.
+	_            struct{} `help:"half-width ε of the loss; below:above for the asymmetric one, as in 0.4:0.8"`
+	Epsilon      float64  `json:"epsilon,omitzero" set:"epsilon" value:"E" default:"0.6" tier:"everyday"`
+	EpsilonAbove float64  `json:"epsilon_above,omitzero"` // asymmetric loss only: the width above y
 
 	_     struct{} `help:"units of ε: sd (standard deviations of the target) or raw (the target's own)" tier:"everyday"`
 	Units string   `json:"units,omitzero" set:"epsilon-units" value:"UNIT" values:"sd raw" default:"sd"`

@@ -83,16 +83,25 @@ func flagOf(s settings.Setting, to any) cliFlag {
 	return flag
 }
 
-// ofOptions has a flag for every option that says all there is to it.
+// ofOptions has a flag for every option that says all there is to it, but for what registers hold and flags parse.
 func (f *fitFlags) ofOptions() (all []cliFlag) {
-	o, registered := &f.options, map[string][]string{"loss": lossNames(), "bound": inequalities()}
+	o := &f.options
 	for _, of := range []any{&o.Data, &o.Kernel, &o.Prior, &o.Promise, &o.Run} {
 		for _, s := range settings.Of(of) {
-			if s.Help != "" {
-				flag := flagOf(s, s.Pointer(of))
-				flag.values = append(flag.values, registered[s.Name]...)
-				all = append(all, flag)
+			flag := flagOf(s, s.Pointer(of))
+			switch s.Name {
+			case "kernel":
+				flag.values, flag.help = append(kernel.Names(), "auto"), strings.Join(kernel.Names(), ", ")+flag.help
+			case "loss":
+				flag.values = lossNames()
+			case "bound":
+				flag.values = inequalities()
+			case "epsilon": // or below:above
+				flag.to, flag.of = &f.epsilon, "fit evaluate"
+			case "scaling": // or declared:FILE
+				flag.to, flag.values = &f.scaling, []string{dataset.PriorRows, dataset.Declared + ":", dataset.AllRows}
 			}
+			all = append(all, flag)
 		}
 	}
 	return all
@@ -139,9 +148,6 @@ func (f *fitFlags) own() []cliFlag {
 		{name: "duplicates", value: "HOW", def: "keep", to: &f.duplicates, values: []string{"keep", "drop", "group"},
 			help: "rows that repeat others: keep; drop (equal in all cells); group (equal inputs and target count once in " +
 				"the certificate)"},
-		{name: "scaling", value: "HOW", def: dataset.PriorRows, to: &f.scaling,
-			values: []string{dataset.PriorRows, dataset.Declared + ":", dataset.AllRows},
-			help:   "what standardises the columns: prior-rows, declared:FILE, or all-rows (the bound is a heuristic then)"},
 		{name: "no-standardise", to: &f.noStandardise,
 			help: "use the columns as they are: declared constants 0 and 1"},
 		{name: "splits", value: "K", def: "5", to: &f.splits, of: "compare",
@@ -152,9 +158,6 @@ func (f *fitFlags) own() []cliFlag {
 			help: "score on the rows of this file instead"},
 		{name: "params", everyday: true, value: "FILE", to: &f.params, endings: []string{"json"}, of: "evaluate",
 			help: "JSON file with the parameters (required)"},
-		{name: "kernel", everyday: true, value: "K", rule: "auto, or se", to: &o.Kernel.Expression,
-			values: append(kernel.Names(), "auto"), of: "fit compare",
-			help: strings.Join(kernel.Names(), ", ") + `; sums, products ("se+linear*rq"); lists "se,rq"; auto`},
 		{name: "objective", everyday: true, value: "NAME", rule: "by prior and rows", to: &o.Method.Name,
 			values: method.Names(), of: "fit compare", help: "what training minimises: " + methods()},
 		{name: "objective", everyday: true, value: "NAME", rule: method.KLPACName, to: &o.Method.Name,
@@ -166,8 +169,6 @@ func (f *fitFlags) own() []cliFlag {
 		{name: "grid", value: "L,DIGITS", def: "6,2", to: &f.grid,
 			help: "log-parameters are decimals of so many digits in [−L, L]; L,mixed: 0 to 2 digits, few lengthscales, paid " +
 				"for"},
-		{name: "epsilon", everyday: true, value: "E", def: "0.6", to: &f.epsilon, of: "fit evaluate",
-			help: "half-width ε of the loss; below:above for the asymmetric one, as in 0.4:0.8"},
 		{name: "epsilon", everyday: true, value: "LIST", def: "0.6", to: &f.epsilon, of: "compare",
 			help: "half-widths ε of the loss; below:above for the asymmetric one, as in 0.4:0.8"},
 		{name: "out", everyday: true, value: "FILE", rule: "DATA's name with .krigo", to: &f.out,
