@@ -12,7 +12,7 @@ import (
 // byCG is an evidence by conjugate gradients.
 type byCG struct {
 	*objective.IterativeEvidence
-	task    Task
+	plain
 	descent Descent
 }
 
@@ -22,12 +22,6 @@ var _ Problem = (*byCG)(nil)
 func (p *byCG) Diagnostics() Diagnostics {
 	return Diagnostics{StandardError: &p.StandardError, GradientErrors: p.GradientErrors}
 }
-
-// Box implements Problem.
-func (p *byCG) Box(x []float64) train.Bounds { return p.task.box(x, true) }
-
-// Start implements Problem.
-func (p *byCG) Start(x []float64) ([]float64, error) { return x, nil }
 
 // Posterior implements Problem.
 func (p *byCG) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {

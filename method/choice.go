@@ -16,7 +16,8 @@ import (
 )
 
 // Choice is a method by its name, or none yet, with what is asked of it. The structs of methods say what their settings
-// mean, which values they take and their defaults; here the zero value of a field means that it isn't asked for.
+// mean, which values they take and their defaults; here the zero value of a field means that it isn't asked for. krigo's
+// own settings have fields since they are asked for before there is a method, and since Go then checks their names.
 type Choice struct {
 	Name string `json:"name,omitzero"` // one of Names
 
@@ -62,46 +63,35 @@ func (c Choice) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > 2 {
-		text = append(text[:len(text)-1], ',')
-	} else {
-		text = text[:1]
+	if text = text[:len(text)-1]; len(text) > 1 {
+		text = append(text, ',')
 	}
 	return append(text, own[1:]...), nil
 }
 
 // UnmarshalJSON refuses what no method has.
 func (c *Choice) UnmarshalJSON(text []byte) error {
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(text, &all); err != nil {
-		return err
-	}
+	type fields Choice
+	var own map[string]json.RawMessage
 	*c = Choice{}
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if err := c.decode(key, all[key]); err != nil {
-			return fmt.Errorf("method: %w", err)
+	if err := errors.Join(json.Unmarshal(text, &own), json.Unmarshal(text, (*fields)(c))); err != nil {
+		return fmt.Errorf("method: %w", err)
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[fields]()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		delete(own, name)
+	}
+	for _, key := range slices.Sorted(maps.Keys(own)) {
+		s := settings.Named(described(), strings.ReplaceAll(key, "_", "-"))
+		if s == nil {
+			return fmt.Errorf("method: unknown field %q", key)
 		}
-	}
-	return nil
-}
-
-// decode reads what stands under a key.
-func (c *Choice) decode(key string, text json.RawMessage) error {
-	fields := reflect.ValueOf(c).Elem()
-	for i := range fields.NumField() {
-		if name, _, _ := strings.Cut(fields.Type().Field(i).Tag.Get("json"), ","); name == key && name != "-" {
-			return json.Unmarshal(text, fields.Field(i).Addr().Interface())
+		v := reflect.New(s.Type)
+		if err := json.Unmarshal(own[key], v.Interface()); err != nil {
+			return fmt.Errorf("method: %s: %w", s.Name, err)
 		}
+		c.give(*s, v.Elem().Interface())
 	}
-	s := settings.Named(described(), strings.ReplaceAll(key, "_", "-"))
-	if s == nil {
-		return fmt.Errorf("unknown field %q", key)
-	}
-	v := reflect.New(s.Type)
-	if err := json.Unmarshal(text, v.Interface()); err != nil {
-		return fmt.Errorf("%s: %w", s.Name, err)
-	}
-	c.give(*s, v.Elem().Interface())
 	return nil
 }
 
@@ -110,18 +100,18 @@ func has(c Choice, field string) bool { return reflect.ValueOf(c).FieldByName(fi
 // Set asks for a setting in the words of a flag.
 func (c *Choice) Set(name, text string) error {
 	s := settings.Named(described(), name)
-	if s == nil {
+	switch {
+	case s == nil:
 		return fmt.Errorf("no method has a setting %s", name)
-	}
-	if has(*c, s.Field) {
+	case has(*c, s.Field):
 		return s.Set(c, text)
 	}
 	v := reflect.New(s.Type)
-	if err := s.Parse(v.Interface(), text); err != nil {
-		return err
+	err := s.Parse(v.Interface(), text)
+	if err == nil {
+		c.give(*s, v.Elem().Interface())
 	}
-	c.give(*s, v.Elem().Interface())
-	return nil
+	return err
 }
 
 // Text is what Set would be given to ask for a setting; "" if it isn't asked for.
@@ -138,12 +128,9 @@ func (c *Choice) Text(name string) string {
 
 // give asks for a setting that has no field. A copy of the choice doesn't change.
 func (c *Choice) give(s settings.Setting, value any) {
-	own := map[string]any{s.Key(): value}
-	for key, v := range c.Own {
-		if key != s.Key() {
-			own[key] = v
-		}
-	}
+	own := map[string]any{}
+	maps.Copy(own, c.Own)
+	own[s.Key()] = value
 	c.Own = own
 }
 
@@ -317,7 +304,8 @@ func (c Choice) FromFile() Choice {
 var afterwards = []string{"Posterior", "AlphaBy", "InducingInit", "FixInducing"}
 
 // Check reports all that is wrong with a choice whose defaults are filled in.
-func (c Choice) Check(use Use) (errs []error) {
+func (c Choice) Check(use Use) []error {
+	var wrong settings.Faults
 	k, known := Find(c.Name)
 	if !known {
 		return settings.OneOf("objective", c.Name, Names()...)
@@ -328,39 +316,34 @@ func (c Choice) Check(use Use) (errs []error) {
 		said := name == "Name" || name == "Own" || v.IsZero() || reflect.DeepEqual(v.Interface(),
 			reflect.ValueOf(neutral).Field(i).Interface()) || name == "InducingBy" && c.Full() // which the size decides
 		if !said {
-			errs = append(errs, c.checkSetting(name, v, use)...)
+			wrong = append(wrong, c.checkSetting(name, v, use)...)
 		}
 	}
 	for key, v := range c.Own {
 		s := settings.Named(described(), strings.ReplaceAll(key, "_", "-"))
 		if s == nil || reflect.TypeOf(v) != s.Type {
-			errs = append(errs, fmt.Errorf("%s: no method has such a setting of type %T", key, v))
+			wrong = append(wrong, fmt.Errorf("%s: no method has such a setting of type %T", key, v))
 		} else {
-			errs = append(errs, c.checkSetting(s.Field, reflect.ValueOf(v), use)...)
+			wrong = append(wrong, c.checkSetting(s.Field, reflect.ValueOf(v), use)...)
 		}
 	}
 	own := c.own()
-	errs = append(errs, settings.Check(own)...)
+	wrong = append(wrong, settings.Check(own)...)
 	if m, ok := own.(interface{ Check(Use) []error }); ok {
-		errs = append(errs, m.Check(use)...)
+		wrong = append(wrong, m.Check(use)...)
 	}
-	refuse := func(wrong bool, format string, args ...any) {
-		if wrong {
-			errs = append(errs, fmt.Errorf(format, args...))
-		}
-	}
-	refuse(c.InducingBy != "" && c.Inducing > 0, "inducing: the number %d and the rule %s exclude each other", c.Inducing,
+	wrong.If(c.InducingBy != "" && c.Inducing > 0, "inducing: the number %d and the rule %s exclude each other", c.Inducing,
 		c.InducingBy)
-	refuse(c.Full() && k.Size == SparseOnly && !c.Free(),
+	wrong.If(c.Full() && k.Size == SparseOnly && !c.Free(),
 		"objective %q with a full GP: full GPs have the objectives %s, and no inducing inputs", c.Name,
 		list(func(k Kind) bool { return k.Size != SparseOnly }))
-	refuse(c.Free() && c.Full(), "posterior free with a full GP: a free-form posterior stands on inducing inputs")
-	refuse(c.Learns() && (c.Posterior == "fitc" || c.Full()),
+	wrong.If(c.Free() && c.Full(), "posterior free with a full GP: a free-form posterior stands on inducing inputs")
+	wrong.If(c.Learns() && (c.Posterior == "fitc" || c.Full()),
 		"alpha learn: a full GP and posterior fitc have no α to learn")
-	refuse(use.Given && !k.Exact, "fix-parameters is for the evidence; %s has another way", c.Name)
-	refuse(c.asksForBatches() && c.hasBatches() && c.Optimizer != "" && !c.OnBatches(),
+	wrong.If(use.Given && !k.Exact, "fix-parameters is for the evidence; %s has another way", c.Name)
+	wrong.If(c.asksForBatches() && c.hasBatches() && c.Optimizer != "" && !c.OnBatches(),
 		"batch, batches and learning-rate are adam's and sgd's: %s takes all rows in every step", c.Optimizer)
-	return errs
+	return wrong
 }
 
 // checkSetting reports a setting, or a word for it, that neither the method has nor what is learnt after it.

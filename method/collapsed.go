@@ -3,7 +3,6 @@ package method
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/krigo-gp/krigo/finding"
@@ -30,15 +29,12 @@ func (m *Evidence) Complete() {
 
 // Check reports settings that don't go together.
 func (m Evidence) Check(use Use) []error {
-	errs := m.checkSteps(m.Optimizer, use)
-	if m.Hyperprior == "weak" && (m.Solver == posterior.ByCG || m.OnBatches()) {
-		errs = append(errs, errors.New("hyperprior weak: the evidence has it neither on batches nor by conjugate gradients"))
-	}
-	if m.Solver == posterior.ByNearest && !use.Given && !m.OnBatches() {
-		errs = append(errs, errors.New("solver nearest predicts and can't train: it needs fix-parameters, or training on "+
-			"batches"))
-	}
-	return errs
+	wrong := m.checkSteps(m.Optimizer, use)
+	wrong.If(m.Hyperprior == "weak" && (m.Solver == posterior.ByCG || m.OnBatches()),
+		"hyperprior weak: the evidence has it neither on batches nor by conjugate gradients")
+	wrong.If(m.Solver == posterior.ByNearest && !use.Given && !m.OnBatches(),
+		"solver nearest predicts and can't train: it needs fix-parameters, or training on batches")
+	return wrong
 }
 
 // Bind implements Method. On batches it is the Rényi GP's objective at α = 0.
@@ -52,20 +48,20 @@ func (m Evidence) Bind(t Task) Problem {
 		if t.GradientErrors {
 			e.GradientErrors = make([]float64, e.Dim())
 		}
-		return &byCG{e, t, m.Descent()}
+		return &byCG{e, plain{t}, m.Descent()}
 	}
 	full := t.full(&objective.Evidence{})
 	if m.Hyperprior == "weak" {
 		weak := mode{full, weakFor(t)}
-		return &marginal{&collapsed{named: weak, task: t, descent: m.Descent()}, weak}
+		return &marginal{&collapsed{named: weak, plain: plain{t}, descent: m.Descent()}, weak}
 	}
-	return &collapsed{named: full, task: t, descent: m.Descent()}
+	return &collapsed{named: full, plain: plain{t}, descent: m.Descent()}
 }
 
 // FullGP is the problem of a full GP that is trained by o, with the evidence's parameters, box, start and posterior.
 // A method with an objective of its own returns it from Bind.
 func (t Task) FullGP(o objective.Exact, d Descent) Problem {
-	return &collapsed{named: t.full(o), task: t, descent: d}
+	return &collapsed{named: t.full(o), plain: plain{t}, descent: d}
 }
 
 // full is a full GP's problem.
@@ -95,7 +91,7 @@ var _ Method = PAC{}
 // Bind implements Method.
 func (m PAC) Bind(t Task) Problem {
 	learn := m.AlphaBy == "learn"
-	c := &collapsed{task: t, descent: m.Descent(), alpha: m.Alpha, learnAlpha: learn && t.M > 0,
+	c := &collapsed{plain: plain{t}, descent: m.Descent(), alpha: m.Alpha, learnAlpha: learn && t.M > 0,
 		fitc: m.Posterior == "fitc"}
 	if t.M == 0 {
 		c.named = t.full(&objective.PAC{Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale, Penalty: t.Penalty})
@@ -124,7 +120,7 @@ var _ Method = Collapsed{}
 func (m Collapsed) Bind(t Task) Problem {
 	sparse := t.Sparse()
 	sparse.Objective = m.Objective
-	return &collapsed{named: sparse, sparse: sparse, task: t, descent: m.Descent(), alpha: m.Alpha,
+	return &collapsed{named: sparse, sparse: sparse, plain: plain{t}, descent: m.Descent(), alpha: m.Alpha,
 		fitc: m.Posterior == "fitc"}
 }
 
@@ -158,8 +154,8 @@ type named interface {
 // collapsed is a problem whose Q is a function of [θ, β, ln σ_n², Z], and of α where that is learnt.
 type collapsed struct {
 	named
-	sparse     *objective.SparseProblem // the same; nil of a full GP
-	task       Task
+	sparse *objective.SparseProblem // the same; nil of a full GP
+	plain
 	descent    Descent
 	alpha      float64
 	learnAlpha bool
@@ -178,15 +174,12 @@ func (c *collapsed) Diagnostics() (d Diagnostics) {
 
 // Box implements Problem.
 func (c *collapsed) Box(x []float64) train.Bounds {
-	b := c.task.box(x, true)
+	b := c.plain.Box(x)
 	if c.learnAlpha {
 		b.Lower[len(x)-1], b.Upper[len(x)-1] = 0, 1
 	}
 	return b
 }
-
-// Start implements Problem.
-func (c *collapsed) Start(x []float64) ([]float64, error) { return x, nil }
 
 // Minimize implements Problem.
 func (c *collapsed) Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error) {

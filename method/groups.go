@@ -1,8 +1,7 @@
 package method
 
 import (
-	"fmt"
-
+	"github.com/krigo-gp/krigo/internal/settings"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -110,11 +109,10 @@ type Solved struct {
 }
 
 // checkSteps reports optimisers that can't train by conjugate gradients.
-func (s Solved) checkSteps(optimizer string, use Use) (errs []error) {
-	if s.Solver == posterior.ByCG && optimizer == "mma" && !use.Given {
-		errs = append(errs, fmt.Errorf("optimizer mma with solver cg: training by conjugate gradients is by lbfgs"))
-	}
-	return errs
+func (s Solved) checkSteps(optimizer string, use Use) (wrong settings.Faults) {
+	wrong.If(s.Solver == posterior.ByCG && optimizer == "mma" && !use.Given,
+		"optimizer mma with solver cg: training by conjugate gradients is by lbfgs")
+	return wrong
 }
 
 // MAP is the prior density of hyperparameters: weak is a wide one of lengthscales and noise variance, so that training

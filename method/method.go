@@ -81,6 +81,15 @@ type Problem interface {
 	Diagnostics() Diagnostics
 }
 
+// plain is what problems whose parameters are [θ, β, ln σ_n², Z] have in common.
+type plain struct{ task Task }
+
+// Box implements Problem.
+func (p plain) Box(x []float64) train.Bounds { return p.task.box(x, true) }
+
+// Start implements Problem.
+func (plain) Start(x []float64) ([]float64, error) { return x, nil }
+
 // Diagnostics are what a problem knows besides its value. The zero value of a field says that there is none.
 type Diagnostics struct {
 	Jitter         float64   // added to the diagonal of K_ZZ

@@ -72,7 +72,7 @@ func (m Nearest) Bind(t Task) Problem {
 	}
 	p := &nearest{NearestProblem: &objective.NearestProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.All,
 		Neighbours: m.Neighbours, Vecchia: m.Form == "vecchia", Term: term, Scale: t.Scale, Seed: t.Seed, Terms: MaxTerms,
-		Ranks: t.Ranks}, task: t, method: m}
+		Ranks: t.Ranks}, plain: plain{t}, method: m}
 	if m.Hyperprior == "weak" {
 		p.weak = weakFor(t)
 	}
@@ -82,7 +82,7 @@ func (m Nearest) Bind(t Task) Problem {
 // nearest is a nearest-neighbour conditional density.
 type nearest struct {
 	*objective.NearestProblem
-	task   Task
+	plain
 	method Nearest
 	weak   weak
 }
@@ -110,12 +110,6 @@ func (p *nearest) withPrior(x, gradient []float64) func(v float64, err error) (f
 
 // Diagnostics implements Problem.
 func (p *nearest) Diagnostics() Diagnostics { return Diagnostics{} }
-
-// Box implements Problem.
-func (p *nearest) Box(x []float64) train.Bounds { return p.task.box(x, true) }
-
-// Start implements Problem.
-func (p *nearest) Start(x []float64) ([]float64, error) { return x, nil }
 
 // Minimize trains from x = [θ, β, ln σ_n²].
 func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error) {

@@ -3,7 +3,6 @@ package method
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -78,7 +77,7 @@ type Renyi struct {
 	AlphaBy string    `set:"alpha" values:"cv"`
 	_       struct{}  `help:"renyi: the α that --alpha cv chooses from by predictions for left-out thirds"`
 	_       struct{}  `value:"LIST" values:"0 0.25 0.5 0.75 1" rule:"0,0.25,0.5,0.75,1"`
-	Alphas  []float64 `set:"alphas" for:"training"`
+	Alphas  []float64 `set:"alphas" range:"0:1" want:"numbers from 0 to 1, such as 0,0.5,1" for:"training"`
 	_       struct{}  `help:"renyi: how α falls from 0.99 to 0 (on batches in a fifth of the steps): linear, cosine,"`
 	_       struct{}  `help:"geometric; none: --alpha stays"`
 	Anneal  string    `set:"anneal" value:"HOW" values:"linear cosine geometric none" rule:"linear" for:"training"`
@@ -102,30 +101,21 @@ func (m *Renyi) Complete() {
 
 // Check reports an α, a schedule and a solver that don't go together.
 func (m Renyi) Check(use Use) []error {
-	errs := m.checkSteps(m.Optimizer, use)
-	refuse := func(wrong bool, format string, args ...any) {
-		if wrong {
-			errs = append(errs, fmt.Errorf(format, args...))
-		}
-	}
+	wrong := m.checkSteps(m.Optimizer, use)
 	cv, fixed := m.AlphaBy == "cv", m.Alpha != nil || m.AlphaBy == "cv"
-	refuse(m.Alpha != nil && cv, "alpha: a number and cv exclude each other")
-	refuse(fixed && m.Anneal != "none", "anneal %s with a fixed α: leave alpha out, or anneal none", m.Anneal)
-	refuse(!fixed && m.Anneal == "none",
+	wrong.If(m.Alpha != nil && cv, "alpha: a number and cv exclude each other")
+	wrong.If(fixed && m.Anneal != "none", "anneal %s with a fixed α: leave alpha out, or anneal none", m.Anneal)
+	wrong.If(!fixed && m.Anneal == "none",
 		"anneal none: say which α stays with alpha (0 is the exact GP, 1 vfe), or alpha cv")
-	refuse(m.Alpha != nil && !(use.Evaluating || *m.Alpha >= 0) || m.Alpha != nil && !(*m.Alpha <= 1),
+	wrong.If(m.Alpha != nil && !(use.Evaluating || *m.Alpha >= 0) || m.Alpha != nil && !(*m.Alpha <= 1),
 		"alpha %v: want 0 ≤ α ≤ 1", m.alpha())
-	refuse(len(m.Alphas) > 0 && !cv, "alphas: they are what alpha cv chooses from: ask for it, or leave them out")
-	for i, a := range m.Alphas {
-		if !(a >= 0 && a <= 1) || slices.Contains(m.Alphas[:i], a) {
-			refuse(true, "alphas %v: want numbers from 0 to 1, each once, such as 0,0.5,1", m.Alphas)
-			break
-		}
-	}
+	wrong.If(len(m.Alphas) > 0 && !cv, "alphas: they are what alpha cv chooses from: ask for it, or leave them out")
+	wrong.If(len(slices.Compact(slices.Sorted(slices.Values(m.Alphas)))) < len(m.Alphas), "alphas %v: want each once",
+		m.Alphas)
 	byRows := m.Solver == posterior.ByCG || m.Solver == posterior.ByNearest
-	refuse(byRows && !(use.Evaluating && m.Solver == posterior.ByCG) && (cv || m.alpha() != 0),
+	wrong.If(byRows && !(use.Evaluating && m.Solver == posterior.ByCG) && (cv || m.alpha() != 0),
 		"solver cg and nearest condition the exact GP, with which renyi ends where α falls to 0: leave alpha out")
-	return errs
+	return wrong
 }
 
 // Estimated implements Estimable ("The Rényi Gaussian Process", Sect. 3.2).
@@ -148,11 +138,11 @@ func (m Renyi) schedule() func(share float64) float64 { return Anneals()[m.Annea
 func (m Renyi) Bind(t Task) Problem {
 	if m.byCG {
 		return &renyiByCG{&objective.IterativeRenyi{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, M: t.M,
-			Alpha: m.alpha(), Seed: t.Seed, Context: t.Context, Progress: t.Progress}, t, m}
+			Alpha: m.alpha(), Seed: t.Seed, Context: t.Context, Progress: t.Progress}, plain{t}, m}
 	}
 	p := &renyi{RenyiProblem: &objective.RenyiProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M,
 		MinJitter: t.MinJitter, Schedule: m.schedule(), Ranks: t.Ranks, Alpha: m.alpha()},
-		task: t, method: m}
+		plain: plain{t}, method: m}
 	if falls := m.schedule(); m.OnBatches() && falls != nil {
 		p.Schedule = func(share float64) float64 { return falls(min(share/annealShare, 1)) }
 	}
@@ -162,7 +152,7 @@ func (m Renyi) Bind(t Task) Problem {
 // renyi is an α-ELBO.
 type renyi struct {
 	*objective.RenyiProblem
-	task   Task
+	plain
 	method Renyi
 }
 
@@ -170,12 +160,6 @@ var _ Problem = (*renyi)(nil)
 
 // Diagnostics implements Problem.
 func (p *renyi) Diagnostics() Diagnostics { return Diagnostics{Jitter: p.Jitter, Bounds: p.Sandwich} }
-
-// Box implements Problem.
-func (p *renyi) Box(x []float64) train.Bounds { return p.task.box(x, true) }
-
-// Start implements Problem.
-func (p *renyi) Start(x []float64) ([]float64, error) { return x, nil }
 
 // Minimize trains from x0 = [θ, β, ln σ_n², Z].
 func (p *renyi) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Result, error) {
@@ -251,7 +235,7 @@ func (t Task) variational(x []float64, why finding.Finding) (*posterior.Posterio
 // renyiByCG is an α-ELBO that is estimated by conjugate gradients.
 type renyiByCG struct {
 	*objective.IterativeRenyi
-	task   Task
+	plain
 	method Renyi
 }
 
@@ -261,12 +245,6 @@ var _ Problem = (*renyiByCG)(nil)
 func (p *renyiByCG) Diagnostics() Diagnostics {
 	return Diagnostics{Jitter: p.Jitter, StandardError: &p.StandardError}
 }
-
-// Box implements Problem.
-func (p *renyiByCG) Box(x []float64) train.Bounds { return p.task.box(x, true) }
-
-// Start implements Problem.
-func (p *renyiByCG) Start(x []float64) ([]float64, error) { return x, nil }
 
 // Minimize trains from x0 = [θ, β, ln σ_n², Z].
 func (p *renyiByCG) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Result, error) {

@@ -219,21 +219,13 @@ type Batches struct {
 
 // settings are Adam's for n rows, with a method's defaults: rows of a batch, the rate of the first step, and steps.
 func (b Batches) settings(n int, seed uint64, rows int, rate float64, steps int) train.Adam {
-	a := train.Adam{Batch: b.Rows, LearningRate: b.Rate, Seed: seed, Plain: b.Plain, Nearest: b.Nearest}
-	if a.Batch == 0 {
-		a.Batch = rows
+	if b.Plain {
+		rate = defaultSGDRate
 	}
-	if a.LearningRate == 0 {
-		if a.LearningRate = rate; a.Plain {
-			a.LearningRate = defaultSGDRate
-		}
-	}
+	a := train.Adam{Batch: cmp.Or(b.Rows, rows), LearningRate: cmp.Or(b.Rate, rate), Seed: seed, Plain: b.Plain,
+		Nearest: b.Nearest}
 	batches := a.Batches(n)
-	epochs := b.Epochs
-	if epochs == 0 {
-		epochs = (steps + batches - 1) / batches
-	}
-	a.Steps = epochs * batches
+	a.Steps = cmp.Or(b.Epochs, (steps+batches-1)/batches) * batches
 	return a
 }
 
