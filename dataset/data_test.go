@@ -20,14 +20,12 @@ import (
 
 func read(t *testing.T, text string) *dataset.Table {
 	t.Helper()
-	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read())(t)
-	return table
+	return must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read())(t)
 }
 
 func regression(t *testing.T, text, target string) *dataset.Data {
 	t.Helper()
-	d := must.Get(read(t, text).Regression(target))(t)
-	return d
+	return must.Get(read(t, text).Regression(target))(t)
 }
 
 // dataOf is a regression problem with inputs x1, … and target y.
@@ -49,9 +47,7 @@ func dataOf(cols int, x, y []float64) *dataset.Data {
 func wantError(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("error %v\nwant one with %s", err, part)
-		}
+		must.Fail(t, err, part)
 	}
 }
 
@@ -75,13 +71,9 @@ func TestRegression(t *testing.T) {
 	table := read(t, "a,MEDV,b\n1,2,3\n4,5,6\n")
 	d := must.Get(table.Regression("MEDV"))(t)
 	x, y, err := d.Select(d.All())
-	if !slices.Equal(d.Inputs, []string{"a", "b"}) || !slices.Equal(x, []float64{1, 3, 4, 6}) ||
-		!slices.Equal(y, []float64{2, 5}) || err != nil {
-		t.Errorf("got %+v, %v, %v, %v", d, x, y, err)
-	}
-	if !slices.Equal(table.Names, []string{"a", "MEDV", "b"}) {
-		t.Errorf("the table changed: %v", table.Names)
-	}
+	must.Not(t, !slices.Equal(d.Inputs, []string{"a", "b"}) || !slices.Equal(x, []float64{1, 3, 4, 6}) ||
+		!slices.Equal(y, []float64{2, 5}) || err != nil, "got %+v, %v, %v, %v", d, x, y, err)
+	must.Not(t, !slices.Equal(table.Names, []string{"a", "MEDV", "b"}), "the table changed: %v", table.Names)
 	x, y, err = d.Select([]int{1, 0})
 	if err != nil || !slices.Equal(x, []float64{4, 6, 1, 3}) || !slices.Equal(y, []float64{5, 2}) {
 		t.Errorf("selected %v, %v", x, y)
@@ -135,9 +127,7 @@ func TestBlock(t *testing.T) {
 		t.Errorf("%d×%d, %v", n, cols, v.Err())
 	}
 	for _, c := range [][2]int{{3, 2}, {-1, 2}, {0, -1}, {0, 3}, {math.MaxInt, 2}} {
-		if v.Block(c[0], c[1], x, y) == nil {
-			t.Errorf("rows %v accepted", c)
-		}
+		must.Not(t, v.Block(c[0], c[1], x, y) == nil, "rows %v accepted", c)
 	}
 	v = d.Scaled([]int{0, 3}, dataset.Scaling{InputMean: []float64{1, 2}, InputScale: []float64{1e-300, 1},
 		TargetScale: 3})
@@ -162,9 +152,7 @@ func TestFindings(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := inspect.Findings(regression(t, c.text, "y"))
-			if err != nil || !reflect.DeepEqual(got, c.want) {
-				t.Errorf("got %q", got)
-			}
+			must.Not(t, err != nil || !reflect.DeepEqual(got, c.want), "got %q", got)
 		})
 	}
 }
@@ -189,10 +177,8 @@ func TestScalingOf(t *testing.T) {
 			d := dataOf(1, []float64{v[0], -77, v[1], v[2]}, []float64{1, 99, 2, 3})
 			s := must.Get(dataset.ScalingOf(d, []int{0, 2, 3}, dataset.PriorRows))(t)
 			near := func(got, want float64) bool { return math.Abs(got-want) <= 1e-15*math.Abs(want) }
-			if !near(s.InputMean[0], c.mean) || !near(s.InputScale[0], c.scale) || s.TargetMean != 2 ||
-				!near(s.TargetScale, root) || s.Source != dataset.PriorRows {
-				t.Errorf("got %+v", s)
-			}
+			must.Not(t, !near(s.InputMean[0], c.mean) || !near(s.InputScale[0], c.scale) || s.TargetMean != 2 ||
+				!near(s.TargetScale, root) || s.Source != dataset.PriorRows, "got %+v", s)
 		})
 	}
 	d := regression(t, "a,y\n1,5\n2,5\n3,6\n", "y")
@@ -220,12 +206,8 @@ func TestScalingApplies(t *testing.T) {
 	x, y := []float64{3, 0, 1, 15}, []float64{7, 3}
 	s.Inputs(x, x)
 	s.Target(y, y)
-	if !slices.Equal(x, []float64{1, -2, 0, 1}) || !slices.Equal(y, []float64{1, 0}) {
-		t.Errorf("scaled %v, %v", x, y)
-	}
-	if s.RawMean(1) != 7 || s.RawVariance(1) != 16 {
-		t.Errorf("raw mean %g, variance %g", s.RawMean(1), s.RawVariance(1))
-	}
+	must.Not(t, !slices.Equal(x, []float64{1, -2, 0, 1}) || !slices.Equal(y, []float64{1, 0}), "scaled %v, %v", x, y)
+	must.Not(t, s.RawMean(1) != 7 || s.RawVariance(1) != 16, "raw mean %g, variance %g", s.RawMean(1), s.RawVariance(1))
 	dataset.Identity(2).Inputs(x, []float64{3, 0, 1, 15})
 	if !slices.Equal(x, []float64{3, 0, 1, 15}) || dataset.Identity(2).RawMean(5) != 5 {
 		t.Error("the identity changes values")
@@ -306,14 +288,11 @@ func TestContractsPinned(t *testing.T) {
 
 func TestHashSees(t *testing.T) {
 	Hash := func(x, y []float64, rows []int, cols int) string {
-		h := must.Get(dataOf(cols, x, y).Hash(rows))(t)
-		return h
+		return must.Get(dataOf(cols, x, y).Hash(rows))(t)
 	}
 	x, y := []float64{1, 2, 3, 4, 5, 6}, []float64{0.1, 0.2, 0.3}
 	base := Hash(x, y, []int{0, 2}, 2)
-	if Hash(x, y, []int{2, 0}, 2) != base {
-		t.Error("the order of rows counts")
-	}
+	must.Not(t, Hash(x, y, []int{2, 0}, 2) != base, "the order of rows counts")
 	for j := range x {
 		changed := slices.Clone(x)
 		changed[j] = math.Nextafter(changed[j], 9)
@@ -321,10 +300,8 @@ func TestHashSees(t *testing.T) {
 			t.Errorf("input %d: counted should be %v", j, counted)
 		}
 	}
-	if Hash(x, []float64{0.1, 0.2, 0.4}, []int{0, 2}, 2) == base || Hash(x, y, []int{0, 1}, 2) == base ||
-		Hash(x, y, nil, 2) == Hash(x, y, nil, 1) {
-		t.Error("targets, rows or counts do not count")
-	}
+	must.Not(t, Hash(x, []float64{0.1, 0.2, 0.4}, []int{0, 2}, 2) == base || Hash(x, y, []int{0, 1}, 2) == base ||
+		Hash(x, y, nil, 2) == Hash(x, y, nil, 1), "targets, rows or counts do not count")
 }
 
 func TestDealByPosition(t *testing.T) {
@@ -332,9 +309,7 @@ func TestDealByPosition(t *testing.T) {
 	var all []int
 	for role, n := range []int{10, 20, 30, 40} {
 		rows := dataset.Roles{Of: roles}.Rows(dataset.Role(role))
-		if len(rows) != n || !slices.IsSorted(rows) {
-			t.Errorf("%d %s rows: %v", len(rows), dataset.Role(role), rows)
-		}
+		must.Not(t, len(rows) != n || !slices.IsSorted(rows), "%d %s rows: %v", len(rows), dataset.Role(role), rows)
 		all = append(all, rows...)
 	}
 	if slices.Sort(all); all[0] != 0 || all[99] != 99 {
@@ -345,9 +320,7 @@ func TestDealByPosition(t *testing.T) {
 		t.Error("test rows depend on the other counts")
 	}
 	other, _ = dataset.DealByPosition(100, 2, dataset.Counts{10, 20, 30})
-	if slices.Equal(roles, other) {
-		t.Error("the seed does not count")
-	}
+	must.Not(t, slices.Equal(roles, other), "the seed does not count")
 	if roles, err := dataset.DealByPosition(3, 1, dataset.Counts{0, 0, 3}); err != nil ||
 		len(dataset.Roles{Of: roles}.Rows(dataset.Certified)) != 0 {
 		t.Errorf("no certified rows: %v, %v", roles, err)
@@ -416,14 +389,10 @@ func TestDeal(t *testing.T) {
 	slices.Reverse(x2)
 	slices.Reverse(y2)
 	u2, roles2 := deal(x2, y2, 7, 6, 8, 20)
-	if !slices.Equal(content(x, y, roles), content(x2, y2, roles2)) || u.Hash != u2.Hash ||
-		u.HashOf(roles.Rows(dataset.Certified)) != u2.HashOf(roles2.Rows(dataset.Certified)) {
-		t.Error("the order of rows counts")
-	}
-	if u.HashOf(roles.Rows(dataset.Prior)) == u.HashOf(roles.Rows(dataset.Certified)) ||
-		u.HashOf(roles.Rows(dataset.Prior)) == u.Hash {
-		t.Error("the hash doesn't see which rows")
-	}
+	must.Not(t, !slices.Equal(content(x, y, roles), content(x2, y2, roles2)) || u.Hash != u2.Hash ||
+		u.HashOf(roles.Rows(dataset.Certified)) != u2.HashOf(roles2.Rows(dataset.Certified)), "the order of rows counts")
+	must.Not(t, u.HashOf(roles.Rows(dataset.Prior)) == u.HashOf(roles.Rows(dataset.Certified)) ||
+		u.HashOf(roles.Rows(dataset.Prior)) == u.Hash, "the hash doesn't see which rows")
 	if _, other := deal(x, y, 7, 6, 0, 0); !slices.Equal(other.Rows(dataset.Test), roles.Rows(dataset.Test)) {
 		t.Error("test rows depend on the other counts")
 	}

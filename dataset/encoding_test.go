@@ -59,10 +59,8 @@ func TestEncode(t *testing.T) {
 		1, 0, 0, 2, 0, 0, 1,
 		0, 0, 1, 2, 0, 0, 1,
 	}
-	if !slices.Equal(d.Inputs, roomInputs) || d.Cols != 7 || !slices.Equal(inputsOf(t, d), want) ||
-		d.Where(4) != "line 6" {
-		t.Errorf("%q, %v", d.Inputs, inputsOf(t, d))
-	}
+	must.Not(t, !slices.Equal(d.Inputs, roomInputs) || d.Cols != 7 || !slices.Equal(inputsOf(t, d), want) ||
+		d.Where(4) != "line 6", "%q, %v", d.Inputs, inputsOf(t, d))
 	x, y, err := d.Select([]int{5, 0, 1})
 	if err != nil || !slices.Equal(x, slices.Concat(want[35:], want[:14])) || !slices.Equal(y, []float64{60, 10, 20}) {
 		t.Errorf("%v, %v, %v", x, y, err)
@@ -110,18 +108,14 @@ func TestEncode(t *testing.T) {
 func TestEncodingOfPriorRows(t *testing.T) {
 	prior := strings.Join(strings.SplitAfter(rooms, "\n")[:4], "")
 	a, b := encoded(t, rooms), encoded(t, prior+"coal,1e9,99,4\nx,,y,5\n")
-	if !reflect.DeepEqual(a.Encoding, b.Encoding) {
-		t.Errorf("%v and %v", a.Encoding, b.Encoding)
-	}
+	must.Not(t, !reflect.DeepEqual(a.Encoding, b.Encoding), "%v and %v", a.Encoding, b.Encoding)
 	sa := must.Get(dataset.ScalingOf(a, []int{0, 1, 2}, dataset.PriorRows))(t)
 	if sb, err := dataset.ScalingOf(b, []int{0, 1, 2}, dataset.PriorRows); err != nil || !reflect.DeepEqual(sa, sb) {
 		t.Errorf("%+v and %+v, %v", sa, sb, err)
 	}
 	// 0 and 1 stay as they are; numbers are standardised with what was filled in.
-	if !slices.Equal(sa.InputMean, []float64{0, 0, 0, 2, 0, 0, 0}) ||
-		!slices.Equal(sa.InputScale, []float64{1, 1, 1, math.Sqrt(2. / 3), 1, 1, 1}) {
-		t.Errorf("%+v", sa)
-	}
+	must.Not(t, !slices.Equal(sa.InputMean, []float64{0, 0, 0, 2, 0, 0, 0}) ||
+		!slices.Equal(sa.InputScale, []float64{1, 1, 1, math.Sqrt(2. / 3), 1, 1, 1}), "%+v", sa)
 }
 
 // TestEncodedHash: hashes are of the cells: what becomes the same inputs is told apart, and
@@ -146,15 +140,11 @@ func TestEncodedHash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if of(changed) == of(d) {
-			t.Errorf("%q for %q has the same hash", to, from)
-		}
+		must.Not(t, of(changed) == of(d), "%q for %q has the same hash", to, from)
 	}
 	same, err := d.Encoding.Select(read(t, strings.NewReplacer("NA", "null", "3.0", "3", "zone,y",
 		"zone,y").Replace(rooms)), d.Inputs, "y")
-	if err != nil || of(same) != of(d) {
-		t.Errorf("written otherwise: %v", err)
-	}
+	must.Not(t, err != nil || of(same) != of(d), "written otherwise: %v", err)
 }
 
 // stored is a store of rows of three columns.
@@ -198,9 +188,7 @@ func TestEncodeDisk(t *testing.T) {
 	if answers[0] != answers[1] || !strings.Contains(answers[0], `kind by "-1", "0", "1", "other"; a`) {
 		t.Errorf("%.300s\n%.300s", answers[0], answers[1])
 	}
-	if disk.Values != nil {
-		t.Error("the table was loaded")
-	}
+	must.Not(t, disk.Values != nil, "the table was loaded")
 }
 
 // TestFills: without categories missing values are filled all the same.
@@ -290,9 +278,7 @@ func TestEncodeRefuses(t *testing.T) {
 	} {
 		table := must.Get(files.CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read())(t)
 		d, err := table.Encode(c.target, nil, dataset.Coding{Categorical: c.categorical, Missing: c.missing}, these(c.rows))
-		if d != nil {
-			t.Errorf("%q was encoded, want %s", c.text, c.want)
-		}
+		must.Not(t, d != nil, "%q was encoded, want %s", c.text, c.want)
 		wantError(t, inspect.Explain(err), c.want)
 	}
 }
@@ -303,8 +289,6 @@ func TestText(t *testing.T) {
 	for _, cell := range []string{"red", "b\xffd", "b\ufffdd", "1e1", " blue ", "b\xffd"} {
 		table.Append([]string{cell})
 	}
-	if !slices.Equal(table.Values, []float64{0, 1, 1, 2, 3, 1}) ||
-		!slices.Equal(table.Text[0], []string{"red", "b\ufffdd", "10", "blue"}) || table.Rows != 6 {
-		t.Errorf("%+v", table)
-	}
+	must.Not(t, !slices.Equal(table.Values, []float64{0, 1, 1, 2, 3, 1}) ||
+		!slices.Equal(table.Text[0], []string{"red", "b\ufffdd", "10", "blue"}) || table.Rows != 6, "%+v", table)
 }

@@ -55,9 +55,7 @@ func TestReading(t *testing.T) {
 		if err != nil {
 			v = math.NaN()
 		}
-		if v != c.want && (v == v || c.want == c.want) {
-			t.Errorf("%q by %+v: %v, want %v", c.cell, c.of, v, c.want)
-		}
+		must.Not(t, v != c.want && (v == v || c.want == c.want), "%q by %+v: %v, want %v", c.cell, c.of, v, c.want)
 	}
 	for _, c := range []struct {
 		of   dataset.Reading
@@ -86,8 +84,7 @@ func TestReading(t *testing.T) {
 func TestReadingOfTable(t *testing.T) {
 	read := func(of dataset.Reading, text string) *dataset.Table {
 		t.Helper()
-		table := must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv", As: of}.Read())(t)
-		return table
+		return must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv", As: of}.Read())(t)
 	}
 	german := dataset.Reading{Decimal: ",", Thousands: ".", Missing: []string{"k.A.", "-"}}
 	for _, text := range []string{"a;b\n1,5;2.000\nk.a.;-\n3,25;4\n", "a\tb\n1,5\t2.000\nk.A.\t-\n3,25\t4\n"} {
@@ -107,9 +104,7 @@ func TestReadingOfTable(t *testing.T) {
 	// The index of a DataFrame is none of the inputs, unless it is asked for.
 	table := read(dataset.Reading{}, ",a,y\n0,1,2\n1,3,4\n")
 	left, err := table.Leave(nil, nil, "y", "")
-	if err != nil || !slices.Equal(left, []string{"(index)"}) {
-		t.Errorf("%q left out, %v", left, err)
-	}
+	must.Not(t, err != nil || !slices.Equal(left, []string{"(index)"}), "%q left out, %v", left, err)
 	if left, err := table.Leave([]string{"*"}, nil, "y", ""); err != nil || len(left) > 0 {
 		t.Errorf("%q left out, %v", left, err)
 	}
@@ -193,14 +188,10 @@ func TestDates(t *testing.T) {
 	}
 	quarter := 2 * math.Pi * 0.25 / 7 // a quarter of the week's first day
 	for k, want := range []float64{4.25, 1, 1, 0, math.Sin(quarter), math.Cos(quarter)} {
-		if math.Abs(table.Values[k]-want) > 1e-12 {
-			t.Errorf("%s: %v, want %v", table.Names[k], table.Values[k], want)
-		}
+		must.Not(t, math.Abs(table.Values[k]-want) > 1e-12, "%s: %v, want %v", table.Names[k], table.Values[k], want)
 	}
 	for k, v := range table.Values[6:12] {
-		if (v != v) != (k != 1) {
-			t.Errorf("a missing date: %v", table.Values[6:12])
-		}
+		must.Not(t, (v != v) != (k != 1), "a missing date: %v", table.Values[6:12])
 	}
 	if form := table.Reading().Dates[0].Form; form != "ymd" {
 		t.Errorf("the form %q isn't kept", form)

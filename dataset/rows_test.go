@@ -27,9 +27,7 @@ func TestFromRows(t *testing.T) {
 		t.Error("data beside an error")
 	}
 	d, err = table.Unlabelled([]string{"a"})
-	if err != nil || !slices.Equal(inputsOf(t, d), []float64{1, 3, 5}) {
-		t.Errorf("%v, %v", d, err)
-	}
+	must.Not(t, err != nil || !slices.Equal(inputsOf(t, d), []float64{1, 3, 5}), "%v, %v", d, err)
 	for _, c := range []struct {
 		names []string
 		rows  [][]float64
@@ -178,9 +176,7 @@ func TestError(t *testing.T) {
 		x := make([]float64, 2)
 		err = d.Scaled(d.All(), s).Block(0, 2, x, nil)
 		var of *dataset.Error
-		if !errors.As(err, &of) || of.Line != want.Line || of.Row != want.Row || of.File != want.File {
-			t.Errorf("%v", err)
-		}
+		must.Not(t, !errors.As(err, &of) || of.Line != want.Line || of.Row != want.Row || of.File != want.File, "%v", err)
 		wantError(t, err, want.File+": ", "a value is so far from the others")
 	}
 }
@@ -215,8 +211,6 @@ func TestSeveralGoroutines(t *testing.T) {
 	}
 	wait.Wait()
 	for _, f := range found[1:] {
-		if f != found[0] {
-			t.Errorf("%s\n%s", f, found[0])
-		}
+		must.Not(t, f != found[0], "%s\n%s", f, found[0])
 	}
 }

@@ -33,9 +33,7 @@ func TestWords(t *testing.T) {
 		}
 		return true
 	})
-	if kinds != len(words) {
-		t.Errorf("%d kinds, words of %d", kinds, len(words))
-	}
+	must.Not(t, kinds != len(words), "%d kinds, words of %d", kinds, len(words))
 }
 
 // TestString: what findings are in words, a place of each sort among them.
@@ -120,9 +118,7 @@ func TestJSON(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &back)
 	}
-	if err != nil || !reflect.DeepEqual(back, all) {
-		t.Errorf("%s, %v", text, err)
-	}
+	must.Not(t, err != nil || !reflect.DeepEqual(back, all), "%s, %v", text, err)
 	const want = `[{"kind":"jitter","numbers":[1.7976931348623157e+308],"severity":"note"},` +
 		`{"kind":"constant_columns","subject":["a"],"numbers":[1],"severity":"warning"}]`
 	if told, err := json.Marshal(all.Tell()); err != nil || string(told) != want {

@@ -78,20 +78,14 @@ func TestDrawSeeded(t *testing.T) {
 		f.At(x, out)
 		f.At(x.RowRange(37, 47), some)
 		for i, v := range some {
-			if !(math.Abs(v-out[37+i]) <= 1e-12) {
-				t.Errorf("row %d: %v among others %v", i, v, out[37+i])
-			}
+			must.Not(t, !(math.Abs(v-out[37+i]) <= 1e-12), "row %d: %v among others %v", i, v, out[37+i])
 		}
 		if first == nil {
 			first = out
 		}
-		if !slices.Equal(out, first) {
-			t.Errorf("another function on %d cores", cores)
-		}
+		must.Not(t, !slices.Equal(out, first), "another function on %d cores", cores)
 	}
 	var posterior kernel.Kernel = &kernel.Conditional{Kernel: k, Theta: make([]float64, len(k.Params()))}
-	if _, err := kernel.At(kernel.Sum(kernel.Linear{}, posterior), []float64{0}).Draw(3, 9,
-		rand.New(rand.NewPCG(5, 5))); err == nil {
-		t.Error("random features of a posterior's covariance")
-	}
+	must.Refuse(kernel.At(kernel.Sum(kernel.Linear{}, posterior), []float64{0}).Draw(3, 9,
+		rand.New(rand.NewPCG(5, 5))))(t, "", "random features of a posterior's covariance")
 }

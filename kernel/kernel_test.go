@@ -60,8 +60,7 @@ func (g goldenKernel) build(t *testing.T, dim int) kernel.Kernel {
 	case "product":
 		return kernel.Product(parts...)
 	}
-	k := must.Get(kernel.Parse(g.Type, dim, g.ARD))(t)
-	return k
+	return must.Get(kernel.Parse(g.Type, dim, g.ARD))(t)
 }
 
 func TestGolden(t *testing.T) {
@@ -208,9 +207,7 @@ func TestManyInputs(t *testing.T) {
 		}
 	}
 	for p, w := range want {
-		if math.Abs(gradient[p]-w) > 1e-10 {
-			t.Errorf("gradient %v, want %v", gradient, want)
-		}
+		must.Not(t, math.Abs(gradient[p]-w) > 1e-10, "gradient %v, want %v", gradient, want)
 	}
 }
 
@@ -227,9 +224,7 @@ func TestParseErrors(t *testing.T) {
 		strings.Repeat("se+", 500) + "se":                        "more than 500 kernels",
 		strings.Repeat("(", 1<<20):                               "nested more than 15 deep",
 	} {
-		if _, err := kernel.Parse(expr, 2, false); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want one with %q", expr, err, want)
-		}
+		must.Refuse(kernel.Parse(expr, 2, false))(t, want, expr)
 	}
 }
 
@@ -274,9 +269,7 @@ func TestSpecRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, v := range back {
-		if math.Abs(v-theta[i]) > 1e-14 {
-			t.Errorf("parameter %d: %v became %v", i, theta[i], v)
-		}
+		must.Not(t, math.Abs(v-theta[i]) > 1e-14, "parameter %d: %v became %v", i, theta[i], v)
 	}
 	for _, bad := range []kernel.Spec{{Name: "se", Variance: 1, Lengthscales: []float64{1, 2}},
 		{Name: "se", Variance: -1, Lengthscales: []float64{1}},
@@ -305,18 +298,12 @@ func TestMeans(t *testing.T) {
 	x := matrixOf([][]float64{{1, 2}, {-1, 0.5}})
 	m := make([]float64, 2)
 	kernel.LinearMean{Dim: 2}.At([]float64{0.5, 2, -1}, x, m)
-	if m[0] != 0.5 || m[1] != -2 {
-		t.Errorf("linear mean %v", m)
-	}
+	must.Not(t, m[0] != 0.5 || m[1] != -2, "linear mean %v", m)
 	d := make([]float64, 3)
 	kernel.LinearMean{Dim: 2}.Pull(nil, x, []float64{3, 5}, d)
-	if d[0] != 8 || d[1] != -2 || d[2] != 8.5 {
-		t.Errorf("pull-back of the linear mean %v", d)
-	}
+	must.Not(t, d[0] != 8 || d[1] != -2 || d[2] != 8.5, "pull-back of the linear mean %v", d)
 	kernel.LinearMean{}.At([]float64{7}, x, m)
-	if m[0] != 7 || m[1] != 7 {
-		t.Errorf("constant mean %v", m)
-	}
+	must.Not(t, m[0] != 7 || m[1] != 7, "constant mean %v", m)
 }
 
 func BenchmarkFill(b *testing.B) {

@@ -27,9 +27,7 @@ func TestJoint(t *testing.T) {
 			theta[i] = rng.NormFloat64()
 		}
 		inverse, has := kernel.Joint(k, theta)
-		if has != ok {
-			t.Errorf("%s: %v", expr, has)
-		}
+		must.Not(t, has != ok, "%s: %v", expr, has)
 		if !has || expr == "matern32*matern12" {
 			continue
 		}

@@ -16,9 +16,7 @@ func TestParse(t *testing.T) {
 	for text, want := range map[string]int64{"4GiB": 4 << 30, "500MB": 5e8, "500 mb": 5e8, "1.5KiB": 1536, "17": 17,
 		"17B": 17, "2TiB": 2 << 40, "": 0, "GiB": 0, "0": 0, "-1GiB": 0, "4 gibibytes": 0, "NaN": 0, "inf": 0, "1e30": 0} {
 		got, err := Parse(text)
-		if got != want || (err == nil) != (want > 0) {
-			t.Errorf("%q: %d (%v), want %d", text, got, err, want)
-		}
+		must.Not(t, got != want || (err == nil) != (want > 0), "%q: %d (%v), want %d", text, got, err, want)
 	}
 	for bytes, want := range map[float64]string{3: "3 bytes", 1536: "1.5 KiB", 4 << 30: "4 GiB", 1e30: "9.09e+17 TiB"} {
 		if got := Text(bytes); got != want {
@@ -52,9 +50,7 @@ func TestMachine(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
 		}
 	}
-	if Limit() <= 0 {
-		t.Errorf("limit %d", Limit())
-	}
+	must.Not(t, Limit() <= 0, "limit %d", Limit())
 }
 
 func TestAfford(t *testing.T) {
@@ -64,10 +60,8 @@ func TestAfford(t *testing.T) {
 		t.Error(err)
 	}
 	err := Afford("a table", math.Inf(1))
-	if err == nil || !strings.Contains(err.Error(), "a table") || !strings.Contains(err.Error(), "1 MiB") ||
-		!strings.Contains(err.Error(), "--memory") {
-		t.Error(err)
-	}
+	must.Not(t, err == nil || !strings.Contains(err.Error(), "a table") || !strings.Contains(err.Error(), "1 MiB") ||
+		!strings.Contains(err.Error(), "--memory"), "%v", err)
 }
 
 func TestReadFile(t *testing.T) {

@@ -36,9 +36,7 @@ func TestWeakHyperprior(t *testing.T) {
 		plain, weak := both[0].Bind(task), both[1].Bind(task)
 		a, g := evaluate(t, plain, x)
 		b, h := evaluate(t, weak, x)
-		if math.Abs(b-a-want) > 1e-10*math.Abs(b) {
-			t.Errorf("%s: %v more, want %v", name, b-a, want)
-		}
+		must.Not(t, math.Abs(b-a-want) > 1e-10*math.Abs(b), "%s: %v more, want %v", name, b-a, want)
 		for i := range x {
 			const step = 1e-5
 			up, down := append([]float64(nil), x...), append([]float64(nil), x...)
@@ -93,9 +91,7 @@ func TestLocalSettings(t *testing.T) {
 		for _, err := range c.WithDefaults().Check(method.Use{}) {
 			text += err.Error() + "\n"
 		}
-		if !strings.Contains(text, want) {
-			t.Errorf("%+v: %q, want %q", c, text, want)
-		}
+		must.Not(t, !strings.Contains(text, want), "%+v: %q, want %q", c, text, want)
 	}
 	for _, c := range []method.Choice{{Name: "nearest"},
 		{Name: "nearest", Term: "loss", Form: "vecchia", Hyperprior: "weak"}, {Name: "evidence", Hyperprior: "weak"}} {

@@ -58,14 +58,10 @@ func TestRegister(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: registered", what)
-				}
+				must.Not(t, recover() == nil, "%s: registered", what)
 			}()
 			method.Register(k)
 		}()
 	}
-	if len(method.Names()) != before {
-		t.Errorf("registered are %v", method.Names())
-	}
+	must.Not(t, len(method.Names()) != before, "registered are %v", method.Names())
 }

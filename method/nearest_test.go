@@ -98,9 +98,7 @@ func TestNearestLearns(t *testing.T) {
 	} {
 		p := m.Bind(task)
 		r := must.Get(p.Minimize(context.Background(), (&kept{states: map[string][]byte{}}).run(t), x))(t)
-		if !(r.X[0] < r.X[1]-1.5 && r.X[0] < r.X[2]-1.5) {
-			t.Errorf("%s: ln l² are %v", name, r.X[:3])
-		}
+		must.Not(t, !(r.X[0] < r.X[1]-1.5 && r.X[0] < r.X[2]-1.5), "%s: ln l² are %v", name, r.X[:3])
 		q, _, err := p.Posterior(r.X)
 		if err != nil {
 			t.Fatal(err)
@@ -119,9 +117,7 @@ func TestNearestLearns(t *testing.T) {
 			e := v - math.Sin(2*points.At(i, 0))
 			square += e * e / 200
 		}
-		if !(square < 0.01) {
-			t.Errorf("%s: mean squared error %v", name, square)
-		}
+		must.Not(t, !(square < 0.01), "%s: mean squared error %v", name, square)
 		if v, _ := p.Evaluate(r.X, nil); v != r.Value {
 			t.Errorf("%s: %v at the end, again %v", name, r.Value, v)
 		}

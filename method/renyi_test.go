@@ -3,6 +3,7 @@ package method
 import (
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
@@ -23,9 +24,7 @@ func TestRenyiSchedule(t *testing.T) {
 			m.Optimizer = c.optimizer
 			p := m.Bind(task).(*renyi)
 			p.SetProgress(c.share)
-			if (p.Alpha == 0) != c.zero || c.share == 0 && p.Alpha != 0.99 {
-				t.Errorf("%s, %+v: α = %v", name, c, p.Alpha)
-			}
+			must.Not(t, (p.Alpha == 0) != c.zero || c.share == 0 && p.Alpha != 0.99, "%s, %+v: α = %v", name, c, p.Alpha)
 		}
 	}
 }

@@ -43,9 +43,7 @@ func TestClaimsCover(t *testing.T) {
 				}
 			}
 			for _, f := range want {
-				if in[f] != 1 {
-					t.Errorf("%s, %+v: %s stands in %d claims", file, k, f, in[f])
-				}
+				must.Not(t, in[f] != 1, "%s, %+v: %s stands in %d claims", file, k, f, in[f])
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"reflect"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestCurve: short runs are kept whole, long ones thinned out evenly, with the first and the
@@ -25,9 +27,7 @@ func TestCurve(t *testing.T) {
 			}
 		}
 		whole.Add(n, math.NaN())
-		if !reflect.DeepEqual(whole, resumed) {
-			t.Errorf("%d points: %+v, resumed %+v", n, whole, resumed)
-		}
+		must.Not(t, !reflect.DeepEqual(whole, resumed), "%d points: %+v, resumed %+v", n, whole, resumed)
 		k := len(whole.Values)
 		if n < curvePoints && k != n || k > curvePoints || n > curvePoints && k < curvePoints/3 {
 			t.Errorf("%d points became %d", n, k)

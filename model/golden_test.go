@@ -124,9 +124,7 @@ func version(t *testing.T, name string, o krigo.Options, rows int) {
 		t.Errorf("certificate %+v", m.Certificate)
 	}
 	r, err := m.Certify(t.Context(), snelson60(column), krigo.CertifyOptions{})
-	if err != nil || !r.Matches {
-		t.Errorf("recertified: %+v, %v", r, err)
-	}
+	must.Not(t, err != nil || !r.Matches, "recertified: %+v, %v", r, err)
 	// Its hashes of single rows find one of its own.
 	if f, err := m.CertifyFresh(t.Context(), own(m, column)); err != nil || f.Seen != 1 {
 		t.Errorf("a row it was made from passes for fresh: %+v, %v", f, err)

@@ -138,9 +138,7 @@ func TestRoundTripUnfactored(t *testing.T) {
 		if got.Posterior.Kind() != q.Kind() || raw[len(magic)] != dealt {
 			t.Errorf("%s, version %d; want %s", got.Posterior.Kind(), raw[len(magic)], q.Kind())
 		}
-		if _, err := got.Certify(nil); err == nil {
-			t.Errorf("%s was certified", q.Kind())
-		}
+		must.Refuse(got.Certify(nil))(t, "", fmt.Sprintf("%s was certified", q.Kind()))
 		for name, change := range map[string]func(h map[string]any){
 			"nearest 0":        func(h map[string]any) { h["nearest"] = 0 },
 			"nearest too many": func(h map[string]any) { h["nearest"] = n + 1 },
@@ -148,9 +146,7 @@ func TestRoundTripUnfactored(t *testing.T) {
 			"no solver":        func(h map[string]any) { delete(h, "solver") },
 			"another array":    func(h map[string]any) { h["arrays"].([]any)[3].(map[string]any)["name"] = "wights" },
 		} {
-			if _, err := decode(craft(t, raw, change)); err == nil {
-				t.Errorf("%s: %s wasn't refused", q.Kind(), name)
-			}
+			must.Refuse(decode(craft(t, raw, change)))(t, "", fmt.Sprintf("%s: %s wasn't refused", q.Kind(), name))
 		}
 	}
 }
@@ -191,13 +187,9 @@ func same(t *testing.T, got, want *Model) {
 	// All that isn't the posterior, as a value.
 	a, b := *got, *want
 	a.Posterior, b.Posterior = nil, nil
-	if len(a.checksum) != 64 {
-		t.Errorf("checksum %q", a.checksum)
-	}
+	must.Not(t, len(a.checksum) != 64, "checksum %q", a.checksum)
 	a.checksum, b.checksum = "", ""
-	if !reflect.DeepEqual(a, b) {
-		t.Errorf("got  %+v\nwant %+v", a, b)
-	}
+	must.Not(t, !reflect.DeepEqual(a, b), "got  %+v\nwant %+v", a, b)
 }
 
 func TestRoundTripWithout(t *testing.T) {
@@ -221,9 +213,7 @@ func TestRoundTripEncoded(t *testing.T) {
 	raw := encode(t, m)
 	got := must.Get(decode(raw))(t)
 	same(t, got, m)
-	if raw[len(magic)] != dealt {
-		t.Errorf("version %d", raw[len(magic)])
-	}
+	must.Not(t, raw[len(magic)] != dealt, "version %d", raw[len(magic)])
 	of := func(h map[string]any) map[string]any { return h["encoding"].(map[string]any) }
 	column := func(h map[string]any) map[string]any { return of(h)["columns"].([]any)[0].(map[string]any) }
 	for want, change := range map[string]func(h map[string]any){
@@ -273,9 +263,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"the magic alone", good[:8], "cut short"},
 	} {
 		m, err := decode(x.raw)
-		if m != nil || err == nil || !strings.Contains(err.Error(), x.want) {
-			t.Errorf("%s: %v, want %q", x.name, err, x.want)
-		}
+		must.Not(t, m != nil || err == nil || !strings.Contains(err.Error(), x.want), "%s: %v, want %q", x.name, err, x.want)
 	}
 }
 
@@ -286,9 +274,7 @@ func TestDecodeTruncated(t *testing.T) {
 		cuts = append(cuts, max(i*len(good)/20, len(magic)))
 	}
 	for _, n := range cuts {
-		if _, err := decode(good[:n]); err == nil || !strings.Contains(err.Error(), "cut short") {
-			t.Errorf("%d of %d bytes: %v", n, len(good), err)
-		}
+		must.Refuse(decode(good[:n]))(t, "cut short", fmt.Sprintf("%d of %d bytes", n, len(good)))
 	}
 }
 
@@ -309,9 +295,7 @@ func TestDecodeFlippedBits(t *testing.T) {
 		}
 		seen[clear[i]]++
 	}
-	if len(seen) != len(clear) || seen["checksum doesn't match"] < len(good)/2 {
-		t.Errorf("messages: %v", seen)
-	}
+	must.Not(t, len(seen) != len(clear) || seen["checksum doesn't match"] < len(good)/2, "messages: %v", seen)
 }
 
 // craft changes the header of a file and mends length and checksum.
@@ -494,9 +478,7 @@ func TestDecodeNames(t *testing.T) {
 		"inputs too many": "scaling is of 2 and 2 inputs, not of its 3", "another mean": `"beta" has 0 numbers`,
 		"kernel of thousands": "more than 1000 kernels", "kernel nested deep": "nested more than 32 deep",
 		"an array missing": "lists arrays of "} {
-		if _, err := decode(craft(t, good, crafted[what])); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", what, err, want)
-		}
+		must.Refuse(decode(craft(t, good, crafted[what])))(t, want, what)
 	}
 }
 
@@ -524,9 +506,7 @@ func TestDecodeCrafted(t *testing.T) {
 				}
 			}()
 			m, err := decode(craft(t, good, change))
-			if m != nil || err == nil || !strings.Contains(err.Error(), "model file") {
-				t.Errorf("%v", err)
-			}
+			must.Not(t, m != nil || err == nil || !strings.Contains(err.Error(), "model file"), "%v", err)
 		})
 	}
 	if _, err := decode(seal(append(slices.Clone(good[:prefix]), bytes.Repeat([]byte("x"), len(good))...))); err == nil ||
@@ -644,17 +624,11 @@ func allocated() uint64 {
 func TestLoadNamesTheFile(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "missing.krigo")
-	if _, err := Load(missing); err == nil || !strings.Contains(err.Error(), missing) {
-		t.Errorf("missing: %v", err)
-	}
+	must.Refuse(Load(missing))(t, missing, "missing")
 	text := filepath.Join(dir, "text.krigo")
 	must.Do(t, os.WriteFile(text, []byte("not a model"), 0o600))
-	if _, err := Load(text); err == nil || !strings.Contains(err.Error(), text) {
-		t.Errorf("text: %v", err)
-	}
-	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), dir) {
-		t.Errorf("folder: %v", err)
-	}
+	must.Refuse(Load(text))(t, text, "text")
+	must.Refuse(Load(dir))(t, dir, "folder")
 }
 
 // TestRead: a stream holds one model, whole, and an error of the stream is told as it is.
@@ -668,9 +642,7 @@ func TestRead(t *testing.T) {
 		"a part":     bytes.NewReader(raw[:len(raw)-1]),
 		"two models": bytes.NewReader(append(raw[:len(raw):len(raw)], raw...)),
 	} {
-		if _, err := Read(r); err == nil {
-			t.Errorf("%s is read", name)
-		}
+		must.Refuse(Read(r))(t, "", fmt.Sprintf("%s is read", name))
 	}
 	broken := errors.New("broken")
 	if _, err := Read(io.MultiReader(bytes.NewReader(raw[:9]), iotest.ErrReader(broken))); !errors.Is(err, broken) {
@@ -690,27 +662,19 @@ func TestSaveIsAtomic(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "m.krigo")
 
-	if err := m.Save(filepath.Join(dir, "missing", "m.krigo")); err == nil || !strings.Contains(err.Error(), "missing") {
-		t.Errorf("folder missing: %v", err)
-	}
+	must.Fail(t, m.Save(filepath.Join(dir, "missing", "m.krigo")), "missing", "folder missing")
 	broken := example(t, "se", 2, false, kernel.ZeroMean{})
 	broken.Test.NLPD = math.NaN()
-	if err := broken.Save(path); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("a number that JSON doesn't know: %v", err)
-	}
+	must.Fail(t, broken.Save(path), path, "a number that JSON doesn't know")
 	if left := names(dir); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 
 	must.Do(t, m.Save(path))
 	before := must.Get(os.ReadFile(path))(t)
-	if err := broken.Save(path); err == nil {
-		t.Error("saved a NaN")
-	}
+	must.Fail(t, broken.Save(path), "", "saved a NaN")
 	after, err := os.ReadFile(path)
-	if err != nil || !bytes.Equal(before, after) {
-		t.Errorf("a failed save touched the old file: %v", err)
-	}
+	must.Not(t, err != nil || !bytes.Equal(before, after), "a failed save touched the old file: %v", err)
 	if left := names(dir); !slices.Equal(left, []string{"m.krigo"}) {
 		t.Errorf("left behind: %v", left)
 	}
@@ -718,9 +682,7 @@ func TestSaveIsAtomic(t *testing.T) {
 	if os.Geteuid() != 0 { // root may write anywhere
 		must.Do(t, os.Chmod(dir, 0o500))
 		defer os.Chmod(dir, 0o700)
-		if err := m.Save(filepath.Join(dir, "other.krigo")); err == nil {
-			t.Error("saved to a folder that is read-only")
-		}
+		must.Fail(t, m.Save(filepath.Join(dir, "other.krigo")), "", "saved to a folder that is read-only")
 		if left := names(dir); !slices.Equal(left, []string{"m.krigo"}) {
 			t.Errorf("left behind: %v", left)
 		}
@@ -767,13 +729,9 @@ func TestScore(t *testing.T) {
 	}{{"mse", got.MSE, want.MSE}, {"rmse_raw", got.RMSERaw, want.RMSERaw}, {"nlpd", got.NLPD, want.NLPD},
 		{"gibbs_risk", got.GibbsRisk, want.GibbsRisk}, {"mean_risk", got.MeanRisk, want.MeanRisk},
 		{"coverage95", got.Coverage95, want.Coverage95}} {
-		if !(math.Abs(f.got-f.want) <= 1e-12) {
-			t.Errorf("%s: %.15g, want %.15g", f.name, f.got, f.want)
-		}
+		must.Not(t, !(math.Abs(f.got-f.want) <= 1e-12), "%s: %.15g, want %.15g", f.name, f.got, f.want)
 	}
-	if got.Rows != n {
-		t.Errorf("%d rows", got.Rows)
-	}
+	must.Not(t, got.Rows != n, "%d rows", got.Rows)
 }
 
 // TestTargetScale: relative losses are relative to the raw target, not to the scaled one.
@@ -795,8 +753,7 @@ func dataOf(t *testing.T, x, y []float64) *dataset.Data {
 	for i, v := range y {
 		table.Values = append(table.Values, x[2*i], x[2*i+1], v)
 	}
-	d := must.Get(table.Select([]string{"a", "b"}, "y"))(t)
-	return d
+	return must.Get(table.Select([]string{"a", "b"}, "y"))(t)
 }
 
 // TestSeen: a model knows the rows it was made from, inputs and target, wherever they

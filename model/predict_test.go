@@ -26,8 +26,7 @@ func inTable(t *testing.T, m *Model, x mat.Matrix) []Prediction {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ps := must.Get(m.Predictions(d, mean, variance))(t)
-	return ps
+	return must.Get(m.Predictions(d, mean, variance))(t)
 }
 
 // TestPredictAt: rows of a matrix, of whatever kind and in however many blocks, are predicted as those of a
@@ -58,9 +57,7 @@ func TestPredictAt(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if !mat.Equal(x, before) {
-		t.Error("the rows have changed")
-	}
+	must.Not(t, !mat.Equal(x, before), "the rows have changed")
 	p, outside := want[0], 0
 	for i, p := range want {
 		n := 0

@@ -194,8 +194,7 @@ func TestFreeFormGradient(t *testing.T) {
 					want := difference(func(h float64) float64 {
 						moved := slices.Clone(at)
 						moved[i] += h
-						v := must.Get(value(moved, nil))(t)
-						return v
+						return must.Get(value(moved, nil))(t)
 					})
 					if !(math.Abs(g[i]-want) <= 1e-8*math.Abs(want)+1e-9*max(1, math.Abs(v))) {
 						t.Errorf("%s, %s, %s, d/d %s: %.12g, differences give %.12g", name, expr, what, names[i], g[i], want)
@@ -216,9 +215,7 @@ func TestFreeFormGradient(t *testing.T) {
 	for i := range g {
 		near(t, "gradient after a step", g[i], after[i], 1e-10)
 	}
-	if slices.Max(d.Nu) != 0 || slices.Min(d.Chol) != 0 {
-		t.Error("the gradient has entries for what was stepped")
-	}
+	must.Not(t, slices.Max(d.Nu) != 0 || slices.Min(d.Chol) != 0, "the gradient has entries for what was stepped")
 }
 
 // TestSVGPOptimum: over q, SVGP's minimum is the VFE energy with its gradient; one
@@ -401,8 +398,7 @@ func TestNaturalGradientStep(t *testing.T) {
 		must.Do(t, linalg.Cholesky(s))
 		x := slices.Clone(at)
 		pack(p.Split(x), eta1, s)
-		v := must.Get(p.EvaluateBatch(x, nil, batch))(t)
-		return v
+		return must.Get(p.EvaluateBatch(x, nil, batch))(t)
 	}
 	want1, want2 := natural(f)
 	for i := range m {
@@ -436,15 +432,9 @@ func TestNaturalGradientStep(t *testing.T) {
 	}
 	bound, x := freeProblem(t, &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1},
 		Bound: pacbayes.KLBound}, "se", 40, m)
-	if _, err := bound.StepBatch(x, make([]float64, len(x)), batch, rho); err == nil {
-		t.Error("a bound took a natural-gradient step")
-	}
-	if _, err := p.StepBatch(at, make([]float64, len(at)), batch, 1.5); err == nil {
-		t.Error("a step of 1.5 was taken")
-	}
-	if _, err := p.EvaluateBatch(at, nil, nil); err == nil {
-		t.Error("an empty batch was taken")
-	}
+	must.Refuse(bound.StepBatch(x, make([]float64, len(x)), batch, rho))(t, "", "a bound took a natural-gradient step")
+	must.Refuse(p.StepBatch(at, make([]float64, len(at)), batch, 1.5))(t, "", "a step of 1.5 was taken")
+	must.Refuse(p.EvaluateBatch(at, nil, nil))(t, "", "an empty batch was taken")
 }
 
 // TestFreeFormJitter: coincident inducing inputs get the jitter of the collapsed
@@ -489,8 +479,7 @@ func TestMomentGradient(t *testing.T) {
 	}
 	value := func() float64 {
 		must.Do(t, p.SetMoments(x, aM, ls))
-		v := must.Get(p.Evaluate(x, nil))(t)
-		return v
+		return must.Get(p.Evaluate(x, nil))(t)
 	}
 	value()
 	g := make([]float64, len(x))
@@ -504,9 +493,7 @@ func TestMomentGradient(t *testing.T) {
 			*v += h
 			return value()
 		})
-		if !(math.Abs(got-want) <= 1e-6*(1+math.Abs(want))) {
-			t.Errorf("%s: %v, by differences %v", what, got, want)
-		}
+		must.Not(t, !(math.Abs(got-want) <= 1e-6*(1+math.Abs(want))), "%s: %v, by differences %v", what, got, want)
 	}
 	for i := range d.Theta {
 		check("θ", d.Theta[i], &at.Theta[i])

@@ -62,8 +62,7 @@ func TestInformedPrior(t *testing.T) {
 			step := func(d float64) float64 {
 				x := append([]float64(nil), c.x...)
 				x[i] += d
-				v := must.Get(c.f.Evaluate(x, nil))(t)
-				return v
+				return must.Get(c.f.Evaluate(x, nil))(t)
 			}
 			want := (8*(step(h)-step(-h)) - (step(2*h) - step(-2*h))) / (12 * h)
 			if math.Abs(gradient[i]-want) > 1e-7*math.Max(1, math.Abs(want)) {
@@ -83,7 +82,5 @@ func TestInformedPrior(t *testing.T) {
 	// With the data all but ignored, Q is P.
 	at[0] = math.Log(1e9)
 	vague, err := posterior.NewExact(posterior.Given{Kernel: k, Mean: m, Noise: 1e9, X: x2, Y: y2})
-	if err != nil || vague.KL() > 1e-6 {
-		t.Errorf("KL %v, %v", vague.KL(), err)
-	}
+	must.Not(t, err != nil || vague.KL() > 1e-6, "KL %v, %v", vague.KL(), err)
 }

@@ -66,8 +66,7 @@ func TestIterativeEvidence(t *testing.T) {
 			moved := slices.Clone(at)
 			value := func(h float64) float64 {
 				moved[i] = at[i] + h
-				v := must.Get(e.Evaluate(moved, nil))(t)
-				return v
+				return must.Get(e.Evaluate(moved, nil))(t)
 			}
 			const h = 3e-4
 			difference := (value(h) - value(-h)) / (2 * h)

@@ -2,11 +2,11 @@ package objective_test
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/objective"
 )
 
@@ -78,9 +78,7 @@ func TestNoisePredicts(t *testing.T) {
 		"integrates to 2":    func(y, f, s float64) float64 { return math.Ln2 + gaussian(y, f, s) },
 		"below its scale":    func(y, f, s float64) float64 { return gaussian(y, f, s/9) },
 	} {
-		if got, err := noise.Spread(0, 0.1, 0.2); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v, %v; want %q", got, err, want)
-		}
+		must.Refuse(noise.Spread(0, 0.1, 0.2))(t, want)
 	}
 }
 

@@ -161,9 +161,7 @@ func TestNearestTerms(t *testing.T) {
 			drawn = append(drawn, at)
 			sum += one / 20
 		}
-		if math.Abs(sum-value) > 1e-12*math.Abs(value) {
-			t.Errorf("the value is %v, its terms make %v", value, sum)
-		}
+		must.Not(t, math.Abs(sum-value) > 1e-12*math.Abs(value), "the value is %v, its terms make %v", value, sum)
 		wholeValue, wholeGradient := evaluate(all, drawn)
 		if math.Abs(wholeValue-value) > 1e-12*math.Abs(value) {
 			t.Errorf("the value is %v, of the same rows %v", value, wholeValue)
@@ -208,9 +206,7 @@ func TestNearestOfAll(t *testing.T) {
 		mu, v := rows.Y[i]-w/inverse.At(i, i), 1/inverse.At(i, i)
 		want += 0.5*math.Log(2*math.Pi*v) + (rows.Y[i]-mu)*(rows.Y[i]-mu)/(2*v)
 	}
-	if math.Abs(got-want) > 1e-10*math.Abs(want) {
-		t.Errorf("%v, from the inverse %v", got, want)
-	}
+	must.Not(t, math.Abs(got-want) > 1e-10*math.Abs(want), "%v, from the inverse %v", got, want)
 }
 
 // TestVecchiaOfAll: with all rows before it as neighbours of each, the evidence.
@@ -221,13 +217,9 @@ func TestVecchiaOfAll(t *testing.T) {
 	g, want := make([]float64, len(x)), make([]float64, len(x))
 	value := must.Get(p.Evaluate(x, g))(t)
 	evidence := must.Get(all.Evaluate(x, want))(t)
-	if math.Abs(value-evidence) > 1e-11*math.Abs(evidence) {
-		t.Errorf("%v, evidence %v", value, evidence)
-	}
+	must.Not(t, math.Abs(value-evidence) > 1e-11*math.Abs(evidence), "%v, evidence %v", value, evidence)
 	for i, w := range want {
-		if math.Abs(g[i]-w) > 1e-10*math.Abs(evidence) {
-			t.Errorf("d/d %s %v, of the evidence %v", p.Names()[i], g[i], w)
-		}
+		must.Not(t, math.Abs(g[i]-w) > 1e-10*math.Abs(evidence), "d/d %s %v, of the evidence %v", p.Names()[i], g[i], w)
 	}
 }
 
@@ -247,8 +239,7 @@ func TestGoldenNearest(t *testing.T) {
 	}
 	must.Do(t, json.Unmarshal(raw, &file))
 	number := func(s string) float64 {
-		v := must.Get(strconv.ParseFloat(s, 64))(t)
-		return v
+		return must.Get(strconv.ParseFloat(s, 64))(t)
 	}
 	for _, c := range file.Cases {
 		for name, want := range c.Terms {
@@ -295,9 +286,7 @@ func TestNearestRanks(t *testing.T) {
 					first = results[0]
 				}
 				for i, v := range results {
-					if !slices.Equal(v, results[0]) {
-						t.Errorf("rank %d of %d has %v, the first %v", i, size, v, results[0])
-					}
+					must.Not(t, !slices.Equal(v, results[0]), "rank %d of %d has %v, the first %v", i, size, v, results[0])
 					for j := range v {
 						if math.Abs(v[j]-first[j]) > 1e-10*math.Max(1, math.Abs(first[j])) {
 							t.Errorf("%d ranks: %v, one has %v", size, v[j], first[j])
@@ -325,17 +314,11 @@ func TestNearestBatches(t *testing.T) {
 			all[i] += g[i] / 8
 		}
 	}
-	if math.Abs(sum-value) > 1e-12*math.Abs(value) {
-		t.Errorf("%v, on all rows %v", sum, value)
-	}
+	must.Not(t, math.Abs(sum-value) > 1e-12*math.Abs(value), "%v, on all rows %v", sum, value)
 	for i, w := range want {
-		if math.Abs(all[i]-w) > 1e-11*math.Abs(value) {
-			t.Errorf("d/d %s %v, on all rows %v", p.Names()[i], all[i], w)
-		}
+		must.Not(t, math.Abs(all[i]-w) > 1e-11*math.Abs(value), "d/d %s %v, on all rows %v", p.Names()[i], all[i], w)
 	}
-	if _, err := p.EvaluateBatch(x, g, nil); err == nil {
-		t.Error("an empty batch has no error")
-	}
+	must.Refuse(p.EvaluateBatch(x, g, nil))(t, "", "an empty batch has no")
 }
 
 // TestNearestSearch: neighbours stay until the next search.
@@ -348,8 +331,7 @@ func TestNearestSearch(t *testing.T) {
 		if search != nil {
 			p.Search(search)
 		}
-		v := must.Get(p.Evaluate(long, nil))(t)
-		return v
+		return must.Get(p.Evaluate(long, nil))(t)
 	}
 	p.Search(x)
 	before := kept(nil)
@@ -377,9 +359,7 @@ func TestNearestCores(t *testing.T) {
 		if g = append(g, v); first == nil {
 			first = g
 		}
-		if !slices.Equal(g, first) {
-			t.Errorf("%d cores: %v, one has %v", cores, g, first)
-		}
+		must.Not(t, !slices.Equal(g, first), "%d cores: %v, one has %v", cores, g, first)
 	}
 }
 
@@ -428,8 +408,6 @@ func TestNearestOfFew(t *testing.T) {
 			d := rows.Y[i] - beta[0]
 			want += 0.5 * (math.Log(2*math.Pi*v) + d*d/v)
 		}
-		if math.Abs(got-want) > 1e-12*math.Abs(want) {
-			t.Errorf("%d rows: %v, by the prior %v", n, got, want)
-		}
+		must.Not(t, math.Abs(got-want) > 1e-12*math.Abs(want), "%d rows: %v, by the prior %v", n, got, want)
 	}
 }

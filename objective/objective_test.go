@@ -84,8 +84,7 @@ func (c goldenCase) kernel(t *testing.T) kernel.Kernel {
 	if expr == "sum" {
 		expr, ard = c.Kernel.Parts[0].Type+"+"+c.Kernel.Parts[1].Type, c.Kernel.Parts[0].ARD
 	}
-	k := must.Get(kernel.Parse(expr, c.D, ard))(t)
-	return k
+	return must.Get(kernel.Parse(expr, c.D, ard))(t)
 }
 
 var lossNames = map[string]pacbayes.Kind{"indicator": pacbayes.Band, "relative": pacbayes.Relative,
@@ -110,8 +109,7 @@ func TestGoldenFullGP(t *testing.T) {
 			}
 			gradient := make([]float64, len(at))
 			evaluate := func(o objective.Exact, at []float64) float64 {
-				v := must.Get((&objective.Problem{Kernel: k, Mean: mean, X: x, Y: c.Y, Objective: o}).Evaluate(at, gradient))(t)
-				return v
+				return must.Get((&objective.Problem{Kernel: k, Mean: mean, X: x, Y: c.Y, Objective: o}).Evaluate(at, gradient))(t)
 			}
 			compare(t, "−lml", []float64{evaluate(&objective.Evidence{}, at)}, []float64{-c.LML})
 			for i, v := range golden(gradient) {

@@ -209,17 +209,11 @@ func TestRenyiBatch(t *testing.T) {
 			near(t, "its gradient", g[i], weight*want[i], 1e-12)
 		}
 	}
-	if _, err := p.EvaluateBatch(at, nil, nil); err == nil {
-		t.Error("an empty batch has a value")
-	}
+	must.Refuse(p.EvaluateBatch(at, nil, nil))(t, "", "an empty batch has a value")
 	p.Alpha = 1.5
-	if _, err := p.Evaluate(at, nil); err == nil {
-		t.Error("α = 1.5 has a value")
-	}
+	must.Refuse(p.Evaluate(at, nil))(t, "", "α = 1.5 has a value")
 	p.Alpha, p.M = 0.5, 0
-	if _, err := p.Evaluate(at[:3], nil); err == nil {
-		t.Error("α = 0.5 without inducing inputs has a value")
-	}
+	must.Refuse(p.Evaluate(at[:3], nil))(t, "", "α = 0.5 without inducing inputs has a value")
 }
 
 func TestNearest(t *testing.T) {
@@ -231,9 +225,7 @@ func TestNearest(t *testing.T) {
 	}
 	p := &objective.RenyiProblem{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{},
 		Rows: objective.Memory{X: x, Y: make([]float64, n)}}
-	if err := p.Nearest(0, make([]int, 2)); err == nil {
-		t.Error("rows were found before they were searched for")
-	}
+	must.Fail(t, p.Nearest(0, make([]int, 2)), "", "rows were found before they were searched for")
 	must.Do(t, p.Search([]float64{0, 0, 0}))
 	for _, k := range []int{1, 2, 64, n} {
 		centre := rng.IntN(n)
@@ -258,9 +250,7 @@ func TestNearest(t *testing.T) {
 		})
 		want = want[:k]
 		slices.Sort(want)
-		if !slices.Equal(rows, want) {
-			t.Errorf("the %d rows nearest to %d: %v, want %v", k, centre, rows, want)
-		}
+		must.Not(t, !slices.Equal(rows, want), "the %d rows nearest to %d: %v, want %v", k, centre, rows, want)
 	}
 }
 

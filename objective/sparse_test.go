@@ -48,8 +48,7 @@ func (g sparseKernel) build(t *testing.T, d int) kernel.Kernel {
 	case "product":
 		return kernel.Product(parts...)
 	}
-	k := must.Get(kernel.Parse(g.Type, d, g.ARD))(t)
-	return k
+	return must.Get(kernel.Parse(g.Type, d, g.ARD))(t)
 }
 
 func TestGoldenSparse(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestAnytimeEnds: the ends are where the ratio of the beta function and the likelihood is 1/δ, of whole and of graded
@@ -112,9 +114,7 @@ func TestEvidenceIsFair(t *testing.T) {
 		}
 	}
 	for _, bound := range []float64{0, 1, -1, 2, math.NaN()} {
-		if NewEvidence(bound) != nil {
-			t.Errorf("evidence against a bound of %v", bound)
-		}
+		must.Not(t, NewEvidence(bound) != nil, "evidence against a bound of %v", bound)
 	}
 	e := NewEvidence(0.5)
 	for range 5000 {
@@ -150,9 +150,7 @@ func TestEvidence(t *testing.T) {
 			alarms++
 		}
 	}
-	if alarms > 10 {
-		t.Errorf("%d false alarms of 1000 runs", alarms)
-	}
+	must.Not(t, alarms > 10, "%d false alarms of 1000 runs", alarms)
 	median := func(good int) int {
 		var after []int
 		for run := range 301 {
@@ -185,18 +183,14 @@ func TestShifted(t *testing.T) {
 	for _, bound := range []float64{1e-6, 0.05, 0.3, 0.9} {
 		for _, rho := range []float64{1e-12, 1e-4, 0.1, 1, 5} {
 			p := Shifted(bound, rho)
-			if !(p > bound && p <= 1) || p < 1 &&
+			must.Not(t, !(p > bound && p <= 1) || p < 1 &&
 				!(KL(p, bound) >= rho && KL(math.Nextafter(p, 0)-1e-9*(p-bound), bound) < rho*(1+1e-14)) || p == 1 &&
-				KL(1, bound) > rho*(1+1e-14) {
-				t.Errorf("%v, ρ = %v: %v, kl %v", bound, rho, p, KL(p, bound))
-			}
+				KL(1, bound) > rho*(1+1e-14), "%v, ρ = %v: %v, kl %v", bound, rho, p, KL(p, bound))
 			if q := Shifted(bound, 2*rho); q < p || q == p && p < 1 {
 				t.Errorf("%v: more at ρ = %v than at twice it", bound, rho)
 			}
 		}
 	}
-	if Shifted(0.3, 0) != 0.3 || Shifted(0, 1) != 0 || Shifted(1, 1) != 1 || Shifted(0.1, math.Inf(1)) != 1 ||
-		!math.IsNaN(Shifted(0.1, -1)) || !math.IsNaN(Shifted(2, 1)) {
-		t.Error("the ends")
-	}
+	must.Not(t, Shifted(0.3, 0) != 0.3 || Shifted(0, 1) != 0 || Shifted(1, 1) != 1 || Shifted(0.1, math.Inf(1)) != 1 ||
+		!math.IsNaN(Shifted(0.1, -1)) || !math.IsNaN(Shifted(2, 1)), "the ends")
 }

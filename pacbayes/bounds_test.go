@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mathext"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 func TestPenalty(t *testing.T) {
@@ -56,9 +58,7 @@ func TestBoundEdges(t *testing.T) {
 		t.Errorf("sqrt bound %v is capped", v)
 	}
 	defer func() {
-		if recover() == nil {
-			t.Error("an unknown bound does not panic")
-		}
+		must.Not(t, recover() == nil, "an unknown bound does not panic")
 	}()
 	Inequality("hoeffding").Evaluate(0.1, 1, 1, 10)
 }

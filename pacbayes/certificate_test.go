@@ -84,9 +84,7 @@ func TestCertifyFromScratch(t *testing.T) {
 					t.Errorf("n=%d kl=%v: %s is %.15g, want %.15g", n, kl, x.what, x.got, x.want)
 				}
 			}
-			if kl == 3.5 && c.Bound < bisectKL(risk, eps) {
-				t.Errorf("n=%d: bound %.17g was rounded down", n, c.Bound)
-			}
+			must.Not(t, kl == 3.5 && c.Bound < bisectKL(risk, eps), "n=%d: bound %.17g was rounded down", n, c.Bound)
 			if c.Rows != n || c.PriorRows != 41 || c.Loss != Band || c.Prior != "grid" || c.EpsilonAbove != 0 {
 				t.Errorf("n=%d: %+v", n, c)
 			}
@@ -164,9 +162,7 @@ func TestCertifyLabels(t *testing.T) {
 		text := strings.Join(c.Conditions, "\n")
 		for _, want := range []string{x.condition, "independent draws from one source", "not the future", "band loss",
 			"δ = 0.05", "6,2", "at most twice as large", "missing values, come from the prior rows too"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s: no condition says %q:\n%s", x.scaling, want, text)
-			}
+			must.Not(t, !strings.Contains(text, want), "%s: no condition says %q:\n%s", x.scaling, want, text)
 		}
 		if !strings.Contains(c.Conditions[0], "time") {
 			t.Errorf("%s: rows ordered in time aren't the first condition: %q", x.scaling, c.Conditions[0])
@@ -207,19 +203,14 @@ func TestCertifyLosses(t *testing.T) {
 func TestCertificateEqual(t *testing.T) {
 	y, mean, variance := examplePredictions(40)
 	certify := func() *Certificate {
-		c := must.Get(exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, 2))(t)
-		return c
+		return must.Get(exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, 2))(t)
 	}
 	want := certify()
 	near := certify()
 	near.Bound += 9e-7
 	near.KL -= 1.8e-6 // of 2
-	if !want.Equal(certify()) || !want.Equal(near) || !near.Equal(want) {
-		t.Error("equal certificates differ")
-	}
-	if want.Equal(nil) {
-		t.Error("a certificate equals none")
-	}
+	must.Not(t, !want.Equal(certify()) || !want.Equal(near) || !near.Equal(want), "equal certificates differ")
+	must.Not(t, want.Equal(nil), "a certificate equals none")
 	for name, change := range map[string]func(c *Certificate){
 		"bound":           func(c *Certificate) { c.Bound -= 2e-6 },
 		"bound_sqrt":      func(c *Certificate) { c.BoundSqrt -= 2e-6 },
@@ -244,9 +235,7 @@ func TestCertificateEqual(t *testing.T) {
 	} {
 		c := certify()
 		change(c)
-		if want.Equal(c) || c.Equal(want) {
-			t.Errorf("another %s passes for equal", name)
-		}
+		must.Not(t, want.Equal(c) || c.Equal(want), "another %s passes for equal", name)
 	}
 }
 
@@ -286,9 +275,7 @@ func TestCertificateKeys(t *testing.T) {
 		}
 		delete(keys, key)
 	}
-	if len(keys) > 0 {
-		t.Errorf("keys that the documentation doesn't know: %v", keys)
-	}
+	must.Not(t, len(keys) > 0, "keys that the documentation doesn't know: %v", keys)
 }
 
 // TestLeastBound: no sample without a loss has a smaller bound.
@@ -318,7 +305,5 @@ func TestLeastBound(t *testing.T) {
 		}
 	}
 	plain, curve := of(func(t *Terms) {}).LeastBound(40), of(func(t *Terms) { t.Curve = true }).LeastBound(40)
-	if !(curve > plain && curve < 0.25) {
-		t.Errorf("curve %g, one width %g", curve, plain)
-	}
+	must.Not(t, !(curve > plain && curve < 0.25), "curve %g, one width %g", curve, plain)
 }

@@ -129,9 +129,7 @@ func TestCurveHolds(t *testing.T) {
 			}
 		}
 		sd := math.Sqrt(delta * (1 - delta) * reps)
-		if float64(fails) > delta*reps+3*sd {
-			t.Errorf("%s: the curve fails in %d of %d", name, fails, reps)
-		}
+		must.Not(t, float64(fails) > delta*reps+3*sd, "%s: the curve fails in %d of %d", name, fails, reps)
 		if strings.HasPrefix(name, "continuous") &&
 			(float64(fails) < delta*reps-3*sd || float64(failsAlone) < 1.5*delta*reps) {
 			t.Errorf("%s: the curve fails in %d of %d, bounds of one width each in %d: it was computed to fail in a tenth", name,
@@ -172,10 +170,8 @@ func TestCurve(t *testing.T) {
 	}
 	for _, share := range []float64{0.3, 0.5, 0.9} {
 		p, ok := c.Curve.Width(share)
-		if !ok || p.Bound > 1-share || c.Curve.At(0.999*p.HalfWidth) <= 1-share ||
-			math.Abs(p.HalfWidthRaw-10*p.HalfWidth) > 1e-12 {
-			t.Errorf("share %v: %+v", share, p)
-		}
+		must.Not(t, !ok || p.Bound > 1-share || c.Curve.At(0.999*p.HalfWidth) <= 1-share ||
+			math.Abs(p.HalfWidthRaw-10*p.HalfWidth) > 1e-12, "share %v: %+v", share, p)
 	}
 	if _, ok := c.Curve.Width(0.999); ok {
 		t.Error("200 rows can't say that")
@@ -200,7 +196,5 @@ func TestCurve(t *testing.T) {
 		t.Error(d)
 	}
 	terms.Route = Twice
-	if err := terms.Check(); err == nil {
-		t.Error("a curve of a random draw")
-	}
+	must.Fail(t, terms.Check(), "", "a curve of a random draw")
 }

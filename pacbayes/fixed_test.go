@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/internal/compensated"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // betaLike draws a loss in [0,1] of mean about 0.12 and little variance.
@@ -101,9 +102,7 @@ func TestFixedBoundsEdges(t *testing.T) {
 		}
 		for _, bad := range []float64{f(nil, 0.05), f([]float64{0.5, 1.5}, 0.05), f([]float64{math.NaN()}, 0.05), f(zeros, 0),
 			f(zeros, 2)} {
-			if !math.IsNaN(bad) {
-				t.Errorf("%s of nonsense: %v", name, bad)
-			}
+			must.Not(t, !math.IsNaN(bad), "%s of nonsense: %v", name, bad)
 		}
 	}
 }
@@ -144,9 +143,7 @@ func TestFixedBoundsHold(t *testing.T) {
 		}
 		most := sets*delta + 4*math.Sqrt(sets*delta*(1-delta))
 		for name, k := range fails {
-			if (float64(k) > most) != (name == "no bound") {
-				t.Errorf("%s, %s: %d of %d sets violate it", d.name, name, k, sets)
-			}
+			must.Not(t, (float64(k) > most) != (name == "no bound"), "%s, %s: %d of %d sets violate it", d.name, name, k, sets)
 		}
 	}
 }

@@ -84,9 +84,7 @@ func TestGoldenKLInverse(t *testing.T) {
 		w.check(t, "dp/deps", de, float64(r.DEps), 0, 1e-13, r)
 		up := KLInverseUp(r.Q, r.Eps)
 		w.check(t, "rounded up", up, r.P, 0, 1e-14, r)
-		if up < r.P {
-			t.Errorf("rounded up %v is below %v at %+v", up, r.P, r)
-		}
+		must.Not(t, up < r.P, "rounded up %v is below %v at %+v", up, r.P, r)
 	}
 	w.log(t)
 }
@@ -180,9 +178,7 @@ func TestGoldenFullGP(t *testing.T) {
 		for i, v := range r.LogParams {
 			got, index, _ := snap(v, r.Cert.L, float64(r.Cert.G))
 			w.check(t, "rounded", got, r.Rounded.LogParams[i], 1e-3, 1e-12, v)
-			if index != r.Rounded.Index[i] {
-				t.Errorf("index of %v: got %d, want %d", v, index, r.Rounded.Index[i])
-			}
+			must.Not(t, index != r.Rounded.Index[i], "index of %v: got %d, want %d", v, index, r.Rounded.Index[i])
 			if r.Cert.G != 1200 {
 				continue
 			}

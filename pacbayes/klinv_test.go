@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // pairs are arguments of the inverse over their whole range.
@@ -100,9 +102,7 @@ func TestKLInverseSpecial(t *testing.T) {
 	for _, c := range [][2]float64{{-1e-300, 1}, {1 + 1e-15, 1}, {math.NaN(), 1}, {0.5, math.NaN()}} {
 		p, om, dq, de := KLInverseGrad(c[0], c[1])
 		for _, x := range []float64{p, om, dq, de, KLInverse(c[0], c[1]), KLInverseUp(c[0], c[1])} {
-			if !math.IsNaN(x) {
-				t.Errorf("q=%v ε=%v: got %v, want NaN", c[0], c[1], x)
-			}
+			must.Not(t, !math.IsNaN(x), "q=%v ε=%v: got %v, want NaN", c[0], c[1], x)
 		}
 	}
 }

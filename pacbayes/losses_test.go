@@ -5,10 +5,11 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/integrate/quad"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // every is one loss of each kind with a half-width of 1 at scale 1.
@@ -104,12 +105,8 @@ func TestExpectedDerivatives(t *testing.T) {
 				fm := (8*(f(m+h, v)-f(m-h, v)) - (f(m+2*h, v) - f(m-2*h, v))) / (12 * h)
 				k := 1e-4 * v
 				fv := (8*(f(m, v+k)-f(m, v-k)) - (f(m, v+2*k) - f(m, v-2*k))) / (12 * k)
-				if math.Abs(fm-dm) > 1e-10/math.Sqrt(v) {
-					t.Errorf("%s m=%v v=%v: ∂m %v, difference %v", l.Kind, m, v, dm, fm)
-				}
-				if math.Abs(fv-dv) > 1e-10/v {
-					t.Errorf("%s m=%v v=%v: ∂v %v, difference %v", l.Kind, m, v, dv, fv)
-				}
+				must.Not(t, math.Abs(fm-dm) > 1e-10/math.Sqrt(v), "%s m=%v v=%v: ∂m %v, difference %v", l.Kind, m, v, dm, fm)
+				must.Not(t, math.Abs(fv-dv) > 1e-10/v, "%s m=%v v=%v: ∂v %v, difference %v", l.Kind, m, v, dv, fv)
 			}
 		}
 	}
@@ -159,9 +156,7 @@ func TestExpectedLimits(t *testing.T) {
 			point := l.Point(2, 2-d, 1)
 			for _, v := range []float64{-1, 0, 1e-320, 1e-300, 1e-250, 1e-30} {
 				e, dm, dv := l.Expected(2, 2-d, v, 1)
-				if math.Abs(e-point) > 1e-14 {
-					t.Errorf("%s d=%v v=%v: %v, want the point loss %v", l.Kind, d, v, e, point)
-				}
+				must.Not(t, math.Abs(e-point) > 1e-14, "%s d=%v v=%v: %v, want the point loss %v", l.Kind, d, v, e, point)
 				if math.IsNaN(dm) || math.IsNaN(dv) || math.IsInf(dm, 0) || math.IsInf(dv, 0) {
 					t.Errorf("%s d=%v v=%v: derivatives %v, %v", l.Kind, d, v, dm, dv)
 				}
@@ -216,9 +211,7 @@ func TestLossNames(t *testing.T) {
 		}
 	}
 	_, err := ParseLoss("hinge")
-	if err == nil || !strings.Contains(err.Error(), "clipped-square, gaussian") {
-		t.Errorf("ParseLoss(hinge): %v", err)
-	}
+	must.Fail(t, err, "clipped-square, gaussian", "ParseLoss(hinge)")
 	for _, l := range every {
 		if err := l.Validate(); err != nil {
 			t.Errorf("%+v: %v", l, err)
@@ -231,9 +224,7 @@ func TestLossNames(t *testing.T) {
 		{}, {Kind: "hinge", Below: 1}, {Kind: Band}, {Kind: Gaussian, Below: -1}, {Kind: Relative, Below: math.NaN()},
 		{Kind: Band, Below: math.Inf(1)}, {Kind: Asymmetric, Below: 1}, {Kind: Asymmetric, Above: 1},
 	} {
-		if l.Validate() == nil {
-			t.Errorf("%+v is valid", l)
-		}
+		must.Not(t, l.Validate() == nil, "%+v is valid", l)
 	}
 }
 
@@ -274,9 +265,7 @@ func TestRisk(t *testing.T) {
 					t.Fatalf("%s n=%d: derivatives of row %d", l.Kind, n, i)
 				}
 			}
-			if math.Abs(got-want) > 1e-13 {
-				t.Errorf("%s n=%d: %v, want %v", l.Kind, n, got, want)
-			}
+			must.Not(t, math.Abs(got-want) > 1e-13, "%s n=%d: %v, want %v", l.Kind, n, got, want)
 			for _, procs := range []int{1, 3, 8} {
 				runtime.GOMAXPROCS(procs)
 				if again := riskOf(l, y, mean, variance, scale, nil, nil); again != got {
@@ -302,9 +291,7 @@ func TestRisk(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", what)
-				}
+				must.Not(t, recover() == nil, "%s: no panic", what)
 			}()
 			f()
 		}()

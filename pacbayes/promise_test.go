@@ -43,13 +43,9 @@ func TestRoutes(t *testing.T) {
 		c := must.Get(terms.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 0))(t)
 		for name, v := range map[string][2]float64{"bound": {c.Bound, x.bound}, "mean_bound": {c.MeanBound, x.onMean},
 			"empirical_risk": {c.EmpiricalRisk, x.empirical}, "choices_penalty": {c.ChoicesPenalty, x.choicesPenalty}} {
-			if math.Abs(v[0]-v[1]) > 1e-11 {
-				t.Errorf("%+v: %s is %v, want %v", x, name, v[0], v[1])
-			}
+			must.Not(t, math.Abs(v[0]-v[1]) > 1e-11, "%+v: %s is %v, want %v", x, name, v[0], v[1])
 		}
-		if (c.Promise != nil) != (x.promise > 0) {
-			t.Errorf("%+v: promise %+v", x, c.Promise)
-		}
+		must.Not(t, (c.Promise != nil) != (x.promise > 0), "%+v: promise %+v", x, c.Promise)
 	}
 }
 
@@ -105,17 +101,13 @@ func TestPromise(t *testing.T) {
 		x.terms.Promise = 0.5
 		c := must.Get(x.terms.Certify(Sample{Y: y, Mean: mean, Variance: variance, Scale: scale}, x.kl))(t)
 		p := c.Promise
-		if p.HalfWidth != x.want || p.Share != 0.5 || !(p.Bound <= 0.5) || x.want == 0 ||
-			p.Relative != (x.name == "relative") {
-			t.Errorf("%s: %+v, want half-width %v", x.name, p, x.want)
-		}
+		must.Not(t, p.HalfWidth != x.want || p.Share != 0.5 || !(p.Bound <= 0.5) || x.want == 0 ||
+			p.Relative != (x.name == "relative"), "%s: %+v, want half-width %v", x.name, p, x.want)
 		unit := 9. // EpsilonRaw over Below
 		if p.Relative {
 			unit = 1
 		}
-		if math.Abs(p.HalfWidthRaw-unit*x.want) > 1e-12 {
-			t.Errorf("%s: raw half-width %v", x.name, p.HalfWidthRaw)
-		}
+		must.Not(t, math.Abs(p.HalfWidthRaw-unit*x.want) > 1e-12, "%s: raw half-width %v", x.name, p.HalfWidthRaw)
 	}
 	hopeless := fixedTerms(Direct)
 	hopeless.Promise = 0.999
@@ -155,9 +147,7 @@ func TestFamilies(t *testing.T) {
 		if f == SplitBound {
 			tol = 1e-5 // of the reference
 		}
-		if math.Abs(c.Bound-want) > tol {
-			t.Errorf("%q: bound %v, want %v", f, c.Bound, want)
-		}
+		must.Not(t, math.Abs(c.Bound-want) > tol, "%q: bound %v, want %v", f, c.Bound, want)
 	}
 }
 

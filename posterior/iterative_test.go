@@ -54,9 +54,7 @@ func TestIterativeAgainstCholesky(t *testing.T) {
 		p.Latent(xs, gotMean, gotVar)
 		must.Do(t, p.SolvedVariance(context.Background(), xs, solved, o))
 		for i, m := range wantMean {
-			if !(math.Abs(gotMean[i]-m) <= 1e-4) {
-				t.Errorf("%s, noise %g: mean %v, want %v", c.kernel, c.noise, gotMean[i], m)
-			}
+			must.Not(t, !(math.Abs(gotMean[i]-m) <= 1e-4), "%s, noise %g: mean %v, want %v", c.kernel, c.noise, gotMean[i], m)
 			// Nearest rows leave too much, never too little; solves are exact.
 			if !(gotVar[i] >= wantVar[i]-1e-7) || !(math.Abs(solved[i]-wantVar[i]) <= 1e-6) {
 				t.Errorf("%s, noise %g: variance %v by the nearest rows and %v by a solve, want %v", c.kernel, c.noise, gotVar[i],
@@ -138,9 +136,7 @@ func TestIterativeStalls(t *testing.T) {
 		Theta: []float64{0, 0}, Mean: kernel.ZeroMean{}, Noise: 1e-15, X: x, Y: y}, 3,
 		posterior.Iterative{Rank: 1, Tolerance: 1e-18})
 	var stalled *iterative.Stalled
-	if !errors.As(err, &stalled) {
-		t.Errorf("repeated rows without noise: %v", err)
-	}
+	must.Not(t, !errors.As(err, &stalled), "repeated rows without noise: %v", err)
 }
 
 // Of all rows, the nearest ones give the exact GP; of fewer, a larger variance.

@@ -55,9 +55,7 @@ func TestNearestOverflow(t *testing.T) {
 		Y: []float64{1, 2}}, 2)
 	mean, variance := make([]float64, 1), make([]float64, 1)
 	p.Latent(matrix.Of(1, 1, []float64{0.5}), mean, variance)
-	if !math.IsNaN(mean[0]) {
-		t.Errorf("mean %v", mean[0])
-	}
+	must.Not(t, !math.IsNaN(mean[0]), "mean %v", mean[0])
 }
 
 // TestNearestIsConditional: with copies among the rows and at the same distance, each prediction is that of the exact

@@ -40,8 +40,7 @@ func problems(t *testing.T) []problem {
 		y[i] = 0.5 + math.Sin(2*x.At(i, 0)) - x.At(i, 2) + 0.2*rng.NormFloat64()
 	}
 	parse := func(expr string, ard bool) kernel.Kernel {
-		k := must.Get(kernel.Parse(expr, d, ard))(t)
-		return k
+		return must.Get(kernel.Parse(expr, d, ard))(t)
 	}
 	linear := kernel.LinearMean{Dim: d}
 	return []problem{
@@ -149,9 +148,7 @@ func points(n, d int) matrix.Dense {
 
 func near(t *testing.T, what string, got, want, tol float64) {
 	t.Helper()
-	if !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))) {
-		t.Errorf("%s: got %.15g, want %.15g", what, got, want)
-	}
+	must.Not(t, !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))), "%s: got %.15g, want %.15g", what, got, want)
 }
 
 func TestLatentAgainstDense(t *testing.T) {
@@ -239,9 +236,7 @@ func TestKLForms(t *testing.T) {
 				ls := l + p.noise
 				form += 0.5*(math.Log1p(l/p.noise)-l/ls) + 0.5*l*er*er/(ls*ls)
 			}
-			if !(math.Abs(got-form) <= 1e-10*form) {
-				t.Errorf("KL %.15g, eigen-form %.15g", got, form)
-			}
+			must.Not(t, !(math.Abs(got-form) <= 1e-10*form), "KL %.15g, eigen-form %.15g", got, form)
 
 			mean, cov := p.naive(t, p.x)
 			inv := mat.NewDense(n, n, nil)
@@ -269,14 +264,10 @@ func TestKLVanishes(t *testing.T) {
 	for _, noise := range []float64{1e-2, 1, 1e2, 1e4, 1e6} {
 		p.noise = noise
 		kl := p.fit(t).KL()
-		if !(kl < last) || kl < -1e-9 {
-			t.Errorf("noise %v: KL %v after %v", noise, kl, last)
-		}
+		must.Not(t, !(kl < last) || kl < -1e-9, "noise %v: KL %v after %v", noise, kl, last)
 		last = kl
 	}
-	if last > 1e-3 {
-		t.Errorf("KL %v at noise 1e6", last)
-	}
+	must.Not(t, last > 1e-3, "KL %v at noise 1e6", last)
 }
 
 func TestLeaveOneOut(t *testing.T) {
@@ -347,17 +338,12 @@ func TestNewExactRefuses(t *testing.T) {
 	p.noise = 1e-20
 	_, err := posterior.NewExact(posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta, Noise: p.noise,
 		X: p.x, Y: p.y})
-	if err == nil || !strings.Contains(err.Error(), "1e-20") ||
-		!strings.Contains(err.Error(), "raise the noise variance") {
-		t.Errorf("two equal rows without noise: %v", err)
-	}
+	must.Not(t, err == nil || !strings.Contains(err.Error(), "1e-20") ||
+		!strings.Contains(err.Error(), "raise the noise variance"), "two equal rows without noise: %v", err)
 	p = problems(t)[0]
 	p.y[3] = math.Inf(1)
-	if _, err := posterior.NewExact(posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta,
-		Noise: p.noise, X: p.x, Y: p.y}); err == nil ||
-		!strings.Contains(err.Error(), "extreme values") {
-		t.Errorf("an infinite target: %v", err)
-	}
+	must.Refuse(posterior.NewExact(posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta,
+		Noise: p.noise, X: p.x, Y: p.y}))(t, "extreme values", "an infinite target")
 }
 
 // Example conditions a Gaussian process on three points and predicts between them.

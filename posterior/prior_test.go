@@ -81,9 +81,7 @@ func TestPriorConforms(t *testing.T) {
 					t.Errorf("∂mean/∂x_%d is %v, want %v", j, dX.At(7, j), want)
 				}
 			}
-			if dX.At(8, 0) != 0 {
-				t.Error("another row has a derivative")
-			}
+			must.Not(t, dX.At(8, 0) != 0, "another row has a derivative")
 			// Q = P predicts what P does, at no divergence.
 			q := must.Get(p.Unconditioned(0.3))(t)
 			q.Latent(x, got, diag)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // each runs work on ranks of threads, and returns their errors.
@@ -163,9 +165,7 @@ func TestErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for rank, err := range each(4, c.work) {
-				if err == nil || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("rank %d: %v", rank, err)
-				}
+				must.Fail(t, err, c.want, fmt.Sprintf("rank %d", rank))
 			}
 		})
 	}

@@ -121,9 +121,7 @@ func TestFigures(t *testing.T) {
 				t.Errorf("figures %s, want %s", got, c.titles)
 			}
 			for _, want := range c.want {
-				if !strings.Contains(text, want) {
-					t.Errorf("nothing says %q", want)
-				}
+				must.Not(t, !strings.Contains(text, want), "nothing says %q", want)
 			}
 			strange := regexp.MustCompile(`(src|href)="?https?:|url\(|@import|NaN|b<i>`)
 			if found := strange.FindString(withoutPictures(text)); found != "" {
@@ -189,10 +187,7 @@ func TestRecertifies(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	m := must.Get(krigo.Fit(context.Background(), data.Snelson(),
 		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 5}}))(t)
-	if err := report.Write(t.Context(), io.Discard, m, data.Boston()); err == nil || !strings.Contains(err.Error(),
-		`"y"`) {
-		t.Errorf("%v", err)
-	}
+	must.Fail(t, report.Write(t.Context(), io.Discard, m, data.Boston()), `"y"`)
 }
 
 // TestBandOfReport: the band that is drawn as the certificate's isn't said to be narrower than it is.

@@ -64,18 +64,14 @@ func TestImportances(t *testing.T) {
 				t.Errorf("%s: %+v, the truth is %.3f", columns[p.column].name, p, truth[p.column])
 			}
 			if p.column == 2 {
-				if p.share != 0 || p.high != 0 {
-					t.Errorf("x3, which isn't there, has %+v", p)
-				}
+				must.Not(t, p.share != 0 || p.high != 0, "x3, which isn't there, has %+v", p)
 				continue
 			}
 			if all++; p.low <= truth[p.column] && truth[p.column] <= p.high {
 				held++
 			}
 		}
-		if order[0] != "x1" || order[3] != "x3" {
-			t.Errorf("order %v", order)
-		}
+		must.Not(t, order[0] != "x1" || order[3] != "x3", "order %v", order)
 	}
 	t.Logf("%d of %d intervals hold the truth", held, all)
 	if share := float64(held) / float64(all); share < 0.88 { // 180 intervals of 95 %, in threes of the same rows
@@ -93,14 +89,10 @@ func TestImportanceOfInteraction(t *testing.T) {
 		return out, nil
 	}, r, columns))(t)
 	for _, p := range found[:2] {
-		if p.column > 1 || math.Abs(p.share-1) > 0.2 {
-			t.Errorf("%+v", found)
-		}
+		must.Not(t, p.column > 1 || math.Abs(p.share-1) > 0.2, "%+v", found)
 	}
-	if _, err := importances(func(x []float64) ([]float64, error) { return ones(len(x) / 7), nil }, r,
-		columns); err == nil {
-		t.Error("a constant has importances")
-	}
+	must.Refuse(importances(func(x []float64) ([]float64, error) { return ones(len(x) / 7), nil }, r,
+		columns))(t, "", "a constant has importances")
 }
 
 func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }
@@ -109,8 +101,7 @@ func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }
 func fitted(t *testing.T, table, shown *dataset.Table, o krigo.Options) *maker {
 	t.Helper()
 	m := must.Get(krigo.Fit(context.Background(), table, o))(t)
-	r := must.Get(made(t.Context(), m, shown))(t)
-	return r
+	return must.Get(made(t.Context(), m, shown))(t)
 }
 
 // kinds is a table whose target is 3 x1 + x2 and something by category, and dates.
@@ -126,8 +117,7 @@ func kinds(t *testing.T) *dataset.Table {
 			[]string{"plain", "fine", "odd"}[k], x2, rng.NormFloat64(), 3*x1+x2+2*float64(k)+0.1*rng.NormFloat64())
 	}
 	of := dataset.Reading{Dates: []dataset.Dates{{Column: "when", Parts: []string{"year", "week"}}}}
-	table := must.Get(files.CSV{From: strings.NewReader(b.String()), Source: "kinds.csv", As: of}.Read())(t)
-	return table
+	return must.Get(files.CSV{From: strings.NewReader(b.String()), Source: "kinds.csv", As: of}.Read())(t)
 }
 
 // TestColumns: a category is one column and so are a date and what came of it; a constant one isn't ranked, and what
@@ -158,9 +148,7 @@ func TestColumns(t *testing.T) {
 	if len(order) != 5 || strings.Join(order[:3], " ") != "x1 kind x2" && strings.Join(order[:3], " ") != "x1 x2 kind" {
 		t.Errorf("order %v", order)
 	}
-	if !strings.Contains(r.by, "Constant in these rows: same") {
-		t.Error(r.by)
-	}
+	must.Not(t, !strings.Contains(r.by, "Constant in these rows: same"), "%v", r.by)
 	// Slices go through a real row, of the commonest category, and along a date through the parts of real ones.
 	middle := r.real.at(r.middle)
 	isReal := func(row []float64, of ...column) bool {
@@ -173,9 +161,7 @@ func TestColumns(t *testing.T) {
 		}
 		return false
 	}
-	if !isReal(middle, r.columns...) {
-		t.Errorf("%v is no row", middle)
-	}
+	must.Not(t, !isReal(middle, r.columns...), "%v is no row", middle)
 	kind := r.columns[2]
 	if name := kind.categories[int(kind.value(middle))]; name != "plain" {
 		t.Errorf("the slices are at %s", name)
@@ -193,21 +179,15 @@ func TestColumns(t *testing.T) {
 					t.Fatalf("along %s %s moves", c.name, other.name)
 				}
 			}
-			if len(c.inputs) > 1 && !isReal(row, c) {
-				t.Errorf("along %s no row has %v", c.name, at(row, c))
-			}
+			must.Not(t, len(c.inputs) > 1 && !isReal(row, c), "along %s no row has %v", c.name, at(row, c))
 		}
 		if c.name == "kind" {
-			if len(of) != 3 || of[0].name != "plain" || of[2].name != "odd" {
-				t.Errorf("levels %+v", of)
-			}
+			must.Not(t, len(of) != 3 || of[0].name != "plain" || of[2].name != "odd", "levels %+v", of)
 		}
 	}
 	for _, s := range r.Sections {
 		for _, f := range s.Figures {
-			if f.Failed != "" {
-				t.Errorf("%s: %s", f.Title, f.Failed)
-			}
+			must.Not(t, f.Failed != "", "%s: %s", f.Title, f.Failed)
 		}
 	}
 }
@@ -238,9 +218,7 @@ func TestMisses(t *testing.T) {
 			}
 			test, certified := r.samples[0], r.samples[1]
 			if loss == "clipped-square" {
-				if test.miss != nil || certified.miss != nil {
-					t.Error("a loss of degrees has misses")
-				}
+				must.Not(t, test.miss != nil || certified.miss != nil, "a loss of degrees has misses")
 				return
 			}
 			if n := len(certified.y); n != r.m.Certificate.Rows ||
@@ -303,9 +281,7 @@ func TestWithoutData(t *testing.T) {
 				t.Fatalf("%v is no row of the table", row)
 			}
 		}
-		if r.real.n() == 0 || len(r.samples) > 0 {
-			t.Errorf("%d rows, %d samples", r.real.n(), len(r.samples))
-		}
+		must.Not(t, r.real.n() == 0 || len(r.samples) > 0, "%d rows, %d samples", r.real.n(), len(r.samples))
 		want := "the rows that the model was learnt from"
 		if inducing > 0 {
 			want = "inducing inputs"
@@ -339,12 +315,8 @@ func TestManyColumns(t *testing.T) {
 		if len(r.ranked) != mostRanked || r.columns[r.order[0]].name != "x100" || len(r.order) != d {
 			t.Errorf("%s: %d ranked of %d, the first is %s", mean, len(r.ranked), len(r.order), r.columns[r.order[0]].name)
 		}
-		if mean == "zero" && r.columns[r.order[1]].name != "x50" {
-			t.Errorf("the second is %s", r.columns[r.order[1]].name)
-		}
-		if !strings.Contains(r.by, "40 columns of 120 were ranked") {
-			t.Error(r.by)
-		}
+		must.Not(t, mean == "zero" && r.columns[r.order[1]].name != "x50", "the second is %s", r.columns[r.order[1]].name)
+		must.Not(t, !strings.Contains(r.by, "40 columns of 120 were ranked"), "%v", r.by)
 	}
 }
 
@@ -361,9 +333,7 @@ func TestWords(t *testing.T) {
 		if strings.HasPrefix(cells[0], "lengthscale of DIS") {
 			dis = cells
 		}
-		if strings.Contains(cells[0], "log_") || strings.Contains(cells[0], "[") {
-			t.Errorf("%q", cells)
-		}
+		must.Not(t, strings.Contains(cells[0], "log_") || strings.Contains(cells[0], "["), "%q", cells)
 	}
 	j := slices.Index(r.m.Inputs, "DIS")
 	l := lengthscales(r.q.Kernel.Spec(r.q.Theta), len(r.m.Inputs))[j]
@@ -381,10 +351,8 @@ func TestNotes(t *testing.T) {
 	m.Findings = finding.List{finding.New(finding.LengthscaleHigh, "lengthscale", m.Inputs, "", 0.01, 100.)}
 	r := must.Get(made(t.Context(), m, nil))(t)
 	notes := slices.DeleteFunc(r.Warnings, func(text string) bool { return !strings.Contains(text, "on the edge") })
-	if len(notes) != 1 || !strings.Contains(notes[0], strings.Join(m.Inputs[:8], ", ")) ||
-		!strings.HasSuffix(notes[0], ".") {
-		t.Errorf("%q", r.Warnings)
-	}
+	must.Not(t, len(notes) != 1 || !strings.Contains(notes[0], strings.Join(m.Inputs[:8], ", ")) ||
+		!strings.HasSuffix(notes[0], "."), "%q", r.Warnings)
 }
 
 // TestGuard: a figure that fails, or panics, stands in its place with the reason.
@@ -407,10 +375,8 @@ func TestTenths(t *testing.T) {
 		x, z = append(x, float64((i*77)%200)), append(z, float64((i*77)%200)/100)
 	}
 	all := tenths(x, z)
-	if len(all) != 10 || math.Abs(all[0].mean-0.095) > 1e-12 || math.Abs(all[9].mean-1.895) > 1e-12 ||
-		math.Abs(all[0].se-math.Sqrt(35./20)*0.01) > 1e-12 {
-		t.Errorf("%+v", all)
-	}
+	must.Not(t, len(all) != 10 || math.Abs(all[0].mean-0.095) > 1e-12 || math.Abs(all[9].mean-1.895) > 1e-12 ||
+		math.Abs(all[0].se-math.Sqrt(35./20)*0.01) > 1e-12, "%+v", all)
 	same := make([]float64, 200)
 	for i := range same {
 		same[i] = float64(min(2, i%4))
@@ -460,10 +426,8 @@ func TestDependentColumns(t *testing.T) {
 			i := slices.IndexFunc(r.Sections, func(s *section) bool { return s.ID == "function" })
 			f := r.Sections[i].Figures[0]
 			page := string(f.SVG) + f.Caption + fmt.Sprint(f.Head, f.Cells)
-			if f.Title != "Importance" || !strings.HasPrefix(f.Caption,
-				"By how much the predicted mean moves when a column's value alone is exchanged") {
-				t.Errorf("%s: %s", f.Title, f.Caption)
-			}
+			must.Not(t, f.Title != "Importance" || !strings.HasPrefix(f.Caption,
+				"By how much the predicted mean moves when a column's value alone is exchanged"), "%s: %s", f.Title, f.Caption)
 			if shares := c.want == ""; strings.Contains(page, "Sobol") != shares ||
 				strings.Contains(fmt.Sprint(f.Cells), "%") != shares ||
 				strings.Contains(html.UnescapeString(page), "share of the mean's variance") != shares ||
@@ -521,9 +485,7 @@ func TestNothingCertified(t *testing.T) {
 				"ε)[^.<>]*").FindString(text), name == "certified"; (said != "") != is {
 				t.Errorf("valid: %v: %q", is, said)
 			}
-			if len(r.samples) == 0 {
-				t.Error("no rows are drawn")
-			}
+			must.Not(t, len(r.samples) == 0, "no rows are drawn")
 		})
 	}
 }

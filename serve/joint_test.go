@@ -48,9 +48,7 @@ func TestJoint(t *testing.T) {
 			t.Errorf("%s: %v", query, got.Covariance)
 		}
 		for i, row := range got.Covariance {
-			if !slices.Equal(row, cov.Row(i)) {
-				t.Errorf("covariances of row %d: %v, want %v", i+1, row, cov.Row(i))
-			}
+			must.Not(t, !slices.Equal(row, cov.Row(i)), "covariances of row %d: %v, want %v", i+1, row, cov.Row(i))
 		}
 	}
 }

@@ -230,9 +230,7 @@ func TestDescribedWell(t *testing.T) {
 			}
 			contents := func(of string, content any) {
 				kinds, _ := content.(map[string]any)
-				if len(kinds) == 0 {
-					t.Errorf("%s, %s: no content", where, of)
-				}
+				must.Not(t, len(kinds) == 0, "%s, %s: no content", where, of)
 				for kind, body := range kinds {
 					if _, _, err := mime.ParseMediaType(kind); err != nil {
 						t.Errorf("%s, %s: %v", where, of, err)
@@ -253,13 +251,9 @@ func TestDescribedWell(t *testing.T) {
 				contents("body", at(body, "content"))
 			}
 			responses, _ := at(operation, "responses").(map[string]any)
-			if responses["200"] == nil {
-				t.Errorf("%s: no answer 200", where)
-			}
+			must.Not(t, responses["200"] == nil, "%s: no answer 200", where)
 			for status, answer := range responses {
-				if at(answer, "description") == nil {
-					t.Errorf("%s, %s: no description", where, status)
-				}
+				must.Not(t, at(answer, "description") == nil, "%s, %s: no description", where, status)
 				contents(status, at(answer, "content"))
 			}
 		}
@@ -275,9 +269,7 @@ func TestDescribedWell(t *testing.T) {
 	}
 	for _, needs := range d["security"].([]any) {
 		for name := range needs.(map[string]any) {
-			if d.at("components", "securitySchemes", name) == nil {
-				t.Errorf("security %q isn't described", name)
-			}
+			must.Not(t, d.at("components", "securitySchemes", name) == nil, "security %q isn't described", name)
 		}
 	}
 }
@@ -422,8 +414,6 @@ func TestAnswersAsDescribed(t *testing.T) {
 		}
 	}
 	for path := range maps.Keys(d["paths"].(map[string]any)) {
-		if !seen[path] {
-			t.Errorf("%s was never answered", path)
-		}
+		must.Not(t, !seen[path], "%s was never answered", path)
 	}
 }

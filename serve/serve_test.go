@@ -478,12 +478,8 @@ func TestBusy(t *testing.T) {
 	close(gate)
 	wait.Wait()
 	q.working.Wait()
-	if slices.Contains(slices.Concat(batches...), 4) {
-		t.Error("rows were predicted that nobody waits for")
-	}
-	if !slices.Contains(batches[1], 3) {
-		t.Errorf("short rows aren't in the next batch: %v", batches[1])
-	}
+	must.Not(t, slices.Contains(slices.Concat(batches...), 4), "rows were predicted that nobody waits for")
+	must.Not(t, !slices.Contains(batches[1], 3), "short rows aren't in the next batch: %v", batches[1])
 	if !slices.Contains(slices.Concat(batches[1:3]...), 2) {
 		t.Errorf("one client's rows wait for all of another's, in %d batches", len(batches))
 	}
@@ -514,9 +510,7 @@ func TestOwnRows(t *testing.T) {
 		return m.PredictAt(x)
 	})
 	q.failed = func(cause any, _ []byte) {
-		if cause != "a bug" {
-			t.Error(cause)
-		}
+		must.Not(t, cause != "a bug", "%v", cause)
 		told.Add(1)
 	}
 	var wait sync.WaitGroup
@@ -525,12 +519,8 @@ func TestOwnRows(t *testing.T) {
 		total += int64(table.Rows)
 		wait.Go(func() {
 			ps, err := q.run(context.Background(), of, table)
-			if want == "" && (err != nil || len(ps) != table.Rows) {
-				t.Errorf("%d rows: %d, %v", table.Rows, len(ps), err)
-			}
-			if want != "" && (err == nil || err.Error() != want) {
-				t.Errorf("%v, not %s", err, want)
-			}
+			must.Not(t, want == "" && (err != nil || len(ps) != table.Rows), "%d rows: %d, %v", table.Rows, len(ps), err)
+			must.Not(t, want != "" && (err == nil || err.Error() != want), "%v, not %s", err, want)
 		})
 	}
 	last := tableOf(m, 700, 1)
@@ -735,9 +725,7 @@ func TestMetrics(t *testing.T) {
 		`krigo_request_seconds_count{route="POST /v1/predict"} 4`,
 		`krigo_models 1`, `krigo_batch_rows_sum{model="s"} 6`, `go_goroutines`,
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %s in\n%s", want, text)
-		}
+		must.Not(t, !strings.Contains(text, want), "no %s in\n%s", want, text)
 	}
 }
 
@@ -759,9 +747,7 @@ func TestToken(t *testing.T) {
 			if open || right || strings.TrimSpace(token) == "Bearer secret" { // HTTP trims header values
 				want = 200
 			}
-			if got.StatusCode != want {
-				t.Errorf("%s with %q: status %d", path, token, got.StatusCode)
-			}
+			must.Not(t, got.StatusCode != want, "%s with %q: status %d", path, token, got.StatusCode)
 		}
 	}
 	if status, _ := post(t, "http://"+address+"/v1/predict", jsonKind, `{"rows": [[1]]}`); status != 401 {
@@ -796,9 +782,7 @@ func TestShutdown(t *testing.T) {
 	}
 	io.WriteString(conn, text)
 	r, err := http.ReadResponse(answers, nil)
-	if err != nil || r.StatusCode != 200 {
-		t.Errorf("%+v, %v", r, err)
-	}
+	must.Not(t, err != nil || r.StatusCode != 200, "%+v, %v", r, err)
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
@@ -810,24 +794,18 @@ func TestShutdown(t *testing.T) {
 // TestNewRefuses: at the start, what can't be served is an error that names it.
 func TestNewRefuses(t *testing.T) {
 	folder := t.TempDir()
-	if _, err := New(folder, Options{}); err == nil || !strings.Contains(err.Error(), "holds no model files") {
-		t.Errorf("empty folder: %v", err)
-	}
+	must.Refuse(New(folder, Options{}))(t, "holds no model files", "empty folder")
 	broken := filepath.Join(folder, "broken.krigo")
 	os.WriteFile(broken, []byte("KRIGO"), 0o600)
 	for _, path := range []string{folder, broken, filepath.Join(folder, "missing.krigo")} {
-		if _, err := New(path, Options{}); err == nil || !strings.Contains(err.Error(), folder) {
-			t.Errorf("%s: %v", path, err)
-		}
+		must.Refuse(New(path, Options{}))(t, folder, path)
 	}
 }
 
 func TestLoopback(t *testing.T) {
 	for address, want := range map[string]bool{"127.0.0.1:80": true, "localhost:80": true, "[::1]:80": true, ":80": false,
 		"0.0.0.0:80": false, "192.0.2.1:80": false, "127.0.0.1": false} {
-		if Loopback(address) != want {
-			t.Errorf("%s: %v", address, !want)
-		}
+		must.Not(t, Loopback(address) != want, "%s: %v", address, !want)
 	}
 }
 
@@ -857,9 +835,7 @@ func TestOpenAPI(t *testing.T) {
 			served[r.Pattern] = true
 		}
 	}
-	if len(served) != 9 {
-		t.Errorf("described: %v", served)
-	}
+	must.Not(t, len(served) != 9, "described: %v", served)
 	for name, of := range map[string]any{"Answer": Answer{}, "Joint": Joint{}, "Prediction": model.Prediction{},
 		"Description": Description{}, "Input": Input{}, "Reading": dataset.Reading{},
 		"Models": modelList{}, "Error": failure{}, "Health": health{}, "Observed": Observed{}, "Watch": watch.State{},
@@ -878,9 +854,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 		for p := range schema.Properties {
-			if !slices.Contains(fields, p) {
-				t.Errorf("%s.%s is described, but isn't there", name, p)
-			}
+			must.Not(t, !slices.Contains(fields, p), "%s.%s is described, but isn't there", name, p)
 		}
 		if schema.AdditionalProperties == true {
 			continue
@@ -908,12 +882,10 @@ func TestDescription(t *testing.T) {
 	defer r.Body.Close()
 	var d Description
 	must.Do(t, json.NewDecoder(r.Body).Decode(&d))
-	if d.Name != "s" || d.Target != "y" || d.Rows != 200 || d.Inducing != 8 ||
+	must.Not(t, d.Name != "s" || d.Target != "y" || d.Rows != 200 || d.Inducing != 8 ||
 		!reflect.DeepEqual(d.Inputs, []Input{{Name: "x", Mean: m.Scaling.InputMean[0], Scale: m.Scaling.InputScale[0],
 			Low: &m.Range.Min[0], High: &m.Range.Max[0]}}) ||
-		!d.Certificate.Equal(m.Certificate) || d.Sentence != m.Sentence(m.Certificate) || d.Kernel.Name != "se" {
-		t.Errorf("%+v", d)
-	}
+		!d.Certificate.Equal(m.Certificate) || d.Sentence != m.Sentence(m.Certificate) || d.Kernel.Name != "se", "%+v", d)
 }
 
 // TestOutcomes: outcomes are held against the certificate and kept: as JSON and as CSV, by several clients at once,
@@ -1026,13 +998,9 @@ func TestOutcomes(t *testing.T) {
 		for _, want := range []string{`krigo_outcomes{model="s"} 45`, `krigo_outcome_misses{model="s"} 45`,
 			`krigo_outcome_alarm{model="s"} 1`, fmt.Sprintf(`krigo_certified_risk{model="s"} %v`, m.Certificate.MeanBound),
 			"krigo_outcome_log_e{", "krigo_outcome_risk_at_least{"} {
-			if !strings.Contains(metrics, want) {
-				t.Errorf("no %s in %s", want, metrics)
-			}
+			must.Not(t, !strings.Contains(metrics, want), "no %s in %s", want, metrics)
 		}
-		if _, err := New(path, Options{Ledger: ledger}); err == nil || !strings.Contains(err.Error(), "another process") {
-			t.Error(err)
-		}
+		must.Refuse(New(path, Options{Ledger: ledger}))(t, "another process")
 	})
 	t.Run("moved", func(t *testing.T) {
 		var log lines

@@ -70,9 +70,7 @@ func TestBudget(t *testing.T) {
 	first.close()
 	first.close()
 	other.close()
-	if b.used != 250*kB || len(b.by) != 1 || b.by[bella] != 250*kB {
-		t.Errorf("%d used, %v", b.used, b.by)
-	}
+	must.Not(t, b.used != 250*kB || len(b.by) != 1 || b.by[bella] != 250*kB, "%d used, %v", b.used, b.by)
 }
 
 // TestTurns: whoever has many waiting has one turn, and then others have.
@@ -127,9 +125,7 @@ func TestClients(t *testing.T) {
 		{"[2001:db8::1]:1", "[2001:db8::2]:1", true}, {"[2001:db8::1]:1", "[2001:db8:0:1::1]:1", false},
 		{"[fe80::1%a]:1", "[fe80::2]:1", true}, {"@", "", true}, {"@", "192.0.2.1:1", false},
 	} {
-		if (clientAt(c.a) == clientAt(c.b)) != c.same {
-			t.Errorf("%s and %s: %v", c.a, c.b, !c.same)
-		}
+		must.Not(t, (clientAt(c.a) == clientAt(c.b)) != c.same, "%s and %s: %v", c.a, c.b, !c.same)
 	}
 }
 
@@ -191,25 +187,17 @@ func TestConnections(t *testing.T) {
 		open("GET /")
 	}
 	open("") // the seventh
-	if !closed(slow) {
-		t.Error("the slow body has its connection still")
-	}
+	must.Not(t, !closed(slow), "the slow body has its connection still")
 	open("")
-	if !closed(silent) {
-		t.Error("the silent one has its connection still")
-	}
+	must.Not(t, !closed(silent), "the silent one has its connection still")
 	close(finish)
 	r, err := http.ReadResponse(bufio.NewReader(working), nil)
-	if err != nil || r.StatusCode != 200 {
-		t.Errorf("%+v, %v", r, err)
-	}
+	must.Not(t, err != nil || r.StatusCode != 200, "%+v, %v", r, err)
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if len(s.connections.all)+len(s.connections.by)+s.connections.alive != 0 {
-		t.Errorf("left: %+v", s.connections)
-	}
+	must.Not(t, len(s.connections.all)+len(s.connections.by)+s.connections.alive != 0, "left: %+v", s.connections)
 	for files, want := range map[uint64]int{1024: 768, 256: 192, 1 << 20: mostConnections, 3: 1} {
 		if got := connectionsWithin(files); got != want {
 			t.Errorf("%d connections of %d files, want %d", got, files, want)
@@ -333,9 +321,7 @@ func TestMeasures(t *testing.T) {
 			}, rows)
 		})
 		const constant = 1 << 20 // of readers, whatever they read
-		if peak > measured+constant {
-			t.Errorf("%s: %d kB, measured %d (%.100v)", name, peak>>10, measured>>10, err)
-		}
+		must.Not(t, peak > measured+constant, "%s: %d kB, measured %d (%.100v)", name, peak>>10, measured>>10, err)
 	}
 }
 
@@ -427,18 +413,14 @@ func TestMemory(t *testing.T) {
 	row()
 	long := "x,z\n" + strings.Repeat("1,"+strings.Repeat("z", 6000)+"\n", 100)
 	status, body := post(t, url, "text/csv", long)
-	if status != 503 || !strings.Contains(body, "all the memory they may") {
-		t.Errorf("status %d: %s", status, body)
-	}
+	must.Not(t, status != 503 || !strings.Contains(body, "all the memory they may"), "status %d: %s", status, body)
 	if status, body := post(t, url, "text/csv", "x\n"+strings.Repeat("1\n", 9000)); status != 413 ||
 		!strings.Contains(body, "more memory than one may have") {
 		t.Errorf("status %d: %s", status, body)
 	}
 	// The one that stalls is turned away long before the time is over that a body has.
 	r, err := http.ReadResponse(bufio.NewReader(conns[50]), nil)
-	if err != nil || r.StatusCode != 408 {
-		t.Errorf("%+v, %v", r, err)
-	}
+	must.Not(t, err != nil || r.StatusCode != 408, "%+v, %v", r, err)
 	until(t, "it is held still", func() bool { return used() == 0 })
 	if status, body := post(t, url, "text/csv", long); status != 200 {
 		t.Errorf("status %d: %s", status, body)
@@ -452,9 +434,7 @@ func TestUnread(t *testing.T) {
 	w := &piped{server}
 	begin := time.Now()
 	n, err := newSteady(w, 50*time.Millisecond).Write(bytes.Repeat([]byte("x"), 1<<20))
-	if err == nil || n != 0 || time.Since(begin) > 10*time.Second {
-		t.Errorf("%d bytes, %v", n, err)
-	}
+	must.Not(t, err == nil || n != 0 || time.Since(begin) > 10*time.Second, "%d bytes, %v", n, err)
 }
 
 // piped is an answer that goes to a connection.

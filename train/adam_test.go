@@ -168,9 +168,7 @@ func TestAdamUsesEveryRowOnceAnEpoch(t *testing.T) {
 	one, two := make([]int, 23), make([]int, 23)
 	a.shuffle(0, one)
 	a.shuffle(1, two)
-	if slices.Equal(one, two) {
-		t.Error("two epochs have one order")
-	}
+	must.Not(t, slices.Equal(one, two), "two epochs have one order")
 }
 
 // TestAdamResumes: from a state written to a file after any step, also one amid rejected
@@ -197,9 +195,7 @@ func TestAdamResumes(t *testing.T) {
 				files = append(files, file)
 				return err
 			}))(t)
-		if rho == 0 && want.Rejected == 0 {
-			t.Error("nothing was rejected: the test has lost its point")
-		}
+		must.Not(t, rho == 0 && want.Rejected == 0, "nothing was rejected: the test has lost its point")
 		for _, file := range files {
 			var s AdamState
 			must.Do(t, json.Unmarshal(file, &s))
@@ -242,9 +238,7 @@ func TestAdamStaysInTheBox(t *testing.T) {
 			}
 			return nil
 		})
-	if err != nil || s.X[0] != 1 {
-		t.Errorf("ended at %v (%v), want 1 on the bound", s.X, err)
-	}
+	must.Not(t, err != nil || s.X[0] != 1, "ended at %v (%v), want 1 on the bound", s.X, err)
 }
 
 func TestAdamRejects(t *testing.T) {
@@ -281,9 +275,7 @@ func TestAdamRefuses(t *testing.T) {
 		{Steps: 1, LearningRate: math.NaN()},
 		{Steps: 1, FinalRate: 1}, {Steps: 1, Beta1: 1}, {Steps: 1, Beta2: -1}, {Steps: 1, Epsilon: math.Inf(1)},
 		{Steps: 1, NaturalStep: 2}} {
-		if _, err := a.Minimize(ctx, l, StartAdam([]float64{0, 0}), nil); err == nil {
-			t.Errorf("%+v was taken", a)
-		}
+		must.Refuse(a.Minimize(ctx, l, StartAdam([]float64{0, 0}), nil))(t, "", fmt.Sprintf("%+v was taken", a))
 	}
 	ok := Adam{Steps: 1}
 	for what, s := range map[string]*AdamState{"nil": nil, "length": StartAdam([]float64{1}),
@@ -292,9 +284,7 @@ func TestAdamRefuses(t *testing.T) {
 		"variance below 0": {X: []float64{0, 0}, Previous: []float64{0, 0}, M: []float64{0, 0}, V: []float64{0, -1}},
 		"endless rejection": {X: []float64{0, 0}, Previous: []float64{0, 0}, M: []float64{0, 0}, V: []float64{0, 0},
 			Failures: math.MinInt}} {
-		if _, err := ok.Minimize(ctx, l, s, nil); err == nil {
-			t.Errorf("%s: no error", what)
-		}
+		must.Refuse(ok.Minimize(ctx, l, s, nil))(t, "", fmt.Sprintf("%s: no", what))
 	}
 	ended := errors.New("enough")
 	if s, err := (Adam{Steps: 5}).Minimize(ctx, l, StartAdam([]float64{0, 0}),
@@ -315,9 +305,7 @@ func TestPlainSteps(t *testing.T) {
 		}
 		for i := range x {
 			x[i] -= 0.3 * g[i] / 11
-			if math.Abs(s.X[i]-x[i]) > 1e-14 {
-				t.Errorf("step %d: %v, want %v", s.Steps, s.X, x)
-			}
+			must.Not(t, math.Abs(s.X[i]-x[i]) > 1e-14, "step %d: %v, want %v", s.Steps, s.X, x)
 		}
 		return nil
 	}))(t)
@@ -329,8 +317,6 @@ func TestNearestBatches(t *testing.T) {
 	must.Get((Adam{Steps: 200, Batch: 5, Nearest: true}).Minimize(context.Background(), l, StartAdam([]float64{0, 0}),
 		nil))(t)
 	for i, n := range l.seen {
-		if n < 10 || n > 100 {
-			t.Errorf("row %d was seen %d times of about 43", i, n)
-		}
+		must.Not(t, n < 10 || n > 100, "row %d was seen %d times of about 43", i, n)
 	}
 }

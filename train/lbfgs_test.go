@@ -16,8 +16,7 @@ import (
 
 func minimize(t testing.TB, o LBFGS, f Objective, b Bounds, from *State, step func(*State) error) *Result {
 	t.Helper()
-	r := must.Get(o.In(b).Minimize(context.Background(), f, from, step))(t)
-	return r
+	return must.Get(o.In(b).Minimize(context.Background(), f, from, step))(t)
 }
 
 func TestMinimize(t *testing.T) {
@@ -27,9 +26,7 @@ func TestMinimize(t *testing.T) {
 			r := minimize(t, p.o, f, p.bounds, Start(p.start), nil)
 			t.Logf("%d iterations, %d evaluations (SciPy %d), %d rejected: %s at %.12g", r.Iterations, r.Evaluations, p.scipy,
 				r.Rejected, r.Stopped, r.Value)
-			if r.Stopped != Converged && r.Stopped != ConvergedGradient {
-				t.Errorf("stopped by %q", r.Stopped)
-			}
+			must.Not(t, r.Stopped != Converged && r.Stopped != ConvergedGradient, "stopped by %q", r.Stopped)
 			if f.calls != r.Evaluations || r.Evaluations > p.limit {
 				t.Errorf("%d evaluations counted, %d made, at most %d allowed", r.Evaluations, f.calls, p.limit)
 			}
@@ -41,14 +38,10 @@ func TestMinimize(t *testing.T) {
 					t.Errorf("x[%d] = %v, want %v", i, r.X[i], want)
 				}
 			}
-			if !slices.Equal(r.AtBound, p.atBound) {
-				t.Errorf("at bounds %v, want %v", r.AtBound, p.atBound)
-			}
+			must.Not(t, !slices.Equal(r.AtBound, p.atBound), "at bounds %v, want %v", r.AtBound, p.atBound)
 			lower, upper, _ := p.bounds.expand(f.n)
 			for i, x := range r.X {
-				if x < lower[i] || x > upper[i] {
-					t.Errorf("x[%d] = %v lies outside [%v, %v]", i, x, lower[i], upper[i])
-				}
+				must.Not(t, x < lower[i] || x > upper[i], "x[%d] = %v lies outside [%v, %v]", i, x, lower[i], upper[i])
 			}
 			g := make([]float64, f.n)
 			if v, err := f.Evaluate(r.X, g); v != r.Value || err != nil || !slices.Equal(g, r.Gradient) {
@@ -88,12 +81,8 @@ func TestResumeIsExact(t *testing.T) {
 					return nil
 				}
 				got := minimize(t, LBFGS{Memory: 5}, p.new(), p.bounds, &from, check)
-				if !reflect.DeepEqual(got, whole) {
-					t.Errorf("resumed from %d: result %+v, want %+v", k, got, whole)
-				}
-				if !reflect.DeepEqual(&from, states[k]) {
-					t.Error("the state resumed from has changed")
-				}
+				must.Not(t, !reflect.DeepEqual(got, whole), "resumed from %d: result %+v, want %+v", k, got, whole)
+				must.Not(t, !reflect.DeepEqual(&from, states[k]), "the state resumed from has changed")
 			}
 		})
 	}
@@ -173,9 +162,7 @@ func TestCancel(t *testing.T) {
 		}
 		return nil
 	})
-	if err != enough || r.Iterations != 3 || r.Stopped != Cancelled {
-		t.Errorf("stopped by the callback: %+v, %v", r, err)
-	}
+	must.Not(t, err != enough || r.Iterations != 3 || r.Stopped != Cancelled, "stopped by the callback: %+v, %v", r, err)
 }
 
 // Outside the domain, steps are shortened and counted.
@@ -225,9 +212,7 @@ func TestLineSearchFails(t *testing.T) {
 			best = min(best, s.Value)
 			return nil
 		})
-	if r.Stopped != LineSearchFailed || r.Value != best || r.Value > 1e-5 {
-		t.Errorf("%+v", r)
-	}
+	must.Not(t, r.Stopped != LineSearchFailed || r.Value != best || r.Value > 1e-5, "%+v", r)
 }
 
 func TestStart(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/krigo-gp/krigo/internal/must"
@@ -22,9 +21,7 @@ func TestMMA(t *testing.T) {
 			last := math.Inf(1)
 			r := must.Get(MMA{MaxEvaluations: 20000, ValueTolerance: 1e-12}.In(p.bounds).Minimize(context.Background(), p.new(),
 				StartMMA(p.start), func(s *MMAState) error {
-					if s.Value > last {
-						t.Errorf("iteration %d: %v after %v", s.Iterations, s.Value, last)
-					}
+					must.Not(t, s.Value > last, "iteration %d: %v after %v", s.Iterations, s.Value, last)
 					last = s.Value
 					return nil
 				}))(t)
@@ -60,9 +57,7 @@ func TestMMAResumes(t *testing.T) {
 			files = append(files, file)
 			return err
 		}))(t)
-	if want.Rejected == 0 {
-		t.Error("nothing was rejected: the test has lost its point")
-	}
+	must.Not(t, want.Rejected == 0, "nothing was rejected: the test has lost its point")
 	for _, file := range files {
 		var s MMAState
 		must.Do(t, json.Unmarshal(file, &s))
@@ -75,12 +70,8 @@ func TestMMAResumes(t *testing.T) {
 
 func TestMMARefuses(t *testing.T) {
 	ctx := context.Background()
-	if _, err := (MMA{}).Minimize(ctx, beale(), nil, nil); err == nil {
-		t.Error("no state was accepted")
-	}
-	if _, err := (MMA{}).Minimize(ctx, beale(), StartMMA([]float64{1}), nil); err == nil {
-		t.Error("one parameter of two was accepted")
-	}
+	must.Refuse((MMA{}).Minimize(ctx, beale(), nil, nil))(t, "", "no state was accepted")
+	must.Refuse((MMA{}).Minimize(ctx, beale(), StartMMA([]float64{1}), nil))(t, "", "one parameter of two was accepted")
 	ok := MMAState{X: []float64{1, 1}, Gradient: []float64{1, 1}, Step: []float64{0, 0}, Sigma: []float64{1, 1}, Rho: 1}
 	for what, change := range map[string]func(s *MMAState){"rho": func(s *MMAState) { s.Rho = 0 },
 		"sigma": func(s *MMAState) { s.Sigma = []float64{1, -1} }, "count": func(s *MMAState) { s.Iterations = -1 }} {
@@ -89,15 +80,10 @@ func TestMMARefuses(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		change(&s)
-		if _, err := (MMA{MaxEvaluations: 3}).Minimize(ctx, beale(), &s, nil); err == nil ||
-			!strings.Contains(err.Error(), "damaged") {
-			t.Errorf("%s: %v", what, err)
-		}
+		must.Refuse((MMA{MaxEvaluations: 3}).Minimize(ctx, beale(), &s, nil))(t, "damaged", what)
 	}
 	damaged := &MMAState{X: []float64{1, 1}, Gradient: []float64{1, 1}}
-	if _, err := (MMA{}).Minimize(ctx, beale(), damaged, nil); err == nil {
-		t.Error("a state without asymptotes was accepted")
-	}
+	must.Refuse((MMA{}).Minimize(ctx, beale(), damaged, nil))(t, "", "a state without asymptotes was accepted")
 	wall := beale()
 	wall.eval = func(x, g []float64) (float64, error) { return 0, errors.New("nowhere") }
 	var outside *StartError

@@ -498,9 +498,7 @@ func TestForgeries(t *testing.T) {
 			refused("more arrays", "more than its header says", closed(raw, h, append(slices.Clone(arrays), 0)))
 		}
 	}
-	if total < 50 {
-		t.Errorf("%d forgeries", total)
-	}
+	must.Not(t, total < 50, "%d forgeries", total)
 	t.Logf("%d forgeries", total)
 }
 
@@ -538,9 +536,7 @@ func TestNoiseless(t *testing.T) {
 	}
 	agrees, said := verify(t, file, data)
 	_, word, _ := strings.Cut(said, "taken on the fitter's word")
-	if !agrees || !strings.Contains(word, "conformal intervals: rounding moves scores") {
-		t.Error(said)
-	}
+	must.Not(t, !agrees || !strings.Contains(word, "conformal intervals: rounding moves scores"), "%v", said)
 	raw := must.Get(os.ReadFile(file))(t)
 	for name, quantile := range map[string]string{"misses": "half_width", "deviations": "normalised"} {
 		h, arrays := opened(raw)

@@ -71,10 +71,8 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			table := must.Get(CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read())(t)
-			if !slices.Equal(table.Names, c.names) || !slices.Equal(table.Values, c.values) ||
-				!slices.Equal(table.Lines, c.lines) || table.Rows != len(c.lines) {
-				t.Errorf("got %+v", table)
-			}
+			must.Not(t, !slices.Equal(table.Names, c.names) || !slices.Equal(table.Values, c.values) ||
+				!slices.Equal(table.Lines, c.lines) || table.Rows != len(c.lines), "got %+v", table)
 		})
 	}
 }
@@ -119,9 +117,7 @@ func TestReadRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read()
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %v\nwant one with %s", err, c.want)
-			}
+			must.Fail(t, err, c.want)
 			if strings.Contains(c.want, "cut short") && !errors.Is(err, io.ErrUnexpectedEOF) {
 				t.Errorf("error is not io.ErrUnexpectedEOF: %v", err)
 			}
@@ -199,9 +195,7 @@ func TestReadPassesOnErrors(t *testing.T) {
 	broken := errors.New("disk on fire")
 	for _, before := range []string{"", "a,b\n1,2\n"} {
 		_, err := CSV{From: io.MultiReader(strings.NewReader(before), failing{broken}), Source: "f.csv"}.Read()
-		if !errors.Is(err, broken) {
-			t.Errorf("after %q: error %v", before, err)
-		}
+		must.Not(t, !errors.Is(err, broken), "after %q: error %v", before, err)
 	}
 }
 
@@ -211,9 +205,7 @@ func TestReadFile(t *testing.T) {
 		!strings.HasPrefix(err.Error(), missing+": no such file") {
 		t.Errorf("missing file: %v", err)
 	}
-	if _, err := ReadFile(t.TempDir(), dataset.Reading{}); err == nil {
-		t.Error("a folder was read")
-	}
+	must.Refuse(ReadFile(t.TempDir(), dataset.Reading{}))(t, "", "a folder was read")
 	table := must.Get(ReadFile("../../data/boston.csv.gz", dataset.Reading{}))(t)
 	d := must.Get(table.Regression("MEDV"))(t)
 	x, y, err := d.Select(d.All())
@@ -240,9 +232,7 @@ func TestWriteRoundTrip(t *testing.T) {
 	must.Do(t, Write(&b, names, 2, rowsOf(values)))
 	table := must.Get(CSV{From: &b, Source: "b"}.Read())(t)
 	same := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
-	if !slices.Equal(table.Names, names) || !slices.EqualFunc(table.Values, values, same) {
-		t.Errorf("got %+v", table)
-	}
+	must.Not(t, !slices.Equal(table.Names, names) || !slices.EqualFunc(table.Values, values, same), "got %+v", table)
 	full := errors.New("full")
 	if err := Write(io.Discard, names, 3, func(int, []float64) error { return full }); err != full {
 		t.Errorf("the error of a row: %v", err)
@@ -310,26 +300,17 @@ func BenchmarkRead(b *testing.B) {
 func TestReadColumns(t *testing.T) {
 	const text = "id,x,note\na,1,long\nb,red,\"text, more\"\n"
 	table := must.Get(CSV{From: strings.NewReader(text), Source: "t.csv", Columns: []string{"x", "y"}}.Read())(t)
-	if !slices.Equal(table.Names, []string{"id", "x", "note"}) || table.Rows != 2 || len(table.Text[0])+
-		len(table.Text[2]) != 0 || !slices.Equal(table.Text[1], []string{"1", "red"}) {
-		t.Errorf("%+v", table)
-	}
-	if _, err := (CSV{From: strings.NewReader(text + "c,1\n"), Source: "t.csv",
-		Columns: []string{"x"}}).Read(); err == nil ||
-		!strings.Contains(err.Error(), "expected 3 fields, got 2") {
-		t.Error(err)
-	}
+	must.Not(t, !slices.Equal(table.Names, []string{"id", "x", "note"}) || table.Rows != 2 || len(table.Text[0])+
+		len(table.Text[2]) != 0 || !slices.Equal(table.Text[1], []string{"1", "red"}), "%+v", table)
+	must.Refuse((CSV{From: strings.NewReader(text + "c,1\n"), Source: "t.csv",
+		Columns: []string{"x"}}).Read())(t, "expected 3 fields, got 2")
 	headless, err := CSV{From: strings.NewReader("1,2\n3,4\n"), Source: "t.csv", Columns: []string{"a", "b"}}.Read()
-	if err != nil || !slices.Equal(headless.Values, []float64{1, 2, 3, 4}) {
-		t.Errorf("%+v, %v", headless, err)
-	}
+	must.Not(t, err != nil || !slices.Equal(headless.Values, []float64{1, 2, 3, 4}), "%+v, %v", headless, err)
 }
 
 func wantError(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("error %v\nwant one with %s", err, part)
-		}
+		must.Fail(t, err, part)
 	}
 }

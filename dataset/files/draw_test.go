@@ -30,9 +30,7 @@ func TestDrawSameBytes(t *testing.T) {
 	previous := runtime.GOMAXPROCS(1)
 	one, _ := write("one.npy", g)
 	runtime.GOMAXPROCS(previous)
-	if !bytes.Equal(one, many) || len(l) != 3 {
-		t.Errorf("other bytes on one core, or lengthscales %v", l)
-	}
+	must.Not(t, !bytes.Equal(one, many) || len(l) != 3, "other bytes on one core, or lengthscales %v", l)
 	short := g
 	short.Rows = drawBlock + 1
 	begin, _ := write("short.npy", short)
@@ -48,9 +46,7 @@ func TestDrawSameBytes(t *testing.T) {
 	a := must.Get(ReadFile(filepath.Join(dir, "short.csv.gz"), dataset.Reading{}))(t)
 	b := must.Get(ReadFile(filepath.Join(dir, "short.npy"), dataset.Reading{}))(t)
 	defer b.Close()
-	if !slices.Equal(a.Names, b.Names) || !slices.Equal(valuesOf(t, a), valuesOf(t, b)) {
-		t.Error("CSV and NPY differ")
-	}
+	must.Not(t, !slices.Equal(a.Names, b.Names) || !slices.Equal(valuesOf(t, a), valuesOf(t, b)), "CSV and NPY differ")
 }
 
 // TestDrawCovariance: over many functions, f at two points has the kernel's covariance.
@@ -97,9 +93,7 @@ func TestDrawRefuses(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	dir := t.TempDir()
-	if _, err := good.Write(ctx, filepath.Join(dir, "x.npy"), nil); err == nil {
-		t.Error("written after the end")
-	}
+	must.Refuse(good.Write(ctx, filepath.Join(dir, "x.npy"), nil))(t, "", "written after the end")
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left %v", left)
 	}

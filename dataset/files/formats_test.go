@@ -105,10 +105,8 @@ func TestRegister(t *testing.T) {
 	for name, text := range map[string]string{"t.lines": "1.5\nred\n\n2\n", "t.dat": "LINES\n1.5\nred\n\n2\n"} {
 		must.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 		table, err := ReadFile(filepath.Join(folder, name), dataset.Reading{})
-		if err != nil || table.Rows != 4 || !slices.Equal(table.Text[0], []string{"1.5", "red", "2"}) ||
-			fmt.Sprint(table.Values) != "[0 1 NaN 2]" {
-			t.Errorf("%s: %+v, %v", name, table, err)
-		}
+		must.Not(t, err != nil || table.Rows != 4 || !slices.Equal(table.Text[0], []string{"1.5", "red", "2"}) ||
+			fmt.Sprint(table.Values) != "[0 1 NaN 2]", "%s: %+v, %v", name, table, err)
 	}
 	// Who asks for a format that isn't known is told those that are.
 	odd := filepath.Join(folder, "t.xlsx")
@@ -126,9 +124,7 @@ func TestRegister(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%s was registered", bad.Name)
-				}
+				must.Not(t, recover() == nil, "%s was registered", bad.Name)
 			}()
 			Register(bad)
 		}()
@@ -147,7 +143,5 @@ func TestUnlinked(t *testing.T) {
 	path := filepath.Join(folder, "out.parquet")
 	wantError(t, WriteFile(path, []string{"y"}, 1, rowsOf([]float64{1})), "out.parquet: not written: Parquet",
 		`import _ "github.com/krigo-gp/krigo/dataset/parquet"`)
-	if _, err := os.Stat(path); err == nil {
-		t.Error("written all the same")
-	}
+	must.Refuse(os.Stat(path))(t, "", "written all the same")
 }

@@ -111,10 +111,8 @@ func TestBombs(t *testing.T) {
 			t.Errorf("%s: %v, which doesn't name it and %q", name, err, test.says)
 		}
 		var over *memory.Error
-		if errors.As(err, &over) && !(over.Need > limit && over.Limit == limit && strings.Contains(err.Error(),
-			"--memory")) {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Not(t, errors.As(err, &over) && !(over.Need > limit && over.Limit == limit && strings.Contains(err.Error(),
+			"--memory")), "%s: %v", name, err)
 		if taken := after.TotalAlloc - before.TotalAlloc; taken > 3*limit { // what was freed on the way counts too
 			t.Errorf("%s: %s were allocated", name, memory.Text(float64(taken)))
 		}
@@ -152,7 +150,5 @@ func TestWide(t *testing.T) {
 	text := strings.Repeat("1,", cols-1) + "1\n" + strings.Repeat("2,", cols-1) + "2\n"
 	table := must.Get(CSV{From: strings.NewReader(text), Source: "wide"}.Read())(t)
 	d, err := table.Regression("y")
-	if err != nil || d.Cols != cols-1 {
-		t.Errorf("%v", err)
-	}
+	must.Not(t, err != nil || d.Cols != cols-1, "%v", err)
 }

@@ -98,14 +98,10 @@ func TestReadNPY(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			table := must.Get(readBytes(t, "x.npy", c.raw))(t)
-			if !slices.Equal(table.Names, c.names) || table.Rows*len(c.names) != len(c.values) ||
-				!slices.Equal(valuesOf(t, table), c.values) {
-				t.Errorf("%+v: %v", table, valuesOf(t, table))
-			}
+			must.Not(t, !slices.Equal(table.Names, c.names) || table.Rows*len(c.names) != len(c.values) ||
+				!slices.Equal(valuesOf(t, table), c.values), "%+v: %v", table, valuesOf(t, table))
 			table.Disk.(*npy).mapped = nil // where files can't be mapped
-			if !slices.Equal(valuesOf(t, table), c.values) {
-				t.Errorf("without a mapping: %v", valuesOf(t, table))
-			}
+			must.Not(t, !slices.Equal(valuesOf(t, table), c.values), "without a mapping: %v", valuesOf(t, table))
 		})
 	}
 }
@@ -162,10 +158,7 @@ func TestReadNPYRefuses(t *testing.T) {
 			wantError(t, err, "x.npy: ", c.want)
 		})
 	}
-	if _, err := ReadFile(t.TempDir()+"/no.npy", dataset.Reading{}); err == nil || !strings.Contains(err.Error(),
-		"no such file") {
-		t.Error(err)
-	}
+	must.Refuse(ReadFile(t.TempDir()+"/no.npy", dataset.Reading{}))(t, "no such file")
 	folder := filepath.Join(t.TempDir(), "folder.npy")
 	must.Do(t, os.Mkdir(folder, 0o700))
 	_, err := ReadFile(folder, dataset.Reading{})
@@ -307,9 +300,7 @@ func TestDiskAsMemory(t *testing.T) {
 		return b.String()
 	}
 	want := ask(memory)
-	if !strings.Contains(want, "2 of 12305 rows repeat") {
-		t.Errorf("%.200s", want)
-	}
+	must.Not(t, !strings.Contains(want, "2 of 12305 rows repeat"), "%.200s", want)
 	if got := ask(disk); got != want {
 		t.Error("mapped: not as in memory")
 	}

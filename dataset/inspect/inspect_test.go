@@ -83,10 +83,8 @@ func TestDescribeTexts(t *testing.T) {
 		{"units at times", either(3, num, with("%s%%")), "number", "27 of 80 have no unit", []Advice{{"units", "%"}}, ""},
 	} {
 		f := described(t, dataset.Reading{}, 80, c.cell)
-		if f.Kind != c.kind || !strings.Contains(f.Why, c.why) || !slices.Equal(f.Advice, c.advice) ||
-			!strings.Contains(f.Then, c.then) || (f.Then == "") != (c.then == "") {
-			t.Errorf("%s: %+v", c.name, f)
-		}
+		must.Not(t, f.Kind != c.kind || !strings.Contains(f.Why, c.why) || !slices.Equal(f.Advice, c.advice) ||
+			!strings.Contains(f.Then, c.then) || (f.Then == "") != (c.then == ""), "%s: %+v", c.name, f)
 	}
 	// What was said already holds: nothing that contradicts it is advised.
 	f := described(t, dataset.Reading{Decimal: ","}, 80, func(i int) string { return []string{"103", "1.109"}[i%2] })
@@ -149,9 +147,7 @@ func TestStrays(t *testing.T) {
 			continue
 		}
 		for i, want := range c.want {
-			if !strings.HasPrefix(said[i], want) {
-				t.Errorf("%s: %q, want %q", c.name, said[i], want)
-			}
+			must.Not(t, !strings.HasPrefix(said[i], want), "%s: %q, want %q", c.name, said[i], want)
 		}
 		facts := must.Get(Describe(table))(t)
 		if f := facts[1]; f.Kind != "number" || f.High > 16 || f.Unfit {
@@ -160,10 +156,8 @@ func TestStrays(t *testing.T) {
 		_, err := table.Encode("b", []string{"id"}, dataset.Coding{Missing: dataset.FillMean},
 			func(d *dataset.Data) ([]int, error) { return d.All(), nil })
 		err = Explain(err)
-		if err != nil && (len(c.want) == 0 || !strings.Contains(err.Error(), c.want[0]) ||
-			strings.Contains(err.Error(), "--na")) {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		must.Not(t, err != nil && (len(c.want) == 0 || !strings.Contains(err.Error(), c.want[0]) ||
+			strings.Contains(err.Error(), "--na")), "%s: %v", c.name, err)
 	}
 }
 
@@ -229,15 +223,11 @@ func TestIndex(t *testing.T) {
 		}
 		table := must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read())(t)
 		facts, err := Describe(table)
-		if err != nil || facts[0].Kind != "index" || facts[0].Advice != nil {
-			t.Errorf("%s: %+v, %v", c.name, facts[0], err)
-		}
+		must.Not(t, err != nil || facts[0].Kind != "index" || facts[0].Advice != nil, "%s: %+v, %v", c.name, facts[0], err)
 		left := must.Get(table.Leave(nil, nil, "y", ""))(t)
 		d := must.Get(table.Regression("y", left...))(t)
 		found, err := Findings(d)
-		if err != nil || (found.Of(finding.UnnamedColumn) != nil) != c.told {
-			t.Errorf("%s: %q, %v", c.name, found, err)
-		}
+		must.Not(t, err != nil || (found.Of(finding.UnnamedColumn) != nil) != c.told, "%s: %q, %v", c.name, found, err)
 	}
 }
 
@@ -257,10 +247,8 @@ func TestFindingsOfTables(t *testing.T) {
 		func(d *dataset.Data) ([]int, error) { return d.All(), nil }))(t)
 	found, err := Findings(d)
 	odd := found.Of(finding.OddCategories)
-	if err != nil || len(odd) != 1 || odd[0].Subject[0] != "v" ||
+	must.Not(t, err != nil || len(odd) != 1 || odd[0].Subject[0] != "v" ||
 		!strings.HasPrefix(odd[0].Subject[1], `"#DIV/0!" among numbers`) ||
 		!reflect.DeepEqual(found.Of(finding.TooClose), finding.List{finding.New(finding.TooClose, []string{"big"})}) ||
-		found.Of(finding.Constant) != nil {
-		t.Errorf("%q, %v", found, err)
-	}
+		found.Of(finding.Constant) != nil, "%q, %v", found, err)
 }

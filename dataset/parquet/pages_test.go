@@ -105,13 +105,9 @@ func refused(t *testing.T, name string, file []byte, words ...string) {
 		t.Fatalf("%s: it is read", name)
 	}
 	for _, word := range append(words, "bomb.parquet") {
-		if !strings.Contains(err.Error(), word) {
-			t.Errorf("%s: %v, which doesn't say %q", name, err, word)
-		}
+		must.Not(t, !strings.Contains(err.Error(), word), "%s: %v, which doesn't say %q", name, err, word)
 	}
-	if len(err.Error()) > 500 {
-		t.Errorf("%s: %d bytes of error", name, len(err.Error()))
-	}
+	must.Not(t, len(err.Error()) > 500, "%s: %d bytes of error", name, len(err.Error()))
 }
 
 // written is a table as a file.

@@ -171,9 +171,7 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	for _, names := range [][]string{{"a", "a"}, {""}} {
-		if err := Write(&bytes.Buffer{}, names, 0, nil); err == nil {
-			t.Errorf("%q written", names)
-		}
+		must.Fail(t, Write(&bytes.Buffer{}, names, 0, nil), "", fmt.Sprintf("%q written", names))
 	}
 	// Damaged bytes are an error or other numbers, never a panic.
 	for i := range whole {
@@ -278,9 +276,7 @@ func TestTexts(t *testing.T) {
 		}
 		encodings, found = append(encodings, d.Encoding), append(found, fmt.Sprint(d.Inputs, x, y, hash, hashes))
 	}
-	if !reflect.DeepEqual(encodings[0], encodings[1]) || found[0] != found[1] {
-		t.Errorf("%v\n%v", found[0], found[1])
-	}
+	must.Not(t, !reflect.DeepEqual(encodings[0], encodings[1]) || found[0] != found[1], "%v\n%v", found[0], found[1])
 }
 
 // TestNames: texts that are one number aren't two names.
@@ -322,8 +318,6 @@ func TestDates(t *testing.T) {
 	must.Do(t, d.Read(d.All(), x, nil))
 	part := (18*3600 + 0.25) / 86400
 	for k, want := range []float64{-1, part - 1, part - 1, math.Sin(2 * math.Pi * (part - 1)), 19000} {
-		if math.Abs(x[k]-want) > 1e-12 {
-			t.Errorf("%s: %v, want %v", d.Inputs[k%4], x[k], want)
-		}
+		must.Not(t, math.Abs(x[k]-want) > 1e-12, "%s: %v, want %v", d.Inputs[k%4], x[k], want)
 	}
 }

@@ -78,9 +78,7 @@ func TestLinks(t *testing.T) {
 			t.Errorf("%s is no link any more", link)
 		}
 	}
-	if err := Write(at("loop"), text("x")); err == nil || !strings.Contains(err.Error(), "loop") {
-		t.Errorf("a circle of links: %v", err)
-	}
+	must.Fail(t, Write(at("loop"), text("x")), "loop", "a circle of links")
 }
 
 // TestStandardOutput: another open file is written to as it is, at its end, not replaced.
@@ -171,15 +169,11 @@ func TestFaults(t *testing.T) {
 			err := Write(path, text("new"))
 			end()
 			if !failed {
-				if err != nil || at < 6 {
-					t.Errorf("%d operations, %v", at, err)
-				}
+				must.Not(t, err != nil || at < 6, "%d operations, %v", at, err)
 				holds(t, path, "new")
 				break
 			}
-			if !errors.Is(err, broken) || !strings.Contains(err.Error(), path) {
-				t.Errorf("%s fails: %v", name, err)
-			}
+			must.Not(t, !errors.Is(err, broken) || !strings.Contains(err.Error(), path), "%s fails: %v", name, err)
 			switch {
 			case name == "sync folder": // the new file is there already
 				holds(t, path, "new")
@@ -200,9 +194,7 @@ func TestPanic(t *testing.T) {
 	must.Do(t, Write(path, text("old")))
 	func() {
 		defer func() {
-			if recover() == nil {
-				t.Error("the panic is gone")
-			}
+			must.Not(t, recover() == nil, "the panic is gone")
 		}()
 		Write(path, func(io.Writer) error { panic("broken") })
 	}()

@@ -52,7 +52,5 @@ func TestWrite(t *testing.T) {
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
 		t.Fatalf("%s was replaced", os.DevNull)
 	}
-	if err := Write(filepath.Join(dir, "no", "f"), put("", nil)); err == nil {
-		t.Error("wrote into a folder that is not there")
-	}
+	must.Fail(t, Write(filepath.Join(dir, "no", "f"), put("", nil)), "", "wrote into a folder that is not there")
 }

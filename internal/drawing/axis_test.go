@@ -42,9 +42,7 @@ func TestTicks(t *testing.T) {
 				if margin := 0.01 * (high - low); !(k.Value >= low-margin && k.Value <= high+margin) {
 					t.Errorf("%s: [%v, %v] has a tick at %v", name, low, high, k.Value)
 				}
-				if seen[k.Label] {
-					t.Errorf("%s: [%v, %v] has the label %s twice", name, low, high, k.Label)
-				}
+				must.Not(t, seen[k.Label], "%s: [%v, %v] has the label %s twice", name, low, high, k.Label)
 				seen[k.Label] = true
 			}
 		}
@@ -113,17 +111,13 @@ func TestChartsOfOddNumbers(t *testing.T) {
 				continue
 			}
 			drawn++
-			if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
-				t.Errorf("%v, %v: %.400s", a, b, svg)
-			}
+			must.Not(t, strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf"), "%v, %v: %.400s", a, b, svg)
 			if err := xml.Unmarshal([]byte(svg), new(struct{})); err != nil {
 				t.Errorf("%v, %v: %v", a, b, err)
 			}
 		}
 	}
-	if drawn < 50 {
-		t.Errorf("%d figures", drawn)
-	}
+	must.Not(t, drawn < 50, "%d figures", drawn)
 }
 
 // TestLabels: no label is longer than its place, those cut have a title, and markup is text.
@@ -163,13 +157,9 @@ func TestAlikeNames(t *testing.T) {
 	} {
 		shown := distinguished(names, mostNames)
 		for i, text := range shown {
-			if width(text) > mostNames {
-				t.Errorf("%q is shown as %q, which takes %v", names[i], text, width(text))
-			}
+			must.Not(t, width(text) > mostNames, "%q is shown as %q, which takes %v", names[i], text, width(text))
 			for k := range i {
-				if shown[k] == text && names[i] != names[k] {
-					t.Errorf("%q and %q are both %q", names[k], names[i], text)
-				}
+				must.Not(t, shown[k] == text && names[i] != names[k], "%q and %q are both %q", names[k], names[i], text)
 			}
 		}
 		if shown[0] == names[0] && width(names[0]) > mostNames || strings.HasPrefix(names[len(names)-1], "category") &&
@@ -210,9 +200,7 @@ func TestLongOffsets(t *testing.T) {
 		}
 		all = append(all, b)
 	}
-	if len(all) < 6 {
-		t.Errorf("%d labels in %s", len(all), svg)
-	}
+	must.Not(t, len(all) < 6, "%d labels in %s", len(all), svg)
 }
 
 // TestHeat: the picture fills the axes, and a bar says what its colours stand for; a range of too few numbers is an
@@ -235,23 +223,17 @@ func TestHeat(t *testing.T) {
 			t.Error("cells aren't where they belong")
 		}
 	}
-	if sizes[image.Pt(3, 2)] != 1 || len(sizes) != 2 {
-		t.Errorf("pictures of sizes %v", sizes)
-	}
+	must.Not(t, sizes[image.Pt(3, 2)] != 1 || len(sizes) != 2, "pictures of sizes %v", sizes)
 	frame := regexp.MustCompile(`class="frame" x="[^"]*" y="[^"]*" (width="[^"]*" height="[^"]*")`).FindStringSubmatch(svg)
 	if frame == nil || !strings.Contains(svg, `<image class="heat" x="0" y="0" `+frame[1]+` preserveAspectRatio="none"`) {
 		t.Errorf("the picture isn't as large as the axes: %.900s", svg)
 	}
-	if c.X.low != 1 || c.X.high != 4 || c.Y.low != 10 || c.Y.high != 30 {
-		t.Errorf("axes %+v %+v", c.X, c.Y)
-	}
+	must.Not(t, c.X.low != 1 || c.X.high != 4 || c.Y.low != 10 || c.Y.high != 30, "axes %+v %+v", c.X, c.Y)
 	if !strings.Contains(svg, ">kg</text>") || strings.Count(svg, `class="tick"`) < 2 {
 		t.Error("a bar without a unit, or without ticks")
 	}
 	g.Right = math.Nextafter(1, 2)
-	if err := NewChart("", "").Heat("", g); err == nil {
-		t.Error("a range of one number has an axis")
-	}
+	must.Fail(t, NewChart("", "").Heat("", g), "", "a range of one number has an axis")
 }
 
 // TestShade: from dark to light, by steps that go one way, and the ends are those of viridis.
@@ -260,9 +242,7 @@ func TestShade(t *testing.T) {
 	for i := range 101 {
 		c := Shade(float64(i) / 100)
 		light := 0.2126*float64(c.R) + 0.7152*float64(c.G) + 0.0722*float64(c.B)
-		if light <= before {
-			t.Errorf("%d: lightness %v after %v", i, light, before)
-		}
+		must.Not(t, light <= before, "%d: lightness %v after %v", i, light, before)
 		before = light
 	}
 	near := func(c color.NRGBA, r, g, b float64) bool {

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -126,15 +125,11 @@ func TestChoosers(t *testing.T) {
 			})
 			t.Run("errors", func(t *testing.T) {
 				for m, want := range map[int]string{201: "201 inducing inputs from 200 rows", 0: "at least one"} {
-					if _, err := choose(x, m, 1); err == nil || !strings.Contains(err.Error(), want) {
-						t.Errorf("M = %d: %v", m, err)
-					}
+					must.Refuse(choose(x, m, 1))(t, want, fmt.Sprintf("M = %d", m))
 				}
 				bad := gaussian(5, 3, 1)
 				bad.Data[7] = math.NaN()
-				if _, err := choose(bad, 2, 1); err == nil {
-					t.Error("an input that isn't a number passed")
-				}
+				must.Refuse(choose(bad, 2, 1))(t, "", "an input that isn't a number passed")
 			})
 		})
 	}
@@ -199,9 +194,7 @@ func TestKMeansInertia(t *testing.T) {
 			}
 		}
 		t.Logf("%d clusters: %.4f of the best", m, least/best)
-		if least > 1.05*best {
-			t.Errorf("%d clusters: best inertia %.4f, scikit-learn's %.4f", m, least, best)
-		}
+		must.Not(t, least > 1.05*best, "%d clusters: best inertia %.4f, scikit-learn's %.4f", m, least, best)
 	}
 }
 
@@ -211,9 +204,7 @@ func TestKMeansEmptyCluster(t *testing.T) {
 	z := matrix.Of(3, 1, []float64{0, 0, 10})
 	lloyd(x, z)
 	slices.Sort(z.Data)
-	if !slices.Equal(z.Data, []float64{0.5, 10.5, 50}) {
-		t.Errorf("centres %v", z.Data)
-	}
+	must.Not(t, !slices.Equal(z.Data, []float64{0.5, 10.5, 50}), "centres %v", z.Data)
 }
 
 func covariance(k kernel.Kernel, theta []float64, x matrix.Dense) matrix.Dense {
@@ -259,9 +250,7 @@ func TestGreedy(t *testing.T) {
 			previous := math.Inf(1)
 			for m := 1; m <= 40; m++ {
 				a := must.Get(Greedy(k, theta, x, m))(t)
-				if m == 40 && !slices.Equal(a.Rows, rows) {
-					t.Errorf("rows %v, want %v", a.Rows, rows)
-				}
+				must.Not(t, m == 40 && !slices.Equal(a.Rows, rows), "rows %v, want %v", a.Rows, rows)
 				if math.Abs(a.Trace-left[m-1]) > 1e-9*float64(x.Rows) || a.Trace >= previous {
 					t.Errorf("M = %d: trace %g, want %g, before it %g", m, a.Trace, left[m-1], previous)
 				}
@@ -271,9 +260,7 @@ func TestGreedy(t *testing.T) {
 			var full mat.PivotedCholesky
 			full.Factorize(mat.NewSymDense(x.Rows, cov.Data), 1e-10)
 			a := must.Get(Greedy(k, theta, x, x.Rows))(t)
-			if a.Share > negligible {
-				t.Errorf("M = N: a share of %g is left", a.Share)
-			}
+			must.Not(t, a.Share > negligible, "M = N: a share of %g is left", a.Share)
 			if name == "matern12" { // well conditioned: its determinant is known
 				l := covariance(k, theta, a.Z)
 				if err := linalg.Cholesky(l); err != nil || len(a.Rows) != x.Rows {
@@ -312,9 +299,7 @@ func TestGreedyAhead(t *testing.T) {
 			t.Errorf("M = %d: trace %g, want %g; rows %v, want %v; %v", m, a.Trace, left[m-1], a.Rows, f.Rows[:m], err)
 		}
 		b, _, err := AutoSize(k, theta, x, 2*m, a.Share*(1+1e-9))
-		if err != nil || len(b.Rows) != m {
-			t.Errorf("%d rows for what %d reach, %v", len(b.Rows), m, err)
-		}
+		must.Not(t, err != nil || len(b.Rows) != m, "%d rows for what %d reach, %v", len(b.Rows), m, err)
 	}
 }
 
@@ -459,7 +444,5 @@ func TestSwapKeepsTheInverse(t *testing.T) {
 	x, k, theta := gaussian(300, 1, 11), kernel.SE(1, false), []float64{0, 0}
 	rows := must.Get(swapped(k, theta, x, 30, 1e-10, source(12)))(t)
 	slices.Sort(rows)
-	if len(slices.Compact(rows)) != 30 {
-		t.Errorf("rows %v", rows)
-	}
+	must.Not(t, len(slices.Compact(rows)) != 30, "rows %v", rows)
 }

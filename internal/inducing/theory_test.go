@@ -35,9 +35,7 @@ func TestSESpectrum(t *testing.T) {
 			t.Fatalf("eigenvalue %d: %v after %v, sum %v, rest %v", m+1, v, last, sum, tail)
 		}
 		last = v
-		if m < 4 && math.Abs(values[m]/n-v) > 0.1*v {
-			t.Errorf("eigenvalue %d: %v, of %d rows %v", m+1, v, n, values[m]/n)
-		}
+		must.Not(t, m < 4 && math.Abs(values[m]/n-v) > 0.1*v, "eigenvalue %d: %v, of %d rows %v", m+1, v, n, values[m]/n)
 	}
 	// One input: everything is known in closed form.
 	s = must.Get(NewSESpectrum(2, ls[:1], sd[:1]))(t)
@@ -51,9 +49,7 @@ func TestSESpectrum(t *testing.T) {
 			t.Fatalf("eigenvalue %d: %v and %v after it, want %v and %v", m+1, v, tail, want, want*ratio/(1-ratio))
 		}
 	}
-	if _, err := NewSESpectrum(1, []float64{0}, []float64{1}); err == nil {
-		t.Error("a lengthscale 0 was accepted")
-	}
+	must.Refuse(NewSESpectrum(1, []float64{0}, []float64{1}))(t, "", "a lengthscale 0 was accepted")
 }
 
 // TestTheory: the theorem's bound grows in α, to its limit α = 1; Enough finds the first M under the target.
@@ -70,12 +66,8 @@ func TestTheory(t *testing.T) {
 	for _, alpha := range []float64{0, 0.1, 0.9, 1 - 1e-9, 1} {
 		th.Alpha = alpha
 		v := th.Theorem2(20, 1e-6, 6000)
-		if v < last || (alpha == 0) != (v == 0) {
-			t.Errorf("α = %v: %v after %v", alpha, v, last)
-		}
-		if alpha == 1 && math.Abs(v-last) > 1e-7*v {
-			t.Errorf("α = 1: %v, near it %v", v, last)
-		}
+		must.Not(t, v < last || (alpha == 0) != (v == 0), "α = %v: %v after %v", alpha, v, last)
+		must.Not(t, alpha == 1 && math.Abs(v-last) > 1e-7*v, "α = 1: %v, near it %v", v, last)
 		last = v
 	}
 	s, _ := NewSESpectrum(1.3, []float64{0.7}, []float64{1.1})

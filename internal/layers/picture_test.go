@@ -48,9 +48,7 @@ func TestPicture(t *testing.T) {
 			}
 		}
 	}
-	if packages != len(drawn) {
-		t.Errorf("the picture draws %d packages, of %d: %s", len(drawn), packages, drawn)
-	}
+	must.Not(t, packages != len(drawn), "the picture draws %d packages, of %d: %s", len(drawn), packages, drawn)
 	for _, match := range regexp.MustCompile("`([a-z/]+\\.go)`").FindAllStringSubmatch(text, -1) {
 		if _, err := os.Stat("../../" + match[1]); err != nil {
 			t.Error(err)

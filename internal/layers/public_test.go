@@ -117,13 +117,9 @@ func TestSnippets(t *testing.T) {
 			}
 		}
 	}
-	if checked == 0 {
-		t.Error("no snippet was found")
-	}
+	must.Not(t, checked == 0, "no snippet was found")
 	for _, wrong := range []string{"krigo.NotThere()", "var x int = krigo.Options{}", "x :="} {
-		if compiles(l, paths, wrong) == nil {
-			t.Errorf("%q compiles", wrong)
-		}
+		must.Not(t, compiles(l, paths, wrong) == nil, "%q compiles", wrong)
 	}
 }
 

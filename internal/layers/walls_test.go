@@ -22,8 +22,6 @@ func TestWalls(t *testing.T) {
 				foreign++
 			}
 		}
-		if foreign > most {
-			t.Errorf("%s links %d packages of others, at most %d are allowed", module+program, foreign, most)
-		}
+		must.Not(t, foreign > most, "%s links %d packages of others, at most %d are allowed", module+program, foreign, most)
 	}
 }

@@ -1,7 +1,11 @@
-// Package must ends a test where something fails that the test only needs.
+// Package must says in a line what a test would say in three.
 package must
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
 
 // Do ends the test at an error.
 func Do(t testing.TB, err error) {
@@ -17,5 +21,29 @@ func Get[T any](v T, err error) func(t testing.TB) T {
 		t.Helper()
 		Do(t, err)
 		return v
+	}
+}
+
+// Not fails the test, which goes on, where something is wrong.
+func Not(t testing.TB, wrong bool, format string, args ...any) {
+	t.Helper()
+	if wrong {
+		t.Errorf(format, args...)
+	}
+}
+
+// Fail wants an error with some words.
+func Fail(t testing.TB, err error, words string, about ...any) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), words) {
+		t.Errorf("%.300s: %v; want an error with %q", fmt.Sprint(about...), err, words)
+	}
+}
+
+// Refuse wants an error with some words, whatever comes with it: must.Refuse(os.ReadFile(path))(t, "no such file").
+func Refuse[T any](v T, err error) func(t testing.TB, words string, about ...any) {
+	return func(t testing.TB, words string, about ...any) {
+		t.Helper()
+		Fail(t, err, words, append(about, " ", v)...)
 	}
 }

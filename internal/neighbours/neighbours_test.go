@@ -97,14 +97,10 @@ func TestExact(t *testing.T) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(5))
 			again := make([]int32, len(others))
 			ix.Others(numbers(0, c.n), c.m, again)
-			if !slices.Equal(again, others) {
-				t.Error("other neighbours on five cores")
-			}
+			must.Not(t, !slices.Equal(again, others), "other neighbours on five cores")
 			half := make([]int32, (c.n-c.n/2)*c.m)
 			ix.Others(numbers(c.n/2, c.n), c.m, half)
-			if !slices.Equal(half, others[c.n/2*c.m:]) {
-				t.Error("other neighbours in other company")
-			}
+			must.Not(t, !slices.Equal(half, others[c.n/2*c.m:]), "other neighbours in other company")
 		})
 	}
 }
@@ -128,9 +124,7 @@ func TestCorrelation(t *testing.T) {
 	a, b := make([]int32, 400*9), make([]int32, 400*9)
 	byDistance.Others(numbers(0, 400), 9, a)
 	byCovariance.Others(numbers(0, 400), 9, b)
-	if !slices.Equal(a, b) {
-		t.Error("distances and covariances find different neighbours")
-	}
+	must.Not(t, !slices.Equal(a, b), "distances and covariances find different neighbours")
 
 	// Of a linear kernel those of the greatest |cos| are nearest.
 	lin := neighbours.New(kernel.Linear{}, []float64{0}, x)
@@ -152,9 +146,7 @@ func TestCorrelation(t *testing.T) {
 		}
 	}
 	slices.SortFunc(rows, func(i, j int32) int { return cmp.Compare(best[j], best[i]) })
-	if !slices.Equal(a[:9], rows[:9]) {
-		t.Errorf("linear: %v, want %v", a[:9], rows[:9])
-	}
+	must.Not(t, !slices.Equal(a[:9], rows[:9]), "linear: %v, want %v", a[:9], rows[:9])
 }
 
 // TestMetric: kernels have one where their parts agree.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/cpu"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // atLevels runs f with the loops of every level that this machine has.
@@ -117,16 +118,12 @@ func TestValueDoesNotDependOnPosition(t *testing.T) {
 				other := unscaled(Right, z.RowRange(j, j+1))
 				Strip(one, 0, other, 0, 1, alone)
 				want, got := whole.At(i%Group, j), alone.At(0, 0)
-				if want != got {
-					t.Errorf("%s: distance (%d, %d) is %v, alone %v", l, i, j, want, got)
-				}
+				must.Not(t, want != got, "%s: distance (%d, %d) is %v, alone %v", l, i, j, want, got)
 				for _, p := range profiles {
 					k, ka := make([]float64, z.Rows), make([]float64, 1)
 					p.Value(k, whole.Row(i%Group), 0.7, 1.3)
 					p.Value(ka, alone.Row(0), 0.7, 1.3)
-					if k[j] != ka[0] {
-						t.Errorf("%s: profile %d at (%d, %d) is %v, alone %v", l, p, i, j, k[j], ka[0])
-					}
+					must.Not(t, k[j] != ka[0], "%s: profile %d at (%d, %d) is %v, alone %v", l, p, i, j, k[j], ka[0])
 				}
 				other.Release()
 			}

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 type group struct {
@@ -59,15 +61,11 @@ func TestFill(t *testing.T) {
 		Other string
 	}{3, &half, "x"})
 	Defaults(&o)
-	if o.Rows != 3 || o.Rate != 0.5 || o.Form != "b" || o.SizeBy != "" {
-		t.Errorf("%+v", o)
-	}
+	must.Not(t, o.Rows != 3 || o.Rate != 0.5 || o.Form != "b" || o.SizeBy != "", "%+v", o)
 	for _, s := range Of(o) {
 		if s.Name == "rows" {
 			s.Give(&o, 4)
-			if s.Get(&o) != 4 {
-				t.Errorf("%+v", o)
-			}
+			must.Not(t, s.Get(&o) != 4, "%+v", o)
 		}
 	}
 }
@@ -96,10 +94,8 @@ func TestSet(t *testing.T) {
 		name, value, _ := strings.Cut(text, "=")
 		var o one
 		err := Named(Merge(one{}), name).Set(&o, value)
-		if want.err == "" && (err != nil || !reflect.DeepEqual(o, want.is)) ||
-			want.err != "" && (err == nil || !strings.Contains(err.Error(), want.err)) {
-			t.Errorf("%s: %+v, %v", text, o, err)
-		}
+		must.Not(t, want.err == "" && (err != nil || !reflect.DeepEqual(o, want.is)) ||
+			want.err != "" && (err == nil || !strings.Contains(err.Error(), want.err)), "%s: %+v, %v", text, o, err)
 	}
 }
 
@@ -130,9 +126,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	err := errors.Join(OneOf("form", "bb", "aa", "b")...)
-	if err == nil || err.Error() != `form "bb": want one of aa, b; did you mean "b"?` {
-		t.Error(err)
-	}
+	must.Not(t, err == nil || err.Error() != `form "bb": want one of aa, b; did you mean "b"?`, "%v", err)
 	for _, v := range []any{&struct {
 		A string `set:"a" default:"x" range:"y:"`
 		B []bool `set:"b" default:"true"`
@@ -141,9 +135,7 @@ func TestCheck(t *testing.T) {
 	}{A: 1}} {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%T: a mistake in its tags isn't told", v)
-				}
+				must.Not(t, recover() == nil, "%T: a mistake in its tags isn't told", v)
 			}()
 			Defaults(v)
 			Check(v)

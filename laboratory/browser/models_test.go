@@ -25,8 +25,7 @@ import (
 
 func fit(t testing.TB, table *dataset.Table, o krigo.Options) *krigo.Model {
 	t.Helper()
-	m := must.Get(krigo.Fit(t.Context(), table, o))(t)
-	return m
+	return must.Get(krigo.Fit(t.Context(), table, o))(t)
 }
 
 // fitted returns a model of Snelson's data that depends on the seed.

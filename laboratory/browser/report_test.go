@@ -137,13 +137,9 @@ func TestReport(t *testing.T) {
 				must.Do(t, p.Screenshot(filepath.Join(to, file+".png")))
 			}
 		}
-		if papers[false] == papers[true] {
-			t.Errorf("%s: dark and light are %s", c.name, papers[true])
-		}
+		must.Not(t, papers[false] == papers[true], "%s: dark and light are %s", c.name, papers[true])
 	}
-	if len(p.Errors) > 0 {
-		t.Errorf("the console complains: %q", p.Errors)
-	}
+	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
 }
 
 // TestReportByKeyboardAndPrinted: what can be used has the focus in its order, and shows it; on paper nothing is

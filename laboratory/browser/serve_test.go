@@ -114,9 +114,7 @@ func TestPage(t *testing.T) {
 	var wide string
 	for _, w := range []float64{0.6, 0.123412, 5.5001, 99.991, 20000, 1234567} {
 		ok(p.Eval(fmt.Sprintf("width(%v)", w), &wide))
-		if wide != cautious.Width(w) {
-			t.Errorf("half-width %v: %s, want %s", w, wide, cautious.Width(w))
-		}
+		must.Not(t, wide != cautious.Width(w), "half-width %v: %s, want %s", w, wide, cautious.Width(w))
 	}
 	if got := text("interval"); !strings.HasPrefix(got,
 		"The model's own belief, not certified: 95 % of observations between ") ||
@@ -214,9 +212,7 @@ func TestPage(t *testing.T) {
 	p.looks("page")
 	p.ok(p.Look(360, true))
 	p.shot("page-phone.png")
-	if len(p.Errors) > 0 {
-		t.Errorf("the console complains: %q", p.Errors)
-	}
+	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
 	p.Errors = nil
 	ok(p.Choose("#file", bad)) // the browser logs the status 400
 	ok(p.Until(`!document.getElementById("trouble").hidden && document.getElementById("table").hidden`))
@@ -239,9 +235,7 @@ func TestLooks(t *testing.T) {
 		p.ok(err)
 		names, err := p.Faint(4.5)
 		p.ok(err)
-		if len(got) != pairs || len(names) != faint {
-			t.Errorf("%q, %q; want %d and %d", got, names, pairs, faint)
-		}
+		must.Not(t, len(got) != pairs || len(names) != faint, "%q, %q; want %d and %d", got, names, pairs, faint)
 	}
 	measured(0, 1)
 	p.ok(p.Eval(`{b.style.color = "#767676"; b.style.marginTop = "-25px"}`, nil))
@@ -303,10 +297,8 @@ func TestPageExplains(t *testing.T) {
 		for _, o := range s.Offers {
 			offers = append(offers, strings.TrimPrefix(o, "Use "))
 		}
-		if s.Why != want.why || !slices.Equal(offers, want.offers) || s.Answered ||
-			s.None != "No prediction: see what stands beside “x”." {
-			t.Errorf("%q: %+v", typed, s)
-		}
+		must.Not(t, s.Why != want.why || !slices.Equal(offers, want.offers) || s.Answered ||
+			s.None != "No prediction: see what stands beside “x”.", "%q: %+v", typed, s)
 	}
 	for _, typed := range []string{"4.5", " -1 ", "−2", ".5", "1e-3", "+3."} {
 		p.enter("#input0", typed)
@@ -329,9 +321,7 @@ func TestPageExplains(t *testing.T) {
 		}
 		p.ok(p.Eval(`({ID: document.activeElement.id || document.activeElement.className || `+
 			`document.activeElement.tagName, Outline: getComputedStyle(document.activeElement).outlineStyle})`, &of))
-		if of.Outline == "none" && of.ID != "BODY" {
-			t.Errorf("%s has the focus, and doesn't show it", of.ID)
-		}
+		must.Not(t, of.Outline == "none" && of.ID != "BODY", "%s has the focus, and doesn't show it", of.ID)
 		return of.ID
 	}
 	tab := func(to string) {
@@ -372,10 +362,8 @@ func TestPageExplains(t *testing.T) {
 	var when struct{ Type, Value, Size, Hint string }
 	p.ok(p.Eval(`({Type: input0.type, Value: input0.value, Size: input1.value, Hint: `+
 		`document.getElementById("input0-hint").textContent})`, &when))
-	if when.Type != "date" || when.Hint != "rows from 2024-01-01 to 2024-12-22" ||
-		!strings.HasPrefix(when.Value, "2024-0") || !strings.Contains(when.Size, ",") {
-		t.Errorf("%+v", when)
-	}
+	must.Not(t, when.Type != "date" || when.Hint != "rows from 2024-01-01 to 2024-12-22" ||
+		!strings.HasPrefix(when.Value, "2024-0") || !strings.Contains(when.Size, ","), "%+v", when)
 	p.enter("#input0", "2024-03-05")
 	p.enter("#input1", "2,5")
 	table := &dataset.Table{Source: "t", Names: []string{"when", "size"}}
@@ -391,9 +379,7 @@ func TestPageExplains(t *testing.T) {
 	if s := state(); s.Why != "A date is missing here." || s.Answered {
 		t.Errorf("%+v", s)
 	}
-	if len(p.Errors) > 0 {
-		t.Errorf("the console complains: %q", p.Errors)
-	}
+	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
 }
 
 // TestPageTables: tables that have an order are drawn as lines along it, others row by row; what the model doesn't use
@@ -432,12 +418,10 @@ func TestPageTables(t *testing.T) {
 	predictions := []string{"y, predicted", "95 % from", "to", "inputs outside"}
 
 	got := paste("name,x,mean,note\n\"Ann, B\",1,7,\"say \"\"a\"\"\"\nCy,3,8,\n =1+1,-9,9,é\n")
-	if got.Lines != 1 || got.Stems != 0 || got.Ground != 1 || got.Grey != 1 ||
+	must.Not(t, got.Lines != 1 || got.Stems != 0 || got.Ground != 1 || got.Grey != 1 ||
 		!strings.HasPrefix(got.Drawn, "Predictions along x, by which the rows were sorted for this.") ||
 		!strings.HasSuffix(got.Drawn, "Grey ground lies outside the range of the rows that the model was made from.") ||
-		!slices.Contains(got.Texts, "−9") {
-		t.Errorf("%+v", got)
-	}
+		!slices.Contains(got.Texts, "−9"), "%+v", got)
 	for i := 1; i < len(got.Points); i++ {
 		var x, before float64
 		fmt.Sscanf(got.Points[i-1], "%g,", &before)
@@ -445,10 +429,8 @@ func TestPageTables(t *testing.T) {
 			t.Errorf("the line goes back: %v", got.Points)
 		}
 	}
-	if !slices.Equal(got.Head, append([]string{"row", "name", "mean (of the table)", "note"}, predictions...)) ||
-		!slices.Equal(got.First[:4], []string{"1", "Ann, B", "7", `say "a"`}) {
-		t.Errorf("%q, %q", got.Head, got.First)
-	}
+	must.Not(t, !slices.Equal(got.Head, append([]string{"row", "name", "mean (of the table)", "note"}, predictions...)) ||
+		!slices.Equal(got.First[:4], []string{"1", "Ann, B", "7", `say "a"`}), "%q, %q", got.Head, got.First)
 	rows, err := csv.NewReader(strings.NewReader(got.File)).ReadAll()
 	if err != nil || len(rows) != 4 || !slices.Equal(rows[1][:3], []string{"Ann, B", "7", `say "a"`}) ||
 		rows[3][2] != "é" || !slices.Equal(rows[0][:4], []string{"name", "mean (of the table)", "note", "mean"}) {
@@ -458,9 +440,7 @@ func TestPageTables(t *testing.T) {
 		-9}}, krigo.PredictOptions{})
 	p.ok(err)
 	for i, want := range ps {
-		if rows[i+1][3] != fmt.Sprint(want.Mean) {
-			t.Errorf("row %d: %q, want %v", i+1, rows[i+1], want.Mean)
-		}
+		must.Not(t, rows[i+1][3] != fmt.Sprint(want.Mean), "row %d: %q, want %v", i+1, rows[i+1], want.Mean)
 	}
 	p.looks("unsorted")
 
@@ -474,11 +454,9 @@ func TestPageTables(t *testing.T) {
 	p.enter("#model", "c")
 	p.ok(p.Until(`document.getElementById("title").textContent.startsWith("c:")`))
 	got = paste("id\tfuel\tsize\na\tgas\t3\nb\toil\t1\nc\tgas\t99\nd\toil\t\n")
-	if got.Lines != 0 || got.Stems != 4 || got.Grey != 2 ||
+	must.Not(t, got.Lines != 0 || got.Stems != 4 || got.Grey != 2 ||
 		!strings.Contains(got.Drawn, "the table has no order of its own") ||
-		!slices.Equal(got.First[:2], []string{"1", "a"}) {
-		t.Errorf("%+v", got)
-	}
+		!slices.Equal(got.First[:2], []string{"1", "a"}), "%+v", got)
 	p.looks("scatter")
 	if got := paste("size,fuel\n1,gas\n2,oil\n4,gas\n"); got.Lines != 1 ||
 		!strings.HasPrefix(got.Drawn, "Predictions along size.") {
@@ -496,9 +474,7 @@ func TestPageTables(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	p.looks("along-dates")
-	if len(p.Errors) > 0 {
-		t.Errorf("the console complains: %q", p.Errors)
-	}
+	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
 
 	// the browser logs the status 400
 	p.ok(p.Eval(`{document.getElementById("pasted").value = "id;when\n1;05.03.2024\n"; `+
@@ -556,9 +532,7 @@ func TestPageReading(t *testing.T) {
 	p.ok(p.Eval(`({Size: input0.value, Area: input1.value, Hint: document.getElementById("input0-hint").textContent})`,
 		&fields))
 	for _, value := range []string{fields.Size, strings.TrimPrefix(fields.Hint, "rows from ")} {
-		if !regexp.MustCompile(`^[1-9]\.[0-9]{3}(,[0-9]+)?( to |$)`).MatchString(value) {
-			t.Errorf("%+v", fields)
-		}
+		must.Not(t, !regexp.MustCompile(`^[1-9]\.[0-9]{3}(,[0-9]+)?( to |$)`).MatchString(value), "%+v", fields)
 	}
 	at := func(size, area float64) string {
 		ps, err := m.Predict(t.Context(), &dataset.Table{Source: "t", Names: []string{"size", "area"}, Rows: 1,
@@ -590,9 +564,7 @@ func TestPageReading(t *testing.T) {
 		p.enter("#input0", typed)
 		p.ok(p.Eval(`({Wrong: input0.getAttribute("aria-invalid") === "true", Offer: `+
 			`document.querySelector(".offer")?.textContent || ""})`, &of))
-		if !of.Wrong || of.Offer != offered {
-			t.Errorf("%q: %+v, want %q", typed, of, offered)
-		}
+		must.Not(t, !of.Wrong || of.Offer != offered, "%q: %+v, want %q", typed, of, offered)
 	}
 	p.looks("reading")
 
@@ -623,7 +595,5 @@ func TestPageReading(t *testing.T) {
 	if p.ok(p.Eval(`document.getElementById("guarantee").hidden`, &hidden)); !hidden {
 		t.Error("a guarantee of a backtest")
 	}
-	if len(p.Errors) > 0 {
-		t.Errorf("the console complains: %q", p.Errors)
-	}
+	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
 }

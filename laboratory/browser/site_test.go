@@ -54,7 +54,5 @@ func TestSite(t *testing.T) {
 			t.Errorf("%s: colours %q", filepath.Base(page), papers)
 		}
 	}
-	if len(p.Errors) > 0 {
-		t.Errorf("the console complains: %q", p.Errors)
-	}
+	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
 }

@@ -28,7 +28,5 @@ func TestKMeans2(t *testing.T) {
 			}
 		}
 	}
-	if len(golden.Cases) == 0 {
-		t.Error("no cases")
-	}
+	must.Not(t, len(golden.Cases) == 0, "no cases")
 }

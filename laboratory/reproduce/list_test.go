@@ -18,9 +18,7 @@ import (
 func TestExperiments(t *testing.T) {
 	for _, e := range experiments {
 		found, err := find(e.Name)
-		if err != nil || found.Title != e.Title || e.Run == nil {
-			t.Errorf("%s: %v", e.Name, err)
-		}
+		must.Not(t, err != nil || found.Title != e.Title || e.Run == nil, "%s: %v", e.Name, err)
 	}
 	if _, err := find("reeb-table9"); err == nil || !strings.Contains(err.Error(), "reeb-table9") ||
 		!strings.Contains(err.Error(), `did you mean "reeb-table1"?`) {
@@ -76,10 +74,8 @@ func TestUnknownNames(t *testing.T) {
 		c.env.Out = t.TempDir()
 		err := e.Run(context.Background(), c.env)
 		var usage *krigo.UsageError
-		if err == nil || errors.As(err, &usage) == c.file ||
-			strings.Count(err.Error(), fmt.Sprintf("did you mean %q?", c.want)) != 1 {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		must.Not(t, err == nil || errors.As(err, &usage) == c.file ||
+			strings.Count(err.Error(), fmt.Sprintf("did you mean %q?", c.want)) != 1, "%s: %v", c.name, err)
 	}
 }
 
@@ -89,13 +85,9 @@ func TestWatching(t *testing.T) {
 	must.Do(t, watching(context.Background(), Env{Reps: 3, Stdout: &out}))
 	for _, want := range []string{"| the bound, for ever | 0.05 | 3 | 0 | – | – |",
 		"| 2 times the bound | 0.05 | 3 | 3 | ", "then twice the bound | 0.05 | 3 | 3 | "} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, out.String())
-		}
+		must.Not(t, !strings.Contains(out.String(), want), "no %q in\n%s", want, out.String())
 	}
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
-	if err := watching(stopped, Env{Reps: 3, Stdout: &out}); err == nil {
-		t.Error("it wasn't stopped")
-	}
+	must.Fail(t, watching(stopped, Env{Reps: 3, Stdout: &out}), "", "it wasn't stopped")
 }

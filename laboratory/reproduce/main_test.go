@@ -32,9 +32,7 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%s: status %d", flag, status)
 		}
 		for _, e := range experiments {
-			if !strings.Contains(said.String(), e.Name) {
-				t.Errorf("%s doesn't name %s", flag, e.Name)
-			}
+			must.Not(t, !strings.Contains(said.String(), e.Name), "%s doesn't name %s", flag, e.Name)
 		}
 	}
 }
@@ -64,7 +62,5 @@ func TestManual(t *testing.T) {
 			}
 		}
 	}
-	if commands < 20 {
-		t.Errorf("only %d commands were found", commands)
-	}
+	must.Not(t, commands < 20, "only %d commands were found", commands)
 }

@@ -44,16 +44,10 @@ func TestReebSplit(t *testing.T) {
 func TestReebFullGP(t *testing.T) {
 	for method, want := range map[string]float64{"kl-pac": 0.3121, "sqrt-pac": 0.3160, "evidence": 0.4576} {
 		m := must.Get(reebFullGP(context.Background(), Env{Out: t.TempDir()}, 0, 0.6, method))(t)
-		if !(math.Abs(m.B-want) <= 2e-4) {
-			t.Errorf("%s: B is %.5f, want %.4f", method, m.B, want)
-		}
-		if m.Valid {
-			t.Errorf("%s: scaled with the test rows, and called valid", method)
-		}
-		if !(m.TrainRisk < m.TestRisk && m.TestRisk < m.B && m.B < m.BPin) || !(m.MSE > 0.05 && m.MSE < 0.3) ||
-			!(m.KLPerRow > 0.05 && m.KLPerRow < 0.6) {
-			t.Errorf("%s: %+v", method, m)
-		}
+		must.Not(t, !(math.Abs(m.B-want) <= 2e-4), "%s: B is %.5f, want %.4f", method, m.B, want)
+		must.Not(t, m.Valid, "%s: scaled with the test rows, and called valid", method)
+		must.Not(t, !(m.TrainRisk < m.TestRisk && m.TestRisk < m.B && m.B < m.BPin) || !(m.MSE > 0.05 && m.MSE < 0.3) ||
+			!(m.KLPerRow > 0.05 && m.KLPerRow < 0.6), "%s: %+v", method, m)
 	}
 }
 
@@ -77,9 +71,7 @@ func TestSoftplus(t *testing.T) {
 		if i == 0 {
 			want *= 2
 		}
-		if math.Abs(logs[i]-want) > 1e-12 {
-			t.Errorf("coordinate %d: %v, want %v", i, logs[i], want)
-		}
+		must.Not(t, math.Abs(logs[i]-want) > 1e-12, "coordinate %d: %v, want %v", i, logs[i], want)
 	}
 	at, gradient := []float64{0.3, -1.2, -0.7}, make([]float64, 3)
 	must.Get(s.Evaluate(at, gradient))(t)
@@ -88,8 +80,7 @@ func TestSoftplus(t *testing.T) {
 		value := func(step float64) float64 {
 			moved := slices.Clone(at)
 			moved[i] += step
-			v := must.Get(s.Evaluate(moved, make([]float64, 3)))(t)
-			return v
+			return must.Get(s.Evaluate(moved, make([]float64, 3)))(t)
 		}
 		if want := (value(h) - value(-h)) / (2 * h); math.Abs(gradient[i]-want) > 1e-7*math.Max(1, math.Abs(want)) {
 			t.Errorf("derivative %d: %.10g, differences give %.10g", i, gradient[i], want)

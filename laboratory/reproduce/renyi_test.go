@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestSimulatedFunctions: their known minima.
@@ -75,9 +77,7 @@ func TestRenyiMethods(t *testing.T) {
 		if err != nil {
 			t.Fatal(method, err)
 		}
-		if !(r.RMSE < 0.35) || !(r.NLPD < 1) || !(r.Noise > 0) {
-			t.Errorf("%s: %+v", method, r)
-		}
+		must.Not(t, !(r.RMSE < 0.35) || !(r.NLPD < 1) || !(r.Noise > 0), "%s: %+v", method, r)
 		settings, results = append(settings, s), append(results, r)
 	}
 	best := groups(settings, results, []bool{true, true, true, true, true, true, true, true})
@@ -88,12 +88,8 @@ func TestRenyiMethods(t *testing.T) {
 	var out bytes.Buffer
 	table.print(&out, table.sets, settings, results, []bool{true, true, true, true, true, false, true, true})
 	for _, want := range []string{"| Rényi | 1 | ", "| 0.009 |", "PEP (α = 0.5)", fmt.Sprintf("%.4f", results[4].RMSE)} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the table lacks %q:\n%s", want, out.String())
-		}
+		must.Not(t, !strings.Contains(out.String(), want), "the table lacks %q:\n%s", want, out.String())
 	}
-	if _, err := (renyiSetting{Data: "branin-hoo", Method: "guess", Kernel: "se", M: 5}).run(context.Background(),
-		Env{}); err == nil {
-		t.Error("an unknown method was run")
-	}
+	must.Refuse((renyiSetting{Data: "branin-hoo", Method: "guess", Kernel: "se", M: 5}).run(context.Background(),
+		Env{}))(t, "", "an unknown method was run")
 }

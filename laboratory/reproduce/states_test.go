@@ -94,9 +94,7 @@ func TestFitResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := stateOf(t, env, "a/b")
-	if path == stateOf(t, env, "a+b") {
-		t.Error("two runs have one file")
-	}
+	must.Not(t, path == stateOf(t, env, "a+b"), "two runs have one file")
 	state := must.Get(os.ReadFile(path))(t)
 	rest := interrupt{after: -1}
 	env.Partial = &rest

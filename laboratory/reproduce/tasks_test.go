@@ -51,9 +51,7 @@ func TestRunAll(t *testing.T) {
 			t.Errorf("round %d: %d results, %d runs, events %v", round, len(got), ran.Load(), events)
 		}
 		for i, v := range got {
-			if v != 10*i {
-				t.Errorf("round %d: result %d is %d", round, i, v)
-			}
+			must.Not(t, v != 10*i, "round %d: result %d is %d", round, i, v)
 		}
 	}
 }
@@ -162,23 +160,17 @@ func TestRunAllOverRanks(t *testing.T) {
 					t.Error(err)
 				}
 				for i, v := range got {
-					if v != 10*i {
-						t.Errorf("rank %d: result %d is %d", r.Rank(), i, v)
-					}
+					must.Not(t, v != 10*i, "rank %d: result %d is %d", r.Rank(), i, v)
 				}
 			})
 		}
 		wait.Wait()
 	}
 	over(20)
-	if ran.Load() != 20 {
-		t.Errorf("20 runs were made %d times", ran.Load())
-	}
+	must.Not(t, ran.Load() != 20, "20 runs were made %d times", ran.Load())
 	if _, err := runAll(context.Background(), env, "x", count(25, &ran), nil); err != nil || ran.Load() != 25 {
 		t.Errorf("one rank went on with %d runs (%v), want 5", ran.Load()-20, err)
 	}
 	over(30)
-	if ran.Load() != 30 {
-		t.Errorf("three went on with %d runs, want 5", ran.Load()-25)
-	}
+	must.Not(t, ran.Load() != 30, "three went on with %d runs, want 5", ran.Load()-25)
 }

@@ -31,9 +31,7 @@ func TestValidity(t *testing.T) {
 		for i, key := range []string{"control/" + d.name + ": " + d.mistake.wrong, "valid/" + d.name + ": " +
 			d.mistake.right} {
 			c := total[key]
-			if c.Sets != 6 {
-				t.Errorf("%s: %d sets, want 6", key, c.Sets)
-			}
+			must.Not(t, c.Sets != 6, "%s: %d sets, want 6", key, c.Sets)
 			f := &fails[d.mistake][i]
 			f.Sets += c.Sets
 			f.Fails[0] += c.Fails[0]
@@ -109,15 +107,8 @@ func TestTallies(t *testing.T) {
 
 func TestChosenTrials(t *testing.T) {
 	chosen, err := chosenTrials(Env{Sets: []string{"groups", "discrete"}, Methods: []string{"kl-pac"}})
-	if err != nil || len(chosen) != 2 || chosen[0].String() != "discrete: kl-pac" ||
-		chosen[1].String() != "groups: kl-pac" {
-		t.Errorf("chosen: %v, %v", chosen, err)
-	}
-	if _, err := chosenTrials(Env{Sets: []string{"sorted"}}); err == nil ||
-		!strings.Contains(err.Error(), "sorted by input") {
-		t.Errorf("an unknown kind of sets: %v", err)
-	}
-	if _, err := chosenTrials(Env{Methods: []string{"kl"}}); err == nil {
-		t.Error("an unknown method is taken")
-	}
+	must.Not(t, err != nil || len(chosen) != 2 || chosen[0].String() != "discrete: kl-pac" ||
+		chosen[1].String() != "groups: kl-pac", "chosen: %v, %v", chosen, err)
+	must.Refuse(chosenTrials(Env{Sets: []string{"sorted"}}))(t, "sorted by input", "an unknown kind of sets")
+	must.Refuse(chosenTrials(Env{Methods: []string{"kl"}}))(t, "", "an unknown method is taken")
 }

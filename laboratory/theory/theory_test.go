@@ -62,9 +62,7 @@ func TestTheory(t *testing.T) {
 	got := at("renyi", alpha, p)
 	near := func(name string, got *float64, want float64) {
 		t.Helper()
-		if got == nil || !(math.Abs(*got-want) < 1e-9*math.Abs(want)) {
-			t.Errorf("%s: %v, want %v", name, got, want)
-		}
+		must.Not(t, got == nil || !(math.Abs(*got-want) < 1e-9*math.Abs(want)), "%s: %v, want %v", name, got, want)
 	}
 	near("tail", got.Tail, tail)
 	near("Theorem 1", got.Theorem1, first+alpha*trace/(2*delta*s))
@@ -147,9 +145,7 @@ func TestTheory(t *testing.T) {
 	if got := at("vfe", 1, p); !(math.Abs(*got.Theorem1-(trace/s)/delta) < 1e-9**got.Theorem1) {
 		t.Errorf("α = 1: %v, want %v", *got.Theorem1, trace/s/delta)
 	}
-	if _, err := (question{method: "fitc"}).theory(t.Context()); err == nil {
-		t.Error("fitc was accepted")
-	}
+	must.Refuse((question{method: "fitc"}).theory(t.Context()))(t, "", "fitc was accepted")
 }
 
 // TestCommand goes from files to JSON: in standardised units, Theorem 5's constant is the formula's.
@@ -174,7 +170,5 @@ func TestCommand(t *testing.T) {
 		math.Abs(got.Theorem5.Constant-math.Log(100)/(40*0.7)) > 1e-12 || !(*got.Divergence > 0) {
 		t.Errorf("%s, %v", &out, err)
 	}
-	if err := run(t.Context(), []string{table, "--target", "y"}, &out); err == nil {
-		t.Error("no parameters were accepted")
-	}
+	must.Fail(t, run(t.Context(), []string{table, "--target", "y"}, &out), "", "no parameters were accepted")
 }
