@@ -280,9 +280,7 @@ func TestContractsPinned(t *testing.T) {
 		t.Errorf("hash %s, %v", got, err)
 	}
 	for r, want := range []string{"test", "calibration", "prior", "certified", "role(4)"} {
-		if got := dataset.Role(r).String(); got != want {
-			t.Errorf("role %d is called %q", r, got)
-		}
+		must.Be(t, dataset.Role(r).String(), want, fmt.Sprintf("role %d is called", r))
 	}
 }
 
@@ -355,9 +353,7 @@ func TestDealByPositionUniform(t *testing.T) {
 
 func TestDefaultPriorRows(t *testing.T) {
 	for rows, want := range map[int]int{0: 20, 200: 20, 201: 21, 505: 51, 9991: 1000, 1000000: 1000} {
-		if got := dataset.DefaultPriorRows(rows); got != want {
-			t.Errorf("%d rows: %d, want %d", rows, got, want)
-		}
+		must.Be(t, dataset.DefaultPriorRows(rows), want, fmt.Sprintf("%d rows", rows))
 	}
 }
 

@@ -65,10 +65,8 @@ func TestEncode(t *testing.T) {
 	if err != nil || !slices.Equal(x, slices.Concat(want[35:], want[:14])) || !slices.Equal(y, []float64{60, 10, 20}) {
 		t.Errorf("%v, %v, %v", x, y, err)
 	}
-	if s := d.Encoding.String(); s != `fuel by "gas", "oil", "other"; zone by "3", "7", "other"; size 2 where it is `+
-		`missing` {
-		t.Error(s)
-	}
+	must.Be(t, d.Encoding.String(), `fuel by "gas", "oil", "other"; zone by "3", "7", "other"; size 2 where it is `+
+		`missing`)
 
 	raw := must.Get(json.Marshal(d.Encoding))(t)
 	e := &dataset.Encoding{}
@@ -124,9 +122,7 @@ func TestEncodedHash(t *testing.T) {
 	of := func(d *dataset.Data) string {
 		hash := must.Get(d.Hash(d.All()))(t)
 		hashes, _, err := d.RowHashes(d.All())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.End(t, err != nil, "%v", err)
 		return fmt.Sprint(hash, hashes)
 	}
 	d := encoded(t, rooms)
@@ -137,9 +133,7 @@ func TestEncodedHash(t *testing.T) {
 			wantError(t, err, "not a number")
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.End(t, err != nil, "%v", err)
 		must.Not(t, of(changed) == of(d), "%q for %q has the same hash", to, from)
 	}
 	same, err := d.Encoding.Select(read(t, strings.NewReplacer("NA", "null", "3.0", "3", "zone,y",
@@ -179,9 +173,7 @@ func TestEncodeDisk(t *testing.T) {
 			these(prior)))(t)
 		hash := must.Get(d.Hash(d.All()))(t)
 		x, y, err := d.Select([]int{8000, 8001, 7, 8, 5, 4096})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.End(t, err != nil, "%v", err)
 		found, err := inspect.Findings(d)
 		answers = append(answers, fmt.Sprint(d.Encoding, d.Inputs, hash, x, y, inputsOf(t, d), found, err))
 	}

@@ -193,9 +193,7 @@ func TestDates(t *testing.T) {
 	for k, v := range table.Values[6:12] {
 		must.Not(t, (v != v) != (k != 1), "a missing date: %v", table.Values[6:12])
 	}
-	if form := table.Reading().Dates[0].Form; form != "ymd" {
-		t.Errorf("the form %q isn't kept", form)
-	}
+	must.Be(t, table.Reading().Dates[0].Form, "ymd", "the form")
 	kept := must.Get(table.Keep([]string{"a:b"}))(t)
 	if all, err := kept.Columns(3); err != nil ||
 		!slices.Equal(all["a:b"], []string{"1970-01-05T06:00:00", "", "1970-01-08T18:00:00"}) {
@@ -261,9 +259,7 @@ func TestEqualRows(t *testing.T) {
 	if err == nil {
 		d, err = d.GroupBy(dataset.EqualRows)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 	units := must.Get(d.Units())(t)
 	if g := units.Groups(); g[0] != g[2] || g[0] != g[4] || g[1] != g[3] || g[0] == g[1] {
 		t.Errorf("groups %v", g)

@@ -3,6 +3,7 @@ package finding
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -68,9 +69,7 @@ func TestString(t *testing.T) {
 			"hardly changes, along it": New(LengthscaleHigh, "lengthscale", []string{"ZN", "x.\nAll is well. Yes"}, "",
 			math.Exp(-5), math.Exp(5)),
 	} {
-		if got := f.String(); got != want {
-			t.Errorf("%+v is\n%s, want\n%s", f, got, want)
-		}
+		must.Be(t, f.String(), want, fmt.Sprintf("%+v is", f))
 	}
 }
 
@@ -86,9 +85,7 @@ func TestForged(t *testing.T) {
 		"constant_columns: a; -1":          {Kind: Constant, Subject: []string{"a"}, Numbers: []float64{-1}},
 		"objective_is_mean_of_batches: me": {Kind: MeanOfBatches, Subject: []string{"me"}},
 	} {
-		if got := f.String(); got != want {
-			t.Errorf("%+v is %s, want %s", f, got, want)
-		}
+		must.Be(t, f.String(), want, fmt.Sprintf("%+v is", f))
 	}
 	for kind := range words { // whatever stands in a file, nothing panics
 		for subjects := range 4 {

@@ -289,9 +289,7 @@ func TestTheSameOnAnyNumberOfCores(t *testing.T) {
 			first = got
 		}
 		for i, v := range got {
-			if v != first[i] {
-				t.Fatalf("value %d: %v on %d cores, %v on one", i, v, cores, first[i])
-			}
+			must.End(t, v != first[i], "value %d: %v on %d cores, %v on one", i, v, cores, first[i])
 		}
 	}
 }

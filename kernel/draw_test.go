@@ -43,9 +43,7 @@ func TestDrawCovariance(t *testing.T) {
 					squares.Row(i)[j] += a * a * b * b
 				}
 			}
-			if f[0] != f[n-1] {
-				t.Fatalf("%s: at the same place %v and %v", expr, f[0], f[n-1])
-			}
+			must.End(t, f[0] != f[n-1], "%s: at the same place %v and %v", expr, f[0], f[n-1])
 		}
 		for i := range n {
 			if !(math.Abs(sum[i]/draws) <= 5*math.Sqrt(want.At(i, i)/draws)) {

@@ -79,9 +79,7 @@ func TestGolden(t *testing.T) {
 		} `json:"cases"`
 	}
 	must.Do(t, json.Unmarshal(raw, &file))
-	if len(file.Cases) == 0 {
-		t.Fatal("no cases")
-	}
+	must.End(t, len(file.Cases) == 0, "no cases")
 	for c, g := range file.Cases {
 		k := g.Kernel.build(t, g.D)
 		a, b := matrixOf(g.X1), matrixOf(g.X2)
@@ -165,9 +163,7 @@ func TestFarFromTheOrigin(t *testing.T) {
 		kernel.At(k, theta).FillSymmetric(x, a)
 		kernel.At(k, theta).FillSymmetric(far, b)
 		for i, v := range a.Data {
-			if math.Abs(v-b.Data[i]) > 1e-12 {
-				t.Fatalf("%s: %v near the origin, %v far from it", name, v, b.Data[i])
-			}
+			must.End(t, math.Abs(v-b.Data[i]) > 1e-12, "%s: %v near the origin, %v far from it", name, v, b.Data[i])
 		}
 	}
 }
@@ -199,9 +195,7 @@ func TestManyInputs(t *testing.T) {
 				d2 += (v - z.At(j, c)) * (v - z.At(j, c)) / d
 			}
 			e := math.Exp(-d2 / 2)
-			if math.Abs(got.At(i, j)-e) > 1e-13 {
-				t.Fatalf("K[%d,%d] is %v, want %v", i, j, got.At(i, j), e)
-			}
+			must.End(t, math.Abs(got.At(i, j)-e) > 1e-13, "K[%d,%d] is %v, want %v", i, j, got.At(i, j), e)
 			want[0] += bar.At(i, j) * e * d2 / 2
 			want[1] += bar.At(i, j) * e
 		}
@@ -265,9 +259,7 @@ func TestSpecRoundTrip(t *testing.T) {
 	var s kernel.Spec
 	must.Do(t, json.Unmarshal(raw, &s))
 	_, back, err := s.Build(3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 	for i, v := range back {
 		must.Not(t, math.Abs(v-theta[i]) > 1e-14, "parameter %d: %v became %v", i, theta[i], v)
 	}

@@ -61,9 +61,7 @@ func TestFillLower(t *testing.T) {
 	kernel.At(k, theta).FillLower(x, lower)
 	for i := range 150 {
 		for j := range i + 1 {
-			if lower.At(i, j) != whole.At(i, j) {
-				t.Fatalf("(%d, %d): %v, want %v", i, j, lower.At(i, j), whole.At(i, j))
-			}
+			must.End(t, lower.At(i, j) != whole.At(i, j), "(%d, %d): %v, want %v", i, j, lower.At(i, j), whole.At(i, j))
 		}
 	}
 }

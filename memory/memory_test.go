@@ -19,9 +19,7 @@ func TestParse(t *testing.T) {
 		must.Not(t, got != want || (err == nil) != (want > 0), "%q: %d (%v), want %d", text, got, err, want)
 	}
 	for bytes, want := range map[float64]string{3: "3 bytes", 1536: "1.5 KiB", 4 << 30: "4 GiB", 1e30: "9.09e+17 TiB"} {
-		if got := Text(bytes); got != want {
-			t.Errorf("%g: %q, want %q", bytes, got, want)
-		}
+		must.Be(t, Text(bytes), want, bytes)
 	}
 }
 
@@ -46,9 +44,7 @@ func TestMachine(t *testing.T) {
 			path := filepath.Join(root, file)
 			must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)))
 		}
-		if got := machine(root); got != test.want {
-			t.Errorf("%s: %d, want %d", name, got, test.want)
-		}
+		must.Be(t, machine(root), test.want, name)
 	}
 	must.Not(t, Limit() <= 0, "limit %d", Limit())
 }

@@ -20,9 +20,7 @@ func TestCurve(t *testing.T) {
 			if i == n/2 {
 				raw, err := json.Marshal(resumed)
 				resumed = &Curve{}
-				if err != nil || json.Unmarshal(raw, resumed) != nil {
-					t.Fatal(err)
-				}
+				must.End(t, err != nil || json.Unmarshal(raw, resumed) != nil, "%v", err)
 				resumed.Add(i, float64(-i)) // told once more
 			}
 		}

@@ -171,9 +171,7 @@ func makeVersion(t *testing.T, file, figures string, o krigo.Options) {
 	if err == nil {
 		err = errors.Join(os.WriteFile(figures, append(raw, '\n'), 0o644), m.Save(file))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 }
 
 // TestTogether: goroutines that predict with one model, of any kind of posterior, and write it don't disturb
@@ -186,17 +184,13 @@ func TestTogether(t *testing.T) {
 	for _, file := range files {
 		raw := must.Get(os.ReadFile(file))(t)
 		m, err := model.Read(bytes.NewReader(raw))
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
+		must.End(t, err != nil, "%s: %v", file, err)
 		x := mat.NewDense(300, len(m.Inputs), nil)
 		for i := range x.RawMatrix().Data {
 			x.RawMatrix().Data[i] = 6 * math.Mod(float64(i)*math.Phi, 1)
 		}
 		want, err := m.PredictAt(x)
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
+		must.End(t, err != nil, "%s: %v", file, err)
 		var wait sync.WaitGroup
 		for range 4 {
 			wait.Go(func() {

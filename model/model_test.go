@@ -100,13 +100,9 @@ func TestRoundTrip(t *testing.T) {
 					path := filepath.Join(t.TempDir(), "m.krigo")
 					must.Do(t, m.Save(path))
 					got, err := Load(path)
-					if err != nil {
-						t.Fatalf("%s, %d inputs, ard %v, %T: %v", expr, d, ard, mean, err)
-					}
+					must.End(t, err != nil, "%s, %d inputs, ard %v, %T: %v", expr, d, ard, mean, err)
 					same(t, got, m)
-					if t.Failed() {
-						t.Fatalf("%s, %d inputs, ard %v, %T", expr, d, ard, mean)
-					}
+					must.End(t, t.Failed(), "%s, %d inputs, ard %v, %T", expr, d, ard, mean)
 				}
 			}
 		}
@@ -131,9 +127,7 @@ func TestRoundTripUnfactored(t *testing.T) {
 		m.Posterior = q
 		raw := encode(t, m)
 		got, err := decode(raw)
-		if err != nil {
-			t.Fatalf("%s: %v", q.Kind(), err)
-		}
+		must.End(t, err != nil, "%s: %v", q.Kind(), err)
 		same(t, got, m)
 		if got.Posterior.Kind() != q.Kind() || raw[len(magic)] != dealt {
 			t.Errorf("%s, version %d; want %s", got.Posterior.Kind(), raw[len(magic)], q.Kind())
@@ -286,13 +280,9 @@ func TestDecodeFlippedBits(t *testing.T) {
 		raw := slices.Clone(good)
 		raw[at] ^= 1 << (at % 8)
 		m, err := decode(raw)
-		if m != nil || err == nil {
-			t.Fatalf("byte %d of %d: not noticed", at, len(good))
-		}
+		must.End(t, m != nil || err == nil, "byte %d of %d: not noticed", at, len(good))
 		i := slices.IndexFunc(clear, func(s string) bool { return strings.Contains(err.Error(), s) })
-		if i < 0 {
-			t.Fatalf("byte %d of %d: %v", at, len(good), err)
-		}
+		must.End(t, i < 0, "byte %d of %d: %v", at, len(good), err)
 		seen[clear[i]]++
 	}
 	must.Not(t, len(seen) != len(clear) || seen["checksum doesn't match"] < len(good)/2, "messages: %v", seen)
@@ -586,9 +576,7 @@ func FuzzDecode(f *testing.F) {
 			if used, limit := allocated()-before, uint64(1<<21+1000*len(file)); used > limit {
 				t.Fatalf("%d bytes allocated for a file of %d", used, len(file))
 			}
-			if (m == nil) != (err != nil) {
-				t.Fatalf("model %v with error %v", m, err)
-			}
+			must.End(t, (m == nil) != (err != nil), "model %v with error %v", m, err)
 			if m == nil {
 				continue
 			}
@@ -602,9 +590,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			if ps, err := m.PredictAt(mat.NewDense(at.Rows, at.Cols, at.Data)); err == nil {
 				for _, p := range ps {
-					if !linalg.Finite([]float64{p.Mean, p.PredictiveVariance, p.Lower95, p.Upper95}) {
-						t.Fatalf("%+v", p)
-					}
+					must.End(t, !linalg.Finite([]float64{p.Mean, p.PredictiveVariance, p.Lower95, p.Upper95}), "%+v", p)
 				}
 			}
 			if d, err := m.Labelled(rows); err == nil && m.Certificate != nil {
@@ -763,13 +749,9 @@ func TestSeen(t *testing.T) {
 	roles := dataset.Roles{Of: []dataset.Role{dataset.Certified, dataset.Test, dataset.Prior, dataset.Certified,
 		dataset.Test}}
 	hashes, _, err := HashRows(d, roles)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 	m := &Model{Rows: hashes}
-	if len(m.Rows) != 3 || !slices.IsSorted(m.Rows) {
-		t.Fatalf("%v", m.Rows)
-	}
+	must.End(t, len(m.Rows) != 3 || !slices.IsSorted(m.Rows), "%v", m.Rows)
 	if got, err := m.Seen(d); !slices.Equal(got, []int{0, 2, 3}) || err != nil {
 		t.Errorf("of its own rows: %v, %v", got, err)
 	}

@@ -23,9 +23,7 @@ func inTable(t *testing.T, m *Model, x mat.Matrix) []Prediction {
 	table := must.Get(dataset.FromMatrix(m.Inputs, x))(t)
 	d := must.Get(m.Unlabelled(table))(t)
 	mean, variance, err := latent(m.Posterior, d.Scaled(d.All(), m.Scaling))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 	return must.Get(m.Predictions(d, mean, variance))(t)
 }
 
@@ -66,9 +64,7 @@ func TestPredictAt(t *testing.T) {
 				n++
 			}
 		}
-		if p.Outside != n {
-			t.Fatalf("row %d: %d inputs outside, want %d", i, p.Outside, n)
-		}
+		must.End(t, p.Outside != n, "row %d: %d inputs outside, want %d", i, p.Outside, n)
 		outside += n
 	}
 	if outside == 0 || !(p.LatentSD > 0 && p.PredictiveSD > p.LatentSD && p.Lower95 < p.Mean && p.Mean < p.Upper95) {

@@ -119,9 +119,7 @@ func TestGoldenFreeForm(t *testing.T) {
 			}
 		})
 	}
-	if checked == 0 {
-		t.Fatal("no values were checked")
-	}
+	must.End(t, checked == 0, "no values were checked")
 }
 
 // difference is the five-point central difference at 0.
@@ -178,9 +176,7 @@ func TestFreeFormGradient(t *testing.T) {
 		for _, expr := range []string{"se", "matern32+linear"} {
 			p, at := freeProblem(t, o, expr, 40, 6)
 			names := p.Names()
-			if len(names) != p.Dim() {
-				t.Fatalf("%d names for %d parameters", len(names), p.Dim())
-			}
+			must.End(t, len(names) != p.Dim(), "%d names for %d parameters", len(names), p.Dim())
 			for what, value := range map[string]func(x, g []float64) (float64, error){
 				"all rows": p.Evaluate,
 				"batch":    func(x, g []float64) (float64, error) { return p.EvaluateBatch(x, g, batch) },
@@ -263,9 +259,7 @@ func TestSVGPOptimum(t *testing.T) {
 	last, _ := p.Evaluate(at, nil)
 	for range 20 {
 		v, err := p.StepBatch(at, g, all, 0.5)
-		if err != nil || !(v <= last+1e-9) {
-			t.Fatalf("a step with ρ = 0.5 went from %v to %v (%v)", last, v, err)
-		}
+		must.End(t, err != nil || !(v <= last+1e-9), "a step with ρ = 0.5 went from %v to %v (%v)", last, v, err)
 		last = v
 	}
 	near(t, "after many steps", last, vfe, 1e-8)
@@ -314,9 +308,7 @@ func TestSVGPBatchesAreUnbiased(t *testing.T) {
 			}
 		}
 	}
-	if count != 56 {
-		t.Fatalf("%v batches of %d of %d rows", count, size, n)
-	}
+	must.End(t, count != 56, "%v batches of %d of %d rows", count, size, n)
 	near(t, "mean over all batches", sum/count, value, 1e-12)
 	for i, v := range total {
 		near(t, "mean gradient over all batches", v/count, want[i], 1e-11)

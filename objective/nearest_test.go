@@ -94,9 +94,7 @@ func TestNearestGradient(t *testing.T) {
 						if batch != nil {
 							v, err = p.EvaluateBatch(x, g, batch)
 						}
-						if err != nil {
-							t.Fatal(err)
-						}
+						must.End(t, err != nil, "%v", err)
 						return v
 					}
 					g := make([]float64, len(x))
@@ -128,18 +126,14 @@ func TestNearestTerms(t *testing.T) {
 		all, x := nearestProblem(t, "matern32", kernel.LinearMean{Dim: 3}, rows, 6, vecchia)
 		few, _ := nearestProblem(t, "matern32", kernel.LinearMean{Dim: 3}, rows, 6, vecchia)
 		few.Terms = 20
-		if all.BatchRows() != 61 || few.BatchRows() != 20 {
-			t.Fatalf("%d terms, and %d", all.BatchRows(), few.BatchRows())
-		}
+		must.End(t, all.BatchRows() != 61 || few.BatchRows() != 20, "%d terms, and %d", all.BatchRows(), few.BatchRows())
 		evaluate := func(of *objective.NearestProblem, terms []int) (float64, []float64) {
 			g := make([]float64, len(x))
 			v, err := of.Evaluate(x, g)
 			if terms != nil {
 				v, err = of.EvaluateBatch(x, g, terms)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.End(t, err != nil, "%v", err)
 			return v, g
 		}
 		value, gradient := evaluate(few, nil)
@@ -155,9 +149,7 @@ func TestNearestTerms(t *testing.T) {
 					break
 				}
 			}
-			if at < 0 {
-				t.Fatalf("term %d is no row's", i)
-			}
+			must.End(t, at < 0, "term %d is no row's", i)
 			drawn = append(drawn, at)
 			sum += one / 20
 		}
@@ -338,9 +330,7 @@ func TestNearestSearch(t *testing.T) {
 	if after := kept(long); after == before {
 		t.Error("a search in other lengthscales changes nothing")
 	}
-	if again := kept(x); again != before {
-		t.Errorf("%v in the first lengthscales, %v before", again, before)
-	}
+	must.Be(t, kept(x), before)
 }
 
 // TestNearestCores: the same bits on any number of cores.
@@ -353,9 +343,7 @@ func TestNearestCores(t *testing.T) {
 		g := make([]float64, len(x))
 		v, err := p.Evaluate(x, g)
 		runtime.GOMAXPROCS(old)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.End(t, err != nil, "%v", err)
 		if g = append(g, v); first == nil {
 			first = g
 		}

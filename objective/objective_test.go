@@ -94,9 +94,7 @@ func TestGoldenFullGP(t *testing.T) {
 	raw := must.Get(os.ReadFile("../testdata/golden/fullgp.json"))(t)
 	var file struct{ Cases []goldenCase }
 	must.Do(t, json.Unmarshal(raw, &file))
-	if len(file.Cases) == 0 {
-		t.Fatal("no cases")
-	}
+	must.End(t, len(file.Cases) == 0, "no cases")
 	for i, c := range file.Cases {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			k := c.kernel(t)
@@ -172,9 +170,7 @@ func TestGoldenFullGP(t *testing.T) {
 // largest entry as the floor.
 func compare(t *testing.T, what string, got, want []float64) {
 	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
-	}
+	must.End(t, len(got) != len(want), "%s: %d values, want %d", what, len(got), len(want))
 	var largest float64
 	for _, v := range want {
 		largest = math.Max(largest, math.Abs(v))

@@ -147,16 +147,12 @@ func TestRenyiSandwich(t *testing.T) {
 				vfe := must.Get(sparse.Evaluate(at, nil))(t)
 				near(t, "α = 1 against VFE", b.Optimal, -vfe, 1e-9)
 				lower, upper, err := sparse.Bounds(at)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.End(t, err != nil, "%v", err)
 				near(t, "bounds of the sparse GP: below", lower, b.Variational, 1e-9)
 				near(t, "bounds of the sparse GP: above", upper, b.Upper, 1e-9)
 			}
 		}
-		if t.Failed() {
-			t.Fatalf("problem %d: ln θ, ln σ_n², Z = %v", problem, at)
-		}
+		must.End(t, t.Failed(), "problem %d: ln θ, ln σ_n², Z = %v", problem, at)
 	}
 }
 

@@ -94,9 +94,7 @@ func TestFixedBoundsOrder(t *testing.T) {
 func TestFixedBoundsEdges(t *testing.T) {
 	ones, zeros := slices.Repeat([]float64{1}, 30), make([]float64, 30)
 	for name, f := range map[string]func([]float64, float64) float64{"betting": betting, "split": split} {
-		if b := f(ones, 0.05); b != 1 {
-			t.Errorf("%s of ones: %v", name, b)
-		}
+		must.Be(t, f(ones, 0.05), 1, fmt.Sprintf("%s of ones", name))
 		if b := f(zeros, 0.05); !(b > 0 && b < 0.2) {
 			t.Errorf("%s of zeros: %v", name, b)
 		}

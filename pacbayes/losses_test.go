@@ -136,17 +136,13 @@ func TestExpectedSymmetries(t *testing.T) {
 			if a, b, c := unit.Expected(4*y, 4*m, 16*v, 2.8); !near(a, e) || !near(4*b, dm) || !near(16*c, dv) {
 				t.Fatalf("%s rescaled: %v %v %v, want %v %v %v", l.Kind, a, 4*b, 16*c, e, dm, dv)
 			}
-			if !(e >= 0 && e <= 1) {
-				t.Fatalf("%s: risk %v", l.Kind, e)
-			}
+			must.End(t, !(e >= 0 && e <= 1), "%s: risk %v", l.Kind, e)
 		}
 		// Three spellings of one loss.
 		e, _, _ := Loss{Kind: Band, Below: 0.35}.Expected(y, m, v, 0)
 		a, _, _ := Loss{Kind: Relative, Below: 0.5}.Expected(y, m, v, 0.7)
 		b, _, _ := Loss{Kind: Asymmetric, Below: 0.35, Above: 0.35}.Expected(y, m, v, 0)
-		if e != a || e != b {
-			t.Fatalf("band %v, relative %v, asymmetric %v", e, a, b)
-		}
+		must.End(t, e != a || e != b, "band %v, relative %v, asymmetric %v", e, a, b)
 	}
 }
 
@@ -261,9 +257,7 @@ func TestRisk(t *testing.T) {
 			for i := range y {
 				e, m, v := l.Expected(y[i], mean[i], variance[i], scale[i])
 				want += e / float64(n)
-				if dm[i] != m/float64(n) || dv[i] != v/float64(n) {
-					t.Fatalf("%s n=%d: derivatives of row %d", l.Kind, n, i)
-				}
+				must.End(t, dm[i] != m/float64(n) || dv[i] != v/float64(n), "%s n=%d: derivatives of row %d", l.Kind, n, i)
 			}
 			must.Not(t, math.Abs(got-want) > 1e-13, "%s n=%d: %v, want %v", l.Kind, n, got, want)
 			for _, procs := range []int{1, 3, 8} {

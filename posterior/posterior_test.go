@@ -210,9 +210,7 @@ func TestKLForms(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			n := len(p.y)
 			got := p.fit(t).KL()
-			if !(got > 0) {
-				t.Fatalf("KL %v", got)
-			}
+			must.End(t, !(got > 0), "KL %v", got)
 			dense := p.cov(p.x, p.x)
 			k := mat.NewSymDense(n, nil)
 			for i := range n {
@@ -221,9 +219,7 @@ func TestKLForms(t *testing.T) {
 				}
 			}
 			var eigen mat.EigenSym
-			if !eigen.Factorize(k, true) {
-				t.Fatal("no eigenvalues")
-			}
+			must.End(t, !eigen.Factorize(k, true), "no eigenvalues")
 			var e mat.Dense
 			eigen.VectorsTo(&e)
 			prior := p.prior(p.x)
@@ -309,9 +305,7 @@ func TestRowsAreIndependent(t *testing.T) {
 			for i := 0; i+7 <= n; i += 41 {
 				q.Latent(x.RowRange(i, i+7), m, v)
 				for j := range m {
-					if m[j] != mean[i+j] || v[j] != variance[i+j] {
-						t.Fatalf("row %d differs in a batch of 7", i+j)
-					}
+					must.End(t, m[j] != mean[i+j] || v[j] != variance[i+j], "row %d differs in a batch of 7", i+j)
 				}
 			}
 		})

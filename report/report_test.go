@@ -124,9 +124,7 @@ func TestFigures(t *testing.T) {
 				must.Not(t, !strings.Contains(text, want), "nothing says %q", want)
 			}
 			strange := regexp.MustCompile(`(src|href)="?https?:|url\(|@import|NaN|b<i>`)
-			if found := strange.FindString(withoutPictures(text)); found != "" {
-				t.Errorf("the page has %q", found)
-			}
+			must.Be(t, strange.FindString(withoutPictures(text)), "", "the page has")
 			for _, svg := range regexp.MustCompile(`(?s)<svg class="chart".*?</svg></svg>`).FindAllString(text, -1) {
 				d := xml.NewDecoder(strings.NewReader(svg))
 				d.DefaultSpace = "svg"
@@ -165,9 +163,7 @@ func TestExtremeUnits(t *testing.T) {
 	}
 	want := titles(1)
 	for _, unit := range []float64{0x1p-700, 0x1p600} {
-		if got := titles(unit); got != want {
-			t.Errorf("unit %g: figures %s, want %s", unit, got, want)
-		}
+		must.Be(t, titles(unit), want, fmt.Sprintf("unit %g: figures", unit))
 	}
 }
 
@@ -262,9 +258,7 @@ func TestOddTables(t *testing.T) {
 				strings.Count(got, "Along ") != c.along || !strings.Contains(got, "Importance") {
 				t.Errorf("figures %s", got)
 			}
-			if bad := regexp.MustCompile("NaN|[+-]?Inf[^o]").FindString(withoutPictures(text)); bad != "" {
-				t.Errorf("the page has %q", bad)
-			}
+			must.Be(t, regexp.MustCompile("NaN|[+-]?Inf[^o]").FindString(withoutPictures(text)), "", "the page has")
 			if strings.Contains(text, "drawing it failed") || !strings.Contains(text, c.want) || c.want == "" &&
 				strings.Contains(text, "can't be drawn") {
 				t.Errorf("%v", regexp.MustCompile("<h3>[^<]*</h3><p class=.failed.>[^<]*").FindAllString(text, -1))

@@ -54,9 +54,7 @@ func TestImportances(t *testing.T) {
 		r, columns, f, truth := additive(300, seed)
 		found := must.Get(importances(f, r, columns))(t)
 		again, err := importances(f, r, columns)
-		if err != nil || !slices.Equal(found, again) {
-			t.Fatalf("%v, then %v, %v", found, again, err)
-		}
+		must.End(t, err != nil || !slices.Equal(found, again), "%v, then %v, %v", found, again, err)
 		var order []string
 		for _, p := range found {
 			order = append(order, columns[p.column].name)
@@ -163,21 +161,15 @@ func TestColumns(t *testing.T) {
 	}
 	must.Not(t, !isReal(middle, r.columns...), "%v is no row", middle)
 	kind := r.columns[2]
-	if name := kind.categories[int(kind.value(middle))]; name != "plain" {
-		t.Errorf("the slices are at %s", name)
-	}
+	must.Be(t, kind.categories[int(kind.value(middle))], "plain", "the slices are at")
 	for k, c := range r.columns {
 		of := levels(r.real, c)
 		x, values := r.grid(c, middle, of)
-		if len(values) < 1 || len(x) != len(values)*len(r.m.Inputs) {
-			t.Fatalf("%s: %d values", c.name, len(values))
-		}
+		must.End(t, len(values) < 1 || len(x) != len(values)*len(r.m.Inputs), "%s: %d values", c.name, len(values))
 		for i := range values {
 			row := x[i*len(r.m.Inputs):][:len(r.m.Inputs)]
 			for o, other := range r.columns {
-				if o != k && !slices.Equal(at(row, other), at(middle, other)) {
-					t.Fatalf("along %s %s moves", c.name, other.name)
-				}
+				must.End(t, o != k && !slices.Equal(at(row, other), at(middle, other)), "along %s %s moves", c.name, other.name)
 			}
 			must.Not(t, len(c.inputs) > 1 && !isReal(row, c), "along %s no row has %v", c.name, at(row, c))
 		}
@@ -260,9 +252,7 @@ func TestWithoutData(t *testing.T) {
 		r := fitted(t, table, nil, o)
 		d := must.Get(r.m.Labelled(table))(t)
 		x, _, err := d.Select(d.All())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.End(t, err != nil, "%v", err)
 		all := rows{d: d.Cols, x: x}
 		for i := range r.real.n() {
 			row := r.real.at(i)
@@ -277,9 +267,7 @@ func TestWithoutData(t *testing.T) {
 				}
 				found = found || far < 1e-9
 			}
-			if !found && inducing == 0 {
-				t.Fatalf("%v is no row of the table", row)
-			}
+			must.End(t, !found && inducing == 0, "%v is no row of the table", row)
 		}
 		must.Not(t, r.real.n() == 0 || len(r.samples) > 0, "%d rows, %d samples", r.real.n(), len(r.samples))
 		want := "the rows that the model was learnt from"
@@ -327,9 +315,7 @@ func TestWords(t *testing.T) {
 			Mean: "linear"}, Run: krigo.Run{Restarts: 1}})
 	var dis []string
 	for _, cells := range r.hyperparameters() {
-		if len(cells) != 3 {
-			t.Fatalf("%q", cells)
-		}
+		must.End(t, len(cells) != 3, "%q", cells)
 		if strings.HasPrefix(cells[0], "lengthscale of DIS") {
 			dis = cells
 		}
@@ -384,9 +370,7 @@ func TestTenths(t *testing.T) {
 	if all := tenths(same, z); len(all) != 3 || all[0].x != 0 || all[1].x != 1 || all[2].x != 2 {
 		t.Errorf("parts of three values: %+v", all)
 	}
-	if n := len(tenths(x[:35], z[:35])); n != 3 {
-		t.Errorf("%d parts of 35 rows", n)
-	}
+	must.Be(t, len(tenths(x[:35], z[:35])), 3)
 }
 
 // TestDependentColumns: what is drawn as importance is called a share of the variance, or a Sobol index, only where

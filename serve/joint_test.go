@@ -156,9 +156,7 @@ func TestJointWaits(t *testing.T) {
 	default:
 	}
 	s.together.end()
-	if got := <-answered; got != "200 OK" {
-		t.Error(got)
-	}
+	must.Be(t, <-answered, "200 OK")
 	until(t, "all is given back", func() bool {
 		s.budget.mu.Lock()
 		defer s.budget.mu.Unlock()

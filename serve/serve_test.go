@@ -153,9 +153,7 @@ func read(t testing.TB, ps []model.Prediction) (back []model.Prediction) {
 	if err == nil {
 		err = json.Unmarshal(raw, &back)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 	return back
 }
 
@@ -372,14 +370,10 @@ func TestRefusals(t *testing.T) {
 			io.WriteString(conn, c.send) // the server may hang up before all of it is sent
 			r, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if c.status == none {
-				if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-					t.Fatalf("%+v, %v", r, err)
-				}
+				must.End(t, err == nil || errors.Is(err, os.ErrDeadlineExceeded), "%+v, %v", r, err)
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.End(t, err != nil, "%v", err)
 			raw, err := io.ReadAll(r.Body)
 			r.Body.Close()
 			if err != nil || r.StatusCode != c.status || !strings.Contains(string(raw), c.want) {
@@ -418,9 +412,7 @@ func tableOf(m *krigo.Model, rows int, x float64) *dataset.Table {
 func until(t testing.TB, what string, met func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !met(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal(what)
-		}
+		must.End(t, time.Now().After(end), "%v", what)
 	}
 }
 
@@ -564,9 +556,7 @@ func TestReload(t *testing.T) {
 	one := &dataset.Table{Source: "t", Names: a.Inputs, Rows: 2, Values: []float64{1, 3}}
 	pa := must.Get(a.Predict(t.Context(), one, krigo.PredictOptions{}))(t)
 	pb, err := b.Predict(t.Context(), one, krigo.PredictOptions{})
-	if err != nil || slices.Equal(pa, pb) {
-		t.Fatalf("the models don't differ, %v", err)
-	}
+	must.End(t, err != nil || slices.Equal(pa, pb), "the models don't differ, %v", err)
 	pa, pb = read(t, pa), read(t, pb)
 	stop := make(chan struct{})
 	var wait sync.WaitGroup
@@ -598,9 +588,7 @@ func TestReload(t *testing.T) {
 	until := func(what string, met func() bool) {
 		t.Helper()
 		for end := time.Now().Add(20 * time.Second); !met(); time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal(what)
-			}
+			must.End(t, time.Now().After(end), "%v", what)
 		}
 	}
 	stamped := time.Now()
@@ -654,9 +642,7 @@ func TestNoModels(t *testing.T) {
 			r.Body.Close()
 			r, err = http.Post("http://"+address+path, jsonKind, strings.NewReader(`{"rows": [[1]]}`))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.End(t, err != nil, "%v", err)
 		raw, _ := io.ReadAll(r.Body)
 		r.Body.Close()
 		if r.StatusCode != want.status || !strings.Contains(string(raw), want.text) {
@@ -985,9 +971,7 @@ func TestOutcomes(t *testing.T) {
 		until := func(rows int) {
 			t.Helper()
 			for end := time.Now().Add(20 * time.Second); described(address).Watch.Rows != rows; time.Sleep(time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatalf("%+v", described(address).Watch)
-				}
+				must.End(t, time.Now().After(end), "%+v", described(address).Watch)
 			}
 		}
 		until(0)

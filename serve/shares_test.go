@@ -348,9 +348,7 @@ func TestWide(t *testing.T) {
 		krigo.Options{Data: krigo.Data{Target: "y", Categorical: table.Names[:columns]},
 			Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Method: krigo.Method{Name: "vfe", Inducing: 2, Epochs: 1},
 			Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1}}))(t)
-	if len(m.Inputs) < 1200 {
-		t.Fatalf("%d inputs", len(m.Inputs))
-	}
+	must.End(t, len(m.Inputs) < 1200, "%d inputs", len(m.Inputs))
 	ctx := context.Background()
 	q := queueOf(m, rows, m.PredictAt)
 	few := &dataset.Table{Source: "t", Names: table.Names, Rows: 300, Values: table.Values[:300*(columns+1)],
@@ -405,9 +403,7 @@ func TestMemory(t *testing.T) {
 		}
 	}
 	row()
-	if n := used(); n != 0 {
-		t.Errorf("promises hold %d bytes", n)
-	}
+	must.Be(t, used(), 0, "promises hold")
 	send(8<<20, "x\n"+strings.Repeat("1\n", 250<<10)) // and no more of it
 	until(t, "it isn't read", func() bool { return used() >= 500<<10 })
 	row()

@@ -143,9 +143,7 @@ func TestAdamFirstSteps(t *testing.T) {
 func TestAdamUsesEveryRowOnceAnEpoch(t *testing.T) {
 	l := newLine(23)
 	a := Adam{Steps: 12, Batch: 7, Seed: 4}
-	if a.Batches(23) != 4 {
-		t.Fatalf("%d batches", a.Batches(23))
-	}
+	must.End(t, a.Batches(23) != 4, "%d batches", a.Batches(23))
 	var values []float64
 	if _, err := a.Minimize(context.Background(), l, StartAdam([]float64{0, 0}), func(s *AdamState) error {
 		values = append(values, s.Value)
@@ -200,9 +198,7 @@ func TestAdamResumes(t *testing.T) {
 			var s AdamState
 			must.Do(t, json.Unmarshal(file, &s))
 			got := must.Get(a.In(bounds).Minimize(context.Background(), fresh(), &s, nil))(t)
-			if !reflect.DeepEqual(got, want) {
-				t.Fatalf("resumed after step %d: %+v, want %+v", s.Steps, got, want)
-			}
+			must.End(t, !reflect.DeepEqual(got, want), "resumed after step %d: %+v, want %+v", s.Steps, got, want)
 		}
 
 		// Cancelled at any evaluation, rejected ones included.
@@ -217,9 +213,7 @@ func TestAdamResumes(t *testing.T) {
 				return ctx.Err()
 			}
 			s, err := a.In(bounds).Minimize(ctx, l, StartAdam([]float64{-1, 2}), nil)
-			if !errors.Is(err, context.Canceled) || s.Stopped != Cancelled {
-				t.Fatalf("cancelled: %v", err)
-			}
+			must.End(t, !errors.Is(err, context.Canceled) || s.Stopped != Cancelled, "cancelled: %v", err)
 			got, err := a.In(bounds).Minimize(context.Background(), fresh(), s, nil)
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Fatalf("resumed after %d evaluations: %+v (%v), want %+v", stop, got, err, want)

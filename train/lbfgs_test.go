@@ -134,9 +134,7 @@ func TestCancel(t *testing.T) {
 			last := Start(classic(10))
 			r, err := LBFGS{}.Minimize(ctx, f, last, func(s *State) error { last = s.Clone(); return nil })
 			if call == 1 && fails {
-				if err != context.Canceled || r != nil {
-					t.Fatalf("cancelled at the start: %v, %v", r, err)
-				}
+				must.End(t, err != context.Canceled || r != nil, "cancelled at the start: %v, %v", r, err)
 				continue
 			}
 			if err != context.Canceled || r.Stopped != Cancelled || f.calls != call || r.Evaluations != call || r.Rejected != 0 {
@@ -301,9 +299,7 @@ func BenchmarkIteration(b *testing.B) {
 					}
 				}
 				lower, upper, err := Bounds{Upper: upper}.expand(n)
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.End(b, err != nil, "%v", err)
 				r := newRun(context.Background(), rosenbrock(n)(), s, lower, upper, 10)
 				must.Do(b, r.begin())
 				for range 12 {

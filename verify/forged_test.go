@@ -136,9 +136,7 @@ func TestForgedPriors(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || !r.Matches || !r.Valid || r.IndependentlyChecked {
-				t.Fatalf("%+v, %v", r, err)
-			}
+			must.End(t, err != nil || !r.Matches || !r.Valid || r.IndependentlyChecked, "%+v, %v", r, err)
 			if err = r.RefitIfBrief(context.Background(), nil); r.Refitted || r.IndependentlyChecked {
 				t.Errorf("fitting again: %+v, %v", r, err)
 			}

@@ -136,9 +136,7 @@ func TestOldRules(t *testing.T) {
 	if err == nil {
 		err = m.Save(file)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 	r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{})
 	if agrees, said := verify(t, file, path); !agrees || err != nil || !r.Matches ||
 		len(m.Certificate.Curve.Points) < 2*ended {
@@ -162,9 +160,7 @@ func TestTies(t *testing.T) {
 	if err == nil {
 		err = m.Save(file)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 	if agrees, said := verify(t, file, path); !agrees {
 		t.Error(said)
 	}
@@ -459,9 +455,7 @@ func TestForgeries(t *testing.T) {
 	} {
 		table, read := write(t, c.rows, c.column)
 		m, err := krigo.Fit(context.Background(), read, c.o)
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
+		must.End(t, err != nil, "%s: %v", c.name, err)
 		path := filepath.Join(t.TempDir(), "m.krigo")
 		must.Do(t, m.Save(path))
 		if agrees, said := verify(t, path, table); !agrees {
@@ -531,9 +525,7 @@ func TestNoiseless(t *testing.T) {
 	if err == nil {
 		err = m.Save(file)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 	agrees, said := verify(t, file, data)
 	_, word, _ := strings.Cut(said, "taken on the fitter's word")
 	must.Not(t, !agrees || !strings.Contains(word, "conformal intervals: rounding moves scores"), "%v", said)

@@ -209,9 +209,7 @@ func TestReadFile(t *testing.T) {
 	table := must.Get(ReadFile("../../data/boston.csv.gz", dataset.Reading{}))(t)
 	d := must.Get(table.Regression("MEDV"))(t)
 	x, y, err := d.Select(d.All())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 	if d.Rows != 506 || d.Cols != 13 || y[0] != 24 || x[13] != 0.02731 || d.Inputs[12] != "LSTAT" {
 		t.Errorf("%d×%d, first target %g, inputs %v", d.Rows, d.Cols, y[0], d.Inputs)
 	}
@@ -234,9 +232,7 @@ func TestWriteRoundTrip(t *testing.T) {
 	same := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
 	must.Not(t, !slices.Equal(table.Names, names) || !slices.EqualFunc(table.Values, values, same), "got %+v", table)
 	full := errors.New("full")
-	if err := Write(io.Discard, names, 3, func(int, []float64) error { return full }); err != full {
-		t.Errorf("the error of a row: %v", err)
-	}
+	must.Be(t, Write(io.Discard, names, 3, func(int, []float64) error { return full }), full, "the error of a row")
 	if err := Write(io.Discard, []string{"p", "q"}, 1, rowsOf([]float64{1, math.NaN()})); err == nil ||
 		!strings.Contains(err.Error(), `row 1, column 2 ("q")`) {
 		t.Errorf("NaN: %v", err)
@@ -253,9 +249,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		table, err := CSV{From: bytes.NewReader(text), Source: "fuzz"}.Read()
 		if err != nil {
-			if table != nil {
-				t.Fatal("a table beside an error")
-			}
+			must.End(t, table != nil, "a table beside an error")
 			return
 		}
 		if table.Rows == 0 || len(table.Names) == 0 || len(table.Values) != table.Rows*len(table.Names) ||
@@ -268,14 +262,10 @@ func FuzzRead(f *testing.F) {
 			if table.Text != nil {
 				texts = table.Text[k%len(table.Names)]
 			}
-			if math.IsInf(v, 0) || texts != nil && v == v && texts[int(v)] == "" {
-				t.Fatalf("value %g of %q", v, texts)
-			}
+			must.End(t, math.IsInf(v, 0) || texts != nil && v == v && texts[int(v)] == "", "value %g of %q", v, texts)
 		}
 		for i, line := range table.Lines {
-			if line < 1 || i > 0 && line <= table.Lines[i-1] {
-				t.Fatalf("lines %v", table.Lines)
-			}
+			must.End(t, line < 1 || i > 0 && line <= table.Lines[i-1], "lines %v", table.Lines)
 		}
 	})
 }

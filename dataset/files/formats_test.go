@@ -99,9 +99,7 @@ func TestRegister(t *testing.T) {
 	wantError(t, WriteFile(path, []string{"y"}, 1, rowsOf([]float64{math.NaN()})), path,
 		`row 1, column 1 ("y"): NaN is not finite`)
 	raw, err := os.ReadFile(path)
-	if err != nil || string(raw) != "LINES\n1.5\n2\n" {
-		t.Fatalf("%q, %v", raw, err)
-	}
+	must.End(t, err != nil || string(raw) != "LINES\n1.5\n2\n", "%q, %v", raw, err)
 	for name, text := range map[string]string{"t.lines": "1.5\nred\n\n2\n", "t.dat": "LINES\n1.5\nred\n\n2\n"} {
 		must.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 		table, err := ReadFile(filepath.Join(folder, name), dataset.Reading{})

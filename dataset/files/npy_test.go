@@ -152,9 +152,7 @@ func TestReadNPYRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			table, err := readBytes(t, "x.npy", c.raw)
-			if table != nil {
-				t.Fatal("a table beside an error")
-			}
+			must.End(t, table != nil, "a table beside an error")
 			wantError(t, err, "x.npy: ", c.want)
 		})
 	}
@@ -275,9 +273,7 @@ func TestDiskAsMemory(t *testing.T) {
 	disk.Source = "x"
 	dealt, err := dataset.DealByPosition(rows, 1, dataset.Counts{10, 0, 500})
 	roles := dataset.Roles{Of: dealt}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 	ask := func(table *dataset.Table) string {
 		d := must.Get(table.Regression("y"))(t)
 		var b strings.Builder
@@ -301,13 +297,9 @@ func TestDiskAsMemory(t *testing.T) {
 	}
 	want := ask(memory)
 	must.Not(t, !strings.Contains(want, "2 of 12305 rows repeat"), "%.200s", want)
-	if got := ask(disk); got != want {
-		t.Error("mapped: not as in memory")
-	}
+	must.Be(t, ask(disk), want, "mapped: not as in memory")
 	disk.Disk.(*npy).mapped = nil
-	if got := ask(disk); got != want {
-		t.Error("read at need: not as in memory")
-	}
+	must.Be(t, ask(disk), want, "read at need: not as in memory")
 }
 
 func FuzzReadNPY(f *testing.F) {
@@ -317,9 +309,7 @@ func FuzzReadNPY(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		n, err := readNPYHeader(bytes.NewReader(raw), int64(len(raw)), "fuzz")
 		if err != nil {
-			if n != nil {
-				t.Fatal("a table beside an error")
-			}
+			must.End(t, n != nil, "a table beside an error")
 			return
 		}
 		n.mapped = raw
@@ -340,9 +330,7 @@ func FuzzReadNPY(f *testing.F) {
 			t.Fatalf("%v, then %v", values, got)
 		}
 		for j, c := range m.fields {
-			if c.name != table.Names[j] {
-				t.Fatalf("%q, then %q", table.Names[j], c.name)
-			}
+			must.End(t, c.name != table.Names[j], "%q, then %q", table.Names[j], c.name)
 		}
 	})
 }

@@ -114,9 +114,7 @@ func TestParts(t *testing.T) {
 			}
 			wait.Wait()
 			for i, times := range seen {
-				if times != 1 {
-					t.Fatalf("%s: row %d belongs to %d ranks", c.path, i, times)
-				}
+				must.End(t, times != 1, "%s: row %d belongs to %d ranks", c.path, i, times)
 			}
 		}
 		// A row is named by where it stands in its file.

@@ -57,19 +57,15 @@ func TestPages(t *testing.T) {
 			must.Do(t, parquet.WriteFile(path, rows, parquet.Compression(codec), parquet.DataPageVersion(version),
 				parquet.MaxRowsPerRowGroup(1100), parquet.PageBufferSize(2000)))
 			table, err := files.ReadFile(path, dataset.Reading{})
-			if err != nil {
-				t.Fatalf("%v, version %d: %v", codec, version, err)
-			}
+			must.End(t, err != nil, "%v, version %d: %v", codec, version, err)
 			if want == nil {
 				want = table.Values
 				for i, r := range rows {
 					got := table.Values[i*11 : i*11+11]
-					if got[0] != r.A || got[3] != float64(r.D) || table.Text[5][int(got[5])] != r.F ||
+					must.End(t, got[0] != r.A || got[3] != float64(r.D) || table.Text[5][int(got[5])] != r.F ||
 						table.Text[6][int(got[6])] != r.G || (r.C == nil) != (got[2] != got[2]) ||
 						(r.H == nil) != (got[7] != got[7]) ||
-						got[8] != r.I || (got[9] == 1) != r.J || got[10] != float64(r.K) {
-						t.Fatalf("row %d: %v, of %v", i, got, r)
-					}
+						got[8] != r.I || (got[9] == 1) != r.J || got[10] != float64(r.K), "row %d: %v, of %v", i, got, r)
 				}
 			}
 			for i, v := range table.Values {

@@ -44,10 +44,8 @@ func TestFormats(t *testing.T) {
 			return nil
 		}))
 		table := must.Get(files.ReadFile(path, dataset.Reading{}))(t)
-		if !slices.Equal(slices.Sorted(slices.Values(table.Names)), slices.Sorted(slices.Values(names))) ||
-			table.Rows != rows {
-			t.Fatalf("%s: %q, %d rows", ending, table.Names, table.Rows)
-		}
+		must.End(t, !slices.Equal(slices.Sorted(slices.Values(table.Names)), slices.Sorted(slices.Values(names))) ||
+			table.Rows != rows, "%s: %q, %d rows", ending, table.Names, table.Rows)
 		d := must.Get(table.Unlabelled(names))(t)
 		x := make([]float64, rows*len(names))
 		must.Do(t, d.Read(d.All(), x, nil))
@@ -146,9 +144,7 @@ func TestRefuses(t *testing.T) {
 		parquet.WriteFile(at("nan.parquet"), []optional{{&one}, {ptr(math.NaN())}}),
 		parquet.WriteFile(at("none.parquet"), []optional{}),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.End(t, err != nil, "%v", err)
 	}
 	whole, _ := os.ReadFile(at("null.parquet"))
 	os.WriteFile(at("half.parquet"), whole[:len(whole)/2], 0o600)
@@ -266,14 +262,10 @@ func TestTexts(t *testing.T) {
 		d := must.Get(table.Encode("y", nil, dataset.Coding{Categorical: []string{"fuel", "zone"}, Missing: dataset.FillMean},
 			func(*dataset.Data) ([]int, error) { return []int{0, 1, 2}, nil }))(t)
 		x, y, err := d.Select(d.All())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.End(t, err != nil, "%v", err)
 		hash := must.Get(d.Hash(d.All()))(t)
 		hashes, _, err := d.RowHashes(d.All())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.End(t, err != nil, "%v", err)
 		encodings, found = append(encodings, d.Encoding), append(found, fmt.Sprint(d.Inputs, x, y, hash, hashes))
 	}
 	must.Not(t, !reflect.DeepEqual(encodings[0], encodings[1]) || found[0] != found[1], "%v\n%v", found[0], found[1])

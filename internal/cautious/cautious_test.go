@@ -1,8 +1,11 @@
 package cautious
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestRoundUp: what is promised is rounded up, and never above 1.
@@ -22,9 +25,7 @@ func TestComplement(t *testing.T) {
 	for delta, want := range map[float64]string{0.01: "99 %", 0.05: "95 %", 0.07: "93 %", 0.5: "50 %", 1. / 3: "66.66 %",
 		0.001: "99.9 %",
 		1e-6:  "99.9999 %", 3e-9: "99.9999997 %", 0.999: "0.1 %", 1e-13: "99.99999999999 %", 1e-17: "100·(1 − 1e-17) %"} {
-		if c := Complement(delta); c != want {
-			t.Errorf("δ = %v: %s; want %s", delta, c, want)
-		}
+		must.Be(t, Complement(delta), want, fmt.Sprintf("δ = %v", delta))
 	}
 }
 
@@ -32,9 +33,7 @@ func TestComplement(t *testing.T) {
 func TestWidth(t *testing.T) {
 	for w, want := range map[float64]string{0: "0", 0.6: "0.6", 0.12341: "0.1235", 5.5001: "5.501", 99.991: "100",
 		1.00001: "1.001"} {
-		if got := Width(w); got != want {
-			t.Errorf("%v: %s, want %s", w, got, want)
-		}
+		must.Be(t, Width(w), want, w)
 	}
 }
 
@@ -42,9 +41,7 @@ func TestWidth(t *testing.T) {
 func TestNumber(t *testing.T) {
 	for v, want := range map[float64]string{20000: "20,000", 60012.3: "60,010", 1234567: "1,235,000", 9202: "9202",
 		0.6: "0.6", 1e-7: "1e-07", -123456: "-123,500", 99999: "100,000", 1e20: "1e+20", 0: "0"} {
-		if got := Number(v); got != want {
-			t.Errorf("%v is %q, want %q", v, got, want)
-		}
+		must.Be(t, Number(v), want, fmt.Sprintf("%v is", v))
 	}
 	for _, w := range []float64{5e-324, 1e-310, 3e-308, 1e-305, 1e305, 1.2e308} {
 		if v, err := strconv.ParseFloat(Width(w), 64); err != nil || v < w*(1-1e-12) || v > w*1.001+5e-324 {
@@ -55,9 +52,7 @@ func TestNumber(t *testing.T) {
 		}
 	}
 	for v, want := range map[float64]string{60012.3: "60,020", 20000: "20,000", 9.2011: "9.202", 99991: "100,000"} {
-		if got := Width(v); got != want {
-			t.Errorf("the width %v is %q, want %q", v, got, want)
-		}
+		must.Be(t, Width(v), want, fmt.Sprintf("the width %v is", v))
 	}
 }
 
@@ -65,8 +60,6 @@ func TestNumber(t *testing.T) {
 func TestDigits(t *testing.T) {
 	for v, want := range map[float64]string{45000: "45,000", 1234567: "1,234,567", 9202: "9202", 20001.5: "20,001.5",
 		-123456: "-123,456", 0.25: "0.25", 1e20: "1e+20"} {
-		if got := Digits(v, 15); got != want {
-			t.Errorf("%v is %q, want %q", v, got, want)
-		}
+		must.Be(t, Digits(v, 15), want, fmt.Sprintf("%v is", v))
 	}
 }

@@ -49,9 +49,7 @@ func TestModes(t *testing.T) {
 		kept := filepath.Join(t.TempDir(), "kept")
 		err = errors.Join(err, os.WriteFile(kept, nil, 0o600), os.Chmod(kept, 0o664), Write(kept, text("b")))
 		syscall.Umask(old)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.End(t, err != nil, "%v", err)
 		for path, want := range map[string]os.FileMode{path: 0o666 &^ os.FileMode(umask), kept: 0o664} {
 			if info, err := os.Stat(path); err != nil || info.Mode() != want {
 				t.Errorf("umask %o: %s has %v, want %v", umask, filepath.Base(path), info.Mode(), want)
@@ -130,9 +128,7 @@ func TestStale(t *testing.T) {
 		_, err := io.WriteString(w, "out")
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 	holds(t, at("out"), "out")
 	holds(t, at("other"), "other")
 	// the other, the three that stay, and the first's temporary one

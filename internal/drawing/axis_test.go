@@ -35,9 +35,7 @@ func TestTicks(t *testing.T) {
 		for name, of := range map[string]func(a, b float64) []Tick{"numbers": Ticks, "dates": DateTicks,
 			"clock": ClockTicks} {
 			ts, seen := of(low, high), map[string]bool{}
-			if len(ts) < 2 || len(ts) > 50 {
-				t.Fatalf("%s: %d ticks of [%v, %v]", name, len(ts), low, high)
-			}
+			must.End(t, len(ts) < 2 || len(ts) > 50, "%s: %d ticks of [%v, %v]", name, len(ts), low, high)
 			for _, k := range ts {
 				if margin := 0.01 * (high - low); !(k.Value >= low-margin && k.Value <= high+margin) {
 					t.Errorf("%s: [%v, %v] has a tick at %v", name, low, high, k.Value)
@@ -92,9 +90,7 @@ func TestDateTicks(t *testing.T) {
 		{DateTicks, 19782.97, 19783.2, "2024-03-01 00:00 01:00 02:00 03:00 04:00 "},
 		{DateTicks, 19783.5, 19783.5 + 20./86400, "2024-03-01 12:00:00 12:00:05 12:00:10 12:00:15 12:00:20 "},
 	} {
-		if got := labels(c.of(c.low, c.high)); got != c.want {
-			t.Errorf("[%v, %v]: %s, want %s", c.low, c.high, got, c.want)
-		}
+		must.Be(t, labels(c.of(c.low, c.high)), c.want, fmt.Sprintf("[%v, %v]", c.low, c.high))
 	}
 }
 
@@ -207,9 +203,7 @@ func TestLongOffsets(t *testing.T) {
 // error.
 func TestHeat(t *testing.T) {
 	g := Grid{Cols: 3, Rows: 2, Left: 1, Right: 4, Low: 10, High: 30, Z: []float64{0, 1, 2, 3, 4, 5}}
-	if p := g.Centre(2, 0); p != (XY{3.5, 15}) {
-		t.Errorf("the last cell of the first row is at %v", p)
-	}
+	must.Be(t, g.Centre(2, 0), (XY{3.5, 15}), "the last cell of the first row is at")
 	c := NewChart("x", "y")
 	must.Do(t, c.Heat("kg", g))
 	svg := must.Get(c.SVG(""))(t)

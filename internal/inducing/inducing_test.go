@@ -93,23 +93,17 @@ func TestChoosers(t *testing.T) {
 			t.Run("another seed", func(t *testing.T) {
 				a, _ := choose(x, 20, 1)
 				b, _ := choose(x, 20, 2)
-				if same := slices.Equal(a.Data, b.Data); same != (name == "greedy") {
-					t.Errorf("same inputs: %v", same)
-				}
+				must.Be(t, slices.Equal(a.Data, b.Data), (name == "greedy"), "same inputs")
 			})
 			t.Run("all rows", func(t *testing.T) {
 				z, err := choose(x, 200, 1)
-				if err != nil || distinct(z) != 200 {
-					t.Fatalf("%d inputs, %v", distinct(z), err)
-				}
+				must.End(t, err != nil || distinct(z) != 200, "%d inputs, %v", distinct(z), err)
 				for i := range z.Rows {
 					nearest := math.Inf(1)
 					for j := range x.Rows {
 						nearest = min(nearest, squaredDistance(z.Row(i), x.Row(j)))
 					}
-					if nearest > 1e-28 {
-						t.Fatalf("input %d is no row: %g away", i, nearest)
-					}
+					must.End(t, nearest > 1e-28, "input %d is no row: %g away", i, nearest)
 				}
 			})
 			t.Run("repeated rows", func(t *testing.T) {

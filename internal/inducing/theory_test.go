@@ -21,9 +21,7 @@ func TestSESpectrum(t *testing.T) {
 	k := matrix.New(n, n)
 	kernel.At(kernel.SE(2, true), []float64{2 * math.Log(ls[0]), 2 * math.Log(ls[1]), math.Log(2)}).FillSymmetric(x, k)
 	var eigen mat.EigenSym
-	if !eigen.Factorize(mat.NewSymDense(n, k.Data), false) {
-		t.Fatal("no eigenvalues")
-	}
+	must.End(t, !eigen.Factorize(mat.NewSymDense(n, k.Data), false), "no eigenvalues")
 	values := eigen.Values(nil)
 	slices.Reverse(values)
 	s := must.Get(NewSESpectrum(2, ls, sd))(t)
@@ -79,7 +77,5 @@ func TestTheory(t *testing.T) {
 	if got, value, err = th.Enough(s, 6000, 1, 5); got != 5 || !(value > 1) || err != nil {
 		t.Errorf("with a limit of 5: %v with %v (%v)", got, value, err)
 	}
-	if e := MaternExponent(2, 0.5); e != 0.625 {
-		t.Errorf("Matérn 5/2: N^%v", e)
-	}
+	must.Be(t, MaternExponent(2, 0.5), 0.625, "Matérn 5/2: N^")
 }

@@ -18,9 +18,7 @@ func TestPicture(t *testing.T) {
 	text := string(raw)
 	_, picture, _ := strings.Cut(text, "┌")
 	picture, _, found := strings.Cut(picture, "┘")
-	if !found {
-		t.Fatal("docs/architecture.md has no picture")
-	}
+	must.End(t, !found, "docs/architecture.md has no picture")
 	drawn := regexp.MustCompile(`[a-z]+(/[a-z]+)*`).FindAllString(
 		regexp.MustCompile(`(?m)^ *├.*|^.*┐$|\(.*?\)`).ReplaceAllString(picture, ""), -1)
 	out := must.Get(exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...").Output())(t)

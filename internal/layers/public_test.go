@@ -36,9 +36,7 @@ func public(t *testing.T) (all []*types.Package, l listing) {
 // have to be variables, and no signature names a type of an internal package.
 func TestPublic(t *testing.T) {
 	packages, _ := public(t)
-	if len(packages) < 10 {
-		t.Fatalf("%d packages", len(packages))
-	}
+	must.End(t, len(packages) < 10, "%d packages", len(packages))
 	for _, pkg := range packages {
 		function := func(name string, f *types.Signature) {
 			if n := f.Params().Len(); n > most {

@@ -513,9 +513,7 @@ func FuzzFactorisationsAgree(f *testing.F) {
 			if err := Cholesky(c); err != nil {
 				// The smallest eigenvalue is at least the noise, and rounding is at most
 				// this; with more noise there is nothing to refuse.
-				if noise > float64(n*n)*0x1p-48 {
-					t.Fatalf("%v: %v", l, err)
-				}
+				must.End(t, noise > float64(n*n)*0x1p-48, "%v: %v", l, err)
 				continue
 			}
 			full := tril(c)
@@ -540,9 +538,7 @@ func TestScratchIsReused(t *testing.T) {
 
 func TestSumIsCompensated(t *testing.T) {
 	x := []float64{1e16, 1, -1e16, 1, 1e-3}
-	if s := Sum(x); s != 2.001 {
-		t.Errorf("sum %v, want 2.001", s)
-	}
+	must.Be(t, Sum(x), 2.001, "sum")
 	if s := Sum([]float64{1, math.Inf(1)}); !math.IsInf(s, 1) {
 		t.Errorf("sum with Inf is %v", s)
 	}

@@ -32,6 +32,20 @@ func Not(t testing.TB, wrong bool, format string, args ...any) {
 	}
 }
 
+// End ends the test where something is wrong.
+func End(t testing.TB, wrong bool, format string, args ...any) {
+	t.Helper()
+	if wrong {
+		t.Fatalf(format, args...)
+	}
+}
+
+// Be wants one value where another may be.
+func Be[T comparable](t testing.TB, got, want T, about ...any) {
+	t.Helper()
+	Not(t, got != want, "%s: %v, want %v", fmt.Sprint(about...), got, want)
+}
+
 // Fail wants an error with some words.
 func Fail(t testing.TB, err error, words string, about ...any) {
 	t.Helper()

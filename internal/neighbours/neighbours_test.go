@@ -70,9 +70,7 @@ func TestExact(t *testing.T) {
 			theta := make([]float64, c.d+1)
 			ix := neighbours.New(k, theta, x)
 			inverse, _ := kernel.Metric(k, theta)
-			if !ix.Metric() {
-				t.Fatal("no metric")
-			}
+			must.End(t, !ix.Metric(), "no metric")
 			place := make([]int32, c.n)
 			for i, p := range rand.New(rand.NewPCG(5, 5)).Perm(c.n) {
 				place[i] = int32(p)
@@ -118,9 +116,7 @@ func TestCorrelation(t *testing.T) {
 	k := kernel.Sum(kernel.Product(kernel.SE(3, true), kernel.ConstantKernel()), kernel.White())
 	theta := []float64{0.3, -0.2, 1, 0.1, -0.4, -3}
 	byDistance, byCovariance := neighbours.New(k, theta, x), neighbours.New(plain{k}, theta, x)
-	if !byDistance.Metric() || byCovariance.Metric() {
-		t.Fatal("metric?")
-	}
+	must.End(t, !byDistance.Metric() || byCovariance.Metric(), "metric?")
 	a, b := make([]int32, 400*9), make([]int32, 400*9)
 	byDistance.Others(numbers(0, 400), 9, a)
 	byCovariance.Others(numbers(0, 400), 9, b)

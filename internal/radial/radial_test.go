@@ -136,9 +136,7 @@ func TestValueDoesNotDependOnPosition(t *testing.T) {
 
 func near(t *testing.T, what string, got, want, tol float64) {
 	t.Helper()
-	if !(math.Abs(got-want) <= tol) {
-		t.Fatalf("%s: got %.17g, want %.17g", what, got, want)
-	}
+	must.End(t, !(math.Abs(got-want) <= tol), "%s: got %.17g, want %.17g", what, got, want)
 }
 
 // The loops in the first cache level: Group rows against 256 points in 8 dimensions.
@@ -227,9 +225,7 @@ func bundles(t *testing.T) {
 				}
 			}
 			for k, v := range sums {
-				if math.Abs(v-want[k]) > 1e-12 {
-					t.Fatalf("moment %d of point %d: %v, want %v", k, i, v, want[k])
-				}
+				must.End(t, math.Abs(v-want[k]) > 1e-12, "moment %d of point %d: %v, want %v", k, i, v, want[k])
 			}
 		}
 		x.Release()

@@ -3,6 +3,8 @@ package spelling
 import (
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 func TestDidYouMean(t *testing.T) {
@@ -14,8 +16,6 @@ func TestDidYouMean(t *testing.T) {
 		if want != "" {
 			want = `; did you mean "` + want + `"?`
 		}
-		if got := DidYouMean(name, known); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
+		must.Be(t, DidYouMean(name, known), want, name)
 	}
 }

@@ -103,9 +103,7 @@ func TestPage(t *testing.T) {
 	enter("#token", "secret")
 	ok(p.Eval(`document.querySelector("#key").requestSubmit()`, nil))
 	ok(p.Until(`!document.getElementById("answer").hidden`))
-	if got := text("sentence"); got != m.Sentence(m.Certificate) {
-		t.Errorf("sentence %q", got)
-	}
+	must.Be(t, text("sentence"), m.Sentence(m.Certificate), "sentence")
 
 	if got := text("watch"); !strings.HasPrefix(got, "No outcome yet.") {
 		t.Errorf("watch %q", got)
@@ -150,9 +148,7 @@ func TestPage(t *testing.T) {
 	enter("#inputs input", "two")
 	ok(p.Until(`document.getElementById("answer").hidden && document.querySelector("#inputs ` +
 		`input").getAttribute("aria-invalid") === "true"`))
-	if got := text("none"); got != "No prediction: see what stands beside “x”." {
-		t.Errorf("%q", got)
-	}
+	must.Be(t, text("none"), "No prediction: see what stands beside “x”.")
 	enter("#model", "b")
 	ok(p.Until(`document.getElementById("title").textContent.startsWith("b:")`))
 	enter("#inputs input", "-1e3")
@@ -197,10 +193,8 @@ func TestPage(t *testing.T) {
 	ok(p.Eval(`{const make = URL.createObjectURL; URL.createObjectURL = blob => make.call(URL, window.kept = blob)}`, nil))
 	ok(p.Choose("#file", good))
 	ok(p.Until(`document.querySelectorAll("tbody tr").length === 200`))
-	if got := text("count"); got != "250 rows of new.csv, the first 200 of them below; 14 outside the range of the rows "+
-		"that the model was made from, grey in the chart: no guarantee is about them." {
-		t.Errorf("%q", got)
-	}
+	must.Be(t, text("count"), "250 rows of new.csv, the first 200 of them below; 14 outside the range of the rows "+
+		"that the model was made from, grey in the chart: no guarantee is about them.")
 	var file string
 	ok(p.Eval(`document.getElementById("save").href.startsWith("blob:") ? kept.text() : ""`, &file))
 	lines := strings.Split(file, "\n")
@@ -486,10 +480,8 @@ func TestPageTables(t *testing.T) {
 	p.ok(p.Eval(`window.fetch = () => Promise.reject(new TypeError("Failed to fetch"))`, nil))
 	p.enter("#input0", "2024-03-07")
 	p.ok(p.Until(`document.getElementById("answer").hidden`))
-	if got := p.text("none"); got != "No prediction: The server doesn't answer: it was stopped, or can't be reached "+
-		"from here." {
-		t.Errorf("%q", got)
-	}
+	must.Be(t, p.text("none"), "No prediction: The server doesn't answer: it was stopped, or can't be reached "+
+		"from here.")
 }
 
 // TestPageReading: fields take numbers, units and missing values as the model's tables have them, and show them so; a

@@ -21,9 +21,7 @@ func TestSite(t *testing.T) {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	pages, err := filepath.Glob(filepath.Join(out, "*.html"))
-	if err != nil || len(pages) == 0 {
-		t.Fatalf("no pages: %v", err)
-	}
+	must.End(t, err != nil || len(pages) == 0, "no pages: %v", err)
 	p := must.Get(browser.Open())(t)
 	defer p.Close()
 	for _, page := range pages {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -28,9 +29,7 @@ func TestUsage(t *testing.T) {
 	}
 	for _, flag := range []string{"--list", "--help"} {
 		var said strings.Builder
-		if status := run(context.Background(), []string{flag}, &said, io.Discard); status != 0 {
-			t.Errorf("%s: status %d", flag, status)
-		}
+		must.Be(t, run(context.Background(), []string{flag}, &said, io.Discard), 0, fmt.Sprintf("%s: status", flag))
 		for _, e := range experiments {
 			must.Not(t, !strings.Contains(said.String(), e.Name), "%s doesn't name %s", flag, e.Name)
 		}
@@ -41,9 +40,7 @@ func TestUsage(t *testing.T) {
 // data that isn't in the tree, so that the other tests run them on less.
 func TestManual(t *testing.T) {
 	documents, err := filepath.Glob("../../docs/*.md")
-	if err != nil || len(documents) < 11 {
-		t.Fatalf("%d documents, %v", len(documents), err)
-	}
+	must.End(t, err != nil || len(documents) < 11, "%d documents, %v", len(documents), err)
 	commands := 0
 	for _, path := range append(documents, "../../CONTRIBUTING.md", "../bench/regression/README.md") {
 		text := must.Get(os.ReadFile(path))(t)

@@ -32,9 +32,7 @@ func TestReebSplit(t *testing.T) {
 		all := slices.Concat(train, test)
 		slices.Sort(all)
 		for i, v := range all {
-			if i != v {
-				t.Fatalf("seed %d: row %d is %d", c.seed, i, v)
-			}
+			must.End(t, i != v, "seed %d: row %d is %d", c.seed, i, v)
 		}
 	}
 }

@@ -94,9 +94,7 @@ func TestRunAllInterrupted(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	done := ran.Load()
-	if done < 50 || done > 100 {
-		t.Fatalf("%d runs before the interrupt took effect", done)
-	}
+	must.End(t, done < 50 || done > 100, "%d runs before the interrupt took effect", done)
 	if _, err := runAll(context.Background(), env, "x", count(200, &ran), nil); err != nil || ran.Load() != 200 {
 		t.Errorf("%d runs in all, %v", ran.Load(), err)
 	}

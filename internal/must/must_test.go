@@ -1,0 +1,49 @@
+package must
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"testing"
+)
+
+// said is a test that keeps how it failed.
+type said struct {
+	testing.TB
+	failed, ended bool
+}
+
+func (s *said) Helper()               {}
+func (s *said) Errorf(string, ...any) { s.failed = true }
+func (s *said) Fatal(...any)          { s.ended = true; runtime.Goexit() }
+func (s *said) Fatalf(string, ...any) { s.Fatal() }
+
+// TestMust: each fails where something is wrong, and nowhere else; some end the test.
+func TestMust(t *testing.T) {
+	some := errors.New("no such file")
+	for name, c := range map[string]struct {
+		do            func(t testing.TB)
+		failed, ended bool
+	}{
+		"Do":           {func(t testing.TB) { Do(t, nil) }, false, false},
+		"Do wrong":     {func(t testing.TB) { Do(t, some) }, false, true},
+		"Get":          {func(t testing.TB) { Not(t, Get(3, nil)(t) != 3, "not 3") }, false, false},
+		"Get wrong":    {func(t testing.TB) { Get(os.ReadFile("no file"))(t) }, false, true},
+		"Not wrong":    {func(t testing.TB) { Not(t, true, "") }, true, false},
+		"End":          {func(t testing.TB) { End(t, false, "") }, false, false},
+		"End wrong":    {func(t testing.TB) { End(t, true, "") }, false, true},
+		"Be":           {func(t testing.TB) { Be(t, 1, 1) }, false, false},
+		"Be wrong":     {func(t testing.TB) { Be(t, 1, 2) }, true, false},
+		"Fail":         {func(t testing.TB) { Fail(t, some, "such") }, false, false},
+		"Fail wrong":   {func(t testing.TB) { Fail(t, nil, "") }, true, false},
+		"Refuse":       {func(t testing.TB) { Refuse(1, some)(t, "no such") }, false, false},
+		"Refuse wrong": {func(t testing.TB) { Refuse(1, some)(t, "other words") }, true, false},
+	} {
+		s, done := &said{}, make(chan struct{})
+		go func() { defer close(done); c.do(s) }()
+		<-done
+		if s.failed != c.failed || s.ended != c.ended {
+			t.Errorf("%s: failed %v, ended %v", name, s.failed, s.ended)
+		}
+	}
+}
