@@ -122,7 +122,7 @@ func TestEncodedHash(t *testing.T) {
 	of := func(d *dataset.Data) string {
 		hash := must.Get(d.Hash(d.All()))(t)
 		hashes, _, err := d.RowHashes(d.All())
-		must.End(t, err != nil, "%v", err)
+		must.Do(t, err)
 		return fmt.Sprint(hash, hashes)
 	}
 	d := encoded(t, rooms)
@@ -133,7 +133,7 @@ func TestEncodedHash(t *testing.T) {
 			wantError(t, err, "not a number")
 			continue
 		}
-		must.End(t, err != nil, "%v", err)
+		must.Do(t, err)
 		must.Not(t, of(changed) == of(d), "%q for %q has the same hash", to, from)
 	}
 	same, err := d.Encoding.Select(read(t, strings.NewReplacer("NA", "null", "3.0", "3", "zone,y",
@@ -173,7 +173,7 @@ func TestEncodeDisk(t *testing.T) {
 			these(prior)))(t)
 		hash := must.Get(d.Hash(d.All()))(t)
 		x, y, err := d.Select([]int{8000, 8001, 7, 8, 5, 4096})
-		must.End(t, err != nil, "%v", err)
+		must.Do(t, err)
 		found, err := inspect.Findings(d)
 		answers = append(answers, fmt.Sprint(d.Encoding, d.Inputs, hash, x, y, inputsOf(t, d), found, err))
 	}

@@ -259,7 +259,7 @@ func TestEqualRows(t *testing.T) {
 	if err == nil {
 		d, err = d.GroupBy(dataset.EqualRows)
 	}
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	units := must.Get(d.Units())(t)
 	if g := units.Groups(); g[0] != g[2] || g[0] != g[4] || g[1] != g[3] || g[0] == g[1] {
 		t.Errorf("groups %v", g)

@@ -259,7 +259,7 @@ func TestSpecRoundTrip(t *testing.T) {
 	var s kernel.Spec
 	must.Do(t, json.Unmarshal(raw, &s))
 	_, back, err := s.Build(3)
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	for i, v := range back {
 		must.Not(t, math.Abs(v-theta[i]) > 1e-14, "parameter %d: %v became %v", i, theta[i], v)
 	}

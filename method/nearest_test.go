@@ -100,7 +100,7 @@ func TestNearestLearns(t *testing.T) {
 		r := must.Get(p.Minimize(context.Background(), (&kept{states: map[string][]byte{}}).run(t), x))(t)
 		must.Not(t, !(r.X[0] < r.X[1]-1.5 && r.X[0] < r.X[2]-1.5), "%s: ln l² are %v", name, r.X[:3])
 		q, _, err := p.Posterior(r.X)
-		must.End(t, err != nil, "%v", err)
+		must.Do(t, err)
 		if _, count := q.Arrays(); q.Kind() != posterior.ByNearest || count != 512 {
 			t.Errorf("%s: posterior %s of %d", name, q.Kind(), count)
 		}

@@ -171,7 +171,7 @@ func makeVersion(t *testing.T, file, figures string, o krigo.Options) {
 	if err == nil {
 		err = errors.Join(os.WriteFile(figures, append(raw, '\n'), 0o644), m.Save(file))
 	}
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 }
 
 // TestTogether: goroutines that predict with one model, of any kind of posterior, and write it don't disturb

@@ -749,7 +749,7 @@ func TestSeen(t *testing.T) {
 	roles := dataset.Roles{Of: []dataset.Role{dataset.Certified, dataset.Test, dataset.Prior, dataset.Certified,
 		dataset.Test}}
 	hashes, _, err := HashRows(d, roles)
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	m := &Model{Rows: hashes}
 	must.End(t, len(m.Rows) != 3 || !slices.IsSorted(m.Rows), "%v", m.Rows)
 	if got, err := m.Seen(d); !slices.Equal(got, []int{0, 2, 3}) || err != nil {

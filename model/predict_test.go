@@ -23,7 +23,7 @@ func inTable(t *testing.T, m *Model, x mat.Matrix) []Prediction {
 	table := must.Get(dataset.FromMatrix(m.Inputs, x))(t)
 	d := must.Get(m.Unlabelled(table))(t)
 	mean, variance, err := latent(m.Posterior, d.Scaled(d.All(), m.Scaling))
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	return must.Get(m.Predictions(d, mean, variance))(t)
 }
 

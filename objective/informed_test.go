@@ -32,7 +32,7 @@ func TestInformedPrior(t *testing.T) {
 		Rows: objective.Memory{X: x1, Y: y1}, M: 5, Objective: objective.VFE()}
 	p := must.Get(first.Posterior(append([]float64{0.2, 0.9, 0.1, 0.05, math.Log(0.1)}, x1.Data[:10]...), 0))(t)
 	k, m, err := p.Prior(0.4)
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	x2, y2 := draw(60)
 	rows := objective.Memory{X: x2, Y: y2}
 	loss, penalty := pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, 5.

@@ -94,7 +94,7 @@ func TestNearestGradient(t *testing.T) {
 						if batch != nil {
 							v, err = p.EvaluateBatch(x, g, batch)
 						}
-						must.End(t, err != nil, "%v", err)
+						must.Do(t, err)
 						return v
 					}
 					g := make([]float64, len(x))
@@ -133,7 +133,7 @@ func TestNearestTerms(t *testing.T) {
 			if terms != nil {
 				v, err = of.EvaluateBatch(x, g, terms)
 			}
-			must.End(t, err != nil, "%v", err)
+			must.Do(t, err)
 			return v, g
 		}
 		value, gradient := evaluate(few, nil)
@@ -343,7 +343,7 @@ func TestNearestCores(t *testing.T) {
 		g := make([]float64, len(x))
 		v, err := p.Evaluate(x, g)
 		runtime.GOMAXPROCS(old)
-		must.End(t, err != nil, "%v", err)
+		must.Do(t, err)
 		if g = append(g, v); first == nil {
 			first = g
 		}

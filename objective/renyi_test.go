@@ -147,7 +147,7 @@ func TestRenyiSandwich(t *testing.T) {
 				vfe := must.Get(sparse.Evaluate(at, nil))(t)
 				near(t, "α = 1 against VFE", b.Optimal, -vfe, 1e-9)
 				lower, upper, err := sparse.Bounds(at)
-				must.End(t, err != nil, "%v", err)
+				must.Do(t, err)
 				near(t, "bounds of the sparse GP: below", lower, b.Variational, 1e-9)
 				near(t, "bounds of the sparse GP: above", upper, b.Upper, 1e-9)
 			}

@@ -50,7 +50,7 @@ func TestPriorConforms(t *testing.T) {
 	for name, p := range ps {
 		t.Run(name, func(t *testing.T) {
 			k, m, err := p.Prior(0.3)
-			must.End(t, err != nil, "%v", err)
+			must.Do(t, err)
 			kerneltest.Run(t, k, 2, nil)
 			x, _ := rowsOf(rng, 300, 2)
 			mean, variance := make([]float64, 300), make([]float64, 300)
@@ -100,7 +100,7 @@ func TestTwoSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 7))
 	x2, y2 := rowsOf(rng, 25, 2)
 	kp, mp, err := p.Prior(1)
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	two := must.Get(posterior.NewExact(posterior.Given{Kernel: kp, Mean: mp, Noise: 0.1, X: x2, Y: y2}))(t)
 	x1, y1 := rowsOf(rand.New(rand.NewPCG(2, 3)), 30, 2) // those of priors
 	both := matrix.Of(55, 2, append(append([]float64(nil), x1.Data...), x2.Data...))

@@ -122,7 +122,7 @@ func TestSampleMomentsOfPriors(t *testing.T) {
 		if q.Support.Rows == 0 {
 			joint, mean, err = q.Kernel, q.Mean, nil
 		}
-		must.End(t, err != nil, "%v", err)
+		must.Do(t, err)
 		m, cov := make([]float64, 6), matrix.New(6, 6)
 		mean.At(q.Beta, x, m)
 		kernel.At(joint, q.Theta).FillSymmetric(x, cov)
@@ -209,7 +209,7 @@ func TestSampleErrors(t *testing.T) {
 		t.Errorf("draws from a posterior of the nearest rows: %v", err)
 	}
 	prior, _, err := ps["sparse"].Prior(1)
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	// Nothing is known of the features of a sum with a posterior in it.
 	of := &posterior.Posterior{Kernel: kernel.Sum(kernel.Linear{}, prior), Theta: []float64{0}, Mean: kernel.ZeroMean{},
 		Support: matrix.New(0, 2), Solution: posterior.Untouched{}}

@@ -252,7 +252,7 @@ func TestWithoutData(t *testing.T) {
 		r := fitted(t, table, nil, o)
 		d := must.Get(r.m.Labelled(table))(t)
 		x, _, err := d.Select(d.All())
-		must.End(t, err != nil, "%v", err)
+		must.Do(t, err)
 		all := rows{d: d.Cols, x: x}
 		for i := range r.real.n() {
 			row := r.real.at(i)

@@ -153,7 +153,7 @@ func read(t testing.TB, ps []model.Prediction) (back []model.Prediction) {
 	if err == nil {
 		err = json.Unmarshal(raw, &back)
 	}
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	return back
 }
 
@@ -373,7 +373,7 @@ func TestRefusals(t *testing.T) {
 				must.End(t, err == nil || errors.Is(err, os.ErrDeadlineExceeded), "%+v, %v", r, err)
 				return
 			}
-			must.End(t, err != nil, "%v", err)
+			must.Do(t, err)
 			raw, err := io.ReadAll(r.Body)
 			r.Body.Close()
 			if err != nil || r.StatusCode != c.status || !strings.Contains(string(raw), c.want) {
@@ -642,7 +642,7 @@ func TestNoModels(t *testing.T) {
 			r.Body.Close()
 			r, err = http.Post("http://"+address+path, jsonKind, strings.NewReader(`{"rows": [[1]]}`))
 		}
-		must.End(t, err != nil, "%v", err)
+		must.Do(t, err)
 		raw, _ := io.ReadAll(r.Body)
 		r.Body.Close()
 		if r.StatusCode != want.status || !strings.Contains(string(raw), want.text) {

@@ -299,7 +299,7 @@ func BenchmarkIteration(b *testing.B) {
 					}
 				}
 				lower, upper, err := Bounds{Upper: upper}.expand(n)
-				must.End(b, err != nil, "%v", err)
+				must.Do(b, err)
 				r := newRun(context.Background(), rosenbrock(n)(), s, lower, upper, 10)
 				must.Do(b, r.begin())
 				for range 12 {

@@ -136,7 +136,7 @@ func TestOldRules(t *testing.T) {
 	if err == nil {
 		err = m.Save(file)
 	}
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{})
 	if agrees, said := verify(t, file, path); !agrees || err != nil || !r.Matches ||
 		len(m.Certificate.Curve.Points) < 2*ended {
@@ -160,7 +160,7 @@ func TestTies(t *testing.T) {
 	if err == nil {
 		err = m.Save(file)
 	}
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	if agrees, said := verify(t, file, path); !agrees {
 		t.Error(said)
 	}
@@ -525,7 +525,7 @@ func TestNoiseless(t *testing.T) {
 	if err == nil {
 		err = m.Save(file)
 	}
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	agrees, said := verify(t, file, data)
 	_, word, _ := strings.Cut(said, "taken on the fitter's word")
 	must.Not(t, !agrees || !strings.Contains(word, "conformal intervals: rounding moves scores"), "%v", said)

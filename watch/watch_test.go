@@ -16,6 +16,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 )
 
@@ -27,18 +28,10 @@ func loaded(t *testing.T, change func(*krigo.Options)) *model.Model {
 	if change != nil {
 		change(&o)
 	}
-	fitted, err := krigo.Fit(context.Background(), data.Snelson(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fitted := must.Get(krigo.Fit(context.Background(), data.Snelson(), o))(t)
 	path := filepath.Join(t.TempDir(), "m.krigo")
-	if err := fitted.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	m, err := model.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, fitted.Save(path))
+	m := must.Get(model.Load(path))(t)
 	return m
 }
 
@@ -50,23 +43,13 @@ func outcomes(t *testing.T, m *model.Model, misses ...bool) *dataset.Data {
 		x := 1 + 4*rand.Float64()
 		y := 100.
 		if !miss {
-			ps, err := m.Predict(must(m.Unlabelled(&dataset.Table{Source: "row", Names: []string{"x"}, Rows: 1,
-				Values: []float64{x}})))
-			if err != nil {
-				t.Fatal(err)
-			}
+			ps := must.Get(m.Predict(must.Get(m.Unlabelled(&dataset.Table{Source: "row", Names: []string{"x"}, Rows: 1,
+				Values: []float64{x}}))(t)))(t)
 			y = ps[0].Mean
 		}
 		table.Values = append(table.Values, x, y)
 	}
-	return must(m.Labelled(table))
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
+	return must.Get(m.Labelled(table))(t)
 }
 
 // TestLedger: what a ledger was told is there when it is opened again, to the last bit; two watches of one model are
@@ -74,39 +57,31 @@ func must[T any](v T, err error) T {
 func TestLedger(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l.ledger")
 	m, other := loaded(t, nil), loaded(t, func(o *krigo.Options) { o.Promise.Loss = "clipped-square" })
-	l := must(Open(path))
-	w, o := must(l.Watch(m)), must(l.Watch(other))
-	if again := must(l.Watch(m)); again != w {
-		t.Error("two watches of one model")
-	}
+	l := must.Get(Open(path))(t)
+	w, o := must.Get(l.Watch(m))(t), must.Get(l.Watch(other))(t)
+	must.Be(t, must.Get(l.Watch(m))(t), w, "two watches of one model")
 	ctx := context.Background()
 	var last State
 	for i := range 12 {
 		d := outcomes(t, m, true, false, i%2 == 0)
-		last = must(w.Observe(ctx, d, d.All()))
-		must(o.Observe(ctx, d, d.All()[:2]))
+		last = must.Get(w.Observe(ctx, d, d.All()))(t)
+		must.Get(o.Observe(ctx, d, d.All()[:2]))(t)
 	}
-	if last.Rows != 36 || last.Misses != 18 || last.Alarm == nil || last.Alarm.Row > 36 || last.Risk != 0.5 ||
-		!(last.AtLeast > last.Bound && last.AtMost > 0.5) || last.LogE > last.Highest {
-		t.Errorf("%+v", last)
-	}
+	must.Not(t, last.Rows != 36 || last.Misses != 18 || last.Alarm == nil || last.Alarm.Row > 36 || last.Risk != 0.5 ||
+		!(last.AtLeast > last.Bound && last.AtMost > 0.5) || last.LogE > last.Highest, "%+v", last)
 	graded := o.State()
 	if graded.Rows != 24 || graded.Misses != math.Trunc(graded.Misses) && math.Abs(graded.Misses-12) > 0.1 {
 		t.Errorf("%+v", graded)
 	}
 	repeated := outcomes(t, m, false, false)
-	must(w.Observe(ctx, repeated, []int{0, 1}))
-	last = must(w.Observe(ctx, repeated, []int{1}))
-	if last.Repeats != 1 || last.Rows != 39 || last.Alarm == nil || last.LogE >= last.Highest {
-		t.Errorf("%+v", last)
-	}
+	must.Get(w.Observe(ctx, repeated, []int{0, 1}))(t)
+	last = must.Get(w.Observe(ctx, repeated, []int{1}))(t)
+	must.Not(t, last.Repeats != 1 || last.Rows != 39 || last.Alarm == nil || last.LogE >= last.Highest, "%+v", last)
 	// Under a key rows count once, those of other targets are refused, and other models have keys of their own.
 	keyed := outcomes(t, m, false, true)
 	once := func(w *Watch, d *dataset.Data, rows int, added bool) State {
 		s, did, err := w.ObserveOnce(ctx, "monday", d, []int{0, 1}[:rows])
-		if err != nil || did != added {
-			t.Errorf("%d rows: %v, %v", rows, did, err)
-		}
+		must.Not(t, err != nil || did != added, "%d rows: %v, %v", rows, did, err)
 		return s
 	}
 	last = once(w, keyed, 2, true)
@@ -122,42 +97,36 @@ func TestLedger(t *testing.T) {
 			t.Errorf("other rows under the key: %v", err)
 		}
 	}
-	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "another process writes it") {
-		t.Error(err)
-	}
-	if s := once(must(must(Read(path)).Watch(m)), keyed, 2, false); !reflect.DeepEqual(s, last) {
+	must.Refuse(Open(path))(t, "another process writes it")
+	if s := once(must.Get(must.Get(Read(path))(t).Watch(m))(t), keyed, 2, false); !reflect.DeepEqual(s, last) {
 		t.Errorf("read beside, under the key: %+v", s)
 	}
-	if reading := must(must(Read(path)).Watch(m)); !reflect.DeepEqual(reading.State(), last) {
+	if reading := must.Get(must.Get(Read(path))(t).Watch(m))(t); !reflect.DeepEqual(reading.State(), last) {
 		t.Errorf("read beside: %+v", reading.State())
 	} else if _, err := reading.Observe(ctx, repeated, []int{0}); err == nil {
 		t.Error("what was opened to be read was written")
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Close())
 	if _, err := w.Observe(ctx, repeated, []int{0}); err == nil || !strings.Contains(err.Error(), "closed") ||
 		!reflect.DeepEqual(w.State(), last) {
 		t.Errorf("%v, %+v", err, w.State())
 	}
-	l = must(Open(path))
+	l = must.Get(Open(path))(t)
 	defer l.Close()
-	if got := must(l.Watch(m)).State(); !reflect.DeepEqual(got, last) || l.Repaired != 0 {
+	if got := must.Get(l.Watch(m))(t).State(); !reflect.DeepEqual(got, last) || l.Repaired != 0 {
 		t.Errorf("opened again: %+v, not %+v", got, last)
 	}
-	if got := must(l.Watch(other)).State(); !reflect.DeepEqual(got, graded) {
+	if got := must.Get(l.Watch(other))(t).State(); !reflect.DeepEqual(got, graded) {
 		t.Errorf("opened again: %+v, not %+v", got, graded)
 	}
-	if all := must(l.Others(loaded(t, func(o *krigo.Options) { o.Run.Seed = 1 }))); len(all) != 2 ||
+	if all := must.Get(l.Others(loaded(t, func(o *krigo.Options) { o.Run.Seed = 1 })))(t); len(all) != 2 ||
 		all[0] != (Other{m.Checksum(), 41, true}) || !strings.Contains(all[0].Sentence(), "They raise an ALARM") {
 		t.Errorf("other models: %+v", all)
 	}
 	for text, want := range map[string]string{last.Sentence(m): "41 outcomes, 19 missed (46.34 %)",
 		last.Alarm.Sentence(last): "with probability at most 0.01", graded.Sentence(other): "a mean loss of 0.",
 		(State{}).Sentence(m): "No outcome yet"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in %s", want, text)
-		}
+		must.Not(t, !strings.Contains(text, want), "no %q in %s", want, text)
 	}
 }
 
@@ -167,19 +136,19 @@ func TestRotate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l.ledger")
 	m, other := loaded(t, nil), loaded(t, func(o *krigo.Options) { o.Promise.Loss = "clipped-square" })
 	ctx := context.Background()
-	l := must(Open(path))
-	w, plain := must(l.Watch(m)), must(l.Watch(other))
-	must(plain.Observe(ctx, outcomes(t, m, true, false), []int{0, 1}))
+	l := must.Get(Open(path))(t)
+	w, plain := must.Get(l.Watch(m))(t), must.Get(l.Watch(other))(t)
+	must.Get(plain.Observe(ctx, outcomes(t, m, true, false), []int{0, 1}))(t)
 	keyed, repeated := outcomes(t, m, true, false), outcomes(t, m, true, true, true, true, true, true)
-	must(w.Observe(ctx, repeated, repeated.All()))
+	must.Get(w.Observe(ctx, repeated, repeated.All()))(t)
 	if _, _, err := w.ObserveOnce(ctx, "monday", keyed, keyed.All()); err != nil {
 		t.Fatal(err)
 	}
 	control := filepath.Join(t.TempDir(), "c.ledger") // the same outcomes without rotations
-	os.WriteFile(control, must(os.ReadFile(path)), 0o600)
-	c := must(Open(control))
+	os.WriteFile(control, must.Get(os.ReadFile(path))(t), 0o600)
+	c := must.Get(Open(control))(t)
 	defer c.Close()
-	unrotated := must(c.Watch(m))
+	unrotated := must.Get(c.Watch(m))(t)
 	same := func(when string) {
 		t.Helper()
 		if got, want := w.State(), unrotated.State(); want.Alarm == nil || got.Alarm == nil ||
@@ -198,7 +167,7 @@ func TestRotate(t *testing.T) {
 			}
 		})
 	})
-	before := must(os.ReadFile(path))
+	before := must.Get(os.ReadFile(path))(t)
 	for turn, rotate := range []func() (string, error){
 		l.Rotate,
 		func() (string, error) { return Rotate(ctx, path, m) }, // of what another writes
@@ -211,40 +180,39 @@ func TestRotate(t *testing.T) {
 	} {
 		archive, err := rotate()
 		if want := fmt.Sprintf("%s.%d", path, turn+1); err != nil || archive != want || turn == 0 &&
-			string(must(os.ReadFile(archive))) != string(before) {
+			string(must.Get(os.ReadFile(archive))(t)) != string(before) {
 			t.Fatalf("%s, %v", archive, err)
 		}
 		if turn == 2 {
-			l = must(Open(path))
+			l = must.Get(Open(path))(t)
 			defer l.Close()
-			w = must(l.Watch(m))
+			w = must.Get(l.Watch(m))(t)
 		}
 		same("rotated")
 		for _, d := range []*dataset.Data{repeated, outcomes(t, m, false, false, true)} {
-			must(w.Observe(ctx, d, d.All()))
-			must(unrotated.Observe(ctx, d, d.All()))
+			must.Get(w.Observe(ctx, d, d.All()))(t)
+			must.Get(unrotated.Observe(ctx, d, d.All()))(t)
 		}
 		if _, added, err := w.ObserveOnce(ctx, "monday", keyed, keyed.All()); added || err != nil {
 			t.Errorf("its key is forgotten: %v", err)
 		}
 		same("gone on")
-		if read := must(must(Read(path)).Watch(m)).State(); !reflect.DeepEqual(read.Alarm.At, w.State().Alarm.At) ||
+		if read := must.Get(must.Get(Read(path))(t).Watch(m))(t).State(); !reflect.DeepEqual(read.Alarm.At,
+			w.State().Alarm.At) ||
 			read.LogE != w.State().LogE || read.Repeats != w.State().Repeats {
 			t.Errorf("read again: %+v, not %+v", read, w.State())
 		}
 	}
-	if s := must(l.Watch(other)).State(); s.LogE != plain.State().LogE || s.Rows != 2 {
+	if s := must.Get(l.Watch(other))(t).State(); s.LogE != plain.State().LogE || s.Rows != 2 {
 		t.Errorf("the other model: %+v, not %+v", s, plain.State())
 	}
 	// What a line carries over is checked.
-	text := string(must(os.ReadFile(path)))
+	text := string(must.Get(os.ReadFile(path))(t))
 	for from, to := range map[string]string{`"mean_bound":`: `"mean_bound":1`, `"staked":[`: `"staked":[-`,
 		`"misses":`: `"misses":-`} {
 		altered := filepath.Join(t.TempDir(), "a.ledger")
 		os.WriteFile(altered, []byte(strings.Replace(text, from, to, 1)), 0o600)
-		if _, err := must(Read(altered)).Watch(m); err == nil || !strings.Contains(err.Error(), "altered") {
-			t.Errorf("%s: %v", to, err)
-		}
+		must.Refuse(must.Get(Read(altered))(t).Watch(m))(t, "altered", to)
 	}
 }
 
@@ -261,20 +229,18 @@ func TestMoved(t *testing.T) {
 		},
 		"truncated": func(path string) error { return os.Truncate(path, 0) },
 		"cut":       func(path string) error { return os.Truncate(path, 10) },
-		"written":   func(path string) error { return os.WriteFile(path, append(must(os.ReadFile(path)), "{}\n"...), 0o600) },
+		"written": func(path string) error {
+			return os.WriteFile(path, append(must.Get(os.ReadFile(path))(t), "{}\n"...), 0o600)
+		},
 	} {
 		path := filepath.Join(t.TempDir(), "l.ledger")
-		l := must(Open(path))
-		w := must(l.Watch(m))
-		want := must(w.Observe(context.Background(), d, d.All()))
-		if err := harm(path); err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(Open(path))(t)
+		w := must.Get(l.Watch(m))(t)
+		want := must.Get(w.Observe(context.Background(), d, d.All()))(t)
+		must.Do(t, harm(path))
 		_, err := w.Observe(context.Background(), d, d.All())
 		var unwritten *WriteError
-		if !errors.As(err, &unwritten) || !reflect.DeepEqual(w.State(), want) {
-			t.Errorf("%s: %v, %+v", name, err, w.State())
-		}
+		must.Not(t, !errors.As(err, &unwritten) || !reflect.DeepEqual(w.State(), want), "%s: %v, %+v", name, err, w.State())
 		if _, err := l.Rotate(); !errors.As(err, &unwritten) {
 			t.Errorf("%s, then rotated: %v", name, err)
 		}
@@ -287,22 +253,20 @@ func TestMoved(t *testing.T) {
 func TestCompare(t *testing.T) {
 	m := loaded(t, nil)
 	path := filepath.Join(t.TempDir(), "l.ledger")
-	l := must(Open(path))
+	l := must.Get(Open(path))(t)
 	defer l.Close()
 	d := outcomes(t, m, true, false, true, false)
-	w := must(l.Watch(m))
-	must(w.Observe(context.Background(), d, []int{0, 1, 2, 0}))
+	w := must.Get(l.Watch(m))(t)
+	must.Get(w.Observe(context.Background(), d, []int{0, 1, 2, 0}))(t)
 	check := func(d *dataset.Data, want Comparison) {
 		t.Helper()
-		if got := must(l.Compare(m, d)); !reflect.DeepEqual(got, want) {
+		if got := must.Get(l.Compare(m, d))(t); !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
 	check(d, Comparison{Rows: 4, Missing: []int{3}, Others: 1})
-	text := strings.Replace(string(must(os.ReadFile(path))), `"losses":[1,`, `"losses":[0,`, 1)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	text := strings.Replace(string(must.Get(os.ReadFile(path))(t)), `"losses":[1,`, `"losses":[0,`, 1)
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	check(d, Comparison{Rows: 4, Missing: []int{3}, Differ: []int{0}, Others: 1})
 }
 
@@ -311,17 +275,17 @@ func TestTorn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l.ledger")
 	m := loaded(t, nil)
 	ctx := context.Background()
-	l := must(Open(path))
-	w := must(l.Watch(m))
+	l := must.Get(Open(path))(t)
+	w := must.Get(l.Watch(m))(t)
 	states := []State{w.State()}
 	var ends []int
 	for range 3 {
 		d := outcomes(t, m, false, true)
-		states = append(states, must(w.Observe(ctx, d, d.All())))
+		states = append(states, must.Get(w.Observe(ctx, d, d.All()))(t))
 		ends = append(ends, int(l.size))
 	}
 	l.Close()
-	whole := must(os.ReadFile(path))
+	whole := must.Get(os.ReadFile(path))(t)
 	for cut := range len(whole) + 1 {
 		os.WriteFile(path, whole[:cut], 0o600)
 		lines := 0
@@ -331,20 +295,18 @@ func TestTorn(t *testing.T) {
 			}
 		}
 		l, err := Open(path)
-		if err != nil {
-			t.Fatalf("cut at %d: %v", cut, err)
-		}
-		w := must(l.Watch(m))
+		must.End(t, err != nil, "cut at %d: %v", cut, err)
+		w := must.Get(l.Watch(m))(t)
 		if got := w.State(); !reflect.DeepEqual(got, states[lines]) ||
 			(l.Repaired == 0) != (cut == 0 || lines > 0 && cut == ends[lines-1]) {
 			t.Fatalf("cut at %d: %+v, %d bytes taken off", cut, got, l.Repaired)
 		}
 		if cut%97 == 0 {
 			d := outcomes(t, m, true)
-			must(w.Observe(ctx, d, d.All()))
+			must.Get(w.Observe(ctx, d, d.All()))(t)
 			l.Close()
-			l = must(Open(path))
-			if got := must(l.Watch(m)).State(); got.Rows != 2*lines+1 || l.Repaired != 0 {
+			l = must.Get(Open(path))(t)
+			if got := must.Get(l.Watch(m))(t).State(); got.Rows != 2*lines+1 || l.Repaired != 0 {
 				t.Fatalf("cut at %d, and gone on: %+v", cut, got)
 			}
 		}
@@ -372,20 +334,14 @@ func TestLedgerRefuses(t *testing.T) {
 			_, err = l.Watch(m)
 			l.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), want) || string(must(os.ReadFile(path))) != text {
-			t.Errorf("%q: %v, and it is %q", text, err, must(os.ReadFile(path)))
+		if err == nil || !strings.Contains(err.Error(), want) || string(must.Get(os.ReadFile(path))(t)) != text {
+			t.Errorf("%q: %v, and it is %q", text, err, must.Get(os.ReadFile(path))(t))
 		}
 	}
 	folder := t.TempDir()
-	if _, err := Open(filepath.Join(folder, "none", "l")); err == nil {
-		t.Error("a ledger in no folder")
-	}
-	if _, err := Open(folder); err == nil {
-		t.Error("a folder as a ledger")
-	}
-	if _, err := Read(filepath.Join(folder, "l")); err == nil {
-		t.Error("a ledger that isn't there was read")
-	}
+	must.Refuse(Open(filepath.Join(folder, "none", "l")))(t, "", "a ledger in no folder")
+	must.Refuse(Open(folder))(t, "", "a folder as a ledger")
+	must.Refuse(Read(filepath.Join(folder, "l")))(t, "", "a ledger that isn't there was read")
 }
 
 // TestWatchable: what promises nothing isn't watched, for a reason that is said.
@@ -401,18 +357,16 @@ func TestWatchable(t *testing.T) {
 		"groups by patient":         func(c *model.Model) { c.Certificate.Group = "patient" },
 		"bound on predictions is 1": func(c *model.Model) { c.Certificate.MeanBound = 1 },
 		"save it first": func(c *model.Model) {
-			*c = must(krigo.Fit(context.Background(), data.Snelson(),
+			*c = must.Get(krigo.Fit(context.Background(), data.Snelson(),
 				krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"},
-					Promise: krigo.Promise{Epsilon: 1}})).Model
+					Promise: krigo.Promise{Epsilon: 1}}))(t).Model
 		},
 	} {
 		other := *m
 		certificate := *m.Certificate
 		other.Certificate = &certificate
 		change(&other)
-		if err := Watchable(&other); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", want, err)
-		}
+		must.Fail(t, Watchable(&other), want)
 	}
 	if err := Watchable(m); err != nil {
 		t.Error(err)
@@ -423,8 +377,8 @@ func TestWatchable(t *testing.T) {
 func TestTogether(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l.ledger")
 	m := loaded(t, nil)
-	l := must(Open(path))
-	w := must(l.Watch(m))
+	l := must.Get(Open(path))(t)
+	w := must.Get(l.Watch(m))(t)
 	var wait sync.WaitGroup
 	for i := range 8 {
 		wait.Go(func() {
@@ -447,18 +401,16 @@ func TestTogether(t *testing.T) {
 	}
 	w.turn <- struct{}{}
 	want := w.State()
-	if want.Rows != 160 || want.Misses != 10 || want.Repeats != 0 {
-		t.Errorf("%+v", want)
-	}
+	must.Not(t, want.Rows != 160 || want.Misses != 10 || want.Repeats != 0, "%+v", want)
 	l.Close()
-	l = must(Open(path))
+	l = must.Get(Open(path))(t)
 	defer l.Close()
-	if got := must(l.Watch(m)).State(); !reflect.DeepEqual(got, want) {
+	if got := must.Get(l.Watch(m))(t).State(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, not %+v", got, want)
 	}
-	far := must(m.Labelled(&dataset.Table{Source: "far", Names: []string{"x", "y"}, Rows: 2,
-		Values: []float64{1, 1, 99, 1}}))
-	if s := must(must(l.Watch(m)).Observe(context.Background(), far, far.All())); s.Outside != 1 {
+	far := must.Get(m.Labelled(&dataset.Table{Source: "far", Names: []string{"x", "y"}, Rows: 2,
+		Values: []float64{1, 1, 99, 1}}))(t)
+	if s := must.Get(must.Get(l.Watch(m))(t).Observe(context.Background(), far, far.All()))(t); s.Outside != 1 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -466,10 +418,10 @@ func TestTogether(t *testing.T) {
 // TestSeen: rows that the model was made from are told.
 func TestSeen(t *testing.T) {
 	m := loaded(t, nil)
-	l := must(Open(filepath.Join(t.TempDir(), "l.ledger")))
+	l := must.Get(Open(filepath.Join(t.TempDir(), "l.ledger")))(t)
 	defer l.Close()
-	d := must(m.Labelled(data.Snelson()))
-	s := must(must(l.Watch(m)).Observe(context.Background(), d, d.All()))
+	d := must.Get(m.Labelled(data.Snelson()))(t)
+	s := must.Get(must.Get(l.Watch(m))(t).Observe(context.Background(), d, d.All()))(t)
 	if s.Seen != 200 || !strings.Contains(s.Sentence(m), "200 rows equal one that the model was made from") {
 		t.Errorf("%+v", s)
 	}
@@ -480,10 +432,10 @@ func TestSeen(t *testing.T) {
 func TestUnwritten(t *testing.T) {
 	m := loaded(t, nil)
 	path := filepath.Join(t.TempDir(), "l.ledger")
-	l := must(Open(path))
-	w := must(l.Watch(m))
+	l := must.Get(Open(path))(t)
+	w := must.Get(l.Watch(m))(t)
 	d := outcomes(t, m, true)
-	want := must(w.Observe(context.Background(), d, d.All()))
+	want := must.Get(w.Observe(context.Background(), d, d.All()))(t)
 	l.file.Close()
 	for _, reason := range []string{"file already closed", "an earlier outcome wasn't written"} {
 		_, err := w.Observe(context.Background(), d, d.All())
@@ -492,9 +444,9 @@ func TestUnwritten(t *testing.T) {
 			t.Errorf("%v, %+v", err, w.State())
 		}
 	}
-	l = must(Open(path))
+	l = must.Get(Open(path))(t)
 	defer l.Close()
-	if got := must(l.Watch(m)).State(); !reflect.DeepEqual(got, want) {
+	if got := must.Get(l.Watch(m))(t).State(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -209,7 +209,7 @@ func TestReadFile(t *testing.T) {
 	table := must.Get(ReadFile("../../data/boston.csv.gz", dataset.Reading{}))(t)
 	d := must.Get(table.Regression("MEDV"))(t)
 	x, y, err := d.Select(d.All())
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	if d.Rows != 506 || d.Cols != 13 || y[0] != 24 || x[13] != 0.02731 || d.Inputs[12] != "LSTAT" {
 		t.Errorf("%d×%d, first target %g, inputs %v", d.Rows, d.Cols, y[0], d.Inputs)
 	}

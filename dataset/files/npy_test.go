@@ -273,7 +273,7 @@ func TestDiskAsMemory(t *testing.T) {
 	disk.Source = "x"
 	dealt, err := dataset.DealByPosition(rows, 1, dataset.Counts{10, 0, 500})
 	roles := dataset.Roles{Of: dealt}
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	ask := func(table *dataset.Table) string {
 		d := must.Get(table.Regression("y"))(t)
 		var b strings.Builder

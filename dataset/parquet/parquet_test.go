@@ -144,7 +144,7 @@ func TestRefuses(t *testing.T) {
 		parquet.WriteFile(at("nan.parquet"), []optional{{&one}, {ptr(math.NaN())}}),
 		parquet.WriteFile(at("none.parquet"), []optional{}),
 	} {
-		must.End(t, err != nil, "%v", err)
+		must.Do(t, err)
 	}
 	whole, _ := os.ReadFile(at("null.parquet"))
 	os.WriteFile(at("half.parquet"), whole[:len(whole)/2], 0o600)
@@ -262,10 +262,10 @@ func TestTexts(t *testing.T) {
 		d := must.Get(table.Encode("y", nil, dataset.Coding{Categorical: []string{"fuel", "zone"}, Missing: dataset.FillMean},
 			func(*dataset.Data) ([]int, error) { return []int{0, 1, 2}, nil }))(t)
 		x, y, err := d.Select(d.All())
-		must.End(t, err != nil, "%v", err)
+		must.Do(t, err)
 		hash := must.Get(d.Hash(d.All()))(t)
 		hashes, _, err := d.RowHashes(d.All())
-		must.End(t, err != nil, "%v", err)
+		must.Do(t, err)
 		encodings, found = append(encodings, d.Encoding), append(found, fmt.Sprint(d.Inputs, x, y, hash, hashes))
 	}
 	must.Not(t, !reflect.DeepEqual(encodings[0], encodings[1]) || found[0] != found[1], "%v\n%v", found[0], found[1])

@@ -49,7 +49,7 @@ func TestModes(t *testing.T) {
 		kept := filepath.Join(t.TempDir(), "kept")
 		err = errors.Join(err, os.WriteFile(kept, nil, 0o600), os.Chmod(kept, 0o664), Write(kept, text("b")))
 		syscall.Umask(old)
-		must.End(t, err != nil, "%v", err)
+		must.Do(t, err)
 		for path, want := range map[string]os.FileMode{path: 0o666 &^ os.FileMode(umask), kept: 0o664} {
 			if info, err := os.Stat(path); err != nil || info.Mode() != want {
 				t.Errorf("umask %o: %s has %v, want %v", umask, filepath.Base(path), info.Mode(), want)
@@ -128,7 +128,7 @@ func TestStale(t *testing.T) {
 		_, err := io.WriteString(w, "out")
 		return err
 	})
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	holds(t, at("out"), "out")
 	holds(t, at("other"), "other")
 	// the other, the three that stay, and the first's temporary one

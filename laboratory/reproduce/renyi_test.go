@@ -33,12 +33,12 @@ func TestSimulatedFunctions(t *testing.T) {
 func TestLandscape(t *testing.T) {
 	l := landscapes[0]
 	p, z, err := l.draw(3)
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	start := l.parameters(math.Log(landscapeStart[0]), math.Log(landscapeStart[1]), z)
 	plain, stuck, err := l.path(context.Background(), p, start, 0)
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	annealed, value, err := l.path(context.Background(), p, start, falling(12)...)
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	// ln ℓ stays where it was, or ends near the truth.
 	end := func(paths [][][2]float64) float64 { last := paths[len(paths)-1]; return last[len(last)-1][0] }
 	if math.Abs(end(plain)-math.Log(11)) > 0.01 || math.Abs(end(annealed)-math.Log(0.1)) > 0.7 || !(value < stuck-1) {

@@ -115,7 +115,7 @@ func TestCorollary(t *testing.T) {
 	th := inducing.Theory{Rows: 5000, Alpha: 0.5, Noise: 0.1, Variance: 1.3, Delta: 0.1}
 	const r = 1.2
 	m, bound, err := seCorollary(th, 0.7, 1.1, r)
-	must.End(t, err != nil, "%v", err)
+	must.Do(t, err)
 	th.DPPError = th.Delta * th.Noise / (th.Variance * math.Pow(5000, corollaryRate+2))
 	spectrum := must.Get(inducing.NewSESpectrum(1.3, []float64{0.7}, []float64{1.1}))(t)
 	var tail float64

@@ -66,14 +66,8 @@ func TestArrow(t *testing.T) {
 			ValueType: arrow.BinaryTypes.String}},
 		{Name: "day", Type: arrow.FixedWidthTypes.Date32},
 	}, nil)
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := ipc.NewFileWriter(f, ipc.WithSchema(schema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(os.Create(path))(t)
+	out := must(ipc.NewFileWriter(f, ipc.WithSchema(schema)))(t)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer b.Release()
 	numbers := []float64{0.1, 1e-300, math.Nextafter(1, 2), math.Pi * 1e200}
@@ -84,24 +78,15 @@ func TestArrow(t *testing.T) {
 			b.Field(0).(*array.Float64Builder).Append(x)
 		}
 		b.Field(1).(*array.Int64Builder).Append(int64(i))
-		if err := b.Field(2).(*array.BinaryDictionaryBuilder).AppendString([]string{"gas", "oil"}[i%2]); err != nil {
-			t.Fatal(err)
-		}
+		do(t, b.Field(2).(*array.BinaryDictionaryBuilder).AppendString([]string{"gas", "oil"}[i%2]))
 		b.Field(3).(*array.Date32Builder).Append(arrow.Date32FromTime(time.Date(2024, 2, 28+i, 0, 0, 0, 0, time.UTC)))
 		if i%2 == 1 {
-			if err := out.Write(b.NewRecordBatch()); err != nil {
-				t.Fatal(err)
-			}
+			do(t, out.Write(b.NewRecordBatch()))
 		}
 	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	do(t, out.Close())
 
-	table, err := files.ReadFile(path, dataset.Reading{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(files.ReadFile(path, dataset.Reading{}))(t)
 	if table.Rows != 4 || !reflect.DeepEqual(table.Names, []string{"x", "n", "fuel", "day"}) ||
 		!reflect.DeepEqual(table.Text[2], []string{"gas", "oil"}) ||
 		!reflect.DeepEqual(table.Text[3], []string{"2024-02-28", "2024-02-29", "2024-03-01", "2024-03-02"}) {
@@ -115,27 +100,20 @@ func TestArrow(t *testing.T) {
 	}
 
 	fill := func(i int, values []float64) error { values[0], values[1] = numbers[i], float64(i); return nil }
-	if err := files.WriteFile(path, []string{"v", "i"}, 4, fill); err != nil {
-		t.Fatal(err)
-	}
+	do(t, files.WriteFile(path, []string{"v", "i"}, 4, fill))
 	if table, err := files.ReadFile(path, dataset.Reading{}); err != nil || table.Rows != 4 ||
 		table.Values[6] != numbers[3] ||
 		table.Values[2] != numbers[1] || table.Values[7] != 3 {
 		t.Errorf("written and read: %+v, %v", table, err)
 	}
 
-	if err := os.WriteFile(path, []byte("x,y\n1,2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	do(t, os.WriteFile(path, []byte("x,y\n1,2\n"), 0o600))
 	if _, err := files.ReadFile(path, dataset.Reading{}); err == nil ||
 		!strings.Contains(err.Error(), "this is no Arrow file") {
 		t.Errorf("text: %v", err)
 	}
 	list := arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Int8)}}, nil)
-	none, err := array.NewRecordReader(list, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := must(array.NewRecordReader(list, nil))(t)
 	if _, err := FromRecords("lists", none); err == nil || !strings.Contains(err.Error(), `lists: column "l"`) {
 		t.Errorf("a column of lists: %v", err)
 	}

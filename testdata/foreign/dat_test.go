@@ -20,20 +20,15 @@ func TestFormat(t *testing.T) {
 	table := waves()
 	path := filepath.Join(t.TempDir(), "waves.dat")
 	fill := func(i int, values []float64) error { copy(values, table.Values[2*i:]); return nil }
-	if err := files.WriteFile(path, table.Names, table.Rows, fill); err != nil {
-		t.Fatal(err)
-	}
+	do(t, files.WriteFile(path, table.Names, table.Rows, fill))
 	read, err := files.ReadFile(path, dataset.Reading{})
 	if err != nil || !reflect.DeepEqual(read.Values, table.Values) || !reflect.DeepEqual(read.Names, table.Names) {
 		t.Fatalf("%v: came back as %+v", err, read)
 	}
 	var bounds []float64
 	for _, from := range []*dataset.Table{table, read} {
-		m, err := krigo.Fit(context.Background(), from,
-			krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "vfe", Inducing: 20}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(krigo.Fit(context.Background(), from,
+			krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "vfe", Inducing: 20}}))(t)
 		bounds = append(bounds, m.Certificate.Bound)
 	}
 	if bounds[0] != bounds[1] {
@@ -48,9 +43,7 @@ func TestFormat(t *testing.T) {
 func TestFormatRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.dat")
 	read := func(text string) (*dataset.Table, error) {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		do(t, os.WriteFile(path, []byte(text), 0o600))
 		return files.ReadFile(path, dataset.Reading{})
 	}
 	table, err := read("# x  heat\ty\n1 gas 2\n\n# a comment\n? oil 3\n")

@@ -48,13 +48,8 @@ func TestLoss(t *testing.T) {
 	at := start(p, x) // the prior's parameters aren't trained: nothing but Q depends on the rows
 	p.Split(at).LogNoise[0] = math.Log(0.2)
 	bound := func() (risks [2]float64, bound float64) {
-		if _, err := p.Evaluate(at, nil); err != nil {
-			t.Fatal(err)
-		}
-		q, err := p.Posterior(at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(p.Evaluate(at, nil))(t)
+		q := must(p.Posterior(at))(t)
 		mean, variance := make([]float64, n), make([]float64, n)
 		fresh, freshY := rows()
 		q.Latent(x, mean, variance)
@@ -65,9 +60,7 @@ func TestLoss(t *testing.T) {
 	}
 	before, _ := bound()
 	for range 60 {
-		if _, err := p.StepBatch(at, make([]float64, p.Dim()), all(n), 0.3); err != nil {
-			t.Fatal(err)
-		}
+		must(p.StepBatch(at, make([]float64, p.Dim()), all(n), 0.3))(t)
 	}
 	after, b := bound()
 	if !(after[0] < before[0]/2 && after[1] <= b && b < before[0]) {

@@ -31,10 +31,7 @@ func task(t *testing.T) (method.Task, *dataset.Table) {
 		x.Set(i, 0, table.Values[2*i])
 		y[i] = table.Values[2*i+1]
 	}
-	k, err := kernel.Parse("se", 1, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must(kernel.Parse("se", 1, false))(t)
 	all := objective.Memory{X: x, Y: y}
 	return method.Task{Kernel: k, Mean: kernel.ZeroMean{}, Rows: all, N: len(y), Ranks: ranks.Alone{}, All: all, Limit: 6,
 		Context: context.Background()}, table
@@ -57,14 +54,8 @@ func TestMethod(t *testing.T) {
 	}
 	minimize := func(m method.Method, from *method.State) (method.Problem, []float64) {
 		p := m.Bind(at)
-		x, err := p.Start(make([]float64, p.Dim()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := p.Minimize(context.Background(), run(from), x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must(p.Start(make([]float64, p.Dim())))(t)
+		r := must(p.Minimize(context.Background(), run(from), x))(t)
 		return p, r.X
 	}
 	p, x := minimize(ByLeaveOneOut{}, nil)
@@ -105,21 +96,13 @@ func TestMethod(t *testing.T) {
 // roundTrip fits, saves, loads and certifies.
 func roundTrip(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
 	t.Helper()
-	m, err := krigo.Fit(context.Background(), table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(krigo.Fit(context.Background(), table, o))(t)
 	if m.Certificate == nil || !m.Certificate.Valid || !(m.Certificate.Bound < 1) {
 		t.Errorf("certificate %+v: %s", m.Certificate, m.CertificateReason)
 	}
 	var file bytes.Buffer
-	if err := m.Write(&file); err != nil {
-		t.Fatal(err)
-	}
-	back, err := krigo.Read(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	do(t, m.Write(&file))
+	back := must(krigo.Read(&file))(t)
 	if r, err := back.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
 		t.Errorf("certified: %+v, %v", r, err)
 	}

@@ -26,18 +26,9 @@ func TestOwnSetting(t *testing.T) {
 		}
 		return math.Sqrt(sum)
 	}
-	free, err := fit(`{"name": "shrunk", "shrink": 0.001}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	little, err := fit(`{"name": "shrunk"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	much, err := fit(`{"name": "shrunk", "shrink": 100}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := must(fit(`{"name": "shrunk", "shrink": 0.001}`))(t)
+	little := must(fit(`{"name": "shrunk"}`))(t)
+	much := must(fit(`{"name": "shrunk", "shrink": 100}`))(t)
 	if !(theta(much) < theta(little) && theta(little) < theta(free)) {
 		t.Errorf("log-parameters are %v, by default %v, shrunk %v", theta(free), theta(little), theta(much))
 	}

@@ -18,10 +18,7 @@ import (
 
 func TestKernel(t *testing.T) {
 	for _, expr := range []string{"spectral", "spectral+linear", "spectral*se"} {
-		k, err := kernel.Parse(expr, 2, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must(kernel.Parse(expr, 2, false))(t)
 		theta := make([]float64, len(k.Params()))
 		for i := range theta {
 			theta[i] = 0.3 * math.Sin(float64(i))
@@ -50,21 +47,13 @@ func TestFit(t *testing.T) {
 			if objective != "evidence" {
 				o.Method.Inducing = 20
 			}
-			m, err := krigo.Fit(context.Background(), waves(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must(krigo.Fit(context.Background(), waves(), o))(t)
 			if m.Certificate == nil || !(m.Certificate.Bound < 1) {
 				t.Fatalf("certificate %+v: %s", m.Certificate, m.CertificateReason)
 			}
 			path := filepath.Join(t.TempDir(), "waves.krigo")
-			if err := m.Save(path); err != nil {
-				t.Fatal(err)
-			}
-			loaded, err := krigo.Load(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			do(t, m.Save(path))
+			loaded := must(krigo.Load(path))(t)
 			before, err1 := m.Predict(t.Context(), waves(), krigo.PredictOptions{})
 			after, err2 := loaded.Predict(t.Context(), waves(), krigo.PredictOptions{})
 			if err1 != nil || err2 != nil || !reflect.DeepEqual(before, after) {
@@ -76,11 +65,8 @@ func TestFit(t *testing.T) {
 			}
 			params := &krigo.Params{Kernel: loaded.Posterior.Kernel.Spec(loaded.Posterior.Theta),
 				NoiseVariance: loaded.Posterior.Noise}
-			e, err := krigo.Evaluate(t.Context(), waves(), params, krigo.Options{Data: krigo.Data{Target: "y"},
-				Method: krigo.Method{Name: "evidence"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must(krigo.Evaluate(t.Context(), waves(), params, krigo.Options{Data: krigo.Data{Target: "y"},
+				Method: krigo.Method{Name: "evidence"}}))(t)
 			if _, ok := e.Gradient.Parameters["log_weight[2]"]; !ok || len(e.Gradient.Parameters) != 6 {
 				t.Errorf("the gradient by name is %v", e.Gradient.Parameters)
 			}
@@ -99,9 +85,7 @@ func TestSpec(t *testing.T) {
 	var s kernel.Spec
 	d := json.NewDecoder(strings.NewReader(raw))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&s); err != nil {
-		t.Fatal(err)
-	}
+	do(t, d.Decode(&s))
 	k, theta, err := s.Build(1)
 	if err != nil {
 		t.Fatal(err)

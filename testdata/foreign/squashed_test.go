@@ -62,15 +62,11 @@ func TestLossRefused(t *testing.T) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	if m, err = krigo.Fit(context.Background(), waves(), lossy("log")); err != nil {
-		t.Fatal(err)
-	}
+	m = must(krigo.Fit(context.Background(), waves(), lossy("log")))(t)
 	m.Terms.Loss.Kind = "elsewhere"
 	m.Certificate.Loss = "elsewhere"
 	var file bytes.Buffer
-	if err := m.Write(&file); err != nil {
-		t.Fatal(err)
-	}
+	do(t, m.Write(&file))
 	if _, err := model.Read(&file); err == nil || !strings.Contains(err.Error(), `unknown loss "elsewhere"`) {
 		t.Errorf("a model with a loss that isn't registered: %v", err)
 	}

@@ -66,15 +66,9 @@ func TestStudent(t *testing.T) {
 		p := problem(x, y, noise)
 		at := start(p, x)
 		for range 30 {
-			var err error
-			if value, err = p.StepBatch(at, make([]float64, p.Dim()), all(n), 0.5); err != nil {
-				t.Fatal(err)
-			}
+			value = must(p.StepBatch(at, make([]float64, p.Dim()), all(n), 0.5))(t)
 		}
-		q, err := p.Posterior(at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := must(p.Posterior(at))(t)
 		mean, variance := make([]float64, n), make([]float64, n)
 		q.Latent(x, mean, variance)
 		for i, m := range mean {
@@ -105,18 +99,12 @@ func TestStudentByName(t *testing.T) {
 			rows[i][1] += 4
 		}
 	}
-	table, err := dataset.FromRows([]string{"x", "y"}, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(dataset.FromRows([]string{"x", "y"}, rows))(t)
 	off := func(name string) (square float64) {
 		m := roundTrip(t, table, krigo.Options{Data: krigo.Data{Target: "y"},
 			Method: krigo.Method{Name: name, Inducing: 12, Batch: 60, Epochs: 150}, Kernel: krigo.Kernel{ARD: "off"},
 			Promise: krigo.Promise{Epsilon: 1}})
-		ps, err := m.PredictAt(mat.NewDense(3, 1, []float64{-1, 0.3, 2}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		ps := must(m.PredictAt(mat.NewDense(3, 1, []float64{-1, 0.3, 2})))(t)
 		for i, x := range []float64{-1, 0.3, 2} {
 			square += (ps[i].Mean - truth(x)) * (ps[i].Mean - truth(x))
 		}
@@ -143,10 +131,7 @@ func TestStudentPredicts(t *testing.T) {
 	m := roundTrip(t, table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.1},
 		Method: krigo.Method{Name: "svgp-t", Inducing: 8, Batch: 75, Epochs: 60}, Kernel: krigo.Kernel{ARD: "off"},
 		Promise: krigo.Promise{Epsilon: 1}})
-	p, err := m.PredictAt(mat.NewDense(1, 1, []float64{0.5}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(m.PredictAt(mat.NewDense(1, 1, []float64{0.5})))(t)
 	// f is nearly known: the distribution is about Student's t.
 	scale := math.Sqrt(m.ObservationNoise) * m.Scaling.TargetScale
 	of := distuv.StudentsT{Mu: p[0].Mean, Sigma: scale, Nu: 4}
@@ -159,10 +144,7 @@ func TestStudentPredicts(t *testing.T) {
 	if _, err := os.Stat(golden); errors.Is(err, fs.ErrNotExist) && os.Getenv("UPDATE_SNAPSHOTS") == "1" {
 		t.Log(p[0], m.Save(golden))
 	}
-	stored, err := krigo.Load(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stored := must(krigo.Load(golden))(t)
 	want := [3]float64{-0.1398507260664157, 1.11341630866357, 0.31956277223446095}
 	if p, err = stored.PredictAt(mat.NewDense(1, 1, []float64{0.5})); err != nil ||
 		!(math.Abs(p[0].Lower95-want[0])+math.Abs(p[0].Upper95-want[1])+math.Abs(p[0].PredictiveSD-want[2]) < 1e-7) {
@@ -171,14 +153,8 @@ func TestStudentPredicts(t *testing.T) {
 	gaussian, own := *m, *m // at the scale of the data's noise, or its variance
 	own.ObservationNoise = 0.01 / (m.Scaling.TargetScale * m.Scaling.TargetScale)
 	gaussian.Noise, gaussian.ObservationNoise = "", 2*own.ObservationNoise
-	d, err := m.Labelled(table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	worse, err := gaussian.Score(d, d.All(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(m.Labelled(table))(t)
+	worse := must(gaussian.Score(d, d.All(), nil))(t)
 	if better, err := own.Score(d, d.All(), nil); err != nil || !(better.NLPD < worse.NLPD-0.005) ||
 		!(math.Abs(better.Coverage95-0.95) < 0.04 && better.Coverage[0].Share < worse.Coverage[0].Share-0.05) ||
 		better.MSE != worse.MSE {
@@ -188,9 +164,7 @@ func TestStudentPredicts(t *testing.T) {
 		"that version"} {
 		var file bytes.Buffer
 		m.Noise = "student-4"
-		if err := m.Write(&file); err != nil {
-			t.Fatal(err)
-		}
+		do(t, m.Write(&file))
 		raw := bytes.Replace(file.Bytes(), []byte(`"noise": "student-4"`), []byte(fmt.Sprintf(`"noise": %-11q`, noise)), 1)
 		sum := sha256.Sum256(raw[:len(raw)-sha256.Size])
 		if _, err := model.Read(bytes.NewReader(append(raw[:len(raw)-sha256.Size], sum[:]...))); err == nil ||
