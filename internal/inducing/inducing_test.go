@@ -360,11 +360,7 @@ func TestAutoSize(t *testing.T) {
 
 // TestKDPPDistribution holds both samplers against the determinants of all subsets.
 func TestKDPPDistribution(t *testing.T) {
-	const n = 6
-	draws := 20000.
-	if testing.Short() {
-		draws = 4000
-	}
+	const n, draws = 6, 4000
 	x, k, theta := gaussian(n, 2, 7), kernel.SE(2, false), []float64{math.Log(2), 0.4}
 	cov := covariance(k, theta, x)
 	for _, m := range []int{2, 3} {
@@ -388,7 +384,7 @@ func TestKDPPDistribution(t *testing.T) {
 			},
 		} {
 			rng, count := source(8), map[string]float64{}
-			for range int(draws) {
+			for range draws {
 				rows := must.Get(sample(rng))(t)
 				slices.Sort(rows)
 				count[fmt.Sprint(rows)]++

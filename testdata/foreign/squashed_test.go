@@ -31,7 +31,7 @@ func TestLossCertified(t *testing.T) {
 	}
 }
 
-// TestLossFresh: fresh rows bound the mean's loss by its values. Nothing bounds a random draw's, which is by quadrature.
+// TestLossFresh: fresh rows bound the mean's loss by its values. Nothing bounds a draw's, which is by quadrature.
 func TestLossFresh(t *testing.T) {
 	o := lossy("log")
 	o.Data.TestFraction = 0.2
