@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -52,8 +53,6 @@ func TestPair(t *testing.T) {
 		slopes[i] = append(dTheta, dX.Data...)
 	}
 	for i, want := range slopes[0] {
-		if got := slopes[1][i]; !(math.Abs(got-want) <= 1e-9*math.Max(1, math.Abs(want))) {
-			t.Errorf("derivative %d: %v by differences, %v in closed form", i, got, want)
-		}
+		must.Near(t, slopes[1][i], want, 1e-9*math.Max(1, math.Abs(want)), fmt.Sprintf("derivative %d", i))
 	}
 }

@@ -130,9 +130,7 @@ func TestMarginal(t *testing.T) {
 			}
 		}
 	}
-	if want := r.Value - math.Log(sum); math.Abs(got-want) > 0.2 {
-		t.Errorf("%.3f, by quadrature %.3f", got, want)
-	}
+	must.Near(t, got, r.Value-math.Log(sum), 0.2)
 	if v, err := p.Diagnostics().Marginal(r.X, got-1); err != nil || v < got-1 {
 		t.Errorf("above: %v, %v", v, err)
 	}

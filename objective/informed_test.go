@@ -1,6 +1,7 @@
 package objective_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -63,9 +64,7 @@ func TestInformedPrior(t *testing.T) {
 				return must.Get(c.f.Evaluate(x, nil))(t)
 			}
 			want := (8*(step(h)-step(-h)) - (step(2*h) - step(-2*h))) / (12 * h)
-			if math.Abs(gradient[i]-want) > 1e-7*math.Max(1, math.Abs(want)) {
-				t.Errorf("%s: derivative %d is %.10g, want %.10g", name, i, gradient[i], want)
-			}
+			must.Near(t, gradient[i], want, 1e-7*math.Max(1, math.Abs(want)), fmt.Sprintf("%s: derivative %d", name, i))
 		}
 	}
 	// Each family's posterior predicts and diverges as its objective says.

@@ -3,6 +3,7 @@ package objective_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -68,13 +69,9 @@ func TestIterativeEvidence(t *testing.T) {
 			}
 			const h = 3e-4
 			difference := (value(h) - value(-h)) / (2 * h)
-			if !(math.Abs(got[i]-difference) <= 2e-4*(math.Abs(difference)+0.01*n)) {
-				t.Errorf("%s: d/d %s is %v, differences give %v", c.kernel, name, got[i], difference)
-			}
+			must.Near(t, got[i], difference, 2e-4*(math.Abs(difference)+0.01*n), fmt.Sprintf("%s: d/d %s", c.kernel, name))
 			// An estimate of the exact derivative: 15 probes of 250 rows.
-			if !(math.Abs(got[i]-want[i]) <= 0.05*math.Abs(want[i])+0.02*n) {
-				t.Errorf("%s: d/d %s is %v, by Cholesky %v", c.kernel, name, got[i], want[i])
-			}
+			must.Near(t, got[i], want[i], 0.05*math.Abs(want[i])+0.02*n, fmt.Sprintf("%s: d/d %s", c.kernel, name))
 		}
 	}
 }

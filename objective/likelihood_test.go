@@ -1,6 +1,7 @@
 package objective_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -68,9 +69,7 @@ func TestNoisePredicts(t *testing.T) {
 			"score":    {score(c.noise, c.want.Quantile(0.9), c.mean, c.variance, c.s), distuv.UnitNormal.Quantile(0.9)},
 			"density":  {c.noise.LogPredictive(c.mean+3*sd, c.mean, c.variance, c.s), c.want.LogProb(c.mean + 3*sd)},
 		} {
-			if !(math.Abs(pair[0]-pair[1]) <= c.tolerance*max(1, math.Abs(pair[1]))) {
-				t.Errorf("%s: %s %v, want %v", c.name, what, pair[0], pair[1])
-			}
+			must.Near(t, pair[0], pair[1], c.tolerance*max(1, math.Abs(pair[1])), fmt.Sprintf("%s: %s", c.name, what))
 		}
 	}
 	for want, noise := range map[string]objective.Noise{

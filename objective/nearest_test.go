@@ -155,13 +155,9 @@ func TestNearestTerms(t *testing.T) {
 		}
 		must.Not(t, math.Abs(sum-value) > 1e-12*math.Abs(value), "the value is %v, its terms make %v", value, sum)
 		wholeValue, wholeGradient := evaluate(all, drawn)
-		if math.Abs(wholeValue-value) > 1e-12*math.Abs(value) {
-			t.Errorf("the value is %v, of the same rows %v", value, wholeValue)
-		}
+		must.Near(t, wholeValue, value, 1e-12*math.Abs(value), "the value is")
 		for i, g := range wholeGradient {
-			if math.Abs(g-gradient[i]) > 1e-10*(1+math.Abs(g)) {
-				t.Errorf("d/d %s is %v, of the same rows %v", all.Names()[i], gradient[i], g)
-			}
+			must.Near(t, g, gradient[i], 1e-10*(1+math.Abs(g)), fmt.Sprintf("d/d %s", all.Names()[i]))
 		}
 		again, _ := nearestProblem(t, "matern32", kernel.LinearMean{Dim: 3}, rows, 6, vecchia)
 		again.Terms = 20
@@ -280,9 +276,7 @@ func TestNearestRanks(t *testing.T) {
 				for i, v := range results {
 					must.Not(t, !slices.Equal(v, results[0]), "rank %d of %d has %v, the first %v", i, size, v, results[0])
 					for j := range v {
-						if math.Abs(v[j]-first[j]) > 1e-10*math.Max(1, math.Abs(first[j])) {
-							t.Errorf("%d ranks: %v, one has %v", size, v[j], first[j])
-						}
+						must.Near(t, v[j], first[j], 1e-10*math.Max(1, math.Abs(first[j])), fmt.Sprintf("%d ranks", size))
 					}
 				}
 			}

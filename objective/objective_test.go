@@ -176,9 +176,7 @@ func compare(t *testing.T, what string, got, want []float64) {
 		largest = math.Max(largest, math.Abs(v))
 	}
 	for i, v := range want {
-		if !(math.Abs(got[i]-v) <= 1e-9*math.Max(math.Abs(v), 1e-3*largest)) {
-			t.Errorf("%s [%d]: got %.16g, want %.16g", what, i, got[i], v)
-		}
+		must.Near(t, got[i], v, 1e-9*math.Max(math.Abs(v), 1e-3*largest), fmt.Sprintf("%s [%d]", what, i))
 	}
 }
 

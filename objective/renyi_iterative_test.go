@@ -1,6 +1,7 @@
 package objective_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -48,9 +49,7 @@ func TestIterativeRenyi(t *testing.T) {
 				return must.Get(p.Evaluate(to, nil))(t)
 			}
 			const h = 1e-4
-			if d := (moved(h) - moved(-h)) / (2 * h); math.Abs(g[i]-d) > 1e-4*largest {
-				t.Errorf("α = %v, d/d %s: %v, by differences %v", alpha, name, g[i], d)
-			}
+			must.Near(t, g[i], (moved(h)-moved(-h))/(2*h), 1e-4*largest, fmt.Sprintf("α = %v, d/d %s", alpha, name))
 		}
 	}
 	must.Refuse((&objective.IterativeRenyi{Kernel: kernel.SE(3, false), Mean: kernel.ZeroMean{}, X: x, Y: y, M: m,

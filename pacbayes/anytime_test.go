@@ -177,9 +177,7 @@ func TestEvidence(t *testing.T) {
 
 // TestShifted: kl(p ‖ B) = ρ at the bound of another source, to which B gives all it can.
 func TestShifted(t *testing.T) {
-	if p := Shifted(0.05, 0.01); math.Abs(p-0.08365) > 5e-6 {
-		t.Errorf("%v", p)
-	}
+	must.Near(t, Shifted(0.05, 0.01), 0.08365, 5e-6)
 	for _, bound := range []float64{1e-6, 0.05, 0.3, 0.9} {
 		for _, rho := range []float64{1e-12, 1e-4, 0.1, 1, 5} {
 			p := Shifted(bound, rho)

@@ -1,6 +1,7 @@
 package pacbayes
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -33,12 +34,8 @@ func TestBoundDerivatives(t *testing.T) {
 				if sqrt, _, _ := PinskerBound.Evaluate(risk, kl, pen, n); value > sqrt {
 					t.Errorf("%s %v above Pinsker's %v", b, value, sqrt)
 				}
-				if fd := (f(risk*(1+h), kl) - f(risk*(1-h), kl)) / (2 * h * risk); math.Abs(fd-dr) > 1e-8*dr {
-					t.Errorf("%s ∂risk %v, difference %v", b, dr, fd)
-				}
-				if fd := (f(risk, kl*(1+h)) - f(risk, kl*(1-h))) / (2 * h * kl); math.Abs(fd-dk) > 1e-7*dk {
-					t.Errorf("%s ∂KL %v, difference %v", b, dk, fd)
-				}
+				must.Near(t, (f(risk*(1+h), kl)-f(risk*(1-h), kl))/(2*h*risk), dr, 1e-8*dr, fmt.Sprintf("%s ∂risk", b))
+				must.Near(t, (f(risk, kl*(1+h))-f(risk, kl*(1-h)))/(2*h*kl), dk, 1e-7*dk, fmt.Sprintf("%s ∂KL", b))
 			}
 		}
 	}
@@ -94,9 +91,7 @@ func TestClopperPearson(t *testing.T) {
 	if got, want := ClopperPearson(1, 2, 0.19), 0.9; math.Abs(got-want) > 1e-15 {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got := ClopperPearson(1, 3, 0.5); math.Abs(got-0.5) > 2e-16 {
-		t.Errorf("got %v, want 1/2", got)
-	}
+	must.Near(t, ClopperPearson(1, 3, 0.5), 0.5, 2e-16)
 	if a, b := ClopperPearson(5, 5, 0.1), ClopperPearson(2, 5, 1); a != 1 || b != 0 {
 		t.Errorf("got %v, %v; want 1, 0", a, b)
 	}
@@ -112,9 +107,7 @@ func TestClopperPearson(t *testing.T) {
 
 func TestMaurerXi(t *testing.T) {
 	for n, want := range map[int]float64{1: 2, 2: 2.5, 3: 2 + 24./27, 4: 2 + 2*27./64 + 0.375} {
-		if got := maurerXi(n); math.Abs(got-want) > 4e-16*want {
-			t.Errorf("ξ(%d) = %v, want %v", n, got, want)
-		}
+		must.Near(t, maurerXi(n), want, 4e-16*want, fmt.Sprintf("ξ(%d) =", n))
 	}
 	for n := 1; n <= 2000; n++ {
 		if xi := maurerXi(n); xi > 2*math.Sqrt(float64(n)) || xi < math.Sqrt(math.Pi*float64(n)/2) {

@@ -300,9 +300,7 @@ func TestLeastBound(t *testing.T) {
 		"pinsker": {of(func(t *Terms) { t.Inequality, t.Loss.Kind = PinskerBound, ClippedSquare }),
 			math.Sqrt(math.Log(100) / 80)},
 	} {
-		if got := c.terms.LeastBound(40); math.Abs(got-c.want) > 1e-9 {
-			t.Errorf("%s: %g, want %g", what, got, c.want)
-		}
+		must.Near(t, c.terms.LeastBound(40), c.want, 1e-9, what)
 	}
 	plain, curve := of(func(t *Terms) {}).LeastBound(40), of(func(t *Terms) { t.Curve = true }).LeastBound(40)
 	must.Not(t, !(curve > plain && curve < 0.25), "curve %g, one width %g", curve, plain)

@@ -57,9 +57,7 @@ func TestBettingBoundDefinition(t *testing.T) {
 			}
 			back := slices.Clone(x)
 			slices.Reverse(back)
-			if c := betting(back, delta); math.Abs(c-b) > 1e-12 {
-				t.Errorf("the bound depends on the rows' order: %v, %v", b, c)
-			}
+			must.Near(t, betting(back, delta), b, 1e-12, "the bound depends on the rows' order")
 		}
 	}
 }

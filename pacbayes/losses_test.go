@@ -1,6 +1,7 @@
 package pacbayes
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -194,9 +195,7 @@ func TestPoint(t *testing.T) {
 		{Loss{Asymmetric, 0.5, 2}, 1, 3, 0, 0}, {Loss{Asymmetric, 0.5, 2}, 1, 0.4, 0, 1},
 		{Loss{ClippedAbsolute, 0, 0}, -4, -3, 4, 0.25}, {Loss{ClippedAbsolute, 0, 0}, 4, -4, 4, 1},
 	} {
-		if got := c.loss.Point(c.y, c.mean, c.scale); math.Abs(got-c.want) > 1e-15 {
-			t.Errorf("%+v: got %v", c, got)
-		}
+		must.Near(t, c.loss.Point(c.y, c.mean, c.scale), c.want, 1e-15, fmt.Sprintf("%+v", c))
 	}
 }
 
@@ -270,9 +269,7 @@ func TestRisk(t *testing.T) {
 			for i := range y {
 				want += l.Point(y[i], mean[i], scale[i]) / float64(n)
 			}
-			if got := pointRiskOf(l, y, mean, scale); math.Abs(got-want) > 1e-13 {
-				t.Errorf("%s n=%d: point risk %v, want %v", l.Kind, n, got, want)
-			}
+			must.Near(t, pointRiskOf(l, y, mean, scale), want, 1e-13, fmt.Sprintf("%s n=%d: point risk", l.Kind, n))
 		}
 	}
 	if r := riskOf(every[0], nil, nil, nil, nil, nil, nil); !math.IsNaN(r) {

@@ -181,10 +181,6 @@ func TestResolutions(t *testing.T) {
 	terms := exampleTerms()
 	plain := terms.Penalty(100)
 	terms.Resolutions = 3
-	if got := terms.Penalty(100) - plain; math.Abs(got-math.Log(3)) > 1e-12 {
-		t.Errorf("three resolutions cost %v nats", got)
-	}
-	if want := KLBound.Penalty(3*math.Log(1201)+math.Log(2), 100, 0.05); math.Abs(plain-want) > 1e-12 {
-		t.Errorf("penalty %v, want %v", plain, want)
-	}
+	must.Near(t, terms.Penalty(100)-plain, math.Log(3), 1e-12, "three resolutions cost")
+	must.Near(t, plain, KLBound.Penalty(3*math.Log(1201)+math.Log(2), 100, 0.05), 1e-12, "penalty")
 }

@@ -1,6 +1,7 @@
 package posterior_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -75,9 +76,7 @@ func TestPriorConforms(t *testing.T) {
 				x.Row(7)[j] -= 2 * h
 				m.At(nil, x, got)
 				x.Row(7)[j] += h
-				if want := 1.5 * (up - got[7]) / (2 * h); math.Abs(dX.At(7, j)-want) > 1e-7 {
-					t.Errorf("∂mean/∂x_%d is %v, want %v", j, dX.At(7, j), want)
-				}
+				must.Near(t, dX.At(7, j), 1.5*(up-got[7])/(2*h), 1e-7, fmt.Sprintf("∂mean/∂x_%d", j))
 			}
 			must.Not(t, dX.At(8, 0) != 0, "another row has a derivative")
 			// Q = P predicts what P does, at no divergence.

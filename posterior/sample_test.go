@@ -3,6 +3,7 @@ package posterior_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -25,9 +26,7 @@ func moments(t *testing.T, what string, draws matrix.Dense, mean []float64, cov 
 	k := float64(draws.Cols)
 	for i, m := range mean {
 		a := draws.Row(i)
-		if got := linalg.Sum(a) / k; !(math.Abs(got-m) <= 5*math.Sqrt(cov(i, i)/k)+1e-7) {
-			t.Errorf("%s: the mean of row %d is %v, want %v", what, i, got, m)
-		}
+		must.Near(t, linalg.Sum(a)/k, m, 5*math.Sqrt(cov(i, i)/k)+1e-7, fmt.Sprintf("%s: the mean of row %d", what, i))
 		for j := range i + 1 {
 			var sum, squares float64
 			for d, b := range draws.Row(j) {

@@ -125,17 +125,13 @@ func TestAdamFirstSteps(t *testing.T) {
 			return nil
 		}))(t)
 	for i := range x {
-		if want := x[i] - 0.1*g1[i]/(math.Abs(g1[i])+1e-6); math.Abs(points[0][i]-want) > 1e-13 {
-			t.Errorf("first step to %v, want %v", points[0][i], want)
-		}
+		must.Near(t, points[0][i], x[i]-0.1*g1[i]/(math.Abs(g1[i])+1e-6), 1e-13, "first step to")
 	}
 	must.Get(l.EvaluateBatch(points[0], g2, all))(t)
 	for i := range x {
 		m := (0.9*0.1*g1[i] + 0.1*g2[i]) / (1 - 0.9*0.9)
 		v := (0.999*0.001*g1[i]*g1[i] + 0.001*g2[i]*g2[i]) / (1 - 0.999*0.999)
-		if want := points[0][i] - 0.05*m/(math.Sqrt(v)+1e-6); math.Abs(points[1][i]-want) > 1e-12 {
-			t.Errorf("second step to %v, want %v", points[1][i], want)
-		}
+		must.Near(t, points[1][i], points[0][i]-0.05*m/(math.Sqrt(v)+1e-6), 1e-12, "second step to")
 	}
 }
 

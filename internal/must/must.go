@@ -3,6 +3,7 @@ package must
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 )
@@ -44,6 +45,13 @@ func End(t testing.TB, wrong bool, format string, args ...any) {
 func Be[T comparable](t testing.TB, got, want T, about ...any) {
 	t.Helper()
 	Not(t, got != want, "%s: %v, want %v", fmt.Sprint(about...), got, want)
+}
+
+// Near wants a number within a tolerance of another.
+func Near(t testing.TB, got, want, tolerance float64, about ...any) {
+	t.Helper()
+	Not(t, !(math.Abs(got-want) <= tolerance), "%s: %.15g, want %.15g within %.3g", fmt.Sprint(about...), got, want,
+		tolerance)
 }
 
 // Fail wants an error with some words.

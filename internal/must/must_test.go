@@ -2,6 +2,7 @@ package must
 
 import (
 	"errors"
+	"math"
 	"os"
 	"runtime"
 	"testing"
@@ -34,6 +35,8 @@ func TestMust(t *testing.T) {
 		"End wrong":    {func(t testing.TB) { End(t, true, "") }, false, true},
 		"Be":           {func(t testing.TB) { Be(t, 1, 1) }, false, false},
 		"Be wrong":     {func(t testing.TB) { Be(t, 1, 2) }, true, false},
+		"Near":         {func(t testing.TB) { Near(t, 1, 1.5, 0.5) }, false, false},
+		"Near wrong":   {func(t testing.TB) { Near(t, math.NaN(), 1, 9) }, true, false},
 		"Fail":         {func(t testing.TB) { Fail(t, some, "such") }, false, false},
 		"Fail wrong":   {func(t testing.TB) { Fail(t, nil, "") }, true, false},
 		"Refuse":       {func(t testing.TB) { Refuse(1, some)(t, "no such") }, false, false},

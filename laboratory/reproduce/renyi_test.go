@@ -23,9 +23,7 @@ func TestSimulatedFunctions(t *testing.T) {
 		{"branin-hoo", []float64{-math.Pi, 12.275}, 0.397887},
 		{"griewank-4", []float64{0, 0, 0, 0}, 0},
 	} {
-		if v := simulated[c.name].f(c.x); math.Abs(v-c.want) > 1e-6 {
-			t.Errorf("%s at %v: %v, want %v", c.name, c.x, v, c.want)
-		}
+		must.Near(t, simulated[c.name].f(c.x), c.want, 1e-6, fmt.Sprintf("%s at %v", c.name, c.x))
 	}
 }
 

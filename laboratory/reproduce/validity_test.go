@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -89,9 +90,7 @@ func TestGroupRisk(t *testing.T) {
 			}
 			zeros := make([]float64, of.points())
 			want := of.risk(loss, dataset.Scaling{TargetScale: 1}, zeros, zeros)
-			if math.Abs(mean-want) > 4*0.5/math.Sqrt(float64(len(losses))) {
-				t.Errorf("%s, %s: %.4f over many groups, %.4f as a sum", d.name, s.name, mean, want)
-			}
+			must.Near(t, mean, want, 4*0.5/math.Sqrt(float64(len(losses))), fmt.Sprintf("%s, %s", d.name, s.name))
 		}
 	}
 }
