@@ -1,6 +1,7 @@
 package iterative
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -86,12 +87,7 @@ const roughDigits = 1e-3
 // It works in cycles: r ← B − A X, conjugate gradients for A e = r, X ← X + e, until the
 // residual at the beginning of a cycle is small enough.
 func (s Solver) Solve(ctx context.Context, b, x matrix.Dense) (*Solution, error) {
-	if s.Tolerance == 0 {
-		s.Tolerance = 1e-6
-	}
-	if s.MaxIterations == 0 {
-		s.MaxIterations = 2000
-	}
+	s.Tolerance, s.MaxIterations = cmp.Or(s.Tolerance, 1e-6), cmp.Or(s.MaxIterations, 2000)
 	n, t := b.Rows, b.Cols
 	u := &cycle{Solver: s, ctx: ctx, b: b, x: x, norms: make([]float64, t), target: make([]float64, t),
 		norm: make([]float64, t),

@@ -123,20 +123,7 @@ func (s *Stationary) pullBundle(theta []float64, x, bar linalg.Bundle, dTheta []
 			radial.BundleMoments(scaled, i, row, lanes.Data)
 		}
 	}
-	if s.ard {
-		for t := range s.dim {
-			dTheta[t] -= variance * radial.Total(lanes.Row(t))
-		}
-		dTheta = dTheta[s.dim:]
-	} else {
-		dTheta[0] -= variance * radial.Total(sums[radial.Lanes:])
-		dTheta = dTheta[1:]
-	}
-	if s.profile == radial.RQ {
-		dTheta[0] += variance * radial.Total(sums[2*radial.Lanes:])
-		dTheta = dTheta[1:]
-	}
-	dTheta[0] += variance * radial.Total(sums[:])
+	s.addSums(variance, lanes.Data, &sums, dTheta)
 	scaled.Release()
 	linalg.Return(lanes, w)
 }

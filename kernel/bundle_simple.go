@@ -7,13 +7,33 @@ import (
 	"github.com/krigo-gp/krigo/internal/radial"
 )
 
-// eachPair calls f for every pair of points j ≤ i, with their coordinates, all sets side by side.
-func eachPair(x linalg.Bundle, f func(i, j int, a, b []float64)) {
+// fillPairs fills dst with σ² times what of makes of every pair of points j ≤ i, all sets side by side.
+func fillPairs(theta []float64, x, dst linalg.Bundle, of func(a, b []float64, dst *[linalg.Abreast]float64)) {
+	v := math.Exp(theta[0])
 	for i := range x.Rows {
 		for j := range i + 1 {
-			f(i, j, x.Row(i), x.Row(j))
+			k := (*[linalg.Abreast]float64)(dst.At(i, j))
+			of(x.Row(i), x.Row(j), k)
+			for l := range k {
+				k[l] *= v
+			}
 		}
 	}
+}
+
+// pullPairs is the pull-back of fillPairs.
+func pullPairs(theta []float64, x, bar linalg.Bundle, dTheta []float64,
+	of func(a, b []float64, dst *[linalg.Abreast]float64)) {
+	var k, sums [linalg.Abreast]float64
+	for i := range x.Rows {
+		for j := range i + 1 {
+			of(x.Row(i), x.Row(j), &k)
+			for l, g := range bar.At(i, j) {
+				sums[l] += g * k[l]
+			}
+		}
+	}
+	dTheta[0] += math.Exp(theta[0]) * radial.Total(sums[:])
 }
 
 // products fills dst with the inner products of two points of each set.
@@ -27,26 +47,10 @@ func products(a, b []float64, dst *[linalg.Abreast]float64) {
 	}
 }
 
-func (Linear) fillBundle(theta []float64, x, dst linalg.Bundle) {
-	v := math.Exp(theta[0])
-	eachPair(x, func(i, j int, a, b []float64) {
-		k := (*[linalg.Abreast]float64)(dst.At(i, j))
-		products(a, b, k)
-		for l := range k {
-			k[l] *= v
-		}
-	})
-}
+func (Linear) fillBundle(theta []float64, x, dst linalg.Bundle) { fillPairs(theta, x, dst, products) }
 
 func (Linear) pullBundle(theta []float64, x, bar linalg.Bundle, dTheta []float64) {
-	var k, sums [linalg.Abreast]float64
-	eachPair(x, func(i, j int, a, b []float64) {
-		products(a, b, &k)
-		for l, g := range bar.At(i, j) {
-			sums[l] += g * k[l]
-		}
-	})
-	dTheta[0] += math.Exp(theta[0]) * radial.Total(sums[:])
+	pullPairs(theta, x, bar, dTheta, products)
 }
 
 // same fills dst with 1 where the condition on two points of a set holds, else 0.
@@ -65,23 +69,9 @@ func (c indicator) same(a, b []float64, dst *[linalg.Abreast]float64) {
 }
 
 func (c indicator) fillBundle(theta []float64, x, dst linalg.Bundle) {
-	v := math.Exp(theta[0])
-	eachPair(x, func(i, j int, a, b []float64) {
-		k := (*[linalg.Abreast]float64)(dst.At(i, j))
-		c.same(a, b, k)
-		for l := range k {
-			k[l] *= v
-		}
-	})
+	fillPairs(theta, x, dst, c.same)
 }
 
 func (c indicator) pullBundle(theta []float64, x, bar linalg.Bundle, dTheta []float64) {
-	var k, sums [linalg.Abreast]float64
-	eachPair(x, func(i, j int, a, b []float64) {
-		c.same(a, b, &k)
-		for l, g := range bar.At(i, j) {
-			sums[l] += g * k[l]
-		}
-	})
-	dTheta[0] += math.Exp(theta[0]) * radial.Total(sums[:])
+	pullPairs(theta, x, bar, dTheta, c.same)
 }

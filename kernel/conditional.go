@@ -26,7 +26,6 @@ type Conditional struct {
 
 var _ Kernel = (*Conditional)(nil)
 
-// Params implements Kernel.
 func (c *Conditional) Params() []Param { return nil }
 
 // Spec implements Kernel: the kernel that was conditioned, and τ.
@@ -63,15 +62,12 @@ func (c *Conditional) second(rows int) matrix.Dense {
 	return linalg.Borrow(rows, c.Support.Rows)
 }
 
-// Cov implements Kernel.
 func (c *Conditional) Cov(theta []float64, a, b, k matrix.Dense) { covOnce(c, theta, a, b, k) }
 
-// Pull implements Kernel.
 func (c *Conditional) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) {
 	pullOnce(c, theta, a, b, bar)
 }
 
-// Diag implements Kernel.
 func (c *Conditional) Diag(_ []float64, a matrix.Dense, k []float64) {
 	c.Kernel.Diag(c.Theta, a, k)
 	u, w := linalg.Borrow(a.Rows, c.Support.Rows).Until(a.Context()), c.second(a.Rows).Until(a.Context())
@@ -87,7 +83,6 @@ func (c *Conditional) Diag(_ []float64, a matrix.Dense, k []float64) {
 	}
 }
 
-// PullDiag implements Kernel.
 func (c *Conditional) PullDiag(_ []float64, a matrix.Dense, bar []float64, to Gradient) {
 	dA := to.Inputs
 	if dA.IsZero() {
@@ -183,10 +178,8 @@ type ConditionalMean struct {
 	Weights []float64
 }
 
-// Params implements Mean.
 func (c *ConditionalMean) Params() []Param { return nil }
 
-// At implements Mean.
 func (c *ConditionalMean) At(_ []float64, x matrix.Dense, m []float64) {
 	c.Mean.At(c.Beta, x, m)
 	k := linalg.Borrow(x.Rows, c.Support.Rows).Until(x.Context())
@@ -197,10 +190,8 @@ func (c *ConditionalMean) At(_ []float64, x matrix.Dense, m []float64) {
 	linalg.Return(k)
 }
 
-// Pull implements Mean.
 func (c *ConditionalMean) Pull([]float64, matrix.Dense, []float64, []float64) {}
 
-// PullInputs implements Mean.
 func (c *ConditionalMean) PullInputs(_ []float64, x matrix.Dense, bar []float64, dX matrix.Dense) {
 	c.Mean.PullInputs(c.Beta, x, bar, dX)
 	k := linalg.Borrow(x.Rows, c.Support.Rows).Until(x.Context())

@@ -16,6 +16,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
@@ -246,10 +247,5 @@ func lengthParams(dim int, ard bool) []Param {
 
 // HasLengthscales says whether ARD makes a difference to the kernel.
 func HasLengthscales(k Kernel) bool {
-	for _, p := range k.Params() {
-		if p.Kind == Lengthscale {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(k.Params(), func(p Param) bool { return p.Kind == Lengthscale })
 }

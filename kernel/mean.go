@@ -22,16 +22,9 @@ type ZeroMean struct{}
 
 var _ Mean = ZeroMean{}
 
-// Params implements Mean.
-func (ZeroMean) Params() []Param { return nil }
-
-// At implements Mean.
-func (ZeroMean) At(_ []float64, _ matrix.Dense, m []float64) { clear(m) }
-
-// Pull implements Mean.
-func (ZeroMean) Pull([]float64, matrix.Dense, []float64, []float64) {}
-
-// PullInputs implements Mean.
+func (ZeroMean) Params() []Param                                             { return nil }
+func (ZeroMean) At(_ []float64, _ matrix.Dense, m []float64)                 { clear(m) }
+func (ZeroMean) Pull([]float64, matrix.Dense, []float64, []float64)          {}
 func (ZeroMean) PullInputs([]float64, matrix.Dense, []float64, matrix.Dense) {}
 
 // LinearMean is m(x) = β_0 + Σ β_i x_i over dim inputs; with dim 0 it is a constant.
@@ -39,7 +32,6 @@ type LinearMean struct{ Dim int }
 
 var _ Mean = LinearMean{}
 
-// Params implements Mean.
 func (l LinearMean) Params() []Param {
 	p := []Param{{Name: "mean_constant", Kind: Constant, Dim: -1}}
 	for i := range l.Dim {
@@ -48,7 +40,6 @@ func (l LinearMean) Params() []Param {
 	return p
 }
 
-// At implements Mean.
 func (l LinearMean) At(beta []float64, x matrix.Dense, m []float64) {
 	for i := range m {
 		m[i] = beta[0]
@@ -58,7 +49,6 @@ func (l LinearMean) At(beta []float64, x matrix.Dense, m []float64) {
 	}
 }
 
-// Pull implements Mean.
 func (l LinearMean) Pull(_ []float64, x matrix.Dense, bar []float64, dBeta []float64) {
 	for i, g := range bar {
 		dBeta[0] += g
@@ -68,7 +58,6 @@ func (l LinearMean) Pull(_ []float64, x matrix.Dense, bar []float64, dBeta []flo
 	}
 }
 
-// PullInputs implements Mean.
 func (l LinearMean) PullInputs(beta []float64, _ matrix.Dense, bar []float64, dX matrix.Dense) {
 	if l.Dim == 0 {
 		return

@@ -1,6 +1,9 @@
 package kernel
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Metric returns what each input is divided by, the inverse of it, so that the prior's correlation of two points
 // falls with their Euclidean distance alone; ok is false where there is no such scaling. Then the rows that are
@@ -31,22 +34,29 @@ func (s *Stationary) Metric(theta []float64) ([]float64, bool) {
 // Metric is that of the function of the same name. Neither correlation nor its absence depends on where two
 // points are, so that parts without parameters of distance don't matter.
 func (c composite) Metric(theta []float64) (inverse []float64, ok bool) {
+	return c.metric(theta, Metric, func(inverse, part []float64) (ok bool) {
+		ok = true
+		for t, v := range part {
+			// The same expression of the same lengthscales gives the same bits.
+			ok = ok && math.Abs(v*inverse[0]-inverse[t]*part[0]) <= 1e-14*math.Abs(v*inverse[0])
+		}
+		return ok
+	})
+}
+
+// metric is that of the parts, joined one by one into the first.
+func (c composite) metric(theta []float64, of func(k Kernel, theta []float64) ([]float64, bool),
+	join func(inverse, part []float64) bool) (inverse []float64, ok bool) {
 	ok = true
 	c.each(theta, nil, func(_ int, k Kernel, th, _ []float64) {
 		if _, indifferent := k.(indicator); indifferent || !ok {
 			return
 		}
 		var part []float64
-		if part, ok = Metric(k, th); !ok {
-			return
-		}
-		if inverse == nil {
-			inverse = part
-			return
-		}
-		for t, v := range part {
-			// The same expression of the same lengthscales gives the same bits.
-			ok = ok && math.Abs(v*inverse[0]-inverse[t]*part[0]) <= 1e-14*math.Abs(v*inverse[0])
+		if part, ok = of(k, th); ok && inverse == nil {
+			inverse = slices.Clone(part)
+		} else if ok {
+			ok = join(inverse, part)
 		}
 	})
 	return inverse, ok && inverse != nil
@@ -61,21 +71,10 @@ func Joint(k Kernel, theta []float64) (inverse []float64, ok bool) {
 	if !composed || !c.product {
 		return Metric(k, theta)
 	}
-	ok = true
-	c.each(theta, nil, func(_ int, k Kernel, th, _ []float64) {
-		if _, indifferent := k.(indicator); indifferent || !ok {
-			return
-		}
-		var part []float64
-		if part, ok = Joint(k, th); !ok {
-			return
-		}
-		if inverse == nil {
-			inverse = make([]float64, len(part))
-		}
+	return c.metric(theta, Joint, func(inverse, part []float64) bool {
 		for t, v := range part {
 			inverse[t] = math.Hypot(inverse[t], v)
 		}
+		return true
 	})
-	return inverse, ok && inverse != nil
 }

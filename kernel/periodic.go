@@ -22,13 +22,11 @@ var _ Kernel = (*Periodic)(nil)
 // NewPeriodic returns the periodic kernel on dim inputs, with one period for all.
 func NewPeriodic(dim int, ard bool) *Periodic { return &Periodic{dim, ard} }
 
-// Params implements Kernel.
 func (p *Periodic) Params() []Param {
 	return append(lengthParams(p.dim, p.ard),
 		Param{Name: "log_period", Kind: Period, Dim: -1}, Param{Name: "log_variance", Kind: Variance, Dim: -1})
 }
 
-// Spec implements Kernel.
 func (p *Periodic) Spec(theta []float64) Spec { return SpecOf("periodic", p.Params(), theta) }
 
 // wave holds the phases of points and their embedding divided by the lengthscales.
@@ -56,12 +54,9 @@ func (p *Periodic) wave(theta []float64, x matrix.Dense, centre []float64) wave 
 	return w
 }
 
-func (w wave) release() { linalg.Return(w.phase, w.embed) }
-
-// Cov implements Kernel.
+func (w wave) release()                                       { linalg.Return(w.phase, w.embed) }
 func (p *Periodic) Cov(theta []float64, a, b, k matrix.Dense) { covOnce(p, theta, a, b, k) }
 
-// Pull implements Kernel.
 func (p *Periodic) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) {
 	pullOnce(p, theta, a, b, bar)
 }
@@ -164,7 +159,6 @@ func (c *periodicColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTh
 	linalg.Return(w, eb, sums)
 }
 
-// Diag implements Kernel.
 func (p *Periodic) Diag(theta []float64, _ matrix.Dense, k []float64) {
 	v := math.Exp(theta[len(theta)-1])
 	for i := range k {
@@ -172,9 +166,7 @@ func (p *Periodic) Diag(theta []float64, _ matrix.Dense, k []float64) {
 	}
 }
 
-// PullDiag implements Kernel.
 func (p *Periodic) PullDiag(theta []float64, _ matrix.Dense, bar []float64, to Gradient) {
-	dTheta := to.Theta
-	n := len(theta)
-	dTheta[n-1] += math.Exp(theta[n-1]) * linalg.Sum(bar)
+	last := len(theta) - 1
+	to.Theta[last] += math.Exp(theta[last]) * linalg.Sum(bar)
 }

@@ -15,18 +15,13 @@ type Linear struct{}
 
 var _ Kernel = Linear{}
 
-// Params implements Kernel.
-func (Linear) Params() []Param { return varianceOnly }
-
-// Spec implements Kernel.
+func (Linear) Params() []Param           { return varianceOnly }
 func (Linear) Spec(theta []float64) Spec { return SpecOf("linear", varianceOnly, theta) }
 
-// Cov implements Kernel.
 func (Linear) Cov(theta []float64, a, b, k matrix.Dense) {
 	linalg.Gemm(false, true, math.Exp(theta[0]), a, b, 0, k)
 }
 
-// Pull implements Kernel.
 func (Linear) Pull(theta []float64, a, b matrix.Dense, of Adjoint) {
 	bar, dTheta, dA := of.K, of.Theta, of.Inputs
 	v := math.Exp(theta[0])
@@ -41,7 +36,6 @@ func (Linear) Pull(theta []float64, a, b matrix.Dense, of Adjoint) {
 	linalg.Return(wb)
 }
 
-// Diag implements Kernel.
 func (Linear) Diag(theta []float64, a matrix.Dense, k []float64) {
 	v := math.Exp(theta[0])
 	for i := range k {
@@ -49,7 +43,6 @@ func (Linear) Diag(theta []float64, a matrix.Dense, k []float64) {
 	}
 }
 
-// PullDiag implements Kernel.
 func (Linear) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
 	dTheta, dA := to.Theta, to.Inputs
 	v := math.Exp(theta[0])
@@ -120,6 +113,5 @@ func (c indicator) Diag(theta []float64, _ matrix.Dense, k []float64) {
 }
 
 func (c indicator) PullDiag(theta []float64, _ matrix.Dense, bar []float64, to Gradient) {
-	dTheta := to.Theta
-	dTheta[0] += math.Exp(theta[0]) * linalg.Sum(bar)
+	to.Theta[0] += math.Exp(theta[0]) * linalg.Sum(bar)
 }

@@ -43,7 +43,6 @@ func RationalQuadratic(dim int, ard bool) *Stationary { return &Stationary{"rq",
 
 func (s *Stationary) hasShape() bool { return s.profile == radial.RQ }
 
-// Params implements Kernel.
 func (s *Stationary) Params() []Param {
 	p := lengthParams(s.dim, s.ard)
 	if s.hasShape() {
@@ -52,7 +51,6 @@ func (s *Stationary) Params() []Param {
 	return append(p, Param{Name: "log_variance", Kind: Variance, Dim: -1})
 }
 
-// Spec implements Kernel.
 func (s *Stationary) Spec(theta []float64) Spec { return SpecOf(s.name, s.Params(), theta) }
 
 // unpack returns the ln l² (one or dim of them), the shape a and σ².
@@ -67,15 +65,12 @@ func (s *Stationary) unpack(theta []float64) (logL2 []float64, shape, variance f
 	return theta[:nl], shape, math.Exp(theta[len(theta)-1])
 }
 
-// Cov implements Kernel.
 func (s *Stationary) Cov(theta []float64, a, b, k matrix.Dense) { covOnce(s, theta, a, b, k) }
 
-// Pull implements Kernel.
 func (s *Stationary) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) {
 	pullOnce(s, theta, a, b, bar)
 }
 
-// Diag implements Kernel.
 func (s *Stationary) Diag(theta []float64, a matrix.Dense, k []float64) {
 	_, _, variance := s.unpack(theta)
 	for i := range k {
@@ -85,15 +80,13 @@ func (s *Stationary) Diag(theta []float64, a matrix.Dense, k []float64) {
 
 // PullDiag implements Kernel: only the variance moves the diagonal.
 func (s *Stationary) PullDiag(theta []float64, _ matrix.Dense, bar []float64, to Gradient) {
-	dTheta := to.Theta
 	_, _, variance := s.unpack(theta)
-	dTheta[len(dTheta)-1] += variance * linalg.Sum(bar)
+	to.Theta[len(theta)-1] += variance * linalg.Sum(bar)
 }
 
 // against is a stationary kernel at fixed θ against fixed points b.
 type against struct {
-	profile         radial.Profile
-	ard             bool
+	*Stationary
 	shape, variance float64
 	points          radial.Points
 	scratch         matrix.Dense
@@ -102,7 +95,7 @@ type against struct {
 
 func (s *Stationary) against(theta []float64, b matrix.Dense) columns {
 	logL2, shape, variance := s.unpack(theta)
-	p := &against{profile: s.profile, ard: s.ard, shape: shape, variance: variance, scratch: linalg.Borrow(2, s.dim)}
+	p := &against{Stationary: s, shape: shape, variance: variance, scratch: linalg.Borrow(2, s.dim)}
 	p.centre, p.inverse = p.scratch.Row(0), p.scratch.Row(1)
 	s.frame(logL2, shape, b, p.centre, p.inverse)
 	p.points = radial.Right(b, p.centre, p.inverse)
@@ -189,19 +182,23 @@ func (p *against) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []fl
 		}
 	})
 	left.Release()
-	if p.ard {
-		for t := range dim {
-			dTheta[t] -= p.variance * radial.Total(lanes.Row(0)[t*radial.Lanes:])
-		}
-		dTheta = dTheta[dim:]
-	} else {
-		dTheta[0] -= p.variance * radial.Total(sums[radial.Lanes:])
-		dTheta = dTheta[1:]
-	}
-	if p.profile == radial.RQ {
-		dTheta[0] += p.variance * radial.Total(sums[2*radial.Lanes:])
-		dTheta = dTheta[1:]
-	}
-	dTheta[0] += p.variance * radial.Total(sums[:])
+	p.addSums(p.variance, lanes.Row(0), &sums, dTheta)
 	linalg.Return(lanes)
+}
+
+// addSums adds to dTheta what a pull-back summed up, second moments by input among it under ARD.
+func (s *Stationary) addSums(variance float64, second []float64, sums *radial.Sums, dTheta []float64) {
+	lengths := 1
+	if s.ard {
+		lengths = s.dim
+		for t := range lengths {
+			dTheta[t] -= variance * radial.Total(second[t*radial.Lanes:])
+		}
+	} else {
+		dTheta[0] -= variance * radial.Total(sums[radial.Lanes:])
+	}
+	if s.hasShape() {
+		dTheta[lengths] += variance * radial.Total(sums[2*radial.Lanes:])
+	}
+	dTheta[len(dTheta)-1] += variance * radial.Total(sums[:])
 }

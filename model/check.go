@@ -20,27 +20,18 @@ import (
 // one altogether, are of its prior rows alone, and that a sparse posterior is the one that training
 // found: any is as certified. Factors are to be made anew before.
 func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
-	if err := m.checkDealt(); err != nil {
-		return err
+	for _, check := range []func(*dataset.Data, dataset.Roles) error{m.checkDealt, m.checkSplit, m.checkTerms,
+		m.checkScaling, m.checkEncoding, m.checkConditioned} {
+		if err := check(d, roles); err != nil {
+			return err
+		}
 	}
-	if err := m.checkSplit(); err != nil {
-		return err
-	}
-	if err := m.checkTerms(); err != nil {
-		return err
-	}
-	if err := m.checkScaling(d, roles); err != nil {
-		return err
-	}
-	if err := m.checkEncoding(d, roles); err != nil {
-		return err
-	}
-	return m.checkConditioned(d, roles)
+	return nil
 }
 
 // checkDealt makes sure that an old model's roles are those that its seed deals. Others are dealt
 // anew whenever they are needed.
-func (m *Model) checkDealt() error {
+func (m *Model) checkDealt(*dataset.Data, dataset.Roles) error {
 	if m.Split != ByPosition {
 		return nil
 	}
@@ -55,7 +46,7 @@ func (m *Model) checkDealt() error {
 }
 
 // checkSplit reports a way of dealing that doesn't go with the terms.
-func (m *Model) checkSplit() error {
+func (m *Model) checkSplit(*dataset.Data, dataset.Roles) error {
 	switch {
 	case (m.Split == ByLast) != m.Terms.Backtest:
 		return errors.New("the certificate's terms and the model disagree about whether the certified rows are the last: " +
@@ -70,7 +61,7 @@ func (m *Model) checkSplit() error {
 }
 
 // checkTerms makes sure that the terms of the certificate are those of the posterior.
-func (m *Model) checkTerms() error {
+func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
 	q, t := m.Posterior, m.Terms
 	prior, _ := q.OfPrior()
 	raw := t.Loss.Below
@@ -99,8 +90,12 @@ func (m *Model) checkTerms() error {
 		return errors.New("the certificate's terms say that nothing was learnt on the certified rows, but the posterior " +
 			"was: no certificate")
 	}
-	if t.Informed && q.Joint() != nil {
-		return m.checkNoGrid()
+	if t.Informed && q.Joint() != nil { // whose parameters lie on no grid
+		if t.Params != 0 {
+			return fmt.Errorf("the certificate's terms pay for %d parameters of a prior that was learnt: no certificate",
+				t.Params)
+		}
+		return nil
 	}
 	params := len(q.Theta) + len(q.Beta)
 	if t.Tied > 0 {
@@ -125,15 +120,6 @@ func (m *Model) checkTerms() error {
 		if at, _, _ := t.Grid.Round(v); at != v {
 			return fmt.Errorf("a parameter of the prior, %v, isn't on the grid %s: no certificate", v, t.Grid)
 		}
-	}
-	return nil
-}
-
-// checkNoGrid makes sure that the terms pay for no parameters, which lie on no grid.
-func (m *Model) checkNoGrid() error {
-	if m.Terms.Params != 0 {
-		return fmt.Errorf("the certificate's terms pay for %d parameters of a prior that was learnt: no certificate",
-			m.Terms.Params)
 	}
 	return nil
 }

@@ -420,15 +420,11 @@ func (h header) read(data []byte, m *Model) (found map[string][]float64, shape m
 			for _, b := range part {
 				m.positional = append(m.positional, dataset.Role(b))
 			}
-		case "rows":
+		case "rows", "groups":
 			want = "uint64"
+			to := map[string]*[]uint64{"rows": &m.Rows, "groups": &m.Named}[a.Name]
 			for i := 0; i+8 <= len(part); i += 8 {
-				m.Rows = append(m.Rows, binary.LittleEndian.Uint64(part[i:]))
-			}
-		case "groups":
-			want = "uint64"
-			for i := 0; i+8 <= len(part); i += 8 {
-				m.Named = append(m.Named, binary.LittleEndian.Uint64(part[i:]))
+				*to = append(*to, binary.LittleEndian.Uint64(part[i:]))
 			}
 		}
 		if a.Type != want {
@@ -529,8 +525,7 @@ func (a arrays) conditioned(h header, d int) (*posterior.Posterior, error) {
 	k := h.Kernel
 	if h.Solver != "" {
 		return nil, fmt.Errorf("the model file's solver is %q, of a posterior whose prior is one: only factored ones have "+
-			"such "+
-			"priors", h.Solver)
+			"such priors", h.Solver)
 	}
 	if k.Name != "posterior" || len(k.Parts) != 1 || !positive(h.Prior.Temper) || k.Variance != h.Prior.Temper ||
 		len(k.Lengthscales) > 0 || k.Shape != 0 || k.Period != 0 {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
@@ -32,19 +33,18 @@ func hashesOf(d *dataset.Data, rows []int) (h hashed, err error) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		if h.rows[a] < h.rows[b] {
-			return -1
-		} else if h.rows[a] > h.rows[b] {
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(h.rows[a], h.rows[b]) })
 	sorted := hashed{make([]uint64, len(order)), make([]uint64, len(order))}
 	for k, i := range order {
 		sorted.rows[k], sorted.groups[k] = h.rows[i], h.groups[i]
 	}
 	return sorted, nil
+}
+
+// among says whether a hash is one of those, which are in ascending order.
+func among(hashes []uint64, h uint64) bool {
+	_, found := slices.BinarySearch(hashes, h)
+	return found
 }
 
 // names are the hashes of the groups, each once.

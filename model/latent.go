@@ -28,10 +28,10 @@ func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err 
 	mean, variance = make([]float64, n), make([]float64, n)
 	most := min(n, blockRows(d))
 	x := linalg.New(most, d)
+	var tell func(done, of int)
 	if of, ok := rows.(interface{ Context() context.Context }); ok {
-		x = x.Until(of.Context())
+		x, tell = x.Until(of.Context()), told(of.Context())
 	}
-	tell := told(rows)
 	for i := 0; i < n; i += most {
 		k := min(most, n-i)
 		block := x.RowRange(0, k)
@@ -39,7 +39,9 @@ func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err 
 			return nil, nil, err
 		}
 		q.Latent(block, mean[i:i+k], variance[i:i+k])
-		tell(i+k, n)
+		if tell != nil {
+			tell(i+k, n)
+		}
 	}
 	return mean, variance, nil
 }

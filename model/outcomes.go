@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 )
@@ -44,7 +43,7 @@ func (m *Model) Outcomes(d *dataset.Data, rows []int) (o Outcomes, err error) {
 		return o, err
 	}
 	for _, h := range o.Hashes {
-		if _, seen := slices.BinarySearch(m.Rows, h); seen {
+		if among(m.Rows, h) {
 			o.Seen++
 		}
 	}

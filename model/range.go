@@ -19,22 +19,32 @@ type Range struct {
 // and, if categories became thousands of inputs, still no more than a few megabytes.
 func blockRows(cols int) int { return max(1<<8, min(1<<14, 1<<20/max(1, cols))) }
 
+// eachRow reads the inputs of rows, a block at a time, and hands them on one by one.
+func eachRow(d *dataset.Data, rows []int, do func(i int, inputs []float64)) error {
+	most := min(len(rows), blockRows(d.Cols))
+	x := make([]float64, most*d.Cols)
+	for first := 0; first < len(rows); first += most {
+		n := min(len(rows)-first, most)
+		if err := d.Read(rows[first:first+n], x[:n*d.Cols], nil); err != nil {
+			return err
+		}
+		for i := range n {
+			do(first+i, x[i*d.Cols:(i+1)*d.Cols])
+		}
+	}
+	return nil
+}
+
 // RangeOf returns the range of the inputs of all rows but the test rows, of all ranks.
 func RangeOf(d *dataset.Data, roles dataset.Roles) (r Range, err error) {
 	low, high := slices.Repeat([]float64{math.Inf(1)}, d.Cols), slices.Repeat([]float64{math.Inf(-1)}, d.Cols)
 	rows := slices.DeleteFunc(d.All(), func(i int) bool { return roles.Of[i] == dataset.Test })
-	most := min(len(rows), blockRows(d.Cols))
-	x := make([]float64, most*d.Cols)
-	for len(rows) > 0 {
-		n := min(len(rows), most)
-		if err := d.Read(rows[:n], x[:n*d.Cols], nil); err != nil {
-			return r, err
-		}
-		for i, v := range x[:n*d.Cols] {
-			j := i % d.Cols
+	if err := eachRow(d, rows, func(_ int, row []float64) {
+		for j, v := range row {
 			low[j], high[j] = min(low[j], v), max(high[j], v)
 		}
-		rows = rows[n:]
+	}); err != nil {
+		return r, err
 	}
 	of, err := ranks.All(d.Ranks(), slices.Concat(low, high)...)
 	for _, ends := range of {
@@ -62,16 +72,5 @@ func (r Range) count(d *dataset.Data) ([]int, error) {
 	if r.Min == nil {
 		return counts, nil
 	}
-	most := min(len(rows), blockRows(d.Cols))
-	x := make([]float64, most*d.Cols)
-	for first := 0; first < len(rows); first += most {
-		n := min(len(rows)-first, most)
-		if err := d.Read(rows[first:first+n], x[:n*d.Cols], nil); err != nil {
-			return nil, err
-		}
-		for i := range n {
-			counts[first+i] = r.outside(x[i*d.Cols : (i+1)*d.Cols])
-		}
-	}
-	return counts, nil
+	return counts, eachRow(d, rows, func(i int, row []float64) { counts[i] = r.outside(row) })
 }

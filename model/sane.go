@@ -16,25 +16,13 @@ import (
 // sane reports what no model has, as of a forged file: what predicts from it, or prints it, needn't ask again.
 // What the data tell is Verify's.
 func (m *Model) sane() error {
-	if err := m.saneNames(); err != nil {
-		return err
+	for _, check := range []func() error{m.saneNames, m.saneWords, m.saneNumbers, m.saneCurves, m.saneTerms,
+		m.saneCertificate, m.saneBounds} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
-	if err := m.saneWords(); err != nil {
-		return err
-	}
-	if err := m.saneNumbers(); err != nil {
-		return err
-	}
-	if err := m.saneCurves(); err != nil {
-		return err
-	}
-	if err := m.saneTerms(); err != nil {
-		return fmt.Errorf("the model file's terms of the certificate: %w", err)
-	}
-	if err := m.saneCertificate(); err != nil {
-		return err
-	}
-	return m.saneBounds()
+	return nil
 }
 
 // saneCurves reports training curves that can't be drawn.
@@ -121,7 +109,12 @@ func (m *Model) saneNumbers() error {
 
 // saneTerms refuses, besides terms that no certificate has, those that say what they don't need to: two
 // ways of saying the same are one too many.
-func (m *Model) saneTerms() error {
+func (m *Model) saneTerms() (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("the model file's terms of the certificate: %w", err)
+		}
+	}()
 	t := m.Terms
 	if err := t.Check(); err != nil {
 		return err

@@ -1,17 +1,13 @@
 package model
 
-import (
-	"slices"
-
-	"github.com/krigo-gp/krigo/dataset"
-)
+import "github.com/krigo-gp/krigo/dataset"
 
 // Seen returns the rows of d that equal a row the model was made from.
 func (m *Model) Seen(d *dataset.Data) ([]int, error) {
 	hashes, _, err := d.RowHashes(d.All())
 	var seen []int
 	for i, h := range hashes {
-		if _, found := slices.BinarySearch(m.Rows, h); found {
+		if among(m.Rows, h) {
 			seen = append(seen, i)
 		}
 	}
@@ -32,12 +28,8 @@ func (m *Model) Copies(d *dataset.Data, rows []int) (c Copies, err error) {
 	if err != nil {
 		return c, err
 	}
-	known := func(hashes []uint64, h uint64) bool {
-		_, found := slices.BinarySearch(hashes, h)
-		return found
-	}
 	for i, again := range h.repeated() {
-		seen := known(m.Rows, h.rows[i])
+		seen := among(m.Rows, h.rows[i])
 		if seen {
 			c.Seen++
 		}
@@ -46,7 +38,7 @@ func (m *Model) Copies(d *dataset.Data, rows []int) (c Copies, err error) {
 		}
 	}
 	for _, name := range h.names() {
-		if known(m.Named, name) {
+		if among(m.Named, name) {
 			c.Groups++
 		}
 	}

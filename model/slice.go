@@ -174,18 +174,6 @@ func (m *Model) byCategory(c dataset.Column, d *dataset.Data, certified []int) (
 
 // column reads an input of rows, in its own units.
 func column(d *dataset.Data, rows []int, input int) ([]float64, error) {
-	values := make([]float64, 0, len(rows))
-	most := min(len(rows), blockRows(d.Cols))
-	x := make([]float64, most*d.Cols)
-	for len(rows) > 0 {
-		n := min(len(rows), most)
-		if err := d.Read(rows[:n], x[:n*d.Cols], nil); err != nil {
-			return nil, err
-		}
-		for i := range n {
-			values = append(values, x[i*d.Cols+input])
-		}
-		rows = rows[n:]
-	}
-	return values, nil
+	values := make([]float64, len(rows))
+	return values, eachRow(d, rows, func(i int, row []float64) { values[i] = row[input] })
 }

@@ -10,12 +10,11 @@ func Telling(ctx context.Context, tell func(done, of int)) context.Context {
 	return context.WithValue(ctx, tellingKey{}, tell)
 }
 
-// told returns what is to be told of rows, which does nothing where nobody asks.
-func told(rows any) func(done, of int) {
-	if of, ok := rows.(interface{ Context() context.Context }); ok && of.Context() != nil {
-		if tell, ok := of.Context().Value(tellingKey{}).(func(done, of int)); ok {
-			return tell
-		}
+// told returns what is to be told of rows; nil where nobody asks.
+func told(ctx context.Context) func(done, of int) {
+	if ctx == nil {
+		return nil
 	}
-	return func(int, int) {}
+	tell, _ := ctx.Value(tellingKey{}).(func(done, of int))
+	return tell
 }

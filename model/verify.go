@@ -19,6 +19,10 @@ type Verified struct {
 	Findings finding.List
 }
 
+// sameFigure is how closely another kind of processor computes what stands beside a certificate, of which
+// it computes that as closely.
+const sameFigure = 1e-6
+
 // Verify computes everything that the model states anew from its parameters and the data it was
 // made from: the certificate, and what stands beside it. It fails where that can't be done, as of
 // other data, and where the model isn't what the certificate's terms say.
@@ -50,7 +54,7 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 func (m *Model) verifyNoise(d *dataset.Data, roles dataset.Roles) (string, error) {
 	noise, err := m.EstimateNoise(d, roles)
 	// The likelihood is flat about its maximum.
-	if err == nil && !near(noise, m.ObservationNoise, sameFigure) {
+	if err == nil && !(math.Abs(noise-m.ObservationNoise) <= sameFigure*math.Max(noise, m.ObservationNoise)) {
 		return fmt.Sprintf("observation noise is %.9g, not %.9g", noise, m.ObservationNoise), nil
 	}
 	return "", err

@@ -155,8 +155,7 @@ func (w *Whole) of(k []float64, mean, own float64) further {
 	const u = 0x1p-53
 	n, s := float64(len(k)), w.q.Noise
 	at := further{b: slices.Clone(k), mean: mean}
-	linalg.Trsv(false, w.c.Chol, at.b)
-	linalg.Trsv(true, w.c.Chol, at.b)
+	linalg.CholeskySolve(w.c.Chol, at.b)
 	at.v = math.Max(own+s-linalg.Dot(k, at.b), s)
 	sizeK, sizeB, kErr := norm(k), norm(at.b), w.filling*math.Sqrt(own*w.trace)
 	at.bErr = w.solving*sizeB + kErr

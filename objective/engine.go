@@ -1,8 +1,6 @@
 package objective
 
 import (
-	"fmt"
-
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -145,12 +143,10 @@ func (e *sparseEngine) statistics() error {
 	e.lb.CopyFrom(e.a)
 	e.lb.AddDiagonal(1)
 	if err := linalg.Cholesky(e.lb); err != nil {
-		return fmt.Errorf("the matrix I + V D⁻¹Vᵀ can't be factored at noise variance %.3g (%w): raise the noise variance",
-			e.noise, err)
+		return unfactored("matrix I + V D⁻¹Vᵀ", e.noise, err)
 	}
 	copy(e.mu, e.b)
-	linalg.Trsv(false, e.lb, e.mu)
-	linalg.Trsv(true, e.lb, e.mu)
+	linalg.CholeskySolve(e.lb, e.mu)
 	return nil
 }
 

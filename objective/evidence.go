@@ -17,7 +17,6 @@ type Evidence struct{ w []float64 }
 
 var _ Exact = (*Evidence)(nil)
 
-// Evaluate implements Exact.
 func (e *Evidence) Evaluate(prior Moments, y []float64, noise float64, adj *Adjoints) (float64, error) {
 	k, mean := prior.K, prior.Mean
 	n := len(y)

@@ -55,10 +55,14 @@ func (f *inducingFactor) pullZZ(g matrix.Dense, dTheta []float64, dZ matrix.Dens
 			g.Set(j, i, v)
 		}
 	}
-	zBar := matrix.New(f.m, f.z.Cols)
-	kernel.At(f.kernel, f.theta).Pull(f.z, f.z, kernel.Adjoint{K: g,
-		Gradient: kernel.Gradient{Theta: dTheta, Inputs: zBar}})
-	for i := range f.m {
+	pullSelf(kernel.At(f.kernel, f.theta), f.z, g, dTheta, dZ)
+}
+
+// pullSelf pulls a symmetric adjoint of K_ZZ back to θ and to Z, which moves both points of a pair.
+func pullSelf(at kernel.Bound, z, bar matrix.Dense, dTheta []float64, dZ matrix.Dense) {
+	zBar := matrix.New(z.Rows, z.Cols)
+	at.Pull(z, z, kernel.Adjoint{K: bar, Gradient: kernel.Gradient{Theta: dTheta, Inputs: zBar}})
+	for i := range z.Rows {
 		linalg.Axpy(2, zBar.Row(i), dZ.Row(i))
 	}
 }

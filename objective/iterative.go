@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -71,19 +72,12 @@ func (e *IterativeEvidence) split(x []float64) (c iterative.Covariance, beta []f
 
 // Anchor takes the preconditioner at x, and draws the probes from it.
 func (e *IterativeEvidence) Anchor(x []float64) error {
-	probes, rank := e.Probes, e.Rank
-	if probes == 0 {
-		probes = DefaultProbes
-	}
-	if rank == 0 {
-		rank = iterative.Rank(e.X.Rows)
-	}
 	c, _ := e.split(slices.Clone(x))
-	p, err := iterative.PivotedCholesky(c, rank)
+	p, err := iterative.PivotedCholesky(c, cmp.Or(e.Rank, iterative.Rank(e.X.Rows)))
 	if err != nil {
 		return fmt.Errorf("the preconditioner can't be factored with noise variance %.3g: %w", c.Noise, err)
 	}
-	e.preconditioner, e.probes = p, p.Probes(probes, rand.New(rand.NewPCG(e.Seed, 0x70726f626573)))
+	e.preconditioner, e.probes = p, p.Probes(cmp.Or(e.Probes, DefaultProbes), rand.New(rand.NewPCG(e.Seed, 0x70726f626573)))
 	return nil
 }
 
@@ -103,14 +97,7 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 			return math.NaN(), err
 		}
 	}
-	ctx, tolerance := e.Context, e.Tolerance
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	if tolerance == 0 {
-		tolerance = 1e-4
-	}
-	ctx, fail := context.WithCancelCause(ctx)
+	ctx, fail := context.WithCancelCause(cmp.Or(e.Context, context.Background()))
 	defer fail(nil)
 	r := over(e.Ranks)
 	n, probes := e.X.Rows, e.probes.Cols
@@ -123,7 +110,7 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 		b.Set(i, 0, residual[i])
 		copy(b.Row(i)[1:], e.probes.Row(i))
 	}
-	s := iterative.Solver{Times: c.Shared(r, fail), Preconditioner: e.preconditioner, Tolerance: tolerance,
+	s := iterative.Solver{Times: c.Shared(r, fail), Preconditioner: e.preconditioner, Tolerance: cmp.Or(e.Tolerance, 1e-4),
 		MaxIterations: maxIterations, Probes: probes, Progress: e.Progress}
 	solution, err := s.Solve(ctx, b, solved)
 	if ctx.Err() != nil {
@@ -140,12 +127,8 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 		quad += w[i] * (residual[i] + solution.Residuals.At(i, 0))
 	}
 	value := 0.5 * (float64(n)*math.Log(2*math.Pi) + q.Value + quad)
-	if !linalg.Finite([]float64{value}) {
-		return value, fmt.Errorf("the evidence is %v at noise variance %.3g: look for extreme values in the data", value,
-			c.Noise)
-	}
-	if gradient == nil {
-		return value, nil
+	if err := finite(value, nil, c.Noise); err != nil || gradient == nil {
+		return value, err
 	}
 	// C̄ = ½(H Hᵀ − wwᵀ), m̄ = −w.
 	h, weights := matrix.New(n, q.Adjoint.Cols+1), slices.Repeat([]float64{0.5}, q.Adjoint.Cols+1)
@@ -170,11 +153,7 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 	if e.GradientErrors != nil {
 		e.gradientErrors(c, solution.Lanczos)
 	}
-	if !linalg.Finite(gradient) {
-		return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data",
-			c.Noise)
-	}
-	return value, nil
+	return value, finite(value, gradient, c.Noise)
 }
 
 // gradientErrors fills GradientErrors: each probe by itself estimates ½ tr C⁻¹∂C.

@@ -53,18 +53,15 @@ func NoiseOf(name string) (Likelihood, error) {
 		name)
 }
 
-// LogPredictive implements Likelihood.
 func (GaussianNoise) LogPredictive(y, mean, variance, s float64) float64 {
 	noisy, d := variance+s, y-mean
 	return -(0.5 * (math.Log(2*math.Pi*noisy) + d*d/noisy))
 }
 
-// Spread implements Likelihood.
 func (GaussianNoise) Spread(_, variance, s float64) (Spread, error) {
 	return Spread{variance + s, -Normal975, Normal975}, nil
 }
 
-// NormalScore implements Likelihood.
 func (GaussianNoise) NormalScore(y, mean, variance, s float64) (float64, error) {
 	return (y - mean) / math.Sqrt(variance+s), nil
 }
@@ -198,7 +195,6 @@ func (l Noise) Spread(mean, variance, s float64) (Spread, error) {
 	return Spread{v, unit * math.Sinh(p.quantile(0.025)), unit * math.Sinh(p.quantile(0.975))}, nil
 }
 
-// NormalScore implements Likelihood.
 func (l Noise) NormalScore(y, mean, variance, s float64) (float64, error) {
 	p, err := l.predictive(mean, variance, s)
 	return -math.Sqrt2 * math.Erfcinv(2*min(p.below(math.Asinh((y-mean)/p.unit)), 1)), err

@@ -2,7 +2,6 @@ package objective
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -164,14 +163,7 @@ func (p *NearestProblem) evaluate(x, gradient []float64, terms []int, weight flo
 		}
 		value = v[0]
 	}
-	s := math.Exp(x[len(x)-1])
-	switch {
-	case math.IsNaN(value) || math.IsInf(value, 0):
-		return value, fmt.Errorf("the objective isn't finite at noise variance %.3g: look for extreme values in the data", s)
-	case !linalg.Finite(gradient):
-		return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data", s)
-	}
-	return value, nil
+	return value, finite(value, gradient, math.Exp(x[len(x)-1]))
 }
 
 // nearestTask is the number of terms that a task takes: few, so that a batch has work for many cores. Sums over terms

@@ -17,7 +17,6 @@ var _ pacbayes.Expectation = Noise(nil)
 // leastVariance keeps derivatives by a variance finite where f is known.
 const leastVariance = 1e-30
 
-// Expect implements pacbayes.Expectation.
 func (l Noise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (
 	value, dNoise float64, err error) {
 	g, h := d.Mean, d.Variance

@@ -96,21 +96,14 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	if err != nil {
 		return math.NaN(), err
 	}
-	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return value, fmt.Errorf("the objective isn't finite at noise variance %.3g: look for extreme values in the data",
-			noise)
+	if err := finite(value, nil, noise); err != nil || gradient == nil {
+		return value, err
 	}
-	if gradient != nil {
-		clear(gradient)
-		dTheta, dBeta, _ := p.Split(gradient)
-		linalg.MirrorLower(adj.K)
-		kernel.At(p.Kernel, theta).PullSymmetric(p.X, adj.K, dTheta)
-		p.Mean.Pull(beta, p.X, adj.Mean, dBeta)
-		gradient[len(gradient)-1] = noise * adj.Noise
-		if !linalg.Finite(gradient) {
-			return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data",
-				noise)
-		}
-	}
-	return value, nil
+	clear(gradient)
+	dTheta, dBeta, _ := p.Split(gradient)
+	linalg.MirrorLower(adj.K)
+	kernel.At(p.Kernel, theta).PullSymmetric(p.X, adj.K, dTheta)
+	p.Mean.Pull(beta, p.X, adj.Mean, dBeta)
+	gradient[len(gradient)-1] = noise * adj.Noise
+	return value, finite(value, gradient, noise)
 }

@@ -23,7 +23,6 @@ type PAC struct {
 
 var _ Exact = (*PAC)(nil)
 
-// Evaluate implements Exact.
 func (p *PAC) Evaluate(prior Moments, y []float64, noise float64, adj *Adjoints) (float64, error) {
 	k, mean := prior.K, prior.Mean
 	n := len(y)

@@ -15,11 +15,9 @@ type LogDensity struct{}
 
 var _ pacbayes.Expectation = LogDensity{}
 
-// Expect implements pacbayes.Expectation.
 func (LogDensity) Expect(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivatives) (
 	value, dNoise float64, err error) {
-	g, h := d.Mean, d.Variance
-	return predictive(at, noise, weight, g, h, func(d, v float64) (e, dMean, dVar float64) {
+	return predictive(at, noise, weight, d, func(d, v float64) (e, dMean, dVar float64) {
 		return (math.Log(2*math.Pi*v) + d*d/v) / 2, -d / v, (1 - d*d/v) / (2 * v)
 	})
 }
@@ -29,11 +27,9 @@ type SquaredError struct{}
 
 var _ pacbayes.Expectation = SquaredError{}
 
-// Expect implements pacbayes.Expectation.
 func (SquaredError) Expect(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivatives) (
 	value, dNoise float64, err error) {
-	g, h := d.Mean, d.Variance
-	return predictive(at, noise, weight, g, h, func(d, _ float64) (e, dMean, dVar float64) { return d * d, -2 * d, 0 })
+	return predictive(at, noise, weight, d, func(d, _ float64) (e, dMean, dVar float64) { return d * d, -2 * d, 0 })
 }
 
 // CRPS is the continuous ranked probability score of N(m, v+s), ∫ (F(t) − 1{t ≥ y})² dt (Gneiting and Raftery 2007,
@@ -46,11 +42,9 @@ type CRPS struct{}
 
 var _ pacbayes.Expectation = CRPS{}
 
-// Expect implements pacbayes.Expectation.
 func (CRPS) Expect(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivatives) (
 	value, dNoise float64, err error) {
-	g, h := d.Mean, d.Variance
-	return predictive(at, noise, weight, g, h, func(d, v float64) (e, dMean, dVar float64) {
+	return predictive(at, noise, weight, d, func(d, v float64) (e, dMean, dVar float64) {
 		sigma := math.Sqrt(v)
 		z := d / sigma
 		inside := math.Erf(z / math.Sqrt2) // 2Φ(z) − 1
@@ -60,9 +54,9 @@ func (CRPS) Expect(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivat
 }
 
 // predictive is Expect for a function of the difference y − m and the variance of the prediction.
-func predictive(at pacbayes.Sample, noise, weight float64, g, h []float64,
+func predictive(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivatives,
 	of func(d, v float64) (e, dMean, dVar float64)) (value, dNoise float64, err error) {
-	return at.SumRows(weight, g, h, func(i int) (e, dMean, dVar, dNoise float64) {
+	return at.SumRows(weight, d.Mean, d.Variance, func(i int) (e, dMean, dVar, dNoise float64) {
 		e, dMean, dVar = of(at.Y[i]-at.Mean[i], at.Variance[i]+noise)
 		return e, dMean, dVar, dVar
 	})

@@ -72,7 +72,6 @@ type renyiWork struct {
 	v, p       matrix.Dense // n×M: L⁻¹ and K_ZZ⁻¹ times K_ZX, transposed
 	u          matrix.Dense // M×n: K̄_ZX
 	l, zz      matrix.Dense // M×M: chol(K_ZZ + jitter I), K̄_ZZ
-	zBar       matrix.Dense // M×d
 }
 
 // room returns workspaces for n rows, parts of those there are if these are large enough.
@@ -90,7 +89,7 @@ func (p *RenyiProblem) room(n int) *renyiWork {
 		like := e.x.Like
 		e.q, e.d = like(n, n), like(n, n)
 		e.v, e.p, e.u = like(n, m), like(n, m), like(m, n)
-		e.l, e.zz, e.zBar = like(m, m), like(m, m), like(m, d)
+		e.l, e.zz = like(m, m), like(m, m)
 	}
 	part := *e
 	part.x = e.x.RowRange(0, n)
@@ -300,21 +299,15 @@ func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64, weight floa
 		return math.NaN(), err
 	}
 	value *= weight
-	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return value, fmt.Errorf("the objective isn't finite at noise variance %.3g: look for extreme values in the data", s)
-	}
-	if gradient == nil {
-		return value, nil
+	if err := finite(value, nil, s); err != nil || gradient == nil {
+		return value, err
 	}
 	clear(gradient)
 	if err := p.backward(e, theta, beta, z, s, alpha, gradient); err != nil {
 		return value, err
 	}
 	linalg.Scale(weight, gradient)
-	if !linalg.Finite(gradient) {
-		return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data", s)
-	}
-	return value, nil
+	return value, finite(value, gradient, s)
 }
 
 // parts fills k with K_XX, or for α ≠ 0 with R, and q with Q; w with r.
@@ -353,6 +346,12 @@ func eachRow(n int, f func(i int)) {
 	})
 }
 
+// What can't be factored: A and Ξ.
+const (
+	ofA  = "matrix I + (1−α)/σ_n² (K − Q)"
+	ofXi = "matrix σ_n² I + (1−α)K + αQ"
+)
+
 // forward returns −L_α; it leaves R (K_XX for α = 0) in k, chol(Ξ) in c, and w.
 func (p *RenyiProblem) forward(e *renyiWork, theta, beta []float64, z matrix.Dense, s, alpha float64) (float64, error) {
 	if err := p.parts(e, theta, beta, z, alpha); err != nil {
@@ -363,8 +362,7 @@ func (p *RenyiProblem) forward(e *renyiWork, theta, beta []float64, z matrix.Den
 	if alpha != 0 {
 		logDet, err := factorShifted(e.k, t/s, e.c, e.sums)
 		if err != nil {
-			return 0, fmt.Errorf("the matrix I + (1−α)/σ_n² (K − Q) can't be factored at noise variance %.3g (%w): raise the "+
-				"noise variance", s, err)
+			return 0, unfactored(ofA, s, err)
 		}
 		penalty = alpha / (2 * s) * logDet
 		if t > 0 {
@@ -376,8 +374,7 @@ func (p *RenyiProblem) forward(e *renyiWork, theta, beta []float64, z matrix.Den
 		e.c.AddDiagonal(s)
 	}
 	if err := linalg.Cholesky(e.c); err != nil {
-		return 0, fmt.Errorf("the matrix σ_n² I + (1−α)K + αQ can't be factored at noise variance %.3g (%w): raise the "+
-			"noise variance", s, err)
+		return 0, unfactored(ofXi, s, err)
 	}
 	linalg.Trsv(false, e.c, e.w)
 	quad := linalg.Dot(e.w, e.w)
@@ -467,12 +464,7 @@ func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.De
 		linalg.GemmLower(false, false, -0.5, e.u, e.p, 0, e.zz)
 		linalg.MirrorLower(e.zz)
 		kernel.At(p.Kernel, theta).Pull(z, e.x, kernel.Adjoint{K: e.u, Gradient: kernel.Gradient{Theta: dTheta, Inputs: dZ}})
-		e.zBar.Zero()
-		kernel.At(p.Kernel, theta).Pull(z, z, kernel.Adjoint{K: e.zz,
-			Gradient: kernel.Gradient{Theta: dTheta, Inputs: e.zBar}})
-		for i := range p.M {
-			linalg.Axpy(2, e.zBar.Row(i), dZ.Row(i))
-		}
+		pullSelf(kernel.At(p.Kernel, theta), z, e.zz, dTheta, dZ)
 	}
 	linalg.MirrorLower(kBar)
 	kernel.At(p.Kernel, theta).PullSymmetric(e.x, kBar, dTheta)
@@ -541,8 +533,7 @@ func (e *renyiWork) optimal(alpha, s float64) (whitened, error) {
 	q := whitened{make([]float64, m), e.v.Like(m, m)}
 	h, r := e.p, e.sums // A⁻½V, A⁻½r
 	if _, err := factorShifted(e.k, (1-alpha)/s, e.c, e.sums); err != nil {
-		return q, fmt.Errorf("the matrix I + (1−α)/σ_n² (K − Q) can't be factored at noise variance %.3g (%w): raise the "+
-			"noise variance", s, err)
+		return q, unfactored(ofA, s, err)
 	}
 	h.CopyFrom(e.v)
 	copy(r, e.w)
@@ -553,11 +544,9 @@ func (e *renyiWork) optimal(alpha, s float64) (whitened, error) {
 	linalg.SyrkLower(true, 1/s, h, 0, q.cholB)
 	q.cholB.AddDiagonal(1)
 	if err := linalg.Cholesky(q.cholB); err != nil {
-		return q, fmt.Errorf("the matrix I + V S⁻¹Vᵀ can't be factored at noise variance %.3g (%w): raise the noise variance",
-			s, err)
+		return q, unfactored("matrix I + V S⁻¹Vᵀ", s, err)
 	}
 	linalg.Gemv(true, 1/s, h, r, 0, q.mu)
-	linalg.Trsv(false, q.cholB, q.mu)
-	linalg.Trsv(true, q.cholB, q.mu)
+	linalg.CholeskySolve(q.cholB, q.mu)
 	return q, nil
 }

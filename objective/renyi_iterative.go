@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -72,10 +73,7 @@ func (p *IterativeRenyi) covariance(theta []float64, noise float64) iterative.Co
 func (p *IterativeRenyi) Anchor(x []float64) error {
 	theta, _, logNoise, z := p.like().Split(slices.Clone(x))
 	c := p.covariance(theta, math.Exp(logNoise))
-	probes := p.Probes
-	if probes == 0 {
-		probes = DefaultProbes
-	}
+	probes := cmp.Or(p.Probes, DefaultProbes)
 	var err error
 	if p.xi, err = iterative.Nystrom(c, z); err != nil { // inducing inputs that coincide
 		p.xi, err = iterative.PivotedCholesky(c, iterative.Rank(p.X.Rows))
@@ -148,31 +146,19 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 		value += alpha / (2 * t) * (sq.Value - float64(n)*logNoise)
 		p.StandardError = math.Hypot(p.StandardError, alpha/(2*t)*sq.StandardError)
 	}
-	if !linalg.Finite([]float64{value}) {
-		return value, fmt.Errorf("the objective isn't finite at noise variance %.3g: look for extreme values in the data", s)
-	}
-	if gradient == nil {
-		return value, nil
+	if err := finite(value, nil, s); err != nil || gradient == nil {
+		return value, err
 	}
 	clear(gradient)
 	p.pull(gradient, theta, beta, z, l, v, xi.Adjoint, sq.Adjoint, w, s)
-	if !linalg.Finite(gradient) {
-		return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data", s)
-	}
-	return value, nil
+	return value, finite(value, gradient, s)
 }
 
 // quadrature solves for r, if there is one, and the probes, and returns the log-determinant with
 // the solution.
 func (p *IterativeRenyi) quadrature(times func(v, out matrix.Dense), pre *iterative.Preconditioner, probes matrix.Dense,
 	r []float64, adjoint bool) (q iterative.Quadrature, solved, residuals matrix.Dense, err error) {
-	ctx, tolerance, own := p.Context, p.Tolerance, 0
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	if tolerance == 0 {
-		tolerance = 1e-4
-	}
+	own := 0
 	if r != nil {
 		own = 1
 	}
@@ -184,9 +170,9 @@ func (p *IterativeRenyi) quadrature(times func(v, out matrix.Dense), pre *iterat
 		}
 	}
 	solved = matrix.New(b.Rows, b.Cols)
-	solver := iterative.Solver{Times: times, Preconditioner: pre, Tolerance: tolerance, MaxIterations: maxIterations,
+	solver := iterative.Solver{Times: times, Preconditioner: pre, Tolerance: cmp.Or(p.Tolerance, 1e-4), MaxIterations: maxIterations,
 		Probes: probes.Cols, Progress: p.Progress}
-	solution, err := solver.Solve(ctx, b, solved)
+	solution, err := solver.Solve(cmp.Or(p.Context, context.Background()), b, solved)
 	if err != nil {
 		return q, solved, residuals, err
 	}
@@ -241,11 +227,7 @@ func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j mat
 	}
 	linalg.GemmLower(false, true, -1, weighted, low, 0, zz)
 	linalg.MirrorLower(zz)
-	zBar := matrix.New(p.M, z.Cols)
-	kernel.At(p.Kernel, theta).Pull(z, z, kernel.Adjoint{K: zz, Gradient: kernel.Gradient{Theta: dTheta, Inputs: zBar}})
-	for i := range p.M {
-		linalg.Axpy(2, zBar.Row(i), dZ.Row(i))
-	}
+	pullSelf(kernel.At(p.Kernel, theta), z, zz, dTheta, dZ)
 	for i := 0; i < n; i += blockRows {
 		k := min(blockRows, n-i)
 		bar := matrix.New(p.M, k)

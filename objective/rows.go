@@ -54,10 +54,8 @@ type Memory struct {
 	Y []float64
 }
 
-// Dims implements Rows.
 func (m Memory) Dims() (rows, cols int) { return m.X.Rows, m.X.Cols }
 
-// Block implements Rows.
 func (m Memory) Block(first, n int, x, y []float64) error {
 	for i := range n {
 		copy(x[i*m.X.Cols:], m.X.Row(first+i))
@@ -66,7 +64,6 @@ func (m Memory) Block(first, n int, x, y []float64) error {
 	return nil
 }
 
-// Pick implements Rows.
 func (m Memory) Pick(rows []int, x, y []float64) error {
 	for i, row := range rows {
 		copy(x[i*m.X.Cols:], m.X.Row(row))

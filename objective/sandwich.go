@@ -1,8 +1,8 @@
 package objective
 
 import (
-	"fmt"
 	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/internal/divergence"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -99,12 +99,7 @@ func (e *renyiWork) residual() (trace, norm float64) {
 		square += e.k.At(i, i) * e.k.At(i, i)
 		sums[i] += e.k.At(i, i)
 	}
-	norm = math.Sqrt(square)
-	var row float64
-	for _, v := range sums {
-		row = max(row, v)
-	}
-	return trace, min(norm, row, trace)
+	return trace, min(math.Sqrt(square), slices.Max(sums), trace)
 }
 
 // upper is L_upper ≥ ln p(y) (Eq. 7 of "Optimize to Generalize in Gaussian Processes", Eq. 6 of
@@ -120,8 +115,7 @@ func (e *renyiWork) upper(alpha, s, tau float64) (float64, error) {
 	for _, shift := range []float64{0, alpha * tau} {
 		e.fillXi(alpha, s+shift)
 		if err := linalg.Cholesky(e.c); err != nil {
-			return 0, fmt.Errorf("the matrix σ_n² I + (1−α)K + αQ can't be factored at noise variance %.3g (%w): raise the "+
-				"noise variance", s, err)
+			return 0, unfactored(ofXi, s, err)
 		}
 		if shift == 0 {
 			logDet = linalg.LogDet(e.c)
@@ -209,8 +203,7 @@ func (e *renyiWork) renyi(q whitened, t, s float64) (float64, error) {
 	if err := linalg.Cholesky(lambda); err != nil {
 		return 0, err
 	}
-	linalg.Trsv(false, lambda, d)
-	linalg.Trsv(true, lambda, d)
+	linalg.CholeskySolve(lambda, d)
 	bd := make([]float64, m) // L_Bᵀd
 	for i, v := range d {
 		linalg.Axpy(v, q.cholB.Row(i)[:i+1], bd[:i+1])

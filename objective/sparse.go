@@ -154,27 +154,20 @@ func (p *SparseProblem) evaluate(x, gradient []float64) (float64, error) {
 	if err != nil {
 		return value, err
 	}
-	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return value, fmt.Errorf("the objective isn't finite at noise variance %.3g: look for extreme values in the data",
-			e.noise)
+	if err := finite(value, nil, e.noise); err != nil || gradient == nil {
+		return value, err
 	}
-	if gradient != nil {
-		clear(gradient)
-		dTheta, dBeta, _, dZ := p.Split(gradient)
-		noise, err := e.backward(seeds, sparseAdjoints{dTheta, dBeta, dZ})
-		if err != nil {
-			return value, err
-		}
-		gradient[len(dTheta)+len(dBeta)] = noise
-		if p.LearnAlpha {
-			gradient[len(gradient)-1] = seeds.alpha
-		}
-		if !linalg.Finite(gradient) {
-			return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data",
-				e.noise)
-		}
+	clear(gradient)
+	dTheta, dBeta, _, dZ := p.Split(gradient)
+	noise, err := e.backward(seeds, sparseAdjoints{dTheta, dBeta, dZ})
+	if err != nil {
+		return value, err
 	}
-	return value, nil
+	gradient[len(dTheta)+len(dBeta)] = noise
+	if p.LearnAlpha {
+		gradient[len(gradient)-1] = seeds.alpha
+	}
+	return value, finite(value, gradient, e.noise)
 }
 
 // BatchRows returns the number of rows that batches are drawn from.

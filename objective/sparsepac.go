@@ -55,8 +55,7 @@ func (p *SparsePAC) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 	// b̄ = B⁻¹(Vg + κμ)
 	copy(s.b, s.predictions.gStat)
 	linalg.Axpy(kappa, e.mu, s.b)
-	linalg.Trsv(false, e.lb, s.b)
-	linalg.Trsv(true, e.lb, s.b)
+	linalg.CholeskySolve(e.lb, s.b)
 	// B̄: (κ/2)(B⁻¹ − B⁻²) = (κ/2) B⁻¹ A B⁻¹, so that one product in the middle serves.
 	middle, right := linalg.Borrow(e.m, e.m), linalg.Borrow(e.m, e.m)
 	defer linalg.Return(middle, right)

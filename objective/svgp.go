@@ -1,7 +1,6 @@
 package objective
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -47,7 +46,6 @@ type GaussianNoise struct{}
 
 var _ pacbayes.Expectation = GaussianNoise{}
 
-// Expect implements pacbayes.Expectation.
 func (GaussianNoise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (
 	value, dNoise float64, err error) {
 	g, h := d.Mean, d.Variance
@@ -110,8 +108,7 @@ func (f *SVGP) step(e *sparseEngine, lq matrix.Dense, rho, weight float64) error
 		linalg.Gemv(true, 1-rho, lq, old.Row(0), 1, e.b)
 	}
 	if err := inverseFactor(e.a, lq); err != nil {
-		return fmt.Errorf("the posterior's precision can't be factored at noise variance %.3g (%w): raise the noise variance",
-			e.noise, err)
+		return unfactored("posterior's precision", e.noise, err)
 	}
 	half := linalg.Borrow(1, e.m)
 	defer linalg.Return(half)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 )
 
 // Certificate is a bound on the risk of a Gaussian-process posterior and all that is
@@ -173,10 +174,7 @@ func (t Terms) Reword(c *Certificate) string {
 
 // LeastBound returns the bound on the mean that n rows, or groups, give if none of them has a loss.
 func (t Terms) LeastBound(n int) float64 {
-	zero, one := make([]float64, n), make([]float64, n)
-	for i := range one {
-		one[i] = 1
-	}
+	zero, one := make([]float64, n), slices.Repeat([]float64{1}, n)
 	s, c := Sample{Y: zero, Mean: zero, Variance: zero, Scale: one}, &Certificate{ChoicesPenalty: t.choicesPenalty()}
 	var err error
 	if t.Curve {

@@ -66,7 +66,7 @@ func (t Terms) curve(s Sample) (*Curve, error) {
 	errs := make([]float64, n)
 	for i := range errs {
 		errs[i] = math.Abs(s.Y[i] - s.Mean[i])
-		if t.Loss.usesScale() && errs[i] > 0 {
+		if t.Loss.Unitless() && errs[i] > 0 {
 			errs[i] /= s.Scale[i]
 		}
 	}

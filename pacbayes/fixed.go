@@ -2,6 +2,7 @@ package pacbayes
 
 import (
 	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/internal/compensated"
 )
@@ -28,9 +29,10 @@ func splitKL(low, high, eps float64) float64 {
 	return math.Min(1, splitAt*KLInverseUp(low, eps)+(1-splitAt)*KLInverseUp(high, eps)+rounding)
 }
 
-// lowRisk is the Gibbs risk of min(ℓ, b)/b for b = splitAt.
+// lowRisk is the Gibbs risk of min(ℓ, b)/b for b = splitAt, which is a loss of the same kind: by a narrower width, or a
+// smaller scale.
 func (s Sample) lowRisk(l Loss) (float64, error) {
-	if l.part() == "width" {
+	if l.Kind == ClippedSquare {
 		l.Below *= math.Sqrt(splitAt)
 		return s.Risk(l, nil, nil)
 	}
@@ -148,10 +150,7 @@ func (s Sample) logWealth(losses []float64, m float64) (float64, error) {
 			return math.NaN(), err
 		}
 	}
-	most := math.Inf(-1)
-	for _, l := range logs {
-		most = math.Max(most, l)
-	}
+	most := slices.Max(logs[:])
 	var wealth float64
 	for _, l := range logs {
 		wealth += math.Exp(l - most)

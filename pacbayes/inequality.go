@@ -48,7 +48,7 @@ func (q Inequality) Check(l Loss, learnt bool) error {
 	case q == BettingBound && learnt:
 		return fmt.Errorf("bound betting: it is for a posterior fixed before the certified rows were seen, and this one is " +
 			"learnt on them")
-	case q == SplitBound && learnt && l.part() == "":
+	case q == SplitBound && learnt && l.Kind != ClippedSquare && l.Kind != ClippedAbsolute:
 		return fmt.Errorf("bound split-kl: that of a posterior learnt on the certified rows needs the loss clipped-square "+
 			"or clipped-absolute, whose parts have closed forms, not %s", l.Kind)
 	}

@@ -130,14 +130,11 @@ func (l Loss) IsZeroOne() bool {
 	return l.Kind == Band || l.Kind == Relative || l.Kind == Scaled || l.Kind == Asymmetric
 }
 
-// usesScale reports whether the loss reads the scale of a row.
-func (l Loss) usesScale() bool {
+// Unitless reports whether the loss reads the scale of a row, so that ε is a number without the target's unit: a share
+// of |y|, or of standard deviations that differ from row to row.
+func (l Loss) Unitless() bool {
 	return l.Kind == Relative || l.Kind == Scaled || l.Kind == ClippedAbsolute
 }
-
-// Unitless reports whether ε is a number without the target's unit: a share of |y|, or of standard deviations that
-// differ from row to row.
-func (l Loss) Unitless() bool { return l.usesScale() }
 
 // interval returns the distances below and above y within which a 0/1 loss is 0.
 func (l Loss) interval(scale float64) (below, above float64) {
@@ -221,7 +218,7 @@ const minVariance = 1e-300
 func (l Loss) Expected(y, mean, variance, scale float64) (e, dMean, dVar float64) {
 	if variance <= minVariance {
 		e = l.Point(y, mean, scale)
-		if l.IsZeroOne() || l.usesScale() && scale == 0 {
+		if l.IsZeroOne() || l.Unitless() && scale == 0 {
 			return e, 0, 0
 		}
 		_, dMean, dVar = l.expected(y-mean, math.Sqrt(minVariance), scale)
@@ -437,7 +434,7 @@ func (l Loss) checkRows(n int, mean, scale []float64) {
 	if len(mean) != n || scale != nil && len(scale) != n {
 		panic("pacbayes: slices of unequal length")
 	}
-	if scale == nil && l.usesScale() {
+	if scale == nil && l.Unitless() {
 		panic(fmt.Sprintf("pacbayes: the loss %q needs the scale of each row", l.Kind))
 	}
 }
@@ -447,16 +444,4 @@ func at(x []float64, i int) float64 {
 		return 0
 	}
 	return x[i]
-}
-
-// part says how min(ℓ, b)/b is a loss of the same kind: by a narrower width, or a smaller
-// scale; "" if it isn't.
-func (l Loss) part() string {
-	switch l.Kind {
-	case ClippedSquare:
-		return "width"
-	case ClippedAbsolute:
-		return "scale"
-	}
-	return ""
 }

@@ -49,7 +49,7 @@ func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {
 	switch {
 	case t.Loss.Kind == Scaled:
 		band.Kind, p.Scaled = Scaled, true
-	case t.Loss.usesScale():
+	case t.Loss.Unitless():
 		band.Kind, p.Relative = Relative, true
 	}
 	if t.Curve {
@@ -70,28 +70,25 @@ func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {
 	for j := range promiseWidths {
 		band.Below = PromiseWidth(j, p.Relative)
 		half.Loss = band
+		var b, risk float64
+		var err error
 		switch {
 		case direct:
-			b, err := half.inequality().fixed(s, s.pointLosses(band), s.zeroOne(band), half.Delta)
-			if err != nil {
-				return nil, err
-			}
-			p.Bound = b
+			b, err = half.inequality().fixed(s, s.pointLosses(band), s.zeroOne(band), half.Delta)
 		case t.Fixed:
-			b, err := half.inequality().fixed(s, s.drawLosses(band), false, half.Delta/float64(half.Choices))
-			if err != nil {
-				return nil, err
-			}
-			p.Bound = math.Min(1, 2*b)
+			b, err = half.inequality().fixed(s, s.drawLosses(band), false, half.Delta/float64(half.Choices))
 		default:
 			if half.Inequality == SplitBound { // its parts are no 0/1 losses
 				half.Inequality = MaurerBound
 			}
-			risk, err := s.Risk(band, nil, nil)
-			if err != nil {
-				return nil, err
-			}
-			p.Bound = math.Min(1, 2*half.inequality().anyQ(risk, 0, (kl+half.Penalty(n))/float64(n), n))
+			risk, err = s.Risk(band, nil, nil)
+			b = half.inequality().anyQ(risk, 0, (kl+half.Penalty(n))/float64(n), n)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if p.Bound = b; !direct {
+			p.Bound = math.Min(1, 2*b)
 		}
 		if p.Bound <= 1-t.Promise {
 			if direct {

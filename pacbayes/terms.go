@@ -1,6 +1,7 @@
 package pacbayes
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -147,12 +148,7 @@ func (t Terms) share() float64 {
 	return 1
 }
 
-func (t Terms) inequality() Inequality {
-	if t.Inequality == "" {
-		return KLBound
-	}
-	return t.Inequality
-}
+func (t Terms) inequality() Inequality { return cmp.Or(t.Inequality, KLBound) }
 
 func (t Terms) gridPenalty() float64 {
 	if t.Params == 0 {

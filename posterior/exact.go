@@ -47,8 +47,7 @@ func NewExact(g Given) (*Posterior, error) {
 	for i, m := range w {
 		w[i] = y[i] - m
 	}
-	linalg.Trsv(false, l, w)
-	linalg.Trsv(true, l, w)
+	linalg.CholeskySolve(l, w)
 	if !linalg.Finite(w) {
 		return nil, errors.New("the posterior's weights aren't finite: look for extreme values in the data, or raise the " +
 			"noise variance")
@@ -57,7 +56,6 @@ func NewExact(g Given) (*Posterior, error) {
 		Solution: &Exact{W: w, Chol: l}}, nil
 }
 
-// Arrays implements Solution.
 func (e *Exact) Arrays() ([]Array, int) {
 	return []Array{list("weights", e.W), triangle("cholesky", e.Chol)}, 0
 }
@@ -129,8 +127,7 @@ func (e *Exact) explain(p *Posterior, x, cov matrix.Dense) {
 	linalg.SyrkLower(false, -1, u, 1, cov)
 }
 
-func (e *Exact) conditioning(_ context.Context, p *Posterior, _ Iterative) (func(f, e matrix.Dense) (matrix.Dense,
-	error), error) {
+func (e *Exact) conditioning(_ context.Context, p *Posterior, _ Iterative) (conditioner, error) {
 	c := p.Noise
 	if c == 0 { // a prior that was learnt on rows of its own: OfPrior
 		c = p.shift(e.Chol, 0, false)
@@ -143,7 +140,7 @@ func (e *Exact) conditioning(_ context.Context, p *Posterior, _ Iterative) (func
 }
 
 // noisy conditions draws on values with noise of variance c, where solve solves by C.
-func noisy(c float64, solve func(b matrix.Dense) (matrix.Dense, error)) func(f, e matrix.Dense) (matrix.Dense, error) {
+func noisy(c float64, solve func(b matrix.Dense) (matrix.Dense, error)) conditioner {
 	root := math.Sqrt(c)
 	return func(f, e matrix.Dense) (matrix.Dense, error) {
 		for i := range f.Rows {

@@ -36,10 +36,8 @@ func NewInducing(p Posterior, mu []float64, chol, cholB matrix.Dense) (*Posterio
 	return &p, nil
 }
 
-// Inducing implements Solution.
 func (q *Inducing) Inducing() int { return len(q.W) }
 
-// Arrays implements Solution.
 func (q *Inducing) Arrays() ([]Array, int) {
 	return []Array{list("weights", q.W), triangle("cholesky", q.Chol), triangle("cholesky_b", q.CholB)}, 0
 }
@@ -91,8 +89,7 @@ func (q *Inducing) explain(p *Posterior, x, cov matrix.Dense) {
 	linalg.SyrkLower(false, 1, u, 1, cov)
 }
 
-func (q *Inducing) conditioning(context.Context, *Posterior, Iterative) (func(f, e matrix.Dense) (matrix.Dense, error),
-	error) {
+func (q *Inducing) conditioning(context.Context, *Posterior, Iterative) (conditioner, error) {
 	return func(f, e matrix.Dense) (matrix.Dense, error) {
 		linalg.Trsm(true, false, q.Chol, f)
 		linalg.Trsm(true, true, q.CholB, e)

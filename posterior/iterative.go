@@ -48,23 +48,17 @@ func NewIterative(ctx context.Context, g Given, nearest int, o Iterative) (*Post
 	return p, nil
 }
 
-// Kind implements Solution.
 func (*Gradients) Kind() string { return ByCG }
 
-// Joint implements Solution.
 func (*Gradients) Joint() error {
 	return errors.New("conjugate gradients estimate ln|C| from random probes, and an estimate of KL(Q‖P) isn't a " +
 		"bound on it: --prior informed certifies the mean by its own misses; --solver cholesky, or kl-pac with inducing " +
 		"inputs, certify too")
 }
 
-// Drawable implements Solution.
 func (*Gradients) Drawable() error { return nil }
+func (*Gradients) Local() string   { return "" }
 
-// Local implements Solution.
-func (*Gradients) Local() string { return "" }
-
-// Arrays implements Solution.
 func (q *Gradients) Arrays() ([]Array, int) {
 	return []Array{list("weights", q.W)}, q.count
 }
@@ -82,8 +76,7 @@ func (q *Gradients) latent(p *Posterior, x matrix.Dense, mean, variance []float6
 	}
 }
 
-func (q *Gradients) conditioning(ctx context.Context, p *Posterior, o Iterative) (func(f, e matrix.Dense) (matrix.Dense,
-	error), error) {
+func (q *Gradients) conditioning(ctx context.Context, p *Posterior, o Iterative) (conditioner, error) {
 	s, err := p.solver(o, nil)
 	if err != nil {
 		return nil, err
@@ -156,11 +149,8 @@ func cause(ctx context.Context, err error) error {
 
 // solver tells fail where ranks can't go on.
 func (p *Posterior) solver(o Iterative, fail func(error)) (iterative.Solver, error) {
-	if o.Rank == 0 {
-		o.Rank = iterative.Rank(p.Support.Rows)
-	}
 	c := p.covariance()
-	pre, err := iterative.PivotedCholesky(c, o.Rank)
+	pre, err := iterative.PivotedCholesky(c, cmp.Or(o.Rank, iterative.Rank(p.Support.Rows)))
 	s := iterative.Solver{Times: c.Times, Rough: c.Rough(), Preconditioner: pre, Tolerance: o.Tolerance,
 		Progress: o.Progress}
 	if o.Ranks != nil && o.Ranks.Size() > 1 {

@@ -26,9 +26,7 @@ func newNear(p *Posterior, count int) near {
 		sync.OnceValue(func() *neighbours.Index { return neighbours.New(p.Kernel, p.Theta, p.Support) })}
 }
 
-// Inducing implements Solution.
-func (near) Inducing() int { return 0 }
-
+func (near) Inducing() int                                  { return 0 }
 func (near) kl(*Posterior) float64                          { return math.NaN() }
 func (near) rounding(*Posterior) float64                    { return math.NaN() }
 func (near) explain(*Posterior, matrix.Dense, matrix.Dense) { panic("posterior: no joint covariance") }
@@ -69,25 +67,20 @@ func NewNearest(g Given, count int) *Posterior {
 	return p
 }
 
-// Kind implements Solution.
 func (*Nearest) Kind() string { return ByNearest }
 
-// Joint implements Solution.
 func (*Nearest) Joint() error {
 	return errors.New("each prediction stands on other rows: there is no one posterior Q to certify; --prior " +
 		"informed certifies the mean by its own misses, and kl-pac with inducing inputs has a Q")
 }
 
-// Drawable implements Solution.
 func (*Nearest) Drawable() error {
 	return errors.New("a posterior of the nearest rows can't be sampled: each prediction stands on other rows, so they " +
 		"have no joint distribution: fit one with --solver cholesky or cg, or with inducing inputs")
 }
 
-// Local implements Solution.
 func (q *Nearest) Local() string { return fmt.Sprintf("the %d training rows nearest to it", q.count) }
 
-// Arrays implements Solution.
 func (q *Nearest) Arrays() ([]Array, int) {
 	return []Array{list("targets", q.Targets)}, q.count
 }
@@ -102,8 +95,7 @@ func (q *Nearest) latent(p *Posterior, x matrix.Dense, mean, variance []float64)
 	q.nearest(p, q.Targets, x, mean, variance)
 }
 
-func (*Nearest) conditioning(context.Context, *Posterior, Iterative) (func(f, e matrix.Dense) (matrix.Dense, error),
-	error) {
+func (*Nearest) conditioning(context.Context, *Posterior, Iterative) (conditioner, error) {
 	return nil, (*Nearest)(nil).Drawable()
 }
 

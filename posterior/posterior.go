@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
@@ -59,9 +60,7 @@ type Solution interface {
 	leaveOneOut(p *Posterior, y []float64) (mean, variance []float64, ok bool)
 	// explain takes from the prior's covariances at the rows of x, in the lower triangle, what conditioning explains.
 	explain(p *Posterior, x, cov matrix.Dense)
-	// conditioning returns what makes of f₀(S) and ε the v of f₀(x) − k(x,S)v, a column for each draw. It overwrites its
-	// arguments. See Sample.
-	conditioning(ctx context.Context, p *Posterior, o Iterative) (func(f, e matrix.Dense) (matrix.Dense, error), error)
+	conditioning(ctx context.Context, p *Posterior, o Iterative) (conditioner, error)
 	// prior gives a kernel the factors that make it the covariance of Q.
 	prior(k *kernel.Conditional) error
 	// refactor returns the solution made anew, as far as prior, support and noise variance of p make it.
@@ -69,6 +68,10 @@ type Solution interface {
 	follows(p *Posterior, y, mean []float64, at Made) error
 	work(n, d float64, variance bool) float64
 }
+
+// conditioner makes of f₀(S) and ε the v of f₀(x) − k(x,S)v, a column for each draw. It overwrites its arguments. See
+// Sample.
+type conditioner func(f, e matrix.Dense) (matrix.Dense, error)
 
 // The names of solutions.
 const (
@@ -169,11 +172,7 @@ func (p *Posterior) Slopes(x, dX matrix.Dense) bool {
 		kernel.At(p.Kernel, p.Theta).Pull(x, p.Support, kernel.Adjoint{K: bar,
 			Gradient: kernel.Gradient{Theta: make([]float64, len(p.Theta)), Inputs: dX}})
 	}
-	ones := make([]float64, x.Rows)
-	for i := range ones {
-		ones[i] = 1
-	}
-	p.Mean.PullInputs(p.Beta, x, ones, dX)
+	p.Mean.PullInputs(p.Beta, x, slices.Repeat([]float64{1}, x.Rows), dX)
 	return true
 }
 

@@ -15,20 +15,11 @@ const predictRows = 256
 // factored is what the processes have in common whose joint covariances are known.
 type factored struct{}
 
-// Kind implements Solution.
-func (factored) Kind() string { return ByCholesky }
-
-// Inducing implements Solution.
-func (factored) Inducing() int { return 0 }
-
-// Joint implements Solution.
-func (factored) Joint() error { return nil }
-
-// Drawable implements Solution.
+func (factored) Kind() string    { return ByCholesky }
+func (factored) Inducing() int   { return 0 }
+func (factored) Joint() error    { return nil }
 func (factored) Drawable() error { return nil }
-
-// Local implements Solution.
-func (factored) Local() string { return "" }
+func (factored) Local() string   { return "" }
 
 func (factored) leaveOneOut(*Posterior, []float64) (mean, variance []float64, ok bool) {
 	return nil, nil, false
@@ -48,9 +39,8 @@ type Untouched struct{ factored }
 
 var _ Solution = Untouched{}
 
-// Arrays implements Solution. What a file keeps are an exact solution's arrays, on no rows.
-func (Untouched) Arrays() ([]Array, int) { return []Array{list("weights", nil), {Name: "cholesky"}}, 0 }
-
+// Arrays are, as a file keeps them, an exact solution's arrays, on no rows.
+func (Untouched) Arrays() ([]Array, int)           { return []Array{list("weights", nil), {Name: "cholesky"}}, 0 }
 func (u Untouched) until(context.Context) Solution { return u }
 
 func (Untouched) latent(p *Posterior, x matrix.Dense, _, variance []float64) {
@@ -70,8 +60,7 @@ func (Untouched) rounding(*Posterior) float64                    { return 0 }
 func (Untouched) explain(*Posterior, matrix.Dense, matrix.Dense) {}
 func (u Untouched) refactor(*Posterior) (Solution, error)        { return u, nil }
 
-func (Untouched) conditioning(context.Context, *Posterior, Iterative) (func(f, e matrix.Dense) (matrix.Dense, error),
-	error) {
+func (Untouched) conditioning(context.Context, *Posterior, Iterative) (conditioner, error) {
 	return nil, nil
 }
 

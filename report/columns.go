@@ -86,6 +86,20 @@ func (c column) value(row []float64) float64 {
 	return float64(most)
 }
 
+// set makes a row have a value of a column of numbers, or of categories.
+func (c column) set(row []float64, value float64) {
+	if c.categories == nil {
+		row[c.inputs[0]] = value
+		return
+	}
+	for k, j := range c.inputs {
+		row[j] = 0
+		if float64(k) == value {
+			row[j] = 1
+		}
+	}
+}
+
 // put copies the column from one row to another.
 func (c column) put(to, from []float64) {
 	for _, j := range c.inputs {

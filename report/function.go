@@ -115,12 +115,8 @@ func (r *maker) rank() error {
 // steepness is the mean square of the mean's derivative along each column, in units of its scale, at some real rows: in
 // one pull-back, however many columns there are.
 func (r *maker) steepness() ([]float64, error) {
-	q := r.m.Posterior
-	if prior, _ := q.OfPrior(); prior != nil && q.Support.Rows == 0 {
-		q = prior
-	}
 	steep := make([]float64, len(r.columns))
-	d := r.real.d
+	q, d := r.q, r.real.d
 	n := max(5, min(100, r.real.n(), int(mostWork/4/float64(d)/float64(max(1, q.Support.Rows)))))
 	chosen := spread(n, r.real.n())
 	a, da := linalg.New(len(chosen), d).Until(r.ctx), linalg.New(len(chosen), d)
@@ -231,19 +227,9 @@ func (r *maker) grid(c column, through []float64, of []level) (x, values []float
 		x, values = append(x, row...), append(values, v)
 	}
 	switch {
-	case of != nil && c.categories != nil:
-		for _, l := range of {
-			for k, j := range c.inputs {
-				row[j] = 0
-				if float64(k) == l.value {
-					row[j] = 1
-				}
-			}
-			add(l.value)
-		}
 	case of != nil:
 		for _, l := range of {
-			row[c.inputs[0]] = l.value
+			c.set(row, l.value)
 			add(l.value)
 		}
 	case c.continuous():

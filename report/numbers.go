@@ -40,15 +40,8 @@ func upTo(n int) []int {
 
 // few is a list of names cut to some.
 func few(names []string, most int) string {
-	text := ""
-	for i, name := range names {
-		if i == most {
-			return text + fmt.Sprintf(" and %s more", whole(len(names)-most))
-		}
-		if i > 0 {
-			text += ", "
-		}
-		text += name
+	if len(names) <= most {
+		return strings.Join(names, ", ")
 	}
-	return text
+	return fmt.Sprintf("%s and %s more", strings.Join(names[:most], ", "), whole(len(names)-most))
 }

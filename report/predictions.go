@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -175,19 +176,8 @@ type tenth struct{ x, mean, se float64 }
 
 // tenths cuts rows in order of x into ten, or as many as have ten rows each; those of one x aren't parted.
 func tenths(x, z []float64) (all []tenth) {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case x[a] < x[b]:
-			return -1
-		case x[a] > x[b]:
-			return 1
-		}
-		return 0
-	})
+	order := upTo(len(x))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
 	parts, from := min(10, len(x)/10), 0
 	for k := range parts {
 		to := max(from, (k+1)*len(x)/parts)

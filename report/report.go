@@ -120,13 +120,7 @@ func (r *maker) supported() {
 		row := r.support(i)
 		for _, c := range r.columns {
 			if c.categories != nil { // 0 and 1 but for rounding, or where inducing inputs went
-				at := c.value(row)
-				for k, j := range c.inputs {
-					row[j] = 0
-					if float64(k) == at {
-						row[j] = 1
-					}
-				}
+				c.set(row, c.value(row))
 			}
 		}
 		r.real.x = append(r.real.x, row...)

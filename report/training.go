@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -214,7 +215,7 @@ func (r *maker) parameters(s kernel.Spec, of string, told map[int]bool) (cells [
 		}
 		cells = append(cells, []string{"period" + of, number(s.Period), own})
 	}
-	for _, name := range sortedKeys(s.Parameters) {
+	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
 		label, index, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[") // of "weight[2]"
 		if j, err := strconv.Atoi(index); err == nil && 1 <= j && j <= len(m.Inputs) {
 			label += " of " + cautious.Name(m.Inputs[j-1])
@@ -237,14 +238,6 @@ func (r *maker) own(j int, l float64) string {
 		}
 	}
 	return number(l * r.m.Scaling.InputScale[j])
-}
-
-func sortedKeys(m map[string]float64) (names []string) {
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 func (r *maker) drawCurves() error {

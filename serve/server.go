@@ -93,9 +93,7 @@ func newServer(o Options) *Server {
 	o.Waiting = cmp.Or(o.Waiting, defaults.Waiting)
 	o.Timeout = cmp.Or(o.Timeout, defaults.Timeout)
 	o.Reload = cmp.Or(o.Reload, defaults.Reload)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Memory = cmp.Or(o.Memory, max(64<<20, 64*o.MaxBody))
 	s := &Server{o: o, budget: newBudget(o.Memory), connections: newConnections(connectionsWithin(openFiles()))}
 	s.texts.free = max(1, runtime.GOMAXPROCS(0)/2) // short ones find a core
@@ -273,8 +271,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /metrics", protected(s.o.Token, s.metrics.handler().ServeHTTP))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { s.health(w, 200) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { s.health(w, 503) })
-	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter,
-		r *http.Request) {
+	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
 		http.ServeFileFS(w, r, assets, "openapi.json")
 	})
 	mux.HandleFunc("/v1", unknown(mux))
@@ -336,16 +333,12 @@ type recorder struct {
 }
 
 func (r *recorder) WriteHeader(status int) {
-	if r.status == 0 {
-		r.status = status
-	}
+	r.status = cmp.Or(r.status, status)
 	r.ResponseWriter.WriteHeader(status)
 }
 
 func (r *recorder) Write(b []byte) (int, error) {
-	if r.status == 0 {
-		r.status = 200
-	}
+	r.status = cmp.Or(r.status, 200)
 	return r.ResponseWriter.Write(b)
 }
 
@@ -374,10 +367,7 @@ func (s *Server) observed(next http.Handler) http.Handler {
 			if route == "" || route == "/v1" || route == unknownPattern {
 				route = "other"
 			}
-			status := rec.status
-			if status == 0 {
-				status = statusAborted
-			}
+			status := cmp.Or(rec.status, statusAborted)
 			s.metrics.answered(route, status, took)
 			level := slog.LevelDebug
 			if status >= 500 {

@@ -157,6 +157,12 @@ func factorTile(d []float64, a Matrix, k0 int, smallest []float64) *NotPositiveD
 	return nil
 }
 
+// CholeskySolve sets x ← (L Lᵀ)⁻¹x.
+func CholeskySolve(l Matrix, x []float64) {
+	Trsv(false, l, x)
+	Trsv(true, l, x)
+}
+
 // LogDet returns ln|A| = 2 Σ ln L_ii from the Cholesky factor L of A.
 func LogDet(l Matrix) float64 {
 	var s float64

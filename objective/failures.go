@@ -1,0 +1,23 @@
+package objective
+
+import (
+	"fmt"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+// finite reports a value or a gradient that isn't finite.
+func finite(value float64, gradient []float64, noise float64) error {
+	what := "objective"
+	if value-value == 0 {
+		if what = "gradient"; linalg.Finite(gradient) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the %s isn't finite at noise variance %.3g: look for extreme values in the data", what, noise)
+}
+
+// unfactored explains a failed factorisation.
+func unfactored(what string, noise float64, err error) error {
+	return fmt.Errorf("the %s can't be factored at noise variance %.3g (%w): raise the noise variance", what, noise, err)
+}
