@@ -379,3 +379,13 @@ func TestBundles(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownOnce: of a name alone the error says it once, and little of a long one.
+func TestUnknownOnce(t *testing.T) {
+	for _, name := range []string{"sex", strings.Repeat("x", 1<<20)} {
+		_, err := kernel.Parse(name, 2, false)
+		if text := err.Error(); strings.Count(text, name) > 1 || len(text) > 300 {
+			t.Errorf("%.300s", text)
+		}
+	}
+}

@@ -10,6 +10,9 @@ import (
 // ard gives every lengthscale kernel in it one lengthscale an input. At most 15 parentheses stand in one another, and
 // 500 kernels in all.
 func Parse(expr string, dim int, ard bool) (Kernel, error) {
+	if expr != "" && !strings.ContainsAny(expr, "+*() ") {
+		return named(expr, dim, ard) // whose errors name it
+	}
 	p := parser{expr: expr, dim: dim, ard: ard}
 	p.next()
 	k, err := p.chain('+', Sum)

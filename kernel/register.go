@@ -44,10 +44,14 @@ func Names() []string {
 func named(name string, dim int, ard bool) (Kernel, error) {
 	for _, f := range register {
 		if f.name == name {
-			return f.make(dim, ard)
+			k, err := f.make(dim, ard)
+			if err != nil {
+				err = fmt.Errorf("kernel %q: %w", name, err)
+			}
+			return k, err
 		}
 	}
-	return nil, fmt.Errorf("unknown kernel %q: known are %s, and sums and products of them as in \"se+linear\" or "+
+	return nil, fmt.Errorf("unknown kernel %.40q: known are %s, and sums and products of them as in \"se+linear\" or "+
 		"\"se*periodic\"%s", name, strings.Join(Names(), ", "), spelling.DidYouMean(name, Names()))
 }
 
@@ -146,7 +150,7 @@ func (s Spec) build(dim int) (Kernel, []float64, error) {
 		}
 	}
 	if len(left.Parameters) > 0 {
-		return nil, nil, fmt.Errorf("kernel %q has no parameter %q", s.Name, slices.Sorted(maps.Keys(left.Parameters))[0])
+		return nil, nil, fmt.Errorf("kernel %q has no parameter %.40q", s.Name, slices.Sorted(maps.Keys(left.Parameters))[0])
 	}
 	if len(left.Lengthscales) > 0 {
 		return nil, nil, s.lengthscales(dim)

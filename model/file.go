@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
@@ -140,9 +141,7 @@ func meanName(m kernel.Mean) string {
 }
 
 // Save writes the model to a file, all or nothing.
-func (m *Model) Save(path string) error {
-	return disk.Write(path, m.Write)
-}
+func (m *Model) Save(path string) error { return disk.Write(path, m.Write) }
 
 // Write writes the model as a file holds it, for Read.
 func (m *Model) Write(w io.Writer) error {
@@ -293,7 +292,26 @@ func Load(path string) (*Model, error) {
 	return m, nil
 }
 
-func decode(raw []byte) (*Model, error) {
+// brief is an error of a file, in which a name may have any length.
+type brief struct{ error }
+
+func (e brief) Unwrap() error { return e.error }
+
+func (e brief) Error() string {
+	const most = 1000
+	text := e.error.Error()
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + " …"
+	}
+	return text
+}
+
+func decode(raw []byte) (_ *Model, err error) {
+	defer func() {
+		if err != nil {
+			err = brief{err}
+		}
+	}()
 	if len(raw) < len(Magic) || string(raw[:len(Magic)]) != Magic {
 		return nil, fmt.Errorf("this isn't a krigo model file")
 	}

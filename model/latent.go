@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -24,6 +25,9 @@ type blocks interface {
 // latent returns the posterior's mean and variance of f at rows, which it reads block by block.
 func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err error) {
 	defer matrix.Ended(&err)
+	if q == nil {
+		return nil, nil, errors.New("the model is empty: load one, or fit one")
+	}
 	n, d := rows.Dims()
 	mean, variance = make([]float64, n), make([]float64, n)
 	most := min(n, blockRows(d))

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"unicode/utf8"
+
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -758,5 +760,27 @@ func TestSeen(t *testing.T) {
 	other := dataOf(t, []float64{2, 1, 7, 8, 7, 8, 5, 6}, []float64{10, 40, 40.000000000000007, 30})
 	if got, err := m.Seen(other); !slices.Equal(got, []int{1, 3}) || err != nil {
 		t.Errorf("of others: %v, %v", got, err)
+	}
+}
+
+// TestBrief: a name in a model file may have any length, an error about it hasn't.
+func TestBrief(t *testing.T) {
+	good, long := encode(t, example(t, "se", 2, false, kernel.ZeroMean{})), strings.Repeat("ä", 1<<20)
+	for _, field := range []string{"mean", "solver", "noise"} {
+		_, err := decode(craft(t, good, func(h map[string]any) { h[field] = long }))
+		if err == nil || len(err.Error()) > 1100 || !utf8.ValidString(err.Error()) {
+			t.Errorf("%s: %.1200v", field, err)
+		}
+	}
+}
+
+// TestEmpty: a model that nobody fitted or read predicts nothing, and says why.
+func TestEmpty(t *testing.T) {
+	if _, err := new(Model).PredictAt(mat.NewDense(1, 1, []float64{1})); err == nil {
+		t.Error("a prediction of no model")
+	}
+	m := &Model{Inputs: []string{"x"}}
+	if _, err := m.PredictAt(mat.NewDense(1, 1, []float64{1})); err == nil || !strings.Contains(err.Error(), "empty") {
+		t.Errorf("%v", err)
 	}
 }

@@ -59,9 +59,7 @@ func (*Gradients) Joint() error {
 func (*Gradients) Drawable() error { return nil }
 func (*Gradients) Local() string   { return "" }
 
-func (q *Gradients) Arrays() ([]Array, int) {
-	return []Array{list("weights", q.W)}, q.count
-}
+func (q *Gradients) Arrays() ([]Array, int) { return []Array{list("weights", q.W)}, q.count }
 
 func (q *Gradients) until(context.Context) Solution { return q }
 func (q *Gradients) Weights() []float64             { return q.W }

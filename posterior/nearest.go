@@ -81,9 +81,7 @@ func (*Nearest) Drawable() error {
 
 func (q *Nearest) Local() string { return fmt.Sprintf("the %d training rows nearest to it", q.count) }
 
-func (q *Nearest) Arrays() ([]Array, int) {
-	return []Array{list("targets", q.Targets)}, q.count
-}
+func (q *Nearest) Arrays() ([]Array, int) { return []Array{list("targets", q.Targets)}, q.count }
 
 func (q *Nearest) until(context.Context) Solution { return q }
 func (*Nearest) Weights() []float64               { return nil }

@@ -118,8 +118,7 @@ func (w *mpi) sum(v []float64) {
 }
 
 func (w *mpi) max(v []int64) {
-	w.call(unsafe.Pointer(&v[0]), func(at unsafe.Pointer,
-		r *C.MPI_Request) C.int {
+	w.call(unsafe.Pointer(&v[0]), func(at unsafe.Pointer, r *C.MPI_Request) C.int {
 		return C.most((*C.longlong)(at), C.int(len(v)), r)
 	})
 }

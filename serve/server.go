@@ -78,6 +78,9 @@ func Handler(m *krigo.Model, o Options) (http.Handler, error) {
 	if o.Ledger != "" {
 		return nil, &krigo.UsageError{Err: errors.New("serve.Handler takes no outcomes: leave out Ledger, or use serve.New")}
 	}
+	if m == nil || m.Posterior == nil {
+		return nil, &krigo.UsageError{Err: errors.New("serve.Handler needs a model: krigo.Load reads one, krigo.Fit makes one")}
+	}
 	s := newServer(o)
 	one := &served{Model: m, name: "model"}
 	s.library = &library{}

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,21 +141,11 @@ func (s *AdamState) check(n int) error {
 
 // withDefaults fills the zero fields, or says what is wrong with the others.
 func (a Adam) withDefaults(rows int) (Adam, error) {
-	unset := func(v *float64, to float64) {
-		if *v == 0 {
-			*v = to
-		}
-	}
-	unset(&a.LearningRate, 0.01) // log-parameters of order one: a per cent a step
-	unset(&a.FinalRate, a.LearningRate/100)
-	unset(&a.Beta1, 0.9)
-	unset(&a.Beta2, 0.999)
-	unset(&a.Epsilon, 1e-8)
+	a.LearningRate = cmp.Or(a.LearningRate, 0.01) // log-parameters of order one: a per cent a step
+	a.FinalRate, a.MaxFailures = cmp.Or(a.FinalRate, a.LearningRate/100), cmp.Or(a.MaxFailures, 20)
+	a.Beta1, a.Beta2, a.Epsilon = cmp.Or(a.Beta1, 0.9), cmp.Or(a.Beta2, 0.999), cmp.Or(a.Epsilon, 1e-8)
 	if a.Batch == 0 || a.Batch > rows {
 		a.Batch = rows
-	}
-	if a.MaxFailures == 0 {
-		a.MaxFailures = 20
 	}
 	var err error
 	bad := func(wrong bool, name string, v any, want string) {
@@ -241,9 +232,7 @@ func (a Adam) Minimize(ctx context.Context, f Stochastic, from *AdamState,
 		r.take(value)
 		if step != nil {
 			if err := step(s); err != nil {
-				if s.Stopped == "" {
-					s.Stopped = Cancelled
-				}
+				s.Stopped = cmp.Or(s.Stopped, Cancelled)
 				return s, err
 			}
 		}

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,17 +51,13 @@ func (o LBFGS) withDefaults() (LBFGS, error) {
 		if *v < 0 {
 			err = errors.Join(err, fmt.Errorf("train: LBFGS.%s is %d; it must be positive, or 0 for %d", name, *v, unset))
 		}
-		if *v == 0 {
-			*v = unset
-		}
+		*v = cmp.Or(*v, unset)
 	}
 	tolerance := func(name string, v *float64, unset float64) {
 		if math.IsNaN(*v) {
 			err = errors.Join(err, fmt.Errorf("train: LBFGS.%s is not a number", name))
 		}
-		if *v == 0 {
-			*v = unset
-		}
+		*v = cmp.Or(*v, unset)
 	}
 	// Memory and limits are those of the published PAC-GP experiments (SciPy's history of 10, and
 	// 1000 iterations and evaluations). Their tolerances were 1e-8. Evidence and bounds are sums
@@ -135,9 +132,7 @@ func (o LBFGS) Minimize(ctx context.Context, f Objective, from *State, step func
 			continue
 		}
 		if err := step(s); err != nil {
-			if s.Stopped == "" {
-				s.Stopped = Cancelled
-			}
+			s.Stopped = cmp.Or(s.Stopped, Cancelled)
 			return r.result(), err
 		}
 	}

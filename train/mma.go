@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,9 +141,7 @@ func (o MMA) Minimize(ctx context.Context, f Objective, from *MMAState, step fun
 		s.Stopped = stopped()
 		if step != nil {
 			if err := step(s); err != nil {
-				if s.Stopped == "" {
-					s.Stopped = Cancelled
-				}
+				s.Stopped = cmp.Or(s.Stopped, Cancelled)
 				return s.result(lower, upper), err
 			}
 		}

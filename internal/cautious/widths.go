@@ -18,6 +18,4 @@ func SameWidth(computed, stored, unit float64) bool {
 // Widen returns a half-width no less than any that SameWidth takes for the stored one, whose place the stored one may
 // have taken: it adds twice as much as SameWidth lets differ. So nobody can cut off targets that lie at an end by a
 // file that certify agrees with.
-func Widen(stored, unit float64) float64 {
-	return stored + 2*(widthShare*stored+widthPart*unit)
-}
+func Widen(stored, unit float64) float64 { return stored + 2*(widthShare*stored+widthPart*unit) }

@@ -70,54 +70,44 @@ func (f File) Stat() (os.FileInfo, error) {
 	return f.f.Stat()
 }
 
-func (f File) Read(p []byte) (int, error) {
-	n, err := f.asked("read", len(p))
-	if err != nil {
-		n, _ = f.f.Read(p[:n])
-		return n, err
-	}
-	return f.f.Read(p)
-}
+func (f File) Read(p []byte) (int, error) { return f.partly("read", p, f.f.Read) }
 
 func (f File) ReadAt(p []byte, at int64) (int, error) {
-	n, err := f.asked("read", len(p))
-	if err != nil {
-		n, _ = f.f.ReadAt(p[:n], at)
-		return n, err
-	}
-	return f.f.ReadAt(p, at)
+	return f.partly("read", p, func(p []byte) (int, error) { return f.f.ReadAt(p, at) })
 }
 
-func (f File) Write(p []byte) (int, error) {
-	n, err := f.asked("write", len(p))
-	if err != nil {
-		n, _ = f.f.Write(p[:n])
-		return n, err
-	}
-	return f.f.Write(p)
-}
+func (f File) Write(p []byte) (int, error) { return f.partly("write", p, f.f.Write) }
 
 func (f File) WriteAt(p []byte, at int64) (int, error) {
-	n, err := f.asked("write", len(p))
+	return f.partly("write", p, func(p []byte) (int, error) { return f.f.WriteAt(p, at) })
+}
+
+// partly reads or writes, of what is to fail as much as is done before.
+func (f File) partly(name string, p []byte, do func([]byte) (int, error)) (int, error) {
+	n, err := f.asked(name, len(p))
 	if err != nil {
-		n, _ = f.f.WriteAt(p[:n], at)
+		n, _ = do(p[:n])
 		return n, err
 	}
-	return f.f.WriteAt(p, at)
+	return do(p)
 }
 
 func (f File) Truncate(size int64) error {
-	if _, err := f.asked("truncate", 0); err != nil {
-		return err
-	}
-	return f.f.Truncate(size)
+	return f.after("truncate", func() error { return f.f.Truncate(size) })
 }
 
-func (f File) Sync() error {
-	if _, err := f.asked("sync", 0); err != nil {
+func (f File) Sync() error { return f.after("sync", f.f.Sync) }
+
+func (f File) chmod(mode os.FileMode) error {
+	return f.after("chmod", func() error { return f.f.Chmod(mode) })
+}
+
+// after does something unless it is to fail.
+func (f File) after(name string, do func() error) error {
+	if _, err := f.asked(name, 0); err != nil {
 		return err
 	}
-	return f.f.Sync()
+	return do()
 }
 
 // Close closes the file also where it fails.
@@ -127,13 +117,6 @@ func (f File) Close() error {
 		return err
 	}
 	return failed
-}
-
-func (f File) chmod(mode os.FileMode) error {
-	if _, err := f.asked("chmod", 0); err != nil {
-		return err
-	}
-	return f.f.Chmod(mode)
 }
 
 func (f File) asked(name string, bytes int) (int, error) {

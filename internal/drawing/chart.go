@@ -134,7 +134,7 @@ func (c *Chart) line(label, class string, pts []XY) {
 	c.name(label, `<path class="%s" d="M0 5h16"/>`, class)
 	c.marks = append(c.marks, func(f *frame) {
 		if len(pts) > 0 {
-			f.path(class, f.through(pts, "M"))
+			f.path(class, f.through(pts))
 		}
 	})
 }
@@ -159,7 +159,7 @@ func (c *Chart) area(label, class string, x, low, high []float64) {
 	}
 	c.include(outline)
 	c.name(label, `<path class="%s" d="M0 0h16v10h-16z"/>`, class)
-	c.marks = append(c.marks, func(f *frame) { f.path(class, f.through(outline, "M")+"z") })
+	c.marks = append(c.marks, func(f *frame) { f.path(class, f.through(outline)+"z") })
 }
 
 // Dots marks points.
@@ -172,14 +172,17 @@ func (c *Chart) Many(label string, colour Colour, pts []XY) {
 	c.dots(label, "dot many "+string(colour), pts)
 }
 
-func (c *Chart) dots(label, class string, pts []XY) {
+func (c *Chart) dots(label, class string, pts []XY) { // a round end is all there is of each
+	c.points(label, class, "M8 5h0", pts, func(x, y float64) string { return "M" + short(x) + " " + short(y) + "h0" })
+}
+
+func (c *Chart) points(label, class, sample string, pts []XY, mark func(x, y float64) string) {
 	c.include(pts)
-	c.name(label, `<path class="%s" d="M8 5h0"/>`, class)
+	c.name(label, `<path class="%s" d="%s"/>`, class, sample)
 	c.marks = append(c.marks, func(f *frame) {
 		var d strings.Builder
 		for _, p := range pts {
-			x, y := f.at(p)
-			d.WriteString("M" + short(x) + " " + short(y) + "h0") // a round end is all there is of it
+			d.WriteString(mark(f.at(p)))
 		}
 		f.path(class, d.String())
 	})
@@ -193,16 +196,8 @@ func (c *Chart) Specks(pts []XY) {
 
 // Triangles marks points that are to be told from Dots without colours.
 func (c *Chart) Triangles(label string, colour Colour, pts []XY) {
-	c.include(pts)
-	class := "triangle " + string(colour)
-	c.name(label, `<path class="%s" d="M8 0l4.5 8.5h-9z"/>`, class)
-	c.marks = append(c.marks, func(f *frame) {
-		var d strings.Builder
-		for _, p := range pts {
-			x, y := f.at(p)
-			d.WriteString("M" + short(x) + " " + short(y-5) + "l4.5 8.5h-9z")
-		}
-		f.path(class, d.String())
+	c.points(label, "triangle "+string(colour), "M8 0l4.5 8.5h-9z", pts, func(x, y float64) string {
+		return "M" + short(x) + " " + short(y-5) + "l4.5 8.5h-9z"
 	})
 }
 
@@ -224,7 +219,7 @@ func (c *Chart) segments(label, class string, ends [][2]XY) {
 	c.marks = append(c.marks, func(f *frame) {
 		var d strings.Builder
 		for _, e := range ends {
-			d.WriteString(f.through(e[:], "M"))
+			d.WriteString(f.through(e[:]))
 		}
 		f.path(class, d.String())
 	})
@@ -303,9 +298,9 @@ func (f *frame) at(p XY) (x, y float64) {
 	return x, y
 }
 
-func (f *frame) through(pts []XY, first string) string {
+func (f *frame) through(pts []XY) string {
 	var d strings.Builder
-	d.WriteString(first)
+	d.WriteByte('M')
 	for i, p := range pts {
 		x, y := f.at(p)
 		if i > 0 {

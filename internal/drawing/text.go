@@ -153,6 +153,4 @@ func writeAs(b *strings.Builder, x, y float64, anchor, text, shown string) {
 }
 
 // short is a coordinate to a tenth of a pixel.
-func short(v float64) string {
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0")
-}
+func short(v float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0") }

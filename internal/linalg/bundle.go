@@ -21,14 +21,10 @@ func BorrowBundle(rows, cols int) Bundle {
 func (b Bundle) Release() { Return(Matrix{Data: b.Data}) }
 
 // Row returns row i of all matrices, Cols × Abreast.
-func (b Bundle) Row(i int) []float64 {
-	return b.Data[i*b.Cols*Abreast : (i+1)*b.Cols*Abreast]
-}
+func (b Bundle) Row(i int) []float64 { return b.Data[i*b.Cols*Abreast : (i+1)*b.Cols*Abreast] }
 
 // At returns element (i, j) of all matrices.
-func (b Bundle) At(i, j int) []float64 {
-	return b.Data[(i*b.Cols+j)*Abreast:][:Abreast:Abreast]
-}
+func (b Bundle) At(i, j int) []float64 { return b.Data[(i*b.Cols+j)*Abreast:][:Abreast:Abreast] }
 
 // RowRange returns rows [r0, r1) without copying.
 func (b Bundle) RowRange(r0, r1 int) Bundle {

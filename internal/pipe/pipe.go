@@ -305,10 +305,7 @@ func (s *server) evaluate(ctx context.Context, r *request) (*reply, error) {
 			"parameters among them")}
 	}
 	e, err := krigo.Evaluate(ctx, table, params, args.Options)
-	if err != nil {
-		return nil, err
-	}
-	return &reply{Result: e}, nil
+	return &reply{Result: e}, err
 }
 
 // fit trains a model, and returns its file too.
@@ -564,10 +561,7 @@ func (s *server) certifyPredictions(ctx context.Context, r *request) (*reply, er
 		return nil, err
 	}
 	found, err := krigo.CertifyPredictions(ctx, table, args.Prediction, args.Options)
-	if err != nil {
-		return nil, err
-	}
-	return &reply{Result: found}, nil
+	return &reply{Result: found}, err
 }
 
 // watch adds outcomes to a ledger, a file, and returns what they say of the certificate.
@@ -621,8 +615,6 @@ func (s *server) report(ctx context.Context, r *request) (*reply, error) {
 		return nil, err
 	}
 	var page bytes.Buffer
-	if err := report.Write(ctx, &page, m, table); err != nil {
-		return nil, err
-	}
-	return &reply{Result: struct{}{}, Names: []string{"page"}, data: [][]byte{page.Bytes()}}, nil
+	err = report.Write(ctx, &page, m, table)
+	return &reply{Result: struct{}{}, Names: []string{"page"}, data: [][]byte{page.Bytes()}}, err
 }
