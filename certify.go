@@ -214,7 +214,7 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOpti
 		return r, nil
 	}
 	if m.Terms.Loss.Kind == pacbayes.ClippedAbsolute {
-		return nil, usage("epsilon: the loss clipped-absolute has none")
+		return nil, usage("epsilon: the loss clipped-absolute has no ε: it counts errors as shares of the target")
 	}
 	if m.Terms.Curve { // what is read off it is a certificate, of a model that is what it says
 		v, err := m.Verify(d)

@@ -37,6 +37,9 @@ type PredictOptions struct {
 func (m *Model) Predict(ctx context.Context, table *dataset.Table, o PredictOptions) (ps []model.Prediction,
 	err error) {
 	defer matrix.Ended(&err)
+	if m.Posterior == nil {
+		return nil, usage("the model is empty: load one, or fit one")
+	}
 	if _, ok := m.Posterior.Solution.(*posterior.Gradients); o.ExactVariance && !ok {
 		return nil, usage("exact variances are for a model of --solver cg; this one is %s", m.Posterior.Kind())
 	}

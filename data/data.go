@@ -1,10 +1,8 @@
-// Package data holds the small public data sets that krigo's first command, its tests
-// and its reproductions use.
+// Package data holds the small public data sets that krigo's first command, its tests and its reproductions use.
 //
-// boston.csv.gz: Boston housing, 506 × 13, target MEDV (Harrison & Rubinfeld 1978), in
-// the original order of rows. Its column B is ethically contested: for benchmarks only.
-// snelson.csv.gz: Snelson's one-dimensional set, 200 × 1, target y (Snelson &
-// Ghahramani 2005).
+// boston.csv.gz: Boston housing, 506 × 13, target MEDV (Harrison & Rubinfeld 1978), in the original order of rows. Its
+// column B is ethically contested: for benchmarks only. snelson.csv.gz: Snelson's one-dimensional set, 200 × 1, target
+// y (Snelson & Ghahramani 2005).
 package data
 
 import (

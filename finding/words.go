@@ -108,10 +108,9 @@ const (
 	missAlike = " of the file miss alike (autocorrelation %.2f of %d; independent ones stay within ±%.2f)"
 	inOrder   = missAlike + ": they depend on their order, and a certificate takes them for independent draws. Of rows " +
 		"that follow time it is about other moments of the same period, and --split last shows how the model does later"
-	sorted = missAlike + ". The file is sorted by %q: if that is a time, or stands for one, they depend on their order, " +
-		"and " +
-		"the certificate is about other moments of the same period (--split last shows how the model does later); if not, " +
-		"the model misses how %n follows it"
+	sorted = missAlike + ". The file is sorted by %q: if that is a time, or stands for one, they depend on their " +
+		"order, and the certificate is about other moments of the same period (--split last shows how the model does " +
+		"later); if not, the model misses how %n follows it"
 	byTheory = "%d inducing inputs: drawn by a k-DPP and kept (inducing-init kdpp, fix-inducing), they leave the bound " +
 		"at " +
 		"most %.3g nats under the evidence with probability %g at the starting kernel, if inputs are Gaussian and independent"
@@ -130,11 +129,9 @@ var words = map[Kind]entry{
 	RemarkRow:   {Warning, "%n: has %q in a column of numbers or dates" + noRow},
 	SumsRow:     {Warning, "%n: holds the sums of the rows above it" + noRow},
 	NoHeader: {Warning, "the first line holds numbers alone, so it is taken for a row, and the columns are named here; " +
-		"if " +
-		"it is a header, write names that are no numbers"},
+		"if it is a header, write names that are no numbers"},
 	RowAsHeader: {Warning,
-		"the first line is taken for the header, though it seems to be a row: %Q; if it is one, write " +
-			"names above it"},
+		"the first line is taken for the header, though it seems to be a row: %Q; if it is one, write names above it"},
 	SomeZones:     {Warning, "some times name their zone, the others are taken for UTC, in the columns %Q"},
 	MixedUnits:    {Warning, "numbers of %q have different units, and are read as they stand: %U"},
 	UnnamedColumn: {Warning, "a first column without a name, which fits leave out: give it one if it is an input"},
@@ -180,8 +177,7 @@ var words = map[Kind]entry{
 	StartOutside:  {Note, "start %d of %n lies outside the objective's domain: %s"},
 	KernelByValue: {Note, "the kernel %n came out with the lowest objective of those that were tried: %N"},
 	KernelByEvidence: {Note,
-		"the kernel %n has the most evidence (its hyperparameters integrated out) of those that were " +
-			"tried: %N"},
+		"the kernel %n has the most evidence (its hyperparameters integrated out) of those that were tried: %N"},
 	ShortenedSteps:  {Note, "%d of %d training steps left the objective's domain and were shortened (the last: %s)"},
 	MeanOfBatches:   {Note, "objective_value is the mean over the batches of the last epoch, an estimate"},
 	LengthscaleLow:  {Warning, edge + "lower end: the function may change faster along it than the range allows"},
@@ -200,8 +196,7 @@ var words = map[Kind]entry{
 
 	Jitter: {Note, "%.1e was added to the diagonal of the inducing inputs' covariance matrix"},
 	CGVariances: {Note, "variances are those given each row's %d nearest training rows, which are never too small: at " +
-		"%d " +
-		"%s rows they were %.4g times the exact ones on average, %.4g at most (noise included); krigo predict " +
+		"%d %s rows they were %.4g times the exact ones on average, %.4g at most (noise included); krigo predict " +
 		"--exact-variance solves for each row"},
 	VFEForRows: {Note, "%d rows are more than the posterior of α = %g takes (%d)" + byVFE},
 	VFEByCG:    {Note, "by conjugate gradients the posterior of α = %g isn't computed" + byVFE},
@@ -215,8 +210,7 @@ var words = map[Kind]entry{
 	RowsSortedBy:   {Warning, "neighbouring rows" + sorted},
 	GroupsSortedBy: {Warning, "neighbouring groups" + sorted},
 	Replaces: {Warning, "it replaces a certified model of the same data: keeping the better of several fits isn't " +
-		"covered " +
-		"by either certificate"},
+		"covered by either certificate"},
 	OutsideRange: {Warning, "%d of %d rows have an input outside the range of the rows that the model was made from: no " +
 		"guarantee is about them"},
 	VarianceLost: {Warning, "the variances of %d of %d rows leave the range of float64, so that they are 0, the largest " +

@@ -11,16 +11,14 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Solver solves A X = B by preconditioned conjugate gradients, all columns of B at once,
-// so that one product with A serves them all (mBCG, Gardner et al. 2018, App. A). Columns
-// don't influence one another.
+// Solver solves A X = B by preconditioned conjugate gradients, all columns of B at once, so that one product with A
+// serves them all (mBCG, Gardner et al. 2018, App. A). Columns don't influence one another.
 type Solver struct {
 	// Times sets out ← A v for a symmetric positive definite A.
 	Times func(v, out matrix.Dense)
-	// Rough, unless nil, is a cheaper Times of a few correct digits. It serves the
-	// iterations; residuals are by Times, and what is left of them is solved for again
-	// (iterative refinement), so that the answer is as accurate as without it. Lanczos
-	// processes do without it.
+	// Rough, unless nil, is a cheaper Times of a few correct digits. It serves the iterations; residuals are by Times,
+	// and what is left of them is solved for again (iterative refinement), so that the answer is as accurate as without
+	// it. Lanczos processes do without it.
 	Rough func(v, out matrix.Dense)
 	// Preconditioner may be nil.
 	Preconditioner *Preconditioner
@@ -29,8 +27,7 @@ type Solver struct {
 	Tolerance float64
 	// MaxIterations stops a solve that would take more; 0 means 2000.
 	MaxIterations int
-	// Probes is the number of last columns of B whose Lanczos processes are kept. B must
-	// be solved from X = 0 then.
+	// Probes is the number of last columns of B whose Lanczos processes are kept. B must be solved from X = 0 then.
 	Probes int
 	// Progress, unless nil, is told after every iteration.
 	Progress func(Progress)
@@ -90,8 +87,7 @@ func (s Solver) Solve(ctx context.Context, b, x matrix.Dense) (*Solution, error)
 	s.Tolerance, s.MaxIterations = cmp.Or(s.Tolerance, 1e-6), cmp.Or(s.MaxIterations, 2000)
 	n, t := b.Rows, b.Cols
 	u := &cycle{Solver: s, ctx: ctx, b: b, x: x, norms: make([]float64, t), target: make([]float64, t),
-		norm: make([]float64, t),
-		r:    matrix.New(n, t), z: matrix.New(n, t), p: matrix.New(n, t), q: matrix.New(n, t)}
+		norm: make([]float64, t), r: matrix.New(n, t), z: matrix.New(n, t), p: matrix.New(n, t), q: matrix.New(n, t)}
 	columnSums(n, u.norms, func(i int, sum []float64) { addSquares(sum, b.Row(i)) })
 	for j, v := range u.norms {
 		u.norms[j] = math.Sqrt(v)
@@ -288,9 +284,8 @@ func (u *cycle) precondition() {
 	u.Preconditioner.Solve(u.r, u.z)
 }
 
-// record adds a step to the Lanczos processes of the probes: with α, β the coefficients
-// of conjugate gradients, T_jj = 1/α_j + β_j−1/α_j−1 and T_j,j+1 = √β_j/α_j, and the
-// vectors are (−1)^j z_j/√(r_jᵀz_j).
+// record adds a step to the Lanczos processes of the probes: with α, β the coefficients of conjugate gradients, T_jj =
+// 1/α_j + β_j−1/α_j−1 and T_j,j+1 = √β_j/α_j, and the vectors are (−1)^j z_j/√(r_jᵀz_j).
 func (u *cycle) record(active []bool, rho, alpha, beta []float64) {
 	first := len(rho) - len(u.lanczos)
 	for c, l := range u.lanczos {

@@ -1,7 +1,6 @@
-// Package iterative solves linear systems with covariance matrices that are never
-// stored, and estimates their log-determinants, by conjugate gradients (Gardner et al.
-// 2018, "GPyTorch: Blackbox Matrix-Matrix Gaussian Process Inference with GPU
-// Acceleration"; Wang et al. 2019, "Exact Gaussian Processes on a Million Data Points").
+// Package iterative solves linear systems with covariance matrices that are never stored, and estimates their
+// log-determinants, by conjugate gradients (Gardner et al. 2018, "GPyTorch: Blackbox Matrix-Matrix Gaussian Process
+// Inference with GPU Acceleration"; Wang et al. 2019, "Exact Gaussian Processes on a Million Data Points").
 //
 // Notation: X (N×d) inputs, s = σ_n² the noise variance, A = k_θ(X,X) + sI, P a
 // preconditioner. Right-hand sides stand side by side as the columns of an N×t matrix.
@@ -29,8 +28,7 @@ type Covariance struct {
 	Noise  float64 // s
 }
 
-// Times sets out ← A V. Every pair of rows is visited once, tile by tile; nothing of
-// A's size is stored.
+// Times sets out ← A V. Every pair of rows is visited once, tile by tile; nothing of A's size is stored.
 func (c Covariance) Times(v, out matrix.Dense) {
 	kernel.At(c.Kernel, c.Theta).TimesSymmetric(c.X, v, out)
 	for i := range out.Rows {
@@ -55,9 +53,8 @@ func (c Covariance) Shared(r ranks.Ranks, fail func(error)) func(v, out matrix.D
 	}
 }
 
-// roughNoise is the noise variance, relative to K's largest and to √N, under which what
-// float32 does to K may be more than the noise lifts its eigenvalues: rounding errors of 6e-8 an
-// entry are a matrix of norm near 1e-7 √N.
+// roughNoise is the noise variance, relative to K's largest and to √N, under which what float32 does to K may be more
+// than the noise lifts its eigenvalues: rounding errors of 6e-8 an entry are a matrix of norm near 1e-7 √N.
 const roughNoise = 1e-6
 
 // Rough is Times in float32 (kernel.TimesSingle), for Solver.Rough; nil where kernel or
@@ -108,8 +105,7 @@ func PivotedCholesky(c Covariance, rank int) (*Preconditioner, error) {
 	return lowRank(f.V.View(0, c.X.Rows, 0, len(f.Rows)), c.Noise)
 }
 
-// Nystrom returns P = K_XZ K_ZZ⁻¹K_ZX + sI for inducing inputs Z. It fails where K_ZZ
-// can't be factored.
+// Nystrom returns P = K_XZ K_ZZ⁻¹K_ZX + sI for inducing inputs Z. It fails where K_ZZ can't be factored.
 func Nystrom(c Covariance, z matrix.Dense) (*Preconditioner, error) {
 	l, f := matrix.New(z.Rows, z.Rows), matrix.New(c.X.Rows, z.Rows)
 	kernel.At(c.Kernel, c.Theta).FillSymmetric(z, l)

@@ -14,15 +14,13 @@ import (
 //
 //	ln|A| ≈ ln|P| + N · mean over z of e₁ᵀ ln(T_z) e₁,
 //
-// without bias for any P that doesn't depend on the probes, since P^-½z/‖P^-½z‖ is uniform
-// on the sphere. At fixed P and probes the estimate is a smooth function of A, as fits a
-// line search.
+// without bias for any P that doesn't depend on the probes, since P^-½z/‖P^-½z‖ is uniform on the sphere. At fixed P
+// and probes the estimate is a smooth function of A, as fits a line search.
 type Quadrature struct {
 	Value, StandardError float64 // of ln|A|
 
-	// Adjoint H has ∂ln|A| = Σ_ij (H Hᵀ)_ij ∂A_ij, as an estimate of tr A⁻¹∂A, without bias as
-	// well, and the derivative of Value: by ∂ln M = ∫ (M+τ)⁻¹ ∂M (M+τ)⁻¹ dτ and the same
-	// Lanczos process for every shift τ.
+	// Adjoint H has ∂ln|A| = Σ_ij (H Hᵀ)_ij ∂A_ij, as an estimate of tr A⁻¹∂A, without bias as well, and the derivative
+	// of Value: by ∂ln M = ∫ (M+τ)⁻¹ ∂M (M+τ)⁻¹ dτ and the same Lanczos process for every shift τ.
 	Adjoint matrix.Dense
 }
 

@@ -82,9 +82,8 @@ func NewPivoting(k kernel.Kernel, theta []float64, x matrix.Dense, m int) Pivoti
 	return Pivoting{NewPartialCholesky(diag, m), k, theta, x}
 }
 
-// Extend adds up to limit pivots, fewer where nothing is left or another look at all rows is
-// due, and returns what each of them took from the trace of K − V Vᵀ; none if nothing is
-// left.
+// Extend adds up to limit pivots, fewer where nothing is left or another look at all rows is due, and returns what each
+// of them took from the trace of K − V Vᵀ; none if nothing is left.
 //
 // The next pivots are sought among the rows that have most Left: nothing ever gains, so
 // that they are the pivots of all rows for as long as one of them has more left than any
@@ -135,8 +134,7 @@ func (g Pivoting) ahead(p int) (pivots []int, l matrix.Dense) {
 	return pivots, take(f.V.View(0, len(order), 0, len(f.Rows)), f.Rows)
 }
 
-// extend makes pivots the next columns, (K_XP − V V_Pᵀ) L⁻ᵀ, and returns what each took
-// from the trace.
+// extend makes pivots the next columns, (K_XP − V V_Pᵀ) L⁻ᵀ, and returns what each took from the trace.
 func (g Pivoting) extend(pivots []int, l matrix.Dense) []float64 {
 	n, j, p := g.x.Rows, len(g.Rows), len(pivots)
 	z, vz := take(g.x, pivots), take(g.V.View(0, n, 0, j), pivots)

@@ -7,14 +7,12 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Conditional is the covariance function of a Gaussian process that was conditioned on data,
-// times a temper τ:
+// Conditional is the covariance function of a Gaussian process that was conditioned on data, times a temper τ:
 //
 //	τ [k(x,x') − u(x)ᵀu(x') + w(x)ᵀw(x')],  u(x) = L⁻¹k(S,x),  w(x) = L_B⁻¹u(x)
 //
-// (posterior.Posterior). It has no parameters: a prior that was learnt on rows of its own is
-// frozen before others are seen. It is positive semidefinite, being k minus what the support
-// explains plus what it leaves open.
+// (posterior.Posterior). It has no parameters: a prior that was learnt on rows of its own is frozen before others are
+// seen. It is positive semidefinite, being k minus what the support explains plus what it leaves open.
 type Conditional struct {
 	Kernel  Kernel
 	Theta   []float64
@@ -112,9 +110,8 @@ type conditionalColumns struct {
 
 func (c *Conditional) against(_ []float64, b matrix.Dense) columns {
 	s := c.Support.Rows
-	p := &conditionalColumns{Conditional: c, base: columnsOf(c.Kernel, c.Theta, b),
-		support: columnsOf(c.Kernel, c.Theta, c.Support),
-		u:       linalg.Borrow(b.Rows, s).Until(b.Context()), w: c.second(b.Rows).Until(b.Context()),
+	p := &conditionalColumns{Conditional: c, base: columnsOf(c.Kernel, c.Theta, b), support: columnsOf(c.Kernel, c.Theta,
+		c.Support), u: linalg.Borrow(b.Rows, s).Until(b.Context()), w: c.second(b.Rows).Until(b.Context()),
 		g: linalg.Borrow(b.Rows, s).Until(b.Context())}
 	At(c.Kernel, c.Theta).Fill(b, c.Support, p.u)
 	c.whiten(p.u, p.w)

@@ -12,8 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Function is a function drawn from GP(0, k_θ), as a sum of random functions of mean zero and
-// covariance k_θ each,
+// Function is a function drawn from GP(0, k_θ), as a sum of random functions of mean zero and covariance k_θ each,
 //
 //	f(x) = F^-½ Σ_k w_k φ_k(x),  w_k ~ N(0, 1),  E φ_k(x) φ_k(x') = k_θ(x, x')
 //

@@ -1,17 +1,13 @@
-// Package kernel holds covariance functions and mean functions of Gaussian
-// processes: how they fill blocks of a covariance matrix, and how they pull the
-// adjoint of a block back to their parameters and inputs. It knows nothing of
+// Package kernel holds covariance functions and mean functions of Gaussian processes: how they fill blocks of a
+// covariance matrix, and how they pull the adjoint of a block back to their parameters and inputs. It knows nothing of
 // what the blocks are used for.
 //
-// A Kernel value is a family of covariance functions k_θ; the parameters θ are
-// natural logarithms and are passed with every call, so that one value serves
-// any number of goroutines. Inputs are matrices with a row a point.
+// A Kernel value is a family of covariance functions k_θ; the parameters θ are natural logarithms and are passed with
+// every call, so that one value serves any number of goroutines. Inputs are matrices with a row a point.
 //
-// With Ā the adjoint of a block A (df = Σ Ā_ij dA_ij), pulling back means adding
-// Σ_ij Ā_ij ∂A_ij/∂θ to dθ and Σ_j Ā_ij ∂₁k(a_i, b_j) to row i of dA, where ∂₁
-// is the derivative with respect to the first argument. Formulas are those of
-// Rasmussen & Williams 2006, ch. 4, with σ² the variance, l_i the lengthscales
-// and d² = Σ (x_i − x'_i)²/l_i².
+// With Ā the adjoint of a block A (df = Σ Ā_ij dA_ij), pulling back means adding Σ_ij Ā_ij ∂A_ij/∂θ to dθ and Σ_j Ā_ij
+// ∂₁k(a_i, b_j) to row i of dA, where ∂₁ is the derivative with respect to the first argument. Formulas are those of
+// Rasmussen & Williams 2006, ch. 4, with σ² the variance, l_i the lengthscales and d² = Σ (x_i − x'_i)²/l_i².
 package kernel
 
 import (
@@ -22,17 +18,15 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Kernel is a family of covariance functions on inputs of a fixed dimension.
-// Cov, Pull, Diag and PullDiag work on one block on the calling goroutine;
-// The methods of a Bound spread blocks over cores.
+// Kernel is a family of covariance functions on inputs of a fixed dimension. Cov, Pull, Diag and PullDiag work on one
+// block on the calling goroutine; the methods of a Bound spread blocks over cores.
 type Kernel interface {
 	// Params lists the parameters in the order in which θ holds them.
 	Params() []Param
 	// Cov writes k_θ(a_i, b_j) to K (len a × len b).
 	Cov(theta []float64, a, b, k matrix.Dense)
-	// Pull adds the pull-back of an adjoint of K(A, B) to its gradient. At points
-	// where k isn't differentiable in its inputs (Matérn-1/2 at coincidence) the
-	// derivative counts as 0.
+	// Pull adds the pull-back of an adjoint of K(A, B) to its gradient. At points where k isn't differentiable in its
+	// inputs (Matérn-1/2 at coincidence) the derivative counts as 0.
 	Pull(theta []float64, a, b matrix.Dense, bar Adjoint)
 	// Diag writes k_θ(a_i, a_i) to k.
 	Diag(theta []float64, a matrix.Dense, k []float64)
@@ -70,9 +64,8 @@ func (at Bound) Part(part, parts int) Bound {
 	return at
 }
 
-// columns is a kernel at fixed θ against fixed points b, with everything computed
-// that depends on these alone. Its methods take blocks of rows a and columns [j0, j1),
-// j0 a multiple of tile, on any number of goroutines.
+// columns is a kernel at fixed θ against fixed points b, with everything computed that depends on these alone. Its
+// methods take blocks of rows a and columns [j0, j1), j0 a multiple of tile, on any number of goroutines.
 type columns interface {
 	// cov writes k_θ(a_i, b_j) to K.
 	cov(a matrix.Dense, j0, j1 int, k matrix.Dense)
@@ -81,8 +74,7 @@ type columns interface {
 	release()
 }
 
-// columnsOf prepares any kernel. Those of this package can, others may come from
-// elsewhere.
+// columnsOf prepares any kernel. Those of this package can, others may come from elsewhere.
 func columnsOf(k Kernel, theta []float64, b matrix.Dense) columns {
 	if b.Rows == 0 {
 		return noColumns{}
@@ -199,8 +191,7 @@ func (at Bound) Pull(a, b matrix.Dense, to Adjoint) {
 	c.release()
 }
 
-// PullSymmetric pulls a symmetric adjoint bar of K(A, A) back to dTheta. Each
-// pair of rows is visited once.
+// PullSymmetric pulls a symmetric adjoint bar of K(A, A) back to dTheta. Each pair of rows is visited once.
 func (at Bound) PullSymmetric(a, bar matrix.Dense, dTheta []float64) {
 	c := columnsOf(at.Kernel, at.Theta, a)
 	pullTiles(a, bar, dTheta, func(i0, i1 int, part []float64) {
@@ -212,8 +203,7 @@ func (at Bound) PullSymmetric(a, bar matrix.Dense, dTheta []float64) {
 	c.release()
 }
 
-// pullTiles sums the parts of dTheta in the order of the tiles, whichever
-// core finished first.
+// pullTiles sums the parts of dTheta in the order of the tiles, whichever core finished first.
 func pullTiles(a, bar matrix.Dense, dTheta []float64, pull func(i0, i1 int, part []float64)) {
 	n := a.Rows
 	if bar.Rows != n {

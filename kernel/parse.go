@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// Parse reads a kernel expression on dim inputs: names joined by + and *, with
-// the usual precedence and parentheses, as in "se+linear" or "(se+white)*periodic".
-// ard gives every lengthscale kernel in it one lengthscale an input. At most 15 parentheses stand in one another, and
-// 500 kernels in all.
+// Parse reads a kernel expression on dim inputs: names joined by + and *, with the usual precedence and parentheses, as
+// in "se+linear" or "(se+white)*periodic". ard gives every lengthscale kernel in it one lengthscale an input. At most
+// 15 parentheses stand in one another, and 500 kernels in all.
 func Parse(expr string, dim int, ard bool) (Kernel, error) {
 	if expr != "" && !strings.ContainsAny(expr, "+*() ") {
 		return named(expr, dim, ard) // whose errors name it

@@ -104,9 +104,8 @@ func (c *periodicColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	w.release()
 }
 
-// pull is Periodic's Pull. With Δ = 2π(x−x')/p, d² = Σ 2(1−cos Δ_t)/l_t² and
-// W = K̄ ∘ ∂K/∂(d²): ∂d²/∂ln l_t² = −2(1−cos Δ_t)/l_t², ∂d²/∂ln p = −Σ 2Δ_t sin Δ_t/l_t²,
-// ∂d²/∂x_t = (2π/p) 2 sin Δ_t/l_t².
+// pull is Periodic's Pull. With Δ = 2π(x−x')/p, d² = Σ 2(1−cos Δ_t)/l_t² and W = K̄ ∘ ∂K/∂(d²): ∂d²/∂ln l_t² = −2(1−cos
+// Δ_t)/l_t², ∂d²/∂ln p = −Σ 2Δ_t sin Δ_t/l_t², ∂d²/∂x_t = (2π/p) 2 sin Δ_t/l_t².
 func (c *periodicColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	theta := c.theta
 	nl := len(theta) - 2

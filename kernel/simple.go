@@ -62,8 +62,7 @@ var _ Kernel = indicator{}
 // ConstantKernel is σ² everywhere. Parameter: ln σ².
 func ConstantKernel() Kernel { return indicator{} }
 
-// White is σ² where x = x' by value, else 0: two rows with the same inputs share
-// their white noise. Parameter: ln σ².
+// White is σ² where x = x' by value, else 0: two rows with the same inputs share their white noise. Parameter: ln σ².
 func White() Kernel { return indicator{white: true} }
 
 func (c indicator) Params() []Param { return varianceOnly }

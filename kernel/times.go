@@ -8,8 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Products with a covariance matrix that is never stored: tiles of it are computed,
-// used while in cache, and forgotten.
+// Products with a covariance matrix that is never stored: tiles of it are computed, used while in cache, and forgotten.
 
 // timesCols is the number of columns of a tile of tile rows; 8 more keep the rows of
 // its memory from competing for the same cache lines.
@@ -58,8 +57,7 @@ func timesTile(c columns, a matrix.Dense, i0, i1, j0, j1 int, v, out matrix.Dens
 	linalg.Return(memory)
 }
 
-// whole calls f with an out of zeros, and with one column without gaps, or with columns
-// filled up to whole vectors.
+// whole calls f with an out of zeros, and with one column without gaps, or with columns filled up to whole vectors.
 func whole(v, out matrix.Dense, f func(v, out matrix.Dense)) {
 	w := radial.Width()
 	if v.Cols == 1 {
@@ -86,9 +84,8 @@ const party = 512
 // TimesSymmetric sets out ← K(A, A) V. Each pair of rows is visited once. The result
 // doesn't depend on the number of cores.
 //
-// Rows stand in parties, and every two parties meet once, in rounds as of a chess
-// tournament, in which each plays one game: games of a round touch different rows of
-// out, so they may run at the same time, and rounds are in order.
+// Rows stand in parties, and every two parties meet once, in rounds as of a chess tournament, in which each plays one
+// game: games of a round touch different rows of out, so they may run at the same time, and rounds are in order.
 func (at Bound) TimesSymmetric(a, v, out matrix.Dense) {
 	n := a.Rows
 	if v.Rows != n || out.Rows != n || out.Cols != v.Cols {
@@ -107,8 +104,7 @@ func (at Bound) TimesSymmetric(a, v, out matrix.Dense) {
 	})
 }
 
-// tournament lets every party play itself, and every two parties one another, so far as these games
-// are in the part.
+// tournament lets every party play itself, and every two parties one another, so far as these games are in the part.
 func tournament(n, part, parts int, game func(p, q int)) {
 	parties := (n + party - 1) / party
 	linalg.Parallel(parties, func(p int) {
@@ -143,9 +139,8 @@ func HasSingle(k Kernel) bool {
 	return ok
 }
 
-// TimesSingle is TimesSymmetric with covariances and products in float32, for a kernel that
-// HasSingle: about six digits, twice as fast. What two parties of rows add to the result
-// is summed up in float64.
+// TimesSingle is TimesSymmetric with covariances and products in float32, for a kernel that HasSingle: about six
+// digits, twice as fast. What two parties of rows add to the result is summed up in float64.
 func (at Bound) TimesSingle(a, v, out matrix.Dense) {
 	k, theta := at.Kernel, at.Theta
 	s, ok := k.(*Stationary).singles(theta, a)

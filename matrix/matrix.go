@@ -1,7 +1,6 @@
-// Package matrix holds the dense matrix in which inputs, covariances and adjoints are
-// passed, so that kernels, means and objectives can be written in other modules. It has the access to
-// elements that these need; factorisations and products are elsewhere (gonum's mat reads
-// Data and Stride as they are).
+// Package matrix holds the dense matrix in which inputs, covariances and adjoints are passed, so that kernels, means
+// and objectives can be written in other modules. It has the access to elements that these need; factorisations and
+// products are elsewhere (gonum's mat reads Data and Stride as they are).
 package matrix
 
 import (
@@ -11,8 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// Dense is a dense row-major matrix, or a view into one: element (i, j) is
-// Data[i*Stride+j].
+// Dense is a dense row-major matrix, or a view into one: element (i, j) is Data[i*Stride+j].
 type Dense struct {
 	Rows, Cols, Stride int
 	Data               []float64

@@ -13,12 +13,11 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// check makes sure that the model is what the terms of its certificate say, as far as data and
-// model can tell: roles are those that the seed deals, scaling constants and encodings those of the prior
-// rows, a grid's prior one that was paid for, exact posteriors conditioned on the rows that they are said
-// to be. What can't be told is what else was tried, whether the parameters of an informed prior, or a sparse
-// one altogether, are of its prior rows alone, and that a sparse posterior is the one that training
-// found: any is as certified. Factors are to be made anew before.
+// check makes sure that the model is what the terms of its certificate say, as far as data and model can tell: roles
+// are those that the seed deals, scaling constants and encodings those of the prior rows, a grid's prior one that was
+// paid for, exact posteriors conditioned on the rows that they are said to be. What can't be told is what else was
+// tried, whether the parameters of an informed prior, or a sparse one altogether, are of its prior rows alone, and that
+// a sparse posterior is the one that training found: any is as certified. Factors are to be made anew before.
 func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
 	for _, check := range []func(*dataset.Data, dataset.Roles) error{m.checkDealt, m.checkSplit, m.checkTerms,
 		m.checkScaling, m.checkEncoding, m.checkConditioned} {

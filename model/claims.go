@@ -133,8 +133,7 @@ func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fi
 		p = "[prior_"
 	}
 	add(byRefit, true, "the kernel and mean, with their parameters, as of the prior rows alone", "", "kernel", "mean",
-		"prior", "solver", "nearest", "noise_variance",
-		p+"theta]", p+"beta]")
+		"prior", "solver", "nearest", "noise_variance", p+"theta]", p+"beta]")
 	if after {
 		prior, _ := q.OfPrior()
 		at = prior

@@ -11,11 +11,10 @@ import (
 
 // Conformal holds the scores of split-conformal intervals, on rows that nothing was trained on: calibration rows, or
 // the certified rows of a mean that was fixed before they were seen. Whatever the model and the distribution of the
-// rows, an interval of a level holds a further target with probability at least that level, over the draw of these
-// rows and of that row together: a marginal guarantee, true on average over rows and not for
-// each kind of row (Vovk, Gammerman and Shafer 2005; Papadopoulos et al. 2002; normalised by
-// the model's standard deviation: Lei et al., "Distribution-free predictive inference for
-// regression", JASA 113, 2018, Sect. 5.2).
+// rows, an interval of a level holds a further target with probability at least that level, over the draw of these rows
+// and of that row together: a marginal guarantee, true on average over rows and not for each kind of row (Vovk,
+// Gammerman and Shafer 2005; Papadopoulos et al. 2002; normalised by the model's standard deviation: Lei et al.,
+// "Distribution-free predictive inference for regression", JASA 113, 2018, Sect. 5.2).
 type Conformal struct {
 	Level      float64 `json:"level"` // of the two widths below, which are told unless another level is asked for
 	Rows       int     `json:"rows"`
@@ -76,9 +75,8 @@ func conformal(from string, misses, deviations []float64) *Conformal {
 // sane reports what no intervals of so many rows are, of a file.
 func (c *Conformal) sane(rows int) error {
 	unfit := errors.New("the model file's conformal intervals aren't those of its calibration rows, or certified ones")
-	if c.Level != conformalLevel || c.Rows != rows || rows < LeastCalibration ||
-		!(c.HalfWidth >= 0 && c.Normalised >= 0) || c.From != "" && c.From != FromCertified ||
-		(c.Misses == nil) != (c.Deviations == nil) {
+	if c.Level != conformalLevel || c.Rows != rows || rows < LeastCalibration || !(c.HalfWidth >= 0 &&
+		c.Normalised >= 0) || c.From != "" && c.From != FromCertified || (c.Misses == nil) != (c.Deviations == nil) {
 		return unfit
 	}
 	k := rank(c.Level, rows)

@@ -86,8 +86,7 @@ type header struct {
 	Arrays            []array               `json:"arrays"`
 }
 
-// priorHeader describes a prior that is a posterior itself: what its arrays, prior_theta and
-// so on, don't hold.
+// priorHeader describes a prior that is a posterior itself: what its arrays, prior_theta and so on, don't hold.
 type priorHeader struct {
 	Temper float64 `json:"temper"`
 	Mean   string  `json:"mean"` // mean function that it was conditioned from
@@ -337,8 +336,7 @@ func decode(raw []byte) (_ *Model, err error) {
 	size := prefix + hl
 	if headerErr == nil {
 		for _, a := range h.Arrays {
-			// A side, or a triangle's bytes, beyond the file's can't be right, and no product
-			// of what is left wraps around.
+			// A side, or a triangle's bytes, beyond the file's can't be right, and no product of what is left wraps around.
 			side := max(a.Rows, a.Cols)
 			if min(a.Rows, a.Cols) < 0 || side > len(raw) || side > 1<<28 || a.bytes() > len(raw) {
 				return nil, short
@@ -372,8 +370,7 @@ func decode(raw []byte) (_ *Model, err error) {
 	return m, nil
 }
 
-// model assembles the model from the header and the bytes of the arrays, whose
-// lengths are known to fit.
+// model assembles the model from the header and the bytes of the arrays, whose lengths are known to fit.
 func (h header) model(data []byte) (*Model, error) {
 	m := &Model{
 		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Reading: h.Reading, Encoding: h.Encoding,

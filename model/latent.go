@@ -17,8 +17,7 @@ import (
 // blocks are rows in scaled units that are read block by block: a dataset.Scaled is such.
 type blocks interface {
 	Dims() (rows, cols int)
-	// Block reads the inputs of rows first … first+n−1 into x (n×cols) and, unless that is nil, their
-	// targets into y.
+	// Block reads the inputs of rows first … first+n−1 into x (n×cols) and, unless that is nil, their targets into y.
 	Block(first, n int, x, y []float64) error
 }
 
@@ -91,8 +90,7 @@ func (m *Model) targets(d *dataset.Data, rows []int) (y, scale []float64, err er
 	return y, scale, nil
 }
 
-// TargetScale returns |y_raw| in scaled units for the losses that are relative to it,
-// else nil.
+// TargetScale returns |y_raw| in scaled units for the losses that are relative to it, else nil.
 func TargetScale(l pacbayes.Loss, s dataset.Scaling, yRaw []float64) []float64 {
 	if l.Kind != pacbayes.Relative && l.Kind != pacbayes.ClippedAbsolute {
 		return nil

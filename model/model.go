@@ -14,8 +14,7 @@ import (
 // Model is a trained Gaussian process with everything needed to predict with it and
 // to check its certificate. Numbers are in scaled units where not said otherwise.
 //
-// No method changes a Model but Calibrate: one that nobody else changes may be used by several goroutines at
-// once.
+// No method changes a Model but Calibrate: one that nobody else changes may be used by several goroutines at once.
 type Model struct {
 	Objective        string
 	Inputs           []string // names, in the order of the posterior's inputs
@@ -44,8 +43,7 @@ type Model struct {
 	Targets string         // dataset.Units.Targets of all rows; "" of old models
 	Range   Range          // of the inputs, on the rows it was made from
 
-	// Fitted is what was asked for when the model was fitted, as JSON: see krigo.Options. nil of old
-	// models.
+	// Fitted is what was asked for when the model was fitted, as JSON: see krigo.Options. nil of old models.
 	Fitted json.RawMessage
 
 	positional []dataset.Role // of every row, in file order: of old models alone

@@ -1,8 +1,6 @@
 package model
 
 import (
-	"unicode/utf8"
-
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -21,6 +19,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf8"
 
 	"gonum.org/v1/gonum/mat"
 

@@ -14,11 +14,10 @@ func (m *Model) TrainsForBound() bool {
 	return kind.Bound != "" || m.Terms.Informed && !m.Terms.Fixed
 }
 
-// EstimateNoise returns the variance of y about f. Evidence trains it; the σ_n² of a
-// PAC-Bayes objective only shapes Q, so that it is estimated anew, by maximum
-// likelihood: from the residuals on prior rows, which Q hasn't seen, or, where there
-// are none or the prior was learnt on them, from the leave-one-out residuals (a sparse GP:
-// the training residuals; a prior that nothing was learnt after: those of all certified rows).
+// EstimateNoise returns the variance of y about f. Evidence trains it; the σ_n² of a PAC-Bayes objective only shapes Q,
+// so that it is estimated anew, by maximum likelihood: from the residuals on prior rows, which Q hasn't seen, or, where
+// there are none or the prior was learnt on them, from the leave-one-out residuals (a sparse GP: the training
+// residuals; a prior that nothing was learnt after: those of all certified rows).
 func (m *Model) EstimateNoise(d *dataset.Data, roles dataset.Roles) (float64, error) {
 	q := m.Posterior
 	if !m.TrainsForBound() || q.Joint() != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 )
 
-// Misses are looked at of this many rows at most, one after another in the file; fewer than
-// orderLeast say nothing.
+// Misses are looked at of this many rows at most, one after another in the file; fewer than orderLeast say nothing.
 const (
 	orderMost  = 20000
 	orderLeast = 40

@@ -13,9 +13,8 @@ type otherData struct{ reason string }
 
 func (e *otherData) Error() string { return e.reason }
 
-// RolesOf returns the roles that the rows of d have in the model. It fails where these aren't the
-// data that the model was made from, in whatever order, or of a backtest and of an old model in that of the
-// file.
+// RolesOf returns the roles that the rows of d have in the model. It fails where these aren't the data that the model
+// was made from, in whatever order, or of a backtest and of an old model in that of the file.
 func (m *Model) RolesOf(d *dataset.Data) (dataset.Roles, error) {
 	other := func(format string, args ...any) (dataset.Roles, error) {
 		return dataset.Roles{}, &otherData{fmt.Sprintf(format, args...)}

@@ -48,8 +48,7 @@ func (m *Model) Copies(d *dataset.Data, rows []int) (c Copies, err error) {
 	return Copies{int(counts[0]), int(counts[1]), int(counts[2])}, err
 }
 
-// repeats counts the rows the model was made from that equal another one, of another group where there
-// are groups.
+// repeats counts the rows the model was made from that equal another one, of another group where there are groups.
 func (m *Model) repeats(d *dataset.Data, roles dataset.Roles) (n int, err error) {
 	h, err := made(d, roles)
 	if err != nil {

@@ -28,16 +28,14 @@ type Coverage struct {
 	Share float64 `json:"share"`
 }
 
-// levels are those that Test.Coverage lists, with the half-widths of their intervals in
-// standard deviations.
+// levels are those that Test.Coverage lists, with the half-widths of their intervals in standard deviations.
 var levels = []float64{0.5, 0.8, 0.9, 0.95, 0.99}
 
 // scores are those of test rows: normal scores (objective.Likelihood), residuals, and these in standard deviations of
 // y.
 type scores struct{ z, d, deviations []float64 }
 
-// report fills in how the predictive distribution and the conformal intervals did; sum adds
-// counts up over ranks.
+// report fills in how the predictive distribution and the conformal intervals did; sum adds counts up over ranks.
 func (s *scores) report(t *Test, c *Conformal, sum func(...[]float64) error) error {
 	inside := func(v []float64, half float64) (n float64) {
 		for _, x := range v {

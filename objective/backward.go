@@ -49,8 +49,7 @@ func (s *predictionSeeds) addHere(e *sparseEngine, b []float64, a matrix.Dense) 
 	return nil
 }
 
-// fill fills the rows of bar with what predictions give to V̄_i: μ g_i + 2h_i S V_i, S the whitened
-// covariance of q.
+// fill fills the rows of bar with what predictions give to V̄_i: μ g_i + 2h_i S V_i, S the whitened covariance of q.
 func (s *predictionSeeds) fill(i0 int, v, covariance matrix.Dense, mu []float64, bar matrix.Dense) {
 	linalg.Gemm(false, false, 1, v, covariance, 0, bar)
 	inChunks(v.Rows, func(_, r0, r1 int) {
@@ -201,9 +200,8 @@ func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, err
 	return e.noise * (s.noise + scalars[0]), nil
 }
 
-// backwardUniform is backward where D_i = s and λ̄_i = λ̄ for all rows, and no predictions
-// count. Sums over rows are then at hand, V̄ = CV + b̄rᵀ/s with C = (2/s)B̄ − 2λ̄I, and
-// Ū = (L⁻ᵀC)V + L⁻ᵀb̄rᵀ/s is one product a block.
+// backwardUniform is backward where D_i = s and λ̄_i = λ̄ for all rows, and no predictions count. Sums over rows are
+// then at hand, V̄ = CV + b̄rᵀ/s with C = (2/s)B̄ − 2λ̄I, and Ū = (L⁻ᵀC)V + L⁻ᵀb̄rᵀ/s is one product a block.
 func (e *sparseEngine) backwardUniform(s *sparseSeeds, to sparseAdjoints) (float64, error) {
 	noise := e.noise
 	c, g := linalg.Borrow(e.m, e.m), linalg.Borrow(e.m, e.m)
@@ -243,10 +241,9 @@ func (e *sparseEngine) backwardUniform(s *sparseSeeds, to sparseAdjoints) (float
 }
 
 // backwardFree is the last pass of a free-form q with whitened mean μ and covariance S, whose values depend on
-// predictions and q alone: V̄_i = μ g_i + 2h_i SV_i − 2h_i V_i, λ̄_i = h_i. q stands on the coordinates that L
-// gives, so that G = Σ V̄_i V_iᵀ isn't symmetric: with V = L⁻¹K_ZX, L̄ = −L⁻ᵀG and
-// K̄_ZZ = L⁻ᵀ sym(Φ(LᵀL̄)) L⁻¹, Φ taking the lower triangle and half the diagonal, G's lower triangle takes the
-// place of its upper one.
+// predictions and q alone: V̄_i = μ g_i + 2h_i SV_i − 2h_i V_i, λ̄_i = h_i. q stands on the coordinates that L gives,
+// so that G = Σ V̄_i V_iᵀ isn't symmetric: with V = L⁻¹K_ZX, L̄ = −L⁻ᵀG and K̄_ZZ = L⁻ᵀ sym(Φ(LᵀL̄)) L⁻¹, Φ taking the
+// lower triangle and half the diagonal, G's lower triangle takes the place of its upper one.
 func (e *sparseEngine) backwardFree(s *predictionSeeds, covariance matrix.Dense, to sparseAdjoints) error {
 	bars := linalg.Borrow(min(blockRows, e.n), e.m)
 	defer linalg.Return(bars)

@@ -13,9 +13,8 @@ import (
 //	m̂ = y − s w                     σ̂²_i = s − s²[C⁻¹]_ii
 //	KL = ½[ln|C| − N ln s − tr T + wᵀKw]    T = K C⁻¹ = I − sC⁻¹          (8)
 //
-// These forms subtract numbers of size s to get numbers of size K. Where the noise
-// exceeds the prior variance, products with K itself take their place:
-// m̂ = m + Kw, σ̂²_i = K_ii − Σ_j T_ij K_ij, at the cost of one more matrix product.
+// These forms subtract numbers of size s to get numbers of size K. Where the noise exceeds the prior variance, products
+// with K itself take their place: m̂ = m + Kw, σ̂²_i = K_ii − Σ_j T_ij K_ij, at the cost of one more matrix product.
 type exactQ struct {
 	mean, variance []float64 // m̂, σ̂² (latent)
 	kl             float64

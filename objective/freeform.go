@@ -14,9 +14,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// FreeForm is an objective over a sparse posterior whose q(f_Z) = N(a_M, B_MM) is free
-// (Reeb et al. 2018, Eqs. 9, 10), not tied to the parametrisation of Eq. 11: a function
-// of the predictions at rows, KL(Q‖P) and perhaps σ_n².
+// FreeForm is an objective over a sparse posterior whose q(f_Z) = N(a_M, B_MM) is free (Reeb et al. 2018, Eqs. 9, 10),
+// not tied to the parametrisation of Eq. 11: a function of the predictions at rows, KL(Q‖P) and perhaps σ_n².
 type FreeForm interface {
 	// noisy says whether σ_n² is a parameter.
 	noisy() bool
@@ -160,17 +159,15 @@ func (p *FreeFormProblem) Evaluate(x, gradient []float64) (float64, error) {
 	return settle(over(p.Ranks), value, gradient, err)
 }
 
-// EvaluateBatch is Evaluate on the rows with these numbers in place of all: for SVGP an
-// unbiased estimate of the value and its gradient where the batch is drawn uniformly; for a
-// bound the bound with the batch's risk (Reeb et al. 2018, Eq. 32, without its Hoeffding
-// term): a heuristic to optimise by, biased, and never a certificate.
+// EvaluateBatch is Evaluate on the rows with these numbers in place of all: for SVGP an unbiased estimate of the value
+// and its gradient where the batch is drawn uniformly; for a bound the bound with the batch's risk (Reeb et al. 2018,
+// Eq. 32, without its Hoeffding term): a heuristic to optimise by, biased, and never a certificate.
 func (p *FreeFormProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
 	return p.onBatch(x, gradient, rows, 0)
 }
 
-// StepBatch moves ν and L' in x by a natural-gradient step of size rho on the batch, and
-// then acts as EvaluateBatch at the new x, with zeros in the gradient for what it moved.
-// Only SVGP has such steps; see there.
+// StepBatch moves ν and L' in x by a natural-gradient step of size rho on the batch, and then acts as EvaluateBatch at
+// the new x, with zeros in the gradient for what it moved. Only SVGP has such steps; see there.
 func (p *FreeFormProblem) StepBatch(x, gradient []float64, rows []int, rho float64) (float64, error) {
 	if !(rho > 0 && rho <= 1) {
 		return math.NaN(), fmt.Errorf("natural-gradient step %v: want 0 < ρ ≤ 1", rho)
@@ -351,10 +348,9 @@ func (p *FreeFormProblem) SetMoments(x, aM []float64, ls matrix.Dense) error {
 	return nil
 }
 
-// MomentGradient turns the gradient of Evaluate at x, which it must follow, from one that
-// holds ν and L' into one that holds a_M = m(Z) + Lν and L_S = LL', in place where it is that
-// of θ, β, Z; it returns those of a_M and L_S (lower triangle). From dν = −L⁻¹(dL ν + dm)
-// and dL' = −L⁻¹dL L', L̄ gets −L⁻ᵀ(ν̄νᵀ + L̄'L'ᵀ), and K̄_ZZ as in backward.
+// MomentGradient turns the gradient of Evaluate at x, which it must follow, from one that holds ν and L' into one that
+// holds a_M = m(Z) + Lν and L_S = LL', in place where it is that of θ, β, Z; it returns those of a_M and L_S (lower
+// triangle). From dν = −L⁻¹(dL ν + dm) and dL' = −L⁻¹dL L', L̄ gets −L⁻ᵀ(ν̄νᵀ + L̄'L'ᵀ), and K̄_ZZ as in backward.
 func (p *FreeFormProblem) MomentGradient(x, gradient []float64) (aBar []float64, lsBar matrix.Dense) {
 	e, at, d := p.full, p.Split(x), p.Split(gradient)
 	lsBar = matrix.New(e.m, e.m)
@@ -379,10 +375,9 @@ func (p *FreeFormProblem) MomentGradient(x, gradient []float64) (aBar []float64,
 	return aBar, lsBar
 }
 
-// StartFrom returns parameters at which q is the sparse posterior (Eq. 11) of a
-// SparseProblem's parameters [θ, β, ln σ_n², Z], with its α: ν = μ and S' = B⁻¹. It
-// predicts what that posterior predicts, and its KL is the same. For SVGP the posterior of
-// α = 0 is the optimal q.
+// StartFrom returns parameters at which q is the sparse posterior (Eq. 11) of a SparseProblem's parameters [θ, β, ln
+// σ_n², Z], with its α: ν = μ and S' = B⁻¹. It predicts what that posterior predicts, and its KL is the same. For SVGP
+// the posterior of α = 0 is the optimal q.
 func (p *FreeFormProblem) StartFrom(collapsed []float64, alpha float64) ([]float64, error) {
 	like := p.collapsed()
 	e, err := like.begin(collapsed, alpha)
@@ -451,9 +446,8 @@ func packFactor(l matrix.Dense, packed []float64) {
 	}
 }
 
-// inverseFactor writes the lower triangular l with l lᵀ = A⁻¹ for the symmetric A, of
-// which the lower triangle counts. With J the matrix that reverses order and
-// J A J = L̃L̃ᵀ, l = J L̃⁻ᵀ J: no inverse of A is formed.
+// inverseFactor writes the lower triangular l with l lᵀ = A⁻¹ for the symmetric A, of which the lower triangle counts.
+// With J the matrix that reverses order and J A J = L̃L̃ᵀ, l = J L̃⁻ᵀ J: no inverse of A is formed.
 func inverseFactor(a, l matrix.Dense) error {
 	n := a.Rows
 	t := linalg.Borrow(n, n)
@@ -477,9 +471,8 @@ func inverseFactor(a, l matrix.Dense) error {
 	return nil
 }
 
-// FreePAC is a PAC-Bayes bound on the risk of a free-form sparse posterior (Reeb et al.
-// 2018, Eqs. 5, 9, 10). On a batch, the batch's risk stands for that of all rows: a
-// heuristic to optimise by.
+// FreePAC is a PAC-Bayes bound on the risk of a free-form sparse posterior (Reeb et al. 2018, Eqs. 5, 9, 10). On a
+// batch, the batch's risk stands for that of all rows: a heuristic to optimise by.
 //
 // Its value at parameters off the grid is an objective, not a certificate.
 type FreePAC struct {

@@ -15,15 +15,13 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// IterativeEvidence is Evidence for more rows than can be factored, as a function of
-// [θ, β, ln σ_n²]: w by conjugate gradients, ln|C| by stochastic Lanczos quadrature
-// (Gardner et al. 2018, with the quadrature's own derivative in place of an independent
-// estimate of tr C⁻¹∂C).
+// IterativeEvidence is Evidence for more rows than can be factored, as a function of [θ, β, ln σ_n²]: w by conjugate
+// gradients, ln|C| by stochastic Lanczos quadrature (Gardner et al. 2018, with the quadrature's own derivative in place
+// of an independent estimate of tr C⁻¹∂C).
 //
-// The preconditioner and the probes are those of an anchor, a point where Anchor was
-// called: between anchors the value is one smooth function, and the gradient is its own.
-// The function is an estimate of the evidence without bias, wherever the anchor, but the
-// further away, the more iterations and the larger the standard error.
+// The preconditioner and the probes are those of an anchor, a point where Anchor was called: between anchors the value
+// is one smooth function, and the gradient is its own. The function is an estimate of the evidence without bias,
+// wherever the anchor, but the further away, the more iterations and the larger the standard error.
 type IterativeEvidence struct {
 	Kernel kernel.Kernel
 	Mean   kernel.Mean
@@ -55,8 +53,7 @@ type IterativeEvidence struct {
 // DefaultProbes and y together fill whole vectors of columns at every level.
 const DefaultProbes = 15
 
-// maxIterations ends evaluations at points that are too far from the anchor or too badly
-// conditioned.
+// maxIterations ends evaluations at points that are too far from the anchor or too badly conditioned.
 const maxIterations = 1000
 
 // Dim returns the number of parameters: kernel, mean function, noise variance.
@@ -81,9 +78,8 @@ func (e *IterativeEvidence) Anchor(x []float64) error {
 	return nil
 }
 
-// Evaluate returns the estimate of −ln p(y) at x and, unless gradient is nil, its gradient. It
-// anchors at the first x if that wasn't done. Errors are an anchor's, a solve's
-// (*iterative.Stalled) or the context's.
+// Evaluate returns the estimate of −ln p(y) at x and, unless gradient is nil, its gradient. It anchors at the first x
+// if that wasn't done. Errors are an anchor's, a solve's (*iterative.Stalled) or the context's.
 //
 // The quadratic form is 2rᵀw − wᵀCw, which misses rᵀC⁻¹r by the square of the residual alone.
 func (e *IterativeEvidence) Evaluate(x, gradient []float64) (float64, error) {

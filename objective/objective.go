@@ -2,9 +2,8 @@
 // its paper prints it, and the adjoints of the matrices it was computed from, in
 // closed form. It knows nothing of the insides of kernels, of optimisers or of files.
 //
-// Notation, everywhere: X (N×d) inputs, y targets, K = k_θ(X,X), s = σ_n² the noise
-// variance, r = y − m_β(X), C = K + sI = L Lᵀ, w = C⁻¹r. The adjoint Ā of a matrix A
-// is that of a scalar f with df = Σ Ā_ij dA_ij.
+// Notation, everywhere: X (N×d) inputs, y targets, K = k_θ(X,X), s = σ_n² the noise variance, r = y − m_β(X), C = K +
+// sI = L Lᵀ, w = C⁻¹r. The adjoint Ā of a matrix A is that of a scalar f with df = Σ Ā_ij dA_ij.
 package objective
 
 import (
@@ -74,9 +73,8 @@ func parameterNames(k kernel.Kernel, m kernel.Mean) []string {
 	return append(names, "log_noise_variance")
 }
 
-// Evaluate returns the objective at x and, unless gradient is nil, its gradient.
-// Outside the domain (C not positive definite, a value that isn't finite) it
-// returns an error. Its workspaces are kept between calls, so that one Problem
+// Evaluate returns the objective at x and, unless gradient is nil, its gradient. Outside the domain (C not positive
+// definite, a value that isn't finite) it returns an error. Its workspaces are kept between calls, so that one Problem
 // serves one goroutine.
 func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	n := p.X.Rows

@@ -5,10 +5,9 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// PAC is a PAC-Bayes bound on the risk of the exact posterior Q as a training
-// objective: a posterior family, the exact one, a loss, and a bound of its empirical risk
-// R_S(Q) and KL(Q‖P) (Reeb et al. 2018, Eq. 5 with gradient Eq. 14, or B_Pin), by the formula of
-// pacbayes.Inequality.Evaluate with this Penalty.
+// PAC is a PAC-Bayes bound on the risk of the exact posterior Q as a training objective: a posterior family, the exact
+// one, a loss, and a bound of its empirical risk R_S(Q) and KL(Q‖P) (Reeb et al. 2018, Eq. 5 with gradient Eq. 14, or
+// B_Pin), by the formula of pacbayes.Inequality.Evaluate with this Penalty.
 //
 // Its value at parameters off the grid is an objective, not a certificate.
 type PAC struct {

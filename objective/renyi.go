@@ -15,18 +15,16 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// RenyiProblem binds a family of GPs, inducing inputs and rows to −L_α, the negative of the
-// α-ELBO of the Rényi GP (Yue & Kontar, "The Rényi Gaussian Process", Eq. 2; "Optimize to
-// Generalize in Gaussian Processes", Eq. 6): a function of [θ, β, ln σ_n², Z row by row] with
-// its gradient. With t = 1−α, Q = K_XZ K_ZZ⁻¹K_ZX, R = K_XX − Q,
+// RenyiProblem binds a family of GPs, inducing inputs and rows to −L_α, the negative of the α-ELBO of the Rényi GP (Yue
+// & Kontar, "The Rényi Gaussian Process", Eq. 2; "Optimize to Generalize in Gaussian Processes", Eq. 6): a function of
+// [θ, β, ln σ_n², Z row by row] with its gradient. With t = 1−α, Q = K_XZ K_ZZ⁻¹K_ZX, R = K_XX − Q,
 //
 //	Ξ = sI + tK_XX + αQ,  A = I + (t/s)R
 //	L_α = −½(N ln 2π + ln|Ξ| + rᵀΞ⁻¹r) − (α/(2t)) ln|A|
 //
-// α = 0 is the evidence; as α → 1 the last term tends to −tr R/(2s), and L_α to the bound of
-// variational inference (VFE). L_α doesn't increase in α and is a lower bound of the evidence
-// for 0 ≤ α ≤ 1, an upper one for α < 0. This α runs the other way from power EP's: variational
-// inference is 1 here and 0 there.
+// α = 0 is the evidence; as α → 1 the last term tends to −tr R/(2s), and L_α to the bound of variational inference
+// (VFE). L_α doesn't increase in α and is a lower bound of the evidence for 0 ≤ α ≤ 1, an upper one for α < 0. This α
+// runs the other way from power EP's: variational inference is 1 here and 0 there.
 //
 // With w = Ξ⁻¹r, G = ½(Ξ⁻¹ − wwᵀ), P = K_ZZ⁻¹K_ZX the adjoints of −L_α are
 //
@@ -41,16 +39,14 @@ type RenyiProblem struct {
 	Rows   Rows
 	M      int     // inducing inputs; 0 only where α is 0 throughout
 	Alpha  float64 // at most 1
-	// Schedule gives α at a share of the run from 0, its first step, to 1, its last; nil: α
-	// stays.
+	// Schedule gives α at a share of the run from 0, its first step, to 1, its last; nil: α stays.
 	Schedule func(share float64) float64
 
 	// MinJitter is added to K_ZZ even where it can be factored without.
 	MinJitter float64
 
-	// Ranks, unless nil, have Rows of their own each. The rows of a batch, numbered over all of
-	// them, come together on every rank, and each does the same with them: what a rank gains is
-	// memory, not time.
+	// Ranks, unless nil, have Rows of their own each. The rows of a batch, numbered over all of them, come together on
+	// every rank, and each does the same with them: what a rank gains is memory, not time.
 	Ranks ranks.Ranks
 
 	Jitter float64 // added to K_ZZ by the last evaluation
@@ -392,10 +388,9 @@ func (e *renyiWork) fillXi(alpha, s float64) {
 	})
 }
 
-// factorShifted fills c with the Cholesky factor of I + τE for a symmetric E whose lower
-// triangle counts, and returns (1/τ) ln|I + τE|, for τ = 0 its limit tr E. The pivots of the
-// factorisation are 1 + e_j with e_j = τE_jj − Σ_{k<j} L_jk², so that Σ ln(1 + e_j) keeps its
-// relative accuracy however small τE is.
+// factorShifted fills c with the Cholesky factor of I + τE for a symmetric E whose lower triangle counts, and returns
+// (1/τ) ln|I + τE|, for τ = 0 its limit tr E. The pivots of the factorisation are 1 + e_j with e_j = τE_jj − Σ_{k<j}
+// L_jk², so that Σ ln(1 + e_j) keeps its relative accuracy however small τE is.
 func factorShifted(e matrix.Dense, tau float64, c matrix.Dense, sums []float64) (float64, error) {
 	n := e.Rows
 	for i := range n {
@@ -476,11 +471,10 @@ func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.De
 	return nil
 }
 
-// Posterior returns the distribution that goes with L_α at x: for α = 0 the exact posterior of
-// all rows, as "Optimize to Generalize in Gaussian Processes", Sect. 5.3, predicts; for
-// 0 < α ≤ 1 p(f|U) with the optimal q*(U) ∝ p_α(y|U)^{1/(1−α)} p(U) (its Eq. 5; "The Rényi
-// Gaussian Process", Eq. 5, with A = K_*Z K_ZZ⁻¹K_ZX, which is misprinted there). In whitened
-// coordinates U = m(Z) + Lν, with S = sI + tR and V = L⁻¹K_ZX,
+// Posterior returns the distribution that goes with L_α at x: for α = 0 the exact posterior of all rows, as "Optimize
+// to Generalize in Gaussian Processes", Sect. 5.3, predicts; for 0 < α ≤ 1 p(f|U) with the optimal q*(U) ∝
+// p_α(y|U)^{1/(1−α)} p(U) (its Eq. 5; "The Rényi Gaussian Process", Eq. 5, with A = K_*Z K_ZZ⁻¹K_ZX, which is
+// misprinted there). In whitened coordinates U = m(Z) + Lν, with S = sI + tR and V = L⁻¹K_ZX,
 //
 //	q*(ν) = N(μ, B⁻¹),  B = I + V S⁻¹Vᵀ,  μ = B⁻¹V S⁻¹r
 //

@@ -15,12 +15,11 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// IterativeRenyi is RenyiProblem for more rows than can be factored, at a fixed 0 ≤ α < 1: w by
-// conjugate gradients, the two log-determinants by stochastic Lanczos quadrature ("The Rényi
-// Gaussian Process", Sect. 3.2). The paper's way from ln|Ξ| to ln|A| by the determinant lemma is
-// misprinted, and put right, ln|A| = −N ln s + ln|Ξ| + ln|K_ZZ − K_ZXΞ⁻¹K_XZ| − ln|K_ZZ|, it
-// cancels where s is small; here S = sA has a quadrature of its own, over products as cheap as
-// Ξ's:
+// IterativeRenyi is RenyiProblem for more rows than can be factored, at a fixed 0 ≤ α < 1: w by conjugate gradients,
+// the two log-determinants by stochastic Lanczos quadrature ("The Rényi Gaussian Process", Sect. 3.2). The paper's way
+// from ln|Ξ| to ln|A| by the determinant lemma is misprinted, and put right, ln|A| = −N ln s + ln|Ξ| + ln|K_ZZ −
+// K_ZXΞ⁻¹K_XZ| − ln|K_ZZ|, it cancels where s is small; here S = sA has a quadrature of its own, over products as cheap
+// as Ξ's:
 //
 //	Ξv = sv + tKv + αVᵀ(Vv),  Sv = sv + t(Kv − Vᵀ(Vv)),  V = L⁻¹K_ZX
 //
@@ -68,8 +67,7 @@ func (p *IterativeRenyi) covariance(theta []float64, noise float64) iterative.Co
 	return iterative.Covariance{Kernel: p.Kernel, Theta: theta, X: p.X, Noise: noise}
 }
 
-// Anchor takes the preconditioners at x, Q + sI for Ξ and a multiple of I for S, and draws the
-// probes from them.
+// Anchor takes the preconditioners at x, Q + sI for Ξ and a multiple of I for S, and draws the probes from them.
 func (p *IterativeRenyi) Anchor(x []float64) error {
 	theta, _, logNoise, z := p.like().Split(slices.Clone(x))
 	c := p.covariance(theta, math.Exp(logNoise))
@@ -87,9 +85,8 @@ func (p *IterativeRenyi) Anchor(x []float64) error {
 	return nil
 }
 
-// Evaluate returns the estimate of −L_α at x and, unless gradient is nil, its gradient. It anchors
-// at the first x if that wasn't done. Errors are an anchor's, a solve's (*iterative.Stalled) or the
-// context's.
+// Evaluate returns the estimate of −L_α at x and, unless gradient is nil, its gradient. It anchors at the first x if
+// that wasn't done. Errors are an anchor's, a solve's (*iterative.Stalled) or the context's.
 func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	if !(p.Alpha >= 0 && p.Alpha < 1) {
 		return math.NaN(), fmt.Errorf("α = %v: conjugate gradients take 0 ≤ α < 1; α = 1 is the energy of VFE", p.Alpha)
@@ -154,8 +151,7 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	return value, finite(value, gradient, s)
 }
 
-// quadrature solves for r, if there is one, and the probes, and returns the log-determinant with
-// the solution.
+// quadrature solves for r, if there is one, and the probes, and returns the log-determinant with the solution.
 func (p *IterativeRenyi) quadrature(times func(v, out matrix.Dense), pre *iterative.Preconditioner, probes matrix.Dense,
 	r []float64, adjoint bool) (q iterative.Quadrature, solved, residuals matrix.Dense, err error) {
 	own := 0

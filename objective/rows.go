@@ -87,8 +87,7 @@ func (s subset) Block(first, n int, x, y []float64) error {
 	return s.Rows.Pick(s.numbers[first:first+n], x, y)
 }
 
-// blockRows is the number of rows that are streamed at a time. It is part of the
-// result's rounding, so it is fixed.
+// blockRows is the number of rows that are streamed at a time. It is part of the result's rounding, so it is fixed.
 const blockRows = 2048
 
 // stream is the rows of an evaluation, read block by block, and their place among those of all ranks.

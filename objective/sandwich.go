@@ -102,9 +102,8 @@ func (e *renyiWork) residual() (trace, norm float64) {
 	return trace, min(math.Sqrt(square), slices.Max(sums), trace)
 }
 
-// upper is L_upper ≥ ln p(y) (Eq. 7 of "Optimize to Generalize in Gaussian Processes", Eq. 6 of
-// "The Rényi Gaussian Process") for 0 ≤ α ≤ 1, with τ any bound of R's largest eigenvalue; the
-// papers have tr R:
+// upper is L_upper ≥ ln p(y) (Eq. 7 of "Optimize to Generalize in Gaussian Processes", Eq. 6 of "The Rényi Gaussian
+// Process") for 0 ≤ α ≤ 1, with τ any bound of R's largest eigenvalue; the papers have tr R:
 //
 //	L_upper = −½(N ln 2π + ln|Ξ| + rᵀ(Ξ + ατI)⁻¹r)
 //

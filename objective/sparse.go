@@ -18,9 +18,8 @@ import (
 //
 //	B = I + V D⁻¹Vᵀ = L_B L_Bᵀ,  b = V D⁻¹r,  μ = B⁻¹b,  V = L⁻¹K_ZX,  λ = diag(K_XX − VᵀV).
 //
-// All of them are functions of B, b and of sums over rows of terms in D_i, λ_i, r_i, so
-// that one streamed engine (SparseProblem) serves them all: an objective gives its value
-// and the adjoints of these.
+// All of them are functions of B, b and of sums over rows of terms in D_i, λ_i, r_i, so that one streamed engine
+// (SparseProblem) serves them all: an objective gives its value and the adjoints of these.
 type Sparse interface {
 	// alpha of D = αλ + s: 0 VFE and DTC, 1 FITC, between: power EP.
 	alpha() float64
@@ -218,8 +217,7 @@ func (p *SparseProblem) Names() []string {
 	return names
 }
 
-// Posterior returns the sparse posterior (Reeb et al. 2018, Eqs. 9, 11) at x, with its
-// own α, whatever the objective's.
+// Posterior returns the sparse posterior (Reeb et al. 2018, Eqs. 9, 11) at x, with its own α, whatever the objective's.
 func (p *SparseProblem) Posterior(x []float64, alpha float64) (*posterior.Posterior, error) {
 	e, err := p.begin(x, alpha)
 	if err != nil {

@@ -69,10 +69,9 @@ func (GaussianNoise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.De
 	return weight * (n*math.Log(2*math.Pi*s)/2 + square/(2*s)), weight * (n/(2*s) - square/(2*s*s)), err
 }
 
-// step moves q by a natural-gradient step of size ρ (Hoffman, Blei, Wang, Paisley 2013;
-// Salimbeni, Eleftheriadis, Hensman 2018): the natural parameters of N(ν, S'), which are
-// S'⁻¹ν and −½S'⁻¹, go to 1−ρ of what they are and ρ of what would be optimal if the rows
-// given, each counted weight times, were all:
+// step moves q by a natural-gradient step of size ρ (Hoffman, Blei, Wang, Paisley 2013; Salimbeni, Eleftheriadis,
+// Hensman 2018): the natural parameters of N(ν, S'), which are S'⁻¹ν and −½S'⁻¹, go to 1−ρ of what they are and ρ of
+// what would be optimal if the rows given, each counted weight times, were all:
 //
 //	S'⁻¹ ← (1−ρ)S'⁻¹ + ρ(I + (weight/s) Σ V_iV_iᵀ),  S'⁻¹ν ← (1−ρ)S'⁻¹ν + ρ (weight/s) Σ V_i r_i
 //

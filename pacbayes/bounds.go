@@ -6,10 +6,9 @@ import (
 	"github.com/krigo-gp/krigo/internal/compensated"
 )
 
-// TestBound bounds the risk of a predictor that was fixed before the n test rows
-// were seen, with probability 1−δ: kl⁻¹(risk, ln(1/δ)/n), rounded up (the Chernoff
-// bound; any loss in [0,1], the Gibbs risk included). risk is the mean loss over the
-// test rows. The result is NaN for n < 1, or a risk or δ outside [0,1], or δ = 0.
+// TestBound bounds the risk of a predictor that was fixed before the n test rows were seen, with probability 1−δ:
+// kl⁻¹(risk, ln(1/δ)/n), rounded up (the Chernoff bound; any loss in [0,1], the Gibbs risk included). risk is the mean
+// loss over the test rows. The result is NaN for n < 1, or a risk or δ outside [0,1], or δ = 0.
 func TestBound(risk float64, n int, delta float64) float64 {
 	if n < 1 || !(0 < delta && delta <= 1) {
 		return math.NaN()
@@ -17,9 +16,8 @@ func TestBound(risk float64, n int, delta float64) float64 {
 	return KLInverseUp(risk, -math.Log(delta)/float64(n))
 }
 
-// HoldOutBound bounds the mean loss of a predictor that was fixed before the n rows were
-// seen, from its mean loss risk on them, with probability 1−δ: by ClopperPearson where every
-// loss is 0 or 1, else by TestBound.
+// HoldOutBound bounds the mean loss of a predictor that was fixed before the n rows were seen, from its mean loss risk
+// on them, with probability 1−δ: by ClopperPearson where every loss is 0 or 1, else by TestBound.
 func HoldOutBound(zeroOne bool, risk float64, n int, delta float64) float64 {
 	if zeroOne {
 		return ClopperPearson(int(math.Round(risk*float64(n))), n, delta)
@@ -27,16 +25,14 @@ func HoldOutBound(zeroOne bool, risk float64, n int, delta float64) float64 {
 	return TestBound(risk, n, delta)
 }
 
-// HoldOutLimit is the same from below: the mean loss is at least so much, with probability 1−δ.
-// 1 − loss is a loss too.
+// HoldOutLimit is the same from below: the mean loss is at least so much, with probability 1−δ. 1 − loss is a loss too.
 func HoldOutLimit(zeroOne bool, risk float64, n int, delta float64) float64 {
 	return 1 - HoldOutBound(zeroOne, math.Max(1-risk, 0), n, delta)
 }
 
-// ClopperPearson is the exact form of TestBound for a 0/1 loss and a deterministic
-// predictor that errs on k of n test rows: the p with P(Bin(n,p) ≤ k) = δ, which is
-// the 1−δ quantile of Beta(k+1, n−k), and 1 for k = n. The result is NaN for n < 1,
-// k outside 0…n or δ outside (0,1].
+// ClopperPearson is the exact form of TestBound for a 0/1 loss and a deterministic predictor that errs on k of n test
+// rows: the p with P(Bin(n,p) ≤ k) = δ, which is the 1−δ quantile of Beta(k+1, n−k), and 1 for k = n. The result is NaN
+// for n < 1, k outside 0…n or δ outside (0,1].
 func ClopperPearson(k, n int, delta float64) float64 {
 	switch {
 	case n < 1 || k < 0 || k > n || !(0 < delta && delta <= 1):
@@ -68,9 +64,8 @@ func ClopperPearson(k, n int, delta float64) float64 {
 	return p
 }
 
-// logBinomialTail is ln P(Bin(n,p) ≤ k) and minus its derivative in p, for 0 < k < n
-// and 0 < p < 1. The tail is the probability of k, in saddle-point form (Loader
-// 2000: no large logarithms to cancel), times a sum of positive terms.
+// logBinomialTail is ln P(Bin(n,p) ≤ k) and minus its derivative in p, for 0 < k < n and 0 < p < 1. The tail is the
+// probability of k, in saddle-point form (Loader 2000: no large logarithms to cancel), times a sum of positive terms.
 func logBinomialTail(k, n int, p float64) (logP, slope float64) {
 	total, term := 1.0, 1.0
 	for j := k; j > 0 && term > total*1e-18; j-- {

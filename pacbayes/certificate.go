@@ -8,12 +8,11 @@ import (
 	"slices"
 )
 
-// Certificate is a bound on the risk of a Gaussian-process posterior and all that is
-// needed to recompute it. With probability at least 1−Delta over the certified rows, a
-// random function f ~ Q has an expected loss of at most Bound on a further row drawn
-// from the same source, and its mean, which is what predict returns, one of at most
-// MeanBound (Reeb et al. 2018, Theorem 1, Eq. 5, Sect. 2.1), and a promise holds: all of
-// these at once. On the route direct, Bound is that of the mean, to which all of δ went.
+// Certificate is a bound on the risk of a Gaussian-process posterior and all that is needed to recompute it. With
+// probability at least 1−Delta over the certified rows, a random function f ~ Q has an expected loss of at most Bound
+// on a further row drawn from the same source, and its mean, which is what predict returns, one of at most MeanBound
+// (Reeb et al. 2018, Theorem 1, Eq. 5, Sect. 2.1), and a promise holds: all of these at once. On the route direct,
+// Bound is that of the mean, to which all of δ went.
 type Certificate struct {
 	Bound          float64 `json:"bound"`            // of the Gibbs risk R(Q)
 	BoundSqrt      float64 `json:"bound_sqrt"`       // the looser B_Pin; may exceed 1
@@ -260,10 +259,9 @@ func (c *Certificate) Difference(d *Certificate) string {
 		return differs
 	}
 	a.Curve, a.Slices = b.Curve, b.Slices
-	numbers := []number{{"bound", &a.Bound, &b.Bound}, {"bound_sqrt", &a.BoundSqrt, &b.BoundSqrt},
-		{"empirical_risk", &a.EmpiricalRisk, &b.EmpiricalRisk},
-		{"kl", &a.KL, &b.KL}, {"mean_bound", &a.MeanBound, &b.MeanBound}, {"grid_penalty", &a.GridPenalty, &b.GridPenalty},
-		{"choices_penalty", &a.ChoicesPenalty, &b.ChoicesPenalty}}
+	numbers := []number{{"bound", &a.Bound, &b.Bound}, {"bound_sqrt", &a.BoundSqrt, &b.BoundSqrt}, {"empirical_risk",
+		&a.EmpiricalRisk, &b.EmpiricalRisk}, {"kl", &a.KL, &b.KL}, {"mean_bound", &a.MeanBound, &b.MeanBound},
+		{"grid_penalty", &a.GridPenalty, &b.GridPenalty}, {"choices_penalty", &a.ChoicesPenalty, &b.ChoicesPenalty}}
 	if a.Promise != nil && b.Promise != nil {
 		p, q := *a.Promise, *b.Promise
 		a.Promise, b.Promise = &p, &q

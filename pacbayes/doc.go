@@ -1,11 +1,9 @@
-// Package pacbayes holds the numbers behind a certificate: bounded losses and
-// their expectations under a Gaussian, the inverse binary relative entropy, the
-// PAC-Bayes bounds built on it, test-set bounds, and the grid of hyperparameters
+// Package pacbayes holds the numbers behind a certificate: bounded losses and their expectations under a Gaussian, the
+// inverse binary relative entropy, the PAC-Bayes bounds built on it, test-set bounds, and the grid of hyperparameters
 // the prior is chosen from.
 //
-// The package takes numbers, not models. For N rows it reads the targets y_i,
-// the predictive means m_i and the latent variances v_i of the Gibbs predictor Q,
-// and KL(Q‖P); it returns the risk R_S, the bound B and their derivatives with
+// The package takes numbers, not models. For N rows it reads the targets y_i, the predictive means m_i and the latent
+// variances v_i of the Gibbs predictor Q, and KL(Q‖P); it returns the risk R_S, the bound B and their derivatives with
 // respect to m_i, v_i and KL. Logarithms are natural throughout.
 //
 // "Reeb et al. 2018" is D. Reeb, A. Doerr, S. Gerwinn, B. Rakitsch, "Learning

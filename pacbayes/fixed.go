@@ -15,16 +15,14 @@ import (
 // rounding covers what rounding may have taken off R_S and KL.
 const rounding = 1e-12
 
-// splitAt cuts a loss x ∈ [0,1] into min(x, b) and max(x−b, 0). It is fixed, since a b chosen
-// on the rows would have to be paid for; below 1/2 the two parts of a clipped square, whose
-// mass lies near 0, are both of use.
+// splitAt cuts a loss x ∈ [0,1] into min(x, b) and max(x−b, 0). It is fixed, since a b chosen on the rows would have to
+// be paid for; below 1/2 the two parts of a clipped square, whose mass lies near 0, are both of use.
 const splitAt = 0.25
 
-// splitKL is b·kl⁻¹(low, ε) + (1−b)·kl⁻¹(high, ε), rounded up, for b = splitAt and the means
-// low of min(x,b)/b and high of max(x−b,0)/(1−b): the split-kl inequality, where ε pays for
-// two bounds (Wu and Seldin, "Split-kl and PAC-Bayes-split-kl inequalities for ternary random
-// variables", NeurIPS 2022, Theorems 4 and 5, with the two ends 0 and 1 of the loss; their
-// lower bound on the part below b is the upper bound on its complement).
+// splitKL is b·kl⁻¹(low, ε) + (1−b)·kl⁻¹(high, ε), rounded up, for b = splitAt and the means low of min(x,b)/b and high
+// of max(x−b,0)/(1−b): the split-kl inequality, where ε pays for two bounds (Wu and Seldin, "Split-kl and
+// PAC-Bayes-split-kl inequalities for ternary random variables", NeurIPS 2022, Theorems 4 and 5, with the two ends 0
+// and 1 of the loss; their lower bound on the part below b is the upper bound on its complement).
 func splitKL(low, high, eps float64) float64 {
 	return math.Min(1, splitAt*KLInverseUp(low, eps)+(1-splitAt)*KLInverseUp(high, eps)+rounding)
 }
@@ -76,16 +74,14 @@ const bettors = 64
 //
 //	W(m) = (1/K) Σ_k Π_i (1 − c_k + c_k (1−x_i)/(1−m)) ≥ 1/δ,   c_k = sin²((k−½)π/2K), K = 64.
 //
-// W is the mean wealth of K gamblers, of whom the k-th stakes the share c_k of what he has on
-// every row against the claim that the mean loss is m. At the true mean every factor has
-// expectation 1, so that W ≥ 1/δ has probability at most δ (Markov); W grows with m, so that
-// otherwise the mean lies below the m returned. Nothing about the losses' variance is
-// assumed, and little variance makes the bound tight (Waudby-Smith and Ramdas, "Estimating
-// means of bounded random variables by betting", JRSS B 86, 2024; the mixture over constant
-// shares is the universal portfolio of Orabona and Jun, "Tight concentrations and confidence
-// sequences from the regret of universal portfolio", IEEE Trans. Inf. Theory 70, 2024). It
-// doesn't depend on the order of the rows. For losses 0 and 1 it is a little above TestBound.
-// The result is NaN for no losses, one outside [0,1], or δ outside (0,1].
+// W is the mean wealth of K gamblers, of whom the k-th stakes the share c_k of what he has on every row against the
+// claim that the mean loss is m. At the true mean every factor has expectation 1, so that W ≥ 1/δ has probability at
+// most δ (Markov); W grows with m, so that otherwise the mean lies below the m returned. Nothing about the losses'
+// variance is assumed, and little variance makes the bound tight (Waudby-Smith and Ramdas, "Estimating means of bounded
+// random variables by betting", JRSS B 86, 2024; the mixture over constant shares is the universal portfolio of Orabona
+// and Jun, "Tight concentrations and confidence sequences from the regret of universal portfolio", IEEE Trans. Inf.
+// Theory 70, 2024). It doesn't depend on the order of the rows. For losses 0 and 1 it is a little above TestBound. The
+// result is NaN for no losses, one outside [0,1], or δ outside (0,1].
 func (s Sample) bettingBound(losses []float64, delta float64) (float64, error) {
 	if valid, err := s.validLosses(losses, delta); !valid {
 		return math.NaN(), err

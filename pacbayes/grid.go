@@ -26,8 +26,7 @@ const maxGridSteps = 1e9
 
 func (g Grid) steps() float64 { return math.Round(2 * g.L * math.Pow10(g.Digits)) }
 
-// Validate reports an L that is not positive, digits outside 0…6, and a grid of
-// fewer than two or more than 1e9 points.
+// Validate reports an L that is not positive, digits outside 0…6, and a grid of fewer than two or more than 1e9 points.
 func (g Grid) Validate() error {
 	switch s := g.steps(); {
 	case !(g.L > 0) || math.IsInf(g.L, 1):
@@ -51,9 +50,8 @@ func (g Grid) LogInverseP(params int) float64 {
 	return float64(params) * math.Log(float64(g.Points()))
 }
 
-// Round returns the grid value nearest to v (halves go up) and its index 0…G, and
-// whether v lay off the grid, more than half a step outside [−L, L], and was clamped
-// to its end. A NaN stays NaN, with index −1.
+// Round returns the grid value nearest to v (halves go up) and its index 0…G, and whether v lay off the grid, more than
+// half a step outside [−L, L], and was clamped to its end. A NaN stays NaN, with index −1.
 func (g Grid) Round(v float64) (rounded float64, index int, clamped bool) {
 	return snap(v, g.L, g.steps())
 }

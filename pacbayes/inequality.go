@@ -85,12 +85,11 @@ func (q Inequality) logConstant(n int) float64 {
 //	kl, maurer:  ∂R_S as Eq 12,  ∂KL = (Eq 13)/n
 //	pinsker:     ∂R_S = 1,       ∂KL = 1/(4n√(ε/2))
 //
-// The derivative in the risk diverges like ln(1/risk) as the risk falls to 0. A
-// risk that is exactly 0 has underflowed, and its own gradient with it and much
-// faster: there dRisk is given as 0, so that the product with that gradient is 0
-// and never 0·Inf. dKL is +Inf at ε = 0 (0 < risk < 1), which no valid penalty
-// gives. The value is to nearest, and of pinsker may exceed 1; a certificate takes KLInverseUp. The results are
-// NaN for n < 1 and for a risk outside [0,1]; the other inequalities panic.
+// The derivative in the risk diverges like ln(1/risk) as the risk falls to 0. A risk that is exactly 0 has underflowed,
+// and its own gradient with it and much faster: there dRisk is given as 0, so that the product with that gradient is 0
+// and never 0·Inf. dKL is +Inf at ε = 0 (0 < risk < 1), which no valid penalty gives. The value is to nearest, and of
+// pinsker may exceed 1; a certificate takes KLInverseUp. The results are NaN for n < 1 and for a risk outside [0,1];
+// the other inequalities panic.
 func (q Inequality) Evaluate(risk, kl, penalty float64, n int) (value, dRisk, dKL float64) {
 	if n < 1 || !(0 <= risk && risk <= 1) {
 		return math.NaN(), math.NaN(), math.NaN()

@@ -6,9 +6,8 @@ import "math"
 //
 //	kl(q‖p) = q ln(q/p) + (1−q) ln((1−q)/(1−p)),
 //
-// with 0 ln 0 = 0 (Reeb et al. 2018, Sect. 2.1). It is 0 at p = q, and +Inf where
-// p is 0 or 1 and q is not. It is accurate to a few ulps however close p is to q.
-// The result is NaN if q or p is NaN or outside [0,1].
+// with 0 ln 0 = 0 (Reeb et al. 2018, Sect. 2.1). It is 0 at p = q, and +Inf where p is 0 or 1 and q is not. It is
+// accurate to a few ulps however close p is to q. The result is NaN if q or p is NaN or outside [0,1].
 func KL(q, p float64) float64 {
 	if !(0 <= q && q <= 1 && 0 <= p && p <= 1) {
 		return math.NaN()
@@ -46,8 +45,7 @@ func logRatio(q, p, d float64) float64 {
 // three bits, and the series still needs no more than ten terms.
 const phiSeries = 0.3
 
-// phi is x − ln(1+x) ≥ 0 for |x| < phiSeries. With v = x/(2+x), ln(1+x) = 2 artanh v
-// and x − 2v = vx.
+// phi is x − ln(1+x) ≥ 0 for |x| < phiSeries. With v = x/(2+x), ln(1+x) = 2 artanh v and x − 2v = vx.
 func phi(x float64) float64 {
 	v := x / (2 + x)
 	v2 := v * v
@@ -66,9 +64,8 @@ func phi(x float64) float64 {
 //
 //	kl⁻¹(q, ε) = max{p ∈ [0,1] : kl(q‖p) ≤ ε} ∈ [q, 1]
 //
-// (Reeb et al. 2018, Eq 3), to nearest; for a number that is to be a bound see
-// KLInverseUp. It is q for ε ≤ 0, 1 for q = 1 or ε = +Inf, and −expm1(−ε) for
-// q = 0. The result is NaN if ε is NaN or q is NaN or outside [0,1].
+// (Reeb et al. 2018, Eq 3), to nearest; for a number that is to be a bound see KLInverseUp. It is q for ε ≤ 0, 1 for q
+// = 1 or ε = +Inf, and −expm1(−ε) for q = 0. The result is NaN if ε is NaN or q is NaN or outside [0,1].
 func KLInverse(q, eps float64) (p float64) {
 	p, _, _, _ = KLInverseGrad(q, eps)
 	return p
@@ -80,10 +77,9 @@ func KLInverse(q, eps float64) (p float64) {
 //	∂p/∂ε = p(1−p)/δ,   ∂p/∂q = (u + ln(p/q)) p(1−p)/δ,
 //	δ = p−q,   u = ln((1−q)/(1−p)),
 //
-// which are the paper's with the differences of near-equal fractions resolved.
-// The limits are: ε ≤ 0: ∂q = 1, ∂ε = +Inf (but 1 at q = 0 and 0 at q = 1);
-// q = 0 < ε: ∂q = +Inf (it grows like ln 1/q), ∂ε = e^−ε; q = 1 or ε = +Inf:
-// both 0. All four are NaN if ε is NaN or q is NaN or outside [0,1].
+// which are the paper's with the differences of near-equal fractions resolved. The limits are: ε ≤ 0: ∂q = 1, ∂ε = +Inf
+// (but 1 at q = 0 and 0 at q = 1); q = 0 < ε: ∂q = +Inf (it grows like ln 1/q), ∂ε = e^−ε; q = 1 or ε = +Inf: both 0.
+// All four are NaN if ε is NaN or q is NaN or outside [0,1].
 func KLInverseGrad(q, eps float64) (p, oneMinusP, dq, deps float64) {
 	switch {
 	case !(0 <= q && q <= 1) || math.IsNaN(eps):
@@ -115,10 +111,9 @@ func KLInverseGrad(q, eps float64) (p, oneMinusP, dq, deps float64) {
 
 // klSolve returns u = ln((1−q)/(1−p)) for kl(q‖p) = ε, with 0 < q < 1 and ε > 0.
 //
-// In u, with δ = −(1−q)expm1(−u), the entropy is q φ(δ/q) + (1−q)(u + expm1(−u)):
-// convex and increasing with slope δ/p. So Newton's steps from an upper end fall
-// monotonically to the root, and stop where rounding stops the fall. Solving for
-// u and not for p gives p and 1−p their full relative accuracy alike.
+// In u, with δ = −(1−q)expm1(−u), the entropy is q φ(δ/q) + (1−q)(u + expm1(−u)): convex and increasing with slope δ/p.
+// So Newton's steps from an upper end fall monotonically to the root, and stop where rounding stops the fall. Solving
+// for u and not for p gives p and 1−p their full relative accuracy alike.
 func klSolve(q, eps float64) float64 {
 	// Two upper ends: drop −q ln p ≥ 0 from kl = ε, or use Pinsker's inequality.
 	u := (eps - q*math.Log(q)) / (1 - q)
@@ -143,9 +138,8 @@ func klSolve(q, eps float64) float64 {
 	return u
 }
 
-// KLInverseUp is kl⁻¹(q, ε) rounded up by a few ulps, for use in a certificate:
-// kl(q‖p) ≥ ε holds for the p returned in exact arithmetic, so p is not below the
-// true inverse. It is at most 1, and q itself for ε ≤ 0. NaN as for KLInverse.
+// KLInverseUp is kl⁻¹(q, ε) rounded up by a few ulps, for use in a certificate: kl(q‖p) ≥ ε holds for the p returned in
+// exact arithmetic, so p is not below the true inverse. It is at most 1, and q itself for ε ≤ 0. NaN as for KLInverse.
 func KLInverseUp(q, eps float64) float64 {
 	p := KLInverse(q, eps)
 	if !(eps > 0) || p >= 1 {

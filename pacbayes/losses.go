@@ -14,9 +14,8 @@ import (
 // Kind names the shape of a loss.
 type Kind string
 
-// The losses of Reeb et al. 2018, App. C. All lie in [0,1] and are quasi-convex
-// in the prediction ŷ; RegisterLoss adds others, which needn't be quasi-convex. ε is Loss.Below; scale is |y| of the
-// row.
+// The losses of Reeb et al. 2018, App. C. All lie in [0,1] and are quasi-convex in the prediction ŷ; RegisterLoss adds
+// others, which needn't be quasi-convex. ε is Loss.Below; scale is |y| of the row.
 const (
 	// Band is ℓ1 = 1{|y−ŷ| > ε}, Eq 18.
 	Band Kind = "band"
@@ -84,9 +83,8 @@ func (k Kind) ByQuadrature() bool { return k.registered() != nil }
 
 // Loss is a bounded loss ℓ(y, ŷ) ∈ [0,1].
 //
-// Below is the half-width ε, in the units y is given in (without unit for
-// Relative, unused by ClippedAbsolute). Above is read by Asymmetric only, for
-// which Below and Above are the distances allowed below and above y.
+// Below is the half-width ε, in the units y is given in (without unit for Relative, unused by ClippedAbsolute). Above
+// is read by Asymmetric only, for which Below and Above are the distances allowed below and above y.
 type Loss struct {
 	Kind  Kind
 	Below float64
@@ -104,8 +102,7 @@ func ParseLoss(name string) (Kind, error) {
 	return "", fmt.Errorf("unknown loss %q: want one of %s", name, strings.Join(names, ", "))
 }
 
-// Validate reports an unknown kind, and a half-width that the kind needs and that
-// is not positive and finite.
+// Validate reports an unknown kind, and a half-width that the kind needs and that is not positive and finite.
 func (l Loss) Validate() error {
 	if _, err := ParseLoss(string(l.Kind)); err != nil {
 		return err
@@ -147,10 +144,9 @@ func (l Loss) interval(scale float64) (below, above float64) {
 	return l.Below, l.Below
 }
 
-// Point is the loss ℓ(y, mean) of a point prediction (Reeb et al. 2018, Eqs 18–21).
-// y, mean and scale have the same unit; scale ≥ 0 is |y| measured from the target's
-// own zero, used by Relative and ClippedAbsolute only. Where scale is 0, every
-// prediction but y itself loses 1.
+// Point is the loss ℓ(y, mean) of a point prediction (Reeb et al. 2018, Eqs 18–21). y, mean and scale have the same
+// unit; scale ≥ 0 is |y| measured from the target's own zero, used by Relative and ClippedAbsolute only. Where scale is
+// 0, every prediction but y itself loses 1.
 func (l Loss) Point(y, mean, scale float64) float64 {
 	d := y - mean
 	switch l.Kind {
@@ -207,14 +203,12 @@ const minVariance = 1e-300
 //	clipped-absolute, w = scale, a = (D−w)/σ, b = (D+w)/σ, c = D/σ:
 //	                 e = Φ(a) + Φ(−b) + (D(2Φ(c)−Φ(a)−Φ(b)) + σ(2φ(c)−φ(a)−φ(b)))/w
 //
-// The second and third are Eqs 27 and 28 with their misprints corrected. No form
-// subtracts near-equal tails: small risks keep their relative accuracy down to
-// 1e-300, and so do derivatives, except next to their zeros.
+// The second and third are Eqs 27 and 28 with their misprints corrected. No form subtracts near-equal tails: small
+// risks keep their relative accuracy down to 1e-300, and so do derivatives, except next to their zeros.
 //
-// At variance 0 e is Point, and the derivatives of a 0/1 loss are 0; those of the
-// others are taken at the variance 1e-300. A negative variance counts as 0. Where
-// scale is 0 and is used, e is 1 with derivatives 0 (for a positive variance). The
-// results are NaN where an argument is.
+// At variance 0 e is Point, and the derivatives of a 0/1 loss are 0; those of the others are taken at the variance
+// 1e-300. A negative variance counts as 0. Where scale is 0 and is used, e is 1 with derivatives 0 (for a positive
+// variance). The results are NaN where an argument is.
 func (l Loss) Expected(y, mean, variance, scale float64) (e, dMean, dVar float64) {
 	if variance <= minVariance {
 		e = l.Point(y, mean, scale)
@@ -400,9 +394,8 @@ func (m *moments) expectation(s float64) (e, dMean, dVar float64) {
 func parabola(s float64) float64 { return s * (2 - s) }
 func tent(s float64) float64     { return min(s, 2-s) }
 
-// add adds the part from lo to hi, in s, of the interval that starts at z = a and
-// is 2h wide, h < narrow. 32 nodes are exact to rounding over a range of z
-// in which φ falls by at most e^40; the rest of a longer one is below rounding.
+// add adds the part from lo to hi, in s, of the interval that starts at z = a and is 2h wide, h < narrow. 32 nodes are
+// exact to rounding over a range of z in which φ falls by at most e^40; the rest of a longer one is below rounding.
 func (m *moments) add(shape func(float64) float64, a, h, lo, hi float64) {
 	const fall = 40
 	if a > 0 {

@@ -2,8 +2,7 @@ package pacbayes
 
 import "math"
 
-// Promise is the smallest half-width of a fixed grid within which a share of further
-// predictions is guaranteed to lie.
+// Promise is the smallest half-width of a fixed grid within which a share of further predictions is guaranteed to lie.
 type Promise struct {
 	Share        float64 `json:"share"`          // of the predictions, at least
 	HalfWidth    float64 `json:"half_width"`     // in standard deviations; relative bands: as a share of |y|
@@ -31,16 +30,14 @@ func PromiseWidth(j int, relative bool) float64 {
 	return w
 }
 
-// promise looks for the smallest width whose bound on the mean leaves at most 1−Promise
-// outside. It has half of δ.
+// promise looks for the smallest width whose bound on the mean leaves at most 1−Promise outside. It has half of δ.
 //
-// On the route twice Q was learnt on the rows, and all hundred bounds have to hold together:
-// each pays ln 100. A mean that was fixed before pays nothing for the search: let w be the
-// largest width within which less than the share lies. The promise fails only if a width up
-// to w is chosen; the misses at w are no more than at that width, so that the bound at w,
-// which is one fixed number, is below the share that really misses. That has probability δ/2.
-// (It is Wilks's tolerance limit, on a grid: "Determination of sample sizes for setting
-// tolerance limits", Ann. Math. Stat. 12, 1941.)
+// On the route twice Q was learnt on the rows, and all hundred bounds have to hold together: each pays ln 100. A mean
+// that was fixed before pays nothing for the search: let w be the largest width within which less than the share lies.
+// The promise fails only if a width up to w is chosen; the misses at w are no more than at that width, so that the
+// bound at w, which is one fixed number, is below the share that really misses. That has probability δ/2. (It is
+// Wilks's tolerance limit, on a grid: "Determination of sample sizes for setting tolerance limits", Ann. Math. Stat.
+// 12, 1941.)
 //
 // With a curve c it is one of its points, all of which hold together.
 func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {

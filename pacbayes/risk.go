@@ -4,10 +4,9 @@ package pacbayes
 //
 //	R_S = (1/N) Σ_i E_{v ~ N(mean_i, variance_i)} ℓ(y_i, v),
 //
-// over the sample's N rows, NaN for none. Where dMean and dVar are not nil they are
-// filled with ∂R_S/∂mean_i and ∂R_S/∂variance_i; of groups there are no derivatives.
-// Units are those of Expected. The sum is compensated and taken in a fixed order, so
-// the result does not depend on the number of processors. Slices of unequal length are a
+// over the sample's N rows, NaN for none. Where dMean and dVar are not nil they are filled with ∂R_S/∂mean_i and
+// ∂R_S/∂variance_i; of groups there are no derivatives. Units are those of Expected. The sum is compensated and taken
+// in a fixed order, so the result does not depend on the number of processors. Slices of unequal length are a
 // programmer's mistake and panic; an error is that of Sum.
 func (s Sample) Risk(l Loss, dMean, dVar []float64) (float64, error) {
 	if s.Group != nil {
@@ -27,8 +26,7 @@ func (s Sample) Risk(l Loss, dMean, dVar []float64) (float64, error) {
 // predictor (the Bayes risk of Reeb et al. 2018, Sect. 2.1, on the sample); its error is that of Sum.
 func (s Sample) PointRisk(l Loss) (float64, error) { return s.meanOf(s.pointLosses(l)) }
 
-// pointLosses are the losses of the mean at the units at hand, drawLosses the expected losses of a
-// random draw.
+// pointLosses are the losses of the mean at the units at hand, drawLosses the expected losses of a random draw.
 func (s Sample) pointLosses(l Loss) []float64 {
 	l.checkRows(len(s.Y), s.Mean, s.Scale)
 	losses := make([]float64, len(s.Y))

@@ -45,8 +45,7 @@ type Terms struct {
 	Inequality Inequality `json:"family,omitempty"` // "": kl
 	Route      Route      `json:"route,omitempty"`  // to the bound on the mean; "": twice
 
-	// Promise is the share of predictions for which the smallest half-width is looked for
-	// that is guaranteed; 0: none.
+	// Promise is the share of predictions for which the smallest half-width is looked for that is guaranteed; 0: none.
 	Promise float64 `json:"promise,omitempty"`
 
 	// Curve says that all half-widths are bounded at once.
@@ -208,8 +207,7 @@ func (t Terms) Check() error {
 	return t.CheckRoute()
 }
 
-// CheckRoute reports an inequality, a route and a promise that don't go together or with how Q came
-// about.
+// CheckRoute reports an inequality, a route and a promise that don't go together or with how Q came about.
 func (t Terms) CheckRoute() error {
 	if t.Route != "" && t.Route != Twice && !t.Fixed {
 		return fmt.Errorf("mean-bound %s: the mean has a bound of its own only where nothing was learnt on the certified "+
@@ -334,8 +332,7 @@ func (t Terms) source() string {
 			cautious.Name(t.Group))
 	}
 	return "The certified rows are independent draws from one source, and the bound is about further rows from that " +
-		"source. " +
-		"For rows ordered in time it covers other moments of the same period, not the future."
+		"source. For rows ordered in time it covers other moments of the same period, not the future."
 }
 
 // Conditions are what the guarantee of a certificate with these terms rests on.

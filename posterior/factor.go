@@ -39,10 +39,9 @@ func inverseNorm(l matrix.Dense) (sum float64) {
 	return sum
 }
 
-// jitterEnd bounds the multiples of the mean variance, from jitterStart on and each ten times the one
-// before, that are added to the diagonal of K_ZZ until it can be factored. The same K_ZZ is used in
-// KL, mean and variance, which keeps the certificate sound: KL only falls when the noisy inducing
-// outputs are marginalised (data processing).
+// jitterEnd bounds the multiples of the mean variance, from jitterStart on and each ten times the one before, that are
+// added to the diagonal of K_ZZ until it can be factored. The same K_ZZ is used in KL, mean and variance, which keeps
+// the certificate sound: KL only falls when the noisy inducing outputs are marginalised (data processing).
 const (
 	jitterStart = 1e-10
 	jitterEnd   = 1e-4

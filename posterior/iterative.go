@@ -13,12 +13,11 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// The exact posterior of more rows than can be factored. Its weights come from one solve by
-// conjugate gradients. Its variances, which would take a solve for each row, are those given
-// the nearest rows of the support alone: never under the exact ones, since to condition on
-// fewer rows leaves more variance, and close to them where near rows say what there is to
-// know. (A low-rank factor of C⁻¹ for all rows together isn't: on 1,600 rows of kin40k, the
-// best of rank 200 leaves 4.6 times the exact variance.) A few rows may be solved for exactly.
+// The exact posterior of more rows than can be factored. Its weights come from one solve by conjugate gradients. Its
+// variances, which would take a solve for each row, are those given the nearest rows of the support alone: never under
+// the exact ones, since to condition on fewer rows leaves more variance, and close to them where near rows say what
+// there is to know. (A low-rank factor of C⁻¹ for all rows together isn't: on 1,600 rows of kin40k, the best of rank
+// 200 leaves 4.6 times the exact variance.) A few rows may be solved for exactly.
 
 // Gradients is the solution by conjugate gradients.
 type Gradients struct {
@@ -28,9 +27,8 @@ type Gradients struct {
 
 var _ Solution = (*Gradients)(nil)
 
-// NewIterative is NewExact without an N×N matrix: O(N·rank) memory, O(N²) time an
-// iteration. Variances are conditioned on the nearest rows of x, see NewNearest. It keeps x. An error
-// may be an *iterative.Stalled one.
+// NewIterative is NewExact without an N×N matrix: O(N·rank) memory, O(N²) time an iteration. Variances are conditioned
+// on the nearest rows of x, see NewNearest. It keeps x. An error may be an *iterative.Stalled one.
 func NewIterative(ctx context.Context, g Given, nearest int, o Iterative) (*Posterior, error) {
 	p := NewNearest(g, nearest)
 	ctx, fail := context.WithCancelCause(ctx)

@@ -1,6 +1,5 @@
-// Package posterior holds the predictive distribution of a trained Gaussian
-// process, whichever objective trained it: prediction, its divergence from the
-// prior, and leave-one-out diagnostics.
+// Package posterior holds the predictive distribution of a trained Gaussian process, whichever objective trained it:
+// prediction, its divergence from the prior, and leave-one-out diagnostics.
 //
 // Notation: X (N×d) inputs, y targets, K = k_θ(X,X), s = σ_n² the noise variance,
 // C = K + sI = L Lᵀ, r = y − m_β(X), w = C⁻¹r. All in scaled units.
@@ -130,9 +129,8 @@ func (p *Posterior) Latent(x matrix.Dense, mean, variance []float64) {
 	p.latent(p, x, mean, variance)
 }
 
-// Noisy writes the mean and the variance of an observation y = f(x_i) + noise
-// with the observation-noise variance given. For a PAC-Bayes objective that isn't
-// p.Noise, which was chosen to shape Q.
+// Noisy writes the mean and the variance of an observation y = f(x_i) + noise with the observation-noise variance
+// given. For a PAC-Bayes objective that isn't p.Noise, which was chosen to shape Q.
 func (p *Posterior) Noisy(x matrix.Dense, observationNoise float64, mean, variance []float64) {
 	p.Latent(x, mean, variance)
 	for i := range variance {

@@ -7,10 +7,9 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-// Refactored returns the posterior with an L made anew from kernel, support and noise variance, as
-// is that of a posterior which its prior is: KL and variances rest on them, and are then nobody's
-// word. An error where a stored L is another one, so that the posterior predicts otherwise, or a
-// number isn't one.
+// Refactored returns the posterior with an L made anew from kernel, support and noise variance, as is that of a
+// posterior which its prior is: KL and variances rest on them, and are then nobody's word. An error where a stored L is
+// another one, so that the posterior predicts otherwise, or a number isn't one.
 //
 // K_SS + cI is what is factored. The c of an exact posterior is its noise variance. That of a
 // sparse one, its jitter, isn't stored, nor is the noise variance of an exact one that another was

@@ -17,8 +17,7 @@ const (
 	// jointRows are drawn at most by a factor of their covariance matrix.
 	jointRows = 1000
 
-	// drawFeatures make a draw of the prior: for a stationary kernel, the excess kurtosis of
-	// its marginals is 1.5/1024.
+	// drawFeatures make a draw of the prior: for a stationary kernel, the excess kurtosis of its marginals is 1.5/1024.
 	drawFeatures = 1024
 
 	// drawsTogether are the draws that are conditioned at once.
@@ -37,11 +36,10 @@ type Draws struct {
 // draw. The same seed gives the same draws on any number of cores, and more columns the same
 // first ones, but for rounding and what o leaves of residuals.
 //
-// Up to 1,000 rows of a factored posterior are drawn by a factor of their covariance matrix.
-// More rows, and those of a posterior by conjugate gradients, are drawn by conditioning draws
-// of the prior, which are made of random features (Matheron's rule; Wilson et al. 2020,
-// "Efficiently Sampling Functions from Gaussian Process Posteriors", and 2021, "Pathwise
-// Conditioning of Gaussian Processes"): with f₀ ~ P and ε ~ N(0, I),
+// Up to 1,000 rows of a factored posterior are drawn by a factor of their covariance matrix. More rows, and those of a
+// posterior by conjugate gradients, are drawn by conditioning draws of the prior, which are made of random features
+// (Matheron's rule; Wilson et al. 2020, "Efficiently Sampling Functions from Gaussian Process Posteriors", and 2021,
+// "Pathwise Conditioning of Gaussian Processes"): with f₀ ~ P and ε ~ N(0, I),
 //
 //	f(x) = m̂(x) + f₀(x) − k(x,X) C⁻¹ (f₀(X) + √s ε)        exact
 //	f(x) = m̂(x) + f₀(x) − k(x,Z) L⁻ᵀ (L⁻¹f₀(Z) − L_B⁻ᵀε)   sparse
@@ -83,9 +81,8 @@ func sampleSource(seed uint64, draw int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, sampleStream+uint64(draw)))
 }
 
-// sampleJoint draws from N(0, Σ), Σ the covariance matrix of a factored posterior at x. Σ is
-// factored with the greatest pivots first, as far as there are any: where rows are close to
-// each other it is singular to working precision.
+// sampleJoint draws from N(0, Σ), Σ the covariance matrix of a factored posterior at x. Σ is factored with the greatest
+// pivots first, as far as there are any: where rows are close to each other it is singular to working precision.
 func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed uint64) error {
 	n := x.Rows
 	cov, err := p.jointCovariance(x)

@@ -70,8 +70,7 @@ func All(r Ranks, v ...float64) ([][]float64, error) {
 	return of, err
 }
 
-// Place returns where the n items of this rank stand among those of all ranks, in their order,
-// and how many there are.
+// Place returns where the n items of this rank stand among those of all ranks, in their order, and how many there are.
 func Place(r Ranks, n int) (first, total int, err error) {
 	counts, err := All(r, float64(n))
 	for i, c := range counts {

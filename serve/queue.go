@@ -30,8 +30,7 @@ const (
 )
 
 var (
-	errBusy = errors.New("too many rows are waiting, or yours are as many as there is room left: try again in a " +
-		"moment")
+	errBusy     = errors.New("too many rows are waiting, or yours are as many as there is room left: try again in a moment")
 	errInternal = errors.New("the prediction failed for a reason that isn't the request's; it is in the server's log")
 )
 

@@ -524,8 +524,7 @@ func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
 		func(row func()) error { return s.texts.take(r.Context(), held.of, true, row) })
 }
 
-// wantsCSV says whether the answer should be CSV: as Accept says, or without it the
-// request's own type.
+// wantsCSV says whether the answer should be CSV: as Accept says, or without it the request's own type.
 func wantsCSV(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	if accept == "" || accept == "*/*" {

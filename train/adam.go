@@ -44,9 +44,8 @@ type Neighbours interface {
 	Nearest(row int, batch []int) error
 }
 
-// Adam minimises by the steps of Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR
-// 2015, algorithm 1, on batches of rows, projected onto a box: with g_t the gradient of the batch
-// of step t,
+// Adam minimises by the steps of Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, algorithm 1,
+// on batches of rows, projected onto a box: with g_t the gradient of the batch of step t,
 //
 //	m_t = β₁m_{t−1} + (1−β₁)g_t,  v_t = β₂v_{t−1} + (1−β₂)g_t²,
 //	x_t = P(x_{t−1} − r_t m̂_t/(√v̂_t + ε)),  m̂_t = m_t/(1−β₁ᵗ),  v̂_t = v_t/(1−β₂ᵗ).
@@ -56,17 +55,15 @@ type Neighbours interface {
 //
 // What a Natural objective moves itself is moved first, on the same batch.
 //
-// In every epoch the rows are shuffled anew and cut into batches of equal size, to within one row,
-// so that each is used once. The shuffle of an epoch depends on Seed and the epoch alone: a run
-// that is resumed goes on bit for bit.
+// In every epoch the rows are shuffled anew and cut into batches of equal size, to within one row, so that each is used
+// once. The shuffle of an epoch depends on Seed and the epoch alone: a run that is resumed goes on bit for bit.
 type Adam struct {
 	Box          Bounds  // see In
 	Steps        int     // where the run ends; must be positive
 	Batch        int     // rows of a batch at most; 0 means all
 	LearningRate float64 // r_1; 0 means 0.01
-	// FinalRate is the learning rate of the last step, which r_t approaches along half a cosine
-	// (Loshchilov and Hutter, ICLR 2017), so that the noise of the batches dies away; 0 means a
-	// hundredth of LearningRate.
+	// FinalRate is the learning rate of the last step, which r_t approaches along half a cosine (Loshchilov and Hutter,
+	// ICLR 2017), so that the noise of the batches dies away; 0 means a hundredth of LearningRate.
 	FinalRate    float64
 	Beta1, Beta2 float64 // 0 means 0.9 and 0.999, those of the paper, as 1e-8 for Epsilon
 	Epsilon      float64
@@ -189,16 +186,14 @@ func (a Adam) draw(f Neighbours, step int, batch []int) error {
 	return f.Nearest(rng.IntN(f.BatchRows()), batch)
 }
 
-// Minimize runs from a state, a fresh one (StartAdam, moved into the box if it lies outside) or
-// one that an earlier run of the same objective, bounds and settings handed to step; it leaves
-// from as it is. It returns the state where it ended, whose Value and Mean are estimates and
-// whose X, one step on from Previous, hasn't been evaluated yet.
+// Minimize runs from a state, a fresh one (StartAdam, moved into the box if it lies outside) or one that an earlier run
+// of the same objective, bounds and settings handed to step; it leaves from as it is. It returns the state where it
+// ended, whose Value and Mean are estimates and whose X, one step on from Previous, hasn't been evaluated yet.
 //
-// A step after which the objective can't be evaluated is halved, up to MaxFailures times less one,
-// then taken back whole; if that doesn't help either the run ends. step, unless
-// nil, is called after every step taken. Its state is only valid during the call (keep a Clone);
-// an error from it ends the run, as does the end of ctx: the state so far comes with it. Other
-// errors come without one: a start outside the domain (StartError), settings that make no sense.
+// A step after which the objective can't be evaluated is halved, up to MaxFailures times less one, then taken back
+// whole; if that doesn't help either the run ends. step, unless nil, is called after every step taken. Its state is
+// only valid during the call (keep a Clone); an error from it ends the run, as does the end of ctx: the state so far
+// comes with it. Other errors come without one: a start outside the domain (StartError), settings that make no sense.
 func (a Adam) Minimize(ctx context.Context, f Stochastic, from *AdamState,
 	step func(*AdamState) error) (*AdamState, error) {
 	r, err := a.begin(f, from)

@@ -8,15 +8,13 @@ import (
 	"math"
 )
 
-// LBFGS minimises a smooth function in a box by limited-memory quasi-Newton steps. The zero value
-// is ready to use.
+// LBFGS minimises a smooth function in a box by limited-memory quasi-Newton steps. The zero value is ready to use.
 //
-// Each iteration holds the parameters that sit on a bound against which the gradient pushes them,
-// takes the direction to the minimiser of the quasi-Newton model over the others (the two-loop
-// recursion of Nocedal and Wright, Numerical Optimization, 2006, algorithm 7.4), and searches
-// along the path that the direction takes when it is projected onto the box, so that one step may
-// reach any number of bounds (Bertsekas, SIAM J. Control Optim. 20, 1982). Subspace minimisation
-// and stopping tests are those of L-BFGS-B (Byrd, Lu, Nocedal and Zhu, SIAM J. Sci. Comput. 16,
+// Each iteration holds the parameters that sit on a bound against which the gradient pushes them, takes the direction
+// to the minimiser of the quasi-Newton model over the others (the two-loop recursion of Nocedal and Wright, Numerical
+// Optimization, 2006, algorithm 7.4), and searches along the path that the direction takes when it is projected onto
+// the box, so that one step may reach any number of bounds (Bertsekas, SIAM J. Control Optim. 20, 1982). Subspace
+// minimisation and stopping tests are those of L-BFGS-B (Byrd, Lu, Nocedal and Zhu, SIAM J. Sci. Comput. 16,
 // 1995), whose Cauchy point and compact matrices this method does without.
 type LBFGS struct {
 	Box Bounds // see In
@@ -59,11 +57,10 @@ func (o LBFGS) withDefaults() (LBFGS, error) {
 		}
 		*v = cmp.Or(*v, unset)
 	}
-	// Memory and limits are those of the published PAC-GP experiments (SciPy's history of 10, and
-	// 1000 iterations and evaluations). Their tolerances were 1e-8. Evidence and bounds are sums
-	// over factored matrices, good to about 1e-12 relative: 1e-9 stays clear of that noise, and
-	// is far below what changes a prediction. 1e-6 on a derivative in log-parameters leaves
-	// a value off by about 1e-12 over the curvature.
+	// Memory and limits are those of the published PAC-GP experiments (SciPy's history of 10, and 1000 iterations and
+	// evaluations). Their tolerances were 1e-8. Evidence and bounds are sums over factored matrices, good to about 1e-12
+	// relative: 1e-9 stays clear of that noise, and is far below what changes a prediction. 1e-6 on a derivative in
+	// log-parameters leaves a value off by about 1e-12 over the curvature.
 	limit("Memory", &o.Memory, 10)
 	limit("MaxIterations", &o.MaxIterations, MostEvaluations)
 	limit("MaxEvaluations", &o.MaxEvaluations, MostEvaluations)
@@ -193,8 +190,7 @@ func (r *run) begin() error {
 	return nil
 }
 
-// evaluate returns the value at x and fills g, or returns the reason why x is outside the domain.
-// err is the context's.
+// evaluate returns the value at x and fills g, or returns the reason why x is outside the domain. err is the context's.
 func (r *run) evaluate(x, g []float64) (value float64, reason, err error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, nil, err
@@ -356,8 +352,7 @@ func (r *run) newton() {
 	}
 }
 
-// twoLoop sets h = H v. Pairs without positive curvature, which would make H indefinite, are passed
-// over.
+// twoLoop sets h = H v. Pairs without positive curvature, which would make H indefinite, are passed over.
 func (r *run) twoLoop(h, v []float64) {
 	copy(h, v)
 	scale := 1.0
@@ -427,9 +422,8 @@ func (r *run) search(slope, t float64) (float64, float64, error) {
 				at.slope += r.tg[i] * d
 			}
 		}
-		// Past a bound, g·(x(t)-x) may be positive: the parameters that lead down are held, others
-		// go on. The decrease asked for is then that of the path up to the first bound, which
-		// short enough steps do reach.
+		// Past a bound, g·(x(t)-x) may be positive: the parameters that lead down are held, others go on. The decrease
+		// asked for is then that of the path up to the first bound, which short enough steps do reach.
 		if value > r.Value+armijo*min(decrease, slope*first) || !(value < r.Value) {
 			high = at
 			t = next(low, high, trial)
@@ -454,9 +448,8 @@ func (r *run) search(slope, t float64) (float64, float64, error) {
 	return low.f, low.t, nil
 }
 
-// project puts P(x + t·d) into trial. It returns whether that cut a parameter off at a bound,
-// whether it differs from x, the decrease g·(trial-x) foreseen, and the smaller of t and the step
-// at which the path meets its first bound.
+// project puts P(x + t·d) into trial. It returns whether that cut a parameter off at a bound, whether it differs from
+// x, the decrease g·(trial-x) foreseen, and the smaller of t and the step at which the path meets its first bound.
 func (r *run) project(t float64) (clipped, moved bool, decrease, first float64) {
 	first = t
 	for i, x := range r.X {
@@ -502,9 +495,8 @@ func next(low, high trialPoint, trial int) float64 {
 	return min(max(t, low.t+width/10), high.t-width/10)
 }
 
-// extrapolate is the step to try beyond b, where the slope is still as steep as at a: the farther of
-// the minimisers of the cubic and of the parabola through the slopes, within the limits of Moré
-// and Thuente.
+// extrapolate is the step to try beyond b, where the slope is still as steep as at a: the farther of the minimisers of
+// the cubic and of the parabola through the slopes, within the limits of Moré and Thuente.
 func extrapolate(a, b trialPoint) float64 {
 	width := b.t - a.t
 	near, far := b.t+1.1*width, b.t+4*width

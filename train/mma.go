@@ -16,9 +16,8 @@ import (
 //
 //	f + Σ_i [σ_i² g_i d_i + (σ_i |g_i| + ρ/2) d_i²]/(σ_i² − d_i²)
 //
-// over the box and |d_i| ≤ 0.9σ_i; ρ grows until the value there isn't above the approximation's.
-// σ_i grows by 1.2 where two steps go the same way and shrinks by 0.7 where they turn. The zero
-// value is ready to use.
+// over the box and |d_i| ≤ 0.9σ_i; ρ grows until the value there isn't above the approximation's. σ_i grows by 1.2
+// where two steps go the same way and shrinks by 0.7 where they turn. The zero value is ready to use.
 type MMA struct {
 	Box               Bounds  // see In
 	MaxEvaluations    int     // 0 means 1000; an iteration that reaches it is finished

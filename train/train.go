@@ -1,10 +1,9 @@
 // Package train minimises smooth, expensive objectives of many parameters.
 //
-// An objective is anything with a value and a gradient ([Objective]); parameters may be boxed
-// ([Bounds]). [LBFGS] is deterministic: the same objective, start and settings give the same
-// iterates to the last bit, also when the run is stopped, its [State] written to a file and
-// resumed from there. So is [Adam], for objectives that are estimated from batches of rows: its
-// batches come from a seed. Nothing here prints or reads a clock; progress is the state handed to
+// An objective is anything with a value and a gradient ([Objective]); parameters may be boxed ([Bounds]). [LBFGS] is
+// deterministic: the same objective, start and settings give the same iterates to the last bit, also when the run is
+// stopped, its [State] written to a file and resumed from there. So is [Adam], for objectives that are estimated from
+// batches of rows: its batches come from a seed. Nothing here prints or reads a clock; progress is the state handed to
 // a callback after every step.
 package train
 
@@ -19,13 +18,11 @@ import (
 type Objective interface {
 	// Dim is the number of parameters.
 	Dim() int
-	// Evaluate returns the value at x and, unless gradient is nil, overwrites gradient with
-	// the derivatives. It must not change or keep either slice, and must return the same
-	// numbers for the same x.
+	// Evaluate returns the value at x and, unless gradient is nil, overwrites gradient with the derivatives. It must not
+	// change or keep either slice, and must return the same numbers for the same x.
 	//
-	// An error, or a value or derivative that is not finite, says that x lies outside the
-	// objective's domain (a matrix that could not be factored, say): a trainer takes a shorter
-	// step then and counts the rejection.
+	// An error, or a value or derivative that is not finite, says that x lies outside the objective's domain (a matrix
+	// that could not be factored, say): a trainer takes a shorter step then and counts the rejection.
 	Evaluate(x, gradient []float64) (float64, error)
 }
 
@@ -71,9 +68,8 @@ const (
 	Cancelled         = "cancelled"          // by the context or by the callback
 )
 
-// State is everything a run knows after an iteration. Minimising from it goes on as if the run had
-// never stopped, bit for bit. It holds only finite numbers, so encoding/json round-trips it
-// exactly.
+// State is everything a run knows after an iteration. Minimising from it goes on as if the run had never stopped, bit
+// for bit. It holds only finite numbers, so encoding/json round-trips it exactly.
 type State struct {
 	X        []float64 `json:"x"`
 	Value    float64   `json:"value"`

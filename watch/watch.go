@@ -186,10 +186,8 @@ func (w *Watch) carried() *carried {
 func (w *Watch) resume(c *carried) error {
 	s := c.State
 	sane := w.counts.Rows == 0 && 0 <= s.Misses && s.Misses <= float64(s.Rows) && s.LogE <= s.Highest &&
-		!math.IsInf(s.LogE, 0) &&
-		s.Bound == w.counts.Bound && s.Delta == w.counts.Delta && s.AlarmAt == w.counts.AlarmAt &&
-		(s.Alarm != nil) == (s.Highest >= s.AlarmAt) &&
-		len(c.Rows)%8 == 0 && len(c.Rows)/8 <= s.Rows
+		!math.IsInf(s.LogE, 0) && s.Bound == w.counts.Bound && s.Delta == w.counts.Delta && s.AlarmAt == w.counts.AlarmAt &&
+		(s.Alarm != nil) == (s.Highest >= s.AlarmAt) && len(c.Rows)%8 == 0 && len(c.Rows)/8 <= s.Rows
 	if !sane || !w.evidence.Resume(s.Rows, c.Staked) {
 		return errors.New("what it carries over can't be of this model: the file was altered")
 	}

@@ -26,30 +26,26 @@ const (
 	greedyBytes = 256 << 20
 )
 
-// Approximation is a Set and what its Nyström approximation of K leaves. Where the rows
-// were chosen from a subset of the table, Trace and Share are estimates from what is left
-// at the others of the subset; they are low, since the choice has seen those, by a few
-// percent where the subset has 30 rows for each that was chosen.
+// Approximation is a Set and what its Nyström approximation of K leaves. Where the rows were chosen from a subset of
+// the table, Trace and Share are estimates from what is left at the others of the subset; they are low, since the
+// choice has seen those, by a few percent where the subset has 30 rows for each that was chosen.
 type Approximation struct {
 	Set
 	Trace float64 // tr(K − Q)
 	Share float64 // tr(K − Q)/tr K
 }
 
-// Greedy chooses up to m rows, each the one of greatest variance given those before it,
-// which is Cholesky's factorisation with pivoting stopped early (Fine & Scheinberg 2001;
-// Foster et al. 2009; for inducing inputs Burt et al. 2020). Outlying rows come first: with
-// few inducing inputs for the table, k-means may leave less. It stops before m where
-// nothing is left to explain: rows that repeat others are never chosen. Time O(NM²),
-// memory O(NM) up to 256 MiB; where that is passed, it works on a random subset of the
-// rows, always the same.
+// Greedy chooses up to m rows, each the one of greatest variance given those before it, which is Cholesky's
+// factorisation with pivoting stopped early (Fine & Scheinberg 2001; Foster et al. 2009; for inducing inputs Burt et
+// al. 2020). Outlying rows come first: with few inducing inputs for the table, k-means may leave less. It stops before
+// m where nothing is left to explain: rows that repeat others are never chosen. Time O(NM²), memory O(NM) up to 256
+// MiB; where that is passed, it works on a random subset of the rows, always the same.
 func Greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int) (Approximation, error) {
 	return greedy(k, theta, x, m, negligible, greedyBytes)
 }
 
-// AutoSize is Greedy until a share of at most tolerance is left unexplained: len(Rows) is
-// the smallest number of greedily chosen inducing inputs that leave no more. capped says
-// that maxM weren't enough.
+// AutoSize is Greedy until a share of at most tolerance is left unexplained: len(Rows) is the smallest number of
+// greedily chosen inducing inputs that leave no more. capped says that maxM weren't enough.
 func AutoSize(k kernel.Kernel, theta []float64, x matrix.Dense, maxM int, tolerance float64) (a Approximation,
 	capped bool, err error) {
 	if !(tolerance >= 0 && tolerance < 1) {

@@ -16,10 +16,9 @@ import (
 const (
 	// exactRows is the greatest N for which K(X, X) is decomposed.
 	exactRows = 1500
-	// ChainSteps is the number of swaps that KDPP proposes on longer tables. Mixing is
-	// proved within O(N M ln(1/(ε P(start)))) steps (Anari et al. 2016), which is out of
-	// reach there: the chain starts from Greedy's rows instead, already of great
-	// determinant, and runs as long as Burt et al. 2020 let theirs.
+	// ChainSteps is the number of swaps that KDPP proposes on longer tables. Mixing is proved within O(N M ln(1/(ε
+	// P(start)))) steps (Anari et al. 2016), which is out of reach there: the chain starts from Greedy's rows instead,
+	// already of great determinant, and runs as long as Burt et al. 2020 let theirs.
 	ChainSteps = 10000
 )
 
@@ -27,10 +26,9 @@ const (
 // j = 1e-10·tr K/N is the first jitter that the objectives add to K_ZZ: so any m ≤ N has a
 // distribution, in which rows that repeat one another have next to no part.
 //
-// Up to 1,500 rows the draw is exact (Kulesza & Taskar 2011), in time O(N³), and the
-// expected tr(K − Q) is at most (M+1) Σ_{m>M} λ_m(K), the premise of the theory's choice
-// of M. On longer tables it is the state of a Markov chain after ChainSteps proposals,
-// in time O(NM²) for its start and O(M²) a step: close to a k-DPP, without a guarantee.
+// Up to 1,500 rows the draw is exact (Kulesza & Taskar 2011), in time O(N³), and the expected tr(K − Q) is at most
+// (M+1) Σ_{m>M} λ_m(K), the premise of the theory's choice of M. On longer tables it is the state of a Markov chain
+// after ChainSteps proposals, in time O(NM²) for its start and O(M²) a step: close to a k-DPP, without a guarantee.
 func KDPP(k kernel.Kernel, theta []float64, x matrix.Dense, m int, rng *rand.Rand) (Set, error) {
 	if err := check(x, m); err != nil {
 		return Set{}, err
@@ -50,10 +48,9 @@ func KDPP(k kernel.Kernel, theta []float64, x matrix.Dense, m int, rng *rand.Ran
 	return setOf(x, rows), nil
 }
 
-// decomposed draws from the k-DPP of L = K + jI = Σ λ_i u_i u_iᵀ by Algorithm 8 of
-// Kulesza & Taskar 2012: M eigenvectors with probability ∝ Π λ_i, then rows from the
-// projection A = Σ u_i u_iᵀ onto their span, each ∝ its variance given those before it
-// under A as a covariance.
+// decomposed draws from the k-DPP of L = K + jI = Σ λ_i u_i u_iᵀ by Algorithm 8 of Kulesza & Taskar 2012: M
+// eigenvectors with probability ∝ Π λ_i, then rows from the projection A = Σ u_i u_iᵀ onto their span, each ∝ its
+// variance given those before it under A as a covariance.
 func decomposed(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter float64, rng *rand.Rand) ([]int,
 	error) {
 	n := x.Rows
@@ -146,9 +143,8 @@ func swapped(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter flo
 // swap proposes steps times to replace one of rows, any with the same probability, by one
 // of the others, and does so with probability min(1, ratio of the determinants).
 //
-// With S = rows, W = (K_SS + jI)⁻¹, b = K_S,r and u = W b, row r has variance
-// s = k_rr + j − bᵀu given S; without the i-th row the two have s + u_i²/W_ii and
-// 1/W_ii, and their quotient is the ratio.
+// With S = rows, W = (K_SS + jI)⁻¹, b = K_S,r and u = W b, row r has variance s = k_rr + j − bᵀu given S; without the
+// i-th row the two have s + u_i²/W_ii and 1/W_ii, and their quotient is the ratio.
 func swap(k kernel.Kernel, theta []float64, x matrix.Dense, rows []int, jitter float64, steps int,
 	rng *rand.Rand) error {
 	n, m := x.Rows, len(rows)

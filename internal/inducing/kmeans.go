@@ -11,23 +11,20 @@ import (
 )
 
 const (
-	// kmeansRows and kmeansPerCluster bound the work on long tables: above
-	// max(kmeansRows, kmeansPerCluster·M) rows, a random subset of that many is
-	// clustered. A centre's error is then about a sixth of its cluster's spread.
+	// kmeansRows and kmeansPerCluster bound the work on long tables: above max(kmeansRows, kmeansPerCluster·M) rows, a
+	// random subset of that many is clustered. A centre's error is then about a sixth of its cluster's spread.
 	kmeansRows       = 20000
 	kmeansPerCluster = 40
-	// kmeansIterations ends Lloyd's iterations where labels still change: by then the
-	// inertia falls in its fifth digit.
+	// kmeansIterations ends Lloyd's iterations where labels still change: by then the inertia falls in its fifth digit.
 	kmeansIterations = 100
 	// kmeansBlock is the number of rows whose distances to all centres are in memory.
 	kmeansBlock = 128
 )
 
-// KMeans returns m centres of clusters of the rows (or of 20,000 of them, or 40 a
-// cluster where that is more, drawn at random): Lloyd's iterations from a k-means++ start
-// (Arthur & Vassilvitskii 2007, in the greedy form of their section 5: the best of
-// 2 + ln m draws). Clusters that lose all rows start again at the row farthest from its
-// centre. With fewer than m distinct rows some centres coincide.
+// KMeans returns m centres of clusters of the rows (or of 20,000 of them, or 40 a cluster where that is more, drawn at
+// random): Lloyd's iterations from a k-means++ start (Arthur & Vassilvitskii 2007, in the greedy form of their section
+// 5: the best of 2 + ln m draws). Clusters that lose all rows start again at the row farthest from its centre. With
+// fewer than m distinct rows some centres coincide.
 func KMeans(x matrix.Dense, m int, rng *rand.Rand) (matrix.Dense, error) {
 	if err := check(x, m); err != nil {
 		return matrix.Dense{}, err
@@ -82,8 +79,7 @@ func plusPlus(x matrix.Dense, m int, rng *rand.Rand) []int {
 	return centres
 }
 
-// lloyd moves the centres z to a local minimum of the sum of squared distances from rows
-// to their nearest centres.
+// lloyd moves the centres z to a local minimum of the sum of squared distances from rows to their nearest centres.
 func lloyd(x, z matrix.Dense) {
 	n, m := x.Rows, z.Rows
 	label, previous := make([]int, n), make([]int, n)

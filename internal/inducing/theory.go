@@ -120,8 +120,7 @@ func (s *SESpectrum) Next() (value, tail float64) {
 	return value, max(tail, 0)
 }
 
-// Enough returns the least M for which Theorem 2 bounds D by target nats, at most limit, and the
-// bound with it.
+// Enough returns the least M for which Theorem 2 bounds D by target nats, at most limit, and the bound with it.
 func (t Theory) Enough(s *SESpectrum, square, target float64, limit int) (m int, bound float64, err error) {
 	if !(target > 0) || limit < 1 || t.Rows < 2 {
 		return 0, 0, errors.New("how many inducing inputs are enough: want a positive target, a positive limit and two rows")

@@ -25,8 +25,7 @@ func Gemm(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matri
 	gemm(transA, transB, alpha, a, b, beta, c, false)
 }
 
-// GemmLower is Gemm for a result known to be symmetric: only the lower triangle
-// of the square C is computed.
+// GemmLower is Gemm for a result known to be symmetric: only the lower triangle of the square C is computed.
 func GemmLower(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matrix) {
 	square(c)
 	gemm(transA, transB, alpha, a, b, beta, c, true)
@@ -233,8 +232,7 @@ func share(count int) int {
 // TriangularInverse overwrites the lower triangular L with its inverse (N³/3
 // multiplications). The strict upper triangle is left as it is.
 //
-// It is the solution of L X = I from the top down, in L's place: step by step,
-// rows below hold −L X so far.
+// It is the solution of L X = I from the top down, in L's place: step by step, rows below hold −L X so far.
 func TriangularInverse(l Matrix) {
 	square(l)
 	n := l.Rows

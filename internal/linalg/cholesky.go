@@ -20,10 +20,9 @@ func (e *NotPositiveDefinite) Error() string {
 	return fmt.Sprintf("the covariance matrix isn't positive definite: pivot %d is %.3g", e.Row+1, e.Pivot)
 }
 
-// Cholesky overwrites the lower triangle of the symmetric A with L, A = L Lᵀ.
-// Only the lower triangle is read; the strict upper triangle is left as it is.
-// A pivot under 2⁻⁵⁰ of its diagonal element is rounding, not information: it counts
-// as not positive.
+// Cholesky overwrites the lower triangle of the symmetric A with L, A = L Lᵀ. Only the lower triangle is read; the
+// strict upper triangle is left as it is. A pivot under 2⁻⁵⁰ of its diagonal element is rounding, not information: it
+// counts as not positive.
 func Cholesky(a Matrix) error {
 	square(a)
 	n := a.Rows
@@ -58,8 +57,7 @@ func Cholesky(a Matrix) error {
 				}
 			}
 		}
-		// The rows below are solved for, and in their packed form are both sides of
-		// the product that updates what is left.
+		// The rows below are solved for, and in their packed form are both sides of the product that updates what is left.
 		if p%3 == 1 {
 			below := operand{Matrix: a.View(k1, n, k0, k1)}
 			return (n - k1 + maxWidth - 1) / maxWidth, func(c int) {
@@ -82,11 +80,9 @@ func Cholesky(a Matrix) error {
 	return nil
 }
 
-// factor is Cholesky for one block of at most order rows, into a triangle for what
-// is below.
+// factor is Cholesky for one block of at most order rows, into a triangle for what is below.
 //
-// In panels, row k of t is column k of L: a tile is a few columns of L for width
-// rows, and its update is that of solve.
+// In panels, row k of t is column k of L: a tile is a few columns of L for width rows, and its update is that of solve.
 func (t triangle) factor(a Matrix, smallest []float64) *NotPositiveDefinite {
 	n := a.Rows
 	t.pack(operand{Matrix: a}, 0, n, 0)
@@ -132,8 +128,7 @@ func (t triangle) factor(a Matrix, smallest []float64) *NotPositiveDefinite {
 	return nil
 }
 
-// factorTile factors the diagonal tile d of columns k0 on and writes the diagonal
-// of L to a; d keeps its reciprocals.
+// factorTile factors the diagonal tile d of columns k0 on and writes the diagonal of L to a; d keeps its reciprocals.
 func factorTile(d []float64, a Matrix, k0 int, smallest []float64) *NotPositiveDefinite {
 	for k := range min(lanes, a.Rows-k0) {
 		dk := d[k*width:][:lanes]
@@ -217,8 +212,7 @@ func CholeskyInverse(l, c Matrix) {
 	MirrorLower(c)
 }
 
-// clearAbove clears what stands above the diagonal in a panel of columns j, j+1, …
-// with elements from 0 to depth.
+// clearAbove clears what stands above the diagonal in a panel of columns j, j+1, … with elements from 0 to depth.
 func clearAbove(panel []float64, j, depth int) {
 	clear(panel[:j*width])
 	for k := j; k < min(j+width, depth); k++ {

@@ -1,20 +1,16 @@
 // Package linalg is the only door to dense linear algebra and to elementary
 // functions on slices. Nothing above it knows which routines do the work.
 //
-// Three layers. A tile kernel (tile.go; gen writes those in assembly, for AVX-512
-// and AVX2) multiplies, solves or transposes what fits into registers. Panels
-// (product.go) are the one form in which kernels read their operands; packing absorbs
-// transposes and strides. The routines cut their work into panels and blocks and
-// share those out: a Cholesky step solves for packed rows and, without packing them
-// again, takes their product from the rest. What the kernels don't serve, one vector
-// at a time, gonum does.
+// Three layers. A tile kernel (tile.go; gen writes those in assembly, for AVX-512 and AVX2) multiplies, solves or
+// transposes what fits into registers. Panels (product.go) are the one form in which kernels read their operands;
+// packing absorbs transposes and strides. The routines cut their work into panels and blocks and share those out: a
+// Cholesky step solves for packed rows and, without packing them again, takes their product from the rest. What the
+// kernels don't serve, one vector at a time, gonum does.
 //
-// Matrices are row-major float64. Routines name their destination last, as BLAS
-// does, and never allocate it. A result doesn't depend on the number of cores:
-// work is cut into blocks of fixed size, and what is reduced is reduced in a
-// fixed order. The number of cores is GOMAXPROCS. It does depend, within rounding, on
-// the instruction set: AVX-512 and AVX2 add in the same order with fused
-// multiply-adds, portable code may round each product.
+// Matrices are row-major float64. Routines name their destination last, as BLAS does, and never allocate it. A result
+// doesn't depend on the number of cores: work is cut into blocks of fixed size, and what is reduced is reduced in a
+// fixed order. The number of cores is GOMAXPROCS. It does depend, within rounding, on the instruction set: AVX-512 and
+// AVX2 add in the same order with fused multiply-adds, portable code may round each product.
 //
 // Shape mistakes are mistakes of the program and panic; numerical trouble (a
 // matrix that isn't positive definite) is an error.
@@ -34,8 +30,7 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Matrix is what this package computes with. Signatures that others may implement or call
-// spell matrix.Dense.
+// Matrix is what this package computes with. Signatures that others may implement or call spell matrix.Dense.
 type Matrix = matrix.Dense
 
 // New is matrix.New.
@@ -137,11 +132,10 @@ func serial(n int, task func(i int)) {
 	}
 }
 
-// inPhases does the tasks of phase 0, of phase 1, and so on, each phase when the one
-// before is finished. It is as many calls of Parallel, but waking a thread can take
-// longer than a phase does, so here the helpers are woken once and stay awake. Each
-// of them asks for every phase, some late. The whole takes about so many multiplications, and ends with the contexts of
-// its operands: tasks are then skipped, and counted all the same, so that nobody waits for them.
+// inPhases does the tasks of phase 0, of phase 1, and so on, each phase when the one before is finished. It is as many
+// calls of Parallel, but waking a thread can take longer than a phase does, so here the helpers are woken once and stay
+// awake. Each of them asks for every phase, some late. The whole takes about so many multiplications, and ends with the
+// contexts of its operands: tasks are then skipped, and counted all the same, so that nobody waits for them.
 func inPhases(multiplications float64, of operands, phases int, phase func(p int) (n int, task func(i int))) {
 	of.check()
 	workers := int(min(float64(runtime.GOMAXPROCS(0)), 1+multiplications/enough))
@@ -181,9 +175,8 @@ func inPhases(multiplications float64, of operands, phases int, phase func(p int
 // enough is the number of multiplications that is worth a goroutine.
 const enough = 1 << 19
 
-// pools[c] holds scratch memory of capacity 2^c, so that callers with different
-// needs don't take one another's. A pointer goes into a pool without allocation, a
-// slice would not.
+// pools[c] holds scratch memory of capacity 2^c, so that callers with different needs don't take one another's. A
+// pointer goes into a pool without allocation, a slice would not.
 var pools [48]sync.Pool
 
 // Borrow returns a scratch matrix of any content; give it back with Return.

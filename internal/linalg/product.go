@@ -2,9 +2,8 @@ package linalg
 
 // Panels, in which kernels read their operands, and products of them.
 
-// An operand is one side of a product or the unknown of a triangular system, seen
-// as a list of vectors: the rows of a matrix, or its columns. Every transpose is
-// one of these views, so the routines know none.
+// An operand is one side of a product or the unknown of a triangular system, seen as a list of vectors: the rows of a
+// matrix, or its columns. Every transpose is one of these views, so the routines know none.
 type operand struct {
 	Matrix
 	columns bool // the vectors are the columns
@@ -58,8 +57,7 @@ func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 // from returns the panels of vectors i, i+1, …, i a multiple of width.
 func (p panels) from(i int) panels { return panels{p.data[i*p.depth:], p.depth} }
 
-// pack copies vectors [i0, i1) of an operand to the panels' vectors at and
-// following, at a multiple of width.
+// pack copies vectors [i0, i1) of an operand to the panels' vectors at and following, at a multiple of width.
 func (p panels) pack(o operand, i0, i1, at int) {
 	depth := o.depth()
 	for ; i0 < i1; i0, at = i0+width, at+width {
@@ -210,8 +208,7 @@ func newGrid(r0, r1, cols int) grid {
 
 func (g grid) tasks() int { return (g.r1 - g.r0 + blockRows - 1) / blockRows * g.nc }
 
-// run does task t. All rows of a block of columns come before the next one, so
-// that b's panels stay in cache.
+// run does task t. All rows of a block of columns come before the next one, so that b's panels stay in cache.
 func (g grid) run(p *product, t int) {
 	nr := g.tasks() / g.nc
 	i, j := g.r0+t%nr*blockRows, t/nr*g.colStep
@@ -225,8 +222,7 @@ func cut(n, limit, unit int) int {
 	return max(unit, roundUp((n+parts-1)/parts, unit))
 }
 
-// multiply sets C ← α Σ_k a_k b_kᵀ + β C, or its lower triangle, for operands of
-// the same depth, at least 1.
+// multiply sets C ← α Σ_k a_k b_kᵀ + β C, or its lower triangle, for operands of the same depth, at least 1.
 func multiply(alpha float64, a, b operand, beta float64, c Matrix, lower bool) {
 	m, n, depth := a.count(), b.count(), a.depth()
 	step := cut(depth, deepest, maxLanes)

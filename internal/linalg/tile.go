@@ -42,9 +42,8 @@ func setLevel(l cpu.Level) {
 	}
 }
 
-// The portable kernels have lanes = width = 4, written out so that the compiler
-// keeps the sums in registers; two passes over half a tile because 16 sums don't fit
-// everywhere.
+// The portable kernels have lanes = width = 4, written out so that the compiler keeps the sums in registers; two passes
+// over half a tile because 16 sums don't fit everywhere.
 
 func multiplyPortable(depth int, a, b, c []float64, stride int, alpha, beta float64) {
 	a, b = a[:4*depth], b[:4*depth]

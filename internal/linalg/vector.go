@@ -32,8 +32,7 @@ func scale(beta float64, x []float64) {
 	}
 }
 
-// Sum returns Σ x_i by compensated summation, so that its error doesn't grow
-// with the number of rows.
+// Sum returns Σ x_i by compensated summation, so that its error doesn't grow with the number of rows.
 func Sum(x []float64) float64 {
 	var s compensated.Sum
 	for _, v := range x {

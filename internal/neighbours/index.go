@@ -3,12 +3,11 @@
 // Nearness is correlation under the prior, k(x,x')²/(k(x,x)k(x',x')), at the θ of the search, so that it is defined for
 // every kernel. Where the kernel has a metric (kernel.Metric: stationary ones and what is made of them) the order is
 // that of distances in inputs over lengthscales, by which a k-d tree finds them; other kernels are asked for the
-// covariances with all rows. Both are exact. Of more than CorrelatedRows rows, products of kernels
-// whose metrics differ take distances in a joint one (kernel.Joint), which orders rows about as correlation does: of
-// the 64 or 512 neighbours by correlation 86 to 98 in a hundred are among as many by that (matern32*matern12, 3 and 8
-// inputs, lengthscales e^z with z standard normal). Always, of rows with the same key those with lower numbers come
-// first, a row's neighbours don't depend on the rows that are searched for beside it, nor on the number of processor
-// cores.
+// covariances with all rows. Both are exact. Of more than CorrelatedRows rows, products of kernels whose metrics differ
+// take distances in a joint one (kernel.Joint), which orders rows about as correlation does: of the 64 or 512
+// neighbours by correlation 86 to 98 in a hundred are among as many by that (matern32*matern12, 3 and 8 inputs,
+// lengthscales e^z with z standard normal). Always, of rows with the same key those with lower numbers come first, a
+// row's neighbours don't depend on the rows that are searched for beside it, nor on the number of processor cores.
 package neighbours
 
 import (

@@ -210,9 +210,8 @@ func (s *server) keep(m *krigo.Model) *reply {
 	s.models[number] = m
 	s.mu.Unlock()
 	of := map[string]any{"model": number, "target": m.Target, "inputs": m.Inputs, "encoding": m.Encoding,
-		"reading": m.Reading, "fit": s.o.Describe(m),
-		"reason": m.CertificateReason, "checksum": m.Checksum(), "group": m.Group, "options": m.Fitted,
-		"notices": m.Findings.Words(), "findings": m.Findings.Tell()}
+		"reading": m.Reading, "fit": s.o.Describe(m), "reason": m.CertificateReason, "checksum": m.Checksum(),
+		"group": m.Group, "options": m.Fitted, "notices": m.Findings.Words(), "findings": m.Findings.Tell()}
 	if s.o.Parameters != nil {
 		of["parameters"] = s.o.Parameters(m)
 	}

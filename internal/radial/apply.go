@@ -2,8 +2,7 @@ package radial
 
 import "github.com/krigo-gp/krigo/internal/linalg"
 
-// Width is the number of columns that Apply works on at a time: v and out have a
-// multiple of it.
+// Width is the number of columns that Apply works on at a time: v and out have a multiple of it.
 func Width() int { return loops.vector }
 
 // Apply sets out ← out + op(k) v, where op transposes if the flag says so and k is a

@@ -14,9 +14,8 @@ func Total(lanes []float64) float64 {
 	return ((l[0] + l[4]) + (l[1] + l[5])) + ((l[2] + l[6]) + (l[3] + l[7]))
 }
 
-// Profile is a covariance function of unit variance, as a function of u = c²d² with a
-// c that makes it simple: points packed with inverse lengthscales c/l are at squared
-// distances u.
+// Profile is a covariance function of unit variance, as a function of u = c²d² with a c that makes it simple: points
+// packed with inverse lengthscales c/l are at squared distances u.
 type Profile int
 
 // The profiles; a is the shape.

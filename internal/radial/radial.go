@@ -1,12 +1,10 @@
-// Package radial holds the inner loops of covariance functions that depend on the
-// distance between points: squared distances, the functions of them, and the sums
-// that pull adjoints back. They work on a few rows at a time, so that what one
-// writes the next finds in the first cache level.
+// Package radial holds the inner loops of covariance functions that depend on the distance between points: squared
+// distances, the functions of them, and the sums that pull adjoints back. They work on a few rows at a time, so that
+// what one writes the next finds in the first cache level.
 //
-// Squared distances are sums of squared differences. On today's processors these
-// cost little more than the products of |a|² + |b|² − 2a·b, and nothing cancels:
-// each is right to (dim+2)/2 ulp of itself, and coincident points are at 0. Every value
-// depends on its own pair of points alone, not on what is computed beside it.
+// Squared distances are sums of squared differences. On today's processors these cost little more than the products of
+// |a|² + |b|² − 2a·b, and nothing cancels: each is right to (dim+2)/2 ulp of itself, and coincident points are at 0.
+// Every value depends on its own pair of points alone, not on what is computed beside it.
 package radial
 
 import (
@@ -24,8 +22,7 @@ type Points struct {
 	data        linalg.Matrix
 }
 
-// Left packs (x − centre)/scale with inverse = 1/scale, as the left argument of
-// Distances.
+// Left packs (x − centre)/scale with inverse = 1/scale, as the left argument of Distances.
 func Left(x linalg.Matrix, centre, inverse []float64) Points {
 	return pack(x, centre, inverse, Group)
 }
@@ -58,9 +55,8 @@ func (p Points) Release() { linalg.Return(p.data) }
 // its results in the first or second cache level, Group rows at a time run at speed.
 func (p Points) Block() int { return min(max(16, 1<<16/(p.step/p.width)/16*16), 256) }
 
-// Strip writes the squared distances of left points Group·g to Group·g+3 to right
-// points [j0, j1) to the rows of d2, which have room for a whole number of panels.
-// j0 is a multiple of 16.
+// Strip writes the squared distances of left points Group·g to Group·g+3 to right points [j0, j1) to the rows of d2,
+// which have room for a whole number of panels. j0 is a multiple of 16.
 func Strip(a Points, g int, b Points, j0, j1 int, d2 linalg.Matrix) {
 	loops.distances(&a.data.Row(g)[0], &b.data.Row(j0 / b.width)[0], a.Dim, b.step, b.panels(j1-j0), &d2.Data[0],
 		d2.Stride)
@@ -92,8 +88,7 @@ func (p Profile) Value(k, u []float64, shape, variance float64) {
 // w = k̄ ∂k/∂u, and for RQ Σ k̄ ∂k/∂ln a at fixed d².
 type Sums [3 * Lanes]float64
 
-// Pull writes w = bar·∂k/∂u to w, which may be u, and adds to the sums. At u = 0
-// Matern12 has a kink, and w is 0.
+// Pull writes w = bar·∂k/∂u to w, which may be u, and adds to the sums. At u = 0 Matern12 has a kink, and w is 0.
 func (p Profile) Pull(w, u, bar []float64, shape float64, sums *Sums) {
 	loops.pull[p](w, u[:len(w)], bar[:len(w)], shape, (*[3 * Lanes]float64)(sums))
 }

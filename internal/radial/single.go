@@ -7,9 +7,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-// Singles are points of a profile in float32, for products with their covariance matrix
-// in that precision: twice as many lanes a vector, and about seven digits. It takes no
-// plain Go, in which float32 gains nothing.
+// Singles are points of a profile in float32, for products with their covariance matrix in that precision: twice as
+// many lanes a vector, and about seven digits. It takes no plain Go, in which float32 gains nothing.
 type Singles struct {
 	profile     Profile
 	variance    float32
@@ -17,8 +16,7 @@ type Singles struct {
 	left, right []float32 // packed as Points are
 }
 
-// NewSingles packs (x − centre)·inverse. ok is false where this machine, or the profile,
-// has no loops.
+// NewSingles packs (x − centre)·inverse. ok is false where this machine, or the profile, has no loops.
 func NewSingles(p Profile, variance float64, x linalg.Matrix, centre, inverse []float64) (s *Singles, ok bool) {
 	if singles.width == 0 || p >= RQ {
 		return nil, false
@@ -59,9 +57,8 @@ type singleMemory struct {
 
 var singleMemories = sync.Pool{New: func() any { return new(singleMemory) }}
 
-// Apply adds K_IJ v_J to out, the rows I = [i0, i1), and if both isn't empty K_IJᵀ v_I to both, the
-// rows J = [j0, j1). Rows of v, out and both are cols long, one or a multiple of SingleWidth; i0 is
-// a multiple of 4 and j0 one of 32.
+// Apply adds K_IJ v_J to out, the rows I = [i0, i1), and if both isn't empty K_IJᵀ v_I to both, the rows J = [j0, j1).
+// Rows of v, out and both are cols long, one or a multiple of SingleWidth; i0 is a multiple of 4 and j0 one of 32.
 func (s *Singles) Apply(i0, i1, j0, j1, cols int, v, out, both []float32) {
 	m := singleMemories.Get().(*singleMemory)
 	defer singleMemories.Put(m)

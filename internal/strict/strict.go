@@ -54,8 +54,7 @@ func ReadJSON(path string, v any) error {
 	return nil
 }
 
-// repeatedKey reads a value, which is known to be valid JSON, up to the first key that its object
-// has already.
+// repeatedKey reads a value, which is known to be valid JSON, up to the first key that its object has already.
 func repeatedKey(d *json.Decoder) (key string, found bool) {
 	open, _ := d.Token()
 	seen := map[string]bool{}

@@ -1,5 +1,4 @@
-// Package kerneltest holds what every kernel must satisfy, as tests that any
-// implementation can run.
+// Package kerneltest holds what every kernel must satisfy, as tests that any implementation can run.
 package kerneltest
 
 import (

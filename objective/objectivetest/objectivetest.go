@@ -1,5 +1,4 @@
-// Package objectivetest holds what every training objective must satisfy, as tests
-// that any implementation can run.
+// Package objectivetest holds what every training objective must satisfy, as tests that any implementation can run.
 package objectivetest
 
 import (
@@ -28,10 +27,9 @@ type Problem interface {
 	Evaluate(x, gradient []float64) (float64, error)
 }
 
-// RunProblem checks an objective, bound to its rows anew for every use, on small random
-// problems with several kernels, mean functions and noise levels: the gradient against central
-// differences, the same value whatever the order of the rows, the number of cores
-// or the evaluations made before, and an error where the matrix can't be factored.
+// RunProblem checks an objective, bound to its rows anew for every use, on small random problems with several kernels,
+// mean functions and noise levels: the gradient against central differences, the same value whatever the order of the
+// rows, the number of cores or the evaluations made before, and an error where the matrix can't be factored.
 func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense, y []float64) Problem) {
 	for _, c := range []struct {
 		name     string
