@@ -36,13 +36,30 @@ import (
 	"github.com/krigo-gp/krigo/watch"
 )
 
-// fitted returns a model of Snelson's data that depends on the seed.
-func fitted(t testing.TB, seed uint64) *krigo.Model {
+// fits are the files of models of Snelson's data, by their seeds, each fitted once.
+var fits = func() (of [2]func() []byte) {
+	for seed := range of {
+		of[seed] = sync.OnceValue(func() []byte {
+			m, err := krigo.Fit(context.Background(), data.Snelson(),
+				krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8},
+					Run: krigo.Run{Restarts: 1, Seed: uint64(seed)}, Promise: krigo.Promise{Epsilon: 1}})
+			if err != nil {
+				panic(err)
+			}
+			var file bytes.Buffer
+			if err := m.Write(&file); err != nil {
+				panic(err)
+			}
+			return file.Bytes()
+		})
+	}
+	return of
+}()
+
+// fitted returns a model of Snelson's data that depends on the seed, the caller's own.
+func fitted(t testing.TB, seed int) *krigo.Model {
 	t.Helper()
-	m := must.Get(krigo.Fit(context.Background(), data.Snelson(),
-		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8},
-			Run: krigo.Run{Restarts: 1, Seed: seed}, Promise: krigo.Promise{Epsilon: 1}}))(t)
-	return m
+	return must.Get(krigo.Read(bytes.NewReader(fits[seed]())))(t)
 }
 
 func saved(t testing.TB, m *krigo.Model, path string) string {
