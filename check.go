@@ -113,7 +113,7 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 	wrong.If(o.Promise.MeanBound == pacbayes.Direct && len(o.Prior.Temper) > 1,
 		"temper: a mean bounded directly doesn't depend on it; give one factor, or mean-bound both or twice")
 	// What else terms are checked for is the options' own check.
-	if kind, err := pacbayes.ParseLoss(o.Promise.Loss); err == nil {
+	if kind, err := pacbayes.ParseLoss(o.Promise.Loss); err == nil && len(settings.CheckAll(&o.Promise)) == 0 {
 		err := o.terms(o.Promise.loss(kind), 1).CheckRoute()
 		wrong.If(err != nil, "%w", err)
 	}

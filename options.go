@@ -31,8 +31,7 @@ type Options struct {
 
 // Data says what the columns are, and which rows get which role.
 type Data struct {
-	_      struct{} `help:"column to predict (required)"`
-	Target string   `json:"target,omitzero" set:"target" value:"COL" tier:"everyday"`
+	Target string   `json:"target,omitzero" set:"target" value:"COL" tier:"everyday" help:"column to predict (required)"`
 	_      struct{} `help:"columns to predict from; * stands for any text and ? for a character, as in 'temp*'"`
 	Inputs []string `json:"inputs,omitempty" set:"inputs" value:"COLS" rule:"all others"`
 	_      struct{} `help:"columns that are no inputs, such as names of rows; * and ? as in --inputs"`
@@ -61,8 +60,7 @@ type Data struct {
 	Group string   `json:"group,omitzero" set:"group" value:"COL" tier:"everyday"` // dataset.EqualRows groups copies
 
 	_            struct{}       `help:"share of the rows set aside and scored at the end" tier:"everyday" for:"fit"`
-	_            struct{}       `range:"0:<1" want:"a share in [0, 1)"`
-	TestFraction float64        `json:"test_fraction,omitzero" set:"test-fraction" value:"SHARE"`
+	TestFraction float64        `json:"test_fraction,omitzero" set:"test-fraction" value:"SHARE" range:"0:<1"`
 	Test         *dataset.Table `json:"-"` // or a table of their own
 }
 
@@ -155,8 +153,7 @@ type Promise struct {
 	Curve  bool     `json:"curve,omitzero" set:"curve"`
 
 	_           struct{} `help:"rows for conformal intervals, which hold on average over draws of these and further rows"`
-	_           struct{} `help:"from the same source (exchangeable rows)" for:"training"`
-	_           struct{} `range:"0:<1" want:"a share in [0, 1)"`
+	_           struct{} `help:"from the same source (exchangeable rows)" range:"0:<1" for:"training"`
 	Calibration float64  `json:"calibration,omitzero" set:"calibration-fraction" value:"SHARE"`
 }
 

@@ -35,11 +35,6 @@ so other seeds and options could be tried before the best was declared.`,
 				return err
 			}
 			defer table.Close()
-			if f.init != "" {
-				if o.Run.Init, err = readParams(f.init); err != nil {
-					return err
-				}
-			}
 			text, err := krigo.Declare(cmd.Context(), table, o)
 			if err == nil && r.Rank() == 0 {
 				_, err = cmd.OutOrStdout().Write(text)

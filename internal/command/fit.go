@@ -53,7 +53,9 @@ func (f *fitFlags) chosen() (o krigo.Options, complete func(*krigo.Data, *datase
 		o, err = f.readDeclared()
 		return o, func(*krigo.Data, *dataset.Table) error { return nil }, err
 	}
-	o, err = f.parsed()
+	if o, err = f.parsed(); err == nil && f.init != "" {
+		o.Run.Init, err = readParams(f.init)
+	}
 	return o, f.scaled, err
 }
 
@@ -304,11 +306,6 @@ func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks
 			return err
 		}
 		defer o.Data.Test.Close()
-	}
-	if f.init != "" {
-		if o.Run.Init, err = readParams(f.init); err != nil {
-			return err
-		}
 	}
 	if f.dryRun {
 		plan, err := krigo.Decide(cmd.Context(), table, o)

@@ -36,17 +36,8 @@ type cliFlag struct {
 	of       string // commands that have it; empty: all that the table is for
 }
 
-// The groups, in the order in which they are shown. Flags of commands that have a few only are in none.
-const (
-	groupData    = "Data"
-	groupKernel  = "Kernel"
-	groupMethod  = "Method"
-	groupPrior   = "Prior"
-	groupPromise = "Promise"
-	groupRun     = "Run"
-)
-
-var groups = []string{"", groupData, groupKernel, groupMethod, groupPrior, groupPromise, groupRun}
+// groups are the headings in the order in which they are shown. Flags of commands that have a few only are in none.
+var groups = []string{"", "Data", "Kernel", "Method", "Prior", "Promise", "Run"}
 
 // inGroup puts flags into a group.
 func inGroup(group string, flags ...cliFlag) []cliFlag {
@@ -147,7 +138,7 @@ func (f cliFlag) text() string {
 // flagsOf returns a command's flags under a heading, those that aren't shown left out.
 func flagsOf(cmd *cobra.Command, group string) (all []cliFlag) {
 	see := func(p *pflag.Flag) {
-		f := cliFlag{name: p.Name, help: p.Usage, group: groupRun} // cobra's own, such as --help
+		f := cliFlag{name: p.Name, help: p.Usage, group: "Run"} // cobra's own, such as --help
 		if b, ok := p.Value.(bound); ok {
 			f = b.cliFlag
 		}

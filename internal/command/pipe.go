@@ -131,9 +131,6 @@ func optionsOf(command string, flags []string) (a pipe.Asked, err error) {
 		return a, err
 	}
 	a.Options, a.Complete, err = f.chosen()
-	if err == nil && f.init != "" {
-		a.Options.Run.Init, err = readParams(f.init)
-	}
 	if err == nil && f.params != "" {
 		a.Params, err = readParams(f.params)
 	}

@@ -32,14 +32,14 @@ type fitFlags struct {
 }
 
 // order is the order in which help shows the flags, by group; other settings of methods follow theirs.
-var order = []struct{ group, flags string }{
-	{groupData, "target inputs ignore categorical missing dates decimal thousands na units duplicates group scaling " +
-		"no-standardise split splits test-fraction test params"},
-	{groupKernel, "kernel ard mean"},
-	{groupMethod, "objective objectives restarts init fix-parameters"},
-	{groupPrior, "prior prior-share temper grid"},
-	{groupPromise, "loss epsilon epsilon-units delta bound mean-bound promise curve slices calibration-fraction"},
-	{groupRun, "seed out budget deliver declared dry-run resume fresh-start"},
+var order = map[string]string{
+	"Data": "target inputs ignore categorical missing dates decimal thousands na units duplicates group scaling " +
+		"no-standardise split splits test-fraction test params",
+	"Kernel":  "kernel ard mean",
+	"Method":  "objective objectives restarts init fix-parameters",
+	"Prior":   "prior prior-share temper grid",
+	"Promise": "loss epsilon epsilon-units delta bound mean-bound promise curve slices calibration-fraction",
+	"Run":     "seed out budget deliver declared dry-run resume fresh-start",
 }
 
 // register makes one of the commands take its flags.
@@ -55,16 +55,16 @@ func (f *fitFlags) register(flags *pflag.FlagSet, command string) {
 // table has all flags of fit, evaluate and compare.
 func (f *fitFlags) table() (sorted []cliFlag) {
 	all := slices.Concat(f.own(), f.ofOptions())
-	for _, o := range order {
-		for name := range strings.FieldsSeq(o.flags) {
+	for _, group := range groups {
+		for name := range strings.FieldsSeq(order[group]) {
 			for _, flag := range all {
 				if flag.name == name {
-					sorted = append(sorted, inGroup(o.group, flag)...)
+					sorted = append(sorted, inGroup(group, flag)...)
 				}
 			}
 		}
-		if o.group == groupMethod {
-			sorted = append(sorted, inGroup(o.group, f.ofMethods()...)...)
+		if group == "Method" {
+			sorted = append(sorted, inGroup(group, f.ofMethods()...)...)
 		}
 	}
 	return sorted
@@ -93,9 +93,9 @@ func (f *fitFlags) ofOptions() (all []cliFlag) {
 			case "kernel":
 				flag.values, flag.help = append(kernel.Names(), "auto"), strings.Join(kernel.Names(), ", ")+flag.help
 			case "loss":
-				flag.values = lossNames()
+				flag.values = texts(pacbayes.Losses())
 			case "bound":
-				flag.values = inequalities()
+				flag.values = texts(pacbayes.Inequalities())
 			case "epsilon": // or below:above
 				flag.to, flag.of = &f.epsilon, "fit evaluate"
 			case "scaling": // or declared:FILE
@@ -205,7 +205,7 @@ func methods() string {
 
 // flags are those of every command.
 func (c *common) flags() []cliFlag {
-	return inGroup(groupRun,
+	return inGroup("Run",
 		cliFlag{name: "json", everyday: true, to: &c.json,
 			help: "print one JSON document instead of text"},
 		cliFlag{name: "quiet", to: &c.quiet,
@@ -217,18 +217,12 @@ func (c *common) flags() []cliFlag {
 	)
 }
 
-func lossNames() (names []string) {
-	for _, kind := range pacbayes.Losses() {
-		names = append(names, string(kind))
+// texts are the names in a list of them.
+func texts[T ~string](list []T) (all []string) {
+	for _, name := range list {
+		all = append(all, string(name))
 	}
-	return names
-}
-
-func inequalities() (names []string) {
-	for _, q := range pacbayes.Inequalities() {
-		names = append(names, string(q))
-	}
-	return names
+	return all
 }
 
 // tableEndings are those of files that hold tables, without their points.

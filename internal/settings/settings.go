@@ -320,8 +320,11 @@ func (s Setting) ranged(x float64, v reflect.Value) []error {
 		return nil
 	}
 	want := least + " to " + most
-	if most == "" {
+	switch {
+	case most == "":
 		want = least + " or more"
+	case below:
+		want = "a number in [" + least + ", " + most + ")"
 	}
 	return []error{fmt.Errorf("%s %v: want %s", s.Name, v, cmp.Or(s.want, want))}
 }

@@ -2,9 +2,11 @@ package settings
 
 import (
 	"errors"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/krigo-gp/krigo/internal/must"
 )
@@ -96,6 +98,31 @@ func TestSet(t *testing.T) {
 		err := Named(Merge(one{}), name).Set(&o, value)
 		must.Not(t, want.err == "" && (err != nil || !reflect.DeepEqual(o, want.is)) ||
 			want.err != "" && (err == nil || !strings.Contains(err.Error(), want.err)), "%s: %+v, %v", text, o, err)
+	}
+}
+
+// TestCheckAll: words and numbers of a struct are held against its tags, each number of a list too.
+func TestCheckAll(t *testing.T) {
+	type all struct {
+		Form  string        `set:"form" values:"a b"`
+		Any   string        `set:"any"`
+		Share float64       `set:"share" range:"0:<1"`
+		List  []float64     `set:"list" range:">0:" want:"positive numbers"`
+		Took  time.Duration `set:"took" range:"0:"`
+	}
+	if wrong := CheckAll(&all{"a", "x", 0.999, []float64{1, 1e-300}, time.Hour}); wrong != nil {
+		t.Error(wrong)
+	}
+	wrong := CheckAll(&all{"c", "x", 1, []float64{1, 0, math.Inf(1)}, -time.Second})
+	wrong.If(false, "nothing")
+	wrong.If(true, "%d more", 1)
+	if got, want := errors.Join(wrong...).Error(), `form "c": want one of a, b
+share 1: want a number in [0, 1)
+list 0: want positive numbers
+list +Inf: want positive numbers
+took -1s: want 0 or more
+1 more`; got != want {
+		t.Error(got)
 	}
 }
 
