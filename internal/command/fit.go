@@ -26,6 +26,7 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/settings"
 	"github.com/krigo-gp/krigo/internal/strict"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
@@ -65,7 +66,7 @@ func names(o krigo.Data) []string { return append(slices.Clone(o.Categorical), o
 // parsed are the options with what flags hold in other forms.
 func (f *fitFlags) parsed() (krigo.Options, error) {
 	o := f.options
-	for _, parse := range []func(*krigo.Options) error{f.reading, f.promised, f.onGrid, f.posteriorOf} {
+	for _, parse := range []func(*krigo.Options) error{f.spelt, f.reading, f.promised, f.onGrid} {
 		if err := parse(&o); err != nil {
 			return o, &krigo.UsageError{Err: err}
 		}
@@ -116,7 +117,6 @@ func (f *fitFlags) reading(o *krigo.Options) error {
 		r.Dates = append(r.Dates, d)
 	}
 	switch f.duplicates {
-	case "keep":
 	case "drop":
 		r.Distinct = true
 	case "group":
@@ -125,8 +125,6 @@ func (f *fitFlags) reading(o *krigo.Options) error {
 				o.Data.Group)
 		}
 		o.Data.Group = dataset.EqualRows
-	default:
-		return fmt.Errorf("--duplicates %q: want keep, drop or group", f.duplicates)
 	}
 	return r.Check()
 }
@@ -163,14 +161,16 @@ func (f *fitFlags) onGrid(o *krigo.Options) (err error) {
 	return nil
 }
 
-func (f *fitFlags) posteriorOf(o *krigo.Options) error {
-	switch f.posterior {
-	case "", "objective", "fitc", "free":
+// spelt refuses words that no option is held against, and takes the posterior's.
+func (f *fitFlags) spelt(o *krigo.Options) error {
+	for _, name := range []string{"duplicates", "posterior"} {
+		p := f.flags.Lookup(name)
+		if wrong := settings.OneOf("--"+name, p.Value.String(), p.Value.(bound).values...); p.Changed && wrong != nil {
+			return wrong[0]
+		}
+	}
+	if o.Prior.Learn = f.posterior == "learnt"; !o.Prior.Learn {
 		o.Method.Posterior = f.posterior
-	case "learnt":
-		o.Prior.Learn = true
-	default:
-		return fmt.Errorf("--posterior %q: want objective, fitc, free or learnt", f.posterior)
 	}
 	return nil
 }
