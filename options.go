@@ -16,8 +16,8 @@ import (
 // value of every field but Data.Target means its default. As JSON they are a checkpoint's fingerprint, the plan, and
 // what a model file keeps of how it was fitted.
 //
-// A field with a tag set is also a flag of that name. The tags, those of the blank fields above it too, are its help,
-// its values or range, and its default, or the rule that makes one (package internal/settings).
+// A field with a tag set is also a flag of that name. Its tags, and those of the blank fields above it (go doc -u shows
+// them), are its values or range, its default, the rule that makes one, and its help (package internal/settings).
 type Options struct {
 	Data    Data          `json:"data"`
 	Kernel  Kernel        `json:"kernel"`
@@ -44,17 +44,18 @@ type Data struct {
 	_           struct{} `help:"category of the prior rows, and one for all others"`
 	Categorical []string `json:"categorical,omitempty" set:"categorical" value:"COLS" tier:"everyday"`
 	_           struct{} `help:"missing inputs: refuse, or mean (over the prior rows; of categories they count among the"`
-	_           struct{} `help:"others)" value:"HOW" values:"refuse mean" default:"refuse" tier:"everyday"`
-	Missing     string   `json:"missing,omitzero" set:"missing"`
+	_           struct{} `help:"others)" tier:"everyday"`
+	Missing     string   `json:"missing,omitzero" set:"missing" value:"HOW" values:"refuse mean" default:"refuse"`
 
-	_        struct{}         `help:"what standardises the columns: prior-rows, declared:FILE, or all-rows (the bound is a"`
-	_        struct{}         `help:"heuristic then)" values:"prior-rows declared all-rows" default:"prior-rows"`
-	Scaling  string           `json:"scaling,omitzero" set:"scaling" value:"HOW"`
+	_       struct{} `help:"what standardises the columns: prior-rows, declared:FILE, or all-rows (the bound is a"`
+	_       struct{} `help:"heuristic then)" value:"HOW"`
+	Scaling string   `json:"scaling,omitzero" set:"scaling" values:"prior-rows declared all-rows" default:"prior-rows"`
+
 	Declared *dataset.Scaling `json:"declared,omitzero"` // the constants, if Scaling is declared
 
 	_     struct{} `help:"roles of rows: random (by the seed and what rows hold), or last (a backtest on the last rows,"`
-	_     struct{} `help:"no certificate)" value:"HOW" values:"random last" default:"random"`
-	Split string   `json:"split,omitzero" set:"split"`
+	_     struct{} `help:"no certificate)"`
+	Split string   `json:"split,omitzero" set:"split" value:"HOW" values:"random last" default:"random"`
 	_     struct{} `help:"column, no input then, that groups rows, as those of a patient: whole groups get roles, and the"`
 	_     struct{} `help:"certificate is about groups"`
 	Group string   `json:"group,omitzero" set:"group" value:"COL" tier:"everyday"` // dataset.EqualRows groups copies
@@ -67,17 +68,17 @@ type Data struct {
 // Kernel is the prior's covariance function and mean.
 type Kernel struct {
 	// see kernel.Parse; several, with commas between them, are tried, as by auto
-	_          struct{} `help:"; sums, products (\"se+linear*rq\"); lists \"se,rq\"; auto" rule:"auto, or se" default:"se"`
-	Expression string   `json:"expression,omitzero" set:"kernel" value:"K" tier:"everyday" for:"training"`
+	_          struct{} `help:"; sums, products (\"se+linear*rq\"); lists \"se,rq\"; auto" rule:"auto, or se"`
+	Expression string   `json:"expression,omitzero" set:"kernel" value:"K" tier:"everyday" for:"training" default:"se"`
 
 	// At a few hundred rows ARD's grid penalty often costs more than it gains, so that auto is a prior grid's default.
 	_   struct{} `help:"one lengthscale an input: on, off, or auto (both are tried, and the choice is paid for with ln 2)"`
-	_   struct{} `value:"HOW" values:"on off auto" rule:"on, or auto" default:"auto" for:"training"`
-	ARD string   `json:"ard,omitzero" set:"ard"`
+	_   struct{} `rule:"on, or auto" for:"training"`
+	ARD string   `json:"ard,omitzero" set:"ard" value:"HOW" values:"on off auto" default:"auto"`
 
 	_    struct{} `help:"prior mean: zero, constant or linear; a trained one is paid for like a kernel parameter"`
-	_    struct{} `value:"M" values:"zero constant linear" rule:"constant, or zero" default:"zero"`
-	Mean string   `json:"mean,omitzero" set:"mean"`
+	_    struct{} `rule:"constant, or zero"`
+	Mean string   `json:"mean,omitzero" set:"mean" value:"M" values:"zero constant linear" default:"zero"`
 }
 
 // autoKernel is the expression for which kernels are chosen: those of autoKernels are tried. A smoothness that suits
@@ -102,8 +103,8 @@ var autoKernels = []string{"matern32*matern12", "matern32", "matern52", "rq", "s
 // Prior is where P comes from.
 type Prior struct {
 	_     struct{} `help:"grid (data-blind; certified rows train the model) or informed (prior rows do)" for:"training"`
-	_     struct{} `rule:"informed; grid with --objective and flags of its own" default:"grid"`
-	Kind  string   `json:"kind,omitzero" set:"prior" value:"P" values:"grid informed"`
+	_     struct{} `rule:"informed; grid with --objective and flags of its own"`
+	Kind  string   `json:"kind,omitzero" set:"prior" value:"P" values:"grid informed" default:"grid"`
 	_     struct{} `help:"share of the rows, test and calibration rows apart, that are prior rows" for:"training"`
 	_     struct{} `rule:"informed 0.7 to 0.875; grid a tenth, 20 to 1,000 rows"`
 	Share float64  `json:"share,omitzero" set:"prior-share" value:"SHARE"` // 1: all train, and none is certified
@@ -122,8 +123,8 @@ type Prior struct {
 // Promise is what the certificate speaks of.
 type Promise struct {
 	_    struct{} `help:"what is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (>ε|y|), scaled"`
-	_    struct{} `help:"(>ε sd of ŷ), asymmetric, clipped-absolute" default:"band"`
-	Loss string   `json:"loss,omitzero" set:"loss" value:"LOSS"` // see pacbayes.Kind
+	_    struct{} `help:"(>ε sd of ŷ), asymmetric, clipped-absolute"`
+	Loss string   `json:"loss,omitzero" set:"loss" value:"LOSS" default:"band"` // see pacbayes.Kind
 	// The width below y, if that above is another. The default is of Reeb et al. 2018, Sect. 4.
 	_            struct{} `help:"half-width ε of the loss; below:above for the asymmetric one, as in 0.4:0.8"`
 	Epsilon      float64  `json:"epsilon,omitzero" set:"epsilon" value:"E" default:"0.6" tier:"everyday"`
@@ -132,19 +133,19 @@ type Promise struct {
 	_     struct{} `help:"units of ε: sd (standard deviations of the target) or raw (the target's own)" tier:"everyday"`
 	Units string   `json:"units,omitzero" set:"epsilon-units" value:"UNIT" values:"sd raw" default:"sd"`
 	_     struct{} `help:"the certificate may fail with this probability, over the draw of the certified rows"`
-	_     struct{} `range:"1e-300:<1" want:"a probability between 0 and 1, such as 0.01" default:"0.01" tier:"everyday"`
-	Delta float64  `json:"delta,omitzero" set:"delta" value:"P"`
+	_     struct{} `range:"1e-300:<1" want:"a probability between 0 and 1, such as 0.01" tier:"everyday"`
+	Delta float64  `json:"delta,omitzero" set:"delta" value:"P" default:"0.01"`
 
 	_         struct{}            `help:"inequality of the certificate: kl, maurer, pinsker, split-kl, betting (fixed"`
 	_         struct{}            `help:"posteriors)" rule:"kl; maurer if learnt from an informed prior"`
 	Bound     pacbayes.Inequality `json:"bound,omitzero" set:"bound" value:"NAME"`
 	_         struct{}            `help:"bound on predictions: twice (a random draw's), direct (their own losses), both"`
-	_         struct{}            `values:"twice direct both" rule:"direct where it can be, else twice" for:"training"`
-	MeanBound pacbayes.Route      `json:"mean_bound,omitzero" set:"mean-bound" value:"ROUTE"`
+	_         struct{}            `rule:"direct where it can be, else twice" for:"training"`
+	MeanBound pacbayes.Route      `json:"mean_bound,omitzero" set:"mean-bound" value:"ROUTE" values:"twice direct both"`
 
 	_      struct{} `help:"also find the smallest band ±ε guaranteed for this share of predictions, as in 0.95; it"`
-	_      struct{} `help:"takes half of δ" value:"SHARE" tier:"everyday"`
-	Share  float64  `json:"share,omitzero" set:"promise"`
+	_      struct{} `help:"takes half of δ" tier:"everyday"`
+	Share  float64  `json:"share,omitzero" set:"promise" value:"SHARE"`
 	_      struct{} `help:"also bound the misses of kinds of rows, by columns or, as sd, by how sure the model is; they"`
 	_      struct{} `help:"take half of δ" for:"fit"`
 	Slices []string `json:"slices,omitempty" set:"slices" value:"COLS"`
@@ -172,8 +173,8 @@ type Run struct {
 
 	// by Model.Deliver, after the fit
 	_       struct{} `help:"all: also a sibling trained on all rows, which predicts better and has no certificate, as"`
-	_       struct{} `help:"OUT-all" values:"certified all" default:"certified" tier:"everyday" for:"fit"`
-	Deliver string   `json:"deliver,omitzero" set:"deliver" value:"WHICH"`
+	_       struct{} `help:"OUT-all" tier:"everyday" for:"fit"`
+	Deliver string   `json:"deliver,omitzero" set:"deliver" value:"WHICH" values:"certified all" default:"certified"`
 
 	// Declared is the SHA-256 of the declaration that the fit follows, in hexadecimal, and Declaration that itself; see
 	// func Declared.
