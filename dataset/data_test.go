@@ -75,9 +75,8 @@ func TestRegression(t *testing.T) {
 		!slices.Equal(y, []float64{2, 5}) || err != nil, "got %+v, %v, %v, %v", d, x, y, err)
 	must.Not(t, !slices.Equal(table.Names, []string{"a", "MEDV", "b"}), "the table changed: %v", table.Names)
 	x, y, err = d.Select([]int{1, 0})
-	if err != nil || !slices.Equal(x, []float64{4, 6, 1, 3}) || !slices.Equal(y, []float64{5, 2}) {
-		t.Errorf("selected %v, %v", x, y)
-	}
+	must.Not(t, err != nil || !slices.Equal(x, []float64{4, 6, 1, 3}) || !slices.Equal(y, []float64{5, 2}),
+		"selected %v, %v", x, y)
 
 	_, err = table.Regression("medw")
 	wantError(t, err, `f.csv: no column "medw" for the target; did you mean "MEDV"?`, `the columns are "a", "MEDV", "b"`)
@@ -209,9 +208,8 @@ func TestScalingApplies(t *testing.T) {
 	must.Not(t, !slices.Equal(x, []float64{1, -2, 0, 1}) || !slices.Equal(y, []float64{1, 0}), "scaled %v, %v", x, y)
 	must.Not(t, s.RawMean(1) != 7 || s.RawVariance(1) != 16, "raw mean %g, variance %g", s.RawMean(1), s.RawVariance(1))
 	dataset.Identity(2).Inputs(x, []float64{3, 0, 1, 15})
-	if !slices.Equal(x, []float64{3, 0, 1, 15}) || dataset.Identity(2).RawMean(5) != 5 {
-		t.Error("the identity changes values")
-	}
+	must.Not(t, !slices.Equal(x, []float64{3, 0, 1, 15}) || dataset.Identity(2).RawMean(5) != 5,
+		"the identity changes values")
 	text, err := json.Marshal(dataset.Identity(1))
 	if want := `{"input_mean":[0],"input_scale":[1],"target_mean":0,` +
 		`"target_scale":1,"source":"declared"}`; string(text) != want {
@@ -314,9 +312,8 @@ func TestDealByPosition(t *testing.T) {
 		t.Error("not all rows dealt")
 	}
 	other, _ := dataset.DealByPosition(100, 1, dataset.Counts{10, 0, 90})
-	if !slices.Equal(dataset.Roles{Of: roles}.Rows(dataset.Test), dataset.Roles{Of: other}.Rows(dataset.Test)) {
-		t.Error("test rows depend on the other counts")
-	}
+	must.Not(t, !slices.Equal(dataset.Roles{Of: roles}.Rows(dataset.Test), dataset.Roles{Of: other}.Rows(dataset.Test)),
+		"test rows depend on the other counts")
 	other, _ = dataset.DealByPosition(100, 2, dataset.Counts{10, 20, 30})
 	must.Not(t, slices.Equal(roles, other), "the seed does not count")
 	if roles, err := dataset.DealByPosition(3, 1, dataset.Counts{0, 0, 3}); err != nil ||
@@ -411,9 +408,8 @@ func TestDeal(t *testing.T) {
 			moved++
 		}
 	}
-	if several < 5 || moved < 15 {
-		t.Errorf("%d of 20 rows have copies in other roles; %d rows moved when one changed", several, moved)
-	}
+	must.Not(t, several < 5 || moved < 15,
+		"%d of 20 rows have copies in other roles; %d rows moved when one changed", several, moved)
 	_, err := u.Deal(1, dataset.Counts{30, 30, 1})
 	wantError(t, err, "30 test, 30 calibration and 1 prior rows asked for, but there are only 60 rows")
 }

@@ -187,9 +187,8 @@ func TestEncodeDisk(t *testing.T) {
 func TestFills(t *testing.T) {
 	d, err := read(t, "a,y\n1,1\n,2\n5,3\n").Encode("y", nil, dataset.Coding{Missing: dataset.FillMean},
 		these([]int{0, 2}))
-	if err != nil || !slices.Equal(inputsOf(t, d), []float64{1, 3, 5}) || !slices.Equal(d.Inputs, []string{"a"}) {
-		t.Errorf("%+v, %v", d, err)
-	}
+	must.Not(t, err != nil || !slices.Equal(inputsOf(t, d), []float64{1, 3, 5}) || !slices.Equal(d.Inputs, []string{"a"}),
+		"%+v, %v", d, err)
 }
 
 // TestEncodeFindings: a category that no row has is no news.

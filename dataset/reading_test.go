@@ -251,9 +251,8 @@ func TestEqualRows(t *testing.T) {
 	text := "a,b,y\n1,x,2\n3,,4\n1,x,2\n3,,4\n1,z,2\n"
 	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv",
 		As: dataset.Reading{Distinct: true}}.Read())(t)
-	if table.Rows != 3 || table.Found.Dropped != 2 || table.Where(2) != "line 6" {
-		t.Errorf("%d rows, %d left out, the last in %s", table.Rows, table.Found.Dropped, table.Where(2))
-	}
+	must.Not(t, table.Rows != 3 || table.Found.Dropped != 2 || table.Where(2) != "line 6",
+		"%d rows, %d left out, the last in %s", table.Rows, table.Found.Dropped, table.Where(2))
 	table = must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read())(t)
 	d, err := table.Regression("y", "b")
 	if err == nil {
@@ -313,9 +312,8 @@ func TestNaming(t *testing.T) {
 	read := func(text string, names ...string) error {
 		of := dataset.Reading{}.Naming(names...)
 		table, err := files.CSV{From: strings.NewReader(text), Source: "t.csv", As: of}.Read()
-		if err == nil && !reflect.DeepEqual(table.Reading(), dataset.Reading{}.Naming()) {
-			t.Error("names are part of a model's reading")
-		}
+		must.Not(t, err == nil && !reflect.DeepEqual(table.Reading(), dataset.Reading{}.Naming()),
+			"names are part of a model's reading")
 		return err
 	}
 	for text, want := range map[string]string{
@@ -329,9 +327,8 @@ func TestNaming(t *testing.T) {
 		"x,g\n1,a\n01,a\n":                                    "",
 	} {
 		err := read(text, "g", "absent")
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
+		must.Not(t, want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)),
+			"%q: %v, want %q", text, err, want)
 		if err := read(text); err != nil {
 			t.Errorf("%q, of which nothing names: %v", text, err)
 		}

@@ -63,9 +63,8 @@ func TestFromMatrix(t *testing.T) {
 		{mat.NewSymDense(2, []float64{1, 2, 2, 3}), []string{"a", "y"}, []float64{1, 2, 2, 3}},
 	} {
 		table, err := dataset.FromMatrix(c.names, c.m)
-		if err != nil || !slices.Equal(valuesOf(t, table), c.values) || table.Where(1) != "row 2" {
-			t.Errorf("%+v, %v, want %v", table, err, c.values)
-		}
+		must.Not(t, err != nil || !slices.Equal(valuesOf(t, table), c.values) || table.Where(1) != "row 2",
+			"%+v, %v, want %v", table, err, c.values)
 	}
 	_, err := dataset.FromMatrix([]string{"a", "y"}, m)
 	wantError(t, err, "matrix: row 1: expected 2 values, one for each column, got 3")

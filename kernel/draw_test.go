@@ -46,15 +46,13 @@ func TestDrawCovariance(t *testing.T) {
 			must.End(t, f[0] != f[n-1], "%s: at the same place %v and %v", expr, f[0], f[n-1])
 		}
 		for i := range n {
-			if !(math.Abs(sum[i]/draws) <= 5*math.Sqrt(want.At(i, i)/draws)) {
-				t.Errorf("%s: the mean of row %d is %v", expr, i, sum[i]/draws)
-			}
+			must.Not(t, !(math.Abs(sum[i]/draws) <= 5*math.Sqrt(want.At(i, i)/draws)),
+				"%s: the mean of row %d is %v", expr, i, sum[i]/draws)
 			for j := range n {
 				got := products.At(i, j) / draws
 				se := math.Sqrt((squares.At(i, j)/draws - got*got) / draws)
-				if !(math.Abs(got-want.At(i, j)) <= 5*se) {
-					t.Errorf("%s: covariance %d, %d is %v ± %.2g, want %v", expr, i, j, got, se, want.At(i, j))
-				}
+				must.Not(t, !(math.Abs(got-want.At(i, j)) <= 5*se),
+					"%s: covariance %d, %d is %v ± %.2g, want %v", expr, i, j, got, se, want.At(i, j))
 			}
 		}
 	}

@@ -132,9 +132,8 @@ func compare(t *testing.T, what string, got matrix.Dense, want [][]float64) {
 	}
 	for i, r := range want {
 		for j, v := range r {
-			if !(math.Abs(got.At(i, j)-v) <= 1e-9*math.Max(math.Abs(v), 1e-3*largest)) {
-				t.Errorf("%s [%d,%d]: got %.16g, want %.16g", what, i, j, got.At(i, j), v)
-			}
+			must.Not(t, !(math.Abs(got.At(i, j)-v) <= 1e-9*math.Max(math.Abs(v), 1e-3*largest)),
+				"%s [%d,%d]: got %.16g, want %.16g", what, i, j, got.At(i, j), v)
 		}
 	}
 }

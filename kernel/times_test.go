@@ -71,9 +71,8 @@ func TestTimesSingle(t *testing.T) {
 		for _, d := range []int{1, 5, 8} {
 			k := must.Get(kernel.Parse(expr, d, true))(t)
 			if !kernel.HasSingle(k) {
-				if cpu.Best() >= cpu.AVX2 && linalg.Level >= cpu.AVX2 && expr != "rq" && expr != "se+se" {
-					t.Errorf("%s has no products in float32", expr)
-				}
+				must.Not(t, cpu.Best() >= cpu.AVX2 && linalg.Level >= cpu.AVX2 && expr != "rq" && expr != "se+se",
+					"%s has no products in float32", expr)
 				continue
 			}
 			theta := make([]float64, len(k.Params()))
@@ -150,9 +149,8 @@ func TestPullOuterAgainstTheMatrix(t *testing.T) {
 			kernel.At(k, theta).PullSymmetric(a, bar, want)
 			kernel.At(k, theta).PullOuter(a, h, w, got)
 			for i, v := range want {
-				if !(math.Abs(got[i]-v) <= 1e-11*float64(n*n)) {
-					t.Errorf("%s, n=%d: derivative %d is %v, want %v", expr, n, i, got[i], v)
-				}
+				must.Not(t, !(math.Abs(got[i]-v) <= 1e-11*float64(n*n)),
+					"%s, n=%d: derivative %d is %v, want %v", expr, n, i, got[i], v)
 			}
 		}
 	}

@@ -58,9 +58,8 @@ func TestWeakHyperprior(t *testing.T) {
 			rows := []int{3, 17, 41}
 			all, err1 := s.EvaluateBatch(x, nil, rows)
 			alone, err2 := plain.(train.Stochastic).EvaluateBatch(x, nil, rows)
-			if err1 != nil || err2 != nil || math.Abs(all-alone-want) > 1e-9*math.Abs(all) {
-				t.Errorf("%s: a batch has %v more, want %v (%v, %v)", name, all-alone, want, err1, err2)
-			}
+			must.Not(t, err1 != nil || err2 != nil || math.Abs(all-alone-want) > 1e-9*math.Abs(all),
+				"%s: a batch has %v more, want %v (%v, %v)", name, all-alone, want, err1, err2)
 		}
 	}
 }

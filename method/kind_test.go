@@ -35,9 +35,8 @@ func TestFromFile(t *testing.T) {
 		var c method.Choice
 		must.Do(t, json.Unmarshal([]byte(text), &c))
 		err := errors.Join(c.FromFile().WithDefaults().Check(method.Use{})...)
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%s: %v, want %q", text, err, want)
-		}
+		must.Not(t, want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)),
+			"%s: %v, want %q", text, err, want)
 	}
 }
 

@@ -27,16 +27,13 @@ func TestCurve(t *testing.T) {
 		whole.Add(n, math.NaN())
 		must.Not(t, !reflect.DeepEqual(whole, resumed), "%d points: %+v, resumed %+v", n, whole, resumed)
 		k := len(whole.Values)
-		if n < curvePoints && k != n || k > curvePoints || n > curvePoints && k < curvePoints/3 {
-			t.Errorf("%d points became %d", n, k)
-		}
-		if whole.Iterations[0] != 0 || whole.Iterations[k-1] != n-1 {
-			t.Errorf("%d points: from %d to %d", n, whole.Iterations[0], whole.Iterations[k-1])
-		}
+		must.Not(t, n < curvePoints && k != n || k > curvePoints || n > curvePoints && k < curvePoints/3,
+			"%d points became %d", n, k)
+		must.Not(t, whole.Iterations[0] != 0 || whole.Iterations[k-1] != n-1,
+			"%d points: from %d to %d", n, whole.Iterations[0], whole.Iterations[k-1])
 		for i, at := range whole.Iterations {
-			if whole.Values[i] != float64(-at) || i > 0 && i < k-1 && at-whole.Iterations[i-1] != max(1, whole.Every) {
-				t.Errorf("%d points: point %d is %d, %v", n, i, at, whole.Values[i])
-			}
+			must.Not(t, whole.Values[i] != float64(-at) || i > 0 && i < k-1 && at-whole.Iterations[i-1] != max(1, whole.Every),
+				"%d points: point %d is %d, %v", n, i, at, whole.Values[i])
 		}
 	}
 }

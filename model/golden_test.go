@@ -115,9 +115,8 @@ func version(t *testing.T, name string, o krigo.Options, rows int) {
 	}
 	ps := must.Get(m.Predict(t.Context(), points(want.X, column), krigo.PredictOptions{}))(t)
 	for i, p := range ps {
-		if !close(p.Mean, want.Mean[i]) || !close(p.LatentVariance, want.Variance[i]) {
-			t.Errorf("x = %v: %v ± %v, stored %v ± %v", want.X[i], p.Mean, p.LatentVariance, want.Mean[i], want.Variance[i])
-		}
+		must.Not(t, !close(p.Mean, want.Mean[i]) || !close(p.LatentVariance, want.Variance[i]),
+			"x = %v: %v ± %v, stored %v ± %v", want.X[i], p.Mean, p.LatentVariance, want.Mean[i], want.Variance[i])
 	}
 	if m.Certificate == nil || m.Certificate.Bound != want.Bound || m.Certificate.Valid != (m.Split != model.ByPosition) ||
 		m.Certificate.Rows != rows {

@@ -130,9 +130,8 @@ func TestRoundTripUnfactored(t *testing.T) {
 		got, err := decode(raw)
 		must.End(t, err != nil, "%s: %v", q.Kind(), err)
 		same(t, got, m)
-		if got.Posterior.Kind() != q.Kind() || raw[len(magic)] != dealt {
-			t.Errorf("%s, version %d; want %s", got.Posterior.Kind(), raw[len(magic)], q.Kind())
-		}
+		must.Not(t, got.Posterior.Kind() != q.Kind() || raw[len(magic)] != dealt,
+			"%s, version %d; want %s", got.Posterior.Kind(), raw[len(magic)], q.Kind())
 		must.Refuse(got.Certify(nil))(t, "", fmt.Sprintf("%s was certified", q.Kind()))
 		for name, change := range map[string]func(h map[string]any){
 			"nearest 0":        func(h map[string]any) { h["nearest"] = 0 },
@@ -150,9 +149,8 @@ func same(t *testing.T, got, want *Model) {
 	t.Helper()
 	bits := func(what string, a, b []float64) {
 		t.Helper()
-		if !slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }) {
-			t.Errorf("%s: %v, want %v", what, a, b)
-		}
+		must.Not(t, !slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }),
+			"%s: %v, want %v", what, a, b)
 	}
 	g, w := got.Posterior, want.Posterior
 	bits("theta", g.Theta, w.Theta)
@@ -707,9 +705,8 @@ func TestScore(t *testing.T) {
 		}
 	}
 	want.RMSERaw = 2.7 * math.Sqrt(want.MSE)
-	if want.Coverage95 == 0 || want.Coverage95 > 0.99 || want.MeanRisk == 0 || want.MeanRisk > 0.99 {
-		t.Fatalf("the rows decide nothing: %+v", want)
-	}
+	must.End(t, want.Coverage95 == 0 || want.Coverage95 > 0.99 || want.MeanRisk == 0 || want.MeanRisk > 0.99,
+		"the rows decide nothing: %+v", want)
 	for _, f := range []struct {
 		name      string
 		got, want float64
@@ -767,19 +764,13 @@ func TestBrief(t *testing.T) {
 	good, long := encode(t, example(t, "se", 2, false, kernel.ZeroMean{})), strings.Repeat("ä", 1<<20)
 	for _, field := range []string{"mean", "solver", "noise"} {
 		_, err := decode(craft(t, good, func(h map[string]any) { h[field] = long }))
-		if err == nil || len(err.Error()) > 1100 || !utf8.ValidString(err.Error()) {
-			t.Errorf("%s: %.1200v", field, err)
-		}
+		must.Not(t, err == nil || len(err.Error()) > 1100 || !utf8.ValidString(err.Error()), "%s: %.1200v", field, err)
 	}
 }
 
 // TestEmpty: a model that nobody fitted or read predicts nothing, and says why.
 func TestEmpty(t *testing.T) {
-	if _, err := new(Model).PredictAt(mat.NewDense(1, 1, []float64{1})); err == nil {
-		t.Error("a prediction of no model")
-	}
+	must.Refuse(new(Model).PredictAt(mat.NewDense(1, 1, []float64{1})))(t, "", "a prediction of no model")
 	m := &Model{Inputs: []string{"x"}}
-	if _, err := m.PredictAt(mat.NewDense(1, 1, []float64{1})); err == nil || !strings.Contains(err.Error(), "empty") {
-		t.Errorf("%v", err)
-	}
+	must.Refuse(m.PredictAt(mat.NewDense(1, 1, []float64{1})))(t, "empty")
 }

@@ -28,9 +28,8 @@ func TestAnytimeEnds(t *testing.T) {
 					}
 					return l
 				}
-				if !(0 <= least && least <= risk && risk <= most && most <= 1) {
-					t.Fatalf("%v of %d: %v to %v", risk, n, least, most)
-				}
+				must.End(t, !(0 <= least && least <= risk && risk <= most && most <= 1),
+					"%v of %d: %v to %v", risk, n, least, most)
 				// Nothing beyond an end belongs to it, and all a little within does.
 				inMost, inLeast := most-2e-12-1e-6*(most-risk), least+2e-12+1e-6*(risk-least)
 				if most < 1 && !(ratio(most) > -1e-7 && (inMost < risk || ratio(inMost) < 1e-7)) || least > 0 &&
@@ -79,9 +78,8 @@ func TestAnytimeHolds(t *testing.T) {
 			fixed++
 		}
 	}
-	if ever > runs*delta || fixed < 2*runs*delta {
-		t.Errorf("ever wrong: %d of %d; bounds for one n: %d", ever, runs, fixed)
-	}
+	must.Not(t, ever > runs*delta || fixed < 2*runs*delta,
+		"ever wrong: %d of %d; bounds for one n: %d", ever, runs, fixed)
 }
 
 // TestEvidenceIsFair: at the bound E has expectation 1 after any number of rows, below it less, and graded losses of

@@ -78,9 +78,8 @@ func TestClopperPearson(t *testing.T) {
 					shift = 1e-9 // the reference loses digits in logarithms of Γ(n)
 				}
 				below, above := p*(1-shift), min(p*(1+shift), 1)
-				if !(binomialTail(k, n, below) > delta) || !(binomialTail(k, n, above) < delta) {
-					t.Errorf("k=%d n=%d δ=%v: %v is not the quantile", k, n, delta, p)
-				}
+				must.Not(t, !(binomialTail(k, n, below) > delta) || !(binomialTail(k, n, above) < delta),
+					"k=%d n=%d δ=%v: %v is not the quantile", k, n, delta, p)
 				if b := TestBound(float64(k)/float64(n), n, delta); p > b*(1+1e-14) {
 					t.Errorf("k=%d n=%d δ=%v: %v above the Chernoff bound %v", k, n, delta, p, b)
 				}
@@ -130,9 +129,8 @@ func TestHoldOutLimit(t *testing.T) {
 			if k > 0 {
 				tail = mathext.RegIncBeta(float64(k), float64(n-k)+1, limit)
 			}
-			if k == 0 && limit != 0 || k > 0 && math.Abs(tail-delta) > 1e-9 {
-				t.Errorf("%d of %d: %v, tail %v", k, n, limit, tail)
-			}
+			must.Not(t, k == 0 && limit != 0 || k > 0 && math.Abs(tail-delta) > 1e-9,
+				"%d of %d: %v, tail %v", k, n, limit, tail)
 		}
 	}
 	for _, risk := range []float64{0.01, 0.4, 0.99} {

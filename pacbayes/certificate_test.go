@@ -80,14 +80,12 @@ func TestCertifyFromScratch(t *testing.T) {
 				{"epsilon", c.Epsilon, 0.6, 0},
 				{"epsilon_raw", c.EpsilonRaw, 5.4, 0},
 			} {
-				if !(math.Abs(x.got-x.want) <= x.tol) {
-					t.Errorf("n=%d kl=%v: %s is %.15g, want %.15g", n, kl, x.what, x.got, x.want)
-				}
+				must.Not(t, !(math.Abs(x.got-x.want) <= x.tol),
+					"n=%d kl=%v: %s is %.15g, want %.15g", n, kl, x.what, x.got, x.want)
 			}
 			must.Not(t, kl == 3.5 && c.Bound < bisectKL(risk, eps), "n=%d: bound %.17g was rounded down", n, c.Bound)
-			if c.Rows != n || c.PriorRows != 41 || c.Loss != Band || c.Prior != "grid" || c.EpsilonAbove != 0 {
-				t.Errorf("n=%d: %+v", n, c)
-			}
+			must.Not(t, c.Rows != n || c.PriorRows != 41 || c.Loss != Band || c.Prior != "grid" || c.EpsilonAbove != 0,
+				"n=%d: %+v", n, c)
 		}
 	}
 }
@@ -129,9 +127,8 @@ func TestCertifyRefusesBrokenNumbers(t *testing.T) {
 	y, mean, variance := good()
 	at, err := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, -1e-9)
 	zero, err2 := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, 0)
-	if err != nil || err2 != nil || at.KL != 0 || at.Bound != zero.Bound {
-		t.Errorf("KL −1e-9: %+v, %v; 0: %+v, %v", at, err, zero, err2)
-	}
+	must.Not(t, err != nil || err2 != nil || at.KL != 0 || at.Bound != zero.Bound,
+		"KL −1e-9: %+v, %v; 0: %+v, %v", at, err, zero, err2)
 	// An infinite KL, or predictions far off, are no error but a bound of 1.
 	for i := range mean {
 		mean[i] = math.Inf(1)
@@ -156,9 +153,8 @@ func TestCertifyLabels(t *testing.T) {
 		terms := exampleTerms()
 		terms.Scaling, terms.Encoded = x.scaling, true
 		c := must.Get(terms.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 2))(t)
-		if c.Valid != x.valid || c.Label != x.label || c.Scaling != x.scaling {
-			t.Errorf("%s: valid %v, label %q, scaling %q", x.scaling, c.Valid, c.Label, c.Scaling)
-		}
+		must.Not(t, c.Valid != x.valid || c.Label != x.label || c.Scaling != x.scaling,
+			"%s: valid %v, label %q, scaling %q", x.scaling, c.Valid, c.Label, c.Scaling)
 		text := strings.Join(c.Conditions, "\n")
 		for _, want := range []string{x.condition, "independent draws from one source", "not the future", "band loss",
 			"δ = 0.05", "6,2", "at most twice as large", "missing values, come from the prior rows too"} {
@@ -193,9 +189,8 @@ func TestCertifyLosses(t *testing.T) {
 		if want := l.Above; l.Kind == Asymmetric && c.EpsilonAbove != want {
 			t.Errorf("%s: epsilon_above %v, want %v", l.Kind, c.EpsilonAbove, want)
 		}
-		if !(c.EmpiricalRisk < c.Bound && c.Bound <= c.BoundSqrt && c.Bound <= 1) {
-			t.Errorf("%s: risk %v, bounds %v and %v", l.Kind, c.EmpiricalRisk, c.Bound, c.BoundSqrt)
-		}
+		must.Not(t, !(c.EmpiricalRisk < c.Bound && c.Bound <= c.BoundSqrt && c.Bound <= 1),
+			"%s: risk %v, bounds %v and %v", l.Kind, c.EmpiricalRisk, c.Bound, c.BoundSqrt)
 	}
 }
 

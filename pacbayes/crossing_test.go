@@ -52,16 +52,14 @@ func TestCrossing(t *testing.T) {
 				bounds[i] = ClopperPearson(k, n, level)
 			}
 			got, want := crossing(n, misses, bounds), bolshev(n, misses, bounds)
-			if !(got >= want && got <= want+2*crossingRounding) {
-				t.Errorf("n = %d, level %g: %.15g, want %.15g", n, level, got, want)
-			}
+			must.Not(t, !(got >= want && got <= want+2*crossingRounding),
+				"n = %d, level %g: %.15g, want %.15g", n, level, got, want)
 			some := []int{0, n / 2} // fewer bounds
 			if n > 2 {
 				got, want := crossing(n, some, []float64{bounds[0], bounds[n/2]}),
 					bolshev(n, some, []float64{bounds[0], bounds[n/2]})
-				if !(got >= want && got <= want+2*crossingRounding) {
-					t.Errorf("n = %d, level %g, two bounds: %.15g, want %.15g", n, level, got, want)
-				}
+				must.Not(t, !(got >= want && got <= want+2*crossingRounding),
+					"n = %d, level %g, two bounds: %.15g, want %.15g", n, level, got, want)
 			}
 		}
 	}

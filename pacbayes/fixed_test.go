@@ -72,18 +72,16 @@ func TestFixedBoundsOrder(t *testing.T) {
 		mean += v / 300
 	}
 	kl, parts, bets := TestBound(mean, 300, 0.01), split(x, 0.01), betting(x, 0.01)
-	if !(mean < bets && bets < parts && parts < kl) {
-		t.Errorf("mean %v, betting %v, split-kl %v, kl %v", mean, bets, parts, kl)
-	}
+	must.Not(t, !(mean < bets && bets < parts && parts < kl),
+		"mean %v, betting %v, split-kl %v, kl %v", mean, bets, parts, kl)
 	coin := draw(300, func() float64 { return float64(rng.IntN(10) / 9) })
 	k := 0
 	for _, v := range coin {
 		k += int(v)
 	}
 	exact, kl := HoldOutBound(true, float64(k)/300, 300, 0.01), HoldOutBound(false, float64(k)/300, 300, 0.01)
-	if exact != ClopperPearson(k, 300, 0.01) || kl != TestBound(float64(k)/300, 300, 0.01) {
-		t.Errorf("hold-out bounds %v, %v", exact, kl)
-	}
+	must.Not(t, exact != ClopperPearson(k, 300, 0.01) || kl != TestBound(float64(k)/300, 300, 0.01),
+		"hold-out bounds %v, %v", exact, kl)
 	if bets := betting(coin, 0.01); !(exact < kl && kl < bets && bets < 1.2*kl) {
 		t.Errorf("coin: exact %v, kl %v, betting %v", exact, kl, bets)
 	}

@@ -39,9 +39,8 @@ func (w worst) check(t *testing.T, what string, got, want, floor, tol float64, a
 	}
 	err := math.Abs(got-want) / max(math.Abs(want), floor)
 	w[what] = max(w[what], err)
-	if !(err <= tol) {
-		t.Errorf("%s at %+v: got %v, want %v (relative error %.2g, tolerance %.0g)", what, at, got, want, err, tol)
-	}
+	must.Not(t, !(err <= tol),
+		"%s at %+v: got %v, want %v (relative error %.2g, tolerance %.0g)", what, at, got, want, err, tol)
 }
 
 func (w worst) log(t *testing.T) {

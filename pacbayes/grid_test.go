@@ -11,9 +11,8 @@ import (
 
 func TestGrid(t *testing.T) {
 	g := DefaultGrid()
-	if g.Points() != 1201 || g.LogInverseP(2) != 2*math.Log(1201) {
-		t.Errorf("points %d, ln 1/p %v", g.Points(), g.LogInverseP(2))
-	}
+	must.Not(t, g.Points() != 1201 || g.LogInverseP(2) != 2*math.Log(1201),
+		"points %d, ln 1/p %v", g.Points(), g.LogInverseP(2))
 	for _, c := range []struct {
 		v, want float64
 		index   int
@@ -24,9 +23,8 @@ func TestGrid(t *testing.T) {
 		{math.Inf(1), 6, 1200, true}, {math.Inf(-1), -6, 0, true},
 	} {
 		got, index, clamped := g.Round(c.v)
-		if got != c.want || index != c.index || clamped != c.clamped {
-			t.Errorf("Round(%v) = %v, %d, %v", c.v, got, index, clamped)
-		}
+		must.Not(t, got != c.want || index != c.index || clamped != c.clamped,
+			"Round(%v) = %v, %d, %v", c.v, got, index, clamped)
 	}
 	if got, index, _ := g.Round(math.NaN()); !math.IsNaN(got) || index != -1 {
 		t.Errorf("Round(NaN) = %v, %d", got, index)
@@ -46,9 +44,8 @@ func TestGridPoints(t *testing.T) {
 			v, index, clamped := g.Round(-g.L + float64(i)*step)
 			again, index2, _ := g.Round(v)
 			mirror, _, _ := g.Round(-v)
-			if index != i || clamped || again != v || index2 != i || mirror != -v {
-				t.Fatalf("%v: point %d is %v at %d, again %v at %d, mirrored %v", g, i, v, index, again, index2, mirror)
-			}
+			must.End(t, index != i || clamped || again != v || index2 != i || mirror != -v,
+				"%v: point %d is %v at %d, again %v at %d, mirrored %v", g, i, v, index, again, index2, mirror)
 		}
 	}
 }

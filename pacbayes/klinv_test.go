@@ -95,9 +95,8 @@ func TestKLInverseSpecial(t *testing.T) {
 		{0, math.Ln2, 0.5, 0.5, inf, 0.5}, {0.5, 1e6, 1, 0, 0, 0},
 	} {
 		p, om, dq, de := KLInverseGrad(c.q, c.eps)
-		if p != c.p || om != c.om || dq != c.dq || de != c.de {
-			t.Errorf("q=%v ε=%v: got %v %v %v %v", c.q, c.eps, p, om, dq, de)
-		}
+		must.Not(t, p != c.p || om != c.om || dq != c.dq || de != c.de,
+			"q=%v ε=%v: got %v %v %v %v", c.q, c.eps, p, om, dq, de)
 	}
 	for _, c := range [][2]float64{{-1e-300, 1}, {1 + 1e-15, 1}, {math.NaN(), 1}, {0.5, math.NaN()}} {
 		p, om, dq, de := KLInverseGrad(c[0], c[1])
@@ -112,9 +111,8 @@ func TestKLInverseMonotone(t *testing.T) {
 	for i, q := range qs {
 		for j, eps := range epss {
 			p := KLInverse(q, eps)
-			if i > 0 && p < KLInverse(qs[i-1], eps) || j > 0 && p < KLInverse(q, epss[j-1]) {
-				t.Errorf("not increasing at q=%v ε=%v", q, eps)
-			}
+			must.Not(t, i > 0 && p < KLInverse(qs[i-1], eps) || j > 0 && p < KLInverse(q, epss[j-1]),
+				"not increasing at q=%v ε=%v", q, eps)
 		}
 	}
 }

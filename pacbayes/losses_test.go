@@ -154,9 +154,8 @@ func TestExpectedLimits(t *testing.T) {
 			for _, v := range []float64{-1, 0, 1e-320, 1e-300, 1e-250, 1e-30} {
 				e, dm, dv := l.Expected(2, 2-d, v, 1)
 				must.Not(t, math.Abs(e-point) > 1e-14, "%s d=%v v=%v: %v, want the point loss %v", l.Kind, d, v, e, point)
-				if math.IsNaN(dm) || math.IsNaN(dv) || math.IsInf(dm, 0) || math.IsInf(dv, 0) {
-					t.Errorf("%s d=%v v=%v: derivatives %v, %v", l.Kind, d, v, dm, dv)
-				}
+				must.Not(t, math.IsNaN(dm) || math.IsNaN(dv) || math.IsInf(dm, 0) || math.IsInf(dv, 0),
+					"%s d=%v v=%v: derivatives %v, %v", l.Kind, d, v, dm, dv)
 			}
 		}
 		for _, v := range []float64{1e10, 1e100, 1e300} {

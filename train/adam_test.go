@@ -211,9 +211,8 @@ func TestAdamResumes(t *testing.T) {
 			s, err := a.In(bounds).Minimize(ctx, l, StartAdam([]float64{-1, 2}), nil)
 			must.End(t, !errors.Is(err, context.Canceled) || s.Stopped != Cancelled, "cancelled: %v", err)
 			got, err := a.In(bounds).Minimize(context.Background(), fresh(), s, nil)
-			if err != nil || !reflect.DeepEqual(got, want) {
-				t.Fatalf("resumed after %d evaluations: %+v (%v), want %+v", stop, got, err, want)
-			}
+			must.End(t, err != nil || !reflect.DeepEqual(got, want),
+				"resumed after %d evaluations: %+v (%v), want %+v", stop, got, err, want)
 		}
 	}
 }

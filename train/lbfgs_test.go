@@ -27,9 +27,8 @@ func TestMinimize(t *testing.T) {
 			t.Logf("%d iterations, %d evaluations (SciPy %d), %d rejected: %s at %.12g", r.Iterations, r.Evaluations, p.scipy,
 				r.Rejected, r.Stopped, r.Value)
 			must.Not(t, r.Stopped != Converged && r.Stopped != ConvergedGradient, "stopped by %q", r.Stopped)
-			if f.calls != r.Evaluations || r.Evaluations > p.limit {
-				t.Errorf("%d evaluations counted, %d made, at most %d allowed", r.Evaluations, f.calls, p.limit)
-			}
+			must.Not(t, f.calls != r.Evaluations || r.Evaluations > p.limit,
+				"%d evaluations counted, %d made, at most %d allowed", r.Evaluations, f.calls, p.limit)
 			if e := math.Abs(r.Value-p.value) / max(math.Abs(p.value), 1); !(e <= p.tol) {
 				t.Errorf("value %.15g, want %.15g", r.Value, p.value)
 			}
@@ -96,9 +95,8 @@ func TestResumeWithWiderLimits(t *testing.T) {
 	want := minimize(t, LBFGS{}, rosenbrock(10)(), Bounds{}, start, nil)
 	for _, o := range []LBFGS{{MaxIterations: 7}, {MaxEvaluations: 20}, {ValueTolerance: 1e-1}, {GradientTolerance: 10}} {
 		r := minimize(t, o, rosenbrock(10)(), Bounds{}, start, keep)
-		if r.Iterations >= want.Iterations || r.Stopped != last.Stopped {
-			t.Errorf("%+v: %d iterations, stopped by %q and %q", o, r.Iterations, r.Stopped, last.Stopped)
-		}
+		must.Not(t, r.Iterations >= want.Iterations || r.Stopped != last.Stopped,
+			"%+v: %d iterations, stopped by %q and %q", o, r.Iterations, r.Stopped, last.Stopped)
 		switch {
 		case o.MaxIterations > 0 && (r.Stopped != IterationLimit || r.Iterations != 7):
 			t.Errorf("%d iterations, stopped by %q", r.Iterations, r.Stopped)
@@ -140,9 +138,8 @@ func TestCancel(t *testing.T) {
 			if err != context.Canceled || r.Stopped != Cancelled || f.calls != call || r.Evaluations != call || r.Rejected != 0 {
 				t.Fatalf("cancelled at %d of %d: %+v, %v", call, f.calls, r, err)
 			}
-			if r.Iterations != last.Iterations || last.Iterations > 0 && r.Value != last.Value {
-				t.Fatalf("the result is not that of the last iteration")
-			}
+			must.End(t, r.Iterations != last.Iterations || last.Iterations > 0 && r.Value != last.Value,
+				"the result is not that of the last iteration")
 			if got := minimize(t, LBFGS{}, rosenbrock(10)(), Bounds{}, last, nil); !reflect.DeepEqual(got, want) {
 				t.Fatalf("cancelled at %d and resumed: %+v, want %+v", call, got, want)
 			}
@@ -166,9 +163,8 @@ func TestCancel(t *testing.T) {
 // Outside the domain, steps are shortened and counted.
 func TestRejectedSteps(t *testing.T) {
 	r := minimize(t, LBFGS{}, barrier(), Bounds{}, Start([]float64{0.5, -0.2, 0.1}), nil)
-	if r.Rejected == 0 || r.Rejected >= r.Evaluations || r.Rejection == "" {
-		t.Errorf("%d of %d evaluations rejected, the last because %q", r.Rejected, r.Evaluations, r.Rejection)
-	}
+	must.Not(t, r.Rejected == 0 || r.Rejected >= r.Evaluations || r.Rejection == "",
+		"%d of %d evaluations rejected, the last because %q", r.Rejected, r.Evaluations, r.Rejection)
 	// A gradient that is not finite is a rejection too; so is -Inf.
 	for _, bad := range []func(g []float64) float64{
 		func(g []float64) float64 { g[0] = math.Inf(1); return -1 },
@@ -182,9 +178,8 @@ func TestRejectedSteps(t *testing.T) {
 			return -x[0], nil
 		}}
 		r := minimize(t, LBFGS{}, f, Bounds{}, Start([]float64{0}), nil)
-		if r.Rejected == 0 || !(r.X[0] > 0.2499) || r.X[0] > 0.25 || r.Evaluations > 200 {
-			t.Errorf("ended at %v: %+v", r.X, r)
-		}
+		must.Not(t, r.Rejected == 0 || !(r.X[0] > 0.2499) || r.X[0] > 0.25 || r.Evaluations > 200,
+			"ended at %v: %+v", r.X, r)
 	}
 }
 
@@ -194,9 +189,8 @@ func TestLineSearchFails(t *testing.T) {
 		return dot(x, x), nil
 	}}
 	r := minimize(t, LBFGS{}, f, Bounds{}, Start([]float64{1, 2}), nil)
-	if r.Stopped != LineSearchFailed || r.Value != 5 || r.Iterations != 0 || r.Evaluations > 1+maxTrials {
-		t.Errorf("%+v", r)
-	}
+	must.Not(t, r.Stopped != LineSearchFailed || r.Value != 5 || r.Iterations != 0 || r.Evaluations > 1+maxTrials,
+		"%+v", r)
 	// Values to six digits only, exact gradients: the best point stands, near the minimum.
 	f = rosenbrock(4)()
 	eval := f.eval
@@ -267,9 +261,8 @@ func TestStart(t *testing.T) {
 		{want: "outside its bounds [1, 2]", f: beale(), b: box(2, 1, 2), from: &State{X: fill(2, 0), Gradient: fill(2, 0)}},
 	} {
 		r, err := c.o.In(c.b).Minimize(context.Background(), c.f, c.from, nil)
-		if r != nil || err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %v, %v; want an error with %q", r, err, c.want)
-		}
+		must.Not(t, r != nil || err == nil || !strings.Contains(err.Error(), c.want),
+			"got %v, %v; want an error with %q", r, err, c.want)
 	}
 }
 

@@ -27,9 +27,8 @@ func TestMMA(t *testing.T) {
 				}))(t)
 			want := must.Get(LBFGS{ValueTolerance: -1}.In(p.bounds).Minimize(context.Background(), p.new(), Start(p.start),
 				nil))(t)
-			if !(r.Value <= want.Value+1e-6*math.Max(math.Abs(want.Value), 1)) {
-				t.Errorf("value %v (%s after %d iterations), L-BFGS %v", r.Value, r.Stopped, r.Iterations, want.Value)
-			}
+			must.Not(t, !(r.Value <= want.Value+1e-6*math.Max(math.Abs(want.Value), 1)),
+				"value %v (%s after %d iterations), L-BFGS %v", r.Value, r.Stopped, r.Iterations, want.Value)
 		})
 	}
 }
@@ -62,9 +61,8 @@ func TestMMAResumes(t *testing.T) {
 		var s MMAState
 		must.Do(t, json.Unmarshal(file, &s))
 		got, err := m.In(bounds).Minimize(context.Background(), fresh(), &s, nil)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("resumed after iteration %d: %+v (%v), want %+v", s.Iterations, got, err, want)
-		}
+		must.End(t, err != nil || !reflect.DeepEqual(got, want),
+			"resumed after iteration %d: %+v (%v), want %+v", s.Iterations, got, err, want)
 	}
 }
 

@@ -70,9 +70,8 @@ func TestLedger(t *testing.T) {
 	must.Not(t, last.Rows != 36 || last.Misses != 18 || last.Alarm == nil || last.Alarm.Row > 36 || last.Risk != 0.5 ||
 		!(last.AtLeast > last.Bound && last.AtMost > 0.5) || last.LogE > last.Highest, "%+v", last)
 	graded := o.State()
-	if graded.Rows != 24 || graded.Misses != math.Trunc(graded.Misses) && math.Abs(graded.Misses-12) > 0.1 {
-		t.Errorf("%+v", graded)
-	}
+	must.Not(t, graded.Rows != 24 || graded.Misses != math.Trunc(graded.Misses) && math.Abs(graded.Misses-12) > 0.1,
+		"%+v", graded)
 	repeated := outcomes(t, m, false, false)
 	must.Get(w.Observe(ctx, repeated, []int{0, 1}))(t)
 	last = must.Get(w.Observe(ctx, repeated, []int{1}))(t)
@@ -334,9 +333,8 @@ func TestLedgerRefuses(t *testing.T) {
 			_, err = l.Watch(m)
 			l.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), want) || string(must.Get(os.ReadFile(path))(t)) != text {
-			t.Errorf("%q: %v, and it is %q", text, err, must.Get(os.ReadFile(path))(t))
-		}
+		must.Not(t, err == nil || !strings.Contains(err.Error(), want) || string(must.Get(os.ReadFile(path))(t)) != text,
+			"%q: %v, and it is %q", text, err, must.Get(os.ReadFile(path))(t))
 	}
 	folder := t.TempDir()
 	must.Refuse(Open(filepath.Join(folder, "none", "l")))(t, "", "a ledger in no folder")

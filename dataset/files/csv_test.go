@@ -167,9 +167,8 @@ func TestCells(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			table := must.Get(CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read())(t)
 			d, err := table.Unlabelled(table.Names)
-			if d != nil || err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %v\nwant one with %s", err, c.want)
-			}
+			must.Not(t, d != nil || err == nil || !strings.Contains(err.Error(), c.want),
+				"error %v\nwant one with %s", err, c.want)
 		})
 	}
 	// Who fits can still choose what columns are.
@@ -210,17 +209,15 @@ func TestReadFile(t *testing.T) {
 	d := must.Get(table.Regression("MEDV"))(t)
 	x, y, err := d.Select(d.All())
 	must.Do(t, err)
-	if d.Rows != 506 || d.Cols != 13 || y[0] != 24 || x[13] != 0.02731 || d.Inputs[12] != "LSTAT" {
-		t.Errorf("%d×%d, first target %g, inputs %v", d.Rows, d.Cols, y[0], d.Inputs)
-	}
+	must.Not(t, d.Rows != 506 || d.Cols != 13 || y[0] != 24 || x[13] != 0.02731 || d.Inputs[12] != "LSTAT",
+		"%d×%d, first target %g, inputs %v", d.Rows, d.Cols, y[0], d.Inputs)
 	if found, err := inspect.Findings(d); len(found) != 0 || err != nil {
 		t.Error(found, err)
 	}
 	s := must.Get(dataset.ScalingOf(d, d.All(), dataset.AllRows))(t)
 	// The mean house price is known to be 22.5328, its deviation (ddof 0) 9.18801.
-	if math.Abs(s.TargetMean-22.5328063) > 1e-6 || math.Abs(s.TargetScale-9.1880115) > 1e-6 {
-		t.Errorf("target mean %v, scale %v", s.TargetMean, s.TargetScale)
-	}
+	must.Not(t, math.Abs(s.TargetMean-22.5328063) > 1e-6 || math.Abs(s.TargetScale-9.1880115) > 1e-6,
+		"target mean %v, scale %v", s.TargetMean, s.TargetScale)
 }
 
 func TestWriteRoundTrip(t *testing.T) {

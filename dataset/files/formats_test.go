@@ -62,9 +62,8 @@ func TestFormatsRefuse(t *testing.T) {
 		if err == nil {
 			_, err = table.Unlabelled(table.Names)
 		}
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v, want %s", name, err, want)
-		}
+		must.Not(t, err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name),
+			"%s: %v, want %s", name, err, want)
 	}
 }
 

@@ -186,9 +186,8 @@ func TestNPYNotFinite(t *testing.T) {
 // TestNPYByMagic: an NPY file under another name is one all the same.
 func TestNPYByMagic(t *testing.T) {
 	table, err := readBytes(t, "x.dat", npyFile(1, dict("[('a', '<f8')]", 1, 0), 5.0))
-	if err != nil || !slices.Equal(table.Names, []string{"a"}) || table.Where(0) != "row 1" {
-		t.Errorf("%+v, %v", table, err)
-	}
+	must.Not(t, err != nil || !slices.Equal(table.Names, []string{"a"}) || table.Where(0) != "row 1",
+		"%+v, %v", table, err)
 }
 
 // TestNPYShortened: a file that is made shorter while it is read is an error, not a crash.
@@ -236,13 +235,11 @@ func TestWriteFileRoundTrip(t *testing.T) {
 			if ending != ".npy" {
 				want[1] = strings.TrimSpace(want[1])
 			}
-			if !slices.Equal(table.Names, want) || !slices.EqualFunc(valuesOf(t, table), values, same) {
-				t.Errorf("%s: %q, %v", ending, table.Names, valuesOf(t, table))
-			}
+			must.Not(t, !slices.Equal(table.Names, want) || !slices.EqualFunc(valuesOf(t, table), values, same),
+				"%s: %q, %v", ending, table.Names, valuesOf(t, table))
 			raw, err := os.ReadFile(path)
-			if ending == ".npy" && (err != nil || (len(raw)-8*len(values))%64 != 0) {
-				t.Errorf("%q: records begin at byte %d", names, len(raw)-8*len(values))
-			}
+			must.Not(t, ending == ".npy" && (err != nil || (len(raw)-8*len(values))%64 != 0),
+				"%q: records begin at byte %d", names, len(raw)-8*len(values))
 			if err := table.Close(); err != nil {
 				t.Error(err)
 			}

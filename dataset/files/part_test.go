@@ -104,9 +104,8 @@ func TestParts(t *testing.T) {
 					err = r.Close(err)
 					mu.Lock()
 					defer mu.Unlock()
-					if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-						t.Errorf("%s, rank %d of %d: %v\n%+v\nalone %+v", c.path, r.Rank(), c.size, err, got, want)
-					}
+					must.Not(t, err != nil || fmt.Sprint(got) != fmt.Sprint(want),
+						"%s, rank %d of %d: %v\n%+v\nalone %+v", c.path, r.Rank(), c.size, err, got, want)
 					for _, i := range own {
 						seen[i]++
 					}

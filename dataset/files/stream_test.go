@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestStream: rows are passed on as they come, before the pipe goes on, and are together what Read makes of the text.
@@ -79,9 +80,8 @@ func TestStreamRefuses(t *testing.T) {
 			}
 			return err
 		})
-		if rows != c.rows || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: %d rows, %v", c.text, rows, err)
-		}
+		must.Not(t, rows != c.rows || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want),
+			"%q: %d rows, %v", c.text, rows, err)
 	}
 }
 

@@ -69,9 +69,8 @@ func TestPages(t *testing.T) {
 				}
 			}
 			for i, v := range table.Values {
-				if math.Float64bits(v) != math.Float64bits(want[i]) {
-					t.Fatalf("%v, version %d: row %d, column %d: %v, want %v", codec, version, i/11, i%11, v, want[i])
-				}
+				must.End(t, math.Float64bits(v) != math.Float64bits(want[i]),
+					"%v, version %d: row %d, column %d: %v, want %v", codec, version, i/11, i%11, v, want[i])
 			}
 		}
 	}

@@ -61,9 +61,8 @@ func TestFormats(t *testing.T) {
 			func(i int, values []float64) error { return bad },
 			func(i int, values []float64) error { values[0] = math.NaN(); return nil },
 		} {
-			if err := files.WriteFile(path+"2"+ending, names, 3, fill); err == nil {
-				t.Errorf("%s: written without its rows", ending)
-			}
+			must.Fail(t, files.WriteFile(path+"2"+ending, names, 3, fill),
+				"", fmt.Sprintf("%s: written without its rows", ending))
 			if left, _ := filepath.Glob(path + "2*"); len(left) > 0 {
 				t.Errorf("%s: left %v", ending, left)
 			}
@@ -162,9 +161,8 @@ func TestRefuses(t *testing.T) {
 		if err == nil {
 			_, err = table.Unlabelled(table.Names)
 		}
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v, want %s", name, err, want)
-		}
+		must.Not(t, err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name),
+			"%s: %v, want %s", name, err, want)
 	}
 	for _, names := range [][]string{{"a", "a"}, {""}} {
 		must.Fail(t, Write(&bytes.Buffer{}, names, 0, nil), "", fmt.Sprintf("%q written", names))

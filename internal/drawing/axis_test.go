@@ -190,9 +190,8 @@ func TestLongOffsets(t *testing.T) {
 			b.left, b.right = x-w/2, x+w/2
 		}
 		for k, o := range all {
-			if b.left < o.right && o.left < b.right && b.top < o.bottom && o.top < b.bottom {
-				t.Errorf("%q touches %q: %+v %+v", m[4], texts[k][4], b, o)
-			}
+			must.Not(t, b.left < o.right && o.left < b.right && b.top < o.bottom && o.top < b.bottom,
+				"%q touches %q: %+v %+v", m[4], texts[k][4], b, o)
 		}
 		all = append(all, b)
 	}
@@ -242,7 +241,6 @@ func TestShade(t *testing.T) {
 	near := func(c color.NRGBA, r, g, b float64) bool {
 		return math.Abs(float64(c.R)-r) < 12 && math.Abs(float64(c.G)-g) < 12 && math.Abs(float64(c.B)-b) < 12
 	}
-	if !near(Shade(0), 68, 1, 84) || !near(Shade(0.5), 33, 145, 140) || !near(Shade(1), 253, 231, 37) {
-		t.Errorf("%v %v %v", Shade(0), Shade(0.5), Shade(1))
-	}
+	must.Not(t, !near(Shade(0), 68, 1, 84) || !near(Shade(0.5), 33, 145, 140) || !near(Shade(1), 253, 231, 37),
+		"%v %v %v", Shade(0), Shade(0.5), Shade(1))
 }
