@@ -12,7 +12,7 @@ import (
 // certificate that was issued again for them, isn't the one of its options.
 func TestCertifyRefusesOtherOptions(t *testing.T) {
 	table := homes()
-	plain := krigo.Options{Kernel: krigo.Kernel{ARD: "auto"}, Run: krigo.Run{Restarts: 1}}
+	plain := asked("ard=auto restarts=1")
 	narrow := plain
 	narrow.Data.Inputs = []string{"RM", "LSTAT"}
 	says := func(old, other string) func(*krigo.Model) {
@@ -24,11 +24,8 @@ func TestCertifyRefusesOtherOptions(t *testing.T) {
 			}
 		}
 	}
-	tempered := krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 5},
-		Prior: krigo.Prior{Kind: "informed", Temper: []float64{1, 0.3}}, Run: krigo.Run{Restarts: 1},
-		Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{MeanBound: "twice"}}
-	fixed := krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"},
-		Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{Share: 0.5, Epsilon: 1}}
+	tempered := asked("vfe inducing=5 kind=informed temper=[1,0.3] restarts=1 ard=off mean_bound=twice")
+	fixed := asked("evidence kind=informed restarts=1 ard=off share=0.5 epsilon=1")
 	for what, c := range map[string]struct {
 		o    krigo.Options
 		edit func(m *krigo.Model)
@@ -41,34 +38,24 @@ func TestCertifyRefusesOtherOptions(t *testing.T) {
 		"Route":      {fixed, func(m *krigo.Model) { m.Terms.Route = "both" }},
 		"Promise":    {fixed, func(m *krigo.Model) { m.Terms.Promise = 0.3 }},
 		"Scaling": {plain, func(m *krigo.Model) {
-			m.Scaling.Source, m.Terms.Scaling = dataset.Declared,
-				dataset.Declared
+			m.Scaling.Source, m.Terms.Scaling = dataset.Declared, dataset.Declared
 		}},
 		"the objective": {plain, func(m *krigo.Model) { m.Objective = "sqrt-pac" }},
 		"the inputs: the model doesn't predict from the column \"DIS\"": {narrow, says(`"inputs":["RM","LSTAT"],`, "")},
 		"the inputs: the model predicts from the column \"DIS\"": {plain,
 			says(`"target":"MEDV",`, `"target":"MEDV","ignore":["D?S"],`)},
-		"the inputs: missing values": {plain,
-			says(`"missing":"refuse"`, `"missing":"mean"`)},
-		"the kernel or its mean: it is": {plain,
-			says(`"expression":"se"`, `"expression":"matern32"`)},
+		"the inputs: missing values":      {plain, says(`"missing":"refuse"`, `"missing":"mean"`)},
+		"the kernel or its mean: it is":   {plain, says(`"expression":"se"`, `"expression":"matern32"`)},
 		"the kernel or its mean":          {plain, says(`"mean":"zero"`, `"mean":"constant"`)},
 		"the options that it says it was": {plain, says(`"seed":5`, `"seed":6`)},
 	} {
 		c.o.Run.Seed = 5
 		m := fit(t, table, c.o)
-		if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
-			t.Fatalf("%s: before: %+v, %v", what, r, err)
-		}
+		reproduced(t, m, table, what)
 		c.edit(m)
-		d, err := m.Labelled(table)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m.Certificate, err = m.Model.Certify(d); err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{})
+		d := value(m.Labelled(table))(t)
+		m.Certificate = value(m.Model.Certify(d))(t)
+		r, err := certify(m, table)
 		if err == nil || !strings.Contains(err.Error(), "disagree about "+strings.TrimSuffix(what, " of")) &&
 			!strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %+v, %v", what, r, err)
@@ -76,13 +63,7 @@ func TestCertifyRefusesOtherOptions(t *testing.T) {
 	}
 	m := fit(t, table, plain)
 	m.Fitted = []byte(`{"data":{"target":"MEDV"},"method":{"name":"of another program"}}`)
-	if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err == nil ||
-		!strings.Contains(err.Error(), `"of another program", a method that this program doesn't have`) {
-		t.Errorf("%+v, %v", r, err)
-	}
+	refused(t, failure(certify(m, table)), `"of another program", a method that this program doesn't have`)
 	m.Fitted = []byte(`{"data":{"target":"MEDV","colour":"red"}}`)
-	if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err == nil || !strings.Contains(err.Error(),
-		"newer krigo") {
-		t.Errorf("an unknown option: %+v, %v", r, err)
-	}
+	refused(t, failure(certify(m, table)), "newer krigo", "an unknown option")
 }

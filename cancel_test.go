@@ -39,8 +39,7 @@ func ripples(rows int) *dataset.Table {
 // steps are single steps that take long on many rows.
 func steps(t *testing.T) map[string]func(context.Context) error {
 	rows := ripples(600)
-	o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"},
-		Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}
+	o := asked("evidence target=y expression=se kind=informed restarts=1")
 	m := fit(t, rows, o)
 	params := &krigo.Params{NoiseVariance: 0.1, Kernel: m.Trained().Kernel.Spec(m.Trained().Theta)}
 	evaluate := func(name string, inducing int) func(context.Context) error {
@@ -66,13 +65,11 @@ func steps(t *testing.T) map[string]func(context.Context) error {
 		"kl-pac sparse": evaluate("kl-pac", 200),
 		"renyi":         evaluate("renyi", 20),
 		"certify": func(ctx context.Context) error {
-			_, err := m.Certify(ctx, rows,
-				krigo.CertifyOptions{})
+			_, err := m.Certify(ctx, rows, krigo.CertifyOptions{})
 			return err
 		},
 		"predict": func(ctx context.Context) error {
-			_,
-				err := m.Predict(ctx, ripples(5000), krigo.PredictOptions{})
+			_, err := m.Predict(ctx, ripples(5000), krigo.PredictOptions{})
 			return err
 		},
 		"covariance": func(ctx context.Context) error { _, err := m.Covariance(ctx, rows); return err },
@@ -108,8 +105,7 @@ func TestEnds(t *testing.T) {
 	}
 	// A model outlives the context that it was fitted in.
 	ctx, cancel := context.WithCancel(t.Context())
-	m, err := krigo.Fit(ctx, homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"},
-		Kernel: krigo.Kernel{Expression: "se"}})
+	m, err := krigo.Fit(ctx, homes(), asked("target=MEDV expression=se"))
 	cancel()
 	if err != nil {
 		t.Fatal(err)

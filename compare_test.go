@@ -22,18 +22,15 @@ func TestCompareDifferences(t *testing.T) {
 		seed      uint64
 	}
 	told := map[fit]map[string]float64{}
-	rows, err := krigo.Compare(context.Background(), data.Snelson(),
-		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 6, Epochs: 15}, Run: krigo.Run{Seed: 7}},
+	rows := value(krigo.Compare(context.Background(), data.Snelson(),
+		asked("target=y inducing=6 epochs=15 seed=7"),
 		krigo.CompareOptions{Objectives: []string{"vfe", "kl-pac"}, Epsilons: epsilons, Splits: splits,
 			Progress: func(c krigo.Compared) {
 				told[fit{c.Objective, c.Epsilon, c.Seed}] = c.Measures
 				if c.Done != len(told) || c.Total != 12 {
 					t.Errorf("%+v is number %d", c, len(told))
 				}
-			}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			}}))(t)
 	for i, r := range rows {
 		if i < 2 {
 			if r.Objective != "vfe" || r.Differences != nil {
@@ -91,8 +88,7 @@ func TestCompareEnds(t *testing.T) {
 		table.Values, table.Lines = append(table.Values, float64(i), 0), append(table.Lines, i+2)
 	}
 	table.Values[1] = 1
-	o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 4, Epochs: 3},
-		Prior: krigo.Prior{Kind: "informed"}}
+	o := asked("target=y inducing=4 epochs=3 kind=informed")
 	possible := func(seed uint64) bool {
 		o.Data.TestFraction, o.Run.Seed = 0.2, seed
 		o.Method.Name = "vfe"

@@ -18,8 +18,7 @@ import (
 
 // everyWidth are options for certificates of more than one statement.
 func everyWidth(change func(o *krigo.Options)) krigo.Options {
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Prior: krigo.Prior{Kind: "informed"},
-		Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}
+	o := asked("evidence target=MEDV test_fraction=0.2 kind=informed ard=off restarts=1")
 	change(&o)
 	return o
 }
@@ -34,21 +33,11 @@ func TestCurveOfModel(t *testing.T) {
 			o.Promise = krigo.Promise{Curve: true, Share: 0.8, Loss: loss, Epsilon: epsilon}
 		}))
 		var file bytes.Buffer
-		if err := m.Write(&file); err != nil {
-			t.Fatal(err)
-		}
-		read, err := krigo.Read(&file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r, err := read.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
-			t.Fatalf("%s: %+v, %v", loss, r, err)
-		}
+		done(t, m.Write(&file))
+		read := value(krigo.Read(&file))(t)
+		reproduced(t, read, table, loss)
 		c := m.Certificate
-		ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ps := predict(t, m, table)
 		rows := rowsOf(t, m, table, dataset.Certified)
 		misses := func(width float64) (n int) {
 			for _, i := range rows {
@@ -73,10 +62,7 @@ func TestCurveOfModel(t *testing.T) {
 			p.Relative != (loss == "relative") {
 			t.Errorf("%s: %+v", loss, p)
 		}
-		bands, err := m.Intervals(ps, krigo.IntervalOptions{Kind: "band"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		bands := value(m.Intervals(ps, krigo.IntervalOptions{Kind: "band"}))(t)
 		inside := 0
 		for _, i := range rows {
 			if y := table.Values[14*i+13]; bands[i].Lower <= y && y <= bands[i].Upper {
@@ -100,7 +86,7 @@ func TestCurveOfModel(t *testing.T) {
 			}
 		}
 		m.Certificate.Curve.Points[2].HalfWidth *= 0.9
-		if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || r.Matches {
+		if r, err := certify(m, table); err != nil || r.Matches {
 			t.Errorf("%s: a narrower curve: %+v, %v", loss, r, err)
 		}
 	}
@@ -114,15 +100,10 @@ func TestSlices(t *testing.T) {
 	m := fit(t, table, everyWidth(func(o *krigo.Options) {
 		o.Promise = krigo.Promise{Slices: []string{"sd", "CHAS", "RM"}, Epsilon: 0.6}
 	}))
-	if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
-		t.Fatalf("%+v, %v", r, err)
-	}
+	reproduced(t, m, table)
 	c := m.Certificate
 	rows := rowsOf(t, m, table, dataset.Certified)
-	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ps := predict(t, m, table)
 	missed := func(i int) bool { return math.Abs(table.Values[14*i+13]-ps[i].Mean) > c.EpsilonRaw }
 	all := 0
 	for _, i := range rows {
@@ -178,21 +159,16 @@ func TestSlices(t *testing.T) {
 		old.Certificate.Slices[0].MeanBound <= c.Slices[0].MeanBound {
 		t.Errorf("by the rules of before: %+v, %v", old.Certificate, err)
 	}
-	if r, err := old.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
-		t.Errorf("by the rules of before: %+v, %v", r, err)
-	}
+	reproduced(t, old, table, "by the rules of before")
 	few := everyWidth(func(o *krigo.Options) { o.Promise.Slices, o.Prior.Share = []string{"sd"}, 0.92 })
-	if _, err := krigo.Fit(context.Background(), table, few); err == nil ||
-		!strings.Contains(err.Error(), "slices sd: a third of ") {
-		t.Errorf("too few rows for a slice: %v", err)
-	}
+	refused(t, attempt(table, few), "slices sd: a third of ", "too few rows for a slice")
 	few.Promise.Slices = []string{"sd", "RM"}
 	if m := fit(t, table, few); !strings.Contains(m.Sentence(m.Certificate),
 		"the half of δ that went to --slices bought nothing") {
 		t.Error(m.Sentence(m.Certificate))
 	}
 	c.Slices[0].MeanBound /= 2
-	if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || r.Matches {
+	if r, err := certify(m, table); err != nil || r.Matches {
 		t.Errorf("a lower bound: %+v, %v", r, err)
 	}
 	categories := fit(t, sided(table), everyWidth(func(o *krigo.Options) {
@@ -221,55 +197,41 @@ func sided(t *dataset.Table) *dataset.Table {
 func TestRefusesManyStatements(t *testing.T) {
 	for want, change := range map[string]func(o *krigo.Options){
 		"curve: it is of a mean that was fixed": func(o *krigo.Options) {
-			o.Promise.Curve, o.Prior.Learn = true,
-				true
+			o.Promise.Curve, o.Prior.Learn = true, true
 		},
 		"curve: it is of the losses band": func(o *krigo.Options) {
-			o.Promise.Curve, o.Promise.Loss = true,
-				"clipped-square"
+			o.Promise.Curve, o.Promise.Loss = true, "clipped-square"
 		},
 		"curve: its bounds are exact and binomial": func(o *krigo.Options) {
-			o.Promise.Curve, o.Promise.Bound = true,
-				pacbayes.BettingBound
+			o.Promise.Curve, o.Promise.Bound = true, pacbayes.BettingBound
 		},
 		"curve: of groups": func(o *krigo.Options) {
-			o.Promise.Curve, o.Data.Group = true,
-				"RAD"
+			o.Promise.Curve, o.Data.Group = true, "RAD"
 		},
 		"a backtest promises nothing of any width": func(o *krigo.Options) {
-			o.Promise.Curve, o.Data.Split,
-				o.Data.TestFraction = true, "last", 0
+			o.Promise.Curve, o.Data.Split, o.Data.TestFraction = true, "last", 0
 		},
 		"loss scaled: it is of a predictor that was fixed": func(o *krigo.Options) {
-			o.Promise.Loss,
-				o.Promise.MeanBound = "scaled", "twice"
+			o.Promise.Loss, o.Promise.MeanBound = "scaled", "twice"
 		},
 		"loss scaled: it counts the standard deviations": func(o *krigo.Options) {
-			o.Promise.Loss, o.Method.Name = "scaled",
-				"kl-pac"
+			o.Promise.Loss, o.Method.Name = "scaled", "kl-pac"
 		},
 		`slices: "MEDV" is neither sd nor an input`: func(o *krigo.Options) { o.Promise.Slices = []string{"MEDV"} },
 		`slices: "RM" twice`: func(o *krigo.Options) {
-			o.Promise.Slices = []string{"RM",
-				"RM"}
+			o.Promise.Slices = []string{"RM", "RM"}
 		},
 		"slices: they are of a mean that was fixed before": func(o *krigo.Options) {
-			o.Promise.Slices,
-				o.Prior.Kind = []string{"RM"}, "grid"
+			o.Promise.Slices, o.Prior.Kind = []string{"RM"}, "grid"
 		},
 		"slices: of groups": func(o *krigo.Options) {
-			o.Promise.Slices,
-				o.Data.Group = []string{"RM"}, "RAD"
+			o.Promise.Slices, o.Data.Group = []string{"RM"}, "RAD"
 		},
 		"mean-bound direct": func(o *krigo.Options) {
-			o.Promise.Slices,
-				o.Promise.Loss = []string{"RM"}, "gaussian"
+			o.Promise.Slices, o.Promise.Loss = []string{"RM"}, "gaussian"
 		},
 	} {
-		if _, err := krigo.Fit(context.Background(), data.Boston(), everyWidth(change)); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", want, err)
-		}
+		refused(t, attempt(data.Boston(), everyWidth(change)), want)
 	}
 }
 
@@ -314,15 +276,10 @@ func TestForgedStatements(t *testing.T) {
 	m := of(func(o *krigo.Options) {})
 	m.CertificateReason = "\x1b[2J"
 	var file bytes.Buffer
-	if err := m.Write(&file); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := krigo.Read(&file); err == nil || !strings.Contains(err.Error(), "control characters") {
-		t.Errorf("words that a terminal obeys: %v", err)
-	}
+	done(t, m.Write(&file))
+	refused(t, failure(krigo.Read(&file)), "control characters", "words that a terminal obeys")
 	ps := []model.Prediction{{Mean: 20}}
-	if is, err := m.Intervals(ps, krigo.IntervalOptions{Kind: "conformal", Level: 1e-12}); err != nil ||
-		is[0].Upper < 20 {
+	if is, err := m.Intervals(ps, krigo.IntervalOptions{Kind: "conformal", Level: 1e-12}); err != nil || is[0].Upper < 20 {
 		t.Errorf("hardly any level: %v, %v", is, err)
 	}
 	for _, kind := range krigo.FewRowKinds() {
@@ -331,15 +288,9 @@ func TestForgedStatements(t *testing.T) {
 			t.Errorf("hardly any level, %s: %v", kind, err)
 		}
 	}
-	all, err := m.Deliver(context.Background(), table, krigo.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := all.IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: "full",
-		Level: 0.9}); err == nil ||
-		!strings.Contains(err.Error(), "left none") {
-		t.Errorf("of a sibling: %v", err)
-	}
+	all := value(m.Deliver(context.Background(), table, krigo.Options{}))(t)
+	refused(t, failure(all.IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: "full",
+		Level: 0.9})), "left none", "of a sibling")
 	svgp := of(func(o *krigo.Options) {
 		o.Method = krigo.Method{Name: "svgp", Inducing: 10, Batch: 50, Epochs: 2}
 	})

@@ -18,22 +18,11 @@ import (
 // TestDeclared: a fit by a declaration is the fit that was declared, its certificate carries the declaration's hash,
 // and can be held against it; other rows, another option, or another text are refused.
 func TestDeclared(t *testing.T) {
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2},
-		Kernel: krigo.Kernel{Expression: "se,matern32"}, Method: krigo.Method{Name: "evidence"},
-		Prior:   krigo.Prior{Kind: "informed"},
-		Promise: krigo.Promise{Epsilon: 0.5, Curve: true}, Run: krigo.Run{Seed: 7, Restarts: 1}}
-	text, err := krigo.Declare(t.Context(), data.Boston(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	with, err := krigo.Declared(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := krigo.Fit(context.Background(), data.Boston(), with)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := asked("evidence target=MEDV test_fraction=0.2 expression=se,matern32 kind=informed epsilon=0.5 curve=true seed=7 " +
+		"restarts=1")
+	text := value(krigo.Declare(t.Context(), data.Boston(), o))(t)
+	with := value(krigo.Declared(text))(t)
+	m := trained(t, data.Boston(), with)
 	hash := fmt.Sprintf("%x", sha256.Sum256(text))
 	if c := m.Certificate; c.Declaration != hash || !strings.Contains(strings.Join(c.Conditions, "\n"), "SHA-256 "+hash) {
 		t.Errorf("%q, want %s", c.Declaration, hash)
@@ -52,47 +41,27 @@ func TestDeclared(t *testing.T) {
 		!r.Declared {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, err := m.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{
-		Declaration: bytes.Replace(text, []byte("0.5"), []byte("0.6"), 1)}); err == nil ||
-		!strings.Contains(err.Error(), "another declaration") {
-		t.Errorf("another declaration: %v", err)
-	}
-	if _, err := krigo.Fit(context.Background(), homes(), with); err == nil ||
-		!strings.Contains(err.Error(), "rows aren't those") {
-		t.Errorf("other rows: %v", err)
-	}
+	refused(t, failure(m.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{
+		Declaration: bytes.Replace(text, []byte("0.5"), []byte("0.6"), 1)})), "another declaration", "another declaration")
+	refused(t, attempt(homes(), with), "rows aren't those", "other rows")
 	other := with
 	other.Promise.Epsilon = 0.6
-	if _, err := krigo.Fit(context.Background(), data.Boston(), other); err == nil ||
-		!strings.Contains(err.Error(), "options aren't those") {
-		t.Errorf("another ε: %v", err)
-	}
+	refused(t, attempt(data.Boston(), other), "options aren't those", "another ε")
 	other = with
 	other.Run.Declared = strings.Repeat("0", 64)
-	if _, err := krigo.Fit(context.Background(), data.Boston(), other); err == nil ||
-		!strings.Contains(err.Error(), "SHA-256") {
-		t.Errorf("another hash: %v", err)
-	}
+	refused(t, attempt(data.Boston(), other), "SHA-256", "another hash")
 	forged := *m
 	forged.Terms.Declaration = strings.Repeat("0", 64)
-	if r, err := forged.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{}); err == nil && r.Matches {
+	if r, err := certify(&forged, data.Boston()); err == nil && r.Matches {
 		t.Error("another hash in the terms is certified")
 	}
 	other = o
 	other.Kernel.Expression = "matern12"
 	of := *fit(t, data.Boston(), other)
 	of.Fitted, of.Terms = m.Fitted, m.Terms
-	d, err := of.Labelled(data.Boston())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if of.Certificate, err = of.Model.Certify(d); err != nil {
-		t.Fatal(err)
-	}
-	if r, err := of.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{}); err == nil ||
-		!strings.Contains(err.Error(), "the kernel or its mean") {
-		t.Errorf("another kernel than the declared one: %+v, %v", r, err)
-	}
+	d := value(of.Labelled(data.Boston()))(t)
+	of.Certificate = value(of.Model.Certify(d))(t)
+	refused(t, failure(certify(&of, data.Boston())), "the kernel or its mean", "another kernel than the declared one")
 	// What people read in a declaration is so, and stands there once.
 	for what, text := range map[string][]byte{
 		"other numbers of rows": bytes.Replace(text, []byte(`"certified": `), []byte(`"certified": 1`), 1),
@@ -106,9 +75,7 @@ func TestDeclared(t *testing.T) {
 		if err == nil {
 			_, err = krigo.Fit(context.Background(), data.Boston(), with)
 		}
-		if err == nil || !strings.Contains(err.Error(), "says otherwise") {
-			t.Errorf("%s: %v", what, err)
-		}
+		refused(t, err, "says otherwise", what)
 	}
 	for _, text := range []string{"", "{}", `{"declaration": 2, "plan": {}}`, `{"declaration": 1}`,
 		`{"declaration": 1, "plan": {"options": {"promise": {"nonsense": 1}}}}`} {
@@ -121,8 +88,7 @@ func TestDeclared(t *testing.T) {
 // TestOlderDeclaration: versions before took settings of methods that ignored them, and wrote what a person should know
 // into a declaration. A fit follows these declarations, and a notice that isn't so is refused.
 func TestOlderDeclaration(t *testing.T) {
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se"},
-		Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}
+	o := asked("evidence target=MEDV expression=se kind=informed restarts=1")
 	ignored, sparse := o, o
 	sparse.Method = krigo.Method{Name: "vfe", InducingBy: "auto", Epochs: 3}
 	notice := func(words string) string {
@@ -145,10 +111,7 @@ func TestOlderDeclaration(t *testing.T) {
 		"one too many":   {ignored, `"inducing": 0`, `"inducing": 0, "notices": ["reviewed"]`, "says otherwise"},
 		"none of them":   {sparse, "", "", ""},
 	} {
-		text, err := krigo.Declare(t.Context(), data.Boston(), c.o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := value(krigo.Declare(t.Context(), data.Boston(), c.o))(t)
 		if !bytes.Contains(text, []byte(c.is)) {
 			t.Fatalf("%s: no %s in %s", name, c.is, text)
 		}
@@ -170,9 +133,7 @@ func TestOlderDeclaration(t *testing.T) {
 // TestRefitOlder: a model of an older version, which kept a setting that its method ignored, comes out the same. One
 // whose options say it twice doesn't.
 func TestRefitOlder(t *testing.T) {
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se"},
-		Method: krigo.Method{Name: "evidence"},
-		Prior:  krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}
+	o := asked("evidence target=MEDV expression=se kind=informed restarts=1")
 	m, is := fit(t, data.Boston(), o), []byte(`"inducing_init":"kmeans"`)
 	if !bytes.Contains(m.Fitted, is) {
 		t.Fatalf("%s", m.Fitted)
@@ -199,14 +160,10 @@ func TestRefitReadsAsFitted(t *testing.T) {
 	}
 	reading := dataset.Reading{Dates: []dataset.Dates{{Column: "when"}}}
 	read := func(text string) *dataset.Table {
-		table, err := files.CSV{From: strings.NewReader(text), Source: "d.csv", As: reading}.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := value(files.CSV{From: strings.NewReader(text), Source: "d.csv", As: reading}.Read())(t)
 		return table
 	}
-	m := fit(t, read(numbers), krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"},
-		Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}})
+	m := fit(t, read(numbers), asked("target=y expression=se kind=informed restarts=1"))
 	if _, differs, err := m.Refit(t.Context(), read(texts), nil); err != nil || differs != "" {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}

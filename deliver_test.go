@@ -21,22 +21,15 @@ func TestDeliver(t *testing.T) {
 		o      krigo.Options
 		solver string
 	}{
-		"evidence": {krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}},
-			posterior.ByCholesky},
-		"nearest": {krigo.Options{Method: krigo.Method{Name: "nearest", Epochs: 3}, Prior: krigo.Prior{Kind: "informed"}},
-			posterior.ByNearest},
-		"vfe": {krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 20}, Prior: krigo.Prior{Kind: "informed"}},
-			posterior.ByCholesky},
-		"kl-pac": {krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Prior: krigo.Prior{Kind: "informed"},
-			Promise: krigo.Promise{Calibration: 0.1}}, posterior.ByCholesky},
+		"evidence": {asked("evidence kind=informed"), posterior.ByCholesky},
+		"nearest":  {asked("nearest epochs=3 kind=informed"), posterior.ByNearest},
+		"vfe":      {asked("vfe inducing=20 kind=informed"), posterior.ByCholesky},
+		"kl-pac":   {asked("kl-pac kind=informed calibration=0.1"), posterior.ByCholesky},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.o.Data.TestFraction, c.o.Run.Restarts, c.o.Run.Deliver = 0.2, 1, "all"
 			m := fit(t, data.Boston(), c.o)
-			all, err := m.Deliver(context.Background(), data.Boston(), krigo.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			all := value(m.Deliver(context.Background(), data.Boston(), krigo.Options{}))(t)
 			if want := (dataset.Counts{dataset.Test: 102, dataset.Prior: 404}); all.Counts != want ||
 				m.Counts[dataset.Certified] < 50 {
 				t.Errorf("rows by role: %v, of the certified one %v", all.Counts, m.Counts)
@@ -57,20 +50,15 @@ func TestDeliver(t *testing.T) {
 				t.Errorf("%+v, %s", all.Certificate, all.CertificateReason)
 			}
 			var none *krigo.NoCertificate
-			if _, err := all.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{}); !errors.As(err, &none) {
+			if _, err := certify(all, data.Boston()); !errors.As(err, &none) {
 				t.Errorf("certified: %v", err)
 			}
 			if f, err := all.CertifyFresh(t.Context(), data.Boston()); err != nil || f.Rows != 102 {
 				t.Errorf("on its test rows: %+v, %v", f, err)
 			}
 			var file, again bytes.Buffer
-			if err := all.Write(&file); err != nil {
-				t.Fatal(err)
-			}
-			read, err := krigo.Read(bytes.NewReader(file.Bytes()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			done(t, all.Write(&file))
+			read := value(krigo.Read(bytes.NewReader(file.Bytes())))(t)
 			if err := read.Write(&again); err != nil || !bytes.Equal(file.Bytes(), again.Bytes()) {
 				t.Errorf("the file of what was read is another: %v", err)
 			}
@@ -84,8 +72,7 @@ func TestDeliverUncertified(t *testing.T) {
 		"a backtest":    func(o *krigo.Options) { o.Data.Split = "last" },
 		"scaled by all": func(o *krigo.Options) { o.Data.Scaling = dataset.AllRows },
 	} {
-		o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"},
-			Run: krigo.Run{Restarts: 1, Deliver: "all"}}
+		o := asked("target=y expression=se ard=off restarts=1 deliver=all")
 		edit(&o)
 		m, err := krigo.Fit(context.Background(), data.Snelson(), o)
 		if err != nil {
@@ -101,16 +88,12 @@ func TestDeliverUncertified(t *testing.T) {
 // TestDeliverResumes: an interrupted training of the sibling goes on from the checkpoint of the whole fit, and ends as
 // if it had never stopped.
 func TestDeliverResumes(t *testing.T) {
-	m := fit(t, data.Boston(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{Expression: "se"},
-		Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}})
-	whole, err := m.Deliver(context.Background(), data.Boston(), krigo.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := fit(t, data.Boston(), asked("evidence restarts=1 expression=se kind=informed"))
+	whole := value(m.Deliver(context.Background(), data.Boston(), krigo.Options{}))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	var last krigo.Checkpoint
 	steps := 0
-	_, err = m.Deliver(ctx, data.Boston(), krigo.Options{Run: krigo.Run{Save: func(c *krigo.Checkpoint) error {
+	_, err := m.Deliver(ctx, data.Boston(), krigo.Options{Run: krigo.Run{Save: func(c *krigo.Checkpoint) error {
 		last = *c
 		if steps++; steps == 5 {
 			stop()
@@ -120,10 +103,7 @@ func TestDeliverResumes(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	resumed, err := m.Deliver(context.Background(), data.Boston(), krigo.Options{Run: krigo.Run{Resume: &last}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	resumed := value(m.Deliver(context.Background(), data.Boston(), krigo.Options{Run: krigo.Run{Resume: &last}}))(t)
 	if !slices.Equal(resumed.Posterior.Weights(), whole.Posterior.Weights()) {
 		t.Error("other weights than without the interruption")
 	}
@@ -131,13 +111,11 @@ func TestDeliverResumes(t *testing.T) {
 
 // TestDeliverRefuses: other data, and models that are trained on their certified rows.
 func TestDeliverRefuses(t *testing.T) {
-	m := fit(t, data.Boston(), krigo.Options{Run: krigo.Run{Restarts: 1},
-		Kernel: krigo.Kernel{Expression: "se", ARD: "off"}})
+	m := fit(t, data.Boston(), asked("restarts=1 expression=se ard=off"))
 	if _, err := m.Deliver(context.Background(), homes(), krigo.Options{}); err == nil {
 		t.Error("other data")
 	}
-	_, err := krigo.Fit(context.Background(), homes(),
-		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Deliver: "all"}})
+	_, err := krigo.Fit(context.Background(), homes(), asked("kl-pac target=MEDV deliver=all"))
 	var usage *krigo.UsageError
 	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "deliver all") {
 		t.Errorf("a grid prior: %v", err)

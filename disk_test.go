@@ -20,16 +20,11 @@ import (
 func onDisk(t *testing.T, table *dataset.Table) (disk *dataset.Table, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "x.npy")
-	if err := files.WriteFile(path, table.Names, table.Rows, func(i int, values []float64) error {
+	done(t, files.WriteFile(path, table.Names, table.Rows, func(i int, values []float64) error {
 		copy(values, table.Values[i*len(values):])
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	disk, err := files.ReadFile(path, dataset.Reading{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
+	disk = value(files.ReadFile(path, dataset.Reading{}))(t)
 	t.Cleanup(func() { disk.Close() })
 	disk.Source = table.Source
 	return disk, path
@@ -41,14 +36,13 @@ func TestDiskAsMemory(t *testing.T) {
 	memory := snelson()
 	disk, _ := onDisk(t, memory)
 	for name, o := range map[string]krigo.Options{
-		"full": {Data: krigo.Data{TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "off"},
-			Run: krigo.Run{Restarts: 1}},
-		"sparse":   {Data: krigo.Data{TestFraction: 0.2}, Method: krigo.Method{Inducing: 6}},
-		"relative": {Promise: krigo.Promise{Loss: "relative"}, Method: krigo.Method{Inducing: 4}},
+		"full":     asked("test_fraction=0.2 ard=off restarts=1"),
+		"sparse":   asked("test_fraction=0.2 inducing=6"),
+		"relative": asked("loss=relative inducing=4"),
 		"vfe, all rows": {Method: krigo.Method{Name: "vfe", Inducing: 4, InducingInit: "greedy"},
 			Data: krigo.Data{Scaling: dataset.AllRows, Test: memory}},
-		"svgp on batches": {Method: krigo.Method{Name: "svgp", Inducing: 4, Batch: 7, Epochs: 3}},
-		"free":            {Method: krigo.Method{Inducing: 3, Posterior: "free"}},
+		"svgp on batches": asked("svgp inducing=4 batch=7 epochs=3"),
+		"free":            asked("inducing=3 posterior=free"),
 		"no prior rows": {Method: krigo.Method{Inducing: 3},
 			Data: krigo.Data{Scaling: dataset.Declared, Declared: identity(1)}},
 	} {
@@ -57,30 +51,19 @@ func TestDiskAsMemory(t *testing.T) {
 			if file(t, a) != file(t, b) {
 				t.Errorf("in memory %+v\non disk %+v", a, b)
 			}
-			pa, err := a.Predict(t.Context(), memory, krigo.PredictOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			pa := predict(t, a, memory)
 			pb, err := b.Predict(t.Context(), disk, krigo.PredictOptions{})
 			if err != nil || !slices.Equal(pa, pb) {
 				t.Errorf("predictions differ (%v)", err)
 			}
 			if a.Certificate != nil {
-				if r, err := a.Certify(t.Context(), disk, krigo.CertifyOptions{}); err != nil || !r.Matches {
-					t.Errorf("%+v, %v", r, err)
-				}
+				reproduced(t, a, disk)
 			}
 		})
 	}
 	params := &krigo.Params{Kernel: se(1, 0.7), NoiseVariance: 0.2, Inducing: [][]float64{{-1}, {0}, {1}}}
-	a, err := krigo.Evaluate(t.Context(), memory, params, krigo.Options{Data: krigo.Data{Target: "y"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := krigo.Evaluate(t.Context(), disk, params, krigo.Options{Data: krigo.Data{Target: "y"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := value(krigo.Evaluate(t.Context(), memory, params, asked("target=y")))(t)
+	b := value(krigo.Evaluate(t.Context(), disk, params, asked("target=y")))(t)
 	if a.Value != b.Value || !slices.Equal(a.Gradient.LogLengthscales, b.Gradient.LogLengthscales) ||
 		!slices.EqualFunc(a.Gradient.Inducing, b.Gradient.Inducing, slices.Equal) {
 		t.Errorf("in memory %+v\non disk %+v", a, b)
@@ -101,7 +84,7 @@ func TestDiskFails(t *testing.T) {
 		table.Values = append(table.Values, x, x*x/100+float64(i*7919%13))
 	}
 	disk, path := onDisk(t, table)
-	o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 3}, Kernel: krigo.Kernel{ARD: "off"}}
+	o := asked("target=y inducing=3 ard=off")
 	o.Run.Progress = func(e krigo.Event) {
 		if e.Iteration == 1 {
 			if err := os.Truncate(path, 128); err != nil {
@@ -126,12 +109,9 @@ func TestManyRows(t *testing.T) {
 	if _, err := draw.Write(context.Background(), path, nil); err != nil {
 		t.Fatal(err)
 	}
-	table, err := files.ReadFile(path, dataset.Reading{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := value(files.ReadFile(path, dataset.Reading{}))(t)
 	defer table.Close()
-	m := fit(t, table, krigo.Options{Method: krigo.Method{Name: "kl-pac", Inducing: 4}, Kernel: krigo.Kernel{ARD: "off"}})
+	m := fit(t, table, asked("kl-pac inducing=4 ard=off"))
 	if want := (finding.List{finding.New(finding.InducingSample, 50000, 51000)}); !reflect.DeepEqual(
 		m.Findings.Of(finding.InducingSample), want) {
 		t.Errorf("%q", m.Findings)
@@ -151,8 +131,7 @@ func TestManyRowsInformedPriorIsBlind(t *testing.T) {
 	for i := range table.Rows {
 		table.Values = append(table.Values, float64(i%997)/997, math.Sin(float64(i%997)/100))
 	}
-	o := krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 4, InducingInit: "random", Epochs: 1},
-		Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Split: "last"}}
+	o := asked("vfe inducing=4 inducing_init=random epochs=1 kind=informed prior.share=0.5 ard=off split=last")
 	want := fit(t, table, o)
 	certified := rowsOf(t, want, table, dataset.Certified)
 	if len(certified) <= 50000 {

@@ -31,23 +31,15 @@ func TestEndsKeepAtoms(t *testing.T) {
 		inside, further := map[string]int{}, 0
 		for range 10 {
 			table, next := draw(150), draw(40)
-			m := fit(t, table, krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed", Share: 0.3},
-				Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1},
-				Promise: krigo.Promise{Epsilon: 2}})
-			ps, err := m.Predict(t.Context(), next, krigo.PredictOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := fit(t, table, asked("evidence target=y kind=informed prior.share=0.3 restarts=1 epsilon=2"))
+			ps := predict(t, m, next)
 			further += next.Rows
 			for _, kind := range []string{"conformal", "normalised", "full", "jackknife"} {
 				var is []krigo.Interval
 				if kind == "full" || kind == "jackknife" {
-					is, err = m.IntervalsOfFew(t.Context(), table, next, krigo.IntervalOptions{Kind: kind, Level: 0.9})
+					is = value(m.IntervalsOfFew(t.Context(), table, next, krigo.IntervalOptions{Kind: kind, Level: 0.9}))(t)
 				} else {
-					is, err = m.Intervals(ps, krigo.IntervalOptions{Kind: kind, Level: 0.9})
-				}
-				if err != nil {
-					t.Fatal(err)
+					is = value(m.Intervals(ps, krigo.IntervalOptions{Kind: kind, Level: 0.9}))(t)
 				}
 				for i, in := range is {
 					if v := next.Values[2*i+1]; in.Lower <= v && v <= in.Upper {
@@ -82,13 +74,8 @@ func TestForgedWidths(t *testing.T) {
 			Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1},
 			Promise: krigo.Promise{Loss: loss, Epsilon: 2, Curve: true, Share: 0.75}})
 		path := filepath.Join(t.TempDir(), "forged.krigo")
-		if err := honest.Save(path); err != nil {
-			t.Fatal(err)
-		}
-		forged, err := krigo.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		done(t, honest.Save(path))
+		forged := value(krigo.Load(path))(t)
 		lower := func(vs ...*float64) {
 			for _, v := range vs {
 				*v *= 1 - 9e-7
@@ -102,20 +89,12 @@ func TestForgedWidths(t *testing.T) {
 		for i := range c.Curve.Points {
 			lower(&c.Curve.Points[i].HalfWidth, &c.Curve.Points[i].HalfWidthRaw)
 		}
-		if r, err := forged.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
-			t.Fatalf("%s: %+v, %v", loss, r, err)
-		}
-		ps, err := honest.Predict(t.Context(), table, krigo.PredictOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		reproduced(t, forged, table, loss)
+		ps := predict(t, honest, table)
 		for _, kind := range kinds {
 			var inside [2]int
 			for i, m := range []*krigo.Model{honest, forged} {
-				is, err := m.Intervals(ps, krigo.IntervalOptions{Kind: kind})
-				if err != nil {
-					t.Fatal(err)
-				}
+				is := value(m.Intervals(ps, krigo.IntervalOptions{Kind: kind}))(t)
 				for row, in := range is {
 					if y := table.Values[2*row+1]; in.Lower <= y && y <= in.Upper {
 						inside[i]++
@@ -143,10 +122,7 @@ func TestEndsOfBands(t *testing.T) {
 		width := max(scaled[0]-mean, mean-scaled[0])
 		m := &krigo.Model{Model: model.Model{Scaling: s, Certificate: &pacbayes.Certificate{Valid: true, Loss: "band",
 			MeanBound: 0.3, Epsilon: width, EpsilonRaw: width * s.TargetScale}}}
-		is, err := m.Intervals([]model.Prediction{{Mean: s.RawMean(mean)}}, krigo.IntervalOptions{Kind: "band"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		is := value(m.Intervals([]model.Prediction{{Mean: s.RawMean(mean)}}, krigo.IntervalOptions{Kind: "band"}))(t)
 		if most := (2e-6*width+5e-9)*s.TargetScale + 1e-14*max(s.TargetMean, -s.TargetMean); !(is[0].Lower <= y &&
 			y <= is[0].Upper) || is[0].Upper-y > most && y-is[0].Lower > most {
 			t.Fatalf("%v: %v isn't in %v, or not at an end", s, y, is[0])

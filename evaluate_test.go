@@ -90,25 +90,22 @@ func TestEvaluateGradient(t *testing.T) {
 			o krigo.Options
 		}{
 			"one lengthscale": {krigo.Params{Kernel: se(1.3, 1.7), NoiseVariance: 0.4}, krigo.Options{}},
-			"ard": {krigo.Params{Kernel: se(0.8, 0.9, 1.5, 2.5), NoiseVariance: 0.3},
-				krigo.Options{Promise: krigo.Promise{Loss: "gaussian"}}},
+			"ard":             {krigo.Params{Kernel: se(0.8, 0.9, 1.5, 2.5), NoiseVariance: 0.3}, asked("loss=gaussian")},
 			"sum, linear mean": {krigo.Params{
 				Kernel:        kernel.Spec{Name: "sum", Parts: []kernel.Spec{se(0.7, 1.2, 2, 3), {Name: "linear", Variance: 0.2}}},
 				NoiseVariance: 0.5, Mean: &krigo.MeanParams{Constant: 0.3, Linear: []float64{0.2, -0.4, 0.1}},
-			}, krigo.Options{Kernel: krigo.Kernel{Mean: "linear"}, Promise: krigo.Promise{Loss: "clipped-square"}}},
+			}, asked("mean=linear loss=clipped-square")},
 			"product in a sum, constant mean": {krigo.Params{
 				Kernel: kernel.Spec{Name: "sum", Parts: []kernel.Spec{
 					{Name: "product", Parts: []kernel.Spec{{Name: "rq", Variance: 0.9, Lengthscales: []float64{2}, Shape: 1.4},
 						{Name: "periodic", Variance: 1.1, Lengthscales: []float64{1.5}, Period: 3}}},
 					{Name: "matern32", Variance: 0.3, Lengthscales: []float64{1, 2, 3}},
 				}}, NoiseVariance: 0.6, Mean: &krigo.MeanParams{Constant: -0.2},
-			}, krigo.Options{Kernel: krigo.Kernel{Mean: "constant"},
-				Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.9}}},
+			}, asked("mean=constant loss=asymmetric epsilon=0.4 epsilon_above=0.9")},
 			"raw columns, noise above the prior's": {krigo.Params{Kernel: se(2, 9), NoiseVariance: 20},
-				krigo.Options{Promise: krigo.Promise{Loss: "relative", Epsilon: 0.5},
-					Data: krigo.Data{Scaling: "declared",
-						Declared: &dataset.Scaling{InputMean: []float64{6, 10, 3}, InputScale: []float64{1, 5, 2}, TargetScale: 10,
-							Source: dataset.Declared}}}},
+				krigo.Options{Promise: krigo.Promise{Loss: "relative", Epsilon: 0.5}, Data: krigo.Data{Scaling: "declared",
+					Declared: &dataset.Scaling{InputMean: []float64{6, 10, 3}, InputScale: []float64{1, 5, 2}, TargetScale: 10,
+						Source: dataset.Declared}}}},
 		} {
 			t.Run(fmt.Sprintf("%s/inducing=%v/%s", objective, trial.inducing, name), func(t *testing.T) {
 				o := c.o
@@ -117,10 +114,7 @@ func TestEvaluateGradient(t *testing.T) {
 					c.p.Posterior = trial.given
 				}
 				o.Data.Target, o.Method.Name = "MEDV", objective
-				e, err := krigo.Evaluate(t.Context(), table, &c.p, o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				e := value(krigo.Evaluate(t.Context(), table, &c.p, o))(t)
 				if e.Objective != objective || (e.Certificate == nil) != (objective == method.NearestName) ||
 					strings.HasSuffix(objective, "-pac") && !(e.Value > 0 && e.Value < 3) {
 					t.Fatalf("%+v", e)
@@ -151,10 +145,7 @@ func TestEvaluateGradient(t *testing.T) {
 							*k.value = at + h
 						}
 						defer func() { *k.value = at }()
-						e, err := krigo.Evaluate(t.Context(), table, &c.p, o)
-						if err != nil {
-							t.Fatal(err)
-						}
+						e := value(krigo.Evaluate(t.Context(), table, &c.p, o))(t)
 						return e.Value
 					}
 					const h = 1e-4
@@ -196,13 +187,8 @@ func TestEvaluateGolden(t *testing.T) {
 			Rounded   struct{ Bounds []bounds }
 		}
 	}
-	raw, err := os.ReadFile("testdata/golden/fullgp.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(raw, &golden); err != nil {
-		t.Fatal(err)
-	}
+	raw := value(os.ReadFile("testdata/golden/fullgp.json"))(t)
+	done(t, json.Unmarshal(raw, &golden))
 	checked, certified := 0, 0
 	for i, c := range golden.Cases {
 		if c.Kernel.Type == "sum" {
@@ -227,10 +213,7 @@ func TestEvaluateGolden(t *testing.T) {
 		o := krigo.Options{Data: krigo.Data{Target: "y", Scaling: "declared", Declared: &id},
 			Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Mean: "constant"}, Promise: krigo.Promise{Loss: "band"}}
 		p.Mean = &krigo.MeanParams{Constant: c.Mean}
-		e, err := krigo.Evaluate(t.Context(), table, p, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := value(krigo.Evaluate(t.Context(), table, p, o))(t)
 		near(t, fmt.Sprintf("case %d: value", i), e.Value, -c.LML, 1e-10)
 		got := make([]float64, 0, n+3)
 		for _, g := range e.Gradient.LogLengthscales {
@@ -252,15 +235,9 @@ func TestEvaluateGolden(t *testing.T) {
 				continue
 			}
 			o.Promise.Epsilon, o.Method.Name = b.Eps, "kl-pac"
-			kl, err := krigo.Evaluate(t.Context(), table, p, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			kl := value(krigo.Evaluate(t.Context(), table, p, o))(t)
 			o.Method.Name = "sqrt-pac"
-			pin, err := krigo.Evaluate(t.Context(), table, p, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pin := value(krigo.Evaluate(t.Context(), table, p, o))(t)
 			near(t, fmt.Sprintf("case %d: B", i), kl.Value, b.B, 1e-9)
 			near(t, fmt.Sprintf("case %d: B_Pin", i), pin.Value, b.BPin, 1e-9)
 			if len(c.Y) < 20 {
@@ -283,15 +260,11 @@ func TestEvaluateGolden(t *testing.T) {
 // TestEvaluateAgreesWithFit: at the parameters of a fitted model, Evaluate gives that
 // model's certificate, less what the choice of ARD cost.
 func TestEvaluateAgreesWithFit(t *testing.T) {
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.1}, Method: krigo.Method{Name: "kl-pac"},
-		Kernel: krigo.Kernel{ARD: "off", Expression: "rq", Mean: "constant"}, Run: krigo.Run{Restarts: 1, Seed: 4}}
+	o := asked("kl-pac target=MEDV test_fraction=0.1 ard=off expression=rq mean=constant restarts=1 seed=4")
 	m := fit(t, homes(), o)
 	p := &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise,
 		Mean: &krigo.MeanParams{Constant: m.Posterior.Beta[0]}}
-	e, err := krigo.Evaluate(t.Context(), homes(), p, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := value(krigo.Evaluate(t.Context(), homes(), p, o))(t)
 	near(t, "bound", e.Certificate.Bound, m.Certificate.Bound, 1e-10)
 	near(t, "value", e.Value, m.Certificate.Bound, 1e-9)
 	near(t, "KL", e.Certificate.KL, m.Certificate.KL, 1e-9)
@@ -299,7 +272,7 @@ func TestEvaluateAgreesWithFit(t *testing.T) {
 }
 
 func TestEvaluateRefuses(t *testing.T) {
-	linear := krigo.Options{Kernel: krigo.Kernel{Mean: "linear"}}
+	linear := asked("mean=linear")
 	for name, c := range map[string]struct {
 		p    krigo.Params
 		o    krigo.Options
@@ -324,8 +297,7 @@ func TestEvaluateRefuses(t *testing.T) {
 		"negative noise":        {krigo.Params{Kernel: se(1, 1), NoiseVariance: -1}, krigo.Options{}, "noise_variance"},
 		"rq without shape": {krigo.Params{Kernel: kernel.Spec{Name: "rq", Variance: 1, Lengthscales: []float64{1}},
 			NoiseVariance: 1}, krigo.Options{}, `"shape"`},
-		"sum of nothing": {krigo.Params{Kernel: kernel.Spec{Name: "sum"}, NoiseVariance: 1}, krigo.Options{},
-			`"parts"`},
+		"sum of nothing": {krigo.Params{Kernel: kernel.Spec{Name: "sum"}, NoiseVariance: 1}, krigo.Options{}, `"parts"`},
 		"parts of se": {krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1},
 			Parts: []kernel.Spec{se(1, 1)}}, NoiseVariance: 1}, krigo.Options{}, `"parts"`},
 		"inducing inputs": {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Inducing: [][]float64{{1}}},
@@ -334,9 +306,8 @@ func TestEvaluateRefuses(t *testing.T) {
 			krigo.Options{}, "mean"},
 		"slopes missing": {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Mean: &krigo.MeanParams{Constant: 1}},
 			linear, "0 slopes for 3 inputs"},
-		"slopes unasked": {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1,
-			Mean: &krigo.MeanParams{Linear: []float64{1, 1, 1}}}, krigo.Options{Kernel: krigo.Kernel{Mean: "constant"}},
-			"choose mean linear"},
+		"slopes unasked": {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Mean: &krigo.MeanParams{Linear: []float64{1, 1,
+			1}}}, asked("mean=constant"), "choose mean linear"},
 		"a shape of se": {krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1},
 			Shape: 2}, NoiseVariance: 1}, krigo.Options{}, "shape"},
 		"a period of rq": {krigo.Params{Kernel: kernel.Spec{Name: "rq", Variance: 1, Lengthscales: []float64{1},
@@ -361,29 +332,22 @@ func TestEvaluateRefuses(t *testing.T) {
 func TestCertify(t *testing.T) {
 	for name, o := range map[string]krigo.Options{
 		"defaults": {},
-		"evidence": {Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Mean: "linear", ARD: "on"},
-			Run: krigo.Run{Restarts: 1}},
-		"relative": {Promise: krigo.Promise{Loss: "relative", Epsilon: 0.2}, Data: krigo.Data{TestFraction: 0.2},
-			Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}},
-		"all rows": {Data: krigo.Data{Scaling: "all-rows"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}},
+		"evidence": asked("evidence mean=linear ard=on restarts=1"),
+		"relative": asked("loss=relative epsilon=0.2 test_fraction=0.2 ard=off restarts=1"),
+		"all rows": asked("scaling=all-rows ard=off restarts=1"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := fit(t, homes(), o)
 			check := func(what string, m *krigo.Model, table *dataset.Table) {
-				r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{})
+				r, err := certify(m, table)
 				if err != nil || !r.Matches || !reflect.DeepEqual(r.Certificate, m.Certificate) {
 					t.Errorf("%s: %+v, %v; the model says %+v", what, r, err, m.Certificate)
 				}
 			}
 			check("the model", m, homes())
 			path := t.TempDir() + "/m.krigo"
-			if err := m.Save(path); err != nil {
-				t.Fatal(err)
-			}
-			loaded, err := krigo.Load(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			done(t, m.Save(path))
+			loaded := value(krigo.Load(path))(t)
 			check("loaded", loaded, homes())
 			check("other order of columns", loaded, pick(homes(), every(0, 1, 85), "MEDV", "DIS", "RM", "LSTAT"))
 			r, err := loaded.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: m.Certificate.Epsilon})
@@ -395,8 +359,7 @@ func TestCertify(t *testing.T) {
 }
 
 func TestCertifyRefuses(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1},
-		Data: krigo.Data{TestFraction: 0.1}})
+	m := fit(t, homes(), asked("ard=off restarts=1 test_fraction=0.1"))
 	certified := rowsOf(t, m, homes(), dataset.Certified)
 	for name, c := range map[string]struct {
 		table *dataset.Table
@@ -419,7 +382,7 @@ func TestCertifyRefuses(t *testing.T) {
 		"a column missing":   {pick(homes(), every(0, 1, 85), "RM", "DIS", "MEDV"), []string{`"LSTAT"`}},
 		"the target missing": {pick(homes(), every(0, 1, 85), "RM", "DIS", "LSTAT"), []string{`"MEDV"`}},
 	} {
-		r, err := m.Certify(t.Context(), c.table, krigo.CertifyOptions{})
+		r, err := certify(m, c.table)
 		if err == nil {
 			t.Errorf("%s: %+v", name, r)
 			continue
@@ -430,9 +393,8 @@ func TestCertifyRefuses(t *testing.T) {
 			}
 		}
 	}
-	other := fit(t, pick(data.Boston(), every(1, 6, 506), "RM", "LSTAT", "DIS", "MEDV"),
-		krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
-	if _, err := other.Certify(t.Context(), homes(), krigo.CertifyOptions{}); err == nil {
+	other := fit(t, pick(data.Boston(), every(1, 6, 506), "RM", "LSTAT", "DIS", "MEDV"), asked("ard=off restarts=1"))
+	if _, err := certify(other, homes()); err == nil {
 		t.Error("the model of other data was certified")
 	}
 	// A stored certificate that doesn't come out is told from one that does.
@@ -440,14 +402,13 @@ func TestCertifyRefuses(t *testing.T) {
 	c := *m.Certificate
 	c.Bound -= 1e-6
 	altered.Certificate = &c
-	if r, err := altered.Certify(t.Context(), homes(), krigo.CertifyOptions{}); err != nil || r.Matches ||
-		r.Certificate.Bound != m.Certificate.Bound {
+	if r, err := certify(&altered, homes()); err != nil || r.Matches || r.Certificate.Bound != m.Certificate.Bound {
 		t.Errorf("an altered bound: %+v, %v", r, err)
 	}
 	// So is one whose other figures were altered.
 	c = *m.Certificate
 	c.MeanBound /= 2
-	if r, err := altered.Certify(t.Context(), homes(), krigo.CertifyOptions{}); err != nil || r.Matches {
+	if r, err := certify(&altered, homes()); err != nil || r.Matches {
 		t.Errorf("an altered mean_bound: %+v, %v", r, err)
 	}
 }
@@ -456,12 +417,9 @@ func TestCertifyRefuses(t *testing.T) {
 // and itself.
 func TestCertifyRefusesEdits(t *testing.T) {
 	table := data.Boston()
-	grid := krigo.Options{Prior: krigo.Prior{Kind: "grid"}, Method: krigo.Method{Name: "evidence"},
-		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1}}
-	sparse := krigo.Options{Prior: krigo.Prior{Kind: "grid"}, Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 20},
-		Kernel: krigo.Kernel{ARD: "off"}}
-	informed := krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"},
-		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}
+	grid := asked("evidence kind=grid ard=off restarts=1 test_fraction=0.1")
+	sparse := asked("vfe kind=grid inducing=8 epochs=20 ard=off")
+	informed := asked("evidence kind=informed ard=off restarts=1")
 	for name, c := range map[string]struct {
 		o    krigo.Options
 		edit func(m *krigo.Model)
@@ -476,10 +434,10 @@ func TestCertifyRefusesEdits(t *testing.T) {
 				}
 			}
 		}, "factor"},
-		"another factor of the prior": {krigo.Options{Prior: krigo.Prior{Kind: "informed", Learn: true},
-			Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 20}, Kernel: krigo.Kernel{ARD: "off"}}, func(m *krigo.Model) {
-			m.Posterior.Kernel.(*kernel.Conditional).Chol.Row(3)[1] += 1e-3
-		}, "factor"},
+		"another factor of the prior": {asked("vfe kind=informed learn=true inducing=8 epochs=20 ard=off"),
+			func(m *krigo.Model) {
+				m.Posterior.Kernel.(*kernel.Conditional).Chol.Row(3)[1] += 1e-3
+			}, "factor"},
 		"another prior": {informed,
 			func(m *krigo.Model) { m.Posterior.Kernel.(*kernel.Conditional).Support.Row(3)[1] += 1e-3 }, "the prior: "},
 		"other weights of the prior": {informed, func(m *krigo.Model) {
@@ -496,12 +454,10 @@ func TestCertifyRefusesEdits(t *testing.T) {
 		"another seed": {grid, func(m *krigo.Model) { m.Seed = 7 }, "certified rows"},
 		"another seed, and its hashes": {grid, func(m *krigo.Model) { m.Seed = 7; rehash(t, m, table) },
 			"aren't those of the prior rows"},
-		"the scaling of all rows renamed": {krigo.Options{Prior: krigo.Prior{Kind: "grid", Share: 0.1},
-			Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1},
-			Data: krigo.Data{Scaling: "all-rows"}}, func(m *krigo.Model) {
-			m.Scaling.Source, m.Terms.Scaling = "prior-rows",
-				"prior-rows"
-		}, "constants aren't those of the prior rows"},
+		"the scaling of all rows renamed": {asked("evidence kind=grid prior.share=0.1 ard=off restarts=1 scaling=all-rows"),
+			func(m *krigo.Model) {
+				m.Scaling.Source, m.Terms.Scaling = "prior-rows", "prior-rows"
+			}, "constants aren't those of the prior rows"},
 		"the scaling of the terms alone": {grid, func(m *krigo.Model) { m.Terms.Scaling = "declared" }, "scaling"},
 		"an unknown scaling": {grid, func(m *krigo.Model) { m.Terms.Scaling, m.Scaling.Source = "foo", "foo" },
 			"foo"},
@@ -513,46 +469,29 @@ func TestCertifyRefusesEdits(t *testing.T) {
 		"a coarser grid":            {grid, func(m *krigo.Model) { m.Terms.Grid.Digits = 0 }, "grid"},
 	} {
 		m := fit(t, table, c.o)
-		if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
-			t.Fatalf("%s: before the edit: %+v, %v", name, r, err)
-		}
+		reproduced(t, m, table, name)
 		c.edit(m)
-		if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err == nil || !strings.Contains(err.Error(),
-			c.want) {
-			t.Errorf("%s: %+v, %v; want %q", name, r, err, c.want)
-		}
+		refused(t, failure(certify(m, table)), c.want, name)
 	}
 }
 
 // rehash makes a model's hashes those of its roles.
 func rehash(t *testing.T, m *krigo.Model, table *dataset.Table) {
 	t.Helper()
-	d, err := m.Labelled(table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	units, err := d.Units()
-	if err != nil {
-		t.Fatal(err)
-	}
-	roles, err := units.Deal(m.Seed, m.Counts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := value(m.Labelled(table))(t)
+	units := value(d.Units())(t)
+	roles := value(units.Deal(m.Seed, m.Counts))(t)
 	m.Hash = units.HashOf(roles.Rows(dataset.Certified))
-	if m.Rows, m.Named, err = model.HashRows(d, roles); err != nil {
-		t.Fatal(err)
-	}
+	var err error
+	m.Rows, m.Named, err = model.HashRows(d, roles)
+	done(t, err)
 }
 
 // TestCertifyOtherEpsilon: a half-width chosen afterwards gives a number that isn't
 // called a certificate; its value is computed here from predictions.
 func TestCertifyOtherEpsilon(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
-	r, err := m.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: 0.9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := fit(t, homes(), asked("ard=off restarts=1"))
+	r := value(m.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: 0.9}))(t)
 	c := r.Certificate
 	if c.Valid || r.Matches || !strings.Contains(c.Label, "heuristic") || !strings.Contains(c.Conditions[0], "NOT MET") ||
 		c.Epsilon != 0.9 {
@@ -563,10 +502,7 @@ func TestCertifyOtherEpsilon(t *testing.T) {
 		t.Errorf("the model was changed: %+v", m.Certificate)
 	}
 	rows := rowsOf(t, m, homes(), dataset.Certified)
-	ps, err := m.Predict(t.Context(), pick(homes(), rows), krigo.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ps := predict(t, m, pick(homes(), rows))
 	var risk float64
 	for k, i := range rows {
 		d, sd := homes().Values[4*i+3]-ps[k].Mean, math.Sqrt(2*ps[k].LatentVariance)
@@ -579,8 +515,7 @@ func TestCertifyOtherEpsilon(t *testing.T) {
 			t.Errorf("ε = %v: %v", bad, err)
 		}
 	}
-	both := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.8},
-		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	both := fit(t, homes(), asked("loss=asymmetric epsilon=0.4 epsilon_above=0.8 ard=off restarts=1"))
 	if r, err := both.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: 0.2}); err != nil ||
 		math.Abs(r.Certificate.EpsilonAbove-0.4) > 1e-15 {
 		t.Errorf("both widths are scaled: %+v, %v", r, err)
@@ -588,17 +523,13 @@ func TestCertifyOtherEpsilon(t *testing.T) {
 }
 
 func TestCertifyFresh(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1, Seed: 1},
-		Data: krigo.Data{TestFraction: 0.3}, Promise: krigo.Promise{Delta: 0.05}})
+	m := fit(t, homes(), asked("ard=off restarts=1 seed=1 test_fraction=0.3 delta=0.05"))
 	check := func(what string, f *krigo.Fresh, err error, table *dataset.Table, rows []int) {
 		t.Helper()
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ps := predict(t, m, table)
 		y, _ := table.Column("MEDV")
 		misses, gibbs, eps := 0, 0., 0.6*m.Scaling.TargetScale
 		for _, i := range rows {
@@ -626,32 +557,23 @@ func TestCertifyFresh(t *testing.T) {
 	f, err := m.CertifyFresh(t.Context(), foreign)
 	check("other rows", f, err, foreign, every(0, 1, foreign.Rows))
 
-	soft := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Loss: "gaussian"}, Kernel: krigo.Kernel{ARD: "off"},
-		Run: krigo.Run{Restarts: 1}})
-	f, err = soft.CertifyFresh(t.Context(), foreign)
-	if err != nil {
-		t.Fatal(err)
-	}
+	soft := fit(t, homes(), asked("loss=gaussian ard=off restarts=1"))
+	f = value(soft.CertifyFresh(t.Context(), foreign))(t)
 	near(t, "a loss between 0 and 1", f.MeanBound, pacbayes.KLInverse(f.MeanRisk, math.Log(100)/float64(f.Rows)), 1e-12)
 
 	// A model without a certificate can have fresh bounds.
-	few := fit(t, pick(homes(), every(0, 1, 30)), krigo.Options{Run: krigo.Run{Restarts: 1}})
+	few := fit(t, pick(homes(), every(0, 1, 30)), asked("restarts=1"))
 	if f, err := few.CertifyFresh(t.Context(), foreign); err != nil || few.Certificate != nil || !(f.Bound < 1) {
 		t.Errorf("without a certificate: %+v, %v", f, err)
 	}
 
 	// The rows it was trained on are not fresh, in whatever order they come, and that is said: they
 	// are refused only as the table that the model was made from.
-	if f, err := soft.CertifyFresh(t.Context(), homes()); err == nil ||
-		!strings.Contains(err.Error(), "no test rows were set aside") {
-		t.Errorf("its own rows: %+v, %v", f, err)
-	}
+	refused(t, failure(soft.CertifyFresh(t.Context(), homes())), "no test rows were set aside", "its own rows")
 	back := every(0, 1, 85)
 	slices.Reverse(back)
-	if f, err := soft.CertifyFresh(t.Context(), pick(homes(), back)); err == nil ||
-		!strings.Contains(err.Error(), "no test rows were set aside") {
-		t.Errorf("its own rows backwards: %+v, %v", f, err)
-	}
+	refused(t, failure(soft.CertifyFresh(t.Context(), pick(homes(), back))), "no test rows were set aside",
+		"its own rows backwards")
 	for _, rows := range [][]int{back[1:], every(0, 1, 84)} {
 		if f, err := soft.CertifyFresh(t.Context(), pick(homes(), rows)); err != nil || f.Seen != len(rows) ||
 			!strings.Contains(f.Sentence(soft), "Every one of these rows equals one that the model was made from: if they are "+
@@ -676,8 +598,7 @@ func TestCertifyFresh(t *testing.T) {
 // same δ, are said to contradict it, with the numbers and for bound and promise each; others aren't.
 func TestContradiction(t *testing.T) {
 	m := fit(t, pick(data.Boston(), every(0, 2, 506)),
-		krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"},
-			Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1, Share: 0.7}})
+		asked("evidence kind=informed ard=off restarts=1 epsilon=1 share=0.7"))
 	c := m.Certificate
 	// raised is the other half of the rows, of which so many targets are off.
 	raised := func(misses int) *dataset.Table {
@@ -689,10 +610,7 @@ func TestContradiction(t *testing.T) {
 		return fresh
 	}
 	for _, misses := range []int{0, 1, 60, 120, 253} {
-		f, err := m.CertifyFresh(t.Context(), raised(misses))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := value(m.CertifyFresh(t.Context(), raised(misses)))(t)
 		said := f.Sentence(m)
 		lower := 1 - pacbayes.ClopperPearson(f.Rows-int(math.Round(f.MeanRisk*float64(f.Rows))), f.Rows, m.Terms.Delta)
 		if against := lower > c.MeanBound; against != (f.Contradicts != nil && f.Contradicts.Mean != nil) {
@@ -743,12 +661,8 @@ func TestEvaluateHyperprior(t *testing.T) {
 	added := func(name string) float64 {
 		var values [2]float64
 		for i, hyperprior := range []string{"none", "weak"} {
-			o := krigo.Options{Data: krigo.Data{Target: "MEDV"},
-				Method: method.Choice{Name: name, Hyperprior: hyperprior}}
-			e, err := krigo.Evaluate(context.Background(), table, &krigo.Params{Kernel: se(1, 2), NoiseVariance: 0.1}, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: method.Choice{Name: name, Hyperprior: hyperprior}}
+			e := value(krigo.Evaluate(context.Background(), table, &krigo.Params{Kernel: se(1, 2), NoiseVariance: 0.1}, o))(t)
 			values[i] = e.Value
 		}
 		return values[1] - values[0]

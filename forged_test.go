@@ -29,22 +29,14 @@ func noiseTable(rows int) *dataset.Table {
 // that nearly coincide far from all others.
 func memorised(t *testing.T, m *krigo.Model, table *dataset.Table) *posterior.Posterior {
 	t.Helper()
-	d, err := m.Labelled(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := value(m.Labelled(table))(t)
 	rows := d.Scaled(rowsOf(t, m, table, dataset.Certified), m.Scaling)
 	n, cols := rows.Dims()
 	x, y := linalg.New(n+2, cols), make([]float64, n+2)
-	if err := rows.Block(0, n, x.Data[:n*cols], y[:n]); err != nil {
-		t.Fatal(err)
-	}
+	done(t, rows.Block(0, n, x.Data[:n*cols], y[:n]))
 	x.Row(n)[0], x.Row(n + 1)[0] = 50, 50+1e-6
-	q, err := posterior.NewExact(posterior.Given{Kernel: m.Posterior.Kernel, Theta: []float64{-6, -6},
-		Mean: m.Posterior.Mean, Noise: 1e-13, X: x, Y: y})
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := value(posterior.NewExact(posterior.Given{Kernel: m.Posterior.Kernel, Theta: []float64{-6, -6},
+		Mean: m.Posterior.Mean, Noise: 1e-13, X: x, Y: y}))(t)
 	if kl := q.KL(); kl < 1e4 {
 		t.Fatalf("the true KL is %v", kl)
 	}
@@ -117,8 +109,7 @@ func forgedPrior(q *posterior.Posterior) {
 // variance certify that pure noise is predicted, or what one likes, unless they are made anew.
 func TestCertifyRefusesForgedFactors(t *testing.T) {
 	table := noiseTable(200)
-	grid := krigo.Options{Prior: krigo.Prior{Kind: "grid"}, Method: krigo.Method{Name: "evidence"},
-		Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Run: krigo.Run{Restarts: 1}}
+	grid := asked("evidence kind=grid expression=se ard=off restarts=1")
 	for name, c := range map[string]struct {
 		o     krigo.Options
 		forge func(m *krigo.Model)
@@ -131,8 +122,7 @@ func TestCertifyRefusesForgedFactors(t *testing.T) {
 			m.Posterior = memorised(t, m, table)
 			forgedSparse(m.Posterior)
 		}},
-		"prior": {krigo.Options{Prior: krigo.Prior{Kind: "informed", Learn: true},
-			Method: krigo.Method{Name: "vfe", Inducing: 6, Epochs: 20}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}},
+		"prior": {asked("vfe kind=informed learn=true inducing=6 epochs=20 expression=se ard=off"),
 			func(m *krigo.Model) {
 				forgedPrior(m.Posterior)
 			}},
@@ -140,7 +130,7 @@ func TestCertifyRefusesForgedFactors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := fit(t, table, c.o)
 			c.forge(m)
-			r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{})
+			r, err := certify(m, table)
 			if err == nil {
 				t.Errorf("certified: bound %.3f, risk %.3f, KL %.2f", r.Certificate.Bound, r.Certificate.EmpiricalRisk,
 					r.Certificate.KL)
@@ -155,43 +145,28 @@ func TestCertifyRefusesForgedFactors(t *testing.T) {
 func TestForgedByRounding(t *testing.T) {
 	table := noiseTable(120)
 	exact := func() *krigo.Model {
-		return trained(t, table, krigo.Options{Method: krigo.Method{Name: "evidence", Epochs: 3},
-			Prior: krigo.Prior{Kind: "grid"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+		return trained(t, table, asked("evidence epochs=3 kind=grid ard=off restarts=1"))
 	}
-	refused := func(name string, m *krigo.Model, want string) {
+	rejects := func(name string, m *krigo.Model, want string) {
 		t.Helper()
-		if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err == nil || !strings.Contains(err.Error(),
-			want) {
-			t.Errorf("%s: %+v, %v; want %s", name, r, err, want)
-		}
+		refused(t, failure(certify(m, table)), want, name)
 	}
 	condition := func(m *krigo.Model, theta []float64, noise float64) *posterior.Posterior {
-		d, err := m.Labelled(table)
-		if err != nil {
-			t.Fatal(err)
-		}
-		roles, err := m.RolesOf(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := value(m.Labelled(table))(t)
+		roles := value(m.RolesOf(d))(t)
 		rows := d.ScaledOf(roles, dataset.Certified, m.Scaling)
 		n, cols := rows.Dims()
 		x, y := linalg.New(n, cols), make([]float64, n)
-		if err := rows.Block(0, n, x.Data, y); err != nil {
-			t.Fatal(err)
-		}
-		q, err := posterior.NewExact(posterior.Given{Kernel: m.Posterior.Kernel, Theta: theta, Mean: m.Posterior.Mean,
-			Noise: noise, X: x, Y: y})
-		if err != nil {
-			t.Fatal(err)
-		}
+		done(t, rows.Block(0, n, x.Data, y))
+		q := value(posterior.NewExact(posterior.Given{Kernel: m.Posterior.Kernel, Theta: theta, Mean: m.Posterior.Mean,
+			Noise: noise, X: x, Y: y}))(t)
 		return q
 	}
 
 	// K + sI whose s is no more than K's rounding: ln|K + sI| and wᵀKw are anything.
 	m := exact()
 	m.Posterior = condition(m, []float64{0, 6}, 2e-12)
-	refused("next to no noise", m, "no more than rounding")
+	rejects("next to no noise", m, "no more than rounding")
 
 	// Weights that cancel: hardly a prediction moves, and the KL with ‖w‖² does.
 	m = exact()
@@ -203,11 +178,10 @@ func TestForgedByRounding(t *testing.T) {
 	if after := m.Posterior.KLRounding(); after < 1e3*before {
 		t.Errorf("weights of a thousand million: rounding takes %v nats, before %v", after, before)
 	}
-	refused("weights that cancel", m, "wasn't conditioned")
+	rejects("weights that cancel", m, "wasn't conditioned")
 
 	// An inducing input so far out that rows lose their digits: which are left would be the forger's choice.
-	m = trained(t, table, krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 6, Epochs: 3},
-		Kernel: krigo.Kernel{ARD: "off"}})
+	m = trained(t, table, asked("vfe inducing=6 epochs=3 ard=off"))
 	m.Posterior.Support.Row(0)[0] = 1e12
-	refused("a far inducing input", m, "scaled units")
+	rejects("a far inducing input", m, "scaled units")
 }

@@ -1,7 +1,6 @@
 package krigo_test
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -21,43 +20,28 @@ func TestManyPriorRows(t *testing.T) {
 		t.Skip("some ten thousand million operations")
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
-	rows := make([][]float64, method.MaxTerms+1600)
+	rows := make([][]float64, method.MaxTerms+200)
 	for i := range rows {
 		a, b := rng.NormFloat64(), rng.NormFloat64()
 		rows[i] = []float64{a, b, math.Sin(2*a) + 0.3*b + 0.2*rng.NormFloat64()}
 	}
-	table, err := dataset.FromRows([]string{"a", "b", "y"}, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "matern32*matern12"},
-		Method: krigo.Method{Name: "nearest", Neighbours: 4, Optimizer: "adam", Batch: 5000, Epochs: 1},
-		Prior:  krigo.Prior{Kind: "informed", Share: 0.99}, Promise: krigo.Promise{MeanBound: "direct"}}
-	plan, err := krigo.Decide(t.Context(), table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	terms := finding.List{finding.New(finding.SomeTerms, 100000, 100584)}
+	table := value(dataset.FromRows([]string{"a", "b", "y"}, rows))(t)
+	o := asked("nearest target=y expression=matern32*matern12 neighbours=4 optimizer=adam batch=5000 epochs=1 " +
+		"kind=informed prior.share=0.999 mean_bound=direct")
+	plan := value(krigo.Decide(t.Context(), table, o))(t)
+	terms := finding.List{finding.New(finding.SomeTerms, 100000, 100100)}
 	if !reflect.DeepEqual(plan.Findings.Of(finding.SomeTerms), terms) {
 		t.Errorf("%q", plan.Findings)
 	}
-	m, err := krigo.Fit(context.Background(), table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := trained(t, table, o)
 	if !reflect.DeepEqual(m.Findings.Of(finding.SomeTerms), terms) || m.Certificate == nil ||
 		!(m.Certificate.MeanBound < 0.2) {
 		t.Fatalf("%+v, %q", m.Certificate, m.Findings)
 	}
 	file := filepath.Join(t.TempDir(), "many.krigo")
-	if err := m.Save(file); err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := krigo.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := loaded.Certify(t.Context(), table, krigo.CertifyOptions{})
+	done(t, m.Save(file))
+	loaded := value(krigo.Load(file))(t)
+	again, err := certify(loaded, table)
 	if err != nil || again.Certificate.MeanBound != m.Certificate.MeanBound {
 		t.Errorf("%+v, %v", again, err)
 	}

@@ -10,22 +10,18 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
-	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // TestDecide: a plan is what the fit then does, and refuses what the fit would refuse.
 func TestDecide(t *testing.T) {
 	for name, o := range map[string]krigo.Options{
-		"default": {Data: krigo.Data{TestFraction: 0.1}},
-		"sparse":  {Method: krigo.Method{Name: "vfe", Inducing: 7, Epochs: 3}, Promise: krigo.Promise{Calibration: 0.25}},
-		"auto":    {Method: krigo.Method{Inducing: 0, InducingBy: "auto", Epochs: 3}, Kernel: krigo.Kernel{ARD: "off"}},
-		"grid":    {Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 2}},
+		"default": asked("test_fraction=0.1"),
+		"sparse":  asked("vfe inducing=7 epochs=3 calibration=0.25"),
+		"auto":    asked("inducing=0 inducing_by=auto epochs=3 ard=off"),
+		"grid":    asked("kl-pac restarts=2"),
 	} {
 		o.Data.Target = "MEDV"
-		plan, err := krigo.Decide(t.Context(), homes(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := value(krigo.Decide(t.Context(), homes(), o))(t)
 		m := trained(t, homes(), o)
 		if plan.Rows != m.All || string(plan.Options) != string(m.Fitted) || plan.M != m.Trained().Support.Rows &&
 			(m.Trained().Inducing() > 0) || (plan.M > 0) != (m.Trained().Inducing() > 0) ||
@@ -35,10 +31,7 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%s: %+v; the fit's %v, %s, %d starts", name, plan, m.Counts, m.Fitted, m.Training.Starts)
 		}
 	}
-	if _, err := krigo.Decide(t.Context(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"},
-		Method: krigo.Method{Inducing: 700}}); err == nil || !strings.Contains(err.Error(), "inducing 700") {
-		t.Errorf("%v", err)
-	}
+	refused(t, failure(krigo.Decide(t.Context(), homes(), asked("target=MEDV inducing=700"))), "inducing 700")
 }
 
 // TestDecideRefuses: what Fit refuses because of its options Decide refuses in the same words, before anything is
@@ -49,14 +42,11 @@ func TestDecideRefuses(t *testing.T) {
 		"init: its kernel isn't matern32": {Kernel: krigo.Kernel{Expression: "matern32"}, Run: krigo.Run{Init: init}},
 		"init: its kernel isn't matern12": {Kernel: krigo.Kernel{Expression: "matern12"},
 			Run: krigo.Run{Init: init, FixParameters: true}},
-		"only 68 rows to train on": {Method: krigo.Method{Name: "vfe", Inducing: 200},
-			Prior: krigo.Prior{Kind: "informed", Share: 0.8, Learn: true}},
+		"only 68 rows to train on":      asked("vfe inducing=200 kind=informed prior.share=0.8 learn=true"),
 		"init: json: unsupported value": {Run: krigo.Run{Init: &krigo.Params{NoiseVariance: math.NaN()}}},
-		"solved by cg": {Method: krigo.Method{Name: "evidence", Solver: "cg"},
-			Prior: krigo.Prior{Kind: "informed", Learn: true}},
-		"solved by nearest": {Method: krigo.Method{Name: "renyi", Solver: "nearest"},
-			Prior: krigo.Prior{Kind: "informed"}, Promise: krigo.Promise{MeanBound: pacbayes.Twice}},
-		"other data or other options": {Run: krigo.Run{Resume: &krigo.Checkpoint{Version: 2}}},
+		"solved by cg":                  asked("evidence solver=cg kind=informed learn=true"),
+		"solved by nearest":             asked("renyi solver=nearest kind=informed mean_bound=twice"),
+		"other data or other options":   {Run: krigo.Run{Resume: &krigo.Checkpoint{Version: 2}}},
 	} {
 		o.Data.Target = "MEDV"
 		o.Run.Progress = func(krigo.Event) { t.Errorf("%s: it trained", want) }
@@ -71,12 +61,12 @@ func TestDecideRefuses(t *testing.T) {
 // TestValidate: options that name no method are right where Fit, which chooses one, takes them.
 func TestValidate(t *testing.T) {
 	for _, o := range []krigo.Options{
-		{Data: krigo.Data{Split: "last"}},
-		{Method: krigo.Method{Solver: "cg"}},
-		{Method: krigo.Method{Optimizer: "adam", Epochs: 2}},
-		{Prior: krigo.Prior{Temper: []float64{1}}},
-		{Promise: krigo.Promise{MeanBound: pacbayes.Both}},
-		{Promise: krigo.Promise{Bound: pacbayes.PinskerBound}},
+		asked("split=last"),
+		asked("solver=cg"),
+		asked("optimizer=adam epochs=2"),
+		asked("temper=[1]"),
+		asked("mean_bound=both"),
+		asked("bound=pinsker"),
 	} {
 		o.Data.Target = "MEDV"
 		_, err := krigo.Decide(t.Context(), homes(), o)
@@ -84,10 +74,8 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%+v: %v, but of a table %v", o, valid, err)
 		}
 	}
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Optimizer: "lbfgs", Batch: 5}}
-	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "adam's and sgd's") {
-		t.Errorf("%v", err)
-	}
+	o := asked("target=MEDV optimizer=lbfgs batch=5")
+	refused(t, o.Validate(), "adam's and sgd's")
 }
 
 // TestDeclaredByHand: constants by which nothing can be scaled are refused.
@@ -102,8 +90,7 @@ func TestDeclaredByHand(t *testing.T) {
 		s := dataset.Identity(13)
 		spoil(&s)
 		_, err := krigo.Decide(t.Context(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV",
-			Scaling:  dataset.Declared,
-			Declared: &s}})
+			Scaling: dataset.Declared, Declared: &s}})
 		var usage *krigo.UsageError
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
@@ -113,15 +100,13 @@ func TestDeclaredByHand(t *testing.T) {
 
 // TestEvaluateNothing: without parameters there is nothing to evaluate.
 func TestEvaluateNothing(t *testing.T) {
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}}
-	if _, err := krigo.Evaluate(t.Context(), homes(), nil, o); err == nil || !strings.Contains(err.Error(), "params") {
-		t.Errorf("%v", err)
-	}
+	o := asked("target=MEDV")
+	refused(t, failure(krigo.Evaluate(t.Context(), homes(), nil, o)), "params")
 }
 
 // TestDamagedCheckpoint: a checkpoint that lacks what it names is an error.
 func TestDamagedCheckpoint(t *testing.T) {
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Epochs: 2}, Kernel: krigo.Kernel{ARD: "off"}}
+	o := asked("target=MEDV epochs=2 ard=off")
 	var last krigo.Checkpoint
 	o.Run.Save = func(c *krigo.Checkpoint) error { last = *c; return nil }
 	trained(t, homes(), o)
@@ -129,7 +114,5 @@ func TestDamagedCheckpoint(t *testing.T) {
 	for key := range last.Curves {
 		last.Curves[key] = nil
 	}
-	if _, err := krigo.Fit(context.Background(), homes(), o); err == nil || !strings.Contains(err.Error(), "damaged") {
-		t.Errorf("%v", err)
-	}
+	refused(t, attempt(homes(), o), "damaged")
 }

@@ -22,25 +22,16 @@ import (
 // TestPredictRow: a row's prediction has the same bits alone and in a batch, in any order
 // of columns, with other columns beside, and after the model was saved and loaded.
 func TestPredictRow(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se+linear", Mean: "linear"},
-		Run: krigo.Run{Restarts: 1}})
+	m := fit(t, homes(), asked("expression=se+linear mean=linear restarts=1"))
 	rows := append(every(0, 1, 506), every(0, 5, 506)...) // 608 rows
 	names := []string{"RM", "LSTAT", "DIS"}
-	want, err := m.Predict(t.Context(), pick(data.Boston(), rows, names...), krigo.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := predict(t, m, pick(data.Boston(), rows, names...))
 	if len(want) != len(rows) {
 		t.Fatalf("%d predictions for %d rows", len(want), len(rows))
 	}
 	path := t.TempDir() + "/m.krigo"
-	if err := m.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := krigo.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	done(t, m.Save(path))
+	loaded := value(krigo.Load(path))(t)
 	for what, c := range map[string]struct {
 		m     *krigo.Model
 		table *dataset.Table
@@ -63,13 +54,10 @@ func TestPredictRow(t *testing.T) {
 }
 
 func TestPredictUnits(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	m := fit(t, homes(), asked("ard=off restarts=1"))
 	table := homes()
 	before := slices.Clone(table.Values)
-	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ps := predict(t, m, table)
 	if !slices.Equal(before, table.Values) {
 		t.Error("the table was changed")
 	}
@@ -88,10 +76,7 @@ func TestPredictUnits(t *testing.T) {
 	// Far from all data there is the prior: its mean, and its variance.
 	far := &dataset.Table{Source: "far", Names: []string{"DIS", "RM", "LSTAT"}, Rows: 1, Values: []float64{1e6, 1e6, -1e6},
 		Lines: []int{2}}
-	ps, err = m.Predict(t.Context(), far, krigo.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ps = predict(t, m, far)
 	near(t, "prior mean", ps[0].Mean, m.Scaling.TargetMean, 1e-12)
 	near(t, "prior variance", ps[0].LatentVariance, unit*unit*m.Posterior.Kernel.Spec(m.Posterior.Theta).Variance, 1e-12)
 }
@@ -107,8 +92,7 @@ func TestPredictExtremeUnits(t *testing.T) {
 			table.Values[i] *= unit
 		}
 		// the same roles in any unit
-		m = fit(t, table, krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"},
-			Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{Split: "last"}})
+		m = fit(t, table, asked("evidence kind=informed ard=off restarts=1 split=last"))
 		m.Conformal = &model.Conformal{Level: 0.95, Rows: 20, HalfWidth: 1, Normalised: 2}
 		ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 		if err == nil {
@@ -139,10 +123,7 @@ func TestPredictExtremeUnits(t *testing.T) {
 			!reflect.DeepEqual(found.Of(finding.VarianceLost), want) {
 			t.Errorf("unit %g: %q, %v", unit, found, err)
 		}
-		if cov, err := m.Covariance(t.Context(), table); err == nil ||
-			!strings.Contains(err.Error(), "line 2: its covariances leave the range of float64") {
-			t.Errorf("unit %g: covariances %v, %v", unit, cov.Data, err)
-		}
+		refused(t, failure(m.Covariance(t.Context(), table)), "line 2: its covariances leave the range of float64", unit)
 		if m.Findings.Of(finding.TargetScale) == nil {
 			t.Errorf("unit %g: the fit found %q", unit, m.Findings)
 		}
@@ -152,23 +133,16 @@ func TestPredictExtremeUnits(t *testing.T) {
 	for i := 3; i < len(table.Values); i += 4 {
 		table.Values[i] *= 0x1p1000
 	}
-	m = fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1},
-		Promise: krigo.Promise{Calibration: 0.2}})
+	m = fit(t, table, asked("ard=off restarts=1 calibration=0.2"))
 	m.ObservationNoise = 1e30
 	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
-	if err == nil || !strings.Contains(err.Error(), "overflows") {
-		t.Errorf("%+v, %v", ps, err)
-	}
-	if is, err := m.Intervals([]model.Prediction{{Mean: 1}, {Mean: -math.MaxFloat64}},
-		krigo.IntervalOptions{Kind: "conformal"}); err == nil ||
-		!strings.Contains(err.Error(), "prediction 2: the conformal interval overflows") {
-		t.Errorf("%+v, %v", is, err)
-	}
+	refused(t, err, "overflows", ps)
+	refused(t, failure(m.Intervals([]model.Prediction{{Mean: 1}, {Mean: -math.MaxFloat64}},
+		krigo.IntervalOptions{Kind: "conformal"})), "prediction 2: the conformal interval overflows")
 }
 
 func TestPredictRefuses(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se+linear", ARD: "off"},
-		Run: krigo.Run{Restarts: 1}})
+	m := fit(t, homes(), asked("expression=se+linear ard=off restarts=1"))
 	at := func(v float64) *dataset.Table {
 		return &dataset.Table{Source: "new.csv", Names: []string{"RM", "LSTAT", "DIS"}, Rows: 2,
 			Values: []float64{6, 10, 4, v, 10, 4}, Lines: []int{2, 5}}
@@ -199,10 +173,7 @@ func TestPredictRefuses(t *testing.T) {
 func TestPredictWithoutHeader(t *testing.T) {
 	read := func(text string) *dataset.Table {
 		t.Helper()
-		table, err := files.CSV{From: strings.NewReader(text), Source: "bare.csv"}.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := value(files.CSV{From: strings.NewReader(text), Source: "bare.csv"}.Read())(t)
 		return table
 	}
 	var text, inputs strings.Builder
@@ -211,11 +182,8 @@ func TestPredictWithoutHeader(t *testing.T) {
 		fmt.Fprintf(&text, "%v,%v,%v\n", a, b, a-2*b+math.Sin(float64(i)))
 		fmt.Fprintf(&inputs, "%v,%v\n", a, b)
 	}
-	m := fit(t, read(text.String()), krigo.Options{Data: krigo.Data{Target: "y"}, Run: krigo.Run{Restarts: 1}})
-	with, err := m.Predict(t.Context(), read(text.String()), krigo.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := fit(t, read(text.String()), asked("target=y restarts=1"))
+	with := predict(t, m, read(text.String()))
 	bare := read(inputs.String())
 	for range 2 { // the table isn't changed by the first
 		without, err := m.Predict(t.Context(), bare, krigo.PredictOptions{})
@@ -225,13 +193,8 @@ func TestPredictWithoutHeader(t *testing.T) {
 	}
 
 	// But a column fewer with a target among them is a column missing, not another order.
-	short, err := files.CSV{From: strings.NewReader("1,2\n3,5\n2,4\n"), Source: "short.csv"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f, err := m.CertifyFresh(t.Context(), short); err == nil || !strings.Contains(err.Error(), `"x2"`) {
-		t.Errorf("rows without x2: %+v, %v", f, err)
-	}
+	short := value(files.CSV{From: strings.NewReader("1,2\n3,5\n2,4\n"), Source: "short.csv"}.Read())(t)
+	refused(t, failure(m.CertifyFresh(t.Context(), short)), `"x2"`, "rows without x2")
 }
 
 // TestPredictAt: categories as the 0 and 1 that they become are predicted as those of a table.
@@ -240,12 +203,8 @@ func TestPredictAt(t *testing.T) {
 	for i := range 60 {
 		table.Append([]string{[]string{"gas", "oil"}[i%2], strconv.Itoa(20 + i%31), strconv.Itoa(i%31 + 10*(i%2))})
 	}
-	m := fit(t, table, krigo.Options{Data: krigo.Data{Target: "price", Categorical: []string{"fuel"}},
-		Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
-	want, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := fit(t, table, asked(`evidence target=price categorical=["fuel"] ard=off restarts=1`))
+	want := predict(t, m, table)
 	x := mat.NewDense(60, len(m.Inputs), nil)
 	for i := range 60 {
 		x.Set(i, slices.Index(m.Inputs, "fuel="+[]string{"gas", "oil"}[i%2]), 1)

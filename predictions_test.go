@@ -25,21 +25,15 @@ func predicted(t *testing.T, rows, misses int) *dataset.Table {
 		}
 		fmt.Fprintf(&text, "row %d,%d,%d,s%d\n", i, 10*i, 10*i+off, i/5)
 	}
-	table, err := files.CSV{From: strings.NewReader(text.String()), Source: "predicted.csv"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := value(files.CSV{From: strings.NewReader(text.String()), Source: "predicted.csv"}.Read())(t)
 	return table
 }
 
 // TestCertifyPredictions: of a table of somebody's predictions the bound is the exact binomial one, in the target's
 // units, and what it rests on is said.
 func TestCertifyPredictions(t *testing.T) {
-	o := krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}
-	p, err := krigo.CertifyPredictions(t.Context(), predicted(t, 200, 10), "yhat", o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := asked("target=y epsilon=2")
+	p := value(krigo.CertifyPredictions(t.Context(), predicted(t, 200, 10), "yhat", o))(t)
 	c := p.Certificate
 	if want := pacbayes.HoldOutBound(true, 0.05, 200, 0.01); !c.Valid || math.Abs(c.Bound-want) > 1e-11 ||
 		c.MeanBound != c.Bound || c.EmpiricalRisk != 0.05 || c.EpsilonRaw != 2 {
@@ -65,9 +59,8 @@ func TestCertifyPredictions(t *testing.T) {
 		t.Errorf("%d repeats", c.Repeats)
 	}
 	o.Data.Group = "site"
-	if p, err = krigo.CertifyPredictions(t.Context(), predicted(t, 200, 10), "yhat", o); err != nil ||
-		p.Certificate.Groups != 40 ||
-		!(p.Certificate.Bound > c.Bound) {
+	if p, err := krigo.CertifyPredictions(t.Context(), predicted(t, 200, 10), "yhat", o); err != nil ||
+		p.Certificate.Groups != 40 || !(p.Certificate.Bound > c.Bound) {
 		t.Errorf("by groups: %+v, %v", p, err)
 	}
 	for wanted, edit := range map[string]func(o *krigo.Options, prediction *string){
@@ -79,7 +72,7 @@ func TestCertifyPredictions(t *testing.T) {
 		"has the predictions":    func(_ *krigo.Options, prediction *string) { *prediction = "mean" },
 		"besides that of the ta": func(_ *krigo.Options, prediction *string) { *prediction = "y" },
 	} {
-		o, prediction := krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}, "yhat"
+		o, prediction := asked("target=y epsilon=2"), "yhat"
 		edit(&o, &prediction)
 		var usage *krigo.UsageError
 		if _, err := krigo.CertifyPredictions(t.Context(), predicted(t, 50, 0), prediction, o); !errors.As(err, &usage) ||
@@ -88,8 +81,7 @@ func TestCertifyPredictions(t *testing.T) {
 		}
 	}
 	if _, err := krigo.CertifyPredictions(t.Context(), predicted(t, 19, 0), "yhat",
-		krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}); !errors.Is(err,
-		pacbayes.ErrTooFewRows) {
+		asked("target=y epsilon=2")); !errors.Is(err, pacbayes.ErrTooFewRows) {
 		t.Errorf("19 rows: %v", err)
 	}
 }
@@ -98,15 +90,9 @@ func TestCertifyPredictions(t *testing.T) {
 // are.
 func TestConstantTarget(t *testing.T) {
 	text := "yhat,y\n" + strings.Repeat("5,5\n", 190) + strings.Repeat("8,5\n", 10)
-	table, err := files.CSV{From: strings.NewReader(text), Source: "constant.csv"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}
-	p, err := krigo.CertifyPredictions(t.Context(), table, "yhat", o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := value(files.CSV{From: strings.NewReader(text), Source: "constant.csv"}.Read())(t)
+	o := asked("target=y epsilon=2")
+	p := value(krigo.CertifyPredictions(t.Context(), table, "yhat", o))(t)
 	if want := pacbayes.HoldOutBound(true, 0.05, 200, 0.01); !p.Certificate.Valid ||
 		math.Abs(p.Certificate.Bound-want) > 1e-11 {
 		t.Errorf("%+v, want a bound of %v", p.Certificate, want)
@@ -116,10 +102,7 @@ func TestConstantTarget(t *testing.T) {
 	if _, err := krigo.CertifyPredictions(t.Context(), table, "yhat", o); !errors.As(err, &usage) {
 		t.Errorf("in standard deviations of a constant: %v", err)
 	}
-	one, err := files.CSV{From: strings.NewReader("yhat,y\n5,5\n"), Source: "one.csv"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := value(files.CSV{From: strings.NewReader("yhat,y\n5,5\n"), Source: "one.csv"}.Read())(t)
 	o.Promise.Units = ""
 	if _, err := krigo.CertifyPredictions(t.Context(), one, "yhat", o); !errors.Is(err, pacbayes.ErrTooFewRows) {
 		t.Errorf("one row: %v", err)
@@ -139,11 +122,8 @@ func TestPredictionsBoundHolds(t *testing.T) {
 				misses++
 			}
 		}
-		o := krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2, Delta: delta}}
-		p, err := krigo.CertifyPredictions(t.Context(), predicted(t, 60, misses), "yhat", o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := asked("target=y epsilon=2 delta=0.05")
+		p := value(krigo.CertifyPredictions(t.Context(), predicted(t, 60, misses), "yhat", o))(t)
 		if p.Certificate.Bound < risk {
 			fails++
 		}

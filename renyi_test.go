@@ -16,15 +16,14 @@ import (
 // exact one, its certificate that of evidence at the same parameters, and the value reached is
 // about the evidence's optimum.
 func TestRenyiAnneals(t *testing.T) {
-	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{ARD: "off"},
-		Method: krigo.Method{Name: "evidence"}}
+	base := asked("evidence target=MEDV ard=off")
 	optimum := fit(t, homes(), base).Training.ObjectiveValue
 	for name, o := range map[string]krigo.Options{
 		"lbfgs":           {},
-		"mma, geometric":  {Method: krigo.Method{Optimizer: "mma", Anneal: "geometric"}},
-		"adam":            {Method: krigo.Method{Optimizer: "adam", Epochs: 500, Anneal: "cosine"}},
-		"adam on batches": {Method: krigo.Method{Batch: 40, Epochs: 300, FixInducing: true}},
-		"sgd":             {Method: krigo.Method{Optimizer: "sgd", Epochs: 2000, LearningRate: 0.5}},
+		"mma, geometric":  asked("optimizer=mma anneal=geometric"),
+		"adam":            asked("optimizer=adam epochs=500 anneal=cosine"),
+		"adam on batches": asked("batch=40 epochs=300 fix_inducing=true"),
+		"sgd":             asked("optimizer=sgd epochs=2000 learning_rate=0.5"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Data.Target, o.Kernel.ARD, o.Method.Name, o.Method.Inducing = "MEDV", "off", "renyi", 7
@@ -38,11 +37,8 @@ func TestRenyiAnneals(t *testing.T) {
 				t.Errorf("sparse %v, observation noise %v, σ_n² %v", m.Posterior.Inducing() > 0, m.ObservationNoise,
 					m.Posterior.Noise)
 			}
-			e, err := krigo.Evaluate(t.Context(), homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
-				NoiseVariance: m.Posterior.Noise}, base)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := value(krigo.Evaluate(t.Context(), homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
+				NoiseVariance: m.Posterior.Noise}, base))(t)
 			if math.Abs(e.Certificate.Bound-m.Certificate.Bound) > 1e-9 {
 				t.Errorf("bound %v, evidence's there %v", m.Certificate.Bound, e.Certificate.Bound)
 			}
@@ -53,8 +49,7 @@ func TestRenyiAnneals(t *testing.T) {
 // TestRenyiFixed: a fixed α keeps its optimal q(U) as posterior; α = 1 is vfe.
 func TestRenyiFixed(t *testing.T) {
 	one, half := 1.0, 0.5
-	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{ARD: "off"},
-		Method: krigo.Method{Inducing: 7, FixInducing: true}}
+	base := asked("target=MEDV ard=off inducing=7 fix_inducing=true")
 	o := base
 	o.Method.Name = "vfe"
 	vfe := fit(t, homes(), o)
@@ -83,14 +78,10 @@ func TestRenyiFixed(t *testing.T) {
 // TestEvaluateRenyi: the sandwich is ordered; a negative α bounds from above and has no posterior
 // to certify; without α the value is the evidence's.
 func TestEvaluateRenyi(t *testing.T) {
-	p := paramsOf(fit(t, homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{ARD: "off"},
-		Method: krigo.Method{Inducing: 5, Name: "vfe"}}))
+	p := paramsOf(fit(t, homes(), asked("vfe target=MEDV ard=off inducing=5")))
 	at := func(objective string, alpha *float64) *krigo.Evaluation {
-		e, err := krigo.Evaluate(t.Context(), homes(), p, krigo.Options{Data: krigo.Data{Target: "MEDV"},
-			Method: krigo.Method{Name: objective, Alpha: alpha}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := value(krigo.Evaluate(t.Context(), homes(), p, krigo.Options{Data: krigo.Data{Target: "MEDV"},
+			Method: krigo.Method{Name: objective, Alpha: alpha}}))(t)
 		return e
 	}
 	half, below := 0.5, -0.5
@@ -134,19 +125,12 @@ func TestEvaluateRenyi(t *testing.T) {
 // TestEvaluateRenyiByCG: the estimate by conjugate gradients is the α-ELBO within its error, and
 // certifies nothing.
 func TestEvaluateRenyiByCG(t *testing.T) {
-	p := paramsOf(fit(t, homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{ARD: "off"},
-		Method: krigo.Method{Inducing: 5, Name: "vfe"}}))
+	p := paramsOf(fit(t, homes(), asked("vfe target=MEDV ard=off inducing=5")))
 	half, one := 0.5, 1.0
 	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "renyi", Alpha: &half}}
-	exact, err := krigo.Evaluate(t.Context(), homes(), p, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := value(krigo.Evaluate(t.Context(), homes(), p, o))(t)
 	o.Method.Solver = "cg"
-	e, err := krigo.Evaluate(t.Context(), homes(), p, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := value(krigo.Evaluate(t.Context(), homes(), p, o))(t)
 	if e.StandardError == nil || math.Abs(e.Value-exact.Value) > 5**e.StandardError+1e-3*math.Abs(exact.Value) ||
 		e.Value == exact.Value {
 		t.Errorf("%v ± %v, exact %v", e.Value, e.StandardError, exact.Value)
@@ -163,25 +147,19 @@ func TestEvaluateRenyiByCG(t *testing.T) {
 		t.Errorf("derivative by the noise %v, exact %v", g, w)
 	}
 	o.Method.Alpha = &one
-	if _, err := krigo.Evaluate(t.Context(), homes(), p, o); err == nil || !strings.Contains(err.Error(), "0 ≤ α < 1") {
-		t.Errorf("α = 1: %v", err)
-	}
+	refused(t, failure(krigo.Evaluate(t.Context(), homes(), p, o)), "0 ≤ α < 1", "α = 1")
 }
 
 // TestRenyiByCG: trained by conjugate gradients renyi ends about the evidence's optimum, with the value's standard
 // error and no certificate; above 10,000 rows it is what all rows in every step mean.
 func TestRenyiByCG(t *testing.T) {
-	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{ARD: "off"},
-		Method: krigo.Method{Name: "evidence"}}
+	base := asked("evidence target=MEDV ard=off")
 	optimum := fit(t, homes(), base).Training.ObjectiveValue
 	o := base
 	o.Method = krigo.Method{Name: "renyi", Inducing: 7, Solver: "cg"}
 	m := fit(t, homes(), o)
-	e, err := krigo.Evaluate(t.Context(), homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
-		NoiseVariance: m.Posterior.Noise}, base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := value(krigo.Evaluate(t.Context(), homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
+		NoiseVariance: m.Posterior.Noise}, base))(t)
 	if se := m.Training.StandardError; se == nil || !(math.Abs(m.Training.ObjectiveValue-e.Value) < 4**se+0.01) ||
 		!(e.Value < optimum+0.5) {
 		t.Errorf("trained to %v ± %v, the evidence is %v there, %v at its optimum", m.Training.ObjectiveValue, se, e.Value,
@@ -195,10 +173,7 @@ func TestRenyiByCG(t *testing.T) {
 	for i := range rows {
 		rows[i] = []float64{float64(i % 997), math.Sin(float64(i))}
 	}
-	table, err := dataset.FromRows([]string{"x", "y"}, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := value(dataset.FromRows([]string{"x", "y"}, rows))(t)
 	one, half := 1.0, 0.5
 	for _, c := range []struct {
 		method krigo.Method
@@ -229,24 +204,14 @@ func TestRenyiByCG(t *testing.T) {
 // TestBoundEvidence: a model's bounds are those of its parameters and the rows it was trained on;
 // there are none on other rows, or without inducing inputs.
 func TestBoundEvidence(t *testing.T) {
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{ARD: "off"},
-		Method: krigo.Method{Inducing: 5, Name: "vfe"}, Run: krigo.Run{Seed: 3}}
+	o := asked("vfe target=MEDV ard=off inducing=5 seed=3")
 	m := fit(t, homes(), o)
 	bounds := func(m *krigo.Model, table *dataset.Table) *krigo.EvidenceBounds {
-		d, err := table.Select(m.Inputs, m.Target)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := m.BoundEvidence(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := value(table.Select(m.Inputs, m.Target))(t)
+		b := value(m.BoundEvidence(d))(t)
 		return b
 	}
-	e, err := krigo.Evaluate(t.Context(), homes(), paramsOf(m), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := value(krigo.Evaluate(t.Context(), homes(), paramsOf(m), o))(t)
 	b, want := bounds(m, homes()), e.EvidenceBounds
 	if math.Abs(*b.Upper-*want.Upper) > 1e-6 || math.Abs(*b.Variational-*want.Variational) > 1e-6 {
 		t.Errorf("%v to %v, want %v to %v", *b.Variational, *b.Upper, *want.Variational, *want.Upper)
@@ -256,8 +221,7 @@ func TestBoundEvidence(t *testing.T) {
 	if b := bounds(m, other); b != nil {
 		t.Errorf("altered rows: %+v", b)
 	}
-	if b := bounds(fit(t, homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "evidence"},
-		Kernel: krigo.Kernel{ARD: "off"}}), homes()); b != nil {
+	if b := bounds(fit(t, homes(), asked("evidence target=MEDV ard=off")), homes()); b != nil {
 		t.Errorf("a full GP: %+v", b)
 	}
 	// An informed prior that is the posterior was trained on the prior rows.
@@ -271,21 +235,16 @@ func TestBoundEvidence(t *testing.T) {
 // TestTheoryInducing: a smooth kernel on one input needs few inducing inputs, whose bound is as near
 // to the evidence as the finding says.
 func TestTheoryInducing(t *testing.T) {
-	o := krigo.Options{Data: krigo.Data{Target: "y"},
-		Method: krigo.Method{Name: "vfe", InducingBy: "theory", InducingInit: "kdpp", FixInducing: true}}
+	o := asked("vfe target=y inducing_by=theory inducing_init=kdpp fix_inducing=true")
 	m := fit(t, data.Snelson(), o)
-	if n := m.Posterior.Support.Rows; n < 5 || n > 40 ||
-		m.Findings.Of(finding.InducingByTheory) == nil {
+	if n := m.Posterior.Support.Rows; n < 5 || n > 40 || m.Findings.Of(finding.InducingByTheory) == nil {
 		t.Errorf("%d inducing inputs, %q", n, m.Findings)
 	}
 	p := paramsOf(m)
 	p.Kernel.Variance, p.Kernel.Lengthscales, p.NoiseVariance = 1, []float64{1}, 0.3 // the starting kernel
 	half := 0.5
-	e, err := krigo.Evaluate(t.Context(), data.Snelson(), p, krigo.Options{Data: krigo.Data{Target: "y"},
-		Method: krigo.Method{Name: "renyi", Alpha: &half}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := value(krigo.Evaluate(t.Context(), data.Snelson(), p, krigo.Options{Data: krigo.Data{Target: "y"},
+		Method: krigo.Method{Name: "renyi", Alpha: &half}}))(t)
 	if b := e.EvidenceBounds; *b.Evidence-*b.Variational > 1 {
 		t.Errorf("the bound lies %v nats under the evidence", *b.Evidence-*b.Variational)
 	}
@@ -298,8 +257,7 @@ func TestTheoryInducing(t *testing.T) {
 // TestRenyiSolvers: the exact GP that renyi ends with may be solved by conjugate gradients or from
 // the nearest rows, with the same predictions here, and then has no certificate.
 func TestRenyiSolvers(t *testing.T) {
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "off"},
-		Method: krigo.Method{Name: "renyi", Inducing: 5, Optimizer: "adam", Epochs: 30}}
+	o := asked("renyi target=MEDV test_fraction=0.2 ard=off inducing=5 optimizer=adam epochs=30")
 	want := fit(t, homes(), o)
 	for _, o.Method.Solver = range []string{"cg", "nearest"} {
 		m := fit(t, homes(), o)
@@ -310,9 +268,8 @@ func TestRenyiSolvers(t *testing.T) {
 			t.Errorf("%s: mean squared error %v, by Cholesky %v", o.Method.Solver, m.Test.MSE, want.Test.MSE)
 		}
 	}
-	if m := fit(t, data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"},
-		Method: krigo.Method{Name: "evidence", Optimizer: "sgd", Epochs: 3,
-			Solver: "nearest"}}); m.Posterior.Kind() != "nearest" {
+	if m := fit(t, data.Snelson(),
+		asked("evidence target=y optimizer=sgd epochs=3 solver=nearest")); m.Posterior.Kind() != "nearest" {
 		t.Errorf("evidence on batches: posterior by %s", m.Posterior.Kind())
 	}
 }

@@ -26,38 +26,35 @@ func TestFewRows(t *testing.T) {
 		{2, krigo.Options{}, 2, 0},
 		{21, krigo.Options{}, 21, 0},
 		{22, krigo.Options{}, 22, 0},
-		{35, krigo.Options{Promise: krigo.Promise{Epsilon: 1, Loss: "scaled"}}, 35, 0},
+		{35, asked("epsilon=1 loss=scaled"), 35, 0},
 		{104, krigo.Options{}, 104, 0},
 		{105, krigo.Options{}, 84, 21},
 		{119, krigo.Options{}, 84, 35},
 		{120, krigo.Options{}, 84, 36},
 		{121, krigo.Options{}, 85, 36},
-		{130, krigo.Options{Data: krigo.Data{TestFraction: 0.2}}, 104, 0},
-		{131, krigo.Options{Promise: krigo.Promise{Calibration: 0.2}}, 104, 0},
+		{130, asked("test_fraction=0.2"), 104, 0},
+		{131, asked("calibration=0.2"), 104, 0},
 		{41, krigo.Options{Prior: informed}, 41, 0},
 		{42, krigo.Options{Prior: informed}, 21, 21},
-		{42, krigo.Options{Promise: krigo.Promise{MeanBound: "direct"}}, 21, 21},
-		{104, krigo.Options{Promise: krigo.Promise{Share: 0.9}}, 73, 31},
-		{50, krigo.Options{Promise: krigo.Promise{Curve: true}}, 50, 0}, // a curve takes more
-		{41, krigo.Options{Data: krigo.Data{Split: "last"}}, 41, 0},
+		{42, asked("mean_bound=direct"), 21, 21},
+		{104, asked("share=0.9"), 73, 31},
+		{50, asked("curve=true"), 50, 0}, // a curve takes more
+		{41, asked("split=last"), 41, 0},
 		{309, krigo.Options{Promise: tight}, 309, 0},
 		{310, krigo.Options{Promise: tight}, 248, 62},
 		{124, krigo.Options{Promise: tight, Prior: informed}, 62, 62},
-		{40, krigo.Options{Prior: krigo.Prior{Share: 0.5}}, 20, 20},
-		{200, krigo.Options{Prior: krigo.Prior{Share: 1}}, 200, 0},
+		{40, asked("prior.share=0.5"), 20, 20},
+		{200, asked("prior.share=1"), 200, 0},
 	} {
 		c.o.Data.Target = "MEDV"
-		p, err := krigo.Decide(t.Context(), rooms(c.rows), c.o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := value(krigo.Decide(t.Context(), rooms(c.rows), c.o))(t)
 		none := p.Findings.Of(finding.NoCertificate) != nil
 		if p.Roles.Prior != c.train || p.Trains != c.train || p.Roles.Certified != c.certified || none != (c.certified == 0) {
 			t.Errorf("%d rows, %+v: %+v, trains %d, %q", c.rows, c.o, p.Roles, p.Trains, p.Findings)
 		}
 	}
 	for n, certified := range map[int]int{104: 0, 105: 21} {
-		p, err := krigo.Decide(t.Context(), sites(n), krigo.Options{Data: krigo.Data{Target: "y", Group: "site"}})
+		p, err := krigo.Decide(t.Context(), sites(n), asked("target=y group=site"))
 		if err != nil || p.Groups.Certified != certified {
 			t.Errorf("%d groups: %+v, %v", n, p, err)
 		}
@@ -71,22 +68,13 @@ func TestUncertified(t *testing.T) {
 	for i := 3; i < len(scaled.Values); i += 4 {
 		scaled.Values[i] *= 1024
 	}
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se"}}
-	fitted, err := krigo.Fit(t.Context(), few, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := asked("target=MEDV expression=se")
+	fitted := trained(t, few, o)
 	path := filepath.Join(t.TempDir(), "m.krigo")
-	if err := fitted.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	m, err := krigo.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m.Certificate != nil || m.Conformal != nil ||
-		!strings.Contains(m.CertificateReason, "all 22 rows train the model") ||
-		!strings.Contains(m.CertificateReason, "from 105 rows on, or from 42") {
+	done(t, fitted.Save(path))
+	m := value(krigo.Load(path))(t)
+	if m.Certificate != nil || m.Conformal != nil || !strings.Contains(m.CertificateReason,
+		"all 22 rows train the model") || !strings.Contains(m.CertificateReason, "from 105 rows on, or from 42") {
 		t.Errorf("%+v, %s", m.Certificate, m.CertificateReason)
 	}
 	for _, epsilon := range []float64{0, 2} {
@@ -102,22 +90,13 @@ func TestUncertified(t *testing.T) {
 	if _, differs, err := m.Refit(t.Context(), few, nil); differs != "" || err != nil {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
-	if _, err := m.Deliver(t.Context(), few, krigo.Options{}); err == nil ||
-		!strings.Contains(err.Error(), "all rows train the model itself") {
-		t.Errorf("deliver: %v", err)
-	}
+	refused(t, failure(m.Deliver(t.Context(), few, krigo.Options{})), "all rows train the model itself", "deliver")
 	if other := trained(t, scaled, o); m.Training.LeaveOneOut == 0 ||
 		math.Abs(other.Training.LeaveOneOut/1024/m.Training.LeaveOneOut-1) > 1e-9 {
 		t.Errorf("left out %g, of targets 1024 times as large %g", m.Training.LeaveOneOut, other.Training.LeaveOneOut)
 	}
-	text, err := krigo.Declare(t.Context(), few, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	declared, err := krigo.Declared(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := value(krigo.Declare(t.Context(), few, o))(t)
+	declared := value(krigo.Declared(text))(t)
 	if m, err := krigo.Fit(t.Context(), few, declared); err != nil || m.CertificateReason != fitted.CertificateReason {
 		t.Errorf("declared: %+v, %v", m, err)
 	}

@@ -16,10 +16,7 @@ import (
 
 func predictions(t *testing.T, m *krigo.Model, table *dataset.Table) (means, variances []float64) {
 	t.Helper()
-	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ps := predict(t, m, table)
 	for _, p := range ps {
 		means, variances = append(means, p.Mean), append(variances, p.LatentVariance)
 	}
@@ -30,8 +27,7 @@ func predictions(t *testing.T, m *krigo.Model, table *dataset.Table) (means, var
 // probes leave open, and certify nothing.
 func TestFitByCG(t *testing.T) {
 	table := data.Boston()
-	o := krigo.Options{Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"},
-		Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.2}}
+	o := asked("evidence ard=off restarts=1 test_fraction=0.2")
 	exact := fit(t, table, o)
 	o.Method.Solver = "cg"
 	var solver string
@@ -63,10 +59,7 @@ func TestFitByCG(t *testing.T) {
 	near(t, "ln σ_n²", math.Log(m.Posterior.Noise), math.Log(exact.Posterior.Noise), 0.1)
 	near(t, "test error", m.Test.MSE, exact.Test.MSE, 0.02)
 	near(t, "NLPD", m.Test.NLPD, exact.Test.NLPD, 0.02)
-	solved, err := m.Predict(context.Background(), table, krigo.PredictOptions{ExactVariance: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	solved := value(m.Predict(context.Background(), table, krigo.PredictOptions{ExactVariance: true}))(t)
 	means, variances := predictions(t, m, table)
 	for i, p := range solved {
 		// Boston has fewer rows than are near: both are exact.
@@ -84,13 +77,10 @@ func TestFitByCG(t *testing.T) {
 func TestFixParameters(t *testing.T) {
 	table := homes()
 	var p krigo.Params
-	if err := json.Unmarshal([]byte(`{"kernel": {"name": "matern32", "variance": 1.2, "lengthscales": [1, 2, `+
-		`3]}, "noise_variance": 0.1, "mean": {"constant": 0.2}}`), &p); err != nil {
-		t.Fatal(err)
-	}
-	o := krigo.Options{Method: krigo.Method{Name: "evidence"},
-		Kernel: krigo.Kernel{Expression: "matern32", ARD: "auto", Mean: "constant"},
-		Run:    krigo.Run{Init: &p, FixParameters: true}}
+	done(t, json.Unmarshal([]byte(`{"kernel": {"name": "matern32", "variance": 1.2, "lengthscales": [1, 2, `+
+		`3]}, "noise_variance": 0.1, "mean": {"constant": 0.2}}`), &p))
+	o := krigo.Options{Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Expression: "matern32", ARD: "auto",
+		Mean: "constant"}, Run: krigo.Run{Init: &p, FixParameters: true}}
 	exact := fit(t, table, o)
 	if exact.Training.Stopped != "parameters given" || !(math.Abs(exact.Posterior.Noise-0.1) < 1e-15) ||
 		exact.Training.ObjectiveValue == 0 || exact.Certificate == nil {
@@ -116,8 +106,7 @@ func TestFixParameters(t *testing.T) {
 
 // TestResumeCG: a fit that stops and goes on ends as if it had never stopped.
 func TestResumeCG(t *testing.T) {
-	o := krigo.Options{Method: krigo.Method{Name: "evidence", Solver: "cg"},
-		Kernel: krigo.Kernel{ARD: "off", Expression: "matern52"}}
+	o := asked("evidence solver=cg ard=off expression=matern52")
 	whole := fit(t, homes(), o)
 	for _, stop := range []int{1, 4, 7} {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -136,9 +125,7 @@ func TestResumeCG(t *testing.T) {
 		}
 		resumed := o
 		resumed.Run.Save, resumed.Run.Resume = nil, &krigo.Checkpoint{}
-		if err := json.Unmarshal(raw, resumed.Run.Resume); err != nil {
-			t.Fatal(err)
-		}
+		done(t, json.Unmarshal(raw, resumed.Run.Resume))
 		m := fit(t, homes(), resumed)
 		m.Training.Evaluations, whole.Training.Evaluations = 0, 0
 		if a, b := file(t, m), file(t, whole); a != b {

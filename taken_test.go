@@ -33,24 +33,16 @@ func TestTakenForCopies(t *testing.T) {
 	for _, distinct := range []bool{true, false} {
 		of := dataset.Reading{Distinct: distinct}
 		read := func(text string) *dataset.Table {
-			table, err := files.CSV{From: strings.NewReader(text), Source: "rows.csv", As: of}.Read()
-			if err != nil {
-				t.Fatal(err)
-			}
+			table := value(files.CSV{From: strings.NewReader(text), Source: "rows.csv", As: of}.Read())(t)
 			return table
 		}
-		o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"},
-			Run: krigo.Run{Restarts: 1}}
+		o := asked("target=y expression=se ard=off restarts=1")
 		if !distinct {
 			o.Data.Group = dataset.EqualRows
 		}
-		m, err := krigo.Fit(t.Context(), read(made), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := trained(t, read(made), o)
 		if says := func(c string) bool {
-			return strings.HasPrefix(c,
-				"Rows that equal one another are copies")
+			return strings.HasPrefix(c, "Rows that equal one another are copies")
 		}; !slices.ContainsFunc(m.Certificate.Conditions, says) {
 			t.Errorf("conditions: %q", m.Certificate.Conditions)
 		}
@@ -59,31 +51,21 @@ func TestTakenForCopies(t *testing.T) {
 			t.Error(said)
 		}
 		table := read(more)
-		f, err := m.CertifyFresh(t.Context(), table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := value(m.CertifyFresh(t.Context(), table))(t)
 		if said := f.Sentence(m); !strings.Contains(said, only) || f.Dropped != table.Found.Dropped ||
 			distinct != (f.Dropped > 100) {
 			t.Errorf("%d left out of %d: %s", f.Dropped, f.Rows, said)
 		}
-		again, err := m.Certify(t.Context(), read(made), krigo.CertifyOptions{})
+		again, err := certify(m, read(made))
 		if err != nil || !again.Matches {
 			t.Fatal(err, again)
 		}
 		m.Terms.Copies = false
-		if _, err := m.Certify(t.Context(), read(made), krigo.CertifyOptions{}); err == nil ||
-			!strings.Contains(err.Error(), "no certificate") {
-			t.Errorf("certified without its condition: %v", err)
-		}
+		refused(t, failure(certify(m, read(made))), "no certificate", "certified without its condition")
 	}
-	table, err := files.CSV{From: strings.NewReader(made), Source: "rows.csv"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := krigo.CertifyPredictions(t.Context(), table, "x",
-		krigo.Options{Data: krigo.Data{Target: "y", Group: dataset.EqualRows},
-			Promise: krigo.Promise{Epsilon: 1, Units: "raw"}}); err == nil {
+	table := value(files.CSV{From: strings.NewReader(made), Source: "rows.csv"}.Read())(t)
+	if _, err := krigo.CertifyPredictions(t.Context(), table, "x", krigo.Options{Data: krigo.Data{Target: "y",
+		Group: dataset.EqualRows}, Promise: krigo.Promise{Epsilon: 1, Units: "raw"}}); err == nil {
 		t.Error("predictions grouped by what they are")
 	}
 }

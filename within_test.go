@@ -17,16 +17,9 @@ func TestWithin(t *testing.T) {
 		x := float64(i) / 10
 		rows = append(rows, []float64{x, x*x - 3*x + float64(i*7%11)/11})
 	}
-	table, err := dataset.FromRows([]string{"x", "y"}, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2}, Method: krigo.Method{Name: "vfe", Inducing: 5},
-		Promise: krigo.Promise{Epsilon: 1}}
-	m, err := krigo.Fit(t.Context(), table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := value(dataset.FromRows([]string{"x", "y"}, rows))(t)
+	o := asked("vfe target=y test_fraction=0.2 inducing=5 epsilon=1")
+	m := trained(t, table, o)
 	ctx, cancel := context.WithCancel(t.Context())
 	works := map[string]func() error{
 		"Predict":      func() error { _, err := m.Predict(ctx, table, krigo.PredictOptions{}); return err },

@@ -34,10 +34,7 @@ func TestForgedNames(t *testing.T) {
 		m := trained(t, table, o)
 		said := []string{m.Sentence(m.Certificate), strings.Join(m.Findings.Words(), "\n")}
 		if name != "backtest" {
-			f, err := m.CertifyFresh(t.Context(), table)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := value(m.CertifyFresh(t.Context(), table))(t)
 			said = append(said, f.Sentence(m))
 		}
 		for _, text := range append(said, m.Certificate.Conditions...) {

@@ -14,8 +14,7 @@ import (
 
 // TestSentence: the words promise no more than the numbers do.
 func TestSentence(t *testing.T) {
-	m := fit(t, data.Boston(), krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"},
-		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Share: 0.85}})
+	m := fit(t, data.Boston(), asked("evidence kind=informed ard=off restarts=1 share=0.85"))
 	c := *m.Certificate
 	for _, half := range []float64{6.02731, 1.00001, 0.0123449, 12345.6, 99.996, 5.5} {
 		p := *c.Promise
@@ -36,9 +35,7 @@ func TestSentence(t *testing.T) {
 // TestDirectSentence: on the route direct there is no bound on a random draw, and no word of one;
 // fresh rows are said to be what is drawn.
 func TestDirectSentence(t *testing.T) {
-	m := fit(t, data.Boston(), krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"},
-		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1e-6},
-		Data: krigo.Data{TestFraction: 0.2}})
+	m := fit(t, data.Boston(), asked("evidence kind=informed ard=off restarts=1 epsilon=1e-06 test_fraction=0.2"))
 	f, err := m.CertifyFresh(t.Context(), data.Boston())
 	if err != nil || m.Certificate.Route != pacbayes.Direct || m.Certificate.MeanBound < 1 {
 		t.Fatalf("%+v, %v", m.Certificate, err)
@@ -70,8 +67,7 @@ func TestDeclaredScale(t *testing.T) {
 // TestCurveSentence: a bound on a mean of clipped errors that is the clip, or near it, says nothing and isn't told;
 // others are.
 func TestCurveSentence(t *testing.T) {
-	m := fit(t, data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Prior: krigo.Prior{Kind: "informed"},
-		Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Curve: true}})
+	m := fit(t, data.Boston(), asked("target=MEDV kind=informed expression=se ard=off restarts=1 curve=true"))
 	c := *m.Certificate
 	curve := *c.Curve
 	c.Curve = &curve
@@ -81,9 +77,8 @@ func TestCurveSentence(t *testing.T) {
 	}{{0.2, 0.9, 2}, {0.2, 0.9999, 1}, {0.2, 1, 1}, {1, 1, 0}} {
 		curve.MeanError.Bound, curve.MeanError.Worst = of.mean*curve.MeanError.Clip, of.worst*curve.MeanError.Clip
 		words := m.Sentence(&c)
-		if strings.Contains(words, "mean absolute error") != (of.said > 0) ||
-			strings.Contains(words, "worst twentieth") != (of.said > 1) ||
-			!strings.Contains(words, "at any other width: 57.69 % within") {
+		if strings.Contains(words, "mean absolute error") != (of.said > 0) || strings.Contains(words,
+			"worst twentieth") != (of.said > 1) || !strings.Contains(words, "at any other width: 57.69 % within") {
 			t.Errorf("%+v: %s", of, words)
 		}
 	}

@@ -1,0 +1,108 @@
+package krigo_test
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// asked reads options from a line: the method first, then fields by their names in JSON, and prior.share, since a
+// promise has one too: "vfe inducing=8 kind=informed prior.share=0.4 temper=[1,0.3]".
+func asked(text string) (o krigo.Options) {
+	groups := reflect.ValueOf(&o).Elem()
+	for _, word := range strings.Fields(text) {
+		name, value, given := strings.Cut(word, "=")
+		if !given {
+			name, value = "name", name
+		}
+		if field := named(groups, name); json.Unmarshal([]byte(value), field) != nil {
+			quoted, _ := json.Marshal(value)
+			if err := json.Unmarshal(quoted, field); err != nil {
+				panic(word + ": " + err.Error())
+			}
+		}
+	}
+	return o
+}
+
+// named points to the field of a name, in the last group that has it.
+func named(groups reflect.Value, name string) (field any) {
+	for i := range groups.NumField() {
+		group, of := groups.Field(i), groups.Type().Field(i).Tag.Get("json")
+		for j := 0; of != "" && j < group.NumField(); j++ {
+			key, _, _ := strings.Cut(group.Type().Field(j).Tag.Get("json"), ",")
+			if key == name || of+"."+key == name {
+				field = group.Field(j).Addr().Interface()
+			}
+		}
+	}
+	if field == nil {
+		panic("no option " + name)
+	}
+	return field
+}
+
+// value is what a call that can't fail gave: value(f())(t).
+func value[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		done(t, err)
+		return v
+	}
+}
+
+// done ends the test at an error.
+func done(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// failure is the error of a call.
+func failure[T any](_ T, err error) error { return err }
+
+// refused says so if there is no error with these words.
+func refused(t *testing.T, err error, words string, about ...any) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), words) {
+		t.Errorf("%v: %v; want %q", about, err, words)
+	}
+}
+
+// trained is what Fit makes of options as they are, the default where no objective is named.
+func trained(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
+	t.Helper()
+	if o.Data.Target == "" {
+		o.Data.Target = table.Names[len(table.Names)-1]
+	}
+	return value(krigo.Fit(context.Background(), table, o))(t)
+}
+
+// attempt is the error of a fit.
+func attempt(table *dataset.Table, o krigo.Options) error {
+	return failure(krigo.Fit(context.Background(), table, o))
+}
+
+func predict(t *testing.T, m *krigo.Model, table *dataset.Table) []model.Prediction {
+	t.Helper()
+	return value(m.Predict(t.Context(), table, krigo.PredictOptions{}))(t)
+}
+
+func certify(m *krigo.Model, table *dataset.Table) (*krigo.Recertification, error) {
+	return m.Certify(context.Background(), table, krigo.CertifyOptions{})
+}
+
+// reproduced says so if a certificate isn't the one that its rows give.
+func reproduced(t *testing.T, m *krigo.Model, table *dataset.Table, about ...any) {
+	t.Helper()
+	if r, err := certify(m, table); err != nil || !r.Matches {
+		t.Errorf("%v: %+v, %v", about, r, err)
+	}
+}
