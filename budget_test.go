@@ -18,7 +18,7 @@ func TestBudget(t *testing.T) {
 	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se,matern32+linear,rq"},
 		Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"},
 		Run: krigo.Run{Restarts: 1, Budget: time.Nanosecond}}
-	m := fit(t, data.Boston(), o)
+	m := fit(t, half(), o)
 	var fitted krigo.Options
 	if err := json.Unmarshal(m.Fitted, &fitted); err != nil || fitted.Kernel.Expression != "se" {
 		t.Errorf("fitted %q, %v", fitted.Kernel.Expression, err)
@@ -28,18 +28,18 @@ func TestBudget(t *testing.T) {
 		Starts != 2 || !reflect.DeepEqual(m.Findings.Of(finding.BudgetSpent), want) {
 		t.Errorf("%d starts; %q", m.Training.Starts, m.Findings)
 	}
-	if _, differs, err := m.Refit(context.Background(), data.Boston(), nil); differs != "" || err != nil {
+	if _, differs, err := m.Refit(context.Background(), half(), nil); differs != "" || err != nil {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
 	// a product, of one start among many
 	auto := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Run: krigo.Run{Budget: time.Nanosecond}}
-	if m, err := krigo.Fit(context.Background(), data.Boston(), auto); err != nil {
+	if m, err := krigo.Fit(context.Background(), half(), auto); err != nil {
 		t.Error(err)
-	} else if _, differs, err := m.Refit(context.Background(), data.Boston(), nil); differs != "" || err != nil {
+	} else if _, differs, err := m.Refit(context.Background(), half(), nil); differs != "" || err != nil {
 		t.Errorf("by default, fitted again: %s, %v", differs, err)
 	}
 	o.Run.Budget = time.Hour
-	m = fit(t, data.Boston(), o)
+	m = fit(t, half(), o)
 	if err := json.Unmarshal(m.Fitted, &fitted); err != nil || fitted.Kernel.Expression != o.Kernel.Expression ||
 		m.Training.Starts != 6 {
 		t.Errorf("an hour: fitted %q with %d starts, %v", fitted.Kernel.Expression, m.Training.Starts, err)
@@ -52,6 +52,6 @@ func TestBudget(t *testing.T) {
 	} {
 		o := o
 		change(&o)
-		refused(t, attempt(data.Boston(), o), want)
+		refused(t, attempt(half(), o), want)
 	}
 }

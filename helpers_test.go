@@ -1,6 +1,7 @@
 package krigo_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"reflect"
@@ -83,6 +84,20 @@ func trained(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
 		o.Data.Target = table.Names[len(table.Names)-1]
 	}
 	return value(krigo.Fit(context.Background(), table, o))(t)
+}
+
+// copies fits a table with every options once, and gives a model of its own for each call.
+func copies(t *testing.T, table *dataset.Table) func(o krigo.Options) *krigo.Model {
+	files := map[string][]byte{}
+	return func(o krigo.Options) *krigo.Model {
+		key := string(value(json.Marshal(o))(t))
+		if files[key] == nil {
+			var b bytes.Buffer
+			done(t, fit(t, table, o).Write(&b))
+			files[key] = b.Bytes()
+		}
+		return value(krigo.Read(bytes.NewReader(files[key])))(t)
+	}
 }
 
 // attempt is the error of a fit.

@@ -48,6 +48,23 @@ func must(t *testing.T, args ...string) string {
 	return o.stdout
 }
 
+// value is what a call that can't fail gave: value(f())(t).
+func value[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		done(t, err)
+		return v
+	}
+}
+
+// done ends the test at an error.
+func done(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // workplace is an empty folder, made the current one, with the files of testdata.
 func workplace(t *testing.T) {
 	t.Helper()
@@ -69,27 +86,19 @@ func workplace(t *testing.T) {
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	done(t, os.WriteFile(name, []byte(text), 0o600))
 }
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	raw, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := value(os.ReadFile(name))(t)
 	return string(raw)
 }
 
 // listed lists the current folder, hidden files too.
 func listed(t *testing.T) []string {
 	t.Helper()
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := value(os.ReadDir("."))(t)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -152,12 +161,10 @@ func TestBadInput(t *testing.T) {
 	write(t, "altered.csv", with(1, "6,5,4,20"))
 
 	npy := func(name string, values ...float64) string {
-		if err := files.WriteFile(name, []string{"RM", "MEDV"}, len(values)/2, func(i int, row []float64) error {
+		done(t, files.WriteFile(name, []string{"RM", "MEDV"}, len(values)/2, func(i int, row []float64) error {
 			copy(row, values[2*i:])
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		return read(t, name)
 	}
 	raw := npy("few.npy", 6, 20, 7, 30)
@@ -292,9 +299,8 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--missing", "mean", "--scaling", "all-rows"), 2, []string{"missing mean", "not all-rows"}},
 		{homesWith("--categorical", "RM", "--scaling", "declared:scaling.json"), 2,
 			[]string{"--scaling declared:scaling.json with --categorical"}},
-		{fit("text.csv", "--missing", "mean"), 1,
-			[]string{"text.csv", "line 5 (row 4)",
-				`"near" is not a number; correct it, or, if it stands for a missing value, say --na near`}},
+		{fit("text.csv", "--missing", "mean"), 1, []string{"text.csv", "line 5 (row 4)",
+			`"near" is not a number; correct it, or, if it stands for a missing value, say --na near`}},
 		{fit("blank.csv", "--categorical", "LSTAT"), 1, []string{"blank.csv", "line 6 (row 5)", `"LSTAT"`, "--missing mean"}},
 		{homesWith("--scaling", "robust"), 2, []string{`scaling "robust"`}},
 		{homesWith("--scaling", "all-rows", "--no-standardise"), 2, []string{"--no-standardise and --scaling"}},
@@ -473,16 +479,13 @@ func TestSmallChoices(t *testing.T) {
 		"0", "--threads", "1"))
 	runtime.GOMAXPROCS(runtime.NumCPU())
 	var d fitDocument
-	if err := json.Unmarshal([]byte(all), &d); err != nil {
-		t.Fatal(err)
-	}
+	done(t, json.Unmarshal([]byte(all), &d))
 	if d.Training.Starts != 5 || d.Model != "homes.krigo" { // 0 is the default: one of each kernel
 		t.Errorf("%d starts, model %q", d.Training.Starts, d.Model)
 	}
 	if got := listed(t); !slices.Contains(got, "homes.krigo") ||
 		slices.ContainsFunc(got, func(s string) bool {
-			return strings.Contains(s, "checkpoint") ||
-				strings.HasPrefix(s, ".")
+			return strings.Contains(s, "checkpoint") || strings.HasPrefix(s, ".")
 		}) {
 		t.Errorf("left %v", got)
 	}
@@ -542,20 +545,14 @@ func round(text string) string {
 // TestSnapshots holds what people and programs read against files in testdata/snapshots;
 // UPDATE_SNAPSHOTS=1 writes them anew, and the difference is for a person to look at.
 func TestSnapshots(t *testing.T) {
-	here, err := filepath.Abs("testdata/snapshots")
-	if err != nil {
-		t.Fatal(err)
-	}
+	here := value(filepath.Abs("testdata/snapshots"))(t)
 	workplace(t)
 	homes := strings.SplitAfter(read(t, "homes.csv"), "\n")
 	write(t, "few.csv", strings.Join(homes[:36], ""))
 	var positive strings.Builder
 	for i, line := range strings.Split(strings.TrimSpace(read(t, "snelson.csv")), "\n") {
 		if x, y, _ := strings.Cut(line, ","); i > 0 {
-			v, err := strconv.ParseFloat(y, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := value(strconv.ParseFloat(y, 64))(t)
 			line = fmt.Sprintf("%s,%.4f", x, 10+v)
 		}
 		fmt.Fprintln(&positive, line)
@@ -606,12 +603,8 @@ func TestSnapshots(t *testing.T) {
 			got := "$ krigo " + c.args + "\n" + round(must(t, append(strings.Fields(c.args), "--quiet")...))
 			path := filepath.Join(here, c.name+".txt")
 			if os.Getenv("UPDATE_SNAPSHOTS") == "1" {
-				if err := os.MkdirAll(here, 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				done(t, os.MkdirAll(here, 0o755))
+				done(t, os.WriteFile(path, []byte(got), 0o644))
 				return
 			}
 			if want := read(t, path); got != want {
@@ -676,13 +669,11 @@ func TestJSONKeys(t *testing.T) {
 		args string
 		want []string
 	}{
-		{"fit homes.csv --target MEDV --objective kl-pac --ard off --restarts 1 --test-fraction 0.2",
-			slices.Concat(common, certificate,
-				under("", "solver"), under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95",
-					"coverage", "coverage.level", "coverage.share", "pit"))},
+		{"fit homes.csv --target MEDV --objective kl-pac --ard off --restarts 1 --test-fraction 0.2", slices.Concat(common,
+			certificate, under("", "solver"), under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk",
+				"coverage95", "coverage", "coverage.level", "coverage.share", "pit"))},
 		{"fit homes.csv --target MEDV --objective kl-pac --ard off --restarts 1 --test-fraction 0.6 --mean constant",
-			slices.Concat(common,
-				under("", "solver", "certificate", "certificate_reason"), under("mean", "constant"),
+			slices.Concat(common, under("", "solver", "certificate", "certificate_reason"), under("mean", "constant"),
 				under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95", "coverage",
 					"coverage.level", "coverage.share", "pit"))},
 		{"fit homes.csv --target MEDV --objective kl-pac --ard off --restarts 1 --loss asymmetric --epsilon 0.5:1 --mean " +
@@ -690,16 +681,14 @@ func TestJSONKeys(t *testing.T) {
 			under("", "solver", "certificate.epsilon_above", "test"), under("mean", "constant", "linear"))},
 		{"fit homes.csv --target MEDV --ard off --objective evidence --solver cg --out cg.krigo", slices.Concat(common,
 			under("", "solver", "certificate", "certificate_reason", "test", "training.objective_value_standard_error"))},
-		{"predict cg.krigo new.csv", slices.Concat(under("", "target", "solver"),
-			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd",
-				"predictive_sd"))},
+		{"predict cg.krigo new.csv", slices.Concat(under("", "target", "solver"), under("predictions", "mean",
+			"latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd", "predictive_sd"))},
 		{"evaluate homes.csv --target MEDV --params params.json --objective evidence --solver cg", slices.Concat(
 			under("", "certificate", "certificate_reason", "objective", "value", "value_standard_error"),
 			under("gradient", "log_variance", "log_lengthscales", "log_noise_variance"),
 			under("gradient_standard_error", "log_variance", "log_lengthscales", "log_noise_variance"))},
-		{"predict m.krigo new.csv --samples 2", slices.Concat(under("", "target", "samples"),
-			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd",
-				"predictive_sd"))},
+		{"predict m.krigo new.csv --samples 2", slices.Concat(under("", "target", "samples"), under("predictions", "mean",
+			"latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd", "predictive_sd"))},
 		{"certify m.krigo homes.csv", slices.Concat(certificate,
 			under("", "certificate.epsilon_above", "matches", "valid", "independently_checked", "refitted"),
 			under("checked", "what", "fields", "by", "bound_rests_on_it"),
@@ -712,9 +701,8 @@ func TestJSONKeys(t *testing.T) {
 			slices.Concat(certificate, under("", "objective", "value"),
 				under("gradient", "log_noise_variance"), under("gradient.mean", "constant", "linear"),
 				under("gradient.parts", "log_variance", "log_lengthscales", "log_shape", "log_period"))},
-		{"predict m.krigo new.csv", slices.Concat(under("", "target"),
-			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd",
-				"predictive_sd"))},
+		{"predict m.krigo new.csv", slices.Concat(under("", "target"), under("predictions", "mean", "latent_variance",
+			"predictive_variance", "lower95", "upper95", "outside", "latent_sd", "predictive_sd"))},
 	} {
 		got := keysOf(t, must(t, append(strings.Fields(c.args), "--json", "--quiet")...))
 		got = slices.DeleteFunc(got, func(k string) bool { return k == "notices" || strings.HasPrefix(k, "findings") })
@@ -726,10 +714,8 @@ func TestJSONKeys(t *testing.T) {
 	}
 	// rows are prior and certified rows, certificate.rows the certified ones.
 	var d fitDocument
-	if err := json.Unmarshal([]byte(must(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "kl-pac", "--ard",
-		"off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet")), &d); err != nil {
-		t.Fatal(err)
-	}
+	done(t, json.Unmarshal([]byte(must(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "kl-pac", "--ard",
+		"off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet")), &d))
 	if d.Rows != 58 || d.Certificate.Rows != 38 || d.Certificate.PriorRows != 20 || d.Test.Rows != 15 || d.Inputs != 3 ||
 		d.Inducing != 0 {
 		t.Errorf("%+v", d)
@@ -795,9 +781,7 @@ func TestPredictOut(t *testing.T) {
 		t.Errorf("printed %q, wrote %q", out, read(t, "p.csv"))
 	}
 	var d struct{ Predictions []model.Prediction }
-	if err := json.Unmarshal([]byte(must(t, "predict", "homes.krigo", "new.csv", "--json")), &d); err != nil {
-		t.Fatal(err)
-	}
+	done(t, json.Unmarshal([]byte(must(t, "predict", "homes.krigo", "new.csv", "--json")), &d))
 	lines := strings.Split(strings.TrimSpace(want), "\n")
 	if len(lines) != 4 || len(d.Predictions) != 3 {
 		t.Fatalf("%d lines, %d predictions", len(lines), len(d.Predictions))
@@ -826,10 +810,8 @@ func TestPredictSamples(t *testing.T) {
 			t.Errorf("%s: the same samples from another seed", solver)
 		}
 		var d predictDocument
-		if err := json.Unmarshal([]byte(must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7",
-			"--json", "--quiet")), &d); err != nil {
-			t.Fatal(err)
-		}
+		done(t, json.Unmarshal([]byte(must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7",
+			"--json", "--quiet")), &d))
 		lines := strings.Split(strings.TrimSpace(out), "\n")
 		names := strings.Split(lines[0], ",")
 		if len(names) != 308 || names[8] != "sample1" || names[307] != "sample300" || len(lines) != 4 {
@@ -873,14 +855,9 @@ func (s *stopAfter) Write(p []byte) (int, error) {
 // content is a model file's bytes with the seconds of training set to 0.
 func content(t *testing.T, path string) string {
 	t.Helper()
-	m, err := krigo.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := value(krigo.Load(path))(t)
 	m.Training.Seconds = 0
-	if err := m.Save("compared.krigo"); err != nil {
-		t.Fatal(err)
-	}
+	done(t, m.Save("compared.krigo"))
 	defer os.Remove("compared.krigo")
 	return read(t, "compared.krigo")
 }
@@ -928,9 +905,7 @@ func TestInterrupt(t *testing.T) {
 		again, at := slices.Concat(args, strings.Fields(c.again)), checkpoint
 		if c.again == "--resume kept" { // a checkpoint may be renamed: the fit goes on saving there
 			at = "kept"
-			if err := os.Rename(checkpoint, at); err != nil {
-				t.Fatal(err)
-			}
+			done(t, os.Rename(checkpoint, at))
 		}
 		for _, n := range []int{0, 1} { // before it gets anywhere there is still something to go on from
 			if o := interrupt(n, again...); o.status != 1 || !strings.Contains(o.stderr, "it goes on from "+at) {
@@ -976,9 +951,8 @@ func TestOtherCheckpoint(t *testing.T) {
 		{"", kept[:len(kept)/2], "can't be read"},
 	} {
 		write(t, checkpoint, c.content)
-		if o := call(t.Context(), append(args, strings.Fields(c.flags)...)...); o.status != 1 ||
-			!strings.Contains(o.stderr, c.says) ||
-			!strings.Contains(o.stderr, checkpoint) || read(t, checkpoint) != c.content ||
+		if o := call(t.Context(), append(args, strings.Fields(c.flags)...)...); o.status != 1 || !strings.Contains(o.stderr,
+			c.says) || !strings.Contains(o.stderr, checkpoint) || read(t, checkpoint) != c.content ||
 			slices.Contains(listed(t), "homes.krigo") {
 			t.Errorf("%+v: %+v, %v", c, o, listed(t))
 		}
@@ -994,10 +968,7 @@ func TestOneFitAtATime(t *testing.T) {
 	args := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off",
 		"--epochs", "3", "--quiet"}
 	const lock = "homes.krigo.checkpoint.lock"
-	release, err := disk.Claim(lock)
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := value(disk.Claim(lock))(t)
 	if o := call(t.Context(), args...); o.status != 1 || !strings.Contains(o.stderr, "another fit is under way") ||
 		slices.Contains(listed(t), "homes.krigo") {
 		t.Errorf("beside another: %+v", o)
@@ -1053,14 +1024,9 @@ func TestFullDisk(t *testing.T) {
 func TestCertifyRefusesWrongBound(t *testing.T) {
 	workplace(t)
 	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--quiet")
-	m, err := krigo.Load("homes.krigo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := value(krigo.Load("homes.krigo"))(t)
 	m.Certificate.Bound /= 2
-	if err := m.Save("boastful.krigo"); err != nil {
-		t.Fatal(err)
-	}
+	done(t, m.Save("boastful.krigo"))
 	if o := call(context.Background(), "certify", "boastful.krigo", "homes.csv"); o.status != 1 || o.stdout != "" ||
 		!strings.Contains(o.stderr, "boastful.krigo") || !strings.Contains(o.stderr, "don't rely on this file") {
 		t.Errorf("%+v", o)
@@ -1124,9 +1090,8 @@ func TestCompareRefuses(t *testing.T) {
 	if runtime.GOOS == "linux" {
 		for _, command := range []string{"compare snelson.csv --target y --out /proc/x.csv",
 			"fit snelson.csv --target y --out /proc/x.krigo"} {
-			if o := call(context.Background(), strings.Fields(command)...); o.status != 1 ||
-				!strings.Contains(o.stderr, "--out /proc/x.") || !strings.Contains(o.stderr, "cannot be written") ||
-				strings.Count(o.stderr, "\n") > 1 {
+			if o := call(context.Background(), strings.Fields(command)...); o.status != 1 || !strings.Contains(o.stderr,
+				"--out /proc/x.") || !strings.Contains(o.stderr, "cannot be written") || strings.Count(o.stderr, "\n") > 1 {
 				t.Errorf("%s: %+v", command, o)
 			}
 		}
@@ -1163,8 +1128,7 @@ func TestOneSplit(t *testing.T) {
 	must(t, append(compare, "--out", "c.csv", "--quiet")...)
 	csv := strings.Split(read(t, "c.csv"), "\n")
 	at := slices.Index(strings.Split(csv[0], ","), "mse_se")
-	if cells := strings.Split(csv[3], ","); cells[at] != "" || cells[at-1] == "" || cells[at+1] == "" ||
-		cells[at+2] != "" {
+	if cells := strings.Split(csv[3], ","); cells[at] != "" || cells[at-1] == "" || cells[at+1] == "" || cells[at+2] != "" {
 		t.Errorf("%s\n%s", csv[0], csv[3])
 	}
 }

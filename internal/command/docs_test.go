@@ -23,10 +23,7 @@ func manual(t *testing.T, files ...string) string {
 	t.Helper()
 	var all strings.Builder
 	for _, name := range files {
-		raw, err := os.ReadFile(filepath.Join("..", "..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := value(os.ReadFile(filepath.Join("..", "..", name)))(t)
 		all.Write(raw)
 	}
 	return all.String()

@@ -42,19 +42,13 @@ func TestCategories(t *testing.T) {
 		}
 		Certificate struct{ Valid bool }
 	}
-	if err := json.Unmarshal([]byte(must(t, fit...)), &document); err != nil {
-		t.Fatal(err)
-	}
+	done(t, json.Unmarshal([]byte(must(t, fit...)), &document))
 	if e := document.Encoding; document.Inputs != 5 || !document.Certificate.Valid || e.Missing != "mean" ||
-		len(e.Columns) != 2 ||
-		!slices.Equal(e.Columns[0].Categories, []string{"gas", "oil", "wood"}) || e.Columns[1].Name != "size" ||
-		e.Columns[1].Mean == nil {
+		len(e.Columns) != 2 || !slices.Equal(e.Columns[0].Categories, []string{"gas", "oil", "wood"}) ||
+		e.Columns[1].Name != "size" || e.Columns[1].Mean == nil {
 		t.Errorf("%+v", document)
 	}
-	m, err := krigo.Load("m.krigo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := value(krigo.Load("m.krigo"))(t)
 	if want := []string{"fuel=gas", "fuel=oil", "fuel=wood", "fuel=other", "size"}; !slices.Equal(m.Inputs, want) {
 		t.Errorf("inputs %q", m.Inputs)
 	}

@@ -60,9 +60,7 @@ func TestDefaults(t *testing.T) {
 	var f fitFlags
 	flags := pflag.NewFlagSet("compare", pflag.ContinueOnError)
 	f.register(flags, "compare")
-	if err := flags.Parse([]string{"--temper", "1,0.5"}); err != nil {
-		t.Fatal(err)
-	}
+	done(t, flags.Parse([]string{"--temper", "1,0.5"}))
 	o := f.options
 	if f.epsilon != "0.6" || o.Promise.Delta != 0.01 || f.splits != 5 || o.Method.Solver != "" ||
 		o.Data.Missing != dataset.Refuse || o.Method.Optimizer != "" ||
@@ -131,10 +129,7 @@ func TestComparesFlags(t *testing.T) {
 		}
 		return flags
 	}
-	text, err := os.ReadFile("../../docs/command-line.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := value(os.ReadFile("../../docs/command-line.md"))(t)
 	_, said, _ := strings.Cut(string(text), "and fit's flags (but for ")
 	said, _, found := strings.Cut(said, ")")
 	want := []string{"--objective", "--promise"} // which it knows, and refuses
@@ -156,9 +151,7 @@ func TestCompletion(t *testing.T) {
 	workplace(t)
 	fill := func(_ int, row []float64) error { row[0], row[1] = 1, 2; return nil }
 	for _, name := range []string{"few.npy", "few.npz", "few.parquet"} {
-		if err := files.WriteFile(name, []string{"rooms", "price"}, 2, fill); err != nil {
-			t.Fatal(err)
-		}
+		done(t, files.WriteFile(name, []string{"rooms", "price"}, 2, fill))
 	}
 	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "linear", "--ard", "off", "--out",
 		"few.krigo", "--quiet")

@@ -46,10 +46,8 @@ func hosts(t *testing.T) (fit func(args ...string) (*exec.Cmd, *bytes.Buffer), p
 	}
 	// In the place of ssh: agent HOST COMMAND.
 	agent := filepath.Join(folder, "agent")
-	if err := os.WriteFile(agent, []byte("#!/bin/sh\nshift\nexec ip netns exec "+b+
-		" unshare --uts sh -c \"hostname krigo-b; exec $*\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	done(t, os.WriteFile(agent, []byte("#!/bin/sh\nshift\nexec ip netns exec "+b+
+		" unshare --uts sh -c \"hostname krigo-b; exec $*\"\n"), 0o755))
 	fit = func(args ...string) (*exec.Cmd, *bytes.Buffer) {
 		command := []string{"netns", "exec", a, "unshare", "--uts", "sh", "-c", `hostname krigo-a; exec "$@"`, "sh",
 			"mpirun", "--host", "10.99.0.1:1,10.99.0.2:1", "-n", "2", "--bind-to", "none", "--mca", "plm_rsh_agent", agent,
@@ -69,9 +67,7 @@ func hosts(t *testing.T) (fit func(args ...string) (*exec.Cmd, *bytes.Buffer), p
 	}
 	return fit, func(in bool) {
 		state := map[bool]string{true: "up", false: "down"}[in]
-		if err := ip("-n", b, "link", "set", "cable", state); err != nil {
-			t.Fatal(err)
-		}
+		done(t, ip("-n", b, "link", "set", "cable", state))
 	}
 }
 
@@ -91,10 +87,7 @@ func TestMPIHosts(t *testing.T) {
 	}
 	load := func(out string) *krigo.Model {
 		t.Helper()
-		m, err := krigo.Load(filepath.Join(folder, out))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := value(krigo.Load(filepath.Join(folder, out)))(t)
 		return m
 	}
 	if cmd, errs := fit(args("whole.krigo")...); cmd.Run() != nil {
@@ -104,9 +97,7 @@ func TestMPIHosts(t *testing.T) {
 
 	checkpoint := filepath.Join(folder, "cut.krigo.checkpoint")
 	cmd, errs := fit(args("cut.krigo")...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	done(t, cmd.Start())
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if _, err := os.Stat(checkpoint); err == nil {
 			break
@@ -139,8 +130,7 @@ func TestMPIHosts(t *testing.T) {
 		t.Fatal(errs)
 	}
 	got := load("cut.krigo")
-	if got.Certificate.Bound != want.Certificate.Bound ||
-		!slices.Equal(got.Posterior.Weights(), want.Posterior.Weights()) {
+	if got.Certificate.Bound != want.Certificate.Bound || !slices.Equal(got.Posterior.Weights(), want.Posterior.Weights()) {
 		t.Errorf("resumed: bound %v, uninterrupted %v", got.Certificate.Bound, want.Certificate.Bound)
 	}
 }

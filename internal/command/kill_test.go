@@ -30,10 +30,7 @@ func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs other processes")
 	}
-	data, err := filepath.Abs("testdata/snelson.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := value(filepath.Abs("testdata/snelson.csv"))(t)
 	for name, flags := range map[string][]string{
 		"full":      {"--objective", "kl-pac"},
 		"sparse":    {"--objective", "kl-pac", "--inducing", "12"},
@@ -50,10 +47,7 @@ func TestKilled(t *testing.T) {
 			if status := Run(context.Background(), args, nil, io.Discard, io.Discard); status != 0 {
 				t.Fatal("the uninterrupted fit failed")
 			}
-			want, err := krigo.Load(out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := value(krigo.Load(out))(t)
 			os.Remove(out)
 
 			killed, between := 0, false // whether the last kill may have fallen between the model and the end of its checkpoint
@@ -61,9 +55,7 @@ func TestKilled(t *testing.T) {
 				child := exec.Command(os.Args[0], "-test.run=^TestKilled$")
 				text, _ := json.Marshal(args)
 				child.Env = append(os.Environ(), childArgs+"="+string(text))
-				if err := child.Start(); err != nil {
-					t.Fatal(err)
-				}
+				done(t, child.Start())
 				done := make(chan error, 1)
 				go func() { done <- child.Wait() }()
 				for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
@@ -96,14 +88,10 @@ func TestKilled(t *testing.T) {
 					t.Fatal("the resumed fit failed")
 				}
 			}
-			got, err := krigo.Load(out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(got.Posterior.Weights(), want.Posterior.Weights()) ||
-				!slices.Equal(got.Posterior.Theta, want.Posterior.Theta) ||
-				got.Posterior.KL() != want.Posterior.KL() ||
-				(got.Certificate != nil && got.Certificate.Bound != want.Certificate.Bound) {
+			got := value(krigo.Load(out))(t)
+			if !slices.Equal(got.Posterior.Weights(), want.Posterior.Weights()) || !slices.Equal(got.Posterior.Theta,
+				want.Posterior.Theta) || got.Posterior.KL() != want.Posterior.KL() || (got.Certificate != nil &&
+				got.Certificate.Bound != want.Certificate.Bound) {
 				t.Errorf("killed %d times and resumed: certificate %+v, uninterrupted %+v", killed, got.Certificate,
 					want.Certificate)
 			}

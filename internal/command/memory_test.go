@@ -28,9 +28,7 @@ func TestMemory(t *testing.T) {
 	}
 	for path, text := range map[string][]byte{bomb: packed.Bytes(), small: []byte(rows.String()),
 		large: bytes.Repeat([]byte(" "), 3<<20)} {
-		if err := os.WriteFile(path, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		done(t, os.WriteFile(path, text, 0o666))
 	}
 	model := at("small.krigo")
 	run := func(args ...string) (int, string) {

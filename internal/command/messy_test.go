@@ -70,8 +70,7 @@ var messyTables = []messy{
 			return line(fmt.Sprintf("%02d/%02d/2023", 1+i%12, 1+i%11), num(x, 2), num(y, 2))
 		})},
 	{name: "decimal commas", text: rows("x;y\n", func(_ int, x, y float64) string {
-		return comma(num(x, 2)) + ";" +
-			comma(num(y, 2)) + "\n"
+		return comma(num(x, 2)) + ";" + comma(num(y, 2)) + "\n"
 	})},
 	{name: "decimal commas, points between thousands",
 		text: rows("x;y\n", func(_ int, x, y float64) string { return dots(1000*x) + ";" + dots(1e6*y) + "\n" })},
@@ -107,8 +106,7 @@ var messyTables = []messy{
 			return line(num(x, 2), []string{"a", "b"}[i%2], num(y, 2))
 		})},
 	{name: "tabs", ending: ".tsv", text: rows("x\ty\n", func(_ int, x, y float64) string {
-		return num(x, 2) + "\t" +
-			num(y, 2) + "\n"
+		return num(x, 2) + "\t" + num(y, 2) + "\n"
 	})},
 	{name: "gzip", ending: ".csv.gz", text: rows("x,y\n",
 		func(_ int, x, y float64) string { return line(num(x, 2), num(y, 2)) })},
@@ -143,8 +141,7 @@ var messyTables = []messy{
 	})},
 	{name: "a spreadsheet's separator, on every line",
 		text: rows("sep=;\r\nx;y;\r\n", func(_ int, x, y float64) string {
-			return comma(num(x, 2)) + ";" + comma(num(y, 2)) +
-				";\r\n"
+			return comma(num(x, 2)) + ";" + comma(num(y, 2)) + ";\r\n"
 		})},
 	{name: "all of it", text: func(rng *rand.Rand, i int) string {
 		if i == 0 {
@@ -188,9 +185,7 @@ func TestMessyTables(t *testing.T) {
 				z.Close()
 				raw = zipped.Bytes()
 			}
-			if err := os.WriteFile(file, raw, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			done(t, os.WriteFile(file, raw, 0o600))
 			target := "y"
 			switch m.name {
 			case "currency before numbers":
@@ -215,10 +210,7 @@ func TestMessyTables(t *testing.T) {
 				t.Errorf("a report of %d bytes, %v", len(page), err)
 			}
 			// The mean explains what there is to explain: cells were read for what they are.
-			loaded, err := krigo.Load("table.krigo")
-			if err != nil {
-				t.Fatal(err)
-			}
+			loaded := value(krigo.Load("table.krigo"))(t)
 			if c := loaded.Certificate; c == nil || c.Bound > 0.35 {
 				t.Errorf("certificate %+v", c)
 			}
@@ -294,9 +286,8 @@ func TestReadingIsKept(t *testing.T) {
 	}
 	must(t, "certify", "german.krigo", "german.csv", "--refit", "--quiet")
 	write(t, "new.csv", "when;x;fuel\n01.02.2023;0,5;pellets\n01.02.2023;0,5;gas\n")
-	if o := call(t.Context(), "predict", "german.krigo", "new.csv"); o.status != 0 ||
-		!strings.Contains(o.stderr,
-			`fuel: 1 of 2 rows have a category that no prior row has, and count as other: "pellets"`) {
+	if o := call(t.Context(), "predict", "german.krigo", "new.csv"); o.status != 0 || !strings.Contains(o.stderr,
+		`fuel: 1 of 2 rows have a category that no prior row has, and count as other: "pellets"`) {
 		t.Errorf("status %d, %s", o.status, o.stderr)
 	}
 	write(t, "wrong.csv", "when;x;fuel\n2023-02-01;0,5;gas\n")
@@ -325,10 +316,7 @@ func TestDuplicates(t *testing.T) {
 		rows, groups int
 	}{{"drop", 60, 60}, {"group", strings.Count(text, "\n") - 1, 60}} {
 		must(t, "fit", "d.csv", "--target", "y", "--prior", "informed", "--duplicates", c.how, "--quiet")
-		m, err := krigo.Load("d.krigo")
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := value(krigo.Load("d.krigo"))(t)
 		if m.Counts.Sum() != c.rows || m.Groups.Sum() != c.groups {
 			t.Errorf("%s: %d rows in %d groups", c.how, m.Counts.Sum(), m.Groups.Sum())
 		}
@@ -360,9 +348,7 @@ func TestInspect(t *testing.T) {
 		t.Errorf("%s\nwant at its end %s", got, want)
 	}
 	var d inspectDocument
-	if err := json.Unmarshal([]byte(must(t, "inspect", "t.csv", "--json")), &d); err != nil {
-		t.Fatal(err)
-	}
+	done(t, json.Unmarshal([]byte(must(t, "inspect", "t.csv", "--json")), &d))
 	var kinds []string
 	for _, f := range d.Columns {
 		kinds = append(kinds, f.Kind)
@@ -403,8 +389,7 @@ func TestInspectSettles(t *testing.T) {
 		"ambiguous.csv": {text: table("when,x,y",
 			func(i int) string { return fmt.Sprintf("%02d/%02d/2024,%s", 1+i%12, 1+i%11, plain(i)) }), first: "column when"},
 		"limits.csv": {text: table("v,x,y", func(i int) string {
-			return []string{"<10", "11", "12.5", "14"}[i%4] + "," +
-				plain(i)
+			return []string{"<10", "11", "12.5", "14"}[i%4] + "," + plain(i)
 		}), first: "column v",
 			say: `v: numbers, but for 15 of 60 cells: "<10" (first in line 2); correct them, or, if they stand for missing ` +
 				`values, say --na '<10'`},
@@ -426,10 +411,7 @@ func TestInspectSettles(t *testing.T) {
 		}
 		text := must(t, append(append([]string{"inspect"}, args...), "--", name)...)
 		var d inspectDocument
-		if err := json.Unmarshal([]byte(must(t, append(append([]string{"inspect", "--json"}, args...), "--", name)...)),
-			&d); err != nil {
-			t.Fatal(err)
-		}
+		done(t, json.Unmarshal([]byte(must(t, append(append([]string{"inspect", "--json"}, args...), "--", name)...)), &d))
 		if !strings.Contains(text, c.say) || strings.Contains(text, "\x1b") {
 			t.Errorf("%s: %s\nwant %q", name, text, c.say)
 		}

@@ -70,13 +70,11 @@ func over(t *testing.T, size int, into any, args ...string) {
 func waves(t *testing.T, path string, n int, seed uint64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 2))
-	if err := files.WriteFile(path, []string{"a", "b", "y"}, n, func(i int, v []float64) error {
+	done(t, files.WriteFile(path, []string{"a", "b", "y"}, n, func(i int, v []float64) error {
 		v[0], v[1] = 6*rng.Float64(), rng.NormFloat64()
 		v[2] = math.Sin(v[0]) + 0.3*v[1] + 0.2*rng.NormFloat64()
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // TestMPIAgrees: 1, 2, 3 and 4 processes give the same objective and gradient to 1e-10, the same
@@ -85,22 +83,17 @@ func TestMPIAgrees(t *testing.T) {
 	folder := t.TempDir()
 	data, params := filepath.Join(folder, "waves.npy"), filepath.Join(folder, "params.json")
 	waves(t, data, 5000, 1)
-	whole, err := files.ReadFile(data, dataset.Reading{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := value(files.ReadFile(data, dataset.Reading{}))(t)
 	begin := 0
 	for rank, rows := range []int{1500, 3400, 100} {
-		if err := files.WriteFile(filepath.Join(folder, fmt.Sprintf("part%d.npy", rank)), whole.Names, rows,
+		done(t, files.WriteFile(filepath.Join(folder, fmt.Sprintf("part%d.npy", rank)), whole.Names, rows,
 			func(i int, v []float64) error {
 				d, err := whole.Regression("y")
 				if err != nil {
 					return err
 				}
 				return d.Read([]int{begin + i}, v[:2], v[2:])
-			}); err != nil {
-			t.Fatal(err)
-		}
+			}))
 		begin += rows
 	}
 	var inducing [][]float64
@@ -109,9 +102,7 @@ func TestMPIAgrees(t *testing.T) {
 	}
 	text, _ := json.Marshal(map[string]any{"kernel": map[string]any{"name": "se", "variance": 1.3,
 		"lengthscales": []float64{0.5, 2}}, "noise_variance": 0.2, "inducing": inducing})
-	if err := os.WriteFile(params, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	done(t, os.WriteFile(params, text, 0o644))
 	for _, objective := range []string{"kl-pac", "vfe", "svgp"} {
 		var one krigo.Evaluation
 		args := func(data string) []string {
@@ -160,14 +151,9 @@ func TestMPIFails(t *testing.T) {
 	for rank := range 3 {
 		waves(t, filepath.Join(folder, fmt.Sprintf("bad-%d.npy", rank)), 40+10*rank, uint64(rank))
 	}
-	raw, err := os.ReadFile(filepath.Join(folder, "bad-1.npy"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := value(os.ReadFile(filepath.Join(folder, "bad-1.npy")))(t)
 	binary.LittleEndian.PutUint64(raw[len(raw)-8:], math.Float64bits(math.Inf(1)))
-	if err := os.WriteFile(filepath.Join(folder, "bad-1.npy"), raw, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	done(t, os.WriteFile(filepath.Join(folder, "bad-1.npy"), raw, 0o644))
 	cmd, out, errs := mpirun(3, "fit", filepath.Join(folder, "bad-%d.npy"), "--target", "y", "--inducing", "3", "--out",
 		filepath.Join(folder, "m.krigo"))
 	host, _ := os.Hostname()
@@ -191,10 +177,7 @@ func TestMPIDies(t *testing.T) {
 	}
 	load := func(out string) *krigo.Model {
 		t.Helper()
-		m, err := krigo.Load(filepath.Join(folder, out))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := value(krigo.Load(filepath.Join(folder, out)))(t)
 		return m
 	}
 	var printed map[string]any
@@ -211,9 +194,7 @@ func TestMPIDies(t *testing.T) {
 			pids, checkpoint := filepath.Join(folder, name), filepath.Join(folder, name+".krigo.checkpoint")
 			cmd, _, errs := mpirun(3, fit(name+".krigo", "--threads", "1")...)
 			cmd.Env = append(cmd.Env, "KRIGO_TEST_PIDS="+pids)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			done(t, cmd.Start())
 			for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 				if _, err := os.Stat(checkpoint); err == nil {
 					break
@@ -223,15 +204,13 @@ func TestMPIDies(t *testing.T) {
 					t.Fatal("no checkpoint in a minute", errs)
 				}
 			}
-			text, err := os.ReadFile(pids + "1")
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := value(os.ReadFile(pids + "1"))(t)
 			pid, _ := strconv.Atoi(string(text))
 			begin := time.Now()
 			syscall.Kill(pid, c.signal)
 			ended := make(chan error, 1)
 			go func() { ended <- cmd.Wait() }()
+			var err error
 			select {
 			case err = <-ended:
 			case <-time.After(time.Minute):
@@ -247,14 +226,9 @@ func TestMPIDies(t *testing.T) {
 				t.Errorf("%v, without %q:\n%s", err, c.says, errs)
 			}
 			t.Logf("the job ended after %.1f s", time.Since(begin).Seconds())
-			copied, err := os.ReadFile(checkpoint)
-			if err != nil {
-				t.Fatal(err)
-			}
+			copied := value(os.ReadFile(checkpoint))(t)
 			for _, size := range []int{3, 4, 1} {
-				if err := os.WriteFile(checkpoint, copied, 0o644); err != nil { // it is removed at the end
-					t.Fatal(err)
-				}
+				done(t, os.WriteFile(checkpoint, copied, 0o644))
 				over(t, size, &printed, fit(name+".krigo", "--resume", checkpoint)...)
 				got := load(name + ".krigo")
 				off := math.Abs(got.Certificate.Bound - want.Certificate.Bound)

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -15,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -30,327 +32,42 @@ import (
 var netFile = flag.String("net", "",
 	"TestNet: compare with this file to the last bit, or record it where there is none")
 
-// netSets are command lines after what they begin with, one a line: every value of every option at least
-// once, and most of those that meet in the code side by side. A semicolon parts the commands of a set.
-// What a fit leaves is predicted from, on the rows it was made from, and certified.
-var netSets = []struct{ begin, sets string }{
-	{"fit homes.csv --target MEDV", `
-
-		--objective kl-pac
-		--objective sqrt-pac --ard off --restarts 1
-		--objective kl-pac --ard on --restarts 2 --seed 5 --delta 0.05
-		--objective kl-pac --grid 6,mixed --ard on --restarts 1
-		--objective sqrt-pac --grid 4,1 --mean constant --restarts 1
-		--objective sqrt-pac --grid 6,mixed --inducing 6 --ard on --mean linear
-		--objective kl-pac --kernel matern12 --loss clipped-square --bound maurer --restarts 1
-		--objective kl-pac --kernel matern32+linear --loss gaussian --bound pinsker --restarts 1
-		--objective kl-pac --kernel matern52*constant --loss relative --epsilon 0.2 --bound maurer --ard off --restarts 1
-		--objective sqrt-pac --kernel (se+white)*rq --loss asymmetric --epsilon 0.4:0.8 --ard off --restarts 1
-		--objective sqrt-pac --kernel rq --loss clipped-absolute --bound split-kl --restarts 1
-		--objective kl-pac --kernel linear --epsilon 5 --epsilon-units raw --promise 0.8 --restarts 1
-		--objective kl-pac --optimizer mma --ard off --restarts 1 --epochs 60
-		--objective kl-pac --init params.json --restarts 1; certify m.krigo homes.csv --refit
-		--objective kl-pac --scaling all-rows --ard off --restarts 1
-		--objective kl-pac --scaling declared:scaling.json --restarts 1
-		--objective sqrt-pac --no-standardise --inducing 6 --ard off
-		--objective kl-pac --test-fraction 0.2 --prior-share 0.4 --ard off; predict m.krigo new.csv
-		--test-fraction 0.9
-		--objective kl-pac --test fresh.csv --ard off --restarts 1; certify m.krigo fresh.csv --fresh
-		--objective kl-pac --inducing 8
-		--objective kl-pac --inducing 8 --alpha learn --ard off --inducing-init greedy
-		--objective sqrt-pac --inducing 8 --alpha 0 --inducing-init kdpp --bound maurer
-		--objective kl-pac --inducing 8 --alpha 0.5 --inducing-init random --fix-inducing --mean constant
-		--objective kl-pac --inducing 8 --alpha 0.3 --posterior fitc --kernel matern32 --ard off
-		--objective kl-pac --inducing auto --ard off
-		--objective kl-pac --inducing theory --ard off --epochs 40
-		--objective sqrt-pac --inducing 6 --optimizer mma --ard off --epochs 60
-		--objective kl-pac --posterior free --inducing 5 --ard off
-		--objective kl-pac --posterior free --inducing 5 --ard off --epochs 10 --batch 20 --alpha learn
-		--objective sqrt-pac --posterior free --inducing 5 --ard off --optimizer sgd --batch 30 --epochs 5 --learning-rate 0.001 --loss clipped-square
-		--objective sqrt-pac --posterior free --inducing 4 --ard off --optimizer mma --epochs 40
-		--objective evidence
-		--objective evidence --mean linear --kernel matern12+linear --restarts 2 --ard off
-		--objective evidence --kernel rq*constant --loss clipped-absolute --bound pinsker --restarts 1
-		--objective evidence --optimizer mma --mean constant --ard off --restarts 1
-		--objective evidence --optimizer adam --batch 20 --epochs 8 --ard off
-		--objective evidence --optimizer sgd --batch 20 --batches nearest --epochs 5 --ard on
-		--objective evidence --fix-parameters --init params.json --inducing 0
-		--objective evidence --solver cg --ard off --restarts 1
-		--objective evidence --solver cg --fix-parameters --init params.json; predict m.krigo new.csv --exact-variance --samples 2
-		--objective evidence --solver nearest --fix-parameters --init params.json --test-fraction 0.2
-		--objective evidence --solver cholesky --scaling all-rows --restarts 1 --ard off
-		--objective vfe
-		--objective vfe --inducing 8 --kernel matern32 --inducing-init kdpp --mean constant --bound split-kl --loss clipped-square
-		--objective vfe --inducing 8 --optimizer mma --ard off --inducing-init random --loss gaussian
-		--objective vfe --inducing 8 --posterior fitc --fix-inducing --ard on --promise 0.7
-		--objective fitc --inducing 8 --inducing-init greedy --kernel matern52 --ard off
-		--objective fitc --inducing 6 --mean linear --scaling all-rows --fix-inducing
-		--objective dtc --inducing 8 --ard off --loss relative --epsilon 0.3
-		--objective dtc --inducing 6 --inducing-init random --kernel se+white --optimizer mma --epochs 60 --ard off
-		--objective pep --inducing 8 --ard off
-		--objective pep --inducing 6 --alpha 0.2 --kernel rq --loss asymmetric --epsilon 0.3:0.9 --posterior fitc
-		--objective svgp --inducing 6 --batch 17 --epochs 15
-		--objective svgp --inducing 6 --optimizer sgd --batch 20 --epochs 10 --learning-rate 0.05 --ard off --mean constant
-		--objective svgp --inducing 6 --optimizer lbfgs --ard off --inducing-init greedy --scaling declared:scaling.json
-		--objective svgp --inducing 5 --optimizer mma --ard off --epochs 60 --kernel matern32
-		--objective renyi --inducing 5 --ard off
-		--objective renyi --inducing 5 --ard on --anneal cosine --kernel matern32 --optimizer lbfgs --mean constant
-		--objective renyi --inducing 5 --ard off --anneal geometric --optimizer mma
-		--objective renyi --inducing 5 --ard off --anneal none --alpha 0.5 --loss clipped-square
-		--objective renyi --inducing 5 --ard off --alpha 1 --inducing-init greedy --bound maurer
-		--objective renyi --inducing 4 --ard off --alpha 0 --optimizer lbfgs
-		--objective renyi --inducing 3 --ard off --alpha cv --optimizer sgd --batch 20 --epochs 2
-		--objective renyi --inducing 3 --ard off --alpha cv --alphas 0,0.6 --optimizer lbfgs --epochs 40
-		--objective renyi --inducing 5 --ard off --batch 20 --batches uniform --epochs 5
-		--objective renyi --inducing 5 --ard off --batch 20 --batches nearest --epochs 5 --anneal geometric
-		--objective renyi --inducing 5 --ard on --optimizer adam --batch 30 --epochs 8 --anneal cosine --fix-inducing
-		--objective renyi --inducing 5 --ard off --solver cg
-		--objective renyi --inducing 5 --ard off --solver nearest --optimizer adam --batch 20 --epochs 4`},
-
-	// Informed priors, on rows enough to set some aside.
-	{"fit snelson.csv --target y", `
-		; certify m.krigo snelson.csv --refit; certify m.krigo snelson.csv --epsilon 0.3
-		--prior informed --objective kl-pac --restarts 1
-		--objective kl-pac --prior-share 0.3
-		--test-fraction 0.2 --calibration-fraction 0.2; predict m.krigo snelson.csv --intervals conformal,normalised,band --samples 3 --seed 7
-		--objective kl-pac --calibration-fraction 0.2 --test-fraction 0.1 --promise 0.9; predict m.krigo snelson.csv --intervals conformal,normalised,band
-		--mean-bound both --temper 1,0.3,0.1 --test-fraction 0.1
-		--mean-bound twice --temper 0.5 --bound betting --kernel matern32
-		--mean-bound direct --bound betting --loss gaussian --promise 0.8 --seed 3
-		--mean-bound direct --bound split-kl --loss clipped-square --kernel periodic+linear --restarts 1
-		--mean-bound direct --bound maurer --loss asymmetric --epsilon 0.4:0.7 --prior informed --objective vfe --inducing 10
-		--mean-bound both --bound pinsker --loss clipped-absolute --prior informed --objective fitc --inducing 10 --temper 1,0.1
-		--inducing 10 --posterior learnt
-		--inducing 8 --posterior learnt --alpha learn --prior informed --temper 1,0.3
-		--prior informed --objective evidence --posterior learnt --bound kl --kernel matern52
-		--prior informed --objective vfe --inducing 8 --posterior free --bound split-kl --loss clipped-absolute --promise 0.8
-		--prior informed --objective kl-pac --inducing 8 --posterior free --epochs 8 --batch 50 --calibration-fraction 0.2
-		--prior informed --objective vfe --inducing 8 --posterior fitc --mean linear
-		--prior informed --objective dtc --inducing 8 --prior-share 0.5 --loss relative --epsilon 0.4
-		--prior informed --objective pep --inducing 8 --alpha 0.3 --mean constant --scaling all-rows
-		--prior informed --objective svgp --inducing 8 --batch 40 --epochs 10 --mean-bound both --temper 2,1
-		--prior informed --objective renyi --inducing 8 --posterior learnt
-		--prior informed --objective renyi --inducing 8 --alpha 0.5 --optimizer mma --mean-bound twice
-		--prior informed --objective renyi --inducing 8 --optimizer adam --batch 50 --epochs 6 --batches nearest
-		--prior informed --objective evidence --optimizer mma --no-standardise --epsilon 0.3 --epsilon-units raw
-		--prior informed --objective evidence --split last --kernel matern12
-		--inducing theory --kernel matern32 --epochs 60
-		--mean-bound direct --loss relative --epsilon 0.5 --promise 0.7; predict m.krigo snelson.csv --intervals band
-		--objective vfe --inducing 8 --kernel (se+constant)*periodic+white --ard on
-		--objective pep --inducing 8 --kernel rq*linear+matern12 --mean linear
-		--objective renyi --inducing 8 --kernel matern52*periodic+constant --epochs 60
-		--objective svgp --inducing 8 --kernel periodic+white --batch 40 --epochs 10; predict m.krigo snelson.csv --samples 2
-		--objective evidence --solver cg --kernel se*periodic+linear --mean linear --restarts 1; predict m.krigo snelson.csv --samples 2
-		--objective evidence --solver cg --kernel rq+white+constant --restarts 1; predict m.krigo snelson.csv --samples 2
-		--inducing auto --inducing-init kdpp --mean constant
-		--objective sqrt-pac --kernel periodic --restarts 1 --grid 3,2 --loss relative --epsilon 0.5
-		--objective evidence --kernel se*periodic --calibration-fraction 0.1 --bound maurer --restarts 1
-		--objective vfe --inducing auto --inducing-init random --kernel rq --calibration-fraction 0.2
-		--objective renyi --inducing 8 --anneal cosine --optimizer mma --kernel periodic --epochs 80
-		--objective kl-pac --inducing 10 --promise 0.9 --bound pinsker --loss gaussian --mean linear
-		--objective sqrt-pac --inducing 10 --grid 6,mixed --posterior free --loss clipped-absolute --bound split-kl
-		--objective kl-pac --grid 6,mixed --restarts 1
-		--objective evidence --solver cg --kernel matern52 --restarts 1 --test-fraction 0.1; predict m.krigo snelson.csv --exact-variance
-		--objective kl-pac --kernel constant+white+linear --restarts 1`},
-
-	{"fit mixed.csv --target y --categorical zone,heat --missing mean", `
-
-		--objective kl-pac --ard off --restarts 1 --test-fraction 0.1
-		--objective vfe --inducing 8 --ard on --calibration-fraction 0.2 --epochs 100
-		--posterior learnt --inducing 8 --ard off --mean constant
-		--objective renyi --inducing 6 --ard off
-		--objective svgp --inducing 6 --ard off --batch 30 --epochs 5 --test-fraction 0.2`},
-
-	{"fit groups.csv --target y --categorical unit", `
-		--objective vfe --inducing 8 --ard off
-		--group a --objective svgp --inducing 8 --ard off --batch 30 --epochs 8`},
-	{"fit mixed.csv --target y --categorical zone,heat", `
-		--missing mean --bound betting --promise 0.7 --kernel matern32+linear --restarts 1`},
-
-	{"fit groups.csv --target y --group unit", `
-
-		--objective kl-pac --ard off --restarts 1 --test-fraction 0.2
-		--objective kl-pac --inducing 8 --ard off --promise 0.7
-		--prior informed --objective vfe --inducing 8 --posterior learnt --prior-share 0.5
-		--objective evidence --ard off --bound betting --prior informed --test-fraction 0.15; certify m.krigo groups.csv --fresh`},
-
-	{"fit times.csv --target y --split last", `
-
-		--prior informed --objective kl-pac --ard off --restarts 1 --test-fraction 0.2
-		--prior informed --objective svgp --inducing 6 --batch 25 --epochs 6 --ard off
-		--inducing 8 --loss relative --epsilon 0.5`},
-
-	// The defaults above 2,000 rows; 2,900 rows leave so many to either prior.
-	{"fit big.csv --target y", `
-
-		--objective kl-pac --ard off --seed 1`},
-	{"fit big.csv --target y --epochs 12", `
-		--ard off
-		--objective kl-pac --ard off
-		--objective sqrt-pac --inducing 20 --posterior free --batch 300
-		--objective evidence --optimizer adam --ard off --batch 150 --epochs 1
-		--objective svgp --inducing 20 --ard off --test-fraction 0.1
-		--objective renyi --inducing 20 --ard off --test-fraction 0.1 --prior-share 0.2
-		--objective vfe --inducing 20 --kernel matern32+rq*matern12 --ard on; predict m.krigo big.csv --samples 2
-		--objective dtc --inducing 20 --kernel matern52+periodic*linear --ard off; predict m.krigo big.csv --samples 1
-		--objective fitc --inducing 20 --inducing-init greedy --calibration-fraction 0.1 --bound maurer
-		--objective evidence --solver nearest --fix-parameters --init wide.json`},
-
-	// On disk, and with so many rows that all but a thousand make the prior.
-	{"fit disk.npy --target y --inducing 16", `
-		--epochs 40
-		--objective kl-pac --ard off --epochs 30 --test-fraction 0.1
-		--objective vfe --ard off --epochs 30 --scaling all-rows --calibration-fraction 0.1
-		--objective svgp --ard off --epochs 3
-		--objective pep --ard off --inducing-init kdpp --epochs 20
-		--posterior learnt --temper 1,0.3 --epochs 30`},
-
-	{"fit few.npz --target y", `
-
-		--objective kl-pac --ard off`},
-	{"fit few.parquet --target y", `
-		--inducing 6`},
-
-	{"evaluate homes.csv --target MEDV", `
-		--params params.json --objective kl-pac
-		--params params.json --objective sqrt-pac --loss clipped-square --bound split-kl --promise 0.8
-		--params params.json --objective evidence --scaling all-rows
-		--params params.json --objective evidence --solver cg
-		--params sum.json --objective evidence --mean linear
-		--params sum.json --objective kl-pac --mean linear --loss gaussian --grid 6,1
-		--params sum.json --objective evidence --mean linear --solver cg --seed 4
-		--params sparse.json --objective kl-pac
-		--params sparse.json --objective kl-pac --alpha 0.4 --posterior fitc --bound maurer
-		--params sparse.json --objective sqrt-pac --alpha 0
-		--params sparse.json --objective vfe --seed 3
-		--params sparse.json --objective fitc --split last
-		--params sparse.json --objective dtc --loss relative --epsilon 0.2
-		--params sparse.json --objective pep --alpha 0.3
-		--params sparse.json --objective svgp
-		--params sparse.json --objective renyi
-		--params sparse.json --objective renyi --alpha 0.5
-		--params sparse.json --objective renyi --alpha -0.7
-		--params sparse.json --objective renyi --alpha 1
-		--params sparse.json --objective renyi --alpha 0.5 --solver cg
-		--params sparse.json --objective renyi --alpha 0 --solver cg --seed 2
-		--params free.json --objective kl-pac --posterior free
-		--params free.json --objective sqrt-pac --posterior free --loss asymmetric --epsilon 0.4:0.8
-		--params free.json --objective svgp`},
-
-	{"compare homes.csv --target MEDV", `
-		--objectives kl-pac,evidence --splits 2 --epsilon 0.4,0.8 --ard off --restarts 1
-		--objectives vfe,renyi,svgp --splits 2 --inducing 5 --ard off --epochs 20
-		--objectives vfe,fitc --splits 2 --inducing 5 --prior informed --ard off --mean-bound both`},
-
-	// Over ranks, which the command line has only under MPI: after their number, what each does.
-	{"ranks 2 fit disk.npy --target y --ard off --inducing 12 --epochs 20", `
-		--objective kl-pac
-		--objective vfe --inducing-init greedy --mean constant --test-fraction 0.1
-		--objective svgp --epochs 2
-		--prior informed --objective fitc --posterior learnt`},
-	{"ranks 3 fit disk.npy --target y --ard off --inducing 10 --epochs 15", `
-		--objective sqrt-pac --posterior free --epochs 2
-		--objective renyi --inducing-init kdpp --alpha 0.5 --optimizer adam --epochs 1
-		--objective pep --calibration-fraction 0.1`},
-	{"ranks 3 fit snelson.csv --target y", `
-		--objective evidence --solver cg --kernel matern32 --restarts 1`},
-
-	// Interrupted after so many steps, and resumed.
-	{"resume 9 fit homes.csv --target MEDV --ard off", `
-		--objective kl-pac --test-fraction 0.1
-		--objective evidence --kernel matern32+linear --mean constant --restarts 2
-		--objective vfe --inducing 6 --optimizer mma
-		--objective svgp --inducing 6 --batch 17 --epochs 15
-		--objective renyi --inducing 5
-		--objective kl-pac --posterior free --inducing 5`},
-	{"resume 2 fit homes.csv --target MEDV --ard off", `
-		--objective evidence --solver cg --restarts 1`},
-	{"resume 30 fit snelson.csv --target y", `
-		--posterior learnt --inducing 8
-		--prior informed --objective renyi --inducing 6 --batch 40 --epochs 20`},
-}
-
-// netRefused are those that have to be refused, in the same words.
-var netRefused = []struct{ begin, sets string }{
-	{"fit homes.csv --target MEDV", `
-		--objective elbo
-		--objective vfe --inducing 0
-		--objective evidence --inducing 5
-		--objective kl-pac --mean-bound direct
-		--objective kl-pac --temper 0.5
-		--objective kl-pac --bound betting
-		--objective kl-pac --solver cg
-		--objective vfe --grid 6,mixed
-		--objective vfe --alpha 0.5
-		--objective vfe --batch 20
-		--objective vfe --batches nearest --anneal cosine
-		--objective renyi --alpha 0.5 --anneal linear
-		--objective renyi --alpha -0.5
-		--objective renyi --alpha cv --alphas 0,2
-		--objective pep --alpha 0 --delta 0.5 --restarts -1
-		--prior informed --init params.json
-		--posterior free --objective evidence
-		--categorical RM --no-standardise
-		--group DIS --split last
-		--group MEDV
-		--inducing theory --kernel rq
-		--loss asymmetric`},
-	{"fit mixed.csv --target y", `
-
-		--categorical zone,heat`},
-	{"evaluate homes.csv --target MEDV", `
-		--params params.json --objective vfe
-		--params sum.json
-		--params sparse.json --objective kl-pac --posterior free
-		--params params.json --fix-parameters`},
-	{"compare homes.csv --target MEDV", `
-		--objective kl-pac
-		--objectives kl-pac,elbo --splits 0`},
-}
-
-// TestNet is for before and after a change that should change no number: option sets of every kind, and
+// TestNet is for before and after a change that should change no number: option sets of every kind (testdata/net), and
 // what the command line makes of them, to the last bit.
 func TestNet(t *testing.T) {
 	if *netFile == "" {
 		t.Skip("a net for refactorings: go test ./internal/command -run TestNet -net /FOLDER/FILE before and after " +
 			"(CONTRIBUTING.md)")
 	}
-	path, err := filepath.Abs(*netFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path, sets := value(filepath.Abs(*netFile))(t), read(t, "testdata/net/sets.txt")
 	recorded, err := readNet(path)
+	compare := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	compare := err == nil
 	workplace(t)
 	netTables(t)
-
 	got := map[string]map[string]any{}
-	for i, list := range slices.Concat(netSets, netRefused) {
-		for line := range strings.SplitSeq(strings.TrimPrefix(list.sets, "\n"), "\n") {
-			set := strings.TrimSpace(list.begin + " " + strings.TrimSpace(line))
-			if got[set] != nil {
-				t.Fatalf("%s: this set stands here twice", set)
-			}
-			net := &netRun{t: t, fields: map[string]any{}}
-			net.run(set)
-			if refused := i >= len(netSets); net.failed != refused {
-				t.Errorf("%s: failed %t, want %t: %v", set, net.failed, refused, net.fields)
-			}
-			got[set] = net.fields
-			if !compare {
-				continue
-			}
-			old, found := recorded[set]
-			if !found {
-				t.Errorf("%s: %s doesn't have it", set, path)
-				continue
-			}
+	for line := range strings.Lines(sets) {
+		set, refused := strings.CutPrefix(strings.TrimSpace(line), "! ")
+		if set == "" || set[0] == '#' {
+			continue
+		}
+		if got[set] != nil {
+			t.Fatalf("%s: this set stands here twice", set)
+		}
+		net := &netRun{t: t, fields: map[string]any{}}
+		net.run(set)
+		if net.failed != refused {
+			t.Errorf("%s: failed %t, want %t: %v", set, net.failed, refused, net.fields)
+		}
+		got[set] = net.fields
+		if old, found := recorded[set]; found {
 			for _, difference := range differences(old, net.fields) {
 				t.Errorf("%s: %s", set, difference)
 			}
+		} else if compare {
+			t.Errorf("%s: %s doesn't have it", set, path)
 		}
 	}
 	for set := range recorded {
@@ -362,13 +79,9 @@ func TestNet(t *testing.T) {
 		var b bytes.Buffer
 		e := json.NewEncoder(&b)
 		for _, set := range slices.Sorted(maps.Keys(got)) {
-			if err := e.Encode(netRecord{set, got[set]}); err != nil {
-				t.Fatal(err)
-			}
+			done(t, e.Encode(netRecord{set, got[set]}))
 		}
-		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		done(t, os.WriteFile(path, b.Bytes(), 0o600))
 		t.Logf("recorded %d option sets", len(got))
 	}
 }
@@ -381,9 +94,6 @@ type netRecord struct {
 
 func readNet(path string) (map[string]map[string]any, error) {
 	raw, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
 	sets := map[string]map[string]any{}
 	for line := range bytes.Lines(raw) {
 		var r netRecord
@@ -392,7 +102,7 @@ func readNet(path string) (map[string]map[string]any, error) {
 		}
 		sets[r.Set] = r.Got
 	}
-	return sets, nil
+	return sets, err
 }
 
 // decode parses JSON, and leaves numbers the text that they are: other bits, other text.
@@ -403,28 +113,21 @@ func decode(raw []byte, v any) error {
 }
 
 // differences names the fields in which two values differ.
-func differences(old, got any) []string {
+func differences(old, got any) (found []string) {
 	was, is := map[string]string{}, map[string]string{}
 	flatten("", old, was)
 	flatten("", got, is)
-	var found []string
-	for name, v := range is {
-		if w, ok := was[name]; !ok {
-			found = append(found, fmt.Sprintf("%s: %s, there was none", name, v))
-		} else if v != w {
-			found = append(found, fmt.Sprintf("%s: %s, was %s", name, v, w))
+	names := slices.AppendSeq(slices.Collect(maps.Keys(was)), maps.Keys(is))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if w, v := was[name], is[name]; w != v {
+			found = append(found, fmt.Sprintf("%s: %s, was %s", name, cmp.Or(v, "none"), cmp.Or(w, "none")))
 		}
 	}
-	for name, w := range was {
-		if _, ok := is[name]; !ok {
-			found = append(found, fmt.Sprintf("%s: none, was %s", name, w))
-		}
-	}
-	slices.Sort(found)
 	return found
 }
 
-// flatten lists the leaves of a JSON value as text, by their paths.
+// flatten lists the leaves of a JSON value as text in quotes, by their paths.
 func flatten(path string, v any, leaves map[string]string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -436,7 +139,7 @@ func flatten(path string, v any, leaves map[string]string) {
 			flatten(fmt.Sprintf("%s[%d]", path, i), part, leaves)
 		}
 	default:
-		leaves[path] = fmt.Sprint(v)
+		leaves[path] = strconv.Quote(fmt.Sprint(v))
 	}
 }
 
@@ -472,9 +175,7 @@ func (n *netRun) run(set string) {
 		switch args[0] {
 		case "ranks", "resume":
 			var times int
-			if _, err := fmt.Sscan(args[1], &times); err != nil {
-				n.t.Fatal(set, err)
-			}
+			value(fmt.Sscan(args[1], &times))(n.t)
 			if args[0] == "ranks" {
 				n.spread(times, args[3:])
 			} else {
@@ -517,17 +218,12 @@ func (n *netRun) call(name string, args ...string) bool {
 
 // model keeps what follows from the model that was fitted to a table: certify fails where there is no certificate.
 func (n *netRun) model(data string) {
-	m, err := krigo.Load(netModel)
-	if err != nil {
-		n.t.Fatal(err)
-	}
+	m := value(krigo.Load(netModel))(n.t)
 	m.Training.Seconds = 0
 	n.fields["fitted"] = string(m.Fitted) // apart from the model, so that a difference can be read
 	m.Fitted, m.Findings = nil, nil       // what is said of the fit may be worded otherwise
 	var b bytes.Buffer
-	if err := m.Write(&b); err != nil {
-		n.t.Fatal(err)
-	}
+	done(n.t, m.Write(&b))
 	n.fields["model"] = hash(b.Bytes())
 	n.call("predict", "predict", netModel, data)
 	n.call("certify", "certify", netModel, data)
@@ -633,13 +329,11 @@ func netTables(t *testing.T) {
 		name string
 		rows int
 	}{{"disk.npy", 3400}, {"few.npz", 80}, {"few.parquet", 90}} {
-		if err := files.WriteFile(file.name, []string{"a", "b", "y"}, file.rows, func(_ int, row []float64) error {
+		done(t, files.WriteFile(file.name, []string{"a", "b", "y"}, file.rows, func(_ int, row []float64) error {
 			a, b := 6*rng.Float64(), rng.NormFloat64()
 			row[0], row[1], row[2] = a, b, math.Cos(a)*b+0.3*rng.NormFloat64()
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	write(t, "scaling.json",
 		`{"inputs": {"RM": {"mean": 6, "scale": 1}, "LSTAT": {"mean": 12, "scale": 7}, "DIS": {"mean": 4, "scale": `+

@@ -53,9 +53,7 @@ func parsed(t *testing.T, frame []byte) reply {
 	t.Helper()
 	size := binary.LittleEndian.Uint32(frame)
 	r := reply{data: map[string][]byte{}}
-	if err := json.Unmarshal(frame[4:4+size], &r); err != nil {
-		t.Fatal(err)
-	}
+	done(t, json.Unmarshal(frame[4:4+size], &r))
 	frame = frame[4+size:]
 	for i, n := range r.Buffers {
 		r.data[r.Names[i]], frame = frame[:n], frame[n:]
@@ -89,18 +87,13 @@ func TestPipeToFiles(t *testing.T) {
 		"--deliver=all", "--seed=4"}
 
 	csv, path := filepath.Join(folder, "t.csv"), filepath.Join(folder, "t.krigo")
-	if err := os.WriteFile(csv, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	done(t, os.WriteFile(csv, []byte(text), 0o600))
 	var stderr bytes.Buffer
 	if status := Run(t.Context(), append([]string{"fit", csv, "--out", path, "--quiet"}, flags...), nil, &bytes.Buffer{},
 		&stderr); status != 0 {
 		t.Fatal(status, stderr.String())
 	}
-	want, err := krigo.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := value(krigo.Load(path))(t)
 
 	in, requests := io.Pipe()
 	ended := make(chan int, 1)
@@ -144,29 +137,12 @@ func TestPipeToFiles(t *testing.T) {
 	}
 	for name, file := range map[string]string{"file": path, "delivered": siblingName(path)} {
 		got := filepath.Join(folder, name)
-		if err := os.WriteFile(got, fitted.data[name], 0o600); err != nil {
-			t.Fatal(err)
-		}
-		a, err := krigo.Load(got)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := krigo.Load(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		read, err := files.ReadFile(csv, dataset.Reading{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ps, err := a.Predict(t.Context(), read, krigo.PredictOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		qs, err := b.Predict(t.Context(), read, krigo.PredictOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		done(t, os.WriteFile(got, fitted.data[name], 0o600))
+		a := value(krigo.Load(got))(t)
+		b := value(krigo.Load(file))(t)
+		read := value(files.ReadFile(csv, dataset.Reading{}))(t)
+		ps := value(a.Predict(t.Context(), read, krigo.PredictOptions{}))(t)
+		qs := value(b.Predict(t.Context(), read, krigo.PredictOptions{}))(t)
 		for i := range ps {
 			if ps[i] != qs[i] {
 				t.Fatalf("%s, row %d: %+v, and of the command line %+v", name, i+1, ps[i], qs[i])

@@ -169,11 +169,8 @@ func TestParametersComeBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := []string{}
-		for name, value := range parametersOf(&m) {
-			text, err := json.Marshal(value)
-			if err != nil {
-				t.Fatal(err)
-			}
+		for name, set := range parametersOf(&m) {
+			text := value(json.Marshal(set))(t)
 			var list []string
 			var word string
 			if json.Unmarshal(text, &list) == nil {

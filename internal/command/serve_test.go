@@ -41,18 +41,9 @@ func TestServe(t *testing.T) {
 	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--out",
 		"m.krigo", "--quiet")
 	predicted := must(t, "predict", "m.krigo", "new.csv")
-	m, err := krigo.Load("m.krigo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := files.ReadFile("new.csv", dataset.Reading{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := value(krigo.Load("m.krigo"))(t)
+	table := value(files.ReadFile("new.csv", dataset.Reading{}))(t)
+	ps := value(m.Predict(t.Context(), table, krigo.PredictOptions{}))(t)
 	var fromGo bytes.Buffer
 	if err := krigo.WritePredictions(&fromGo, ps); err != nil || fromGo.String() != predicted {
 		t.Errorf("from Go: %s, %v\nfrom the command line: %s", fromGo.String(), err, predicted)
@@ -73,10 +64,7 @@ func TestServe(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 		url = regexp.MustCompile(`http://\S+/`).FindString(stdout.String())
 	}
-	r, err := http.Post(url+"v1/predict", "text/csv", strings.NewReader(read(t, "new.csv")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := value(http.Post(url+"v1/predict", "text/csv", strings.NewReader(read(t, "new.csv"))))(t)
 	body, err := io.ReadAll(r.Body)
 	r.Body.Close()
 	if err != nil || r.StatusCode != 200 || string(body) != predicted {

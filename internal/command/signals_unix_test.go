@@ -21,10 +21,7 @@ const mainArgs = "KRIGO_TEST_MAIN_ARGS"
 // process starts a command in a process of its own, by Main.
 func process(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
-	text, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := value(json.Marshal(args))(t)
 	cmd := exec.Command(os.Args[0], "-test.run=^TestSignals$")
 	cmd.Env = append(os.Environ(), mainArgs+"="+string(text))
 	var said bytes.Buffer
@@ -67,9 +64,7 @@ func TestSignals(t *testing.T) {
 		{"predict m.krigo longest.npy --out p.npy", syscall.SIGTERM, "interrupted"},
 	} {
 		cmd, said := process(t, strings.Fields(c.args)...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		done(t, cmd.Start())
 		time.Sleep(400 * time.Millisecond)
 		begin := time.Now()
 		cmd.Process.Signal(c.s)
@@ -90,9 +85,7 @@ func TestSignals(t *testing.T) {
 	// The second kills at once.
 	cmd, said := process(t, "fit", "long.csv", "--target", "y", "--objective", "evidence", "--kernel", "matern32", "--ard",
 		"on", "--restarts", "50", "--quiet", "--out", "f.krigo")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	done(t, cmd.Start())
 	time.Sleep(400 * time.Millisecond)
 	cmd.Process.Signal(syscall.SIGINT)
 	time.Sleep(50 * time.Millisecond)
@@ -105,13 +98,8 @@ func TestSignals(t *testing.T) {
 	}
 	// serve ends by itself, and well.
 	cmd, said = process(t, "serve", "m.krigo", "--listen", "127.0.0.1:0", "--quiet")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := value(cmd.StdoutPipe())(t)
+	done(t, cmd.Start())
 	fmt.Fscanln(out, new(string))
 	cmd.Process.Signal(syscall.SIGTERM)
 	if err := cmd.Wait(); err != nil {

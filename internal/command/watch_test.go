@@ -136,10 +136,8 @@ func TestWatchRotate(t *testing.T) {
 		"3 rows are in the ledger") {
 		t.Errorf("%+v", o)
 	}
-	if err := os.WriteFile("another.ledger", []byte(strings.ReplaceAll(read(t, "s.ledger"), `"model":"`, `"model":"0`)),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	done(t, os.WriteFile("another.ledger", []byte(strings.ReplaceAll(read(t, "s.ledger"), `"model":"`, `"model":"0`)),
+		0o600))
 	if o := call(context.Background(), "watch", "s.krigo", "--ledger", "another.ledger"); !strings.Contains(o.stdout,
 		"No outcome yet") || !strings.Contains(o.stderr, "3 outcomes of another model") {
 		t.Errorf("%+v", o)
@@ -189,14 +187,11 @@ func TestAnytimeAndShift(t *testing.T) {
 	}
 	write(t, "later.csv", text)
 	var f krigo.Fresh
-	if err := json.Unmarshal([]byte(must(t,
-		strings.Fields("certify s.krigo later.csv --fresh --anytime --shift 0.01 --json")...)), &f); err != nil {
-		t.Fatal(err)
-	}
+	done(t, json.Unmarshal([]byte(must(t,
+		strings.Fields("certify s.krigo later.csv --fresh --anytime --shift 0.01 --json")...)), &f))
 	least, most := pacbayes.Anytime(f.MeanRisk, 40, 0.01)
-	if f.Anytime == nil || *f.Anytime != (krigo.Anytime{AtLeast: least, AtMost: most}) ||
-		!(most > f.MeanBound && least < f.MeanRisk) || f.Shift == nil ||
-		f.Shift.MeanBound != pacbayes.Shifted(f.MeanBound, 0.01) {
+	if f.Anytime == nil || *f.Anytime != (krigo.Anytime{AtLeast: least, AtMost: most}) || !(most > f.MeanBound &&
+		least < f.MeanRisk) || f.Shift == nil || f.Shift.MeanBound != pacbayes.Shifted(f.MeanBound, 0.01) {
 		t.Errorf("%+v", f)
 	}
 	words := must(t, strings.Fields("certify s.krigo later.csv --fresh --anytime --shift 0.01")...)
@@ -250,9 +245,7 @@ func TestServeKilled(t *testing.T) {
 		child.Env = append(os.Environ(), ledgerArgs+"=serve s.krigo --listen 127.0.0.1:0 --ledger s.ledger")
 		var stdout, stderr output
 		child.Stdout, child.Stderr = &stdout, &stderr
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
+		done(t, child.Start())
 		var url string
 		for wait := 0; url == ""; wait++ {
 			if wait > 1000 {

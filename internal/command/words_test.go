@@ -42,10 +42,7 @@ func TestFreshContradicts(t *testing.T) {
 		}
 	}
 	var f krigo.Fresh
-	if err := json.Unmarshal([]byte(must(t, "certify", "homes.krigo", "elsewhere.csv", "--fresh", "--json")),
-		&f); err != nil {
-		t.Fatal(err)
-	}
+	done(t, json.Unmarshal([]byte(must(t, "certify", "homes.krigo", "elsewhere.csv", "--fresh", "--json")), &f))
 	if f.Contradicts == nil || f.Contradicts.Mean == nil || f.Contradicts.Promise != nil ||
 		fmt.Sprintf("%.6f", f.Contradicts.Mean.AtLeast) != "0.825404" {
 		t.Errorf("%+v", f)
@@ -90,10 +87,7 @@ func TestConditionsOfIntervals(t *testing.T) {
 	workplace(t)
 	fit := must(t, "fit", "snelson.csv", "--target", "y", "--calibration-fraction", "0.2", "--test-fraction", "0.2",
 		"--restarts", "1", "--quiet")
-	m, err := krigo.Load("snelson.krigo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := value(krigo.Load("snelson.krigo"))(t)
 	for name, text := range map[string]string{"fit": fit, "predict": must(t, "predict", "--help"),
 		"fit --help": must(t, "fit", "--help", "all")} {
 		words := strings.Join(strings.Fields(text), " ")
@@ -116,11 +110,8 @@ func TestRefit(t *testing.T) {
 	found := func(more ...string) finding.List {
 		t.Helper()
 		var d fitDocument
-		if err := json.Unmarshal([]byte(must(t,
-			append([]string{"fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1",
-				"--test-fraction", "0.2", "--json", "--quiet"}, more...)...)), &d); err != nil {
-			t.Fatal(err)
-		}
+		done(t, json.Unmarshal([]byte(must(t, append([]string{"fit", "homes.csv", "--target", "MEDV", "--prior", "informed",
+			"--ard", "off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet"}, more...)...)), &d))
 		m, err := krigo.Load(d.Model)
 		if err != nil || !slices.Equal(m.Findings.Words(), d.Notices) || !reflect.DeepEqual(m.Findings.Tell(), d.Findings) {
 			t.Errorf("%q in the file, %q printed, %v", m.Findings, d.Notices, err)
