@@ -12,7 +12,8 @@ import (
 // certificate that was issued again for them, isn't the one of its options.
 func TestCertifyRefusesOtherOptions(t *testing.T) {
 	table := homes()
-	plain := asked("ard=auto restarts=1")
+	of := copies(t, table)
+	plain := asked("kl-pac ard=auto restarts=1")
 	narrow := plain
 	narrow.Data.Inputs = []string{"RM", "LSTAT"}
 	says := func(old, other string) func(*krigo.Model) {
@@ -50,7 +51,7 @@ func TestCertifyRefusesOtherOptions(t *testing.T) {
 		"the options that it says it was": {plain, says(`"seed":5`, `"seed":6`)},
 	} {
 		c.o.Run.Seed = 5
-		m := fit(t, table, c.o)
+		m := of(c.o)
 		reproduced(t, m, table, what)
 		c.edit(m)
 		d := value(m.Labelled(table))(t)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo"
-	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/finding"
 )
 

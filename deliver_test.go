@@ -88,12 +88,12 @@ func TestDeliverUncertified(t *testing.T) {
 // TestDeliverResumes: an interrupted training of the sibling goes on from the checkpoint of the whole fit, and ends as
 // if it had never stopped.
 func TestDeliverResumes(t *testing.T) {
-	m := fit(t, data.Boston(), asked("evidence restarts=1 expression=se kind=informed"))
-	whole := value(m.Deliver(context.Background(), data.Boston(), krigo.Options{}))(t)
+	m := fit(t, half(), asked("evidence restarts=1 expression=se kind=informed"))
+	whole := value(m.Deliver(context.Background(), half(), krigo.Options{}))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	var last krigo.Checkpoint
 	steps := 0
-	_, err := m.Deliver(ctx, data.Boston(), krigo.Options{Run: krigo.Run{Save: func(c *krigo.Checkpoint) error {
+	_, err := m.Deliver(ctx, half(), krigo.Options{Run: krigo.Run{Save: func(c *krigo.Checkpoint) error {
 		last = *c
 		if steps++; steps == 5 {
 			stop()
@@ -103,7 +103,7 @@ func TestDeliverResumes(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	resumed := value(m.Deliver(context.Background(), data.Boston(), krigo.Options{Run: krigo.Run{Resume: &last}}))(t)
+	resumed := value(m.Deliver(context.Background(), half(), krigo.Options{Run: krigo.Run{Resume: &last}}))(t)
 	if !slices.Equal(resumed.Posterior.Weights(), whole.Posterior.Weights()) {
 		t.Error("other weights than without the interruption")
 	}

@@ -438,6 +438,7 @@ func TestCertifyRefuses(t *testing.T) {
 // and itself.
 func TestCertifyRefusesEdits(t *testing.T) {
 	table := data.Boston()
+	of := copies(t, table)
 	grid := asked("evidence kind=grid ard=off restarts=1 test_fraction=0.1")
 	sparse := asked("vfe kind=grid inducing=8 epochs=20 ard=off")
 	informed := asked("evidence kind=informed ard=off restarts=1")
@@ -489,7 +490,7 @@ func TestCertifyRefusesEdits(t *testing.T) {
 		"fewer parameters paid for": {grid, func(m *krigo.Model) { m.Terms.Params = 1 }, "parameters"},
 		"a coarser grid":            {grid, func(m *krigo.Model) { m.Terms.Grid.Digits = 0 }, "grid"},
 	} {
-		m := fit(t, table, c.o)
+		m := of(c.o)
 		reproduced(t, m, table, name)
 		c.edit(m)
 		refused(t, failure(certify(m, table)), c.want, name)

@@ -93,7 +93,7 @@ func copies(t *testing.T, table *dataset.Table) func(o krigo.Options) *krigo.Mod
 		key := string(value(json.Marshal(o))(t))
 		if files[key] == nil {
 			var b bytes.Buffer
-			done(t, fit(t, table, o).Write(&b))
+			done(t, trained(t, table, o).Write(&b))
 			files[key] = b.Bytes()
 		}
 		return value(krigo.Read(bytes.NewReader(files[key])))(t)

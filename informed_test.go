@@ -517,16 +517,13 @@ func TestDefaultObjective(t *testing.T) {
 	}
 	// Three in ten certify, of more than 3,333 rows a thousand, or one in eight.
 	for n, certify := range map[int]int{3333: 999, 3400: 1000, 8000: 1000, 9601: 1200} {
-		m, err := krigo.Fit(context.Background(), waves(n), asked("target=y inducing=4 epochs=1 ard=off"))
-		if err != nil || m.Certificate.Rows != certify {
-			t.Errorf("%d rows: %+v, %v", n, m, err)
+		if m := trained(t, waves(n), asked("inducing=4 epochs=1 ard=off")); m.Certificate.Rows != certify {
+			t.Errorf("%d rows: %+v", n, m)
 		}
 	}
-	n := 3200
-	table := waves(n)
-	m, err := krigo.Fit(context.Background(), table, asked("target=y epochs=1"))
-	if err != nil || m.Objective != "nearest" || m.Certificate == nil || !m.Certificate.Valid {
-		t.Errorf("%d rows: %+v, %v", n, m, err)
+	m := trained(t, waves(2900), asked("expression=se ard=off epochs=1"))
+	if m.Objective != "nearest" || m.Certificate == nil || !m.Certificate.Valid {
+		t.Errorf("%s: %+v", m.Objective, m.Certificate)
 	}
 }
 
@@ -572,6 +569,7 @@ func TestInformedPriorIsBlind(t *testing.T) {
 // equations, isn't certified; nor is anything learnt after a prior whose covariance nobody has.
 func TestPredictorForged(t *testing.T) {
 	table := half()
+	of := copies(t, table)
 	cg := asked("evidence ard=off solver=cg epochs=5 kind=informed")
 	nearest := cg
 	nearest.Method = krigo.Method{Name: "evidence", Solver: "nearest", Optimizer: "adam", Batch: 40, Epochs: 2}
@@ -592,7 +590,7 @@ func TestPredictorForged(t *testing.T) {
 		"a lengthscale": {cg, func(q *posterior.Posterior) { q.Theta[0] += 0.01 }, "don't solve"},
 		"cg's input":    {cg, func(q *posterior.Posterior) { q.Support.Row(5)[1] += 1e-9 }, "prior rows"},
 	} {
-		m := fit(t, table, c.o)
+		m := of(c.o)
 		if m.Certificate == nil || m.Certificate.Bound != m.Certificate.MeanBound {
 			t.Fatalf("%s: %+v, %s", what, m.Certificate, m.CertificateReason)
 		}

@@ -245,7 +245,7 @@ func TestBacktest(t *testing.T) {
 
 // TestVerifies: what stands beside a certificate is computed anew, and another number is told.
 func TestVerifies(t *testing.T) {
-	o := asked("restarts=1 test_fraction=0.2 calibration=0.25")
+	of, o := copies(t, data.Boston()), asked("restarts=1 test_fraction=0.2 calibration=0.25")
 	grid := asked("kl-pac restarts=1 ard=off")
 	informed := asked("evidence restarts=1 kind=informed ard=off")
 	for want, c := range map[string]struct {
@@ -258,14 +258,14 @@ func TestVerifies(t *testing.T) {
 		"another score at rank 120 of 151":    {informed, func(m *krigo.Model) { m.Conformal.Misses[119] *= 0.99 }},
 		"another score at rank 150 of 151":    {informed, func(m *krigo.Model) { m.Conformal.Deviations[149] *= 0.99 }},
 		"conformal intervals are there without": {grid,
-			func(m *krigo.Model) { m.Conformal = trained(t, data.Boston(), o).Conformal }},
+			func(m *krigo.Model) { m.Conformal = of(o).Conformal }},
 		"test's mse": {o, func(m *krigo.Model) { m.Test.MSE /= 2 }},
 		"test figures": {o,
 			func(m *krigo.Model) { m.Test.Coverage95 = 0.95; m.Test.Coverage[3].Share = 0.95 }},
 		"observation noise is": {grid, func(m *krigo.Model) { m.ObservationNoise /= 2 }},
 		"range":                {grid, func(m *krigo.Model) { m.Range.Max[0] *= 2 }},
 	} {
-		m := trained(t, data.Boston(), c.o)
+		m := of(c.o)
 		reproduced(t, m, data.Boston(), want)
 		c.edit(m)
 		if r, err := certify(m, data.Boston()); err != nil || r.Matches || !strings.Contains(r.Differs, want) {
