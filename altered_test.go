@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestAlteredFiles: a model file with something else in one place of its header, under a checksum that fits, is refused
@@ -23,7 +24,7 @@ func TestAlteredFiles(t *testing.T) {
 	m := fit(t, holes, asked(`vfe target=y categorical=["side"] missing=mean inducing=5 ard=off restarts=1
 		calibration=0.25 mean_bound=both kind=informed prior.share=0.4 temper=[1,0.3]`))
 	var file bytes.Buffer
-	done(t, m.Write(&file))
+	must.Do(t, m.Write(&file))
 	for _, c := range []struct{ at, value, want string }{
 		{"targets_sha256", `"00"`, "targets"}, {"certified_rows_sha256", `"00"`, "certified rows"},
 		{"split", `"last"`, "SHA-256"}, {"split", `"position"`, "roles"}, {"seed", `7`, "SHA-256"},
@@ -46,7 +47,7 @@ func TestAlteredFiles(t *testing.T) {
 			in = in[name].(map[string]any)
 		}
 		in[names[len(names)-1]] = parsed([]byte(c.value))
-		head := value(json.Marshal(h))(t)
+		head := must.Get(json.Marshal(h))(t)
 		m, err := krigo.Read(bytes.NewReader(closed(file.Bytes(), head, arrays)))
 		if err == nil {
 			var r *krigo.Recertification

@@ -6,6 +6,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestCertifyRefusesOtherOptions: a model whose terms, or what else was asked for, were altered, with a
@@ -54,8 +55,8 @@ func TestCertifyRefusesOtherOptions(t *testing.T) {
 		m := of(c.o)
 		reproduced(t, m, table, what)
 		c.edit(m)
-		d := value(m.Labelled(table))(t)
-		m.Certificate = value(m.Model.Certify(d))(t)
+		d := must.Get(m.Labelled(table))(t)
+		m.Certificate = must.Get(m.Model.Certify(d))(t)
 		r, err := certify(m, table)
 		if err == nil || !strings.Contains(err.Error(), "disagree about "+strings.TrimSuffix(what, " of")) &&
 			!strings.Contains(err.Error(), what) {

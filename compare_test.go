@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestCompareDifferences: differences are those of the same split and ε, so that their error
@@ -22,7 +23,7 @@ func TestCompareDifferences(t *testing.T) {
 		seed      uint64
 	}
 	told := map[fit]map[string]float64{}
-	rows := value(krigo.Compare(context.Background(), data.Snelson(),
+	rows := must.Get(krigo.Compare(context.Background(), data.Snelson(),
 		asked("target=y inducing=6 epochs=15 seed=7"),
 		krigo.CompareOptions{Objectives: []string{"vfe", "kl-pac"}, Epsilons: epsilons, Splits: splits,
 			Progress: func(c krigo.Compared) {

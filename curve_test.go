@@ -12,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -33,8 +34,8 @@ func TestCurveOfModel(t *testing.T) {
 			o.Promise = krigo.Promise{Curve: true, Share: 0.8, Loss: loss, Epsilon: epsilon}
 		}))
 		var file bytes.Buffer
-		done(t, m.Write(&file))
-		read := value(krigo.Read(&file))(t)
+		must.Do(t, m.Write(&file))
+		read := must.Get(krigo.Read(&file))(t)
 		reproduced(t, read, table, loss)
 		c := m.Certificate
 		ps := predict(t, m, table)
@@ -62,7 +63,7 @@ func TestCurveOfModel(t *testing.T) {
 			p.Relative != (loss == "relative") {
 			t.Errorf("%s: %+v", loss, p)
 		}
-		bands := value(m.Intervals(ps, krigo.IntervalOptions{Kind: "band"}))(t)
+		bands := must.Get(m.Intervals(ps, krigo.IntervalOptions{Kind: "band"}))(t)
 		inside := 0
 		for _, i := range rows {
 			if y := table.Values[14*i+13]; bands[i].Lower <= y && y <= bands[i].Upper {
@@ -155,8 +156,7 @@ func TestSlices(t *testing.T) {
 	if err == nil {
 		old.Certificate, err = old.Model.Certify(d)
 	}
-	if err != nil || old.Certificate.Curve.Level > level/2 ||
-		old.Certificate.Slices[0].MeanBound <= c.Slices[0].MeanBound {
+	if err != nil || old.Certificate.Curve.Level > level/2 || old.Certificate.Slices[0].MeanBound <= c.Slices[0].MeanBound {
 		t.Errorf("by the rules of before: %+v, %v", old.Certificate, err)
 	}
 	reproduced(t, old, table, "by the rules of before")
@@ -276,7 +276,7 @@ func TestForgedStatements(t *testing.T) {
 	m := of(func(o *krigo.Options) {})
 	m.CertificateReason = "\x1b[2J"
 	var file bytes.Buffer
-	done(t, m.Write(&file))
+	must.Do(t, m.Write(&file))
 	refused(t, failure(krigo.Read(&file)), "control characters", "words that a terminal obeys")
 	ps := []model.Prediction{{Mean: 20}}
 	if is, err := m.Intervals(ps, krigo.IntervalOptions{Kind: "conformal", Level: 1e-12}); err != nil || is[0].Upper < 20 {
@@ -288,7 +288,7 @@ func TestForgedStatements(t *testing.T) {
 			t.Errorf("hardly any level, %s: %v", kind, err)
 		}
 	}
-	all := value(m.Deliver(context.Background(), table, krigo.Options{}))(t)
+	all := must.Get(m.Deliver(context.Background(), table, krigo.Options{}))(t)
 	refused(t, failure(all.IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: "full",
 		Level: 0.9})), "left none", "of a sibling")
 	svgp := of(func(o *krigo.Options) {

@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestDeclared: a fit by a declaration is the fit that was declared, its certificate carries the declaration's hash,
@@ -20,8 +21,8 @@ import (
 func TestDeclared(t *testing.T) {
 	o := asked("evidence target=MEDV test_fraction=0.2 expression=se,matern32 kind=informed epsilon=0.5 curve=true seed=7 " +
 		"restarts=1")
-	text := value(krigo.Declare(t.Context(), data.Boston(), o))(t)
-	with := value(krigo.Declared(text))(t)
+	text := must.Get(krigo.Declare(t.Context(), data.Boston(), o))(t)
+	with := must.Get(krigo.Declared(text))(t)
 	m := trained(t, data.Boston(), with)
 	hash := fmt.Sprintf("%x", sha256.Sum256(text))
 	if c := m.Certificate; c.Declaration != hash || !strings.Contains(strings.Join(c.Conditions, "\n"), "SHA-256 "+hash) {
@@ -37,8 +38,7 @@ func TestDeclared(t *testing.T) {
 	if _, differs, err := m.Refit(context.Background(), data.Boston(), nil); err != nil || differs != "" {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
-	if r, err := m.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{Declaration: text}); err != nil ||
-		!r.Declared {
+	if r, err := m.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{Declaration: text}); err != nil || !r.Declared {
 		t.Errorf("%+v, %v", r, err)
 	}
 	refused(t, failure(m.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{
@@ -59,8 +59,8 @@ func TestDeclared(t *testing.T) {
 	other.Kernel.Expression = "matern12"
 	of := *fit(t, data.Boston(), other)
 	of.Fitted, of.Terms = m.Fitted, m.Terms
-	d := value(of.Labelled(data.Boston()))(t)
-	of.Certificate = value(of.Model.Certify(d))(t)
+	d := must.Get(of.Labelled(data.Boston()))(t)
+	of.Certificate = must.Get(of.Model.Certify(d))(t)
 	refused(t, failure(certify(&of, data.Boston())), "the kernel or its mean", "another kernel than the declared one")
 	// What people read in a declaration is so, and stands there once.
 	for what, text := range map[string][]byte{
@@ -111,7 +111,7 @@ func TestOlderDeclaration(t *testing.T) {
 		"one too many":   {ignored, `"inducing": 0`, `"inducing": 0, "notices": ["reviewed"]`, "says otherwise"},
 		"none of them":   {sparse, "", "", ""},
 	} {
-		text := value(krigo.Declare(t.Context(), data.Boston(), c.o))(t)
+		text := must.Get(krigo.Declare(t.Context(), data.Boston(), c.o))(t)
 		if !bytes.Contains(text, []byte(c.is)) {
 			t.Fatalf("%s: no %s in %s", name, c.is, text)
 		}
@@ -160,7 +160,7 @@ func TestRefitReadsAsFitted(t *testing.T) {
 	}
 	reading := dataset.Reading{Dates: []dataset.Dates{{Column: "when"}}}
 	read := func(text string) *dataset.Table {
-		table := value(files.CSV{From: strings.NewReader(text), Source: "d.csv", As: reading}.Read())(t)
+		table := must.Get(files.CSV{From: strings.NewReader(text), Source: "d.csv", As: reading}.Read())(t)
 		return table
 	}
 	m := fit(t, read(numbers), asked("target=y expression=se kind=informed restarts=1"))

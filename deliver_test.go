@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -29,7 +30,7 @@ func TestDeliver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.o.Data.TestFraction, c.o.Run.Restarts, c.o.Run.Deliver = 0.2, 1, "all"
 			m := fit(t, data.Boston(), c.o)
-			all := value(m.Deliver(context.Background(), data.Boston(), krigo.Options{}))(t)
+			all := must.Get(m.Deliver(context.Background(), data.Boston(), krigo.Options{}))(t)
 			if want := (dataset.Counts{dataset.Test: 102, dataset.Prior: 404}); all.Counts != want ||
 				m.Counts[dataset.Certified] < 50 {
 				t.Errorf("rows by role: %v, of the certified one %v", all.Counts, m.Counts)
@@ -57,8 +58,8 @@ func TestDeliver(t *testing.T) {
 				t.Errorf("on its test rows: %+v, %v", f, err)
 			}
 			var file, again bytes.Buffer
-			done(t, all.Write(&file))
-			read := value(krigo.Read(bytes.NewReader(file.Bytes())))(t)
+			must.Do(t, all.Write(&file))
+			read := must.Get(krigo.Read(bytes.NewReader(file.Bytes())))(t)
 			if err := read.Write(&again); err != nil || !bytes.Equal(file.Bytes(), again.Bytes()) {
 				t.Errorf("the file of what was read is another: %v", err)
 			}
@@ -89,7 +90,7 @@ func TestDeliverUncertified(t *testing.T) {
 // if it had never stopped.
 func TestDeliverResumes(t *testing.T) {
 	m := fit(t, half(), asked("evidence restarts=1 expression=se kind=informed"))
-	whole := value(m.Deliver(context.Background(), half(), krigo.Options{}))(t)
+	whole := must.Get(m.Deliver(context.Background(), half(), krigo.Options{}))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	var last krigo.Checkpoint
 	steps := 0
@@ -103,7 +104,7 @@ func TestDeliverResumes(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	resumed := value(m.Deliver(context.Background(), half(), krigo.Options{Run: krigo.Run{Resume: &last}}))(t)
+	resumed := must.Get(m.Deliver(context.Background(), half(), krigo.Options{Run: krigo.Run{Resume: &last}}))(t)
 	if !slices.Equal(resumed.Posterior.Weights(), whole.Posterior.Weights()) {
 		t.Error("other weights than without the interruption")
 	}

@@ -14,17 +14,18 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // onDisk is a table's copy in an NPY file, under the same name.
 func onDisk(t *testing.T, table *dataset.Table) (disk *dataset.Table, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "x.npy")
-	done(t, files.WriteFile(path, table.Names, table.Rows, func(i int, values []float64) error {
+	must.Do(t, files.WriteFile(path, table.Names, table.Rows, func(i int, values []float64) error {
 		copy(values, table.Values[i*len(values):])
 		return nil
 	}))
-	disk = value(files.ReadFile(path, dataset.Reading{}))(t)
+	disk = must.Get(files.ReadFile(path, dataset.Reading{}))(t)
 	t.Cleanup(func() { disk.Close() })
 	disk.Source = table.Source
 	return disk, path
@@ -62,8 +63,8 @@ func TestDiskAsMemory(t *testing.T) {
 		})
 	}
 	params := &krigo.Params{Kernel: se(1, 0.7), NoiseVariance: 0.2, Inducing: [][]float64{{-1}, {0}, {1}}}
-	a := value(krigo.Evaluate(t.Context(), memory, params, asked("target=y")))(t)
-	b := value(krigo.Evaluate(t.Context(), disk, params, asked("target=y")))(t)
+	a := must.Get(krigo.Evaluate(t.Context(), memory, params, asked("target=y")))(t)
+	b := must.Get(krigo.Evaluate(t.Context(), disk, params, asked("target=y")))(t)
 	if a.Value != b.Value || !slices.Equal(a.Gradient.LogLengthscales, b.Gradient.LogLengthscales) ||
 		!slices.EqualFunc(a.Gradient.Inducing, b.Gradient.Inducing, slices.Equal) {
 		t.Errorf("in memory %+v\non disk %+v", a, b)
@@ -109,7 +110,7 @@ func TestManyRows(t *testing.T) {
 	if _, err := draw.Write(context.Background(), path, nil); err != nil {
 		t.Fatal(err)
 	}
-	table := value(files.ReadFile(path, dataset.Reading{}))(t)
+	table := must.Get(files.ReadFile(path, dataset.Reading{}))(t)
 	defer table.Close()
 	m := fit(t, table, asked("kl-pac inducing=4 ard=off"))
 	if want := (finding.List{finding.New(finding.InducingSample, 50000, 51000)}); !reflect.DeepEqual(

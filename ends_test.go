@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -37,9 +38,9 @@ func TestEndsKeepAtoms(t *testing.T) {
 			for _, kind := range []string{"conformal", "normalised", "full", "jackknife"} {
 				var is []krigo.Interval
 				if kind == "full" || kind == "jackknife" {
-					is = value(m.IntervalsOfFew(t.Context(), table, next, krigo.IntervalOptions{Kind: kind, Level: 0.9}))(t)
+					is = must.Get(m.IntervalsOfFew(t.Context(), table, next, krigo.IntervalOptions{Kind: kind, Level: 0.9}))(t)
 				} else {
-					is = value(m.Intervals(ps, krigo.IntervalOptions{Kind: kind, Level: 0.9}))(t)
+					is = must.Get(m.Intervals(ps, krigo.IntervalOptions{Kind: kind, Level: 0.9}))(t)
 				}
 				for i, in := range is {
 					if v := next.Values[2*i+1]; in.Lower <= v && v <= in.Upper {
@@ -74,8 +75,8 @@ func TestForgedWidths(t *testing.T) {
 			Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1},
 			Promise: krigo.Promise{Loss: loss, Epsilon: 2, Curve: true, Share: 0.75}})
 		path := filepath.Join(t.TempDir(), "forged.krigo")
-		done(t, honest.Save(path))
-		forged := value(krigo.Load(path))(t)
+		must.Do(t, honest.Save(path))
+		forged := must.Get(krigo.Load(path))(t)
 		lower := func(vs ...*float64) {
 			for _, v := range vs {
 				*v *= 1 - 9e-7
@@ -94,7 +95,7 @@ func TestForgedWidths(t *testing.T) {
 		for _, kind := range kinds {
 			var inside [2]int
 			for i, m := range []*krigo.Model{honest, forged} {
-				is := value(m.Intervals(ps, krigo.IntervalOptions{Kind: kind}))(t)
+				is := must.Get(m.Intervals(ps, krigo.IntervalOptions{Kind: kind}))(t)
 				for row, in := range is {
 					if y := table.Values[2*row+1]; in.Lower <= y && y <= in.Upper {
 						inside[i]++
@@ -122,7 +123,7 @@ func TestEndsOfBands(t *testing.T) {
 		width := max(scaled[0]-mean, mean-scaled[0])
 		m := &krigo.Model{Model: model.Model{Scaling: s, Certificate: &pacbayes.Certificate{Valid: true, Loss: "band",
 			MeanBound: 0.3, Epsilon: width, EpsilonRaw: width * s.TargetScale}}}
-		is := value(m.Intervals([]model.Prediction{{Mean: s.RawMean(mean)}}, krigo.IntervalOptions{Kind: "band"}))(t)
+		is := must.Get(m.Intervals([]model.Prediction{{Mean: s.RawMean(mean)}}, krigo.IntervalOptions{Kind: "band"}))(t)
 		if most := (2e-6*width+5e-9)*s.TargetScale + 1e-14*max(s.TargetMean, -s.TargetMean); !(is[0].Lower <= y &&
 			y <= is[0].Upper) || is[0].Upper-y > most && y-is[0].Lower > most {
 			t.Fatalf("%v: %v isn't in %v, or not at an end", s, y, is[0])

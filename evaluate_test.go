@@ -15,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
@@ -114,7 +115,7 @@ func TestEvaluateGradient(t *testing.T) {
 					c.p.Posterior = trial.given
 				}
 				o.Data.Target, o.Method.Name = "MEDV", objective
-				e := value(krigo.Evaluate(t.Context(), table, &c.p, o))(t)
+				e := must.Get(krigo.Evaluate(t.Context(), table, &c.p, o))(t)
 				if e.Objective != objective || (e.Certificate == nil) != (objective == method.NearestName) ||
 					strings.HasSuffix(objective, "-pac") && !(e.Value > 0 && e.Value < 3) {
 					t.Fatalf("%+v", e)
@@ -139,7 +140,7 @@ func TestEvaluateGradient(t *testing.T) {
 					largest = math.Max(largest, math.Abs(k.slope))
 				}
 				value := func() float64 {
-					return value(krigo.Evaluate(t.Context(), table, &c.p, o))(t).Value
+					return must.Get(krigo.Evaluate(t.Context(), table, &c.p, o))(t).Value
 				}
 				hold(t, all, value, 1e-7*math.Max(largest, 1e-3))
 			})
@@ -208,8 +209,8 @@ func TestEvaluateGolden(t *testing.T) {
 			Rounded   struct{ Bounds []bounds }
 		}
 	}
-	raw := value(os.ReadFile("testdata/golden/fullgp.json"))(t)
-	done(t, json.Unmarshal(raw, &golden))
+	raw := must.Get(os.ReadFile("testdata/golden/fullgp.json"))(t)
+	must.Do(t, json.Unmarshal(raw, &golden))
 	checked, certified := 0, 0
 	for i, c := range golden.Cases {
 		if c.Kernel.Type == "sum" {
@@ -234,7 +235,7 @@ func TestEvaluateGolden(t *testing.T) {
 		o := krigo.Options{Data: krigo.Data{Target: "y", Scaling: "declared", Declared: &id},
 			Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Mean: "constant"}, Promise: krigo.Promise{Loss: "band"}}
 		p.Mean = &krigo.MeanParams{Constant: c.Mean}
-		e := value(krigo.Evaluate(t.Context(), table, p, o))(t)
+		e := must.Get(krigo.Evaluate(t.Context(), table, p, o))(t)
 		near(t, fmt.Sprintf("case %d: value", i), e.Value, -c.LML, 1e-10)
 		got := make([]float64, 0, n+3)
 		for _, g := range e.Gradient.LogLengthscales {
@@ -256,9 +257,9 @@ func TestEvaluateGolden(t *testing.T) {
 				continue
 			}
 			o.Promise.Epsilon, o.Method.Name = b.Eps, "kl-pac"
-			kl := value(krigo.Evaluate(t.Context(), table, p, o))(t)
+			kl := must.Get(krigo.Evaluate(t.Context(), table, p, o))(t)
 			o.Method.Name = "sqrt-pac"
-			pin := value(krigo.Evaluate(t.Context(), table, p, o))(t)
+			pin := must.Get(krigo.Evaluate(t.Context(), table, p, o))(t)
 			near(t, fmt.Sprintf("case %d: B", i), kl.Value, b.B, 1e-9)
 			near(t, fmt.Sprintf("case %d: B_Pin", i), pin.Value, b.BPin, 1e-9)
 			if len(c.Y) < 20 {
@@ -285,7 +286,7 @@ func TestEvaluateAgreesWithFit(t *testing.T) {
 	m := fit(t, homes(), o)
 	p := &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise,
 		Mean: &krigo.MeanParams{Constant: m.Posterior.Beta[0]}}
-	e := value(krigo.Evaluate(t.Context(), homes(), p, o))(t)
+	e := must.Get(krigo.Evaluate(t.Context(), homes(), p, o))(t)
 	near(t, "bound", e.Certificate.Bound, m.Certificate.Bound, 1e-10)
 	near(t, "value", e.Value, m.Certificate.Bound, 1e-9)
 	near(t, "KL", e.Certificate.KL, m.Certificate.KL, 1e-9)
@@ -367,8 +368,8 @@ func TestCertify(t *testing.T) {
 			}
 			check("the model", m, homes())
 			path := t.TempDir() + "/m.krigo"
-			done(t, m.Save(path))
-			loaded := value(krigo.Load(path))(t)
+			must.Do(t, m.Save(path))
+			loaded := must.Get(krigo.Load(path))(t)
 			check("loaded", loaded, homes())
 			check("other order of columns", loaded, pick(homes(), every(0, 1, 85), "MEDV", "DIS", "RM", "LSTAT"))
 			r, err := loaded.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: m.Certificate.Epsilon})
@@ -500,20 +501,20 @@ func TestCertifyRefusesEdits(t *testing.T) {
 // rehash makes a model's hashes those of its roles.
 func rehash(t *testing.T, m *krigo.Model, table *dataset.Table) {
 	t.Helper()
-	d := value(m.Labelled(table))(t)
-	units := value(d.Units())(t)
-	roles := value(units.Deal(m.Seed, m.Counts))(t)
+	d := must.Get(m.Labelled(table))(t)
+	units := must.Get(d.Units())(t)
+	roles := must.Get(units.Deal(m.Seed, m.Counts))(t)
 	m.Hash = units.HashOf(roles.Rows(dataset.Certified))
 	var err error
 	m.Rows, m.Named, err = model.HashRows(d, roles)
-	done(t, err)
+	must.Do(t, err)
 }
 
 // TestCertifyOtherEpsilon: a half-width chosen afterwards gives a number that isn't
 // called a certificate; its value is computed here from predictions.
 func TestCertifyOtherEpsilon(t *testing.T) {
 	m := fit(t, homes(), asked("ard=off restarts=1"))
-	r := value(m.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: 0.9}))(t)
+	r := must.Get(m.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: 0.9}))(t)
 	c := r.Certificate
 	if c.Valid || r.Matches || !strings.Contains(c.Label, "heuristic") || !strings.Contains(c.Conditions[0], "NOT MET") ||
 		c.Epsilon != 0.9 {
@@ -580,7 +581,7 @@ func TestCertifyFresh(t *testing.T) {
 	check("other rows", f, err, foreign, every(0, 1, foreign.Rows))
 
 	soft := fit(t, homes(), asked("loss=gaussian ard=off restarts=1"))
-	f = value(soft.CertifyFresh(t.Context(), foreign))(t)
+	f = must.Get(soft.CertifyFresh(t.Context(), foreign))(t)
 	near(t, "a loss between 0 and 1", f.MeanBound, pacbayes.KLInverse(f.MeanRisk, math.Log(100)/float64(f.Rows)), 1e-12)
 
 	// A model without a certificate can have fresh bounds.
@@ -632,7 +633,7 @@ func TestContradiction(t *testing.T) {
 		return fresh
 	}
 	for _, misses := range []int{0, 1, 60, 120, 253} {
-		f := value(m.CertifyFresh(t.Context(), raised(misses)))(t)
+		f := must.Get(m.CertifyFresh(t.Context(), raised(misses)))(t)
 		said := f.Sentence(m)
 		lower := 1 - pacbayes.ClopperPearson(f.Rows-int(math.Round(f.MeanRisk*float64(f.Rows))), f.Rows, m.Terms.Delta)
 		if against := lower > c.MeanBound; against != (f.Contradicts != nil && f.Contradicts.Mean != nil) {
@@ -684,7 +685,7 @@ func TestEvaluateHyperprior(t *testing.T) {
 		var values [2]float64
 		for i, hyperprior := range []string{"none", "weak"} {
 			o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: method.Choice{Name: name, Hyperprior: hyperprior}}
-			e := value(krigo.Evaluate(context.Background(), table, &krigo.Params{Kernel: se(1, 2), NoiseVariance: 0.1}, o))(t)
+			e := must.Get(krigo.Evaluate(context.Background(), table, &krigo.Params{Kernel: se(1, 2), NoiseVariance: 0.1}, o))(t)
 			values[i] = e.Value
 		}
 		return values[1] - values[0]

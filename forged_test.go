@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -29,13 +30,13 @@ func noiseTable(rows int) *dataset.Table {
 // that nearly coincide far from all others.
 func memorised(t *testing.T, m *krigo.Model, table *dataset.Table) *posterior.Posterior {
 	t.Helper()
-	d := value(m.Labelled(table))(t)
+	d := must.Get(m.Labelled(table))(t)
 	rows := d.Scaled(rowsOf(t, m, table, dataset.Certified), m.Scaling)
 	n, cols := rows.Dims()
 	x, y := linalg.New(n+2, cols), make([]float64, n+2)
-	done(t, rows.Block(0, n, x.Data[:n*cols], y[:n]))
+	must.Do(t, rows.Block(0, n, x.Data[:n*cols], y[:n]))
 	x.Row(n)[0], x.Row(n + 1)[0] = 50, 50+1e-6
-	q := value(posterior.NewExact(posterior.Given{Kernel: m.Posterior.Kernel, Theta: []float64{-6, -6},
+	q := must.Get(posterior.NewExact(posterior.Given{Kernel: m.Posterior.Kernel, Theta: []float64{-6, -6},
 		Mean: m.Posterior.Mean, Noise: 1e-13, X: x, Y: y}))(t)
 	if kl := q.KL(); kl < 1e4 {
 		t.Fatalf("the true KL is %v", kl)
@@ -152,13 +153,13 @@ func TestForgedByRounding(t *testing.T) {
 		refused(t, failure(certify(m, table)), want, name)
 	}
 	condition := func(m *krigo.Model, theta []float64, noise float64) *posterior.Posterior {
-		d := value(m.Labelled(table))(t)
-		roles := value(m.RolesOf(d))(t)
+		d := must.Get(m.Labelled(table))(t)
+		roles := must.Get(m.RolesOf(d))(t)
 		rows := d.ScaledOf(roles, dataset.Certified, m.Scaling)
 		n, cols := rows.Dims()
 		x, y := linalg.New(n, cols), make([]float64, n)
-		done(t, rows.Block(0, n, x.Data, y))
-		q := value(posterior.NewExact(posterior.Given{Kernel: m.Posterior.Kernel, Theta: theta, Mean: m.Posterior.Mean,
+		must.Do(t, rows.Block(0, n, x.Data, y))
+		q := must.Get(posterior.NewExact(posterior.Given{Kernel: m.Posterior.Kernel, Theta: theta, Mean: m.Posterior.Mean,
 			Noise: noise, X: x, Y: y}))(t)
 		return q
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -43,7 +44,7 @@ func TestSVGP(t *testing.T) {
 				t.Errorf("energy %v, vfe's %v", v, vfe)
 			}
 			for _, objective := range []string{"vfe", "svgp"} {
-				e := value(krigo.Evaluate(t.Context(), homes(), paramsOf(m), krigo.Options{Data: krigo.Data{Target: "MEDV"},
+				e := must.Get(krigo.Evaluate(t.Context(), homes(), paramsOf(m), krigo.Options{Data: krigo.Data{Target: "MEDV"},
 					Method: krigo.Method{Name: objective}}))(t)
 				if d := math.Abs(e.Certificate.Bound - m.Certificate.Bound); !(d < 1e-8) ||
 					!(math.Abs(e.Certificate.KL-m.Certificate.KL) < 1e-6) {
@@ -83,8 +84,8 @@ func TestFreePosterior(t *testing.T) {
 					t.Errorf("valid %v, %q", m.Certificate.Valid, m.Findings)
 				}
 				path := filepath.Join(t.TempDir(), "m.krigo")
-				done(t, m.Save(path))
-				loaded := value(krigo.Load(path))(t)
+				must.Do(t, m.Save(path))
+				loaded := must.Get(krigo.Load(path))(t)
 				again, err := certify(loaded, homes())
 				if err != nil || !again.Matches {
 					t.Errorf("certified again: %+v, %v", again, err)
@@ -140,7 +141,7 @@ func TestEvaluateFreePosterior(t *testing.T) {
 		}
 	}
 	p.Posterior = &krigo.FreeParams{Mean: mean, Chol: chol}
-	e := value(krigo.Evaluate(t.Context(), homes(), p, o))(t)
+	e := must.Get(krigo.Evaluate(t.Context(), homes(), p, o))(t)
 	near(t, "bound", e.Certificate.Bound, m.Certificate.Bound, 1e-7)
 	near(t, "KL", e.Certificate.KL, m.Certificate.KL, 1e-6)
 	near(t, "value", e.Value, e.Certificate.Bound, 1e-9)
@@ -148,14 +149,14 @@ func TestEvaluateFreePosterior(t *testing.T) {
 	for _, objective := range []string{"kl-pac", "svgp"} {
 		o := o
 		o.Method.Name, o.Method.Posterior = objective, ""
-		e := value(krigo.Evaluate(t.Context(), homes(), p, o))(t)
+		e := must.Get(krigo.Evaluate(t.Context(), homes(), p, o))(t)
 		g := e.Gradient.Posterior
 		check := func(what string, v *float64, slope float64) {
 			const h = 1e-5
 			old := *v
 			at := func(to float64) float64 {
 				*v = to
-				e := value(krigo.Evaluate(t.Context(), homes(), p, o))(t)
+				e := must.Get(krigo.Evaluate(t.Context(), homes(), p, o))(t)
 				return e.Value
 			}
 			want := (at(old+h) - at(old-h)) / (2 * h)

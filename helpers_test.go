@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 )
 
@@ -49,23 +50,6 @@ func named(groups reflect.Value, name string) (field any) {
 	return field
 }
 
-// value is what a call that can't fail gave: value(f())(t).
-func value[T any](v T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		done(t, err)
-		return v
-	}
-}
-
-// done ends the test at an error.
-func done(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // failure is the error of a call.
 func failure[T any](_ T, err error) error { return err }
 
@@ -83,20 +67,20 @@ func trained(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
 	if o.Data.Target == "" {
 		o.Data.Target = table.Names[len(table.Names)-1]
 	}
-	return value(krigo.Fit(context.Background(), table, o))(t)
+	return must.Get(krigo.Fit(context.Background(), table, o))(t)
 }
 
 // copies fits a table with every options once, and gives a model of its own for each call.
 func copies(t *testing.T, table *dataset.Table) func(o krigo.Options) *krigo.Model {
 	files := map[string][]byte{}
 	return func(o krigo.Options) *krigo.Model {
-		key := string(value(json.Marshal(o))(t))
+		key := string(must.Get(json.Marshal(o))(t))
 		if files[key] == nil {
 			var b bytes.Buffer
-			done(t, trained(t, table, o).Write(&b))
+			must.Do(t, trained(t, table, o).Write(&b))
 			files[key] = b.Bytes()
 		}
-		return value(krigo.Read(bytes.NewReader(files[key])))(t)
+		return must.Get(krigo.Read(bytes.NewReader(files[key])))(t)
 	}
 }
 
@@ -107,7 +91,7 @@ func attempt(table *dataset.Table, o krigo.Options) error {
 
 func predict(t *testing.T, m *krigo.Model, table *dataset.Table) []model.Prediction {
 	t.Helper()
-	return value(m.Predict(t.Context(), table, krigo.PredictOptions{}))(t)
+	return must.Get(m.Predict(t.Context(), table, krigo.PredictOptions{}))(t)
 }
 
 func certify(m *krigo.Model, table *dataset.Table) (*krigo.Recertification, error) {

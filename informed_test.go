@@ -18,6 +18,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -78,8 +79,8 @@ func TestInformed(t *testing.T) {
 				t.Errorf("KL %v on %d points", cert.KL, m.Posterior.Support.Rows)
 			}
 			path := filepath.Join(t.TempDir(), "m.krigo")
-			done(t, m.Save(path))
-			back := value(krigo.Load(path))(t)
+			must.Do(t, m.Save(path))
+			back := must.Get(krigo.Load(path))(t)
 			r, err := certify(back, half())
 			if err != nil || !r.Matches || (r.Certificate.Promise != nil) != (o.Promise.Share > 0) {
 				t.Fatalf("recertified: %+v, %v", r, err)
@@ -166,7 +167,7 @@ func TestPromiseHolds(t *testing.T) {
 		}
 		near(t, "raw half-width", p.HalfWidthRaw, p.HalfWidth*m.Scaling.TargetScale, 1e-12)
 		ps := predict(t, m, table)
-		bands := value(m.Intervals(ps, krigo.IntervalOptions{Kind: "band"}))(t)
+		bands := must.Get(m.Intervals(ps, krigo.IntervalOptions{Kind: "band"}))(t)
 		rows := rowsOf(t, m, table, dataset.Test)
 		for _, i := range rows {
 			w := cautious.Widen(p.HalfWidthRaw, m.Scaling.TargetScale)
@@ -213,7 +214,7 @@ func TestAsymmetricBand(t *testing.T) {
 	m := fit(t, table, asked("evidence kind=informed restarts=1 ard=off loss=asymmetric epsilon=4 epsilon_above=8 "+
 		"units=raw test_fraction=0.3"))
 	ps := predict(t, m, table)
-	bands := value(m.Intervals(ps, krigo.IntervalOptions{Kind: "band"}))(t)
+	bands := must.Get(m.Intervals(ps, krigo.IntervalOptions{Kind: "band"}))(t)
 	rows := rowsOf(t, m, table, dataset.Test)
 	for _, i := range rows {
 		lower, upper := m.Scaling.Outward(ps[i].Mean-cautious.Widen(8, m.Scaling.TargetScale), ps[i].Mean+
@@ -239,7 +240,7 @@ func TestConformal(t *testing.T) {
 	}
 	ps := predict(t, m, table)
 	for _, kind := range []string{"conformal", "normalised"} {
-		is := value(m.Intervals(ps, krigo.IntervalOptions{Kind: kind}))(t)
+		is := must.Get(m.Intervals(ps, krigo.IntervalOptions{Kind: kind}))(t)
 		inside := func(rows []int) (n int) {
 			for _, i := range rows {
 				if y := table.Values[14*i+13]; is[i].Lower <= y && y <= is[i].Upper {
@@ -284,14 +285,14 @@ func TestConformalOfCertifiedRows(t *testing.T) {
 	o := asked("evidence kind=informed ard=off restarts=1")
 	m := fit(t, table, o)
 	var file bytes.Buffer
-	done(t, m.Write(&file))
-	read := value(krigo.Read(&file))(t)
+	must.Do(t, m.Write(&file))
+	read := must.Get(krigo.Read(&file))(t)
 	ps := predict(t, m, table)
 	rows := rowsOf(t, m, table, dataset.Certified)
 	n := len(rows)
 	for _, level := range []float64{0.5, 0.8, 0.95, 0.99} {
 		for _, kind := range []string{"conformal", "normalised"} {
-			is := value(read.Intervals(ps, krigo.IntervalOptions{Kind: kind, Level: level}))(t)
+			is := must.Get(read.Intervals(ps, krigo.IntervalOptions{Kind: kind, Level: level}))(t)
 			within := 0
 			for _, i := range rows {
 				if y := table.Values[14*i+13]; is[i].Lower <= y && y <= is[i].Upper {
@@ -324,7 +325,7 @@ func TestRelativeBand(t *testing.T) {
 	m := &krigo.Model{Model: model.Model{Certificate: &pacbayes.Certificate{Valid: true, Loss: pacbayes.Relative,
 		EpsilonRaw: 0.2, MeanBound: 0.3}}}
 	for _, mean := range []float64{-3, 0, 2} {
-		is := value(m.Intervals([]model.Prediction{{Mean: mean}}, krigo.IntervalOptions{Kind: "band"}))(t)
+		is := must.Get(m.Intervals([]model.Prediction{{Mean: mean}}, krigo.IntervalOptions{Kind: "band"}))(t)
 		for y := -5.003; y < 5; y += 0.01 {
 			if want := math.Abs(y-mean) <= 0.2*math.Abs(y); want != (is[0].Lower <= y && y <= is[0].Upper) {
 				t.Errorf("ŷ = %v, y = %v: interval %+v", mean, y, is[0])
@@ -665,7 +666,7 @@ func TestIntervalsOfFew(t *testing.T) {
 	m := fit(t, table, o)
 	ps := predict(t, m, table)
 	rows := rowsOf(t, m, table, dataset.Test)
-	plain := value(m.Intervals(ps, krigo.IntervalOptions{Kind: "conformal", Level: 0.9}))(t)
+	plain := must.Get(m.Intervals(ps, krigo.IntervalOptions{Kind: "conformal", Level: 0.9}))(t)
 	width := func(is []krigo.Interval) (sum float64, inside int) {
 		for _, i := range rows {
 			sum += is[i].Upper - is[i].Lower
@@ -677,11 +678,12 @@ func TestIntervalsOfFew(t *testing.T) {
 	}
 	most, _ := width(plain)
 	for _, kind := range krigo.FewRowKinds() {
-		is := value(m.IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: kind, Level: 0.9}))(t)
+		is := must.Get(m.IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: kind, Level: 0.9}))(t)
 		if w, inside := width(is); w > 1.2*most || inside < 80 {
 			t.Errorf("%s: mean width %v, conformal %v; %d of %d test targets", kind, w, most, inside, len(rows))
 		}
-		by := value(m.IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: kind, Level: 0.9, By: "CHAS"}))(t)
+		by := must.Get(m.IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: kind, Level: 0.9,
+			By: "CHAS"}))(t)
 		for _, i := range rows {
 			if infinite := by[i].Upper == math.MaxFloat64; infinite != (table.Values[14*i+3] == 1) { // seven certified rows
 				t.Fatalf("%s, CHAS = %v: %v", kind, table.Values[14*i+3], by[i])

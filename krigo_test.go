@@ -17,6 +17,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
@@ -76,8 +77,8 @@ func file(t *testing.T, m *krigo.Model) string {
 	c := *m
 	c.Training.Seconds = 0
 	path := filepath.Join(t.TempDir(), "m.krigo")
-	done(t, c.Save(path))
-	raw := value(os.ReadFile(path))(t)
+	must.Do(t, c.Save(path))
+	raw := must.Get(os.ReadFile(path))(t)
 	return string(raw)
 }
 
@@ -190,8 +191,8 @@ func TestFitCertificate(t *testing.T) {
 			}
 
 			// Units of ε: by the deviation of the prior rows, computed here.
-			d := value(c.table.Regression(m.Target))(t)
-			prior := value(d.Targets(rowsOf(t, m, c.table, dataset.Prior)))(t)
+			d := must.Get(c.table.Regression(m.Target))(t)
+			prior := must.Get(d.Targets(rowsOf(t, m, c.table, dataset.Prior)))(t)
 			var mean, square float64
 			for _, y := range prior {
 				mean += y / 20
@@ -412,8 +413,8 @@ func TestOddData(t *testing.T) {
 // rowsOf returns the rows of a table that have a role in the model made from it.
 func rowsOf(t *testing.T, m *krigo.Model, table *dataset.Table, role dataset.Role) []int {
 	t.Helper()
-	d := value(m.Labelled(table))(t)
-	roles := value(m.RolesOf(d))(t)
+	d := must.Get(m.Labelled(table))(t)
+	roles := must.Get(m.RolesOf(d))(t)
 	return roles.Rows(role)
 }
 
@@ -593,7 +594,7 @@ func TestResume(t *testing.T) {
 			}
 			for _, at := range []int{0, 1, n / 5, n / 3, n / 2, 2 * n / 3, 4 * n / 5, n - 2, n - 1} {
 				var c krigo.Checkpoint
-				done(t, json.Unmarshal(saved[at], &c))
+				must.Do(t, json.Unmarshal(saved[at], &c))
 				o.Run.Resume = &c
 				steps := 0
 				o.Run.Progress = func(krigo.Event) { steps++ }
@@ -641,7 +642,7 @@ func TestResumeAfterCancel(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.Run.Resume = new(krigo.Checkpoint)
-		done(t, json.Unmarshal(raw, o.Run.Resume))
+		must.Do(t, json.Unmarshal(raw, o.Run.Resume))
 	}
 }
 
@@ -653,7 +654,7 @@ func TestResumeRefuses(t *testing.T) {
 	fit(t, homes(), o)
 	checkpoint := func() *krigo.Checkpoint {
 		c := new(krigo.Checkpoint)
-		done(t, json.Unmarshal(raw, c))
+		must.Do(t, json.Unmarshal(raw, c))
 		return c
 	}
 	resume := func(table *dataset.Table, o krigo.Options) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/method"
 )
 
@@ -25,10 +26,10 @@ func TestManyPriorRows(t *testing.T) {
 		a, b := rng.NormFloat64(), rng.NormFloat64()
 		rows[i] = []float64{a, b, math.Sin(2*a) + 0.3*b + 0.2*rng.NormFloat64()}
 	}
-	table := value(dataset.FromRows([]string{"a", "b", "y"}, rows))(t)
+	table := must.Get(dataset.FromRows([]string{"a", "b", "y"}, rows))(t)
 	o := asked("nearest target=y expression=matern32*matern12 neighbours=4 optimizer=adam batch=5000 epochs=1 " +
 		"kind=informed prior.share=0.999 mean_bound=direct")
-	plan := value(krigo.Decide(t.Context(), table, o))(t)
+	plan := must.Get(krigo.Decide(t.Context(), table, o))(t)
 	terms := finding.List{finding.New(finding.SomeTerms, 100000, 100100)}
 	if !reflect.DeepEqual(plan.Findings.Of(finding.SomeTerms), terms) {
 		t.Errorf("%q", plan.Findings)
@@ -39,8 +40,8 @@ func TestManyPriorRows(t *testing.T) {
 		t.Fatalf("%+v, %q", m.Certificate, m.Findings)
 	}
 	file := filepath.Join(t.TempDir(), "many.krigo")
-	done(t, m.Save(file))
-	loaded := value(krigo.Load(file))(t)
+	must.Do(t, m.Save(file))
+	loaded := must.Get(krigo.Load(file))(t)
 	again, err := certify(loaded, table)
 	if err != nil || again.Certificate.MeanBound != m.Certificate.MeanBound {
 		t.Errorf("%+v, %v", again, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 )
 
@@ -21,7 +22,7 @@ func TestDecide(t *testing.T) {
 		"grid":    asked("kl-pac restarts=2"),
 	} {
 		o.Data.Target = "MEDV"
-		plan := value(krigo.Decide(t.Context(), homes(), o))(t)
+		plan := must.Get(krigo.Decide(t.Context(), homes(), o))(t)
 		m := trained(t, homes(), o)
 		if plan.Rows != m.All || string(plan.Options) != string(m.Fitted) || plan.M != m.Trained().Support.Rows &&
 			(m.Trained().Inducing() > 0) || (plan.M > 0) != (m.Trained().Inducing() > 0) ||

@@ -16,6 +16,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 )
 
@@ -30,8 +31,8 @@ func TestPredictRow(t *testing.T) {
 		t.Fatalf("%d predictions for %d rows", len(want), len(rows))
 	}
 	path := t.TempDir() + "/m.krigo"
-	done(t, m.Save(path))
-	loaded := value(krigo.Load(path))(t)
+	must.Do(t, m.Save(path))
+	loaded := must.Get(krigo.Load(path))(t)
 	for what, c := range map[string]struct {
 		m     *krigo.Model
 		table *dataset.Table
@@ -173,7 +174,7 @@ func TestPredictRefuses(t *testing.T) {
 func TestPredictWithoutHeader(t *testing.T) {
 	read := func(text string) *dataset.Table {
 		t.Helper()
-		table := value(files.CSV{From: strings.NewReader(text), Source: "bare.csv"}.Read())(t)
+		table := must.Get(files.CSV{From: strings.NewReader(text), Source: "bare.csv"}.Read())(t)
 		return table
 	}
 	var text, inputs strings.Builder
@@ -193,7 +194,7 @@ func TestPredictWithoutHeader(t *testing.T) {
 	}
 
 	// But a column fewer with a target among them is a column missing, not another order.
-	short := value(files.CSV{From: strings.NewReader("1,2\n3,5\n2,4\n"), Source: "short.csv"}.Read())(t)
+	short := must.Get(files.CSV{From: strings.NewReader("1,2\n3,5\n2,4\n"), Source: "short.csv"}.Read())(t)
 	refused(t, failure(m.CertifyFresh(t.Context(), short)), `"x2"`, "rows without x2")
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -25,7 +26,7 @@ func predicted(t *testing.T, rows, misses int) *dataset.Table {
 		}
 		fmt.Fprintf(&text, "row %d,%d,%d,s%d\n", i, 10*i, 10*i+off, i/5)
 	}
-	table := value(files.CSV{From: strings.NewReader(text.String()), Source: "predicted.csv"}.Read())(t)
+	table := must.Get(files.CSV{From: strings.NewReader(text.String()), Source: "predicted.csv"}.Read())(t)
 	return table
 }
 
@@ -33,7 +34,7 @@ func predicted(t *testing.T, rows, misses int) *dataset.Table {
 // units, and what it rests on is said.
 func TestCertifyPredictions(t *testing.T) {
 	o := asked("target=y epsilon=2")
-	p := value(krigo.CertifyPredictions(t.Context(), predicted(t, 200, 10), "yhat", o))(t)
+	p := must.Get(krigo.CertifyPredictions(t.Context(), predicted(t, 200, 10), "yhat", o))(t)
 	c := p.Certificate
 	if want := pacbayes.HoldOutBound(true, 0.05, 200, 0.01); !c.Valid || math.Abs(c.Bound-want) > 1e-11 ||
 		c.MeanBound != c.Bound || c.EmpiricalRisk != 0.05 || c.EpsilonRaw != 2 {
@@ -90,9 +91,9 @@ func TestCertifyPredictions(t *testing.T) {
 // are.
 func TestConstantTarget(t *testing.T) {
 	text := "yhat,y\n" + strings.Repeat("5,5\n", 190) + strings.Repeat("8,5\n", 10)
-	table := value(files.CSV{From: strings.NewReader(text), Source: "constant.csv"}.Read())(t)
+	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "constant.csv"}.Read())(t)
 	o := asked("target=y epsilon=2")
-	p := value(krigo.CertifyPredictions(t.Context(), table, "yhat", o))(t)
+	p := must.Get(krigo.CertifyPredictions(t.Context(), table, "yhat", o))(t)
 	if want := pacbayes.HoldOutBound(true, 0.05, 200, 0.01); !p.Certificate.Valid ||
 		math.Abs(p.Certificate.Bound-want) > 1e-11 {
 		t.Errorf("%+v, want a bound of %v", p.Certificate, want)
@@ -102,7 +103,7 @@ func TestConstantTarget(t *testing.T) {
 	if _, err := krigo.CertifyPredictions(t.Context(), table, "yhat", o); !errors.As(err, &usage) {
 		t.Errorf("in standard deviations of a constant: %v", err)
 	}
-	one := value(files.CSV{From: strings.NewReader("yhat,y\n5,5\n"), Source: "one.csv"}.Read())(t)
+	one := must.Get(files.CSV{From: strings.NewReader("yhat,y\n5,5\n"), Source: "one.csv"}.Read())(t)
 	o.Promise.Units = ""
 	if _, err := krigo.CertifyPredictions(t.Context(), one, "yhat", o); !errors.Is(err, pacbayes.ErrTooFewRows) {
 		t.Errorf("one row: %v", err)
@@ -123,7 +124,7 @@ func TestPredictionsBoundHolds(t *testing.T) {
 			}
 		}
 		o := asked("target=y epsilon=2 delta=0.05")
-		p := value(krigo.CertifyPredictions(t.Context(), predicted(t, 60, misses), "yhat", o))(t)
+		p := must.Get(krigo.CertifyPredictions(t.Context(), predicted(t, 60, misses), "yhat", o))(t)
 		if p.Certificate.Bound < risk {
 			fails++
 		}

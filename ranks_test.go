@@ -18,6 +18,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -37,7 +38,7 @@ func waves(t *testing.T, name string, n int, sizes ...int) string {
 	}
 	for k, size := range sizes {
 		path = filepath.Join(folder, name)
-		done(t, files.WriteFile(strings.ReplaceAll(path, "%d", fmt.Sprint(k)), []string{"a", "b", "y"}, size,
+		must.Do(t, files.WriteFile(strings.ReplaceAll(path, "%d", fmt.Sprint(k)), []string{"a", "b", "y"}, size,
 			func(i int, v []float64) error {
 				copy(v, values[3*i:])
 				return nil
@@ -214,11 +215,11 @@ func TestRanksCG(t *testing.T) {
 	train := func(table *dataset.Table) (*krigo.Model, error) { return krigo.Fit(context.Background(), table, o) }
 	value, errs := together(t, path, 1, evaluate)
 	model, more := together(t, path, 1, train)
-	done(t, errors.Join(append(errs, more...)...))
+	must.Do(t, errors.Join(append(errs, more...)...))
 	for _, size := range []int{2, 3} {
 		e, errs := together(t, path, size, evaluate)
 		m, more := together(t, path, size, train)
-		done(t, errors.Join(append(errs, more...)...))
+		must.Do(t, errors.Join(append(errs, more...)...))
 		if !alike(e.Value, value.Value, 1e-10) || !alike(*e.Gradient.LogNoiseVariance, *value.Gradient.LogNoiseVariance,
 			1e-10) || !alike(e.Gradient.LogLengthscales[1], value.Gradient.LogLengthscales[1], 1e-10) {
 			t.Errorf("%d ranks: %+v\none: %+v", size, e, value)
@@ -240,13 +241,13 @@ func TestRanksRefuse(t *testing.T) {
 		os.WriteFile(strings.ReplaceAll(bad, "%d", "1"), raw, 0o644)
 	}
 	far := waves(t, "waves-%d.npy", 90, 30, 30, 30)
-	done(t, files.WriteFile(strings.ReplaceAll(far, "%d", "2"), []string{"a", "b", "y"}, 60,
+	must.Do(t, files.WriteFile(strings.ReplaceAll(far, "%d", "2"), []string{"a", "b", "y"}, 60,
 		func(i int, v []float64) error {
 			copy(v, []float64{float64(i), 1, 1e308 * float64(i%2)})
 			return nil
 		}))
 	other := waves(t, "waves-%d.npy", 90, 30, 30, 30)
-	done(t, files.WriteFile(strings.ReplaceAll(other, "%d", "2"), []string{"a", "c", "y"}, 9,
+	must.Do(t, files.WriteFile(strings.ReplaceAll(other, "%d", "2"), []string{"a", "c", "y"}, 9,
 		func(i int, v []float64) error { return nil }))
 	lost := waves(t, "waves-%d.npy", 90, 30, 30, 30)
 	os.Remove(strings.ReplaceAll(lost, "%d", "2"))
@@ -358,7 +359,7 @@ func TestRanksResume(t *testing.T) {
 			t.Fatal(size, err)
 		}
 		var c krigo.Checkpoint
-		done(t, json.Unmarshal(raw, &c))
+		must.Do(t, json.Unmarshal(raw, &c))
 		return m, &c
 	}
 	want, checkpoint := fit(3, krigo.Options{})
@@ -386,7 +387,7 @@ func TestRanksCompare(t *testing.T) {
 		}
 		return rows, err
 	}
-	want := value(compare(nil))(t)
+	want := must.Get(compare(nil))(t)
 	const size = 3
 	var wait sync.WaitGroup
 	for _, r := range ranks.Threads(size) {

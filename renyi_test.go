@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestRenyiAnneals: whatever the schedule and the optimiser, α ends at 0: the posterior is the
@@ -37,7 +38,7 @@ func TestRenyiAnneals(t *testing.T) {
 				t.Errorf("sparse %v, observation noise %v, σ_n² %v", m.Posterior.Inducing() > 0, m.ObservationNoise,
 					m.Posterior.Noise)
 			}
-			e := value(krigo.Evaluate(t.Context(), homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
+			e := must.Get(krigo.Evaluate(t.Context(), homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
 				NoiseVariance: m.Posterior.Noise}, base))(t)
 			if math.Abs(e.Certificate.Bound-m.Certificate.Bound) > 1e-9 {
 				t.Errorf("bound %v, evidence's there %v", m.Certificate.Bound, e.Certificate.Bound)
@@ -80,7 +81,7 @@ func TestRenyiFixed(t *testing.T) {
 func TestEvaluateRenyi(t *testing.T) {
 	p := paramsOf(fit(t, homes(), asked("vfe target=MEDV ard=off inducing=5")))
 	at := func(objective string, alpha *float64) *krigo.Evaluation {
-		e := value(krigo.Evaluate(t.Context(), homes(), p, krigo.Options{Data: krigo.Data{Target: "MEDV"},
+		e := must.Get(krigo.Evaluate(t.Context(), homes(), p, krigo.Options{Data: krigo.Data{Target: "MEDV"},
 			Method: krigo.Method{Name: objective, Alpha: alpha}}))(t)
 		return e
 	}
@@ -128,9 +129,9 @@ func TestEvaluateRenyiByCG(t *testing.T) {
 	p := paramsOf(fit(t, homes(), asked("vfe target=MEDV ard=off inducing=5")))
 	half, one := 0.5, 1.0
 	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "renyi", Alpha: &half}}
-	exact := value(krigo.Evaluate(t.Context(), homes(), p, o))(t)
+	exact := must.Get(krigo.Evaluate(t.Context(), homes(), p, o))(t)
 	o.Method.Solver = "cg"
-	e := value(krigo.Evaluate(t.Context(), homes(), p, o))(t)
+	e := must.Get(krigo.Evaluate(t.Context(), homes(), p, o))(t)
 	if e.StandardError == nil || math.Abs(e.Value-exact.Value) > 5**e.StandardError+1e-3*math.Abs(exact.Value) ||
 		e.Value == exact.Value {
 		t.Errorf("%v ± %v, exact %v", e.Value, e.StandardError, exact.Value)
@@ -158,7 +159,7 @@ func TestRenyiByCG(t *testing.T) {
 	o := base
 	o.Method = krigo.Method{Name: "renyi", Inducing: 7, Solver: "cg"}
 	m := fit(t, homes(), o)
-	e := value(krigo.Evaluate(t.Context(), homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
+	e := must.Get(krigo.Evaluate(t.Context(), homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
 		NoiseVariance: m.Posterior.Noise}, base))(t)
 	if se := m.Training.StandardError; se == nil || !(math.Abs(m.Training.ObjectiveValue-e.Value) < 4**se+0.01) ||
 		!(e.Value < optimum+0.5) {
@@ -173,7 +174,7 @@ func TestRenyiByCG(t *testing.T) {
 	for i := range rows {
 		rows[i] = []float64{float64(i % 997), math.Sin(float64(i))}
 	}
-	table := value(dataset.FromRows([]string{"x", "y"}, rows))(t)
+	table := must.Get(dataset.FromRows([]string{"x", "y"}, rows))(t)
 	one, half := 1.0, 0.5
 	for _, c := range []struct {
 		method krigo.Method
@@ -207,11 +208,11 @@ func TestBoundEvidence(t *testing.T) {
 	o := asked("vfe target=MEDV ard=off inducing=5 seed=3")
 	m := fit(t, homes(), o)
 	bounds := func(m *krigo.Model, table *dataset.Table) *krigo.EvidenceBounds {
-		d := value(table.Select(m.Inputs, m.Target))(t)
-		b := value(m.BoundEvidence(d))(t)
+		d := must.Get(table.Select(m.Inputs, m.Target))(t)
+		b := must.Get(m.BoundEvidence(d))(t)
 		return b
 	}
-	e := value(krigo.Evaluate(t.Context(), homes(), paramsOf(m), o))(t)
+	e := must.Get(krigo.Evaluate(t.Context(), homes(), paramsOf(m), o))(t)
 	b, want := bounds(m, homes()), e.EvidenceBounds
 	if math.Abs(*b.Upper-*want.Upper) > 1e-6 || math.Abs(*b.Variational-*want.Variational) > 1e-6 {
 		t.Errorf("%v to %v, want %v to %v", *b.Variational, *b.Upper, *want.Variational, *want.Upper)
@@ -243,7 +244,7 @@ func TestTheoryInducing(t *testing.T) {
 	p := paramsOf(m)
 	p.Kernel.Variance, p.Kernel.Lengthscales, p.NoiseVariance = 1, []float64{1}, 0.3 // the starting kernel
 	half := 0.5
-	e := value(krigo.Evaluate(t.Context(), data.Snelson(), p, krigo.Options{Data: krigo.Data{Target: "y"},
+	e := must.Get(krigo.Evaluate(t.Context(), data.Snelson(), p, krigo.Options{Data: krigo.Data{Target: "y"},
 		Method: krigo.Method{Name: "renyi", Alpha: &half}}))(t)
 	if b := e.EvidenceBounds; *b.Evidence-*b.Variational > 1 {
 		t.Errorf("the bound lies %v nats under the evidence", *b.Evidence-*b.Variational)

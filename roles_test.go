@@ -23,6 +23,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -45,10 +46,10 @@ func bits(t *testing.T, m *krigo.Model) string {
 func TestRowsInAnyOrder(t *testing.T) {
 	const n = 300
 	path := waves(t, "waves.npy", n)
-	whole := value(files.ReadFile(path, dataset.Reading{}))(t)
+	whole := must.Get(files.ReadFile(path, dataset.Reading{}))(t)
 	defer whole.Close()
 	values := make([]float64, 3*n)
-	d := value(whole.Regression("y"))(t)
+	d := must.Get(whole.Regression("y"))(t)
 	x, y, err := d.Select(d.All())
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +72,7 @@ func TestRowsInAnyOrder(t *testing.T) {
 		}
 		tables[name] = table
 		paths[name] = filepath.Join(folder, name+".npy")
-		done(t, files.WriteFile(paths[name], table.Names, n, func(i int, v []float64) error {
+		must.Do(t, files.WriteFile(paths[name], table.Names, n, func(i int, v []float64) error {
 			copy(v, table.Values[3*i:])
 			return nil
 		}))
@@ -92,7 +93,7 @@ func TestRowsInAnyOrder(t *testing.T) {
 			o.Data.Target = "y"
 			want := trained(t, tables["as they stand"], o)
 			for order, table := range tables {
-				disk := value(files.ReadFile(paths[order], dataset.Reading{}))(t)
+				disk := must.Get(files.ReadFile(paths[order], dataset.Reading{}))(t)
 				if bits(t, trained(t, table, o)) != bits(t, want) || bits(t, trained(t, disk, o)) != bits(t, want) {
 					t.Errorf("%s: another model", order)
 				}
@@ -101,14 +102,14 @@ func TestRowsInAnyOrder(t *testing.T) {
 				spread, errs := together(t, paths[order], 3, func(table *dataset.Table) (*krigo.Model, error) {
 					return krigo.Fit(context.Background(), table, o)
 				})
-				done(t, errors.Join(errs...))
+				must.Do(t, errors.Join(errs...))
 				if spread.All != want.All || spread.Hash != want.Hash || spread.Counts != want.Counts ||
 					!slices.Equal(spread.Rows, want.Rows) {
 					t.Errorf("%s, 3 ranks: other roles", order)
 				}
 				a, errA := want.Predict(t.Context(), tables["as they stand"], krigo.PredictOptions{})
 				b, errB := spread.Predict(t.Context(), tables["as they stand"], krigo.PredictOptions{})
-				done(t, errors.Join(errA, errB))
+				must.Do(t, errors.Join(errA, errB))
 				for i := range a {
 					if math.Abs(a[i].Mean-b[i].Mean) > 1e-5*want.Scaling.TargetScale {
 						t.Fatalf("%s, 3 ranks: row %d is predicted %v, of one %v", order, i, b[i].Mean, a[i].Mean)
@@ -387,7 +388,7 @@ func TestResumeHoldsAllRows(t *testing.T) {
 		_, err := krigo.Fit(context.Background(), table, o)
 		return err
 	}
-	done(t, resume(homes(), func(*krigo.Options) {}))
+	must.Do(t, resume(homes(), func(*krigo.Options) {}))
 	for name, change := range map[string]func(o *krigo.Options){
 		"posterior": func(o *krigo.Options) { o.Method.Posterior = "fitc" },
 		"promise":   func(o *krigo.Options) { o.Promise.Share = 0.9 },
@@ -514,7 +515,7 @@ func TestCopiesOfGroups(t *testing.T) {
 		for _, i := range rows {
 			next.Append([]string{of.Text[0][int(of.Values[3*i])], fmt.Sprint(of.Values[3*i+1]), fmt.Sprint(of.Values[3*i+2])})
 		}
-		f := value(m.CertifyFresh(t.Context(), next))(t)
+		f := must.Get(m.CertifyFresh(t.Context(), next))(t)
 		return f
 	}
 	n := table.Rows
@@ -543,7 +544,7 @@ func TestCopiesOfGroups(t *testing.T) {
 // TestOldRoles: a certificate whose rows the order of the file decided is valid if who certifies vouches for the order,
 // and every statement says so. A file that says an old version but holds a new model's header is refused.
 func TestOldRoles(t *testing.T) {
-	m := value(krigo.Load("model/testdata/v1.krigo"))(t)
+	m := must.Get(krigo.Load("model/testdata/v1.krigo"))(t)
 	if c := m.Certificate; c.Valid || !strings.Contains(c.Label, "order of the rows in the file") ||
 		!strings.HasPrefix(m.Sentence(c), "Not a certificate") ||
 		!strings.Contains(strings.Join(c.Conditions, "\n"), "NOT MET: the order") {
@@ -553,13 +554,13 @@ func TestOldRoles(t *testing.T) {
 		r.IndependentlyChecked {
 		t.Errorf("%+v, %v", r, err)
 	}
-	m = value(m.AcceptFileOrder())(t)
+	m = must.Get(m.AcceptFileOrder())(t)
 	if r, err := certify(m, pick(data.Snelson(), every(0, 1, 60))); err != nil || !r.Matches || !r.Valid ||
 		!strings.Contains(r.Certificate.Label, "if the order") || !strings.Contains(m.Sentence(r.Certificate),
 		"the order of the file has nothing to do with what its rows hold") {
 		t.Errorf("%+v, %v", r, err)
 	}
-	raw := value(os.ReadFile("model/testdata/v5.krigo"))(t)
+	raw := must.Get(os.ReadFile("model/testdata/v5.krigo"))(t)
 	raw[versionAt] = 3
 	h, arrays := opened(raw)
 	forge := func() error {

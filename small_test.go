@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestFewRows: of few rows, or groups, all train and none is certified. Where krigo begins to certify, those that train
@@ -47,7 +48,7 @@ func TestFewRows(t *testing.T) {
 		{200, asked("prior.share=1"), 200, 0},
 	} {
 		c.o.Data.Target = "MEDV"
-		p := value(krigo.Decide(t.Context(), rooms(c.rows), c.o))(t)
+		p := must.Get(krigo.Decide(t.Context(), rooms(c.rows), c.o))(t)
 		none := p.Findings.Of(finding.NoCertificate) != nil
 		if p.Roles.Prior != c.train || p.Trains != c.train || p.Roles.Certified != c.certified || none != (c.certified == 0) {
 			t.Errorf("%d rows, %+v: %+v, trains %d, %q", c.rows, c.o, p.Roles, p.Trains, p.Findings)
@@ -71,8 +72,8 @@ func TestUncertified(t *testing.T) {
 	o := asked("target=MEDV expression=se")
 	fitted := trained(t, few, o)
 	path := filepath.Join(t.TempDir(), "m.krigo")
-	done(t, fitted.Save(path))
-	m := value(krigo.Load(path))(t)
+	must.Do(t, fitted.Save(path))
+	m := must.Get(krigo.Load(path))(t)
 	if m.Certificate != nil || m.Conformal != nil || !strings.Contains(m.CertificateReason,
 		"all 22 rows train the model") || !strings.Contains(m.CertificateReason, "from 105 rows on, or from 42") {
 		t.Errorf("%+v, %s", m.Certificate, m.CertificateReason)
@@ -95,8 +96,8 @@ func TestUncertified(t *testing.T) {
 		math.Abs(other.Training.LeaveOneOut/1024/m.Training.LeaveOneOut-1) > 1e-9 {
 		t.Errorf("left out %g, of targets 1024 times as large %g", m.Training.LeaveOneOut, other.Training.LeaveOneOut)
 	}
-	text := value(krigo.Declare(t.Context(), few, o))(t)
-	declared := value(krigo.Declared(text))(t)
+	text := must.Get(krigo.Declare(t.Context(), few, o))(t)
+	declared := must.Get(krigo.Declared(text))(t)
 	if m, err := krigo.Fit(t.Context(), few, declared); err != nil || m.CertificateReason != fitted.CertificateReason {
 		t.Errorf("declared: %+v, %v", m, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 func predictions(t *testing.T, m *krigo.Model, table *dataset.Table) (means, variances []float64) {
@@ -59,7 +60,7 @@ func TestFitByCG(t *testing.T) {
 	near(t, "ln σ_n²", math.Log(m.Posterior.Noise), math.Log(exact.Posterior.Noise), 0.1)
 	near(t, "test error", m.Test.MSE, exact.Test.MSE, 0.02)
 	near(t, "NLPD", m.Test.NLPD, exact.Test.NLPD, 0.02)
-	solved := value(m.Predict(context.Background(), table, krigo.PredictOptions{ExactVariance: true}))(t)
+	solved := must.Get(m.Predict(context.Background(), table, krigo.PredictOptions{ExactVariance: true}))(t)
 	means, variances := predictions(t, m, table)
 	for i, p := range solved {
 		// Boston has fewer rows than are near: both are exact.
@@ -77,7 +78,7 @@ func TestFitByCG(t *testing.T) {
 func TestFixParameters(t *testing.T) {
 	table := homes()
 	var p krigo.Params
-	done(t, json.Unmarshal([]byte(`{"kernel": {"name": "matern32", "variance": 1.2, "lengthscales": [1, 2, `+
+	must.Do(t, json.Unmarshal([]byte(`{"kernel": {"name": "matern32", "variance": 1.2, "lengthscales": [1, 2, `+
 		`3]}, "noise_variance": 0.1, "mean": {"constant": 0.2}}`), &p))
 	o := krigo.Options{Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Expression: "matern32", ARD: "auto",
 		Mean: "constant"}, Run: krigo.Run{Init: &p, FixParameters: true}}
@@ -125,7 +126,7 @@ func TestResumeCG(t *testing.T) {
 		}
 		resumed := o
 		resumed.Run.Save, resumed.Run.Resume = nil, &krigo.Checkpoint{}
-		done(t, json.Unmarshal(raw, resumed.Run.Resume))
+		must.Do(t, json.Unmarshal(raw, resumed.Run.Resume))
 		m := fit(t, homes(), resumed)
 		m.Training.Evaluations, whole.Training.Evaluations = 0, 0
 		if a, b := file(t, m), file(t, whole); a != b {

@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestTakenForCopies: where equal rows are left out, or made groups, certificates say that they hold for copies alone:
@@ -33,7 +34,7 @@ func TestTakenForCopies(t *testing.T) {
 	for _, distinct := range []bool{true, false} {
 		of := dataset.Reading{Distinct: distinct}
 		read := func(text string) *dataset.Table {
-			table := value(files.CSV{From: strings.NewReader(text), Source: "rows.csv", As: of}.Read())(t)
+			table := must.Get(files.CSV{From: strings.NewReader(text), Source: "rows.csv", As: of}.Read())(t)
 			return table
 		}
 		o := asked("target=y expression=se ard=off restarts=1")
@@ -51,7 +52,7 @@ func TestTakenForCopies(t *testing.T) {
 			t.Error(said)
 		}
 		table := read(more)
-		f := value(m.CertifyFresh(t.Context(), table))(t)
+		f := must.Get(m.CertifyFresh(t.Context(), table))(t)
 		if said := f.Sentence(m); !strings.Contains(said, only) || f.Dropped != table.Found.Dropped ||
 			distinct != (f.Dropped > 100) {
 			t.Errorf("%d left out of %d: %s", f.Dropped, f.Rows, said)
@@ -63,7 +64,7 @@ func TestTakenForCopies(t *testing.T) {
 		m.Terms.Copies = false
 		refused(t, failure(certify(m, read(made))), "no certificate", "certified without its condition")
 	}
-	table := value(files.CSV{From: strings.NewReader(made), Source: "rows.csv"}.Read())(t)
+	table := must.Get(files.CSV{From: strings.NewReader(made), Source: "rows.csv"}.Read())(t)
 	if _, err := krigo.CertifyPredictions(t.Context(), table, "x", krigo.Options{Data: krigo.Data{Target: "y",
 		Group: dataset.EqualRows}, Promise: krigo.Promise{Epsilon: 1, Units: "raw"}}); err == nil {
 		t.Error("predictions grouped by what they are")

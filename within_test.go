@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestWithin: what goes through a table's rows ends with the table's context, and a fit that is interrupted after its
@@ -17,7 +18,7 @@ func TestWithin(t *testing.T) {
 		x := float64(i) / 10
 		rows = append(rows, []float64{x, x*x - 3*x + float64(i*7%11)/11})
 	}
-	table := value(dataset.FromRows([]string{"x", "y"}, rows))(t)
+	table := must.Get(dataset.FromRows([]string{"x", "y"}, rows))(t)
 	o := asked("vfe target=y test_fraction=0.2 inducing=5 epsilon=1")
 	m := trained(t, table, o)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // forger is a name that would be a promise of its own, on a line of its own.
@@ -34,7 +35,7 @@ func TestForgedNames(t *testing.T) {
 		m := trained(t, table, o)
 		said := []string{m.Sentence(m.Certificate), strings.Join(m.Findings.Words(), "\n")}
 		if name != "backtest" {
-			f := value(m.CertifyFresh(t.Context(), table))(t)
+			f := must.Get(m.CertifyFresh(t.Context(), table))(t)
 			said = append(said, f.Sentence(m))
 		}
 		for _, text := range append(said, m.Certificate.Conditions...) {

@@ -23,6 +23,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 )
 
@@ -38,31 +39,14 @@ func call(ctx context.Context, args ...string) outcome {
 	return outcome{status, stdout.String(), stderr.String()}
 }
 
-// must calls a command that has to succeed, and returns its standard output.
-func must(t *testing.T, args ...string) string {
+// runs calls a command that has to succeed, and returns its standard output.
+func runs(t *testing.T, args ...string) string {
 	t.Helper()
 	o := call(context.Background(), args...)
 	if o.status != 0 {
 		t.Fatalf("krigo %s: status %d\n%s", strings.Join(args, " "), o.status, o.stderr)
 	}
 	return o.stdout
-}
-
-// value is what a call that can't fail gave: value(f())(t).
-func value[T any](v T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		done(t, err)
-		return v
-	}
-}
-
-// done ends the test at an error.
-func done(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // workplace is an empty folder, made the current one, with the files of testdata.
@@ -86,19 +70,19 @@ func workplace(t *testing.T) {
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	done(t, os.WriteFile(name, []byte(text), 0o600))
+	must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 }
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	raw := value(os.ReadFile(name))(t)
+	raw := must.Get(os.ReadFile(name))(t)
 	return string(raw)
 }
 
 // listed lists the current folder, hidden files too.
 func listed(t *testing.T) []string {
 	t.Helper()
-	entries := value(os.ReadDir("."))(t)
+	entries := must.Get(os.ReadDir("."))(t)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -152,7 +136,7 @@ func TestBadInput(t *testing.T) {
 		`{"kernel": {"name": "se", "variance": 1, "lengthscales": [1]}, "noise_variance": 0.1, "inducing": [[1, 2]]}`)
 	write(t, "scaling.json", `{"inputs": {"RM": {"mean": 6, "scale": 1}}, "target": {"mean": 20, "scale": 0}}`)
 	write(t, "old.checkpoint", `{"version": 1, "fingerprint": "other", "runs": {}}`)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--out",
+	runs(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--out",
 		"good.krigo")
 	model := read(t, "good.krigo")
 	write(t, "short.krigo", model[:len(model)/2])
@@ -161,7 +145,7 @@ func TestBadInput(t *testing.T) {
 	write(t, "altered.csv", with(1, "6,5,4,20"))
 
 	npy := func(name string, values ...float64) string {
-		done(t, files.WriteFile(name, []string{"RM", "MEDV"}, len(values)/2, func(i int, row []float64) error {
+		must.Do(t, files.WriteFile(name, []string{"RM", "MEDV"}, len(values)/2, func(i int, row []float64) error {
 			copy(row, values[2*i:])
 			return nil
 		}))
@@ -475,11 +459,11 @@ func TestBadInput(t *testing.T) {
 // TestSmallChoices are inputs that look odd and are fine.
 func TestSmallChoices(t *testing.T) {
 	workplace(t)
-	all := strings.TrimSpace(must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--json", "--restarts",
+	all := strings.TrimSpace(runs(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--json", "--restarts",
 		"0", "--threads", "1"))
 	runtime.GOMAXPROCS(runtime.NumCPU())
 	var d fitDocument
-	done(t, json.Unmarshal([]byte(all), &d))
+	must.Do(t, json.Unmarshal([]byte(all), &d))
 	if d.Training.Starts != 5 || d.Model != "homes.krigo" { // 0 is the default: one of each kernel
 		t.Errorf("%d starts, model %q", d.Training.Starts, d.Model)
 	}
@@ -493,7 +477,7 @@ func TestSmallChoices(t *testing.T) {
 	if help.status != 0 || !strings.Contains(help.stdout, "krigo fit houses.csv") || help.stderr != "" {
 		t.Errorf("no arguments: %+v", help)
 	}
-	if version := must(t, "--version"); !strings.HasPrefix(version, "krigo ") {
+	if version := runs(t, "--version"); !strings.HasPrefix(version, "krigo ") {
 		t.Errorf("%q", version)
 	}
 }
@@ -545,14 +529,14 @@ func round(text string) string {
 // TestSnapshots holds what people and programs read against files in testdata/snapshots;
 // UPDATE_SNAPSHOTS=1 writes them anew, and the difference is for a person to look at.
 func TestSnapshots(t *testing.T) {
-	here := value(filepath.Abs("testdata/snapshots"))(t)
+	here := must.Get(filepath.Abs("testdata/snapshots"))(t)
 	workplace(t)
 	homes := strings.SplitAfter(read(t, "homes.csv"), "\n")
 	write(t, "few.csv", strings.Join(homes[:36], ""))
 	var positive strings.Builder
 	for i, line := range strings.Split(strings.TrimSpace(read(t, "snelson.csv")), "\n") {
 		if x, y, _ := strings.Cut(line, ","); i > 0 {
-			v := value(strconv.ParseFloat(y, 64))(t)
+			v := must.Get(strconv.ParseFloat(y, 64))(t)
 			line = fmt.Sprintf("%s,%.4f", x, 10+v)
 		}
 		fmt.Fprintln(&positive, line)
@@ -600,11 +584,11 @@ func TestSnapshots(t *testing.T) {
 		{"predict-json", "predict homes.krigo new.csv --json"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := "$ krigo " + c.args + "\n" + round(must(t, append(strings.Fields(c.args), "--quiet")...))
+			got := "$ krigo " + c.args + "\n" + round(runs(t, append(strings.Fields(c.args), "--quiet")...))
 			path := filepath.Join(here, c.name+".txt")
 			if os.Getenv("UPDATE_SNAPSHOTS") == "1" {
-				done(t, os.MkdirAll(here, 0o755))
-				done(t, os.WriteFile(path, []byte(got), 0o644))
+				must.Do(t, os.MkdirAll(here, 0o755))
+				must.Do(t, os.WriteFile(path, []byte(got), 0o644))
 				return
 			}
 			if want := read(t, path); got != want {
@@ -704,7 +688,7 @@ func TestJSONKeys(t *testing.T) {
 		{"predict m.krigo new.csv", slices.Concat(under("", "target"), under("predictions", "mean", "latent_variance",
 			"predictive_variance", "lower95", "upper95", "outside", "latent_sd", "predictive_sd"))},
 	} {
-		got := keysOf(t, must(t, append(strings.Fields(c.args), "--json", "--quiet")...))
+		got := keysOf(t, runs(t, append(strings.Fields(c.args), "--json", "--quiet")...))
 		got = slices.DeleteFunc(got, func(k string) bool { return k == "notices" || strings.HasPrefix(k, "findings") })
 		want := slices.Clone(c.want)
 		slices.Sort(want)
@@ -714,7 +698,7 @@ func TestJSONKeys(t *testing.T) {
 	}
 	// rows are prior and certified rows, certificate.rows the certified ones.
 	var d fitDocument
-	done(t, json.Unmarshal([]byte(must(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "kl-pac", "--ard",
+	must.Do(t, json.Unmarshal([]byte(runs(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "kl-pac", "--ard",
 		"off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet")), &d))
 	if d.Rows != 58 || d.Certificate.Rows != 38 || d.Certificate.PriorRows != 20 || d.Test.Rows != 15 || d.Inputs != 3 ||
 		d.Inducing != 0 {
@@ -727,17 +711,17 @@ func TestJSONKeys(t *testing.T) {
 func TestGenerate(t *testing.T) {
 	workplace(t)
 	draw := strings.Fields("generate --rows 400 --inputs 3 --seed 5 --features 50 --quiet --out")
-	if out := must(t, append(draw, "d.npy")...); !strings.Contains(out, "400 rows × 3 inputs") ||
+	if out := runs(t, append(draw, "d.npy")...); !strings.Contains(out, "400 rows × 3 inputs") ||
 		!strings.Contains(out, "lengthscales [") {
 		t.Errorf("%q", out)
 	}
 	first := read(t, "d.npy")
-	must(t, append(draw, "again.npy")...)
+	runs(t, append(draw, "again.npy")...)
 	if read(t, "again.npy") != first {
 		t.Error("the same seed, other bytes")
 	}
 	want := under("", "rows", "inputs", "variance", "lengthscales", "noise_variance", "features", "seed", "file")
-	if got := keysOf(t, must(t, append(draw, "d.csv.gz", "--json")...)); !slices.Equal(slices.Sorted(slices.Values(got)),
+	if got := keysOf(t, runs(t, append(draw, "d.csv.gz", "--json")...)); !slices.Equal(slices.Sorted(slices.Values(got)),
 		slices.Sorted(slices.Values(want))) {
 		t.Errorf("%v", got)
 	}
@@ -754,7 +738,7 @@ func TestGenerate(t *testing.T) {
 			`0.1, "inducing": [[0, 0, 0], [1, 0, 1]]}`)
 		var printed []string
 		for _, data := range []string{"d.npy", "d.csv.gz"} {
-			out := must(t, append(strings.Fields(strings.ReplaceAll(c, "DATA", data)), "--quiet")...)
+			out := runs(t, append(strings.Fields(strings.ReplaceAll(c, "DATA", data)), "--quiet")...)
 			out = strings.ReplaceAll(out, data, "DATA")
 			out = regexp.MustCompile(`evaluations, [\d.]+ s| *\S+ ± \S+\n`).ReplaceAllString(out, "") // seconds
 			printed = append(printed, out)
@@ -763,10 +747,10 @@ func TestGenerate(t *testing.T) {
 			t.Errorf("%s: from NPY\n%s\nfrom CSV\n%s", c, printed[0], printed[1])
 		}
 	}
-	must(t, "predict", "d.npy.krigo", "d.npy", "--out", "p.npy")
-	must(t, "predict", "d.npy.krigo", "d.npy", "--out", "p.csv")
-	must(t, "fit", "p.npy", "--target", "mean", "--inducing", "2", "--ard", "off", "--quiet")
-	a, b := must(t, "predict", "p.krigo", "p.npy"), must(t, "predict", "p.krigo", "p.csv")
+	runs(t, "predict", "d.npy.krigo", "d.npy", "--out", "p.npy")
+	runs(t, "predict", "d.npy.krigo", "d.npy", "--out", "p.csv")
+	runs(t, "fit", "p.npy", "--target", "mean", "--inducing", "2", "--ard", "off", "--quiet")
+	a, b := runs(t, "predict", "p.krigo", "p.npy"), runs(t, "predict", "p.krigo", "p.csv")
 	if a != b {
 		t.Error("predictions as NPY aren't those as CSV")
 	}
@@ -775,13 +759,13 @@ func TestGenerate(t *testing.T) {
 // TestPredictOut: the same numbers in a file as on standard output, and as in JSON.
 func TestPredictOut(t *testing.T) {
 	workplace(t)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--quiet")
-	want := must(t, "predict", "homes.krigo", "new.csv")
-	if out := must(t, "predict", "homes.krigo", "new.csv", "--out", "p.csv"); out != "" || read(t, "p.csv") != want {
+	runs(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--quiet")
+	want := runs(t, "predict", "homes.krigo", "new.csv")
+	if out := runs(t, "predict", "homes.krigo", "new.csv", "--out", "p.csv"); out != "" || read(t, "p.csv") != want {
 		t.Errorf("printed %q, wrote %q", out, read(t, "p.csv"))
 	}
 	var d struct{ Predictions []model.Prediction }
-	done(t, json.Unmarshal([]byte(must(t, "predict", "homes.krigo", "new.csv", "--json")), &d))
+	must.Do(t, json.Unmarshal([]byte(runs(t, "predict", "homes.krigo", "new.csv", "--json")), &d))
 	lines := strings.Split(strings.TrimSpace(want), "\n")
 	if len(lines) != 4 || len(d.Predictions) != 3 {
 		t.Fatalf("%d lines, %d predictions", len(lines), len(d.Predictions))
@@ -800,17 +784,17 @@ func TestPredictOut(t *testing.T) {
 func TestPredictSamples(t *testing.T) {
 	workplace(t)
 	for _, solver := range []string{"cholesky", "cg"} {
-		must(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "evidence", "--solver", solver, "--ard", "off",
+		runs(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "evidence", "--solver", solver, "--ard", "off",
 			"--quiet")
-		out := must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7", "--quiet")
-		if again := must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7", "--quiet"); again != out {
+		out := runs(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7", "--quiet")
+		if again := runs(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7", "--quiet"); again != out {
 			t.Errorf("%s: other samples from the same seed", solver)
 		}
-		if other := must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "8", "--quiet"); other == out {
+		if other := runs(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "8", "--quiet"); other == out {
 			t.Errorf("%s: the same samples from another seed", solver)
 		}
 		var d predictDocument
-		done(t, json.Unmarshal([]byte(must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7",
+		must.Do(t, json.Unmarshal([]byte(runs(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7",
 			"--json", "--quiet")), &d))
 		lines := strings.Split(strings.TrimSpace(out), "\n")
 		names := strings.Split(lines[0], ",")
@@ -855,9 +839,9 @@ func (s *stopAfter) Write(p []byte) (int, error) {
 // content is a model file's bytes with the seconds of training set to 0.
 func content(t *testing.T, path string) string {
 	t.Helper()
-	m := value(krigo.Load(path))(t)
+	m := must.Get(krigo.Load(path))(t)
 	m.Training.Seconds = 0
-	done(t, m.Save("compared.krigo"))
+	must.Do(t, m.Save("compared.krigo"))
 	defer os.Remove("compared.krigo")
 	return read(t, "compared.krigo")
 }
@@ -867,7 +851,7 @@ func content(t *testing.T, path string) string {
 func TestInterrupt(t *testing.T) {
 	workplace(t)
 	args := []string{"fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--restarts", "2"}
-	must(t, append(args, "--out", "whole.krigo", "--quiet")...)
+	runs(t, append(args, "--out", "whole.krigo", "--quiet")...)
 	const checkpoint = "homes.krigo.checkpoint"
 	for _, c := range []struct {
 		again, says string
@@ -905,7 +889,7 @@ func TestInterrupt(t *testing.T) {
 		again, at := slices.Concat(args, strings.Fields(c.again)), checkpoint
 		if c.again == "--resume kept" { // a checkpoint may be renamed: the fit goes on saving there
 			at = "kept"
-			done(t, os.Rename(checkpoint, at))
+			must.Do(t, os.Rename(checkpoint, at))
 		}
 		for _, n := range []int{0, 1} { // before it gets anywhere there is still something to go on from
 			if o := interrupt(n, again...); o.status != 1 || !strings.Contains(o.stderr, "it goes on from "+at) {
@@ -958,7 +942,7 @@ func TestOtherCheckpoint(t *testing.T) {
 		}
 	}
 	// Nor is it in the way of another output.
-	must(t, append(args, "--seed", "1", "--out", "other.krigo", "--quiet")...)
+	runs(t, append(args, "--seed", "1", "--out", "other.krigo", "--quiet")...)
 }
 
 // TestOneFitAtATime: a second fit of the same output is refused while the first is under way, and isn't hindered by
@@ -968,14 +952,14 @@ func TestOneFitAtATime(t *testing.T) {
 	args := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off",
 		"--epochs", "3", "--quiet"}
 	const lock = "homes.krigo.checkpoint.lock"
-	release := value(disk.Claim(lock))(t)
+	release := must.Get(disk.Claim(lock))(t)
 	if o := call(t.Context(), args...); o.status != 1 || !strings.Contains(o.stderr, "another fit is under way") ||
 		slices.Contains(listed(t), "homes.krigo") {
 		t.Errorf("beside another: %+v", o)
 	}
 	release()
 	write(t, lock, "")
-	must(t, args...)
+	runs(t, args...)
 	if left := listed(t); slices.Contains(left, lock) || !slices.Contains(left, "homes.krigo") {
 		t.Errorf("after one that was killed: %v", left)
 	}
@@ -986,7 +970,7 @@ func TestFullDisk(t *testing.T) {
 	workplace(t)
 	args := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off",
 		"--epochs", "5", "--quiet"}
-	must(t, append(args, "--out", "whole.krigo")...)
+	runs(t, append(args, "--out", "whole.krigo")...)
 	every := CheckpointEvery
 	CheckpointEvery = 0
 	defer func() { CheckpointEvery = every }()
@@ -1023,10 +1007,10 @@ func TestFullDisk(t *testing.T) {
 // refused by name, whatever its checksum says.
 func TestCertifyRefusesWrongBound(t *testing.T) {
 	workplace(t)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--quiet")
-	m := value(krigo.Load("homes.krigo"))(t)
+	runs(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--quiet")
+	m := must.Get(krigo.Load("homes.krigo"))(t)
 	m.Certificate.Bound /= 2
-	done(t, m.Save("boastful.krigo"))
+	must.Do(t, m.Save("boastful.krigo"))
 	if o := call(context.Background(), "certify", "boastful.krigo", "homes.csv"); o.status != 1 || o.stdout != "" ||
 		!strings.Contains(o.stderr, "boastful.krigo") || !strings.Contains(o.stderr, "don't rely on this file") {
 		t.Errorf("%+v", o)
@@ -1047,8 +1031,8 @@ func TestCompareFiles(t *testing.T) {
 	if err := json.Unmarshal([]byte(read(t, "c.json")), &rows); err != nil || len(rows) != 2 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
-	must(t, append(compare, "c.csv", "--quiet")...)
-	must(t, append(compare, "c.html", "--quiet")...)
+	runs(t, append(compare, "c.csv", "--quiet")...)
+	runs(t, append(compare, "c.html", "--quiet")...)
 	mse, difference := rows[1].Measures["mse"], rows[1].Differences["mse"]
 	if text := difference.Text(true); !strings.Contains(o.stdout, text) || !strings.Contains(read(t, "c.html"), text) {
 		t.Errorf("no %s in\n%s\n%s", text, o.stdout, read(t, "c.html"))
@@ -1125,7 +1109,7 @@ func TestOneSplit(t *testing.T) {
 			}
 		}
 	}
-	must(t, append(compare, "--out", "c.csv", "--quiet")...)
+	runs(t, append(compare, "--out", "c.csv", "--quiet")...)
 	csv := strings.Split(read(t, "c.csv"), "\n")
 	at := slices.Index(strings.Split(csv[0], ","), "mse_se")
 	if cells := strings.Split(csv[3], ","); cells[at] != "" || cells[at-1] == "" || cells[at+1] == "" || cells[at+2] != "" {
@@ -1136,11 +1120,11 @@ func TestOneSplit(t *testing.T) {
 // TestDemo: the demonstration leaves data, a model that certify accepts, and its report.
 func TestDemo(t *testing.T) {
 	workplace(t)
-	if out := must(t, "demo", "try", "--quiet"); !strings.Contains(out, "With 99 % confidence") ||
+	if out := runs(t, "demo", "try", "--quiet"); !strings.Contains(out, "With 99 % confidence") ||
 		!strings.Contains(out, filepath.Join("try", "demo.html")) {
 		t.Errorf("%s", out)
 	}
-	if out := must(t, "certify", "try/demo.krigo", "try/demo.csv"); !strings.HasPrefix(out, "Reproduced: ") {
+	if out := runs(t, "certify", "try/demo.krigo", "try/demo.csv"); !strings.HasPrefix(out, "Reproduced: ") {
 		t.Errorf("%s", out)
 	}
 	if page := read(t, "try/demo.html"); !strings.Contains(page, "40 test rows") || !strings.Contains(page, "</html>") {
@@ -1151,22 +1135,22 @@ func TestDemo(t *testing.T) {
 // TestAbout: the version, man pages with a fixed date, completions.
 func TestAbout(t *testing.T) {
 	workplace(t)
-	if out := must(t, "version"); !strings.HasPrefix(out, "krigo ") ||
+	if out := runs(t, "version"); !strings.HasPrefix(out, "krigo ") ||
 		!strings.Contains(out, runtime.GOOS+"/"+runtime.GOARCH) {
 		t.Errorf("%q", out)
 	}
 	t.Setenv("SOURCE_DATE_EPOCH", "86400")
-	must(t, "man", "pages/man1")
+	runs(t, "man", "pages/man1")
 	if page := read(t, "pages/man1/krigo-fit.1"); !strings.Contains(page, "Jan 1970") ||
 		!strings.Contains(page, `epsilon\-units`) && !strings.Contains(page, "epsilon-units") {
 		t.Errorf("%.300s", page)
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if out := must(t, "completion", shell); len(out) < 1000 {
+		if out := runs(t, "completion", shell); len(out) < 1000 {
 			t.Errorf("%s: %q", shell, out)
 		}
 	}
-	if out := must(t, "__complete", "fit", "x.csv", "--objective", "kl"); !strings.HasPrefix(out, "kl-pac\n") {
+	if out := runs(t, "__complete", "fit", "x.csv", "--objective", "kl"); !strings.HasPrefix(out, "kl-pac\n") {
 		t.Errorf("%q", out)
 	}
 }
@@ -1174,7 +1158,7 @@ func TestAbout(t *testing.T) {
 // TestRefitOrNot: certify says what it didn't check, and fits again unless it is told not to.
 func TestRefitOrNot(t *testing.T) {
 	workplace(t)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "evidence", "--prior", "informed", "--ard", "off",
+	runs(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "evidence", "--prior", "informed", "--ard", "off",
 		"--restarts", "1", "--quiet", "--out", "m.krigo")
 	for args, want := range map[string]string{
 		"":                  "Reproduced: ",
@@ -1183,7 +1167,7 @@ func TestRefitOrNot(t *testing.T) {
 		"--json":            `"refitted": true`,
 		"--no-refit --json": `"independently_checked": false`,
 	} {
-		if out := must(t, append(strings.Fields("certify m.krigo homes.csv --quiet"),
+		if out := runs(t, append(strings.Fields("certify m.krigo homes.csv --quiet"),
 			strings.Fields(args)...)...); !strings.Contains(out, want) {
 			t.Errorf("%s: %s; want %s", args, out, want)
 		}

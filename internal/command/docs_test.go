@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/serve"
 	"github.com/krigo-gp/krigo/watch"
@@ -23,7 +24,7 @@ func manual(t *testing.T, files ...string) string {
 	t.Helper()
 	var all strings.Builder
 	for _, name := range files {
-		raw := value(os.ReadFile(filepath.Join("..", "..", name)))(t)
+		raw := must.Get(os.ReadFile(filepath.Join("..", "..", name)))(t)
 		all.Write(raw)
 	}
 	return all.String()

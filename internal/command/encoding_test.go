@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestCategories goes through the commands with a table of text and gaps: the model keeps how
@@ -42,51 +43,51 @@ func TestCategories(t *testing.T) {
 		}
 		Certificate struct{ Valid bool }
 	}
-	done(t, json.Unmarshal([]byte(must(t, fit...)), &document))
+	must.Do(t, json.Unmarshal([]byte(runs(t, fit...)), &document))
 	if e := document.Encoding; document.Inputs != 5 || !document.Certificate.Valid || e.Missing != "mean" ||
 		len(e.Columns) != 2 || !slices.Equal(e.Columns[0].Categories, []string{"gas", "oil", "wood"}) ||
 		e.Columns[1].Name != "size" || e.Columns[1].Mean == nil {
 		t.Errorf("%+v", document)
 	}
-	m := value(krigo.Load("m.krigo"))(t)
+	m := must.Get(krigo.Load("m.krigo"))(t)
 	if want := []string{"fuel=gas", "fuel=oil", "fuel=wood", "fuel=other", "size"}; !slices.Equal(m.Inputs, want) {
 		t.Errorf("inputs %q", m.Inputs)
 	}
 
-	if out := must(t, "certify", "m.krigo", "flats.csv"); !strings.HasPrefix(out, "Reproduced: ") {
+	if out := runs(t, "certify", "m.krigo", "flats.csv"); !strings.HasPrefix(out, "Reproduced: ") {
 		t.Errorf("%s", out)
 	}
-	must(t, "certify", "m.krigo", "flats.csv", "--fresh") // its test rows
-	if out := must(t, "certify", "m.krigo", "fresh2.csv", "--fresh"); !strings.Contains(out, "4 fresh rows") {
+	runs(t, "certify", "m.krigo", "flats.csv", "--fresh") // its test rows
+	if out := runs(t, "certify", "m.krigo", "fresh2.csv", "--fresh"); !strings.Contains(out, "4 fresh rows") {
 		t.Errorf("%s", out)
 	}
-	must(t, "report", "m.krigo", "flats.csv")
+	runs(t, "report", "m.krigo", "flats.csv")
 	if page := read(t, "m.html"); !strings.Contains(page, "Predicted price by fuel") || !strings.Contains(page, "gas (") ||
 		!strings.Contains(page, "24 test rows") {
 		t.Error("the report doesn't show the encoded inputs on the test rows")
 	}
-	must(t, "report", "m.krigo", "--out", "alone.html")
-	if out := must(t, append([]string{"compare", "flats.csv", "--objectives", "vfe", "--splits", "2", "--inducing", "4",
+	runs(t, "report", "m.krigo", "--out", "alone.html")
+	if out := runs(t, append([]string{"compare", "flats.csv", "--objectives", "vfe", "--splits", "2", "--inducing", "4",
 		"--ard", "off"}, encoding...)...); !strings.Contains(out, "over 2 splits") {
 		t.Errorf("%s", out)
 	}
 	write(t, "p.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1]}, "noise_variance": 0.1}`)
-	must(t, append([]string{"evaluate", "flats.csv", "--params", "p.json"}, encoding...)...)
+	runs(t, append([]string{"evaluate", "flats.csv", "--params", "p.json"}, encoding...)...)
 	// The rows of another table are scored by the same encoding.
-	if out := must(t, append([]string{"fit", "flats.csv", "--test", "fresh2.csv", "--inducing", "4", "--ard", "off",
+	if out := runs(t, append([]string{"fit", "flats.csv", "--test", "fresh2.csv", "--inducing", "4", "--ard", "off",
 		"--out", "t.krigo"}, encoding...)...); !strings.Contains(out, "Test      4 rows") ||
 		!strings.Contains(out, `fuel by "gas", "oil", "wood", "other"; size `) {
 		t.Errorf("%s", out)
 	}
 
-	predicted := must(t, "predict", "m.krigo", "seller.csv")
+	predicted := runs(t, "predict", "m.krigo", "seller.csv")
 	if lines := strings.Split(strings.TrimSpace(predicted), "\n"); len(lines) != 5 || lines[1] == lines[2] {
 		t.Errorf("%s", predicted)
 	}
 	write(t, "encoded.csv",
 		fmt.Sprintf("fuel=gas,fuel=oil,fuel=wood,fuel=other,size\n0,1,0,0,2\n1,0,0,0,%v\n0,0,0,1,1\n0,0,0,1,3\n",
 			*document.Encoding.Columns[1].Mean))
-	if again := must(t, "predict", "m.krigo", "encoded.csv"); again != predicted {
+	if again := runs(t, "predict", "m.krigo", "encoded.csv"); again != predicted {
 		t.Errorf("encoded already:\n%s\n%s", again, predicted)
 	}
 	write(t, "renamed.csv", strings.ReplaceAll(table.String(), "wood", "coal"))

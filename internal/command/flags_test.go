@@ -17,6 +17,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/method"
 )
 
@@ -60,7 +61,7 @@ func TestDefaults(t *testing.T) {
 	var f fitFlags
 	flags := pflag.NewFlagSet("compare", pflag.ContinueOnError)
 	f.register(flags, "compare")
-	done(t, flags.Parse([]string{"--temper", "1,0.5"}))
+	must.Do(t, flags.Parse([]string{"--temper", "1,0.5"}))
 	o := f.options
 	if f.epsilon != "0.6" || o.Promise.Delta != 0.01 || f.splits != 5 || o.Method.Solver != "" ||
 		o.Data.Missing != dataset.Refuse || o.Method.Optimizer != "" ||
@@ -75,9 +76,9 @@ func TestDefaults(t *testing.T) {
 // TestGroups: fit, evaluate and compare show their flags in groups, in help and in man pages.
 func TestGroups(t *testing.T) {
 	workplace(t)
-	must(t, "man", "pages")
+	runs(t, "man", "pages")
 	for _, command := range []string{"fit", "evaluate", "compare"} {
-		help, page := must(t, command, "--help", "all"), strings.ReplaceAll(read(t, "pages/krigo-"+command+".1"), `\-`, "-")
+		help, page := runs(t, command, "--help", "all"), strings.ReplaceAll(read(t, "pages/krigo-"+command+".1"), `\-`, "-")
 		for i, name := range []string{"Data", "Kernel", "Method", "Prior", "Promise", "Run"} {
 			if name != groups[i+1] || !strings.Contains(help, "\n"+name+":\n  --") ||
 				!strings.Contains(page, "\n.SS "+name+"\n") {
@@ -99,22 +100,22 @@ func TestGroups(t *testing.T) {
 func TestTiers(t *testing.T) {
 	workplace(t)
 	count := func(help string) int { return strings.Count(help, "\n  --") }
-	all := must(t, "fit", "--help", "all")
-	short := must(t, "fit", "--help")
+	all := runs(t, "fit", "--help", "all")
+	short := runs(t, "fit", "--help")
 	if n := count(short); n > 20 || !strings.Contains(short, fmt.Sprintf("all %d flags", count(all))) ||
 		!strings.Contains(short, "--target") {
 		t.Errorf("%d of %d flags are shown:\n%s", n, count(all), short)
 	}
-	prior := must(t, "fit", "--help", "prior")
+	prior := runs(t, "fit", "--help", "prior")
 	if count(prior) != strings.Count(all[strings.Index(all, "\nPrior:\n"):strings.Index(all, "\nPromise:\n")], "\n  --") ||
 		!strings.Contains(prior, "--temper") {
 		t.Errorf("of the group:\n%s", prior)
 	}
-	if unknown := must(t, "fit", "--help", "prio"); !strings.Contains(unknown, `no group "prio"`) ||
+	if unknown := runs(t, "fit", "--help", "prio"); !strings.Contains(unknown, `no group "prio"`) ||
 		!strings.Contains(unknown, `did you mean "prior"?`) || strings.Contains(short, "no group") {
 		t.Errorf("of no group:\n%s", unknown)
 	}
-	if n := count(must(t, "predict", "--help")); n < 9 {
+	if n := count(runs(t, "predict", "--help")); n < 9 {
 		t.Errorf("predict, whose flags are few, shows %d", n)
 	}
 }
@@ -129,7 +130,7 @@ func TestComparesFlags(t *testing.T) {
 		}
 		return flags
 	}
-	text := value(os.ReadFile("../../docs/command-line.md"))(t)
+	text := must.Get(os.ReadFile("../../docs/command-line.md"))(t)
 	_, said, _ := strings.Cut(string(text), "and fit's flags (but for ")
 	said, _, found := strings.Cut(said, ")")
 	want := []string{"--objective", "--promise"} // which it knows, and refuses
@@ -151,9 +152,9 @@ func TestCompletion(t *testing.T) {
 	workplace(t)
 	fill := func(_ int, row []float64) error { row[0], row[1] = 1, 2; return nil }
 	for _, name := range []string{"few.npy", "few.npz", "few.parquet"} {
-		done(t, files.WriteFile(name, []string{"rooms", "price"}, 2, fill))
+		must.Do(t, files.WriteFile(name, []string{"rooms", "price"}, 2, fill))
 	}
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "linear", "--ard", "off", "--out",
+	runs(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "linear", "--ard", "off", "--out",
 		"few.krigo", "--quiet")
 	write(t, "long.csv", "rooms,price\n"+strings.Repeat("6,1\n", 300_000))
 	for args, want := range map[string]string{
@@ -177,7 +178,7 @@ func TestCompletion(t *testing.T) {
 		"compare homes.csv --target MEDV --out ":       "csv json html",
 		"fit homes.csv --target MEDV --test-fraction ": "",
 	} {
-		out := must(t, append([]string{"__complete"}, strings.Split(args, " ")...)...)
+		out := runs(t, append([]string{"__complete"}, strings.Split(args, " ")...)...)
 		lines := strings.Split(strings.TrimSpace(out), "\n")
 		if got := strings.Join(lines[:len(lines)-1], " "); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
@@ -197,7 +198,7 @@ func TestStandardInput(t *testing.T) {
 	workplace(t)
 	homes, fresh := read(t, "homes.csv"), read(t, "fresh.csv")
 	fit := strings.Fields("--target MEDV --prior informed --ard off --restarts 1 --quiet")
-	must(t, append([]string{"fit", "homes.csv", "--test", "fresh.csv", "--out", "file.krigo"}, fit...)...)
+	runs(t, append([]string{"fit", "homes.csv", "--test", "fresh.csv", "--out", "file.krigo"}, fit...)...)
 	for _, c := range []struct{ in, file, args string }{
 		{homes, "homes.csv", "fit - --test fresh.csv --out a.krigo"},
 		{fresh, "fresh.csv", "fit homes.csv --test - --out a.krigo"},
@@ -214,7 +215,7 @@ func TestStandardInput(t *testing.T) {
 		if args[0] == "fit" {
 			args, named = append(args, fit...), append(named, fit...)
 		}
-		want := must(t, append(named, "--quiet")...)
+		want := runs(t, append(named, "--quiet")...)
 		os.Remove("a.krigo") // a fit that replaces a model says so
 		if got := fed(c.in, append(args, "--quiet")...); got.status != 0 || withoutTimes(got.stdout) != withoutTimes(want) {
 			t.Errorf("%s: %+v, want %s", c.args, got, want)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // hosts makes two hosts, network namespaces with a cable between them, and returns a function that runs a
@@ -46,7 +47,7 @@ func hosts(t *testing.T) (fit func(args ...string) (*exec.Cmd, *bytes.Buffer), p
 	}
 	// In the place of ssh: agent HOST COMMAND.
 	agent := filepath.Join(folder, "agent")
-	done(t, os.WriteFile(agent, []byte("#!/bin/sh\nshift\nexec ip netns exec "+b+
+	must.Do(t, os.WriteFile(agent, []byte("#!/bin/sh\nshift\nexec ip netns exec "+b+
 		" unshare --uts sh -c \"hostname krigo-b; exec $*\"\n"), 0o755))
 	fit = func(args ...string) (*exec.Cmd, *bytes.Buffer) {
 		command := []string{"netns", "exec", a, "unshare", "--uts", "sh", "-c", `hostname krigo-a; exec "$@"`, "sh",
@@ -67,7 +68,7 @@ func hosts(t *testing.T) (fit func(args ...string) (*exec.Cmd, *bytes.Buffer), p
 	}
 	return fit, func(in bool) {
 		state := map[bool]string{true: "up", false: "down"}[in]
-		done(t, ip("-n", b, "link", "set", "cable", state))
+		must.Do(t, ip("-n", b, "link", "set", "cable", state))
 	}
 }
 
@@ -87,7 +88,7 @@ func TestMPIHosts(t *testing.T) {
 	}
 	load := func(out string) *krigo.Model {
 		t.Helper()
-		m := value(krigo.Load(filepath.Join(folder, out)))(t)
+		m := must.Get(krigo.Load(filepath.Join(folder, out)))(t)
 		return m
 	}
 	if cmd, errs := fit(args("whole.krigo")...); cmd.Run() != nil {
@@ -97,7 +98,7 @@ func TestMPIHosts(t *testing.T) {
 
 	checkpoint := filepath.Join(folder, "cut.krigo.checkpoint")
 	cmd, errs := fit(args("cut.krigo")...)
-	done(t, cmd.Start())
+	must.Do(t, cmd.Start())
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if _, err := os.Stat(checkpoint); err == nil {
 			break

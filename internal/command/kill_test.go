@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 const childArgs = "KRIGO_TEST_CHILD_ARGS"
@@ -30,7 +31,7 @@ func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs other processes")
 	}
-	data := value(filepath.Abs("testdata/snelson.csv"))(t)
+	data := must.Get(filepath.Abs("testdata/snelson.csv"))(t)
 	for name, flags := range map[string][]string{
 		"full":      {"--objective", "kl-pac"},
 		"sparse":    {"--objective", "kl-pac", "--inducing", "12"},
@@ -47,7 +48,7 @@ func TestKilled(t *testing.T) {
 			if status := Run(context.Background(), args, nil, io.Discard, io.Discard); status != 0 {
 				t.Fatal("the uninterrupted fit failed")
 			}
-			want := value(krigo.Load(out))(t)
+			want := must.Get(krigo.Load(out))(t)
 			os.Remove(out)
 
 			killed, between := 0, false // whether the last kill may have fallen between the model and the end of its checkpoint
@@ -55,7 +56,7 @@ func TestKilled(t *testing.T) {
 				child := exec.Command(os.Args[0], "-test.run=^TestKilled$")
 				text, _ := json.Marshal(args)
 				child.Env = append(os.Environ(), childArgs+"="+string(text))
-				done(t, child.Start())
+				must.Do(t, child.Start())
 				done := make(chan error, 1)
 				go func() { done <- child.Wait() }()
 				for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
@@ -88,7 +89,7 @@ func TestKilled(t *testing.T) {
 					t.Fatal("the resumed fit failed")
 				}
 			}
-			got := value(krigo.Load(out))(t)
+			got := must.Get(krigo.Load(out))(t)
 			if !slices.Equal(got.Posterior.Weights(), want.Posterior.Weights()) || !slices.Equal(got.Posterior.Theta,
 				want.Posterior.Theta) || got.Posterior.KL() != want.Posterior.KL() || (got.Certificate != nil &&
 				got.Certificate.Bound != want.Certificate.Bound) {

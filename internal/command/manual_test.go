@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // unlike says of commands in the documentation that aren't run just as they stand what is run.
@@ -129,7 +131,7 @@ func TestManual(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it fits some forty models")
 	}
-	root := value(filepath.Abs("../.."))(t)
+	root := must.Get(filepath.Abs("../.."))(t)
 	documents, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil || len(documents) < 11 {
 		t.Fatalf("%d documents, %v", len(documents), err)
@@ -137,14 +139,14 @@ func TestManual(t *testing.T) {
 	seen := map[string]bool{}
 	shelf := furnish(t, root)
 	for _, path := range append([]string{filepath.Join(root, "README.md")}, documents...) {
-		text := value(os.ReadFile(path))(t)
+		text := must.Get(os.ReadFile(path))(t)
 		all := commandsOf(string(text))
 		if len(all) == 0 {
 			continue
 		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Chdir(t.TempDir())
-			done(t, os.CopyFS(".", os.DirFS(shelf)))
+			must.Do(t, os.CopyFS(".", os.DirFS(shelf)))
 			var s server
 			defer s.stop(t)
 			for _, c := range all {
@@ -440,15 +442,15 @@ func furnish(t *testing.T, root string) string {
 	table("big.csv", "x1,x2,y", 150, some)
 	table("kin40k.csv", "x1,x2,y", 150, some)
 	// plain text is read whatever its name
-	done(t, os.Rename(filepath.Join(shelf, "kin40k.csv"), filepath.Join(shelf, "kin40k.csv.gz")))
+	must.Do(t, os.Rename(filepath.Join(shelf, "kin40k.csv"), filepath.Join(shelf, "kin40k.csv.gz")))
 	params := `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1, 1]}, "noise_variance": 0.1}`
 	write(t, filepath.Join(shelf, "p.json"), params)
 	write(t, filepath.Join(shelf, "params.json"), params)
 
-	must(t, "generate", "--rows", "300", "--inputs", "3", "--out", filepath.Join(shelf, "draw.npy"))
-	must(t, "fit", filepath.Join(shelf, "houses.csv"), "--target", "price", "--quiet", "--out",
+	runs(t, "generate", "--rows", "300", "--inputs", "3", "--out", filepath.Join(shelf, "draw.npy"))
+	runs(t, "fit", filepath.Join(shelf, "houses.csv"), "--target", "price", "--quiet", "--out",
 		filepath.Join(shelf, "houses.krigo"))
-	done(t, os.Mkdir(filepath.Join(shelf, "models"), 0o700))
+	must.Do(t, os.Mkdir(filepath.Join(shelf, "models"), 0o700))
 	write(t, filepath.Join(shelf, "models", "houses.krigo"), read(t, filepath.Join(shelf, "houses.krigo")))
 	return shelf
 }
@@ -475,7 +477,7 @@ func hang(t *testing.T, gallery, docs string) {
 		if len(plots) == 0 {
 			t.Fatalf("the figure %q of %s isn't drawn", picture[2], picture[3])
 		}
-		width := value(strconv.Atoi(plots[0][1]))(t)
+		width := must.Get(strconv.Atoi(plots[0][1]))(t)
 		var b strings.Builder
 		fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%d" viewBox="0 0 %d %s"><style>:root{%scolor:var(--ink)}@media(prefers-color-scheme:dark){:root{%s}}text{fill:currentColor;font-family:Liberation Sans,Arial,Helvetica,sans-serif}</style><rect width="100%%" height="100%%" fill="var(--paper)"/>`,
 			440*len(plots), width*len(plots), plots[0][2], light.String(), dark.String())
@@ -483,6 +485,6 @@ func hang(t *testing.T, gallery, docs string) {
 			fmt.Fprintf(&b, `<g transform="translate(%d,0)">%s</g>`, i*width, plot[3])
 		}
 		b.WriteString("</svg>\n")
-		done(t, os.WriteFile(filepath.Join(docs, picture[1]), []byte(b.String()), 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(docs, picture[1]), []byte(b.String()), 0o644))
 	}
 }

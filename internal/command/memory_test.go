@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/memory"
 )
 
@@ -28,7 +29,7 @@ func TestMemory(t *testing.T) {
 	}
 	for path, text := range map[string][]byte{bomb: packed.Bytes(), small: []byte(rows.String()),
 		large: bytes.Repeat([]byte(" "), 3<<20)} {
-		done(t, os.WriteFile(path, text, 0o666))
+		must.Do(t, os.WriteFile(path, text, 0o666))
 	}
 	model := at("small.krigo")
 	run := func(args ...string) (int, string) {

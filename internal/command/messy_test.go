@@ -15,6 +15,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset/inspect"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // messy is a table as people have them, and what a person has to choose where krigo asks.
@@ -185,7 +186,7 @@ func TestMessyTables(t *testing.T) {
 				z.Close()
 				raw = zipped.Bytes()
 			}
-			done(t, os.WriteFile(file, raw, 0o600))
+			must.Do(t, os.WriteFile(file, raw, 0o600))
 			target := "y"
 			switch m.name {
 			case "currency before numbers":
@@ -204,13 +205,13 @@ func TestMessyTables(t *testing.T) {
 					t.Fatalf("%s: status %d: %s", try, o.status, o.stderr)
 				}
 			}
-			must(t, "report", "table.krigo", file, "--quiet")
-			must(t, "certify", "table.krigo", file, "--quiet")
+			runs(t, "report", "table.krigo", file, "--quiet")
+			runs(t, "certify", "table.krigo", file, "--quiet")
 			if page, err := os.ReadFile("table.html"); err != nil || len(page) < 1000 {
 				t.Errorf("a report of %d bytes, %v", len(page), err)
 			}
 			// The mean explains what there is to explain: cells were read for what they are.
-			loaded := value(krigo.Load("table.krigo"))(t)
+			loaded := must.Get(krigo.Load("table.krigo"))(t)
 			if c := loaded.Certificate; c == nil || c.Bound > 0.35 {
 				t.Errorf("certificate %+v", c)
 			}
@@ -261,10 +262,10 @@ func TestReadingIsKept(t *testing.T) {
 	write(t, "plain.csv", plain)
 	flags := []string{"--target", "y", "--prior", "informed", "--ignore", "i*", "--categorical", "fuel", "--dates",
 		"when:year", "--quiet"}
-	must(t, append([]string{"fit", "german.csv", "--decimal", ",", "--na", "k.A."}, flags...)...)
-	must(t, append([]string{"fit", "plain.csv"}, flags...)...)
-	predicted := must(t, "predict", "german.krigo", "german.csv", "--keep", "id,when,fuel", "--quiet")
-	if other := must(t, "predict", "plain.krigo", "plain.csv", "--keep", "id,when,fuel", "--quiet"); other != predicted {
+	runs(t, append([]string{"fit", "german.csv", "--decimal", ",", "--na", "k.A."}, flags...)...)
+	runs(t, append([]string{"fit", "plain.csv"}, flags...)...)
+	predicted := runs(t, "predict", "german.krigo", "german.csv", "--keep", "id,when,fuel", "--quiet")
+	if other := runs(t, "predict", "plain.krigo", "plain.csv", "--keep", "id,when,fuel", "--quiet"); other != predicted {
 		t.Error("the same numbers, written otherwise, have other predictions")
 	}
 	records, err := csv.NewReader(strings.NewReader(predicted)).ReadAll()
@@ -274,17 +275,17 @@ func TestReadingIsKept(t *testing.T) {
 	var document struct {
 		Kept map[string][]string `json:"kept"`
 	}
-	if err := json.Unmarshal([]byte(must(t, "predict", "german.krigo", "german.csv", "--keep", "id", "--quiet", "--json")),
+	if err := json.Unmarshal([]byte(runs(t, "predict", "german.krigo", "german.csv", "--keep", "id", "--quiet", "--json")),
 		&document); err != nil || len(document.Kept["id"]) != 80 || document.Kept["id"][2] != "H2" {
 		t.Errorf("kept %v, %v", document.Kept, err)
 	}
 	// How cells are read can tell the model the targets: it is the fitter's word, by name.
-	if _, word, _ := strings.Cut(must(t, "certify", "german.krigo", "german.csv", "--quiet"),
+	if _, word, _ := strings.Cut(runs(t, "certify", "german.krigo", "german.csv", "--quiet"),
 		"Taken on the fitter's word"); !strings.Contains(word,
 		`how cells are read (decimal ","; missing values also "k.A."; dates "when") were chosen`) {
 		t.Error(word)
 	}
-	must(t, "certify", "german.krigo", "german.csv", "--refit", "--quiet")
+	runs(t, "certify", "german.krigo", "german.csv", "--refit", "--quiet")
 	write(t, "new.csv", "when;x;fuel\n01.02.2023;0,5;pellets\n01.02.2023;0,5;gas\n")
 	if o := call(t.Context(), "predict", "german.krigo", "new.csv"); o.status != 0 || !strings.Contains(o.stderr,
 		`fuel: 1 of 2 rows have a category that no prior row has, and count as other: "pellets"`) {
@@ -295,10 +296,10 @@ func TestReadingIsKept(t *testing.T) {
 		!strings.Contains(o.stderr, `"2023-02-01" is not a date of the form dmy`) {
 		t.Errorf("status %d, %s", o.status, o.stderr)
 	}
-	write(t, "declared.json", must(t, append([]string{"declare", "german.csv", "--decimal", ","},
+	write(t, "declared.json", runs(t, append([]string{"declare", "german.csv", "--decimal", ","},
 		flags[:len(flags)-1]...)...))
-	must(t, "fit", "german.csv", "--declared", "declared.json", "--out", "declared.krigo", "--quiet")
-	must(t, "certify", "declared.krigo", "german.csv", "--declaration", "declared.json", "--quiet")
+	runs(t, "fit", "german.csv", "--declared", "declared.json", "--out", "declared.krigo", "--quiet")
+	runs(t, "certify", "declared.krigo", "german.csv", "--declaration", "declared.json", "--quiet")
 }
 
 // TestDuplicates: rows that repeat others are left out by drop, and count once by group.
@@ -315,13 +316,13 @@ func TestDuplicates(t *testing.T) {
 		how          string
 		rows, groups int
 	}{{"drop", 60, 60}, {"group", strings.Count(text, "\n") - 1, 60}} {
-		must(t, "fit", "d.csv", "--target", "y", "--prior", "informed", "--duplicates", c.how, "--quiet")
-		m := value(krigo.Load("d.krigo"))(t)
+		runs(t, "fit", "d.csv", "--target", "y", "--prior", "informed", "--duplicates", c.how, "--quiet")
+		m := must.Get(krigo.Load("d.krigo"))(t)
 		if m.Counts.Sum() != c.rows || m.Groups.Sum() != c.groups {
 			t.Errorf("%s: %d rows in %d groups", c.how, m.Counts.Sum(), m.Groups.Sum())
 		}
-		must(t, "certify", "d.krigo", "d.csv", "--quiet")
-		if lines := strings.Count(must(t, "predict", "d.krigo", "d.csv", "--quiet"), "\n"); lines != strings.Count(text,
+		runs(t, "certify", "d.krigo", "d.csv", "--quiet")
+		if lines := strings.Count(runs(t, "predict", "d.krigo", "d.csv", "--quiet"), "\n"); lines != strings.Count(text,
 			"\n") {
 			t.Errorf("%s: %d lines of predictions", c.how, lines)
 		}
@@ -344,11 +345,11 @@ func TestInspect(t *testing.T) {
 	write(t, "t.csv", text.String())
 	want := "krigo fit t.csv --target Preis --decimal , --ignore Nr.,Bemerkung --dates 'Verkauft am' --categorical " +
 		"Heizung --units 'm²' --na k.A. --thousands . --missing mean\n"
-	if got := must(t, "inspect", "t.csv", "--target", "Preis", "--decimal", ","); !strings.HasSuffix(got, want) {
+	if got := runs(t, "inspect", "t.csv", "--target", "Preis", "--decimal", ","); !strings.HasSuffix(got, want) {
 		t.Errorf("%s\nwant at its end %s", got, want)
 	}
 	var d inspectDocument
-	done(t, json.Unmarshal([]byte(must(t, "inspect", "t.csv", "--json")), &d))
+	must.Do(t, json.Unmarshal([]byte(runs(t, "inspect", "t.csv", "--json")), &d))
 	var kinds []string
 	for _, f := range d.Columns {
 		kinds = append(kinds, f.Kind)
@@ -357,7 +358,7 @@ func TestInspect(t *testing.T) {
 		want) || d.Rows != 60 {
 		t.Errorf("%d rows, %q", d.Rows, kinds)
 	}
-	if strings.Contains(must(t, "inspect", "t.csv", "--target", "Preis", "--decimal", ","), "Settle first") {
+	if strings.Contains(runs(t, "inspect", "t.csv", "--target", "Preis", "--decimal", ","), "Settle first") {
 		t.Error("what was said is asked for")
 	}
 	if o := call(t.Context(), "inspect", "t.csv", "--target", "Pries"); o.status != 1 ||
@@ -409,9 +410,9 @@ func TestInspectSettles(t *testing.T) {
 		if c.target != "" {
 			args[1] = c.target
 		}
-		text := must(t, append(append([]string{"inspect"}, args...), "--", name)...)
+		text := runs(t, append(append([]string{"inspect"}, args...), "--", name)...)
 		var d inspectDocument
-		done(t, json.Unmarshal([]byte(must(t, append(append([]string{"inspect", "--json"}, args...), "--", name)...)), &d))
+		must.Do(t, json.Unmarshal([]byte(runs(t, append(append([]string{"inspect", "--json"}, args...), "--", name)...)), &d))
 		if !strings.Contains(text, c.say) || strings.Contains(text, "\x1b") {
 			t.Errorf("%s: %s\nwant %q", name, text, c.say)
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestRank is this program as a rank of the tests below.
@@ -70,7 +71,7 @@ func over(t *testing.T, size int, into any, args ...string) {
 func waves(t *testing.T, path string, n int, seed uint64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 2))
-	done(t, files.WriteFile(path, []string{"a", "b", "y"}, n, func(i int, v []float64) error {
+	must.Do(t, files.WriteFile(path, []string{"a", "b", "y"}, n, func(i int, v []float64) error {
 		v[0], v[1] = 6*rng.Float64(), rng.NormFloat64()
 		v[2] = math.Sin(v[0]) + 0.3*v[1] + 0.2*rng.NormFloat64()
 		return nil
@@ -83,10 +84,10 @@ func TestMPIAgrees(t *testing.T) {
 	folder := t.TempDir()
 	data, params := filepath.Join(folder, "waves.npy"), filepath.Join(folder, "params.json")
 	waves(t, data, 5000, 1)
-	whole := value(files.ReadFile(data, dataset.Reading{}))(t)
+	whole := must.Get(files.ReadFile(data, dataset.Reading{}))(t)
 	begin := 0
 	for rank, rows := range []int{1500, 3400, 100} {
-		done(t, files.WriteFile(filepath.Join(folder, fmt.Sprintf("part%d.npy", rank)), whole.Names, rows,
+		must.Do(t, files.WriteFile(filepath.Join(folder, fmt.Sprintf("part%d.npy", rank)), whole.Names, rows,
 			func(i int, v []float64) error {
 				d, err := whole.Regression("y")
 				if err != nil {
@@ -102,7 +103,7 @@ func TestMPIAgrees(t *testing.T) {
 	}
 	text, _ := json.Marshal(map[string]any{"kernel": map[string]any{"name": "se", "variance": 1.3,
 		"lengthscales": []float64{0.5, 2}}, "noise_variance": 0.2, "inducing": inducing})
-	done(t, os.WriteFile(params, text, 0o644))
+	must.Do(t, os.WriteFile(params, text, 0o644))
 	for _, objective := range []string{"kl-pac", "vfe", "svgp"} {
 		var one krigo.Evaluation
 		args := func(data string) []string {
@@ -151,9 +152,9 @@ func TestMPIFails(t *testing.T) {
 	for rank := range 3 {
 		waves(t, filepath.Join(folder, fmt.Sprintf("bad-%d.npy", rank)), 40+10*rank, uint64(rank))
 	}
-	raw := value(os.ReadFile(filepath.Join(folder, "bad-1.npy")))(t)
+	raw := must.Get(os.ReadFile(filepath.Join(folder, "bad-1.npy")))(t)
 	binary.LittleEndian.PutUint64(raw[len(raw)-8:], math.Float64bits(math.Inf(1)))
-	done(t, os.WriteFile(filepath.Join(folder, "bad-1.npy"), raw, 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(folder, "bad-1.npy"), raw, 0o644))
 	cmd, out, errs := mpirun(3, "fit", filepath.Join(folder, "bad-%d.npy"), "--target", "y", "--inducing", "3", "--out",
 		filepath.Join(folder, "m.krigo"))
 	host, _ := os.Hostname()
@@ -177,7 +178,7 @@ func TestMPIDies(t *testing.T) {
 	}
 	load := func(out string) *krigo.Model {
 		t.Helper()
-		m := value(krigo.Load(filepath.Join(folder, out)))(t)
+		m := must.Get(krigo.Load(filepath.Join(folder, out)))(t)
 		return m
 	}
 	var printed map[string]any
@@ -194,7 +195,7 @@ func TestMPIDies(t *testing.T) {
 			pids, checkpoint := filepath.Join(folder, name), filepath.Join(folder, name+".krigo.checkpoint")
 			cmd, _, errs := mpirun(3, fit(name+".krigo", "--threads", "1")...)
 			cmd.Env = append(cmd.Env, "KRIGO_TEST_PIDS="+pids)
-			done(t, cmd.Start())
+			must.Do(t, cmd.Start())
 			for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 				if _, err := os.Stat(checkpoint); err == nil {
 					break
@@ -204,7 +205,7 @@ func TestMPIDies(t *testing.T) {
 					t.Fatal("no checkpoint in a minute", errs)
 				}
 			}
-			text := value(os.ReadFile(pids + "1"))(t)
+			text := must.Get(os.ReadFile(pids + "1"))(t)
 			pid, _ := strconv.Atoi(string(text))
 			begin := time.Now()
 			syscall.Kill(pid, c.signal)
@@ -226,9 +227,9 @@ func TestMPIDies(t *testing.T) {
 				t.Errorf("%v, without %q:\n%s", err, c.says, errs)
 			}
 			t.Logf("the job ended after %.1f s", time.Since(begin).Seconds())
-			copied := value(os.ReadFile(checkpoint))(t)
+			copied := must.Get(os.ReadFile(checkpoint))(t)
 			for _, size := range []int{3, 4, 1} {
-				done(t, os.WriteFile(checkpoint, copied, 0o644))
+				must.Do(t, os.WriteFile(checkpoint, copied, 0o644))
 				over(t, size, &printed, fit(name+".krigo", "--resume", checkpoint)...)
 				got := load(name + ".krigo")
 				off := math.Abs(got.Certificate.Bound - want.Certificate.Bound)

@@ -26,6 +26,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -39,7 +40,7 @@ func TestNet(t *testing.T) {
 		t.Skip("a net for refactorings: go test ./internal/command -run TestNet -net /FOLDER/FILE before and after " +
 			"(CONTRIBUTING.md)")
 	}
-	path, sets := value(filepath.Abs(*netFile))(t), read(t, "testdata/net/sets.txt")
+	path, sets := must.Get(filepath.Abs(*netFile))(t), read(t, "testdata/net/sets.txt")
 	recorded, err := readNet(path)
 	compare := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -79,9 +80,9 @@ func TestNet(t *testing.T) {
 		var b bytes.Buffer
 		e := json.NewEncoder(&b)
 		for _, set := range slices.Sorted(maps.Keys(got)) {
-			done(t, e.Encode(netRecord{set, got[set]}))
+			must.Do(t, e.Encode(netRecord{set, got[set]}))
 		}
-		done(t, os.WriteFile(path, b.Bytes(), 0o600))
+		must.Do(t, os.WriteFile(path, b.Bytes(), 0o600))
 		t.Logf("recorded %d option sets", len(got))
 	}
 }
@@ -175,7 +176,7 @@ func (n *netRun) run(set string) {
 		switch args[0] {
 		case "ranks", "resume":
 			var times int
-			value(fmt.Sscan(args[1], &times))(n.t)
+			must.Get(fmt.Sscan(args[1], &times))(n.t)
 			if args[0] == "ranks" {
 				n.spread(times, args[3:])
 			} else {
@@ -218,12 +219,12 @@ func (n *netRun) call(name string, args ...string) bool {
 
 // model keeps what follows from the model that was fitted to a table: certify fails where there is no certificate.
 func (n *netRun) model(data string) {
-	m := value(krigo.Load(netModel))(n.t)
+	m := must.Get(krigo.Load(netModel))(n.t)
 	m.Training.Seconds = 0
 	n.fields["fitted"] = string(m.Fitted) // apart from the model, so that a difference can be read
 	m.Fitted, m.Findings = nil, nil       // what is said of the fit may be worded otherwise
 	var b bytes.Buffer
-	done(n.t, m.Write(&b))
+	must.Do(n.t, m.Write(&b))
 	n.fields["model"] = hash(b.Bytes())
 	n.call("predict", "predict", netModel, data)
 	n.call("certify", "certify", netModel, data)
@@ -329,7 +330,7 @@ func netTables(t *testing.T) {
 		name string
 		rows int
 	}{{"disk.npy", 3400}, {"few.npz", 80}, {"few.parquet", 90}} {
-		done(t, files.WriteFile(file.name, []string{"a", "b", "y"}, file.rows, func(_ int, row []float64) error {
+		must.Do(t, files.WriteFile(file.name, []string{"a", "b", "y"}, file.rows, func(_ int, row []float64) error {
 			a, b := 6*rng.Float64(), rng.NormFloat64()
 			row[0], row[1], row[2] = a, b, math.Cos(a)*b+0.3*rng.NormFloat64()
 			return nil

@@ -19,6 +19,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // frame is a request.
@@ -53,7 +54,7 @@ func parsed(t *testing.T, frame []byte) reply {
 	t.Helper()
 	size := binary.LittleEndian.Uint32(frame)
 	r := reply{data: map[string][]byte{}}
-	done(t, json.Unmarshal(frame[4:4+size], &r))
+	must.Do(t, json.Unmarshal(frame[4:4+size], &r))
 	frame = frame[4+size:]
 	for i, n := range r.Buffers {
 		r.data[r.Names[i]], frame = frame[:n], frame[n:]
@@ -87,13 +88,13 @@ func TestPipeToFiles(t *testing.T) {
 		"--deliver=all", "--seed=4"}
 
 	csv, path := filepath.Join(folder, "t.csv"), filepath.Join(folder, "t.krigo")
-	done(t, os.WriteFile(csv, []byte(text), 0o600))
+	must.Do(t, os.WriteFile(csv, []byte(text), 0o600))
 	var stderr bytes.Buffer
 	if status := Run(t.Context(), append([]string{"fit", csv, "--out", path, "--quiet"}, flags...), nil, &bytes.Buffer{},
 		&stderr); status != 0 {
 		t.Fatal(status, stderr.String())
 	}
-	want := value(krigo.Load(path))(t)
+	want := must.Get(krigo.Load(path))(t)
 
 	in, requests := io.Pipe()
 	ended := make(chan int, 1)
@@ -137,12 +138,12 @@ func TestPipeToFiles(t *testing.T) {
 	}
 	for name, file := range map[string]string{"file": path, "delivered": siblingName(path)} {
 		got := filepath.Join(folder, name)
-		done(t, os.WriteFile(got, fitted.data[name], 0o600))
-		a := value(krigo.Load(got))(t)
-		b := value(krigo.Load(file))(t)
-		read := value(files.ReadFile(csv, dataset.Reading{}))(t)
-		ps := value(a.Predict(t.Context(), read, krigo.PredictOptions{}))(t)
-		qs := value(b.Predict(t.Context(), read, krigo.PredictOptions{}))(t)
+		must.Do(t, os.WriteFile(got, fitted.data[name], 0o600))
+		a := must.Get(krigo.Load(got))(t)
+		b := must.Get(krigo.Load(file))(t)
+		read := must.Get(files.ReadFile(csv, dataset.Reading{}))(t)
+		ps := must.Get(a.Predict(t.Context(), read, krigo.PredictOptions{}))(t)
+		qs := must.Get(b.Predict(t.Context(), read, krigo.PredictOptions{}))(t)
 		for i := range ps {
 			if ps[i] != qs[i] {
 				t.Fatalf("%s, row %d: %+v, and of the command line %+v", name, i+1, ps[i], qs[i])

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // pythonName is a flag as a parameter of the Python package.
@@ -170,7 +171,7 @@ func TestParametersComeBack(t *testing.T) {
 		}
 		again := []string{}
 		for name, set := range parametersOf(&m) {
-			text := value(json.Marshal(set))(t)
+			text := must.Get(json.Marshal(set))(t)
 			var list []string
 			var word string
 			if json.Unmarshal(text, &list) == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // output is a command's standard output that is read while it runs.
@@ -38,12 +39,12 @@ func (o *output) String() string {
 // bytes, and an interrupt ends it.
 func TestServe(t *testing.T) {
 	workplace(t)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--out",
+	runs(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--out",
 		"m.krigo", "--quiet")
-	predicted := must(t, "predict", "m.krigo", "new.csv")
-	m := value(krigo.Load("m.krigo"))(t)
-	table := value(files.ReadFile("new.csv", dataset.Reading{}))(t)
-	ps := value(m.Predict(t.Context(), table, krigo.PredictOptions{}))(t)
+	predicted := runs(t, "predict", "m.krigo", "new.csv")
+	m := must.Get(krigo.Load("m.krigo"))(t)
+	table := must.Get(files.ReadFile("new.csv", dataset.Reading{}))(t)
+	ps := must.Get(m.Predict(t.Context(), table, krigo.PredictOptions{}))(t)
 	var fromGo bytes.Buffer
 	if err := krigo.WritePredictions(&fromGo, ps); err != nil || fromGo.String() != predicted {
 		t.Errorf("from Go: %s, %v\nfrom the command line: %s", fromGo.String(), err, predicted)
@@ -64,7 +65,7 @@ func TestServe(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 		url = regexp.MustCompile(`http://\S+/`).FindString(stdout.String())
 	}
-	r := value(http.Post(url+"v1/predict", "text/csv", strings.NewReader(read(t, "new.csv"))))(t)
+	r := must.Get(http.Post(url+"v1/predict", "text/csv", strings.NewReader(read(t, "new.csv"))))(t)
 	body, err := io.ReadAll(r.Body)
 	r.Body.Close()
 	if err != nil || r.StatusCode != 200 || string(body) != predicted {

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 const mainArgs = "KRIGO_TEST_MAIN_ARGS"
@@ -21,7 +23,7 @@ const mainArgs = "KRIGO_TEST_MAIN_ARGS"
 // process starts a command in a process of its own, by Main.
 func process(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
-	text := value(json.Marshal(args))(t)
+	text := must.Get(json.Marshal(args))(t)
 	cmd := exec.Command(os.Args[0], "-test.run=^TestSignals$")
 	cmd.Env = append(os.Environ(), mainArgs+"="+string(text))
 	var said bytes.Buffer
@@ -43,11 +45,11 @@ func TestSignals(t *testing.T) {
 		t.Skip("runs other processes")
 	}
 	workplace(t)
-	must(t, "generate", "--rows", "5000", "--inputs", "4", "--out", "long.csv", "--quiet")
-	must(t, "generate", "--rows", "2000000", "--inputs", "4", "--features", "1", "--out", "longest.npy", "--quiet")
-	must(t, "generate", "--rows", "1000", "--inputs", "4", "--out", "short.csv", "--quiet")
+	runs(t, "generate", "--rows", "5000", "--inputs", "4", "--out", "long.csv", "--quiet")
+	runs(t, "generate", "--rows", "2000000", "--inputs", "4", "--features", "1", "--out", "longest.npy", "--quiet")
+	runs(t, "generate", "--rows", "1000", "--inputs", "4", "--out", "short.csv", "--quiet")
 	// slow to predict by
-	must(t, "fit", "short.csv", "--target", "y", "--objective", "evidence", "--kernel", "rq", "--ard", "off", "--epochs",
+	runs(t, "fit", "short.csv", "--target", "y", "--objective", "evidence", "--kernel", "rq", "--ard", "off", "--epochs",
 		"2", "--restarts", "1", "--out", "m.krigo", "--quiet")
 	// what a step may take is more: a factorization of 5,000 rows a hundred times
 	const plenty = 15 * time.Second
@@ -64,7 +66,7 @@ func TestSignals(t *testing.T) {
 		{"predict m.krigo longest.npy --out p.npy", syscall.SIGTERM, "interrupted"},
 	} {
 		cmd, said := process(t, strings.Fields(c.args)...)
-		done(t, cmd.Start())
+		must.Do(t, cmd.Start())
 		time.Sleep(400 * time.Millisecond)
 		begin := time.Now()
 		cmd.Process.Signal(c.s)
@@ -85,7 +87,7 @@ func TestSignals(t *testing.T) {
 	// The second kills at once.
 	cmd, said := process(t, "fit", "long.csv", "--target", "y", "--objective", "evidence", "--kernel", "matern32", "--ard",
 		"on", "--restarts", "50", "--quiet", "--out", "f.krigo")
-	done(t, cmd.Start())
+	must.Do(t, cmd.Start())
 	time.Sleep(400 * time.Millisecond)
 	cmd.Process.Signal(syscall.SIGINT)
 	time.Sleep(50 * time.Millisecond)
@@ -98,8 +100,8 @@ func TestSignals(t *testing.T) {
 	}
 	// serve ends by itself, and well.
 	cmd, said = process(t, "serve", "m.krigo", "--listen", "127.0.0.1:0", "--quiet")
-	out := value(cmd.StdoutPipe())(t)
-	done(t, cmd.Start())
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	fmt.Fscanln(out, new(string))
 	cmd.Process.Signal(syscall.SIGTERM)
 	if err := cmd.Wait(); err != nil {
@@ -115,7 +117,7 @@ func TestFullOutput(t *testing.T) {
 	}
 	defer full.Close()
 	workplace(t)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "se", "--epsilon", "2", "--quiet",
+	runs(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "se", "--epsilon", "2", "--quiet",
 		"--out", "m.krigo")
 	for _, line := range []string{
 		"fit homes.csv --target MEDV --kernel se --quiet", "fit homes.csv --target MEDV --dry-run",
@@ -146,8 +148,8 @@ func TestImplied(t *testing.T) {
 	const mine = "my notes of a year\n"
 	fit := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off",
 		"--epochs", "5", "--quiet"}
-	must(t, append(fit, "--out", "m.krigo")...)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "se", "--epsilon", "2", "--quiet",
+	runs(t, append(fit, "--out", "m.krigo")...)
+	runs(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "se", "--epsilon", "2", "--quiet",
 		"--out", "w.krigo")
 	for _, c := range []struct {
 		name string

@@ -18,6 +18,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/watch"
 )
@@ -26,7 +27,7 @@ import (
 func watched(t *testing.T) {
 	t.Helper()
 	workplace(t)
-	must(t, strings.Fields("fit snelson.csv --target y --kernel se --restarts 1 --epsilon 1 --out s.krigo --quiet")...)
+	runs(t, strings.Fields("fit snelson.csv --target y --kernel se --restarts 1 --epsilon 1 --out s.krigo --quiet")...)
 }
 
 // TestWatch: outcomes from files and from standard input go to the ledger, which is gone on with; an alarm has an exit
@@ -46,11 +47,11 @@ func TestWatch(t *testing.T) {
 	if o := call(context.Background(), "watch", "s.krigo"); o.status != 1 || !strings.Contains(o.stderr, "s.ledger") {
 		t.Errorf("%+v", o)
 	}
-	if text := must(t, "watch", "s.krigo", "good.csv"); !strings.Contains(text, "30 outcomes, 0 missed (0.00 %)") ||
+	if text := runs(t, "watch", "s.krigo", "good.csv"); !strings.Contains(text, "30 outcomes, 0 missed (0.00 %)") ||
 		!strings.Contains(text, "30 rows equal one that the model was made from") {
 		t.Error(text)
 	}
-	if text := must(t, "watch", "s.krigo", "good.csv", "--check"); !strings.Contains(text,
+	if text := runs(t, "watch", "s.krigo", "good.csv", "--check"); !strings.Contains(text,
 		"30 rows: 0 aren't in the ledger, 0 have another loss there; 0 outcomes") {
 		t.Error(text)
 	}
@@ -91,7 +92,7 @@ func TestWatch(t *testing.T) {
 			t.Errorf("try %d: %+v", try+1, o)
 		}
 	}
-	must(t, strings.Fields("fit snelson.csv --target y --kernel se --restarts 1 --epsilon 1 --split last --out "+
+	runs(t, strings.Fields("fit snelson.csv --target y --kernel se --restarts 1 --epsilon 1 --split last --out "+
 		"last.krigo --quiet")...)
 	for _, c := range []struct {
 		in, args string
@@ -136,7 +137,7 @@ func TestWatchRotate(t *testing.T) {
 		"3 rows are in the ledger") {
 		t.Errorf("%+v", o)
 	}
-	done(t, os.WriteFile("another.ledger", []byte(strings.ReplaceAll(read(t, "s.ledger"), `"model":"`, `"model":"0`)),
+	must.Do(t, os.WriteFile("another.ledger", []byte(strings.ReplaceAll(read(t, "s.ledger"), `"model":"`, `"model":"0`)),
 		0o600))
 	if o := call(context.Background(), "watch", "s.krigo", "--ledger", "another.ledger"); !strings.Contains(o.stdout,
 		"No outcome yet") || !strings.Contains(o.stderr, "3 outcomes of another model") {
@@ -187,14 +188,14 @@ func TestAnytimeAndShift(t *testing.T) {
 	}
 	write(t, "later.csv", text)
 	var f krigo.Fresh
-	done(t, json.Unmarshal([]byte(must(t,
+	must.Do(t, json.Unmarshal([]byte(runs(t,
 		strings.Fields("certify s.krigo later.csv --fresh --anytime --shift 0.01 --json")...)), &f))
 	least, most := pacbayes.Anytime(f.MeanRisk, 40, 0.01)
 	if f.Anytime == nil || *f.Anytime != (krigo.Anytime{AtLeast: least, AtMost: most}) || !(most > f.MeanBound &&
 		least < f.MeanRisk) || f.Shift == nil || f.Shift.MeanBound != pacbayes.Shifted(f.MeanBound, 0.01) {
 		t.Errorf("%+v", f)
 	}
-	words := must(t, strings.Fields("certify s.krigo later.csv --fresh --anytime --shift 0.01")...)
+	words := runs(t, strings.Fields("certify s.krigo later.csv --fresh --anytime --shift 0.01")...)
 	for _, want := range []string{"At any time: with 99 % confidence the expected loss",
 		fmt.Sprintf("between %.4f and %.4f", cautious.RoundDown(least, 4), cautious.RoundUp(most, 4)),
 		"KL(that source ‖ this one), is at most 0.01 nats"} {
@@ -203,12 +204,12 @@ func TestAnytimeAndShift(t *testing.T) {
 		}
 	}
 	var r krigo.Recertification
-	if err := json.Unmarshal([]byte(must(t, strings.Fields("certify s.krigo snelson.csv --shift 0.02 --json")...)),
+	if err := json.Unmarshal([]byte(runs(t, strings.Fields("certify s.krigo snelson.csv --shift 0.02 --json")...)),
 		&r); err != nil || r.Shift == nil || r.Shift.Rho != 0.02 ||
 		r.Shift.MeanBound != pacbayes.Shifted(r.Certificate.MeanBound, 0.02) {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if words := must(t, strings.Fields("certify s.krigo snelson.csv --shift 0.02")...); !strings.Contains(words,
+	if words := runs(t, strings.Fields("certify s.krigo snelson.csv --shift 0.02")...); !strings.Contains(words,
 		fmt.Sprintf("there is at most %.4f.", cautious.RoundUp(r.Shift.MeanBound, 4))) {
 		t.Error(words)
 	}
@@ -245,7 +246,7 @@ func TestServeKilled(t *testing.T) {
 		child.Env = append(os.Environ(), ledgerArgs+"=serve s.krigo --listen 127.0.0.1:0 --ledger s.ledger")
 		var stdout, stderr output
 		child.Stdout, child.Stderr = &stdout, &stderr
-		done(t, child.Start())
+		must.Do(t, child.Start())
 		var url string
 		for wait := 0; url == ""; wait++ {
 			if wait > 1000 {

@@ -13,13 +13,14 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestFreshContradicts: certify --fresh says, in words and as JSON, where fresh rows contradict the
 // model's own certificate, and where they equal rows that it was made from.
 func TestFreshContradicts(t *testing.T) {
 	workplace(t)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--epsilon", "1", "--ard", "off", "--restarts",
+	runs(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--epsilon", "1", "--ard", "off", "--restarts",
 		"1", "--quiet")
 	lines := strings.Split(strings.TrimSpace(read(t, "fresh.csv")), "\n")
 	names := strings.Split(lines[0], ",")
@@ -33,7 +34,7 @@ func TestFreshContradicts(t *testing.T) {
 		lines[i+1] = strings.Join(cells, ",")
 	}
 	write(t, "elsewhere.csv", strings.Join(lines, "\n")+"\n")
-	text := must(t, "certify", "homes.krigo", "elsewhere.csv", "--fresh")
+	text := runs(t, "certify", "homes.krigo", "elsewhere.csv", "--fresh")
 	// All 24 miss: p²⁴ = δ at p = 0.8254.
 	for _, want := range []string{"THIS CONTRADICTS the model's own certificate",
 		"is at least 0.8254; the certificate says at most 0.4", "another source", "rely on what they show"} {
@@ -42,18 +43,18 @@ func TestFreshContradicts(t *testing.T) {
 		}
 	}
 	var f krigo.Fresh
-	done(t, json.Unmarshal([]byte(must(t, "certify", "homes.krigo", "elsewhere.csv", "--fresh", "--json")), &f))
+	must.Do(t, json.Unmarshal([]byte(runs(t, "certify", "homes.krigo", "elsewhere.csv", "--fresh", "--json")), &f))
 	if f.Contradicts == nil || f.Contradicts.Mean == nil || f.Contradicts.Promise != nil ||
 		fmt.Sprintf("%.6f", f.Contradicts.Mean.AtLeast) != "0.825404" {
 		t.Errorf("%+v", f)
 	}
-	if text := must(t, "certify", "homes.krigo", "fresh.csv", "--fresh"); strings.Contains(text, "CONTRADICTS") ||
+	if text := runs(t, "certify", "homes.krigo", "fresh.csv", "--fresh"); strings.Contains(text, "CONTRADICTS") ||
 		strings.Contains(text, "equal") {
 		t.Error(text)
 	}
 	known := strings.SplitAfter(read(t, "homes.csv"), "\n")
 	write(t, "known.csv", known[0]+strings.Join(known[5:15], ""))
-	if text := must(t, "certify", "homes.krigo", "known.csv", "--fresh"); !strings.Contains(text,
+	if text := runs(t, "certify", "homes.krigo", "known.csv", "--fresh"); !strings.Contains(text,
 		"Every one of these rows equals one that the model was made from: if they are the same observations, this says "+
 			"nothing.") {
 		t.Error(text)
@@ -71,11 +72,11 @@ func TestDirectSpeaksOfNoDraw(t *testing.T) {
 		"certify homes.krigo homes.csv --fresh",
 		"certify homes.krigo fresh.csv --fresh",
 	} {
-		if text := must(t, append(strings.Fields(args), "--quiet")...); strings.Contains(text, "random draw") {
+		if text := runs(t, append(strings.Fields(args), "--quiet")...); strings.Contains(text, "random draw") {
 			t.Errorf("%s:\n%s", args, text)
 		}
 	}
-	must(t, "report", "homes.krigo", "homes.csv")
+	runs(t, "report", "homes.krigo", "homes.csv")
 	if strings.Contains(read(t, "homes.html"), "random draw") {
 		t.Error("the report speaks of a random draw")
 	}
@@ -85,11 +86,11 @@ func TestDirectSpeaksOfNoDraw(t *testing.T) {
 // credible ones are.
 func TestConditionsOfIntervals(t *testing.T) {
 	workplace(t)
-	fit := must(t, "fit", "snelson.csv", "--target", "y", "--calibration-fraction", "0.2", "--test-fraction", "0.2",
+	fit := runs(t, "fit", "snelson.csv", "--target", "y", "--calibration-fraction", "0.2", "--test-fraction", "0.2",
 		"--restarts", "1", "--quiet")
-	m := value(krigo.Load("snelson.krigo"))(t)
-	for name, text := range map[string]string{"fit": fit, "predict": must(t, "predict", "--help"),
-		"fit --help": must(t, "fit", "--help", "all")} {
+	m := must.Get(krigo.Load("snelson.krigo"))(t)
+	for name, text := range map[string]string{"fit": fit, "predict": runs(t, "predict", "--help"),
+		"fit --help": runs(t, "fit", "--help", "all")} {
 		words := strings.Join(strings.Fields(text), " ")
 		if !strings.Contains(words, "further rows from the same source (exchangeable rows)") || name != "fit --help" &&
 			!strings.Contains(words, "the model's own belief") {
@@ -110,7 +111,7 @@ func TestRefit(t *testing.T) {
 	found := func(more ...string) finding.List {
 		t.Helper()
 		var d fitDocument
-		done(t, json.Unmarshal([]byte(must(t, append([]string{"fit", "homes.csv", "--target", "MEDV", "--prior", "informed",
+		must.Do(t, json.Unmarshal([]byte(runs(t, append([]string{"fit", "homes.csv", "--target", "MEDV", "--prior", "informed",
 			"--ard", "off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet"}, more...)...)), &d))
 		m, err := krigo.Load(d.Model)
 		if err != nil || !slices.Equal(m.Findings.Words(), d.Notices) || !reflect.DeepEqual(m.Findings.Tell(), d.Findings) {
@@ -136,7 +137,7 @@ func TestRefit(t *testing.T) {
 		}
 	}
 	// A model of other data is replaced without a word.
-	if text := must(t, "fit", "snelson.csv", "--target", "y", "--restarts", "1", "--out", "other.krigo",
+	if text := runs(t, "fit", "snelson.csv", "--target", "y", "--restarts", "1", "--out", "other.krigo",
 		"--quiet"); strings.Contains(text, finding.New(finding.Replaces).String()) {
 		t.Error(text)
 	}
@@ -156,7 +157,7 @@ func TestComparedWidths(t *testing.T) {
 // TestDryRun: the plan is said, and nothing is written.
 func TestDryRun(t *testing.T) {
 	workplace(t)
-	text := must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--dry-run")
+	text := runs(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--dry-run")
 	for _, want := range []string{"Rows      0 for testing, 0 for calibration, 52 prior, 21 certified",
 		"Trains    on 52 rows, full GP, solved by cholesky, by lbfgs, starts of each kernel: 1, of matern32*matern12 " +
 			"(ARD), matern32 (ARD), matern52 (ARD), rq (ARD), se (ARD)", `"method":{"name":"evidence"`} {
