@@ -55,6 +55,6 @@ func TestAlteredFiles(t *testing.T) {
 				err = errors.New(r.Differs)
 			}
 		}
-		refused(t, err, c.want, c.at, c.value)
+		must.Fail(t, err, c.want, c.at, c.value)
 	}
 }

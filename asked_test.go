@@ -58,14 +58,12 @@ func TestCertifyRefusesOtherOptions(t *testing.T) {
 		d := must.Get(m.Labelled(table))(t)
 		m.Certificate = must.Get(m.Model.Certify(d))(t)
 		r, err := certify(m, table)
-		if err == nil || !strings.Contains(err.Error(), "disagree about "+strings.TrimSuffix(what, " of")) &&
-			!strings.Contains(err.Error(), what) {
-			t.Errorf("%s: %+v, %v", what, r, err)
-		}
+		must.Not(t, err == nil || !strings.Contains(err.Error(), "disagree about "+strings.TrimSuffix(what, " of")) &&
+			!strings.Contains(err.Error(), what), "%s: %+v, %v", what, r, err)
 	}
 	m := fit(t, table, plain)
 	m.Fitted = []byte(`{"data":{"target":"MEDV"},"method":{"name":"of another program"}}`)
-	refused(t, failure(certify(m, table)), `"of another program", a method that this program doesn't have`)
+	must.Refuse(certify(m, table))(t, `"of another program", a method that this program doesn't have`)
 	m.Fitted = []byte(`{"data":{"target":"MEDV","colour":"red"}}`)
-	refused(t, failure(certify(m, table)), "newer krigo", "an unknown option")
+	must.Refuse(certify(m, table))(t, "newer krigo", "an unknown option")
 }

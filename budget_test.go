@@ -9,6 +9,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestBudget: a budget that is spent after the first kernel ends the choice there, and the model says so and names what
@@ -51,6 +52,6 @@ func TestBudget(t *testing.T) {
 	} {
 		o := o
 		change(&o)
-		refused(t, attempt(half(), o), want)
+		must.Fail(t, attempt(half(), o), want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/report"
 )
@@ -93,9 +94,7 @@ func TestEnds(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		asked := math.MaxInt64 - ctx.left.Load()
-		if asked < often {
-			t.Errorf("%s asks its context %d times", name, asked)
-		}
+		must.Not(t, asked < often, "%s asks its context %d times", name, asked)
 		for part := range int64(4) {
 			ctx.left.Store(asked * part / 4)
 			if err := step(ctx); !errors.Is(err, context.Canceled) {
@@ -107,9 +106,7 @@ func TestEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m, err := krigo.Fit(ctx, homes(), asked("target=MEDV expression=se"))
 	cancel()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 	if _, err := m.Predict(t.Context(), homes(), krigo.PredictOptions{}); err != nil {
 		t.Errorf("predicting after the fit's context ended: %v", err)
 	}

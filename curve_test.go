@@ -55,9 +55,7 @@ func TestCurveOfModel(t *testing.T) {
 				t.Errorf("%s: %d certified rows miss by more than %v, of which the curve says %d", loss, n, p.HalfWidthRaw,
 					p.Misses)
 			}
-			if p.Bound <= float64(p.Misses)/float64(len(rows)) {
-				t.Errorf("%s: %+v is no bound", loss, p)
-			}
+			must.Not(t, p.Bound <= float64(p.Misses)/float64(len(rows)), "%s: %+v is no bound", loss, p)
 		}
 		if p := c.Promise; p.HalfWidth == 0 || c.Curve.At(p.HalfWidth) > 0.2 || p.Scaled != (loss == "scaled") ||
 			p.Relative != (loss == "relative") {
@@ -82,9 +80,7 @@ func TestCurveOfModel(t *testing.T) {
 		for _, want := range []string{"all at once and at any other width: 56.29 % within ±", "80 % within ±",
 			"The curve ends at ±", "the mean absolute error, those above",
 			map[string]string{"band": "of MEDV", "scaled": "own standard deviations", "relative": "times MEDV"}[loss]} {
-			if !strings.Contains(said, want) {
-				t.Errorf("%s: nothing says %q in %s", loss, want, said)
-			}
+			must.Not(t, !strings.Contains(said, want), "%s: nothing says %q in %s", loss, want, said)
 		}
 		m.Certificate.Curve.Points[2].HalfWidth *= 0.9
 		if r, err := certify(m, table); err != nil || r.Matches {
@@ -115,9 +111,7 @@ func TestSlices(t *testing.T) {
 	if want := pacbayes.ClopperPearson(all, len(rows), 0.005); math.Abs(c.MeanBound-want) > 1e-11 {
 		t.Errorf("of all rows %v, want %v", c.MeanBound, want)
 	}
-	if len(c.Slices) != 8 {
-		t.Fatalf("%+v", c.Slices)
-	}
+	must.End(t, len(c.Slices) != 8, "%+v", c.Slices)
 	for _, s := range c.Slices {
 		n, k := 0, 0
 		for _, i := range rows {
@@ -143,9 +137,7 @@ func TestSlices(t *testing.T) {
 	said := m.Sentence(c)
 	for _, want := range []string{"at most this share of each misses:", "sd surest, < ", "CHAS = 1: no bound, ",
 		"are too few, of 20"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("nothing says %q in %s", want, said)
-		}
+		must.Not(t, !strings.Contains(said, want), "nothing says %q in %s", want, said)
 	}
 	old := fit(t, table, everyWidth(func(o *krigo.Options) {
 		o.Promise = krigo.Promise{Slices: []string{"sd", "CHAS", "RM"}, Epsilon: 0.6, Curve: true}
@@ -161,7 +153,7 @@ func TestSlices(t *testing.T) {
 	}
 	reproduced(t, old, table, "by the rules of before")
 	few := everyWidth(func(o *krigo.Options) { o.Promise.Slices, o.Prior.Share = []string{"sd"}, 0.92 })
-	refused(t, attempt(table, few), "slices sd: a third of ", "too few rows for a slice")
+	must.Fail(t, attempt(table, few), "slices sd: a third of ", "too few rows for a slice")
 	few.Promise.Slices = []string{"sd", "RM"}
 	if m := fit(t, table, few); !strings.Contains(m.Sentence(m.Certificate),
 		"the half of δ that went to --slices bought nothing") {
@@ -231,7 +223,7 @@ func TestRefusesManyStatements(t *testing.T) {
 			o.Promise.Slices, o.Promise.Loss = []string{"RM"}, "gaussian"
 		},
 	} {
-		refused(t, attempt(data.Boston(), everyWidth(change)), want)
+		must.Fail(t, attempt(data.Boston(), everyWidth(change)), want)
 	}
 }
 
@@ -243,10 +235,8 @@ func TestForgedStatements(t *testing.T) {
 	of := func(change func(o *krigo.Options)) *krigo.Model { return fit(t, table, everyWidth(change)) }
 	many := of(func(o *krigo.Options) { o.Promise.Curve, o.Promise.Slices = true, []string{"sd"} })
 	r, err := many.Certify(t.Context(), table, krigo.CertifyOptions{Epsilon: 1.2})
-	if err != nil || !r.Certificate.Valid || r.Certificate.Slices != nil ||
-		strings.Contains(strings.Join(r.Certificate.Conditions, ""), "slices") {
-		t.Errorf("slices at another ε: %+v, %v", r, err)
-	}
+	must.Not(t, err != nil || !r.Certificate.Valid || r.Certificate.Slices != nil ||
+		strings.Contains(strings.Join(r.Certificate.Conditions, ""), "slices"), "slices at another ε: %+v, %v", r, err)
 	for what, c := range map[string]struct {
 		change  func(o *krigo.Options)
 		edit    func(m *krigo.Model)
@@ -277,7 +267,7 @@ func TestForgedStatements(t *testing.T) {
 	m.CertificateReason = "\x1b[2J"
 	var file bytes.Buffer
 	must.Do(t, m.Write(&file))
-	refused(t, failure(krigo.Read(&file)), "control characters", "words that a terminal obeys")
+	must.Refuse(krigo.Read(&file))(t, "control characters", "words that a terminal obeys")
 	ps := []model.Prediction{{Mean: 20}}
 	if is, err := m.Intervals(ps, krigo.IntervalOptions{Kind: "conformal", Level: 1e-12}); err != nil || is[0].Upper < 20 {
 		t.Errorf("hardly any level: %v, %v", is, err)
@@ -289,8 +279,8 @@ func TestForgedStatements(t *testing.T) {
 		}
 	}
 	all := must.Get(m.Deliver(context.Background(), table, krigo.Options{}))(t)
-	refused(t, failure(all.IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: "full",
-		Level: 0.9})), "left none", "of a sibling")
+	must.Refuse(all.IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: "full",
+		Level: 0.9}))(t, "left none", "of a sibling")
 	svgp := of(func(o *krigo.Options) {
 		o.Method = krigo.Method{Name: "svgp", Inducing: 10, Batch: 50, Epochs: 2}
 	})

@@ -41,15 +41,15 @@ func TestDeclared(t *testing.T) {
 	if r, err := m.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{Declaration: text}); err != nil || !r.Declared {
 		t.Errorf("%+v, %v", r, err)
 	}
-	refused(t, failure(m.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{
-		Declaration: bytes.Replace(text, []byte("0.5"), []byte("0.6"), 1)})), "another declaration", "another declaration")
-	refused(t, attempt(homes(), with), "rows aren't those", "other rows")
+	must.Refuse(m.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{
+		Declaration: bytes.Replace(text, []byte("0.5"), []byte("0.6"), 1)}))(t, "another declaration", "another declaration")
+	must.Fail(t, attempt(homes(), with), "rows aren't those", "other rows")
 	other := with
 	other.Promise.Epsilon = 0.6
-	refused(t, attempt(data.Boston(), other), "options aren't those", "another ε")
+	must.Fail(t, attempt(data.Boston(), other), "options aren't those", "another ε")
 	other = with
 	other.Run.Declared = strings.Repeat("0", 64)
-	refused(t, attempt(data.Boston(), other), "SHA-256", "another hash")
+	must.Fail(t, attempt(data.Boston(), other), "SHA-256", "another hash")
 	forged := *m
 	forged.Terms.Declaration = strings.Repeat("0", 64)
 	if r, err := certify(&forged, data.Boston()); err == nil && r.Matches {
@@ -61,7 +61,7 @@ func TestDeclared(t *testing.T) {
 	of.Fitted, of.Terms = m.Fitted, m.Terms
 	d := must.Get(of.Labelled(data.Boston()))(t)
 	of.Certificate = must.Get(of.Model.Certify(d))(t)
-	refused(t, failure(certify(&of, data.Boston())), "the kernel or its mean", "another kernel than the declared one")
+	must.Refuse(certify(&of, data.Boston()))(t, "the kernel or its mean", "another kernel than the declared one")
 	// What people read in a declaration is so, and stands there once.
 	for what, text := range map[string][]byte{
 		"other numbers of rows": bytes.Replace(text, []byte(`"certified": `), []byte(`"certified": 1`), 1),
@@ -75,7 +75,7 @@ func TestDeclared(t *testing.T) {
 		if err == nil {
 			_, err = krigo.Fit(context.Background(), data.Boston(), with)
 		}
-		refused(t, err, "says otherwise", what)
+		must.Fail(t, err, "says otherwise", what)
 	}
 	for _, text := range []string{"", "{}", `{"declaration": 2, "plan": {}}`, `{"declaration": 1}`,
 		`{"declaration": 1, "plan": {"options": {"promise": {"nonsense": 1}}}}`} {
@@ -95,9 +95,7 @@ func TestOlderDeclaration(t *testing.T) {
 		return `"inducing": ` + words[:strings.Index(words, " ")] + `, "notices": ["` + words + `"]`
 	}
 	plan, err := krigo.Decide(t.Context(), data.Boston(), sparse)
-	if err != nil || len(plan.Findings) != 1 {
-		t.Fatalf("%+v, %v", plan, err)
-	}
+	must.End(t, err != nil || len(plan.Findings) != 1, "%+v, %v", plan, err)
 	words := plan.Findings.Words()[0]
 	for name, c := range map[string]struct {
 		o                   krigo.Options
@@ -112,9 +110,7 @@ func TestOlderDeclaration(t *testing.T) {
 		"none of them":   {sparse, "", "", ""},
 	} {
 		text := must.Get(krigo.Declare(t.Context(), data.Boston(), c.o))(t)
-		if !bytes.Contains(text, []byte(c.is)) {
-			t.Fatalf("%s: no %s in %s", name, c.is, text)
-		}
+		must.End(t, !bytes.Contains(text, []byte(c.is)), "%s: no %s in %s", name, c.is, text)
 		with, err := krigo.Declared(bytes.Replace(text, []byte(c.is), []byte(c.was), 1))
 		var m *krigo.Model
 		if err == nil {
@@ -123,10 +119,8 @@ func TestOlderDeclaration(t *testing.T) {
 		if err == nil {
 			_, err = m.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{Declaration: with.Run.Declaration})
 		}
-		if c.wantsError == "" && err != nil || c.wantsError != "" && (err == nil ||
-			!strings.Contains(err.Error(), c.wantsError)) {
-			t.Errorf("%s: %v, want %q", name, err, c.wantsError)
-		}
+		must.Not(t, c.wantsError == "" && err != nil || c.wantsError != "" && (err == nil || !strings.Contains(err.Error(),
+			c.wantsError)), "%s: %v, want %q", name, err, c.wantsError)
 	}
 }
 
@@ -135,9 +129,7 @@ func TestOlderDeclaration(t *testing.T) {
 func TestRefitOlder(t *testing.T) {
 	o := asked("evidence target=MEDV expression=se kind=informed restarts=1")
 	m, is := fit(t, data.Boston(), o), []byte(`"inducing_init":"kmeans"`)
-	if !bytes.Contains(m.Fitted, is) {
-		t.Fatalf("%s", m.Fitted)
-	}
+	must.End(t, !bytes.Contains(m.Fitted, is), "%s", m.Fitted)
 	for was, same := range map[string]bool{
 		`"inducing_init":"random"`: true, `"inducing_init":"random","fix_inducing":true`: true,
 		`"inducing_init":"random","inducing_init":"kmeans"`: false,

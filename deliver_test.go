@@ -101,9 +101,7 @@ func TestDeliverResumes(t *testing.T) {
 		}
 		return nil
 	}}})
-	if !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
+	must.End(t, !errors.Is(err, context.Canceled), "%v", err)
 	resumed := must.Get(m.Deliver(context.Background(), half(), krigo.Options{Run: krigo.Run{Resume: &last}}))(t)
 	if !slices.Equal(resumed.Posterior.Weights(), whole.Posterior.Weights()) {
 		t.Error("other weights than without the interruption")
@@ -118,7 +116,5 @@ func TestDeliverRefuses(t *testing.T) {
 	}
 	_, err := krigo.Fit(context.Background(), homes(), asked("kl-pac target=MEDV deliver=all"))
 	var usage *krigo.UsageError
-	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "deliver all") {
-		t.Errorf("a grid prior: %v", err)
-	}
+	must.Not(t, !errors.As(err, &usage) || !strings.Contains(err.Error(), "deliver all"), "a grid prior: %v", err)
 }

@@ -49,14 +49,10 @@ func TestDiskAsMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b := fit(t, memory, o), fit(t, disk, o)
-			if file(t, a) != file(t, b) {
-				t.Errorf("in memory %+v\non disk %+v", a, b)
-			}
+			must.Not(t, file(t, a) != file(t, b), "in memory %+v\non disk %+v", a, b)
 			pa := predict(t, a, memory)
 			pb, err := b.Predict(t.Context(), disk, krigo.PredictOptions{})
-			if err != nil || !slices.Equal(pa, pb) {
-				t.Errorf("predictions differ (%v)", err)
-			}
+			must.Not(t, err != nil || !slices.Equal(pa, pb), "predictions differ (%v)", err)
 			if a.Certificate != nil {
 				reproduced(t, a, disk)
 			}
@@ -65,10 +61,8 @@ func TestDiskAsMemory(t *testing.T) {
 	params := &krigo.Params{Kernel: se(1, 0.7), NoiseVariance: 0.2, Inducing: [][]float64{{-1}, {0}, {1}}}
 	a := must.Get(krigo.Evaluate(t.Context(), memory, params, asked("target=y")))(t)
 	b := must.Get(krigo.Evaluate(t.Context(), disk, params, asked("target=y")))(t)
-	if a.Value != b.Value || !slices.Equal(a.Gradient.LogLengthscales, b.Gradient.LogLengthscales) ||
-		!slices.EqualFunc(a.Gradient.Inducing, b.Gradient.Inducing, slices.Equal) {
-		t.Errorf("in memory %+v\non disk %+v", a, b)
-	}
+	must.Not(t, a.Value != b.Value || !slices.Equal(a.Gradient.LogLengthscales, b.Gradient.LogLengthscales) ||
+		!slices.EqualFunc(a.Gradient.Inducing, b.Gradient.Inducing, slices.Equal), "in memory %+v\non disk %+v", a, b)
 }
 
 func identity(cols int) *dataset.Scaling {
@@ -94,9 +88,7 @@ func TestDiskFails(t *testing.T) {
 		}
 	}
 	m, err := krigo.Fit(context.Background(), disk, o)
-	if m != nil || err == nil || !strings.Contains(err.Error(), "can't be read") {
-		t.Errorf("%v, %v", m, err)
-	}
+	must.Not(t, m != nil || err == nil || !strings.Contains(err.Error(), "can't be read"), "%v, %v", m, err)
 }
 
 // TestManyRows: above 50,000 rows inducing inputs are chosen among a sample, and that is said.
@@ -135,9 +127,7 @@ func TestManyRowsInformedPriorIsBlind(t *testing.T) {
 	o := asked("vfe inducing=4 inducing_init=random epochs=1 kind=informed prior.share=0.5 ard=off split=last")
 	want := fit(t, table, o)
 	certified := rowsOf(t, want, table, dataset.Certified)
-	if len(certified) <= 50000 {
-		t.Fatalf("%d certified rows", len(certified))
-	}
+	must.End(t, len(certified) <= 50000, "%d certified rows", len(certified))
 	for _, row := range certified {
 		table.Values[2*row] = 5 + float64(row%7)
 	}

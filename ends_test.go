@@ -50,9 +50,7 @@ func TestEndsKeepAtoms(t *testing.T) {
 			}
 		}
 		for kind, n := range inside {
-			if n < further*97/100 {
-				t.Errorf("%s: %s intervals for 90 %% hold %d of %d further targets", unit, kind, n, further)
-			}
+			must.Not(t, n < further*97/100, "%s: %s intervals for 90 %% hold %d of %d further targets", unit, kind, n, further)
 		}
 	}
 }
@@ -102,10 +100,8 @@ func TestForgedWidths(t *testing.T) {
 					}
 				}
 			}
-			if inside[0] != table.Rows || inside[1] != inside[0] {
-				t.Errorf("%s, %s: intervals hold %d of %d targets, by a forged file %d", loss, kind, inside[0], table.Rows,
-					inside[1])
-			}
+			must.Not(t, inside[0] != table.Rows || inside[1] != inside[0],
+				"%s, %s: intervals hold %d of %d targets, by a forged file %d", loss, kind, inside[0], table.Rows, inside[1])
 		}
 	}
 }

@@ -38,11 +38,9 @@ type knob struct {
 // knobs pairs the numbers of a kernel with their derivatives, which mirror them.
 func knobs(t *testing.T, s *kernel.Spec, g krigo.Gradient) (out []knob) {
 	t.Helper()
-	if len(g.Parts) != len(s.Parts) || len(g.LogLengthscales) != len(s.Lengthscales) ||
+	must.End(t, len(g.Parts) != len(s.Parts) || len(g.LogLengthscales) != len(s.Lengthscales) ||
 		(g.LogVariance == nil) != (s.Variance == 0) || (g.LogShape == nil) != (s.Shape == 0) ||
-		(g.LogPeriod == nil) != (s.Period == 0) {
-		t.Fatalf("gradient %+v of kernel %+v", g, s)
-	}
+		(g.LogPeriod == nil) != (s.Period == 0), "gradient %+v of kernel %+v", g, s)
 	for i := range s.Parts {
 		out = append(out, knobs(t, &s.Parts[i], g.Parts[i])...)
 	}
@@ -116,10 +114,8 @@ func TestEvaluateGradient(t *testing.T) {
 				}
 				o.Data.Target, o.Method.Name = "MEDV", objective
 				e := must.Get(krigo.Evaluate(t.Context(), table, &c.p, o))(t)
-				if e.Objective != objective || (e.Certificate == nil) != (objective == method.NearestName) ||
-					strings.HasSuffix(objective, "-pac") && !(e.Value > 0 && e.Value < 3) {
-					t.Fatalf("%+v", e)
-				}
+				must.End(t, e.Objective != objective || (e.Certificate == nil) != (objective == method.NearestName) ||
+					strings.HasSuffix(objective, "-pac") && !(e.Value > 0 && e.Value < 3), "%+v", e)
 				all := knobs(t, &c.p.Kernel, e.Gradient)
 				all = append(all, knob{"noise variance", &c.p.NoiseVariance, *e.Gradient.LogNoiseVariance, false})
 				if c.p.Mean != nil {
@@ -274,9 +270,7 @@ func TestEvaluateGolden(t *testing.T) {
 			certified++
 		}
 	}
-	if checked < 7 || certified < 2 {
-		t.Errorf("%d cases, %d certificates", checked, certified)
-	}
+	must.Not(t, checked < 7 || certified < 2, "%d cases, %d certificates", checked, certified)
 }
 
 // TestEvaluateAgreesWithFit: at the parameters of a fitted model, Evaluate gives that
@@ -344,9 +338,7 @@ func TestEvaluateRefuses(t *testing.T) {
 			c.o.Data.Target = "MEDV"
 			_, err := krigo.Evaluate(t.Context(), homes(), &c.p, c.o)
 			var usage *krigo.UsageError
-			if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v; want %q", err, c.want)
-			}
+			must.Not(t, !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want), "%v; want %q", err, c.want)
 		})
 	}
 }
@@ -373,9 +365,7 @@ func TestCertify(t *testing.T) {
 			check("loaded", loaded, homes())
 			check("other order of columns", loaded, pick(homes(), every(0, 1, 85), "MEDV", "DIS", "RM", "LSTAT"))
 			r, err := loaded.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: m.Certificate.Epsilon})
-			if err != nil || !reflect.DeepEqual(r.Certificate, m.Certificate) {
-				t.Errorf("with the declared ε: %+v, %v", r, err)
-			}
+			must.Not(t, err != nil || !reflect.DeepEqual(r.Certificate, m.Certificate), "with the declared ε: %+v, %v", r, err)
 		})
 	}
 }
@@ -410,9 +400,7 @@ func TestCertifyRefuses(t *testing.T) {
 			continue
 		}
 		for _, want := range c.want {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v; want %q", name, err, want)
-			}
+			must.Not(t, !strings.Contains(err.Error(), want), "%s: %v; want %q", name, err, want)
 		}
 	}
 	other := fit(t, pick(data.Boston(), every(1, 6, 506), "RM", "LSTAT", "DIS", "MEDV"), asked("ard=off restarts=1"))
@@ -494,7 +482,7 @@ func TestCertifyRefusesEdits(t *testing.T) {
 		m := of(c.o)
 		reproduced(t, m, table, name)
 		c.edit(m)
-		refused(t, failure(certify(m, table)), c.want, name)
+		must.Refuse(certify(m, table))(t, c.want, name)
 	}
 }
 
@@ -516,10 +504,8 @@ func TestCertifyOtherEpsilon(t *testing.T) {
 	m := fit(t, homes(), asked("ard=off restarts=1"))
 	r := must.Get(m.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: 0.9}))(t)
 	c := r.Certificate
-	if c.Valid || r.Matches || !strings.Contains(c.Label, "heuristic") || !strings.Contains(c.Conditions[0], "NOT MET") ||
-		c.Epsilon != 0.9 {
-		t.Errorf("%+v", r)
-	}
+	must.Not(t, c.Valid || r.Matches || !strings.Contains(c.Label, "heuristic") || !strings.Contains(c.Conditions[0],
+		"NOT MET") || c.Epsilon != 0.9, "%+v", r)
 	near(t, "epsilon_raw", c.EpsilonRaw, 0.9*m.Scaling.TargetScale, 1e-13)
 	if m.Terms.Loss.Below != 0.6 || !m.Certificate.Valid || strings.Contains(m.Certificate.Conditions[0], "NOT MET") {
 		t.Errorf("the model was changed: %+v", m.Certificate)
@@ -549,9 +535,7 @@ func TestCertifyFresh(t *testing.T) {
 	m := fit(t, homes(), asked("ard=off restarts=1 seed=1 test_fraction=0.3 delta=0.05"))
 	check := func(what string, f *krigo.Fresh, err error, table *dataset.Table, rows []int) {
 		t.Helper()
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
+		must.End(t, err != nil, "%s: %v", what, err)
 		ps := predict(t, m, table)
 		y, _ := table.Column("MEDV")
 		misses, gibbs, eps := 0, 0., 0.6*m.Scaling.TargetScale
@@ -592,10 +576,10 @@ func TestCertifyFresh(t *testing.T) {
 
 	// The rows it was trained on are not fresh, in whatever order they come, and that is said: they
 	// are refused only as the table that the model was made from.
-	refused(t, failure(soft.CertifyFresh(t.Context(), homes())), "no test rows were set aside", "its own rows")
+	must.Refuse(soft.CertifyFresh(t.Context(), homes()))(t, "no test rows were set aside", "its own rows")
 	back := every(0, 1, 85)
 	slices.Reverse(back)
-	refused(t, failure(soft.CertifyFresh(t.Context(), pick(homes(), back))), "no test rows were set aside",
+	must.Refuse(soft.CertifyFresh(t.Context(), pick(homes(), back)))(t, "no test rows were set aside",
 		"its own rows backwards")
 	for _, rows := range [][]int{back[1:], every(0, 1, 84)} {
 		if f, err := soft.CertifyFresh(t.Context(), pick(homes(), rows)); err != nil || f.Seen != len(rows) ||
@@ -640,9 +624,7 @@ func TestContradiction(t *testing.T) {
 			t.Errorf("%d misses: at least %v, certified %v, but %+v", misses, lower, c.MeanBound, f.Contradicts)
 		}
 		if f.Contradicts == nil {
-			if misses > 100 || strings.Contains(said, "CONTRADICTS") {
-				t.Errorf("%d misses: %s", misses, said)
-			}
+			must.Not(t, misses > 100 || strings.Contains(said, "CONTRADICTS"), "%d misses: %s", misses, said)
 			continue
 		}
 		if x := f.Contradicts.Mean; x != nil {
@@ -650,25 +632,19 @@ func TestContradiction(t *testing.T) {
 			near(t, "certified", x.Certified, c.MeanBound, 0)
 			near(t, "risk", x.Risk, f.MeanRisk, 0)
 		}
-		if misses < 60 {
-			t.Errorf("%d misses: %s", misses, said)
-		}
+		must.Not(t, misses < 60, "%d misses: %s", misses, said)
 		for _, want := range []string{"THIS CONTRADICTS the model's own certificate", "another source",
 			"failed by chance, of which each had at most 0.01", "rely on what they show"} {
-			if !strings.Contains(said, want) {
-				t.Errorf("%d misses: nothing says %q in %s", misses, want, said)
-			}
+			must.Not(t, !strings.Contains(said, want), "%d misses: nothing says %q in %s", misses, want, said)
 		}
 		if misses == 253 {
 			x := f.Contradicts.Promise
 			if x == nil || x.Risk != 1 || x.Certified != c.Promise.Bound || math.Abs(x.AtLeast-math.Pow(0.01, 1./253)) > 1e-12 {
 				t.Errorf("the promise: %+v", x)
 			}
-			if !strings.Contains(said, "is at least 0.9819; the certificate says at most ") ||
-				!strings.Contains(said, "at least 98.19 % of predictions on further rows like these lie farther off than ±") ||
-				!strings.Contains(said, "the promise says at most 30.00 %") {
-				t.Error(said)
-			}
+			must.Not(t, !strings.Contains(said, "is at least 0.9819; the certificate says at most ") || !strings.Contains(said,
+				"at least 98.19 % of predictions on further rows like these lie farther off than ±") ||
+				!strings.Contains(said, "the promise says at most 30.00 %"), "%v", said)
 		}
 	}
 	// A number that is no certificate can't be contradicted.

@@ -150,7 +150,7 @@ func TestForgedByRounding(t *testing.T) {
 	}
 	rejects := func(name string, m *krigo.Model, want string) {
 		t.Helper()
-		refused(t, failure(certify(m, table)), want, name)
+		must.Refuse(certify(m, table))(t, want, name)
 	}
 	condition := func(m *krigo.Model, theta []float64, noise float64) *posterior.Posterior {
 		d := must.Get(m.Labelled(table))(t)

@@ -87,9 +87,7 @@ func TestFreePosterior(t *testing.T) {
 				must.Do(t, m.Save(path))
 				loaded := must.Get(krigo.Load(path))(t)
 				again, err := certify(loaded, homes())
-				if err != nil || !again.Matches {
-					t.Errorf("certified again: %+v, %v", again, err)
-				}
+				must.Not(t, err != nil || !again.Matches, "certified again: %+v, %v", again, err)
 			})
 		}
 	}
@@ -183,10 +181,10 @@ func TestEvaluateFreePosterior(t *testing.T) {
 		altered := *p
 		altered.Posterior = &krigo.FreeParams{Mean: mean, Chol: slices.Clone(chol)}
 		change(altered.Posterior)
-		refused(t, failure(krigo.Evaluate(t.Context(), homes(), &altered, o)), want)
+		must.Refuse(krigo.Evaluate(t.Context(), homes(), &altered, o))(t, want)
 	}
 	o.Method.Name, o.Method.Posterior = "vfe", ""
-	refused(t, failure(krigo.Evaluate(t.Context(), homes(), p, o)), "posterior free is a setting of kl-pac")
+	must.Refuse(krigo.Evaluate(t.Context(), homes(), p, o))(t, "posterior free is a setting of kl-pac")
 }
 
 // solve overwrites b with l⁻¹b for a lower triangular l.
@@ -220,19 +218,17 @@ func TestLearnAlpha(t *testing.T) {
 			t.Errorf("α %v", a)
 		}
 		r, err := certify(m, homes())
-		if err != nil || !r.Matches {
-			t.Errorf("free %v: %+v, %v", free, r, err)
-		}
+		must.Not(t, err != nil || !r.Matches, "free %v: %+v, %v", free, r, err)
 	}
 	for _, o := range []krigo.Options{asked("vfe"), asked("inducing_by=none"), asked("posterior=fitc inducing=8")} {
 		o.Data.Target, o.Method.AlphaBy = "MEDV", "learn"
-		refused(t, attempt(homes(), o), "alpha learn", o)
+		must.Fail(t, attempt(homes(), o), "alpha learn", o)
 	}
 }
 
 func TestEvaluateRefusesFreePosteriors(t *testing.T) {
 	p := &krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Inducing: [][]float64{{0, 0, 0}}}
-	refused(t, failure(krigo.Evaluate(t.Context(), homes(), p, asked("target=MEDV posterior=free"))), "give it as")
+	must.Refuse(krigo.Evaluate(t.Context(), homes(), p, asked("target=MEDV posterior=free")))(t, "give it as")
 	p.Inducing = nil
-	refused(t, failure(krigo.Evaluate(t.Context(), homes(), p, asked("svgp target=MEDV"))), "needs inducing inputs")
+	must.Refuse(krigo.Evaluate(t.Context(), homes(), p, asked("svgp target=MEDV")))(t, "needs inducing inputs")
 }

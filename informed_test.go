@@ -71,9 +71,7 @@ func TestInformed(t *testing.T) {
 			if want := int(math.Ceil(share * 253)); cert == nil || cert.PriorRows != want || cert.Rows != 253-want {
 				t.Fatalf("certificate %+v, %s", cert, m.CertificateReason)
 			}
-			if cert.Prior != "informed" || !cert.Valid || cert.GridPenalty != 0 {
-				t.Errorf("certificate %+v", cert)
-			}
+			must.Not(t, cert.Prior != "informed" || !cert.Valid || cert.GridPenalty != 0, "certificate %+v", cert)
 			near(t, "choices", cert.ChoicesPenalty, c.choices, 1e-12)
 			if c.learnt != (cert.KL > 0) || m.Posterior.Joint() == nil && c.learnt != (m.Posterior.Support.Rows > 0) {
 				t.Errorf("KL %v on %d points", cert.KL, m.Posterior.Support.Rows)
@@ -85,14 +83,10 @@ func TestInformed(t *testing.T) {
 			if err != nil || !r.Matches || (r.Certificate.Promise != nil) != (o.Promise.Share > 0) {
 				t.Fatalf("recertified: %+v, %v", r, err)
 			}
-			if file(t, back) != file(t, m) {
-				t.Error("a model that is loaded and saved again is another file")
-			}
+			must.Not(t, file(t, back) != file(t, m), "a model that is loaded and saved again is another file")
 			p, err := m.Predict(t.Context(), half(), krigo.PredictOptions{})
 			q, err2 := back.Predict(t.Context(), half(), krigo.PredictOptions{})
-			if err != nil || err2 != nil || p[17] != q[17] {
-				t.Errorf("%+v became %+v (%v, %v)", p[17], q[17], err, err2)
-			}
+			must.Not(t, err != nil || err2 != nil || p[17] != q[17], "%+v became %+v (%v, %v)", p[17], q[17], err, err2)
 		})
 	}
 }
@@ -118,9 +112,7 @@ func TestDirectBound(t *testing.T) {
 	}
 	c := m.Certificate
 	near(t, "bound", c.MeanBound, pacbayes.ClopperPearson(count(m, table), c.Rows, 0.01), 1e-11)
-	if c.Bound != c.MeanBound || c.Route != pacbayes.Direct {
-		t.Errorf("%+v", c)
-	}
+	must.Not(t, c.Bound != c.MeanBound || c.Route != pacbayes.Direct, "%+v", c)
 	other := half()
 	for _, i := range rowsOf(t, m, table, dataset.Certified) {
 		other.Values[4*i+3] += 7
@@ -157,14 +149,10 @@ func TestPromiseHolds(t *testing.T) {
 		o.Promise.Share = share
 		m := fit(t, table, o)
 		p := m.Certificate.Promise
-		if p == nil || p.HalfWidth <= last || p.Share != share {
-			t.Fatalf("promise %+v after %v", p, last)
-		}
+		must.End(t, p == nil || p.HalfWidth <= last || p.Share != share, "promise %+v after %v", p, last)
 		last = p.HalfWidth
 		// The rows chose the width, and nothing paid for a bound smaller than what was asked for.
-		if p.Bound != 1-share {
-			t.Errorf("a bound of %v for a share of %v", p.Bound, share)
-		}
+		must.Not(t, p.Bound != 1-share, "a bound of %v for a share of %v", p.Bound, share)
 		near(t, "raw half-width", p.HalfWidthRaw, p.HalfWidth*m.Scaling.TargetScale, 1e-12)
 		ps := predict(t, m, table)
 		bands := must.Get(m.Intervals(ps, krigo.IntervalOptions{Kind: "band"}))(t)
@@ -189,10 +177,8 @@ func TestCopies(t *testing.T) {
 	m := fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1},
 		Data: krigo.Data{Test: pick(data.Boston(), every(90, 1, 110))}})
 	c := m.Certificate
-	if c.Repeats != 100 || !strings.Contains(strings.Join(c.Conditions, " "), "100 of the rows") ||
-		!strings.Contains(m.Sentence(c), " 100 of them") {
-		t.Errorf("%d repeats, %q, %s", c.Repeats, c.Conditions, m.Sentence(c))
-	}
+	must.Not(t, c.Repeats != 100 || !strings.Contains(strings.Join(c.Conditions, " "), "100 of the rows") ||
+		!strings.Contains(m.Sentence(c), " 100 of them"), "%d repeats, %q, %s", c.Repeats, c.Conditions, m.Sentence(c))
 	if seen := m.Findings.Of(finding.SeenTests); len(seen) != 1 || !slices.Equal(seen[0].Numbers, []float64{10, 20}) {
 		t.Errorf("%q", m.Findings)
 	}
@@ -262,18 +248,16 @@ func TestConformal(t *testing.T) {
 	for _, n := range m.Test.PIT {
 		pit += n
 	}
-	if pit != 102 || len(m.Test.Coverage) != 5 || m.Test.Coverage[3].Share != m.Test.Coverage95 {
-		t.Errorf("%+v", m.Test)
-	}
-	refused(t, attempt(homes(), asked("target=MEDV calibration=0.1")), "need 19", "9 calibration rows")
+	must.Not(t, pit != 102 || len(m.Test.Coverage) != 5 || m.Test.Coverage[3].Share != m.Test.Coverage95, "%+v", m.Test)
+	must.Fail(t, attempt(homes(), asked("target=MEDV calibration=0.1")), "need 19", "9 calibration rows")
 	for level, want := range map[float64]string{0.999: "102 rows can't hold that share of further targets, it takes 999",
 		1: "want a share", math.NaN(): "want a share"} {
-		refused(t, failure(m.Intervals(ps, krigo.IntervalOptions{Kind: "conformal", Level: level})), want, level)
+		must.Refuse(m.Intervals(ps, krigo.IntervalOptions{Kind: "conformal", Level: level}))(t, want, level)
 	}
 	for kind, want := range map[string]string{"conformal": "--calibration-fraction", "credible": "want one of",
 		"band": ""} {
 		_, err := fit(t, homes(), asked("evidence restarts=1 ard=off")).Intervals(ps[:1], krigo.IntervalOptions{Kind: kind})
-		refused(t, err, want, kind)
+		must.Fail(t, err, want, kind)
 	}
 }
 
@@ -369,9 +353,7 @@ func TestMixedGrid(t *testing.T) {
 			want += math.Log(5)
 		}
 		if k := terms.Tied; k > 0 {
-			if len(different) > k {
-				t.Errorf("%d different lengthscales, not %d", len(different), k)
-			}
+			must.Not(t, len(different) > k, "%d different lengthscales, not %d", len(different), k)
 			params += float64(k - lengthscales)
 			want += float64(lengthscales) * math.Log(float64(k))
 		}
@@ -380,7 +362,7 @@ func TestMixedGrid(t *testing.T) {
 		reproduced(t, mixed, table)
 		if mixed.Terms.Tied > 0 {
 			mixed.Terms.Lengthscales--
-			refused(t, failure(certify(mixed, table)), "different lengthscales")
+			must.Refuse(certify(mixed, table))(t, "different lengthscales")
 		}
 	}
 }
@@ -418,7 +400,7 @@ func TestCertifyRefusesTerms(t *testing.T) {
 		},
 	} {
 		c, table := change()
-		refused(t, failure(certify(c, table)), want)
+		must.Refuse(certify(c, table))(t, want)
 	}
 }
 
@@ -441,11 +423,9 @@ func TestInformedUsage(t *testing.T) {
 		o.Data.Target = "MEDV"
 		_, err := krigo.Fit(context.Background(), homes(), o)
 		var usage *krigo.UsageError
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", want, err)
-		}
+		must.Not(t, !errors.As(err, &usage) || !strings.Contains(err.Error(), want), "%s: %v", want, err)
 	}
-	refused(t, failure(krigo.Evaluate(t.Context(), homes(), &krigo.Params{}, asked("target=MEDV kind=informed"))),
+	must.Refuse(krigo.Evaluate(t.Context(), homes(), &krigo.Params{}, asked("target=MEDV kind=informed")))(t,
 		"no prior can be learnt", "evaluate")
 }
 
@@ -547,9 +527,7 @@ func TestInformedPriorIsBlind(t *testing.T) {
 		o.Data.Target, o.Prior.Kind, o.Run.Restarts, o.Data.Split = "MEDV", "informed", 1, "last"
 		of := func(table *dataset.Table) *krigo.Model {
 			m, err := krigo.Fit(context.Background(), table, o)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+			must.End(t, err != nil, "%s: %v", name, err)
 			return m
 		}
 		want, table := of(homes()), homes()
@@ -559,10 +537,8 @@ func TestInformedPriorIsBlind(t *testing.T) {
 			}
 		}
 		a, b := want.Trained(), of(table).Trained()
-		if !reflect.DeepEqual(a.Theta, b.Theta) || !reflect.DeepEqual(a.Weights(), b.Weights()) ||
-			!reflect.DeepEqual(a.Support, b.Support) || a.Noise != b.Noise {
-			t.Errorf("%s: the prior changed with the certified rows:\n%v %v\n%v %v", name, a.Theta, a.Noise, b.Theta, b.Noise)
-		}
+		must.Not(t, !reflect.DeepEqual(a.Theta, b.Theta) || !reflect.DeepEqual(a.Weights(), b.Weights()) ||
+			!reflect.DeepEqual(a.Support, b.Support) || a.Noise != b.Noise, "%s: the prior changed with the certified rows:\n%v %v\n%v %v", name, a.Theta, a.Noise, b.Theta, b.Noise)
 	}
 }
 
@@ -596,7 +572,7 @@ func TestPredictorForged(t *testing.T) {
 			t.Fatalf("%s: %+v, %s", what, m.Certificate, m.CertificateReason)
 		}
 		c.forge(m.Posterior)
-		refused(t, failure(certify(m, table)), c.wanted, what)
+		must.Refuse(certify(m, table))(t, c.wanted, what)
 	}
 	cg.Data.Target = "MEDV"
 	for wanted, edit := range map[string]func(*krigo.Options){
@@ -643,9 +619,7 @@ func TestNearestPriorIsBlind(t *testing.T) {
 	}
 	m, n := of(false), of(true)
 	a, b := m.Trained(), n.Trained()
-	if m.Objective != "nearest" || a.Support.Rows != prior {
-		t.Fatalf("%s on %d rows", m.Objective, a.Support.Rows)
-	}
+	must.End(t, m.Objective != "nearest" || a.Support.Rows != prior, "%s on %d rows", m.Objective, a.Support.Rows)
 	if !reflect.DeepEqual(a.Kernel.Spec(a.Theta), b.Kernel.Spec(b.Theta)) || !reflect.DeepEqual(a.Beta, b.Beta) ||
 		!reflect.DeepEqual(a.Solution.(*posterior.Nearest).Targets, b.Solution.(*posterior.Nearest).Targets) ||
 		!reflect.DeepEqual(a.Support, b.Support) || a.Noise != b.Noise || m.ObservationNoise != n.ObservationNoise ||
@@ -694,8 +668,8 @@ func TestIntervalsOfFew(t *testing.T) {
 		"parameters that prior rows alone gave": asked("kl-pac ard=off restarts=1"),
 		"of an exact GP":                        asked("vfe inducing=10 kind=informed ard=off"),
 	} {
-		refused(t, failure(fit(t, table, o).IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: "full",
-			Level: 0.9})), want)
+		must.Refuse(fit(t, table, o).IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: "full",
+			Level: 0.9}))(t, want)
 	}
 }
 
@@ -704,8 +678,8 @@ func TestIntervalsOfFewOverflow(t *testing.T) {
 	m := fit(t, snelson(), asked("evidence expression=linear ard=off kind=informed restarts=1"))
 	far := snelson()
 	far.Values[2] = 1e300
-	refused(t, failure(m.IntervalsOfFew(t.Context(), snelson(), far, krigo.IntervalOptions{Kind: "full",
-		Level: 0.9})), fmt.Sprintf("line %d: the full interval overflows", far.Lines[1]))
+	must.Refuse(m.IntervalsOfFew(t.Context(), snelson(), far, krigo.IntervalOptions{Kind: "full",
+		Level: 0.9}))(t, fmt.Sprintf("line %d: the full interval overflows", far.Lines[1]))
 }
 
 // withColumn is a table with a column of text before the others.

@@ -84,9 +84,7 @@ func file(t *testing.T, m *krigo.Model) string {
 
 func near(t *testing.T, what string, got, want, tol float64) {
 	t.Helper()
-	if !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))) {
-		t.Errorf("%s: got %.12g, want %.12g", what, got, want)
-	}
+	must.Not(t, !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))), "%s: got %.12g, want %.12g", what, got, want)
 }
 
 // TestFitCertificate fits with every objective, loss, kernel and mean, and holds each
@@ -127,9 +125,7 @@ func TestFitCertificate(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m := fit(t, c.table, c.o)
 			cert := m.Certificate
-			if cert == nil {
-				t.Fatalf("no certificate: %s", m.CertificateReason)
-			}
+			must.End(t, cert == nil, "no certificate: %s", m.CertificateReason)
 
 			// Roles add up, and the certificate counts the certified rows alone.
 			counts := m.Counts
@@ -137,11 +133,8 @@ func TestFitCertificate(t *testing.T) {
 			if counts[dataset.Test] != test || counts[dataset.Prior] != 20 || counts[dataset.Certified] != c.table.Rows-test-20 {
 				t.Errorf("roles %v of %d rows", counts, c.table.Rows)
 			}
-			if counts.Sum() != c.table.Rows || cert.Rows != counts[dataset.Certified] || cert.PriorRows != 20 ||
-				m.Posterior.Support.Rows != cert.Rows {
-				t.Errorf("certificate of %d rows, %d prior rows, %d support points", cert.Rows, cert.PriorRows,
-					m.Posterior.Support.Rows)
-			}
+			must.Not(t, counts.Sum() != c.table.Rows || cert.Rows != counts[dataset.Certified] || cert.PriorRows != 20 ||
+				m.Posterior.Support.Rows != cert.Rows, "certificate of %d rows, %d prior rows, %d support points", cert.Rows, cert.PriorRows, m.Posterior.Support.Rows)
 
 			// The penalty.
 			params := c.params
@@ -218,30 +211,22 @@ func TestFitCertificate(t *testing.T) {
 func TestSameSeedSameBits(t *testing.T) {
 	o := asked("seed=11 test_fraction=0.1")
 	want := file(t, fit(t, homes(), o))
-	if file(t, fit(t, homes(), o)) != want {
-		t.Error("a second fit differs")
-	}
+	must.Not(t, file(t, fit(t, homes(), o)) != want, "a second fit differs")
 	for _, cores := range []int{1, 3} {
 		before := runtime.GOMAXPROCS(cores)
 		got := file(t, fit(t, homes(), o))
 		runtime.GOMAXPROCS(before)
-		if got != want {
-			t.Errorf("a fit on %d cores differs", cores)
-		}
+		must.Not(t, got != want, "a fit on %d cores differs", cores)
 	}
 	o.Run.Seed = 12
-	if file(t, fit(t, homes(), o)) == want {
-		t.Error("another seed gives the same model")
-	}
+	must.Not(t, file(t, fit(t, homes(), o)) == want, "another seed gives the same model")
 }
 
 func TestAllRowsIsHeuristic(t *testing.T) {
 	m := fit(t, homes(), asked("scaling=all-rows test_fraction=0.2 ard=off restarts=1"))
 	c := m.Certificate
-	if c.Valid || c.Label != "bound (heuristic: scaled with training statistics)" || c.Scaling != "all-rows" ||
-		c.PriorRows != 0 || c.Rows != 68 {
-		t.Errorf("%+v", c)
-	}
+	must.Not(t, c.Valid || c.Label != "bound (heuristic: scaled with training statistics)" || c.Scaling != "all-rows" ||
+		c.PriorRows != 0 || c.Rows != 68, "%+v", c)
 	if !strings.Contains(strings.Join(c.Conditions, "\n"), "NOT MET: scaling constants were taken from all rows") {
 		t.Errorf("conditions %q", c.Conditions)
 	}
@@ -390,9 +375,7 @@ func TestOddData(t *testing.T) {
 					o.Prior.Kind = "informed"
 				}
 				m := fit(t, c.table, o)
-				if c.found != "" && len(m.Findings.Of(c.found)) != 1 {
-					t.Errorf("no %s: %q", c.found, m.Findings)
-				}
+				must.Not(t, c.found != "" && len(m.Findings.Of(c.found)) != 1, "no %s: %q", c.found, m.Findings)
 				if m.Certificate == nil || !(m.Certificate.Bound > 0 && m.Certificate.Bound <= 1) {
 					t.Errorf("certificate %+v", m.Certificate)
 				}
@@ -461,10 +444,8 @@ func TestTestRows(t *testing.T) {
 	_, err := krigo.Fit(context.Background(), table,
 		krigo.Options{Data: krigo.Data{Target: "MEDV", Test: pick(others, []int{0, 1, 2}, "RM", "DIS", "MEDV")},
 			Run: krigo.Run{Restarts: 1, Progress: func(krigo.Event) { trained = true }}})
-	refused(t, err, "LSTAT", "a test table without LSTAT")
-	if trained {
-		t.Error("a test table without LSTAT was noticed after training only")
-	}
+	must.Fail(t, err, "LSTAT", "a test table without LSTAT")
+	must.Not(t, trained, "a test table without LSTAT was noticed after training only")
 }
 
 // TestObservationNoise: evidence trains it; for the others it is the maximum of the
@@ -492,9 +473,7 @@ func TestObservationNoise(t *testing.T) {
 			t.Errorf("observation noise %v: %v is likelier (cost %v, %v)", s, f*s, cost(s), cost(f*s))
 		}
 	}
-	if s == m.Posterior.Noise {
-		t.Error("σ_n² was taken for observation noise")
-	}
+	must.Not(t, s == m.Posterior.Noise, "σ_n² was taken for observation noise")
 	// Without prior rows there are leave-one-out residuals.
 	id := dataset.Identity(3)
 	m = fit(t, table, krigo.Options{Data: krigo.Data{Scaling: "declared", Declared: &id}, Kernel: krigo.Kernel{ARD: "off"},
@@ -512,10 +491,8 @@ func TestProgress(t *testing.T) {
 	iterations := 0
 	for _, e := range events {
 		before := last[e.Start]
-		if e.Starts != 4 || e.Start < 1 || e.Start > 4 || e.Iteration != before.Iteration+1 || before.Stopped != "" ||
-			e.Iteration > 1 && e.Value > before.Value {
-			t.Errorf("%+v after %+v", e, before)
-		}
+		must.Not(t, e.Starts != 4 || e.Start < 1 || e.Start > 4 || e.Iteration != before.Iteration+1 ||
+			before.Stopped != "" || e.Iteration > 1 && e.Value > before.Value, "%+v after %+v", e, before)
 		if want := map[bool]string{true: "se", false: "se (ARD)"}[e.Start <= 2]; e.Family != want {
 			t.Errorf("start %d is of family %q, want %q", e.Start, e.Family, want)
 		}
@@ -526,10 +503,8 @@ func TestProgress(t *testing.T) {
 		iterations += e.Iteration
 		best = math.Min(best, e.Value)
 	}
-	if m.Training.Starts != 4 || m.Training.Iterations != iterations || m.Training.ObjectiveValue != best ||
-		m.Training.Evaluations < iterations {
-		t.Errorf("%+v; the events have %d iterations, lowest %v", m.Training, iterations, best)
-	}
+	must.Not(t, m.Training.Starts != 4 || m.Training.Iterations != iterations || m.Training.ObjectiveValue != best ||
+		m.Training.Evaluations < iterations, "%+v; the events have %d iterations, lowest %v", m.Training, iterations, best)
 }
 
 // TestCancel: a fit that is interrupted says so, and has handed over its state.
@@ -550,9 +525,7 @@ func TestCancel(t *testing.T) {
 		}
 		m, err := krigo.Fit(ctx, homes(), o)
 		cancel()
-		if m != nil || !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled after %d steps: %v", after, err)
-		}
+		must.Not(t, m != nil || !errors.Is(err, context.Canceled), "cancelled after %d steps: %v", after, err)
 		if saves < after || after == 0 && saves > 0 || saves > after+runtime.GOMAXPROCS(0) {
 			t.Errorf("cancelled after %d steps: %d offers", after, saves)
 		}
@@ -589,9 +562,7 @@ func TestResume(t *testing.T) {
 			want := file(t, fit(t, homes(), o))
 			o.Run.Save = nil
 			n := len(saved)
-			if n < 20 {
-				t.Fatalf("%d checkpoints", n)
-			}
+			must.End(t, n < 20, "%d checkpoints", n)
 			for _, at := range []int{0, 1, n / 5, n / 3, n / 2, 2 * n / 3, 4 * n / 5, n - 2, n - 1} {
 				var c krigo.Checkpoint
 				must.Do(t, json.Unmarshal(saved[at], &c))
@@ -601,9 +572,7 @@ func TestResume(t *testing.T) {
 				if got := file(t, fit(t, homes(), o)); got != want {
 					t.Errorf("resumed from checkpoint %d of %d: the model differs", at+1, n)
 				}
-				if steps != n-at-1 {
-					t.Errorf("resumed from checkpoint %d of %d: %d steps more", at+1, n, steps)
-				}
+				must.Not(t, steps != n-at-1, "resumed from checkpoint %d of %d: %d steps more", at+1, n, steps)
 			}
 		})
 	}
@@ -614,9 +583,7 @@ func TestResumeAfterCancel(t *testing.T) {
 	o := asked("kl-pac target=y epsilon=1 restarts=2")
 	want := file(t, fit(t, snelson(), o))
 	for rounds := 1; ; rounds++ {
-		if rounds > 100 {
-			t.Fatal("no end")
-		}
+		must.End(t, rounds > 100, "no end")
 		ctx, cancel := context.WithCancel(context.Background())
 		var raw []byte
 		steps := 0
@@ -630,17 +597,11 @@ func TestResumeAfterCancel(t *testing.T) {
 		m, err := krigo.Fit(ctx, snelson(), o)
 		cancel()
 		if err == nil {
-			if rounds < 3 {
-				t.Errorf("done after %d rounds: nothing was interrupted", rounds)
-			}
-			if file(t, m) != want {
-				t.Error("the model differs from that of an uninterrupted fit")
-			}
+			must.Not(t, rounds < 3, "done after %d rounds: nothing was interrupted", rounds)
+			must.Not(t, file(t, m) != want, "the model differs from that of an uninterrupted fit")
 			return
 		}
-		if !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
+		must.End(t, !errors.Is(err, context.Canceled), "%v", err)
 		o.Run.Resume = new(krigo.Checkpoint)
 		must.Do(t, json.Unmarshal(raw, o.Run.Resume))
 	}
@@ -682,7 +643,7 @@ func TestResumeRefuses(t *testing.T) {
 		o := base
 		o.Run.Resume = checkpoint()
 		change(&o)
-		refused(t, resume(homes(), o), "other data or other options", name)
+		must.Fail(t, resume(homes(), o), "other data or other options", name)
 	}
 	o = base
 	o.Run.Resume = checkpoint()
@@ -694,7 +655,7 @@ func TestResumeRefuses(t *testing.T) {
 	for i := range other.Rows {
 		other.Values[4*i] += 1e-9
 	}
-	refused(t, resume(other, o), "other data or other options", "other data")
+	must.Fail(t, resume(other, o), "other data or other options", "other data")
 	o.Run.Resume = checkpoint()
 	o.Run.Resume.Version = 1
 	if err := resume(homes(), o); err == nil {
@@ -712,10 +673,8 @@ func TestResumeRefuses(t *testing.T) {
 		"fewer than none":    func(c *krigo.Checkpoint) { c.Runs["se/2"].Descent.Evaluations = -1 << 60 },
 	} {
 		o.Run.Resume = checkpoint()
-		if o.Run.Resume.Runs["se/2"] == nil || o.Run.Resume.Curves["se/2"] == nil ||
-			len(o.Run.Resume.Runs["se/2"].Descent.S) == 0 {
-			t.Fatal("no such run")
-		}
+		must.End(t, o.Run.Resume.Runs["se/2"] == nil || o.Run.Resume.Curves["se/2"] == nil ||
+			len(o.Run.Resume.Runs["se/2"].Descent.S) == 0, "no such run")
 		damage(o.Run.Resume)
 		if err := resume(homes(), o); err == nil {
 			t.Errorf("%s: accepted", name)
@@ -736,9 +695,7 @@ func TestSaveFails(t *testing.T) {
 				}
 				return nil
 			}}})
-		if m != nil || !errors.Is(err, full) {
-			t.Errorf("Save fails at call %d: %v", at, err)
-		}
+		must.Not(t, m != nil || !errors.Is(err, full), "Save fails at call %d: %v", at, err)
 	}
 }
 
@@ -759,11 +716,8 @@ func TestInit(t *testing.T) {
 	good := &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise}
 	cold, warm := first(asked("ard=off")),
 		first(krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Init: good}})
-	if len(warm) == 1 && !(warm[0] <= m.Training.ObjectiveValue+1e-3) || len(cold) != 1 ||
-		!(cold[0] > m.Training.ObjectiveValue+1e-3) {
-		t.Errorf("after one step: %v from scratch, %v from the parameters that training found, which have %v", cold, warm,
-			m.Training.ObjectiveValue)
-	}
+	must.Not(t, len(warm) == 1 && !(warm[0] <= m.Training.ObjectiveValue+1e-3) || len(cold) != 1 ||
+		!(cold[0] > m.Training.ObjectiveValue+1e-3), "after one step: %v from scratch, %v from the parameters that training found, which have %v", cold, warm, m.Training.ObjectiveValue)
 	// One lengthscale is repeated for ARD.
 	far := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{0.06}}, NoiseVariance: 100}
 	on := krigo.Kernel{ARD: "on"}
@@ -791,9 +745,7 @@ func TestInit(t *testing.T) {
 	} {
 		_, err := krigo.Fit(context.Background(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"},
 			Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1, Init: bad}})
-		if err == nil {
-			t.Errorf("initial parameters with %s: taken no notice of", name)
-		}
+		must.Not(t, err == nil, "initial parameters with %s: taken no notice of", name)
 	}
 }
 
@@ -817,8 +769,8 @@ func TestLimits(t *testing.T) {
 	} {
 		c.o.Data.Target = "y"
 		err := attempt(big(c.rows), c.o)
-		refused(t, err, c.want, c.rows, c.o.Method.Name)
-		refused(t, err, "big.csv")
+		must.Fail(t, err, c.want, c.rows, c.o.Method.Name)
+		must.Fail(t, err, "big.csv")
 	}
 }
 
@@ -857,9 +809,7 @@ func TestFitRefusesData(t *testing.T) {
 			continue
 		}
 		for _, want := range c.want {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v; want %q", name, err, want)
-			}
+			must.Not(t, !strings.Contains(err.Error(), want), "%s: %v; want %q", name, err, want)
 		}
 	}
 }
@@ -958,12 +908,10 @@ func TestUsageErrors(t *testing.T) {
 		}
 		_, err := krigo.Fit(context.Background(), homes(), c.o)
 		var usage *krigo.UsageError
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: %v", c.o, err)
-		}
+		must.Not(t, !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want), "%+v: %v", c.o, err)
 	}
 	_, err := krigo.Fit(context.Background(), homes(), asked("delta=2 loss=y expression=x"))
 	for _, want := range []string{"target", "delta 2", `unknown kernel "x"`, `unknown loss "y"`} {
-		refused(t, err, want, "all at once")
+		must.Fail(t, err, want, "all at once")
 	}
 }

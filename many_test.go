@@ -31,19 +31,13 @@ func TestManyPriorRows(t *testing.T) {
 		"kind=informed prior.share=0.999 mean_bound=direct")
 	plan := must.Get(krigo.Decide(t.Context(), table, o))(t)
 	terms := finding.List{finding.New(finding.SomeTerms, 100000, 100100)}
-	if !reflect.DeepEqual(plan.Findings.Of(finding.SomeTerms), terms) {
-		t.Errorf("%q", plan.Findings)
-	}
+	must.Not(t, !reflect.DeepEqual(plan.Findings.Of(finding.SomeTerms), terms), "%q", plan.Findings)
 	m := trained(t, table, o)
-	if !reflect.DeepEqual(m.Findings.Of(finding.SomeTerms), terms) || m.Certificate == nil ||
-		!(m.Certificate.MeanBound < 0.2) {
-		t.Fatalf("%+v, %q", m.Certificate, m.Findings)
-	}
+	must.End(t, !reflect.DeepEqual(m.Findings.Of(finding.SomeTerms), terms) || m.Certificate == nil ||
+		!(m.Certificate.MeanBound < 0.2), "%+v, %q", m.Certificate, m.Findings)
 	file := filepath.Join(t.TempDir(), "many.krigo")
 	must.Do(t, m.Save(file))
 	loaded := must.Get(krigo.Load(file))(t)
 	again, err := certify(loaded, table)
-	if err != nil || again.Certificate.MeanBound != m.Certificate.MeanBound {
-		t.Errorf("%+v, %v", again, err)
-	}
+	must.Not(t, err != nil || again.Certificate.MeanBound != m.Certificate.MeanBound, "%+v, %v", again, err)
 }

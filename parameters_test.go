@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestAbout: parameters are told by their columns and part of the kernel, and those that differ in their columns alone
@@ -36,7 +37,5 @@ func TestAbout(t *testing.T) {
 	add("noise variance", "", math.Exp(-2))
 	add("lengthscale", "", math.Exp(-1))
 	add("weight[4]", "", math.Exp(-2)) // of no column
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, want %+v", got, want)
-	}
+	must.Not(t, !reflect.DeepEqual(got, want), "%+v, want %+v", got, want)
 }

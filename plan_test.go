@@ -24,15 +24,13 @@ func TestDecide(t *testing.T) {
 		o.Data.Target = "MEDV"
 		plan := must.Get(krigo.Decide(t.Context(), homes(), o))(t)
 		m := trained(t, homes(), o)
-		if plan.Rows != m.All || string(plan.Options) != string(m.Fitted) || plan.M != m.Trained().Support.Rows &&
+		must.Not(t, plan.Rows != m.All || string(plan.Options) != string(m.Fitted) || plan.M != m.Trained().Support.Rows &&
 			(m.Trained().Inducing() > 0) || (plan.M > 0) != (m.Trained().Inducing() > 0) ||
 			plan.Roles.Test != m.Counts[dataset.Test] || plan.Roles.Calibration != m.Counts[dataset.Calibration] ||
 			plan.Roles.Prior != m.Counts[dataset.Prior] || plan.Roles.Certified != m.Counts[dataset.Certified] ||
-			m.Training.Starts != plan.Starts*len(plan.Kernels) {
-			t.Errorf("%s: %+v; the fit's %v, %s, %d starts", name, plan, m.Counts, m.Fitted, m.Training.Starts)
-		}
+			m.Training.Starts != plan.Starts*len(plan.Kernels), "%s: %+v; the fit's %v, %s, %d starts", name, plan, m.Counts, m.Fitted, m.Training.Starts)
 	}
-	refused(t, failure(krigo.Decide(t.Context(), homes(), asked("target=MEDV inducing=700"))), "inducing 700")
+	must.Refuse(krigo.Decide(t.Context(), homes(), asked("target=MEDV inducing=700")))(t, "inducing 700")
 }
 
 // TestDecideRefuses: what Fit refuses because of its options Decide refuses in the same words, before anything is
@@ -76,7 +74,7 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	o := asked("target=MEDV optimizer=lbfgs batch=5")
-	refused(t, o.Validate(), "adam's and sgd's")
+	must.Fail(t, o.Validate(), "adam's and sgd's")
 }
 
 // TestDeclaredByHand: constants by which nothing can be scaled are refused.
@@ -93,16 +91,14 @@ func TestDeclaredByHand(t *testing.T) {
 		_, err := krigo.Decide(t.Context(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV",
 			Scaling: dataset.Declared, Declared: &s}})
 		var usage *krigo.UsageError
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), what) {
-			t.Errorf("%s: %v", what, err)
-		}
+		must.Not(t, !errors.As(err, &usage) || !strings.Contains(err.Error(), what), "%s: %v", what, err)
 	}
 }
 
 // TestEvaluateNothing: without parameters there is nothing to evaluate.
 func TestEvaluateNothing(t *testing.T) {
 	o := asked("target=MEDV")
-	refused(t, failure(krigo.Evaluate(t.Context(), homes(), nil, o)), "params")
+	must.Refuse(krigo.Evaluate(t.Context(), homes(), nil, o))(t, "params")
 }
 
 // TestDamagedCheckpoint: a checkpoint that lacks what it names is an error.
@@ -115,5 +111,5 @@ func TestDamagedCheckpoint(t *testing.T) {
 	for key := range last.Curves {
 		last.Curves[key] = nil
 	}
-	refused(t, attempt(homes(), o), "damaged")
+	must.Fail(t, attempt(homes(), o), "damaged")
 }

@@ -27,9 +27,7 @@ func TestPredictRow(t *testing.T) {
 	rows := append(every(0, 1, 506), every(0, 5, 506)...) // 608 rows
 	names := []string{"RM", "LSTAT", "DIS"}
 	want := predict(t, m, pick(data.Boston(), rows, names...))
-	if len(want) != len(rows) {
-		t.Fatalf("%d predictions for %d rows", len(want), len(rows))
-	}
+	must.End(t, len(want) != len(rows), "%d predictions for %d rows", len(want), len(rows))
 	path := t.TempDir() + "/m.krigo"
 	must.Do(t, m.Save(path))
 	loaded := must.Get(krigo.Load(path))(t)
@@ -42,15 +40,11 @@ func TestPredictRow(t *testing.T) {
 		"loaded":                 {loaded, pick(data.Boston(), rows)},
 	} {
 		got, err := c.m.Predict(t.Context(), c.table, krigo.PredictOptions{})
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: the predictions differ (%v)", what, err)
-		}
+		must.Not(t, err != nil || !slices.Equal(got, want), "%s: the predictions differ (%v)", what, err)
 	}
 	for k, i := range rows {
 		got, err := loaded.Predict(t.Context(), pick(data.Boston(), []int{i}, names...), krigo.PredictOptions{})
-		if err != nil || got[0] != want[k] {
-			t.Fatalf("row %d alone: %+v, in the batch %+v (%v)", k, got, want[k], err)
-		}
+		must.End(t, err != nil || got[0] != want[k], "row %d alone: %+v, in the batch %+v (%v)", k, got, want[k], err)
 	}
 }
 
@@ -59,9 +53,7 @@ func TestPredictUnits(t *testing.T) {
 	table := homes()
 	before := slices.Clone(table.Values)
 	ps := predict(t, m, table)
-	if !slices.Equal(before, table.Values) {
-		t.Error("the table was changed")
-	}
+	must.Not(t, !slices.Equal(before, table.Values), "the table was changed")
 	unit := m.Scaling.TargetScale
 	var miss float64
 	for i, p := range ps {
@@ -99,9 +91,7 @@ func TestPredictExtremeUnits(t *testing.T) {
 		if err == nil {
 			is, err = m.Intervals(ps, krigo.IntervalOptions{Kind: "normalised"})
 		}
-		if err != nil {
-			t.Fatalf("unit %g: %v", unit, err)
-		}
+		must.End(t, err != nil, "unit %g: %v", unit, err)
 		return ps, is
 	}
 	want, wantIntervals := predict(1)
@@ -110,11 +100,9 @@ func TestPredictExtremeUnits(t *testing.T) {
 		ps, is := predict(unit) // a power of two changes no digit
 		for i, p := range ps {
 			w := want[i]
-			if p.Mean != w.Mean*unit || p.Lower95 != w.Lower95*unit || p.Upper95 != w.Upper95*unit ||
+			must.End(t, p.Mean != w.Mean*unit || p.Lower95 != w.Lower95*unit || p.Upper95 != w.Upper95*unit ||
 				p.LatentSD != w.LatentSD*unit || p.PredictiveSD != w.PredictiveSD*unit ||
-				is[i] != (krigo.Interval{Lower: wantIntervals[i].Lower * unit, Upper: wantIntervals[i].Upper * unit}) {
-				t.Fatalf("unit %g, row %d: %+v, %+v; want %+v, %+v times it", unit, i, p, is[i], w, wantIntervals[i])
-			}
+				is[i] != (krigo.Interval{Lower: wantIntervals[i].Lower * unit, Upper: wantIntervals[i].Upper * unit}), "unit %g, row %d: %+v, %+v; want %+v, %+v times it", unit, i, p, is[i], w, wantIntervals[i])
 			if p.LatentVariance != variance || p.PredictiveVariance != variance {
 				t.Fatalf("unit %g, row %d: variances %g, %g; want %g", unit, i, p.LatentVariance, p.PredictiveVariance, variance)
 			}
@@ -124,10 +112,8 @@ func TestPredictExtremeUnits(t *testing.T) {
 			!reflect.DeepEqual(found.Of(finding.VarianceLost), want) {
 			t.Errorf("unit %g: %q, %v", unit, found, err)
 		}
-		refused(t, failure(m.Covariance(t.Context(), table)), "line 2: its covariances leave the range of float64", unit)
-		if m.Findings.Of(finding.TargetScale) == nil {
-			t.Errorf("unit %g: the fit found %q", unit, m.Findings)
-		}
+		must.Refuse(m.Covariance(t.Context(), table))(t, "line 2: its covariances leave the range of float64", unit)
+		must.Not(t, m.Findings.Of(finding.TargetScale) == nil, "unit %g: the fit found %q", unit, m.Findings)
 	}
 	// Where an end of an interval overflows that is an error.
 	table = pick(data.Boston(), every(0, 4, 506), "RM", "LSTAT", "DIS", "MEDV")
@@ -137,9 +123,9 @@ func TestPredictExtremeUnits(t *testing.T) {
 	m = fit(t, table, asked("ard=off restarts=1 calibration=0.2"))
 	m.ObservationNoise = 1e30
 	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
-	refused(t, err, "overflows", ps)
-	refused(t, failure(m.Intervals([]model.Prediction{{Mean: 1}, {Mean: -math.MaxFloat64}},
-		krigo.IntervalOptions{Kind: "conformal"})), "prediction 2: the conformal interval overflows")
+	must.Fail(t, err, "overflows", ps)
+	must.Refuse(m.Intervals([]model.Prediction{{Mean: 1}, {Mean: -math.MaxFloat64}},
+		krigo.IntervalOptions{Kind: "conformal"}))(t, "prediction 2: the conformal interval overflows")
 }
 
 func TestPredictRefuses(t *testing.T) {
@@ -162,9 +148,7 @@ func TestPredictRefuses(t *testing.T) {
 			continue
 		}
 		for _, want := range c.want {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v; want %q", name, err, want)
-			}
+			must.Not(t, !strings.Contains(err.Error(), want), "%s: %v; want %q", name, err, want)
 		}
 	}
 }
@@ -188,14 +172,12 @@ func TestPredictWithoutHeader(t *testing.T) {
 	bare := read(inputs.String())
 	for range 2 { // the table isn't changed by the first
 		without, err := m.Predict(t.Context(), bare, krigo.PredictOptions{})
-		if err != nil || !slices.Equal(with, without) {
-			t.Errorf("without the target: %v", err)
-		}
+		must.Not(t, err != nil || !slices.Equal(with, without), "without the target: %v", err)
 	}
 
 	// But a column fewer with a target among them is a column missing, not another order.
 	short := must.Get(files.CSV{From: strings.NewReader("1,2\n3,5\n2,4\n"), Source: "short.csv"}.Read())(t)
-	refused(t, failure(m.CertifyFresh(t.Context(), short)), `"x2"`, "rows without x2")
+	must.Refuse(m.CertifyFresh(t.Context(), short))(t, `"x2"`, "rows without x2")
 }
 
 // TestPredictAt: categories as the 0 and 1 that they become are predicted as those of a table.

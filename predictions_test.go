@@ -41,10 +41,8 @@ func TestCertifyPredictions(t *testing.T) {
 		t.Errorf("%+v, want a bound of %v", c, want)
 	}
 	conditions := strings.Join(c.Conditions, " ")
-	if !strings.HasSuffix(p.Sentence, "±2 of y.") || !strings.Contains(conditions, "by the word of who certifies") ||
-		strings.Contains(conditions, "prior rows") {
-		t.Errorf("%s\n%s", p.Sentence, conditions)
-	}
+	must.Not(t, !strings.HasSuffix(p.Sentence, "±2 of y.") || !strings.Contains(conditions,
+		"by the word of who certifies") || strings.Contains(conditions, "prior rows"), "%s\n%s", p.Sentence, conditions)
 	// Copies among the rows are told: what they are is who certifies's word.
 	copied := predicted(t, 200, 10)
 	k := len(copied.Names)
@@ -56,9 +54,7 @@ func TestCertifyPredictions(t *testing.T) {
 		!strings.Contains(strings.Join(q.Certificate.Conditions, " "), "51 of the certified rows equal another one") {
 		t.Errorf("copies: %+v, %v", q, err)
 	}
-	if c.Repeats != 0 {
-		t.Errorf("%d repeats", c.Repeats)
-	}
+	must.Not(t, c.Repeats != 0, "%d repeats", c.Repeats)
 	o.Data.Group = "site"
 	if p, err := krigo.CertifyPredictions(t.Context(), predicted(t, 200, 10), "yhat", o); err != nil ||
 		p.Certificate.Groups != 40 || !(p.Certificate.Bound > c.Bound) {

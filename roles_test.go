@@ -51,9 +51,7 @@ func TestRowsInAnyOrder(t *testing.T) {
 	values := make([]float64, 3*n)
 	d := must.Get(whole.Regression("y"))(t)
 	x, y, err := d.Select(d.All())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 	for i := range n {
 		copy(values[3*i:], []float64{x[2*i], x[2*i+1], y[i]})
 	}
@@ -103,10 +101,8 @@ func TestRowsInAnyOrder(t *testing.T) {
 					return krigo.Fit(context.Background(), table, o)
 				})
 				must.Do(t, errors.Join(errs...))
-				if spread.All != want.All || spread.Hash != want.Hash || spread.Counts != want.Counts ||
-					!slices.Equal(spread.Rows, want.Rows) {
-					t.Errorf("%s, 3 ranks: other roles", order)
-				}
+				must.Not(t, spread.All != want.All || spread.Hash != want.Hash || spread.Counts != want.Counts ||
+					!slices.Equal(spread.Rows, want.Rows), "%s, 3 ranks: other roles", order)
 				a, errA := want.Predict(t.Context(), tables["as they stand"], krigo.PredictOptions{})
 				b, errB := spread.Predict(t.Context(), tables["as they stand"], krigo.PredictOptions{})
 				must.Do(t, errors.Join(errA, errB))
@@ -146,11 +142,9 @@ func TestGroups(t *testing.T) {
 	o := asked("target=y group=site test_fraction=0.1 restarts=1 epsilon=1.5 share=0.5")
 	m := trained(t, table, o)
 	c := m.Certificate
-	if c == nil || c.Group != "site" || !slices.Equal(m.Inputs, []string{"x"}) ||
+	must.End(t, c == nil || c.Group != "site" || !slices.Equal(m.Inputs, []string{"x"}) ||
 		c.Groups != m.Groups[dataset.Certified] || m.Groups.Sum() != 120 || c.Rows != m.Counts[dataset.Certified] ||
-		c.Rows <= c.Groups {
-		t.Fatalf("%+v, %v of %v", c, m.Groups, m.Inputs)
-	}
+		c.Rows <= c.Groups, "%+v, %v of %v", c, m.Groups, m.Inputs)
 	roleOf := map[float64]dataset.Role{}
 	misses, sizes := map[float64]float64{}, map[float64]float64{}
 	ps := predict(t, m, table)
@@ -182,9 +176,7 @@ func TestGroups(t *testing.T) {
 	reproduced(t, m, table)
 	// Fresh groups are counted as groups too.
 	f, err := m.CertifyFresh(t.Context(), table)
-	if err != nil || f.Groups != m.Groups[dataset.Test] || f.Rows != m.Counts[dataset.Test] {
-		t.Errorf("%+v, %v", f, err)
-	}
+	must.Not(t, err != nil || f.Groups != m.Groups[dataset.Test] || f.Rows != m.Counts[dataset.Test], "%+v, %v", f, err)
 	for want, change := range map[string]func(o *krigo.Options){
 		"no column \"sites\"": func(o *krigo.Options) {
 			o.Data.Group, o.Data.Categorical = "sites", []string{"site"}
@@ -196,7 +188,7 @@ func TestGroups(t *testing.T) {
 	} {
 		o := o
 		change(&o)
-		refused(t, attempt(table, o), want)
+		must.Fail(t, attempt(table, o), want)
 	}
 	named := sites(60)
 	named.Text[0][3], named.Text[0][40] = "Site A", "site  a"
@@ -207,7 +199,7 @@ func TestGroups(t *testing.T) {
 	numbered := sites(60)
 	numbered.Text = nil
 	numbered.Values[0] = 1 << 53
-	refused(t, attempt(numbered, o), "2^53 or more")
+	must.Fail(t, attempt(numbered, o), "2^53 or more")
 	few := trained(t, sites(24), asked("target=y group=site restarts=1 kind=informed prior.share=0.5"))
 	if few.Certificate != nil || !strings.Contains(few.CertificateReason, "fewer than 20 certified groups") {
 		t.Errorf("%+v, %s", few.Certificate, few.CertificateReason)
@@ -222,16 +214,14 @@ func TestBacktest(t *testing.T) {
 		t.Errorf("certified rows %v", rows)
 	}
 	c := m.Certificate
-	if c.Valid || !strings.HasPrefix(c.Label, "backtest") || !strings.HasPrefix(c.Conditions[0], "NOT MET") ||
+	must.Not(t, c.Valid || !strings.HasPrefix(c.Label, "backtest") || !strings.HasPrefix(c.Conditions[0], "NOT MET") ||
 		!strings.HasPrefix(m.Sentence(c),
-			fmt.Sprintf("A backtest, not a certificate: of the last %d rows, which the model didn't see, ", n)) {
-		t.Errorf("%+v", c)
-	}
+			fmt.Sprintf("A backtest, not a certificate: of the last %d rows, which the model didn't see, ", n)), "%+v", c)
 	reproduced(t, m, homes())
 	for name, o := range map[string]krigo.Options{"kl-pac": asked("kl-pac"), "learnt": asked("kind=informed learn=true"),
 		"promise": asked("share=0.9"), "twice": asked("mean_bound=twice")} {
 		o.Data.Target, o.Data.Split = "MEDV", "last"
-		refused(t, attempt(homes(), o), "a backtest is of a mean that didn't see the last rows", name)
+		must.Fail(t, attempt(homes(), o), "a backtest is of a mean that didn't see the last rows", name)
 	}
 	if _, err := krigo.Compare(context.Background(), homes(), asked("target=MEDV split=last"),
 		krigo.CompareOptions{Objectives: []string{"evidence"}, Epsilons: []float64{1}, Splits: 2}); err == nil {
@@ -298,7 +288,7 @@ func TestVerifiesEncoding(t *testing.T) {
 		m := trained(t, table, o)
 		reproduced(t, m, table)
 		edit(m)
-		refused(t, failure(certify(m, table)), "aren't those of the prior rows", name)
+		must.Refuse(certify(m, table))(t, "aren't those of the prior rows", name)
 	}
 }
 
@@ -343,7 +333,7 @@ func TestRefit(t *testing.T) {
 	}
 	m.Fitted = json.RawMessage(`{"data":{"target":"MEDV"},"kernels":"se"}`)
 	_, _, err := m.Refit(context.Background(), homes(), nil)
-	refused(t, err, "kernels", "unknown options")
+	must.Fail(t, err, "kernels", "unknown options")
 	m.Fitted = nil
 	if _, _, err := m.Refit(context.Background(), homes(), nil); err == nil {
 		t.Error("an old model was fitted again")
@@ -364,9 +354,7 @@ func TestOutside(t *testing.T) {
 		for _, p := range ps {
 			got = append(got, p.Outside)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("outside %v, want %v", got, want)
-		}
+		must.Not(t, !slices.Equal(got, want), "outside %v, want %v", got, want)
 	}
 }
 
@@ -505,10 +493,8 @@ func TestCopiesOfGroups(t *testing.T) {
 	again.Rows, again.Values = 60, again.Values[:180]
 	again.Values[2]++ // another row of a known site
 	f, err := m.CertifyFresh(t.Context(), again)
-	if err != nil || f.SeenGroups != f.Groups || f.Seen != 59 ||
-		!strings.Contains(f.Sentence(m), "rows of known groups say nothing about further groups") {
-		t.Errorf("%+v, %v", f, err)
-	}
+	must.Not(t, err != nil || f.SeenGroups != f.Groups || f.Seen != 59 || !strings.Contains(f.Sentence(m),
+		"rows of known groups say nothing about further groups"), "%+v, %v", f, err)
 	// At any time complete groups alone count: all of the model's own, else those that another one follows.
 	fresh := func(rows []int) *krigo.Fresh {
 		of, next := relabelled(), &dataset.Table{Source: "next.csv", Names: table.Names}
@@ -528,7 +514,7 @@ func TestCopiesOfGroups(t *testing.T) {
 	}
 	for want, rows := range map[string][]int{"its group goes on after another one began": {1, 2, n - 1, 2},
 		"isn't known to be complete": {0}} {
-		refused(t, fresh(rows).AtAnyTime(), want)
+		must.Fail(t, fresh(rows).AtAnyTime(), want)
 	}
 	if f, err := m.CertifyFresh(t.Context(), relabelled()); err != nil || f.SeenGroups != 0 || f.Seen != f.Rows {
 		t.Errorf("%+v, %v", f, err)
@@ -570,7 +556,7 @@ func TestOldRoles(t *testing.T) {
 		}
 		return err
 	}
-	refused(t, forge(), "isn't of that version", "another version")
+	must.Fail(t, forge(), "isn't of that version", "another version")
 	delete(h, "split")
 	if err := forge(); err == nil {
 		t.Error("a header of version 5 without its split passes for one of version 3")

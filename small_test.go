@@ -56,9 +56,7 @@ func TestFewRows(t *testing.T) {
 	}
 	for n, certified := range map[int]int{104: 0, 105: 21} {
 		p, err := krigo.Decide(t.Context(), sites(n), asked("target=y group=site"))
-		if err != nil || p.Groups.Certified != certified {
-			t.Errorf("%d groups: %+v, %v", n, p, err)
-		}
+		must.Not(t, err != nil || p.Groups.Certified != certified, "%d groups: %+v, %v", n, p, err)
 	}
 }
 
@@ -91,7 +89,7 @@ func TestUncertified(t *testing.T) {
 	if _, differs, err := m.Refit(t.Context(), few, nil); differs != "" || err != nil {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
-	refused(t, failure(m.Deliver(t.Context(), few, krigo.Options{})), "all rows train the model itself", "deliver")
+	must.Refuse(m.Deliver(t.Context(), few, krigo.Options{}))(t, "all rows train the model itself", "deliver")
 	if other := trained(t, scaled, o); m.Training.LeaveOneOut == 0 ||
 		math.Abs(other.Training.LeaveOneOut/1024/m.Training.LeaveOneOut-1) > 1e-9 {
 		t.Errorf("left out %g, of targets 1024 times as large %g", m.Training.LeaveOneOut, other.Training.LeaveOneOut)

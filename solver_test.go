@@ -43,14 +43,10 @@ func TestFitByCG(t *testing.T) {
 	if again := fit(t, table, o); file(t, again) != file(t, m) {
 		t.Error("the same seed gives another model")
 	}
-	if solver != "cg" || residuals == 0 {
-		t.Errorf("progress told of the solver %q and of %d residuals", solver, residuals)
-	}
+	must.Not(t, solver != "cg" || residuals == 0, "progress told of the solver %q and of %d residuals", solver, residuals)
 	tr := m.Training
-	if tr.StandardError == nil || !(*tr.StandardError > 0) ||
-		!(math.Abs(tr.ObjectiveValue-exact.Training.ObjectiveValue) <= 3**tr.StandardError+0.1) {
-		t.Errorf("training %+v, by Cholesky %+v", tr, exact.Training)
-	}
+	must.Not(t, tr.StandardError == nil || !(*tr.StandardError > 0) ||
+		!(math.Abs(tr.ObjectiveValue-exact.Training.ObjectiveValue) <= 3**tr.StandardError+0.1), "training %+v, by Cholesky %+v", tr, exact.Training)
 	if m.Certificate != nil || !strings.Contains(m.CertificateReason, "estimate") || exact.Certificate == nil {
 		t.Errorf("certificate %v, %q", m.Certificate, m.CertificateReason)
 	}
@@ -97,11 +93,8 @@ func TestFixParameters(t *testing.T) {
 			near(t, solver+": variance", variance[i], wantVariance[i], 1e-5)
 		}
 		// of all rows the nearest are the exact GP
-		if m.Posterior.Kind() != solver || m.Certificate != nil || m.CertificateReason == "" ||
-			(m.Findings.Of(finding.WeightsByCG) != nil) != (solver == "cg") || m.Findings.Of(finding.ByNearest) != nil {
-			t.Errorf("%s: a model by %s, certificate %v (%s), %q", solver, m.Posterior.Kind(), m.Certificate,
-				m.CertificateReason, m.Findings)
-		}
+		must.Not(t, m.Posterior.Kind() != solver || m.Certificate != nil || m.CertificateReason == "" ||
+			(m.Findings.Of(finding.WeightsByCG) != nil) != (solver == "cg") || m.Findings.Of(finding.ByNearest) != nil, "%s: a model by %s, certificate %v (%s), %q", solver, m.Posterior.Kind(), m.Certificate, m.CertificateReason, m.Findings)
 	}
 }
 

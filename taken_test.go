@@ -62,7 +62,7 @@ func TestTakenForCopies(t *testing.T) {
 			t.Fatal(err, again)
 		}
 		m.Terms.Copies = false
-		refused(t, failure(certify(m, read(made))), "no certificate", "certified without its condition")
+		must.Refuse(certify(m, read(made)))(t, "no certificate", "certified without its condition")
 	}
 	table := must.Get(files.CSV{From: strings.NewReader(made), Source: "rows.csv"}.Read())(t)
 	if _, err := krigo.CertifyPredictions(t.Context(), table, "x", krigo.Options{Data: krigo.Data{Target: "y",

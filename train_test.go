@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 )
@@ -35,10 +36,8 @@ func TestKernelThatFails(t *testing.T) {
 	o := Options{Data: Data{Target: "y"}}
 	autoKernels = []string{"hollow", "matern32", "se"}
 	m, err := Fit(context.Background(), data.Snelson(), o)
-	if err != nil || len(m.Findings.Of(finding.StartOutside)) == 0 ||
-		m.Findings.Of(finding.StartOutside)[0].Subject[0] != "hollow (ARD)" {
-		t.Errorf("%+v, %v", m, err)
-	}
+	must.Not(t, err != nil || len(m.Findings.Of(finding.StartOutside)) == 0 ||
+		m.Findings.Of(finding.StartOutside)[0].Subject[0] != "hollow (ARD)", "%+v, %v", m, err)
 	autoKernels = []string{"hollow"}
 	if _, err := Fit(context.Background(), data.Snelson(), o); err == nil ||
 		!strings.Contains(err.Error(), "hollow (ARD) failed from every starting point") {

@@ -40,13 +40,9 @@ func TestForgedNames(t *testing.T) {
 		}
 		for _, text := range append(said, m.Certificate.Conditions...) {
 			for _, line := range strings.Split(text, "\n") {
-				if strings.HasPrefix(line, "With 100 %") {
-					t.Errorf("%s: %s", name, text)
-				}
+				must.Not(t, strings.HasPrefix(line, "With 100 %"), "%s: %s", name, text)
 			}
 		}
-		if !strings.Contains(said[0], `\n`) {
-			t.Errorf("%s: %s", name, said[0])
-		}
+		must.Not(t, !strings.Contains(said[0], `\n`), "%s: %s", name, said[0])
 	}
 }

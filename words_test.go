@@ -8,6 +8,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -20,10 +21,8 @@ func TestSentence(t *testing.T) {
 		p := *c.Promise
 		p.HalfWidthRaw, c.Promise = half, &p
 		words := m.Sentence(&c)
-		if !strings.HasPrefix(words, "With 99 % confidence (over the draw of the certified rows), at least ") ||
-			!strings.Contains(words, "\nWith the same confidence, at least ") {
-			t.Error(words)
-		}
+		must.Not(t, !strings.HasPrefix(words, "With 99 % confidence (over the draw of the certified rows), at least ") ||
+			!strings.Contains(words, "\nWith the same confidence, at least "), "%v", words)
 		_, rest, _ := strings.Cut(words, "lie within ±")
 		said, err := strconv.ParseFloat(strings.ReplaceAll(strings.Fields(rest)[0], ",", ""), 64)
 		if err != nil || said < half*(1-1e-12) || said > half*1.001 || !strings.Contains(words, "at least 85 %") {
@@ -91,7 +90,5 @@ func TestSliceNumbers(t *testing.T) {
 	to := 30255.83
 	words := m.Sentence(&pacbayes.Certificate{Valid: true, Loss: pacbayes.Band, Delta: 0.01,
 		Slices: []pacbayes.Slice{{By: "sd", Name: "surest", To: &to}}})
-	if !strings.Contains(words, "sd surest, < 30,255.8: ") {
-		t.Error(words)
-	}
+	must.Not(t, !strings.Contains(words, "sd surest, < 30,255.8: "), "%v", words)
 }

@@ -43,9 +43,7 @@ func call(ctx context.Context, args ...string) outcome {
 func runs(t *testing.T, args ...string) string {
 	t.Helper()
 	o := call(context.Background(), args...)
-	if o.status != 0 {
-		t.Fatalf("krigo %s: status %d\n%s", strings.Join(args, " "), o.status, o.stderr)
-	}
+	must.End(t, o.status != 0, "krigo %s: status %d\n%s", strings.Join(args, " "), o.status, o.stderr)
 	return o.stdout
 }
 
@@ -53,9 +51,7 @@ func runs(t *testing.T, args ...string) string {
 func workplace(t *testing.T) {
 	t.Helper()
 	fixtures, err := filepath.Glob("testdata/*.*")
-	if err != nil || len(fixtures) == 0 {
-		t.Fatalf("no fixtures: %v", err)
-	}
+	must.End(t, err != nil || len(fixtures) == 0, "no fixtures: %v", err)
 	contents := map[string][]byte{}
 	for _, f := range fixtures {
 		if contents[filepath.Base(f)], err = os.ReadFile(f); err != nil {
@@ -436,17 +432,11 @@ func TestBadInput(t *testing.T) {
 		before := listed(t)
 		o := call(context.Background(), append(c.args, "--quiet")...)
 		name := strings.Join(c.args, " ")
-		if o.status != c.status {
-			t.Errorf("%s: status %d, want %d: %s", name, o.status, c.status, o.stderr)
-		}
+		must.Not(t, o.status != c.status, "%s: status %d, want %d: %s", name, o.status, c.status, o.stderr)
 		for _, want := range c.want {
-			if !strings.Contains(o.stderr, want) {
-				t.Errorf("%s: %q doesn't say %q", name, o.stderr, want)
-			}
+			must.Not(t, !strings.Contains(o.stderr, want), "%s: %q doesn't say %q", name, o.stderr, want)
 		}
-		if o.stdout != "" {
-			t.Errorf("%s: printed %q", name, o.stdout)
-		}
+		must.Not(t, o.stdout != "", "%s: printed %q", name, o.stdout)
 		if !strings.HasPrefix(o.stderr, "krigo: ") || strings.Contains(o.stderr, "goroutine") {
 			t.Errorf("%s: %q", name, o.stderr)
 		}
@@ -692,18 +682,14 @@ func TestJSONKeys(t *testing.T) {
 		got = slices.DeleteFunc(got, func(k string) bool { return k == "notices" || strings.HasPrefix(k, "findings") })
 		want := slices.Clone(c.want)
 		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("%s:\n%v\nwant\n%v", c.args, got, want)
-		}
+		must.Not(t, !slices.Equal(got, want), "%s:\n%v\nwant\n%v", c.args, got, want)
 	}
 	// rows are prior and certified rows, certificate.rows the certified ones.
 	var d fitDocument
 	must.Do(t, json.Unmarshal([]byte(runs(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "kl-pac", "--ard",
 		"off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet")), &d))
-	if d.Rows != 58 || d.Certificate.Rows != 38 || d.Certificate.PriorRows != 20 || d.Test.Rows != 15 || d.Inputs != 3 ||
-		d.Inducing != 0 {
-		t.Errorf("%+v", d)
-	}
+	must.Not(t, d.Rows != 58 || d.Certificate.Rows != 38 || d.Certificate.PriorRows != 20 || d.Test.Rows != 15 ||
+		d.Inputs != 3 || d.Inducing != 0, "%+v", d)
 }
 
 // TestGenerate draws a table and goes through the commands with it, as NPY and as CSV: what
@@ -717,9 +703,7 @@ func TestGenerate(t *testing.T) {
 	}
 	first := read(t, "d.npy")
 	runs(t, append(draw, "again.npy")...)
-	if read(t, "again.npy") != first {
-		t.Error("the same seed, other bytes")
-	}
+	must.Not(t, read(t, "again.npy") != first, "the same seed, other bytes")
 	want := under("", "rows", "inputs", "variance", "lengthscales", "noise_variance", "features", "seed", "file")
 	if got := keysOf(t, runs(t, append(draw, "d.csv.gz", "--json")...)); !slices.Equal(slices.Sorted(slices.Values(got)),
 		slices.Sorted(slices.Values(want))) {
@@ -743,17 +727,13 @@ func TestGenerate(t *testing.T) {
 			out = regexp.MustCompile(`evaluations, [\d.]+ s| *\S+ ± \S+\n`).ReplaceAllString(out, "") // seconds
 			printed = append(printed, out)
 		}
-		if printed[0] != printed[1] {
-			t.Errorf("%s: from NPY\n%s\nfrom CSV\n%s", c, printed[0], printed[1])
-		}
+		must.Not(t, printed[0] != printed[1], "%s: from NPY\n%s\nfrom CSV\n%s", c, printed[0], printed[1])
 	}
 	runs(t, "predict", "d.npy.krigo", "d.npy", "--out", "p.npy")
 	runs(t, "predict", "d.npy.krigo", "d.npy", "--out", "p.csv")
 	runs(t, "fit", "p.npy", "--target", "mean", "--inducing", "2", "--ard", "off", "--quiet")
 	a, b := runs(t, "predict", "p.krigo", "p.npy"), runs(t, "predict", "p.krigo", "p.csv")
-	if a != b {
-		t.Error("predictions as NPY aren't those as CSV")
-	}
+	must.Not(t, a != b, "predictions as NPY aren't those as CSV")
 }
 
 // TestPredictOut: the same numbers in a file as on standard output, and as in JSON.
@@ -767,9 +747,7 @@ func TestPredictOut(t *testing.T) {
 	var d struct{ Predictions []model.Prediction }
 	must.Do(t, json.Unmarshal([]byte(runs(t, "predict", "homes.krigo", "new.csv", "--json")), &d))
 	lines := strings.Split(strings.TrimSpace(want), "\n")
-	if len(lines) != 4 || len(d.Predictions) != 3 {
-		t.Fatalf("%d lines, %d predictions", len(lines), len(d.Predictions))
-	}
+	must.End(t, len(lines) != 4 || len(d.Predictions) != 3, "%d lines, %d predictions", len(lines), len(d.Predictions))
 	for i, p := range d.Predictions {
 		fields := strings.Split(lines[i+1], ",")
 		for j, v := range []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95} {
@@ -811,11 +789,8 @@ func TestPredictSamples(t *testing.T) {
 				sum += v / 300
 				squares += (v - p.Mean) * (v - p.Mean) / 300
 			}
-			if !(math.Abs(sum-p.Mean) <= 5*math.Sqrt(p.LatentVariance/300)) ||
-				!(math.Abs(squares/p.LatentVariance-1) <= 5*math.Sqrt(2./300)) {
-				t.Errorf("%s, row %d: samples of mean %v and variance %v, predicted %v and %v", solver, i, sum, squares, p.Mean,
-					p.LatentVariance)
-			}
+			must.Not(t, !(math.Abs(sum-p.Mean) <= 5*math.Sqrt(p.LatentVariance/300)) ||
+				!(math.Abs(squares/p.LatentVariance-1) <= 5*math.Sqrt(2./300)), "%s, row %d: samples of mean %v and variance %v, predicted %v and %v", solver, i, sum, squares, p.Mean, p.LatentVariance)
 		}
 	}
 }
@@ -1066,10 +1041,8 @@ func TestCompareRefuses(t *testing.T) {
 		{[]string{"--out", "csv"}, 2, "--out csv"},
 	} {
 		o := call(context.Background(), append(strings.Fields("compare snelson.csv --target y --splits 2"), c.flags...)...)
-		if o.status == 0 || c.status > 0 && o.status != c.status || o.stdout != "" || !strings.Contains(o.stderr, c.want) ||
-			strings.Contains(o.stderr, "fits done") || strings.Count(o.stderr, "\n") > 1 {
-			t.Errorf("%q: %+v", c.flags, o)
-		}
+		must.Not(t, o.status == 0 || c.status > 0 && o.status != c.status || o.stdout != "" || !strings.Contains(o.stderr,
+			c.want) || strings.Contains(o.stderr, "fits done") || strings.Count(o.stderr, "\n") > 1, "%q: %+v", c.flags, o)
 	}
 	if runtime.GOOS == "linux" {
 		for _, command := range []string{"compare snelson.csv --target y --out /proc/x.csv",
@@ -1090,23 +1063,17 @@ func TestOneSplit(t *testing.T) {
 		"0.5,1e9 --objectives"), " vfe , dtc")
 	o := call(context.Background(), append(compare, "--out", "c.html")...)
 	page := read(t, "c.html")
-	if o.status != 0 || strings.Contains(o.stdout+page, "±") || strings.Contains(o.stdout+page, "over 1 ") ||
-		!strings.Contains(o.stdout, "One split: there are no standard errors.") ||
-		!strings.Contains(page, "One random split: there are no standard errors.") {
-		t.Errorf("%+v\n%s", o, page)
-	}
-	if !strings.Contains(o.stdout, "Choosing the best row is a choice that they don't pay for.") {
-		t.Error(o.stdout)
-	}
+	must.Not(t, o.status != 0 || strings.Contains(o.stdout+page, "±") || strings.Contains(o.stdout+page, "over 1 ") ||
+		!strings.Contains(o.stdout, "One split: there are no standard errors.") || !strings.Contains(page,
+		"One random split: there are no standard errors."), "%+v\n%s", o, page)
+	must.Not(t, !strings.Contains(o.stdout, "Choosing the best row is a choice that they don't pay for."), "%v", o.stdout)
 	if last := o.stderr[strings.LastIndex(o.stderr, "4 of 4 fits done"):]; strings.Contains(last, "left") {
 		t.Error(last)
 	}
 	for _, part := range strings.Split(o.stdout, "\n\n")[:2] { // every line as wide as the first, however long a number is
 		lines := strings.Split(strings.TrimSpace(part), "\n")
 		for _, line := range lines {
-			if utf8.RuneCountInString(line) != utf8.RuneCountInString(lines[0]) {
-				t.Errorf("%q\n%q", lines[0], line)
-			}
+			must.Not(t, utf8.RuneCountInString(line) != utf8.RuneCountInString(lines[0]), "%q\n%q", lines[0], line)
 		}
 	}
 	runs(t, append(compare, "--out", "c.csv", "--quiet")...)

@@ -84,9 +84,7 @@ func TestFlagTable(t *testing.T) {
 		}
 	}
 	fit, _, err := newRoot().Find([]string{"fit"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 	for _, group := range groups {
 		for _, f := range flagsOf(fit, group) {
 			r, found := rows["--"+f.name]
@@ -95,9 +93,7 @@ func TestFlagTable(t *testing.T) {
 				continue
 			}
 			delete(rows, "--"+f.name)
-			if r.group != group {
-				t.Errorf("--%s stands under %s, not %s", f.name, r.group, group)
-			}
+			must.Not(t, r.group != group, "--%s stands under %s, not %s", f.name, r.group, group)
 			if def := cmp.Or(f.def, f.rule); !strings.Contains(r.def, def) {
 				t.Errorf("--%s: the default is %q, not %q", f.name, def, r.def)
 			}
@@ -148,8 +144,6 @@ func TestFieldsAreDocumented(t *testing.T) {
 		walk(reflect.TypeOf(v))
 	}
 	for _, name := range krigo.MeasureNames() {
-		if !strings.Contains(text, "`"+name+"`") {
-			t.Errorf("the measure %s isn't documented", name)
-		}
+		must.Not(t, !strings.Contains(text, "`"+name+"`"), "the measure %s isn't documented", name)
 	}
 }

@@ -123,9 +123,7 @@ func TestMPIHosts(t *testing.T) {
 	// Which of its messages mpirun ends with depends on what it notices first: the host, or its daemon there.
 	named := slices.ContainsFunc([]string{"10.99.0.2", "krigo-b", "one or more daemons"},
 		func(s string) bool { return strings.Contains(errs.String(), s) })
-	if err == nil || took > 30*time.Second || !named {
-		t.Errorf("%v after %v:\n%s", err, took, errs)
-	}
+	must.Not(t, err == nil || took > 30*time.Second || !named, "%v after %v:\n%s", err, took, errs)
 	plug(true)
 	if cmd, errs := fit(args("cut.krigo", "--resume", checkpoint)...); cmd.Run() != nil {
 		t.Fatal(errs)

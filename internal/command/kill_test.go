@@ -67,9 +67,7 @@ func TestKilled(t *testing.T) {
 				between = false
 				select {
 				case err := <-done: // it was faster than the kill
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.End(t, err != nil, "%v", err)
 				case <-time.After(wait):
 					child.Process.Kill()
 					<-done
@@ -80,9 +78,7 @@ func TestKilled(t *testing.T) {
 					break
 				}
 			}
-			if killed == 0 {
-				t.Fatal("no fit was killed")
-			}
+			must.End(t, killed == 0, "no fit was killed")
 			if _, err := os.Stat(out); err != nil {
 				between = false
 				if status := Run(context.Background(), args, nil, io.Discard, os.Stderr); status != 0 {
@@ -90,12 +86,9 @@ func TestKilled(t *testing.T) {
 				}
 			}
 			got := must.Get(krigo.Load(out))(t)
-			if !slices.Equal(got.Posterior.Weights(), want.Posterior.Weights()) || !slices.Equal(got.Posterior.Theta,
+			must.Not(t, !slices.Equal(got.Posterior.Weights(), want.Posterior.Weights()) || !slices.Equal(got.Posterior.Theta,
 				want.Posterior.Theta) || got.Posterior.KL() != want.Posterior.KL() || (got.Certificate != nil &&
-				got.Certificate.Bound != want.Certificate.Bound) {
-				t.Errorf("killed %d times and resumed: certificate %+v, uninterrupted %+v", killed, got.Certificate,
-					want.Certificate)
-			}
+				got.Certificate.Bound != want.Certificate.Bound), "killed %d times and resumed: certificate %+v, uninterrupted %+v", killed, got.Certificate, want.Certificate)
 			for _, left := range []string{checkpoint, checkpoint + ".lock"} {
 				if _, err := os.Stat(left); err == nil && !between {
 					t.Errorf("%s is still there", left)

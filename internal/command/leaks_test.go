@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // TestNoGoroutineIsLeft: no command leaves a goroutine behind, whether it ends well, fails, or is interrupted.
@@ -65,9 +67,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 			var out, said bytes.Buffer
 			status := Run(ctx, args, strings.NewReader(""), &out, &said)
 			cancel()
-			if status < 0 || status > 3 {
-				t.Errorf("%s: status %d", line, status)
-			}
+			must.Not(t, status < 0 || status > 3, "%s: status %d", line, status)
 			// Those that end have a moment.
 			for wait := time.Now().Add(20 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(wait); {
 				time.Sleep(time.Millisecond)

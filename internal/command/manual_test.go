@@ -133,9 +133,7 @@ func TestManual(t *testing.T) {
 	}
 	root := must.Get(filepath.Abs("../.."))(t)
 	documents, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil || len(documents) < 11 {
-		t.Fatalf("%d documents, %v", len(documents), err)
-	}
+	must.End(t, err != nil || len(documents) < 11, "%d documents, %v", len(documents), err)
 	seen := map[string]bool{}
 	shelf := furnish(t, root)
 	for _, path := range append([]string{filepath.Join(root, "README.md")}, documents...) {
@@ -171,9 +169,7 @@ func TestManual(t *testing.T) {
 		})
 	}
 	for text := range unlike {
-		if !seen[text] {
-			t.Errorf("no document has the command %s any more", text)
-		}
+		must.Not(t, !seen[text], "no document has the command %s any more", text)
 	}
 }
 
@@ -186,9 +182,7 @@ func TestCommandsOf(t *testing.T) {
 	all := commandsOf(text)
 	want := []documented{{3, "krigo fit a.csv --x 'b # c'", ""}, {5, "cat a | krigo watch -", "12 of … lie within 60,000"},
 		{16, "krigo demo --quiet", ""}}
-	if !slices.Equal(all, want) {
-		t.Fatalf("%+v", all)
-	}
+	must.End(t, !slices.Equal(all, want), "%+v", all)
 	if got := words("krigo fit a.csv --na '-,k A' --kernel \"se+rq\""); !slices.Equal(got,
 		[]string{"krigo", "fit", "a.csv", "--na", "-,k A", "--kernel", "se+rq"}) {
 		t.Errorf("%q", got)
@@ -378,9 +372,7 @@ func furnish(t *testing.T, root string) string {
 	shelf := t.TempDir()
 	copied := func(pattern, to string) {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil || len(paths) == 0 {
-			t.Fatalf("%s: %v", pattern, err)
-		}
+		must.End(t, err != nil || len(paths) == 0, "%s: %v", pattern, err)
 		for _, p := range paths {
 			raw, err := os.ReadFile(p)
 			if err == nil {
@@ -389,9 +381,7 @@ func furnish(t *testing.T, root string) string {
 			if err == nil {
 				err = os.WriteFile(filepath.Join(shelf, to, filepath.Base(p)), raw, 0o600)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.End(t, err != nil, "%v", err)
 		}
 	}
 	copied("docs/data/*.csv", ".")
@@ -468,15 +458,11 @@ func hang(t *testing.T, gallery, docs string) {
 	for _, picture := range regexp.MustCompile(`!\[[^\]]*\]\((images/[^ )]+) "(.*), of `+
 		`(.*\.html)"\)`).FindAllStringSubmatch(gallery, -1) {
 		_, figure, found := strings.Cut(read(t, picture[3]), "<h3>"+picture[2]+"</h3>")
-		if !found {
-			t.Fatalf("%s has no figure %q", picture[3], picture[2])
-		}
+		must.End(t, !found, "%s has no figure %q", picture[3], picture[2])
 		figure, _, _ = strings.Cut(figure, "<figcaption>")
 		plots := regexp.MustCompile(`(?s)<svg [^>]*viewBox="0 0 (\d+) (\d+)"[^>]*>(.*?)</svg>`).FindAllStringSubmatch(figure,
 			-1)
-		if len(plots) == 0 {
-			t.Fatalf("the figure %q of %s isn't drawn", picture[2], picture[3])
-		}
+		must.End(t, len(plots) == 0, "the figure %q of %s isn't drawn", picture[2], picture[3])
 		width := must.Get(strconv.Atoi(plots[0][1]))(t)
 		var b strings.Builder
 		fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%d" viewBox="0 0 %d %s"><style>:root{%scolor:var(--ink)}@media(prefers-color-scheme:dark){:root{%s}}text{fill:currentColor;font-family:Liberation Sans,Arial,Helvetica,sans-serif}</style><rect width="100%%" height="100%%" fill="var(--paper)"/>`,

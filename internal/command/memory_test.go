@@ -59,10 +59,8 @@ func TestMemory(t *testing.T) {
 		{large, []string{"fit", small, "--declared", large}},
 	} {
 		status, said := run(append(test.args, "--quiet", "--memory", "16MiB")...)
-		if status != exitFailed || !strings.Contains(said, test.says) ||
-			!strings.Contains(said, "16 MiB may be used: raise --memory") {
-			t.Errorf("%q: status %d: %s", test.args, status, said)
-		}
+		must.Not(t, status != exitFailed || !strings.Contains(said, test.says) || !strings.Contains(said,
+			"16 MiB may be used: raise --memory"), "%q: status %d: %s", test.args, status, said)
 	}
 	if status, said := run("report", model, "--out", at("r.html"), "--memory", "1KiB"); status != exitFailed ||
 		!strings.Contains(said, model) {

@@ -163,9 +163,7 @@ func TestMessyTables(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits many models")
 	}
-	if len(messyTables) < 25 {
-		t.Fatalf("%d tables", len(messyTables))
-	}
+	must.End(t, len(messyTables) < 25, "%d tables", len(messyTables))
 	for k, m := range messyTables {
 		t.Run(m.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
@@ -198,9 +196,7 @@ func TestMessyTables(t *testing.T) {
 			o := call(t.Context(), args...)
 			if o.status != 0 {
 				_, try, found := strings.Cut(o.stderr, "Try:  krigo ")
-				if !found {
-					t.Fatalf("nothing is suggested: %s", o.stderr)
-				}
+				must.End(t, !found, "nothing is suggested: %s", o.stderr)
 				if o = call(t.Context(), shellWords(t, try)...); o.status != 0 {
 					t.Fatalf("%s: status %d: %s", try, o.status, o.stderr)
 				}
@@ -239,9 +235,7 @@ func shellWords(t *testing.T, text string) (words []string) {
 			any = true
 		}
 	}
-	if quoted {
-		t.Fatalf("a quote isn't closed: %s", text)
-	}
+	must.End(t, quoted, "a quote isn't closed: %s", text)
 	return words
 }
 
@@ -413,9 +407,7 @@ func TestInspectSettles(t *testing.T) {
 		text := runs(t, append(append([]string{"inspect"}, args...), "--", name)...)
 		var d inspectDocument
 		must.Do(t, json.Unmarshal([]byte(runs(t, append(append([]string{"inspect", "--json"}, args...), "--", name)...)), &d))
-		if !strings.Contains(text, c.say) || strings.Contains(text, "\x1b") {
-			t.Errorf("%s: %s\nwant %q", name, text, c.say)
-		}
+		must.Not(t, !strings.Contains(text, c.say) || strings.Contains(text, "\x1b"), "%s: %s\nwant %q", name, text, c.say)
 		_, ask, asks := strings.Cut(text, "\nSettle first: ")
 		if asks != (c.first != "") || asks != (len(d.First) > 0) || !strings.HasPrefix(ask, c.first) {
 			t.Errorf("%s: %s\nto be settled %q, want %q", name, text, d.First, c.first)

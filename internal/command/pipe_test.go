@@ -59,9 +59,7 @@ func parsed(t *testing.T, frame []byte) reply {
 	for i, n := range r.Buffers {
 		r.data[r.Names[i]], frame = frame[:n], frame[n:]
 	}
-	if len(frame) > 0 {
-		t.Fatalf("%d bytes after the reply", len(frame))
-	}
+	must.End(t, len(frame) > 0, "%d bytes after the reply", len(frame))
 	return r
 }
 
@@ -112,14 +110,10 @@ func TestPipeToFiles(t *testing.T) {
 			text, err := os.ReadFile(header["reply"].(string))
 			if err == nil {
 				r := parsed(t, text)
-				if r.ID != uint64(answers) {
-					t.Fatalf("%d answers %d", r.ID, answers)
-				}
+				must.End(t, r.ID != uint64(answers), "%d answers %d", r.ID, answers)
 				return r
 			}
-			if !errors.Is(err, fs.ErrNotExist) {
-				t.Fatal(err)
-			}
+			must.End(t, !errors.Is(err, fs.ErrNotExist), "%v", err)
 			time.Sleep(time.Millisecond)
 		}
 	}
@@ -127,9 +121,7 @@ func TestPipeToFiles(t *testing.T) {
 		return ask(map[string]any{"op": "fit", "args": map[string]any{"flags": flags}})
 	}
 	fitted := fit(flags...)
-	if fitted.Error != nil {
-		t.Fatalf("%+v", fitted.Error)
-	}
+	must.End(t, fitted.Error != nil, "%+v", fitted.Error)
 	if r := ask(map[string]any{"op": "predict", "model": 1}); r.Error != nil || len(r.data["mean"]) != 8*rows {
 		t.Fatalf("%+v", r)
 	}
@@ -145,9 +137,7 @@ func TestPipeToFiles(t *testing.T) {
 		ps := must.Get(a.Predict(t.Context(), read, krigo.PredictOptions{}))(t)
 		qs := must.Get(b.Predict(t.Context(), read, krigo.PredictOptions{}))(t)
 		for i := range ps {
-			if ps[i] != qs[i] {
-				t.Fatalf("%s, row %d: %+v, and of the command line %+v", name, i+1, ps[i], qs[i])
-			}
+			must.End(t, ps[i] != qs[i], "%s, row %d: %+v, and of the command line %+v", name, i+1, ps[i], qs[i])
 		}
 	}
 

@@ -116,18 +116,14 @@ func markdown(options []option) (text string) {
 // TestSchema: the estimator's parameters, and the documentation's tables of them, are those of the program.
 func TestSchema(t *testing.T) {
 	of := schema(newRoot())
-	if len(of) != 5 || len(of["fit"]) < 50 || len(of["predict"]) < 5 {
-		t.Fatalf("%d commands", len(of))
-	}
+	must.End(t, len(of) != 5 || len(of["fit"]) < 50 || len(of["predict"]) < 5, "%d commands", len(of))
 	for name, make := range map[string]func(string) string{
 		"python/krigo/_parameters.py": func(string) string { return python(of["fit"]) },
 		"docs/python.md": func(old string) string {
 			const begin, end = "(command-line.md) says more about each.\n", "## Only on the command line\n"
 			before, rest, found := strings.Cut(old, begin)
 			_, after, ends := strings.Cut(rest, end)
-			if !found || !ends {
-				t.Fatal("docs/python.md has no place for the parameters")
-			}
+			must.End(t, !found || !ends, "docs/python.md has no place for the parameters")
 			return before + begin + markdown(of["fit"]) + end + after
 		},
 	} {

@@ -59,9 +59,7 @@ func TestServe(t *testing.T) {
 	}()
 	var url string
 	for wait := 0; url == ""; wait++ {
-		if wait > 1000 {
-			t.Fatalf("%s%s", stdout.String(), stderr.String())
-		}
+		must.End(t, wait > 1000, "%s%s", stdout.String(), stderr.String())
 		time.Sleep(10 * time.Millisecond)
 		url = regexp.MustCompile(`http://\S+/`).FindString(stdout.String())
 	}
@@ -77,8 +75,6 @@ func TestServe(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	for _, want := range []string{`"msg":"model loaded"`, `"path":"/v1/predict","status":200`, `"msg":"shutting down"`} {
-		if !strings.Contains(stderr.String(), want) {
-			t.Errorf("no %s in the log:\n%s", want, stderr.String())
-		}
+		must.Not(t, !strings.Contains(stderr.String(), want), "no %s in the log:\n%s", want, stderr.String())
 	}
 }

@@ -128,11 +128,9 @@ func TestWatchRotate(t *testing.T) {
 	call(context.Background(), "watch", "s.krigo", "later.csv", "--key", "monday")
 	before := call(context.Background(), "watch", "s.krigo", "--json")
 	o := call(context.Background(), "watch", "s.krigo", "--rotate", "--json")
-	if o.stdout != before.stdout || o.status != before.status || !strings.Contains(o.stdout, `"rows":3`) ||
-		!strings.Contains(o.stderr, "s.ledger.1 holds the lines up to now") ||
-		!strings.Contains(read(t, "s.ledger.1"), `"losses":[1,1,`) {
-		t.Errorf("%+v, before %+v", o, before)
-	}
+	must.Not(t, o.stdout != before.stdout || o.status != before.status || !strings.Contains(o.stdout, `"rows":3`) ||
+		!strings.Contains(o.stderr, "s.ledger.1 holds the lines up to now") || !strings.Contains(read(t, "s.ledger.1"),
+		`"losses":[1,1,`), "%+v, before %+v", o, before)
 	if o := call(context.Background(), "watch", "s.krigo", "later.csv", "--key", "monday"); !strings.Contains(o.stderr,
 		"3 rows are in the ledger") {
 		t.Errorf("%+v", o)
@@ -163,9 +161,7 @@ func TestWatchStream(t *testing.T) {
 	for i := range 3 {
 		fmt.Fprintf(to, "%d,77\n", i+1)
 		for wait := 0; !strings.Contains(stdout.String(), fmt.Sprintf("%d outcome", i+1)); wait++ {
-			if wait > 1000 {
-				t.Fatalf("%s%s", stdout.String(), stderr.String())
-			}
+			must.End(t, wait > 1000, "%s%s", stdout.String(), stderr.String())
 			time.Sleep(10 * time.Millisecond)
 		}
 	}
@@ -191,17 +187,13 @@ func TestAnytimeAndShift(t *testing.T) {
 	must.Do(t, json.Unmarshal([]byte(runs(t,
 		strings.Fields("certify s.krigo later.csv --fresh --anytime --shift 0.01 --json")...)), &f))
 	least, most := pacbayes.Anytime(f.MeanRisk, 40, 0.01)
-	if f.Anytime == nil || *f.Anytime != (krigo.Anytime{AtLeast: least, AtMost: most}) || !(most > f.MeanBound &&
-		least < f.MeanRisk) || f.Shift == nil || f.Shift.MeanBound != pacbayes.Shifted(f.MeanBound, 0.01) {
-		t.Errorf("%+v", f)
-	}
+	must.Not(t, f.Anytime == nil || *f.Anytime != (krigo.Anytime{AtLeast: least, AtMost: most}) || !(most > f.MeanBound &&
+		least < f.MeanRisk) || f.Shift == nil || f.Shift.MeanBound != pacbayes.Shifted(f.MeanBound, 0.01), "%+v", f)
 	words := runs(t, strings.Fields("certify s.krigo later.csv --fresh --anytime --shift 0.01")...)
 	for _, want := range []string{"At any time: with 99 % confidence the expected loss",
 		fmt.Sprintf("between %.4f and %.4f", cautious.RoundDown(least, 4), cautious.RoundUp(most, 4)),
 		"KL(that source ‖ this one), is at most 0.01 nats"} {
-		if !strings.Contains(words, want) {
-			t.Errorf("no %q in %s", want, words)
-		}
+		must.Not(t, !strings.Contains(words, want), "no %q in %s", want, words)
 	}
 	var r krigo.Recertification
 	if err := json.Unmarshal([]byte(runs(t, strings.Fields("certify s.krigo snelson.csv --shift 0.02 --json")...)),
@@ -249,9 +241,7 @@ func TestServeKilled(t *testing.T) {
 		must.Do(t, child.Start())
 		var url string
 		for wait := 0; url == ""; wait++ {
-			if wait > 1000 {
-				t.Fatalf("%s%s", stdout.String(), stderr.String())
-			}
+			must.End(t, wait > 1000, "%s%s", stdout.String(), stderr.String())
 			time.Sleep(10 * time.Millisecond)
 			url = regexp.MustCompile(`http://\S+/`).FindString(stdout.String())
 		}
@@ -298,9 +288,7 @@ func TestServeKilled(t *testing.T) {
 		}
 		acknowledged = s.Rows // of those on disk that no one heard of, none may be lost later either
 	}
-	if acknowledged == 0 {
-		t.Fatal("nothing was acknowledged")
-	}
+	must.End(t, acknowledged == 0, "nothing was acknowledged")
 	if lines := slices.DeleteFunc(bytes.Split([]byte(read(t, "s.ledger")), []byte("\n")),
 		func(l []byte) bool { return len(l) == 0 }); 2*len(lines) < acknowledged {
 		t.Errorf("%d lines", len(lines))

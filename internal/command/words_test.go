@@ -38,16 +38,12 @@ func TestFreshContradicts(t *testing.T) {
 	// All 24 miss: p²⁴ = δ at p = 0.8254.
 	for _, want := range []string{"THIS CONTRADICTS the model's own certificate",
 		"is at least 0.8254; the certificate says at most 0.4", "another source", "rely on what they show"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("nothing says %q in %s", want, text)
-		}
+		must.Not(t, !strings.Contains(text, want), "nothing says %q in %s", want, text)
 	}
 	var f krigo.Fresh
 	must.Do(t, json.Unmarshal([]byte(runs(t, "certify", "homes.krigo", "elsewhere.csv", "--fresh", "--json")), &f))
-	if f.Contradicts == nil || f.Contradicts.Mean == nil || f.Contradicts.Promise != nil ||
-		fmt.Sprintf("%.6f", f.Contradicts.Mean.AtLeast) != "0.825404" {
-		t.Errorf("%+v", f)
-	}
+	must.Not(t, f.Contradicts == nil || f.Contradicts.Mean == nil || f.Contradicts.Promise != nil || fmt.Sprintf("%.6f",
+		f.Contradicts.Mean.AtLeast) != "0.825404", "%+v", f)
 	if text := runs(t, "certify", "homes.krigo", "fresh.csv", "--fresh"); strings.Contains(text, "CONTRADICTS") ||
 		strings.Contains(text, "equal") {
 		t.Error(text)
@@ -77,9 +73,7 @@ func TestDirectSpeaksOfNoDraw(t *testing.T) {
 		}
 	}
 	runs(t, "report", "homes.krigo", "homes.csv")
-	if strings.Contains(read(t, "homes.html"), "random draw") {
-		t.Error("the report speaks of a random draw")
-	}
+	must.Not(t, strings.Contains(read(t, "homes.html"), "random draw"), "the report speaks of a random draw")
 }
 
 // TestConditionsOfIntervals: what describes conformal intervals names their condition, and what
@@ -92,10 +86,8 @@ func TestConditionsOfIntervals(t *testing.T) {
 	for name, text := range map[string]string{"fit": fit, "predict": runs(t, "predict", "--help"),
 		"fit --help": runs(t, "fit", "--help", "all")} {
 		words := strings.Join(strings.Fields(text), " ")
-		if !strings.Contains(words, "further rows from the same source (exchangeable rows)") || name != "fit --help" &&
-			!strings.Contains(words, "the model's own belief") {
-			t.Errorf("%s: %s", name, text)
-		}
+		must.Not(t, !strings.Contains(words, "further rows from the same source (exchangeable rows)") ||
+			name != "fit --help" && !strings.Contains(words, "the model's own belief"), "%s: %s", name, text)
 	}
 	if want := fmt.Sprintf("conformal ±%s, normalised ±%s sd: 95 %% of",
 		cautious.Width(m.Conformal.HalfWidth*m.Scaling.TargetScale),
@@ -148,10 +140,8 @@ func TestComparedWidths(t *testing.T) {
 	workplace(t)
 	o := call(context.Background(), strings.Fields("compare snelson.csv --target y --objectives vfe --epsilon 0.123412 "+
 		"--inducing 4 --epochs 5 --splits 1 --out c.html")...)
-	if o.status != 0 || !strings.Contains(o.stdout, " 0.1235 ") || !strings.Contains(o.stderr, "ε 0.1235,") ||
-		!strings.Contains(read(t, "c.html"), "<td>0.1235</td>") {
-		t.Errorf("%+v\n%s", o, read(t, "c.html"))
-	}
+	must.Not(t, o.status != 0 || !strings.Contains(o.stdout, " 0.1235 ") || !strings.Contains(o.stderr, "ε 0.1235,") ||
+		!strings.Contains(read(t, "c.html"), "<td>0.1235</td>"), "%+v\n%s", o, read(t, "c.html"))
 }
 
 // TestDryRun: the plan is said, and nothing is written.
@@ -161,9 +151,7 @@ func TestDryRun(t *testing.T) {
 	for _, want := range []string{"Rows      0 for testing, 0 for calibration, 52 prior, 21 certified",
 		"Trains    on 52 rows, full GP, solved by cholesky, by lbfgs, starts of each kernel: 1, of matern32*matern12 " +
 			"(ARD), matern32 (ARD), matern52 (ARD), rq (ARD), se (ARD)", `"method":{"name":"evidence"`} {
-		if !strings.Contains(text, want) {
-			t.Errorf("nothing says %q in %s", want, text)
-		}
+		must.Not(t, !strings.Contains(text, want), "nothing says %q in %s", want, text)
 	}
 	if _, err := os.Stat("homes.krigo"); err == nil {
 		t.Error("a model was written")

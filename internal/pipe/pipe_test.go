@@ -17,6 +17,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 // client is the other end of a pipe.
@@ -135,19 +136,13 @@ func TestPipe(t *testing.T) {
 		text += fmt.Sprintf("%v,%s,%v\n", x[i], fuel[i], y[i])
 	}
 	table, err := files.CSV{From: strings.NewReader(text), Source: "the data"}.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 	o := krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"fuel"}},
 		Kernel: krigo.Kernel{Expression: "se"}, Prior: krigo.Prior{Kind: "informed"}}
 	m, err := krigo.Fit(t.Context(), table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 	want, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.End(t, err != nil, "%v", err)
 
 	c := connect(t)
 	ends, data := texts(fuel)
@@ -155,30 +150,22 @@ func TestPipe(t *testing.T) {
 	buffers := [][]byte{numbers(x), ends, data, numbers(y)}
 	r, fitted, events := c.call("fit", map[string]any{"table": of, "args": map[string]any{"options": o, "progress": true}},
 		buffers...)
-	if r.Error != nil || events == 0 {
-		t.Fatalf("%+v, %d events", r.Error, events)
-	}
+	must.End(t, r.Error != nil || events == 0, "%+v, %d events", r.Error, events)
 	if fitted["sentence"] != m.Sentence(m.Certificate) {
 		t.Errorf("%v\nwant %s", fitted["sentence"], m.Sentence(m.Certificate))
 	}
 	loaded, again, _ := c.call("load", map[string]any{}, r.data[0])
-	if loaded.Error != nil || again["checksum"] != fitted["checksum"] {
-		t.Fatalf("%+v, %v", loaded.Error, again)
-	}
+	must.End(t, loaded.Error != nil || again["checksum"] != fitted["checksum"], "%+v, %v", loaded.Error, again)
 	p, _, _ := c.call("predict", map[string]any{"model": again["model"], "table": of,
 		"args": map[string]any{"intervals": []string{"conformal"}, "level": 0.9, "covariance": true, "samples": 2}},
 		buffers...)
-	if p.Error != nil || !slices.Equal(p.Names, append(krigo.PredictionNames(), "conformal_lower",
-		"conformal_upper", "covariance", "samples")) {
-		t.Fatalf("%+v, %q", p.Error, p.Names)
-	}
+	must.End(t, p.Error != nil || !slices.Equal(p.Names, append(krigo.PredictionNames(), "conformal_lower",
+		"conformal_upper", "covariance", "samples")), "%+v, %q", p.Error, p.Names)
 	mean := make([]float64, rows)
 	for i, w := range want {
 		mean[i] = w.Mean
 	}
-	if !bytes.Equal(p.data[0], numbers(mean)) {
-		t.Error("the means are others")
-	}
+	must.Not(t, !bytes.Equal(p.data[0], numbers(mean)), "the means are others")
 	cov, err := m.Covariance(context.Background(), table)
 	if err != nil || !bytes.Equal(p.data[slices.Index(p.Names, "covariance")], numbers(cov.Data)) {
 		t.Errorf("the covariances are others, %v", err)
@@ -293,9 +280,7 @@ func TestSettle(t *testing.T) {
 	c := connect(t)
 	r, result, _ := c.call("fit", map[string]any{"table": of, "args": map[string]any{"options": o, "settle": true}},
 		buffers...)
-	if r.Error != nil {
-		t.Fatalf("%+v", r.Error)
-	}
+	must.End(t, r.Error != nil, "%+v", r.Error)
 	if got := fmt.Sprint(result["inputs"]); got != "[zone=north zone=south zone=other when]" {
 		t.Error(got)
 	}
@@ -356,9 +341,7 @@ func TestFreshCopies(t *testing.T) {
 		Kernel: krigo.Kernel{Expression: "se"}}, "reading": dataset.Reading{Distinct: true}}
 	_, fitted, _ := c.call("fit", map[string]any{"table": of, "args": args}, numbers(x), numbers(y))
 	r, result, _ := c.call("fresh", map[string]any{"model": fitted["model"], "table": of}, numbers(x), numbers(y))
-	if r.Error != nil {
-		t.Fatalf("%+v", r.Error)
-	}
+	must.End(t, r.Error != nil, "%+v", r.Error)
 	if fresh := result["fresh"].(map[string]any); fresh["rows"] != float64(30) || fresh["dropped"] != float64(rows/2) ||
 		fresh["seen"] != nil {
 		t.Errorf("%v", fresh)
