@@ -3,6 +3,7 @@ package krigo_test
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -15,6 +16,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/must"
+	"github.com/krigo-gp/krigo/method"
 )
 
 // onDisk is a table's copy in an NPY file, under the same name.
@@ -70,8 +72,7 @@ func identity(cols int) *dataset.Scaling {
 	return &s
 }
 
-// TestDiskFails: rows that can't be read any more end the fit, which takes other errors
-// for steps that went too far.
+// TestDiskFails: rows that can't be read any more end the fit, which takes other errors for steps that went too far.
 func TestDiskFails(t *testing.T) {
 	table := &dataset.Table{Source: "made up", Names: []string{"x", "y"}, Rows: 3000}
 	for i := range table.Rows {
@@ -135,4 +136,32 @@ func TestManyRowsInformedPriorIsBlind(t *testing.T) {
 		!slices.Equal(a.Theta, b.Theta) {
 		t.Errorf("the prior changed with the certified rows: inducing inputs %v, %v", a.Support.Data, b.Support.Data)
 	}
+}
+
+// TestManyPriorRows: of more prior rows than there are terms, and than are asked for correlations, a product of kernels
+// is trained on some, and its certificate is recomputed from the file to the bit.
+func TestManyPriorRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some ten thousand million operations")
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	rows := make([][]float64, method.MaxTerms+200)
+	for i := range rows {
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		rows[i] = []float64{a, b, math.Sin(2*a) + 0.3*b + 0.2*rng.NormFloat64()}
+	}
+	table := must.Get(dataset.FromRows([]string{"a", "b", "y"}, rows))(t)
+	o := asked("nearest target=y expression=matern32*matern12 neighbours=4 optimizer=adam batch=5000 epochs=1 " +
+		"kind=informed prior.share=0.999 mean_bound=direct")
+	plan := must.Get(krigo.Decide(t.Context(), table, o))(t)
+	terms := finding.List{finding.New(finding.SomeTerms, 100000, 100100)}
+	must.Not(t, !reflect.DeepEqual(plan.Findings.Of(finding.SomeTerms), terms), "%q", plan.Findings)
+	m := trained(t, table, o)
+	must.End(t, !reflect.DeepEqual(m.Findings.Of(finding.SomeTerms), terms) || m.Certificate == nil ||
+		!(m.Certificate.MeanBound < 0.2), "%+v, %q", m.Certificate, m.Findings)
+	file := filepath.Join(t.TempDir(), "many.krigo")
+	must.Do(t, m.Save(file))
+	loaded := must.Get(krigo.Load(file))(t)
+	again, err := certify(loaded, table)
+	must.Not(t, err != nil || again.Certificate.MeanBound != m.Certificate.MeanBound, "%+v, %v", again, err)
 }

@@ -58,8 +58,7 @@ func knobs(t *testing.T, s *kernel.Spec, g krigo.Gradient) (out []knob) {
 	return out
 }
 
-// TestEvaluateGradient holds every derivative against central differences of Evaluate's
-// own value.
+// TestEvaluateGradient holds every derivative against central differences of Evaluate's own value.
 func TestEvaluateGradient(t *testing.T) {
 	table := pick(homes(), every(0, 1, 60))
 	// Full GPs have three objectives; sparse ones their own and the bounds again.
@@ -423,8 +422,7 @@ func TestCertifyRefuses(t *testing.T) {
 	}
 }
 
-// TestCertifyRefusesEdits: a file whose checksum was made to fit is still held against the data
-// and itself.
+// TestCertifyRefusesEdits: a file whose checksum was made to fit is still held against the data and itself.
 func TestCertifyRefusesEdits(t *testing.T) {
 	table := data.Boston()
 	of := copies(t, table)

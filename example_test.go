@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log"
 	"math"
 	"os"
 	"path/filepath"
@@ -25,8 +26,7 @@ func ExampleFit() {
 	m, err := krigo.Fit(context.Background(), data.Snelson(),
 		krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	c := m.Certificate
 	fmt.Printf("%s from %d certified rows, trained on %d others\n", c.Label, c.Rows, c.PriorRows)
@@ -34,13 +34,11 @@ func ExampleFit() {
 
 	table, err := files.CSV{From: strings.NewReader("x\n1\n2.5\n"), Source: "new points"}.Read()
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	predictions, err := m.Predict(context.Background(), table, krigo.PredictOptions{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	for _, p := range predictions {
 		fmt.Printf("f = %.1f ± %.1f\n", p.Mean, math.Sqrt(p.LatentVariance))
@@ -63,8 +61,7 @@ func ExampleFit_options() {
 		Run:     krigo.Run{Restarts: 1, Progress: func(e krigo.Event) { starts[e.Start] = true }},
 	})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("%d start, %d test rows\n", len(starts), m.Test.Rows)
 	fmt.Printf("off by more than %g: at most %.0f %% promised, %.0f %% of the test rows\n",
@@ -90,27 +87,23 @@ func ExampleFit_categories() {
 	}
 	table, err := files.CSV{From: strings.NewReader(text.String()), Source: "flats"}.Read()
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	m, err := krigo.Fit(context.Background(), table,
 		krigo.Options{Data: krigo.Data{Target: "price", Categorical: []string{"fuel"}, Missing: "mean"},
 			Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Println(m.Inputs)
 
 	news, err := files.CSV{From: strings.NewReader("fuel,size\ngas,40\nwood,40\n"), Source: "new flats"}.Read()
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	predictions, err := m.Predict(context.Background(), news, krigo.PredictOptions{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	for _, p := range predictions {
 		fmt.Printf("%.1f\n", p.Mean)
@@ -138,14 +131,12 @@ func ExampleFit_resume() {
 	options.Run.Save, options.Run.Resume = nil, state
 	resumed, err := krigo.Fit(context.Background(), data.Snelson(), options)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	options.Run.Resume = nil
 	straight, err := krigo.Fit(context.Background(), data.Snelson(), options)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Println("same bound:", resumed.Certificate.Bound == straight.Certificate.Bound)
 	// Output:
@@ -157,8 +148,7 @@ func ExampleFit_resume() {
 func ExampleLoad() {
 	dir, err := os.MkdirTemp("", "krigo")
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "snelson.krigo")
@@ -166,17 +156,14 @@ func ExampleLoad() {
 	m, err := krigo.Fit(context.Background(), data.Snelson(),
 		krigo.Options{Data: krigo.Data{Target: "y"}, Run: krigo.Run{Restarts: 1}})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	if err := m.Save(path); err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	loaded, err := krigo.Load(path)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Println(loaded.Objective, loaded.Inputs, "→", loaded.Target)
 	fmt.Println("same certificate:", loaded.Certificate.Bound == m.Certificate.Bound)
@@ -192,20 +179,17 @@ func ExampleModel_Certify() {
 	m, err := krigo.Fit(context.Background(), table,
 		krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 1}})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	r, err := m.Certify(context.Background(), table, krigo.CertifyOptions{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Println(r.Matches, r.Certificate.Label)
 
 	r, err = m.Certify(context.Background(), table, krigo.CertifyOptions{Epsilon: 1.5})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Println(r.Certificate.Valid, r.Certificate.Label)
 
@@ -224,13 +208,11 @@ func ExampleModel_CertifyFresh() {
 	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.3},
 		Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 1}})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	f, err := m.CertifyFresh(context.Background(), table) // its test rows; or a table of its own
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("%d rows: the mean missed %.0f %% of them, and misses at most %.0f %% in general\n", f.Rows, 100*f.MeanRisk,
 		100*f.MeanBound)
@@ -247,8 +229,7 @@ func ExampleEvaluate() {
 	e, err := krigo.Evaluate(context.Background(), data.Snelson(), params, krigo.Options{Data: krigo.Data{Target: "y"},
 		Method: krigo.Method{Name: "evidence"}})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("−ln p(y) = %.2f\n", e.Value)
 	fmt.Printf("by ln l: %.2f, by ln σ_s²: %.2f, by ln σ_n²: %.2f\n",
@@ -263,18 +244,15 @@ func ExampleModel_Predict() {
 	m, err := krigo.Fit(context.Background(), data.Snelson(),
 		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1}})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	table, err := files.CSV{From: strings.NewReader("id,x\n1,3.0\n2,40\n"), Source: "new points"}.Read()
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	predictions, err := m.Predict(context.Background(), table, krigo.PredictOptions{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	for _, p := range predictions {
 		fmt.Printf("y = %.2f, between %.1f and %.1f\n", p.Mean, p.Lower95, p.Upper95)
@@ -291,18 +269,15 @@ func Example_errors() {
 		Run: krigo.Run{Restarts: 1}}
 	few, err := dataset.FromRows([]string{"x", "y"}, [][]float64{{1, 2}, {2, 3}, {3, 5}, {4, 4}, {5, 7}})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	gap, err := files.CSV{From: strings.NewReader("x,y\n1,2\n,4\n5,6\n"), Source: "gap"}.Read()
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	uncertified, err := krigo.Fit(ctx, few, options)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	wrong, stopped := options, options
 	wrong.Promise.Delta = 2

@@ -367,8 +367,7 @@ func TestMixedGrid(t *testing.T) {
 	}
 }
 
-// TestCertifyRefusesTerms: a model whose terms were altered, though its file is sealed anew,
-// has no certificate.
+// TestCertifyRefusesTerms: a model whose terms were altered, though its file is sealed anew, has no certificate.
 func TestCertifyRefusesTerms(t *testing.T) {
 	m := fit(t, homes(), asked("restarts=1 ard=off"))
 	informed := fit(t, half(), asked("evidence restarts=1 kind=informed learn=true ard=off"))

@@ -448,8 +448,7 @@ func TestTestRows(t *testing.T) {
 	must.Not(t, trained, "a test table without LSTAT was noticed after training only")
 }
 
-// TestObservationNoise: evidence trains it; for the others it is the maximum of the
-// likelihood of the prior rows.
+// TestObservationNoise: evidence trains it; for the others it is the maximum of the likelihood of the prior rows.
 func TestObservationNoise(t *testing.T) {
 	table := homes()
 	if m := fit(t, table, asked("evidence ard=off restarts=1")); m.ObservationNoise != m.Posterior.Noise {
@@ -835,8 +834,7 @@ func TestEpochs(t *testing.T) {
 	}
 }
 
-// TestUsageErrors: every wrong option is a UsageError that names it, and all of them
-// are named at once.
+// TestUsageErrors: every wrong option is a UsageError that names it, and all of them are named at once.
 func TestUsageErrors(t *testing.T) {
 	id, below := dataset.Identity(3), -0.5
 	for _, c := range []struct {

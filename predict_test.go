@@ -153,8 +153,7 @@ func TestPredictRefuses(t *testing.T) {
 	}
 }
 
-// TestPredictWithoutHeader: a file without a header gives its columns in order, with the
-// target or without it.
+// TestPredictWithoutHeader: a file without a header gives its columns in order, with the target or without it.
 func TestPredictWithoutHeader(t *testing.T) {
 	read := func(text string) *dataset.Table {
 		t.Helper()

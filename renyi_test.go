@@ -13,9 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestRenyiAnneals: whatever the schedule and the optimiser, α ends at 0: the posterior is the
-// exact one, its certificate that of evidence at the same parameters, and the value reached is
-// about the evidence's optimum.
+// TestRenyiAnneals: whatever the schedule and the optimiser, α ends at 0: the posterior is the exact one, its
+// certificate that of evidence at the same parameters, and the value reached is about the evidence's optimum.
 func TestRenyiAnneals(t *testing.T) {
 	base := asked("evidence target=MEDV ard=off")
 	optimum := fit(t, homes(), base).Training.ObjectiveValue
@@ -114,8 +113,7 @@ func TestEvaluateRenyi(t *testing.T) {
 	}
 }
 
-// TestEvaluateRenyiByCG: the estimate by conjugate gradients is the α-ELBO within its error, and
-// certifies nothing.
+// TestEvaluateRenyiByCG: the estimate by conjugate gradients is the α-ELBO within its error, and certifies nothing.
 func TestEvaluateRenyiByCG(t *testing.T) {
 	p := paramsOf(fit(t, homes(), asked("vfe target=MEDV ard=off inducing=5")))
 	half, one := 0.5, 1.0

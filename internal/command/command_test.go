@@ -692,8 +692,7 @@ func TestJSONKeys(t *testing.T) {
 		d.Inputs != 3 || d.Inducing != 0, "%+v", d)
 }
 
-// TestGenerate draws a table and goes through the commands with it, as NPY and as CSV: what
-// they print is the same.
+// TestGenerate draws a table and goes through the commands with it, as NPY and as CSV: what they print is the same.
 func TestGenerate(t *testing.T) {
 	workplace(t)
 	draw := strings.Fields("generate --rows 400 --inputs 3 --seed 5 --features 50 --quiet --out")
@@ -992,8 +991,7 @@ func TestCertifyRefusesWrongBound(t *testing.T) {
 	}
 }
 
-// TestCompareFiles: the comparison as text, CSV, JSON and HTML has the same figures, and
-// progress tells every fit.
+// TestCompareFiles: the comparison as text, CSV, JSON and HTML has the same figures, and progress tells every fit.
 func TestCompareFiles(t *testing.T) {
 	workplace(t)
 	compare := strings.Fields("compare snelson.csv --target y --objectives vfe,dtc --inducing 4 --epochs 10 --splits 2 " +

@@ -30,8 +30,7 @@ func manual(t *testing.T, files ...string) string {
 	return all.String()
 }
 
-// TestFlagsAreDocumented: every command and every flag stands in the documentation, and it
-// names none that there isn't.
+// TestFlagsAreDocumented: every command and every flag stands in the documentation, and it names none that there isn't.
 func TestFlagsAreDocumented(t *testing.T) {
 	text := manual(t, "docs/command-line.md", "docs/serve.md")
 	named := map[string]bool{}

@@ -57,8 +57,7 @@ func TestFreshContradicts(t *testing.T) {
 	}
 }
 
-// TestDirectSpeaksOfNoDraw: where the bound is the mean's own, nothing that people read speaks of a
-// random draw.
+// TestDirectSpeaksOfNoDraw: where the bound is the mean's own, nothing that people read speaks of a random draw.
 func TestDirectSpeaksOfNoDraw(t *testing.T) {
 	workplace(t)
 	for _, args := range []string{
@@ -76,8 +75,7 @@ func TestDirectSpeaksOfNoDraw(t *testing.T) {
 	must.Not(t, strings.Contains(read(t, "homes.html"), "random draw"), "the report speaks of a random draw")
 }
 
-// TestConditionsOfIntervals: what describes conformal intervals names their condition, and what
-// credible ones are.
+// TestConditionsOfIntervals: what describes conformal intervals names their condition, and what credible ones are.
 func TestConditionsOfIntervals(t *testing.T) {
 	workplace(t)
 	fit := runs(t, "fit", "snelson.csv", "--target", "y", "--calibration-fraction", "0.2", "--test-fraction", "0.2",
