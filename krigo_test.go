@@ -369,7 +369,7 @@ func TestOddData(t *testing.T) {
 				o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: objective},
 					Run: krigo.Run{Restarts: 1}}
 				switch objective {
-				case "svgp":
+				case "svgp", "vfe", "fitc", "dtc", "pep":
 					o.Method.Epochs = 100
 				case "nearest":
 					o.Prior.Kind = "informed"
