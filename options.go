@@ -165,7 +165,8 @@ type Run struct {
 	Seed uint64   `json:"seed,omitzero" set:"seed" value:"S" default:"0"`
 
 	_        struct{} `help:"starting points per kernel family" rule:"3; sparse, cg, batches 1" for:"training"`
-	Restarts int      `json:"restarts,omitzero" set:"restarts" value:"N" range:"1:1000"`
+	_        struct{} `range:"1:1000" want:"1 to 1000, or 0 for the default"`
+	Restarts int      `json:"restarts,omitzero" set:"restarts" value:"N"`
 
 	Init          *Params  `json:"init,omitzero"`
 	_             struct{} `help:"evidence: no training, the full GP at the parameters of --init" for:"training"`

@@ -77,7 +77,7 @@ type Renyi struct {
 	AlphaBy string    `set:"alpha" values:"cv"`
 	_       struct{}  `help:"renyi: the α that --alpha cv chooses from by predictions for left-out thirds"`
 	_       struct{}  `value:"LIST" values:"0 0.25 0.5 0.75 1" rule:"0,0.25,0.5,0.75,1"`
-	Alphas  []float64 `set:"alphas" range:"0:1" want:"numbers from 0 to 1, such as 0,0.5,1" for:"training"`
+	Alphas  []float64 `set:"alphas" for:"training"`
 	_       struct{}  `help:"renyi: how α falls from 0.99 to 0 (on batches in a fifth of the steps): linear, cosine,"`
 	_       struct{}  `help:"geometric; none: --alpha stays"`
 	Anneal  string    `set:"anneal" value:"HOW" values:"linear cosine geometric none" rule:"linear" for:"training"`
@@ -110,8 +110,9 @@ func (m Renyi) Check(use Use) []error {
 	wrong.If(m.Alpha != nil && !(use.Evaluating || *m.Alpha >= 0) || m.Alpha != nil && !(*m.Alpha <= 1),
 		"alpha %v: want 0 ≤ α ≤ 1", m.alpha())
 	wrong.If(len(m.Alphas) > 0 && !cv, "alphas: they are what alpha cv chooses from: ask for it, or leave them out")
-	wrong.If(len(slices.Compact(slices.Sorted(slices.Values(m.Alphas)))) < len(m.Alphas), "alphas %v: want each once",
-		m.Alphas)
+	each := slices.Compact(slices.Sorted(slices.Values(m.Alphas)))
+	wrong.If(len(each) < len(m.Alphas) || len(each) > 0 && !(each[0] >= 0 && each[len(each)-1] <= 1),
+		"alphas %v: want numbers from 0 to 1, each once, such as 0,0.5,1", m.Alphas)
 	byRows := m.Solver == posterior.ByCG || m.Solver == posterior.ByNearest
 	wrong.If(byRows && !(use.Evaluating && m.Solver == posterior.ByCG) && (cv || m.alpha() != 0),
 		"solver cg and nearest condition the exact GP, with which renyi ends where α falls to 0: leave alpha out")
