@@ -61,6 +61,11 @@ func (ix *Index) Others(of []int, m int, rows []int32) {
 	ix.by.search(ix.rows(of), m, func(i, row int) bool { return row != of[i] }, rows, nil)
 }
 
+// Outside is Nearest for some rows of the index, each among those whose unit isn't its own.
+func (ix *Index) Outside(unit, of []int, m int, rows []int32) {
+	ix.by.search(ix.rows(of), m, func(i, row int) bool { return unit[row] != unit[of[i]] }, rows, nil)
+}
+
 // Earlier is Nearest for some rows of the index, each among those whose place is before its own.
 func (ix *Index) Earlier(place []int32, of []int, m int, rows []int32) {
 	ix.by.search(ix.rows(of), m, func(i, row int) bool { return place[row] < place[of[i]] }, rows, nil)

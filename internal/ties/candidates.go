@@ -1,0 +1,339 @@
+package ties
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/matrix"
+)
+
+const (
+	leastUnits   = 6   // fewer say nothing of a new one
+	leastOfUnits = 1.8 // rows of each, on average
+)
+
+// column is one of a table, at rows.
+type column struct {
+	name    string
+	of      []int // the place of its value among the values; −1 where it has none
+	values  []float64
+	levels  int
+	label   bool // texts or whole numbers
+	rising  bool // one more in every row of the table
+	dates   bool
+	inputs  []int
+	numbers []float64
+}
+
+// Candidates are those of a table, by some of its rows. The inputs of a model of them are x.
+func Candidates(d *dataset.Data, rows []int, x matrix.Dense, y []float64) ([]Candidate, error) {
+	columns, err := columnsOf(d, rows)
+	if err != nil {
+		return nil, err
+	}
+	all := labels(columns)
+	var known []int // inputs that number the rows
+	for _, c := range columns {
+		if c.dates {
+			all = append(all, times(c)...)
+		}
+		if c.rising {
+			known = append(known, c.inputs...)
+		}
+	}
+	if known != nil || !sorted(rows, x) {
+		all = append(all, orders(rows, known)...)
+	}
+	all = append(all, space(columns)...)
+	return append(all, copies(x, y)...), nil
+}
+
+// columnsOf reads all columns but the target.
+func columnsOf(d *dataset.Data, rows []int) (columns []column, err error) {
+	t := d.Table()
+	inputs := inputsOf(d)
+	var read []int
+	for j, name := range t.Names {
+		if name != d.Target {
+			read = append(read, j)
+			columns = append(columns, column{name: name, numbers: make([]float64, len(rows)), inputs: inputs[j],
+				dates: slices.ContainsFunc(t.Reading().Dates, func(at dataset.Dates) bool { return at.Column == name })})
+		}
+	}
+	cells := make([]float64, len(read))
+	for i, row := range rows {
+		if err := t.Read(row, 1, read, cells); err != nil {
+			return nil, err
+		}
+		for k, v := range cells {
+			columns[k].numbers[i] = v
+		}
+	}
+	for k := range columns {
+		columns[k].level(t.Text != nil && t.Text[read[k]] != nil, rows)
+	}
+	return columns, nil
+}
+
+// inputsOf says which inputs each column of the table is.
+func inputsOf(d *dataset.Data) map[int][]int {
+	inputs, at := map[int][]int{}, 0
+	for k, j := range d.Columns() {
+		width := 1
+		if d.Encoding.Categorical(k) {
+			width = len(d.Encoding.Columns[k].Names())
+		}
+		for range width {
+			inputs[j] = append(inputs[j], at)
+			at++
+		}
+	}
+	return inputs
+}
+
+// level numbers the values of a column.
+func (c *column) level(text bool, rows []int) {
+	c.values = slices.Clone(c.numbers)
+	c.values = slices.DeleteFunc(c.values, func(v float64) bool { return v != v })
+	slices.Sort(c.values)
+	c.values = slices.Compact(c.values)
+	c.levels = len(c.values)
+	c.of = make([]int, len(rows))
+	c.label = true
+	c.rising = !text && len(rows) > 1
+	for i, v := range c.numbers {
+		c.of[i] = -1
+		if v == v {
+			c.of[i], _ = slices.BinarySearch(c.values, v)
+			c.label = c.label && (text || v == math.Trunc(v))
+		}
+		c.rising = c.rising && v-c.numbers[0] == float64(rows[i]-rows[0])
+	}
+}
+
+// judged says whether so many units of so many rows say anything.
+func judged(units, rows int) bool {
+	return units >= leastUnits && float64(rows) >= leastOfUnits*float64(units)
+}
+
+// labels are columns whose values repeat and may be names, and pairs of them.
+func labels(columns []column) (all []Candidate) {
+	var may []column
+	for _, c := range columns {
+		if !c.label || c.levels < 2 || c.dates {
+			continue
+		}
+		if judged(c.levels, len(c.of)) {
+			all = append(all, Candidate{Kind: Column, Names: []string{c.name}, Of: c.of, Named: len(c.inputs) > 1,
+				Inputs: c.inputs})
+		}
+		if judged(max(c.levels, leastUnits), len(c.of)) {
+			may = append(may, c)
+		}
+	}
+	slices.SortStableFunc(may, func(a, b column) int { return cmp.Compare(b.levels, a.levels) })
+	may = may[:min(len(may), mostPaired)]
+	for i, a := range may {
+		for _, b := range may[:i] {
+			of, n := crossed(a.of, b.of)
+			if n >= 2*leastUnits && judged(n, len(of)) && n > a.levels && n > b.levels {
+				all = append(all, Candidate{Kind: Pair, Names: []string{b.name, a.name}, Of: of,
+					Inputs: slices.Concat(b.inputs, a.inputs)})
+			}
+		}
+	}
+	return all
+}
+
+// mostPaired are the columns of which pairs are looked at.
+const mostPaired = 5
+
+// crossed numbers the pairs of two columns' units.
+func crossed(a, b []int) (of []int, n int) {
+	numbers := map[[2]int]int{}
+	of = make([]int, len(a))
+	for i := range a {
+		at := [2]int{a[i], b[i]}
+		if of[i] = -1; at[0] < 0 || at[1] < 0 {
+			continue
+		}
+		u, known := numbers[at]
+		if !known {
+			u = len(numbers)
+			numbers[at] = u
+		}
+		of[i] = u
+	}
+	return of, len(numbers)
+}
+
+// sorted says whether an input goes with the order of the rows, which then says nothing of its own.
+func sorted(rows []int, x matrix.Dense) bool {
+	const least = 0.5
+	of := make([]float64, len(rows))
+	for i, row := range rows {
+		of[i] = float64(row)
+	}
+	a := scores(of)
+	for j := range x.Cols {
+		for i := range of {
+			of[i] = x.At(i, j)
+		}
+		b := scores(of)
+		var ab, aa, bb float64
+		for i, v := range a {
+			ab += v * b[i]
+			aa += v * v
+			bb += b[i] * b[i]
+		}
+		if math.Abs(ab) >= least*math.Sqrt(aa*bb) {
+			return true
+		}
+	}
+	return false
+}
+
+// orders are blocks of rows that follow one another in the file.
+func orders(rows, known []int) (all []Candidate) {
+	place := make([]int, len(rows))
+	for i := range place {
+		place[i] = i
+	}
+	slices.SortFunc(place, func(a, b int) int { return cmp.Compare(rows[a], rows[b]) })
+	for _, size := range []int{4, 16, 64} {
+		if len(rows)/size < leastUnits {
+			break
+		}
+		of := make([]int, len(rows))
+		for k, i := range place {
+			of[i] = k / size
+		}
+		all = append(all, Candidate{Kind: Order, Size: float64(size), Of: of, Inputs: known})
+	}
+	return all
+}
+
+// times are blocks of time.
+func times(c column) (all []Candidate) {
+	span := c.values[len(c.values)-1] - c.values[0]
+	for _, blocks := range []float64{64, 16} {
+		size := span / blocks
+		of, n := blocksOf(func(i int) string { return fmt.Sprint(math.Floor((c.numbers[i] - c.values[0]) / size)) }, c)
+		if judged(n, len(of)) {
+			all = append(all, Candidate{Kind: Time, Names: []string{c.name}, Size: size, Of: of, Inputs: c.inputs})
+		}
+	}
+	return all
+}
+
+func blocksOf(block func(i int) string, columns ...column) (of []int, n int) {
+	numbers := map[string]int{}
+	of = make([]int, len(columns[0].of))
+	for i := range of {
+		if of[i] = -1; slices.ContainsFunc(columns, func(c column) bool { return c.of[i] < 0 }) {
+			continue
+		}
+		at := block(i)
+		u, known := numbers[at]
+		if !known {
+			u = len(numbers)
+			numbers[at] = u
+		}
+		of[i] = u
+	}
+	return of, len(numbers)
+}
+
+var coordinates = [][2]string{{"lon", "lat"}, {"long", "lat"}, {"lng", "lat"}, {"longitude", "latitude"},
+	{"easting", "northing"}, {"xloc", "yloc"}, {"x", "y"}}
+
+// space are blocks of coordinates that are known by their names.
+func space(columns []column) (all []Candidate) {
+	for _, names := range coordinates {
+		find := func(name string) int {
+			return slices.IndexFunc(columns, func(c column) bool { return strings.EqualFold(c.name, name) && c.levels > 1 })
+		}
+		i, j := find(names[0]), find(names[1])
+		if i < 0 || j < 0 {
+			continue
+		}
+		a, b := columns[i], columns[j]
+		wide := max(a.values[a.levels-1]-a.values[0], b.values[b.levels-1]-b.values[0])
+		for _, cells := range []float64{32, 16, 8, 4} {
+			size := wide / cells
+			of, n := blocksOf(func(i int) string {
+				return fmt.Sprint(math.Floor((a.numbers[i]-a.values[0])/size), math.Floor((b.numbers[i]-b.values[0])/size))
+			}, a, b)
+			if judged(n, len(of)) {
+				all = append(all, Candidate{Kind: Place, Names: []string{a.name, b.name}, Size: size, Of: of,
+					Inputs: slices.Concat(a.inputs, b.inputs)})
+			}
+		}
+		break
+	}
+	return all
+}
+
+const (
+	copied      = 1e-4 // nearer than this, in standard deviations of each input and the target
+	leastCopied = 0.05 // of the rows
+	mostNear    = 64   // rows that may stand between two copies where all are in a line
+)
+
+// copies are rows that nearly are the same, inputs and target, but not to the bit. They are near one another on a line
+// of whatever direction, too.
+func copies(x matrix.Dense, y []float64) []Candidate {
+	rng := rand.New(rand.NewPCG(0, 0x636f706965730000))
+	along, order, of := slices.Clone(y), make([]int, x.Rows), make([]int, x.Rows)
+	reach := copied
+	for j := range x.Cols {
+		weight := rng.NormFloat64()
+		reach += copied * math.Abs(weight)
+		for i := range along {
+			along[i] += weight * x.At(i, j)
+		}
+	}
+	for i := range order {
+		order[i], of[i] = i, -1
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(along[a], along[b]) })
+	n, rows := 0, 0
+	for k, a := range order {
+		for _, b := range order[k+1 : min(k+1+mostNear, len(order))] {
+			if along[b]-along[a] > reach {
+				break
+			}
+			if of[b] >= 0 || !nearly(x.Row(a), x.Row(b), y[a], y[b]) {
+				continue
+			}
+			if of[a] < 0 {
+				of[a] = n
+				n++
+				rows++
+			}
+			of[b] = of[a]
+			rows++
+		}
+	}
+	if n < leastUnits || float64(rows) < leastCopied*float64(x.Rows) {
+		return nil
+	}
+	return []Candidate{{Kind: Copies, Of: of}}
+}
+
+// nearly says whether two rows are the same but for a little.
+func nearly(a, b []float64, ya, yb float64) bool {
+	equal := ya == yb
+	for j, v := range a {
+		if math.Abs(v-b[j]) > copied {
+			return false
+		}
+		equal = equal && v == b[j]
+	}
+	return !equal && math.Abs(ya-yb) <= copied
+}

@@ -1,0 +1,99 @@
+package ties
+
+import (
+	"cmp"
+	"slices"
+)
+
+const (
+	mostP          = 0.01 // that any of the candidates of an independent table shows as much
+	mostApartP     = 0.005
+	leastApart     = 1.02 // Apart, of columns
+	leastBlocks    = 1.3  // of blocks whose place is an input: a gap is always a little worse
+	leastCopies    = 2
+	leastUnordered = 0.85 // less: the model reads between values
+	mostUnordered  = 1.2  // more: the model was led astray by an input that says nothing
+	leastAlike     = 0.05
+	leastDesign    = 0.25 // Alike times the other rows of a unit: so much more do errors of averages vary
+)
+
+// Found is which of the candidates tie rows together.
+func Found(all []Tie) (found []Tie) {
+	sure := holm(all)
+	for i, t := range all {
+		if t.ties(sure[i]) {
+			found = append(found, t)
+		}
+	}
+	return finest(found)
+}
+
+// holm says of which candidates AlikeP is so small that chance would make any of them so in one table of 100
+// (Holm 1979).
+func holm(all []Tie) []bool {
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].AlikeP, all[b].AlikeP) })
+	sure := make([]bool, len(all))
+	for rank, i := range order {
+		if all[i].AlikeP*float64(len(all)-rank) > mostP {
+			break
+		}
+		sure[i] = true
+	}
+	return sure
+}
+
+func (t Tie) ties(sure bool) bool {
+	others := float64(t.Rows)/float64(t.Units) - 1
+	sure = sure && (t.Alike >= leastAlike || t.Alike*others >= leastDesign)
+	apart := func(least float64) bool { return t.Apart >= least && t.ApartP <= mostApartP }
+	switch {
+	case t.Kind == Copies:
+		return apart(leastCopies)
+	case t.Kind == Column && !t.Named || t.Kind == Pair:
+		if t.Unordered > 0 && t.Unordered < leastUnordered {
+			return false
+		}
+	case t.Kind != Column && len(t.Inputs) > 0:
+		return sure && apart(leastBlocks)
+	}
+	return sure || t.Kind == Column && apart(leastApart) && t.Unordered <= mostUnordered
+}
+
+// finest leaves out what follows from others: coarser columns, pairs with a column that ties by itself, blocks of the
+// file where columns tie, and blocks of other sizes: of space
+// the smallest stay, of time and the file the largest.
+func finest(found []Tie) (left []Tie) {
+	columns := slices.DeleteFunc(slices.Clone(found), func(t Tie) bool { return t.Kind != Column })
+	for i, t := range found {
+		follows := func(u Tie) bool {
+			switch t.Kind {
+			case Column:
+				return within(u.Of, t.Of) && !(within(t.Of, u.Of) && t.before(u))
+			case Pair:
+				return true
+			}
+			return t.Kind == Order
+		}
+		if slices.ContainsFunc(columns, func(u Tie) bool { return !slices.Equal(t.Names, u.Names) && follows(u) }) ||
+			t.Kind == Place && slices.ContainsFunc(found[:i], t.sameKind) ||
+			t.Kind != Column && t.Kind != Place && slices.ContainsFunc(found[i+1:], t.sameKind) {
+			continue
+		}
+		left = append(left, t)
+	}
+	return left
+}
+
+func (t Tie) sameKind(u Tie) bool { return t.Kind == u.Kind }
+
+// before says which of two columns that tell the same units apart is named.
+func (t Tie) before(u Tie) bool {
+	if len(t.Inputs) != len(u.Inputs) {
+		return len(t.Inputs) < len(u.Inputs)
+	}
+	return slices.Compare(t.Names, u.Names) < 0
+}

@@ -1,0 +1,150 @@
+package ties
+
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/neighbours"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// predictor predicts rows of a GP's own from others of them.
+type predictor interface {
+	// alone returns the errors of rows, each predicted from all others, and their standard deviations.
+	alone(rows []int) (errors, sd []float64)
+	// apart returns the errors of rows, each predicted from the rows of other units.
+	apart(rows, of []int) []float64
+}
+
+// mostExact are the most rows of which all predict: their covariance matrix is inverted. Of more the nearest do.
+const mostExact = 2000
+
+func newPredictor(g posterior.Given) (predictor, error) {
+	residuals := make([]float64, g.X.Rows)
+	g.Mean.At(g.Beta, g.X, residuals)
+	for i, m := range residuals {
+		residuals[i] = g.Y[i] - m
+	}
+	if g.X.Rows > mostExact {
+		return &nearest{g, residuals, neighbours.New(g.Kernel, g.Theta, g.X)}, nil
+	}
+	n := g.X.Rows
+	c, inverse := g.X.Like(n, n), g.X.Like(n, n)
+	kernel.At(g.Kernel, g.Theta).FillSymmetric(g.X, c)
+	c.AddDiagonal(g.Noise)
+	if err := linalg.Cholesky(c); err != nil {
+		return nil, posterior.NotDefinite(err, g.Noise)
+	}
+	linalg.Trsv(false, c, residuals)
+	linalg.Trsv(true, c, residuals)
+	linalg.CholeskyInverse(c, inverse)
+	return &exact{inverse, residuals}, nil
+}
+
+// exact predicts from all rows, in closed form: without the rows G their errors are
+//
+//	e_G = [(C⁻¹)_GG]⁻¹ (C⁻¹r)_G
+//
+// (Rasmussen & Williams 2006, Eq. 5.12, of a block), with C = K + sI. G may be a single row.
+type exact struct {
+	inverse matrix.Dense // C⁻¹
+	weights []float64    // C⁻¹r
+}
+
+func (e *exact) alone(rows []int) (errors, sd []float64) {
+	errors, sd = make([]float64, len(rows)), make([]float64, len(rows))
+	for i, row := range rows {
+		d := e.inverse.At(row, row)
+		errors[i], sd[i] = e.weights[row]/d, math.Sqrt(1/d)
+	}
+	return errors, sd
+}
+
+func (e *exact) apart(rows, of []int) []float64 {
+	errors := make([]float64, len(rows))
+	at := make([]int, len(of)) // where among the rows
+	for i, row := range rows {
+		at[row] = i
+	}
+	members := units(of)
+	linalg.Parallel(len(members), func(u int) {
+		g := members[u]
+		block, x := linalg.Borrow(len(g), len(g)), make([]float64, len(g))
+		defer linalg.Return(block)
+		for i, row := range g {
+			x[i] = e.weights[row]
+			for j, other := range g[:i+1] {
+				block.Set(i, j, e.inverse.At(row, other))
+			}
+		}
+		if linalg.Cholesky(block) != nil { // rounding alone: C⁻¹ is positive definite
+			for i := range x {
+				x[i] = math.NaN()
+			}
+		} else {
+			linalg.Trsv(false, block, x)
+			linalg.Trsv(true, block, x)
+		}
+		for i, row := range g {
+			errors[at[row]] = x[i]
+		}
+	})
+	return errors
+}
+
+// nearestRows predict a row where not all do.
+const nearestRows = 48
+
+// nearest predicts a row from the nearest ones.
+type nearest struct {
+	posterior.Given
+	residuals []float64
+	index     *neighbours.Index
+}
+
+func (n *nearest) alone(rows []int) (errors, sd []float64) {
+	near := make([]int32, len(rows)*nearestRows)
+	n.index.Others(rows, nearestRows, near)
+	return n.from(rows, near)
+}
+
+func (n *nearest) apart(rows, of []int) []float64 {
+	near := make([]int32, len(rows)*nearestRows)
+	n.index.Outside(of, rows, nearestRows, near)
+	errors, _ := n.from(rows, near)
+	return errors
+}
+
+// from predicts each row from its own nearestRows of near.
+func (n *nearest) from(rows []int, near []int32) (errors, sd []float64) {
+	errors, sd = make([]float64, len(rows)), make([]float64, len(rows))
+	linalg.Parallel(len(rows), func(i int) {
+		m := 0
+		x := linalg.Borrow(nearestRows+1, n.X.Cols)
+		c := linalg.Borrow(nearestRows+1, nearestRows+1)
+		defer linalg.Return(x, c)
+		r := make([]float64, nearestRows+1)
+		for _, row := range near[i*nearestRows:][:nearestRows] {
+			if row != neighbours.None {
+				copy(x.Row(m), n.X.Row(int(row)))
+				r[m] = n.residuals[row]
+				m++
+			}
+		}
+		copy(x.Row(m), n.X.Row(rows[i]))
+		own := n.residuals[rows[i]]
+		block := c.View(0, m+1, 0, m+1)
+		kernel.At(n.Kernel, n.Theta).FillLower(x.RowRange(0, m+1), block)
+		block.AddDiagonal(n.Noise)
+		// The last row of the factor is L⁻¹k, then the standard deviation given the others.
+		if linalg.Cholesky(block) != nil {
+			errors[i], sd[i] = math.NaN(), math.NaN()
+			return
+		}
+		linalg.Trsv(false, c.View(0, m, 0, m), r[:m])
+		errors[i], sd[i] = own-linalg.Dot(block.Row(m)[:m], r[:m]), block.At(m, m)
+	})
+	return errors, sd
+}

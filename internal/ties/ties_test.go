@@ -1,0 +1,256 @@
+package ties
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/neighbours"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// given is a GP of variance and lengthscales 1 with rows of its own.
+func given(t *testing.T, n, d int, noise float64, rng *rand.Rand) posterior.Given {
+	k, err := kernel.Parse("matern32", d, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := posterior.Given{Kernel: k, Theta: make([]float64, len(k.Params())), Mean: kernel.ZeroMean{}, Noise: noise,
+		X: matrix.New(n, d), Y: make([]float64, n)}
+	for i := range g.X.Data {
+		g.X.Data[i] = rng.NormFloat64()
+	}
+	for i := range g.Y {
+		g.Y[i] = math.Sin(g.X.At(i, 0)) + math.Sqrt(noise)*rng.NormFloat64()
+	}
+	return g
+}
+
+// without predicts rows by those that keep lets predict.
+func without(t *testing.T, g posterior.Given, row int, keep func(other int) bool) (miss, sd float64) {
+	rest := g
+	rest.X, rest.Y = matrix.New(0, g.X.Cols), nil
+	for i := range g.X.Rows {
+		if keep(i) {
+			rest.X.Data = append(rest.X.Data, g.X.Row(i)...)
+			rest.X.Rows++
+			rest.Y = append(rest.Y, g.Y[i])
+		}
+	}
+	p, err := posterior.NewExact(rest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, variance := []float64{0}, []float64{0}
+	p.Noisy(g.X.RowRange(row, row+1), g.Noise, mean, variance)
+	return g.Y[row] - mean[0], math.Sqrt(variance[0])
+}
+
+// TestLeftOut holds both predictors against GPs that were conditioned on the other rows.
+func TestLeftOut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	g := given(t, nearestRows, 2, 0.1, rng) // so few that all are among the nearest
+	closed, err := newPredictor(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := make([]int, g.X.Rows)
+	for i := range of {
+		of[i] = rng.IntN(7)
+	}
+	rows := slices.Concat(units(of)...)
+	for name, p := range map[string]predictor{"exact": closed,
+		"nearest": &nearest{g, g.Y, neighbours.New(g.Kernel, g.Theta, g.X)}} {
+		alone, sd := p.alone(rows)
+		apart := p.apart(rows, of)
+		for i, row := range rows {
+			miss, wide := without(t, g, row, func(j int) bool { return j != row })
+			group, _ := without(t, g, row, func(j int) bool { return of[j] != of[row] })
+			if math.Abs(alone[i]-miss) > 1e-10 || math.Abs(sd[i]-wide) > 1e-10 || math.Abs(apart[i]-group) > 1e-10 {
+				t.Errorf("%s, row %d: %g ± %g alone and %g apart, want %g ± %g and %g", name, row, alone[i], sd[i], apart[i],
+					miss, wide, group)
+			}
+		}
+	}
+}
+
+// table is one of columns beside the inputs and the target, all of whose rows train.
+func table(t *testing.T, g posterior.Given, names []string, cell func(i, j int) float64) []Candidate {
+	all := slices.Concat(names, []string{"y"})
+	var inputs []string
+	for j := range g.X.Cols {
+		inputs = append(inputs, fmt.Sprint("x", j))
+	}
+	all = slices.Concat(inputs, all)
+	var rows [][]float64
+	for i := range g.X.Rows {
+		row := slices.Clone(g.X.Row(i))
+		for j := range names {
+			row = append(row, cell(i, j))
+		}
+		rows = append(rows, append(row, g.Y[i]))
+	}
+	made, err := dataset.FromRows(all, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := made.Regression("y", names...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	candidates, err := Candidates(d, d.All(), g.X, g.Y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return candidates
+}
+
+func look(t *testing.T, g posterior.Given, candidates []Candidate) []Tie {
+	found, err := Look(context.Background(), g, candidates, []float64{0.3, 0.6}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestIndependent: of independent tables, with labels that say nothing, at most one in twenty has a tie. With a chance
+// of 1 % more than 9 of 150 have one by chance once in 10,000 times.
+func TestIndependent(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	tied := 0
+	const tables = 150
+	for i := range tables {
+		g := given(t, 40+rng.IntN(120), 1+rng.IntN(3), []float64{0.01, 0.3, 1}[i%3], rng)
+		levels := 6 + rng.IntN(10)
+		if found := look(t, g, table(t, g, []string{"label", "other"}, func(int, int) float64 {
+			return float64(rng.IntN(levels))
+		})); len(found) > 0 {
+			tied++
+		}
+	}
+	if tied > tables/20 {
+		t.Errorf("%d of %d independent tables have a tie", tied, tables)
+	}
+}
+
+// TestAlike finds rows of a unit that err alike, though no input tells units apart, and names the finest column.
+func TestAlike(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	g := given(t, 200, 2, 0.3, rng)
+	effects := make([]float64, 25)
+	for u := range effects {
+		effects[u] = rng.NormFloat64()
+	}
+	unit := rng.Perm(200)
+	for i := range g.Y {
+		g.Y[i] += effects[unit[i]%25]
+	}
+	g.Noise = 1.3
+	candidates := table(t, g, []string{"chick", "coop"}, func(i, j int) float64 {
+		return float64([]int{unit[i] % 25, unit[i] % 25 % 12}[j])
+	})
+	found := look(t, g, candidates)
+	if len(found) != 1 || !slices.Equal(found[0].Names, []string{"chick"}) || found[0].Alike < 0.4 ||
+		found[0].Units != 25 {
+		t.Errorf("found %+v, want chick alone", found)
+	}
+	if again := look(t, g, candidates); !reflect.DeepEqual(found, again) {
+		t.Error("another result with the same seed")
+	}
+}
+
+// TestKnown finds units that an input tells apart, and no measure that is read between its values.
+func TestKnown(t *testing.T) {
+	for _, smooth := range []bool{false, true} {
+		rng := rand.New(rand.NewPCG(4, 4))
+		g := given(t, 200, 2, 0.05, rng)
+		levels, effects := make([]int, g.X.Rows), make([]float64, 20)
+		for u := range effects {
+			effects[u] = 1.5 * rng.NormFloat64()
+			if smooth {
+				effects[u] = 2 * math.Sin(float64(u)/4)
+			}
+		}
+		for i := range levels {
+			levels[i] = rng.IntN(20)
+			g.X.Set(i, 1, float64(levels[i])/4)
+			g.Y[i] += effects[levels[i]]
+		}
+		of := Candidate{Kind: Column, Names: []string{"unit"}, Of: levels, Inputs: []int{1}}
+		found := look(t, g, []Candidate{of})
+		if smooth != (len(found) == 0) {
+			t.Errorf("smooth %v: found %+v", smooth, found)
+		}
+		if len(found) > 0 && (found[0].Apart < 1.5 || found[0].New[1] >= found[0].Same[1]) {
+			t.Errorf("a new unit is predicted %.2f times worse, %v kept and %v", found[0].Apart, found[0].Same, found[0].New)
+		}
+	}
+}
+
+// TestOrder finds a random walk in the order of the file.
+func TestOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	g := given(t, 300, 2, 1, rng)
+	walk := 0.
+	for i := range g.Y {
+		walk = 0.95*walk + 0.3*rng.NormFloat64()
+		g.Y[i] = walk
+	}
+	found := look(t, g, table(t, g, nil, nil))
+	if len(found) != 1 || found[0].Kind != Order {
+		t.Errorf("found %+v, want the order", found)
+	}
+}
+
+// TestCopies finds rows that stand twice, but for their last digits.
+func TestCopies(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	g := given(t, 120, 2, 0.3, rng)
+	for i := 60; i < 120; i++ {
+		for j := range 2 {
+			g.X.Set(i, j, g.X.At(i-60, j)+1e-7*rng.NormFloat64())
+		}
+		g.Y[i] = g.Y[i-60] + 1e-7*rng.NormFloat64()
+	}
+	g.Noise = 1e-6
+	found := look(t, g, table(t, g, nil, nil))
+	if !slices.ContainsFunc(found, func(t Tie) bool { return t.Kind == Copies && t.Rows == 120 && t.Units == 60 }) {
+		t.Errorf("found %+v, want 60 copies", found)
+	}
+}
+
+// TestPlace finds that places not seen are predicted worse, by nearest rows.
+func TestPlace(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	g := given(t, mostExact+500, 2, 0.01, rng)
+	for i := range g.Y {
+		x := g.X.Row(i)
+		g.Y[i] = math.Sin(4*x[0])*math.Cos(4*x[1]) + 0.1*rng.NormFloat64()
+	}
+	of := make([]int, len(g.Y))
+	for i := range of {
+		at := func(j int) int { return int(math.Floor(g.X.At(i, j))) + 20 }
+		of[i] = at(0)*50 + at(1)
+	}
+	found := look(t, g, []Candidate{{Kind: Place, Names: []string{"lon", "lat"}, Of: of, Inputs: []int{0, 1}}})
+	if len(found) != 1 || found[0].Apart < 2 {
+		t.Errorf("found %+v, want a place", found)
+	}
+}
+
+// TestEnds: work ends with its context.
+func TestEnds(t *testing.T) {
+	g := given(t, 100, 1, 1, rand.New(rand.NewPCG(8, 8)))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Look(ctx, g, orders(make([]int, 100), nil), nil, 1); err != context.Canceled {
+		t.Errorf("error %v, want that of the context", err)
+	}
+}
