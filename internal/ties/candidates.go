@@ -30,7 +30,7 @@ type column struct {
 	numbers []float64
 }
 
-// Candidates are those of a table, by some of its rows. The inputs of a model of them are x.
+// Candidates are those of a table, by some of its rows. A model of them has inputs x and targets y, scaled.
 func Candidates(d *dataset.Data, rows []int, x matrix.Dense, y []float64) ([]Candidate, error) {
 	columns, err := columnsOf(d, rows)
 	if err != nil {
