@@ -38,9 +38,12 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 		return nil, err
 	}
 	o.Data.Reading = table.Reading()
+	var err error
+	if o.Data.Group, err = table.Blocks(o.Data.Group); err != nil {
+		return nil, err
+	}
 	d := &dealt{options: o}
-	err := d.view(table)
-	if err != nil {
+	if err := d.view(table); err != nil {
 		return nil, err
 	}
 	if d.text, err = d.options.text(); err != nil {

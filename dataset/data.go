@@ -28,7 +28,9 @@ type Data struct {
 	inputs   []int     // columns of the table
 	encoders []encoder // of each; nil without an encoding
 	target   []int     // its column; none for inputs alone
-	group    []int     // the column by which rows are grouped; none where each stands for itself
+	group    []int     // the columns by which rows are grouped; none where each stands for itself
+	grouping string    // the name of the column, or of the blocks
+	blocks   *blocks   // that the columns are cut into; nil: rows of the same text or number are a group
 }
 
 // Within is the same data for work that ends with a context; see [Table.Within].
@@ -76,13 +78,8 @@ func (d *Data) Table() *Table { return d.table }
 // Columns returns which columns of the table are inputs, as they stand or encoded.
 func (d *Data) Columns() []int { return slices.Clone(d.inputs) }
 
-// Group returns the name of the column by which rows are grouped; "" where each stands for itself.
-func (d *Data) Group() string {
-	if d.group == nil {
-		return ""
-	}
-	return d.table.Names[d.group[0]]
-}
+// Group returns the name of the column, or of the blocks, by which rows are grouped; "" where each stands for itself.
+func (d *Data) Group() string { return d.grouping }
 
 // Where says where a row, counted from 0, stands in the file: its line, or its number.
 func (d *Data) Where(row int) string { return d.table.Where(row) }

@@ -22,7 +22,7 @@ import (
 // then, in increasing row order whatever the order of rows, each row's bytes: its inputs and
 // target as little-endian IEEE-754 bits, but of a categorical column the text's length in
 // bytes as uint64 and the text, and of a missing value of that none; where rows are grouped the
-// group's text ends the row. It is part of the model-file format up to version 4.
+// group's text ends the row, of a block the numbers of its intervals with commas between them. It is part of the model-file format up to version 4.
 func (d *Data) Hash(rows []int) (string, error) {
 	if !slices.IsSorted(rows) {
 		rows = slices.Sorted(slices.Values(rows))
@@ -66,10 +66,7 @@ func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
 	cells.encoders, cells.inputs = nil, slices.Concat(d.inputs, d.group)
 	cells.Cols = len(cells.inputs)
 	le := binary.LittleEndian
-	text := func(b []byte, column int, v float64) []byte {
-		text := d.table.text(column, v)
-		return append(le.AppendUint64(b, uint64(len(text))), text...)
-	}
+	long := func(b []byte, text string) []byte { return append(le.AppendUint64(b, uint64(len(text))), text...) }
 	var b []byte
 	return cells.each(rows, func(_ int, x, y []float64) {
 		for i := range y {
@@ -78,7 +75,7 @@ func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
 			for k, v := range of[:len(d.inputs)] {
 				switch {
 				case d.encoders != nil && d.encoders[k].places != nil:
-					b = text(b, d.inputs[k], v)
+					b = long(b, d.table.text(d.inputs[k], v))
 				case v != v:
 					b = le.AppendUint64(b, math.Float64bits(math.NaN())) // of the NaNs that a file may hold, one
 				default:
@@ -87,8 +84,11 @@ func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
 			}
 			b = le.AppendUint64(b, math.Float64bits(y[i]))
 			n := len(b)
-			for k, column := range d.group {
-				b = text(b, column, of[len(d.inputs)+k])
+			switch by := of[len(d.inputs):]; {
+			case d.blocks != nil:
+				b = long(b, d.blocks.name(by))
+			case d.group != nil:
+				b = long(b, d.table.text(d.group[0], by[0]))
 			}
 			row(b, b[n:])
 		}
@@ -174,7 +174,7 @@ func (d *Data) groupEqual() (*Data, error) {
 		return nil, err
 	}
 	grouped := *d
-	grouped.table, grouped.group = &wider, []int{cols}
+	grouped.table, grouped.group, grouped.grouping = &wider, []int{cols}, EqualRows
 	return &grouped, nil
 }
 

@@ -153,10 +153,17 @@ func (t *Table) view(inputs []string, columns []int) *Data {
 }
 
 // GroupBy makes rows that share the text or number in a column a group: they get their role
-// together. The column may be none of the inputs, nor the target. [EqualRows] groups copies.
+// together. The column may be none of the inputs, nor the target. [EqualRows] groups copies, and block:COLUMNS:SIZE rows
+// whose numbers in these columns, inputs or not, lie in the same interval of that size.
 func (d *Data) GroupBy(column string) (*Data, error) {
 	if column == EqualRows {
 		return d.groupEqual()
+	}
+	if b, columns, err := d.table.blocks(column); err != nil || columns != nil {
+		if err != nil {
+			return nil, err
+		}
+		return d.groupBlocks(b, columns, column)
 	}
 	if column == d.Target || slices.Contains(d.Inputs, column) {
 		return nil, fmt.Errorf("%s: column %q can't be both a column of the model and what rows are grouped by", d.Source,
@@ -170,7 +177,7 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 		return nil, err
 	}
 	grouped := *d
-	grouped.group = []int{at}
+	grouped.group, grouped.grouping, grouped.blocks = []int{at}, column, nil
 	return &grouped, nil
 }
 

@@ -7,7 +7,7 @@ import re
 import struct
 from decimal import Decimal
 from fractions import Fraction
-from math import cos, dist, erf, exp, expm1, fsum, inf, isfinite, isnan, lgamma, log, log1p, nan, pi, prod, sin, sqrt
+from math import cos, dist, erf, exp, expm1, floor, fsum, inf, isfinite, isnan, lgamma, log, log1p, nan, pi, prod, sin, sqrt
 from operator import mul
 from statistics import NormalDist
 
@@ -104,6 +104,14 @@ def bits(v):
     return bytes.fromhex("010000000000f87f") if isnan(v) else struct.pack("<d", v)
 def long_text(text):
     return struct.pack("<Q", len(text.encode())) + text.encode()
+def blocks(group, columns):
+    """The block of every row, of a grouping block:COLUMNS:SIZE: the number of its interval in each column."""
+    names, _, sizes = group.removeprefix("block:").rpartition(":")
+    names, sizes = next(csv.reader([names])), [float(s) for s in sizes.split(",")]
+    require(set(names) <= set(columns) and len(sizes) in (1, len(names)) and min(sizes) > 0, "the table lacks a column of its blocks")
+    cells = [[as_number(c) for c in columns[n]] for n in names]
+    require(all(c is not None and isfinite(c) for column in cells for c in column), "a column of blocks has gaps, or text")
+    return [",".join(str(floor(c / s)) for c, s in zip(row, sizes * (len(names) // len(sizes)))) for row in zip(*cells)]
 class Table:
     """Rows as the model sees them: their bytes, targets and groups, and, once roles are dealt, their inputs x."""
     def __init__(self, head, columns):
@@ -112,12 +120,13 @@ class Table:
         if head.has("encoding"):
             self.encoding = head.of("encoding").objects("columns")
             self.names, self.fill = [c("name", str) for c in self.encoding], head.of("encoding")("missing", str) == "mean"
-        used = self.names + [target] + [group] * bool(group)
+        by_blocks = group.startswith("block:") and group not in columns
+        used = self.names + [target] + [group] * bool(group and not by_blocks)
         require(not head.has("reading"), "a table whose cells are read otherwise, which this program doesn't know")
         require(len(set(used)) == len(used) and set(used) <= set(columns), "the table lacks a column, or one is used twice")
         self.textual = [c.has("categories") for c in self.encoding] or [False] * len(self.names)
         self.cells = [list(map(as_text if t else as_number, columns[n])) for n, t in zip(self.names, self.textual)]
-        self.y, self.groups = list(map(as_number, columns[target])), list(map(as_text, columns[group])) if group else []
+        self.y, self.groups = list(map(as_number, columns[target])), blocks(group, columns) if by_blocks else list(map(as_text, columns[group])) if group else []
         for name, cells in list(zip(self.names, self.cells)) + [(target, self.y), (group, self.groups)]:
             gaps = all(c != "" and c == c for c in cells) or self.fill and name not in (target, group)  # noqa: PLR0124
             require(gaps and None not in cells, f"the column {name!r} has gaps, or text")
