@@ -168,17 +168,3 @@ func (t *Table) blocks(group string) (b blocks, columns []int, err error) {
 	}
 	return b, columns, t.check(uses(columns)...)
 }
-
-// groupBlocks makes the rows of a block a group.
-func (d *Data) groupBlocks(b blocks, columns []int, group string) (*Data, error) {
-	if b.auto {
-		return nil, fmt.Errorf("%s: group %q: its size isn't known yet", d.Source, spelling.Clip(group))
-	}
-	if slices.Contains(b.columns, d.Target) {
-		return nil, fmt.Errorf("%s: column %q can't be both the target and what rows are grouped by", d.Source,
-			spelling.Clip(d.Target))
-	}
-	grouped := *d
-	grouped.group, grouped.blocks, grouped.grouping = columns, &b, group
-	return &grouped, nil
-}

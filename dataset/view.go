@@ -181,6 +181,20 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 	return &grouped, nil
 }
 
+// groupBlocks makes the rows of a block a group.
+func (d *Data) groupBlocks(b blocks, columns []int, group string) (*Data, error) {
+	if b.auto {
+		return nil, fmt.Errorf("%s: group %q: its size isn't known yet", d.Source, spelling.Clip(group))
+	}
+	if slices.Contains(b.columns, d.Target) {
+		return nil, fmt.Errorf("%s: column %q can't be both the target and what rows are grouped by", d.Source,
+			spelling.Clip(d.Target))
+	}
+	grouped := *d
+	grouped.group, grouped.blocks, grouped.grouping = columns, &b, group
+	return &grouped, nil
+}
+
 // Unlabelled is [Table.Unlabelled] with the columns that become these inputs. A table that
 // has the inputs themselves in their place is taken as it is.
 func (e *Encoding) Unlabelled(t *Table, inputs []string) (*Data, error) {
