@@ -11,6 +11,7 @@ import (
 // zero. It is found by [errors.As] in what reading, fitting and predicting return.
 type Error struct {
 	File   string // the table's source
+	Sheet  string // of a workbook: Line is a row of it, and Column one of its columns
 	Line   int    // of the file, from 1
 	Row    int    // of the table, from 1
 	Column int    // of the table, from 1
@@ -24,11 +25,18 @@ func (e *Error) Error() string {
 	if e.File != "" {
 		b.WriteString(e.File + ": ")
 	}
+	line := fmt.Sprintf("line %d", e.Line)
+	switch {
+	case e.Sheet != "" && e.Column > 0:
+		line = fmt.Sprintf("sheet %q, cell %s%d", spelling.Clip(e.Sheet), letters(e.Column), e.Line)
+	case e.Sheet != "":
+		line = fmt.Sprintf("sheet %q, row %d", spelling.Clip(e.Sheet), e.Line)
+	}
 	switch {
 	case e.Line > 0 && e.Row > 0:
-		fmt.Fprintf(&b, "line %d (row %d)", e.Line, e.Row)
+		fmt.Fprintf(&b, "%s (row %d)", line, e.Row)
 	case e.Line > 0:
-		fmt.Fprintf(&b, "line %d", e.Line)
+		b.WriteString(line)
 	case e.Row > 0:
 		fmt.Fprintf(&b, "row %d", e.Row)
 	}
@@ -40,6 +48,14 @@ func (e *Error) Error() string {
 	}
 	fmt.Fprint(&b, e.Err)
 	return b.String()
+}
+
+// letters are the name that a sheet has for its column: A to Z, AA, AB, …
+func letters(column int) string {
+	if column == 0 {
+		return ""
+	}
+	return letters((column-1)/26) + string(rune('A'+(column-1)%26))
 }
 
 // Unwrap returns what is wrong, without the place.

@@ -17,7 +17,7 @@ import (
 // point, without groups of digits or units, dates as text. The zero value is for tables without any of that. It is kept
 // in a model, whose further tables are read in the same way.
 //
-// Decimal, Thousands, Missing and Units are about text, as of CSV; Dates about every format.
+// Decimal, Thousands, Missing and Units are about text, as of CSV, JSON lines and sheets; Dates about every format.
 type Reading struct {
 	Decimal string `json:"decimal,omitzero"` // "." (default) or ","
 	// what stands between groups of three digits: "," "." "'" or " "; "" (default): nothing may
@@ -27,6 +27,13 @@ type Reading struct {
 	Units    []string `json:"units,omitempty"`
 	Dates    []Dates  `json:"dates,omitempty"`   // columns of dates or times, which become days
 	Distinct bool     `json:"distinct,omitzero"` // rows that equal an earlier one in every cell are left out
+
+	// What a file has besides its cells.
+	SkipRows int    `json:"skip_rows,omitzero"` // lines, or rows of a sheet, above the table
+	Header   string `json:"header,omitzero"`    // the first row names the columns: "yes", "no", or "": where it does
+	Sheet    string `json:"sheet,omitzero"`     // of a workbook, or file of an archive, that has several
+	// Refuse: a row that is to have a target has one; "": those that lack it are left out
+	MissingTarget string `json:"missing_target,omitzero"`
 
 	names []string // columns that name things, of Naming
 }
@@ -66,6 +73,12 @@ func (r *Reading) Said() string {
 	if r.Distinct {
 		parts = append(parts, "equal rows once")
 	}
+	if r.SkipRows > 0 {
+		parts = append(parts, fmt.Sprintf("%d lines above skipped", r.SkipRows))
+	}
+	add("header", r.Header)
+	add("sheet", r.Sheet)
+	add("missing target", r.MissingTarget)
 	return strings.Join(parts, "; ")
 }
 
@@ -85,6 +98,12 @@ func (r *Reading) Check() error {
 		return fmt.Errorf(`thousands %q: want "," "." "'" or " "`, spelling.Clip(r.Thousands))
 	case r.Thousands == decimal:
 		return fmt.Errorf("decimal and thousands are both %q: numbers couldn't be told apart", decimal)
+	case r.SkipRows < 0:
+		return fmt.Errorf("skip-rows %d: want how many lines stand above the table", r.SkipRows)
+	case !slices.Contains([]string{"", "yes", "no"}, r.Header):
+		return fmt.Errorf("header %q: want yes, no or auto", spelling.Clip(r.Header))
+	case r.MissingTarget != "" && r.MissingTarget != Refuse:
+		return fmt.Errorf("missing-target %q: want drop or refuse", spelling.Clip(r.MissingTarget))
 	}
 	if n := max(len(r.Missing), len(r.Units)); n > mostTexts {
 		return fmt.Errorf("%d texts of missing values, or units: %d at most, since every cell is held against each", n,
@@ -192,8 +211,14 @@ func ungrouped(whole, separator string) (string, bool) {
 
 // Every is the reading that leaves out no row: of rows that are to be predicted, or counted one by one.
 func (r Reading) Every() Reading {
-	r.Distinct = false
+	r.Distinct, r.MissingTarget = false, Refuse
 	return r
+}
+
+// Sent is Every of rows that come in no file.
+func (r Reading) Sent() Reading {
+	r.SkipRows, r.Header, r.Sheet = 0, "", ""
+	return r.Every()
 }
 
 // unitOf is the unit that bare takes from a cell.

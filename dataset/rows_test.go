@@ -22,7 +22,7 @@ func TestFromRows(t *testing.T) {
 	names, rows := []string{"a", "y"}, [][]float64{{1, 2}, {3, math.NaN()}, {5, 6}}
 	table := must.Get(dataset.FromRows(names, rows))(t)
 	rows[0][0], names[0] = 9, "changed"
-	d, err := table.Select([]string{"a"}, "y")
+	d, err := table.ReadAs(dataset.Reading{MissingTarget: dataset.Refuse}).Select([]string{"a"}, "y")
 	if wantError(t, err, `rows: row 2, column 2 ("y"): the value is missing`); d != nil {
 		t.Error("data beside an error")
 	}
@@ -131,18 +131,18 @@ func TestError(t *testing.T) {
 		want dataset.Error
 		says string
 	}{
-		{"a,b\n1,2\n\n3,red\n", dataset.Error{"f.csv", 4, 2, 2, "b", nil},
+		{"a,b\n1,2\n\n3,red\n", dataset.Error{File: "f.csv", Line: 4, Row: 2, Column: 2, Name: "b"},
 			`f.csv: line 4 (row 2), column 2 ("b"): "red" is not a number; write one, or remove the row`},
-		{"a," + long + "\n1,\nred,\n", dataset.Error{"f.csv", 2, 1, 2, long, nil},
+		{"a," + long + "\n1,\nred,\n", dataset.Error{File: "f.csv", Line: 2, Row: 1, Column: 2, Name: long},
 			`f.csv: line 2 (row 1), column 2 ("a name of more than forty characters tha…"): the value is missing; remove the ` +
 				`row or fill the value (and 2 more problems)`},
-		{"a,b\n1,2\n3\n", dataset.Error{"f.csv", 3, 2, 0, "", nil},
+		{"a,b\n1,2\n3\n", dataset.Error{File: "f.csv", Line: 3, Row: 2},
 			`f.csv: line 3 (row 2): expected 2 fields, got 1: add or remove fields, or quote those that hold a ','`},
-		{"a,b\n1,2\n\"3,4\n", dataset.Error{"f.csv", 3, 0, 0, "", nil},
+		{"a,b\n1,2\n\"3,4\n", dataset.Error{File: "f.csv", Line: 3},
 			`f.csv: line 3: a quote (") is not closed or stands inside a field; double it or remove it`},
-		{"a,,c\n1,2,3\n", dataset.Error{"f.csv", 1, 0, 2, "", nil},
+		{"a,,c\n1,2,3\n", dataset.Error{File: "f.csv", Line: 1, Column: 2},
 			`f.csv: line 1: column 2 has no name: give it one in the header, or remove it`},
-		{"a,b,a\n1,2,3\n", dataset.Error{"f.csv", 0, 0, 3, "a", nil},
+		{"a,b,a\n1,2,3\n", dataset.Error{File: "f.csv", Column: 3, Name: "a"},
 			`f.csv: columns 1 and 3 are both named "a": rename one`},
 	} {
 		table, err := files.CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read()
@@ -160,8 +160,7 @@ func TestError(t *testing.T) {
 		}
 	}
 	// Scaled values that overflow, with and without lines.
-	for lines, want := range map[bool]dataset.Error{true: {"f.csv", 3, 0, 0, "", nil}, false: {"rows", 0, 2, 0, "",
-		nil}} {
+	for lines, want := range map[bool]dataset.Error{true: {File: "f.csv", Line: 3}, false: {File: "rows", Row: 2}} {
 		table, err := dataset.FromRows([]string{"a", "y"}, [][]float64{{1, 2}, {1e300, 3}})
 		if lines {
 			table, err = files.CSV{From: strings.NewReader("a,y\n1,2\n1e300,3\n"), Source: "f.csv"}.Read()

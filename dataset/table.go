@@ -30,14 +30,16 @@ type Table struct {
 	// list. It is nil for columns of numbers, and as a whole where all are.
 	Text [][]string
 
-	Disk  Store // where the rows are, unless in Values
-	Found Found // what reading found out
+	Disk  Store  // where the rows are, unless in Values
+	Sheet string // of a workbook, whose rows Lines are; "" of other files
+	Found Found  // what reading found out
 
 	codes   []map[string]float64 // by column, the places of its texts
 	reading Reading              // how cells are written
 	serials map[int]*Error       // of columns of dates, the first number among them
 	odd     map[oddText]bool     // texts that are numbers elsewhere
 	part    *part                // the rows that this rank has, where they aren't all
+	numbers []int                // in the file, from 0, of this rank's rows, where others were left out; else nil
 	ctx     context.Context      // with which reading ends; nil: with none
 
 	heavy float64 // bytes of the texts
@@ -59,6 +61,8 @@ type Found struct {
 	Zones     []string         // columns in which some times name their zone and others don't
 	Units     []map[string]int // by column, how many numbers stand beside each unit, or none, where units were named
 	Dropped   int              // rows that were left out, as they repeat others
+	// rows that were left out, as they have no target: of the table of Data
+	Untargeted int
 }
 
 // Store holds the rows of a table that aren't in memory. Several goroutines may read it at once.
@@ -96,8 +100,11 @@ func (t *Table) Column(name string) (int, bool) {
 // from 1.
 func (t *Table) Where(row int) string {
 	inFile, held := t.where(row)
-	if t.Lines == nil {
+	switch {
+	case t.Lines == nil:
 		return "row " + strconv.Itoa(inFile+1)
+	case t.Sheet != "":
+		return fmt.Sprintf("row %d of sheet %q", t.Lines[held], spelling.Clip(t.Sheet))
 	}
 	return "line " + strconv.Itoa(t.Lines[held])
 }
@@ -108,7 +115,7 @@ func (t *Table) place(row int) *Error {
 	if t.Lines == nil || t.Lines[held] == 0 {
 		return &Error{File: t.Source, Row: inFile + 1}
 	}
-	return &Error{File: t.Source, Line: t.Lines[held]}
+	return &Error{File: t.Source, Sheet: t.Sheet, Line: t.Lines[held]}
 }
 
 // blockRows is how many rows are read at a time where all are gone through.
@@ -180,11 +187,15 @@ func (t *Table) Own() (first, n int) {
 
 // where returns the number of a row in its file, and in what this process can read.
 func (t *Table) where(row int) (inFile, held int) {
-	if t.part == nil {
-		return row, row
+	inFile, held = row, row
+	if p := t.part; p != nil {
+		row -= p.first
+		inFile, held = row+p.inFile, row+p.held
 	}
-	row -= t.part.first
-	return row + t.part.inFile, row + t.part.held
+	if t.numbers != nil {
+		inFile = t.numbers[row]
+	}
+	return inFile, held
 }
 
 // inputs returns where the named columns are: in a file without a header that has just as
@@ -249,7 +260,7 @@ func (t *Table) but(names ...string) []string {
 // describeColumns says what the table has, for errors about what it has not.
 func (t *Table) describeColumns() string {
 	s := "the columns are " + spelling.Quoted(t.Names, 20)
-	if t.Found.Headless {
+	if t.Found.Headless && t.reading.Header == "" {
 		s += " (the file has no header line, so they were numbered and the last named y; add a header)"
 	}
 	return s

@@ -123,7 +123,7 @@ func (d *Data) learnable() error {
 func (t *Table) Select(inputs []string, target string) (*Data, error) {
 	d, err := t.labelled(inputs, target)
 	if err == nil {
-		err = t.check(append(uses(d.inputs), uses(d.target)...)...)
+		err = d.table.check(append(uses(d.inputs), uses(d.target)...)...)
 	}
 	if err != nil {
 		return nil, err
@@ -131,11 +131,15 @@ func (t *Table) Select(inputs []string, target string) (*Data, error) {
 	return d, nil
 }
 
+// labelled views columns, and a target where rows have one, without the others unless the reading refuses them.
 func (t *Table) labelled(inputs []string, target string) (*Data, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
 	at, err := t.column(target, "for the target")
+	if err == nil && t.reading.MissingTarget != Refuse {
+		t, err = t.targeted(at)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +229,7 @@ func (e *Encoding) Select(t *Table, inputs []string, target string) (*Data, erro
 	}
 	d, err := t.labelled(e.names(), target)
 	if err == nil {
-		err = t.check(append(e.uses(d.inputs), uses(d.target)...)...)
+		err = d.table.check(append(e.uses(d.inputs), uses(d.target)...)...)
 	}
 	if err != nil {
 		return nil, err

@@ -1,8 +1,10 @@
 package files
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"compress/gzip"
 	"encoding/csv"
@@ -23,39 +25,22 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// gzipMagic begins every gzip stream.
-const gzipMagic = "\x1f\x8b"
-
-var (
-	csvFormat = Format{
-		Name: "CSV", Endings: []string{".csv", ".txt", ".tsv"}, Text: true,
-		Read:  func(f *os.File, t *dataset.Table) error { return readCSV(disk.Of(f), t, nil) },
-		Write: Write,
-	}
-	gzipFormat = Format{
-		Name: "gzip of CSV", Endings: []string{".gz"}, Magic: gzipMagic, Text: true,
-		Read: csvFormat.Read,
-		Write: func(w io.Writer, names []string, rows int, fill Fill) error {
-			z := gzip.NewWriter(w)
-			if err := Write(z, names, rows, fill); err != nil {
-				return err
-			}
-			return z.Close()
-		},
-	}
-)
-
-func init() {
-	Register(csvFormat)
-	Register(gzipFormat)
+var csvFormat = Format{
+	Name: "CSV", Endings: []string{".csv", ".txt", ".tsv"}, Text: true,
+	Read:  func(f *os.File, t *dataset.Table) error { return CSV{From: disk.Of(f)}.fill(t) },
+	Write: Write,
 }
+
+func init() { Register(csvFormat) }
 
 var errNotText = errors.New("not a text file")
 
-// CSV is text of a table as in RFC 4180, or gzip of it (told by its first bytes), that is to be read.
+// CSV is text of a table as in RFC 4180, or JSON lines, or either in a registered [Compression] (told by its first
+// bytes), that is to be read.
 //
-// Fields are separated by commas, or by semicolons or tabs where the first line
-// has those and no comma. The first line is a header unless each of its fields
+// Fields are separated by commas, or by semicolons or tabs where the first line has those and no comma; where it has
+// none of these, by bars or by spaces, however many, that make as many fields of the first line as of the second, of
+// which with spaces one must be a number. The first line is a header, unless As says otherwise, if not each of its fields
 // is a number or stands for a missing one; without a header the columns are
 // named x1, x2, … and the last y. A cell that is empty, NA, N/A, #N/A, NaN, null
 // or ?, in capitals or not, is a missing value; other cells are numbers or text.
@@ -72,6 +57,8 @@ type CSV struct {
 	// No other columns will be looked at: their cells are missing values whatever a file with a header holds there, so
 	// that no memory is spent on their texts. Without any, all are read.
 	Columns []string
+	// It is what it seems to be for whoever measured it: not packed, and no JSON; neither bars nor spaces separate fields.
+	Bare bool
 }
 
 // Read reads the text to its end.
@@ -80,7 +67,7 @@ func (c CSV) Read() (*dataset.Table, error) {
 		return nil, err
 	}
 	t := c.As.New(c.Source)
-	err := readCSV(c.From, t, c.Columns)
+	err := c.fill(t)
 	if err == nil {
 		err = c.As.Apply(t)
 	}
@@ -90,35 +77,55 @@ func (c CSV) Read() (*dataset.Table, error) {
 	return t, nil
 }
 
-// readCSV fills an empty table.
-func readCSV(in io.Reader, t *dataset.Table, wanted []string) error {
-	p, _, err := open(in, t, func(in *bufio.Reader) ([]byte, error) { return in.Peek(blockSize) })
+// fill fills an empty table.
+func (c CSV) fill(t *dataset.Table) error {
+	p, _, err := c.open(t, func(in *bufio.Reader) ([]byte, error) { return in.Peek(blockSize) })
 	if err != nil {
 		return err
 	}
-	p.wanted = wanted
+	p.wanted = c.Columns
 	return p.read()
 }
 
-// open begins to read CSV text into an empty table. start returns so much of the text as tells what it is.
-func open(from io.Reader, t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (*parser, *bufio.Reader, error) {
-	source := t.Source
-	of := &records{from: from, source: source}
+// open begins to read into an empty table. start returns so much of the text as tells what it is.
+func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (*parser, *bufio.Reader, error) {
+	source, as := t.Source, t.Reading()
+	of := &records{from: c.From, source: source}
 	in := bufio.NewReaderSize(of, blockSize)
-	if magic, _ := in.Peek(len(gzipMagic)); string(magic) == gzipMagic {
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, nil, readError(source, 0, err)
-		}
+	through := func(r io.Reader) {
 		of.compressed = true
-		of = &records{from: z, source: source}
+		of = &records{from: r, source: source}
 		in = bufio.NewReaderSize(of, blockSize)
 	}
+	for _, z := range compressions {
+		if magic, _ := in.Peek(len(z.Magic)); string(magic) == z.Magic && !c.Bare {
+			r, err := z.Reader(in)
+			if err != nil {
+				return nil, nil, readError(source, 0, err)
+			}
+			through(r)
+			break
+		}
+	}
 	if mark, _ := in.Peek(2); string(mark) == "\xff\xfe" || string(mark) == "\xfe\xff" {
-		of.compressed = true
-		of = &records{from: transform.NewReader(in, utf16.UTF16(utf16.LittleEndian, utf16.ExpectBOM).NewDecoder()),
-			source: source}
-		in = bufio.NewReaderSize(of, blockSize)
+		through(transform.NewReader(in, utf16.UTF16(utf16.LittleEndian, utf16.ExpectBOM).NewDecoder()))
+	}
+	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
+		in.Discard(3)
+		of.skip(3)
+	}
+	for skipped := 0; skipped < as.SkipRows; {
+		part, err := in.ReadSlice('\n')
+		of.skip(len(part))
+		switch err {
+		case nil:
+			skipped++
+		case bufio.ErrBufferFull:
+		case io.EOF:
+			return nil, nil, fmt.Errorf("%s: the file ends within the %d lines that are to be skipped", source, as.SkipRows)
+		default:
+			return nil, nil, readError(source, 0, err)
+		}
 	}
 	head, err := start(in)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
@@ -134,17 +141,57 @@ func open(from io.Reader, t *dataset.Table, start func(*bufio.Reader) ([]byte, e
 				"or gzip%s",
 				source, errNotText, len(head), convert)
 	}
-	if bom := []byte("\ufeff"); bytes.HasPrefix(head, bom) {
-		head = head[len(bom):]
-		in.Discard(len(bom))
-		of.passed -= int64(len(bom))
+	p := &parser{records: of, table: t, header: as.Header}
+	if !c.Bare && isJSON(head) {
+		p.header = "yes"
+		if p.rows, err = newObjects(in, head, t, as.SkipRows); err != nil {
+			return nil, nil, readError(source, 0, err)
+		}
+		return p, in, nil
 	}
-	p := &parser{csv: csv.NewReader(in), records: of, table: t}
-	p.csv.Comma = separator(head, t.Reading().Decimal == ",")
-	p.csv.FieldsPerRecord = -1 // counted here, to say more
-	p.csv.ReuseRecord = true
-	p.csv.TrimLeadingSpace = p.csv.Comma != '\t' // it would swallow empty fields between tabs
+	p.comma = separator(head, as.Decimal == ",")
+	if !c.Bare && p.comma == 0 {
+		p.comma = between(head, as)
+	}
+	if p.comma == ' ' {
+		through(&spaced{from: in})
+		p.records = of
+	}
+	p.comma = cmp.Or(p.comma, ',')
+	p.rows = commas{newCSV(in, p.comma), source, as.SkipRows}
 	return p, in, nil
+}
+
+// newCSV reads fields with a character between them.
+func newCSV(in io.Reader, comma rune) *csv.Reader {
+	r := csv.NewReader(in)
+	r.Comma = comma
+	r.FieldsPerRecord = -1 // counted here, to say more
+	r.ReuseRecord = true
+	r.TrimLeadingSpace = comma != '\t' && comma != ' ' // it would swallow empty fields between tabs
+	return r
+}
+
+// commas are the rows of CSV below so many lines.
+type commas struct {
+	*csv.Reader
+	source string
+	above  int
+}
+
+func (c commas) Line() int {
+	line, _ := c.FieldPos(0)
+	return line + c.above
+}
+
+func (c commas) Read() ([]string, error) {
+	record, err := c.Reader.Read()
+	var syntax *csv.ParseError
+	if errors.As(err, &syntax) { // where the next record starts is unknown
+		err = &dataset.Error{File: c.source, Line: syntax.StartLine + c.above,
+			Err: errors.New(`a quote (") is not closed or stands inside a field; double it or remove it`)}
+	}
+	return record, err
 }
 
 // blockSize is how much of the file is looked at to tell what it is; a header
@@ -166,9 +213,9 @@ func isText(head []byte) bool {
 }
 
 // separator looks for a comma, semicolon or tab outside quotes in the first
-// line that is not blank. Where commas are decimal ones, others come first.
+// line that is not blank, or is 0. Where commas are decimal ones, others come first.
 func separator(head []byte, decimalComma bool) rune {
-	inQuotes, found := false, rune(',')
+	inQuotes, found := false, rune(0)
 	for _, c := range bytes.TrimLeft(head, "\r\n") {
 		switch {
 		case c == '"':
@@ -185,10 +232,19 @@ func separator(head []byte, decimalComma bool) rune {
 	return found
 }
 
-// parser turns CSV records into a table. It goes on after a bad row, to count
+// source is a table as rows of cells.
+type source interface {
+	Read() ([]string, error) // a [dataset.Error] is of a row after which none can be read
+	Line() int               // on which the row that was read last begins
+	InputOffset() int64      // bytes that were read up to its end
+}
+
+// parser turns rows of cells into a table. It goes on after a bad row, to count
 // how many there are, but keeps the first only.
 type parser struct {
-	csv     *csv.Reader
+	rows    source
+	comma   rune   // between the cells of text
+	header  string // as of [dataset.Reading]
 	records *records
 	table   *dataset.Table
 	first   error // the first bad row
@@ -209,21 +265,20 @@ type parser struct {
 func (p *parser) read() error {
 	t := p.table
 	for {
-		p.records.next(p.csv.InputOffset())
-		record, err := p.csv.Read()
-		var syntax *csv.ParseError
+		p.records.next(p.rows.InputOffset())
+		record, err := p.rows.Read()
+		var bad *dataset.Error
 		var large *memory.Error
 		switch {
 		case errors.As(err, &large):
 			return err
 		case err == io.EOF:
 			return p.finish()
-		case errors.As(err, &syntax):
+		case errors.As(err, &bad):
 			if p.first == nil {
-				p.first = &dataset.Error{File: t.Source, Line: syntax.StartLine,
-					Err: errors.New(`a quote (") is not closed or stands inside a field; double it or remove it`)}
+				p.first = bad
 			}
-			return p.finish() // where the next record starts is unknown
+			return p.finish()
 		case err != nil:
 			if p.passOn != nil {
 				if err := p.passOn(); err != nil {
@@ -243,7 +298,7 @@ func (p *parser) read() error {
 				}
 				continue // a spreadsheet's line
 			}
-			t.Found.Headless = isData(t.Reading(), record)
+			t.Found.Headless = p.header == "no" || p.header == "" && isData(t.Reading(), record)
 			if last := len(record) - 1; last > 1 && !t.Found.Headless && strings.TrimSpace(record[last]) == "" {
 				p.ends, record = true, record[:last]
 			}
@@ -301,19 +356,20 @@ func (p *parser) names(record []string) ([]string, error) {
 	}
 	names := make([]string, len(record))
 	for j, name := range record {
-		if p.table.Found.Headless {
+		switch {
+		case p.header == "no":
+			name = "c" + strconv.Itoa(j+1)
+		case p.table.Found.Headless && j == len(record)-1:
+			name = "y"
+		case p.table.Found.Headless:
 			name = "x" + strconv.Itoa(j+1)
-			if j == len(record)-1 {
-				name = "y"
-			}
 		}
 		name = strings.TrimSpace(name)
-		line, _ := p.csv.FieldPos(j)
 		if name == "" && j == 0 && len(record) > 1 {
 			name = dataset.IndexName
 		}
 		if name == "" {
-			return nil, &dataset.Error{File: p.table.Source, Line: line, Column: j + 1,
+			return nil, &dataset.Error{File: p.table.Source, Sheet: p.table.Sheet, Line: p.rows.Line(), Column: j + 1,
 				Err: fmt.Errorf("column %d has no name: give it one in the header, or remove it", j+1)}
 		}
 		names[j] = name
@@ -338,8 +394,7 @@ func (p *parser) ignore() {
 }
 
 func (p *parser) row(record []string) error {
-	t := p.table
-	line, _ := p.csv.FieldPos(0)
+	t, line := p.table, p.rows.Line()
 	if p.first != nil { // nobody will see the table
 		if p.skipped++; len(record) != len(t.Names) {
 			p.more++
@@ -359,7 +414,7 @@ func (p *parser) row(record []string) error {
 	if len(record) != len(t.Names) {
 		p.first = &dataset.Error{File: t.Source, Line: line, Row: p.before + len(t.Lines),
 			Err: fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those that hold a %q", len(t.Names),
-				len(record), p.csv.Comma)}
+				len(record), p.comma)}
 		return nil
 	}
 	for _, j := range p.ignored {
@@ -379,6 +434,12 @@ type records struct {
 	needed     float64 // bytes of memory for the others
 }
 
+// skip passes over so many bytes, of no record.
+func (r *records) skip(bytes int) {
+	r.passed -= int64(bytes)
+	r.next(0)
+}
+
 // next begins a record after so many bytes.
 func (r *records) next(after int64) { r.after, r.needed = after, float64(r.passed-after) }
 
@@ -396,7 +457,7 @@ func (r *records) Read(p []byte) (int, error) {
 	n, err := r.from.Read(p)
 	r.passed += int64(n)
 	separators := 0
-	for _, c := range []byte(",;\t") {
+	for _, c := range []byte(",;\t| ") {
 		separators = max(separators, bytes.Count(p[:n], []byte{c}))
 	}
 	r.needed += each*float64(n) + field*float64(separators)
@@ -428,9 +489,10 @@ func readError(source string, rows int, err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%s is cut short: the gzip stream ends early, after row %d; fetch it again: %w",
+		return fmt.Errorf("%s is cut short: the packed stream ends early, after row %d; fetch it again: %w",
 			source, rows, err)
-	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, &corrupt):
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.Is(err, zip.ErrChecksum),
+		errors.As(err, &corrupt):
 		return fmt.Errorf("%s is damaged; fetch it again: %w", source, err)
 	}
 	return fmt.Errorf("%s: cannot be read after row %d: %w", source, rows, err)

@@ -156,7 +156,7 @@ func TestCells(t *testing.T) {
 		{"without a header", "0X1p-2,1_000\n3,4\n",
 			`f.csv: line 1 (row 1), column 1 ("x1"): "0X1p-2" is written as in a program`},
 		{"Fortran's exponent", "a,b\n1,1d5\n", `"1d5" is not a number`},
-		{"spaces between", "a b\n1 2\n", "separate columns by commas"},
+		{"spaces between", "a b\n1 2 3\n", "separate columns by commas"},
 		{"Inf", "a,b\n1,Inf\n", "+Inf is not finite; remove the row or fill the value"},
 		{"-inf", "a,b\n-inf,1\n", "-Inf is not finite"},
 		{"out of range", "a,b\n1,1e999\n", `"1e999" is out of the range`},
@@ -172,7 +172,7 @@ func TestCells(t *testing.T) {
 		})
 	}
 	// Who fits can still choose what columns are.
-	table := must.Get(CSV{From: strings.NewReader("a,b,y\nred,1,2\nred,,3\nblue,2,\n"), Source: "f.csv"}.Read())(t)
+	table := must.Get(CSV{From: strings.NewReader("a,b,y\nred,1,2\nred,,3\nblue,2,4\n"), Source: "f.csv"}.Read())(t)
 	_, err := table.Regression("y")
 	wantError(t, inspect.Explain(err), `f.csv: a column is no column of numbers:
   a: 2 different texts: "red", "blue" (first in line 2); say --categorical a or --ignore a

@@ -22,7 +22,8 @@ type Format struct {
 	// Disk.
 	Read func(f *os.File, t *dataset.Table) error
 
-	Text bool // cells are written as a [dataset.Reading] says; else as programs write them
+	Text  bool // cells are written as a [dataset.Reading] says; else as programs write them
+	whole bool // it is read by places in its file, and so in none that is packed
 
 	// Write writes a table. It refuses numbers that are not finite, as [Fill.Each] does.
 	Write func(w io.Writer, names []string, rows int, fill Fill) error
@@ -33,7 +34,10 @@ var formats []Format
 
 // unlinked are formats whose packages bring other modules along, so that only programs that
 // import them have them.
-var unlinked = []Format{importable("Parquet", ".parquet", "PAR1", "github.com/krigo-gp/krigo/dataset/parquet")}
+var unlinked = []Format{
+	importable("Parquet", ".parquet", "PAR1", "github.com/krigo-gp/krigo/dataset/parquet"),
+	importable("Zstandard", ".zst", "\x28\xb5\x2f\xfd", "github.com/krigo-gp/krigo/dataset/zst"),
+}
 
 // importable is a format of which it is known that a package has it.
 func importable(name, ending, magic, from string) Format {
@@ -78,7 +82,7 @@ func formatOf(path, start string) (f Format, known bool) {
 		}
 	}
 	for _, f := range all {
-		if slices.Contains(f.Endings, filepath.Ext(path)) {
+		if slices.Contains(f.Endings, strings.ToLower(filepath.Ext(path))) {
 			return f, true
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/memory"
 )
@@ -28,19 +27,9 @@ func init() {
 // the same number of rows.
 func readNPZ(f *os.File, t *dataset.Table) error {
 	source := t.Source
-	info, err := f.Stat()
+	archive, size, err := openZip(f, source, "NPZ")
 	if err != nil {
-		return fmt.Errorf("%s: cannot be read: %w", source, err)
-	}
-	directory := &metered{ReaderAt: disk.Of(f), what: source + ": the archive's directory"}
-	archive, err := zip.NewReader(directory, info.Size())
-	var large *memory.Error
-	if errors.As(err, &large) {
 		return err
-	}
-	directory.opened = true
-	if err != nil {
-		return fmt.Errorf("%s: not a whole NPZ file (%w): save it by numpy.savez", source, err)
 	}
 	var arrays []*npy
 	var raw float64 // bytes of them
@@ -52,7 +41,7 @@ func readNPZ(f *os.File, t *dataset.Table) error {
 				return err
 			}
 		}
-		n, err := npyIn(entry, info.Size(), within)
+		n, err := npyIn(entry, size, within)
 		if err != nil {
 			return err
 		}
@@ -90,24 +79,6 @@ func readNPZ(f *os.File, t *dataset.Table) error {
 		}
 	}
 	return nil
-}
-
-// metered counts what the directory of an archive takes, which is read when that is opened.
-type metered struct {
-	io.ReaderAt
-	what   string
-	opened bool
-	bytes  int64
-}
-
-func (m *metered) ReadAt(p []byte, at int64) (int, error) {
-	const times = 8 // what an entry's 46 bytes, or more, become
-	if m.bytes += int64(len(p)); !m.opened && m.bytes > blockSize {
-		if err := memory.Afford(m.what, times*float64(m.bytes)); err != nil {
-			return 0, err
-		}
-	}
-	return m.ReaderAt.ReadAt(p, at)
 }
 
 // npyIn reads an NPY file of an archive of so many bytes whole.

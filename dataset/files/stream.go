@@ -16,7 +16,7 @@ func (c CSV) Stream(most int, each func(*dataset.Table) error) error {
 	if err := c.As.Check(); err != nil {
 		return err
 	}
-	p, in, err := open(c.From, c.As.New(c.Source), firstLine)
+	p, in, err := c.open(c.As.New(c.Source), firstLine)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,107 @@
+package files
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/memory"
+)
+
+func init() {
+	// Without its first bytes: spreadsheets and NPZ files begin like it.
+	Register(Format{Name: "zip of CSV", Endings: []string{".zip"}, Text: true, whole: true, Read: readZip,
+		Write: onlyRead("zip")})
+}
+
+// openZip reads the directory of a zip file, which is to be of a format.
+func openZip(f *os.File, source, format string) (*zip.Reader, int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: cannot be read: %w", source, err)
+	}
+	directory := &metered{ReaderAt: disk.Of(f), what: source + ": the archive's directory"}
+	archive, err := zip.NewReader(directory, info.Size())
+	directory.opened = true
+	var large *memory.Error
+	if err != nil && !errors.As(err, &large) {
+		err = fmt.Errorf("%s: not a whole %s file (%w): write it again", source, format, err)
+	}
+	return archive, info.Size(), err
+}
+
+// metered counts what the directory of an archive takes, which is read when that is opened.
+type metered struct {
+	io.ReaderAt
+	what   string
+	opened bool
+	bytes  int64
+}
+
+func (m *metered) ReadAt(p []byte, at int64) (int, error) {
+	const times = 8 // what an entry's 46 bytes, or more, become
+	if m.bytes += int64(len(p)); !m.opened && m.bytes > blockSize {
+		if err := memory.Afford(m.what, times*float64(m.bytes)); err != nil {
+			return 0, err
+		}
+	}
+	return m.ReaderAt.ReadAt(p, at)
+}
+
+// readZip reads the table of text that is in an archive, beside others only if one is named.
+func readZip(f *os.File, t *dataset.Table) error {
+	archive, _, err := openZip(f, t.Source, "zip")
+	if err != nil {
+		return err
+	}
+	entries := map[string]*zip.File{}
+	var tables, others []string
+	for _, entry := range archive.File {
+		if name := entry.Name; !entry.FileInfo().IsDir() && !strings.HasPrefix(path.Base(name), ".") &&
+			!strings.HasPrefix(name, "__MACOSX/") {
+			entries[name], others = entry, append(others, name)
+			if format, known := formatOf(name, ""); known && format.Text && !format.whole {
+				tables = append(tables, name)
+			}
+		}
+	}
+	if len(tables) == 0 {
+		tables = others
+	}
+	name, err := chosen(t, "file", tables)
+	if err != nil {
+		return err
+	}
+	in, err := entries[name].Open()
+	if err != nil {
+		return fmt.Errorf("%s: %q cannot be read: %w", t.Source, spelling.Clip(name), err)
+	}
+	defer in.Close()
+	return CSV{From: in}.fill(t)
+}
+
+// chosen is the one of the things in a file that holds the table: the only one, or that which the reading names.
+func chosen(t *dataset.Table, thing string, names []string) (string, error) {
+	wanted := t.Reading().Sheet
+	switch {
+	case len(names) == 1:
+		return names[0], nil
+	case slices.Contains(names, wanted):
+		return wanted, nil
+	case len(names) == 0:
+		return "", fmt.Errorf("%s: no %s with a table is in it", t.Source, thing)
+	case wanted != "":
+		return "", fmt.Errorf("%s: no %s %q with a table %s; there are %s", t.Source, thing, spelling.Clip(wanted),
+			spelling.DidYouMean(wanted, names), spelling.Quoted(names, 20))
+	}
+	return "", fmt.Errorf("%s: more than one %s may hold the table, %s: say which, as --sheet %s", t.Source, thing,
+		spelling.Quoted(names, 20), spelling.Shell(names[0]))
+}

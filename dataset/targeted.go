@@ -1,0 +1,78 @@
+package dataset
+
+import (
+	"github.com/krigo-gp/krigo/memory"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// targeted is the table without the rows that have nothing in the column of the target. A table without any target
+// stays as it is: checks name its first row.
+func (t *Table) targeted(at int) (*Table, error) {
+	begin, own := t.Own()
+	var missing []int // rows of this rank
+	if err := t.Each([]int{at}, func(i int, cells []float64) error {
+		if cells[0] != cells[0] {
+			missing = append(missing, i)
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	r := t.Ranks()
+	first, total, err := ranks.Place(r, own-len(missing))
+	if err != nil || total == t.Rows || total == 0 {
+		return t, err
+	}
+	left := *t
+	left.Rows, left.Found.Untargeted = total, t.Rows-total
+	left.part = &part{ranks: r, first: first, rows: own - len(missing)}
+	left.Values, left.Lines = nil, nil
+	cols := len(t.Names)
+	const place = 3 * 8 // of a row in the file, in the table, and its line
+	need := place * float64(own)
+	if t.Disk == nil {
+		need += 8 * float64(own-len(missing)) * float64(cols)
+	}
+	if err := memory.Afford(t.Source+": its rows that have a target", need); err != nil {
+		return nil, err
+	}
+	var rows []int // that are left, by where they are held
+	for i := begin; i < begin+own; i++ {
+		if len(missing) > 0 && missing[0] == i {
+			missing = missing[1:]
+			continue
+		}
+		inFile, held := t.where(i)
+		left.numbers, rows = append(left.numbers, inFile), append(rows, held)
+	}
+	if t.Disk != nil {
+		left.Disk = some{t.Disk, rows}
+		return &left, nil
+	}
+	left.Values = make([]float64, 0, len(rows)*cols)
+	for _, k := range rows {
+		left.Values = append(left.Values, t.Values[k*cols:(k+1)*cols]...)
+		if t.Lines != nil {
+			left.Lines = append(left.Lines, t.Lines[k])
+		}
+	}
+	return &left, nil
+}
+
+// some are some rows of a store.
+type some struct {
+	Store
+	rows []int
+}
+
+func (s some) Read(first, count int, columns []int, out []float64) error {
+	for n := 0; count > 0; first, count = first+n, count-n {
+		for n = 1; n < count && s.rows[first+n] == s.rows[first]+n; n++ {
+		}
+		if err := s.Store.Read(s.rows[first], n, columns, out[:n*len(columns)]); err != nil {
+			return err
+		}
+		out = out[n*len(columns):]
+	}
+	return nil
+}
