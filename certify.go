@@ -258,7 +258,9 @@ type Fresh struct {
 	Seen       int `json:"seen,omitempty"`
 	SeenGroups int `json:"seen_groups,omitempty"` // groups that the model was made from: no further ones
 	// further rows that equal one of these in every cell: the model's reading leaves them out
-	Dropped      int           `json:"dropped,omitempty"`
+	Dropped int `json:"dropped,omitempty"`
+	// and further ones that have no target
+	Untargeted   int           `json:"without_target,omitempty"`
 	Delta        float64       `json:"delta"` // each of the two bounds fails with at most this probability
 	Loss         pacbayes.Kind `json:"loss"`
 	Epsilon      float64       `json:"epsilon"`                 // as in Certificate
@@ -427,7 +429,8 @@ func (m *Model) CertifyFresh(ctx context.Context, table *dataset.Table) (found *
 		return nil, err
 	}
 	l := m.Terms.Loss
-	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Dropped: table.Found.Dropped, Repeats: copies.Repeats, Seen: copies.Seen,
+	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Dropped: table.Found.Dropped,
+		Untargeted: d.Table().Found.Untargeted, Repeats: copies.Repeats, Seen: copies.Seen,
 		SeenGroups: copies.Groups, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below, EpsilonRaw: m.Terms.EpsilonRaw,
 		GibbsRisk: s.GibbsRisk, MeanRisk: s.MeanRisk}
 	if l.Kind == pacbayes.Asymmetric {

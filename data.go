@@ -60,6 +60,12 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 			return nil, err
 		}
 	}
+	for _, v := range []*dataset.Data{d.data, d.test} {
+		if v != nil && v.Table().Found.Untargeted > 0 {
+			n := v.Table().Found.Untargeted
+			d.findings.Add(finding.Untargeted, n, v.Rows+n, v.Source, v.Target)
+		}
+	}
 	if err := d.scale(); err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction st
 		return nil, usage("prediction %q: name the column of %s that has the predictions, besides that of the target",
 			prediction, table.Source)
 	}
-	d, err := table.Within(ctx).Select([]string{prediction},
+	d, err := table.Within(ctx).ReadAs(o.Data.Reading.Every()).Select([]string{prediction},
 		o.Data.Target) // of a constant target, too: nothing is learnt
 	if err == nil && o.Data.Group != "" {
 		d, err = d.GroupBy(o.Data.Group)

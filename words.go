@@ -180,6 +180,9 @@ func (f *Fresh) Sentence(m *Model) string {
 		said += fmt.Sprintf("\n%d more rows equal one of these in every cell, and were left out, as when the model was "+
 			"fitted.", f.Dropped)
 	}
+	if f.Untargeted > 0 {
+		said += fmt.Sprintf("\n%d more rows have no %s, and were left out.", f.Untargeted, cautious.Name(m.Target))
+	}
 	if m.Terms.Copies {
 		said += copiesOnly
 	}

@@ -149,12 +149,6 @@ func (d *Data) each(rows []int, block func(first int, x, y []float64)) error {
 	return nil
 }
 
-// What is done about missing values of inputs. A missing target is always an error.
-const (
-	Refuse   = "refuse" // they are an error
-	FillMean = "mean"   // of numbers their mean on prior rows is put there, of categories other
-)
-
 // other stands for every category that prior rows don't have.
 const other = "other"
 

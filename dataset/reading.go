@@ -82,6 +82,12 @@ func (r *Reading) Said() string {
 	return strings.Join(parts, "; ")
 }
 
+// What is done about missing values: of inputs either, of a target the first, or its row is left out.
+const (
+	Refuse   = "refuse" // they are an error
+	FillMean = "mean"   // of numbers their mean on prior rows is put there, of categories other
+)
+
 // mostTexts is how many texts of missing values, and units, there may be.
 const mostTexts = 1000
 

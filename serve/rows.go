@@ -448,7 +448,7 @@ func parseCSV(body []byte, columns []Input, of dataset.Reading, maxRows int) (*d
 	for _, d := range of.Dates {
 		names = append(names, d.Column)
 	}
-	t, err := files.CSV{From: bytes.NewReader(body), Source: "the request", As: of.Every(), Columns: names}.Read()
+	t, err := files.CSV{From: bytes.NewReader(body), Source: "the request", As: of.Sent(), Columns: names, Bare: true}.Read()
 	if err != nil {
 		return nil, bad(400, "%w", err)
 	}

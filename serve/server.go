@@ -439,7 +439,7 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	trained := m.Trained()
 	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Kernel: trained.Kernel.Spec(trained.Theta),
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Test: m.Test, Inducing: trained.Inducing()}
-	d.Inputs, d.Reading = inputsOf(m.Model), m.Reading.Every()
+	d.Inputs, d.Reading = inputsOf(m.Model), m.Reading.Sent()
 	d.Rows = m.Counts[dataset.Prior] + m.Counts[dataset.Certified]
 	if m.Certificate != nil {
 		d.Sentence = m.Model.Sentence(m.Certificate)
@@ -700,7 +700,7 @@ func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		return wanted, take(size + textsOf(wanted, rows))
 	}, of.rows)
 	if err == nil {
-		err = m.Reading.Every().Apply(t)
+		err = m.Reading.Sent().Apply(t)
 	}
 	if err != nil {
 		return nil, nil, err

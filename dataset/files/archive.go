@@ -19,7 +19,7 @@ import (
 func init() {
 	// Without its first bytes: spreadsheets and NPZ files begin like it.
 	Register(Format{Name: "zip of CSV", Endings: []string{".zip"}, Text: true, whole: true, Read: readZip,
-		Write: onlyRead("zip")})
+		Write: onlyRead})
 }
 
 // openZip reads the directory of a zip file, which is to be of a format.

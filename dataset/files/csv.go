@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -31,7 +32,31 @@ var csvFormat = Format{
 	Write: Write,
 }
 
-func init() { Register(csvFormat) }
+func init() {
+	Register(csvFormat)
+	Register(Format{Name: "JSON lines", Endings: []string{".jsonl", ".ndjson"}, Text: true, Read: csvFormat.Read,
+		Write: onlyRead})
+	RegisterPacked(Format{
+		Name: "gzip of CSV", Endings: []string{".gz"}, Magic: "\x1f\x8b",
+		Write: func(w io.Writer, names []string, rows int, fill Fill) error {
+			z := gzip.NewWriter(w)
+			if err := Write(z, names, rows, fill); err != nil {
+				return err
+			}
+			return z.Close()
+		},
+	}, func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) })
+}
+
+// unpack has what unpacks text, by its first bytes.
+var unpack = map[string]func(io.Reader) (io.Reader, error){}
+
+// RegisterPacked registers a format, told by its first bytes, of packed CSV or JSON lines. It is told in standard input
+// too.
+func RegisterPacked(f Format, reader func(io.Reader) (io.Reader, error)) {
+	f.Text, f.Read, unpack[f.Magic] = true, csvFormat.Read, reader
+	Register(f)
+}
 
 var errNotText = errors.New("not a text file")
 
@@ -97,9 +122,9 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 		of = &records{from: r, source: source}
 		in = bufio.NewReaderSize(of, blockSize)
 	}
-	for _, z := range compressions {
-		if magic, _ := in.Peek(len(z.Magic)); string(magic) == z.Magic && !c.Bare {
-			r, err := z.Reader(in)
+	for magic, reader := range unpack {
+		if begin, _ := in.Peek(len(magic)); string(begin) == magic && !c.Bare {
+			r, err := reader(in)
 			if err != nil {
 				return nil, nil, readError(source, 0, err)
 			}
@@ -144,32 +169,16 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 	p := &parser{records: of, table: t, header: as.Header}
 	if !c.Bare && isJSON(head) {
 		p.header = "yes"
-		if p.rows, err = newObjects(in, head, t, as.SkipRows); err != nil {
-			return nil, nil, readError(source, 0, err)
-		}
+		p.rows = &objects{in: in, head: bytes.Clone(head), source: source, point: cmp.Or(as.Decimal, "."), line: as.SkipRows}
 		return p, in, nil
 	}
 	p.comma = separator(head, as.Decimal == ",")
 	if !c.Bare && p.comma == 0 {
 		p.comma = between(head, as)
 	}
-	if p.comma == ' ' {
-		through(&spaced{from: in})
-		p.records = of
-	}
 	p.comma = cmp.Or(p.comma, ',')
-	p.rows = commas{newCSV(in, p.comma), source, as.SkipRows}
+	p.rows = newCommas(in, p.comma, source, as.SkipRows)
 	return p, in, nil
-}
-
-// newCSV reads fields with a character between them.
-func newCSV(in io.Reader, comma rune) *csv.Reader {
-	r := csv.NewReader(in)
-	r.Comma = comma
-	r.FieldsPerRecord = -1 // counted here, to say more
-	r.ReuseRecord = true
-	r.TrimLeadingSpace = comma != '\t' && comma != ' ' // it would swallow empty fields between tabs
-	return r
 }
 
 // commas are the rows of CSV below so many lines.
@@ -179,6 +188,15 @@ type commas struct {
 	above  int
 }
 
+func newCommas(in io.Reader, comma rune, source string, above int) commas {
+	r := csv.NewReader(in)
+	r.Comma = comma
+	r.FieldsPerRecord = -1 // counted here, to say more
+	r.ReuseRecord = true
+	r.TrimLeadingSpace = comma != '\t' // it would swallow empty fields between tabs
+	return commas{r, source, above}
+}
+
 func (c commas) Line() int {
 	line, _ := c.FieldPos(0)
 	return line + c.above
@@ -186,6 +204,12 @@ func (c commas) Line() int {
 
 func (c commas) Read() ([]string, error) {
 	record, err := c.Reader.Read()
+	for c.Comma == ' ' && err == nil { // of which there may be several
+		if record = slices.DeleteFunc(record, func(field string) bool { return field == "" }); len(record) > 0 {
+			break
+		}
+		record, err = c.Reader.Read()
+	}
 	var syntax *csv.ParseError
 	if errors.As(err, &syntax) { // where the next record starts is unknown
 		err = &dataset.Error{File: c.source, Line: syntax.StartLine + c.above,
@@ -232,8 +256,33 @@ func separator(head []byte, decimalComma bool) rune {
 	return found
 }
 
-// source is a table as rows of cells.
-type source interface {
+// between says whether bars or spaces separate the fields of text in whose first line nothing else does; 0: neither.
+// They make as many fields of the first line that isn't blank as of the second. Names have spaces too: of spaces, one
+// of the fields is a number.
+func between(head []byte, as dataset.Reading) rune {
+	if len(head) == blockSize { // the last line may be cut
+		head = head[:bytes.LastIndexByte(head, '\n')+1]
+	}
+	number := func(field string) bool {
+		_, err := as.Parse(field)
+		return err == nil
+	}
+	for _, comma := range "| " {
+		lines := newCommas(bytes.NewReader(head), comma, "", 0)
+		names, _ := lines.Read()
+		n := len(names)
+		fields, _ := lines.Read()
+		switch {
+		case n < 2 || n != len(fields):
+		case comma == '|', as.Thousands != " " && len(as.Units) == 0 && slices.ContainsFunc(fields, number):
+			return comma
+		}
+	}
+	return 0
+}
+
+// rows are a table as it is read.
+type rows interface {
 	Read() ([]string, error) // a [dataset.Error] is of a row after which none can be read
 	Line() int               // on which the row that was read last begins
 	InputOffset() int64      // bytes that were read up to its end
@@ -242,7 +291,7 @@ type source interface {
 // parser turns rows of cells into a table. It goes on after a bad row, to count
 // how many there are, but keeps the first only.
 type parser struct {
-	rows    source
+	rows    rows
 	comma   rune   // between the cells of text
 	header  string // as of [dataset.Reading]
 	records *records
@@ -429,6 +478,7 @@ type records struct {
 	from       io.Reader
 	source     string
 	compressed bool    // it isn't UTF-8 itself
+	each       float64 // bytes of memory that one becomes; 0: as of CSV
 	passed     int64   // bytes
 	after      int64   // of them, those of whole records
 	needed     float64 // bytes of memory for the others
@@ -446,7 +496,8 @@ func (r *records) next(after int64) { r.after, r.needed = after, float64(r.passe
 func (r *records) Read(p []byte) (int, error) {
 	// The line and the record, each with room to grow; for each field where it begins and ends, its place in the text,
 	// and itself.
-	const each, field = 6, 100
+	const field = 100
+	each := cmp.Or(r.each, 6)
 	if r.compressed {
 		return r.from.Read(p)
 	}
@@ -487,9 +538,12 @@ func isData(r dataset.Reading, record []string) bool {
 // before it.
 func readError(source string, rows int, err error) error {
 	var corrupt flate.CorruptInputError
+	var large *memory.Error
 	switch {
+	case errors.As(err, &large):
+		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%s is cut short: the packed stream ends early, after row %d; fetch it again: %w",
+		return fmt.Errorf("%s is cut short: the gzip stream ends early, after row %d; fetch it again: %w",
 			source, rows, err)
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.Is(err, zip.ErrChecksum),
 		errors.As(err, &corrupt):

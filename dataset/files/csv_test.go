@@ -103,7 +103,7 @@ func TestReadRefuses(t *testing.T) {
 		{"not UTF-8", "temp\xe9rature,b\n1,2\n", "f.csv: not a text file"},
 		{"UTF-16 cut", "\xff\xfea\x00,\x00", "f.csv: line 1: column 2 has no name"},
 		{"Latin-1", "temp\xe9rature,b\n1,2\n", "as by iconv -f WINDOWS-1252 -t UTF-8 f.csv if it is of Windows"},
-		{"other separator", "sep=|\na|b\n1|2\n", `cells are separated by "|"`},
+		{"other separator", "sep=#\na#b\n1#2\n", `cells are separated by "#"`},
 		{"unnamed column with cells", "a;b;\n1;2;\n3;4;5\n", `f.csv: line 3 (row 2): column 3 has no name, and holds "5"`},
 		{"zip in gzip", zipped(t, "PK\x03\x04\x00\x00", 0), "f.csv: not a text file"},
 		{"unnamed column", "a,\n1,2\n", "f.csv: line 1: column 2 has no name"},

@@ -18,7 +18,7 @@ import (
 )
 
 // ReadFile reads a table from a file of a registered [Format], told by its first bytes or its
-// ending, or else of CSV (see [Read]). CSV, gzip of it, and NPZ are read into memory, as are the
+// ending, or else of CSV (see [CSV]). All but NPY are read into memory, as are the
 // formats of packages of their own, such as Parquet. Of an NPY file the rows stay on disk until they
 // are needed: it is an array of records with named fields, or a matrix, whose columns are
 // named c1, c2, … . The fields are numbers: <f8, <f4, or whole ones. Cells that are missing or text

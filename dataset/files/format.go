@@ -1,6 +1,7 @@
 package files
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -47,6 +48,11 @@ func importable(name, ending, magic, from string) Format {
 		Read:  func(_ *os.File, t *dataset.Table) error { return fmt.Errorf("%s: %w", t.Source, missing) },
 		Write: func(io.Writer, []string, int, Fill) error { return missing },
 	}
+}
+
+// onlyRead is the Write of formats that have none.
+func onlyRead(io.Writer, []string, int, Fill) error {
+	return errors.New("that format is read, and not written: name a file that ends in .csv")
 }
 
 // Register makes a format one that [ReadFile], [ReadPart] and [WriteFile] know. It is called by

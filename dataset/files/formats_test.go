@@ -106,14 +106,14 @@ func TestRegister(t *testing.T) {
 			fmt.Sprint(table.Values) != "[0 1 NaN 2]", "%s: %+v, %v", name, table, err)
 	}
 	// Who asks for a format that isn't known is told those that are.
-	odd := filepath.Join(folder, "t.xlsx")
+	odd := filepath.Join(folder, "t.ods")
 	must.Do(t, os.WriteFile(odd, []byte("PK\x03\x04\x00\xff"), 0o600))
 	_, err = ReadFile(odd, dataset.Reading{Decimal: ";"})
 	wantError(t, err, `decimal ";"`)
 	_, err = ReadFile(odd, dataset.Reading{})
-	wantError(t, err, "t.xlsx: not a text file",
-		"save the table as CSV in UTF-8, plain or gzip; the formats that are read are CSV (.csv, .txt, .tsv), gzip of CSV "+
-			"(.gz), NPY (.npy), NPZ (.npz), lines (.lines)")
+	wantError(t, err, "t.ods: not a text file",
+		"save the table as CSV in UTF-8, plain or gzip; the formats that are read are zip of CSV (.zip), CSV (.csv, .txt, "+
+			".tsv), JSON lines (.jsonl, .ndjson), gzip of CSV (.gz), NPY (.npy), NPZ (.npz), XLSX (.xlsx, .xlsm), lines (.lines)")
 	for _, bad := range []Format{
 		{}, {Name: "half", Endings: []string{".half"}, Read: formats[0].Read},
 		{Name: "npy", Endings: []string{".npy"}, Read: formats[0].Read, Write: Write},

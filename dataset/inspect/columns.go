@@ -301,7 +301,7 @@ func Explain(err error) error {
 			continue
 		}
 		if target { // which can't be left out
-			f = f.AsTarget()
+			f = f.AsTarget(m.Table.Reading().MissingTarget == dataset.Refuse)
 		}
 		e.Columns = append(e.Columns, f)
 	}

@@ -54,7 +54,8 @@ func (f ColumnFacts) Flags() string {
 }
 
 // AsTarget are the facts of a column that is to be predicted, and so can't be left out, nor be categories.
-func (f ColumnFacts) AsTarget() ColumnFacts {
+// Rows without it are left out, or refused.
+func (f ColumnFacts) AsTarget(refused bool) ColumnFacts {
 	f.Advice = slices.DeleteFunc(slices.Clone(f.Advice),
 		func(a Advice) bool { return a.Flag == "ignore" || a.Flag == "categorical" })
 	switch gaps := slices.ContainsFunc(f.Advice, func(a Advice) bool { return a.Flag == "na" }); {
@@ -64,7 +65,11 @@ func (f ColumnFacts) AsTarget() ColumnFacts {
 		f.Then = "there is nothing to be predicted"
 	case f.Missing > 0 || gaps:
 		f.Why = strings.TrimPrefix(f.Why+"; values are missing", "; ")
-		f.Then = "a target may have no gaps: take these rows out"
+		if refused {
+			f.Then = "a target may have no gaps: take these rows out"
+		} else {
+			f.Why += ": rows without a target are left out"
+		}
 	}
 	return f
 }

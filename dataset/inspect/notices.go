@@ -126,7 +126,8 @@ func alike(d *dataset.Data) (names []string) {
 // Remarks returns what is to be known of the table as a whole: rows that seem to be none, a header that seems to be a
 // row or isn't there, and of cells that were read what is in none of the columns' facts (Describe).
 func Remarks(t *dataset.Table, facts []ColumnFacts) (found finding.List) {
-	if t.Found.Headless {
+	if t.Reading().Header != "" { // it was said
+	} else if t.Found.Headless {
 		found.Add(finding.NoHeader)
 	} else if rowAsHeader(t, facts) {
 		found.Add(finding.RowAsHeader, t.Names)

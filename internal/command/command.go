@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
-	_ "github.com/krigo-gp/krigo/dataset/parquet" // a format of tables
+	_ "github.com/krigo-gp/krigo/dataset/parquet" // formats of tables
+	_ "github.com/krigo-gp/krigo/dataset/zst"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/ranks"
 )

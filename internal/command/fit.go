@@ -106,8 +106,10 @@ func (f *fitFlags) readDeclared() (o krigo.Options, err error) {
 // reading parses how cells are written.
 func (f *fitFlags) reading(o *krigo.Options) error {
 	r := &o.Data.Reading
-	if r.Decimal == "." {
-		r.Decimal = "" // as by default
+	for of, byDefault := range map[*string]string{&r.Decimal: ".", &r.Header: "auto", &r.MissingTarget: "drop"} {
+		if *of == byDefault {
+			*of = ""
+		}
 	}
 	for _, text := range f.dates {
 		d, err := dataset.ParseDates(text)
@@ -260,9 +262,9 @@ func newFit(c *common) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fit DATA --target COL",
 		Short: "Train a model, certify it, save it",
-		Long: `Train a Gaussian process on a table, certify it, and save it: a CSV file (plain or gzip), NPZ or
-Parquet, or an NPY file, which is read block by block, so that it may be larger than memory.
-The name - stands for CSV from standard input.
+		Long: `Train a Gaussian process on a table, certify it, and save it: CSV or JSON lines (plain, gzip, zst
+or zip), XLSX, NPZ or Parquet, or an NPY file, which is read block by block, so that it may be larger than memory.
+The name - stands for CSV or JSON lines from standard input.
 
 Rows are shuffled by the seed and dealt: test rows if asked for, then prior rows, from which
 the columns are standardised, and the rest are certified: the certificate counts them alone.
@@ -501,7 +503,10 @@ func onlySibling(paths ...string) error {
 
 // modelName is DATA's base name with .krigo in place of its endings.
 func modelName(data string) string {
-	name := strings.TrimSuffix(filepath.Base(data), ".gz")
+	name := filepath.Base(data)
+	if ext := filepath.Ext(name); ext == ".gz" || ext == ".zst" {
+		name = strings.TrimSuffix(name, ext)
+	}
 	for _, format := range files.Formats() {
 		for _, ending := range format.Endings {
 			name = strings.TrimSuffix(name, ending)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
@@ -32,7 +33,8 @@ type inspectDocument struct {
 }
 
 // ofReading are the flags of fit that say how a table is read.
-var ofReading = []string{"target", "dates", "decimal", "thousands", "na", "units", "duplicates"}
+var ofReading = []string{"target", "missing-target", "dates", "decimal", "thousands", "na", "units", "skip-rows",
+	"header", "sheet", "duplicates"}
 
 func newInspect(c *common) *cobra.Command {
 	var f fitFlags
@@ -71,7 +73,7 @@ Nothing is guessed: what is unclear is asked, and rows that seem to be none, suc
 			}
 			for k := range facts {
 				if facts[k].Name == target {
-					facts[k] = facts[k].AsTarget()
+					facts[k] = facts[k].AsTarget(o.Data.Reading.MissingTarget == dataset.Refuse)
 				}
 			}
 			d := inspectDocument{Rows: table.Rows, Dropped: table.Found.Dropped, Columns: facts}

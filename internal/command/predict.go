@@ -231,7 +231,7 @@ func newPredict(c *common) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA",
 		Short: "Mean, variance and interval for each row",
-		Long: `Predict every row of a CSV, NPY, NPZ or Parquet file, or of CSV from standard input (-), which
+		Long: `Predict every row of a table, in a file of any kind that fit reads or from standard input (-), which
 needs the model's input columns in any order; other columns are ignored. In the target's own units:
 
   mean                 of the function and of the target
@@ -286,7 +286,8 @@ training rows nearest to it, and say so on standard error.`,
 		cliFlag{name: "seed", value: "S", def: "0", to: &f.seed,
 			help: "of the draws; same seed, same draws"},
 		cliFlag{name: "out", value: "FILE", rule: "standard output", to: &f.out, endings: append(tableEndings(), "json"),
-			help: "CSV, gzip of it, NPY, NPZ or Parquet, as it ends in .csv, .gz, .npy, .npz or .parquet; with --json .json"},
+			help: "CSV, gzip or zst of it, NPY, NPZ or Parquet, as it ends in .csv, .gz, .zst, .npy, .npz or .parquet; with --json " +
+				".json"},
 	)
 	return cmd
 }

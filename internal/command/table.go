@@ -33,8 +33,8 @@ type fitFlags struct {
 
 // order is the order in which help shows the flags, by group; other settings of methods follow theirs.
 var order = map[string]string{
-	"Data": "target inputs ignore categorical missing dates decimal thousands na units duplicates group scaling " +
-		"no-standardise split splits test-fraction test params",
+	"Data": "target inputs ignore categorical missing missing-target dates decimal thousands na units skip-rows header " +
+		"sheet duplicates group scaling no-standardise split splits test-fraction test params",
 	"Kernel":  "kernel ard mean",
 	"Method":  "objective objectives restarts init fix-parameters",
 	"Prior":   "prior prior-share temper grid",
@@ -133,6 +133,9 @@ func (f *fitFlags) ofMethods() (all []cliFlag) {
 func (f *fitFlags) own() []cliFlag {
 	o := &f.options
 	return []cliFlag{
+		{name: "missing-target", value: "HOW", def: "drop", to: &o.Data.Reading.MissingTarget,
+			values: []string{"drop", dataset.Refuse},
+			help:   "rows without a target: drop (they are counted, and left out), or refuse"},
 		{name: "dates", everyday: true, value: "COLS", to: &f.dates, columns: true,
 			help: "columns of dates or times, read as days; COL:dmy or COL:mdy where unclear; COL:day:week:year adds where " +
 				"in the period"},
@@ -145,6 +148,12 @@ func (f *fitFlags) own() []cliFlag {
 			help: "further texts that stand for a missing value, as in '-,k.A.'"},
 		{name: "units", value: "TEXTS", to: &o.Data.Reading.Units,
 			help: "texts before or after numbers that say nothing, as kg in \"12.5 kg\""},
+		{name: "skip-rows", value: "N", to: &o.Data.Reading.SkipRows,
+			help: "lines of text, or rows of a sheet, above the table"},
+		{name: "header", value: "HOW", def: "auto", to: &o.Data.Reading.Header, values: []string{"auto", "yes", "no"},
+			help: "the first row names the columns: yes, no (they are c1, c2, ...), or auto (unless it has numbers alone)"},
+		{name: "sheet", value: "NAME", to: &o.Data.Reading.Sheet,
+			help: "the sheet of a workbook, or file of a zip archive, where there are several"},
 		{name: "duplicates", value: "HOW", def: "keep", to: &f.duplicates, values: []string{"keep", "drop", "group"},
 			help: "rows that repeat others: keep; drop (equal in all cells); group (equal inputs and target count once in " +
 				"the certificate)"},

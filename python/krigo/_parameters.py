@@ -22,11 +22,15 @@ class Parameters(Estimator):
         ignore: Value = None,
         categorical: Value = "auto",
         missing: Value = None,
+        missing_target: Value = None,
         dates: Value = None,
         decimal: Value = None,
         thousands: Value = None,
         na: Value = None,
         units: Value = None,
+        skip_rows: Value = None,
+        header: Value = None,
+        sheet: Value = None,
         duplicates: Value = None,
         group: Value = None,
         scaling: Value = None,
@@ -132,6 +136,8 @@ class Parameters(Estimator):
         ----------------
         inputs :
             columns to predict from; * stands for any text and ? for a character, as in 'temp*' (default all others)
+        missing_target :
+            rows without a target: drop (they are counted, and left out), or refuse (default drop)
         decimal :
             the decimal point of CSV files: . or , (default .)
         thousands :
@@ -140,6 +146,13 @@ class Parameters(Estimator):
             further texts that stand for a missing value, as in '-,k.A.' (default empty, NA, N/A, #N/A, NaN, null, ?)
         units :
             texts before or after numbers that say nothing, as kg in "12.5 kg"
+        skip_rows :
+            lines of text, or rows of a sheet, above the table
+        header :
+            the first row names the columns: yes, no (they are c1, c2, ...), or auto (unless it has numbers alone)
+            (default auto)
+        sheet :
+            the sheet of a workbook, or file of a zip archive, where there are several
         duplicates :
             rows that repeat others: keep; drop (equal in all cells); group (equal inputs and target count once in the
             certificate) (default keep)
@@ -243,11 +256,15 @@ class Parameters(Estimator):
         self.ignore = ignore
         self.categorical = categorical
         self.missing = missing
+        self.missing_target = missing_target
         self.dates = dates
         self.decimal = decimal
         self.thousands = thousands
         self.na = na
         self.units = units
+        self.skip_rows = skip_rows
+        self.header = header
+        self.sheet = sheet
         self.duplicates = duplicates
         self.group = group
         self.scaling = scaling

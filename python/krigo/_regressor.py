@@ -93,7 +93,7 @@ class KrigoRegressor(Parameters):
         if table.rows == 1:
             raise DataError("1 sample, and 1 row of data says nothing of another: a minimum of 2 is needed")
         columns = list(table.names)
-        _add_target(table, target, y)
+        _add_target(table, target, y, gaps=self.missing_target == "drop")
         params = {name: value for name, value in self.get_params(deep=False).items() if value is not False and name not in ("verbose", "progress")}
         params |= {"target": target, **more}
         if groups is not None:
@@ -181,7 +181,7 @@ class KrigoRegressor(Parameters):
             filled = (about.get("encoding") or {}).get("missing") == "mean"
             table = _table.of_matrix(a, self._columns, filled, () if distinct else set(self._columns) - {*_raw_columns(about), group})
         if y is not None:
-            _add_target(table, self.target_, y)
+            _add_target(table, self.target_, y, gaps=self.missing_target == "drop")
             if groups is not None:
                 if group in table.names:
                     raise UsageError(f"the model's groups are in the column {group!r} of X: leave groups out")
@@ -419,8 +419,8 @@ def _unused(name: str, taken: Sequence[str]) -> str:
     return name
 
 
-def _vector(y: Any, what: str = "y") -> Floats:
-    """Targets as numbers, or what stands beside them. Missing ones, and those that aren't finite, are refused."""
+def _vector(y: Any, what: str = "y", gaps: bool = False) -> Floats:
+    """Targets as numbers, or what stands beside them. Those that aren't finite are refused, and without gaps missing ones."""
     if y is None:
         raise DataError("requires y to be passed, but the target y is None" if what == "y" else f"{what} is None: want a number for each row")
     a = _table.array(y, what, f"{what} should be a 1d array")
@@ -435,7 +435,7 @@ def _vector(y: Any, what: str = "y") -> Floats:
         values = _table.floats(a) if a.dtype.kind == "O" else a.astype(float)
     except (TypeError, ValueError, OverflowError) as e:
         raise DataError(f"{what}: only numbers are predicted: {e}", column=_name(y) or what) from e
-    wrong = ~np.isfinite(values)
+    wrong = np.isinf(values) if gaps else ~np.isfinite(values)
     if wrong.any():
         i = int(np.flatnonzero(wrong)[0])
         how = f"Input {what} contains NaN: the value is missing" if np.isnan(values[i]) else f"Input {what} contains infinity: the value is not finite"
@@ -443,8 +443,8 @@ def _vector(y: Any, what: str = "y") -> Floats:
     return values
 
 
-def _add_target(table: Table, name: str, y: Any, what: str = "y") -> None:
-    values = _vector(y, what)
+def _add_target(table: Table, name: str, y: Any, what: str = "y", gaps: bool = False) -> None:
+    values = _vector(y, what, gaps)
     if len(values) != table.rows:
         raise DataError(f"Found input variables with inconsistent numbers of samples: {[table.rows, len(values)]}")
     table.numbers(name, values)

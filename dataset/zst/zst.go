@@ -1,0 +1,37 @@
+// Package zst reads tables of text that are packed by Zstandard. Who imports it has the format registered:
+//
+//	import _ "github.com/krigo-gp/krigo/dataset/zst"
+//
+// It stands apart from package dataset because it brings another module along.
+package zst
+
+import (
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/memory"
+)
+
+func init() {
+	files.RegisterPacked(files.Format{Name: "Zstandard of CSV", Endings: []string{".zst"}, Magic: "\x28\xb5\x2f\xfd",
+		Write: write}, read)
+}
+
+func read(r io.Reader) (io.Reader, error) {
+	window := max(uint64(memory.Limit())/4, zstd.MinWindowSize)
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(min(window, 1<<31)))
+}
+
+func write(w io.Writer, names []string, rows int, fill files.Fill) error {
+	z, err := zstd.NewWriter(w)
+	if err == nil {
+		err = files.Write(z, names, rows, fill)
+	}
+	if err != nil {
+		return err
+	}
+	return z.Close()
+}
