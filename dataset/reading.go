@@ -36,6 +36,7 @@ type Reading struct {
 	MissingTarget string `json:"missing_target,omitzero"`
 
 	names []string // columns that name things, of Naming
+	every bool     // rows are to have a target, of Every
 }
 
 // Naming is the reading of a table whose columns of these names, where it has them, name groups or categories. "" is
@@ -217,13 +218,13 @@ func ungrouped(whole, separator string) (string, bool) {
 
 // Every is the reading that leaves out no row: of rows that are to be predicted, or counted one by one.
 func (r Reading) Every() Reading {
-	r.Distinct, r.MissingTarget = false, Refuse
+	r.Distinct, r.every = false, true
 	return r
 }
 
 // Sent is Every of rows that come in no file.
 func (r Reading) Sent() Reading {
-	r.SkipRows, r.Header, r.Sheet = 0, "", ""
+	r.SkipRows, r.Header, r.Sheet, r.MissingTarget = 0, "", "", ""
 	return r.Every()
 }
 

@@ -1,6 +1,9 @@
 package dataset
 
 import (
+	"math"
+	"slices"
+
 	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -56,7 +59,35 @@ func (t *Table) targeted(at int) (*Table, error) {
 			left.Lines = append(left.Lines, t.Lines[k])
 		}
 	}
+	left.restore()
 	return &left, nil
+}
+
+// restore makes columns numbers that were text for the sake of rows that aren't there any more.
+func (t *Table) restore() {
+	t.Text, t.codes = slices.Clone(t.Text), nil
+	for j, texts := range t.Text {
+		numbers := make([]float64, len(texts))
+		for k, text := range texts {
+			v, err := parse(text)
+			if numbers[k] = v; err != nil || v-v != 0 || t.Strange(j, text) {
+				numbers[k] = math.NaN()
+			}
+		}
+		are := texts != nil
+		for i := j; are && i < len(t.Values); i += len(t.Names) {
+			v := t.Values[i]
+			are = v != v || numbers[int(v)] == numbers[int(v)]
+		}
+		for i := j; are && i < len(t.Values); i += len(t.Names) {
+			if v := t.Values[i]; v == v {
+				t.Values[i] = numbers[int(v)]
+			}
+		}
+		if are {
+			t.Text[j] = nil
+		}
+	}
 }
 
 // some are some rows of a store.

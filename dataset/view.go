@@ -137,7 +137,7 @@ func (t *Table) labelled(inputs []string, target string) (*Data, error) {
 		return nil, err
 	}
 	at, err := t.column(target, "for the target")
-	if err == nil && t.reading.MissingTarget != Refuse {
+	if err == nil && t.reading.MissingTarget != Refuse && !t.reading.every {
 		t, err = t.targeted(at)
 	}
 	if err != nil {

@@ -348,12 +348,25 @@ func TestTargets(t *testing.T) {
 			table.Close()
 		}
 	}
+	// A text in such a row makes no text of the numbers in the others.
+	remark := must.Get(CSV{From: strings.NewReader("a,b,y\n1,x,2\n-0.5,NA,3\n# a remark,z,\n7,1,4\n"), Source: "f.csv"}.Read())(t)
+	d, err := remark.Select([]string{"a"}, "y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, y, err := d.Select(d.All()); err != nil || !slices.Equal(x, []float64{1, -0.5, 7}) || !slices.Equal(y,
+		[]float64{2, 3, 4}) || d.Table().Text[0] != nil || d.Table().Text[1] == nil || remark.Text[0] == nil ||
+		remark.Values[0] != 0 {
+		t.Errorf("%v, %v, %v", x, y, err)
+	}
+	_, err = remark.Select([]string{"b"}, "y")
+	wantError(t, err, `f.csv: line 2 (row 1), column 2 ("b"): "x" is not a number`)
 	// Of other columns nothing is left out, and a column without any target is wrong as a whole.
 	table := must.Get(CSV{From: strings.NewReader("a,y,z\n1,,\n2,3,\n,4,\n5,6,\n"), Source: "f.csv"}.Read())(t)
 	if d := must.Get(table.Unlabelled(nil))(t); d.Rows != 4 {
 		t.Error(d.Rows)
 	}
-	_, err := table.Select([]string{"a"}, "y")
+	_, err = table.Select([]string{"a"}, "y")
 	wantError(t, err, `f.csv: line 4 (row 2), column 1 ("a"): the value is missing`)
 	_, err = table.Select([]string{"a"}, "z")
 	wantError(t, err, `f.csv: line 2 (row 1), column 3 ("z"): the value is missing`)
