@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -225,7 +224,8 @@ func TestKindsRefuse(t *testing.T) {
 		{"t.jsonl", []byte("{\n\"a\":1}"), dataset.Reading{}, "t.jsonl: line 1: no JSON object with keys"},
 		{"t.jsonl", []byte("{\"a\":1}\n" + strings.Repeat("{\"a\":1}\n", blockSize/8) + "{\"b\":1}"), dataset.Reading{},
 			fmt.Sprintf(`t.jsonl: line %d: the key "b" is new`, blockSize/8+2)},
-		{"t.jsonl", []byte("{\"a\":1}\n{\"a\":\"x\"}"), dataset.Reading{}, `t.jsonl: line 2 (row 2), column 1 ("a"): "x" is not`},
+		{"t.jsonl", []byte("{\"a\":1}\n{\"a\":\"x\"}"), dataset.Reading{},
+			`t.jsonl: line 2 (row 2), column 1 ("a"): "x" is not`},
 		{"t.csv", []byte("x\na,b\n1,2\n"), dataset.Reading{SkipRows: 5}, "t.csv: the file ends within the 5 lines"},
 		{"t.csv", []byte("x\na,b\n1,2\n1,\"2\n"), dataset.Reading{SkipRows: 1}, "t.csv: line 4: a quote"},
 		{"t.csv", []byte("x\na,b\n1,2\n1,z\n"), dataset.Reading{SkipRows: 1}, `t.csv: line 4 (row 2), column 2 ("b"): "z"`},
@@ -281,7 +281,7 @@ func TestTargets(t *testing.T) {
 	folder := t.TempDir()
 	raw := "a,y\n"
 	for i := range n {
-		raw += fmt.Sprintf("%v,%s\n", values[2*i], strings.Replace(strconv.FormatFloat(values[2*i+1], 'g', -1, 64), "NaN", "", 1))
+		raw += strings.Replace(fmt.Sprintf("%v,%v\n", values[2*i], values[2*i+1]), "NaN", "", 1)
 	}
 	must.Do(t, os.WriteFile(filepath.Join(folder, "t.csv"), []byte(raw), 0o666))
 	zeros := slices.Clone(values)
@@ -349,7 +349,8 @@ func TestTargets(t *testing.T) {
 		}
 	}
 	// A text in such a row makes no text of the numbers in the others.
-	remark := must.Get(CSV{From: strings.NewReader("a,b,y\n1,x,2\n-0.5,NA,3\n# a remark,z,\n7,1,4\n"), Source: "f.csv"}.Read())(t)
+	remark := must.Get(CSV{From: strings.NewReader("a,b,y\n1,x,2\n-0.5,NA,3\n# a remark,z,\n7,1,4\n"),
+		Source: "f.csv"}.Read())(t)
 	d, err := remark.Select([]string{"a"}, "y")
 	if err != nil {
 		t.Fatal(err)
