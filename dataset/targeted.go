@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -31,14 +30,6 @@ func (t *Table) targeted(at int) (*Table, error) {
 	left.part = &part{ranks: r, first: first, rows: own - len(missing)}
 	left.Values, left.Lines = nil, nil
 	cols := len(t.Names)
-	const place = 3 * 8 // of a row in the file, in the table, and its line
-	need := place * float64(own)
-	if t.Disk == nil {
-		need += 8 * float64(own-len(missing)) * float64(cols)
-	}
-	if err := memory.Afford(t.Source+": its rows that have a target", need); err != nil {
-		return nil, err
-	}
 	var rows []int // that are left, by where they are held
 	for i := begin; i < begin+own; i++ {
 		if len(missing) > 0 && missing[0] == i {

@@ -60,8 +60,7 @@ func RegisterPacked(f Format, reader func(io.Reader) (io.Reader, error)) {
 
 var errNotText = errors.New("not a text file")
 
-// CSV is text of a table as in RFC 4180, or JSON lines, or either in a registered [Compression] (told by its first
-// bytes), that is to be read.
+// CSV is text of a table as in RFC 4180, or JSON lines, or either of them packed ([RegisterPacked]), that is to be read.
 //
 // Fields are separated by commas, or by semicolons or tabs where the first line has those and no comma; where it has
 // none of these, by bars or by spaces, however many, that make as many fields of the first line as of the second, of
@@ -169,7 +168,8 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 	p := &parser{records: of, table: t, header: as.Header}
 	if !c.Bare && isJSON(head) {
 		p.header = "yes"
-		p.rows = &objects{in: in, head: bytes.Clone(head), source: source, point: cmp.Or(as.Decimal, "."), line: as.SkipRows}
+		p.rows = &objects{in: in, head: bytes.Clone(head), source: source, point: cmp.Or(as.Decimal, "."),
+			line: as.SkipRows}
 		return p, in, nil
 	}
 	p.comma = separator(head, as.Decimal == ",")
