@@ -61,6 +61,7 @@ type Found struct {
 	Zones     []string         // columns in which some times name their zone and others don't
 	Units     []map[string]int // by column, how many numbers stand beside each unit, or none, where units were named
 	Dropped   int              // rows that were left out, as they repeat others
+	Skipped   int              // lines above the table
 	// rows that were left out, as they have no target: of the table of Data
 	Untargeted int
 }

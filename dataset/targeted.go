@@ -7,8 +7,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// targeted is the table without the rows that have nothing in the column of the target. A table without any target
-// stays as it is: checks name its first row.
+// targeted is the table without the rows that have nothing in the column of the target. Where fewer than two have a
+// target it stays as it is: checks name the first row that has none.
 func (t *Table) targeted(at int) (*Table, error) {
 	begin, own := t.Own()
 	var missing []int // rows of this rank
@@ -22,7 +22,7 @@ func (t *Table) targeted(at int) (*Table, error) {
 	}
 	r := t.Ranks()
 	first, total, err := ranks.Place(r, own-len(missing))
-	if err != nil || total == t.Rows || total == 0 {
+	if err != nil || total == t.Rows || total < 2 {
 		return t, err
 	}
 	left := *t

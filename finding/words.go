@@ -32,6 +32,7 @@ const (
 	Centuries      Kind = "two_digit_years"
 	Dropped        Kind = "rows_dropped"
 	Untargeted     Kind = "rows_without_target"
+	Skipped        Kind = "lines_skipped"
 	Repeats        Kind = "rows_repeated"
 	AlikeGroups    Kind = "groups_alike"
 	FewRows        Kind = "fewer_rows_than_inputs"
@@ -139,6 +140,7 @@ var words = map[Kind]entry{
 	OddCategories: {Warning, "%q is read as categories, but seems to hold something else: %s"},
 	Centuries:     {Note, "years of two digits are taken for 1969 to 2068, in the columns %Q"},
 	Dropped:       {Note, "%d of %d rows repeat an earlier one in every cell, and were left out"},
+	Skipped:       {Note, "as when the model was fitted (--skip-rows), the first %d lines are no part of the table"},
 	Untargeted: {Warning, "%d of %d rows of %n have no %q, and were left out: what is said is about rows that have one " +
 		"(--missing-target refuse makes them an error)"},
 	Repeats: {Warning, "%d of %d rows repeat an earlier row exactly (the first is row %d); all are kept " +

@@ -124,6 +124,8 @@ class Table:
         used = self.names + [target] + [group] * bool(group and not by_blocks)
         require(not head.has("reading"), "a table whose cells are read otherwise, which this program doesn't know")
         require(len(set(used)) == len(used) and set(used) <= set(columns), "the table lacks a column, or one is used twice")
+        known = [as_number(y) is None or not isnan(as_number(y)) for y in columns[target]]  # rows without a target are left out
+        columns = {n: [c for c, k in zip(columns[n], known) if k] for n in used}
         self.textual = [c.has("categories") for c in self.encoding] or [False] * len(self.names)
         self.cells = [list(map(as_text if t else as_number, columns[n])) for n, t in zip(self.names, self.textual)]
         self.y, self.groups = list(map(as_number, columns[target])), blocks(group, columns) if by_blocks else list(map(as_text, columns[group])) if group else []

@@ -347,6 +347,7 @@ func (p *parser) read() error {
 				}
 				continue // a spreadsheet's line
 			}
+			t.Found.Skipped = t.Reading().SkipRows
 			t.Found.Headless = p.header == "no" || p.header == "" && isData(t.Reading(), record)
 			if last := len(record) - 1; last > 1 && !t.Found.Headless && strings.TrimSpace(record[last]) == "" {
 				p.ends, record = true, record[:last]

@@ -105,7 +105,12 @@ func TestFilesAlike(t *testing.T) {
 		if said := runs(t, "certify", name+".krigo", c.file, "--refit", "--quiet"); !strings.HasPrefix(said, "Reproduced: ") {
 			t.Errorf("%s: %s", c.file, said)
 		}
-		ps := runs(t, "predict", name+".krigo", c.file, "--quiet")
+		o := call(t.Context(), "predict", name+".krigo", c.file)
+		ps := o.stdout
+		if skips := len(c.flags) > 0 && c.flags[0] == "--skip-rows"; o.status != 0 ||
+			skips != strings.Contains(o.stderr, "the first 2 lines are no part of the table") {
+			t.Errorf("%s: status %d, %s", c.file, o.status, o.stderr)
+		}
 		if predicted == "" {
 			predicted = ps
 		}
