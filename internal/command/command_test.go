@@ -322,6 +322,8 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--dates", "Rm"), 1, []string{`no column "Rm" to be named by --dates`, `did you mean "RM"?`}},
 		{[]string{"inspect", "homes.csv", "--dates", "Rm:dmy"}, 1,
 			[]string{`no column "Rm" to be named by --dates`, `did you mean "RM"?`}},
+		{[]string{"inspect", "homes.csv", "--duplicates", "Drop"}, 2, []string{`--duplicates "Drop"`, `did you mean "drop"?`}},
+		{homesWith("--prior-share", "Inf"), 2, []string{"krigo: prior-share +Inf: want a share in (0, 1)"}},
 		{homesWith("--out", "."), 1, []string{"--out .", "folder"}},
 		{[]string{"compare", "homes.csv", "--target", "MEDV", "--objective", "vfe"}, 2,
 			[]string{"--objective", "--objectives"}},

@@ -66,7 +66,7 @@ func names(o krigo.Data) []string { return append(slices.Clone(o.Categorical), o
 // parsed are the options with what flags hold in other forms.
 func (f *fitFlags) parsed() (krigo.Options, error) {
 	o := f.options
-	for _, parse := range []func(*krigo.Options) error{f.spelt, f.reading, f.promised, f.onGrid} {
+	for _, parse := range []func(*krigo.Options) error{f.posteriorOf, f.reading, f.promised, f.onGrid} {
 		if err := parse(&o); err != nil {
 			return o, &krigo.UsageError{Err: err}
 		}
@@ -128,7 +128,7 @@ func (f *fitFlags) reading(o *krigo.Options) error {
 		}
 		o.Data.Group = dataset.EqualRows
 	}
-	return r.Check()
+	return errors.Join(f.spelt("duplicates"), r.Check())
 }
 
 // promised parses what is promised, and of which column.
@@ -163,18 +163,21 @@ func (f *fitFlags) onGrid(o *krigo.Options) (err error) {
 	return nil
 }
 
-// spelt refuses words that no option is held against, and takes the posterior's.
-func (f *fitFlags) spelt(o *krigo.Options) error {
-	for _, name := range []string{"duplicates", "posterior"} {
-		p := f.flags.Lookup(name)
-		if wrong := settings.OneOf("--"+name, p.Value.String(), p.Value.(bound).values...); p.Changed && wrong != nil {
-			return wrong[0]
-		}
-	}
+// posteriorOf takes the posterior, or says that it is learnt.
+func (f *fitFlags) posteriorOf(o *krigo.Options) error {
 	if o.Prior.Learn = f.posterior == "learnt"; !o.Prior.Learn {
 		o.Method.Posterior = f.posterior
 	}
-	return nil
+	return f.spelt("posterior")
+}
+
+// spelt refuses a word of a flag that no option is held against; without one it has its default.
+func (f *fitFlags) spelt(name string) error {
+	v := f.flags.Lookup(name).Value.(bound)
+	if v.String() == "" {
+		return nil
+	}
+	return errors.Join(settings.OneOf("--"+name, v.String(), v.values...)...)
 }
 
 // unparse sets the flags that hold options in other forms, as parsed reads them.

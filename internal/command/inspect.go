@@ -87,9 +87,10 @@ Nothing is guessed: what is unclear is asked, and rows that seem to be none, suc
 			return printInspection(cmd.OutOrStdout(), args[0], d)
 		},
 	}
+	f.flags = cmd.Flags()
 	for _, entry := range f.table() {
 		if slices.Contains(ofReading, entry.name) {
-			entry.bind(cmd.Flags())
+			entry.bind(f.flags)
 		}
 	}
 	return cmd

@@ -313,6 +313,9 @@ func (s Setting) check(f reflect.Value) (errs []error) {
 
 // ranged reports x, which is the number v, out of the range.
 func (s Setting) ranged(x float64, v reflect.Value) []error {
+	if s.least == "" && s.most == "" {
+		return nil
+	}
 	most, below := strings.CutPrefix(s.most, "<")
 	least, above := strings.CutPrefix(s.least, ">")
 	from, to := s.end(least, -math.MaxFloat64), s.end(most, math.MaxFloat64)
@@ -329,7 +332,7 @@ func (s Setting) ranged(x float64, v reflect.Value) []error {
 	return []error{fmt.Errorf("%s %v: want %s", s.Name, v, cmp.Or(s.want, want))}
 }
 
-// end is an end of the range; without one every finite number is in it.
+// end is an end of the range; a range without one has every finite number on that side.
 func (s Setting) end(text string, open float64) float64 {
 	if text == "" {
 		return open

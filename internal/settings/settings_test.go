@@ -109,11 +109,12 @@ func TestCheckAll(t *testing.T) {
 		Share float64       `set:"share" range:"0:<1"`
 		List  []float64     `set:"list" range:">0:" want:"positive numbers"`
 		Took  time.Duration `set:"took" range:"0:"`
+		Free  float64       `set:"free"` // what checks it else says what it wants
 	}
-	if wrong := CheckAll(&all{"a", "x", 0.999, []float64{1, 1e-300}, time.Hour}); wrong != nil {
+	if wrong := CheckAll(&all{"a", "x", 0.999, []float64{1, 1e-300}, time.Hour, math.NaN()}); wrong != nil {
 		t.Error(wrong)
 	}
-	wrong := CheckAll(&all{"c", "x", 1, []float64{1, 0, math.Inf(1)}, -time.Second})
+	wrong := CheckAll(&all{"c", "x", 1, []float64{1, 0, math.Inf(1)}, -time.Second, math.Inf(1)})
 	wrong.If(false, "nothing")
 	wrong.If(true, "%d more", 1)
 	if got, want := errors.Join(wrong...).Error(), `form "c": want one of a, b
