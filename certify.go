@@ -56,6 +56,23 @@ func (r *Recertification) list() {
 		func(c model.Claim) bool { return c.Rests && !c.Beforehand })
 }
 
+// OnFittersWord says whether a field of the model file, as "training.seconds", is listed as taken on the fitter's word:
+// by the longest path that leads to it.
+func (r *Recertification) OnFittersWord(field string) bool {
+	longest, on := -1, false
+	for i, claims := range [][]model.Claim{r.Checked, r.OnWord} {
+		for _, c := range claims {
+			for _, name := range c.Fields {
+				rest, of := strings.CutPrefix(field, name)
+				if of = of && (rest == "" || rest[0] == '.' || rest[0] == '['); of && len(name) > longest {
+					longest, on = len(name), i == 1
+				}
+			}
+		}
+	}
+	return on
+}
+
 // Headline says in words whether the certificate was reproduced; "" where it was asked for another ε.
 func (r *Recertification) Headline() string {
 	switch {
@@ -366,13 +383,7 @@ func (f *Fresh) contradiction(m *Model, d *dataset.Data, rows, group []int) (*Co
 		c.MeanBound)}
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
 		band := *m
-		band.Terms.Loss = pacbayes.Loss{Kind: pacbayes.Band, Below: p.HalfWidth}
-		switch {
-		case p.Relative:
-			band.Terms.Loss.Kind = pacbayes.Relative
-		case p.Scaled:
-			band.Terms.Loss.Kind = pacbayes.Scaled
-		}
+		band.Terms.Loss = pacbayes.Loss{Kind: bandOf(p), Below: p.HalfWidth}
 		s, err := band.Score(d, rows, group)
 		if err != nil {
 			return nil, err
@@ -383,6 +394,17 @@ func (f *Fresh) contradiction(m *Model, d *dataset.Data, rows, group []int) (*Co
 		return nil, nil
 	}
 	return &x, nil
+}
+
+// bandOf is the loss by whose unit a promise's band is as wide as it is.
+func bandOf(p *pacbayes.Promise) pacbayes.Kind {
+	switch {
+	case p.Relative:
+		return pacbayes.Relative
+	case p.Scaled:
+		return pacbayes.Scaled
+	}
+	return pacbayes.Band
 }
 
 // CertifyFresh bounds the model's risk from rows it never saw: a table of their own,
@@ -412,13 +434,9 @@ func (m *Model) CertifyFresh(ctx context.Context, table *dataset.Table) (found *
 				"never saw", table.Source)
 		}
 	}
-	var group []int
-	if d.Group() != "" {
-		units, err := d.Units()
-		if err != nil {
-			return nil, err
-		}
-		group = units.Groups()
+	group, err := d.Groups()
+	if err != nil {
+		return nil, err
 	}
 	s, err := m.Score(d, rows, group)
 	if err != nil {

@@ -52,7 +52,7 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 	if err := model.CheckSlices(d.data, o.Promise.Slices); err != nil {
 		return nil, &UsageError{err}
 	}
-	if d.findings, err = inspect.Findings(d.data); err != nil {
+	if d.findings, err = inspect.Findings(d.data, d.units); err != nil {
 		return nil, err
 	}
 	if o.Data.Test != nil {

@@ -108,13 +108,9 @@ func (d *dealt) score(m *model.Model) (err error) {
 	if c.Seen > 0 {
 		m.Findings.Add(finding.SeenTests, c.Seen, d.test.Rows, d.test.Source)
 	}
-	var group []int
-	if d.test.Group() != "" {
-		units, err := d.test.Units()
-		if err != nil {
-			return err
-		}
-		group = units.Groups()
+	group, err := d.test.Groups()
+	if err != nil {
+		return err
 	}
 	m.Test, err = m.Score(d.test, d.test.All(), group)
 	return err

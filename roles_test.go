@@ -24,7 +24,6 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/must"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -266,7 +265,7 @@ func TestVerifies(t *testing.T) {
 	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Prior: krigo.Prior{Kind: "informed"},
 		Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Test: pick(homes(), every(0, 1, 9)), Scaling: "declared",
 			Declared: identity(3)}})
-	if r, err := certify(m, homes()); err != nil || !onWord(r, "test") || !onWord(r, "scaling") || r.IndependentlyChecked {
+	if r, err := certify(m, homes()); err != nil || !r.OnFittersWord("test") || !r.OnFittersWord("scaling") || r.IndependentlyChecked {
 		t.Errorf("what can't be told from the data: %+v, %v", r, err)
 	}
 }
@@ -593,23 +592,6 @@ func parsed(text []byte) (v any) {
 		panic(err)
 	}
 	return v
-}
-
-// onWord says whether a part of the header is listed as taken on the fitter's word: by the longest path that leads to
-// it.
-func onWord(r *krigo.Recertification, field string) bool {
-	longest, on := -1, false
-	for i, claims := range [][]model.Claim{r.Checked, r.OnWord} {
-		for _, c := range claims {
-			for _, name := range c.Fields {
-				rest, of := strings.CutPrefix(field, name)
-				if of = of && (rest == "" || rest[0] == '.' || rest[0] == '['); of && len(name) > longest {
-					longest, on = len(name), i == 1
-				}
-			}
-		}
-	}
-	return on
 }
 
 // TestTakenForCopies: where equal rows are left out, or made groups, certificates say that they hold for copies alone:

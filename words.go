@@ -49,7 +49,7 @@ func (m *Model) Sentence(c *pacbayes.Certificate) string {
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
 		// The share itself isn't rounded: it was asked for.
 		share := least(math.Min(cautious.RoundUp(p.Bound, 3), 1-p.Share), c.Group)
-		promise = fmt.Sprintf("%s%s lie within %s.\n", lead, share, within(m, p))
+		promise = fmt.Sprintf("%s%s lie within %s.\n", lead, share, promised(m, p))
 		lead = same
 	} else if p != nil {
 		promise = fmt.Sprintf("No band can be guaranteed to hold %s of the predictions: %s.\n",
@@ -142,13 +142,8 @@ func backtest(m *Model, c *pacbayes.Certificate) string {
 		held = cautious.Complement(cautious.RoundUp(c.EmpiricalRisk, 4))
 	}
 	switch c.Loss {
-	case pacbayes.Band:
-		return fmt.Sprintf("%s lay within ±%s of %s%s.", lead+held, cautious.Width(c.EpsilonRaw), cautious.Name(m.Target),
-			scaled(m, c.Epsilon))
-	case pacbayes.Relative:
-		return fmt.Sprintf("%s lay within ±%s %% of %s.", lead+held, cautious.Width(100*c.Epsilon), cautious.Name(m.Target))
-	case pacbayes.Scaled:
-		return fmt.Sprintf("%s lay within ±%s%s of %s.", lead+held, cautious.Width(c.Epsilon), ownSD, cautious.Name(m.Target))
+	case pacbayes.Band, pacbayes.Relative, pacbayes.Scaled:
+		return fmt.Sprintf("%s lay within %s.", lead+held, within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	case pacbayes.Asymmetric:
 		return fmt.Sprintf("%s were predicted at most %s below and %s above %s.", lead+held, cautious.Width(c.EpsilonRaw),
 			cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), cautious.Name(m.Target))
@@ -218,7 +213,7 @@ func (f *Fresh) Sentence(m *Model) string {
 	if x.Promise != nil {
 		said += fmt.Sprintf("\nWith %s confidence, at least %.2f %% of predictions on further rows like these lie farther "+
 			"off than %s; the promise says at most %.2f %%.",
-			sure, 100*cautious.RoundDown(x.Promise.AtLeast, 4), within(m, m.Certificate.Promise),
+			sure, 100*cautious.RoundDown(x.Promise.AtLeast, 4), promised(m, m.Certificate.Promise),
 			100*math.Min(cautious.RoundUp(x.Promise.Certified, 4), 1-m.Certificate.Promise.Share))
 	}
 	return said + fmt.Sprintf("\nEither these rows come from another source than the certified ones, or a condition of "+
@@ -256,15 +251,21 @@ func kind(group string) string {
 	return "rows of this kind"
 }
 
-// within is the band of a promise.
-func within(m *Model, p *pacbayes.Promise) string {
-	switch {
-	case p.Relative:
-		return fmt.Sprintf("±%s %% of %s", cautious.Width(100*p.HalfWidth), cautious.Name(m.Target))
-	case p.Scaled:
-		return fmt.Sprintf("±%s%s of %s", cautious.Width(p.HalfWidth), ownSD, cautious.Name(m.Target))
+// promised is the band of a promise.
+func promised(m *Model, p *pacbayes.Promise) string {
+	return within(m, bandOf(p), p.HalfWidth, p.HalfWidthRaw)
+}
+
+// within is the band of a loss: of a half-width in the loss's unit, and in the target's own.
+func within(m *Model, loss pacbayes.Kind, width, raw float64) string {
+	switch target := cautious.Name(m.Target); loss {
+	case pacbayes.Relative:
+		return fmt.Sprintf("±%s %% of %s", cautious.Width(100*width), target)
+	case pacbayes.Scaled:
+		return fmt.Sprintf("±%s%s of %s", cautious.Width(width), ownSD, target)
+	default:
+		return fmt.Sprintf("±%s of %s%s", cautious.Width(raw), target, scaled(m, width))
 	}
-	return fmt.Sprintf("±%s of %s%s", cautious.Width(p.HalfWidthRaw), cautious.Name(m.Target), scaled(m, p.HalfWidth))
 }
 
 // scaled says what half-widths are in standard deviations of the target, or where its scale was declared in that,
@@ -294,13 +295,8 @@ func bound(m *Model, c *pacbayes.Certificate) string {
 	case cautious.RoundUp(c.MeanBound, 3) >= 1:
 		return fmt.Sprintf("the bound says nothing about predictions: it is %.3f for a random draw from the model.",
 			cautious.RoundUp(c.Bound, 3))
-	case c.Loss == pacbayes.Band:
-		return fmt.Sprintf("%s lie within ±%s of %s%s.", share, cautious.Width(c.EpsilonRaw), cautious.Name(m.Target),
-			scaled(m, c.Epsilon))
-	case c.Loss == pacbayes.Relative:
-		return fmt.Sprintf("%s lie within ±%s %% of %s.", share, cautious.Width(100*c.Epsilon), cautious.Name(m.Target))
-	case c.Loss == pacbayes.Scaled:
-		return fmt.Sprintf("%s lie within ±%s%s of %s.", share, cautious.Width(c.Epsilon), ownSD, cautious.Name(m.Target))
+	case c.Loss == pacbayes.Band, c.Loss == pacbayes.Relative, c.Loss == pacbayes.Scaled:
+		return fmt.Sprintf("%s lie within %s.", share, within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	case c.Loss == pacbayes.Asymmetric:
 		return fmt.Sprintf("%s lie at most %s below and %s above %s%s.", share,
 			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), cautious.Name(m.Target),

@@ -56,7 +56,7 @@ func (t *Table) date(d *Dates) error {
 		return fmt.Errorf("%s: column %q stays on disk, where no periodic parts can be added: write the table as CSV",
 			t.Source, spelling.Clip(d.Column))
 	}
-	if texts := t.texts(j); texts != nil {
+	if texts := t.Texts(j); texts != nil {
 		if d.Form == "" {
 			forms := formsOf(texts)
 			switch {
@@ -85,7 +85,7 @@ func (t *Table) date(d *Dates) error {
 // notDate finds the text that keeps a column from being one of dates, and its row: one that the form of most others
 // can't read.
 func (t *Table) notDate(j int) (text string, row int) {
-	texts := t.texts(j)
+	texts := t.Texts(j)
 	best, most := dateForms[0], -1
 	for _, f := range dateForms {
 		n := 0
@@ -124,7 +124,7 @@ var shortYear = regexp.MustCompile(`^[0-9]{1,2}([./-])([0-9]{1,2}|[A-Za-z]{3})[.
 // toDays makes a column of text one of days.
 func (t *Table) toDays(j int, form string) error {
 	f := formOf(form)
-	texts := t.texts(j)
+	texts := t.Texts(j)
 	days := make([]float64, len(texts))
 	var zones [2]bool // a time without one is there, and one with
 	for code, text := range texts {

@@ -160,7 +160,7 @@ func (t *Table) blocks(group string) (b blocks, columns []int, err error) {
 		if err != nil {
 			return b, nil, err
 		}
-		if t.texts(at) != nil {
+		if t.Texts(at) != nil {
 			return b, nil, fmt.Errorf("%s: column %q holds text: only numbers and dates are cut into blocks (--dates %s)",
 				t.Source, spelling.Clip(name), spelling.Shell(name))
 		}

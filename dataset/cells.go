@@ -85,12 +85,12 @@ func (t *Table) value(row, j int, cell string) float64 {
 	switch {
 	case !number && t.reading.IsMissing(cell):
 		return math.NaN()
-	case number && t.texts(j) == nil:
+	case number && t.Texts(j) == nil:
 		return v
 	case number:
 		return t.code(j, numeral(v))
 	}
-	if t.texts(j) == nil {
+	if t.Texts(j) == nil {
 		if t.afford(perText * float64(row)); t.over != nil {
 			return math.NaN()
 		}
@@ -171,8 +171,8 @@ func (t *Table) code(j int, text string) float64 {
 	return code
 }
 
-// texts lists the texts of column j; nil of a column of numbers.
-func (t *Table) texts(j int) []string {
+// Texts lists the texts of column j; nil of a column of numbers.
+func (t *Table) Texts(j int) []string {
 	if t.Text == nil {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (t *Table) texts(j int) []string {
 // text returns the text of a cell that isn't missing: of a number, its numeral, so that a
 // category is the same whether a file holds it as text or as a number.
 func (t *Table) text(j int, v float64) string {
-	switch texts := t.texts(j); {
+	switch texts := t.Texts(j); {
 	case v != v:
 		return ""
 	case texts != nil:
@@ -282,7 +282,7 @@ func (t *Table) check(uses ...use) error {
 	finite := true                     // is all that a cell must be
 	for k, u := range uses {
 		columns[k] = u.column
-		texts := t.texts(u.column)
+		texts := t.Texts(u.column)
 		if texts != nil && !u.categorical || u.categorical && u.fitting {
 			finite = false
 		}
@@ -330,7 +330,7 @@ func (t *Table) problem(u use, v float64, wrong []bool) error {
 	case v != v, wrong != nil && !wrong[int(v)]:
 		return nil
 	case wrong != nil && !u.categorical:
-		return t.notNumber(u, t.texts(u.column)[int(v)])
+		return t.notNumber(u, t.Texts(u.column)[int(v)])
 	case wrong != nil || u.merged(v):
 		return fmt.Errorf("%s is a category that isn't told from its neighbours, as it is a number of 2^53 or more; write "+
 			"these with a letter in front", t.text(u.column, v))

@@ -197,8 +197,11 @@ func (e *Encoding) inputs(yield func(string) bool) {
 	}
 }
 
-func (e *Encoding) names() []string {
-	var names []string
+// names are those of its columns; without an encoding they are the inputs.
+func (e *Encoding) names(inputs []string) (names []string) {
+	if e == nil {
+		return inputs
+	}
 	for _, c := range e.Columns {
 		names = append(names, c.Name)
 	}
@@ -292,7 +295,7 @@ func (c Column) encoder(t *Table, j int) encoder {
 		return e
 	}
 	e.places = map[float64]int{}
-	texts := t.texts(j)
+	texts := t.Texts(j)
 	at := make(map[string]float64, len(texts))
 	for k, text := range texts {
 		at[text] = float64(k)

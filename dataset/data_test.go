@@ -150,7 +150,8 @@ func TestFindings(t *testing.T) {
 			finding.List{finding.New(finding.FarTarget, "y", 10000001.5, 0.5)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := inspect.Findings(regression(t, c.text, "y"))
+			d := regression(t, c.text, "y")
+			got, err := inspect.Findings(d, must.Get(d.Units())(t))
 			must.Not(t, err != nil || !reflect.DeepEqual(got, c.want), "got %q", got)
 		})
 	}

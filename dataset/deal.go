@@ -74,6 +74,32 @@ func (d *Data) Units() (*Units, error) {
 // Groups returns the number of every row's group; nil where rows stand for themselves.
 func (u *Units) Groups() []int { return u.group }
 
+// Groups returns those of the units, which it reads where rows are grouped.
+func (d *Data) Groups() ([]int, error) {
+	if d.group == nil {
+		return nil, nil
+	}
+	u, err := d.Units()
+	if err != nil {
+		return nil, err
+	}
+	return u.group, nil
+}
+
+// Repeats counts the rows equal to an earlier one, inputs and target, and returns the first of them.
+func (u *Units) Repeats() (count, first int) {
+	order := ascending(u.rows)
+	for k := 1; k < len(order); k++ {
+		if row := order[k]; u.rows[row] == u.rows[order[k-1]] {
+			if count == 0 || row < first {
+				first = row
+			}
+			count++
+		}
+	}
+	return count, first
+}
+
 // ofAll returns the digests of all ranks, in their order.
 func ofAll(r ranks.Ranks, own []digest) (all []digest, err error) {
 	if r.Size() == 1 {
@@ -181,12 +207,18 @@ func (k key) compare(l key) int {
 	return cmp.Or(cmp.Compare(k.high, l.high), cmp.Compare(k.low, l.low))
 }
 
-// keys are those of digests, of which equal ones are told apart by counting them.
-func keys(salt []byte, digests []digest) []key {
+// ascending returns the numbers of digests in their order, equal ones as they stand.
+func ascending(digests []digest) []int {
 	order := upTo(len(digests))
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(compare(digests[a], digests[b]), cmp.Compare(a, b))
 	})
+	return order
+}
+
+// keys are those of digests, of which equal ones are told apart by counting them.
+func keys(salt []byte, digests []digest) []key {
+	order := ascending(digests)
 	keys := make([]key, len(digests))
 	var text []byte
 	before := uint64(0)

@@ -174,7 +174,7 @@ func TestEncodeDisk(t *testing.T) {
 		hash := must.Get(d.Hash(d.All()))(t)
 		x, y, err := d.Select([]int{8000, 8001, 7, 8, 5, 4096})
 		must.Do(t, err)
-		found, err := inspect.Findings(d)
+		found, err := inspect.Findings(d, must.Get(d.Units())(t))
 		answers = append(answers, fmt.Sprint(d.Encoding, d.Inputs, hash, x, y, inputsOf(t, d), found, err))
 	}
 	if answers[0] != answers[1] || !strings.Contains(answers[0], `kind by "-1", "0", "1", "other"; a`) {
@@ -195,7 +195,7 @@ func TestFills(t *testing.T) {
 func TestEncodeFindings(t *testing.T) {
 	d := must.Get(read(t, "fuel,c,y\ngas,7,1\noil,7,2\ngas,7,3\noil,7,4\ncoal,7,5\nwood,7,5\noil,7,2\n").Encode("y", nil,
 		dataset.Coding{Categorical: []string{"fuel"}, Missing: dataset.Refuse}, these([]int{0, 1, 4, 5})))(t)
-	found, err := inspect.Findings(d)
+	found, err := inspect.Findings(d, must.Get(d.Units())(t))
 	if want := (finding.List{finding.New(finding.Constant, []string{"c"}), finding.New(finding.Repeats, 1, 7, 7)}); err !=
 		nil || !reflect.DeepEqual(found, want) {
 		t.Errorf("%q, %v", found, err)

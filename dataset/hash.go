@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding"
 	"encoding/binary"
@@ -176,70 +175,4 @@ func (d *Data) groupEqual() (*Data, error) {
 	grouped := *d
 	grouped.table, grouped.group, grouped.grouping = &wider, []int{cols}, EqualRows
 	return &grouped, nil
-}
-
-// mark stands for a row: that two of a million million rows share its 16 bytes by chance has
-// probability 1e-15.
-type mark struct {
-	high, low uint64
-	row       int
-}
-
-// Repeats counts the rows equal to an earlier one, inputs and target, and
-// returns the first of them.
-func (d *Data) Repeats(rows []int) (count, first int, err error) {
-	digests := make([]mark, 0, len(rows))
-	err = d.eachRow(rows, func(row, _ []byte) {
-		sum := sha256.Sum256(row)
-		digests = append(digests, mark{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]),
-			rows[len(digests)]})
-	})
-	if err == nil {
-		digests, err = dealOut(d.Ranks(), digests)
-	}
-	slices.SortFunc(digests, func(a, b mark) int {
-		return cmp.Or(cmp.Compare(a.high, b.high), cmp.Compare(a.low, b.low), cmp.Compare(a.row, b.row))
-	})
-	for i := 1; i < len(digests); i++ {
-		if a, b := digests[i-1], digests[i]; a.high == b.high && a.low == b.low {
-			if count == 0 || b.row < first {
-				first = b.row
-			}
-			count++
-		}
-	}
-	if err != nil {
-		return 0, 0, err
-	}
-	found, err := ranks.All(d.Ranks(), float64(count), float64(first))
-	total := 0
-	for _, f := range found {
-		if f[0] > 0 && (total == 0 || int(f[1]) < first) {
-			first = int(f[1])
-		}
-		total += int(f[0])
-	}
-	return total, first, err
-}
-
-// dealOut deals digests out to the ranks, so that equal ones come to the same.
-func dealOut(r ranks.Ranks, own []mark) ([]mark, error) {
-	if r.Size() == 1 {
-		return own, nil
-	}
-	var mine []mark
-	err := ranks.Exchange(r, func(i int) []uint64 {
-		v := make([]uint64, 0, 3*blockRows)
-		for _, d := range own[min(i*blockRows, len(own)):min((i+1)*blockRows, len(own))] {
-			v = append(v, d.high, d.low, uint64(d.row))
-		}
-		return v
-	}, func(_ int, v []uint64) {
-		for ; len(v) > 0; v = v[3:] {
-			if int(v[0]%uint64(r.Size())) == r.Rank() {
-				mine = append(mine, mark{v[0], v[1], int(v[2])})
-			}
-		}
-	})
-	return mine, err
 }

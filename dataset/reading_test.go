@@ -293,7 +293,7 @@ func TestDatesInDoubt(t *testing.T) {
 	}
 	for first, want := range map[string]bool{"27.01.45": true, "27.1.45 10:00": true, "27.01.1945": false} {
 		d := must.Get(read(first).Regression("y"))(t)
-		found, err := inspect.Findings(d)
+		found, err := inspect.Findings(d, must.Get(d.Units())(t))
 		if said := found.Of(finding.Centuries) != nil; err != nil || said != want {
 			t.Errorf("%q: %q, %v", first, found, err)
 		}

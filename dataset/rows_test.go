@@ -198,7 +198,7 @@ func TestSeveralGoroutines(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			told, err := inspect.Findings(d)
+			told, err := inspect.Findings(d, must.Get(d.Units())(t))
 			hash, err2 := d.Hash(d.All())
 			x, y := make([]float64, 400), make([]float64, 400)
 			err3 := view.Block(50, 400, x, y)

@@ -18,17 +18,7 @@ import (
 // columns are ignored; the error lists every name that is missing. A file without a
 // header that has just as many columns is taken to hold them in order.
 func (t *Table) Unlabelled(inputs []string) (*Data, error) {
-	if err := t.Check(); err != nil {
-		return nil, err
-	}
-	columns, err := t.inputs(inputs)
-	if err == nil {
-		err = t.check(uses(columns)...)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return t.view(inputs, columns), nil
+	return (*Encoding)(nil).Unlabelled(t, inputs)
 }
 
 // Regression splits the table into the named target and, as inputs, all other
@@ -42,10 +32,7 @@ func (t *Table) Regression(target string, ignored ...string) (*Data, error) {
 	if err := d.fit(nil); err != nil {
 		return nil, err
 	}
-	if err := d.learnable(); err != nil {
-		return nil, err
-	}
-	return d, nil
+	return d.learnable()
 }
 
 // Misfit is the error of columns that can't be fitted as it was asked for, by the first cell that is wrong. Package
@@ -87,18 +74,18 @@ func (d *Data) fit(e *Encoding) error {
 	return nil
 }
 
-// learnable says what keeps anything from being learnt.
-func (d *Data) learnable() error {
+// learnable returns the data, or says what keeps anything from being learnt of them.
+func (d *Data) learnable() (*Data, error) {
 	switch {
 	case d.Cols == 0:
-		return fmt.Errorf("%s: the target %q is the only column: add at least one input column",
+		return nil, fmt.Errorf("%s: the target %q is the only column: add at least one input column",
 			d.Source, d.Target)
 	case d.Rows < 2:
-		return fmt.Errorf("%s: %d row of data: at least 2 are needed", d.Source, d.Rows)
+		return nil, fmt.Errorf("%s: %d row of data: at least 2 are needed", d.Source, d.Rows)
 	}
 	y, err := d.Targets(d.All())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	low, high := math.Inf(1), math.Inf(-1)
 	if len(y) > 0 {
@@ -106,29 +93,22 @@ func (d *Data) learnable() error {
 	}
 	ends, err := ranks.All(d.Ranks(), low, high)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, of := range ends {
 		low, high = min(low, of[0]), max(high, of[1])
 	}
 	if low == high {
-		return fmt.Errorf("%s: every value of target %q is %s: nothing to learn; choose another target",
+		return nil, fmt.Errorf("%s: every value of target %q is %s: nothing to learn; choose another target",
 			d.Source, d.Target, cautious.Number(low))
 	}
-	return nil
+	return d, nil
 }
 
 // Select picks the named inputs, in that order, and the target: rows for a model that
 // is already trained.
 func (t *Table) Select(inputs []string, target string) (*Data, error) {
-	d, err := t.labelled(inputs, target)
-	if err == nil {
-		err = d.table.check(append(uses(d.inputs), uses(d.target)...)...)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return d, nil
+	return (*Encoding)(nil).Select(t, inputs, target)
 }
 
 // labelled views columns, and a target where rows have one, without the others unless the reading refuses them.
@@ -147,13 +127,22 @@ func (t *Table) labelled(inputs []string, target string) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := t.view(inputs, columns)
+	d := t.view(nil, inputs, columns)
 	d.Target, d.target = target, []int{at}
 	return d, nil
 }
 
-func (t *Table) view(inputs []string, columns []int) *Data {
-	return &Data{Source: t.Source, Inputs: inputs, Rows: t.Rows, Cols: len(inputs), table: t, inputs: columns}
+// view is a view of columns as these inputs, or as what an encoding makes of them.
+func (t *Table) view(e *Encoding, inputs []string, columns []int) *Data {
+	d := &Data{Source: t.Source, Inputs: inputs, Rows: t.Rows, Cols: len(inputs), Encoding: e, table: t, inputs: columns}
+	if e != nil {
+		d.Inputs = e.Inputs()
+		d.Cols = len(d.Inputs)
+		for k, c := range e.Columns {
+			d.encoders = append(d.encoders, c.encoder(t, columns[k]))
+		}
+	}
+	return d
 }
 
 // GroupBy makes rows that share the text or number in a column a group: they get their role
@@ -202,32 +191,28 @@ func (d *Data) groupBlocks(b blocks, columns []int, group string) (*Data, error)
 // Unlabelled is [Table.Unlabelled] with the columns that become these inputs. A table that
 // has the inputs themselves in their place is taken as it is.
 func (e *Encoding) Unlabelled(t *Table, inputs []string) (*Data, error) {
-	if e == nil {
-		return t.Unlabelled(inputs)
-	}
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
-	columns, err := t.inputs(e.names())
-	if err != nil {
+	columns, err := t.inputs(e.names(inputs))
+	if err != nil && e != nil {
 		if _, absent := t.inputs(inputs); absent == nil {
 			return t.Unlabelled(inputs)
 		}
+	}
+	if err == nil {
+		err = t.check(e.uses(columns)...)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := t.check(e.uses(columns)...); err != nil {
-		return nil, err
-	}
-	return e.view(t, columns), nil
+	return t.view(e, inputs, columns), nil
 }
 
 // Select is [Table.Select] with the columns that become these inputs. Inputs that are
 // encoded already won't do: rows that a model was made from couldn't be told from others.
 func (e *Encoding) Select(t *Table, inputs []string, target string) (*Data, error) {
-	if e == nil {
-		return t.Select(inputs, target)
-	}
-	d, err := t.labelled(e.names(), target)
+	d, err := t.labelled(e.names(inputs), target)
 	if err == nil {
 		err = d.table.check(append(e.uses(d.inputs), uses(d.target)...)...)
 	}
@@ -283,11 +268,7 @@ func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*
 		}
 		seen[name] = true
 	}
-	d = e.labelled(d)
-	if err := d.learnable(); err != nil {
-		return nil, err
-	}
-	return d, nil
+	return e.labelled(d).learnable()
 }
 
 // Learn returns the encoding of the same columns as the data's own that rows give.
@@ -375,7 +356,7 @@ func (e *Encoding) Unseen(t *Table) (found finding.List, err error) {
 	if e == nil {
 		return nil, nil
 	}
-	columns, err := t.inputs(e.names())
+	columns, err := t.inputs(e.names(nil))
 	if err != nil {
 		return nil, nil // a table of inputs that are encoded already
 	}
@@ -409,18 +390,9 @@ func (e *Encoding) Unseen(t *Table) (found finding.List, err error) {
 	return found, nil
 }
 
-func (e *Encoding) view(t *Table, columns []int) *Data {
-	d := t.view(e.Inputs(), columns)
-	d.Encoding = e
-	for k, c := range e.Columns {
-		d.encoders = append(d.encoders, c.encoder(t, columns[k]))
-	}
-	return d
-}
-
 // labelled is a view of the same columns by the encoding.
 func (e *Encoding) labelled(d *Data) *Data {
-	encoded := e.view(d.table, d.inputs)
+	encoded := d.table.view(e, d.Inputs, d.inputs)
 	encoded.Target, encoded.target = d.Target, d.target
 	return encoded
 }

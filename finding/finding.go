@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // Finding is something found. What its subject and numbers are, in their order, stands in the words of its kind.
@@ -163,11 +164,11 @@ func fill(text string, subject []string, numbers []float64) (filled string, fits
 		case "n":
 			b.WriteString(cautious.Name(name()))
 		case "q":
-			b.WriteString(quoted(name()))
+			b.WriteString(spelling.Quote(name()))
 		case "N":
 			b.WriteString(list(cautious.Name))
 		case "Q":
-			b.WriteString(list(quoted))
+			b.WriteString(list(spelling.Quote))
 		case "o":
 			if said := list(cautious.Name); said != "" {
 				b.WriteString(" of " + said)
@@ -214,15 +215,6 @@ func first[T any](of *[]T, missing *bool) (v T) {
 	}
 	v, *of = (*of)[0], (*of)[1:]
 	return v
-}
-
-// quoted is a name in quotes, cut if it is long.
-func quoted(name string) string {
-	const limit = 40
-	if rs := []rune(name); len(rs) > limit {
-		name = string(rs[:limit]) + "…"
-	}
-	return strconv.Quote(name)
 }
 
 // oneLine writes what isn't printed as an escape.

@@ -211,7 +211,7 @@ func TestReadFile(t *testing.T) {
 	must.Do(t, err)
 	must.Not(t, d.Rows != 506 || d.Cols != 13 || y[0] != 24 || x[13] != 0.02731 || d.Inputs[12] != "LSTAT",
 		"%d×%d, first target %g, inputs %v", d.Rows, d.Cols, y[0], d.Inputs)
-	if found, err := inspect.Findings(d); len(found) != 0 || err != nil {
+	if found, err := inspect.Findings(d, must.Get(d.Units())(t)); len(found) != 0 || err != nil {
 		t.Error(found, err)
 	}
 	s := must.Get(dataset.ScalingOf(d, d.All(), dataset.AllRows))(t)

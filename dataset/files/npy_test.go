@@ -276,7 +276,7 @@ func TestDiskAsMemory(t *testing.T) {
 		var b strings.Builder
 		scaling, err := dataset.ScalingOf(d, d.RowsOf(roles, dataset.Prior), dataset.PriorRows)
 		fmt.Fprintln(&b, scaling, err)
-		found, err := inspect.Findings(d)
+		found, err := inspect.Findings(d, must.Get(d.Units())(t))
 		fmt.Fprintln(&b, found, err)
 		hash, err := d.Hash(d.RowsOf(roles, dataset.Certified))
 		fmt.Fprintln(&b, hash, err)

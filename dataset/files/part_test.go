@@ -60,7 +60,11 @@ func TestParts(t *testing.T) {
 			if f.scaling, err = dataset.ScalingOf(d, d.RowsOf(roles, dataset.Prior), dataset.PriorRows); err != nil {
 				return f, nil, err
 			}
-			if f.found, err = inspect.Findings(d); err != nil {
+			units, err := d.Units()
+			if err != nil {
+				return f, nil, err
+			}
+			if f.found, err = inspect.Findings(d, units); err != nil {
 				return f, nil, err
 			}
 			if f.hash, err = d.Hash(d.RowsOf(roles, dataset.Certified)); err != nil {

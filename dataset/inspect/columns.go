@@ -32,7 +32,7 @@ func describe(t *dataset.Table, columns []int) ([]ColumnFacts, error) {
 	tallies := make([]tally, len(columns))
 	for k, j := range columns {
 		tallies[k] = tally{low: math.Inf(1), high: math.Inf(-1), rising: true, groups: true, seen: map[float64]int{},
-			last: math.NaN(), text: texts(t, j) != nil}
+			last: math.NaN(), text: t.Texts(j) != nil}
 	}
 	_, own := t.Own()
 	strays := strayRows(t)
@@ -98,7 +98,7 @@ const wholeMost = 1 << 53
 // factsOf says what one column is.
 func factsOf(t *dataset.Table, j, rows int, a *tally) ColumnFacts {
 	f := ColumnFacts{Name: t.Names[j], Cells: rows, Missing: a.missing, Distinct: min(len(a.seen), distinctMost+1)}
-	if texts(t, j) != nil {
+	if t.Texts(j) != nil {
 		textFacts(t, &f, j, a)
 		return f
 	}
@@ -146,7 +146,7 @@ func permutes(t *dataset.Table, j int, a *tally) bool {
 
 // textFacts says what one column of text is.
 func textFacts(t *dataset.Table, f *ColumnFacts, j int, a *tally) {
-	texts := texts(t, j)
+	texts := t.Texts(j)
 	f.Unfit = true
 	c := &column{t: t, j: j, texts: texts, counts: make([]int, len(texts)), cells: a.counted}
 	for v, n := range a.seen {

@@ -393,13 +393,5 @@ func commonUnit(texts []string) string {
 	return best
 }
 
-// texts lists the texts of column j; nil of a column of numbers.
-func texts(t *dataset.Table, j int) []string {
-	if t.Text == nil {
-		return nil
-	}
-	return t.Text[j]
-}
-
 // parse reads a number as programs write it.
 func parse(cell string) (float64, error) { return new(dataset.Reading).Parse(cell) }

@@ -226,7 +226,7 @@ func TestIndex(t *testing.T) {
 		must.Not(t, err != nil || facts[0].Kind != "index" || facts[0].Advice != nil, "%s: %+v, %v", c.name, facts[0], err)
 		left := must.Get(table.Leave(nil, nil, "y", ""))(t)
 		d := must.Get(table.Regression("y", left...))(t)
-		found, err := Findings(d)
+		found, err := Findings(d, must.Get(d.Units())(t))
 		must.Not(t, err != nil || (found.Of(finding.UnnamedColumn) != nil) != c.told, "%s: %q, %v", c.name, found, err)
 	}
 }
@@ -245,7 +245,7 @@ func TestFindingsOfTables(t *testing.T) {
 	}
 	d := must.Get(table.Encode("y", nil, dataset.Coding{Categorical: []string{"v", "code"}, Missing: dataset.Refuse},
 		func(d *dataset.Data) ([]int, error) { return d.All(), nil }))(t)
-	found, err := Findings(d)
+	found, err := Findings(d, must.Get(d.Units())(t))
 	odd := found.Of(finding.OddCategories)
 	must.Not(t, err != nil || len(odd) != 1 || odd[0].Subject[0] != "v" ||
 		!strings.HasPrefix(odd[0].Subject[1], `"#DIV/0!" among numbers`) ||

@@ -12,10 +12,10 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 )
 
-// Findings returns what a person should know about the data before fitting. None of it is an error.
-func Findings(d *dataset.Data) (found finding.List, err error) {
-	rows := d.All()
-	columns, err := d.Moments(rows)
+// Findings returns what a person should know about the data before fitting, whose rows are these units. None of it is
+// an error.
+func Findings(d *dataset.Data, u *dataset.Units) (found finding.List, err error) {
+	columns, err := d.Moments(d.All())
 	if err != nil {
 		return nil, err
 	}
@@ -56,9 +56,7 @@ func Findings(d *dataset.Data) (found finding.List, err error) {
 	if n := d.Table().Found.Dropped; n > 0 {
 		found.Add(finding.Dropped, n, d.Rows+n)
 	}
-	if n, row, err := d.Repeats(rows); err != nil {
-		return nil, err
-	} else if n > 0 {
+	if n, row := u.Repeats(); n > 0 {
 		found.Add(finding.Repeats, n, d.Rows, row+1)
 	}
 	list(finding.AlikeGroups, alike(d))
@@ -87,7 +85,7 @@ func tableFindings(d *dataset.Data) (found finding.List, err error) {
 	}
 	if d.Encoding != nil {
 		for k, c := range d.Encoding.Columns {
-			if j := d.Columns()[k]; c.Categories != nil && texts(t, j) != nil {
+			if j := d.Columns()[k]; c.Categories != nil && t.Texts(j) != nil {
 				columns = append(columns, j)
 			}
 		}
@@ -111,7 +109,7 @@ func tableFindings(d *dataset.Data) (found finding.List, err error) {
 func alike(d *dataset.Data) (names []string) {
 	first := map[string]string{}
 	if column, grouped := d.Table().Column(d.Group()); grouped {
-		for _, text := range texts(d.Table(), column) {
+		for _, text := range d.Table().Texts(column) {
 			plain := strings.ToLower(strings.Join(strings.Fields(text), " "))
 			if before, known := first[plain]; known {
 				names = append(names, before, text)
@@ -142,9 +140,9 @@ func rowAsHeader(t *dataset.Table, facts []ColumnFacts) bool {
 	for j, name := range t.Names {
 		v, err := reading.Parse(name)
 		switch f := facts[j]; {
-		case err == nil && texts(t, j) == nil && f.Low <= v && v <= f.High:
+		case err == nil && t.Texts(j) == nil && f.Low <= v && v <= f.High:
 			numbers++
-		case err == nil || !slices.Contains(texts(t, j), name) && f.Kind != "identifier":
+		case err == nil || !slices.Contains(t.Texts(j), name) && f.Kind != "identifier":
 			return false
 		}
 	}

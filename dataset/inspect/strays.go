@@ -61,7 +61,7 @@ func headers(t *dataset.Table) (rows []int) {
 	cols := len(t.Names)
 	codes := make([]float64, cols)
 	for j, name := range t.Names {
-		code := slices.Index(texts(t, j), name)
+		code := slices.Index(t.Texts(j), name)
 		if code < 0 {
 			return nil
 		}
@@ -89,10 +89,10 @@ func footer(t *dataset.Table, row int) *finding.Finding {
 		return &f
 	}
 	for j, v := range t.Values[row*len(t.Names) : (row+1)*len(t.Names)] {
-		if v != v || texts(t, j) == nil {
+		if v != v || t.Texts(j) == nil {
 			continue
 		}
-		text := texts(t, j)[int(v)]
+		text := t.Texts(j)[int(v)]
 		if _, err := reading.Parse(text); err == nil {
 			continue
 		}
@@ -131,7 +131,7 @@ func others(t *dataset.Table, row, j int) bool {
 		if v != v {
 			continue
 		}
-		if text := texts(t, j)[int(v)]; !strings.ContainsAny(text[:1], "0123456789+-.") {
+		if text := t.Texts(j)[int(v)]; !strings.ContainsAny(text[:1], "0123456789+-.") {
 			return false
 		}
 		cells++
@@ -159,7 +159,7 @@ func sums(t *dataset.Table, row int) bool {
 	numbers := 0
 	var may []int
 	for j, v := range last {
-		if texts(t, j) != nil || v != v {
+		if t.Texts(j) != nil || v != v {
 			continue
 		}
 		if numbers++; larger(j, row-few, row) {

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // mostName are the characters of a name in a sentence.
@@ -13,9 +15,7 @@ const mostName = 60
 // or might be taken for a sentence of its own, and cut where it is long. What a table calls its columns mustn't speak
 // in a certificate's voice.
 func Name(name string) string {
-	if rs := []rune(name); len(rs) > mostName {
-		name = string(rs[:mostName]) + "…"
-	}
+	name = spelling.Cut(name, mostName)
 	// Of what isn't printed some turn the line around, or end it.
 	if strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) && c != '\u00a0' && c != '\u202f' }) ||
 		strings.Contains(name, ". ") || strings.Contains(name, ": ") {

@@ -8,14 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// Clip shortens text from a file for use in a message.
-func Clip(s string) string {
-	const limit = 40
-	if utf8.RuneCountInString(s) <= limit {
+// Cut shortens text to so many characters.
+func Cut(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
 		return s
 	}
-	return string([]rune(s)[:limit]) + "…"
+	return string([]rune(s)[:most]) + "…"
 }
+
+// Clip shortens text from a file for use in a message.
+func Clip(s string) string { return Cut(s, 40) }
+
+// Quote is a name from a file in quotes, cut if it is long.
+func Quote(name string) string { return strconv.Quote(Clip(name)) }
 
 // Quoted lists names, at most limit of them, then a count of the rest.
 func Quoted(names []string, limit int) string {
@@ -28,7 +33,7 @@ func Quoted(names []string, limit int) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%q", Clip(name))
+		b.WriteString(Quote(name))
 	}
 	return b.String()
 }

@@ -106,20 +106,3 @@ func moved(ps, qs []model.Prediction) (most float64) {
 	}
 	return most
 }
-
-// onWord says whether a part of the header is listed as taken on the fitter's word: by the longest path that leads to
-// it.
-func onWord(r *krigo.Recertification, field string) bool {
-	longest, on := -1, false
-	for i, claims := range [][]model.Claim{r.Checked, r.OnWord} {
-		for _, c := range claims {
-			for _, name := range c.Fields {
-				rest, of := strings.CutPrefix(field, name)
-				if of = of && (rest == "" || rest[0] == '.' || rest[0] == '['); of && len(name) > longest {
-					longest, on = len(name), i == 1
-				}
-			}
-		}
-	}
-	return on
-}
