@@ -167,9 +167,6 @@ func (d *dealt) scale() (err error) {
 	return err
 }
 
-// priorRows is the number of prior rows, of all ranks.
-func (d *dealt) priorRows() int { return d.roles.Count(dataset.Prior) }
-
 // scaled returns the loss with its half-widths in scaled units, and ε in the target's own.
 func (p Promise) scaled(s dataset.Scaling) (loss pacbayes.Loss, epsRaw float64) {
 	loss = p.loss(pacbayes.Kind(p.Loss))

@@ -108,7 +108,7 @@ func (d *dealt) gridTerms(f family, choices int) pacbayes.Terms {
 // terms returns the terms of the certificate for a family of priors, one of so many choices.
 func (d *dealt) terms(f family, choices int) pacbayes.Terms {
 	t := d.options.priorTerms(f, choices, d.scaling)
-	t.PriorRows, t.Encoded = d.priorRows(), d.data.Encoding != nil
+	t.PriorRows, t.Encoded = d.roles.Count(dataset.Prior), d.data.Encoding != nil
 	return t
 }
 

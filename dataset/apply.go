@@ -62,11 +62,8 @@ func (t *Table) date(d *Dates) error {
 			switch {
 			case len(forms) == 0:
 				text, row := t.notDate(j)
-				at := t.place(row)
-				at.Row, at.Column, at.Name = row+1, j+1, d.Column
-				at.Err = fmt.Errorf("%q is not a date as the others of the column; the forms are %s", spelling.Clip(text),
-					describeForms())
-				return at
+				return t.cell(row, j, fmt.Errorf("%q is not a date as the others of the column; the forms are %s",
+					spelling.Clip(text), describeForms()))
 			case len(forms) > 1:
 				return &Error{File: t.Source, Column: j + 1, Name: d.Column, Err: errWhichForm(d.Column, texts[0])}
 			}
@@ -138,19 +135,16 @@ func (t *Table) toDays(j int, form string) error {
 		if !ok {
 			number, err := parse(text)
 			row, _ := t.rowOf(j, code)
-			at := t.place(row)
-			at.Row, at.Column, at.Name = row+1, j+1, t.Names[j]
 			if err != nil || t.Strange(j, text) {
-				at.Err = fmt.Errorf("%q is not a date of the form %s, as %s", spelling.Clip(text), f.name, f.example)
-				return at
+				return t.cell(row, j, fmt.Errorf("%q is not a date of the form %s, as %s", spelling.Clip(text), f.name,
+					f.example))
 			}
 			if t.serials[j] == nil {
-				at.Err = fmt.Errorf("%s is a number among dates: a spreadsheet's own, which counts days from 1900, or "+
-					"20240131? write it as the others", spelling.Clip(text))
 				if t.serials == nil {
 					t.serials = map[int]*Error{}
 				}
-				t.serials[j] = at
+				t.serials[j] = t.cell(row, j, fmt.Errorf("%s is a number among dates: a spreadsheet's own, which counts days "+
+					"from 1900, or 20240131? write it as the others", spelling.Clip(text)))
 			}
 			v = number // days already
 		} else if shortYear.MatchString(text) && !slices.Contains(t.Found.Centuries, t.Names[j]) {

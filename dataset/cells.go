@@ -304,12 +304,7 @@ func (t *Table) check(uses ...use) error {
 			case first != nil:
 				more++
 			default:
-				at := t.place(row)
-				if at.Line > 0 {
-					at.Row = row + 1
-				}
-				at.Column, at.Name, at.Err = uses[k].column+1, t.Names[uses[k].column], problem
-				first = at
+				first = t.cell(row, uses[k].column, problem)
 			}
 		}
 		return nil

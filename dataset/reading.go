@@ -142,7 +142,8 @@ func (r *Reading) Check() error {
 
 // IsMissing knows how a missing value is written.
 func (r *Reading) IsMissing(cell string) bool {
-	if isMissing(cell) {
+	switch strings.ToLower(cell) {
+	case "", "na", "n/a", "#n/a", "nan", "null", "?":
 		return true
 	}
 	return r != nil && slices.ContainsFunc(r.Missing, func(text string) bool { return strings.EqualFold(text, cell) })
@@ -174,15 +175,22 @@ func (r *Reading) Parse(cell string) (float64, error) {
 
 // bare is a cell without the longest of the units that it ends or begins with, in whatever order they were named.
 func (r *Reading) bare(cell string) string {
-	least := cell
+	unit := r.unitOf(cell)
+	rest, found := strings.CutSuffix(cell, unit)
+	if !found {
+		rest = strings.TrimPrefix(cell, unit)
+	}
+	return strings.TrimSpace(rest)
+}
+
+// unitOf is the unit that bare takes from a cell.
+func (r *Reading) unitOf(cell string) (longest string) {
 	for _, unit := range r.Units {
-		for _, cut := range []func(string, string) (string, bool){strings.CutSuffix, strings.CutPrefix} {
-			if rest, found := cut(cell, unit); found && len(rest) < len(least) {
-				least = rest
-			}
+		if len(unit) > len(longest) && (strings.HasSuffix(cell, unit) || strings.HasPrefix(cell, unit)) {
+			longest = unit
 		}
 	}
-	return strings.TrimSpace(least)
+	return longest
 }
 
 func (r *Reading) point() string {
@@ -228,16 +236,6 @@ func (r Reading) Sent() Reading {
 	return r.Every()
 }
 
-// unitOf is the unit that bare takes from a cell.
-func (r *Reading) unitOf(cell string) (longest string) {
-	for _, unit := range r.Units {
-		if len(unit) > len(longest) && (strings.HasSuffix(cell, unit) || strings.HasPrefix(cell, unit)) {
-			longest = unit
-		}
-	}
-	return longest
-}
-
 // parse reads a decimal number. Digits with underscores and hexadecimal numbers are syntax of
 // programs: in a table they are identifiers or mistakes.
 func parse(cell string) (float64, error) {
@@ -263,15 +261,6 @@ var grouped = regexp.MustCompile(`^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+([.eE].*)?$`)
 
 // numeral writes a number in the fewest digits that read back as the same; −0 is 0.
 func numeral(v float64) string { return strconv.FormatFloat(v+0, 'g', -1, 64) }
-
-// isMissing knows how a missing value is written.
-func isMissing(cell string) bool {
-	switch strings.ToLower(cell) {
-	case "", "na", "n/a", "#n/a", "nan", "null", "?":
-		return true
-	}
-	return false
-}
 
 func allFinite(vs []float64) bool {
 	for _, v := range vs {

@@ -119,6 +119,16 @@ func (t *Table) place(row int) *Error {
 	return &Error{File: t.Source, Sheet: t.Sheet, Line: t.Lines[held]}
 }
 
+// cell is the error of a cell of column j, with the place of its row.
+func (t *Table) cell(row, j int, err error) *Error {
+	at := t.place(row)
+	if at.Line > 0 {
+		at.Row = row + 1
+	}
+	at.Column, at.Name, at.Err = j+1, t.Names[j], err
+	return at
+}
+
 // blockRows is how many rows are read at a time where all are gone through.
 const blockRows = 4096
 
