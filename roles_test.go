@@ -265,7 +265,8 @@ func TestVerifies(t *testing.T) {
 	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Prior: krigo.Prior{Kind: "informed"},
 		Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Test: pick(homes(), every(0, 1, 9)), Scaling: "declared",
 			Declared: identity(3)}})
-	if r, err := certify(m, homes()); err != nil || !r.OnFittersWord("test") || !r.OnFittersWord("scaling") || r.IndependentlyChecked {
+	if r, err := certify(m, homes()); err != nil || !r.OnFittersWord("test") || !r.OnFittersWord("scaling") ||
+		r.IndependentlyChecked {
 		t.Errorf("what can't be told from the data: %+v, %v", r, err)
 	}
 }
