@@ -141,6 +141,7 @@ func timeless(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		delete(v, "seconds")
+		delete(v, "refit_seconds")
 		for _, part := range v {
 			timeless(part)
 		}
