@@ -85,6 +85,9 @@ func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options)
 	ctx, over := during(ctx, nil)
 	defer over()
 	d, err := deal(table.Within(ctx), o)
+	if err == nil {
+		d, err = d.seeing(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

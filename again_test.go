@@ -91,7 +91,7 @@ func TestDeclared(t *testing.T) {
 // TestOlderDeclaration: versions before took settings of methods that ignored them, and wrote what a person should know
 // into a declaration. A fit follows these declarations, and a notice that isn't so is refused.
 func TestOlderDeclaration(t *testing.T) {
-	o := asked("evidence target=MEDV expression=se kind=informed restarts=1")
+	o := asked("evidence target=MEDV expression=se kind=informed restarts=1 target_transform=none")
 	ignored, sparse := o, o
 	sparse.Method = krigo.Method{Name: "vfe", InducingBy: "auto", Epochs: 3}
 	notice := func(words string) string {

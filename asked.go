@@ -2,6 +2,7 @@ package krigo
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ func asked(m *model.Model) (o Options, err error) {
 		return o, fmt.Errorf("the model was fitted by %q, a method that this program doesn't have", o.Method.Name)
 	}
 	o.Method = o.Method.FromFile().WithDefaults() // an option that came later than the model is what was done without it
+	o.kept = true
 	return o, o.check(false)
 }
 
@@ -109,6 +111,13 @@ func checkAsked(m *model.Model, columns []string) error {
 	}
 	is := base.Kernel.Spec(base.Theta)
 	scaling := m.Scaling
+	seen, named := noTransform, cmp.Or(o.Data.Transform, noTransform)
+	if t := m.Scaling.Transform; t != nil {
+		seen = t.Name
+		if o.Data.Transform == autoTransform {
+			named = seen
+		}
+	}
 	if o.Data.Declared != nil {
 		scaling = *o.Data.Declared
 		scaling.Source = dataset.Declared
@@ -129,6 +138,8 @@ func checkAsked(m *model.Model, columns []string) error {
 		return other("the roles of rows")
 	case !reflect.DeepEqual(scaling, m.Scaling):
 		return other("the scaling's constants")
+	case seen != named, seen != noTransform && m.Scaling.Transform.Estimate != cmp.Or(o.Data.Estimate, dataset.Mean):
+		return other("the target's transform")
 	case temper > 0 && !slices.Contains(o.Prior.Temper, temper):
 		return other("the factor of the prior's covariance")
 	}

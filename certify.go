@@ -455,7 +455,8 @@ func (m *Model) CertifyFresh(ctx context.Context, table *dataset.Table) (found *
 		f.EpsilonAbove = l.Above
 	}
 	n := f.units()
-	if f.Bound = 1; !l.Kind.ByQuadrature() {
+	known := !l.Kind.ByQuadrature() && (m.Scaling.Transform == nil || l.IsZeroOne()) // not by quadrature alone
+	if f.Bound = 1; known {
 		f.Bound = pacbayes.TestBound(s.GibbsRisk, n, f.Delta)
 	}
 	f.MeanBound = pacbayes.HoldOutBound(m.Terms.Loss.IsZeroOne() && f.Groups == 0, s.MeanRisk, n, f.Delta)

@@ -38,6 +38,8 @@ func (d Data) check() (wrong settings.Faults) {
 	if d.Declared != nil {
 		err := d.Declared.Validate()
 		wrong.If(err != nil, "scaling: %w", err)
+		wrong.If(d.Declared.Transform != nil, "scaling: a transform of the target isn't declared, since its constants come "+
+			"from the prior rows: name it by target-transform")
 	}
 	wrong.If(d.TestFraction > 0 && d.Test != nil, "test-fraction and a test table exclude each other")
 	wrong.If(d.Group != "" && d.Split == "last", "group: groups are dealt at random: leave out split last")
@@ -101,6 +103,10 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 		"informed: a choice on the certified rows is paid for whether it was tried or not")
 	wrong.If((o.Promise.Curve || len(o.Promise.Slices) > 0) && o.Data.Split == "last",
 		"curve, slices: a backtest promises nothing of any width, nor of any kind of rows")
+	if name := o.Data.Transform; slices.Contains(dataset.Transforms(), name) {
+		err := o.untransformed()
+		wrong.If(err != nil, "target-transform %s: %w; or target-transform none", name, err)
+	}
 	if o.Run.Deliver == "all" {
 		err := o.checkDelivered()
 		wrong.If(err != nil, "%w", err)
@@ -118,6 +124,32 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 		wrong.If(err != nil, "%w", err)
 	}
 	return wrong
+}
+
+// What Data.Transform may be besides the names of transforms.
+const (
+	noTransform   = "none"
+	autoTransform = "auto"
+)
+
+// untransformed says why a fit sees the target as it is; nil where it may have a transform. With one the mean that is
+// certified by its own misses is a fixed function of the inputs, in the target's units, and nothing else is certified.
+func (o Options) untransformed() error {
+	switch {
+	case !o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct:
+		return errors.New("a random draw of the model isn't Gaussian in the target's units, so that it takes a mean that is " +
+			"certified by its own misses: prior informed, nothing learnt after it, and mean-bound direct")
+	case o.Data.Scaling != dataset.PriorRows:
+		return errors.New("its constants come from the prior rows, and the scaling with them: leave that at prior-rows")
+	case o.Method.Kind().Bound != "" || o.Method.Term == "loss":
+		return fmt.Errorf("%s trains for a loss of the target itself: take an objective such as evidence or nearest",
+			o.Method.Name)
+	}
+	if _, known := method.Find(o.Method.Name); known && o.Method.Likelihood() != "" {
+		return fmt.Errorf("the noise of %s isn't Gaussian, and it would take both: take evidence, nearest or svgp",
+			o.Method.Name)
+	}
+	return nil
 }
 
 // checkDelivered reports options whose models have no sibling on all rows.

@@ -114,12 +114,12 @@ func TestEndsOfBands(t *testing.T) {
 		s := dataset.Scaling{TargetMean: rng.NormFloat64() * []float64{0, 1, 1e6}[rng.IntN(3)],
 			TargetScale: []float64{1, 1e-3, 3e5}[rng.IntN(3)] * (1 + rng.Float64())}
 		mean, scaled := rng.NormFloat64(), []float64{0}
-		y := s.RawMean(mean + rng.Float64()*[]float64{-1, 1}[rng.IntN(2)])
+		y := s.Raw(mean + rng.Float64()*[]float64{-1, 1}[rng.IntN(2)])
 		s.Target(scaled, []float64{y})
 		width := max(scaled[0]-mean, mean-scaled[0])
 		m := &krigo.Model{Model: model.Model{Scaling: s, Certificate: &pacbayes.Certificate{Valid: true, Loss: "band",
 			MeanBound: 0.3, Epsilon: width, EpsilonRaw: width * s.TargetScale}}}
-		is := must.Get(m.Intervals([]model.Prediction{{Mean: s.RawMean(mean)}}, krigo.IntervalOptions{Kind: "band"}))(t)
+		is := must.Get(m.Intervals([]model.Prediction{{Mean: s.Raw(mean)}}, krigo.IntervalOptions{Kind: "band"}))(t)
 		if most := (2e-6*width+5e-9)*s.TargetScale + 1e-14*max(s.TargetMean, -s.TargetMean); !(is[0].Lower <= y &&
 			y <= is[0].Upper) || is[0].Upper-y > most && y-is[0].Lower > most {
 			t.Fatalf("%v: %v isn't in %v, or not at an end", s, y, is[0])

@@ -148,7 +148,10 @@ func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.
 		return nil, err
 	}
 	if q.Support.Rows <= defaultFull {
-		if left, _, ok := q.LeaveOneOut(make([]float64, q.Support.Rows)); ok { // of targets 0: the errors
+		if left, variance, ok := q.LeaveOneOut(make([]float64, q.Support.Rows)); ok { // of targets 0: the errors
+			if left, err = m.OwnErrors(d.data, d.data.RowsOf(d.roles, dataset.Prior), left, variance); err != nil {
+				return nil, err
+			}
 			m.Training.LeaveOneOut = d.scaling.TargetScale * math.Sqrt(linalg.Dot(left, left)/float64(len(left)))
 		}
 	}

@@ -157,6 +157,9 @@ func Decide(ctx context.Context, table *dataset.Table, o Options) (told *Plan, e
 // open deals a table's rows and decides the first stage of a fit. It refuses a checkpoint of another fit.
 func open(table *dataset.Table, o Options) (certified share, c *checkpoints, first *plan, err error) {
 	d, err := deal(table, o)
+	if err == nil {
+		d, err = d.seeing(d.data.Context())
+	}
 	if err != nil {
 		return certified, nil, nil, err
 	}
@@ -220,7 +223,7 @@ func Declared(declaration []byte) (o Options, err error) {
 		return o, fmt.Errorf("the declaration's options can't be read: %w", err)
 	}
 	o.Method = o.Method.FromFile()
-	o.Run.Declared, o.Run.Declaration = hashOf(declaration), declaration
+	o.Run.Declared, o.Run.Declaration, o.kept = hashOf(declaration), declaration, true
 	return o, nil
 }
 

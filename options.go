@@ -26,7 +26,8 @@ type Options struct {
 	Promise Promise       `json:"promise"`
 	Run     Run           `json:"run"`
 
-	spare int // see spares; 0 once the share of prior rows is decided, as in what a model keeps
+	spare int  // see spares; 0 once the share of prior rows is decided, as in what a model keeps
+	kept  bool // of a model or a declaration, which say what transform of the target there is, or none
 }
 
 // Data says what the columns are, and which rows get which role.
@@ -52,6 +53,16 @@ type Data struct {
 	Scaling string   `json:"scaling,omitzero" set:"scaling" values:"prior-rows declared all-rows" default:"prior-rows"`
 
 	Declared *dataset.Scaling `json:"declared,omitzero"` // the constants, if Scaling is declared
+
+	// Transform is a T of dataset.Transforms by which the model sees the target, as T(y), or auto, one of them by the
+	// evidence of the prior rows. "": auto where the mean is certified by its own misses, else none; in what a model keeps
+	// none, as auto is where it chose none. Whatever a model says of the target is in its own units.
+	_         struct{} `help:"T(y) that the model sees of the target: none, log, log1p, sqrt, boxcox, yeo-johnson, or auto"`
+	_         struct{} `values:"none log log1p sqrt boxcox yeo-johnson auto" rule:"auto, or none" tier:"everyday"`
+	Transform string   `json:"target_transform,omitzero" set:"target-transform" value:"T" for:"training"`
+	_         struct{} `help:"what of a transformed target is predicted: its mean or its median" rule:"mean"`
+	_         struct{} `values:"mean median" for:"training"`
+	Estimate  string   `json:"target_estimate,omitzero" set:"target-estimate" value:"E"`
 
 	_     struct{} `help:"roles of rows: random (by the seed and what rows hold), or last (a backtest on the last rows,"`
 	_     struct{} `help:"no certificate)"`

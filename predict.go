@@ -142,7 +142,7 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table, o SampleOption
 	for i := range samples {
 		samples[i] = draws.Row(i)
 		for j, v := range samples[i] {
-			samples[i][j] = m.Scaling.RawMean(v)
+			samples[i][j] = m.Scaling.Raw(v)
 		}
 		if !linalg.Finite(samples[i]) {
 			return nil, fmt.Errorf("%s: %s: the samples overflow: its inputs are too far from the training data", table.Source,
@@ -156,6 +156,10 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table, o SampleOption
 // the target's own units squared: of models that are factored. It has a value for each pair of rows.
 func (m *Model) Covariance(ctx context.Context, table *dataset.Table) (cov matrix.Dense, err error) {
 	defer matrix.Ended(&err)
+	if t := m.Scaling.Transform; t != nil {
+		return matrix.Dense{}, usage("covariance: the function is Gaussian as the model sees the target, by the transform %s, "+
+			"and in the target's own units it isn't: ask for samples, or fit with target-transform none", t.Name)
+	}
 	_, x, err := m.inputs(ctx, table)
 	if err != nil {
 		return matrix.Dense{}, err
@@ -241,7 +245,8 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 		}
 		w *= m.Scaling.TargetScale
 		if of = constant(m.Scaling, w, w); kind == "normalised" {
-			of = deviations(m, sds)
+			sds = ownDeviations(m, sds)
+			of = func(p model.Prediction) Interval { return intervalOf(m.Scaling.Outward(m.Within(p, sds))) }
 		}
 	}
 	is := make([]Interval, len(ps))
@@ -285,7 +290,10 @@ func band(m *Model) (of func(model.Prediction) Interval, err error) {
 		width = cautious.Widen(raw, 1)
 		return func(p model.Prediction) Interval { return intervalOf(m.Scaling.OutwardRelative(p.Mean, width)) }, nil
 	case pacbayes.Scaled:
-		return deviations(m, width), nil
+		width = ownDeviations(m, width)
+		return func(p model.Prediction) Interval {
+			return intervalOf(m.Scaling.Outward(p.Mean-width*p.PredictiveSD, p.Mean+width*p.PredictiveSD))
+		}, nil
 	}
 	return nil, fmt.Errorf("band: the certificate guarantees none: declare the band loss with a wider ε, or ask for a " +
 		"promise")
@@ -297,12 +305,9 @@ func constant(s dataset.Scaling, below, above float64) func(model.Prediction) In
 	return func(p model.Prediction) Interval { return intervalOf(s.Outward(p.Mean-below, p.Mean+above)) }
 }
 
-// deviations makes intervals of so many standard deviations of y to either side.
-func deviations(m *Model, k float64) func(model.Prediction) Interval {
-	k = cautious.Widen(k, max(1, 1/math.Sqrt(m.ObservationNoise))) // a row's own is no less
-	return func(p model.Prediction) Interval {
-		return intervalOf(m.Scaling.Outward(p.Mean-k*p.PredictiveSD, p.Mean+k*p.PredictiveSD))
-	}
+// ownDeviations widens a number of standard deviations of y, no row's own of which are less than the noise's.
+func ownDeviations(m *Model, k float64) float64 {
+	return cautious.Widen(k, max(1, 1/math.Sqrt(m.ObservationNoise)))
 }
 
 func intervalOf(lower, upper float64) Interval { return Interval{lower, upper} }

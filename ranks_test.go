@@ -152,6 +152,7 @@ func TestRanksFit(t *testing.T) {
 		// an informed prior by the evidence
 		"default":    asked("share=0.9 restarts=1 ard=off epochs=10"),
 		"informed":   asked("inducing=8 epochs=30 loss=clipped-square bound=betting mean_bound=both temper=[1,0.5]"),
+		"seen":       asked("vfe inducing=8 epochs=20 kind=informed target_transform=yeo-johnson"),
 		"split-kl":   asked("inducing=8 epochs=10 loss=clipped-square bound=split-kl calibration=0.1"),
 		"learnt":     asked("vfe inducing=8 epochs=20 kind=informed learn=true ard=off"),
 		"vfe":        asked("vfe inducing=8 epochs=30 ard=off"),

@@ -207,9 +207,9 @@ func TestScalingApplies(t *testing.T) {
 	s.Inputs(x, x)
 	s.Target(y, y)
 	must.Not(t, !slices.Equal(x, []float64{1, -2, 0, 1}) || !slices.Equal(y, []float64{1, 0}), "scaled %v, %v", x, y)
-	must.Not(t, s.RawMean(1) != 7 || s.RawVariance(1) != 16, "raw mean %g, variance %g", s.RawMean(1), s.RawVariance(1))
+	must.Not(t, s.Raw(1) != 7 || s.RawVariance(1) != 16, "raw mean %g, variance %g", s.Raw(1), s.RawVariance(1))
 	dataset.Identity(2).Inputs(x, []float64{3, 0, 1, 15})
-	must.Not(t, !slices.Equal(x, []float64{3, 0, 1, 15}) || dataset.Identity(2).RawMean(5) != 5,
+	must.Not(t, !slices.Equal(x, []float64{3, 0, 1, 15}) || dataset.Identity(2).Raw(5) != 5,
 		"the identity changes values")
 	text, err := json.Marshal(dataset.Identity(1))
 	if want := `{"input_mean":[0],"input_scale":[1],"target_mean":0,` +

@@ -108,13 +108,16 @@ const (
 	AllRows   = "all-rows"   // computed from all training rows
 )
 
-// Scaling holds the constants by which a model sees data: (value − mean)/scale.
+// Scaling holds the constants by which a model sees data: (value − mean)/scale. Scaled units are these. With a Transform
+// the target is seen as that makes it, while ε and whatever else counts standard deviations of the target keeps its unit.
 type Scaling struct {
 	InputMean   []float64 `json:"input_mean"`
 	InputScale  []float64 `json:"input_scale"`
 	TargetMean  float64   `json:"target_mean"`
 	TargetScale float64   `json:"target_scale"`
 	Source      string    `json:"source"`
+
+	Transform *Transform `json:"target_transform,omitzero"`
 }
 
 // ScalingOf computes means and population standard deviations (ddof 0) on the
@@ -254,6 +257,9 @@ func (s Scaling) Validate() error {
 			return fmt.Errorf("%s has mean %v and scale %v: want numbers, the scale positive", what, mean, scale)
 		}
 	}
+	if s.Transform != nil {
+		return s.Transform.check()
+	}
 	return nil
 }
 
@@ -267,15 +273,88 @@ func (s Scaling) Inputs(dst, x []float64) {
 	}
 }
 
-// Target scales y into dst, which may be y.
+// Target scales y, as the model sees it, into dst, which may be y.
 func (s Scaling) Target(dst, y []float64) {
+	t := s.Transform
+	if t == nil {
+		s.Standard(dst, y)
+		return
+	}
+	for i, v := range y {
+		dst[i] = (t.at(v) - t.Mean) / t.Scale
+	}
+}
+
+// Standard scales y into dst, which may be y, without a Transform: in standard deviations of the target, as losses count.
+func (s Scaling) Standard(dst, y []float64) {
 	for i, v := range y {
 		dst[i] = (v - s.TargetMean) / s.TargetScale
 	}
 }
 
-// RawMean turns a mean of the scaled target into the target's unit.
-func (s Scaling) RawMean(m float64) float64 { return m*s.TargetScale + s.TargetMean }
+// Raw turns a value, or a quantile, of the scaled target into the target's unit.
+func (s Scaling) Raw(v float64) float64 {
+	if t := s.Transform; t != nil {
+		return t.inverse(v*t.Scale + t.Mean)
+	}
+	return v*s.TargetScale + s.TargetMean
+}
+
+// LogSlope is ln dz/dy, of the target as the model sees it by that in standard deviations, at a target in its own unit:
+// the logarithm of what turns a density of one into that of the other.
+func (s Scaling) LogSlope(y float64) float64 {
+	if t := s.Transform; t != nil {
+		return math.Log(t.slope(y) * (s.TargetScale / t.Scale))
+	}
+	return 0
+}
+
+// Moments are the mean and the standard deviation, in the target's unit, of a scaled target that is Gaussian.
+func (s Scaling) Moments(mean, variance float64) (m, sd float64) {
+	if t := s.Transform; t != nil {
+		m, v := t.moments(mean*t.Scale+t.Mean, math.Sqrt(variance)*t.Scale)
+		return m, math.Sqrt(v)
+	}
+	return s.Raw(mean), s.RawSD(variance)
+}
+
+// Transformed is the scaling with a transform of that name, whose constants are of the given rows, those of all ranks
+// together.
+func (s Scaling) Transformed(name, estimate string, d *Data, rows []int) (Scaling, error) {
+	y, err := d.Targets(rows)
+	if err = d.Ranks().Agree(err); err != nil {
+		return s, err
+	}
+	bits := make([]uint64, len(y))
+	for i, v := range y {
+		bits[i] = math.Float64bits(v)
+	}
+	if bits, err = ranks.Gather(d.Ranks(), bits); err != nil {
+		return s, err
+	}
+	y = make([]float64, len(bits))
+	for i, b := range bits {
+		y[i] = math.Float64frombits(b)
+	}
+	slices.Sort(y) // so that constants don't depend on the order of rows
+	t, err := transformOf(name, estimate, y)
+	s.Transform = &t
+	return s, err
+}
+
+// CheckDomain reports the first of the rows, on any rank, whose target a transform of that name isn't for.
+func CheckDomain(name string, d *Data, rows []int) error {
+	t := Transform{Name: name}
+	y, err := d.Targets(rows)
+	if i := slices.IndexFunc(y, func(v float64) bool { return !t.within(v) }); err == nil && i >= 0 {
+		at := d.table.place(rows[i])
+		at.Row = rows[i] + 1
+		at.Err = fmt.Errorf("the target %q is %v, and target-transform %s is for targets %s: take another (yeo-johnson is "+
+			"for all), or mend or remove the row", d.Target, y[i], name, t.domain())
+		err = at
+	}
+	return d.Ranks().Agree(err)
+}
 
 // Outward moves the ends of an interval about a prediction, in the target's unit, outward: by 2⁻⁴⁹ of |lower| + |upper|
 // + |TargetMean|, and 1e-9 of TargetScale. Whether a target lies within is decided in scaled units. Scaling it, the
@@ -303,11 +382,11 @@ func (s Scaling) slack(lower, upper float64) float64 {
 	return rounding*math.Abs(lower) + rounding*math.Abs(upper) + rounding*math.Abs(s.TargetMean) + elsewhere*s.TargetScale
 }
 
-// RawSD turns a variance of the scaled target into a standard deviation in the target's unit,
+// RawSD, without a Transform, turns a variance of the scaled target into a standard deviation in the target's unit,
 // which is a float64 also where its square is none.
 func (s Scaling) RawSD(v float64) float64 { return math.Sqrt(v) * s.TargetScale }
 
-// RawVariance turns a variance of the scaled target into the target's unit squared. One below the
+// RawVariance, without a Transform, turns a variance of the scaled target into the target's unit squared. One below the
 // range of float64 is 0, one above it the largest float64: JSON and tables hold no infinity.
 func (s Scaling) RawVariance(v float64) float64 {
 	return min(v*s.TargetScale*s.TargetScale, math.MaxFloat64)

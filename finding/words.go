@@ -58,6 +58,7 @@ const (
 	InducingGreedy    Kind = "inducing_greedy"
 	InducingSample    Kind = "inducing_from_sample"
 	NoCertificate     Kind = "no_certificate"
+	TargetTransform   Kind = "target_transform"
 
 	// Of training.
 	AlphaByCV        Kind = "alpha_by_cv"
@@ -176,6 +177,8 @@ var words = map[Kind]entry{
 	InducingSample: {Note,
 		"the inducing inputs start from a choice among %d of the %d rows to train on, drawn at random"},
 	NoCertificate: {Warning, "no certificate: %s"},
+	TargetTransform: {Note, "the model sees the target by the transform %s, for %.2f nats more evidence a prior row; " +
+		"predictions, ε and intervals are in the target's own units (--target-transform none)"},
 
 	AlphaByCV:     {Note, "α = %g by cross-validation in %d parts (root mean squared error %.4g, scaled), of %G"},
 	BudgetSpent:   {Warning, "the budget of %t was spent on %d of %d kernels, before %n"},

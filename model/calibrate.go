@@ -34,22 +34,18 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles) (*Conformal, er
 		return nil, fmt.Errorf("%d calibration rows can't hold %.0f %% of further targets: set aside at least %d",
 			n, 100*conformalLevel, LeastCalibration)
 	}
-	y, _, err := m.targets(d, rows)
+	at, err := m.sample(d, rows, nil)
 	if err != nil {
 		return nil, err
 	}
-	mean, variance, err := latent(m.Posterior, d.Scaled(rows, m.Scaling))
-	if err != nil {
-		return nil, err
-	}
-	sd, err := m.deviations(mean, variance)
+	spreads, err := m.Spreads(at.mean, at.variance)
 	if err := d.Ranks().Agree(err); err != nil {
 		return nil, err
 	}
 	misses, deviations := make([]float64, n), make([]float64, n)
-	for i := range y {
-		d := math.Abs(y[i] - mean[i])
-		misses[first+i], deviations[first+i] = d, d/sd[i]
+	for i, y := range at.Y {
+		misses[first+i] = math.Abs(y - at.Mean[i])
+		deviations[first+i] = math.Abs(at.z[i]-at.mean[i]) / math.Sqrt(spreads[i].Variance)
 	}
 	if err := d.Ranks().Sum(misses, deviations); err != nil {
 		return nil, err

@@ -52,7 +52,7 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.
 	}
 	t.Positional = m.Split == ByPosition
 	if t.Fixed { // nothing was learnt on the certified rows after P
-		return t.Certify(at, 0)
+		return t.Certify(at.Sample, 0)
 	}
 	kl, rounding := m.Posterior.KL(), m.Posterior.KLRounding()
 	if m.Split == ByPosition && rounding < 0.01*(1+kl) {
@@ -61,7 +61,7 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.
 	if kl < 0 && kl+rounding >= 0 {
 		kl = 0 // but for rounding
 	}
-	return t.Certify(at, kl+rounding)
+	return t.Certify(at.Sample, kl+rounding)
 }
 
 // certifiable says why a posterior has no certificate, whatever the rows.

@@ -135,12 +135,18 @@ func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
 		rows, whose = append(rows, d.RowsOf(roles, dataset.Certified)...), "prior and certified rows"
 	}
 	again, err := dataset.ScalingOf(d, rows, s.Source)
+	if t := s.Transform; err == nil && t != nil {
+		again, err = again.Transformed(t.Name, t.Estimate, d, rows)
+	}
 	if err != nil {
 		return err
 	}
 	near := func(a, b, unit float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(b), unit) }
 	same := len(again.InputMean) == len(s.InputMean) && len(again.InputMean) == len(s.InputScale) &&
 		near(s.TargetMean, again.TargetMean, again.TargetScale) && near(s.TargetScale, again.TargetScale, 0)
+	if a, b := again.Transform, s.Transform; same && b != nil {
+		same = a.Lambda == b.Lambda && a.From == b.From && near(b.Mean, a.Mean, a.Scale) && near(b.Scale, a.Scale, 0)
+	}
 	for i := 0; same && i < len(s.InputMean); i++ {
 		same = near(s.InputMean[i], again.InputMean[i], again.InputScale[i]) && near(s.InputScale[i], again.InputScale[i], 0)
 	}

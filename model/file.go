@@ -24,7 +24,7 @@ import (
 )
 
 // Version is the newest version of model files that is written; all are read.
-const Version = 6
+const Version = 7
 
 // Magic is how every model file begins.
 const Magic = "KRIGO\r\n\x1a"
@@ -41,6 +41,7 @@ const (
 	encoded    = 4 // inputs that columns of a table are encoded as
 	dealt      = 5 // roles that follow from the rows' content, or from groups of them; what was asked for
 	noised     = 6 // a noise that isn't Gaussian, by its name
+	seenAs     = 7 // a transform of the target
 
 	prefix    = len(Magic) + 4 + 4
 	maxHeader = 1 << 28
@@ -184,6 +185,9 @@ func (m *Model) Write(w io.Writer) error {
 	}
 	if m.Noise != "" {
 		version = noised
+	}
+	if m.Scaling.Transform != nil {
+		version = seenAs
 	}
 	if c := m.Conformal; c != nil && c.Misses != nil {
 		parts = append(parts, listed("misses", c.Misses), listed("deviations", c.Deviations))
@@ -362,7 +366,7 @@ func decode(raw []byte) (_ *Model, err error) {
 		return nil, err
 	}
 	if v := binary.LittleEndian.Uint32(raw[len(Magic):]); (v < dealt) != (m.Split == ByPosition) ||
-		(v == noised) != (m.Noise != "") {
+		(v == noised) != (m.Noise != "") || (v == seenAs) != (m.Scaling.Transform != nil) {
 		return nil, fmt.Errorf("the model file says that its format version is %d, but its header isn't of that version: "+
 			"it was altered", v)
 	}

@@ -56,12 +56,7 @@ func (m *Model) Spreads(mean, variance []float64) ([]objective.Spread, error) {
 		return nil, err
 	}
 	of, errs := make([]objective.Spread, len(mean)), make([]error, len(mean))
-	const task = 256
-	linalg.Parallel((len(mean)+task-1)/task, func(t int) {
-		for i := t * task; i < min((t+1)*task, len(mean)); i++ {
-			of[i], errs[i] = noise.Spread(mean[i], variance[i], m.ObservationNoise)
-		}
-	})
+	each(len(mean), func(i int) { of[i], errs[i] = noise.Spread(mean[i], variance[i], m.ObservationNoise) })
 	for _, err := range errs {
 		if err != nil {
 			return nil, fmt.Errorf("the noise %q: %w", m.Noise, err)
@@ -70,27 +65,74 @@ func (m *Model) Spreads(mean, variance []float64) ([]objective.Spread, error) {
 	return of, nil
 }
 
-// deviations returns the standard deviations of y.
-func (m *Model) deviations(mean, variance []float64) ([]float64, error) {
+// Points returns what is predicted, and the standard deviations of y, in those of the target, where f has the means and
+// variances given. With a transform of the target they are by quadrature, but for a median.
+func (m *Model) Points(mean, variance []float64) (point, sd []float64, err error) {
 	spreads, err := m.Spreads(mean, variance)
-	sd := make([]float64, len(spreads))
+	if err != nil {
+		return nil, nil, err
+	}
+	sd = make([]float64, len(mean))
 	for i, s := range spreads {
 		sd[i] = math.Sqrt(s.Variance)
 	}
-	return sd, err
-}
-
-// targets returns the targets of rows in scaled units, and their TargetScale.
-func (m *Model) targets(d *dataset.Data, rows []int) (y, scale []float64, err error) {
-	if y, err = d.Targets(rows); err != nil {
-		return nil, nil, err
+	if m.Scaling.Transform == nil {
+		return mean, sd, nil
 	}
-	scale = TargetScale(m.Terms.Loss, m.Scaling, y)
-	m.Scaling.Target(y, y)
-	return y, scale, nil
+	point = make([]float64, len(mean))
+	each(len(mean), func(i int) {
+		point[i], sd[i] = m.point(mean[i], spreads[i].Variance)
+		sd[i] /= m.Scaling.TargetScale
+	})
+	m.Scaling.Standard(point, point)
+	return point, sd, nil
 }
 
-// TargetScale returns |y_raw| in scaled units for the losses that are relative to it, else nil.
+// point returns what is predicted, and the standard deviation of y, in the target's unit, with a transform of it. The
+// mean is that of y where f is at its own: over all that f may be, it would grow without end where a model is unsure.
+func (m *Model) point(mean, variance float64) (point, sd float64) {
+	_, sd = m.Scaling.Moments(mean, variance)
+	if m.Scaling.Transform.Estimate == dataset.Median {
+		return m.Scaling.Raw(mean), sd
+	}
+	point, _ = m.Scaling.Moments(mean, m.ObservationNoise)
+	return point, sd
+}
+
+// each does n pieces of work on all cores.
+func each(n int, do func(i int)) {
+	const task = 256
+	linalg.Parallel((n+task-1)/task, func(t int) {
+		for i := t * task; i < min((t+1)*task, n); i++ {
+			do(i)
+		}
+	})
+}
+
+// OwnErrors turns errors of predictions of f at rows, in scaled units, with variances of y, into those of what is
+// predicted, in standard deviations of the target.
+func (m *Model) OwnErrors(d *dataset.Data, rows []int, errs, variance []float64) ([]float64, error) {
+	if m.Scaling.Transform == nil {
+		return errs, nil
+	}
+	y, err := d.Targets(rows)
+	own := make([]float64, len(y))
+	m.Scaling.Target(own, y)
+	for i, z := range own {
+		point, _ := m.point(z+errs[i], variance[i])
+		own[i] = (point - y[i]) / m.Scaling.TargetScale
+	}
+	return own, err
+}
+
+// targets returns the targets of rows as the model sees them.
+func (m *Model) targets(d *dataset.Data, rows []int) ([]float64, error) {
+	y, err := d.Targets(rows)
+	m.Scaling.Target(y, y)
+	return y, err
+}
+
+// TargetScale returns |y_raw| in standard deviations of the target for the losses that are relative to it, else nil.
 func TargetScale(l pacbayes.Loss, s dataset.Scaling, yRaw []float64) []float64 {
 	if l.Kind != pacbayes.Relative && l.Kind != pacbayes.ClippedAbsolute {
 		return nil

@@ -28,7 +28,7 @@ func (m *Model) EstimateNoise(d *dataset.Data, roles dataset.Roles) (float64, er
 		role = dataset.Prior
 	}
 	rows := d.RowsOf(roles, role)
-	y, _, err := m.targets(d, rows)
+	y, err := m.targets(d, rows)
 	if err != nil {
 		return 0, err
 	}

@@ -80,7 +80,7 @@ func (m *Model) InOrder(d *dataset.Data, roles dataset.Roles) (found finding.Lis
 // misses are residuals at those of the certified rows that have the places given, in scaled units: of rows that Q was
 // conditioned on those without the row itself.
 func (m *Model) misses(d *dataset.Data, rows, place []int) ([]float64, error) {
-	y, _, err := m.targets(d, rows)
+	y, err := m.targets(d, rows)
 	if err != nil {
 		return nil, err
 	}

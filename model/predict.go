@@ -9,11 +9,13 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/objective"
 )
 
 // Prediction is a model's prediction for one row, in the target's own units.
 type Prediction struct {
-	Mean           float64 `json:"mean"`            // of f, and of y if the noise is symmetric
+	// of f, and of y if the noise is symmetric; with a transform of the target y's median, or mean, as that says
+	Mean           float64 `json:"mean"`
 	LatentVariance float64 `json:"latent_variance"` // of f
 	// of y: with observation noise, by the noise's own density if it isn't Gaussian; see dataset.Scaling.RawVariance
 	PredictiveVariance float64 `json:"predictive_variance"`
@@ -26,6 +28,8 @@ type Prediction struct {
 	// The roots of the variances. They are float64s also where the variances leave its range: see OutOfRange.
 	LatentSD     float64 `json:"latent_sd"`
 	PredictiveSD float64 `json:"predictive_sd"`
+
+	f, sd float64 // with a transform of the target: the mean of f and the standard deviation of y, in scaled units
 }
 
 // OutOfRange says whether a variance isn't the square of its standard deviation, as float64 has no such number, or not
@@ -92,23 +96,43 @@ func (m *Model) predictions(mean, variance []float64, outside []int,
 		return nil, err
 	}
 	ps := make([]Prediction, len(mean))
-	for i, y := range spreads {
-		latent, predictive := variance[i], y.Variance
-		p := Prediction{
-			Mean:               m.Scaling.RawMean(mean[i]),
-			LatentVariance:     m.Scaling.RawVariance(latent),
-			PredictiveVariance: m.Scaling.RawVariance(predictive),
-			LatentSD:           m.Scaling.RawSD(latent),
-			PredictiveSD:       m.Scaling.RawSD(predictive),
-			Outside:            outside[i],
-		}
-		p.Lower95, p.Upper95 = p.Mean+y.Lower*p.PredictiveSD, p.Mean+y.Upper*p.PredictiveSD
+	each(len(ps), func(i int) { ps[i] = m.predicted(mean[i], variance[i], spreads[i]) })
+	for i, p := range ps {
+		ps[i].Outside = outside[i]
 		if !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95}) {
 			return nil, place(i, errors.New("the prediction overflows: its inputs are too far from the training data"))
 		}
-		ps[i] = p
 	}
 	return ps, nil
+}
+
+// predicted is the prediction where f has a mean and a variance, and y a spread, in scaled units.
+func (m *Model) predicted(mean, variance float64, y objective.Spread) (p Prediction) {
+	s, sd := m.Scaling, math.Sqrt(y.Variance)
+	if s.Transform == nil {
+		p = Prediction{Mean: s.Raw(mean), LatentVariance: s.RawVariance(variance),
+			PredictiveVariance: s.RawVariance(y.Variance), LatentSD: s.RawSD(variance), PredictiveSD: s.RawSD(y.Variance)}
+		p.Lower95, p.Upper95 = p.Mean+y.Lower*p.PredictiveSD, p.Mean+y.Upper*p.PredictiveSD
+		return p
+	}
+	square := func(sd float64) float64 { return min(sd*sd, math.MaxFloat64) }
+	p = Prediction{Lower95: s.Raw(mean + y.Lower*sd), Upper95: s.Raw(mean + y.Upper*sd), f: mean, sd: sd}
+	_, p.LatentSD = s.Moments(mean, variance)
+	p.Mean, p.PredictiveSD = m.point(mean, y.Variance)
+	p.LatentVariance, p.PredictiveVariance = square(p.LatentSD), square(p.PredictiveSD)
+	return p
+}
+
+// Within are the ends k standard deviations of y to either side of a prediction of m: of y as the model sees it.
+func (m *Model) Within(p Prediction, k float64) (lower, upper float64) {
+	s := m.Scaling
+	if s.Transform == nil {
+		return p.Mean - k*p.PredictiveSD, p.Mean + k*p.PredictiveSD
+	}
+	if p.sd == 0 { // it was made elsewhere
+		return math.NaN(), math.NaN()
+	}
+	return s.Raw(p.f - k*p.sd), s.Raw(p.f + k*p.sd)
 }
 
 // numbers are the rows of a matrix in a model's scaled units.

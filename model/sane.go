@@ -82,6 +82,14 @@ func (m *Model) saneNumbers() error {
 		return fmt.Errorf("the model file's scaling is %.40q: want %s, %s or %s", s.Source, dataset.PriorRows,
 			dataset.Declared, dataset.AllRows)
 	}
+	if err := s.Validate(); err != nil {
+		return fmt.Errorf("the model file's scaling: %w", err)
+	}
+	if s.Transform != nil && (!m.Terms.MeanAlone() || m.TrainsForBound() || m.Noise != "" || m.Split == ByPosition ||
+		s.Source != dataset.PriorRows) {
+		return errors.New("the model file's scaling has a transform of the target, which goes with a mean that is certified " +
+			"by its own misses, Gaussian noise and constants of the prior rows alone")
+	}
 	if !positive(m.Posterior.Noise) || !positive(m.ObservationNoise) {
 		return fmt.Errorf("the model file's noise variances, %v and that of observations %v, aren't both positive",
 			m.Posterior.Noise, m.ObservationNoise)

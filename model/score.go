@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -18,12 +19,12 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	if err != nil {
 		return nil, err
 	}
-	ys, mean, variance := at.Y, at.Mean, at.Variance
+	mean, variance := at.mean, at.variance
 	if err := d.Ranks().Agree(m.scorable(d, rows, at)); err != nil {
 		return nil, err
 	}
 	t := &Test{Rows: at.Rows, Groups: at.Groups}
-	if t.GibbsRisk, err = at.Risk(m.Terms.Loss, nil, nil); err != nil {
+	if t.GibbsRisk, err = m.drawRisk(at); err != nil {
 		return nil, err
 	}
 	if t.MeanRisk, err = at.PointRisk(m.Terms.Loss); err != nil {
@@ -33,7 +34,7 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 		return nil, fmt.Errorf("the loss %s isn't a number from 0 to 1 on all test rows", m.Terms.Loss.Kind)
 	}
 	n := float64(at.Rows)
-	se, lp := make([]float64, len(ys)), make([]float64, len(ys))
+	se, lp := make([]float64, len(at.z)), make([]float64, len(at.z))
 	inside := 0.
 	var scores scores
 	spreads, err := m.Spreads(mean, variance)
@@ -41,10 +42,13 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 		return nil, err
 	}
 	noise, _ := objective.NoiseOf(m.Noise) // which Spreads found
-	for i, v := range ys {
-		d, sd := v-mean[i], math.Sqrt(spreads[i].Variance)
-		se[i] = d * d
+	for i, v := range at.z {
+		d, sd, miss := v-mean[i], math.Sqrt(spreads[i].Variance), at.Y[i]-at.Mean[i]
+		se[i] = miss * miss
 		lp[i] = -noise.LogPredictive(v, mean[i], variance[i], m.ObservationNoise)
+		if m.Scaling.Transform != nil {
+			lp[i] -= m.Scaling.LogSlope(at.Y[i]*m.Scaling.TargetScale + m.Scaling.TargetMean)
+		}
 		if spreads[i].Lower*sd <= d && d <= spreads[i].Upper*sd {
 			inside++
 		}
@@ -52,7 +56,7 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 		if err != nil {
 			return nil, err
 		}
-		scores.z, scores.d, scores.deviations = append(scores.z, z), append(scores.d, d), append(scores.deviations, d/sd)
+		scores.z, scores.d, scores.deviations = append(scores.z, z), append(scores.d, miss), append(scores.deviations, d/sd)
 	}
 	sums := []float64{linalg.Sum(se), linalg.Sum(lp), inside}
 	if err := d.Ranks().Sum(sums); err != nil {
@@ -65,9 +69,15 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	return t, scores.report(t, m.Conformal, d.Ranks().Sum)
 }
 
+// scored are rows with what is predicted there, in standard deviations of the target, in which losses count.
+type scored struct {
+	pacbayes.Sample
+	z, mean, variance []float64 // targets and f as the model sees them: the sample's own without a transform
+}
+
 // sample returns the predictions at rows of d, as a part of those at the rows of all ranks. group
 // holds the number of every row's group; nil: there are none.
-func (m *Model) sample(d *dataset.Data, rows, group []int) (s pacbayes.Sample, err error) {
+func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error) {
 	if group != nil {
 		s.Group, s.Groups = numbered(rows, group)
 	}
@@ -77,24 +87,66 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s pacbayes.Sample, e
 	if d.Ranks().Size() > 1 { // else all rows are at hand
 		s.Sum = d.Ranks().Sum
 	}
-	if s.Y, s.Scale, err = m.targets(d, rows); err != nil {
+	if s.Y, err = d.Targets(rows); err != nil {
 		return s, err
 	}
-	if s.Mean, s.Variance, err = latent(m.Posterior, d.Scaled(rows, m.Scaling)); err != nil ||
-		m.Terms.Loss.Kind != pacbayes.Scaled {
+	s.Sample.Scale = TargetScale(m.Terms.Loss, m.Scaling, s.Y)
+	transformed := m.Scaling.Transform != nil
+	if s.z = s.Y; transformed {
+		s.z = slices.Clone(s.Y)
+		m.Scaling.Target(s.z, s.z)
+	}
+	m.Scaling.Standard(s.Y, s.Y)
+	if s.mean, s.variance, err = latent(m.Posterior, d.Scaled(rows, m.Scaling)); err != nil {
 		return s, err
 	}
-	s.Scale, err = m.deviations(s.Mean, s.Variance)
-	return s, err
+	s.Mean, s.Variance = s.mean, s.variance
+	if scaled := m.Terms.Loss.Kind == pacbayes.Scaled; scaled || transformed {
+		point, sd, err := m.Points(s.mean, s.variance)
+		if err != nil {
+			return s, err
+		}
+		if s.Mean = point; scaled {
+			s.Scale = sd
+		}
+	}
+	if transformed {
+		s.Variance = make([]float64, len(rows)) // nothing is certified but the prediction
+	}
+	return s, nil
+}
+
+// drawRisk is the mean loss of a random draw f ~ Q.
+func (m *Model) drawRisk(at scored) (float64, error) {
+	s := m.Scaling
+	if s.Transform == nil {
+		return at.Risk(m.Terms.Loss, nil, nil)
+	}
+	forth := func(y float64) float64 {
+		v := []float64{y*s.TargetScale + s.TargetMean}
+		s.Target(v, v)
+		return v[0]
+	}
+	back := func(z float64) float64 { return (s.Raw(z) - s.TargetMean) / s.TargetScale }
+	losses := make([]float64, len(at.Y))
+	for i, y := range at.Y {
+		scale := 0.
+		if at.Sample.Scale != nil {
+			scale = at.Sample.Scale[i]
+		}
+		losses[i] = m.Terms.Loss.OfDraw(pacbayes.Draw{Forth: forth, Back: back, Mean: at.mean[i], Variance: at.variance[i]},
+			y, scale)
+	}
+	return at.MeanOf(losses)
 }
 
 // scorable reports a row whose prediction, or its distance from the target, isn't a number: as of a file whose
 // posterior nobody fitted, or of a row very far away.
-func (m *Model) scorable(d *dataset.Data, rows []int, at pacbayes.Sample) error {
-	for i, y := range at.Y {
-		miss := y - at.Mean[i]
-		if noisy := at.Variance[i] + m.ObservationNoise; !linalg.Finite([]float64{miss * miss / noisy, noisy}) ||
-			!(at.Variance[i] >= 0) {
+func (m *Model) scorable(d *dataset.Data, rows []int, at scored) error {
+	for i, z := range at.z {
+		miss, off := z-at.mean[i], at.Y[i]-at.Mean[i]
+		if noisy := at.variance[i] + m.ObservationNoise; !linalg.Finite([]float64{miss * miss / noisy, noisy, off * off}) ||
+			!(at.variance[i] >= 0) {
 			return fmt.Errorf("%s: %s: the prediction overflows, or isn't a number: its inputs are too far from the training "+
 				"data", d.Source, d.Where(rows[i]))
 		}

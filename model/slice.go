@@ -19,7 +19,7 @@ const mostValues = 6
 // The model's standard deviations are cut into thirds at two of the certified rows' own, which belong to neither side.
 // They are functions of the inputs alone, and given the two cuts, and how many rows lie between them, the rows there
 // are independent draws of such rows, so that their misses are binomial.
-func (m *Model) slices(d *dataset.Data, roles dataset.Roles, at pacbayes.Sample) (all []pacbayes.Slice, err error) {
+func (m *Model) slices(d *dataset.Data, roles dataset.Roles, at scored) (all []pacbayes.Slice, err error) {
 	if len(m.Terms.Slices) == 0 {
 		return nil, nil
 	}
@@ -86,8 +86,8 @@ func CheckSlices(d *dataset.Data, by []string) error {
 }
 
 // byDeviation cuts rows by the standard deviation of y.
-func (m *Model) byDeviation(at pacbayes.Sample) ([]pacbayes.Slice, error) {
-	sd, err := m.deviations(at.Mean, at.Variance)
+func (m *Model) byDeviation(at scored) ([]pacbayes.Slice, error) {
+	_, sd, err := m.Points(at.mean, at.variance)
 	if err != nil {
 		return nil, err
 	}

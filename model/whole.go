@@ -200,7 +200,7 @@ func (w *Whole) each(x matrix.Dense, level float64, alike func(row, other int) b
 		}
 		below, above := outermost(lower, upper, level)
 		if all[row] = (Ends{below, above}); linalg.Finite([]float64{below, above}) {
-			all[row].Lower, all[row].Upper = w.m.Scaling.Outward(w.m.Scaling.RawMean(below), w.m.Scaling.RawMean(above))
+			all[row].Lower, all[row].Upper = w.m.Scaling.Outward(w.m.Scaling.Raw(below), w.m.Scaling.Raw(above))
 		}
 	}
 	return all

@@ -106,7 +106,7 @@ func TestWhole(t *testing.T) {
 			slices.Sort(lower)
 			slices.Sort(upper)
 			k := int(math.Ceil(level*float64(len(others)+1) - 1e-9))
-			want := model.Ends{Lower: m.Scaling.RawMean(lower[len(others)-k]), Upper: m.Scaling.RawMean(upper[k-1])}
+			want := model.Ends{Lower: m.Scaling.Raw(lower[len(others)-k]), Upper: m.Scaling.Raw(upper[k-1])}
 			if got := jackknife[row]; math.Abs(got.Lower-want.Lower)+math.Abs(got.Upper-want.Upper) > 1e-8 {
 				t.Errorf("%s, row %d: jackknife+ %v, want %v", name, row, got, want)
 			}

@@ -222,6 +222,27 @@ func (l Loss) Expected(y, mean, variance, scale float64) (e, dMean, dVar float64
 	return min(max(e, 0), 1), dMean, dVar
 }
 
+// Draw is Back(u), u ~ N(Mean, Variance), where Back is the inverse of the increasing function Forth.
+type Draw struct {
+	Forth, Back    func(float64) float64
+	Mean, Variance float64
+}
+
+// OfDraw is the expected loss of a draw: in closed form of losses that are 0 or 1, of others by quadrature.
+func (l Loss) OfDraw(d Draw, y, scale float64) (e float64) {
+	if l.IsZeroOne() {
+		below, above := l.interval(scale)
+		at := d.Forth(y)
+		e, _, _ = Loss{Asymmetric, at - d.Forth(y-below), d.Forth(y+above) - at}.Expected(at, d.Mean, d.Variance, 0)
+		return e
+	}
+	nodes, weights := quadrature.Normal()
+	for k, z := range nodes {
+		e += weights[k] * l.Point(y, d.Back(d.Mean+math.Sqrt(d.Variance)*z), scale)
+	}
+	return e
+}
+
 // expected is Expected for d = y−mean and a standard deviation s > 0.
 func (l Loss) expected(d, s, scale float64) (e, dMean, dVar float64) {
 	switch l.Kind {

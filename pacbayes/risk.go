@@ -26,6 +26,9 @@ func (s Sample) Risk(l Loss, dMean, dVar []float64) (float64, error) {
 // predictor (the Bayes risk of Reeb et al. 2018, Sect. 2.1, on the sample); its error is that of Sum.
 func (s Sample) PointRisk(l Loss) (float64, error) { return s.meanOf(s.pointLosses(l)) }
 
+// MeanOf is (1/N) Σ_i of losses of the sample's rows, or of the means of its groups.
+func (s Sample) MeanOf(losses []float64) (float64, error) { return s.meanOf(s.perUnit(losses)) }
+
 // pointLosses are the losses of the mean at the units at hand, drawLosses the expected losses of a random draw.
 func (s Sample) pointLosses(l Loss) []float64 {
 	l.checkRows(len(s.Y), s.Mean, s.Scale)

@@ -48,16 +48,20 @@ func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, col
 			r.warn("There are no figures of the %s: %v.", of, err)
 			return nil
 		}
-		spreads, err := r.m.Spreads(mean, variance)
+		point, sds, err := r.m.Points(mean, variance)
 		if err != nil {
 			return err
 		}
 		scale := model.TargetScale(loss, r.m.Scaling, y)
-		scaled := make([]float64, n)
-		r.m.Scaling.Target(scaled, y)
+		scaled, seen := make([]float64, n), make([]float64, n)
+		r.m.Scaling.Standard(scaled, y)
+		r.m.Scaling.Target(seen, y)
 		for i, v := range scaled {
-			sd := math.Sqrt(spreads[i].Variance)
-			s.scaled, s.z = append(s.scaled, v-mean[i]), append(s.z, (v-mean[i])/sd)
+			sd, z := sds[i], (seen[i]-mean[i])/sds[i]
+			if r.m.Scaling.Transform != nil { // its noise is Gaussian
+				z = (seen[i] - mean[i]) / math.Sqrt(variance[i]+r.m.ObservationNoise)
+			}
+			s.scaled, s.z = append(s.scaled, v-point[i]), append(s.z, z)
 			at := 0.
 			if loss.Kind == pacbayes.Scaled {
 				at = sd
@@ -65,7 +69,7 @@ func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, col
 				at = scale[i]
 			}
 			if counted {
-				s.miss = append(s.miss, loss.Point(v, mean[i], at) > 0)
+				s.miss = append(s.miss, loss.Point(v, point[i], at) > 0)
 			}
 			if p != nil {
 				band := pacbayes.Loss{Kind: pacbayes.Band, Below: p.HalfWidth}
@@ -75,7 +79,7 @@ func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, col
 				case p.Scaled:
 					band.Kind, at = pacbayes.Scaled, sd
 				}
-				if band.Point(v, mean[i], at) == 0 {
+				if band.Point(v, point[i], at) == 0 {
 					s.promised++
 				}
 			}
@@ -85,7 +89,11 @@ func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, col
 				s.values[c] = append(s.values[c], r.columns[c].value(x[i*d.Cols:(i+1)*d.Cols]))
 			}
 		}
-		s.y, s.mean = append(s.y, y...), append(s.mean, r.raw(mean)...)
+		predicted, err := r.raw(mean, variance)
+		if err != nil {
+			return err
+		}
+		s.y, s.mean = append(s.y, y...), append(s.mean, predicted...)
 	}
 	s.name = fmt.Sprintf("%s %s", whole(len(s.y)), of)
 	if s.all > len(s.y) {

@@ -254,7 +254,6 @@ func (r *maker) grid(c column, through []float64, of []level) (x, values []float
 func (r *maker) sliceOf(k int) (s slice) {
 	c := r.columns[k]
 	s.column, s.levels = k, levels(r.real, c)
-	unit := r.m.Scaling.TargetScale
 	s.err = caught(func() error {
 		through := r.real.at(r.middle)
 		x, values := r.grid(c, through, s.levels)
@@ -262,21 +261,31 @@ func (r *maker) sliceOf(k int) (s slice) {
 		if err != nil {
 			return err
 		}
-		s.x, s.mean = values, r.raw(mean)
+		s.x = values
+		if s.mean, err = r.raw(mean, variance); err != nil {
+			return err
+		}
 		spreads, err := r.m.Spreads(mean, variance)
 		if err != nil {
 			return err
 		}
+		seen := r.m.Scaling
 		for i, v := range variance {
 			sd := math.Sqrt(spreads[i].Variance)
-			s.f = append(s.f, objective.Normal975*math.Sqrt(v)*unit)
-			s.below, s.above = append(s.below, -spreads[i].Lower*sd*unit), append(s.above, spreads[i].Upper*sd*unit)
+			_, own := seen.Moments(mean[i], v)
+			below, above := -spreads[i].Lower*sd*seen.TargetScale, spreads[i].Upper*sd*seen.TargetScale
+			if seen.Transform != nil {
+				below = s.mean[i] - seen.Raw(mean[i]+spreads[i].Lower*sd)
+				above = seen.Raw(mean[i]+spreads[i].Upper*sd) - s.mean[i]
+			}
+			s.f = append(s.f, objective.Normal975*own)
+			s.below, s.above = append(s.below, below), append(s.above, above)
 		}
-		at, err := r.means(through)
+		at, err := r.predict(through)
 		if err != nil {
 			return err
 		}
-		s.own = drawing.XY{X: c.value(through), Y: r.raw(at)[0]}
+		s.own = drawing.XY{X: c.value(through), Y: at[0]}
 		if len(r.columns) == 1 || s.levels != nil {
 			return nil
 		}
@@ -286,11 +295,11 @@ func (r *maker) sliceOf(k int) (s slice) {
 		}
 		for _, i := range spread(others, r.real.n()) {
 			x, _ := r.grid(c, r.real.at(i), s.levels)
-			mean, err := r.means(x)
+			other, err := r.predict(x)
 			if err != nil {
 				return err
 			}
-			s.others = append(s.others, r.raw(mean))
+			s.others = append(s.others, other)
 		}
 		return nil
 	})
@@ -507,9 +516,12 @@ func (r *maker) drawSurface() error {
 		return err
 	}
 	sd := mean
-	mean.Z = r.raw(f)
-	for _, v := range variance {
-		sd.Z = append(sd.Z, math.Sqrt(v)*r.m.Scaling.TargetScale)
+	if mean.Z, err = r.raw(f, variance); err != nil {
+		return err
+	}
+	for i, v := range variance {
+		_, own := r.m.Scaling.Moments(f[i], v)
+		sd.Z = append(sd.Z, own)
 	}
 	var specks []drawing.XY
 	for _, i := range spread(250, r.real.n()) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
@@ -24,7 +25,7 @@ func (r *maker) latent(x []float64, variances bool) (mean, variance []float64, e
 	}
 	r.m.Posterior.Latent(at, mean, variance)
 	for _, f := range mean {
-		if raw := r.m.Scaling.RawMean(f); math.IsNaN(raw) || math.IsInf(raw, 0) {
+		if raw := r.m.Scaling.Raw(f); math.IsNaN(raw) || math.IsInf(raw, 0) {
 			return nil, nil, errFar
 		}
 	}
@@ -37,11 +38,41 @@ func (r *maker) means(x []float64) ([]float64, error) {
 	return mean, err
 }
 
-// raw are means in the target's own units.
-func (r *maker) raw(means []float64) []float64 {
-	out := make([]float64, len(means))
-	for i, v := range means {
-		out[i] = r.m.Scaling.RawMean(v)
+// predict returns what is predicted at rows, in the target's own units.
+func (r *maker) predict(x []float64) ([]float64, error) {
+	mean, variance, err := r.latent(x, r.byMoments())
+	if err != nil {
+		return nil, err
 	}
-	return out
+	return r.raw(mean, variance)
+}
+
+// byMoments says whether a prediction is the mean of a transformed target, which takes variances.
+func (r *maker) byMoments() bool {
+	t := r.m.Scaling.Transform
+	return t != nil && t.Estimate == dataset.Mean
+}
+
+// raw is what is predicted where f has means and variances, in the target's own units.
+func (r *maker) raw(mean, variance []float64) ([]float64, error) {
+	s, out := r.m.Scaling, make([]float64, len(mean))
+	if !r.byMoments() {
+		for i, v := range mean {
+			out[i] = s.Raw(v)
+		}
+		return out, nil
+	}
+	point, _, err := r.m.Points(mean, variance)
+	for i, v := range point {
+		out[i] = v*s.TargetScale + s.TargetMean
+	}
+	return out, err
+}
+
+// seen is the target as the model sees it: its unit, and its name.
+func (r *maker) seen() (unit float64, name string) {
+	if t := r.m.Scaling.Transform; t != nil {
+		return t.Scale, t.Name + " of " + r.target
+	}
+	return r.m.Scaling.TargetScale, r.target
 }

@@ -35,8 +35,9 @@ func (r *maker) facts() (facts []fact) {
 		names = append(names, c.name)
 	}
 	t := m.Training
-	width := number(m.Scaling.RawSD(m.ObservationNoise))
-	noise := fmt.Sprintf("standard deviation %s of %s about the function", width, r.target)
+	unit, seen := r.seen()
+	width := number(math.Sqrt(m.ObservationNoise) * unit)
+	noise := fmt.Sprintf("standard deviation %s of %s about the function", width, seen)
 	if m.Noise != "" {
 		noise = fmt.Sprintf("%s, of scale %s in %s", m.Noise, width, r.target)
 	}
@@ -48,6 +49,9 @@ func (r *maker) facts() (facts []fact) {
 		{"Noise", fmt.Sprintf("%s; noise variance %s in scaled units", noise, number(r.q.Noise))},
 		{"Training", fmt.Sprintf("%s, %s, %.1f s; %s at %s", count(t.Starts, "start"), count(t.Iterations, "iteration"),
 			t.Seconds, t.Stopped, number(t.ObjectiveValue))},
+	}
+	if t := m.Scaling.Transform; t != nil {
+		facts = slices.Insert(facts, 2, fact{"Target", fmt.Sprintf("seen as %s; what is predicted is its %s", seen, t.Estimate)})
 	}
 	if e := m.Encoding; e != nil {
 		if text := e.String(); text != "" {
@@ -164,6 +168,7 @@ func (r *maker) hyperparameters() (cells [][]string) {
 		more, untold := r.parameters(s, of, told)
 		cells, left = append(cells, more...), left+untold
 	}
+	unit, seen := r.seen()
 	for i, p := range r.q.Mean.Params() {
 		switch {
 		case i >= len(r.q.Beta):
@@ -173,10 +178,10 @@ func (r *maker) hyperparameters() (cells [][]string) {
 				continue
 			}
 			cells = append(cells, []string{"slope of the mean along " + cautious.Name(m.Inputs[p.Dim]), number(r.q.Beta[i]),
-				number(r.q.Beta[i]*m.Scaling.TargetScale/m.Scaling.InputScale[p.Dim]) + " of " + r.target + " for each of " +
+				number(r.q.Beta[i]*unit/m.Scaling.InputScale[p.Dim]) + " of " + seen + " for each of " +
 					cautious.Name(m.Inputs[p.Dim])})
 		case p.Kind == kernel.Constant:
-			cells = append(cells, []string{"constant of the mean", number(r.q.Beta[i]), number(m.Scaling.RawMean(r.q.Beta[i])) +
+			cells = append(cells, []string{"constant of the mean", number(r.q.Beta[i]), number(m.Scaling.Raw(r.q.Beta[i])) +
 				" of " + r.target})
 		}
 	}
@@ -189,9 +194,10 @@ func (r *maker) hyperparameters() (cells [][]string) {
 // parameters are those of a kernel that isn't composed, of the inputs told; left counts the others'.
 func (r *maker) parameters(s kernel.Spec, of string, told map[int]bool) (cells [][]string, left int) {
 	m := r.m
+	unit, seen := r.seen()
 	if s.Variance != 0 {
 		cells = append(cells, []string{"variance" + of, number(s.Variance), "standard deviation " +
-			number(math.Sqrt(s.Variance)*m.Scaling.TargetScale) + " of " + r.target})
+			number(math.Sqrt(s.Variance)*unit) + " of " + seen})
 	}
 	switch {
 	case len(s.Lengthscales) == 1 && len(m.Inputs) > 1:

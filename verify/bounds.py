@@ -55,7 +55,7 @@ def plain(pairs):
 def read_model(raw):
     require(raw[:8] == b"KRIGO\r\n\x1a" and len(raw) >= 48, "this isn't a krigo model file, or it is cut short")
     version, length = struct.unpack("<II", raw[8:16])
-    require(version == 5, f"not checked by this program: format version {version}; use krigo certify")
+    require(version in (5, 7), f"not checked by this program: format version {version}; use krigo certify")
     body, arrays, at = raw[:-32], {}, 16 + length
     require(hashlib.sha256(body).digest() == raw[-32:], "the checksum doesn't match: the file is damaged, or was altered")
     head = Fields(json.loads(body[16:at].decode(), object_pairs_hook=plain))

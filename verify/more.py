@@ -52,6 +52,8 @@ def check_asked(head, t, table, scale, own):
     lengths = {bool(k.lengths) for k in leaves(own) if k.profile or k.name == "periodic"} if len(table.inputs) > 1 else set()
     for e in expressions:
         tried += 2 if kernel("ard", str) == "auto" and len(table.inputs) > 1 and re.search("se|matern|rq|periodic", e) else 1
+    is_seen, named = head.of("scaling").has("target_transform"), data("target_transform", str) or "none"
+    seen = head.of("scaling").of("target_transform") if is_seen else data
     units = head.list("groups_by_role", int) or head.list("rows_by_role", int)
     test, calibration = (ceil(of(k, float) * sum(units)) for of, k in ((data, "test_fraction"), (asked, "calibration")))
     left = sum(units) - test - calibration
@@ -67,6 +69,8 @@ def check_asked(head, t, table, scale, own):
         ("the kernel", shape(own) in [asked_shape(ast.parse(e.strip(), mode="eval").body) for e in expressions]
          and lengths <= {"on": {True}, "off": {False}}.get(kernel("ard", str), lengths) and len(lengths) < 2),
         ("the group", data("group", str) == head("group", str)), ("the split", (data("split", str) == "last") == (head("split", str) == "last")),
+        ("the target's transform", named in ("auto", seen("name", str)) and seen("estimate", str) == (data("target_estimate", str) or "mean")
+         if is_seen else named == "none"),
         ("the scaling", data("scaling", str) == source), ("the seed", f.of("run")("seed", int) == head("seed", int)),
         ("the grid", grid("L", float) == t.end and (grid("Digits", int) == t.digits or prior("mixed", bool) and t.digits < 3)),
         ("a mixed grid", prior("mixed", bool) == (resolutions == 3)), ("the prior's kind", (prior("kind", str) == "informed") == t.informed),
@@ -212,15 +216,15 @@ def check_slices(t, sample, c, kinds):
         require(s("mean_bound", float) >= bounds[1] - 1e-6, f"{what} is above its bound if rows at the band's edge are misses")
 
 
-def check_conformal(c, arrays, rows, noise, source, size):
+def check_conformal(c, arrays, missed, rows, noise, source, size):
     """The quantiles of the errors of calibration rows, or of certified ones of predictions that were fixed before. Says how far rounding
     moves them, where that is more than intervals are wider: no program but the one that fitted can then tell a score from a smaller one.
     A mean of n terms k w is rounded in each program: the values k by two units each, the sum by about sqrt(n) units, of all terms' sizes."""
     n, rank = len(rows), ceil((len(rows) + 1) * 0.95 - 1e-9)
     require((c("level", float), c("rows", int), c("from", str)) == (0.95, n, source) and n >= 19, "conformal intervals are of other rows")
     require(all(reach < inf for _, _, reach in rows), "not checked by this program: conformal scores where nearest rows tie")
-    scores, rounded = [sorted(abs(d) for d, _, _ in rows), sorted(abs(d) / sqrt(v + noise) for d, v, _ in rows)], ""
-    rounding = max(reach for *_, reach in rows) / REACH * (4 + sqrt(size))
+    scores, rounded = [sorted(abs(d) for d, _ in missed), sorted(abs(d) / sqrt(v + noise) for d, v, _ in rows)], ""
+    rounding = max(reach for *_, reach in rows + missed) / REACH * (4 + sqrt(size))
     for name, field, own, unit in zip(("misses", "deviations"), ("half_width", "normalised"), scores, (1, 1 / sqrt(noise))):
         stored = arrays[name]
         require(len(stored) == n and stored[rank - 1] == c(field, float) and stored == sorted(stored), f"the conformal {name} aren't in order")
@@ -231,9 +235,9 @@ def check_conformal(c, arrays, rows, noise, source, size):
     return rounded
 
 
-def check(head, arrays, table, roles, rows, scale, q, t, sample, kl, errors, noise, by_bound):
-    """All of it, once the bounds are found right. errors are error, variance and reach of rounding at the certified rows. Says what rounding
-    left open of the conformal intervals."""
+def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors, sds, target, noise, by_bound):
+    """All of it, once the bounds are found right. errors are error, variance and reach of rounding at the certified rows, as the model sees
+    the target. Says what rounding left open of the conformal intervals."""
     c = head.of("certificate")
     check_asked(head, t, table, scale, getattr(q.kernel, "posterior", q).kernel)
     check_rows(head, arrays, table, roles)
@@ -241,7 +245,6 @@ def check(head, arrays, table, roles, rows, scale, q, t, sample, kl, errors, noi
         check_curve(t, sample, c.of("curve"))
     if t.promise:
         check_promise(t, sample, kl, c)
-    sds = [sqrt(v + noise) for _, v, _ in errors]
     check_slices(t, sample, c, [(by,) + kind for by in t.slices for kind in kinds_of_rows(by, table, roles, sds, scale)])
     if not head.has("conformal"):
         require(not roles[CALIBRATION], "there are calibration rows, but no conformal intervals")
@@ -249,6 +252,9 @@ def check(head, arrays, table, roles, rows, scale, q, t, sample, kl, errors, noi
     fixed = t.direct and not by_bound and head.of("scaling")("source", str) != "all-rows" and not table.groups and head("split", str) == "content"
     require(fixed or roles[CALIBRATION], "conformal intervals are of certified rows that the predictions weren't fixed before")
     scored = [(i, *q.predict(rows[i][0])) for i in roles[CALIBRATION]]
+    of = [(own[i], *target.predicted(mean, v, noise, reach, False)) for i, mean, v, reach in scored]
+    missed = [(y - point, reach) for y, point, reach, _ in of] or [(d, reach) for d, reach, *_ in sample.rows]
     scored = [(rows[i][1] - mean, variance, reach) for i, mean, variance, reach in scored]
-    own = getattr(q.kernel, "posterior", q)  # the prior, if it was learnt
-    return check_conformal(head.of("conformal"), arrays, scored or errors, noise, "" if scored else "certified", max(len(q.support), len(own.support)))
+    base = getattr(q.kernel, "posterior", q)  # the prior, if it was learnt
+    return check_conformal(head.of("conformal"), arrays, missed, scored or errors, noise, "" if scored else "certified",
+                           max(len(q.support), len(base.support)))

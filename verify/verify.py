@@ -36,6 +36,7 @@ from bounds import (
     require,
     scale_rows,
 )
+from target import Target
 
 
 def claims(head, t, q, prior, derived, by_bound, rounded):
@@ -70,6 +71,8 @@ def verify(model, data):
     roles = deal(head, arrays, table)
     table.encode(roles[PRIOR])
     rows, scale = scale_rows(head, table, roles)
+    own, target = [y for _, y in rows], Target(head, table, roles)  # in standard deviations of y, in which losses count
+    rows = [(x, target.seen(y)) for (x, _), y in zip(rows, table.y)] if target.name else rows
     (q, prior), t, noise, c = read_posterior(head, arrays), Terms(head.of("terms")), head("observation_noise", float), head.of("certificate")
     check_terms(head, t, q, prior, scale)
     if q.nearest or prior and not prior.sparse:
@@ -81,16 +84,19 @@ def verify(model, data):
         q.solves([rows[i] for i in roles[CERTIFIED]], 1e-6 if prior else 1e-11, "posterior")
     by_bound = not q.nearest and (head("objective", str) in BOUND_TRAINED or t.informed and not t.fixed)
     require(noise > 0 and (by_bound or abs(noise - q.noise) <= 1e-6 * noise), "observation_noise isn't the noise variance")
+    require(not target.name or t.direct and not by_bound and not head.has("noise"), "a transform of the target goes with a mean certified directly")
     found = [(i, *q.predict(rows[i][0])) for i in roles[CERTIFIED]]
     errors = [(rows[i][1] - mean, variance, reach) for i, mean, variance, reach in found]
-    scales = [sqrt(v + noise) if t.kind == "scaled" else abs(table.y[i]) / scale for i, _, v, _ in found]
+    points = [target.predicted(mean, v, noise, reach, t.kind == "scaled" or "sd" in t.slices) for _, mean, v, reach in found]
+    scales = [sd if t.kind == "scaled" else abs(table.y[i]) / scale for (i, *_), (_, _, sd) in zip(found, points)]
     units, kl = {}, 0.0 if q.nearest else q.kl()
     for k, i in enumerate(roles[CERTIFIED]):
         units.setdefault(table.groups[i] if table.groups else k, []).append(k)
     require(len(units) >= 20, "fewer than 20 certified rows, or groups")
-    sample = Sample([(d, reach, sqrt(v), s) for (d, v, reach), s in zip(errors, scales)], list(units.values()), bool(table.groups))
+    missed = [own[i] - point for (i, *_), (point, _, _) in zip(found, points)]
+    sample = Sample([(d, reach, sqrt(v), s) for d, (_, reach, _), (_, v, _), s in zip(missed, points, errors, scales)], list(units.values()), bool(table.groups))
     check_bounds(t, sample, kl, c)
-    rounded = more.check(head, arrays, table, roles, rows, scale, q, t, sample, kl, errors, noise, by_bound)
+    rounded = more.check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors, [sd for *_, sd in points], target, noise, by_bound)
     return (c, *claims(head, t, q, prior, derived, by_bound, rounded))
 
 

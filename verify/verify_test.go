@@ -578,3 +578,47 @@ func TestForeignLoss(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// TestTransforms: models that see the target by a transform agree, whatever they certify; with other constants, another
+// estimate than was asked for, or none, they don't.
+func TestTransforms(t *testing.T) {
+	python(t)
+	folder := t.TempDir()
+	path, table := filepath.Join(folder, "m.krigo"), filepath.Join(folder, "boston.csv")
+	rows := data.Boston()
+	must.Do(t, files.WriteFile(table, rows.Names, rows.Rows, func(i int, values []float64) error {
+		copy(values, rows.Values[i*len(values):])
+		return nil
+	}))
+	for i, name := range append(dataset.Transforms(), "auto") {
+		o := krigo.Options{Data: krigo.Data{Target: "MEDV", Transform: name, TestFraction: 0.4},
+			Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Method: krigo.Method{Name: "evidence"},
+			Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}
+		switch i {
+		case 0:
+			o.Data.Estimate = dataset.Median
+		case 1:
+			o.Promise = krigo.Promise{Loss: "scaled", Epsilon: 1.5, Slices: []string{"sd"}, Share: 0.8}
+		case 2:
+			o.Promise.Curve = true
+		case 3:
+			o.Promise = krigo.Promise{Loss: "relative", Epsilon: 0.2, Calibration: 0.2}
+		}
+		m := must.Get(krigo.Fit(t.Context(), rows, o))(t)
+		must.Do(t, m.Save(path))
+		agrees, said := verify(t, path, table)
+		must.Not(t, !agrees, "%s: %s", name, said)
+		if name == "auto" && m.Scaling.Transform == nil {
+			continue
+		}
+		other := *m.Scaling.Transform
+		if m.Scaling.Transform = &other; i%2 == 0 {
+			other.Scale *= 1.001
+		} else {
+			other.Estimate = dataset.Median
+		}
+		must.Do(t, m.Save(path))
+		agrees, said = verify(t, path, table)
+		must.Not(t, agrees, "%s with other constants: %s", name, said)
+	}
+}

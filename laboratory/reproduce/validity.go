@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ func (tr trial) try(ctx context.Context, number int, count tallies) error {
 	o := tr.o
 	o.Data.Target, o.Run.Restarts, o.Kernel.ARD, o.Method.Epochs, o.Promise.Epsilon = "y", 1, "off", trialEvaluations,
 		trialEpsilon
+	o.Data.Transform = cmp.Or(o.Data.Transform, "none") // of which draws are Gaussian
 	if !tr.oneSeed {
 		o.Run.Seed = uint64(number)
 	}
@@ -43,11 +45,14 @@ func (tr trial) try(ctx context.Context, number int, count tallies) error {
 	if stalled := (*iterative.Stalled)(nil); errors.As(err, &stalled) {
 		return nil // no model, whose bound could fail
 	}
-	if err == nil {
-		err = t.check(m, table, tr.String(), count)
-	}
-	if err == nil {
-		err = t.many(m, table, tr.String(), count)
+	switch {
+	case err != nil:
+	case t.logs:
+		err = t.checkLogs(m, table, tr.String(), count)
+	default:
+		if err = t.check(m, table, tr.String(), count); err == nil {
+			err = t.many(m, table, tr.String(), count)
+		}
 	}
 	if err == nil && tr.controls {
 		if tr.mistake != nil {

@@ -101,6 +101,13 @@ const groupColumn = "group"
 var independent = &design{name: "independent", sources: sources,
 	units: func(rng *rand.Rand) int { return 80 + rng.IntN(121) }}
 
+// logNormal rows are independent, and their logarithms have Gaussian noise.
+var logNormal = &design{name: "log-normal", sources: []source{
+	{name: "log-normal", f: fourier, noise: gaussian(0.3), logs: true},
+	{name: "log-normal, heteroskedastic", f: fourier, logs: true, noise: func(x float64) [2]component {
+		return [2]component{{share: 1, sd: 0.1 + 0.8*x}}
+	}}}, units: independent.units}
+
 // Where a file is sorted, a role that hangs on a row's place in it hangs on its rank among all: one and the same
 // seed then certifies the same ranks of every set. With an informed prior's share seed 0 certifies 3 of the highest 37
 // of 181 rows, where 11 are to be expected, and 5 of the lowest 36 of 132, where 10.6 are: these ranks hold the misses
@@ -203,6 +210,9 @@ func (t truth) table(rows []xyg, group string) *dataset.Table {
 		d.Names = append(d.Names, group)
 	}
 	for i, r := range rows {
+		if t.logs {
+			r.y = math.Exp(r.y)
+		}
 		d.Values = append(d.Values, []float64{r.x, r.y, r.group}[:len(d.Names)]...)
 		d.Lines[i] = i + 2
 	}

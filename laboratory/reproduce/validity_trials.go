@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -53,6 +54,10 @@ var trials = []trial{
 			Method: krigo.Method{Name: method.VFEName}}},
 	{design: independent, name: "informed free", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3},
 		Method: krigo.Method{Name: method.VFEName, Posterior: "free"}}},
+	{design: logNormal, name: "default", o: krigo.Options{Prior: krigo.Prior{Kind: "informed"},
+		Data: krigo.Data{Transform: "auto"}}},
+	{design: logNormal, name: "boxcox, median", o: krigo.Options{Prior: krigo.Prior{Kind: "informed"},
+		Data: krigo.Data{Transform: "boxcox", Estimate: dataset.Median}}},
 	{design: byTarget, name: "default", controls: true},
 	{design: byTarget, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
 	{design: byInput, name: "default", controls: true},

@@ -18,7 +18,8 @@ type source struct {
 	name   string
 	f      func(rng *rand.Rand) func(x float64) float64
 	noise  func(x float64) [2]component
-	places int // that x may take; 0: sourcePoints
+	places int  // that x may take; 0: sourcePoints
+	logs   bool // function and noise are of the target's logarithm
 }
 
 // component is a share of the noise: its mean and standard deviations, of a row's own noise and of

@@ -34,6 +34,8 @@ class Parameters(Estimator):
         duplicates: Value = None,
         group: Value = None,
         scaling: Value = None,
+        target_transform: Value = None,
+        target_estimate: Value = None,
         no_standardise: bool = False,
         split: Value = None,
         test_fraction: Value = None,
@@ -102,6 +104,9 @@ class Parameters(Estimator):
         group :
             column, no input then, that groups rows, as those of a patient: whole groups get roles, and the certificate is
             about groups
+        target_transform :
+            T(y) that the model sees of the target: none, log, log1p, sqrt, boxcox, yeo-johnson, or auto (default auto, or
+            none)
         test_fraction :
             share of the rows set aside and scored at the end
         kernel :
@@ -159,6 +164,8 @@ class Parameters(Estimator):
         scaling :
             what standardises the columns: prior-rows, declared:FILE, or all-rows (the bound is a heuristic then) (default
             prior-rows)
+        target_estimate :
+            what of a transformed target is predicted: its mean or its median (default mean)
         no_standardise :
             use the columns as they are: declared constants 0 and 1
         split :
@@ -268,6 +275,8 @@ class Parameters(Estimator):
         self.duplicates = duplicates
         self.group = group
         self.scaling = scaling
+        self.target_transform = target_transform
+        self.target_estimate = target_estimate
         self.no_standardise = no_standardise
         self.split = split
         self.test_fraction = test_fraction

@@ -1,0 +1,233 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/compensated"
+	"github.com/krigo-gp/krigo/internal/quadrature"
+)
+
+// Transforms are the names of T, by which a model sees the target as T(y). With x = y + 1 of log1p and yeo-johnson, and
+// x = y of the others, T is ln x, or (x^λ − 1)/λ with λ = ½ of sqrt and the most likely λ of boxcox and yeo-johnson. At
+// y < 0 yeo-johnson is −((1 − y)^(2−λ) − 1)/(2 − λ).
+func Transforms() []string { return []string{"log", "log1p", "sqrt", boxCox, yeoJohnson} }
+
+const (
+	boxCox     = "boxcox"      // Box and Cox, "An analysis of transformations", JRSS B 26, 1964
+	yeoJohnson = "yeo-johnson" // Yeo and Johnson, "A new family of power transformations …", Biometrika 87, 2000
+)
+
+// Transform is a T whose constants come from prior rows: it is an increasing function of all numbers onto all numbers.
+type Transform struct {
+	Name   string  `json:"name"`
+	Lambda float64 `json:"lambda,omitzero"`
+	// Below it T goes on as its tangent, so that a target that no prior row has, such as 0, has its place too. Of
+	// yeo-johnson, which needs none, it is 0.
+	From  float64 `json:"from,omitzero"`
+	Mean  float64 `json:"mean"` // of T(y)
+	Scale float64 `json:"scale"`
+	// Estimate says what of the target a prediction is: its Median, or its Mean where f is at its own mean.
+	Estimate string `json:"estimate"`
+}
+
+// What a prediction of a target with a [Transform] may be.
+const (
+	Median = "median"
+	Mean   = "mean"
+)
+
+// Every λ of a grid from 0 to 2 is tried. Others would leave T, or its inverse, without values at some numbers.
+const (
+	lambdaSteps = 40
+	mostLambda  = 2
+)
+
+// fromShare of the smallest positive x of the prior rows is where the tangent begins.
+const fromShare = 1. / 8
+
+// transformOf finds the constants of T from targets, which mustn't lie outside its domain.
+func transformOf(name, estimate string, y []float64) (t Transform, err error) {
+	t = Transform{Name: name, Estimate: estimate}
+	if name != yeoJohnson {
+		least := math.Inf(1)
+		for _, v := range y {
+			if x := v + t.shift(); x > 0 {
+				least = min(least, x)
+			}
+		}
+		t.From = fromShare*least - t.shift()
+	}
+	most := math.Inf(-1)
+	for k := range lambdaSteps + 1 {
+		at := t
+		at.Lambda = float64(mostLambda*k) / lambdaSteps
+		if name != boxCox && name != yeoJohnson {
+			at.Lambda = t.lambda()
+		}
+		if v := at.fit(y); v > most {
+			t, most = at, v
+		}
+	}
+	if math.IsInf(most, -1) {
+		return t, fmt.Errorf("target-transform %s: it leaves no finite numbers that differ from one another", name)
+	}
+	return t, nil
+}
+
+// fit sets the moments of T(y), and returns the log likelihood of a Gaussian y there; −∞ where it has none.
+func (t *Transform) fit(y []float64) float64 {
+	n := float64(len(y))
+	var sum, squares, slopes compensated.Sum
+	for _, v := range y {
+		sum.Add(t.at(v))
+		slopes.Add(math.Log(t.slope(v)))
+	}
+	t.Mean = sum.Value() / n
+	for _, v := range y {
+		d := t.at(v) - t.Mean
+		squares.Add(d * d)
+	}
+	t.Scale = math.Sqrt(squares.Value() / n)
+	likelihood := slopes.Value() - n*math.Log(t.Scale)
+	if !(t.Scale > 1e-13*math.Abs(t.Mean)) || math.IsInf(t.Scale, 1) || math.IsNaN(likelihood) {
+		return math.Inf(-1) // rounding apart it is constant, or no number
+	}
+	return likelihood
+}
+
+// check reports what transformOf never makes.
+func (t *Transform) check() error {
+	steps := t.Lambda * lambdaSteps / mostLambda
+	power := t.Name == boxCox || t.Name == yeoJohnson
+	finite := func(v float64) bool { return !math.IsInf(v, 0) && !math.IsNaN(v) }
+	switch {
+	case !slices.Contains(Transforms(), t.Name):
+		return fmt.Errorf("the transform %.40q", t.Name)
+	case power && !(0 <= steps && steps <= lambdaSteps && math.Abs(steps-math.Round(steps)) < 1e-9),
+		!power && t.Lambda != t.lambda():
+		return fmt.Errorf("λ = %v of the transform %s", t.Lambda, t.Name)
+	case !finite(t.Mean) || !(t.Scale > 0) || !finite(t.Scale) || !finite(t.From),
+		t.Name == yeoJohnson && t.From != 0, t.Name != yeoJohnson && !(t.From+t.shift() > 0):
+		return fmt.Errorf("constants of the transform %s that none has", t.Name)
+	case t.Estimate != Median && t.Estimate != Mean:
+		return fmt.Errorf("the estimate %.40q", t.Estimate)
+	}
+	return nil
+}
+
+// lambda is the λ that a name says.
+func (t *Transform) lambda() float64 {
+	if t.Name == "sqrt" {
+		return 0.5
+	}
+	return 0
+}
+
+// shift is x − y.
+func (t *Transform) shift() float64 {
+	if t.Name == "log1p" || t.Name == yeoJohnson {
+		return 1
+	}
+	return 0
+}
+
+// within says whether a target lies in the domain of T, without the tangent.
+func (t *Transform) within(y float64) bool {
+	return t.Name == yeoJohnson || y+t.shift() > 0 || t.Name == "sqrt" && y == 0
+}
+
+// domain says which targets within is about.
+func (t *Transform) domain() string {
+	switch t.Name {
+	case "log1p":
+		return "above -1"
+	case "sqrt":
+		return "at least 0"
+	}
+	return "above 0"
+}
+
+func power(lambda, x float64) float64 {
+	if lambda == 0 {
+		return math.Log(x)
+	}
+	return (math.Pow(x, lambda) - 1) / lambda
+}
+
+func root(lambda, u float64) float64 {
+	if lambda == 0 {
+		return math.Exp(u)
+	}
+	return math.Pow(max(lambda*u+1, 0), 1/lambda)
+}
+
+// at is T(y).
+func (t *Transform) at(y float64) float64 {
+	switch at := t.From; {
+	case y >= at:
+		return power(t.Lambda, y+t.shift())
+	case t.Name == yeoJohnson:
+		return -power(2-t.Lambda, 1-y)
+	default:
+		return power(t.Lambda, at+t.shift()) + (y-at)*t.slope(at)
+	}
+}
+
+// slope is T'(y).
+func (t *Transform) slope(y float64) float64 {
+	if y < t.From && t.Name == yeoJohnson {
+		return math.Pow(1-y, 1-t.Lambda)
+	}
+	return math.Pow(max(y, t.From)+t.shift(), t.Lambda-1)
+}
+
+// inverse is T⁻¹(u).
+func (t *Transform) inverse(u float64) float64 {
+	at := t.From
+	switch below := t.at(at); {
+	case u >= below:
+		return root(t.Lambda, u) - t.shift()
+	case t.Name == yeoJohnson:
+		return 1 - root(2-t.Lambda, -u)
+	default:
+		return at + (u-below)/t.slope(at)
+	}
+}
+
+// moments are the mean and variance of T⁻¹(u), u ~ N(mean, sd²), by Gauss's rule on panels of two standard deviations.
+// They reach nine standard deviations beyond where T⁻¹(u)² times the density is largest: T⁻¹ grows no faster than e^u.
+func (t *Transform) moments(mean, sd float64) (m, variance float64) {
+	const reach, panel, farthest = 9, 2, 60
+	middle := t.inverse(mean)
+	if !(sd > 0) {
+		return middle, 0
+	}
+	grow := func(lambda, u float64) float64 {
+		return min(2*sd/max(1+lambda*u, 1e-300), math.Sqrt(2/max(lambda, 1e-300)), farthest)
+	}
+	low, high := -float64(reach), reach+grow(t.Lambda, mean)
+	if t.Name == yeoJohnson {
+		low -= grow(2-t.Lambda, -mean)
+	}
+	edges := []float64{low}
+	kink := (t.at(t.From) - mean) / sd
+	for z := low + panel; z < high+panel; z += panel {
+		z := min(z, high)
+		if last := edges[len(edges)-1]; last < kink && kink < z {
+			edges = append(edges, kink)
+		}
+		edges = append(edges, z)
+	}
+	var first, second, mass float64
+	quadrature.Panels(edges, func(z, w float64) {
+		w *= math.Exp(-z * z / 2)
+		d := t.inverse(mean+sd*z) - middle
+		mass, first, second = mass+w, first+w*d, second+w*d*d
+	})
+	if first /= mass; math.IsInf(second, 1) {
+		return middle + first, math.MaxFloat64
+	}
+	return middle + first, max(second/mass-first*first, 0)
+}

@@ -1,0 +1,101 @@
+"""The target as a model sees it: in standard deviations, or by a transform T first, which is an increasing function onto all numbers."""
+from math import exp, fsum, inf, log, sqrt
+
+from bounds import PRIOR, require
+
+NODES = (0.1488743389816312, 0.4333953941292472, 0.6794095682990244, 0.8650633666889845, 0.9739065285171717)  # Gauss-Legendre, on [-1, 1]
+WEIGHTS = (0.2955242247147529, 0.2692667193099963, 0.2190863625159820, 0.1494513491505806, 0.0666713443086881)
+
+
+def power(lam, x):
+    return (x**lam - 1) / lam if lam else log(x)
+
+
+def root(lam, u):
+    return max(lam * u + 1, 0)**(1 / lam) if lam else exp(u)
+
+
+class Target:
+    """mean and scale are of y, centre and unit of T(y)."""
+    def __init__(self, head, table, roles):
+        s = head.of("scaling")
+        self.mean, self.scale, self.name = s("target_mean", float), s("target_scale", float), None
+        if not s.has("target_transform"):
+            return
+        t, known = s.of("target_transform"), [table.y[i] for i in roles[PRIOR]]
+        self.name, self.lam, self.start, self.centre, self.unit, self.estimate = (
+            t("name", str), t("lambda", float), t("from", float), t("mean", float), t("scale", float), t("estimate", str))
+        require(self.name in ("log", "log1p", "sqrt", "boxcox", "yeo-johnson") and self.estimate in ("median", "mean"),
+                f"not checked by this program: the transform {self.name!r}, estimate {self.estimate!r}")
+        require(s("source", str) == "prior-rows", "a transform's constants are of the prior rows")
+        self.shift, self.signed = 1 if self.name in ("log1p", "yeo-johnson") else 0, self.name == "yeo-johnson"
+        own = 0 if self.signed else min(y + self.shift for y in known if y + self.shift > 0) / 8 - self.shift
+        require(abs(own - self.start) <= 1e-12 * abs(own), "the transform's tangent begins elsewhere")
+        said, (_, lam, centre, unit) = (self.lam, self.centre, self.unit), max(map(lambda lam: self.fit(lam, known), {
+            "log": [0.0], "log1p": [0.0], "sqrt": [0.5]}.get(self.name, [k / 20 for k in range(41)])), key=lambda f: f[0])
+        require(said[0] == lam and abs(said[1] - centre) <= 1e-9 * max(abs(centre), unit) and abs(said[2] - unit) <= 1e-9 * unit,
+                "the transform's constants aren't those of the prior rows")
+        self.lam, self.centre, self.unit = said
+
+    def fit(self, lam, known):
+        """The log likelihood of a Gaussian T(y), less what doesn't depend on lambda, with lambda and the moments."""
+        self.lam = lam
+        try:
+            seen = [self.at(y) for y in known]
+            centre = fsum(seen) / len(seen)
+            unit = sqrt(fsum((v - centre)**2 for v in seen) / len(seen))
+            return fsum(log(self.slope(y)) for y in known) - len(seen) * log(unit), lam, centre, unit
+        except (OverflowError, ValueError):
+            return -inf, lam, 0.0, 1.0
+
+    def at(self, y):
+        if y >= self.start:
+            return power(self.lam, y + self.shift)
+        if self.signed:
+            return -power(2 - self.lam, 1 - y)
+        return power(self.lam, self.start + self.shift) + (y - self.start) * self.slope(y)
+
+    def slope(self, y):
+        if self.signed and y < 0:
+            return (1 - y)**(1 - self.lam)
+        return (max(y, self.start) + self.shift)**(self.lam - 1)
+
+    def inverse(self, u):
+        below = self.at(self.start)
+        if u >= below:
+            return root(self.lam, u) - self.shift
+        return 1 - root(2 - self.lam, -u) if self.signed else self.start + (u - below) / self.slope(self.start)
+
+    def seen(self, y):
+        """y in scaled units."""
+        return (self.at(y) - self.centre) / self.unit if self.name else (y - self.mean) / self.scale
+
+    def moments(self, mean, sd):
+        """Of the inverse of N(mean, sd^2), by Gauss's rule on panels of two standard deviations."""
+        middle, kink = self.inverse(mean), (self.at(self.start) - mean) / sd
+        low, high = -9 - self.reach(2 - self.lam, -mean, sd) * self.signed, 9 + self.reach(self.lam, mean, sd)
+        edges = sorted({low, high, *(low + 2 * k for k in range(1, int((high - low) / 2) + 1)), *([kink] if low < kink < high else [])})
+        mass = first = second = 0.0
+        for a, b in zip(edges, edges[1:]):
+            for node, weight in zip(NODES, WEIGHTS):
+                for z in ((a + b - node * (b - a)) / 2, (a + b + node * (b - a)) / 2):
+                    w, d = weight * (b - a) / 2 * exp(-z * z / 2), self.inverse(mean + sd * z) - middle
+                    mass, first, second = mass + w, first + w * d, second + w * d * d
+        return middle + first / mass, sqrt(max(second / mass - (first / mass)**2, 0))
+
+    @staticmethod
+    def reach(lam, u, sd):
+        return min(2 * sd / max(1 + lam * u, 1e-300), sqrt(2 / max(lam, 1e-300)), 60)
+
+    def predicted(self, mean, variance, noise, reach, wanted):
+        """What is predicted, in standard deviations of y, how far rounding may move it, and, if wanted, the deviation of y likewise."""
+        if not self.name:
+            return mean, reach, sqrt(variance + noise)
+        u, sd = self.centre + self.unit * mean, 0.0
+        point = self.inverse(u)
+        reach *= self.unit / self.slope(point) / self.scale
+        if self.estimate == "mean":
+            point, _ = self.moments(u, self.unit * sqrt(noise))
+        if wanted:
+            _, sd = self.moments(u, self.unit * sqrt(variance + noise))
+        return (point - self.mean) / self.scale, 2 * reach, sd / self.scale
