@@ -80,7 +80,7 @@ func TestGroups(t *testing.T) {
 				"\n.SS "+name+"\n"), "%s: no group %s", command, name)
 		}
 		for _, once := range []string{"--target", "--seed", "--quiet", "--help"} {
-			if strings.Count(help, "\n  "+once) != 1 || strings.Count(page, "\\fB"+once+"\\fP") != 1 {
+			if strings.Count(help, "\n  "+once+" ") != 1 || strings.Count(page, "\\fB"+once+"\\fP") != 1 {
 				t.Errorf("%s: %s doesn't stand once", command, once)
 			}
 		}
