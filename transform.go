@@ -121,7 +121,7 @@ func (d *dealt) transformEvidence(ctx context.Context, rows []int, s dataset.Sca
 	}
 	r, err := problem.Minimize(ctx, method.Run{Load: func(string) *method.State { return nil },
 		Tell: func(string, *method.State, int, float64, string) error { return nil }}, x)
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		var outside *train.StartError
 		if errors.As(err, &outside) {
 			return math.Inf(-1), x, nil
