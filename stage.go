@@ -35,7 +35,8 @@ func (k Kernel) families(dim int) (fs []family) {
 				continue
 			}
 			parsed, _ := kernel.Parse(expression, dim, ard) // checked with the options
-			if k.ARD == "auto" && ard && (dim == 1 || !kernel.HasLengthscales(parsed)) {
+			flat, _ := kernel.Parse(expression, dim, false)
+			if k.ARD == "auto" && ard && (dim == 1 || slices.Equal(parsed.Params(), flat.Params())) {
 				continue // nothing to choose
 			}
 			name := expression

@@ -12,7 +12,6 @@ package kernel
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
@@ -233,9 +232,4 @@ func lengthParams(dim int, ard bool) []Param {
 		p[i] = Param{Name: fmt.Sprintf("log_lengthscale2[%d]", i+1), Kind: Lengthscale, Dim: i}
 	}
 	return p
-}
-
-// HasLengthscales says whether ARD makes a difference to the kernel.
-func HasLengthscales(k Kernel) bool {
-	return slices.ContainsFunc(k.Params(), func(p Param) bool { return p.Kind == Lengthscale })
 }

@@ -27,6 +27,30 @@ func TestKernel(t *testing.T) {
 	}
 }
 
+// TestOneLengthscale: a kernel that is the same with --ard on and off is tried once, and nothing is paid for a choice.
+func TestOneLengthscale(t *testing.T) {
+	kernel.RegisterPair("cauchy", func(int) []kernel.Param {
+		return []kernel.Param{{Name: "log_lengthscale2", Kind: kernel.Lengthscale, Dim: -1}}
+	}, kernel.Differences(func(theta, a, b []float64) float64 {
+		r := 0.0
+		for d := range a {
+			r += (a[d] - b[d]) * (a[d] - b[d])
+		}
+		return 1 / (1 + r*math.Exp(-theta[0]))
+	}))
+	table := &dataset.Table{Source: "plane", Names: []string{"a", "b", "y"}, Rows: 120}
+	for i := range 3 * table.Rows {
+		table.Values = append(table.Values, math.Mod(float64(i)*math.Phi, 1))
+	}
+	for expression, want := range map[string][]string{"cauchy": {"cauchy"}, "cauchy*se": {"cauchy*se", "cauchy*se (ARD)"}} {
+		plan := must(krigo.Decide(t.Context(), table, krigo.Options{Data: krigo.Data{Target: "y"},
+			Kernel: krigo.Kernel{Expression: expression, ARD: "auto"}}))(t)
+		if !reflect.DeepEqual(plan.Kernels, want) {
+			t.Errorf("%s: tried are %q", expression, plan.Kernels)
+		}
+	}
+}
+
 // waves is a table with a target of two frequencies.
 func waves() *dataset.Table {
 	const n = 150
