@@ -74,12 +74,17 @@ func (c *Choice) UnmarshalJSON(text []byte) error {
 	type fields Choice
 	var own map[string]json.RawMessage
 	*c = Choice{}
-	if err := errors.Join(json.Unmarshal(text, &own), json.Unmarshal(text, (*fields)(c))); err != nil {
+	err := json.Unmarshal(text, &own)
+	if err == nil {
+		err = json.Unmarshal(text, (*fields)(c))
+	}
+	if err != nil {
 		return fmt.Errorf("method: %w", err)
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[fields]()) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		delete(own, name)
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "-" { // which says that it isn't read
+			delete(own, name)
+		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(own)) {
 		s := settings.Named(described(), strings.ReplaceAll(key, "_", "-"))

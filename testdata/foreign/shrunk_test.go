@@ -42,6 +42,7 @@ func TestOwnSetting(t *testing.T) {
 		`{"name": "shrunk", "shrink": -1}`:    "shrink -1: want 0 to 1000",
 		`{"name": "shrunk", "shrink": "a"}`:   "shrink: json: cannot unmarshal string",
 		`{"name": "shrunk", "shrinks": 1}`:    `unknown field "shrinks"`,
+		`{"name": "shrunk", "-": 1}`:          `unknown field "-"`,
 		`{"name": "shrunk", "neighbours": 9}`: "neighbours is a setting of nearest, not of shrunk",
 	} {
 		if _, err := fit(text); err == nil || !strings.Contains(err.Error(), want) {
