@@ -19,6 +19,9 @@ func (r Reading) Apply(t *Table) error {
 		return err
 	}
 	t.reading = r
+	if err := t.forget(r.missingNumbers()); err != nil {
+		return err
+	}
 	if r.Distinct {
 		if err := t.distinct(); err != nil {
 			return err
@@ -46,6 +49,23 @@ func (t *Table) ReadAs(r Reading) *Table {
 // New is a table in memory without rows yet, whose cells are set as the reading has them.
 func (r Reading) New(source string) *Table { return &Table{Source: source, reading: r} }
 
+// forget makes missing values of these numbers in columns of numbers.
+func (t *Table) forget(numbers []float64) error {
+	if len(numbers) == 0 {
+		return nil
+	}
+	if t.Disk != nil {
+		return fmt.Errorf("%s: numbers of a table that stays on disk can't stand for missing values: write it as CSV",
+			t.Source)
+	}
+	for i, v := range t.Values {
+		if slices.Contains(numbers, v) && t.Texts(i%len(t.Names)) == nil {
+			t.Values[i] = math.NaN()
+		}
+	}
+	return nil
+}
+
 // date makes a column of dates one of days, and adds its periodic parts.
 func (t *Table) date(d *Dates) error {
 	j, found := t.Column(d.Column)
@@ -72,6 +92,8 @@ func (t *Table) date(d *Dates) error {
 		if err := t.toDays(j, d.Form); err != nil {
 			return err
 		}
+	} else if err := t.numbersToDays(j); err != nil {
+		return err
 	}
 	if len(d.Parts) > 0 {
 		t.addPeriods(j, d.Parts)
@@ -139,7 +161,9 @@ func (t *Table) toDays(j int, form string) error {
 				return t.cell(row, j, fmt.Errorf("%q is not a date of the form %s, as %s", spelling.Clip(text), f.name,
 					f.example))
 			}
-			if t.serials[j] == nil {
+			if days, kind, ok := DaysOfNumber(number); ok && kind == "dates" {
+				number = days // 20240131
+			} else if t.serials[j] == nil {
 				if t.serials == nil {
 					t.serials = map[int]*Error{}
 				}
@@ -165,6 +189,30 @@ func (t *Table) toDays(j int, form string) error {
 		t.codes[j] = nil
 	}
 	return nil
+}
+
+// numbersToDays makes days of a column of numbers that are dates as 20240131, or seconds or milliseconds since 1970.
+func (t *Table) numbersToDays(j int) error {
+	kind := ""
+	begin, _ := t.Own()
+	return t.Each([]int{j}, func(i int, cells []float64) error {
+		v := cells[0]
+		if v != v {
+			return nil
+		}
+		days, of, ok := DaysOfNumber(v)
+		switch {
+		case !ok || kind != "" && of != kind:
+			return t.cell(i, j, fmt.Errorf("%.10g is no date as 20240131, or not written as those above it", v))
+		case of != "days" && t.Disk != nil:
+			return fmt.Errorf("%s: column %q stays on disk, where its numbers can't be made dates: write the table as CSV",
+				t.Source, spelling.Clip(t.Names[j]))
+		}
+		if kind = of; t.Disk == nil {
+			t.Values[(i-begin)*len(t.Names)+j] = days
+		}
+		return nil
+	})
 }
 
 // addPeriods adds columns at the end: where in each period a row's day is.
@@ -214,7 +262,7 @@ func (t *Table) Keep(names []string) (*Kept, error) {
 				func(d Dates) bool { return d.Column == names[k] && d.Form != "time" })
 			switch {
 			case isDate && v-v == 0:
-				cells[k] = dateOf(v)
+				cells[k] = DateOf(v)
 			default:
 				cells[k] = t.text(columns[k], v)
 			}
@@ -223,8 +271,8 @@ func (t *Table) Keep(names []string) (*Kept, error) {
 	}}, nil
 }
 
-// dateOf writes days since 1970-01-01, to the microsecond.
-func dateOf(days float64) string {
+// DateOf writes days since 1970-01-01, to the microsecond.
+func DateOf(days float64) string {
 	whole := math.Floor(days)
 	at := time.Unix(int64(whole)*86400, 0).UTC().Add(time.Duration(math.Round((days-whole)*86400e6)) * time.Microsecond)
 	if at.Equal(at.Truncate(24 * time.Hour)) {

@@ -82,8 +82,11 @@ func (t *Table) value(row, j int, cell string) float64 {
 	if number && len(t.reading.names) > 0 && slices.Contains(t.reading.names, t.Names[j]) {
 		t.name(row, j, cell, v)
 	}
+	if number && (cell[0] == '0' || t.reading.Below != "") {
+		t.tellWritten(row, j, cell)
+	}
 	switch {
-	case !number && t.reading.IsMissing(cell):
+	case !number && t.reading.IsMissing(cell), number && t.reading.saidMissing(cell):
 		return math.NaN()
 	case number && t.Texts(j) == nil:
 		return v
@@ -189,6 +192,26 @@ func (t *Table) text(j int, v float64) string {
 		return texts[int(v)]
 	}
 	return numeral(v)
+}
+
+// tellWritten counts numbers that are read as half a limit, and whole ones that begin with 0.
+func (t *Table) tellWritten(row, j int, cell string) {
+	all := &t.Found.Below
+	if len(cell) > 2 && cell[0] == '0' && strings.Trim(cell, "0123456789") == "" {
+		all = &t.Found.Padded
+	} else if _, below := belowLimit(t.reading.bare(cell)); !below {
+		return
+	}
+	if *all == nil {
+		*all = map[int]Written{}
+	}
+	w := (*all)[j]
+	if w.Cells++; w.Cells == 1 {
+		w.First, w.Width = t.Where(row), len(cell)
+	} else if w.Width != len(cell) {
+		w.Width = 0
+	}
+	(*all)[j] = w
 }
 
 // tellUnits counts the numbers of a row by the unit that they stand beside.

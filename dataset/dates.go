@@ -233,6 +233,24 @@ func daysOf(at time.Time) float64 {
 	return days + (float64(seconds)-days*86400+float64(at.Nanosecond())/1e9)/86400
 }
 
+// DaysOfNumber reads a number in a column of dates, which counts "days" since 1970 unless its size says that it is one of
+// "dates" as 20240131, or of "seconds" or "milliseconds" since 1970: days of such sizes are tens of thousands of years away.
+// ok is false of a number of eight digits that is no date, and of larger ones than a time can be.
+func DaysOfNumber(v float64) (days float64, kind string, ok bool) {
+	switch {
+	case v < 1000_01_01:
+		return v, "days", true
+	case v < 3000_00_00:
+		at, err := time.Parse("20060102", strconv.FormatFloat(v, 'f', -1, 64))
+		return daysOf(at), "dates", err == nil
+	case v < 1e8:
+		return 0, "", false
+	case v < 1e11:
+		return v / 86400, "seconds", true
+	}
+	return v / 86400e3, "milliseconds", v < 1e14
+}
+
 // ofWeek is the first day of a week of a year, or that which is named.
 func ofWeek(parts []string) (days float64, ok bool) {
 	year, _ := strconv.Atoi(parts[1])

@@ -105,11 +105,33 @@ func (t *Table) distinct() error {
 			t.Source)
 	}
 	cols := len(t.Names)
-	seed := maphash.MakeSeed()
-	kept := map[uint64][]int{} // rows by their hash
 	values := t.Values[:0]
 	lines := t.Lines[:0]
 	rows := 0
+	for i, repeated := range t.Repeated() {
+		if repeated {
+			continue
+		}
+		values = append(values, t.Values[i*cols:(i+1)*cols]...)
+		if t.Lines != nil {
+			lines = append(lines, t.Lines[i])
+		}
+		rows++
+	}
+	t.Found.Dropped += t.Rows - rows
+	t.Values, t.Rows = values, rows
+	if t.Lines != nil {
+		t.Lines = lines
+	}
+	return nil
+}
+
+// Repeated says of each row of a table in memory whether it equals an earlier one in every cell.
+func (t *Table) Repeated() []bool {
+	cols := len(t.Names)
+	seed := maphash.MakeSeed()
+	kept := map[uint64][]int{} // rows by their hash
+	repeated := make([]bool, t.Rows)
 	same := func(a, b []float64) bool {
 		return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || x != x && y != y })
 	}
@@ -124,22 +146,12 @@ func (t *Table) distinct() error {
 			maphash.WriteComparable(&h, math.Float64bits(v+0))
 		}
 		key := h.Sum64()
-		if slices.ContainsFunc(kept[key], func(k int) bool { return same(values[k*cols:(k+1)*cols], row) }) {
-			continue
+		repeated[i] = slices.ContainsFunc(kept[key], func(k int) bool { return same(t.Values[k*cols:(k+1)*cols], row) })
+		if !repeated[i] {
+			kept[key] = append(kept[key], i)
 		}
-		kept[key] = append(kept[key], rows)
-		values = append(values, row...)
-		if t.Lines != nil {
-			lines = append(lines, t.Lines[i])
-		}
-		rows++
 	}
-	t.Found.Dropped += t.Rows - rows
-	t.Values, t.Rows = values, rows
-	if t.Lines != nil {
-		t.Lines = lines
-	}
-	return nil
+	return repeated
 }
 
 // groupEqual makes rows with the same inputs and target a group.

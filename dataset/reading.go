@@ -21,8 +21,11 @@ import (
 type Reading struct {
 	Decimal string `json:"decimal,omitzero"` // "." (default) or ","
 	// what stands between groups of three digits: "," "." "'" or " "; "" (default): nothing may
-	Thousands string   `json:"thousands,omitzero"`
-	Missing   []string `json:"missing,omitempty"` // texts that stand for a missing value, beside those of Read
+	Thousands string `json:"thousands,omitzero"`
+	// texts, or numbers as -999, that stand for a missing value, beside those of Read
+	Missing []string `json:"missing,omitempty"`
+	// what a cell such as "<0.1", below a limit of detection, is read as: "half" of the limit; "" (default): as text
+	Below string `json:"below,omitzero"`
 	// texts that may stand before or after a number, as in "12 kg", and say nothing
 	Units    []string `json:"units,omitempty"`
 	Dates    []Dates  `json:"dates,omitempty"`   // columns of dates or times, which become days
@@ -53,7 +56,7 @@ func (r Reading) Plain() Reading { return Reading{names: r.names} }
 // zero says whether it is for tables as programs write them.
 func (r *Reading) zero() bool {
 	return r == nil || (r.Decimal == "" || r.Decimal == ".") && r.Thousands == "" && len(r.Missing) == 0 &&
-		len(r.Units) == 0
+		len(r.Units) == 0 && r.Below == ""
 }
 
 // Said says in short how cells are read otherwise than as programs write them; "" if they aren't.
@@ -67,6 +70,7 @@ func (r *Reading) Said() string {
 	add("decimal", r.Decimal)
 	add("thousands", r.Thousands)
 	add("missing values also", r.Missing...)
+	add("below a limit", r.Below)
 	add("units", r.Units...)
 	for _, d := range r.Dates {
 		add("dates", d.Column)
@@ -111,15 +115,12 @@ func (r *Reading) Check() error {
 		return fmt.Errorf("header %q: want yes, no or auto", spelling.Clip(r.Header))
 	case r.MissingTarget != "" && r.MissingTarget != Refuse:
 		return fmt.Errorf("missing-target %q: want drop or refuse", spelling.Clip(r.MissingTarget))
+	case r.Below != "" && r.Below != "half":
+		return fmt.Errorf(`below %q: want "half"`, spelling.Clip(r.Below))
 	}
 	if n := max(len(r.Missing), len(r.Units)); n > mostTexts {
 		return fmt.Errorf("%d texts of missing values, or units: %d at most, since every cell is held against each", n,
 			mostTexts)
-	}
-	for _, text := range r.Missing {
-		if v, err := r.Parse(text); err == nil {
-			return fmt.Errorf("missing %q: it is the number %v", spelling.Clip(text), v)
-		}
 	}
 	for _, unit := range r.Units {
 		if strings.TrimSpace(unit) == "" || strings.ContainsFunc(unit, unicode.IsDigit) || strings.ContainsAny(unit,
@@ -146,7 +147,21 @@ func (r *Reading) IsMissing(cell string) bool {
 	case "", "na", "n/a", "#n/a", "nan", "null", "?":
 		return true
 	}
-	return r != nil && slices.ContainsFunc(r.Missing, func(text string) bool { return strings.EqualFold(text, cell) })
+	return r != nil && r.saidMissing(cell)
+}
+
+func (r *Reading) saidMissing(cell string) bool {
+	return slices.ContainsFunc(r.Missing, func(text string) bool { return strings.EqualFold(text, cell) })
+}
+
+// missingNumbers are the numbers that stand for a missing value.
+func (r *Reading) missingNumbers() (numbers []float64) {
+	for _, text := range r.Missing {
+		if v, err := r.Parse(text); err == nil && v-v == 0 {
+			numbers = append(numbers, v)
+		}
+	}
+	return numbers
 }
 
 // Parse reads a number.
@@ -155,6 +170,10 @@ func (r *Reading) Parse(cell string) (float64, error) {
 		return parse(cell)
 	}
 	cell = r.bare(cell)
+	if limit, below := belowLimit(cell); below && r.Below != "" {
+		v, err := r.Parse(limit)
+		return v / 2, err
+	}
 	whole, fraction, _ := strings.Cut(cell, r.point())
 	if r.Thousands != "" {
 		var ok bool
@@ -191,6 +210,14 @@ func (r *Reading) unitOf(cell string) (longest string) {
 		}
 	}
 	return longest
+}
+
+// belowLimit returns the limit of a cell that says that a value is below it.
+func belowLimit(cell string) (limit string, below bool) {
+	if limit, below = strings.CutPrefix(cell, "<"); !below {
+		limit, below = strings.CutPrefix(cell, "≤")
+	}
+	return strings.TrimSpace(limit), below
 }
 
 func (r *Reading) point() string {

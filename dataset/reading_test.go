@@ -65,7 +65,7 @@ func TestReading(t *testing.T) {
 		{dataset.Reading{Decimal: ",", Thousands: ","}, "couldn't be told apart"},
 		{dataset.Reading{Thousands: "."}, "couldn't be told apart"},
 		{dataset.Reading{Thousands: "_"}, `thousands "_"`},
-		{dataset.Reading{Missing: []string{"-1"}}, "it is the number -1"},
+		{dataset.Reading{Below: "third"}, `below "third": want "half"`},
 		{dataset.Reading{Units: []string{"m2"}}, "without digits"},
 		{dataset.Reading{Units: []string{" "}}, "without digits"},
 		{dataset.Reading{Units: slices.Repeat([]string{"m"}, 1001)}, "1000 at most"},

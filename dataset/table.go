@@ -64,6 +64,15 @@ type Found struct {
 	Skipped   int              // lines above the table
 	// rows that were left out, as they have no target: of the table of Data
 	Untargeted int
+	Below      map[int]Written // by column, cells below a limit that were read as half of it
+	Padded     map[int]Written // by column, whole numbers that begin with 0, as 01234
+}
+
+// Written says how cells of a column are written.
+type Written struct {
+	Cells int    // how many
+	First string // where the first stands
+	Width int    // the characters of each, 0: they differ
 }
 
 // Store holds the rows of a table that aren't in memory. Several goroutines may read it at once.

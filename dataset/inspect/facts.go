@@ -16,7 +16,7 @@ import (
 // What is told of a column: its facts, and what a column of text may be.
 
 // Advice is what a person may say of a column, as a flag of the command line has it: categorical, dates, ignore,
-// decimal, thousands, na, units.
+// decimal, thousands, na, below, units, duplicates.
 type Advice struct {
 	Flag  string `json:"flag"`
 	Value string `json:"value"`
@@ -253,9 +253,13 @@ func (c *column) ways() (all []way) {
 	said := c.t.Reading()
 	said.Dates, said.Distinct = nil, false
 	unit := commonUnit(c.of(c.strange))
+	limits := said.Below == "" && slices.ContainsFunc(c.strange, func(code int) bool { return belowLimit(c.texts[code]) })
 	for _, units := range []string{"", unit} {
 		for _, marks := range [][2]string{{"", ""}, {",", ""}, {"", ","}, {"", " "}, {"", "'"}, {",", "."}, {",", " "}} {
 			w := way{reading: said}
+			if limits {
+				w.reading.Below, w.advice = "half", []Advice{{"below", "half"}}
+			}
 			if marks[0] != "" && said.Decimal != marks[0] {
 				w.reading.Decimal, w.advice = marks[0], append(w.advice, Advice{"decimal", marks[0]})
 			}
@@ -305,6 +309,11 @@ func (c *column) numbers(f *ColumnFacts) bool {
 	if best != nil {
 		f.Advice = best[0].advice
 		f.Why = fmt.Sprintf("numbers as %q", spelling.Clip(c.texts[c.strange[0]]))
+		if slices.Contains(f.Advice, Advice{"below", "half"}) {
+			limits := slices.DeleteFunc(slices.Clone(c.strange), func(code int) bool { return !belowLimit(c.texts[code]) })
+			f.Why = fmt.Sprintf("numbers, %d of %d below a limit of detection, as %q, which can be read as half the limit",
+				c.number(limits), c.cells, spelling.Clip(c.texts[limits[0]]))
+		}
 		if len(best) > 1 {
 			f.Either = true
 			f.Why += ": does the comma group thousands, or is it the decimal one?"
@@ -351,6 +360,9 @@ func (c *column) likeNumbers(f *ColumnFacts) bool {
 		"name rows, --categorical %s if they are categories", spelling.Shell(f.Name), spelling.Shell(f.Name))
 	return true
 }
+
+// belowLimit says whether a text says that a value is below some other.
+func belowLimit(text string) bool { return text[0] == '<' || strings.HasPrefix(text, "≤") }
 
 // gapLike says whether a text is one that people write for a missing value, so that once is enough.
 func gapLike(text string) bool {

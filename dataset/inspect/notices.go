@@ -59,7 +59,9 @@ func Findings(d *dataset.Data, u *dataset.Units) (found finding.List, err error)
 	if n, row := u.Repeats(); n > 0 {
 		found.Add(finding.Repeats, n, d.Rows, row+1)
 	}
-	list(finding.AlikeGroups, alike(d))
+	if column, grouped := d.Table().Column(d.Group()); grouped {
+		list(finding.AlikeGroups, alike(d.Table().Texts(column), func(string) bool { return true }))
+	}
 	if d.Rows < d.Cols {
 		found.Add(finding.FewRows, d.Rows, d.Cols)
 	}
@@ -77,7 +79,7 @@ func Findings(d *dataset.Data, u *dataset.Units) (found finding.List, err error)
 // tableFindings are about what the table's rows and cells seem to be, and are not taken for.
 func tableFindings(d *dataset.Data) (found finding.List, err error) {
 	t := d.Table()
-	found = slices.Concat(Strays(t), someZones(t), mixedUnits(t))
+	found = slices.Concat(Strays(t), someZones(t), mixedUnits(t), belowLimits(t))
 	var columns []int
 	if t.Names[0] == dataset.IndexName && t.Disk == nil && d.Target != t.Names[0] && d.Group() != t.Names[0] &&
 		!slices.Contains(d.Columns(), 0) {
@@ -105,17 +107,15 @@ func tableFindings(d *dataset.Data) (found finding.List, err error) {
 	return found, err
 }
 
-// alike returns names of groups that are the same but for case and spaces.
-func alike(d *dataset.Data) (names []string) {
+// alike returns those of the texts that are the same but for case and spaces.
+func alike(texts []string, used func(text string) bool) (names []string) {
 	first := map[string]string{}
-	if column, grouped := d.Table().Column(d.Group()); grouped {
-		for _, text := range d.Table().Texts(column) {
-			plain := strings.ToLower(strings.Join(strings.Fields(text), " "))
-			if before, known := first[plain]; known {
-				names = append(names, before, text)
-			} else {
-				first[plain] = text
-			}
+	for _, text := range texts {
+		plain := strings.ToLower(strings.Join(strings.Fields(text), " "))
+		if before, known := first[plain]; known && used(text) {
+			names = append(names, before, text)
+		} else if used(text) {
+			first[plain] = text
 		}
 	}
 	return names
@@ -130,7 +130,7 @@ func Remarks(t *dataset.Table, facts []ColumnFacts) (found finding.List) {
 	} else if rowAsHeader(t, facts) {
 		found.Add(finding.RowAsHeader, t.Names)
 	}
-	return slices.Concat(found, Strays(t), someZones(t), mixedUnits(t))
+	return slices.Concat(found, Strays(t), someZones(t), mixedUnits(t), belowLimits(t))
 }
 
 // rowAsHeader says whether the names of the columns are what the columns hold: numbers in their range, and texts of
@@ -155,6 +155,15 @@ func someZones(t *dataset.Table) finding.List {
 		return nil
 	}
 	return finding.List{finding.New(finding.SomeZones, t.Found.Zones)}
+}
+
+// belowLimits says how many cells were read as half a limit of detection.
+func belowLimits(t *dataset.Table) (found finding.List) {
+	for _, j := range slices.Sorted(maps.Keys(t.Found.Below)) {
+		w := t.Found.Below[j]
+		found.Add(finding.BelowLimit, w.Cells, t.Names[j], w.First)
+	}
+	return found
 }
 
 // mixedUnits says of columns whose numbers have several units, or some none, that they are read as they stand.

@@ -27,7 +27,15 @@ func straysOf(t *dataset.Table) (all []strays) {
 		}
 		all = append(all, strays{repeated, finding.New(finding.HeaderAgain, places)})
 	}
-	for row, most := t.Rows-1, t.Rows-3; row >= max(1, most); row-- {
+	blank := blanks(t)
+	if blank != nil {
+		all = append(all, strays{blank, finding.New(finding.BlankRows, len(blank), t.Where(blank[0]))})
+	}
+	for row, least := t.Rows-1, t.Rows-3; row >= max(1, least); row-- {
+		if slices.Contains(blank, row) {
+			least--
+			continue
+		}
 		found := footer(t, row)
 		if found == nil {
 			break
@@ -54,6 +62,17 @@ func Strays(t *dataset.Table) (all finding.List) {
 		all = append(all, s.found)
 	}
 	return all
+}
+
+// blanks are the rows without a value.
+func blanks(t *dataset.Table) (rows []int) {
+	cols := len(t.Names)
+	for i := range t.Rows {
+		if !slices.ContainsFunc(t.Values[i*cols:(i+1)*cols], func(v float64) bool { return v == v }) {
+			rows = append(rows, i)
+		}
+	}
+	return rows
 }
 
 // headers are the rows in which every cell is the name of its column.

@@ -33,7 +33,7 @@ type inspectDocument struct {
 }
 
 // ofReading are the flags of fit that say how a table is read.
-var ofReading = []string{"target", "missing-target", "dates", "decimal", "thousands", "na", "units", "skip-rows",
+var ofReading = []string{"target", "missing-target", "dates", "decimal", "thousands", "na", "below", "units", "skip-rows",
 	"header", "sheet", "duplicates"}
 
 func newInspect(c *common) *cobra.Command {
@@ -71,16 +71,17 @@ Nothing is guessed: what is unclear is asked, and rows that seem to be none, suc
 			if err != nil {
 				return err
 			}
+			judged, rows := inspect.Judge(table, facts, target)
 			for k := range facts {
 				if facts[k].Name == target {
 					facts[k] = facts[k].AsTarget(o.Data.Reading.MissingTarget == dataset.Refuse)
 				}
 			}
 			d := inspectDocument{Rows: table.Rows, Dropped: table.Found.Dropped, Columns: facts}
-			found := inspect.Remarks(table, facts)
+			found := slices.Concat(inspect.Remarks(table, facts), judged)
 			d.Remarks, d.Findings = found.Words(), found.Tell()
-			d.First = unsettled(facts, target, len(inspect.Strays(table)) > 0)
-			d.Command = inspected(cmd.Flags(), args[0], target, facts)
+			d.First = unsettled(facts, target, len(inspect.Strays(table))+len(found.Of(finding.TotalRows)) > 0)
+			d.Command = inspected(cmd.Flags(), args[0], target, facts, rows)
 			if c.json {
 				return printJSON(cmd.OutOrStdout(), d)
 			}
@@ -97,14 +98,15 @@ Nothing is guessed: what is unclear is asked, and rows that seem to be none, suc
 }
 
 // inspected is the command that fits a table, with what was said of it and what is to be said.
-func inspected(flags *pflag.FlagSet, path, target string, facts []inspect.ColumnFacts) string {
+func inspected(flags *pflag.FlagSet, path, target string, facts []inspect.ColumnFacts,
+	rows []inspect.Advice) string {
 	words := []string{"fit", noFlag(path), "--target", cmp.Or(target, "COL")}
 	for _, name := range ofReading[1:] {
 		if p := flags.Lookup(name); p.Changed {
 			words = append(words, "--"+name, strings.Trim(p.Value.String(), "[]"))
 		}
 	}
-	facts = slices.Clone(facts)
+	facts = append(slices.Clone(facts), inspect.ColumnFacts{Advice: rows})
 	for k := range facts {
 		if facts[k].Name == target {
 			facts[k].Missing = 0 // nothing fills them
@@ -196,7 +198,7 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 }
 
 // once are flags of one value, where others are lists.
-var once = []string{"decimal", "thousands"}
+var once = []string{"decimal", "thousands", "below", "duplicates"}
 
 // suggestion is a command line with what is to be said of columns added to it.
 func suggestion(words []string, columns []inspect.ColumnFacts, missing bool) string {

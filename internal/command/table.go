@@ -33,7 +33,7 @@ type fitFlags struct {
 
 // order is the order in which help shows the flags, by group; other settings of methods follow theirs.
 var order = map[string]string{
-	"Data": "target inputs ignore categorical missing missing-target dates decimal thousands na units skip-rows header " +
+	"Data": "target inputs ignore categorical missing missing-target dates decimal thousands na below units skip-rows header " +
 		"sheet duplicates group scaling target-transform target-estimate no-standardise split splits test-fraction test " +
 		"params",
 	"Kernel":  "kernel ard mean",
@@ -146,7 +146,9 @@ func (f *fitFlags) own() []cliFlag {
 			values: []string{",", ".", "'", " "},
 			help:   "what groups digits by three in CSV files: , . ' or a space"},
 		{name: "na", value: "TEXTS", rule: "empty, NA, N/A, #N/A, NaN, null, ?", to: &o.Data.Reading.Missing,
-			help: "further texts that stand for a missing value, as in '-,k.A.'"},
+			help: "further texts or numbers that stand for a missing value, as in '-,k.A.,-999'"},
+		{name: "below", value: "HOW", rule: "text", to: &o.Data.Reading.Below, values: []string{"half"},
+			help: "what cells below a limit of detection, as <0.1, are read as: half of the limit"},
 		{name: "units", value: "TEXTS", to: &o.Data.Reading.Units,
 			help: "texts before or after numbers that say nothing, as kg in \"12.5 kg\""},
 		{name: "skip-rows", value: "N", to: &o.Data.Reading.SkipRows,

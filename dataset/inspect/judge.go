@@ -1,0 +1,279 @@
+package inspect
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/spelling"
+)
+
+// Judge says what is odd about a table whose columns are described, each with how many rows it is about, the first of
+// them, and what settles it. To the facts it adds what to say of a column, or to do about it; the advice that it returns is
+// about all rows. Without a target it is "". A table on disk isn't looked at.
+func Judge(t *dataset.Table, facts []ColumnFacts, target string) (found finding.List, rows []Advice) {
+	if t.Disk != nil || t.Ranks().Size() > 1 {
+		return nil, nil
+	}
+	j := judge{t: t, facts: facts, target: slices.Index(t.Names, target), strays: strayRows(t)}
+	rows = j.repeats()
+	for k := range facts {
+		if values := j.values(k); t.Texts(k) == nil {
+			j.sentinels(k, values, stands, 1, func(v float64) string {
+				return strings.Replace(strconv.FormatFloat(v, 'g', -1, 64), ".", cmp.Or(t.Reading().Decimal, "."), 1)
+			})
+			j.number(k, values)
+		} else {
+			j.text(k, values)
+		}
+	}
+	if k := j.target; k >= 0 && t.Texts(k) == nil {
+		y := j.values(k)
+		j.leaks(y)
+		j.found = append(j.found, ofTarget(facts[k], y, t.Where)...)
+	}
+	return j.found, rows
+}
+
+type judge struct {
+	t      *dataset.Table
+	facts  []ColumnFacts
+	target int // its column, -1: none
+	strays map[int]bool
+	found  finding.List
+}
+
+// values are those of a column that aren't missing; of text, the places of the texts.
+func (j *judge) values(k int) (values []spot) {
+	for i := range j.t.Rows {
+		if v := j.t.Values[i*len(j.t.Names)+k]; v == v && !j.strays[i] {
+			values = append(values, spot{v, i})
+		}
+	}
+	return values
+}
+
+// say adds advice about a column to what is said of it.
+func (j *judge) say(k int, flag, value string) {
+	j.facts[k].Advice = append(j.facts[k].Advice, Advice{flag, value})
+}
+
+// repeats counts rows that equal an earlier one: where there are numbers that hardly ever repeat by chance, these rows
+// were entered twice.
+func (j *judge) repeats() (advice []Advice) {
+	var again []int
+	for i, repeated := range j.t.Repeated() {
+		if repeated && !j.strays[i] {
+			again = append(again, i)
+		}
+	}
+	if again == nil {
+		return nil
+	}
+	rows := j.t.Rows - len(j.strays)
+	j.found.Add(finding.Repeats, len(again), rows, again[0]+1)
+	if slices.ContainsFunc(j.facts, func(f ColumnFacts) bool {
+		return f.Kind == "number" && 2*f.Distinct > rows-len(again)
+	}) {
+		advice = []Advice{{"duplicates", "drop"}}
+	}
+	return advice
+}
+
+// stands says whether a number is one that people and programs write for a missing value.
+func stands(v float64) bool {
+	return math.Abs(v) >= 1e30 || slices.Contains([]float64{99, 999, 9999, 99999, 999999, 99.9, 99.99, 999.9, 999.99,
+		9999.9, 1e20, 1<<15 - 1, 1 << 15, 1<<31 - 1, 1 << 31}, math.Abs(v))
+}
+
+// sentinels finds values such as may stand for a missing one, which repeat and are further from all others than so many
+// times these from one another, or below 0 where they aren't.
+func (j *judge) sentinels(k int, values []spot, such func(float64) bool, far float64, write func(float64) string) {
+	f, low, high, odd := &j.facts[k], math.Inf(1), math.Inf(-1), map[float64]bool{}
+	for _, at := range values {
+		if such(at.v) {
+			odd[at.v] = true
+		} else {
+			low, high = min(low, at.v), max(high, at.v)
+		}
+	}
+	for _, v := range slices.Sorted(maps.Keys(odd)) {
+		n, first := count(values, func(u float64) bool { return u == v })
+		if n < 2 || low >= high || max(low-v, v-high) <= far*(high-low) && (v >= 0 || low < 0) {
+			continue
+		}
+		text := write(v)
+		how := "if it stands for a missing value, say --na " + spelling.Shell(text)
+		if other := j.within(k, v); other >= 0 {
+			f.Then = "clear the cells of " + text
+			how = "clear them if it stands for a missing value: --na would clear cells of column " +
+				spelling.Printable(j.facts[other].Name) + " too"
+		} else {
+			j.say(k, "na", text)
+		}
+		j.found.Add(finding.Sentinel, n, f.Name, text, write(low), write(high), j.t.Where(first), how)
+	}
+}
+
+// within is another column that has a number among its others, or −1.
+func (j *judge) within(k int, v float64) int {
+	return slices.IndexFunc(j.t.Names, func(name string) bool {
+		o, _ := j.t.Column(name)
+		f := j.facts[o]
+		return o != k && j.t.Texts(o) == nil && j.t.Texts(k) == nil && f.Low < v && v < f.High &&
+			slices.ContainsFunc(j.values(o), func(at spot) bool { return at.v == v })
+	})
+}
+
+// idName is a name of columns that name rows.
+var idName = regexp.MustCompile(`(?i:^|[_ .-])(?i:id|nr|no|key|uuid|number)\.?$|[a-z]I[dD]$`)
+
+// number says whether whole numbers are codes, dates or names of rows.
+func (j *judge) number(k int, values []spot) {
+	f, n := &j.facts[k], len(values)
+	broken, _ := count(values, func(v float64) bool { return v != math.Trunc(v) })
+	if f.Kind != "number" || k == j.target || n < 2 || broken > 0 {
+		return
+	}
+	say := func(flag, kind string) {
+		j.say(k, flag, f.Name)
+		f.Kind = kind
+	}
+	_, kind, _ := dataset.DaysOfNumber(values[0].v)
+	const since1900, since1990, until2040, until2100 = -25567, 7305, 25567, 47482
+	times, _ := count(values, func(v float64) bool {
+		days, of, ok := dataset.DaysOfNumber(v)
+		return ok && of == kind && (kind == "dates" && days >= since1900 && days < until2100 || days >= since1990 &&
+			days < until2040)
+	})
+	padded := j.t.Found.Padded[k]
+	first, name := j.t.Where(values[0].row), spelling.Shell(f.Name)
+	switch {
+	case padded.Width > 2 && f.Low >= 0 && f.High < math.Pow10(padded.Width):
+		flag := "categorical"
+		if f.Distinct*2 > f.Cells || f.Distinct > dataset.MaxCategories {
+			flag = "ignore"
+		}
+		say(flag, "identifier")
+		j.found.Add(finding.Codes, padded.Cells, f.Name, padded.First, padded.Width, flag, name)
+	case times == n && kind != "days":
+		say("dates", "date")
+		how := kind + " since 1970"
+		if kind == "dates" {
+			how = "dates as " + strconv.FormatFloat(values[0].v, 'f', -1, 64)
+		}
+		j.found.Add(finding.DatesAsNumbers, n, f.Name, how, first, name)
+	case n >= 20 && f.Distinct == min(n, distinctMost+1) && (idName.MatchString(f.Name) || f.High-f.Low == float64(n-1)):
+		say("ignore", "identifier")
+		j.found.Add(finding.NumbersOfRows, n, f.Name, first, name)
+	}
+}
+
+// text looks in a column of text for totals, dates that stand for none, and categories that differ by their spelling or
+// have an order.
+func (j *judge) text(k int, values []spot) {
+	f, all := &j.facts[k], j.t.Texts(k)
+	used := map[string]int{}
+	var days []spot
+	written := map[float64]string{}
+	for _, at := range values {
+		text := all[int(at.v)]
+		used[text]++
+		if day, _, ok := (dataset.Dates{Form: "ymd"}).Days(text); ok && f.Kind == "date" {
+			days, written[day] = append(days, spot{day, at.row}), text
+		}
+	}
+	first := func(text string) string {
+		_, row := count(values, func(v float64) bool { return all[int(v)] == text })
+		return j.t.Where(row)
+	}
+	for _, text := range slices.Sorted(maps.Keys(used)) {
+		if n := used[text]; n > 1 && 3*n <= f.Cells && slices.Contains(totals, strings.ToLower(text)) {
+			j.found.Add(finding.TotalRows, n, text, f.Name, first(text))
+		}
+	}
+	j.sentinels(k, days, func(day float64) bool {
+		return slices.Contains([]string{"1900-01-01", "1970-01-01", "9999-12-31"}, dataset.DateOf(day))
+	}, 0.25, func(day float64) string { return written[day] })
+	if f.Kind != "category" {
+		return
+	}
+	if names := alike(all, func(text string) bool { return used[text] > 0 }); names != nil {
+		n := 0
+		for i := 1; i < len(names); i += 2 { // each stands after that which was there first
+			n += used[names[i]]
+		}
+		j.found.Add(finding.Spellings, n, f.Name, first(names[1]), names)
+		f.Then = "write those that are the same in one way"
+	}
+	if order := inOrder(used); len(order) > 2 {
+		j.found.Add(finding.Ordered, len(values), f.Name, j.t.Where(values[0].row), order)
+	}
+}
+
+// totals are texts of rows of totals, wherever they stand.
+var totals = []string{"total", "totals", "subtotal", "subtotals", "grand total", "summe", "gesamt", "gesamtsumme",
+	"insgesamt", "zwischensumme", "totale", "totaal"}
+
+// scales are texts that have an order, from the least; | stands between texts of one rank.
+var scales = []string{
+	"strongly disagree,disagree,neutral|neither agree nor disagree|undecided,agree,strongly agree",
+	"very dissatisfied,dissatisfied,neutral,satisfied,very satisfied",
+	"very low,low,medium|moderate|middle,high,very high",
+	"very poor|very bad,poor|bad,fair|average|ok,good,very good,excellent",
+	"never,rarely|seldom,sometimes|occasionally,often|frequently,always",
+	"not at all,slightly,somewhat|moderately,very,extremely",
+	"none,mild,moderate,severe", "tiny,small,medium,large,huge", "xs,s,m,l,xl,xxl",
+}
+
+// inOrder returns texts in their order, where all are of one scale.
+func inOrder(used map[string]int) []string {
+	for _, scale := range scales {
+		var order []string
+		for _, rank := range strings.Split(scale, ",") {
+			for _, text := range slices.Sorted(maps.Keys(used)) {
+				if slices.Contains(strings.Split(rank, "|"), strings.ToLower(text)) {
+					order = append(order, text)
+				}
+			}
+		}
+		if len(order) == len(used) {
+			return order
+		}
+	}
+	return nil
+}
+
+// leaks finds columns of numbers that order the rows as the target does.
+func (j *judge) leaks(y []spot) {
+	const most, least, nearly = 2000, 10, 0.999
+	for k := range j.facts {
+		f := &j.facts[k]
+		if k == j.target || j.t.Texts(k) != nil || f.Kind != "number" {
+			continue
+		}
+		var a, b []float64
+		for i := 0; i < len(y); i += 1 + len(y)/most {
+			if v := j.t.Values[y[i].row*len(j.t.Names)+k]; v == v {
+				a, b = append(a, v), append(b, y[i].v)
+			}
+		}
+		if len(a) < least {
+			continue
+		}
+		if r := stat.Correlation(ranks(a), ranks(b), nil); math.Abs(r) > nearly {
+			j.found.Add(finding.Leak, f.Name, j.t.Names[j.target], r, len(a), j.t.Where(y[0].row), spelling.Shell(f.Name))
+			if len(j.facts) > 2 { // something else is left
+				f.Advice = []Advice{{"ignore", f.Name}}
+			}
+		}
+	}
+}
