@@ -51,10 +51,7 @@ func (r Reading) New(source string) *Table { return &Table{Source: source, readi
 
 // forget makes missing values of these numbers in columns of numbers.
 func (t *Table) forget(numbers []float64) error {
-	if len(numbers) == 0 {
-		return nil
-	}
-	if t.Disk != nil {
+	if t.Disk != nil && len(numbers) > 0 {
 		return fmt.Errorf("%s: numbers of a table that stays on disk can't stand for missing values: write it as CSV",
 			t.Source)
 	}

@@ -1,6 +1,7 @@
 package dataset_test
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -332,5 +333,49 @@ func TestNaming(t *testing.T) {
 		if err := read(text); err != nil {
 			t.Errorf("%q, of which nothing names: %v", text, err)
 		}
+	}
+}
+
+// TestNumbersSaid: numbers that stand for missing values, halves of limits, and dates that are written as numbers.
+func TestNumbersSaid(t *testing.T) {
+	table := func(r dataset.Reading, cells ...string) (*dataset.Table, error) {
+		made := r.New("f.csv")
+		made.Names = []string{"c"}
+		for i, cell := range cells {
+			if err := made.AppendLine(i+2, []string{cell}); err != nil {
+				return nil, err
+			}
+		}
+		return made, r.Apply(made)
+	}
+	dated := dataset.Reading{Dates: []dataset.Dates{{Column: "c"}}}
+	for _, c := range []struct {
+		r     dataset.Reading
+		cells []string
+		want  []float64
+	}{
+		{dataset.Reading{Missing: []string{"-999"}}, []string{"1", "-999", "-999.0", "-99"}, []float64{1, math.NaN(), math.NaN(), -99}},
+		{dataset.Reading{Missing: []string{"-999,5"}, Decimal: ","}, []string{"1,5", "-999,5"}, []float64{1.5, math.NaN()}},
+		{dataset.Reading{Below: "half"}, []string{"<0.5", "3", "≤ 1"}, []float64{0.25, 3, 0.5}},
+		{dataset.Reading{Below: "half", Decimal: ",", Units: []string{"mg"}}, []string{"<0,5 mg", "3 mg"}, []float64{0.25, 3}},
+		{dated, []string{"20240131", "", "20240201"}, []float64{19753, math.NaN(), 19754}},
+		{dated, []string{"1706659200", "1706702400"}, []float64{19753, 19753.5}},
+		{dated, []string{"1706659200000"}, []float64{19753}},
+		{dated, []string{"19753", "-3.5"}, []float64{19753, -3.5}}, // days
+		{dataset.Reading{Dates: []dataset.Dates{{Column: "c", Form: "ymd"}}}, []string{"2024-01-31", "20240201"}, []float64{19753, 19754}},
+	} {
+		got, err := table(c.r, c.cells...)
+		if err != nil || got.Texts(0) != nil || !slices.EqualFunc(got.Values, c.want,
+			func(a, b float64) bool { return a == b || a != a && b != b }) {
+			t.Errorf("%q as %+v: %v, %v", c.cells, c.r, got, err)
+		}
+	}
+	for _, cells := range [][]string{{"20240131", "20240231"}, {"20240131", "19754"}, {"30000101"}} {
+		if _, err := table(dated, cells...); err == nil || !strings.Contains(err.Error(), fmt.Sprint("line ", len(cells)+1)) {
+			t.Errorf("%q: %v", cells, err)
+		}
+	}
+	if got, _ := table(dataset.Reading{Below: "half"}, "7", "<0.5", "<0.5"); got.Found.Below[0] != (dataset.Written{2, "line 3", 4}) {
+		t.Errorf("%+v", got.Found.Below)
 	}
 }

@@ -169,31 +169,27 @@ var words = map[Kind]entry{
 	TargetScale: {Warning,
 		"target %q has the standard deviation %v, so that variances of its predictions leave the range " +
 			"of float64: use their standard deviations, or another unit"},
-	BlankRows: {Warning, "%d rows are blank, the first in %n; if they are no rows of the table, take them out"},
-	TotalRows: {Warning, "%d rows have %q in column %q, as totals do, the first in %n; if they are no rows of the table, " +
-		"take them out"},
-	BelowLimit: {Warning, "%d cells of %q, the first in %n, are below a limit and were read as half of it: what is " +
-		"said of them is about that half"},
-	Sentinel: {Warning, "%d cells of %q are %s, far from the others, which are %s to %s (the first in %n); %s"},
-	Codes: {Warning, "%d numbers of %q begin with 0, the first in %n: they are codes of %d digits, as zip codes; say " +
-		"--%s %s"},
-	DatesAsNumbers: {Warning, "the %d numbers of %q are %s, from %n on; say --dates %s"},
-	NumbersOfRows: {Warning, "the %d whole numbers of %q all differ, from %n on: if they name rows, leave them out; say " +
-		"--ignore %s"},
+	BlankRows:  {Warning, "%d rows are blank, the first in %n; if these are no rows of the table, take them out"},
+	TotalRows:  {Warning, "%d rows have %q in column %q, the first in %n: if these are totals, take them out"},
+	BelowLimit: {Warning, "%d cells of %q, the first in %n, are below a limit, and are read as half of it"},
+	Sentinel: {Warning, "%d cells of %q are %s, far from the others, which are %s to %s (the first in %n): if they stand " +
+		"for a missing value, %s"},
+	Codes:          {Warning, "%d numbers of %q begin with 0, the first in %n: codes of %d digits, as zip codes; say %s"},
+	DatesAsNumbers: {Warning, "the %d numbers of %q are %s, from %n on; say %s"},
+	NumbersOfRows:  {Warning, "the %d whole numbers of %q all differ, from %n on: if they name rows, say %s"},
 	Spellings: {Warning, "%d rows of %q, the first in %n, have a category that differs from another by case or spaces " +
-		"alone, and is one of its own; write them in one way: %Q"},
+		"alone; write them in one way: %Q"},
 	Ordered: {Note, "the %d texts of %q, from %n on, have an order, which --categorical doesn't use; for an input that " +
 		"does, write the numbers from 1 up for these: %Q"},
 	Leak: {Warning, "%q orders the rows as target %q does (rank correlation %.4f in %d rows, from %n on): if it isn't " +
-		"known before the target is, leave it out; say --ignore %s"},
-	TwoValues: {Note, "target %q has two values, %v and %v (%d of %d rows, from %n on): predictions are means between " +
-		"them, and intervals say little; a classifier is made for it"},
-	Counts: {Note, "target %q looks like counts, %v to %v (%d of %d rows have at most 5, the first in %n): large " +
-		"ones vary more than small ones, and a model has one noise for all"},
-	Skewed: {Note, "target %q is positive and skewed: %d of %d rows are above three times its median, %v (the first " +
-		"in %n); errors may be larger where it is large"},
-	Capped: {Note, "%d of %d rows of target %q are exactly %v, its %s value (the first in %n): if what lies beyond was " +
-		"cut off there, predictions are about what was written"},
+		"known before the target is, say --ignore %s"},
+	TwoValues: {Note, "target %q has two values: in %d of %d rows, the first in %n, %v, else %v; predictions are means of " +
+		"these, and intervals say little"},
+	Counts: {Note, "target %q looks like counts: %d of %d rows, the first in %n, have at most 5; large ones vary more, and " +
+		"a model has one noise for all"},
+	Skewed: {Note, "target %q is positive and skewed: %d of %d rows, the first in %n, are above three times its median, %v"},
+	Capped: {Note, "target %q: %d of %d rows, the first in %n, are exactly %v, its %s value; if what lies beyond was cut " +
+		"off there, predictions are about what was written"},
 	Unseen:         {Warning, "%n: %d of %d rows have a category that no prior row has, and count as other: %Q"},
 	UngroupedTests: {Warning, "test figures count rows, not groups: %s"},
 	SeenTests: {Warning, "%d of the %d test rows of %n equal rows that the model was made from: they say little about " +

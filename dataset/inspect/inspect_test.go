@@ -50,8 +50,8 @@ func TestDescribeTexts(t *testing.T) {
 	}{
 		{"errors of a spreadsheet", either(9, is("#DIV/0!"), num), "number", `"#DIV/0!" among numbers: a missing value?`,
 			[]Advice{{"na", "#DIV/0!"}}, ""},
-		{"limits of detection", either(9, is("<10"), num), "number", `numbers, but for 9 of 80 cells: "<10"`, nil,
-			"say --na '<10'"},
+		{"limits of detection", either(9, is("<10"), num), "number", `numbers, 9 of 80 below a limit of detection, as "<10"`,
+			[]Advice{{"below", "half"}}, ""},
 		{"grams and kilograms", either(2, with("%s kg"), with("%s g")), "text", "what looks like numbers", nil,
 			"in one unit"},
 		{"grams among kilograms", either(5, with("%s g"), with("%s kg")), "text", "what looks like numbers", nil,

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"regexp"
@@ -61,14 +62,9 @@ func (j *judge) values(k int) (values []spot) {
 	return values
 }
 
-// say adds advice about a column to what is said of it.
-func (j *judge) say(k int, flag, value string) {
-	j.facts[k].Advice = append(j.facts[k].Advice, Advice{flag, value})
-}
-
 // repeats counts rows that equal an earlier one: where there are numbers that hardly ever repeat by chance, these rows
 // were entered twice.
-func (j *judge) repeats() (advice []Advice) {
+func (j *judge) repeats() []Advice {
 	var again []int
 	for i, repeated := range j.t.Repeated() {
 		if repeated && !j.strays[i] {
@@ -80,12 +76,12 @@ func (j *judge) repeats() (advice []Advice) {
 	}
 	rows := j.t.Rows - len(j.strays)
 	j.found.Add(finding.Repeats, len(again), rows, again[0]+1)
-	if slices.ContainsFunc(j.facts, func(f ColumnFacts) bool {
-		return f.Kind == "number" && 2*f.Distinct > rows-len(again)
-	}) {
-		advice = []Advice{{"duplicates", "drop"}}
+	for _, f := range j.facts {
+		if f.Kind == "number" && 2*f.Distinct > rows-len(again) {
+			return []Advice{{"duplicates", "drop"}}
+		}
 	}
-	return advice
+	return nil
 }
 
 // stands says whether a number is one that people and programs write for a missing value.
@@ -106,31 +102,24 @@ func (j *judge) sentinels(k int, values []spot, such func(float64) bool, far flo
 		}
 	}
 	for _, v := range slices.Sorted(maps.Keys(odd)) {
-		n, first := count(values, func(u float64) bool { return u == v })
+		same := func(u float64) bool { return u == v }
+		n, first := count(values, same)
 		if n < 2 || low >= high || max(low-v, v-high) <= far*(high-low) && (v >= 0 || low < 0) {
 			continue
 		}
 		text := write(v)
-		how := "if it stands for a missing value, say --na " + spelling.Shell(text)
-		if other := j.within(k, v); other >= 0 {
-			f.Then = "clear the cells of " + text
-			how = "clear them if it stands for a missing value: --na would clear cells of column " +
-				spelling.Printable(j.facts[other].Name) + " too"
-		} else {
-			j.say(k, "na", text)
+		how, clear := "say --na "+spelling.Shell(text), false
+		for o, other := range j.facts { // that has this number among its others
+			if n, _ := count(j.values(o), same); n > 0 && other.Low < v && v < other.High && f.Kind != "date" {
+				how = "clear them, since --na would clear cells of column " + spelling.Printable(other.Name) + " too"
+				clear, f.Then = true, "clear the cells of "+text
+			}
+		}
+		if !clear {
+			f.Advice = append(f.Advice, Advice{"na", text})
 		}
 		j.found.Add(finding.Sentinel, n, f.Name, text, write(low), write(high), j.t.Where(first), how)
 	}
-}
-
-// within is another column that has a number among its others, or −1.
-func (j *judge) within(k int, v float64) int {
-	return slices.IndexFunc(j.t.Names, func(name string) bool {
-		o, _ := j.t.Column(name)
-		f := j.facts[o]
-		return o != k && j.t.Texts(o) == nil && j.t.Texts(k) == nil && f.Low < v && v < f.High &&
-			slices.ContainsFunc(j.values(o), func(at spot) bool { return at.v == v })
-	})
 }
 
 // idName is a name of columns that name rows.
@@ -139,65 +128,61 @@ var idName = regexp.MustCompile(`(?i:^|[_ .-])(?i:id|nr|no|key|uuid|number)\.?$|
 // number says whether whole numbers are codes, dates or names of rows.
 func (j *judge) number(k int, values []spot) {
 	f, n := &j.facts[k], len(values)
-	broken, _ := count(values, func(v float64) bool { return v != math.Trunc(v) })
-	if f.Kind != "number" || k == j.target || n < 2 || broken > 0 {
+	if odd, _ := count(values, broken); f.Kind != "number" || k == j.target || n < 2 || odd > 0 {
 		return
 	}
-	say := func(flag, kind string) {
-		j.say(k, flag, f.Name)
-		f.Kind = kind
+	settle := func(kind finding.Kind, flag, holds string, about ...any) {
+		f.Kind, f.Advice = holds, append(f.Advice, Advice{flag, f.Name})
+		j.found.Add(kind, append(about, "--"+flag+" "+spelling.Shell(f.Name))...)
 	}
 	_, kind, _ := dataset.DaysOfNumber(values[0].v)
-	const since1900, since1990, until2040, until2100 = -25567, 7305, 25567, 47482
+	begin, end := 7305., 25567. // 1990 to 2040
+	how := kind + " since 1970"
+	if kind == "dates" { // 1900 to 2100
+		begin, end, how = -25567, 47482, fmt.Sprintf("dates as %.0f", values[0].v)
+	}
 	times, _ := count(values, func(v float64) bool {
 		days, of, ok := dataset.DaysOfNumber(v)
-		return ok && of == kind && (kind == "dates" && days >= since1900 && days < until2100 || days >= since1990 &&
-			days < until2040)
+		return ok && of == kind && days >= begin && days < end
 	})
-	padded := j.t.Found.Padded[k]
-	first, name := j.t.Where(values[0].row), spelling.Shell(f.Name)
-	switch {
+	first := j.t.Where(values[0].row)
+	switch padded := j.t.Found.Padded[k]; {
 	case padded.Width > 2 && f.Low >= 0 && f.High < math.Pow10(padded.Width):
 		flag := "categorical"
 		if f.Distinct*2 > f.Cells || f.Distinct > dataset.MaxCategories {
 			flag = "ignore"
 		}
-		say(flag, "identifier")
-		j.found.Add(finding.Codes, padded.Cells, f.Name, padded.First, padded.Width, flag, name)
+		settle(finding.Codes, flag, "identifier", padded.Cells, f.Name, padded.First, padded.Width)
 	case times == n && kind != "days":
-		say("dates", "date")
-		how := kind + " since 1970"
-		if kind == "dates" {
-			how = "dates as " + strconv.FormatFloat(values[0].v, 'f', -1, 64)
-		}
-		j.found.Add(finding.DatesAsNumbers, n, f.Name, how, first, name)
+		settle(finding.DatesAsNumbers, "dates", "date", n, f.Name, how, first)
 	case n >= 20 && f.Distinct == min(n, distinctMost+1) && (idName.MatchString(f.Name) || f.High-f.Low == float64(n-1)):
-		say("ignore", "identifier")
-		j.found.Add(finding.NumbersOfRows, n, f.Name, first, name)
+		settle(finding.NumbersOfRows, "ignore", "identifier", n, f.Name, first)
 	}
 }
+
+// totals are texts of rows of totals, wherever they stand.
+var totals = []string{"total", "totals", "subtotal", "subtotals", "grand total", "summe", "gesamt", "gesamtsumme",
+	"insgesamt", "zwischensumme", "totale", "totaal"}
 
 // text looks in a column of text for totals, dates that stand for none, and categories that differ by their spelling or
 // have an order.
 func (j *judge) text(k int, values []spot) {
 	f, all := &j.facts[k], j.t.Texts(k)
-	used := map[string]int{}
+	used, first := map[string]int{}, map[string]int{}
 	var days []spot
 	written := map[float64]string{}
-	for _, at := range values {
+	for _, at := range slices.Backward(values) {
 		text := all[int(at.v)]
 		used[text]++
+		first[text] = at.row
 		if day, _, ok := (dataset.Dates{Form: "ymd"}).Days(text); ok && f.Kind == "date" {
 			days, written[day] = append(days, spot{day, at.row}), text
 		}
 	}
-	first := func(text string) string {
-		_, row := count(values, func(v float64) bool { return all[int(v)] == text })
-		return j.t.Where(row)
-	}
+	slices.Reverse(days)
 	for _, text := range slices.Sorted(maps.Keys(used)) {
 		if n := used[text]; n > 1 && 3*n <= f.Cells && slices.Contains(totals, strings.ToLower(text)) {
-			j.found.Add(finding.TotalRows, n, text, f.Name, first(text))
+			j.found.Add(finding.TotalRows, n, text, f.Name, j.t.Where(first[text]))
 		}
 	}
 	j.sentinels(k, days, func(day float64) bool {
@@ -211,7 +196,7 @@ func (j *judge) text(k int, values []spot) {
 		for i := 1; i < len(names); i += 2 { // each stands after that which was there first
 			n += used[names[i]]
 		}
-		j.found.Add(finding.Spellings, n, f.Name, first(names[1]), names)
+		j.found.Add(finding.Spellings, n, f.Name, j.t.Where(first[names[1]]), names)
 		f.Then = "write those that are the same in one way"
 	}
 	if order := inOrder(used); len(order) > 2 {
@@ -219,18 +204,13 @@ func (j *judge) text(k int, values []spot) {
 	}
 }
 
-// totals are texts of rows of totals, wherever they stand.
-var totals = []string{"total", "totals", "subtotal", "subtotals", "grand total", "summe", "gesamt", "gesamtsumme",
-	"insgesamt", "zwischensumme", "totale", "totaal"}
-
 // scales are texts that have an order, from the least; | stands between texts of one rank.
 var scales = []string{
 	"strongly disagree,disagree,neutral|neither agree nor disagree|undecided,agree,strongly agree",
 	"very dissatisfied,dissatisfied,neutral,satisfied,very satisfied",
-	"very low,low,medium|moderate|middle,high,very high",
 	"very poor|very bad,poor|bad,fair|average|ok,good,very good,excellent",
 	"never,rarely|seldom,sometimes|occasionally,often|frequently,always",
-	"not at all,slightly,somewhat|moderately,very,extremely",
+	"not at all,slightly,somewhat|moderately,very,extremely", "very low,low,medium|moderate|middle,high,very high",
 	"none,mild,moderate,severe", "tiny,small,medium,large,huge", "xs,s,m,l,xl,xxl",
 }
 
@@ -257,16 +237,13 @@ func (j *judge) leaks(y []spot) {
 	const most, least, nearly = 2000, 10, 0.999
 	for k := range j.facts {
 		f := &j.facts[k]
-		if k == j.target || j.t.Texts(k) != nil || f.Kind != "number" {
-			continue
-		}
 		var a, b []float64
-		for i := 0; i < len(y); i += 1 + len(y)/most {
+		for i := 0; f.Kind == "number" && j.t.Texts(k) == nil && i < len(y); i += 1 + len(y)/most {
 			if v := j.t.Values[y[i].row*len(j.t.Names)+k]; v == v {
 				a, b = append(a, v), append(b, y[i].v)
 			}
 		}
-		if len(a) < least {
+		if k == j.target || len(a) < least {
 			continue
 		}
 		if r := stat.Correlation(ranks(a), ranks(b), nil); math.Abs(r) > nearly {

@@ -385,9 +385,8 @@ func TestInspectSettles(t *testing.T) {
 			func(i int) string { return fmt.Sprintf("%02d/%02d/2024,%s", 1+i%12, 1+i%11, plain(i)) }), first: "column when"},
 		"limits.csv": {text: table("v,x,y", func(i int) string {
 			return []string{"<10", "11", "12.5", "14"}[i%4] + "," + plain(i)
-		}), first: "column v",
-			say: `v: numbers, but for 15 of 60 cells: "<10" (first in line 2); correct them, or, if they stand for missing ` +
-				`values, say --na '<10'`},
+		}), say: `v: numbers, 15 of 60 below a limit of detection, as "<10", which can be read as half the limit (first ` +
+			`in line 2); say --below half`},
 		"words.csv": {text: table("x,y,kind", func(i int) string { return plain(i) + "," + []string{"a", "b"}[i%2] }),
 			target: "kind", first: "column kind", say: "only numbers are predicted"},
 		"gaps.csv": {text: table("x,y", plain, "3,", ""), say: "values are missing: rows without a target are left out"},

@@ -27,6 +27,7 @@ class Parameters(Estimator):
         decimal: Value = None,
         thousands: Value = None,
         na: Value = None,
+        below: Value = None,
         units: Value = None,
         skip_rows: Value = None,
         header: Value = None,
@@ -148,7 +149,10 @@ class Parameters(Estimator):
         thousands :
             what groups digits by three in CSV files: , . ' or a space (default none)
         na :
-            further texts that stand for a missing value, as in '-,k.A.' (default empty, NA, N/A, #N/A, NaN, null, ?)
+            further texts or numbers that stand for a missing value, as in '-,k.A.,-999' (default empty, NA, N/A, #N/A,
+            NaN, null, ?)
+        below :
+            what cells below a limit of detection, as <0.1, are read as: half of the limit (default text)
         units :
             texts before or after numbers that say nothing, as kg in "12.5 kg"
         skip_rows :
@@ -268,6 +272,7 @@ class Parameters(Estimator):
         self.decimal = decimal
         self.thousands = thousands
         self.na = na
+        self.below = below
         self.units = units
         self.skip_rows = skip_rows
         self.header = header
