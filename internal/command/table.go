@@ -33,8 +33,8 @@ type fitFlags struct {
 
 // order is the order in which help shows the flags, by group; other settings of methods follow theirs.
 var order = map[string]string{
-	"Data": "target inputs ignore categorical missing missing-target dates decimal thousands na below units skip-rows header " +
-		"sheet duplicates group scaling target-transform target-estimate no-standardise split splits test-fraction test " +
+	"Data": "target inputs ignore categorical missing missing-target dates decimal thousands na below units skip-rows " +
+		"header sheet duplicates group scaling target-transform target-estimate no-standardise split splits test-fraction test " +
 		"params",
 	"Kernel":  "kernel ard mean",
 	"Method":  "objective objectives restarts init fix-parameters",
