@@ -176,7 +176,7 @@ func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, found find
 		return nil, err
 	}
 	m.Findings = append(m.Findings, inOrder...)
-	if m.Certificate, err = m.CertifyDealt(d.data, d.roles); err != nil {
+	if m.Certificate, m.Context, err = m.CertifyDealt(d.data, d.roles); err != nil {
 		if errors.Is(err, pacbayes.ErrLoss) {
 			m.CertificateReason = err.Error()
 			return m, nil

@@ -19,14 +19,16 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.CertifyDealt(d, roles)
+	c, _, err := m.CertifyDealt(d, roles)
+	return c, err
 }
 
-// CertifyDealt is Certify for the rows that the model was just made from, whose roles are at hand.
-func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.Certificate, err error) {
+// CertifyDealt is Certify for the rows that the model was just made from, whose roles are at hand. The
+// context is of the predictions by which it certifies.
+func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.Certificate, x *Context, err error) {
 	defer matrix.Ended(&err)
 	if err := m.certifiable(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// What is certified is the posterior of kernel, support, weights and noise: none of it by a stored factor.
 	certified := *m
@@ -36,23 +38,26 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.
 		err = certified.check(d, roles)
 	}
 	if err := d.Ranks().Agree(err); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m = &certified
 	at, err := m.sample(d, d.RowsOf(roles, dataset.Certified), roles.Group)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	t := m.Terms
 	if at.Slices, err = m.slices(d, roles, at); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if t.Repeats, err = m.repeats(d, roles); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	t.Positional = m.Split == ByPosition
 	if t.Fixed { // nothing was learnt on the certified rows after P
-		return t.Certify(at.Sample, 0)
+		if c, err = t.Certify(at.Sample, 0); err == nil {
+			x, err = m.context(d, roles, at)
+		}
+		return c, x, err
 	}
 	kl, rounding := m.Posterior.KL(), m.Posterior.KLRounding()
 	if m.Split == ByPosition && rounding < 0.01*(1+kl) {
@@ -61,7 +66,8 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.
 	if kl < 0 && kl+rounding >= 0 {
 		kl = 0 // but for rounding
 	}
-	return t.Certify(at.Sample, kl+rounding)
+	c, err = t.Certify(at.Sample, kl+rounding)
+	return c, nil, err
 }
 
 // certifiable says why a posterior has no certificate, whatever the rows.

@@ -81,8 +81,11 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 			"compared with the model and with the options that it was fitted with", "terms")
 	}
 	m.claimPredictor(add, prior != nil && q.Support.Rows > 0, k.Derived)
-	add(byData, false, "noise of the observations, conformal intervals, range of the inputs",
-		"computed again from the rows", "observation_noise", "noise", "conformal",
+	beside := "noise of the observations, conformal intervals, range of the inputs"
+	if m.Context != nil {
+		beside += ", errors on certified rows beside those of others"
+	}
+	add(byData, false, beside, "computed again from the rows", "observation_noise", "noise", "context", "conformal",
 		"input_range", "[misses]", "[deviations]")
 	if m.Test != nil && m.Counts[dataset.Test] == 0 {
 		add(byNone, false, "test figures", "they are of a table of their own", "test")

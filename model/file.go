@@ -65,6 +65,7 @@ type header struct {
 	Noise             string                `json:"noise,omitempty"` // registered; absent: Gaussian
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
+	Context           *Context              `json:"context,omitempty"`
 	Terms             pacbayes.Terms        `json:"terms"`
 	Source            string                `json:"source"`
 	Seed              uint64                `json:"seed"`
@@ -154,7 +155,8 @@ func (m *Model) Write(w io.Writer) error {
 		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Reading: m.Reading, Encoding: m.Encoding,
 		Scaling: m.Scaling,
 		Kernel:  p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise, ObservationNoise: m.ObservationNoise,
-		Noise: m.Noise, Certificate: m.Certificate, CertificateReason: m.CertificateReason, Terms: m.Terms,
+		Noise: m.Noise, Certificate: m.Certificate, CertificateReason: m.CertificateReason, Context: m.Context,
+		Terms:  m.Terms,
 		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves,
 		Findings: m.Findings, Conformal: m.Conformal,
 	}
@@ -379,7 +381,7 @@ func (h header) model(data []byte) (*Model, error) {
 	m := &Model{
 		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Reading: h.Reading, Encoding: h.Encoding,
 		Scaling: h.Scaling, ObservationNoise: h.ObservationNoise, Noise: h.Noise,
-		Certificate: h.Certificate, CertificateReason: h.CertificateReason, Terms: h.Terms,
+		Certificate: h.Certificate, CertificateReason: h.CertificateReason, Context: h.Context, Terms: h.Terms,
 		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Curves: h.Curves,
 		Findings: h.Findings, Conformal: h.Conformal,
 	}

@@ -28,6 +28,7 @@ type Model struct {
 
 	Certificate       *pacbayes.Certificate // nil: none was issued, for CertificateReason
 	CertificateReason string
+	Context           *Context // nil where certified rows had a part in what predicts, and of old models
 	Terms             pacbayes.Terms
 
 	Source  string         // the data it was made from

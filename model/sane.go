@@ -105,6 +105,14 @@ func (m *Model) saneNumbers() error {
 			return fmt.Errorf("the model file's range of the input %q ends before it begins", m.Inputs[j])
 		}
 	}
+	if x := m.Context; x != nil {
+		if m.Certificate == nil || !m.Terms.Fixed {
+			return errors.New("the model file has a context without a certificate of what was fixed before")
+		}
+		if err := x.sane(m.Counts[dataset.Prior], m.Counts[dataset.Certified]); err != nil {
+			return err
+		}
+	}
 	if c := m.Conformal; c != nil {
 		of := dataset.Calibration
 		if c.From == FromCertified {

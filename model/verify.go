@@ -32,12 +32,21 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 		return nil, err
 	}
 	v := &Verified{}
-	if v.Certificate, err = m.CertifyDealt(d, roles); err != nil {
+	var context *Context
+	if v.Certificate, context, err = m.CertifyDealt(d, roles); err != nil {
 		return nil, err
 	}
 	if v.Differs = v.Certificate.Difference(m.Certificate); v.Differs != "" {
 		v.Differs = "the certificate's " + v.Differs
 		return v, nil
+	}
+	if m.Context != nil { // as older models have none
+		if context == nil {
+			context = &Context{}
+		}
+		if v.Differs = context.difference(m.Context, m.Scaling.TargetScale); v.Differs != "" {
+			return v, nil
+		}
 	}
 	for _, check := range []func(*dataset.Data, dataset.Roles) (string, error){m.verifyNoise, m.verifyConformal,
 		m.verifyTest, m.verifyRange} {

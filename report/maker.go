@@ -42,7 +42,9 @@ type fact struct{ Name, Value string }
 type content struct {
 	Style      template.CSS
 	Title      string
+	NoBetter   string
 	Sentence   string
+	Context    string
 	Standing   string // whether the certificate was recomputed or is as stored
 	Valid      bool
 	Conditions []string

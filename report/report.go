@@ -200,6 +200,7 @@ func (r *maker) certificate(c *pacbayes.Certificate, standing string) {
 		return
 	}
 	r.Sentence, r.Standing, r.Valid, r.Conditions = r.m.Sentence(c), standing, c.Valid, c.Conditions
+	r.NoBetter, r.Context = r.m.NoBetter(), r.m.InContext()
 }
 
 // ofBound is the title of what is said of the bound.

@@ -338,7 +338,7 @@ func TestAnswersAsDescribed(t *testing.T) {
 	saved(t, m, filepath.Join(folder, "text.krigo"))
 	saved(t, dated(t), filepath.Join(folder, "dates.krigo"))
 	bare := *plain
-	bare.Certificate, bare.CertificateReason = nil, "none was asked for"
+	bare.Certificate, bare.Context, bare.CertificateReason = nil, nil, "none was asked for"
 	saved(t, &bare, filepath.Join(folder, "bare.krigo"))
 	address, _ := started(t, folder, Options{Token: "secret", Ledger: filepath.Join(folder, "l.ledger")})
 	const x = `{"rows": [[1], {"x": 2}]}`

@@ -1048,7 +1048,7 @@ func TestOutcomes(t *testing.T) {
 	})
 	t.Run("no certificate", func(t *testing.T) {
 		without := fitted(t, 0)
-		without.Certificate, without.CertificateReason = nil, "a test"
+		without.Certificate, without.Context, without.CertificateReason = nil, nil, "a test"
 		address, _ := started(t, saved(t, without, filepath.Join(folder, "n.krigo")), Options{Ledger: ledger})
 		if status, body := post(t, "http://"+address+"/v1/outcomes", jsonKind, `{"rows": [[1, 1]]}`); status != 409 ||
 			!strings.Contains(body, "no certificate: a test") {

@@ -419,7 +419,10 @@ type Description struct {
 	Kernel            kernel.Spec           `json:"kernel"`
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
-	Sentence          string                `json:"sentence,omitempty"` // the certificate in words
+	Sentence          string                `json:"sentence,omitempty"`  // the certificate in words
+	NoBetter          string                `json:"no_better,omitempty"` // to be said before it
+	Context           *model.Context        `json:"context,omitempty"`
+	ContextSentence   string                `json:"context_sentence,omitempty"`
 	Test              *model.Test           `json:"test"`
 	Watch             *watch.State          `json:"watch"`                  // what outcomes say of the certificate
 	WatchSentence     string                `json:"watch_sentence"`         // the same in words
@@ -442,7 +445,8 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	d.Inputs, d.Reading = inputsOf(m.Model), m.Reading.Sent()
 	d.Rows = m.Counts[dataset.Prior] + m.Counts[dataset.Certified]
 	if m.Certificate != nil {
-		d.Sentence = m.Model.Sentence(m.Certificate)
+		d.Sentence, d.NoBetter = m.Model.Sentence(m.Certificate), m.NoBetter()
+		d.Context, d.ContextSentence = m.Context, m.InContext()
 	}
 	if m.watch != nil {
 		state := m.watch.State()

@@ -18,9 +18,12 @@ func counted(rows, groups int, which string) string {
 }
 
 // printCertificate says in words what a certificate says, first what it promises of
-// predictions.
-func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
+// predictions; context follows that.
+func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate, context string) {
 	fmt.Fprintln(w, m.Sentence(c))
+	if context != "" {
+		fmt.Fprintln(w, context)
+	}
 	which := "certified"
 	switch {
 	case m.Terms.Backtest: // there is no bound

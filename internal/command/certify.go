@@ -230,7 +230,7 @@ func printRecertification(w io.Writer, m *krigo.Model, r *krigo.Recertification)
 	if head := r.Headline(); head != "" {
 		fmt.Fprintln(w, head+"\n")
 	}
-	printCertificate(w, m, r.Certificate)
+	printCertificate(w, m, r.Certificate, "")
 	if r.Shift != nil {
 		fmt.Fprintln(w, r.Shift.Sentence())
 	}

@@ -681,6 +681,7 @@ type fitDocument struct {
 	ObservationNoise  float64               `json:"observation_noise"`
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
+	Context           *model.Context        `json:"context,omitempty"`
 	Conformal         *model.Conformal      `json:"conformal,omitempty"`
 	Test              *model.Test           `json:"test"`
 	Training          model.Training        `json:"training"`
@@ -696,7 +697,7 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 		Kernel:        m.Posterior.Kernel.Spec(m.Posterior.Theta),
 		NoiseVariance: m.Posterior.Noise, ObservationNoise: m.ObservationNoise,
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason,
-		Conformal: m.Conformal, Test: m.Test, Training: m.Training, Notices: m.Findings.Words(),
+		Context: m.Context, Conformal: m.Conformal, Test: m.Test, Training: m.Training, Notices: m.Findings.Words(),
 		Findings: m.Findings.Tell(), Model: path,
 	}
 	trained, base := m.Trained(), m.Posterior
@@ -717,7 +718,10 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 
 func printFit(w io.Writer, m *krigo.Model, path string) {
 	if c := m.Certificate; c != nil {
-		printCertificate(w, m, c)
+		if first := m.NoBetter(); first != "" {
+			fmt.Fprintln(w, first)
+		}
+		printCertificate(w, m, c, m.InContext())
 	} else {
 		fmt.Fprintf(w, "No certificate: %s.\n", m.CertificateReason)
 	}

@@ -216,7 +216,7 @@ func (s *server) keep(m *krigo.Model) *reply {
 		of["parameters"] = s.o.Parameters(m)
 	}
 	if m.Certificate != nil {
-		of["sentence"] = m.Sentence(m.Certificate)
+		of["sentence"], of["no_better"], of["context"] = m.Sentence(m.Certificate), m.NoBetter(), m.InContext()
 	}
 	return &reply{Result: of}
 }

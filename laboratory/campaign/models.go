@@ -455,7 +455,8 @@ func (s *specimen) same(m *krigo.Model, again *krigo.Recertification) error {
 	trusted := false
 	differ = slices.DeleteFunc(differ, func(path string) bool {
 		field, ok := strings.CutPrefix(path, "header.")
-		on := ok && (again.OnFittersWord(field) || field == "conformal" && m.Conformal == nil) // it says less then
+		on := ok && (again.OnFittersWord(field) || // or it says less than it did
+			field == "conformal" && m.Conformal == nil || field == "context" && m.Context == nil)
 		trusted = trusted || on
 		return on
 	})

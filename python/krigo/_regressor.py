@@ -40,6 +40,7 @@ class KrigoRegressor(Parameters):
     ----------
     certificate_ : dict or None, with `mean_bound`, `epsilon_raw`, `delta`, `rows`, `conditions` and others.
     promise_ : the certificate as a sentence, or why there is none.
+    context_ : dict or None, how the model does on the certified rows (`rmse`, `mae`, `r2`, `coverage95`) beside a `constant` and a `linear` model.
     notices_ : list of what is worth knowing about the fit.
     delivered_ : of deliver="all", a KrigoRegressor that all rows trained, which has no certificate.
     details_ : dict, what `krigo fit --json` prints: kernel, noise, training, conformal intervals.
@@ -135,6 +136,7 @@ class KrigoRegressor(Parameters):
         self.details_: dict[str, Any] = about["fit"]
         self.certificate_: dict[str, Any] | None = self.details_.get("certificate")
         self.promise_: str = about.get("sentence") or f"No certificate: {about.get('reason')}."
+        self.context_: dict[str, Any] | None = self.details_.get("context")
         self.notices_: list[str] = notices + list(about.get("notices") or ())
         self.target_: str = about["target"]
         self.n_features_in_ = len(columns)
@@ -363,7 +365,9 @@ class KrigoRegressor(Parameters):
     def _html_repr(self) -> str:
         """What notebooks show: the promise, and of an estimator that has none scikit-learn's diagram."""
         if hasattr(self, "model_"):
-            return card(self.promise_, self.certificate_, self.notices_)
+            about = self._fitted().about
+            told = [about.get("no_better"), self.promise_, about.get("context")]
+            return card("\n".join(text for text in told if text), self.certificate_, self.notices_)
         above = getattr(super(), "_html_repr", None)
         return str(above()) if above is not None else f"<pre>{self!r}</pre>"
 

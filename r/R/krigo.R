@@ -169,6 +169,7 @@ model_of <- function(file, about, call, formula = NULL) {
   structure(class = "krigo", list(
     call = call, formula = formula, file = file, target = about$target, columns = columns, group = if (!identical(about$group, "")) about$group,
     sentence = if (is.null(about$sentence)) paste0("No certificate: ", about$reason, ".") else about$sentence,
+    no_better = about$no_better, context = about$context,
     dates = vapply(about$reading$dates, function(d) d$column, ""), checksum = about$checksum, options = about$options, fit = about$fit, notices = about$notices
   ))
 }

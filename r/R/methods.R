@@ -77,10 +77,13 @@ plot.krigo <- function(x, data, ..., xlab = paste("predicted", x$target), ylab =
 
 print.krigo <- function(x, ...) {
   if (!is.null(x$call)) cat("Call: ", deparse1(x$call), "\n\n", sep = "")
-  writeLines(c(wrapped(x$sentence), ""))
+  writeLines(c(told(x), ""))
   cat("Trained on ", target_line(x), "\n", sep = "")
   invisible(x)
 }
+
+# told is what a model promises: first that a constant is as good, where it is, and after it how the model does on the certified rows.
+told <- function(x) unlist(lapply(c(x$no_better, x$sentence, x$context), function(text) if (nzchar(text)) wrapped(text)))
 
 target_line <- function(x) {
   c <- x$fit$certificate
@@ -107,14 +110,14 @@ expression_of <- function(kernel) {
 
 summary.krigo <- function(object, ...) {
   structure(class = "summary.krigo", list(
-    promise = object$sentence, certificate = certificate(object), conformal = object$fit$conformal, test = object$fit$test, kernel = object$fit$kernel,
+    promise = object$sentence, no_better = object$no_better, context = object$context, certificate = certificate(object), conformal = object$fit$conformal, test = object$fit$test, kernel = object$fit$kernel,
     noise_variance = object$fit$noise_variance, training = object$fit$training, notices = object$notices, model = target_line(object)
   ))
 }
 
 print.summary.krigo <- function(x, digits = max(3, getOption("digits") - 3), ...) {
   shown <- function(v) paste(format(v, digits = digits), collapse = " ")
-  writeLines(c(wrapped(x$promise), ""))
+  writeLines(c(told(list(no_better = x$no_better, sentence = x$promise, context = x$context)), ""))
   c <- x$certificate
   if (!is.null(c)) {
     cat("Bound on the loss of predictions: ", shown(c$mean_bound), ", from ", c$rows, " certified rows, delta ", shown(c$delta), "\n", sep = "")

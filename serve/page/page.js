@@ -70,6 +70,8 @@ async function show() {
   const c = model.certificate;
   $("sentence").textContent = c ? model.sentence : "No certificate: " + model.certificate_reason + ".";
   $("sentence").className = c && c.valid ? "" : "none";
+  say("better", model.no_better || "");
+  say("context", model.context_sentence || "");
   $("guarantee").hidden = !(c && c.valid);
   const w = model.watch;
   say("watch", w ? model.watch_sentence : "");

@@ -1,0 +1,250 @@
+package model
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// context makes the context of the sample by which the model was just certified. It is nil where a figure
+// overflows, and of old models, which have none.
+func (m *Model) context(d *dataset.Data, roles dataset.Roles, at pacbayes.Sample) (*Context, error) {
+	if m.Split == ByPosition {
+		return nil, nil
+	}
+	spreads, err := m.Spreads(at.Mean, at.Variance)
+	if err := d.Ranks().Agree(err); err != nil {
+		return nil, err
+	}
+	prior, s := d.RowsOf(roles, dataset.Prior), m.Scaling
+	y, err := d.Targets(prior)
+	if err := d.Ranks().Agree(err); err != nil {
+		return nil, err
+	}
+	median, err := medianOf(d.Ranks(), y)
+	if err != nil {
+		return nil, err
+	}
+	standard := func(y float64) float64 { return (y - s.TargetMean) / s.TargetScale }
+	var sums [3]float64 // of absolute errors, of those within, and of targets from the median
+	for i, y := range at.Y {
+		r, sd := y-at.Mean[i], math.Sqrt(spreads[i].Variance)
+		if spreads[i].Lower*sd <= r && r <= spreads[i].Upper*sd {
+			sums[1]++
+		}
+		sums[0], sums[2] = sums[0]+math.Abs(r), sums[2]+y-standard(median)
+	}
+	if err := d.Ranks().Sum(sums[:]); err != nil {
+		return nil, err
+	}
+	own, err := m.baseline(d.Ranks(), at.Mean, at)
+	if err != nil {
+		return nil, err
+	}
+	n := float64(at.Rows)
+	x := &Context{Rows: at.Rows, RMSE: own.RMSE, MAE: s.TargetScale * sums[0] / n, Coverage95: sums[1] / n,
+		MeanRisk: own.MeanRisk}
+	predicted := slices.Repeat([]float64{standard(median)}, len(at.Y))
+	constant, err := m.baseline(d.Ranks(), predicted, at)
+	if err != nil {
+		return nil, err
+	}
+	c, error2 := constant.RMSE/s.TargetScale, own.RMSE/s.TargetScale
+	if spread := c*c - sums[2]/n*sums[2]/n; spread > 1e-12*c*c {
+		x.R2 = 1 - error2*error2/spread
+	}
+	if x.Constant = (Constant{median, constant}); math.IsNaN(constant.MeanBound) { // by a loss that isn't from 0 to 1
+		x.Constant = Constant{}
+	}
+	for i, v := range y {
+		y[i] = standard(v)
+	}
+	if err := m.linear(x, d, prior, d.RowsOf(roles, dataset.Certified), y, at); err != nil {
+		return nil, err
+	}
+	if x.AllRows, err = m.onAllRows(d, roles); err != nil || !linalg.Finite(append(x.errors(), x.R2, median)) {
+		return nil, err
+	}
+	return x, nil
+}
+
+// baseline holds predictions against the rows of a sample.
+func (m *Model) baseline(r ranks.Ranks, predicted []float64, at pacbayes.Sample) (b Baseline, err error) {
+	squares := []float64{0}
+	for i, y := range at.Y {
+		squares[0] += (y - predicted[i]) * (y - predicted[i])
+	}
+	if err := r.Sum(squares); err != nil {
+		return b, err
+	}
+	b.RMSE, at.Mean = m.Scaling.TargetScale*math.Sqrt(squares[0]/float64(at.Rows)), predicted
+	b.MeanRisk, b.MeanBound, err = m.Terms.HoldOut(at)
+	return b, err
+}
+
+// linear adds the linear model of prior rows with targets y, or why there is none.
+func (m *Model) linear(x *Context, d *dataset.Data, prior, certified []int, y []float64, at pacbayes.Sample) error {
+	const mostInputs = 500
+	switch {
+	case d.Ranks().Size() > 1:
+		x.LinearReason = spreadRows
+		return nil
+	case d.Cols > mostInputs:
+		x.LinearReason = manyInputs
+		return nil
+	}
+	b, err := leastSquares(d.Scaled(prior, m.Scaling), y)
+	if b == nil || err != nil {
+		x.LinearReason = overflows
+		return err
+	}
+	predicted := make([]float64, len(at.Y))
+	if err := eachBlock(d.Scaled(certified, m.Scaling), func(first int, of matrix.Dense) {
+		linalg.Gemv(false, 1, of, b, 0, predicted[first:first+of.Rows])
+	}); err != nil {
+		return err
+	}
+	if x.Linear, err = m.baseline(d.Ranks(), predicted, at); math.IsNaN(x.Linear.MeanBound) {
+		x.Linear = Baseline{}
+	}
+	return err
+}
+
+// medianOf is the median of the values of all ranks.
+func medianOf(r ranks.Ranks, values []float64) (float64, error) {
+	bits := make([]uint64, len(values))
+	for i, v := range values {
+		bits[i] = math.Float64bits(v)
+	}
+	bits, err := ranks.Gather(r, bits)
+	if err != nil {
+		return 0, err
+	}
+	all := make([]float64, len(bits))
+	for i, b := range bits {
+		all[i] = math.Float64frombits(b)
+	}
+	slices.Sort(all)
+	n := len(all)
+	return all[(n-1)/2]/2 + all[n/2]/2, nil
+}
+
+// eachBlock reads the scaled inputs of rows, with a column of ones after them, block by block.
+func eachBlock(rows *dataset.Scaled, do func(first int, of matrix.Dense)) error {
+	n, d := rows.Dims()
+	most := min(n, blockRows(d))
+	x, of := make([]float64, most*d), linalg.New(most, d+1).Until(rows.Context())
+	for first := 0; first < n; first += most {
+		k := min(most, n-first)
+		if err := rows.Block(first, k, x[:k*d], nil); err != nil {
+			return err
+		}
+		for i := range k {
+			of.Row(i)[copy(of.Row(i), x[i*d:(i+1)*d])] = 1
+		}
+		do(first, of.RowRange(0, k))
+	}
+	return nil
+}
+
+// leastSquares returns the coefficients of the inputs, and last that of 1; nil where they overflow. A ridge of 1e-9 of
+// each column's squares makes them unique where inputs are collinear, as categories are.
+func leastSquares(rows *dataset.Scaled, y []float64) ([]float64, error) {
+	const ridge = 1e-9
+	_, d := rows.Dims()
+	gram, b := linalg.New(d+1, d+1), make([]float64, d+1)
+	if err := eachBlock(rows, func(first int, x matrix.Dense) {
+		linalg.SyrkLower(true, 1, x, 1, gram)
+		linalg.Gemv(true, 1, x, y[first:first+x.Rows], 1, b)
+	}); err != nil {
+		return nil, err
+	}
+	for j := range d + 1 {
+		gram.Set(j, j, gram.At(j, j)*(1+ridge)+0x1p-1000)
+	}
+	if linalg.Cholesky(gram) != nil {
+		return nil, nil
+	}
+	linalg.CholeskySolve(gram, b)
+	return b, nil
+}
+
+// onAllRows estimates by how much lower the error would be if certified rows trained too: by a learning curve
+// e(n) = a + b n^−c of the prior rows alone, with the parameters that they gave. Its points are e(n/4) and e(n/2), of
+// rows predicted from quarters and halves that they aren't in, and e(n), of leave-one-out. Then
+//
+//	2^c = (e(n/4) − e(n/2))/(e(n/2) − e(n)),  e(kn) = e(n) − (e(n/2) − e(n)) (1 − k^−c)/(2^c − 1).
+//
+// There is none where it isn't cheap, or where less than leastGain is to be gained.
+func (m *Model) onAllRows(d *dataset.Data, roles dataset.Roles) (none AllRows, err error) {
+	const least, most = 40, 5000
+	q, n := m.Trained(), m.Counts[dataset.Prior]
+	if q.Joint() != nil || q.Inducing() > 0 || d.Ranks().Size() > 1 || n < least || n > most {
+		return none, nil
+	}
+	left, _, ok := q.LeaveOneOut(make([]float64, n)) // of targets 0: the errors
+	if !ok {
+		return none, nil
+	}
+	x, y := linalg.New(n, d.Cols).Until(d.Context()), make([]float64, n)
+	if err := d.ScaledOf(roles, dataset.Prior, m.Scaling).Block(0, n, x.Data, y); err != nil {
+		return none, err
+	}
+	order := rand.New(rand.NewPCG(m.Seed, uint64(n))).Perm(n)
+	half, quarter := errorOfParts(q, x, y, order, 2), errorOfParts(q, x, y, order, 4)
+	all := AllRows{Trained: n, Rows: n + m.Counts[dataset.Certified]}
+	all.LowerBy = gained(quarter, half, norm(left)/math.Sqrt(float64(n)), float64(all.Rows)/float64(n))
+	if !(all.LowerBy >= leastGain && all.LowerBy < 1) { // or not a number
+		return none, nil
+	}
+	return all, nil
+}
+
+// gained is the share by which k times as many rows lower an error, to three digits. A curve of three points that have
+// errors of their own may be of any steepness: c is kept between 0.14 and 2.
+func gained(quarter, half, whole, k float64) float64 {
+	ratio := min(max((quarter-half)/(half-whole), 1.1), 4)
+	return math.Round(1000*(half-whole)*(1-math.Pow(k, -math.Log2(ratio)))/(ratio-1)/whole) / 1000
+}
+
+// errorOfParts is the RMSE, in scaled units, of every row as predicted from each of so many parts that it isn't in; NaN
+// where a part can't be solved for.
+func errorOfParts(q *posterior.Posterior, x matrix.Dense, y []float64, order []int, parts int) float64 {
+	var squares, count float64
+	for part := range parts {
+		var rows [2][]int // in the part, and others
+		for i, row := range order {
+			of := &rows[min((i-part+parts)%parts, 1)]
+			*of = append(*of, row)
+		}
+		var xs [2]matrix.Dense
+		var ys [2][]float64
+		for k, of := range rows {
+			xs[k] = x.Like(len(of), x.Cols)
+			for i, row := range of {
+				copy(xs[k].Row(i), x.Row(row))
+				ys[k] = append(ys[k], y[row])
+			}
+		}
+		p, err := posterior.NewExact(posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta,
+			Noise: q.Noise, X: xs[0], Y: ys[0]})
+		if err != nil {
+			x.Check() // unless the work ended
+			return math.NaN()
+		}
+		mean := make([]float64, len(ys[1]))
+		p.Latent(xs[1], mean, nil)
+		for i, v := range mean {
+			squares += (ys[1][i] - v) * (ys[1][i] - v)
+		}
+		count += float64(len(mean))
+	}
+	return math.Sqrt(squares / count)
+}

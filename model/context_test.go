@@ -1,0 +1,291 @@
+package model_test
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// slopes are rows of a line with a wave on it, in two inputs, a third that is the double of the first, and a block of
+// three rows each.
+func slopes(rng *rand.Rand, n int) *dataset.Table {
+	t := &dataset.Table{Source: "slopes", Names: []string{"a", "b", "double", "block", "y"}, Rows: n}
+	for i := range n {
+		a, b := rng.NormFloat64(), 5+rng.Float64()
+		t.Values = append(t.Values, a, b, 2*a, float64(i/3), 1000+30*a+20*math.Sin(9*b)+5*rng.NormFloat64())
+		t.Lines = append(t.Lines, i+2)
+	}
+	return t
+}
+
+// fixed are options of a fit that leaves certified rows to themselves.
+func fixed(loss string, epsilon float64, group string) krigo.Options {
+	o := krigo.Options{Data: krigo.Data{Target: "y", Group: group, Inputs: []string{"a", "b", "double"}},
+		Kernel:  krigo.Kernel{Expression: "se", ARD: "off"},
+		Method:  krigo.Method{Name: "evidence"},
+		Promise: krigo.Promise{Loss: loss, Epsilon: epsilon},
+		Prior:   krigo.Prior{Kind: "informed", Share: 0.6}, Run: krigo.Run{Restarts: 1}}
+	return o
+}
+
+// TestContext holds a context against what each figure is by its definition.
+func TestContext(t *testing.T) {
+	table := slopes(rand.New(rand.NewPCG(1, 2)), 180)
+	for _, c := range []struct {
+		name string
+		o    krigo.Options
+	}{
+		{"band", fixed("band", 0.4, "")},
+		{"a promise", func() krigo.Options { o := fixed("band", 0.4, ""); o.Promise.Share = 0.8; return o }()},
+		{"every width", func() krigo.Options { o := fixed("band", 0.4, ""); o.Promise.Curve = true; return o }()},
+		{"a smooth loss", fixed("clipped-square", 0.7, "")},
+		{"groups", fixed("band", 0.4, "block")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := must.Get(krigo.Fit(context.Background(), table, c.o))(t)
+			d := must.Get(m.Labelled(table))(t)
+			roles := must.Get(m.RolesOf(d))(t)
+			prior, rows := d.RowsOf(roles, dataset.Prior), d.RowsOf(roles, dataset.Certified)
+			x := m.Context
+			must.End(t, x == nil || x.Linear.RMSE == 0 || x.LinearReason != "", "%+v", x)
+			ps := must.Get(m.Predict(context.Background(), table, krigo.PredictOptions{}))(t)
+			y, yPrior := must.Get(d.Targets(rows))(t), must.Get(d.Targets(prior))(t)
+			var mean, own []float64
+			held := 0.
+			for i, row := range rows {
+				p := ps[row]
+				if mean, own = append(mean, p.Mean), append(own, y[i]); p.Lower95 <= y[i] && y[i] <= p.Upper95 {
+					held++
+				}
+			}
+			n := float64(len(rows))
+			rmse := func(predicted []float64) float64 {
+				var s float64
+				for i, v := range predicted {
+					s += (v - own[i]) * (v - own[i])
+				}
+				return math.Sqrt(s / n)
+			}
+			var absolute, average, total float64
+			for i, v := range own {
+				absolute, average = absolute+math.Abs(v-mean[i])/n, average+v/n
+			}
+			for _, v := range own {
+				total += (v - average) * (v - average)
+			}
+			must.Be(t, x.Rows, len(rows))
+			must.Near(t, x.RMSE, rmse(mean), 1e-9)
+			must.Near(t, x.MAE, absolute, 1e-9)
+			must.Near(t, x.R2, 1-n*rmse(mean)*rmse(mean)/total, 1e-9)
+			must.Near(t, x.Coverage95, held/n, 1e-12)
+
+			slices.Sort(yPrior)
+			median := (yPrior[(len(yPrior)-1)/2] + yPrior[len(yPrior)/2]) / 2
+			must.Near(t, x.Constant.Value, median, 1e-9)
+			constant := slices.Repeat([]float64{median}, len(rows))
+			must.Near(t, x.Constant.RMSE, rmse(constant), 1e-9)
+			linear := byLeastSquares(t, d, prior, rows)
+			must.Near(t, x.Linear.RMSE, rmse(linear), 1e-5)
+
+			loss := m.Terms.Loss
+			risk := func(predicted []float64) float64 {
+				sums, sizes := map[int]float64{}, map[int]float64{}
+				for i, row := range rows {
+					of := row
+					if roles.Group != nil {
+						of = roles.Group[row]
+					}
+					sums[of] += loss.Point(own[i]/m.Scaling.TargetScale, predicted[i]/m.Scaling.TargetScale, 1)
+					sizes[of]++
+				}
+				var s float64
+				for of, v := range sums {
+					s += v / sizes[of] / float64(len(sums))
+				}
+				return s
+			}
+			must.Near(t, x.MeanRisk, risk(mean), 1e-9)
+			must.Near(t, x.Constant.MeanRisk, risk(constant), 1e-9)
+			must.Near(t, x.Linear.MeanRisk, risk(linear), 1e-6)
+			units, level := len(rows), m.Terms.Delta
+			if m.Group != "" {
+				units = m.Groups[dataset.Certified]
+			}
+			if m.Terms.Promise > 0 {
+				level /= 2
+			}
+			for who, b := range map[string]model.Baseline{"constant": x.Constant.Baseline, "linear": x.Linear} {
+				want := pacbayes.HoldOutBound(loss.IsZeroOne() && m.Group == "", b.MeanRisk, units, level)
+				if m.Terms.Curve { // whose steps lie at some numbers of misses
+					must.Not(t, !(b.MeanBound >= want) || b.MeanBound > 1, "%s: %v, %v by itself", who, b.MeanBound, want)
+					continue
+				}
+				must.Near(t, b.MeanBound, want, 1e-9, who)
+			}
+			// The model's own by the same rule is the certificate's.
+			_, own2, err := m.Terms.HoldOut(sampleOf(t, m, d, rows, roles))
+			must.Do(t, err)
+			must.Near(t, own2, m.Certificate.MeanBound, 1e-12)
+		})
+	}
+}
+
+// sampleOf is the sample of the model's predictions at rows.
+func sampleOf(t *testing.T, m *krigo.Model, d *dataset.Data, rows []int, roles dataset.Roles) pacbayes.Sample {
+	t.Helper()
+	x, y := matrix.New(len(rows), d.Cols), make([]float64, len(rows))
+	must.Do(t, d.Scaled(rows, m.Scaling).Block(0, len(rows), x.Data, y))
+	s := pacbayes.Sample{Y: y, Mean: make([]float64, len(rows)), Variance: make([]float64, len(rows)), Rows: len(rows)}
+	m.Posterior.Latent(x, s.Mean, s.Variance)
+	if roles.Group != nil {
+		number := map[int]int{}
+		for _, row := range rows {
+			g := roles.Group[row]
+			if _, known := number[g]; !known {
+				number[g] = len(number)
+			}
+			s.Group = append(s.Group, number[g])
+		}
+		s.Groups = len(number)
+	}
+	return s
+}
+
+// byLeastSquares predicts rows by the shortest solution of the least squares of others, from its SVD.
+func byLeastSquares(t *testing.T, d *dataset.Data, from, rows []int) []float64 {
+	t.Helper()
+	design := func(rows []int) (*mat.Dense, []float64) {
+		x, y, err := d.Select(rows)
+		must.Do(t, err)
+		of := mat.NewDense(len(rows), d.Cols+1, nil)
+		for i := range rows {
+			of.SetRow(i, append(slices.Clone(x[i*d.Cols:(i+1)*d.Cols]), 1))
+		}
+		return of, y
+	}
+	x, y := design(from)
+	var svd mat.SVD
+	must.End(t, !svd.Factorize(x, mat.SVDThin), "no SVD")
+	var b, predicted mat.Dense
+	svd.SolveTo(&b, mat.NewDense(len(y), 1, y), svd.Rank(1e-10))
+	at, _ := design(rows)
+	predicted.Mul(at, &b)
+	return mat.Col(nil, 0, &predicted)
+}
+
+// TestContextOfAllRows: the error of a part is that of GPs conditioned anew, and a curve through three points is found.
+func TestContextOfAllRows(t *testing.T) {
+	table := slopes(rand.New(rand.NewPCG(5, 6)), 200)
+	for i := range table.Rows { // rough enough that further rows tell much
+		row := table.Values[5*i:][:5]
+		row[4] = 50 * math.Sin(2*row[0]) * math.Sin(9*row[1])
+	}
+	m := must.Get(krigo.Fit(context.Background(), table, fixed("band", 0.4, "")))(t)
+	d := must.Get(m.Labelled(table))(t)
+	roles := must.Get(m.RolesOf(d))(t)
+	n, q := m.Counts[dataset.Prior], m.Trained()
+	x, y := matrix.New(n, d.Cols), make([]float64, n)
+	must.Do(t, d.ScaledOf(roles, dataset.Prior, m.Scaling).Block(0, n, x.Data, y))
+	order := rand.New(rand.NewPCG(m.Seed, uint64(n))).Perm(n)
+	errorOf := func(parts int, in func(part, i int) bool) float64 {
+		var squares, count float64
+		for part := range parts {
+			var known, asked []int
+			for i, row := range order {
+				if in(part, i) {
+					known = append(known, row)
+				} else {
+					asked = append(asked, row)
+				}
+			}
+			rowsOf := func(rows []int) (of matrix.Dense, targets []float64) {
+				of = matrix.New(len(rows), d.Cols)
+				for i, row := range rows {
+					copy(of.Row(i), x.Row(row))
+					targets = append(targets, y[row])
+				}
+				return of, targets
+			}
+			xs, ys := rowsOf(known)
+			p := must.Get(posterior.NewExact(posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta,
+				Noise: q.Noise, X: xs, Y: ys}))(t)
+			xs, ys = rowsOf(asked)
+			mean := make([]float64, len(asked))
+			p.Latent(xs, mean, nil)
+			for i, v := range mean {
+				squares, count = squares+(v-ys[i])*(v-ys[i]), count+1
+			}
+		}
+		return math.Sqrt(squares / count)
+	}
+	quarter := errorOf(4, func(part, i int) bool { return i%4 == part })
+	half := errorOf(2, func(part, i int) bool { return i%2 == part })
+	whole := errorOf(n, func(part, i int) bool { return i != part })
+	a := m.Context.AllRows
+	must.Be(t, a.Trained, n)
+	must.Be(t, a.Rows, n+m.Counts[dataset.Certified])
+	ratio := min(max((quarter-half)/(half-whole), 1.1), 4)
+	k := float64(a.Rows) / float64(n)
+	want := (half - whole) * (1 - math.Pow(k, -math.Log2(ratio))) / (ratio - 1) / whole
+	must.Near(t, a.LowerBy, want, 0.0006, quarter, half, whole)
+}
+
+// TestContextIsChecked: a context that isn't what the rows make it is found out, and so is one of a file that none of
+// its rows could have; a file without one is as it was.
+func TestContextIsChecked(t *testing.T) {
+	table := slopes(rand.New(rand.NewPCG(7, 8)), 150)
+	m := must.Get(krigo.Fit(context.Background(), table, fixed("band", 0.4, "")))(t)
+	d := must.Get(m.Labelled(table))(t)
+	read := func(x *model.Context) (*model.Model, error) {
+		altered := m.Model
+		altered.Context = x
+		var file bytes.Buffer
+		must.Do(t, altered.Write(&file))
+		return model.Read(&file)
+	}
+	same := must.Get(read(m.Context))(t)
+	must.Be(t, must.Get(same.Verify(d))(t).Differs, "")
+	none := must.Get(read(nil))(t)
+	must.Be(t, must.Get(none.Verify(d))(t).Differs, "")
+	for name, alter := range map[string]func(x *model.Context){
+		"rmse":     func(x *model.Context) { x.RMSE *= 0.99 },
+		"r2":       func(x *model.Context) { x.R2 = 0 },
+		"coverage": func(x *model.Context) { x.Coverage95 -= 0.01 },
+		"constant": func(x *model.Context) { x.Constant.MeanBound /= 2 },
+		"linear":   func(x *model.Context) { x.Linear = model.Baseline{} },
+		"all rows": func(x *model.Context) { x.AllRows = model.AllRows{Trained: 90, Rows: 150, LowerBy: 0.9} },
+	} {
+		x := *m.Context
+		alter(&x)
+		altered := must.Get(read(&x))(t)
+		must.Not(t, must.Get(altered.Verify(d))(t).Differs == "", "%s isn't found out", name)
+	}
+	for name, alter := range map[string]func(x *model.Context){
+		"rows":   func(x *model.Context) { x.Rows++ },
+		"risk":   func(x *model.Context) { x.MeanRisk = 2 },
+		"reason": func(x *model.Context) { x.LinearReason = "\x1b[2J" },
+		"error":  func(x *model.Context) { x.Linear.RMSE = -1 },
+	} {
+		x := *m.Context
+		alter(&x)
+		_, err := read(&x)
+		must.Fail(t, err, "context", name)
+	}
+	o := fixed("band", 0.4, "")
+	o.Prior, o.Method.Name = krigo.Prior{Kind: "grid"}, "kl-pac"
+	learnt := must.Get(krigo.Fit(context.Background(), table, o))(t)
+	must.End(t, learnt.Certificate == nil || learnt.Context != nil, "what learnt on certified rows: %+v", learnt.Context)
+}
