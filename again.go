@@ -40,8 +40,12 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(E
 			return again, "the certificate's " + d, nil
 		}
 	}
+	older := m.Context == nil
 	bits := func(m *Model) ([]byte, error) {
 		same := m.Model
+		if older { // than contexts
+			same.Context = nil
+		}
 		same.Training.Seconds, same.Source, same.Findings = 0, "", nil // which name files
 		if m.Counts[dataset.Test] == 0 {
 			same.Test = nil // of a table of its own, which isn't at hand

@@ -69,7 +69,7 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at pacbayes.Sample
 	if err := m.linear(x, d, prior, d.RowsOf(roles, dataset.Certified), y, at); err != nil {
 		return nil, err
 	}
-	if x.AllRows, err = m.onAllRows(d, roles); err != nil || !linalg.Finite(append(x.errors(), x.R2, median)) {
+	if x.AllRows, err = m.onAllRows(d, roles); err != nil || !linalg.Finite(append(x.misses(), x.R2, median)) {
 		return nil, err
 	}
 	return x, nil

@@ -2,8 +2,6 @@ package model
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"slices"
 
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -69,8 +67,8 @@ func (x *Context) NoBetter(c *pacbayes.Certificate) (byError, byLoss bool) {
 	return x.RMSE >= x.Constant.RMSE, byLoss
 }
 
-// errors are those of a context, shares its numbers from 0 to 1.
-func (x *Context) errors() []float64 {
+// misses are the errors of a context, shares its numbers from 0 to 1.
+func (x *Context) misses() []float64 {
 	return []float64{x.RMSE, x.MAE, x.Constant.RMSE, x.Linear.RMSE}
 }
 
@@ -79,31 +77,18 @@ func (x *Context) shares() []float64 {
 		x.Linear.MeanBound}
 }
 
-// difference names what a context made anew says otherwise than a stored one; "" where nothing.
-func (x *Context) difference(stored *Context, unit float64) string {
-	numbers := func(x *Context) []float64 {
-		of := append(x.errors(), x.Constant.Value)
-		for i := range of {
-			of[i] /= unit
-		}
-		return append(append(of, x.shares()...), x.R2, float64(x.Rows))
+// numbers are all of a context's but for AllRows, in units of the target.
+func (x *Context) numbers(unit float64) []float64 {
+	of := append(x.misses(), x.Constant.Value)
+	for i := range of {
+		of[i] /= unit
 	}
-	a, b := numbers(x), numbers(stored)
-	same := x.LinearReason == stored.LinearReason
-	for i := range a {
-		same = same && math.Abs(a[i]-b[i]) <= sameFigure*math.Max(1, math.Abs(b[i]))
-	}
-	// A share is rounded, and next to leastGain may be told or not.
-	same = same && math.Abs(max(x.AllRows.LowerBy, leastGain)-max(stored.AllRows.LowerBy, leastGain)) < 0.0025
-	if !same {
-		return fmt.Sprintf("context (RMSE, R², other predictors) is another: RMSE %.9g, stored is %.9g", x.RMSE, stored.RMSE)
-	}
-	return ""
+	return append(append(of, x.shares()...), x.R2, float64(x.Rows))
 }
 
 // sane reports what no context of a model with so many rows is, of a file.
 func (x *Context) sane(prior, certified int) error {
-	ok := x.Rows == certified && x.R2 <= 1 && slices.Min(x.errors()) >= 0 && slices.Min(x.shares()) >= 0 &&
+	ok := x.Rows == certified && x.R2 <= 1 && slices.Min(x.misses()) >= 0 && slices.Min(x.shares()) >= 0 &&
 		slices.Max(x.shares()) <= 1+1e-9 &&
 		slices.Contains([]string{"", manyInputs, spreadRows, overflows}, x.LinearReason)
 	if a := x.AllRows; a != (AllRows{}) {

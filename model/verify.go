@@ -40,13 +40,8 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 		v.Differs = "the certificate's " + v.Differs
 		return v, nil
 	}
-	if m.Context != nil { // as older models have none
-		if context == nil {
-			context = &Context{}
-		}
-		if v.Differs = context.difference(m.Context, m.Scaling.TargetScale); v.Differs != "" {
-			return v, nil
-		}
+	if v.Differs = m.verifyContext(context); v.Differs != "" {
+		return v, nil
 	}
 	for _, check := range []func(*dataset.Data, dataset.Roles) (string, error){m.verifyNoise, m.verifyConformal,
 		m.verifyTest, m.verifyRange} {
@@ -58,6 +53,29 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 		return nil, err
 	}
 	return v, nil
+}
+
+// verifyContext holds a context made anew against the model's, which older ones don't have.
+func (m *Model) verifyContext(again *Context) string {
+	stored := m.Context
+	if stored == nil {
+		return ""
+	}
+	if again == nil {
+		again = &Context{}
+	}
+	a, b := again.numbers(m.Scaling.TargetScale), stored.numbers(m.Scaling.TargetScale)
+	// LowerBy is rounded, and next to leastGain may be told or not.
+	gain, known := max(again.AllRows.LowerBy, leastGain), max(stored.AllRows.LowerBy, leastGain)
+	same := again.LinearReason == stored.LinearReason && math.Abs(gain-known) < 0.0025
+	for i := range a {
+		same = same && math.Abs(a[i]-b[i]) <= sameFigure*math.Max(1, math.Abs(b[i]))
+	}
+	if !same {
+		return fmt.Sprintf("context (RMSE, R², other predictors) is another: RMSE %.9g, stored is %.9g", again.RMSE,
+			stored.RMSE)
+	}
+	return ""
 }
 
 func (m *Model) verifyNoise(d *dataset.Data, roles dataset.Roles) (string, error) {

@@ -108,7 +108,7 @@ func TestForgedPriors(t *testing.T) {
 				forged.Posterior = must.Get(q.Unconditioned(1))(t)
 				forged.ObservationNoise = q.Noise
 				must.Do(t, forged.Calibrate(d, roles))
-				forged.Certificate = must.Get(forged.CertifyDealt(d, roles))(t)
+				forged.Certificate = must.Get(forged.Model.Certify(d))(t)
 				if forged.Certificate.MeanBound < best.Certificate.MeanBound {
 					best = forged
 				}
