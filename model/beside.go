@@ -15,11 +15,11 @@ import (
 
 // context makes the context of the sample by which the model was just certified. It is nil where a figure
 // overflows, and of old models, which have none.
-func (m *Model) context(d *dataset.Data, roles dataset.Roles, at pacbayes.Sample) (*Context, error) {
+func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Context, error) {
 	if m.Split == ByPosition {
 		return nil, nil
 	}
-	spreads, err := m.Spreads(at.Mean, at.Variance)
+	spreads, err := m.Spreads(at.mean, at.variance)
 	if err := d.Ranks().Agree(err); err != nil {
 		return nil, err
 	}
@@ -35,16 +35,16 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at pacbayes.Sample
 	standard := func(y float64) float64 { return (y - s.TargetMean) / s.TargetScale }
 	var sums [3]float64 // of absolute errors, of those within, and of targets from the median
 	for i, y := range at.Y {
-		r, sd := y-at.Mean[i], math.Sqrt(spreads[i].Variance)
+		r, sd := at.z[i]-at.mean[i], math.Sqrt(spreads[i].Variance)
 		if spreads[i].Lower*sd <= r && r <= spreads[i].Upper*sd {
 			sums[1]++
 		}
-		sums[0], sums[2] = sums[0]+math.Abs(r), sums[2]+y-standard(median)
+		sums[0], sums[2] = sums[0]+math.Abs(y-at.Mean[i]), sums[2]+y-standard(median)
 	}
 	if err := d.Ranks().Sum(sums[:]); err != nil {
 		return nil, err
 	}
-	own, err := m.baseline(d.Ranks(), at.Mean, at)
+	own, err := m.baseline(d.Ranks(), at.Mean, at.Sample)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at pacbayes.Sample
 	x := &Context{Rows: at.Rows, RMSE: own.RMSE, MAE: s.TargetScale * sums[0] / n, Coverage95: sums[1] / n,
 		MeanRisk: own.MeanRisk}
 	predicted := slices.Repeat([]float64{standard(median)}, len(at.Y))
-	constant, err := m.baseline(d.Ranks(), predicted, at)
+	constant, err := m.baseline(d.Ranks(), predicted, at.Sample)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at pacbayes.Sample
 	for i, v := range y {
 		y[i] = standard(v)
 	}
-	if err := m.linear(x, d, prior, d.RowsOf(roles, dataset.Certified), y, at); err != nil {
+	if err := m.linear(x, d, prior, d.RowsOf(roles, dataset.Certified), y, at.Sample); err != nil {
 		return nil, err
 	}
 	if x.AllRows, err = m.onAllRows(d, roles); err != nil || !linalg.Finite(append(x.misses(), x.R2, median)) {
@@ -214,7 +214,7 @@ func gained(quarter, half, whole, k float64) float64 {
 	return math.Round(1000*(half-whole)*(1-math.Pow(k, -math.Log2(ratio)))/(ratio-1)/whole) / 1000
 }
 
-// errorOfParts is the RMSE, in scaled units, of every row as predicted from each of so many parts that it isn't in; NaN
+// errorOfParts is the RMSE, of the target as the model sees it, of every row as predicted from each of so many parts that it isn't in; NaN
 // where a part can't be solved for.
 func errorOfParts(q *posterior.Posterior, x matrix.Dense, y []float64, order []int, parts int) float64 {
 	var squares, count float64
