@@ -1,6 +1,7 @@
 package krigo_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -40,4 +41,29 @@ func TestInContext(t *testing.T) {
 		!strings.Contains(said, "On the 151 last rows") || !strings.Contains(said, "the constant 15.3 lost 0.400"), "%s", said)
 	m.Context = nil
 	must.Be(t, m.NoBetter()+m.InContext(), "")
+}
+
+// TestContextOnRanks: figures are of the rows of all ranks, which have no linear model.
+func TestContextOnRanks(t *testing.T) {
+	path := waves(t, "waves.npy", 300)
+	fit := func(table *dataset.Table) (*krigo.Model, error) {
+		o := asked("vfe inducing=5 kind=informed prior.share=0.5 restarts=1 expression=se")
+		o.Data.Target = "y"
+		return krigo.Fit(context.Background(), table, o)
+	}
+	one, errs := together(t, path, 1, fit)
+	must.Do(t, errs[0])
+	all, errs := together(t, path, 3, fit)
+	for _, err := range errs {
+		must.Do(t, err)
+	}
+	a, b := one.Context, all.Context
+	must.Be(t, b.LinearReason, "the rows are spread over ranks")
+	must.Be(t, a.LinearReason, "")
+	must.Be(t, b.Constant.Value, a.Constant.Value)
+	must.Be(t, b.Rows, a.Rows)
+	for _, of := range [][2]float64{{a.RMSE, b.RMSE}, {a.MAE, b.MAE}, {a.R2, b.R2}, {a.Constant.RMSE, b.Constant.RMSE},
+		{a.Constant.MeanBound, b.Constant.MeanBound}, {a.MeanRisk, b.MeanRisk}} {
+		must.Near(t, of[1], of[0], 1e-6)
+	}
 }
