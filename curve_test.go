@@ -143,7 +143,7 @@ func TestSlices(t *testing.T) {
 		o.Promise = krigo.Promise{Slices: []string{"sd", "CHAS", "RM"}, Epsilon: 0.6, Curve: true}
 	}))
 	level := old.Certificate.Curve.Level
-	old.Terms.Rules = 0
+	old.Terms.Rules, old.Context = 0, nil
 	d, err := old.Labelled(table)
 	if err == nil {
 		old.Certificate, err = old.Model.Certify(d)

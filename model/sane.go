@@ -17,7 +17,7 @@ import (
 // What the data tell is Verify's.
 func (m *Model) sane() error {
 	for _, check := range []func() error{m.saneNames, m.saneWords, m.saneNumbers, m.saneCurves, m.saneTerms,
-		m.saneCertificate, m.saneBounds} {
+		m.saneCertificate, m.saneBounds, m.saneContext} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -103,14 +103,6 @@ func (m *Model) saneNumbers() error {
 	for j := range m.Range.Min {
 		if m.Range.Min[j] > m.Range.Max[j] {
 			return fmt.Errorf("the model file's range of the input %q ends before it begins", m.Inputs[j])
-		}
-	}
-	if x := m.Context; x != nil {
-		if m.Certificate == nil || !m.Terms.Fixed {
-			return errors.New("the model file has a context without a certificate of what was fixed before")
-		}
-		if err := x.sane(m.Counts[dataset.Prior], m.Counts[dataset.Certified]); err != nil {
-			return err
 		}
 	}
 	if c := m.Conformal; c != nil {
@@ -228,6 +220,16 @@ func (m *Model) saneBounds() error {
 			return fmt.Errorf("the model file's certificate has %s %v, which none has: it is between %v and %v", l.name, l.v,
 				l.low, l.high)
 		}
+	}
+	return nil
+}
+
+func (m *Model) saneContext() error {
+	x := m.Context
+	if x != nil && (m.Certificate == nil || !m.Terms.Fixed) {
+		return errors.New("the model file has a context without a certificate of what was fixed before")
+	} else if x != nil {
+		return x.sane(m.Counts[dataset.Prior], m.Counts[dataset.Certified])
 	}
 	return nil
 }

@@ -108,7 +108,9 @@ func TestForgedPriors(t *testing.T) {
 				forged.Posterior = must.Get(q.Unconditioned(1))(t)
 				forged.ObservationNoise = q.Noise
 				must.Do(t, forged.Calibrate(d, roles))
-				forged.Certificate = must.Get(forged.Model.Certify(d))(t)
+				var err error
+				forged.Certificate, forged.Context, err = forged.CertifyDealt(d, roles)
+				must.Do(t, err)
 				if forged.Certificate.MeanBound < best.Certificate.MeanBound {
 					best = forged
 				}

@@ -129,7 +129,7 @@ func TestOldRules(t *testing.T) {
 	ended := len(m.Certificate.Curve.Points)
 	d, err := m.Labelled(table)
 	if err == nil {
-		m.Terms.Rules = 0
+		m.Terms.Rules, m.Context = 0, nil
 		m.Certificate, err = m.Model.Certify(d)
 	}
 	file := filepath.Join(t.TempDir(), "m.krigo")
