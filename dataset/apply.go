@@ -19,7 +19,7 @@ func (r Reading) Apply(t *Table) error {
 		return err
 	}
 	t.reading = r
-	if err := t.forget(r.missingNumbers()); err != nil {
+	if err := t.forget(r); err != nil {
 		return err
 	}
 	if r.Distinct {
@@ -49,15 +49,17 @@ func (t *Table) ReadAs(r Reading) *Table {
 // New is a table in memory without rows yet, whose cells are set as the reading has them.
 func (r Reading) New(source string) *Table { return &Table{Source: source, reading: r} }
 
-// forget makes missing values of these numbers in columns of numbers.
-func (t *Table) forget(numbers []float64) error {
-	if t.Disk != nil && len(numbers) > 0 {
-		return fmt.Errorf("%s: numbers of a table that stays on disk can't stand for missing values: write it as CSV",
-			t.Source)
-	}
-	for i, v := range t.Values {
-		if slices.Contains(numbers, v) && t.Texts(i%len(t.Names)) == nil {
-			t.Values[i] = math.NaN()
+// forget makes missing values of the numbers that stand for them, in columns of numbers.
+func (t *Table) forget(r Reading) error {
+	for _, text := range r.Missing {
+		number, err := r.Parse(text)
+		if err == nil && t.Disk != nil {
+			return fmt.Errorf("%s: numbers of a table on disk can't stand for missing values: write it as CSV", t.Source)
+		}
+		for i, v := range t.Values {
+			if err == nil && v == number && t.Texts(i%len(t.Names)) == nil {
+				t.Values[i] = math.NaN()
+			}
 		}
 	}
 	return nil

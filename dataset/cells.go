@@ -86,7 +86,7 @@ func (t *Table) value(row, j int, cell string) float64 {
 		t.tellWritten(row, j, cell)
 	}
 	switch {
-	case !number && t.reading.IsMissing(cell), number && t.reading.saidMissing(cell):
+	case (!number || len(t.reading.Missing) > 0) && t.reading.IsMissing(cell):
 		return math.NaN()
 	case number && t.Texts(j) == nil:
 		return v

@@ -105,24 +105,18 @@ func (t *Table) distinct() error {
 			t.Source)
 	}
 	cols := len(t.Names)
-	values := t.Values[:0]
-	lines := t.Lines[:0]
-	rows := 0
+	values, lines := t.Values[:0], t.Lines[:0]
 	for i, repeated := range t.Repeated() {
 		if repeated {
+			t.Found.Dropped++
 			continue
 		}
 		values = append(values, t.Values[i*cols:(i+1)*cols]...)
 		if t.Lines != nil {
 			lines = append(lines, t.Lines[i])
 		}
-		rows++
 	}
-	t.Found.Dropped += t.Rows - rows
-	t.Values, t.Rows = values, rows
-	if t.Lines != nil {
-		t.Lines = lines
-	}
+	t.Values, t.Lines, t.Rows = values, lines, len(values)/cols
 	return nil
 }
 

@@ -147,21 +147,7 @@ func (r *Reading) IsMissing(cell string) bool {
 	case "", "na", "n/a", "#n/a", "nan", "null", "?":
 		return true
 	}
-	return r != nil && r.saidMissing(cell)
-}
-
-func (r *Reading) saidMissing(cell string) bool {
-	return slices.ContainsFunc(r.Missing, func(text string) bool { return strings.EqualFold(text, cell) })
-}
-
-// missingNumbers are the numbers that stand for a missing value.
-func (r *Reading) missingNumbers() (numbers []float64) {
-	for _, text := range r.Missing {
-		if v, err := r.Parse(text); err == nil && v-v == 0 {
-			numbers = append(numbers, v)
-		}
-	}
-	return numbers
+	return r != nil && slices.ContainsFunc(r.Missing, func(text string) bool { return strings.EqualFold(text, cell) })
 }
 
 // Parse reads a number.
@@ -171,7 +157,9 @@ func (r *Reading) Parse(cell string) (float64, error) {
 	}
 	cell = r.bare(cell)
 	if limit, below := belowLimit(cell); below && r.Below != "" {
-		v, err := r.Parse(limit)
+		plain := *r
+		plain.Below = ""
+		v, err := plain.Parse(limit)
 		return v / 2, err
 	}
 	whole, fraction, _ := strings.Cut(cell, r.point())

@@ -65,19 +65,17 @@ func (j *judge) values(k int) (values []spot) {
 // repeats counts rows that equal an earlier one: where there are numbers that hardly ever repeat by chance, these rows
 // were entered twice.
 func (j *judge) repeats() []Advice {
-	var again []int
-	for i, repeated := range j.t.Repeated() {
+	n, first, rows := 0, 0, j.t.Rows-len(j.strays)
+	for i, repeated := range slices.Backward(j.t.Repeated()) {
 		if repeated && !j.strays[i] {
-			again = append(again, i)
+			n, first = n+1, i
 		}
 	}
-	if again == nil {
-		return nil
+	if n > 0 {
+		j.found.Add(finding.Repeats, n, rows, first+1)
 	}
-	rows := j.t.Rows - len(j.strays)
-	j.found.Add(finding.Repeats, len(again), rows, again[0]+1)
 	for _, f := range j.facts {
-		if f.Kind == "number" && 2*f.Distinct > rows-len(again) {
+		if n > 0 && f.Kind == "number" && 2*f.Distinct > rows-n {
 			return []Advice{{"duplicates", "drop"}}
 		}
 	}
@@ -199,7 +197,7 @@ func (j *judge) text(k int, values []spot) {
 		j.found.Add(finding.Spellings, n, f.Name, j.t.Where(first[names[1]]), names)
 		f.Then = "write those that are the same in one way"
 	}
-	if order := inOrder(used); len(order) > 2 {
+	if order := inOrder(used); order != nil {
 		j.found.Add(finding.Ordered, len(values), f.Name, j.t.Where(values[0].row), order)
 	}
 }
@@ -208,7 +206,7 @@ func (j *judge) text(k int, values []spot) {
 var scales = []string{
 	"strongly disagree,disagree,neutral|neither agree nor disagree|undecided,agree,strongly agree",
 	"very dissatisfied,dissatisfied,neutral,satisfied,very satisfied",
-	"very poor|very bad,poor|bad,fair|average|ok,good,very good,excellent",
+	"very poor|very bad,poor|bad,fair,average|ok|typical,good,very good,excellent",
 	"never,rarely|seldom,sometimes|occasionally,often|frequently,always",
 	"not at all,slightly,somewhat|moderately,very,extremely", "very low,low,medium|moderate|middle,high,very high",
 	"none,mild,moderate,severe", "tiny,small,medium,large,huge", "xs,s,m,l,xl,xxl",
@@ -217,15 +215,15 @@ var scales = []string{
 // inOrder returns texts in their order, where all are of one scale.
 func inOrder(used map[string]int) []string {
 	for _, scale := range scales {
-		var order []string
-		for _, rank := range strings.Split(scale, ",") {
-			for _, text := range slices.Sorted(maps.Keys(used)) {
-				if slices.Contains(strings.Split(rank, "|"), strings.ToLower(text)) {
-					order = append(order, text)
-				}
-			}
+		rank := func(text string) int {
+			return slices.IndexFunc(strings.Split(scale, ","), func(alike string) bool {
+				return slices.Contains(strings.Split(alike, "|"), strings.ToLower(text))
+			})
 		}
-		if len(order) == len(used) {
+		order := slices.SortedFunc(maps.Keys(used), func(a, b string) int {
+			return cmp.Or(rank(a)-rank(b), strings.Compare(a, b))
+		})
+		if len(order) > 2 && rank(order[0]) >= 0 {
 			return order
 		}
 	}

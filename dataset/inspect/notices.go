@@ -79,7 +79,7 @@ func Findings(d *dataset.Data, u *dataset.Units) (found finding.List, err error)
 // tableFindings are about what the table's rows and cells seem to be, and are not taken for.
 func tableFindings(d *dataset.Data) (found finding.List, err error) {
 	t := d.Table()
-	found = slices.Concat(Strays(t), someZones(t), mixedUnits(t), belowLimits(t))
+	found = slices.Concat(Strays(t), asRead(t))
 	var columns []int
 	if t.Names[0] == dataset.IndexName && t.Disk == nil && d.Target != t.Names[0] && d.Group() != t.Names[0] &&
 		!slices.Contains(d.Columns(), 0) {
@@ -130,7 +130,7 @@ func Remarks(t *dataset.Table, facts []ColumnFacts) (found finding.List) {
 	} else if rowAsHeader(t, facts) {
 		found.Add(finding.RowAsHeader, t.Names)
 	}
-	return slices.Concat(found, Strays(t), someZones(t), mixedUnits(t), belowLimits(t))
+	return slices.Concat(found, Strays(t), asRead(t))
 }
 
 // rowAsHeader says whether the names of the columns are what the columns hold: numbers in their range, and texts of
@@ -149,25 +149,12 @@ func rowAsHeader(t *dataset.Table, facts []ColumnFacts) bool {
 	return numbers > 0
 }
 
-// someZones tells of columns in which some times name their zone and others don't.
-func someZones(t *dataset.Table) finding.List {
-	if t.Found.Zones == nil {
-		return nil
+// asRead are what is to be known of cells that were read: in some columns some times name their zone and others don't,
+// numbers have several units, or some none, and are read as they stand, or are half a limit of detection.
+func asRead(t *dataset.Table) (found finding.List) {
+	if t.Found.Zones != nil {
+		found.Add(finding.SomeZones, t.Found.Zones)
 	}
-	return finding.List{finding.New(finding.SomeZones, t.Found.Zones)}
-}
-
-// belowLimits says how many cells were read as half a limit of detection.
-func belowLimits(t *dataset.Table) (found finding.List) {
-	for _, j := range slices.Sorted(maps.Keys(t.Found.Below)) {
-		w := t.Found.Below[j]
-		found.Add(finding.BelowLimit, w.Cells, t.Names[j], w.First)
-	}
-	return found
-}
-
-// mixedUnits says of columns whose numbers have several units, or some none, that they are read as they stand.
-func mixedUnits(t *dataset.Table) (found finding.List) {
 	for j, counts := range t.Found.Units {
 		if len(counts) < 2 {
 			continue
@@ -177,6 +164,9 @@ func mixedUnits(t *dataset.Table) (found finding.List) {
 			about = append(about, unit, counts[unit])
 		}
 		found.Add(finding.MixedUnits, about...)
+	}
+	for _, j := range slices.Sorted(maps.Keys(t.Found.Below)) {
+		found.Add(finding.BelowLimit, t.Found.Below[j].Cells, t.Names[j], t.Found.Below[j].First)
 	}
 	return found
 }
