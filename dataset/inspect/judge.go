@@ -108,7 +108,10 @@ func (j *judge) sentinels(k int, values []spot, such func(float64) bool, far flo
 		text := write(v)
 		how, clear := "say --na "+spelling.Shell(text), false
 		for o, other := range j.facts { // that has this number among its others
-			if n, _ := count(j.values(o), same); n > 0 && other.Low < v && v < other.High && f.Kind != "date" {
+			if !(other.Low < v && v < other.High) || f.Kind == "date" {
+				continue
+			}
+			if cells, _ := count(j.values(o), same); cells > 0 {
 				how = "clear them, since --na would clear cells of column " + spelling.Printable(other.Name) + " too"
 				clear, f.Then = true, "clear the cells of "+text
 			}
