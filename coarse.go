@@ -117,7 +117,7 @@ func (p *plan) digits(ctx context.Context, c *checkpoints, f family, tied int, x
 
 // goOn trains from x, with lengthscales tied where ties isn't nil. The run has no result
 // where x lies outside the objective's domain.
-func (p *plan) goOn(ctx context.Context, c *checkpoints, f family, x []float64, ties *ties) (run, error) {
+func (p *plan) goOn(ctx context.Context, c *checkpoints, f family, x []float64, ties *fewer) (run, error) {
 	key := fmt.Sprintf("%s/tied=%d/%s/held=%v", f.name, f.terms.Tied, f.terms.Grid, f.held)
 	event := Event{Family: fmt.Sprintf("%s, grid %s", f.name, f.terms.Grid), Start: 1, Starts: 1}
 	problem := p.problem(ctx, c, f)
@@ -144,8 +144,8 @@ func (p *plan) goOn(ctx context.Context, c *checkpoints, f family, x []float64, 
 	return run{f, r}, nil
 }
 
-// ties makes an objective one of fewer parameters, of which some stand for several.
-type ties struct {
+// fewer makes an objective one of fewer parameters, of which some stand for several.
+type fewer struct {
 	objective train.Objective
 	of        []int // where each parameter is found among the fewer
 	n         int   // of these
@@ -154,8 +154,8 @@ type ties struct {
 
 // tie ties the lengthscales of f into k groups, so that the sum of squared distances of
 // ln l² from their groups' means is least.
-func tie(f family, x []float64, k int) *ties {
-	t := &ties{of: make([]int, len(x))}
+func tie(f family, x []float64, k int) *fewer {
+	t := &fewer{of: make([]int, len(x))}
 	at := f.inputLengthscales()
 	group := make(map[int]int, len(at)) // of a parameter
 	for rank, g := range groups(at, x, k) {
@@ -227,7 +227,7 @@ func groups(at []int, x []float64, k int) map[int]int {
 }
 
 // reduce takes the mean over every group.
-func (t *ties) reduce(x []float64) []float64 {
+func (t *fewer) reduce(x []float64) []float64 {
 	few, count := make([]float64, t.n), make([]float64, t.n)
 	for i, v := range x {
 		few[t.of[i]] += v
@@ -239,7 +239,7 @@ func (t *ties) reduce(x []float64) []float64 {
 	return few
 }
 
-func (t *ties) expand(few []float64) []float64 {
+func (t *fewer) expand(few []float64) []float64 {
 	x := make([]float64, len(t.of))
 	for i, j := range t.of {
 		x[i] = few[j]
@@ -248,10 +248,10 @@ func (t *ties) expand(few []float64) []float64 {
 }
 
 // Dim implements train.Objective.
-func (t *ties) Dim() int { return t.n }
+func (t *fewer) Dim() int { return t.n }
 
 // Evaluate implements train.Objective.
-func (t *ties) Evaluate(few, gradient []float64) (float64, error) {
+func (t *fewer) Evaluate(few, gradient []float64) (float64, error) {
 	if gradient == nil {
 		return t.objective.Evaluate(t.expand(few), nil)
 	}

@@ -164,6 +164,10 @@ type Promise struct {
 	_      struct{} `help:"absolute error" for:"fit"`
 	Curve  bool     `json:"curve,omitzero" set:"curve"`
 
+	_          struct{} `help:"same: the promise is for rows of units that are known, as further rows of the same"`
+	_          struct{} `help:"patients, where rows of one predict one another" for:"training" rule:"asked for"`
+	Population string   `json:"population,omitzero" set:"population" value:"WHICH" values:"same"`
+
 	_           struct{} `help:"rows for conformal intervals, which hold on average over draws of these and further rows"`
 	_           struct{} `help:"from the same source (exchangeable rows)" range:"0:<1" for:"training"`
 	Calibration float64  `json:"calibration,omitzero" set:"calibration-fraction" value:"SHARE"`

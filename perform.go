@@ -127,10 +127,17 @@ func (p *plan) fitInformed(ctx context.Context, c *checkpoints, certified share)
 	if err != nil {
 		return nil, nil, err
 	}
+	ties, err := p.ties(ctx, prior)
+	if err != nil {
+		return nil, nil, err
+	}
 	if o.learns() {
 		m, runs, err = p.fitPosterior(ctx, c, certified, prior, found)
 	} else if m, err = p.takePrior(prior, found); err == nil {
 		m.Training.ObjectiveValue, m.Training.Stopped = t.best.result.Value, t.best.result.Stopped
+	}
+	if err == nil {
+		p.speakOf(m, ties)
 	}
 	if err == nil && t.tried != nil { // kept as what was asked for: the kernels that there was time for
 		o.Kernel.Expression, o.Run.Restarts = strings.Join(t.tried, ","), p.restarts

@@ -45,17 +45,20 @@ func (m *Model) Sentence(c *pacbayes.Certificate) string {
 		caution += "\nThis holds only if the order of the file has nothing to do with what its rows hold: that order " +
 			"decided which rows are certified."
 	}
-	promise := ""
+	about, promise := m.Population().Says, ""
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
 		// The share itself isn't rounded: it was asked for.
-		share := least(math.Min(cautious.RoundUp(p.Bound, 3), 1-p.Share), c.Group)
+		share := least(math.Min(cautious.RoundUp(p.Bound, 3), 1-p.Share), about)
 		promise = fmt.Sprintf("%s%s lie within %s.\n", lead, share, promised(m, p))
 		lead = same
 	} else if p != nil {
 		promise = fmt.Sprintf("No band can be guaranteed to hold %s of the predictions: %s.\n",
 			cautious.Complement(1-p.Share), p.Reason)
 	}
-	return promise + lead + bound(m, c) + everyWidth(m, c) + slicesOf(c) + caution
+	for _, line := range m.Told() {
+		caution += "\n" + line
+	}
+	return promise + lead + bound(m, c, about) + everyWidth(m, c) + slicesOf(c) + caution
 }
 
 // copiesOnly is what a bound rests on where rows that equal one another were left out, or made a group.
@@ -154,9 +157,10 @@ func backtest(m *Model, c *pacbayes.Certificate) string {
 // Sentence says in words what fresh rows show of the model's predictions, what that rests on, and
 // what of the model's own certificate it contradicts.
 func (f *Fresh) Sentence(m *Model) string {
+	about := (&model.Model{Group: m.Group}).Population().Says // the source of the fresh rows, whatever ties the model's
 	said := confidence(f.Delta, "fresh", m.Group) +
 		bound(m, &pacbayes.Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Route: m.Terms.Route, Group: m.Group,
-			Loss: f.Loss, Epsilon: f.Epsilon, EpsilonAbove: f.EpsilonAbove, EpsilonRaw: f.EpsilonRaw})
+			Loss: f.Loss, Epsilon: f.Epsilon, EpsilonAbove: f.EpsilonAbove, EpsilonRaw: f.EpsilonRaw}, about)
 	switch {
 	case f.Seen == f.Rows:
 		said += "\nEvery one of these rows equals one that the model was made from: if they are the same observations, " +
@@ -194,7 +198,7 @@ func (f *Fresh) Sentence(m *Model) string {
 		said += fmt.Sprintf("\nAt any time: with %s confidence the expected loss of predictions on further %s lies between "+
 			"such limits at every number of fresh %s at once, "+
 			"so that one may add some and look again; by these %d, between %.4f and %.4f.%s", cautious.Complement(f.Delta),
-			kind(m.Group), what, n, cautious.RoundDown(a.AtLeast, 4), cautious.RoundUp(a.AtMost, 4), complete)
+			about, what, n, cautious.RoundDown(a.AtLeast, 4), cautious.RoundUp(a.AtMost, 4), complete)
 	}
 	if f.Shift != nil {
 		said += "\n" + f.Shift.Sentence()
@@ -239,16 +243,8 @@ func confidence(delta float64, which, group string) string {
 	return fmt.Sprintf("With %s confidence (over the draw of the %s %s), ", cautious.Complement(delta), which, what)
 }
 
-func least(b float64, group string) string {
-	return fmt.Sprintf("at least %s of predictions on further %s", cautious.Complement(b), kind(group))
-}
-
-// kind is what a bound speaks about: of groups the mean loss of each counts once, however many rows it has.
-func kind(group string) string {
-	if group != "" {
-		return fmt.Sprintf("groups of rows of this kind (by %s, on average over groups)", cautious.Name(group))
-	}
-	return "rows of this kind"
+func least(b float64, about string) string {
+	return fmt.Sprintf("at least %s of predictions on further %s", cautious.Complement(b), about)
 }
 
 // promised is the band of a promise.
@@ -286,8 +282,8 @@ func scaled(m *Model, widths ...float64) string {
 }
 
 // bound says what the bound on the mean promises. On the route direct there is no other.
-func bound(m *Model, c *pacbayes.Certificate) string {
-	share := least(cautious.RoundUp(c.MeanBound, 3), c.Group)
+func bound(m *Model, c *pacbayes.Certificate, about string) string {
+	share := least(cautious.RoundUp(c.MeanBound, 3), about)
 	switch {
 	case cautious.RoundUp(c.MeanBound, 3) >= 1 && c.Route == pacbayes.Direct:
 		return fmt.Sprintf("the bound says nothing about predictions: their expected loss is at most %.3f.",
@@ -306,6 +302,6 @@ func bound(m *Model, c *pacbayes.Certificate) string {
 	if c.Loss != pacbayes.ClippedAbsolute {
 		unit = fmt.Sprintf(" (ε = %s)", cautious.Width(c.EpsilonRaw))
 	}
-	return fmt.Sprintf("the expected %s loss of predictions on further %s is at most %.3f%s.", c.Loss, kind(c.Group),
+	return fmt.Sprintf("the expected %s loss of predictions on further %s is at most %.3f%s.", c.Loss, about,
 		cautious.RoundUp(c.MeanBound, 3), unit)
 }

@@ -94,6 +94,7 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	}
 	add(byRefit, k.Differs, "how it was trained (options, objective, course)", "", "fitted", "objective", "training",
 		"curves")
+	add(byRefit, m.Terms.Informed, "which rows the promise is about (what ties rows together)", "", "ties")
 	add(byNone, false, "words (source, findings, how long training took)", "nothing is computed from them", "source",
 		"notices", "findings", "certificate_reason", "training.seconds")
 	by := "no program can see it"

@@ -79,6 +79,7 @@ type header struct {
 	Fitted            json.RawMessage       `json:"fitted,omitempty"`
 	Hash              string                `json:"certified_rows_sha256"`
 	Test              *Test                 `json:"test"`
+	Ties              []Tie                 `json:"ties,omitempty"`
 	Training          Training              `json:"training"`
 	Curves            []*Curve              `json:"curves,omitempty"`
 	Notices           []string              `json:"notices,omitempty"` // sentences, of older files
@@ -158,7 +159,7 @@ func (m *Model) Write(w io.Writer) error {
 		Noise: m.Noise, Certificate: m.Certificate, CertificateReason: m.CertificateReason, Context: m.Context,
 		Terms:  m.Terms,
 		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves,
-		Findings: m.Findings, Conformal: m.Conformal,
+		Findings: m.Findings, Conformal: m.Conformal, Ties: m.Ties,
 	}
 	version := uint32(factored)
 	if _, h.Nearest = p.Arrays(); p.Kind() != posterior.ByCholesky {
@@ -383,7 +384,7 @@ func (h header) model(data []byte) (*Model, error) {
 		Scaling: h.Scaling, ObservationNoise: h.ObservationNoise, Noise: h.Noise,
 		Certificate: h.Certificate, CertificateReason: h.CertificateReason, Context: h.Context, Terms: h.Terms,
 		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Curves: h.Curves,
-		Findings: h.Findings, Conformal: h.Conformal,
+		Findings: h.Findings, Conformal: h.Conformal, Ties: h.Ties,
 	}
 	for _, text := range h.Notices {
 		m.Findings.Add(finding.Text, text)

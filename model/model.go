@@ -43,6 +43,7 @@ type Model struct {
 	Named   []uint64       // the hashes of the groups of these rows, each once, in ascending order; nil without a Group
 	Targets string         // dataset.Units.Targets of all rows; "" of old models
 	Range   Range          // of the inputs, on the rows it was made from
+	Ties    []Tie          // between rows that trained it; see Population
 
 	// Fitted is what was asked for when the model was fitted, as JSON: see krigo.Options. nil of old models.
 	Fitted json.RawMessage

@@ -63,6 +63,12 @@ func (m *Model) saneWords() error {
 			words = append(words, s.Reason)
 		}
 	}
+	for _, t := range m.Ties {
+		words = append(append(words, t.Kind), t.Columns...)
+		if len(t.Columns) == 0 && (t.Kind == "column" || t.Kind == "place" || t.Kind == "time") {
+			return fmt.Errorf("the model file's tie of the kind %s names no column", t.Kind)
+		}
+	}
 	for _, text := range words {
 		if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }) {
 			return errors.New("the model file's words have control characters")

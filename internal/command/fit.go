@@ -681,6 +681,7 @@ type fitDocument struct {
 	ObservationNoise  float64               `json:"observation_noise"`
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
+	Population        model.Population      `json:"population"` // which rows the certificate is about
 	Context           *model.Context        `json:"context,omitempty"`
 	Conformal         *model.Conformal      `json:"conformal,omitempty"`
 	Test              *model.Test           `json:"test"`
@@ -696,7 +697,7 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 		Objective: m.Objective, Inputs: len(m.Inputs), Encoding: m.Encoding,
 		Kernel:        m.Posterior.Kernel.Spec(m.Posterior.Theta),
 		NoiseVariance: m.Posterior.Noise, ObservationNoise: m.ObservationNoise,
-		Certificate: m.Certificate, CertificateReason: m.CertificateReason,
+		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Population: m.Population(),
 		Context: m.Context, Conformal: m.Conformal, Test: m.Test, Training: m.Training, Notices: m.Findings.Words(),
 		Findings: m.Findings.Tell(), Model: path,
 	}
@@ -724,6 +725,9 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 		printCertificate(w, m, c, m.InContext())
 	} else {
 		fmt.Fprintf(w, "No certificate: %s.\n", m.CertificateReason)
+		for _, line := range m.Told() {
+			fmt.Fprintln(w, line)
+		}
 	}
 	d := fitJSON(m, path)
 	rows := fmt.Sprintf("%d rows × %d inputs", d.Rows, d.Inputs)

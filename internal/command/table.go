@@ -39,7 +39,7 @@ var order = map[string]string{
 	"Kernel":  "kernel ard mean",
 	"Method":  "objective objectives restarts init fix-parameters",
 	"Prior":   "prior prior-share temper grid",
-	"Promise": "loss epsilon epsilon-units delta bound mean-bound promise curve slices calibration-fraction",
+	"Promise": "loss epsilon epsilon-units delta bound mean-bound promise curve slices population calibration-fraction",
 	"Run":     "seed out budget deliver declared dry-run resume fresh-start",
 }
 

@@ -130,7 +130,7 @@ func labels(columns []column) (all []Candidate) {
 		}
 		if judged(c.levels, len(c.of)) {
 			all = append(all, Candidate{Kind: Column, Names: []string{c.name}, Of: c.of, Named: len(c.inputs) > 1,
-				Inputs: c.inputs})
+				Inputs: c.inputs, Nests: nests(c, columns)})
 		}
 		if judged(max(c.levels, leastUnits), len(c.of)) {
 			may = append(may, c)
@@ -149,6 +149,42 @@ func labels(columns []column) (all []Candidate) {
 	}
 	return all
 }
+
+// nests says whether some other input is the same in all rows of nearly every unit.
+func nests(c column, columns []column) bool {
+	for _, other := range columns {
+		if len(other.inputs) == 0 || other.name == c.name || other.levels < 2 || other.levels >= c.levels {
+			continue
+		}
+		first, several, same := make([]int, c.levels), make([]bool, c.levels), slices.Repeat([]bool{true}, c.levels)
+		for i, u := range c.of {
+			if u < 0 {
+				continue
+			}
+			several[u] = first[u] > 0
+			if !several[u] {
+				first[u] = i + 1
+			}
+			same[u] = same[u] && other.of[first[u]-1] == other.of[i]
+		}
+		var all, constant float64
+		for u := range several {
+			if several[u] {
+				all++
+				if same[u] {
+					constant++
+				}
+			}
+		}
+		if all > 0 && constant >= mostlySame*all {
+			return true
+		}
+	}
+	return false
+}
+
+// mostlySame is the share of units that is nearly every one.
+const mostlySame = 0.95
 
 // mostPaired are the columns of which pairs are looked at.
 const mostPaired = 5

@@ -60,7 +60,7 @@ func (t Tie) ties(sure bool) bool {
 	case t.Kind != Column && len(t.Inputs) > 0:
 		return sure && apart(leastBlocks)
 	}
-	return sure || t.Kind == Column && apart(leastApart) && t.Unordered <= mostUnordered
+	return sure || t.Kind == Column && t.Nests && apart(leastApart) && t.Unordered <= mostUnordered
 }
 
 // finest leaves out what follows from others: coarser columns, pairs with a column that ties by itself, blocks of the
