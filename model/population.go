@@ -6,92 +6,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
-	"github.com/krigo-gp/krigo/internal/spelling"
-	"github.com/krigo-gp/krigo/pacbayes"
 )
-
-// Tie is what makes rows of one unit say something of one another, as the rows that trained the model show it: see
-// package ties, whose numbers these are. A promise about further rows like the certified ones isn't one about rows of
-// new units.
-type Tie struct {
-	Kind    string   `json:"kind"` // column, pair, order, time, place, copies
-	Columns []string `json:"columns,omitempty"`
-	Size    float64  `json:"size,omitempty"` // of blocks: rows, or in the units of the columns
-	Units   int      `json:"units"`          // that were looked at
-	Rows    int      `json:"rows"`
-	// Alike is the correlation of errors within a unit, Apart how many times as large the median error is where
-	// the whole unit is left out.
-	Alike float64 `json:"alike"`
-	Apart float64 `json:"apart"`
-	// Known and New are the shares of rows that a model without the row, or without its unit, predicts to within the
-	// band of the promise. nil where the promise is of no such band.
-	Known *float64 `json:"known_share,omitempty"`
-	New   *float64 `json:"new_share,omitempty"`
-}
-
-// What is lost for a new unit where a choice is asked for: a twentieth of the rows, or an error half as large again. Of
-// a column, its rows err alike too: else it is a factor such as a voltage, a new value of which is a question of its own.
-const (
-	leastAlike = 0.05
-	mostLost   = 0.05
-	mostApart  = 1.5
-)
-
-// Splits says whether new units are predicted so much worse than known ones that a promise has to say which it is about.
-func (t Tie) Splits() bool {
-	if t.Kind == "column" && t.Alike < leastAlike { // its rows err each for itself
-		return false
-	}
-	if t.Known != nil && t.New != nil {
-		return *t.Known-*t.New > mostLost
-	}
-	return t.Apart > mostApart
-}
-
-// Unit names what rows share.
-func (t Tie) Unit() string {
-	var names []string
-	for _, name := range t.Columns {
-		names = append(names, cautious.Name(name))
-	}
-	switch t.Kind {
-	case "order":
-		return "stretch of the file"
-	case "time":
-		return "stretch of " + strings.Join(names, " and ")
-	case "place":
-		return "place by " + strings.Join(names, " and ")
-	case "copies":
-		return "set of near copies"
-	}
-	return strings.Join(names, " and ")
-}
-
-// Group is what --group takes so that units are certified; "" where there is none.
-func (t Tie) Group() string {
-	switch t.Kind {
-	case "column":
-		return t.Columns[0]
-	case "place":
-		return "block:" + strings.Join(t.Columns, ",") + ":auto"
-	case "time":
-		return fmt.Sprintf("block:%s:%gd", t.Columns[0], t.Size)
-	}
-	return ""
-}
-
-// flag is what to say on a command line so that units are certified.
-func (t Tie) flag() string {
-	switch g := t.Group(); {
-	case g != "":
-		return "--group " + spelling.Shell(g) + " certifies that"
-	case t.Kind == "order":
-		return "--split last shows how it did on the last rows"
-	case t.Kind == "copies":
-		return "leave one row of each set, and fit again"
-	}
-	return "a column that numbers them, and --group with it, certifies that"
-}
 
 // Population says which rows the certificate is about.
 type Population struct {
@@ -145,9 +60,6 @@ func (m *Model) Undecided() string {
 	}
 	return ""
 }
-
-// banded says whether a loss is that of a band of one width around every prediction.
-func banded(l pacbayes.Loss) bool { return l.Kind == pacbayes.Band }
 
 // SetTies keeps what ties rows together. same says that the promise is for units that are known.
 func (m *Model) SetTies(ties []Tie, same bool) {
