@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/model"
 )
 
 // inspectDocument is what inspect --json prints.
@@ -29,7 +31,10 @@ type inspectDocument struct {
 	Findings []finding.Told        `json:"findings,omitempty"`
 	Columns  []inspect.ColumnFacts `json:"columns"`
 	First    []string              `json:"first,omitempty"` // what has to be settled before the command fits
-	Command  string                `json:"command"`         // that fits
+	// Ties are between rows, as a quick fit of prior rows shows them, Untied why they weren't looked for.
+	Ties    []model.Tie `json:"ties,omitempty"`
+	Untied  string      `json:"ties_reason,omitempty"`
+	Command string      `json:"command"` // that fits
 }
 
 // ofReading are the flags of fit that say how a table is read.
@@ -81,7 +86,12 @@ Nothing is guessed: what is unclear is asked, and rows that seem to be none, suc
 			found := slices.Concat(inspect.Remarks(table, facts), judged)
 			d.Remarks, d.Findings = found.Words(), found.Tell()
 			d.First = unsettled(facts, target, len(inspect.Strays(table))+len(found.Of(finding.TotalRows)) > 0)
-			d.Command = inspected(cmd.Flags(), args[0], target, facts, rows)
+			if len(d.First) == 0 && target != "" {
+				if err := d.tied(cmd.Context(), table, target, facts); err != nil {
+					return err
+				}
+			}
+			d.Command = inspected(cmd.Flags(), args[0], target, facts, rows) + d.group()
 			if c.json {
 				return printJSON(cmd.OutOrStdout(), d)
 			}
@@ -95,6 +105,56 @@ Nothing is guessed: what is unclear is asked, and rows that seem to be none, suc
 		}
 	}
 	return cmd
+}
+
+// tied looks for what ties rows together, with the columns as the advice has them.
+func (d *inspectDocument) tied(ctx context.Context, table *dataset.Table, target string,
+	facts []inspect.ColumnFacts) error {
+	o := krigo.Options{Data: krigo.Data{Target: target}}
+	for _, f := range facts {
+		if f.Missing > 0 && f.Kind != "empty" {
+			o.Data.Missing = dataset.FillMean
+		}
+		for _, a := range f.Advice {
+			switch a.Flag {
+			case "ignore":
+				o.Data.Ignore = append(o.Data.Ignore, a.Value)
+			case "categorical":
+				o.Data.Categorical = append(o.Data.Categorical, a.Value)
+			default:
+				d.Untied = fmt.Sprintf("read the table with --%s first", a.Flag)
+				return nil
+			}
+		}
+	}
+	var err error
+	if d.Ties, err = krigo.Ties(ctx, table, o); err != nil && ctx.Err() == nil {
+		d.Untied, err = err.Error(), nil
+	}
+	for i, f := range facts {
+		if _, group := d.grouping(); f.Name == group {
+			facts[i].Advice = nil // it is no input
+		}
+	}
+	return err
+}
+
+// grouping is the tie by which rows are to be grouped, and what --group takes.
+func (d *inspectDocument) grouping() (tie model.Tie, group string) {
+	for _, t := range d.Ties {
+		if by := t.Group(); by != "" && (group == "" || t.Alike > tie.Alike) {
+			tie, group = t, by
+		}
+	}
+	return tie, group
+}
+
+// group is the flag for it.
+func (d *inspectDocument) group() string {
+	if _, group := d.grouping(); group != "" {
+		return " --group " + spelling.Shell(group)
+	}
+	return ""
 }
 
 // inspected is the command that fits a table, with what was said of it and what is to be said.
@@ -189,6 +249,13 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 			fmt.Fprintf(w, "; %s", f.Then)
 		}
 		fmt.Fprintln(w)
+	}
+	if t, group := d.grouping(); group != "" {
+		fmt.Fprintf(w, "Rows of one %s predict one another: a promise is for new ones with --group, for further rows of these "+
+			"without\n", t.Unit())
+	}
+	if d.Untied != "" {
+		fmt.Fprintf(w, "What ties rows together wasn't looked for: %s\n", d.Untied)
 	}
 	if len(d.First) > 0 {
 		fmt.Fprintf(w, "\nSettle first: %s. Then, with what you choose:\n", strings.Join(d.First, ", "))
