@@ -164,8 +164,8 @@ type Promise struct {
 	_      struct{} `help:"absolute error" for:"fit"`
 	Curve  bool     `json:"curve,omitzero" set:"curve"`
 
-	_          struct{} `help:"same: the promise is for rows of units that are known, as further rows of the same"`
-	_          struct{} `help:"patients, where rows of one predict one another" for:"training" rule:"asked for"`
+	_          struct{} `help:"same: where rows of a unit predict one another, promise for further rows of these units"`
+	_          struct{} `for:"fit"`
 	Population string   `json:"population,omitzero" set:"population" value:"WHICH" values:"same"`
 
 	_           struct{} `help:"rows for conformal intervals, which hold on average over draws of these and further rows"`

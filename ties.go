@@ -43,7 +43,7 @@ func (p *plan) ties(ctx context.Context, q *posterior.Posterior) (found []model.
 		all = ties.Found(all)
 	}
 	for _, t := range all {
-		said := model.Tie{Kind: string(t.Kind), Columns: t.Names, Size: t.Size, Units: t.Units, Rows: t.Rows, Alike: t.Alike,
+		said := model.Tie{Kind: string(t.Kind), Columns: t.Names, Size: t.Size, Label: t.Label, Units: t.Units, Rows: t.Rows, Alike: t.Alike,
 			Apart: t.Apart}
 		if widths != nil {
 			said.Known, said.New = &t.Same[0], &t.New[0]

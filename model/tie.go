@@ -14,8 +14,9 @@ import (
 type Tie struct {
 	Kind    string   `json:"kind"` // column, pair, order, time, place, copies
 	Columns []string `json:"columns,omitempty"`
-	Size    float64  `json:"size,omitempty"` // of blocks: rows, or in the units of the columns
-	Units   int      `json:"units"`          // that were looked at
+	Size    float64  `json:"size,omitempty"`  // of blocks: rows, or in the units of the columns
+	Label   bool     `json:"label,omitempty"` // a column's values name things, as far as they show
+	Units   int      `json:"units"`           // that were looked at
 	Rows    int      `json:"rows"`
 	// Alike is the correlation of errors within a unit, Apart how many times as large the median error is where
 	// the whole unit is left out.
@@ -27,17 +28,18 @@ type Tie struct {
 	New   *float64 `json:"new_share,omitempty"`
 }
 
-// What is lost for a new unit where a choice is asked for: a twentieth of the rows, or an error half as large again. Of
+// What is lost for a new unit where a choice is asked for: 15 of 100 rows, or half of all accuracy. Of
 // a column, its rows err alike too: else it is a factor such as a voltage, a new value of which is a question of its own.
 const (
 	leastAlike = 0.05
-	mostLost   = 0.05
-	mostApart  = 1.5
+	mostLost   = 0.15
+	mostApart  = 2
 )
 
 // Splits says whether new units are predicted so much worse than known ones that a promise has to say which it is about.
+// Of pairs it isn't asked, since no flag groups by two columns, nor of quantities, whose new values lie between others.
 func (t Tie) Splits() bool {
-	if t.Kind == "column" && t.Alike < leastAlike { // its rows err each for itself
+	if t.Kind == "pair" || t.Kind == "column" && (!t.Label || t.Alike < leastAlike) {
 		return false
 	}
 	if t.Known != nil && t.New != nil {

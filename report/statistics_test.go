@@ -485,7 +485,7 @@ func TestManyCategories(t *testing.T) {
 	}
 	table := must.Get(files.CSV{From: strings.NewReader(b.String()), Source: "wide.csv"}.Read())(t)
 	r := fitted(t, table, table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"kind"}},
-		Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+		Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Promise: krigo.Promise{Population: "same"}, Run: krigo.Run{Restarts: 1}})
 	found := regexp.MustCompile(`^(\d+) certified rows: the (\d+) of the 12 commonest of 5\d categories are drawn\.`)
 	for _, s := range r.Sections {
 		for _, f := range s.Figures {

@@ -130,7 +130,8 @@ func labels(columns []column) (all []Candidate) {
 		}
 		if judged(c.levels, len(c.of)) {
 			all = append(all, Candidate{Kind: Column, Names: []string{c.name}, Of: c.of, Named: len(c.inputs) > 1,
-				Inputs: c.inputs, Nests: nests(c, columns)})
+				Inputs: c.inputs, Nests: nests(c, columns),
+				Label: len(c.inputs) != 1 || c.coded()})
 		}
 		if judged(max(c.levels, leastUnits), len(c.of)) {
 			may = append(may, c)
@@ -148,6 +149,12 @@ func labels(columns []column) (all []Candidate) {
 		}
 	}
 	return all
+}
+
+// coded says whether whole numbers leave hardly one out, as codes of things do and quantities don't.
+func (c column) coded() bool {
+	span := c.values[len(c.values)-1] - c.values[0] + 1
+	return float64(c.levels) >= 0.9*span
 }
 
 // nests says whether some other input is the same in all rows of nearly every unit.

@@ -77,6 +77,7 @@ class Parameters(Estimator):
         promise: Value = None,
         curve: bool = False,
         slices: Value = None,
+        population: Value = None,
         calibration_fraction: Value = None,
         seed: Value = None,
         budget: Value = None,
@@ -254,6 +255,9 @@ class Parameters(Estimator):
             bound every half-width at once, of a mean that is certified by its own misses, and the mean absolute error
         slices :
             also bound the misses of kinds of rows, by columns or, as sd, by how sure the model is; they take half of δ
+        population :
+            same: the promise is for rows of units that are known, as further rows of the same patients, where rows of one
+            predict one another (default asked for)
         calibration_fraction :
             rows for conformal intervals, which hold on average over draws of these and further rows from the same source
             (exchangeable rows)
@@ -322,6 +326,7 @@ class Parameters(Estimator):
         self.promise = promise
         self.curve = curve
         self.slices = slices
+        self.population = population
         self.calibration_fraction = calibration_fraction
         self.seed = seed
         self.budget = budget
