@@ -637,7 +637,7 @@ func TestJSONKeys(t *testing.T) {
 	write(t, "rq.json", `{"kernel": {"name": "sum", "parts": [{"name": "rq", "variance": 1, "lengthscales": [2], "shape": 1},
 		{"name": "periodic", "variance": 1, "lengthscales": [2], "period": 2}]}, "noise_variance": 1, "mean": {"constant": 0, "linear": [0, 0, 0]}}`)
 	common := slices.Concat(under("", "objective", "rows", "inputs", "inducing", "noise_variance", "observation_noise",
-		"model"),
+		"model"), under("population", "of", "says"),
 		under("kernel", "name", "variance", "lengthscales"),
 		under("training", "objective_value", "iterations", "evaluations", "starts", "seconds", "stopped"))
 	certificate := under("certificate", certificateKeys...)

@@ -256,8 +256,7 @@ class Parameters(Estimator):
         slices :
             also bound the misses of kinds of rows, by columns or, as sd, by how sure the model is; they take half of δ
         population :
-            same: the promise is for rows of units that are known, as further rows of the same patients, where rows of one
-            predict one another (default asked for)
+            same: where rows of a unit predict one another, promise for further rows of these units
         calibration_fraction :
             rows for conformal intervals, which hold on average over draws of these and further rows from the same source
             (exchangeable rows)

@@ -1,0 +1,94 @@
+package krigo_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
+)
+
+// patients are rows of some, each of whom has a level of their own; nil levels: none has.
+func patients(t *testing.T, n, each int, level float64) *dataset.Table {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(29, 1))
+	var rows [][]float64
+	for p := range n {
+		own := level * rng.NormFloat64()
+		for range each {
+			x := rng.Float64()
+			rows = append(rows, []float64{float64(p + 1), x, math.Sin(6*x) + own + 0.1*rng.NormFloat64()})
+		}
+	}
+	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	return must.Get(dataset.FromRows([]string{"patient", "x", "y"}, rows))(t)
+}
+
+// TestTies: rows of a patient predict one another, so that nothing is promised until it is said of whom: of the same
+// patients by name, of new ones by groups. Where patients have no level of their own nothing is found.
+func TestTies(t *testing.T) {
+	table := patients(t, 40, 6, 1)
+	o := asked("evidence target=y kind=informed expression=matern32 restarts=1")
+	m := fit(t, table, o)
+	p := m.Population()
+	if m.Certificate != nil || m.Conformal != nil || p.Of != "rows" || len(p.Ties) != 1 || p.Ties[0].Columns[0] != "patient" {
+		t.Fatalf("certificate %v, population %+v", m.Certificate, p)
+	}
+	for _, words := range []string{"--group patient", "--population same", "for a new one"} {
+		if !strings.Contains(m.CertificateReason, words) {
+			t.Errorf("%q lacks %q", m.CertificateReason, words)
+		}
+	}
+	tie := p.Ties[0]
+	if !(tie.Alike > 0.8 && tie.Apart > 3 && *tie.Known > *tie.New+0.3) {
+		t.Errorf("alike %g, apart %g, known %g, new %g", tie.Alike, tie.Apart, *tie.Known, *tie.New)
+	}
+
+	o.Promise.Population = "same"
+	same := fit(t, table, o)
+	if said := same.Sentence(same.Certificate); !strings.Contains(said, "each of the same patient as one of these") ||
+		!strings.Contains(said, "not certified") {
+		t.Error(said)
+	}
+	r := must.Get(same.Certify(t.Context(), table, krigo.CertifyOptions{}))(t)
+	must.Get(r.Refit(t.Context(), nil))(t)
+	if !r.Refitted || !r.Valid {
+		t.Errorf("refitted %t, valid %t: %s", r.Refitted, r.Valid, r.Differs)
+	}
+
+	o.Promise.Population, o.Data.Group = "", "patient"
+	grouped := fit(t, table, o)
+	if p := grouped.Population(); p.Of != "groups" || p.By != "patient" || len(p.Ties) > 0 {
+		t.Errorf("population %+v", p)
+	}
+	if c := grouped.Certificate; c == nil || c.MeanBound <= same.Certificate.MeanBound {
+		t.Errorf("certified for new patients: %+v (%s)", c, grouped.CertificateReason)
+	}
+
+	o.Data.Group = ""
+	if p := fit(t, patients(t, 40, 6, 0), o).Population(); p.Ties != nil {
+		t.Errorf("found of independent rows: %+v", p.Ties)
+	}
+}
+
+// TestTiesOfFewGroups: what is expected of a further group is said where too few groups are certified.
+func TestTiesOfFewGroups(t *testing.T) {
+	m := fit(t, patients(t, 12, 12, 1), asked("target=y group=patient"))
+	if m.Certificate != nil || !strings.Contains(m.CertificateReason, "of 12 groups out in turn, about") {
+		t.Error(m.CertificateReason)
+	}
+}
+
+// TestInspectTies: a quick look finds what the fit finds.
+func TestInspectTies(t *testing.T) {
+	for level, want := range map[float64]int{0: 0, 1: 1} {
+		found := must.Get(krigo.Ties(t.Context(), patients(t, 60, 20, level), asked("target=y")))(t)
+		if len(found) != want || want > 0 && found[0].Group() != "patient" {
+			t.Error(fmt.Sprintf("level %g: %+v", level, found))
+		}
+	}
+}
