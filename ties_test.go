@@ -77,7 +77,7 @@ func TestTies(t *testing.T) {
 
 // TestTiesOfFewGroups: what is expected of a further group is said where too few groups are certified.
 func TestTiesOfFewGroups(t *testing.T) {
-	m := fit(t, patients(t, 12, 12, 1), asked("target=y group=patient"))
+	m := fit(t, patients(t, 12, 12, 1), asked("evidence target=y group=patient kind=informed prior.share=1 expression=matern32 restarts=1"))
 	if m.Certificate != nil || !strings.Contains(m.CertificateReason, "of 12 groups out in turn, about") {
 		t.Error(m.CertificateReason)
 	}
