@@ -1,7 +1,6 @@
 package krigo_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -88,7 +87,7 @@ func TestInspectTies(t *testing.T) {
 	for level, want := range map[float64]int{0: 0, 1: 1} {
 		found := must.Get(krigo.Ties(t.Context(), patients(t, 60, 20, level), asked("target=y")))(t)
 		if len(found) != want || want > 0 && found[0].Group() != "patient" {
-			t.Error(fmt.Sprintf("level %g: %+v", level, found))
+			t.Errorf("level %g: %+v", level, found)
 		}
 	}
 }

@@ -43,9 +43,17 @@ func (t Tie) Splits() bool {
 		return false
 	}
 	if t.Known != nil && t.New != nil {
-		return *t.Known-*t.New > mostLost
+		return t.Lost() > mostLost
 	}
 	return t.Apart > mostApart
+}
+
+// Lost is the share of rows that are predicted well because their units are known; 0 where it isn't known.
+func (t Tie) Lost() float64 {
+	if t.Known == nil || t.New == nil {
+		return 0
+	}
+	return *t.Known - *t.New
 }
 
 // Unit names what rows share.

@@ -139,10 +139,10 @@ func (d *inspectDocument) tied(ctx context.Context, table *dataset.Table, target
 	return err
 }
 
-// grouping is the tie by which rows are to be grouped, and what --group takes.
+// grouping is the tie that costs a new unit most, and what --group takes.
 func (d *inspectDocument) grouping() (tie model.Tie, group string) {
 	for _, t := range d.Ties {
-		if by := t.Group(); by != "" && (group == "" || t.Alike > tie.Alike) {
+		if by := t.Group(); by != "" && (group == "" || t.Lost() > tie.Lost()) {
 			tie, group = t, by
 		}
 	}
