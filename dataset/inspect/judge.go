@@ -156,7 +156,7 @@ func (j *judge) number(k int, values []spot) {
 		settle(finding.Codes, flag, "identifier", padded.Cells, f.Name, padded.First, padded.Width)
 	case times == n && kind != "days":
 		settle(finding.DatesAsNumbers, "dates", "date", n, f.Name, how, first)
-	case n >= 20 && f.Distinct == min(n, distinctMost+1) && (idName.MatchString(f.Name) || f.High-f.Low == float64(n-1)):
+	case n >= 20 && f.Distinct == min(n, distinctMost+1) && (idName.MatchString(f.Name) || f.High-f.Low < 2*float64(n)):
 		settle(finding.NumbersOfRows, "ignore", "identifier", n, f.Name, first)
 	}
 }
