@@ -122,7 +122,7 @@ filled <- quietly(krigo(price ~ rooms + zone, gaps, missing = "mean", kernel = "
 stopifnot(is.finite(quietly(predict(filled, gaps))))
 says(refused(predict(m, gaps)), "row 7", "rooms")
 gaps$price[3] <- NA
-says(refused(krigo(price ~ rooms, gaps)), "price", "row 3")
+says(refused(krigo(price ~ rooms, gaps, missing_target = "refuse")), "price", "row 3")
 says(refused(krigo(price ~ rooms, put(trained, "rooms", Inf, 5))), "row 5", "rooms")
 
 # The object is a value: it can be saved by R, and by krigo.
