@@ -49,7 +49,7 @@ func TestTies(t *testing.T) {
 
 	o.Promise.Population = "same"
 	same := fit(t, table, o)
-	if said := same.Sentence(same.Certificate); !strings.Contains(said, "each of the same patient as one of these") ||
+	if said := same.Sentence(same.Certificate); !strings.Contains(said, "with the same patient as one of these") ||
 		!strings.Contains(said, "not certified") {
 		t.Error(said)
 	}

@@ -28,7 +28,7 @@ func (m *Model) Population() Population {
 		known = append(known, t.Unit())
 	}
 	if known != nil {
-		p.Says = "rows of the same kind, each of the same " + strings.Join(known, " and the same ") + " as one of these"
+		p.Says = "rows of this kind with the same " + strings.Join(known, " and the same ") + " as one of these"
 	}
 	return p
 }

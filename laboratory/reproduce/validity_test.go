@@ -56,7 +56,7 @@ func TestTrialCertificate(t *testing.T) {
 	for _, d := range []*design{byTarget, bySize} {
 		rng := rand.New(rand.NewPCG(1, 2))
 		of := truth{d.sources[0], d.sources[0].f(rng)}
-		o := krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed"},
+		o := krigo.Options{Data: krigo.Data{Target: "y", Transform: "none"}, Prior: krigo.Prior{Kind: "informed"},
 			Method: krigo.Method{Epochs: trialEvaluations}}
 		if d.size != nil {
 			o.Data.Group = groupColumn
