@@ -111,13 +111,6 @@ func checkAsked(m *model.Model, columns []string) error {
 	}
 	is := base.Kernel.Spec(base.Theta)
 	scaling := m.Scaling
-	seen, named := noTransform, cmp.Or(o.Data.Transform, noTransform)
-	if t := m.Scaling.Transform; t != nil {
-		seen = t.Name
-		if o.Data.Transform == autoTransform {
-			named = seen
-		}
-	}
 	if o.Data.Declared != nil {
 		scaling = *o.Data.Declared
 		scaling.Source = dataset.Declared
@@ -138,12 +131,22 @@ func checkAsked(m *model.Model, columns []string) error {
 		return other("the roles of rows")
 	case !reflect.DeepEqual(scaling, m.Scaling):
 		return other("the scaling's constants")
-	case seen != named, seen != noTransform && m.Scaling.Transform.Estimate != cmp.Or(o.Data.Estimate, dataset.Mean):
+	case o.Data.otherTransform(m.Scaling.Transform):
 		return other("the target's transform")
 	case temper > 0 && !slices.Contains(o.Prior.Temper, temper):
 		return other("the factor of the prior's covariance")
+	case m.Certificate != nil && m.Group == "" && o.Promise.Population == "" && m.Undecided() != "":
+		return other("the rows that the promise is for")
 	}
 	return nil
+}
+
+// otherTransform says whether the model sees the target otherwise than was asked.
+func (d Data) otherTransform(t *dataset.Transform) bool {
+	if t == nil {
+		return cmp.Or(d.Transform, noTransform) != noTransform
+	}
+	return t.Name != d.Transform && d.Transform != autoTransform || t.Estimate != cmp.Or(d.Estimate, dataset.Mean)
 }
 
 // otherInputs says what a model of a table with these columns has of inputs other than these options leave; "" where

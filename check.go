@@ -101,6 +101,8 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 		"parameters may have been learnt on others; with prior grid they may start training")
 	wrong.If(o.Run.Budget != 0 && !o.informed(), "budget: it is for choices among kernels on prior rows, with prior "+
 		"informed: a choice on the certified rows is paid for whether it was tried or not")
+	wrong.If(o.Data.Group != "" && o.Promise.Population != "",
+		"population same: it promises for rows of known units, group for new ones: leave one of them out")
 	wrong.If((o.Promise.Curve || len(o.Promise.Slices) > 0) && o.Data.Split == "last",
 		"curve, slices: a backtest promises nothing of any width, nor of any kind of rows")
 	if name := o.Data.Transform; slices.Contains(dataset.Transforms(), name) {

@@ -1,6 +1,7 @@
 package krigo_test
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -59,6 +60,13 @@ func TestTies(t *testing.T) {
 		t.Errorf("refitted %t, valid %t: %s", r.Refitted, r.Valid, r.Differs)
 	}
 
+	forged := *same
+	forged.Fitted = bytes.Replace(same.Fitted, []byte(`,"population":"same"`), nil, 1)
+	if _, err := forged.Certify(t.Context(), table, krigo.CertifyOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "the rows that the promise is for") {
+		t.Errorf("a model that doesn't say for which rows: %v", err)
+	}
+
 	o.Promise.Population, o.Data.Group = "", "patient"
 	grouped := fit(t, table, o)
 	if p := grouped.Population(); p.Of != "groups" || p.By != "patient" || len(p.Ties) > 0 {
@@ -68,7 +76,11 @@ func TestTies(t *testing.T) {
 		t.Errorf("certified for new patients: %+v (%s)", c, grouped.CertificateReason)
 	}
 
-	o.Data.Group = ""
+	o.Promise.Population = "same"
+	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "leave one of them out") {
+		t.Errorf("of known patients and of new ones: %v", err)
+	}
+	o.Promise.Population, o.Data.Group = "", ""
 	if p := fit(t, patients(t, 40, 6, 0), o).Population(); p.Ties != nil {
 		t.Errorf("found of independent rows: %+v", p.Ties)
 	}

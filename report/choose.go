@@ -71,17 +71,8 @@ func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, col
 			if counted {
 				s.miss = append(s.miss, loss.Point(v, point[i], at) > 0)
 			}
-			if p != nil {
-				band := pacbayes.Loss{Kind: pacbayes.Band, Below: p.HalfWidth}
-				switch {
-				case p.Relative:
-					band.Kind, at = pacbayes.Relative, math.Abs(y[i])/r.m.Scaling.TargetScale
-				case p.Scaled:
-					band.Kind, at = pacbayes.Scaled, sd
-				}
-				if band.Point(v, point[i], at) == 0 {
-					s.promised++
-				}
+			if p != nil && kept(p, v, point[i], sd, math.Abs(y[i])/r.m.Scaling.TargetScale) {
+				s.promised++
 			}
 		}
 		for _, c := range columns {
@@ -101,6 +92,19 @@ func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, col
 	}
 	r.samples = append(r.samples, s)
 	return nil
+}
+
+// kept says whether a target lies in the band of a promise, where the model's standard deviation is sd and the target's
+// size is size, all in scaled units.
+func kept(p *pacbayes.Promise, y, point, sd, size float64) bool {
+	band, at := pacbayes.Loss{Kind: pacbayes.Band, Below: p.HalfWidth}, 0.
+	switch {
+	case p.Relative:
+		band.Kind, at = pacbayes.Relative, size
+	case p.Scaled:
+		band.Kind, at = pacbayes.Scaled, sd
+	}
+	return band.Point(y, point, at) == 0
 }
 
 // choose finds the rows that the figures show: of the data that the model was made from the test rows and the certified

@@ -31,14 +31,13 @@ func (tr trial) try(ctx context.Context, number int, count tallies) error {
 	o.Data.Target, o.Run.Restarts, o.Kernel.ARD, o.Method.Epochs, o.Promise.Epsilon = "y", 1, "off", trialEvaluations,
 		trialEpsilon
 	o.Data.Transform = cmp.Or(o.Data.Transform, "none") // of which draws are Gaussian
-	if o.Data.Group == "" {
-		o.Promise.Population = "same" // rows counted one by one are certified too where they shouldn't be
-	}
 	if !tr.oneSeed {
 		o.Run.Seed = uint64(number)
 	}
 	if tr.size != nil {
 		o.Data.Group = groupColumn
+	} else {
+		o.Promise.Population = "same" // rows counted one by one are certified too where they shouldn't be
 	}
 	if o.Method.Kind().Size == method.SparseOnly {
 		o.Method.Inducing = trialInducing
