@@ -23,7 +23,7 @@ type checkpoints struct {
 	states   *Checkpoint
 	progress func(Event)
 	save     func(*Checkpoint) error
-	stage    string // before the names of runs, of which a later stage has the same
+	stage    string // comes before the names of runs, which stages share
 }
 
 // begin begins with the states to resume from, if there are any.

@@ -144,7 +144,7 @@ func (p *plan) goOn(ctx context.Context, c *checkpoints, f family, x []float64, 
 	return run{f, r}, nil
 }
 
-// fewer makes an objective one of fewer parameters, of which some stand for several.
+// fewer is an objective with fewer parameters: some of them stand for several of the other.
 type fewer struct {
 	objective train.Objective
 	of        []int // where each parameter is found among the fewer

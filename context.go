@@ -53,7 +53,7 @@ func (m *Model) InContext() string {
 	return said
 }
 
-// others says how a constant and a linear model do on the same rows, in a line; "" where there are none.
+// others returns one line about a constant and a linear model on the same rows; "" where there is neither.
 func (m *Model) others() string {
 	c, x := m.Certificate, m.Context
 	lead := "Others, by a hold-out bound of the same kind, each by itself: "

@@ -280,7 +280,7 @@ func DateOf(days float64) string {
 	return at.Format("2006-01-02T15:04:05.999999")
 }
 
-// Columns returns the cells of so many rows by column.
+// Columns returns the cells of the first rows, by column.
 func (k *Kept) Columns(rows int) (map[string][]string, error) {
 	all := map[string][]string{}
 	for i := range rows {

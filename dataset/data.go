@@ -158,7 +158,7 @@ const MaxCategories = 256
 // Encoding says how the columns of a table become a model's inputs: categorical ones as a
 // one-hot column for each category and a last one for all others, the rest as numbers, in
 // which missing values may be filled. It is learnt from prior rows, and kept in the model.
-// Where there is none (nil), columns are inputs as they stand.
+// Without one (nil), columns are inputs as they stand.
 type Encoding struct {
 	Missing string   `json:"missing"` // Refuse or FillMean
 	Columns []Column `json:"columns"` // of the table, in the order of the inputs
@@ -171,7 +171,7 @@ type Column struct {
 	Mean       *float64 `json:"mean,omitempty"`      // that fills missing numbers; nil: nothing does
 }
 
-// Names lists the categories of its inputs, of which the last is all others: nil of a column of
+// Names lists the categories of its inputs. The last one is all others: nil of a column of
 // numbers.
 func (c Column) Names() []string {
 	if c.Categories == nil {
