@@ -38,6 +38,8 @@ var experiments = []Experiment{
 		certificates},
 	{"validity", "krigo's own: how often bounds fail on simulated training sets whose true risk is known", validity},
 	{"widths", "krigo's own: promises of one width beside those that follow the model's standard deviation", widths},
+	{"ties", "krigo's own: what is promised for new groups and kept, false and missed ties, beside peers (bench/ties.py)",
+		tiesFound},
 	{"watch", "krigo's own: how often, and how soon, watch raises an alarm at known risks", watching},
 	{"benchmark", "krigo's own: public regression sets on fixed folds, beside peers (bench/regression)", benchmark},
 	{"small", "krigo's own: errors with 10 to 120 rows, beside peers on the same rows (bench/regression)", small},

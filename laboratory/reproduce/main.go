@@ -98,13 +98,14 @@ func parse(args []string, env *Env) (*Experiment, error) {
 	flags.IntVar(&env.Evaluations, "evaluations", 0, "most evaluations a fit; 0: the paper's")
 	flags.StringVar(&env.Data, "data", "", "folder of the data sets that aren't built in, as NAME.csv.gz")
 	flags.StringSliceVar(&env.Sets, "sets", nil,
-		"data sets to run, or kinds of sets of validity (below); default the paper's")
+		"data sets to run, or kinds of sets of validity (below), or of ties: groups, uci, independent, tied; "+
+			"default the paper's")
 	flags.StringSliceVar(&env.Methods, "methods", nil,
 		"methods to run: kl-pac, sqrt-pac, vfe, fitc in the sparse tables; renyi, egp, evidence, sgp, pep in the renyi "+
 			"tables,\nrenyi-nearest and egp-nearest too in renyi-table2; of certificates and validity what these list; "+
 			"default all")
 	flags.StringVar(&env.Beside, "beside", "",
-		"benchmark and small: file of what peers scored, as bench/regression writes it")
+		"benchmark and small: file of what peers scored, as bench/regression writes it; ties: as bench/ties.py writes it")
 	flags.StringVar(&env.Out, "out", "results", "folder of results and drawings")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, pflag.ErrHelp):

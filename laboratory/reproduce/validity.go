@@ -25,24 +25,31 @@ import (
 func (tr trial) try(ctx context.Context, number int, count tallies) error {
 	rng := rand.New(rand.NewPCG(uint64(number), 0x76616c6964))
 	s := tr.sources[number%len(tr.sources)]
-	t := truth{s, s.f(rng)}
-	rows := tr.draw(t, rng)
-	o := tr.o
+	t, o := truth{source: s, f: s.f(rng)}, tr.o
 	o.Data.Target, o.Run.Restarts, o.Kernel.ARD, o.Method.Epochs, o.Promise.Epsilon = "y", 1, "off", trialEvaluations,
 		trialEpsilon
 	o.Data.Transform = cmp.Or(o.Data.Transform, "none") // of which draws are Gaussian
 	if !tr.oneSeed {
 		o.Run.Seed = uint64(number)
 	}
-	if tr.size != nil {
-		o.Data.Group = groupColumn
-	} else {
+	switch {
+	case tr.size != nil:
+		o.Data.Group = cmp.Or(tr.block, groupColumn)
+	case tr.choose == nil:
 		o.Promise.Population = "same" // rows counted one by one are certified too where they shouldn't be
 	}
 	if o.Method.Kind().Size == method.SparseOnly {
 		o.Method.Inducing = trialInducing
 	}
-	table := t.table(rows, o.Data.Group)
+	var rows []xyg
+	var table *dataset.Table
+	var err error
+	if tr.choose == nil {
+		rows = tr.draw(t, rng)
+		table = t.table(rows, o.Data.Group)
+	} else if t, table, o, err = tr.choose(ctx, t, o, rng); err != nil || o.Data.Group == "" {
+		return err // or nothing was found, and no group is certified
+	}
 	m, err := krigo.Fit(ctx, table, o)
 	if stalled := (*iterative.Stalled)(nil); errors.As(err, &stalled) {
 		return nil // no model, whose bound could fail

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -28,6 +29,14 @@ type design struct {
 	oneSeed bool
 
 	mistake *mistake // that such rows invite
+
+	// cells, of two places each, are what a group lies in alone, and block is krigo's name for them; 0: none.
+	cells int
+	block string
+
+	// choose draws a table in the place of draw, with options that group it; nil: none.
+	choose func(ctx context.Context, t truth, o krigo.Options, rng *rand.Rand) (truth, *dataset.Table, krigo.Options,
+		error)
 }
 
 // A mistake is a way to fit rows to a certificate that doesn't hold. undo leaves the rows and options so that they
@@ -169,12 +178,21 @@ var (
 		}, oneSeed: true, mistake: rowByRow}
 )
 
+// inBlocks are places far apart, each with an offset of its own, among two thousand: krigo knows them by
+// their blocks alone, and x is its input.
+var inBlocks = &design{name: "blocks", sources: []source{{name: "places", f: fourier, places: 2 * manyCells, step: 1. / (2 *
+	manyCells), noise: offsets[0].noise}}, units: someGroups, size: anySize, cells: manyCells,
+	block: fmt.Sprintf("block:x:%g", 1./manyCells), oneSeed: true, mistake: rowByRow}
+
+const manyCells = 2048 // a power of two, so that places and their blocks are exact
+
 func someGroups(rng *rand.Rand) int { return 40 + rng.IntN(41) }
 
 func anySize(rng *rand.Rand, _ float64) int { return 1 + rng.IntN(8) }
 
 // draw draws the rows of a set.
 func (d *design) draw(t truth, rng *rand.Rand) (rows []xyg) {
+	cells := rng.Perm(d.cells)
 	for g := range d.units(rng) {
 		common, size := 0., 1
 		if d.size != nil {
@@ -184,7 +202,11 @@ func (d *design) draw(t truth, rng *rand.Rand) (rows []xyg) {
 		var x, which float64
 		for k := range size {
 			if k == 0 || !d.onePlace {
-				x = t.place(rng.IntN(t.points()))
+				if d.cells > 0 {
+					x = t.place(2*cells[g] + rng.IntN(2))
+				} else {
+					x = t.place(rng.IntN(t.points()))
+				}
 			}
 			if k == 0 {
 				which = rng.Float64()
@@ -206,7 +228,7 @@ func (d *design) draw(t truth, rng *rand.Rand) (rows []xyg) {
 // table holds the rows, with their groups where these have a column.
 func (t truth) table(rows []xyg, group string) *dataset.Table {
 	d := &dataset.Table{Source: t.name, Names: []string{"x", "y"}, Rows: len(rows), Lines: make([]int, len(rows))}
-	if group != "" {
+	if group == groupColumn {
 		d.Names = append(d.Names, group)
 	}
 	for i, r := range rows {

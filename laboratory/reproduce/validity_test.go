@@ -28,7 +28,7 @@ func TestValidity(t *testing.T) {
 		}
 	}
 	fails := map[*mistake]*[2]tally{byPosition: {}, rowByRow: {}} // by the mistake, and without
-	for _, d := range []*design{byTarget, byInput, discrete, inGroups, inPlaces, bySize} {
+	for _, d := range []*design{byTarget, byInput, discrete, inGroups, inPlaces, bySize, inBlocks} {
 		for i, key := range []string{"control/" + d.name + ": " + d.mistake.wrong, "valid/" + d.name + ": " +
 			d.mistake.right} {
 			c := total[key]
@@ -55,7 +55,7 @@ func TestValidity(t *testing.T) {
 func TestTrialCertificate(t *testing.T) {
 	for _, d := range []*design{byTarget, bySize} {
 		rng := rand.New(rand.NewPCG(1, 2))
-		of := truth{d.sources[0], d.sources[0].f(rng)}
+		of := truth{source: d.sources[0], f: d.sources[0].f(rng)}
 		o := krigo.Options{Data: krigo.Data{Target: "y", Transform: "none"}, Prior: krigo.Prior{Kind: "informed"},
 			Method: krigo.Method{Epochs: trialEvaluations}}
 		if d.size != nil {
@@ -75,7 +75,7 @@ func TestGroupRisk(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, d := range []*design{inPlaces, bySize} {
 		for _, s := range d.sources {
-			of := truth{s, s.f(rng)}
+			of := truth{source: s, f: s.f(rng)}
 			many := *d
 			many.units = rowsOf(40000)
 			loss := pacbayes.Loss{Kind: pacbayes.Band, Below: 0.8}

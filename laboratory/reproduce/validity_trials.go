@@ -76,6 +76,8 @@ var trials = []trial{
 	{design: inPlaces, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
 	{design: bySize, name: "informed", o: groupOptions, controls: true},
 	{design: bySize, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
+	{design: labelled, name: "informed", o: groupOptions},
+	{design: inBlocks, name: "informed", o: groupOptions, controls: true},
 }
 
 // groupOptions leave most groups to certify.

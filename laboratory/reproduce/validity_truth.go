@@ -18,8 +18,9 @@ type source struct {
 	name   string
 	f      func(rng *rand.Rand) func(x float64) float64
 	noise  func(x float64) [2]component
-	places int  // that x may take; 0: sourcePoints
-	logs   bool // function and noise are of the target's logarithm
+	places int     // that x may take; 0: sourcePoints
+	step   float64 // between places; 0: they fill [0, 1]
+	logs   bool    // function and noise are of the target's logarithm
 }
 
 // component is a share of the noise: its mean and standard deviations, of a row's own noise and of
@@ -82,12 +83,18 @@ func jumps(rng *rand.Rand) func(x float64) float64 {
 // truth is a source with its function, which the risk of any prediction is known for.
 type truth struct {
 	source
-	f func(x float64) float64
+	f      func(x float64) float64
+	shifts []float64 // of the target, each as likely, beside the noise; nil: none
 }
 
 func (t truth) points() int { return cmp.Or(t.places, sourcePoints) }
 
-func (t truth) place(i int) float64 { return float64(i) / float64(t.points()-1) }
+func (t truth) place(i int) float64 {
+	if t.step > 0 {
+		return float64(i) * t.step
+	}
+	return float64(i) / float64(t.points()-1)
+}
 
 // risk is the expected loss of f ~ N(mean, variance) at every place, all in scaled units. It is a
 // further group's too: what its rows have in common is drawn as often as the group is, whatever
@@ -114,15 +121,20 @@ func (t truth) riskIn(l pacbayes.Loss, s dataset.Scaling, mean []float64, places
 
 // riskAt is the risk at one place.
 func (t truth) riskAt(i int, l pacbayes.Loss, s dataset.Scaling, mean, variance, scale float64) (risk float64) {
-	x := t.place(i)
+	x, shifts := t.place(i), t.shifts
+	if shifts == nil {
+		shifts = []float64{0}
+	}
 	for _, c := range t.noise(x) {
 		if c.share == 0 {
 			continue
 		}
 		y := (t.f(x) + c.mean - s.TargetMean) / s.TargetScale
 		v := math.Hypot(c.sd, c.common) / s.TargetScale
-		e, _, _ := l.Expected(y, mean, v*v+variance, scale)
-		risk += c.share * e
+		for _, shift := range shifts {
+			e, _, _ := l.Expected(y+shift/s.TargetScale, mean, v*v+variance, scale)
+			risk += c.share * e / float64(len(shifts))
+		}
 	}
 	return risk
 }
