@@ -36,7 +36,7 @@ var chapters = []struct {
 	Name  string
 	Pages []string
 }{
-	{"Begin", []string{"README.md", "docs/tutorial.md", "docs/gallery.md", "docs/faq.md"}},
+	{"Begin", []string{"README.md", "docs/tutorial.md", "docs/gallery.md", "docs/data.md", "docs/faq.md"}},
 	{"Use", []string{"docs/certificate.md", "docs/command-line.md", "docs/serve.md", "docs/python.md", "docs/r.md",
 		"docs/pipe.md", "docs/cluster.md"}},
 	{"Understand", []string{"docs/method.md", "docs/proof.md", "docs/format.md", "verify/README.md"}},
