@@ -22,7 +22,7 @@ const (
 
 // labelled are tables of which krigo chooses the groups.
 var labelled = &design{name: "groups found by krigo", sources: []source{{name: "labels", f: fourier,
-	noise: gaussian(labelNoise)}}, oneSeed: true, choose: chosenGroups}
+	noise: gaussian(labelNoise)}}, oneSeed: true, plain: true, choose: chosenGroups}
 
 // chosenGroups draws a table, lets krigo look for what ties its rows, and returns it with the options of a fit of these
 // groups, and with the truth of a further one. Without a tie the group is "".

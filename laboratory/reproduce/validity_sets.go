@@ -34,6 +34,8 @@ type design struct {
 	cells int
 	block string
 
+	plain bool // statements about the rows: only the default inequality and loss are tried
+
 	// choose draws a table in the place of draw, with options that group it; nil: none.
 	choose func(ctx context.Context, t truth, o krigo.Options, rng *rand.Rand) (truth, *dataset.Table, krigo.Options,
 		error)
@@ -181,7 +183,7 @@ var (
 // inBlocks are places far apart, each with an offset of its own, among two thousand: krigo knows them by
 // their blocks alone, and x is its input.
 var inBlocks = &design{name: "blocks", sources: []source{{name: "places", f: fourier, places: 2 * manyCells, step: 1. / (2 *
-	manyCells), noise: offsets[0].noise}}, units: someGroups, size: anySize, cells: manyCells,
+	manyCells), noise: offsets[0].noise}}, units: someGroups, size: anySize, plain: true, cells: manyCells,
 	block: fmt.Sprintf("block:x:%g", 1./manyCells), oneSeed: true, mistake: rowByRow}
 
 const manyCells = 2048 // a power of two, so that places and their blocks are exact
