@@ -207,8 +207,8 @@ func (o Options) checkSpread(r ranks.Ranks) error {
 		what = "alpha cv"
 	case o.Data.Group != "":
 		what = "group"
-	case o.Promise.Curve || len(o.Promise.Slices) > 0:
-		what = "curve, or slices,"
+	case len(o.Promise.Slices) > 0:
+		what = "slices"
 	default:
 		return nil
 	}

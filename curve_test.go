@@ -77,8 +77,8 @@ func TestCurveOfModel(t *testing.T) {
 			t.Errorf("%s: at another ε: %+v, %v", loss, r, err)
 		}
 		said := m.Sentence(c)
-		for _, want := range []string{"all at once and at any other width: 56.29 % within ±", "80 % within ±",
-			"The curve ends at ±", "the mean absolute error, those above",
+		for _, want := range []string{"all at once, of predictions on further rows of this kind", "at least\n  56.29 % lie within ±",
+			"\n  80 % lie within ±", "\nand their mean absolute error, errors above ",
 			map[string]string{"band": "of MEDV", "scaled": "own standard deviations", "relative": "times MEDV"}[loss]} {
 			must.Not(t, !strings.Contains(said, want), "%s: nothing says %q in %s", loss, want, said)
 		}
@@ -244,7 +244,7 @@ func TestForgedStatements(t *testing.T) {
 	}{
 		"δ, at another ε": {func(o *krigo.Options) { o.Promise.Curve = true },
 			func(m *krigo.Model) { m.Terms.Delta = 1e-6; m.Certificate.Delta = 1e-6 }, 1.1},
-		"a curve": {func(o *krigo.Options) {}, func(m *krigo.Model) { m.Terms.Curve = true }, 1.1},
+		"a curve": {func(o *krigo.Options) { o.Promise.Epsilon = 0.6 }, func(m *krigo.Model) { m.Terms.Curve = true }, 1.1},
 		"a curve's point": {func(o *krigo.Options) { o.Promise.Curve = true },
 			func(m *krigo.Model) { m.Certificate.Curve.Points[3].Bound /= 2 }, 1.1},
 		"a declaration": {func(o *krigo.Options) {},

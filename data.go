@@ -280,6 +280,7 @@ func (d *dealt) settle(units int) error {
 		o.Prior.Share = o.small(units)
 	}
 	if !o.trainsAll() {
+		o.Promise.Curve = o.Promise.Curve || o.everyWidth(units)
 		return nil
 	}
 	d.reason = o.unspared(units)

@@ -103,6 +103,7 @@ func (o Options) chooseMethod(rows int) Options {
 func (o Options) withDefaults() Options {
 	o.Method.Name = cmp.Or(o.Method.Name, method.KLPACName)
 	o.Method = o.Method.WithDefaults()
+	o.open = o.Promise.Epsilon == 0 && o.Promise.Share == 0
 	for _, of := range []any{&o.Data, &o.Kernel, &o.Prior, &o.Promise} {
 		settings.Defaults(of)
 	}

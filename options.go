@@ -28,6 +28,7 @@ type Options struct {
 
 	spare int  // see spares; 0 once the share of prior rows is decided, as in what a model keeps
 	kept  bool // of a model or a declaration, which say what transform of the target there is, or none
+	open  bool // neither ε nor a share was asked for: see everyWidth
 }
 
 // Data says what the columns are, and which rows get which role.
@@ -138,6 +139,7 @@ type Promise struct {
 	Loss string   `json:"loss,omitzero" set:"loss" value:"LOSS" default:"band"` // see pacbayes.Kind
 	// The width below y, if that above is another. The default is of Reeb et al. 2018, Sect. 4.
 	_            struct{} `help:"half-width ε of the loss; below:above for the asymmetric one, as in 0.4:0.8"`
+	_            struct{} `rule:"a table of widths, where there is one, and 0.6"`
 	Epsilon      float64  `json:"epsilon,omitzero" set:"epsilon" value:"E" default:"0.6" tier:"everyday"`
 	EpsilonAbove float64  `json:"epsilon_above,omitzero"` // asymmetric loss only: the width above y
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -44,6 +45,16 @@ func (o Options) small(units int) (share float64) {
 		share = math.Nextafter(share, 0)
 	}
 	return share
+}
+
+// everyWidth says whether so many units are certified by a curve where neither ε nor a share was asked for: one can be,
+// and says something at the default ε if none of them misses.
+func (o Options) everyWidth(units int) bool {
+	test, calibration, prior := o.counts(units)
+	o.Promise.Curve = true
+	t, certified := o.terms(o.Promise.loss(pacbayes.Kind(o.Promise.Loss)), 1), units-test-calibration-prior
+	return o.open && o.Data.Group == "" && o.Data.Split != "last" && o.Data.Scaling != dataset.AllRows &&
+		certified >= pacbayes.MinRows && t.CheckRoute() == nil && t.LeastBound(certified) <= leastSaid
 }
 
 // unspared says why there is no certificate where all of so many units train.

@@ -1,6 +1,7 @@
 package krigo
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -46,6 +47,12 @@ func (m *Model) Sentence(c *pacbayes.Certificate) string {
 			"decided which rows are certified."
 	}
 	about, promise := m.Population().Says, ""
+	for _, line := range m.Told() {
+		caution += "\n" + line
+	}
+	if c.Curve != nil && c.Valid && len(c.Curve.Points) > 0 {
+		return lead + everyWidth(m, c, about) + slicesOf(c) + caution
+	}
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
 		// The share itself isn't rounded: it was asked for.
 		share := least(math.Min(cautious.RoundUp(p.Bound, 3), 1-p.Share), about)
@@ -55,54 +62,72 @@ func (m *Model) Sentence(c *pacbayes.Certificate) string {
 		promise = fmt.Sprintf("No band can be guaranteed to hold %s of the predictions: %s.\n",
 			cautious.Complement(1-p.Share), p.Reason)
 	}
-	for _, line := range m.Told() {
-		caution += "\n" + line
-	}
-	return promise + lead + bound(m, c, about) + everyWidth(m, c) + slicesOf(c) + caution
+	return promise + lead + bound(m, c, about) + slicesOf(c) + caution
 }
 
 // copiesOnly is what a bound rests on where rows that equal one another were left out, or made a group.
 const copiesOnly = "\nThis holds only if rows that equal one another are copies, as they were taken for, and not " +
 	"independent draws that came out alike."
 
-// curveShares are those that a curve is told for.
-var curveShares = []float64{0.5, 0.8, 0.9, 0.95, 0.99}
+// curveShares are those that a curve is told for, where it has them; without a width for saidShare it says so.
+var curveShares = []float64{0.5, 0.8, 0.9, saidShare, 0.99}
 
-// everyWidth says what a curve promises, besides what it was read off it already.
-func everyWidth(m *Model, c *pacbayes.Certificate) string {
-	if c.Curve == nil || !c.Valid || len(c.Curve.Points) == 0 {
-		return ""
-	}
-	first := c.Curve.Points[0]
-	widths := []string{fmt.Sprintf("%s within ±%s", cautious.Complement(c.Curve.At(first.HalfWidth)),
-		cautious.Width(first.HalfWidthRaw))}
+const saidShare = 0.95
+
+// everyWidth is a table of what a curve promises, by width, with the declared ε and the promise among them.
+func everyWidth(m *Model, c *pacbayes.Certificate, about string) string {
+	e, points, none := c.Curve.MeanError, c.Curve.Points[:1:1], 1.
 	for _, share := range curveShares {
-		if p, ok := c.Curve.Width(share); ok && p.HalfWidth > first.HalfWidth {
-			widths = append(widths, fmt.Sprintf("%s within ±%s", cautious.Complement(1-share), cautious.Width(p.HalfWidthRaw)))
+		if p, ok := c.Curve.Width(share); ok && p.HalfWidth > points[0].HalfWidth {
+			p.Bound = 1 - share
+			points = append(points, p)
+		} else if !ok && share <= saidShare {
+			none = math.Min(none, share)
 		}
 	}
-	e := c.Curve.MeanError
-	unit, raw := " of "+cautious.Name(m.Target), m.Terms.EpsilonRaw/m.Terms.Loss.Below
+	if p := c.Promise; p != nil && p.HalfWidth > 0 {
+		points = append(points, pacbayes.CurvePoint{HalfWidth: p.HalfWidth, HalfWidthRaw: p.HalfWidthRaw, Bound: p.Bound})
+	} else if p != nil {
+		none = math.Min(none, p.Share)
+	}
+	ends := ""
+	if c.MeanBound < 1 {
+		points = append(points, pacbayes.CurvePoint{HalfWidth: c.Epsilon, HalfWidthRaw: c.EpsilonRaw, Bound: c.MeanBound})
+	} else {
+		ends = fmt.Sprintf("\nNothing is said of narrower bands, such as %s.", within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
+	}
+	slices.SortFunc(points, func(a, b pacbayes.CurvePoint) int {
+		return cmp.Or(cmp.Compare(a.HalfWidth, b.HalfWidth), cmp.Compare(b.Bound, a.Bound))
+	})
+	said := fmt.Sprintf("all at once, of predictions on further %s at least", about)
+	for i, p := range points {
+		if line := fmt.Sprintf("\n  %s lie within %s", cautious.Complement(p.Bound), within(m, c.Loss, p.HalfWidth,
+			p.HalfWidthRaw)); i == 0 || !strings.HasSuffix(said, line) {
+			said += line
+		}
+	}
+	if none < 1 {
+		ends = fmt.Sprintf("\nNo width can be guaranteed to hold %s or more: certify more rows.%s", cautious.Complement(1-none),
+			ends)
+	}
+	unit, raw := "", m.Terms.EpsilonRaw/m.Terms.Loss.Below
 	switch c.Loss {
 	case pacbayes.Relative:
 		unit, raw = " times "+cautious.Name(m.Target), 1
 	case pacbayes.Scaled:
 		unit, raw = ownSD, 1
 	}
-	said := fmt.Sprintf("\nWith the same confidence, all at once and at any other width: %s%s", strings.Join(widths, ", "),
-		unit)
 	// A mean of errors that are counted up to a clip is at most the clip, whatever the rows are: a bound that isn't
 	// plainly below it says nothing.
 	tells := func(bound float64) bool { return bound < 0.999*e.Clip }
 	if tells(e.Bound) {
-		said += fmt.Sprintf("; the mean absolute error, those above %s counted as so much, is at most %s",
-			cautious.Least(e.Clip*raw), cautious.Width(e.Bound*raw))
+		said += fmt.Sprintf("\nand their mean absolute error, errors above %s counted as so much, is at most %s%s",
+			cautious.Least(e.Clip*raw), cautious.Width(e.Bound*raw), unit)
 		if tells(e.Worst) {
 			said += fmt.Sprintf(", that of the worst twentieth at most %s", cautious.Width(e.Worst*raw))
 		}
 	}
-	return said + fmt.Sprintf(". The curve ends at ±%s and says nothing of narrower bands.",
-		cautious.Width(first.HalfWidthRaw))
+	return said + "." + ends
 }
 
 // slicesOf is a table of the kinds of rows that have bounds of their own.

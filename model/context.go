@@ -55,13 +55,13 @@ const (
 )
 
 // NoBetter says whether a constant has as low an RMSE as the model (byError), or as low a bound as the certificate, or
-// where that isn't a hold-out bound of the mean as low a loss (byLoss).
+// where that isn't a hold-out bound of the mean, at one ε alone, as low a loss (byLoss).
 func (x *Context) NoBetter(c *pacbayes.Certificate) (byError, byLoss bool) {
 	if x == nil || c == nil || x.Constant == (Constant{}) {
 		return false, false
 	}
 	byLoss = x.MeanRisk >= x.Constant.MeanRisk
-	if c.Route == pacbayes.Direct {
+	if c.Route == pacbayes.Direct && c.Curve == nil {
 		byLoss = c.MeanBound >= x.Constant.MeanBound
 	}
 	return x.RMSE >= x.Constant.RMSE, byLoss

@@ -1,7 +1,6 @@
 package pacbayes
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -59,29 +58,54 @@ func (t Terms) curveEnd() float64 {
 
 // curve computes the curve of the mean's misses, in the unit of a loss that is 1 beyond a width.
 func (t Terms) curve(s Sample) (*Curve, error) {
-	if s.Sum != nil {
-		return nil, errors.New("curve: it isn't computed where the rows are spread over ranks: use one")
-	}
-	n := len(s.Y)
-	errs := make([]float64, n)
+	errs := make([]float64, len(s.Y))
 	for i := range errs {
 		errs[i] = math.Abs(s.Y[i] - s.Mean[i])
 		if t.Loss.Unitless() && errs[i] > 0 {
 			errs[i] /= s.Scale[i]
 		}
 	}
-	slices.Sort(errs)
-	level, misses, bounds := curveLevel(n, t.Delta/t.share(), t.curveEnd())
+	level, misses, bounds := curveLevel(s.units(), t.Delta/t.share(), t.curveEnd())
+	widths, err := s.largest(errs, misses)
+	if err != nil {
+		return nil, err
+	}
 	c := &Curve{Level: level}
 	raw := t.EpsilonRaw / t.Loss.Below
 	for i, k := range slices.Backward(misses) {
 		// A hair wider, so that whoever computes such an error again, in other units, finds it within.
-		if w := errs[n-1-k] * (1 + 1e-12); bounds[i] < 1 && !math.IsInf(w, 1) {
+		if w := widths[i] * (1 + 1e-12); bounds[i] < 1 && !math.IsInf(w, 1) {
 			c.Points = append(c.Points, CurvePoint{w, w * raw, k, bounds[i]})
 		}
 	}
 	c.MeanError = c.meanError()
 	return c, nil
+}
+
+// largest returns, of errors of all ranks, those than which misses[i] others are larger. It sorts those at hand. Bit by
+// bit from the first, it is the largest number than which more errors than that aren't smaller.
+func (s Sample) largest(errs []float64, misses []int) ([]float64, error) {
+	slices.Sort(errs)
+	found := make([]float64, len(misses))
+	for bit := uint64(1) << 62; bit > 0; bit >>= 1 {
+		tried, above := make([]float64, len(misses)), make([]float64, len(misses))
+		for i, v := range found {
+			if tried[i] = math.Float64frombits(math.Float64bits(v) | bit); !math.IsNaN(tried[i]) {
+				above[i] = float64(len(errs) - sort.SearchFloat64s(errs, tried[i]))
+			}
+		}
+		if s.Sum != nil {
+			if err := s.Sum(above); err != nil {
+				return nil, err
+			}
+		}
+		for i, k := range misses {
+			if above[i] > float64(k) {
+				found[i] = tried[i]
+			}
+		}
+	}
+	return found, nil
 }
 
 // At bounds the share of predictions that miss by more than a width.

@@ -134,8 +134,10 @@ func (f *fitFlags) reading(o *krigo.Options) error {
 // promised parses what is promised, and of which column.
 func (f *fitFlags) promised(o *krigo.Options) (err error) {
 	p := &o.Promise
-	if p.Epsilon, p.EpsilonAbove, err = parseEpsilon(f.epsilon); err != nil {
-		return err
+	if f.epsilon != "" {
+		if p.Epsilon, p.EpsilonAbove, err = parseEpsilon(f.epsilon); err != nil {
+			return err
+		}
 	}
 	switch {
 	case p.Loss == string(pacbayes.ClippedAbsolute) && f.flags.Changed("epsilon"):

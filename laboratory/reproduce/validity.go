@@ -28,6 +28,9 @@ func (tr trial) try(ctx context.Context, number int, count tallies) error {
 	t, o := truth{source: s, f: s.f(rng), plain: tr.plain}, tr.o
 	o.Data.Target, o.Run.Restarts, o.Kernel.ARD, o.Method.Epochs, o.Promise.Epsilon = "y", 1, "off", trialEvaluations,
 		trialEpsilon
+	if tr.open {
+		o.Promise.Epsilon = 0
+	}
 	o.Data.Transform = cmp.Or(o.Data.Transform, "none") // of which draws are Gaussian
 	if !tr.oneSeed {
 		o.Run.Seed = uint64(number)

@@ -15,9 +15,10 @@ const (
 	manyWidths = "every width"
 	manyScaled = "every width, scaled"
 	manySlices = "slices"
+	manyLines  = "table without ε"
 )
 
-var manyStatements = []string{manyWidths, manyScaled, manySlices, "conformal", "normalised", "full", "jackknife",
+var manyStatements = []string{manyWidths, manyScaled, manySlices, manyLines, "conformal", "normalised", "full", "jackknife",
 	anytimeGroups}
 
 // many holds certificates of every width, and of kinds of rows, against the true risks: what krigo computes for the
@@ -41,6 +42,18 @@ func (t truth) many(m *krigo.Model, table *dataset.Table, name string, count tal
 	kind, _ := method.Find(m.Objective)
 	for di, delta := range trialDeltas {
 		with := *m
+		if with.Terms.Delta = delta; m.Terms.Curve { // as it is fitted: any width, the default ε among them
+			c, err := with.Model.Certify(d)
+			if err != nil {
+				return err
+			}
+			l, fails := m.Terms.Loss, t.risk(m.Terms.Loss, m.Scaling, p.mean, none) > c.MeanBound
+			for _, at := range c.Curve.Points {
+				l.Below = at.HalfWidth
+				fails = fails || t.risk(l, m.Scaling, p.mean, none) > at.Bound
+			}
+			count.count("many/"+name+"/"+manyLines, di, fails)
+		}
 		with.Terms.Delta, with.Terms.Promise, with.Terms.Inequality = delta, trialShare, ""
 		with.Terms.Curve, with.Terms.Rules = true, pacbayes.NewestRules
 		for statement, l := range map[string]pacbayes.Loss{manyWidths: {Kind: pacbayes.Band, Below: trialEpsilon},
