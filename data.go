@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/inspect"
@@ -69,11 +70,16 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 	if err := d.scale(); err != nil {
 		return nil, err
 	}
-	if n := d.roles.Count(dataset.Certified); slices.Equal(o.Promise.Slices, []string{pacbayes.SliceSD}) &&
-		pacbayes.MinRows <= n && n < 3*pacbayes.MinRows {
-		return nil, usage("slices sd: a third of %d certified rows is fewer than the %d that a bound takes, and half of δ "+
-			"would buy nothing: certify at least %d rows, or leave --slices out",
-			n, pacbayes.MinRows, 3*pacbayes.MinRows)
+	if n := d.roles.Count(dataset.Certified); len(o.Promise.Slices) > 0 && n >= pacbayes.MinRows {
+		largest, err := model.LargestSlice(d.data, d.data.RowsOf(d.roles, dataset.Prior), o.Promise.Slices)
+		if err != nil {
+			return nil, err
+		}
+		if least := math.Ceil(pacbayes.MinRows / largest); float64(n) < least {
+			return nil, usage("slices %s: of %d certified rows, as the prior rows are, no kind would have the %d that a bound "+
+				"takes, and half of δ would buy nothing: certify at least %.0f rows, or leave --slices out",
+				strings.Join(o.Promise.Slices, ","), n, pacbayes.MinRows, least)
+		}
 	}
 	loss, epsilon := o.Promise.scaled(d.scaling)
 	d.loss = loss

@@ -85,6 +85,25 @@ func CheckSlices(d *dataset.Data, by []string) error {
 	return nil
 }
 
+// LargestSlice is the share of the largest slice that columns, or SliceSD, make of prior rows.
+func LargestSlice(d *dataset.Data, prior []int, by []string) (share float64, err error) {
+	m := &Model{Inputs: d.Inputs, Encoding: d.Encoding}
+	for _, name := range by {
+		if name == pacbayes.SliceSD && !slices.Contains(columns(m.Inputs, m.Encoding), name) {
+			share = max(share, 1./3)
+			continue
+		}
+		of, err := m.byColumn(name, d, prior, prior)
+		if err != nil {
+			return 0, err
+		}
+		for _, s := range of {
+			share = max(share, float64(len(s.In))/float64(len(prior)))
+		}
+	}
+	return share, nil
+}
+
 // byDeviation cuts rows by the standard deviation of y.
 func (m *Model) byDeviation(at scored) ([]pacbayes.Slice, error) {
 	_, sd, err := m.Points(at.mean, at.variance)

@@ -26,5 +26,5 @@ func ExampleWrite() {
 	}
 	fmt.Println(strings.Count(page.String(), "<figure"), "figures")
 	// Output:
-	// 9 figures
+	// 10 figures
 }

@@ -80,7 +80,8 @@ func TestFigures(t *testing.T) {
 		{"sparse with test rows", boston, boston, krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.3},
 			Method: krigo.Method{Inducing: 10, Epochs: 20}, Kernel: krigo.Kernel{ARD: "on"}},
 			"Predicted and observed|Predicted and observed: certified rows|Calibration|Residuals|Residuals by " +
-				"prediction|Residuals in file order|Residuals by *|Residuals by *|Residuals by *|Residuals by *|Importance|Along " +
+				"prediction|Residuals in file order|Residuals by *|Residuals by *|Residuals by *|Residuals by *|Every width at " +
+				"once|Importance|Along " +
 				"*|Along *|Along *|Along *|Along *|Along *|Over *|Training|Inducing inputs",
 			[]string{"Recomputed from model and data (boston.csv.gz) for this page.", "60 test rows",
 				"The columns depend on one another, ", "and this is no share of the variance", "10 inducing inputs", "Log evidence",
@@ -90,7 +91,7 @@ func TestFigures(t *testing.T) {
 				"are the model's own belief, not certified"}},
 		{"certified rows", snelson, snelson, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 5}},
 			"Predicted and observed|Calibration|Residuals|Residuals by prediction|Residuals in file order|Residuals by " +
-				"x|Along x|Training", []string{"60 certified rows", "where the inducing inputs are"}},
+				"x|Every width at once|Along x|Training", []string{"60 certified rows", "where the inducing inputs are"}},
 		{"training rows", snelson, snelson, krigo.Options{Data: krigo.Data{Target: "y"},
 			Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "grid"}},
 			"Predicted and observed|Residuals|Residuals by prediction|Residuals in file order|Residuals by x|Along x|Training",

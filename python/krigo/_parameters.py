@@ -121,7 +121,8 @@ class Parameters(Estimator):
             inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or theory (a theorem) say how many
             (default by objective and rows)
         epsilon :
-            half-width ε of the loss; below:above for the asymmetric one, as in 0.4:0.8 (default 0.6)
+            half-width ε of the loss; below:above for the asymmetric one, as in 0.4:0.8 (default a table of widths, where
+            there is one, and 0.6)
         epsilon_units :
             units of ε: sd (standard deviations of the target) or raw (the target's own) (default sd)
         delta :
