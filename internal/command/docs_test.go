@@ -69,7 +69,7 @@ func TestFlagTable(t *testing.T) {
 	rows := map[string]row{} // by flag
 	group := ""
 	_, table, _ := strings.Cut(manual(t, "docs/command-line.md"), "\n## fit\n")
-	table, _, _ = strings.Cut(table, "\n### ")
+	table, _, _ = strings.Cut(table, "\n## ")
 	for line := range strings.Lines(table) {
 		cells := strings.Split(line, "|")
 		if len(cells) != 5 {
