@@ -123,8 +123,9 @@ def crossing(n, misses, bounds):
     return 1 - fsum(q * law(n - m, n * (1 - at)) for m, q in enumerate(state)) / law(n, n)
 
 
-def check_curve(t, sample, c):
-    """Its bounds hold all at once with probability 1 - delta, at the errors of the certified rows."""
+def check_curve(t, sample, c, size):
+    """Its bounds hold all at once with probability 1 - delta, at the errors of the certified rows. Of predictions by size terms, errors that are
+    little more than rounding are another program's up to that (see check_conformal), as long as it is below the 1e-6 of other numbers."""
     n, level, delta, misses, k = sample.n, c("level", float), t.delta / t.share, [], 0
     while k < n and k <= t.curve_end * n:
         misses, k = misses + [k], max(k + 1, k * 51 // 50)
@@ -134,6 +135,7 @@ def check_curve(t, sample, c):
     require(0.99 * delta <= together <= delta * (1 + 1e-9), f"the curve's bounds fail together with {together:.9g}, not {delta:.9g}")
     units = [(abs(d), v if t.kind != "band" and d else 1) for d, _, _, v in sample.rows]
     errors = sorted(d / v if v else inf for d, v in units)
+    rounding = min(1e-6, max(r / v if v else 0 for (_, r, *_), (_, v) in zip(sample.rows, units)) / REACH * (4 + sqrt(size)))
     for k, b in reversed(list(zip(misses, bounds))):
         w = errors[n - 1 - k]
         points += [(w, k, b)] * (b < 1 and w < inf)
@@ -142,8 +144,8 @@ def check_curve(t, sample, c):
     for p, (w, k, b) in zip(stored, points):
         require(holds(k, n, p("bound", float), level), f"the curve's bound of {k} misses fails with a probability above its level")
         near("a bound of the curve", p("bound", float), b)
-        same_width("a half_width of the curve", p("half_width", float), w)
-        same_width("a half_width_raw of the curve", p("half_width_raw", float), w * unit, unit)
+        same_width("a half_width of the curve", p("half_width", float), w, 1, rounding)
+        same_width("a half_width_raw of the curve", p("half_width_raw", float), w * unit, unit, rounding * unit)
         at, bound, total, worst = w, b, total + bound * (w - at), worst + min(20 * bound, 1) * (w - at)
     for name, own in (("clip", at), ("bound", total), ("worst", worst)):
         near(f"the curve's mean error's {name}", c.of("mean_error")(name, float), own)
@@ -241,8 +243,9 @@ def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors
     c = head.of("certificate")
     check_asked(head, t, table, scale, getattr(q.kernel, "posterior", q).kernel)
     check_rows(head, arrays, table, roles)
+    size = max(len(q.support), len(getattr(q.kernel, "posterior", q).support))  # the prior's too, if it was learnt
     if t.curve:
-        check_curve(t, sample, c.of("curve"))
+        check_curve(t, sample, c.of("curve"), size)
     if t.promise:
         check_promise(t, sample, kl, c)
     check_slices(t, sample, c, [(by,) + kind for by in t.slices for kind in kinds_of_rows(by, table, roles, sds, scale)])
@@ -255,6 +258,4 @@ def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors
     of = [(own[i], *target.predicted(mean, v, noise, reach, False)) for i, mean, v, reach in scored]
     missed = [(y - point, reach) for y, point, reach, _ in of] or [(d, reach) for d, reach, *_ in sample.rows]
     scored = [(rows[i][1] - mean, variance, reach) for i, mean, variance, reach in scored]
-    base = getattr(q.kernel, "posterior", q)  # the prior, if it was learnt
-    return check_conformal(head.of("conformal"), arrays, missed, scored or errors, noise, "" if scored else "certified",
-                           max(len(q.support), len(base.support)))
+    return check_conformal(head.of("conformal"), arrays, missed, scored or errors, noise, "" if scored else "certified", size)

@@ -312,7 +312,7 @@ func TestForgeries(t *testing.T) {
 		o         krigo.Options
 		forgeries []forgery
 	}{
-		{"direct", 120, "", krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"},
+		{"direct", 220, "", krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"},
 			Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1},
 			Kernel:  krigo.Kernel{Expression: "se+white", Mean: "constant"},
 			Promise: krigo.Promise{Epsilon: 0.8, Share: 0.5, Curve: true, Slices: []string{"sd", "x"}}}, []forgery{
