@@ -68,8 +68,8 @@ type Data struct {
 	_     struct{} `help:"roles of rows: random (by the seed and what rows hold), or last (a backtest on the last rows,"`
 	_     struct{} `help:"no certificate)"`
 	Split string   `json:"split,omitzero" set:"split" value:"HOW" values:"random last" default:"random"`
-	_     struct{} `help:"column, no input then, that groups rows, as those of a patient: whole groups get roles, and the"`
-	_     struct{} `help:"certificate is about groups"`
+	_     struct{} `help:"column that groups rows, such as a patient's ID; it is then no input. Groups stay together, and"`
+	_     struct{} `help:"the certificate counts groups"`
 	Group string   `json:"group,omitzero" set:"group" value:"COL" tier:"everyday"` // dataset.EqualRows groups copies
 
 	_            struct{}       `help:"share of the rows set aside and scored at the end" tier:"everyday" for:"fit"`

@@ -118,7 +118,7 @@ func (s Solved) checkSteps(optimizer string, use Use) (wrong settings.Faults) {
 // MAP is the prior density of hyperparameters: weak is a wide one of lengthscales and noise variance, so that training
 // finds its posterior's mode.
 type MAP struct {
-	_          struct{} `help:"evidence, nearest: a weak prior density of lengthscales and noise, of which the mode is"`
-	_          struct{} `help:"found" rule:"weak, or none"`
+	_          struct{} `help:"evidence, nearest: a weak prior density of lengthscales and noise; training finds the"`
+	_          struct{} `help:"posterior's mode" rule:"weak, or none"`
 	Hyperprior string   `set:"hyperprior" value:"H" values:"none weak" default:"none" for:"training"`
 }

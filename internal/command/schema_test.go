@@ -97,23 +97,21 @@ class Parameters(Estimator):
 `, arguments, sections["everyday"], sections["expert"], sets)
 }
 
-// markdown returns the tables of parameters that docs/python.md has.
+// markdown returns the lists of parameters that docs/python.md has.
 func markdown(options []option) (text string) {
-	for _, tier := range []string{"everyday", "expert"} {
-		text += fmt.Sprintf("\n| %s | default | |\n|---|---|---|\n", tier)
+	for _, tier := range []string{"Everyday", "Expert"} {
+		text += "\n" + tier + " parameters:\n\n"
 		for _, o := range options {
-			if o.Tier == tier {
-				def := cmp.Or(o.Default, o.Rule)
-				o.Default, o.Rule = "", "" // which have a column
-				text += fmt.Sprintf("| `%s` | %s | %s |\n", pythonName(o.Name), def, strings.NewReplacer("|", `\|`,
-					"*", `\*`, "<", "&lt;").Replace(pythonHelp(o)))
+			if strings.EqualFold(o.Tier, tier) {
+				help := strings.NewReplacer("*", `\*`, "<", "&lt;").Replace(pythonHelp(o))
+				text += "- " + strings.TrimLeft(wrapped("`"+pythonName(o.Name)+"`: "+help, "  "), " ")
 			}
 		}
 	}
 	return text + "\n"
 }
 
-// TestSchema: the estimator's parameters, and the documentation's tables of them, are those of the program.
+// TestSchema: the estimator's parameters, and the documentation's lists of them, are those of the program.
 func TestSchema(t *testing.T) {
 	of := schema(newRoot())
 	must.End(t, len(of) != 5 || len(of["fit"]) < 50 || len(of["predict"]) < 5, "%d commands", len(of))

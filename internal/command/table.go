@@ -188,7 +188,7 @@ func (f *fitFlags) own() []cliFlag {
 		{name: "out", everyday: true, value: "FILE", to: &f.out, endings: []string{"csv", "json", "html"}, of: "compare",
 			help: "also write all measures to this file: CSV, JSON or HTML, as it ends in .csv, .json or .html"},
 		{name: "declared", value: "FILE", to: &f.declared, endings: []string{"json"}, of: "fit",
-			help: "fit as a declaration says (krigo declare), whose hash the certificate carries; options are none beside"},
+			help: "take every option from this declaration (krigo declare) and no other; the certificate carries its hash"},
 		{name: "dry-run", everyday: true, to: &f.dryRun, of: "fit",
 			help: "say what the fit would do, every default filled in, and train nothing"},
 		{name: "resume", value: "FILE", to: &f.resume, endings: []string{"checkpoint"}, of: "fit",

@@ -104,8 +104,8 @@ class Parameters(Estimator):
             columns of dates or times, read as days; COL:dmy or COL:mdy where unclear; COL:day:week:year adds where in the
             period
         group :
-            column, no input then, that groups rows, as those of a patient: whole groups get roles, and the certificate is
-            about groups
+            column that groups rows, such as a patient's ID; it is then no input. Groups stay together, and the
+            certificate counts groups
         target_transform :
             T(y) that the model sees of the target: none, log, log1p, sqrt, boxcox, yeo-johnson, or auto (default auto, or
             none)
@@ -218,8 +218,8 @@ class Parameters(Estimator):
             uniform (every row once an epoch), or of renyi and evidence nearest (a random row and those nearest to it)
             (default of these nearest)
         hyperprior :
-            evidence, nearest: a weak prior density of lengthscales and noise, of which the mode is found (default weak,
-            or none)
+            evidence, nearest: a weak prior density of lengthscales and noise; training finds the posterior's mode
+            (default weak, or none)
         neighbours :
             nearest: rows that each is predicted from in training (default 64)
         term :
@@ -264,7 +264,7 @@ class Parameters(Estimator):
         budget :
             as 60s: of the kernels that are to be tried, begin none that would take training beyond this time
         declared :
-            fit as a declaration says (krigo declare), whose hash the certificate carries; options are none beside
+            take every option from this declaration (krigo declare) and no other; the certificate carries its hash
         """
         self.target = target
         self.inputs = inputs
