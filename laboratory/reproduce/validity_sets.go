@@ -180,13 +180,13 @@ var (
 		}, oneSeed: true, mistake: rowByRow}
 )
 
-// inBlocks are places far apart, each with an offset of its own, among two thousand: krigo knows them by
+// inBlocks are places far apart, each with an offset of its own, among a thousand: krigo knows them by
 // their blocks alone, and x is its input.
 var inBlocks = &design{name: "blocks", sources: []source{{name: "places", f: fourier, places: 2 * manyCells, step: 1. / (2 *
 	manyCells), noise: offsets[0].noise}}, units: someGroups, size: anySize, plain: true, cells: manyCells,
 	block: fmt.Sprintf("block:x:%g", 1./manyCells), oneSeed: true, mistake: rowByRow}
 
-const manyCells = 2048 // a power of two, so that places and their blocks are exact
+const manyCells = 1024 // a power of two, so that places and their blocks are exact
 
 func someGroups(rng *rand.Rand) int { return 40 + rng.IntN(41) }
 
