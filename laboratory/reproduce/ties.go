@@ -154,26 +154,24 @@ type fittedTies struct {
 	Population model.Population
 }
 
-// leftOut is fit's estimate for a further group, where too few are there to certify it.
-var leftOut = regexp.MustCompile(`leaving each of \d+ groups out in turn, about (\S+) % of its rows are predicted to ` +
-	`within ±(\S+), which`)
+// expected is what fit says of a further group, or of known ones, where nothing is certified: a share, and a width.
+var expected = regexp.MustCompile(`about (\d+) % of (?:its rows are predicted to|predictions lie) within ±([^ ,]+)`)
 
 // promise takes what is said of new groups: certified of groups or of rows that nothing is said to tie, or an
 // estimate.
 func (t *tied) promise(f fittedTies) (err error) {
 	t.About, t.Fit = f.Population.Of, unitsOf(f.Population.Ties)
-	c := f.Certificate
-	switch {
-	case len(f.Population.Ties) > 0 && f.Population.Ties[0].New != nil:
-		t.About, t.Promised = "new "+f.Population.Ties[0].Unit(), *f.Population.Ties[0].New
-		if c == nil {
-			return fmt.Errorf("%s", f.Reason)
+	c, share := f.Certificate, (*float64)(nil)
+	if len(t.Fit) > 0 {
+		share = f.Population.Ties[0].New
+		if t.About != "groups" {
+			t.About = "new " + t.Fit[0]
 		}
-		t.Width = c.Epsilon
-	case c != nil:
-		t.Certain, t.Promised, t.Width = true, 1-c.MeanBound, c.Epsilon
-	default:
-		found := leftOut.FindStringSubmatch(f.Reason)
+	}
+	if c != nil {
+		t.Certain, t.Promised, t.Width = share == nil, 1-c.MeanBound, c.Epsilon
+	} else {
+		found := expected.FindStringSubmatch(f.Reason)
 		if found == nil {
 			return fmt.Errorf("fit says neither what it promises nor what it expects: %s", f.Reason)
 		}
@@ -182,6 +180,9 @@ func (t *tied) promise(f fittedTies) (err error) {
 		}
 		t.Promised /= 100
 		t.Width, err = strconv.ParseFloat(found[2], 64)
+	}
+	if share != nil {
+		t.Promised = *share
 	}
 	return err
 }
