@@ -49,6 +49,9 @@ func (m *Model) InContext() string {
 	if a := x.AllRows; a.Rows > 0 {
 		said += fmt.Sprintf("\nTrained on %d of %d rows: on all of them its error would be about %.0f %% lower (learning "+
 			"curve of the prior rows): --deliver all.", a.Trained, a.Rows, math.Max(1, 100*a.LowerBy))
+		if m.NoWhole(a.Rows) == nil {
+			said += " Intervals that hold on average, by all of them: krigo predict --intervals full."
+		}
 	}
 	return said
 }

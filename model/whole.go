@@ -33,17 +33,28 @@ type Whole struct {
 // maxWhole rows are more than few; the inverse of their covariance takes 200 MB.
 const maxWhole = 5000
 
+// NoWhole says why intervals by all rows, so many, can't be had of a model; nil where they can.
+func (m *Model) NoWhole(rows int) error {
+	if !m.fixedBefore() {
+		return errors.New("full and jackknife intervals take parameters that prior rows alone gave: they are of an " +
+			"informed prior that nothing is learnt after, by an objective that trains its noise, without groups")
+	}
+	at := m.Trained()
+	switch {
+	case at.Joint() != nil || at.Inducing() > 0:
+		return errors.New("full and jackknife intervals are of an exact GP, solved by cholesky, which this model's isn't")
+	case rows > maxWhole:
+		return fmt.Errorf("full and jackknife intervals are for few rows, at most %d: these are %d, of which "+
+			"conformal intervals lose little", maxWhole, rows)
+	}
+	return nil
+}
+
 // Whole conditions a model on all rows of the data that it was made from, but those for testing.
 func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 	defer matrix.Ended(&err)
-	at := m.Trained()
-	switch {
-	case !m.fixedBefore():
-		return nil, errors.New("full and jackknife intervals take parameters that prior rows alone gave: they are of an " +
-			"informed prior that nothing is learnt after, by an objective that trains its noise, without groups")
-	case at.Joint() != nil || at.Inducing() > 0:
-		return nil, errors.New("full and jackknife intervals are of an exact GP, solved by cholesky, which this model's " +
-			"isn't")
+	if err := m.NoWhole(0); err != nil {
+		return nil, err
 	}
 	roles, err := m.RolesOf(d)
 	if err != nil {
@@ -55,10 +66,10 @@ func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 		return nil, errors.New("full and jackknife intervals are by rows that parameters weren't learnt on, of which this " +
 			"model left none: it was trained on all")
 	}
-	if len(rows) > maxWhole {
-		return nil, fmt.Errorf("full and jackknife intervals are for few rows, at most %d: these are %d, of which "+
-			"conformal intervals lose little", maxWhole, len(rows))
+	if err := m.NoWhole(len(rows)); err != nil {
+		return nil, err
 	}
+	at := m.Trained()
 	w = &Whole{m: m, first: len(prior), x: linalg.New(len(rows), d.Cols).Until(d.Context())}
 	y := make([]float64, len(rows))
 	if err := d.Scaled(rows, m.Scaling).Block(0, len(rows), w.x.Data, y); err != nil {
