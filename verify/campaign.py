@@ -58,7 +58,7 @@ def models():
         for ard in ("on", "off"):
             yield "two", f"{informed} --kernel {k} --ard {ard}"
         yield table(), f"{informed} --kernel {k} --loss scaled --epsilon 2 --promise 0.8 --ard off"
-        yield table(), f"{informed} --kernel {k} --mean linear --curve --promise 0.7 --slices sd --ard off"
+        yield table(), f"{informed} --kernel {k} --mean linear --curve --promise 0.7 --slices sd --ard off --prior-share 0.3"
         yield "two", f"{informed} --kernel {k} --solver nearest --optimizer adam --epochs 2 --batch 20 --ard off"
         yield table(), f"{informed} --kernel {k} --solver cg --epochs 3 --ard off --seed 3"
         yield "two", f"{grid} --objective kl-pac --kernel {k} --epochs 15 --ard off"
@@ -77,14 +77,14 @@ def models():
         yield "two", f"{grid} --objective kl-pac --loss {kind} --bound split-kl --kernel se --ard off --epochs 15 --promise 0.1"
     for s in SPARSE:
         yield "two", f"--prior informed --objective {s} --inducing 7 --kernel se --ard off"
-        yield "one", f"--prior informed --objective {s} --inducing 7 --kernel matern32 --slices x,sd"
+        yield "one", f"--prior informed --objective {s} --inducing 7 --kernel matern32 --slices x,sd --prior-share 0.3"
         yield "two", f"--prior grid --objective {s} --inducing 7 --kernel se --ard off"
         yield "few", f"--prior informed --objective {s} --inducing 5 --kernel se --mean-bound both --ard off"
     for seed in range(8):
         yield "one", f"--seed {seed}"
         yield "two", f"--seed {seed} --objective nearest --prior informed --kernel matern32 --ard off --epochs 2 --neighbours 8 --batch 20"
-        yield "few", f"--seed {seed} --prior informed --objective evidence --kernel se --slices a,b --test-fraction 0.1"
-        yield "mixed", f"--seed {seed} --categorical heat,block --missing mean --kernel se --ard off --slices heat,size,sd --curve"
+        yield "few", f"--seed {seed} --prior informed --objective evidence --kernel se --slices a,b --test-fraction 0.1 --prior-share 0.3"
+        yield "mixed", f"--seed {seed} --categorical heat,block --missing mean --kernel se --ard off --slices heat,size,sd --curve --prior-share 0.4"
         yield "mixed", f"--seed {seed} --categorical heat --missing mean --group block --kernel se --ard off"
     yield "mixed", "--categorical heat --missing mean --group block --prior grid --objective kl-pac --kernel se --ard off --prior-share 0.3 --promise 0.1"
     yield "mixed", "--categorical heat --missing mean --group block --bound betting --kernel se --ard off --loss gaussian"
