@@ -251,12 +251,14 @@ func showPromises(env Env, tables []tieTable, results []tied) {
 			kept = "not kept"
 			short++
 		}
-		line(env.Stdout, []string{t.name, fmt.Sprint(len(t.rows)), fmt.Sprint(t.trainGroups), fmt.Sprint(r.Groups), r.Advised,
+		line(env.Stdout, []string{t.name, fmt.Sprint(len(t.rows)), fmt.Sprint(t.trainGroups), fmt.Sprint(r.Groups),
+			r.Advised,
 			r.named(t.group), r.About,
 			map[bool]string{true: "certified", false: "estimate"}[r.Certain], fmt.Sprintf("%.4g", r.Width),
 			fmt.Sprintf("%.3f", r.Promised), fmt.Sprintf("%.3f", r.Kept), fmt.Sprintf("%.3f", r.SE), kept})
 	}
-	fmt.Fprintf(env.Stdout, "\nnot kept (by more than two of what chance makes, the standard error over groups): %d\n\n", short)
+	fmt.Fprintf(env.Stdout, "\nnot kept (by more than two of what chance makes, the standard error over groups): %d\n\n",
+		short)
 }
 
 // tieAlarm is what a peer says of a table.

@@ -55,8 +55,8 @@ func (t tieTable) write(path string) error { return os.WriteFile(path, t.csv(t.r
 
 func (t tieTable) target() string { return t.names[len(t.names)-1] }
 
-var errNoTies = &krigo.UsageError{Err: fmt.Errorf("ties needs --data: a folder with groups/sets.csv and uci/, or --sets %s,%s",
-	freeTables, tiedTables)}
+var errNoTies = &krigo.UsageError{Err: fmt.Errorf("ties needs --data: a folder with groups/sets.csv and uci/, or "+
+	"--sets %s,%s", freeTables, tiedTables)}
 
 // tieTables are all tables that are asked for, in the order in which they are shown.
 func (e Env) tieTables() (all []tieTable, err error) {
@@ -93,7 +93,8 @@ func (e Env) tieTables() (all []tieTable, err error) {
 			if err != nil {
 				return nil, err
 			}
-			t, err := newTieTable(untiedSets, strings.TrimSuffix(filepath.Base(path), ".csv.gz"), rows, rows[0][len(rows[0])-1])
+			name, last := strings.TrimSuffix(filepath.Base(path), ".csv.gz"), rows[0][len(rows[0])-1]
+			t, err := newTieTable(untiedSets, name, rows, last)
 			if err != nil {
 				return nil, err
 			}
@@ -159,7 +160,8 @@ func (t tieTable) holdOut(group string, seed uint64) tieTable {
 	rng.Shuffle(len(groups), func(i, j int) { groups[i], groups[j] = groups[j], groups[i] })
 	out := groups[:max(1, len(groups)/3)]
 	held := t
-	held.name, held.group, held.rows, held.trainGroups = fmt.Sprintf("%s-%d", t.name, seed), group, nil, len(groups)-len(out)
+	held.name, held.group, held.rows = fmt.Sprintf("%s-%d", t.name, seed), group, nil
+	held.trainGroups = len(groups) - len(out)
 	for _, row := range t.rows {
 		if slices.Contains(out, row[column]) {
 			held.held = append(held.held, row)
@@ -170,8 +172,8 @@ func (t tieTable) holdOut(group string, seed uint64) tieTable {
 	return held
 }
 
-// simulatedTies draws a table of independent rows: two to five inputs, a label in words and a code, and a number of a row's
-// own. The noise is Gaussian, of heavy tails, or grows with an input. In a tied table the rows with the same label have
+// simulatedTies draws a table of independent rows: two to five inputs, a label in words and a code, and a number of a
+// row's own. The noise is Gaussian, of heavy tails, or grows with an input. In a tied table the rows with the same label have
 // an offset, half as large as the noise up to twice as large, and in every other one the file is in the order of the
 // labels.
 func simulatedTies(kind string, number int) tieTable {

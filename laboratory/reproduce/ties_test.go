@@ -18,8 +18,8 @@ import (
 func TestTies(t *testing.T) {
 	data, out := t.TempDir(), t.TempDir()
 	must.Do(t, os.Mkdir(filepath.Join(data, "groups"), 0o755))
-	must.Do(t, os.WriteFile(filepath.Join(data, "groups", "sets.csv"), []byte("set,rows,target,group,groups\nmade,0,y,label,0\n"),
-		0o600))
+	must.Do(t, os.WriteFile(filepath.Join(data, "groups", "sets.csv"),
+		[]byte("set,rows,target,group,groups\nmade,0,y,label,0\n"), 0o600))
 	made := simulatedTies(tiedTables, 1)
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -33,12 +33,14 @@ func TestTies(t *testing.T) {
 	var said bytes.Buffer
 	must.Do(t, tiesFound(context.Background(), Env{Data: data, Sets: []string{tiedSets, freeTables, tiedTables}, Reps: 1,
 		Beside: beside, Out: out, Stdout: &said}))
-	for _, want := range []string{"| made-2 | ", " --group label | by inspect | groups | estimate | ", "| groups | 3 | 3 | 3 | 0 of 0 |",
+	for _, want := range []string{"| made-2 | ", " --group label | by inspect | groups | estimate | ",
+		"| groups | 3 | 3 | 3 | 0 of 0 |",
 		"| independent | 1 | 0 | – | 0 of 0 |", "| tied | 1 | 1 | 1 | 1 of 1 |"} {
 		must.Not(t, !strings.Contains(said.String(), want), "no %q in\n%s", want, said.String())
 	}
 	written := must.Get(readCells(filepath.Join(out, "ties", "made-0.csv")))(t)
-	must.Not(t, len(written) < 2 || len(written) > len(made.rows) || strings.Join(written[0], " ") != strings.Join(made.names, " "),
+	must.Not(t, len(written) < 2 || len(written) > len(made.rows) ||
+		strings.Join(written[0], " ") != strings.Join(made.names, " "),
 		"%d lines of a table with groups held out, of %d; columns %v", len(written), len(made.rows), written[0])
 }
 
@@ -51,7 +53,7 @@ func TestTiesPromise(t *testing.T) {
 		ties []model.Tie
 		want tied
 	}{
-		"few; leaving each of 18 groups out in turn, about 57 % of its rows are predicted to within ±5.212, which isn't certified": {
+		"few; leaving each of 18 groups out in turn, about 57 % of its rows are predicted to within ±5.212, which isn't": {
 			"groups", nil, tied{About: "groups", Promised: 0.57, Width: 5.212}},
 		"about 90 % of predictions lie within ±2 of y where other rows of it are known, about 40 % for a new one": {
 			"rows", ties, tied{About: "new a", Promised: 0.4, Width: 2}},

@@ -100,14 +100,15 @@ func (t truth) check(m *krigo.Model, table *dataset.Table, name string, count ta
 		gibbs, point := t.risk(loss, m.Scaling, p.mean, p.variance), t.risk(loss, m.Scaling, p.mean, none)
 		for di, delta := range trialDeltas {
 			for _, f := range pacbayes.Inequalities() {
-				if t.plain && (f != pacbayes.KLBound || loss.Kind != pacbayes.Band) {
+				if t.plain && (f != pacbayes.KLBound && f != pacbayes.BettingBound || loss.Kind != pacbayes.Band) {
 					continue
 				}
 				for _, route := range routes {
 					terms := m.Terms
 					terms.EpsilonRaw *= loss.Below / terms.Loss.Below
 					terms.Loss, terms.Delta, terms.Inequality, terms.Route = loss, delta, f, route
-					if loss.Kind == pacbayes.Band && (f == pacbayes.KLBound || m.Group != "" && f == pacbayes.BettingBound) {
+					if loss.Kind == pacbayes.Band && (f == pacbayes.KLBound ||
+						m.Group != "" && f == pacbayes.BettingBound && !t.plain) {
 						terms.Promise = trialShare // the search over widths is the costly part
 					}
 					if terms.Check() != nil {

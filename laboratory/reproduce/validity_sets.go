@@ -34,7 +34,7 @@ type design struct {
 	cells int
 	block string
 
-	plain bool // statements about the rows: only the default inequality and loss are tried
+	plain bool // statements about the rows: only the default inequality, betting, and the default loss are tried
 
 	// choose draws a table in the place of draw, with options that group it; nil: none.
 	choose func(ctx context.Context, t truth, o krigo.Options, rng *rand.Rand) (truth, *dataset.Table, krigo.Options,
@@ -182,8 +182,8 @@ var (
 
 // inBlocks are places far apart, each with an offset of its own, among a thousand: krigo knows them by
 // their blocks alone, and x is its input.
-var inBlocks = &design{name: "blocks", sources: []source{{name: "places", f: fourier, places: 2 * manyCells, step: 1. / (2 *
-	manyCells), noise: offsets[0].noise}}, units: someGroups, size: anySize, plain: true, cells: manyCells,
+var inBlocks = &design{name: "blocks", sources: []source{{name: "places", f: fourier, places: 2 * manyCells,
+	step: 1. / (2 * manyCells), noise: offsets[0].noise}}, units: someGroups, size: anySize, plain: true, cells: manyCells,
 	block: fmt.Sprintf("block:x:%g", 1./manyCells), oneSeed: true, mistake: rowByRow}
 
 const manyCells = 1024 // a power of two, so that places and their blocks are exact

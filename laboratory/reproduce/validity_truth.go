@@ -85,7 +85,7 @@ type truth struct {
 	source
 	f      func(x float64) float64
 	shifts []float64 // of the target, each as likely, beside the noise; nil: none
-	plain  bool      // only the default inequality and loss are tried
+	plain  bool      // only the default inequality, betting, and the default loss are tried
 }
 
 func (t truth) points() int { return cmp.Or(t.places, sourcePoints) }
