@@ -13,14 +13,20 @@ import (
 // NoBetter says, before the sentence of the certificate, that the model is no better than a constant; "" where it is.
 func (m *Model) NoBetter() string {
 	c, x := m.Certificate, m.Context
-	byError, byLoss := x.NoBetter(c)
-	if !byError && !byLoss {
+	if x == nil || c == nil || x.Constant == (model.Constant{}) {
 		return ""
 	}
 	said := fmt.Sprintf("This model is no better than the constant %s.", cautious.Number(x.Constant.Value))
 	errs := fmt.Sprintf("%s, the constant's %s", cautious.Number(x.RMSE), cautious.Number(x.Constant.RMSE))
-	if byError {
+	lossWorse := x.MeanRisk >= x.Constant.MeanRisk
+	if c.Route == pacbayes.Direct && c.Curve == nil { // a hold-out bound of the mean at one ε, as the constant's is
+		lossWorse = c.MeanBound >= x.Constant.MeanBound
+	}
+	switch {
+	case x.RMSE >= x.Constant.RMSE:
 		return fmt.Sprintf("%s Its RMSE is %s.", said, errs)
+	case !lossWorse:
+		return ""
 	}
 	said += fmt.Sprintf(" Its loss is %.3f on these rows, the constant's %.3f; its RMSE is lower, %s", x.MeanRisk,
 		x.Constant.MeanRisk, errs)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/krigo-gp/krigo/internal/spelling"
@@ -77,16 +78,24 @@ func (t *Table) date(d *Dates) error {
 	}
 	if texts := t.Texts(j); texts != nil {
 		if d.Form == "" {
-			forms := formsOf(texts)
+			var forms, all []string // forms: those that read all these texts
+			for _, f := range dateForms {
+				all = append(all, fmt.Sprintf("%s (%s)", f.name, f.example))
+				if len(texts) > 0 && !slices.ContainsFunc(texts, func(s string) bool { _, _, ok := f.days(s); return !ok }) {
+					forms = append(forms, f.name)
+				}
+			}
 			switch {
 			case len(forms) == 0:
 				text, row := t.notDate(j)
 				return t.cell(row, j, fmt.Errorf("%q is not a date as the others of the column; the forms are %s",
-					spelling.Clip(text), describeForms()))
+					spelling.Clip(text), strings.Join(all, ", ")))
 			case len(forms) > 1:
-				return &Error{File: t.Source, Column: j + 1, Name: d.Column, Err: errWhichForm(d.Column, texts[0])}
+				return &Error{File: t.Source, Column: j + 1, Name: d.Column, Err: fmt.Errorf("dates as %q may have the day "+
+					"first or the month: say which, as --dates %s:dmy or %[2]s:mdy", spelling.Clip(texts[0]),
+					spelling.Clip(d.Column))}
 			}
-			d.Form = forms[0].name
+			d.Form = forms[0]
 		}
 		if err := t.toDays(j, d.Form); err != nil {
 			return err

@@ -25,7 +25,14 @@ import (
 // (package memory) grows no further: that is an error, of [Reading.Apply] too.
 func (t *Table) Append(cells []string) error {
 	t.tellUnits(cells)
-	if t.room(len(cells)); t.over != nil {
+	if need := len(t.Values) + len(cells); need > cap(t.Values) {
+		larger := need + len(t.Values)/2
+		t.afford(8 * float64(larger)) // while values move, the old and the new memory exist together
+		if t.over == nil {
+			t.Values = slices.Grow(t.Values, larger-len(t.Values))
+		}
+	}
+	if t.over != nil {
 		return t.over
 	}
 	for j, cell := range cells {
@@ -50,17 +57,6 @@ func (t *Table) AppendLine(line int, cells []string) error {
 // The cells above it in its column are set already.
 func (t *Table) Set(row, column int, cell string) {
 	t.Values[row*len(t.Names)+column] = t.value(row, column, strings.TrimSpace(cell))
-}
-
-// room allocates memory for one more row with this number of cells, within the limit of package memory. While values
-// move, the old and the new memory exist together.
-func (t *Table) room(cells int) {
-	if need := len(t.Values) + cells; need > cap(t.Values) {
-		larger := need + len(t.Values)/2
-		if t.afford(8 * float64(larger)); t.over == nil {
-			t.Values = slices.Grow(t.Values, larger-len(t.Values))
-		}
-	}
 }
 
 // afford asks for so many bytes more than the table has.
@@ -342,9 +338,11 @@ func (t *Table) check(uses ...use) error {
 
 // problem is what is wrong with a cell that holds v; wrong says it of the texts of a column of text.
 func (t *Table) problem(u use, v float64, wrong []bool) error {
-	switch {
+	switch missing := "the value is missing; remove the row or fill the value"; {
+	case v != v && !u.gaps && u.fitting && !u.naming:
+		return errors.New(missing + ", or have it filled with --missing mean")
 	case v != v && !u.gaps:
-		return u.missing()
+		return errors.New(missing)
 	case v != v, wrong != nil && !wrong[int(v)]:
 		return nil
 	case wrong != nil && !u.categorical:
@@ -361,13 +359,6 @@ func (t *Table) problem(u use, v float64, wrong []bool) error {
 // merged says whether a number is that of several categories: float64 rounds whole numbers from
 // 2^53 on. Where none of them was fitted, each is one of the others.
 func (u use) merged(v float64) bool { return u.categorical && u.fitting && math.Abs(v) >= 1<<53 }
-
-func (u use) missing() error {
-	if u.fitting && !u.naming {
-		return errors.New("the value is missing; remove the row or fill the value, or have it filled with --missing mean")
-	}
-	return errors.New("the value is missing; remove the row or fill the value")
-}
 
 func notFinite(v float64) error {
 	return fmt.Errorf("%v is not finite; remove the row or fill the value", v)

@@ -136,6 +136,16 @@ func (d *Data) Targets(rows []int) ([]float64, error) {
 	return y, d.Read(rows, nil, y)
 }
 
+// SortedTargets returns the targets of the given rows, those of all ranks together, in ascending order.
+func (d *Data) SortedTargets(rows []int) ([]float64, error) {
+	y, err := d.Targets(rows)
+	if err = d.Ranks().Agree(err); err == nil {
+		y, err = ranks.Gather(d.Ranks(), y)
+	}
+	slices.Sort(y)
+	return y, err
+}
+
 // each reads the given rows block by block; rows[first] is the first of a block.
 func (d *Data) each(rows []int, block func(first int, x, y []float64)) error {
 	x, y := make([]float64, blockRows*d.Cols), make([]float64, blockRows)

@@ -264,27 +264,3 @@ func ofWeek(parts []string) (days float64, ok bool) {
 	y, w := at.ISOWeek()
 	return daysOf(at), y == year && w == week
 }
-
-// formsOf are the forms by which all these texts can be read.
-func formsOf(texts []string) (forms []dateForm) {
-	for _, f := range dateForms {
-		if len(texts) > 0 && !slices.ContainsFunc(texts, func(text string) bool { _, _, ok := f.days(text); return !ok }) {
-			forms = append(forms, f)
-		}
-	}
-	return forms
-}
-
-// errWhichForm says that day and month can't be told apart.
-func errWhichForm(name, text string) error {
-	return fmt.Errorf("dates as %q may have the day first or the month: say which, as --dates %s:dmy or %s:mdy",
-		spelling.Clip(text), spelling.Clip(name), spelling.Clip(name))
-}
-
-func describeForms() string {
-	var all []string
-	for _, f := range dateForms {
-		all = append(all, fmt.Sprintf("%s (%s)", f.name, f.example))
-	}
-	return strings.Join(all, ", ")
-}

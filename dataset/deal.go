@@ -41,10 +41,10 @@ func (d *Data) Units() (*Units, error) {
 		return nil, err
 	}
 	u := &Units{cells: len(d.inputs)}
-	if u.rows, err = ofAll(d.Ranks(), rows); err != nil {
+	if u.rows, err = ranks.Gather(d.Ranks(), rows); err != nil {
 		return nil, err
 	}
-	u.Count, u.Hash = len(u.rows), u.hashOf(u.rows)
+	u.Count, u.Hash = len(u.rows), u.HashOf(upTo(len(u.rows)))
 	if targets, err = ranks.Gather(d.Ranks(), targets); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (d *Data) Units() (*Units, error) {
 	if d.group == nil {
 		return u, nil
 	}
-	if groups, err = ofAll(d.Ranks(), groups); err != nil {
+	if groups, err = ranks.Gather(d.Ranks(), groups); err != nil {
 		return nil, err
 	}
 	u.names = slices.Clone(groups)
@@ -100,30 +100,6 @@ func (u *Units) Repeats() (count, first int) {
 	return count, first
 }
 
-// ofAll returns the digests of all ranks, in their order.
-func ofAll(r ranks.Ranks, own []digest) (all []digest, err error) {
-	if r.Size() == 1 {
-		return own, nil
-	}
-	const words = sha256.Size / 8
-	numbers := make([]uint64, 0, words*len(own))
-	for _, d := range own {
-		for k := range words {
-			numbers = append(numbers, binary.LittleEndian.Uint64(d[8*k:]))
-		}
-	}
-	if numbers, err = ranks.Gather(r, numbers); err != nil {
-		return nil, err
-	}
-	all = make([]digest, len(numbers)/words)
-	for i := range all {
-		for k := range words {
-			binary.LittleEndian.PutUint64(all[i][8*k:], numbers[words*i+k])
-		}
-	}
-	return all, nil
-}
-
 func compare(a, b digest) int { return bytes.Compare(a[:], b[:]) }
 
 // HashOf identifies the rows of these numbers in whatever order, as Hash does all: by the SHA-256, in
@@ -134,16 +110,10 @@ func (u *Units) HashOf(rows []int) string {
 	for i, row := range rows {
 		digests[i] = u.rows[row]
 	}
-	return u.hashOf(digests)
-}
-
-// hashOf is that of the rows of these digests.
-func (u *Units) hashOf(rows []digest) string {
-	rows = slices.Clone(rows)
-	slices.SortFunc(rows, compare)
+	slices.SortFunc(digests, compare)
 	h := sha256.New()
 	h.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(len(rows))), uint64(u.cells)))
-	for _, d := range rows {
+	for _, d := range digests {
 		h.Write(d[:])
 	}
 	return hex.EncodeToString(h.Sum(nil))
@@ -174,7 +144,9 @@ func (u *Units) Deal(seed uint64, asked Counts) (Roles, error) {
 	if u.group != nil {
 		units = keys(append(slices.Clip(salt), " group"...), u.names)
 	}
-	for k, i := range sorted(units) {
+	order := upTo(len(units))
+	slices.SortFunc(order, func(a, b int) int { return units[a].compare(units[b]) })
+	for k, i := range order {
 		place[i] = k
 	}
 	roles := Roles{Of: make([]Role, len(u.rows)), Group: u.group}
@@ -233,11 +205,4 @@ func keys(salt []byte, digests []digest) []key {
 		keys[i] = key{binary.BigEndian.Uint64(sum[:]), binary.BigEndian.Uint64(sum[8:])}
 	}
 	return keys
-}
-
-// sorted returns the numbers of keys in ascending order.
-func sorted(keys []key) []int {
-	order := upTo(len(keys))
-	slices.SortFunc(order, func(a, b int) int { return keys[a].compare(keys[b]) })
-	return order
 }

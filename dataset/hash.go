@@ -156,10 +156,6 @@ func (d *Data) groupEqual() (*Data, error) {
 			t.Source)
 	}
 	begin, own := t.Own()
-	rows := make([]int, own)
-	for i := range rows {
-		rows[i] = begin + i
-	}
 	cols := len(t.Names)
 	wider := *t
 	wider.Names = append(slices.Clone(t.Names), EqualRows)
@@ -169,7 +165,7 @@ func (d *Data) groupEqual() (*Data, error) {
 	copy(wider.codes, t.codes)
 	wider.Values = make([]float64, 0, own*(cols+1))
 	_, held := t.where(begin)
-	err := d.eachRow(rows, func(row, _ []byte) {
+	err := d.eachRow(d.All(), func(row, _ []byte) {
 		sum := sha256.Sum256(row)
 		at := held + len(wider.Values)/(cols+1)
 		wider.Values = append(wider.Values, t.Values[at*cols:(at+1)*cols]...)

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -25,10 +26,6 @@ type Moments struct{ Mean, SD float64 }
 // Constant allows for rounding noise in values meant to be equal: some hundreds
 // of units in the last place.
 func (m Moments) Constant() bool { return m.SD <= 1e-13*math.Abs(m.Mean) || m.SD == 0 }
-
-func (m Moments) finite() bool {
-	return !math.IsInf(m.Mean, 0) && !math.IsNaN(m.Mean) && !math.IsInf(m.SD, 0) && !math.IsNaN(m.SD)
-}
 
 // Moments computes the moments of the inputs and, last, of the target on the given rows,
 // by the corrected two-pass algorithm (Chan, Golub and LeVeque, "Algorithms for computing
@@ -143,7 +140,7 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 	s := Scaling{Source: source}
 	for j, name := range d.Inputs {
 		m := columns[j]
-		if !m.finite() {
+		if !allFinite([]float64{m.Mean, m.SD}) {
 			return Scaling{}, overflow(d.Source, name)
 		}
 		if m.Constant() {
@@ -156,7 +153,7 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 		s.InputScale = append(s.InputScale, m.SD)
 	}
 	m := columns[d.Cols]
-	if !m.finite() {
+	if !allFinite([]float64{m.Mean, m.SD}) {
 		return Scaling{}, overflow(d.Source, d.Target)
 	}
 	if m.Constant() {
@@ -321,22 +318,10 @@ func (s Scaling) Moments(mean, variance float64) (m, sd float64) {
 // Transformed is the scaling with a transform of that name, whose constants are of the given rows, those of all ranks
 // together.
 func (s Scaling) Transformed(name, estimate string, d *Data, rows []int) (Scaling, error) {
-	y, err := d.Targets(rows)
-	if err = d.Ranks().Agree(err); err != nil {
+	y, err := d.SortedTargets(rows) // so that constants don't depend on the order of rows
+	if err != nil {
 		return s, err
 	}
-	bits := make([]uint64, len(y))
-	for i, v := range y {
-		bits[i] = math.Float64bits(v)
-	}
-	if bits, err = ranks.Gather(d.Ranks(), bits); err != nil {
-		return s, err
-	}
-	y = make([]float64, len(bits))
-	for i, b := range bits {
-		y[i] = math.Float64frombits(b)
-	}
-	slices.Sort(y) // so that constants don't depend on the order of rows
 	t, err := transformOf(name, estimate, y)
 	s.Transform = &t
 	return s, err
@@ -346,11 +331,14 @@ func (s Scaling) Transformed(name, estimate string, d *Data, rows []int) (Scalin
 func CheckDomain(name string, d *Data, rows []int) error {
 	t := Transform{Name: name}
 	y, err := d.Targets(rows)
-	if i := slices.IndexFunc(y, func(v float64) bool { return !t.within(v) }); err == nil && i >= 0 {
+	if i := slices.IndexFunc(y, func(v float64) bool {
+		return name != yeoJohnson && !(v+t.shift() > 0 || name == "sqrt" && v == 0)
+	}); err == nil && i >= 0 {
 		at := d.table.place(rows[i])
 		at.Row = rows[i] + 1
+		domain := cmp.Or(map[string]string{"log1p": "above -1", "sqrt": "at least 0"}[name], "above 0")
 		at.Err = fmt.Errorf("the target %q is %v, and target-transform %s is for targets %s: take another (yeo-johnson is "+
-			"for all), or mend or remove the row", d.Target, y[i], name, t.domain())
+			"for all), or mend or remove the row", d.Target, y[i], name, domain)
 		err = at
 	}
 	return d.Ranks().Agree(err)

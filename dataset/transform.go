@@ -101,14 +101,13 @@ func (t *Transform) fit(y []float64) float64 {
 func (t *Transform) check() error {
 	steps := t.Lambda * lambdaSteps / mostLambda
 	power := t.Name == boxCox || t.Name == yeoJohnson
-	finite := func(v float64) bool { return !math.IsInf(v, 0) && !math.IsNaN(v) }
 	switch {
 	case !slices.Contains(Transforms(), t.Name):
 		return fmt.Errorf("the transform %.40q", t.Name)
 	case power && !(0 <= steps && steps <= lambdaSteps && math.Abs(steps-math.Round(steps)) < 1e-9),
 		!power && t.Lambda != t.lambda():
 		return fmt.Errorf("λ = %v of the transform %s", t.Lambda, t.Name)
-	case !finite(t.Mean) || !(t.Scale > 0) || !finite(t.Scale) || !finite(t.From),
+	case !allFinite([]float64{t.Mean, t.Scale, t.From}), !(t.Scale > 0),
 		t.Name == yeoJohnson && t.From != 0, t.Name != yeoJohnson && !(t.From+t.shift() > 0):
 		return fmt.Errorf("constants of the transform %s that none has", t.Name)
 	case t.Estimate != Median && t.Estimate != Mean:
@@ -131,22 +130,6 @@ func (t *Transform) shift() float64 {
 		return 1
 	}
 	return 0
-}
-
-// within says whether a target lies in the domain of T, without the tangent.
-func (t *Transform) within(y float64) bool {
-	return t.Name == yeoJohnson || y+t.shift() > 0 || t.Name == "sqrt" && y == 0
-}
-
-// domain says which targets within is about.
-func (t *Transform) domain() string {
-	switch t.Name {
-	case "log1p":
-		return "above -1"
-	case "sqrt":
-		return "at least 0"
-	}
-	return "above 0"
 }
 
 func power(lambda, x float64) float64 {

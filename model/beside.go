@@ -24,22 +24,20 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 		return nil, err
 	}
 	prior, s := d.RowsOf(roles, dataset.Prior), m.Scaling
-	y, err := d.Targets(prior)
-	if err := d.Ranks().Agree(err); err != nil {
-		return nil, err
-	}
-	median, err := medianOf(d.Ranks(), y)
+	y, err := d.SortedTargets(prior)
 	if err != nil {
 		return nil, err
 	}
-	standard := func(y float64) float64 { return (y - s.TargetMean) / s.TargetScale }
+	median := y[(len(y)-1)/2]/2 + y[len(y)/2]/2
+	middle := []float64{median}
+	s.Standard(middle, middle)
 	var sums [3]float64 // of absolute errors, of those within, and of targets from the median
 	for i, y := range at.Y {
 		r, sd := at.z[i]-at.mean[i], math.Sqrt(spreads[i].Variance)
 		if spreads[i].Lower*sd <= r && r <= spreads[i].Upper*sd {
 			sums[1]++
 		}
-		sums[0], sums[2] = sums[0]+math.Abs(y-at.Mean[i]), sums[2]+y-standard(median)
+		sums[0], sums[2] = sums[0]+math.Abs(y-at.Mean[i]), sums[2]+y-middle[0]
 	}
 	if err := d.Ranks().Sum(sums[:]); err != nil {
 		return nil, err
@@ -51,8 +49,7 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	n := float64(at.Rows)
 	x := &Context{Rows: at.Rows, RMSE: own.RMSE, MAE: s.TargetScale * sums[0] / n, Coverage95: sums[1] / n,
 		MeanRisk: own.MeanRisk}
-	predicted := slices.Repeat([]float64{standard(median)}, len(at.Y))
-	constant, err := m.baseline(d.Ranks(), predicted, at.Sample)
+	constant, err := m.baseline(d.Ranks(), slices.Repeat(middle, len(at.Y)), at.Sample)
 	if err != nil {
 		return nil, err
 	}
@@ -63,10 +60,7 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	if x.Constant = (Constant{median, constant}); math.IsNaN(constant.MeanBound) { // by a loss that isn't from 0 to 1
 		x.Constant = Constant{}
 	}
-	for i, v := range y {
-		y[i] = standard(v)
-	}
-	if err := m.linear(x, d, prior, d.RowsOf(roles, dataset.Certified), y, at.Sample); err != nil {
+	if err := m.linear(x, d, prior, d.RowsOf(roles, dataset.Certified), at.Sample); err != nil {
 		return nil, err
 	}
 	if x.AllRows, err = m.onAllRows(d, roles); err != nil || !linalg.Finite(append(x.misses(), x.R2, median)) {
@@ -89,8 +83,8 @@ func (m *Model) baseline(r ranks.Ranks, predicted []float64, at pacbayes.Sample)
 	return b, err
 }
 
-// linear adds the linear model of prior rows with targets y, or why there is none.
-func (m *Model) linear(x *Context, d *dataset.Data, prior, certified []int, y []float64, at pacbayes.Sample) error {
+// linear adds the linear model of prior rows, or why there is none.
+func (m *Model) linear(x *Context, d *dataset.Data, prior, certified []int, at pacbayes.Sample) error {
 	const mostInputs = 500
 	switch {
 	case d.Ranks().Size() > 1:
@@ -100,14 +94,19 @@ func (m *Model) linear(x *Context, d *dataset.Data, prior, certified []int, y []
 		x.LinearReason = manyInputs
 		return nil
 	}
+	y, err := d.Targets(prior)
+	if err != nil {
+		return err
+	}
+	m.Scaling.Standard(y, y)
 	b, err := leastSquares(d.Scaled(prior, m.Scaling), y)
 	if b == nil || err != nil {
 		x.LinearReason = overflows
 		return err
 	}
 	predicted := make([]float64, len(at.Y))
-	if err := eachBlock(d.Scaled(certified, m.Scaling), func(first int, of matrix.Dense) {
-		linalg.Gemv(false, 1, of, b, 0, predicted[first:first+of.Rows])
+	if err := eachBlock(d.Scaled(certified, m.Scaling), func(first int, x matrix.Dense) {
+		linalg.Gemv(false, 1, withOnes(x), b, 0, predicted[first:first+x.Rows])
 	}); err != nil {
 		return err
 	}
@@ -117,41 +116,13 @@ func (m *Model) linear(x *Context, d *dataset.Data, prior, certified []int, y []
 	return err
 }
 
-// medianOf is the median of the values of all ranks.
-func medianOf(r ranks.Ranks, values []float64) (float64, error) {
-	bits := make([]uint64, len(values))
-	for i, v := range values {
-		bits[i] = math.Float64bits(v)
+// withOnes returns x with a column of ones after its own.
+func withOnes(x matrix.Dense) matrix.Dense {
+	of := x.Like(x.Rows, x.Cols+1)
+	for i := range x.Rows {
+		of.Row(i)[copy(of.Row(i), x.Row(i))] = 1
 	}
-	bits, err := ranks.Gather(r, bits)
-	if err != nil {
-		return 0, err
-	}
-	all := make([]float64, len(bits))
-	for i, b := range bits {
-		all[i] = math.Float64frombits(b)
-	}
-	slices.Sort(all)
-	n := len(all)
-	return all[(n-1)/2]/2 + all[n/2]/2, nil
-}
-
-// eachBlock reads the scaled inputs of rows, with a column of ones after them, block by block.
-func eachBlock(rows *dataset.Scaled, do func(first int, of matrix.Dense)) error {
-	n, d := rows.Dims()
-	most := min(n, blockRows(d))
-	x, of := make([]float64, most*d), linalg.New(most, d+1).Until(rows.Context())
-	for first := 0; first < n; first += most {
-		k := min(most, n-first)
-		if err := rows.Block(first, k, x[:k*d], nil); err != nil {
-			return err
-		}
-		for i := range k {
-			of.Row(i)[copy(of.Row(i), x[i*d:(i+1)*d])] = 1
-		}
-		do(first, of.RowRange(0, k))
-	}
-	return nil
+	return of
 }
 
 // leastSquares returns the coefficients of the inputs, and last that of 1; nil where they overflow. A ridge of 1e-9 of
@@ -161,12 +132,13 @@ func leastSquares(rows *dataset.Scaled, y []float64) ([]float64, error) {
 	_, d := rows.Dims()
 	gram, b := linalg.New(d+1, d+1), make([]float64, d+1)
 	if err := eachBlock(rows, func(first int, x matrix.Dense) {
-		linalg.SyrkLower(true, 1, x, 1, gram)
-		linalg.Gemv(true, 1, x, y[first:first+x.Rows], 1, b)
+		of := withOnes(x)
+		linalg.SyrkLower(true, 1, of, 1, gram)
+		linalg.Gemv(true, 1, of, y[first:first+x.Rows], 1, b)
 	}); err != nil {
 		return nil, err
 	}
-	for j := range d + 1 {
+	for j := range b {
 		gram.Set(j, j, gram.At(j, j)*(1+ridge)+0x1p-1000)
 	}
 	if linalg.Cholesky(gram) != nil {

@@ -1,12 +1,5 @@
 package model
 
-import (
-	"errors"
-	"slices"
-
-	"github.com/krigo-gp/krigo/pacbayes"
-)
-
 // Context is how a model that was fixed before the certified rows were seen does on them, beside what anybody could
 // have predicted. But for the bounds of others nothing in it is one. Errors are by rows, in the target's units, and
 // risks by groups where there are groups.
@@ -54,19 +47,6 @@ const (
 	leastGain  = 0.005
 )
 
-// NoBetter says whether a constant has as low an RMSE as the model (byError), or as low a bound as the certificate, or
-// where that isn't a hold-out bound of the mean, at one ε alone, as low a loss (byLoss).
-func (x *Context) NoBetter(c *pacbayes.Certificate) (byError, byLoss bool) {
-	if x == nil || c == nil || x.Constant == (Constant{}) {
-		return false, false
-	}
-	byLoss = x.MeanRisk >= x.Constant.MeanRisk
-	if c.Route == pacbayes.Direct && c.Curve == nil {
-		byLoss = c.MeanBound >= x.Constant.MeanBound
-	}
-	return x.RMSE >= x.Constant.RMSE, byLoss
-}
-
 // misses are the errors of a context, shares its numbers from 0 to 1.
 func (x *Context) misses() []float64 {
 	return []float64{x.RMSE, x.MAE, x.Constant.RMSE, x.Linear.RMSE}
@@ -84,18 +64,4 @@ func (x *Context) numbers(unit float64) []float64 {
 		of[i] /= unit
 	}
 	return append(append(of, x.shares()...), x.R2, float64(x.Rows))
-}
-
-// sane reports what no context of a model with so many rows is, of a file.
-func (x *Context) sane(prior, certified int) error {
-	ok := x.Rows == certified && x.R2 <= 1 && slices.Min(x.misses()) >= 0 && slices.Min(x.shares()) >= 0 &&
-		slices.Max(x.shares()) <= 1+1e-9 &&
-		slices.Contains([]string{"", manyInputs, spreadRows, overflows}, x.LinearReason)
-	if a := x.AllRows; a != (AllRows{}) {
-		ok = ok && a.Trained == prior && a.Rows == prior+certified && a.LowerBy >= leastGain && a.LowerBy < 1
-	}
-	if !ok {
-		return errors.New("the model file's context isn't one of its certified rows")
-	}
-	return nil
 }

@@ -27,26 +27,37 @@ func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err 
 	if q == nil {
 		return nil, nil, errors.New("the model is empty: load one, or fit one")
 	}
-	n, d := rows.Dims()
+	n, _ := rows.Dims()
 	mean, variance = make([]float64, n), make([]float64, n)
-	most := min(n, blockRows(d))
-	x := linalg.New(most, d)
 	var tell func(done, of int)
 	if of, ok := rows.(interface{ Context() context.Context }); ok {
-		x, tell = x.Until(of.Context()), told(of.Context())
+		tell = told(of.Context())
 	}
-	for i := 0; i < n; i += most {
-		k := min(most, n-i)
-		block := x.RowRange(0, k)
-		if err := rows.Block(i, k, block.Data[:k*d], nil); err != nil {
-			return nil, nil, err
-		}
-		q.Latent(block, mean[i:i+k], variance[i:i+k])
+	return mean, variance, eachBlock(rows, func(first int, x matrix.Dense) {
+		end := first + x.Rows
+		q.Latent(x, mean[first:end], variance[first:end])
 		if tell != nil {
-			tell(i+k, n)
+			tell(end, n)
 		}
+	})
+}
+
+// eachBlock reads the inputs of rows block by block.
+func eachBlock(rows blocks, do func(first int, x matrix.Dense)) error {
+	n, d := rows.Dims()
+	most := min(n, blockRows(d))
+	x := linalg.New(most, d)
+	if of, ok := rows.(interface{ Context() context.Context }); ok {
+		x = x.Until(of.Context())
 	}
-	return mean, variance, nil
+	for first := 0; first < n; first += most {
+		block := x.RowRange(0, min(most, n-first))
+		if err := rows.Block(first, block.Rows, block.Data[:block.Rows*d], nil); err != nil {
+			return err
+		}
+		do(first, block)
+	}
+	return nil
 }
 
 // Spreads describes the distributions of y where f has the means and variances given.

@@ -231,11 +231,21 @@ func (m *Model) saneBounds() error {
 }
 
 func (m *Model) saneContext() error {
-	x := m.Context
-	if x != nil && (m.Certificate == nil || !m.Terms.Fixed) {
+	x, prior, certified := m.Context, m.Counts[dataset.Prior], m.Counts[dataset.Certified]
+	switch {
+	case x == nil:
+		return nil
+	case m.Certificate == nil || !m.Terms.Fixed:
 		return errors.New("the model file has a context without a certificate of what was fixed before")
-	} else if x != nil {
-		return x.sane(m.Counts[dataset.Prior], m.Counts[dataset.Certified])
+	}
+	ok := x.Rows == certified && x.R2 <= 1 && slices.Min(x.misses()) >= 0 && slices.Min(x.shares()) >= 0 &&
+		slices.Max(x.shares()) <= 1+1e-9 &&
+		slices.Contains([]string{"", manyInputs, spreadRows, overflows}, x.LinearReason)
+	if a := x.AllRows; a != (AllRows{}) {
+		ok = ok && a.Trained == prior && a.Rows == prior+certified && a.LowerBy >= leastGain && a.LowerBy < 1
+	}
+	if !ok {
+		return errors.New("the model file's context isn't one of its certified rows")
 	}
 	return nil
 }

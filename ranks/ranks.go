@@ -94,9 +94,12 @@ func Bytes(r Ranks, root int, v []byte) ([]byte, error) {
 	return v, r.Broadcast(root, v)
 }
 
-// Memory is the memory of numbers, to be broadcast.
-func Memory[T float64 | uint64](v []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 8*len(v))
+// Item is what ranks send one another: a number, or a SHA-256.
+type Item interface{ float64 | uint64 | ~[32]byte }
+
+// Memory is the memory of items, to be broadcast.
+func Memory[T Item](v []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), int(unsafe.Sizeof(*new(T)))*len(v))
 }
 
 // wire carries what a group sends. Its calls return when they are done; they don't return where
@@ -263,41 +266,20 @@ func InTurn(r Ranks, work func() error, save func() ([]byte, error), load func(s
 }
 
 // Gather returns what all ranks have, in their order.
-func Gather(r Ranks, own []uint64) (all []uint64, err error) {
+func Gather[T Item](r Ranks, own []T) (all []T, err error) {
 	if r.Size() == 1 {
 		return own, nil
 	}
-	const piece = 1 << 16
-	err = Exchange(r, func(i int) []uint64 {
-		return own[min(i*piece, len(own)):min((i+1)*piece, len(own))]
-	}, func(_ int, v []uint64) { all = append(all, v...) })
-	return all, err
-}
-
-// Exchange shows every rank what the others have, piece by piece: own returns this rank's i-th
-// piece, an empty one at the end, and show is given the pieces of every rank in its order.
-func Exchange(r Ranks, own func(i int) []uint64, show func(rank int, piece []uint64)) error {
-	for root := range r.Size() {
-		for i := 0; ; i++ {
-			var piece []uint64
-			if r.Rank() == root {
-				piece = own(i)
-			}
-			length := []uint64{uint64(len(piece))}
-			if err := r.Broadcast(root, Memory(length)); err != nil {
-				return err
-			}
-			if length[0] == 0 {
-				break
-			}
-			if r.Rank() != root {
-				piece = make([]uint64, length[0])
-			}
-			if err := r.Broadcast(root, Memory(piece)); err != nil {
-				return err
-			}
-			show(root, piece)
+	lengths, err := All(r, float64(len(own)))
+	for root, n := range lengths {
+		part := own
+		if r.Rank() != root {
+			part = make([]T, int(n[0]))
 		}
+		if err == nil {
+			err = r.Broadcast(root, Memory(part))
+		}
+		all = append(all, part...)
 	}
-	return nil
+	return all, err
 }

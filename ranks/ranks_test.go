@@ -71,21 +71,13 @@ func check(r Ranks) error {
 			return fmt.Errorf("the turns were %v", order)
 		}
 	}
-	var pieces []uint64
-	if err := Exchange(r, func(i int) []uint64 { return make([]uint64, max(0, r.Rank()-i)) },
-		func(rank int, piece []uint64) {
-			pieces = append(pieces, uint64(rank), uint64(len(piece)))
-		}); err != nil {
-		return err
-	}
-	var wanted []uint64
+	all, err := Gather(r, slices.Repeat([]float64{float64(r.Rank())}, r.Rank()))
+	var wanted []float64
 	for rank := range r.Size() {
-		for i := rank; i > 0; i-- {
-			wanted = append(wanted, uint64(rank), uint64(i))
-		}
+		wanted = append(wanted, slices.Repeat([]float64{float64(rank)}, rank)...)
 	}
-	if r.Size() > 1 && !slices.Equal(pieces, wanted) {
-		return fmt.Errorf("exchanged %v, want %v", pieces, wanted)
+	if err != nil || !slices.Equal(all, wanted) {
+		return fmt.Errorf("gathered %v, want %v (%v)", all, wanted, err)
 	}
 	return r.Agree(nil)
 }
