@@ -127,15 +127,15 @@ func (t *Table) notDate(j int) (text string, row int) {
 	}
 	for code, text := range texts {
 		if _, _, ok := best.days(text); !ok {
-			row, _ := t.rowOf(j, code)
+			row, _ := t.RowOf(j, code)
 			return text, row
 		}
 	}
 	return texts[0], 0
 }
 
-// rowOf finds the first row whose cell in column j is the text of that code.
-func (t *Table) rowOf(j, code int) (row int, found bool) {
+// RowOf finds the first row whose cell in column j is the text of that code.
+func (t *Table) RowOf(j, code int) (row int, found bool) {
 	begin, _ := t.Own()
 	for i := 0; i < len(t.Values)/len(t.Names); i++ {
 		if t.Values[i*len(t.Names)+j] == float64(code) {
@@ -164,7 +164,7 @@ func (t *Table) toDays(j int, form string) error {
 		}
 		if !ok {
 			number, err := parse(text)
-			row, _ := t.rowOf(j, code)
+			row, _ := t.RowOf(j, code)
 			if err != nil || t.Strange(j, text) {
 				return t.cell(row, j, fmt.Errorf("%q is not a date of the form %s, as %s", spelling.Clip(text), f.name,
 					f.example))

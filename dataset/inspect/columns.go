@@ -163,12 +163,8 @@ func textFacts(t *dataset.Table, f *ColumnFacts, j int, a *tally) {
 	}
 	f.Examples = c.of(c.strange[:min(len(c.strange), 3)])
 	if len(c.strange) > 0 {
-		begin, own := t.Own()
-		for i := range own {
-			if t.Values[i*len(t.Names)+j] == float64(c.strange[0]) {
-				f.First = t.Where(begin + i)
-				break
-			}
+		if row, found := t.RowOf(j, c.strange[0]); found {
+			f.First = t.Where(row)
 		}
 	}
 	switch {
@@ -177,7 +173,11 @@ func textFacts(t *dataset.Table, f *ColumnFacts, j int, a *tally) {
 		return
 	case len(c.strange) == 0: // but in rows that seem to be none
 		f.Kind, f.Unfit = "number", false
-		f.Low, f.High = c.span()
+		f.Low, f.High = math.Inf(1), math.Inf(-1)
+		for _, code := range c.used {
+			v, _ := parse(texts[code])
+			f.Low, f.High = min(f.Low, v), max(f.High, v)
+		}
 		return
 	}
 	c.explain(f)
@@ -241,20 +241,10 @@ func (e *ColumnsError) columns() string {
 		return e.Cell.Error()
 	}
 	describe := func(f ColumnFacts) string {
-		text := f.Why
-		if f.First != "" {
-			text += " (first in " + f.First + ")"
-		}
-		if len(f.Advice) > 0 {
-			text += "; say " + f.Flags()
-		}
-		if f.Then != "" {
-			text += "; " + f.Then
-		}
 		if f.Kind == "category" && len(f.Advice) > 0 {
-			text += " or --ignore " + spelling.Shell(f.Name)
+			return f.String() + " or --ignore " + spelling.Shell(f.Name)
 		}
-		return text
+		return f.String()
 	}
 	if len(e.Columns) == 1 && len(e.Gaps) == 0 {
 		f := e.Columns[0]

@@ -3,7 +3,6 @@ package inspect
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,6 +52,21 @@ func (f ColumnFacts) Flags() string {
 	return strings.Join(flags, " ")
 }
 
+// String says what is known of the column, and what to do about it.
+func (f ColumnFacts) String() string {
+	text := f.Why
+	if f.First != "" && f.Unfit {
+		text += " (first in " + f.First + ")"
+	}
+	if len(f.Advice) > 0 {
+		text += "; say " + f.Flags()
+	}
+	if f.Then != "" {
+		text += "; " + f.Then
+	}
+	return text
+}
+
 // AsTarget are the facts of a column that is to be predicted, and so can't be left out, nor be categories.
 // Rows without it are left out, or refused.
 func (f ColumnFacts) AsTarget(refused bool) ColumnFacts {
@@ -97,17 +111,6 @@ func (c *column) number(codes []int) (n int) {
 		n += c.counts[code]
 	}
 	return n
-}
-
-// span is the range of the numbers among the texts.
-func (c *column) span() (low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	for _, code := range c.used {
-		if v, err := parse(c.texts[code]); err == nil {
-			low, high = min(low, v), max(high, v)
-		}
-	}
-	return low, high
 }
 
 // explain says what the column may be, and what to say of it: dates or numbers where most cells are, or else names or
@@ -325,16 +328,11 @@ func (c *column) numbers(f *ColumnFacts) bool {
 		odd := c.number(c.strange)
 		f.Unfit = clear || odd > 1 && odd*20 > c.cells // else each is told of by itself, with its line
 	}
-	c.plain(f)
-	return true
-}
-
-// plain says of numbers with a unit how many have none.
-func (c *column) plain(f *ColumnFacts) {
 	bare := c.cells - c.number(c.strange)
 	if bare > 0 && slices.ContainsFunc(f.Advice, func(a Advice) bool { return a.Flag == "units" }) {
 		f.Why += fmt.Sprintf("; %d of %d have no unit, and would be read as they stand", bare, c.cells)
 	}
+	return true
 }
 
 // alikeOf are those of the texts that look like numbers: no letter stands before their last digit.
@@ -367,8 +365,7 @@ func belowLimit(text string) bool { return text[0] == '<' || strings.HasPrefix(t
 // gapLike says whether a text is one that people write for a missing value, so that once is enough.
 func gapLike(text string) bool {
 	return slices.Contains([]string{"-", "--", "---", "–", "—", ".", "*", "x", "none", "nil", "missing", "unknown",
-		"n.a.",
-		"k.a.", "k. a.", "n/d", "nd", "#n/v"}, strings.ToLower(text))
+		"n.a.", "k.a.", "k. a.", "n/d", "nd", "#n/v"}, strings.ToLower(text))
 }
 
 // speaks says whether a text is no number, not even one that isn't finite: it has no digits, or is an error of a

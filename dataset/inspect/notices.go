@@ -19,34 +19,29 @@ func Findings(d *dataset.Data, u *dataset.Units) (found finding.List, err error)
 	if err != nil {
 		return nil, err
 	}
-	var constant, close, small, large []string
 	list := func(kind finding.Kind, names []string) {
 		if len(names) > 0 {
 			found.Add(kind, names)
 		}
 	}
-	for j, name := range d.Inputs {
-		switch m := columns[j]; {
-		case d.Encoding.OneHot(j): // often constant: nothing need be other
-		case m.Constant() && m.SD > 1e-15*math.Abs(m.Mean):
-			close = append(close, name)
-		case m.Constant():
-			constant = append(constant, name)
+	of := map[finding.Kind][]string{} // columns
+	for j, name := range append(slices.Clone(d.Inputs), d.Target) {
+		var kind finding.Kind
+		switch m, input := columns[j], j < d.Cols; {
+		case input && d.Encoding.OneHot(j): // often constant: nothing need be other
+		case input && m.Constant() && m.SD > 1e-15*math.Abs(m.Mean):
+			kind = finding.TooClose
+		case input && m.Constant():
+			kind = finding.Constant
 		case m.SD < 1e-9:
-			small = append(small, name)
+			kind = finding.SmallScale
 		case m.SD > 1e9:
-			large = append(large, name)
+			kind = finding.LargeScale
 		}
+		of[kind] = append(of[kind], name)
 	}
-	target := columns[d.Cols]
-	switch {
-	case target.SD < 1e-9:
-		small = append(small, d.Target)
-	case target.SD > 1e9:
-		large = append(large, d.Target)
-	}
-	list(finding.Constant, constant)
-	list(finding.TooClose, close)
+	list(finding.Constant, of[finding.Constant])
+	list(finding.TooClose, of[finding.TooClose])
 	seen, err := tableFindings(d)
 	if err != nil {
 		return nil, err
@@ -65,8 +60,9 @@ func Findings(d *dataset.Data, u *dataset.Units) (found finding.List, err error)
 	if d.Rows < d.Cols {
 		found.Add(finding.FewRows, d.Rows, d.Cols)
 	}
-	list(finding.SmallScale, small)
-	list(finding.LargeScale, large)
+	list(finding.SmallScale, of[finding.SmallScale])
+	list(finding.LargeScale, of[finding.LargeScale])
+	target := columns[d.Cols]
 	if math.Abs(target.Mean) > 1e6*target.SD {
 		found.Add(finding.FarTarget, d.Target, target.Mean, target.SD)
 	}

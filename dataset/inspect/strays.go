@@ -20,14 +20,32 @@ func straysOf(t *dataset.Table) (all []strays) {
 	if t.Disk != nil || t.Ranks().Size() > 1 || t.Rows == 0 || len(t.Values) != t.Rows*len(t.Names) {
 		return nil
 	}
-	if repeated := headers(t); repeated != nil {
+	cols := len(t.Names)
+	such := func(is func(cells []float64) bool) (rows []int) {
+		for i := range t.Rows {
+			if is(t.Values[i*cols : (i+1)*cols]) {
+				rows = append(rows, i)
+			}
+		}
+		return rows
+	}
+	header := make([]float64, cols) // of cells that are the names of their columns
+	for j, name := range t.Names {
+		header[j] = float64(slices.Index(t.Texts(j), name))
+	}
+	if !slices.Contains(header, -1) {
 		var places []string
+		repeated := such(func(cells []float64) bool { return slices.Equal(cells, header) })
 		for _, row := range repeated {
 			places = append(places, t.Where(row))
 		}
-		all = append(all, strays{repeated, finding.New(finding.HeaderAgain, places)})
+		if places != nil {
+			all = append(all, strays{repeated, finding.New(finding.HeaderAgain, places)})
+		}
 	}
-	blank := blanks(t)
+	blank := such(func(cells []float64) bool {
+		return !slices.ContainsFunc(cells, func(v float64) bool { return v == v })
+	})
 	if blank != nil {
 		all = append(all, strays{blank, finding.New(finding.BlankRows, len(blank), t.Where(blank[0]))})
 	}
@@ -62,36 +80,6 @@ func Strays(t *dataset.Table) (all finding.List) {
 		all = append(all, s.found)
 	}
 	return all
-}
-
-// blanks are the rows without a value.
-func blanks(t *dataset.Table) (rows []int) {
-	cols := len(t.Names)
-	for i := range t.Rows {
-		if !slices.ContainsFunc(t.Values[i*cols:(i+1)*cols], func(v float64) bool { return v == v }) {
-			rows = append(rows, i)
-		}
-	}
-	return rows
-}
-
-// headers are the rows in which every cell is the name of its column.
-func headers(t *dataset.Table) (rows []int) {
-	cols := len(t.Names)
-	codes := make([]float64, cols)
-	for j, name := range t.Names {
-		code := slices.Index(t.Texts(j), name)
-		if code < 0 {
-			return nil
-		}
-		codes[j] = float64(code)
-	}
-	for i := range t.Rows {
-		if slices.Equal(t.Values[i*cols:(i+1)*cols], codes) {
-			rows = append(rows, i)
-		}
-	}
-	return rows
 }
 
 // summaries are words with which a line of totals begins.

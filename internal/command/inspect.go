@@ -91,7 +91,10 @@ Nothing is guessed: what is unclear is asked, and rows that seem to be none, suc
 					return err
 				}
 			}
-			d.Command = inspected(cmd.Flags(), args[0], target, facts, rows) + d.group()
+			d.Command = inspected(cmd.Flags(), args[0], target, facts, rows)
+			if _, group := d.grouping(); group != "" {
+				d.Command += " --group " + spelling.Shell(group)
+			}
 			if c.json {
 				return printJSON(cmd.OutOrStdout(), d)
 			}
@@ -147,14 +150,6 @@ func (d *inspectDocument) grouping() (tie model.Tie, group string) {
 		}
 	}
 	return tie, group
-}
-
-// group is the flag for it.
-func (d *inspectDocument) group() string {
-	if _, group := d.grouping(); group != "" {
-		return " --group " + spelling.Shell(group)
-	}
-	return ""
 }
 
 // inspected is the command that fits a table, with what was said of it and what is to be said.
@@ -238,17 +233,7 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 		if f.Why == "" {
 			continue
 		}
-		fmt.Fprintf(w, "%s: %s", spelling.Printable(f.Name), f.Why)
-		if f.First != "" && f.Unfit {
-			fmt.Fprintf(w, " (first in %s)", f.First)
-		}
-		if len(f.Advice) > 0 {
-			fmt.Fprintf(w, "; say %s", f.Flags())
-		}
-		if f.Then != "" {
-			fmt.Fprintf(w, "; %s", f.Then)
-		}
-		fmt.Fprintln(w)
+		fmt.Fprintf(w, "%s: %s\n", spelling.Printable(f.Name), f)
 	}
 	if t, group := d.grouping(); group != "" {
 		fmt.Fprintf(w, "Rows of one %s predict one another: a promise is for new ones with --group, for further rows of these "+
