@@ -36,25 +36,29 @@ func init() {
 	Register(csvFormat)
 	Register(Format{Name: "JSON lines", Endings: []string{".jsonl", ".ndjson"}, Text: true, Read: csvFormat.Read,
 		Write: onlyRead})
-	RegisterPacked(Format{
-		Name: "gzip of CSV", Endings: []string{".gz"}, Magic: "\x1f\x8b",
-		Write: func(w io.Writer, names []string, rows int, fill Fill) error {
-			z := gzip.NewWriter(w)
-			if err := Write(z, names, rows, fill); err != nil {
-				return err
-			}
-			return z.Close()
-		},
-	}, func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) })
+	RegisterPacked(Format{Name: "gzip of CSV", Endings: []string{".gz"}, Magic: "\x1f\x8b"},
+		func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+		func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil })
 }
 
 // unpack has what unpacks text, by its first bytes.
 var unpack = map[string]func(io.Reader) (io.Reader, error){}
 
-// RegisterPacked registers a format, told by its first bytes, of packed CSV or JSON lines. It is told in standard input
-// too.
-func RegisterPacked(f Format, reader func(io.Reader) (io.Reader, error)) {
+// RegisterPacked registers a format, told by its first bytes, of packed CSV or JSON lines, by its name, endings and
+// Magic. It is told in standard input too.
+func RegisterPacked(f Format, reader func(io.Reader) (io.Reader, error),
+	writer func(io.Writer) (io.WriteCloser, error)) {
 	f.Text, f.Read, unpack[f.Magic] = true, csvFormat.Read, reader
+	f.Write = func(w io.Writer, names []string, rows int, fill Fill) error {
+		z, err := writer(w)
+		if err == nil {
+			err = Write(z, names, rows, fill)
+		}
+		if err != nil {
+			return err
+		}
+		return z.Close()
+	}
 	Register(f)
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path"
@@ -30,7 +31,7 @@ func init() {
 // sheet is the rows of a sheet, and what its cells refer to.
 type sheet struct {
 	source, name, point string // of decimals, as the reading has them
-	parts               map[string]*zip.File
+	archive             *zip.Reader
 	texts               []text
 	dates               []bool // the styles of dates
 	from1904            bool
@@ -48,10 +49,7 @@ func readXLSX(f *os.File, t *dataset.Table) error {
 		return err
 	}
 	as := t.Reading()
-	s := &sheet{source: t.Source, point: cmp.Or(as.Decimal, "."), above: as.SkipRows, parts: map[string]*zip.File{}}
-	for _, entry := range archive.File {
-		s.parts[entry.Name] = entry
-	}
+	s := &sheet{source: t.Source, point: cmp.Or(as.Decimal, "."), above: as.SkipRows, archive: archive}
 	at, names, err := s.refer()
 	if err != nil {
 		return err
@@ -128,11 +126,10 @@ func (s *sheet) refer() (at map[string]string, names []string, err error) {
 
 // open begins to read a part of the file.
 func (s *sheet) open(name string) (io.Closer, error) {
-	entry := s.parts[name]
-	if entry == nil {
+	in, err := s.archive.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: not a whole XLSX file: %q isn't in it; write it again", s.source, spelling.Clip(name))
 	}
-	in, err := entry.Open()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %q cannot be read: %w", s.source, spelling.Clip(name), err)
 	}
