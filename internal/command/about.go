@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"time"
@@ -37,11 +38,9 @@ func newVersion(c *common) *cobra.Command {
 		Args:  exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := versionDocument{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, linalg.Level.String()}
-			if c.json {
-				return printJSON(cmd.OutOrStdout(), v)
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "krigo %s (%s, %s, numeric core %s)\n", v.Version, v.Go, v.System, v.Core)
-			return nil
+			return c.answer(cmd, v, func(w io.Writer) {
+				fmt.Fprintf(w, "krigo %s (%s, %s, numeric core %s)\n", v.Version, v.Go, v.System, v.Core)
+			})
 		},
 	}
 }
@@ -81,12 +80,7 @@ func newDemo(c *common) *cobra.Command {
 		Long: `Write a built-in data set (Snelson's, 200 rows, one input), train and certify a sparse
 model of it, and write its report: demo.csv, demo.krigo and demo.html in the folder, which
 is made if need be (default: here).`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return exactly(1)(cmd, args)
-		},
+		Args: between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folder := "."
 			if len(args) > 0 {
@@ -105,7 +99,8 @@ is made if need be (default: here).`,
 			if err := files.Write(&content, sample.Names, sample.Rows, fill); err != nil {
 				return err
 			}
-			for ending, o := range map[string]own{".csv": demoData(content.Bytes()), ".krigo": ownModel, ".html": ownReport} {
+			table := begins("what demo writes", "^"+regexp.QuoteMeta(content.String())+"$")
+			for ending, o := range map[string]own{".csv": table, ".krigo": ownModel, ".html": ownReport} {
 				if err := replaceable(path(ending), o, "name another folder"); err != nil {
 					return err
 				}
@@ -113,12 +108,12 @@ is made if need be (default: here).`,
 			if err := files.WriteFile(path(".csv"), sample.Names, sample.Rows, fill); err != nil {
 				return err
 			}
-			table, err := files.ReadFile(path(".csv"), dataset.Reading{})
+			rows, err := files.ReadFile(path(".csv"), dataset.Reading{})
 			if err != nil {
 				return err
 			}
 			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-			m, err := krigo.Fit(cmd.Context(), table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2},
+			m, err := krigo.Fit(cmd.Context(), rows, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2},
 				Promise: krigo.Promise{Epsilon: 1}, Method: krigo.Method{Inducing: 12}, Run: krigo.Run{Progress: progress.event}})
 			progress.end()
 			if err != nil {
@@ -128,19 +123,16 @@ is made if need be (default: here).`,
 				return err
 			}
 			if err := disk.Write(path(".html"),
-				func(w io.Writer) error { return report.Write(cmd.Context(), w, m, table) }); err != nil {
+				func(w io.Writer) error { return report.Write(cmd.Context(), w, m, rows) }); err != nil {
 				return err
 			}
-			if c.json {
-				return printJSON(cmd.OutOrStdout(), fitJSON(m, path(".krigo")))
-			}
-			w := cmd.OutOrStdout()
-			printFit(w, m, path(".krigo"))
-			fmt.Fprintf(w, "\nOpen %s in a browser. Then:\n", path(".html"))
-			fmt.Fprintf(w, "  krigo predict %s %s     mean, variance and interval for each row\n", path(".krigo"), path(".csv"))
-			fmt.Fprintf(w, "  krigo certify %s %s     recompute the guarantee\n", path(".krigo"), path(".csv"))
-			fmt.Fprintf(w, "  krigo serve %s     and type inputs at http://localhost:8080/\n", path(".krigo"))
-			return nil
+			return c.answer(cmd, fitJSON(m, path(".krigo")), func(w io.Writer) {
+				printFit(w, m, path(".krigo"))
+				fmt.Fprintf(w, "\nOpen %s in a browser. Then:\n", path(".html"))
+				fmt.Fprintf(w, "  krigo predict %s %s     mean, variance and interval for each row\n", path(".krigo"), path(".csv"))
+				fmt.Fprintf(w, "  krigo certify %s %s     recompute the guarantee\n", path(".krigo"), path(".csv"))
+				fmt.Fprintf(w, "  krigo serve %s     and type inputs at http://localhost:8080/\n", path(".krigo"))
+			})
 		},
 	}
 }

@@ -94,34 +94,28 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 
 // check says what doesn't go together.
 func (f *certifyFlags) check(cmd *cobra.Command, job ranks.Ranks) error {
-	if cmd.Flags().Changed("epsilon") && !(f.epsilon > 0) {
+	other, shifted := cmd.Flags().Changed("epsilon"), cmd.Flags().Changed("shift")
+	switch {
+	case other && !(f.epsilon > 0):
 		return misused("--epsilon %v: want a positive number", f.epsilon)
-	}
-	if f.fresh && cmd.Flags().Changed("epsilon") {
+	case f.fresh && other:
 		return misused("--fresh with --epsilon: the bounds are for the ε that was declared " +
 			"when the model was fitted; leave one of the two out")
-	}
-	if f.anytime && !f.fresh {
+	case f.anytime && !f.fresh:
 		return misused("--anytime is for --fresh: the certified rows were counted once")
-	}
-	shifted := cmd.Flags().Changed("shift")
-	if shifted && !(f.shift >= 0) {
+	case shifted && !(f.shift >= 0):
 		return misused("--shift %v: want a relative entropy in nats, 0 or more, such as 0.01", f.shift)
-	}
-	if f.declaration != "" && (f.fresh || f.of.file != "") {
+	case f.declaration != "" && (f.fresh || f.of.file != ""):
 		return misused("--declaration with --fresh or --predictions: it is about a model and " +
 			"the data that it was made from")
 	}
-	if err := f.of.alone(cmd, f.fresh || f.refit || f.noRefit || f.order || shifted); err != nil {
+	err := f.of.alone(cmd, f.fresh || f.refit || f.noRefit || f.order || shifted)
+	switch {
+	case err != nil || f.of.file != "":
 		return err
-	}
-	if f.of.file != "" {
-		return nil
-	}
-	if f.noRefit && f.refit {
+	case f.noRefit && f.refit:
 		return misused("--refit with --no-refit: leave one of the two out")
-	}
-	if f.refit && !f.fresh && (cmd.Flags().Changed("epsilon") || job.Size() > 1) {
+	case f.refit && !f.fresh && (other || job.Size() > 1):
 		return misused("--refit fits with the ε that was declared, on one rank")
 	}
 	return nil
@@ -160,11 +154,7 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 	if err != nil {
 		return err
 	}
-	if c.json {
-		return printJSON(cmd.OutOrStdout(), r)
-	}
-	printRecertification(cmd.OutOrStdout(), m, r)
-	return nil
+	return c.answer(cmd, r, func(w io.Writer) { printRecertification(w, m, r) })
 }
 
 // runFresh bounds the risk of a model by rows that it never saw.
@@ -181,11 +171,7 @@ func (f *certifyFlags) runFresh(cmd *cobra.Command, c *common, m *krigo.Model, t
 	if err != nil {
 		return err
 	}
-	if c.json {
-		return printJSON(cmd.OutOrStdout(), fresh)
-	}
-	printFresh(cmd.OutOrStdout(), m, fresh)
-	return nil
+	return c.answer(cmd, fresh, func(w io.Writer) { printFresh(w, m, fresh) })
 }
 
 // recertify computes the certificate of a model anew, and refuses a model that says otherwise.

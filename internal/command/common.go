@@ -81,16 +81,28 @@ func misused(format string, args ...any) error {
 }
 
 // exactly refuses any other number of arguments.
-func exactly(n int) cobra.PositionalArgs {
+func exactly(n int) cobra.PositionalArgs { return between(n, n) }
+
+// between refuses fewer arguments and more.
+func between(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
-		case len(args) > n:
-			return misused("%q is one argument too many (usage: %s)", args[n], cmd.UseLine())
-		case len(args) < n:
+		case len(args) > most:
+			return misused("%q is one argument too many (usage: %s)", args[most], cmd.UseLine())
+		case len(args) < least:
 			return misused("an argument is missing (usage: %s)", cmd.UseLine())
 		}
 		return nil
 	}
+}
+
+// answer writes a result to standard output: with --json as JSON, else in words.
+func (c *common) answer(cmd *cobra.Command, result any, words func(w io.Writer)) error {
+	if c.json {
+		return printJSON(cmd.OutOrStdout(), result)
+	}
+	words(cmd.OutOrStdout())
+	return nil
 }
 
 func printJSON(w io.Writer, v any) error {

@@ -65,15 +65,19 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 				return err
 			}
 			if out != "" && r.Rank() == 0 {
-				if err := saveComparison(out, o.Data.Target, rows); err != nil {
+				if err := disk.Write(out, func(w io.Writer) error {
+					switch strings.ToLower(filepath.Ext(out)) {
+					case ".html":
+						return report.WriteComparison(w, o.Data.Target, rows)
+					case ".json":
+						return printJSON(w, rows)
+					}
+					return writeComparison(w, rows)
+				}); err != nil {
 					return err
 				}
 			}
-			if c.json {
-				return printJSON(cmd.OutOrStdout(), rows)
-			}
-			printComparison(cmd.OutOrStdout(), rows)
-			return nil
+			return c.answer(cmd, rows, func(w io.Writer) { printComparison(w, rows) })
 		}),
 	}
 	flags := cmd.Flags()
@@ -113,19 +117,6 @@ func comparable(cmd *cobra.Command, f *fitFlags) (epsilons []float64, err error)
 	}
 	f.epsilon = list[0]
 	return epsilons, nil
-}
-
-// saveComparison writes a comparison, as the file's name says.
-func saveComparison(out, target string, rows []krigo.Comparison) error {
-	return disk.Write(out, func(w io.Writer) error {
-		switch strings.ToLower(filepath.Ext(out)) {
-		case ".html":
-			return report.WriteComparison(w, target, rows)
-		case ".json":
-			return printJSON(w, rows)
-		}
-		return writeComparison(w, rows)
-	})
 }
 
 // comparisonName refuses files that would be of another kind than their names say. What is no file, such as a pipe, has

@@ -54,7 +54,13 @@ func (f *fitFlags) chosen() (o krigo.Options, complete func(*krigo.Data, *datase
 		o, err = f.readDeclared()
 		return o, func(*krigo.Data, *dataset.Table) error { return nil }, err
 	}
-	if o, err = f.parsed(); err == nil && f.init != "" {
+	o = f.options
+	for _, parse := range []func(*krigo.Options) error{f.posteriorOf, f.reading, f.promised} {
+		if err := parse(&o); err != nil {
+			return o, f.scaled, &krigo.UsageError{Err: err}
+		}
+	}
+	if f.init != "" {
 		o.Run.Init, err = readParams(f.init)
 	}
 	return o, f.scaled, err
@@ -62,17 +68,6 @@ func (f *fitFlags) chosen() (o krigo.Options, complete func(*krigo.Data, *datase
 
 // names are the columns that name groups and categories.
 func names(o krigo.Data) []string { return append(slices.Clone(o.Categorical), o.Group) }
-
-// parsed are the options with what flags hold in other forms.
-func (f *fitFlags) parsed() (krigo.Options, error) {
-	o := f.options
-	for _, parse := range []func(*krigo.Options) error{f.posteriorOf, f.reading, f.promised, f.onGrid} {
-		if err := parse(&o); err != nil {
-			return o, &krigo.UsageError{Err: err}
-		}
-	}
-	return o, nil
-}
 
 // besideDeclared are the flags that may stand beside --declared: none that an option hangs on.
 var besideDeclared = []string{"declared", "out", "resume", "fresh-start", "test", "json", "quiet", "threads", "memory",
@@ -149,10 +144,6 @@ func (f *fitFlags) promised(o *krigo.Options) (err error) {
 	case o.Data.Target == "":
 		return errors.New("--target is missing: name the column to predict")
 	}
-	return nil
-}
-
-func (f *fitFlags) onGrid(o *krigo.Options) (err error) {
 	grid := f.grid
 	if l, mixed := strings.CutSuffix(grid, ",mixed"); mixed {
 		grid, o.Prior.Mixed = l+",2", true
@@ -182,7 +173,7 @@ func (f *fitFlags) spelt(name string) error {
 	return errors.Join(settings.OneOf("--"+name, v.String(), v.values...)...)
 }
 
-// unparse sets the flags that hold options in other forms, as parsed reads them.
+// unparse sets the flags that hold options in other forms, as chosen reads them.
 func (f *fitFlags) unparse() {
 	o := &f.options
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -336,11 +327,15 @@ func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks
 // mayWrite refuses to write over what isn't a model.
 func (f *fitFlags) mayWrite(path, out string, sibling bool) error {
 	outs := []string{out}
-	if sibling {
-		outs = append(outs, siblingName(out))
-	}
-	if err := onlySibling(outs[1:]...); err != nil {
-		return err
+	if sibling { // which replaces its like alone: nobody named its file
+		path := siblingName(out)
+		outs = append(outs, path)
+		if _, err := os.Stat(path); err == nil {
+			if old, err := krigo.Load(path); err != nil || old.Counts[dataset.Certified] > 0 {
+				return &krigo.UsageError{Err: fmt.Errorf("--deliver all: %s is there, and isn't a model that was trained on all "+
+					"rows: move it away, or name another --out", path)}
+			}
+		}
 	}
 	for _, out := range outs {
 		if err := writable(out, ownModel, path, f.test, f.init, f.resume, f.declared,
@@ -399,7 +394,13 @@ func (t *fitting) train(begin time.Time, f *fitFlags) (err error) {
 	}
 	var all *krigo.Model
 	if t.o.Run.Deliver == "all" {
-		all, err = deliver(t.cmd.Context(), m, t.table, t.o, saver)
+		switch { // its steps are kept in the same checkpoint
+		case t.o.Run.Budget > 0: // but that has all the kernels that there wasn't time for
+			t.o.Run.Resume, t.o.Run.Save = nil, nil
+		case saver.state != nil:
+			t.o.Run.Resume = saver.state
+		}
+		all, err = m.Deliver(t.cmd.Context(), t.table, t.o)
 		progress.end()
 		if err = saver.interrupted(t.cmd.Context(), err); err != nil {
 			return fmt.Errorf("%w (the certified model is saved as %s; this is about its sibling that is trained on all rows)",
@@ -414,7 +415,9 @@ func (t *fitting) train(begin time.Time, f *fitFlags) (err error) {
 			return err
 		}
 	}
-	saver.remove()
+	if saver.onDisk.Load() {
+		os.Remove(saver.path)
+	}
 	return t.print(m, all)
 }
 
@@ -478,33 +481,6 @@ func certified(m *krigo.Model) bool { return m.Certificate != nil && m.Certifica
 
 // siblingName is the name of the file for a model's sibling that is trained on all rows.
 func siblingName(out string) string { return strings.TrimSuffix(out, ".krigo") + "-all.krigo" }
-
-// deliver trains the sibling of a model, and keeps the steps in the same checkpoint as the fit's: but after a fit by a
-// budget, whose checkpoints are of all the kernels that there wasn't time for.
-func deliver(ctx context.Context, m *krigo.Model, table *dataset.Table, o krigo.Options,
-	saver *checkpointer) (*krigo.Model, error) {
-	switch {
-	case o.Run.Budget > 0:
-		o.Run.Resume, o.Run.Save = nil, nil
-	case saver.state != nil:
-		o.Run.Resume = saver.state
-	}
-	return m.Deliver(ctx, table, o)
-}
-
-// onlySibling refuses files that the sibling would replace and that are none: nobody named them.
-func onlySibling(paths ...string) error {
-	for _, path := range paths {
-		if _, err := os.Stat(path); err != nil {
-			continue
-		}
-		if old, err := krigo.Load(path); err != nil || old.Counts[dataset.Certified] > 0 {
-			return &krigo.UsageError{Err: fmt.Errorf("--deliver all: %s is there, and isn't a model that was trained on all "+
-				"rows: move it away, or name another --out", path)}
-		}
-	}
-	return nil
-}
 
 // modelName is DATA's base name with .krigo in place of its endings.
 func modelName(data string) string {
@@ -659,13 +635,6 @@ func (c *checkpointer) interrupted(ctx context.Context, err error) error {
 		return fmt.Errorf("%s; the last steps are lost: %w", c.words(), err)
 	}
 	return errors.New(c.words())
-}
-
-// remove removes the checkpoint of a fit that is done, and none that it has nothing to do with.
-func (c *checkpointer) remove() {
-	if c.onDisk.Load() {
-		os.Remove(c.path)
-	}
 }
 
 // fitDocument is what fit --json prints.

@@ -70,11 +70,6 @@ func (o own) wrote(path string, begin []byte) bool {
 	return o.columns.MatchString("\n" + strings.Join(table.Names, "\n"))
 }
 
-// demoData is the table that demo writes.
-func demoData(content []byte) own {
-	return begins("what demo writes", "^"+regexp.QuoteMeta(string(content))+"$")
-}
-
 // replaceable refuses a file that is there, unless krigo wrote it or it is empty: instead says how to name another.
 func replaceable(path string, o own, instead string) error {
 	f, err := disk.Open(path)

@@ -44,33 +44,30 @@ type predictFlags struct {
 
 // check says what is wrong with them, and with the file that they name.
 func (f *predictFlags) check(json bool, inputs []string) error {
-	if f.samples < 0 {
-		return misused("--samples %d: want a number of draws", f.samples)
-	}
-	if !(f.level > 0 && f.level < 1) {
-		return misused("--level %v: want a share of targets between 0 and 1, such as 0.9", f.level)
-	}
 	few := slices.ContainsFunc(f.kinds, func(kind string) bool { return slices.Contains(krigo.FewRowKinds(), kind) })
-	if few != (f.data != "") {
+	ending := filepath.Ext(f.out)
+	binary := slices.Contains([]string{".npy", ".npz", ".parquet"}, ending)
+	switch {
+	case f.samples < 0:
+		return misused("--samples %d: want a number of draws", f.samples)
+	case !(f.level > 0 && f.level < 1):
+		return misused("--level %v: want a share of targets between 0 and 1, such as 0.9", f.level)
+	case few != (f.data != ""):
 		return misused("--data goes with --intervals full or jackknife, which need the data that " +
 			"the model was made from")
-	}
-	if f.by != "" && !few {
+	case f.by != "" && !few:
 		return misused("--by %s: it is for --intervals full and jackknife", f.by)
-	}
-	if json && slices.Contains([]string{".npy", ".npz", ".parquet"}, filepath.Ext(f.out)) {
+	case json && binary:
 		return misused("--json and --out %s exclude each other: name a .json file", f.out)
-	}
-	if json && strings.HasSuffix(f.out, ".gz") || !json && filepath.Ext(f.out) == ".json" {
+	case json && ending == ".gz" || !json && ending == ".json":
 		return misused("--out %s: a .json file holds what --json writes, uncompressed", f.out)
+	case len(f.keep) > 0 && binary:
+		return misused("--keep and --out %s: columns are kept as text, in CSV and JSON", f.out)
 	}
 	for i, kind := range f.kinds {
 		if slices.Contains(f.kinds[:i], kind) {
 			return misused("--intervals: %s twice", kind)
 		}
-	}
-	if len(f.keep) > 0 && slices.Contains([]string{".npy", ".npz", ".parquet"}, filepath.Ext(f.out)) {
-		return misused("--keep and --out %s: columns are kept as text, in CSV and JSON", f.out)
 	}
 	if f.out != "" {
 		return writable(f.out, ownPredictions(f.keep), append(slices.Clone(inputs), f.data)...)

@@ -93,16 +93,13 @@ func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64,
 			return err
 		}
 	}
-	w := cmd.OutOrStdout()
-	if c.json {
-		return printJSON(w, p)
-	}
-	fmt.Fprintln(w, p.Sentence)
-	fmt.Fprintf(w, "  hold-out bound %.4f from %s: empirical risk %.4f\nConditions\n",
-		cautious.RoundUp(p.Certificate.Bound, 4), counted(p.Certificate.Rows, p.Certificate.Groups, "certified"),
-		p.Certificate.EmpiricalRisk)
-	for _, s := range p.Certificate.Conditions {
-		fmt.Fprintln(w, "  - "+s)
-	}
-	return nil
+	return c.answer(cmd, p, func(w io.Writer) {
+		fmt.Fprintln(w, p.Sentence)
+		fmt.Fprintf(w, "  hold-out bound %.4f from %s: empirical risk %.4f\nConditions\n",
+			cautious.RoundUp(p.Certificate.Bound, 4), counted(p.Certificate.Rows, p.Certificate.Groups, "certified"),
+			p.Certificate.EmpiricalRisk)
+		for _, s := range p.Certificate.Conditions {
+			fmt.Fprintln(w, "  - "+s)
+		}
+	})
 }

@@ -27,12 +27,7 @@ With DATA it shows predictions beside observations, with the misses that the cer
 counts, residuals and calibration: on the test and the certified rows, if DATA is what the
 model was made from; else on the rows that it has not seen.`,
 		Example: `  krigo report houses.krigo houses.csv --out houses.html`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 2 {
-				return nil
-			}
-			return exactly(1)(cmd, args)
-		},
+		Args:    between(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := krigo.Load(args[0])
 			if err != nil {
@@ -61,11 +56,9 @@ model was made from; else on the rows that it has not seen.`,
 				func(w io.Writer) error { return report.Write(cmd.Context(), w, m, table) }); err != nil {
 				return err
 			}
-			if c.json {
-				return printJSON(cmd.OutOrStdout(), map[string]string{"report": out})
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "Saved     %s\n", out)
-			return nil
+			return c.answer(cmd, map[string]string{"report": out}, func(w io.Writer) {
+				fmt.Fprintf(w, "Saved     %s\n", out)
+			})
 		},
 	}
 	bind(cmd.Flags(), cliFlag{name: "out", value: "FILE", rule: "MODEL's name with .html", to: &out,

@@ -72,12 +72,7 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
   krigo watch houses.krigo sold-in-july.csv
   krigo watch houses.krigo --json
   krigo watch houses.krigo --rotate`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				return nil
-			}
-			return exactly(2)(cmd, args)
-		},
+		Args: between(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, c, args) },
 	}
 	bind(cmd.Flags(),
@@ -131,16 +126,14 @@ func (f *watchFlags) run(cmd *cobra.Command, c *common, args []string) error {
 
 // valid says what doesn't go together.
 func (f *watchFlags) valid(cmd *cobra.Command, args []string) error {
-	if cmd.Flags().Changed("key") && (f.key == "" || !utf8.ValidString(f.key)) {
+	switch {
+	case cmd.Flags().Changed("key") && (f.key == "" || !utf8.ValidString(f.key)):
 		return misused("--key %q: want text", f.key)
-	}
-	if f.key != "" && (len(args) == 1 || args[1] == standardInput) {
+	case f.key != "" && (len(args) == 1 || args[1] == standardInput):
 		return misused("--key: it is of the rows of a file: give one, not standard input")
-	}
-	if f.check && (len(args) == 1 || f.key != "" || f.rotate) {
+	case f.check && (len(args) == 1 || f.key != "" || f.rotate):
 		return misused("--check: give DATA with the rows of all outcomes, and neither --key nor --rotate")
-	}
-	if f.rotate && len(args) > 1 {
+	case f.rotate && len(args) > 1:
 		return misused("--rotate: it takes no outcomes: leave out DATA")
 	}
 	return nil
