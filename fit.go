@@ -169,8 +169,9 @@ func open(table *dataset.Table, o Options) (certified share, c *checkpoints, fir
 	if c, err = begin(d); err != nil {
 		return certified, nil, nil, err
 	}
-	if !o.informed() {
-		first, err = d.gridStage(certified).decide(d.findings)
+	if o := d.options; !o.informed() { // the prior is chosen, and the posterior learnt, on the certified rows
+		first, err = stage{certified, o.Method, priced(o.Kernel.families(d.data.Cols), d.terms), o.Run.Init,
+			o.Run.FixParameters, o.Run.Restarts}.decide(d.findings)
 		return certified, c, first, err
 	}
 	s, err := d.priorStage()

@@ -61,8 +61,10 @@ func (p *plan) fit(ctx context.Context, c *checkpoints) (*model.Model, []run, er
 		return nil, nil, err
 	}
 	if p.choice.Learns() {
-		alpha := p.alphaAt(t.best.result.X)
-		m.Training.Alpha = &alpha
+		m.Training.Alpha = p.choice.Alpha
+		if x := t.best.result.X; p.sparse() { // it is the last parameter
+			m.Training.Alpha = &x[len(x)-1]
+		}
 	}
 	if p.choice.Free() {
 		var free run

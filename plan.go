@@ -200,14 +200,6 @@ func (p *plan) trainsByCG() bool {
 	return p.estimate || p.choice.Solver == posterior.ByCG && p.choice.Kind().Exact && !p.choice.OnBatches()
 }
 
-// alphaAt is the α of the parameters x of a collapsed objective.
-func (p *plan) alphaAt(x []float64) float64 {
-	if p.choice.Learns() && p.sparse() {
-		return x[len(x)-1]
-	}
-	return *p.choice.Alpha
-}
-
 // method is the way to train, up to a free-form posterior.
 func (p *plan) method() method.Method {
 	way := p.choice.Method()
@@ -223,12 +215,16 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 	if c != nil {
 		progress = c.tellSolve
 	}
+	limit := p.options.Prior.Grid.L
+	if p.options.informed() {
+		limit = farLimit
+	}
 	return method.Task{
 		Kernel: f.kernel, Mean: f.mean, Rows: p.rows, N: p.n, Ranks: p.data.Ranks(), Seed: p.options.Run.Seed,
 		M: p.choice.Inducing, All: p.all,
 		Whole: func() (objective.Memory, error) { return gather(p.rows) },
 		Loss:  p.loss, Scale: p.scale, Penalty: f.terms.Penalty(p.n),
-		Limit: p.limit(), Held: f.held, FixInducing: p.choice.FixInducing,
+		Limit: limit, Held: f.held, FixInducing: p.choice.FixInducing,
 		Solver: p.choice.Solver, Unseen: p.unseen, Context: ctx, Progress: progress,
 	}
 }
@@ -236,14 +232,6 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 // farLimit boxes log-parameters that needn't lie on a grid: lengthscales of e^±5 are as good as none, and a variance of
 // e^10 leaves a noise variance of 1e-8 its digits.
 const farLimit = 10
-
-// limit is how far the prior's log-parameters may go.
-func (p *plan) limit() float64 {
-	if p.options.informed() {
-		return farLimit
-	}
-	return p.options.Prior.Grid.L
-}
 
 // problem binds the method to a family.
 func (p *plan) problem(ctx context.Context, c *checkpoints, f family) method.Problem {

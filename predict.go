@@ -269,13 +269,7 @@ func band(m *Model) (of func(model.Prediction) Interval, err error) {
 	case c == nil || !c.Valid:
 		return nil, fmt.Errorf("band: the model has no certificate")
 	case c.Promise != nil && c.Promise.HalfWidth > 0:
-		width, raw = c.Promise.HalfWidth, c.Promise.HalfWidthRaw
-		switch {
-		case c.Promise.Relative:
-			kind = pacbayes.Relative
-		case c.Promise.Scaled:
-			kind = pacbayes.Scaled
-		}
+		kind, width, raw = bandOf(c.Promise), c.Promise.HalfWidth, c.Promise.HalfWidthRaw
 	case c.MeanBound < 1:
 		kind, width, raw = c.Loss, c.Epsilon, c.EpsilonRaw
 	default:

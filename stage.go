@@ -141,13 +141,6 @@ type stage struct {
 	restarts int      // starting points of each family; 0: by the method
 }
 
-// gridStage is a fit with a prior on the grid: P is chosen and Q is learnt on the certified rows.
-func (d *dealt) gridStage(certified share) stage {
-	o := d.options
-	return stage{certified, o.Method, priced(o.Kernel.families(d.data.Cols), d.terms), o.Run.Init, o.Run.FixParameters,
-		o.Run.Restarts}
-}
-
 // priorStage learns an informed fit's prior on the prior rows. A method that trains for a bound does so as if these
 // rows were certified with a prior on the grid.
 func (d *dealt) priorStage() (stage, error) {
