@@ -162,17 +162,15 @@ func (s Spec) build(dim int) (Kernel, []float64, error) {
 func (s Spec) kernel(dim int) (Kernel, error) {
 	if len(s.Parameters) > 0 && len(s.Lengthscales) == 0 {
 		k, err := named(s.Name, dim, true)
-		if err != nil || s.hasParametersOf(k) {
+		if err != nil {
 			return k, err
+		}
+		like := SpecOf(s.Name, k.Params(), make([]float64, len(k.Params())))
+		if maps.EqualFunc(like.Parameters, s.Parameters, func(float64, float64) bool { return true }) { // by their names
+			return k, nil
 		}
 	}
 	return named(s.Name, dim, len(s.Lengthscales) > 1 || len(s.Lengthscales) == 1 && dim == 1)
-}
-
-// hasParametersOf says whether the parameters without a kind are those of k.
-func (s Spec) hasParametersOf(k Kernel) bool {
-	like := SpecOf(s.Name, k.Params(), make([]float64, len(k.Params())))
-	return maps.EqualFunc(like.Parameters, s.Parameters, func(float64, float64) bool { return true })
 }
 
 func (s Spec) lengthscales(dim int) error {

@@ -14,8 +14,6 @@ import (
 // its memory from competing for the same cache lines.
 const timesCols = 256
 
-func borrowTile() matrix.Dense { return linalg.Borrow(tile, timesCols+8) }
-
 // Times sets out ← K(A, B) V.
 func (at Bound) Times(a, b, v, out matrix.Dense) {
 	if v.Rows != b.Rows || out.Rows != a.Rows || out.Cols != v.Cols {
@@ -36,7 +34,7 @@ func (at Bound) Times(a, b, v, out matrix.Dense) {
 // timesTile adds K(a_I, b_J) V_J to rows I = [i0, i1) of out, J = [j0, j1), and if
 // both is set the transposed block's product with V_I to rows J.
 func timesTile(c columns, a matrix.Dense, i0, i1, j0, j1 int, v, out matrix.Dense, both bool) {
-	memory := borrowTile()
+	memory := linalg.Borrow(tile, timesCols+8)
 	for j := j0; j < j1; j += timesCols {
 		e := min(j+timesCols, j1)
 		block := memory.View(0, i1-i0, 0, e-j)

@@ -46,13 +46,6 @@ func (r Run) In(b train.Bounds) Run {
 	return r
 }
 
-// takes tells how many iterations there will be.
-func (r Run) takes(iterations int) {
-	if r.Of != nil {
-		r.Of(iterations)
-	}
-}
-
 // ends tells after how many iterations it stops, converged or not.
 func (r Run) ends(iterations int) {
 	if r.Most != nil {
@@ -257,7 +250,9 @@ func onBatches(ctx context.Context, run Run, problem train.Stochastic, near sear
 	if last := run.Load(run.Key); last != nil && last.Batches != nil {
 		from, anchor = last.Batches.Clone(), last.Anchor
 	}
-	run.takes(a.Steps)
+	if run.Of != nil {
+		run.Of(a.Steps)
+	}
 	for {
 		if near.n > 0 {
 			if anchor == nil || near.before(from.Steps, a.Steps) {

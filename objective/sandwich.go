@@ -138,7 +138,9 @@ func (e *renyiWork) jensen(q whitened, t, s float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	residual, h := e.residualOf(q.mu), e.p
+	residual, h := e.sums, e.p
+	copy(residual, e.w)
+	linalg.Gemv(false, -1, e.v, q.mu, 1, residual)
 	h.CopyFrom(e.v)
 	linalg.Trsm(false, true, q.cholB, h)
 	if t > 0 {
@@ -152,13 +154,6 @@ func (e *renyiWork) jensen(q whitened, t, s float64) (float64, error) {
 	inv := matrix.New(m, m)
 	linalg.CholeskyInverse(q.cholB, inv)
 	return -0.5*(float64(n)*math.Log(2*math.Pi*s)+(logDet+fit)/s) - divergence.Sparse(q.cholB, inv, q.mu), nil
-}
-
-// residualOf returns r − Vᵀμ.
-func (e *renyiWork) residualOf(mu []float64) []float64 {
-	copy(e.sums, e.w)
-	linalg.Gemv(false, -1, e.v, mu, 1, e.sums)
-	return e.sums
 }
 
 // renyi is L_α at q(ν) = N(μ, B⁻¹) for t = 1−α in [0, 1] (Eq. 4 of "Optimize to Generalize in

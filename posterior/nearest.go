@@ -126,7 +126,7 @@ func (s near) nearest(p *Posterior, targets []float64, x matrix.Dense, mean, var
 		i1 := min(i0+nearestRows, x.Rows)
 		s.index().Nearest(x.RowRange(i0, i1), m, rows, nil)
 		linalg.Parallel((i1-i0+nearestTask-1)/nearestTask, func(t int) {
-			near := newLocal(p, targets, m)
+			near := &local{p, targets, linalg.Borrow(m, p.Support.Cols), linalg.Borrow(m+2, m+2)}
 			for i := i0 + t*nearestTask; i < min(i0+(t+1)*nearestTask, i1); i++ {
 				m, explained := near.condition(x.RowRange(i, i+1), rows[(i-i0)*m:][:m])
 				mean[i] += m
@@ -134,7 +134,7 @@ func (s near) nearest(p *Posterior, targets []float64, x matrix.Dense, mean, var
 					variance[i] = max(variance[i]-explained, 0)
 				}
 			}
-			near.release()
+			linalg.Return(near.x, near.k)
 		})
 	}
 }
@@ -147,12 +147,6 @@ type local struct {
 	// k is their C, and below it a row k(x)ᵀ and a row rᵀ, which become L⁻¹k(x) and L⁻¹r where C becomes L.
 	k matrix.Dense
 }
-
-func newLocal(p *Posterior, targets []float64, m int) *local {
-	return &local{p, targets, linalg.Borrow(m, p.Support.Cols), linalg.Borrow(m+2, m+2)}
-}
-
-func (l *local) release() { linalg.Return(l.x, l.k) }
 
 // uncounted stands on the diagonal where only what is left of it counts: whatever is taken from it leaves it positive.
 const uncounted = math.MaxFloat64 / 4

@@ -13,9 +13,6 @@ import (
 // At most mostRows rows of a kind are predicted, and fewer where that would take long.
 const mostRows = 50_000
 
-// affordable is how many rows can be predicted with their variances in some seconds.
-func (r *maker) affordable() int { return max(1000, min(mostRows, int(1e11/r.q.Work(true)))) }
-
 // sample predicts rows of the data. It keeps the values of some columns.
 func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, columns []int) error {
 	s := &sample{of: of, fresh: fresh, all: len(chosen), values: map[int][]float64{}, promised: -1,
@@ -23,7 +20,7 @@ func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, col
 	if !r.Valid {
 		s.epsilon = "ε"
 	}
-	if most := r.affordable(); len(chosen) > most {
+	if most := max(1000, min(mostRows, int(1e11/r.q.Work(true)))); len(chosen) > most { // some seconds' work
 		for i, k := range spread(most, len(chosen)) {
 			chosen[i] = chosen[k]
 		}

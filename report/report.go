@@ -73,7 +73,13 @@ func made(ctx context.Context, m *krigo.Model, table *dataset.Table) (*maker, er
 	}
 	r.predictions(table == nil, against)
 	if c := r.certified; c != nil {
-		r.begin("certificate", r.ofBound()).Facts = r.bound()
+		title := "What is certified"
+		if m.Terms.Backtest {
+			title = "What the backtest counts"
+		} else if !r.Valid {
+			title = "The heuristic bound"
+		}
+		r.begin("certificate", title).Facts = r.bound()
 		r.guard("Every width at once", r.drawWidths)
 		r.guard("Kinds of rows", r.drawKinds)
 	}
@@ -201,17 +207,6 @@ func (r *maker) certificate(c *pacbayes.Certificate, standing string) {
 	}
 	r.Sentence, r.Standing, r.Valid, r.Conditions = r.m.Sentence(c), standing, c.Valid, c.Conditions
 	r.NoBetter, r.Context = r.m.NoBetter(), r.m.InContext()
-}
-
-// ofBound is the title of what is said of the bound.
-func (r *maker) ofBound() string {
-	switch {
-	case r.m.Terms.Backtest:
-		return "What the backtest counts"
-	case !r.Valid:
-		return "The heuristic bound"
-	}
-	return "What is certified"
 }
 
 func (r *maker) warnOfCertificate() {

@@ -54,8 +54,12 @@ func (r *maker) facts() (facts []fact) {
 		facts = slices.Insert(facts, 2, fact{"Target", fmt.Sprintf("seen as %s; what is predicted is its %s", seen, t.Estimate)})
 	}
 	if e := m.Encoding; e != nil {
-		if text := e.String(); text != "" {
-			facts = slices.Insert(facts, 2, fact{"Encoding", clipped(text, 600)})
+		text := e.String()
+		if rs := []rune(text); len(rs) > 600 {
+			text = string(rs[:600]) + " …"
+		}
+		if text != "" {
+			facts = slices.Insert(facts, 2, fact{"Encoding", text})
 		}
 	}
 	if b := r.evidence; b != nil {
@@ -64,13 +68,6 @@ func (r *maker) facts() (facts []fact) {
 				number(*b.Variational), number(*b.Upper))})
 	}
 	return facts
-}
-
-func clipped(text string, most int) string {
-	if rs := []rune(text); len(rs) > most {
-		return string(rs[:most]) + " …"
-	}
-	return text
 }
 
 // bound is what the certificate is made of.

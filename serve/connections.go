@@ -42,10 +42,6 @@ type connection struct {
 	gone bool          // closed to make room
 }
 
-func newConnections(most int) *connections {
-	return &connections{most: most, all: map[net.Conn]*connection{}, by: map[client]*theirs{}}
-}
-
 type connectionKey struct{}
 
 // opened is http.Server.ConnContext.

@@ -47,13 +47,17 @@ func guarded(next http.Handler, token, localOnly bool) http.Handler {
 			headers += len(values)
 		}
 		_, malformed := url.ParseQuery(r.URL.RawQuery) // whose parts would be left out
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil { // it has no port
+			host = strings.TrimSuffix(strings.TrimPrefix(r.Host, "["), "]")
+		}
 		switch {
 		case malformed != nil:
 			fail(w, 400, fmt.Errorf("the query can't be read: %w", malformed))
 		case headers > mostHeaders:
 			w.Header().Set("Connection", "close")
 			fail(w, http.StatusRequestHeaderFieldsTooLarge, fmt.Errorf("%d headers: send %d at most", headers, mostHeaders))
-		case localOnly && !local(hostOf(r)):
+		case localOnly && !local(host):
 			fail(w, http.StatusMisdirectedRequest,
 				fmt.Errorf("this server is for its own machine, and was asked for as %q: ask for localhost or 127.0.0.1, or "+
 					"start it with a --token-file, or with --open where a proxy passes other names on", r.Host))
@@ -64,15 +68,6 @@ func guarded(next http.Handler, token, localOnly bool) http.Handler {
 			next.ServeHTTP(w, r)
 		}
 	})
-}
-
-// hostOf is the name that a request asks for, without a port.
-func hostOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		host = strings.TrimSuffix(strings.TrimPrefix(r.Host, "["), "]")
-	}
-	return host
 }
 
 // protected lets requests through that bear the token.

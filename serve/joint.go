@@ -63,18 +63,6 @@ func wishOf(query url.Values) (w wish, err error) {
 	return w, nil
 }
 
-// possible says what a model can't do of it.
-func (w wish) possible(m *krigo.Model) error {
-	err := m.Posterior.Drawable()
-	if w.covariance {
-		err = m.Posterior.HasCovariance()
-	}
-	if err != nil {
-		return bad(409, "%v", err)
-	}
-	return nil
-}
-
 // bytes is the memory that it takes for so many rows: the posterior's, and the rows themselves, encoded, scaled, and
 // scaled by the kernel.
 func (w wish) bytes(m *krigo.Model, rows int) int64 {

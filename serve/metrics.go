@@ -1,13 +1,8 @@
 package serve
 
 import (
-	"net/http"
-	"strconv"
-	"time"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // metrics are the figures of one server, in a registry of its own.
@@ -87,18 +82,4 @@ func (o outcomes) Collect(to chan<- prometheus.Metric) {
 		}
 		gauge(outcomeAlarm, alarm)
 	}
-}
-
-func (m *metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
-}
-
-func (m *metrics) answered(route string, status int, took time.Duration) {
-	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
-	m.seconds.WithLabelValues(route).Observe(took.Seconds())
-}
-
-func (m *metrics) batched(model string, rows int) {
-	m.rows.WithLabelValues(model).Add(float64(rows))
-	m.batches.WithLabelValues(model).Observe(float64(rows))
 }

@@ -77,9 +77,6 @@ func scaledInputs(m *krigo.Model) []Input {
 	return inputs
 }
 
-// columnsOf returns the inputs of a model and then its target.
-func columnsOf(m *krigo.Model) []Input { return append(inputsOf(m), Input{Name: m.Target}) }
-
 // cell reads a value of a row as a CSV file would have it: a number, of categorical inputs
 // text too, and null where a value may be missing.
 func (i Input) cell(value json.RawMessage) (string, error) {

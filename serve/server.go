@@ -24,6 +24,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
@@ -98,7 +100,8 @@ func newServer(o Options) *Server {
 	o.Reload = cmp.Or(o.Reload, defaults.Reload)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Memory = cmp.Or(o.Memory, max(64<<20, 64*o.MaxBody))
-	s := &Server{o: o, budget: newBudget(o.Memory), connections: newConnections(connectionsWithin(openFiles()))}
+	s := &Server{o: o, budget: newBudget(o.Memory), connections: &connections{most: connectionsWithin(openFiles()),
+		all: map[net.Conn]*connection{}, by: map[client]*theirs{}}}
 	s.texts.free = max(1, runtime.GOMAXPROCS(0)/2) // short ones find a core
 	s.together.free = 1                            // it takes all cores
 	s.metrics = newMetrics()
@@ -147,23 +150,22 @@ var errNoLedger = errors.New("outcomes aren't taken here: start the server with 
 
 // complete gives a model that was read what it needs to be served.
 func (s *Server) complete(m *served) {
-	m.queue = s.newQueue(m.name, m.Model)
+	m.queue = &queue{
+		model: m.Model, predict: m.PredictAt, limit: s.o.Waiting, working: &s.queues,
+		batched: func(rows int) {
+			s.metrics.rows.WithLabelValues(m.name).Add(float64(rows))
+			s.metrics.batches.WithLabelValues(m.name).Observe(float64(rows))
+		},
+		failed: func(cause any, stack []byte) {
+			s.o.Log.Error("prediction failed", "model", m.name, "cause", cause, "stack", string(stack))
+		},
+	}
 	m.observers.free = 1
 	if m.unwatched = errNoLedger; s.ledger == nil {
 		return
 	}
 	if m.watch, m.unwatched = s.ledger.Watch(&m.Model.Model); m.unwatched != nil {
 		s.o.Log.Warn("no outcomes are taken", "model", m.name, "reason", m.unwatched)
-	}
-}
-
-func (s *Server) newQueue(name string, m *krigo.Model) *queue {
-	return &queue{
-		model: m, predict: m.PredictAt, limit: s.o.Waiting, working: &s.queues,
-		batched: func(rows int) { s.metrics.batched(name, rows) },
-		failed: func(cause any, stack []byte) {
-			s.o.Log.Error("prediction failed", "model", name, "cause", cause, "stack", string(stack))
-		},
 	}
 }
 
@@ -271,7 +273,8 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("POST /v1/outcomes", protected(s.o.Token, s.outcomes))
 	mux.HandleFunc("GET /v1/model", protected(s.o.Token, s.model))
 	mux.HandleFunc("GET /v1/models", protected(s.o.Token, s.models))
-	mux.HandleFunc("GET /metrics", protected(s.o.Token, s.metrics.handler().ServeHTTP))
+	figures := promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})
+	mux.HandleFunc("GET /metrics", protected(s.o.Token, figures.ServeHTTP))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { s.health(w, 200) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { s.health(w, 503) })
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
@@ -371,7 +374,8 @@ func (s *Server) observed(next http.Handler) http.Handler {
 				route = "other"
 			}
 			status := cmp.Or(rec.status, statusAborted)
-			s.metrics.answered(route, status, took)
+			s.metrics.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
+			s.metrics.seconds.WithLabelValues(route).Observe(took.Seconds())
 			level := slog.LevelDebug
 			if status >= 500 {
 				level = slog.LevelWarn
@@ -510,7 +514,12 @@ func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
 		of, err = wishOf(r.URL.Query())
 	}
 	if err == nil {
-		err = of.possible(m.Model)
+		if err = m.Posterior.Drawable(); of.covariance {
+			err = m.Posterior.HasCovariance()
+		}
+		if err != nil {
+			err = bad(409, "%v", err)
+		}
 	}
 	answer := Joint{}
 	if err == nil {
@@ -552,7 +561,8 @@ func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	held := s.budget.hold(clientOf(r))
 	defer held.close()
-	m, table, err := s.read(ctx, w, r, held, form{columns: columnsOf, rows: s.o.MaxRows})
+	columns := func(m *krigo.Model) []Input { return append(inputsOf(m), Input{Name: m.Target}) }
+	m, table, err := s.read(ctx, w, r, held, form{columns: columns, rows: s.o.MaxRows})
 	if err == nil && m.watch == nil {
 		err = bad(409, "%w", m.unwatched)
 	}

@@ -180,12 +180,6 @@ func (a Adam) shuffle(epoch int, order []int) {
 	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 }
 
-// draw fills batch with the row of that step and its neighbours.
-func (a Adam) draw(f Neighbours, step int, batch []int) error {
-	rng := rand.New(rand.NewPCG(a.Seed, 0x6e6e000000000000|uint64(step)))
-	return f.Nearest(rng.IntN(f.BatchRows()), batch)
-}
-
 // Minimize runs from a state, a fresh one (StartAdam, moved into the box if it lies outside) or one that an earlier run
 // of the same objective, bounds and settings handed to step; it leaves from as it is. It returns the state where it
 // ended, whose Value and Mean are estimates and whose X, one step on from Previous, hasn't been evaluated yet.
@@ -302,8 +296,9 @@ func (r *adamRun) next() ([]int, error) {
 	batches := r.Batches(r.rows)
 	t, epoch := r.s.Steps%batches, r.s.Steps/batches
 	batch := r.order[t*r.rows/batches : (t+1)*r.rows/batches]
-	if r.neighbours != nil {
-		return batch, r.draw(r.neighbours, r.s.Steps, batch)
+	if f := r.neighbours; f != nil { // a row and its neighbours
+		rng := rand.New(rand.NewPCG(r.Seed, 0x6e6e000000000000|uint64(r.s.Steps)))
+		return batch, f.Nearest(rng.IntN(f.BatchRows()), batch)
 	}
 	if epoch != r.epoch {
 		r.epoch = epoch
@@ -330,7 +325,7 @@ func (r *adamRun) evaluate(batch []int) (value float64, reason error) {
 	if !finite(value) {
 		return value, fmt.Errorf("the value is %v", value)
 	}
-	if i := tooLarge(r.g); i >= 0 {
+	if i := slices.IndexFunc(r.g, func(d float64) bool { return !finite(d * d) }); i >= 0 {
 		return value, fmt.Errorf("derivative %d is %v", i, r.g[i])
 	}
 	if i := notFinite(r.trial); i >= 0 {
@@ -387,9 +382,4 @@ func (r *adamRun) take(value float64) {
 	if s.Steps == r.Steps {
 		s.Stopped = StepLimit
 	}
-}
-
-// tooLarge is the index of the first entry whose square isn't finite, or -1.
-func tooLarge(v []float64) int {
-	return slices.IndexFunc(v, func(e float64) bool { return !finite(e * e) })
 }

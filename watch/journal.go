@@ -76,8 +76,11 @@ func opened(path string) (*journal, error) {
 		return nil, fmt.Errorf("the ledger can't be opened: %w", err)
 	}
 	j := &journal{path: path, file: &f}
-	if err = lock(f); err == nil {
+	// All other processes are kept from it, where files can be locked.
+	if err = disk.Lock(f); err == nil {
 		err = j.repair()
+	} else if errors.Is(err, disk.ErrLocked) {
+		err = errBusy
 	}
 	if err == nil {
 		j.is, err = f.Stat()
@@ -116,15 +119,6 @@ func (j *journal) Close() error {
 
 var errBusy = errors.New("another process writes it: watch there, or stop that first")
 
-// lock keeps all other processes from a ledger, where files can be locked.
-func lock(f disk.File) error {
-	err := disk.Lock(f)
-	if errors.Is(err, disk.ErrLocked) {
-		return errBusy
-	}
-	return err
-}
-
 // repair finds the end of the last whole line, and takes off what follows.
 func (j *journal) repair() error {
 	info, err := j.file.Stat()
@@ -154,21 +148,15 @@ func (j *journal) repair() error {
 	if err := j.each(func(entry) error { return nil }); err != nil {
 		return err
 	}
-	if end == 0 && !j.begun() {
+	const first = `{"ledger":` // so a line begins
+	start := make([]byte, len(first))
+	if n, _ := j.file.ReadAt(start, 0); end == 0 && string(start[:n]) != first[:n] {
 		return errors.New("it isn't a ledger")
 	}
 	if err := j.file.Truncate(end); err != nil {
 		return err
 	}
 	return j.file.Sync()
-}
-
-// begun says whether a file without a whole line begins as a line does.
-func (j *journal) begun() bool {
-	const first = `{"ledger":`
-	start := make([]byte, len(first))
-	n, _ := j.file.ReadAt(start, 0)
-	return string(start[:n]) == first[:n]
 }
 
 // each goes through the lines.

@@ -56,7 +56,11 @@ func ReadFile(path string, as dataset.Reading) (*dataset.Table, error) {
 		t.Close() // which keeps the file
 	}
 	if !known && errors.Is(err, errNotText) {
-		err = fmt.Errorf("%w; the formats that are read are %s", err, listFormats())
+		var all []string
+		for _, f := range formats {
+			all = append(all, fmt.Sprintf("%s (%s)", f.Name, strings.Join(f.Endings, ", ")))
+		}
+		err = fmt.Errorf("%w; the formats that are read are %s", err, strings.Join(all, ", "))
 	}
 	if err != nil {
 		return nil, err

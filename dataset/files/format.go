@@ -105,12 +105,3 @@ func startOf(f io.ReaderAt) string {
 	n, _ := f.ReadAt(start, 0) // a pipe has no place 0: its ending tells
 	return string(start[:n])
 }
-
-// listFormats names the registered formats, each with its endings.
-func listFormats() string {
-	var all []string
-	for _, f := range formats {
-		all = append(all, fmt.Sprintf("%s (%s)", f.Name, strings.Join(f.Endings, ", ")))
-	}
-	return strings.Join(all, ", ")
-}

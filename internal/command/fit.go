@@ -55,7 +55,7 @@ func (f *fitFlags) chosen() (o krigo.Options, complete func(*krigo.Data, *datase
 		return o, func(*krigo.Data, *dataset.Table) error { return nil }, err
 	}
 	o = f.options
-	for _, parse := range []func(*krigo.Options) error{f.posteriorOf, f.reading, f.promised} {
+	for _, parse := range []func(*krigo.Options) error{f.reading, f.promised} {
 		if err := parse(&o); err != nil {
 			return o, f.scaled, &krigo.UsageError{Err: err}
 		}
@@ -144,6 +144,9 @@ func (f *fitFlags) promised(o *krigo.Options) (err error) {
 	case o.Data.Target == "":
 		return errors.New("--target is missing: name the column to predict")
 	}
+	if o.Prior.Learn = f.posterior == "learnt"; !o.Prior.Learn {
+		o.Method.Posterior = f.posterior
+	}
 	grid := f.grid
 	if l, mixed := strings.CutSuffix(grid, ",mixed"); mixed {
 		grid, o.Prior.Mixed = l+",2", true
@@ -152,14 +155,6 @@ func (f *fitFlags) promised(o *krigo.Options) (err error) {
 		if o.Prior.Grid, err = pacbayes.ParseGrid(grid); err != nil {
 			return fmt.Errorf("--grid: %w", err)
 		}
-	}
-	return nil
-}
-
-// posteriorOf takes the posterior, or says that it is learnt.
-func (f *fitFlags) posteriorOf(o *krigo.Options) error {
-	if o.Prior.Learn = f.posterior == "learnt"; !o.Prior.Learn {
-		o.Method.Posterior = f.posterior
 	}
 	return f.spelt("posterior")
 }

@@ -170,7 +170,9 @@ func LogDet(l Matrix) float64 {
 // CholeskyInverse writes A⁻¹ = L⁻ᵀL⁻¹, both triangles, to the distinct matrix c.
 func CholeskyInverse(l, c Matrix) {
 	square(l)
-	sameShape(l, c)
+	if l.Rows != c.Rows || l.Cols != c.Cols {
+		panic(fmt.Sprintf("linalg: %d×%d against %d×%d", l.Rows, l.Cols, c.Rows, c.Cols))
+	}
 	n := l.Rows
 	if n == 0 {
 		return

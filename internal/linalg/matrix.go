@@ -66,18 +66,14 @@ func square(m Matrix) {
 	}
 }
 
-func sameShape(a, b Matrix) {
-	if a.Rows != b.Rows || a.Cols != b.Cols {
-		panic(fmt.Sprintf("linalg: %d×%d against %d×%d", a.Rows, a.Cols, b.Rows, b.Cols))
-	}
-}
-
 // Parallel calls task(0) … task(n−1), each once, on up to GOMAXPROCS goroutines,
 // and returns when all have. Tasks must not depend on one another's order.
 func Parallel(n int, task func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	if workers <= 1 {
-		serial(n, task)
+		for i := range n {
+			task(i)
+		}
 		return
 	}
 	j := &job{task: task, n: int64(n), done: make(chan struct{}, 1)}
@@ -123,12 +119,6 @@ func (j *job) do(i int) {
 	}()
 	if j.end.Load() == nil {
 		j.task(i)
-	}
-}
-
-func serial(n int, task func(i int)) {
-	for i := range n {
-		task(i)
 	}
 }
 
