@@ -56,23 +56,6 @@ func (r *Recertification) list() {
 		func(c model.Claim) bool { return c.Rests && !c.Beforehand })
 }
 
-// OnFittersWord says whether a field of the model file, as "training.seconds", is listed as taken on the fitter's word:
-// by the longest path that leads to it.
-func (r *Recertification) OnFittersWord(field string) bool {
-	longest, on := -1, false
-	for i, claims := range [][]model.Claim{r.Checked, r.OnWord} {
-		for _, c := range claims {
-			for _, name := range c.Fields {
-				rest, of := strings.CutPrefix(field, name)
-				if of = of && (rest == "" || rest[0] == '.' || rest[0] == '['); of && len(name) > longest {
-					longest, on = len(name), i == 1
-				}
-			}
-		}
-	}
-	return on
-}
-
 // Headline says in words whether the certificate was reproduced; "" where it was asked for another ε.
 func (r *Recertification) Headline() string {
 	switch {

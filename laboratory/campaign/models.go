@@ -443,6 +443,23 @@ func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 	return nil
 }
 
+// onFittersWord says whether a field of the model file, as "training.seconds", is listed as taken on the fitter's word:
+// by the longest path that leads to it.
+func onFittersWord(r *krigo.Recertification, field string) bool {
+	longest, on := -1, false
+	for i, claims := range [][]model.Claim{r.Checked, r.OnWord} {
+		for _, c := range claims {
+			for _, name := range c.Fields {
+				rest, of := strings.CutPrefix(field, name)
+				if of = of && (rest == "" || rest[0] == '.' || rest[0] == '['); of && len(name) > longest {
+					longest, on = len(name), i == 1
+				}
+			}
+		}
+	}
+	return on
+}
+
 // same says what a file that is certified states otherwise than the one in whose header one place was altered, but for
 // what certify lists as taken on the fitter's word.
 func (s *specimen) same(m *krigo.Model, again *krigo.Recertification) error {
@@ -455,7 +472,7 @@ func (s *specimen) same(m *krigo.Model, again *krigo.Recertification) error {
 	trusted := false
 	differ = slices.DeleteFunc(differ, func(path string) bool {
 		field, ok := strings.CutPrefix(path, "header.")
-		on := ok && (again.OnFittersWord(field) || // or it says less than it did
+		on := ok && (onFittersWord(again, field) || // or it says less than it did
 			field == "conformal" && m.Conformal == nil || field == "context" && m.Context == nil)
 		trusted = trusted || on
 		return on
