@@ -1,6 +1,7 @@
 package krigo
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -106,11 +107,8 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 	if kind != pacbayes.Asymmetric && promise.EpsilonAbove != 0 {
 		return t, usage("epsilon: two widths are for the asymmetric loss, not %q", kind)
 	}
-	if promise.Delta == 0 {
-		promise.Delta = 0.01
-	}
 	t = pacbayes.Terms{Loss: pacbayes.Loss{Kind: kind, Below: promise.Epsilon, Above: promise.EpsilonAbove},
-		EpsilonRaw: promise.Epsilon, Delta: promise.Delta, Grid: pacbayes.DefaultGrid(),
+		EpsilonRaw: promise.Epsilon, Delta: cmp.Or(promise.Delta, 0.01), Grid: pacbayes.DefaultGrid(),
 		Choices: 1, Scaling: dataset.Declared, Informed: true, Fixed: true, Elsewhere: true, Route: pacbayes.Direct,
 		Group: o.Data.Group, Curve: promise.Curve,
 		Copies: o.Data.Reading.Distinct}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -114,7 +115,7 @@ func (t *Table) value(row, j int, cell string) float64 {
 // would be one name. A whole number is written alike with a point and zeros.
 func (t *Table) name(row, j int, cell string, v float64) {
 	number, text := numeral(v), cell
-	if whole, zeros, _ := strings.Cut(cell, t.reading.point()); strings.Trim(zeros, "0") == "" {
+	if whole, zeros, _ := strings.Cut(cell, cmp.Or(t.reading.Decimal, ".")); strings.Trim(zeros, "0") == "" {
 		text = whole
 	}
 	if t.named == nil {

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -98,10 +99,7 @@ const mostTexts = 1000
 
 // Check says what is wrong with it.
 func (r *Reading) Check() error {
-	decimal := r.Decimal
-	if decimal == "" {
-		decimal = "."
-	}
+	decimal := cmp.Or(r.Decimal, ".")
 	switch {
 	case decimal != "." && decimal != ",":
 		return fmt.Errorf(`decimal %q: want "." or ","`, spelling.Clip(r.Decimal))
@@ -162,7 +160,7 @@ func (r *Reading) Parse(cell string) (float64, error) {
 		v, err := plain.Parse(limit)
 		return v / 2, err
 	}
-	whole, fraction, _ := strings.Cut(cell, r.point())
+	whole, fraction, _ := strings.Cut(cell, cmp.Or(r.Decimal, "."))
 	if r.Thousands != "" {
 		var ok bool
 		if whole, ok = ungrouped(whole, r.Thousands); !ok {
@@ -206,13 +204,6 @@ func belowLimit(cell string) (limit string, below bool) {
 		limit, below = strings.CutPrefix(cell, "≤")
 	}
 	return strings.TrimSpace(limit), below
-}
-
-func (r *Reading) point() string {
-	if r.Decimal == "," {
-		return ","
-	}
-	return "."
 }
 
 // alike are characters that people take for the same separator.

@@ -99,10 +99,7 @@ func (g Pivoting) Extend(limit int) []float64 {
 // ahead returns the next pivots, up to p of them, and their part of the factor, p×p.
 func (g Pivoting) ahead(p int) (pivots []int, l matrix.Dense) {
 	n, done := g.x.Rows, len(g.Rows)
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
+	order := linalg.UpTo(n)
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(g.Left[b], g.Left[a]), cmp.Compare(a, b))
 	})

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -29,10 +30,7 @@ func hashesOf(d *dataset.Data, rows []int) (h hashed, err error) {
 		slices.Sort(h.rows)
 		return h, nil
 	}
-	order := make([]int, len(h.rows))
-	for i := range order {
-		order[i] = i
-	}
+	order := linalg.UpTo(len(h.rows))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(h.rows[a], h.rows[b]) })
 	sorted := hashed{make([]uint64, len(order)), make([]uint64, len(order))}
 	for k, i := range order {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
 // Misses are looked at of this many rows at most, one after another in the file; fewer than orderLeast say nothing.
@@ -31,10 +32,7 @@ func (m *Model) InOrder(d *dataset.Data, roles dataset.Roles) (found finding.Lis
 		return nil, nil
 	}
 	rows := d.RowsOf(roles, dataset.Certified)
-	place := make([]int, len(rows)) // of rows, in file order
-	for i := range place {
-		place[i] = i
-	}
+	place := linalg.UpTo(len(rows)) // in file order
 	slices.SortFunc(place, func(a, b int) int { return cmp.Compare(rows[a], rows[b]) })
 	place = place[:min(len(place), orderMost)]
 	if len(place) < orderLeast {
@@ -141,10 +139,7 @@ func autocorrelation(r []float64) float64 {
 // rise or only fall. NaN where all are the same.
 func sorted(v []float64) float64 {
 	n := len(v)
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
+	order := linalg.UpTo(n)
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(v[a], v[b]) })
 	var both, own, by float64
 	middle := float64(n-1) / 2

@@ -81,9 +81,6 @@ func positive(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 
 func (m *Model) saneNumbers() error {
 	s := m.Scaling
-	if !positive(s.TargetScale) || slices.ContainsFunc(s.InputScale, func(v float64) bool { return !positive(v) }) {
-		return errors.New("the model file's scaling has a scale that isn't positive")
-	}
 	if !slices.Contains([]string{dataset.PriorRows, dataset.Declared, dataset.AllRows}, s.Source) {
 		return fmt.Errorf("the model file's scaling is %.40q: want %s, %s or %s", s.Source, dataset.PriorRows,
 			dataset.Declared, dataset.AllRows)

@@ -101,14 +101,11 @@ func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles) (string, e
 }
 
 func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles) (string, error) {
-	if m.Test == nil {
-		if m.Counts[dataset.Test] > 0 {
-			return "test figures are missing", nil
-		}
+	switch {
+	case m.Counts[dataset.Test] == 0:
 		return "", nil
-	}
-	if m.Counts[dataset.Test] == 0 {
-		return "", nil
+	case m.Test == nil:
+		return "test figures are missing", nil
 	}
 	t, err := m.Score(d, d.RowsOf(roles, dataset.Test), roles.Group)
 	if err != nil {

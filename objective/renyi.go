@@ -274,11 +274,7 @@ func (p *RenyiProblem) readAll(x, y []float64) error {
 	if over(p.Ranks).Size() == 1 {
 		return p.Rows.Block(0, n, x, y)
 	}
-	rows := make([]int, n)
-	for i := range rows {
-		rows[i] = i
-	}
-	return p.pick(rows, x, y)
+	return p.pick(linalg.UpTo(n), x, y)
 }
 
 func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64, weight float64) (float64, error) {

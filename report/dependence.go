@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
@@ -66,13 +67,13 @@ func dependenceOf(r rows, columns []column) (found dependence, dependent bool) {
 				for i := range values {
 					values[i] = r.at(i)[j]
 				}
-				ranks := ranked(values)
+				ranks := inspect.Ranks(values)
 				middle, far := float64(len(ranks)-1)/2, make([]float64, len(ranks))
 				for i, v := range ranks {
 					far[i] = math.Abs(v - middle)
 				}
 				add(k, false, ranks)
-				add(k, true, ranked(far))
+				add(k, true, inspect.Ranks(far))
 			}
 		}
 	}
@@ -90,24 +91,6 @@ func dependenceOf(r rows, columns []column) (found dependence, dependent bool) {
 	}
 	chance := math.Sqrt(2*math.Log(math.Max(2, float64(pairs)/0.005))) / math.Sqrt(float64(max(1, r.n())))
 	return found, math.Abs(found.correlation) > math.Max(leastDependence, chance)
-}
-
-// ranked are ranks from 0, equal values in the middle of theirs.
-func ranked(values []float64) []float64 {
-	order := upTo(len(values))
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
-	ranks := make([]float64, len(values))
-	for from := 0; from < len(order); {
-		to := from + 1
-		for to < len(order) && values[order[to]] == values[order[from]] {
-			to++
-		}
-		for _, i := range order[from:to] {
-			ranks[i] = float64(from+to-1) / 2
-		}
-		from = to
-	}
-	return ranks
 }
 
 // standardised gives values the mean 0 and the sum of squares 1; not ok if they differ by no more than rounding. Values

@@ -30,14 +30,6 @@ func upper(text string) string {
 	return strings.ToUpper(text[:n]) + text[n:]
 }
 
-func upTo(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
 // few is a list of names cut to some.
 func few(names []string, most int) string {
 	if len(names) <= most {

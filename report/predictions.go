@@ -176,7 +176,7 @@ type tenth struct{ x, mean, se float64 }
 
 // tenths cuts rows in order of x into ten, or as many as have ten rows each; those of one x aren't parted.
 func tenths(x, z []float64) (all []tenth) {
-	order := upTo(len(x))
+	order := linalg.UpTo(len(x))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
 	parts, from := min(10, len(x)/10), 0
 	for k := range parts {

@@ -15,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -147,13 +148,13 @@ func (r *maker) settle() error {
 		}
 	}
 	if r.real.n() == 0 {
-		r.order = upTo(len(r.columns))
+		r.order = linalg.UpTo(len(r.columns))
 		return errors.New("there are no rows")
 	}
 	r.middle = medoid(r.real, r.columns, r.m.Scaling.InputScale)
 	err := caught(r.rank)
 	if len(r.order) == 0 {
-		r.order = upTo(len(r.columns))
+		r.order = linalg.UpTo(len(r.columns))
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -150,7 +151,7 @@ func (r *maker) hyperparameters() (cells [][]string) {
 	leaves(r.q.Kernel.Spec(r.q.Theta))
 	// Of many inputs those of the most important columns are told.
 	told := map[int]bool{}
-	for _, k := range append(slices.Clone(r.order), upTo(len(r.columns))...) {
+	for _, k := range append(slices.Clone(r.order), linalg.UpTo(len(r.columns))...) {
 		for _, j := range r.columns[k].inputs {
 			if len(told) < mostNames {
 				told[j] = true

@@ -3,6 +3,7 @@ package files
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -45,10 +46,7 @@ func readNPZ(f *os.File, t *dataset.Table) error {
 		if err != nil {
 			return err
 		}
-		if t.Rows == 0 {
-			t.Rows = n.rows
-		}
-		if n.rows != t.Rows {
+		if t.Rows = cmp.Or(t.Rows, n.rows); n.rows != t.Rows {
 			return fmt.Errorf("%s: array %q has %d rows, those before it %d: save columns of one table", source,
 				spelling.Clip(name),
 				n.rows, t.Rows)

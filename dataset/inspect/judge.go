@@ -247,7 +247,7 @@ func (j *judge) leaks(y []spot) {
 		if k == j.target || len(a) < least {
 			continue
 		}
-		if r := stat.Correlation(ranks(a), ranks(b), nil); math.Abs(r) > nearly {
+		if r := stat.Correlation(Ranks(a), Ranks(b), nil); math.Abs(r) > nearly {
 			j.found.Add(finding.Leak, f.Name, j.t.Names[j.target], r, len(a), j.t.Where(y[0].row), spelling.Shell(f.Name))
 			if len(j.facts) > 2 { // something else is left
 				f.Advice = []Advice{{"ignore", f.Name}}

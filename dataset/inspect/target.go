@@ -66,8 +66,8 @@ func ofTarget(f ColumnFacts, y []spot, where func(row int) string) (found findin
 	return found
 }
 
-// ranks of values, of equal ones their mean, twice.
-func ranks(values []float64) (ranks []float64) {
+// Ranks are those of values, of equal ones their mean, twice.
+func Ranks(values []float64) (ranks []float64) {
 	sorted := slices.Sorted(slices.Values(values))
 	for _, v := range values {
 		first, _ := slices.BinarySearch(sorted, v)

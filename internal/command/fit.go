@@ -307,10 +307,7 @@ func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks
 		}
 		return printPlan(cmd.OutOrStdout(), plan, c.json)
 	}
-	out := f.out
-	if out == "" {
-		out = modelName(path)
-	}
+	out := cmp.Or(f.out, modelName(path))
 	if r.Rank() == 0 {
 		if err := f.mayWrite(path, out, o.Run.Deliver == "all"); err != nil {
 			return err

@@ -91,14 +91,10 @@ func take(x matrix.Dense, rows []int) matrix.Dense {
 
 // subset returns size of the n rows at random, in their order; all of them if n ≤ size.
 func subset(n, size int, rng *rand.Rand) []int {
-	rows := make([]int, min(n, size))
+	rows := linalg.UpTo(min(n, size))
 	if size < n {
 		sampleuv.WithoutReplacement(rows, n, rng)
 		slices.Sort(rows)
-		return rows
-	}
-	for i := range rows {
-		rows[i] = i
 	}
 	return rows
 }

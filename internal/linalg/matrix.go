@@ -39,6 +39,15 @@ func New(rows, cols int) Matrix { return matrix.New(rows, cols) }
 // Of is matrix.Of.
 func Of(rows, cols int, data []float64) Matrix { return matrix.Of(rows, cols, data) }
 
+// UpTo numbers n things from 0.
+func UpTo(n int) []int {
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	return numbers
+}
+
 // operands are the matrices of an operation, which ends with the context of any of them.
 type operands [3]Matrix
 

@@ -421,7 +421,7 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	if err := r.decode(&args); err != nil {
 		return nil, err
 	}
-	m, table, err := s.modelAndTable(ctx, r)
+	m, table, err := s.modelAndTable(ctx, r, true)
 	if err != nil {
 		return nil, err
 	}
@@ -432,7 +432,7 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	var data *dataset.Table // that the model was made from
 	if r.Data != nil {
 		r.Table = r.Data
-		if _, data, err = s.modelAndData(ctx, r); err != nil {
+		if _, data, err = s.modelAndTable(ctx, r, false); err != nil {
 			return nil, err
 		}
 	}
@@ -488,34 +488,28 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	return answer, nil
 }
 
-// modelAndTable are those that a request names; the table is read as the model reads its own, but that no row is left
-// out.
-func (s *server) modelAndTable(ctx context.Context, r *request) (*krigo.Model, *dataset.Table, error) {
-	return s.modelAndRead(ctx, r, dataset.Reading.Every)
-}
-
-// modelAndData are modelAndTable without the rows that the model leaves out.
-func (s *server) modelAndData(ctx context.Context, r *request) (*krigo.Model, *dataset.Table, error) {
-	return s.modelAndRead(ctx, r, func(of dataset.Reading) dataset.Reading { return of })
-}
-
-func (s *server) modelAndRead(ctx context.Context, r *request,
-	rows func(dataset.Reading) dataset.Reading) (*krigo.Model, *dataset.Table, error) {
+// modelAndTable are those that a request names. The table is read as the model reads its own; if every is set no row is
+// left out.
+func (s *server) modelAndTable(ctx context.Context, r *request, every bool) (*krigo.Model, *dataset.Table, error) {
 	m, err := s.of(r)
 	if err != nil {
 		return nil, nil, err
 	}
+	as := m.Reading
+	if every {
+		as = as.Every()
+	}
 	table, err := r.table(m.Reading.Naming(m.Group))
 	if err == nil {
 		table = table.Within(ctx)
-		err = rows(m.Reading).Apply(table)
+		err = as.Apply(table)
 	}
 	return m, table, err
 }
 
 // certify computes the certificate anew from the data that the model was made from.
 func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
-	m, table, err := s.modelAndData(ctx, r)
+	m, table, err := s.modelAndTable(ctx, r, false)
 	if err != nil {
 		return nil, err
 	}
@@ -535,7 +529,7 @@ func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
 
 // fresh says what rows that the model never saw show.
 func (s *server) fresh(ctx context.Context, r *request) (*reply, error) {
-	m, table, err := s.modelAndData(ctx, r)
+	m, table, err := s.modelAndTable(ctx, r, false)
 	if err != nil {
 		return nil, err
 	}
@@ -575,7 +569,7 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 	if args.Ledger == "" {
 		return nil, &krigo.UsageError{Err: errors.New("ledger: name its file")}
 	}
-	m, table, err := s.modelAndTable(ctx, r)
+	m, table, err := s.modelAndTable(ctx, r, true)
 	if err != nil {
 		return nil, err
 	}
@@ -608,7 +602,7 @@ func (s *server) report(ctx context.Context, r *request) (*reply, error) {
 	m, err := s.of(r)
 	var table *dataset.Table
 	if err == nil && r.Table != nil {
-		m, table, err = s.modelAndData(ctx, r)
+		m, table, err = s.modelAndTable(ctx, r, false)
 	}
 	if err != nil {
 		return nil, err

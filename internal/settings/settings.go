@@ -266,9 +266,7 @@ func (s Setting) Parse(to any, text string) error {
 func (s Setting) wrong(text string) error {
 	want := map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Bool: "true or false",
 		reflect.Slice: "numbers with commas between them"}[s.Type.Kind()]
-	if want == "" {
-		want = "a number"
-	}
+	want = cmp.Or(want, "a number")
 	if len(s.Values) > 0 && s.Type.Kind() != reflect.Slice {
 		want += ", or " + strings.Join(s.Values, " or ")
 	}
