@@ -157,10 +157,7 @@ type fewer struct {
 func tie(f family, x []float64, k int) *fewer {
 	t := &fewer{of: make([]int, len(x))}
 	at := f.inputLengthscales()
-	group := make(map[int]int, len(at)) // of a parameter
-	for rank, g := range groups(at, x, k) {
-		group[rank] = g
-	}
+	group := groups(at, x, k) // of a parameter
 	first := make([]int, k)
 	for i := range first {
 		first[i] = -1
