@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/spelling"
@@ -21,33 +22,26 @@ type Error struct {
 
 // Error says the place, in words for people, and what is wrong there.
 func (e *Error) Error() string {
-	var b strings.Builder
-	if e.File != "" {
-		b.WriteString(e.File + ": ")
-	}
-	line := fmt.Sprintf("line %d", e.Line)
-	switch {
-	case e.Sheet != "" && e.Column > 0:
-		line = fmt.Sprintf("sheet %q, cell %s%d", spelling.Clip(e.Sheet), letters(e.Column), e.Line)
-	case e.Sheet != "":
+	line, at := fmt.Sprintf("line %d", e.Line), ""
+	if e.Sheet != "" {
 		line = fmt.Sprintf("sheet %q, row %d", spelling.Clip(e.Sheet), e.Line)
+		if e.Column > 0 {
+			line = fmt.Sprintf("sheet %q, cell %s%d", spelling.Clip(e.Sheet), letters(e.Column), e.Line)
+		}
 	}
 	switch {
 	case e.Line > 0 && e.Row > 0:
-		fmt.Fprintf(&b, "%s (row %d)", line, e.Row)
+		at = fmt.Sprintf("%s (row %d)", line, e.Row)
 	case e.Line > 0:
-		b.WriteString(line)
+		at = line
 	case e.Row > 0:
-		fmt.Fprintf(&b, "row %d", e.Row)
+		at = fmt.Sprintf("row %d", e.Row)
 	}
 	if e.Row > 0 && e.Column > 0 {
-		fmt.Fprintf(&b, ", column %d (%q)", e.Column, spelling.Clip(e.Name))
+		at += fmt.Sprintf(", column %d (%q)", e.Column, spelling.Clip(e.Name))
 	}
-	if e.Line > 0 || e.Row > 0 {
-		b.WriteString(": ")
-	}
-	fmt.Fprint(&b, e.Err)
-	return b.String()
+	parts := []string{e.File, at, fmt.Sprint(e.Err)}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
 // letters are the name that a sheet has for its column: A to Z, AA, AB, …

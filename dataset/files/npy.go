@@ -137,7 +137,7 @@ func npyOf(f *os.File, source string) (*npy, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: an NPY table is read from a regular file, not from a pipe or folder", source)
 	}
-	n, err := readNPYHeader(io.NewSectionReader(disk.Of(f), 0, info.Size()), info.Size(), source)
+	n, err := readHeader(io.NewSectionReader(disk.Of(f), 0, info.Size()), info.Size(), source, false)
 	if err != nil {
 		return nil, err
 	}
@@ -148,17 +148,13 @@ func npyOf(f *os.File, source string) (*npy, error) {
 	return n, nil
 }
 
-// readNPYHeader reads and checks the header of an NPY file of so many bytes.
-func readNPYHeader(r io.Reader, length int64, source string) (*npy, error) {
-	return readHeader(r, length, source, false)
-}
-
 // fail is an error of the file.
 func (n *npy) fail(format string, args ...any) error {
 	return fmt.Errorf("%s: "+format, append([]any{n.source}, args...)...)
 }
 
-// readHeader is readNPYHeader, where column says whether an array of one dimension will do.
+// readHeader reads and checks the header of an NPY file of so many bytes. If column is set an array of one dimension will
+// do.
 func readHeader(r io.Reader, length int64, source string, column bool) (*npy, error) {
 	n := &npy{source: source}
 	text, err := n.header(r, length)

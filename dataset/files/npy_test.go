@@ -304,7 +304,7 @@ func FuzzReadNPY(f *testing.F) {
 	f.Add(npyFile(2, dict("'<f4'", 2, 2), []float32{1, 2, 3, 4}))
 	f.Add(npyFile(3, dict(`[('\'\x41\u1234', '<i2')]`, 1, 0), int16(1)))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		n, err := readNPYHeader(bytes.NewReader(raw), int64(len(raw)), "fuzz")
+		n, err := readHeader(bytes.NewReader(raw), int64(len(raw)), "fuzz", false)
 		if err != nil {
 			must.End(t, n != nil, "a table beside an error")
 			return
@@ -320,7 +320,7 @@ func FuzzReadNPY(f *testing.F) {
 		}
 		var again bytes.Buffer
 		must.Do(t, WriteNPY(&again, table.Names, table.Rows, rowsOf(values)))
-		m := must.Get(readNPYHeader(bytes.NewReader(again.Bytes()), int64(again.Len()), "again"))(t)
+		m := must.Get(readHeader(bytes.NewReader(again.Bytes()), int64(again.Len()), "again", false))(t)
 		m.mapped = again.Bytes()
 		if got := valuesOf(t, &dataset.Table{Names: table.Names, Rows: m.rows, Disk: m}); !slices.Equal(got, values) ||
 			m.rows != n.rows {

@@ -38,17 +38,13 @@ memory doesn't grow with their number. The same seed gives the same bytes.`,
 			if err != nil {
 				return err
 			}
-			w := cmd.OutOrStdout()
-			if c.json {
-				return printJSON(w, generateDocument{Rows: draw.Rows, Inputs: draw.Inputs, Variance: draw.Variance,
-					Lengthscales:  lengthscales,
-					NoiseVariance: draw.NoiseVariance, Features: draw.Features, Seed: draw.Seed, File: out})
-			}
-			fmt.Fprintf(w, "Drawn     %d rows × %d inputs, variance %g, noise variance %g\n", draw.Rows, draw.Inputs,
-				draw.Variance, draw.NoiseVariance)
-			fmt.Fprintf(w, "          lengthscales %.4g\n", lengthscales)
-			fmt.Fprintf(w, "Saved     %s\n", out)
-			return nil
+			d := generateDocument{draw.Rows, draw.Inputs, draw.Variance, lengthscales, draw.NoiseVariance, draw.Features,
+				draw.Seed, out}
+			return c.answer(cmd, d, func(w io.Writer) {
+				fmt.Fprintf(w, "Drawn     %d rows × %d inputs, variance %g, noise variance %g\n", d.Rows, d.Inputs, d.Variance,
+					d.NoiseVariance)
+				fmt.Fprintf(w, "          lengthscales %.4g\nSaved     %s\n", lengthscales, out)
+			})
 		},
 	}
 	bind(cmd.Flags(),
