@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -49,7 +50,7 @@ func (d *Data) Ranks() ranks.Ranks { return d.table.Ranks() }
 // All returns the numbers of all rows that this rank has.
 func (d *Data) All() []int {
 	first, n := d.table.Own()
-	numbers := upTo(n)
+	numbers := linalg.UpTo(n)
 	for i := range numbers {
 		numbers[i] += first
 	}

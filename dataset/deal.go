@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"slices"
 
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -44,7 +45,7 @@ func (d *Data) Units() (*Units, error) {
 	if u.rows, err = ranks.Gather(d.Ranks(), rows); err != nil {
 		return nil, err
 	}
-	u.Count, u.Hash = len(u.rows), u.HashOf(upTo(len(u.rows)))
+	u.Count, u.Hash = len(u.rows), u.HashOf(linalg.UpTo(len(u.rows)))
 	if targets, err = ranks.Gather(d.Ranks(), targets); err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func (u *Units) Deal(seed uint64, asked Counts) (Roles, error) {
 	if u.group != nil {
 		units = keys(append(slices.Clip(salt), " group"...), u.names)
 	}
-	order := upTo(len(units))
+	order := linalg.UpTo(len(units))
 	slices.SortFunc(order, func(a, b int) int { return units[a].compare(units[b]) })
 	for k, i := range order {
 		place[i] = k
@@ -164,7 +165,7 @@ func (u *Units) Deal(seed uint64, asked Counts) (Roles, error) {
 		roles.Of[i] = roleOf[placeOf(i)]
 	}
 	if len(u.rows)*(u.cells+1) <= inOrder {
-		roles.Order = upTo(len(u.rows))
+		roles.Order = linalg.UpTo(len(u.rows))
 		slices.SortFunc(roles.Order, func(a, b int) int {
 			return cmp.Or(cmp.Compare(placeOf(a), placeOf(b)), rowKeys[a].compare(rowKeys[b]))
 		})
@@ -181,7 +182,7 @@ func (k key) compare(l key) int {
 
 // ascending returns the numbers of digests in their order, equal ones as they stand.
 func ascending(digests []digest) []int {
-	order := upTo(len(digests))
+	order := linalg.UpTo(len(digests))
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(compare(digests[a], digests[b]), cmp.Compare(a, b))
 	})

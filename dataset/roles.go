@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
 // Role says what a row may be used for. The values are part of the model-file
@@ -134,7 +136,7 @@ func DealByPosition(rows int, seed uint64, asked Counts) ([]Role, error) {
 	if err != nil {
 		return nil, err
 	}
-	order := upTo(rows)
+	order := linalg.UpTo(rows)
 	pcg := rand.NewPCG(seed, shuffleStream)
 	for i := rows - 1; i > 0; i-- {
 		j := below(pcg, uint64(i+1))

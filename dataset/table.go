@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -222,7 +223,7 @@ func (t *Table) where(row int) (inFile, held int) {
 // many, in order.
 func (t *Table) inputs(names []string) ([]int, error) {
 	if t.Found.Headless && len(t.Names) == len(names) {
-		return upTo(len(names)), nil
+		return linalg.UpTo(len(names)), nil
 	}
 	return t.columns(names)
 }
@@ -284,15 +285,6 @@ func (t *Table) describeColumns() string {
 		s += " (the file has no header line, so they were numbered and the last named y; add a header)"
 	}
 	return s
-}
-
-// upTo numbers n rows, or columns.
-func upTo(n int) []int {
-	numbers := make([]int, n)
-	for i := range numbers {
-		numbers[i] = i
-	}
-	return numbers
 }
 
 // The names of a DataFrame's index, which is an input only if it is asked for.

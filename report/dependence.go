@@ -68,7 +68,7 @@ func dependenceOf(r rows, columns []column) (found dependence, dependent bool) {
 					values[i] = r.at(i)[j]
 				}
 				ranks := inspect.Ranks(values)
-				middle, far := float64(len(ranks)-1)/2, make([]float64, len(ranks))
+				middle, far := float64(len(ranks)), make([]float64, len(ranks)) // ranks are from 1 to 2n − 1
 				for i, v := range ranks {
 					far[i] = math.Abs(v - middle)
 				}

@@ -98,12 +98,7 @@ func (r *maker) drawPredicted(title string, s *sample) error {
 			above = below * c.EpsilonAbove / c.Epsilon
 			text = fmt.Sprintf("−%s, +%s", cautious.Width(above), cautious.Width(below))
 		}
-		if c.Valid {
-			text += ", the certificate's ε"
-		} else {
-			text += ", ε"
-		}
-		chart.Area(text, drawing.Green, []float64{low, high}, []float64{low - above, high - above},
+		chart.Area(text+", "+s.epsilon, drawing.Green, []float64{low, high}, []float64{low - above, high - above},
 			[]float64{low + below, high + below})
 	}
 	chart.Dashed("as predicted", []drawing.XY{{X: low, Y: low}, {X: high, Y: high}})

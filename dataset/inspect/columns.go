@@ -9,6 +9,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
@@ -21,11 +22,7 @@ func Describe(t *dataset.Table) ([]ColumnFacts, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
-	all := make([]int, len(t.Names))
-	for j := range all {
-		all[j] = j
-	}
-	return describe(t, all)
+	return describe(t, linalg.UpTo(len(t.Names)))
 }
 
 func describe(t *dataset.Table, columns []int) ([]ColumnFacts, error) {
