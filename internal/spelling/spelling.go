@@ -7,30 +7,25 @@ import (
 	"strings"
 )
 
-// DidYouMean ends a message about an unknown name with the known one nearest to it, if one is near.
-func DidYouMean(name string, known []string) string {
-	if near, ok := nearest(name, known); ok {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
-}
-
-// nearest returns the name closest to want by edit distance without regard to
+// DidYouMean ends a message about an unknown name with the known one nearest to it by edit distance without regard to
 // case, if at least half of it agrees: a farther one would be a bad guess.
-func nearest(want string, names []string) (string, bool) {
+func DidYouMean(name string, known []string) string {
 	const longest = 100 // a longer word is no typing error, and the distance is quadratic
-	best, found, distance := "", false, 0
-	a := []rune(strings.ToLower(want))
-	for _, name := range names {
-		b := []rune(strings.ToLower(name))
+	best, least := "", -1
+	a := []rune(strings.ToLower(name))
+	for _, near := range known {
+		b := []rune(strings.ToLower(near))
 		if max(len(a), len(b)) > longest {
 			continue
 		}
-		if d := editDistance(a, b); 2*d <= max(len(a), len(b)) && (!found || d < distance) {
-			best, found, distance = name, true, d
+		if d := editDistance(a, b); 2*d <= max(len(a), len(b)) && (least < 0 || d < least) {
+			best, least = near, d
 		}
 	}
-	return best, found
+	if least < 0 {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", best)
 }
 
 // editDistance is Levenshtein's distance, by rows of the Wagner–Fischer table.
