@@ -159,9 +159,6 @@ func (d Dates) String() string {
 	return strings.Join(words, ":")
 }
 
-// Inputs are the names of the columns that become of it.
-func (d Dates) Inputs() []string { return append([]string{d.Column}, d.Derived()...) }
-
 // Derived are the names of the columns that it adds.
 func (d Dates) Derived() (names []string) {
 	for _, part := range d.Parts {

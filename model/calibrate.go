@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -57,7 +58,14 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles) (*Conformal, er
 		}
 		return nil, nil // none were asked for
 	}
-	return conformal(from, misses, deviations), nil
+	if n < LeastCalibration {
+		return nil, nil
+	}
+	slices.Sort(misses)
+	slices.Sort(deviations)
+	k := rank(conformalLevel, n)
+	return &Conformal{Level: conformalLevel, Rows: n, HalfWidth: misses[k-1], Normalised: deviations[k-1], From: from,
+		Misses: misses, Deviations: deviations}, nil
 }
 
 // fixedBefore says whether mean, variance and noise of the predictions are the same whichever the certified rows are,

@@ -59,19 +59,6 @@ func (c *Conformal) At(share float64) (halfWidth, normalised float64, err error)
 	return c.Misses[k-1], c.Deviations[k-1], nil
 }
 
-// conformal makes intervals of scores, in any order; nil where there are too few.
-func conformal(from string, misses, deviations []float64) *Conformal {
-	n := len(misses)
-	if n < LeastCalibration {
-		return nil
-	}
-	slices.Sort(misses)
-	slices.Sort(deviations)
-	k := rank(conformalLevel, n)
-	return &Conformal{Level: conformalLevel, Rows: n, HalfWidth: misses[k-1], Normalised: deviations[k-1], From: from,
-		Misses: misses, Deviations: deviations}
-}
-
 // sane reports what no intervals of so many rows are, of a file.
 func (c *Conformal) sane(rows int) error {
 	unfit := errors.New("the model file's conformal intervals aren't those of its calibration rows, or certified ones")

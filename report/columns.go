@@ -47,7 +47,7 @@ func columnsOf(m *krigo.Model) (all []column) {
 
 // joined makes one column of those that came of a date.
 func joined(all []column, d dataset.Dates) []column {
-	names, first := d.Inputs(), -1
+	names, first := append([]string{d.Column}, d.Derived()...), -1
 	return slices.DeleteFunc(all, func(c column) bool {
 		if c.categories != nil || !slices.Contains(names, c.name) {
 			return false

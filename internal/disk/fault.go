@@ -98,10 +98,6 @@ func (f File) Truncate(size int64) error {
 
 func (f File) Sync() error { return f.after("sync", f.f.Sync) }
 
-func (f File) chmod(mode os.FileMode) error {
-	return f.after("chmod", func() error { return f.f.Chmod(mode) })
-}
-
 // after does something unless it is to fail.
 func (f File) after(name string, do func() error) error {
 	if _, err := f.asked(name, 0); err != nil {

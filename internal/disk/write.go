@@ -42,7 +42,7 @@ func Write(path string, write func(io.Writer) error) error {
 		func() error { return buffered(f, write) },
 		func() error {
 			if exists { // what the umask took away
-				return f.chmod(mode)
+				return f.after("chmod", func() error { return f.f.Chmod(mode) })
 			}
 			return nil
 		},
