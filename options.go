@@ -42,11 +42,11 @@ type Data struct {
 	// Reading is how the cells of the table are written. It is the table's own: what stands here is replaced by that.
 	Reading dataset.Reading `json:"reading,omitzero"`
 
-	_           struct{} `help:"columns of categories, text or numbers: each becomes a column of 0 and 1 for every"`
-	_           struct{} `help:"category of the prior rows, and one for all others"`
+	_           struct{} `help:"columns of categories, text or numbers: each category of the prior rows becomes a"`
+	_           struct{} `help:"column of 0 and 1, and all other categories share a column"`
 	Categorical []string `json:"categorical,omitempty" set:"categorical" value:"COLS" tier:"everyday"`
-	_           struct{} `help:"missing inputs: refuse, or mean (over the prior rows; of categories they count among the"`
-	_           struct{} `help:"others)" tier:"everyday"`
+	_           struct{} `help:"missing inputs: refuse, or mean (of the prior rows; missing categories count as other"`
+	_           struct{} `help:"categories)" tier:"everyday"`
 	Missing     string   `json:"missing,omitzero" set:"missing" value:"HOW" values:"refuse mean" default:"refuse"`
 
 	_       struct{} `help:"what standardises the columns: prior-rows, declared:FILE, or all-rows (the bound is a"`
@@ -58,14 +58,14 @@ type Data struct {
 	// Transform is a T of dataset.Transforms by which the model sees the target, as T(y), or auto, one of them by the
 	// evidence of the prior rows. "": auto where the mean is certified by its own misses, else none; in what a model keeps
 	// none, as auto is where it chose none. Whatever a model says of the target is in its own units.
-	_         struct{} `help:"T(y) that the model sees of the target: none, log, log1p, sqrt, boxcox, yeo-johnson, or auto"`
+	_         struct{} `help:"transform of the target for the model: none, log, log1p, sqrt, boxcox, yeo-johnson, auto"`
 	_         struct{} `values:"none log log1p sqrt boxcox yeo-johnson auto" rule:"auto, or none" tier:"everyday"`
 	Transform string   `json:"target_transform,omitzero" set:"target-transform" value:"T" for:"training"`
-	_         struct{} `help:"what of a transformed target is predicted: its mean or its median" rule:"mean"`
+	_         struct{} `help:"what to predict of a transformed target: its mean or its median" rule:"mean"`
 	_         struct{} `values:"mean median" for:"training"`
 	Estimate  string   `json:"target_estimate,omitzero" set:"target-estimate" value:"E"`
 
-	_     struct{} `help:"roles of rows: random (by the seed and what rows hold), or last (a backtest on the last rows,"`
+	_     struct{} `help:"roles of rows: random (from seed and contents), or last (a backtest on the last rows,"`
 	_     struct{} `help:"no certificate)"`
 	Split string   `json:"split,omitzero" set:"split" value:"HOW" values:"random last" default:"random"`
 	_     struct{} `help:"column that groups rows, such as a patient's ID; it is then no input. Groups stay together, and"`
@@ -84,11 +84,11 @@ type Kernel struct {
 	Expression string   `json:"expression,omitzero" set:"kernel" value:"K" tier:"everyday" for:"training" default:"se"`
 
 	// At a few hundred rows ARD's grid penalty often costs more than it gains, so that auto is a prior grid's default.
-	_   struct{} `help:"one lengthscale an input: on, off, or auto (both are tried, and the choice is paid for with ln 2)"`
+	_   struct{} `help:"a lengthscale for each input: on, off, or auto (tries both; the bound pays ln 2 for the choice)"`
 	_   struct{} `rule:"on, or auto" for:"training"`
 	ARD string   `json:"ard,omitzero" set:"ard" value:"HOW" values:"on off auto" default:"auto"`
 
-	_    struct{} `help:"prior mean: zero, constant or linear; a trained one is paid for like a kernel parameter"`
+	_    struct{} `help:"prior mean: zero, constant or linear; the bound pays for a trained mean as for a kernel"`
 	_    struct{} `rule:"constant, or zero"`
 	Mean string   `json:"mean,omitzero" set:"mean" value:"M" values:"zero constant linear" default:"zero"`
 }
@@ -114,14 +114,14 @@ var autoKernels = []string{"matern32*matern12", "matern32", "matern52", "rq", "s
 
 // Prior is where P comes from.
 type Prior struct {
-	_     struct{} `help:"grid (data-blind; certified rows train the model) or informed (prior rows do)" for:"training"`
+	_     struct{} `help:"grid (data-blind; certified rows train the model) or informed (prior rows train)" for:"training"`
 	_     struct{} `rule:"informed; grid with --objective and flags of its own"`
 	Kind  string   `json:"kind,omitzero" set:"prior" value:"P" values:"grid informed" default:"grid"`
-	_     struct{} `help:"share of the rows, test and calibration rows apart, that are prior rows" for:"training"`
+	_     struct{} `help:"share of prior rows among the rows that aren't test or calibration rows" for:"training"`
 	_     struct{} `rule:"informed 0.7 to 0.875; grid a tenth, 20 to 1,000 rows"`
 	Share float64  `json:"share,omitzero" set:"prior-share" value:"SHARE"` // 1: all train, and none is certified
 
-	_      struct{}  `help:"informed: factors of the prior's covariance, chosen among on the certified rows and paid for"`
+	_      struct{}  `help:"informed: factors for the prior's covariance; certified rows choose, and the bound pays"`
 	_      struct{}  `range:">0:" want:"positive factors of the prior's covariance, such as 1,0.3,0.1" for:"training"`
 	Temper []float64 `json:"temper,omitempty" set:"temper" value:"LIST" rule:"1"`
 	// informed: Q is learnt on the certified rows by kl-pac; else it is the prior itself
@@ -138,7 +138,7 @@ type Promise struct {
 	_    struct{} `help:"(>ε sd of ŷ), asymmetric, clipped-absolute"`
 	Loss string   `json:"loss,omitzero" set:"loss" value:"LOSS" default:"band"` // see pacbayes.Kind
 	// The width below y, if that above is another. The default is of Reeb et al. 2018, Sect. 4.
-	_            struct{} `help:"half-width ε of the loss; below:above for the asymmetric one, as in 0.4:0.8"`
+	_            struct{} `help:"half-width ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8"`
 	_            struct{} `rule:"a table of widths, where there is one, and 0.6"`
 	Epsilon      float64  `json:"epsilon,omitzero" set:"epsilon" value:"E" default:"0.6" tier:"everyday"`
 	EpsilonAbove float64  `json:"epsilon_above,omitzero"` // asymmetric loss only: the width above y
@@ -152,21 +152,21 @@ type Promise struct {
 	_         struct{}            `help:"inequality of the certificate: kl, maurer, pinsker, split-kl, betting (fixed"`
 	_         struct{}            `help:"posteriors)" rule:"kl; maurer if learnt from an informed prior"`
 	Bound     pacbayes.Inequality `json:"bound,omitzero" set:"bound" value:"NAME"`
-	_         struct{}            `help:"bound on predictions: twice (a random draw's), direct (their own losses), both"`
+	_         struct{}            `help:"bound on predictions: twice (a random draw's), direct (from their losses), both"`
 	_         struct{}            `rule:"direct where it can be, else twice" for:"training"`
 	MeanBound pacbayes.Route      `json:"mean_bound,omitzero" set:"mean-bound" value:"ROUTE" values:"twice direct both"`
 
 	_      struct{} `help:"also find the smallest band ±ε guaranteed for this share of predictions, as in 0.95; it"`
 	_      struct{} `help:"takes half of δ" tier:"everyday"`
 	Share  float64  `json:"share,omitzero" set:"promise" value:"SHARE"`
-	_      struct{} `help:"also bound the misses of kinds of rows, by columns or, as sd, by how sure the model is; they"`
-	_      struct{} `help:"take half of δ" for:"fit"`
+	_      struct{} `help:"also bound the misses of kinds of rows, by columns or by sd (how sure the model is); this"`
+	_      struct{} `help:"takes half of δ" for:"fit"`
 	Slices []string `json:"slices,omitempty" set:"slices" value:"COLS"`
-	_      struct{} `help:"bound every half-width at once, of a mean that is certified by its own misses, and the mean"`
-	_      struct{} `help:"absolute error" for:"fit"`
+	_      struct{} `help:"bound every half-width at once, and the mean absolute error, if the mean is certified by its"`
+	_      struct{} `help:"own misses" for:"fit"`
 	Curve  bool     `json:"curve,omitzero" set:"curve"`
 
-	_          struct{} `help:"same: where rows of a unit predict one another, promise for further rows of these units"`
+	_          struct{} `help:"same: if rows of a unit predict one another, promise for further rows of these units"`
 	_          struct{} `for:"fit"`
 	Population string   `json:"population,omitzero" set:"population" value:"WHICH" values:"same"`
 
@@ -178,7 +178,7 @@ type Promise struct {
 // Run is where training starts from, and what it tells and keeps. Flags alone have the defaults of its tags: options
 // keep what is zero here.
 type Run struct {
-	_    struct{} `help:"deals the rows their roles and draws random starts; same seed, same result" tier:"everyday"`
+	_    struct{} `help:"assigns rows their roles and draws random starts; same seed, same result" tier:"everyday"`
 	Seed uint64   `json:"seed,omitzero" set:"seed" value:"S" default:"0"`
 
 	_        struct{} `help:"starting points per kernel family" rule:"3; sparse, cg, batches 1" for:"training"`
@@ -190,8 +190,8 @@ type Run struct {
 	FixParameters bool     `json:"fix_parameters,omitzero" set:"fix-parameters"`
 
 	// by Model.Deliver, after the fit
-	_       struct{} `help:"all: also a sibling trained on all rows, which predicts better and has no certificate, as"`
-	_       struct{} `help:"OUT-all" tier:"everyday" for:"fit"`
+	_       struct{} `help:"all: also train a model on all rows, which predicts better and has no certificate, and write"`
+	_       struct{} `help:"it to OUT-all" tier:"everyday" for:"fit"`
 	Deliver string   `json:"deliver,omitzero" set:"deliver" value:"WHICH" values:"certified all" default:"certified"`
 
 	// Declared is the SHA-256 of the declaration that the fit follows, in hexadecimal, and Declaration that itself; see
@@ -200,7 +200,7 @@ type Run struct {
 	Declaration []byte `json:"-"`
 
 	// It is for choices on prior rows, and isn't kept: what a model was fitted with names the kernels that were tried.
-	_      struct{}      `help:"as 60s: of the kernels that are to be tried, begin none that would take training beyond"`
+	_      struct{}      `help:"such as 60s: try no kernel that would take training beyond"`
 	_      struct{}      `help:"this time" range:"0:" want:"a duration, such as 60s" for:"fit"`
 	Budget time.Duration `json:"-" set:"budget" value:"TIME"`
 

@@ -74,13 +74,13 @@ func (t Task) full(o objective.Exact) *objective.Problem {
 type PAC struct {
 	Inequality pacbayes.Inequality // KLBound or PinskerBound
 	Sparse
-	_       struct{} `help:"sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, where it stays: 0"`
+	_       struct{} `help:"sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, if it is fixed: 0"`
 	_       struct{} `help:"(exact) to 1 (VFE), or cv" rule:"by objective"`
 	Alpha   float64  `set:"alpha" value:"A" range:"0:1"` // of D = αλ + σ_n²; where it is learnt, that of the start
 	AlphaBy string   `set:"alpha" values:"learn"`
 	// Posterior is the objective's, or fitc, that of α = 1, whichever was trained, or free: training goes on from the
 	// optimum with a q(f_Z) that is free.
-	_         struct{} `help:"of a sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac)"`
+	_         struct{} `help:"sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac)"`
 	Posterior string   `set:"posterior" value:"P" values:"objective fitc free" default:"objective"`
 	Steps
 	Solver string `set:"solver" values:"auto cholesky" default:"auto"`

@@ -30,10 +30,10 @@ type Batched struct {
 	_            struct{} `help:"lbfgs, mma: all rows in a step; adam, sgd: batches (svgp, renyi, evidence, free)"`
 	_            struct{} `rule:"lbfgs; adam for svgp, batches, renyi above 2,000 rows"`
 	Optimizer    string   `set:"optimizer" value:"O" values:"lbfgs mma adam sgd" for:"training"`
-	_            struct{} `help:"passes over the rows at most; each evaluation of lbfgs and mma is one"`
+	_            struct{} `help:"most passes over the rows; an evaluation of lbfgs or mma is a pass"`
 	_            struct{} `rule:"lbfgs, mma 1,000; adam, sgd 3,000 steps, batches nearest 500"`
 	Epochs       int      `set:"epochs" value:"E" range:"1:1000000" for:"training"`
-	_            struct{} `help:"adam, sgd: rows of a batch"`
+	_            struct{} `help:"adam, sgd: rows in a batch"`
 	_            struct{} `rule:"1,000; nearest, batches nearest 256; renyi, evidence on uniform ones 1,024"`
 	Batch        int      `set:"batch" value:"B" range:"1:" for:"training"`
 	_            struct{} `help:"adam, sgd: learning rate of the first step, which falls to a hundredth"`
@@ -65,9 +65,9 @@ func (b Batched) batches(nearest bool) *Batches {
 // all rows can, where the objective isn't a sum over rows.
 type Local struct {
 	Batched
-	_       struct{} `help:"uniform (every row once an epoch), or of renyi and evidence nearest"`
-	_       struct{} `help:"(a random row and those nearest to it)"`
-	Batches string   `set:"batches" value:"HOW" values:"uniform nearest" rule:"of these nearest" for:"training"`
+	_       struct{} `help:"uniform (every row once an epoch); renyi, evidence: or nearest"`
+	_       struct{} `help:"(a random row and the rows nearest to it)" rule:"nearest if allowed"`
+	Batches string   `set:"batches" value:"HOW" values:"uniform nearest" for:"training"`
 }
 
 // Complete fills in the kind of batches. Without an optimiser the number of rows says whether there are any.
@@ -86,7 +86,7 @@ func (l Local) batches() *Batches { return l.Batched.batches(l.Batches != "unifo
 // the starting kernel, which is se or, of one input, matern32 or matern52.
 type Sparse struct {
 	_            struct{} `help:"inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or"`
-	_            struct{} `help:"theory (a theorem) say how many"`
+	_            struct{} `help:"theory (a theorem) choose their number"`
 	Inducing     int      `set:"inducing" value:"M" range:"1:" rule:"by objective and rows" tier:"everyday"`
 	InducingBy   string   `set:"inducing" values:"none auto theory" zero:"none"`
 	_            struct{} `help:"where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random"`
@@ -103,8 +103,8 @@ type Ended struct {
 
 // Solved is how a full GP is solved: each prediction from the nearest training rows by nearest, which can't train.
 type Solved struct {
-	_      struct{} `help:"of a full GP: cholesky (to 20,000 rows); cg and nearest (batches, --fix-parameters),"`
-	_      struct{} `help:"certified with --prior informed alone"`
+	_      struct{} `help:"full GP: cholesky (to 20,000 rows); cg and nearest (batches, --fix-parameters),"`
+	_      struct{} `help:"certified only with --prior informed"`
 	Solver string   `set:"solver" value:"S" values:"auto cholesky cg nearest" default:"auto"`
 }
 

@@ -41,12 +41,12 @@ var terms = map[string]pacbayes.Expectation{"density": objective.LogDensity{}, "
 // predictions, of rows in memory. Q predicts a row by the exact GP of those nearest to it: what was trained, with more
 // neighbours.
 type Nearest struct {
-	_          struct{} `help:"nearest: rows that each is predicted from in training"`
+	_          struct{} `help:"nearest: in training, predict each row from this many neighbours"`
 	Neighbours int      `set:"neighbours" value:"M" range:"1:512" rule:"64"` // time goes with their cube
-	_          struct{} `help:"nearest: what a prediction costs: density (its logarithm), squared, crps, loss"`
-	_          struct{} `help:"(what is certified)"`
+	_          struct{} `help:"nearest: the cost of a prediction: density (its logarithm), squared, crps, loss"`
+	_          struct{} `help:"(the certified loss)"`
 	Term       string   `set:"term" value:"T" values:"density squared crps loss" default:"density"`
-	_          struct{} `help:"nearest: neighbours among all other rows (loo), or those before it in a random order"`
+	_          struct{} `help:"nearest: neighbours among all other rows (loo), or among earlier rows in a random order"`
 	_          struct{} `help:"(vecchia)"`
 	Form       string   `set:"form" value:"F" values:"loo vecchia" default:"loo"`
 	Batched

@@ -95,10 +95,10 @@ class Parameters(Estimator):
         ignore :
             columns that are no inputs, such as names of rows; * and ? as in inputs
         categorical :
-            columns of categories, text or numbers: each becomes a column of 0 and 1 for every category of the prior rows,
-            and one for all others
+            columns of categories, text or numbers: each category of the prior rows becomes a column of 0 and 1, and all
+            other categories share a column
         missing :
-            missing inputs: refuse, or mean (over the prior rows; of categories they count among the others) (default
+            missing inputs: refuse, or mean (of the prior rows; missing categories count as other categories) (default
             refuse)
         dates :
             columns of dates or times, read as days; COL:dmy or COL:mdy where unclear; COL:day:week:year adds where in the
@@ -107,7 +107,7 @@ class Parameters(Estimator):
             column that groups rows, such as a patient's ID; it is then no input. Groups stay together, and the
             certificate counts groups
         target_transform :
-            T(y) that the model sees of the target: none, log, log1p, sqrt, boxcox, yeo-johnson, or auto (default auto, or
+            transform of the target for the model: none, log, log1p, sqrt, boxcox, yeo-johnson, auto (default auto, or
             none)
         test_fraction :
             share of the rows set aside and scored at the end
@@ -118,10 +118,10 @@ class Parameters(Estimator):
             what training minimises: kl-pac (the PAC-Bayes bound), sqrt-pac, evidence, nearest (each row from its
             neighbours, of any number of rows); sparse: vfe, fitc, dtc, pep, svgp, renyi (default by prior and rows)
         inducing :
-            inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or theory (a theorem) say how many
+            inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or theory (a theorem) choose their number
             (default by objective and rows)
         epsilon :
-            half-width ε of the loss; below:above for the asymmetric one, as in 0.4:0.8 (default a table of widths, where
+            half-width ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8 (default a table of widths, where
             there is one, and 0.6)
         epsilon_units :
             units of ε: sd (standard deviations of the target) or raw (the target's own) (default sd)
@@ -130,10 +130,10 @@ class Parameters(Estimator):
         promise :
             also find the smallest band ±ε guaranteed for this share of predictions, as in 0.95; it takes half of δ
         seed :
-            deals the rows their roles and draws random starts; same seed, same result (default 0)
+            assigns rows their roles and draws random starts; same seed, same result (default 0)
         deliver :
-            all: also a sibling trained on all rows, which predicts better and has no certificate, as OUT-all (default
-            certified)
+            all: also train a model on all rows, which predicts better and has no certificate, and write it to OUT-all
+            (default certified)
         verbose :
             show a line about how training goes
         progress :
@@ -154,16 +154,16 @@ class Parameters(Estimator):
             further texts or numbers that stand for a missing value, as in '-,k.A.,-999' (default empty, NA, N/A, #N/A,
             NaN, null, ?)
         below :
-            what cells below a limit of detection, as <0.1, are read as: half of the limit (default text)
+            how to read cells below a limit of detection, such as <0.1: as half of the limit (default text)
         units :
-            texts before or after numbers that say nothing, as kg in "12.5 kg"
+            texts before or after numbers to leave out, such as kg in "12.5 kg"
         skip_rows :
             lines of text, or rows of a sheet, above the table
         header :
             the first row names the columns: yes, no (they are c1, c2, ...), or auto (unless it has numbers alone)
             (default auto)
         sheet :
-            the sheet of a workbook, or file of a zip archive, where there are several
+            the sheet of a workbook, or file of a zip archive, if there are several
         duplicates :
             rows that repeat others: keep; drop (equal in all cells); group (equal inputs and target count once in the
             certificate) (default keep)
@@ -171,17 +171,17 @@ class Parameters(Estimator):
             what standardises the columns: prior-rows, declared:FILE, or all-rows (the bound is a heuristic then) (default
             prior-rows)
         target_estimate :
-            what of a transformed target is predicted: its mean or its median (default mean)
+            what to predict of a transformed target: its mean or its median (default mean)
         no_standardise :
             use the columns as they are: declared constants 0 and 1
         split :
-            roles of rows: random (by the seed and what rows hold), or last (a backtest on the last rows, no certificate)
-            (default random)
+            roles of rows: random (from seed and contents), or last (a backtest on the last rows, no certificate) (default
+            random)
         ard :
-            one lengthscale an input: on, off, or auto (both are tried, and the choice is paid for with ln 2) (default on,
+            a lengthscale for each input: on, off, or auto (tries both; the bound pays ln 2 for the choice) (default on,
             or auto)
         mean :
-            prior mean: zero, constant or linear; a trained one is paid for like a kernel parameter (default constant, or
+            prior mean: zero, constant or linear; the bound pays for a trained mean as for a kernel (default constant, or
             zero)
         restarts :
             starting points per kernel family (default 3; sparse, cg, batches 1)
@@ -194,55 +194,56 @@ class Parameters(Estimator):
         fix_inducing :
             keep the inducing inputs where they start
         alpha :
-            sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, where it stays: 0 (exact) to 1 (VFE), or
+            sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, if it is fixed: 0 (exact) to 1 (VFE), or
             cv (default by objective)
         posterior :
-            of a sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac), or learnt (from an informed prior)
-            (default objective)
+            sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac), or learnt (from an informed prior) (default
+            objective)
         optimizer :
             lbfgs, mma: all rows in a step; adam, sgd: batches (svgp, renyi, evidence, free) (default lbfgs; adam for
             svgp, batches, renyi above 2,000 rows)
         epochs :
-            passes over the rows at most; each evaluation of lbfgs and mma is one (default lbfgs, mma 1,000; adam, sgd
-            3,000 steps, batches nearest 500)
+            most passes over the rows; an evaluation of lbfgs or mma is a pass (default lbfgs, mma 1,000; adam, sgd 3,000
+            steps, batches nearest 500)
         solver :
-            of a full GP: cholesky (to 20,000 rows); cg and nearest (batches, fix_parameters), certified with prior
-            informed alone (default auto)
+            full GP: cholesky (to 20,000 rows); cg and nearest (batches, fix_parameters), certified only with prior
+            informed (default auto)
         batch :
-            adam, sgd: rows of a batch (default 1,000; nearest, batches nearest 256; renyi, evidence on uniform ones
+            adam, sgd: rows in a batch (default 1,000; nearest, batches nearest 256; renyi, evidence on uniform ones
             1,024)
         learning_rate :
             adam, sgd: learning rate of the first step, which falls to a hundredth (default adam 0.02, nearest, batches
             nearest 0.05, free 0.001, sgd 0.1)
         batches :
-            uniform (every row once an epoch), or of renyi and evidence nearest (a random row and those nearest to it)
-            (default of these nearest)
+            uniform (every row once an epoch); renyi, evidence: or nearest (a random row and the rows nearest to it)
+            (default nearest if allowed)
         hyperprior :
             evidence, nearest: a weak prior density of lengthscales and noise; training finds the posterior's mode
             (default weak, or none)
         neighbours :
-            nearest: rows that each is predicted from in training (default 64)
+            nearest: in training, predict each row from this many neighbours (default 64)
         term :
-            nearest: what a prediction costs: density (its logarithm), squared, crps, loss (what is certified) (default
+            nearest: the cost of a prediction: density (its logarithm), squared, crps, loss (the certified loss) (default
             density)
         form :
-            nearest: neighbours among all other rows (loo), or those before it in a random order (vecchia) (default loo)
+            nearest: neighbours among all other rows (loo), or among earlier rows in a random order (vecchia) (default
+            loo)
         alphas :
             renyi: the α that alpha cv chooses from by predictions for left-out thirds (default 0,0.25,0.5,0.75,1)
         anneal :
             renyi: how α falls from 0.99 to 0 (on batches in a fifth of the steps): linear, cosine, geometric; none: alpha
             stays (default linear)
         prior :
-            grid (data-blind; certified rows train the model) or informed (prior rows do) (default informed; grid with
+            grid (data-blind; certified rows train the model) or informed (prior rows train) (default informed; grid with
             objective and flags of its own)
         prior_share :
-            share of the rows, test and calibration rows apart, that are prior rows (default informed 0.7 to 0.875; grid a
+            share of prior rows among the rows that aren't test or calibration rows (default informed 0.7 to 0.875; grid a
             tenth, 20 to 1,000 rows)
         temper :
-            informed: factors of the prior's covariance, chosen among on the certified rows and paid for (default 1)
+            informed: factors for the prior's covariance; certified rows choose, and the bound pays (default 1)
         grid :
-            log-parameters are decimals of so many digits in [−L, L]; L,mixed: 0 to 2 digits, few lengthscales, paid for
-            (default 6,2)
+            log-parameters in [−L, L] with DIGITS decimals; L,mixed: 0 to 2 digits, few lengthscales, which the bound pays
+            for (default 6,2)
         loss :
             what is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (>ε|y|), scaled (>ε sd of ŷ),
             asymmetric, clipped-absolute (default band)
@@ -250,19 +251,19 @@ class Parameters(Estimator):
             inequality of the certificate: kl, maurer, pinsker, split-kl, betting (fixed posteriors) (default kl; maurer
             if learnt from an informed prior)
         mean_bound :
-            bound on predictions: twice (a random draw's), direct (their own losses), both (default direct where it can
+            bound on predictions: twice (a random draw's), direct (from their losses), both (default direct where it can
             be, else twice)
         curve :
-            bound every half-width at once, of a mean that is certified by its own misses, and the mean absolute error
+            bound every half-width at once, and the mean absolute error, if the mean is certified by its own misses
         slices :
-            also bound the misses of kinds of rows, by columns or, as sd, by how sure the model is; they take half of δ
+            also bound the misses of kinds of rows, by columns or by sd (how sure the model is); this takes half of δ
         population :
-            same: where rows of a unit predict one another, promise for further rows of these units
+            same: if rows of a unit predict one another, promise for further rows of these units
         calibration_fraction :
             rows for conformal intervals, which hold on average over draws of these and further rows from the same source
             (exchangeable rows)
         budget :
-            as 60s: of the kernels that are to be tried, begin none that would take training beyond this time
+            such as 60s: try no kernel that would take training beyond this time
         declared :
             take every option from this declaration (krigo declare) and no other; the certificate carries its hash
         """
