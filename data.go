@@ -40,7 +40,14 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 	}
 	o.Data.Reading = table.Reading()
 	var err error
-	if o.Data.Group, err = table.Blocks(o.Data.Group); err != nil {
+	if o.Data.Group, err = table.Blocks(o.Data.Group, o.Data.Target, func(group string) []dataset.Role {
+		d := &dealt{options: o}
+		d.options.Data.Group = group
+		if d.view(table) != nil || d.reason != "" {
+			return nil
+		}
+		return d.roles.Of
+	}); err != nil {
 		return nil, err
 	}
 	d := &dealt{options: o}

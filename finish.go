@@ -134,11 +134,29 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found fin
 	if m.Range, err = model.RangeOf(d.data, d.roles); err != nil {
 		return nil, err
 	}
+	m.Findings = append(m.Findings, d.near(q)...)
 	if m.Rows, m.Named, err = model.HashRows(d.data, d.roles); err != nil {
 		return nil, err
 	}
 	m.ObservationNoise, err = m.EstimateNoise(d.data, d.roles)
 	return m, err
+}
+
+// near finds that rows of neighbouring blocks predict one another, as the kernel has it along a column.
+func (d *dealt) near(q *posterior.Posterior) (found finding.List) {
+	const much = 0.5 // correlation
+	columns, sizes := d.data.Blocks()
+	for k, name := range columns {
+		if j := slices.Index(d.data.Inputs, name); j >= 0 {
+			x, c := linalg.New(2, d.data.Cols), linalg.New(2, 2)
+			x.Set(1, j, sizes[k]/d.scaling.InputScale[j])
+			q.Kernel.Cov(q.Theta, x, x, c)
+			if rho := c.At(0, 1) / math.Sqrt(c.At(0, 0)*c.At(1, 1)); rho > much {
+				found.Add(finding.NearBlocks, sizes[k], name, rho)
+			}
+		}
+	}
+	return found
 }
 
 // uncertified makes the model of a posterior that all rows trained, but those for testing and calibration.

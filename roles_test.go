@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
@@ -203,6 +204,28 @@ func TestGroups(t *testing.T) {
 	few := trained(t, sites(24), asked("target=y group=site restarts=1 kind=informed prior.share=0.5"))
 	if few.Certificate != nil || !strings.Contains(few.CertificateReason, "fewer than 20 certified groups") {
 		t.Errorf("%+v, %s", few.Certificate, few.CertificateReason)
+	}
+}
+
+// TestBlocksOfTime: of groups by dates the sentence says that it isn't about later ones. Where blocks are short for the
+// kernel, rows of one say much about the next, and the fit says so; of long ones it doesn't. auto names a size.
+func TestBlocksOfTime(t *testing.T) {
+	text := "day,y\n"
+	for i := range 320 {
+		text += fmt.Sprintf("%s,%v\n", time.Unix(int64(i)*86400, 0).UTC().Format(time.DateOnly), math.Sin(float64(i)/3)+math.Sin(float64(i*i))/9)
+	}
+	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "d.csv",
+		As: dataset.Reading{Dates: []dataset.Dates{{Column: "day"}}}}.Read())(t)
+	for group, short := range map[string]bool{"block:day:2": true, "block:day:7": false, "block:day:auto": true} {
+		m := fit(t, table, asked("evidence target=y expression=se kind=informed restarts=1 group="+group))
+		if found := m.Findings.Of(finding.NearBlocks); (len(found) == 1) != short {
+			t.Errorf("%s: %q, kernel %v", group, found.Words(), m.Posterior.Theta)
+		}
+		if c := m.Certificate; c == nil || !strings.Contains(m.Sentence(c), "of the same period, not later ones)") ||
+			!strings.Contains(strings.Join(c.Conditions, " "), "--split last") || strings.Contains(m.Group, "auto") {
+			t.Errorf("%s: %+v", m.Group, c)
+		}
+		reproduced(t, m, table)
 	}
 }
 

@@ -2,8 +2,12 @@ package dataset
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
 )
 
 func coordinates(t *testing.T, rows int, at func(i int) (x, y float64)) *Table {
@@ -63,30 +67,43 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestBlocksAuto: the size auto makes 300 blocks or a few more, and is written as it is read.
+// TestBlocksAuto: the sizes of auto make 150, 300 and 1,000 blocks or a few more. Of these it takes the smallest that is as
+// long as targets depend on one another, by rows that are prior rows in all, and writes it as it is read.
 func TestBlocksAuto(t *testing.T) {
-	table := coordinates(t, 5000, func(i int) (x, y float64) { return float64(i % 71), float64(i / 71) })
-	for _, group := range []string{"block:x,y:auto", "block:z:auto"} {
-		name, err := table.Blocks(group)
-		if err != nil {
-			t.Fatal(err)
+	rng := rand.New(rand.NewPCG(1, 29))
+	cells := map[[2]float64]float64{}
+	for want, target := range map[int]func(x, y float64) float64{
+		1000: func(float64, float64) float64 { return rng.NormFloat64() },
+		300: func(x, y float64) float64 { // as long as 3.6, where 300 blocks are of 3.7
+			cell := [2]float64{math.Floor(x / 3.6), math.Floor(y / 3.6)}
+			if _, known := cells[cell]; !known {
+				cells[cell] = rng.NormFloat64()
+			}
+			return cells[cell]
+		},
+		150: func(x, y float64) float64 { return x + y + 10*rng.NormFloat64() },
+	} {
+		table := coordinates(t, 5000, func(int) (x, y float64) { return 71 * rng.Float64(), 71 * rng.Float64() })
+		for i := range table.Rows {
+			table.Values[3*i+2] = target(table.Values[3*i], table.Values[3*i+1])
 		}
-		if again, err := table.Blocks(name); err != nil || again != name {
-			t.Errorf("%s is read as %s: %v", name, again, err)
+		count := map[string]int{}
+		name := must.Get(table.Blocks("block:x,y:auto", "z", func(group string) []Role {
+			u := must.Get(must.Get(must.Get(table.Regression("z"))(t).GroupBy(group))(t).Units())(t)
+			count[group] = u.Count
+			roles := must.Get(u.Deal(1, Counts{Prior: u.Count * 7 / 10}))(t)
+			for row, role := range roles.Of {
+				if role != Prior {
+					table.Values[3*row+2] = 1e6 * table.Values[3*row] // must not be seen
+				}
+			}
+			return roles.Of
+		}))(t)
+		if n := count[name]; len(count) != 3 || n < want || n > want*3/2 {
+			t.Errorf("%s makes %d blocks, want %d: %v", name, n, want, count)
 		}
-		b, columns, err := table.blocks(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seen := map[string]bool{}
-		if err := table.Each(columns, func(_ int, cells []float64) error {
-			seen[b.name(cells)] = true
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if len(seen) < enoughBlocks || len(seen) > enoughBlocks*3/2 {
-			t.Errorf("%s: %d blocks", name, len(seen))
+		if again := must.Get(table.Blocks(name, "z", nil))(t); again != name {
+			t.Errorf("%s is read as %s", name, again)
 		}
 	}
 }
@@ -104,11 +121,11 @@ func TestBlocksNames(t *testing.T) {
 		"block:x": "no size", "block::1": "no columns", "block:x,x:1": "twice", "block:x:0": "is no size",
 		"block:x:-1": "is no size", "block:x:Inf": "is no size", "block:x:1,2": "2 sizes for 1 columns", "block:x:1y": "is no size",
 		"block:w:1": `no column "w"`, "block:z:1": "target", "block:x,y:auto": `column "y" is constant`,
-		"block:x:auto": "fewer than 300 blocks",
+		"block:x:auto": "fewer than 150 blocks",
 	} {
 		d, err := table.Regression("z")
 		if err == nil {
-			if name, err = table.Blocks(name); err == nil {
+			if name, err = table.Blocks(name, "z", nil); err == nil {
 				_, err = d.GroupBy(name)
 			}
 		}

@@ -57,6 +57,7 @@ const (
 	Unseen         Kind = "unseen_categories"
 	UngroupedTests Kind = "ungrouped_test_rows"
 	SeenTests      Kind = "test_rows_seen"
+	NearBlocks     Kind = "blocks_near"
 
 	// Of how a fit is planned.
 	Estimated         Kind = "elbo_estimated"
@@ -194,6 +195,9 @@ var words = map[Kind]entry{
 	UngroupedTests: {Warning, "test figures count rows, not groups: %s"},
 	SeenTests: {Warning, "%d of the %d test rows of %n equal rows that the model was made from: they say little about " +
 		"further ones"},
+	NearBlocks: {Warning, "blocks of %v along %n are short: under the kernel rows as far apart have the correlation %.2f, " +
+		"so that neighbouring blocks predict one another. The promise is about blocks as near to known rows as these; for " +
+		"rows in larger gaps take blocks as large as the gaps"},
 
 	Estimated: {Note, "trained by conjugate gradients (cg): the α-ELBO and its gradient are estimates from %d random " +
 		"probes for each of two determinants, and no bound"},

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
@@ -21,7 +22,7 @@ func (m *Model) Population() Population {
 	p := Population{Of: "rows", By: m.Group, Ties: m.Ties, Says: "rows of this kind"}
 	if m.Group != "" {
 		p.Of = "groups"
-		p.Says = fmt.Sprintf("groups of rows of this kind (by %s, on average over groups)", cautious.Name(m.Group))
+		p.Says = fmt.Sprintf("groups of rows of this kind (by %s, on average over groups%s)", cautious.Name(m.Group), m.period())
 	}
 	var known []string
 	for _, t := range m.Ties {
@@ -31,6 +32,17 @@ func (m *Model) Population() Population {
 		p.Says = "rows of this kind with the same " + strings.Join(known, " and the same ") + " as one of these"
 	}
 	return p
+}
+
+// period says that groups by dates are of the same period as the certified ones.
+func (m *Model) period() string {
+	by := strings.FieldsFunc(m.Group, func(r rune) bool { return r == ':' || r == ',' })
+	for _, d := range m.Reading.Dates {
+		if slices.Contains(by, d.Column) {
+			return "; of the same period, not later ones"
+		}
+	}
+	return ""
 }
 
 // Told says of each tie what is expected of a new unit, a line each.

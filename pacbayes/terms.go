@@ -328,7 +328,9 @@ func (t Terms) source() string {
 	case t.Group != "":
 		return fmt.Sprintf("The groups of the certified rows, by %s, are independent draws from one source of groups; "+
 			"rows within a group may depend on one another. "+
-			"The bound is about a further group from that source: the loss is averaged over its rows, and then over groups.",
+			"The bound is about a further group from that source: the loss is averaged over its rows, and then over groups. "+
+			"For groups ordered in time, such as weeks, it covers others of the same period, not the future (--split last "+
+			"shows how the model does later).",
 			cautious.Name(t.Group))
 	}
 	return "The certified rows are independent draws from one source, and the bound is about further rows from that " +
