@@ -134,7 +134,6 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found fin
 	if m.Range, err = model.RangeOf(d.data, d.roles); err != nil {
 		return nil, err
 	}
-	m.Findings = append(m.Findings, d.near(q)...)
 	if m.Rows, m.Named, err = model.HashRows(d.data, d.roles); err != nil {
 		return nil, err
 	}
@@ -193,7 +192,7 @@ func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, found find
 	if err != nil {
 		return nil, err
 	}
-	m.Findings = append(m.Findings, inOrder...)
+	m.Findings = slices.Concat(m.Findings, d.near(q), inOrder)
 	if m.Certificate, m.Context, err = m.CertifyDealt(d.data, d.roles); err != nil {
 		if errors.Is(err, pacbayes.ErrLoss) {
 			m.CertificateReason = err.Error()
