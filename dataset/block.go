@@ -207,14 +207,6 @@ func (t *Table) sizes(b blocks, columns []int) (all []blocks, err error) {
 	return all, nil
 }
 
-// Blocks returns the columns that are cut into blocks, and the sizes of these; none where rows aren't grouped by blocks.
-func (d *Data) Blocks() (columns []string, sizes []float64) {
-	if d.blocks == nil {
-		return nil, nil
-	}
-	return d.blocks.columns, d.blocks.sizes
-}
-
 // blocks reads the name of a grouping by blocks, and which columns of the table it cuts; none where a column of the
 // table has that name, or it is no such name.
 func (t *Table) blocks(group string) (b blocks, columns []int, err error) {
