@@ -70,7 +70,7 @@ func TestBlocks(t *testing.T) {
 // TestBlocksAuto: the sizes of auto make 150, 300 and 1,000 blocks or a few more. Of these it takes the smallest that is as
 // long as targets depend on one another, by rows that are prior rows in all, and writes it as it is read.
 func TestBlocksAuto(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 29))
+	var rng *rand.Rand
 	cells := map[[2]float64]float64{}
 	for want, target := range map[int]func(x, y float64) float64{
 		1000: func(float64, float64) float64 { return rng.NormFloat64() },
@@ -83,6 +83,7 @@ func TestBlocksAuto(t *testing.T) {
 		},
 		150: func(x, y float64) float64 { return x + y + 10*rng.NormFloat64() },
 	} {
+		rng = rand.New(rand.NewPCG(29, uint64(want)))
 		table := coordinates(t, 5000, func(int) (x, y float64) { return 71 * rng.Float64(), 71 * rng.Float64() })
 		for i := range table.Rows {
 			table.Values[3*i+2] = target(table.Values[3*i], table.Values[3*i+1])
