@@ -2,21 +2,29 @@ package krigo
 
 import (
 	"context"
+	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/train"
 )
 
-// quickRows are what Ties fits.
-const quickRows = 700
+const (
+	mostLooked = 1500 // rows that Ties looks at
+	quickRows  = 400  // of which a quick fit takes its parameters
+	quickSteps = 60
+)
 
 // Ties looks for what ties the rows of a table together by a quick fit of one kernel, to some of the rows that a fit
 // with these options has for prior rows: advice for the choice of Data.Group. A fit looks again by itself.
 func Ties(ctx context.Context, table *dataset.Table, o Options) (found []model.Tie, err error) {
 	defer matrix.Ended(&err)
-	o.Kernel, o.Method, o.Run.Restarts = Kernel{Expression: "matern32", ARD: "on"}, method.Choice{Name: method.EvidenceName}, 1
 	o.Prior.Kind = "informed"
 	if o, err = o.resolve(table.Rows); err != nil {
 		return nil, err
@@ -25,32 +33,58 @@ func Ties(ctx context.Context, table *dataset.Table, o Options) (found []model.T
 	if err != nil {
 		return nil, err
 	}
-	s, err := d.priorStage()
+	rows, err := d.take(dataset.Prior)
 	if err != nil {
 		return nil, err
 	}
-	if s.n > quickRows { // which were dealt by chance
-		first := make([]int, quickRows)
-		for i := range first {
-			first[i] = i
+	if rows.n > mostLooked {
+		rows = rows.choose(spread(rows.n, mostLooked))
+	}
+	all, err := gather(rows.rows)
+	if err != nil {
+		return nil, err
+	}
+	g, err := quickly(ctx, all.X, all.Y)
+	if err != nil {
+		return nil, err
+	}
+	return rows.ties(ctx, g)
+}
+
+// spread are some of n rows, as far from one another as may be.
+func spread(n, some int) []int {
+	rows := make([]int, min(n, some))
+	for i := range rows {
+		rows[i] = i * n / len(rows)
+	}
+	return rows
+}
+
+// quickly fits a GP whose parameters are those of some of the rows.
+func quickly(ctx context.Context, x matrix.Dense, y []float64) (g posterior.Given, err error) {
+	k, err := kernel.Parse("matern32", x.Cols, true)
+	if err != nil {
+		return g, err
+	}
+	mean, rows := kernel.LinearMean{}, spread(x.Rows, quickRows)
+	some := objective.Memory{X: linalg.New(len(rows), x.Cols).Until(ctx), Y: make([]float64, len(rows))}
+	if err := (objective.Memory{X: x, Y: y}).Pick(rows, some.X.Data, some.Y); err != nil {
+		return g, err
+	}
+	problem := method.Evidence{MAP: method.MAP{Hyperprior: "weak"}}.Bind(method.Task{Kernel: k, Mean: mean, Rows: some,
+		N: len(rows), All: some, Limit: farLimit, Context: ctx})
+	start := make([]float64, len(k.Params())+2)
+	for i, p := range k.Params() {
+		if p.Kind == kernel.Lengthscale {
+			start[i] = math.Log(float64(x.Cols)) // of l²
 		}
-		s.share = s.choose(first)
 	}
-	c, err := begin(d)
+	start[len(start)-1] = math.Log(startNoise)
+	r, err := train.LBFGS{MaxEvaluations: quickSteps}.In(problem.Box(start)).Minimize(ctx, problem, train.Start(start), nil)
 	if err != nil {
-		return nil, err
+		return g, err
 	}
-	p, err := s.decide(nil)
-	if err != nil {
-		return nil, err
-	}
-	p, t, err := p.optimum(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	q, _, err := p.posterior(ctx, c, t)
-	if err != nil {
-		return nil, err
-	}
-	return p.ties(ctx, q)
+	n := len(k.Params())
+	return posterior.Given{Kernel: k, Theta: r.X[:n], Mean: mean, Beta: r.X[n : n+1], X: x, Y: y,
+		Noise: math.Exp(r.X[n+1])}, nil
 }

@@ -17,32 +17,37 @@ import (
 
 // ties returns what ties the rows together that trained a posterior. Where rows are grouped it is the group alone. It
 // looks at full GPs: one with inducing inputs keeps no residual of its rows.
-func (p *plan) ties(ctx context.Context, q *posterior.Posterior) (found []model.Tie, err error) {
+func (p *plan) ties(ctx context.Context, q *posterior.Posterior) ([]model.Tie, error) {
 	if p.data.Ranks().Size() > 1 || q.Inducing() > 0 || q.Support.Rows != p.n || p.options.Data.Split == "last" {
 		return nil, nil
 	}
+	return p.share.ties(ctx, posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta, X: q.Support,
+		Y: p.y, Noise: q.Noise})
+}
+
+// ties are those of a GP that was given the share's rows.
+func (s share) ties(ctx context.Context, g posterior.Given) (found []model.Tie, err error) {
 	var of []ties.Candidate
-	if p.roles.Group != nil {
-		of = []ties.Candidate{{Kind: ties.Column, Names: []string{p.options.Data.Group}, Of: p.groups(), Named: true}}
-	} else if of, err = ties.Candidates(p.data, p.rows.Numbers, q.Support, p.y); err != nil {
+	if s.roles.Group != nil {
+		of = []ties.Candidate{{Kind: ties.Column, Names: []string{s.options.Data.Group}, Of: s.groups(), Named: true}}
+	} else if of, err = ties.Candidates(s.data, s.rows.Numbers, g.X, g.Y); err != nil {
 		return nil, err
 	}
-	var widths []float64
-	if p.loss.Kind == pacbayes.Band {
-		widths = []float64{p.loss.Below}
+	look := ties.Look{Given: g, Seed: s.options.Run.Seed, Fit: quickly}
+	if s.loss.Kind == pacbayes.Band {
+		look.Widths = []float64{s.loss.Below}
 	}
-	all, err := ties.Measure(ctx, posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta, X: q.Support,
-		Y: p.y, Noise: q.Noise}, of, widths, p.options.Run.Seed)
+	all, err := look.Measure(ctx, of)
 	if err != nil {
 		return nil, err
 	}
-	if p.roles.Group == nil {
+	if s.roles.Group == nil {
 		all = ties.Found(all)
 	}
 	for _, t := range all {
-		said := model.Tie{Kind: string(t.Kind), Columns: t.Names, Size: t.Size, Label: t.Label, Units: t.Units, Rows: t.Rows, Alike: t.Alike,
-			Apart: t.Apart}
-		if widths != nil {
+		said := model.Tie{Kind: string(t.Kind), Columns: t.Names, Size: t.Size, Units: t.Units, Rows: t.Rows,
+			Alike: t.Alike, Apart: t.Apart}
+		if look.Widths != nil {
 			said.Known, said.New = &t.Same[0], &t.New[0]
 		}
 		if !slices.ContainsFunc([]float64{t.Alike, t.Apart}, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
@@ -53,10 +58,10 @@ func (p *plan) ties(ctx context.Context, q *posterior.Posterior) (found []model.
 }
 
 // groups numbers the groups of the rows that are trained on, from 0.
-func (p *plan) groups() (of []int) {
+func (s share) groups() (of []int) {
 	numbers := map[int]int{}
-	for _, row := range p.rows.Numbers {
-		g := p.roles.Group[row]
+	for _, row := range s.rows.Numbers {
+		g := s.roles.Group[row]
 		if _, known := numbers[g]; !known {
 			numbers[g] = len(numbers)
 		}

@@ -14,9 +14,8 @@ import (
 type Tie struct {
 	Kind    string   `json:"kind"` // column, pair, order, time, place, copies
 	Columns []string `json:"columns,omitempty"`
-	Size    float64  `json:"size,omitempty"`  // of blocks: rows, or in the units of the columns
-	Label   bool     `json:"label,omitempty"` // a column's values name things, as far as they show
-	Units   int      `json:"units"`           // that were looked at
+	Size    float64  `json:"size,omitempty"` // of blocks: rows, or in the units of the columns
+	Units   int      `json:"units"`          // that were looked at
 	Rows    int      `json:"rows"`
 	// Alike is the correlation of errors within a unit, Apart how many times as large the median error is where
 	// the whole unit is left out.
@@ -28,24 +27,19 @@ type Tie struct {
 	New   *float64 `json:"new_share,omitempty"`
 }
 
-// What is lost for a new unit where a choice is asked for: 15 of 100 rows, or half of all accuracy. Of
-// a column, its rows err alike too: else it is a factor such as a voltage, a new value of which is a question of its own.
+// What is lost for a new unit where a choice is asked for: 15 of 100 rows, or half of all accuracy.
 const (
-	leastAlike = 0.05
-	mostLost   = 0.15
-	mostApart  = 2
+	mostLost  = 0.15
+	mostApart = 2
 )
 
 // Splits says whether new units are predicted so much worse than known ones that a promise has to say which it is about.
-// Of pairs it isn't asked, since no flag groups by two columns, nor of quantities, whose new values lie between others.
+// Of pairs it isn't asked, since no flag groups by two columns.
 func (t Tie) Splits() bool {
-	if t.Kind == "pair" || t.Kind == "column" && (!t.Label || t.Alike < leastAlike) {
-		return false
+	if t.Known == nil || t.New == nil {
+		return t.Kind != "pair" && t.Apart > mostApart
 	}
-	if t.Known != nil && t.New != nil {
-		return t.Lost() > mostLost
-	}
-	return t.Apart > mostApart
+	return t.Kind != "pair" && t.Lost() > mostLost
 }
 
 // Lost is the share of rows that are predicted well because their units are known; 0 where it isn't known.

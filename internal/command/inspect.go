@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -142,10 +143,11 @@ func (d *inspectDocument) tied(ctx context.Context, table *dataset.Table, target
 	return err
 }
 
-// grouping is the tie that costs a new unit most, and what --group takes.
+// grouping is the tie that costs a new unit most, in rows of 100, or else by how alike errors are, and what --group takes.
 func (d *inspectDocument) grouping() (tie model.Tie, group string) {
 	for _, t := range d.Ties {
-		if by := t.Group(); by != "" && (group == "" || t.Lost() > tie.Lost()) {
+		by, more := t.Group(), cmp.Compare(math.Round(100*t.Lost()), math.Round(100*tie.Lost()))
+		if by != "" && (group == "" || more > 0 || more == 0 && t.Alike > tie.Alike) {
 			tie, group = t, by
 		}
 	}

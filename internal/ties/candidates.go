@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	leastUnits   = 6   // fewer say nothing of a new one
+	leastUnits   = 4   // fewer say nothing of a new one
 	leastOfUnits = 1.8 // rows of each, on average
 )
 
@@ -36,7 +36,7 @@ func Candidates(d *dataset.Data, rows []int, x matrix.Dense, y []float64) ([]Can
 	if err != nil {
 		return nil, err
 	}
-	all := labels(columns)
+	all := labels(columns, rows)
 	var known []int // inputs that number the rows
 	for _, c := range columns {
 		if c.dates {
@@ -122,7 +122,7 @@ func judged(units, rows int) bool {
 }
 
 // labels are columns whose values repeat and may be names, and pairs of them.
-func labels(columns []column) (all []Candidate) {
+func labels(columns []column, rows []int) (all []Candidate) {
 	var may []column
 	for _, c := range columns {
 		if !c.label || c.levels < 2 || c.dates {
@@ -130,8 +130,7 @@ func labels(columns []column) (all []Candidate) {
 		}
 		if judged(c.levels, len(c.of)) {
 			all = append(all, Candidate{Kind: Column, Names: []string{c.name}, Of: c.of, Named: len(c.inputs) > 1,
-				Inputs: c.inputs, Nests: nests(c, columns),
-				Label: len(c.inputs) != 1 || c.coded()})
+				Inputs: c.inputs, Nests: nests(c, columns), Sorted: sortedBy(c, rows)})
 		}
 		if judged(max(c.levels, leastUnits), len(c.of)) {
 			may = append(may, c)
@@ -151,10 +150,25 @@ func labels(columns []column) (all []Candidate) {
 	return all
 }
 
-// coded says whether whole numbers leave hardly one out, as codes of things do and quantities don't.
-func (c column) coded() bool {
-	span := c.values[len(c.values)-1] - c.values[0] + 1
-	return float64(c.levels) >= 0.9*span
+// sortedBy says whether rows of one unit follow one another in the file, several at a time.
+func sortedBy(c column, rows []int) bool {
+	runs, last := 0, -1
+	for _, i := range inFile(rows) {
+		if c.of[i] != last {
+			runs, last = runs+1, c.of[i]
+		}
+	}
+	return runs <= len(rows)/3
+}
+
+// inFile is the places of rows in the order in which the file has them.
+func inFile(rows []int) []int {
+	place := make([]int, len(rows))
+	for i := range place {
+		place[i] = i
+	}
+	slices.SortFunc(place, func(a, b int) int { return cmp.Compare(rows[a], rows[b]) })
+	return place
 }
 
 // nests says whether some other input is the same in all rows of nearly every unit.
@@ -243,11 +257,7 @@ func sorted(rows []int, x matrix.Dense) bool {
 
 // orders are blocks of rows that follow one another in the file.
 func orders(rows, known []int) (all []Candidate) {
-	place := make([]int, len(rows))
-	for i := range place {
-		place[i] = i
-	}
-	slices.SortFunc(place, func(a, b int) int { return cmp.Compare(rows[a], rows[b]) })
+	place := inFile(rows)
 	for _, size := range []int{4, 16, 64} {
 		if len(rows)/size < leastUnits {
 			break

@@ -6,15 +6,18 @@ import (
 )
 
 const (
-	mostP          = 0.01 // that any of the candidates of an independent table shows as much
-	mostApartP     = 0.005
-	leastApart     = 1.02 // Apart, of columns
-	leastBlocks    = 1.3  // of blocks whose place is an input: a gap is always a little worse
-	leastCopies    = 2
-	leastUnordered = 0.85 // less: the model reads between values
-	mostUnordered  = 1.2  // more: the model was led astray by an input that says nothing
-	leastAlike     = 0.05
-	leastDesign    = 0.25 // Alike times the other rows of a unit: so much more do errors of averages vary
+	mostP       = 0.01 // that any of the candidates of an independent table shows as much
+	mostApartP  = 0.005
+	leastApart  = 1.1  // Apart, of columns
+	leastNested = 1.02 // of those that other inputs tell apart too, as nothing does by chance
+	leastBlocks = 1.3  // of blocks whose place is an input: a gap is always a little worse
+	leastCopies = 2
+	leastAlike  = 0.05
+	leastDesign = 0.25 // Alike times the other rows of a unit: so much more do errors of averages vary
+	fewNames    = 8    // of fewer numbers it doesn't show whether they are names
+	leastRead   = 0.1  // of the squared errors in new units, that an order explains
+	shareRead   = 0.6  // of what units explain
+	nestedRead  = 0.5  // of those that other inputs tell apart
 )
 
 // Found is which of the candidates tie rows together.
@@ -53,14 +56,26 @@ func (t Tie) ties(sure bool) bool {
 	switch {
 	case t.Kind == Copies:
 		return apart(leastCopies)
-	case t.Kind == Column && !t.Named || t.Kind == Pair:
-		if t.Unordered > 0 && t.Unordered < leastUnordered {
-			return false
-		}
-	case t.Kind != Column && len(t.Inputs) > 0:
+	case t.Kind == Column && len(t.Inputs) > 0:
+		return !t.measures() && (sure || apart(leastApart) || t.Nests && apart(leastNested))
+	case t.Kind != Pair && len(t.Inputs) > 0:
 		return sure && apart(leastBlocks)
 	}
-	return sure || t.Kind == Column && t.Nests && apart(leastApart) && t.Unordered <= mostUnordered
+	return sure
+}
+
+// measures says whether numbers measure something, rather than name it: the model reads between them.
+func (t Tie) measures() bool {
+	switch read := 1 - t.Unordered*t.Unordered; {
+	case t.Named:
+		return false
+	case t.Units < fewNames && !t.Sorted:
+		return true
+	case t.Nests:
+		return read > nestedRead
+	default:
+		return read > max(leastRead, shareRead*t.Alike)
+	}
 }
 
 // finest leaves out what follows from others: coarser columns, pairs with a column that ties by itself, blocks of the

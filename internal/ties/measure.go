@@ -11,26 +11,26 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Look returns what ties the rows together that a GP was fitted to: the candidates that Measure and Found tell. widths
-// are half-widths in the units of its targets.
-func Look(ctx context.Context, g posterior.Given, candidates []Candidate, widths []float64, seed uint64) ([]Tie,
-	error) {
-	all, err := Measure(ctx, g, candidates, widths, seed)
-	return Found(all), err
+// Look is what candidates are measured by: a GP, the half-widths of Same and New in the units of its targets, and Fit,
+// which fits another to inputs and targets.
+type Look struct {
+	posterior.Given
+	Widths []float64
+	Seed   uint64
+	Fit    func(ctx context.Context, x matrix.Dense, y []float64) (posterior.Given, error)
 }
 
-// Measure measures every candidate.
-func Measure(ctx context.Context, g posterior.Given, candidates []Candidate, widths []float64, seed uint64) (
-	ties []Tie, err error) {
+// Measure measures every candidate, by the rows that the GP was fitted to.
+func (l Look) Measure(ctx context.Context, candidates []Candidate) (ties []Tie, err error) {
 	defer matrix.Ended(&err)
-	g.X = g.X.Until(ctx)
-	all, err := newPredictor(g)
+	l.X = l.X.Until(ctx)
+	all, err := newPredictor(l.Given)
 	if err != nil {
 		return nil, err
 	}
 	for i, c := range candidates {
-		rng := rand.New(rand.NewPCG(seed, 0x7469657300000000+uint64(i)))
-		t, err := measure(g, all, c, widths, rng)
+		rng := rand.New(rand.NewPCG(l.Seed, 0x7469657300000000+uint64(i)))
+		t, err := l.measure(ctx, all, c, rng)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +39,7 @@ func Measure(ctx context.Context, g posterior.Given, candidates []Candidate, wid
 	return ties, nil
 }
 
-func measure(g posterior.Given, all predictor, c Candidate, widths []float64, rng *rand.Rand) (Tie, error) {
+func (l Look) measure(ctx context.Context, all predictor, c Candidate, rng *rand.Rand) (Tie, error) {
 	_, some := all.(*nearest)
 	members := units(c.Of)
 	if some {
@@ -53,21 +53,22 @@ func measure(g posterior.Given, all predictor, c Candidate, widths []float64, rn
 	alone, sd := all.alone(rows)
 	apart := all.apart(rows, c.Of)
 	t.Apart = medianSize(apart) / medianSize(alone)
-	for _, w := range widths {
+	for _, w := range l.Widths {
 		t.Same, t.New = append(t.Same, share(alone, w)), append(t.New, share(apart, w))
 	}
 	switch {
-	case !(t.Apart >= leastApart):
+	case !(t.Apart >= leastSeen) || c.Kind == Pair:
 	case some:
 		t.ApartP = onceApart(all, members, c.Of, apart, rng)
 	default:
-		t.ApartP = shuffledApart(all, rows, c, rootSize(apart), rng)
+		t.ApartP = shuffledApart(all, rows, c.Of, rootSize(apart), rng)
 	}
-	if len(c.Inputs) == 0 || t.ApartP > 1./(pairsLeftOut+1) {
-		t.Alike, t.AlikeP = alike(standardised(alone, sd), places(members), rng)
-		return t, nil
+	t.Alike, t.AlikeP = alike(standardised(alone, sd), places(members), rng)
+	if len(c.Inputs) > 0 && c.Kind != Pair && (t.ApartP <= mostSeen || t.AlikeP <= mostP) {
+		err := l.withoutInputs(ctx, &t, members, apart, rng)
+		return t, err
 	}
-	return t, t.withoutInputs(g, members, apart, rng)
+	return t, nil
 }
 
 const (
@@ -140,20 +141,16 @@ func onceApart(all predictor, members [][]int, of []int, apart []float64, rng *r
 	return math.Erfc(sum/math.Sqrt(2*squares)) / 2
 }
 
-// Shuffled units are left out so often; of pairs, of which there are many, less.
 const (
-	mostLeftOut  = 199
-	pairsLeftOut = 19
+	mostLeftOut = 199  // shuffled units are left out so often
+	leastSeen   = 1.02 // Apart of less, or of a larger chance, isn't looked into
+	mostSeen    = 0.05
 )
 
 // shuffledApart is the chance of errors as large where shuffled units are left out. It ends where one is.
-func shuffledApart(all predictor, rows []int, c Candidate, size float64, rng *rand.Rand) float64 {
-	times := mostLeftOut
-	if c.Kind == Pair {
-		times = pairsLeftOut
-	}
-	shuffled := slices.Clone(c.Of)
-	for done := 1; done <= times; done++ {
+func shuffledApart(all predictor, rows, of []int, size float64, rng *rand.Rand) float64 {
+	shuffled := slices.Clone(of)
+	for done := 1; done <= mostLeftOut; done++ {
 		rng.Shuffle(len(rows), func(i, j int) {
 			shuffled[rows[i]], shuffled[rows[j]] = shuffled[rows[j]], shuffled[rows[i]]
 		})
@@ -161,7 +158,7 @@ func shuffledApart(all predictor, rows []int, c Candidate, size float64, rng *ra
 			return 2 / float64(done+1)
 		}
 	}
-	return 1 / float64(times+1)
+	return 1. / (mostLeftOut + 1)
 }
 
 // first are the first units, of about so many rows.
@@ -193,39 +190,36 @@ func only(g posterior.Given, members [][]int) (posterior.Given, []int) {
 }
 
 // withoutInputs measures how alike rows err of a model that doesn't know the unit, and whether that predicts new units
-// as well. It is the GP without the candidate's inputs, of the noise variance with which it predicts best.
-func (t *Tie) withoutInputs(g posterior.Given, members [][]int, apart []float64, rng *rand.Rand) error {
-	of := t.Of
+// as well.
+func (l Look) withoutInputs(ctx context.Context, t *Tie, members [][]int, apart []float64, rng *rand.Rand) error {
+	of, g := t.Of, l.Given
 	if g.X.Rows > mostExact { // of the sample alone
 		members = first(members, mostBlind)
 		g, of = only(g, members)
 		members = places(members)
 	}
 	rows := slices.Concat(members...)
-	x := linalg.New(g.X.Rows, g.X.Cols).Until(g.X.Context())
-	x.CopyFrom(g.X)
-	for i := range x.Rows {
-		for _, j := range t.Inputs {
-			x.Set(i, j, 0)
+	x := linalg.New(g.X.Rows, max(1, g.X.Cols-len(t.Inputs))).Until(ctx)
+	left := 0
+	for j := range g.X.Cols {
+		if !slices.Contains(t.Inputs, j) {
+			for i := range x.Rows {
+				x.Set(i, left, g.X.At(i, j))
+			}
+			left++
 		}
 	}
-	g.X = x
-	var blind predictor
-	var alone, sd []float64
-	own := max(g.Noise, 1e-6)
-	for _, power := range []float64{1, 2. / 3, 1. / 3, 0} { // up to 1, the variance of the targets
-		g.Noise = max(math.Pow(own, power), own)
-		p, err := newPredictor(g)
-		if err != nil && power > 0 {
-			continue // without what tells rows apart it takes more noise
-		} else if err != nil {
-			return err
-		}
-		if errors, s := p.alone(rows); blind == nil || medianSize(errors) < medianSize(alone) {
-			blind, alone, sd = p, errors, s
-		}
+	fitted, err := l.Fit(ctx, x, g.Y)
+	if err != nil {
+		return err
 	}
-	t.Unordered = medianSize(apart[:len(rows)]) / medianSize(blind.apart(rows, of))
+	blind, err := newPredictor(fitted)
+	if err != nil {
+		return err
+	}
+	alone, sd := blind.alone(rows)
+	t.Unordered = rootSize(apart[:len(rows)]) / rootSize(blind.apart(rows, of))
+	t.Unordered *= t.Unordered
 	t.Alike, t.AlikeP = alike(standardised(alone, sd), places(members), rng)
 	return nil
 }

@@ -33,7 +33,7 @@ type Candidate struct {
 	Of     []int    // the unit of each row, from 0; −1: none
 	Named  bool     // by texts, which have no order
 	Inputs []int    // of the model, that tell units apart; none where it doesn't know the columns
-	Label  bool     // of a column: its values name things, as far as they show: texts, codes without gaps, no input
+	Sorted bool     // the file has the rows of a unit in stretches
 	Nests  bool     // another input is the same in all rows of a unit, as what is known of a patient is
 }
 

@@ -113,11 +113,20 @@ func table(t *testing.T, g posterior.Given, names []string, cell func(i, j int) 
 }
 
 func look(t *testing.T, g posterior.Given, candidates []Candidate) []Tie {
-	found, err := Look(context.Background(), g, candidates, []float64{0.3, 0.6}, 1)
+	all, err := lookAt(g).Measure(context.Background(), candidates)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found
+	return Found(all)
+}
+
+// lookAt fits a GP without some inputs as one of the same kernel.
+func lookAt(g posterior.Given) Look {
+	return Look{Given: g, Widths: []float64{0.3, 0.6}, Seed: 1, Fit: func(_ context.Context, x matrix.Dense, y []float64) (
+		posterior.Given, error) {
+		k, err := kernel.Parse("matern32", x.Cols, false)
+		return posterior.Given{Kernel: k, Theta: make([]float64, len(k.Params())), Mean: g.Mean, Noise: 1, X: x, Y: y}, err
+	}}
 }
 
 // TestIndependent: of independent tables, with labels that say nothing, at most one in twenty has a tie. With a chance
@@ -250,7 +259,7 @@ func TestEnds(t *testing.T) {
 	g := given(t, 100, 1, 1, rand.New(rand.NewPCG(8, 8)))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Look(ctx, g, orders(make([]int, 100), nil), nil, 1); err != context.Canceled {
+	if _, err := lookAt(g).Measure(ctx, orders(make([]int, 100), nil)); err != context.Canceled {
 		t.Errorf("error %v, want that of the context", err)
 	}
 }
