@@ -48,7 +48,7 @@ func (s share) ties(ctx context.Context, g posterior.Given) (found []model.Tie, 
 		said := model.Tie{Kind: string(t.Kind), Columns: t.Names, Size: t.Size, Units: t.Units, Rows: t.Rows,
 			Alike: t.Alike, Apart: t.Apart}
 		if look.Widths != nil {
-			said.Known, said.New = &t.Same[0], &t.New[0]
+			said.Known, said.New, said.Low, said.High = &t.Same[0], &t.New[0], &t.Middle[0], &t.Middle[1]
 		}
 		if !slices.ContainsFunc([]float64{t.Alike, t.Apart}, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
 			found = append(found, said)
@@ -78,7 +78,10 @@ func (p *plan) speakOf(m *model.Model, found []model.Tie) {
 		return
 	}
 	if m.Certificate == nil && len(found) == 1 && found[0].New != nil {
+		t := found[0]
+		m.Ties = found
 		m.CertificateReason += fmt.Sprintf("; leaving each of %d groups out in turn, about %.0f %% of its rows are predicted "+
-			"to within ±%s, which isn't certified", found[0].Units, 100**found[0].New, cautious.Width(m.Terms.EpsilonRaw))
+			"to within ±%s, in half of the groups between %.0f and %.0f %%, which isn't certified", t.Units, 100**t.New,
+			cautious.Width(m.Terms.EpsilonRaw), 100**t.Low, 100**t.High)
 	}
 }

@@ -13,7 +13,7 @@ import (
 type Population struct {
 	Of   string `json:"of"`             // rows or groups
 	By   string `json:"by,omitempty"`   // groups: the column, or the blocks
-	Ties []Tie  `json:"ties,omitempty"` // rows: what ties them together
+	Ties []Tie  `json:"ties,omitempty"` // what ties rows together; groups without a certificate: that they do
 	Says string `json:"says"`           // in words
 }
 
@@ -23,6 +23,7 @@ func (m *Model) Population() Population {
 	if m.Group != "" {
 		p.Of = "groups"
 		p.Says = fmt.Sprintf("groups of rows of this kind (by %s, on average over groups%s)", cautious.Name(m.Group), m.period())
+		return p
 	}
 	var known []string
 	for _, t := range m.Ties {
@@ -45,9 +46,12 @@ func (m *Model) period() string {
 	return ""
 }
 
-// Told says of each tie what is expected of a new unit, a line each.
+// Told says of each tie what is expected of a new unit, a line each; nothing of groups.
 func (m *Model) Told() (lines []string) {
 	for _, t := range m.Ties {
+		if m.Group != "" {
+			break
+		}
 		said := fmt.Sprintf("Rows of one %s predict one another", t.Unit())
 		if t.Known != nil && t.New != nil {
 			said += fmt.Sprintf(": about %.0f %% of predictions lie within ±%s of %s where other rows of it are known, about "+
@@ -63,7 +67,7 @@ func (m *Model) Told() (lines []string) {
 // Undecided is why nothing is certified where a promise has to say which units it is about; "" where it need not.
 func (m *Model) Undecided() string {
 	for i, t := range m.Ties {
-		if t.Splits() && m.Counts[dataset.Certified] > 0 {
+		if t.Splits() && m.Group == "" && m.Counts[dataset.Certified] > 0 {
 			of := *m
 			of.Ties = m.Ties[i : i+1]
 			return "it isn't said for which rows the promise is. " + strings.TrimSuffix(of.Told()[0], ".") +

@@ -25,6 +25,9 @@ type Tie struct {
 	// band of the promise. nil where the promise is of no such band.
 	Known *float64 `json:"known_share,omitempty"`
 	New   *float64 `json:"new_share,omitempty"`
+	// Half of the units have a share of New between these.
+	Low  *float64 `json:"new_low,omitempty"`
+	High *float64 `json:"new_high,omitempty"`
 }
 
 // What is lost for a new unit where a choice is asked for: 15 of 100 rows, or half of all accuracy.

@@ -423,6 +423,7 @@ type Description struct {
 	Kernel            kernel.Spec           `json:"kernel"`
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
+	Population        model.Population      `json:"population"`          // which rows the certificate is about
 	Sentence          string                `json:"sentence,omitempty"`  // the certificate in words
 	NoBetter          string                `json:"no_better,omitempty"` // to be said before it
 	Context           *model.Context        `json:"context,omitempty"`
@@ -445,7 +446,8 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	}
 	trained := m.Trained()
 	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Kernel: trained.Kernel.Spec(trained.Theta),
-		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Test: m.Test, Inducing: trained.Inducing()}
+		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Population: m.Population(),
+		Test: m.Test, Inducing: trained.Inducing()}
 	d.Inputs, d.Reading = inputsOf(m.Model), m.Reading.Sent()
 	d.Rows = m.Counts[dataset.Prior] + m.Counts[dataset.Certified]
 	if m.Certificate != nil {

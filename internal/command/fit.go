@@ -645,6 +645,7 @@ type fitDocument struct {
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
 	Population        model.Population      `json:"population"` // which rows the certificate is about
+	FewGroups         *krigo.Few            `json:"few_groups,omitempty"`
 	Context           *model.Context        `json:"context,omitempty"`
 	Conformal         *model.Conformal      `json:"conformal,omitempty"`
 	Test              *model.Test           `json:"test"`
@@ -661,7 +662,8 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 		Kernel:        m.Posterior.Kernel.Spec(m.Posterior.Theta),
 		NoiseVariance: m.Posterior.Noise, ObservationNoise: m.ObservationNoise,
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Population: m.Population(),
-		Context: m.Context, Conformal: m.Conformal, Test: m.Test, Training: m.Training, Notices: m.Findings.Words(),
+		FewGroups: krigo.FewGroups(&m.Model),
+		Context:   m.Context, Conformal: m.Conformal, Test: m.Test, Training: m.Training, Notices: m.Findings.Words(),
 		Findings: m.Findings.Tell(), Model: path,
 	}
 	trained, base := m.Trained(), m.Posterior

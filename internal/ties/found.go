@@ -14,7 +14,7 @@ const (
 	leastCopies = 2
 	leastAlike  = 0.05
 	leastDesign = 0.25 // Alike times the other rows of a unit: so much more do errors of averages vary
-	fewNames    = 8    // of fewer numbers it doesn't show whether they are names
+	fewNames    = 8    // fewer may be kinds, but for a file that has them in stretches
 	leastRead   = 0.1  // of the squared errors in new units, that an order explains
 	shareRead   = 0.6  // of what units explain
 	nestedRead  = 0.5  // of those that other inputs tell apart
@@ -64,13 +64,14 @@ func (t Tie) ties(sure bool) bool {
 	return sure
 }
 
-// measures says whether numbers measure something, rather than name it: the model reads between them.
+// measures says whether an input measures something, which the model reads between values, or has a few kinds of it,
+// rather than name it.
 func (t Tie) measures() bool {
 	switch read := 1 - t.Unordered*t.Unordered; {
-	case t.Named:
-		return false
 	case t.Units < fewNames && !t.Sorted:
 		return true
+	case t.Named:
+		return false
 	case t.Nests:
 		return read > nestedRead
 	default:

@@ -56,6 +56,9 @@ func (l Look) measure(ctx context.Context, all predictor, c Candidate, rng *rand
 	for _, w := range l.Widths {
 		t.Same, t.New = append(t.Same, share(alone, w)), append(t.New, share(apart, w))
 	}
+	if len(l.Widths) > 0 {
+		t.Middle = middle(apart, places(members), l.Widths[0])
+	}
 	switch {
 	case !(t.Apart >= leastSeen) || c.Kind == Pair:
 	case some:
@@ -121,6 +124,21 @@ func share(errors []float64, width float64) float64 {
 		}
 	}
 	return float64(n) / float64(len(errors))
+}
+
+// middle returns the quartiles of the units' shares of errors within a width.
+func middle(errors []float64, members [][]int, width float64) [2]float64 {
+	var shares, own []float64
+	for _, rows := range members {
+		own = own[:0]
+		for _, i := range rows {
+			own = append(own, errors[i])
+		}
+		shares = append(shares, share(own, width))
+	}
+	slices.Sort(shares)
+	last := len(shares) - 1
+	return [2]float64{shares[last/4], shares[last-last/4]}
 }
 
 // onceApart is the chance of errors as much larger than those with shuffled units left out, of which there is one

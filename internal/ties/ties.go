@@ -55,6 +55,7 @@ type Tie struct {
 	Unordered float64
 
 	// Same and New are the shares of rows with errors of at most each half-width: predicted by others of their
-	// unit too, and of a new unit.
+	// unit too, and of a new unit. Half of the units have a share of New between those of Middle, at the first width.
 	Same, New []float64
+	Middle    [2]float64
 }
