@@ -7,3 +7,123 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// leastSaid is the largest bound that says anything, if no certified row misses. A model's few misses double it,
+// and a constant prediction misses about half of the rows at the default ε.
+const leastSaid = 0.2
+
+// takes returns the smallest number of certified rows, or groups, whose bound may say anything, and their bound if none
+// misses.
+func (o Options) takes() (units int, bound float64) {
+	least := o.terms(o.Promise.loss(pacbayes.Kind(o.Promise.Loss)), 1).LeastBound
+	const from = pacbayes.MinRows + 1
+	most := 2 * from
+	for least(most) > leastSaid {
+		most *= 2
+	}
+	units = from + sort.Search(most-from, func(i int) bool { return least(from+i) <= leastSaid })
+	return units, least(units)
+}
+
+// small returns the share of prior rows of so many units, where that is left to krigo: 1, so that all train, if too few
+// are left beside the certified ones; 0 for the rule of informedRows. Between the two the certified ones grow, and
+// those that train stay as many.
+func (o Options) small(units int) (share float64) {
+	test, calibration, prior := o.counts(units)
+	left := units - test - calibration
+	takes, _ := o.takes()
+	if left < o.spare*takes {
+		return 1
+	}
+	trains := min(left-takes, max((o.spare-1)*takes, prior))
+	if trains == prior {
+		return 0
+	}
+	share = float64(trains) / float64(left)
+	if math.Ceil(share*float64(left)) > float64(trains) { // by rounding
+		share = math.Nextafter(share, 0)
+	}
+	return share
+}
+
+// everyWidth says whether so many units are certified by a curve where neither ε nor a share was asked for: one can be,
+// and says something at the default ε if none of them misses.
+func (o Options) everyWidth(units int) bool {
+	test, calibration, prior := o.counts(units)
+	o.Promise.Curve = true
+	t, certified := o.terms(o.Promise.loss(pacbayes.Kind(o.Promise.Loss)), 1), units-test-calibration-prior
+	return o.open && o.Data.Group == "" && o.Data.Split != "last" && o.Data.Scaling != dataset.AllRows &&
+		certified >= pacbayes.MinRows && t.CheckRoute() == nil && t.LeastBound(certified) <= leastSaid
+}
+
+// unspared says why there is no certificate where all of so many units train.
+func (o Options) unspared(units int) string {
+	what := "rows"
+	if o.Data.Group != "" {
+		what = "groups"
+	}
+	test, calibration, _ := o.counts(units)
+	left := units - test - calibration
+	takes, bound := o.takes()
+	if left >= byDefault*takes {
+		return fmt.Sprintf("all %d %s train the model, as prior-share 1 says, so that none is left to certify it by",
+			left, what)
+	}
+	said := fmt.Sprintf("all %d %s train the model; a certificate takes %d %s from training, for a bound of %.3f even if "+
+		"none of them misses (δ = %g), so that krigo issues one from %d %s on, or from %d if asked by --prior informed",
+		left, what, takes, what, bound, o.Promise.Delta, byDefault*takes, what, onRequest*takes)
+	switch _, delta := o.enough(left); {
+	case o.Data.Group == "" || delta == o.Promise.Delta:
+	case delta > 0:
+		said += fmt.Sprintf(", or of these %d by --prior informed --delta %g", left, delta)
+	default:
+		said += fmt.Sprintf("; %d are too few at any --delta up to %g", left, mostDelta)
+	}
+	return said
+}
+
+// mostDelta is the largest δ that is named where few groups certify.
+const mostDelta = 0.2
+
+// enough returns how many units a certificate that is asked for takes, and the least δ at which so many as are left
+// are enough; 0 where none up to mostDelta is.
+func (o Options) enough(left int) (units int, delta float64) {
+	for _, delta := range []float64{o.Promise.Delta, 0.02, 0.05, 0.1, mostDelta} {
+		if delta < o.Promise.Delta {
+			continue
+		}
+		o.Promise.Delta = delta
+		takes, _ := o.takes()
+		if units == 0 {
+			units = onRequest * takes
+		}
+		if left >= onRequest*takes {
+			return units, delta
+		}
+	}
+	return units, 0
+}
+
+// Few says of a grouped model that is without a certificate as its groups are few, how many there are, how many a
+// certificate takes that is asked for by an informed prior, and the least δ up to 0.2, if any, with which these do.
+type Few struct {
+	Groups int     `json:"groups"`
+	Takes  int     `json:"takes"`
+	Delta  float64 `json:"delta,omitempty"`
+}
+
+// FewGroups returns what Few says; nil of other models.
+func FewGroups(m *model.Model) *Few {
+	if m.Group == "" || m.Counts[dataset.Certified] > 0 || m.Fitted == nil {
+		return nil
+	}
+	o, err := asked(m)
+	if err != nil {
+		return nil
+	}
+	few := &Few{Groups: m.Groups[dataset.Prior]}
+	few.Takes, few.Delta = o.enough(few.Groups)
+	return few
+}

@@ -86,20 +86,34 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// TestTiesOfFewGroups: what is expected of a further group is said where too few groups are certified.
-func TestTiesOfFewGroups(t *testing.T) {
-	m := fit(t, patients(t, 12, 12, 1), asked("evidence target=y group=patient kind=informed prior.share=1 expression=matern32 restarts=1"))
-	if m.Certificate != nil || !strings.Contains(m.CertificateReason, "of 12 groups out in turn, about") {
-		t.Error(m.CertificateReason)
-	}
-}
-
 // TestInspectTies: a quick look finds what the fit finds.
 func TestInspectTies(t *testing.T) {
 	for level, want := range map[float64]int{0: 0, 1: 1} {
 		found := must.Get(krigo.Ties(t.Context(), patients(t, 60, 20, level), asked("target=y")))(t)
 		if len(found) != want || want > 0 && found[0].Group() != "patient" {
 			t.Errorf("level %g: %+v", level, found)
+		}
+	}
+}
+
+// TestFewGroups: of groups that are too few the least δ is named that certifies by them, and none where none does.
+func TestFewGroups(t *testing.T) {
+	for groups, delta := range map[int]float64{30: 0, 44: 0.02} {
+		o := asked("evidence target=y group=patient kind=informed prior.share=1 expression=matern32 restarts=1")
+		o.Promise.Share = 0.9
+		m := fit(t, patients(t, groups, 5, 1), o)
+		few := krigo.FewGroups(&m.Model)
+		if few == nil || few.Groups != groups || few.Takes != 48 || few.Delta != delta {
+			t.Errorf("%d groups: %+v, %s", groups, few, m.CertificateReason)
+		}
+		if tie := m.Population().Ties; len(tie) != 1 || !(*tie[0].Low <= *tie[0].New && *tie[0].New <= *tie[0].High) {
+			t.Errorf("%d groups: %+v", groups, tie)
+		}
+		for _, words := range map[float64][]string{0: {"too few at any --delta up to 0.2", "in half of the groups between"},
+			0.02: {"--prior informed --delta 0.02"}}[delta] {
+			if !strings.Contains(m.CertificateReason, words) {
+				t.Errorf("%q lacks %q", m.CertificateReason, words)
+			}
 		}
 	}
 }

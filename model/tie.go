@@ -17,11 +17,11 @@ type Tie struct {
 	Size    float64  `json:"size,omitempty"` // of blocks: rows, or in the units of the columns
 	Units   int      `json:"units"`          // that were looked at
 	Rows    int      `json:"rows"`
-	// Alike is the correlation of errors within a unit, Apart how many times as large the median error is where
-	// the whole unit is left out.
+	// Alike is the correlation of errors within a unit, Apart how many times as large errors are where the
+	// whole unit is left out.
 	Alike float64 `json:"alike"`
 	Apart float64 `json:"apart"`
-	// Known and New are the shares of rows that a model without the row, or without its unit, predicts to within the
+	// Known and New are the shares of rows, on average over units, that a model without the row, or without its unit, predicts to within the
 	// band of the promise. nil where the promise is of no such band.
 	Known *float64 `json:"known_share,omitempty"`
 	New   *float64 `json:"new_share,omitempty"`

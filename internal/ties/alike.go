@@ -69,21 +69,41 @@ func alike(values []float64, members [][]int, rng *rand.Rand) (icc, p float64) {
 	return icc, float64(above) / float64(done)
 }
 
-// medianSize returns the median of absolute values.
-func medianSize(values []float64) float64 {
-	sizes := make([]float64, len(values))
-	for i, v := range values {
-		sizes[i] = math.Abs(v)
+// roots are those of absolute errors, in the mean of which few large ones don't decide.
+func roots(errors []float64) []float64 {
+	sizes := make([]float64, len(errors))
+	for i, e := range errors {
+		sizes[i] = math.Sqrt(math.Abs(e))
 	}
-	slices.Sort(sizes)
-	n := len(sizes)
-	return (sizes[(n-1)/2] + sizes[n/2]) / 2
+	return sizes
 }
 
-// rootSize returns the mean of the roots of absolute values: of all of them, but few large ones don't decide.
-func rootSize(values []float64) (mean float64) {
-	for _, v := range values {
-		mean += math.Sqrt(math.Abs(v)) / float64(len(values))
+// ratio is how many times as large errors are as others, in the mean of the units or by what else sums them up.
+func ratio(errors, others []float64, members [][]int, of func([]float64) float64) float64 {
+	typical := func(errors []float64) float64 {
+		var means []float64
+		for _, rows := range members {
+			var own []float64
+			for _, i := range rows {
+				own = append(own, errors[i])
+			}
+			means = append(means, mean(roots(own)))
+		}
+		return of(means)
 	}
-	return mean
+	r := typical(errors) / typical(others)
+	return r * r
+}
+
+func mean(values []float64) (m float64) {
+	for _, v := range values {
+		m += v / float64(len(values))
+	}
+	return m
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
 }

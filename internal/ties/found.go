@@ -8,7 +8,7 @@ import (
 const (
 	mostP       = 0.01 // that any of the candidates of an independent table shows as much
 	mostApartP  = 0.005
-	leastApart  = 1.1  // Apart, of columns
+	leastApart  = 1.2  // Apart, of columns
 	leastNested = 1.02 // of those that other inputs tell apart too, as nothing does by chance
 	leastBlocks = 1.3  // of blocks whose place is an input: a gap is always a little worse
 	leastCopies = 2
@@ -16,7 +16,7 @@ const (
 	leastDesign = 0.25 // Alike times the other rows of a unit: so much more do errors of averages vary
 	fewNames    = 8    // fewer may be kinds, but for a file that has them in stretches
 	leastRead   = 0.1  // of the squared errors in new units, that an order explains
-	shareRead   = 0.6  // of what units explain
+	shareRead   = 0.7  // of what units explain
 	nestedRead  = 0.5  // of those that other inputs tell apart
 )
 

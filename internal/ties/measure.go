@@ -52,21 +52,22 @@ func (l Look) measure(ctx context.Context, all predictor, c Candidate, rng *rand
 	}
 	alone, sd := all.alone(rows)
 	apart := all.apart(rows, c.Of)
-	t.Apart = medianSize(apart) / medianSize(alone)
+	in := places(members)
+	t.Apart = ratio(apart, alone, in, median)
 	for _, w := range l.Widths {
-		t.Same, t.New = append(t.Same, share(alone, w)), append(t.New, share(apart, w))
-	}
-	if len(l.Widths) > 0 {
-		t.Middle = middle(apart, places(members), l.Widths[0])
+		shares := ofUnits(apart, in, w)
+		last := len(shares) - 1
+		t.Same, t.New = append(t.Same, mean(ofUnits(alone, in, w))), append(t.New, mean(shares))
+		t.Middle = append(t.Middle, [2]float64{shares[last/4], shares[last-last/4]})
 	}
 	switch {
 	case !(t.Apart >= leastSeen) || c.Kind == Pair:
 	case some:
 		t.ApartP = onceApart(all, members, c.Of, apart, rng)
 	default:
-		t.ApartP = shuffledApart(all, rows, c.Of, rootSize(apart), rng)
+		t.ApartP = shuffledApart(all, rows, c.Of, mean(roots(apart)), rng)
 	}
-	t.Alike, t.AlikeP = alike(standardised(alone, sd), places(members), rng)
+	t.Alike, t.AlikeP = alike(standardised(alone, sd), in, rng)
 	if len(c.Inputs) > 0 && c.Kind != Pair && (t.ApartP <= mostSeen || t.AlikeP <= mostP) {
 		err := l.withoutInputs(ctx, &t, members, apart, rng)
 		return t, err
@@ -116,29 +117,19 @@ func standardised(errors, sd []float64) []float64 {
 	return z
 }
 
-func share(errors []float64, width float64) float64 {
-	n := 0
-	for _, e := range errors {
-		if math.Abs(e) <= width {
-			n++
-		}
-	}
-	return float64(n) / float64(len(errors))
-}
-
-// middle returns the quartiles of the units' shares of errors within a width.
-func middle(errors []float64, members [][]int, width float64) [2]float64 {
-	var shares, own []float64
+// ofUnits are the shares of each unit's errors that are within a width, in ascending order.
+func ofUnits(errors []float64, members [][]int, width float64) (shares []float64) {
 	for _, rows := range members {
-		own = own[:0]
+		n := 0
 		for _, i := range rows {
-			own = append(own, errors[i])
+			if math.Abs(errors[i]) <= width {
+				n++
+			}
 		}
-		shares = append(shares, share(own, width))
+		shares = append(shares, float64(n)/float64(len(rows)))
 	}
 	slices.Sort(shares)
-	last := len(shares) - 1
-	return [2]float64{shares[last/4], shares[last-last/4]}
+	return shares
 }
 
 // onceApart is the chance of errors as much larger than those with shuffled units left out, of which there is one
@@ -172,7 +163,7 @@ func shuffledApart(all predictor, rows, of []int, size float64, rng *rand.Rand) 
 		rng.Shuffle(len(rows), func(i, j int) {
 			shuffled[rows[i]], shuffled[rows[j]] = shuffled[rows[j]], shuffled[rows[i]]
 		})
-		if !(rootSize(all.apart(rows, shuffled)) < size) {
+		if !(mean(roots(all.apart(rows, shuffled))) < size) {
 			return 2 / float64(done+1)
 		}
 	}
@@ -236,8 +227,7 @@ func (l Look) withoutInputs(ctx context.Context, t *Tie, members [][]int, apart 
 		return err
 	}
 	alone, sd := blind.alone(rows)
-	t.Unordered = rootSize(apart[:len(rows)]) / rootSize(blind.apart(rows, of))
-	t.Unordered *= t.Unordered
+	t.Unordered = ratio(apart[:len(rows)], blind.apart(rows, of), places(members), mean)
 	t.Alike, t.AlikeP = alike(standardised(alone, sd), places(members), rng)
 	return nil
 }

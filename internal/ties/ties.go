@@ -46,16 +46,17 @@ type Tie struct {
 	// has learnt what rows of one share, so that they are of the model without these inputs.
 	Alike, AlikeP float64
 
-	// Apart is the ratio of the median errors, ApartP the chance of as much in shuffled units.
+	// Apart is the ratio of the errors in the median unit, squared means of their roots; ApartP is the chance of as much
+	// in shuffled units.
 	Apart, ApartP float64
 
-	// Unordered is the ratio of the median errors without the unit, of the model over that without the inputs that
+	// Unordered is the ratio, in the mean over units, of errors without the unit, of the model over that without the inputs that
 	// tell it: near 1 or above if a new unit's value says nothing, as of names, below where the model reads between
 	// values, as of a measure. It is 0 where it wasn't looked at.
 	Unordered float64
 
-	// Same and New are the shares of rows with errors of at most each half-width: predicted by others of their
-	// unit too, and of a new unit. Half of the units have a share of New between those of Middle, at the first width.
+	// Same and New are the mean shares, over units, of rows with errors of at most each half-width: predicted by others
+	// of their unit too, and of a new unit. Middle are the quartiles of the latter.
 	Same, New []float64
-	Middle    [2]float64
+	Middle    [][2]float64
 }
