@@ -21,8 +21,8 @@ type Tie struct {
 	// whole unit is left out.
 	Alike float64 `json:"alike"`
 	Apart float64 `json:"apart"`
-	// Known and New are the shares of rows, on average over units, that a model without the row, or without its unit, predicts to within the
-	// band of the promise. nil where the promise is of no such band.
+	// Known and New are the shares of rows, on average over units, that a model without the row, or without its unit,
+	// predicts to within the band of the promise. nil where the promise is of no such band.
 	Known *float64 `json:"known_share,omitempty"`
 	New   *float64 `json:"new_share,omitempty"`
 	// Half of the units have a share of New between these.

@@ -140,7 +140,7 @@ func labels(columns []column, rows []int) (all []Candidate) {
 	may = may[:min(len(may), mostPaired)]
 	for i, a := range may {
 		for _, b := range may[:i] {
-			of, n := crossed(a.of, b.of)
+			of, n := blocksOf(func(i int) string { return fmt.Sprint(a.of[i], b.of[i]) }, a, b)
 			if n >= 2*leastUnits && judged(n, len(of)) && n > a.levels && n > b.levels {
 				all = append(all, Candidate{Kind: Pair, Names: []string{b.name, a.name}, Of: of,
 					Inputs: slices.Concat(b.inputs, a.inputs)})
@@ -210,25 +210,6 @@ const mostlySame = 0.95
 // mostPaired are the columns of which pairs are looked at.
 const mostPaired = 5
 
-// crossed numbers the pairs of two columns' units.
-func crossed(a, b []int) (of []int, n int) {
-	numbers := map[[2]int]int{}
-	of = make([]int, len(a))
-	for i := range a {
-		at := [2]int{a[i], b[i]}
-		if of[i] = -1; at[0] < 0 || at[1] < 0 {
-			continue
-		}
-		u, known := numbers[at]
-		if !known {
-			u = len(numbers)
-			numbers[at] = u
-		}
-		of[i] = u
-	}
-	return of, len(numbers)
-}
-
 // sorted says whether an input goes with the order of the rows, which then says nothing of its own.
 func sorted(rows []int, x matrix.Dense) bool {
 	const least = 0.5
@@ -284,6 +265,7 @@ func times(c column) (all []Candidate) {
 	return all
 }
 
+// blocksOf numbers the blocks of rows, of which those have none that lack a value.
 func blocksOf(block func(i int) string, columns ...column) (of []int, n int) {
 	numbers := map[string]int{}
 	of = make([]int, len(columns[0].of))

@@ -50,9 +50,9 @@ type Tie struct {
 	// in shuffled units.
 	Apart, ApartP float64
 
-	// Unordered is the ratio, in the mean over units, of errors without the unit, of the model over that without the inputs that
-	// tell it: near 1 or above if a new unit's value says nothing, as of names, below where the model reads between
-	// values, as of a measure. It is 0 where it wasn't looked at.
+	// Unordered is the ratio, in the mean over units, of errors without the unit, of the model over that without the
+	// inputs that tell it: near 1 or above if a new unit's value says nothing, as of names, below where the model reads
+	// between values, as of a measure. It is 0 where it wasn't looked at.
 	Unordered float64
 
 	// Same and New are the mean shares, over units, of rows with errors of at most each half-width: predicted by others
