@@ -2,24 +2,13 @@ package krigo
 
 import (
 	"context"
-	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/internal/linalg"
-	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
-	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
-	"github.com/krigo-gp/krigo/objective"
-	"github.com/krigo-gp/krigo/posterior"
-	"github.com/krigo-gp/krigo/train"
 )
 
-const (
-	mostLooked = 1500 // rows that Ties looks at
-	quickRows  = 400  // of which a quick fit takes its parameters
-	quickSteps = 60
-)
+const mostLooked = 1500 // rows that Ties looks at
 
 // Ties looks for what ties the rows of a table together by a quick fit of one kernel, to some of the rows that a fit
 // with these options has for prior rows: advice for the choice of Data.Group. A fit looks again by itself.
@@ -49,42 +38,4 @@ func Ties(ctx context.Context, table *dataset.Table, o Options) (found []model.T
 		return nil, err
 	}
 	return rows.ties(ctx, g)
-}
-
-// spread are some of n rows, as far from one another as may be.
-func spread(n, some int) []int {
-	rows := make([]int, min(n, some))
-	for i := range rows {
-		rows[i] = i * n / len(rows)
-	}
-	return rows
-}
-
-// quickly fits a GP whose parameters are those of some of the rows.
-func quickly(ctx context.Context, x matrix.Dense, y []float64) (g posterior.Given, err error) {
-	k, err := kernel.Parse("matern32", x.Cols, true)
-	if err != nil {
-		return g, err
-	}
-	mean, rows := kernel.LinearMean{}, spread(x.Rows, quickRows)
-	some := objective.Memory{X: linalg.New(len(rows), x.Cols).Until(ctx), Y: make([]float64, len(rows))}
-	if err := (objective.Memory{X: x, Y: y}).Pick(rows, some.X.Data, some.Y); err != nil {
-		return g, err
-	}
-	problem := method.Evidence{MAP: method.MAP{Hyperprior: "weak"}}.Bind(method.Task{Kernel: k, Mean: mean, Rows: some,
-		N: len(rows), All: some, Limit: farLimit, Context: ctx})
-	start := make([]float64, len(k.Params())+2)
-	for i, p := range k.Params() {
-		if p.Kind == kernel.Lengthscale {
-			start[i] = math.Log(float64(x.Cols)) // of l²
-		}
-	}
-	start[len(start)-1] = math.Log(startNoise)
-	r, err := train.LBFGS{MaxEvaluations: quickSteps}.In(problem.Box(start)).Minimize(ctx, problem, train.Start(start), nil)
-	if err != nil {
-		return g, err
-	}
-	n := len(k.Params())
-	return posterior.Given{Kernel: k, Theta: r.X[:n], Mean: mean, Beta: r.X[n : n+1], X: x, Y: y,
-		Noise: math.Exp(r.X[n+1])}, nil
 }
