@@ -130,8 +130,8 @@ func (t tieTable) look(ctx context.Context) (r tied, err error) {
 	if err := krigoJSON(ctx, train, &fitted, args...); err != nil {
 		return r, fmt.Errorf("%s: %w", t.name, err)
 	}
-	if err := r.promise(fitted); err != nil {
-		return r, fmt.Errorf("%s: %w", t.name, err)
+	if err := r.promise(fitted); err != nil || r.About == nothingPromised {
+		return r, err
 	}
 	return r, t.keep(ctx, path, &r)
 }
@@ -157,6 +157,8 @@ type fittedTies struct {
 // expected is what fit says of a further group, or of known ones, where nothing is certified: a share, and a width.
 var expected = regexp.MustCompile(`about (\d+) % of (?:its rows are predicted to|predictions lie) within ±([^ ,]+)`)
 
+const nothingPromised = "nothing is promised"
+
 // promise takes what is said of new groups: certified of groups or of rows that nothing is said to tie, or an
 // estimate.
 func (t *tied) promise(f fittedTies) (err error) {
@@ -172,8 +174,9 @@ func (t *tied) promise(f fittedTies) (err error) {
 		t.Certain, t.Promised, t.Width = share == nil, 1-c.MeanBound, c.Epsilon
 	} else {
 		found := expected.FindStringSubmatch(f.Reason)
-		if found == nil {
-			return fmt.Errorf("fit says neither what it promises nor what it expects: %s", f.Reason)
+		if found == nil { // too few rows to certify, and nothing ties them
+			t.About = nothingPromised
+			return nil
 		}
 		if t.Promised, err = strconv.ParseFloat(found[1], 64); err != nil {
 			return err
@@ -247,6 +250,11 @@ func showPromises(env Env, tables []tieTable, results []tied) {
 		}
 		r := results[i]
 		kept := ""
+		if r.About == nothingPromised {
+			line(env.Stdout, []string{t.name, fmt.Sprint(len(t.rows)), fmt.Sprint(t.trainGroups), "", r.Advised,
+				r.named(t.group), r.About, "", "", "", "", "", ""})
+			continue
+		}
 		if r.short() {
 			kept = "not kept"
 			short++
