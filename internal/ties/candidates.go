@@ -171,10 +171,12 @@ func inFile(rows []int) []int {
 	return place
 }
 
-// nests says whether some other input is the same in all rows of nearly every unit.
+// nests says whether some other input is the same in all rows of nearly every unit. If it also tells the units apart, it
+// may be the column in other words: that counts for a column that is no input.
 func nests(c column, columns []column) bool {
 	for _, other := range columns {
-		if len(other.inputs) == 0 || other.name == c.name || other.levels < 2 || other.levels >= c.levels {
+		if len(other.inputs) == 0 || other.name == c.name || other.levels < 2 || other.levels > c.levels ||
+			other.levels == c.levels && len(c.inputs) > 0 {
 			continue
 		}
 		first, several, same := make([]int, c.levels), make([]bool, c.levels), slices.Repeat([]bool{true}, c.levels)

@@ -58,6 +58,8 @@ func (t Tie) ties(sure bool) bool {
 		return apart(leastCopies)
 	case t.Kind == Column && len(t.Inputs) > 0:
 		return !t.measures() && (sure || apart(leastApart) || t.Nests && apart(leastNested))
+	case t.Kind == Column:
+		return sure || t.Nests && apart(leastApart)
 	case t.Kind != Pair && len(t.Inputs) > 0:
 		return sure && apart(leastBlocks)
 	}
