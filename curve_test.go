@@ -208,7 +208,7 @@ func TestRefusesManyStatements(t *testing.T) {
 		"loss scaled: it counts the standard deviations": func(o *krigo.Options) {
 			o.Promise.Loss, o.Method.Name = "scaled", "kl-pac"
 		},
-		`slices: "MEDV" is neither sd nor an input`: func(o *krigo.Options) { o.Promise.Slices = []string{"MEDV"} },
+		`slices: "MEDV" is neither sd, nor distance, nor an input`: func(o *krigo.Options) { o.Promise.Slices = []string{"MEDV"} },
 		`slices: "RM" twice`: func(o *krigo.Options) {
 			o.Promise.Slices = []string{"RM", "RM"}
 		},

@@ -169,6 +169,10 @@ func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.
 			if left, err = m.OwnErrors(d.data, d.data.RowsOf(d.roles, dataset.Prior), left, variance); err != nil {
 				return nil, err
 			}
+			for i, v := range variance {
+				variance[i] = math.Max(v-q.Noise, 0)
+			}
+			m.Range.Far = model.Farthest(variance)
 			m.Training.LeaveOneOut = d.scaling.TargetScale * math.Sqrt(linalg.Dot(left, left)/float64(len(left)))
 		}
 	}
@@ -193,7 +197,7 @@ func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, found find
 		return nil, err
 	}
 	m.Findings = slices.Concat(m.Findings, d.near(q), inOrder)
-	if m.Certificate, m.Context, err = m.CertifyDealt(d.data, d.roles); err != nil {
+	if err = m.CertifyOwn(d.data, d.roles); err != nil {
 		if errors.Is(err, pacbayes.ErrLoss) {
 			m.CertificateReason = err.Error()
 			return m, nil

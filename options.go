@@ -159,7 +159,7 @@ type Promise struct {
 	_      struct{} `help:"also find the smallest band ±ε guaranteed for this share of predictions, as in 0.95; it"`
 	_      struct{} `help:"takes half of δ" tier:"everyday"`
 	Share  float64  `json:"share,omitzero" set:"promise" value:"SHARE"`
-	_      struct{} `help:"also bound the misses of kinds of rows, by columns or by sd (how sure the model is); this"`
+	_      struct{} `help:"also bound the misses of kinds of rows, by columns, sd, or distance from the model's rows; this"`
 	_      struct{} `help:"takes half of δ" for:"fit"`
 	Slices []string `json:"slices,omitempty" set:"slices" value:"COLS"`
 	_      struct{} `help:"bound every half-width at once, and the mean absolute error, if the mean is certified by its"`

@@ -39,6 +39,10 @@ func (m *Model) Sentence(c *pacbayes.Certificate) string {
 		caution = fmt.Sprintf("\nThis holds only if rows that equal %s, %d of them, are independent draws and not copies.",
 			another, c.Repeats)
 	}
+	if c.NearCopies > 0 {
+		caution += fmt.Sprintf("\nThis holds only if certified rows that nearly equal another row, %d of %d, are independent "+
+			"draws and not copies that were rounded or jittered.", c.NearCopies, min(c.Rows, 1000))
+	}
 	if m.Terms.Copies {
 		caution += copiesOnly
 	}
@@ -142,10 +146,10 @@ func slicesOf(c *pacbayes.Certificate) string {
 	}
 	for _, s := range c.Slices {
 		which := cautious.Name(s.By) + " " + cautious.Name(s.Name)
-		if s.By == pacbayes.SliceSD && s.From != nil {
+		if s.Own() && s.From != nil {
 			which += ", > " + cautious.Digits(*s.From, 6)
 		}
-		if s.By == pacbayes.SliceSD && s.To != nil {
+		if s.Own() && s.To != nil {
 			which += ", < " + cautious.Digits(*s.To, 6)
 		}
 		switch {

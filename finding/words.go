@@ -258,8 +258,8 @@ var words = map[Kind]entry{
 	GroupsSortedBy: {Warning, "neighbouring groups" + sorted},
 	Replaces: {Warning, "it replaces a certified model of the same data: keeping the better of several fits isn't " +
 		"covered by either certificate"},
-	OutsideRange: {Warning, "%d of %d rows have an input outside the range of the rows that the model was made from: no " +
-		"guarantee is about them"},
+	OutsideRange: {Warning, "%d of %d rows lie outside the range of the rows that the model was made from, in an input " +
+		"or farther from them than nearly all others: no guarantee is about them"},
 	VarianceLost: {Warning, "the variances of %d of %d rows leave the range of float64, so that they are 0, the largest " +
 		"number, or have lost digits: use latent_sd and predictive_sd, or another unit of the target"},
 	BandUnchecked: {Warning, "intervals band: their promise is what the model file says, unchecked here; krigo certify " +

@@ -46,9 +46,13 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	if err != nil {
 		return nil, err
 	}
+	variances, err := ranks.Gather(d.Ranks(), at.variance)
+	if err != nil {
+		return nil, err
+	}
 	n := float64(at.Rows)
-	x := &Context{Rows: at.Rows, RMSE: own.RMSE, MAE: s.TargetScale * sums[0] / n, Coverage95: sums[1] / n,
-		MeanRisk: own.MeanRisk}
+	x := &Context{far: Farthest(variances), Rows: at.Rows, RMSE: own.RMSE, MAE: s.TargetScale * sums[0] / n,
+		Coverage95: sums[1] / n, MeanRisk: own.MeanRisk}
 	constant, err := m.baseline(d.Ranks(), slices.Repeat(middle, len(at.Y)), at.Sample)
 	if err != nil {
 		return nil, err

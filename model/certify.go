@@ -52,6 +52,9 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.
 	if t.Repeats, err = m.repeats(d, roles); err != nil {
 		return nil, nil, err
 	}
+	if t.Near, err = m.near(d, roles); err != nil {
+		return nil, nil, err
+	}
 	t.Positional = m.Split == ByPosition
 	if t.Fixed { // nothing was learnt on the certified rows after P
 		if c, err = t.Certify(at.Sample, 0); err == nil {
@@ -68,6 +71,14 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.
 	}
 	c, err = t.Certify(at.Sample, kl+rounding)
 	return c, nil, err
+}
+
+// CertifyOwn certifies the model on the rows that it was just made from, and keeps what it finds.
+func (m *Model) CertifyOwn(d *dataset.Data, roles dataset.Roles) (err error) {
+	if m.Certificate, m.Context, err = m.CertifyDealt(d, roles); m.Context != nil {
+		m.Range.Far = m.Context.far
+	}
+	return err
 }
 
 // certifiable says why a posterior has no certificate, whatever the rows.

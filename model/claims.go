@@ -81,7 +81,7 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 			"compared with the model and with the options that it was fitted with", "terms")
 	}
 	m.claimPredictor(add, prior != nil && q.Support.Rows > 0, k.Derived)
-	beside := "noise of the observations, conformal intervals, range of the inputs"
+	beside := "noise of the observations, conformal intervals, range of the inputs and distances"
 	if m.Context != nil {
 		beside += ", errors on certified rows beside those of others"
 	}

@@ -16,6 +16,7 @@ type Context struct {
 	LinearReason string   `json:"linear_reason,omitempty"`
 
 	AllRows AllRows `json:"all_rows,omitzero"`
+	far     float64 // of a Range
 }
 
 // Baseline is a predictor that the prior rows make in a simple way. Its bound is the hold-out bound of the

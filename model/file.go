@@ -492,7 +492,7 @@ func (h header) deal(m *Model) error {
 	}
 	if h.Split != ByContent && h.Split != ByLast || h.Counts == nil || h.Range == nil ||
 		len(h.Range.Min) != len(h.Inputs) || len(h.Range.Max) != len(h.Inputs) ||
-		(h.Groups != nil) != (h.Group != "") || len(m.positional) > 0 {
+		!(h.Range.Far >= 0) || (h.Groups != nil) != (h.Group != "") || len(m.positional) > 0 {
 		return unfit
 	}
 	m.Counts, m.Groups, m.Range = *h.Counts, *h.Counts, *h.Range

@@ -80,7 +80,11 @@ func HashRows(d *dataset.Data, roles dataset.Roles) (rows, groups []uint64, err 
 
 // made are the hashes of all but the test rows.
 func made(d *dataset.Data, roles dataset.Roles) (hashed, error) {
-	return hashesOf(d, slices.DeleteFunc(d.All(), func(i int) bool { return roles.Of[i] == dataset.Test }))
+	return hashesOf(d, madeRows(d, roles))
+}
+
+func madeRows(d *dataset.Data, roles dataset.Roles) []int {
+	return slices.DeleteFunc(d.All(), func(i int) bool { return roles.Of[i] == dataset.Test })
 }
 
 func count(of []bool) (n int) {

@@ -10,7 +10,7 @@ import (
 type Outcomes struct {
 	Losses  []float64 // of the mean, by the certificate's loss
 	Hashes  []uint64  // dataset.Data.RowHashes
-	Outside int       // rows with an input outside the range of the rows the model was made from
+	Outside int       // rows outside the range of those the model was made from, as Prediction.Outside
 	Seen    int       // rows that equal one it was made from
 }
 
@@ -35,7 +35,7 @@ func (m *Model) Outcomes(d *dataset.Data, rows []int) (o Outcomes, err error) {
 		if err := d.Read([]int{row}, x, nil); err != nil {
 			return o, err
 		}
-		if m.Range.outside(x) > 0 {
+		if m.Range.outside(x, at.variance[i]) > 0 {
 			o.Outside++
 		}
 	}

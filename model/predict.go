@@ -21,8 +21,9 @@ type Prediction struct {
 	PredictiveVariance float64 `json:"predictive_variance"`
 	Lower95            float64 `json:"lower95"` // central 95 % credible interval for y
 	Upper95            float64 `json:"upper95"`
-	// Outside counts the inputs that lie outside the range of the rows the model was made from: a
-	// guarantee about rows from their source says nothing of such a row. 0 of models up to version 4.
+	// Outside counts the inputs that lie outside the range of the rows the model was made from. It is 1 where none does,
+	// but the row is farther from those that trained than nearly all others (Range.Far). A guarantee about rows from
+	// their source says nothing of such a row. 0 of models up to version 4.
 	Outside int `json:"outside"`
 
 	// The roots of the variances. They are float64s also where the variances leave its range: see OutOfRange.
@@ -63,7 +64,7 @@ func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 	}
 	outside, row := make([]int, n), make([]float64, cols)
 	for i := range outside {
-		outside[i] = m.Range.outside(mat.Row(row, i, x))
+		outside[i] = m.Range.outside(mat.Row(row, i, x), variance[i])
 	}
 	return m.predictions(mean, variance, outside,
 		func(i int, err error) error { return &dataset.Error{Row: i + 1, Err: err} })
@@ -80,7 +81,7 @@ func (m *Model) Predict(d *dataset.Data) ([]Prediction, error) {
 
 // Predictions is Predict where the mean and the variance of f at the rows are known already, in scaled units.
 func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) ([]Prediction, error) {
-	outside, err := m.Range.count(d)
+	outside, err := m.Range.count(d, variance)
 	if err != nil {
 		return nil, err
 	}

@@ -166,7 +166,7 @@ func (m *Model) saneCertificate() error {
 		return fmt.Errorf("the model file has a certificate that there isn't: %w", err)
 	}
 	t := m.Terms
-	t.Repeats, t.Positional = m.repeated(), m.Split == ByPosition
+	t.Repeats, t.Near, t.Positional = m.repeated(), c.NearCopies, m.Split == ByPosition
 	if differs := t.Reword(c); differs != "" {
 		return fmt.Errorf("the model file's certificate isn't one of its terms: its %s", differs)
 	}
@@ -196,7 +196,7 @@ func (m *Model) saneBounds() error {
 	size := func(name string, v float64) limits { return limits{name, v, 0, math.MaxFloat64} }
 	all := []limits{share("bound", c.Bound), share("mean_bound", c.MeanBound), size("bound_sqrt", c.BoundSqrt),
 		{"empirical_risk", c.EmpiricalRisk, 0, 1 + 1e-9},
-		size("kl", c.KL), size("grid_penalty", c.GridPenalty), size("choices_penalty", c.ChoicesPenalty)}
+		{"near_copies", float64(c.NearCopies), 0, float64(c.Rows)}, size("kl", c.KL), size("grid_penalty", c.GridPenalty), size("choices_penalty", c.ChoicesPenalty)}
 	if p := c.Promise; p != nil {
 		all = append(all, share("promise.bound", p.Bound), size("promise.half_width", p.HalfWidth),
 			size("promise.half_width_raw", p.HalfWidthRaw))

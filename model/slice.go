@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +17,8 @@ const mostValues = 6
 // slices says which certified rows are of which kind, in the order of Terms.Slices. Columns are cut by their values on
 // the prior rows: at most six of them are a slice each, as categories are, of more there are thirds.
 //
-// The model's standard deviations are cut into thirds at two of the certified rows' own, which belong to neither side.
+// The model's own figures, sd and distance, are cut into thirds at two of the certified rows' own, which belong to
+// neither side.
 // They are functions of the inputs alone, and given the two cuts, and how many rows lie between them, the rows there
 // are independent draws of such rows, so that their misses are binomial.
 func (m *Model) slices(d *dataset.Data, roles dataset.Roles, at scored) (all []pacbayes.Slice, err error) {
@@ -28,8 +30,8 @@ func (m *Model) slices(d *dataset.Data, roles dataset.Roles, at scored) (all []p
 	}
 	rows := d.RowsOf(roles, dataset.Certified)
 	for _, by := range m.Terms.Slices {
-		if by == pacbayes.SliceSD && !slices.Contains(columns(m.Inputs, m.Encoding), by) {
-			cut, err := m.byDeviation(at)
+		if pacbayes.IsOwn(by) && !slices.Contains(columns(m.Inputs, m.Encoding), by) {
+			cut, err := m.byOwn(by, at)
 			if err != nil {
 				return nil, err
 			}
@@ -70,26 +72,26 @@ func (m *Model) InputsOf(name string) (inputs []int, err error) {
 	return inputs, nil
 }
 
-// CheckSlices reports what can't be sliced by: neither an input of the data nor pacbayes.SliceSD, or twice.
+// CheckSlices reports what can't be sliced by: neither an input of the data nor pacbayes.IsOwn, or twice.
 func CheckSlices(d *dataset.Data, by []string) error {
 	for i, name := range by {
 		names := columns(d.Inputs, d.Encoding)
 		switch {
 		case slices.Contains(by[:i], name):
 			return fmt.Errorf("slices: %q twice", name)
-		case name != pacbayes.SliceSD && !slices.Contains(names, name):
-			return fmt.Errorf("slices: %q is neither sd nor an input of %s, which are %s", name, d.Source,
+		case !pacbayes.IsOwn(name) && !slices.Contains(names, name):
+			return fmt.Errorf("slices: %q is neither sd, nor distance, nor an input of %s, which are %s", name, d.Source,
 				strings.Join(names, ", "))
 		}
 	}
 	return nil
 }
 
-// LargestSlice is the share of the largest slice that columns, or SliceSD, make of prior rows.
+// LargestSlice is the share of the largest slice that columns, or what IsOwn has, make of prior rows.
 func LargestSlice(d *dataset.Data, prior []int, by []string) (share float64, err error) {
 	m := &Model{Inputs: d.Inputs, Encoding: d.Encoding}
 	for _, name := range by {
-		if name == pacbayes.SliceSD && !slices.Contains(columns(m.Inputs, m.Encoding), name) {
+		if pacbayes.IsOwn(name) && !slices.Contains(columns(m.Inputs, m.Encoding), name) {
 			share = max(share, 1./3)
 			continue
 		}
@@ -104,19 +106,23 @@ func LargestSlice(d *dataset.Data, prior []int, by []string) (share float64, err
 	return share, nil
 }
 
-// byDeviation cuts rows by the standard deviation of y.
-func (m *Model) byDeviation(at scored) ([]pacbayes.Slice, error) {
-	_, sd, err := m.Points(at.mean, at.variance)
+// byOwn cuts rows by the standard deviation of y, or by distance.
+func (m *Model) byOwn(by string, at scored) ([]pacbayes.Slice, error) {
+	names := map[string][2]string{pacbayes.SliceSD: {"surest", "least sure"},
+		pacbayes.SliceDistance: {"nearest", "farthest"}}[by]
+	_, of, err := m.Points(at.mean, at.variance)
 	if err != nil {
 		return nil, err
 	}
-	for i := range sd {
-		sd[i] *= m.Scaling.TargetScale
+	for i, v := range at.variance {
+		if of[i] *= m.Scaling.TargetScale; by == pacbayes.SliceDistance {
+			of[i] = math.Sqrt(v)
+		}
 	}
-	sorted := slices.Sorted(slices.Values(sd))
-	low, high := sorted[len(sd)/3], sorted[2*len(sd)/3]
+	sorted := slices.Sorted(slices.Values(of))
+	low, high := sorted[len(of)/3], sorted[2*len(of)/3]
 	// The cuts aren't in the names, since another kind of processor computes them in other last digits.
-	return inThree(sd, pacbayes.SliceSD, "surest", "in between", "least sure", low, high), nil
+	return inThree(of, by, names[0], "in between", names[1], low, high), nil
 }
 
 // inThree are three slices with two cuts, and which of the values are in which.

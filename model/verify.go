@@ -19,10 +19,6 @@ type Verified struct {
 	Findings finding.List
 }
 
-// sameFigure is how closely another kind of processor computes what stands beside a certificate, of which
-// it computes that as closely.
-const sameFigure = 1e-6
-
 // Verify computes everything that the model states anew from its parameters and the data it was
 // made from: the certificate, and what stands beside it. It fails where that can't be done, as of
 // other data, and where the model isn't what the certificate's terms say.
@@ -44,10 +40,13 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 		return v, nil
 	}
 	for _, check := range []func(*dataset.Data, dataset.Roles) (string, error){m.verifyNoise, m.verifyConformal,
-		m.verifyTest, m.verifyRange} {
+		m.verifyTest} {
 		if v.Differs, err = check(d, roles); err != nil || v.Differs != "" {
 			return v, err
 		}
+	}
+	if v.Differs, err = m.verifyRange(d, roles, context); err != nil || v.Differs != "" {
+		return v, err
 	}
 	if v.Findings, err = m.InOrder(d, roles); err != nil {
 		return nil, err
@@ -128,13 +127,18 @@ func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles) (string, error)
 	return "", nil
 }
 
-func (m *Model) verifyRange(d *dataset.Data, roles dataset.Roles) (string, error) {
+func (m *Model) verifyRange(d *dataset.Data, roles dataset.Roles, context *Context) (string, error) {
 	if m.Split == ByPosition {
 		return "", nil // an old model has none
 	}
 	r, err := RangeOf(d, roles)
-	if err == nil && !reflect.DeepEqual(r, m.Range) {
+	if r.Far = m.Range.Far; err == nil && !reflect.DeepEqual(r, m.Range) {
 		return "the inputs' range is another", nil
+	}
+	// Old models lack it. Rounding moves variances, and roots of small ones more.
+	if far := r.Far * r.Far; far > 0 && (context == nil ||
+		!(math.Abs(context.far*context.far-far) <= sameFigure*math.Max(1, far))) {
+		return "the distance beyond which rows are far is another", nil
 	}
 	return "", err
 }

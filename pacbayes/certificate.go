@@ -39,6 +39,7 @@ type Certificate struct {
 	Curve        *Curve     `json:"curve,omitempty"`         // of every width, where it was asked for
 	Slices       []Slice    `json:"slices,omitempty"`        // kinds of rows, where they were asked for
 	Repeats      int        `json:"repeats,omitempty"`       // rows the model was made from that equal another one
+	NearCopies   int        `json:"near_copies,omitempty"`   // of the first 1,000 certified rows, those nearly equal to another row
 	Declaration  string     `json:"declaration,omitempty"`   // SHA-256 of what all of it was declared by
 	Valid        bool       `json:"valid"`                   // false: a heuristic number, not a guarantee
 	Label        string     `json:"label"`                   // what the number may be called
@@ -115,7 +116,7 @@ func (t Terms) stated() *Certificate {
 	c := &Certificate{
 		GridPenalty: t.gridPenalty(), ChoicesPenalty: t.choicesPenalty(), Delta: t.Delta, Group: t.Group,
 		Loss: t.Loss.Kind, Epsilon: t.Loss.Below, EpsilonRaw: t.EpsilonRaw,
-		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling, Repeats: t.Repeats, Declaration: t.Declaration,
+		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling, Repeats: t.Repeats, NearCopies: t.Near, Declaration: t.Declaration,
 		Valid: t.Scaling != "all-rows" && (!t.OtherEpsilon || t.Curve) && !t.Backtest && (!t.Positional || t.OrderChance),
 		Label: "certificate", Conditions: t.Conditions(),
 	}
@@ -153,7 +154,7 @@ func (t Terms) stated() *Certificate {
 // "" if nothing.
 func (t Terms) Reword(c *Certificate) string {
 	s := t.stated()
-	c.Label, c.Conditions, c.Repeats = s.Label, s.Conditions, s.Repeats
+	c.Label, c.Conditions, c.Repeats, c.NearCopies = s.Label, s.Conditions, s.Repeats, s.NearCopies
 	if t.Positional {
 		c.Valid = s.Valid // files of that time say true
 	}
@@ -243,15 +244,15 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 func (c *Certificate) Equal(d *Certificate) bool { return d != nil && c.Difference(d) == "" }
 
 // Difference names what a certificate says otherwise than another one; "" if nothing. Computed numbers may
-// differ by 1e-6, or that share of one above 1. Conditions follow from the terms, and repeats from the
-// rows' hashes: neither is compared.
+// differ by 1e-6, or that share of one above 1. Conditions follow from the terms, repeats from the
+// rows' hashes, and old certificates count no near copies: none of these is compared.
 func (c *Certificate) Difference(d *Certificate) string {
 	type number struct {
 		name string
 		a, b *float64
 	}
 	a, b := *c, *d
-	a.Conditions, a.Repeats = b.Conditions, b.Repeats
+	a.Conditions, a.Repeats, a.NearCopies = b.Conditions, b.Repeats, b.NearCopies
 	if differs := a.Curve.difference(b.Curve); differs != "" {
 		return differs
 	}

@@ -2,6 +2,7 @@ package pacbayes
 
 import (
 	"math"
+	"strings"
 
 	"github.com/krigo-gp/krigo/internal/compensated"
 )
@@ -80,9 +81,9 @@ func (s Sample) zeroOne(l Loss) bool { return l.IsZeroOne() && s.Group == nil }
 // were seen. Half of δ goes to all slices in equal parts, so that their bounds hold together, and with the others of
 // the certificate.
 type Slice struct {
-	By   string `json:"by"`   // a column, or SliceSD
+	By   string `json:"by"`   // a column, SliceSD or SliceDistance
 	Name string `json:"name"` // which of its kinds
-	// rows with a value above From, up to To, or of SliceSD below it; both are that of one value
+	// rows with a value above From, up to To, or if Own below it; both are that of one value
 	From *float64 `json:"from,omitempty"`
 	To   *float64 `json:"to,omitempty"` // nil: without end, as categories are
 
@@ -95,8 +96,17 @@ type Slice struct {
 	In []int `json:"-"` // which of the certified rows
 }
 
-// SliceSD slices by the predictor's own standard deviation.
-const SliceSD = "sd"
+// Names of the predictor's own figures to slice by.
+const (
+	SliceSD       = "sd"       // its standard deviation of y
+	SliceDistance = "distance" // how far a row is from those that trained it: its standard deviation of f
+)
+
+// IsOwn says whether slices by a name are by a figure of the predictor's own, unless a column has that name.
+func IsOwn(by string) bool { return by == SliceSD || by == SliceDistance }
+
+// Own says whether a slice is by such a figure, whose cuts are of certified rows and aren't in its name.
+func (s Slice) Own() bool { return IsOwn(s.By) && !strings.ContainsAny(s.Name, "=≤>") }
 
 // Has says whether a row with a value of what is sliced by is of the slice.
 func (s Slice) Has(v float64) bool {
@@ -106,5 +116,5 @@ func (s Slice) Has(v float64) bool {
 	case s.From != nil && !(v > *s.From), s.To != nil && v > *s.To:
 		return false
 	}
-	return s.By != SliceSD || s.To == nil || v < *s.To
+	return !s.Own() || s.To == nil || v < *s.To
 }

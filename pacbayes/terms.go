@@ -50,7 +50,7 @@ type Terms struct {
 
 	// Curve says that all half-widths are bounded at once.
 	Curve bool `json:"curve,omitempty"`
-	// Slices are columns, or SliceSD, by which kinds of rows have bounds of their own. They have half of δ.
+	// Slices are columns, SliceSD or SliceDistance, by which kinds of rows have bounds of their own. They have half of δ.
 	Slices []string `json:"slices,omitempty"`
 	// Rules is the version of the rules by which curves and slices share δ. 0, of older model files: a curve has a bound
 	// at every share of misses, and every slice has a part of δ. 1: a curve ends at curveEnd, and slices of fewer than
@@ -74,6 +74,7 @@ type Terms struct {
 	// Of a computation, not of the model: how many of the rows the model was made from equal
 	// another one, and whether ε is another than the declared one.
 	Repeats      int  `json:"-"`
+	Near         int  `json:"-"` // of the first 1,000 certified rows, those nearly equal to another one
 	Positional   bool `json:"-"` // roles were dealt by where rows stood in the file
 	OrderChance  bool `json:"-"` // who certifies vouches that this order has nothing to do with what the rows hold
 	OtherEpsilon bool `json:"-"`
@@ -361,6 +362,10 @@ func (t Terms) Conditions() (c []string) {
 		}
 		c = append(c, fmt.Sprintf("%d of %s equal %s: they are independent draws that came out alike, not copies. Copies "+
 			"must go first.", t.Repeats, rows, another))
+	}
+	if t.Near > 0 {
+		c = append(c, fmt.Sprintf("%d certified rows nearly equal another row, in every input and the target, as hardly any "+
+			"independent draws do: they are ones, not copies. Copies must go first.", t.Near))
 	}
 	if t.Copies {
 		c = append(c, "Rows that equal one another are copies of one observation, as they were taken for, not independent "+

@@ -77,7 +77,7 @@ def models():
         yield "two", f"{grid} --objective kl-pac --loss {kind} --bound split-kl --kernel se --ard off --epochs 15 --promise 0.1"
     for s in SPARSE:
         yield "two", f"--prior informed --objective {s} --inducing 7 --kernel se --ard off"
-        yield "one", f"--prior informed --objective {s} --inducing 7 --kernel matern32 --slices x,sd --prior-share 0.3"
+        yield "one", f"--prior informed --objective {s} --inducing 7 --kernel matern32 --slices x,sd,distance --prior-share 0.3"
         yield "two", f"--prior grid --objective {s} --inducing 7 --kernel se --ard off"
         yield "few", f"--prior informed --objective {s} --inducing 5 --kernel se --mean-bound both --ard off"
     for seed in range(8):

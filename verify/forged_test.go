@@ -108,9 +108,7 @@ func TestForgedPriors(t *testing.T) {
 				forged.Posterior = must.Get(q.Unconditioned(1))(t)
 				forged.ObservationNoise = q.Noise
 				must.Do(t, forged.Calibrate(d, roles))
-				var err error
-				forged.Certificate, forged.Context, err = forged.CertifyDealt(d, roles)
-				must.Do(t, err)
+				must.Do(t, forged.CertifyOwn(d, roles))
 				if forged.Certificate.MeanBound < best.Certificate.MeanBound {
 					best = forged
 				}

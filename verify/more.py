@@ -92,8 +92,8 @@ def fnv(b):
     return h
 
 
-def check_rows(head, arrays, table, roles):
-    """The arrays rows and groups, and input_range."""
+def check_rows(head, arrays, table, roles, distances):
+    """The arrays rows and groups, and input_range, with the distances of the certified rows."""
     made = [i for r in (CALIBRATION, PRIOR, CERTIFIED) for i in roles[r]]
     require(sorted(fnv(table.bytes[i]) for i in made) == arrays.get("rows"), "the array rows isn't the rows' hashes")
     groups = sorted({fnv(table.tails[i]) for i in made}) if table.groups else None
@@ -101,6 +101,8 @@ def check_rows(head, arrays, table, roles):
     for name, end in (("min", min), ("max", max)):
         own = [end(table.x[i][j] for i in made) for j in range(len(table.inputs))]
         require(head.of("input_range").list(name, float) == own, "input_range is another")
+    if head.of("input_range").has("far"):  # rounding moves variances, and roots of small ones more
+        near("the square of input_range's far", head.of("input_range")("far", float)**2, sorted(distances)[min(-(-99 * (len(distances) + 1) // 100), len(distances)) - 1]**2)
 
 
 def crossing(n, misses, bounds):
@@ -179,15 +181,15 @@ def check_promise(t, sample, kl, c):
             "the promise is another")
 
 
-def kinds_of_rows(by, table, roles, sds, scale):
-    """The slices by a column, or by the sd of y: name, ends, and which of the certified rows."""
-    rows = roles[CERTIFIED]
-    if by == "sd" and by not in table.names:
-        values = [v * scale for v in sds]
+def kinds_of_rows(by, table, roles, sds, distances):
+    """The slices by a column, by the sd of y or by distance, the sd of f: name, ends, and which of the certified rows."""
+    rows, own = roles[CERTIFIED], {"sd": (sds, "surest", "least sure"), "distance": (distances, "nearest", "farthest")}
+    if by in own and by not in table.names:
+        values, nearest, farthest = own[by]
         cut = sorted(values)
         low, high = cut[len(cut) // 3], cut[2 * len(cut) // 3]
         return [(name, a, b, [i for i, v in enumerate(values) if (a is None or a < v) and (b is None or v < b)])
-                for name, a, b in (("surest", None, low), ("in between", low, high), ("least sure", high, None)) if a != b]
+                for name, a, b in ((nearest, None, low), ("in between", low, high), (farthest, high, None)) if a != b]
     require(by in table.names, f"there is no column {by!r} to slice by")
     at = table.names.index(by)
     if table.textual[at]:
@@ -242,13 +244,14 @@ def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors
     the target. Says what rounding left open of the conformal intervals."""
     c = head.of("certificate")
     check_asked(head, t, table, scale, getattr(q.kernel, "posterior", q).kernel)
-    check_rows(head, arrays, table, roles)
     size = max(len(q.support), len(getattr(q.kernel, "posterior", q).support))  # the prior's too, if it was learnt
+    distances = [sqrt(variance) for _, variance, _ in errors]
+    check_rows(head, arrays, table, roles, distances)
     if t.curve:
         check_curve(t, sample, c.of("curve"), size)
     if t.promise:
         check_promise(t, sample, kl, c)
-    check_slices(t, sample, c, [(by,) + kind for by in t.slices for kind in kinds_of_rows(by, table, roles, sds, scale)])
+    check_slices(t, sample, c, [(by,) + kind for by in t.slices for kind in kinds_of_rows(by, table, roles, [sd * scale for sd in sds], distances)])
     if not head.has("conformal"):
         require(not roles[CALIBRATION], "there are calibration rows, but no conformal intervals")
         return ""

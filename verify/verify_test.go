@@ -315,7 +315,7 @@ func TestForgeries(t *testing.T) {
 		{"direct", 220, "", krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"},
 			Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1},
 			Kernel:  krigo.Kernel{Expression: "se+white", Mean: "constant"},
-			Promise: krigo.Promise{Epsilon: 0.8, Share: 0.5, Curve: true, Slices: []string{"sd", "x"}}}, []forgery{
+			Promise: krigo.Promise{Epsilon: 0.8, Share: 0.5, Curve: true, Slices: []string{"distance", "x"}}}, []forgery{
 			{"a lower bound", times("certificate.mean_bound", 0.9, 0), "mean_bound is"},
 			{"a lower bound of a draw", times("certificate.bound", 0.9, 0), "certificate's bound is"},
 			{"a higher bound", times("certificate.mean_bound", 1.01, 0), "mean_bound is"},
@@ -385,6 +385,7 @@ func TestForgeries(t *testing.T) {
 			{"a conformal score", array("misses", 0, more), "conformal"},
 			{"a normalised score", array("deviations", -1, more), "conformal"},
 			{"the inputs' range", times("input_range.max.0", 1, 1), "input_range"},
+			{"where rows are far", times("input_range.far", 1.01, 0), "input_range's far"},
 			{"a row's hash", array("rows", 0, func(float64) float64 { return 0 }), "array rows"},
 			{"a declaration", set("certificate.declaration", strings.Repeat("0", 64)), "the declaration"},
 			{"a declaration that wasn't asked for", all(set("certificate.declaration", strings.Repeat("0", 64)),

@@ -37,7 +37,7 @@ type entry struct {
 	Losses  []float64 `json:"losses"`            // of the rows, in their order
 	Hashes  []string  `json:"rows"`              // of their content, in hex
 	Key     string    `json:"key,omitempty"`     // that they were given under
-	Outside int       `json:"outside,omitempty"` // rows with an input outside the model's range
+	Outside int       `json:"outside,omitempty"` // rows outside the model's range
 	Seen    int       `json:"seen,omitempty"`    // rows that the model was made from
 	Carried *carried  `json:"carried,omitempty"` // what the model's lines said that were before; the line has no rows then
 }

@@ -23,7 +23,7 @@ type State struct {
 	Highest float64 `json:"highest_log_e"` // the most there was
 	AlarmAt float64 `json:"alarm_log_e"`   // ln 1/δ, at which there is an alarm
 	Alarm   *Alarm  `json:"alarm"`         // null: there was none
-	// rows with an input outside the range of those that the model was made from
+	// rows outside the range of those that the model was made from, see model.Prediction
 	Outside int `json:"outside,omitempty"`
 	Seen    int `json:"seen,omitempty"`    // rows that equal one the model was made from
 	Repeats int `json:"repeats,omitempty"` // rows that equal an earlier one
@@ -79,9 +79,8 @@ func (s State) notes() (said string) {
 			said += fmt.Sprintf(" %d rows %s.", rows, more)
 		}
 	}
-	const outside, seen = "an input outside the range of those that the model was made from",
-		"one that the model was made from"
-	note(s.Outside, "has "+outside, "have "+outside)
+	const outside, seen = "outside the range of those that the model was made from", "one that the model was made from"
+	note(s.Outside, "lies "+outside, "lie "+outside)
 	note(s.Seen, "equals "+seen, "equal "+seen)
 	const repeats = "an earlier one: if that is the same outcome told twice, it counts once too often"
 	note(s.Repeats, "equals "+repeats, "equal "+repeats)

@@ -235,7 +235,8 @@ needs the model's input columns in any order; other columns are ignored. In the 
   latent_variance      of the function itself
   predictive_variance  of an observation: with observation noise
   lower95, upper95     central 95 % credible interval for an observation
-  outside              how many inputs lie outside the range of the model's rows
+  outside              how many inputs lie outside the range of the model's rows; 1 where none
+                       does, but the row is farther from those that trained than nearly all others
   latent_sd            roots of the variances, and right also where a variance leaves
   predictive_sd        the range of numbers
 

@@ -141,8 +141,8 @@ func TestPage(t *testing.T) {
 	var void bool
 	ok(p.Eval(`document.querySelector("#band .certified").classList.contains("void")`, &void))
 	if got := text("interval"); !void || !strings.Contains(got,
-		"An input lies outside the range of the rows that the model was made from: the certificate says nothing here, and "+
-			"its frame is grey.") {
+		"This row lies outside the range of the rows that the model was made from, in an input or farther from them than "+
+			"nearly all others: the certificate says nothing here, and its frame is grey.") {
 		t.Errorf("outside the range: %v, %q", void, got)
 	}
 	enter("#inputs input", "two")
@@ -409,7 +409,7 @@ func TestPageTables(t *testing.T) {
 			File: await kept.text(), Points: document.querySelector("#chart .curve")?.getAttribute("points").split(" ") || [], Texts: [...document.querySelectorAll("#chart text")].map(e => e.textContent)}))()`, &s))
 		return s
 	}
-	predictions := []string{"y, predicted", "95 % from", "to", "inputs outside"}
+	predictions := []string{"y, predicted", "95 % from", "to", "outside"}
 
 	got := paste("name,x,mean,note\n\"Ann, B\",1,7,\"say \"\"a\"\"\"\nCy,3,8,\n =1+1,-9,9,é\n")
 	must.Not(t, got.Lines != 1 || got.Stems != 0 || got.Ground != 1 || got.Grey != 1 ||

@@ -363,7 +363,7 @@ func (t *trial) flags() (args []string) {
 	add(5, "--mean-bound", "twice", "direct", "both")
 	add(6, "--promise", "0.5", "0.95", "0.999")
 	add(6, "--curve")
-	add(8, "--slices", "x", "sd", "x,sd", "y")
+	add(8, "--slices", "x", "sd", "x,distance", "y")
 	add(6, "--calibration-fraction", "0.1", "0.3", "0.9")
 	add(4, "--test-fraction", "0.1", "0.3", "0.9")
 	add(6, "--split", "random", "last")

@@ -47,7 +47,7 @@ class CommandLineOnly(UsageError, TypeError, AttributeError):
 
 
 class KrigoWarning(UserWarning):
-    """Something about rows or a model that isn't an error, such as inputs outside the range of the model's rows."""
+    """Something about rows or a model that isn't an error, such as rows outside the range of the model's."""
 
 
 def warn(message: str, category: type[Warning] = KrigoWarning) -> None:

@@ -256,7 +256,8 @@ class Parameters(Estimator):
         curve :
             bound every half-width at once, and the mean absolute error, if the mean is certified by its own misses
         slices :
-            also bound the misses of kinds of rows, by columns or by sd (how sure the model is); this takes half of δ
+            also bound the misses of kinds of rows, by columns, sd, or distance from the model's rows; this takes half of
+            δ
         population :
             same: if rows of a unit predict one another, promise for further rows of these units
         calibration_fraction :

@@ -261,7 +261,7 @@ class KrigoRegressor(Parameters):
     @told
     def predict_frame(self, X: Any, intervals: Names = None, level: float = 0.95, data: Data = None, by: str | None = None, exact_variance: bool = False) -> Any:
         """All that `krigo predict` writes, as a DataFrame of the kind of X (with its index), of pandas where X is an array. The column `outside`
-        counts the inputs of a row that no guarantee is about; DataFrames of pandas have the notices in `attrs["notices"]`."""
+        counts the inputs of a row that lie outside the range of the model's rows, and is 1 where the row is far from these: no guarantee is about it; DataFrames of pandas have the notices in `attrs["notices"]`."""
         kinds = [_options.word("intervals", kind) for kind in _options.listed(intervals)]
         level = _level(level)
         frame = _table.framed(X)

@@ -117,7 +117,7 @@ def test_notices(houses, cli, tmp_path):
     m.save(tmp_path / "m.krigo")
     odd.to_csv(tmp_path / "odd.csv", index=False)
     notices = cli.said("predict", tmp_path / "m.krigo", tmp_path / "odd.csv").splitlines()
-    assert len(notices) == 2 and "west" in notices[0] and "1 of 4 rows have an input outside" in notices[1]
+    assert len(notices) == 2 and "west" in notices[0] and "1 of 4 rows lie outside" in notices[1]
     for ask in (m.predict, m.predict_frame, m.intervals, m.sample_y):
         with pytest.warns(KrigoWarning) as said:
             found = ask(odd)

@@ -271,7 +271,7 @@ async function one() {
 // from is like this one.
 function frame(p) {
   if (p.outside) {
-    return " " + (p.outside === 1 ? "An input lies" : p.outside + " inputs lie") + " outside the range of the rows that the model was made from" +
+    return " This row lies outside the range of the rows that the model was made from, in an input or farther from them than nearly all others" +
       (certified(p) ? ": the certificate says nothing here, and its frame is grey." : ".");
   }
   return certified(p) ? " The green frame is the certificate's ± " + width(certified(p)) + ", with the confidence and for the share said above." : "";
@@ -376,7 +376,7 @@ async function many(body, name) {
       (out ? "; " + out + " outside the range of the rows that the model was made from, grey in the chart: no guarantee is about them" : "") +
       (fits ? "" : ". Its lines couldn't be told apart here, so that its other columns aren't beside the predictions, which are in its order") + ".";
     const line = (tag, texts, cells) => make("tr", {}, ...texts.map(text => make(tag, {className: "text", textContent: text, title: text})), ...cells.map(text => make(tag, {textContent: text})));
-    const few = along.slice(0, 20), columns = [["mean", named(model.target) + ", predicted"], ["lower95", "95 % from"], ["upper95", "to"], ["outside", "inputs outside"]];
+    const few = along.slice(0, 20), columns = [["mean", named(model.target) + ", predicted"], ["lower95", "95 % from"], ["upper95", "to"], ["outside", "outside"]];
     $("table").querySelector("thead").replaceChildren(line("th", few.map(c => c.name), columns.map(c => c[1])));
     $("table").querySelector("thead tr").prepend(make("th", {textContent: "row"}));
     $("table").querySelector("tbody").replaceChildren(...shownRows.map((p, i) => {

@@ -1,0 +1,86 @@
+package krigo_test
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// square has rows from −1 to 1 in two inputs, of which keep says which stay.
+func square(n int, seed uint64, keep func(a, b float64) bool) *dataset.Table {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	t := &dataset.Table{Source: "square", Names: []string{"a", "b", "y"}}
+	for t.Rows < n {
+		a, b := 2*rng.Float64()-1, 2*rng.Float64()-1
+		if y := math.Sin(6*a) + math.Cos(6*b) + 0.2*rng.NormFloat64(); keep(a, b) {
+			t.Values, t.Rows = append(t.Values, a, b, y), t.Rows+1
+		}
+	}
+	return t
+}
+
+// TestFar: rows in a hole in space are outside, though each input is in its range, and others aren't.
+func TestFar(t *testing.T) {
+	hole := func(a, b float64) bool { return math.Abs(a) < 0.4 && math.Abs(b) < 0.4 }
+	around := func(a, b float64) bool { return !hole(a, b) }
+	table, others, inside := square(500, 1, around), square(500, 2, around), square(200, 3, hole)
+	const few = " ard=off expression=matern32 restarts=1 population=same "
+	for _, how := range []string{"evidence kind=informed slices=[\"distance\"] epsilon=1" + few,
+		"vfe inducing=60 kind=informed" + few, "nearest kind=informed epochs=5" + few,
+		"evidence kind=informed solver=cg" + few, ""} {
+		rows, o := table, asked(how)
+		if how == "" { // all of so few rows train it
+			rows, o.Method = square(100, 1, around), krigo.Method{}
+		}
+		m := trained(t, rows, o)
+		told := func(table *dataset.Table) (share float64) {
+			for _, p := range predict(t, m, table) {
+				if p.Outside > 0 {
+					share += 1 / float64(table.Rows)
+				}
+			}
+			return share
+		}
+		in, out := told(inside), told(others)
+		must.Not(t, in < 0.3 && how != "" || out > 0.06 || m.Range.Far == 0, "%s: %.3f in the hole, %.3f of others, far %v", how, in, out, m.Range.Far)
+		if m.Certificate == nil {
+			continue
+		}
+		var file bytes.Buffer
+		must.Do(t, m.Write(&file))
+		read := must.Get(krigo.Read(&file))(t)
+		reproduced(t, read, table, how)
+		read.Range.Far *= 1.01
+		if r, err := certify(read, table); err != nil || r.Matches || !strings.Contains(r.Differs, "far") {
+			t.Errorf("%s: another distance: %+v, %v", how, r, err)
+		}
+		for k, s := range m.Certificate.Slices {
+			want := []string{"nearest", "in between", "farthest"}[k]
+			must.Not(t, s.By != pacbayes.SliceDistance || s.Name != want || s.Rows < 45, "%+v", s)
+		}
+	}
+}
+
+// TestJittered: copies that are nearly the same rows are counted, and the sentence rests on their being none.
+func TestJittered(t *testing.T) {
+	draws, rng := square(60, 4, func(a, b float64) bool { return true }), rand.New(rand.NewPCG(5, 1))
+	table := &dataset.Table{Source: "copies", Names: draws.Names, Rows: 3 * draws.Rows}
+	for range 3 {
+		for _, v := range draws.Values {
+			table.Values = append(table.Values, v+1e-3*rng.NormFloat64())
+		}
+	}
+	m := fit(t, table, asked("evidence kind=informed ard=off expression=matern32 restarts=1 population=same"))
+	c := m.Certificate
+	must.Not(t, c.NearCopies < 50 || !strings.Contains(strings.Join(c.Conditions, " "), "nearly equal another row") ||
+		!strings.Contains(m.Sentence(c), "This holds only if certified rows that nearly equal another row, "), "%+v, %s", c,
+		m.Sentence(c))
+	reproduced(t, m, table)
+}
