@@ -117,13 +117,13 @@ def test_notices(houses, cli, tmp_path):
     m.save(tmp_path / "m.krigo")
     odd.to_csv(tmp_path / "odd.csv", index=False)
     notices = cli.said("predict", tmp_path / "m.krigo", tmp_path / "odd.csv").splitlines()
-    assert len(notices) == 2 and "west" in notices[0] and "1 of 4 rows lie outside" in notices[1]
+    assert len(notices) == 2 and "west" in notices[0] and "2 of 4 rows lie outside" in notices[1]
     for ask in (m.predict, m.predict_frame, m.intervals, m.sample_y):
         with pytest.warns(KrigoWarning) as said:
             found = ask(odd)
         assert [str(w.message) for w in said] == notices and {w.filename for w in said} == {__file__}
         if isinstance(found, pd.DataFrame):
-            assert found.attrs["notices"] == notices and [n > 0 for n in found["outside"]] == [True, False, False, False]
+            assert found.attrs["notices"] == notices and [n > 0 for n in found["outside"]] == [True, False, True, False]
     edge = pd.DataFrame(np.random.default_rng(1).random((60, 2)), columns=["a", "b"])
     found = KrigoRegressor(kernel="se").fit(edge, edge.a.to_numpy()).details_["findings"]
     assert any(f["kind"] == "lengthscale_at_upper_edge" and "b" in f["subject"] and f["severity"] == "warning" for f in found)
