@@ -501,7 +501,7 @@ func TestDefaultObjective(t *testing.T) {
 			t.Errorf("%d rows: %+v", n, m)
 		}
 	}
-	m := trained(t, waves(2900), asked("expression=se ard=off epochs=1"))
+	m := trained(t, waves(2900), asked("expression=se ard=off epochs=1 population=same"))
 	if m.Objective != "nearest" || m.Certificate == nil || !m.Certificate.Valid {
 		t.Errorf("%s: %+v", m.Objective, m.Certificate)
 	}

@@ -120,7 +120,8 @@ func fitSpecimens(ctx context.Context) (all []*specimen, err error) {
 	encoded.Data = krigo.Data{Categorical: []string{"side"}, Missing: "mean", TestFraction: 0.1}
 	grouped := with(krigo.Method{Name: "kl-pac"}, krigo.Prior{Share: 0.3}, krigo.Promise{})
 	grouped.Data.Group = "block"
-	sliced := with(krigo.Method{Name: "evidence"}, informed, krigo.Promise{Epsilon: 1, Slices: []string{"a", "sd"}})
+	sliced := with(krigo.Method{Name: "evidence"}, krigo.Prior{Kind: "informed", Share: 0.2},
+		krigo.Promise{Epsilon: 1, Slices: []string{"a", "sd"}})
 	backtest := with(krigo.Method{Name: "evidence"}, informed, direct)
 	backtest.Data.Split = "last"
 	mixed := with(krigo.Method{Name: "kl-pac"}, krigo.Prior{Mixed: true}, krigo.Promise{Share: 0.2})
@@ -143,7 +144,7 @@ func fitSpecimens(ctx context.Context) (all []*specimen, err error) {
 			krigo.Promise{Loss: "scaled", Epsilon: 2})},
 		{"cg", numbers, with(krigo.Method{Name: "evidence", Solver: "cg", Epochs: 5}, informed, direct)},
 		{"curve", numbers, with(krigo.Method{Name: "evidence"}, informed, krigo.Promise{Curve: true, Share: 0.5})},
-		{"slices", numbers, sliced},
+		{"slices", drawn(4, 90, "a", "b", "y"), sliced},
 		{"tempered", numbers, with(krigo.Method{Name: "vfe", Inducing: 4},
 			krigo.Prior{Kind: "informed", Temper: []float64{1, 0.3}},
 			krigo.Promise{MeanBound: "both", Loss: "gaussian", Bound: "betting"})},

@@ -12,13 +12,15 @@ import (
 
 // The statements of one certificate that hold together, by the name of their tally.
 const (
-	manyWidths = "every width"
-	manyScaled = "every width, scaled"
-	manySlices = "slices"
-	manyLines  = "table without ε"
+	manyWidths   = "every width"
+	manyScaled   = "every width, scaled"
+	manySlices   = "slices"
+	manyDistance = "slices by distance"
+	manyLines    = "table without ε"
 )
 
-var manyStatements = []string{manyWidths, manyScaled, manySlices, manyLines, "conformal", "normalised", "full", "jackknife",
+var manyStatements = []string{manyWidths, manyScaled, manySlices, manyDistance, manyLines, "conformal", "normalised",
+	"full", "jackknife",
 	anytimeGroups}
 
 // many holds certificates of every width, and of kinds of rows, against the true risks: what krigo computes for the
@@ -79,23 +81,30 @@ func (t truth) many(m *krigo.Model, table *dataset.Table, name string, count tal
 			}
 			count.count("many/"+name+"/"+statement, di, fails)
 		}
-		with.Terms.Curve, with.Terms.Slices = false, []string{pacbayes.SliceSD, "x"}
+		with.Terms.Curve = false
 		with.Terms.Loss, with.Terms.EpsilonRaw = pacbayes.Loss{Kind: pacbayes.Band, Below: trialEpsilon},
 			trialEpsilon*m.Scaling.TargetScale
-		c, err := with.Model.Certify(d)
-		if err != nil {
-			return err
+		for statement, by := range map[string][]string{manySlices: {pacbayes.SliceSD, "x"},
+			manyDistance: {pacbayes.SliceDistance}} {
+			with.Terms.Slices = by
+			c, err := with.Model.Certify(d)
+			if err != nil {
+				return err
+			}
+			fails := false
+			for _, s := range c.Slices {
+				fails = fails || t.riskIn(with.Terms.Loss, m.Scaling, p.mean, t.where(func(i int) bool {
+					switch s.By {
+					case pacbayes.SliceSD:
+						return s.Has(sd[i] * m.Scaling.TargetScale)
+					case pacbayes.SliceDistance:
+						return s.Has(math.Sqrt(p.variance[i]))
+					}
+					return s.Has(t.place(i))
+				})) > s.MeanBound
+			}
+			count.count("many/"+name+"/"+statement, di, fails)
 		}
-		fails := false
-		for _, s := range c.Slices {
-			fails = fails || t.riskIn(with.Terms.Loss, m.Scaling, p.mean, t.where(func(i int) bool {
-				if s.By == pacbayes.SliceSD {
-					return s.Has(sd[i] * m.Scaling.TargetScale)
-				}
-				return s.Has(t.place(i))
-			})) > s.MeanBound
-		}
-		count.count("many/"+name+"/"+manySlices, di, fails)
 	}
 	return nil
 }
