@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/ties"
 	"github.com/krigo-gp/krigo/model"
@@ -15,7 +16,8 @@ import (
 
 // What ties rows together is looked for among the prior rows, which is free: no certified row is seen.
 
-// ties returns what ties the rows together that trained a posterior. Where rows are grouped it is the group alone. It
+// ties returns what ties the rows together that trained a posterior. If rows are grouped it is the group alone, but for
+// groups of equal rows. It
 // looks at full GPs: one with inducing inputs keeps no residual of its rows.
 func (p *plan) ties(ctx context.Context, q *posterior.Posterior) ([]model.Tie, error) {
 	if p.data.Ranks().Size() > 1 || q.Inducing() > 0 || q.Support.Rows != p.n || p.options.Data.Split == "last" {
@@ -28,7 +30,8 @@ func (p *plan) ties(ctx context.Context, q *posterior.Posterior) ([]model.Tie, e
 // ties are those of a GP that was given the share's rows.
 func (s share) ties(ctx context.Context, g posterior.Given) (found []model.Tie, err error) {
 	var of []ties.Candidate
-	if s.roles.Group != nil {
+	grouped := s.roles.Group != nil && s.options.Data.Group != dataset.EqualRows
+	if grouped {
 		of = []ties.Candidate{{Kind: ties.Column, Names: []string{s.options.Data.Group}, Of: s.groups(), Named: true}}
 	} else if of, err = ties.Candidates(s.data, s.rows.Numbers, g.X, g.Y); err != nil {
 		return nil, err
@@ -41,7 +44,7 @@ func (s share) ties(ctx context.Context, g posterior.Given) (found []model.Tie, 
 	if err != nil {
 		return nil, err
 	}
-	if s.roles.Group == nil {
+	if !grouped {
 		all = ties.Found(all)
 	}
 	for _, t := range all {
@@ -73,7 +76,7 @@ func (s share) groups() (of []int) {
 // speakOf says for which rows a model's promise is. A grouped model that has too few groups for a certificate gets an
 // estimate in its place.
 func (p *plan) speakOf(m *model.Model, found []model.Tie) {
-	if m.Group == "" {
+	if !m.ByUnits() {
 		m.SetTies(found, p.options.Promise.Population == "same")
 		return
 	}

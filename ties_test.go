@@ -2,6 +2,7 @@ package krigo_test
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -46,6 +47,16 @@ func TestTies(t *testing.T) {
 	tie := p.Ties[0]
 	if !(tie.Alike > 0.8 && tie.Apart > 3 && *tie.Known > *tie.New+0.3) {
 		t.Errorf("alike %g, apart %g, known %g, new %g", tie.Alike, tie.Apart, *tie.Known, *tie.New)
+	}
+
+	var none *krigo.NoCertificate
+	if _, err := m.Certify(t.Context(), table, krigo.CertifyOptions{Epsilon: 2}); !errors.As(err, &none) {
+		t.Errorf("another ε: %v", err)
+	}
+	copies := o
+	copies.Data.Group = dataset.EqualRows // says nothing of patients
+	if p := fit(t, table, copies).Population(); len(p.Ties) != 1 || !strings.Contains(p.Says, "the same patient") {
+		t.Errorf("groups of copies: %+v", p)
 	}
 
 	o.Promise.Population = "same"

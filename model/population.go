@@ -23,6 +23,8 @@ func (m *Model) Population() Population {
 	if m.Group != "" {
 		p.Of = "groups"
 		p.Says = fmt.Sprintf("groups of rows of this kind (by %s, on average over groups%s)", cautious.Name(m.Group), m.period())
+	}
+	if m.ByUnits() {
 		return p
 	}
 	var known []string
@@ -30,10 +32,13 @@ func (m *Model) Population() Population {
 		known = append(known, t.Unit())
 	}
 	if known != nil {
-		p.Says = "rows of this kind with the same " + strings.Join(known, " and the same ") + " as one of these"
+		p.Says += " with the same " + strings.Join(known, " and the same ") + " as one of these"
 	}
 	return p
 }
+
+// ByUnits says whether rows are grouped by what may tie them together: groups of equal rows are copies alone.
+func (m *Model) ByUnits() bool { return m.Group != "" && m.Group != dataset.EqualRows }
 
 // period says that groups by dates are of the same period as the certified ones.
 func (m *Model) period() string {
@@ -49,7 +54,7 @@ func (m *Model) period() string {
 // Told says of each tie what is expected of a new unit, a line each; nothing of groups.
 func (m *Model) Told() (lines []string) {
 	for _, t := range m.Ties {
-		if m.Group != "" {
+		if m.ByUnits() {
 			break
 		}
 		said := fmt.Sprintf("Rows of one %s predict one another", t.Unit())
@@ -67,7 +72,7 @@ func (m *Model) Told() (lines []string) {
 // Undecided is why nothing is certified where a promise has to say which units it is about; "" where it need not.
 func (m *Model) Undecided() string {
 	for i, t := range m.Ties {
-		if t.Splits() && m.Group == "" && m.Counts[dataset.Certified] > 0 {
+		if t.Splits() && !m.ByUnits() && m.Counts[dataset.Certified] > 0 {
 			of := *m
 			of.Ties = m.Ties[i : i+1]
 			return "it isn't said for which rows the promise is. " + strings.TrimSuffix(of.Told()[0], ".") +

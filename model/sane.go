@@ -68,6 +68,11 @@ func (m *Model) saneWords() error {
 		if len(t.Columns) == 0 && (t.Kind == "column" || t.Kind == "place" || t.Kind == "time") {
 			return fmt.Errorf("the model file's tie of the kind %s names no column", t.Kind)
 		}
+		for _, share := range []*float64{t.Known, t.New, t.Low, t.High} {
+			if t.Units < 2 || t.Rows < t.Units || share != nil && !(0 <= *share && *share <= 1+1e-9) {
+				return fmt.Errorf("the model file's tie of the kind %s has numbers that no tie has", t.Kind)
+			}
+		}
 	}
 	for _, text := range words {
 		if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }) {

@@ -30,19 +30,24 @@ type Tie struct {
 	High *float64 `json:"new_high,omitempty"`
 }
 
-// What is lost for a new unit where a choice is asked for: 15 of 100 rows, or half of all accuracy.
+// What is lost for a new unit if a choice is asked for: 15 of 100 rows, or half of all accuracy. Fewer units than
+// leastSplit may be treatments, of which nobody expects a new one.
 const (
-	mostLost  = 0.15
-	mostApart = 2
+	leastSplit = 5
+	mostLost   = 0.15
+	mostApart  = 2
 )
 
 // Splits says whether new units are predicted so much worse than known ones that a promise has to say which it is about.
 // Of pairs it isn't asked, since no flag groups by two columns.
 func (t Tie) Splits() bool {
-	if t.Known == nil || t.New == nil {
-		return t.Kind != "pair" && t.Apart > mostApart
+	if t.Kind == "pair" || t.Units < leastSplit {
+		return false
 	}
-	return t.Kind != "pair" && t.Lost() > mostLost
+	if t.Known == nil || t.New == nil {
+		return t.Apart > mostApart
+	}
+	return t.Lost() > mostLost
 }
 
 // Lost is the share of rows that are predicted well because their units are known; 0 where it isn't known.
@@ -72,28 +77,32 @@ func (t Tie) Unit() string {
 	return strings.Join(names, " and ")
 }
 
-// Group is what --group takes so that units are certified; "" where there is none.
+// Group is what --group takes to ask about new units; "" if there is nothing, or if the units are very few.
 func (t Tie) Group() string {
-	switch t.Kind {
-	case "column":
+	switch {
+	case t.Units < leastSplit:
+	case t.Kind == "column":
 		return t.Columns[0]
-	case "place":
+	case t.Kind == "place":
 		return "block:" + strings.Join(t.Columns, ",") + ":auto"
-	case "time":
+	case t.Kind == "time":
 		return fmt.Sprintf("block:%s:%gd", t.Columns[0], t.Size)
 	}
 	return ""
 }
 
-// flag is what to say on a command line so that units are certified.
+// flag is what to do to learn about new units.
 func (t Tie) flag() string {
 	switch g := t.Group(); {
 	case g != "":
-		return "--group " + spelling.Shell(g) + " certifies that"
+		return "--group " + spelling.Shell(g) + " asks about new ones"
 	case t.Kind == "order":
 		return "--split last shows how it did on the last rows"
 	case t.Kind == "copies":
 		return "leave one row of each set, and fit again"
 	}
-	return "a column that numbers them, and --group with it, certifies that"
+	if t.Units < leastSplit {
+		return fmt.Sprintf("%d are too few to say more of new ones", t.Units)
+	}
+	return "a column that numbers them, and --group with it, asks about new ones"
 }

@@ -46,6 +46,8 @@ def claims(head, t, q, prior, derived, by_bound, rounded):
     word = [("that all options (inputs, kernel, loss, epsilon, delta, seed) and how cells are read were chosen before the certified rows were seen, "
              "and that nothing else was tried", True),  # the first, which no program can check
             ("conditions, reasons, repeats, near copies, source, findings, training, curves and test figures", False)]
+    if head.has("ties"):
+        word.append(("ties: which rows say something of one another, and so which rows the promise is about", False))
     (word if declared else checked).append(("the scaling's constants", True))
     checked.append(("terms, inputs, kernel and mean: compared with the options in fitted", True))
     checked.append(("hashes of single rows, input_range", False))

@@ -150,15 +150,22 @@ func labels(columns []column, rows []int) (all []Candidate) {
 	return all
 }
 
-// sortedBy says whether rows of one unit follow one another in the file, several at a time.
+// sortedBy says whether the rows of a unit follow one another in the file, in two stretches on average at most.
 func sortedBy(c column, rows []int) bool {
-	runs, last := 0, -1
+	runs, last, ofUnit := 0, -1, make([]float64, c.levels)
 	for _, i := range inFile(rows) {
 		if c.of[i] != last {
 			runs, last = runs+1, c.of[i]
 		}
+		if last >= 0 {
+			ofUnit[last]++
+		}
 	}
-	return runs <= len(rows)/3
+	shuffled := float64(len(rows))
+	for _, n := range ofUnit {
+		shuffled -= n * n / float64(len(rows))
+	}
+	return runs <= 2*c.levels && float64(runs) <= shuffled/2
 }
 
 // inFile is the places of rows in the order in which the file has them.

@@ -263,3 +263,18 @@ func TestEnds(t *testing.T) {
 		t.Errorf("error %v, want that of the context", err)
 	}
 }
+
+// TestSortedBy: a file has units in stretches if it is sorted by them, and not since most rows are of one unit.
+func TestSortedBy(t *testing.T) {
+	rows := make([]int, 200)
+	sortedOf, rare := make([]int, len(rows)), make([]int, len(rows))
+	for i := range rows {
+		rows[i], sortedOf[i] = i, i/40
+		if i%7 == 0 {
+			rare[i] = 1 + i%4
+		}
+	}
+	if !sortedBy(column{of: sortedOf, levels: 5}, rows) || sortedBy(column{of: rare, levels: 5}, rows) {
+		t.Error("sorted units don't stand in stretches, or rare ones do")
+	}
+}
