@@ -57,9 +57,11 @@ func TestFar(t *testing.T) {
 		must.Do(t, m.Write(&file))
 		read := must.Get(krigo.Read(&file))(t)
 		reproduced(t, read, table, how)
-		read.Range.Far *= 1.01
-		if r, err := certify(read, table); err != nil || r.Matches || !strings.Contains(r.Differs, "far") {
-			t.Errorf("%s: another distance: %+v, %v", how, r, err)
+		for _, far := range []float64{1.01 * read.Range.Far, 1e300} {
+			read.Range.Far = far
+			if r, err := certify(read, table); err != nil || r.Matches || !strings.Contains(r.Differs, "far") {
+				t.Errorf("%s: the distance %g: %+v, %v", how, far, r, err)
+			}
 		}
 		for k, s := range m.Certificate.Slices {
 			want := []string{"nearest", "in between", "farthest"}[k]

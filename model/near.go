@@ -74,14 +74,20 @@ func (of *nearest) add(row, t int) {
 	}
 }
 
-// nearness says within how many tenths of apart two rows are whose targets differ by so much: tenths+1 if they are
-// equal, −1 if they are farther apart.
-func nearness(a, b []float64, most float64) (t int) {
+// nearness says within how many tenths of apart two rows are whose targets differ by miss: tenths+1 if they are equal,
+// −1 if they are farther apart. Rows with the same inputs and different targets are observations of one setting, and
+// no copies.
+func nearness(a, b []float64, miss float64) (t int) {
+	most := 0.
 	for j, v := range a {
 		if most = max(most, math.Abs(v-b[j])); most > apart {
 			return -1
 		}
 	}
+	if most == 0 && miss > 0 {
+		return -1
+	}
+	most = max(most, miss)
 	for limit := apart / 10; most <= limit && t < tenths; limit /= 10 {
 		t++
 	}

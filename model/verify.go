@@ -136,7 +136,7 @@ func (m *Model) verifyRange(d *dataset.Data, roles dataset.Roles, context *Conte
 		return "the inputs' range is another", nil
 	}
 	// Old models lack it. Rounding moves variances, and roots of small ones more.
-	if far := r.Far * r.Far; far > 0 && (context == nil ||
+	if far := r.Far * r.Far; far > 0 && (context == nil || math.IsInf(far, 1) ||
 		!(math.Abs(context.far*context.far-far) <= sameFigure*math.Max(1, far))) {
 		return "the distance beyond which rows are far is another", nil
 	}
