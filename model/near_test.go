@@ -76,7 +76,7 @@ func TestNoNearCopies(t *testing.T) {
 			return float64(rng.IntN(3)), math.Round(20*rng.NormFloat64()) / 20
 		},
 		"settings, precise": func(rng *rand.Rand) (x, e float64) { return float64(rng.IntN(3)), 1e-3 * rng.NormFloat64() },
-		"zeros": func(rng *rand.Rand) (x, e float64) { return max(0, rng.NormFloat64()), 0 },
+		"zeros":             func(rng *rand.Rand) (x, e float64) { return max(0, rng.NormFloat64()), 0 },
 		"zeros, skewed": func(rng *rand.Rand) (x, e float64) {
 			return max(0, rng.NormFloat64()), max(0, math.Exp(3*rng.NormFloat64())-1)
 		},
