@@ -162,6 +162,7 @@ func TestReportByKeyboardAndPrinted(t *testing.T) {
 		order = append(order, at)
 	}
 	if got, want := strings.Join(order, " "), "#content #predictions #certificate #function #training The numbers "+
+		"The numbers "+
 		"Hyperparameters"; !strings.HasPrefix(got, want) {
 		t.Errorf("the focus goes %s, want %s", got, want)
 	}
