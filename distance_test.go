@@ -13,7 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// square has rows from −1 to 1 in two inputs, of which keep says which stay.
+// square draws n rows with both inputs between −1 and 1. keep says whether a row stays.
 func square(n int, seed uint64, keep func(a, b float64) bool) *dataset.Table {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	t := &dataset.Table{Source: "square", Names: []string{"a", "b", "y"}}

@@ -169,7 +169,8 @@ func (b blocks) apart(rows [][]float64) float64 {
 	return near / pairs / (all / n)
 }
 
-// sizes are the largest that make so many blocks, of two rows or more, by the range of each column.
+// sizes returns, for each number in manyBlocks, the largest blocks of which there are at least that many. A block has two
+// rows or more on average, and as many cuts in each column's range.
 func (t *Table) sizes(b blocks, columns []int) (all []blocks, err error) {
 	low, high := slices.Repeat([]float64{math.Inf(1)}, len(columns)), slices.Repeat([]float64{math.Inf(-1)}, len(columns))
 	if err := t.Each(columns, func(_ int, cells []float64) error {

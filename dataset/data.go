@@ -82,7 +82,8 @@ func (d *Data) Columns() []int { return slices.Clone(d.inputs) }
 // Group returns the name of the column, or of the blocks, by which rows are grouped; "" where each stands for itself.
 func (d *Data) Group() string { return d.grouping }
 
-// Blocks returns the columns that are cut into blocks, and the sizes of these; none where rows aren't grouped by blocks.
+// Blocks returns the columns that are cut into blocks, and the blocks' sizes. Both are nil if rows aren't grouped by
+// blocks.
 func (d *Data) Blocks() (columns []string, sizes []float64) {
 	if d.blocks == nil {
 		return nil, nil

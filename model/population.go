@@ -22,7 +22,8 @@ func (m *Model) Population() Population {
 	p := Population{Of: "rows", By: m.Group, Ties: m.Ties, Says: "rows of this kind"}
 	if m.Group != "" {
 		p.Of = "groups"
-		p.Says = fmt.Sprintf("groups of rows of this kind (by %s, on average over groups%s)", cautious.Name(m.Group), m.period())
+		p.Says = fmt.Sprintf("groups of rows of this kind (by %s, on average over groups%s)", cautious.Name(m.Group),
+			m.period())
 	}
 	if m.ByUnits() {
 		return p

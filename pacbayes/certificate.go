@@ -39,7 +39,7 @@ type Certificate struct {
 	Curve        *Curve     `json:"curve,omitempty"`         // of every width, where it was asked for
 	Slices       []Slice    `json:"slices,omitempty"`        // kinds of rows, where they were asked for
 	Repeats      int        `json:"repeats,omitempty"`       // rows the model was made from that equal another one
-	NearCopies   int        `json:"near_copies,omitempty"`   // of the first 1,000 certified rows, those nearly equal to another row
+	NearCopies   int        `json:"near_copies,omitempty"`   // of the first 1,000 certified rows
 	Declaration  string     `json:"declaration,omitempty"`   // SHA-256 of what all of it was declared by
 	Valid        bool       `json:"valid"`                   // false: a heuristic number, not a guarantee
 	Label        string     `json:"label"`                   // what the number may be called
@@ -116,9 +116,10 @@ func (t Terms) stated() *Certificate {
 	c := &Certificate{
 		GridPenalty: t.gridPenalty(), ChoicesPenalty: t.choicesPenalty(), Delta: t.Delta, Group: t.Group,
 		Loss: t.Loss.Kind, Epsilon: t.Loss.Below, EpsilonRaw: t.EpsilonRaw,
-		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling, Repeats: t.Repeats, NearCopies: t.Near, Declaration: t.Declaration,
-		Valid: t.Scaling != "all-rows" && (!t.OtherEpsilon || t.Curve) && !t.Backtest && (!t.Positional || t.OrderChance),
-		Label: "certificate", Conditions: t.Conditions(),
+		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling, Repeats: t.Repeats, NearCopies: t.Near,
+		Declaration: t.Declaration,
+		Valid:       t.Scaling != "all-rows" && (!t.OtherEpsilon || t.Curve) && !t.Backtest && (!t.Positional || t.OrderChance),
+		Label:       "certificate", Conditions: t.Conditions(),
 	}
 	if t.MeanAlone() { // the choice among tempers leaves the mean alone
 		c.ChoicesPenalty = math.Log(t.statements())

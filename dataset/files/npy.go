@@ -153,8 +153,8 @@ func (n *npy) fail(format string, args ...any) error {
 	return fmt.Errorf("%s: "+format, append([]any{n.source}, args...)...)
 }
 
-// readHeader reads and checks the header of an NPY file of so many bytes. If column is set an array of one dimension
-// will do.
+// readHeader reads and checks the header of an NPY file of length bytes. If column is set, it accepts an array of one
+// dimension.
 func readHeader(r io.Reader, length int64, source string, column bool) (*npy, error) {
 	n := &npy{source: source}
 	text, err := n.header(r, length)

@@ -143,7 +143,8 @@ func (d *inspectDocument) tied(ctx context.Context, table *dataset.Table, target
 	return err
 }
 
-// grouping is the tie that costs a new unit most, in rows of 100, or else by how alike errors are, and what --group takes.
+// grouping returns the tie that costs a new unit most, and what --group takes for it. Ties that cost the same whole number
+// of rows in 100 are ordered by how alike errors are.
 func (d *inspectDocument) grouping() (tie model.Tie, group string) {
 	for _, t := range d.Ties {
 		by, more := t.Group(), cmp.Compare(math.Round(100*t.Lost()), math.Round(100*tie.Lost()))
