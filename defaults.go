@@ -15,7 +15,7 @@ import (
 // which costs nothing. Seven in ten, about which the mean's certificate is flat; of more than 3,333
 // rows all but 1,000, up to seven in eight, since with so many certified rows the bound follows the
 // misses, which more prior rows make fewer; of less than 70 rows all but those that a certificate
-// takes, and at least a quarter (docs/certificate.md). Where no method is named, small has its say first.
+// takes, and at least a quarter (docs/theory/certificate.md). Where no method is named, small has its say first.
 func informedRows(n int) int {
 	of := func(share float64) int { return int(math.Ceil(share * float64(n))) }
 	rows := min(of(0.875), max(of(0.7), n-1000))
@@ -68,7 +68,7 @@ func (o Options) speaksOfGrid() bool {
 // chooseMethod makes the choice of who names no method: an informed prior by the evidence,
 // of more rows than a full GP is trained on by default by the conditional density of nearest neighbours, of kernels
 // that are tried. The mean of such a prior has the tightest certificate there is; its test error is that of training on
-// seven rows in ten to seven in eight (docs/certificate.md). Who speaks of the grid's prior gets kl-pac.
+// seven rows in ten to seven in eight (docs/theory/certificate.md). Who speaks of the grid's prior gets kl-pac.
 func (o Options) chooseMethod(rows int) Options {
 	if o.Method.Name == "" && (o.Run.FixParameters || o.Method.Solver == posterior.ByCG ||
 		o.Method.Solver == posterior.ByNearest) {

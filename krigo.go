@@ -7,8 +7,8 @@
 // predicts, samples, makes intervals, and certifies itself anew. Decide says what Fit would do, Compare compares
 // objectives, Evaluate takes an objective at given parameters, and CertifyPredictions certifies any other model's
 // predictions. Options has a struct for each part of a fit; its Method is chosen by name, with settings that
-// docs/command-line.md lists. The packages below hold the parts: method the ways to train, then kernel, objective,
-// pacbayes, posterior, train, model, dataset.
+// docs/reference/command-line.md lists. The packages below hold the parts: method the ways to train, then kernel,
+// objective, pacbayes, posterior, train, model, dataset.
 //
 // A kernel, a noise, a loss, a method or a file format of another module registers itself by name in an init function:
 // kernel.RegisterPair, objective.RegisterNoise, pacbayes.RegisterLoss, method.Register, files.Register. Options and
@@ -33,7 +33,7 @@ import (
 //
 // With a prior on the grid the share is the certified rows. With an informed prior it is the prior rows first, and
 // where a posterior is learnt after it the certified ones next, by a plan of its own. What a person should know is said
-// by whoever finds it, and handed on. docs/architecture.md shows the files that do this.
+// by whoever finds it, and handed on. docs/behind/architecture.md shows the files that do this.
 
 // Model is a trained Gaussian process with its certificate: Fit, Load and Read return it, and Save and Write store it.
 // Its fields are those of model.Model; the methods here take tables, those of model.Model the views of tables that they

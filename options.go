@@ -95,7 +95,7 @@ type Kernel struct {
 
 // autoKernel is the expression for which kernels are chosen: those of autoKernels are tried. A smoothness that suits
 // the target is worth more than restarts: no one of them is within 20 % of the best on all of the public sets
-// (docs/benchmark.md).
+// (docs/behind/benchmark.md).
 const autoKernel = "auto"
 
 // expressions are the kernels that are tried.

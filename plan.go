@@ -29,7 +29,7 @@ const (
 	// maxIterative rows are conditioned on by conjugate gradients if nobody asks for more. By
 	// estimate, from the 1.4 ns that a pair of rows of 8 inputs takes of a core, a product for
 	// 50,000 rows takes two cores a second, and the 2,000 that a solve may take half an hour. The
-	// largest solve that was measured had 32,000 rows (docs/performance.md).
+	// largest solve that was measured had 32,000 rows (docs/behind/performance.md).
 	maxIterative = 50000
 
 	// excessRows are compared to say how good the variances of a cg model are: with 16

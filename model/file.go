@@ -29,7 +29,7 @@ const Version = 7
 // Magic is how every model file begins.
 const Magic = "KRIGO\r\n\x1a"
 
-// The file (docs/format.md): magic, version, length of the header, the header as JSON,
+// The file (docs/reference/format.md): magic, version, length of the header, the header as JSON,
 // the arrays it lists, and a SHA-256 of all before it. Numbers are little-endian.
 const (
 	magic = Magic

@@ -10,7 +10,7 @@ from bounds import CALIBRATION, CERTIFIED, PRIOR, REACH, UNITLESS, Loss, binomia
 
 
 def same(stored, own, unit, rounding=0):
-    """A stored score or half-width is the own one. Intervals are wider by twice what this lets differ: docs/certificate.md, "Ends"."""
+    """A stored score or half-width is the own one. Intervals are wider by twice what this lets differ: docs/theory/certificate.md, "Ends"."""
     return abs(own - stored) <= 1e-6 * abs(stored) + 1e-9 * unit + rounding
 
 

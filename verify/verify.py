@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks a certificate of krigo without krigo: python3 verify.py [--json] MODEL DATA.csv[.gz]
 
-Written by docs/format.md, with Python's standard library alone. It reads the model file, deals the rows their roles, makes scaling and
+Written by docs/reference/format.md, with Python's standard library alone. It reads the model file, deals the rows their roles, makes scaling and
 posterior anew, predicts the certified rows, counts the misses, and computes every number of the certificate. Two numbers agree that
 differ by 1e-6, or that share of one above 1. A row whose error is the band's edge but for rounding counts once as a miss and once not,
 and the certificate has to hold both times. What this program doesn't know is refused as "not checked by this program". At its end stand two

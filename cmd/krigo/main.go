@@ -1,5 +1,5 @@
 // Command krigo trains Gaussian processes, certifies how well they generalise, and
-// predicts with them. See docs/command-line.md.
+// predicts with them. See docs/reference/command-line.md.
 package main
 
 import (

@@ -32,7 +32,7 @@ func manual(t *testing.T, files ...string) string {
 
 // TestFlagsAreDocumented: every command and every flag stands in the documentation, and it names none that there isn't.
 func TestFlagsAreDocumented(t *testing.T) {
-	text := manual(t, "docs/command-line.md", "docs/data.md", "docs/serve.md")
+	text := manual(t, "docs/reference/command-line.md", "docs/how-to/data.md", "docs/how-to/serve.md")
 	named := map[string]bool{}
 	for _, flag := range regexp.MustCompile(`--[a-z][a-z0-9-]*`).FindAllString(text, -1) {
 		named[flag] = false
@@ -40,7 +40,7 @@ func TestFlagsAreDocumented(t *testing.T) {
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		if cmd.HasParent() && !strings.Contains(text, "\n## "+cmd.Name()) {
-			t.Errorf("%s has no section in docs/command-line.md", cmd.CommandPath())
+			t.Errorf("%s has no section in docs/reference/command-line.md", cmd.CommandPath())
 		}
 		see := func(f *pflag.Flag) {
 			if _, ok := named["--"+f.Name]; !ok {
@@ -68,7 +68,7 @@ func TestFlagTable(t *testing.T) {
 	type row struct{ group, def, text string }
 	rows := map[string]row{} // by flag
 	group := ""
-	_, table, _ := strings.Cut(manual(t, "docs/command-line.md"), "\n## fit\n")
+	_, table, _ := strings.Cut(manual(t, "docs/reference/command-line.md"), "\n## fit\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	for line := range strings.Lines(table) {
 		cells := strings.Split(line, "|")
@@ -111,7 +111,7 @@ func TestFlagTable(t *testing.T) {
 // TestFieldsAreDocumented: every field of what --json prints and of what the server answers
 // stands in the documentation.
 func TestFieldsAreDocumented(t *testing.T) {
-	text := manual(t, "docs/command-line.md", "docs/data.md", "docs/serve.md")
+	text := manual(t, "docs/reference/command-line.md", "docs/how-to/data.md", "docs/how-to/serve.md")
 	seen := map[reflect.Type]bool{}
 	var walk func(of reflect.Type)
 	walk = func(of reflect.Type) {

@@ -17,7 +17,7 @@ import (
 )
 
 // cliFlag is all there is to know about a flag. Help, man pages and completions are made of it, and a test
-// holds docs/command-line.md, where longer explanations stand, against it.
+// holds docs/reference/command-line.md, where longer explanations stand, against it.
 type cliFlag struct {
 	name  string
 	value string // what stands for its value, as in --target COL; empty for a switch

@@ -122,7 +122,7 @@ func TestComparesFlags(t *testing.T) {
 		}
 		return flags
 	}
-	text := must.Get(os.ReadFile("../../docs/command-line.md"))(t)
+	text := must.Get(os.ReadFile("../../docs/reference/command-line.md"))(t)
 	_, said, _ := strings.Cut(string(text), "and fit's flags (but for ")
 	said, _, found := strings.Cut(said, ")")
 	want := []string{"--objective", "--promise"} // which it knows, and refuses

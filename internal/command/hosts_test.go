@@ -54,7 +54,7 @@ func hosts(t *testing.T) (fit func(args ...string) (*exec.Cmd, *bytes.Buffer), p
 			"mpirun", "--host", "10.99.0.1:1,10.99.0.2:1", "-n", "2", "--bind-to", "none", "--mca", "plm_rsh_agent", agent,
 			"--mca", "btl", "tcp,self",
 			"--mca", "btl_tcp_if_include", "10.99.0.0/24", "--mca", "oob_tcp_if_include", "10.99.0.0/24",
-			// docs/cluster.md
+			// docs/how-to/cluster.md
 			"--mca", "oob_tcp_keepalive_time", "5", "--mca", "oob_tcp_keepalive_intvl", "2", "--mca", "oob_tcp_keepalive_probes",
 			"3",
 			"-x", childArgs, os.Args[0], "-test.run=^TestRank$"}

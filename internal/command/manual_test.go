@@ -132,7 +132,7 @@ func TestManual(t *testing.T) {
 		t.Skip("it fits some forty models")
 	}
 	root := must.Get(filepath.Abs("../.."))(t)
-	documents, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	documents, err := filepath.Glob(filepath.Join(root, "docs", "*", "*.md"))
 	must.End(t, err != nil || len(documents) < 11, "%d documents, %v", len(documents), err)
 	seen := map[string]bool{}
 	shelf := furnish(t, root)
@@ -446,16 +446,16 @@ func furnish(t *testing.T, root string) string {
 }
 
 // hang writes the gallery's pictures anew: each is a figure of a report that one of its commands made, as its title
-// says: ![…](images/branin.svg "The two most relevant inputs, of branin.html").
+// says: ![…](../images/branin.svg "The two most relevant inputs, of branin.html").
 func hang(t *testing.T, gallery, docs string) {
 	t.Helper()
-	style := read(t, filepath.Join(docs, "..", "report", "style.css"))
+	style := read(t, filepath.Join(docs, "..", "..", "report", "style.css"))
 	var light, dark strings.Builder
 	for _, c := range regexp.MustCompile(`(--\w+): light-dark\((#\w+), (#\w+)\)`).FindAllStringSubmatch(style, -1) {
 		fmt.Fprintf(&light, "%s:%s;", c[1], c[2])
 		fmt.Fprintf(&dark, "%s:%s;", c[1], c[3])
 	}
-	for _, picture := range regexp.MustCompile(`!\[[^\]]*\]\((images/[^ )]+) "(.*), of `+
+	for _, picture := range regexp.MustCompile(`!\[[^\]]*\]\((\.\./images/[^ )]+) "(.*), of `+
 		`(.*\.html)"\)`).FindAllStringSubmatch(gallery, -1) {
 		_, figure, found := strings.Cut(read(t, picture[3]), "<h3>"+picture[2]+"</h3>")
 		must.End(t, !found, "%s has no figure %q", picture[3], picture[2])

@@ -19,7 +19,7 @@ func newPipe(*common) *cobra.Command {
 		Use:   "pipe",
 		Short: "Serve one program through standard input and output",
 		Long: `Read requests from standard input and write replies to standard output, as the Python package does:
-frames of JSON and numbers, which docs/pipe.md describes. It ends with standard input.`,
+frames of JSON and numbers, which docs/reference/pipe.md describes. It ends with standard input.`,
 		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return pipe.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(),
@@ -104,9 +104,9 @@ func optionsOf(command string, flags []string) (a pipe.Asked, err error) {
 	err = cmd.Flags().Parse(flags)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		err = errors.New("--help: docs/command-line.md has all flags")
+		err = errors.New("--help: docs/reference/command-line.md has all flags")
 	case err != nil:
-		err = fmt.Errorf("%w%s (docs/command-line.md has all flags)", err, nearestFlag(cmd, err))
+		err = fmt.Errorf("%w%s (docs/reference/command-line.md has all flags)", err, nearestFlag(cmd, err))
 	}
 	if err != nil {
 		return a, &krigo.UsageError{Err: err}

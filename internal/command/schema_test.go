@@ -97,7 +97,7 @@ class Parameters(Estimator):
 `, arguments, sections["everyday"], sections["expert"], sets)
 }
 
-// markdown returns the lists of parameters that docs/python.md has.
+// markdown returns the lists of parameters that docs/how-to/python.md has.
 func markdown(options []option) (text string) {
 	for _, tier := range []string{"Everyday", "Expert"} {
 		text += "\n" + tier + " parameters:\n\n"
@@ -117,11 +117,11 @@ func TestSchema(t *testing.T) {
 	must.End(t, len(of) != 5 || len(of["fit"]) < 50 || len(of["predict"]) < 5, "%d commands", len(of))
 	for name, make := range map[string]func(string) string{
 		"python/krigo/_parameters.py": func(string) string { return python(of["fit"]) },
-		"docs/python.md": func(old string) string {
-			const begin, end = "(command-line.md) says more about each.\n", "## Only on the command line\n"
+		"docs/how-to/python.md": func(old string) string {
+			const begin, end = "(../reference/command-line.md) says more about each.\n", "## Only on the command line\n"
 			before, rest, found := strings.Cut(old, begin)
 			_, after, ends := strings.Cut(rest, end)
-			must.End(t, !found || !ends, "docs/python.md has no place for the parameters")
+			must.End(t, !found || !ends, "docs/how-to/python.md has no place for the parameters")
 			return before + begin + markdown(of["fit"]) + end + after
 		},
 	} {

@@ -11,14 +11,14 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestPicture: docs/architecture.md draws each package of the product once, and a package imports only those that come
-// after it there. Files that the text names are there.
+// TestPicture: docs/behind/architecture.md draws each package of the product once, and a package imports only packages
+// that come after it there. Files that the text names are there.
 func TestPicture(t *testing.T) {
-	raw := must.Get(os.ReadFile("../../docs/architecture.md"))(t)
+	raw := must.Get(os.ReadFile("../../docs/behind/architecture.md"))(t)
 	text := string(raw)
 	_, picture, _ := strings.Cut(text, "┌")
 	picture, _, found := strings.Cut(picture, "┘")
-	must.End(t, !found, "docs/architecture.md has no picture")
+	must.End(t, !found, "docs/behind/architecture.md has no picture")
 	drawn := regexp.MustCompile(`[a-z]+(/[a-z]+)*`).FindAllString(
 		regexp.MustCompile(`(?m)^ *├.*|^.*┐$|\(.*?\)`).ReplaceAllString(picture, ""), -1)
 	out := must.Get(exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...").Output())(t)

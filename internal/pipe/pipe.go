@@ -1,6 +1,6 @@
 // Package pipe lets another program use krigo through a pipe, as the Python package does: requests and replies are
-// frames of JSON and numbers (docs/pipe.md). What the commands do with files is done here with tables and models in
-// memory, by the same functions.
+// frames of JSON and numbers (docs/reference/pipe.md). What the commands do with files is done here with tables and
+// models in memory, by the same functions.
 package pipe
 
 import (

@@ -5,7 +5,7 @@
 //
 // A try is drawn from the seed and its own number alone, so that one that failed can be tried again by itself. A try
 // fails if it returns an error, panics, or takes longer than it may. What is promised, and what campaigns found, stands
-// in docs/reliability.md.
+// in docs/behind/reliability.md.
 package main
 
 import (

@@ -422,7 +422,7 @@ func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 		return fmt.Errorf("FORGED: certified with the intervals %+v, not %+v", a, b)
 	}
 	if _, nearest := m.Posterior.Arrays(); m.Terms.Informed && nearest != s.nearest {
-		return nil // from how many rows such a predictor predicts is the fitter's word (docs/certificate.md)
+		return nil // from how many rows such a predictor predicts is the fitter's word (docs/theory/certificate.md)
 	}
 	ps, err := m.PredictAt(s.points)
 	if err != nil {
@@ -430,7 +430,7 @@ func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 	}
 	for i, p := range ps {
 		// Less than so far a posterior may move whose every figure is recomputed, and stays what it was. The noise of a
-		// sparse one is the fitter's word (docs/certificate.md).
+		// sparse one is the fitter's word (docs/theory/certificate.md).
 		q := s.ps[i]
 		sd, was := p.PredictiveSD, q.PredictiveSD
 		if m.Trained().Inducing() > 0 {

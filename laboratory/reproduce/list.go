@@ -43,7 +43,7 @@ var experiments = []Experiment{
 	{"watch", "krigo's own: how often, and how soon, watch raises an alarm at known risks", watching},
 	{"benchmark", "krigo's own: public regression sets on fixed folds, beside peers (bench/regression)", benchmark},
 	{"small", "krigo's own: errors with 10 to 120 rows, beside peers on the same rows (bench/regression)", small},
-	{"boston-curve", "krigo's own: a certificate of every width on boston, the picture of docs/certificate.md",
+	{"boston-curve", "krigo's own: a certificate of every width on boston, the picture of docs/theory/certificate.md",
 		bostonCurve},
 	{"snelson-band", "krigo's own: a certified fit of Snelson's data, the picture of the README", snelsonBand},
 }

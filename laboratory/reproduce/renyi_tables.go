@@ -208,7 +208,7 @@ by Adam, learning rate 0.05 falling along half a cosine; EGP on batches of 64 wi
 *Evidence* is EGP on the batches of 1,024 with the others' learning rate: what annealing adds is the difference of Rényi to it.
 PEP's α is the best by the first repetition's test RMSE. NLPD is a mean per row over the first 2,000 test rows, noise included.
 Exact predictions are by Cholesky up to %d training rows, above from the %d training rows nearest to each test row. The data
-sets' versions differ from the paper's in places (docs/reproduce.md); protein-log has the paper's target, ln(1 + RMSD), and its 29,267 training rows.`
+sets' versions differ from the paper's in places (docs/behind/reproduce.md); protein-log has the paper's target, ln(1 + RMSD), and its 29,267 training rows.`
 
 func renyiTable2(ctx context.Context, env Env) error {
 	s := real(env, "", "", 0)

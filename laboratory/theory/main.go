@@ -1,5 +1,5 @@
 // Command theory says, as JSON, what the theorems of Yue & Kontar ("The Rényi Gaussian Process") bound at given
-// parameters of a Rényi or VFE GP (docs/method.md has the formulas):
+// parameters of a Rényi or VFE GP (docs/theory/method.md has the formulas):
 //
 //	cd laboratory
 //	go run ./theory DATA.csv --target COL --params PARAMS.json --alpha 0.5

@@ -58,7 +58,7 @@ def warn(message: str, category: type[Warning] = KrigoWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-# What only the command line has, and the command: commands, flags and kinds of intervals. docs/python.md lists them.
+# What only the command line has, and the command: commands, flags and kinds of intervals. docs/how-to/python.md lists them.
 COMMANDS = {
     **{name: f"krigo {name}" for name in ("compare", "declare", "demo", "generate", "inspect", "serve")},
     **{name: f"krigo fit --{name.replace('_', '-')}" for name in ("dry_run", "fresh_start", "resume", "test")},
@@ -69,7 +69,7 @@ COMMANDS = {
 
 def elsewhere(name: str) -> CommandLineOnly | None:
     """The error for something that only the command line has."""
-    return CommandLineOnly(f"{name}: only the command line has it: {COMMANDS[name]} (docs/python.md lists what Python doesn't have)") if name in COMMANDS else None
+    return CommandLineOnly(f"{name}: only the command line has it: {COMMANDS[name]} (docs/how-to/python.md lists what Python doesn't have)") if name in COMMANDS else None
 
 
 def told(call: Callable[P, T]) -> Callable[P, T]:

@@ -1,6 +1,6 @@
 """The program beside this process: one, started when it is first needed, that any thread may ask.
 
-Two threads of their own write its requests and read its replies (docs/pipe.md has the frames), so that an exception in the
+Two threads of their own write its requests and read its replies (docs/reference/pipe.md has the frames), so that an exception in the
 thread that asks, as of ^C, can't leave half a frame behind.
 """
 

@@ -33,7 +33,7 @@ Data: TypeAlias = tuple[Any, ...] | None  # (X, y), or (X, y, groups)
 class KrigoRegressor(Parameters):
     """A Gaussian process with a certificate: a promise about its predictions on further rows, computed from the data.
 
-    Its parameters are the flags of `krigo fit`: help(KrigoRegressor.__init__) lists them, docs/python.md too. Say epsilon, the
+    Its parameters are the flags of `krigo fit`: help(KrigoRegressor.__init__) lists them, docs/how-to/python.md too. Say epsilon, the
     half-width of what counts as a hit, before you look at the data.
 
     Attributes

@@ -19,13 +19,13 @@ def script(name: str) -> str:
 
 
 def test_script(tmp_path):
-    code = script("docs/python.md")
+    code = script("docs/how-to/python.md")
     assert script("README.md") == code
     (tmp_path / "data").symlink_to(ROOT / "data")
     done = subprocess.run([sys.executable, "-c", code], check=False, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()
-    assert f"\n    {said[0]}\n" in (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    assert f"\n    {said[0]}\n" in (ROOT / "docs/how-to/python.md").read_text(encoding="utf-8")
     assert sum(line.startswith("With 99 % confidence") for line in said) == 3
     assert {p.name for p in tmp_path.iterdir()} == {"data", "houses.krigo", "houses.html"}
 
@@ -33,7 +33,7 @@ def test_script(tmp_path):
 def test_methods_are_documented():
     from krigo import Finding, KrigoRegressor
 
-    text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/how-to/python.md").read_text(encoding="utf-8")
     own = [name for of in (KrigoRegressor, Finding) for name in vars(of) if not name.startswith("_") and not name.endswith("_request")]  # scikit-learn's
     assert [name for name in own if not re.search(rf"\b{name}\b", text)] == []
     missing = text.partition("## Only on the command line")[2].partition("\n## ")[0]

@@ -28,12 +28,12 @@ predict.krigo <- function(object, newdata, se.fit = FALSE,
   list(fit = fit, se.fit = structure(found$latent_sd, names = rows), residual.scale = median(noise))
 }
 
-# only_the_command_line refuses what predict doesn't have here, and names the command. docs/r.md lists it.
+# only_the_command_line refuses what predict doesn't have here, and names the command. docs/how-to/r.md lists it.
 only_the_command_line <- function(names) {
   flags <- gsub("[._]", "-", names)
   for (i in which(flags %in% c("by", "data", "exact-variance", "full", "jackknife", "keep", "samples"))) {
     kind <- if (flags[i] %in% c("full", "jackknife")) "intervals "
-    refuse(names[i], ": only the command line has it: krigo predict --", kind, flags[i], " (docs/r.md lists what R doesn't have)")
+    refuse(names[i], ": only the command line has it: krigo predict --", kind, flags[i], " (docs/how-to/r.md lists what R doesn't have)")
   }
 }
 

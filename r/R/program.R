@@ -1,5 +1,5 @@
 # The program krigo: where it is, and how it is asked. One runs beside R, from the first request on. R writes requests to its standard input
-# and the program writes each reply to a file of its own (docs/pipe.md has the frames): base R can't read a pipe and be interrupted, but it can
+# and the program writes each reply to a file of its own (docs/reference/pipe.md has the frames): base R can't read a pipe and be interrupted, but it can
 # look for a file.
 
 executable <- function() {

@@ -193,7 +193,7 @@ func (r *maker) pack(kind, name, target string, program file, legal []file) erro
 		if err != nil {
 			return err
 		}
-		description, err := read(r.root, "docs/python.md")
+		description, err := read(r.root, "docs/how-to/python.md")
 		if err != nil {
 			return err
 		}

@@ -36,12 +36,15 @@ var chapters = []struct {
 	Name  string
 	Pages []string
 }{
-	{"Begin", []string{"README.md", "docs/tutorial.md", "docs/gallery.md", "docs/data.md", "docs/faq.md"}},
-	{"Use", []string{"docs/certificate.md", "docs/command-line.md", "docs/serve.md", "docs/python.md", "docs/r.md",
-		"docs/pipe.md", "docs/cluster.md"}},
-	{"Understand", []string{"docs/method.md", "docs/proof.md", "docs/format.md", "verify/README.md"}},
-	{"Measured", []string{"docs/benchmark.md", "docs/performance.md", "docs/reliability.md", "docs/reproduce.md"}},
-	{"Build", []string{"docs/architecture.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"}},
+	{"Begin", []string{"README.md"}},
+	{"Learn", []string{"docs/learn/tutorial.md", "docs/learn/gallery.md"}},
+	{"How-to", []string{"docs/how-to/data.md", "docs/how-to/python.md", "docs/how-to/r.md", "docs/how-to/serve.md",
+		"docs/how-to/cluster.md", "docs/how-to/faq.md"}},
+	{"Reference", []string{"docs/reference/command-line.md", "docs/reference/format.md", "docs/reference/pipe.md"}},
+	{"Theory", []string{"docs/theory/certificate.md", "docs/theory/method.md", "docs/theory/proof.md",
+		"verify/README.md"}},
+	{"Behind", []string{"docs/behind/architecture.md", "docs/behind/reliability.md", "docs/behind/benchmark.md",
+		"docs/behind/performance.md", "docs/behind/reproduce.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"}},
 }
 
 // source is where files stand that are no pages.
@@ -87,13 +90,13 @@ func build(root, out string) error {
 			}
 		}
 	}
-	documents, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	documents, err := filepath.Glob(filepath.Join(root, "docs", "*", "*.md"))
 	if err != nil {
 		return err
 	}
 	for _, d := range documents {
-		if from := "docs/" + filepath.Base(d); files[from] == "" {
-			return fmt.Errorf("%s is in no chapter", from)
+		if from, err := filepath.Rel(root, d); err != nil || files[filepath.ToSlash(from)] == "" {
+			return fmt.Errorf("%s is in no chapter", d)
 		}
 	}
 	pictures := map[string]bool{}

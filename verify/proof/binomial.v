@@ -1,5 +1,5 @@
 (* Why the certificate's exact binomial bound, and the promise that is read off many of them, fail with probability delta at
-   most. Numbers are those of any ordered field R: the rationals, or the reals. No axiom is used; docs/proof.md is the same
+   most. Numbers are those of any ordered field R: the rationals, or the reals. No axiom is used; docs/theory/proof.md is the same
    for people, under the same names.
 
    A row is a value of a finite type T, each of probability mu t: for what follows it is enough to know of a row at which
