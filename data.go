@@ -18,22 +18,22 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// dealt is a table whose rows have their roles, and what is known of them before anything is trained. It doesn't
-// change once it is made.
+// dealt is a scaled table whose rows have their roles, and what is known about it before training. It doesn't change
+// once it is made.
 type dealt struct {
-	options  Options // with every default
+	options  Options // with every default filled in
 	text     json.RawMessage
 	data     *dataset.Data
 	roles    dataset.Roles
 	units    *dataset.Units
 	scaling  dataset.Scaling
 	loss     pacbayes.Loss // half-widths in scaled units
-	test     *dataset.Data // rows of a test table, if there is one
+	test     *dataset.Data // rows of a test table, or nil
 	findings finding.List
 	reason   string // why there is no certificate, if all rows train
 }
 
-// deal deals a table's rows their roles, by options with every default, and scales them.
+// deal assigns a table's rows their roles, by options with every default, and scales the rows.
 func deal(table *dataset.Table, o Options) (*dealt, error) {
 	if err := o.checkSpread(table.Ranks()); err != nil {
 		return nil, err
@@ -99,8 +99,8 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 	return d, nil
 }
 
-// view chooses inputs and target, and deals the rows their roles: before it where an encoding
-// has to be learnt from the prior rows.
+// view chooses inputs and target, and assigns the rows their roles. If prior rows have to teach an encoding, the
+// roles come first.
 func (d *dealt) view(table *dataset.Table) (err error) {
 	o := d.options.Data
 	ignored, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Group)
@@ -133,7 +133,7 @@ func (d *dealt) view(table *dataset.Table) (err error) {
 	return d.deal(d.data)
 }
 
-// deal deals the rows of a view their roles.
+// deal assigns the rows of a view their roles.
 func (d *dealt) deal(v *dataset.Data) (err error) {
 	o := &d.options
 	d.roles, d.units, err = o.Data.split().Deal(v, o.Run.Seed, func(units int) (test, calibration, prior int, err error) {
@@ -146,7 +146,7 @@ func (d *dealt) deal(v *dataset.Data) (err error) {
 	return err
 }
 
-// viewTest views a test table as the data.
+// viewTest views a test table in the same way as the data.
 func (d *dealt) viewTest(table *dataset.Table) (err error) {
 	o := d.options.Data
 	if d.test, err = d.data.Encoding.Select(table.Within(d.data.Context()), d.data.Inputs, o.Target); err != nil ||
@@ -161,7 +161,7 @@ func (d *dealt) viewTest(table *dataset.Table) (err error) {
 	return nil
 }
 
-// scale finds the constants of the scaling.
+// scale computes the constants of the scaling.
 func (d *dealt) scale() (err error) {
 	o, prior := d.options.Data, d.data.RowsOf(d.roles, dataset.Prior)
 	switch o.Scaling {
@@ -180,12 +180,12 @@ func (d *dealt) scale() (err error) {
 	return err
 }
 
-// scaled returns the loss with its half-widths in scaled units, and ε in the target's own.
+// scaled returns the loss with half-widths in scaled units, and ε in the target's own units.
 func (p Promise) scaled(s dataset.Scaling) (loss pacbayes.Loss, epsRaw float64) {
 	loss = p.loss(pacbayes.Kind(p.Loss))
 	epsRaw = loss.Below
 	if loss.Unitless() {
-		return loss, epsRaw // no unit
+		return loss, epsRaw // a relative ε has no unit
 	}
 	if p.Units == "raw" {
 		loss.Below /= s.TargetScale
@@ -198,12 +198,12 @@ func (p Promise) scaled(s dataset.Scaling) (loss pacbayes.Loss, epsRaw float64) 
 // share is the rows of one role, scaled, to train on.
 type share struct {
 	*dealt
-	rows     *dataset.Scaled // of this rank
-	n        int             // of all ranks
-	y, scale []float64       // of this rank's: scaled targets, and |y_raw| for losses relative to it
+	rows     *dataset.Scaled // rows of this rank
+	n        int             // number of rows on all ranks
+	y, scale []float64       // for the rows of this rank: scaled targets, and |y_raw| for losses relative to it
 }
 
-// take takes the rows of a role.
+// take returns the share of a role.
 func (d *dealt) take(role dataset.Role) (s share, err error) {
 	s = share{dealt: d, rows: d.data.ScaledOf(d.roles, role, d.scaling), n: d.roles.Count(role)}
 	if s.y, err = d.data.Targets(s.rows.Numbers); err != nil {
@@ -211,7 +211,8 @@ func (d *dealt) take(role dataset.Role) (s share, err error) {
 	}
 	s.scale = model.TargetScale(d.loss, d.scaling, s.y)
 	d.scaling.Target(s.y, s.y)
-	// A row that can't be scaled is found now, not when training comes to it, and the first of the file.
+	// If a row can't be scaled, the error comes now and not during training, and names the first such row of the
+	// file.
 	const block = 4096
 	inFile := d.data.Scaled(slices.Sorted(slices.Values(s.rows.Numbers)), d.scaling)
 	x, y := make([]float64, block*d.data.Cols), make([]float64, block)
@@ -224,7 +225,7 @@ func (d *dealt) take(role dataset.Role) (s share, err error) {
 	return s, nil
 }
 
-// choose takes some of the rows.
+// choose returns the share of some rows, given by their positions in s.
 func (s share) choose(rows []int) share {
 	numbers, y := make([]int, len(rows)), make([]float64, len(rows))
 	for i, row := range slices.Sorted(slices.Values(rows)) {
@@ -233,7 +234,7 @@ func (s share) choose(rows []int) share {
 	return share{dealt: s.dealt, rows: s.data.Scaled(numbers, s.scaling), n: len(rows), y: y, scale: nil}
 }
 
-// gather reads rows, those of all ranks in their order: inputs and, where there is one, the target.
+// gather reads the rows of all ranks into memory, in their order: the inputs, and the target if there is one.
 func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 	defer matrix.Ended(&err)
 	own, d := rows.Dims()
@@ -243,7 +244,7 @@ func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 		return m, err
 	}
 	m = objective.Memory{X: linalg.New(n, d), Y: make([]float64, n)}
-	if r.Size() == 1 { // a rank that ended by itself would be waited for
+	if r.Size() == 1 { // the other ranks would wait for a rank that ended alone
 		m.X = m.X.Until(rows.Context())
 	}
 	part := m
@@ -265,7 +266,8 @@ func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 	return m, r.Sum(m.X.Data, m.Y)
 }
 
-// gatherValues are those of the rows of all ranks, in their order, given this rank's; nil where there are none.
+// gatherValues returns the values of the rows of all ranks, in their order. own are the values of this rank's rows.
+// It returns nil if there are no values.
 func gatherValues(rows *dataset.Scaled, own []float64) ([]float64, error) {
 	r := rows.Data.Ranks()
 	if own == nil || r.Size() == 1 {
@@ -286,7 +288,8 @@ func gatherValues(rows *dataset.Scaled, own []float64) ([]float64, error) {
 	return all, r.Sum(all)
 }
 
-// settle decides what depends on the number of units: the share of prior rows, and the reason if none is certified.
+// settle decides what depends on the number of units (groups if there are any, else rows): the share of prior rows,
+// and, if no row is certified, the reason.
 func (d *dealt) settle(units int) error {
 	o := &d.options
 	if o.spare > 0 && !o.learns() {

@@ -19,16 +19,16 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// The best run becomes a model: on the grid, certified and scored, with findings about its parameters.
+// How the best run becomes a model: rounded to the grid, certified and scored, with findings about its parameters.
 
-// found returns what a person should know of how the best run of a problem went.
+// found returns what a person should know about the best run of a problem.
 func (p *plan) found(problem method.Problem, best run) (found finding.List) {
 	x, names := best.result.X, problem.Names()
 	box := problem.Box(x)
 	var at []int
 	for _, i := range best.result.AtBound {
 		switch {
-		case best.family.held && i < best.family.gridParams(), strings.HasPrefix(names[i], "inducing"): // as was asked for
+		case best.family.held && i < best.family.gridParams(), strings.HasPrefix(names[i], "inducing"): // the user asked for it
 		case names[i] == "alpha":
 			found.Add(finding.AlphaAtEdge, x[i])
 		default:
@@ -55,8 +55,7 @@ func (p *plan) found(problem method.Problem, best run) (found finding.List) {
 	return found
 }
 
-// posterior is that of the parameters that training found, as they are, with all that a person should know of how it
-// went.
+// posterior returns the posterior of the trained parameters, without rounding, and all findings about the training.
 func (p *plan) posterior(ctx context.Context, c *checkpoints, t trained) (*posterior.Posterior, finding.List,
 	error) {
 	problem := p.problem(ctx, c, t.best.family)
@@ -64,7 +63,7 @@ func (p *plan) posterior(ctx context.Context, c *checkpoints, t trained) (*poste
 	return q, slices.Concat(p.findings, t.findings, found, p.found(problem, t.best)), err
 }
 
-// finish rounds the best run's parameters to the grid and makes the model of them; problem is the one of that run.
+// finish rounds the best run's parameters to the grid and makes the model. problem is the problem of the best run.
 func (p *plan) finish(ctx context.Context, c *checkpoints, problem method.Problem, best run,
 	found finding.List) (*model.Model, error) {
 	f := best.family
@@ -83,7 +82,7 @@ func (p *plan) finish(ctx context.Context, c *checkpoints, problem method.Proble
 	}
 	m.Training = model.Training{ObjectiveValue: best.result.Value, Stopped: best.result.Stopped}
 	if p.trainsByCG() || p.given && p.choice.Solver == posterior.ByCholesky {
-		// An estimate is made anew, with an anchor where training ended.
+		// An estimate is computed again, with an anchor at the point where training ended.
 		again := p.problem(ctx, c, f)
 		if m.Training.ObjectiveValue, err = again.Evaluate(best.result.X, nil); err != nil {
 			return nil, err
@@ -116,7 +115,7 @@ func (d *dealt) score(m *model.Model) (err error) {
 	return err
 }
 
-// describe makes a model of a posterior: what it was made from, by which options, and what was found already.
+// describe makes a model of a posterior. The model keeps the options, the roles and what was found already.
 func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found finding.List) (m *model.Model, err error) {
 	o := d.options
 	m = &model.Model{
@@ -141,7 +140,7 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found fin
 	return m, err
 }
 
-// near finds that rows of neighbouring blocks predict one another, as the kernel has it along a column.
+// near reports that rows of neighbouring blocks predict one another, if the kernel correlates them along a column.
 func (d *dealt) near(q *posterior.Posterior) (found finding.List) {
 	const much = 0.5 // correlation
 	columns, sizes := d.data.Blocks()
@@ -158,14 +157,14 @@ func (d *dealt) near(q *posterior.Posterior) (found finding.List) {
 	return found
 }
 
-// uncertified makes the model of a posterior that all rows trained, but those for testing and calibration.
+// uncertified makes the model of a posterior that was trained on all rows except test and calibration rows.
 func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.Model, error) {
 	m, err := d.describe(q, d.terms(family{}, 1), found)
 	if err != nil {
 		return nil, err
 	}
 	if q.Support.Rows <= defaultFull {
-		if left, variance, ok := q.LeaveOneOut(make([]float64, q.Support.Rows)); ok { // of targets 0: the errors
+		if left, variance, ok := q.LeaveOneOut(make([]float64, q.Support.Rows)); ok { // with targets of 0 the difference is the error
 			if left, err = m.OwnErrors(d.data, d.data.RowsOf(d.roles, dataset.Prior), left, variance); err != nil {
 				return nil, err
 			}
@@ -179,7 +178,7 @@ func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.
 	return m, m.Calibrate(d.data, d.roles)
 }
 
-// certify makes a certified model of a posterior with parameters on the grid, of which this was found already.
+// certify makes a certified model of a posterior whose parameters are on the grid. found holds the findings so far.
 func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, found finding.List) (*model.Model, error) {
 	m, err := d.describe(q, terms, found)
 	if err != nil {
@@ -216,10 +215,10 @@ func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, found find
 
 const lengthscale = string(kernel.Lengthscale)
 
-// parameter is what a parameter's name, as in "0.log_lengthscale2[3]", says of it.
+// parameter is a parse of a parameter's name, such as "0.log_lengthscale2[3]".
 type parameter struct {
 	part  string // of the kernel, counted from 1, as "2.1"; "" of one that has no parts
-	name  string // without its logarithm
+	name  string // without "log_"
 	input string // the column that it belongs to, or ""
 	value func(v float64) float64
 }
@@ -249,7 +248,7 @@ func (p *plan) parameter(text string) (of parameter) {
 	return of
 }
 
-// about makes findings of the parameters at: one of all that differ in their inputs alone.
+// about makes findings about the parameters at. Parameters that differ only in their input share a finding.
 func (p *plan) about(names []string, at []int,
 	kind func(i int, of parameter) (finding.Kind, []float64)) (all finding.List) {
 	type group struct {

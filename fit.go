@@ -16,9 +16,10 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// What a fit does, what it would do (Decide), and what it was declared to do (Declare): all begin with open.
+// What a fit does, what it would do (Decide), and what it was declared to do (Declare). All three begin with open.
 
-// work is the context of a fit. When that is over it ends nothing any more: the model keeps matrices of the fit.
+// work is the context of a fit. Once the fit is over, a work never ends anything: the model keeps matrices of the
+// fit, which carry the context.
 type work struct {
 	context.Context
 	over atomic.Bool
@@ -32,7 +33,7 @@ func (w *work) Err() error {
 	return w.Context.Err()
 }
 
-// during returns the context of a fit, with which reading rows, training and certifying end.
+// during returns the context of a fit. It ends reading rows, training and certifying.
 func during(ctx context.Context, predicting func(done, of int)) (context.Context, func()) {
 	if predicting != nil {
 		ctx = model.Telling(ctx, predicting)
@@ -41,17 +42,16 @@ func during(ctx context.Context, predicting func(done, of int)) (context.Context
 	return w, func() { w.over.Store(true) }
 }
 
-// Fit trains a model on a table: it deals the rows their roles, scales, minimises the
-// objective from several starting points, rounds the prior's parameters to the grid,
-// and certifies the posterior of the rounded parameters on all certified rows.
+// Fit trains a model on a table. It assigns the rows their roles, scales them, minimises the objective from several
+// starting points, and rounds the prior's parameters to the grid. It then certifies the posterior of the rounded
+// parameters on all certified rows.
 //
-// With options that make no sense it returns a UsageError; if ctx ends, ctx's error,
-// having offered the last state to Run.Save.
+// Fit returns a UsageError if the options make no sense. If ctx ends, Fit offers the last state to Run.Save and
+// returns ctx's error.
 //
-// A table that is spread over ranks (dataset.ReadPart) is fitted by all of them: each calls Fit with
-// the same options, and gets the same model, but for the row hashes that a model file holds, which
-// the first rank's has; Progress and Save are called there alone. An error on one rank reaches the
-// others when that rank is closed.
+// All ranks fit a table that is spread over ranks (dataset.ReadPart). Each rank calls Fit with the same options and
+// gets the same model, except for the row hashes of the model file, which only the first rank has. Only the first
+// rank calls Progress and Save. An error on one rank reaches the other ranks when the failing rank is closed.
 func Fit(ctx context.Context, table *dataset.Table, o Options) (made *Model, err error) {
 	defer matrix.Ended(&err)
 	o, err = o.resolve(table.Rows)
@@ -84,7 +84,7 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (made *Model, err
 		err = certified.score(m)
 	}
 	if err == nil {
-		err = ctx.Err() // which may have cost the certificate alone
+		err = ctx.Err() // ctx may have ended while the certificate was made
 	}
 	if err != nil {
 		return nil, err
@@ -94,24 +94,24 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (made *Model, err
 	return &Model{*m}, nil
 }
 
-// Plan is what a fit would do, decided before anything is trained.
+// Plan says what a fit would do, decided before anything is trained.
 type Plan struct {
-	Options json.RawMessage `json:"options"` // what was asked for, every default filled in, as a model file keeps it
+	Options json.RawMessage `json:"options"` // the options as a model file keeps them, with every default filled in
 	Rows    string          `json:"rows_sha256"`
 	Roles   Roles           `json:"rows"`
-	Groups  *Roles          `json:"groups,omitempty"` // where groups are counted
-	Kernels []string        `json:"kernels"`          // that are tried
-	Starts  int             `json:"starts"`           // of each
-	// rows that training begins with: of an informed prior the prior rows, else the certified ones
+	Groups  *Roles          `json:"groups,omitempty"` // numbers of groups, if groups are counted
+	Kernels []string        `json:"kernels"`          // the kernels to try
+	Starts  int             `json:"starts"`           // starting points of each kernel
+	// the number of rows that training begins with: the prior rows for an informed prior, else the certified rows
 	Trains int    `json:"trains"`
-	Method string `json:"optimizer"`        // by which they are trained
+	Method string `json:"optimizer"`        // the optimizer that trains on them
 	Solver string `json:"solver,omitempty"` // of a full GP
 	M      int    `json:"inducing"`         // 0: a full GP
-	// Findings are what a person should know already; JSON has their words too.
+	// Findings are what a person should know already. JSON also has their words.
 	Findings finding.List `json:"-"`
 }
 
-// Roles are numbers of rows, or groups, by role.
+// Roles counts rows, or groups, by role.
 type Roles struct {
 	Test        int `json:"test"`
 	Calibration int `json:"calibration"`
@@ -123,7 +123,7 @@ func rolesOf(c dataset.Counts) Roles {
 	return Roles{c[dataset.Test], c[dataset.Calibration], c[dataset.Prior], c[dataset.Certified]}
 }
 
-// Decide says what Fit would do with the table and options, and refuses what it would refuse before it trains.
+// Decide says what Fit would do with the table and the options. It refuses what Fit would refuse before training.
 func Decide(ctx context.Context, table *dataset.Table, o Options) (told *Plan, err error) {
 	defer matrix.Ended(&err)
 	o, err = o.resolve(table.Rows)
@@ -154,7 +154,8 @@ func Decide(ctx context.Context, table *dataset.Table, o Options) (told *Plan, e
 	return told, nil
 }
 
-// open deals a table's rows and decides the first stage of a fit. It refuses a checkpoint of another fit.
+// open assigns a table's rows their roles and decides the first stage of a fit. It refuses a checkpoint of another
+// fit.
 func open(table *dataset.Table, o Options) (certified share, c *checkpoints, first *plan, err error) {
 	d, err := deal(table, o)
 	if err == nil {
@@ -169,7 +170,7 @@ func open(table *dataset.Table, o Options) (certified share, c *checkpoints, fir
 	if c, err = begin(d); err != nil {
 		return certified, nil, nil, err
 	}
-	if o := d.options; !o.informed() { // the prior is chosen, and the posterior learnt, on the certified rows
+	if o := d.options; !o.informed() { // the certified rows choose the prior and train the posterior
 		first, err = stage{certified, o.Method, priced(o.Kernel.families(d.data.Cols), d.terms), o.Run.Init,
 			o.Run.FixParameters, o.Run.Restarts}.decide(d.findings)
 		return certified, c, first, err
@@ -181,15 +182,15 @@ func open(table *dataset.Table, o Options) (certified share, c *checkpoints, fir
 	if first, err = s.decide(d.findings); err == nil {
 		err = o.checkPredictor(first.choice.Solver)
 	}
-	if err == nil && o.learns() { // before the prior is trained
+	if err == nil && o.learns() { // refuse the second stage before the prior is trained
 		_, err = d.posteriorStage(certified, nil, first.choice.Inducing).planned(false, nil)
 	}
 	return certified, c, first, err
 }
 
 // Declaration says what a fit is going to do with which rows. Its owner signs it, has it timestamped or publishes it.
-// It then proves that the model is the one declared, at a time that somebody else can vouch for. It doesn't prove that
-// nothing else was tried: the rows have to be known, with their targets, before it is written.
+// It then proves that the model is the declared one, at a time that somebody else can vouch for. It doesn't prove
+// that nothing else was tried, because the rows and their targets must be known before it is written.
 type Declaration struct {
 	Version int   `json:"declaration"`
 	Plan    *Plan `json:"plan"`
@@ -197,7 +198,7 @@ type Declaration struct {
 
 const declarationVersion = 1
 
-// Declare says what a fit with these options would do with a table, as the text of a declaration.
+// Declare returns the text of a declaration: what a fit with these options would do with a table.
 func Declare(ctx context.Context, table *dataset.Table, o Options) ([]byte, error) {
 	d, err := planned(ctx, table, o)
 	if err != nil {
@@ -213,8 +214,8 @@ func planned(ctx context.Context, table *dataset.Table, o Options) (Declaration,
 	return Declaration{declarationVersion, plan}, err
 }
 
-// Declared are the options that a declaration has, whose certificate will carry the declaration's hash; Fit refuses
-// them for other rows.
+// Declared returns the options of a declaration. The certificate of their fit carries the declaration's hash. Fit
+// refuses these options for other rows.
 func Declared(declaration []byte) (o Options, err error) {
 	d, err := readDeclaration(declaration)
 	if err != nil {
@@ -238,7 +239,7 @@ func readDeclaration(text []byte) (d Declaration, err error) {
 	return d, nil
 }
 
-// withNotices is the text of a declaration as older versions wrote it: with the words of its plan's findings.
+// withNotices returns the text of a declaration as older versions wrote it, with the words of its plan's findings.
 func (d Declaration) withNotices(words []string) ([]byte, error) {
 	type plan struct {
 		Plan
@@ -252,8 +253,7 @@ func (d Declaration) withNotices(words []string) ([]byte, error) {
 
 func hashOf(declaration []byte) string { return fmt.Sprintf("%x", sha256.Sum256(declaration)) }
 
-// checkFollows makes sure that a declaration is the one by which a model was fitted, from the data that it was made
-// from.
+// checkFollows checks that a model was fitted by this declaration, from the data of the declaration.
 func checkFollows(ctx context.Context, m *model.Model, table *dataset.Table, declaration []byte) error {
 	switch hash := hashOf(declaration); {
 	case m.Terms.Declaration == "":
@@ -269,8 +269,8 @@ func checkFollows(ctx context.Context, m *model.Model, table *dataset.Table, dec
 	return checkDeclared(ctx, table, o, declaration)
 }
 
-// checkDeclared makes sure that a declaration says what a fit with these options would do with a table: all that people
-// read in it, and once.
+// checkDeclared checks that a declaration says what a fit with these options would do with a table. It compares
+// everything that people read in the declaration, and refuses a field that stands there twice.
 func checkDeclared(ctx context.Context, table *dataset.Table, o Options, declaration []byte) error {
 	d, err := readDeclaration(declaration)
 	if err != nil {

@@ -12,23 +12,24 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Options say how to fit: the data, the kernel, the method, the prior, what is promised, and the run. The zero
-// value of every field but Data.Target means its default. As JSON they are a checkpoint's fingerprint, the plan, and
-// what a model file keeps of how it was fitted.
+// Options say how to fit: the data, the kernel, the method, the prior, the promise, and the run. The zero value of
+// every field except Data.Target means the field's default. Options as JSON are a checkpoint's fingerprint, part of a
+// plan, and what a model file keeps about the fit.
 //
-// A field with a tag set is also a flag of that name. Its tags, and those of the blank fields above it (go doc -u shows
-// them), are its values or range, its default, the rule that makes one, and its help (package internal/settings).
+// A field with a tag set is also a flag of that name. The tags of a field, and of the blank fields above it (go doc
+// -u shows them), are its values or range, its default, the rule for its default, and its help (package
+// internal/settings).
 type Options struct {
 	Data    Data          `json:"data"`
 	Kernel  Kernel        `json:"kernel"`
-	Method  method.Choice `json:"method"` // without a name: by what else is asked, and the number of rows
+	Method  method.Choice `json:"method"` // without a name, other options and the number of rows decide
 	Prior   Prior         `json:"prior"`
 	Promise Promise       `json:"promise"`
 	Run     Run           `json:"run"`
 
-	spare int  // see spares; 0 once the share of prior rows is decided, as in what a model keeps
-	kept  bool // of a model or a declaration, which say what transform of the target there is, or none
-	open  bool // neither ε nor a share was asked for: see everyWidth
+	spare int  // see spares; 0 once the share of prior rows is decided, and in what a model keeps
+	kept  bool // from a model or a declaration, which say whether the target has a transform
+	open  bool // neither ε nor a share was asked for (see everyWidth)
 }
 
 // Data says what the columns are, and which rows get which role.
@@ -39,7 +40,7 @@ type Data struct {
 	_      struct{} `help:"columns that are no inputs, such as names of rows; * and ? as in --inputs"`
 	Ignore []string `json:"ignore,omitempty" set:"ignore" value:"COLS" tier:"everyday"`
 
-	// Reading is how the cells of the table are written. It is the table's own: what stands here is replaced by that.
+	// Reading says how the table's cells are written. Fit overwrites it with the table's own.
 	Reading dataset.Reading `json:"reading,omitzero"`
 
 	_           struct{} `help:"columns of categories, text or numbers: each category of the prior rows becomes a"`
@@ -53,11 +54,12 @@ type Data struct {
 	_       struct{} `help:"heuristic then)" value:"HOW"`
 	Scaling string   `json:"scaling,omitzero" set:"scaling" values:"prior-rows declared all-rows" default:"prior-rows"`
 
-	Declared *dataset.Scaling `json:"declared,omitzero"` // the constants, if Scaling is declared
+	Declared *dataset.Scaling `json:"declared,omitzero"` // the constants, if Scaling is "declared"
 
-	// Transform is a T of dataset.Transforms by which the model sees the target, as T(y), or auto, one of them by the
-	// evidence of the prior rows. "": auto where the mean is certified by its own misses, else none; in what a model keeps
-	// none, as auto is where it chose none. Whatever a model says of the target is in its own units.
+	// Transform names a T of dataset.Transforms, and the model sees the target as T(y). "auto" lets the evidence of
+	// the prior rows choose. "" means auto if the mean is certified by its own misses, and none otherwise. A model
+	// keeps the transform that was chosen. Everything that a model says about the target is in the target's own
+	// units.
 	_         struct{} `help:"transform of the target for the model: none, log, log1p, sqrt, boxcox, yeo-johnson, auto"`
 	_         struct{} `values:"none log log1p sqrt boxcox yeo-johnson auto" rule:"auto, or none" tier:"everyday"`
 	Transform string   `json:"target_transform,omitzero" set:"target-transform" value:"T" for:"training"`
@@ -79,11 +81,12 @@ type Data struct {
 
 // Kernel is the prior's covariance function and mean.
 type Kernel struct {
-	// see kernel.Parse; several, with commas between them, are tried, as by auto
+	// see kernel.Parse; krigo tries each of a list with commas, as it does with auto
 	_          struct{} `help:"; sums, products (\"se+linear*rq\"); lists \"se,rq\"; auto" rule:"auto, or se"`
 	Expression string   `json:"expression,omitzero" set:"kernel" value:"K" tier:"everyday" for:"training" default:"se"`
 
-	// At a few hundred rows ARD's grid penalty often costs more than it gains, so that auto is a prior grid's default.
+	// At a few hundred rows ARD's grid penalty often costs more than it gains. So a prior on the grid has auto as its
+	// default.
 	_   struct{} `help:"a lengthscale for each input: on, off, or auto (tries both; the bound pays ln 2 for the choice)"`
 	_   struct{} `rule:"on, or auto" for:"training"`
 	ARD string   `json:"ard,omitzero" set:"ard" value:"HOW" values:"on off auto" default:"auto"`
@@ -93,12 +96,11 @@ type Kernel struct {
 	Mean string   `json:"mean,omitzero" set:"mean" value:"M" values:"zero constant linear" default:"zero"`
 }
 
-// autoKernel is the expression for which kernels are chosen: those of autoKernels are tried. A smoothness that suits
-// the target is worth more than restarts: no one of them is within 20 % of the best on all of the public sets
-// (docs/behind/benchmark.md).
+// autoKernel is the expression that lets krigo choose among autoKernels. A smoothness that suits the target is worth
+// more than restarts: no kernel of autoKernels is within 20 % of the best on all public sets (docs/behind/benchmark.md).
 const autoKernel = "auto"
 
-// expressions are the kernels that are tried.
+// expressions returns the expressions of the kernels to try.
 func (k Kernel) expressions() (all []string) {
 	for expression := range strings.SplitSeq(k.Expression, ",") {
 		if expression = strings.TrimSpace(expression); expression == autoKernel {
@@ -112,32 +114,33 @@ func (k Kernel) expressions() (all []string) {
 
 var autoKernels = []string{"matern32*matern12", "matern32", "matern52", "rq", "se"}
 
-// Prior is where P comes from.
+// Prior says where the prior P comes from.
 type Prior struct {
 	_     struct{} `help:"grid (data-blind; certified rows train the model) or informed (prior rows train)" for:"training"`
 	_     struct{} `rule:"informed; grid with --objective and flags of its own"`
 	Kind  string   `json:"kind,omitzero" set:"prior" value:"P" values:"grid informed" default:"grid"`
 	_     struct{} `help:"share of prior rows among the rows that aren't test or calibration rows" for:"training"`
 	_     struct{} `rule:"informed 0.7 to 0.875; grid a tenth, 20 to 1,000 rows"`
-	Share float64  `json:"share,omitzero" set:"prior-share" value:"SHARE"` // 1: all train, and none is certified
+	Share float64  `json:"share,omitzero" set:"prior-share" value:"SHARE"` // 1: all rows train, and no row is certified
 
 	_      struct{}  `help:"informed: factors for the prior's covariance; certified rows choose, and the bound pays"`
 	_      struct{}  `range:">0:" want:"positive factors of the prior's covariance, such as 1,0.3,0.1" for:"training"`
 	Temper []float64 `json:"temper,omitempty" set:"temper" value:"LIST" rule:"1"`
-	// informed: Q is learnt on the certified rows by kl-pac; else it is the prior itself
+	// with an informed prior, kl-pac learns Q on the certified rows; otherwise Q is the prior itself
 	Learn bool `json:"learn,omitzero"`
 
 	Grid pacbayes.Grid `json:"grid,omitzero"`
-	// p_θ mixes grids of 0, 1 and 2 digits, under ARD also kernels with few different lengthscales
+	// p_θ mixes grids of 0, 1 and 2 digits, and under ARD also kernels with few different lengthscales
 	Mixed bool `json:"mixed,omitzero"`
 }
 
-// Promise is what the certificate speaks of.
+// Promise says what the certificate is about.
 type Promise struct {
 	_    struct{} `help:"what is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (>ε|y|), scaled"`
 	_    struct{} `help:"(>ε sd of ŷ), asymmetric, clipped-absolute"`
 	Loss string   `json:"loss,omitzero" set:"loss" value:"LOSS" default:"band"` // see pacbayes.Kind
-	// The width below y, if that above is another. The default is of Reeb et al. 2018, Sect. 4.
+	// Epsilon is the width below y if EpsilonAbove has another width above y. The default is from Reeb et al. 2018,
+	// Sect. 4.
 	_            struct{} `help:"half-width ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8"`
 	_            struct{} `rule:"a table of widths, where there is one, and 0.6"`
 	Epsilon      float64  `json:"epsilon,omitzero" set:"epsilon" value:"E" default:"0.6" tier:"everyday"`
@@ -175,8 +178,8 @@ type Promise struct {
 	Calibration float64  `json:"calibration,omitzero" set:"calibration-fraction" value:"SHARE"`
 }
 
-// Run is where training starts from, and what it tells and keeps. Flags alone have the defaults of its tags: options
-// keep what is zero here.
+// Run says where training starts, and what a fit reports and keeps. Only flags have the defaults of its tags: the
+// options keep a zero.
 type Run struct {
 	_    struct{} `help:"assigns rows their roles and draws random starts; same seed, same result" tier:"everyday"`
 	Seed uint64   `json:"seed,omitzero" set:"seed" value:"S" default:"0"`
@@ -189,52 +192,53 @@ type Run struct {
 	_             struct{} `help:"evidence: no training, the full GP at the parameters of --init" for:"training"`
 	FixParameters bool     `json:"fix_parameters,omitzero" set:"fix-parameters"`
 
-	// by Model.Deliver, after the fit
+	// Model.Deliver does it, after the fit
 	_       struct{} `help:"all: also train a model on all rows, which predicts better and has no certificate, and write"`
 	_       struct{} `help:"it to OUT-all" tier:"everyday" for:"fit"`
 	Deliver string   `json:"deliver,omitzero" set:"deliver" value:"WHICH" values:"certified all" default:"certified"`
 
-	// Declared is the SHA-256 of the declaration that the fit follows, in hexadecimal, and Declaration that itself; see
-	// func Declared.
+	// Declared is the SHA-256 in hexadecimal of the declaration that the fit follows. Declaration is its text (see
+	// func Declared).
 	Declared    string `json:"declared,omitzero"`
 	Declaration []byte `json:"-"`
 
-	// It is for choices on prior rows, and isn't kept: what a model was fitted with names the kernels that were tried.
+	// Budget is for choices on prior rows. A model doesn't keep it: the kernels that were tried stand in the model's
+	// options.
 	_      struct{}      `help:"such as 60s: try no kernel that would take training beyond"`
 	_      struct{}      `help:"this time" range:"0:" want:"a duration, such as 60s" for:"fit"`
 	Budget time.Duration `json:"-" set:"budget" value:"TIME"`
 
-	// Progress is told how training goes, from one goroutine at a time; it may be nil.
+	// Progress gets an Event whenever training goes on. It is called from one goroutine at a time, and may be nil.
 	Progress func(Event) `json:"-"`
-	// Predicting is told how many of the rows, that are predicted at once to be certified or scored, are done; it may be
-	// nil.
+	// Predicting gets the number of rows predicted so far and the number of all, while certified or test rows are
+	// predicted. It may be nil.
 	Predicting func(done, of int) `json:"-"`
-	// Save, if not nil, is offered the state of the fit after every iteration. Resume is
-	// such a state: the fit goes on from there and ends as if it had never stopped. Save is offered it once
-	// the fit knows it for its own; else the error is ErrOtherCheckpoint.
+	// Save, if not nil, gets the state of the fit after every iteration. Resume is such a state: the fit goes on from
+	// it, and ends as if it had never stopped. Save gets Resume's state first, once Fit knows that it comes from the
+	// same fit. Otherwise Fit returns ErrOtherCheckpoint.
 	Save   func(*Checkpoint) error `json:"-"`
 	Resume *Checkpoint             `json:"-"`
 
-	// whole fits of Compare are spread over them, unless nil; the ranks of a fit are its table's
+	// Compare spreads whole fits over these ranks, unless nil; a fit uses the ranks of its table
 	Ranks ranks.Ranks `json:"-"`
 }
 
-// text is the options as JSON, without those that are zero.
+// text returns the options as JSON, without options that are zero.
 func (o Options) text() (json.RawMessage, error) { return json.Marshal(o) }
 
 // informed says whether the prior is learnt on the prior rows.
 func (o Options) informed() bool { return o.Prior.Kind == "informed" }
 
-// trainsAll says whether no row is certified, but all train an informed prior.
+// trainsAll says whether all rows train an informed prior, so that no row is certified.
 func (o Options) trainsAll() bool { return o.informed() && o.Prior.Share == 1 }
 
-// learns says whether an informed prior is followed by a posterior of the certified rows.
+// learns says whether a posterior is learnt on the certified rows after an informed prior.
 func (o Options) learns() bool { return o.informed() && (o.Prior.Learn || o.Method.Free()) }
 
-// encodes says whether the inputs are more than the table's columns as they stand.
+// encodes says whether a table's columns must be encoded or filled before they are inputs.
 func (d Data) encodes() bool { return len(d.Categorical) > 0 || d.Missing == dataset.FillMean }
 
-// split is how rows are dealt their roles.
+// split returns the way in which rows get their roles.
 func (d Data) split() model.Split {
 	if d.Split == "last" {
 		return model.ByLast
@@ -246,7 +250,7 @@ func (p Promise) loss(kind pacbayes.Kind) pacbayes.Loss {
 	return pacbayes.Loss{Kind: kind, Below: p.Epsilon, Above: p.EpsilonAbove}
 }
 
-// terms returns what the options say of the certificate.
+// terms returns the terms of the certificate, as far as the options say them.
 func (o Options) terms(loss pacbayes.Loss, choices int) pacbayes.Terms {
 	t := pacbayes.Terms{Loss: loss, Delta: o.Promise.Delta, Grid: o.Prior.Grid, Choices: choices, Scaling: o.Data.Scaling,
 		Informed: o.informed(), Promise: o.Promise.Share, Curve: o.Promise.Curve, Slices: o.Promise.Slices,

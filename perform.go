@@ -13,9 +13,10 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// A plan is carried out: trained, and made the models of one stage, or of the two of an informed prior.
+// How a plan is carried out: it is trained, and becomes the model of one stage, or of the two stages of an informed
+// prior.
 
-// optimum trains, or takes the parameters given. The plan that it returns knows an α that was cross-validated.
+// optimum trains, or takes the given parameters. If α was cross-validated, the returned plan holds it.
 func (p *plan) optimum(ctx context.Context, c *checkpoints) (*plan, trained, error) {
 	if p.choice.AlphaBy == "cv" {
 		var err error
@@ -34,7 +35,7 @@ func (p *plan) optimum(ctx context.Context, c *checkpoints) (*plan, trained, err
 	return p, t, err
 }
 
-// atInit is the only run of a stage that trains nothing.
+// atInit returns the only run of a stage that trains nothing.
 func (p *plan) atInit(_ context.Context, c *checkpoints) (trained, error) {
 	for _, f := range p.families {
 		x, err := p.fromInit(f)
@@ -48,8 +49,7 @@ func (p *plan) atInit(_ context.Context, c *checkpoints) (trained, error) {
 	return trained{}, usage("init: its kernel is none of those that are fitted")
 }
 
-// fit trains and makes the model of what that found, or goes on from it with a free-form posterior. It returns all
-// runs.
+// fit trains and makes the model of the best run. A free-form posterior then goes on from it. fit returns all runs.
 func (p *plan) fit(ctx context.Context, c *checkpoints) (*model.Model, []run, error) {
 	p, t, err := p.optimum(ctx, c)
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *plan) fit(ctx context.Context, c *checkpoints) (*model.Model, []run, er
 	}
 	if p.choice.Learns() {
 		m.Training.Alpha = p.choice.Alpha
-		if x := t.best.result.X; p.sparse() { // it is the last parameter
+		if x := t.best.result.X; p.sparse() { // Z is the last parameter
 			m.Training.Alpha = &x[len(x)-1]
 		}
 	}
@@ -76,9 +76,8 @@ func (p *plan) fit(ctx context.Context, c *checkpoints) (*model.Model, []run, er
 	return m, t.all, nil
 }
 
-// freeUp goes on from the optimum of a collapsed bound, of which m is the model, with a free-form posterior, and
-// returns the model whose certificate is lower. The choice is free: the bound holds for
-// all posteriors together.
+// freeUp trains a free-form posterior from the optimum of a collapsed bound. m is the model of that optimum. freeUp
+// returns the model with the lower bound. The choice is free, since the bound holds for all posteriors together.
 func (p *plan) freeUp(ctx context.Context, c *checkpoints, m *model.Model, best run, found finding.List) (*model.Model,
 	run, error) {
 	f := best.family
@@ -116,8 +115,8 @@ func (p *plan) freeUp(ctx context.Context, c *checkpoints, m *model.Model, best 
 	return other, free, nil
 }
 
-// fitInformed learns a prior on the prior rows, and takes it for the posterior or learns one
-// on the certified rows.
+// fitInformed learns a prior on the prior rows. The posterior is the prior itself, or is learnt on the certified
+// rows.
 func (p *plan) fitInformed(ctx context.Context, c *checkpoints, certified share) (
 	m *model.Model, runs []run, err error) {
 	o := p.options
@@ -141,7 +140,7 @@ func (p *plan) fitInformed(ctx context.Context, c *checkpoints, certified share)
 	if err == nil {
 		p.speakOf(m, ties)
 	}
-	if err == nil && t.tried != nil { // kept as what was asked for: the kernels that there was time for
+	if err == nil && t.tried != nil { // keep the kernels that there was time for, as if they had been asked for
 		o.Kernel.Expression, o.Run.Restarts = strings.Join(t.tried, ","), p.restarts
 		m.Fitted, err = o.text()
 	}
@@ -170,8 +169,8 @@ func (p *plan) fitPosterior(ctx context.Context, c *checkpoints, certified share
 	return m, runs, err
 }
 
-// takePrior makes the model whose posterior is the prior: of its tempers the one with the
-// lowest bound, which is paid for.
+// takePrior makes the model whose posterior is the prior. It takes the temper with the lowest bound, and the bound
+// pays for the choice.
 func (d *dealt) takePrior(prior *posterior.Posterior, found finding.List) (lowest *model.Model, err error) {
 	if d.reason != "" {
 		m, err := d.uncertified(prior, found)

@@ -16,28 +16,28 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// plan is a stage that is decided: no field of its method is open (Inducing is 0 of a full GP). It doesn't change.
+// plan is a stage with every decision made: all fields of its method are set (Inducing is 0 for a full GP). It
+// doesn't change.
 type plan struct {
 	stage
 	z        linalg.Matrix    // inducing inputs that training starts from
-	all      objective.Memory // of all ranks, scaled, for a full GP alone
-	estimate bool             // the objective is estimated by its method's Estimate
+	all      objective.Memory // scaled rows of all ranks, only for a full GP
+	estimate bool             // the method's Estimate estimates the objective
 	findings finding.List     // what a person should know already
 }
 
 const (
-	// maxIterative rows are conditioned on by conjugate gradients if nobody asks for more. By
-	// estimate, from the 1.4 ns that a pair of rows of 8 inputs takes of a core, a product for
-	// 50,000 rows takes two cores a second, and the 2,000 that a solve may take half an hour. The
-	// largest solve that was measured had 32,000 rows (docs/behind/performance.md).
+	// maxIterative is the default limit of rows for conjugate gradients. A pair of rows with 8 inputs takes 1.4 ns of
+	// a core, so a product for 50,000 rows should take two cores a second. A solve of up to 2,000 products may take
+	// half an hour. The largest solve that was measured had 32,000 rows (docs/behind/performance.md).
 	maxIterative = 50000
 
-	// excessRows are compared to say how good the variances of a cg model are: with 16
-	// columns a product costs little more than with one.
+	// excessRows is the number of rows that show how good a cg model's variances are. A product with 16 columns costs
+	// little more than with one.
 	excessRows = 16
 )
 
-// planned decides between the full and a sparse GP, and how either is trained and solved; found is what is known
+// planned decides whether the GP is full or sparse, and how it is trained and solved. found holds what is known
 // already.
 func (s stage) planned(evaluating bool, found finding.List) (*plan, error) {
 	p := &plan{stage: s, findings: slices.Clone(found)}
@@ -48,7 +48,7 @@ func (s stage) planned(evaluating bool, found finding.List) (*plan, error) {
 			c.Optimizer = "adam"
 		}
 	}
-	if all := evaluating || !c.OnBatches(); all { // rows in every step
+	if all := evaluating || !c.OnBatches(); all { // every step uses all rows
 		p.estimate = c.Estimable() && (c.Solver == posterior.ByCG || !evaluating && s.n > k.MaxRows)
 	}
 	p.chooseSize()
@@ -69,7 +69,7 @@ func (s stage) planned(evaluating bool, found finding.List) (*plan, error) {
 		if p.all, err = gather(s.rows); err != nil {
 			return nil, err
 		}
-		if k.Local { // its rows are all of them
+		if k.Local { // a local posterior needs the values of all rows
 			if p.scale, err = gatherValues(s.rows, s.scale); err != nil {
 				return nil, err
 			}
@@ -77,16 +77,16 @@ func (s stage) planned(evaluating bool, found finding.List) (*plan, error) {
 	}
 	*c = c.WithAlpha()
 	if p.restarts == 0 {
-		p.restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
+		p.restarts = 3 // about 1 start in 150 ends at Q = P; three in a row won't
 		if c.Inducing > 0 || p.trainsByCG() || c.OnBatches() || p.given || k.Local || len(p.families) > 2 {
-			p.restarts = 1 // minutes each, and moving inducing inputs, or batches, escape where a full GP is stuck
+			p.restarts = 1 // a start takes minutes, and moving inducing inputs or batches escape where a full GP is stuck
 		}
 	}
 	return p, nil
 }
 
-// chooseSize decides between a full GP and a sparse one, and how many inducing inputs that has, or where a rule says so
-// has at most.
+// chooseSize decides between a full and a sparse GP. It also sets the number of inducing inputs of a sparse GP, or
+// its limit if a rule sets the number later.
 func (p *plan) chooseSize() {
 	c := &p.choice
 	if c.Inducing > 0 || !c.SparseOnly() && !c.ByRule() &&
@@ -99,7 +99,7 @@ func (p *plan) chooseSize() {
 	}
 }
 
-// checkSize reports numbers of rows that don't go with the method.
+// checkSize refuses numbers of rows that the method can't use.
 func (p *plan) checkSize(evaluating bool) error {
 	c, k := p.choice, p.choice.Kind()
 	switch all := !p.estimate && (evaluating || !c.OnBatches()); {
@@ -121,8 +121,8 @@ func (p *plan) checkSize(evaluating bool) error {
 	return nil
 }
 
-// chooseSolver decides how a full GP is solved; a sparse one has no choice, and one that ends as a full GP where α
-// falls to 0 has.
+// chooseSolver decides how a full GP is solved. A sparse GP has no choice, except if α falls to 0 and it ends as a
+// full GP.
 func (p *plan) chooseSolver(evaluating bool) error {
 	c, k, n := &p.choice, p.choice.Kind(), p.n
 	if k.Local {
@@ -137,7 +137,7 @@ func (p *plan) chooseSolver(evaluating bool) error {
 		c.Solver = ""
 		return nil
 	}
-	trains := k.Exact && !p.given && !c.OnBatches() // solves in every step
+	trains := k.Exact && !p.given && !c.OnBatches() // every step solves
 	if c.Solver == "auto" {
 		switch {
 		case n <= maxFull || !k.Exact && !k.EndsFull:
@@ -169,7 +169,7 @@ func (p *plan) chooseSolver(evaluating bool) error {
 	return nil
 }
 
-// afford asks for the memory that the largest matrices take, before it is spent: those of a method take more in all.
+// afford reserves memory for the largest matrices before any work. A method takes more in all.
 func (p *plan) afford() error {
 	n, m := float64(p.n), float64(p.choice.Inducing)
 	what, values := fmt.Sprintf("a full GP of %d rows", p.n), 3*n*n // the covariances, their factor, the adjoints
@@ -185,7 +185,7 @@ func (p *plan) afford() error {
 	return memory.Afford(p.data.Source+": "+what, 8*values)
 }
 
-// predictsBy finds what predictions from so many rows are, if they aren't all.
+// predictsBy adds a finding if predictions use fewer rows than the plan has.
 func (p *plan) predictsBy(rows int) {
 	if rows < p.n {
 		p.findings.Add(finding.ByNearest, rows, p.n)
@@ -195,12 +195,12 @@ func (p *plan) predictsBy(rows int) {
 // sparse says whether there are inducing inputs.
 func (p *plan) sparse() bool { return p.choice.Inducing > 0 }
 
-// trainsByCG says whether training evaluates the objective by conjugate gradients.
+// trainsByCG says whether conjugate gradients evaluate the objective during training.
 func (p *plan) trainsByCG() bool {
 	return p.estimate || p.choice.Solver == posterior.ByCG && p.choice.Kind().Exact && !p.choice.OnBatches()
 }
 
-// method is the way to train, up to a free-form posterior.
+// method returns the way to train. A free-form posterior comes later.
 func (p *plan) method() method.Method {
 	way := p.choice.Method()
 	if p.estimate {
@@ -209,7 +209,7 @@ func (p *plan) method() method.Method {
 	return way
 }
 
-// task is what a method is bound to; c is told of single solves, unless it is nil.
+// task returns what a method is bound to. c, unless nil, gets the progress of each solve.
 func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 	var progress func(iterative.Progress)
 	if c != nil {
@@ -229,8 +229,8 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 	}
 }
 
-// farLimit boxes log-parameters that needn't lie on a grid: lengthscales of e^±5 are as good as none, and a variance of
-// e^10 leaves a noise variance of 1e-8 its digits.
+// farLimit bounds log-parameters that needn't lie on a grid. A lengthscale of e^±5 is already as good as infinite or
+// zero. A variance of e^10 still leaves a noise variance of 1e-8 its digits.
 const farLimit = 10
 
 // problem binds the method to a family.
@@ -238,9 +238,9 @@ func (p *plan) problem(ctx context.Context, c *checkpoints, f family) method.Pro
 	return p.method().Bind(p.task(ctx, c, f))
 }
 
-// unseen returns the inputs of some rows, and says which they are.
+// unseen returns inputs of rows that training didn't use, if there are any, and says which rows they are.
 func (p *plan) unseen() (x matrix.Dense, which string, err error) {
-	// Rows it wasn't trained on, if there are any.
+	// Prior rows come first, since training didn't use them.
 	role, what := dataset.Prior, "prior"
 	if p.roles.Count(role) == 0 {
 		role, what = dataset.Test, "test"

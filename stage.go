@@ -12,21 +12,21 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// What is trained: the families of priors that are tried, with their terms, and the rows of each stage.
+// What is trained: the families of priors that krigo tries, with their terms, and the rows of each stage.
 
-// family is a kernel and mean function whose parameters are trained.
+// family is a kernel and a mean function whose parameters are trained.
 type family struct {
 	name   string
-	of     string // the expression; kernels with one lengthscale and with several have the same
+	of     string // the expression, which a kernel with one lengthscale shares with the kernel with several
 	kernel kernel.Kernel
 	mean   kernel.Mean
-	terms  pacbayes.Terms // of a certificate with a prior of this family
+	terms  pacbayes.Terms // terms of a certificate with a prior of this family
 	held   bool           // the prior's parameters stay where training starts
 }
 
 func (f family) gridParams() int { return len(f.kernel.Params()) + len(f.mean.Params()) }
 
-// families are the kernels that are tried, on inputs of dim columns.
+// families returns the kernels to try, for inputs of dim columns.
 func (k Kernel) families(dim int) (fs []family) {
 	mean, _ := model.MeanOf(k.Mean, dim)
 	for _, expression := range k.expressions() {
@@ -34,10 +34,10 @@ func (k Kernel) families(dim int) (fs []family) {
 			if ard && k.ARD == "off" || !ard && k.ARD == "on" {
 				continue
 			}
-			parsed, _ := kernel.Parse(expression, dim, ard) // checked with the options
+			parsed, _ := kernel.Parse(expression, dim, ard) // check.go has parsed it already
 			flat, _ := kernel.Parse(expression, dim, false)
 			if k.ARD == "auto" && ard && (dim == 1 || slices.Equal(parsed.Params(), flat.Params())) {
-				continue // nothing to choose
+				continue // the two kernels are the same
 			}
 			name := expression
 			if ard {
@@ -49,29 +49,29 @@ func (k Kernel) families(dim int) (fs []family) {
 	return fs
 }
 
-// spec is the family's kernel with every parameter 1.
+// spec returns the family's kernel with every parameter set to 1.
 func (f family) spec() kernel.Spec { return f.kernel.Spec(make([]float64, len(f.kernel.Params()))) }
 
-// sameShape says whether kernels differ in the values of their parameters at most.
+// sameShape says whether two kernels are equal except for the values of their parameters.
 func sameShape(a, b kernel.Spec) bool {
 	return a.Name == b.Name && len(a.Lengthscales) == len(b.Lengthscales) && len(a.Parameters) == len(b.Parameters) &&
 		slices.EqualFunc(a.Parts, b.Parts, sameShape)
 }
 
-// ardName is the name of a kernel with one lengthscale an input.
+// ardName names the kernel with one lengthscale per input.
 func ardName(expression string) string { return expression + " (ARD)" }
 
-// A mixed p_θ gives each of three grids, of 0, 1 and 2 digits, a third: p_θ ≥ ⅓/|Θ_r| for
-// every θ of the grid r, so that ln 3 pays for the choice of r. Under ARD it also gives a fifth
-// each to kernels with a lengthscale of its own for every input and to those with 1, 2, 3
-// or 4 different ones: k values and an assignment, of which there are k^d, cost k ln|Θ_r| and
-// d ln k nats in the place of d ln|Θ_r|. Few inputs have a lengthscale that is worth its digits.
+// A mixed p_θ gives a third of its mass to each of three grids, of 0, 1 and 2 digits. So p_θ ≥ ⅓/|Θ_r| for every θ of
+// the grid r, and ln 3 pays for the choice of r. Under ARD it also gives a fifth to kernels with a separate
+// lengthscale for every input, and a fifth each to kernels with 1, 2, 3 or 4 different lengthscales. A kernel with k
+// different lengthscales costs k ln|Θ_r| nats for their values, and d ln k nats for the assignment of d inputs to
+// them (there are k^d assignments), instead of d ln|Θ_r|. Few inputs need a lengthscale with all its digits.
 const (
 	mixedDigits = 3
 	maxTied     = 4
 )
 
-// inputLengthscales lists the parameters that are lengthscales of single inputs.
+// inputLengthscales returns the indices of parameters that are the lengthscale of a single input.
 func (f family) inputLengthscales() (at []int) {
 	for i, q := range f.kernel.Params() {
 		if q.Kind == kernel.Lengthscale && q.Dim >= 0 {
@@ -81,7 +81,7 @@ func (f family) inputLengthscales() (at []int) {
 	return at
 }
 
-// mix sets what a mixed p_θ costs with so many different lengthscales; 0: all of their own.
+// mix sets what a mixed p_θ costs with tied different lengthscales. If tied is 0, every input has its own.
 func (f family) mix(t *pacbayes.Terms, tied int) {
 	t.Resolutions = mixedDigits
 	if d := len(f.inputLengthscales()); d > 1 {
@@ -93,32 +93,33 @@ func (f family) mix(t *pacbayes.Terms, tied int) {
 	}
 }
 
-// coarser is the family on another grid, with so many different lengthscales, and perhaps its parameters held.
+// coarser returns the family on another grid, with tied different lengthscales. If held, its parameters stay where
+// training starts.
 func (f family) coarser(grid pacbayes.Grid, tied int, held bool) family {
 	f.terms.Grid, f.held = grid, held
 	f.mix(&f.terms, tied)
 	return f
 }
 
-// gridTerms returns the terms of a family's prior on the grid for whose certificate nothing is promised.
+// gridTerms returns the terms of a family's prior on the grid, without a promise.
 func (d *dealt) gridTerms(f family, choices int) pacbayes.Terms {
 	return pacbayes.Terms{Loss: d.loss, Delta: d.options.Promise.Delta, Grid: d.options.Prior.Grid, Params: f.gridParams(),
 		Choices: choices}
 }
 
-// terms returns the terms of the certificate for a family of priors, one of so many choices.
+// terms returns the terms of a family's certificate. The family is one of as many as choices says.
 func (d *dealt) terms(f family, choices int) pacbayes.Terms {
 	t := d.options.priorTerms(f, choices, d.scaling)
 	t.PriorRows, t.Encoded = d.roles.Count(dataset.Prior), d.data.Encoding != nil
 	return t
 }
 
-// priorTerms returns what options say of these terms, in the units of a scaling.
+// priorTerms returns the terms that the options decide, in the units of a scaling.
 func (o Options) priorTerms(f family, choices int, s dataset.Scaling) pacbayes.Terms {
 	loss, epsilon := o.Promise.scaled(s)
 	t := o.terms(loss, choices)
 	t.EpsilonRaw = epsilon
-	if !t.Informed { // else nothing lies on a grid
+	if !t.Informed { // an informed prior isn't rounded to a grid
 		t.Params = f.gridParams()
 	}
 	t.Group, t.Backtest = o.Data.Group, o.Data.Split == "last"
@@ -129,20 +130,20 @@ func (o Options) priorTerms(f family, choices int, s dataset.Scaling) pacbayes.T
 	return t
 }
 
-// stage is a share of the rows and how it is trained on. A fit with a prior on the grid is one stage. An informed fit
-// is one that learns the prior, and perhaps a second one that learns the posterior. A sibling is one more, on other
-// rows.
+// stage says which rows to train on, and how. A fit with a prior on the grid has one stage. An informed fit has a
+// stage that learns the prior, and perhaps a second one that learns the posterior. A sibling has one more stage, on
+// other rows.
 type stage struct {
 	share
 	choice   method.Choice
-	families []family // the priors that are tried, each with the terms of its certificate
-	init     *Params  // where training starts; nil: at points of its own
-	given    bool     // nothing is trained: the parameters of init are the result
-	restarts int      // starting points of each family; 0: by the method
+	families []family // the priors to try, each with the terms of its certificate
+	init     *Params  // where training starts; nil: krigo chooses
+	given    bool     // nothing is trained: init's parameters are the result
+	restarts int      // starting points of each family; 0: the method decides
 }
 
-// priorStage learns an informed fit's prior on the prior rows. A method that trains for a bound does so as if these
-// rows were certified with a prior on the grid.
+// priorStage learns an informed fit's prior on the prior rows. A method that minimises a bound treats the prior rows
+// like certified rows with a prior on the grid.
 func (d *dealt) priorStage() (stage, error) {
 	rows, err := d.take(dataset.Prior)
 	o := d.options
@@ -150,15 +151,15 @@ func (d *dealt) priorStage() (stage, error) {
 		restarts: o.Run.Restarts}, err
 }
 
-// posteriorStage learns Q on the certified rows, from the priors that an informed fit chooses among. The prior has m
-// inducing inputs.
+// posteriorStage learns Q on the certified rows, from the priors that an informed fit chooses among. m is the number
+// of the prior's inducing inputs.
 func (d *dealt) posteriorStage(certified share, priors []family, m int) stage {
 	return stage{share: certified, choice: posteriorMethod(d.options.Method, m), families: priced(priors, d.terms),
 		restarts: d.options.Run.Restarts}
 }
 
-// siblingStage trains a model's sibling on d's prior rows: the evidence of all rows anew, other methods with the
-// model's kernel from where its training ended.
+// siblingStage trains a model's sibling on d's prior rows. The evidence of a full GP is trained anew. Other methods
+// keep the model's kernel, and start where the model's training ended.
 func (d *dealt) siblingStage(m *model.Model) (stage, error) {
 	s, err := d.priorStage()
 	if err != nil || !s.choice.OnBatches() && s.choice.Kind().Exact {
@@ -177,7 +178,7 @@ func (d *dealt) siblingStage(m *model.Model) (stage, error) {
 	return s, nil
 }
 
-// priced returns families with the terms of their certificates, one of which is chosen.
+// priced returns the families with the terms of their certificates. The terms pay for choosing one of them.
 func priced(families []family, terms func(f family, choices int) pacbayes.Terms) []family {
 	for i, f := range families {
 		families[i].terms = terms(f, len(families))
@@ -185,8 +186,8 @@ func priced(families []family, terms func(f family, choices int) pacbayes.Terms)
 	return families
 }
 
-// priorMethod is how a method trains an informed prior: no free-form posterior follows, and α is learnt by bounds
-// alone.
+// priorMethod returns how method c trains an informed prior. A prior has no free-form posterior, and only a method
+// that minimises a bound learns α.
 func priorMethod(c method.Choice) method.Choice {
 	if c.Free() {
 		c.Posterior = "objective"
@@ -197,8 +198,8 @@ func priorMethod(c method.Choice) method.Choice {
 	return c
 }
 
-// posteriorMethod is how a posterior is learnt after an informed prior with m inducing inputs: by the prior's method if
-// that trains for a bound, else by kl-pac.
+// posteriorMethod returns how a posterior is learnt after an informed prior with m inducing inputs: with the prior's
+// method if it minimises a bound, else with kl-pac.
 func posteriorMethod(c method.Choice, m int) method.Choice {
 	if c.Kind().Bound == "" {
 		kl := method.Choice{Name: method.KLPACName, Inducing: c.Inducing, InducingBy: c.InducingBy,

@@ -13,9 +13,9 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// Where training starts: the inducing inputs of a plan, and the points of each of its families.
+// Where training starts: the inducing inputs of a plan, and the starting points of each of its families.
 
-// decide decides how to train: full or sparse, from where, and how often.
+// decide decides how to train: full or sparse, from which points, and how often.
 func (s stage) decide(found finding.List) (*plan, error) {
 	p, err := s.planned(false, found)
 	if err == nil && p.sparse() {
@@ -27,19 +27,18 @@ func (s stage) decide(found finding.List) (*plan, error) {
 	return p, err
 }
 
-// What --inducing theory asks of Theorem 2: D ≤ 1 nat with probability 0.9 at α = 1, where the bound
-// is largest, for the kernel that training starts from.
+// --inducing theory asks Theorem 2 for D ≤ 1 nat with probability 0.9, for the kernel that training starts from. At α
+// = 1 the theorem's bound is largest.
 const (
 	theoryTarget = 1
 	theoryDelta  = 0.1
 	startNoise   = 0.3
-	leastSpread  = 1e-6 // of an input: a constant column has nothing to approximate
+	leastSpread  = 1e-6 // a constant column has nothing to approximate
 )
 
-// theoryInducing sets the number of inducing inputs to what the theory asks for, up to the limit
-// that stands there: the least M that Theorem 2 needs with the SE kernel's eigenvalues, for inputs
-// taken to be Gaussian and independent, or for one input and a Matérn kernel N^{1/r}, with which
-// the bound doesn't grow in N. x are rows to take the inputs' spread from.
+// theoryInducing sets the number of inducing inputs as theory asks, up to the present limit. With the SE kernel it is
+// the least M that Theorem 2 needs, if the inputs are Gaussian and independent. With a Matérn kernel and one input it
+// is N^{1/r}, with which the bound doesn't grow with N. The spread of the inputs is taken from the rows x.
 func (p *plan) theoryInducing(x linalg.Matrix) error {
 	n, limit, expression := p.n, p.choice.Inducing, p.options.Kernel.Expression
 	if expression != "se" {
@@ -91,8 +90,8 @@ func (p *plan) theoryInducing(x linalg.Matrix) error {
 	return nil
 }
 
-// chooseInducing sets the inducing inputs that training starts from. Where the choice
-// needs a kernel, it is the family's at the second starting point.
+// chooseInducing sets the inducing inputs that training starts from. A choice that needs a kernel takes the family's
+// kernel at the second starting point.
 func (p *plan) chooseInducing() error {
 	f, c, seed := p.families[0], &p.choice, p.options.Run.Seed
 	rng := rand.New(rand.NewPCG(seed, 0x696e6475))
@@ -145,12 +144,12 @@ func (p *plan) chooseInducing() error {
 	return nil
 }
 
-// sampleRows is how many rows inducing inputs are chosen from at most. Their inputs are in
-// memory at once; with 25 rows for each of 2,000 inducing inputs they're still many.
+// sampleRows limits the rows from which inducing inputs are chosen, because these rows are in memory at once. For
+// 2,000 inducing inputs it still leaves 25 rows each.
 const sampleRows = 50000
 
-// sample views the rows to train on, or sampleRows of them drawn at random, in their order
-// (Knuth's Algorithm S).
+// sample views the rows to train on. If there are more than sampleRows, it draws sampleRows of them at random, in
+// their order (Knuth's Algorithm S).
 func (p *plan) sample(seed uint64) *dataset.Scaled {
 	if p.n <= sampleRows {
 		return p.rows
@@ -177,7 +176,7 @@ func (p *plan) sample(seed uint64) *dataset.Scaled {
 	return drawn
 }
 
-// starts returns the points [θ, β, ln σ_n², Z] to train a family from.
+// starts returns the points [θ, β, ln σ_n², Z] from which a family is trained.
 func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 	o := p.options
 	params := f.kernel.Params()
@@ -198,14 +197,14 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 	}
 	var starts [][]float64
 	if p.init != nil {
-		if x, _ := p.fromInit(f); x != nil { // errors were met by decide
+		if x, _ := p.fromInit(f); x != nil { // decide has reported errors
 			full := at(0, 0)
 			copy(full, x)
 			starts = append(starts, full)
 		}
 	}
 	if earlier != nil {
-		// One lengthscale for all inputs, repeated for each.
+		// Every input gets the same lengthscale.
 		x := at(0, 0)
 		j := 0
 		for i, q := range params {
@@ -217,11 +216,11 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 		copy(x[len(params):], earlier.X[j:])
 		starts = append(starts, x)
 	}
-	// All ones is where Reeb et al. start; standardised inputs lie about √(2d) apart,
-	// for which l² = d is the natural length.
+	// Reeb et al. start with all parameters 1. Standardised inputs lie about √(2d) apart, so l² = d is a natural
+	// length.
 	spread := math.Log(float64(p.data.Cols))
 	starts = append(starts, at(spread, math.Log(0.3)), at(0, 0))
-	rng := rand.New(rand.NewPCG(o.Run.Seed, 0x6b7269676f)) // a stream apart from the shuffle's
+	rng := rand.New(rand.NewPCG(o.Run.Seed, 0x6b7269676f)) // a stream apart from the one that assigns roles
 	for len(starts) < p.restarts {
 		x := at(0, math.Log(0.01)*rng.Float64())
 		for i := range params {
@@ -235,8 +234,8 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 	return starts[:p.restarts]
 }
 
-// fromInit returns the initial parameters in the shape of a family, or nil where
-// they don't have it: one lengthscale is repeated for ARD, several don't fit without.
+// fromInit returns the initial parameters in the shape of a family, or nil if they don't fit. One lengthscale is
+// repeated for ARD. Several lengthscales don't fit a kernel with one.
 func (p *plan) fromInit(f family) ([]float64, error) {
 	if _, _, _, err := p.init.vector(p.options.Kernel.Mean, p.data.Cols); err != nil {
 		return nil, err
@@ -257,7 +256,7 @@ func (p *plan) fromInit(f family) ([]float64, error) {
 	return nil, usage("init: it has %d inducing inputs, the fit %d", len(p.init.Inducing), p.choice.Inducing)
 }
 
-// checkInit makes sure that the initial parameters serve at least one family.
+// checkInit checks that the initial parameters fit at least one family.
 func (p *plan) checkInit() error {
 	if p.init == nil {
 		return nil
@@ -271,7 +270,7 @@ func (p *plan) checkInit() error {
 		p.options.Kernel.Expression, p.options.Kernel.ARD)
 }
 
-// expand repeats single lengthscales of s as often as like has them.
+// expand repeats single lengthscales of s, so that s has as many as like.
 func expand(s, like kernel.Spec) kernel.Spec {
 	if len(s.Lengthscales) == 1 && len(like.Lengthscales) > 1 {
 		s.Lengthscales = slices.Repeat(s.Lengthscales, len(like.Lengthscales))

@@ -17,18 +17,18 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// trained is what training found.
+// trained holds what training found.
 type trained struct {
 	best     run
 	all      []run
 	findings finding.List
-	tried    []string // the expressions of kernels, where the budget ended before all were
+	tried    []string // expressions of the kernels that were tried, if the budget ended too early for all
 }
 
-// train minimises from every starting point of every family. The families come one after another, so that
-// ARD can start from what one lengthscale for all inputs found.
+// train minimises from every starting point of every family. The families come one after another, so that ARD can
+// start where the kernel with one lengthscale ended.
 func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error) {
-	found := make([]*train.Result, len(p.families)) // the best of each
+	found := make([]*train.Result, len(p.families)) // the best run of each family
 	var failed error
 	begun, tried := time.Now(), p.families
 	for fi, f := range p.families {
@@ -50,12 +50,12 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 		if ctx.Err() != nil {
 			return t, ctx.Err()
 		}
-		if err := p.rows.Err(); err != nil { // a step that wasn't taken for that isn't the objective's
+		if err := p.rows.Err(); err != nil { // the objective of an interrupted step would be wrong
 			return t, err
 		}
 		for si, r := range results {
-			// A start may lie outside the objective's domain; all of them may not, and no
-			// other error may pass, since without the run the result would be another.
+			// A single start may lie outside the objective's domain, but not all starts. Any other error ends
+			// training: without the run, the result would be another.
 			var outside *train.StartError
 			switch {
 			case errs[si] == nil:
@@ -93,8 +93,8 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 	return t, nil
 }
 
-// spent says whether the budget, after so long for the first families, has no room for another one. The first rank's
-// clock counts.
+// spent says whether the budget has no room for another family, after the first families took elapsed. Ranks use the
+// first rank's clock.
 func (p *plan) spent(elapsed time.Duration, families int) (bool, error) {
 	budget := p.options.Run.Budget
 	if budget == 0 {
@@ -108,11 +108,11 @@ func (p *plan) spent(elapsed time.Duration, families int) (bool, error) {
 	return over[0] > 0, err
 }
 
-// mostEvidence compares what was found for several families by the evidence with their parameters integrated out, where
-// these have a prior density: at its mode, which is the objective, more parameters are a lower density each, whether or
-// not the rows say anything of them.
+// mostEvidence compares the families' results by the evidence with parameters integrated out, if the parameters have
+// a prior density. The objective itself is the density at its mode. It falls with every parameter, whether or not the
+// rows say anything about the parameter.
 func (p *plan) mostEvidence(ctx context.Context, found []*train.Result) (best run, ok bool, err error) {
-	var order []int // the lowest objective first, which spares most of the others second derivatives
+	var order []int // lowest objective first, which saves most second derivatives
 	for i, r := range found {
 		if r != nil {
 			order = append(order, i)
@@ -139,9 +139,9 @@ func (p *plan) mostEvidence(ctx context.Context, found []*train.Result) (best ru
 	return best, ok, nil
 }
 
-// before is what was found for a family that says where this one may start, given what was for those before it: for the
-// same kernel with one lengthscale for all inputs, or, where there is no kernel to train, for any. Another kernel's
-// parameters are others.
+// before returns an earlier family's result from which this family may start, or nil. It is the result for the same
+// kernel with one lengthscale. If no kernel is trained, any earlier result will do. Parameters of another kernel mean
+// something else.
 func (p *plan) before(family int, found []*train.Result) (best *train.Result) {
 	f := p.families[family]
 	for i, r := range found[:family] {
@@ -160,8 +160,8 @@ func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [
 		total++
 	}
 	results, errs := make([]*train.Result, len(starts)), make([]error, len(starts))
-	// Several small fits side by side keep the cores busier than one; large ones
-	// would only double the memory. Ranks that take part in one another's steps meet for one at a time.
+	// Several small fits at once keep the cores busier than one fit. Large fits would only double the memory. Ranks
+	// do one fit at a time, because they must meet in the same steps.
 	limit := 1
 	if p.data.Ranks().Size() == 1 && !p.sparse() && p.n <= 1500 && !p.trainsByCG() {
 		limit = runtime.GOMAXPROCS(0)
@@ -169,7 +169,7 @@ func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [
 	slots := make(chan struct{}, limit)
 	var done sync.WaitGroup
 	for si, x0 := range starts {
-		slots <- struct{}{} // in order: ranks have to take the same start
+		slots <- struct{}{} // in order, so that all ranks take the same start
 		done.Go(func() {
 			defer func() { <-slots }()
 			defer matrix.Ended(&errs[si])
@@ -194,7 +194,7 @@ type run struct {
 	result *train.Result
 }
 
-// count adds up what runs took, since training begun.
+// count adds up the work of the runs, and the time since begun.
 func count(t *model.Training, runs []run, begun time.Time) {
 	for _, r := range runs {
 		t.Starts++
