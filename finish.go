@@ -28,7 +28,7 @@ func (p *plan) found(problem method.Problem, best run) (found finding.List) {
 	var at []int
 	for _, i := range best.result.AtBound {
 		switch {
-		case best.family.held && i < best.family.gridParams(), strings.HasPrefix(names[i], "inducing"): // the user asked for it
+		case best.family.held && i < best.family.gridParams(), strings.HasPrefix(names[i], "inducing"): // as asked for
 		case names[i] == "alpha":
 			found.Add(finding.AlphaAtEdge, x[i])
 		default:
@@ -164,7 +164,7 @@ func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.
 		return nil, err
 	}
 	if q.Support.Rows <= defaultFull {
-		if left, variance, ok := q.LeaveOneOut(make([]float64, q.Support.Rows)); ok { // with targets of 0 the difference is the error
+		if left, variance, ok := q.LeaveOneOut(make([]float64, q.Support.Rows)); ok { // errors, as targets are 0
 			if left, err = m.OwnErrors(d.data, d.data.RowsOf(d.roles, dataset.Prior), left, variance); err != nil {
 				return nil, err
 			}
@@ -217,9 +217,9 @@ const lengthscale = string(kernel.Lengthscale)
 
 // parameter is a parse of a parameter's name, such as "0.log_lengthscale2[3]".
 type parameter struct {
-	part  string // of the kernel, counted from 1, as "2.1"; "" of one that has no parts
+	part  string // the part of the kernel, counted from 1, such as "2.1"; "" if the kernel has no parts
 	name  string // without "log_"
-	input string // the column that it belongs to, or ""
+	input string // the parameter's column, or ""
 	value func(v float64) float64
 }
 

@@ -79,7 +79,7 @@ func (s stage) planned(evaluating bool, found finding.List) (*plan, error) {
 	if p.restarts == 0 {
 		p.restarts = 3 // about 1 start in 150 ends at Q = P; three in a row won't
 		if c.Inducing > 0 || p.trainsByCG() || c.OnBatches() || p.given || k.Local || len(p.families) > 2 {
-			p.restarts = 1 // a start takes minutes, and moving inducing inputs or batches escape where a full GP is stuck
+			p.restarts = 1 // a start takes minutes; moving inducing inputs and batches rarely get stuck
 		}
 	}
 	return p, nil
