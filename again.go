@@ -12,13 +12,12 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// A model is fitted again: the same (Refit), or its sibling on all rows (Deliver).
+// How a model is fitted again: the same model (Refit), or its sibling on all rows (Deliver).
 
-// Refit fits a model again with the options that it was fitted with, from the data that it was
-// made from, and says what came out otherwise: differs is "" where all bits are the same, but for the time that
-// it took. That is what no other check can show: that the posterior, the parameters of an informed prior
-// among it, is what the options make of the rows. On another kind of processor, or by another
-// version, bits may differ where nothing is wrong.
+// Refit fits a model again with the options of its fit, from the data of its fit. differs says what came out
+// differently. It is "" if all bits are the same, apart from the time that training took. No other check can show
+// that the posterior, and the parameters of an informed prior, are what the options make of the rows. Another kind of
+// processor or another version may give other bits although nothing is wrong.
 func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(Event)) (again *Model, differs string,
 	err error) {
 	if m.Fitted == nil {
@@ -30,7 +29,7 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(E
 		return nil, "", err
 	}
 	o.Run.Progress = progress
-	// Dates that were numbers when the model was fitted may stand as text, in a form of its own, in the table at hand.
+	// Dates may have been numbers when the model was fitted, and text in a form of its own in this table.
 	table = table.ReadAs(m.Reading)
 	if again, err = Fit(ctx, table, o); err != nil {
 		return nil, "", fmt.Errorf("fitting again: %w", err)
@@ -43,12 +42,12 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(E
 	older := m.Context == nil
 	bits := func(m *Model) ([]byte, error) {
 		same := m.Model
-		if older { // than contexts
+		if older { // the model is older than contexts
 			same.Context = nil
 		}
-		same.Training.Seconds, same.Source, same.Findings = 0, "", nil // which name files
+		same.Training.Seconds, same.Source, same.Findings = 0, "", nil // these name files
 		if m.Counts[dataset.Test] == 0 {
-			same.Test = nil // of a table of its own, which isn't at hand
+			same.Test = nil // a test table isn't at hand
 		}
 		same.Fitted = translated(m.Fitted)
 		var out bytes.Buffer
@@ -66,11 +65,11 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(E
 	return again, differs, err
 }
 
-// Deliver trains a certified model's sibling, from the data that it was made from, on all rows but those for testing,
-// the certified ones too: the evidence of all rows at once anew, kernels that are tried among it, other methods with
-// the model's kernel from where its training ended, and on batches with the parameters that it ended with. No row is
-// left to certify it by; its CertificateReason says which model is certified. Of with, Data.Test and the run's
-// Progress, Save and Resume count; other options are those that the model was fitted with.
+// Deliver trains a certified model's sibling from the data of the model. The sibling trains on all rows except test
+// rows, so also on the certified rows. The evidence of a full GP is trained anew, and kernels are tried again. Other
+// methods keep the model's kernel and start where its training ended. A method on batches keeps the parameters that
+// training ended with. No row is left to certify the sibling, and its CertificateReason says which model is
+// certified. Deliver uses Data.Test and Run's Progress, Save and Resume of with. All other options are the model's.
 func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options) (sibling *Model, err error) {
 	defer matrix.Ended(&err)
 	begun := time.Now()
@@ -113,8 +112,8 @@ func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options)
 	}
 	var t trained
 	if p.choice.OnBatches() && !p.sparse() {
-		// More steps aren't more rows: on public sets parameters of seven rows in eight predict as well, or better, from all
-		// rows.
+		// More steps aren't more rows. On public sets, parameters from seven rows in eight predict as well or better
+		// from all rows.
 		t, err = p.atInit(ctx, c)
 	} else {
 		p, t, err = p.optimum(ctx, c)
@@ -143,7 +142,7 @@ func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options)
 	return wrap(all, d.score(all))
 }
 
-// undealt is the same rows, scaled as they were, without a certified one: all but those for testing are to learn from.
+// undealt returns the same rows with the same scaling and no certified row: every row except test rows may train.
 func (d *dealt) undealt() *dealt {
 	all := *d
 	all.roles.Of = slices.Clone(d.roles.Of)

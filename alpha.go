@@ -10,11 +10,11 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 )
 
-// folds is the number of parts the rows are cut into.
+// folds is the number of parts into which the rows are cut.
 const folds = 3
 
-// crossValidate returns the plan with the fixed α of the smallest mean squared error of predictions for
-// the rows left out, summed over folds. α shapes Q alone, so that nothing is paid for the choice.
+// crossValidate returns the plan with a fixed α. It chooses the α with the smallest mean squared error of predictions
+// for left-out rows, summed over folds. α shapes only Q, so the certificate pays nothing for the choice.
 func (p *plan) crossValidate(ctx context.Context, c *checkpoints) (*plan, error) {
 	n := p.n
 	order := rand.New(rand.NewPCG(p.options.Run.Seed, 0x666f6c64)).Perm(n)
@@ -41,14 +41,14 @@ func (p *plan) crossValidate(ctx context.Context, c *checkpoints) (*plan, error)
 	return chosen, nil
 }
 
-// at is the plan at a fixed α, of perhaps other rows.
+// at returns the plan with a fixed α and perhaps with other rows.
 func (p *plan) at(alpha float64, rows share) *plan {
 	with := *p
 	with.choice.Alpha, with.share = &alpha, rows
 	return &with
 }
 
-// without trains on some rows with a fixed α, and returns the errors of its predictions for those left out.
+// without trains on the given rows with a fixed α, and returns the errors of its predictions for the left-out rows.
 func (p *plan) without(ctx context.Context, c *checkpoints, alpha float64, fold int, rows, left []int) ([]float64,
 	error) {
 	part, f := p.at(alpha, p.choose(rows)), p.families[0]

@@ -15,9 +15,9 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// A model is held against the options that it says it was fitted with, and against what its prior rows make.
+// How a model is compared with the options that it says it was fitted with, and with what its prior rows give.
 
-// asked returns the options that a model was fitted with, as it has them.
+// asked returns the options with which a model was fitted, as its file says them.
 func asked(m *model.Model) (o Options, err error) {
 	if o, err = decode(m.Fitted); err != nil {
 		return o, fmt.Errorf("what the model was fitted with can't be read (%w): was it made by a newer krigo?", err)
@@ -25,20 +25,20 @@ func asked(m *model.Model) (o Options, err error) {
 	if _, known := method.Find(o.Method.Name); !known {
 		return o, fmt.Errorf("the model was fitted by %q, a method that this program doesn't have", o.Method.Name)
 	}
-	o.Method = o.Method.FromFile().WithDefaults() // an option that came later than the model is what was done without it
+	o.Method = o.Method.FromFile().WithDefaults() // a model that is older than an option was fitted without it
 	o.kept = true
 	return o, o.check(false)
 }
 
-// decode reads options of a file.
+// decode reads the options of a file.
 func decode(text []byte) (o Options, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	return o, decoder.Decode(&o)
 }
 
-// translated is the text of a file's options as this version writes them: see method.Choice.FromFile. A text that no
-// version wrote, such as one that says something twice, stays as it is.
+// translated returns the text of a file's options as this version writes them (see method.Choice.FromFile). A text
+// that no version wrote stays as it is, for example if it has a field twice.
 func translated(text json.RawMessage) []byte {
 	said := compact(text)
 	o, err := decode(said)
@@ -55,21 +55,21 @@ func translated(text json.RawMessage) []byte {
 	return said
 }
 
-// compact is JSON, which was parsed, without spaces.
+// compact returns parsed JSON without spaces.
 func compact(text json.RawMessage) []byte {
 	var b bytes.Buffer
 	json.Compact(&b, text)
 	return b.Bytes()
 }
 
-// checkAsked makes sure that a model of a table with these columns, its certificate's terms above all, is one of the
-// options that it says it was fitted with: both are the fitter's word, which at least may not be two.
+// checkAsked checks that a model fits the options that it says it was fitted with: above all its certificate's terms,
+// for a table with these columns. Both are the fitter's word, so the least one can ask is that they agree.
 func checkAsked(m *model.Model, columns []string) error {
 	if m.Fitted == nil {
 		if m.Split != model.ByPosition {
 			return errors.New("the model doesn't say what it was fitted with: no certificate")
 		}
-		return nil // an old model
+		return nil // a file that is older than the field
 	}
 	o, err := asked(m)
 	if err != nil {
@@ -84,12 +84,12 @@ func checkAsked(m *model.Model, columns []string) error {
 		choices = len(o.Kernel.families(len(m.Inputs)))
 	}
 	terms := o.priorTerms(f, choices, m.Scaling)
-	if o.Prior.Mixed { // digits and ties are chosen, and paid for
+	if o.Prior.Mixed { // the fit chose digits and ties, and paid for the choice
 		terms.Grid.Digits = m.Terms.Grid.Digits
 		f.mix(&terms, m.Terms.Tied)
 	}
 	terms.PriorRows, terms.Encoded = m.Counts[dataset.Prior], m.Encoding != nil
-	if m.Terms.Rules == 0 { // a file from before they were told: the rules of its time
+	if m.Terms.Rules == 0 { // the file is older than the rules, so the rules of its time hold
 		terms.Rules = 0
 	}
 	want, have := reflect.ValueOf(terms), reflect.ValueOf(m.Terms)
@@ -141,7 +141,7 @@ func checkAsked(m *model.Model, columns []string) error {
 	return nil
 }
 
-// otherTransform says whether the model sees the target otherwise than was asked.
+// otherTransform says whether the model has another transform of the target than the options ask for.
 func (d Data) otherTransform(t *dataset.Transform) bool {
 	if t == nil {
 		return cmp.Or(d.Transform, noTransform) != noTransform
@@ -149,8 +149,7 @@ func (d Data) otherTransform(t *dataset.Transform) bool {
 	return t.Name != d.Transform && d.Transform != autoTransform || t.Estimate != cmp.Or(d.Estimate, dataset.Mean)
 }
 
-// otherInputs says what a model of a table with these columns has of inputs other than these options leave; "" where
-// nothing.
+// otherInputs says how a model's inputs differ from the inputs that these options choose among columns, or "".
 func (d Data) otherInputs(m *model.Model, columns []string) string {
 	has, missing := m.Inputs, dataset.Refuse
 	if m.Encoding != nil {
@@ -178,17 +177,17 @@ func (d Data) otherInputs(m *model.Model, columns []string) string {
 	return ""
 }
 
-// A posterior computed on another kind of processor is this close to the stored one, in standard deviations of the
-// target: 5e-6 was seen, with no noise in the targets. Above followsAtMost no rounding explains the difference; between
-// the two, nothing is said.
+// A posterior from another kind of processor is at most this far from the stored posterior, in standard deviations of
+// the target. The largest difference seen was 5e-6, for targets without noise. Rounding explains no difference above
+// followsAtMost. Between the two limits krigo says nothing.
 const (
 	follows       = 1e-5
 	followsAtMost = 1e-3
 )
 
-// checkDerived computes an informed prior's weights and covariance again, from its parameters, inducing inputs and
-// noise variance and from the prior rows, if its method computes them in closed form. It refuses others. derived says
-// that they agree.
+// checkDerived computes an informed prior's weights and covariance again, if its method computes them in closed form.
+// It needs the prior's parameters, inducing inputs and noise variance, and the prior rows. It returns an error if the
+// results differ. derived says that they agree.
 func checkDerived(m *model.Model, d *dataset.Data) (derived bool, err error) {
 	q := m.Trained()
 	if !m.Terms.Informed || q.Inducing() == 0 || m.Posterior.Support.Rows > 0 || m.Fitted == nil {

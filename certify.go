@@ -16,31 +16,30 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Recertification is what Certify finds.
+// Recertification is Certify's result.
 type Recertification struct {
 	Certificate *pacbayes.Certificate `json:"certificate"`
-	// the model's own certificate was recomputed, and what stands beside it
+	// Matches says that Certify recomputed the model's certificate, and the figures beside it, with the same result.
 	Matches bool `json:"matches"`
-	// the certificate's: it is a guarantee, on the word of whoever vouches for what it rests on
+	// Valid says that the certificate is a guarantee, if the claims of OnWord are true.
 	Valid bool `json:"valid"`
-	// IndependentlyChecked says that the certificate was recomputed from the data, the model and its options, and nothing
-	// that it rests on is taken on the fitter's word but that the options were chosen beforehand, which no program can
-	// check.
+	// IndependentlyChecked says that the certificate was recomputed from the data, the model and its options. It then
+	// takes only one thing on the fitter's word: that the options were chosen beforehand, which no program can check.
 	IndependentlyChecked bool          `json:"independently_checked"`
 	Checked              []model.Claim `json:"checked,omitempty"`
 	OnWord               []model.Claim `json:"on_the_fitters_word,omitempty"`
-	// Differs says what the model has otherwise; "" where all was recomputed, or another ε asked for.
+	// Differs says what in the model differs. It is "" if all was recomputed, or if another ε was asked for.
 	Differs string `json:"-"`
-	// Notice words Findings: rows may depend on their order.
+	// Notice has the words of Findings, which say that rows may depend on their order.
 	Notice   string         `json:"notice,omitempty"`
 	Findings []finding.Told `json:"findings,omitempty"`
-	// Refitted says that fitting again gave the same bits: see Refit. Else RefitSeconds is how long training took, as the
-	// file says.
+	// Refitted says that fitting again gave the same bits (see Refit). If it is false, RefitSeconds is the time that
+	// training took, as the file says.
 	Refitted     bool    `json:"refitted,omitempty"`
 	RefitSeconds float64 `json:"refit_seconds,omitempty"`
-	// Declared says that the declaration by which the model was fitted was at hand: see CertifyOptions.
+	// Declared says that Certify was given the declaration of the fit (see CertifyOptions).
 	Declared bool `json:"declared,omitempty"`
-	// Shift is the bound on another source, where it was asked for.
+	// Shift is the bound for another source, if ShiftTo was called.
 	Shift *Shift `json:"shift,omitempty"`
 
 	model *Model
@@ -48,7 +47,7 @@ type Recertification struct {
 	known model.Known
 }
 
-// list sorts what the model says into what was checked and what is taken on the fitter's word.
+// list sorts the model's claims into checked claims and claims that are the fitter's word.
 func (r *Recertification) list() {
 	r.known.Refitted, r.known.Declared = r.Refitted, r.Declared
 	r.Checked, r.OnWord = r.model.Claims(r.known)
@@ -56,7 +55,7 @@ func (r *Recertification) list() {
 		func(c model.Claim) bool { return c.Rests && !c.Beforehand })
 }
 
-// Headline says in words whether the certificate was reproduced; "" where it was asked for another ε.
+// Headline says in words whether the certificate was reproduced. It is "" if another ε was asked for.
 func (r *Recertification) Headline() string {
 	switch {
 	case r.IndependentlyChecked:
@@ -70,9 +69,9 @@ func (r *Recertification) Headline() string {
 	return ""
 }
 
-// Refit fits the model again with the options that it was fitted with. What only that can show is then listed as
-// checked, or differs says what came out otherwise. It is an error if the model that comes out misses so often that the
-// certificate's bound can't be its own.
+// Refit fits the model again with the options of its fit. If the same model comes out, the lists then show as checked
+// what only a refit can show. Otherwise differs says what differs. Refit returns an error if the new model misses so
+// often that the certificate's bound can't be its own.
 func (r *Recertification) Refit(ctx context.Context, progress func(Event)) (differs string, err error) {
 	again, differs, err := r.model.Refit(ctx, r.table, progress)
 	if err != nil {
@@ -98,15 +97,15 @@ func (r *Recertification) Refit(ctx context.Context, progress func(Event)) (diff
 	return differs, nil
 }
 
-// A fit is brief if training took less than briefly, as its file says; one that takes longer than longest isn't,
-// whatever the file says.
+// A fit is brief if training took less than briefly, as its file says. A refit that takes longer than longest is
+// ended, whatever the file says.
 const (
 	briefly = time.Minute
 	longest = 10 * time.Minute
 )
 
-// RefitIfBrief is Refit for a model that was trained in less than a minute. What keeps it from its end stands in the
-// lists.
+// RefitIfBrief calls Refit for a model whose training took less than a minute. If the refit couldn't end, the lists
+// say why.
 func (r *Recertification) RefitIfBrief(ctx context.Context, progress func(Event)) error {
 	if !r.Matches || r.model.Fitted == nil || r.RefitSeconds >= briefly.Seconds() {
 		return nil
@@ -128,14 +127,14 @@ func (r *Recertification) RefitIfBrief(ctx context.Context, progress func(Event)
 	return nil
 }
 
-// Shift is what a bound on the mean's loss becomes on rows of another source whose relative entropy to this one,
-// KL(that ‖ this), is at most Rho nats a row: see pacbayes.Shifted.
+// Shift bounds the mean's loss on rows of another source. The relative entropy KL(other ‖ this) of the other source
+// to this source is at most Rho nats a row (see pacbayes.Shifted).
 type Shift struct {
 	Rho       float64 `json:"rho"`
 	MeanBound float64 `json:"mean_bound"`
 }
 
-// ShiftTo asks what the certificate says of a source so far away.
+// ShiftTo computes what the certificate says about a source at this distance.
 func (r *Recertification) ShiftTo(rho float64) (err error) {
 	if c := r.Certificate; !c.Valid {
 		return usage("shift: it is of a certificate, not of a %s", c.Label)
@@ -144,7 +143,7 @@ func (r *Recertification) ShiftTo(rho float64) (err error) {
 	return err
 }
 
-// ShiftTo asks what the fresh rows say of a source so far away.
+// ShiftTo computes what the fresh rows say about a source at this distance.
 func (f *Fresh) ShiftTo(rho float64) (err error) {
 	f.Shift, err = shift(rho, f.MeanBound)
 	return err
@@ -157,20 +156,20 @@ func shift(rho, bound float64) (*Shift, error) {
 	return &Shift{rho, pacbayes.Shifted(bound, rho)}, nil
 }
 
-// CertifyOptions say what Certify computes besides the declared certificate.
+// CertifyOptions say what Certify computes beside the declared certificate.
 type CertifyOptions struct {
-	// Epsilon, if not 0, is another half-width than the declared one, in standard deviations of the target. The number
-	// is then a heuristic, because the half-width was chosen after the rows were seen, unless the certificate has a
-	// curve, which bounds every half-width.
+	// Epsilon, if not 0, replaces the declared half-width, in standard deviations of the target. The number is then a
+	// heuristic, because the half-width was chosen after the rows were seen. If the certificate has a curve, the
+	// number is a bound, because the curve bounds every half-width.
 	Epsilon float64
-	// Declaration, if not nil, is the declaration by which the model was fitted (see Declare). Certify fails if the model
-	// was fitted by another declaration, or if the declaration says otherwise than Declare does.
+	// Declaration, if not nil, is the declaration of the fit (see Declare). Certify fails if the model was fitted
+	// with another declaration, or if the declaration differs from what Declare writes.
 	Declaration []byte
 }
 
-// Certify computes a model's certificate anew from its parameters and the data it was
-// made from, and what stands beside it: observation noise, conformal intervals, test figures, ranges.
-// A model without a certificate is a *NoCertificate.
+// Certify computes a model's certificate anew from the model's parameters and the data of its fit. It also recomputes
+// the figures beside it: observation noise, conformal intervals, test figures, ranges. It returns a *NoCertificate
+// error for a model without a certificate.
 func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOptions) (found *Recertification,
 	err error) {
 	defer matrix.Ended(&err)
@@ -217,7 +216,7 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOpti
 	if m.Terms.Loss.Kind == pacbayes.ClippedAbsolute {
 		return nil, usage("epsilon: the loss clipped-absolute has no ε: it counts errors as shares of the target")
 	}
-	if m.Terms.Curve { // what is read off it is a certificate, of a model that is what it says
+	if m.Terms.Curve { // a value of the curve is a certificate, if the model is genuine
 		v, err := m.Verify(d)
 		if err == nil {
 			err = checkAsked(&m.Model, table.Names)
@@ -244,57 +243,58 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOpti
 	return &Recertification{Certificate: c, Valid: c.Valid, Declared: o.Declaration != nil}, nil
 }
 
-// NoCertificate says why a model has none.
+// NoCertificate says why a model has no certificate.
 type NoCertificate struct{ Reason string }
 
 func (e *NoCertificate) Error() string { return "the model has no certificate: " + e.Reason }
 
-// Fresh is the bound from rows the model never saw, whatever it was trained on.
+// Fresh is a bound from rows that the model never saw, whatever it was trained on.
 type Fresh struct {
 	Rows   int `json:"rows"`
-	Groups int `json:"groups,omitempty"` // that they belong to, where risks are those of groups
-	// rows that equal another one, or one the model was made from
+	Groups int `json:"groups,omitempty"` // number of groups, if risks are risks of groups
+	// Repeats counts rows that equal another fresh row, or a row of the model's data.
 	Repeats int `json:"repeats,omitempty"`
-	// those of the second kind: the bounds hold only if they are other observations
+	// Seen counts fresh rows that equal a row of the model's data. The bounds hold only if they are other
+	// observations.
 	Seen       int `json:"seen,omitempty"`
-	SeenGroups int `json:"seen_groups,omitempty"` // groups that the model was made from: no further ones
-	// further rows that equal one of these in every cell: the model's reading leaves them out
+	SeenGroups int `json:"seen_groups,omitempty"` // groups of the model's data, which aren't new ones
+	// Dropped counts further rows that equal a fresh row in every cell, if the model's reading leaves such rows out.
 	Dropped int `json:"dropped,omitempty"`
-	// and further ones that have no target
+	// Untargeted counts further rows without a target.
 	Untargeted   int           `json:"without_target,omitempty"`
-	Delta        float64       `json:"delta"` // each of the two bounds fails with at most this probability
+	Delta        float64       `json:"delta"` // probability at most that a bound fails, for each of the two
 	Loss         pacbayes.Kind `json:"loss"`
 	Epsilon      float64       `json:"epsilon"`                 // as in Certificate
 	EpsilonAbove float64       `json:"epsilon_above,omitempty"` //
 	EpsilonRaw   float64       `json:"epsilon_raw"`             //
-	GibbsRisk    float64       `json:"gibbs_risk"`              // mean loss of a random draw on these rows
-	Bound        float64       `json:"bound"`                   // of the Gibbs risk: kl⁻¹(risk, ln(1/δ)/n); 1: none
+	GibbsRisk    float64       `json:"gibbs_risk"`              // mean loss of a random draw on the fresh rows
+	Bound        float64       `json:"bound"`                   // of the Gibbs risk: kl⁻¹(risk, ln(1/δ)/n)
 	MeanRisk     float64       `json:"mean_risk"`               // mean loss of the posterior mean
-	MeanBound    float64       `json:"mean_bound"`              // of its risk: exact binomial for 0/1 losses, else kl⁻¹
+	MeanBound    float64       `json:"mean_bound"`              // exact binomial for 0/1 losses, else kl⁻¹
 
-	// Anytime is there where AtAnyTime was called, Shift where ShiftTo was.
+	// AtAnyTime sets Anytime, and ShiftTo sets Shift.
 	Anytime *Anytime `json:"anytime,omitempty"`
 	Shift   *Shift   `json:"shift,omitempty"`
 
-	// Contradicts is what of the model's own certificate these rows speak against; nil where nothing.
+	// Contradicts says what in the model's certificate these rows contradict. nil: nothing.
 	Contradicts *Contradiction `json:"contradicts,omitempty"`
 
-	// of the groups that are known to be complete; nil: rows are counted
+	// complete returns the risk on groups that are known to be complete. nil: rows are counted.
 	complete func() (risk float64, groups int, err error)
 }
 
-// Anytime bounds the mean's loss from both sides, by the first n fresh rows for every n at once: the probability that
-// for any n it isn't between them is at most δ, however many more rows come and whenever one looks. See
-// pacbayes.Anytime. Where groups are counted these are complete ones alone, since the loss of a group that more rows
-// come to isn't the loss of a group.
+// Anytime bounds the mean's loss from both sides, by the first n fresh rows, for every n at once. With probability at
+// least 1 − δ the loss is within the bounds for all n, however many rows come and whenever one looks (see
+// pacbayes.Anytime). If groups are counted, only complete groups count, since more rows would change the loss of an
+// unfinished group.
 type Anytime struct {
-	Groups  int     `json:"groups,omitempty"` // complete ones
+	Groups  int     `json:"groups,omitempty"` // complete groups
 	AtLeast float64 `json:"at_least"`
 	AtMost  float64 `json:"at_most"`
 }
 
-// AtAnyTime adds the bounds that hold at every number of rows. A group is complete once a row of another group follows
-// its rows in the table; a table in which a group goes on after that is refused.
+// AtAnyTime adds the bounds that hold at every number of rows. A group is complete once a row of another group
+// follows its rows in the table. AtAnyTime refuses a table in which a group goes on later.
 func (f *Fresh) AtAnyTime() (err error) {
 	risk, n, groups := f.MeanRisk, f.Rows, 0
 	if f.complete != nil {
@@ -308,9 +308,9 @@ func (f *Fresh) AtAnyTime() (err error) {
 	return nil
 }
 
-// completeRows returns the rows of the groups that are complete, by the order of the rows.
+// completeRows returns the rows of complete groups, in the order of the rows.
 func completeRows(d *dataset.Data, rows, group []int) ([]int, error) {
-	last := 0 // where the last group begins
+	last := 0 // first row of the last group
 	begun := map[int]bool{}
 	for k, row := range rows {
 		switch g := group[row]; {
@@ -330,23 +330,24 @@ func completeRows(d *dataset.Data, rows, group []int) ([]int, error) {
 	return rows[:last], nil
 }
 
-// Contradiction is evidence against a certificate: limits from below, on fresh rows, of risks that
-// it bounds from above by less. Were all rows of one source, a limit and the certificate would fail
-// with probability at most δ each, so that a contradiction has at most twice that.
+// Contradiction is evidence against a certificate. Fresh rows give lower limits of risks, and a limit lies above the
+// certificate's upper bound. If all rows had one source, a limit and the certificate would each fail with probability
+// at most δ. So a false contradiction has probability at most 2δ.
 type Contradiction struct {
-	Mean    *Excess `json:"mean,omitempty"`    // of the mean's loss
-	Promise *Excess `json:"promise,omitempty"` // of the share of predictions outside the band of the promise
+	Mean    *Excess `json:"mean,omitempty"`    // the mean's loss
+	Promise *Excess `json:"promise,omitempty"` // the share of predictions outside the promised band
 }
 
-// Excess is a risk that fresh rows show to be larger than was certified.
+// Excess says that fresh rows show a larger risk than was certified.
 type Excess struct {
-	Certified float64 `json:"certified"` // at most, says the certificate
-	Risk      float64 `json:"risk"`      // on the fresh rows
-	// on further rows like these, with confidence 1−δ: exact binomial, for graded losses kl
+	Certified float64 `json:"certified"` // the certificate's upper bound
+	Risk      float64 `json:"risk"`      // risk on the fresh rows
+	// AtLeast is a lower limit of the risk on further rows like these, with confidence 1−δ: exact binomial for 0/1
+	// losses, kl for graded losses.
 	AtLeast float64 `json:"at_least"`
 }
 
-// excess is nil unless the risk on n fresh rows contradicts a bound.
+// excess returns nil unless the risk on n fresh rows contradicts a bound.
 func excess(zeroOne bool, risk float64, n int, delta, certified float64) *Excess {
 	if least := pacbayes.HoldOutLimit(zeroOne, risk, n, delta); least > certified {
 		return &Excess{certified, risk, least}
@@ -354,10 +355,10 @@ func excess(zeroOne bool, risk float64, n int, delta, certified float64) *Excess
 	return nil
 }
 
-// units is what the bounds count: rows, or groups of them.
+// units returns the number of units that the bounds count: groups if there are groups, else rows.
 func (f *Fresh) units() int { return cmp.Or(f.Groups, f.Rows) }
 
-// contradiction holds fresh rows against what the model's certificate says.
+// contradiction compares fresh rows with the model's certificate.
 func (f *Fresh) contradiction(m *Model, d *dataset.Data, rows, group []int) (*Contradiction, error) {
 	c := m.Certificate
 	if c == nil || !c.Valid {
@@ -380,7 +381,7 @@ func (f *Fresh) contradiction(m *Model, d *dataset.Data, rows, group []int) (*Co
 	return &x, nil
 }
 
-// bandOf is the loss by whose unit a promise's band is as wide as it is.
+// bandOf returns the loss that gives the unit of a promise's band.
 func bandOf(p *pacbayes.Promise) pacbayes.Kind {
 	switch {
 	case p.Relative:
@@ -391,9 +392,9 @@ func bandOf(p *pacbayes.Promise) pacbayes.Kind {
 	return pacbayes.Band
 }
 
-// CertifyFresh bounds the model's risk from rows it never saw: a table of their own,
-// or, given the data the model was made from, its test rows. Rows that equal one the model was made
-// from are counted, not refused: a second draw may come out alike, and of discrete data all do.
+// CertifyFresh bounds the model's risk from rows that the model never saw. table holds fresh rows alone, or is the
+// table of the fit, and then its test rows count. Rows that equal a row of the model's data are counted, not refused:
+// a second draw may come out alike, and with discrete data all rows do.
 func (m *Model) CertifyFresh(ctx context.Context, table *dataset.Table) (found *Fresh, err error) {
 	defer matrix.Ended(&err)
 	d, err := m.Labelled(table.Within(ctx))
@@ -439,14 +440,14 @@ func (m *Model) CertifyFresh(ctx context.Context, table *dataset.Table) (found *
 		f.EpsilonAbove = l.Above
 	}
 	n := f.units()
-	known := !l.Kind.ByQuadrature() && (m.Scaling.Transform == nil || l.IsZeroOne()) // not by quadrature alone
+	known := !l.Kind.ByQuadrature() && (m.Scaling.Transform == nil || l.IsZeroOne()) // without quadrature
 	if f.Bound = 1; known {
 		f.Bound = pacbayes.TestBound(s.GibbsRisk, n, f.Delta)
 	}
 	f.MeanBound = pacbayes.HoldOutBound(m.Terms.Loss.IsZeroOne() && f.Groups == 0, s.MeanRisk, n, f.Delta)
 	if group != nil {
 		f.complete = func() (risk float64, groups int, err error) {
-			if !made { // else all rows are there
+			if !made { // then the table has all rows of the fit
 				if rows, err = completeRows(d, rows, group); err != nil {
 					return 0, 0, err
 				}

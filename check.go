@@ -16,8 +16,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// check reports all that is wrong with options whose defaults are filled in: each of their parts by its tags, then what
-// doesn't go together.
+// check reports everything that is wrong with options whose defaults are filled in: first each part by its tags, then
+// options that can't be combined.
 func (o Options) check(evaluating bool) error {
 	use := method.Use{Evaluating: evaluating, Given: o.Run.FixParameters, Informed: o.informed(), Learns: o.learns()}
 	errs := slices.Concat(settings.CheckAll(&o.Data), o.Data.check(), settings.CheckAll(&o.Kernel), o.Kernel.check(),
@@ -87,11 +87,11 @@ func (r Run) check() (wrong settings.Faults) {
 	wrong.If(r.FixParameters && (r.Init == nil || r.Restarts > 1),
 		"fix-parameters: give the parameters as init, and no restarts")
 	_, err := json.Marshal(r.Init)
-	wrong.If(err != nil, "init: %w", err) // NaN, say: options are kept as JSON
+	wrong.If(err != nil, "init: %w", err) // for example NaN: options are kept as JSON
 	return wrong
 }
 
-// checkTogether reports what doesn't go together in the kernel, the method, the prior and the promise.
+// checkTogether reports what can't be combined in the kernel, the method, the prior and the promise.
 func (o Options) checkTogether() (wrong settings.Faults) {
 	bound := o.Method.Kind().Bound != ""
 	wrong.If(o.Method.InducingBy == "theory" && !slices.Contains([]string{"se", "matern32", "matern52"},
@@ -120,7 +120,7 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 		"bound, not %s", o.Method.Name)
 	wrong.If(o.Promise.MeanBound == pacbayes.Direct && len(o.Prior.Temper) > 1,
 		"temper: a mean bounded directly doesn't depend on it; give one factor, or mean-bound both or twice")
-	// What else terms are checked for is the options' own check.
+	// CheckRoute checks whether the terms suit the route. Other checks of terms are checks of options.
 	if kind, err := pacbayes.ParseLoss(o.Promise.Loss); err == nil && len(settings.CheckAll(&o.Promise)) == 0 {
 		err := o.terms(o.Promise.loss(kind), 1).CheckRoute()
 		wrong.If(err != nil, "%w", err)
@@ -128,14 +128,15 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 	return wrong
 }
 
-// What Data.Transform may be besides the names of transforms.
+// Values of Data.Transform other than names of transforms.
 const (
 	noTransform   = "none"
 	autoTransform = "auto"
 )
 
-// untransformed says why a fit sees the target as it is; nil where it may have a transform. With one the mean that is
-// certified by its own misses is a fixed function of the inputs, in the target's units, and nothing else is certified.
+// untransformed says why the target can't have a transform, or returns nil. It can have one only if a mean is
+// certified by its own misses, and nothing else is certified. Such a mean is a fixed function of the inputs, in the
+// target's units.
 func (o Options) untransformed() error {
 	switch {
 	case !o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct:
@@ -166,7 +167,7 @@ func (o Options) checkDelivered() error {
 	return nil
 }
 
-// checkBacktest reports what can't be said of rows that come later, or in groups.
+// checkBacktest reports what can't be computed for a backtest or for groups.
 func (o Options) checkBacktest(evaluating bool) (wrong settings.Faults) {
 	last := o.Data.Split == "last"
 	wrong.If(o.Promise.Calibration > 0 && (o.Data.Group != "" || last), "calibration-fraction: conformal intervals are "+
@@ -178,8 +179,8 @@ func (o Options) checkBacktest(evaluating bool) (wrong settings.Faults) {
 	return wrong
 }
 
-// checkPredictor reports what can't be had of an informed prior that isn't factored, and whose mean alone is a function
-// of the prior rows that can be certified.
+// checkPredictor reports what an informed prior without a factor can't have. Only its mean is a fixed function of the
+// prior rows, so only its mean can be certified.
 func (o Options) checkPredictor(solver string) error {
 	if solver == posterior.ByCG || solver == posterior.ByNearest {
 		switch {
@@ -194,7 +195,7 @@ func (o Options) checkPredictor(solver string) error {
 	return nil
 }
 
-// checkSpread reports options that one rank alone can follow.
+// checkSpread reports options that need all rows on one rank.
 func (o Options) checkSpread(r ranks.Ranks) error {
 	if r.Size() == 1 {
 		return nil
@@ -215,7 +216,7 @@ func (o Options) checkSpread(r ranks.Ranks) error {
 	return usage("%s isn't spread over ranks: use one", what)
 }
 
-// checkCounts reports too few rows, or groups, for what is asked.
+// checkCounts reports too few rows, or groups, for the options.
 func (o Options) checkCounts(source string, units, test, calibration, prior int) error {
 	what := "rows"
 	if o.Data.Group != "" {

@@ -15,18 +15,18 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Where the runs of a fit stand: told to callbacks, saved, resumed, and known for this fit's by its fingerprint.
+// The states of a fit's runs: reported to callbacks, saved, and resumed if the fingerprint is the fit's.
 
-// checkpoints keeps the states of all runs, and tells the callbacks.
+// checkpoints keeps the states of all runs, and calls the callbacks.
 type checkpoints struct {
 	mu       sync.Mutex // guards the states and the callbacks
 	states   *Checkpoint
 	progress func(Event)
 	save     func(*Checkpoint) error
-	stage    string // comes before the names of runs, which stages share
+	stage    string // prefix of the names of runs, since stages use the same names
 }
 
-// begin begins with the states to resume from, if there are any.
+// begin returns checkpoints with the states to resume from, if there are any.
 func begin(d *dealt) (*checkpoints, error) {
 	r := d.options.Run
 	print, err := d.fingerprint()
@@ -60,11 +60,11 @@ func begin(d *dealt) (*checkpoints, error) {
 	return c, nil
 }
 
-// allRows is the stage of a sibling of all rows, which shares the fit's checkpoint: a fit that is resumed finds it
-// there though it comes afterwards.
+// allRows is the stage of a sibling on all rows. The sibling shares the fit's checkpoint, so a resumed fit finds the
+// sibling's state there too.
 const allRows = "all rows: "
 
-// curves returns those of a fit's runs, in the order of their starting points.
+// curves returns the curves of a fit's runs, in the order of their starting points.
 func (c *checkpoints) curves() []*model.Curve {
 	own := maps.Clone(c.states.Curves)
 	maps.DeleteFunc(own, func(key string, _ *model.Curve) bool { return strings.HasPrefix(key, allRows) })
@@ -73,7 +73,7 @@ func (c *checkpoints) curves() []*model.Curve {
 	})
 }
 
-// tell records a state and hands it on.
+// tell records a state and passes it to the callbacks.
 func (c *checkpoints) tell(event Event, record func()) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,7 +92,8 @@ func (c *checkpoints) tell(event Event, record func()) error {
 	return nil
 }
 
-// run is where the training run of a key stands, and tells of it as of the event.
+// run returns the training run of a key, with the state to resume from. The run reports its progress as changes of
+// event.
 func (c *checkpoints) run(key string, event Event) method.Run {
 	return method.Run{Key: c.stage + key, Load: func(key string) *method.State {
 		c.mu.Lock()
@@ -106,7 +107,7 @@ func (c *checkpoints) run(key string, event Event) method.Run {
 		}}
 }
 
-// tellSolve passes the progress of single solves on.
+// tellSolve passes the progress of a single solve to the callbacks.
 func (c *checkpoints) tellSolve(s iterative.Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,11 +116,12 @@ func (c *checkpoints) tellSolve(s iterative.Progress) {
 	}
 }
 
-// checkpointVersion is that of what a Checkpoint holds. Version 1 didn't know all rows and options, version 2 had
-// another fingerprint.
+// checkpointVersion is the version of Checkpoint's fields. Version 1 had no fingerprint of all rows and options, and
+// version 2 had another one.
 const checkpointVersion = 3
 
-// checkOwn refuses the checkpoint of another fit, and says how that fit differs from the one with this fingerprint.
+// checkOwn refuses the checkpoint of another fit, and says how the other fit differs from the fit with this
+// fingerprint.
 func (c *Checkpoint) checkOwn(fingerprint string) error {
 	switch {
 	case c.Version != checkpointVersion:
@@ -164,7 +166,7 @@ func differences(there, here string) string {
 	return strings.Join(all, "; ")
 }
 
-// flatten tells every value of nested JSON objects that is no object, under its path.
+// flatten calls tell with each value of nested JSON objects that isn't itself an object, and with its path.
 func flatten(name string, v any, tell func(name, value string)) {
 	if object, is := v.(map[string]any); is {
 		for key, of := range object {
@@ -172,13 +174,13 @@ func flatten(name string, v any, tell func(name, value string)) {
 		}
 		return
 	}
-	text, _ := json.Marshal(v) // it was JSON
+	text, _ := json.Marshal(v) // can't fail: v came from JSON
 	tell(name, string(text))
 }
 
-// fingerprint identifies the rows, those for testing too, and the options that a checkpoint belongs
-// to: all of them, but that more evaluations of L-BFGS and MMA only go on. It is JSON, so that two can be compared in
-// words.
+// fingerprint identifies the rows, test rows among them, and the options of a checkpoint. It leaves out limits of
+// L-BFGS and MMA, since a larger limit only continues a run. It is JSON, so that krigo can say in words how two of
+// them differ.
 func (d *dealt) fingerprint() (string, error) {
 	o := d.options
 	if !o.Method.OnBatches() && !o.Method.Kind().Has("Anneal") {

@@ -12,9 +12,9 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// coarsen looks for the prior of the mixed p_θ with the lowest bound: from the best run of
-// each family, lengthscales are tied and trained together, the prior's parameters rounded to
-// fewer digits, and everything that shapes Q alone is trained on. The best run that it returns is of these priors.
+// coarsen looks for the prior of the mixed p_θ with the lowest bound. From each family's best run it ties
+// lengthscales and trains them together, rounds the prior's parameters to fewer digits, and then trains everything
+// that shapes only Q. It returns the runs with these priors, and the best of them.
 func (p *plan) coarsen(ctx context.Context, c *checkpoints, t trained) (trained, error) {
 	lowest, found := math.Inf(1), t.all
 	for _, f := range p.families {
@@ -49,8 +49,8 @@ func (p *plan) coarsen(ctx context.Context, c *checkpoints, t trained) (trained,
 	return t, nil
 }
 
-// tries lists the numbers of different lengthscales that are tried, from x; 0: as many as inputs. Of a sparse GP it is
-// the one with the lowest bound before any training: to train them all takes too long.
+// tries lists the numbers of different lengthscales to try from x, and 0 for as many as inputs. For a sparse GP it
+// lists only the number with the lowest bound before any training, because training all of them takes too long.
 func (p *plan) tries(ctx context.Context, c *checkpoints, f family, x []float64) []int {
 	ties := []int{0}
 	if d := len(f.inputLengthscales()); d > 1 {
@@ -75,8 +75,8 @@ func (p *plan) tries(ctx context.Context, c *checkpoints, f family, x []float64)
 	return []int{best}
 }
 
-// tieAndRound trains a family from x with k different lengthscales, and then with its prior's parameters rounded and
-// held, which is the last run unless it couldn't be evaluated.
+// tieAndRound trains a family from x with k different lengthscales. It then rounds the prior's parameters, holds
+// them, and trains again. held is the last run, unless it couldn't be evaluated.
 func (p *plan) tieAndRound(ctx context.Context, c *checkpoints, f family, k int, x []float64) (runs []run, held run,
 	err error) {
 	grid := f.terms.Grid
@@ -98,8 +98,8 @@ func (p *plan) tieAndRound(ctx context.Context, c *checkpoints, f family, k int,
 	return runs, held, err
 }
 
-// digits returns the number of digits with the lowest bound at x rounded to them, and that
-// bound; −1 where none can be evaluated.
+// digits returns the number of digits with the lowest bound at x rounded to it, and that bound. It returns −1 if no
+// rounded x can be evaluated.
 func (p *plan) digits(ctx context.Context, c *checkpoints, f family, tied int, x []float64) (digits int,
 	lowest float64) {
 	digits, lowest = -1, math.Inf(1)
@@ -115,8 +115,8 @@ func (p *plan) digits(ctx context.Context, c *checkpoints, f family, tied int, x
 	return digits, lowest
 }
 
-// goOn trains from x, with lengthscales tied where ties isn't nil. The run has no result
-// where x lies outside the objective's domain.
+// goOn trains from x, with tied lengthscales if ties isn't nil. The run has no result if x lies outside the
+// objective's domain.
 func (p *plan) goOn(ctx context.Context, c *checkpoints, f family, x []float64, ties *fewer) (run, error) {
 	key := fmt.Sprintf("%s/tied=%d/%s/held=%v", f.name, f.terms.Tied, f.terms.Grid, f.held)
 	event := Event{Family: fmt.Sprintf("%s, grid %s", f.name, f.terms.Grid), Start: 1, Starts: 1}
@@ -144,16 +144,17 @@ func (p *plan) goOn(ctx context.Context, c *checkpoints, f family, x []float64, 
 	return run{f, r}, nil
 }
 
-// fewer is an objective with fewer parameters: some of them stand for several of the other.
+// fewer is an objective with fewer parameters. One of its parameters may stand for several parameters of the wrapped
+// objective.
 type fewer struct {
 	objective train.Objective
-	of        []int // where each parameter is found among the fewer
-	n         int   // of these
+	of        []int // index among the fewer, for each parameter
+	n         int   // the number of the fewer parameters
 	gradient  []float64
 }
 
-// tie ties the lengthscales of f into k groups, so that the sum of squared distances of
-// ln l² from their groups' means is least.
+// tie ties the lengthscales of f into k groups. It minimises the sum of squared distances of ln l² from the groups'
+// means.
 func tie(f family, x []float64, k int) *fewer {
 	t := &fewer{of: make([]int, len(x))}
 	at := f.inputLengthscales()
@@ -177,8 +178,8 @@ func tie(f family, x []float64, k int) *fewer {
 	return t
 }
 
-// groups assigns the parameters at to k groups of neighbouring values, by dynamic
-// programming over their order: cost[j] of the first j values in so many groups.
+// groups assigns the parameters at to k groups of neighbouring values, by dynamic programming over their order.
+// cost[j] is the cost of the first j values in the groups made so far.
 func groups(at []int, x []float64, k int) map[int]int {
 	order := slices.Clone(at)
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
@@ -197,7 +198,7 @@ func groups(at []int, x []float64, k int) map[int]int {
 	for j := 1; j <= n; j++ {
 		cost[j] = math.Inf(1)
 	}
-	cuts := make([][]int, k) // where the last group of the first j begins
+	cuts := make([][]int, k) // where the last group of the first j values begins
 	for g := range k {
 		next := make([]float64, n+1)
 		cuts[g] = make([]int, n+1)
@@ -223,7 +224,7 @@ func groups(at []int, x []float64, k int) map[int]int {
 	return group
 }
 
-// reduce takes the mean over every group.
+// reduce returns the mean of each group.
 func (t *fewer) reduce(x []float64) []float64 {
 	few, count := make([]float64, t.n), make([]float64, t.n)
 	for i, v := range x {

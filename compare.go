@@ -14,33 +14,34 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Comparison is one objective at one ε over several splits.
+// Comparison is the result of one objective at one ε over several splits.
 type Comparison struct {
 	Objective string             `json:"objective"`
-	Epsilon   float64            `json:"epsilon"` // as given
+	Epsilon   float64            `json:"epsilon"` // as the user gave it
 	Splits    int                `json:"splits"`
 	Measures  map[string]Measure `json:"measures"` // by the names in MeasureNames
 
-	// Differences are the same measures less those of the first objective at the same ε, split
-	// by split: what splits have in common cancels. The first objective has none.
+	// Differences are the same measures minus the measures of the first objective at the same ε, split by split, so
+	// that what splits have in common cancels. The first objective has no differences.
 	Differences map[string]Measure `json:"differences,omitempty"`
 }
 
-// Measure is the mean of a figure over splits and its standard error (0 for one split, which has none).
+// Measure is the mean of a figure over splits, and its standard error. With one split the standard error is 0.
 type Measure struct {
 	Mean   float64 `json:"mean"`
 	SE     float64 `json:"se"`
-	Splits int     `json:"splits"` // that have the figure
+	Splits int     `json:"splits"` // splits that have the figure
 }
 
-// Text is a measure as tables have it: mean ± standard error, where there is one. Differences have a sign.
+// Text formats a measure for a table: the mean, ± the standard error if there is one. If signed, as for differences,
+// the mean has a sign.
 func (m Measure) Text(signed bool) string {
 	text := figure(m.Mean)
 	if signed && m.Mean > 0 {
 		text = "+" + text
 	}
 	se := figure(m.SE)
-	// as many decimals as the mean
+	// The standard error has as many decimals as the mean.
 	if size := math.Abs(m.Mean); size >= 0.001 && size < 1000 && m.SE >= 0.00005 && m.SE < 0.001 {
 		se = strconv.FormatFloat(m.SE, 'f', 4, 64)
 	}
@@ -50,7 +51,7 @@ func (m Measure) Text(signed bool) string {
 	return text
 }
 
-// figure has four decimals, or of numbers that these don't tell three digits.
+// figure formats a number with four decimals, or with three digits if four decimals don't show three.
 func figure(v float64) string {
 	switch size := math.Abs(v); {
 	case v == 0:
@@ -72,24 +73,24 @@ func MeasureNames() []string {
 // CompareOptions say what Compare compares.
 type CompareOptions struct {
 	Objectives []string       // names of methods
-	Epsilons   []float64      // half-widths at which each is fitted
-	Splits     int            // seeds: that of the run's options, and the following ones
-	Progress   func(Compared) // told about every finished fit, from one goroutine at a time; it may be nil
+	Epsilons   []float64      // half-widths at which each objective is fitted
+	Splits     int            // number of seeds: the run's seed and the following ones
+	Progress   func(Compared) // called after every fit, from one goroutine at a time; may be nil
 }
 
-// Compared tells about one finished fit of a comparison.
+// Compared reports one finished fit of a comparison.
 type Compared struct {
 	Done, Total int // of this rank
 	Objective   string
 	Epsilon     float64
 	Seed        uint64
-	Measures    map[string]float64 // of this split, by the names in MeasureNames
+	Measures    map[string]float64 // for this split, by the names in MeasureNames
 }
 
-// Compare fits every objective at every ε on the same splits, several fits at a time, and scores them on the same test
-// rows; the first fit that fails ends all. o.Run.Ranks share the fits, each with the whole table. Choosing the best row
-// of the result is a choice that their certificates don't pay for. o.Run.Progress, o.Run.Save and o.Run.Resume are not
-// used.
+// Compare fits every objective at every ε on the same splits, several fits at a time, and scores them on the same
+// test rows. The first fit that fails ends the comparison. The ranks of o.Run.Ranks share the fits, and each rank has
+// the whole table. The certificates don't pay for choosing the best row of the result. Compare doesn't use
+// o.Run.Progress, o.Run.Save and o.Run.Resume.
 func Compare(ctx context.Context, table *dataset.Table, o Options, over CompareOptions) ([]Comparison, error) {
 	if err := over.check(o.Data); err != nil {
 		return nil, err
@@ -112,7 +113,7 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, over CompareO
 			}
 		}
 	}
-	// What no fit can do is said once, before any begins.
+	// A fault of the options is reported once, before any fit begins.
 	for i := 0; i < len(fits); i += len(over.Epsilons) * over.Splits {
 		if _, err := Decide(ctx, table, fits[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", fits[i].Method.Name, err)
@@ -159,8 +160,8 @@ func (c CompareOptions) check(d Data) error {
 	return nil
 }
 
-// measure fits all, as many at a time as there are cores, and returns what every rank's fits measure. Without one of
-// them there is no table: the first that fails ends the others.
+// measure runs all fits, as many at a time as there are cores, and returns the measures of all ranks' fits. The first
+// fit that fails ends the others, since a table needs all of them.
 func measure(ctx context.Context, table *dataset.Table, all []Options, shared ranks.Ranks,
 	progress func(Compared)) ([]map[string]float64, error) {
 	fits, end := context.WithCancelCause(ctx)
@@ -182,7 +183,7 @@ func measure(ctx context.Context, table *dataset.Table, all []Options, shared ra
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
-			case fits.Err() != nil: // another one failed, or all were interrupted
+			case fits.Err() != nil: // another fit failed, or all were interrupted
 				return
 			case err != nil:
 				end(fmt.Errorf("%s, ε = %g, seed %d: %w", o.Method.Name, o.Promise.Epsilon, o.Run.Seed, err))
@@ -206,9 +207,9 @@ func measure(ctx context.Context, table *dataset.Table, all []Options, shared ra
 	return measured, collect(shared, measured)
 }
 
-// collect gives every rank the measures that the others have.
+// collect gives every rank the measures of the other ranks.
 func collect(r ranks.Ranks, measured []map[string]float64) error {
-	// A number and whether there is one, by the names in MeasureNames.
+	// v holds, for each name in MeasureNames, a number and whether there is one.
 	names := MeasureNames()
 	v := make([]float64, 2*len(measured)*len(names))
 	for i, of := range measured {
@@ -231,8 +232,8 @@ func collect(r ranks.Ranks, measured []map[string]float64) error {
 	return err
 }
 
-// summary averages every measure over splits, or its difference to the base's of the same
-// split, over the splits that have it.
+// summary averages every measure over the splits that have it, or its difference from base's measure on the same
+// split.
 func summary(splits, base []map[string]float64) map[string]Measure {
 	of := map[string]Measure{}
 	for _, name := range MeasureNames() {
@@ -261,7 +262,7 @@ func measuresOf(m *Model) map[string]float64 {
 		"coverage95": m.Test.Coverage95, "noise_variance": m.Posterior.Noise, "seconds": m.Training.Seconds}
 	if c := m.Certificate; c != nil {
 		v["empirical_risk"], v["kl_per_row"] = c.EmpiricalRisk, c.KL/float64(c.Rows)
-		if c.Valid { // a heuristic number isn't to stand under the name of a bound
+		if c.Valid { // a heuristic number must not be called a bound
 			v["bound"], v["mean_bound"] = c.Bound, c.MeanBound
 		}
 	}

@@ -11,18 +11,18 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// informedRows is how many of n rows an informed prior is learnt on where no share is given: a rule,
-// which costs nothing. Seven in ten, about which the mean's certificate is flat; of more than 3,333
-// rows all but 1,000, up to seven in eight, since with so many certified rows the bound follows the
-// misses, which more prior rows make fewer; of less than 70 rows all but those that a certificate
-// takes, and at least a quarter (docs/theory/certificate.md). Where no method is named, small has its say first.
+// informedRows returns how many of n rows train an informed prior if no share is given. The rule looks at no data, so
+// it costs nothing. It takes seven rows in ten, near which the mean's certificate hardly changes. Above 3,333 rows it
+// takes all but 1,000, up to seven in eight: with so many certified rows the bound follows the misses, which fall
+// with more prior rows. Below 70 rows it takes all but the rows that a certificate needs, and at least a quarter
+// (docs/theory/certificate.md). If no method is named, small decides first.
 func informedRows(n int) int {
 	of := func(share float64) int { return int(math.Ceil(share * float64(n))) }
 	rows := min(of(0.875), max(of(0.7), n-1000))
 	return max(min(rows, n-pacbayes.MinRows-1), of(0.25))
 }
 
-// counts says how many of so many rows are for testing, for calibration and for the prior.
+// counts returns how many of rows rows are test, calibration and prior rows.
 func (o Options) counts(rows int) (test, calibration, prior int) {
 	of := func(share float64, rows int) int { return int(math.Ceil(share * float64(rows))) }
 	test, calibration = of(o.Data.TestFraction, rows), of(o.Promise.Calibration, rows)
@@ -37,14 +37,15 @@ func (o Options) counts(rows int) (test, calibration, prior int) {
 	return test, calibration, prior
 }
 
-// A certificate takes at most one row in byDefault; one in onRequest if something asks for a certificate.
+// A certificate by default takes at most one row in byDefault. If an option asks for a certificate, it takes at most
+// one row in onRequest.
 const (
 	byDefault = 5
 	onRequest = 2
 )
 
-// spares returns the number of rows that must be there for each certified one; 0 if a share of prior rows is given.
-// ε, δ and the loss describe a certificate and don't ask for one: every entrance has defaults for them.
+// spares returns how many rows must be there for each certified row, and 0 if the share of prior rows is given. ε, δ
+// and the loss describe a certificate and don't ask for one, because all of them have defaults.
 func (o Options) spares() int {
 	p := o.Promise
 	switch {
@@ -57,22 +58,23 @@ func (o Options) spares() int {
 	return byDefault
 }
 
-// speaksOfGrid says whether an option is given that is about the grid's prior, or about a posterior learnt for a bound.
-// Parameters to start from are such, since they may have been learnt on any rows.
+// speaksOfGrid says whether an option is about the prior on the grid, or about a posterior that is trained for a
+// bound. Parameters to start from are such an option, since they may have been learnt on any rows.
 func (o Options) speaksOfGrid() bool {
 	m := o.Method
 	return o.Run.Init != nil || o.Prior.Grid != (pacbayes.Grid{}) || o.Prior.Mixed || m.Alpha != nil || m.Learns() ||
 		m.Free() || m.Posterior == "fitc"
 }
 
-// chooseMethod makes the choice of who names no method: an informed prior by the evidence,
-// of more rows than a full GP is trained on by default by the conditional density of nearest neighbours, of kernels
-// that are tried. The mean of such a prior has the tightest certificate there is; its test error is that of training on
-// seven rows in ten to seven in eight (docs/theory/certificate.md). Who speaks of the grid's prior gets kl-pac.
+// chooseMethod chooses a method if the user names none. The default is an informed prior, trained by the evidence, or
+// above the limit for full GPs by the conditional density of nearest neighbours, with several kernels to try. The
+// mean of such a prior has the tightest certificate of all routes. Its test error is the error of training on seven
+// rows in ten to seven in eight (docs/theory/certificate.md). If an option is about the prior on the grid, the method is
+// kl-pac.
 func (o Options) chooseMethod(rows int) Options {
 	if o.Method.Name == "" && (o.Run.FixParameters || o.Method.Solver == posterior.ByCG ||
 		o.Method.Solver == posterior.ByNearest) {
-		o.Method.Name = method.EvidenceName // which alone has them
+		o.Method.Name = method.EvidenceName // only the evidence has these options
 	}
 	if o.Method.Name != "" || o.Prior.Kind != "" && !o.informed() || o.Prior.Kind == "" && o.speaksOfGrid() {
 		return o
@@ -99,7 +101,7 @@ func (o Options) chooseMethod(rows int) Options {
 	return with
 }
 
-// withDefaults fills the zero fields.
+// withDefaults fills in the zero fields.
 func (o Options) withDefaults() Options {
 	o.Method.Name = cmp.Or(o.Method.Name, method.KLPACName)
 	o.Method = o.Method.WithDefaults()
@@ -112,24 +114,25 @@ func (o Options) withDefaults() Options {
 		o.Prior.Temper = []float64{1}
 	}
 	if o.informed() && !o.learns() {
-		o.Promise.MeanBound = cmp.Or(o.Promise.MeanBound, pacbayes.Direct) // a third of the bound by way of a random draw
+		o.Promise.MeanBound = cmp.Or(o.Promise.MeanBound, pacbayes.Direct) // a third of a random draw's bound
 	}
 	o.Promise.MeanBound = cmp.Or(o.Promise.MeanBound, pacbayes.Twice)
 	if o.learns() {
-		o.Promise.Bound = cmp.Or(o.Promise.Bound, pacbayes.MaurerBound) // never above kl; the grid prior's stays the paper's
+		o.Promise.Bound = cmp.Or(o.Promise.Bound, pacbayes.MaurerBound) // never above kl, which is the paper's
 	}
 	o.Promise.Bound = cmp.Or(o.Promise.Bound, pacbayes.KLBound)
 	return o
 }
 
-// resolve chooses a method for so many rows where none is named, and fills in all defaults.
+// resolve chooses a method for this many rows if the user names none, and fills in all defaults.
 func (o Options) resolve(rows int) (Options, error) {
 	o = o.chooseMethod(rows).withDefaults()
 	return o, o.check(false)
 }
 
-// Validate reports all that is wrong with options, whatever the table. Where they name no method, which follows from
-// the number of rows then, it reports what is wrong with a thousand unless they suit fewer, or many more.
+// Validate reports everything that is wrong with the options, whatever the table. Without a named method the number
+// of rows decides the method. Validate then reports what is wrong for a thousand rows, unless the options suit fewer,
+// or many more.
 func (o Options) Validate() error {
 	var first error
 	for _, rows := range []int{1000, 0, 1e6} {
@@ -144,12 +147,12 @@ func (o Options) Validate() error {
 	return first
 }
 
-// A full GP is trained on at most maxFull rows, where its three matrices take 10 GB;
-// above defaultFull, where a step takes seconds, only if asked for. A sparse one has
-// defaultInducing inducing inputs, or half the rows where that is less.
+// A full GP is trained on at most maxFull rows, for which its three matrices take 10 GB. Above defaultFull rows a
+// step takes seconds, so a full GP must be asked for. A sparse GP has defaultInducing inducing inputs, or half the
+// rows if these are fewer.
 const (
 	maxFull         = 20000
 	defaultFull     = 2000
 	defaultInducing = 500
-	maxAuto         = 2000 // inducing inputs that auto may choose
+	maxAuto         = 2000 // the most inducing inputs that auto may choose
 )

@@ -18,30 +18,30 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Evaluation is an objective at given parameters.
+// Evaluation is the value of an objective at given parameters.
 type Evaluation struct {
 	Objective string `json:"objective"`
-	// something to minimise: −ln p(y), or a risk bound
+	// Value is to be minimised: −ln p(y), or a risk bound.
 	Value         float64  `json:"value"`
-	StandardError *float64 `json:"value_standard_error,omitempty"` // where the value is an estimate
-	// added to the diagonal of the inducing inputs' covariance matrix, here and in all below
+	StandardError *float64 `json:"value_standard_error,omitempty"` // if the value is an estimate
+	// Jitter is added to the diagonal of the inducing inputs' covariance matrix, for all fields of this struct.
 	Jitter        float64   `json:"jitter,omitempty"`
 	Gradient      Gradient  `json:"gradient"`
-	GradientError *Gradient `json:"gradient_standard_error,omitempty"` // with StandardError
-	// at the parameters rounded to the grid
+	GradientError *Gradient `json:"gradient_standard_error,omitempty"` // if there is a StandardError
+	// Certificate is at the parameters rounded to the grid.
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
 
-	EvidenceBounds *EvidenceBounds `json:"evidence_bounds,omitempty"` // of a sparse GP
+	EvidenceBounds *EvidenceBounds `json:"evidence_bounds,omitempty"` // for a sparse GP
 }
 
-// EvidenceBounds are bounds of ln p(y) from above and below at the parameters of a sparse GP, in
-// nats, computed from all rows: how far it is from the exact GP. See objective.Sandwich; of a
-// GP other than renyi's there are Upper and Variational alone.
+// EvidenceBounds bounds ln p(y) from above and below at the parameters of a sparse GP, in nats, from all rows. It
+// shows how far the sparse GP is from the exact GP (see objective.Sandwich). A method other than renyi has only Upper
+// and Variational.
 //
 //	Upper ≥ UpperNorm ≥ Evidence ≥ AlphaELBO ≥ AlphaAtVariational ≥ Jensen ≥ Variational
 //
-// A negative α makes AlphaELBO an upper bound too, and leaves out what isn't ordered then.
+// If α is negative, AlphaELBO is an upper bound too, and fields that aren't ordered then are left out.
 type EvidenceBounds struct {
 	Upper              *float64 `json:"upper,omitempty"`
 	UpperNorm          *float64 `json:"upper_norm,omitempty"`
@@ -52,7 +52,7 @@ type EvidenceBounds struct {
 	Variational        *float64 `json:"variational,omitempty"`
 }
 
-// within is the context that the table was given, with which evaluating ends.
+// within returns the context of the table, which can end the evaluation.
 func (p *plan) within() context.Context {
 	if ctx := p.data.Context(); ctx != nil {
 		return ctx
@@ -60,7 +60,7 @@ func (p *plan) within() context.Context {
 	return context.Background()
 }
 
-// evidenceBounds returns the bounds at x = [θ, β, ln σ_n², Z], nil of a full GP.
+// evidenceBounds returns the bounds at x = [θ, β, ln σ_n², Z], and nil for a full GP.
 func (p *plan) evidenceBounds(d method.Diagnostics, x []float64) (*EvidenceBounds, error) {
 	if !p.sparse() {
 		return nil, nil
@@ -80,10 +80,9 @@ func (p *plan) evidenceBounds(d method.Diagnostics, x []float64) (*EvidenceBound
 	return &EvidenceBounds{Upper: &upper, Variational: &lower}, err
 }
 
-// BoundEvidence bounds the evidence at the parameters of a sparse model, from the rows that it was
-// trained on (the prior rows, where it is its informed prior): time O(NM²). It returns nil of a
-// model without inducing inputs or with a posterior learnt from an informed prior, and without the
-// data that it was made from.
+// BoundEvidence bounds the evidence at the parameters of a sparse model, in time O(NM²). It uses the rows that
+// trained the model, or the prior rows if the model is its informed prior. It returns nil for a model without
+// inducing inputs, for a posterior learnt from an informed prior, and if d isn't the model's data.
 func (m *Model) BoundEvidence(d *dataset.Data) (bounds *EvidenceBounds, err error) {
 	defer matrix.Ended(&err)
 	q, role := m.Trained(), dataset.Certified
@@ -111,14 +110,14 @@ func (m *Model) BoundEvidence(d *dataset.Data) (bounds *EvidenceBounds, err erro
 	return &EvidenceBounds{Upper: &upper, Variational: &lower}, nil
 }
 
-// Gradient mirrors Params: derivatives with respect to ln l (not ln l²), ln σ_s²,
-// ln σ_n² and other logarithms, and plain ones for the mean. A sum or product has Parts.
+// Gradient mirrors Params. Its derivatives are with respect to ln l (not ln l²), ln σ_s², ln σ_n² and other
+// logarithms, and with respect to the mean's parameters themselves. A sum or a product has Parts.
 type Gradient struct {
 	LogVariance      *float64           `json:"log_variance,omitempty"`
 	LogLengthscales  []float64          `json:"log_lengthscales,omitempty"`
 	LogShape         *float64           `json:"log_shape,omitempty"`
 	LogPeriod        *float64           `json:"log_period,omitempty"`
-	Parameters       map[string]float64 `json:"parameters,omitempty"` // of a registered kernel, by name
+	Parameters       map[string]float64 `json:"parameters,omitempty"` // for a registered kernel, by name
 	Parts            []Gradient         `json:"parts,omitempty"`
 	LogNoiseVariance *float64           `json:"log_noise_variance,omitempty"`
 	Mean             *MeanParams        `json:"mean,omitempty"`
@@ -126,7 +125,7 @@ type Gradient struct {
 	Posterior        *FreeParams        `json:"posterior,omitempty"`
 }
 
-// of fills in a kernel's derivatives, taken off the front of d.
+// of fills in a kernel's derivatives, and removes them from the front of d.
 func (g *Gradient) of(k kernel.Kernel, d *[]float64) {
 	if parts := kernel.Parts(k); parts != nil {
 		g.Parts = make([]Gradient, len(parts))
@@ -140,7 +139,7 @@ func (g *Gradient) of(k kernel.Kernel, d *[]float64) {
 		*d = (*d)[1:]
 		switch p.Kind {
 		case kernel.Lengthscale:
-			g.LogLengthscales = append(g.LogLengthscales, 2*v) // from ln l² to ln l
+			g.LogLengthscales = append(g.LogLengthscales, 2*v) // ∂/∂ln l = 2 ∂/∂ln l²
 		case kernel.Variance:
 			g.LogVariance = &v
 		case kernel.Shape:
@@ -156,19 +155,19 @@ func (g *Gradient) of(k kernel.Kernel, d *[]float64) {
 	}
 }
 
-// Evaluate computes the objective, its gradient, and the certificate at the parameters
-// rounded to the grid, without training. A free-form q is that of the parameters; svgp
-// without one is taken at its optimal q, which is known of Gaussian noise alone. Rows are dealt and scaled as Fit
-// would, with no choice among kernel families to pay for: ARD is what the lengthscales say. Renyi is taken at the α of
-// the options, 0 where there is none; it may be negative here. With solver cg it is estimated by conjugate gradients,
-// for 0 ≤ α < 1 ("The Rényi Gaussian Process", Sect. 3.2).
+// Evaluate computes the objective, its gradient, and the certificate at the parameters rounded to the grid, without
+// training. If params has a free-form q, it is evaluated. Without it svgp is evaluated at its optimal q, which is
+// known only for Gaussian noise. Rows get their roles and scaling as in Fit. No choice among kernel families has to
+// be paid for: the lengthscales in params say whether the kernel is ARD. For renyi, α comes from the options, is 0 by
+// default, and may be negative here. With the solver cg, conjugate gradients estimate renyi for 0 ≤ α < 1 ("The Rényi
+// Gaussian Process", Sect. 3.2).
 func Evaluate(ctx context.Context, table *dataset.Table, params *Params, o Options) (e *Evaluation, err error) {
 	defer matrix.Ended(&err)
 	p, x, err := given(table.Within(ctx), params, o)
 	if err != nil {
 		return nil, err
 	}
-	f, at := p.families[0], x // of the problem
+	f, at := p.families[0], x // x as the problem orders it
 	way := p.method()
 	if params.Posterior != nil && !p.choice.Kind().FreeForm {
 		way = p.choice.FreeUp(params.NoiseVariance)
@@ -221,7 +220,7 @@ func Evaluate(ctx context.Context, table *dataset.Table, params *Params, o Optio
 	return e, nil
 }
 
-// given returns the plan of an evaluation, and the parameters as [θ, β, ln σ_n², Z].
+// given returns the plan of an evaluation, and its parameters as [θ, β, ln σ_n², Z].
 func given(table *dataset.Table, params *Params, o Options) (*plan, []float64, error) {
 	o = o.withDefaults()
 	if err := o.check(true); err != nil {
@@ -252,7 +251,7 @@ func given(table *dataset.Table, params *Params, o Options) (*plan, []float64, e
 		return nil, nil, usage("alpha learn and cv: nothing is trained here, give a number")
 	}
 	if params.Posterior != nil && !o.Method.Kind().FreeForm {
-		o.Method.Posterior = "free" // which objectives have one is checked below
+		o.Method.Posterior = "free" // whether the objective has a free form is checked below
 	}
 	if o.Method.Inducing != 0 && o.Method.Inducing != len(params.Inducing) {
 		return nil, nil, usage("inducing %d: the parameters have %d inducing inputs", o.Method.Inducing, len(params.Inducing))
@@ -272,7 +271,7 @@ func given(table *dataset.Table, params *Params, o Options) (*plan, []float64, e
 	return p, x, err
 }
 
-// differentiate fills in the gradient; free isn't nil where q is a parameter.
+// differentiate fills in the gradient. free isn't nil if q is a parameter.
 func (e *Evaluation) differentiate(f family, free *objective.FreeFormProblem, at, gradient []float64, params *Params) {
 	nk, g := len(f.kernel.Params()), f.gridParams()
 	var d objective.FreeFormParts
@@ -304,7 +303,8 @@ func (e *Evaluation) differentiate(f family, free *objective.FreeFormProblem, at
 	}
 }
 
-// certifyGiven certifies the posterior at parameters rounded to the grid: at of the problem, x = [θ, β, ln σ_n², Z].
+// certifyGiven certifies the posterior at parameters rounded to the grid. at are the parameters as the problem orders
+// them, and x = [θ, β, ln σ_n², Z].
 func (p *plan) certifyGiven(problem method.Problem, free *objective.FreeFormProblem, at, x []float64,
 	params *Params) (*model.Model, error) {
 	f := p.families[0]
@@ -325,7 +325,7 @@ func (p *plan) certifyGiven(problem method.Problem, free *objective.FreeFormProb
 	return p.certify(q, f.terms, slices.Concat(p.findings, notes))
 }
 
-// startFree returns a free-form problem's parameters at those of x = [θ, β, ln σ_n², Z] with the q given.
+// startFree returns the parameters of a free-form problem from x = [θ, β, ln σ_n², Z] and the given q.
 func startFree(free *objective.FreeFormProblem, f family, x []float64, given *FreeParams) ([]float64, error) {
 	ls, err := given.factor(free.M)
 	if err != nil {

@@ -5,15 +5,16 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Few says of a grouped model that is without a certificate as its groups are few, how many there are, how many a
-// certificate takes that is asked for by an informed prior, and the least δ up to 0.2, if any, with which these do.
+// Few says why a grouped model has no certificate although it was asked for: the groups are too few. It holds the
+// number of groups, the number that a certificate with an informed prior takes, and the least δ up to 0.2 at which
+// these groups would do, if there is one.
 type Few struct {
 	Groups int     `json:"groups"`
 	Takes  int     `json:"takes"`
 	Delta  float64 `json:"delta,omitempty"`
 }
 
-// FewGroups returns what Few says; nil of other models.
+// FewGroups returns a model's Few, or nil if too few groups aren't the reason.
 func FewGroups(m *model.Model) *Few {
 	if m.Group == "" || m.Counts[dataset.Certified] > 0 || m.Fitted == nil {
 		return nil

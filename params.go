@@ -20,10 +20,10 @@ type Params struct {
 // FreeParams are a free-form posterior N(a_M, L_S L_Sᵀ) at the inducing inputs.
 type FreeParams struct {
 	Mean []float64   `json:"mean"` // a_M
-	Chol [][]float64 `json:"chol"` // L_S row by row: lower triangular, the part above the diagonal may be left out
+	Chol [][]float64 `json:"chol"` // L_S row by row: lower triangular; the part above the diagonal may be missing
 }
 
-// factor returns L_S as a matrix, of m inducing inputs.
+// factor returns L_S as an m × m matrix, for m inducing inputs.
 func (q *FreeParams) factor(m int) (linalg.Matrix, error) {
 	if len(q.Mean) != m || len(q.Chol) != m {
 		return linalg.Matrix{}, usage("params: posterior.mean has %d entries and posterior.chol %d rows for %d inducing "+
@@ -48,13 +48,13 @@ func (q *FreeParams) factor(m int) (linalg.Matrix, error) {
 	return l, nil
 }
 
-// MeanParams are those of a prior mean function.
+// MeanParams are the parameters of a prior mean function.
 type MeanParams struct {
 	Constant float64   `json:"constant"`
 	Linear   []float64 `json:"linear,omitempty"`
 }
 
-// vector returns the parameters as [θ, β, ln σ_n², Z] for the mean of that name on dim inputs.
+// vector returns the parameters as [θ, β, ln σ_n², Z], for the mean function meanName on dim inputs.
 func (p *Params) vector(meanName string, dim int) (kernel.Kernel, kernel.Mean, []float64, error) {
 	k, x, err := p.Kernel.Build(dim)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	quickRows  = 400 // of which a quick fit takes its parameters
+	quickRows  = 400 // rows from which a quick fit takes its parameters
 	quickSteps = 60
 )
 
-// spread are some of n rows, as far from one another as may be.
+// spread returns some of n rows, spaced as evenly as possible.
 func spread(n, some int) []int {
 	rows := make([]int, min(n, some))
 	for i := range rows {
@@ -27,7 +27,7 @@ func spread(n, some int) []int {
 	return rows
 }
 
-// quickly fits a GP whose parameters are those of some of the rows.
+// quickly fits a GP to all rows, with parameters trained on some of the rows.
 func quickly(ctx context.Context, x matrix.Dense, y []float64) (g posterior.Given, err error) {
 	k, err := kernel.Parse("matern32", x.Cols, true)
 	if err != nil {
@@ -43,7 +43,7 @@ func quickly(ctx context.Context, x matrix.Dense, y []float64) (g posterior.Give
 	start := make([]float64, len(k.Params())+2)
 	for i, p := range k.Params() {
 		if p.Kind == kernel.Lengthscale {
-			start[i] = math.Log(float64(x.Cols)) // of l²
+			start[i] = math.Log(float64(x.Cols)) // ln l²
 		}
 	}
 	start[len(start)-1] = math.Log(startNoise)

@@ -9,12 +9,12 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// leastSaid is the largest bound that says anything, if no certified row misses. A model's few misses double it,
-// and a constant prediction misses about half of the rows at the default ε.
+// leastSaid is the largest bound that says anything if no certified row misses. A model's few misses double the
+// bound, and a constant prediction misses about half of the rows at the default ε.
 const leastSaid = 0.2
 
-// takes returns the smallest number of certified rows, or groups, whose bound may say anything, and their bound if none
-// misses.
+// takes returns the smallest number of certified units (rows, or groups) with a bound that can say anything, and the
+// bound for this number if no unit misses.
 func (o Options) takes() (units int, bound float64) {
 	least := o.terms(o.Promise.loss(pacbayes.Kind(o.Promise.Loss)), 1).LeastBound
 	const from = pacbayes.MinRows + 1
@@ -26,9 +26,9 @@ func (o Options) takes() (units int, bound float64) {
 	return units, least(units)
 }
 
-// small returns the share of prior rows of so many units, where that is left to krigo: 1, so that all train, if too few
-// are left beside the certified ones; 0 for the rule of informedRows. Between the two the certified ones grow, and
-// those that train stay as many.
+// small returns the share of prior rows if krigo decides it. The share is 1, so that all units train, if too few
+// units are left beside the certified ones. It is 0 if the rule of informedRows decides. In between, the number of
+// units that train stays the same and the number of certified units grows.
 func (o Options) small(units int) (share float64) {
 	test, calibration, prior := o.counts(units)
 	left := units - test - calibration
@@ -41,7 +41,7 @@ func (o Options) small(units int) (share float64) {
 		return 0
 	}
 	share = float64(trains) / float64(left)
-	if math.Ceil(share*float64(left)) > float64(trains) { // by rounding
+	if math.Ceil(share*float64(left)) > float64(trains) { // rounding added a unit
 		share = math.Nextafter(share, 0)
 	}
 	return share
@@ -57,7 +57,7 @@ func (o Options) everyWidth(units int) bool {
 		certified >= pacbayes.MinRows && t.CheckRoute() == nil && t.LeastBound(certified) <= leastSaid
 }
 
-// unspared says why there is no certificate where all of so many units train.
+// unspared says why there is no certificate if all units train.
 func (o Options) unspared(units int) string {
 	what := "rows"
 	if o.Data.Group != "" {
@@ -83,11 +83,11 @@ func (o Options) unspared(units int) string {
 	return said
 }
 
-// mostDelta is the largest δ that is named where few groups certify.
+// mostDelta is the largest δ that krigo suggests to certify few groups.
 const mostDelta = 0.2
 
-// enough returns how many units a certificate that is asked for takes, and the least δ at which so many as are left
-// are enough; 0 where none up to mostDelta is.
+// enough returns how many units a certificate takes if it is asked for, and the least δ at which left units are
+// enough. The δ is 0 if even mostDelta doesn't do.
 func (o Options) enough(left int) (units int, delta float64) {
 	for _, delta := range []float64{o.Promise.Delta, 0.02, 0.05, 0.1, mostDelta} {
 		if delta < o.Promise.Delta {

@@ -14,11 +14,11 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// What ties rows together is looked for among the prior rows, which is free: no certified row is seen.
+// krigo looks among the prior rows for what ties rows together. The look is free, since it sees no certified row.
 
-// ties returns what ties the rows together that trained a posterior. If rows are grouped it is the group alone, but for
-// groups of equal rows. It
-// looks at full GPs: one with inducing inputs keeps no residual of its rows.
+// ties returns what ties the rows together that trained a posterior. If rows are grouped, only the group is a
+// candidate, unless the groups are of equal rows. ties looks only at full GPs, since a GP with inducing inputs keeps
+// no residuals of its rows.
 func (p *plan) ties(ctx context.Context, q *posterior.Posterior) ([]model.Tie, error) {
 	if p.data.Ranks().Size() > 1 || q.Inducing() > 0 || q.Support.Rows != p.n || p.options.Data.Split == "last" {
 		return nil, nil
@@ -27,7 +27,7 @@ func (p *plan) ties(ctx context.Context, q *posterior.Posterior) ([]model.Tie, e
 		Y: p.y, Noise: q.Noise})
 }
 
-// ties are those of a GP that was given the share's rows.
+// ties returns the ties that a GP on the share's rows shows.
 func (s share) ties(ctx context.Context, g posterior.Given) (found []model.Tie, err error) {
 	var of []ties.Candidate
 	grouped := s.roles.Group != nil && s.options.Data.Group != dataset.EqualRows
@@ -60,7 +60,7 @@ func (s share) ties(ctx context.Context, g posterior.Given) (found []model.Tie, 
 	return found, nil
 }
 
-// groups numbers the groups of the rows that are trained on, from 0.
+// groups numbers the groups of the rows to train on, from 0.
 func (s share) groups() (of []int) {
 	numbers := map[int]int{}
 	for _, row := range s.rows.Numbers {
@@ -73,8 +73,8 @@ func (s share) groups() (of []int) {
 	return of
 }
 
-// speakOf says for which rows a model's promise is. A grouped model that has too few groups for a certificate gets an
-// estimate in its place.
+// speakOf says for which rows a model's promise holds. A grouped model with too few groups for a certificate gets an
+// estimate instead.
 func (p *plan) speakOf(m *model.Model, found []model.Tie) {
 	if !m.ByUnits() {
 		m.SetTies(found, p.options.Promise.Population == "same")

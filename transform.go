@@ -16,7 +16,7 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// seeing returns the same rows with the transform by which the model sees the target, where there is one.
+// seeing returns the same rows with the transform through which the model sees the target, if there is one.
 func (d *dealt) seeing(ctx context.Context) (_ *dealt, err error) {
 	o, with := d.options.Data, *d
 	name := o.Transform
@@ -49,15 +49,15 @@ func (d *dealt) seeing(ctx context.Context) (_ *dealt, err error) {
 }
 
 const (
-	transformRows  = 200 // prior rows by which a transform is chosen
-	transformSteps = 30  // evaluations of the evidence, of the target as it is
-	transformGain  = 0.1 // of evidence, in nats a row, for which the target isn't seen as it is
-	transformNats  = 10  // the same, of all these rows
+	transformRows  = 200 // prior rows that choose a transform
+	transformSteps = 30  // evaluations of the evidence of the untransformed target
+	transformGain  = 0.1 // least gain of evidence for which a transform is chosen, in nats a row
+	transformNats  = 10  // the same, in nats for all these rows
 )
 
-// chooseTransform returns the transform with the most evidence for some prior rows, and how much more than that of the
-// target as it is; "" unless that is clearly more, or where there may be none. A choice by prior rows costs nothing.
-// Each transform sees a kernel trained for it in few steps.
+// chooseTransform returns the transform with the most evidence on some prior rows, and its gain over the
+// untransformed target. It returns "" if no transform is clearly better, or if none is allowed. A choice by prior
+// rows costs nothing. Each transform gets a kernel trained for it in few steps.
 func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float64, err error) {
 	prior := d.roles.Rows(dataset.Prior)
 	n := min(len(prior), transformRows)
@@ -81,7 +81,7 @@ func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float6
 		}
 		s, err := d.scaling.Transformed(name, dataset.Mean, d.data, rows)
 		if err != nil {
-			continue // it leaves nothing to learn
+			continue // the transform leaves nothing to learn
 		}
 		v, _, err := d.transformEvidence(ctx, rows, s, x)
 		if err != nil {
@@ -94,8 +94,8 @@ func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float6
 	return chosen, math.Round(1e3*gain) / 1e3, nil
 }
 
-// transformEvidence is the log evidence a row, of targets in standard deviations, at the parameters that a short
-// training from x finds; nil: from where training starts.
+// transformEvidence returns the log evidence per row, for targets in standard deviations, after a short training that
+// starts at x. If x is nil, it starts where training starts. It also returns the trained parameters.
 func (d *dealt) transformEvidence(ctx context.Context, rows []int, s dataset.Scaling, x []float64) (float64, []float64,
 	error) {
 	all, err := gather(d.data.Scaled(rows, s))
