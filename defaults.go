@@ -67,9 +67,9 @@ func (o Options) speaksOfGrid() bool {
 }
 
 // chooseMethod chooses a method if the user names none. The default is an informed prior, trained by the evidence, or
-// above the limit for full GPs by the conditional density of nearest neighbours, with several kernels to try. The
-// mean of such a prior has the tightest certificate of all routes. Its test error is the error of training on seven
-// rows in ten to seven in eight (docs/theory/certificate.md). If an option is about the prior on the grid, the method is
+// above the limit for full GPs by the conditional density of nearest neighbours, with several kernels to try. The mean
+// of such a prior has the tightest certificate of all routes. Its test error is the error of training on seven rows in
+// ten to seven in eight (docs/theory/certificate.md). If an option is about the prior on the grid, the method is
 // kl-pac.
 func (o Options) chooseMethod(rows int) Options {
 	if o.Method.Name == "" && (o.Run.FixParameters || o.Method.Solver == posterior.ByCG ||

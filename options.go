@@ -97,7 +97,8 @@ type Kernel struct {
 }
 
 // autoKernel is the expression that lets krigo choose among autoKernels. A smoothness that suits the target is worth
-// more than restarts: no kernel of autoKernels is within 20 % of the best on all public sets (docs/behind/benchmark.md).
+// more than restarts: no kernel of autoKernels is within 20 % of the best on all public sets
+// (docs/behind/benchmark.md).
 const autoKernel = "auto"
 
 // expressions returns the expressions of the kernels to try.
