@@ -19,8 +19,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// TestDeclared: a fit by a declaration is the fit that was declared, its certificate carries the declaration's hash,
-// and can be held against it; other rows, another option, or another text are refused.
+// TestDeclared: a fit by a declaration is the fit that was declared, and its certificate carries the declaration's
+// hash, which certify checks. Other rows, another option or another text are refused.
 func TestDeclared(t *testing.T) {
 	o := asked("evidence target=MEDV test_fraction=0.2 expression=se,matern32 kind=informed epsilon=0.5 curve=true seed=7 " +
 		"restarts=1")
@@ -65,7 +65,7 @@ func TestDeclared(t *testing.T) {
 	d := must.Get(of.Labelled(data.Boston()))(t)
 	of.Certificate = must.Get(of.Model.Certify(d))(t)
 	must.Refuse(certify(&of, data.Boston()))(t, "the kernel or its mean", "another kernel than the declared one")
-	// What people read in a declaration is so, and stands there once.
+	// Everything that people read in a declaration must be true, and stand there once.
 	for what, text := range map[string][]byte{
 		"other numbers of rows": bytes.Replace(text, []byte(`"certified": `), []byte(`"certified": 1`), 1),
 		"other kernels":         bytes.Replace(text, []byte(`"se (ARD)"`), []byte(`"rq (ARD)"`), 1),
@@ -88,8 +88,8 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
-// TestOlderDeclaration: versions before took settings of methods that ignored them, and wrote what a person should know
-// into a declaration. A fit follows these declarations, and a notice that isn't so is refused.
+// TestOlderDeclaration: older versions took settings of methods that ignored them, and wrote findings into a
+// declaration. A fit follows such declarations, and refuses one with a false finding.
 func TestOlderDeclaration(t *testing.T) {
 	o := asked("evidence target=MEDV expression=se kind=informed restarts=1 target_transform=none")
 	ignored, sparse := o, o
@@ -127,8 +127,8 @@ func TestOlderDeclaration(t *testing.T) {
 	}
 }
 
-// TestRefitOlder: a model of an older version, which kept a setting that its method ignored, comes out the same. One
-// whose options say it twice doesn't.
+// TestRefitOlder: a refit of an older version's model, which kept a setting that its method ignored, gives the same
+// model. A model whose options have a field twice is refused.
 func TestRefitOlder(t *testing.T) {
 	o := asked("evidence target=MEDV expression=se kind=informed restarts=1")
 	m, is := fit(t, data.Boston(), o), []byte(`"inducing_init":"kmeans"`)
@@ -145,7 +145,7 @@ func TestRefitOlder(t *testing.T) {
 	}
 }
 
-// TestRefitReadsAsFitted: days that were numbers are the same where the data at hand has them as text.
+// TestRefitReadsAsFitted: days that were numbers in the fit are the same days if the table at hand has them as text.
 func TestRefitReadsAsFitted(t *testing.T) {
 	numbers, texts := "when,y\n", "when,y\n"
 	for i := range 60 {
@@ -164,8 +164,8 @@ func TestRefitReadsAsFitted(t *testing.T) {
 	}
 }
 
-// TestDeliver: the sibling of a certified model stands on all rows but those for testing, has the certified one's
-// kernel and scaling, no certificate, and says what that one promises. It is the same in a file.
+// TestDeliver: the sibling of a certified model uses all rows except test rows. It has the certified model's kernel
+// and scaling and no certificate, and it says what the certified model promises. A file keeps the sibling as it is.
 func TestDeliver(t *testing.T) {
 	for name, c := range map[string]struct {
 		o      krigo.Options
@@ -216,7 +216,7 @@ func TestDeliver(t *testing.T) {
 	}
 }
 
-// TestDeliverUncertified: the sibling of a model that isn't certified says nothing of a certificate.
+// TestDeliverUncertified: the sibling of a model without a certificate says nothing about a certificate.
 func TestDeliverUncertified(t *testing.T) {
 	for name, edit := range map[string]func(*krigo.Options){
 		"a backtest":    func(o *krigo.Options) { o.Data.Split = "last" },
@@ -235,8 +235,8 @@ func TestDeliverUncertified(t *testing.T) {
 	}
 }
 
-// TestDeliverResumes: an interrupted training of the sibling goes on from the checkpoint of the whole fit, and ends as
-// if it had never stopped.
+// TestDeliverResumes: an interrupted training of the sibling goes on from the checkpoint of the whole fit, and ends
+// as if it had never stopped.
 func TestDeliverResumes(t *testing.T) {
 	m := fit(t, half(), asked("evidence restarts=1 expression=se kind=informed"))
 	whole := must.Get(m.Deliver(context.Background(), half(), krigo.Options{}))(t)
@@ -257,7 +257,7 @@ func TestDeliverResumes(t *testing.T) {
 	}
 }
 
-// TestDeliverRefuses: other data, and models that are trained on their certified rows.
+// TestDeliverRefuses: Deliver refuses other data, and models that are trained on their certified rows.
 func TestDeliverRefuses(t *testing.T) {
 	m := fit(t, data.Boston(), asked("restarts=1 expression=se ard=off"))
 	if _, err := m.Deliver(context.Background(), homes(), krigo.Options{}); err == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestCertifyRefusesOtherOptions: a model whose terms, or what else was asked for, were altered, with a
-// certificate that was issued again for them, isn't the one of its options.
+// TestCertifyRefusesOtherOptions: a model with altered terms or options is refused, even if its certificate was
+// computed again for them, because it no longer fits the options of its fit.
 func TestCertifyRefusesOtherOptions(t *testing.T) {
 	table := homes()
 	of := copies(t, table)

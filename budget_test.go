@@ -12,8 +12,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestBudget: a budget that is spent after the first kernel ends the choice there, and the model says so and names what
-// was tried, so that it is fitted again to the last bit without a clock; a long one changes nothing.
+// TestBudget: a budget that is spent after the first kernel ends the choice there. The model says so and names the
+// kernels that were tried, so that a refit gives the same bits without a clock. A long budget changes nothing.
 func TestBudget(t *testing.T) {
 	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se,matern32+linear,rq"},
 		Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"},
@@ -23,7 +23,7 @@ func TestBudget(t *testing.T) {
 	if err := json.Unmarshal(m.Fitted, &fitted); err != nil || fitted.Kernel.Expression != "se" {
 		t.Errorf("fitted %q, %v", fitted.Kernel.Expression, err)
 	}
-	// se with one lengthscale, and with one an input
+	// se with one lengthscale, and with one per input
 	if want := (finding.List{finding.New(finding.BudgetSpent, time.Nanosecond, 1, 3, "matern32+linear")}); m.Training.
 		Starts != 2 || !reflect.DeepEqual(m.Findings.Of(finding.BudgetSpent), want) {
 		t.Errorf("%d starts; %q", m.Training.Starts, m.Findings)
@@ -31,7 +31,7 @@ func TestBudget(t *testing.T) {
 	if _, differs, err := m.Refit(context.Background(), half(), nil); differs != "" || err != nil {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
-	// a product, of one start among many
+	// a product of kernels, from one of many starts
 	auto := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Run: krigo.Run{Budget: time.Nanosecond}}
 	if m, err := krigo.Fit(context.Background(), half(), auto); err != nil {
 		t.Error(err)

@@ -37,7 +37,7 @@ func ripples(rows int) *dataset.Table {
 	return t
 }
 
-// steps are single steps that take long on many rows.
+// steps are single steps that take long with many rows.
 func steps(t *testing.T) map[string]func(context.Context) error {
 	rows := ripples(600)
 	o := asked("evidence target=y expression=se kind=informed restarts=1")
@@ -84,7 +84,8 @@ func steps(t *testing.T) map[string]func(context.Context) error {
 	}
 }
 
-// TestEnds: a step asks its context again and again while it works, and returns the context's error whenever that ends.
+// TestEnds: a step asks its context again and again while it works, and returns the context's error whenever the
+// context ends.
 func TestEnds(t *testing.T) {
 	for name, step := range steps(t) {
 		const often = 40
@@ -102,7 +103,7 @@ func TestEnds(t *testing.T) {
 			}
 		}
 	}
-	// A model outlives the context that it was fitted in.
+	// A model stays usable after the context of its fit has ended.
 	ctx, cancel := context.WithCancel(t.Context())
 	m, err := krigo.Fit(ctx, homes(), asked("target=MEDV expression=se"))
 	cancel()
@@ -112,7 +113,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestSquareMemory: what has a value for each pair of rows is refused where it is made, whatever asks for it.
+// TestSquareMemory: a matrix with a value for each pair of rows is refused where it would be made, whichever function
+// asks for it.
 func TestSquareMemory(t *testing.T) {
 	all := steps(t)
 	memory.SetLimit(1 << 20)
@@ -125,8 +127,8 @@ func TestSquareMemory(t *testing.T) {
 	}
 }
 
-// TestWithin: what goes through a table's rows ends with the table's context, and a fit that is interrupted after its
-// last step ends with its own, so that its checkpoint is written. The table itself has none.
+// TestWithin: code that goes through a table's rows ends with the table's context. A fit that is interrupted after
+// its last step ends with its own context, so that its checkpoint is written. The table itself has no context.
 func TestWithin(t *testing.T) {
 	var rows [][]float64
 	for i := range 120 {
@@ -158,7 +160,7 @@ func TestWithin(t *testing.T) {
 	if _, err := m.Predict(t.Context(), table, krigo.PredictOptions{}); err != nil {
 		t.Errorf("the table has a context: %v", err)
 	}
-	// Interrupted when the last start is done: nothing but the certificate is left to do.
+	// The context ends when the last start is done, so only the certificate is left to do.
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
 	var last *krigo.Checkpoint

@@ -24,8 +24,8 @@ func (q quadratic) Evaluate(x, gradient []float64) (v float64, err error) {
 	return v, nil
 }
 
-// TestTies: lengthscales that lie together are tied, others stay as they are, and the
-// gradient in the fewer parameters is that of differences.
+// TestTies: lengthscales that lie together are tied, and others stay as they are. The gradient with fewer parameters
+// agrees with differences.
 func TestTies(t *testing.T) {
 	f := family{kernel: kernel.SE(6, true), mean: kernel.ZeroMean{}}
 	x := []float64{6, 0.1, 5.8, -3, 5.9, 0.3, 1.5, 0.7} // six lengthscales, variance, noise

@@ -12,8 +12,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestCompareDifferences: differences are those of the same split and ε, so that their error
-// is that of the pairs; the first objective has none; progress tells every fit once.
+// TestCompareDifferences: differences are taken between fits of the same split and ε, so their standard error is the
+// error of pairs. The first objective has no differences. Progress is called once for every fit.
 func TestCompareDifferences(t *testing.T) {
 	const splits = 3
 	epsilons := []float64{0.5, 1}
@@ -54,7 +54,8 @@ func TestCompareDifferences(t *testing.T) {
 	}
 }
 
-// TestMeasureText: a number says something whatever its size, and an error stands only where there is one.
+// TestMeasureText: a number shows at least three digits whatever its size, and has a standard error only if there is
+// one.
 func TestMeasureText(t *testing.T) {
 	for _, c := range []struct {
 		m      krigo.Measure
@@ -76,10 +77,10 @@ func TestMeasureText(t *testing.T) {
 	}
 }
 
-// TestCompareEnds: the first fit that fails ends a comparison, with its error alone.
+// TestCompareEnds: the first fit that fails ends a comparison, and its error is the only one.
 func TestCompareEnds(t *testing.T) {
-	// One row alone has another target: where it isn't a prior row there is no scale to train in, which the first split
-	// doesn't show.
+	// Only one row has another target. If it isn't a prior row, there is no scale to train in. The first split
+	// doesn't show this.
 	table, told := &dataset.Table{Source: "t", Names: []string{"x", "y"}, Rows: 60}, 0
 	for i := range table.Rows {
 		table.Values, table.Lines = append(table.Values, float64(i), 0), append(table.Lines, i+2)

@@ -12,7 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// TestInContext: a model that is no better than a constant says so in these words, and others don't.
+// TestInContext: a model that is no better than a constant says so, and other models don't.
 func TestInContext(t *testing.T) {
 	made := func(rmse, bound float64) *krigo.Model {
 		return &krigo.Model{Model: model.Model{Target: "price", Scaling: dataset.Identity(1),
@@ -43,7 +43,7 @@ func TestInContext(t *testing.T) {
 	must.Be(t, m.NoBetter()+m.InContext(), "")
 }
 
-// TestContextOnRanks: figures are of the rows of all ranks, which have no linear model.
+// TestContextOnRanks: figures are computed from the rows of all ranks. Ranks fit no linear model.
 func TestContextOnRanks(t *testing.T) {
 	path := waves(t, "waves.npy", 300)
 	fit := func(table *dataset.Table) (*krigo.Model, error) {

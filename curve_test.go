@@ -17,15 +17,15 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// everyWidth are options for certificates of more than one statement.
+// everyWidth returns options for certificates with more than one statement.
 func everyWidth(change func(o *krigo.Options)) krigo.Options {
 	o := asked("evidence target=MEDV test_fraction=0.2 kind=informed ard=off restarts=1")
 	change(&o)
 	return o
 }
 
-// TestCurveOfModel: what a curve says of a model is so of its certified rows, in the target's units, survives a file,
-// and makes another ε a certificate.
+// TestCurveOfModel: what a curve says is true of the model's certified rows, in the target's units. A file keeps the
+// curve, and with a curve another ε still has a certificate.
 func TestCurveOfModel(t *testing.T) {
 	table := data.Boston()
 	for _, loss := range []string{"band", "scaled", "relative"} {
@@ -89,9 +89,9 @@ func TestCurveOfModel(t *testing.T) {
 	}
 }
 
-// TestSlices: the rows of slices are those that they are said to be, each has the bound of its rows alone, half of δ
-// is shared by the slices that have a bound, and slices of few rows have no bound. An older file keeps the rules of its
-// time: each slice has a part of δ, and a curve doesn't end.
+// TestSlices: the rows of a slice are the rows that its name says, and its bound uses only these rows. Slices with a
+// bound share half of δ, and slices of few rows have no bound. An older file keeps the rules of its time: each slice
+// has a part of δ, and a curve doesn't end.
 func TestSlices(t *testing.T) {
 	table := data.Boston()
 	m := fit(t, table, everyWidth(func(o *krigo.Options) {
@@ -156,7 +156,7 @@ func TestSlices(t *testing.T) {
 	must.Fail(t, attempt(table, few), "certify at least 60 rows", "too few rows for a slice")
 	few.Promise.Slices = []string{"sd", "RM"}
 	must.Fail(t, attempt(table, few), "slices sd,RM: of ", "too few rows for any slice")
-	few.Promise.Slices = []string{"CHAS"} // most rows have a 0
+	few.Promise.Slices = []string{"CHAS"} // most rows have CHAS = 0
 	fit(t, table, few)
 	c.Slices[0].MeanBound /= 2
 	if r, err := certify(m, table); err != nil || r.Matches {
@@ -171,7 +171,7 @@ func TestSlices(t *testing.T) {
 	}
 }
 
-// sided has a column of categories besides.
+// sided also has a column of categories.
 func sided(t *dataset.Table) *dataset.Table {
 	with := &dataset.Table{Source: t.Source, Names: append([]string{"side"}, t.Names...)}
 	for i := range t.Rows {
@@ -184,7 +184,8 @@ func sided(t *dataset.Table) *dataset.Table {
 	return with
 }
 
-// TestRefusesManyStatements: curves, slices and scaled widths are of a mean that was fixed before.
+// TestRefusesManyStatements: curves, slices and scaled widths need a mean that was fixed before the certified rows
+// were seen.
 func TestRefusesManyStatements(t *testing.T) {
 	for want, change := range map[string]func(o *krigo.Options){
 		"curve: it is of a mean that was fixed": func(o *krigo.Options) {
@@ -226,9 +227,9 @@ func TestRefusesManyStatements(t *testing.T) {
 	}
 }
 
-// TestForgedStatements: what isn't covered isn't said. Slices are of the declared ε; another ε of a curve's model is a
-// certificate of a model that is what it says alone; words of a file aren't free; noise that the certified rows gave
-// doesn't scale their misses.
+// TestForgedStatements: a forger can't add statements that δ doesn't cover. Slices use the declared ε. Another ε has
+// a certificate by the curve only if the model is genuine. The words of a file aren't free. Noise from the certified
+// rows doesn't scale their misses.
 func TestForgedStatements(t *testing.T) {
 	table := data.Boston()
 	of := func(change func(o *krigo.Options)) *krigo.Model { return fit(t, table, everyWidth(change)) }

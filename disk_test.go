@@ -19,7 +19,7 @@ import (
 	"github.com/krigo-gp/krigo/method"
 )
 
-// onDisk is a table's copy in an NPY file, under the same name.
+// onDisk writes a table to an NPY file and returns it as a table of the same name.
 func onDisk(t *testing.T, table *dataset.Table) (disk *dataset.Table, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "x.npy")
@@ -33,8 +33,8 @@ func onDisk(t *testing.T, table *dataset.Table) (disk *dataset.Table, path strin
 	return disk, path
 }
 
-// TestDiskAsMemory: a table on disk gives the same model file as one in memory, to the
-// last bit, whichever method trains it, and the same value, gradient and predictions.
+// TestDiskAsMemory: with every method, a table on disk gives the same model file as a table in memory, to the last
+// bit, and the same value, gradient and predictions.
 func TestDiskAsMemory(t *testing.T) {
 	memory := snelson()
 	disk, _ := onDisk(t, memory)
@@ -72,7 +72,8 @@ func identity(cols int) *dataset.Scaling {
 	return &s
 }
 
-// TestDiskFails: rows that can't be read any more end the fit, which takes other errors for steps that went too far.
+// TestDiskFails: if rows can't be read any more, the fit ends. It would take other errors for steps that went too
+// far.
 func TestDiskFails(t *testing.T) {
 	table := &dataset.Table{Source: "made up", Names: []string{"x", "y"}, Rows: 3000}
 	for i := range table.Rows {
@@ -84,7 +85,7 @@ func TestDiskFails(t *testing.T) {
 	o.Run.Progress = func(e krigo.Event) {
 		if e.Iteration == 1 {
 			if err := os.Truncate(path, 128); err != nil {
-				t.Skip(err) // an open file may be locked
+				t.Skip(err) // the system may lock an open file
 			}
 		}
 	}
@@ -92,7 +93,7 @@ func TestDiskFails(t *testing.T) {
 	must.Not(t, m != nil || err == nil || !strings.Contains(err.Error(), "can't be read"), "%v, %v", m, err)
 }
 
-// TestManyRows: above 50,000 rows inducing inputs are chosen among a sample, and that is said.
+// TestManyRows: above 50,000 rows, inducing inputs are chosen among a sample, and a finding says so.
 func TestManyRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("52,000 rows")
@@ -115,8 +116,8 @@ func TestManyRows(t *testing.T) {
 	}
 }
 
-// TestManyRowsInformedPriorIsBlind: the sample that inducing inputs of an informed prior are chosen
-// from is of prior rows: other inputs in the certified rows leave it as it is.
+// TestManyRowsInformedPriorIsBlind: the inducing inputs of an informed prior are chosen from a sample of prior rows.
+// Other inputs in the certified rows don't change the sample.
 func TestManyRowsInformedPriorIsBlind(t *testing.T) {
 	if testing.Short() {
 		t.Skip("104,000 rows")
@@ -138,8 +139,8 @@ func TestManyRowsInformedPriorIsBlind(t *testing.T) {
 	}
 }
 
-// TestManyPriorRows: of more prior rows than there are terms, and than are asked for correlations, a product of kernels
-// is trained on some, and its certificate is recomputed from the file to the bit.
+// TestManyPriorRows: with more prior rows than method.MaxTerms, and more than are asked for correlations, a product of
+// kernels is trained on some of them. Its certificate is recomputed from the file to the bit.
 func TestManyPriorRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some ten thousand million operations")

@@ -26,7 +26,7 @@ func square(n int, seed uint64, keep func(a, b float64) bool) *dataset.Table {
 	return t
 }
 
-// TestFar: rows in a hole in space are outside, though each input is in its range, and others aren't.
+// TestFar: rows in a hole in space are outside although each of their inputs is in range. Other rows aren't outside.
 func TestFar(t *testing.T) {
 	hole := func(a, b float64) bool { return math.Abs(a) < 0.4 && math.Abs(b) < 0.4 }
 	around := func(a, b float64) bool { return !hole(a, b) }
@@ -36,7 +36,7 @@ func TestFar(t *testing.T) {
 		"vfe inducing=60 kind=informed" + few, "nearest kind=informed epochs=5" + few,
 		"evidence kind=informed solver=cg" + few, ""} {
 		rows, o := table, asked(how)
-		if how == "" { // all of so few rows train it
+		if how == "" { // all of these few rows train the model
 			rows, o.Method = square(100, 1, around), krigo.Method{}
 		}
 		m := trained(t, rows, o)
@@ -70,7 +70,7 @@ func TestFar(t *testing.T) {
 	}
 }
 
-// TestJittered: copies that are nearly the same rows are counted, and the sentence rests on their being none.
+// TestJittered: near copies of rows are counted, and the sentence says that it holds only if they are no copies.
 func TestJittered(t *testing.T) {
 	draws, rng := square(60, 4, func(a, b float64) bool { return true }), rand.New(rand.NewPCG(5, 1))
 	table := &dataset.Table{Source: "copies", Names: draws.Names, Rows: 3 * draws.Rows}

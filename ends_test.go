@@ -12,8 +12,8 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// TestEndsKeepAtoms: of a target with two values, one of which 40 % of the rows have, intervals for 90 % have to hold
-// both at the two places that rows have. An end is then that value but for rounding, which must not cut it off.
+// TestEndsKeepAtoms: if 40 % of the rows have one of a target's two values, 90 % intervals have to hold both values.
+// An interval's end then equals a value up to rounding, and rounding must not cut the value off.
 func TestEndsKeepAtoms(t *testing.T) {
 	for unit, y := range map[string][2]float64{"0 or 1": {0, 1}, "0.1 or 0.3": {0.1, 0.3},
 		"far from 0": {1e9 + 0.1, 1e9 + 0.2}} {
@@ -55,8 +55,8 @@ func TestEndsKeepAtoms(t *testing.T) {
 	}
 }
 
-// TestForgedWidths: of a target with two values, a file whose scores and half-widths are lower by almost as much as
-// certify lets them differ cuts off neither value.
+// TestForgedWidths: in a file with lower scores and half-widths, by almost as much as certify tolerates, intervals
+// still hold both values of a target with two values.
 func TestForgedWidths(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	table := &dataset.Table{Source: "coin", Names: []string{"x", "y"}, Rows: 240}
@@ -106,8 +106,8 @@ func TestForgedWidths(t *testing.T) {
 	}
 }
 
-// TestEndsOfBands: a target that counts as within the band in scaled units lies between the band's ends, whatever unit
-// and offset make of it by rounding.
+// TestEndsOfBands: a target within the band in scaled units also lies between the band's ends, however unit and
+// offset round.
 func TestEndsOfBands(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 5))
 	for range 20_000 {

@@ -7,7 +7,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// TestEpsilonOverflows: a half-width that is no number in one of its units is refused before anything is trained.
+// TestEpsilonOverflows: a half-width that overflows in one of its units is refused before anything is trained.
 func TestEpsilonOverflows(t *testing.T) {
 	var x, y []float64
 	for i := range 60 {

@@ -27,15 +27,15 @@ func se(variance float64, lengthscales ...float64) kernel.Spec {
 	return kernel.Spec{Name: "se", Variance: variance, Lengthscales: lengthscales}
 }
 
-// knob is one number of Params and the derivative that Evaluate gives for it.
+// knob is one number of Params, with the derivative that Evaluate gives for it.
 type knob struct {
 	name   string
 	value  *float64
 	slope  float64
-	linear bool // by the number itself, not its logarithm
+	linear bool // the derivative is with respect to the number, not its logarithm
 }
 
-// knobs pairs the numbers of a kernel with their derivatives, which mirror them.
+// knobs pairs a kernel's numbers with their derivatives.
 func knobs(t *testing.T, s *kernel.Spec, g krigo.Gradient) (out []knob) {
 	t.Helper()
 	must.End(t, len(g.Parts) != len(s.Parts) || len(g.LogLengthscales) != len(s.Lengthscales) ||
@@ -58,10 +58,10 @@ func knobs(t *testing.T, s *kernel.Spec, g krigo.Gradient) (out []knob) {
 	return out
 }
 
-// TestEvaluateGradient holds every derivative against central differences of Evaluate's own value.
+// TestEvaluateGradient compares every derivative with central differences of Evaluate's own value.
 func TestEvaluateGradient(t *testing.T) {
 	table := pick(homes(), every(0, 1, 60))
-	// Full GPs have three objectives; sparse ones their own and the bounds again.
+	// Full GPs have three objectives. Sparse GPs have their own, and the two bounds again.
 	type trial struct {
 		objective string
 		inducing  bool
@@ -76,7 +76,7 @@ func TestEvaluateGradient(t *testing.T) {
 			continue
 		}
 		trials = append(trials, trial{k.Name, true, nil})
-		if k.FreeForm && k.Name != "svgp" { // whose best posterior is known
+		if k.FreeForm && k.Name != "svgp" { // the optimal q of svgp is known
 			trials[len(trials)-1].given = &krigo.FreeParams{Mean: []float64{0.1, -0.2, 0.3, 0.4},
 				Chol: [][]float64{{0.5}, {0.1, 0.6}, {0, 0.1, 0.4}, {0.2, 0, 0, 0.7}}}
 		}
@@ -143,8 +143,8 @@ func TestEvaluateGradient(t *testing.T) {
 	}
 }
 
-// hold compares derivatives with differences of fourth order along two directions in which every knob has its part, so
-// that no error is lost, and looks for those that are wrong only if there are some.
+// hold compares derivatives with differences of fourth order along two directions that change every knob. If a
+// direction disagrees, it looks for the knob that is wrong.
 func hold(t *testing.T, knobs []knob, value func() float64, within float64) {
 	t.Helper()
 	for way := range 2 {
@@ -177,8 +177,8 @@ func hold(t *testing.T, knobs []knob, value func() float64, within float64) {
 	}
 }
 
-// TestEvaluateGolden holds Evaluate on columns as they are against values from an
-// independent implementation (testdata/golden).
+// TestEvaluateGolden compares Evaluate, on columns as they are, with values from an independent implementation
+// (testdata/golden).
 func TestEvaluateGolden(t *testing.T) {
 	type bounds struct {
 		Loss string
@@ -234,7 +234,7 @@ func TestEvaluateGolden(t *testing.T) {
 		near(t, fmt.Sprintf("case %d: value", i), e.Value, -c.LML, 1e-10)
 		got := make([]float64, 0, n+3)
 		for _, g := range e.Gradient.LogLengthscales {
-			got = append(got, -g/2) // golden derivatives are by ln l²
+			got = append(got, -g/2) // golden derivatives are with respect to ln l²
 		}
 		got = append(got, -*e.Gradient.LogVariance, -*e.Gradient.LogNoiseVariance, -e.Gradient.Mean.Constant)
 		for j, want := range c.LMLGrad {
@@ -243,7 +243,7 @@ func TestEvaluateGolden(t *testing.T) {
 		checked++
 
 		if c.Mean != 0 || c.Cert.T != float64(len(c.LogParams)) || c.Cert.E != 1 || c.Cert.L != 6 || c.Cert.G != 1200 {
-			continue // a mean would count in T, and steps are powers of ten
+			continue // a mean's parameters would count in T, and steps are powers of ten
 		}
 		o.Promise.Delta = c.Cert.Delta
 		p.Mean, o.Kernel.Mean = nil, "zero"
@@ -272,8 +272,8 @@ func TestEvaluateGolden(t *testing.T) {
 	must.Not(t, checked < 7 || certified < 2, "%d cases, %d certificates", checked, certified)
 }
 
-// TestEvaluateAgreesWithFit: at the parameters of a fitted model, Evaluate gives that
-// model's certificate, less what the choice of ARD cost.
+// TestEvaluateAgreesWithFit: at the parameters of a fitted model, Evaluate gives the model's certificate, apart from
+// the price of choosing ARD.
 func TestEvaluateAgreesWithFit(t *testing.T) {
 	o := asked("kl-pac target=MEDV test_fraction=0.1 ard=off expression=rq mean=constant restarts=1 seed=4")
 	m := fit(t, homes(), o)
@@ -387,7 +387,7 @@ func TestCertifyRefuses(t *testing.T) {
 			t.Values[4*certified[len(certified)-1]] *= 1 + 1e-15
 			return t
 		}(), []string{"the rows of", "SHA-256"}},
-		// Who picked inputs by the certified rows, and hides it, has a table with others too.
+		// Somebody who used the certified rows to choose inputs, and hides it, has a table with other inputs too.
 		"columns besides": {pick(boston(), every(0, 1, 85)),
 			[]string{`the column "CRIM"`, "a column that came after the fit"}},
 		"a column missing":   {pick(homes(), every(0, 1, 85), "RM", "DIS", "MEDV"), []string{`"LSTAT"`}},
@@ -406,7 +406,7 @@ func TestCertifyRefuses(t *testing.T) {
 	if _, err := certify(other, homes()); err == nil {
 		t.Error("the model of other data was certified")
 	}
-	// A stored certificate that doesn't come out is told from one that does.
+	// certify finds a stored certificate that the rows don't give,
 	altered := *m
 	c := *m.Certificate
 	c.Bound -= 1e-6
@@ -414,7 +414,7 @@ func TestCertifyRefuses(t *testing.T) {
 	if r, err := certify(&altered, homes()); err != nil || r.Matches || r.Certificate.Bound != m.Certificate.Bound {
 		t.Errorf("an altered bound: %+v, %v", r, err)
 	}
-	// So is one whose other figures were altered.
+	// and one with other altered figures.
 	c = *m.Certificate
 	c.MeanBound /= 2
 	if r, err := certify(&altered, homes()); err != nil || r.Matches {
@@ -422,7 +422,7 @@ func TestCertifyRefuses(t *testing.T) {
 	}
 }
 
-// TestCertifyRefusesEdits: a file whose checksum was made to fit is still held against the data and itself.
+// TestCertifyRefusesEdits: a file whose checksum was mended is still compared with the data and with itself.
 func TestCertifyRefusesEdits(t *testing.T) {
 	table := data.Boston()
 	of := copies(t, table)
@@ -459,7 +459,7 @@ func TestCertifyRefusesEdits(t *testing.T) {
 			m.Counts[dataset.Certified]--
 			m.Groups = m.Counts
 			rehash(t, m, table)
-		}, "aren't those of the prior rows"}, // which are others then
+		}, "aren't those of the prior rows"}, // the prior rows become others
 		"another seed": {grid, func(m *krigo.Model) { m.Seed = 7 }, "certified rows"},
 		"another seed, and its hashes": {grid, func(m *krigo.Model) { m.Seed = 7; rehash(t, m, table) },
 			"aren't those of the prior rows"},
@@ -484,7 +484,7 @@ func TestCertifyRefusesEdits(t *testing.T) {
 	}
 }
 
-// rehash makes a model's hashes those of its roles.
+// rehash makes a model's hashes fit its roles.
 func rehash(t *testing.T, m *krigo.Model, table *dataset.Table) {
 	t.Helper()
 	d := must.Get(m.Labelled(table))(t)
@@ -496,8 +496,8 @@ func rehash(t *testing.T, m *krigo.Model, table *dataset.Table) {
 	must.Do(t, err)
 }
 
-// TestCertifyOtherEpsilon: a half-width chosen afterwards gives a number that isn't
-// called a certificate; its value is computed here from predictions.
+// TestCertifyOtherEpsilon: a half-width that is chosen afterwards gives a number that isn't called a certificate. The
+// test computes the number itself from predictions.
 func TestCertifyOtherEpsilon(t *testing.T) {
 	m := fit(t, homes(), asked("ard=off restarts=1"))
 	r := must.Get(m.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: 0.9}))(t)
@@ -566,14 +566,14 @@ func TestCertifyFresh(t *testing.T) {
 	f = must.Get(soft.CertifyFresh(t.Context(), foreign))(t)
 	near(t, "a loss between 0 and 1", f.MeanBound, pacbayes.KLInverse(f.MeanRisk, math.Log(100)/float64(f.Rows)), 1e-12)
 
-	// A model without a certificate can have fresh bounds.
+	// A model without a certificate can have bounds from fresh rows.
 	few := fit(t, pick(homes(), every(0, 1, 30)), asked("restarts=1"))
 	if f, err := few.CertifyFresh(t.Context(), foreign); err != nil || few.Certificate != nil || !(f.Bound < 1) {
 		t.Errorf("without a certificate: %+v, %v", f, err)
 	}
 
-	// The rows it was trained on are not fresh, in whatever order they come, and that is said: they
-	// are refused only as the table that the model was made from.
+	// The rows that trained the model aren't fresh, whatever their order, and CertifyFresh says so. It refuses them
+	// only if they are the table of the fit.
 	must.Refuse(soft.CertifyFresh(t.Context(), homes()))(t, "no test rows were set aside", "its own rows")
 	back := every(0, 1, 85)
 	slices.Reverse(back)
@@ -586,26 +586,26 @@ func TestCertifyFresh(t *testing.T) {
 			t.Errorf("%d of its own rows pass for fresh: %+v, %v", len(rows), f, err)
 		}
 	}
-	// Rows that equal some of them are counted, and the bound is said with what it rests on.
+	// If some rows equal a row of the fit, they are counted, and the bound says what it depends on.
 	some := pick(data.Boston(), append(every(1, 9, 506), 0, 6), "MEDV", "DIS", "RM", "LSTAT")
 	if f, err := soft.CertifyFresh(t.Context(), some); err != nil || f.Seen < 2 || f.Seen == f.Rows ||
 		!strings.Contains(f.Sentence(soft), fmt.Sprintf("(%d of them, %d of the second kind), are independent draws and "+
 			"not the same observations", f.Repeats, f.Seen)) {
 		t.Errorf("%+v, %v, %s", f, err, f.Sentence(soft))
 	}
-	// One row, or rows with one target, are enough to test on.
+	// One row, or rows with one target, are enough for a test.
 	if f, err := soft.CertifyFresh(t.Context(), pick(foreign, []int{0})); err != nil || f.Rows != 1 {
 		t.Errorf("one fresh row: %+v, %v", f, err)
 	}
 }
 
-// TestContradiction: fresh rows whose risk is above what the certificate allows, by a limit at the
-// same δ, are said to contradict it, with the numbers and for bound and promise each; others aren't.
+// TestContradiction: fresh rows contradict a certificate if a lower limit of their risk, at the same δ, lies above
+// it. krigo then gives the numbers, for bound and promise separately. Other fresh rows don't contradict it.
 func TestContradiction(t *testing.T) {
 	m := fit(t, pick(data.Boston(), every(0, 2, 506)),
 		asked("evidence kind=informed ard=off restarts=1 epsilon=1 share=0.7"))
 	c := m.Certificate
-	// raised is the other half of the rows, of which so many targets are off.
+	// raised returns the other half of the rows, with off targets that the model misses.
 	raised := func(misses int) *dataset.Table {
 		fresh := pick(data.Boston(), every(1, 2, 506))
 		y, _ := fresh.Column("MEDV")
@@ -652,7 +652,7 @@ func TestContradiction(t *testing.T) {
 	}
 }
 
-// TestEvaluateHyperprior: a weak prior of hyperparameters adds the same to the value, whichever method has it.
+// TestEvaluateHyperprior: a weak prior of hyperparameters adds the same amount to the value of every method.
 func TestEvaluateHyperprior(t *testing.T) {
 	table := pick(homes(), every(0, 1, 40))
 	added := func(name string) float64 {

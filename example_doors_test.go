@@ -21,13 +21,13 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 )
 
-// quick are options of a fit that takes a moment.
+// quick returns options of a fit that takes a moment.
 func quick(target string) krigo.Options {
 	return krigo.Options{Data: krigo.Data{Target: target}, Kernel: krigo.Kernel{Expression: "se"},
 		Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 1}}
 }
 
-// wave is y = sin x at so many points.
+// wave returns y = sin x at n points.
 func wave(n int) [][]float64 {
 	rows := make([][]float64, n)
 	for i := range rows {
@@ -37,7 +37,7 @@ func wave(n int) [][]float64 {
 	return rows
 }
 
-// A matrix, as gonum has it, is fitted as it stands, and predicted without a table.
+// Fit a gonum matrix, and predict without a table.
 func ExampleFit_matrix() {
 	rows := wave(60)
 	m := mat.NewDense(len(rows), 2, nil)
@@ -60,7 +60,8 @@ func ExampleFit_matrix() {
 	// Output: 1.0
 }
 
-// Rows of a database are a table by Append: of text, as a driver gives it, cells are numbers, text or missing.
+// Append makes a table from the rows of a database. It takes a cell as text, as a driver gives it, and knows numbers,
+// text and missing values.
 func ExampleFit_sql() {
 	db := sql.OpenDB(waveDB{})
 	defer db.Close()
@@ -99,7 +100,7 @@ func ExampleFit_sql() {
 	// Output: 120 true
 }
 
-// waveDB is a database of one table, for ExampleFit_sql.
+// waveDB is a database with one table, for ExampleFit_sql.
 type waveDB struct{}
 
 func (waveDB) Connect(context.Context) (driver.Conn, error) { return waveDB{}, nil }
@@ -129,7 +130,7 @@ func (r *waveRows) Next(to []driver.Value) error {
 //go:embed data/snelson.csv.gz
 var embedded embed.FS
 
-// A table that is built into a program is read as any stream is, compressed or not.
+// Read a table that is built into a program. Any stream is read like this, also a compressed one.
 func ExampleFit_embedded() {
 	const name = "data/snelson.csv.gz"
 	f, err := embedded.Open(name)
@@ -149,7 +150,7 @@ func ExampleFit_embedded() {
 	// Output: 200 true
 }
 
-// A fit ends with its context; what it tells goes to a log.
+// End a fit through its context, and send its progress to a log.
 func ExampleFit_context() {
 	table, err := dataset.FromRows([]string{"x", "y"}, wave(60))
 	if err != nil {
@@ -169,14 +170,14 @@ func ExampleFit_context() {
 		if e.Stopped != "" {
 			logger.Info("trained", "kernel", e.Family, "start", e.Start, "of", e.Starts)
 		}
-		cancel() // as whoever waits may do
+		cancel() // for example if the caller stops waiting
 	}
 	_, err = krigo.Fit(ctx, table, o)
 	fmt.Println(err)
 	// Output: context canceled
 }
 
-// A model predicts for any number of goroutines at once; mean and covariance are what gonum makes a distribution of.
+// Predict with one model from several goroutines. gonum makes a distribution from mean and covariance.
 func ExampleModel_Covariance() {
 	table, err := dataset.FromRows([]string{"x", "y"}, wave(60))
 	if err != nil {
@@ -213,9 +214,9 @@ func ExampleModel_Covariance() {
 		for j := range i + 1 {
 			sigma.SetSym(i, j, cov.At(i, j))
 		}
-		sigma.SetSym(i, i, cov.At(i, i)+model.Scaling.RawVariance(model.ObservationNoise)) // of observations
+		sigma.SetSym(i, i, cov.At(i, i)+model.Scaling.RawVariance(model.ObservationNoise)) // noise included
 	}
-	// distmv.NewNormal(mean, sigma, nil) is gonum's distribution of them.
+	// distmv.NewNormal(mean, sigma, nil) is gonum's distribution of the observations.
 	var factor mat.Cholesky
 	fmt.Println(factor.Factorize(sigma), len(mean))
 	// Output: true 3

@@ -20,8 +20,8 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// Fit a model, read its certificate, and predict. The half-width ε says what counts as a
-// miss: here, to be off by more than one standard deviation of the target.
+// Fit a model, read its certificate, and predict. The half-width ε says what counts as a miss. Here a miss is off by
+// more than one standard deviation of the target.
 func ExampleFit() {
 	m, err := krigo.Fit(context.Background(), data.Snelson(),
 		krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}})
@@ -50,8 +50,8 @@ func ExampleFit() {
 	// f = 0.3 ± 0.1
 }
 
-// Half-widths can be given in the target's own units, and rows be set aside for testing.
-// Progress hears of every step; here it counts the starting points.
+// Give a half-width in the target's own units, and set rows aside for testing. Progress hears about every step. Here
+// it counts the starting points.
 func ExampleFit_options() {
 	starts := map[int]bool{}
 	m, err := krigo.Fit(context.Background(), data.Boston(), krigo.Options{
@@ -71,9 +71,8 @@ func ExampleFit_options() {
 	// off by more than 10: at most 17 % promised, 3 % of the test rows
 }
 
-// Columns of text are categories, and missing values of inputs are filled, where the options
-// say so. The model keeps what it learnt about them from the prior rows, and Predict takes
-// tables like the one it was trained on.
+// Columns of text become categories, and missing inputs are filled, if the options ask for it. The model keeps what
+// it learnt about them from the prior rows. Predict takes tables like the table of the fit.
 func ExampleFit_categories() {
 	fuels := []string{"gas", "oil", "wood"}
 	var text strings.Builder
@@ -114,8 +113,8 @@ func ExampleFit_categories() {
 	// 59.7
 }
 
-// An interrupted fit hands over its state; a later one goes on from there and ends with
-// the same bits. A Checkpoint is a value that encoding/json writes and reads.
+// An interrupted fit hands over its state. A later fit goes on from the state and ends with the same bits.
+// encoding/json writes and reads a Checkpoint.
 func ExampleFit_resume() {
 	options := krigo.Options{Data: krigo.Data{Target: "y"}, Run: krigo.Run{Restarts: 1}}
 	ctx, interrupt := context.WithCancel(context.Background())
@@ -144,7 +143,7 @@ func ExampleFit_resume() {
 	// same bound: true
 }
 
-// A model is one file: save it here, load it there.
+// A model is one file. Save it here, load it there.
 func ExampleLoad() {
 	dir, err := os.MkdirTemp("", "krigo")
 	if err != nil {
@@ -172,8 +171,8 @@ func ExampleLoad() {
 	// same certificate: true
 }
 
-// Anyone who has the model and its data can recompute the certificate. Another half-width
-// than the declared one gives a number, but no certificate.
+// Anyone who has the model and its data can recompute the certificate. Another half-width than the declared one gives
+// a number, but no certificate.
 func ExampleModel_Certify() {
 	table := data.Snelson()
 	m, err := krigo.Fit(context.Background(), table,
@@ -193,7 +192,7 @@ func ExampleModel_Certify() {
 	}
 	fmt.Println(r.Certificate.Valid, r.Certificate.Label)
 
-	table.Values[0] += 0.5 // not the data it was made from
+	table.Values[0] += 0.5 // not the model's data any more
 	_, err = m.Certify(context.Background(), table, krigo.CertifyOptions{})
 	fmt.Println(err != nil)
 	// Output:
@@ -202,7 +201,7 @@ func ExampleModel_Certify() {
 	// true
 }
 
-// Rows that the model never saw bound its risk without any theory of how it was trained.
+// Rows that the model never saw bound its risk, without any theory of the training.
 func ExampleModel_CertifyFresh() {
 	table := data.Snelson()
 	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.3},
@@ -210,7 +209,7 @@ func ExampleModel_CertifyFresh() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := m.CertifyFresh(context.Background(), table) // its test rows; or a table of its own
+	f, err := m.CertifyFresh(context.Background(), table) // the table's test rows; another table would serve too
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -220,7 +219,7 @@ func ExampleModel_CertifyFresh() {
 	// 60 rows: the mean missed 0 % of them, and misses at most 7 % in general
 }
 
-// The value and gradient of an objective at given parameters, in scaled units.
+// Evaluate gives the value and gradient of an objective at given parameters, in scaled units.
 func ExampleEvaluate() {
 	params := &krigo.Params{
 		Kernel:        kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{0.5}},
@@ -239,7 +238,7 @@ func ExampleEvaluate() {
 	// by ln l: 71.99, by ln σ_s²: -9.54, by ln σ_n²: -19.18
 }
 
-// Predict takes the model's columns by name; others may stand beside them.
+// Predict finds the model's columns by name. Other columns may stand beside them.
 func ExampleModel_Predict() {
 	m, err := krigo.Fit(context.Background(), data.Snelson(),
 		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1}})
@@ -262,7 +261,7 @@ func ExampleModel_Predict() {
 	// y = -0.12, between -1.9 and 1.6
 }
 
-// Errors are told apart by their type.
+// Tell errors apart by their type.
 func Example_errors() {
 	ctx, table := context.Background(), data.Snelson()
 	options := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"},

@@ -19,7 +19,7 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// noiseTable has targets that its inputs say nothing about.
+// noiseTable returns a table whose inputs say nothing about the target.
 func noiseTable(rows int) *dataset.Table {
 	rng := rand.New(rand.NewPCG(11, 12))
 	t := &dataset.Table{Source: "noise", Names: []string{"a", "b", "y"}}
@@ -29,9 +29,9 @@ func noiseTable(rows int) *dataset.Table {
 	return t
 }
 
-// memorised returns the exact GP of next to no prior variance, short lengthscales and no noise, which
-// has every certified target at a KL of tens of thousands of nats, conditioned besides on two rows
-// that nearly coincide far from all others.
+// memorised returns the exact GP with almost no prior variance, short lengthscales and no noise. It reproduces every
+// certified target, at a KL of tens of thousands of nats. It is also conditioned on two rows that nearly coincide,
+// far from all others.
 func memorised(t *testing.T, m *krigo.Model, table *dataset.Table) *posterior.Posterior {
 	t.Helper()
 	d := must.Get(m.Labelled(table))(t)
@@ -48,19 +48,19 @@ func memorised(t *testing.T, m *krigo.Model, table *dataset.Table) *posterior.Po
 	return q
 }
 
-// forgedExact has less in the direction of the two rows than it should, which tr(K C⁻¹) then makes
-// of any KL that is wanted.
+// forgedExact has a smaller factor in the direction of the two rows than it should. tr(K C⁻¹) then gives any KL that
+// the forger wants.
 func forgedExact(q *posterior.Posterior) {
 	last := q.Support.Rows - 1
 	kl, s := q.KL(), q.Noise
 	chol := q.Solution.(*posterior.Exact).Chol
 	left := chol.At(last, last)
-	explained := left*left - 2*s // of k(x,x) − k(x,x'), twice
+	explained := left*left - 2*s // 2 (k(x,x) − k(x,x'))
 	chol.Set(last, last, math.Sqrt(explained/(2*(kl-25))))
 }
 
-// forgedSparse makes the same predictions with inducing inputs at the same rows: of weights at the
-// two that cancel each other in every prediction, and a factor that by way of them cancels μ.
+// forgedSparse makes the same predictions with inducing inputs at the same rows. The weights at the two rows cancel
+// in every prediction. A forged factor uses them to cancel μ.
 func forgedSparse(q *posterior.Posterior) {
 	const a = 1e13
 	n := q.Support.Rows
@@ -78,12 +78,12 @@ func forgedSparse(q *posterior.Posterior) {
 	weights[n-2] = -a * row[n-2] / chol.At(n-2, n-2)
 	b := linalg.New(n, n)
 	b.AddDiagonal(1)
-	b.Set(n-1, n-1, 1e4) // what the forged row leaves of variances
+	b.Set(n-1, n-1, 1e4) // variance that the forged row leaves
 	q.Solution = &posterior.Inducing{W: weights, Chol: chol, CholB: b}
 }
 
-// forgedPrior puts two inducing inputs that nearly coincide into a sparse prior, whose factor makes
-// of them what it likes of the prior's variances.
+// forgedPrior gives a sparse prior two inducing inputs that nearly coincide. The factor then changes the prior's
+// variances at will.
 func forgedPrior(q *posterior.Posterior) {
 	k, mean := q.Kernel.(*kernel.Conditional), q.Mean.(*kernel.ConditionalMean)
 	n, cols := k.Support.Rows, k.Support.Cols
@@ -104,14 +104,14 @@ func forgedPrior(q *posterior.Posterior) {
 	l.Set(n+1, n, math.Sqrt(v[0]))
 	l.Set(n+1, n+1, 1e-12)
 	for j := range n {
-		l.Set(n+1, j, 1e-11) // over 1e-12, in all variances
+		l.Set(n+1, j, 1e-11) // divided by 1e-12, this changes all variances
 	}
 	k.Support, k.Chol, k.CholB = z, l, grown(k.CholB)
 	mean.Support, mean.Weights = z, append(mean.Weights, 0, 0)
 }
 
-// TestCertifyRefusesForgedFactors: factors that differ from the honest ones by 1e-9 of the largest
-// variance certify that pure noise is predicted, or what one likes, unless they are made anew.
+// TestCertifyRefusesForgedFactors: factors that differ from honest ones by 1e-9 of the largest variance could certify
+// that pure noise is predicted, or anything else. certify therefore makes factors anew.
 func TestCertifyRefusesForgedFactors(t *testing.T) {
 	table := noiseTable(200)
 	grid := asked("evidence kind=grid expression=se ard=off restarts=1")
@@ -146,7 +146,7 @@ func TestCertifyRefusesForgedFactors(t *testing.T) {
 	}
 }
 
-// TestForgedByRounding: posteriors whose KL or kernel would be what rounding makes of them are refused, or pay for it.
+// TestForgedByRounding: posteriors whose KL or kernel would be pure rounding error are refused, or pay for it.
 func TestForgedByRounding(t *testing.T) {
 	table := noiseTable(120)
 	exact := func() *krigo.Model {
@@ -168,12 +168,12 @@ func TestForgedByRounding(t *testing.T) {
 		return q
 	}
 
-	// K + sI whose s is no more than K's rounding: ln|K + sI| and wᵀKw are anything.
+	// K + sI with s below the rounding of K makes ln|K + sI| and wᵀKw arbitrary.
 	m := exact()
 	m.Posterior = condition(m, []float64{0, 6}, 2e-12)
 	rejects("next to no noise", m, "no more than rounding")
 
-	// Weights that cancel: hardly a prediction moves, and the KL with ‖w‖² does.
+	// Weights that cancel hardly move a prediction, and the KL would move with ‖w‖².
 	m = exact()
 	m.Posterior = condition(m, []float64{0, 6}, 1e-8)
 	before := m.Posterior.KLRounding()
@@ -185,14 +185,14 @@ func TestForgedByRounding(t *testing.T) {
 	}
 	rejects("weights that cancel", m, "wasn't conditioned")
 
-	// An inducing input so far out that rows lose their digits: which are left would be the forger's choice.
+	// An inducing input far away makes rows lose digits, and the forger chooses which digits stay.
 	m = trained(t, table, asked("vfe inducing=6 epochs=3 ard=off"))
 	m.Posterior.Support.Row(0)[0] = 1e12
 	rejects("a far inducing input", m, "scaled units")
 }
 
-// TestAlteredFiles: a model file with something else in one place of its header, under a checksum that fits, is refused
-// when it is loaded or certified. laboratory/campaign alters files by chance.
+// TestAlteredFiles: a model file with one altered place in its header, under a checksum that fits, is refused by Load
+// or Certify. laboratory/campaign alters files at random.
 func TestAlteredFiles(t *testing.T) {
 	holes := withColumn(pick(data.Snelson(), every(0, 1, 120)), "side",
 		func(i int) string { return []string{"left", "right", "", "7"}[i%4] })

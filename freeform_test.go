@@ -14,7 +14,7 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// paramsOf returns a sparse model's parameters without its q.
+// paramsOf returns a sparse model's parameters without q.
 func paramsOf(m *krigo.Model) *krigo.Params {
 	q := m.Posterior
 	p := &krigo.Params{Kernel: q.Kernel.Spec(q.Theta), NoiseVariance: q.Noise}
@@ -24,8 +24,8 @@ func paramsOf(m *krigo.Model) *krigo.Params {
 	return p
 }
 
-// TestSVGP: whichever way it was trained, the posterior is that of vfe at the same
-// parameters, and the value that was reached is about vfe's.
+// TestSVGP: however svgp was trained, its posterior is vfe's posterior at the same parameters, and its value is near
+// vfe's.
 func TestSVGP(t *testing.T) {
 	base := asked("target=MEDV inducing=7 fix_inducing=true ard=off")
 	o := base
@@ -59,8 +59,8 @@ func TestSVGP(t *testing.T) {
 	}
 }
 
-// TestFreePosterior: a free-form posterior's bound is never above the collapsed one's, and
-// its certificate is reproduced from the file.
+// TestFreePosterior: a free-form posterior's bound is never above the collapsed bound, and its certificate is
+// reproduced from the file.
 func TestFreePosterior(t *testing.T) {
 	for _, objective := range []string{"kl-pac", "sqrt-pac"} {
 		base := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.1},
@@ -104,8 +104,8 @@ func TestFreePosteriorKeepsTheBetter(t *testing.T) {
 	}
 }
 
-// TestEvaluateFreePosterior: a free-form posterior given as such a fit found it gives the
-// same certificate, derivatives agree with differences, and altered shapes are refused.
+// TestEvaluateFreePosterior: given a free-form posterior from a fit, Evaluate gives the same certificate. Its
+// derivatives agree with differences, and altered shapes are refused.
 func TestEvaluateFreePosterior(t *testing.T) {
 	o := asked("target=MEDV inducing=6 posterior=free ard=off mean=constant")
 	m := fit(t, homes(), o)
@@ -114,7 +114,7 @@ func TestEvaluateFreePosterior(t *testing.T) {
 	p.Mean = &krigo.MeanParams{Constant: q.Beta[0]}
 	n := q.Support.Rows
 	mean, covariance := make([]float64, n), make([][]float64, n)
-	// a_M is the mean at Z; B_MM = LB⁻¹Lᵀ, whose factor is found column by column.
+	// a_M is the mean at Z. B_MM = LB⁻¹Lᵀ, and its factor is found column by column.
 	q.Latent(q.Support, mean, make([]float64, n))
 	for i := range n {
 		e := make([]float64, n)

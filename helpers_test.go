@@ -14,8 +14,8 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// asked reads options from a line: the method first, then fields by their names in JSON, and prior.share, since a
-// promise has one too: "vfe inducing=8 kind=informed prior.share=0.4 temper=[1,0.3]".
+// asked reads options from a line: the method, then fields by their JSON names. prior.share has its prefix because a
+// promise has a share too. For example "vfe inducing=8 kind=informed prior.share=0.4 temper=[1,0.3]".
 func asked(text string) (o krigo.Options) {
 	groups := reflect.ValueOf(&o).Elem()
 	for _, word := range strings.Fields(text) {
@@ -33,7 +33,7 @@ func asked(text string) (o krigo.Options) {
 	return o
 }
 
-// named points to the field of a name, in the last group that has it.
+// named points to the field with this name, in the last group that has one.
 func named(groups reflect.Value, name string) (field any) {
 	for i := range groups.NumField() {
 		group, of := groups.Field(i), groups.Type().Field(i).Tag.Get("json")
@@ -50,7 +50,7 @@ func named(groups reflect.Value, name string) (field any) {
 	return field
 }
 
-// trained is what Fit makes of options as they are, the default where no objective is named.
+// trained returns what Fit makes of the options. Without a named objective Fit chooses its default.
 func trained(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
 	t.Helper()
 	if o.Data.Target == "" {
@@ -59,7 +59,7 @@ func trained(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
 	return must.Get(krigo.Fit(context.Background(), table, o))(t)
 }
 
-// copies fits a table with every options once, and gives a model of its own for each call.
+// copies fits a table once per options, and returns a copy of the model on each call.
 func copies(t *testing.T, table *dataset.Table) func(o krigo.Options) *krigo.Model {
 	files := map[string][]byte{}
 	return func(o krigo.Options) *krigo.Model {
@@ -73,7 +73,7 @@ func copies(t *testing.T, table *dataset.Table) func(o krigo.Options) *krigo.Mod
 	}
 }
 
-// attempt is the error of a fit.
+// attempt returns the error of a fit.
 func attempt(table *dataset.Table, o krigo.Options) error {
 	_, err := krigo.Fit(context.Background(), table, o)
 	return err
@@ -88,7 +88,7 @@ func certify(m *krigo.Model, table *dataset.Table) (*krigo.Recertification, erro
 	return m.Certify(context.Background(), table, krigo.CertifyOptions{})
 }
 
-// reproduced says so if a certificate isn't the one that its rows give.
+// reproduced reports an error if the rows don't give the model's certificate.
 func reproduced(t *testing.T, m *krigo.Model, table *dataset.Table, about ...any) {
 	t.Helper()
 	if r, err := certify(m, table); err != nil || !r.Matches {

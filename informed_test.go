@@ -25,19 +25,19 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// half is every other row of the Boston data, with three inputs.
+// half returns every other row of the Boston data, with three inputs.
 func half() *dataset.Table {
 	return pick(data.Boston(), every(0, 2, 506), "RM", "LSTAT", "DIS", "MEDV")
 }
 
-// TestInformed fits with an informed prior in all its forms; every model survives its file,
-// and its certificate is reproduced from that and the data.
+// TestInformed fits with an informed prior in all its forms. Every model survives its file, and its certificate is
+// reproduced from the file and the data.
 func TestInformed(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		o       krigo.Options
 		learnt  bool
-		choices float64 // nats
+		choices float64 // in nats
 	}{
 		{"direct", asked("evidence"), false, 0},
 		{"kl-pac, linear mean", asked("mean=linear ard=off"), false, 0},
@@ -91,12 +91,12 @@ func TestInformed(t *testing.T) {
 	}
 }
 
-// TestDirectBound: the direct certificate is the exact binomial bound on the misses of a
-// model that the certified rows had no part in: altering their targets changes it alone.
+// TestDirectBound: the direct certificate is the exact binomial bound on the misses of a model that never saw the
+// certified rows. Other targets in these rows change only the certificate.
 func TestDirectBound(t *testing.T) {
 	table := half()
 	o := krigo.Options{
-		Data:   krigo.Data{Target: "MEDV", Split: "last"}, // the same roles for other targets
+		Data:   krigo.Data{Target: "MEDV", Split: "last"}, // gives the same roles for other targets
 		Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"},
 		Promise: krigo.Promise{Epsilon: 5, Units: "raw"}, Run: krigo.Run{Restarts: 1},
 	}
@@ -139,8 +139,8 @@ func within(is []krigo.Interval, boston *dataset.Table, rows []int) (n int) {
 	return n
 }
 
-// TestPromiseHolds: on test rows the promised band holds its share, the widths obey the
-// grid, and a larger share needs a wider band.
+// TestPromiseHolds: on test rows the promised band holds its share. Widths lie on the grid, and a larger share needs
+// a wider band.
 func TestPromiseHolds(t *testing.T) {
 	o := asked("evidence kind=informed restarts=1 test_fraction=0.3")
 	table := data.Boston()
@@ -151,7 +151,7 @@ func TestPromiseHolds(t *testing.T) {
 		p := m.Certificate.Promise
 		must.End(t, p == nil || p.HalfWidth <= last || p.Share != share, "promise %+v after %v", p, last)
 		last = p.HalfWidth
-		// The rows chose the width, and nothing paid for a bound smaller than what was asked for.
+		// The rows chose the width, and the price covers no bound smaller than the one that was asked for.
 		must.Not(t, p.Bound != 1-share, "a bound of %v for a share of %v", p.Bound, share)
 		near(t, "raw half-width", p.HalfWidthRaw, p.HalfWidth*m.Scaling.TargetScale, 1e-12)
 		ps := predict(t, m, table)
@@ -170,8 +170,8 @@ func TestPromiseHolds(t *testing.T) {
 	}
 }
 
-// TestCopies: rows that repeat are counted, in the certificate, in its conditions and beside its
-// sentence, and so are fresh ones and test rows that were trained on.
+// TestCopies: repeated rows are counted in the certificate, in its conditions and beside its sentence. So are
+// repeated fresh rows, and test rows that also trained the model.
 func TestCopies(t *testing.T) {
 	table := pick(data.Boston(), append(every(0, 1, 100), every(0, 1, 50)...))
 	m := fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1},
@@ -193,8 +193,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestAsymmetricBand: predictions at most 4 below and 8 above the target have it at most 8 below
-// and 4 above themselves; of the test rows about the certificate's share are within.
+// TestAsymmetricBand: predictions at most 4 below and 8 above the target mean that the target is at most 8 below and
+// 4 above the prediction. About the certified share of test rows is within.
 func TestAsymmetricBand(t *testing.T) {
 	table := data.Boston()
 	m := fit(t, table, asked("evidence kind=informed restarts=1 ard=off loss=asymmetric epsilon=4 epsilon_above=8 "+
@@ -215,8 +215,8 @@ func TestAsymmetricBand(t *testing.T) {
 	}
 }
 
-// TestConformal counts: the width is the ⌈0.95(n+1)⌉-th smallest residual of the calibration
-// rows, plain and in standard deviations, and these rows are neither trained on nor certified.
+// TestConformal: the width is the ⌈0.95(n+1)⌉-th smallest residual of the calibration rows, plain and in standard
+// deviations. These rows are neither trained on nor certified.
 func TestConformal(t *testing.T) {
 	table := data.Boston()
 	m := fit(t, table, asked("evidence kind=informed restarts=1 calibration=0.2 test_fraction=0.2 ard=off"))
@@ -261,9 +261,8 @@ func TestConformal(t *testing.T) {
 	}
 }
 
-// TestConformalOfCertifiedRows: where predictions were fixed before the certified rows were seen, these calibrate
-// intervals, of any level, and they keep doing so in a model file; where they weren't, or rows can't change places,
-// there are none.
+// TestConformalOfCertifiedRows: if predictions were fixed before the certified rows were seen, these rows calibrate
+// intervals of any level, also from a model file. Otherwise, or if rows aren't exchangeable, there are no intervals.
 func TestConformalOfCertifiedRows(t *testing.T) {
 	table := data.Boston()
 	o := asked("evidence kind=informed ard=off restarts=1")
@@ -304,7 +303,7 @@ func TestConformalOfCertifiedRows(t *testing.T) {
 	}
 }
 
-// TestRelativeBand: y lies in the interval exactly where it misses ŷ by at most ε|y|.
+// TestRelativeBand: y lies in the interval exactly if it misses ŷ by at most ε|y|.
 func TestRelativeBand(t *testing.T) {
 	m := &krigo.Model{Model: model.Model{Certificate: &pacbayes.Certificate{Valid: true, Loss: pacbayes.Relative,
 		EpsilonRaw: 0.2, MeanBound: 0.3}}}
@@ -323,8 +322,8 @@ func TestRelativeBand(t *testing.T) {
 	}
 }
 
-// TestMixedGrid: the mixed prior's bound is below that of the fine grid, its parameters lie on
-// the grid it names with as many different lengthscales as it says, and it pays for them.
+// TestMixedGrid: the mixed prior's bound is below the fine grid's bound. Its parameters lie on the grid that it
+// names, with as many different lengthscales as it says, and it pays for both choices.
 func TestMixedGrid(t *testing.T) {
 	table := pick(data.Boston(), every(0, 3, 506))
 	for _, o := range []krigo.Options{asked("seed=2"), asked("ard=on"),
@@ -367,7 +366,7 @@ func TestMixedGrid(t *testing.T) {
 	}
 }
 
-// TestCertifyRefusesTerms: a model whose terms were altered, though its file is sealed anew, has no certificate.
+// TestCertifyRefusesTerms: a model with altered terms has no certificate, even if its file was sealed anew.
 func TestCertifyRefusesTerms(t *testing.T) {
 	m := fit(t, homes(), asked("restarts=1 ard=off"))
 	informed := fit(t, half(), asked("evidence restarts=1 kind=informed learn=true ard=off"))
@@ -428,7 +427,7 @@ func TestInformedUsage(t *testing.T) {
 		"no prior can be learnt", "evaluate")
 }
 
-// TestInformedResumes: stopped in the second stage, a fit goes on to the same model.
+// TestInformedResumes: a fit that was stopped in its second stage resumes and gives the same model.
 func TestInformedResumes(t *testing.T) {
 	o := asked("evidence target=MEDV kind=informed learn=true ard=off restarts=1")
 	want := file(t, fit(t, half(), o))
@@ -453,9 +452,9 @@ func TestInformedResumes(t *testing.T) {
 	}
 }
 
-// TestDefaultObjective: who names no objective gets an informed prior, by the evidence or vfe, of
-// seven rows in ten, and less of a small table if asked, whose certificate needs the others; kl-pac with
-// the grid's prior where options speak of it.
+// TestDefaultObjective: without a named objective the default is an informed prior, by the evidence or vfe, on seven
+// rows in ten. A small table that must be certified has fewer prior rows, since its certificate needs the others. If
+// options are about the prior on the grid, the default is kl-pac.
 func TestDefaultObjective(t *testing.T) {
 	rows := func(n int) *dataset.Table { return pick(data.Boston(), every(0, 1, n), "RM", "LSTAT", "MEDV") }
 	for _, c := range []struct {
@@ -487,7 +486,7 @@ func TestDefaultObjective(t *testing.T) {
 			t.Errorf("%d rows, %+v: %s with %d inducing inputs, %+v", c.rows, c.o, m.Objective, inducing, cert)
 		}
 	}
-	// Above 2,000 prior rows the nearest ones predict.
+	// Above 2,000 prior rows, the nearest rows predict.
 	waves := func(n int) *dataset.Table {
 		table := &dataset.Table{Source: "t", Names: []string{"x", "y"}, Rows: n}
 		for i := range n {
@@ -495,7 +494,7 @@ func TestDefaultObjective(t *testing.T) {
 		}
 		return table
 	}
-	// Three in ten certify, of more than 3,333 rows a thousand, or one in eight.
+	// Three rows in ten certify. Of more than 3,333 rows a thousand certify, or one in eight.
 	for n, certify := range map[int]int{3333: 999, 3400: 1000, 8000: 1000, 9601: 1200} {
 		if m := trained(t, waves(n), asked("inducing=4 epochs=1 ard=off")); m.Certificate.Rows != certify {
 			t.Errorf("%d rows: %+v", n, m)
@@ -507,8 +506,8 @@ func TestDefaultObjective(t *testing.T) {
 	}
 }
 
-// TestInformedPriorIsBlind: other values in the certified rows leave the prior as it is, bit for
-// bit, whatever chose and trained it.
+// TestInformedPriorIsBlind: other values in the certified rows leave the prior as it is, bit for bit, whatever chose
+// and trained it.
 func TestInformedPriorIsBlind(t *testing.T) {
 	half := 0.5
 	for name, o := range map[string]krigo.Options{
@@ -522,7 +521,7 @@ func TestInformedPriorIsBlind(t *testing.T) {
 		"renyi, cv": asked("renyi inducing=7 alpha_by=cv epochs=5 ard=off"),
 		"svgp":      asked("svgp inducing=7 epochs=5 ard=off"),
 	} {
-		// Roles by where rows stand, so that they keep them when they change.
+		// Positions in the file decide the roles, so that rows with other values keep them.
 		o.Data.Target, o.Prior.Kind, o.Run.Restarts, o.Data.Split = "MEDV", "informed", 1, "last"
 		of := func(table *dataset.Table) *krigo.Model {
 			m, err := krigo.Fit(context.Background(), table, o)
@@ -541,8 +540,8 @@ func TestInformedPriorIsBlind(t *testing.T) {
 	}
 }
 
-// TestPredictorForged: what predicts by rows that aren't its prior rows, or by weights that aren't those of its
-// equations, isn't certified; nor is anything learnt after a prior whose covariance nobody has.
+// TestPredictorForged: a predictor isn't certified if its rows aren't the prior rows, or if its weights don't solve
+// its equations. Nothing learnt after a prior with an unknown covariance is certified either.
 func TestPredictorForged(t *testing.T) {
 	table := half()
 	of := copies(t, table)
@@ -589,8 +588,8 @@ func TestPredictorForged(t *testing.T) {
 	}
 }
 
-// TestNearestPriorIsBlind: no more does the default's choice among kernels of many rows, of which categories and
-// missing values are filled, see the certified rows.
+// TestNearestPriorIsBlind: the default for many rows chooses kernels, and fills categories and missing values,
+// without seeing the certified rows.
 func TestNearestPriorIsBlind(t *testing.T) {
 	const rows, prior = 2860, 2002
 	of := func(altered bool) *krigo.Model {
@@ -630,9 +629,9 @@ func TestNearestPriorIsBlind(t *testing.T) {
 	}
 }
 
-// TestIntervalsOfFew: intervals by all rows hold about their share of test targets and are about as wide as by the
-// certified rows alone, are those of a column's values where asked, infinite where these are few, and refused where the
-// parameters saw other rows.
+// TestIntervalsOfFew: intervals by all rows hold about their share of test targets, and are about as wide as
+// intervals by the certified rows. Asked for a column, they use the rows with one of its values, and are infinite if
+// these are few. They are refused if the parameters saw other rows.
 func TestIntervalsOfFew(t *testing.T) {
 	table := data.Boston()
 	o := asked("evidence kind=informed ard=off restarts=1 test_fraction=0.2")
@@ -658,7 +657,7 @@ func TestIntervalsOfFew(t *testing.T) {
 		by := must.Get(m.IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: kind, Level: 0.9,
 			By: "CHAS"}))(t)
 		for _, i := range rows {
-			if infinite := by[i].Upper == math.MaxFloat64; infinite != (table.Values[14*i+3] == 1) { // seven certified rows
+			if infinite := by[i].Upper == math.MaxFloat64; infinite != (table.Values[14*i+3] == 1) { // 7 certified rows
 				t.Fatalf("%s, CHAS = %v: %v", kind, table.Values[14*i+3], by[i])
 			}
 		}
@@ -672,7 +671,7 @@ func TestIntervalsOfFew(t *testing.T) {
 	}
 }
 
-// TestIntervalsOfFewOverflow: a row so far away that its interval isn't one is an error that names it.
+// TestIntervalsOfFewOverflow: a row so far away that its interval overflows gives an error that names the row.
 func TestIntervalsOfFewOverflow(t *testing.T) {
 	m := fit(t, snelson(), asked("evidence expression=linear ard=off kind=informed restarts=1"))
 	far := snelson()
@@ -681,7 +680,7 @@ func TestIntervalsOfFewOverflow(t *testing.T) {
 		Level: 0.9}))(t, fmt.Sprintf("line %d: the full interval overflows", far.Lines[1]))
 }
 
-// withColumn is a table with a column of text before the others.
+// withColumn returns the table with a column of text before its other columns.
 func withColumn(t *dataset.Table, name string, text func(i int) string) *dataset.Table {
 	with := &dataset.Table{Source: t.Source, Names: append([]string{name}, t.Names...)}
 	for i := range t.Rows {

@@ -24,7 +24,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// pick is the table of the given rows and columns; no columns are all of them.
+// pick returns a table of the given rows and columns. Without columns it takes all of them.
 func pick(t *dataset.Table, rows []int, names ...string) *dataset.Table {
 	if len(names) == 0 {
 		names = t.Names
@@ -43,7 +43,7 @@ func pick(t *dataset.Table, rows []int, names ...string) *dataset.Table {
 	return out
 }
 
-// every is every k-th row, from row first on.
+// every returns every k-th row, starting at row first.
 func every(first, k, rows int) (out []int) {
 	for i := first; i < rows; i += k {
 		out = append(out, i)
@@ -51,18 +51,18 @@ func every(first, k, rows int) (out []int) {
 	return out
 }
 
-// boston is every sixth row of the Boston data: 85 rows, 13 inputs.
+// boston returns every sixth row of the Boston data: 85 rows, 13 inputs.
 func boston() *dataset.Table { return pick(data.Boston(), every(0, 6, 506)) }
 
-// homes is the same with three inputs.
+// homes returns the same rows with three inputs.
 func homes() *dataset.Table {
 	return pick(data.Boston(), every(0, 6, 506), "RM", "LSTAT", "DIS", "MEDV")
 }
 
-// snelson is every third row of Snelson's data: 67 rows, one input.
+// snelson returns every third row of Snelson's data: 67 rows, one input.
 func snelson() *dataset.Table { return pick(data.Snelson(), every(0, 3, 200)) }
 
-// fit fits by kl-pac where o names no objective.
+// fit fits a model, by kl-pac if o names no objective.
 func fit(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
 	t.Helper()
 	if o.Method.Name == "" {
@@ -71,7 +71,7 @@ func fit(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
 	return trained(t, table, o)
 }
 
-// file is the model as its file, but for the seconds that training took.
+// file returns the model's file, without the seconds that training took.
 func file(t *testing.T, m *krigo.Model) string {
 	t.Helper()
 	c := *m
@@ -87,8 +87,8 @@ func near(t *testing.T, what string, got, want, tol float64) {
 	must.Not(t, !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))), "%s: got %.12g, want %.12g", what, got, want)
 }
 
-// TestFitCertificate fits with every objective, loss, kernel and mean, and holds each
-// certificate against its own fields, with T and the choices counted by hand.
+// TestFitCertificate fits with every objective, loss, kernel and mean, and checks each certificate against its own
+// fields. The test counts T and the choices by hand.
 func TestFitCertificate(t *testing.T) {
 	auto := -1 // 14 if ARD won, else 2
 	for _, c := range []struct {
@@ -127,7 +127,7 @@ func TestFitCertificate(t *testing.T) {
 			cert := m.Certificate
 			must.End(t, cert == nil, "no certificate: %s", m.CertificateReason)
 
-			// Roles add up, and the certificate counts the certified rows alone.
+			// Roles add up, and the certificate counts only the certified rows.
 			counts := m.Counts
 			test := int(math.Ceil(c.o.Data.TestFraction * float64(c.table.Rows)))
 			if counts[dataset.Test] != test || counts[dataset.Prior] != 20 || counts[dataset.Certified] != c.table.Rows-test-20 {
@@ -183,7 +183,7 @@ func TestFitCertificate(t *testing.T) {
 				}
 			}
 
-			// Units of ε: by the deviation of the prior rows, computed here.
+			// Units of ε: the standard deviation of the prior rows, computed here.
 			d := must.Get(c.table.Regression(m.Target))(t)
 			prior := must.Get(d.Targets(rowsOf(t, m, c.table, dataset.Prior)))(t)
 			var mean, square float64
@@ -207,7 +207,7 @@ func TestFitCertificate(t *testing.T) {
 	}
 }
 
-// TestSameSeedSameBits: a fit depends on nothing but data, options and seed.
+// TestSameSeedSameBits: a fit depends only on data, options and seed.
 func TestSameSeedSameBits(t *testing.T) {
 	o := asked("seed=11 test_fraction=0.1")
 	want := file(t, fit(t, homes(), o))
@@ -260,7 +260,7 @@ func TestEpsilonUnits(t *testing.T) {
 	near(t, "epsilon_raw", raw.Certificate.EpsilonRaw, sd.Certificate.EpsilonRaw, 1e-14)
 	near(t, "bound", raw.Certificate.Bound, sd.Certificate.Bound, 1e-9)
 
-	// The width above is scaled like the one below; a relative ε has no unit.
+	// The width above is scaled like the width below. A relative ε has no unit.
 	both := fit(t, homes(), asked("loss=asymmetric epsilon=4 epsilon_above=9 units=raw ard=off restarts=1"))
 	near(t, "below", both.Certificate.Epsilon, 4/both.Scaling.TargetScale, 1e-14)
 	near(t, "above", both.Certificate.EpsilonAbove, 9/both.Scaling.TargetScale, 1e-14)
@@ -271,7 +271,7 @@ func TestEpsilonUnits(t *testing.T) {
 }
 
 func TestTooFewRowsForACertificate(t *testing.T) {
-	nineteen := pick(homes(), every(0, 1, 39)) // less 20 prior rows
+	nineteen := pick(homes(), every(0, 1, 39)) // minus 20 prior rows
 	m := fit(t, nineteen, asked("kind=grid restarts=1"))
 	if m.Certificate != nil || !strings.Contains(m.CertificateReason, "fewer than 20") {
 		t.Errorf("19 certified rows: %+v, %q", m.Certificate, m.CertificateReason)
@@ -295,14 +295,14 @@ func TestTooFewRowsForACertificate(t *testing.T) {
 	}
 }
 
-// TestUnits: other units and origins of the columns change nothing that is certified.
-// (An input that is constant on the prior rows keeps its unit: boston has one, homes none.)
+// TestUnits: other units and origins of the columns change nothing that is certified. (An input that is constant on
+// the prior rows keeps its unit. Boston has such an input, and homes doesn't.)
 func TestUnits(t *testing.T) {
 	for _, c := range []struct {
 		table *dataset.Table
 		unit  float64
 	}{{boston(), 1}, {homes(), 0.001}} {
-		// the same roles for other numbers
+		// keeps the roles although the numbers differ
 		o := asked("evidence kind=informed split=last")
 		want := fit(t, c.table, o)
 		d := len(c.table.Names) - 1
@@ -321,7 +321,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestOddData: unusual tables are handled, with a finding where there is something to say.
+// TestOddData: unusual tables are handled, with a finding if there is something to say.
 func TestOddData(t *testing.T) {
 	change := func(f func(row []float64, i int)) *dataset.Table {
 		table := homes()
@@ -387,13 +387,13 @@ func TestOddData(t *testing.T) {
 						t.Fatalf("row %d: %+v", i, p)
 					}
 				}
-				file(t, m) // its numbers are finite
+				file(t, m) // fails if a number isn't finite
 			})
 		}
 	}
 }
 
-// rowsOf returns the rows of a table that have a role in the model made from it.
+// rowsOf returns the rows of a table that have this role in a model of the table.
 func rowsOf(t *testing.T, m *krigo.Model, table *dataset.Table, role dataset.Role) []int {
 	t.Helper()
 	d := must.Get(m.Labelled(table))(t)
@@ -401,7 +401,7 @@ func rowsOf(t *testing.T, m *krigo.Model, table *dataset.Table, role dataset.Rol
 	return roles.Rows(role)
 }
 
-// TestTestRows computes the figures of the test rows anew, from predictions.
+// TestTestRows computes the figures of the test rows from predictions, and compares them.
 func TestTestRows(t *testing.T) {
 	table := homes()
 	m := fit(t, table, asked("test_fraction=0.3 ard=off restarts=1 seed=5"))
@@ -424,7 +424,7 @@ func TestTestRows(t *testing.T) {
 	near(t, "mse", m.Test.MSE, mse/(m.Scaling.TargetScale*m.Scaling.TargetScale), 1e-12)
 	near(t, "coverage95", m.Test.Coverage95, covered, 1e-12)
 
-	// A table of their own is scored the same way, in any order of columns.
+	// A test table is scored the same way, with its columns in any order.
 	others := pick(data.Boston(), every(3, 20, 506), "MEDV", "DIS", "RM", "LSTAT")
 	with := fit(t, table, krigo.Options{Data: krigo.Data{Target: "MEDV", Test: others}, Kernel: krigo.Kernel{ARD: "off"},
 		Run: krigo.Run{Restarts: 1}})
@@ -439,7 +439,7 @@ func TestTestRows(t *testing.T) {
 	}
 	near(t, "rmse_raw of another table", with.Test.RMSERaw, math.Sqrt(mse), 1e-12)
 
-	// One that can't be scored is refused before time is spent on training.
+	// A test table that can't be scored is refused before training.
 	trained := false
 	_, err := krigo.Fit(context.Background(), table,
 		krigo.Options{Data: krigo.Data{Target: "MEDV", Test: pick(others, []int{0, 1, 2}, "RM", "DIS", "MEDV")},
@@ -448,7 +448,8 @@ func TestTestRows(t *testing.T) {
 	must.Not(t, trained, "a test table without LSTAT was noticed after training only")
 }
 
-// TestObservationNoise: evidence trains it; for the others it is the maximum of the likelihood of the prior rows.
+// TestObservationNoise: the evidence trains the noise. For other objectives the noise maximises the likelihood of the
+// prior rows.
 func TestObservationNoise(t *testing.T) {
 	table := homes()
 	if m := fit(t, table, asked("evidence ard=off restarts=1")); m.ObservationNoise != m.Posterior.Noise {
@@ -473,11 +474,11 @@ func TestObservationNoise(t *testing.T) {
 		}
 	}
 	must.Not(t, s == m.Posterior.Noise, "σ_n² was taken for observation noise")
-	// Without prior rows there are leave-one-out residuals.
+	// Without prior rows, the noise comes from leave-one-out residuals.
 	id := dataset.Identity(3)
 	m = fit(t, table, krigo.Options{Data: krigo.Data{Scaling: "declared", Declared: &id}, Kernel: krigo.Kernel{ARD: "off"},
 		Run: krigo.Run{Restarts: 1}})
-	if !(m.ObservationNoise > 0.1 && m.ObservationNoise < 100) { // MEDV has variance 84
+	if !(m.ObservationNoise > 0.1 && m.ObservationNoise < 100) { // MEDV has a variance of 84
 		t.Errorf("without prior rows: %v", m.ObservationNoise)
 	}
 }
@@ -506,7 +507,7 @@ func TestProgress(t *testing.T) {
 		m.Training.Evaluations < iterations, "%+v; the events have %d iterations, lowest %v", m.Training, iterations, best)
 }
 
-// TestCancel: a fit that is interrupted says so, and has handed over its state.
+// TestCancel: an interrupted fit says so, and has handed over its state.
 func TestCancel(t *testing.T) {
 	for _, after := range []int{0, 1, 15} {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -534,8 +535,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestResume goes on from checkpoints of every part of a fit, as they come back from a
-// file: the result has the same bits as the fit that was never interrupted.
+// TestResume goes on from checkpoints of every part of a fit, read back from a file. The result has the same bits as
+// a fit without interruption.
 func TestResume(t *testing.T) {
 	half := 0.5
 	for name, o := range map[string]krigo.Options{
@@ -649,7 +650,7 @@ func TestResumeRefuses(t *testing.T) {
 	if err := resume(homes(), o); err != nil {
 		t.Errorf("the same: %v", err)
 	}
-	// Nor with values that differ by little.
+	// Values that differ slightly are another fit, too.
 	other := homes()
 	for i := range other.Rows {
 		other.Values[4*i] += 1e-9
@@ -660,7 +661,7 @@ func TestResumeRefuses(t *testing.T) {
 	if err := resume(homes(), o); err == nil {
 		t.Error("another version: accepted")
 	}
-	// A damaged run is refused, not left out: the result would differ in silence.
+	// A damaged run is refused. Leaving it out would silently change the result.
 	for name, damage := range map[string]func(c *krigo.Checkpoint){
 		"parameters missing": func(c *krigo.Checkpoint) { c.Runs["se/2"].Descent.X = c.Runs["se/2"].Descent.X[1:] },
 		"a history cut":      func(c *krigo.Checkpoint) { c.Runs["se/2"].Descent.S = nil },
@@ -681,8 +682,8 @@ func TestResumeRefuses(t *testing.T) {
 	}
 }
 
-// TestSaveFails: an error of Save ends the fit with that error; going on without the
-// run that met it would give another model.
+// TestSaveFails: an error of Save ends the fit with this error. Going on without the run that met it would give
+// another model.
 func TestSaveFails(t *testing.T) {
 	full := errors.New("the disk is full")
 	for _, at := range []int{1, 9} {
@@ -748,7 +749,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// TestLimits: too many rows are refused at once, with what to do.
+// TestLimits: too many rows are refused at once, and the error says what to do.
 func TestLimits(t *testing.T) {
 	big := func(rows int) *dataset.Table {
 		table := &dataset.Table{Source: "big.csv", Names: []string{"x", "y"}, Rows: rows, Lines: make([]int, rows)}
@@ -813,7 +814,7 @@ func TestFitRefusesData(t *testing.T) {
 	}
 }
 
-// TestEpochs: a fit that stopped after so many evaluations goes on where it was.
+// TestEpochs: a fit that stopped at its limit of evaluations goes on with a larger limit.
 func TestEpochs(t *testing.T) {
 	base := asked("target=MEDV inducing=8 ard=off")
 	whole := fit(t, homes(), base)
@@ -834,7 +835,7 @@ func TestEpochs(t *testing.T) {
 	}
 }
 
-// TestUsageErrors: every wrong option is a UsageError that names it, and all of them are named at once.
+// TestUsageErrors: every wrong option is a UsageError that names it, and one error names all of them.
 func TestUsageErrors(t *testing.T) {
 	id, below := dataset.Identity(3), -0.5
 	for _, c := range []struct {

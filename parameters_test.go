@@ -10,8 +10,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestAbout: parameters are told by their columns and part of the kernel, and those that differ in their columns alone
-// in one finding; values aren't logarithms.
+// TestAbout: a finding names a parameter's column and its part of the kernel. Parameters that differ only in their
+// columns share a finding. Values aren't logarithms.
 func TestAbout(t *testing.T) {
 	d := &dataset.Data{Cols: 3}
 	d.Inputs = []string{"CRIM", "ZN", "DIS"}
@@ -36,6 +36,6 @@ func TestAbout(t *testing.T) {
 	add("mean slope", "", -2, "ZN")
 	add("noise variance", "", math.Exp(-2))
 	add("lengthscale", "", math.Exp(-1))
-	add("weight[4]", "", math.Exp(-2)) // of no column
+	add("weight[4]", "", math.Exp(-2)) // has no column
 	must.Not(t, !reflect.DeepEqual(got, want), "%+v, want %+v", got, want)
 }

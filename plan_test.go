@@ -13,7 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 )
 
-// TestDecide: a plan is what the fit then does, and refuses what the fit would refuse.
+// TestDecide: a plan says what the fit then does. Decide refuses what the fit would refuse.
 func TestDecide(t *testing.T) {
 	for name, o := range map[string]krigo.Options{
 		"default": asked("test_fraction=0.1"),
@@ -33,8 +33,7 @@ func TestDecide(t *testing.T) {
 	must.Refuse(krigo.Decide(t.Context(), homes(), asked("target=MEDV inducing=700")))(t, "inducing 700")
 }
 
-// TestDecideRefuses: what Fit refuses because of its options Decide refuses in the same words, before anything is
-// trained.
+// TestDecideRefuses: if options make Fit refuse, Decide refuses in the same words, before anything is trained.
 func TestDecideRefuses(t *testing.T) {
 	init := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1}
 	for want, o := range map[string]krigo.Options{
@@ -57,7 +56,7 @@ func TestDecideRefuses(t *testing.T) {
 	}
 }
 
-// TestValidate: options that name no method are right where Fit, which chooses one, takes them.
+// TestValidate: options that name no method are valid if Fit, which chooses one, takes them.
 func TestValidate(t *testing.T) {
 	for _, o := range []krigo.Options{
 		asked("split=last"),
@@ -77,7 +76,7 @@ func TestValidate(t *testing.T) {
 	must.Fail(t, o.Validate(), "adam's and sgd's")
 }
 
-// TestDeclaredByHand: constants by which nothing can be scaled are refused.
+// TestDeclaredByHand: constants that can't scale anything are refused.
 func TestDeclaredByHand(t *testing.T) {
 	for what, spoil := range map[string]func(*dataset.Scaling){
 		"0 means and 13 scales": func(s *dataset.Scaling) { s.InputMean = nil },
@@ -101,7 +100,7 @@ func TestEvaluateNothing(t *testing.T) {
 	must.Refuse(krigo.Evaluate(t.Context(), homes(), nil, o))(t, "params")
 }
 
-// TestDamagedCheckpoint: a checkpoint that lacks what it names is an error.
+// TestDamagedCheckpoint: a checkpoint that lacks a run it names is an error.
 func TestDamagedCheckpoint(t *testing.T) {
 	o := asked("target=MEDV epochs=2 ard=off")
 	var last krigo.Checkpoint

@@ -20,8 +20,8 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// TestPredictRow: a row's prediction has the same bits alone and in a batch, in any order
-// of columns, with other columns beside, and after the model was saved and loaded.
+// TestPredictRow: a row's prediction has the same bits alone and in a batch, with columns in any order, with other
+// columns beside, and after the model was saved and loaded.
 func TestPredictRow(t *testing.T) {
 	m := fit(t, homes(), asked("expression=se+linear mean=linear restarts=1"))
 	rows := append(every(0, 1, 506), every(0, 5, 506)...) // 608 rows
@@ -63,10 +63,10 @@ func TestPredictUnits(t *testing.T) {
 		near(t, "upper95", p.Upper95, p.Mean+half, 1e-12)
 		miss += math.Abs(p.Mean-table.Values[4*i+3]) / float64(len(ps))
 	}
-	if miss > 5 { // MEDV lies between 5 and 50, its mean absolute deviation is 6.5
+	if miss > 5 { // MEDV lies between 5 and 50, and its mean absolute deviation is 6.5
 		t.Errorf("mean absolute error %v", miss)
 	}
-	// Far from all data there is the prior: its mean, and its variance.
+	// Far from all data the prediction is the prior's mean and variance.
 	far := &dataset.Table{Source: "far", Names: []string{"DIS", "RM", "LSTAT"}, Rows: 1, Values: []float64{1e6, 1e6, -1e6},
 		Lines: []int{2}}
 	ps = predict(t, m, far)
@@ -74,8 +74,8 @@ func TestPredictUnits(t *testing.T) {
 	near(t, "prior variance", ps[0].LatentVariance, unit*unit*m.Posterior.Kernel.Spec(m.Posterior.Theta).Variance, 1e-12)
 }
 
-// TestPredictExtremeUnits: in a unit in which the variance leaves the range of float64, and the standard
-// deviation doesn't, intervals are those of any other unit.
+// TestPredictExtremeUnits: in a unit whose variance overflows float64 and whose standard deviation doesn't, intervals
+// are the same as in any other unit.
 func TestPredictExtremeUnits(t *testing.T) {
 	var m *krigo.Model
 	var table *dataset.Table
@@ -84,7 +84,7 @@ func TestPredictExtremeUnits(t *testing.T) {
 		for i := 3; i < len(table.Values); i += 4 {
 			table.Values[i] *= unit
 		}
-		// the same roles in any unit
+		// gives the same roles in any unit
 		m = fit(t, table, asked("evidence kind=informed ard=off restarts=1 split=last"))
 		m.Conformal = &model.Conformal{Level: 0.95, Rows: 20, HalfWidth: 1, Normalised: 2}
 		ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
@@ -115,7 +115,7 @@ func TestPredictExtremeUnits(t *testing.T) {
 		must.Refuse(m.Covariance(t.Context(), table))(t, "line 2: its covariances leave the range of float64", unit)
 		must.Not(t, m.Findings.Of(finding.TargetScale) == nil, "unit %g: the fit found %q", unit, m.Findings)
 	}
-	// Where an end of an interval overflows that is an error.
+	// If an interval's end overflows, that is an error.
 	table = pick(data.Boston(), every(0, 4, 506), "RM", "LSTAT", "DIS", "MEDV")
 	for i := 3; i < len(table.Values); i += 4 {
 		table.Values[i] *= 0x1p1000
@@ -169,17 +169,17 @@ func TestPredictWithoutHeader(t *testing.T) {
 	m := fit(t, read(text.String()), asked("target=y restarts=1"))
 	with := predict(t, m, read(text.String()))
 	bare := read(inputs.String())
-	for range 2 { // the table isn't changed by the first
+	for range 2 { // the first call doesn't change the table
 		without, err := m.Predict(t.Context(), bare, krigo.PredictOptions{})
 		must.Not(t, err != nil || !slices.Equal(with, without), "without the target: %v", err)
 	}
 
-	// But a column fewer with a target among them is a column missing, not another order.
+	// One column fewer, with the target among them, means that a column is missing and not that the order differs.
 	short := must.Get(files.CSV{From: strings.NewReader("1,2\n3,5\n2,4\n"), Source: "short.csv"}.Read())(t)
 	must.Refuse(m.CertifyFresh(t.Context(), short))(t, `"x2"`, "rows without x2")
 }
 
-// TestPredictAt: categories as the 0 and 1 that they become are predicted as those of a table.
+// TestPredictAt: categories given as 0 and 1 are predicted like categories in a table.
 func TestPredictAt(t *testing.T) {
 	table := &dataset.Table{Source: "t", Names: []string{"fuel", "size", "price"}}
 	for i := range 60 {

@@ -15,7 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// predicted is a table of so many rows, a share of whose predictions miss by 3, and the others by 1.
+// predicted returns a table of n predictions. A share of them misses by 3, and the others by 1.
 func predicted(t *testing.T, rows, misses int) *dataset.Table {
 	var text strings.Builder
 	fmt.Fprintln(&text, "id,yhat,y,site")
@@ -30,8 +30,8 @@ func predicted(t *testing.T, rows, misses int) *dataset.Table {
 	return table
 }
 
-// TestCertifyPredictions: of a table of somebody's predictions the bound is the exact binomial one, in the target's
-// units, and what it rests on is said.
+// TestCertifyPredictions: for a table of somebody's predictions the bound is the exact binomial bound, in the
+// target's units. The result says what it depends on.
 func TestCertifyPredictions(t *testing.T) {
 	o := asked("target=y epsilon=2")
 	p := must.Get(krigo.CertifyPredictions(t.Context(), predicted(t, 200, 10), "yhat", o))(t)
@@ -43,7 +43,7 @@ func TestCertifyPredictions(t *testing.T) {
 	conditions := strings.Join(c.Conditions, " ")
 	must.Not(t, !strings.HasSuffix(p.Sentence, "±2 of y.") || !strings.Contains(conditions,
 		"by the word of who certifies") || strings.Contains(conditions, "prior rows"), "%s\n%s", p.Sentence, conditions)
-	// Copies among the rows are told: what they are is who certifies's word.
+	// Copies among the rows are reported. Whether they are independent is the word of the person who certifies.
 	copied := predicted(t, 200, 10)
 	k := len(copied.Names)
 	for i := 1; i < 51; i++ {
@@ -83,8 +83,7 @@ func TestCertifyPredictions(t *testing.T) {
 	}
 }
 
-// TestConstantTarget: of a target that is always the same nothing is learnt, but predictions of it are as good as they
-// are.
+// TestConstantTarget: from a constant target nothing is learnt, but predictions of it can still be judged.
 func TestConstantTarget(t *testing.T) {
 	text := "yhat,y\n" + strings.Repeat("5,5\n", 190) + strings.Repeat("8,5\n", 10)
 	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "constant.csv"}.Read())(t)
@@ -106,8 +105,8 @@ func TestConstantTarget(t *testing.T) {
 	}
 }
 
-// TestPredictionsBoundHolds: over 2,000 draws of 60 rows of a source with a known share of misses the bound fails in at
-// most δ of them, but for chance.
+// TestPredictionsBoundHolds: over 2,000 draws of 60 rows, from a source with a known share of misses, the bound fails
+// in at most a share δ, apart from chance.
 func TestPredictionsBoundHolds(t *testing.T) {
 	const risk, delta, draws = 0.12, 0.05, 2000
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -22,7 +22,7 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// waves writes n rows of two inputs and a target, as one NPY file or one for each of the sizes.
+// waves writes n rows of two inputs and a target, as one NPY file or as one file for each size.
 func waves(t *testing.T, name string, n int, sizes ...int) string {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -31,7 +31,7 @@ func waves(t *testing.T, name string, n int, sizes ...int) string {
 		a, b := 6*rng.Float64(), rng.NormFloat64()
 		copy(values[3*i:], []float64{a, b, math.Sin(a) + 0.3*b + 0.2*rng.NormFloat64()})
 	}
-	copy(values[3*(n-1):], values[:3]) // the last row repeats the first
+	copy(values[3*(n-1):], values[:3]) // the last row repeats the first row
 	folder, path := t.TempDir(), ""
 	if len(sizes) == 0 {
 		sizes = []int{n}
@@ -48,8 +48,8 @@ func waves(t *testing.T, name string, n int, sizes ...int) string {
 	return path
 }
 
-// together runs work on so many ranks, each with its part of the table, and returns what the
-// first made, and every rank's error.
+// together runs work on the given number of ranks, each with its part of the table. It returns the result of the
+// first rank, and every rank's error.
 func together[T any](t *testing.T, path string, size int, work func(table *dataset.Table) (T, error)) (T, []error) {
 	t.Helper()
 	results, errs := make([]T, size), make([]error, size)
@@ -72,8 +72,8 @@ func alike(a, b, relative float64) bool {
 	return math.Abs(a-b) <= relative*math.Max(math.Abs(a), math.Abs(b))
 }
 
-// TestRanksEvaluate: 1, 2, 3, 4 ranks, and parts of different sizes, give the same objective and
-// gradient to 1e-10, and the same certificate to 1e-9.
+// TestRanksEvaluate: 1, 2, 3 and 4 ranks, and parts of different sizes, give the same objective and gradient to
+// 1e-10, and the same certificate to 1e-9.
 func TestRanksEvaluate(t *testing.T) {
 	const n = 3000
 	whole := waves(t, "waves.npy", n)
@@ -143,13 +143,13 @@ func TestRanksEvaluate(t *testing.T) {
 	}
 }
 
-// TestRanksFit: a fit over ranks ends at the same model, by all rows in every step and on batches.
+// TestRanksFit: a fit over ranks ends at the same model, with all rows in every step and with batches.
 func TestRanksFit(t *testing.T) {
 	const n = 900
 	whole := waves(t, "waves.npy", n)
 	for name, o := range map[string]krigo.Options{
 		"kl-pac": asked("kl-pac inducing=8 epochs=30 calibration=0.1"),
-		// an informed prior by the evidence
+		// an informed prior, trained by the evidence
 		"default":    asked("share=0.9 restarts=1 ard=off epochs=10"),
 		"informed":   asked("inducing=8 epochs=30 loss=clipped-square bound=betting mean_bound=both temper=[1,0.5]"),
 		"seen":       asked("vfe inducing=8 epochs=20 kind=informed target_transform=yeo-johnson"),
@@ -178,7 +178,7 @@ func TestRanksFit(t *testing.T) {
 				if !slices.Equal(got.Findings.Words(), want.Findings.Words()) {
 					t.Errorf("%d ranks: %q, of one %q", size, got.Findings, want.Findings)
 				}
-				// Optimisers carry rounding on: the paths are close, not equal.
+				// Optimisers carry rounding along, so the paths are close, not equal.
 				for what, v := range map[string][2]float64{
 					"bound": {got.Certificate.Bound, want.Certificate.Bound}, "mse": {got.Test.MSE, want.Test.MSE},
 					"nlpd": {got.Test.NLPD, want.Test.NLPD}, "noise": {got.ObservationNoise, want.ObservationNoise},
@@ -199,7 +199,7 @@ func TestRanksFit(t *testing.T) {
 	}
 }
 
-// TestRanksCG: the evidence by conjugate gradients, whose products ranks share.
+// TestRanksCG: ranks share the products of the evidence by conjugate gradients.
 func TestRanksCG(t *testing.T) {
 	path := waves(t, "waves.npy", 700)
 	o := asked("evidence target=y test_fraction=0.1 solver=cg epochs=6 ard=on")
@@ -225,7 +225,7 @@ func TestRanksCG(t *testing.T) {
 	}
 }
 
-// TestRanksRefuse: what is wrong on one rank ends all, with its name.
+// TestRanksRefuse: an error on one rank ends all ranks, and names the rank.
 func TestRanksRefuse(t *testing.T) {
 	bad := waves(t, "waves-%d.npy", 90, 30, 30, 30)
 	if raw, err := os.ReadFile(strings.ReplaceAll(bad, "%d", "1")); err != nil {
@@ -290,8 +290,8 @@ func TestRanksRefuse(t *testing.T) {
 	}
 }
 
-// TestRanksBreak: a file that goes bad in the middle of a fit, and an interruption, which the first rank
-// alone hears of, end it on all ranks.
+// TestRanksBreak: a file that goes bad in the middle of a fit ends the fit on all ranks. So does an interruption,
+// which only the first rank hears of.
 func TestRanksBreak(t *testing.T) {
 	whole, path := waves(t, "waves.npy", 900), waves(t, "waves-%d.npy", 900, 300, 300, 300)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -333,8 +333,8 @@ func TestRanksBreak(t *testing.T) {
 	}
 }
 
-// TestRanksResume: a fit goes on from its checkpoint on another number of ranks, and ends, where no number
-// is the same to the last bit, as the uninterrupted one did.
+// TestRanksResume: a fit goes on from its checkpoint on another number of ranks. It ends like the uninterrupted fit,
+// up to the last bits.
 func TestRanksResume(t *testing.T) {
 	path := waves(t, "waves.npy", 600)
 	fit := func(size int, o krigo.Options) (*krigo.Model, *krigo.Checkpoint) {
@@ -365,7 +365,7 @@ func TestRanksResume(t *testing.T) {
 	}
 }
 
-// TestRanksCompare: fits that are spread over ranks give the comparison of one.
+// TestRanksCompare: fits that are spread over ranks give the same comparison as on one rank.
 func TestRanksCompare(t *testing.T) {
 	table := snelson()
 	compare := func(r ranks.Ranks) ([]krigo.Comparison, error) {
@@ -393,8 +393,8 @@ func TestRanksCompare(t *testing.T) {
 	wait.Wait()
 }
 
-// TestRanksNearest: what is predicted from neighbours is trained on several ranks as on one, from several starts, and
-// for a loss that is relative to targets, which each rank needs of all rows then.
+// TestRanksNearest: nearest trains on several ranks as on one, from several starts, and for a loss relative to
+// targets. For this loss each rank needs the targets of all rows.
 func TestRanksNearest(t *testing.T) {
 	path := waves(t, "waves.npy", 600)
 	for name, o := range map[string]krigo.Options{

@@ -13,8 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestRenyiAnneals: whatever the schedule and the optimiser, α ends at 0: the posterior is the exact one, its
-// certificate that of evidence at the same parameters, and the value reached is about the evidence's optimum.
+// TestRenyiAnneals: with every schedule and optimiser, α ends at 0. The posterior is then the exact one, its
+// certificate is the evidence's at the same parameters, and the value is near the evidence's optimum.
 func TestRenyiAnneals(t *testing.T) {
 	base := asked("evidence target=MEDV ard=off")
 	optimum := fit(t, homes(), base).Training.ObjectiveValue
@@ -28,7 +28,7 @@ func TestRenyiAnneals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o.Data.Target, o.Kernel.ARD, o.Method.Name, o.Method.Inducing = "MEDV", "off", "renyi", 7
 			m := fit(t, homes(), o)
-			// The paths of steps on batches, or of many small ones, may end at an optimum nearby.
+			// Steps on batches, or many small steps, may end at an optimum nearby.
 			if v := m.Training.ObjectiveValue; !(v > optimum-1e-3) ||
 				!(v < optimum+map[bool]float64{true: 6, false: 0.2}[o.Method.Epochs > 0]) {
 				t.Errorf("−ln p(y) = %v, evidence's optimum %v", v, optimum)
@@ -44,7 +44,7 @@ func TestRenyiAnneals(t *testing.T) {
 	}
 }
 
-// TestRenyiFixed: a fixed α keeps its optimal q(U) as posterior; α = 1 is vfe.
+// TestRenyiFixed: a fixed α keeps its optimal q(U) as posterior. α = 1 is vfe.
 func TestRenyiFixed(t *testing.T) {
 	one, half := 1.0, 0.5
 	base := asked("target=MEDV ard=off inducing=7 fix_inducing=true")
@@ -70,8 +70,8 @@ func TestRenyiFixed(t *testing.T) {
 	}
 }
 
-// TestEvaluateRenyi: the sandwich is ordered; a negative α bounds from above and has no posterior
-// to certify; without α the value is the evidence's.
+// TestEvaluateRenyi: the bounds of the evidence are ordered. A negative α bounds it from above and has no posterior
+// to certify. Without α the value is the evidence's.
 func TestEvaluateRenyi(t *testing.T) {
 	p := paramsOf(fit(t, homes(), asked("vfe target=MEDV ard=off inducing=5")))
 	at := func(objective string, alpha *float64) *krigo.Evaluation {
@@ -105,7 +105,7 @@ func TestEvaluateRenyi(t *testing.T) {
 		t.Errorf("no α: %v, evidence %v", e.Value, *b.Evidence)
 	}
 	must.Not(t, e.Jitter != 0 || vfe.Jitter != 0, "jitter %v, %v where none is needed", e.Jitter, vfe.Jitter)
-	p.Inducing[1] = p.Inducing[0] // of which the covariance matrix has no factor
+	p.Inducing[1] = p.Inducing[0] // then the covariance matrix has no factor
 	for _, name := range []string{"renyi", "vfe", "kl-pac", "svgp"} {
 		if e := at(name, map[bool]*float64{true: &half}[name == "renyi"]); !(e.Jitter > 0) {
 			t.Errorf("%s says nothing of its jitter", name)
@@ -113,7 +113,8 @@ func TestEvaluateRenyi(t *testing.T) {
 	}
 }
 
-// TestEvaluateRenyiByCG: the estimate by conjugate gradients is the α-ELBO within its error, and certifies nothing.
+// TestEvaluateRenyiByCG: the estimate by conjugate gradients equals the α-ELBO within its error, and certifies
+// nothing.
 func TestEvaluateRenyiByCG(t *testing.T) {
 	p := paramsOf(fit(t, homes(), asked("vfe target=MEDV ard=off inducing=5")))
 	half, one := 0.5, 1.0
@@ -138,8 +139,8 @@ func TestEvaluateRenyiByCG(t *testing.T) {
 	must.Refuse(krigo.Evaluate(t.Context(), homes(), p, o))(t, "0 ≤ α < 1", "α = 1")
 }
 
-// TestRenyiByCG: trained by conjugate gradients renyi ends about the evidence's optimum, with the value's standard
-// error and no certificate; above 10,000 rows it is what all rows in every step mean.
+// TestRenyiByCG: trained by conjugate gradients, renyi ends near the evidence's optimum, with the value's standard
+// error and no certificate. Above 10,000 rows, a fit on all rows in every step uses conjugate gradients.
 func TestRenyiByCG(t *testing.T) {
 	base := asked("evidence target=MEDV ard=off")
 	optimum := fit(t, homes(), base).Training.ObjectiveValue
@@ -189,8 +190,8 @@ func TestRenyiByCG(t *testing.T) {
 	}
 }
 
-// TestBoundEvidence: a model's bounds are those of its parameters and the rows it was trained on;
-// there are none on other rows, or without inducing inputs.
+// TestBoundEvidence: a model's bounds belong to its parameters and the rows that trained it. There are no bounds on
+// other rows, or without inducing inputs.
 func TestBoundEvidence(t *testing.T) {
 	o := asked("vfe target=MEDV ard=off inducing=5 seed=3")
 	m := fit(t, homes(), o)
@@ -212,7 +213,7 @@ func TestBoundEvidence(t *testing.T) {
 	if b := bounds(fit(t, homes(), asked("evidence target=MEDV ard=off")), homes()); b != nil {
 		t.Errorf("a full GP: %+v", b)
 	}
-	// An informed prior that is the posterior was trained on the prior rows.
+	// If an informed prior is the posterior, the prior rows trained it.
 	o.Prior.Kind = "informed"
 	m = fit(t, homes(), o)
 	if b := bounds(m, homes()); math.Abs(*b.Variational+m.Training.ObjectiveValue) > 1e-6 {
@@ -220,8 +221,8 @@ func TestBoundEvidence(t *testing.T) {
 	}
 }
 
-// TestTheoryInducing: a smooth kernel on one input needs few inducing inputs, whose bound is as near
-// to the evidence as the finding says.
+// TestTheoryInducing: a smooth kernel on one input needs few inducing inputs. Their bound is as near to the evidence
+// as the finding says.
 func TestTheoryInducing(t *testing.T) {
 	o := asked("vfe target=y inducing_by=theory inducing_init=kdpp fix_inducing=true")
 	m := fit(t, data.Snelson(), o)
@@ -229,7 +230,7 @@ func TestTheoryInducing(t *testing.T) {
 		t.Errorf("%d inducing inputs, %q", n, m.Findings)
 	}
 	p := paramsOf(m)
-	p.Kernel.Variance, p.Kernel.Lengthscales, p.NoiseVariance = 1, []float64{1}, 0.3 // the starting kernel
+	p.Kernel.Variance, p.Kernel.Lengthscales, p.NoiseVariance = 1, []float64{1}, 0.3 // where training starts
 	half := 0.5
 	e := must.Get(krigo.Evaluate(t.Context(), data.Snelson(), p, krigo.Options{Data: krigo.Data{Target: "y"},
 		Method: krigo.Method{Name: "renyi", Alpha: &half}}))(t)
@@ -242,8 +243,8 @@ func TestTheoryInducing(t *testing.T) {
 	}
 }
 
-// TestRenyiSolvers: the exact GP that renyi ends with may be solved by conjugate gradients or from
-// the nearest rows, with the same predictions here, and then has no certificate.
+// TestRenyiSolvers: conjugate gradients or the nearest rows may solve the exact GP that renyi ends with. Here the
+// predictions are the same, and there is no certificate.
 func TestRenyiSolvers(t *testing.T) {
 	o := asked("renyi target=MEDV test_fraction=0.2 ard=off inducing=5 optimizer=adam epochs=30")
 	want := fit(t, homes(), o)

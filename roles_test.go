@@ -29,21 +29,23 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// bits is a model as its file has it, but for times, the name of the table and findings about the order of rows.
+// bits returns the model as its file has it, without times, the name of the table, and findings about the order of
+// rows.
 func bits(t *testing.T, m *krigo.Model) string {
 	t.Helper()
 	same := *m
 	same.Source = ""
 	same.Findings = slices.DeleteFunc(slices.Clone(m.Findings), func(f finding.Finding) bool {
-		// Which row is the first to repeat another, and how neighbours miss, does depend on the order.
+		// The order decides which row is the first of equal rows, and which rows are neighbours.
 		return slices.Contains([]finding.Kind{finding.Repeats, finding.RowsInOrder, finding.GroupsInOrder,
 			finding.RowsSortedBy, finding.GroupsSortedBy}, f.Kind)
 	})
 	return file(t, &same)
 }
 
-// TestRowsInAnyOrder: the same rows in another order have the same roles and give the same model to the
-// last bit, in memory and from disk; over ranks, whose sums are others, to rounding. Any order certifies.
+// TestRowsInAnyOrder: the same rows in another order have the same roles and give the same model to the last bit, in
+// memory and from disk. Over ranks, whose sums are taken in another order, the model is the same up to rounding. Any
+// order certifies.
 func TestRowsInAnyOrder(t *testing.T) {
 	const n = 300
 	path := waves(t, "waves.npy", n)
@@ -56,7 +58,7 @@ func TestRowsInAnyOrder(t *testing.T) {
 	for i := range n {
 		copy(values[3*i:], []float64{x[2*i], x[2*i+1], y[i]})
 	}
-	copy(values[3*100:], values[:3]) // and a third copy of the first row
+	copy(values[3*100:], values[:3]) // a third copy of the first row
 	byY := func(a, b int) int { return cmp.Compare(values[3*a+2], values[3*b+2]) }
 	orders := map[string][]int{"as they stand": every(0, 1, n), "sorted by the target": every(0, 1, n),
 		"at random": rand.New(rand.NewPCG(3, 4)).Perm(n)}
@@ -121,7 +123,7 @@ func TestRowsInAnyOrder(t *testing.T) {
 	}
 }
 
-// sites is rows of so many groups, of one to five rows each that share an offset.
+// sites returns rows of n groups. A group has one to five rows, which share an offset.
 func sites(groups int) *dataset.Table {
 	rng := rand.New(rand.NewPCG(5, 6))
 	t := &dataset.Table{Source: "sites.csv", Names: []string{"site", "x", "y"}}
@@ -136,8 +138,8 @@ func sites(groups int) *dataset.Table {
 	return t
 }
 
-// TestGroups: whole groups have a role, and the certificate counts groups: the mean of their misses,
-// by kl on their number.
+// TestGroups: a whole group has one role. The certificate counts groups: it bounds the mean of the groups' misses by
+// kl, with the number of groups.
 func TestGroups(t *testing.T) {
 	table := sites(120)
 	o := asked("target=y group=site test_fraction=0.1 restarts=1 epsilon=1.5 share=0.5")
@@ -175,7 +177,7 @@ func TestGroups(t *testing.T) {
 		t.Error(s)
 	}
 	reproduced(t, m, table)
-	// Fresh groups are counted as groups too.
+	// Fresh rows are counted by groups, too.
 	f, err := m.CertifyFresh(t.Context(), table)
 	must.Not(t, err != nil || f.Groups != m.Groups[dataset.Test] || f.Rows != m.Counts[dataset.Test], "%+v, %v", f, err)
 	for want, change := range map[string]func(o *krigo.Options){
@@ -207,8 +209,9 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestBlocksOfTime: of groups by dates the sentence says that it isn't about later ones. Where blocks are short for the
-// kernel, rows of one say much about the next, and the fit says so; of long ones it doesn't. auto names a size.
+// TestBlocksOfTime: if groups are made from dates, the sentence says that it isn't about later ones. If blocks are
+// short for the kernel, neighbouring blocks predict one another, and the fit says so. Long blocks get no such
+// finding. auto names a size.
 func TestBlocksOfTime(t *testing.T) {
 	text := "day,y\n"
 	for i := range 320 {
@@ -229,7 +232,7 @@ func TestBlocksOfTime(t *testing.T) {
 	}
 }
 
-// TestBacktest: the certified rows are the last but for test rows, and nothing is called a certificate.
+// TestBacktest: the certified rows are the last rows except test rows, and nothing is called a certificate.
 func TestBacktest(t *testing.T) {
 	m := trained(t, homes(), asked("split=last test_fraction=0.1 restarts=1"))
 	n, tests := m.Counts[dataset.Certified], m.Counts[dataset.Test]
@@ -257,7 +260,7 @@ func TestBacktest(t *testing.T) {
 	}
 }
 
-// TestVerifies: what stands beside a certificate is computed anew, and another number is told.
+// TestVerifies: certify computes every figure beside a certificate anew, and names a figure that differs.
 func TestVerifies(t *testing.T) {
 	of, o := copies(t, data.Boston()), asked("restarts=1 test_fraction=0.2 calibration=0.25")
 	grid := asked("kl-pac restarts=1 ard=off")
@@ -298,7 +301,7 @@ func TestVerifies(t *testing.T) {
 	}
 }
 
-// TestVerifiesEncoding: categories and fills are those of the prior rows, or there is no certificate.
+// TestVerifiesEncoding: without the categories and fills of the prior rows there is no certificate.
 func TestVerifiesEncoding(t *testing.T) {
 	table := sites(60)
 	for i := range table.Rows {
@@ -319,8 +322,7 @@ func TestVerifiesEncoding(t *testing.T) {
 	}
 }
 
-// TestRefit: fitting again gives the same bits, and parameters of an informed prior that the rows don't
-// give are found out.
+// TestRefit: a refit gives the same bits, and finds parameters of an informed prior that the rows don't give.
 func TestRefit(t *testing.T) {
 	half := 0.5
 	for name, o := range map[string]krigo.Options{
@@ -347,7 +349,7 @@ func TestRefit(t *testing.T) {
 		}
 	}
 	m := trained(t, homes(), asked("vfe restarts=1 ard=off inducing=5 epochs=3 kind=grid"))
-	for _, epochs := range []string{`"epochs":3`, `"epochs":2`} { // no number of a grid's certificate rests on training
+	for _, epochs := range []string{`"epochs":3`, `"epochs":2`} { // a grid's certificate ignores training
 		m.Fitted = json.RawMessage(strings.Replace(string(m.Fitted), `"epochs":3`, epochs, 1))
 		r, err := certify(m, homes())
 		if err == nil {
@@ -367,11 +369,11 @@ func TestRefit(t *testing.T) {
 	}
 }
 
-// TestOutside: predictions that no row the model was made from is like are counted by input.
+// TestOutside: predictions unlike all rows of the fit are counted, by input.
 func TestOutside(t *testing.T) {
 	m := trained(t, homes(), asked("restarts=1 ard=off"))
 	inside := pick(homes(), []int{3, 3, 3})
-	inside.Values[4] = m.Range.Max[0] // the second row's first input
+	inside.Values[4] = m.Range.Max[0] // the first input of the second row
 	far := pick(homes(), []int{3, 3})
 	far.Values[0], far.Values[1] = math.Nextafter(m.Range.Max[0], 1e9), m.Range.Min[1]-1
 	far.Values[4] = m.Range.Min[0] - 1e-9
@@ -385,7 +387,8 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestResumeHoldsAllRows: also those that the objective never saw, and every option.
+// TestResumeHoldsAllRows: a checkpoint belongs to all rows, also to rows that the objective never saw, and to every
+// option.
 func TestResumeHoldsAllRows(t *testing.T) {
 	base := asked("fitc target=MEDV test_fraction=0.1 restarts=1 ard=off inducing=6")
 	var saved *krigo.Checkpoint
@@ -422,7 +425,7 @@ func TestResumeHoldsAllRows(t *testing.T) {
 			t.Errorf("another target of a %s row: %v", role, err)
 		}
 	}
-	// The default mode, where the objective sees prior rows alone.
+	// In the default mode the objective sees only prior rows.
 	base = asked("target=MEDV restarts=1 ard=off")
 	o = base
 	o.Run.Save = func(c *krigo.Checkpoint) error { saved = c; return nil }
@@ -434,13 +437,13 @@ func TestResumeHoldsAllRows(t *testing.T) {
 	}
 }
 
-// TestInOrder: rows whose misses resemble those of their neighbours are told, with the number; independent
-// rows, in whatever order they stand, aren't.
+// TestInOrder: if rows miss like their neighbours, a finding says so, with the number. Independent rows get no such
+// finding, in any order.
 func TestInOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for name, c := range map[string]struct {
-		carry float64 // of the noise, from row to row
-		sort  int     // column by which rows are sorted; −1: none
+		carry float64 // share of the noise that the next row keeps
+		sort  int     // column that sorts the rows; −1: none
 		want  finding.Kind
 	}{
 		"drift":                {0.95, -1, finding.RowsInOrder},
@@ -464,7 +467,7 @@ func TestInOrder(t *testing.T) {
 			slices.SortFunc(rows, func(a, b []float64) int { return cmp.Compare(a[2], b[2]) })
 		}
 		table := &dataset.Table{Source: "drift", Names: []string{"t", "x", "y"}, Rows: n, Values: slices.Concat(rows...)}
-		// A kernel that can't follow the drift in time.
+		// This kernel can't follow the drift in time.
 		m := trained(t, table, asked("target=y expression=linear ard=off restarts=1"))
 		for _, kind := range []finding.Kind{finding.RowsInOrder, finding.RowsSortedBy} {
 			if of := m.Findings.Of(kind); (of != nil) != (c.want == kind) ||
@@ -475,7 +478,7 @@ func TestInOrder(t *testing.T) {
 	}
 }
 
-// TestFittedIsStored: a model says what it was fitted with.
+// TestFittedIsStored: a model says which options fitted it.
 func TestFittedIsStored(t *testing.T) {
 	m := trained(t, homes(), asked("restarts=1 ard=off expression=matern52"))
 	var o krigo.Options
@@ -485,8 +488,8 @@ func TestFittedIsStored(t *testing.T) {
 	}
 }
 
-// TestCopiesOfGroups: a row under two groups' names is one that may be a copy, two in one group aren't; fresh groups
-// that the model knows are told, and so are their rows under other names.
+// TestCopiesOfGroups: equal rows of two groups may be copies, and equal rows in one group aren't. Fresh groups that
+// the model knows are reported, and so are their rows under other names.
 func TestCopiesOfGroups(t *testing.T) {
 	table := sites(60)
 	o := asked("target=y group=site kind=informed restarts=1 epsilon=1.5")
@@ -518,11 +521,12 @@ func TestCopiesOfGroups(t *testing.T) {
 	m = trained(t, table, o)
 	again := sites(60)
 	again.Rows, again.Values = 60, again.Values[:180]
-	again.Values[2]++ // another row of a known site
+	again.Values[2]++ // changes a row of a known site
 	f, err := m.CertifyFresh(t.Context(), again)
 	must.Not(t, err != nil || f.SeenGroups != f.Groups || f.Seen != 59 || !strings.Contains(f.Sentence(m),
 		"rows of known groups say nothing about further groups"), "%+v, %v", f, err)
-	// At any time complete groups alone count: all of the model's own, else those that another one follows.
+	// At any time only complete groups count: all groups of the model's own table, and groups that another one
+	// follows.
 	fresh := func(rows []int) *krigo.Fresh {
 		of, next := relabelled(), &dataset.Table{Source: "next.csv", Names: table.Names}
 		for _, i := range rows {
@@ -554,8 +558,9 @@ func TestCopiesOfGroups(t *testing.T) {
 	}
 }
 
-// TestOldRoles: a certificate whose rows the order of the file decided is valid if who certifies vouches for the order,
-// and every statement says so. A file that says an old version but holds a new model's header is refused.
+// TestOldRoles: in old models the order of the file decided the certified rows. Such a certificate is valid if the
+// person who certifies vouches for the order, and every statement says so. A file with an old version number and a
+// new header is refused.
 func TestOldRoles(t *testing.T) {
 	m := must.Get(krigo.Load("model/testdata/v1.krigo"))(t)
 	if c := m.Certificate; c.Valid || !strings.Contains(c.Label, "order of the rows in the file") ||
@@ -594,8 +599,8 @@ func TestOldRoles(t *testing.T) {
 }
 
 const (
-	versionAt = 8  // bytes of magic
-	headerAt  = 16 // and of version and length
+	versionAt = 8  // bytes of magic before it
+	headerAt  = 16 // bytes of magic, version and length before it
 )
 
 // opened takes a model file apart into header and arrays.
@@ -604,7 +609,7 @@ func opened(raw []byte) (header map[string]any, arrays []byte) {
 	return parsed(raw[headerAt:end]).(map[string]any), raw[end : len(raw)-sha256.Size]
 }
 
-// closed puts it together under a checksum that fits.
+// closed puts header and arrays together under a checksum that fits.
 func closed(raw, header, arrays []byte) []byte {
 	out := slices.Clone(raw[:headerAt])
 	binary.LittleEndian.PutUint32(out[versionAt+4:], uint32(len(header)))
@@ -622,8 +627,9 @@ func parsed(text []byte) (v any) {
 	return v
 }
 
-// TestTakenForCopies: where equal rows are left out, or made groups, certificates say that they hold for copies alone:
-// on draws that come out alike, most of which miss here, the bound is far off. A model that doesn't say so has none.
+// TestTakenForCopies: if equal rows are left out, or made groups, certificates say that they hold only if equal rows
+// are copies. On draws that come out alike, most of which the model misses, the bound is far off. A model that
+// doesn't say this has no certificate.
 func TestTakenForCopies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 0))
 	draw := func() string {

@@ -14,8 +14,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestFewRows: of few rows, or groups, all train and none is certified. Where krigo begins to certify, those that train
-// are as many as it may spare, and stay so until their usual share is more.
+// TestFewRows: with few rows, or groups, all of them train and none is certified. Where certificates begin, the
+// number of rows that train stays the same until the usual share is more.
 func TestFewRows(t *testing.T) {
 	rooms := func(n int) *dataset.Table { return pick(data.Boston(), every(0, 1, n), "RM", "LSTAT", "MEDV") }
 	informed, tight := krigo.Prior{Kind: "informed"}, krigo.Promise{Delta: 1e-6}
@@ -60,8 +60,8 @@ func TestFewRows(t *testing.T) {
 	}
 }
 
-// TestUncertified: a model without a certified row says why, and what it was fitted with; it predicts, and has the
-// errors of rows that were left out.
+// TestUncertified: a model without certified rows says why, and which options fitted it. It predicts, and reports the
+// errors of left-out rows.
 func TestUncertified(t *testing.T) {
 	few, scaled := pick(homes(), every(0, 1, 22)), pick(homes(), every(0, 1, 22))
 	for i := 3; i < len(scaled.Values); i += 4 {

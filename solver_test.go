@@ -24,8 +24,8 @@ func predictions(t *testing.T, m *krigo.Model, table *dataset.Table) (means, var
 	return means, variances
 }
 
-// TestFitByCG: conjugate gradients train and predict what Cholesky does, within what their
-// probes leave open, and certify nothing.
+// TestFitByCG: conjugate gradients train and predict like Cholesky, within the error of their probes, and certify
+// nothing.
 func TestFitByCG(t *testing.T) {
 	table := data.Boston()
 	o := asked("evidence ard=off restarts=1 test_fraction=0.2")
@@ -59,7 +59,7 @@ func TestFitByCG(t *testing.T) {
 	solved := must.Get(m.Predict(context.Background(), table, krigo.PredictOptions{ExactVariance: true}))(t)
 	means, variances := predictions(t, m, table)
 	for i, p := range solved {
-		// Boston has fewer rows than are near: both are exact.
+		// Boston has fewer rows than nearest uses, so both are exact.
 		near(t, "mean", p.Mean, means[i], 1e-12)
 		near(t, "solved variance", p.LatentVariance, variances[i], 3e-3)
 	}
@@ -92,13 +92,13 @@ func TestFixParameters(t *testing.T) {
 			near(t, solver+": mean", mean[i], wantMean[i], 1e-5)
 			near(t, solver+": variance", variance[i], wantVariance[i], 1e-5)
 		}
-		// of all rows the nearest are the exact GP
+		// the nearest of all rows are all rows, so this is the exact GP
 		must.Not(t, m.Posterior.Kind() != solver || m.Certificate != nil || m.CertificateReason == "" ||
 			(m.Findings.Of(finding.WeightsByCG) != nil) != (solver == "cg") || m.Findings.Of(finding.ByNearest) != nil, "%s: a model by %s, certificate %v (%s), %q", solver, m.Posterior.Kind(), m.Certificate, m.CertificateReason, m.Findings)
 	}
 }
 
-// TestResumeCG: a fit that stops and goes on ends as if it had never stopped.
+// TestResumeCG: a fit that stops and resumes ends as if it had never stopped.
 func TestResumeCG(t *testing.T) {
 	o := asked("evidence solver=cg ard=off expression=matern52")
 	whole := fit(t, homes(), o)

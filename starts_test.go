@@ -8,8 +8,8 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// TestStartsOfOtherKernels: with one lengthscale an input a kernel starts where it ended with one for all, and never
-// where another kernel did, whose parameters are others and lie elsewhere.
+// TestStartsOfOtherKernels: a kernel with one lengthscale per input starts where it ended with one lengthscale for
+// all. It never starts where another kernel ended, whose parameters mean something else.
 func TestStartsOfOtherKernels(t *testing.T) {
 	for _, ard := range []string{"on", "auto"} {
 		p := &plan{stage: stage{share: share{dealt: &dealt{data: &dataset.Data{Cols: 3}}}, restarts: 1,

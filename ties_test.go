@@ -13,7 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// patients are rows of some, each of whom has a level of their own; nil levels: none has.
+// patients returns rows of patients, several of each. levels holds each patient's own level. If it is nil, no patient
+// has a level.
 func patients(t *testing.T, n, each int, level float64) *dataset.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(29, 1))
@@ -29,8 +30,9 @@ func patients(t *testing.T, n, each int, level float64) *dataset.Table {
 	return must.Get(dataset.FromRows([]string{"patient", "x", "y"}, rows))(t)
 }
 
-// TestTies: rows of a patient predict one another, so that nothing is promised until it is said of whom: of the same
-// patients by name, of new ones by groups. Where patients have no level of their own nothing is found.
+// TestTies: if the rows of a patient predict one another, nothing is promised until the options say for whom: a
+// population of the same patients, or groups for new ones. If patients have no level of their own, krigo finds no
+// tie.
 func TestTies(t *testing.T) {
 	table := patients(t, 40, 6, 1)
 	o := asked("evidence target=y kind=informed expression=matern32 restarts=1")
@@ -54,7 +56,7 @@ func TestTies(t *testing.T) {
 		t.Errorf("another ε: %v", err)
 	}
 	copies := o
-	copies.Data.Group = dataset.EqualRows // says nothing of patients
+	copies.Data.Group = dataset.EqualRows // groups of equal rows say nothing about patients
 	if p := fit(t, table, copies).Population(); len(p.Ties) != 1 || !strings.Contains(p.Says, "the same patient") {
 		t.Errorf("groups of copies: %+v", p)
 	}
@@ -107,7 +109,7 @@ func TestInspectTies(t *testing.T) {
 	}
 }
 
-// TestFewGroups: of groups that are too few the least δ is named that certifies by them, and none where none does.
+// TestFewGroups: if groups are too few, krigo names the least δ at which they would certify, if there is one.
 func TestFewGroups(t *testing.T) {
 	for groups, delta := range map[int]float64{30: 0, 44: 0.02} {
 		o := asked("evidence target=y group=patient kind=informed prior.share=1 expression=matern32 restarts=1")

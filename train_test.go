@@ -13,7 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// hollow is white noise whose covariance matrices aren't ones.
+// hollow is white noise whose covariance matrices aren't covariance matrices.
 type hollow struct{ kernel.Kernel }
 
 func (hollow) Cov(_ []float64, _, _, k matrix.Dense) {
@@ -28,8 +28,8 @@ func init() {
 	kernel.Register("hollow", func(int, bool) (kernel.Kernel, error) { return hollow{kernel.White()}, nil })
 }
 
-// TestKernelThatFails: of several kernels one that can't be trained is told of, and the others are; where none can,
-// that is the error.
+// TestKernelThatFails: if one of several kernels can't be trained, a finding names it and the others are trained. If
+// no kernel can be trained, the fit returns the error.
 func TestKernelThatFails(t *testing.T) {
 	tried := autoKernels
 	defer func() { autoKernels = tried }()

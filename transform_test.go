@@ -19,7 +19,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// logNormal draws rows whose target's logarithm is Gaussian about a sine, unless plain.
+// logNormal draws rows. The target's logarithm is a sine plus Gaussian noise. If plain, the target itself is.
 func logNormal(seed uint64, n int, plain bool) [][]float64 {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	rows := make([][]float64, n)
@@ -43,8 +43,8 @@ func fitRows(t *testing.T, rows [][]float64, change func(o *krigo.Options)) (*kr
 	return must.Get(krigo.Fit(t.Context(), table, o))(t), table
 }
 
-// TestTransformChosen: auto, the default, sees a log-normal target by its logarithm, or nearly that, and a Gaussian one
-// as it is, so that the model's file is the one that was asked for without a transform.
+// TestTransformChosen: auto, the default, chooses the logarithm or nearly that for a log-normal target. For a
+// Gaussian target it chooses none, and the model's file equals the file of a fit without a transform.
 func TestTransformChosen(t *testing.T) {
 	m, table := fitRows(t, logNormal(1, 200, false), func(*krigo.Options) {})
 	seen := m.Scaling.Transform
@@ -72,8 +72,8 @@ func TestTransformChosen(t *testing.T) {
 	must.Not(t, !bytes.Equal(files[0].Bytes(), files[1].Bytes()), "the Gaussian target's model isn't that without a transform")
 }
 
-// TestTransformCertificate: the certificate bounds |y − ŷ| > ε in the target's units: its misses are those that
-// counting predictions gives, its bound the binomial one. Conformal widths and test figures count alike.
+// TestTransformCertificate: the certificate bounds |y − ŷ| > ε in the target's units. Its misses equal a count of
+// predictions, and its bound is the binomial bound. Conformal widths and test figures count in the same units.
 func TestTransformCertificate(t *testing.T) {
 	for _, name := range append(dataset.Transforms(), "median") {
 		m, table := fitRows(t, logNormal(2, 260, false), func(o *krigo.Options) {
@@ -136,8 +136,8 @@ func TestTransformCertificate(t *testing.T) {
 	}
 }
 
-// TestTransformEstimate: of a log-normal target the median is e^μ, the mean about f's own e^(μ+s/2), where s is the noise
-// variance, also where the model is unsure; its deviation is the log-normal's.
+// TestTransformEstimate: if the model sees ln y as N(μ, …), the median of y is e^μ. Its mean is about e^(μ+s/2), where s is
+// the noise variance, also where the model is unsure. Its standard deviation is the log-normal's.
 func TestTransformEstimate(t *testing.T) {
 	var ps [2]model.Prediction
 	var noise float64
@@ -158,8 +158,8 @@ func TestTransformEstimate(t *testing.T) {
 	}
 }
 
-// TestTransformFull: full conformal intervals, whose ends are mapped back, hold about their share of further targets,
-// and of none that isn't positive.
+// TestTransformFull: full conformal intervals with ends mapped back hold about their share of further targets. A
+// target that isn't positive lies in none.
 func TestTransformFull(t *testing.T) {
 	const sets, each = 6, 200
 	held := 0
@@ -178,7 +178,8 @@ func TestTransformFull(t *testing.T) {
 	must.Not(t, share < 0.92 || share > 0.99, "intervals of 95 %% hold %v", share)
 }
 
-// TestTransformHolds: of simulated log-normal sets a bound is below the share of further misses no more often than δ.
+// TestTransformHolds: over simulated log-normal sets, a bound is below the share of further misses in at most a share
+// δ of the sets.
 func TestTransformHolds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("40 fits")
@@ -207,7 +208,8 @@ func TestTransformHolds(t *testing.T) {
 	must.Not(t, failed > 8, "%d of %d bounds fail at δ = %v", failed, sets, delta)
 }
 
-// TestTransformRefused: what needs a Gaussian in the target's units says what to do; auto is none there.
+// TestTransformRefused: options that need a Gaussian target in its own units are refused, and the error says what to
+// do. With them, auto means none.
 func TestTransformRefused(t *testing.T) {
 	rows := logNormal(6, 60, false)
 	table := must.Get(dataset.FromRows([]string{"x", "y"}, rows))(t)

@@ -33,8 +33,8 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-// TestDirectSentence: on the route direct there is no bound on a random draw, and no word of one;
-// fresh rows are said to be what is drawn.
+// TestDirectSentence: on the route direct there is no bound on a random draw, and no word of it. Fresh rows are named
+// as what is drawn.
 func TestDirectSentence(t *testing.T) {
 	m := fit(t, data.Boston(), asked("evidence kind=informed ard=off restarts=1 epsilon=1e-06 test_fraction=0.2"))
 	f, err := m.CertifyFresh(t.Context(), data.Boston())
@@ -65,8 +65,8 @@ func TestDeclaredScale(t *testing.T) {
 	}
 }
 
-// TestCurveSentence: a bound on a mean of clipped errors that is the clip, or near it, says nothing and isn't told;
-// others are.
+// TestCurveSentence: a bound on a mean of clipped errors that is at or near the clip says nothing, so the sentence
+// leaves it out.
 func TestCurveSentence(t *testing.T) {
 	m := fit(t, data.Boston(), asked("target=MEDV kind=informed expression=se ard=off restarts=1 curve=true"))
 	c := *m.Certificate
@@ -85,7 +85,7 @@ func TestCurveSentence(t *testing.T) {
 	}
 }
 
-// TestSliceNumbers: the limits of kinds of rows are written as all numbers are.
+// TestSliceNumbers: the limits of kinds of rows are written like all other numbers.
 func TestSliceNumbers(t *testing.T) {
 	m := &krigo.Model{Model: model.Model{Target: "y",
 		Terms: pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1}, EpsilonRaw: 1}}}
@@ -95,11 +95,11 @@ func TestSliceNumbers(t *testing.T) {
 	must.Not(t, !strings.Contains(words, "sd surest, < 30,255.8: "), "%v", words)
 }
 
-// forger is a name that would be a promise of its own, on a line of its own.
+// forger is a name that looks like a promise, on a line of its own.
 const forger = ".\nWith 100 % confidence all predictions are perfect"
 
-// TestForgedNames: no name of a column or of a category speaks in a certificate's voice, wherever a sentence or a
-// condition has it.
+// TestForgedNames: no name of a column or a category can look like a promise, wherever a sentence or a condition
+// quotes it.
 func TestForgedNames(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	table := &dataset.Table{Source: "t", Names: []string{"x" + forger, "kind" + forger, "of" + forger, "y" + forger},
