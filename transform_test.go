@@ -136,8 +136,8 @@ func TestTransformCertificate(t *testing.T) {
 	}
 }
 
-// TestTransformEstimate: if the model sees ln y as N(μ, …), the median of y is e^μ. Its mean is about e^(μ+s/2), where s is
-// the noise variance, also where the model is unsure. Its standard deviation is the log-normal's.
+// TestTransformEstimate: if the model sees ln y as N(μ, …), the median of y is e^μ. Its mean is about e^(μ+s/2), where
+// s is the noise variance, also where the model is unsure. Its standard deviation is the log-normal's.
 func TestTransformEstimate(t *testing.T) {
 	var ps [2]model.Prediction
 	var noise float64
