@@ -8,8 +8,9 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// FillBundle writes the covariances of small sets of points, linalg.Abreast of them side by side, to the lower
-// triangles of K: x has a row a point, dst a row and a column a point, or more. It works on the calling goroutine.
+// FillBundle writes the covariances of linalg.Abreast small sets of points, side by side, to the lower triangles of
+// K. x has a row per point. dst has at least one row and one column per point. FillBundle works on the calling
+// goroutine.
 func (at Bound) FillBundle(x, dst linalg.Bundle) {
 	k, theta := at.Kernel, at.Theta
 	if b, ok := k.(bundled); ok {
@@ -30,8 +31,8 @@ func (at Bound) FillBundle(x, dst linalg.Bundle) {
 	linalg.Return(points, block)
 }
 
-// PullBundle pulls the adjoint bar of FillBundle's K back to dTheta: the lower triangle counts, in which each pair
-// of points stands once.
+// PullBundle adds the pull-back of the adjoint bar of FillBundle's K to dTheta. It reads only the lower triangle,
+// where each pair of points stands once.
 func (at Bound) PullBundle(x, bar linalg.Bundle, dTheta []float64) {
 	k, theta := at.Kernel, at.Theta
 	if b, ok := k.(bundled); ok {
@@ -53,13 +54,13 @@ func (at Bound) PullBundle(x, bar linalg.Bundle, dTheta []float64) {
 	linalg.Return(points, block)
 }
 
-// bundled is a kernel that works on all sets at once.
+// bundled is a kernel that computes all sets at once.
 type bundled interface {
 	fillBundle(theta []float64, x, dst linalg.Bundle)
 	pullBundle(theta []float64, x, bar linalg.Bundle, dTheta []float64)
 }
 
-// pick copies set l.
+// pick copies set l of x to points.
 func pick(x linalg.Bundle, l int, points matrix.Dense) {
 	for i := range x.Rows {
 		row, from := points.Row(i), x.Row(i)[l:]
@@ -69,8 +70,8 @@ func pick(x linalg.Bundle, l int, points matrix.Dense) {
 	}
 }
 
-// scaledBundle returns the points as package radial takes them, with zeros up to a multiple of 4 columns. Their
-// last one is the origin: distances don't feel it, but differences lose fewer digits near it.
+// scaledBundle returns the points as package radial takes them, with columns of zeros up to a multiple of 4. The last
+// point becomes the origin. This changes no distance, and differences near the origin lose fewer digits.
 func (s *Stationary) scaledBundle(logL2 []float64, shape float64, x linalg.Bundle) linalg.Bundle {
 	padded := (x.Cols + 3) / 4 * 4
 	scaled := linalg.BorrowBundle(x.Rows, padded)
@@ -107,7 +108,7 @@ func (s *Stationary) fillBundle(theta []float64, x, dst linalg.Bundle) {
 	scaled.Release()
 }
 
-// pullBundle is against.pull with the sets as lanes.
+// pullBundle is against.pull for a bundle: each lane holds a set.
 func (s *Stationary) pullBundle(theta []float64, x, bar linalg.Bundle, dTheta []float64) {
 	logL2, shape, variance := s.unpack(theta)
 	scaled := s.scaledBundle(logL2, shape, x)
@@ -144,7 +145,7 @@ func (c composite) fillBundle(theta []float64, x, dst linalg.Bundle) {
 	part.Release()
 }
 
-// pullBundle gives each part of a product the adjoint times the others' values.
+// pullBundle gives each part of a product the adjoint times the values of the other parts.
 func (c composite) pullBundle(theta []float64, x, bar linalg.Bundle, dTheta []float64) {
 	n := x.Rows
 	values := make([]linalg.Bundle, len(c.parts))

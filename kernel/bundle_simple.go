@@ -7,7 +7,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/radial"
 )
 
-// fillPairs fills dst with σ² times what of makes of every pair of points j ≤ i, all sets side by side.
+// fillPairs fills dst with σ² times of(x_i, x_j) for every pair of points j ≤ i, all sets side by side.
 func fillPairs(theta []float64, x, dst linalg.Bundle, of func(a, b []float64, dst *[linalg.Abreast]float64)) {
 	v := math.Exp(theta[0])
 	for i := range x.Rows {
@@ -36,7 +36,7 @@ func pullPairs(theta []float64, x, bar linalg.Bundle, dTheta []float64,
 	dTheta[0] += math.Exp(theta[0]) * radial.Total(sums[:])
 }
 
-// products fills dst with the inner products of two points of each set.
+// products fills dst with the inner product of two points of each set.
 func products(a, b []float64, dst *[linalg.Abreast]float64) {
 	clear(dst[:])
 	for t := 0; t < len(a); t += linalg.Abreast {
@@ -53,7 +53,7 @@ func (Linear) pullBundle(theta []float64, x, bar linalg.Bundle, dTheta []float64
 	pullPairs(theta, x, bar, dTheta, products)
 }
 
-// same fills dst with 1 where the condition on two points of a set holds, else 0.
+// same fills dst with 1 for each set whose two points meet the condition, else with 0.
 func (c indicator) same(a, b []float64, dst *[linalg.Abreast]float64) {
 	for l := range dst {
 		dst[l] = 1

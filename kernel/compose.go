@@ -8,7 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Sum is Σ k_p, Product is Π k_p; the parameters are those of the parts, in order.
+// composite is Σ k_p or Π k_p. Its parameters are the parameters of the parts, in order.
 type composite struct {
 	parts   []Kernel
 	product bool
@@ -22,7 +22,7 @@ func Sum(parts ...Kernel) Kernel { return composite{parts, false} }
 // Product returns the kernel Π k_p.
 func Product(parts ...Kernel) Kernel { return composite{parts, true} }
 
-// Parts returns the kernels that a sum or product is of, in the order of their parameters; nil of other kernels.
+// Parts returns the parts of a sum or product, in the order of their parameters, and nil for other kernels.
 func Parts(k Kernel) []Kernel {
 	if c, ok := k.(composite); ok {
 		return c.parts
@@ -50,7 +50,7 @@ func (c composite) Spec(theta []float64) Spec {
 	return s
 }
 
-// each calls f with every part, its slice of θ and its slice of dθ.
+// each calls f with every part, the part's slice of θ and its slice of dθ.
 func (c composite) each(theta, dTheta []float64, f func(i int, k Kernel, th, dth []float64)) {
 	for i, k := range c.parts {
 		n := len(k.Params())
@@ -79,8 +79,8 @@ func (c composite) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) {
 
 type compositeColumns struct {
 	composite
-	columns []columns // of each part
-	sizes   []int     // of the parts of θ
+	columns []columns // one for each part
+	sizes   []int     // number of parameters of each part
 }
 
 func (c composite) against(theta []float64, b matrix.Dense) columns {
@@ -110,7 +110,7 @@ func (c compositeColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	linalg.Return(part)
 }
 
-// pull gives each part of a product the adjoint times the others' values.
+// pull gives each part of a product the adjoint times the values of the other parts.
 func (c compositeColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	values := make([]matrix.Dense, len(c.columns))
 	var partBar matrix.Dense

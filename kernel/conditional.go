@@ -11,14 +11,15 @@ import (
 //
 //	τ [k(x,x') − u(x)ᵀu(x') + w(x)ᵀw(x')],  u(x) = L⁻¹k(S,x),  w(x) = L_B⁻¹u(x)
 //
-// (posterior.Posterior). It has no parameters: a prior that was learnt on rows of its own is frozen before others are
-// seen. It is positive semidefinite, being k minus what the support explains plus what it leaves open.
+// (see posterior.Posterior). It has no parameters: a prior that was learnt on rows of its own is fixed before it sees
+// other rows. It is positive semidefinite: k, minus the part that the support explains, plus the part that stays
+// uncertain at the support.
 type Conditional struct {
 	Kernel  Kernel
 	Theta   []float64
 	Support matrix.Dense // S
 	Chol    matrix.Dense // L
-	CholB   matrix.Dense // L_B; the zero Matrix where w is left out
+	CholB   matrix.Dense // L_B; the zero Matrix if there is no w
 	Temper  float64      // τ
 }
 
@@ -26,12 +27,12 @@ var _ Kernel = (*Conditional)(nil)
 
 func (c *Conditional) Params() []Param { return nil }
 
-// Spec implements Kernel: the kernel that was conditioned, and τ.
+// Spec implements Kernel. It holds the kernel that was conditioned, and τ.
 func (c *Conditional) Spec([]float64) Spec {
 	return Spec{Name: "posterior", Variance: c.Temper, Parts: []Spec{c.Kernel.Spec(c.Theta)}}
 }
 
-// whiten turns rows k(x,S) into u, and writes w unless that is the zero Matrix.
+// whiten turns rows k(x,S) into u, and writes w unless w is the zero Matrix.
 func (c *Conditional) whiten(u, w matrix.Dense) {
 	linalg.Trsm(false, true, c.Chol, u)
 	if !c.CholB.IsZero() {
@@ -40,8 +41,8 @@ func (c *Conditional) whiten(u, w matrix.Dense) {
 	}
 }
 
-// gains turns u and w into rows g(x) = L⁻ᵀ(u − L_B⁻ᵀw), so that ∂/∂k(x',S) of the
-// covariance is −τ g(x). They are overwritten.
+// gains turns u and w into rows g(x) = L⁻ᵀ(u − L_B⁻ᵀw). The derivative of the covariance by k(x',S) is then −τ g(x).
+// gains overwrites u and w.
 func (c *Conditional) gains(u, w matrix.Dense) {
 	if !c.CholB.IsZero() {
 		linalg.Trsm(false, false, c.CholB, w)
@@ -52,7 +53,7 @@ func (c *Conditional) gains(u, w matrix.Dense) {
 	linalg.Trsm(false, false, c.Chol, u)
 }
 
-// second borrows the room for w that whiten needs.
+// second borrows the memory for w, if whiten needs it.
 func (c *Conditional) second(rows int) matrix.Dense {
 	if c.CholB.IsZero() {
 		return linalg.Borrow(0, 0)
@@ -101,10 +102,10 @@ func (c *Conditional) PullDiag(_ []float64, a matrix.Dense, bar []float64, to Gr
 	At(c.Kernel, c.Theta).Pull(a, c.Support, Adjoint{K: u, Gradient: Gradient{Theta: ignored, Inputs: dA}})
 }
 
-// conditionalColumns is the kernel against fixed points b.
+// conditionalColumns is the kernel at fixed points b.
 type conditionalColumns struct {
 	*Conditional
-	base, support columns      // of k, against b and S
+	base, support columns      // columns of k, at b and at S
 	u, w, g       matrix.Dense // rows u(b_j), w(b_j) and g(b_j)
 }
 
@@ -147,7 +148,7 @@ func (p *conditionalColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	linalg.Return(u, w)
 }
 
-// pull goes through k(a,b) and through k(a,S), whose adjoint is −τ bar g(b).
+// pull goes through k(a,b), and through k(a,S), whose adjoint is −τ bar g(b).
 func (p *conditionalColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, _ []float64, dA matrix.Dense) {
 	if dA.IsZero() {
 		return
@@ -164,8 +165,8 @@ func (p *conditionalColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, 
 	linalg.Return(direct, through, ignored)
 }
 
-// ConditionalMean is the mean function of a Gaussian process that was conditioned on data,
-// m(x) + k(x,S)·w. It has no parameters.
+// ConditionalMean is the mean function of a Gaussian process that was conditioned on data, m(x) + k(x,S)·w. It has no
+// parameters.
 type ConditionalMean struct {
 	Mean    Mean
 	Beta    []float64

@@ -12,15 +12,16 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Function is a function drawn from GP(0, k_θ), as a sum of random functions of mean zero and covariance k_θ each,
+// Function is a function drawn from GP(0, k_θ). It is a sum of random functions φ_k, each with mean zero and
+// covariance k_θ:
 //
 //	f(x) = F^-½ Σ_k w_k φ_k(x),  w_k ~ N(0, 1),  E φ_k(x) φ_k(x') = k_θ(x, x')
 //
-// For a stationary kernel φ_k is σ√2 cos(ω_kᵀx + b_k), a random Fourier feature (Rahimi & Recht
-// 2007), with ω_k from the kernel's spectral density. Over draws of weights and features together
-// f has exactly the mean and covariance of the Gaussian process. It is Gaussian itself up to an excess
-// kurtosis of 3(κ−1)/F, with κ = E φ⁴ / (E φ²)²: 1.5 for a stationary kernel, 3 for the linear one, 1 for constant
-// and white. The κ of a product is the product of its factors' κ.
+// For a stationary kernel φ_k is σ√2 cos(ω_kᵀx + b_k), a random Fourier feature (Rahimi & Recht 2007), with ω_k from
+// the kernel's spectral density. Over draws of weights and features, f has exactly the mean and covariance of the
+// Gaussian process. Its distribution is Gaussian up to an excess kurtosis of 3(κ−1)/F, with κ = E φ⁴ / (E φ²)². κ is
+// 1.5 for a stationary kernel, 3 for the linear kernel, and 1 for constant and white kernels. The κ of a product is
+// the product of its factors' κ.
 type Function struct {
 	features features
 	weights  []float64 // w_k F^-½
@@ -29,14 +30,14 @@ type Function struct {
 // features writes φ_k(x_i) to row i, column k.
 type features func(x, phi matrix.Dense)
 
-// drawer is a kernel that random functions can be drawn for.
+// drawer is a kernel with random functions.
 type drawer interface {
 	draw(theta []float64, dim, count int, rng *rand.Rand) (features, error)
 }
 
-// Draw draws a function of dim inputs with count features. It can for all kernels of this package and their sums and
-// products. It can't for kernels from elsewhere, nor for a Conditional, from which posterior.Sample draws by
-// conditioning.
+// Draw draws a function of dim inputs with count features. It serves all kernels of this package, and their sums and
+// products. It returns an error for kernels from elsewhere, and for a Conditional, from which posterior.Sample draws
+// by conditioning.
 func (at Bound) Draw(dim, count int, rng *rand.Rand) (*Function, error) {
 	k, theta := at.Kernel, at.Theta
 	phi, err := drawFeatures(k, theta, dim, count, rng)
@@ -70,7 +71,7 @@ func (f *Function) At(x matrix.Dense, out []float64) {
 	})
 }
 
-// cosines are amplitude·cos(ω_kᵀx + b_k), ω_k the rows of omega, b_k uniform.
+// cosines returns the features amplitude·cos(ω_kᵀx + b_k). The rows of omega are the ω_k, and b_k is uniform.
 func cosines(amplitude float64, omega matrix.Dense, rng *rand.Rand) features {
 	phase := make([]float64, omega.Rows)
 	for k := range phase {
@@ -87,7 +88,7 @@ func cosines(amplitude float64, omega matrix.Dense, rng *rand.Rand) features {
 	}
 }
 
-// normals is a matrix of draws from N(0, 1).
+// normals returns a matrix of draws from N(0, 1).
 func normals(rows, cols int, rng *rand.Rand) matrix.Dense {
 	m := matrix.New(rows, cols)
 	for i := range m.Data {
@@ -96,9 +97,9 @@ func normals(rows, cols int, rng *rand.Rand) matrix.Dense {
 	return m
 }
 
-// draw takes frequencies from the spectral density: normal for SE, Student's t with 2ν degrees
-// of freedom for Matérn-ν (Rasmussen & Williams 2006, Eq. 4.15), and for the rational quadratic,
-// a mixture of SE (their Eq. 4.20), normal with a precision from a gamma distribution.
+// draw draws frequencies from the spectral density. It is normal for SE, and Student's t with 2ν degrees of freedom
+// for Matérn-ν (Rasmussen & Williams 2006, Eq. 4.15). The rational quadratic is a mixture of SE kernels (their Eq.
+// 4.20), so its frequencies are normal with a precision from a gamma distribution.
 func (s *Stationary) draw(theta []float64, _, count int, rng *rand.Rand) (features, error) {
 	logL2, shape, variance := s.unpack(theta)
 	gamma := func(a float64) float64 { return distuv.Gamma{Alpha: a, Beta: a, Src: rng}.Rand() }
@@ -122,7 +123,7 @@ func (s *Stationary) draw(theta []float64, _, count int, rng *rand.Rand) (featur
 	return cosines(math.Sqrt(2*variance), omega, rng), nil
 }
 
-// draw is SE's, on the points on circles that make the kernel one (see Periodic).
+// draw draws for SE at the points on circles that make the kernel an SE kernel (see Periodic).
 func (p *Periodic) draw(theta []float64, _, count int, rng *rand.Rand) (features, error) {
 	f := cosines(math.Sqrt2*math.Exp(theta[len(theta)-1]/2), normals(count, 2*p.dim, rng), rng)
 	centre := make([]float64, p.dim)
@@ -133,7 +134,7 @@ func (p *Periodic) draw(theta []float64, _, count int, rng *rand.Rand) (features
 	}, nil
 }
 
-// draw takes random slopes.
+// draw draws random slopes.
 func (Linear) draw(theta []float64, dim, count int, rng *rand.Rand) (features, error) {
 	slopes := normals(count, dim, rng)
 	return func(x, phi matrix.Dense) {
@@ -141,8 +142,8 @@ func (Linear) draw(theta []float64, dim, count int, rng *rand.Rand) (features, e
 	}, nil
 }
 
-// draw takes random signs: one a feature, and for the white kernel one a feature and place, from
-// a stream that the coordinates seed, since a place has the same noise whenever it is asked for.
+// draw draws random signs. The constant kernel has one sign per feature. The white kernel has one per feature and
+// place, from a stream with the coordinates as its seed, since a place has the same noise in every call.
 func (c indicator) draw(theta []float64, _, count int, rng *rand.Rand) (features, error) {
 	amplitude, seed := math.Exp(theta[0]/2), rng.Uint64()
 	return func(x, phi matrix.Dense) {
@@ -150,7 +151,7 @@ func (c indicator) draw(theta []float64, _, count int, rng *rand.Rand) (features
 			stream := rand.NewPCG(seed, 0)
 			if c.white {
 				for _, v := range x.Row(i) {
-					stream = rand.NewPCG(stream.Uint64(), math.Float64bits(v+0)) // −0 is 0
+					stream = rand.NewPCG(stream.Uint64(), math.Float64bits(v+0)) // −0 counts as 0
 				}
 			}
 			row := phi.Row(i)
@@ -164,7 +165,7 @@ func (c indicator) draw(theta []float64, _, count int, rng *rand.Rand) (features
 	}, nil
 }
 
-// draw adds or multiplies independent random functions of mean zero, as it does covariances.
+// draw adds or multiplies independent random functions of mean zero, as a sum or product does with covariances.
 func (c composite) draw(theta []float64, dim, count int, rng *rand.Rand) (features, error) {
 	var parts []features
 	var err error

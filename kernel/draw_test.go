@@ -20,7 +20,7 @@ func TestDrawCovariance(t *testing.T) {
 	for i := range x.Data {
 		x.Data[i] = rng.NormFloat64()
 	}
-	copy(x.Row(n-1), x.Row(0)) // the white kernel's too is the same at the same place
+	copy(x.Row(n-1), x.Row(0)) // the white kernel too has the same value at the same place
 	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "periodic", "linear", "constant",
 		"white",
 		"se+linear", "(matern32+white)*periodic", "linear*constant+rq"} {
@@ -58,7 +58,7 @@ func TestDrawCovariance(t *testing.T) {
 	}
 }
 
-// TestDrawSeeded: a seed gives a function, whichever rows it is asked for and on however many cores.
+// TestDrawSeeded: a seed gives one function, whichever rows it is evaluated on and on any number of cores.
 func TestDrawSeeded(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	k := must.Get(kernel.Parse("se*periodic+white", 3, true))(t)

@@ -1,13 +1,14 @@
-// Package kernel holds covariance functions and mean functions of Gaussian processes: how they fill blocks of a
-// covariance matrix, and how they pull the adjoint of a block back to their parameters and inputs. It knows nothing of
+// Package kernel holds covariance functions and mean functions of Gaussian processes. They fill blocks of a
+// covariance matrix, and pull the adjoint of a block back to their parameters and inputs. The package doesn't know
 // what the blocks are used for.
 //
-// A Kernel value is a family of covariance functions k_θ; the parameters θ are natural logarithms and are passed with
-// every call, so that one value serves any number of goroutines. Inputs are matrices with a row a point.
+// A Kernel value is a family of covariance functions k_θ. The parameters θ are natural logarithms and are passed with
+// every call, so any number of goroutines can use one value. Inputs are matrices with a row per point.
 //
-// With Ā the adjoint of a block A (df = Σ Ā_ij dA_ij), pulling back means adding Σ_ij Ā_ij ∂A_ij/∂θ to dθ and Σ_j Ā_ij
-// ∂₁k(a_i, b_j) to row i of dA, where ∂₁ is the derivative with respect to the first argument. Formulas are those of
-// Rasmussen & Williams 2006, ch. 4, with σ² the variance, l_i the lengthscales and d² = Σ (x_i − x'_i)²/l_i².
+// Let Ā be the adjoint of a block A, so df = Σ Ā_ij dA_ij. Pulling Ā back means adding Σ_ij Ā_ij ∂A_ij/∂θ to dθ, and
+// adding Σ_j Ā_ij ∂₁k(a_i, b_j) to row i of dA. Here ∂₁ is the derivative with respect to the first argument. The
+// formulas are from Rasmussen & Williams 2006, ch. 4, with the variance σ², the lengthscales l_i, and d² = Σ (x_i −
+// x'_i)²/l_i².
 package kernel
 
 import (
@@ -17,37 +18,37 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Kernel is a family of covariance functions on inputs of a fixed dimension. Cov, Pull, Diag and PullDiag work on one
-// block on the calling goroutine; the methods of a Bound spread blocks over cores.
+// Kernel is a family of covariance functions on inputs of a fixed dimension. Cov, Pull, Diag and PullDiag compute one
+// block on the calling goroutine. The methods of a Bound spread blocks over cores.
 type Kernel interface {
 	// Params lists the parameters in the order in which θ holds them.
 	Params() []Param
 	// Cov writes k_θ(a_i, b_j) to K (len a × len b).
 	Cov(theta []float64, a, b, k matrix.Dense)
-	// Pull adds the pull-back of an adjoint of K(A, B) to its gradient. At points where k isn't differentiable in its
-	// inputs (Matérn-1/2 at coincidence) the derivative counts as 0.
+	// Pull adds the pull-back of an adjoint of K(A, B) to its gradient. Where k isn't differentiable in its inputs
+	// (Matérn-1/2 at coincident points), the derivative counts as 0.
 	Pull(theta []float64, a, b matrix.Dense, bar Adjoint)
 	// Diag writes k_θ(a_i, a_i) to k.
 	Diag(theta []float64, a matrix.Dense, k []float64)
 	// PullDiag adds the pull-back of the adjoint bar of the diagonal to a gradient.
 	PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient)
-	// Spec returns the kernel at θ as the value that files use: see SpecOf.
+	// Spec returns the kernel at θ as files hold it (see SpecOf).
 	Spec(theta []float64) Spec
 }
 
-// Gradient is what pull-backs are added to.
+// Gradient is what a pull-back adds to.
 type Gradient struct {
-	Theta  []float64    // by θ
-	Inputs matrix.Dense // by the rows of A; the zero Matrix: nobody asks
+	Theta  []float64    // derivatives by θ
+	Inputs matrix.Dense // derivatives by the rows of A; the zero Matrix if nobody asks
 }
 
-// Adjoint is the adjoint of a block of covariances, and what its pull-back is added to.
+// Adjoint is the adjoint of a block of covariances, with the gradient that its pull-back adds to.
 type Adjoint struct {
 	K matrix.Dense
 	Gradient
 }
 
-// Bound is a kernel at given parameters. Its methods work on all cores where they don't say otherwise.
+// Bound is a kernel at given parameters. Its methods use all cores unless they say otherwise.
 type Bound struct {
 	Kernel      Kernel
 	Theta       []float64
@@ -57,14 +58,16 @@ type Bound struct {
 // At binds a kernel to parameters.
 func At(k Kernel, theta []float64) Bound { return Bound{k, theta, 0, 1} }
 
-// Part restricts TimesSymmetric and PullOuter to one of some parts of their work: the sum over the parts is the whole.
+// Part restricts TimesSymmetric and PullOuter to part number part of parts. The sum over all parts is the whole
+// result.
 func (at Bound) Part(part, parts int) Bound {
 	at.part, at.parts = part, parts
 	return at
 }
 
-// columns is a kernel at fixed θ against fixed points b, with everything computed that depends on these alone. Its
-// methods take blocks of rows a and columns [j0, j1), j0 a multiple of tile, on any number of goroutines.
+// columns is a kernel at fixed θ and fixed points b, with everything precomputed that depends only on these. Its
+// methods take blocks of rows a and columns [j0, j1), where j0 is a multiple of tile. Any number of goroutines may
+// call them.
 type columns interface {
 	// cov writes k_θ(a_i, b_j) to K.
 	cov(a matrix.Dense, j0, j1 int, k matrix.Dense)
@@ -73,7 +76,8 @@ type columns interface {
 	release()
 }
 
-// columnsOf prepares any kernel. Those of this package can, others may come from elsewhere.
+// columnsOf prepares the columns of any kernel. Kernels of this package have their own columns, and kernels from
+// elsewhere get a wrapper.
 func columnsOf(k Kernel, theta []float64, b matrix.Dense) columns {
 	if b.Rows == 0 {
 		return noColumns{}
@@ -86,7 +90,7 @@ func columnsOf(k Kernel, theta []float64, b matrix.Dense) columns {
 	return unprepared{k, theta, b}
 }
 
-// noColumns are those against no points: there is nothing to compute, and no first point to start from.
+// noColumns are columns without points, with nothing to compute.
 type noColumns struct{}
 
 func (noColumns) cov(matrix.Dense, int, int, matrix.Dense)                           {}
@@ -123,8 +127,8 @@ func pullOnce(k Kernel, theta []float64, a, b matrix.Dense, bar Adjoint) {
 	c.release()
 }
 
-// A task takes tile rows, and tileCols columns at a time, so that the parts of a
-// composite kernel (256 KB each) stay in the second cache level.
+// A task takes tile rows, and tileCols columns at a time. The parts of a composite kernel (256 KB each) then stay in
+// the second cache level.
 const (
 	tile     = 64
 	tileCols = 512
@@ -158,7 +162,7 @@ func (at Bound) FillSymmetric(a, dst matrix.Dense) {
 	tiles := (n + tile - 1) / tile
 	linalg.Parallel(tiles, func(t int) {
 		a.Check()
-		t = tiles - 1 - t // the longest rows first
+		t = tiles - 1 - t // the longest rows come first
 		i0, i1 := t*tile, min((t+1)*tile, n)
 		eachTile(i1, func(j0, j1 int) { c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1)) })
 	})
@@ -202,7 +206,7 @@ func (at Bound) PullSymmetric(a, bar matrix.Dense, dTheta []float64) {
 	c.release()
 }
 
-// pullTiles sums the parts of dTheta in the order of the tiles, whichever core finished first.
+// pullTiles sums the parts of dTheta in the order of the tiles, whichever core finishes first.
 func pullTiles(a, bar matrix.Dense, dTheta []float64, pull func(i0, i1 int, part []float64)) {
 	n := a.Rows
 	if bar.Rows != n {

@@ -30,7 +30,7 @@ func TestConformance(t *testing.T) {
 				}
 				t.Run(fmt.Sprintf("%s/ard=%v/dim=%d", expr, ard, dim), func(t *testing.T) { kerneltest.Run(t, k, dim, theta) })
 
-				// No points are points too: of a table without rows.
+				// A table without rows gives no points, which must work too.
 				none, some := matrix.New(0, dim), matrix.New(3, dim)
 				kernel.At(k, theta).FillSymmetric(none, matrix.New(0, 0))
 				kernel.At(k, theta).Fill(some, none, matrix.New(3, 0))
@@ -120,8 +120,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// compare holds an array against golden values: 1e-9 relative, with 1e-3 of the
-// largest entry as the floor (golden/README).
+// compare compares an array with golden values: 1e-9 relative, with 1e-3 of the largest entry as the floor
+// (golden/README).
 func compare(t *testing.T, what string, got matrix.Dense, want [][]float64) {
 	t.Helper()
 	var largest float64
@@ -147,8 +147,7 @@ func matrixOf(rows [][]float64) matrix.Dense {
 }
 
 func TestFarFromTheOrigin(t *testing.T) {
-	// The same points moved by 1e6 must give the same covariances, to the digits
-	// that the moved inputs still hold.
+	// Points moved by 1e6 must give the same covariances, to the digits that the moved inputs still hold.
 	rng := rand.New(rand.NewPCG(2, 3))
 	x, far := matrix.New(20, 5), matrix.New(20, 5)
 	for i := range x.Data {
@@ -168,7 +167,7 @@ func TestFarFromTheOrigin(t *testing.T) {
 }
 
 func TestManyInputs(t *testing.T) {
-	// So many that a row's points come in several blocks.
+	// with enough points that a row needs several blocks
 	rng := rand.New(rand.NewPCG(4, 5))
 	const d = 700
 	x, z := matrix.New(70, d), matrix.New(600, d)
@@ -221,8 +220,8 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// TestSizes: the deepest and the largest kernels that expressions make are built again from their Specs, deeper and
-// larger ones are errors.
+// TestSizes: Build makes the deepest and largest kernels that an expression can hold again from their Specs. Deeper
+// and larger ones are errors.
 func TestSizes(t *testing.T) {
 	deepest := "white"
 	for range 15 {
@@ -272,7 +271,7 @@ func TestSpecRoundTrip(t *testing.T) {
 	}
 }
 
-// TestSpecString: people see every parameter of a kernel.
+// TestSpecString: String shows every parameter of a kernel.
 func TestSpecString(t *testing.T) {
 	s := kernel.Spec{Name: "sum", Parts: []kernel.Spec{
 		{Name: "rq", Variance: 1.5, Lengthscales: []float64{0.5, 2}, Shape: 0.75},
@@ -324,7 +323,7 @@ func BenchmarkFill(b *testing.B) {
 	}
 }
 
-// TestBundles: sets of points abreast are what Cov and Pull make of each alone.
+// TestBundles: sets of points side by side give what Cov and Pull give for each set alone.
 func TestBundles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 7))
 	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "periodic", "linear", "constant",
@@ -379,7 +378,7 @@ func TestBundles(t *testing.T) {
 	}
 }
 
-// TestUnknownOnce: of a name alone the error says it once, and little of a long one.
+// TestUnknownOnce: the error for an unknown name quotes it once, and shortens a long one.
 func TestUnknownOnce(t *testing.T) {
 	for _, name := range []string{"sex", strings.Repeat("x", 1<<20)} {
 		_, err := kernel.Parse(name, 2, false)

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Metric returns what each input is divided by, the inverse of it, so that the prior's correlation of two points
-// falls with their Euclidean distance alone; ok is false where there is no such scaling. Then the rows that are
-// correlated most with a point are those nearest to it.
+// Metric returns the factors that scale the inputs so that the prior's correlation of two points falls with their
+// Euclidean distance alone. inverse holds the factor of each input. The points nearest to a point are then the points
+// most correlated with it. ok is false if there is no such scaling.
 //
-// Stationary kernels have one, their lengthscales. So have sums and products of kernels that agree about it, but
-// for a factor; constants and white noise agree with all. A kernel from elsewhere says so by a method of the same
-// name: Metric(theta []float64) (inverse []float64, ok bool).
+// Stationary kernels have a metric: their inverse lengthscales. A sum or product has a metric if its parts have the
+// same one up to a factor. Constant and white kernels fit every metric. A kernel from elsewhere says so with a method
+// of the same name: Metric(theta []float64) (inverse []float64, ok bool).
 func Metric(k Kernel, theta []float64) (inverse []float64, ok bool) {
 	if m, has := k.(interface {
 		Metric(theta []float64) ([]float64, bool)
@@ -21,7 +21,7 @@ func Metric(k Kernel, theta []float64) (inverse []float64, ok bool) {
 	return nil, false
 }
 
-// Metric is that of the function of the same name.
+// Metric implements the function Metric.
 func (s *Stationary) Metric(theta []float64) ([]float64, bool) {
 	logL2, _, _ := s.unpack(theta)
 	inverse := make([]float64, s.dim)
@@ -31,20 +31,20 @@ func (s *Stationary) Metric(theta []float64) ([]float64, bool) {
 	return inverse, true
 }
 
-// Metric is that of the function of the same name. Neither correlation nor its absence depends on where two
-// points are, so that parts without parameters of distance don't matter.
+// Metric implements the function Metric. The correlation of a constant or a white kernel doesn't depend on where the
+// points are, so parts without distance parameters don't matter.
 func (c composite) Metric(theta []float64) (inverse []float64, ok bool) {
 	return c.metric(theta, Metric, func(inverse, part []float64) (ok bool) {
 		ok = true
 		for t, v := range part {
-			// The same expression of the same lengthscales gives the same bits.
+			// Equal lengthscales of one expression give equal bits.
 			ok = ok && math.Abs(v*inverse[0]-inverse[t]*part[0]) <= 1e-14*math.Abs(v*inverse[0])
 		}
 		return ok
 	})
 }
 
-// metric is that of the parts, joined one by one into the first.
+// metric joins the metrics of the parts, one by one, into the metric of the first part.
 func (c composite) metric(theta []float64, of func(k Kernel, theta []float64) ([]float64, bool),
 	join func(inverse, part []float64) bool) (inverse []float64, ok bool) {
 	ok = true
@@ -62,10 +62,10 @@ func (c composite) metric(theta []float64, of func(k Kernel, theta []float64) ([
 	return inverse, ok && inverse != nil
 }
 
-// Joint is Metric also of a product of kernels with metrics that don't agree: with 1/l² = Σ 1/l_p² over its parts, in
-// which the correlation of two points falls with their distance about as that of a squared exponential does. Of
-// products of these it is exact; of others the same distance may be one correlation or another. Parts of sums matter
-// more or less, so that there is no such scaling.
+// Joint returns a metric also for a product of kernels with different metrics: 1/l² = Σ 1/l_p² over the parts. The
+// correlation of two points then falls about as the correlation of a squared exponential does with their distance. It
+// is exact for products of squared exponentials. For other products, one distance may have several correlations. Sums
+// have no such scaling, since some of their parts may matter little.
 func Joint(k Kernel, theta []float64) (inverse []float64, ok bool) {
 	c, composed := k.(composite)
 	if !composed || !c.product {

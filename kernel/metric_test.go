@@ -10,8 +10,8 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// TestJoint: products of squared exponentials fall with the joint distance exactly; a kernel with a metric has it; sums
-// whose parts have others have none.
+// TestJoint: products of squared exponentials fall exactly with the joint distance. A kernel with a metric has it as
+// its joint metric. Sums of parts with different metrics have none.
 func TestJoint(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	x := matrix.New(30, 3)
@@ -47,7 +47,7 @@ func TestJoint(t *testing.T) {
 	}
 }
 
-// TestFillLower: the lower triangle of FillSymmetric, to the bit, and nothing else.
+// TestFillLower: FillLower writes the lower triangle of FillSymmetric, to the bit, and nothing else.
 func TestFillLower(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	x := matrix.New(150, 2)

@@ -7,21 +7,21 @@ import (
 )
 
 // Pair is a covariance function as one function of two points. It returns k_θ(a, b). Unless dTheta is nil, it adds
-// bar times the derivatives of k_θ(a, b) by θ to dTheta, and bar times those by a to dA if dA isn't nil.
+// bar times the derivatives of k_θ(a, b) by θ to dTheta, and bar times the derivatives by a to dA unless dA is nil.
 type Pair func(theta, a, b []float64, bar float64, dTheta, dA []float64) float64
 
-// RegisterPair makes a kernel of one function known by a name, as Register does. params lists its parameters on dim
-// inputs. Such a kernel is filled pair by pair: it is slower than one with Cov and Pull of its own.
+// RegisterPair registers a kernel of one function by a name, as Register does. params lists its parameters for dim
+// inputs. Such a kernel is computed pair by pair, which is slower than a kernel with its own Cov and Pull.
 func RegisterPair(name string, params func(dim int) []Param, k Pair) {
 	Register(name, func(dim int, _ bool) (Kernel, error) { return pairwise{name, params(dim), k}, nil })
 }
 
-// differenceStep is about the cube root of float64's precision, where the errors of rounding and truncation of a
-// central difference are alike.
+// differenceStep is about the cube root of float64's precision. Rounding and truncation errors of a central
+// difference are then of the same size.
 const differenceStep = 6e-6
 
-// Differences makes a Pair of a covariance function without derivatives, which it takes by central differences, for
-// trials: each costs two evaluations, and has some nine digits.
+// Differences makes a Pair from a covariance function without derivatives. It takes the derivatives by central
+// differences, which suits trials: a derivative costs two evaluations and has about nine digits.
 func Differences(k func(theta, a, b []float64) float64) Pair {
 	return func(theta, a, b []float64, bar float64, dTheta, dA []float64) float64 {
 		if dTheta != nil {
@@ -86,7 +86,7 @@ func (p pairwise) Diag(theta []float64, a matrix.Dense, k []float64) {
 	}
 }
 
-// PullDiag uses that k is symmetric: along the diagonal a moves both points, so that its derivative counts twice.
+// Along the diagonal a moves both points, and k is symmetric, so the derivative counts twice.
 func (p pairwise) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
 	dTheta, dA := to.Theta, to.Inputs
 	for i, g := range bar {

@@ -12,7 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// cubic is σ² (1 + x·x')³, which isn't stationary, as a function with derivatives.
+// cubic is σ² (1 + x·x')³ as a function with derivatives. It isn't stationary.
 func cubic(theta, a, b []float64, bar float64, dTheta, dA []float64) float64 {
 	s := 1 + linalg.Dot(a, b)
 	v := math.Exp(theta[0])
@@ -35,7 +35,7 @@ func init() {
 	}))
 }
 
-// TestPair: a kernel of one function is a kernel, and differences have its derivatives to nine digits.
+// TestPair: a Pair makes a kernel, and Differences gives its derivatives to nine digits.
 func TestPair(t *testing.T) {
 	k := must.Get(kernel.Parse("cubic", 2, false))(t)
 	kerneltest.Run(t, k, 2, []float64{0.3})

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Parse reads a kernel expression on dim inputs: names joined by + and *, with the usual precedence and parentheses, as
-// in "se+linear" or "(se+white)*periodic". ard gives every lengthscale kernel in it one lengthscale an input. At most
-// 15 parentheses stand in one another, and 500 kernels in all.
+// Parse reads a kernel expression for dim inputs: names joined by + and *, with the usual precedence and parentheses,
+// for example "se+linear" or "(se+white)*periodic". If ard is set, every kernel with lengthscales has one per input.
+// Parentheses may be nested 15 deep, and an expression may have 500 kernels.
 func Parse(expr string, dim int, ard bool) (Kernel, error) {
 	if expr != "" && !strings.ContainsAny(expr, "+*() ") {
-		return named(expr, dim, ard) // whose errors name it
+		return named(expr, dim, ard) // its errors name the kernel
 	}
 	p := parser{expr: expr, dim: dim, ard: ard}
 	p.next()
@@ -83,7 +83,7 @@ func (p *parser) atom() (Kernel, error) {
 	case "+", "*", ")":
 		return nil, fmt.Errorf("a kernel name is missing before %q", t)
 	case "(":
-		if p.depth++; p.depth > maxDepth/2-1 { // each of which may hold a sum of products
+		if p.depth++; p.depth > maxDepth/2-1 { // each pair may hold a sum of products
 			return nil, fmt.Errorf("parentheses are nested more than %d deep", maxDepth/2-1)
 		}
 		p.next()
@@ -98,7 +98,7 @@ func (p *parser) atom() (Kernel, error) {
 		p.next()
 		return k, nil
 	default:
-		if p.parts++; p.parts > maxParts/2 { // the others may be sums and products
+		if p.parts++; p.parts > maxParts/2 { // sums and products are parts too
 			return nil, fmt.Errorf("more than %d kernels", maxParts/2)
 		}
 		p.next()

@@ -10,8 +10,8 @@ import (
 
 // Periodic is σ² exp(−2 Σ_i sin²(π(x_i−x'_i)/p)/l_i²). Parameters: ln l²(s), ln p, ln σ².
 //
-// With φ(x) = (cos 2πx/p, sin 2πx/p) it is the squared exponential on φ, since
-// |φ(x)−φ(x')|² = 4 sin²(π(x−x')/p) per input; blocks are computed so.
+// With φ(x) = (cos 2πx/p, sin 2πx/p) it is the squared exponential of φ, since |φ(x)−φ(x')|² = 4 sin²(π(x−x')/p) for
+// each input. Blocks are computed in this form.
 type Periodic struct {
 	dim int
 	ard bool
@@ -19,7 +19,7 @@ type Periodic struct {
 
 var _ Kernel = (*Periodic)(nil)
 
-// NewPeriodic returns the periodic kernel on dim inputs, with one period for all.
+// NewPeriodic returns the periodic kernel on dim inputs, which share one period.
 func NewPeriodic(dim int, ard bool) *Periodic { return &Periodic{dim, ard} }
 
 func (p *Periodic) Params() []Param {
@@ -29,10 +29,10 @@ func (p *Periodic) Params() []Param {
 
 func (p *Periodic) Spec(theta []float64) Spec { return SpecOf("periodic", p.Params(), theta) }
 
-// wave holds the phases of points and their embedding divided by the lengthscales.
+// wave holds the phases of points, and their embedding divided by the lengthscales.
 type wave struct {
 	phase matrix.Dense // 2π(x−c)/p
-	embed matrix.Dense // (cos, sin) of the phase, over l: 2·dim columns
+	embed matrix.Dense // (cos, sin) of the phase, divided by l: 2·dim columns
 }
 
 func (p *Periodic) wave(theta []float64, x matrix.Dense, centre []float64) wave {
@@ -61,14 +61,14 @@ func (p *Periodic) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) {
 	pullOnce(p, theta, a, b, bar)
 }
 
-// periodicColumns is the kernel at fixed θ against fixed points b.
+// periodicColumns is the kernel at fixed θ and fixed points b.
 type periodicColumns struct {
 	*Periodic
 	theta  []float64
-	origin []float64 // of the phases: b's first point, for a row of a must not feel the others
+	origin []float64 // origin of the phases: b's first point, so that rows of a don't affect one another
 	wave   wave      // of b
 	points radial.Points
-	unit   matrix.Dense // zeros and √½: the embedding is centred and scaled already, but for SE's u
+	unit   matrix.Dense // zeros and √½: the embedding is already centred and scaled, except for SE's u
 }
 
 func (p *Periodic) against(theta []float64, b matrix.Dense) columns {
@@ -86,7 +86,7 @@ func (c *periodicColumns) release() {
 	c.points.Release()
 }
 
-// strips is the function of that name for rows with wave w.
+// strips calls the function strips for rows with the wave w.
 func (c *periodicColumns) strips(w wave, j0, j1 int, f func(i0, i1, j, n int, u matrix.Dense)) {
 	left := radial.Left(w.embed, c.unit.Row(0), c.unit.Row(1))
 	strips(left, c.points, j0, j1, f)
@@ -104,8 +104,8 @@ func (c *periodicColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	w.release()
 }
 
-// pull is Periodic's Pull. With Δ = 2π(x−x')/p, d² = Σ 2(1−cos Δ_t)/l_t² and W = K̄ ∘ ∂K/∂(d²): ∂d²/∂ln l_t² = −2(1−cos
-// Δ_t)/l_t², ∂d²/∂ln p = −Σ 2Δ_t sin Δ_t/l_t², ∂d²/∂x_t = (2π/p) 2 sin Δ_t/l_t².
+// pull implements Periodic's Pull. Let Δ = 2π(x−x')/p, d² = Σ 2(1−cos Δ_t)/l_t² and W = K̄ ∘ ∂K/∂(d²). Then ∂d²/∂ln
+// l_t² = −2(1−cos Δ_t)/l_t², ∂d²/∂ln p = −Σ 2Δ_t sin Δ_t/l_t², and ∂d²/∂x_t = (2π/p) 2 sin Δ_t/l_t².
 func (c *periodicColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	theta := c.theta
 	nl := len(theta) - 2
@@ -121,8 +121,8 @@ func (c *periodicColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTh
 		}
 	})
 	dTheta[nl+1] += variance * radial.Total(kSums[:])
-	// W times (cos, sin) and times phase·(cos, sin) of b gives every sum needed, by
-	// cos Δ = cos α cos β + sin α sin β and sin Δ = sin α cos β − cos α sin β.
+	// W times (cos, sin) and times phase·(cos, sin) of b gives all sums, because cos Δ = cos α cos β + sin α sin β
+	// and sin Δ = sin α cos β − cos α sin β.
 	d := c.dim
 	eb := linalg.Borrow(j1-j0, 4*d)
 	for j := range eb.Rows {
@@ -143,7 +143,7 @@ func (c *periodicColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTh
 		em, ph, s := wa.embed.Row(i), wa.phase.Row(i), sums.Row(i)
 		for t := range d {
 			li := min(t, nl-1)
-			cs, sn := em[t], em[d+t] // both over l
+			cs, sn := em[t], em[d+t] // both divided by l
 			cosSum := cs*s[t] + sn*s[d+t]
 			sinSum := sn*s[t] - cs*s[d+t]
 			sinPhaseB := sn*s[2*d+t] - cs*s[3*d+t]

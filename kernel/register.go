@@ -10,20 +10,20 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// family is a kernel by its name in expressions and files.
+// family is a kernel and its name in expressions and files.
 type family struct {
 	name string
 	make func(dim int, ard bool) (Kernel, error)
 }
 
-// register holds the families in the order in which people are told of them.
+// register holds the families, in the order in which messages list them.
 var register = []family{
 	{"se", always(SE)}, {"matern12", always(Matern12)}, {"matern32", always(Matern32)}, {"matern52", always(Matern52)},
 	{"rq", always(RationalQuadratic)}, {"periodic", always(NewPeriodic)},
 	{"linear", plain(func() Kernel { return Linear{} })}, {"constant", plain(ConstantKernel)}, {"white", plain(White)},
 }
 
-// always and plain are makers that can't fail: plain ones don't depend on the inputs.
+// always and plain wrap makers that can't fail. The maker of plain doesn't depend on the inputs.
 func always[K Kernel](make func(dim int, ard bool) K) func(int, bool) (Kernel, error) {
 	return func(dim int, ard bool) (Kernel, error) { return make(dim, ard), nil }
 }
@@ -55,12 +55,12 @@ func named(name string, dim int, ard bool) (Kernel, error) {
 		"\"se*periodic\"%s", name, strings.Join(Names(), ", "), spelling.DidYouMean(name, Names()))
 }
 
-// Register makes a kernel known by a name: in expressions, parameter files and model files, and
-// thus to every method. make returns it on dim inputs, with one lengthscale an input if ard is set and
-// it has such; its error says which inputs it isn't for. Call it from an init function.
+// Register makes a kernel known by a name: in expressions, parameter files and model files, and so to every method.
+// make returns the kernel for dim inputs, with one lengthscale per input if ard is set and the kernel has
+// lengthscales. make's error says which inputs the kernel doesn't serve. Call Register from an init function.
 //
-// The kernel's Spec is that of SpecOf, from which Build makes the same kernel again. A name that is taken or
-// can't stand in an expression, and a Spec that doesn't lead back, are mistakes of the program, and panic.
+// The kernel's Spec must be the result of SpecOf, from which Build makes the same kernel again. Register panics if
+// the name is taken or can't stand in an expression, and if Build doesn't lead back from the Spec.
 func Register(name string, make func(dim int, ard bool) (Kernel, error)) {
 	if name == "" || strings.ContainsAny(name, "+*() ") {
 		panic(fmt.Sprintf("kernel: %q can't be a kernel's name", name))
@@ -83,7 +83,7 @@ func checkSpec(k Kernel, dim int) {
 	params := k.Params()
 	theta := make([]float64, len(params))
 	for i := range theta {
-		theta[i] = float64(i+1) / 8 // each another
+		theta[i] = float64(i+1) / 8 // all values differ
 	}
 	s := k.Spec(theta)
 	_, back, err := s.Build(dim)
@@ -99,8 +99,8 @@ func checkSpec(k Kernel, dim int) {
 	}
 }
 
-// Build returns the kernel and parameters θ that a Spec describes, on dim inputs. A Spec that is nested more than 32
-// deep, or of more than 1000 kernels, is an error.
+// Build returns the kernel and the parameters θ that a Spec describes, for dim inputs. It returns an error for a Spec
+// that is nested more than 32 deep, or has more than 1000 kernels.
 func (s Spec) Build(dim int) (Kernel, []float64, error) {
 	if err := s.checkSize(); err != nil {
 		return nil, nil, err
@@ -119,7 +119,7 @@ func (s Spec) build(dim int) (Kernel, []float64, error) {
 	if len(s.Parts) > 0 {
 		return nil, nil, fmt.Errorf("kernel %q takes no \"parts\"", s.Name)
 	}
-	left := s // what no parameter has asked for
+	left := s // the fields that no parameter has used yet
 	left.Parameters = maps.Clone(s.Parameters)
 	var theta []float64
 	for _, p := range k.Params() {
@@ -130,7 +130,7 @@ func (s Spec) build(dim int) (Kernel, []float64, error) {
 				return nil, nil, s.lengthscales(dim)
 			}
 			name = fmt.Sprintf("lengthscales[%d]", len(s.Lengthscales)-len(left.Lengthscales))
-			v = left.Lengthscales[0] * math.Abs(left.Lengthscales[0]) // a negative one is none
+			v = left.Lengthscales[0] * math.Abs(left.Lengthscales[0]) // a negative lengthscale stays negative
 			left.Lengthscales = left.Lengthscales[1:]
 		} else if field := left.field(p.Kind); field != nil {
 			v, *field = *field, 0
@@ -158,7 +158,7 @@ func (s Spec) build(dim int) (Kernel, []float64, error) {
 	return k, theta, nil
 }
 
-// kernel returns the kernel of that name, under ARD where the parameters are those of ARD.
+// kernel returns the kernel that the Spec names, with ARD if its parameters are those of the ARD form.
 func (s Spec) kernel(dim int) (Kernel, error) {
 	if len(s.Parameters) > 0 && len(s.Lengthscales) == 0 {
 		k, err := named(s.Name, dim, true)
@@ -166,7 +166,7 @@ func (s Spec) kernel(dim int) (Kernel, error) {
 			return k, err
 		}
 		like := SpecOf(s.Name, k.Params(), make([]float64, len(k.Params())))
-		if maps.EqualFunc(like.Parameters, s.Parameters, func(float64, float64) bool { return true }) { // by their names
+		if maps.EqualFunc(like.Parameters, s.Parameters, func(float64, float64) bool { return true }) { // compares names
 			return k, nil
 		}
 	}

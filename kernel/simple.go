@@ -54,7 +54,7 @@ func (Linear) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradie
 	}
 }
 
-// indicator is σ² 1{condition on x, x'}: the constant and the white kernel.
+// indicator is σ² if a condition on x and x' holds, else 0: the constant and the white kernel.
 type indicator struct{ white bool }
 
 var _ Kernel = indicator{}
@@ -62,7 +62,7 @@ var _ Kernel = indicator{}
 // ConstantKernel is σ² everywhere. Parameter: ln σ².
 func ConstantKernel() Kernel { return indicator{} }
 
-// White is σ² where x = x' by value, else 0: two rows with the same inputs share their white noise. Parameter: ln σ².
+// White is σ² if x = x' by value, else 0. Two rows with the same inputs share their white noise. Parameter: ln σ².
 func White() Kernel { return indicator{white: true} }
 
 func (c indicator) Params() []Param { return varianceOnly }

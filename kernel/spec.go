@@ -15,43 +15,43 @@ type Kind string
 const (
 	Lengthscale Kind = "lengthscale"
 	Variance    Kind = "variance"
-	Shape       Kind = "shape"  // a of the rational quadratic
-	Period      Kind = "period" // p of the periodic kernel
+	Shape       Kind = "shape"  // a, for the rational quadratic
+	Period      Kind = "period" // p, for the periodic kernel
 	Constant    Kind = "constant"
 	Slope       Kind = "slope" // coefficient of a linear mean function
 )
 
-// Param describes one parameter. All of a kernel's are natural logarithms; those
-// of a mean function (Constant, Slope) are plain numbers.
+// Param describes one parameter. A kernel's parameters are natural logarithms. A mean function's parameters
+// (Constant, Slope) are plain numbers.
 type Param struct {
 	Name string // as in "log_lengthscale2[3]", unique within a kernel
 	Kind Kind   // "" where none of the above fits
-	Dim  int    // the input a lengthscale or slope belongs to, −1 for all
+	Dim  int    // the input of a lengthscale or slope, −1 for all inputs
 }
 
-// Label names the parameter itself, of which θ holds the logarithm: "weight[2]" of "log_weight[2]".
+// Label names the parameter whose logarithm θ holds: "weight[2]" for "log_weight[2]".
 func (p Param) Label() string { return strings.TrimPrefix(p.Name, "log_") }
 
-// Spec is a kernel and its parameters as people write them: variances and
-// lengthscales themselves, not logarithms. One lengthscale stands for all inputs.
+// Spec is a kernel and its parameters as people write them: variances and lengthscales themselves, not logarithms. A
+// single lengthscale is for all inputs.
 type Spec struct {
 	Name         string             `json:"name"`
 	Variance     float64            `json:"variance,omitempty"`
 	Lengthscales []float64          `json:"lengthscales,omitempty"`
 	Shape        float64            `json:"shape,omitempty"`
 	Period       float64            `json:"period,omitempty"`
-	Parameters   map[string]float64 `json:"parameters,omitempty"` // of no such kind, by Param.Label
+	Parameters   map[string]float64 `json:"parameters,omitempty"` // parameters of other kinds, by Param.Label
 	Parts        []Spec             `json:"parts,omitempty"`
 }
 
-// A kernel is nested at most maxDepth deep and made of at most maxParts kernels, sums and products counted: more than
-// people write, and few enough that a file or an expression from elsewhere can't take all of a program's time.
+// A kernel is nested at most maxDepth deep, and made of at most maxParts kernels, with sums and products counted.
+// People write less, and a file or an expression from elsewhere can't take all of a program's time.
 const (
 	maxDepth = 32
 	maxParts = 1000
 )
 
-// checkSize reports a kernel that is nested too deep, or of too many parts, before anything is built.
+// checkSize reports a kernel that is nested too deep or has too many parts, before it is built.
 func (s Spec) checkSize() error {
 	parts := 0
 	var walk func(s *Spec, depth int) error
@@ -77,7 +77,7 @@ var (
 	errParts = fmt.Errorf("it is made of more than %d kernels", maxParts)
 )
 
-// field is where a Spec holds the one parameter of a kind; nil for kinds of which there may be several.
+// field returns where a Spec holds its one parameter of this kind, and nil for a kind of which it may hold several.
 func (s *Spec) field(kind Kind) *float64 {
 	switch kind {
 	case Variance:
@@ -90,14 +90,14 @@ func (s *Spec) field(kind Kind) *float64 {
 	return nil
 }
 
-// SpecOf returns the Spec of a kernel (no sum or product) with that name and these parameters at θ. The kind of a
-// parameter says where it stands: lengthscales in a list, one variance, shape and period in fields of their own, and
-// others, of kind "", by their labels.
+// SpecOf returns the Spec of a kernel with this name and these parameters at θ. The kernel is no sum or product. The
+// kind of a parameter says where it stands: lengthscales in a list, variance, shape and period in fields of their
+// own, and parameters of kind "" by their labels.
 func SpecOf(name string, params []Param, theta []float64) Spec {
 	s := Spec{Name: name}
 	for i, p := range params {
 		if p.Kind == Lengthscale {
-			s.Lengthscales = append(s.Lengthscales, math.Exp(theta[i]/2)) // of ln l²
+			s.Lengthscales = append(s.Lengthscales, math.Exp(theta[i]/2)) // θ holds ln l²
 		} else if field := s.field(p.Kind); field != nil {
 			*field = math.Exp(theta[i])
 		} else {
@@ -110,7 +110,7 @@ func SpecOf(name string, params []Param, theta []float64) Spec {
 	return s
 }
 
-// String returns the specification as people read it: "se (variance 1, lengthscales 0.5 2)".
+// String returns the specification in words: "se (variance 1, lengthscales 0.5 2)".
 func (s Spec) String() string {
 	if len(s.Parts) > 0 {
 		texts := make([]string, len(s.Parts))

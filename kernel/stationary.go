@@ -8,9 +8,9 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Stationary is σ² k(d²) with d² = Σ (x_i − x'_i)²/l_i²: the squared exponential,
-// the Matérn kernels and the rational quadratic, with one lengthscale for all
-// inputs or one each (ARD). Parameters: ln l²(s), ln a (rational quadratic), ln σ².
+// Stationary is σ² k(d²) with d² = Σ (x_i − x'_i)²/l_i²: the squared exponential, the Matérn kernels and the rational
+// quadratic. It has one lengthscale for all inputs, or one per input (ARD). Parameters: ln l²(s), ln a (rational
+// quadratic), ln σ².
 type Stationary struct {
 	name    string
 	dim     int
@@ -38,7 +38,7 @@ func Matern52(dim int, ard bool) *Stationary {
 	return &Stationary{"matern52", dim, ard, radial.Matern52}
 }
 
-// RationalQuadratic is σ² (1+d²/(2a))^{−a}, a the shape.
+// RationalQuadratic is σ² (1+d²/(2a))^{−a}, with the shape a.
 func RationalQuadratic(dim int, ard bool) *Stationary { return &Stationary{"rq", dim, ard, radial.RQ} }
 
 func (s *Stationary) hasShape() bool { return s.profile == radial.RQ }
@@ -53,7 +53,7 @@ func (s *Stationary) Params() []Param {
 
 func (s *Stationary) Spec(theta []float64) Spec { return SpecOf(s.name, s.Params(), theta) }
 
-// unpack returns the ln l² (one or dim of them), the shape a and σ².
+// unpack returns ln l² (one value, or dim values), the shape a, and σ².
 func (s *Stationary) unpack(theta []float64) (logL2 []float64, shape, variance float64) {
 	nl := 1
 	if s.ard {
@@ -78,19 +78,19 @@ func (s *Stationary) Diag(theta []float64, a matrix.Dense, k []float64) {
 	}
 }
 
-// PullDiag implements Kernel: only the variance moves the diagonal.
+// PullDiag implements Kernel. The diagonal depends only on the variance.
 func (s *Stationary) PullDiag(theta []float64, _ matrix.Dense, bar []float64, to Gradient) {
 	_, _, variance := s.unpack(theta)
 	to.Theta[len(theta)-1] += variance * linalg.Sum(bar)
 }
 
-// against is a stationary kernel at fixed θ against fixed points b.
+// against is a stationary kernel at fixed θ and fixed points b.
 type against struct {
 	*Stationary
 	shape, variance float64
 	points          radial.Points
 	scratch         matrix.Dense
-	centre, inverse []float64 // of every input; inverse is 1/l, scaled for the profile
+	centre, inverse []float64 // one value per input; inverse is 1/l, scaled for the profile
 }
 
 func (s *Stationary) against(theta []float64, b matrix.Dense) columns {
@@ -102,11 +102,10 @@ func (s *Stationary) against(theta []float64, b matrix.Dense) columns {
 	return p
 }
 
-// frame sets what points are packed with against b.
+// frame sets the centre and the scales for packing points, from b.
 func (s *Stationary) frame(logL2 []float64, shape float64, b matrix.Dense, centre, inverse []float64) {
-	// Distances don't feel the centre, but the division by the lengthscales loses
-	// fewer digits near the origin. The centre is that of b, the model's own points, so
-	// that a row of a gets the same covariances in whatever company it comes.
+	// The centre changes no distance, but divisions by the lengthscales lose fewer digits near the origin. The centre
+	// comes from b, the model's own points. So a row of a has the same covariances whatever the other rows are.
 	clear(centre)
 	for i := range b.Rows {
 		linalg.Axpy(1/float64(b.Rows), b.Row(i), centre)
@@ -129,8 +128,8 @@ func (p *against) release() {
 	linalg.Return(p.scratch)
 }
 
-// strips calls f for strips of a few rows [i0, i1) and n columns from j on, counted
-// from j0, with their squared distances.
+// strips computes squared distances strip by strip. It calls f for the rows [i0, i1) of a strip and n columns. j is
+// the first column, counted from j0.
 func strips(a, b radial.Points, j0, j1 int, f func(i0, i1, j, n int, u matrix.Dense)) {
 	block := b.Block()
 	u := linalg.Borrow(radial.Group, block)
@@ -154,12 +153,12 @@ func (p *against) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	left.Release()
 }
 
-// pull is Stationary's Pull. With W = K̄ ∘ G, G = ∂K/∂u, and inputs times c/l_i, u is
-// their squared distance, ∂K/∂ln l_i² = −G (x_i−x'_i)² and ∂K/∂x_i = 2G (x_i−x'_i) c/l_i.
+// pull implements Stationary's Pull. Let W = K̄ ∘ G and G = ∂K/∂u, and let inputs be multiplied by c/l_i. Then u is
+// their squared distance, ∂K/∂ln l_i² = −G (x_i−x'_i)², and ∂K/∂x_i = 2G (x_i−x'_i) c/l_i.
 func (p *against) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	dim := a.Cols
 	padded := (dim + 3) / 4 * 4
-	lanes := linalg.Borrow(2, padded*radial.Lanes) // second moments of all rows, first of one
+	lanes := linalg.Borrow(2, padded*radial.Lanes) // second moments: row 0 for all rows, row 1 for one row
 	lanes.Zero()
 	var sums radial.Sums
 	left := radial.Left(a, p.centre, p.inverse)
@@ -186,7 +185,7 @@ func (p *against) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []fl
 	linalg.Return(lanes)
 }
 
-// addSums adds to dTheta what a pull-back summed up, second moments by input among it under ARD.
+// addSums adds the sums of a pull-back to dTheta. Under ARD these include the second moments by input.
 func (s *Stationary) addSums(variance float64, second []float64, sums *radial.Sums, dTheta []float64) {
 	lengths := 1
 	if s.ard {

@@ -8,10 +8,11 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Products with a covariance matrix that is never stored: tiles of it are computed, used while in cache, and forgotten.
+// Products with a covariance matrix that is never stored. Each tile of the matrix is computed, used while it is in
+// cache, and dropped.
 
-// timesCols is the number of columns of a tile of tile rows; 8 more keep the rows of
-// its memory from competing for the same cache lines.
+// timesCols is the number of columns of a tile, which has tile rows. Its memory has 8 columns more, so that its rows
+// don't compete for the same cache lines.
 const timesCols = 256
 
 // Times sets out ← K(A, B) V.
@@ -31,8 +32,8 @@ func (at Bound) Times(a, b, v, out matrix.Dense) {
 	})
 }
 
-// timesTile adds K(a_I, b_J) V_J to rows I = [i0, i1) of out, J = [j0, j1), and if
-// both is set the transposed block's product with V_I to rows J.
+// timesTile adds K(a_I, b_J) V_J to the rows I = [i0, i1) of out, with J = [j0, j1). If both is set, it also adds the
+// transposed block times V_I to the rows J.
 func timesTile(c columns, a matrix.Dense, i0, i1, j0, j1 int, v, out matrix.Dense, both bool) {
 	memory := linalg.Borrow(tile, timesCols+8)
 	for j := j0; j < j1; j += timesCols {
@@ -55,7 +56,8 @@ func timesTile(c columns, a matrix.Dense, i0, i1, j0, j1 int, v, out matrix.Dens
 	linalg.Return(memory)
 }
 
-// whole calls f with an out of zeros, and with one column without gaps, or with columns filled up to whole vectors.
+// whole calls f with a zeroed out. A single column has no gaps in memory, and several columns are padded to whole
+// vectors.
 func whole(v, out matrix.Dense, f func(v, out matrix.Dense)) {
 	w := radial.Width()
 	if v.Cols == 1 {
@@ -76,14 +78,15 @@ func whole(v, out matrix.Dense, f func(v, out matrix.Dense)) {
 	linalg.Return(pv, po)
 }
 
-// party is the number of rows that meet party others in TimesSymmetric.
+// party is the number of rows that TimesSymmetric treats together.
 const party = 512
 
-// TimesSymmetric sets out ← K(A, A) V. Each pair of rows is visited once. The result
-// doesn't depend on the number of cores.
+// TimesSymmetric sets out ← K(A, A) V. It visits each pair of rows once. The result doesn't depend on the number of
+// cores.
 //
-// Rows stand in parties, and every two parties meet once, in rounds as of a chess tournament, in which each plays one
-// game: games of a round touch different rows of out, so they may run at the same time, and rounds are in order.
+// The rows form parties of party rows. Any two parties meet once, in rounds like those of a chess tournament, in
+// which each party plays one game. Games of a round touch different rows of out, so they may run at the same time.
+// Rounds run in order.
 func (at Bound) TimesSymmetric(a, v, out matrix.Dense) {
 	n := a.Rows
 	if v.Rows != n || out.Rows != n || out.Cols != v.Cols {
@@ -102,7 +105,8 @@ func (at Bound) TimesSymmetric(a, v, out matrix.Dense) {
 	})
 }
 
-// tournament lets every party play itself, and every two parties one another, so far as these games are in the part.
+// tournament calls game for every party with itself and for every two parties, as far as these games belong to the
+// part.
 func tournament(n, part, parts int, game func(p, q int)) {
 	parties := (n + party - 1) / party
 	linalg.Parallel(parties, func(p int) {
@@ -110,13 +114,13 @@ func tournament(n, part, parts int, game func(p, q int)) {
 			game(p, p)
 		}
 	})
-	seats := (parties + 1) / 2 * 2 // one may stay empty
+	seats := (parties + 1) / 2 * 2 // one seat may stay empty
 	for round := range seats - 1 {
 		linalg.Parallel(seats/2, func(t int) {
 			if t%parts != part {
 				return
 			}
-			// The last seat stays, the others move on by one.
+			// The last seat stays, and the others move on by one.
 			p, q := (round+t)%(seats-1), (round+seats-1-t)%(seats-1)
 			if t == 0 {
 				q = seats - 1
@@ -137,8 +141,8 @@ func HasSingle(k Kernel) bool {
 	return ok
 }
 
-// TimesSingle is TimesSymmetric with covariances and products in float32, for a kernel that HasSingle: about six
-// digits, twice as fast. What two parties of rows add to the result is summed up in float64.
+// TimesSingle is TimesSymmetric in float32, for a kernel that HasSingle: about six digits, and twice as fast. The
+// sums over pairs of parties are in float64.
 func (at Bound) TimesSingle(a, v, out matrix.Dense) {
 	k, theta := at.Kernel, at.Theta
 	s, ok := k.(*Stationary).singles(theta, a)
@@ -179,8 +183,8 @@ func (at Bound) TimesSingle(a, v, out matrix.Dense) {
 	})
 }
 
-// PullOuter pulls the symmetric adjoint H diag(w) Hᵀ of K(A, A), H with a row a point, back
-// to dTheta. The adjoint is computed tile by tile and never stored.
+// PullOuter adds the pull-back of the symmetric adjoint H diag(w) Hᵀ of K(A, A) to dTheta. H has a row per point. The
+// adjoint is computed tile by tile and never stored.
 func (at Bound) PullOuter(a, h matrix.Dense, w, dTheta []float64) {
 	weighted := linalg.Borrow(h.Rows, h.Cols)
 	for i := range h.Rows {

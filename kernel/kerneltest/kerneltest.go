@@ -23,7 +23,7 @@ func Run(t *testing.T, k kernel.Kernel, dim int, theta []float64) {
 	}
 	rng := rand.New(rand.NewPCG(11, 13))
 	a, b := points(rng, 9, dim), points(rng, 7, dim)
-	copy(b.Row(2), a.Row(4)) // a coincident pair
+	copy(b.Row(2), a.Row(4)) // makes two points coincide
 	cov := func(th []float64, a, b matrix.Dense) matrix.Dense {
 		out := matrix.New(a.Rows, b.Rows)
 		k.Cov(th, a, b, out)
@@ -79,7 +79,7 @@ func Run(t *testing.T, k kernel.Kernel, dim int, theta []float64) {
 			}
 			for i := range a.Rows {
 				if i == 4 && c.name == "pull-back" {
-					continue // coincident: some kernels have a kink there
+					continue // the points coincide, where some kernels have a kink
 				}
 				for j := range dim {
 					want := difference(func(h float64) float64 {
@@ -143,7 +143,7 @@ func points(rng *rand.Rand, n, d int) matrix.Dense {
 	return m
 }
 
-// difference is the five-point central difference at 0, exact to about h⁴.
+// difference returns the five-point central difference at 0, which is exact to about h⁴.
 func difference(f func(h float64) float64) float64 {
 	const h = 2e-4
 	return (8*(f(h)-f(-h)) - (f(2*h) - f(-2*h))) / (12 * h)
