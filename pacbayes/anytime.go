@@ -5,33 +5,36 @@ import (
 	"slices"
 )
 
-// What holds at every number of rows at once. A wager against a claim about the mean loss that has expectation at most
-// 1 on every further row, whatever came before, makes a product whose chance ever to reach 1/δ is at most δ (Ville,
-// "Étude critique de la notion de collectif", 1939): one may look after each row, and stop when one likes (Robbins,
-// "Statistical methods related to the law of the iterated logarithm", Ann. Math. Stat. 41, 1970; Howard, Ramdas,
-// McAuliffe and Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence sequences", Ann. Stat. 49, 2021; Shafer,
-// Shen, Vereshchagin and Vovk, "Test martingales, Bayes factors and p-values", Stat. Sci. 26, 2011). Rows may depend on
-// those before them: it is each row's expected loss, given those, that the claim is about.
+// The bounds of this file hold at every number of rows at once. Take wagers against a claim about the mean loss, whose
+// expectation is at most 1 on every further row, whatever came before. The chance that their product ever reaches 1/δ
+// is at most δ (Ville, "Étude critique de la notion de collectif", 1939). So one may look after each row, and stop at
+// will (Robbins, "Statistical methods related to the law of the iterated logarithm", Ann. Math. Stat. 41, 1970; Howard,
+// Ramdas, McAuliffe and Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence sequences", Ann. Stat. 49, 2021;
+// Shafer, Shen, Vereshchagin and Vovk, "Test martingales, Bayes factors and p-values", Stat. Sci. 26, 2011). Rows may
+// depend on earlier rows: the claim is about the expected loss of each row given the earlier rows.
 
-// Anytime bounds the mean loss of a predictor that was fixed before, from both sides and at all n at once with
-// probability 1−δ, by its mean loss risk on the first n rows: it lies in
+// Anytime returns the least and the largest mean loss that a predictor, fixed before the rows were seen, may have. With
+// probability 1−δ these limits hold at all n at once. risk is the mean loss on the first n rows. The limits are the
+// ends of
 //
 //	{p : B(k+1, n−k+1) / (pᵏ(1−p)ⁿ⁻ᵏ) < 1/δ},   k = n·risk,
 //
-// where B is the beta function: the wealth of who bets against p on all q alike, ∫ (q/p)ᵏ((1−q)/(1−p))ⁿ⁻ᵏ dq (Robbins
-// 1970, Sect. 2). For a loss x in [0,1] in the place of a miss (q/p)ˣ((1−q)/(1−p))¹⁻ˣ is convex in x, so that it has
-// expectation at most 1 too. With the maximum likelihood taken out that is
+// where B is the beta function. The quotient is the wealth ∫ (q/p)ᵏ((1−q)/(1−p))ⁿ⁻ᵏ dq of a gambler who
+// bets against p on all q alike (Robbins 1970, Sect. 2). If a loss x in [0,1] takes the place of a miss,
+// (q/p)ˣ((1−q)/(1−p))¹⁻ˣ is convex in x, so that its expectation is at most 1 too. With the maximum likelihood
+// taken out the set is
 //
 //	kl(k/n ‖ p) < (ln((n+1)/δ) + ln C(n,k)(k/n)ᵏ(1−k/n)ⁿ⁻ᵏ) / n,
 //
-// whose ends are kl⁻¹. Both are rounded outward. They are NaN for n < 1, a risk outside [0,1] or δ outside (0,1].
+// whose ends are inverses kl⁻¹. Both ends are rounded outward. They are NaN for n < 1, a risk outside [0,1] or δ
+// outside (0,1].
 func Anytime(risk float64, n int, delta float64) (least, most float64) {
 	if n < 1 || !(0 <= risk && risk <= 1) || !(0 < delta && delta <= 1) {
 		return math.NaN(), math.NaN()
 	}
 	rows := float64(n)
 	eps := math.Log(rows+1) - math.Log(delta)
-	if k := risk * rows; min(k, rows-k) > 1e-300 { // else the largest likelihood is 1
+	if k := risk * rows; min(k, rows-k) > 1e-300 { // else the maximum likelihood is 1
 		eps += logBinomialMode(k, rows)
 	}
 	eps = (math.Max(eps, 0) + rounding) / rows
@@ -40,39 +43,41 @@ func Anytime(risk float64, n int, delta float64) (least, most float64) {
 	return least, most
 }
 
-// Evidence is what outcomes, one after the other, say against the claim that each has an expected loss of at most B,
-// given those before it: an e-process. If the claim is true, the chance that E ever reaches 1/δ is at most δ.
+// Evidence measures what outcomes, one after another, say against the claim that each has an expected loss of at most B
+// given the earlier outcomes. It is an e-process: if the claim is true, the chance that E ever reaches 1/δ is at most
+// δ.
 //
-// One wager is at odds c > 1 that misses are more frequent: a loss x multiplies what is at stake by
+// A wager at odds c > 1 bets that misses are more frequent. A loss x multiplies its stake by
 //
-//	cˣ / (1 + (c−1)B),
+//	cˣ / (1 + (c−1)B).
 //
-// whose expectation is at most 1, since cˣ ≤ 1 + (c−1)x on [0,1]; it is the likelihood ratio of a coin of odds cB/(1−B)
-// to one of B. E is what becomes of 1 that is staked in parts: on six c in shares of 1:1:2:4:2:2, one half of each
-// before the first row, and a part w_s before row s = 2, 3, …, for a risk that rises later,
+// The expectation of this factor is at most 1, since cˣ ≤ 1 + (c−1)x on [0,1]. For a loss of 0 or 1 it is the
+// likelihood ratio of a coin of odds cB/(1−B) to a coin of probability B. E is the value of a stake of 1, which is
+// divided among six odds c in shares of 1:1:2:4:2:2. One half of each share is staked before the first row. A part w_s
+// is staked before row s = 2, 3, …, for a risk that rises later,
 //
 //	w_s = ½ ln 2 (1/ln s − 1/ln(s+1)),   Σ w_s = ½.
 type Evidence struct {
-	miss, hit [len(odds)]float64 // what a loss of 0, or of 1, multiplies a stake by
-	staked    [len(odds)]float64 // what the stakes up to now have become
+	miss, hit [len(odds)]float64 // the factors of a stake after a loss of 0, and of 1
+	staked    [len(odds)]float64 // what the stakes up to now are worth
 	rows      int
-	log       float64 // of the number of the row that comes next
+	log       float64 // ln of the next row's number
 }
 
-// The odds, most of them for risks of one and a half to three times the bound, and the shares staked on them.
+// odds are the odds of the wagers, most of them for risks of 1.5 to 3 times the bound. shares are staked on them.
 var (
 	odds   = [...]float64{1.125, 1.25, 1.5, 2, 3, 5}
 	shares = [len(odds)]float64{1. / 12, 1. / 12, 2. / 12, 4. / 12, 2. / 12, 2. / 12}
 )
 
-// NewEvidence is that of no outcomes against a bound between 0 and 1; it is nil for others, against which nothing can
-// be said.
+// NewEvidence returns the evidence of no outcomes against a bound between 0 and 1. It returns nil for other bounds,
+// against which outcomes can say nothing.
 func NewEvidence(bound float64) *Evidence {
 	if !(0 < bound && bound < 1) {
 		return nil
 	}
 	e := &Evidence{}
-	// What is staked is taken a little low in every row, by more than rounding can add to it.
+	// Each row takes a little off the stakes, which is more than rounding can add to them.
 	const low = 1 - 1e-15
 	for j, c := range odds {
 		e.miss[j] = low / (1 + (c-1)*bound)
@@ -81,11 +86,11 @@ func NewEvidence(bound float64) *Evidence {
 	return e
 }
 
-// Staked returns what the stakes have become, from which Resume goes on.
+// Staked returns what the stakes are worth. Resume goes on from these numbers.
 func (e *Evidence) Staked() []float64 { return slices.Clone(e.staked[:]) }
 
-// Resume goes on where evidence against the same bound stood after so many rows. It says whether it can have stood
-// there.
+// Resume puts e in the state that Staked returned after this number of rows, against the same bound. It returns false
+// if evidence can't have been in this state.
 func (e *Evidence) Resume(rows int, staked []float64) bool {
 	if len(staked) != len(odds) || rows < 1 {
 		return false
@@ -103,10 +108,10 @@ func (e *Evidence) Resume(rows int, staked []float64) bool {
 	return true
 }
 
-// most is what a stake may become: less than there is is evidence too.
+// most is the largest value of a stake. Cutting a stake off there can only lower the evidence.
 const most = 1e300
 
-// Add takes in the loss of the next outcome, in [0,1], and returns E.
+// Add takes the loss of the next outcome, in [0,1], and returns E.
 func (e *Evidence) Add(loss float64) float64 {
 	e.rows++
 	stake := 0.5
@@ -133,6 +138,6 @@ func (e *Evidence) Add(loss float64) float64 {
 		e.staked[j] = min((e.staked[j]+stake*shares[j])*factor[j], most)
 		total += e.staked[j]
 	}
-	// The stakes that are still to come: Σ_{t>s} w_t = ½ ln 2 / ln(s+1).
+	// E includes the stakes of later rows: Σ_{t>s} w_t = ½ ln 2 / ln(s+1).
 	return total + 0.5*math.Ln2/e.log
 }

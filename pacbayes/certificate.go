@@ -8,48 +8,48 @@ import (
 	"slices"
 )
 
-// Certificate is a bound on the risk of a Gaussian-process posterior and all that is needed to recompute it. With
-// probability at least 1−Delta over the certified rows, a random function f ~ Q has an expected loss of at most Bound
-// on a further row drawn from the same source, and its mean, which is what predict returns, one of at most MeanBound
-// (Reeb et al. 2018, Theorem 1, Eq. 5, Sect. 2.1), and a promise holds: all of these at once. On the route direct,
-// Bound is that of the mean, to which all of δ went.
+// Certificate is a bound on the risk of a Gaussian-process posterior Q, with all that is needed to recompute it. With
+// probability at least 1−Delta over the certified rows, all its statements hold together (Reeb et al. 2018, Theorem
+// 1, Eq. 5, Sect. 2.1). On a further row from the same source, a random function f ~ Q has an expected loss of at most
+// Bound. The mean of Q, which predict returns, has an expected loss of at most MeanBound. A promise holds too. On the
+// route direct, Bound is about the mean, and all of δ went to it.
 type Certificate struct {
-	Bound          float64 `json:"bound"`            // of the Gibbs risk R(Q)
-	BoundSqrt      float64 `json:"bound_sqrt"`       // the looser B_Pin; may exceed 1
+	Bound          float64 `json:"bound"`            // on the Gibbs risk R(Q)
+	BoundSqrt      float64 `json:"bound_sqrt"`       // the looser B_Pin, by Pinsker; may exceed 1
 	EmpiricalRisk  float64 `json:"empirical_risk"`   // R_S(Q) on the certified rows
 	KL             float64 `json:"kl"`               // KL(Q‖P), nats
 	GridPenalty    float64 `json:"grid_penalty"`     // ln(1/p_θ), nats
-	ChoicesPenalty float64 `json:"choices_penalty"`  // ln of the number of choices, nats
-	Delta          float64 `json:"delta"`            // confidence 1−δ
-	Rows           int     `json:"rows"`             // certified; N, unless groups are counted
-	Group          string  `json:"group,omitempty"`  // the column that groups them
-	Groups         int     `json:"groups,omitempty"` // N, where groups are counted
-	Loss           Kind    `json:"loss"`             //
-	// in standard deviations of the target; relative losses: no unit
+	ChoicesPenalty float64 `json:"choices_penalty"`  // ln of the number of choices and parts of δ, nats
+	Delta          float64 `json:"delta"`            // δ; the confidence is 1−δ
+	Rows           int     `json:"rows"`             // certified rows; N, unless groups are counted
+	Group          string  `json:"group,omitempty"`  // the column that groups the rows
+	Groups         int     `json:"groups,omitempty"` // certified groups; N if groups are counted
+	Loss           Kind    `json:"loss"`             // name of the loss
+	// ε in standard deviations of the target; for relative losses without a unit
 	Epsilon      float64    `json:"epsilon"`
-	EpsilonAbove float64    `json:"epsilon_above,omitempty"` // asymmetric loss: the width above
-	EpsilonRaw   float64    `json:"epsilon_raw"`             // in the target's units
-	MeanBound    float64    `json:"mean_bound"`              // of the posterior mean
+	EpsilonAbove float64    `json:"epsilon_above,omitempty"` // asymmetric loss: the tolerance above
+	EpsilonRaw   float64    `json:"epsilon_raw"`             // ε in the target's units
+	MeanBound    float64    `json:"mean_bound"`              // on the risk of the posterior mean
 	Prior        string     `json:"prior"`                   // grid or informed
-	PriorRows    int        `json:"prior_rows"`              //
-	Scaling      string     `json:"scaling"`                 //
-	Inequality   Inequality `json:"family,omitempty"`        // where it isn't kl
-	Route        Route      `json:"route,omitempty"`         // to MeanBound, where it isn't twice Bound
-	Promise      *Promise   `json:"promise,omitempty"`       //
-	Curve        *Curve     `json:"curve,omitempty"`         // of every width, where it was asked for
-	Slices       []Slice    `json:"slices,omitempty"`        // kinds of rows, where they were asked for
-	Repeats      int        `json:"repeats,omitempty"`       // rows the model was made from that equal another one
-	NearCopies   int        `json:"near_copies,omitempty"`   // of the first 1,000 certified rows
-	Declaration  string     `json:"declaration,omitempty"`   // SHA-256 of what all of it was declared by
+	PriorRows    int        `json:"prior_rows"`              // number of prior rows
+	Scaling      string     `json:"scaling"`                 // prior-rows, declared or all-rows
+	Inequality   Inequality `json:"family,omitempty"`        // the inequality, unless it is kl
+	Route        Route      `json:"route,omitempty"`         // way to MeanBound, unless it is twice Bound
+	Promise      *Promise   `json:"promise,omitempty"`       // if a promise was asked for
+	Curve        *Curve     `json:"curve,omitempty"`         // if bounds at every width were asked for
+	Slices       []Slice    `json:"slices,omitempty"`        // if kinds of rows were asked for
+	Repeats      int        `json:"repeats,omitempty"`       // rows the model was made from that equal another row
+	NearCopies   int        `json:"near_copies,omitempty"`   // of the first 1,000 certified rows, near copies of a row
+	Declaration  string     `json:"declaration,omitempty"`   // SHA-256 of the text that declared everything beforehand
 	Valid        bool       `json:"valid"`                   // false: a heuristic number, not a guarantee
 	Label        string     `json:"label"`                   // what the number may be called
 	Conditions   []string   `json:"conditions"`              // what the guarantee rests on
 }
 
-// Certify computes the certificate of a posterior Q from its predictions on all N certified rows, or on those at hand
-// of them (in the units of y), KL(Q‖P), and the terms. The sample's Scale holds |y_raw| in the units of y for relative
-// losses. Q and P must share parameters that lie on the grid. It fails with ErrTooFewRows, or where a number isn't
-// finite.
+// Certify computes the certificate of a posterior Q. s holds Q's predictions, in the units of y, on all N certified
+// rows or on this rank's part of them. kl is KL(Q‖P). For relative losses s.Scale holds |y_raw| in the units of y. Q
+// and P must have the same parameters, which lie on the grid. Certify returns ErrTooFewRows if there are fewer than
+// MinRows units, and an error if a number isn't finite.
 func (t Terms) Certify(s Sample, kl float64) (*Certificate, error) {
 	n := s.units()
 	if err := t.Check(); err != nil {
@@ -92,7 +92,7 @@ func (t Terms) Certify(s Sample, kl float64) (*Certificate, error) {
 			return nil, err
 		}
 	}
-	if len(t.Slices) > 0 && !t.OtherEpsilon { // which are of the declared ε alone
+	if len(t.Slices) > 0 && !t.OtherEpsilon { // the slices are about the declared ε
 		if c.Slices, err = t.slices(s); err != nil {
 			return nil, err
 		}
@@ -100,10 +100,10 @@ func (t Terms) Certify(s Sample, kl float64) (*Certificate, error) {
 	if err := t.bounds(c, s); err != nil {
 		return nil, err
 	}
-	if math.IsNaN(c.Bound + c.MeanBound + c.EmpiricalRisk) { // of a loss that isn't the same each time
+	if math.IsNaN(c.Bound + c.MeanBound + c.EmpiricalRisk) { // a registered loss gave another value the second time
 		return nil, fmt.Errorf("%w: the bound by the loss %s isn't a number: no certificate", ErrLoss, t.Loss.Kind)
 	}
-	if t.Promise > 0 && (!t.OtherEpsilon || t.Curve) { // it stands, but isn't about another ε
+	if t.Promise > 0 && (!t.OtherEpsilon || t.Curve) { // the promise stands, but isn't about another ε
 		if c.Promise, err = t.promise(s, kl, c.Curve); err != nil {
 			return nil, err
 		}
@@ -111,7 +111,7 @@ func (t Terms) Certify(s Sample, kl float64) (*Certificate, error) {
 	return c, nil
 }
 
-// stated returns what of a certificate follows from the terms alone.
+// stated returns the part of a certificate that follows from the terms alone.
 func (t Terms) stated() *Certificate {
 	c := &Certificate{
 		GridPenalty: t.gridPenalty(), ChoicesPenalty: t.choicesPenalty(), Delta: t.Delta, Group: t.Group,
@@ -121,7 +121,7 @@ func (t Terms) stated() *Certificate {
 		Valid:       t.Scaling != "all-rows" && (!t.OtherEpsilon || t.Curve) && !t.Backtest && (!t.Positional || t.OrderChance),
 		Label:       "certificate", Conditions: t.Conditions(),
 	}
-	if t.MeanAlone() { // the choice among tempers leaves the mean alone
+	if t.MeanAlone() { // the choice among tempers doesn't change the mean
 		c.ChoicesPenalty = math.Log(t.statements())
 	}
 	if t.Loss.Kind == Asymmetric {
@@ -151,13 +151,13 @@ func (t Terms) stated() *Certificate {
 	return c
 }
 
-// Reword makes the words of a certificate those of the terms, and says what else of it isn't what they say;
-// "" if nothing.
+// Reword gives c the words and counts that follow from the terms. It returns what else in c contradicts the terms, or
+// "".
 func (t Terms) Reword(c *Certificate) string {
 	s := t.stated()
 	c.Label, c.Conditions, c.Repeats, c.NearCopies = s.Label, s.Conditions, s.Repeats, s.NearCopies
 	if t.Positional {
-		c.Valid = s.Valid // files of that time say true
+		c.Valid = s.Valid // model files with positional roles are old, and say true
 	}
 	s.Bound, s.BoundSqrt, s.EmpiricalRisk, s.KL, s.MeanBound = c.Bound, c.BoundSqrt, c.EmpiricalRisk, c.KL, c.MeanBound
 	s.Rows, s.Groups, s.Promise, s.Curve, s.Slices = c.Rows, c.Groups, c.Promise, c.Curve, c.Slices
@@ -173,7 +173,7 @@ func (t Terms) Reword(c *Certificate) string {
 	return s.Difference(c)
 }
 
-// LeastBound returns the bound on the mean that n rows, or groups, give if none of them has a loss.
+// LeastBound returns the bound on the mean that n rows, or groups, give if all their losses are 0.
 func (t Terms) LeastBound(n int) float64 {
 	zero, one := make([]float64, n), slices.Repeat([]float64{1}, n)
 	s, c := Sample{Y: zero, Mean: zero, Variance: zero, Scale: one}, &Certificate{ChoicesPenalty: t.choicesPenalty()}
@@ -182,12 +182,12 @@ func (t Terms) LeastBound(n int) float64 {
 		c.Curve, err = t.curve(s)
 	}
 	if err = errors.Join(err, t.bounds(c, s)); err != nil {
-		panic(err) // rows of one process can't fail
+		panic(err) // sums in a single process can't fail
 	}
 	return c.MeanBound
 }
 
-// bounds fills in the bounds on a random draw and on the mean.
+// bounds fills in c's bounds on a random draw and on the mean.
 func (t Terms) bounds(c *Certificate, s Sample) error {
 	n := s.units()
 	if t.Fixed {
@@ -241,12 +241,12 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 	return nil
 }
 
-// Equal says whether two certificates say the same: see Difference.
+// Equal says whether Difference finds no difference between two certificates.
 func (c *Certificate) Equal(d *Certificate) bool { return d != nil && c.Difference(d) == "" }
 
-// Difference names what a certificate says otherwise than another one; "" if nothing. Computed numbers may
-// differ by 1e-6, or that share of one above 1. Conditions follow from the terms, repeats from the
-// rows' hashes, and old certificates count no near copies: none of these is compared.
+// Difference names the first thing that differs between two certificates, or returns "". Computed numbers may differ by
+// 1e-6, or by this share of a number above 1. Difference ignores conditions, which follow from the terms, repeats,
+// which follow from the rows' hashes, and near copies, which old certificates don't count.
 func (c *Certificate) Difference(d *Certificate) string {
 	type number struct {
 		name string
@@ -277,7 +277,7 @@ func (c *Certificate) Difference(d *Certificate) string {
 	}
 	if p, q := a.Promise, b.Promise; p != nil && q != nil &&
 		sameWidths(p.HalfWidth, q.HalfWidth, p.HalfWidthRaw, q.HalfWidthRaw, unitOf(p.HalfWidth, p.HalfWidthRaw)) {
-		p.HalfWidth, p.HalfWidthRaw = q.HalfWidth, q.HalfWidthRaw // a curve's is of the rows
+		p.HalfWidth, p.HalfWidthRaw = q.HalfWidth, q.HalfWidthRaw // a curve computes its widths from the rows
 	}
 	if !reflect.DeepEqual(a.Promise, b.Promise) {
 		return "promise is another"

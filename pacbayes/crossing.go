@@ -2,17 +2,18 @@ package pacbayes
 
 import "math"
 
-// Curve bounds, all at once: for a fixed predictor and widths w, let k(w) of n rows miss by more than w. With b(k) a
-// bound of level δ′ on a share of which k of n were seen (ClopperPearson), P(|y − ŷ| > w) ≤ b(k(w)) for all w together
-// unless, for the shares t = P(|y − ŷ| > w) that the n rows have, which are uniform order statistics (or larger, where
-// ties are), some t is above b of the number below it. The probability of that is computed, not bounded: this is the
-// one-sided band of Berk and Jones ("Goodness-of-fit test statistics that dominate the Kolmogorov statistics", Z.
+// A curve bounds the misses of a fixed predictor at all widths w at once. Let k(w) of n rows miss by more than w, and
+// let b(k) be the ClopperPearson bound of level δ′ for k misses in n rows. The curve says P(|y − ŷ| > w) ≤
+// b(k(w)) for all w. Take the share t = P(|y − ŷ| > w) at the error w of each of the n rows. These n shares are
+// uniform order statistics, or larger if there are ties. The curve fails only if some t is above b of the number of
+// shares below t. krigo computes the probability of this event instead of bounding it. This is the one-sided band of
+// Berk and Jones ("Goodness-of-fit test statistics that dominate the Kolmogorov statistics", Z.
 // Wahrscheinlichkeitstheorie 47, 1979), by the recursion of Moscovich and Nadler ("Fast calculation of boundary
 // crossing probabilities for Poisson processes", Stat. Probab. Lett. 123, 2017).
 
-// curveMisses lists the numbers of misses, of n rows, at which a curve has a bound of its own: each up to 100, then in
-// ratios of about 1.02, up to the share end of the rows. Between two of them the bound of the larger number holds. They
-// are few enough for any n.
+// curveMisses lists the numbers of misses, among n rows, at which a curve has a bound of its own. They are all numbers
+// up to 100, and then numbers in ratios of about 1.02, up to the share end of the rows. Between two listed numbers the
+// bound of the larger number holds. The list is short for any n.
 func curveMisses(n int, end float64) (misses []int) {
 	for k := 0; k < n && float64(k) <= end*float64(n); k = max(k+1, k*51/50) {
 		misses = append(misses, k)
@@ -20,16 +21,16 @@ func curveMisses(n int, end float64) (misses []int) {
 	return misses
 }
 
-// crossing is the probability that the number of n independent uniform variables below bounds[i] is misses[i] or less,
-// for any i; both ascend, bounds below 1. It is rounded up.
+// crossing returns the probability that, for any i, misses[i] or fewer of n independent uniform variables lie below
+// bounds[i]. Both lists ascend, and bounds lie below 1. The result is rounded up.
 //
-// A Poisson process of rate n on [0, 1] that has n points has them there. p(m) is the probability that it has m points
-// up to bounds[i] and had more than misses[j] up to every bounds[j] before. What is left out, states and steps of
-// probability below 1e-20 and such, only makes the result larger.
+// A Poisson process of rate n on [0, 1] that has n points has them at such variables. p(m) is the probability that the
+// process has m points up to bounds[i], and had more than misses[j] points up to every earlier bounds[j]. States and
+// steps of tiny probability, such as 1e-20, are left out, which can only make the result larger.
 func crossing(n int, misses []int, bounds []float64) float64 {
-	const spread = 10 // standard deviations of a Poisson variable that are kept
+	const spread = 10 // how many standard deviations of a Poisson variable are kept
 	rate := float64(n)
-	first, p, at := 0, []float64{1}, 0. // p[j] is of first+j points up to at
+	first, p, at := 0, []float64{1}, 0. // p[j] is the probability of first+j points up to at
 	step := func(until float64, least, most int) {
 		mean := rate * (until - at)
 		from, steps := poisson(mean, spread)
@@ -58,11 +59,11 @@ func crossing(n int, misses []int, bounds []float64) float64 {
 	return math.Min(1, math.Max(0, 1-held)+crossingRounding)
 }
 
-// crossingRounding is more than rounding takes off the probability not to cross: some hundred steps of sums of positive
-// terms, each good to 1e-15.
+// crossingRounding is more than rounding takes off the probability not to cross. This probability takes some hundred
+// steps of sums of positive terms, and each step is accurate to 1e-15.
 const crossingRounding = 1e-11
 
-// poissonAt is the probability of k under a Poisson law, in saddle-point form (Loader 2000).
+// poissonAt returns the probability of k under the Poisson law of this mean, in saddle-point form (Loader 2000).
 func poissonAt(k int, mean float64) float64 {
 	switch {
 	case k < 0:
@@ -76,8 +77,8 @@ func poissonAt(k int, mean float64) float64 {
 	return math.Exp(-stirling(x)-klTerm(x, mean, mean-x)) / math.Sqrt(2*math.Pi*x)
 }
 
-// poisson lists the probabilities of from, from+1, … under a Poisson law: those within so many standard deviations of
-// its mean.
+// poisson lists the probabilities of from, from+1, … under a Poisson law, to at least spread standard deviations on
+// both sides of its mean.
 func poisson(mean, spread float64) (from int, p []float64) {
 	from = max(0, int(mean-spread*math.Sqrt(mean)-10))
 	most := int(mean + spread*math.Sqrt(mean) + 30)
@@ -93,8 +94,9 @@ func poisson(mean, spread float64) (from int, p []float64) {
 	return from, p
 }
 
-// curveLevel returns the largest level δ′, to a thousandth, at which the bounds of a curve of n rows, up to the share
-// end of misses, hold together with probability 1−δ; and these bounds.
+// curveLevel returns the largest level δ′, to a thousandth, at which all bounds of a curve of n rows hold together
+// with probability 1−δ. The curve goes up to the share end of misses. curveLevel also returns the numbers of misses
+// with their bounds.
 func curveLevel(n int, delta, end float64) (level float64, misses []int, bounds []float64) {
 	misses = curveMisses(n, end)
 	at := func(level float64) []float64 {
@@ -104,8 +106,9 @@ func curveLevel(n int, delta, end float64) (level float64, misses []int, bounds 
 		}
 		return bounds
 	}
-	// Each alone fails with δ′: all of them with no more than their number of it. From there the level grows by what is
-	// left of δ: the bounds overlap ever more, so that they fail together with less than in proportion.
+	// Each bound fails with probability δ′, so all of them fail with at most len(misses) times δ′. From there
+	// each round raises the level by the factor that is left of δ. The bounds overlap more and more, so that the
+	// probability that they fail together grows less than in proportion.
 	level, bounds = delta/float64(len(misses)), at(delta/float64(len(misses)))
 	for next := level; next > 0; {
 		tried := at(next)

@@ -9,43 +9,43 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
-// Curve bounds, all at once with probability 1−δ, the shares of further predictions that miss by more than any width:
-// of a predictor that was fixed before the certified rows were seen. Whatever is read off it, at widths chosen
-// afterwards too, holds.
+// Curve bounds the share of further predictions that miss by more than a width, for all widths at once, with
+// probability 1−δ. Its predictor was fixed before the certified rows were seen. Everything that is read off a curve
+// holds, also at widths chosen afterwards.
 type Curve struct {
-	Level  float64      `json:"level"` // δ′: each bound is ClopperPearson's at this level, so that all hold together at δ
+	Level  float64      `json:"level"` // δ′, the level of each ClopperPearson bound; all hold together at δ
 	Points []CurvePoint `json:"points"`
 
 	MeanError MeanError `json:"mean_error"`
 }
 
-// CurvePoint says that at most Bound of further predictions miss by more than HalfWidth, or any larger width up to the
-// next point's.
+// CurvePoint says that at most the share Bound of further predictions miss by more than HalfWidth. The bound also holds
+// for larger widths, up to that of the next point.
 type CurvePoint struct {
-	HalfWidth    float64 `json:"half_width"`     // in the unit of the loss's ε
-	HalfWidthRaw float64 `json:"half_width_raw"` // in the target's units, where that is one
-	Misses       int     `json:"misses"`         // at most so many certified rows miss by more
+	HalfWidth    float64 `json:"half_width"`     // in the units of the loss's ε
+	HalfWidthRaw float64 `json:"half_width_raw"` // in the target's units, if the loss has a unit
+	Misses       int     `json:"misses"`         // at most this many certified rows miss by more
 	Bound        float64 `json:"bound"`
 }
 
-// MeanError bounds the mean of min(|y − ŷ|, Clip), and the mean of it over the worst twentieth of predictions, in the
-// curve's units: what lies beyond the largest error that was seen isn't known.
+// MeanError bounds the mean of min(|y − ŷ|, Clip) over all predictions, and over the worst twentieth of them, in the
+// curve's units. Clip is the curve's largest width: nothing is known beyond the largest error that was seen.
 type MeanError struct {
 	Clip  float64 `json:"clip"`
 	Bound float64 `json:"bound"`
-	Worst float64 `json:"worst"` // conditional value at risk, at 0.95
+	Worst float64 `json:"worst"` // conditional value at risk at level 0.95
 }
 
-// tailShare is that of the worst predictions of MeanError.
+// tailShare is the share of the worst predictions, for MeanError.Worst.
 const tailShare = 0.05
 
-// curveShare is where a curve ends: nobody asks how wide a band must be that a third of the predictions misses, and
-// bounds that aren't there leave their part of δ to the others (at 150 rows δ′ is δ/9.7, and δ/26 if no share is left
-// out).
+// curveShare is the share of misses at which a curve ends. Nobody asks how wide a band must be for a third of the
+// predictions to miss. Bounds beyond this share would take a part of δ from the other bounds: at 150 rows δ′ is
+// δ/9.7, and it would be δ/26 without this end.
 const curveShare = 0.3
 
-// curveEnd returns the largest share of misses at which a curve has a bound: curveShare, or where the promise is if
-// that is farther.
+// curveEnd returns the largest share of misses at which a curve has a bound: curveShare, or 1 minus the promised share
+// if this is larger. By the rules of older model files it is 1.
 func (t Terms) curveEnd() float64 {
 	switch {
 	case t.Rules == 0:
@@ -56,7 +56,7 @@ func (t Terms) curveEnd() float64 {
 	return curveShare
 }
 
-// curve computes the curve of the mean's misses, in the unit of a loss that is 1 beyond a width.
+// curve computes the curve of the mean's misses, in the units of the ε of a loss that is 1 beyond a width.
 func (t Terms) curve(s Sample) (*Curve, error) {
 	errs := make([]float64, len(s.Y))
 	for i := range errs {
@@ -73,7 +73,7 @@ func (t Terms) curve(s Sample) (*Curve, error) {
 	c := &Curve{Level: level}
 	raw := t.EpsilonRaw / t.Loss.Below
 	for i, k := range slices.Backward(misses) {
-		// A hair wider, so that whoever computes such an error again, in other units, finds it within.
+		// Widths are a hair wider, so that an error that is computed again in other units lies within its width.
 		if w := widths[i] * (1 + 1e-12); bounds[i] < 1 && !math.IsInf(w, 1) {
 			c.Points = append(c.Points, CurvePoint{w, w * raw, k, bounds[i]})
 		}
@@ -82,8 +82,8 @@ func (t Terms) curve(s Sample) (*Curve, error) {
 	return c, nil
 }
 
-// largest returns, of errors of all ranks, those than which misses[i] others are larger. It sorts those at hand. Bit by
-// bit from the first, it is the largest number than which more errors than that aren't smaller.
+// largest returns, for each i, the (misses[i]+1)-th largest error over all ranks. It sorts errs, the errors of this
+// rank. It finds the result bit by bit from the highest bit: the largest number that more than misses[i] errors reach.
 func (s Sample) largest(errs []float64, misses []int) ([]float64, error) {
 	slices.Sort(errs)
 	found := make([]float64, len(misses))
@@ -108,7 +108,7 @@ func (s Sample) largest(errs []float64, misses []int) ([]float64, error) {
 	return found, nil
 }
 
-// At bounds the share of predictions that miss by more than a width.
+// At returns the bound on the share of predictions that miss by more than width.
 func (c *Curve) At(width float64) float64 {
 	i := sort.Search(len(c.Points), func(i int) bool { return c.Points[i].HalfWidth > width })
 	if i == 0 {
@@ -117,7 +117,7 @@ func (c *Curve) At(width float64) float64 {
 	return c.Points[i-1].Bound
 }
 
-// Width returns the point of the smallest width within which a share of the predictions is guaranteed to lie.
+// Width returns the point of the smallest width within which this share of the predictions is guaranteed to lie.
 func (c *Curve) Width(share float64) (p CurvePoint, ok bool) {
 	i := slices.IndexFunc(c.Points, func(p CurvePoint) bool { return p.Bound <= 1-share })
 	if i < 0 {
@@ -126,7 +126,8 @@ func (c *Curve) Width(share float64) (p CurvePoint, ok bool) {
 	return c.Points[i], true
 }
 
-// meanError is ∫ S(w) dw up to the last width, of which the curve's steps are an upper end, and ∫ min(S(w)/0.05, 1) dw.
+// meanError computes ∫ S(w) dw and ∫ min(S(w)/0.05, 1) dw up to the last width. The curve's steps bound the share
+// S(w) of predictions that miss by more than w.
 func (c *Curve) meanError() (m MeanError) {
 	bound, from := 1., 0.
 	for _, p := range c.Points {
@@ -138,7 +139,7 @@ func (c *Curve) meanError() (m MeanError) {
 	return m
 }
 
-// difference names what a curve says otherwise than another one; "" if nothing.
+// difference names the first thing that differs between two curves, or returns "".
 func (c *Curve) difference(d *Curve) string {
 	if (c == nil) != (d == nil) || c != nil && len(c.Points) != len(d.Points) {
 		return "curve is another"
@@ -160,7 +161,7 @@ func (c *Curve) difference(d *Curve) string {
 	return ""
 }
 
-// unit is that of HalfWidthRaw.
+// unit returns how large 1 of HalfWidth is in the target's units.
 func (c *Curve) unit() float64 {
 	last := c.Points[len(c.Points)-1]
 	return unitOf(last.HalfWidth, last.HalfWidthRaw)
@@ -173,7 +174,7 @@ func unitOf(halfWidth, raw float64) float64 {
 	return raw / halfWidth
 }
 
-// sameWidths says whether a computed half-width is the stored one, and the computed one in the target's unit, too.
+// sameWidths says whether a computed half-width is the stored one, both in the units of ε and in the target's units.
 func sameWidths(computed, stored, computedRaw, storedRaw, unit float64) bool {
 	return cautious.SameWidth(computed, stored, 1) && cautious.SameWidth(computedRaw, storedRaw, unit)
 }

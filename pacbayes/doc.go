@@ -1,13 +1,18 @@
-// Package pacbayes holds the numbers behind a certificate: bounded losses and their expectations under a Gaussian, the
-// inverse binary relative entropy, the PAC-Bayes bounds built on it, test-set bounds, and the grid of hyperparameters
-// the prior is chosen from.
+// Package pacbayes computes the numbers of a certificate: bounded losses and their expectations under a Gaussian, the
+// inverse of the binary relative entropy, PAC-Bayes bounds, test-set bounds, and the grid of hyperparameters from which
+// the prior is chosen.
 //
-// The package takes numbers, not models. For N rows it reads the targets y_i, the predictive means m_i and the latent
-// variances v_i of the Gibbs predictor Q, and KL(Q‖P); it returns the risk R_S, the bound B and their derivatives with
-// respect to m_i, v_i and KL. Logarithms are natural throughout.
+// The package takes numbers, not models. For each row i it reads the target y_i, the predictive mean m_i and the latent
+// variance v_i of the Gibbs predictor Q, which predicts with a random function f ~ Q. It also reads KL(Q‖P), where P
+// is the prior. It returns the risk R_S, the bound B and their derivatives with respect to m_i, v_i and KL. All
+// logarithms are natural.
 //
-// "Reeb et al. 2018" is D. Reeb, A. Doerr, S. Gerwinn, B. Rakitsch, "Learning
-// Gaussian Processes by Minimizing PAC-Bayesian Generalization Bounds"; equation
-// numbers are that paper's. Where its printed formulas are wrong (Eqs 27, 28 and
-// 31) the functions here say what is right.
+// Certified rows are the rows that a certificate counts. Prior rows are set aside for the scaling, and for an informed
+// prior. A unit is one independent draw: a row, or a whole group of rows. N is the number of certified units. A
+// certificate fails with probability at most δ over the draw of the certified rows. A rank is one of several processes
+// that share the rows.
+//
+// "Reeb et al. 2018" is D. Reeb, A. Doerr, S. Gerwinn, B. Rakitsch, "Learning Gaussian Processes by Minimizing
+// PAC-Bayesian Generalization Bounds". Equation numbers are those in this paper. Its printed Eqs 27, 28 and 31 are
+// wrong. This package uses the corrected formulas.
 package pacbayes

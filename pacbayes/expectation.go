@@ -1,21 +1,21 @@
 package pacbayes
 
-// Expectation is the mean of a function φ of a row's target and of f there, over f ~ N(m, v): of a loss
-// (Loss), or of −ln p(y|f), the noise of a likelihood (objective.SVGP). It is all that training asks of either.
+// Expectation is the mean of a function φ(y, f) of a row's target y and a random f ~ N(m, v). φ is a loss (Loss) or
+// −ln p(y|f), the negative log density of the noise (objective.SVGP). Training needs nothing else of φ.
 type Expectation interface {
-	// Expect returns weight·Σ_i E φ(y_i, f_i), f_i ~ N(mean_i, variance_i), over the rows of a sample, those of all
-	// ranks together, and its derivative by the noise variance, or whatever scale φ has that is one for all rows; 0 if
-	// it has none. It fills d unless that is zero.
+	// Expect returns weight·Σ_i E φ(y_i, f_i), f_i ~ N(mean_i, variance_i), over the sample's rows on all ranks. It
+	// also returns the derivative by noise: the noise variance, or another scale of φ that all rows share. dNoise is 0
+	// if φ has no such scale. Expect fills the slices of d with the derivatives, unless they are nil.
 	Expect(s Sample, noise, weight float64, d Derivatives) (value, dNoise float64, err error)
 }
 
-// Derivatives are those of an expectation by mean_i and variance_i of the rows at hand.
+// Derivatives holds an expectation's derivatives by mean_i and variance_i, for the rows on this rank.
 type Derivatives struct{ Mean, Variance []float64 }
 
 var _ Expectation = Loss{}
 
-// SumRows is Expect for an expectation that is known row by row: row(i) is E φ(y_i, f_i) with its derivatives. The
-// sum is compensated and taken in a fixed order, so the result does not depend on the number of processors.
+// SumRows does the work of Expect from a function of single rows: row(i) returns E φ(y_i, f_i) and its derivatives.
+// The sum is compensated and has a fixed order, so the result doesn't depend on the number of processors.
 func (s Sample) SumRows(weight float64, g, h []float64, row func(i int) (e, dMean, dVar, dNoise float64)) (value,
 	dNoise float64, err error) {
 	n := len(s.Y)
@@ -43,7 +43,7 @@ func (s Sample) SumRows(weight float64, g, h []float64, row func(i int) (e, dMea
 	return weight * v[0], weight * v[1], err
 }
 
-// Expect implements Expectation: a loss has no noise.
+// Expect implements Expectation. dNoise is 0, since a loss has no noise.
 func (l Loss) Expect(s Sample, _, weight float64, d Derivatives) (value, dNoise float64, err error) {
 	g, h := d.Mean, d.Variance
 	l.checkRows(len(s.Y), s.Mean, s.Scale)

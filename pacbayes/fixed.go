@@ -7,28 +7,30 @@ import (
 	"github.com/krigo-gp/krigo/internal/compensated"
 )
 
-// Bounds for a predictor that was fixed before the n rows were seen: no KL, no union over
-// posteriors, so nothing but ln(1/δ) is paid. TestBound and ClopperPearson are the kl form
-// and the exact form for 0/1 losses; those here use more of a loss's distribution than its
-// mean, and are tighter where a loss in [0,1] varies less than a coin of the same mean.
+// A bound for a predictor that was fixed before the n rows were seen has no KL and no union over posteriors. It pays
+// ln(1/δ) and nothing else. TestBound is the kl form, and ClopperPearson the exact form for 0/1 losses. The bounds in
+// this file use more of the distribution of a loss than its mean. They are tighter if a loss in [0,1] varies less than
+// a coin of the same mean.
 
-// rounding covers what rounding may have taken off R_S and KL.
+// rounding is more than rounding can have taken off R_S and KL.
 const rounding = 1e-12
 
-// splitAt cuts a loss x ∈ [0,1] into min(x, b) and max(x−b, 0). It is fixed, since a b chosen on the rows would have to
-// be paid for; below 1/2 the two parts of a clipped square, whose mass lies near 0, are both of use.
+// splitAt is the b that cuts a loss x ∈ [0,1] into min(x, b) and max(x−b, 0). It is a constant, since a bound would
+// have to pay for a b that was chosen on the rows. A b below 1/2 makes both parts of a clipped square useful, since its
+// mass lies near 0.
 const splitAt = 0.25
 
-// splitKL is b·kl⁻¹(low, ε) + (1−b)·kl⁻¹(high, ε), rounded up, for b = splitAt and the means low of min(x,b)/b and high
-// of max(x−b,0)/(1−b): the split-kl inequality, where ε pays for two bounds (Wu and Seldin, "Split-kl and
-// PAC-Bayes-split-kl inequalities for ternary random variables", NeurIPS 2022, Theorems 4 and 5, with the two ends 0
-// and 1 of the loss; their lower bound on the part below b is the upper bound on its complement).
+// splitKL returns b·kl⁻¹(low, ε) + (1−b)·kl⁻¹(high, ε), rounded up, for b = splitAt. low is the mean of
+// min(x,b)/b, and high the mean of max(x−b,0)/(1−b). This is the split-kl inequality, whose ε pays for two bounds
+// (Wu and Seldin, "Split-kl and PAC-Bayes-split-kl inequalities for ternary random variables", NeurIPS 2022, Theorems 4
+// and 5, with 0 and 1 as the two ends of the loss). Their lower bound on the part below b is the upper bound on its
+// complement.
 func splitKL(low, high, eps float64) float64 {
 	return math.Min(1, splitAt*KLInverseUp(low, eps)+(1-splitAt)*KLInverseUp(high, eps)+rounding)
 }
 
-// lowRisk is the Gibbs risk of min(ℓ, b)/b for b = splitAt, which is a loss of the same kind: by a narrower width, or a
-// smaller scale.
+// lowRisk returns the Gibbs risk of min(ℓ, b)/b for b = splitAt. This loss is of the same kind as ℓ, with a
+// narrower width or a smaller scale.
 func (s Sample) lowRisk(l Loss) (float64, error) {
 	if l.Kind == ClippedSquare {
 		l.Below *= math.Sqrt(splitAt)
@@ -42,10 +44,10 @@ func (s Sample) lowRisk(l Loss) (float64, error) {
 	return s.Risk(l, nil, nil)
 }
 
-// splitBound bounds the mean loss of a predictor fixed before the rows were seen, from its
-// losses in [0,1] on the units of s, of which those at hand are given, with probability 1−δ by the
-// split-kl inequality with both parts at δ/2. Losses that take only the values 0 and 1 are better served
-// by ClopperPearson. The result is NaN for no losses, one outside [0,1], or δ outside (0,1].
+// splitBound bounds the expected loss of a predictor that was fixed before the rows were seen, with probability 1−δ.
+// It uses the split-kl inequality with δ/2 for each part. losses holds the losses, in [0,1], of this rank's units of
+// s. If every loss is 0 or 1, ClopperPearson is tighter. The result is NaN if there are no losses, a loss lies outside
+// [0,1], or δ outside (0,1].
 func (s Sample) splitBound(losses []float64, delta float64) (float64, error) {
 	if valid, err := s.validLosses(losses, delta); !valid {
 		return math.NaN(), err
@@ -69,19 +71,19 @@ func (s Sample) splitBound(losses []float64, delta float64) (float64, error) {
 // bettors is the number of fractions c_k of bettingBound.
 const bettors = 64
 
-// bettingBound bounds the mean loss of a predictor fixed before the rows were seen, from its losses
-// x_i ∈ [0,1] on the units of s, of which those at hand are given, with probability 1−δ: the smallest m ≥ x̄ at which
+// bettingBound bounds the expected loss of a predictor that was fixed before the rows were seen, with probability
+// 1−δ. losses holds the losses x_i ∈ [0,1] of this rank's units of s. The bound is the smallest m ≥ x̄ with
 //
 //	W(m) = (1/K) Σ_k Π_i (1 − c_k + c_k (1−x_i)/(1−m)) ≥ 1/δ,   c_k = sin²((k−½)π/2K), K = 64.
 //
-// W is the mean wealth of K gamblers, of whom the k-th stakes the share c_k of what he has on every row against the
-// claim that the mean loss is m. At the true mean every factor has expectation 1, so that W ≥ 1/δ has probability at
-// most δ (Markov); W grows with m, so that otherwise the mean lies below the m returned. Nothing about the losses'
-// variance is assumed, and little variance makes the bound tight (Waudby-Smith and Ramdas, "Estimating means of bounded
-// random variables by betting", JRSS B 86, 2024; the mixture over constant shares is the universal portfolio of Orabona
-// and Jun, "Tight concentrations and confidence sequences from the regret of universal portfolio", IEEE Trans. Inf.
-// Theory 70, 2024). It doesn't depend on the order of the rows. For losses 0 and 1 it is a little above TestBound. The
-// result is NaN for no losses, one outside [0,1], or δ outside (0,1].
+// W is the mean wealth of K gamblers. Gambler k stakes the share c_k of his wealth on every row, against the claim that
+// the mean loss is m. At the true mean every factor has expectation 1, so that W ≥ 1/δ has probability at most δ
+// (Markov). W grows with m. So if W < 1/δ at the true mean, this mean lies below the returned m. The bound assumes
+// nothing about the variance of the losses, and a small variance makes it tight (Waudby-Smith and Ramdas, "Estimating
+// means of bounded random variables by betting", JRSS B 86, 2024). The mixture over constant shares is the universal
+// portfolio of Orabona and Jun ("Tight concentrations and confidence sequences from the regret of universal portfolio",
+// IEEE Trans. Inf. Theory 70, 2024). The bound doesn't depend on the order of the rows. For losses of 0 and 1 it is a
+// little above TestBound. The result is NaN if there are no losses, a loss lies outside [0,1], or δ outside (0,1].
 func (s Sample) bettingBound(losses []float64, delta float64) (float64, error) {
 	if valid, err := s.validLosses(losses, delta); !valid {
 		return math.NaN(), err
@@ -94,10 +96,10 @@ func (s Sample) bettingBound(losses []float64, delta float64) (float64, error) {
 		return w
 	}
 	low := math.Min(mean, 1)
-	// A factor's rounding is 1e-16, and there are n of them.
+	// Each of the n factors has a rounding error of 1e-16.
 	need := -math.Log(delta) + 1e-15*float64(s.units()+bettors)
-	// m = 1 − (1−x̄)2^−s: halving the distance to 1 finds an upper end, where one short of 1
-	// would be found; then the bracket is halved.
+	// m = 1 − (1−x̄)2^−s, which halves the distance to 1, finds an upper end if one lies below 1. The second
+	// loop halves the bracket.
 	high := low
 	for err == nil && logWealth(high) < need {
 		low, high = high, high+(1-high)/2
@@ -119,7 +121,7 @@ func (s Sample) bettingBound(losses []float64, delta float64) (float64, error) {
 	return math.Min(1, high+rounding), err
 }
 
-// logWealth is ln W(m) of bettingBound, m < 1.
+// logWealth returns ln W(m) of bettingBound for m < 1.
 func (s Sample) logWealth(losses []float64, m float64) (float64, error) {
 	if m >= 1 {
 		return math.Inf(1), nil
@@ -129,7 +131,7 @@ func (s Sample) logWealth(losses []float64, m float64) (float64, error) {
 		s := math.Sin((float64(k) + 0.5) * math.Pi / (2 * bettors))
 		c := s * s
 		kept, won := 1-c, c/(1-m)
-		// Factors lie between 1−c > 1e-4 and 1e12: so many may be multiplied before a logarithm.
+		// Factors lie between 1−c > 1e-4 and 1e12, so that a product of 16 factors neither overflows nor underflows.
 		const run = 16
 		var total float64
 		for first := 0; first < len(losses); first += run {

@@ -7,26 +7,27 @@ import (
 	"strings"
 )
 
-// Grid is the set of values a log-hyperparameter of the prior may take,
+// Grid is the set of values that a log-hyperparameter of the prior may take,
 //
 //	{−L, −L + 2L/G, …, +L},  G = round(2L·10^Digits)
 //
-// (Reeb et al. 2018, Sect. 3.1): decimals of Digits digits in [−L, L]. The grid has
-// to be fixed before the certified rows are seen.
+// (Reeb et al. 2018, Sect. 3.1). These are the numbers in [−L, L] with Digits decimals. The grid has to be fixed
+// before the certified rows are seen.
 type Grid struct {
 	L      float64
 	Digits int
 }
 
-// DefaultGrid is the paper's: two decimals in [−6, 6], 1201 points.
+// DefaultGrid returns the paper's grid: two decimals in [−6, 6], 1201 points.
 func DefaultGrid() Grid { return Grid{L: 6, Digits: 2} }
 
-// maxSteps of a grid keep an index within 32 bits; a finer grid buys nothing.
+// maxGridSteps keeps an index within 32 bits. A finer grid has no advantage.
 const maxGridSteps = 1e9
 
 func (g Grid) steps() float64 { return math.Round(2 * g.L * math.Pow10(g.Digits)) }
 
-// Validate reports an L that is not positive, digits outside 0…6, and a grid of fewer than two or more than 1e9 points.
+// Validate refuses an L that isn't positive and finite, digits outside 0…6, and fewer than two or more than 1e9
+// points.
 func (g Grid) Validate() error {
 	switch s := g.steps(); {
 	case !(g.L > 0) || math.IsInf(g.L, 1):
@@ -41,34 +42,34 @@ func (g Grid) Validate() error {
 	return nil
 }
 
-// Points is the number G+1 of values of one parameter.
+// Points returns the number G+1 of values of one parameter.
 func (g Grid) Points() int { return int(g.steps()) + 1 }
 
-// LogInverseP is ln(1/p_θ) = ln|Θ| = T ln(G+1) nats for the uniform prior over the
-// grids of T = params parameters (Reeb et al. 2018, Sect. 3.1).
+// LogInverseP returns ln(1/p_θ) = ln|Θ| = T ln(G+1), in nats, for the uniform prior over the grids of T = params
+// parameters (Reeb et al. 2018, Sect. 3.1).
 func (g Grid) LogInverseP(params int) float64 {
 	return float64(params) * math.Log(float64(g.Points()))
 }
 
-// Round returns the grid value nearest to v (halves go up) and its index 0…G, and whether v lay off the grid, more than
-// half a step outside [−L, L], and was clamped to its end. A NaN stays NaN, with index −1.
+// Round returns the grid value nearest to v (halves go up) and its index 0…G. clamped says that v lay more than half
+// a step outside [−L, L], and that the result is an end of the grid. A NaN stays NaN, with index −1.
 func (g Grid) Round(v float64) (rounded float64, index int, clamped bool) {
 	return snap(v, g.L, g.steps())
 }
 
-// snap is Round on the grid of steps+1 points on [−l, l].
+// snap does the work of Round, on the grid of steps+1 points on [−l, l].
 func snap(v, l, steps float64) (rounded float64, index int, clamped bool) {
 	if math.IsNaN(v) {
 		return v, -1, false
 	}
 	i := math.Floor((v+l)/(2*l/steps) + 0.5)
 	at := min(max(i, 0), steps)
-	// −l + at·2l/steps, symmetric in rounding and exact at 0 and both ends.
+	// This is −l + at·2l/steps in a form that rounds symmetrically, and is exact at 0 and at both ends.
 	return (2*at - steps) * l / steps, int(at), at != i
 }
 
-// RoundAll rounds v into dst, of the same length (it may be v), and returns the
-// positions that were clamped, nil for none.
+// RoundAll rounds v into dst, a slice of the same length that may be v itself. It returns the indices of the values
+// that were clamped, nil if no value was.
 func (g Grid) RoundAll(dst, v []float64) (clamped []int) {
 	if len(dst) != len(v) {
 		panic("pacbayes: slices of unequal length")
@@ -83,7 +84,7 @@ func (g Grid) RoundAll(dst, v []float64) (clamped []int) {
 	return clamped
 }
 
-// String is "L,digits", which ParseGrid reads.
+// String returns "L,digits", which ParseGrid reads.
 func (g Grid) String() string {
 	return strconv.FormatFloat(g.L, 'g', -1, 64) + "," + strconv.Itoa(g.Digits)
 }

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Inequality names what a certificate rests on. It is declared beforehand.
+// Inequality names the theorem on which a certificate rests. It is declared before the certified rows are seen.
 //
-// Each bounds the risk of all posteriors Q at once, or, where Q was fixed before the rows
-// were seen, of that Q or its mean alone, which costs neither KL nor ln 2√N:
+// An inequality bounds the risk of all posteriors Q at once. If Q was fixed before the rows were seen, it bounds the
+// risk of this Q or of its mean, which costs neither KL nor ln 2√N:
 //
 //	           any Q (learnt on the rows)             a fixed Q, or its mean
 //	kl         kl⁻¹(R_S, (KL + ln 2√N/δ)/N)           kl⁻¹(R_S, ln(1/δ)/N) (Chernoff)
@@ -18,11 +18,11 @@ import (
 //	split-kl   b kl⁻¹(R_<, ε) + (1−b) kl⁻¹(R_>, ε)    the same with ε = ln(2/δ)/N
 //	betting    no form of it here                     the least m ≥ R_S with W(m) ≥ 1/δ
 //
-// where R_< and R_> are the risks of min(ℓ, b)/b and max(ℓ−b, 0)/(1−b), b = 1/4, ε = (KL + ln 2ξ(N)/δ)/N pays for both,
-// and W(m) = (1/K) Σ_k Π_i (1 − c_k + c_k (1−ℓ_i)/(1−m)), c_k = sin²((k−½)π/2K), K = 64, is the mean wealth of gamblers
-// who stake shares c_k against the claim that the mean loss is m.
+// Here R_< and R_> are the risks of min(ℓ, b)/b and max(ℓ−b, 0)/(1−b) with b = 1/4, and ε = (KL + ln
+// 2ξ(N)/δ)/N pays for both. W(m) = (1/K) Σ_k Π_i (1 − c_k + c_k (1−ℓ_i)/(1−m)), c_k = sin²((k−½)π/2K),
+// K = 64, is the mean wealth of K gamblers. Gambler k stakes the share c_k against the claim that the mean loss is m.
 //
-// A 0/1 loss of the mean always has the exact binomial bound: none is tighter.
+// A 0/1 loss of the mean always gets the exact binomial bound, since no other bound is tighter.
 type Inequality string
 
 // The inequalities.
@@ -34,13 +34,13 @@ const (
 	BettingBound Inequality = "betting"  // Waudby-Smith and Ramdas 2024
 )
 
-// Inequalities lists them.
+// Inequalities lists all inequalities.
 func Inequalities() []Inequality {
 	return []Inequality{KLBound, MaurerBound, PinskerBound, SplitBound, BettingBound}
 }
 
-// Check says what keeps an inequality from bounding the risk of a random draw from a Q that was
-// learnt on the certified rows (learnt) or was fixed before, under a loss.
+// Check returns an error if the inequality can't bound the risk of a random draw from Q under the loss l. learnt says
+// that Q was learnt on the certified rows. Else Q was fixed before.
 func (q Inequality) Check(l Loss, learnt bool) error {
 	switch {
 	case !slices.Contains(Inequalities(), q):
@@ -55,14 +55,14 @@ func (q Inequality) Check(l Loss, learnt bool) error {
 	return nil
 }
 
-// Penalty is what a bound that holds for all Q pays besides KL, in nats,
+// Penalty returns what a bound that holds for all Q pays besides KL, in nats,
 //
 //	ln(1/p_θ) + ln E + ln(2√n/δ)
 //
-// (Reeb et al. 2018, Eq 5), with the constant of the inequality in the place of 2√n: choices are the first two,
-// ln(1/p_θ) of the prior on the grid (see Grid.LogInverseP) and ln E of E alternatives that were open when the rows
-// were seen; n ≥ 1 is the number of certified rows, or groups, and 0 < δ ≤ 1 the probability that the bound fails. The
-// result is NaN for another n or δ.
+// (Reeb et al. 2018, Eq 5), with the constant of the inequality in the place of 2√n. choices is the sum of the first
+// two terms: ln(1/p_θ) of the prior on the grid (see Grid.LogInverseP), and ln E of E alternatives that were open when
+// the rows were seen. n ≥ 1 is the number of certified rows, or groups. The bound fails with probability δ, 0 < δ
+// ≤ 1. The result is NaN for another n or δ.
 func (q Inequality) Penalty(choices float64, n int, delta float64) float64 {
 	if n < 1 || !(0 < delta && delta <= 1) {
 		return math.NaN()
@@ -70,7 +70,7 @@ func (q Inequality) Penalty(choices float64, n int, delta float64) float64 {
 	return choices + q.logConstant(n) - math.Log(delta)
 }
 
-// logConstant is ln 2√n or what takes its place.
+// logConstant returns ln 2√n, or for maurer and split-kl ln ξ(n).
 func (q Inequality) logConstant(n int) float64 {
 	if q == MaurerBound || q == SplitBound {
 		return math.Log(maurerXi(n))
@@ -78,18 +78,18 @@ func (q Inequality) logConstant(n int) float64 {
 	return math.Log(2 * math.Sqrt(float64(n)))
 }
 
-// Evaluate is the bound on the risk of any Q at the empirical risk R_S = risk ∈ [0,1], with
-// ε = (kl + penalty)/n, and its derivatives with respect to risk and kl (Reeb et al.
-// 2018, Eqs 12–14, all taken at the full ε; the paper's Eq 14 omits part of it):
+// Evaluate returns the bound on the risk of any Q at the empirical risk R_S = risk ∈ [0,1], with ε = (kl +
+// penalty)/n. It also returns the derivatives of the bound with respect to risk and kl (Reeb et al. 2018, Eqs 12–14,
+// all taken at the full ε; the paper's Eq 14 omits part of it):
 //
 //	kl, maurer:  ∂R_S as Eq 12,  ∂KL = (Eq 13)/n
 //	pinsker:     ∂R_S = 1,       ∂KL = 1/(4n√(ε/2))
 //
 // The derivative in the risk diverges like ln(1/risk) as the risk falls to 0. A risk that is exactly 0 has underflowed,
-// and its own gradient with it and much faster: there dRisk is given as 0, so that the product with that gradient is 0
-// and never 0·Inf. dKL is +Inf at ε = 0 (0 < risk < 1), which no valid penalty gives. The value is to nearest, and of
-// pinsker may exceed 1; a certificate takes KLInverseUp. The results are NaN for n < 1 and for a risk outside [0,1];
-// the other inequalities panic.
+// and its own gradient underflows much faster. dRisk is then 0, so that its product with this gradient is 0 and never
+// 0·Inf. dKL is +Inf at ε = 0 (0 < risk < 1), which no valid penalty gives. The value is rounded to nearest, and
+// pinsker's may exceed 1. A certificate uses KLInverseUp instead. The results are NaN for n < 1 and for a risk outside
+// [0,1]. Other inequalities panic.
 func (q Inequality) Evaluate(risk, kl, penalty float64, n int) (value, dRisk, dKL float64) {
 	if n < 1 || !(0 <= risk && risk <= 1) {
 		return math.NaN(), math.NaN(), math.NaN()
@@ -109,8 +109,8 @@ func (q Inequality) Evaluate(risk, kl, penalty float64, n int) (value, dRisk, dK
 	panic(fmt.Sprintf("pacbayes: the bound %q isn't trained by", q))
 }
 
-// anyQ bounds the Gibbs risk of a Q learnt on the n rows, where eps = (KL + penalty)/n holds
-// the inequality's constant. low is lowRisk, for split-kl alone, whose two parts share δ.
+// anyQ bounds the Gibbs risk of a Q that was learnt on the n rows. eps = (KL + penalty)/n includes the inequality's
+// constant. low is the result of lowRisk, and only split-kl uses it. The two parts of split-kl share δ.
 func (q Inequality) anyQ(risk, low, eps float64, n int) float64 {
 	switch q {
 	case PinskerBound:
@@ -122,8 +122,8 @@ func (q Inequality) anyQ(risk, low, eps float64, n int) float64 {
 	return math.Min(1, KLInverseUp(risk, eps)+rounding)
 }
 
-// fixed bounds the mean of the losses in [0,1] that a predictor, fixed before, has on the units of s; losses
-// are those of the units at hand.
+// fixed bounds the expected loss, in [0,1], of a predictor that was fixed before the units of s were seen. losses holds
+// the losses of this rank's units.
 func (q Inequality) fixed(s Sample, losses []float64, zeroOne bool, delta float64) (float64, error) {
 	n := s.units()
 	mean, err := s.meanOf(losses)

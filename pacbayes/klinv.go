@@ -2,22 +2,22 @@ package pacbayes
 
 import "math"
 
-// KL is the relative entropy of two coins, in nats,
+// KL returns the relative entropy of two coins, in nats,
 //
 //	kl(q‖p) = q ln(q/p) + (1−q) ln((1−q)/(1−p)),
 //
-// with 0 ln 0 = 0 (Reeb et al. 2018, Sect. 2.1). It is 0 at p = q, and +Inf where p is 0 or 1 and q is not. It is
+// with 0 ln 0 = 0 (Reeb et al. 2018, Sect. 2.1). KL is 0 at p = q, and +Inf if p is 0 or 1 and differs from q. It is
 // accurate to a few ulps however close p is to q. The result is NaN if q or p is NaN or outside [0,1].
 func KL(q, p float64) float64 {
 	if !(0 <= q && q <= 1 && 0 <= p && p <= 1) {
 		return math.NaN()
 	}
-	// The two logarithms cancel to second order at p = q. Adding δ to one and
-	// −δ to the other, δ = p−q, makes each half a sum that is never negative.
+	// Near p = q the two logarithms cancel to second order. With δ = p−q, adding δ to one half and −δ to the
+	// other makes each half a sum that is never negative.
 	return klTerm(q, p, p-q) + klTerm(1-q, 1-p, q-p)
 }
 
-// klTerm is q ln(q/p) + d for d = p−q, that is q·phi(d/q), without cancellation.
+// klTerm returns q ln(q/p) + d for d = p−q, which is q·phi(d/q), without cancellation.
 func klTerm(q, p, d float64) float64 {
 	if q == 0 {
 		return d
@@ -28,8 +28,8 @@ func klTerm(q, p, d float64) float64 {
 	return d - q*logRatio(q, p, d)
 }
 
-// logRatio is ln(p/q) for d = p−q: from d where p and q are close, so that the
-// rounding of p does not matter, and from two logarithms where p/q overflows.
+// logRatio returns ln(p/q) for d = p−q. If p and q are close it starts from d, so that the rounding of p doesn't
+// matter. If p/q overflows it subtracts two logarithms.
 func logRatio(q, p, d float64) float64 {
 	x := d / q
 	switch {
@@ -41,11 +41,11 @@ func logRatio(q, p, d float64) float64 {
 	return math.Log1p(x)
 }
 
-// phiSeries is where phi gives way to x − log1p(x): at 0.3 that difference has lost
-// three bits, and the series still needs no more than ten terms.
+// phiSeries is the |x| from which on x − log1p(x) replaces the series of phi. At 0.3 this difference has lost three
+// bits, and the series still needs at most ten terms.
 const phiSeries = 0.3
 
-// phi is x − ln(1+x) ≥ 0 for |x| < phiSeries. With v = x/(2+x), ln(1+x) = 2 artanh v and x − 2v = vx.
+// phi returns x − ln(1+x) ≥ 0 for |x| < phiSeries. With v = x/(2+x), ln(1+x) = 2 artanh v and x − 2v = vx.
 func phi(x float64) float64 {
 	v := x / (2 + x)
 	v2 := v * v
@@ -60,26 +60,31 @@ func phi(x float64) float64 {
 	return v * (x - 2*v2*sum)
 }
 
-// KLInverse is the upper inverse of the binary relative entropy,
+// KLInverse returns the upper inverse of the binary relative entropy,
 //
 //	kl⁻¹(q, ε) = max{p ∈ [0,1] : kl(q‖p) ≤ ε} ∈ [q, 1]
 //
-// (Reeb et al. 2018, Eq 3), to nearest; for a number that is to be a bound see KLInverseUp. It is q for ε ≤ 0, 1 for q
-// = 1 or ε = +Inf, and −expm1(−ε) for q = 0. The result is NaN if ε is NaN or q is NaN or outside [0,1].
+// (Reeb et al. 2018, Eq 3), rounded to nearest. A number that has to be a bound needs KLInverseUp. KLInverse is q for
+// ε ≤ 0, 1 for q = 1 or ε = +Inf, and −expm1(−ε) for q = 0. The result is NaN if ε is NaN, or if q is NaN or
+// outside [0,1].
 func KLInverse(q, eps float64) (p float64) {
 	p, _, _, _ = KLInverseGrad(q, eps)
 	return p
 }
 
-// KLInverseGrad is p = kl⁻¹(q, ε) with 1−p, which keeps its own digits where p
-// rounds to 1, and the derivatives (Reeb et al. 2018, Eqs 12 and 13)
+// KLInverseGrad returns p = kl⁻¹(q, ε), 1−p, which keeps its own digits if p rounds to 1, and the derivatives
+// (Reeb et al. 2018, Eqs 12 and 13)
 //
 //	∂p/∂ε = p(1−p)/δ,   ∂p/∂q = (u + ln(p/q)) p(1−p)/δ,
-//	δ = p−q,   u = ln((1−q)/(1−p)),
+//	δ = p−q,   u = ln((1−q)/(1−p)).
 //
-// which are the paper's with the differences of near-equal fractions resolved. The limits are: ε ≤ 0: ∂q = 1, ∂ε = +Inf
-// (but 1 at q = 0 and 0 at q = 1); q = 0 < ε: ∂q = +Inf (it grows like ln 1/q), ∂ε = e^−ε; q = 1 or ε = +Inf: both 0.
-// All four are NaN if ε is NaN or q is NaN or outside [0,1].
+// These are the paper's formulas, rewritten without differences of near-equal fractions. Their limits are:
+//
+//	ε ≤ 0:                ∂q = 1, ∂ε = +Inf (but 1 at q = 0 and 0 at q = 1)
+//	q = 0 < ε:            ∂q = +Inf (it grows like ln 1/q), ∂ε = e^−ε
+//	q = 1 or ε = +Inf:    both 0
+//
+// All four results are NaN if ε is NaN, or if q is NaN or outside [0,1].
 func KLInverseGrad(q, eps float64) (p, oneMinusP, dq, deps float64) {
 	switch {
 	case !(0 <= q && q <= 1) || math.IsNaN(eps):
@@ -101,7 +106,7 @@ func KLInverseGrad(q, eps float64) (p, oneMinusP, dq, deps float64) {
 	d := -(1 - q) * math.Expm1(-u)
 	p = min(q+d, 1)
 	oneMinusP = (1 - q) * math.Exp(-u)
-	if oneMinusP == 0 { // u may have overflowed; both derivatives fall with 1−p
+	if oneMinusP == 0 { // u may have overflowed; both derivatives fall to 0 with 1−p
 		return p, 0, 0, 0
 	}
 	deps = p * oneMinusP / d
@@ -111,22 +116,22 @@ func KLInverseGrad(q, eps float64) (p, oneMinusP, dq, deps float64) {
 
 // klSolve returns u = ln((1−q)/(1−p)) for kl(q‖p) = ε, with 0 < q < 1 and ε > 0.
 //
-// In u, with δ = −(1−q)expm1(−u), the entropy is q φ(δ/q) + (1−q)(u + expm1(−u)): convex and increasing with slope δ/p.
-// So Newton's steps from an upper end fall monotonically to the root, and stop where rounding stops the fall. Solving
-// for u and not for p gives p and 1−p their full relative accuracy alike.
+// With δ = −(1−q)expm1(−u), kl as a function of u is q φ(δ/q) + (1−q)(u + expm1(−u)), which is convex and
+// increases with slope δ/p. So Newton's steps from an upper end fall monotonically to the root, and stop when rounding
+// stops the fall. Solving for u instead of p gives both p and 1−p their full relative accuracy.
 func klSolve(q, eps float64) float64 {
-	// Two upper ends: drop −q ln p ≥ 0 from kl = ε, or use Pinsker's inequality.
+	// One upper end drops −q ln p ≥ 0 from kl = ε. Pinsker's inequality gives another.
 	u := (eps - q*math.Log(q)) / (1 - q)
 	if d := math.Sqrt(eps) / math.Sqrt2; d < 1-q {
 		u = min(u, -math.Log1p(-d/(1-q)))
 	}
-	const maxSteps = 200 // fewer than 30 are ever seen; this only rules out a cycle
+	const maxSteps = 200 // fewer than 30 were ever needed; this only rules out an endless cycle
 	for range maxSteps {
 		y := math.Expm1(-u)
 		d := -(1 - q) * y
 		psi := u + y
 		if y > -phiSeries {
-			psi = phi(y) // the same number: u = −ln(1+y)
+			psi = phi(y) // the same number, since u = −ln(1+y)
 		}
 		g := klTerm(q, q+d, d) + (1-q)*psi - eps
 		next := max(u-g/(d/(q+d)), u/2)
@@ -138,15 +143,16 @@ func klSolve(q, eps float64) float64 {
 	return u
 }
 
-// KLInverseUp is kl⁻¹(q, ε) rounded up by a few ulps, for use in a certificate: kl(q‖p) ≥ ε holds for the p returned in
-// exact arithmetic, so p is not below the true inverse. It is at most 1, and q itself for ε ≤ 0. NaN as for KLInverse.
+// KLInverseUp returns kl⁻¹(q, ε) rounded up by a few ulps, for use in a certificate. The returned p has kl(q‖p)
+// ≥ ε in exact arithmetic, so that p isn't below the true inverse. It is at most 1, and it is q for ε ≤ 0. The
+// result is NaN if that of KLInverse is.
 func KLInverseUp(q, eps float64) float64 {
 	p := KLInverse(q, eps)
 	if !(eps > 0) || p >= 1 {
 		return p
 	}
-	// KL is good to 2e-15, relative (checked against 50 digits). Asking for 4e-15
-	// more raises p by at most 4e-15 (p−q), since kl is convex in p.
+	// KL has a relative error of at most 2e-15 (checked against 50 digits). Asking for 4e-15 more raises p by at most
+	// 4e-15 (p−q), since kl is convex in p.
 	need := eps * (1 + 4e-15)
 	for step := math.Nextafter(p, 2) - p; p < 1 && !(KL(q, p) >= need); step *= 2 {
 		p = min(p+step, 1)

@@ -14,8 +14,9 @@ import (
 // Kind names the shape of a loss.
 type Kind string
 
-// The losses of Reeb et al. 2018, App. C. All lie in [0,1] and are quasi-convex in the prediction ŷ; RegisterLoss adds
-// others, which needn't be quasi-convex. ε is Loss.Below; scale is |y| of the row.
+// The losses of Reeb et al. 2018, App. C, and Scaled. All lie in [0,1] and are quasi-convex in the prediction ŷ.
+// RegisterLoss adds other losses, which needn't be quasi-convex. ε is Loss.Below. scale is |y| of the row, except for
+// Scaled.
 const (
 	// Band is ℓ1 = 1{|y−ŷ| > ε}, Eq 18.
 	Band Kind = "band"
@@ -27,31 +28,31 @@ const (
 	Relative Kind = "relative"
 	// Asymmetric is ℓ± of Eq 21 with r− = y − Below and r+ = y + Above.
 	Asymmetric Kind = "asymmetric"
-	// Scaled is 1{|y−ŷ| > ε·scale} where scale is the predictor's own standard deviation of y at the row, declared before
-	// the rows were seen with the predictor; ε counts these.
+	// Scaled is 1{|y−ŷ| > ε·scale}. scale is the predictor's own standard deviation of y at the row, so ε counts
+	// standard deviations. They are declared with the predictor before the rows are seen.
 	Scaled Kind = "scaled"
-	// ClippedAbsolute is min(|ŷ−y|/scale, 1), which is min(|ŷ/y − 1|, 1) (App. C,
-	// where max is printed for min). It has no ε.
+	// ClippedAbsolute is min(|ŷ−y|/scale, 1) = min(|ŷ/y − 1|, 1) (App. C, which prints max for min). It has no
+	// ε.
 	ClippedAbsolute Kind = "clipped-absolute"
 )
 
-// losing is a loss by the name that options and files have for it. of is nil for the losses of this package.
+// losing is a loss with its name in options and files. of is nil for the losses of this package.
 type losing struct {
 	kind Kind
 	of   func(miss float64) float64
 }
 
-// register holds the losses in the order in which people are told of them.
+// register holds the losses in the order in which krigo lists them for people.
 var register = []losing{{Band, nil}, {ClippedSquare, nil}, {Gaussian, nil}, {Relative, nil}, {Scaled, nil},
 	{Asymmetric, nil}, {ClippedAbsolute, nil}}
 
-// RegisterLoss makes a loss known by a name: to options, flags, model files and certificates. of returns the loss of a
-// prediction that misses by miss = (ŷ − y)/ε, a number from 0 to 1. Call it from an init function; a name that is taken
-// panics.
+// RegisterLoss makes a loss known to options, flags, model files and certificates by the name kind. of returns the
+// loss, from 0 to 1, of a prediction that misses by miss = (ŷ − y)/ε. Call RegisterLoss from an init function. It
+// panics if the name is taken.
 //
-// Its expectation over a random draw is by quadrature, which is no bound. So such a loss is certified only for a mean
-// that was fixed before the certified rows were seen (Terms.MeanAlone), by its values on these rows. A value outside
-// [0, 1], or one that isn't a number, makes the certificate impossible.
+// krigo computes a registered loss's expectation over a random draw by quadrature, which gives no bound. So krigo
+// certifies such a loss only for a mean that was fixed before the certified rows were seen (Terms.MeanAlone), from the
+// loss's values on these rows. There is no certificate if a value lies outside [0, 1] or isn't a number.
 func RegisterLoss(kind Kind, of func(miss float64) float64) {
 	if kind == "" || of == nil || slices.ContainsFunc(register, func(n losing) bool { return n.kind == kind }) {
 		panic(fmt.Sprintf("pacbayes: the loss %q is registered already, or has no name or function", kind))
@@ -68,7 +69,7 @@ func Losses() []Kind {
 	return kinds
 }
 
-// registered returns the function of a loss of RegisterLoss; nil: it is none.
+// registered returns the function of a loss that RegisterLoss added, or nil for other losses.
 func (k Kind) registered() func(miss float64) float64 {
 	for _, n := range register {
 		if n.kind == k {
@@ -78,20 +79,20 @@ func (k Kind) registered() func(miss float64) float64 {
 	return nil
 }
 
-// ByQuadrature says whether the expectation over a random draw is by quadrature, so that nothing bounds it.
+// ByQuadrature says whether krigo computes the expectation over a random draw by quadrature, which gives no bound.
 func (k Kind) ByQuadrature() bool { return k.registered() != nil }
 
 // Loss is a bounded loss ℓ(y, ŷ) ∈ [0,1].
 //
-// Below is the half-width ε, in the units y is given in (without unit for Relative, unused by ClippedAbsolute). Above
-// is read by Asymmetric only, for which Below and Above are the distances allowed below and above y.
+// Below is the half-width ε, in the units of y. It has no unit for Relative and Scaled, and ClippedAbsolute doesn't
+// use it. Only Asymmetric uses Above: Below and Above are then the distances allowed below and above y.
 type Loss struct {
 	Kind  Kind
 	Below float64
 	Above float64
 }
 
-// ParseLoss returns the kind of that name. Its error lists the valid names.
+// ParseLoss returns the kind with this name. Its error lists the valid names.
 func ParseLoss(name string) (Kind, error) {
 	names := make([]string, len(register))
 	for i, l := range register {
@@ -102,7 +103,7 @@ func ParseLoss(name string) (Kind, error) {
 	return "", fmt.Errorf("unknown loss %q: want one of %s", name, strings.Join(names, ", "))
 }
 
-// Validate reports an unknown kind, and a half-width that the kind needs and that is not positive and finite.
+// Validate refuses an unknown kind, and a half-width that the kind needs but that isn't positive and finite.
 func (l Loss) Validate() error {
 	if _, err := ParseLoss(string(l.Kind)); err != nil {
 		return err
@@ -127,8 +128,8 @@ func (l Loss) IsZeroOne() bool {
 	return l.Kind == Band || l.Kind == Relative || l.Kind == Scaled || l.Kind == Asymmetric
 }
 
-// Unitless reports whether the loss reads the scale of a row, so that ε is a number without the target's unit: a share
-// of |y|, or of standard deviations that differ from row to row.
+// Unitless reports whether the loss reads the scale of a row, so that ε has no unit: it is a share of |y|, or a number
+// of standard deviations, which differ from row to row.
 func (l Loss) Unitless() bool {
 	return l.Kind == Relative || l.Kind == Scaled || l.Kind == ClippedAbsolute
 }
@@ -144,9 +145,9 @@ func (l Loss) interval(scale float64) (below, above float64) {
 	return l.Below, l.Below
 }
 
-// Point is the loss ℓ(y, mean) of a point prediction (Reeb et al. 2018, Eqs 18–21). y, mean and scale have the same
-// unit; scale ≥ 0 is |y| measured from the target's own zero, used by Relative and ClippedAbsolute only. Where scale is
-// 0, every prediction but y itself loses 1.
+// Point returns the loss ℓ(y, mean) of a point prediction (Reeb et al. 2018, Eqs 18–21). y, mean and scale have the
+// same unit. Only Unitless losses use scale ≥ 0: |y| measured from the target's own zero, or for Scaled a standard
+// deviation. If scale is 0, every prediction but y itself loses 1.
 func (l Loss) Point(y, mean, scale float64) float64 {
 	d := y - mean
 	switch l.Kind {
@@ -174,7 +175,7 @@ func (l Loss) Point(y, mean, scale float64) float64 {
 	panic(fmt.Sprintf("pacbayes: unknown loss %q", l.Kind))
 }
 
-// indicator is 1{miss}, or NaN where d is.
+// indicator returns 1 if miss, else 0, and NaN if d is NaN.
 func indicator(d float64, miss bool) float64 {
 	switch {
 	case math.IsNaN(d):
@@ -185,17 +186,17 @@ func indicator(d float64, miss bool) float64 {
 	return 0
 }
 
-// minVariance stands for a variance of 0: its root, 1e-150, can still be divided
-// by twice, and is below any distance that matters.
+// minVariance stands for a variance of 0. Its root, 1e-150, can still be a divisor twice, and is below any distance
+// that matters.
 const minVariance = 1e-300
 
-// Expected is the loss of a random draw (Reeb et al. 2018, Eqs 25–29),
+// Expected returns the expected loss of a random draw (Reeb et al. 2018, Eqs 25–29),
 //
 //	e = E ℓ(y, v),  v ~ N(mean, variance),
 //
-// with its derivatives ∂e/∂mean (per unit of y) and ∂e/∂variance (per unit squared).
-// y, mean and scale are as for Point; variance is the latent one, in units of y
-// squared. With D = y−mean, σ² = variance, a = (D−below)/σ, b = (D+above)/σ:
+// and its derivatives ∂e/∂mean (per unit of y) and ∂e/∂variance (per unit squared). y, mean and scale are as
+// for Point. variance is the latent variance, in units of y squared. With D = y−mean, σ² = variance, a =
+// (D−below)/σ, b = (D+above)/σ:
 //
 //	0/1 losses:      e = Φ(a) + Φ(−b)
 //	clipped-square:  e = Φ(a) + Φ(−b) + (D²+σ²)(Φ(b)−Φ(a))/ε² + (σ/ε²)((D−ε)φ(b) − (D+ε)φ(a))
@@ -203,12 +204,13 @@ const minVariance = 1e-300
 //	clipped-absolute, w = scale, a = (D−w)/σ, b = (D+w)/σ, c = D/σ:
 //	                 e = Φ(a) + Φ(−b) + (D(2Φ(c)−Φ(a)−Φ(b)) + σ(2φ(c)−φ(a)−φ(b)))/w
 //
-// The second and third are Eqs 27 and 28 with their misprints corrected. No form subtracts near-equal tails: small
-// risks keep their relative accuracy down to 1e-300, and so do derivatives, except next to their zeros.
+// The formulas of clipped-square and gaussian are Eqs 27 and 28 with their misprints corrected. No form subtracts
+// near-equal tails, so that small risks keep their relative accuracy down to 1e-300. So do derivatives, except next to
+// their zeros.
 //
-// At variance 0 e is Point, and the derivatives of a 0/1 loss are 0; those of the others are taken at the variance
-// 1e-300. A negative variance counts as 0. Where scale is 0 and is used, e is 1 with derivatives 0 (for a positive
-// variance). The results are NaN where an argument is.
+// At variance 0 e is Point. The derivatives are then 0 for a 0/1 loss, and for other losses those at the variance
+// 1e-300. A negative variance counts as 0. If the loss uses scale, and scale is 0, e is 1 with derivatives 0 (for a
+// positive variance). The results are NaN if an argument is.
 func (l Loss) Expected(y, mean, variance, scale float64) (e, dMean, dVar float64) {
 	if variance <= minVariance {
 		e = l.Point(y, mean, scale)
@@ -222,13 +224,13 @@ func (l Loss) Expected(y, mean, variance, scale float64) (e, dMean, dVar float64
 	return min(max(e, 0), 1), dMean, dVar
 }
 
-// Draw is Back(u), u ~ N(Mean, Variance), where Back is the inverse of the increasing function Forth.
+// Draw is the distribution of Back(u), u ~ N(Mean, Variance). Back is the inverse of the increasing function Forth.
 type Draw struct {
 	Forth, Back    func(float64) float64
 	Mean, Variance float64
 }
 
-// OfDraw is the expected loss of a draw: in closed form of losses that are 0 or 1, of others by quadrature.
+// OfDraw returns the expected loss of a draw: in closed form if the loss is 0 or 1, else by quadrature.
 func (l Loss) OfDraw(d Draw, y, scale float64) (e float64) {
 	if l.IsZeroOne() {
 		below, above := l.interval(scale)
@@ -243,7 +245,7 @@ func (l Loss) OfDraw(d Draw, y, scale float64) (e float64) {
 	return e
 }
 
-// expected is Expected for d = y−mean and a standard deviation s > 0.
+// expected does the work of Expected for d = y−mean and a standard deviation s > 0.
 func (l Loss) expected(d, s, scale float64) (e, dMean, dVar float64) {
 	switch l.Kind {
 	case Band, Relative, Scaled, Asymmetric:
@@ -255,7 +257,7 @@ func (l Loss) expected(d, s, scale float64) (e, dMean, dVar float64) {
 	if l.Kind.registered() != nil {
 		return l.expectedRegistered(d, s)
 	}
-	// The other two are even in D.
+	// The expectations of the other two losses are even in d.
 	sign := 1.0
 	if d < 0 {
 		d, sign = -d, -1
@@ -277,12 +279,12 @@ func pdf(x float64) float64 { return math.Exp(-x*x/2) / (math.Sqrt2 * math.SqrtP
 // tail is Q(x) = Φ(−x) = 1−Φ(x), the upper tail of the standard normal.
 func tail(x float64) float64 { return 0.5 * math.Erfc(x/math.Sqrt2) }
 
-// expectedInterval is Eq 26 and Eq 29:
+// expectedInterval computes Eq 26 and Eq 29:
 //
 //	e = Φ(a) + Φ(−b),   ∂m = (φ(b)−φ(a))/σ,   ∂σ² = (bφ(b)−aφ(a))/(2σ²).
 //
-// The differences cancel where the interval is narrow. Taking out the larger
-// density, φ(b) = φ(a)e^−x with x = (b²−a²)/2 formed from b−a, they don't.
+// The differences would cancel if the interval is narrow. So the code takes out the larger density, for example φ(b) =
+// φ(a)e^−x with x = (b²−a²)/2 formed from b−a.
 func expectedInterval(d, s, below, above float64) (e, dMean, dVar float64) {
 	a, b := (d-below)/s, (d+above)/s
 	width := (below + above) / s
@@ -292,7 +294,7 @@ func expectedInterval(d, s, below, above float64) (e, dMean, dVar float64) {
 	if x >= 0 {
 		f, r := pdf(a), math.Expm1(-x)
 		if f == 0 {
-			return e, 0, 0 // and no 0·Inf
+			return e, 0, 0 // this avoids 0·Inf
 		}
 		first, second = f*r, f*(width+b*r)
 	} else {
@@ -305,7 +307,7 @@ func expectedInterval(d, s, below, above float64) (e, dMean, dVar float64) {
 	return e, first / s, second / (2 * s * s)
 }
 
-// expectedGaussian is Eq 28 with 2σ̂² in the exponent, where 2σ̂ is printed:
+// expectedGaussian computes Eq 28 with 2σ̂² in the exponent, where the paper prints 2σ̂:
 //
 //	e = 1−g,  g = (1+2σ²/ε²)^(−1/2) exp(−D²/w),  w = ε²+2σ²,
 //	∂m = −2Dg/w,   ∂σ² = g(1−2D²/w)/w.
@@ -320,7 +322,7 @@ func expectedGaussian(d, s, eps float64) (e, dMean, dVar float64) {
 	return -math.Expm1(lg), -2 * d * g / w, g * (1 - 2*r) / w
 }
 
-// expectedRegistered is by quadrature: ∂m = E ℓz/σ and ∂σ² = E ℓ(z²−1)/(2σ²).
+// expectedRegistered computes E ℓ, ∂m = E ℓz/σ and ∂σ² = E ℓ(z²−1)/(2σ²) by quadrature.
 func (l Loss) expectedRegistered(d, s float64) (e, dMean, dVar float64) {
 	nodes, weights := quadrature.Normal()
 	for k, z := range nodes {
@@ -330,15 +332,15 @@ func (l Loss) expectedRegistered(d, s float64) (e, dMean, dVar float64) {
 	return e, dMean, dVar
 }
 
-// narrow is the half-width in standard deviations below which the closed forms of
-// the clipped losses give way to quadrature: they lose (σ/ε)² digits.
+// narrow is the half-width, in standard deviations, below which quadrature replaces the closed forms of the clipped
+// losses. There the closed forms lose (σ/ε)² digits.
 const narrow = 4
 
-// expectedSquare is Eq 27, corrected, for d ≥ 0:
+// expectedSquare computes Eq 27, corrected, for d ≥ 0:
 //
 //	∂m = (2/ε²)(−DΔΦ + σ(φ(a)−φ(b))),   ∂σ² = ΔΦ/ε² − (φ(a)+φ(b))/(εσ),
 //
-// with ΔΦ = Φ(b)−Φ(a) taken from the tails on its own side of 0.
+// ΔΦ = Φ(b)−Φ(a) is a difference of upper tails if a > 0.
 func expectedSquare(d, s, eps float64) (e, dMean, dVar float64) {
 	a, b := (d-eps)/s, (d+eps)/s
 	if eps < narrow*s {
@@ -348,7 +350,7 @@ func expectedSquare(d, s, eps float64) (e, dMean, dVar float64) {
 	}
 	fa, fb := pdf(a), pdf(b)
 	if a > 0 && fa == 0 {
-		return 1, 0, 0 // and no Inf·0
+		return 1, 0, 0 // this avoids Inf·0
 	}
 	out := tail(-a) + tail(b)
 	in := 1 - out
@@ -362,20 +364,20 @@ func expectedSquare(d, s, eps float64) (e, dMean, dVar float64) {
 	return e, dMean, dVar
 }
 
-// expectedAbsolute is E min(|u|/w, 1) for u = v−y ~ N(−D, σ²), d = D ≥ 0:
+// expectedAbsolute computes E min(|u|/w, 1) for u = v−y ~ N(−D, σ²), d = D ≥ 0:
 //
 //	P(|u|>w) = Φ(a) + Φ(−b)
 //	E|u|1{|u|≤w} = ∫₀^w u N(u|−D) + ∫₀^w u N(u|D)
 //	            = D(2Φ(c)−Φ(a)−Φ(b)) + σ(2φ(c)−φ(a)−φ(b)),
 //
-// since ∫ u N(u|μ) over an interval is μ times its mass plus σ times the fall of
-// the density φ across it. Deriving under the integral, ∂m = E ℓ'(v) counts the mass
-// on the two slopes ±1/w and ∂σ² = ½E ℓ″(v) the kinks (2/w at 0, −1/w at ±w):
+// The last step holds since ∫ u N(u|μ) over an interval is μ times the interval's mass plus σ times the fall of
+// the density φ across it. Under the integral, ∂m = E ℓ'(v) counts the mass on the two slopes ±1/w, and ∂σ² =
+// ½E ℓ″(v) counts the kinks (2/w at 0, −1/w at ±w):
 //
 //	∂m = −T/w,  T = 2Φ(c)−Φ(a)−Φ(b);   ∂σ² = (2φ(c)−φ(a)−φ(b))/(2wσ).
 //
-// T is written in upper tails Q: Q(a)−2Q(c)+Q(b) where a > 0 (Q(a) dominates), and
-// erf(c/√2)−Q(−a)+Q(b) where a ≤ 0, so that it has full accuracy as D → 0.
+// The code computes T from upper tails Q, so that T has full accuracy as D → 0: Q(a)−2Q(c)+Q(b) if a > 0 (Q(a)
+// dominates), and erf(c/√2)−Q(−a)+Q(b) if a ≤ 0.
 func expectedAbsolute(d, s, w float64) (e, dMean, dVar float64) {
 	if w == 0 {
 		return 1, 0, 0
@@ -400,27 +402,28 @@ func expectedAbsolute(d, s, w float64) (e, dMean, dVar float64) {
 	return e, -t / w, f / s / (2 * w)
 }
 
-// moments collects ∫(1−ℓ)φ(z)dz, ∫(1−ℓ)zφ(z)dz and ∫(1−ℓ)(z²−1)φ(z)dz, z = (v−m)/σ,
-// for a loss that is 1 outside an interval. Integrating by parts until no
-// derivative falls on ℓ makes them all there is to know, with nothing to cancel.
+// moments holds ∫(1−ℓ)φ(z)dz, ∫(1−ℓ)zφ(z)dz and ∫(1−ℓ)(z²−1)φ(z)dz, z = (v−m)/σ, for a loss
+// ℓ that is 1 outside an interval. Integration by parts leaves no derivative of ℓ, so that these moments give E ℓ
+// and its derivatives, and nothing cancels.
 type moments struct{ m0, m1, m2 float64 }
 
-// expectation turns the moments into E ℓ and its derivatives.
+// expectation returns E ℓ and its derivatives, from the moments.
 func (m *moments) expectation(s float64) (e, dMean, dVar float64) {
 	return 1 - m.m0, -m.m1 / s, -m.m2 / (2 * s * s)
 }
 
-// The shapes 1−ℓ of the clipped losses at s = 1+(v−y)/ε ∈ [0,2]: counting from the
-// edge nearer to the mean keeps their digits where the tail weighs only that edge.
+// parabola and tent are the shapes 1−ℓ of the clipped losses at s = 1+(v−y)/ε ∈ [0,2]. s counts from the edge
+// nearer to the mean, which keeps the digits of 1−ℓ if the density weighs only this edge.
 func parabola(s float64) float64 { return s * (2 - s) }
 func tent(s float64) float64     { return min(s, 2-s) }
 
 // add adds the part from lo to hi, in s, of the interval that starts at z = a and is 2h wide, h < narrow. 32 nodes are
-// exact to rounding over a range of z in which φ falls by at most e^40; the rest of a longer one is below rounding.
+// exact to rounding over a range of z in which φ falls by at most e^40. add leaves out what lies beyond this range,
+// which is below rounding.
 func (m *moments) add(shape func(float64) float64, a, h, lo, hi float64) {
 	const fall = 40
 	if a > 0 {
-		// a + h·s = √(a²+2·fall), without the difference
+		// Here a + h·s = √(a²+2·fall), computed without a difference.
 		hi = min(hi, 2*fall/(a+math.Sqrt(a*a+2*fall))/h)
 	}
 	if math.IsInf(a, 0) || hi <= lo {

@@ -2,26 +2,27 @@ package pacbayes
 
 import "math"
 
-// Promise is the smallest half-width of a fixed grid within which a share of further predictions is guaranteed to lie.
+// Promise is the smallest half-width of a fixed grid within which a given share of further predictions is guaranteed to
+// lie.
 type Promise struct {
-	Share        float64 `json:"share"`          // of the predictions, at least
-	HalfWidth    float64 `json:"half_width"`     // in standard deviations; relative bands: as a share of |y|
+	Share        float64 `json:"share"`          // at least this share of predictions lies within
+	HalfWidth    float64 `json:"half_width"`     // in standard deviations; relative bands: a share of |y|
 	HalfWidthRaw float64 `json:"half_width_raw"` // in the target's units; relative bands: as HalfWidth
 	Relative     bool    `json:"relative,omitempty"`
-	// the half-width counts the predictor's own standard deviations at the row
+	// the half-width counts the predictor's own standard deviations of y at the row
 	Scaled bool `json:"scaled,omitempty"`
-	// Bound is that of the share that lies outside: 1−Share where the search for the width was
-	// free, since nothing paid for a bound at the width that was found.
+	// Bound bounds the share that lies outside. If the search for the width was free, it is 1−Share: nothing then
+	// paid for a bound at the width that was found.
 	Bound float64 `json:"bound"`
 	// Reason says why no width could be promised; the widths are then 0.
 	Reason string `json:"reason,omitempty"`
 }
 
-// promiseWidths is the number of half-widths that a promise is looked for among.
+// promiseWidths is the number of half-widths among which promise searches.
 const promiseWidths = 100
 
-// PromiseWidth is the j-th half-width, j < 100, from 0.01 to 10 standard deviations in equal
-// ratios of 1.07; for bands relative to |y| a tenth of that.
+// PromiseWidth returns the j-th half-width, j < 100. Half-widths go from 0.01 to 10 standard deviations in equal ratios
+// of 1.07. Bands relative to |y| have a tenth of these numbers.
 func PromiseWidth(j int, relative bool) float64 {
 	w := math.Pow(10, -2+3*float64(j)/(promiseWidths-1))
 	if relative {
@@ -32,14 +33,14 @@ func PromiseWidth(j int, relative bool) float64 {
 
 // promise looks for the smallest width whose bound on the mean leaves at most 1−Promise outside. It has half of δ.
 //
-// On the route twice Q was learnt on the rows, and all hundred bounds have to hold together: each pays ln 100. A mean
-// that was fixed before pays nothing for the search: let w be the largest width within which less than the share lies.
-// The promise fails only if a width up to w is chosen; the misses at w are no more than at that width, so that the
-// bound at w, which is one fixed number, is below the share that really misses. That has probability δ/2. (It is
-// Wilks's tolerance limit, on a grid: "Determination of sample sizes for setting tolerance limits", Ann. Math. Stat.
-// 12, 1941.)
+// On the route twice Q was learnt on the rows, and all hundred bounds have to hold together, so that each pays ln 100.
+// If the mean was fixed before, the search is free. To see why, let w be the largest width within which less than the
+// share lies. The promise fails only if it chooses a width up to w. The rows miss w at most as often as this width, so
+// that the bound at w is below the share that really misses w. w doesn't depend on the rows, so this has probability at
+// most δ/2. (This is Wilks's tolerance limit, on a grid: "Determination of sample sizes for setting tolerance limits",
+// Ann. Math. Stat. 12, 1941.)
 //
-// With a curve c it is one of its points, all of which hold together.
+// With a curve c the promise is one of the curve's points, all of which hold together.
 func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {
 	band := Loss{Kind: Band}
 	p := &Promise{Share: t.Promise}
@@ -75,7 +76,7 @@ func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {
 		case t.Fixed:
 			b, err = half.inequality().fixed(s, s.drawLosses(band), false, half.Delta/float64(half.Choices))
 		default:
-			if half.Inequality == SplitBound { // its parts are no 0/1 losses
+			if half.Inequality == SplitBound { // split-kl has no closed form for a band
 				half.Inequality = MaurerBound
 			}
 			risk, err = s.Risk(band, nil, nil)

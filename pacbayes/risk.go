@@ -1,13 +1,13 @@
 package pacbayes
 
-// Risk is the empirical Gibbs risk (Reeb et al. 2018, Eq 24),
+// Risk returns the empirical Gibbs risk (Reeb et al. 2018, Eq 24),
 //
 //	R_S = (1/N) Σ_i E_{v ~ N(mean_i, variance_i)} ℓ(y_i, v),
 //
-// over the sample's N rows, NaN for none. Where dMean and dVar are not nil they are filled with ∂R_S/∂mean_i and
-// ∂R_S/∂variance_i; of groups there are no derivatives. Units are those of Expected. The sum is compensated and taken
-// in a fixed order, so the result does not depend on the number of processors. Slices of unequal length are a
-// programmer's mistake and panic; an error is that of Sum.
+// over the sample's N rows, or NaN if there are no rows. Risk fills dMean and dVar, unless they are nil, with
+// ∂R_S/∂mean_i and ∂R_S/∂variance_i. A sample with groups gets no derivatives. Units are as for Expected. The
+// sum is compensated and has a fixed order, so the result doesn't depend on the number of processors. Risk panics if
+// slices have unequal lengths. Its error is an error of Sum.
 func (s Sample) Risk(l Loss, dMean, dVar []float64) (float64, error) {
 	if s.Group != nil {
 		return s.meanOf(s.drawLosses(l))
@@ -22,14 +22,15 @@ func (s Sample) Risk(l Loss, dMean, dVar []float64) (float64, error) {
 	return total / n, err
 }
 
-// PointRisk is (1/N) Σ_i ℓ(y_i, mean_i), the empirical risk of a deterministic
-// predictor (the Bayes risk of Reeb et al. 2018, Sect. 2.1, on the sample); its error is that of Sum.
+// PointRisk returns (1/N) Σ_i ℓ(y_i, mean_i), the empirical risk of a deterministic predictor (the Bayes risk of
+// Reeb et al. 2018, Sect. 2.1, on the sample). Its error is an error of Sum.
 func (s Sample) PointRisk(l Loss) (float64, error) { return s.meanOf(s.pointLosses(l)) }
 
-// MeanOf is (1/N) Σ_i of losses of the sample's rows, or of the means of its groups.
+// MeanOf returns the mean of losses over the N units, given the losses of this rank's rows.
 func (s Sample) MeanOf(losses []float64) (float64, error) { return s.meanOf(s.perUnit(losses)) }
 
-// pointLosses are the losses of the mean at the units at hand, drawLosses the expected losses of a random draw.
+// pointLosses returns the losses of the mean for this rank's units. drawLosses returns the expected losses of a random
+// draw.
 func (s Sample) pointLosses(l Loss) []float64 {
 	l.checkRows(len(s.Y), s.Mean, s.Scale)
 	losses := make([]float64, len(s.Y))

@@ -2,11 +2,11 @@ package pacbayes
 
 import "math"
 
-// reproducible is how closely another kind of processor computes the same numbers: those of honest sparse models were
-// up to 2e-7 apart. It is also how far a stored number may be from the recomputed one, which is what is printed.
+// reproducible is how much two kinds of processor may differ in the same number. For honest sparse models they differed
+// by up to 2e-7. A stored number may differ by as much from the recomputed number, which krigo prints.
 const reproducible = 1e-6
 
-// same says whether a computed number is as closely the stored one.
+// same says whether a computed number agrees with the stored one, to within reproducible.
 func same(computed, stored float64) bool {
 	return math.Abs(computed-stored) <= reproducible*math.Max(1, math.Abs(stored))
 }

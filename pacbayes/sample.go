@@ -7,27 +7,27 @@ import (
 	"github.com/krigo-gp/krigo/internal/compensated"
 )
 
-// Sample is predictions at N rows, with their targets. Units are those of Expected; Scale may
-// be nil for losses that do not use it.
+// Sample holds predictions at rows, and the rows' targets. Units are as for Expected. Scale may be nil for losses that
+// don't use it.
 type Sample struct {
 	Y, Mean, Variance, Scale []float64
 
-	// Group holds, where rows depend on one another within groups, the number of each row's
-	// group, of which there are Groups. What is drawn independently is then a group, whose loss, the mean
-	// of its rows', takes the place of a row's, and N is the number of groups. nil: each row is drawn.
+	// Group is nil if each row is an independent draw. If rows depend on one another within groups, Group holds the
+	// number of each row's group, and Groups is the number of groups. A group is then the unit that is drawn. Its loss
+	// is the mean loss of its rows, and N is the number of groups.
 	Group  []int
 	Groups int
 
-	// Slices are kinds of rows that have bounds of their own, of Terms.Slices.
+	// Slices are the kinds of rows that have bounds of their own, by Terms.Slices.
 	Slices []Slice
 
-	// Where the rows above are a part of them, Rows is their number, and Sum adds sums over parts
-	// up. It isn't for groups.
+	// If the rows above are one rank's part, Rows is the number of rows on all ranks, and Sum adds up sums over the
+	// parts. A sample with groups isn't spread over ranks.
 	Rows int
 	Sum  func(v ...[]float64) error
 }
 
-// mean is the mean over N units of something whose sum over those at hand is given.
+// mean returns the mean over all N units of a quantity, given its sum over this rank's units.
 func (s Sample) mean(sum float64) (float64, error) {
 	if s.Sum == nil {
 		return sum / float64(s.units()), nil
@@ -37,7 +37,7 @@ func (s Sample) mean(sum float64) (float64, error) {
 	return v[0] / float64(s.Rows), err
 }
 
-// units is N: the number of rows, or of groups.
+// units returns N, the number of rows or of groups.
 func (s Sample) units() int {
 	switch {
 	case s.Group != nil:
@@ -48,7 +48,8 @@ func (s Sample) units() int {
 	return s.Rows
 }
 
-// perUnit turns losses of rows into those of what is drawn: the means of groups, each in [0,1] again.
+// perUnit turns the losses of rows into losses of units. A group's loss is the mean of its rows' losses, again in
+// [0,1].
 func (s Sample) perUnit(losses []float64) []float64 {
 	if s.Group == nil {
 		return losses
@@ -65,7 +66,7 @@ func (s Sample) perUnit(losses []float64) []float64 {
 	return means
 }
 
-// meanOf is the mean over N units of losses, given those of the units at hand.
+// meanOf returns the mean of losses over all N units, given the losses of this rank's units.
 func (s Sample) meanOf(losses []float64) (float64, error) {
 	var total compensated.Sum
 	for _, x := range losses {
@@ -74,41 +75,42 @@ func (s Sample) meanOf(losses []float64) (float64, error) {
 	return s.mean(total.Value())
 }
 
-// zeroOne says whether the loss of a unit is 0 or 1: the exact binomial bound is for these.
+// zeroOne says whether the loss of a unit is 0 or 1, so that the exact binomial bound applies.
 func (s Sample) zeroOne(l Loss) bool { return l.IsZeroOne() && s.Group == nil }
 
-// Slice is a kind of rows with a bound of its own: which rows belong was fixed before the targets of the certified rows
-// were seen. Half of δ goes to all slices in equal parts, so that their bounds hold together, and with the others of
-// the certificate.
+// Slice is a kind of rows with a bound of its own. Which rows belong to it was fixed before the targets of the
+// certified rows were seen. Half of δ goes to all slices in equal parts, so that their bounds hold together, and
+// together with the other bounds of the certificate.
 type Slice struct {
 	By   string `json:"by"`   // a column, SliceSD or SliceDistance
-	Name string `json:"name"` // which of its kinds
-	// rows with a value above From, up to To, or if Own below it; both are that of one value
+	Name string `json:"name"` // names the kind, for example "> 3" or "surest"
+	// rows with a value above From, up to To, or below To if Own; if From = To, rows with this value
 	From *float64 `json:"from,omitempty"`
-	To   *float64 `json:"to,omitempty"` // nil: without end, as categories are
+	To   *float64 `json:"to,omitempty"` // nil: no end, also for a category
 
-	Rows     int     `json:"rows"`      // certified ones
-	MeanRisk float64 `json:"mean_risk"` // their share of misses
-	// MeanBound is that of further such rows; 1 where Reason says that there are too few certified ones.
+	Rows     int     `json:"rows"`      // certified rows of the slice
+	MeanRisk float64 `json:"mean_risk"` // the share of misses among them
+	// MeanBound bounds the share of misses among further rows of this kind. It is 1 if Reason says that there are too
+	// few rows.
 	MeanBound float64 `json:"mean_bound"`
 	Reason    string  `json:"reason,omitempty"`
 
-	In []int `json:"-"` // which of the certified rows
+	In []int `json:"-"` // indices of its certified rows
 }
 
-// Names of the predictor's own figures to slice by.
+// Terms.Slices and Slice.By use these names for two figures of the predictor.
 const (
-	SliceSD       = "sd"       // its standard deviation of y
-	SliceDistance = "distance" // how far a row is from those that trained it: its standard deviation of f
+	SliceSD       = "sd"       // the standard deviation of y
+	SliceDistance = "distance" // the standard deviation of f, which says how far a row is from the training rows
 )
 
-// IsOwn says whether slices by a name are by a figure of the predictor's own, unless a column has that name.
+// IsOwn says whether by names a figure of the predictor itself, unless a column has this name.
 func IsOwn(by string) bool { return by == SliceSD || by == SliceDistance }
 
-// Own says whether a slice is by such a figure, whose cuts are of certified rows and aren't in its name.
+// Own says whether s is by a figure of the predictor. Its cuts come from certified rows and don't stand in its name.
 func (s Slice) Own() bool { return IsOwn(s.By) && !strings.ContainsAny(s.Name, "=≤>") }
 
-// Has says whether a row with a value of what is sliced by is of the slice.
+// Has says whether a row with the value v of By belongs to the slice.
 func (s Slice) Has(v float64) bool {
 	switch {
 	case s.From != nil && s.To != nil && *s.From == *s.To:

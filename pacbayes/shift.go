@@ -2,22 +2,22 @@ package pacbayes
 
 import "math"
 
-// Shifted bounds the mean loss on rows of another source, KL(that ‖ this) ≤ ρ nats a row, where it is at most bound on
-// rows of this one:
+// Shifted bounds the mean loss on rows of another source, KL(other ‖ this) ≤ ρ nats a row, if the mean loss on
+// rows of this source is at most bound. The result is
 //
 //	sup{p : kl(p ‖ bound) ≤ ρ}.
 //
-// A row's loss, or a coin that falls with that probability, is made of the row, and nothing made of rows tells two
-// sources better apart than the rows do (the data-processing inequality). It is rounded up, and NaN for a bound outside
-// [0,1] or ρ < 0. It isn't KLInverse, which looks for the other argument of kl.
+// The reason is the data-processing inequality. A row's loss, or a coin that falls with this probability, is made from
+// the row, and can't tell two sources better apart than the row itself. The result is rounded up. It is NaN for a bound
+// outside [0,1] or ρ < 0. KLInverse, in contrast, looks for the other argument of kl.
 func Shifted(bound, rho float64) float64 {
 	switch {
 	case !(0 <= bound && bound <= 1 && rho >= 0):
 		return math.NaN()
-	case rho == 0 || bound == 0 || bound == 1: // where nothing happens here, nothing does there, however near
+	case rho == 0 || bound == 0 || bound == 1: // a loss that never happens here never happens there
 		return bound
 	}
-	// KL is good to 2e-15.
+	// KL has a relative error of at most 2e-15.
 	need := rho * (1 + 4e-15)
 	if KL(1, bound) <= need {
 		return 1

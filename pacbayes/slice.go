@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// slices bounds the mean loss of each slice: given which rows lie in it, their misses are binomial.
+// slices bounds the mean loss of each slice. Given which rows lie in a slice, the number of their misses is binomial.
 func (t Terms) slices(s Sample) ([]Slice, error) {
 	if s.Sum != nil {
 		return nil, errors.New("slices: they aren't counted where the rows are spread over ranks: use one")
 	}
 	losses := s.pointLosses(t.Loss)
-	// How many rows a slice has is known from inputs alone, so that the slices that can't have a bound leave their part of
-	// δ to the others.
+	// The inputs alone say how many rows a slice has. So slices with too few rows for a bound leave their part of δ to
+	// the other slices.
 	parts := 0
 	for _, slice := range s.Slices {
 		if t.Rules == 0 || len(slice.In) >= MinRows {
@@ -40,7 +40,7 @@ func (t Terms) slices(s Sample) ([]Slice, error) {
 	return all, nil
 }
 
-// sameSlices names what slices say otherwise than others; "" if nothing.
+// sameSlices names the first thing that differs between two lists of slices, or returns "".
 func sameSlices(a, b []Slice) string {
 	if len(a) != len(b) {
 		return "slices are others"

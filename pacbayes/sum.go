@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	chunkRows    = 1024 // about 0.1 ms of work, far more than handing it out costs
-	parallelRows = 4096 // from here on goroutines pay for themselves
+	chunkRows    = 1024 // about 0.1 ms of work, far more than it costs to start a chunk
+	parallelRows = 4096 // from this number of rows on goroutines save time
 )
 
-// sumChunks adds rows(lo, hi), a few sums, over chunks of chunkRows of the n rows. Chunks are
-// computed by as many goroutines as there are processors, and added in order.
+// sumChunks adds up rows(lo, hi) over the n rows in chunks of chunkRows. As many goroutines as there are processors
+// compute the chunks. The sums are added in the order of the chunks.
 func sumChunks(n int, rows func(lo, hi int) sums) (total sums) {
 	chunks := (n + chunkRows - 1) / chunkRows
 	chunk := func(c int) sums { return rows(c*chunkRows, min((c+1)*chunkRows, n)) }
@@ -41,7 +41,7 @@ func sumChunks(n int, rows func(lo, hi int) sums) (total sums) {
 	return total
 }
 
-// sums are two sums over the same rows: of a value and of a derivative.
+// sums holds two sums over the same rows: of a value and of a derivative.
 type sums [2]compensated.Sum
 
 func (t *sums) join(u sums) {

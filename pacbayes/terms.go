@@ -11,100 +11,103 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
-// NewestRules are the Terms.Rules of new certificates with a curve or slices.
+// NewestRules is the Terms.Rules of new certificates with a curve or slices.
 const NewestRules = 1
 
-// MinRows is the smallest number of certified rows for which a certificate is issued.
+// MinRows is the smallest number of certified rows, or groups, for which krigo issues a certificate.
 const MinRows = 20
 
-// Terms are what was fixed before the certified rows were seen, and what the choices
-// made on them cost. With a loss in scaled units they determine a Certificate.
+// Terms holds what was fixed before the certified rows were seen, and what the choices made on these rows cost. Terms
+// with a loss in scaled units turn predictions and KL into a Certificate.
 type Terms struct {
-	Loss       Loss    `json:"loss"`        // half-widths in the units of y as certified
+	Loss       Loss    `json:"loss"`        // its half-widths are in the units of y as certified
 	EpsilonRaw float64 `json:"epsilon_raw"` // Loss.Below in the target's own units
-	Delta      float64 `json:"delta"`       // the bound fails with at most this probability
+	Delta      float64 `json:"delta"`       // the certificate fails with at most this probability
 	Grid       Grid    `json:"grid"`
-	Params     int     `json:"params"`     // T: parameters of the prior that lie on the grid
-	Choices    int     `json:"choices"`    // kernel families chosen among on the certified rows, at least 1
-	PriorRows  int     `json:"prior_rows"` // rows set aside for the scaling, and for the prior where it is informed
+	Params     int     `json:"params"`     // T, the number of the prior's parameters on the grid
+	Choices    int     `json:"choices"`    // at least 1: alternatives, such as kernels, among which certified rows chose
+	PriorRows  int     `json:"prior_rows"` // rows set aside for the scaling, and for an informed prior
 	Scaling    string  `json:"scaling"`    // prior-rows, declared or all-rows
-	// categories, or means in the place of missing values, were learnt on the prior rows
+	// the prior rows gave the categories, or the means that replace missing values
 	Encoded bool `json:"encoded,omitempty"`
 
-	// A mixed p_θ: it gives equal shares to grids of 0, 1, … digits, and to so many structures of
-	// the lengthscales. With Tied > 0 these take Tied different values, which Params counts,
-	// assigned to Lengthscales of them in one of Tied^Lengthscales ways. 0: neither.
+	// These describe a mixed p_θ, or are 0. p_θ gives equal shares to Resolutions grids, of 0, 1, … digits, and to
+	// Structures structures of the lengthscales. With Tied > 0 the lengthscales take Tied different values, which
+	// Params counts. There are Tied^Lengthscales ways to assign these values to the Lengthscales lengthscales.
 	Resolutions  int `json:"resolutions,omitempty"`
 	Structures   int `json:"structures,omitempty"`
 	Lengthscales int `json:"lengthscales,omitempty"`
 	Tied         int `json:"tied,omitempty"`
 
-	// P was learnt on the prior rows: none of its parameters lies on the grid
+	// P was learnt on the prior rows, so that its parameters needn't lie on the grid
 	Informed   bool       `json:"informed,omitempty"`
-	Fixed      bool       `json:"fixed,omitempty"`  // Q is P itself, so that nothing was learnt on the certified rows
-	Inequality Inequality `json:"family,omitempty"` // "": kl
-	Route      Route      `json:"route,omitempty"`  // to the bound on the mean; "": twice
+	Fixed      bool       `json:"fixed,omitempty"`  // Q is P itself: nothing was learnt on the certified rows
+	Inequality Inequality `json:"family,omitempty"` // "" means kl
+	Route      Route      `json:"route,omitempty"`  // to the bound on the mean; "" means twice
 
-	// Promise is the share of predictions for which the smallest half-width is looked for that is guaranteed; 0: none.
+	// Promise is the share of predictions for which krigo looks for the smallest guaranteed half-width, or 0 for no
+	// promise.
 	Promise float64 `json:"promise,omitempty"`
 
 	// Curve says that all half-widths are bounded at once.
 	Curve bool `json:"curve,omitempty"`
-	// Slices are columns, SliceSD or SliceDistance, by which kinds of rows have bounds of their own. They have half of δ.
+	// Slices are columns, SliceSD or SliceDistance. The kinds of rows by each have bounds of their own, with half of
+	// δ.
 	Slices []string `json:"slices,omitempty"`
-	// Rules is the version of the rules by which curves and slices share δ. 0, of older model files: a curve has a bound
-	// at every share of misses, and every slice has a part of δ. 1: a curve ends at curveEnd, and slices of fewer than
-	// MinRows rows have no part.
+	// Rules is the version of the rules by which curves and slices share δ. By rules 0, in older model files, a curve
+	// has a bound at every share of misses, and every slice has a part of δ. By rules 1 a curve ends at curveEnd, and
+	// slices of fewer than MinRows rows have no part.
 	Rules int `json:"rules,omitempty"`
 
-	// Declaration is the SHA-256 of a text by which all that was done was declared beforehand, in hexadecimal; "": none.
+	// Declaration is the SHA-256, in hexadecimal, of a text that declared beforehand all that was done. "" means no
+	// text.
 	Declaration string `json:"declaration,omitempty"`
 
-	// Group is the column by which rows are grouped: a group is what is drawn and counted.
+	// Group is the column by which rows are grouped. A group is then the unit that is drawn and counted.
 	Group string `json:"group,omitempty"`
-	// Copies says that rows that equal one another were taken for copies of one observation: all but the first were left
-	// out, or they are a group.
+	// Copies says that equal rows were taken for copies of one observation. All but the first were left out, or they
+	// form a group.
 	Copies bool `json:"copies,omitempty"`
-	// Elsewhere says that the predictions were made by no model of this package: that they were made without the certified
-	// rows is the word of who certifies.
+	// Elsewhere says that no model of this package made the predictions. The person who certifies vouches that they
+	// were made without the certified rows.
 	Elsewhere bool `json:"elsewhere,omitempty"`
-	// Backtest says that the certified rows are the last of the table: not drawn at random.
+	// Backtest says that the certified rows are the last rows of the table, not drawn at random.
 	Backtest bool `json:"backtest,omitempty"`
 
-	// Of a computation, not of the model: how many of the rows the model was made from equal
-	// another one, and whether ε is another than the declared one.
+	// These belong to a computation, and a model doesn't store them. Repeats counts the rows the model was made from
+	// that equal another row. OtherEpsilon says that ε isn't the declared one.
 	Repeats      int  `json:"-"`
-	Near         int  `json:"-"` // of the first 1,000 certified rows, those nearly equal to another one
-	Positional   bool `json:"-"` // roles were dealt by where rows stood in the file
-	OrderChance  bool `json:"-"` // who certifies vouches that this order has nothing to do with what the rows hold
+	Near         int  `json:"-"` // certified rows, among the first 1,000, that nearly equal another row
+	Positional   bool `json:"-"` // roles were dealt by the places of the rows in the file
+	OrderChance  bool `json:"-"` // the person who certifies vouches that this order says nothing about the rows' content
 	OtherEpsilon bool `json:"-"`
 }
 
-// Route names the way to the bound on the mean. It is declared beforehand.
+// Route names how the mean gets its bound. It is declared before the certified rows are seen.
 type Route string
 
 const (
-	// Twice bounds the mean's risk by twice the bound on a random draw: the losses are
-	// quasi-convex, and Q is symmetric about its mean. It holds however Q was learnt.
+	// Twice bounds the mean's risk by twice the bound on a random draw. This holds however Q was learnt, since the
+	// losses are quasi-convex and Q is symmetric about its mean.
 	Twice Route = "twice"
-	// Direct bounds the mean by its own losses on the certified rows: a plain hold-out bound,
-	// for a mean that was fixed before these rows were seen. All of δ goes to it.
+	// Direct bounds the mean's risk from its losses on the certified rows. It is a plain hold-out bound, for a mean
+	// that was fixed before these rows were seen. All of δ goes to it.
 	Direct Route = "direct"
-	// Both gives half of δ to either, and takes the lower.
+	// Both gives half of δ to each of the two bounds, and takes the lower bound.
 	Both Route = "both"
 )
 
-// MeanAlone says whether nothing but the mean is certified, which was fixed before the certified rows were seen: any
-// function of the prior rows will do.
+// MeanAlone says whether only the mean is certified, and it was fixed before the certified rows were seen. Any function
+// that is learnt on the prior rows can be the mean.
 func (t Terms) MeanAlone() bool { return t.Fixed && t.Route == Direct }
 
-// ErrTooFewRows says why no certificate was issued.
+// ErrTooFewRows says that there is no certificate, since there are fewer than MinRows units.
 var ErrTooFewRows = fmt.Errorf("fewer than %d certified rows", MinRows)
 
-// ErrLoss says why no certificate was issued: the loss left [0, 1], which every bound rests on.
+// ErrLoss says that there is no certificate, since the loss left [0, 1]. Every bound needs this range.
 var ErrLoss = errors.New("a loss outside [0, 1]")
 
-// tooFew is ErrTooFewRows, or the same of groups.
+// tooFew returns ErrTooFewRows, worded for groups if groups are counted.
 func (t Terms) tooFew() error {
 	if t.Group != "" {
 		return fmt.Errorf("%w: a group is one draw, and there are fewer than %d certified groups", ErrTooFewRows, MinRows)
@@ -112,7 +115,7 @@ func (t Terms) tooFew() error {
 	return ErrTooFewRows
 }
 
-// named are columns as they stand in a sentence.
+// named returns column names as they stand in a sentence.
 func named(columns []string) string {
 	names := make([]string, len(columns))
 	for i, name := range columns {
@@ -127,11 +130,11 @@ func (t Terms) Extended() bool {
 		len(t.Slices) > 0
 }
 
-// statements is the number of equal parts of δ: one each for the declared ε and the promise,
-// and of that one each for a random draw and for the mean.
+// statements returns the number of equal parts of δ. The declared ε and a promise each have a share. On the route
+// both, a random draw and the mean have half of each share.
 func (t Terms) statements() float64 {
 	parts := 1.
-	if t.Promise > 0 && !t.Curve { // of which it is one point
+	if t.Promise > 0 && !t.Curve { // a promise with a curve is a point of it
 		parts = 2
 	}
 	if t.Route == Both {
@@ -140,7 +143,7 @@ func (t Terms) statements() float64 {
 	return parts * t.share()
 }
 
-// share is the number of equal parts of δ of which all but slices has one.
+// share returns 2 if slices take half of δ, else 1.
 func (t Terms) share() float64 {
 	if len(t.Slices) > 0 {
 		return 2
@@ -169,21 +172,21 @@ func (t Terms) gridPenalty() float64 {
 
 func (t Terms) choicesPenalty() float64 { return math.Log(float64(t.Choices) * t.statements()) }
 
-// Penalty is what a bound on n rows pays besides KL, in nats: ln(1/p_θ), ln of the choices
-// and statements, and ln of the inequality's constant over δ.
+// Penalty returns what a bound on n rows pays besides KL, in nats: ln(1/p_θ), ln of the number of choices and
+// statements, and ln of the inequality's constant divided by δ.
 func (t Terms) Penalty(n int) float64 {
 	return t.inequality().Penalty(t.gridPenalty()+t.choicesPenalty(), n, t.Delta)
 }
 
-// leastDelta is smaller than anybody's δ, and its parts still are numbers.
+// leastDelta is smaller than any δ that people use. Its parts are still positive numbers.
 const leastDelta = 1e-300
 
-// isSHA256 says whether a text is a digest in lower-case hexadecimal.
+// isSHA256 says whether text is a SHA-256 digest in lower-case hexadecimal.
 func isSHA256(text string) bool {
 	return len(text) == 64 && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// Check reports terms that no certificate can have.
+// Check returns an error for terms that no certificate can have.
 func (t Terms) Check() error {
 	if err := t.Loss.Validate(); err != nil {
 		return err
@@ -208,7 +211,7 @@ func (t Terms) Check() error {
 	return t.CheckRoute()
 }
 
-// CheckRoute reports an inequality, a route and a promise that don't go together or with how Q came about.
+// CheckRoute returns an error if an inequality, a route and a promise don't fit together, or don't fit how Q was made.
 func (t Terms) CheckRoute() error {
 	if t.Route != "" && t.Route != Twice && !t.Fixed {
 		return fmt.Errorf("mean-bound %s: the mean has a bound of its own only where nothing was learnt on the certified "+
@@ -245,7 +248,7 @@ func (t Terms) CheckRoute() error {
 	return t.inequality().Check(t.Loss, !t.Fixed)
 }
 
-// checkCurve reports terms that have no curve.
+// checkCurve returns an error if the terms ask for a curve that they can't have.
 func (t Terms) checkCurve() error {
 	switch {
 	case !t.Curve:
@@ -264,7 +267,7 @@ func (t Terms) checkCurve() error {
 	return nil
 }
 
-// checkSlices reports terms that have no slices.
+// checkSlices returns an error if the terms ask for slices that they can't have.
 func (t Terms) checkSlices() error {
 	switch {
 	case len(t.Slices) == 0:
@@ -278,7 +281,8 @@ func (t Terms) checkSlices() error {
 	return nil
 }
 
-// declared says what was declared before the certified rows were seen, after what of it wasn't.
+// declared returns sentences about what was declared before the certified rows were seen. What wasn't declared comes
+// first.
 func (t Terms) declared() (c []string) {
 	declared, grid := fmt.Sprintf("The %s loss", t.Loss.Kind), fmt.Sprintf("the grid %s", t.Grid)
 	if t.Curve && t.Loss.Kind != ClippedAbsolute {
@@ -338,7 +342,7 @@ func (t Terms) source() string {
 		"source. For rows ordered in time it covers other moments of the same period, not the future."
 }
 
-// Conditions are what the guarantee of a certificate with these terms rests on.
+// Conditions returns sentences that say what the guarantee of a certificate with these terms rests on.
 func (t Terms) Conditions() (c []string) {
 	declared := t.declared()
 	last := len(declared) - 1
@@ -355,7 +359,7 @@ func (t Terms) Conditions() (c []string) {
 	if t.Repeats > 0 {
 		rows, another := "the rows the model was made from", "another one"
 		if t.Elsewhere {
-			rows = "the certified rows" // in prediction and target
+			rows = "the certified rows" // equal in prediction and target
 		}
 		if t.Group != "" {
 			another = "one of another group"
