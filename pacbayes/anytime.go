@@ -13,16 +13,14 @@ import (
 // Shafer, Shen, Vereshchagin and Vovk, "Test martingales, Bayes factors and p-values", Stat. Sci. 26, 2011). Rows may
 // depend on earlier rows: the claim is about the expected loss of each row given the earlier rows.
 
-// Anytime returns the least and the largest mean loss that a predictor, fixed before the rows were seen, may have. With
-// probability 1−δ these limits hold at all n at once. risk is the mean loss on the first n rows. The limits are the
-// ends of
+// Anytime returns limits of the mean loss of a predictor that was fixed before the rows were seen. With probability
+// 1−δ they hold at all n at once. risk is the mean loss on the first n rows. The limits are the ends of
 //
 //	{p : B(k+1, n−k+1) / (pᵏ(1−p)ⁿ⁻ᵏ) < 1/δ},   k = n·risk,
 //
 // where B is the beta function. The quotient is the wealth ∫ (q/p)ᵏ((1−q)/(1−p))ⁿ⁻ᵏ dq of a gambler who
-// bets against p on all q alike (Robbins 1970, Sect. 2). If a loss x in [0,1] takes the place of a miss,
-// (q/p)ˣ((1−q)/(1−p))¹⁻ˣ is convex in x, so that its expectation is at most 1 too. With the maximum likelihood
-// taken out the set is
+// bets against p on all q alike (Robbins 1970, Sect. 2). (q/p)ˣ((1−q)/(1−p))¹⁻ˣ is convex in x, so that a loss
+// x in [0,1] in the place of a miss gives an expectation of at most 1 too. Taking out the maximum likelihood gives
 //
 //	kl(k/n ‖ p) < (ln((n+1)/δ) + ln C(n,k)(k/n)ᵏ(1−k/n)ⁿ⁻ᵏ) / n,
 //
@@ -44,7 +42,7 @@ func Anytime(risk float64, n int, delta float64) (least, most float64) {
 }
 
 // Evidence measures what outcomes, one after another, say against the claim that each has an expected loss of at most B
-// given the earlier outcomes. It is an e-process: if the claim is true, the chance that E ever reaches 1/δ is at most
+// given the earlier outcomes. It is an e-process: if the claim is true, E ever reaches 1/δ with probability at most
 // δ.
 //
 // A wager at odds c > 1 bets that misses are more frequent. A loss x multiplies its stake by

@@ -9,8 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestAnytimeEnds: the ends are where the ratio of the beta function and the likelihood is 1/δ, of whole and of graded
-// losses.
+// TestAnytimeEnds shows that the beta function over the likelihood is 1/δ at both ends, for 0/1 and for graded losses.
 func TestAnytimeEnds(t *testing.T) {
 	lgamma := func(x float64) float64 { v, _ := math.Lgamma(x); return v }
 	for _, n := range []int{1, 2, 7, 30, 400, 12345} {
@@ -18,7 +17,7 @@ func TestAnytimeEnds(t *testing.T) {
 			for _, delta := range []float64{0.05, 0.01, 1e-6} {
 				least, most := Anytime(risk, n, delta)
 				k, rows := risk*float64(n), float64(n)
-				ratio := func(p float64) float64 { // its logarithm, above ln 1/δ
+				ratio := func(p float64) float64 { // ln of the ratio, minus ln 1/δ
 					l := lgamma(k+1) + lgamma(rows-k+1) - lgamma(rows+2) + math.Log(delta)
 					if k > 0 {
 						l -= k * math.Log(p)
@@ -30,7 +29,7 @@ func TestAnytimeEnds(t *testing.T) {
 				}
 				must.End(t, !(0 <= least && least <= risk && risk <= most && most <= 1),
 					"%v of %d: %v to %v", risk, n, least, most)
-				// Nothing beyond an end belongs to it, and all a little within does.
+				// Points beyond an end are outside the set, and points a little within are inside.
 				inMost, inLeast := most-2e-12-1e-6*(most-risk), least+2e-12+1e-6*(risk-least)
 				if most < 1 && !(ratio(most) > -1e-7 && (inMost < risk || ratio(inMost) < 1e-7)) || least > 0 &&
 					!(ratio(least) > -1e-7 && (inLeast > risk || ratio(inLeast) < 1e-7)) ||
@@ -51,8 +50,8 @@ func TestAnytimeEnds(t *testing.T) {
 	}
 }
 
-// TestAnytimeHolds: the share of sequences of outcomes at whose risk it ever fails is at most δ; a bound for one n
-// fails far more often.
+// TestAnytimeHolds shows that the limits fail at any n in at most a share δ of sequences, and bounds for one n far
+// more often.
 func TestAnytimeHolds(t *testing.T) {
 	const runs, rows, risk, delta = 1000, 2000, 0.1, 0.05
 	ever, fixed := 0, 0
@@ -82,8 +81,7 @@ func TestAnytimeHolds(t *testing.T) {
 		"ever wrong: %d of %d; bounds for one n: %d", ever, runs, fixed)
 }
 
-// TestEvidenceIsFair: at the bound E has expectation 1 after any number of rows, below it less, and graded losses of
-// that mean have no more.
+// TestEvidenceIsFair shows that E has expectation 1 at the bound, less below it, and at most 1 for graded losses.
 func TestEvidenceIsFair(t *testing.T) {
 	const rows = 10
 	var expected func(e Evidence, left int, p float64, losses [2]float64) float64
@@ -102,7 +100,7 @@ func TestEvidenceIsFair(t *testing.T) {
 		if v := expected(*NewEvidence(bound), rows, bound/2, [2]float64{0, 1}); !(v < 1) {
 			t.Errorf("bound %v, half the risk: expected %v", bound, v)
 		}
-		// Losses of ¼ and of 1 or ¾ whose mean is the bound.
+		// The losses ¼ and ¾, or ¼ and 1, have the bound as their mean.
 		for _, high := range []float64{0.75, 1} {
 			if p := (bound - 0.25) / (high - 0.25); p > 0 && p < 1 {
 				if v := expected(*NewEvidence(bound), rows, p, [2]float64{0.25, high}); !(v < 1) {
@@ -122,7 +120,7 @@ func TestEvidenceIsFair(t *testing.T) {
 	}
 }
 
-// firstAlarm is the row at which E reaches 1/δ; 0: at none of them.
+// firstAlarm returns the row at which E first reaches 1/δ, or 0 if it never does.
 func firstAlarm(bound, delta float64, rows int, risk func(row int) float64, rng *rand.Rand) int {
 	e := NewEvidence(bound)
 	for n := 1; n <= rows; n++ {
@@ -137,9 +135,9 @@ func firstAlarm(bound, delta float64, rows int, risk func(row int) float64, rng 
 	return 0
 }
 
-// TestEvidence: at a risk that is the bound it raises an alarm in at most a share δ of runs; twice the risk is found
-// within 250 rows in the median, from the first row, and within 1,000 after 10,000 good ones. The full runs are go run
-// ./reproduce watch's.
+// TestEvidence shows that at most a share δ of runs has an alarm if the risk is the bound. Half of the runs find twice
+// the risk within 250 rows from the first row on, and within 1,000 rows after 10,000 good rows. `go run ./reproduce
+// watch` in the laboratory has the full runs.
 func TestEvidence(t *testing.T) {
 	const bound, delta = 0.05, 0.01
 	alarms := 0
@@ -173,7 +171,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestShifted: kl(p ‖ B) = ρ at the bound of another source, to which B gives all it can.
+// TestShifted shows that kl(p ‖ B) = ρ at the bound p for another source.
 func TestShifted(t *testing.T) {
 	must.Near(t, Shifted(0.05, 0.01), 0.08365, 5e-6)
 	for _, bound := range []float64{1e-6, 0.05, 0.3, 0.9} {

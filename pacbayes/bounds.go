@@ -27,8 +27,7 @@ func HoldOutBound(zeroOne bool, risk float64, n int, delta float64) float64 {
 	return TestBound(risk, n, delta)
 }
 
-// HoldOutLimit returns a lower limit of the same expected loss, with probability 1−δ: it bounds 1 − loss, a loss
-// too.
+// HoldOutLimit returns a lower limit of the same expected loss, with probability 1−δ. It bounds the loss 1 − loss.
 func HoldOutLimit(zeroOne bool, risk float64, n int, delta float64) float64 {
 	return 1 - HoldOutBound(zeroOne, math.Max(1-risk, 0), n, delta)
 }

@@ -60,7 +60,7 @@ func TestBoundEdges(t *testing.T) {
 	Inequality("hoeffding").Evaluate(0.1, 1, 1, 10)
 }
 
-// binomialTail is P(Bin(n,p) ≤ k) from the incomplete beta function.
+// binomialTail returns P(Bin(n,p) ≤ k) from the incomplete beta function.
 func binomialTail(k, n int, p float64) float64 {
 	return mathext.RegIncBeta(float64(n-k), float64(k+1), 1-p)
 }
@@ -118,8 +118,8 @@ func TestMaurerXi(t *testing.T) {
 	}
 }
 
-// TestHoldOutLimit: were the risk at the limit, as many misses as there were or more would have
-// probability δ; and the limit for a graded loss is the kl inverse from below.
+// TestHoldOutLimit shows that at the limit this number of misses or more has probability δ, and that the limit for a
+// graded loss is the kl inverse from below.
 func TestHoldOutLimit(t *testing.T) {
 	const delta = 0.05
 	for _, n := range []int{1, 7, 40, 300} {

@@ -151,8 +151,7 @@ func (t Terms) stated() *Certificate {
 	return c
 }
 
-// Reword gives c the words and counts that follow from the terms. It returns what else in c contradicts the terms, or
-// "".
+// Reword gives c the words and counts that follow from the terms. It returns what else in c contradicts the terms.
 func (t Terms) Reword(c *Certificate) string {
 	s := t.stated()
 	c.Label, c.Conditions, c.Repeats, c.NearCopies = s.Label, s.Conditions, s.Repeats, s.NearCopies

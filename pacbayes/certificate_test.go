@@ -11,7 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// exampleTerms are terms whose penalty is easily written out: T = 3, two choices.
+// exampleTerms are terms with a penalty that is easy to write out: T = 3, two choices.
 func exampleTerms() Terms {
 	return Terms{Loss: Loss{Kind: Band, Below: 0.6, Above: 0.6}, EpsilonRaw: 5.4, Delta: 0.05, Grid: DefaultGrid(),
 		Params: 3, Choices: 2, PriorRows: 41, Scaling: "prior-rows"}
@@ -28,7 +28,7 @@ func examplePredictions(n int) (y, mean, variance []float64) {
 	return y, mean, variance
 }
 
-// bisectKL is the p ≥ q with kl(q‖p) = eps by bisection on the definition.
+// bisectKL returns the p ≥ q with kl(q‖p) = eps, by bisection on the definition.
 func bisectKL(q, eps float64) float64 {
 	kl := func(p float64) float64 {
 		v := 0.0
@@ -51,8 +51,8 @@ func bisectKL(q, eps float64) float64 {
 	return hi
 }
 
-// TestCertifyFromScratch recomputes every number of a certificate by other means: the
-// risk from error functions, the penalty by hand, the bound by bisection.
+// TestCertifyFromScratch recomputes every number of a certificate by other means: the risk from error functions, the
+// penalty by hand, the bound by bisection.
 func TestCertifyFromScratch(t *testing.T) {
 	for _, n := range []int{20, 57, 400} {
 		for _, kl := range []float64{0, 3.5, 60} {
@@ -123,13 +123,13 @@ func TestCertifyRefusesBrokenNumbers(t *testing.T) {
 			t.Errorf("NaN %s: %v, %v", what, c, err)
 		}
 	}
-	// Rounding may take KL a little below zero: that is a zero.
+	// Rounding may take KL a little below zero. It then counts as zero.
 	y, mean, variance := good()
 	at, err := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, -1e-9)
 	zero, err2 := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, 0)
 	must.Not(t, err != nil || err2 != nil || at.KL != 0 || at.Bound != zero.Bound,
 		"KL −1e-9: %+v, %v; 0: %+v, %v", at, err, zero, err2)
-	// An infinite KL, or predictions far off, are no error but a bound of 1.
+	// An infinite KL, or predictions far off, give a bound of 1, not an error.
 	for i := range mean {
 		mean[i] = math.Inf(1)
 	}
@@ -169,7 +169,7 @@ func TestCertifyLabels(t *testing.T) {
 	}
 }
 
-// TestCertifyLosses: the widths of each loss reach the risk and the certificate.
+// TestCertifyLosses shows that the widths of each loss reach the risk and the certificate.
 func TestCertifyLosses(t *testing.T) {
 	y, mean, variance := examplePredictions(50)
 	scale := make([]float64, len(y))
@@ -194,7 +194,7 @@ func TestCertifyLosses(t *testing.T) {
 	}
 }
 
-// TestCertificateEqual: rounding apart, every field counts.
+// TestCertificateEqual shows that a change of any field counts, unless it is rounding.
 func TestCertificateEqual(t *testing.T) {
 	y, mean, variance := examplePredictions(40)
 	certify := func() *Certificate {
@@ -203,7 +203,7 @@ func TestCertificateEqual(t *testing.T) {
 	want := certify()
 	near := certify()
 	near.Bound += 9e-7
-	near.KL -= 1.8e-6 // of 2
+	near.KL -= 1.8e-6 // of a KL of 2
 	must.Not(t, !want.Equal(certify()) || !want.Equal(near) || !near.Equal(want), "equal certificates differ")
 	must.Not(t, want.Equal(nil), "a certificate equals none")
 	for name, change := range map[string]func(c *Certificate){
@@ -234,7 +234,7 @@ func TestCertificateEqual(t *testing.T) {
 	}
 }
 
-// TestConditions: they say what was declared, and what wasn't.
+// TestConditions shows that the conditions say what was declared, and what wasn't.
 func TestConditions(t *testing.T) {
 	for want, change := range map[string]func(t *Terms){
 		"The band loss, its ε, δ = 0.05, the kernel family and the grid 6,2 were declared": func(t *Terms) {},
@@ -273,7 +273,7 @@ func TestCertificateKeys(t *testing.T) {
 	must.Not(t, len(keys) > 0, "keys that the documentation doesn't know: %v", keys)
 }
 
-// TestLeastBound: no sample without a loss has a smaller bound.
+// TestLeastBound shows that no sample has a smaller bound than one whose losses are all 0.
 func TestLeastBound(t *testing.T) {
 	of := func(change func(*Terms)) Terms {
 		terms := Terms{Loss: Loss{Kind: Band, Below: 0.6}, EpsilonRaw: 0.6, Delta: 0.01, Choices: 1, Scaling: "prior-rows",

@@ -77,8 +77,8 @@ func poissonAt(k int, mean float64) float64 {
 	return math.Exp(-stirling(x)-klTerm(x, mean, mean-x)) / math.Sqrt(2*math.Pi*x)
 }
 
-// poisson lists the probabilities of from, from+1, … under a Poisson law, to at least spread standard deviations on
-// both sides of its mean.
+// poisson lists the probabilities of from, from+1, … under a Poisson law, to spread standard deviations from its
+// mean.
 func poisson(mean, spread float64) (from int, p []float64) {
 	from = max(0, int(mean-spread*math.Sqrt(mean)-10))
 	most := int(mean + spread*math.Sqrt(mean) + 30)
@@ -95,8 +95,7 @@ func poisson(mean, spread float64) (from int, p []float64) {
 }
 
 // curveLevel returns the largest level δ′, to a thousandth, at which all bounds of a curve of n rows hold together
-// with probability 1−δ. The curve goes up to the share end of misses. curveLevel also returns the numbers of misses
-// with their bounds.
+// with probability 1−δ. The curve goes up to the share end of misses. misses and bounds are its points.
 func curveLevel(n int, delta, end float64) (level float64, misses []int, bounds []float64) {
 	misses = curveMisses(n, end)
 	at := func(level float64) []float64 {

@@ -12,10 +12,10 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// bolshev is the probability that n uniform order statistics have U_(misses[i]+1) > bounds[i] for some i, in rational
-// arithmetic: Bolshev's recursion (Shorack and Wellner, "Empirical processes", 1986, Sect. 9.3).
+// bolshev returns the probability that n uniform order statistics have U_(misses[i]+1) > bounds[i] for some i. It uses
+// Bolshev's recursion (Shorack and Wellner, "Empirical processes", 1986, Sect. 9.3) in rational arithmetic.
 func bolshev(n int, misses []int, bounds []float64) float64 {
-	upper := make([]*big.Rat, n) // of U_(1) … U_(n)
+	upper := make([]*big.Rat, n) // upper ends of U_(1) … U_(n)
 	for i, j := len(misses)-1, n-1; j >= 0; j-- {
 		if upper[j] = big.NewRat(1, 1); j < n-1 {
 			upper[j] = upper[j+1]
@@ -42,7 +42,7 @@ func bolshev(n int, misses []int, bounds []float64) float64 {
 	return v
 }
 
-// TestCrossing holds the recursion against rational arithmetic, and checks that it errs upward.
+// TestCrossing compares the recursion with rational arithmetic, and checks that its error is upward.
 func TestCrossing(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 20, 35} {
 		misses := curveMisses(n, 1)
@@ -54,7 +54,7 @@ func TestCrossing(t *testing.T) {
 			got, want := crossing(n, misses, bounds), bolshev(n, misses, bounds)
 			must.Not(t, !(got >= want && got <= want+2*crossingRounding),
 				"n = %d, level %g: %.15g, want %.15g", n, level, got, want)
-			some := []int{0, n / 2} // fewer bounds
+			some := []int{0, n / 2} // a curve of two bounds
 			if n > 2 {
 				got, want := crossing(n, some, []float64{bounds[0], bounds[n/2]}),
 					bolshev(n, some, []float64{bounds[0], bounds[n/2]})
@@ -65,8 +65,8 @@ func TestCrossing(t *testing.T) {
 	}
 }
 
-// TestCurveLevel: the bounds of a curve hold together with probability 1−δ, hardly more, and cost what was found when
-// they were tried.
+// TestCurveLevel shows that the bounds of a curve fail together with probability δ or hardly less, and that δ/δ′
+// is at most ratio.
 func TestCurveLevel(t *testing.T) {
 	for _, c := range []struct {
 		n          int
@@ -85,11 +85,11 @@ func TestCurveLevel(t *testing.T) {
 	}
 }
 
-// TestCurveHolds draws rows of known shares, with ties too, and counts how often a curve is below the truth at any
-// width: at most δ of the time, but for the count's error; a curve of bounds at one width each fails more often.
+// TestCurveHolds draws rows of known shares, also with ties, and counts how often a curve is below the truth at any
+// width. This happens with probability at most δ. Bounds that hold at one width each fail more often.
 func TestCurveHolds(t *testing.T) {
 	const n, reps, delta = 60, 4000, 0.1
-	continuous := func(r *rand.Rand) float64 { return r.Float64() } // of the share that misses by more than a row does
+	continuous := func(r *rand.Rand) float64 { return r.Float64() } // the share that misses by more than the row
 	ties := func(r *rand.Rand) float64 { return math.Floor(8*r.Float64()) / 8 }
 	for name, c := range map[string]struct {
 		end  float64
@@ -104,13 +104,12 @@ func TestCurveHolds(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		fails, failsAlone := 0, 0
 		for range reps {
-			u := make([]float64, n) // 1 − P(an error is at most the row's)
+			u := make([]float64, n) // 1 − P(an error is at most the row's error)
 			for i := range u {
 				u[i] = c.draw(rng)
 			}
 			slices.Sort(u)
-			// The width of the row of the (k+1)-th largest error is missed by a share u[k] of further rows, and by at most k of
-			// these.
+			// At most k rows miss the width of the (k+1)-th largest error, and so does the share u[k] of further rows.
 			beyond := func(bounds []float64) bool {
 				for i, k := range misses {
 					if u[k] > bounds[i] {
@@ -147,7 +146,7 @@ func TestCurve(t *testing.T) {
 	}
 	c := must.Get(terms.Certify(s, 0))(t)
 	_, misses, bounds := curveLevel(n, 0.05, 1)
-	// 99 rows, 101 to 199, miss by more than ε.
+	// The 99 rows 101 to 199 miss by more than ε.
 	if want := bounds[slices.Index(misses, 99)]; c.MeanBound != want || c.Bound != want || !c.Valid {
 		t.Errorf("at ε: %v, want %v", c.MeanBound, want)
 	}
@@ -174,7 +173,7 @@ func TestCurve(t *testing.T) {
 	if _, ok := c.Curve.Width(0.999); ok {
 		t.Error("200 rows can't say that")
 	}
-	// ∫ of the bound on P(error > w), by a fine sum.
+	// A fine sum gives ∫ of the bound on P(error > w).
 	var mean, worst float64
 	const cells = 20000
 	for i := range cells {

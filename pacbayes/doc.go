@@ -1,16 +1,14 @@
 // Package pacbayes computes the numbers of a certificate: bounded losses and their expectations under a Gaussian, the
-// inverse of the binary relative entropy, PAC-Bayes bounds, test-set bounds, and the grid of hyperparameters from which
-// the prior is chosen.
+// inverse binary relative entropy, PAC-Bayes and test-set bounds, and the grid of the prior's hyperparameters.
 //
 // The package takes numbers, not models. For each row i it reads the target y_i, the predictive mean m_i and the latent
 // variance v_i of the Gibbs predictor Q, which predicts with a random function f ~ Q. It also reads KL(Q‖P), where P
-// is the prior. It returns the risk R_S, the bound B and their derivatives with respect to m_i, v_i and KL. All
-// logarithms are natural.
+// is the prior. It returns the risk R_S, the bound B and their derivatives by m_i, v_i and KL. Logarithms are natural.
 //
 // Certified rows are the rows that a certificate counts. Prior rows are set aside for the scaling, and for an informed
 // prior. A unit is one independent draw: a row, or a whole group of rows. N is the number of certified units. A
-// certificate fails with probability at most δ over the draw of the certified rows. A rank is one of several processes
-// that share the rows.
+// certificate fails with probability at most δ over their draw. A rank is one of several processes that share the
+// rows.
 //
 // "Reeb et al. 2018" is D. Reeb, A. Doerr, S. Gerwinn, B. Rakitsch, "Learning Gaussian Processes by Minimizing
 // PAC-Bayesian Generalization Bounds". Equation numbers are those in this paper. Its printed Eqs 27, 28 and 31 are

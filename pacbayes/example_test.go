@@ -6,9 +6,9 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// A bound on the risk of a Gibbs predictor, from its predictions on N rows.
+// This bounds the risk of a Gibbs predictor from its predictions on N rows.
 func Example() {
-	// Predictions on 400 rows, here all alike: off by 0.1 with variance 0.04.
+	// The 400 predictions are all alike: off by 0.1, with variance 0.04.
 	const n = 400
 	y, mean, variance := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range y {
@@ -19,14 +19,14 @@ func Example() {
 
 	grid := pacbayes.DefaultGrid()
 	penalty := pacbayes.KLBound.Penalty(grid.LogInverseP(2), n, 0.01)
-	const kl = 25 // KL(Q‖P) in nats, of the model
+	const kl = 25 // the model's KL(Q‖P) in nats
 	b, _, _ := pacbayes.KLBound.Evaluate(risk, kl, penalty, n)
 	root, _, _ := pacbayes.PinskerBound.Evaluate(risk, kl, penalty, n)
 	fmt.Printf("risk %.4f  kl bound %.4f  sqrt bound %.4f\n", risk, b, root)
 	// Output: risk 0.0064  kl bound 0.1356  sqrt bound 0.2501
 }
 
-// What 3 misses in 200 fresh test rows say about a deterministic predictor.
+// Two bounds for a deterministic predictor that misses 3 of 200 fresh test rows.
 func ExampleClopperPearson() {
 	fmt.Printf("exact %.4f  Chernoff %.4f\n",
 		pacbayes.ClopperPearson(3, 200, 0.01), pacbayes.TestBound(3./200, 200, 0.01))

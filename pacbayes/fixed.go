@@ -7,23 +7,23 @@ import (
 	"github.com/krigo-gp/krigo/internal/compensated"
 )
 
-// A bound for a predictor that was fixed before the n rows were seen has no KL and no union over posteriors. It pays
-// ln(1/δ) and nothing else. TestBound is the kl form, and ClopperPearson the exact form for 0/1 losses. The bounds in
-// this file use more of the distribution of a loss than its mean. They are tighter if a loss in [0,1] varies less than
-// a coin of the same mean.
+// A bound for a predictor that was fixed before the n rows were seen has no KL and no union over posteriors: it pays
+// only ln(1/δ). TestBound is the kl form, and ClopperPearson the exact form for 0/1 losses. The bounds in this file
+// use more of a loss's distribution than the mean. They are tighter if a loss in [0,1] varies less than a coin of the
+// same mean.
 
 // rounding is more than rounding can have taken off R_S and KL.
 const rounding = 1e-12
 
-// splitAt is the b that cuts a loss x ∈ [0,1] into min(x, b) and max(x−b, 0). It is a constant, since a bound would
-// have to pay for a b that was chosen on the rows. A b below 1/2 makes both parts of a clipped square useful, since its
-// mass lies near 0.
+// splitAt is the b that cuts a loss x ∈ [0,1] into min(x, b) and max(x−b, 0). It is a constant: a bound would have
+// to pay for a b that was chosen on the rows. A clipped square has most values near 0, so b below 1/2 makes both parts
+// useful.
 const splitAt = 0.25
 
 // splitKL returns b·kl⁻¹(low, ε) + (1−b)·kl⁻¹(high, ε), rounded up, for b = splitAt. low is the mean of
 // min(x,b)/b, and high the mean of max(x−b,0)/(1−b). This is the split-kl inequality, whose ε pays for two bounds
 // (Wu and Seldin, "Split-kl and PAC-Bayes-split-kl inequalities for ternary random variables", NeurIPS 2022, Theorems 4
-// and 5, with 0 and 1 as the two ends of the loss). Their lower bound on the part below b is the upper bound on its
+// and 5, with the two ends 0 and 1 of the loss). Their lower bound on the part below b is the upper bound on its
 // complement.
 func splitKL(low, high, eps float64) float64 {
 	return math.Min(1, splitAt*KLInverseUp(low, eps)+(1-splitAt)*KLInverseUp(high, eps)+rounding)
@@ -98,8 +98,7 @@ func (s Sample) bettingBound(losses []float64, delta float64) (float64, error) {
 	low := math.Min(mean, 1)
 	// Each of the n factors has a rounding error of 1e-16.
 	need := -math.Log(delta) + 1e-15*float64(s.units()+bettors)
-	// m = 1 − (1−x̄)2^−s, which halves the distance to 1, finds an upper end if one lies below 1. The second
-	// loop halves the bracket.
+	// The points m = 1 − (1−x̄)2^−s halve the distance to 1 until m is an upper end. Then the bracket is halved.
 	high := low
 	for err == nil && logWealth(high) < need {
 		low, high = high, high+(1-high)/2

@@ -11,7 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// betaLike draws a loss in [0,1] of mean about 0.12 and little variance.
+// betaLike draws a loss in [0,1] with a mean of about 0.12 and little variance.
 func betaLike(rng *rand.Rand) float64 { return 0.24 * (rng.Float64() + rng.Float64()) / 2 }
 
 func draw(n int, f func() float64) []float64 {
@@ -22,7 +22,7 @@ func draw(n int, f func() float64) []float64 {
 	return x
 }
 
-// betting and split are the bounds on the mean of losses that are all at hand.
+// betting and split are the two bounds for losses on a single rank.
 func betting(losses []float64, delta float64) float64 {
 	b, _ := Sample{Y: losses}.bettingBound(losses, delta)
 	return b
@@ -33,7 +33,7 @@ func split(losses []float64, delta float64) float64 {
 	return b
 }
 
-// TestBettingBoundDefinition holds the bound against W(m) summed without shortcuts.
+// TestBettingBoundDefinition compares the bound with W(m), summed without shortcuts.
 func TestBettingBoundDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	wealth := func(x []float64, m float64) float64 {
@@ -62,8 +62,8 @@ func TestBettingBoundDefinition(t *testing.T) {
 	}
 }
 
-// TestFixedBoundsOrder: little variance is rewarded by betting and split-kl, none of them is
-// below the sample mean, and for 0/1 losses the exact bound is the smallest.
+// TestFixedBoundsOrder shows that betting and split-kl reward little variance, that each bound is above the sample
+// mean, and that the exact bound is the smallest for 0/1 losses.
 func TestFixedBoundsOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	x := draw(300, func() float64 { return betaLike(rng) })
@@ -101,8 +101,8 @@ func TestFixedBoundsEdges(t *testing.T) {
 	}
 }
 
-// TestFixedBoundsHold simulates: a bound may fail in a share δ of the samples, up to what
-// chance allows at 4 standard errors; the mean itself, which is no bound, fails far more often.
+// TestFixedBoundsHold simulates how often a bound fails: at most a share δ of the samples, plus 4 standard errors. The
+// mean itself, which is no bound, fails far more often.
 func TestFixedBoundsHold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	const sets, n, delta = 400, 40, 0.1
@@ -142,7 +142,7 @@ func TestFixedBoundsHold(t *testing.T) {
 	}
 }
 
-// TestLittleVariance: a loss that varies little is bounded far better by betting than by its mean alone.
+// TestLittleVariance shows that betting bounds a loss of little variance far better than a bound by its mean alone.
 func TestLittleVariance(t *testing.T) {
 	losses := make([]float64, 200)
 	for i := range losses {

@@ -27,11 +27,10 @@ func readGolden(t *testing.T, name string, into any) {
 	must.Do(t, json.Unmarshal(b, into))
 }
 
-// worst keeps the largest relative error of each quantity and fails those above
-// their tolerance.
+// worst keeps the largest relative error of each quantity, and fails the test if it exceeds the tolerance.
 type worst map[string]float64
 
-// check compares got with want, relative to |want| or to floor if that is larger.
+// check compares got with want. The error is relative to |want|, or to floor if floor is larger.
 func (w worst) check(t *testing.T, what string, got, want, floor, tol float64, at any) {
 	t.Helper()
 	if got == want {
@@ -136,8 +135,8 @@ func TestGoldenLosses(t *testing.T) {
 	for _, r := range g.Points {
 		l := Loss{Kind: goldenKind(t, r.Loss), Below: r.Eps}
 		e, dm, dv := l.Expected(r.Y, r.Mean, r.Var, math.Abs(r.Y))
-		// Derivatives are compared on the scale on which they vary, 1/σ and 1/σ² (or
-		// 1/ε and 1/ε² for a wide loss), times 1e-3: they pass through 0.
+		// The error of a derivative is relative to 1e-3 times 1/σ and 1/σ² (1/ε and 1/ε² for a wide loss), since
+		// derivatives pass through 0.
 		s := min(1/math.Sqrt(r.Var), 1/r.Eps)
 		w.check(t, r.Loss+" value", e, r.Value, 0, 1e-12, r)
 		w.check(t, r.Loss+" d_mean", dm, r.DMean, 1e-3*s, 1e-12, r)

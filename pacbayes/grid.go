@@ -26,8 +26,7 @@ const maxGridSteps = 1e9
 
 func (g Grid) steps() float64 { return math.Round(2 * g.L * math.Pow10(g.Digits)) }
 
-// Validate refuses an L that isn't positive and finite, digits outside 0…6, and fewer than two or more than 1e9
-// points.
+// Validate refuses an L that isn't positive and finite, digits outside 0…6, and fewer than 2 or more than 1e9 points.
 func (g Grid) Validate() error {
 	switch s := g.steps(); {
 	case !(g.L > 0) || math.IsInf(g.L, 1):

@@ -35,7 +35,7 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// Every point of the grid rounds to itself, and its mirror image to its negative.
+// TestGridPoints shows that every grid point rounds to itself, and its mirror image to its negative.
 func TestGridPoints(t *testing.T) {
 	for _, g := range []Grid{DefaultGrid(), {0.5, 0}, {1, 6}, {3.7, 3}, {10, 1}, {0.05, 2}} {
 		must.Do(t, g.Validate())

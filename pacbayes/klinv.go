@@ -64,9 +64,8 @@ func phi(x float64) float64 {
 //
 //	kl⁻¹(q, ε) = max{p ∈ [0,1] : kl(q‖p) ≤ ε} ∈ [q, 1]
 //
-// (Reeb et al. 2018, Eq 3), rounded to nearest. A number that has to be a bound needs KLInverseUp. KLInverse is q for
-// ε ≤ 0, 1 for q = 1 or ε = +Inf, and −expm1(−ε) for q = 0. The result is NaN if ε is NaN, or if q is NaN or
-// outside [0,1].
+// (Reeb et al. 2018, Eq 3), rounded to nearest. A certificate needs KLInverseUp. KLInverse is q for ε ≤ 0, 1 for q =
+// 1 or ε = +Inf, and −expm1(−ε) for q = 0. The result is NaN if ε is NaN, or if q is NaN or outside [0,1].
 func KLInverse(q, eps float64) (p float64) {
 	p, _, _, _ = KLInverseGrad(q, eps)
 	return p

@@ -8,7 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// pairs are arguments of the inverse over their whole range.
+// pairs holds arguments q, p over the whole range of the inverse.
 func pairs() (qs, epss []float64) {
 	qs = []float64{0, 5e-324, 1e-310, 1e-300, 1e-100, 1e-20, 1e-9, 1e-3, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999, 1 - 1e-9,
 		1 - 0x1p-53, 1}
@@ -24,7 +24,7 @@ func TestKLKnown(t *testing.T) {
 		{0, 0.5, math.Ln2}, {1, 0.5, math.Ln2}, {1, 0.25, 2 * math.Ln2},
 		{0.5, 0.25, math.Log(2 / math.Sqrt(3))},
 		{0.25, 0.5, math.Ln2 - 0.5623351446188083},
-		{0.5, 0.5 + 0x1p-30, 0x1p-59 * (1 + 0x1p-59)}, // −½ln(1−4δ²), of which plain logarithms keep nothing
+		{0.5, 0.5 + 0x1p-30, 0x1p-59 * (1 + 0x1p-59)}, // −½ln(1−4δ²), which plain logarithms round to 0
 		{1e-300, 1e-10, 1.0000000000500000e-10},
 	} {
 		if got := KL(c.q, c.p); got != c.want && !(math.Abs(got-c.want) <= 1e-15*c.want) {
@@ -41,7 +41,7 @@ func TestKLKnown(t *testing.T) {
 	}
 }
 
-// checkInverse holds everything that is true at any q ∈ [0,1] and any ε.
+// checkInverse checks everything that is true at any q ∈ [0,1] and any ε.
 func checkInverse(t *testing.T, q, eps float64) {
 	t.Helper()
 	p, om, dq, de := KLInverseGrad(q, eps)

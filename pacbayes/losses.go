@@ -14,9 +14,8 @@ import (
 // Kind names the shape of a loss.
 type Kind string
 
-// The losses of Reeb et al. 2018, App. C, and Scaled. All lie in [0,1] and are quasi-convex in the prediction ŷ.
-// RegisterLoss adds other losses, which needn't be quasi-convex. ε is Loss.Below. scale is |y| of the row, except for
-// Scaled.
+// The losses of Reeb et al. 2018, App. C, and Scaled. All lie in [0,1] and are quasi-convex in the prediction ŷ. A
+// loss of RegisterLoss needn't be quasi-convex. ε is Loss.Below. scale is |y| of the row, except for Scaled.
 const (
 	// Band is ℓ1 = 1{|y−ŷ| > ε}, Eq 18.
 	Band Kind = "band"
@@ -31,8 +30,7 @@ const (
 	// Scaled is 1{|y−ŷ| > ε·scale}. scale is the predictor's own standard deviation of y at the row, so ε counts
 	// standard deviations. They are declared with the predictor before the rows are seen.
 	Scaled Kind = "scaled"
-	// ClippedAbsolute is min(|ŷ−y|/scale, 1) = min(|ŷ/y − 1|, 1) (App. C, which prints max for min). It has no
-	// ε.
+	// ClippedAbsolute is min(|ŷ−y|/scale, 1) = min(|ŷ/y − 1|, 1), without ε (App. C prints max for min).
 	ClippedAbsolute Kind = "clipped-absolute"
 )
 
@@ -186,8 +184,8 @@ func indicator(d float64, miss bool) float64 {
 	return 0
 }
 
-// minVariance stands for a variance of 0. Its root, 1e-150, can still be a divisor twice, and is below any distance
-// that matters.
+// minVariance stands for a variance of 0. Its root, 1e-150, can be a divisor twice, and no distance that matters is
+// smaller.
 const minVariance = 1e-300
 
 // Expected returns the expected loss of a random draw (Reeb et al. 2018, Eqs 25–29),
@@ -205,8 +203,8 @@ const minVariance = 1e-300
 //	                 e = Φ(a) + Φ(−b) + (D(2Φ(c)−Φ(a)−Φ(b)) + σ(2φ(c)−φ(a)−φ(b)))/w
 //
 // The formulas of clipped-square and gaussian are Eqs 27 and 28 with their misprints corrected. No form subtracts
-// near-equal tails, so that small risks keep their relative accuracy down to 1e-300. So do derivatives, except next to
-// their zeros.
+// near-equal tails. So small risks keep their relative accuracy down to 1e-300, and derivatives except next to their
+// zeros.
 //
 // At variance 0 e is Point. The derivatives are then 0 for a 0/1 loss, and for other losses those at the variance
 // 1e-300. A negative variance counts as 0. If the loss uses scale, and scale is 0, e is 1 with derivatives 0 (for a
@@ -418,8 +416,7 @@ func parabola(s float64) float64 { return s * (2 - s) }
 func tent(s float64) float64     { return min(s, 2-s) }
 
 // add adds the part from lo to hi, in s, of the interval that starts at z = a and is 2h wide, h < narrow. 32 nodes are
-// exact to rounding over a range of z in which φ falls by at most e^40. add leaves out what lies beyond this range,
-// which is below rounding.
+// exact to rounding over a range of z in which φ falls by at most e^40. What lies beyond this range is below rounding.
 func (m *moments) add(shape func(float64) float64, a, h, lo, hi float64) {
 	const fall = 40
 	if a > 0 {

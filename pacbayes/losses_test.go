@@ -19,12 +19,12 @@ var every = []Loss{
 	{Kind: Relative, Below: 1}, {Kind: Asymmetric, Below: 1, Above: 2}, {Kind: ClippedAbsolute},
 }
 
-// byQuadrature is Expected at y = 0, mean = −d and scale 1 from the definition: the
-// loss times a density, between the kinks of the loss, on pieces of half a σ.
+// byQuadrature computes Expected at y = 0, mean = −d and scale 1 from its definition. It integrates the loss times a
+// density between the kinks of the loss, on pieces of half a σ.
 func byQuadrature(l Loss, d, s float64) (e, dMean, dVar float64) {
 	const reach = 39
 	cuts := []float64{-reach, reach}
-	for v := -8.0; v <= 8; v++ { // the kinks, and the body of the Gaussian loss
+	for v := -8.0; v <= 8; v++ { // pieces end at the kinks, and cover the Gaussian loss
 		if z := (v + d) / s; math.Abs(z) < reach {
 			cuts = append(cuts, z)
 		}
@@ -34,7 +34,7 @@ func byQuadrature(l Loss, d, s float64) (e, dMean, dVar float64) {
 	}
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
-	// The derivatives do not see a constant added to the loss; without one they cancel.
+	// Subtracting the constant level from the loss doesn't change derivatives, and avoids cancellation.
 	level := l.Point(0, -d, 1)
 	if s > 0.3 || math.Abs(d) > 2 {
 		level = 1
@@ -61,8 +61,8 @@ func TestExpectedQuadrature(t *testing.T) {
 				for _, d := range []float64{d, -d} {
 					e, dm, dv := l.Expected(0, -d, s*s, 1)
 					re, rm, rv := byQuadrature(l, d, s)
-					// Derivatives pass through 0 on the scale of 1/σ; where σ is small the
-					// quadrature of the second one rounds at 1e-16/σ².
+					// Derivatives pass through 0 on the scale of 1/σ. If σ is small, the quadrature of the second
+					// derivative has rounding errors of 1e-16/σ².
 					floor := 1e-3 * min(1, 1/s)
 					at := [2]float64{d, s}
 					w.check(t, string(l.Kind)+" e", e, re, 1e-290, 1e-11, at)
@@ -75,14 +75,14 @@ func TestExpectedQuadrature(t *testing.T) {
 	w.log(t)
 }
 
-// Far out, where the loss is 1 but for 1e-200, the derivatives still have digits.
+// Far out, the loss is 1 minus 1e-200, and the derivatives still have digits.
 func TestExpectedFarTail(t *testing.T) {
 	w := worst{}
 	for _, l := range every {
 		for _, s := range []float64{0.2, 0.26, 0.4, 1, 20, 1e3} {
 			for _, z := range []float64{6, 12, 20, 30} {
 				if l.Kind == Gaussian {
-					continue // its own tail, not the predictor's, decides, in closed form
+					continue // the tail of the loss itself decides here, in closed form
 				}
 				d := 1 + z*s
 				_, dm, dv := l.Expected(0, -d, s*s, 1)
@@ -121,7 +121,7 @@ func TestExpectedSymmetries(t *testing.T) {
 		v := math.Exp(4 * r.NormFloat64())
 		for _, l := range every {
 			e, dm, dv := l.Expected(y, m, v, 0.7)
-			// Mirrored in 0, with the tolerances exchanged.
+			// Mirrored at 0, with the two tolerances exchanged, the loss is the same.
 			mirror := l
 			if l.Kind == Asymmetric {
 				mirror.Below, mirror.Above = l.Above, l.Below
@@ -129,7 +129,7 @@ func TestExpectedSymmetries(t *testing.T) {
 			if a, b, c := mirror.Expected(-y, -m, v, 0.7); !near(a, e) || !near(b, -dm) || !near(c, dv) {
 				t.Fatalf("%s mirrored: %v %v %v, want %v %v %v", l.Kind, a, b, c, e, -dm, dv)
 			}
-			// In units 4 times smaller.
+			// The loss is the same in units 4 times smaller.
 			unit := l
 			if l.Kind != Relative {
 				unit.Below, unit.Above = 4*l.Below, 4*l.Above
@@ -139,7 +139,7 @@ func TestExpectedSymmetries(t *testing.T) {
 			}
 			must.End(t, !(e >= 0 && e <= 1), "%s: risk %v", l.Kind, e)
 		}
-		// Three spellings of one loss.
+		// Three kinds can express the same loss.
 		e, _, _ := Loss{Kind: Band, Below: 0.35}.Expected(y, m, v, 0)
 		a, _, _ := Loss{Kind: Relative, Below: 0.5}.Expected(y, m, v, 0.7)
 		b, _, _ := Loss{Kind: Asymmetric, Below: 0.35, Above: 0.35}.Expected(y, m, v, 0)
@@ -170,7 +170,7 @@ func TestExpectedLimits(t *testing.T) {
 			}
 		}
 	}
-	// A row at the target's zero has no relative error.
+	// A row whose target is 0 has no relative error.
 	for _, l := range []Loss{{Kind: Relative, Below: 0.5}, {Kind: ClippedAbsolute}} {
 		if e, dm, dv := l.Expected(0.3, 0.3, 0.01, 0); e != 1 || dm != 0 || dv != 0 {
 			t.Errorf("%s at scale 0: %v %v %v", l.Kind, e, dm, dv)
@@ -233,7 +233,7 @@ func rows(n int) (y, mean, variance, scale []float64) {
 	return y, mean, variance, scale
 }
 
-// riskOf and pointRiskOf are the risks of a sample at hand.
+// riskOf and pointRiskOf return the risks of a sample on a single rank.
 func riskOf(l Loss, y, mean, variance, scale, dMean, dVar []float64) float64 {
 	risk, _ := Sample{Y: y, Mean: mean, Variance: variance, Scale: scale}.Risk(l, dMean, dVar)
 	return risk

@@ -2,8 +2,7 @@ package pacbayes
 
 import "math"
 
-// Promise is the smallest half-width of a fixed grid within which a given share of further predictions is guaranteed to
-// lie.
+// Promise is the smallest half-width of a fixed grid within which a share of further predictions is guaranteed to lie.
 type Promise struct {
 	Share        float64 `json:"share"`          // at least this share of predictions lies within
 	HalfWidth    float64 `json:"half_width"`     // in standard deviations; relative bands: a share of |y|

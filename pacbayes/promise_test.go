@@ -14,7 +14,7 @@ func fixedTerms(route Route) Terms {
 	return t
 }
 
-// TestRoutes recomputes what each route says, and what a promise takes from it.
+// TestRoutes recomputes the bounds of each route, and what a promise takes from them.
 func TestRoutes(t *testing.T) {
 	y, mean, variance := examplePredictions(150)
 	k := 0
@@ -103,7 +103,7 @@ func TestPromise(t *testing.T) {
 		p := c.Promise
 		must.Not(t, p.HalfWidth != x.want || p.Share != 0.5 || !(p.Bound <= 0.5) || x.want == 0 ||
 			p.Relative != (x.name == "relative"), "%s: %+v, want half-width %v", x.name, p, x.want)
-		unit := 9. // EpsilonRaw over Below
+		unit := 9. // EpsilonRaw divided by Below
 		if p.Relative {
 			unit = 1
 		}
@@ -118,12 +118,12 @@ func TestPromise(t *testing.T) {
 	}
 }
 
-// TestFamilies recomputes the Gibbs bound of a learnt posterior by every family.
+// TestFamilies recomputes the Gibbs bound of a learnt posterior by every inequality.
 func TestFamilies(t *testing.T) {
 	y, mean, variance := examplePredictions(200)
 	loss := Loss{Kind: ClippedSquare, Below: 0.6}
 	risk := riskOf(loss, y, mean, variance, nil, nil, nil)
-	// ∫ min(ℓ, ¼)/¼: the losses of draws on a fine grid of each row's quantiles.
+	// This is ∫ min(ℓ, ¼)/¼, from the losses of draws on a fine grid of each row's quantiles.
 	var low float64
 	const steps = 4000
 	for i := range y {
@@ -145,7 +145,7 @@ func TestFamilies(t *testing.T) {
 		c := must.Get(terms.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 2))(t)
 		tol := 1e-11
 		if f == SplitBound {
-			tol = 1e-5 // of the reference
+			tol = 1e-5 // accuracy of the reference
 		}
 		must.Not(t, math.Abs(c.Bound-want) > tol, "%q: bound %v, want %v", f, c.Bound, want)
 	}
@@ -176,7 +176,7 @@ func TestTermsRefuse(t *testing.T) {
 	}
 }
 
-// TestResolutions: one more grid costs ln of their number, once.
+// TestResolutions shows that several grids cost ln of their number, once.
 func TestResolutions(t *testing.T) {
 	terms := exampleTerms()
 	plain := terms.Penalty(100)

@@ -29,8 +29,7 @@ func (s Sample) PointRisk(l Loss) (float64, error) { return s.meanOf(s.pointLoss
 // MeanOf returns the mean of losses over the N units, given the losses of this rank's rows.
 func (s Sample) MeanOf(losses []float64) (float64, error) { return s.meanOf(s.perUnit(losses)) }
 
-// pointLosses returns the losses of the mean for this rank's units. drawLosses returns the expected losses of a random
-// draw.
+// pointLosses returns the loss of the mean for each unit on this rank, drawLosses the expected loss of a random draw.
 func (s Sample) pointLosses(l Loss) []float64 {
 	l.checkRows(len(s.Y), s.Mean, s.Scale)
 	losses := make([]float64, len(s.Y))

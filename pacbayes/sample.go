@@ -7,8 +7,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/compensated"
 )
 
-// Sample holds predictions at rows, and the rows' targets. Units are as for Expected. Scale may be nil for losses that
-// don't use it.
+// Sample holds predictions at rows, and their targets, in the units of Expected. Scale may be nil if a loss needs no
+// scale.
 type Sample struct {
 	Y, Mean, Variance, Scale []float64
 
@@ -48,8 +48,7 @@ func (s Sample) units() int {
 	return s.Rows
 }
 
-// perUnit turns the losses of rows into losses of units. A group's loss is the mean of its rows' losses, again in
-// [0,1].
+// perUnit turns losses of rows into losses of units. A group's loss, in [0,1] again, is the mean of its rows' losses.
 func (s Sample) perUnit(losses []float64) []float64 {
 	if s.Group == nil {
 		return losses
@@ -90,8 +89,8 @@ type Slice struct {
 
 	Rows     int     `json:"rows"`      // certified rows of the slice
 	MeanRisk float64 `json:"mean_risk"` // the share of misses among them
-	// MeanBound bounds the share of misses among further rows of this kind. It is 1 if Reason says that there are too
-	// few rows.
+	// MeanBound bounds the share of misses among further rows of this kind. It is 1 if Reason says why there is no
+	// bound.
 	MeanBound float64 `json:"mean_bound"`
 	Reason    string  `json:"reason,omitempty"`
 

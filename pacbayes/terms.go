@@ -25,7 +25,7 @@ type Terms struct {
 	Delta      float64 `json:"delta"`       // the certificate fails with at most this probability
 	Grid       Grid    `json:"grid"`
 	Params     int     `json:"params"`     // T, the number of the prior's parameters on the grid
-	Choices    int     `json:"choices"`    // at least 1: alternatives, such as kernels, among which certified rows chose
+	Choices    int     `json:"choices"`    // at least 1; alternatives, such as kernels, among which certified rows chose
 	PriorRows  int     `json:"prior_rows"` // rows set aside for the scaling, and for an informed prior
 	Scaling    string  `json:"scaling"`    // prior-rows, declared or all-rows
 	// the prior rows gave the categories, or the means that replace missing values
@@ -45,28 +45,25 @@ type Terms struct {
 	Inequality Inequality `json:"family,omitempty"` // "" means kl
 	Route      Route      `json:"route,omitempty"`  // to the bound on the mean; "" means twice
 
-	// Promise is the share of predictions for which krigo looks for the smallest guaranteed half-width, or 0 for no
-	// promise.
+	// Promise is the share of predictions for which krigo looks for the smallest guaranteed half-width; 0: no promise.
 	Promise float64 `json:"promise,omitempty"`
 
 	// Curve says that all half-widths are bounded at once.
 	Curve bool `json:"curve,omitempty"`
-	// Slices are columns, SliceSD or SliceDistance. The kinds of rows by each have bounds of their own, with half of
-	// δ.
+	// Slices are columns, SliceSD or SliceDistance. The kinds of rows by each have their own bounds, with half of δ.
 	Slices []string `json:"slices,omitempty"`
 	// Rules is the version of the rules by which curves and slices share δ. By rules 0, in older model files, a curve
 	// has a bound at every share of misses, and every slice has a part of δ. By rules 1 a curve ends at curveEnd, and
 	// slices of fewer than MinRows rows have no part.
 	Rules int `json:"rules,omitempty"`
 
-	// Declaration is the SHA-256, in hexadecimal, of a text that declared beforehand all that was done. "" means no
-	// text.
+	// Declaration is the SHA-256, in hexadecimal, of a text that declared all that was done beforehand; "": no text.
 	Declaration string `json:"declaration,omitempty"`
 
 	// Group is the column by which rows are grouped. A group is then the unit that is drawn and counted.
 	Group string `json:"group,omitempty"`
-	// Copies says that equal rows were taken for copies of one observation. All but the first were left out, or they
-	// form a group.
+	// Copies says that equal rows were taken for copies of one observation: only the first was kept, or they are a
+	// group.
 	Copies bool `json:"copies,omitempty"`
 	// Elsewhere says that no model of this package made the predictions. The person who certifies vouches that they
 	// were made without the certified rows.
@@ -79,7 +76,7 @@ type Terms struct {
 	Repeats      int  `json:"-"`
 	Near         int  `json:"-"` // certified rows, among the first 1,000, that nearly equal another row
 	Positional   bool `json:"-"` // roles were dealt by the places of the rows in the file
-	OrderChance  bool `json:"-"` // the person who certifies vouches that this order says nothing about the rows' content
+	OrderChance  bool `json:"-"` // the person who certifies vouches that this order says nothing about the rows
 	OtherEpsilon bool `json:"-"`
 }
 
@@ -281,8 +278,8 @@ func (t Terms) checkSlices() error {
 	return nil
 }
 
-// declared returns sentences about what was declared before the certified rows were seen. What wasn't declared comes
-// first.
+// declared returns sentences: first about what wasn't declared before the certified rows were seen, then about what
+// was.
 func (t Terms) declared() (c []string) {
 	declared, grid := fmt.Sprintf("The %s loss", t.Loss.Kind), fmt.Sprintf("the grid %s", t.Grid)
 	if t.Curve && t.Loss.Kind != ClippedAbsolute {
