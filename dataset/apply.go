@@ -11,10 +11,11 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// A reading applied to a table: dates become days, and days are written as dates again.
+// How a reading is applied to a table: dates become days, and days are written as dates again.
 
-// Apply makes of a table's dates, which are text or days already, days, and adds their periodic parts: of a table that
-// was made by its fields, or from a file of numbers.
+// Apply applies r to a table that was made from its fields or from a file of numbers. Numbers that stand for missing
+// values become NaN. Repeated rows are left out if r.Distinct says so. Dates become days, whether they are texts or
+// numbers, and their periods become columns.
 func (r Reading) Apply(t *Table) error {
 	if err := t.Check(); err != nil {
 		return err
@@ -37,20 +38,20 @@ func (r Reading) Apply(t *Table) error {
 	return nil
 }
 
-// Reading is how the table was read, with the forms of its dates.
+// Reading returns how the table was read, including the forms that were found for dates.
 func (t *Table) Reading() Reading { return t.reading.Naming() }
 
-// ReadAs returns the same table with another account of how its cells were written.
+// ReadAs returns a table with the same cells that says it was read as r.
 func (t *Table) ReadAs(r Reading) *Table {
 	as := *t
 	as.reading = r
 	return &as
 }
 
-// New is a table in memory without rows yet, whose cells are set as the reading has them.
+// New returns a table in memory without rows. Append and Set read its cells as r says.
 func (r Reading) New(source string) *Table { return &Table{Source: source, reading: r} }
 
-// forget makes missing values of the numbers that stand for them, in columns of numbers.
+// forget turns numbers that stand for missing values into NaN, in columns of numbers.
 func (t *Table) forget(r Reading) error {
 	for _, text := range r.Missing {
 		number, err := r.Parse(text)
@@ -66,11 +67,11 @@ func (t *Table) forget(r Reading) error {
 	return nil
 }
 
-// date makes a column of dates one of days, and adds its periodic parts.
+// date turns a column of dates into a column of days, and adds columns for its periods.
 func (t *Table) date(d *Dates) error {
 	j, found := t.Column(d.Column)
 	if !found {
-		return nil // who needs it will miss it
+		return nil // code that needs the column reports that it is missing
 	}
 	if t.Disk != nil && len(d.Parts) > 0 {
 		return fmt.Errorf("%s: column %q stays on disk, where no periodic parts can be added: write the table as CSV",
@@ -78,7 +79,7 @@ func (t *Table) date(d *Dates) error {
 	}
 	if texts := t.Texts(j); texts != nil {
 		if d.Form == "" {
-			var forms, all []string // forms: those that read all these texts
+			var forms, all []string // forms: forms that read every text of the column
 			for _, f := range dateForms {
 				all = append(all, fmt.Sprintf("%s (%s)", f.name, f.example))
 				if len(texts) > 0 && !slices.ContainsFunc(texts, func(s string) bool { _, _, ok := f.days(s); return !ok }) {
@@ -109,8 +110,7 @@ func (t *Table) date(d *Dates) error {
 	return nil
 }
 
-// notDate finds the text that keeps a column from being one of dates, and its row: one that the form of most others
-// can't read.
+// notDate returns the first text of column j that isn't a date in the form of most texts, and a row with this text.
 func (t *Table) notDate(j int) (text string, row int) {
 	texts := t.Texts(j)
 	best, most := dateForms[0], -1
@@ -134,7 +134,7 @@ func (t *Table) notDate(j int) (text string, row int) {
 	return texts[0], 0
 }
 
-// RowOf finds the first row whose cell in column j is the text of that code.
+// RowOf returns the first row whose cell in column j is the text with this code.
 func (t *Table) RowOf(j, code int) (row int, found bool) {
 	begin, _ := t.Own()
 	for i := 0; i < len(t.Values)/len(t.Names); i++ {
@@ -145,15 +145,15 @@ func (t *Table) RowOf(j, code int) (row int, found bool) {
 	return 0, false
 }
 
-// shortYear is a date with a year of two digits.
+// shortYear matches a date whose year has two digits.
 var shortYear = regexp.MustCompile(`^[0-9]{1,2}([./-])([0-9]{1,2}|[A-Za-z]{3})[./-][0-9]{2}($|[^0-9])`)
 
-// toDays makes a column of text one of days.
+// toDays turns a column of text into a column of days.
 func (t *Table) toDays(j int, form string) error {
 	f := formOf(form)
 	texts := t.Texts(j)
 	days := make([]float64, len(texts))
-	var zones [2]bool // a time without one is there, and one with
+	var zones [2]bool // [0]: there is a time without a zone, [1]: there is a time with a zone
 	for code, text := range texts {
 		v, zone, ok := f.days(text)
 		switch {
@@ -170,7 +170,7 @@ func (t *Table) toDays(j int, form string) error {
 					f.example))
 			}
 			if days, kind, ok := DaysOfNumber(number); ok && kind == "dates" {
-				number = days // 20240131
+				number = days // such as 20240131
 			} else if t.serials[j] == nil {
 				if t.serials == nil {
 					t.serials = map[int]*Error{}
@@ -178,7 +178,7 @@ func (t *Table) toDays(j int, form string) error {
 				t.serials[j] = t.cell(row, j, fmt.Errorf("%s is a number among dates: a spreadsheet's own, which counts days "+
 					"from 1900, or 20240131? write it as the others", spelling.Clip(text)))
 			}
-			v = number // days already
+			v = number // the number is days already
 		} else if shortYear.MatchString(text) && !slices.Contains(t.Found.Centuries, t.Names[j]) {
 			t.Found.Centuries = append(t.Found.Centuries, t.Names[j])
 		}
@@ -199,7 +199,8 @@ func (t *Table) toDays(j int, form string) error {
 	return nil
 }
 
-// numbersToDays makes days of a column of numbers that are dates as 20240131, or seconds or milliseconds since 1970.
+// numbersToDays turns a column of numbers into days. The numbers may be dates such as 20240131, or seconds or
+// milliseconds since 1970.
 func (t *Table) numbersToDays(j int) error {
 	kind := ""
 	begin, _ := t.Own()
@@ -223,7 +224,7 @@ func (t *Table) numbersToDays(j int) error {
 	})
 }
 
-// addPeriods adds columns at the end: where in each period a row's day is.
+// addPeriods adds columns at the end of the table: the sine and cosine of each row's position in each period.
 func (t *Table) addPeriods(j int, parts []string) {
 	d := Dates{Column: t.Names[j], Parts: parts}
 	cols, more := len(t.Names), 2*len(parts)
@@ -246,14 +247,14 @@ func (t *Table) addPeriods(j int, parts []string) {
 	}
 }
 
-// Kept are columns of a table as people wrote them, to stand beside what is computed of its rows.
+// Kept holds columns of a table as people wrote them, to be printed beside results for the table's rows.
 type Kept struct {
 	Names []string
 	Cells func(row int) ([]string, error)
 }
 
-// Keep returns columns of a table to be kept: texts as they were read, numbers in the fewest digits, dates as
-// YYYY-MM-DD, with the time where they have one, missing values as nothing.
+// Keep returns the named columns as people wrote them. A text stays as it was read, a number has the fewest digits, a
+// date is YYYY-MM-DD with its time if it has one, and a missing value is empty.
 func (t *Table) Keep(names []string) (*Kept, error) {
 	columns, err := t.columns(names)
 	if err != nil {
@@ -279,7 +280,7 @@ func (t *Table) Keep(names []string) (*Kept, error) {
 	}}, nil
 }
 
-// DateOf writes days since 1970-01-01, to the microsecond.
+// DateOf writes days since 1970-01-01 as a date, with its time to the microsecond unless that is midnight.
 func DateOf(days float64) string {
 	whole := math.Floor(days)
 	at := time.Unix(int64(whole)*86400, 0).UTC().Add(time.Duration(math.Round((days-whole)*86400e6)) * time.Microsecond)
@@ -289,7 +290,7 @@ func DateOf(days float64) string {
 	return at.Format("2006-01-02T15:04:05.999999")
 }
 
-// Columns returns the cells of the first rows, by column.
+// Columns returns the cells of the first `rows` rows, by the column's name.
 func (k *Kept) Columns(rows int) (map[string][]string, error) {
 	all := map[string][]string{}
 	for i := range rows {

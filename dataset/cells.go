@@ -16,14 +16,14 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// What cells hold: how text becomes a cell, and what keeps one from being read for what its column is.
+// What cells hold: how text becomes a cell, and which cells can't be read as their column requires.
 
-// A cell is a number, text, or missing. Tables hold all of them as float64: a missing value
-// is NaN, and a column in which any cell is text holds places in its list of texts, of which
-// the numbers among them are some. What a column is read for decides whether that will do.
+// A cell is a number, a text, or missing. A table holds each cell as a float64. NaN stands for a missing value. If any
+// cell of a column is text, the column's cells are places in its list of texts, which also has the column's numbers.
+// What a column is read for decides whether text and missing values are errors.
 
-// Append adds a row to a table in memory, of cells written as in a CSV file. A table that takes more memory than it may
-// (package memory) grows no further: that is an error, of [Reading.Apply] too.
+// Append adds a row to a table in memory. Its cells are written as in a CSV file. If the table takes more memory than
+// it may (package memory), it doesn't grow, and Append and a later [Reading.Apply] return this error.
 func (t *Table) Append(cells []string) error {
 	t.tellUnits(cells)
 	if need := len(t.Values) + len(cells); need > cap(t.Values) {
@@ -43,8 +43,8 @@ func (t *Table) Append(cells []string) error {
 	return t.over
 }
 
-// AppendLine adds a row, as Append does, that starts on this line of the file, counted from 1. It refuses more or fewer
-// cells than the table has names.
+// AppendLine adds a row, as Append does. The row starts on this line of the file, counted from 1. AppendLine refuses a
+// row if its number of cells isn't the table's number of columns.
 func (t *Table) AppendLine(line int, cells []string) error {
 	if len(cells) != len(t.Names) {
 		return &Error{File: t.Source, Line: line, Err: fmt.Errorf("expected %d cells, got %d: add or remove cells, and "+
@@ -54,25 +54,26 @@ func (t *Table) AppendLine(line int, cells []string) error {
 	return t.Append(cells)
 }
 
-// Set sets a cell of a table in memory, written as in a CSV file, for which Values has a place.
-// The cells above it in its column are set already.
+// Set sets a cell of a table in memory to a text that is written as in a CSV file. Values must have a place for the
+// cell, and the cells above it in its column must be set already.
 func (t *Table) Set(row, column int, cell string) {
 	t.Values[row*len(t.Names)+column] = t.value(row, column, strings.TrimSpace(cell))
 }
 
-// afford asks for so many bytes more than the table has.
+// afford asks package memory for `more` bytes in addition to the table's. If it gets none, t.over is the error.
 func (t *Table) afford(more float64) {
-	const line = 2 * 8 // with what is spare
+	const line = 2 * 8 // bytes of a line's number, doubled for spare capacity
 	if t.over == nil {
 		t.over = memory.Afford(t.Source+": the table", 8*float64(cap(t.Values))+line*float64(cap(t.Lines))+t.heavy+more)
 	}
 }
 
-// perText are the bytes of a text in its column's list and among its codes, by estimate, apart from its own.
+// perText estimates the bytes that a text takes in its column's list and among its codes, in addition to its
+// characters.
 const perText = 100
 
-// value returns what stands for a cell of column j. Where it is the column's first text, the
-// rows above the given one become text too.
+// value returns the number that stands for a cell of column j. If the cell is the column's first text, value also turns
+// the column's cells in the rows above into text.
 func (t *Table) value(row, j int, cell string) float64 {
 	v, err := t.reading.Parse(cell)
 	number := err == nil && v-v == 0
@@ -111,8 +112,8 @@ func (t *Table) value(row, j int, cell string) float64 {
 	return t.code(j, cell)
 }
 
-// name looks whether a cell of a column that names things is the same number as one that is written otherwise: they
-// would be one name. A whole number is written alike with a point and zeros.
+// name refuses a cell of a column that names things, if an earlier cell is the same number but is written otherwise:
+// both would become one name. A whole number may be followed by a point and zeros.
 func (t *Table) name(row, j int, cell string, v float64) {
 	number, text := numeral(v), cell
 	if whole, zeros, _ := strings.Cut(cell, cmp.Or(t.reading.Decimal, ".")); strings.Trim(zeros, "0") == "" {
@@ -139,10 +140,11 @@ func (t *Table) name(row, j int, cell string, v float64) {
 	}
 }
 
-// strange says whether a text of column j isn't a number although it looks like one.
+// Strange says whether a text of column j looks like a number but isn't one, because r says that numbers are written
+// otherwise.
 func (t *Table) Strange(j int, text string) bool { return t.odd[oddText{j, text}] }
 
-// code returns the place of a text in the column's list, to which it is added if need be.
+// code returns the place of a text in column j's list, and adds the text to the list if it isn't there.
 func (t *Table) code(j int, text string) float64 {
 	if t.Text == nil {
 		t.Text = make([][]string, len(t.Names))
@@ -156,14 +158,14 @@ func (t *Table) code(j int, text string) float64 {
 			t.codes[j][s] = float64(k)
 		}
 	}
-	text = strings.ToValidUTF8(text, "\ufffd") // anything else would come back from a model file as another text
+	text = strings.ToValidUTF8(text, "\ufffd") // a model file can hold no other text
 	code, ok := t.codes[j][text]
 	if !ok {
 		t.heavy += perText + float64(len(text))
 		if t.afford(0); t.over != nil {
 			return math.NaN()
 		}
-		text = strings.Clone(text) // a cell of a CSV file keeps its whole line in memory
+		text = strings.Clone(text) // without Clone the text would keep the whole line of a CSV file in memory
 		code = float64(len(t.Text[j]))
 		t.Text[j] = append(t.Text[j], text)
 		t.codes[j][text] = code
@@ -171,7 +173,7 @@ func (t *Table) code(j int, text string) float64 {
 	return code
 }
 
-// Texts lists the texts of column j; nil of a column of numbers.
+// Texts lists the texts of column j. It returns nil for a column of numbers.
 func (t *Table) Texts(j int) []string {
 	if t.Text == nil {
 		return nil
@@ -179,8 +181,8 @@ func (t *Table) Texts(j int) []string {
 	return t.Text[j]
 }
 
-// text returns the text of a cell that isn't missing: of a number, its numeral, so that a
-// category is the same whether a file holds it as text or as a number.
+// text returns the text of a cell, or "" if the cell is missing. A number's text is its numeral, so that a category is
+// the same whether a file holds it as text or as a number.
 func (t *Table) text(j int, v float64) string {
 	switch texts := t.Texts(j); {
 	case v != v:
@@ -191,7 +193,7 @@ func (t *Table) text(j int, v float64) string {
 	return numeral(v)
 }
 
-// tellWritten counts numbers that are read as half a limit, and whole ones that begin with 0.
+// tellWritten counts a number that is read as half a limit, or a whole number that begins with 0, in t.Found.
 func (t *Table) tellWritten(row, j int, cell string) {
 	all := &t.Found.Below
 	if len(cell) > 2 && cell[0] == '0' && strings.Trim(cell, "0123456789") == "" {
@@ -211,7 +213,7 @@ func (t *Table) tellWritten(row, j int, cell string) {
 	(*all)[j] = w
 }
 
-// tellUnits counts the numbers of a row by the unit that they stand beside.
+// tellUnits counts the numbers of a row by their unit, in t.Found.
 func (t *Table) tellUnits(cells []string) {
 	if len(t.reading.Units) == 0 {
 		return
@@ -231,7 +233,7 @@ func (t *Table) tellUnits(cells []string) {
 	}
 }
 
-// Check says how a table that was made by hand doesn't hold what it promises.
+// Check returns an error if the fields of a table, which may be made by hand, don't fit together.
 func (t *Table) Check() error {
 	seen := make(map[string]int, len(t.Names))
 	for j, name := range t.Names {
@@ -242,7 +244,7 @@ func (t *Table) Check() error {
 			return &Error{File: t.Source, Column: j + 1, Name: name,
 				Err: fmt.Errorf("columns %d and %d are both named %q: rename one", k+1, j+1, spelling.Clip(name))}
 		}
-		if !utf8.ValidString(name) { // a model file would have another
+		if !utf8.ValidString(name) { // a model file would change the name
 			return &Error{File: t.Source, Column: j + 1,
 				Err: fmt.Errorf("the name of column %d, %q, isn't UTF-8 text: rename it", j+1, spelling.Clip(name))}
 		}
@@ -276,16 +278,16 @@ func (t *Table) Check() error {
 	return nil
 }
 
-// use is what a column is read for.
+// use says what a column is read for.
 type use struct {
 	column      int
-	categorical bool // text will do
+	categorical bool // text is allowed
 	gaps        bool // values may be missing
-	fitting     bool // a person can still choose both
-	naming      bool // its values name groups: nothing fills them
+	fitting     bool // this is a fit: a person can still change categorical and gaps
+	naming      bool // its values name groups, and --missing doesn't fill them
 }
 
-// uses reads columns for numbers.
+// uses returns a use for each column: it is read for numbers.
 func uses(columns []int) []use {
 	all := make([]use, len(columns))
 	for k, j := range columns {
@@ -294,12 +296,12 @@ func uses(columns []int) []use {
 	return all
 }
 
-// check looks for the first cell, row by row, that isn't what its column is read for, and
-// counts the others.
+// check returns an error about the first cell, row by row, that isn't what its column is read for. The error counts the
+// other such cells.
 func (t *Table) check(uses ...use) error {
 	columns := make([]int, len(uses))
-	wrong := make([][]bool, len(uses)) // by text, of columns of text
-	finite := true                     // is all that a cell must be
+	wrong := make([][]bool, len(uses)) // by use and text: the text is wrong; nil for a column of numbers
+	finite := true                     // a cell is right if it is a finite number
 	for k, u := range uses {
 		columns[k] = u.column
 		texts := t.Texts(u.column)
@@ -337,7 +339,8 @@ func (t *Table) check(uses ...use) error {
 	return first
 }
 
-// problem is what is wrong with a cell that holds v; wrong says it of the texts of a column of text.
+// problem returns what is wrong with a cell that holds v, or nil. wrong says which of the column's texts are wrong; it
+// is nil for a column of numbers.
 func (t *Table) problem(u use, v float64, wrong []bool) error {
 	switch missing := "the value is missing; remove the row or fill the value"; {
 	case v != v && !u.gaps && u.fitting && !u.naming:
@@ -357,15 +360,15 @@ func (t *Table) problem(u use, v float64, wrong []bool) error {
 	return nil
 }
 
-// merged says whether a number is that of several categories: float64 rounds whole numbers from
-// 2^53 on. Where none of them was fitted, each is one of the others.
+// merged says whether v may stand for several categories, because float64 rounds whole numbers from 2^53 on. Outside of
+// a fit nothing is merged: no model has such a category, so that such a number counts as other.
 func (u use) merged(v float64) bool { return u.categorical && u.fitting && math.Abs(v) >= 1<<53 }
 
 func notFinite(v float64) error {
 	return fmt.Errorf("%v is not finite; remove the row or fill the value", v)
 }
 
-// notNumber says what is wrong with a text in a column that is read for numbers.
+// notNumber returns what is wrong with a text in a column that is read for numbers.
 func (t *Table) notNumber(u use, text string) error {
 	v, err := parse(text)
 	_, program := strconv.ParseFloat(text, 64)
@@ -398,14 +401,14 @@ func (t *Table) notNumber(u use, text string) error {
 	return fmt.Errorf("%q is not a number; write one, or remove the row", spelling.Clip(text))
 }
 
-// FromRows makes a table of rows of numbers, which it copies. A NaN is a missing value. Errors call
-// the table "rows", unless its Source is set to another name.
+// FromRows returns a table with a copy of rows of numbers. A NaN is a missing value. Errors call the table "rows",
+// unless you set its Source to another name.
 func FromRows(names []string, rows [][]float64) (*Table, error) {
 	return tableOf("rows", names, len(rows), func(i int) []float64 { return rows[i] })
 }
 
-// FromMatrix makes a table of the rows of a matrix, which it copies. A NaN is a missing value.
-// Errors call the table "matrix", unless its Source is set to another name.
+// FromMatrix returns a table with a copy of a matrix. A NaN is a missing value. Errors call the table "matrix", unless
+// you set its Source to another name.
 func FromMatrix(names []string, m mat.Matrix) (*Table, error) {
 	rows, cols := m.Dims()
 	to := make([]float64, cols)

@@ -14,37 +14,37 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Data, and the encoding by which cells become inputs as they are read.
+// Data, and the encoding that turns cells into inputs when they are read.
 
-// Data is a regression problem, in the units of the file: a view of the columns of a
-// [Table] that are its inputs and its target. Nothing is copied.
+// Data is a regression problem, in the units of the file. It views the columns of a [Table] that are its inputs and its
+// target, and copies nothing.
 type Data struct {
 	Source     string
 	Inputs     []string  // names of the inputs
 	Target     string    // name of the target column; empty if there is none
-	Rows, Cols int       // rows, and inputs of each
-	Encoding   *Encoding // by which columns become inputs; nil: they are inputs as they stand
+	Rows, Cols int       // number of rows, and of inputs
+	Encoding   *Encoding // how columns become inputs; nil: columns are inputs as they stand
 
 	table    *Table
-	inputs   []int     // columns of the table
-	encoders []encoder // of each; nil without an encoding
-	target   []int     // its column; none for inputs alone
-	group    []int     // the columns by which rows are grouped; none where each stands for itself
-	grouping string    // the name of the column, or of the blocks
-	blocks   *blocks   // that the columns are cut into; nil: rows of the same text or number are a group
+	inputs   []int     // columns of the table that become inputs
+	encoders []encoder // for each column of inputs; nil without an encoding
+	target   []int     // column of the target; nil without a target
+	group    []int     // columns that decide the groups of rows; nil: rows aren't grouped
+	grouping string    // name of the group column, or of the blocks
+	blocks   *blocks   // how group is cut into blocks; nil: rows with the same text or number are a group
 }
 
-// Within is the same data for work that ends with a context; see [Table.Within].
+// Within returns the same data for work that ends with a context (see [Table.Within]).
 func (d *Data) Within(ctx context.Context) *Data {
 	within := *d
 	within.table = d.table.Within(ctx)
 	return &within
 }
 
-// Context is what was given to Within, or nil.
+// Context returns the context that was given to Within, or nil.
 func (d *Data) Context() context.Context { return d.table.ctx }
 
-// Ranks are those that the rows are spread over.
+// Ranks returns the processes over which the rows are spread.
 func (d *Data) Ranks() ranks.Ranks { return d.table.Ranks() }
 
 // All returns the numbers of all rows that this rank has.
@@ -57,7 +57,7 @@ func (d *Data) All() []int {
 	return numbers
 }
 
-// Own returns which of the rows this rank has.
+// Own returns the given rows without the rows of other ranks.
 func (d *Data) Own(rows []int) []int {
 	return slices.DeleteFunc(slices.Clone(rows), d.elsewhere)
 }
@@ -67,19 +67,20 @@ func (d *Data) RowsOf(roles Roles, role Role) []int {
 	return slices.DeleteFunc(roles.Rows(role), d.elsewhere)
 }
 
-// elsewhere says whether another rank has a row.
+// elsewhere says whether another rank has the row.
 func (d *Data) elsewhere(row int) bool {
 	first, n := d.table.Own()
 	return row < first || row >= first+n
 }
 
-// Table is what the data view.
+// Table returns the table that d views.
 func (d *Data) Table() *Table { return d.table }
 
-// Columns returns which columns of the table are inputs, as they stand or encoded.
+// Columns returns the indices of the table's columns that become inputs, as they stand or encoded.
 func (d *Data) Columns() []int { return slices.Clone(d.inputs) }
 
-// Group returns the name of the column, or of the blocks, by which rows are grouped; "" where each stands for itself.
+// Group returns the name of the column, or of the blocks, by which rows are grouped. It returns "" if they aren't
+// grouped.
 func (d *Data) Group() string { return d.grouping }
 
 // Blocks returns the columns that are cut into blocks, and the blocks' sizes. Both are nil if rows aren't grouped by
@@ -91,14 +92,13 @@ func (d *Data) Blocks() (columns []string, sizes []float64) {
 	return d.blocks.columns, d.blocks.sizes
 }
 
-// Where says where a row, counted from 0, stands in the file: its line, or its number.
+// Where says where a row, counted from 0, stands in the file: its line, or its number from 1.
 func (d *Data) Where(row int) string { return d.table.Where(row) }
 
-// Read copies the given rows, in the given order: their inputs to x (len(rows)×Cols,
-// row-major), their targets to y (len(rows)). Either may be nil. It fails where a file
-// can't be read any more.
+// Read copies the given rows, in the given order: their inputs to x (len(rows)×Cols, row-major), and their targets to y
+// (len(rows)). x or y may be nil. Read fails if the file can't be read any more.
 func (d *Data) Read(rows []int, x, y []float64) error {
-	var cells []float64 // of a block of rows that are to be encoded
+	var cells []float64 // cells of the rows that are about to be encoded
 	for len(rows) > 0 {
 		first, n, most := rows[0], 1, len(rows)
 		if d.encoders != nil {
@@ -134,7 +134,7 @@ func (d *Data) Read(rows []int, x, y []float64) error {
 	return nil
 }
 
-// Select is Read into new memory.
+// Select reads the given rows, as Read does, into new memory.
 func (d *Data) Select(rows []int) (x, y []float64, err error) {
 	x, y = make([]float64, len(rows)*d.Cols), make([]float64, len(rows))
 	return x, y, d.Read(rows, x, y)
@@ -146,7 +146,7 @@ func (d *Data) Targets(rows []int) ([]float64, error) {
 	return y, d.Read(rows, nil, y)
 }
 
-// SortedTargets returns the targets of the given rows, those of all ranks together, in ascending order.
+// SortedTargets returns the targets of the given rows of all ranks together, in ascending order.
 func (d *Data) SortedTargets(rows []int) ([]float64, error) {
 	y, err := d.Targets(rows)
 	if err = d.Ranks().Agree(err); err == nil {
@@ -156,7 +156,7 @@ func (d *Data) SortedTargets(rows []int) ([]float64, error) {
 	return y, err
 }
 
-// each reads the given rows block by block; rows[first] is the first of a block.
+// each reads the given rows block by block, and passes each block on. The block's first row is rows[first].
 func (d *Data) each(rows []int, block func(first int, x, y []float64)) error {
 	x, y := make([]float64, blockRows*d.Cols), make([]float64, blockRows)
 	for first := 0; first < len(rows); first += blockRows {
@@ -169,30 +169,29 @@ func (d *Data) each(rows []int, block func(first int, x, y []float64)) error {
 	return nil
 }
 
-// other stands for every category that prior rows don't have.
+// other is the category of cells whose own category no prior row has.
 const other = "other"
 
-// MaxCategories of a column: with more it is a name, or a number.
+// MaxCategories limits the categories of a column. A column with more categories holds names, or numbers.
 const MaxCategories = 256
 
-// Encoding says how the columns of a table become a model's inputs: categorical ones as a
-// one-hot column for each category and a last one for all others, the rest as numbers, in
-// which missing values may be filled. It is learnt from prior rows, and kept in the model.
-// Without one (nil), columns are inputs as they stand.
+// Encoding says how the columns of a table become a model's inputs. A categorical column becomes a one-hot input for
+// each category and a last input for all other categories. Another column is a numeric input, and its missing values
+// may be filled. The encoding is learnt from prior rows and kept in the model. A nil encoding leaves columns as they
+// stand.
 type Encoding struct {
 	Missing string   `json:"missing"` // Refuse or FillMean
-	Columns []Column `json:"columns"` // of the table, in the order of the inputs
+	Columns []Column `json:"columns"` // columns of the table, in the order of their inputs
 }
 
 // Column is what an [Encoding] says about one column of a table.
 type Column struct {
 	Name       string   `json:"name"`
-	Categories []string `json:"categories,omitzero"` // in alphabetical order, without other; nil of a column of numbers
-	Mean       *float64 `json:"mean,omitempty"`      // that fills missing numbers; nil: nothing does
+	Categories []string `json:"categories,omitzero"` // sorted, without other; nil for a column of numbers
+	Mean       *float64 `json:"mean,omitempty"`      // replaces missing numbers; nil: they aren't replaced
 }
 
-// Names lists the categories of its inputs. The last one is all others: nil of a column of
-// numbers.
+// Names returns the categories for which c has inputs, with other at the end. It returns nil for a column of numbers.
 func (c Column) Names() []string {
 	if c.Categories == nil {
 		return nil
@@ -200,10 +199,10 @@ func (c Column) Names() []string {
 	return append(slices.Clip(c.Categories), other)
 }
 
-// Inputs returns the names of the inputs, as in "fuel=gas".
+// Inputs returns the names of the inputs, for example "fuel=gas".
 func (e *Encoding) Inputs() []string { return slices.Collect(e.inputs) }
 
-// inputs yields them.
+// inputs yields the names of the inputs.
 func (e *Encoding) inputs(yield func(string) bool) {
 	for _, c := range e.Columns {
 		if c.Categories == nil && !yield(c.Name) {
@@ -217,7 +216,7 @@ func (e *Encoding) inputs(yield func(string) bool) {
 	}
 }
 
-// names are those of its columns; without an encoding they are the inputs.
+// names returns the names of the encoding's columns. Without an encoding it returns inputs.
 func (e *Encoding) names(inputs []string) (names []string) {
 	if e == nil {
 		return inputs
@@ -228,12 +227,12 @@ func (e *Encoding) names(inputs []string) (names []string) {
 	return names
 }
 
-// Check says what is wrong with an encoding, as of a file, for these inputs.
+// Check returns an error if an encoding, for example from a file, is invalid or doesn't make these inputs.
 func (e *Encoding) Check(inputs []string) error {
 	if e.Missing != Refuse && e.Missing != FillMean {
 		return fmt.Errorf("missing %q: want %s or %s", spelling.Clip(e.Missing), Refuse, FillMean)
 	}
-	// One by one: all names of a forged file might not fit in memory.
+	// Compare names one by one, because all names of a forged file might not fit in memory.
 	left := inputs
 	for name := range e.inputs {
 		if len(left) == 0 || left[0] != name {
@@ -253,7 +252,7 @@ func (e *Encoding) Fills() bool { return e != nil && e.Missing == FillMean }
 // Categorical says whether column k is categorical.
 func (e *Encoding) Categorical(k int) bool { return e != nil && e.Columns[k].Categories != nil }
 
-// OneHot says whether input j is one of a categorical column.
+// OneHot says whether input j stands for a category.
 func (e *Encoding) OneHot(j int) bool {
 	if e == nil {
 		return false
@@ -268,7 +267,7 @@ func (e *Encoding) OneHot(j int) bool {
 	return false
 }
 
-// String says it for people.
+// String describes the encoding for people.
 func (e *Encoding) String() string {
 	var parts []string
 	for _, c := range e.Columns {
@@ -285,7 +284,7 @@ func (e *Encoding) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// Near says whether two encodings are the same, but for the last digits of means.
+// Near says whether two encodings are the same, except for the last digits of means.
 func (e *Encoding) Near(f *Encoding) bool {
 	return e.Missing == f.Missing && slices.EqualFunc(e.Columns, f.Columns, func(a, b Column) bool {
 		mean := a.Mean == nil && b.Mean == nil ||
@@ -295,17 +294,17 @@ func (e *Encoding) Near(f *Encoding) bool {
 	})
 }
 
-// encoder makes inputs of the cells of one column.
+// encoder turns cells of a column into inputs.
 type encoder struct {
 	width  int
-	places map[float64]int // of a cell's category among the inputs, of which the last is other; nil of numbers
-	fill   float64         // in the place of a missing number
+	places map[float64]int // input of each category, by its cell; the last input is other; nil for a column of numbers
+	fill   float64         // replaces a missing number
 }
 
-// width is the number of its inputs.
+// width returns the number of inputs that the column becomes.
 func (c Column) width() int { return max(1, len(c.Names())) }
 
-// encoder returns that of column j of a table.
+// encoder returns the encoder for column j of a table.
 func (c Column) encoder(t *Table, j int) encoder {
 	e := encoder{width: c.width(), fill: math.NaN()}
 	if c.Mean != nil {
@@ -332,7 +331,7 @@ func (c Column) encoder(t *Table, j int) encoder {
 	return e
 }
 
-// encode makes inputs x of rows of cells.
+// encode fills x with the inputs that rows of cells become.
 func encode(encoders []encoder, x, cells []float64) {
 	for ; len(cells) > 0; cells = cells[len(encoders):] {
 		for k := range encoders {
@@ -343,7 +342,7 @@ func encode(encoders []encoder, x, cells []float64) {
 				}
 				x[0] = v
 			} else {
-				place, known := e.places[v] // never known where v is missing, as NaN is no key
+				place, known := e.places[v] // never known if v is missing, because NaN equals no key
 				if !known {
 					place = e.width - 1
 				}

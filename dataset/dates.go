@@ -12,13 +12,13 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// Dates is a column of dates, or of dates and times, or of times of day, which becomes one of days since 1970-01-01 in
-// UTC, or of parts of a day. A time without a zone is taken as it stands.
+// Dates describes a column of dates, with or without times, or of times of day. krigo turns dates into days since
+// 1970-01-01 in UTC, and times of day into fractions of a day. A time without a zone is read as if it were UTC.
 type Dates struct {
 	Column string `json:"column"`
-	// how they are written, a key of dateForms; "": as all texts of the column can be read
+	// how the dates are written, a name in dateForms; "": the only form that reads all texts of the column
 	Form string `json:"form,omitzero"`
-	// periods that each add two inputs, the sine and the cosine of where in it: day, week, year
+	// periods (day, week, year): each adds two inputs, the sine and the cosine of the position in the period
 	Parts []string `json:"parts,omitempty"`
 }
 
@@ -28,24 +28,24 @@ type dateForm struct {
 	layouts       []layout
 }
 
-// clocks may follow a date, and zones a clock.
+// clocks holds layouts of times that may follow a date, and zoned holds layouts of times with a zone.
 var (
 	clocks = []string{"", " 15:04:05", " 15:04", " 3:04 PM", " 3:04:05 PM"}
 	zoned  = []string{" 15:04:05Z07:00", " 15:04Z07:00", " 15:04:05 Z07:00", " 15:04:05-0700", " 15:04:05 -0700 MST",
 		" 15:04:05 UTC", " 15:04 UTC"}
 )
 
-// layout is a way to write dates as package time has it.
+// layout is a way to write dates, in the notation of package time.
 type layout struct {
 	text string
-	zone bool // it names the zone
+	zone bool // the text ends with a zone
 	outline
 }
 
-// outline is what a layout shares with every text that it reads. Most layouts are ruled out by it: time.Parse makes an
-// error for each that fails, which took minutes in wide tables.
+// outline holds what a layout has in common with every text that it reads. It rules out most layouts without
+// time.Parse, which makes an error for each layout that fails. These errors took minutes in wide tables.
 type outline struct {
-	mark  byte // the first one that is neither a letter nor a digit, 0: there is none
+	mark  byte // the first character that is neither a letter nor a digit; 0: there is no such character
 	colon bool
 }
 
@@ -59,7 +59,7 @@ func outlineOf(text string) (o outline) {
 	return o
 }
 
-// may says whether a layout may read a text. A zone has a colon of its own.
+// may says whether the layout may read a text with this outline. A colon of the text may belong to its zone.
 func (l layout) may(text outline) bool {
 	return l.mark == text.mark && (l.colon == text.colon || l.zone && !l.colon)
 }
@@ -85,7 +85,7 @@ func withClocks(dates ...string) (all []layout) {
 	return all
 }
 
-// dateForms are those that are known. Day and month are told apart by their form alone.
+// dateForms lists the known forms of dates. Only the form tells which number is the day, and which is the month.
 var dateForms = []dateForm{
 	{"ymd", "2024-01-31", slices.Concat(withClocks("2006-01-02", "2006/01/02", "2006/1/2", "2006.01.02"),
 		plain("20060102 150405", "20060102 1504"), layouts(true, "20060102 150405Z07:00", "20060102 1504Z07:00"))},
@@ -97,7 +97,7 @@ var dateForms = []dateForm{
 	{"time", "15:04", plain("15:04:05", "15:04", "3:04 PM", "3:04:05 PM")},
 }
 
-// periods of dates, in days, and where the first begins.
+// periods holds the length of each period, in days, and the day since 1970-01-01 on which a period begins.
 var periods = map[string]struct{ days, begin float64 }{
 	"day": {1, 0}, "week": {7, 4}, "year": {365.2425, 0}, // 1970-01-05 was a Monday
 }
@@ -117,7 +117,7 @@ func (d Dates) check() error {
 	return nil
 }
 
-// DateForms are the names of the ways to write dates that are known.
+// DateForms returns the names of the known forms of dates.
 func DateForms() (names []string) {
 	for _, f := range dateForms {
 		names = append(names, f.name)
@@ -125,7 +125,7 @@ func DateForms() (names []string) {
 	return names
 }
 
-// ParseDates reads COLUMN, or COLUMN:FORM, and periods, as in "when:dmy:day:year".
+// ParseDates reads COLUMN or COLUMN:FORM, which periods may follow, for example "when:dmy:day:year".
 func ParseDates(text string) (Dates, error) {
 	d := Dates{Column: text}
 	for {
@@ -139,7 +139,7 @@ func ParseDates(text string) (Dates, error) {
 		} else if slices.Contains(DateForms(), word) && d.Form == "" {
 			d.Form = word
 		} else {
-			break // part of the column's name
+			break // the word belongs to the column's name
 		}
 		d.Column = d.Column[:at]
 	}
@@ -150,7 +150,7 @@ func ParseDates(text string) (Dates, error) {
 	return d, d.check()
 }
 
-// String writes it as ParseDates reads it.
+// String returns d in the form that ParseDates reads.
 func (d Dates) String() string {
 	words := append([]string{d.Column}, d.Parts...)
 	if d.Form != "" {
@@ -159,7 +159,7 @@ func (d Dates) String() string {
 	return strings.Join(words, ":")
 }
 
-// Derived are the names of the columns that it adds.
+// Derived returns the names of the columns that the periods of d add.
 func (d Dates) Derived() (names []string) {
 	for _, part := range d.Parts {
 		names = append(names, d.Column+" "+part+" sin", d.Column+" "+part+" cos")
@@ -167,18 +167,19 @@ func (d Dates) Derived() (names []string) {
 	return names
 }
 
-// isoWeek is a week of ISO 8601, or a day of it, midnight the end of a day, and clockAfter what stands between a date
-// and its time.
+// isoWeek matches a week of ISO 8601, or a day in it. midnight matches a date with the time 24:00, the end of the day.
+// clockAfter matches a date and the T between the date and its time.
 var (
 	isoWeek    = regexp.MustCompile(`^([0-9]{4})-?W([0-9]{2})(?:-?([1-7]))?$`)
 	midnight   = regexp.MustCompile(`^(.+[ T])24(:?00.*)$`)
 	clockAfter = regexp.MustCompile(`^([0-9]{4}-?[0-9]{2}-?[0-9]{2})T`)
 )
 
-// Days reads a date of the form, which is given, and says whether it names its zone.
+// Days reads a date of the form d.Form, which must be set. zone says whether the text names its zone, and ok whether
+// the text is such a date.
 func (d Dates) Days(text string) (days float64, zone, ok bool) { return formOf(d.Form).days(text) }
 
-// formOf returns the form of this name, or else one that reads nothing.
+// formOf returns the form of this name, or a form that reads nothing if there is no such form.
 func formOf(name string) (form dateForm) {
 	if i := slices.IndexFunc(dateForms, func(f dateForm) bool { return f.name == name }); i >= 0 {
 		form = dateForms[i]
@@ -186,7 +187,7 @@ func formOf(name string) (form dateForm) {
 	return form
 }
 
-// days reads a date, and says whether it names its zone.
+// days reads a date. zone says whether the text names its zone, and ok whether the text is a date of the form.
 func (f dateForm) days(text string) (days float64, zone, ok bool) {
 	if !strings.ContainsAny(text, "0123456789") {
 		return 0, false, false
@@ -222,17 +223,18 @@ func (f dateForm) days(text string) (days float64, zone, ok bool) {
 	return 0, false, false
 }
 
-// daysOf counts days since 1970-01-01.
+// daysOf returns the days since 1970-01-01, with a fraction for the time.
 func daysOf(at time.Time) float64 {
-	// Whole days first: nanoseconds since 1970 fit no float64.
+	// Count whole days first, because nanoseconds since 1970 don't fit in a float64.
 	seconds := at.Unix()
 	days := math.Floor(float64(seconds) / 86400)
 	return days + (float64(seconds)-days*86400+float64(at.Nanosecond())/1e9)/86400
 }
 
-// DaysOfNumber reads a number in a column of dates, which counts "days" since 1970 unless its size says that it is one of
-// "dates" as 20240131, or of "seconds" or "milliseconds" since 1970: days of such sizes are tens of thousands of years away.
-// ok is false of a number of eight digits that is no date, and of larger ones than a time can be.
+// DaysOfNumber reads a number in a column of dates, and returns the days since 1970. The number's size decides its
+// kind: "days" since 1970, "dates" such as 20240131, "seconds" since 1970, or "milliseconds" since 1970. As days, such
+// large numbers would lie tens of thousands of years away. ok is false if a number of eight digits is no date, or if a
+// number is larger than a time can be.
 func DaysOfNumber(v float64) (days float64, kind string, ok bool) {
 	switch {
 	case v < 1000_01_01:
@@ -248,7 +250,7 @@ func DaysOfNumber(v float64) (days float64, kind string, ok bool) {
 	return v / 86400e3, "milliseconds", v < 1e14
 }
 
-// ofWeek is the first day of a week of a year, or that which is named.
+// ofWeek returns the day that the parts of isoWeek name, or the first day of the week if they name no day.
 func ofWeek(parts []string) (days float64, ok bool) {
 	year, _ := strconv.Atoi(parts[1])
 	week, _ := strconv.Atoi(parts[2])
@@ -256,7 +258,7 @@ func ofWeek(parts []string) (days float64, ok bool) {
 	if parts[3] != "" {
 		day, _ = strconv.Atoi(parts[3])
 	}
-	fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC) // is always in week 1
+	fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC) // 4 January is always in week 1
 	at := fourth.AddDate(0, 0, 7*(week-1)+day-1-(int(fourth.Weekday())+6)%7)
 	y, w := at.ISOWeek()
 	return daysOf(at), y == year && w == week

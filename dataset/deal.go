@@ -12,22 +12,22 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// digest stands for a row, or a group: the SHA-256 of its bytes.
+// digest stands for a row or a group. It is the SHA-256 of the bytes.
 type digest [sha256.Size]byte
 
-// Units are what is dealt roles: the rows of all ranks, or groups of rows that belong together.
+// Units holds what gets roles: the rows of all ranks, or groups of rows that belong together.
 type Units struct {
-	Count   int    // of rows, or of groups
-	Hash    string // SHA-256 of all rows in whatever order, in hex: see HashOf
-	Targets string // the same of the rows' targets alone: whatever a fit makes of the other columns
+	Count   int    // number of rows, or of groups
+	Hash    string // SHA-256 of all rows, in hex, for any order of rows (see HashOf)
+	Targets string // SHA-256 of the sorted targets alone, in hex: the same however a fit treats the other columns
 
-	cells int // input columns
+	cells int // number of input columns
 	rows  []digest
-	group []int    // number of every row's group; nil: each is its own
-	names []digest // of the groups
+	group []int    // number of every row's group; nil: rows aren't grouped
+	names []digest // digests of the groups, sorted
 }
 
-// Units reads the rows once to know them by their content.
+// Units reads all rows once, and returns them as units that are known by their content.
 func (d *Data) Units() (*Units, error) {
 	var rows, groups []digest
 	var targets []uint64
@@ -72,10 +72,10 @@ func (d *Data) Units() (*Units, error) {
 	return u, nil
 }
 
-// Groups returns the number of every row's group; nil where rows stand for themselves.
+// Groups returns the number of every row's group, or nil if rows aren't grouped.
 func (u *Units) Groups() []int { return u.group }
 
-// Groups returns those of the units, which it reads where rows are grouped.
+// Groups returns the number of every row's group, or nil if rows aren't grouped. It reads the rows if they are grouped.
 func (d *Data) Groups() ([]int, error) {
 	if d.group == nil {
 		return nil, nil
@@ -87,7 +87,7 @@ func (d *Data) Groups() ([]int, error) {
 	return u.group, nil
 }
 
-// Repeats counts the rows equal to an earlier one, inputs and target, and returns the first of them.
+// Repeats counts the rows that equal an earlier row in inputs and target, and returns the first of them.
 func (u *Units) Repeats() (count, first int) {
 	order := ascending(u.rows)
 	for k := 1; k < len(order); k++ {
@@ -103,9 +103,9 @@ func (u *Units) Repeats() (count, first int) {
 
 func compare(a, b digest) int { return bytes.Compare(a[:], b[:]) }
 
-// HashOf identifies the rows of these numbers in whatever order, as Hash does all: by the SHA-256, in
-// hex, of the number of rows and of input columns as little-endian uint64 and of the SHA-256 of each row's
-// bytes (see [Data.Hash]) in ascending order. It is part of the model-file format.
+// HashOf identifies the rows with these numbers, in any order. It returns the SHA-256, in hex, of the number of rows
+// and the number of input columns, as little-endian uint64, and then of the SHA-256s of each row's bytes (see
+// [Data.Hash]) in ascending order. The hash is part of the model-file format.
 func (u *Units) HashOf(rows []int) string {
 	digests := make([]digest, len(rows))
 	for i, row := range rows {
@@ -120,19 +120,18 @@ func (u *Units) HashOf(rows []int) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// inOrder is the largest table, in numbers (2 GiB of them), whose rows are used in the order in which
-// they were dealt. A larger one may not fit in memory, and reading its file criss-cross would
-// take for ever: its rows are used as they stand.
+// inOrder limits the numbers of a table (to 2 GiB) whose rows are used in the order in which they were dealt. A larger
+// table may not fit in memory, and reading its file in random order would take too long. Its rows are used in the
+// file's order.
 const inOrder = 1 << 28
 
-// Deal deals units in the order of their keys: test, then calibration, then prior, the rest
-// certified. The key of a row is a SHA-256 of the seed, of all rows together, of the row's content and
-// of how many equal ones came before it; that of a group has its content in the place of the row's. So the
-// same rows have the same roles wherever they stand, which makes roles random also where a file is
-// sorted; and because all rows together have their say, other data of few different values are
-// dealt anew, and not by the same luck. It is part of the model-file format.
+// Deal deals units in the order of their keys: first test, then calibration, then prior, and the rest are certified. A
+// row's key is a SHA-256 of the seed, of the hash of all rows, of the row's content, and of the number of equal rows
+// before it. A group's key has the group's content in place of the row's. So the same rows get the same roles wherever
+// they stand, and roles are random even if a file is sorted. Because a key depends on all rows, a row's role in one
+// table says nothing about an equal row's role in another table. The rule is part of the model-file format.
 //
-// Because test rows are dealt first they stay the same when the other counts change.
+// Test rows are dealt first, so that they stay the same when the other counts change.
 func (u *Units) Deal(seed uint64, asked Counts) (Roles, error) {
 	counts, err := complete(u.Count, asked)
 	if err != nil {
@@ -140,7 +139,7 @@ func (u *Units) Deal(seed uint64, asked Counts) (Roles, error) {
 	}
 	salt := binary.LittleEndian.AppendUint64([]byte("krigo roles "+u.Hash+" "), seed)
 	rowKeys := keys(salt, u.rows)
-	place := make([]int, u.Count) // of each unit among all
+	place := make([]int, u.Count) // position of each unit in the order of keys
 	units := rowKeys
 	if u.group != nil {
 		units = keys(append(slices.Clip(salt), " group"...), u.names)
@@ -151,7 +150,7 @@ func (u *Units) Deal(seed uint64, asked Counts) (Roles, error) {
 		place[i] = k
 	}
 	roles := Roles{Of: make([]Role, len(u.rows)), Group: u.group}
-	roleOf := make([]Role, 0, u.Count) // by place
+	roleOf := make([]Role, 0, u.Count) // role of each unit, in the order of keys
 	for role, n := range counts {
 		roleOf = append(roleOf, slices.Repeat([]Role{Role(role)}, n)...)
 	}
@@ -173,14 +172,14 @@ func (u *Units) Deal(seed uint64, asked Counts) (Roles, error) {
 	return roles, nil
 }
 
-// key orders what is dealt.
+// key decides the order in which units are dealt.
 type key struct{ high, low uint64 }
 
 func (k key) compare(l key) int {
 	return cmp.Or(cmp.Compare(k.high, l.high), cmp.Compare(k.low, l.low))
 }
 
-// ascending returns the numbers of digests in their order, equal ones as they stand.
+// ascending returns the indices of digests in ascending order of the digests. Equal digests keep their order.
 func ascending(digests []digest) []int {
 	order := linalg.UpTo(len(digests))
 	slices.SortFunc(order, func(a, b int) int {
@@ -189,7 +188,8 @@ func ascending(digests []digest) []int {
 	return order
 }
 
-// keys are those of digests, of which equal ones are told apart by counting them.
+// keys returns the keys of digests. Equal digests get different keys, because a key depends on the number of equal
+// digests before it.
 func keys(salt []byte, digests []digest) []key {
 	order := ascending(digests)
 	keys := make([]key, len(digests))

@@ -8,19 +8,19 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// Error is an error of data that names a place in a table. What doesn't apply, or isn't known, is
-// zero. It is found by [errors.As] in what reading, fitting and predicting return.
+// Error is an error of data that names a place in a table. A field is zero if it doesn't apply or isn't known.
+// [errors.As] finds the Error in the errors of reading, fitting and predicting.
 type Error struct {
 	File   string // the table's source
-	Sheet  string // of a workbook: Line is a row of it, and Column one of its columns
-	Line   int    // of the file, from 1
-	Row    int    // of the table, from 1
-	Column int    // of the table, from 1
-	Name   string // of the column
-	Err    error  // what is wrong there; where it is so with a whole column, it names that too
+	Sheet  string // sheet of a workbook; Line and Column then count the sheet's rows and columns
+	Line   int    // line of the file, from 1
+	Row    int    // row of the table, from 1
+	Column int    // column of the table, from 1
+	Name   string // name of the column
+	Err    error  // what is wrong there; it names the column if the whole column is wrong
 }
 
-// Error says the place, in words for people, and what is wrong there.
+// Error returns the place, in words for people, and what is wrong there.
 func (e *Error) Error() string {
 	line, at := fmt.Sprintf("line %d", e.Line), ""
 	if e.Sheet != "" {
@@ -44,7 +44,7 @@ func (e *Error) Error() string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
-// letters are the name that a sheet has for its column: A to Z, AA, AB, …
+// letters returns a sheet's name for the column with this number: A to Z, AA, AB, …
 func letters(column int) string {
 	if column == 0 {
 		return ""

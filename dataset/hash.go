@@ -14,14 +14,17 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Rows by their bytes: the hashes that identify them, and those that equal one another.
+// Rows by their bytes: hashes that identify rows, and rows that equal one another.
 
-// Hash identifies the given rows, those of all ranks together, by the cells of the table, before any encoding: the
-// SHA-256, in hex, of len(rows) and the number of input columns as little-endian uint64 and
-// then, in increasing row order whatever the order of rows, each row's bytes: its inputs and
-// target as little-endian IEEE-754 bits, but of a categorical column the text's length in
-// bytes as uint64 and the text, and of a missing value of that none; where rows are grouped the
-// group's text ends the row, of a block the numbers of its intervals with commas between them. It is part of the model-file format up to version 4.
+// Hash identifies the given rows, of all ranks together, by the cells of the table before any encoding. It returns the
+// SHA-256, in hex, of the number of rows and the number of input columns, as little-endian uint64, and then of each
+// row's bytes. Rows follow in increasing order, in whatever order they are given. The hash is part of the model-file
+// format up to version 4.
+//
+// A row's bytes are its inputs and its target as little-endian IEEE-754 bits. A cell of a categorical column is instead
+// the text's length in bytes as uint64, and then the text. The text of a missing category is empty. If rows are
+// grouped, the group's text ends the row, also after its length. A block's text is the numbers of its intervals with
+// commas between them.
 func (d *Data) Hash(rows []int) (string, error) {
 	if !slices.IsSorted(rows) {
 		rows = slices.Sorted(slices.Values(rows))
@@ -40,9 +43,9 @@ func (d *Data) Hash(rows []int) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// RowHashes returns the 64-bit FNV-1a hash of each given row's bytes, as in [Data.Hash] but for the group:
-// a copy is one under another group's name too. groups are the hashes of the rows' groups, of their names; nil where
-// rows stand for themselves. Both are part of the model-file format.
+// RowHashes returns the 64-bit FNV-1a hash of each given row's bytes, and of each row's group. The bytes are as in
+// [Data.Hash] but without the group, so that a copy in another group has the same hash. The hash of a group is taken of
+// its name. groups is nil if rows aren't grouped. Both hashes are part of the model-file format.
 func (d *Data) RowHashes(rows []int) (hashes, groups []uint64, err error) {
 	sum := func(b []byte) uint64 {
 		h := fnv.New64a()
@@ -58,8 +61,8 @@ func (d *Data) RowHashes(rows []int) (hashes, groups []uint64, err error) {
 	return hashes, groups, err
 }
 
-// eachRow passes on the bytes of each given row, and those of the cell by which rows are grouped
-// with which the row's end.
+// eachRow calls row with the bytes of each given row. group is the end of these bytes that stands for the row's group,
+// and is empty if rows aren't grouped.
 func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
 	cells := *d
 	cells.encoders, cells.inputs = nil, slices.Concat(d.inputs, d.group)
@@ -76,7 +79,7 @@ func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
 				case d.encoders != nil && d.encoders[k].places != nil:
 					b = long(b, d.table.text(d.inputs[k], v))
 				case v != v:
-					b = le.AppendUint64(b, math.Float64bits(math.NaN())) // of the NaNs that a file may hold, one
+					b = le.AppendUint64(b, math.Float64bits(math.NaN())) // the same bits for every NaN
 				default:
 					b = le.AppendUint64(b, math.Float64bits(v))
 				}
@@ -94,11 +97,11 @@ func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
 	})
 }
 
-// EqualRows names, in the place of a column, groups of rows whose inputs and target are the same: copies of one
-// observation, of which none says more than the others. See [Data.GroupBy].
+// EqualRows is given to [Data.GroupBy] instead of a column. It groups rows whose inputs and target are the same: they
+// are copies of one observation, and a copy says nothing new.
 const EqualRows = "(equal rows)"
 
-// distinct leaves out rows that equal an earlier one in every cell.
+// distinct leaves out rows that equal an earlier row in every cell.
 func (t *Table) distinct() error {
 	if t.Disk != nil {
 		return fmt.Errorf("%s: rows that stay on disk can't be left out: write the table as CSV, or leave repeated rows",
@@ -120,7 +123,7 @@ func (t *Table) distinct() error {
 	return nil
 }
 
-// Repeated says of each row of a table in memory whether it equals an earlier one in every cell.
+// Repeated says for each row of a table in memory whether the row equals an earlier row in every cell.
 func (t *Table) Repeated() []bool {
 	cols := len(t.Names)
 	seed := maphash.MakeSeed()
@@ -135,7 +138,7 @@ func (t *Table) Repeated() []bool {
 		h.SetSeed(seed)
 		for _, v := range row {
 			if v != v {
-				v = math.NaN() // one of many
+				v = math.NaN() // all NaNs get the same bits
 			}
 			maphash.WriteComparable(&h, math.Float64bits(v+0))
 		}
@@ -148,7 +151,7 @@ func (t *Table) Repeated() []bool {
 	return repeated
 }
 
-// groupEqual makes rows with the same inputs and target a group.
+// groupEqual makes a group of the rows that have the same inputs and target.
 func (d *Data) groupEqual() (*Data, error) {
 	t := d.table
 	if t.Disk != nil {

@@ -14,53 +14,54 @@ import (
 
 // How cells are written, and read as numbers.
 
-// Reading says how the cells of a table are written, where they aren't as programs write them: with a decimal
-// point, without groups of digits or units, dates as text. The zero value is for tables without any of that. It is kept
-// in a model, whose further tables are read in the same way.
+// Reading says how the cells of a table are written. The zero value is for cells as programs write them: numbers with a
+// decimal point, without groups of digits or units, and dates as text. A model keeps its Reading, and krigo reads
+// further tables for the model in the same way.
 //
-// Decimal, Thousands, Missing and Units are about text, as of CSV, JSON lines and sheets; Dates about every format.
+// Decimal, Thousands, Missing and Units apply to text, for example in CSV, JSON lines and sheets. Dates applies to
+// every format.
 type Reading struct {
 	Decimal string `json:"decimal,omitzero"` // "." (default) or ","
-	// what stands between groups of three digits: "," "." "'" or " "; "" (default): nothing may
+	// separator between groups of three digits: "," "." "'" or " "; "" (default): digits aren't grouped
 	Thousands string `json:"thousands,omitzero"`
-	// texts, or numbers as -999, that stand for a missing value, beside those of Read
+	// texts, or numbers such as -999, that stand for a missing value, in addition to those that IsMissing always knows
 	Missing []string `json:"missing,omitempty"`
-	// what a cell such as "<0.1", below a limit of detection, is read as: "half" of the limit; "" (default): as text
+	// how a cell such as "<0.1", below a limit of detection, is read: "half" of the limit; "" (default): as text
 	Below string `json:"below,omitzero"`
-	// texts that may stand before or after a number, as in "12 kg", and say nothing
+	// texts that are ignored before or after a number, such as kg in "12 kg"
 	Units    []string `json:"units,omitempty"`
 	Dates    []Dates  `json:"dates,omitempty"`   // columns of dates or times, which become days
-	Distinct bool     `json:"distinct,omitzero"` // rows that equal an earlier one in every cell are left out
+	Distinct bool     `json:"distinct,omitzero"` // leave out rows that equal an earlier row in every cell
 
-	// What a file has besides its cells.
+	// Settings for what a file has besides cells.
 	SkipRows int    `json:"skip_rows,omitzero"` // lines, or rows of a sheet, above the table
-	Header   string `json:"header,omitzero"`    // the first row names the columns: "yes", "no", or "": where it does
-	Sheet    string `json:"sheet,omitzero"`     // of a workbook, or file of an archive, that has several
-	// Refuse: a row that is to have a target has one; "": those that lack it are left out
+	Header   string `json:"header,omitzero"`    // the first row names the columns: "yes", "no"; "": krigo decides
+	Sheet    string `json:"sheet,omitzero"`     // name of the sheet, or of the file in an archive, if there are several
+	// what happens to a row without a target: it is an error (Refuse), or it is left out ("")
 	MissingTarget string `json:"missing_target,omitzero"`
 
-	names []string // columns that name things, of Naming
-	every bool     // rows are to have a target, of Every
+	names []string // columns that name things, set by Naming
+	every bool     // a row without a target is an error, set by Every
 }
 
-// Naming is the reading of a table whose columns of these names, where it has them, name groups or categories. "" is
-// none. Their cells are numbers where they look like some, so that 007 and 7 would be one name: there it is an error
-// that two of them are.
+// Naming returns the reading of a table whose columns of these names, if it has them, name groups or categories. It
+// ignores empty names. Because cells that look like numbers are read as numbers, 007 and 7 would become one name. In
+// these columns such a pair of cells is an error.
 func (r Reading) Naming(columns ...string) Reading {
 	r.names = slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return name == "" })
 	return r
 }
 
-// Plain is the reading of cells as programs write them, for formats whose cells are no text.
+// Plain returns the reading for formats whose cells aren't text. It keeps only the columns of Naming.
 func (r Reading) Plain() Reading { return Reading{names: r.names} }
 
-// zero says whether it is for tables as programs write them.
+// zero says whether r parses cells as programs write them.
 func (r *Reading) zero() bool {
 	return r == nil || (r.Decimal == "" || r.Decimal == ".") && r.Thousands == "" && len(r.Missing) == 0 &&
 		len(r.Units) == 0 && r.Below == ""
 }
 
-// Said says in short how cells are read otherwise than as programs write them; "" if they aren't.
+// Said lists in short, for people, the settings that r has. It returns "" if r has none of them.
 func (r *Reading) Said() string {
 	var parts []string
 	add := func(what string, texts ...string) {
@@ -88,16 +89,17 @@ func (r *Reading) Said() string {
 	return strings.Join(parts, "; ")
 }
 
-// What is done about missing values: of inputs either, of a target the first, or its row is left out.
+// Values for what happens to missing values. For inputs both values are possible. For a target only Refuse is, and
+// without it the target's row is left out.
 const (
-	Refuse   = "refuse" // they are an error
-	FillMean = "mean"   // of numbers their mean on prior rows is put there, of categories other
+	Refuse   = "refuse" // a missing value is an error
+	FillMean = "mean"   // a missing number becomes the mean of prior rows, a missing category becomes other
 )
 
-// mostTexts is how many texts of missing values, and units, there may be.
+// mostTexts limits the number of texts for missing values, and the number of units.
 const mostTexts = 1000
 
-// Check says what is wrong with it.
+// Check returns an error if a setting of r is invalid.
 func (r *Reading) Check() error {
 	decimal := cmp.Or(r.Decimal, ".")
 	switch {
@@ -139,7 +141,7 @@ func (r *Reading) Check() error {
 	return nil
 }
 
-// IsMissing knows how a missing value is written.
+// IsMissing says whether a cell stands for a missing value.
 func (r *Reading) IsMissing(cell string) bool {
 	switch strings.ToLower(cell) {
 	case "", "na", "n/a", "#n/a", "nan", "null", "?":
@@ -178,7 +180,8 @@ func (r *Reading) Parse(cell string) (float64, error) {
 	return parse(whole)
 }
 
-// bare is a cell without the longest of the units that it ends or begins with, in whatever order they were named.
+// bare returns a cell without its unit, the longest unit that the cell ends or begins with. The order of Units doesn't
+// matter.
 func (r *Reading) bare(cell string) string {
 	unit := r.unitOf(cell)
 	rest, found := strings.CutSuffix(cell, unit)
@@ -188,7 +191,7 @@ func (r *Reading) bare(cell string) string {
 	return strings.TrimSpace(rest)
 }
 
-// unitOf is the unit that bare takes from a cell.
+// unitOf returns the unit that bare removes from a cell, or "".
 func (r *Reading) unitOf(cell string) (longest string) {
 	for _, unit := range r.Units {
 		if len(unit) > len(longest) && (strings.HasSuffix(cell, unit) || strings.HasPrefix(cell, unit)) {
@@ -198,7 +201,8 @@ func (r *Reading) unitOf(cell string) (longest string) {
 	return longest
 }
 
-// belowLimit returns the limit of a cell that says that a value is below it.
+// belowLimit says whether a cell has the form "<0.1", that is, says that a value is below a limit. It returns the
+// limit.
 func belowLimit(cell string) (limit string, below bool) {
 	if limit, below = strings.CutPrefix(cell, "<"); !below {
 		limit, below = strings.CutPrefix(cell, "≤")
@@ -206,11 +210,11 @@ func belowLimit(cell string) (limit string, below bool) {
 	return strings.TrimSpace(limit), below
 }
 
-// alike are characters that people take for the same separator.
+// alike replaces characters that look like a separator by this separator.
 var alike = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ", "’", "'")
 
-// ungrouped takes the separators out of the whole part of a number, and says whether all stood between groups of three
-// digits.
+// ungrouped returns the whole part of a number without its separators. It also says whether every separator stood
+// between groups of three digits.
 func ungrouped(whole, separator string) (string, bool) {
 	whole = alike.Replace(whole)
 	groups := strings.Split(whole, separator)
@@ -220,7 +224,7 @@ func ungrouped(whole, separator string) (string, bool) {
 			(len(digits) == 0 || len(digits) > 3) {
 			return "", false
 		}
-		if i == 0 && len(groups) > 1 && digits[0] == '0' { // no thousands begin so: it is the other's decimal point
+		if i == 0 && len(groups) > 1 && digits[0] == '0' { // as in 0.123: a decimal point
 			return "", false
 		}
 		if len(groups) > 1 && strings.ContainsFunc(digits, func(c rune) bool { return c < '0' || c > '9' }) {
@@ -230,20 +234,20 @@ func ungrouped(whole, separator string) (string, bool) {
 	return strings.Join(groups, ""), true
 }
 
-// Every is the reading that leaves out no row: of rows that are to be predicted, or counted one by one.
+// Every returns a reading that leaves out no row, for rows that are predicted or counted one by one.
 func (r Reading) Every() Reading {
 	r.Distinct, r.every = false, true
 	return r
 }
 
-// Sent is Every of rows that come in no file.
+// Sent returns Every for rows that don't come in a file: it has no settings of files.
 func (r Reading) Sent() Reading {
 	r.SkipRows, r.Header, r.Sheet, r.MissingTarget = 0, "", "", ""
 	return r.Every()
 }
 
-// parse reads a decimal number. Digits with underscores and hexadecimal numbers are syntax of
-// programs: in a table they are identifiers or mistakes.
+// parse reads a decimal number. Underscores between digits and hexadecimal numbers are for programs. In a table they
+// are identifiers or mistakes, so parse refuses them.
 func parse(cell string) (float64, error) {
 	if programmed(cell) {
 		return 0, strconv.ErrSyntax
@@ -251,7 +255,7 @@ func parse(cell string) (float64, error) {
 	return strconv.ParseFloat(cell, 64)
 }
 
-// programmed says whether a cell has the characters by which Go's numbers differ from decimal ones.
+// programmed says whether a cell has a character that Go's numbers may have and decimal numbers may not: _ or x.
 func programmed(cell string) bool {
 	for i := range len(cell) {
 		if c := cell[i]; c == '_' || c|0x20 == 'x' {
@@ -261,11 +265,11 @@ func programmed(cell string) bool {
 	return false
 }
 
-// grouped is a number with commas every three digits. With one of them it may as well be a decimal
+// grouped matches a number with a comma before every three digits. If there is only one comma, it may also be a decimal
 // comma.
 var grouped = regexp.MustCompile(`^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+([.eE].*)?$`)
 
-// numeral writes a number in the fewest digits that read back as the same; −0 is 0.
+// numeral writes a number in the fewest digits that read back as the same number. It writes −0 as 0.
 func numeral(v float64) string { return strconv.FormatFloat(v+0, 'g', -1, 64) }
 
 func allFinite(vs []float64) bool {

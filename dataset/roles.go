@@ -9,8 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-// Role says what a row may be used for. The values are part of the model-file
-// format.
+// Role says what a row may be used for. The values are part of the model-file format.
 type Role byte
 
 const (
@@ -28,15 +27,15 @@ func (r Role) String() string {
 	return fmt.Sprintf("role(%d)", byte(r))
 }
 
-// Roles are those of a table's rows, and the order in which rows are used: whatever is
-// computed from them is the same however the file orders its rows.
+// Roles holds the roles of a table's rows, and the order in which rows are used. Because of this order, results don't
+// depend on how the file orders its rows.
 type Roles struct {
-	Of    []Role // of every row, as they stand in the table
-	Order []int  // rows, as they were dealt; nil: as they stand in the table
-	Group []int  // number of the group of every row; nil: each is its own
+	Of    []Role // role of every row, in the table's order
+	Order []int  // rows in the order in which they were dealt; nil: the table's order
+	Group []int  // number of every row's group; nil: rows aren't grouped
 }
 
-// Rows returns the rows of all ranks that have the role, in their order.
+// Rows returns the rows of all ranks that have the role, in the order of r.
 func (r Roles) Rows(role Role) []int {
 	var rows []int
 	if r.Order != nil {
@@ -65,10 +64,11 @@ func (r Roles) Count(role Role) (n int) {
 	return n
 }
 
-// Counts are numbers of rows, or of groups of them, by role. Who asks for roles leaves Certified at 0: all others are.
+// Counts holds numbers of rows, or of groups, by role. In a request Certified stays 0: units without another role are
+// certified.
 type Counts [Certified + 1]int
 
-// Sum is that of all roles.
+// Sum returns the number of rows, or of groups, of all roles.
 func (c Counts) Sum() int { return c[Test] + c[Calibration] + c[Prior] + c[Certified] }
 
 // Counts returns the numbers of rows, and of groups, by role.
@@ -87,7 +87,8 @@ func (r Roles) Counts() (rows, groups Counts) {
 	return rows, groups
 }
 
-// complete is the counts of so many things, of which those without another role are certified.
+// complete returns the counts of all roles for the given number of things (rows or groups). They are as asked, and the
+// things that are left are certified.
 func complete(things int, asked Counts) (c Counts, err error) {
 	left := things
 	for role, n := range asked[:Certified] {
@@ -106,8 +107,8 @@ func complete(things int, asked Counts) (c Counts, err error) {
 	return c, nil
 }
 
-// DealLast makes the last rows of a table test rows, those before them the certified ones,
-// and deals the others prior rows first: a backtest, where rows follow time.
+// DealLast deals roles in the table's order: first prior, then calibration, then certified rows, and test rows last.
+// This is a backtest if rows follow time.
 func DealLast(rows int, asked Counts) (Roles, error) {
 	c, err := complete(rows, asked)
 	if err != nil {
@@ -118,19 +119,18 @@ func DealLast(rows int, asked Counts) (Roles, error) {
 		slices.Repeat([]Role{Certified}, c[Certified]), slices.Repeat([]Role{Test}, c[Test]))}, nil
 }
 
-// shuffleStream is the second half of the generator's state (the golden ratio's
-// bits), so that the shuffle shares no stream with other uses of a seed.
+// shuffleStream is the second half of the generator's state (the golden ratio's bits). With it the shuffle shares no
+// stream with other uses of a seed.
 const shuffleStream = 0x9e3779b97f4a7c15
 
-// DealByPosition shuffles row numbers by the seed and deals them in shuffled order: test rows,
-// then calibration, then prior, the rest certified. It is the rule of model files up to version 4, and
-// nothing else may use it: roles that depend on where rows stand in the file aren't random where
-// the file is sorted, unless the seed is drawn anew for each file.
+// DealByPosition shuffles row numbers by the seed and deals them in shuffled order: first test rows, then calibration
+// rows, then prior rows, and the rest are certified. Model files up to version 4 follow this rule. Nothing else may use
+// it, because the roles depend on where rows stand in the file. In a sorted file they aren't random, unless each file
+// gets a seed of its own.
 //
-// The shuffle (Fisher–Yates from the end, indices drawn from PCG-DXSM
-// seeded with the seed and a constant, by Lemire's method) is a contract of those
-// files: `certify` deals again and must find the same rows, so it never
-// changes, and draws on no method of [rand.Rand], which might.
+// The shuffle is Fisher–Yates from the end. Lemire's method draws its indices from PCG-DXSM, seeded with the seed and a
+// constant. `certify` repeats the shuffle for such files and must find the same rows, so the shuffle never changes. It
+// uses no method of [rand.Rand], because these methods might change.
 func DealByPosition(rows int, seed uint64, asked Counts) ([]Role, error) {
 	counts, err := complete(rows, asked)
 	if err != nil {
@@ -157,16 +157,15 @@ func DealByPosition(rows int, seed uint64, asked Counts) ([]Role, error) {
 func below(pcg *rand.PCG, n uint64) uint64 {
 	for {
 		high, low := bits.Mul64(pcg.Uint64(), n)
-		if low >= -n%n { // −n mod n = 2⁶⁴ mod n draws are too many
+		if low >= -n%n { // rejects 2⁶⁴ mod n draws that would cause bias; uint64 has −n for 2⁶⁴−n
 			return high
 		}
 	}
 }
 
-// DefaultPriorRows is how many of the rows left after test and calibration are
-// prior rows where only scaling is learnt from them: a tenth, at least 20, for
-// means and deviations within some 20 %, at most 1000, beyond which they hardly
-// improve while each costs a certified row.
+// DefaultPriorRows returns how many of the given number of rows, which are left after test and calibration, are prior
+// rows if only scaling is learnt from them. It is a tenth of the rows. At least 20 rows give means and deviations
+// within some 20 %. More than 1000 rows hardly improve them, and each costs a certified row.
 func DefaultPriorRows(rows int) int {
 	return max(20, min(1000, (rows+9)/10))
 }

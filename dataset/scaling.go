@@ -18,20 +18,18 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// The moments of columns, the constants that come of them, and rows scaled by these.
+// The moments of columns, the constants that follow from them, and rows scaled by these constants.
 
 // Moments are the mean and the population standard deviation of a column.
 type Moments struct{ Mean, SD float64 }
 
-// Constant allows for rounding noise in values meant to be equal: some hundreds
-// of units in the last place.
+// Constant says whether all values are equal but for rounding, of some hundreds of units in the last place.
 func (m Moments) Constant() bool { return m.SD <= 1e-13*math.Abs(m.Mean) || m.SD == 0 }
 
-// Moments computes the moments of the inputs and, last, of the target on the given rows,
-// by the corrected two-pass algorithm (Chan, Golub and LeVeque, "Algorithms for computing
-// the sample variance", 1983) with compensated sums, so that 1e12 + small keeps its
-// digits. Deviations are divided by the largest, or the squares of extreme ones would
-// leave the range.
+// Moments computes the moments of the inputs and, at the end, of the target on the given rows. It uses the corrected
+// two-pass algorithm (Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983) with compensated
+// sums, so that 1e12 + small keeps its digits. Deviations are divided by the largest deviation, because the squares of
+// extreme deviations would overflow.
 func (d *Data) Moments(rows []int) ([]Moments, error) {
 	type column struct {
 		Mean, Largest      float64
@@ -97,16 +95,17 @@ func overflow(source, name string) error {
 		Err: fmt.Errorf("the values of column %q are too large to average: change its unit", name)}
 }
 
-// Where the constants of a [Scaling] come from. A certificate is valid only if
-// they do not depend on certified rows: [AllRows] makes the number a heuristic.
+// Where the constants of a [Scaling] come from. A certificate is valid only if they don't depend on certified rows.
+// With [AllRows] they do, and the number is a heuristic.
 const (
 	PriorRows = "prior-rows" // computed from prior rows
 	Declared  = "declared"   // given from outside
 	AllRows   = "all-rows"   // computed from all training rows
 )
 
-// Scaling holds the constants by which a model sees data: (value − mean)/scale. Scaled units are these. With a Transform
-// the target is seen as that makes it, while ε and whatever else counts standard deviations of the target keeps its unit.
+// Scaling holds the constants that turn data into scaled units: (value − mean)/scale. If there is a Transform, the
+// model sees the transformed target instead. ε, and everything else in standard deviations of the target, still means
+// TargetScale.
 type Scaling struct {
 	InputMean   []float64 `json:"input_mean"`
 	InputScale  []float64 `json:"input_scale"`
@@ -117,14 +116,13 @@ type Scaling struct {
 	Transform *Transform `json:"target_transform,omitzero"`
 }
 
-// ScalingOf computes means and population standard deviations (ddof 0) on the
-// given rows, those of all ranks together. An input that is constant there gets scale 1 and stays; a constant
-// target is an error.
+// ScalingOf computes means and population standard deviations (ddof 0) on the given rows of all ranks together. An
+// input that is constant there gets scale 1. A constant target is an error.
 //
-// The 0 and 1 of a one-hot encoded column stay as they are: rows of two categories are then
-// √2 apart, which is the root mean square distance of two rows along a standardised number,
-// whereas a category that one row in a hundred has would be ten standard deviations from all
-// others, and no kernel would learn from one about the other.
+// The 0 and 1 of a one-hot column stay as they are. Two rows of different categories are then √2 apart, which is the
+// root mean square distance of two rows along a standardised number. If the column were standardised, a category of one
+// row in a hundred would be ten standard deviations from all others, and no kernel would learn from one about the
+// other.
 func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 	_, n, err := ranks.Place(d.Ranks(), len(rows))
 	if err != nil {
@@ -169,8 +167,7 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 	return s, nil
 }
 
-// Identity is the declared scaling that leaves cols inputs and the target as
-// they are.
+// Identity returns the declared scaling that leaves cols inputs and the target as they are.
 func Identity(cols int) Scaling {
 	return Scaling{
 		InputMean:   make([]float64, cols),
@@ -184,7 +181,7 @@ func Identity(cols int) Scaling {
 //
 //	{"inputs": {"NAME": {"mean": 0, "scale": 1}, …}, "target": {"mean": 0, "scale": 1}}
 //
-// or as the options of a model have them, in the order of its inputs.
+// The file may also be a Scaling in JSON, as a model's options have it, with constants in the order of d's inputs.
 func ReadScaling(path string, d *Data) (Scaling, error) {
 	type constants struct{ Mean, Scale *float64 }
 	var file struct {
@@ -238,8 +235,8 @@ func ReadScaling(path string, d *Data) (Scaling, error) {
 	return s, nil
 }
 
-// Validate reports constants by which nothing can be scaled: a mean without a scale, or the other way about, means that
-// aren't numbers, and scales that aren't positive.
+// Validate returns an error if s can't scale: if it has different numbers of means and scales, a mean that isn't a
+// finite number, or a scale that isn't positive.
 func (s Scaling) Validate() error {
 	if len(s.InputMean) != len(s.InputScale) {
 		return fmt.Errorf("%d means and %d scales of inputs: want one of each for every input", len(s.InputMean),
@@ -260,7 +257,7 @@ func (s Scaling) Validate() error {
 	return nil
 }
 
-// Inputs scales the rows of x (row-major) into dst, which may be x.
+// Inputs scales the rows of x (row-major) into dst. dst may be x.
 func (s Scaling) Inputs(dst, x []float64) {
 	cols := len(s.InputMean)
 	for first := 0; first < len(x); first += cols {
@@ -270,7 +267,7 @@ func (s Scaling) Inputs(dst, x []float64) {
 	}
 }
 
-// Target scales y, as the model sees it, into dst, which may be y.
+// Target turns targets y into what the model sees, in dst. dst may be y.
 func (s Scaling) Target(dst, y []float64) {
 	t := s.Transform
 	if t == nil {
@@ -282,14 +279,15 @@ func (s Scaling) Target(dst, y []float64) {
 	}
 }
 
-// Standard scales y into dst, which may be y, without a Transform: in standard deviations of the target, as losses count.
+// Standard scales y into standard deviations of the target, in which losses are counted, without the Transform. dst may
+// be y.
 func (s Scaling) Standard(dst, y []float64) {
 	for i, v := range y {
 		dst[i] = (v - s.TargetMean) / s.TargetScale
 	}
 }
 
-// Raw turns a value, or a quantile, of the scaled target into the target's unit.
+// Raw turns a value, or a quantile, of the target as the model sees it into the target's unit.
 func (s Scaling) Raw(v float64) float64 {
 	if t := s.Transform; t != nil {
 		return t.inverse(v*t.Scale + t.Mean)
@@ -297,8 +295,8 @@ func (s Scaling) Raw(v float64) float64 {
 	return v*s.TargetScale + s.TargetMean
 }
 
-// LogSlope is ln dz/dy, of the target as the model sees it by that in standard deviations, at a target in its own unit:
-// the logarithm of what turns a density of one into that of the other.
+// LogSlope returns ln dz/ds at a target y in its own unit. z is the target as the model sees it, and s is the target in
+// standard deviations. dz/ds turns a density of z into a density of s.
 func (s Scaling) LogSlope(y float64) float64 {
 	if t := s.Transform; t != nil {
 		return math.Log(t.slope(y) * (s.TargetScale / t.Scale))
@@ -306,7 +304,8 @@ func (s Scaling) LogSlope(y float64) float64 {
 	return 0
 }
 
-// Moments are the mean and the standard deviation, in the target's unit, of a scaled target that is Gaussian.
+// Moments returns the mean and standard deviation of the target, in its own unit, if the target as the model sees it is
+// Gaussian with this mean and variance.
 func (s Scaling) Moments(mean, variance float64) (m, sd float64) {
 	if t := s.Transform; t != nil {
 		m, v := t.moments(mean*t.Scale+t.Mean, math.Sqrt(variance)*t.Scale)
@@ -315,7 +314,7 @@ func (s Scaling) Moments(mean, variance float64) (m, sd float64) {
 	return s.Raw(mean), s.RawSD(variance)
 }
 
-// Transformed is the scaling with a transform of that name, whose constants are of the given rows, those of all ranks
+// Transformed returns the scaling with the named transform, whose constants come from the given rows of all ranks
 // together.
 func (s Scaling) Transformed(name, estimate string, d *Data, rows []int) (Scaling, error) {
 	y, err := d.SortedTargets(rows) // so that constants don't depend on the order of rows
@@ -327,7 +326,8 @@ func (s Scaling) Transformed(name, estimate string, d *Data, rows []int) (Scalin
 	return s, err
 }
 
-// CheckDomain reports the first of the rows, on any rank, whose target a transform of that name isn't for.
+// CheckDomain returns an error about the first of the given rows, on any rank, whose target isn't in the domain of the
+// named transform.
 func CheckDomain(name string, d *Data, rows []int) error {
 	t := Transform{Name: name}
 	y, err := d.Targets(rows)
@@ -344,18 +344,18 @@ func CheckDomain(name string, d *Data, rows []int) error {
 	return d.Ranks().Agree(err)
 }
 
-// Outward moves the ends of an interval about a prediction, in the target's unit, outward: by 2⁻⁴⁹ of |lower| + |upper|
-// + |TargetMean|, and 1e-9 of TargetScale. Whether a target lies within is decided in scaled units. Scaling it, the
-// prediction in either unit, the width and the end round ten times at most, each by 2⁻⁵³ of one of these three: no
-// target that was counted as within is lost. The second part is for predictions that another kind of processor computes
-// in other last digits.
+// Outward moves the ends of an interval around a prediction outward, in the target's unit. Each end moves by 2⁻⁴⁹ of
+// |lower| + |upper| + |TargetMean|, and by 1e-9 of TargetScale. The first part is for rounding. Certificates decide in
+// scaled units whether a target lies within. To scale the target, the prediction in either unit, the width and the end
+// takes at most ten roundings, each of 2⁻⁵³ of one of these three numbers. So every target that was counted as within
+// lies in the interval. The second part is for predictions whose last digits differ on another kind of processor.
 func (s Scaling) Outward(lower, upper float64) (low, high float64) {
 	slack := s.slack(lower, upper)
 	return lower - slack, upper + slack
 }
 
-// OutwardRelative is Outward for the y with |y − ŷ| ≤ ε|y|, from ŷ/(1 + ε) to ŷ/(1 − ε): an end moves by what the slack
-// of ŷ becomes there. From ε = 1 on there are no ends.
+// OutwardRelative does the same for the y with |y − ŷ| ≤ ε|y|, from ŷ/(1 + ε) to ŷ/(1 − ε), where ŷ is the mean. An end
+// moves by the effect that the slack of ŷ has on it. From ε = 1 on, the interval has no ends.
 func (s Scaling) OutwardRelative(mean, epsilon float64) (low, high float64) {
 	if epsilon >= 1 {
 		return -math.MaxFloat64, math.MaxFloat64
@@ -370,36 +370,36 @@ func (s Scaling) slack(lower, upper float64) float64 {
 	return rounding*math.Abs(lower) + rounding*math.Abs(upper) + rounding*math.Abs(s.TargetMean) + elsewhere*s.TargetScale
 }
 
-// RawSD, without a Transform, turns a variance of the scaled target into a standard deviation in the target's unit,
-// which is a float64 also where its square is none.
+// RawSD turns a variance of the scaled target into a standard deviation in the target's unit, if there is no Transform.
+// The result is a float64 even if its square would overflow.
 func (s Scaling) RawSD(v float64) float64 { return math.Sqrt(v) * s.TargetScale }
 
-// RawVariance, without a Transform, turns a variance of the scaled target into the target's unit squared. One below the
-// range of float64 is 0, one above it the largest float64: JSON and tables hold no infinity.
+// RawVariance turns a variance of the scaled target into the target's unit squared, if there is no Transform. A
+// variance below the range of float64 becomes 0, and above it the largest float64: JSON and tables hold no infinity.
 func (s Scaling) RawVariance(v float64) float64 {
 	return min(v*s.TargetScale*s.TargetScale, math.MaxFloat64)
 }
 
-// Scaled is some rows of a regression problem in scaled units, read and scaled block by
-// block from the table, in memory or on disk. It may be read by several goroutines.
+// Scaled views some rows of a regression problem in scaled units. It reads and scales the rows block by block from the
+// table, in memory or on disk. Several goroutines may read it at once.
 type Scaled struct {
 	Data    *Data
-	Numbers []int // of the rows, in the order in which they are read
+	Numbers []int // numbers of the rows, in the order in which they are read
 	Scaling Scaling
 
-	// Places are those of the rows, in ascending order, among the rows of all ranks; nil where
-	// they follow those of the ranks before.
+	// Places are the places of this rank's rows, in ascending order, among the view's rows on all ranks. It is nil if
+	// this rank's rows follow the rows of the ranks before it.
 	Places []int
 
 	failed atomic.Pointer[error]
 }
 
-// Scaled views the given rows by the constants of a scaling.
+// Scaled returns a view of the given rows, scaled by s.
 func (d *Data) Scaled(rows []int, s Scaling) *Scaled {
 	return &Scaled{Data: d, Numbers: rows, Scaling: s}
 }
 
-// ScaledOf views the rows of this rank that have the role.
+// ScaledOf returns a view of this rank's rows that have the role, scaled by s.
 func (d *Data) ScaledOf(roles Roles, role Role, s Scaling) *Scaled {
 	all := roles.Rows(role)
 	if d.Ranks().Size() == 1 {
@@ -415,10 +415,10 @@ func (d *Data) ScaledOf(roles Roles, role Role, s Scaling) *Scaled {
 	return v
 }
 
-// Spread returns the Places.
+// Spread returns Places.
 func (s *Scaled) Spread() []int { return s.Places }
 
-// Place returns the place of row i of a view by ScaledOf among those of all ranks.
+// Place returns the place, among the view's rows on all ranks, of row i of a view by ScaledOf.
 func (s *Scaled) Place(i int) int {
 	if s.Places == nil {
 		return i
@@ -429,11 +429,11 @@ func (s *Scaled) Place(i int) int {
 // Dims returns the number of rows and of inputs.
 func (s *Scaled) Dims() (rows, cols int) { return len(s.Numbers), s.Data.Cols }
 
-// Context is that of the data, with which work on them ends; nil where there is none. See [Data.Within].
+// Context returns the context that ends work on the data, or nil (see [Data.Within]).
 func (s *Scaled) Context() context.Context { return s.Data.Context() }
 
-// Block reads rows first, …, first+n−1 of the view: inputs into x (n×cols, row-major),
-// targets into y (n), unless that is nil. Scaled values that overflow are an error.
+// Block reads rows first, …, first+n−1 of the view: inputs into x (n×cols, row-major), and targets into y (n) unless y
+// is nil. It returns an error if a scaled value overflows.
 func (s *Scaled) Block(first, n int, x, y []float64) error {
 	if first < 0 || n < 0 || first > len(s.Numbers)-n {
 		return s.keep(fmt.Errorf("%s: rows %d to %d asked for, of %d", s.Data.Source, first+1, first+n, len(s.Numbers)))
@@ -441,7 +441,7 @@ func (s *Scaled) Block(first, n int, x, y []float64) error {
 	return s.read(s.Numbers[first:first+n], x, y)
 }
 
-// Pick reads the rows of the view with these numbers, as Block does.
+// Pick reads the rows of the view with these indices, as Block does.
 func (s *Scaled) Pick(rows []int, x, y []float64) error {
 	numbers := make([]int, len(rows))
 	for i, row := range rows {
@@ -450,7 +450,7 @@ func (s *Scaled) Pick(rows []int, x, y []float64) error {
 	return s.read(numbers, x, y)
 }
 
-// read reads rows of the table.
+// read reads and scales rows by their numbers in the table.
 func (s *Scaled) read(numbers []int, x, y []float64) error {
 	n, cols := len(numbers), s.Data.Cols
 	if len(x) != n*cols || y != nil && len(y) != n {
@@ -476,14 +476,14 @@ func (s *Scaled) read(numbers []int, x, y []float64) error {
 	return nil
 }
 
-// keep keeps the first error.
+// keep remembers the first error, and returns err.
 func (s *Scaled) keep(err error) error {
 	s.failed.CompareAndSwap(nil, &err)
 	return err
 }
 
-// Err returns the first error of Block and Pick. Whoever hands the view to code that takes
-// errors for bad parameters asks here whether it was the rows.
+// Err returns the first error of Block and Pick. Code that takes errors for bad parameters may use the view. Err then
+// says whether the rows were at fault.
 func (s *Scaled) Err() error {
 	if err := s.failed.Load(); err != nil {
 		return *err

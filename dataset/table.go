@@ -13,40 +13,40 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// A table: its rows, wherever they are, its columns by name, which of them become inputs, and its ranks.
+// A table: its rows, wherever they are, its columns by name, the columns that become inputs, and its ranks.
 
-// Table is a rectangle of cells with named columns, in memory or in an NPY file that is
-// read as its rows are needed. One that is made by hand, of its fields, is checked when it is
-// seen as [Data]; [FromRows] and [FromMatrix] check at once.
+// Table is a rectangle of cells with named columns. Its rows are in memory, or in an NPY file from which they are read
+// when they are needed. A table that is made from its fields is checked when it is viewed as [Data]. [FromRows] and
+// [FromMatrix] check at once.
 //
-// Several goroutines may read a table at once, but none while another calls Append, Set or Close.
+// Several goroutines may read a table at once, unless a goroutine calls Append, Set or Close.
 type Table struct {
-	Source string    // the file, as named by the caller
+	Source string    // name of the file, as the caller gave it
 	Names  []string  // column names, distinct
-	Rows   int       // number of rows
-	Values []float64 // Rows×len(Names), row-major, NaN where one is missing; nil for a table on disk
+	Rows   int       // number of rows, of all ranks together
+	Values []float64 // Rows×len(Names), row-major, NaN for a missing cell; nil for a table on disk
 	Lines  []int     // line of the file on which each row starts, from 1; nil for a table on disk
 
-	// Text lists, by column, the texts of one that holds text: its Values are places in the
-	// list. It is nil for columns of numbers, and as a whole where all are.
+	// Text lists the texts of each column of text, whose Values are places in the list. It is nil for a column of
+	// numbers. Text itself is nil if all columns hold numbers.
 	Text [][]string
 
-	Disk  Store  // where the rows are, unless in Values
-	Sheet string // of a workbook, whose rows Lines are; "" of other files
-	Found Found  // what reading found out
+	Disk  Store  // where the rows are, if they aren't in Values
+	Sheet string // sheet of a workbook, in which Lines counts rows; "" for other files
+	Found Found  // what people are told about the reading
 
-	codes   []map[string]float64 // by column, the places of its texts
+	codes   []map[string]float64 // by column, the place of each text in Text
 	reading Reading              // how cells are written
-	serials map[int]*Error       // of columns of dates, the first number among them
-	odd     map[oddText]bool     // texts that are numbers elsewhere
-	part    *part                // the rows that this rank has, where they aren't all
-	numbers []int                // in the file, from 0, of this rank's rows, where others were left out; else nil
-	ctx     context.Context      // with which reading ends; nil: with none
+	serials map[int]*Error       // by column of dates, the error for the first number in it
+	odd     map[oddText]bool     // texts that would be numbers without the reading's settings
+	part    *part                // the rows that this rank has; nil: all rows
+	numbers []int                // place of each of this rank's rows in the file, from 0; nil: no rows were left out
+	ctx     context.Context      // ends the reading of rows; may be nil
 
-	heavy float64 // bytes of the texts
-	// why rows are left out: that the table takes more memory than it may, or that names would be one
+	heavy float64 // bytes of all texts
+	// why reading failed: the table takes too much memory, or two cells would become one name
 	over  error
-	named map[oddText]string // how numbers in columns that name things are written
+	named map[oddText]string // how numbers in columns that name things were first written
 }
 
 // oddText is a text in a column that would be a number if cells were written otherwise.
@@ -55,25 +55,25 @@ type oddText struct {
 	text   string
 }
 
-// Found is what people are told of how a table was read (package inspect).
+// Found holds what people are told about how a table was read (package inspect).
 type Found struct {
 	Headless  bool             // the file named no columns
 	Centuries []string         // columns of dates with years of two digits
-	Zones     []string         // columns in which some times name their zone and others don't
-	Units     []map[string]int // by column, how many numbers stand beside each unit, or none, where units were named
-	Dropped   int              // rows that were left out, as they repeat others
+	Zones     []string         // columns in which only some times name their zone
+	Units     []map[string]int // by column, how many numbers have each unit, or "" for no unit; nil: no units were named
+	Dropped   int              // rows that were left out because they repeat another row
 	Skipped   int              // lines above the table
-	// rows that were left out, as they have no target: of the table of Data
+	// rows that were left out because they have no target, in the table of a Data
 	Untargeted int
-	Below      map[int]Written // by column, cells below a limit that were read as half of it
-	Padded     map[int]Written // by column, whole numbers that begin with 0, as 01234
+	Below      map[int]Written // by column, cells such as "<0.1" that were read as half of their limit
+	Padded     map[int]Written // by column, whole numbers that begin with 0, such as 01234
 }
 
 // Written says how cells of a column are written.
 type Written struct {
-	Cells int    // how many
-	First string // where the first stands
-	Width int    // the characters of each, 0: they differ
+	Cells int    // number of cells
+	First string // where the first cell stands
+	Width int    // number of characters in each cell; 0: it differs
 }
 
 // Store holds the rows of a table that aren't in memory. Several goroutines may read it at once.
@@ -86,14 +86,13 @@ type Store interface {
 // part says which rows of a table this rank has.
 type part struct {
 	ranks  ranks.Ranks
-	first  int // number of the first of them among the rows of all ranks
+	first  int // number of the rank's first row among the rows of all ranks
 	rows   int
-	inFile int // number of the first of them in its file
-	held   int // and in what this process can read: the file, or memory
+	inFile int // number of the rank's first row in its file
+	held   int // number of the rank's first row in what this process can read: the file, or memory
 }
 
-// Close gives back the file of a table on disk, which can't be read afterwards. A table
-// in memory has nothing to close.
+// Close closes the file of a table on disk, which can't be read afterwards. For a table in memory it does nothing.
 func (t *Table) Close() error {
 	if t.Disk == nil {
 		return nil
@@ -101,14 +100,13 @@ func (t *Table) Close() error {
 	return t.Disk.Close()
 }
 
-// Column returns the index of the named column and whether there is one.
+// Column returns the index of the named column, and whether there is such a column.
 func (t *Table) Column(name string) (int, bool) {
 	j := slices.Index(t.Names, name)
 	return j, j >= 0
 }
 
-// Where says where a row, counted from 0, stands in the file: its line, or its number,
-// from 1.
+// Where says where a row, counted from 0, stands in the file: its line, or its number from 1.
 func (t *Table) Where(row int) string {
 	inFile, held := t.where(row)
 	switch {
@@ -120,7 +118,7 @@ func (t *Table) Where(row int) string {
 	return "line " + strconv.Itoa(t.Lines[held])
 }
 
-// place is where a row, counted from 0, stands in the file, as Where says it.
+// place returns an Error without a cause that says where a row, counted from 0, stands in the file.
 func (t *Table) place(row int) *Error {
 	inFile, held := t.where(row)
 	if t.Lines == nil || t.Lines[held] == 0 {
@@ -129,7 +127,7 @@ func (t *Table) place(row int) *Error {
 	return &Error{File: t.Source, Sheet: t.Sheet, Line: t.Lines[held]}
 }
 
-// cell is the error of a cell of column j, with the place of its row.
+// cell returns err as the error of the cell in this row and column j.
 func (t *Table) cell(row, j int, err error) *Error {
 	at := t.place(row)
 	if at.Line > 0 {
@@ -139,10 +137,10 @@ func (t *Table) cell(row, j int, err error) *Error {
 	return at
 }
 
-// blockRows is how many rows are read at a time where all are gone through.
+// blockRows is the number of rows that are read at a time, when all rows are read.
 const blockRows = 4096
 
-// Read copies the given columns of rows first, …, first+n−1, which this rank has, to out, row by row.
+// Read copies the given columns of rows first, …, first+n−1 to out, row by row. This rank must have these rows.
 func (t *Table) Read(first, n int, columns []int, out []float64) error {
 	if p := t.part; p != nil && (first < p.first || first+n > p.first+p.rows) {
 		return fmt.Errorf("%s: rows %d to %d asked for, which another rank has", t.Source, first+1, first+n)
@@ -164,7 +162,7 @@ func (t *Table) Read(first, n int, columns []int, out []float64) error {
 	return nil
 }
 
-// Each passes on the given cells of each row that this rank has.
+// Each calls row for each row that this rank has, with the row's cells in the given columns.
 func (t *Table) Each(columns []int, row func(i int, cells []float64) error) error {
 	begin, own := t.Own()
 	x := make([]float64, min(own, blockRows)*len(columns))
@@ -182,15 +180,16 @@ func (t *Table) Each(columns []int, row func(i int, cells []float64) error) erro
 	return nil
 }
 
-// Within is the same table for work that ends with a context: reading its rows is then ctx's error. Predicting,
-// certifying and evaluating read them block by block. Of the two, one is closed.
+// Within returns the same table for work that ends with a context. When the context ends, reading rows returns ctx's
+// error. Predicting, certifying and evaluating read rows block by block, so they end soon. Close only one of the two
+// tables.
 func (t *Table) Within(ctx context.Context) *Table {
 	within := *t
 	within.ctx = ctx
 	return &within
 }
 
-// Ranks are those that the rows are spread over.
+// Ranks returns the processes over which the rows are spread.
 func (t *Table) Ranks() ranks.Ranks {
 	if t.part == nil || t.part.ranks == nil {
 		return ranks.Alone{}
@@ -198,7 +197,7 @@ func (t *Table) Ranks() ranks.Ranks {
 	return t.part.ranks
 }
 
-// Own returns the rows that this rank has: where they begin, and how many they are.
+// Own returns the number of the first row that this rank has, and how many rows it has.
 func (t *Table) Own() (first, n int) {
 	if t.part == nil {
 		return 0, t.Rows
@@ -206,7 +205,7 @@ func (t *Table) Own() (first, n int) {
 	return t.part.first, t.part.rows
 }
 
-// where returns the number of a row in its file, and in what this process can read.
+// where returns a row's number in its file, and its number in what this process can read.
 func (t *Table) where(row int) (inFile, held int) {
 	inFile, held = row, row
 	if p := t.part; p != nil {
@@ -219,8 +218,8 @@ func (t *Table) where(row int) (inFile, held int) {
 	return inFile, held
 }
 
-// inputs returns where the named columns are: in a file without a header that has just as
-// many, in order.
+// inputs returns the indices of the named columns. If the file has no header and just as many columns, these are all
+// columns in order.
 func (t *Table) inputs(names []string) ([]int, error) {
 	if t.Found.Headless && len(t.Names) == len(names) {
 		return linalg.UpTo(len(names)), nil
@@ -228,10 +227,10 @@ func (t *Table) inputs(names []string) ([]int, error) {
 	return t.columns(names)
 }
 
-// columns returns where the named columns are.
+// columns returns the indices of the named columns.
 func (t *Table) columns(names []string) ([]int, error) {
 	columns := make([]int, len(names))
-	at := make(map[string]int, len(t.Names)) // there may be very many
+	at := make(map[string]int, len(t.Names)) // a map, because there may be very many names
 	for j, name := range t.Names {
 		if _, twice := at[name]; !twice {
 			at[name] = j
@@ -252,7 +251,7 @@ func (t *Table) columns(names []string) ([]int, error) {
 	return columns, nil
 }
 
-// column returns where the column is that is to be something.
+// column returns the index of the named column. If there is no such column, the error says what it was needed for.
 func (t *Table) column(name, something string) (int, error) {
 	at, ok := t.Column(name)
 	if ok {
@@ -262,8 +261,8 @@ func (t *Table) column(name, something string) (int, error) {
 		t.describeColumns())
 }
 
-// Dated makes sure that every column that the reading calls dates is there. A table to be predicted may lack those that
-// aren't inputs.
+// Dated returns an error if a column of the reading's Dates isn't in the table. Only a fit needs all these columns: a
+// table to be predicted may lack those that aren't inputs.
 func (t *Table) Dated() error {
 	for _, d := range t.reading.Dates {
 		if _, err := t.column(d.Column, "to be named by --dates"); err != nil {
@@ -273,12 +272,12 @@ func (t *Table) Dated() error {
 	return nil
 }
 
-// but lists all columns but those.
+// but returns the names of all columns except the given names.
 func (t *Table) but(names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return slices.Contains(names, name) })
 }
 
-// describeColumns says what the table has, for errors about what it has not.
+// describeColumns lists the table's columns, for errors about a column that isn't there.
 func (t *Table) describeColumns() string {
 	s := "the columns are " + spelling.Quoted(t.Names, 20)
 	if t.Found.Headless && t.reading.Header == "" {
@@ -287,18 +286,18 @@ func (t *Table) describeColumns() string {
 	return s
 }
 
-// The names of a DataFrame's index, which is an input only if it is asked for.
+// Names of the column that holds a DataFrame's index. It is an input only if it is asked for.
 const (
-	IndexName   = "(index)"           // that an unnamed first column gets
-	pandasIndex = "__index_level_0__" // that pandas writes to Parquet files
+	IndexName   = "(index)"           // krigo gives it to a first column without a name
+	pandasIndex = "__index_level_0__" // pandas writes it to Parquet files
 )
 
 // IsIndex says whether a column of this name is a DataFrame's index.
 func IsIndex(name string) bool { return name == IndexName || name == pandasIndex }
 
-// Leave returns the columns that are no inputs: those that none of the patterns of inputs names, where there are any,
-// and those that one of the ignored does. A pattern is a name, or has * for any text and ? for a character. The target,
-// and a column that rows are grouped by, are inputs in no case.
+// Leave returns the columns, apart from the target, that aren't inputs. These are the columns that match a pattern of
+// ignored, and, if inputs has patterns, the columns that match none of them. The column that groups rows is never an
+// input. A pattern is a name, or has * for any text and ? for a character. A pattern must match a column.
 func (t *Table) Leave(inputs, ignored []string, target, group string) (left []string, err error) {
 	known := func(pattern, flag string) error {
 		if !slices.ContainsFunc(t.Names, func(name string) bool { return matches(pattern, name) }) {
@@ -340,8 +339,8 @@ func (t *Table) Leave(inputs, ignored []string, target, group string) (left []st
 	return left, nil
 }
 
-// Left returns which of these columns are no inputs by the patterns, whether or not there are columns that they name.
-// Those of the own, as the target and the column that rows are grouped by, never are.
+// Left returns which of the named columns aren't inputs, by the same patterns as [Table.Leave]. A pattern need not
+// match a column. The own columns are never inputs, for example the target and the column that groups rows.
 func Left(names, inputs, ignored []string, own ...string) (left []string) {
 	named := func(patterns []string, name string) bool {
 		return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, name) })
@@ -356,13 +355,13 @@ func Left(names, inputs, ignored []string, own ...string) (left []string) {
 	return left
 }
 
-// matches says whether a name is that of a pattern, which may be the name itself whatever characters it has.
+// matches says whether a name matches a pattern. A name always matches itself, even if it has * or ?.
 func matches(pattern, name string) bool {
 	if pattern == name {
 		return true
 	}
 	p, n := []rune(pattern), []rune(name)
-	star, from := -1, 0 // the last star, and what it began with
+	star, from := -1, 0 // the pattern's last *, and where in the name its text ends
 	i, k := 0, 0
 	for k < len(n) {
 		switch {
@@ -385,9 +384,9 @@ func matches(pattern, name string) bool {
 	return i == len(p)
 }
 
-// Spread makes tables that ranks have read one that is spread over them. Where each has read all rows, whole, it keeps
-// an equal share of them, in order; otherwise the rows follow in the order of ranks. After an error the table is
-// closed.
+// Spread makes a table that is spread over ranks of the tables that the ranks have read. If whole is true, each rank
+// has read all rows, and keeps an equal share of them, in order. Otherwise the ranks' rows follow one another, in the
+// order of ranks. After an error the table is closed.
 func (t *Table) Spread(r ranks.Ranks, whole bool) error {
 	err := t.keepPart(r, whole)
 	if err = r.Agree(err); err == nil {
@@ -399,7 +398,7 @@ func (t *Table) Spread(r ranks.Ranks, whole bool) error {
 	return err
 }
 
-// join numbers the rows among those of all ranks. The columns are those of the first rank.
+// join numbers this rank's rows among the rows of all ranks. All ranks must have the columns of the first rank.
 func (t *Table) join(r ranks.Ranks) error {
 	names, err := ranks.Bytes(r, 0, []byte(strings.Join(t.Names, "\n")))
 	if err != nil {
@@ -415,7 +414,7 @@ func (t *Table) join(r ranks.Ranks) error {
 	return err
 }
 
-// keepPart keeps the rows that this rank has.
+// keepPart records which rows this rank has. If whole is true, it keeps only this rank's share.
 func (t *Table) keepPart(r ranks.Ranks, whole bool) error {
 	t.part = &part{ranks: r, rows: t.Rows}
 	if !whole {

@@ -7,11 +7,11 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// targeted is the table without the rows that have nothing in the column of the target. Where fewer than two have a
-// target it stays as it is: checks name the first row that has none.
+// targeted returns the table without the rows whose cell in column at, the target's, is missing. If fewer than two rows
+// have a target, it returns the table as it is, and later checks name the first row without a target.
 func (t *Table) targeted(at int) (*Table, error) {
 	begin, own := t.Own()
-	var missing []int // rows of this rank
+	var missing []int // this rank's rows without a target
 	if err := t.Each([]int{at}, func(i int, cells []float64) error {
 		if cells[0] != cells[0] {
 			missing = append(missing, i)
@@ -30,7 +30,7 @@ func (t *Table) targeted(at int) (*Table, error) {
 	left.part = &part{ranks: r, first: first, rows: own - len(missing)}
 	left.Values, left.Lines = nil, nil
 	cols := len(t.Names)
-	var rows []int // that are left, by where they are held
+	var rows []int // rows with a target, by their place in what this process can read
 	for i := begin; i < begin+own; i++ {
 		if len(missing) > 0 && missing[0] == i {
 			missing = missing[1:]
@@ -54,7 +54,7 @@ func (t *Table) targeted(at int) (*Table, error) {
 	return &left, nil
 }
 
-// restore makes columns numbers that were text for the sake of rows that aren't there any more.
+// restore turns a column of text into numbers if the rows whose texts weren't numbers have been left out.
 func (t *Table) restore() {
 	t.Text, t.codes = slices.Clone(t.Text), nil
 	for j, texts := range t.Text {
@@ -81,7 +81,7 @@ func (t *Table) restore() {
 	}
 }
 
-// some are some rows of a store.
+// some is a store of the given rows of another store.
 type some struct {
 	Store
 	rows []int

@@ -9,9 +9,10 @@ import (
 	"github.com/krigo-gp/krigo/internal/quadrature"
 )
 
-// Transforms are the names of T, by which a model sees the target as T(y). With x = y + 1 of log1p and yeo-johnson, and
-// x = y of the others, T is ln x, or (x^λ − 1)/λ with λ = ½ of sqrt and the most likely λ of boxcox and yeo-johnson. At
-// y < 0 yeo-johnson is −((1 − y)^(2−λ) − 1)/(2 − λ).
+// Transforms returns the names of the transforms T. With a transform a model sees the target y as T(y). Let x be y + 1
+// for log1p and yeo-johnson, and y for the others. T is ln x for log and log1p. For sqrt, boxcox and yeo-johnson T is
+// (x^λ − 1)/λ, or ln x if λ = 0. λ is ½ for sqrt, and the most likely λ for boxcox and yeo-johnson. For y < 0,
+// yeo-johnson is −((1 − y)^(2−λ) − 1)/(2 − λ).
 func Transforms() []string { return []string{"log", "log1p", "sqrt", boxCox, yeoJohnson} }
 
 const (
@@ -19,35 +20,35 @@ const (
 	yeoJohnson = "yeo-johnson" // Yeo and Johnson, "A new family of power transformations …", Biometrika 87, 2000
 )
 
-// Transform is a T whose constants come from prior rows: it is an increasing function of all numbers onto all numbers.
+// Transform is a T with constants from prior rows. It is an increasing function that maps all numbers onto all numbers.
 type Transform struct {
 	Name   string  `json:"name"`
 	Lambda float64 `json:"lambda,omitzero"`
-	// Below it T goes on as its tangent, so that a target that no prior row has, such as 0, has its place too. Of
-	// yeo-johnson, which needs none, it is 0.
+	// From is where T turns into its tangent: below From, T goes on as a straight line. So a target that no prior row
+	// has, such as 0, has a T(y) too. From is 0 for yeo-johnson, which needs no tangent.
 	From  float64 `json:"from,omitzero"`
-	Mean  float64 `json:"mean"` // of T(y)
+	Mean  float64 `json:"mean"` // mean of T(y) on prior rows; Scale is the standard deviation
 	Scale float64 `json:"scale"`
-	// Estimate says what of the target a prediction is: its Median, or its Mean where f is at its own mean.
+	// Estimate says what a prediction is: the target's Median, or the target's Mean if f is at its own mean.
 	Estimate string `json:"estimate"`
 }
 
-// What a prediction of a target with a [Transform] may be.
+// Values of [Transform.Estimate].
 const (
 	Median = "median"
 	Mean   = "mean"
 )
 
-// Every λ of a grid from 0 to 2 is tried. Others would leave T, or its inverse, without values at some numbers.
+// λ is the best value of a grid from 0 to 2. With a λ outside, T or its inverse would have no values at some numbers.
 const (
 	lambdaSteps = 40
 	mostLambda  = 2
 )
 
-// fromShare of the smallest positive x of the prior rows is where the tangent begins.
+// fromShare, times the smallest positive x of the prior rows, is the x at which the tangent begins.
 const fromShare = 1. / 8
 
-// transformOf finds the constants of T from targets, which mustn't lie outside its domain.
+// transformOf returns a T whose constants it finds from targets y. The targets must lie in the domain of T.
 func transformOf(name, estimate string, y []float64) (t Transform, err error) {
 	t = Transform{Name: name, Estimate: estimate}
 	if name != yeoJohnson {
@@ -76,7 +77,8 @@ func transformOf(name, estimate string, y []float64) (t Transform, err error) {
 	return t, nil
 }
 
-// fit sets the moments of T(y), and returns the log likelihood of a Gaussian y there; −∞ where it has none.
+// fit sets Mean and Scale to the moments of T(y), and returns the log likelihood of y if T(y) is Gaussian. It returns
+// −∞ if there is no such likelihood.
 func (t *Transform) fit(y []float64) float64 {
 	n := float64(len(y))
 	var sum, squares, slopes compensated.Sum
@@ -92,12 +94,12 @@ func (t *Transform) fit(y []float64) float64 {
 	t.Scale = math.Sqrt(squares.Value() / n)
 	likelihood := slopes.Value() - n*math.Log(t.Scale)
 	if !(t.Scale > 1e-13*math.Abs(t.Mean)) || math.IsInf(t.Scale, 1) || math.IsNaN(likelihood) {
-		return math.Inf(-1) // rounding apart it is constant, or no number
+		return math.Inf(-1) // T(y) is constant but for rounding, or isn't finite
 	}
 	return likelihood
 }
 
-// check reports what transformOf never makes.
+// check returns an error if t has values that transformOf never makes.
 func (t *Transform) check() error {
 	steps := t.Lambda * lambdaSteps / mostLambda
 	power := t.Name == boxCox || t.Name == yeoJohnson
@@ -116,7 +118,7 @@ func (t *Transform) check() error {
 	return nil
 }
 
-// lambda is the λ that a name says.
+// lambda returns the λ of a transform whose name fixes it: ½ for sqrt, and 0 for log and log1p.
 func (t *Transform) lambda() float64 {
 	if t.Name == "sqrt" {
 		return 0.5
@@ -124,7 +126,7 @@ func (t *Transform) lambda() float64 {
 	return 0
 }
 
-// shift is x − y.
+// shift returns x − y, with the x of Transforms.
 func (t *Transform) shift() float64 {
 	if t.Name == "log1p" || t.Name == yeoJohnson {
 		return 1
@@ -146,7 +148,7 @@ func root(lambda, u float64) float64 {
 	return math.Pow(max(lambda*u+1, 0), 1/lambda)
 }
 
-// at is T(y).
+// at returns T(y).
 func (t *Transform) at(y float64) float64 {
 	switch at := t.From; {
 	case y >= at:
@@ -158,7 +160,7 @@ func (t *Transform) at(y float64) float64 {
 	}
 }
 
-// slope is T'(y).
+// slope returns T'(y).
 func (t *Transform) slope(y float64) float64 {
 	if y < t.From && t.Name == yeoJohnson {
 		return math.Pow(1-y, 1-t.Lambda)
@@ -166,7 +168,7 @@ func (t *Transform) slope(y float64) float64 {
 	return math.Pow(max(y, t.From)+t.shift(), t.Lambda-1)
 }
 
-// inverse is T⁻¹(u).
+// inverse returns T⁻¹(u).
 func (t *Transform) inverse(u float64) float64 {
 	at := t.From
 	switch below := t.at(at); {
@@ -179,8 +181,9 @@ func (t *Transform) inverse(u float64) float64 {
 	}
 }
 
-// moments are the mean and variance of T⁻¹(u), u ~ N(mean, sd²), by Gauss's rule on panels of two standard deviations.
-// They reach nine standard deviations beyond where T⁻¹(u)² times the density is largest: T⁻¹ grows no faster than e^u.
+// moments returns the mean and variance of T⁻¹(u) for u ~ N(mean, sd²). It uses Gauss's rule on panels of two standard
+// deviations. The panels reach nine standard deviations beyond the u where T⁻¹(u)² times the density is largest. This u
+// has a bound, because T⁻¹ grows no faster than e^u.
 func (t *Transform) moments(mean, sd float64) (m, variance float64) {
 	const reach, panel, farthest = 9, 2, 60
 	middle := t.inverse(mean)

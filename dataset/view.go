@@ -12,18 +12,16 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// How a table becomes data: its columns chosen, as they stand or by an encoding, which is learnt here.
+// How a table becomes data: which columns are chosen, and how an encoding is learnt from them.
 
-// Unlabelled views the named columns as inputs without a target, in that order. Other
-// columns are ignored; the error lists every name that is missing. A file without a
-// header that has just as many columns is taken to hold them in order.
+// Unlabelled views the named columns as inputs without a target, in that order. It ignores other columns. Its error
+// lists every missing name. If a file has no header and just as many columns, the columns are the inputs in this order.
 func (t *Table) Unlabelled(inputs []string) (*Data, error) {
 	return (*Encoding)(nil).Unlabelled(t, inputs)
 }
 
-// Regression splits the table into the named target and, as inputs, all other
-// columns in file order that aren't to be ignored. There must be something to learn: two rows, an
-// input, a target that isn't constant.
+// Regression views the named column as the target, and all other columns that aren't ignored, in file order, as inputs.
+// There must be something to learn: two rows, an input, and a target that isn't constant.
 func (t *Table) Regression(target string, ignored ...string) (*Data, error) {
 	d, err := t.labelled(t.but(append(ignored, target)...), target)
 	if err != nil {
@@ -35,12 +33,12 @@ func (t *Table) Regression(target string, ignored ...string) (*Data, error) {
 	return d.learnable()
 }
 
-// Misfit is the error of columns that can't be fitted as it was asked for, by the first cell that is wrong. Package
+// Misfit is the error of columns that can't be fitted as requested. Its message is about the first wrong cell. Package
 // inspect says what the columns hold.
 type Misfit struct {
 	Table    *Table
-	Columns  []int     // that are inputs, and the target
-	Encoding *Encoding // by which they would become inputs; nil: as they stand
+	Columns  []int     // columns of the inputs and of the target
+	Encoding *Encoding // how the columns would become inputs; nil: as they stand
 	Cell     error
 }
 
@@ -50,7 +48,7 @@ func (m *Misfit) Error() string { return m.Cell.Error() }
 // Unwrap returns what is wrong with the cell.
 func (m *Misfit) Unwrap() error { return m.Cell }
 
-// uses says what the encoding reads its columns for, which are those given.
+// uses returns what each of the given columns, which are the encoding's, is read for.
 func (e *Encoding) uses(columns []int) []use {
 	all := uses(columns)
 	for k := range all {
@@ -59,12 +57,12 @@ func (e *Encoding) uses(columns []int) []use {
 	return all
 }
 
-// fit says what keeps the columns from being fitted by an encoding.
+// fit returns an error if the columns can't be fitted with the encoding e.
 func (d *Data) fit(e *Encoding) error {
 	fit := append(e.uses(d.inputs), uses(d.target)...)
 	for k := range fit {
 		fit[k].fitting = k < len(d.inputs)
-		if at := d.table.serials[fit[k].column]; at != nil { // rows to be predicted may have either
+		if at := d.table.serials[fit[k].column]; at != nil { // only a fit refuses numbers among dates
 			return at
 		}
 	}
@@ -74,7 +72,7 @@ func (d *Data) fit(e *Encoding) error {
 	return nil
 }
 
-// learnable returns the data, or says what keeps anything from being learnt of them.
+// learnable returns the data, or an error if nothing can be learnt from them.
 func (d *Data) learnable() (*Data, error) {
 	switch {
 	case d.Cols == 0:
@@ -105,13 +103,12 @@ func (d *Data) learnable() (*Data, error) {
 	return d, nil
 }
 
-// Select picks the named inputs, in that order, and the target: rows for a model that
-// is already trained.
+// Select views the named inputs, in that order, and the target, as rows for a model that is already trained.
 func (t *Table) Select(inputs []string, target string) (*Data, error) {
 	return (*Encoding)(nil).Select(t, inputs, target)
 }
 
-// labelled views columns, and a target where rows have one, without the others unless the reading refuses them.
+// labelled views the named inputs and the target. It leaves out rows without a target, unless the reading refuses them.
 func (t *Table) labelled(inputs []string, target string) (*Data, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -132,7 +129,7 @@ func (t *Table) labelled(inputs []string, target string) (*Data, error) {
 	return d, nil
 }
 
-// view is a view of columns as these inputs, or as what an encoding makes of them.
+// view views columns as these inputs, or, with an encoding, as the inputs that the encoding makes.
 func (t *Table) view(e *Encoding, inputs []string, columns []int) *Data {
 	d := &Data{Source: t.Source, Inputs: inputs, Rows: t.Rows, Cols: len(inputs), Encoding: e, table: t, inputs: columns}
 	if e != nil {
@@ -145,9 +142,9 @@ func (t *Table) view(e *Encoding, inputs []string, columns []int) *Data {
 	return d
 }
 
-// GroupBy makes rows that share the text or number in a column a group: they get their role
-// together. The column may be none of the inputs, nor the target. [EqualRows] groups copies, and block:COLUMNS:SIZE rows
-// whose numbers in these columns, inputs or not, lie in the same interval of that size.
+// GroupBy makes a group of the rows that have the same text or number in a column. All rows of a group get the same
+// role. The column must be neither an input nor the target. [EqualRows] groups copies. block:COLUMNS:SIZE groups the
+// rows whose numbers in these columns lie in the same intervals of this size. Inputs may be among these columns.
 func (d *Data) GroupBy(column string) (*Data, error) {
 	if column == EqualRows {
 		return d.groupEqual()
@@ -174,7 +171,7 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 	return &grouped, nil
 }
 
-// groupBlocks makes the rows of a block a group.
+// groupBlocks makes a group of the rows in each block.
 func (d *Data) groupBlocks(b blocks, columns []int, group string) (*Data, error) {
 	if b.auto {
 		return nil, fmt.Errorf("%s: group %q: its size isn't known yet", d.Source, spelling.Clip(group))
@@ -188,8 +185,8 @@ func (d *Data) groupBlocks(b blocks, columns []int, group string) (*Data, error)
 	return &grouped, nil
 }
 
-// Unlabelled is [Table.Unlabelled] with the columns that become these inputs. A table that
-// has the inputs themselves in their place is taken as it is.
+// Unlabelled is [Table.Unlabelled] for the columns that the encoding turns into these inputs. It also takes a table
+// that has the inputs themselves instead of the columns.
 func (e *Encoding) Unlabelled(t *Table, inputs []string) (*Data, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -209,8 +206,8 @@ func (e *Encoding) Unlabelled(t *Table, inputs []string) (*Data, error) {
 	return t.view(e, inputs, columns), nil
 }
 
-// Select is [Table.Select] with the columns that become these inputs. Inputs that are
-// encoded already won't do: rows that a model was made from couldn't be told from others.
+// Select is [Table.Select] for the columns that the encoding turns into these inputs. It refuses inputs that are
+// encoded already: in them krigo couldn't recognise the rows that a model was made from.
 func (e *Encoding) Select(t *Table, inputs []string, target string) (*Data, error) {
 	d, err := t.labelled(e.names(inputs), target)
 	if err == nil {
@@ -222,15 +219,15 @@ func (e *Encoding) Select(t *Table, inputs []string, target string) (*Data, erro
 	return e.labelled(d), nil
 }
 
-// Coding says how an encoding is to be learnt.
+// Coding says how an encoding is learnt.
 type Coding struct {
-	Categorical []string // columns
+	Categorical []string // names of columns
 	Missing     string   // Refuse or FillMean
 }
 
-// Encode is [Table.Regression] of a table with categorical columns or missing values, by
-// an encoding learnt from prior rows alone: those that no certificate counts, which are chosen
-// among rows whose content is known, but not yet what it becomes.
+// Encode is [Table.Regression] for a table with categorical columns or missing values. It learns the encoding only from
+// the rows that prior returns, which no certificate counts. prior chooses them by the content of rows, before the
+// encoding is known.
 func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*Data) ([]int, error)) (*Data, error) {
 	d, err := t.labelled(t.but(append(ignored, target)...), target)
 	if err != nil {
@@ -247,7 +244,7 @@ func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*
 		if _, err := t.column(name, "to be categorical"); err != nil {
 			return nil, err
 		}
-		if at := slices.Index(d.Inputs, name); at >= 0 { // else it is what rows are grouped by
+		if at := slices.Index(d.Inputs, name); at >= 0 { // else the column groups rows or is ignored
 			e.Columns[at].Categories = []string{}
 		}
 	}
@@ -271,7 +268,7 @@ func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*
 	return e.labelled(d).learnable()
 }
 
-// Learn returns the encoding of the same columns as the data's own that rows give.
+// Learn returns the encoding that the given rows teach, with the same columns and kinds of columns as d's own encoding.
 func (d *Data) Learn(rows []int) (*Encoding, error) {
 	own := d.Encoding
 	e := &Encoding{Missing: own.Missing}
@@ -285,14 +282,14 @@ func (d *Data) Learn(rows []int) (*Encoding, error) {
 	return e, e.learn(d, rows)
 }
 
-// learn fills in categories and means from rows of the view of the columns as they stand.
+// learn fills in categories and means. It learns them from the given rows of d, read without an encoding.
 func (e *Encoding) learn(d *Data, rows []int) error {
 	type column struct {
-		values map[float64]bool // that a categorical one has
+		values map[float64]bool // values of a categorical column
 		sum    compensated.Sum
 		count  int
 	}
-	cells := *d // as they stand
+	cells := *d // the cells before encoding
 	cells.encoders, cells.Cols = nil, len(d.inputs)
 	columns := make([]column, cells.Cols)
 	for k := range columns {
@@ -350,15 +347,15 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 	return nil
 }
 
-// Unseen says, of each categorical column, of how many rows no prior row has the category, so that it counts as other,
-// and which categories these are.
+// Unseen returns a finding for each categorical column of t that has categories which no prior row has. The finding
+// says how many rows have such a category, and so count as other, and which categories these are.
 func (e *Encoding) Unseen(t *Table) (found finding.List, err error) {
 	if e == nil {
 		return nil, nil
 	}
 	columns, err := t.inputs(e.names(nil))
 	if err != nil {
-		return nil, nil // a table of inputs that are encoded already
+		return nil, nil // the table has inputs that are encoded already
 	}
 	_, own := t.Own()
 	for k, c := range e.Columns {
@@ -390,7 +387,7 @@ func (e *Encoding) Unseen(t *Table) (found finding.List, err error) {
 	return found, nil
 }
 
-// labelled is a view of the same columns by the encoding.
+// labelled views the columns of d with the encoding.
 func (e *Encoding) labelled(d *Data) *Data {
 	encoded := d.table.view(e, d.Inputs, d.inputs)
 	encoded.Target, encoded.target = d.Target, d.target
