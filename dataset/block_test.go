@@ -67,8 +67,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestBlocksAuto: the sizes of auto make 150, 300 and 1,000 blocks or a few more. Of these it takes the smallest that is as
-// long as targets depend on one another, by rows that are prior rows in all, and writes it as it is read.
+// TestBlocksAuto: the sizes of auto make 150, 300 and 1,000 blocks or a few more. Of these it takes the smallest that
+// is as long as targets depend on one another, by rows that are prior rows in all, and writes it as it is read.
 func TestBlocksAuto(t *testing.T) {
 	var rng *rand.Rand
 	cells := map[[2]float64]float64{}

@@ -95,8 +95,8 @@ func (d *Data) Blocks() (columns []string, sizes []float64) {
 // Where says where a row, counted from 0, stands in the file: its line, or its number from 1.
 func (d *Data) Where(row int) string { return d.table.Where(row) }
 
-// Read copies the given rows, in the given order: their inputs to x (len(rows)×Cols, row-major), and their targets to y
-// (len(rows)). x or y may be nil. Read fails if the file can't be read any more.
+// Read copies the given rows, in the given order: their inputs to x (len(rows)×Cols, row-major), and their targets to
+// y (len(rows)). x or y may be nil. Read fails if the file can't be read any more.
 func (d *Data) Read(rows []int, x, y []float64) error {
 	var cells []float64 // cells of the rows that are about to be encoded
 	for len(rows) > 0 {

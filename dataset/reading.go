@@ -18,8 +18,8 @@ import (
 // decimal point, without groups of digits or units, and dates as text. A model keeps its Reading, and krigo reads
 // further tables for the model in the same way.
 //
-// Decimal, Thousands, Missing and Units apply to text, for example in CSV, JSON lines and sheets. Dates applies to
-// every format.
+// Decimal, Thousands, Below and Units apply to text, for example in CSV, JSON lines and sheets. Missing and Dates apply
+// to every format.
 type Reading struct {
 	Decimal string `json:"decimal,omitzero"` // "." (default) or ","
 	// separator between groups of three digits: "," "." "'" or " "; "" (default): digits aren't grouped

@@ -128,9 +128,9 @@ const shuffleStream = 0x9e3779b97f4a7c15
 // it, because the roles depend on where rows stand in the file. In a sorted file they aren't random, unless each file
 // gets a seed of its own.
 //
-// The shuffle is Fisher–Yates from the end. Lemire's method draws its indices from PCG-DXSM, seeded with the seed and a
-// constant. `certify` repeats the shuffle for such files and must find the same rows, so the shuffle never changes. It
-// uses no method of [rand.Rand], because these methods might change.
+// The shuffle is Fisher–Yates from the end. Lemire's method draws its indices from PCG-DXSM, seeded with the seed and
+// a constant. `certify` repeats the shuffle for such files and must find the same rows, so the shuffle never changes.
+// It uses no method of [rand.Rand], because these methods might change.
 func DealByPosition(rows int, seed uint64, asked Counts) ([]Role, error) {
 	counts, err := complete(rows, asked)
 	if err != nil {

@@ -344,18 +344,19 @@ func CheckDomain(name string, d *Data, rows []int) error {
 	return d.Ranks().Agree(err)
 }
 
-// Outward moves the ends of an interval around a prediction outward, in the target's unit. Each end moves by 2⁻⁴⁹ of
-// |lower| + |upper| + |TargetMean|, and by 1e-9 of TargetScale. The first part is for rounding. Certificates decide in
-// scaled units whether a target lies within. To scale the target, the prediction in either unit, the width and the end
-// takes at most ten roundings, each of 2⁻⁵³ of one of these three numbers. So every target that was counted as within
-// lies in the interval. The second part is for predictions whose last digits differ on another kind of processor.
+// Outward moves the ends of an interval around a prediction outward, in the target's unit. Each end moves by 2⁻⁴⁹
+// of |lower| + |upper| + |TargetMean|, and by 1e-9 of TargetScale. The first part is for rounding. Certificates decide
+// in scaled units whether a target lies within. To scale the target, the prediction in either unit, the width and the
+// end takes at most ten roundings, each of 2⁻⁵³ of one of these three numbers. So every target that was counted as
+// within lies in the interval. The second part is for predictions whose last digits differ on another kind of
+// processor.
 func (s Scaling) Outward(lower, upper float64) (low, high float64) {
 	slack := s.slack(lower, upper)
 	return lower - slack, upper + slack
 }
 
-// OutwardRelative does the same for the y with |y − ŷ| ≤ ε|y|, from ŷ/(1 + ε) to ŷ/(1 − ε), where ŷ is the mean. An end
-// moves by the effect that the slack of ŷ has on it. From ε = 1 on, the interval has no ends.
+// OutwardRelative does the same for the y with |y − ŷ| ≤ ε|y|, from ŷ/(1 + ε) to ŷ/(1 − ε), where ŷ is the
+// mean. An end moves by the effect that the slack of ŷ has on it. From ε = 1 on, the interval has no ends.
 func (s Scaling) OutwardRelative(mean, epsilon float64) (low, high float64) {
 	if epsilon >= 1 {
 		return -math.MaxFloat64, math.MaxFloat64
@@ -432,8 +433,8 @@ func (s *Scaled) Dims() (rows, cols int) { return len(s.Numbers), s.Data.Cols }
 // Context returns the context that ends work on the data, or nil (see [Data.Within]).
 func (s *Scaled) Context() context.Context { return s.Data.Context() }
 
-// Block reads rows first, …, first+n−1 of the view: inputs into x (n×cols, row-major), and targets into y (n) unless y
-// is nil. It returns an error if a scaled value overflows.
+// Block reads rows first, …, first+n−1 of the view: inputs into x (n×cols, row-major), and targets into y (n)
+// unless y is nil. It returns an error if a scaled value overflows.
 func (s *Scaled) Block(first, n int, x, y []float64) error {
 	if first < 0 || n < 0 || first > len(s.Numbers)-n {
 		return s.keep(fmt.Errorf("%s: rows %d to %d asked for, of %d", s.Data.Source, first+1, first+n, len(s.Numbers)))

@@ -60,7 +60,7 @@ type Found struct {
 	Headless  bool             // the file named no columns
 	Centuries []string         // columns of dates with years of two digits
 	Zones     []string         // columns in which only some times name their zone
-	Units     []map[string]int // by column, how many numbers have each unit, or "" for no unit; nil: no units were named
+	Units     []map[string]int // by column, how many numbers have each unit, "" for no unit; nil: no unit was named
 	Dropped   int              // rows that were left out because they repeat another row
 	Skipped   int              // lines above the table
 	// rows that were left out because they have no target, in the table of a Data

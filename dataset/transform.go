@@ -181,9 +181,9 @@ func (t *Transform) inverse(u float64) float64 {
 	}
 }
 
-// moments returns the mean and variance of T⁻¹(u) for u ~ N(mean, sd²). It uses Gauss's rule on panels of two standard
-// deviations. The panels reach nine standard deviations beyond the u where T⁻¹(u)² times the density is largest. This u
-// has a bound, because T⁻¹ grows no faster than e^u.
+// moments returns the mean and variance of T⁻¹(u) for u ~ N(mean, sd²). It uses Gauss's rule on panels of two
+// standard deviations. The panels reach nine standard deviations beyond the u where T⁻¹(u)² times the density is
+// largest. This u has a bound, because T⁻¹ grows no faster than e^u.
 func (t *Transform) moments(mean, sd float64) (m, variance float64) {
 	const reach, panel, farthest = 9, 2, 60
 	middle := t.inverse(mean)

@@ -26,7 +26,8 @@ func every(y []float64) (all []Transform) {
 	return all
 }
 
-// TestTransformInverts: T goes up, T⁻¹ undoes it, and T' is its slope, at targets that prior rows have and at others.
+// TestTransformInverts: T goes up, T⁻¹ undoes it, and T' is its slope, at targets that prior rows have and at
+// others.
 func TestTransformInverts(t *testing.T) {
 	for _, f := range every([]float64{0.8, 1, 3, 40, 200}) {
 		must.Do(t, f.check())
