@@ -24,8 +24,8 @@ func coordinates(t *testing.T, rows int, at func(i int) (x, y float64)) *Table {
 	return table
 }
 
-// TestBlocks: rows are in one group if they lie in the same interval of every column, below 0 too, and other rows of
-// the table, or another table, change nothing of it.
+// TestBlocks: rows are in one group if they lie in the same interval of every column, also below 0. A block doesn't
+// depend on the other rows, or on the table.
 func TestBlocks(t *testing.T) {
 	places := [][2]float64{{0, 0}, {.4, .9}, {.5, 0}, {-.1, 0}, {-.5, 0}, {-.6, 0}, {.1, 1}}
 	want := []string{"0,0", "0,0", "1,0", "-1,0", "-1,0", "-2,0", "0,1"}
@@ -67,14 +67,15 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestBlocksAuto: the sizes of auto make 150, 300 and 1,000 blocks or a few more. Of these it takes the smallest that
-// is as long as targets depend on one another, by rows that are prior rows in all, and writes it as it is read.
+// TestBlocksAuto: the candidates of auto make 150, 300 and 1,000 blocks, or a few more. Blocks takes the smallest size
+// over which targets depend on one another, and looks only at rows that are prior rows with every candidate. Its result
+// is a name that Blocks returns as it is.
 func TestBlocksAuto(t *testing.T) {
 	var rng *rand.Rand
 	cells := map[[2]float64]float64{}
 	for want, target := range map[int]func(x, y float64) float64{
 		1000: func(float64, float64) float64 { return rng.NormFloat64() },
-		300: func(x, y float64) float64 { // as long as 3.6, where 300 blocks are of 3.7
+		300: func(x, y float64) float64 { // targets depend on one another within 3.6, and 300 blocks are 3.7 long
 			cell := [2]float64{math.Floor(x / 3.6), math.Floor(y / 3.6)}
 			if _, known := cells[cell]; !known {
 				cells[cell] = rng.NormFloat64()
@@ -95,7 +96,7 @@ func TestBlocksAuto(t *testing.T) {
 			roles := must.Get(u.Deal(1, Counts{Prior: u.Count * 7 / 10}))(t)
 			for row, role := range roles.Of {
 				if role != Prior {
-					table.Values[3*row+2] = 1e6 * table.Values[3*row] // must not be seen
+					table.Values[3*row+2] = 1e6 * table.Values[3*row] // Blocks must not read it
 				}
 			}
 			return roles.Of
@@ -109,7 +110,7 @@ func TestBlocksAuto(t *testing.T) {
 	}
 }
 
-// TestBlocksNames: spans of time are days; what is no block says what is wrong.
+// TestBlocksNames: units of time become days, and the error of an invalid name says what is wrong with it.
 func TestBlocksNames(t *testing.T) {
 	table := coordinates(t, 50, func(i int) (x, y float64) { return float64(i), 1 })
 	for name, size := range map[string]float64{"block:x:2w": 14, "block:x:36h": 1.5, "block:x:90min": .0625, "block:x:3d": 3,

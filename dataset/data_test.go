@@ -28,7 +28,7 @@ func regression(t *testing.T, text, target string) *dataset.Data {
 	return must.Get(read(t, text).Regression(target))(t)
 }
 
-// dataOf is a regression problem with inputs x1, … and target y.
+// dataOf returns a regression problem with inputs x1, … and target y.
 func dataOf(cols int, x, y []float64) *dataset.Data {
 	table := &dataset.Table{Source: "f", Names: []string{"y"}, Rows: len(y)}
 	for j := range cols {
@@ -51,7 +51,7 @@ func wantError(t *testing.T, err error, parts ...string) {
 	}
 }
 
-// upTo numbers n rows.
+// upTo returns the numbers 0 to n−1.
 func upTo(n int) (numbers []int) {
 	for i := range n {
 		numbers = append(numbers, i)
@@ -59,7 +59,7 @@ func upTo(n int) (numbers []int) {
 	return numbers
 }
 
-// valuesOf reads a whole table.
+// valuesOf returns all values of a table.
 func valuesOf(t *testing.T, table *dataset.Table) []float64 {
 	t.Helper()
 	v := make([]float64, table.Rows*len(table.Names))
@@ -158,7 +158,7 @@ func TestFindings(t *testing.T) {
 }
 
 func TestScalingOf(t *testing.T) {
-	const root = 0.816496580927726 // √(2/3), the deviation of 1, 2, 3
+	const root = 0.816496580927726 // √(2/3), the standard deviation of 1, 2, 3
 	for _, c := range []struct {
 		name        string
 		values      [3]float64
@@ -186,7 +186,7 @@ func TestScalingOf(t *testing.T) {
 	wantError(t, err, `f.csv: target "y" is 5 on all 2 rows that the scaling is computed from (prior-rows)`)
 	large := make([]float64, 39)
 	for i := range large {
-		large[i] = 1e15 // of which the mean, as computed, is 1.0000000000000002e+15
+		large[i] = 1e15 // their computed mean is 1.0000000000000002e+15
 	}
 	_, err = dataset.ScalingOf(dataOf(1, make([]float64, 39), large), upTo(39), dataset.PriorRows)
 	wantError(t, err, "is 1e+15 on all 39 rows")
@@ -265,11 +265,11 @@ func TestReadScaling(t *testing.T) {
 	wantError(t, err, "s.json.no: cannot be read")
 }
 
-// The deal and the hash are contracts of the model file: these values must never
-// change, or old models would find other rows than they were trained on.
+// The deal and the hash are contracts of the model file. These values must never change, because krigo would then find
+// other rows for an old model than the rows that trained it.
 func TestContractsPinned(t *testing.T) {
 	roles := must.Get(dataset.DealByPosition(12, 7, dataset.Counts{3, 2, 4}))(t)
-	// Both also from a separate implementation of PCG-DXSM and the byte layout.
+	// A separate implementation of PCG-DXSM and the byte layout gives the same two values.
 	if want := []dataset.Role{3, 2, 2, 0, 1, 3, 2, 0, 1, 2, 0, 3}; !slices.Equal(roles, want) {
 		t.Errorf("dealt %d, want %d", roles, want)
 	}
@@ -355,12 +355,13 @@ func TestDefaultPriorRows(t *testing.T) {
 	}
 }
 
-// TestDeal: roles follow what rows hold, not where they stand; every copy of a row is dealt by itself.
+// TestDeal: a row's role depends on what the row holds, not on where it stands. Copies of a row get roles
+// independently.
 func TestDeal(t *testing.T) {
 	const n = 60
 	x, y := make([]float64, n), make([]float64, n)
 	for i := range n {
-		x[i], y[i] = float64(i%20), float64(i%4) // every row three times
+		x[i], y[i] = float64(i%20), float64(i%4) // every row appears three times
 	}
 	deal := func(x, y []float64, seed uint64, test, calibration, prior int) (*dataset.Units, dataset.Roles) {
 		u := must.Get(dataOf(1, x, y).Units())(t)
@@ -393,7 +394,7 @@ func TestDeal(t *testing.T) {
 	if _, other := deal(x, y, 8, 6, 8, 20); slices.Equal(other.Of, roles.Of) {
 		t.Error("the seed doesn't count")
 	}
-	// Copies go to several roles, and one other row deals all anew.
+	// Copies get different roles, and one changed row changes the roles of many others.
 	several := 0
 	for i := range 20 {
 		if roles.Of[i] != roles.Of[i+20] || roles.Of[i] != roles.Of[i+40] {
@@ -415,12 +416,12 @@ func TestDeal(t *testing.T) {
 	wantError(t, err, "30 test, 30 calibration and 1 prior rows asked for, but there are only 60 rows")
 }
 
-// TestDealPinned: the deal is a contract of the model file: these values must never change.
+// TestDealPinned: the deal is a contract of the model file, so these values must never change.
 func TestDealPinned(t *testing.T) {
 	u := must.Get(dataOf(2, []float64{1, 2, 3, 4, 5, 6, 1, 2}, []float64{0.1, 0.2, 0.3, 0.1}).Units())(t)
 	roles := must.Get(u.Deal(5, dataset.Counts{1, 0, 1}))(t)
 	const hash = "9f304ebd45dac86a3a204b9dd82105224a52095e42f8fa724a8dbfbc9151bc04"
-	// Both also from a separate implementation of the byte layout.
+	// A separate implementation of the byte layout gives the same two values.
 	if want := []dataset.Role{2, 3, 0, 3}; u.Hash != hash || !slices.Equal(roles.Of, want) {
 		t.Errorf("hash %s, roles %d in the order %v", u.Hash, roles.Of, roles.Order)
 	}
@@ -445,7 +446,7 @@ func TestDealUniform(t *testing.T) {
 			d := float64(c) - deals/6
 			chi2 += d * d / (deals / 6)
 		}
-		if len(count) != 6 || chi2 > 20.5 { // the 99.9 % quantile with five degrees of freedom
+		if len(count) != 6 || chi2 > 20.5 { // 99.9 % quantile with five degrees of freedom
 			t.Errorf("%s: χ² = %v, %v", name, chi2, count)
 		}
 	}

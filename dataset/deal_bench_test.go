@@ -8,7 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// BenchmarkDeal knows a million rows of eight inputs by their content, and deals them roles.
+// BenchmarkDeal hashes a million rows of eight inputs, and deals them roles.
 func BenchmarkDeal(b *testing.B) {
 	const n, cols = 1_000_000, 8
 	x, y := make([]float64, n*cols), make([]float64, n)

@@ -27,7 +27,7 @@ other,2,north,60
 
 var roomInputs = []string{"fuel=gas", "fuel=oil", "fuel=other", "size", "zone=3", "zone=7", "zone=other"}
 
-// encoded reads text, and encodes it by its first three rows.
+// encoded reads a table from text, and encodes it with the first three rows as prior rows.
 func encoded(t *testing.T, text string) *dataset.Data {
 	t.Helper()
 	d := must.Get(read(t, text).Encode("y", nil, dataset.Coding{Categorical: []string{"fuel", "zone"},
@@ -42,9 +42,7 @@ func inputsOf(t *testing.T, d *dataset.Data) []float64 {
 	return x
 }
 
-// TestEncode: categories and means come from the rows given alone; what these don't have is
-// other; the encoding survives a file.
-// these are prior rows.
+// these returns a choice of prior rows that always chooses the given rows.
 func these(rows []int) func(*dataset.Data) ([]int, error) {
 	return func(*dataset.Data) ([]int, error) { return rows, nil }
 }
@@ -55,7 +53,7 @@ func TestEncode(t *testing.T) {
 	d := encoded(t, rooms)
 	want := []float64{
 		1, 0, 0, 1, 1, 0, 0,
-		0, 1, 0, 2, 1, 0, 0, // size: the mean of 1 and 3
+		0, 1, 0, 2, 1, 0, 0, // the missing size is the mean of 1 and 3
 		0, 0, 1, 3, 0, 1, 0,
 		0, 0, 1, 5, 0, 0, 1,
 		1, 0, 0, 2, 0, 0, 1,
@@ -75,14 +73,14 @@ func TestEncode(t *testing.T) {
 	if err := json.Unmarshal(raw, e); err != nil || !reflect.DeepEqual(e, d.Encoding) {
 		t.Fatalf("%s, %v", raw, err)
 	}
-	// In another order, without a target, and with numbers for zones.
+	// The same columns in another order, without a target, and with numbers for zones.
 	other := read(t, "zone,note,size,fuel\n7,a,9,oil\n12,b,,coal\n3e0,c,4,\n")
 	of, err := e.Unlabelled(other, roomInputs)
 	if err != nil || !slices.Equal(inputsOf(t, of), []float64{0, 1, 0, 9, 0, 1, 0, 0, 0, 1, 2, 0, 0, 1, 0, 0, 1, 4, 1, 0,
 		0}) {
 		t.Errorf("%v, %v", of, err)
 	}
-	// What is encoded already stays as it is, but isn't rows to certify.
+	// Unlabelled leaves a table of encoded inputs as it is, and Select refuses it.
 	again := &dataset.Table{Source: "t", Names: append(slices.Clone(roomInputs), "y"), Rows: 1,
 		Values: []float64{1, 0, 0, 4, 0, 1, 0, 9}}
 	if of, err = e.Unlabelled(again, roomInputs); err != nil || of.Encoding != nil ||
@@ -97,14 +95,14 @@ func TestEncode(t *testing.T) {
 	wantError(t, err, `line 2 (row 1), column 2 ("size"): "large" is not a number; write one`)
 	_, err = e.Select(read(t, "fuel,size,zone,y\ngas,1,3,\n"), roomInputs, "y")
 	wantError(t, err, `column 4 ("y"): the value is missing; remove the row or fill the value`)
-	// Without an encoding columns are inputs.
+	// Without an encoding, columns are inputs.
 	var none *dataset.Encoding
 	if of, err := none.Select(again, []string{"size"}, "y"); err != nil || of.Cols != 1 || none.OneHot(0) {
 		t.Errorf("%v, %v", of, err)
 	}
 }
 
-// TestEncodingOfPriorRows: nothing that other rows hold changes an encoding or a scaling.
+// TestEncodingOfPriorRows: an encoding and a scaling depend on nothing but the prior rows.
 func TestEncodingOfPriorRows(t *testing.T) {
 	prior := strings.Join(strings.SplitAfter(rooms, "\n")[:4], "")
 	a, b := encoded(t, rooms), encoded(t, prior+"coal,1e9,99,4\nx,,y,5\n")
@@ -113,13 +111,13 @@ func TestEncodingOfPriorRows(t *testing.T) {
 	if sb, err := dataset.ScalingOf(b, []int{0, 1, 2}, dataset.PriorRows); err != nil || !reflect.DeepEqual(sa, sb) {
 		t.Errorf("%+v and %+v, %v", sa, sb, err)
 	}
-	// 0 and 1 stay as they are; numbers are standardised with what was filled in.
+	// Inputs of categories stay 0 and 1. Numbers are standardised after missing numbers have been filled.
 	must.Not(t, !slices.Equal(sa.InputMean, []float64{0, 0, 0, 2, 0, 0, 0}) ||
 		!slices.Equal(sa.InputScale, []float64{1, 1, 1, math.Sqrt(2. / 3), 1, 1, 1}), "%+v", sa)
 }
 
-// TestEncodedHash: hashes are of the cells: what becomes the same inputs is told apart, and
-// the same cells are the same rows with texts in any order.
+// TestEncodedHash: hashes are taken of cells. Different cells have different hashes even if they become the same
+// inputs, and the same cells have the same hashes however they are written.
 func TestEncodedHash(t *testing.T) {
 	of := func(d *dataset.Data) string {
 		hash := must.Get(d.Hash(d.All()))(t)
@@ -143,7 +141,7 @@ func TestEncodedHash(t *testing.T) {
 	must.Not(t, err != nil || of(same) != of(d), "written otherwise: %v", err)
 }
 
-// stored is a store of rows of three columns.
+// stored is a store of rows with three columns.
 type stored []float64
 
 func (s stored) Read(first, count int, columns []int, out []float64) error {
@@ -157,7 +155,7 @@ func (s stored) Read(first, count int, columns []int, out []float64) error {
 
 func (s stored) Close() error { return nil }
 
-// TestEncodeDisk: codes and gaps of a table on disk are encoded block by block as in memory.
+// TestEncodeDisk: a table on disk is encoded block by block, and the result is the same as in memory.
 func TestEncodeDisk(t *testing.T) {
 	const rows = 2*4096 + 5
 	memory := &dataset.Table{Source: "x", Names: []string{"a", "kind", "y"}, Rows: rows}
@@ -185,7 +183,7 @@ func TestEncodeDisk(t *testing.T) {
 	must.Not(t, disk.Values != nil, "the table was loaded")
 }
 
-// TestFills: without categories missing values are filled all the same.
+// TestFills: missing values are filled in a table without categories too.
 func TestFills(t *testing.T) {
 	d, err := read(t, "a,y\n1,1\n,2\n5,3\n").Encode("y", nil, dataset.Coding{Missing: dataset.FillMean},
 		these([]int{0, 2}))
@@ -193,7 +191,7 @@ func TestFills(t *testing.T) {
 		"%+v, %v", d, err)
 }
 
-// TestEncodeFindings: a category that no row has is no news.
+// TestEncodeFindings: there is no finding about the input for all other categories.
 func TestEncodeFindings(t *testing.T) {
 	d := must.Get(read(t, "fuel,c,y\ngas,7,1\noil,7,2\ngas,7,3\noil,7,4\ncoal,7,5\nwood,7,5\noil,7,2\n").Encode("y", nil,
 		dataset.Coding{Categorical: []string{"fuel"}, Missing: dataset.Refuse}, these([]int{0, 1, 4, 5})))(t)
@@ -204,8 +202,8 @@ func TestEncodeFindings(t *testing.T) {
 	}
 }
 
-// TestCategoriesRounded: categories that float64 rounds to one are refused to who fits, whether
-// they stand among numbers or texts; others of that size may come later.
+// TestCategoriesRounded: a fit refuses a category that float64 can't tell from its neighbours, among numbers or texts.
+// Rows for a fitted model may have such numbers.
 func TestCategoriesRounded(t *testing.T) {
 	for _, c := range []struct{ first, last, want string }{
 		{"1", "2",
@@ -228,7 +226,7 @@ func TestCategoriesRounded(t *testing.T) {
 	}
 }
 
-// TestEncodeRefuses: what can't be encoded is named.
+// TestEncodeRefuses: an error names the column or cell that can't be encoded.
 func TestEncodeRefuses(t *testing.T) {
 	var many strings.Builder
 	many.WriteString("id,y\n")
@@ -276,7 +274,7 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 }
 
-// TestText: texts that aren't UTF-8 are one that is, as a model file would have it.
+// TestText: bytes that aren't UTF-8 become the text that a model file would make of them.
 func TestText(t *testing.T) {
 	table := &dataset.Table{Source: "t", Names: []string{"a"}, Text: [][]string{{"red"}}}
 	for _, cell := range []string{"red", "b\xffd", "b\ufffdd", "1e1", " blue ", "b\xffd"} {

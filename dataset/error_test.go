@@ -11,7 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestErrorOfPredict: who predicts finds the place, of a missing value and of one too far away.
+// TestErrorOfPredict: an error of Predict has the place of a missing value, and of a value that is too far away.
 func TestErrorOfPredict(t *testing.T) {
 	var rows [][]float64
 	for i := range 60 {

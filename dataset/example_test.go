@@ -13,7 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 )
 
-// Rows that a program has are a table, in which NaN is a missing value.
+// A program's rows become a table, in which NaN is a missing value.
 func ExampleFromRows() {
 	table, err := dataset.FromRows([]string{"size", "price"}, [][]float64{{40, 120}, {55, 150}, {math.NaN(), 90}})
 	if err != nil {
@@ -24,7 +24,7 @@ func ExampleFromRows() {
 	// Output: rows: row 3, column 1 ("size"): the value is missing; remove the row or fill the value, or have it filled with --missing mean
 }
 
-// What is wrong with data is known by its place, also to who calls Fit.
+// The error of bad data has its place in fields, also if Fit returns it.
 func ExampleError() {
 	table, err := files.CSV{From: strings.NewReader("size,price\n40,120\n55,dear\n"), Source: "flats.csv"}.Read()
 	if err != nil {

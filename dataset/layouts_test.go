@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestOutlines: no layout is ruled out for a text that it writes, in whatever zone.
+// TestOutlines: a layout's outline never rules out a text that the layout writes, in any zone.
 func TestOutlines(t *testing.T) {
 	for _, zone := range []*time.Location{time.UTC, time.FixedZone("", 3600)} {
 		at := time.Date(2024, 11, 23, 14, 5, 6, 0, zone)

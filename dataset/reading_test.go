@@ -16,12 +16,12 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestReading: cells that are written otherwise are the numbers that people mean.
+// TestReading: cells become the numbers that people mean by them.
 func TestReading(t *testing.T) {
 	for _, c := range []struct {
 		of   dataset.Reading
 		cell string
-		want float64 // NaN: it is no number
+		want float64 // NaN: the cell is no number
 	}{
 		{dataset.Reading{Decimal: ","}, "1,5", 1.5},
 		{dataset.Reading{Decimal: ","}, "-1,5e3", -1500},
@@ -80,8 +80,8 @@ func TestReading(t *testing.T) {
 	}
 }
 
-// TestReadingOfTable: a table whose cells are written otherwise is that of one which isn't, also where its first line
-// has no semicolon, or numbers would be others.
+// TestReadingOfTable: settings of a Reading apply to whole tables. They also decide whether a first line without
+// semicolons holds names, and where a line is split.
 func TestReadingOfTable(t *testing.T) {
 	read := func(of dataset.Reading, text string) *dataset.Table {
 		t.Helper()
@@ -99,10 +99,10 @@ func TestReadingOfTable(t *testing.T) {
 		table.Values[0] != 1.5 {
 		t.Errorf("without a header: %q, %v", table.Names, table.Values)
 	}
-	// A number as programs write it is none here, and isn't taken for one beside others.
+	// With decimal commas, 7.5 is an error beside numbers such as 1,5.
 	_, err := read(dataset.Reading{Decimal: ","}, "a;b\n7.5;2\n1,5;3\n2,5;4\n").Regression("b")
 	wantError(t, err, `line 2 (row 1), column 1 ("a"): "7.5"`)
-	// The index of a DataFrame is none of the inputs, unless it is asked for.
+	// The index of a DataFrame is an input only if it is asked for.
 	table := read(dataset.Reading{}, ",a,y\n0,1,2\n1,3,4\n")
 	left, err := table.Leave(nil, nil, "y", "")
 	must.Not(t, err != nil || !slices.Equal(left, []string{"(index)"}), "%q left out, %v", left, err)
@@ -111,8 +111,7 @@ func TestReadingOfTable(t *testing.T) {
 	}
 }
 
-// TestDates: dates are days since 1970-01-01, by what package time says of them, and their periods where in them they
-// are.
+// TestDates: dates become the days since 1970-01-01 that package time computes, and periods become positions in them.
 func TestDates(t *testing.T) {
 	days := func(year int, month time.Month, day, hour, minute, second int) float64 {
 		return float64(time.Date(year, month, day, hour, minute, second, 0, time.UTC).Unix()) / 86400
@@ -129,7 +128,7 @@ func TestDates(t *testing.T) {
 	for _, c := range []struct {
 		texts []string
 		form  string
-		want  float64 // of the first
+		want  float64 // days of the first text
 	}{
 		{[]string{"2024-01-31"}, "ymd", days(2024, 1, 31, 0, 0, 0)},
 		{[]string{"1969-12-31T12:00:00Z", "2024-01-31 10:30"}, "ymd", -0.5},
@@ -202,7 +201,7 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestDescribe: what people write is told for what it is, and what to say of it.
+// TestDescribe: Describe recognises what a column holds, and suggests the right flags.
 func TestDescribe(t *testing.T) {
 	column := func(cells ...string) string {
 		var b strings.Builder
@@ -247,7 +246,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestEqualRows: rows that repeat others are left out, or are a group.
+// TestEqualRows: repeated rows are left out, or become a group.
 func TestEqualRows(t *testing.T) {
 	text := "a,b,y\n1,x,2\n3,,4\n1,x,2\n3,,4\n1,z,2\n"
 	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv",
@@ -282,8 +281,8 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// TestDatesInDoubt: a fit is told of years without a century, and refuses numbers among dates, which spreadsheets count
-// from 1900; rows to be predicted may have days.
+// TestDatesInDoubt: a fit has a finding about years without a century, and refuses numbers among dates, which
+// spreadsheets count from 1900. Rows to be predicted may have such numbers, as days.
 func TestDatesInDoubt(t *testing.T) {
 	read := func(first string) *dataset.Table {
 		t.Helper()
@@ -307,8 +306,8 @@ func TestDatesInDoubt(t *testing.T) {
 	}
 }
 
-// TestNaming: texts of a column of names that are one number are an error, wherever they stand; those that are written
-// alike, or elsewhere, aren't.
+// TestNaming: two different texts of one number are an error in a column of names, in any order. Equal texts are
+// allowed, and so are all texts in other columns.
 func TestNaming(t *testing.T) {
 	read := func(text string, names ...string) error {
 		of := dataset.Reading{}.Naming(names...)
@@ -336,7 +335,8 @@ func TestNaming(t *testing.T) {
 	}
 }
 
-// TestNumbersSaid: numbers that stand for missing values, halves of limits, and dates that are written as numbers.
+// TestNumbersSaid: a Reading recognises numbers that stand for missing values, limits of detection, and dates that are
+// written as numbers.
 func TestNumbersSaid(t *testing.T) {
 	table := func(r dataset.Reading, cells ...string) (*dataset.Table, error) {
 		made := r.New("f.csv")

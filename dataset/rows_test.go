@@ -49,7 +49,7 @@ func TestFromRows(t *testing.T) {
 	}
 }
 
-// TestFromMatrix: a matrix is the table of its rows, whatever holds it.
+// TestFromMatrix: the table has the rows of the matrix, whatever type the matrix has.
 func TestFromMatrix(t *testing.T) {
 	m := mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6})
 	for _, c := range []struct {
@@ -75,7 +75,7 @@ func TestFromMatrix(t *testing.T) {
 	wantError(t, err, `matrix: row 2, column 1 ("a"): +Inf is not finite`)
 }
 
-// TestHandMade: a table whose fields don't fit is an error of whoever wants to see it as data.
+// TestHandMade: every view of a table as data checks that the table's fields fit together.
 func TestHandMade(t *testing.T) {
 	names := []string{"a", "y"}
 	for _, c := range []struct {
@@ -123,7 +123,7 @@ func TestHandMade(t *testing.T) {
 	}
 }
 
-// TestError: errors that name a place are found by their type, with the place in numbers.
+// TestError: errors.As finds errors with a place, and their fields hold the place.
 func TestError(t *testing.T) {
 	long := "a name of more than forty characters that messages shorten"
 	for _, c := range []struct {
@@ -159,7 +159,7 @@ func TestError(t *testing.T) {
 			t.Errorf("%+v, want %+v", got, c.want)
 		}
 	}
-	// Scaled values that overflow, with and without lines.
+	// Scaled values overflow in a table with lines, and in a table without lines.
 	for lines, want := range map[bool]dataset.Error{true: {File: "f.csv", Line: 3}, false: {File: "rows", Row: 2}} {
 		table, err := dataset.FromRows([]string{"a", "y"}, [][]float64{{1, 2}, {1e300, 3}})
 		if lines {
@@ -177,8 +177,8 @@ func TestError(t *testing.T) {
 	}
 }
 
-// TestSeveralGoroutines: one table, in memory or on disk, may be seen and read by many at once; the race detector looks
-// on.
+// TestSeveralGoroutines: several goroutines may view and read one table, in memory or on disk. The race detector checks
+// it.
 func TestSeveralGoroutines(t *testing.T) {
 	memory := read(t, rooms)
 	path := filepath.Join(t.TempDir(), "x.npy")

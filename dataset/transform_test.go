@@ -8,7 +8,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// every returns each transform with constants of some targets, at a few λ.
+// every returns all transforms, with constants from targets y, and each transform with a free λ also at five values of
+// λ.
 func every(y []float64) (all []Transform) {
 	for _, name := range Transforms() {
 		t, err := transformOf(name, Median, y)
@@ -26,8 +27,7 @@ func every(y []float64) (all []Transform) {
 	return all
 }
 
-// TestTransformInverts: T goes up, T⁻¹ undoes it, and T' is its slope, at targets that prior rows have and at
-// others.
+// TestTransformInverts: T increases, T⁻¹ inverts it, and T' is its slope, at targets of prior rows and elsewhere.
 func TestTransformInverts(t *testing.T) {
 	for _, f := range every([]float64{0.8, 1, 3, 40, 200}) {
 		must.Do(t, f.check())
@@ -44,7 +44,7 @@ func TestTransformInverts(t *testing.T) {
 	}
 }
 
-// TestTransformFormulas: the functions as their papers write them, above the tangent.
+// TestTransformFormulas: above the tangent T is the formula of its paper.
 func TestTransformFormulas(t *testing.T) {
 	for name, want := range map[string]func(y float64) float64{"log": math.Log, "log1p": math.Log1p,
 		"sqrt":     func(y float64) float64 { return 2 * (math.Sqrt(y) - 1) },
@@ -62,7 +62,7 @@ func TestTransformFormulas(t *testing.T) {
 	must.Near(t, f.at(-4), -(math.Pow(5, 1.3)-1)/1.3, 1e-12)
 }
 
-// TestTransformMoments: quadrature against sums over a fine grid, and the log's against the log-normal's closed form.
+// TestTransformMoments: the moments equal sums over a fine grid, and for log also the formula of the log-normal.
 func TestTransformMoments(t *testing.T) {
 	for _, f := range every([]float64{0.8, 1, 3, 40, 200}) {
 		for _, at := range [][2]float64{{0.3, 0.2}, {2, 0.8}, {-1.5, 0.5}, {5, 1.5}} {
@@ -87,7 +87,8 @@ func TestTransformMoments(t *testing.T) {
 	must.Near(t, v, math.Expm1(0.49)*math.Exp(2+0.49), 1e-8)
 }
 
-// TestTransformLambda: targets made by a λ are most likely at one near it, by the density of a Gaussian through T.
+// TestTransformLambda: the λ that is found is near the λ that made the targets, and no λ of the grid has a larger
+// density.
 func TestTransformLambda(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, name := range []string{boxCox, yeoJohnson} {
@@ -99,7 +100,7 @@ func TestTransformLambda(t *testing.T) {
 			}
 			f := must.Get(transformOf(name, Median, y))(t)
 			must.Near(t, f.Lambda, lambda, 0.11, name)
-			density := func(k Transform) (sum float64) { // with the moments of T(y), a constant apart
+			density := func(k Transform) (sum float64) { // log density, up to a constant
 				k.fit(y)
 				for _, v := range y {
 					z := (k.at(v) - k.Mean) / k.Scale
@@ -116,7 +117,8 @@ func TestTransformLambda(t *testing.T) {
 	}
 }
 
-// TestTransformDomain: what a transform isn't for is told by its row and line.
+// TestTransformDomain: a target outside a transform's domain is an error with its line and row, and check refuses
+// constants that no transform has.
 func TestTransformDomain(t *testing.T) {
 	table := must.Get(FromRows([]string{"x", "y"}, [][]float64{{1, 2}, {2, 0}, {3, -3}, {4, 5}}))(t)
 	table.Lines = []int{2, 3, 4, 5}
