@@ -1,6 +1,6 @@
-// Package finding holds what krigo finds in rows, a fit or predictions and a person should know. A finding is a value,
-// which whoever finds something makes; words.go has the words of every kind, which String writes where somebody reads
-// them.
+// Package finding holds findings: what krigo finds in rows, in a fit or in predictions, and a person should know. The
+// code that finds something makes a Finding, which is a value. words.go has the words of every kind, and String puts
+// them together.
 package finding
 
 import (
@@ -15,7 +15,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// Finding is something found. What its subject and numbers are, in their order, stands in the words of its kind.
+// Finding is something that krigo found. The words of its kind say what the subject and the numbers are, in their
+// order.
 type Finding struct {
 	Kind    Kind      `json:"kind"`
 	Subject []string  `json:"subject,omitempty"` // columns, categories, kernels, reasons
@@ -23,12 +24,12 @@ type Finding struct {
 }
 
 const (
-	most      = 8    // names of a list are kept
-	mostParts = 1000 // subjects, and numbers, has a finding at most
+	most      = 8    // a finding keeps this many names of a list
+	mostParts = 1000 // limit of subjects, and of numbers
 )
 
-// New returns a finding about strings, errors, numbers and lists. Of a []string the subject has the first names, and
-// the numbers its length; a duration is in seconds.
+// New returns a finding about strings, errors, numbers and lists. For a []string the subject gets the first names, and
+// the numbers get its length. A duration becomes seconds.
 func New(kind Kind, about ...any) Finding {
 	f := Finding{Kind: kind}
 	for _, v := range about {
@@ -54,14 +55,14 @@ func New(kind Kind, about ...any) Finding {
 	}
 	f.Subject, f.Numbers = f.Subject[:min(len(f.Subject), mostParts)], f.Numbers[:min(len(f.Numbers), mostParts)]
 	for i, v := range f.Numbers {
-		if math.IsNaN(v) || math.IsInf(v, 0) { // JSON has neither: the largest number stands for them
+		if math.IsNaN(v) || math.IsInf(v, 0) { // JSON has no NaN or ∞, so the largest number stands for them
 			f.Numbers[i] = math.Copysign(math.MaxFloat64, v)
 		}
 	}
 	return f
 }
 
-// Severity says whether f is only to be known, or may call for something to be done.
+// Severity says whether f is only for information, or may call for action.
 func (f Finding) Severity() Severity {
 	if e, known := words[f.Kind]; known {
 		return e.severity
@@ -69,13 +70,13 @@ func (f Finding) Severity() Severity {
 	return Note
 }
 
-// List is what was found, in the order in which it was.
+// List holds findings in the order in which krigo found them.
 type List []Finding
 
-// Add adds what New makes.
+// Add appends the finding that New returns.
 func (l *List) Add(kind Kind, about ...any) { *l = append(*l, New(kind, about...)) }
 
-// Check reports a finding of a file that New doesn't make.
+// Check returns an error if f, for example from a file, has a kind or a size that New never makes.
 func (f Finding) Check() error {
 	if k := string(f.Kind); k == "" || len(k) > 40 || strings.Trim(k, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
 		return fmt.Errorf("the kind %.40q: want 1 to 40 of a to z, 0 to 9 and _", k)
@@ -86,7 +87,7 @@ func (f Finding) Check() error {
 	return nil
 }
 
-// Of returns those of a kind.
+// Of returns the findings of a kind.
 func (l List) Of(kind Kind) (of List) {
 	for _, f := range l {
 		if f.Kind == kind {
@@ -96,7 +97,7 @@ func (l List) Of(kind Kind) (of List) {
 	return of
 }
 
-// Words are the words of all.
+// Words returns each finding in words.
 func (l List) Words() (said []string) {
 	for _, f := range l {
 		said = append(said, f.String())
@@ -104,8 +105,9 @@ func (l List) Words() (said []string) {
 	return said
 }
 
-// String words f. A kind that isn't known here, as of a newer krigo or of a method from elsewhere, or one with another
-// number of subjects or numbers than its words have places for, is written as it stands.
+// String returns f in words. It lists the bare kind, subject and numbers if the kind has no words here, for example
+// because a newer krigo or a method from elsewhere made f. It also does so if the number of subjects or numbers doesn't
+// fit the words.
 func (f Finding) String() string {
 	if e, known := words[f.Kind]; known {
 		if text, fits := fill(e.text, f.Subject, f.Numbers); fits {
@@ -125,13 +127,15 @@ func (f Finding) String() string {
 // fill writes subject and numbers in the places of a text, in their order:
 //
 //	%s  a text               %n  a name        %q  a name in quotes
-//	%N  a list of names      %Q  one in quotes %o  " of " a list of names, or nothing
-//	%d  a whole number       %v  any number    %g, %.3g, %.2f, … one as in package fmt
+//	%N  a list of names      %Q  the same in quotes
+//	%o  " of " and a list of names, or nothing if the list is empty
+//	%d  a whole number       %v  any number    %g, %.3g, %.2f, …  a number as in package fmt
 //	%b  a bound, rounded up  %t  a duration    %G  all further numbers
 //	%U  all further subjects and numbers: counts by unit
-//	%k  the part of a kernel that a parameter is of
+//	%k  the part of a kernel to which a parameter belongs
 //
-// A list is as New makes it. fits is false if there are more places than subjects or numbers, or fewer.
+// A list takes names from subject and their number from numbers, as New puts them there. fits is false if the text has
+// more or fewer places than there are subjects and numbers.
 func fill(text string, subject []string, numbers []float64) (filled string, fits bool) {
 	var b strings.Builder
 	missing := false
@@ -207,7 +211,7 @@ func fill(text string, subject []string, numbers []float64) (filled string, fits
 	}
 }
 
-// first takes the first of a list, or says that there is none.
+// first removes and returns the first value of a list. It sets missing if the list is empty.
 func first[T any](of *[]T, missing *bool) (v T) {
 	if len(*of) == 0 {
 		*missing = true
@@ -217,7 +221,7 @@ func first[T any](of *[]T, missing *bool) (v T) {
 	return v
 }
 
-// oneLine writes what isn't printed as an escape.
+// oneLine replaces characters that can't be printed by escapes.
 func oneLine(text string) string {
 	var b strings.Builder
 	for _, c := range text {
@@ -230,13 +234,13 @@ func oneLine(text string) string {
 	return b.String()
 }
 
-// Told is a finding as JSON for others has it.
+// Told is a finding with its severity, for JSON that others read.
 type Told struct {
 	Finding
 	Severity Severity `json:"severity"`
 }
 
-// Tell returns all as others read them.
+// Tell returns all findings with their severities.
 func (l List) Tell() (all []Told) {
 	for _, f := range l {
 		all = append(all, Told{f, f.Severity()})

@@ -17,7 +17,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestWords: every kind has words, and no words are of none.
+// TestWords: every kind has words, and all words have a kind.
 func TestWords(t *testing.T) {
 	f := must.Get(parser.ParseFile(token.NewFileSet(), "words.go", nil, 0))(t)
 	kinds := 0
@@ -37,7 +37,7 @@ func TestWords(t *testing.T) {
 	must.Not(t, kinds != len(words), "%d kinds, words of %d", kinds, len(words))
 }
 
-// TestString: what findings are in words, a place of each sort among them.
+// TestString: findings become the right words, with each sort of place.
 func TestString(t *testing.T) {
 	const edge = " ended on the edge of its range, 0.006738 to 148.4 in scaled units, at the "
 	many := strings.Fields("a b c d e f g h i j")
@@ -73,8 +73,8 @@ func TestString(t *testing.T) {
 	}
 }
 
-// TestForged: a kind that isn't known, and one with more or fewer subjects or numbers than its words have places for,
-// is written as it stands, on one line.
+// TestForged: String lists what a finding holds, on one line, if its kind is unknown or its words have another number
+// of places.
 func TestForged(t *testing.T) {
 	for want, f := range map[string]Finding{
 		"cold_start: a, \"b\\nWith 100 % confidence\"; 3, 0.25": {"cold_start", []string{"a", "b\nWith 100 % confidence"},
@@ -87,7 +87,7 @@ func TestForged(t *testing.T) {
 	} {
 		must.Be(t, f.String(), want, fmt.Sprintf("%+v is", f))
 	}
-	for kind := range words { // whatever stands in a file, nothing panics
+	for kind := range words { // no content of a file makes String panic
 		for subjects := range 4 {
 			for numbers := range 6 {
 				for _, v := range []float64{0, -1, 3, math.MaxFloat64, -math.MaxFloat64} {
@@ -107,7 +107,7 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// TestJSON: a finding comes back from JSON as it was, whatever its numbers, and others read its severity beside it.
+// TestJSON: findings survive JSON whatever their numbers are, and Tell adds the severity.
 func TestJSON(t *testing.T) {
 	all := List{New(Jitter, math.Inf(1)), New(Constant, []string{"a"})}
 	text, err := json.Marshal(all)

@@ -3,7 +3,7 @@ package finding
 // Severity says how much a finding matters.
 type Severity string
 
-// A Note says how something was done; a Warning names what may be wrong, or what a promise doesn't cover.
+// A Note says how krigo did something. A Warning says what may be wrong, or what a promise doesn't cover.
 const (
 	Note    Severity = "note"
 	Warning Severity = "warning"
@@ -12,11 +12,11 @@ const (
 // Kind says what was found.
 type Kind string
 
-// The kinds of findings. Those of methods from elsewhere have no words here: String writes them as they stand.
+// The kinds of findings. Methods from elsewhere may use other kinds, which have no words here.
 const (
-	Text Kind = "text" // a sentence of an older model file
+	Text Kind = "text" // a sentence from an older model file
 
-	// Of a table.
+	// About a table.
 	Constant       Kind = "constant_columns"
 	TooClose       Kind = "too_close_values"
 	HeaderAgain    Kind = "header_repeated"
@@ -59,7 +59,7 @@ const (
 	SeenTests      Kind = "test_rows_seen"
 	NearBlocks     Kind = "blocks_near"
 
-	// Of how a fit is planned.
+	// About the plan of a fit.
 	Estimated         Kind = "elbo_estimated"
 	SomeTerms         Kind = "some_terms"
 	WeightsByCG       Kind = "weights_by_cg"
@@ -75,7 +75,7 @@ const (
 	NoCertificate     Kind = "no_certificate"
 	TargetTransform   Kind = "target_transform"
 
-	// Of training.
+	// About training.
 	AlphaByCV        Kind = "alpha_by_cv"
 	BudgetSpent      Kind = "budget_spent"
 	StartOutside     Kind = "start_outside_domain"
@@ -96,7 +96,7 @@ const (
 	FreeForm         Kind = "free_form"
 	FreeFormWorse    Kind = "free_form_worse"
 
-	// Of a posterior and a model.
+	// About a posterior or a model.
 	Jitter         Kind = "jitter"
 	CGVariances    Kind = "cg_variances"
 	VFEForRows     Kind = "vfe_for_rows"
@@ -115,10 +115,10 @@ const (
 
 type entry struct {
 	severity Severity
-	text     string // with places for subject and numbers: see fill
+	text     string // has places for subject and numbers (see fill)
 }
 
-// Parts that several texts have.
+// Parts of several texts.
 const (
 	noRow     = "; if this is no row of the table, take it out"
 	edge      = "the %s%o%k ended on the edge of its range, %v to %v in scaled units, at the "
@@ -135,7 +135,7 @@ const (
 	byShare = "%d inducing inputs leave %.3g of the prior variance at the start"
 )
 
-// words has the words of every kind.
+// words holds the severity and text of every kind.
 var words = map[Kind]entry{
 	Text: {Note, "%s"},
 

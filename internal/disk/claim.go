@@ -4,8 +4,8 @@ import (
 	"os"
 )
 
-// Claim makes the file at path and locks it, so that one process at a time has the claim. It is ErrLocked if another
-// process has it. What a killed process left doesn't hinder. release removes the file; End does so too.
+// Claim makes the file at path and locks it, so that one process at a time has the claim. If another process has it,
+// the error is ErrLocked. The file of a killed process is no obstacle. release and End remove the file.
 func Claim(path string) (release func(), err error) {
 	for {
 		f, err := OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
@@ -23,6 +23,6 @@ func Claim(path string) (release func(), err error) {
 		if err != nil {
 			return nil, err
 		}
-		// Whoever had it removed it before it was locked here.
+		// The process that had the file removed it before this process locked it, so try again.
 	}
 }

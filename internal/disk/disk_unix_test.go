@@ -40,7 +40,7 @@ func names(t *testing.T, folder string) (all []string) {
 	return all
 }
 
-// TestModes: a new file has what the umask leaves, one that was there keeps its own.
+// TestModes: a new file has the permissions that the umask leaves, and a replaced file keeps its permissions.
 func TestModes(t *testing.T) {
 	for _, umask := range []int{0o022, 0o027, 0o077, 0o000} {
 		path := filepath.Join(t.TempDir(), "f")
@@ -58,7 +58,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestLinks: a symbolic link stays one, and what it points to is written, also where that isn't there yet.
+// TestLinks: a symbolic link stays a link, and Write writes the file that it points to, even if that file is new.
 func TestLinks(t *testing.T) {
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
@@ -79,7 +79,7 @@ func TestLinks(t *testing.T) {
 	must.Fail(t, Write(at("loop"), text("x")), "loop", "a circle of links")
 }
 
-// TestStandardOutput: another open file is written to as it is, at its end, not replaced.
+// TestStandardOutput: Write appends to a file that is already open, and doesn't replace it.
 func TestStandardOutput(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("files of processes have no paths")
@@ -104,8 +104,8 @@ func fileNumber(f *os.File) string {
 	return digits
 }
 
-// TestStale: temporary files of processes that ended are removed, those that a process writes stay, and so do others'
-// that are young.
+// TestStale: Write removes temporary files of processes that ended. It leaves files that a process is writing, and
+// young files of other machines.
 func TestStale(t *testing.T) {
 	if !locks {
 		t.Skip("files have no locks")
@@ -120,7 +120,7 @@ func TestStale(t *testing.T) {
 	must.Do(t, os.Chtimes(at(before+"elsewhere-old"+after), time.Time{}, time.Now().Add(-2*abandoned)))
 	var during []string
 	err := Write(at("out"), func(w io.Writer) error {
-		// A second writer, as another process would, while the first is in the middle.
+		// A second writer starts, as another process would, while the first is still writing.
 		if err := Write(at("other"), text("other")); err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func TestStale(t *testing.T) {
 	must.Do(t, err)
 	holds(t, at("out"), "out")
 	holds(t, at("other"), "other")
-	// the other, the three that stay, and the first's temporary one
+	// other, the three files that stay, and the first writer's temporary file
 	if n := len(during); n != 5 || slices.Contains(during, mine+"dead"+after) {
 		t.Errorf("in the middle: %v", during)
 	}
@@ -141,7 +141,7 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestFaults: whatever fails, the old file stands there, or the new one, and the error names it.
+// TestFaults: whatever operation fails, the path has the old file or the new file, and the error names the path.
 func TestFaults(t *testing.T) {
 	broken := errors.New("broken")
 	for _, old := range []bool{false, true} {
@@ -171,7 +171,7 @@ func TestFaults(t *testing.T) {
 			}
 			must.Not(t, !errors.Is(err, broken) || !strings.Contains(err.Error(), path), "%s fails: %v", name, err)
 			switch {
-			case name == "sync folder": // the new file is there already
+			case name == "sync folder": // the new file is already in place
 				holds(t, path, "new")
 			case old:
 				holds(t, path, "old")
@@ -184,7 +184,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestPanic: a panic of what writes leaves the old file, and no other.
+// TestPanic: if writing panics, the old file stays, and no temporary file.
 func TestPanic(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	must.Do(t, Write(path, text("old")))

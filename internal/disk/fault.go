@@ -6,20 +6,20 @@ import (
 	"sync/atomic"
 )
 
-// Op is something that is about to be done to a file.
+// Op is an operation that is about to be done on a file.
 type Op struct {
 	// "open", "create", "stat", "read", "write", "truncate", "chmod", "sync", "rename", "close" or "sync folder"
 	Name  string
-	Path  string // as it was named
-	Bytes int    // that are to be read or written
+	Path  string // as the caller named the file
+	Bytes int    // number of bytes to read or write
 }
 
-// Fault decides whether something fails, and of reading and writing after how many bytes.
+// Fault decides whether an operation fails. A read or write that fails is done for the first `done` bytes.
 type Fault func(Op) (done int, err error)
 
 var fault atomic.Pointer[Fault]
 
-// Inject makes what is done to files fail as a disk does, in all goroutines, until end is called. It is for tests and
+// Inject makes file operations fail as on a broken disk, in all goroutines, until end is called. It is for tests and
 // campaigns.
 func Inject(f Fault) (end func()) {
 	fault.Store(&f)
@@ -33,19 +33,19 @@ func asked(name, path string, bytes int) (done int, err error) {
 	return 0, nil
 }
 
-// ErrLocked says that another process has a file.
+// ErrLocked says that another process has locked a file.
 var ErrLocked = errors.New("another process has it locked")
 
 // File is an open file whose failures can be injected.
 type File struct{ f *os.File }
 
-// Of is a file that was opened elsewhere.
+// Of returns a File for a file that was opened elsewhere.
 func Of(f *os.File) File { return File{f} }
 
-// Open opens a file to be read.
+// Open opens a file for reading.
 func Open(path string) (File, error) { return OpenFile(path, os.O_RDONLY, 0) }
 
-// OpenFile is os.OpenFile.
+// OpenFile does the same as os.OpenFile.
 func OpenFile(path string, flag int, mode os.FileMode) (File, error) {
 	name := "open"
 	if flag&os.O_CREATE != 0 {
@@ -58,7 +58,7 @@ func OpenFile(path string, flag int, mode os.FileMode) (File, error) {
 	return File{f}, err
 }
 
-// OS is the file as what takes no other has it.
+// OS returns the *os.File, for callers that accept nothing else.
 func (f File) OS() *os.File { return f.f }
 
 func (f File) Name() string { return f.f.Name() }
@@ -82,7 +82,7 @@ func (f File) WriteAt(p []byte, at int64) (int, error) {
 	return f.partly("write", p, func(p []byte) (int, error) { return f.f.WriteAt(p, at) })
 }
 
-// partly reads or writes, of what is to fail as much as is done before.
+// partly reads or writes p. If a fault is injected, it does only as many bytes as the fault allows.
 func (f File) partly(name string, p []byte, do func([]byte) (int, error)) (int, error) {
 	n, err := f.asked(name, len(p))
 	if err != nil {
@@ -98,7 +98,7 @@ func (f File) Truncate(size int64) error {
 
 func (f File) Sync() error { return f.after("sync", f.f.Sync) }
 
-// after does something unless it is to fail.
+// after calls do, unless a fault is injected.
 func (f File) after(name string, do func() error) error {
 	if _, err := f.asked(name, 0); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (f File) after(name string, do func() error) error {
 	return do()
 }
 
-// Close closes the file also where it fails.
+// Close closes the file, even if an injected fault makes it return an error.
 func (f File) Close() error {
 	_, failed := f.asked("close", 0)
 	if err := f.f.Close(); failed == nil {

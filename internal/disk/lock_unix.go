@@ -12,8 +12,7 @@ const (
 	renamesOpen = true
 )
 
-// Lock keeps all others that ask for it from a file until it is closed, or the process ends. It is ErrLocked where
-// another has it.
+// Lock locks a file until it is closed or the process ends. If another process has the lock, the error is ErrLocked.
 func Lock(f File) error {
 	err := syscall.Flock(int(f.f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// of temporary files: they must be closed before they are renamed, and then a sweep would take them
+	// no locks on temporary files: they must be closed before they are renamed, and a sweep would remove them then
 	locks       = false
 	renamesOpen = false
 )
 
-// Lock keeps all others that ask for it from a file until it is closed, or the process ends. It is ErrLocked if another
-// has it. The byte that is locked lies far behind the file's end: Windows keeps others from reading what is locked.
+// Lock locks a file until it is closed or the process ends. If another process has the lock, the error is ErrLocked.
+// Lock locks a byte far behind the file's end, because Windows lets no other process read what is locked.
 func Lock(f File) error {
 	err := windows.LockFileEx(windows.Handle(f.f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
 		0, 1, 0, &windows.Overlapped{OffsetHigh: 1 << 30})

@@ -13,26 +13,25 @@ import (
 	"time"
 )
 
-// Temporary files are called .krigo-HOST-RANDOM.tmp, and locked by the process that writes them until they have their
-// name: the lock ends with the process. Host is a digest of the machine's name, since on some network file systems
-// machines don't see each other's locks.
+// A temporary file is called .krigo-HOST-RANDOM.tmp. The process that writes it locks it until it is renamed. The lock
+// ends with the process. HOST is a digest of the machine's name, because on some network file systems machines don't
+// see each other's locks.
 const (
 	before = ".krigo-"
 	after  = ".tmp"
 
-	// abandoned is for how long nobody has written to a temporary file of another machine before it is taken for a killed
-	// process's.
+	// abandoned is the age at which a temporary file of another machine counts as a killed process's file.
 	abandoned = time.Hour
 )
 
-// underway are the temporary files that this process writes, and its claims.
+// underway holds the temporary files that this process is writing, and its claims.
 var underway = struct {
 	sync.Mutex
 	files map[string]File
 	ended bool
 }{files: map[string]File{}}
 
-// host is the part of a temporary file's name that tells its machine.
+// host returns the part of a temporary file's name that stands for this machine.
 var host = sync.OnceValue(func() string {
 	name, _ := os.Hostname()
 	h := fnv.New32a()
@@ -55,8 +54,8 @@ func create(folder string, mode os.FileMode) (File, error) {
 		if err != nil {
 			return f, err
 		}
-		// Between the two another process may have taken it for one of a killed process. Where there are no locks nobody
-		// does.
+		// Before the file was locked, another process may have removed it as a killed process's file. On systems
+		// without locks no process removes such files.
 		if err := Lock(f); !errors.Is(err, ErrLocked) && same(f) {
 			underway.files[f.Name()] = f
 			return f, nil
@@ -65,15 +64,15 @@ func create(folder string, mode os.FileMode) (File, error) {
 	}
 }
 
-// same says whether a file still has its name.
+// same says whether the file's name still stands for this open file.
 func same(f File) bool {
 	open, err := f.f.Stat()
 	named, gone := os.Lstat(f.Name())
 	return err == nil && gone == nil && os.SameFile(open, named)
 }
 
-// replace gives a temporary file its name. Its lock must outlast the temporary one, but on Windows open files can't be
-// renamed.
+// replace renames a temporary file to its final name. It holds the lock until the file has this name, except on
+// Windows, where open files can't be renamed.
 func replace(f File, to string) error {
 	underway.Lock()
 	defer underway.Unlock()
@@ -90,7 +89,7 @@ func replace(f File, to string) error {
 		delete(underway.files, f.Name())
 		return nil
 	}
-	// it can't fail any more once the data are synced, but for one that is injected
+	// After a sync only an injected close can fail.
 	if _, err := f.asked("close", 0); err != nil {
 		return err
 	}
@@ -102,7 +101,7 @@ func replace(f File, to string) error {
 	return nil
 }
 
-// drop removes a temporary file that didn't get its name, or a claim.
+// drop removes a claim, or a temporary file that wasn't renamed.
 func drop(f File) {
 	underway.Lock()
 	defer underway.Unlock()
@@ -112,8 +111,8 @@ func drop(f File) {
 	}
 }
 
-// remove removes a file and then gives up its lock: in the other order the file could be another's by then. Windows
-// removes no open file, so that none that is another's is removed there.
+// remove removes a file and then gives up its lock, because in between another process could take the file. Windows
+// can't remove open files. There the file is closed first, and a file that another process has open stays.
 func (f File) remove() {
 	if renamesOpen {
 		os.Remove(f.Name())
@@ -126,8 +125,8 @@ func (f File) remove() {
 
 var errEnded = errors.New("the process ends")
 
-// End removes the temporary files and claims of this process, which writes no others afterwards: it is about to exit in
-// the middle of its work.
+// End removes the temporary files and claims of this process, and stops it from writing others. It is for a process
+// that exits in the middle of its work.
 func End() {
 	underway.Lock()
 	defer underway.Unlock()
@@ -138,7 +137,8 @@ func End() {
 	clear(underway.files)
 }
 
-// sweep removes the temporary files in a folder that no process writes any more. What can't be looked at stays.
+// sweep removes the temporary files in a folder that no process is writing any more. It ignores files that it can't
+// open.
 func sweep(folder string) {
 	f, err := os.Open(folder)
 	if err != nil {
@@ -158,7 +158,7 @@ func sweep(folder string) {
 	}
 }
 
-// remove removes a temporary file if its lock is free, and if it is of another machine only after a while.
+// remove removes a temporary file if its lock is free. A file of another machine must also be abandoned.
 func remove(path string, own bool) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || !own && time.Since(info.ModTime()) < abandoned {

@@ -1,5 +1,5 @@
-// Package disk is where krigo opens, writes and replaces files. A file that is written is there as a whole or as it was
-// before, whenever the process is killed and whatever the disk does.
+// Package disk is where krigo opens, writes and replaces files. A file is written as a whole or stays as it was,
+// whenever the process is killed and whatever the disk does.
 package disk
 
 import (
@@ -14,11 +14,11 @@ import (
 	"syscall"
 )
 
-// Write makes the file at path hold what write writes, or, if anything fails, leaves whatever was there: it writes a
-// temporary file in the same folder, syncs it, renames it and syncs the folder. A new file has the permissions that the
-// umask leaves, one that was there keeps its own, and of a symbolic link what it points to is replaced. What is no
-// regular file (a pipe, /dev/null, /dev/stdout) is written to directly. Temporary files of processes that were killed
-// are removed from the folder first.
+// Write replaces the content of the file at path by what write writes. If anything fails, the old file stays. Write
+// writes a temporary file in the same folder, syncs it, renames it and syncs the folder. A new file has the permissions
+// that the umask leaves, and an old file keeps its permissions. If path is a symbolic link, Write replaces the file
+// that it points to. It writes directly to anything that isn't a regular file (a pipe, /dev/null, /dev/stdout). At
+// first Write removes temporary files of killed processes from the folder.
 func Write(path string, write func(io.Writer) error) error {
 	to, direct, err := follow(path)
 	if err != nil {
@@ -41,7 +41,7 @@ func Write(path string, write func(io.Writer) error) error {
 	steps := []func() error{
 		func() error { return buffered(f, write) },
 		func() error {
-			if exists { // what the umask took away
+			if exists { // undo the umask
 				return f.after("chmod", func() error { return f.f.Chmod(mode) })
 			}
 			return nil
@@ -61,8 +61,8 @@ func Write(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// Try says, before long work, whether Write could begin: it makes the temporary file, and removes it again. What is no
-// regular file is left alone: who reads from a pipe would take it for the end.
+// Try says, before long work, whether Write could begin. It makes the temporary file, and removes it again. It doesn't
+// touch anything that isn't a regular file, because a reader of a pipe would take this for the end.
 func Try(path string) error {
 	to, direct, err := follow(path)
 	if err == nil {
@@ -82,11 +82,11 @@ func Try(path string) error {
 	return nil
 }
 
-// follow finds what a path stands for at the end of its symbolic links, also of one that points to nothing yet, and
-// whether that is something to write to as it is: another open file of a process.
+// follow returns the path at the end of a path's symbolic links, even if nothing exists there yet. direct says that the
+// path stands for a file that a process has open, so Write must write to it instead of replacing it.
 func follow(path string) (to string, direct bool, err error) {
 	to = path
-	for range 40 { // as many as Linux follows
+	for range 40 { // the limit of Linux
 		if runtime.GOOS != "windows" && (strings.HasPrefix(to, "/dev/fd/") || strings.HasPrefix(to, "/proc/")) {
 			return to, true, nil
 		}
@@ -99,7 +99,7 @@ func follow(path string) (to string, direct bool, err error) {
 			return "", false, err
 		}
 		if !filepath.IsAbs(next) {
-			// The link's folder as it is, since ".." means the parent of what a link to a folder points to.
+			// Resolve the link's folder first, because ".." means the parent of the folder that a link points to.
 			folder, err := filepath.EvalSymlinks(filepath.Dir(to))
 			if err != nil {
 				return "", false, err
@@ -111,23 +111,23 @@ func follow(path string) (to string, direct bool, err error) {
 	return "", false, errors.New("too many symbolic links")
 }
 
-// SyncFolder makes sure that a file that was made or renamed in a folder is found there after a power failure.
+// SyncFolder makes sure that a power failure doesn't undo the creation or renaming of a file in the folder.
 func SyncFolder(path string) error {
-	if runtime.GOOS == "windows" { // whose folders can't be asked
+	if runtime.GOOS == "windows" { // Windows can't sync folders
 		return nil
 	}
 	if _, err := asked("sync folder", path, 0); err != nil {
 		return &os.PathError{Op: "sync", Path: path, Err: err}
 	}
 	f, err := os.Open(path)
-	if errors.Is(err, os.ErrPermission) { // a folder that may be written to, but not listed
+	if errors.Is(err, os.ErrPermission) { // the folder can be written to, but not listed
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	// of file systems that have no such thing
+	// Some file systems can't sync folders.
 	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
@@ -157,5 +157,5 @@ func buffered(w io.Writer, write func(io.Writer) error) error {
 	return out.Flush()
 }
 
-// bufferSize is how much is written at a time.
+// bufferSize is the number of bytes that are written at a time.
 const bufferSize = 1 << 16

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// scores replaces values by the normal scores of their ranks, so that no few of them decide.
+// scores replaces values by the normal scores of their ranks, so that a few large values don't decide.
 func scores(values []float64) []float64 {
 	order := make([]int, len(values))
 	for i := range order {
@@ -21,14 +21,15 @@ func scores(values []float64) []float64 {
 	return z
 }
 
-// mostShuffled is how often units are shuffled at most. Fewer do where enough of them show more than the table does.
+// mostShuffled limits how often units are shuffled. Shuffling ends earlier when more than enoughAbove shuffles show at
+// least as much as the table does.
 const (
 	mostShuffled = 4999
 	enoughAbove  = 20
 )
 
-// alike returns the intraclass correlation of values within units (one-way analysis of variance, of units of whatever
-// size), and the share of shuffled tables that have as much.
+// alike returns the intraclass correlation of values within units (one-way analysis of variance, with units of any
+// size), and the share of shuffled tables that have at least as large a correlation.
 func alike(values []float64, members [][]int, rng *rand.Rand) (icc, p float64) {
 	var z []float64
 	var sizes []int
@@ -44,7 +45,7 @@ func alike(values []float64, members [][]int, rng *rand.Rand) (icc, p float64) {
 	for _, v := range z {
 		squares += v * v
 	}
-	between := func() (sum float64) { // about the mean, which is 0
+	between := func() (sum float64) { // the mean of z is 0
 		at := 0
 		for _, size := range sizes {
 			var s float64
@@ -69,7 +70,7 @@ func alike(values []float64, members [][]int, rng *rand.Rand) (icc, p float64) {
 	return icc, float64(above) / float64(done)
 }
 
-// roots are those of absolute errors, in the mean of which few large ones don't decide.
+// roots returns the square roots of absolute errors. A few large errors hardly change the mean of these roots.
 func roots(errors []float64) []float64 {
 	sizes := make([]float64, len(errors))
 	for i, e := range errors {
@@ -78,7 +79,8 @@ func roots(errors []float64) []float64 {
 	return sizes
 }
 
-// ratio is how many times as large errors are as others, in the mean of the units or by what else sums them up.
+// ratio returns how many times as large errors are as others. A unit's error is the mean of roots, and `of` (mean or
+// median) sums up the units.
 func ratio(errors, others []float64, members [][]int, of func([]float64) float64) float64 {
 	typical := func(errors []float64) float64 {
 		var means []float64

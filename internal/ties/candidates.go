@@ -13,31 +13,32 @@ import (
 )
 
 const (
-	leastUnits   = 4   // fewer say nothing of a new one
-	leastOfUnits = 1.8 // rows of each, on average
+	leastUnits   = 4   // fewer units say nothing about a new unit
+	leastOfUnits = 1.8 // rows of a unit, on average
 )
 
-// column is one of a table, at rows.
+// column is a column of the table, at some rows.
 type column struct {
 	name    string
-	of      []int // the place of its value among the values; −1 where it has none
+	of      []int // index of each row's value in values; −1: the row has no value
 	values  []float64
 	levels  int
-	label   bool // texts or whole numbers
-	rising  bool // one more in every row of the table
+	label   bool // all values are texts or whole numbers
+	rising  bool // the value grows by 1 with every row of the table
 	dates   bool
 	inputs  []int
 	numbers []float64
 }
 
-// Candidates are those of a table, by some of its rows. A model of them has inputs x and targets y, scaled.
+// Candidates returns the candidates of a table, made from the given rows. These rows have the scaled inputs x and the
+// scaled targets y.
 func Candidates(d *dataset.Data, rows []int, x matrix.Dense, y []float64) ([]Candidate, error) {
 	columns, err := columnsOf(d, rows)
 	if err != nil {
 		return nil, err
 	}
 	all := labels(columns, rows)
-	var known []int // inputs that number the rows
+	var known []int // inputs that number the rows of the file
 	for _, c := range columns {
 		if c.dates {
 			all = append(all, times(c)...)
@@ -53,7 +54,7 @@ func Candidates(d *dataset.Data, rows []int, x matrix.Dense, y []float64) ([]Can
 	return append(all, copies(x, y)...), nil
 }
 
-// columnsOf reads all columns but the target.
+// columnsOf reads the given rows of all columns except the target.
 func columnsOf(d *dataset.Data, rows []int) (columns []column, err error) {
 	t := d.Table()
 	inputs := inputsOf(d)
@@ -80,7 +81,7 @@ func columnsOf(d *dataset.Data, rows []int) (columns []column, err error) {
 	return columns, nil
 }
 
-// inputsOf says which inputs each column of the table is.
+// inputsOf returns the inputs that each column of the table becomes.
 func inputsOf(d *dataset.Data) map[int][]int {
 	inputs, at := map[int][]int{}, 0
 	for k, j := range d.Columns() {
@@ -96,7 +97,7 @@ func inputsOf(d *dataset.Data) map[int][]int {
 	return inputs
 }
 
-// level numbers the values of a column.
+// level numbers the distinct values of a column, and finds out whether they are labels or number the rows.
 func (c *column) level(text bool, rows []int) {
 	c.values = slices.Clone(c.numbers)
 	c.values = slices.DeleteFunc(c.values, func(v float64) bool { return v != v })
@@ -116,12 +117,12 @@ func (c *column) level(text bool, rows []int) {
 	}
 }
 
-// judged says whether so many units of so many rows say anything.
+// judged says whether this many units of this many rows are enough to judge from.
 func judged(units, rows int) bool {
 	return units >= leastUnits && float64(rows) >= leastOfUnits*float64(units)
 }
 
-// labels are columns whose values repeat and may be names, and pairs of them.
+// labels returns the columns whose values repeat and may be names, and pairs of such columns.
 func labels(columns []column, rows []int) (all []Candidate) {
 	var may []column
 	for _, c := range columns {
@@ -150,7 +151,8 @@ func labels(columns []column, rows []int) (all []Candidate) {
 	return all
 }
 
-// sortedBy says whether the rows of a unit follow one another in the file, in two stretches on average at most.
+// sortedBy says whether the rows of each unit follow one another in the file: in at most two stretches on average, and
+// in at most half as many as rows in random order.
 func sortedBy(c column, rows []int) bool {
 	runs, last, ofUnit := 0, -1, make([]float64, c.levels)
 	for _, i := range inFile(rows) {
@@ -168,7 +170,7 @@ func sortedBy(c column, rows []int) bool {
 	return runs <= 2*c.levels && float64(runs) <= shuffled/2
 }
 
-// inFile is the places of rows in the order in which the file has them.
+// inFile returns the indices into rows in the order of the file.
 func inFile(rows []int) []int {
 	place := make([]int, len(rows))
 	for i := range place {
@@ -178,8 +180,8 @@ func inFile(rows []int) []int {
 	return place
 }
 
-// nests says whether some other input is the same in all rows of nearly every unit. If it also tells the units apart, it
-// may be the column in other words: that counts for a column that is no input.
+// nests says whether another input is the same in all rows of nearly every unit. If the other input also tells all
+// units apart, it may be the same column in other words. It then counts only if the column itself is no input.
 func nests(c column, columns []column) bool {
 	for _, other := range columns {
 		if len(other.inputs) == 0 || other.name == c.name || other.levels < 2 || other.levels > c.levels ||
@@ -213,13 +215,14 @@ func nests(c column, columns []column) bool {
 	return false
 }
 
-// mostlySame is the share of units that is nearly every one.
+// mostlySame is the share of units that counts as nearly every unit.
 const mostlySame = 0.95
 
-// mostPaired are the columns of which pairs are looked at.
+// mostPaired is the number of columns whose pairs are candidates.
 const mostPaired = 5
 
-// sorted says whether an input goes with the order of the rows, which then says nothing of its own.
+// sorted says whether an input goes up or down with the rows' order. The order then tells nothing that the input
+// doesn't.
 func sorted(rows []int, x matrix.Dense) bool {
 	const least = 0.5
 	of := make([]float64, len(rows))
@@ -245,7 +248,7 @@ func sorted(rows []int, x matrix.Dense) bool {
 	return false
 }
 
-// orders are blocks of rows that follow one another in the file.
+// orders returns blocks of rows that follow one another in the file.
 func orders(rows, known []int) (all []Candidate) {
 	place := inFile(rows)
 	for _, size := range []int{4, 16, 64} {
@@ -261,7 +264,7 @@ func orders(rows, known []int) (all []Candidate) {
 	return all
 }
 
-// times are blocks of time.
+// times returns blocks of time.
 func times(c column) (all []Candidate) {
 	span := c.values[len(c.values)-1] - c.values[0]
 	for _, blocks := range []float64{64, 16} {
@@ -274,7 +277,7 @@ func times(c column) (all []Candidate) {
 	return all
 }
 
-// blocksOf numbers the blocks of rows, of which those have none that lack a value.
+// blocksOf numbers the blocks of rows. A row has no block if it lacks a value in a column.
 func blocksOf(block func(i int) string, columns ...column) (of []int, n int) {
 	numbers := map[string]int{}
 	of = make([]int, len(columns[0].of))
@@ -296,7 +299,7 @@ func blocksOf(block func(i int) string, columns ...column) (of []int, n int) {
 var coordinates = [][2]string{{"lon", "lat"}, {"long", "lat"}, {"lng", "lat"}, {"longitude", "latitude"},
 	{"easting", "northing"}, {"xloc", "yloc"}, {"x", "y"}}
 
-// space are blocks of coordinates that are known by their names.
+// space returns blocks of the first pair of columns whose names are known as coordinates.
 func space(columns []column) (all []Candidate) {
 	for _, names := range coordinates {
 		find := func(name string) int {
@@ -324,13 +327,13 @@ func space(columns []column) (all []Candidate) {
 }
 
 const (
-	copied      = 1e-4 // nearer than this, in standard deviations of each input and the target
-	leastCopied = 0.05 // of the rows
-	mostNear    = 64   // rows that may stand between two copies where all are in a line
+	copied      = 1e-4 // largest difference of copies, in standard deviations of each input and the target
+	leastCopied = 0.05 // least share of rows that are copies
+	mostNear    = 64   // largest distance between two copies, in rows, when all rows are sorted along a line
 )
 
-// copies are rows that nearly are the same, inputs and target, but not to the bit. They are near one another on a line
-// of whatever direction, too.
+// copies returns rows whose inputs and target are nearly, but not exactly, the same as another row's. Such rows are
+// also near one another along a line of any direction, so that only neighbours along a random line are compared.
 func copies(x matrix.Dense, y []float64) []Candidate {
 	rng := rand.New(rand.NewPCG(0, 0x636f706965730000))
 	along, order, of := slices.Clone(y), make([]int, x.Rows), make([]int, x.Rows)
@@ -370,7 +373,7 @@ func copies(x matrix.Dense, y []float64) []Candidate {
 	return []Candidate{{Kind: Copies, Of: of}}
 }
 
-// nearly says whether two rows are the same but for a little.
+// nearly says whether two rows are copies: they differ, but by little.
 func nearly(a, b []float64, ya, yb float64) bool {
 	equal := ya == yb
 	for j, v := range a {

@@ -6,21 +6,21 @@ import (
 )
 
 const (
-	mostP       = 0.01 // that any of the candidates of an independent table shows as much
+	mostP       = 0.01 // chance that an independent table has any candidate that shows as much
 	mostApartP  = 0.005
-	leastApart  = 1.2  // Apart, of columns
-	leastNested = 1.02 // of those that other inputs tell apart too, as nothing does by chance
-	leastBlocks = 1.3  // of blocks whose place is an input: a gap is always a little worse
+	leastApart  = 1.2  // Apart, for columns
+	leastNested = 1.02 // Apart, for columns that nest: by chance none nests
+	leastBlocks = 1.3  // Apart, for blocks whose place is an input: a gap always makes errors a little worse
 	leastCopies = 2
 	leastAlike  = 0.05
-	leastDesign = 0.25 // Alike times the other rows of a unit: so much more do errors of averages vary
-	fewNames    = 8    // fewer may be kinds, but for a file that has them in stretches
-	leastRead   = 0.1  // of the squared errors in new units, that an order explains
-	shareRead   = 0.7  // of what units explain
-	nestedRead  = 0.5  // of those that other inputs tell apart
+	leastDesign = 0.25 // Alike times the other rows of a unit: the relative growth of an average's variance
+	fewNames    = 8    // fewer units may be kinds, unless the file has them in stretches
+	leastRead   = 0.1  // share of the squared errors in new units that the input's order explains
+	shareRead   = 0.7  // share of what units explain
+	nestedRead  = 0.5  // share for columns that nest
 )
 
-// Found is which of the candidates tie rows together.
+// Found returns the candidates that tie rows together.
 func Found(all []Tie) (found []Tie) {
 	sure := holm(all)
 	for i, t := range all {
@@ -31,8 +31,8 @@ func Found(all []Tie) (found []Tie) {
 	return finest(found)
 }
 
-// holm says of which candidates AlikeP is so small that chance would make any of them so in one table of 100
-// (Holm 1979).
+// holm says for each candidate whether its AlikeP is too small for chance: in 1 of 100 independent tables any candidate
+// has such a value (Holm 1979).
 func holm(all []Tie) []bool {
 	order := make([]int, len(all))
 	for i := range order {
@@ -66,8 +66,8 @@ func (t Tie) ties(sure bool) bool {
 	return sure
 }
 
-// measures says whether an input measures something, which the model reads between values, or has a few kinds of it,
-// rather than name it.
+// measures says whether the candidate's input measures something or has a few kinds, so that it doesn't name units. The
+// model can read between the values of a measure.
 func (t Tie) measures() bool {
 	switch read := 1 - t.Unordered*t.Unordered; {
 	case t.Units < fewNames && !t.Sorted:
@@ -81,9 +81,9 @@ func (t Tie) measures() bool {
 	}
 }
 
-// finest leaves out what follows from others: coarser columns, pairs with a column that ties by itself, blocks of the
-// file where columns tie, and blocks of other sizes: of space
-// the smallest stay, of time and the file the largest.
+// finest leaves out ties that follow from others: a column whose units consist of another column's units, and pairs and
+// blocks of the file if any column ties. Among blocks of several sizes, the smallest stay for space, and the largest
+// for time and the file. Among pairs the last stays.
 func finest(found []Tie) (left []Tie) {
 	columns := slices.DeleteFunc(slices.Clone(found), func(t Tie) bool { return t.Kind != Column })
 	for i, t := range found {
@@ -108,7 +108,7 @@ func finest(found []Tie) (left []Tie) {
 
 func (t Tie) sameKind(u Tie) bool { return t.Kind == u.Kind }
 
-// before says which of two columns that tell the same units apart is named.
+// before says whether t, and not u, is reported if both columns tell the same units apart.
 func (t Tie) before(u Tie) bool {
 	if len(t.Inputs) != len(u.Inputs) {
 		return len(t.Inputs) < len(u.Inputs)

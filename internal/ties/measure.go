@@ -11,8 +11,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Look is what candidates are measured by: a GP, the half-widths of Same and New in the units of its targets, and Fit,
-// which fits another to inputs and targets.
+// Look holds what measures candidates: a GP, half-widths for Same and New in the units of the GP's targets, and Fit,
+// which fits another GP to inputs and targets.
 type Look struct {
 	posterior.Given
 	Widths []float64
@@ -20,7 +20,7 @@ type Look struct {
 	Fit    func(ctx context.Context, x matrix.Dense, y []float64) (posterior.Given, error)
 }
 
-// Measure measures every candidate, by the rows that the GP was fitted to.
+// Measure measures every candidate with the rows that the GP was fitted to.
 func (l Look) Measure(ctx context.Context, candidates []Candidate) (ties []Tie, err error) {
 	defer matrix.Ended(&err)
 	l.X = l.X.Until(ctx)
@@ -76,12 +76,12 @@ func (l Look) measure(ctx context.Context, all predictor, c Candidate, rng *rand
 }
 
 const (
-	mostRows   = 3000 // that a sample has
-	mostOfUnit = 40   // and of one unit
-	mostBlind  = 800  // that a model without some inputs is made for
+	mostRows   = 3000 // rows of a sample
+	mostOfUnit = 40   // rows of a unit in a sample
+	mostBlind  = 800  // rows to which a model without some inputs is fitted
 )
 
-// sample chooses units by chance, of more rows than all can be looked at, and rows of each.
+// sample chooses units, and rows of each unit, at random from more rows than can all be measured.
 func sample(members [][]int, rng *rand.Rand) [][]int {
 	members = slices.DeleteFunc(members, func(rows []int) bool { return len(rows) < 2 })
 	rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
@@ -97,7 +97,7 @@ func sample(members [][]int, rng *rand.Rand) [][]int {
 	return members
 }
 
-// places are the same units, of rows counted in their order.
+// places returns the same units for rows that are concatenated unit by unit.
 func places(members [][]int) [][]int {
 	to, n := make([][]int, len(members)), 0
 	for u, rows := range members {
@@ -117,7 +117,7 @@ func standardised(errors, sd []float64) []float64 {
 	return z
 }
 
-// ofUnits are the shares of each unit's errors that are within a width, in ascending order.
+// ofUnits returns, for each unit, the share of errors that are within a width, in ascending order.
 func ofUnits(errors []float64, members [][]int, width float64) (shares []float64) {
 	for _, rows := range members {
 		n := 0
@@ -132,8 +132,9 @@ func ofUnits(errors []float64, members [][]int, width float64) (shares []float64
 	return shares
 }
 
-// onceApart is the chance of errors as much larger than those with shuffled units left out, of which there is one
-// shuffle alone: each searches for neighbours. What units add to that is taken for normal.
+// onceApart returns the chance of errors as large as apart if units said nothing. It compares them with errors when
+// shuffled units are left out. There is only one shuffle, because each shuffle searches for neighbours. The sum over
+// units of the differences is taken for normal.
 func onceApart(all predictor, members [][]int, of []int, apart []float64, rng *rand.Rand) float64 {
 	shuffled := slices.Clone(of)
 	rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
@@ -151,12 +152,13 @@ func onceApart(all predictor, members [][]int, of []int, apart []float64, rng *r
 }
 
 const (
-	mostLeftOut = 199  // shuffled units are left out so often
-	leastSeen   = 1.02 // Apart of less, or of a larger chance, isn't looked into
+	mostLeftOut = 199  // number of shuffles
+	leastSeen   = 1.02 // candidates with a smaller Apart, or an ApartP above mostSeen, aren't measured further
 	mostSeen    = 0.05
 )
 
-// shuffledApart is the chance of errors as large where shuffled units are left out. It ends where one is.
+// shuffledApart returns the chance of errors at least as large as size if shuffled units are left out. It ends at the
+// first shuffle that has such errors.
 func shuffledApart(all predictor, rows, of []int, size float64, rng *rand.Rand) float64 {
 	shuffled := slices.Clone(of)
 	for done := 1; done <= mostLeftOut; done++ {
@@ -170,7 +172,7 @@ func shuffledApart(all predictor, rows, of []int, size float64, rng *rand.Rand) 
 	return 1. / (mostLeftOut + 1)
 }
 
-// first are the first units, of about so many rows.
+// first returns the first units, with `most` rows or a few more.
 func first(members [][]int, most int) [][]int {
 	n := 0
 	for u, rows := range members {
@@ -181,7 +183,7 @@ func first(members [][]int, most int) [][]int {
 	return members
 }
 
-// only is what a GP was given at the rows of units, in their order, and the units of these rows.
+// only returns g restricted to the rows of the given units, in their order, and the unit of each of these rows.
 func only(g posterior.Given, members [][]int) (posterior.Given, []int) {
 	rows, of := slices.Concat(members...), []int(nil)
 	x, y := linalg.New(len(rows), g.X.Cols).Until(g.X.Context()), make([]float64, len(rows))
@@ -198,11 +200,11 @@ func only(g posterior.Given, members [][]int) (posterior.Given, []int) {
 	return g, of
 }
 
-// withoutInputs measures how alike rows err of a model that doesn't know the unit, and whether that predicts new units
-// as well.
+// withoutInputs measures how alike rows err under a model that doesn't know the unit, and whether this model predicts
+// new units as well.
 func (l Look) withoutInputs(ctx context.Context, t *Tie, members [][]int, apart []float64, rng *rand.Rand) error {
 	of, g := t.Of, l.Given
-	if g.X.Rows > mostExact { // of the sample alone
+	if g.X.Rows > mostExact { // use the sample alone
 		members = first(members, mostBlind)
 		g, of = only(g, members)
 		members = places(members)

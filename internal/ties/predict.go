@@ -10,15 +10,16 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// predictor predicts rows of a GP's own from others of them.
+// predictor predicts rows that a GP was fitted to from other such rows.
 type predictor interface {
-	// alone returns the errors of rows, each predicted from all others, and their standard deviations.
+	// alone returns the errors of rows, each predicted from all other rows, and their standard deviations.
 	alone(rows []int) (errors, sd []float64)
 	// apart returns the errors of rows, each predicted from the rows of other units.
 	apart(rows, of []int) []float64
 }
 
-// mostExact are the most rows of which all predict: their covariance matrix is inverted. Of more the nearest do.
+// mostExact is the largest number of rows that all predict one another, because this inverts their covariance matrix.
+// With more rows, only the nearest rows predict.
 const mostExact = 2000
 
 func newPredictor(g posterior.Given) (predictor, error) {
@@ -43,11 +44,11 @@ func newPredictor(g posterior.Given) (predictor, error) {
 	return &exact{inverse, residuals}, nil
 }
 
-// exact predicts from all rows, in closed form: without the rows G their errors are
+// exact predicts from all rows, in closed form. If the rows G are left out, their errors are
 //
 //	e_G = [(C⁻¹)_GG]⁻¹ (C⁻¹r)_G
 //
-// (Rasmussen & Williams 2006, Eq. 5.12, of a block), with C = K + sI. G may be a single row.
+// (Rasmussen & Williams 2006, Eq. 5.12, for a block), with C = K + sI. G may be a single row.
 type exact struct {
 	inverse matrix.Dense // C⁻¹
 	weights []float64    // C⁻¹r
@@ -64,7 +65,7 @@ func (e *exact) alone(rows []int) (errors, sd []float64) {
 
 func (e *exact) apart(rows, of []int) []float64 {
 	errors := make([]float64, len(rows))
-	at := make([]int, len(of)) // where among the rows
+	at := make([]int, len(of)) // index of each row in rows
 	for i, row := range rows {
 		at[row] = i
 	}
@@ -79,7 +80,7 @@ func (e *exact) apart(rows, of []int) []float64 {
 				block.Set(i, j, e.inverse.At(row, other))
 			}
 		}
-		if linalg.Cholesky(block) != nil { // rounding alone: C⁻¹ is positive definite
+		if linalg.Cholesky(block) != nil { // fails only by rounding, because C⁻¹ is positive definite
 			for i := range x {
 				x[i] = math.NaN()
 			}
@@ -94,10 +95,10 @@ func (e *exact) apart(rows, of []int) []float64 {
 	return errors
 }
 
-// nearestRows predict a row where not all do.
+// nearestRows is the number of rows that predict a row if not all rows do.
 const nearestRows = 48
 
-// nearest predicts a row from the nearest ones.
+// nearest predicts a row from its nearest rows.
 type nearest struct {
 	posterior.Given
 	residuals []float64
@@ -117,7 +118,7 @@ func (n *nearest) apart(rows, of []int) []float64 {
 	return errors
 }
 
-// from predicts each row from its own nearestRows of near.
+// from predicts each row from its nearestRows entries of near.
 func (n *nearest) from(rows []int, near []int32) (errors, sd []float64) {
 	errors, sd = make([]float64, len(rows)), make([]float64, len(rows))
 	linalg.Parallel(len(rows), func(i int) {
@@ -138,7 +139,7 @@ func (n *nearest) from(rows []int, near []int32) (errors, sd []float64) {
 		block := c.View(0, m+1, 0, m+1)
 		kernel.At(n.Kernel, n.Theta).FillLower(x.RowRange(0, m+1), block)
 		block.AddDiagonal(n.Noise)
-		// The last row of the factor is L⁻¹k, then the standard deviation given the others.
+		// The last row of the factor holds L⁻¹k, and then the standard deviation of the row given the others.
 		if linalg.Cholesky(block) != nil {
 			errors[i], sd[i] = math.NaN(), math.NaN()
 			return

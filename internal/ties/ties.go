@@ -1,18 +1,19 @@
-// Package ties looks for what ties the rows of a table together, by rows that a Gaussian process was fitted to: a
-// promise for further rows like these needn't hold for rows of new units.
+// Package ties looks for what ties the rows of a table together, using rows that a Gaussian process was fitted to. If
+// rows are tied, a promise about further rows like these needn't hold for rows of new units.
 //
-// A candidate says which unit each row is of: by a column, by two, by blocks of the file, of time or of space, or by
-// being a near copy. Two things are measured of it.
+// A unit is a set of rows that may belong together, such as the rows of a patient. A candidate says which unit each row
+// belongs to. It takes units from a column, from two columns, from blocks of the file, of time or of space, or from
+// rows that are nearly copies. The package measures two things for every candidate.
 //
-//   - Alike: the intraclass correlation, within units, of the errors that rows have when all others predict them. Rows
-//     of one unit that err alike are fewer than they seem.
-//   - Apart: how much larger errors are where the rows of the whole unit are left out (leave-group-out) than where the
-//     row alone is. The fit lives on having seen the unit.
+//   - Alike: the intraclass correlation, within units, of the errors that rows have when all other rows predict them.
+//     If rows of a unit err alike, they count for fewer rows than they are.
+//   - Apart: how much larger errors are if the row's whole unit is left out (leave-group-out) than if the row alone is
+//     left out. If they are larger, the fit relies on having seen the unit.
 //
-// Both are of the rows that trained alone: nothing is taken from a certificate.
+// Both use only the rows that trained the model, so they take nothing from a certificate.
 package ties
 
-// Kind is what units are made of.
+// Kind says what units are made of.
 type Kind string
 
 // The kinds of units.
@@ -20,43 +21,45 @@ const (
 	Column Kind = "column" // rows with the same value
 	Pair   Kind = "pair"   // rows with the same values of two columns
 	Order  Kind = "order"  // rows near one another in the file
-	Time   Kind = "time"   // in time
-	Place  Kind = "place"  // in space
-	Copies Kind = "copies" // rows that nearly are the same
+	Time   Kind = "time"   // rows near one another in time
+	Place  Kind = "place"  // rows near one another in space
+	Copies Kind = "copies" // rows that are nearly the same
 )
 
 // Candidate says which rows may belong together.
 type Candidate struct {
 	Kind   Kind
-	Names  []string // of columns
-	Size   float64  // of blocks: rows, or what the columns are in
-	Of     []int    // the unit of each row, from 0; −1: none
-	Named  bool     // by texts, which have no order
-	Inputs []int    // of the model, that tell units apart; none where it doesn't know the columns
-	Sorted bool     // the file has the rows of a unit in stretches
-	Nests  bool     // another input is the same in all rows of a unit, as what is known of a patient is
+	Names  []string // columns
+	Size   float64  // size of a block, in rows or in the columns' units
+	Of     []int    // unit of each row, from 0; −1: the row has no unit
+	Named  bool     // texts name the units, so units have no order
+	Inputs []int    // inputs that tell units apart; nil if the model doesn't know the columns
+	Sorted bool     // the rows of a unit are in few stretches of the file
+	Nests  bool     // another input is the same in all rows of a unit, as a patient's sex is
 }
 
-// Tie is what was measured of a candidate.
+// Tie holds what was measured for a candidate.
 type Tie struct {
 	Candidate
-	Units, Rows int // that were looked at
+	Units, Rows int // units and rows that were measured
 
-	// Alike is the intraclass correlation, AlikeP the chance of as much in shuffled units. A model that knows the unit
-	// has learnt what rows of one share, so that they are of the model without these inputs.
+	// Alike is the intraclass correlation. AlikeP is the chance that shuffled units show as much. A model that knows
+	// the unit has learnt what its rows share, so both are then measured with a model without Inputs.
 	Alike, AlikeP float64
 
-	// Apart is the ratio of the errors in the median unit, squared means of their roots; ApartP is the chance of as much
-	// in shuffled units.
+	// Apart is the ratio of errors with the whole unit left out to errors with the row left out, in the median unit. A
+	// unit's error is the squared mean of the roots of absolute errors. ApartP is the chance that shuffled units show
+	// as much.
 	Apart, ApartP float64
 
-	// Unordered is the ratio, in the mean over units, of errors without the unit, of the model over that without the
-	// inputs that tell it: near 1 or above if a new unit's value says nothing, as of names, below where the model reads
-	// between values, as of a measure. It is 0 where it wasn't looked at.
+	// Unordered compares the model with a model without Inputs on left-out units. It is the ratio of their errors, in
+	// the mean over units. It is near 1 or above if the values of new units say nothing, as with names. It is below 1
+	// if the model reads between values, as with a measured quantity. It is 0 if it wasn't measured.
 	Unordered float64
 
-	// Same and New are the mean shares, over units, of rows with errors of at most each half-width: predicted by others
-	// of their unit too, and of a new unit. Middle are the quartiles of the latter.
+	// Same and New are the shares of rows with errors of at most each half-width, in the mean over units. For Same all
+	// other rows predict a row, and for New only the rows of other units do. Middle holds the quartiles of New's
+	// shares.
 	Same, New []float64
 	Middle    [][2]float64
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// given is a GP of variance and lengthscales 1 with rows of its own.
+// given returns a GP with variance and lengthscales 1, and random rows.
 func given(t *testing.T, n, d int, noise float64, rng *rand.Rand) posterior.Given {
 	k, err := kernel.Parse("matern32", d, false)
 	if err != nil {
@@ -33,7 +33,7 @@ func given(t *testing.T, n, d int, noise float64, rng *rand.Rand) posterior.Give
 	return g
 }
 
-// without predicts rows by those that keep lets predict.
+// without predicts a row from the rows that keep accepts. It returns the error and its standard deviation.
 func without(t *testing.T, g posterior.Given, row int, keep func(other int) bool) (miss, sd float64) {
 	rest := g
 	rest.X, rest.Y = matrix.New(0, g.X.Cols), nil
@@ -53,10 +53,10 @@ func without(t *testing.T, g posterior.Given, row int, keep func(other int) bool
 	return g.Y[row] - mean[0], math.Sqrt(variance[0])
 }
 
-// TestLeftOut holds both predictors against GPs that were conditioned on the other rows.
+// TestLeftOut compares both predictors with GPs that are conditioned on the remaining rows.
 func TestLeftOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	g := given(t, nearestRows, 2, 0.1, rng) // so few that all are among the nearest
+	g := given(t, nearestRows, 2, 0.1, rng) // so few rows that all are among the nearest
 	closed, err := newPredictor(g)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// table is one of columns beside the inputs and the target, all of whose rows train.
+// table returns the candidates of a table with the inputs, further columns and the target. All rows train.
 func table(t *testing.T, g posterior.Given, names []string, cell func(i, j int) float64) []Candidate {
 	all := slices.Concat(names, []string{"y"})
 	var inputs []string
@@ -120,7 +120,7 @@ func look(t *testing.T, g posterior.Given, candidates []Candidate) []Tie {
 	return Found(all)
 }
 
-// lookAt fits a GP without some inputs as one of the same kernel.
+// lookAt returns a Look whose Fit returns a GP with the same kernel for fewer inputs.
 func lookAt(g posterior.Given) Look {
 	return Look{Given: g, Widths: []float64{0.3, 0.6}, Seed: 1, Fit: func(_ context.Context, x matrix.Dense, y []float64) (
 		posterior.Given, error) {
@@ -129,8 +129,8 @@ func lookAt(g posterior.Given) Look {
 	}}
 }
 
-// TestIndependent: of independent tables, with labels that say nothing, at most one in twenty has a tie. With a chance
-// of 1 % more than 9 of 150 have one by chance once in 10,000 times.
+// TestIndependent: at most one in twenty independent tables, with labels that say nothing, has a tie. If a table has a
+// tie with a chance of 1 %, more than 7 of 150 tables have ties in 1.5 of 10,000 runs.
 func TestIndependent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	tied := 0
@@ -149,7 +149,7 @@ func TestIndependent(t *testing.T) {
 	}
 }
 
-// TestAlike finds rows of a unit that err alike, though no input tells units apart, and names the finest column.
+// TestAlike: Found finds units whose rows err alike, if no input tells units apart, and names the finest column.
 func TestAlike(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	g := given(t, 200, 2, 0.3, rng)
@@ -175,7 +175,7 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// TestKnown finds units that an input tells apart, and no measure that is read between its values.
+// TestKnown: Found finds units that an input tells apart, but no measure whose values the model reads between.
 func TestKnown(t *testing.T) {
 	for _, smooth := range []bool{false, true} {
 		rng := rand.New(rand.NewPCG(4, 4))
@@ -203,7 +203,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestOrder finds a random walk in the order of the file.
+// TestOrder: Found finds a random walk in the order of the file.
 func TestOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	g := given(t, 300, 2, 1, rng)
@@ -218,7 +218,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestCopies finds rows that stand twice, but for their last digits.
+// TestCopies: Found finds rows that appear twice with other last digits.
 func TestCopies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	g := given(t, 120, 2, 0.3, rng)
@@ -235,7 +235,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestPlace finds that places not seen are predicted worse, by nearest rows.
+// TestPlace: in a large table, where nearest rows predict, Found finds that unseen places are predicted worse.
 func TestPlace(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	g := given(t, mostExact+500, 2, 0.01, rng)
@@ -254,7 +254,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestEnds: work ends with its context.
+// TestEnds: Measure ends with its context.
 func TestEnds(t *testing.T) {
 	g := given(t, 100, 1, 1, rand.New(rand.NewPCG(8, 8)))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -264,7 +264,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestSortedBy: a file has units in stretches if it is sorted by them, and not since most rows are of one unit.
+// TestSortedBy: a file that is sorted by units has them in stretches. A file whose rows are mostly of one unit doesn't.
 func TestSortedBy(t *testing.T) {
 	rows := make([]int, 200)
 	sortedOf, rare := make([]int, len(rows)), make([]int, len(rows))

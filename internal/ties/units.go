@@ -2,7 +2,7 @@ package ties
 
 import "slices"
 
-// units are the rows of each unit, in the order of the units' numbers.
+// units returns the rows of each unit, in the order of the units' numbers.
 func units(of []int) [][]int {
 	all := make([][]int, max(0, slices.Max(append([]int{-1}, of...))+1))
 	for row, u := range of {
@@ -13,7 +13,7 @@ func units(of []int) [][]int {
 	return slices.DeleteFunc(all, func(rows []int) bool { return len(rows) == 0 })
 }
 
-// within says whether every unit of fine lies in one of coarse.
+// within says whether every unit of fine lies in a unit of coarse.
 func within(fine, coarse []int) bool {
 	for _, rows := range units(fine) {
 		for _, row := range rows {
