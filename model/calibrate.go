@@ -11,8 +11,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Calibrate sets the model's Conformal by the calibration rows of d, or where there are none and what predicts was
-// fixed before the certified rows were seen, by these; there are none otherwise.
+// Calibrate computes m.Conformal from the calibration rows of d. If there are no such rows, it uses the certified rows,
+// provided that the predictor was fixed before anybody saw them. Otherwise m.Conformal is nil.
 func (m *Model) Calibrate(d *dataset.Data, roles dataset.Roles) (err error) {
 	m.Conformal, err = m.calibrated(d, roles)
 	return err
@@ -56,7 +56,7 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles) (*Conformal, er
 			return nil, errors.New("no intervals: a calibration row misses its prediction by so much that it overflows; mend " +
 				"or remove it")
 		}
-		return nil, nil // none were asked for
+		return nil, nil // nobody asked for intervals
 	}
 	if n < LeastCalibration {
 		return nil, nil
@@ -68,8 +68,8 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles) (*Conformal, er
 		Misses: misses, Deviations: deviations}, nil
 }
 
-// fixedBefore says whether mean, variance and noise of the predictions are the same whichever the certified rows are,
-// and these could change places with further rows.
+// fixedBefore says whether the mean, variance and noise of predictions don't depend on the certified rows, and whether
+// certified rows are exchangeable with further rows.
 func (m *Model) fixedBefore() bool {
 	return m.Terms.MeanAlone() && !m.TrainsForBound() && m.Scaling.Source != dataset.AllRows && m.Group == "" &&
 		m.Split == ByContent

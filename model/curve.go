@@ -6,22 +6,22 @@ import (
 	"slices"
 )
 
-// Curve is how the training objective went from one starting point: a point for every
-// iteration, or, of a long run, for some.
+// Curve holds the course of the training objective from one starting point. A long run has points for some iterations
+// only.
 type Curve struct {
 	Family     string    `json:"family"` // kernel family
 	Start      int       `json:"start"`
 	Iterations []int     `json:"iterations"`
 	Values     []float64 `json:"values"`
 
-	// Every is the least distance of points but the last; 0: no point was left out.
+	// Every is the least number of iterations between points, except before the last point. 0: no point was left out.
 	Every int `json:"every,omitempty"`
 }
 
-// curvePoints is more than a drawing shows.
+// curvePoints is how many points make a curve thin itself out: more than a drawing shows.
 const curvePoints = 200
 
-// Check reports what no curve is, as of a file.
+// Check returns an error if c, which a file may hold, can't be a curve.
 func (c *Curve) Check() error {
 	switch {
 	case c == nil:
@@ -41,12 +41,12 @@ func (c *Curve) Clone() *Curve {
 	return &d
 }
 
-// Add adds a point, of a later iteration than those before or of the last once more.
+// Add adds a point, unless its value isn't finite. Its iteration is later than all before, or the last iteration again.
 func (c *Curve) Add(iteration int, value float64) {
 	if value-value != 0 {
 		return
 	}
-	// The last point is always the newest; it stays if it is far enough from the one before.
+	// The last point is always the newest. It stays only if it is far enough from the point before it.
 	n := len(c.Iterations)
 	if n > 0 && c.Iterations[n-1] >= iteration || n > 1 && c.Iterations[n-1]-c.Iterations[n-2] < c.Every {
 		n--

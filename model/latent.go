@@ -14,14 +14,15 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// blocks are rows in scaled units that are read block by block: a dataset.Scaled is such.
+// blocks are rows in scaled units that are read block by block, for example a dataset.Scaled.
 type blocks interface {
 	Dims() (rows, cols int)
-	// Block reads the inputs of rows first … first+n−1 into x (n×cols) and, unless that is nil, their targets into y.
+	// Block reads the inputs of rows first … first+n−1 into x (n×cols), and their targets into y unless y is nil.
 	Block(first, n int, x, y []float64) error
 }
 
-// latent returns the posterior's mean and variance of f at rows, which it reads block by block.
+// latent returns the posterior mean and variance of f, the function without noise, at rows. It reads them block by
+// block.
 func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err error) {
 	defer matrix.Ended(&err)
 	if q == nil {
@@ -42,7 +43,7 @@ func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err 
 	})
 }
 
-// eachBlock reads the inputs of rows block by block.
+// eachBlock reads the inputs of rows block by block, and calls do with each block.
 func eachBlock(rows blocks, do func(first int, x matrix.Dense)) error {
 	n, d := rows.Dims()
 	most := min(n, blockRows(d))
@@ -60,7 +61,7 @@ func eachBlock(rows blocks, do func(first int, x matrix.Dense)) error {
 	return nil
 }
 
-// Spreads describes the distributions of y where f has the means and variances given.
+// Spreads describes the distribution of y for each row, given the mean and variance of f there.
 func (m *Model) Spreads(mean, variance []float64) ([]objective.Spread, error) {
 	noise, err := objective.NoiseOf(m.Noise)
 	if err != nil {
@@ -76,8 +77,9 @@ func (m *Model) Spreads(mean, variance []float64) ([]objective.Spread, error) {
 	return of, nil
 }
 
-// Points returns what is predicted, and the standard deviations of y, in those of the target, where f has the means and
-// variances given. With a transform of the target they are by quadrature, but for a median.
+// Points returns the predictions and the standard deviations of y, given the mean and variance of f at each row. Both
+// are in standard deviations of the target. If the target has a transform, quadrature computes them, but a median is
+// exact.
 func (m *Model) Points(mean, variance []float64) (point, sd []float64, err error) {
 	spreads, err := m.Spreads(mean, variance)
 	if err != nil {
@@ -99,8 +101,8 @@ func (m *Model) Points(mean, variance []float64) (point, sd []float64, err error
 	return point, sd, nil
 }
 
-// point returns what is predicted, and the standard deviation of y, in the target's unit, with a transform of it. The
-// mean is that of y where f is at its own: over all that f may be, it would grow without end where a model is unsure.
+// point returns the prediction and the standard deviation of y, in the target's unit, if the target has a transform. A
+// prediction that is a mean takes f at its mean: an average over f too would grow without limit if the model is unsure.
 func (m *Model) point(mean, variance float64) (point, sd float64) {
 	_, sd = m.Scaling.Moments(mean, variance)
 	if m.Scaling.Transform.Estimate == dataset.Median {
@@ -110,7 +112,7 @@ func (m *Model) point(mean, variance float64) (point, sd float64) {
 	return point, sd
 }
 
-// each does n pieces of work on all cores.
+// each calls do for 0 … n−1, on all cores.
 func each(n int, do func(i int)) {
 	const task = 256
 	linalg.Parallel((n+task-1)/task, func(t int) {
@@ -120,8 +122,8 @@ func each(n int, do func(i int)) {
 	})
 }
 
-// OwnErrors turns errors of predictions of f at rows, in scaled units, with variances of y, into those of what is
-// predicted, in standard deviations of the target.
+// OwnErrors turns errors of f into errors of the prediction. errs holds the errors of f at rows in scaled units, and
+// variance the variances of y there. The result is in standard deviations of the target.
 func (m *Model) OwnErrors(d *dataset.Data, rows []int, errs, variance []float64) ([]float64, error) {
 	if m.Scaling.Transform == nil {
 		return errs, nil
@@ -136,14 +138,14 @@ func (m *Model) OwnErrors(d *dataset.Data, rows []int, errs, variance []float64)
 	return own, err
 }
 
-// targets returns the targets of rows as the model sees them.
+// targets returns the targets of rows, transformed and scaled as the model was trained on them.
 func (m *Model) targets(d *dataset.Data, rows []int) ([]float64, error) {
 	y, err := d.Targets(rows)
 	m.Scaling.Target(y, y)
 	return y, err
 }
 
-// TargetScale returns |y_raw| in standard deviations of the target for the losses that are relative to it, else nil.
+// TargetScale returns |y_raw| in standard deviations of the target if the loss is relative to |y_raw|, else nil.
 func TargetScale(l pacbayes.Loss, s dataset.Scaling, yRaw []float64) []float64 {
 	if l.Kind != pacbayes.Relative && l.Kind != pacbayes.ClippedAbsolute {
 		return nil

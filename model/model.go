@@ -1,5 +1,10 @@
-// Package model holds trained models as values and as files: the posterior, its
-// scaling, its certificate and the role of every row it was made from.
+// Package model holds trained models, as values and as files: the posterior, its scaling, its certificate, and the role
+// of every row that the model was made from.
+//
+// Roles: prior rows train the model, or its prior. Certified rows are the rows that the certificate counts. Calibration
+// rows set conformal intervals, and test rows only measure errors. A unit is what gets a role: a group of rows if the
+// table has groups, else a row. krigo deals the roles, which means that it draws them. A certificate's terms say what
+// it promises and what its bound pays for. A rank is one of several processes that share the rows of a table.
 package model
 
 import (
@@ -11,77 +16,78 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Model is a trained Gaussian process with everything needed to predict with it and
-// to check its certificate. Numbers are in scaled units where not said otherwise.
+// Model is a trained Gaussian process, with everything needed to predict with the model and to check its certificate.
+// Numbers are in scaled units unless their field says otherwise.
 //
-// No method changes a Model but Calibrate: one that nobody else changes may be used by several goroutines at once.
+// Only Calibrate, CertifyOwn and SetTies change a Model. Goroutines may share a Model that nobody changes.
 type Model struct {
 	Objective        string
 	Inputs           []string // names, in the order of the posterior's inputs
 	Target           string
-	Reading          dataset.Reading   // how cells of its tables are written
-	Encoding         *dataset.Encoding // by which columns of a table become inputs; nil: as they stand
+	Reading          dataset.Reading   // how cells of the model's tables are written
+	Encoding         *dataset.Encoding // turns columns of a table into inputs; nil: the columns are the inputs
 	Scaling          dataset.Scaling
 	Posterior        *posterior.Posterior
 	ObservationNoise float64 // variance of y about f; not the σ_n² of a PAC-Bayes objective
-	Noise            string  // the registered noise whose scale that is, if it isn't Gaussian; see objective.RegisterNoise
+	Noise            string  // name in objective.RegisterNoise; its scale is ObservationNoise; "": Gaussian
 
-	Certificate       *pacbayes.Certificate // nil: none was issued, for CertificateReason
+	Certificate       *pacbayes.Certificate // nil: not issued; CertificateReason says why
 	CertificateReason string
-	Context           *Context // nil where certified rows had a part in what predicts, and of old models
+	Context           *Context // nil if certified rows helped to train, if a figure overflows, and in old models
 	Terms             pacbayes.Terms
 
-	Source  string         // the data it was made from
-	Seed    uint64         // of the roles
-	Split   Split          // how roles were dealt
-	Group   string         // the column by which rows are grouped; "": each stands for itself
+	Source  string         // name of the data that the model was made from
+	Seed    uint64         // from which the roles were dealt
+	Split   Split          // how roles were dealt to rows
+	Group   string         // column that groups rows; "": every row is a unit
 	Counts  dataset.Counts // rows by role
-	Groups  dataset.Counts // groups by role; as Counts without a Group
-	Hash    string         // of the certified rows, see RolesOf
-	All     string         // of all rows, dataset.Units.Hash; "" of old models
-	Rows    []uint64       // dataset.Data.RowHashes of all but the test rows, in ascending order
-	Named   []uint64       // the hashes of the groups of these rows, each once, in ascending order; nil without a Group
-	Targets string         // dataset.Units.Targets of all rows; "" of old models
-	Range   Range          // of the inputs, on the rows it was made from
-	Ties    []Tie          // between rows that trained it; see Population
+	Groups  dataset.Counts // groups by role; equal to Counts without a Group
+	Hash    string         // SHA-256 of the certified rows; RolesOf compares it
+	All     string         // SHA-256 of all rows, dataset.Units.Hash; "" in old models
+	Rows    []uint64       // dataset.Data.RowHashes of all rows except test rows, in ascending order
+	Named   []uint64       // hashes of the groups of the same rows, each once, in ascending order; nil without a Group
+	Targets string         // dataset.Units.Targets of all rows; "" in old models
+	Range   Range          // of the inputs, on all rows except test rows
+	Ties    []Tie          // what ties rows together, among the rows that trained; see Population
 
-	// Fitted is what was asked for when the model was fitted, as JSON: see krigo.Options. nil of old models.
+	// Fitted holds the options that the model was fitted with, as JSON (krigo.Options). It is nil in old models.
 	Fitted json.RawMessage
 
-	positional []dataset.Role // of every row, in file order: of old models alone
-	checksum   string         // of the file it was read from
+	positional []dataset.Role // of every row, in file order; only old models have it
+	checksum   string         // of the file that the model was read from
 
-	Conformal *Conformal // nil without calibration rows
+	Conformal *Conformal // nil if no rows can calibrate intervals; see Calibrate
 	Test      *Test      // nil without test rows
 	Training  Training
-	Curves    []*Curve     // of training, by starting point
-	Findings  finding.List // of its data, its fit and itself
+	Curves    []*Curve     // of training, one for each starting point
+	Findings  finding.List // about the data, the fit and the model
 }
 
-// Checksum is that of the file the model was read from, in hex, by which it is told from all others; "" of a model that
-// wasn't read.
+// Checksum returns the SHA-256, in hex, at the end of the file that the model was read from. It tells that file from
+// all other files. It is "" if the model wasn't read.
 func (m *Model) Checksum() string { return m.checksum }
 
-// Training is what training did.
+// Training holds figures of the training run.
 type Training struct {
 	ObjectiveValue float64 `json:"objective_value"`
-	// StandardError is that of an ObjectiveValue that is an estimate, else nil.
+	// StandardError is the standard error of ObjectiveValue if training only estimates that value, else nil.
 	StandardError *float64 `json:"objective_value_standard_error,omitempty"`
 	Iterations    int      `json:"iterations"`
 	Evaluations   int      `json:"evaluations"`
 	Starts        int      `json:"starts"`
 	Seconds       float64  `json:"seconds"`
 	Stopped       string   `json:"stopped"`
-	// LeaveOneOut is the root mean square error, in the target's units, of each row as predicted from all others at the
-	// same parameters, if all rows trained a full GP: an optimistic one, since the row shaped the parameters too.
+	// LeaveOneOut is the root mean square error, in the target's units, when all other rows predict each row with the
+	// same parameters. Only a full GP that all rows trained has it. It is optimistic, because the row helped to train
+	// the parameters.
 	LeaveOneOut float64 `json:"leave_one_out_rmse,omitzero"`
 
-	// Alpha is the α of D = αλ + σ_n² that was learnt, nil where it was given.
+	// Alpha is the α of D = αλ + σ_n² that training learnt. It is nil if α was given.
 	Alpha *float64 `json:"alpha,omitempty"`
 }
 
-// Trained returns the posterior that training made: where that became the prior, and nothing was
-// learnt after it, the posterior that the prior is.
+// Trained returns the posterior that training made. If that posterior became the prior, and nothing was learnt
+// afterwards, Trained returns it with the noise of m.Posterior.
 func (m *Model) Trained() *posterior.Posterior {
 	q := m.Posterior
 	if prior, _ := q.OfPrior(); prior != nil && q.Support.Rows == 0 {
@@ -91,13 +97,13 @@ func (m *Model) Trained() *posterior.Posterior {
 	return q
 }
 
-// Unlabelled views the columns of a table that the model predicts from.
+// Unlabelled returns a view of the columns that the model predicts from.
 func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
 	return m.Encoding.Unlabelled(t, m.Inputs)
 }
 
-// Labelled views the columns of a table that the model predicts from and its target: rows to score or
-// certify, in their groups where the model has any.
+// Labelled returns a view of the columns that the model predicts from and of the target, for rows to score or certify.
+// If the model has groups, the view has them too.
 func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
 	d, err := m.Encoding.Select(t, m.Inputs, m.Target)
 	if err == nil && m.Group != "" {

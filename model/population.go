@@ -12,12 +12,12 @@ import (
 // Population says which rows the certificate is about.
 type Population struct {
 	Of   string `json:"of"`             // rows or groups
-	By   string `json:"by,omitempty"`   // groups: the column, or the blocks
-	Ties []Tie  `json:"ties,omitempty"` // what ties rows together; groups without a certificate: that they do
-	Says string `json:"says"`           // in words
+	By   string `json:"by,omitempty"`   // the column, or the blocks, that make the groups
+	Ties []Tie  `json:"ties,omitempty"` // what ties rows, or, without a certificate, the rows of a group
+	Says string `json:"says"`           // the population in words
 }
 
-// Population says which rows a promise of the model is about, as far as is known.
+// Population returns which rows a promise of the model is about, as far as krigo knows.
 func (m *Model) Population() Population {
 	p := Population{Of: "rows", By: m.Group, Ties: m.Ties, Says: "rows of this kind"}
 	if m.Group != "" {
@@ -38,10 +38,10 @@ func (m *Model) Population() Population {
 	return p
 }
 
-// ByUnits says whether rows are grouped by what may tie them together: groups of equal rows are copies alone.
+// ByUnits says whether the groups are units that may tie rows together. Groups of equal rows are only copies.
 func (m *Model) ByUnits() bool { return m.Group != "" && m.Group != dataset.EqualRows }
 
-// period says that groups by dates are of the same period as the certified ones.
+// period returns words for groups by dates: a promise is about groups of the same period as the certified groups.
 func (m *Model) period() string {
 	by := strings.FieldsFunc(m.Group, func(r rune) bool { return r == ':' || r == ',' })
 	for _, d := range m.Reading.Dates {
@@ -52,7 +52,7 @@ func (m *Model) period() string {
 	return ""
 }
 
-// Told says of each tie what is expected of a new unit, a line each; nothing of groups.
+// Told returns a line for each tie, which says how well new units are predicted. It returns no lines if ByUnits.
 func (m *Model) Told() (lines []string) {
 	for _, t := range m.Ties {
 		if m.ByUnits() {
@@ -70,7 +70,8 @@ func (m *Model) Told() (lines []string) {
 	return lines
 }
 
-// Undecided is why nothing is certified where a promise has to say which units it is about; "" where it need not.
+// Undecided returns the reason why nothing is certified until somebody says which units the promise is about. It
+// returns "" if nobody has to.
 func (m *Model) Undecided() string {
 	for i, t := range m.Ties {
 		if t.Splits() && !m.ByUnits() && m.Counts[dataset.Certified] > 0 {
@@ -83,7 +84,8 @@ func (m *Model) Undecided() string {
 	return ""
 }
 
-// SetTies keeps what ties rows together. same says that the promise is for units that are known.
+// SetTies stores what ties rows together. same says that the promise is only about units that are known. Without same,
+// SetTies removes the certificate if Undecided has a reason.
 func (m *Model) SetTies(ties []Tie, same bool) {
 	if m.Ties = ties; same {
 		return

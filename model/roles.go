@@ -8,13 +8,13 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// otherData says that data aren't those a model was made from.
+// otherData is the error for data that the model wasn't made from.
 type otherData struct{ reason string }
 
 func (e *otherData) Error() string { return e.reason }
 
-// RolesOf returns the roles that the rows of d have in the model. It fails where these aren't the data that the model
-// was made from, in whatever order, or of a backtest and of an old model in that of the file.
+// RolesOf returns the roles that the rows of d have in the model. It fails if the model wasn't made from d. The order
+// of the rows doesn't matter, except for a backtest and for an old model, which need the order of their file.
 func (m *Model) RolesOf(d *dataset.Data) (dataset.Roles, error) {
 	other := func(format string, args ...any) (dataset.Roles, error) {
 		return dataset.Roles{}, &otherData{fmt.Sprintf(format, args...)}
@@ -52,7 +52,7 @@ func (m *Model) RolesOf(d *dataset.Data) (dataset.Roles, error) {
 	return roles, m.checkHashes(d, roles)
 }
 
-// rolesByPosition are those of an old model, which its file holds.
+// rolesByPosition returns the roles of an old model, which its file lists row by row.
 func (m *Model) rolesByPosition(d *dataset.Data) (dataset.Roles, error) {
 	roles := dataset.Roles{Of: m.positional}
 	h, err := d.Hash(d.RowsOf(roles, dataset.Certified))
@@ -67,7 +67,7 @@ func (m *Model) rolesByPosition(d *dataset.Data) (dataset.Roles, error) {
 	return roles, m.checkHashes(d, roles)
 }
 
-// checkHashes holds the hashes of the rows the model was made from against the rows.
+// checkHashes returns an error if the hashes in the model aren't the hashes of the rows of d.
 func (m *Model) checkHashes(d *dataset.Data, roles dataset.Roles) error {
 	hashes, groups, err := HashRows(d, roles)
 	if err != nil {
@@ -87,7 +87,7 @@ func (m *Model) checkHashes(d *dataset.Data, roles dataset.Roles) error {
 	return nil
 }
 
-// MadeFrom says whether the model was made from these data.
+// MadeFrom says whether the model was made from d.
 func (m *Model) MadeFrom(d *dataset.Data) (bool, error) {
 	_, err := m.RolesOf(d)
 	var other *otherData

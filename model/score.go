@@ -12,8 +12,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Score evaluates the model's predictions on the given rows of d, those of all ranks together.
-// Where they belong to groups, whose numbers are given by row, risks are those of groups.
+// Score evaluates the model's predictions on the given rows of d and on the rows of all other ranks. If group isn't
+// nil, it holds the number of each row's group, and risks are averages over groups.
 func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	at, err := m.sample(d, rows, group)
 	if err != nil {
@@ -41,7 +41,7 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	if err := d.Ranks().Agree(err); err != nil {
 		return nil, err
 	}
-	noise, _ := objective.NoiseOf(m.Noise) // which Spreads found
+	noise, _ := objective.NoiseOf(m.Noise) // no error: Spreads found the noise
 	for i, v := range at.z {
 		d, sd, miss := v-mean[i], math.Sqrt(spreads[i].Variance), at.Y[i]-at.Mean[i]
 		se[i] = miss * miss
@@ -69,14 +69,14 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	return t, scores.report(t, m.Conformal, d.Ranks().Sum)
 }
 
-// scored are rows with what is predicted there, in standard deviations of the target, in which losses count.
+// scored holds rows and their predictions, in standard deviations of the target, in which losses count.
 type scored struct {
 	pacbayes.Sample
-	z, mean, variance []float64 // targets and f as the model sees them: the sample's own without a transform
+	z, mean, variance []float64 // targets and f after the target's transform; without a transform they are Sample's
 }
 
-// sample returns the predictions at rows of d, as a part of those at the rows of all ranks. group
-// holds the number of every row's group; nil: there are none.
+// sample returns the predictions at rows of d, as this rank's part of the rows of all ranks. group holds the number of
+// each row's group; nil: rows have no groups.
 func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error) {
 	if group != nil {
 		s.Group, s.Groups = numbered(rows, group)
@@ -84,7 +84,7 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	if _, s.Rows, err = ranks.Place(d.Ranks(), len(rows)); err != nil {
 		return s, err
 	}
-	if d.Ranks().Size() > 1 { // else all rows are at hand
+	if d.Ranks().Size() > 1 { // else this rank has all rows
 		s.Sum = d.Ranks().Sum
 	}
 	if s.Y, err = d.Targets(rows); err != nil {
@@ -111,12 +111,12 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 		}
 	}
 	if transformed {
-		s.Variance = make([]float64, len(rows)) // nothing is certified but the prediction
+		s.Variance = make([]float64, len(rows)) // the certificate is of the prediction alone, not of a random draw
 	}
 	return s, nil
 }
 
-// drawRisk is the mean loss of a random draw f ~ Q.
+// drawRisk returns the mean loss of a random draw f ~ Q.
 func (m *Model) drawRisk(at scored) (float64, error) {
 	s := m.Scaling
 	if s.Transform == nil {
@@ -140,8 +140,8 @@ func (m *Model) drawRisk(at scored) (float64, error) {
 	return at.MeanOf(losses)
 }
 
-// scorable reports a row whose prediction, or its distance from the target, isn't a number: as of a file whose
-// posterior nobody fitted, or of a row very far away.
+// scorable returns an error if the prediction of a row, or its distance from the target, isn't a finite number. That
+// happens very far from the training rows, and with a posterior in a forged file.
 func (m *Model) scorable(d *dataset.Data, rows []int, at scored) error {
 	for i, z := range at.z {
 		miss, off := z-at.mean[i], at.Y[i]-at.Mean[i]
@@ -154,7 +154,7 @@ func (m *Model) scorable(d *dataset.Data, rows []int, at scored) error {
 	return nil
 }
 
-// numbered numbers the groups of rows from 0, in their order.
+// numbered numbers the groups of rows from 0, in the order in which rows first name them.
 func numbered(rows, group []int) (numbers []int, groups int) {
 	number := map[int]int{}
 	for _, row := range rows {

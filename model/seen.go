@@ -14,15 +14,15 @@ func (m *Model) Seen(d *dataset.Data) ([]int, error) {
 	return seen, err
 }
 
-// Copies are rows that may not be the independent draws they are taken for.
+// Copies counts rows that may not be independent draws.
 type Copies struct {
-	// rows that equal another one (of another group, where there are groups), or one that the model was made from
+	// rows that equal another row (of another group, if rows have groups) or a row that the model was made from
 	Repeats int
-	Seen    int // rows of the second kind
-	Groups  int // groups that the model was made from
+	Seen    int // rows that equal a row that the model was made from
+	Groups  int // groups that the model was made from too
 }
 
-// Copies counts those among the given rows of d, of all ranks.
+// Copies counts copies among the given rows of d, over all ranks.
 func (m *Model) Copies(d *dataset.Data, rows []int) (c Copies, err error) {
 	h, err := hashesOf(d, rows)
 	if err != nil {
@@ -42,13 +42,14 @@ func (m *Model) Copies(d *dataset.Data, rows []int) (c Copies, err error) {
 			c.Groups++
 		}
 	}
-	// The first rank, which has the hashes, tells all.
+	// Only the first rank has the hashes. The sum gives its counts to all ranks.
 	counts := []float64{float64(c.Repeats), float64(c.Seen), float64(c.Groups)}
 	err = d.Ranks().Sum(counts)
 	return Copies{int(counts[0]), int(counts[1]), int(counts[2])}, err
 }
 
-// repeats counts the rows the model was made from that equal another one, of another group where there are groups.
+// repeats counts the rows that the model was made from and that equal another such row. If rows have groups, the other
+// row must be of another group.
 func (m *Model) repeats(d *dataset.Data, roles dataset.Roles) (n int, err error) {
 	h, err := made(d, roles)
 	if err != nil {
@@ -59,7 +60,8 @@ func (m *Model) repeats(d *dataset.Data, roles dataset.Roles) (n int, err error)
 	return int(count[0]), err
 }
 
-// repeated is repeats by the stored hashes, which don't tell groups: what the certificate has, then.
+// repeated returns what repeats counts, from the stored hashes. They don't name a row's group, so that for a model with
+// groups it returns the certificate's count.
 func (m *Model) repeated() int {
 	if m.Group != "" && m.Certificate != nil {
 		return m.Certificate.Repeats

@@ -11,16 +11,16 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// mostValues are those of a column that are slices each; a column with more is cut into thirds.
+// mostValues is the most values that a column may have if each value is to be a slice. Above, the column is cut into
+// thirds.
 const mostValues = 6
 
-// slices says which certified rows are of which kind, in the order of Terms.Slices. Columns are cut by their values on
-// the prior rows: at most six of them are a slice each, as categories are, of more there are thirds.
+// slices returns the slices of the certified rows, in the order of Terms.Slices. The prior rows decide how a column is
+// cut: each of up to six values is a slice, more values are cut into thirds. Each category is a slice.
 //
-// The model's own figures, sd and distance, are cut into thirds at two of the certified rows' own, which belong to
-// neither side.
-// They are functions of the inputs alone, and given the two cuts, and how many rows lie between them, the rows there
-// are independent draws of such rows, so that their misses are binomial.
+// The model's own figures, sd and distance, are cut into thirds at the figures of two certified rows, which then belong
+// to no slice. The figures are functions of the inputs alone. Given the two cuts and the number of rows between them,
+// the rows there are independent draws of such rows, so that their misses are binomial.
 func (m *Model) slices(d *dataset.Data, roles dataset.Roles, at scored) (all []pacbayes.Slice, err error) {
 	if len(m.Terms.Slices) == 0 {
 		return nil, nil
@@ -47,7 +47,7 @@ func (m *Model) slices(d *dataset.Data, roles dataset.Roles, at scored) (all []p
 	return all, nil
 }
 
-// columns are those of a table that a model predicts from.
+// columns returns the names of the table's columns that a model predicts from.
 func columns(inputs []string, e *dataset.Encoding) []string {
 	if e == nil {
 		return inputs
@@ -59,7 +59,7 @@ func columns(inputs []string, e *dataset.Encoding) []string {
 	return names
 }
 
-// InputsOf are the inputs that a column of a table becomes: several where it is categorical.
+// InputsOf returns the indices of the inputs that a table's column becomes: several if the column is categorical.
 func (m *Model) InputsOf(name string) (inputs []int, err error) {
 	if !slices.Contains(columns(m.Inputs, m.Encoding), name) {
 		return nil, fmt.Errorf("%q is no input: there are %s", name, strings.Join(columns(m.Inputs, m.Encoding), ", "))
@@ -72,7 +72,8 @@ func (m *Model) InputsOf(name string) (inputs []int, err error) {
 	return inputs, nil
 }
 
-// CheckSlices reports what can't be sliced by: neither an input of the data nor pacbayes.IsOwn, or twice.
+// CheckSlices returns an error if by lists a name twice, or a name that is neither an input of d nor one of the model's
+// own figures (pacbayes.IsOwn).
 func CheckSlices(d *dataset.Data, by []string) error {
 	for i, name := range by {
 		names := columns(d.Inputs, d.Encoding)
@@ -87,7 +88,7 @@ func CheckSlices(d *dataset.Data, by []string) error {
 	return nil
 }
 
-// LargestSlice is the share of the largest slice that columns, or what IsOwn has, make of prior rows.
+// LargestSlice returns the share of prior rows in the largest of the slices that the names in by make.
 func LargestSlice(d *dataset.Data, prior []int, by []string) (share float64, err error) {
 	m := &Model{Inputs: d.Inputs, Encoding: d.Encoding}
 	for _, name := range by {
@@ -106,7 +107,7 @@ func LargestSlice(d *dataset.Data, prior []int, by []string) (share float64, err
 	return share, nil
 }
 
-// byOwn cuts rows by the standard deviation of y, or by distance.
+// byOwn cuts rows into thirds, by their standard deviation of y or by their distance.
 func (m *Model) byOwn(by string, at scored) ([]pacbayes.Slice, error) {
 	names := map[string][2]string{pacbayes.SliceSD: {"surest", "least sure"},
 		pacbayes.SliceDistance: {"nearest", "farthest"}}[by]
@@ -121,11 +122,11 @@ func (m *Model) byOwn(by string, at scored) ([]pacbayes.Slice, error) {
 	}
 	sorted := slices.Sorted(slices.Values(of))
 	low, high := sorted[len(of)/3], sorted[2*len(of)/3]
-	// The cuts aren't in the names, since another kind of processor computes them in other last digits.
+	// The names don't show the cuts, because another kind of processor computes other last digits of them.
 	return inThree(of, by, names[0], "in between", names[1], low, high), nil
 }
 
-// inThree are three slices with two cuts, and which of the values are in which.
+// inThree cuts values at low and high into three slices, or into two if low equals high.
 func inThree(values []float64, by, first, second, third string, low, high float64) []pacbayes.Slice {
 	all := []pacbayes.Slice{{By: by, Name: first, To: &low}, {By: by, Name: second, From: &low, To: &high},
 		{By: by, Name: third, From: &high}}
@@ -135,7 +136,7 @@ func inThree(values []float64, by, first, second, third string, low, high float6
 	return filled(all, values)
 }
 
-// filled says which of the values are in which slice.
+// filled adds to each slice the indices of the values in it.
 func filled(all []pacbayes.Slice, values []float64) []pacbayes.Slice {
 	for k := range all {
 		for i, v := range values {
@@ -147,10 +148,10 @@ func filled(all []pacbayes.Slice, values []float64) []pacbayes.Slice {
 	return all
 }
 
-// short is a number in as many digits as tell it from others.
+// short writes v with the fewest digits that tell it from other numbers.
 func short(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// byColumn cuts certified rows by a column's values on prior rows.
+// byColumn cuts certified rows by a column, at values of the prior rows.
 func (m *Model) byColumn(by string, d *dataset.Data, prior, certified []int) (all []pacbayes.Slice, err error) {
 	if m.Encoding != nil {
 		for _, c := range m.Encoding.Columns {
@@ -197,7 +198,7 @@ func (m *Model) byCategory(c dataset.Column, d *dataset.Data, certified []int) (
 	return all, nil
 }
 
-// column reads an input of rows, in its own units.
+// column returns one input of the given rows, in its own units.
 func column(d *dataset.Data, rows []int, input int) ([]float64, error) {
 	values := make([]float64, len(rows))
 	return values, eachRow(d, rows, func(i int, row []float64) { values[i] = row[input] })

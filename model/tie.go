@@ -8,38 +8,38 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// Tie is what makes rows of one unit say something of one another, as the rows that trained the model show it: see
-// package ties, whose numbers these are. A promise about further rows like the certified ones isn't one about rows of
-// new units.
+// Tie says what ties the rows of a unit together, for example the ID of a patient: rows of one unit help to predict one
+// another. Package ties measures the numbers on the rows that trained the model. With a tie, a promise about further
+// rows like the certified rows isn't a promise about rows of new units.
 type Tie struct {
 	Kind    string   `json:"kind"` // column, pair, order, time, place, copies
 	Columns []string `json:"columns,omitempty"`
-	Size    float64  `json:"size,omitempty"` // of blocks: rows, or in the units of the columns
-	Units   int      `json:"units"`          // that were looked at
+	Size    float64  `json:"size,omitempty"` // of a block of rows: their number, or an extent in the columns' units
+	Units   int      `json:"units"`          // that package ties looked at
 	Rows    int      `json:"rows"`
-	// Alike is the correlation of errors within a unit, Apart how many times as large errors are where the
-	// whole unit is left out.
+	// Alike is the correlation of errors within a unit. Apart says how many times larger a row's error is if its whole
+	// unit is left out than if only the row is left out.
 	Alike float64 `json:"alike"`
 	Apart float64 `json:"apart"`
-	// Known and New are the shares of rows, on average over units, that a model without the row, or without its unit,
-	// predicts to within the band of the promise. nil where the promise is of no such band.
+	// Known and New are the shares of rows, averaged over units, that a model predicts to within the promise's band.
+	// For Known the model lacks the row, for New the row's whole unit. Both are nil if the promise has no such band.
 	Known *float64 `json:"known_share,omitempty"`
 	New   *float64 `json:"new_share,omitempty"`
-	// Half of the units have a share of New between these.
+	// In half of the units, the share New lies between Low and High.
 	Low  *float64 `json:"new_low,omitempty"`
 	High *float64 `json:"new_high,omitempty"`
 }
 
-// What is lost for a new unit if a choice is asked for: 15 of 100 rows, or half of all accuracy. Fewer units than
-// leastSplit may be treatments, of which nobody expects a new one.
+// A tie asks for a choice of population (see Splits) if more than 15 of 100 rows of a new unit are lost, or if errors
+// more than double. Fewer units than leastSplit may be treatments, and nobody expects a new treatment.
 const (
 	leastSplit = 5
 	mostLost   = 0.15
 	mostApart  = 2
 )
 
-// Splits says whether new units are predicted so much worse than known ones that a promise has to say which it is about.
-// Of pairs it isn't asked, since no flag groups by two columns.
+// Splits says whether krigo predicts new units so much worse than known units that a promise must say which it is
+// about. Pairs of columns never split, since no flag groups by two columns.
 func (t Tie) Splits() bool {
 	if t.Kind == "pair" || t.Units < leastSplit {
 		return false
@@ -50,7 +50,8 @@ func (t Tie) Splits() bool {
 	return t.Lost() > mostLost
 }
 
-// Lost is the share of rows that are predicted well because their units are known; 0 where it isn't known.
+// Lost returns the share of rows that are predicted well only because their units are known. It returns 0 if Known or
+// New is nil.
 func (t Tie) Lost() float64 {
 	if t.Known == nil || t.New == nil {
 		return 0
@@ -58,7 +59,7 @@ func (t Tie) Lost() float64 {
 	return *t.Known - *t.New
 }
 
-// Unit names what rows share.
+// Unit names what the rows of one unit share.
 func (t Tie) Unit() string {
 	var names []string
 	for _, name := range t.Columns {
@@ -77,7 +78,8 @@ func (t Tie) Unit() string {
 	return strings.Join(names, " and ")
 }
 
-// Group is what --group takes to ask about new units; "" if there is nothing, or if the units are very few.
+// Group returns the value of --group with which a fit asks about new units; "" if no value does, or if there are very
+// few units.
 func (t Tie) Group() string {
 	switch {
 	case t.Units < leastSplit:
@@ -91,7 +93,7 @@ func (t Tie) Group() string {
 	return ""
 }
 
-// flag is what to do to learn about new units.
+// flag returns advice how to learn about new units.
 func (t Tie) flag() string {
 	switch g := t.Group(); {
 	case g != "":
