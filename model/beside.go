@@ -13,8 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// context makes the context of the sample by which the model was just certified. It is nil where a figure
-// overflows, and of old models, which have none.
+// context computes the Context from the sample that has just been certified. It returns nil if a figure overflows, and
+// for an old model, which has no context.
 func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Context, error) {
 	if m.Split == ByPosition {
 		return nil, nil
@@ -31,7 +31,7 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	median := y[(len(y)-1)/2]/2 + y[len(y)/2]/2
 	middle := []float64{median}
 	s.Standard(middle, middle)
-	var sums [3]float64 // of absolute errors, of those within, and of targets from the median
+	var sums [3]float64 // |y − prediction|, rows inside the 95 % interval, y − median
 	for i, y := range at.Y {
 		r, sd := at.z[i]-at.mean[i], math.Sqrt(spreads[i].Variance)
 		if spreads[i].Lower*sd <= r && r <= spreads[i].Upper*sd {
@@ -61,7 +61,7 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	if spread := c*c - sums[2]/n*sums[2]/n; spread > 1e-12*c*c {
 		x.R2 = 1 - error2*error2/spread
 	}
-	if x.Constant = (Constant{median, constant}); math.IsNaN(constant.MeanBound) { // by a loss that isn't from 0 to 1
+	if x.Constant = (Constant{median, constant}); math.IsNaN(constant.MeanBound) { // its loss isn't from 0 to 1
 		x.Constant = Constant{}
 	}
 	if err := m.linear(x, d, prior, d.RowsOf(roles, dataset.Certified), at.Sample); err != nil {
@@ -73,7 +73,7 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	return x, nil
 }
 
-// baseline holds predictions against the rows of a sample.
+// baseline computes the errors and the hold-out bound of the given predictions for the rows of a sample.
 func (m *Model) baseline(r ranks.Ranks, predicted []float64, at pacbayes.Sample) (b Baseline, err error) {
 	squares := []float64{0}
 	for i, y := range at.Y {
@@ -87,7 +87,7 @@ func (m *Model) baseline(r ranks.Ranks, predicted []float64, at pacbayes.Sample)
 	return b, err
 }
 
-// linear adds the linear model of prior rows, or why there is none.
+// linear adds to x the linear model that is fitted to the prior rows, or the reason why there is no linear model.
 func (m *Model) linear(x *Context, d *dataset.Data, prior, certified []int, at pacbayes.Sample) error {
 	const mostInputs = 500
 	switch {
@@ -120,7 +120,7 @@ func (m *Model) linear(x *Context, d *dataset.Data, prior, certified []int, at p
 	return err
 }
 
-// withOnes returns x with a column of ones after its own.
+// withOnes returns x with a further, last column of ones.
 func withOnes(x matrix.Dense) matrix.Dense {
 	of := x.Like(x.Rows, x.Cols+1)
 	for i := range x.Rows {
@@ -129,8 +129,8 @@ func withOnes(x matrix.Dense) matrix.Dense {
 	return of
 }
 
-// leastSquares returns the coefficients of the inputs, and last that of 1; nil where they overflow. A ridge of 1e-9 of
-// each column's squares makes them unique where inputs are collinear, as categories are.
+// leastSquares returns the coefficients of the inputs and, last, the constant; nil if they overflow. A ridge of 1e-9 of
+// each column's squares makes them unique if inputs are collinear, for example the inputs that encode categories.
 func leastSquares(rows *dataset.Scaled, y []float64) ([]float64, error) {
 	const ridge = 1e-9
 	_, d := rows.Dims()
@@ -152,20 +152,21 @@ func leastSquares(rows *dataset.Scaled, y []float64) ([]float64, error) {
 	return b, nil
 }
 
-// onAllRows estimates by how much lower the error would be if certified rows trained too: by a learning curve
-// e(n) = a + b n^−c of the prior rows alone, with the parameters that they gave. Its points are e(n/4) and e(n/2), of
-// rows predicted from quarters and halves that they aren't in, and e(n), of leave-one-out. Then
+// onAllRows estimates by how much lower the error would be if certified rows trained too. It extrapolates a learning
+// curve e(n) = a + b n^−c of the prior rows alone, with the parameters that they gave. Three points determine the
+// curve: e(n/4) and e(n/2) are errors of rows that quarters and halves without these rows predict, and e(n) is the
+// leave-one-out error. Then
 //
 //	2^c = (e(n/4) − e(n/2))/(e(n/2) − e(n)),  e(kn) = e(n) − (e(n/2) − e(n)) (1 − k^−c)/(2^c − 1).
 //
-// There is none where it isn't cheap, or where less than leastGain is to be gained.
+// It returns nothing if the estimate isn't cheap, or if the error would fall by less than leastGain.
 func (m *Model) onAllRows(d *dataset.Data, roles dataset.Roles) (none AllRows, err error) {
 	const least, most = 40, 5000
 	q, n := m.Trained(), m.Counts[dataset.Prior]
 	if q.Joint() != nil || q.Inducing() > 0 || d.Ranks().Size() > 1 || n < least || n > most {
 		return none, nil
 	}
-	left, _, ok := q.LeaveOneOut(make([]float64, n)) // of targets 0: the errors
+	left, _, ok := q.LeaveOneOut(make([]float64, n)) // targets of 0 turn the means into errors
 	if !ok {
 		return none, nil
 	}
@@ -177,25 +178,25 @@ func (m *Model) onAllRows(d *dataset.Data, roles dataset.Roles) (none AllRows, e
 	half, quarter := errorOfParts(q, x, y, order, 2), errorOfParts(q, x, y, order, 4)
 	all := AllRows{Trained: n, Rows: n + m.Counts[dataset.Certified]}
 	all.LowerBy = gained(quarter, half, norm(left)/math.Sqrt(float64(n)), float64(all.Rows)/float64(n))
-	if !(all.LowerBy >= leastGain && all.LowerBy < 1) { // or not a number
+	if !(all.LowerBy >= leastGain && all.LowerBy < 1) { // also if it is NaN
 		return none, nil
 	}
 	return all, nil
 }
 
-// gained is the share by which k times as many rows lower an error, to three digits. A curve of three points that have
-// errors of their own may be of any steepness: c is kept between 0.14 and 2.
+// gained returns the share by which k times as many rows lower an error, to three digits. The three errors are
+// estimates, so that the curve through them may be arbitrarily steep: c is kept between 0.14 and 2.
 func gained(quarter, half, whole, k float64) float64 {
 	ratio := min(max((quarter-half)/(half-whole), 1.1), 4)
 	return math.Round(1000*(half-whole)*(1-math.Pow(k, -math.Log2(ratio)))/(ratio-1)/whole) / 1000
 }
 
-// errorOfParts is the RMSE, of the target as the model sees it, of every row as predicted from each of so many parts that it isn't in; NaN
-// where a part can't be solved for.
+// errorOfParts cuts the rows into the given number of parts, and lets each part predict all rows outside it. It returns
+// the RMSE of all these predictions, in units of the scaled target, or NaN if the equations of a part can't be solved.
 func errorOfParts(q *posterior.Posterior, x matrix.Dense, y []float64, order []int, parts int) float64 {
 	var squares, count float64
 	for part := range parts {
-		var rows [2][]int // in the part, and others
+		var rows [2][]int // in the part, and outside it
 		for i, row := range order {
 			of := &rows[min((i-part+parts)%parts, 1)]
 			*of = append(*of, row)
@@ -212,7 +213,7 @@ func errorOfParts(q *posterior.Posterior, x matrix.Dense, y []float64, order []i
 		p, err := posterior.NewExact(posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta,
 			Noise: q.Noise, X: xs[0], Y: ys[0]})
 		if err != nil {
-			x.Check() // unless the work ended
+			x.Check() // ends here if the caller ended the work
 			return math.NaN()
 		}
 		mean := make([]float64, len(ys[1]))

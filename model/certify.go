@@ -8,9 +8,8 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Certify computes the certificate of the model's posterior on the certified rows of
-// the data: from its stored parameters and weights and all certified rows, whatever
-// training reported. It fails where the data aren't those the model was made from.
+// Certify computes the certificate of the model's posterior on the certified rows of d. It uses the stored parameters
+// and weights and all certified rows, and nothing that training reported. It fails if the model wasn't made from d.
 func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 	if err := m.certifiable(); err != nil {
 		return nil, err
@@ -23,14 +22,15 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 	return c, err
 }
 
-// CertifyDealt is Certify for the rows that the model was just made from, whose roles are at hand. The
-// context is of the predictions by which it certifies.
+// CertifyDealt is Certify for a caller that has the roles of the rows. The context describes the predictions that the
+// certificate counts.
 func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.Certificate, x *Context, err error) {
 	defer matrix.Ended(&err)
 	if err := m.certifiable(); err != nil {
 		return nil, nil, err
 	}
-	// What is certified is the posterior of kernel, support, weights and noise: none of it by a stored factor.
+	// The certificate is of the posterior that kernel, support, weights and noise determine. It trusts no stored
+	// factor.
 	certified := *m
 	if certified.Posterior, err = m.Posterior.Until(d.Context()).Refactored(); err != nil {
 		err = fmt.Errorf("%w: no certificate", err)
@@ -56,7 +56,7 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.
 		return nil, nil, err
 	}
 	t.Positional = m.Split == ByPosition
-	if t.Fixed { // nothing was learnt on the certified rows after P
+	if t.Fixed { // nothing was learnt on the certified rows after the prior P
 		if c, err = t.Certify(at.Sample, 0); err == nil {
 			x, err = m.context(d, roles, at)
 		}
@@ -64,16 +64,16 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.
 	}
 	kl, rounding := m.Posterior.KL(), m.Posterior.KLRounding()
 	if m.Split == ByPosition && rounding < 0.01*(1+kl) {
-		rounding = 0 // what those certificates were made by
+		rounding = 0 // old certificates were made without it
 	}
 	if kl < 0 && kl+rounding >= 0 {
-		kl = 0 // but for rounding
+		kl = 0 // rounding alone made it negative
 	}
 	c, err = t.Certify(at.Sample, kl+rounding)
 	return c, nil, err
 }
 
-// CertifyOwn certifies the model on the rows that it was just made from, and keeps what it finds.
+// CertifyOwn certifies the model on the rows that it was just made from. It sets Certificate, Context and Range.Far.
 func (m *Model) CertifyOwn(d *dataset.Data, roles dataset.Roles) (err error) {
 	if m.Certificate, m.Context, err = m.CertifyDealt(d, roles); m.Context != nil {
 		m.Range.Far = m.Context.far
@@ -81,7 +81,7 @@ func (m *Model) CertifyOwn(d *dataset.Data, roles dataset.Roles) (err error) {
 	return err
 }
 
-// certifiable says why a posterior has no certificate, whatever the rows.
+// certifiable returns an error if the posterior can't have a certificate on any rows.
 func (m *Model) certifiable() error {
 	if q := m.Posterior; q.Joint() != nil && !m.Terms.MeanAlone() {
 		return fmt.Errorf("the posterior was solved by %s: its mean can be certified by its own misses, where it was "+

@@ -13,11 +13,12 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// check makes sure that the model is what the terms of its certificate say, as far as data and model can tell: roles
-// are those that the seed deals, scaling constants and encodings those of the prior rows, a grid's prior one that was
-// paid for, exact posteriors conditioned on the rows that they are said to be. What can't be told is what else was
-// tried, whether the parameters of an informed prior, or a sparse one altogether, are of its prior rows alone, and that
-// a sparse posterior is the one that training found: any is as certified. Factors are to be made anew before.
+// check returns an error if the model isn't what its certificate's terms say, as far as data and model show. The seed
+// must deal these roles, scaling constants and encodings must come from the prior rows, a prior on a grid must lie on
+// the grid that is paid for, and exact posteriors must be conditioned on the rows that they name. check can't tell what
+// else was tried, nor whether the parameters of an informed prior, or a whole sparse prior, come from its prior rows
+// alone. It can't tell either whether a sparse posterior is the posterior that training found, but the certificate is
+// valid for any. The caller makes factors anew before.
 func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
 	for _, check := range []func(*dataset.Data, dataset.Roles) error{m.checkDealt, m.checkSplit, m.checkTerms,
 		m.checkScaling, m.checkEncoding, m.checkConditioned} {
@@ -28,8 +29,8 @@ func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
 	return nil
 }
 
-// checkDealt makes sure that an old model's roles are those that its seed deals. Others are dealt
-// anew whenever they are needed.
+// checkDealt returns an error if an old model's roles aren't the roles that its seed deals. Other models deal their
+// roles anew whenever they need them.
 func (m *Model) checkDealt(*dataset.Data, dataset.Roles) error {
 	if m.Split != ByPosition {
 		return nil
@@ -44,7 +45,7 @@ func (m *Model) checkDealt(*dataset.Data, dataset.Roles) error {
 	return nil
 }
 
-// checkSplit reports a way of dealing that doesn't go with the terms.
+// checkSplit returns an error if the way of dealing doesn't fit the terms.
 func (m *Model) checkSplit(*dataset.Data, dataset.Roles) error {
 	switch {
 	case (m.Split == ByLast) != m.Terms.Backtest:
@@ -59,7 +60,7 @@ func (m *Model) checkSplit(*dataset.Data, dataset.Roles) error {
 	return nil
 }
 
-// checkTerms makes sure that the terms of the certificate are those of the posterior.
+// checkTerms returns an error if the terms of the certificate don't fit the posterior.
 func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
 	q, t := m.Posterior, m.Terms
 	prior, _ := q.OfPrior()
@@ -89,7 +90,7 @@ func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
 		return errors.New("the certificate's terms say that nothing was learnt on the certified rows, but the posterior " +
 			"was: no certificate")
 	}
-	if t.Informed && q.Joint() != nil { // whose parameters lie on no grid
+	if t.Informed && q.Joint() != nil { // its parameters lie on no grid
 		if t.Params != 0 {
 			return fmt.Errorf("the certificate's terms pay for %d parameters of a prior that was learnt: no certificate",
 				t.Params)
@@ -123,8 +124,8 @@ func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
 	return nil
 }
 
-// checkScaling makes sure that constants said to be of rows are of these. On other processors
-// sums of many rows differ in their last digits.
+// checkScaling returns an error if the scaling's constants don't come from the rows that the scaling names. On other
+// processors sums of many rows differ in their last digits.
 func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
 	s := m.Scaling
 	if s.Source == dataset.Declared {
@@ -156,7 +157,7 @@ func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
 	return nil
 }
 
-// checkEncoding makes sure that categories and fills are those of the prior rows.
+// checkEncoding returns an error if categories and fills don't come from the prior rows.
 func (m *Model) checkEncoding(d *dataset.Data, roles dataset.Roles) error {
 	if m.Encoding == nil {
 		return nil
@@ -172,15 +173,16 @@ func (m *Model) checkEncoding(d *dataset.Data, roles dataset.Roles) error {
 	return nil
 }
 
-// How closely weights solve their equations, by the size of its terms: on any processor, and where
-// covariances are what another posterior leaves of larger ones, so that rounding is of these.
+// Tolerances of the equations that weights solve, relative to the size of the equations' terms, for any processor.
+// solvedAfter is for covariances that are small remainders of larger covariances, after another posterior: their
+// rounding errors are as large as the larger covariances'.
 const (
 	solved      = 1e-11
 	solvedAfter = 1e-6
 )
 
-// checkConditioned makes sure that posteriors were made from the rows that they are said to be made from: a prior, and
-// a predictor that is none but was fixed before, from the prior rows, and what is certified from the certified rows.
+// checkConditioned returns an error if a posterior wasn't made from its rows. Its rows are the prior rows for a prior,
+// and for a predictor by cg or nearest. They are the certified rows for the posterior that is certified.
 func (m *Model) checkConditioned(d *dataset.Data, roles dataset.Roles) error {
 	q := m.Posterior
 	if q.Joint() != nil {
@@ -196,8 +198,8 @@ func (m *Model) checkConditioned(d *dataset.Data, roles dataset.Roles) error {
 	return m.checkMade("posterior", q, d, roles, dataset.Certified, solvedAfter)
 }
 
-// checkMade makes sure that q, unless it has inducing inputs, which may be any, follows from the rows with a role: S
-// are their inputs, and their targets make the solution.
+// checkMade returns an error if q doesn't follow from the rows with the given role: its support must be their inputs,
+// and their targets must make its solution. A q with inducing inputs, which may be any, always passes.
 func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, roles dataset.Roles, role dataset.Role,
 	tolerance float64) error {
 	if q.Inducing() > 0 {

@@ -6,40 +6,40 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// Claim is a part of what a model says.
+// Claim is one of the statements that a model makes.
 type Claim struct {
 	What   string   `json:"what"`
-	Fields []string `json:"fields,omitempty"` // of the model file that say it: of the header, and arrays in brackets
-	By     string   `json:"by"`               // how it was checked, or why only the fitter vouches for it
+	Fields []string `json:"fields,omitempty"` // fields of the model file's header that state it, and arrays in brackets
+	By     string   `json:"by"`               // how krigo checked it, or why only the fitter vouches for it
 
-	// Rests says that the certificate's numbers rest on the claim.
+	// Rests says that the certificate's numbers depend on the claim.
 	Rests bool `json:"bound_rests_on_it,omitempty"`
 
-	// Beforehand says that the claim is about what came before the fit, which no program can check.
+	// Beforehand says that the claim is about the time before the fit, which no program can check.
 	Beforehand bool `json:"-"`
 }
 
-// Known is what was found out about a verified model besides what Verify checks.
+// Known holds what the caller found out about a verified model, beyond the checks of Verify.
 type Known struct {
 	Derived  bool   // a sparse prior's weights follow in closed form from its parameters, inducing inputs and rows
 	Refitted bool   // fitting again gave the same bits
 	Refit    string // why Refitted is false
-	Differs  bool   // fitting again was tried, and didn't give the same
-	Declared bool   // the declaration was at hand, and is the one that the model was fitted by
+	Differs  bool   // fitting again was tried, and failed or gave another model
+	Declared bool   // the caller has the declaration by which the model was fitted
 }
 
-// basis is what a claim can be checked by.
+// basis says by what a claim can be checked.
 type basis int
 
 const (
 	byData  basis = iota // data and file
 	byRefit              // fitting again
-	byNone               // nothing: it is the fitter's word
+	byNone               // nothing: the fitter vouches for it
 )
 
-// Claims lists what a model says that Verify didn't refuse: what was checked, and what is taken on the fitter's word.
-// Every field of the file stands in exactly one of the claims, unless a longer path to a part of it stands in another
-// one.
+// Claims lists what a model that passed Verify states: claims that krigo checked, and claims on the fitter's word.
+// Every field of the file is in exactly one claim, except for a part of a field that another claim lists by a longer
+// path.
 func (m *Model) Claims(k Known) (checked, word []Claim) {
 	add := func(b basis, rests bool, what, by string, fields ...string) {
 		c := Claim{What: what, Fields: fields, By: by, Rests: rests}
@@ -114,8 +114,8 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 		By: by, Rests: true, Beforehand: true})
 }
 
-// claimPredictor adds what the predictor is made of. after says that a posterior was learnt on the certified rows, from
-// a prior of the prior rows.
+// claimPredictor adds the claims about the predictor. after says that a posterior was learnt on the certified rows,
+// after a prior that was learnt on the prior rows.
 func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fields ...string), after, derived bool) {
 	q, at := m.Posterior, m.Trained()
 	const anyQ = "the bound holds for every posterior: this one's divergence from the prior is computed again and paid for"

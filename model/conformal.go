@@ -9,40 +9,41 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
-// Conformal holds the scores of split-conformal intervals, on rows that nothing was trained on: calibration rows, or
-// the certified rows of a mean that was fixed before they were seen. Whatever the model and the distribution of the
-// rows, an interval of a level holds a further target with probability at least that level, over the draw of these rows
-// and of that row together: a marginal guarantee, true on average over rows and not for each kind of row (Vovk,
-// Gammerman and Shafer 2005; Papadopoulos et al. 2002; normalised by the model's standard deviation: Lei et al.,
-// "Distribution-free predictive inference for regression", JASA 113, 2018, Sect. 5.2).
+// Conformal holds the scores of split-conformal intervals. They are scores of rows that nothing was trained on:
+// calibration rows, or the certified rows if the mean was fixed before anybody saw them. Whatever the model and the
+// distribution of the rows, an interval contains a further target with a probability of at least its level, over the
+// draw of these rows and the further row together. This guarantee is marginal: it is true on average over rows and not
+// for each kind of row (Vovk, Gammerman and Shafer 2005; Papadopoulos et al. 2002; normalised by the model's standard
+// deviation: Lei et al., "Distribution-free predictive inference for regression", JASA 113, 2018, Sect. 5.2).
 type Conformal struct {
-	Level      float64 `json:"level"` // of the two widths below, which are told unless another level is asked for
+	Level      float64 `json:"level"` // of HalfWidth and Normalised, the widths by default
 	Rows       int     `json:"rows"`
-	HalfWidth  float64 `json:"half_width"`     // of mean ± HalfWidth, in scaled units
-	Normalised float64 `json:"normalised"`     // of mean ± Normalised standard deviations of y
-	From       string  `json:"from,omitempty"` // FromCertified, or absent: calibration rows
+	HalfWidth  float64 `json:"half_width"`     // the interval is mean ± HalfWidth, in scaled units
+	Normalised float64 `json:"normalised"`     // the interval is mean ± Normalised standard deviations of y
+	From       string  `json:"from,omitempty"` // FromCertified; absent: from calibration rows
 
-	// Misses are the |y − mean| of all these rows, in scaled units, and Deviations the same in standard deviations of y,
-	// each in ascending order; nil of old models, which know one level.
+	// Misses holds |y − mean| of each of these rows, in scaled units, and Deviations the same in standard deviations
+	// of y. Both are in ascending order. They are nil in old models, which know one level.
 	Misses, Deviations []float64 `json:"-"`
 }
 
-// FromCertified says that the scores are the certified rows'.
+// FromCertified says that the scores are the scores of certified rows.
 const FromCertified = "certified"
 
-// conformalLevel is the share of targets that intervals hold unless another is asked for.
+// conformalLevel is the level of intervals unless a caller asks for another.
 const conformalLevel = 0.95
 
-// LeastCalibration is how many rows it takes at least to set an interval that holds 95 % of
-// targets: with fewer the ⌈0.95(n+1)⌉-th smallest of n scores doesn't exist.
+// LeastCalibration is the least number of rows for an interval that contains 95 % of targets. With fewer rows the
+// ⌈0.95(n+1)⌉-th smallest of n scores doesn't exist.
 const LeastCalibration = 19
 
-// rank is which of n scores in ascending order a level takes, from 1: the further row's score is equally likely to fall
-// between any two of them. Beyond n there is none.
+// rank returns the number, from 1, of the score that gives an interval its level, if n scores are in ascending order.
+// It is ⌈(n+1)·level⌉, since the further row's score is equally likely to fall between any two of them. Above n
+// there is no such score.
 func rank(level float64, n int) int { return max(1, int(math.Ceil(float64(n+1)*level-1e-9))) }
 
-// At returns the widths of intervals that hold a share of further targets; 0 is 0.95. It takes ⌈share/(1 − share)⌉
-// rows.
+// At returns the widths of intervals that contain the given share of further targets. 0 means 0.95. A share takes
+// ⌈share/(1 − share)⌉ rows.
 func (c *Conformal) At(share float64) (halfWidth, normalised float64, err error) {
 	k := rank(share, c.Rows)
 	switch {
@@ -59,7 +60,7 @@ func (c *Conformal) At(share float64) (halfWidth, normalised float64, err error)
 	return c.Misses[k-1], c.Deviations[k-1], nil
 }
 
-// sane reports what no intervals of so many rows are, of a file.
+// sane returns an error if a file's intervals can't be intervals of this many rows.
 func (c *Conformal) sane(rows int) error {
 	unfit := errors.New("the model file's conformal intervals aren't those of its calibration rows, or certified ones")
 	if c.Level != conformalLevel || c.Rows != rows || rows < LeastCalibration || !(c.HalfWidth >= 0 &&
@@ -79,8 +80,8 @@ func (c *Conformal) sane(rows int) error {
 	return nil
 }
 
-// difference names what intervals computed anew say otherwise than stored ones; "" where nothing. Scores
-// are differences from predictions in units of 1, or of no less than sd.
+// difference says how intervals that were computed anew differ from stored intervals; "" if they agree. Misses are
+// compared in units of 1. Deviations are misses divided by sd or more, so that their unit is 1/sd.
 func (c *Conformal) difference(stored *Conformal, sd float64) string {
 	a, b := c, stored
 	miss := func(a, b float64) bool { return cautious.SameWidth(a, b, 1) }

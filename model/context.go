@@ -1,13 +1,13 @@
 package model
 
-// Context is how a model that was fixed before the certified rows were seen does on them, beside what anybody could
-// have predicted. But for the bounds of others nothing in it is one. Errors are by rows, in the target's units, and
-// risks by groups where there are groups.
+// Context compares a model that was fixed before the certified rows were seen with simple predictors, on the certified
+// rows. Only the fields MeanBound are bounds. Errors are averages over rows, in the target's units. Risks are averages
+// over groups if rows have groups.
 type Context struct {
 	Rows       int     `json:"rows"`
 	RMSE       float64 `json:"rmse"`
 	MAE        float64 `json:"mae"`
-	R2         float64 `json:"r2,omitzero"` // 1 − Σ(y − ŷ)²/Σ(y − ȳ)²; absent where all targets are the same
+	R2         float64 `json:"r2,omitzero"` // 1 − Σ(y − ŷ)²/Σ(y − ȳ)²; absent if all targets are equal
 	Coverage95 float64 `json:"coverage95"`  // share of y within the central 95 % credible interval
 	MeanRisk   float64 `json:"mean_risk"`   // mean loss of the posterior mean
 
@@ -16,31 +16,31 @@ type Context struct {
 	LinearReason string   `json:"linear_reason,omitempty"`
 
 	AllRows AllRows `json:"all_rows,omitzero"`
-	far     float64 // of a Range
+	far     float64 // becomes Range.Far
 }
 
-// Baseline is a predictor that the prior rows make in a simple way. Its bound is the hold-out bound of the
-// certificate's own terms, and holds by itself: see pacbayes.Terms.HoldOut.
+// Baseline holds figures of a predictor that is made from the prior rows in a simple way. MeanBound is its hold-out
+// bound by the certificate's terms. It holds by itself, not together with the certificate: see pacbayes.Terms.HoldOut.
 type Baseline struct {
 	RMSE      float64 `json:"rmse"`
 	MeanRisk  float64 `json:"mean_risk"`
 	MeanBound float64 `json:"mean_bound"`
 }
 
-// Constant is the median of the prior rows' targets.
+// Constant is the predictor that always answers the median of the prior rows' targets.
 type Constant struct {
 	Value float64 `json:"value"`
 	Baseline
 }
 
-// AllRows estimates what it costs that certified rows don't train.
+// AllRows estimates how much lower the error would be if the certified rows trained too.
 type AllRows struct {
 	Trained int     `json:"trained"`       // prior rows
-	Rows    int     `json:"rows"`          // prior and certified ones
+	Rows    int     `json:"rows"`          // prior and certified rows
 	LowerBy float64 `json:"rmse_lower_by"` // the share by which the error would be lower
 }
 
-// Why there is no linear model, and the least share that all rows are said to gain.
+// The reasons why there is no linear model, and the least gain that AllRows reports.
 const (
 	manyInputs = "it has more than 500 inputs"
 	spreadRows = "the rows are spread over ranks"
@@ -48,7 +48,7 @@ const (
 	leastGain  = 0.005
 )
 
-// misses are the errors of a context, shares its numbers from 0 to 1.
+// misses returns the errors in a context, and shares returns its numbers from 0 to 1.
 func (x *Context) misses() []float64 {
 	return []float64{x.RMSE, x.MAE, x.Constant.RMSE, x.Linear.RMSE}
 }
@@ -58,7 +58,7 @@ func (x *Context) shares() []float64 {
 		x.Linear.MeanBound}
 }
 
-// numbers are all of a context's but for AllRows, in units of the target.
+// numbers returns all numbers of a context except AllRows. Numbers in the target's units are divided by unit.
 func (x *Context) numbers(unit float64) []float64 {
 	of := append(x.misses(), x.Constant.Value)
 	for i := range of {

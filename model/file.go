@@ -23,24 +23,24 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Version is the newest version of model files that is written; all are read.
+// Version is the newest version of model files. krigo writes no newer version, and reads all versions.
 const Version = 7
 
-// Magic is how every model file begins.
+// Magic holds the bytes with which every model file begins.
 const Magic = "KRIGO\r\n\x1a"
 
-// The file (docs/reference/format.md): magic, version, length of the header, the header as JSON,
-// the arrays it lists, and a SHA-256 of all before it. Numbers are little-endian.
+// A model file (docs/reference/format.md) holds the magic, the version, the length of the header, the header as JSON,
+// the arrays that the header lists, and a SHA-256 of everything before it. Numbers are little-endian.
 const (
 	magic = Magic
 
-	// Models are written in the oldest version that holds them, for older readers.
+	// A model is written in the oldest version that can hold it, so that older programs can read it.
 	factored   = 1 // posteriors with Cholesky factors, and certificates by kl with a prior on the grid
 	unfactored = 2 // posteriors by conjugate gradients and nearest rows
-	informed   = 3 // priors that are posteriors, and certificates with terms of their own
-	encoded    = 4 // inputs that columns of a table are encoded as
-	dealt      = 5 // roles that follow from the rows' content, or from groups of them; what was asked for
-	noised     = 6 // a noise that isn't Gaussian, by its name
+	informed   = 3 // priors that are posteriors, and certificates with further terms
+	encoded    = 4 // inputs that encode columns of a table
+	dealt      = 5 // roles by the content of rows or groups; the options of the fit
+	noised     = 6 // the name of a noise that isn't Gaussian
 	seenAs     = 7 // a transform of the target
 
 	prefix    = len(Magic) + 4 + 4
@@ -55,14 +55,14 @@ type header struct {
 	Reading       dataset.Reading   `json:"reading,omitzero"`
 	Encoding      *dataset.Encoding `json:"encoding,omitempty"`
 	Scaling       dataset.Scaling   `json:"scaling"`
-	Kernel        kernel.Spec       `json:"kernel"` // for people; the array theta is what counts
+	Kernel        kernel.Spec       `json:"kernel"` // for people; krigo uses the array theta
 	Mean          string            `json:"mean"`
 	NoiseVariance float64           `json:"noise_variance"`
-	Solver        string            `json:"solver,omitempty"` // cg or nearest; of a posterior that isn't factored
-	// rows that each variance, or prediction, is conditioned on
+	Solver        string            `json:"solver,omitempty"` // cg or nearest; absent: the posterior is factored
+	// rows that each variance (solver cg) or each prediction (solver nearest) is conditioned on
 	Nearest           int                   `json:"nearest,omitempty"`
 	ObservationNoise  float64               `json:"observation_noise"`
-	Noise             string                `json:"noise,omitempty"` // registered; absent: Gaussian
+	Noise             string                `json:"noise,omitempty"` // name of a registered noise; absent: Gaussian
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
 	Context           *Context              `json:"context,omitempty"`
@@ -82,20 +82,20 @@ type header struct {
 	Ties              []Tie                 `json:"ties,omitempty"`
 	Training          Training              `json:"training"`
 	Curves            []*Curve              `json:"curves,omitempty"`
-	Notices           []string              `json:"notices,omitempty"` // sentences, of older files
+	Notices           []string              `json:"notices,omitempty"` // sentences in older files
 	Findings          finding.List          `json:"findings,omitempty"`
 	Conformal         *Conformal            `json:"conformal,omitempty"`
 	Prior             *priorHeader          `json:"prior,omitempty"`
 	Arrays            []array               `json:"arrays"`
 }
 
-// priorHeader describes a prior that is a posterior itself: what its arrays, prior_theta and so on, don't hold.
+// priorHeader describes a prior that is itself a posterior, as far as its arrays (prior_theta and so on) don't.
 type priorHeader struct {
 	Temper float64 `json:"temper"`
-	Mean   string  `json:"mean"` // mean function that it was conditioned from
+	Mean   string  `json:"mean"` // name of its mean function before conditioning
 }
 
-// array is one entry of the header's table: arrays follow one another in its order.
+// array is one entry of the header's list of arrays. The arrays follow the header in the order of the list.
 type array struct {
 	Name string `json:"name"`
 	Type string `json:"type"` // float64, uint64 or uint8
@@ -119,7 +119,7 @@ func (a array) bytes() int {
 
 var meanNames = []string{"zero", "constant", "linear"}
 
-// MeanOf returns the mean function of that name on dim inputs.
+// MeanOf returns the mean function with this name, for dim inputs.
 func MeanOf(name string, dim int) (kernel.Mean, error) {
 	switch name {
 	case "zero":
@@ -145,7 +145,7 @@ func meanName(m kernel.Mean) string {
 // Save writes the model to a file, all or nothing.
 func (m *Model) Save(path string) error { return disk.Write(path, m.Write) }
 
-// Write writes the model as a file holds it, for Read.
+// Write writes the model in the format of a file. Read reads it.
 func (m *Model) Write(w io.Writer) error {
 	p := m.Posterior
 	roles := make([]byte, len(m.positional))
@@ -247,18 +247,18 @@ func (m *Model) serialise(w io.Writer, h header, version uint32, roles []byte, p
 	return err
 }
 
-// part is an array of floating-point numbers with its content, in pieces.
+// part is an array of floating-point numbers, with its content in pieces.
 type part struct {
 	array
 	values [][]float64
 }
 
-// listed is a list of numbers as an array.
+// listed returns a list of numbers as an array with one column.
 func listed(name string, v []float64) part {
 	return part{array{name, "float64", len(v), 1}, [][]float64{v}}
 }
 
-// partsOf lists the arrays of a posterior.
+// partsOf lists the arrays of a posterior, with prefix before their names.
 func partsOf(prefix string, p *posterior.Posterior) []part {
 	n := p.Support.Rows
 	list := func(name string, v []float64) part { return listed(prefix+name, v) }
@@ -271,12 +271,11 @@ func partsOf(prefix string, p *posterior.Posterior) []part {
 	return parts
 }
 
-// times its own size is what a model file takes of memory: itself, its numbers, and the triangles among them as
-// squares.
+// times is the memory that loading takes, in file sizes: the file, its numbers, and its triangles stored as squares.
 const times = 5
 
-// Read reads a model as a file holds it, from all that r has: one model and no more. What is cut short or
-// damaged is an error.
+// Read reads a model in the format of a file. The model must be all that r has. A model that is cut short or damaged is
+// an error.
 func Read(r io.Reader) (*Model, error) {
 	raw, err := memory.ReadAll(r, "the model", times)
 	if err != nil {
@@ -285,7 +284,7 @@ func Read(r io.Reader) (*Model, error) {
 	return decode(raw)
 }
 
-// Load reads a model file. Its errors name it.
+// Load reads a model file. Its errors name the file.
 func Load(path string) (*Model, error) {
 	raw, err := memory.ReadFile(path, times)
 	if err != nil {
@@ -298,7 +297,7 @@ func Load(path string) (*Model, error) {
 	return m, nil
 }
 
-// brief is an error of a file, in which a name may have any length.
+// brief shortens an error about a file, since a name in a file may have any length.
 type brief struct{ error }
 
 func (e brief) Unwrap() error { return e.error }
@@ -333,7 +332,7 @@ func decode(raw []byte) (_ *Model, err error) {
 	if hl > maxHeader || len(raw) < prefix+hl+sha256.Size {
 		return nil, short
 	}
-	const each = 40 // what a byte of JSON may become
+	const each = 40 // bytes of memory that a byte of JSON may take
 	if err := memory.Afford("the model file's header", each*float64(hl)); err != nil {
 		return nil, err
 	}
@@ -343,7 +342,8 @@ func decode(raw []byte) (_ *Model, err error) {
 	size := prefix + hl
 	if headerErr == nil {
 		for _, a := range h.Arrays {
-			// A side, or a triangle's bytes, beyond the file's can't be right, and no product of what is left wraps around.
+			// No side of an array, and no array, can be larger than the file. The product of two sides below 1<<28
+			// doesn't overflow.
 			side := max(a.Rows, a.Cols)
 			if min(a.Rows, a.Cols) < 0 || side > len(raw) || side > 1<<28 || a.bytes() > len(raw) {
 				return nil, short
@@ -377,7 +377,7 @@ func decode(raw []byte) (_ *Model, err error) {
 	return m, nil
 }
 
-// model assembles the model from the header and the bytes of the arrays, whose lengths are known to fit.
+// model assembles the model from the header and the bytes of the arrays. decode has checked the arrays' lengths.
 func (h header) model(data []byte) (*Model, error) {
 	m := &Model{
 		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Reading: h.Reading, Encoding: h.Encoding,
@@ -428,7 +428,7 @@ func (h header) model(data []byte) (*Model, error) {
 	return m, m.sane()
 }
 
-// read fills in the roles, and the hashes of rows and groups, and returns the numbers and shapes of all arrays by name.
+// read sets the roles in m and the hashes of rows and groups, and returns the numbers and shapes of all arrays by name.
 func (h header) read(data []byte, m *Model) (found map[string][]float64, shape map[string]array, err error) {
 	found, shape = map[string][]float64{}, map[string]array{}
 	for _, a := range h.Arrays {
@@ -467,12 +467,12 @@ func (h header) read(data []byte, m *Model) (found map[string][]float64, shape m
 	return found, shape, nil
 }
 
-// deal fills in how roles were dealt.
+// deal sets the fields of m that say how roles were dealt.
 func (h header) deal(m *Model) error {
 	m.Split, m.Group, m.All, m.Targets = h.Split, h.Group, h.All, h.Targets
 	if h.Fitted != nil {
 		var text bytes.Buffer
-		json.Compact(&text, h.Fitted) // which was parsed with the header
+		json.Compact(&text, h.Fitted) // no error: the header was parsed with it
 		m.Fitted = text.Bytes()
 	}
 	unfit := errors.New("the model file's roles of rows don't fit together")
@@ -510,14 +510,14 @@ func (h header) deal(m *Model) error {
 	return nil
 }
 
-// maxRows is more than any table has.
+// maxRows is more rows than any table has.
 const maxRows = 1 << 40
 
-// maxNearest is how many rows a prediction is conditioned on at most: every core factors a matrix of so many by so
-// many.
+// maxNearest is the most rows that a prediction may be conditioned on: every core factors a maxNearest × maxNearest
+// matrix.
 const maxNearest = 1 << 12
 
-// arrays are those of a model file, by name.
+// arrays holds the arrays of a model file by their names.
 type arrays struct {
 	values  map[string][]float64
 	shape   map[string]array
@@ -542,7 +542,7 @@ func (a arrays) posterior(prefix string, spec kernel.Spec, meanName string, d in
 	return p, saysTheta(theta, p.Theta)
 }
 
-// conditioned assembles a posterior whose prior is a posterior itself.
+// conditioned assembles a posterior whose prior is itself a posterior.
 func (a arrays) conditioned(h header, d int) (*posterior.Posterior, error) {
 	k := h.Kernel
 	if h.Solver != "" {

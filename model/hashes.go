@@ -9,8 +9,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// hashed are the hashes of rows, of all ranks on the first one and sorted; where rows are grouped those
-// of each row's group beside them.
+// hashed holds the hashes of the rows of all ranks, sorted, on the first rank only. If rows have groups, groups holds
+// the hash of each row's group.
 type hashed struct {
 	rows, groups []uint64
 }
@@ -39,26 +39,26 @@ func hashesOf(d *dataset.Data, rows []int) (h hashed, err error) {
 	return sorted, nil
 }
 
-// among says whether a hash is one of those, which are in ascending order.
+// among says whether h is one of hashes, which are in ascending order.
 func among(hashes []uint64, h uint64) bool {
 	_, found := slices.BinarySearch(hashes, h)
 	return found
 }
 
-// names are the hashes of the groups, each once.
+// names returns the hashes of the groups in ascending order, each once.
 func (h hashed) names() []uint64 {
 	names := slices.Clone(h.groups)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// repeated says which rows equal another one: of another group, where rows are grouped, since those of one
-// group needn't be independent.
+// repeated says which rows equal another row. If rows have groups, it only counts equal rows of different groups, since
+// rows of one group needn't be independent.
 func (h hashed) repeated() []bool {
 	of := make([]bool, len(h.rows))
 	for i := 0; i < len(h.rows); {
 		j := i + 1
-		same := true // group
+		same := true // all these rows are of one group
 		for j < len(h.rows) && h.rows[j] == h.rows[i] {
 			same = same && h.groups != nil && h.groups[j] == h.groups[i]
 			j++
@@ -71,14 +71,14 @@ func (h hashed) repeated() []bool {
 	return of
 }
 
-// HashRows returns the hashes of the rows a model with these roles is made from, and of their groups, in
-// ascending order: on the first rank, for the model file; the others have none.
+// HashRows returns the hashes of the rows that a model with these roles is made from, and of their groups, in ascending
+// order, for the model file. It returns them on the first rank, and nothing on the other ranks.
 func HashRows(d *dataset.Data, roles dataset.Roles) (rows, groups []uint64, err error) {
 	h, err := made(d, roles)
 	return h.rows, h.names(), err
 }
 
-// made are the hashes of all but the test rows.
+// made returns the hashes of all rows except test rows.
 func made(d *dataset.Data, roles dataset.Roles) (hashed, error) {
 	return hashesOf(d, madeRows(d, roles))
 }

@@ -7,25 +7,26 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// Near copies of a row hold the same observation again, but not to the bit: rounded otherwise, or jittered. What makes a
-// pair of rows one isn't that it is near, as in any table with many rows some are, but a gap: hardly any more pairs are
-// up to ten times as far apart. The pairs of rows that are drawn independently grow tenfold by then, or more, however
-// dense they are, if one number of a row has a density; where none has, rows are equal or well apart.
+// A near copy of a row holds the same observation again, but not to the bit, because it was rounded otherwise or
+// jittered. Nearness alone doesn't show a copy, since any table with many rows has rows that are near. A gap shows it:
+// hardly any further pairs of rows are up to ten times as far apart. If rows are drawn independently, and one number of
+// a row has a density, then ten times the distance has ten times the pairs or more, however dense the rows are. If no
+// number has a density, rows are equal or well apart.
 //
-// That is measured in every input and the target, in their standard deviations. The model's kernel and its noise won't
-// do: an input that it hardly looks at would make near copies of the rows of a designed experiment, and a noise that
-// was learnt from copies is as small as they are near.
+// Distances are measured in every input and the target, in standard deviations. The model's kernel and noise can't
+// measure them: if the kernel hardly uses an input, rows of a designed experiment would seem near copies, and a noise
+// that was learnt from copies is as small as their distances.
 const (
-	apart      = 0.05 // pairs that are farther apart in something aren't looked at
-	tenths     = 5    // near copies are those within 0.1, 0.01, … of apart
-	leastNear  = 5    // copies of fewer rows may be chance,
-	nearShare  = 0.05 // and so may those of a smaller share; one row that is near many zeros is one
-	alikeShare = 0.05 // of all rows: who is near more of them isn't a copy, but where most rows are
-	mostLooked = 1000 // certified rows that are looked at
+	apart      = 0.05 // pairs that are farther apart in an input or the target are ignored
+	tenths     = 5    // a near copy is within 0.1, 0.01, … times apart, to this power
+	leastNear  = 5    // copies of fewer rows may be chance
+	nearShare  = 0.05 // so may copies of a smaller share; a row near many rows counts once
+	alikeShare = 0.05 // rows near more than this share of all rows are in a crowd, not copies
+	mostLooked = 1000 // most certified rows that are looked at
 )
 
-// near counts, of the first certified rows, at most mostLooked, the near copies of other rows that the model was made
-// from, of other groups where there are groups. There are none where rows are spread over ranks.
+// near counts the near copies among the first mostLooked certified rows. It compares them with all rows that the model
+// was made from, of other groups if rows have groups. It returns 0 if rows are spread over ranks.
 func (m *Model) near(d *dataset.Data, roles dataset.Roles) (int, error) {
 	certified, all := d.RowsOf(roles, dataset.Certified), madeRows(d, roles)
 	if d.Ranks().Size() > 1 {
@@ -59,7 +60,8 @@ func (m *Model) near(d *dataset.Data, roles dataset.Roles) (int, error) {
 	return gap(found, len(all)), nil
 }
 
-// nearest are a row's pairs with others, by how near these are, equal ones last, and the nearest one that isn't equal.
+// nearest counts a row's pairs with other rows by their nearness, equal rows last. other is the nearest row that isn't
+// equal, and best its nearness.
 type nearest struct {
 	pairs       [tenths + 2]int
 	best, other int
@@ -74,9 +76,9 @@ func (of *nearest) add(row, t int) {
 	}
 }
 
-// nearness says within how many tenths of apart two rows are whose targets differ by miss: tenths+1 if they are equal,
-// −1 if they are farther apart. Rows with the same inputs and different targets are observations of one setting, and
-// no copies.
+// nearness returns the largest t ≤ tenths for which two rows are within apart/10^t, if miss is the distance of their
+// targets. It returns tenths+1 for equal rows, and −1 for rows farther apart than apart. Rows with the same inputs
+// and different targets are observations of one setting, not copies, which also gives −1.
 func nearness(a, b []float64, miss float64) (t int) {
 	most := 0.
 	for j, v := range a {
@@ -97,12 +99,13 @@ func nearness(a, b []float64, miss float64) (t int) {
 	return t
 }
 
-// gap counts the rows nearer than a gap among the pairs of each row with all others; 0 if there is none.
+// gap looks for a gap in the distances of pairs, and counts the rows that are nearer to another row than the gap. It
+// returns 0 if there is no gap.
 func gap(found []nearest, all int) int {
 	for t := 1; t <= tenths; t++ {
 		rows, near, farther, copied := 0., 0, 0, map[int]bool{}
 		for _, of := range found {
-			if of.pairs[tenths+1] > 1 { // an exact copy, and counted as that: one is the row itself
+			if of.pairs[tenths+1] > 1 { // an exact copy, counted elsewhere; the row itself is one pair
 				continue
 			}
 			for _, n := range of.pairs[t : tenths+1] {

@@ -8,16 +8,18 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// TrainsForBound says whether the posterior was trained by a bound on its risk, whose σ_n² only shapes Q.
+// TrainsForBound says whether the posterior Q was trained by a bound on its risk. The σ_n² of such a Q isn't the
+// noise of y: it only shapes Q.
 func (m *Model) TrainsForBound() bool {
 	kind, _ := method.Find(m.Objective)
 	return kind.Bound != "" || m.Terms.Informed && !m.Terms.Fixed
 }
 
-// EstimateNoise returns the variance of y about f. Evidence trains it; the σ_n² of a PAC-Bayes objective only shapes Q,
-// so that it is estimated anew, by maximum likelihood: from the residuals on prior rows, which Q hasn't seen, or, where
-// there are none or the prior was learnt on them, from the leave-one-out residuals (a sparse GP: the training
-// residuals; a prior that nothing was learnt after: those of all certified rows).
+// EstimateNoise returns the variance of y about f. The evidence trains this variance. The σ_n² of a PAC-Bayes
+// objective only shapes Q, so that EstimateNoise finds the variance of maximum likelihood: from the residuals on prior
+// rows, which Q hasn't seen. If there are no prior rows, or if the prior was learnt on them, it takes the leave-one-out
+// residuals instead. A sparse GP takes its training residuals, and a prior after which nothing was learnt its residuals
+// on all certified rows.
 func (m *Model) EstimateNoise(d *dataset.Data, roles dataset.Roles) (float64, error) {
 	q := m.Posterior
 	if !m.TrainsForBound() || q.Joint() != nil {
@@ -55,8 +57,8 @@ const (
 
 var minLogNoise, maxLogNoise = math.Log(LeastNoise), math.Log(MostNoise)
 
-// noiseOf maximises Σ ln N(y_i; mean_i, variance_i + s) over s, for the rows of all ranks: the best
-// of a grid of half octaves from 1e-8, refined by golden section.
+// noiseOf returns the s that maximises Σ ln N(y_i; mean_i, variance_i + s) for the rows of all ranks. It takes the
+// best of a grid of half octaves from 1e-8, and refines it by golden section.
 func noiseOf(r ranks.Ranks, y, mean, variance []float64) (noise float64, err error) {
 	cost := func(logS float64) float64 {
 		s := math.Exp(logS)

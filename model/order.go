@@ -10,23 +10,25 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-// Misses are looked at of this many rows at most, one after another in the file; fewer than orderLeast say nothing.
+// InOrder looks at the first orderMost certified rows in the file. Fewer than orderLeast rows say nothing.
 const (
 	orderMost  = 20000
 	orderLeast = 40
 )
 
-// InOrder finds that certified rows next to one another in the file, or groups in the order in which they begin, miss
-// alike: they then follow time, or come in groups, and aren't the independent draws that a certificate counts. It
-// finds nothing where they don't, or where that can't be told.
+// InOrder reports that certified rows next to one another in the file have similar residuals. Such rows follow time, or
+// come in groups, and aren't the independent draws that a certificate counts. If rows have groups, it compares the
+// groups' mean residuals, in the order in which groups begin. It returns nothing if residuals aren't similar, or if it
+// can't tell.
 //
-// Of n independent residuals r in file order the lag-1 autocorrelation
+// For n independent residuals r in file order, the lag-1 autocorrelation
 //
 //	ρ = Σ r_i r_{i+1} / Σ r_i²
 //
-// has a standard deviation of about 1/√n. An exact GP that has seen the rows has its leave-one-out residuals looked
-// at. Rows sorted by the target miss alike however independent they are, and rows sorted by an input do
-// where the model misses how the target follows it: the first say nothing, of the second both are said.
+// has a standard deviation of about 1/√n. If an exact GP has seen the rows, r holds leave-one-out residuals. Rows
+// sorted by the target have similar residuals even if they are independent, so that InOrder returns nothing for them.
+// Rows sorted by an input have similar residuals if the model misses how the target follows that input: the finding
+// then says both.
 func (m *Model) InOrder(d *dataset.Data, roles dataset.Roles) (found finding.List, err error) {
 	if d.Ranks().Size() > 1 || m.Terms.Backtest {
 		return nil, nil
@@ -75,8 +77,8 @@ func (m *Model) InOrder(d *dataset.Data, roles dataset.Roles) (found finding.Lis
 	return found, nil
 }
 
-// misses are residuals at those of the certified rows that have the places given, in scaled units: of rows that Q was
-// conditioned on those without the row itself.
+// misses returns the residuals, in scaled units, of the certified rows with the given places. If Q was conditioned on
+// these rows, the residuals are leave-one-out residuals.
 func (m *Model) misses(d *dataset.Data, rows, place []int) ([]float64, error) {
 	y, err := m.targets(d, rows)
 	if err != nil {
@@ -102,7 +104,7 @@ func (m *Model) misses(d *dataset.Data, rows, place []int) ([]float64, error) {
 	return own, nil
 }
 
-// groupMeans averages over groups, in the order in which they begin.
+// groupMeans returns the mean of each group, in the order in which groups begin.
 func groupMeans(r []float64, rows, group []int) (means []float64) {
 	at := map[int]int{}
 	var sizes []float64
@@ -135,8 +137,8 @@ func autocorrelation(r []float64) float64 {
 	return lagged / square
 }
 
-// sorted is Spearman's rank correlation of values with their order, equal ones sharing a rank: ±1 where they only
-// rise or only fall. NaN where all are the same.
+// sorted returns Spearman's rank correlation of values with their order, with one rank for equal values. It is ±1 if
+// values only rise or only fall, and NaN if all values are equal.
 func sorted(v []float64) float64 {
 	n := len(v)
 	order := linalg.UpTo(n)

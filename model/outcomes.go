@@ -6,15 +6,15 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// Outcomes are rows whose targets have become known after they were predicted.
+// Outcomes holds figures of rows whose targets became known after krigo had predicted the rows.
 type Outcomes struct {
-	Losses  []float64 // of the mean, by the certificate's loss
+	Losses  []float64 // of the predicted mean of each row, by the certificate's loss
 	Hashes  []uint64  // dataset.Data.RowHashes
-	Outside int       // rows outside the range of those the model was made from, as Prediction.Outside
-	Seen    int       // rows that equal one it was made from
+	Outside int       // rows whose Prediction.Outside isn't 0
+	Seen    int       // rows that equal a row that the model was made from
 }
 
-// Outcomes predicts the given rows of d and holds the predictions against their targets.
+// Outcomes predicts the given rows of d and compares the predictions with the targets.
 func (m *Model) Outcomes(d *dataset.Data, rows []int) (o Outcomes, err error) {
 	at, err := m.sample(d, rows, nil)
 	if err != nil {

@@ -14,27 +14,29 @@ import (
 
 // Prediction is a model's prediction for one row, in the target's own units.
 type Prediction struct {
-	// of f, and of y if the noise is symmetric; with a transform of the target y's median, or mean, as that says
+	// mean of f, which is the mean of y if the noise is symmetric; with a transform of the target, the median or mean
+	// of y
 	Mean           float64 `json:"mean"`
-	LatentVariance float64 `json:"latent_variance"` // of f
-	// of y: with observation noise, by the noise's own density if it isn't Gaussian; see dataset.Scaling.RawVariance
+	LatentVariance float64 `json:"latent_variance"` // variance of f
+	// variance of y: with observation noise, by the noise's own density if it isn't Gaussian; see
+	// dataset.Scaling.RawVariance
 	PredictiveVariance float64 `json:"predictive_variance"`
 	Lower95            float64 `json:"lower95"` // central 95 % credible interval for y
 	Upper95            float64 `json:"upper95"`
-	// Outside counts the inputs that lie outside the range of the rows the model was made from. It is 1 where none does,
-	// but the row is farther from those that trained than nearly all others (Range.Far). A guarantee about rows from
-	// their source says nothing of such a row. 0 of models up to version 4.
+	// Outside counts the inputs that lie outside the range of the rows that the model was made from. If no input does,
+	// it is 1 if the row is farther from the training rows than nearly all other rows (Range.Far). A guarantee about
+	// rows from the model's source says nothing about such a row. It is 0 in models up to version 4.
 	Outside int `json:"outside"`
 
-	// The roots of the variances. They are float64s also where the variances leave its range: see OutOfRange.
+	// The roots of the variances. A float64 can hold them even if it can't hold the variances: see OutOfRange.
 	LatentSD     float64 `json:"latent_sd"`
 	PredictiveSD float64 `json:"predictive_sd"`
 
 	f, sd float64 // with a transform of the target: the mean of f and the standard deviation of y, in scaled units
 }
 
-// OutOfRange says whether a variance isn't the square of its standard deviation, as float64 has no such number, or not
-// to all its digits.
+// OutOfRange says whether a variance isn't the square of its standard deviation, because a float64 can't hold that
+// square, or not all its digits.
 func (p Prediction) OutOfRange() bool {
 	out := func(variance, sd float64) bool {
 		return sd > 0 && (variance < 0x1p-1022 || variance == math.MaxFloat64)
@@ -42,16 +44,17 @@ func (p Prediction) OutOfRange() bool {
 	return out(p.LatentVariance, p.LatentSD) || out(p.PredictiveVariance, p.PredictiveSD)
 }
 
-// Fill sets a row of a table of predictions, of krigo.PredictionNames; see files.WriteFile.
+// Fill copies the prediction to values, a row of a table with the columns krigo.PredictionNames; see files.WriteFile.
 func (p Prediction) Fill(values []float64) {
 	copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95, float64(p.Outside),
 		p.LatentSD, p.PredictiveSD})
 }
 
-// PredictAt predicts at the rows of a matrix: a column for each of the model's Inputs, in their order
-// and in their own units; those that categories were encoded as hold 0 and 1, and nothing is filled in. It
-// gives what krigo.Model.Predict gives for a table of the same numbers, to the last bit. A matrix of another number of
-// columns is an error, and so is a row that can't be predicted: a *dataset.Error with its number, from 1.
+// PredictAt predicts at the rows of a matrix. The matrix has a column for each of the model's Inputs, in their order
+// and in their own units. Inputs that encode categories hold 0 or 1, and PredictAt fills in no missing value. The
+// predictions equal those that krigo.Model.Predict makes for a table of the same numbers, to the last bit. A matrix
+// with another number of columns is an error. A row that can't be predicted is a *dataset.Error with its number, from
+// 1.
 func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 	n, cols := x.Dims()
 	if cols != len(m.Inputs) {
@@ -70,7 +73,7 @@ func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 		func(i int, err error) error { return &dataset.Error{Row: i + 1, Err: err} })
 }
 
-// Predict predicts the rows of d, which views a table's columns as the model's inputs.
+// Predict predicts the rows of d, which is a view of a table with the model's inputs.
 func (m *Model) Predict(d *dataset.Data) ([]Prediction, error) {
 	mean, variance, err := latent(m.Posterior, d.Scaled(d.All(), m.Scaling))
 	if err != nil {
@@ -79,7 +82,7 @@ func (m *Model) Predict(d *dataset.Data) ([]Prediction, error) {
 	return m.Predictions(d, mean, variance)
 }
 
-// Predictions is Predict where the mean and the variance of f at the rows are known already, in scaled units.
+// Predictions is Predict for a caller that knows the mean and the variance of f at the rows, in scaled units.
 func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) ([]Prediction, error) {
 	outside, err := m.Range.count(d, variance)
 	if err != nil {
@@ -89,7 +92,7 @@ func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) ([]Predic
 		func(i int, err error) error { return fmt.Errorf("%s: %s: %w", d.Source, d.Where(i), err) })
 }
 
-// predictions is Predictions of rows of which place says where the one with an error stands.
+// predictions is Predictions with the counts of Prediction.Outside. place adds to an error where its row stands.
 func (m *Model) predictions(mean, variance []float64, outside []int,
 	place func(row int, err error) error) ([]Prediction, error) {
 	spreads, err := m.Spreads(mean, variance)
@@ -107,7 +110,7 @@ func (m *Model) predictions(mean, variance []float64, outside []int,
 	return ps, nil
 }
 
-// predicted is the prediction where f has a mean and a variance, and y a spread, in scaled units.
+// predicted returns the prediction, given mean and variance of f and the spread of y, in scaled units.
 func (m *Model) predicted(mean, variance float64, y objective.Spread) (p Prediction) {
 	s, sd := m.Scaling, math.Sqrt(y.Variance)
 	if s.Transform == nil {
@@ -124,25 +127,26 @@ func (m *Model) predicted(mean, variance float64, y objective.Spread) (p Predict
 	return p
 }
 
-// Within are the ends k standard deviations of y to either side of a prediction of m: of y as the model sees it.
+// Within returns the ends of an interval of k standard deviations of y to either side of a prediction of m. With a
+// transform of the target they are standard deviations of the transformed y.
 func (m *Model) Within(p Prediction, k float64) (lower, upper float64) {
 	s := m.Scaling
 	if s.Transform == nil {
 		return p.Mean - k*p.PredictiveSD, p.Mean + k*p.PredictiveSD
 	}
-	if p.sd == 0 { // it was made elsewhere
+	if p.sd == 0 { // another program or package made p
 		return math.NaN(), math.NaN()
 	}
 	return s.Raw(p.f - k*p.sd), s.Raw(p.f + k*p.sd)
 }
 
-// numbers are the rows of a matrix in a model's scaled units.
+// numbers reads the rows of a matrix in a model's scaled units.
 type numbers struct {
 	m *Model
 	mat.Matrix
 }
 
-// Block reads inputs; there are no targets.
+// Block reads inputs; a matrix has no targets.
 func (r numbers) Block(first, n int, x, _ []float64) error {
 	_, cols := r.Dims()
 	for i := first; i < first+n; i++ {

@@ -8,24 +8,25 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// sameFigure is how closely another kind of processor computes what stands beside a certificate, of which
-// it computes that as closely.
+// sameFigure is how far a figure beside a certificate may differ if another kind of processor computes it. It is the
+// same tolerance as for the certificate's own numbers.
 const sameFigure = 1e-6
 
-// Range is that of every input, in its own units, on the rows a model was made from: all but the
-// test rows. A guarantee about rows from their source says nothing of rows that it has none like.
+// Range holds the range of every input, in the input's own units, over all rows that the model was made from except
+// test rows. A guarantee about rows from one source says nothing about a row that is unlike all rows of that source.
 type Range struct {
 	Min []float64 `json:"min"`
 	Max []float64 `json:"max"`
 
-	// Far is how far nearly all rows are from those that trained, see Farthest. 0: nobody knows. A row's distance is the
-	// standard deviation of f, in scaled units. With a stationary kernel it is next to 0 at rows that trained, and that
-	// of the prior where they say nothing; with a linear one it grows on, as leverage does.
+	// Far is the distance from the training rows that nearly all rows keep within, see Farthest. 0: unknown. A row's
+	// distance is the standard deviation of f, in scaled units. With a stationary kernel the distance is almost 0 at
+	// training rows, and grows to the prior's standard deviation where training rows say nothing. With a linear kernel
+	// it grows on, like leverage.
 	Far float64 `json:"far,omitzero"`
 }
 
-// Farthest is the distance that a further row exceeds with a probability of at most 1 %, where it and rows with these
-// variances of f are of one source; with fewer than 99 of them it is the largest.
+// Farthest returns a distance that a further row exceeds with a probability of at most 1 %, if that row and the rows
+// with these variances of f come from one source. With fewer than 99 rows it returns the largest distance.
 func Farthest(variances []float64) float64 {
 	n := len(variances)
 	if n == 0 {
@@ -34,11 +35,11 @@ func Farthest(variances []float64) float64 {
 	return math.Sqrt(slices.Sorted(slices.Values(variances))[min((99*(n+1)+99)/100, n)-1])
 }
 
-// blockRows returns how many rows of cols inputs are read at a time: enough for every core to have some to predict,
-// and, if categories became thousands of inputs, still no more than a few megabytes.
+// blockRows returns how many rows of cols inputs krigo reads at a time: enough rows to keep every core busy with
+// predictions, but at most a few megabytes even if categories became thousands of inputs.
 func blockRows(cols int) int { return max(1<<8, min(1<<14, 1<<20/max(1, cols))) }
 
-// eachRow reads the inputs of rows, a block at a time, and hands them on one by one.
+// eachRow reads the inputs of rows in blocks, and calls do with each row.
 func eachRow(d *dataset.Data, rows []int, do func(i int, inputs []float64)) error {
 	most := min(len(rows), blockRows(d.Cols))
 	x := make([]float64, most*d.Cols)
@@ -54,7 +55,7 @@ func eachRow(d *dataset.Data, rows []int, do func(i int, inputs []float64)) erro
 	return nil
 }
 
-// RangeOf returns the range of the inputs of all rows but the test rows, of all ranks.
+// RangeOf returns the range of the inputs over all rows except test rows, of all ranks.
 func RangeOf(d *dataset.Data, roles dataset.Roles) (r Range, err error) {
 	low, high := slices.Repeat([]float64{math.Inf(1)}, d.Cols), slices.Repeat([]float64{math.Inf(-1)}, d.Cols)
 	if err := eachRow(d, madeRows(d, roles), func(_ int, row []float64) {
@@ -73,8 +74,8 @@ func RangeOf(d *dataset.Data, roles dataset.Roles) (r Range, err error) {
 	return Range{Min: low, Max: high}, err
 }
 
-// outside counts the inputs of a row that lie outside the range; 1 if none does but the row, where f has a variance, is
-// far; 0 where no range is known.
+// outside counts the inputs of a row that lie outside the range. If no input does, it returns 1 if the row is far, by
+// the variance of f there, else 0. It returns 0 if the range isn't known.
 func (r Range) outside(row []float64, variance float64) (n int) {
 	for j := range r.Min {
 		if v := row[j]; !(r.Min[j] <= v && v <= r.Max[j]) {
@@ -87,7 +88,7 @@ func (r Range) outside(row []float64, variance float64) (n int) {
 	return n
 }
 
-// count counts them for each row of d that this rank has, where f has the variances given.
+// count returns what outside returns for each row of d on this rank, given the variance of f at each row.
 func (r Range) count(d *dataset.Data, variance []float64) ([]int, error) {
 	rows := d.All()
 	counts := make([]int, len(rows))

@@ -13,8 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// sane reports what no model has, as of a forged file: what predicts from it, or prints it, needn't ask again.
-// What the data tell is Verify's.
+// sane returns an error if a file, perhaps forged, holds what no model has. Code that predicts from a model, or prints
+// it, then needn't check again. Verify checks what only the data show.
 func (m *Model) sane() error {
 	for _, check := range []func() error{m.saneNames, m.saneWords, m.saneNumbers, m.saneCurves, m.saneTerms,
 		m.saneCertificate, m.saneBounds, m.saneContext} {
@@ -25,7 +25,7 @@ func (m *Model) sane() error {
 	return nil
 }
 
-// saneCurves reports training curves that can't be drawn.
+// saneCurves returns an error for a training curve that can't be drawn.
 func (m *Model) saneCurves() error {
 	for i, c := range m.Curves {
 		if err := c.Check(); err != nil {
@@ -47,9 +47,10 @@ func (m *Model) saneNames() error {
 	return nil
 }
 
-// saneWords reports findings that nobody makes, and characters that words for people don't have and a terminal obeys.
+// saneWords returns an error for impossible findings and ties, and for control characters, which a terminal would obey,
+// in texts for people.
 func (m *Model) saneWords() error {
-	for i, f := range m.Findings { // which escape what a terminal obeys
+	for i, f := range m.Findings { // findings escape control characters themselves
 		if err := f.Check(); err != nil {
 			return fmt.Errorf("the model file's findings[%d]: %w", i, err)
 		}
@@ -123,8 +124,7 @@ func (m *Model) saneNumbers() error {
 	return nil
 }
 
-// saneTerms refuses, besides terms that no certificate has, those that say what they don't need to: two
-// ways of saying the same are one too many.
+// saneTerms refuses impossible terms, and terms that spell out a default: a file has only one form for each meaning.
 func (m *Model) saneTerms() (err error) {
 	defer func() {
 		if err != nil {
@@ -160,8 +160,8 @@ func (m *Model) saneTerms() (err error) {
 	return nil
 }
 
-// saneCertificate reports a certificate that isn't of the model's terms, and makes its words those of
-// the terms and rows.
+// saneCertificate returns an error if the certificate doesn't follow from the model's terms. It rewrites the
+// certificate's words from the terms and the rows.
 func (m *Model) saneCertificate() error {
 	c := m.Certificate
 	if c == nil {
@@ -186,7 +186,7 @@ func (m *Model) saneCertificate() error {
 	return nil
 }
 
-// saneBounds reports numbers that no certificate has, whatever the data.
+// saneBounds returns an error for a number that no certificate has, whatever the data.
 func (m *Model) saneBounds() error {
 	c := m.Certificate
 	if c == nil {
@@ -253,7 +253,8 @@ func (m *Model) saneContext() error {
 	return nil
 }
 
-// saysTheta makes sure that the kernel of the header, which people read, has the parameters that count.
+// saysTheta returns an error if the kernel in the header, which people read, differs from the parameters that krigo
+// uses.
 func saysTheta(said, theta []float64) error {
 	for i, v := range theta {
 		if !(math.Abs(said[i]-v) <= 1e-9*math.Max(1, math.Abs(v))) {
@@ -263,8 +264,9 @@ func saysTheta(said, theta []float64) error {
 	return nil
 }
 
-// AcceptFileOrder returns the model with a certificate that is valid on the word of who certifies: that the order of
-// the rows in the file, which decided their roles, has nothing to do with what they hold.
+// AcceptFileOrder returns an old model with a certificate that is valid on the word of the person who certifies. That
+// person vouches that the order of the rows in the file, which decided their roles, has nothing to do with what they
+// hold.
 func (m *Model) AcceptFileOrder() (*Model, error) {
 	if m.Split != ByPosition || m.Certificate == nil {
 		return nil, errors.New("the order of the rows in the file decided nothing about this certificate: there is nothing " +

@@ -2,17 +2,17 @@ package model
 
 import "github.com/krigo-gp/krigo/dataset"
 
-// Split names how rows were dealt their roles.
+// Split names the way in which rows were dealt their roles.
 type Split string
 
 const (
 	ByContent  Split = "content"  // dataset.Units.Deal
 	ByLast     Split = "last"     // dataset.DealLast: a backtest
-	ByPosition Split = "position" // dataset.DealByPosition, of model files up to version 4
+	ByPosition Split = "position" // dataset.DealByPosition, in model files up to version 4
 )
 
-// Deal deals the rows of d the roles of so many test, calibration and prior rows, or groups where d
-// has any, and returns what is dealt with it.
+// Deal assigns every row of d a role. counts says how many of the units (groups if d has them, else rows) become test,
+// calibration and prior units. Deal returns the roles and the units.
 func (s Split) Deal(d *dataset.Data, seed uint64,
 	counts func(units int) (test, calibration, prior int, err error)) (dataset.Roles, *dataset.Units, error) {
 	units, err := d.Units()

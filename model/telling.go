@@ -4,13 +4,13 @@ import "context"
 
 type tellingKey struct{}
 
-// Telling is a context for data (dataset.Data.Within) of which tell is told how many of the rows, that are predicted at
-// once, are done: from the goroutine that predicts them.
+// Telling returns a context that reports progress. While rows are predicted in bulk, tell gets the number of rows done
+// and the total, from the goroutine that predicts. dataset.Data.Within gives the context to the data.
 func Telling(ctx context.Context, tell func(done, of int)) context.Context {
 	return context.WithValue(ctx, tellingKey{}, tell)
 }
 
-// told returns what is to be told of rows; nil where nobody asks.
+// told returns the function that Telling put into ctx, or nil.
 func told(ctx context.Context) func(done, of int) {
 	if ctx == nil {
 		return nil

@@ -2,40 +2,42 @@ package model
 
 import "math"
 
-// Test is how the model does on rows it was not made from.
+// Test holds figures of the model on test rows, which the model wasn't made from.
 type Test struct {
 	Rows       int     `json:"rows"`
-	Groups     int     `json:"groups,omitempty"` // that the rows belong to, where risks are those of groups
-	MSE        float64 `json:"mse"`              // of the mean, scaled units
-	RMSERaw    float64 `json:"rmse_raw"`         // target's units
+	Groups     int     `json:"groups,omitempty"` // number of groups, if risks are averages over groups
+	MSE        float64 `json:"mse"`              // mean squared error of the mean, in scaled units
+	RMSERaw    float64 `json:"rmse_raw"`         // root mean squared error in the target's units
 	NLPD       float64 `json:"nlpd"`             // mean negative log predictive density of y, scaled units
 	GibbsRisk  float64 `json:"gibbs_risk"`       // mean loss of a random draw f ~ Q
 	MeanRisk   float64 `json:"mean_risk"`        // mean loss of the posterior mean
 	Coverage95 float64 `json:"coverage95"`       // share of y within the central 95 % interval for y
 
-	// Coverage is the same at other levels; PIT counts the rows by tenths of the probability of less than y, which
-	// is uniform where the predictive distribution is right.
+	// Coverage is the same share at other levels. PIT counts the rows by tenths of the probability that the model gives
+	// to values below y. The counts are about equal if the predictive distribution is right.
 	Coverage []Coverage `json:"coverage"`
 	PIT      []int      `json:"pit"`
-	// Conformal intervals of both kinds, where rows were set aside for them.
+	// Conformal and Normalised are the shares of y within the two kinds of conformal intervals, if the model has
+	// intervals.
 	Conformal  *float64 `json:"conformal,omitempty"`
 	Normalised *float64 `json:"conformal_normalised,omitempty"`
 }
 
-// Coverage is the share of test targets within central credible intervals of a level.
+// Coverage is the share of test targets within their central credible intervals of one level.
 type Coverage struct {
 	Level float64 `json:"level"`
 	Share float64 `json:"share"`
 }
 
-// levels are those that Test.Coverage lists, with the half-widths of their intervals in standard deviations.
+// levels are the levels that Test.Coverage lists.
 var levels = []float64{0.5, 0.8, 0.9, 0.95, 0.99}
 
-// scores are those of test rows: normal scores (objective.Likelihood), residuals, and these in standard deviations of
-// y.
+// scores holds, for each test row, its normal score z (objective.Likelihood), its residual d, and the residual in
+// standard deviations of y.
 type scores struct{ z, d, deviations []float64 }
 
-// report fills in how the predictive distribution and the conformal intervals did; sum adds counts up over ranks.
+// report sets the fields of t about the predictive distribution and the conformal intervals. sum adds up counts over
+// ranks.
 func (s *scores) report(t *Test, c *Conformal, sum func(...[]float64) error) error {
 	inside := func(v []float64, half float64) (n float64) {
 		for _, x := range v {

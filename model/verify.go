@@ -10,18 +10,18 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Verified is what a model's data make of it.
+// Verified holds what Verify computes from a model's data.
 type Verified struct {
 	Certificate *pacbayes.Certificate
-	// Differs names what the model says otherwise than its data make it; "" where nothing.
+	// Differs says which figure of the model isn't the figure that its data give; "" if all agree.
 	Differs string
-	// Findings are InOrder's, as the data give them now.
+	// Findings holds what InOrder finds in the data.
 	Findings finding.List
 }
 
-// Verify computes everything that the model states anew from its parameters and the data it was
-// made from: the certificate, and what stands beside it. It fails where that can't be done, as of
-// other data, and where the model isn't what the certificate's terms say.
+// Verify computes everything that the model states anew, from its parameters and the data that it was made from: the
+// certificate and the figures beside it. It fails if it can't compute them, for example from other data, and if the
+// model doesn't follow the certificate's terms.
 func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 	roles, err := m.RolesOf(d)
 	if err != nil {
@@ -54,7 +54,7 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 	return v, nil
 }
 
-// verifyContext holds a context made anew against the model's, which older ones don't have.
+// verifyContext compares a context that was computed anew with the model's context, which older models don't have.
 func (m *Model) verifyContext(again *Context) string {
 	stored := m.Context
 	if stored == nil {
@@ -64,7 +64,7 @@ func (m *Model) verifyContext(again *Context) string {
 		again = &Context{}
 	}
 	a, b := again.numbers(m.Scaling.TargetScale), stored.numbers(m.Scaling.TargetScale)
-	// LowerBy is rounded, and next to leastGain may be told or not.
+	// LowerBy is rounded. Next to leastGain one computation may report it and another not.
 	gain, known := max(again.AllRows.LowerBy, leastGain), max(stored.AllRows.LowerBy, leastGain)
 	same := again.LinearReason == stored.LinearReason && math.Abs(gain-known) < 0.0025
 	for i := range a {
@@ -79,7 +79,7 @@ func (m *Model) verifyContext(again *Context) string {
 
 func (m *Model) verifyNoise(d *dataset.Data, roles dataset.Roles) (string, error) {
 	noise, err := m.EstimateNoise(d, roles)
-	// The likelihood is flat about its maximum.
+	// The likelihood is flat near its maximum, so that its maximiser is less exact than the likelihood.
 	if err == nil && !(math.Abs(noise-m.ObservationNoise) <= sameFigure*math.Max(noise, m.ObservationNoise)) {
 		return fmt.Sprintf("observation noise is %.9g, not %.9g", noise, m.ObservationNoise), nil
 	}
@@ -91,7 +91,7 @@ func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles) (string, e
 	switch {
 	case err != nil:
 		return "", err
-	case m.Conformal == nil && (again == nil || again.From == FromCertified): // old models have none of certified rows
+	case m.Conformal == nil && (again == nil || again.From == FromCertified): // old models lack the latter
 		return "", nil
 	case again == nil || m.Conformal == nil:
 		return "conformal intervals are there without rows that they could be of, or these without them", nil
@@ -129,13 +129,13 @@ func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles) (string, error)
 
 func (m *Model) verifyRange(d *dataset.Data, roles dataset.Roles, context *Context) (string, error) {
 	if m.Split == ByPosition {
-		return "", nil // an old model has none
+		return "", nil // an old model has no range
 	}
 	r, err := RangeOf(d, roles)
 	if r.Far = m.Range.Far; err == nil && !reflect.DeepEqual(r, m.Range) {
 		return "the inputs' range is another", nil
 	}
-	// Old models lack it. Rounding moves variances, and roots of small ones more.
+	// Old models have no Far. Variances are compared, since rounding moves the root of a small variance more.
 	if far := r.Far * r.Far; far > 0 && (context == nil || math.IsInf(far, 1) ||
 		!(math.Abs(context.far*context.far-far) <= sameFigure*math.Max(1, far))) {
 		return "the distance beyond which rows are far is another", nil

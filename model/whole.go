@@ -12,28 +12,28 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Whole is the exact GP of all rows a model was made from, with the parameters that its prior rows gave it: each other
-// row serves both to predict and, left out, to say how far predictions miss. Its intervals are marginal guarantees, for
-// few rows, and no certificate: over the draw of these other rows and of a further one from the same source together
-// (all exchangeable), whatever the distribution.
+// Whole is the exact GP of all rows that a model was made from, with the parameters that the prior rows gave. Each
+// other row serves twice: it helps to predict and, left out, shows how far predictions miss. The intervals are for
+// small tables. Their guarantees are marginal and no certificate: they are over the draw of these other rows and of a
+// further row from the same source together (all exchangeable), whatever the distribution.
 type Whole struct {
 	m     *Model
 	q     *posterior.Posterior
-	c     *posterior.Exact // its solution
-	first int              // the rows from here on aren't prior rows
+	c     *posterior.Exact // the solution of q
+	first int              // the first row of x that isn't a prior row
 	d     []float64        // [C⁻¹]_ii
 	x     matrix.Dense
 
-	// What rounding may have done: errs of solving by C, of an element of a covariance over its rows' standard deviations,
-	// and of α before it is solved for.
+	// Bounds of rounding errors: of solving by C, of an element of a covariance divided by its rows' standard
+	// deviations, and of the right-hand side from which α is solved.
 	solving, filling, targets float64
-	trace, weights            float64 // of C; ‖α‖
+	trace, weights            float64 // the trace of C, and ‖α‖
 }
 
-// maxWhole rows are more than few; the inverse of their covariance takes 200 MB.
+// maxWhole is the most rows that Whole takes: the inverse of their covariance has 200 MB.
 const maxWhole = 5000
 
-// NoWhole says why intervals by all rows, so many, can't be had of a model; nil where they can.
+// NoWhole returns the reason why a model of this many rows can't have intervals by all rows; nil if it can.
 func (m *Model) NoWhole(rows int) error {
 	if !m.fixedBefore() {
 		return errors.New("full and jackknife intervals take parameters that prior rows alone gave: they are of an " +
@@ -50,7 +50,7 @@ func (m *Model) NoWhole(rows int) error {
 	return nil
 }
 
-// Whole conditions a model on all rows of the data that it was made from, but those for testing.
+// Whole conditions a model on all rows of the data that it was made from, except test rows.
 func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 	defer matrix.Ended(&err)
 	if err := m.NoWhole(0); err != nil {
@@ -88,11 +88,11 @@ func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 	return w, w.bound(y)
 }
 
-// bound bounds what rounding may have done to C⁻¹, by u = 2⁻⁵³. Solving by a Cholesky factor is exact for a matrix that
-// differs from C by at most 3n+1 u tr C in norm (Higham, "Accuracy and stability of numerical algorithms", 2002,
-// Theorem 10.4, with |L||Lᵀ|_ij ≤ √(c_ii c_jj)); an element of C is good to 64+4D u of √(c_ii c_jj) on D inputs. All
-// bounds that follow from these are of first order and are doubled, which is enough while these are small next to the
-// noise.
+// bound bounds rounding errors in C⁻¹, with u = 2⁻⁵³. Solving by a Cholesky factor is exact for a matrix that
+// differs from C by at most (3n+1) u tr C in norm (Higham, "Accuracy and stability of numerical algorithms", 2002,
+// Theorem 10.4, with |L||Lᵀ|_ij ≤ √(c_ii c_jj)). An element of C is exact to (64+4D) u √(c_ii c_jj) on D
+// inputs. All bounds that follow from these two are of first order and are doubled, which is enough while they are
+// small compared with the noise.
 func (w *Whole) bound(y []float64) error {
 	const u = 0x1p-53
 	n := float64(w.x.Rows)
@@ -110,20 +110,21 @@ func (w *Whole) bound(y []float64) error {
 
 func norm(v []float64) float64 { return math.Sqrt(linalg.Dot(v, v)) }
 
-// Ends are those of an interval, in the target's own units; infinite where too few rows are of the same kind.
+// Ends are the ends of an interval, in the target's own units. They are infinite if too few rows are of the same kind.
 type Ends struct{ Lower, Upper float64 }
 
-// Full returns full-conformal intervals of a level for rows, in scaled units: those y that are no stranger than
-// ⌊(1−level)(n+1)⌋ of the n other rows, each scored by its error as predicted from all others and y, in its standard
-// deviations. A further target lies within with probability at least the level (Vovk, Gammerman and Shafer 2005, Sect.
-// 2.3, for Gaussian-process predictions).
+// Full returns full-conformal intervals of a level for rows x, in scaled units. An interval consists of the y that are
+// no stranger than ⌊(1−level)(n+1)⌋ of the n other rows. The score of a row is its error as predicted from all
+// others and y, in standard deviations of that prediction. A further target lies within with probability at least the
+// level (Vovk, Gammerman and Shafer 2005, Sect. 2.3, for Gaussian-process predictions).
 //
-// With b = C⁻¹k, v = κ + s − kᵀb and u = y − μ, row i has the weight α_i − b_i u/v and the precision d_i + b_i²/v once
-// (x, y) is there, y itself u/v and 1/v. So |α_i − b_i u/v| ≥ √(d_i/v + b_i²/v²) |u| is an interval: with e_i =
-// α_i/d_i, from −b_i e_i − |e_i| √(d_i v + b_i²) to −b_i e_i + |e_i| √(d_i v + b_i²). No grid of y is searched.
+// Let b = C⁻¹k, v = κ + s − kᵀb and u = y − μ. Once (x, y) is added, row i has the weight α_i − b_i u/v
+// and the precision d_i + b_i²/v, and (x, y) itself has u/v and 1/v. So |α_i − b_i u/v| ≥ √(d_i/v + b_i²/v²)
+// |u| holds for u in an interval: with e_i = α_i/d_i, from −b_i e_i − |e_i| √(d_i v + b_i²) to −b_i e_i +
+// |e_i| √(d_i v + b_i²). No grid of y is searched.
 //
-// alike says which other rows, from 0, are of a row's kind, and count alone (Mondrian intervals, whose guarantee is
-// each kind's); nil: all.
+// alike says which other rows, from 0, are of a row's kind. Only these count (Mondrian intervals, whose guarantee holds
+// for each kind). If alike is nil, all rows count.
 func (w *Whole) Full(x matrix.Dense, level float64, alike func(row, other int) bool) []Ends {
 	return w.each(x, level, alike, func(at further, i int, bErr float64) (reach, err float64) {
 		own := math.Sqrt(w.d[i] * at.v)
@@ -131,16 +132,17 @@ func (w *Whole) Full(x matrix.Dense, level float64, alike func(row, other int) b
 	})
 }
 
-// Jackknife returns jackknife+ intervals: the ⌈level·(n+1)⌉-th smallest of what the predictions without each other row,
-// plus that row's error as so predicted, come to, and likewise below. A further target lies within with probability at
-// least 2·level − 1, and about the level in practice (Barber, Candès, Ramdas and Tibshirani, "Predictive inference with
-// the jackknife+", Ann. Stat. 49, 2021). Without row i the prediction is μ − b_i e_i, e_i = α_i/d_i.
+// Jackknife returns jackknife+ intervals. For each other row, take the prediction without that row, plus the error of
+// that row as so predicted. The upper end is the ⌈level·(n+1)⌉-th smallest of these sums, and the lower end
+// follows likewise. A further target lies within with probability at least 2·level − 1, and about the level in
+// practice (Barber, Candès, Ramdas and Tibshirani, "Predictive inference with the jackknife+", Ann. Stat. 49, 2021).
+// Without row i the prediction is μ − b_i e_i, e_i = α_i/d_i.
 func (w *Whole) Jackknife(x matrix.Dense, level float64, alike func(row, other int) bool) []Ends {
 	return w.each(x, level, alike, func(further, int, float64) (reach, err float64) { return 1, 0 })
 }
 
-// outermost returns an interval's ends: ⌊(1−level)(n+1)⌋ candidates lie at or beyond each. An end is infinite if that
-// number is 0.
+// outermost returns an interval's ends: ⌊(1−level)(n+1)⌋ candidates lie at or beyond each end. An end is infinite
+// if that number is 0.
 func outermost(lower, upper []float64, level float64) (below, above float64) {
 	n := len(lower)
 	k := min(int(math.Floor((1-level)*float64(n+1)+1e-9)), n)
@@ -152,16 +154,17 @@ func outermost(lower, upper []float64, level float64) (below, above float64) {
 	return lower[k-1], upper[n-k]
 }
 
-// further is a row to predict: b = C⁻¹k, and the mean and variance of y. What ends in Err is how far rounding may have
-// moved it.
+// further is a row to predict: b = C⁻¹k, and the mean and variance of y. A field that ends in Err bounds the
+// rounding error of the field without Err.
 type further struct {
 	b             []float64
-	bErr          float64 // of b_i over √(d_i/s)
+	bErr          float64 // of b_i, divided by √(d_i/s)
 	v, vErr       float64
 	mean, meanErr float64
 }
 
-// of predicts a row from its covariances with all others, and its own.
+// of returns a further row, given its covariances k with all other rows, its predicted mean, and its own prior
+// variance.
 func (w *Whole) of(k []float64, mean, own float64) further {
 	const u = 0x1p-53
 	n, s := float64(len(k)), w.q.Noise
@@ -175,8 +178,8 @@ func (w *Whole) of(k []float64, mean, own float64) further {
 	return at
 }
 
-// ends returns what row i makes of a further row: −b_i e_i ± |e_i| reach about its mean, moved outward by twice what
-// rounding may have done.
+// ends returns the two candidates for ends that row i gives: −b_i e_i ± |e_i| reach about the further row's mean,
+// moved outward by twice the bound of the rounding error.
 func (w *Whole) ends(at further, i int, reach func(at further, i int, bErr float64) (reach, err float64)) (lower,
 	upper float64) {
 	const u = 0x1p-53
@@ -189,7 +192,7 @@ func (w *Whole) ends(at further, i int, reach func(at further, i int, bErr float
 	return at.mean - at.b[i]*e - math.Abs(e)*g - slack, at.mean - at.b[i]*e + math.Abs(e)*g + slack
 }
 
-// each finds the ends of every row.
+// each returns the interval of every row of x.
 func (w *Whole) each(x matrix.Dense, level float64, alike func(row, other int) bool,
 	reach func(at further, i int, bErr float64) (reach, err float64)) []Ends {
 	n, rows := w.x.Rows, x.Rows
@@ -217,5 +220,5 @@ func (w *Whole) each(x matrix.Dense, level float64, alike func(row, other int) b
 	return all
 }
 
-// Others are the inputs, in scaled units, of the rows that aren't prior rows, as Full and Jackknife number them.
+// Others returns the inputs, in scaled units, of the rows that aren't prior rows, numbered as in Full and Jackknife.
 func (w *Whole) Others() matrix.Dense { return w.x.RowRange(w.first, w.x.Rows) }
