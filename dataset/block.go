@@ -99,15 +99,15 @@ func (b blocks) name(cells []float64) string {
 	return strings.Join(parts, ",")
 }
 
-// manyBlocks holds the least numbers of blocks that the candidates of a size of auto make. If no row is missed in a
-// third of the blocks, which is certified, 150 blocks bound the share of misses by 9 %, 300 by 4.5 %, 1,000 by 1.4 %.
+// manyBlocks holds how many blocks the candidates for auto make at least. If a third of them is certified and no row of
+// this third is missed, the share of misses is bounded by 9 % (150 blocks), 4.5 % (300) or 1.4 % (1,000).
 var manyBlocks = []int{150, 300, 1000}
 
-// Blocks returns the name of a grouping by blocks, with sizes that it chooses if the name says auto. Any other name is
-// returned as it is. The columns give three candidates: the largest sizes that make at least 150, 300 and 1,000 blocks.
-// Blocks takes the smallest candidate that is as long as the target's values depend on one another (see apart), or else
-// the largest. It looks only at rows that are prior rows with every candidate, so that the choice costs no confidence.
-// roles returns the roles of the rows under a grouping, or nil if the grouping has too few groups.
+// Blocks returns the name of a grouping by blocks, with sizes that it chooses if the name says auto. It returns any
+// other name as it is. The candidates are the largest sizes that make at least 150, 300 and 1,000 blocks. Blocks takes
+// the smallest candidate beyond which targets hardly depend on one another (see apart), or else the largest. It looks
+// only at rows that are prior rows with every candidate, so that the choice costs no confidence. roles returns the
+// roles of the rows under a grouping, or nil if the grouping has too few groups.
 func (t *Table) Blocks(group, target string, roles func(group string) []Role) (string, error) {
 	b, columns, err := t.blocks(group)
 	if err != nil || !b.auto {
@@ -170,8 +170,8 @@ func (b blocks) apart(rows [][]float64) float64 {
 	return near / pairs / (all / n)
 }
 
-// sizes returns, for each number in manyBlocks, the largest blocks that are at least this many. Every column's range is
-// cut into the same number of intervals, and blocks have on average at least two rows.
+// sizes returns, for each number in manyBlocks, the largest sizes that make at least this many blocks. Every column's
+// range is cut into the same number of intervals, and blocks have on average at least two rows.
 func (t *Table) sizes(b blocks, columns []int) (all []blocks, err error) {
 	low, high := slices.Repeat([]float64{math.Inf(1)}, len(columns)), slices.Repeat([]float64{math.Inf(-1)}, len(columns))
 	if err := t.Each(columns, func(_ int, cells []float64) error {
@@ -210,7 +210,7 @@ func (t *Table) sizes(b blocks, columns []int) (all []blocks, err error) {
 }
 
 // blocks parses the name of a grouping by blocks, and returns the columns of the table that it cuts. columns is nil if
-// the table has a column of that name, or if the name isn't one of a grouping by blocks.
+// the table has a column of that name, or if the name doesn't begin with block:.
 func (t *Table) blocks(group string) (b blocks, columns []int, err error) {
 	if _, own := t.Column(group); own || !strings.HasPrefix(group, blockPrefix) {
 		return b, nil, nil

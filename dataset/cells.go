@@ -60,7 +60,8 @@ func (t *Table) Set(row, column int, cell string) {
 	t.Values[row*len(t.Names)+column] = t.value(row, column, strings.TrimSpace(cell))
 }
 
-// afford asks package memory for `more` bytes in addition to the table's. If it gets none, t.over is the error.
+// afford asks package memory for `more` bytes in addition to the table's. If package memory refuses, afford sets
+// t.over.
 func (t *Table) afford(more float64) {
 	const line = 2 * 8 // bytes of a line's number, doubled for spare capacity
 	if t.over == nil {
@@ -113,7 +114,7 @@ func (t *Table) value(row, j int, cell string) float64 {
 }
 
 // name refuses a cell of a column that names things, if an earlier cell is the same number but is written otherwise:
-// both would become one name. A whole number may be followed by a point and zeros.
+// both would become one name. A point and zeros after a whole number make no difference.
 func (t *Table) name(row, j int, cell string, v float64) {
 	number, text := numeral(v), cell
 	if whole, zeros, _ := strings.Cut(cell, cmp.Or(t.reading.Decimal, ".")); strings.Trim(zeros, "0") == "" {
@@ -140,8 +141,7 @@ func (t *Table) name(row, j int, cell string, v float64) {
 	}
 }
 
-// Strange says whether a text of column j looks like a number but isn't one, because r says that numbers are written
-// otherwise.
+// Strange says whether a text of column j looks like a number but isn't one, because the reading has other settings.
 func (t *Table) Strange(j int, text string) bool { return t.odd[oddText{j, text}] }
 
 // code returns the place of a text in column j's list, and adds the text to the list if it isn't there.
@@ -287,7 +287,7 @@ type use struct {
 	naming      bool // its values name groups, and --missing doesn't fill them
 }
 
-// uses returns a use for each column: it is read for numbers.
+// uses says that each of the columns is read for numbers.
 func uses(columns []int) []use {
 	all := make([]use, len(columns))
 	for k, j := range columns {
@@ -360,8 +360,8 @@ func (t *Table) problem(u use, v float64, wrong []bool) error {
 	return nil
 }
 
-// merged says whether v may stand for several categories, because float64 rounds whole numbers from 2^53 on. Outside of
-// a fit nothing is merged: no model has such a category, so that such a number counts as other.
+// merged says whether v may stand for several categories, because float64 rounds whole numbers from 2^53 on. It is
+// false outside of a fit: no model has such a category, so such a number counts as other.
 func (u use) merged(v float64) bool { return u.categorical && u.fitting && math.Abs(v) >= 1<<53 }
 
 func notFinite(v float64) error {

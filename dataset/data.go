@@ -27,7 +27,7 @@ type Data struct {
 
 	table    *Table
 	inputs   []int     // columns of the table that become inputs
-	encoders []encoder // for each column of inputs; nil without an encoding
+	encoders []encoder // encoder of each column in inputs; nil without an encoding
 	target   []int     // column of the target; nil without a target
 	group    []int     // columns that decide the groups of rows; nil: rows aren't grouped
 	grouping string    // name of the group column, or of the blocks

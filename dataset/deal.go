@@ -120,9 +120,9 @@ func (u *Units) HashOf(rows []int) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// inOrder limits the numbers of a table (to 2 GiB) whose rows are used in the order in which they were dealt. A larger
-// table may not fit in memory, and reading its file in random order would take too long. Its rows are used in the
-// file's order.
+// inOrder is the size, in numbers, of the largest table whose rows are used in the order in which they were dealt (2
+// GiB). A larger table may not fit in memory, and reading its file in random order would take too long. Its rows are
+// used in the file's order.
 const inOrder = 1 << 28
 
 // Deal deals units in the order of their keys: first test, then calibration, then prior, and the rest are certified. A

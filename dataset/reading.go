@@ -89,8 +89,8 @@ func (r *Reading) Said() string {
 	return strings.Join(parts, "; ")
 }
 
-// Values for what happens to missing values. For inputs both values are possible. For a target only Refuse is, and
-// without it the target's row is left out.
+// What happens to missing values. An input may have either setting. A target may have Refuse, or else rows without a
+// target are left out.
 const (
 	Refuse   = "refuse" // a missing value is an error
 	FillMean = "mean"   // a missing number becomes the mean of prior rows, a missing category becomes other

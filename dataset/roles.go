@@ -87,8 +87,8 @@ func (r Roles) Counts() (rows, groups Counts) {
 	return rows, groups
 }
 
-// complete returns the counts of all roles for the given number of things (rows or groups). They are as asked, and the
-// things that are left are certified.
+// complete returns the counts of all roles for this number of things (rows or groups). They are as asked, and all other
+// things are certified.
 func complete(things int, asked Counts) (c Counts, err error) {
 	left := things
 	for role, n := range asked[:Certified] {
@@ -157,15 +157,15 @@ func DealByPosition(rows int, seed uint64, asked Counts) ([]Role, error) {
 func below(pcg *rand.PCG, n uint64) uint64 {
 	for {
 		high, low := bits.Mul64(pcg.Uint64(), n)
-		if low >= -n%n { // rejects 2⁶⁴ mod n draws that would cause bias; uint64 has −n for 2⁶⁴−n
+		if low >= -n%n { // else the draw has a bias; 2⁶⁴ mod n is −n mod n in uint64
 			return high
 		}
 	}
 }
 
-// DefaultPriorRows returns how many of the given number of rows, which are left after test and calibration, are prior
-// rows if only scaling is learnt from them. It is a tenth of the rows. At least 20 rows give means and deviations
-// within some 20 %. More than 1000 rows hardly improve them, and each costs a certified row.
+// DefaultPriorRows returns the number of prior rows if only scaling is learnt from them. rows is the number of rows
+// that are left after test and calibration. The result is a tenth of rows. It is at least 20, for means and deviations
+// within some 20 %, and at most 1000, because more hardly improve them and each costs a certified row.
 func DefaultPriorRows(rows int) int {
 	return max(20, min(1000, (rows+9)/10))
 }

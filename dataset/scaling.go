@@ -23,7 +23,7 @@ import (
 // Moments are the mean and the population standard deviation of a column.
 type Moments struct{ Mean, SD float64 }
 
-// Constant says whether all values are equal but for rounding, of some hundreds of units in the last place.
+// Constant says whether all values are equal but for rounding errors of some hundreds of units in the last place.
 func (m Moments) Constant() bool { return m.SD <= 1e-13*math.Abs(m.Mean) || m.SD == 0 }
 
 // Moments computes the moments of the inputs and, at the end, of the target on the given rows. It uses the corrected
@@ -104,7 +104,7 @@ const (
 )
 
 // Scaling holds the constants that turn data into scaled units: (value − mean)/scale. If there is a Transform, the
-// model sees the transformed target instead. ε, and everything else in standard deviations of the target, still means
+// model sees the transformed target instead. ε and other numbers in standard deviations of the target still use
 // TargetScale.
 type Scaling struct {
 	InputMean   []float64 `json:"input_mean"`
@@ -117,7 +117,7 @@ type Scaling struct {
 }
 
 // ScalingOf computes means and population standard deviations (ddof 0) on the given rows of all ranks together. An
-// input that is constant there gets scale 1. A constant target is an error.
+// input that is constant there stays an input, with scale 1. A constant target is an error.
 //
 // The 0 and 1 of a one-hot column stay as they are. Two rows of different categories are then √2 apart, which is the
 // root mean square distance of two rows along a standardised number. If the column were standardised, a category of one
@@ -279,8 +279,8 @@ func (s Scaling) Target(dst, y []float64) {
 	}
 }
 
-// Standard scales y into standard deviations of the target, in which losses are counted, without the Transform. dst may
-// be y.
+// Standard turns y into standard deviations of the target, the unit in which losses are counted. It ignores the
+// Transform. dst may be y.
 func (s Scaling) Standard(dst, y []float64) {
 	for i, v := range y {
 		dst[i] = (v - s.TargetMean) / s.TargetScale
@@ -345,18 +345,19 @@ func CheckDomain(name string, d *Data, rows []int) error {
 }
 
 // Outward moves the ends of an interval around a prediction outward, in the target's unit. Each end moves by 2⁻⁴⁹
-// of |lower| + |upper| + |TargetMean|, and by 1e-9 of TargetScale. The first part is for rounding. Certificates decide
-// in scaled units whether a target lies within. To scale the target, the prediction in either unit, the width and the
-// end takes at most ten roundings, each of 2⁻⁵³ of one of these three numbers. So every target that was counted as
-// within lies in the interval. The second part is for predictions whose last digits differ on another kind of
-// processor.
+// of |lower| + |upper| + |TargetMean|, and by 1e-9 of TargetScale. The first part is for rounding. A certificate
+// decides in scaled units whether a target lies within. Scaling the target, the prediction in either unit, the width
+// and the end takes at most ten roundings, and each changes a result by at most 2⁻⁵³ of one of these three terms.
+// So every target that was counted as within lies in the interval. The second part is for predictions whose last digits
+// differ on another kind of processor.
 func (s Scaling) Outward(lower, upper float64) (low, high float64) {
 	slack := s.slack(lower, upper)
 	return lower - slack, upper + slack
 }
 
-// OutwardRelative does the same for the y with |y − ŷ| ≤ ε|y|, from ŷ/(1 + ε) to ŷ/(1 − ε), where ŷ is the
-// mean. An end moves by the effect that the slack of ŷ has on it. From ε = 1 on, the interval has no ends.
+// OutwardRelative returns the interval of the y with |y − ŷ| ≤ ε|y|, where ŷ is the mean, and moves its ends
+// outward. The ends are ŷ/(1 + ε) and ŷ/(1 − ε), and each also moves by the effect that the slack of ŷ has on
+// it. From ε = 1 on, the interval holds all numbers.
 func (s Scaling) OutwardRelative(mean, epsilon float64) (low, high float64) {
 	if epsilon >= 1 {
 		return -math.MaxFloat64, math.MaxFloat64
@@ -372,7 +373,7 @@ func (s Scaling) slack(lower, upper float64) float64 {
 }
 
 // RawSD turns a variance of the scaled target into a standard deviation in the target's unit, if there is no Transform.
-// The result is a float64 even if its square would overflow.
+// The result is a finite float64 even if its square isn't.
 func (s Scaling) RawSD(v float64) float64 { return math.Sqrt(v) * s.TargetScale }
 
 // RawVariance turns a variance of the scaled target into the target's unit squared, if there is no Transform. A
@@ -388,8 +389,8 @@ type Scaled struct {
 	Numbers []int // numbers of the rows, in the order in which they are read
 	Scaling Scaling
 
-	// Places are the places of this rank's rows, in ascending order, among the view's rows on all ranks. It is nil if
-	// this rank's rows follow the rows of the ranks before it.
+	// Places holds the position of each of this rank's rows in the list of the view's rows on all ranks, in ascending
+	// order. It is nil if this rank's rows follow the rows of the ranks before it.
 	Places []int
 
 	failed atomic.Pointer[error]
@@ -419,7 +420,7 @@ func (d *Data) ScaledOf(roles Roles, role Role, s Scaling) *Scaled {
 // Spread returns Places.
 func (s *Scaled) Spread() []int { return s.Places }
 
-// Place returns the place, among the view's rows on all ranks, of row i of a view by ScaledOf.
+// Place returns the position of row i in the list of the view's rows on all ranks. The view must be one of ScaledOf.
 func (s *Scaled) Place(i int) int {
 	if s.Places == nil {
 		return i
@@ -483,8 +484,8 @@ func (s *Scaled) keep(err error) error {
 	return err
 }
 
-// Err returns the first error of Block and Pick. Code that takes errors for bad parameters may use the view. Err then
-// says whether the rows were at fault.
+// Err returns the first error of Block and Pick. A caller of code that takes every error for bad parameters asks Err
+// whether the rows were at fault.
 func (s *Scaled) Err() error {
 	if err := s.failed.Load(); err != nil {
 		return *err

@@ -63,7 +63,7 @@ type Found struct {
 	Units     []map[string]int // by column, how many numbers have each unit, "" for no unit; nil: no unit was named
 	Dropped   int              // rows that were left out because they repeat another row
 	Skipped   int              // lines above the table
-	// rows that were left out because they have no target, in the table of a Data
+	// rows that were left out because they have no target; counted when the table is viewed as [Data]
 	Untargeted int
 	Below      map[int]Written // by column, cells such as "<0.1" that were read as half of their limit
 	Padded     map[int]Written // by column, whole numbers that begin with 0, such as 01234
@@ -118,7 +118,7 @@ func (t *Table) Where(row int) string {
 	return "line " + strconv.Itoa(t.Lines[held])
 }
 
-// place returns an Error without a cause that says where a row, counted from 0, stands in the file.
+// place returns an [Error] that says where a row, counted from 0, stands in the file. Its Err isn't set.
 func (t *Table) place(row int) *Error {
 	inFile, held := t.where(row)
 	if t.Lines == nil || t.Lines[held] == 0 {
@@ -297,7 +297,8 @@ func IsIndex(name string) bool { return name == IndexName || name == pandasIndex
 
 // Leave returns the columns, apart from the target, that aren't inputs. These are the columns that match a pattern of
 // ignored, and, if inputs has patterns, the columns that match none of them. The column that groups rows is never an
-// input. A pattern is a name, or has * for any text and ? for a character. A pattern must match a column.
+// input, and a DataFrame's index only if inputs matches it. A pattern is a name, or has * for any text and ? for a
+// character. It is an error if a pattern matches no column.
 func (t *Table) Leave(inputs, ignored []string, target, group string) (left []string, err error) {
 	known := func(pattern, flag string) error {
 		if !slices.ContainsFunc(t.Names, func(name string) bool { return matches(pattern, name) }) {
@@ -339,8 +340,8 @@ func (t *Table) Leave(inputs, ignored []string, target, group string) (left []st
 	return left, nil
 }
 
-// Left returns which of the named columns aren't inputs, by the same patterns as [Table.Leave]. A pattern need not
-// match a column. The own columns are never inputs, for example the target and the column that groups rows.
+// Left returns which of the named columns aren't inputs, by the same patterns as [Table.Leave]. A pattern may match no
+// column. The columns in own, for example the target and the column that groups rows, are never inputs.
 func Left(names, inputs, ignored []string, own ...string) (left []string) {
 	named := func(patterns []string, name string) bool {
 		return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, name) })

@@ -126,7 +126,7 @@ func (t *Transform) lambda() float64 {
 	return 0
 }
 
-// shift returns x − y, with the x of Transforms.
+// shift returns x − y, where Transforms defines x.
 func (t *Transform) shift() float64 {
 	if t.Name == "log1p" || t.Name == yeoJohnson {
 		return 1

@@ -20,7 +20,7 @@ func (t *Table) Unlabelled(inputs []string) (*Data, error) {
 	return (*Encoding)(nil).Unlabelled(t, inputs)
 }
 
-// Regression views the named column as the target, and all other columns that aren't ignored, in file order, as inputs.
+// Regression takes the named column as the target, and as inputs all other columns that aren't ignored, in file order.
 // There must be something to learn: two rows, an input, and a target that isn't constant.
 func (t *Table) Regression(target string, ignored ...string) (*Data, error) {
 	d, err := t.labelled(t.but(append(ignored, target)...), target)
@@ -48,7 +48,7 @@ func (m *Misfit) Error() string { return m.Cell.Error() }
 // Unwrap returns what is wrong with the cell.
 func (m *Misfit) Unwrap() error { return m.Cell }
 
-// uses returns what each of the given columns, which are the encoding's, is read for.
+// uses says what columns are read for, if they are the encoding's columns.
 func (e *Encoding) uses(columns []int) []use {
 	all := uses(columns)
 	for k := range all {
@@ -268,7 +268,8 @@ func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*
 	return e.labelled(d).learnable()
 }
 
-// Learn returns the encoding that the given rows teach, with the same columns and kinds of columns as d's own encoding.
+// Learn returns the encoding that the given rows teach. Like d's own encoding it has d's columns, the same of which are
+// categorical.
 func (d *Data) Learn(rows []int) (*Encoding, error) {
 	own := d.Encoding
 	e := &Encoding{Missing: own.Missing}

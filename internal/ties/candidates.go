@@ -20,7 +20,7 @@ const (
 // column is a column of the table, at some rows.
 type column struct {
 	name    string
-	of      []int // index of each row's value in values; −1: the row has no value
+	of      []int // place of each row's value in values; −1: the row has no value
 	values  []float64
 	levels  int
 	label   bool // all values are texts or whole numbers
@@ -151,8 +151,8 @@ func labels(columns []column, rows []int) (all []Candidate) {
 	return all
 }
 
-// sortedBy says whether the rows of each unit follow one another in the file: in at most two stretches on average, and
-// in at most half as many as rows in random order.
+// sortedBy says whether the rows of each unit follow one another in the file. A unit may have at most two stretches on
+// average, and the file at most half as many stretches as in random order.
 func sortedBy(c column, rows []int) bool {
 	runs, last, ofUnit := 0, -1, make([]float64, c.levels)
 	for _, i := range inFile(rows) {
@@ -170,7 +170,7 @@ func sortedBy(c column, rows []int) bool {
 	return runs <= 2*c.levels && float64(runs) <= shuffled/2
 }
 
-// inFile returns the indices into rows in the order of the file.
+// inFile returns the places of rows (0 to len(rows)−1), sorted by the order of the file.
 func inFile(rows []int) []int {
 	place := make([]int, len(rows))
 	for i := range place {

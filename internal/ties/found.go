@@ -9,15 +9,15 @@ const (
 	mostP       = 0.01 // chance that an independent table has any candidate that shows as much
 	mostApartP  = 0.005
 	leastApart  = 1.2  // Apart, for columns
-	leastNested = 1.02 // Apart, for columns that nest: by chance none nests
+	leastNested = 1.02 // Apart, for columns whose units nest in another input, which chance never brings about
 	leastBlocks = 1.3  // Apart, for blocks whose place is an input: a gap always makes errors a little worse
 	leastCopies = 2
 	leastAlike  = 0.05
 	leastDesign = 0.25 // Alike times the other rows of a unit: the relative growth of an average's variance
 	fewNames    = 8    // fewer units may be kinds, unless the file has them in stretches
-	leastRead   = 0.1  // share of the squared errors in new units that the input's order explains
-	shareRead   = 0.7  // share of what units explain
-	nestedRead  = 0.5  // share for columns that nest
+	leastRead   = 0.1  // share of the squared errors in new units that an input's order explains, if the input is a measure
+	shareRead   = 0.7  // the same share, divided by Alike, which is what units explain
+	nestedRead  = 0.5  // the same share, for columns whose units nest
 )
 
 // Found returns the candidates that tie rows together.
@@ -31,8 +31,8 @@ func Found(all []Tie) (found []Tie) {
 	return finest(found)
 }
 
-// holm says for each candidate whether its AlikeP is too small for chance: in 1 of 100 independent tables any candidate
-// has such a value (Holm 1979).
+// holm says for each candidate whether its AlikeP is too small for chance. In at most 1 of 100 independent tables it
+// says so for any candidate (Holm 1979).
 func holm(all []Tie) []bool {
 	order := make([]int, len(all))
 	for i := range order {
@@ -66,7 +66,7 @@ func (t Tie) ties(sure bool) bool {
 	return sure
 }
 
-// measures says whether the candidate's input measures something or has a few kinds, so that it doesn't name units. The
+// measures says whether the candidate's input measures something, or holds a few kinds, instead of naming units. The
 // model can read between the values of a measure.
 func (t Tie) measures() bool {
 	switch read := 1 - t.Unordered*t.Unordered; {

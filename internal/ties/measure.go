@@ -97,7 +97,7 @@ func sample(members [][]int, rng *rand.Rand) [][]int {
 	return members
 }
 
-// places returns the same units for rows that are concatenated unit by unit.
+// places returns the units with their rows renumbered: row numbers count from 0, unit by unit.
 func places(members [][]int) [][]int {
 	to, n := make([][]int, len(members)), 0
 	for u, rows := range members {
@@ -132,9 +132,9 @@ func ofUnits(errors []float64, members [][]int, width float64) (shares []float64
 	return shares
 }
 
-// onceApart returns the chance of errors as large as apart if units said nothing. It compares them with errors when
-// shuffled units are left out. There is only one shuffle, because each shuffle searches for neighbours. The sum over
-// units of the differences is taken for normal.
+// onceApart returns the chance of errors as large as apart if units said nothing. It compares apart with the errors
+// when shuffled units are left out. It shuffles only once, because every shuffle needs a new search for neighbours. It
+// takes the sum of the units' differences for normal.
 func onceApart(all predictor, members [][]int, of []int, apart []float64, rng *rand.Rand) float64 {
 	shuffled := slices.Clone(of)
 	rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })

@@ -58,8 +58,8 @@ type Tie struct {
 	Unordered float64
 
 	// Same and New are the shares of rows with errors of at most each half-width, in the mean over units. For Same all
-	// other rows predict a row, and for New only the rows of other units do. Middle holds the quartiles of New's
-	// shares.
+	// other rows predict a row, and for New only the rows of other units do. Middle holds the quartiles of New over
+	// units.
 	Same, New []float64
 	Middle    [][2]float64
 }
