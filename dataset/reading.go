@@ -224,7 +224,7 @@ func ungrouped(whole, separator string) (string, bool) {
 			(len(digits) == 0 || len(digits) > 3) {
 			return "", false
 		}
-		if i == 0 && len(groups) > 1 && digits[0] == '0' { // as in 0.123: a decimal point
+		if i == 0 && len(groups) > 1 && digits[0] == '0' { // a decimal point, as in 0.123
 			return "", false
 		}
 		if len(groups) > 1 && strings.ContainsFunc(digits, func(c rune) bool { return c < '0' || c > '9' }) {

@@ -37,7 +37,7 @@ type Table struct {
 
 	codes   []map[string]float64 // by column, the place of each text in Text
 	reading Reading              // how cells are written
-	serials map[int]*Error       // by column of dates, the error for the first number in it
+	serials map[int]*Error       // the error for the first number in a column of dates, by column
 	odd     map[oddText]bool     // texts that would be numbers without the reading's settings
 	part    *part                // the rows that this rank has; nil: all rows
 	numbers []int                // place of each of this rank's rows in the file, from 0; nil: no rows were left out
@@ -89,7 +89,7 @@ type part struct {
 	first  int // number of the rank's first row among the rows of all ranks
 	rows   int
 	inFile int // number of the rank's first row in its file
-	held   int // number of the rank's first row in what this process can read: the file, or memory
+	held   int // index of the rank's first row in Values, or on Disk
 }
 
 // Close closes the file of a table on disk, which can't be read afterwards. For a table in memory it does nothing.
@@ -205,7 +205,7 @@ func (t *Table) Own() (first, n int) {
 	return t.part.first, t.part.rows
 }
 
-// where returns a row's number in its file, and its number in what this process can read.
+// where returns a row's number in its file, and its index in Values or on Disk.
 func (t *Table) where(row int) (inFile, held int) {
 	inFile, held = row, row
 	if p := t.part; p != nil {

@@ -30,7 +30,7 @@ func (t *Table) targeted(at int) (*Table, error) {
 	left.part = &part{ranks: r, first: first, rows: own - len(missing)}
 	left.Values, left.Lines = nil, nil
 	cols := len(t.Names)
-	var rows []int // rows with a target, by their place in what this process can read
+	var rows []int // indices in Values, or on Disk, of the rows with a target
 	for i := begin; i < begin+own; i++ {
 		if len(missing) > 0 && missing[0] == i {
 			missing = missing[1:]

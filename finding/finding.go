@@ -105,9 +105,9 @@ func (l List) Words() (said []string) {
 	return said
 }
 
-// String returns f in words. It lists the bare kind, subject and numbers if the kind has no words here, for example
-// because a newer krigo or a method from elsewhere made f. It also does so if the number of subjects or numbers doesn't
-// fit the words.
+// String returns f in words. It only lists kind, subject and numbers if the kind has no words here, for example because
+// a newer krigo or a method from elsewhere made f, or if the words have places for other numbers of subjects or
+// numbers.
 func (f Finding) String() string {
 	if e, known := words[f.Kind]; known {
 		if text, fits := fill(e.text, f.Subject, f.Numbers); fits {
@@ -221,7 +221,7 @@ func first[T any](of *[]T, missing *bool) (v T) {
 	return v
 }
 
-// oneLine replaces characters that can't be printed by escapes.
+// oneLine writes characters that can't be printed as escapes.
 func oneLine(text string) string {
 	var b strings.Builder
 	for _, c := range text {

@@ -37,7 +37,7 @@ func TestWords(t *testing.T) {
 	must.Not(t, kinds != len(words), "%d kinds, words of %d", kinds, len(words))
 }
 
-// TestString: findings become the right words, with each sort of place.
+// TestString: String writes findings in the right words. The examples have each sort of place.
 func TestString(t *testing.T) {
 	const edge = " ended on the edge of its range, 0.006738 to 148.4 in scaled units, at the "
 	many := strings.Fields("a b c d e f g h i j")

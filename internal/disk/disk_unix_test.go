@@ -184,7 +184,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestPanic: if writing panics, the old file stays, and no temporary file.
+// TestPanic: if writing panics, the old file stays and the temporary file is removed.
 func TestPanic(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	must.Do(t, Write(path, text("old")))

@@ -329,7 +329,7 @@ func space(columns []column) (all []Candidate) {
 const (
 	copied      = 1e-4 // largest difference of copies, in standard deviations of each input and the target
 	leastCopied = 0.05 // least share of rows that are copies
-	mostNear    = 64   // largest distance between two copies, in rows, when all rows are sorted along a line
+	mostNear    = 64   // copies may have this many rows between them when all rows are sorted along a line
 )
 
 // copies returns rows whose inputs and target are nearly, but not exactly, the same as another row's. Such rows are

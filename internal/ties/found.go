@@ -9,15 +9,15 @@ const (
 	mostP       = 0.01 // chance that an independent table has any candidate that shows as much
 	mostApartP  = 0.005
 	leastApart  = 1.2  // Apart, for columns
-	leastNested = 1.02 // Apart, for columns whose units nest in another input, which chance never brings about
+	leastNested = 1.02 // Apart, for columns that nest (see Nests): chance makes no such columns
 	leastBlocks = 1.3  // Apart, for blocks whose place is an input: a gap always makes errors a little worse
 	leastCopies = 2
 	leastAlike  = 0.05
-	leastDesign = 0.25 // Alike times the other rows of a unit: the relative growth of an average's variance
+	leastDesign = 0.25 // Alike times the number of other rows in a unit: this much larger is the variance of averages
 	fewNames    = 8    // fewer units may be kinds, unless the file has them in stretches
-	leastRead   = 0.1  // share of the squared errors in new units that an input's order explains, if the input is a measure
-	shareRead   = 0.7  // the same share, divided by Alike, which is what units explain
-	nestedRead  = 0.5  // the same share, for columns whose units nest
+	leastRead   = 0.1  // an input that explains a larger share of squared errors in new units is a measure
+	shareRead   = 0.7  // the same, as a share of what units explain (Alike)
+	nestedRead  = 0.5  // leastRead for columns that nest
 )
 
 // Found returns the candidates that tie rows together.
