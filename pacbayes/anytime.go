@@ -24,8 +24,7 @@ import (
 //
 //	kl(k/n ‖ p) < (ln((n+1)/δ) + ln C(n,k)(k/n)ᵏ(1−k/n)ⁿ⁻ᵏ) / n,
 //
-// whose ends are inverses kl⁻¹. Both ends are rounded outward. They are NaN for n < 1, a risk outside [0,1] or δ
-// outside (0,1].
+// whose ends are inverses kl⁻¹, rounded outward. They are NaN for n < 1, a risk outside [0,1] or δ outside (0,1].
 func Anytime(risk float64, n int, delta float64) (least, most float64) {
 	if n < 1 || !(0 <= risk && risk <= 1) || !(0 < delta && delta <= 1) {
 		return math.NaN(), math.NaN()
@@ -42,8 +41,7 @@ func Anytime(risk float64, n int, delta float64) (least, most float64) {
 }
 
 // Evidence measures what outcomes, one after another, say against the claim that each has an expected loss of at most B
-// given the earlier outcomes. It is an e-process: if the claim is true, E ever reaches 1/δ with probability at most
-// δ.
+// given the earlier ones. It is an e-process: if the claim is true, E ever reaches 1/δ with probability at most δ.
 //
 // A wager at odds c > 1 bets that misses are more frequent. A loss x multiplies its stake by
 //

@@ -50,8 +50,8 @@ func TestAnytimeEnds(t *testing.T) {
 	}
 }
 
-// TestAnytimeHolds shows that the limits fail at any n in at most a share δ of sequences, and bounds for one n far
-// more often.
+// TestAnytimeHolds shows that at most a share δ of sequences ever leaves the limits, and far more leave bounds for one
+// n.
 func TestAnytimeHolds(t *testing.T) {
 	const runs, rows, risk, delta = 1000, 2000, 0.1, 0.05
 	ever, fixed := 0, 0
@@ -135,9 +135,9 @@ func firstAlarm(bound, delta float64, rows int, risk func(row int) float64, rng 
 	return 0
 }
 
-// TestEvidence shows that at most a share δ of runs has an alarm if the risk is the bound. Half of the runs find twice
-// the risk within 250 rows from the first row on, and within 1,000 rows after 10,000 good rows. `go run ./reproduce
-// watch` in the laboratory has the full runs.
+// TestEvidence shows that at most a share δ of runs has an alarm if the risk is the bound. If the risk is twice the
+// bound, half of the runs have an alarm within 250 rows, or within 1,000 if the risk rises after 10,000 rows. The full
+// runs are `go run ./reproduce watch` in the laboratory.
 func TestEvidence(t *testing.T) {
 	const bound, delta = 0.05, 0.01
 	alarms := 0

@@ -27,7 +27,8 @@ func HoldOutBound(zeroOne bool, risk float64, n int, delta float64) float64 {
 	return TestBound(risk, n, delta)
 }
 
-// HoldOutLimit returns a lower limit of the same expected loss, with probability 1−δ. It bounds the loss 1 − loss.
+// HoldOutLimit returns a lower limit of the same expected loss, with probability 1−δ. It bounds 1 − loss from
+// above.
 func HoldOutLimit(zeroOne bool, risk float64, n int, delta float64) float64 {
 	return 1 - HoldOutBound(zeroOne, math.Max(1-risk, 0), n, delta)
 }

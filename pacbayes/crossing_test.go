@@ -65,8 +65,7 @@ func TestCrossing(t *testing.T) {
 	}
 }
 
-// TestCurveLevel shows that the bounds of a curve fail together with probability δ or hardly less, and that δ/δ′
-// is at most ratio.
+// TestCurveLevel shows that a curve fails with probability δ or hardly less, and that δ/δ′ is at most ratio.
 func TestCurveLevel(t *testing.T) {
 	for _, c := range []struct {
 		n          int

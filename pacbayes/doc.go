@@ -7,8 +7,7 @@
 //
 // Certified rows are the rows that a certificate counts. Prior rows are set aside for the scaling, and for an informed
 // prior. A unit is one independent draw: a row, or a whole group of rows. N is the number of certified units. A
-// certificate fails with probability at most δ over their draw. A rank is one of several processes that share the
-// rows.
+// certificate fails with probability at most δ over their draw. A rank is one of the processes that share the rows.
 //
 // "Reeb et al. 2018" is D. Reeb, A. Doerr, S. Gerwinn, B. Rakitsch, "Learning Gaussian Processes by Minimizing
 // PAC-Bayesian Generalization Bounds". Equation numbers are those in this paper. Its printed Eqs 27, 28 and 31 are

@@ -9,22 +9,19 @@ import (
 
 // A bound for a predictor that was fixed before the n rows were seen has no KL and no union over posteriors: it pays
 // only ln(1/δ). TestBound is the kl form, and ClopperPearson the exact form for 0/1 losses. The bounds in this file
-// use more of a loss's distribution than the mean. They are tighter if a loss in [0,1] varies less than a coin of the
-// same mean.
+// use more of a loss's distribution than the mean, and are tighter if a loss varies less than a coin of the same mean.
 
 // rounding is more than rounding can have taken off R_S and KL.
 const rounding = 1e-12
 
 // splitAt is the b that cuts a loss x ∈ [0,1] into min(x, b) and max(x−b, 0). It is a constant: a bound would have
-// to pay for a b that was chosen on the rows. A clipped square has most values near 0, so b below 1/2 makes both parts
-// useful.
+// to pay for a b chosen on the rows. Most values of a clipped square lie near 0, so b < 1/2 makes both parts useful.
 const splitAt = 0.25
 
 // splitKL returns b·kl⁻¹(low, ε) + (1−b)·kl⁻¹(high, ε), rounded up, for b = splitAt. low is the mean of
 // min(x,b)/b, and high the mean of max(x−b,0)/(1−b). This is the split-kl inequality, whose ε pays for two bounds
 // (Wu and Seldin, "Split-kl and PAC-Bayes-split-kl inequalities for ternary random variables", NeurIPS 2022, Theorems 4
-// and 5, with the two ends 0 and 1 of the loss). Their lower bound on the part below b is the upper bound on its
-// complement.
+// and 5, with the ends 0 and 1 of the loss). Their lower bound below b is the upper bound on its complement.
 func splitKL(low, high, eps float64) float64 {
 	return math.Min(1, splitAt*KLInverseUp(low, eps)+(1-splitAt)*KLInverseUp(high, eps)+rounding)
 }

@@ -184,8 +184,7 @@ func indicator(d float64, miss bool) float64 {
 	return 0
 }
 
-// minVariance stands for a variance of 0. Its root, 1e-150, can be a divisor twice, and no distance that matters is
-// smaller.
+// minVariance stands for a variance of 0. Its root, 1e-150, can be a divisor twice, and is below any distance in use.
 const minVariance = 1e-300
 
 // Expected returns the expected loss of a random draw (Reeb et al. 2018, Eqs 25–29),
@@ -203,12 +202,11 @@ const minVariance = 1e-300
 //	                 e = Φ(a) + Φ(−b) + (D(2Φ(c)−Φ(a)−Φ(b)) + σ(2φ(c)−φ(a)−φ(b)))/w
 //
 // The formulas of clipped-square and gaussian are Eqs 27 and 28 with their misprints corrected. No form subtracts
-// near-equal tails. So small risks keep their relative accuracy down to 1e-300, and derivatives except next to their
-// zeros.
+// near-equal tails. So risks keep their relative accuracy down to 1e-300, and derivatives except next to their zeros.
 //
 // At variance 0 e is Point. The derivatives are then 0 for a 0/1 loss, and for other losses those at the variance
 // 1e-300. A negative variance counts as 0. If the loss uses scale, and scale is 0, e is 1 with derivatives 0 (for a
-// positive variance). The results are NaN if an argument is.
+// positive variance). The results are NaN if an argument is NaN.
 func (l Loss) Expected(y, mean, variance, scale float64) (e, dMean, dVar float64) {
 	if variance <= minVariance {
 		e = l.Point(y, mean, scale)

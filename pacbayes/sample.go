@@ -7,8 +7,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/compensated"
 )
 
-// Sample holds predictions at rows, and their targets, in the units of Expected. Scale may be nil if a loss needs no
-// scale.
+// Sample holds predictions at rows, and their targets, in the units of Expected. Scale may be nil if no loss needs it.
 type Sample struct {
 	Y, Mean, Variance, Scale []float64
 
@@ -89,8 +88,7 @@ type Slice struct {
 
 	Rows     int     `json:"rows"`      // certified rows of the slice
 	MeanRisk float64 `json:"mean_risk"` // the share of misses among them
-	// MeanBound bounds the share of misses among further rows of this kind. It is 1 if Reason says why there is no
-	// bound.
+	// MeanBound bounds the share of misses among further rows of this kind. It is 1 if there is a Reason.
 	MeanBound float64 `json:"mean_bound"`
 	Reason    string  `json:"reason,omitempty"`
 

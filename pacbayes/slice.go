@@ -11,8 +11,8 @@ func (t Terms) slices(s Sample) ([]Slice, error) {
 		return nil, errors.New("slices: they aren't counted where the rows are spread over ranks: use one")
 	}
 	losses := s.pointLosses(t.Loss)
-	// How many rows a slice has depends on inputs alone. So slices that are too small leave their part of δ to the
-	// others.
+	// How many rows a slice has depends on inputs alone. So slices that are too small leave their δ to the other
+	// slices.
 	parts := 0
 	for _, slice := range s.Slices {
 		if t.Rules == 0 || len(slice.In) >= MinRows {

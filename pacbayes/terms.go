@@ -25,7 +25,7 @@ type Terms struct {
 	Delta      float64 `json:"delta"`       // the certificate fails with at most this probability
 	Grid       Grid    `json:"grid"`
 	Params     int     `json:"params"`     // T, the number of the prior's parameters on the grid
-	Choices    int     `json:"choices"`    // at least 1; alternatives, such as kernels, among which certified rows chose
+	Choices    int     `json:"choices"`    // at least 1; alternatives, such as kernels, that certified rows chose among
 	PriorRows  int     `json:"prior_rows"` // rows set aside for the scaling, and for an informed prior
 	Scaling    string  `json:"scaling"`    // prior-rows, declared or all-rows
 	// the prior rows gave the categories, or the means that replace missing values
@@ -62,8 +62,7 @@ type Terms struct {
 
 	// Group is the column by which rows are grouped. A group is then the unit that is drawn and counted.
 	Group string `json:"group,omitempty"`
-	// Copies says that equal rows were taken for copies of one observation: only the first was kept, or they are a
-	// group.
+	// Copies says that equal rows were taken for copies of one observation: one was kept, or they form a group.
 	Copies bool `json:"copies,omitempty"`
 	// Elsewhere says that no model of this package made the predictions. The person who certifies vouches that they
 	// were made without the certified rows.
@@ -131,7 +130,7 @@ func (t Terms) Extended() bool {
 // both, a random draw and the mean have half of each share.
 func (t Terms) statements() float64 {
 	parts := 1.
-	if t.Promise > 0 && !t.Curve { // a promise with a curve is a point of it
+	if t.Promise > 0 && !t.Curve { // a curve's promise is one of its points
 		parts = 2
 	}
 	if t.Route == Both {
@@ -278,8 +277,7 @@ func (t Terms) checkSlices() error {
 	return nil
 }
 
-// declared returns sentences: first about what wasn't declared before the certified rows were seen, then about what
-// was.
+// declared returns sentences on what wasn't declared before the certified rows were seen, and last on what was.
 func (t Terms) declared() (c []string) {
 	declared, grid := fmt.Sprintf("The %s loss", t.Loss.Kind), fmt.Sprintf("the grid %s", t.Grid)
 	if t.Curve && t.Loss.Kind != ClippedAbsolute {

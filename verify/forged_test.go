@@ -19,7 +19,7 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// noise is a table of targets that its column says nothing about: numbers, or one of 60 categories.
+// noise returns a table whose column x says nothing about its targets. x has numbers, or one of 60 categories.
 func noise(t *testing.T, categories bool) (path string, table *dataset.Table) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -37,14 +37,14 @@ func noise(t *testing.T, categories bool) (path string, table *dataset.Table) {
 	return path, table
 }
 
-// sample is the rows of a role, in scaled units.
+// sample holds the rows of a role, in scaled units.
 type sample struct {
 	x matrix.Dense
 	y []float64
 }
 
-// TestForgedPriors: a prior that was shaped by the certified rows is refused by both programs, or neither says that it
-// checked it; and fitting again finds out about it.
+// TestForgedPriors shapes a prior by the certified rows. Both programs refuse the prior, or neither says that it
+// checked it. Fitting again finds the forgery.
 func TestForgedPriors(t *testing.T) {
 	python(t)
 	evidence, vfe := krigo.Method{Name: "evidence"}, krigo.Method{Name: "vfe", Inducing: 6, Epochs: 30}
@@ -58,9 +58,9 @@ func TestForgedPriors(t *testing.T) {
 		method     krigo.Method
 		kernel     krigo.Kernel
 		categories bool
-		// by both programs, without fitting again
+		// refused is part of what both programs say without fitting again; "": they don't refuse
 		refused string
-		// the one with the lowest bound is taken
+		// forge returns posteriors; the test takes the one with the lowest bound
 		forge func(t *testing.T, m *krigo.Model, prior, certified sample) []*posterior.Posterior
 	}{
 		"inducing inputs and weights": {method: vfe, kernel: krigo.Kernel{Expression: "se"},
@@ -145,7 +145,7 @@ func TestForgedPriors(t *testing.T) {
 	}
 }
 
-// categoryMeans is the β that has each category's mean of these targets.
+// categoryMeans returns the β that gives each category the mean of its targets in the sample.
 func categoryMeans(of sample) []float64 {
 	beta := make([]float64, 1+of.x.Cols)
 	for j := range of.x.Cols {

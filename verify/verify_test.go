@@ -1,4 +1,4 @@
-// Package verify_test holds verify.py, a program that checks certificates without krigo, against krigo.
+// Package verify_test compares krigo with verify.py, a program that checks certificates without krigo.
 package verify_test
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// python returns the interpreter; without one the test is skipped.
+// python returns the path of Python. Without Python it skips the test.
 func python(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("python3")
@@ -36,7 +36,7 @@ func python(t *testing.T) string {
 	return path
 }
 
-// verify runs the program.
+// verify runs verify.py, and returns whether it agrees, and its output.
 func verify(t *testing.T, model, table string) (agrees bool, said string) {
 	t.Helper()
 	out, err := exec.Command(python(t), "verify.py", model, table).CombinedOutput()
@@ -52,8 +52,8 @@ func verify(t *testing.T, model, table string) (agrees bool, said string) {
 	return agrees, said
 }
 
-// rowsOf are rows of data.Snelson, as a table of cells, with a column of text that may be asked for: side, of which
-// some cells are missing, or block, of two rows each.
+// rowsOf returns n rows of data.Snelson as cells, and their names. It adds a text column if column names one: side,
+// with some missing cells, or block, whose values have two rows each.
 func rowsOf(n int, column string) (names []string, rows [][]string) {
 	t := data.Snelson()
 	names = t.Names
@@ -80,7 +80,7 @@ func rowsOf(n int, column string) (names []string, rows [][]string) {
 	return names, rows
 }
 
-// write writes a table as CSV, and returns its path and what krigo reads of it.
+// write writes a table as CSV. It returns the file's path, and the table as krigo reads it.
 func write(t *testing.T, n int, column string) (string, *dataset.Table) {
 	t.Helper()
 	names, rows := rowsOf(n, column)
@@ -94,7 +94,7 @@ func write(t *testing.T, n int, column string) (string, *dataset.Table) {
 	return path, table
 }
 
-// TestGoldenModels: of version 5 it agrees with all, and says of older ones that it doesn't know them.
+// TestGoldenModels shows that verify.py agrees with all models of version 5, and says that it doesn't know older ones.
 func TestGoldenModels(t *testing.T) {
 	python(t)
 	files, err := filepath.Glob("../model/testdata/*.krigo")
@@ -117,8 +117,8 @@ func TestGoldenModels(t *testing.T) {
 	}
 }
 
-// TestOldRules: of a file from before curves ended and small slices left their part of δ to others, both programs check
-// the levels of its time.
+// TestOldRules takes a file from before curves ended and small slices left their part of δ to other slices. Both
+// programs check the levels of that time.
 func TestOldRules(t *testing.T) {
 	python(t)
 	path, table := write(t, 200, "")
@@ -144,7 +144,7 @@ func TestOldRules(t *testing.T) {
 	}
 }
 
-// TestTies: of targets 0 and 1 at two places, errors are equal, also those of targets that are 0.
+// TestTies has targets 0 and 1 at two places, so that errors are equal, also the errors of targets that are 0.
 func TestTies(t *testing.T) {
 	python(t)
 	text := "x,y\n"
@@ -177,7 +177,7 @@ func opened(raw []byte) (header map[string]any, arrays []byte) {
 	return header, raw[end : len(raw)-sha256.Size]
 }
 
-// closed puts it together under a checksum that fits.
+// closed puts a model file together under a checksum that fits.
 func closed(raw []byte, header map[string]any, arrays []byte) []byte {
 	text, err := json.Marshal(header)
 	if err != nil {
@@ -188,15 +188,14 @@ func closed(raw []byte, header map[string]any, arrays []byte) []byte {
 	return append(out, sum[:]...)
 }
 
-// forgery changes a model file, of which header and arrays are given; raw, unless nil, takes the place of the file
-// then.
+// forgery changes the header and the arrays of a model file.
 type forgery struct {
 	name   string
 	change func(h map[string]any, arrays []byte)
-	want   string // in why it is refused
+	want   string // part of verify.py's refusal
 }
 
-// at calls f with the object or list that a path leads to, and the last name or number of the path.
+// at calls f with the object or list to which a path leads, and with the last name or number of the path.
 func at(h map[string]any, path string, f func(object map[string]any, list []any, key string, i int)) {
 	var v any = h
 	names := strings.Split(path, ".")
@@ -235,7 +234,7 @@ func set(path string, value any) func(map[string]any, []byte) {
 	}
 }
 
-// times multiplies a number of the header, and adds to it.
+// times multiplies a number of the header by factor, and adds add.
 func times(path string, factor, add float64) func(map[string]any, []byte) {
 	return func(h map[string]any, arrays []byte) {
 		at(h, path, func(object map[string]any, list []any, key string, i int) {
@@ -252,7 +251,7 @@ func times(path string, factor, add float64) func(map[string]any, []byte) {
 	}
 }
 
-// left leaves a field out, or the last entry of a list.
+// left removes a field, or the last entry of a list.
 func left(path string) func(map[string]any, []byte) {
 	return func(h map[string]any, arrays []byte) {
 		at(h, path, func(object map[string]any, _ []any, key string, _ int) {
@@ -265,7 +264,7 @@ func left(path string) func(map[string]any, []byte) {
 	}
 }
 
-// array changes value i of an array, from its end where i is negative.
+// array changes value i of an array, counted from the end if i is negative.
 func array(name string, i int, f func(v float64) float64) func(map[string]any, []byte) {
 	return func(h map[string]any, arrays []byte) {
 		offset := 0
@@ -300,7 +299,7 @@ func all(changes ...func(map[string]any, []byte)) func(map[string]any, []byte) {
 
 func more(v float64) float64 { return v*1.01 + 0.001 }
 
-// TestForgeries: what isn't true of model and data is refused by name, under a checksum that fits.
+// TestForgeries shows that verify.py refuses by name what isn't true of model and data, under a checksum that fits.
 func TestForgeries(t *testing.T) {
 	python(t)
 	anyBound := "the certificate's "
@@ -497,7 +496,7 @@ func TestForgeries(t *testing.T) {
 	t.Logf("%d forgeries", total)
 }
 
-// TestUsage: what isn't asked rightly has an exit status of its own.
+// TestUsage shows that a wrong command line has its own exit status.
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{{}, {"../model/testdata/v5.krigo"}, {"../model/testdata/v5.krigo", "none.csv"}} {
 		out, err := exec.Command(python(t), append([]string{"verify.py"}, args...)...).CombinedOutput()
@@ -508,8 +507,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestNoiseless: scores that are little more than rounding are another program's up to rounding. It says that it
-// couldn't tell smaller ones apart, and refuses those that are smaller by more.
+// TestNoiseless fits a target without noise, whose scores are little more than rounding. verify.py agrees with them up
+// to rounding, says that it can't tell smaller scores apart, and refuses scores of half their size.
 func TestNoiseless(t *testing.T) {
 	python(t)
 	text := "x,z,y\n"
@@ -545,7 +544,7 @@ func TestNoiseless(t *testing.T) {
 	}
 }
 
-// TestOtherData: a changed row, and a row less, are refused.
+// TestOtherData shows that verify.py refuses a table with a changed row, or without a row.
 func TestOtherData(t *testing.T) {
 	_, rows := rowsOf(60, "")
 	rows[7][1] += "1"
@@ -562,7 +561,7 @@ func TestOtherData(t *testing.T) {
 	}
 }
 
-// TestForeignLoss: a certificate by a loss that this program doesn't know is refused with the loss's name.
+// TestForeignLoss shows that verify.py refuses a certificate by a loss that it doesn't know, and names the loss.
 func TestForeignLoss(t *testing.T) {
 	pacbayes.RegisterLoss("tanh", func(miss float64) float64 { return math.Tanh(math.Abs(miss)) })
 	table, rows := write(t, 60, "")
@@ -580,8 +579,8 @@ func TestForeignLoss(t *testing.T) {
 	}
 }
 
-// TestTransforms: models that see the target by a transform agree, whatever they certify; with other constants, another
-// estimate than was asked for, or none, they don't.
+// TestTransforms shows that verify.py agrees with models of a transformed target, whatever they certify. It refuses
+// other constants, and another estimate than the one asked for.
 func TestTransforms(t *testing.T) {
 	python(t)
 	folder := t.TempDir()

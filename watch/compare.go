@@ -9,14 +9,14 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Comparison says how the outcomes in a ledger and the rows of a table differ. An outcome is known by the hash of its
-// row.
+// Comparison says how the outcomes in a ledger and the rows of a table differ. The hash of a row identifies its
+// outcome.
 type Comparison struct {
-	Rows    int   `json:"rows"`              // of the table
+	Rows    int   `json:"rows"`              // rows of the table
 	Missing []int `json:"missing"`           // rows, from 0, without an outcome in the ledger
 	Differ  []int `json:"differ"`            // rows whose loss, computed anew, isn't the ledger's
 	Others  int   `json:"others"`            // outcomes in the ledger without a row in the table
-	Rotated bool  `json:"rotated,omitempty"` // the ledger goes on from another one, which has the earlier outcomes
+	Rotated bool  `json:"rotated,omitempty"` // the ledger continues another one, which has the earlier outcomes
 }
 
 // Agrees says whether ledger and table have the same outcomes.
@@ -44,7 +44,7 @@ func (l *Ledger) Compare(m *model.Model, d *dataset.Data) (c Comparison, err err
 		return c, err
 	}
 	c.Rows = len(o.Losses)
-	const rounding = 1e-6 // of graded losses on another kind of processor
+	const rounding = 1e-6 // graded losses may differ on another kind of processor
 	for i, h := range o.Hashes {
 		name := strconv.FormatUint(h, 16)
 		losses := known[name]

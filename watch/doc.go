@@ -1,4 +1,5 @@
-// Package watch holds the outcomes of a model's predictions against its certificate, for as long as they come: a ledger
-// of outcomes on disk, which loses none that was acknowledged, and evidence against "the risk is at most the bound"
-// (pacbayes.Evidence), whose alarm is false with probability at most δ, for ever.
+// Package watch compares the outcomes of a model's predictions with its certificate, for as long as outcomes come. An
+// outcome is the loss of a prediction whose target became known. A ledger on disk keeps every outcome that was
+// acknowledged. pacbayes.Evidence measures what the outcomes say against "the risk is at most the bound". If this claim
+// is true, there is ever an alarm with probability at most δ.
 package watch

@@ -16,33 +16,33 @@ import (
 	"github.com/krigo-gp/krigo/internal/disk"
 )
 
-// journal is the file of a ledger: lines of JSON that are only ever added, by one process at a time.
+// journal is the file of a ledger. One process at a time adds lines of JSON, and never changes a line.
 type journal struct {
-	// Repaired is the number of bytes at the end that were no whole line.
+	// Repaired is the number of bytes that opened removed after the last whole line.
 	Repaired int64
 
 	path   string
 	mu     sync.Mutex
-	file   *disk.File // nil: to be read alone
+	file   *disk.File // nil: the journal can only be read
 	is     os.FileInfo
-	size   int64 // of its whole lines
+	size   int64 // bytes of its whole lines
 	broken error // why nothing more can be written
 }
 
 // entry is a line of a ledger.
 type entry struct {
 	Format  int       `json:"ledger"` // format, or carriedFormat
-	Model   string    `json:"model"`  // its checksum
+	Model   string    `json:"model"`  // checksum of the model
 	At      time.Time `json:"at"`
 	Losses  []float64 `json:"losses"`            // of the rows, in their order
-	Hashes  []string  `json:"rows"`              // of their content, in hex
-	Key     string    `json:"key,omitempty"`     // that they were given under
+	Hashes  []string  `json:"rows"`              // of the rows' content, in hex
+	Key     string    `json:"key,omitempty"`     // under which the rows were given
 	Outside int       `json:"outside,omitempty"` // rows outside the model's range
 	Seen    int       `json:"seen,omitempty"`    // rows that the model was made from
-	Carried *carried  `json:"carried,omitempty"` // what the model's lines said that were before; the line has no rows then
+	Carried *carried  `json:"carried,omitempty"` // what the model's earlier lines said; such a line has no rows
 }
 
-// WriteError says why outcomes couldn't be written: they aren't counted.
+// WriteError says why outcomes couldn't be written. They aren't counted.
 type WriteError struct {
 	Path string
 	Err  error
@@ -53,7 +53,7 @@ func (e *WriteError) Error() string {
 }
 func (e *WriteError) Unwrap() error { return e.Err }
 
-// KeyError says that other rows are in the ledger under a key.
+// KeyError says that the ledger holds other rows under a key.
 type KeyError struct{ Key string }
 
 func (e *KeyError) Error() string {
@@ -61,14 +61,14 @@ func (e *KeyError) Error() string {
 		e.Key)
 }
 
-// format is that of the lines, and of how evidence follows from them. Lines that carry a state over have another, so
-// that no older krigo takes them for outcomes.
+// format is the version of the lines, and of how evidence follows from them. Lines that carry a state over have another
+// number, so that no older krigo takes them for outcomes.
 const (
 	format        = 1
 	carriedFormat = 2
 )
 
-// opened opens a file to be written, or makes it, and takes off what isn't a whole line.
+// opened opens a file for writing, or creates it, and removes an incomplete last line.
 func opened(path string) (*journal, error) {
 	_, absent := os.Stat(path)
 	f, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
@@ -76,7 +76,7 @@ func opened(path string) (*journal, error) {
 		return nil, fmt.Errorf("the ledger can't be opened: %w", err)
 	}
 	j := &journal{path: path, file: &f}
-	// All other processes are kept from it, where files can be locked.
+	// The lock keeps all other processes out, on systems where files can be locked.
 	if err = disk.Lock(f); err == nil {
 		err = j.repair()
 	} else if errors.Is(err, disk.ErrLocked) {
@@ -95,7 +95,7 @@ func opened(path string) (*journal, error) {
 	return j, nil
 }
 
-// read opens a file to be read alone.
+// read opens a file for reading only.
 func read(path string) (*journal, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -104,7 +104,7 @@ func read(path string) (*journal, error) {
 	return &journal{path: path, size: info.Size(), broken: errors.New("it was opened to be read")}, nil
 }
 
-// Close gives the file back.
+// Close closes the file.
 func (j *journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -119,7 +119,7 @@ func (j *journal) Close() error {
 
 var errBusy = errors.New("another process writes it: watch there, or stop that first")
 
-// repair finds the end of the last whole line, and takes off what follows.
+// repair finds the end of the last whole line, and removes what follows.
 func (j *journal) repair() error {
 	info, err := j.file.Stat()
 	if err != nil {
@@ -144,11 +144,11 @@ func (j *journal) repair() error {
 	if j.Repaired == 0 {
 		return nil
 	}
-	// That it is a ledger must be sure before anything is taken off.
+	// repair first makes sure that the file is a ledger.
 	if err := j.each(func(entry) error { return nil }); err != nil {
 		return err
 	}
-	const first = `{"ledger":` // so a line begins
+	const first = `{"ledger":` // every line begins like this
 	start := make([]byte, len(first))
 	if n, _ := j.file.ReadAt(start, 0); end == 0 && string(start[:n]) != first[:n] {
 		return errors.New("it isn't a ledger")
@@ -159,7 +159,7 @@ func (j *journal) repair() error {
 	return j.file.Sync()
 }
 
-// each goes through the lines.
+// each calls do for every line.
 func (j *journal) each(do func(entry) error) error {
 	j.mu.Lock()
 	f, err := disk.Open(j.path)
@@ -172,12 +172,12 @@ func (j *journal) each(do func(entry) error) error {
 	return lines(f, size, func(e entry, _ []byte) error { return do(e) })
 }
 
-// lines goes through the first lines of a file, so many bytes.
+// lines calls do for every line in the first size bytes of a file.
 func lines(f io.Reader, size int64, do func(e entry, line []byte) error) error {
 	in := bufio.NewReaderSize(io.LimitReader(f, size), 1<<16)
 	for number := 1; ; number++ {
 		line, err := in.ReadBytes('\n')
-		if err == io.EOF { // of a line that is being written nothing is known yet
+		if err == io.EOF { // a line that is still being written doesn't count
 			return nil
 		}
 		if err != nil {
@@ -205,8 +205,8 @@ func lines(f io.Reader, size int64, do func(e entry, line []byte) error) error {
 	}
 }
 
-// stands says why the file that is written isn't the one at the path, with so many bytes: someone removed, moved, cut
-// or wrote it, and a line that is added to it might be nowhere.
+// stands returns an error unless the file at the path is the one that the journal writes, with size bytes. If somebody
+// removed, moved, cut or wrote the file, a line that is added might be lost.
 func (j *journal) stands(size int64) error {
 	now, err := os.Stat(j.path)
 	switch {
@@ -221,7 +221,7 @@ func (j *journal) stands(size int64) error {
 	return nil
 }
 
-// append adds a line: when it returns without an error the line is on disk, and else it isn't in the ledger.
+// append adds a line. Without an error the line is on disk. With an error the line isn't in the ledger.
 func (j *journal) append(e entry) error {
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -243,8 +243,8 @@ func (j *journal) append(e entry) error {
 		err = j.stands(j.size + int64(len(line)) + 1)
 	}
 	if err != nil {
-		// What of it has reached the disk isn't known. It mustn't be taken for a line, nor may one follow it, if it can't be
-		// taken off.
+		// Nobody knows which part of the line has reached the disk. If this part can't be removed, no line may follow
+		// it, and it mustn't be taken for a line.
 		if undo := errors.Join(j.file.Truncate(j.size), j.file.Sync()); undo != nil {
 			j.broken = fmt.Errorf("an earlier outcome wasn't written: %w", err)
 		}

@@ -19,7 +19,7 @@ import (
 )
 
 // Rotate begins the ledger at path anew, as [Ledger.Rotate] does, with the state of a model. If another process writes
-// the ledger, that process rotates it, with the states of all models that it watches: Rotate asks it to by a file
+// the ledger, that process rotates it, with the states of all models that it watches. Rotate asks for this with a file
 // beside the ledger, and waits.
 func Rotate(ctx context.Context, path string, m *model.Model) (archive string, err error) {
 	if _, err := os.Stat(path); err != nil {
@@ -41,9 +41,9 @@ func Rotate(ctx context.Context, path string, m *model.Model) (archive string, e
 	return l.Rotate()
 }
 
-// Rotate copies the ledger to a file beside it whose name ends in the next free number, and begins it anew: with a line
-// for each model that is watched, which carries its state over, and the lines of all other models as they are. Outcomes
-// that come meanwhile wait. Killed at any moment, it leaves the old ledger or the new one.
+// Rotate copies the ledger to a file beside it whose name ends in the next free number, and begins the ledger anew. The
+// new ledger has a line with the state of each model that is watched, and the lines of all other models as they are.
+// Outcomes that come meanwhile wait. A Rotate that is killed at any moment leaves the old ledger or the new one.
 func (l *Ledger) Rotate() (archive string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +59,7 @@ func (l *Ledger) Rotate() (archive string, err error) {
 	whole := func(do func(e entry, line []byte) error) error {
 		return lines(io.NewSectionReader(j.file, 0, j.size), j.size, do)
 	}
-	states := map[string]*Watch{} // as the lines leave them: what a live watch has may be a line behind
+	states := map[string]*Watch{} // computed from the lines, since a live watch may be a line behind
 	for checksum, w := range l.watches {
 		if w := w.Value(); w != nil {
 			states[checksum] = newWatch(w.model, l)
@@ -105,12 +105,12 @@ func (l *Ledger) Rotate() (archive string, err error) {
 		j.broken = fmt.Errorf("it was rotated, and couldn't be opened again: %w", failed)
 		return archive, errors.Join(err, failed)
 	}
-	j.file.Close() // it is all in the archive
+	j.file.Close() // the archive has all of it
 	j.file, j.is, j.size = next.file, next.is, next.size
 	return archive, err
 }
 
-// nextArchive returns the first name with a number that no file beside the ledger has.
+// nextArchive returns the first numbered name that no file beside the ledger has.
 func nextArchive(path string) string {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.%d", path, n)
@@ -120,10 +120,10 @@ func nextArchive(path string) string {
 	}
 }
 
-// asking is the file that asks the process which writes a ledger to rotate it.
+// asking returns the path of a file that asks the process that writes the ledger to rotate it.
 func asking(path string) string { return path + ".rotate" }
 
-// Rotations rotates the ledger whenever another process asks for it, and tells what came of it, until ctx ends.
+// Rotations rotates the ledger whenever another process asks for it, until ctx ends. told gets the result of each.
 func (l *Ledger) Rotations(ctx context.Context, told func(archive string, err error)) {
 	tick := time.NewTicker(looks)
 	defer tick.Stop()
@@ -137,21 +137,21 @@ func (l *Ledger) Rotations(ctx context.Context, told func(archive string, err er
 			continue
 		}
 		archive, err := l.Rotate()
-		gone := os.Remove(asking(l.path)) // at last: who asked waits for that
+		gone := os.Remove(asking(l.path)) // last, since the process that asked waits for this
 		told(archive, errors.Join(err, gone))
 		if gone != nil {
-			return // it would rotate again and again
+			return // else it would rotate again and again
 		}
 	}
 }
 
-// Who writes a ledger looks so often whether it is to be rotated; who asks waits so long.
+// The process that writes a ledger looks for a request every looks. The process that asks waits for patience.
 const (
 	looks    = 500 * time.Millisecond
 	patience = time.Minute
 )
 
-// ask has the process that writes a ledger rotate it.
+// ask makes the process that writes a ledger rotate it.
 func ask(ctx context.Context, path string) (archive string, err error) {
 	archive = nextArchive(path)
 	if err := disk.Write(asking(path), func(io.Writer) error { return nil }); err != nil {

@@ -8,44 +8,45 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// State is what is known after so many rows.
+// State is what a watch knows after Rows outcomes.
 type State struct {
 	Rows   int     `json:"rows"`
-	Misses float64 `json:"misses"` // of graded losses, their sum
-	Risk   float64 `json:"risk"`   // their share
-	// limits of the risk, if it is the same for all, with confidence 1−δ for all numbers of rows at once
+	Misses float64 `json:"misses"` // their number; for graded losses the sum of losses
+	Risk   float64 `json:"risk"`   // Misses divided by Rows
+	// limits of the risk, if all rows have the same risk; with confidence 1−δ they hold for all numbers of rows at
+	// once
 	AtLeast float64 `json:"at_least"`
 	AtMost  float64 `json:"at_most"`    //
-	Bound   float64 `json:"mean_bound"` // the certificate's
-	// its, and the probability that there is ever an alarm while the risk is at most the bound
+	Bound   float64 `json:"mean_bound"` // the certificate's bound
+	// the certificate's δ: while the risk is at most the bound, there is ever an alarm with at most this probability
 	Delta   float64 `json:"delta"`
-	LogE    float64 `json:"log_e"`         // evidence against that, ln E
-	Highest float64 `json:"highest_log_e"` // the most there was
-	AlarmAt float64 `json:"alarm_log_e"`   // ln 1/δ, at which there is an alarm
-	Alarm   *Alarm  `json:"alarm"`         // null: there was none
-	// rows outside the range of those that the model was made from, see model.Prediction
+	LogE    float64 `json:"log_e"`         // ln E, the evidence that the risk is above the bound
+	Highest float64 `json:"highest_log_e"` // the largest LogE up to now
+	AlarmAt float64 `json:"alarm_log_e"`   // ln 1/δ, the LogE that raises an alarm
+	Alarm   *Alarm  `json:"alarm"`         // null: no alarm yet
+	// rows outside the range of the rows that the model was made from, see model.Prediction
 	Outside int `json:"outside,omitempty"`
-	Seen    int `json:"seen,omitempty"`    // rows that equal one the model was made from
-	Repeats int `json:"repeats,omitempty"` // rows that equal an earlier one
+	Seen    int `json:"seen,omitempty"`    // rows that equal a row the model was made from
+	Repeats int `json:"repeats,omitempty"` // rows that equal an earlier row
 }
 
-// Alarm is where the evidence sufficed. It stays, whatever comes after.
+// Alarm says at which row the evidence sufficed. An alarm stays, whatever comes after.
 type Alarm struct {
 	Row int       `json:"row"`
-	At  time.Time `json:"at"` // when that came
+	At  time.Time `json:"at"` // when the row came
 }
 
-// carried is all that the lines of a model say, as the first line that the model has in a ledger after a rotation: what
-// the model's watch says is the same, to the last bit, before and after.
+// carried is all that a model's lines say. The model's first line after a rotation holds it, so that the model's watch
+// says the same before and after, to the last bit.
 type carried struct {
 	State  State     `json:"state"`
-	Staked []float64 `json:"staked"` // what the evidence's stakes have become
-	// hashes of the rows, in ascending order, eight bytes each, little endian
+	Staked []float64 `json:"staked"` // what the evidence's stakes are worth
+	// hashes of the rows that have come, in ascending order, eight bytes each, little endian
 	Rows []byte            `json:"rows"`
-	Keys map[string][]byte `json:"keys,omitempty"` // digests of the rows that were given under keys
+	Keys map[string][]byte `json:"keys,omitempty"` // digests of the rows that came under keys
 }
 
-// Sentence says in words what the outcomes of a model say of its certificate. Numbers are rounded to the cautious side.
+// Sentence says in words what a model's outcomes say about its certificate. Numbers are rounded to the cautious side.
 func (s State) Sentence(m *model.Model) string {
 	if s.Rows == 0 {
 		return fmt.Sprintf("No outcome yet. The certificate: a risk of at most %.4f.", cautious.RoundUp(s.Bound, 4))
@@ -69,7 +70,7 @@ func (s State) Sentence(m *model.Model) string {
 	return said + "." + s.notes()
 }
 
-// notes say what of the outcomes may not be what they are taken for.
+// notes says which outcomes may not be what they are taken for.
 func (s State) notes() (said string) {
 	note := func(rows int, one, more string) {
 		switch {
@@ -87,15 +88,16 @@ func (s State) notes() (said string) {
 	return said
 }
 
-// Other is what a ledger holds of a model that isn't the one asked about: a file whose bytes differ is another model.
+// Other is what a ledger holds of another model than the model asked about. A file whose bytes differ is another model.
 type Other struct {
 	Checksum string
 	Rows     int
-	// its outcomes raise an alarm against the bound of the model asked about, or raised one before the ledger was rotated
+	// Alarm: its outcomes raise an alarm against the bound of the model asked about, or raised an alarm before a
+	// rotation
 	Alarm bool
 }
 
-// Sentence says that the outcomes don't count for the model asked about.
+// Sentence says that these outcomes don't count for the model asked about.
 func (o Other) Sentence() string {
 	said := fmt.Sprintf("The ledger holds %d outcomes of another model (SHA-256 %s), which don't count for this one.",
 		o.Rows, o.Checksum)

@@ -22,21 +22,21 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Ledger is a file of outcomes, a line of JSON for each batch of rows that came together, of one model or of several.
-// Lines are only ever added, and are on disk before anyone is told that they are. A line that was cut short, as a
-// machine that stops may leave one, was never acknowledged, and is taken off. One process at a time writes it.
+// Ledger is a file of outcomes of one model or several, with a line of JSON for each batch of rows that came together.
+// Lines are only ever added, and are on disk before krigo acknowledges them. A machine that stops may leave an
+// incomplete last line, which was never acknowledged. Open removes it. One process at a time writes a ledger.
 //
 // Several goroutines may use a ledger at once.
 type Ledger struct {
 	*journal
 	mu      sync.Mutex
-	watches map[string]weak.Pointer[Watch] // by their models' checksums, while anyone has them
+	watches map[string]weak.Pointer[Watch] // by the models' checksums, while somebody has them
 }
 
-// Open opens a ledger to be written, which it makes if there is none, and takes off what isn't a whole line.
+// Open opens a ledger for writing, or creates it, and removes an incomplete last line.
 func Open(path string) (*Ledger, error) { return ledgerOf(opened(path)) }
 
-// Read opens a ledger to be read alone, also while another process writes it.
+// Read opens a ledger for reading only, also while another process writes it.
 func Read(path string) (*Ledger, error) { return ledgerOf(read(path)) }
 
 func ledgerOf(j *journal, err error) (*Ledger, error) {
@@ -46,19 +46,19 @@ func ledgerOf(j *journal, err error) (*Ledger, error) {
 	return &Ledger{journal: j, watches: map[string]weak.Pointer[Watch]{}}, nil
 }
 
-// Watch is what the outcomes of one model say of its certificate. Several goroutines may use it at once.
+// Watch holds what the outcomes of one model say about its certificate. Several goroutines may use it at once.
 type Watch struct {
 	model    *model.Model
 	ledger   *Ledger
-	turn     chan struct{} // holds one token: who has it may add
+	turn     chan struct{} // holds one token; who takes it may add outcomes
 	evidence *pacbayes.Evidence
-	known    map[uint64]bool              // rows that have come
-	keys     map[string][sha256.Size]byte // that rows were given under, with these
-	counts   State                        // without what follows from them
+	known    map[uint64]bool              // hashes of the rows that have come
+	keys     map[string][sha256.Size]byte // digests of the rows that came under each key
+	counts   State                        // without the risk and its limits, which tell computes
 	state    atomic.Pointer[State]
 }
 
-// Watchable says why a model can't be watched; nil if it can.
+// Watchable returns why a model can't be watched, or nil if it can.
 func Watchable(m *model.Model) error {
 	c := m.Certificate
 	switch {
@@ -89,17 +89,18 @@ func newWatch(m *model.Model, l *Ledger) *Watch {
 	return w
 }
 
-// Observe predicts the given rows of d, whose targets have become known, and adds the outcomes, to the ledger first:
-// when it returns without an error they are on disk. The order of the rows is that of their outcomes. A context that
-// ends while others are at work is an error.
+// Observe predicts the given rows of d, whose targets have become known, and adds the outcomes in the order of rows.
+// When it returns without an error, the outcomes are on disk. It returns an error if ctx ends while it waits for
+// others.
 func (w *Watch) Observe(ctx context.Context, d *dataset.Data, rows []int) (State, error) {
 	s, _, err := w.ObserveOnce(ctx, "", d, rows)
 	return s, err
 }
 
-// ObserveOnce is Observe for rows that may be given again, as by somebody who had no answer: under a key that the
-// model's rows in the ledger have already nothing is added, which it says. If those are others the error is a
-// *KeyError. The empty key is none; one that isn't UTF-8 text is an error, as the ledger would have another.
+// ObserveOnce is Observe for rows that may be given twice, for example by a client that got no answer. If the ledger
+// already holds the model's rows under this key, it adds nothing, and added is false. If the ledger holds other rows
+// under the key, the error is a *KeyError. The empty key means no key. A key that isn't UTF-8 text is an error, since
+// the ledger would store another text.
 func (w *Watch) ObserveOnce(ctx context.Context, key string, d *dataset.Data, rows []int) (s State, added bool,
 	err error) {
 	select {
@@ -134,12 +135,12 @@ func (w *Watch) ObserveOnce(ctx context.Context, key string, d *dataset.Data, ro
 	return w.tell(), true, nil
 }
 
-// digest is that of rows in their order.
+// digest returns the digest of rows in their order, from their hashes.
 func digest(hashes []string) [sha256.Size]byte {
 	return sha256.Sum256([]byte(strings.Join(hashes, " ")))
 }
 
-// State is what the outcomes up to now say.
+// State returns what the outcomes up to now say.
 func (w *Watch) State() State { return *w.state.Load() }
 
 // add takes in a line of the ledger.
@@ -182,7 +183,7 @@ func (w *Watch) carried() *carried {
 	return c
 }
 
-// resume begins where a rotation left the model.
+// resume continues from the state in which a rotation left the model.
 func (w *Watch) resume(c *carried) error {
 	s := c.State
 	sane := w.counts.Rows == 0 && 0 <= s.Misses && s.Misses <= float64(s.Rows) && s.LogE <= s.Highest &&
@@ -204,7 +205,7 @@ func (w *Watch) resume(c *carried) error {
 	return nil
 }
 
-// tell makes what was added known.
+// tell publishes the state with what was added, and returns it.
 func (w *Watch) tell() State {
 	s := w.counts
 	if s.Rows > 0 {
@@ -215,8 +216,8 @@ func (w *Watch) tell() State {
 	return s
 }
 
-// Others returns what the ledger holds of other models than m, in the order of their first lines. The ledger doesn't
-// have their bounds: their outcomes are held against m's.
+// Others returns what the ledger holds of models other than m, in the order of their first lines. The ledger doesn't
+// have the bounds of these models, so Others compares their outcomes with m's bound.
 func (l *Ledger) Others(m *model.Model) (all []Other, err error) {
 	places, against := map[string]int{}, []*pacbayes.Evidence{}
 	err = l.each(func(e entry) error {
@@ -232,7 +233,7 @@ func (l *Ledger) Others(m *model.Model) (all []Other, err error) {
 		o := &all[i]
 		if c := e.Carried; c != nil {
 			o.Rows, o.Alarm = c.State.Rows, c.State.Alarm != nil
-			against[i].Resume(c.State.Rows, c.Staked) // of another bound: it begins anew
+			against[i].Resume(c.State.Rows, c.Staked) // these stakes are against the other model's bound
 		}
 		for _, loss := range e.Losses {
 			o.Alarm = math.Log(against[i].Add(loss)) >= -math.Log(m.Certificate.Delta) || o.Alarm
@@ -246,8 +247,8 @@ func (l *Ledger) Others(m *model.Model) (all []Other, err error) {
 	return all, nil
 }
 
-// Watch returns that of a model, as the outcomes in the ledger leave it: always the same one for models of one file's
-// content.
+// Watch returns the watch of a model, as the outcomes in the ledger leave it. Models whose files have the same content
+// share one watch.
 func (l *Ledger) Watch(m *model.Model) (*Watch, error) {
 	if err := Watchable(m); err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// loaded is a model of Snelson's data, as it comes back from its file.
+// loaded returns a model of Snelson's data, read back from its file.
 func loaded(t *testing.T, change func(*krigo.Options)) *model.Model {
 	t.Helper()
 	o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"}, Run: krigo.Run{Restarts: 1},
@@ -35,7 +35,7 @@ func loaded(t *testing.T, change func(*krigo.Options)) *model.Model {
 	return m
 }
 
-// outcomes are rows of which some miss.
+// outcomes returns rows with targets. misses says which rows miss.
 func outcomes(t *testing.T, m *model.Model, misses ...bool) *dataset.Data {
 	t.Helper()
 	table := &dataset.Table{Source: "rows", Names: []string{"x", "y"}, Rows: len(misses)}
@@ -52,8 +52,8 @@ func outcomes(t *testing.T, m *model.Model, misses ...bool) *dataset.Data {
 	return must.Get(m.Labelled(table))(t)
 }
 
-// TestLedger: what a ledger was told is there when it is opened again, to the last bit; two watches of one model are
-// one; another model's outcomes are apart.
+// TestLedger shows that a ledger that is opened again says the same, to the last bit. Two watches of one model are the
+// same watch, and another model's outcomes stay apart.
 func TestLedger(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l.ledger")
 	m, other := loaded(t, nil), loaded(t, func(o *krigo.Options) { o.Promise.Loss = "clipped-square" })
@@ -76,7 +76,7 @@ func TestLedger(t *testing.T) {
 	must.Get(w.Observe(ctx, repeated, []int{0, 1}))(t)
 	last = must.Get(w.Observe(ctx, repeated, []int{1}))(t)
 	must.Not(t, last.Repeats != 1 || last.Rows != 39 || last.Alarm == nil || last.LogE >= last.Highest, "%+v", last)
-	// Under a key rows count once, those of other targets are refused, and other models have keys of their own.
+	// Under a key rows count once, rows with other targets are refused, and other models have their own keys.
 	keyed := outcomes(t, m, false, true)
 	once := func(w *Watch, d *dataset.Data, rows int, added bool) State {
 		s, did, err := w.ObserveOnce(ctx, "monday", d, []int{0, 1}[:rows])
@@ -129,8 +129,8 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// TestRotate: a rotation changes nothing that a watch says, now, later, or read again, whoever writes the ledger; a
-// model that nobody watches keeps its lines.
+// TestRotate shows that a rotation changes nothing that a watch says, now, later, or when it is read again, whoever
+// writes the ledger. A model that nobody watches keeps its lines.
 func TestRotate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l.ledger")
 	m, other := loaded(t, nil), loaded(t, func(o *krigo.Options) { o.Promise.Loss = "clipped-square" })
@@ -169,8 +169,8 @@ func TestRotate(t *testing.T) {
 	before := must.Get(os.ReadFile(path))(t)
 	for turn, rotate := range []func() (string, error){
 		l.Rotate,
-		func() (string, error) { return Rotate(ctx, path, m) }, // of what another writes
-		func() (string, error) { // of what nobody writes, and which doesn't know the other model
+		func() (string, error) { return Rotate(ctx, path, m) }, // somebody else writes the ledger
+		func() (string, error) { // nobody writes the ledger, and the other model isn't known
 			stop()
 			asked.Wait()
 			l.Close()
@@ -205,7 +205,7 @@ func TestRotate(t *testing.T) {
 	if s := must.Get(l.Watch(other))(t).State(); s.LogE != plain.State().LogE || s.Rows != 2 {
 		t.Errorf("the other model: %+v, not %+v", s, plain.State())
 	}
-	// What a line carries over is checked.
+	// A state that was altered after a rotation is refused.
 	text := string(must.Get(os.ReadFile(path))(t))
 	for from, to := range map[string]string{`"mean_bound":`: `"mean_bound":1`, `"staked":[`: `"staked":[-`,
 		`"misses":`: `"misses":-`} {
@@ -215,8 +215,8 @@ func TestRotate(t *testing.T) {
 	}
 }
 
-// TestMoved: an outcome that would go to a file that isn't the ledger any more, or not as it was left, is an error and
-// isn't counted.
+// TestMoved shows that an outcome is an error and isn't counted, if the file at the path isn't the ledger any more or
+// was changed by somebody.
 func TestMoved(t *testing.T) {
 	m := loaded(t, nil)
 	d := outcomes(t, m, true)
@@ -247,8 +247,8 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestCompare: rows without an outcome, outcomes without a row and other losses are found, and a row that came twice
-// counts twice.
+// TestCompare shows that Compare finds rows without an outcome, outcomes without a row and other losses. A row that
+// came twice counts twice.
 func TestCompare(t *testing.T) {
 	m := loaded(t, nil)
 	path := filepath.Join(t.TempDir(), "l.ledger")
@@ -269,7 +269,7 @@ func TestCompare(t *testing.T) {
 	check(d, Comparison{Rows: 4, Missing: []int{3}, Differ: []int{0}, Others: 1})
 }
 
-// TestTorn: wherever a file is cut, the whole lines before are kept, what follows goes, and the ledger goes on.
+// TestTorn cuts a file anywhere. The whole lines before the cut stay, the rest goes, and the ledger continues.
 func TestTorn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l.ledger")
 	m := loaded(t, nil)
@@ -313,7 +313,7 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// TestLedgerRefuses: what is no ledger is left as it is.
+// TestLedgerRefuses shows that Open leaves a file that isn't a ledger as it is.
 func TestLedgerRefuses(t *testing.T) {
 	m := loaded(t, nil)
 	const good = `{"ledger":1,"model":"m","at":"2026-01-01T00:00:00Z","losses":[0],"rows":["1"]}` + "\n"
@@ -342,7 +342,7 @@ func TestLedgerRefuses(t *testing.T) {
 	must.Refuse(Read(filepath.Join(folder, "l")))(t, "", "a ledger that isn't there was read")
 }
 
-// TestWatchable: what promises nothing isn't watched, for a reason that is said.
+// TestWatchable shows that a model that promises nothing isn't watched, and that the error says why.
 func TestWatchable(t *testing.T) {
 	m := loaded(t, nil)
 	for want, change := range map[string]func(c *model.Model){
@@ -371,7 +371,7 @@ func TestWatchable(t *testing.T) {
 	}
 }
 
-// TestTogether: outcomes that many goroutines bring are all there, once each, and a context that ends is heard.
+// TestTogether shows that outcomes from many goroutines all count, once each, and that an ended context is an error.
 func TestTogether(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l.ledger")
 	m := loaded(t, nil)
@@ -413,7 +413,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestSeen: rows that the model was made from are told.
+// TestSeen shows that a state counts rows that the model was made from.
 func TestSeen(t *testing.T) {
 	m := loaded(t, nil)
 	l := must.Get(Open(filepath.Join(t.TempDir(), "l.ledger")))(t)
@@ -425,7 +425,7 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-// TestUnwritten: an outcome that can't be written isn't counted, and where it can't be taken back either nothing more
+// TestUnwritten shows that an outcome that can't be written isn't counted. If it can't be removed either, nothing more
 // is written.
 func TestUnwritten(t *testing.T) {
 	m := loaded(t, nil)

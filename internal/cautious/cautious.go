@@ -1,4 +1,4 @@
-// Package cautious writes numbers rounded to the side on which what is promised still holds.
+// Package cautious writes rounded numbers. It rounds to the side on which a promise still holds.
 package cautious
 
 import (
@@ -8,26 +8,25 @@ import (
 	"strings"
 )
 
-// RoundUp rounds a bound on a risk up to so many decimals, at most 1.
+// RoundUp rounds a bound on a risk up to this number of decimals. The result is at most 1.
 func RoundUp(b float64, decimals int) float64 {
 	unit := math.Pow10(decimals)
 	return min((math.Floor(b*unit)+1)/unit, 1)
 }
 
-// RoundDown rounds a lower limit down to so many decimals.
+// RoundDown rounds a lower limit down to this number of decimals.
 func RoundDown(b float64, decimals int) float64 {
 	unit := math.Pow10(decimals)
 	return math.Floor(b*unit) / unit
 }
 
-// Complement writes 1−p in per cent, rounded down: to two decimals, or as many as it takes for
-// 99.9999 % not to become 99.99 %.
+// Complement writes 1−p in per cent, rounded down. It writes two decimals, or more if 99.9999 % would become 99.99 %.
 func Complement(p float64) string {
 	share := 100 - 100*p
 	for decimals := 2; ; decimals++ {
 		unit := math.Pow10(decimals)
 		down := math.Floor(share*unit*(1+1e-15)+min(1e-9, 100*p)) / unit
-		if decimals > 13 { // p is about that of rounding
+		if decimals > 13 { // p is about the size of rounding errors
 			return fmt.Sprintf("100·(1 − %g) %%", p)
 		}
 		if down < 100 && 100-down <= 1.1*100*p {
@@ -36,8 +35,8 @@ func Complement(p float64) string {
 	}
 }
 
-// Width writes the half-width of a band to four digits, rounded up but for what rounding in
-// float64 may have added to it: a narrower one isn't what was guaranteed.
+// Width writes the half-width of a band to four digits, rounded up, since no narrower band was guaranteed. It doesn't
+// round up what rounding in float64 may have added to w.
 func Width(w float64) string {
 	if w == 0 {
 		return "0"
@@ -49,7 +48,7 @@ func Width(w float64) string {
 	return Number(math.Ceil(w*unit*(1-1e-12)) / unit)
 }
 
-// Least writes a number to four digits, rounded down: of errors, say, that are counted up to it.
+// Least writes a number to four digits, rounded down, for example the size up to which errors are counted.
 func Least(w float64) string {
 	if w == 0 {
 		return "0"
@@ -61,11 +60,11 @@ func Least(w float64) string {
 	return Number(math.Floor(w*unit) / unit)
 }
 
-// Number writes a number to four digits as people do: 20,000 and not 2e+04. Very large and very small ones have an
+// Number writes a number to four digits as people do: 20,000 and not 2e+04. Very large and very small numbers have an
 // exponent.
 func Number(v float64) string { return Digits(v, 4) }
 
-// Digits is Number to so many digits.
+// Digits is Number with this number of digits.
 func Digits(v float64, digits int) string {
 	short := strconv.FormatFloat(v, 'g', digits, 64)
 	rounded, err := strconv.ParseFloat(short, 64)

@@ -8,7 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestRoundUp: what is promised is rounded up, and never above 1.
+// TestRoundUp shows that a bound is rounded up, and never above 1.
 func TestRoundUp(t *testing.T) {
 	for _, b := range []float64{0.0001, 0.1234, 0.5, 0.9991, 0.99999, 1} {
 		if c := RoundUp(b, 3); c < b || c > 1 || c-b > 0.0011 {
@@ -20,7 +20,7 @@ func TestRoundUp(t *testing.T) {
 	}
 }
 
-// TestComplement: never more than 1−δ, and never 100 %.
+// TestComplement shows that the written confidence is never above 1−δ, and never 100 %.
 func TestComplement(t *testing.T) {
 	for delta, want := range map[float64]string{0.01: "99 %", 0.05: "95 %", 0.07: "93 %", 0.5: "50 %", 1. / 3: "66.66 %",
 		0.001: "99.9 %",
@@ -29,7 +29,7 @@ func TestComplement(t *testing.T) {
 	}
 }
 
-// TestWidth: rounded up, by less than a thousandth.
+// TestWidth shows that a width is rounded up, by less than a thousandth.
 func TestWidth(t *testing.T) {
 	for w, want := range map[float64]string{0: "0", 0.6: "0.6", 0.12341: "0.1235", 5.5001: "5.501", 99.991: "100",
 		1.00001: "1.001"} {
@@ -37,7 +37,7 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// TestNumber: as people write numbers; a width is never narrower than what it is of.
+// TestNumber shows numbers as people write them, and that no written width is narrower than the width.
 func TestNumber(t *testing.T) {
 	for v, want := range map[float64]string{20000: "20,000", 60012.3: "60,010", 1234567: "1,235,000", 9202: "9202",
 		0.6: "0.6", 1e-7: "1e-07", -123456: "-123,500", 99999: "100,000", 1e20: "1e+20", 0: "0"} {
@@ -56,7 +56,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// TestDigits: as Number, to more digits.
+// TestDigits shows numbers of 15 digits as people write them.
 func TestDigits(t *testing.T) {
 	for v, want := range map[float64]string{45000: "45,000", 1234567: "1,234,567", 9202: "9202", 20001.5: "20,001.5",
 		-123456: "-123,456", 0.25: "0.25", 1e20: "1e+20"} {

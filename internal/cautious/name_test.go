@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestName: names are told as they are, unless they are more than names.
+// TestName shows that names stay as they are, unless they are long, break the line or may pass for a sentence.
 func TestName(t *testing.T) {
 	for name, want := range map[string]string{
 		"y": "y", "price (€/m²)": "price (€/m²)", "it's \"x\" <b>&": "it's \"x\" <b>&", "CO₂ at 3.5 km": "CO₂ at 3.5 km",

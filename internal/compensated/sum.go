@@ -3,8 +3,8 @@ package compensated
 
 import "math"
 
-// Sum is a running sum with the rounding error that it left behind (Neumaier, 1974): Total + Lost has the
-// error of one rounding. Its zero value is 0. It is of fixed size, so encoding/binary carries it as it is.
+// Sum is a running sum and the rounding error that it left behind (Neumaier, 1974). Total + Lost has the error of one
+// rounding. The zero value is an empty sum. encoding/binary can carry a Sum, since its size is fixed.
 type Sum struct{ Total, Lost float64 }
 
 // Add adds one number.
@@ -21,10 +21,10 @@ func (s *Sum) Add(x float64) {
 // Join adds another sum.
 func (s *Sum) Join(t Sum) { s.Add(t.Total); s.Lost += t.Lost }
 
-// Value is what was added: infinite or NaN where the running sum is.
+// Value returns the sum. It is infinite or NaN if the running sum is.
 func (s *Sum) Value() float64 {
 	if math.IsInf(s.Total, 0) || math.IsNaN(s.Total) {
-		return s.Total // what was lost is NaN here, and says less
+		return s.Total // Lost is NaN here, and says less
 	}
 	return s.Total + s.Lost
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSum: numbers that plain sums lose, in one sum and in two that join.
+// TestSum adds numbers that plain sums lose, in one sum and in two joined sums.
 func TestSum(t *testing.T) {
 	for _, c := range []struct {
 		numbers []float64
