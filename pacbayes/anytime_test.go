@@ -50,8 +50,7 @@ func TestAnytimeEnds(t *testing.T) {
 	}
 }
 
-// TestAnytimeHolds shows that at most a share δ of sequences ever leaves the limits, and far more leave bounds for one
-// n.
+// TestAnytimeHolds shows that the limits fail in at most a share δ of sequences. Bounds for one n fail far more often.
 func TestAnytimeHolds(t *testing.T) {
 	const runs, rows, risk, delta = 1000, 2000, 0.1, 0.05
 	ever, fixed := 0, 0

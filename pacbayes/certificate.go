@@ -276,7 +276,7 @@ func (c *Certificate) Difference(d *Certificate) string {
 	}
 	if p, q := a.Promise, b.Promise; p != nil && q != nil &&
 		sameWidths(p.HalfWidth, q.HalfWidth, p.HalfWidthRaw, q.HalfWidthRaw, unitOf(p.HalfWidth, p.HalfWidthRaw)) {
-		p.HalfWidth, p.HalfWidthRaw = q.HalfWidth, q.HalfWidthRaw // a curve computes its widths from the rows
+		p.HalfWidth, p.HalfWidthRaw = q.HalfWidth, q.HalfWidthRaw // a curve's widths are computed from the rows
 	}
 	if !reflect.DeepEqual(a.Promise, b.Promise) {
 		return "promise is another"

@@ -203,7 +203,7 @@ func TestCertificateEqual(t *testing.T) {
 	want := certify()
 	near := certify()
 	near.Bound += 9e-7
-	near.KL -= 1.8e-6 // of a KL of 2
+	near.KL -= 1.8e-6 // less than 1e-6 of the KL, 2
 	must.Not(t, !want.Equal(certify()) || !want.Equal(near) || !near.Equal(want), "equal certificates differ")
 	must.Not(t, want.Equal(nil), "a certificate equals none")
 	for name, change := range map[string]func(c *Certificate){

@@ -88,7 +88,7 @@ func TestCurveLevel(t *testing.T) {
 // width. This happens with probability at most δ. Bounds that hold at one width each fail more often.
 func TestCurveHolds(t *testing.T) {
 	const n, reps, delta = 60, 4000, 0.1
-	continuous := func(r *rand.Rand) float64 { return r.Float64() } // the share that misses by more than the row
+	continuous := func(r *rand.Rand) float64 { return r.Float64() } // P(an error exceeds the row's error)
 	ties := func(r *rand.Rand) float64 { return math.Floor(8*r.Float64()) / 8 }
 	for name, c := range map[string]struct {
 		end  float64
@@ -103,7 +103,7 @@ func TestCurveHolds(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		fails, failsAlone := 0, 0
 		for range reps {
-			u := make([]float64, n) // 1 − P(an error is at most the row's error)
+			u := make([]float64, n) // P(an error exceeds the row's error)
 			for i := range u {
 				u[i] = c.draw(rng)
 			}

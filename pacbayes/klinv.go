@@ -150,8 +150,8 @@ func KLInverseUp(q, eps float64) float64 {
 	if !(eps > 0) || p >= 1 {
 		return p
 	}
-	// KL has a relative error of at most 2e-15 (checked against 50 digits). Asking for 4e-15 more raises p by at most
-	// 4e-15 (p−q), since kl is convex in p.
+	// KL has a relative error of at most 2e-15 (checked against 50 digits). An ε that is larger by a share of 4e-15
+	// raises p by at most 4e-15 (p−q), since kl is convex in p.
 	need := eps * (1 + 4e-15)
 	for step := math.Nextafter(p, 2) - p; p < 1 && !(KL(q, p) >= need); step *= 2 {
 		p = min(p+step, 1)

@@ -4,7 +4,7 @@ import "math"
 
 // Promise is the smallest half-width of a fixed grid within which a share of further predictions is guaranteed to lie.
 type Promise struct {
-	Share        float64 `json:"share"`          // at least this share of predictions lies within
+	Share        float64 `json:"share"`          // at least this share of predictions lies within the half-width
 	HalfWidth    float64 `json:"half_width"`     // in standard deviations; relative bands: a share of |y|
 	HalfWidthRaw float64 `json:"half_width_raw"` // in the target's units; relative bands: as HalfWidth
 	Relative     bool    `json:"relative,omitempty"`

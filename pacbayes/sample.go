@@ -84,7 +84,7 @@ type Slice struct {
 	Name string `json:"name"` // names the kind, for example "> 3" or "surest"
 	// rows with a value above From, up to To, or below To if Own; if From = To, rows with this value
 	From *float64 `json:"from,omitempty"`
-	To   *float64 `json:"to,omitempty"` // nil: no end, also for a category
+	To   *float64 `json:"to,omitempty"` // nil: no upper end; both are nil for a category
 
 	Rows     int     `json:"rows"`      // certified rows of the slice
 	MeanRisk float64 `json:"mean_risk"` // the share of misses among them

@@ -39,18 +39,19 @@ type Terms struct {
 	Lengthscales int `json:"lengthscales,omitempty"`
 	Tied         int `json:"tied,omitempty"`
 
-	// P was learnt on the prior rows, so that its parameters needn't lie on the grid
+	// P was learnt on the prior rows, so that no parameter of P lies on the grid
 	Informed   bool       `json:"informed,omitempty"`
 	Fixed      bool       `json:"fixed,omitempty"`  // Q is P itself: nothing was learnt on the certified rows
 	Inequality Inequality `json:"family,omitempty"` // "" means kl
-	Route      Route      `json:"route,omitempty"`  // to the bound on the mean; "" means twice
+	Route      Route      `json:"route,omitempty"`  // the way to the bound on the mean; "" means twice
 
 	// Promise is the share of predictions for which krigo looks for the smallest guaranteed half-width; 0: no promise.
 	Promise float64 `json:"promise,omitempty"`
 
 	// Curve says that all half-widths are bounded at once.
 	Curve bool `json:"curve,omitempty"`
-	// Slices are columns, SliceSD or SliceDistance. The kinds of rows by each have their own bounds, with half of δ.
+	// Slices are columns, SliceSD or SliceDistance. They cut rows into kinds with bounds of their own, which get half
+	// of δ.
 	Slices []string `json:"slices,omitempty"`
 	// Rules is the version of the rules by which curves and slices share δ. By rules 0, in older model files, a curve
 	// has a bound at every share of misses, and every slice has a part of δ. By rules 1 a curve ends at curveEnd, and
@@ -93,8 +94,8 @@ const (
 	Both Route = "both"
 )
 
-// MeanAlone says whether only the mean is certified, and it was fixed before the certified rows were seen. Any function
-// that is learnt on the prior rows can be the mean.
+// MeanAlone says whether the certificate is only about the mean, and the mean was fixed before the certified rows were
+// seen. Any function that is learnt on the prior rows can be such a mean.
 func (t Terms) MeanAlone() bool { return t.Fixed && t.Route == Direct }
 
 // ErrTooFewRows says that there is no certificate, since there are fewer than MinRows units.
@@ -126,8 +127,8 @@ func (t Terms) Extended() bool {
 		len(t.Slices) > 0
 }
 
-// statements returns the number of equal parts of δ. The declared ε and a promise each have a share. On the route
-// both, a random draw and the mean have half of each share.
+// statements returns the number of equal parts of δ. The declared ε and a promise get equal parts. On the route both,
+// each part is divided equally between a random draw and the mean.
 func (t Terms) statements() float64 {
 	parts := 1.
 	if t.Promise > 0 && !t.Curve { // a curve's promise is one of its points

@@ -299,7 +299,8 @@ func all(changes ...func(map[string]any, []byte)) func(map[string]any, []byte) {
 
 func more(v float64) float64 { return v*1.01 + 0.001 }
 
-// TestForgeries shows that verify.py refuses by name what isn't true of model and data, under a checksum that fits.
+// TestForgeries shows that verify.py refuses false statements about model and data, and names them, if the checksum
+// fits.
 func TestForgeries(t *testing.T) {
 	python(t)
 	anyBound := "the certificate's "

@@ -9,8 +9,8 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Comparison says how the outcomes in a ledger and the rows of a table differ. The hash of a row identifies its
-// outcome.
+// Comparison says how the outcomes in a ledger and the rows of a table differ. It identifies an outcome by its row's
+// hash.
 type Comparison struct {
 	Rows    int   `json:"rows"`              // rows of the table
 	Missing []int `json:"missing"`           // rows, from 0, without an outcome in the ledger

@@ -151,7 +151,7 @@ const (
 	patience = time.Minute
 )
 
-// ask makes the process that writes a ledger rotate it.
+// ask asks the process that writes a ledger to rotate it, and waits until this is done.
 func ask(ctx context.Context, path string) (archive string, err error) {
 	archive = nextArchive(path)
 	if err := disk.Write(asking(path), func(io.Writer) error { return nil }); err != nil {

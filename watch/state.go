@@ -13,8 +13,8 @@ type State struct {
 	Rows   int     `json:"rows"`
 	Misses float64 `json:"misses"` // their number; for graded losses the sum of losses
 	Risk   float64 `json:"risk"`   // Misses divided by Rows
-	// limits of the risk, if all rows have the same risk; with confidence 1−δ they hold for all numbers of rows at
-	// once
+	// limits of the risk, if all rows have the same risk; they hold for all numbers of rows at once, with confidence
+	// 1−δ
 	AtLeast float64 `json:"at_least"`
 	AtMost  float64 `json:"at_most"`    //
 	Bound   float64 `json:"mean_bound"` // the certificate's bound
@@ -92,8 +92,7 @@ func (s State) notes() (said string) {
 type Other struct {
 	Checksum string
 	Rows     int
-	// Alarm: its outcomes raise an alarm against the bound of the model asked about, or raised an alarm before a
-	// rotation
+	// Alarm: its outcomes raise an alarm against the bound of the model asked about, or did before a rotation
 	Alarm bool
 }
 

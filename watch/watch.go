@@ -90,8 +90,7 @@ func newWatch(m *model.Model, l *Ledger) *Watch {
 }
 
 // Observe predicts the given rows of d, whose targets have become known, and adds the outcomes in the order of rows.
-// When it returns without an error, the outcomes are on disk. It returns an error if ctx ends while it waits for
-// others.
+// When it returns without an error, the outcomes are on disk. It is an error if ctx ends while Observe waits its turn.
 func (w *Watch) Observe(ctx context.Context, d *dataset.Data, rows []int) (State, error) {
 	s, _, err := w.ObserveOnce(ctx, "", d, rows)
 	return s, err
@@ -247,8 +246,7 @@ func (l *Ledger) Others(m *model.Model) (all []Other, err error) {
 	return all, nil
 }
 
-// Watch returns the watch of a model, as the outcomes in the ledger leave it. Models whose files have the same content
-// share one watch.
+// Watch returns the watch of a model, as the outcomes in the ledger leave it. Models with equal files share one watch.
 func (l *Ledger) Watch(m *model.Model) (*Watch, error) {
 	if err := Watchable(m); err != nil {
 		return nil, err

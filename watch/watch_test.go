@@ -215,8 +215,7 @@ func TestRotate(t *testing.T) {
 	}
 }
 
-// TestMoved shows that an outcome is an error and isn't counted, if the file at the path isn't the ledger any more or
-// was changed by somebody.
+// TestMoved shows that Observe fails and counts nothing if the file at the path isn't the ledger, or was changed.
 func TestMoved(t *testing.T) {
 	m := loaded(t, nil)
 	d := outcomes(t, m, true)
@@ -247,8 +246,8 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestCompare shows that Compare finds rows without an outcome, outcomes without a row and other losses. A row that
-// came twice counts twice.
+// TestCompare shows that Compare finds rows without an outcome, outcomes without a row, other losses, and repeated
+// rows.
 func TestCompare(t *testing.T) {
 	m := loaded(t, nil)
 	path := filepath.Join(t.TempDir(), "l.ledger")
@@ -425,8 +424,7 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-// TestUnwritten shows that an outcome that can't be written isn't counted. If it can't be removed either, nothing more
-// is written.
+// TestUnwritten shows that an outcome that can't be written isn't counted, and that nothing follows a broken line.
 func TestUnwritten(t *testing.T) {
 	m := loaded(t, nil)
 	path := filepath.Join(t.TempDir(), "l.ledger")

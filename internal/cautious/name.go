@@ -12,8 +12,7 @@ import (
 const mostName = 60
 
 // Name returns a column's name, or a category, as it stands in a sentence. It cuts a long name. It quotes a name that
-// isn't plain text on one line, or that might be taken for a sentence. A table's names mustn't speak in a certificate's
-// voice.
+// isn't plain text on one line, or that may pass for a sentence. Names mustn't speak in a certificate's voice.
 func Name(name string) string {
 	name = spelling.Cut(name, mostName)
 	// Some characters that can't be printed turn the line around, or end it.

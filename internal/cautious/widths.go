@@ -2,9 +2,8 @@ package cautious
 
 import "math"
 
-// Two kinds of processor may compute different scores and half-widths from the same rows. widthShare is the allowed
-// difference as a share of the number, and widthPart as a part of the unit. Honest sparse models differed by up to
-// 2e-7.
+// Two kinds of processor may compute different scores and half-widths from the same rows: honest sparse models differed
+// by up to 2e-7. widthShare is the allowed difference as a share of the number, widthPart as a part of the unit.
 const (
 	widthShare = 1e-6
 	widthPart  = 1e-9

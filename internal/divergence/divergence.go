@@ -9,8 +9,8 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Exact returns KL(Q‖P) = ½[ln|C| − N ln s − tr(K C⁻¹) + wᵀKw], where N is n and s is noise (Reeb et al.
-// 2018, Eq. 8).
+// Exact returns KL(Q‖P) = ½[ln|C| − N ln s − tr(K C⁻¹) + wᵀKw] for N = n, s = noise (Reeb et al. 2018, Eq.
+// 8).
 func Exact(n int, logDetC, noise, traceKCinv, wKw float64) float64 {
 	return 0.5 * (logDetC - float64(n)*math.Log(noise) - traceKCinv + wKw)
 }
