@@ -11,53 +11,54 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Solver solves A X = B by preconditioned conjugate gradients, all columns of B at once, so that one product with A
-// serves them all (mBCG, Gardner et al. 2018, App. A). Columns don't influence one another.
+// Solver solves A X = B by preconditioned conjugate gradients. It solves all columns of B at once, with one product
+// by A for all of them (mBCG, Gardner et al. 2018, App. A). Columns don't influence one another.
 type Solver struct {
 	// Times sets out ← A v for a symmetric positive definite A.
 	Times func(v, out matrix.Dense)
-	// Rough, unless nil, is a cheaper Times of a few correct digits. It serves the iterations; residuals are by Times,
-	// and what is left of them is solved for again (iterative refinement), so that the answer is as accurate as without
-	// it. Lanczos processes do without it.
+	// Rough, unless nil, is a cheaper Times with a few correct digits, which the iterations use. Residuals are
+	// computed by Times, and Solve solves again for what is left (iterative refinement). So the answer is as accurate
+	// as without Rough. Lanczos processes don't use it.
 	Rough func(v, out matrix.Dense)
 	// Preconditioner may be nil.
 	Preconditioner *Preconditioner
-	// Tolerance is the largest relative residual ‖b − A x‖/‖b‖ of a column; 0 means 1e-6.
-	// It is that of x itself, computed anew, not the recurrence's.
+	// Tolerance is the largest relative residual ‖b − A x‖/‖b‖ of a column; 0 means 1e-6. The residual is computed
+	// from x itself, not by the recurrence.
 	Tolerance float64
-	// MaxIterations stops a solve that would take more; 0 means 2000.
+	// MaxIterations ends a solve that would take more iterations; 0 means 2000.
 	MaxIterations int
-	// Probes is the number of last columns of B whose Lanczos processes are kept. B must be solved from X = 0 then.
+	// Probes is the number of columns, at the end of B, whose Lanczos processes are kept. They must be solved from X
+	// = 0.
 	Probes int
-	// Progress, unless nil, is told after every iteration.
+	// Progress, unless nil, is called after every iteration.
 	Progress func(Progress)
 }
 
-// Progress tells how a solve goes.
+// Progress reports the progress of a solve.
 type Progress struct {
 	Iteration int
-	Residual  float64 // the largest relative residual of a column, the recurrence's
+	Residual  float64 // largest relative residual of a column, by the recurrence
 }
 
-// Solution is what Solve reports besides X.
+// Solution is the result of Solve beside X.
 type Solution struct {
-	Iterations int // products with A, or its rough form, save those for residuals
+	Iterations int // products with A or its rough form, without those for residuals
 	Residual   float64
 	Residuals  matrix.Dense // B − A X
-	Lanczos    []*Lanczos   // of the probes
+	Lanczos    []*Lanczos   // one per probe
 }
 
-// Lanczos is what conjugate gradients know of P^-½ A P^-½ from one right-hand side z:
-// its tridiagonal matrix T in the orthonormal basis V that Lanczos' process makes from
-// P^-½z, and the vectors P^-½V, which take no root of P. (Golub & Van Loan 2013, Sect. 11.3.)
+// Lanczos is what conjugate gradients learn about P^-½ A P^-½ from one right-hand side z. Lanczos' process turns
+// P^-½z into an orthonormal basis V and a tridiagonal matrix T. Kept are T and the vectors P^-½V, which need no root
+// of P (Golub & Van Loan 2013, Sect. 11.3).
 type Lanczos struct {
-	Diagonal, OffDiagonal []float64   // of T; the second is one shorter
+	Diagonal, OffDiagonal []float64   // of T; OffDiagonal is one shorter
 	Basis                 [][]float64 // columns of P^-½V
 
 	inverse float64 // 1/α of the last step
 }
 
-// Stalled is the error of a solve that can't reach its tolerance.
+// Stalled says that a solve can't reach its tolerance.
 type Stalled struct {
 	Residual, Tolerance float64 // relative
 	Iterations          int
@@ -74,15 +75,15 @@ func (e *Stalled) Error() string {
 		e.Residual, e.Tolerance, e.Iterations, e.Reason)
 }
 
-// roughDigits is how far a cycle of iterations with rough products brings a residual down
-// before it is computed anew: less than their rounding loses.
+// roughDigits is the factor by which a cycle of iterations with rough products reduces a residual before it is
+// computed again. It stays within what their rounding allows.
 const roughDigits = 1e-3
 
-// Solve overwrites X, which holds where to start from (zeros will do), with the solution.
-// An error is a *Stalled one, with X at the best that was reached, or the context's.
+// Solve overwrites X with the solution. X holds the starting point, which may be zeros. An error is a *Stalled, with
+// the best X that was reached, or the context's.
 //
-// It works in cycles: r ← B − A X, conjugate gradients for A e = r, X ← X + e, until the
-// residual at the beginning of a cycle is small enough.
+// It works in cycles: r ← B − A X, conjugate gradients for A e = r, X ← X + e, until the residual at the beginning of
+// a cycle is small enough.
 func (s Solver) Solve(ctx context.Context, b, x matrix.Dense) (*Solution, error) {
 	s.Tolerance, s.MaxIterations = cmp.Or(s.Tolerance, 1e-6), cmp.Or(s.MaxIterations, 2000)
 	n, t := b.Rows, b.Cols
@@ -107,7 +108,7 @@ func (s Solver) Solve(ctx context.Context, b, x matrix.Dense) (*Solution, error)
 		case u.iterations >= s.MaxIterations:
 			reason = "as many as are allowed"
 		case !gained && u.Rough != nil && u.cycles > 0:
-			u.Rough = nil // its rounding may be what stands in the way
+			u.Rough = nil // its rounding may be the reason
 		case !gained && u.indefinite:
 			reason = "the matrix isn't positive definite to working precision"
 		case !gained:
@@ -128,10 +129,10 @@ type cycle struct {
 	Solver
 	ctx          context.Context
 	b, x         matrix.Dense
-	r, z, p, q   matrix.Dense // residual, preconditioned; direction and its product
-	norms        []float64    // ‖b‖ of every column
-	norm, target []float64    // ‖r‖, and where a column's cycle ends
-	rho          []float64    // rᵀz before the last step of the cycle before
+	r, z, p, q   matrix.Dense // r: residual, z: preconditioned residual, p: direction, q = A p
+	norms        []float64    // ‖b‖ for every column
+	norm, target []float64    // ‖r‖, and the ‖r‖ at which a column's cycle ends
+	rho          []float64    // rᵀz before the last step of the previous cycle
 	lanczos      []*Lanczos
 	iterations   int
 	cycles       int
@@ -142,7 +143,7 @@ func (u *cycle) solution() *Solution {
 	return &Solution{Iterations: u.iterations, Residual: u.worst(), Residuals: u.r, Lanczos: u.lanczos}
 }
 
-// worst is the largest relative residual. A right-hand side of zeros has none.
+// worst returns the largest relative residual. A right-hand side of zeros has none.
 func (u *cycle) worst() float64 {
 	var w float64
 	for j, v := range u.norm {
@@ -153,7 +154,7 @@ func (u *cycle) worst() float64 {
 	return w
 }
 
-// residual computes r = b − A x anew.
+// residual computes r = b − A x again.
 func (u *cycle) residual() {
 	u.r.CopyFrom(u.b)
 	started := false
@@ -174,7 +175,7 @@ func (u *cycle) residual() {
 	}
 }
 
-// run is one cycle.
+// run runs one cycle.
 func (u *cycle) run() error {
 	n, t := u.r.Rows, u.r.Cols
 	record := u.cycles == 0 && u.Probes > 0
@@ -196,8 +197,8 @@ func (u *cycle) run() error {
 	u.precondition()
 	columnSums(n, rho, func(i int, sum []float64) { addProducts(sum, u.r.Row(i), u.z.Row(i)) })
 	for j, last := range u.rho {
-		// The residual is new in its last digits alone: the directions stay conjugate to it
-		// (van der Vorst & Ye 2000), where a fresh start would search them all again.
+		// The new residual differs only in its last digits, so the directions stay conjugate to it (van der Vorst &
+		// Ye 2000). A fresh start would search all of them again.
 		if u.Rough != nil && active[j] && last > 0 {
 			beta[j] = rho[j] / last
 		}
@@ -213,7 +214,7 @@ func (u *cycle) run() error {
 		columnSums(n, curve, func(i int, sum []float64) { addProducts(sum, u.p.Row(i), u.q.Row(i)) })
 		for j := range alpha {
 			if active[j] && !(rho[j] > 0 && curve[j] > 0) {
-				u.indefinite = true // by rounding, or because it is
+				u.indefinite = true // because of rounding, or because A is
 				active[j] = false
 			}
 		}
@@ -241,7 +242,7 @@ func (u *cycle) run() error {
 	return nil
 }
 
-// move sets x ← x + α p and r ← r − α q, and the norms of r.
+// move sets x ← x + α p and r ← r − α q, and computes the norms of r.
 func (u *cycle) move(alpha []float64) {
 	columnSums(u.r.Rows, u.norm, func(i int, sum []float64) {
 		x, r, p, q := u.x.Row(i), u.r.Row(i), u.p.Row(i), u.q.Row(i)
@@ -256,7 +257,7 @@ func (u *cycle) move(alpha []float64) {
 	}
 }
 
-// quotients sets out to a/b in active columns, and to 0 in the others.
+// quotients sets out to a/b in active columns, and to 0 elsewhere.
 func quotients(out []float64, active []bool, a, b []float64) {
 	for j := range out {
 		out[j] = 0
@@ -284,8 +285,8 @@ func (u *cycle) precondition() {
 	u.Preconditioner.Solve(u.r, u.z)
 }
 
-// record adds a step to the Lanczos processes of the probes: with α, β the coefficients of conjugate gradients, T_jj =
-// 1/α_j + β_j−1/α_j−1 and T_j,j+1 = √β_j/α_j, and the vectors are (−1)^j z_j/√(r_jᵀz_j).
+// record adds a step to the Lanczos processes of the probes. With the coefficients α, β of conjugate gradients, T_jj
+// = 1/α_j + β_j−1/α_j−1 and T_j,j+1 = √β_j/α_j, and the vectors are (−1)^j z_j/√(r_jᵀz_j).
 func (u *cycle) record(active []bool, rho, alpha, beta []float64) {
 	first := len(rho) - len(u.lanczos)
 	for c, l := range u.lanczos {
@@ -312,10 +313,10 @@ func (u *cycle) record(active []bool, rho, alpha, beta []float64) {
 	}
 }
 
-// columnRows is the number of rows whose column sums one task adds up.
+// columnRows is the number of rows whose columns one task adds up.
 const columnRows = 1024
 
-// columnSums sets sum to the sum over rows of what f adds to it, in a fixed order.
+// columnSums sets sum to the sum over all rows of what f adds, in a fixed order.
 func columnSums(n int, sum []float64, f func(i int, sum []float64)) {
 	parts := linalg.Borrow((n+columnRows-1)/columnRows, len(sum))
 	parts.Zero()

@@ -2,11 +2,11 @@
 // log-determinants, by conjugate gradients (Gardner et al. 2018, "GPyTorch: Blackbox Matrix-Matrix Gaussian Process
 // Inference with GPU Acceleration"; Wang et al. 2019, "Exact Gaussian Processes on a Million Data Points").
 //
-// Notation: X (N×d) inputs, s = σ_n² the noise variance, A = k_θ(X,X) + sI, P a
-// preconditioner. Right-hand sides stand side by side as the columns of an N×t matrix.
+// Notation: X (N×d) inputs, s = σ_n² the noise variance, A = k_θ(X,X) + sI, P a preconditioner. Right-hand sides are
+// the columns of an N×t matrix.
 //
-// What comes from random probes is an estimate with a standard error. It is never a
-// bound, and no certificate may rest on it.
+// A result from random probes is an estimate with a standard error. It is never a bound, and no certificate may
+// depend on it.
 package iterative
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Covariance is A = k_θ(X,X) + sI, known by its products alone.
+// Covariance is A = k_θ(X,X) + sI, through its products alone.
 type Covariance struct {
 	Kernel kernel.Kernel
 	Theta  []float64 // natural logarithms
@@ -28,7 +28,7 @@ type Covariance struct {
 	Noise  float64 // s
 }
 
-// Times sets out ← A V. Every pair of rows is visited once, tile by tile; nothing of A's size is stored.
+// Times sets out ← A V. It visits every pair of rows once, tile by tile, and stores nothing of A's size.
 func (c Covariance) Times(v, out matrix.Dense) {
 	kernel.At(c.Kernel, c.Theta).TimesSymmetric(c.X, v, out)
 	for i := range out.Rows {
@@ -36,8 +36,8 @@ func (c Covariance) Times(v, out matrix.Dense) {
 	}
 }
 
-// Shared is Times, of which every rank computes a part, for ranks that all have X and V: they add
-// the parts up, and fail is told where they can't.
+// Shared returns Times for ranks that all have X and V. Every rank computes a part, and the ranks add the parts up.
+// If they can't, it calls fail.
 func (c Covariance) Shared(r ranks.Ranks, fail func(error)) func(v, out matrix.Dense) {
 	if r.Size() == 1 {
 		return c.Times
@@ -53,12 +53,13 @@ func (c Covariance) Shared(r ranks.Ranks, fail func(error)) func(v, out matrix.D
 	}
 }
 
-// roughNoise is the noise variance, relative to K's largest and to √N, under which what float32 does to K may be more
-// than the noise lifts its eigenvalues: rounding errors of 6e-8 an entry are a matrix of norm near 1e-7 √N.
+// roughNoise limits Rough. The noise variance, relative to K's largest entry and to √N, must be above it. Otherwise
+// float32 may change K by more than the noise lifts its eigenvalues: rounding errors of 6e-8 per entry make a matrix
+// of norm near 1e-7 √N.
 const roughNoise = 1e-6
 
-// Rough is Times in float32 (kernel.TimesSingle), for Solver.Rough; nil where kernel or
-// machine have none, or the noise is too small for it.
+// Rough returns Times in float32 (kernel.TimesSingle), for Solver.Rough. It returns nil if the kernel or the machine
+// has none, or if the noise is too small for it.
 func (c Covariance) Rough() func(v, out matrix.Dense) {
 	diag := make([]float64, c.X.Rows)
 	c.Kernel.Diag(c.Theta, c.X, diag)
@@ -73,8 +74,8 @@ func (c Covariance) Rough() func(v, out matrix.Dense) {
 	}
 }
 
-// Preconditioner is P = F Fᵀ + D with D diagonal, and F of few columns or none. Its
-// inverse is applied by Woodbury's formula,
+// Preconditioner is P = F Fᵀ + D, where D is diagonal and F has few columns or none. Its inverse is applied by
+// Woodbury's formula:
 //
 //	P⁻¹ = D⁻¹ − D⁻¹F B⁻¹FᵀD⁻¹,  B = I + FᵀD⁻¹F = L_B L_Bᵀ,  ln|P| = ln|B| + ln|D|.
 type Preconditioner struct {
@@ -93,11 +94,11 @@ func Diagonal(c Covariance) *Preconditioner {
 	return p
 }
 
-// PivotedCholesky returns P = V Vᵀ + sI with V the partial Cholesky factor of K of the
-// given rank with the greatest pivots first, or of a lower rank where nothing is left
-// (Gardner et al. 2018, Sect. 4.1). Time O(N rank²), memory N×rank.
+// PivotedCholesky returns P = V Vᵀ + sI. V is the partial Cholesky factor of K with the given rank, the greatest
+// pivots first (Gardner et al. 2018, Sect. 4.1). The rank is lower if nothing is left. Time O(N rank²), memory
+// N×rank.
 //
-// D = diag(K − V Vᵀ) + sI, whose diagonal is A's, takes half as many iterations again.
+// With D = diag(K − V Vᵀ) + sI, so that P has A's diagonal, solves would take 1.5 times as many iterations.
 func PivotedCholesky(c Covariance, rank int) (*Preconditioner, error) {
 	f := NewPivoting(c.Kernel, c.Theta, c.X, min(rank, c.X.Rows))
 	for len(f.Rows) < f.V.Cols && len(f.Extend(f.V.Cols-len(f.Rows))) > 0 {
@@ -105,7 +106,7 @@ func PivotedCholesky(c Covariance, rank int) (*Preconditioner, error) {
 	return lowRank(f.V.View(0, c.X.Rows, 0, len(f.Rows)), c.Noise)
 }
 
-// Nystrom returns P = K_XZ K_ZZ⁻¹K_ZX + sI for inducing inputs Z. It fails where K_ZZ can't be factored.
+// Nystrom returns P = K_XZ K_ZZ⁻¹K_ZX + sI for inducing inputs Z. It returns an error if K_ZZ can't be factored.
 func Nystrom(c Covariance, z matrix.Dense) (*Preconditioner, error) {
 	l, f := matrix.New(z.Rows, z.Rows), matrix.New(c.X.Rows, z.Rows)
 	kernel.At(c.Kernel, c.Theta).FillSymmetric(z, l)
@@ -117,7 +118,7 @@ func Nystrom(c Covariance, z matrix.Dense) (*Preconditioner, error) {
 	return lowRank(f, c.Noise)
 }
 
-// lowRank keeps f.
+// lowRank returns P = F Fᵀ + noise I. It keeps f.
 func lowRank(f matrix.Dense, noise float64) (*Preconditioner, error) {
 	p := &Preconditioner{d: slices.Repeat([]float64{noise}, f.Rows)}
 	if f.Cols == 0 {
@@ -129,11 +130,11 @@ func lowRank(f matrix.Dense, noise float64) (*Preconditioner, error) {
 	return p, linalg.Cholesky(p.cholB)
 }
 
-// Rank is the number of columns of F.
+// Rank returns the number of columns of F.
 func (p *Preconditioner) Rank() int { return p.f.Cols }
 
-// Rank is the rank of a preconditioner that pays on n rows: doubling it saves about a third of the
-// iterations, and costs more than that once building takes as long as some of them.
+// Rank returns a rank for the preconditioner that pays on n rows. Doubling the rank saves about a third of the
+// iterations. It costs more than that once building P takes as long as some of them.
 func Rank(n int) int { return min(max(n/8, 32), 1000) }
 
 // Solve sets Z ← P⁻¹R.
@@ -162,7 +163,7 @@ func (p *Preconditioner) divide(z matrix.Dense) {
 	}
 }
 
-// LogDet is ln|P|, exact.
+// LogDet returns ln|P|, which is exact.
 func (p *Preconditioner) LogDet() float64 {
 	logs := make([]float64, len(p.d))
 	linalg.Log(logs, p.d)
@@ -173,7 +174,7 @@ func (p *Preconditioner) LogDet() float64 {
 	return l
 }
 
-// Probes returns N×count draws from N(0, P), one a column, as D^½ ε₁ + F ε₂.
+// Probes returns an N×count matrix whose columns are draws from N(0, P), as D^½ ε₁ + F ε₂.
 func (p *Preconditioner) Probes(count int, rng *rand.Rand) matrix.Dense {
 	z, low := matrix.New(len(p.d), count), matrix.New(p.f.Cols, count)
 	for i, d := range p.d {

@@ -24,7 +24,7 @@ func normal(rng *rand.Rand, n, d int) matrix.Dense {
 	return m
 }
 
-// covariance returns A of n rows, the second half of which repeat the first if so asked.
+// covariance returns A for n rows. If repeated, the second half of the rows repeats the first.
 func covariance(t testing.TB, expr string, n int, noise float64, repeated bool) iterative.Covariance {
 	k := must.Get(kernel.Parse(expr, 3, true))(t)
 	theta := make([]float64, len(k.Params()))
@@ -38,7 +38,7 @@ func covariance(t testing.TB, expr string, n int, noise float64, repeated bool) 
 	return iterative.Covariance{Kernel: k, Theta: theta, X: x, Noise: noise}
 }
 
-// factored is the Cholesky factor of A.
+// factored returns the Cholesky factor of A.
 func factored(t testing.TB, c iterative.Covariance) matrix.Dense {
 	l := matrix.New(c.X.Rows, c.X.Rows)
 	kernel.At(c.Kernel, c.Theta).FillSymmetric(c.X, l)
@@ -54,8 +54,7 @@ func preconditioners(t testing.TB, c iterative.Covariance) map[string]*iterative
 	pivoted := must.Get(iterative.PivotedCholesky(c, 140))(t)
 	all := map[string]*iterative.Preconditioner{"none": nil, "diagonal": iterative.Diagonal(c),
 		"pivoted Cholesky": pivoted}
-	// The first half of the rows don't repeat: K_ZZ has full rank, up to the number of the
-	// kernel's features.
+	// The first half of the rows has no repeats, so K_ZZ has full rank, up to the number of the kernel's features.
 	inducing := min(140, c.X.Rows/2)
 	switch c.Kernel.Spec(c.Theta).Name {
 	case "linear":
@@ -79,7 +78,7 @@ func TestSolveAgainstCholesky(t *testing.T) {
 			l := factored(t, c)
 			b := normal(rng, n, 3)
 			for i := range n {
-				b.Set(i, 1, 0) // a right-hand side of zeros among others
+				b.Set(i, 1, 0) // one right-hand side is zero
 			}
 			want := matrix.New(n, 3)
 			want.CopyFrom(b)
@@ -87,7 +86,7 @@ func TestSolveAgainstCholesky(t *testing.T) {
 			linalg.Trsm(true, true, l, want)
 			for name, p := range preconditioners(t, c) {
 				if hard && (name == "none" || name == "diagonal") {
-					continue // thousands of iterations
+					continue // it takes thousands of iterations
 				}
 				x, r := matrix.New(n, 3), matrix.New(n, 3)
 				s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: tolerance}.Solve(context.Background(), b,
@@ -96,7 +95,7 @@ func TestSolveAgainstCholesky(t *testing.T) {
 					t.Errorf("%s, noise %g, %s: %v", expr, noise, name, err)
 					continue
 				}
-				// ‖x − x*‖ ≤ ‖r‖/s is all that a residual promises; its size is tested by itself.
+				// A residual promises only ‖x − x*‖ ≤ ‖r‖/s. Another check tests the size of r.
 				c.Times(x, r)
 				for j := range 3 {
 					var residual, size, off, norm float64
@@ -126,7 +125,7 @@ func TestPreconditionersAgainstTheirMatrix(t *testing.T) {
 			if p == nil {
 				continue
 			}
-			// P from its inverse; draws have P as their covariance.
+			// The inverse gives P, and draws have P as their covariance.
 			eye, inverse := matrix.New(n, n), matrix.New(n, n)
 			eye.AddDiagonal(1)
 			p.Solve(eye, inverse)
@@ -150,7 +149,7 @@ func TestPreconditionersAgainstTheirMatrix(t *testing.T) {
 	}
 }
 
-// Where nothing is left after the pivots, P is A.
+// If nothing is left after the pivots, P is A.
 func TestPivotedCholeskyOfFullRank(t *testing.T) {
 	c := covariance(t, "se+linear", 60, 0.2, true)
 	p := must.Get(iterative.PivotedCholesky(c, 60))(t)
@@ -219,7 +218,7 @@ func TestLogDetAgainstCholesky(t *testing.T) {
 	}
 }
 
-// TestManyRowsAgainstCholesky: solutions, with float32 products too, and log-determinants.
+// TestManyRowsAgainstCholesky checks solutions, also with float32 products, and log-determinants.
 func TestManyRowsAgainstCholesky(t *testing.T) {
 	if testing.Short() {
 		t.Skip("factors matrices of 3,000 rows")
@@ -306,7 +305,7 @@ func TestErrors(t *testing.T) {
 		!(stalled.Residual > 1e-9) {
 		t.Errorf("a solve cut short: %v, progress up to %d", err, last)
 	}
-	// What rounding doesn't allow is said, not looped for.
+	// If rounding doesn't allow a tolerance, Solve says so and doesn't loop.
 	s = iterative.Solver{Times: c.Times, Tolerance: 1e-17}
 	if _, err := s.Solve(context.Background(), b, matrix.New(200, 1)); !errors.As(err, &stalled) {
 		t.Errorf("a tolerance under rounding: %v", err)
@@ -327,7 +326,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A rough product costs no accuracy.
+// A rough product loses no accuracy.
 func TestRefinement(t *testing.T) {
 	c := covariance(t, "matern52", 400, 0.05, false)
 	rough := func(v, out matrix.Dense) {
@@ -343,7 +342,7 @@ func TestRefinement(t *testing.T) {
 	must.Not(t, err != nil || !(s.Residual <= 1e-11), "residual %v, %v", s, err)
 }
 
-// A rough product too bad to serve is given up, not insisted on.
+// Solve gives up a rough product that is too bad.
 func TestRefinementGivenUp(t *testing.T) {
 	c := covariance(t, "matern52", 200, 0.05, false)
 	nonsense := func(v, out matrix.Dense) {

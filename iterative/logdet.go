@@ -19,13 +19,13 @@ import (
 type Quadrature struct {
 	Value, StandardError float64 // of ln|A|
 
-	// Adjoint H has ∂ln|A| = Σ_ij (H Hᵀ)_ij ∂A_ij, as an estimate of tr A⁻¹∂A, without bias as well, and the derivative
-	// of Value: by ∂ln M = ∫ (M+τ)⁻¹ ∂M (M+τ)⁻¹ dτ and the same Lanczos process for every shift τ.
+	// Adjoint is H with ∂ln|A| = Σ_ij (H Hᵀ)_ij ∂A_ij. It is an unbiased estimate of tr A⁻¹∂A, and the derivative of
+	// Value. It uses ∂ln M = ∫ (M+τ)⁻¹ ∂M (M+τ)⁻¹ dτ and the same Lanczos process for every shift τ.
 	Adjoint matrix.Dense
 }
 
-// LogDet estimates ln|A| from the Lanczos processes of probes drawn from N(0, P). The
-// standard error is that of the mean over probes. The adjoint is left out unless asked for.
+// LogDet estimates ln|A| from the Lanczos processes of probes drawn from N(0, P). The standard error is that of a
+// mean over probes. The adjoint is computed only if adjoint is set.
 func LogDet(p *Preconditioner, probes []*Lanczos, adjoint bool) Quadrature {
 	n, m := len(p.d), float64(len(probes))
 	each := make([]float64, len(probes))
@@ -94,7 +94,7 @@ func (l *Lanczos) quadrature(derivative bool) (value float64, f matrix.Dense) {
 		}
 	}
 	weight, u := symmetricEigen(g)
-	// Eigenvalues of G fall off fast, in ascending order here.
+	// The eigenvalues of G are in ascending order, and most are negligible.
 	first := 0
 	for first < k-1 && weight[first] < 1e-12*weight[k-1] {
 		first++

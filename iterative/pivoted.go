@@ -13,37 +13,37 @@ import (
 )
 
 const (
-	// negligible is the share of its variance under which what a row has left is called
-	// nothing: rounding, or less than the jitter that sparse objectives add to K_ZZ.
+	// negligible is a share of a row's variance. A remainder below it counts as nothing: it is rounding, or less than
+	// the jitter that sparse objectives add to K_ZZ.
 	negligible = 1e-10
 
-	// factorBlock is the number of rows of a factor that one task brings up to date.
+	// factorBlock is the number of rows of a factor that one task updates.
 	factorBlock = 1024
 
-	// panel is the number of rows that are chosen among candidates before all rows are
-	// brought up to date at once. Candidates are an eighth of the rows, and 1,024 at least:
-	// fewer would end panels early, more would cost what the matrix products save.
+	// panel is the number of pivots that are chosen among candidates before all rows are updated at once. An eighth
+	// of the rows are candidates, and at least 1,024. Fewer candidates would end panels early. More would cost what
+	// the matrix products save.
 	panel, candidateShare, candidateLeast = 64, 8, 1024
 )
 
-// PartialCholesky is a partial Cholesky factorisation of a positive semidefinite n×n
-// matrix A with pivots in any order: A ≈ V Vᵀ, exactly so in the pivots' rows and columns.
+// PartialCholesky is a partial Cholesky factorisation of a positive semidefinite n×n matrix A with pivots in any
+// order. A ≈ V Vᵀ, and the pivots' rows and columns are exact.
 type PartialCholesky struct {
-	V    matrix.Dense // n×m, of which len(Rows) columns are made
-	Left []float64    // diag(A − V Vᵀ); 0 where that is negligible
+	V    matrix.Dense // n×m, with the first len(Rows) columns filled
+	Left []float64    // diag(A − V Vᵀ), with 0 for negligible values
 	Rows []int        // the pivots
 
-	small []float64 // what is negligible
+	small []float64 // the largest negligible value, for each row
 }
 
-// NewPartialCholesky starts a factorisation of up to m columns; it keeps diag, A's diagonal.
+// NewPartialCholesky starts a factorisation with up to m columns. It keeps diag, A's diagonal.
 func NewPartialCholesky(diag []float64, m int) *PartialCholesky {
 	small := make([]float64, len(diag))
 	linalg.Axpy(negligible, diag, small)
 	return &PartialCholesky{V: matrix.New(len(diag), m), Left: diag, small: small}
 }
 
-// Add makes row i the next pivot; fill writes A_i,r0 … A_i,r1−1 to a matrix of one row.
+// Add makes row i the next pivot. fill writes A_i,r0 … A_i,r1−1 to a matrix with one row.
 func (f *PartialCholesky) Add(i int, fill func(r0, r1 int, column matrix.Dense)) {
 	n, j := f.V.Rows, len(f.Rows)
 	scale, vi := 1/math.Sqrt(f.Left[i]), f.V.Row(i)[:j]
@@ -66,8 +66,8 @@ func (f *PartialCholesky) Add(i int, fill func(r0, r1 int, column matrix.Dense))
 	f.Rows = append(f.Rows, i)
 }
 
-// Pivoting is the factorisation of K(X,X) with the greatest pivot first, each the row of
-// greatest variance given those before it (Fine & Scheinberg 2001; Foster et al. 2009).
+// Pivoting is the factorisation of K(X,X) with the greatest pivot first: each pivot is the row with the greatest
+// variance given the earlier pivots (Fine & Scheinberg 2001; Foster et al. 2009).
 type Pivoting struct {
 	*PartialCholesky
 	kernel kernel.Kernel
@@ -75,19 +75,18 @@ type Pivoting struct {
 	x      matrix.Dense
 }
 
-// NewPivoting starts a factorisation of up to m columns.
+// NewPivoting starts a factorisation with up to m columns.
 func NewPivoting(k kernel.Kernel, theta []float64, x matrix.Dense, m int) Pivoting {
 	diag := make([]float64, x.Rows)
 	k.Diag(theta, x, diag)
 	return Pivoting{NewPartialCholesky(diag, m), k, theta, x}
 }
 
-// Extend adds up to limit pivots, fewer where nothing is left or another look at all rows is due, and returns what each
-// of them took from the trace of K − V Vᵀ; none if nothing is left.
+// Extend adds up to limit pivots. It adds fewer if nothing is left, or if all rows must be updated first. It returns
+// how much each pivot takes from the trace of K − V Vᵀ, and nothing if nothing is left.
 //
-// The next pivots are sought among the rows that have most Left: nothing ever gains, so
-// that they are the pivots of all rows for as long as one of them has more left than any
-// other row had. All rows are then brought up to date at once, by matrix products.
+// Extend looks for the next pivots among the rows with most Left. Left never grows, so these are the pivots of all
+// rows as long as one candidate has more left than any other row had. Then matrix products update all rows at once.
 func (g Pivoting) Extend(limit int) []float64 {
 	pivots, l := g.ahead(min(panel, limit))
 	if len(pivots) == 0 {
@@ -96,7 +95,7 @@ func (g Pivoting) Extend(limit int) []float64 {
 	return g.extend(pivots, l)
 }
 
-// ahead returns the next pivots, up to p of them, and their part of the factor, p×p.
+// ahead returns up to p next pivots, and their p×p part of the factor.
 func (g Pivoting) ahead(p int) (pivots []int, l matrix.Dense) {
 	n, done := g.x.Rows, len(g.Rows)
 	order := linalg.UpTo(n)
@@ -108,7 +107,7 @@ func (g Pivoting) ahead(p int) (pivots []int, l matrix.Dense) {
 		others = g.Left[order[c]]
 		order = order[:c]
 	}
-	slices.Sort(order) // of equal rows the first is chosen
+	slices.Sort(order) // the first of equal rows is chosen
 
 	x, v := take(g.x, order), take(g.V.View(0, n, 0, done), order)
 	f := &PartialCholesky{V: matrix.New(len(order), p), Left: make([]float64, len(order)),
@@ -131,7 +130,7 @@ func (g Pivoting) ahead(p int) (pivots []int, l matrix.Dense) {
 	return pivots, take(f.V.View(0, len(order), 0, len(f.Rows)), f.Rows)
 }
 
-// extend makes pivots the next columns, (K_XP − V V_Pᵀ) L⁻ᵀ, and returns what each took from the trace.
+// extend makes pivots the next columns, (K_XP − V V_Pᵀ) L⁻ᵀ, and returns how much each takes from the trace.
 func (g Pivoting) extend(pivots []int, l matrix.Dense) []float64 {
 	n, j, p := g.x.Rows, len(g.Rows), len(pivots)
 	z, vz := take(g.x, pivots), take(g.V.View(0, n, 0, j), pivots)

@@ -12,7 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Exact is the solution on rows, S = X (Reeb et al. 2018, Eq. 6): the mean is m(x) + k(x,S)w, the variance
+// Exact is the solution on rows, S = X (Reeb et al. 2018, Eq. 6). The mean is m(x) + k(x,S)w and the variance is
 // k(x,x) − ‖L⁻¹k(S,x)‖², with L Lᵀ = K + sI.
 type Exact struct {
 	factored
@@ -22,7 +22,7 @@ type Exact struct {
 
 var _ Solution = (*Exact)(nil)
 
-// Given is a GP at its parameters, the variance of the Gaussian noise, and what is observed: Y at the rows of X.
+// Given is a GP with its parameters, the variance of the Gaussian noise, and the observations Y at the rows of X.
 type Given struct {
 	Kernel kernel.Kernel
 	Theta  []float64
@@ -33,7 +33,7 @@ type Given struct {
 	Y      []float64
 }
 
-// NewExact conditions a GP on all rows. It keeps X; it fails where C isn't positive definite.
+// NewExact conditions a GP on all rows. It keeps X. It returns an error if C isn't positive definite.
 func NewExact(g Given) (*Posterior, error) {
 	k, theta, mean, beta, x, y, noise := g.Kernel, g.Theta, g.Mean, g.Beta, g.X, g.Y, g.Noise
 	n := x.Rows
@@ -77,7 +77,7 @@ func (e *Exact) latent(p *Posterior, x matrix.Dense, mean, variance []float64) {
 	})
 }
 
-// explained turns rows k(x,S) into L⁻¹k(S,x), and takes their squares from variances.
+// explained turns rows k(x,S) into L⁻¹k(S,x), and subtracts their squared norms from variance.
 func explained(l, ks matrix.Dense, variance []float64) {
 	linalg.Trsm(false, true, l, ks)
 	for i, v := range variance {
@@ -86,7 +86,7 @@ func explained(l, ks matrix.Dense, variance []float64) {
 }
 
 func (e *Exact) kl(p *Posterior) float64 {
-	// tr(K C⁻¹) = N − s tr C⁻¹ = N − s‖L⁻¹‖², which keeps its digits where s is small.
+	// tr(K C⁻¹) = N − s tr C⁻¹ = N − s‖L⁻¹‖², which keeps its digits if s is small.
 	n := p.Support.Rows
 	work := e.Chol.Like(n, n)
 	work.CopyFrom(e.Chol)
@@ -129,7 +129,7 @@ func (e *Exact) explain(p *Posterior, x, cov matrix.Dense) {
 
 func (e *Exact) conditioning(_ context.Context, p *Posterior, _ Iterative) (conditioner, error) {
 	c := p.Noise
-	if c == 0 { // a prior that was learnt on rows of its own: OfPrior
+	if c == 0 { // the noise of a prior's own rows isn't known: see OfPrior
 		c = p.shift(e.Chol, 0, false)
 	}
 	return noisy(c, func(b matrix.Dense) (matrix.Dense, error) {
@@ -139,7 +139,7 @@ func (e *Exact) conditioning(_ context.Context, p *Posterior, _ Iterative) (cond
 	}), nil
 }
 
-// noisy conditions draws on values with noise of variance c, where solve solves by C.
+// noisy conditions draws on values with noise of variance c. solve solves by C.
 func noisy(c float64, solve func(b matrix.Dense) (matrix.Dense, error)) conditioner {
 	root := math.Sqrt(c)
 	return func(f, e matrix.Dense) (matrix.Dense, error) {
@@ -168,14 +168,14 @@ func (e *Exact) refactor(p *Posterior) (Solution, error) {
 	return &Exact{W: e.W, Chol: l}, err
 }
 
-// leastMiss is how far, in standard deviations, an equation may be from solved whatever rounding may explain: huge
-// weights that cancel would let it explain anything.
+// leastMiss is the largest error of an equation, in standard deviations, that rounding may explain. Without this
+// limit huge weights that cancel would let rounding explain anything.
 const leastMiss = 1e-5
 
 // follows checks L Lᵀw = y − m(X).
 func (e *Exact) follows(p *Posterior, y, mean []float64, at Made) error {
 	n := p.Support.Rows
-	half, size := make([]float64, n), make([]float64, n) // Lᵀw, and |L|ᵀ|w|, which says how far rounding reaches
+	half, size := make([]float64, n), make([]float64, n) // Lᵀw, and |L|ᵀ|w|, the scale of rounding
 	for j, w := range e.W {
 		for k, l := range e.Chol.Row(j)[:j+1] {
 			half[k] += l * w

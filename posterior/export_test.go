@@ -1,4 +1,4 @@
 package posterior
 
-// SamplePathwise draws few rows by the rule that Sample keeps for many.
+// SamplePathwise draws few rows by the rule that Sample uses for many.
 var SamplePathwise = (*Posterior).samplePathwise

@@ -10,15 +10,15 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// NotDefinite explains a failed factorisation of K + σ_n² I. The full GP adds no
-// jitter, since the noise variance already stands on the diagonal.
+// NotDefinite explains a failed factorisation of K + σ_n² I. The full GP adds no jitter, since the noise variance
+// already stands on the diagonal.
 func NotDefinite(err error, noise float64) error {
 	return fmt.Errorf("the matrix K + σ_n² I can't be factored with noise variance %.3g (%w): raise the noise variance, "+
 		"or shorten the lengthscales", noise, err)
 }
 
-// whole returns the largest prior variance on the support, of a prior that is a posterior before it
-// was conditioned: what is left of a variance was rounded where it was whole.
+// whole returns the largest prior variance on the support. If the prior is itself a posterior, it is the variance
+// before conditioning, because the rounding error of a remaining variance has the size of the whole one.
 func (p *Posterior) whole() float64 {
 	k, theta, temper := p.Kernel, p.Theta, 1.0
 	if c, ok := k.(*kernel.Conditional); ok {
@@ -29,7 +29,7 @@ func (p *Posterior) whole() float64 {
 	return temper * slices.Max(diag)
 }
 
-// inverseNorm returns ‖L⁻¹‖², the square of the norm of Frobenius. It overwrites L.
+// inverseNorm returns ‖L⁻¹‖² in the Frobenius norm. It overwrites L.
 func inverseNorm(l matrix.Dense) (sum float64) {
 	linalg.TriangularInverse(l)
 	for i := range l.Rows {
@@ -39,22 +39,22 @@ func inverseNorm(l matrix.Dense) (sum float64) {
 	return sum
 }
 
-// jitterEnd bounds the multiples of the mean variance, from jitterStart on and each ten times the one before, that are
-// added to the diagonal of K_ZZ until it can be factored. The same K_ZZ is used in KL, mean and variance, which keeps
-// the certificate sound: KL only falls when the noisy inducing outputs are marginalised (data processing).
+// The jitter on the diagonal of K_ZZ is a multiple of the mean variance. It starts at jitterStart, grows tenfold
+// until K_ZZ can be factored, and ends at jitterEnd. KL, mean and variance use the same K_ZZ, which keeps the
+// certificate valid: marginalising the noisy inducing outputs can only lower the KL (data processing).
 const (
 	jitterStart = 1e-10
 	jitterEnd   = 1e-4
 )
 
-// FactorInducing fills l with the Cholesky factor of K_ZZ + jitter I, by the least jitter from
-// minJitter on that there is one with whose pivots aren't those of rounding. These, of inducing inputs
-// that all but coincide, would leave V = L⁻¹K_ZX, and a KL, wrong in the leading digits.
+// FactorInducing fills l with the Cholesky factor of K_ZZ + jitter I. It takes the least jitter from minJitter on
+// whose pivots are larger than rounding errors. Inducing inputs that almost coincide have pivots of pure rounding,
+// which would make V = L⁻¹K_ZX and a KL wrong in their leading digits.
 func FactorInducing(at kernel.Bound, z matrix.Dense, minJitter float64, l matrix.Dense) (jitter float64, err error) {
 	diag := make([]float64, z.Rows)
 	at.Kernel.Diag(at.Theta, z, diag)
 	scale := linalg.Sum(diag) / float64(z.Rows)
-	if !(scale > 0) || math.IsInf(scale, 1) { // no multiple of it would ever help
+	if !(scale > 0) || math.IsInf(scale, 1) { // no multiple of it would help
 		return 0, fmt.Errorf("the prior variance at the inducing inputs is %v: look at the kernel's variance", scale)
 	}
 	jitter = minJitter
@@ -73,7 +73,7 @@ func FactorInducing(at kernel.Bound, z matrix.Dense, minJitter float64, l matrix
 	}
 }
 
-// leastPivot is the smallest that a Cholesky factor was made with.
+// leastPivot returns the smallest pivot of a Cholesky factor.
 func leastPivot(l matrix.Dense) float64 {
 	least := math.Inf(1)
 	for i := range l.Rows {
@@ -82,8 +82,8 @@ func leastPivot(l matrix.Dense) float64 {
 	return least
 }
 
-// shift returns the c of L Lᵀ = K_SS + cI for a given L. A sparse posterior's is one of the jitters
-// there are if it can be: to all their digits, for c is all that L has in some directions.
+// shift returns c such that L Lᵀ = K_SS + cI for a given L. If possible, a sparse posterior's c is exactly one of the
+// possible jitters, because in some directions L consists of c alone.
 func (p *Posterior) shift(l matrix.Dense, whole float64, inducing bool) float64 {
 	n := float64(p.Support.Rows)
 	diag := make([]float64, p.Support.Rows)
@@ -108,13 +108,13 @@ func (p *Posterior) shift(l matrix.Dense, whole float64, inducing bool) float64 
 	return c
 }
 
-// Two factors are the same up to a distance of sameFactor, or as far as rounding reaches.
+// Two factors count as equal if their distance is at most sameFactor, or within the reach of rounding.
 //
-// The certificate doesn't depend on it: it says how closely what predicts, ‖L⁻¹k(S,x)‖, has to be
-// what was certified. Factors made on one kind of processor were 3e-10 apart at most.
+// The certificate doesn't depend on sameFactor. It says how close the predictor's ‖L⁻¹k(S,x)‖ has to be to the
+// certified one. Factors from one kind of processor differed by at most 3e-10.
 const sameFactor = 1e-6
 
-// refill returns the Cholesky factor of K_SS + cI, which stored should be.
+// refill returns the Cholesky factor of K_SS + cI, which stored should equal.
 func (p *Posterior) refill(stored matrix.Dense, c, whole float64) (matrix.Dense, error) {
 	l := p.Support.Like(p.Support.Rows, p.Support.Rows)
 	kernel.At(p.Kernel, p.Theta).FillSymmetric(p.Support, l)
@@ -129,17 +129,17 @@ func (p *Posterior) refill(stored matrix.Dense, c, whole float64) (matrix.Dense,
 	return l, nil
 }
 
-// distanceCols is the number of columns of L that are looked at at a time.
+// distanceCols is the number of columns of L that distance takes at a time.
 const distanceCols = 512
 
-// distance returns ‖L⁻¹A − I‖, in the norm of Frobenius: L is as sensitive to a difference where
-// L Lᵀ is small as where it is large.
+// distance returns ‖L⁻¹A − I‖ in the Frobenius norm. This norm is as sensitive to a difference where L Lᵀ is small as
+// where it is large.
 func distance(l, a matrix.Dense) float64 {
 	var sum float64
 	n := l.Rows
 	for j0 := 0; j0 < n; j0 += distanceCols {
 		j1 := min(j0+distanceCols, n)
-		e := linalg.Borrow(n-j0, j1-j0) // above its first row L⁻¹A − I is zero
+		e := linalg.Borrow(n-j0, j1-j0) // above row j0, L⁻¹A − I is zero
 		e.Zero()
 		for i := j0; i < n; i++ {
 			m := min(i+1, j1)
@@ -158,9 +158,9 @@ func distance(l, a matrix.Dense) float64 {
 	return math.Sqrt(sum)
 }
 
-// rounding returns how far rounding moves L on another kind of processor, where it computes
-// L Lᵀ to Nε of a variance: by that times ‖L⁻¹‖² (a perturbation bound of Cholesky's factor). No more
-// than a half, since a factor without the least of its pivots would be off by 1.
+// rounding returns how far rounding moves L on another kind of processor. Such a processor computes L Lᵀ to Nε of a
+// variance, and L moves by this times ‖L⁻¹‖² (a perturbation bound of Cholesky's factor). The result is at most a
+// half, since a factor without its least pivot would be off by 1.
 func rounding(l matrix.Dense, variance float64) float64 {
 	inverse := l.Like(l.Rows, l.Rows)
 	inverse.CopyFrom(l)

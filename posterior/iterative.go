@@ -13,11 +13,12 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// The exact posterior of more rows than can be factored. Its weights come from one solve by conjugate gradients. Its
-// variances, which would take a solve for each row, are those given the nearest rows of the support alone: never under
-// the exact ones, since to condition on fewer rows leaves more variance, and close to them where near rows say what
-// there is to know. (A low-rank factor of C⁻¹ for all rows together isn't: on 1,600 rows of kin40k, the best of rank
-// 200 leaves 4.6 times the exact variance.) A few rows may be solved for exactly.
+// The exact posterior of more rows than can be factored. One solve by conjugate gradients gives its weights. Exact
+// variances would take a solve for each row. So its variances are conditioned only on the nearest rows of the
+// support. They are never below the exact variances, since conditioning on fewer rows leaves more variance. They are
+// close to the exact ones if near rows say most of what is known. (A low-rank factor of C⁻¹ for all rows together
+// isn't close: on 1,600 rows of kin40k the best factor of rank 200 leaves 4.6 times the exact variance.) Exact
+// variances can be solved for at a few rows.
 
 // Gradients is the solution by conjugate gradients.
 type Gradients struct {
@@ -27,8 +28,8 @@ type Gradients struct {
 
 var _ Solution = (*Gradients)(nil)
 
-// NewIterative is NewExact without an N×N matrix: O(N·rank) memory, O(N²) time an iteration. Variances are conditioned
-// on the nearest rows of x, see NewNearest. It keeps x. An error may be an *iterative.Stalled one.
+// NewIterative is NewExact without an N×N matrix: O(N·rank) memory, and O(N²) time per iteration. Variances are
+// conditioned on the nearest rows of x (see NewNearest). It keeps x. An error may be an *iterative.Stalled.
 func NewIterative(ctx context.Context, g Given, nearest int, o Iterative) (*Posterior, error) {
 	p := NewNearest(g, nearest)
 	ctx, fail := context.WithCancelCause(ctx)
@@ -95,12 +96,12 @@ func (q *Gradients) work(n, d float64, variance bool) float64 {
 	return n * d
 }
 
-// leastSolved is how closely, relative to the right-hand side, weights have to solve their equations. Training goes on
-// to a tenth of it, and another kind of processor computes the same residual to many digits.
+// leastSolved is the largest relative residual that weights may have. Training goes on to a tenth of it. Another kind
+// of processor computes the same residual to many digits.
 const leastSolved = 1e-5
 
 func (q *Gradients) follows(p *Posterior, y, mean []float64, at Made) error {
-	residuals := make([]float64, p.Support.Rows) // y − m(X), of all ranks
+	residuals := make([]float64, p.Support.Rows) // y − m(X), for all ranks
 	for i := range y {
 		residuals[at.Place(i)] = y[i] - mean[i]
 	}
@@ -117,8 +118,8 @@ func (q *Gradients) follows(p *Posterior, y, mean []float64, at Made) error {
 	return nil
 }
 
-// Solved returns ‖(K + σ_n² I)w − r‖ / ‖r‖ for the weights of a posterior by conjugate gradients and r = y − m_β(X), in
-// float64: one product with the covariance matrix, in O(N²) time.
+// Solved returns ‖(K + σ_n² I)w − r‖ / ‖r‖ in float64, for the weights of a posterior by conjugate gradients and r =
+// y − m_β(X). It takes one product with the covariance matrix, in O(N²) time.
 func (p *Posterior) Solved(r []float64) float64 {
 	n := p.Support.Rows
 	product := matrix.New(n, 1)
@@ -135,7 +136,7 @@ func (p *Posterior) covariance() iterative.Covariance {
 	return iterative.Covariance{Kernel: p.Kernel, Theta: p.Theta, X: p.Support, Noise: p.Noise}
 }
 
-// cause is what ended ctx, if it has ended, else err.
+// cause returns why ctx ended, if it has ended, else err.
 func cause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -143,7 +144,7 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// solver tells fail where ranks can't go on.
+// solver calls fail if ranks can't go on.
 func (p *Posterior) solver(o Iterative, fail func(error)) (iterative.Solver, error) {
 	c := p.covariance()
 	pre, err := iterative.PivotedCholesky(c, cmp.Or(o.Rank, iterative.Rank(p.Support.Rows)))
@@ -155,23 +156,24 @@ func (p *Posterior) solver(o Iterative, fail func(error)) (iterative.Solver, err
 	return s, err
 }
 
-// SolvedVariance writes the variance of f(x_i) with a solve for every row of x, to the
-// relative residual given, or to a smaller one where that leaves much; it is for a posterior by NewIterative. What the
-// residual r leaves makes it larger, by rᵀA⁻¹r: for any u, kᵀA⁻¹k ≥ 2kᵀu − uᵀAu. Where rounding keeps a solve from
-// saying more than the nearest rows do, whose variance isn't below the exact one either, theirs stands.
+// SolvedVariance writes the variance of f(x_i), with a solve for every row of x. It serves posteriors of
+// NewIterative. A solve goes to the given relative residual, or to a smaller one if too much variance would be left.
+// The residual r makes the variance larger, by rᵀA⁻¹r, since kᵀA⁻¹k ≥ 2kᵀu − uᵀAu for any u. If rounding keeps a
+// solve from improving on the variance of the nearest rows, the latter stands. It isn't below the exact variance
+// either.
 func (p *Posterior) SolvedVariance(ctx context.Context, x matrix.Dense, variance []float64, o Iterative) error {
 	return p.solvedVariance(ctx, x, variance, 0, o)
 }
 
-// A variance is good where the residual leaves less than so much of it, and is solved for to a residual smaller by so
-// much, so often, where it isn't.
+// A variance is good if the residual leaves less than a share leftOver of it. If it isn't good, krigo solves again
+// with a smaller residual, at most a fixed number of times.
 const (
 	leftOver  = 0.05
 	closer    = 1e-2
 	mostTimes = 4
 )
 
-// solvedVariance is SolvedVariance where what matters is the variance with so much noise.
+// solvedVariance is SolvedVariance for callers to whom the variance plus noise matters.
 func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance []float64, noise float64,
 	o Iterative) error {
 	ctx, fail := context.WithCancelCause(ctx)
@@ -184,7 +186,8 @@ func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance
 	p.Kernel.Diag(p.Theta, x, variance)
 	for i0 := 0; i0 < x.Rows; i0 += solvedRows {
 		rows := x.RowRange(i0, min(i0+solvedRows, x.Rows))
-		// Products with one column round otherwise than with several: no row is alone.
+		// Products with one column round differently from products with several. So a single row gets a second
+		// column.
 		cols := max(rows.Rows, 2)
 		b, u := matrix.New(n, cols), matrix.New(n, cols)
 		kernel.At(p.Kernel, p.Theta).Fill(p.Support, rows, b.View(0, n, 0, rows.Rows))
@@ -212,8 +215,7 @@ func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance
 	return nil
 }
 
-// solvedTo lowers variances to those that solutions u of A u = k say, and tells whether what their residuals leave is
-// little.
+// solvedTo lowers variances to what the solutions u of A u = k say, and reports whether their residuals leave little.
 func (p *Posterior) solvedTo(k, u, residuals matrix.Dense, prior, best []float64, noise float64) bool {
 	n := len(best)
 	v, left := slices.Clone(prior), make([]float64, n)
@@ -221,7 +223,7 @@ func (p *Posterior) solvedTo(k, u, residuals matrix.Dense, prior, best []float64
 		for j, w := range u.Row(i)[:n] {
 			r := residuals.At(i, j)
 			v[j] -= w * (k.At(i, j) + r)
-			left[j] += r * r / p.Noise // rᵀA⁻¹r is no more, as no eigenvalue of A is below σ_n²
+			left[j] += r * r / p.Noise // at least rᵀA⁻¹r, as no eigenvalue of A is below σ_n²
 		}
 	}
 	little := true
@@ -232,11 +234,11 @@ func (p *Posterior) solvedTo(k, u, residuals matrix.Dense, prior, best []float64
 	return little
 }
 
-// solvedRows is the number of rows that are solved for together.
+// solvedRows is the number of rows whose variances are solved for together.
 const solvedRows = 64
 
-// Excess compares the variances of Latent with those of SolvedVariance at the rows of x and
-// returns by what factor they are larger, on average and at most, noise included.
+// Excess compares the variances of Latent with the variances of SolvedVariance at the rows of x, noise included. It
+// returns the mean and the largest ratio.
 func (p *Posterior) Excess(ctx context.Context, x matrix.Dense, o Iterative) (mean, largest float64, err error) {
 	n := x.Rows
 	m, v, exact := make([]float64, n), make([]float64, n), make([]float64, n)

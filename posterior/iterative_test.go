@@ -15,7 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// TestIterativeAgainstCholesky holds means and variances against the factored posterior's.
+// TestIterativeAgainstCholesky compares means and variances with the factored posterior's.
 func TestIterativeAgainstCholesky(t *testing.T) {
 	const n, d = 500, 2
 	rng := rand.New(rand.NewPCG(4, 6))
@@ -55,7 +55,7 @@ func TestIterativeAgainstCholesky(t *testing.T) {
 		must.Do(t, p.SolvedVariance(context.Background(), xs, solved, o))
 		for i, m := range wantMean {
 			must.Not(t, !(math.Abs(gotMean[i]-m) <= 1e-4), "%s, noise %g: mean %v, want %v", c.kernel, c.noise, gotMean[i], m)
-			// Nearest rows leave too much, never too little; solves are exact.
+			// Variances by the nearest rows are too large, never too small. Variances by solves are exact.
 			if !(gotVar[i] >= wantVar[i]-1e-7) || !(math.Abs(solved[i]-wantVar[i]) <= 1e-6) {
 				t.Errorf("%s, noise %g: variance %v by the nearest rows and %v by a solve, want %v", c.kernel, c.noise, gotVar[i],
 					solved[i], wantVar[i])
@@ -74,7 +74,7 @@ func TestIterativeAgainstCholesky(t *testing.T) {
 	}
 }
 
-// TestIterativeOfManyRows holds predictions against the factored posterior's.
+// TestIterativeOfManyRows compares predictions with the factored posterior's.
 func TestIterativeOfManyRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("factors a matrix of 2,500 rows")
@@ -105,7 +105,7 @@ func TestIterativeOfManyRows(t *testing.T) {
 	}
 }
 
-// TestSolvedVarianceIsSmall: a variance that is tiny beside the prior's is solved for as well as any other, whatever
+// TestSolvedVarianceIsSmall: a variance that is tiny beside the prior's is as accurate as any other, whatever
 // tolerance is asked for.
 func TestSolvedVarianceIsSmall(t *testing.T) {
 	ctx := context.Background()
@@ -139,7 +139,7 @@ func TestIterativeStalls(t *testing.T) {
 	must.Not(t, !errors.As(err, &stalled), "repeated rows without noise: %v", err)
 }
 
-// Of all rows, the nearest ones give the exact GP; of fewer, a larger variance.
+// The nearest of all rows give the exact GP, and fewer rows give a larger variance.
 func TestNearest(t *testing.T) {
 	const n, d = 200, 3
 	rng := rand.New(rand.NewPCG(4, 7))
@@ -176,7 +176,7 @@ func TestNearest(t *testing.T) {
 			t.Errorf("50 rows: %v, %v, all %v, %v", someMean[i], someVar[i], wantMean[i], wantVar[i])
 		}
 	}
-	// With a stationary kernel the rows taken are the nearest.
+	// With a stationary kernel krigo takes the nearest rows.
 	p := posterior.NewNearest(posterior.Given{Kernel: kernel.SE(1, false), Theta: []float64{0, 0}, Mean: kernel.ZeroMean{},
 		Noise: 0.1, X: matrix.Of(6, 1, []float64{5, 0.1, -7, 0.3, -0.2, 9}), Y: []float64{9, 1, 9, 2, 3, 9}}, 3)
 	q := must.Get(posterior.NewExact(posterior.Given{Kernel: p.Kernel, Theta: p.Theta, Mean: p.Mean, Noise: 0.1,

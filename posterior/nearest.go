@@ -14,13 +14,14 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// near predicts each row by the nearest ones of the support. Only single points have variances: there is no process.
+// near predicts each row from the nearest rows of the support. Only single points have variances, and no joint
+// distribution of several points exists.
 type near struct {
-	count int // rows of the support
+	count int // nearest rows used for a prediction
 	index func() *neighbours.Index
 }
 
-// newNear finds the rows by an index that is made when it is first asked for, once.
+// newNear makes the index of the rows once, when it is first needed.
 func newNear(p *Posterior, count int) near {
 	return near{min(count, p.Support.Rows),
 		sync.OnceValue(func() *neighbours.Index { return neighbours.New(p.Kernel, p.Theta, p.Support) })}
@@ -44,9 +45,9 @@ func (s near) work(n, d float64, _ bool) float64 {
 	return k*k*k/3 + 2*n*d
 }
 
-// Nearest is the solution that predicts a row by the exact GP of the rows of the support with which the prior
-// correlates it most (package neighbours): for stationary kernels, the nearest. It is another model than the exact GP
-// on all rows.
+// Nearest is the solution that predicts a row by the exact GP of count rows of the support: the rows that the prior
+// correlates most with it (package neighbours). For stationary kernels these are the nearest rows. It is another
+// model than the exact GP on all rows.
 type Nearest struct {
 	near
 	Targets []float64 // y − m_β(X)
@@ -54,7 +55,7 @@ type Nearest struct {
 
 var _ Solution = (*Nearest)(nil)
 
-// NewNearest returns a posterior that predicts each row by count rows of x. It keeps x.
+// NewNearest returns a posterior that predicts each row from count rows of x. It keeps x.
 func NewNearest(g Given, count int) *Posterior {
 	k, theta, mean, beta, x, y, noise := g.Kernel, g.Theta, g.Mean, g.Beta, g.X, g.Y, g.Noise
 	p := &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x}
@@ -97,7 +98,7 @@ func (*Nearest) conditioning(context.Context, *Posterior, Iterative) (conditione
 	return nil, (*Nearest)(nil).Drawable()
 }
 
-// refactor finds the rows by an index that is made anew.
+// refactor makes the index of the rows anew.
 func (q *Nearest) refactor(p *Posterior) (Solution, error) {
 	return &Nearest{newNear(p, q.count), q.Targets}, nil
 }
@@ -113,12 +114,12 @@ func (q *Nearest) follows(_ *Posterior, y, mean []float64, at Made) error {
 }
 
 const (
-	nearestTask = 32      // rows that a task predicts
+	nearestTask = 32      // rows predicted by a task
 	nearestRows = 1 << 14 // rows whose neighbours are in memory at a time
 )
 
-// nearest adds to the prior's mean what targets make of it, unless they are nil, and takes from its variance, which may
-// be nil.
+// nearest adds the effect of targets to the prior's mean, unless targets is nil. It subtracts the explained variance
+// from the prior's variance, unless variance is nil.
 func (s near) nearest(p *Posterior, targets []float64, x matrix.Dense, mean, variance []float64) {
 	m := s.count
 	rows := make([]int32, min(x.Rows, nearestRows)*m)
@@ -139,22 +140,24 @@ func (s near) nearest(p *Posterior, targets []float64, x matrix.Dense, mean, var
 	}
 }
 
-// local conditions single rows on their nearest ones.
+// local conditions single rows on their nearest rows.
 type local struct {
 	*Posterior
 	targets []float64
 	x       matrix.Dense // the nearest rows
-	// k is their C, and below it a row k(x)ᵀ and a row rᵀ, which become L⁻¹k(x) and L⁻¹r where C becomes L.
+	// k holds the nearest rows' C. Below C it has a row k(x)ᵀ and a row rᵀ, which become L⁻¹k(x) and L⁻¹r when C
+	// becomes L.
 	k matrix.Dense
 }
 
-// uncounted stands on the diagonal where only what is left of it counts: whatever is taken from it leaves it positive.
+// uncounted stands on the diagonal of the rows k(x)ᵀ and rᵀ, whose factor matters only left of the diagonal. It is so
+// large that it stays positive whatever the factorisation subtracts.
 const uncounted = math.MaxFloat64 / 4
 
-// condition conditions a point on rows of the support, which it takes in their order there: which of them is nearest
-// doesn't show in the last digits. It returns what they add to the mean, nothing without targets, and
-// the variance that they explain. Where their covariance matrix can't be factored, or too few of the rows have
-// covariances that are numbers, these aren't numbers.
+// condition conditions a point on rows of the support, in the order of the support, so that the last digits don't
+// depend on which row is nearest. It returns what the rows add to the mean (nothing without targets), and the
+// variance that they explain. If their covariance matrix can't be factored, or if too few covariances are finite, the
+// results are NaN.
 func (l *local) condition(point matrix.Dense, rows []int32) (mean, explained float64) {
 	m := len(rows)
 	if rows[m-1] == neighbours.None {

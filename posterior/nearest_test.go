@@ -15,8 +15,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// BenchmarkNearest predicts 1,000 rows from 512 each of so many, and a row alone; inputs are those of krigo generate
-// with lengthscales that a fit of the same table finds.
+// BenchmarkNearest predicts 1,000 rows, and a single row, from 512 rows each of n. The inputs come from krigo
+// generate, and the lengthscales from a fit of the same table.
 func BenchmarkNearest(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 1_000_000} {
 		rng := rand.New(rand.NewPCG(5, 5))
@@ -35,7 +35,7 @@ func BenchmarkNearest(b *testing.B) {
 			points.Data[i] = rng.NormFloat64()
 		}
 		for _, rows := range []int{1000, 1} {
-			q.Latent(points.RowRange(0, 1), mean[:1], nil) // makes the index
+			q.Latent(points.RowRange(0, 1), mean[:1], nil) // this call makes the index
 			b.Run(fmt.Sprintf("%d from %d", rows, n), func(b *testing.B) {
 				for b.Loop() {
 					q.Latent(points.RowRange(0, rows), mean[:rows], variance[:rows])
@@ -46,8 +46,8 @@ func BenchmarkNearest(b *testing.B) {
 	}
 }
 
-// TestNearestOverflow: rows whose covariances are beyond what numbers hold leave no prediction, not one of whatever
-// else was in memory.
+// TestNearestOverflow: if the covariances of the rows overflow, the prediction is NaN and not some earlier number in
+// memory.
 func TestNearestOverflow(t *testing.T) {
 	k := must.Get(kernel.Parse("linear", 1, false))(t)
 	x := matrix.Of(2, 1, []float64{0.5, 1e3})
@@ -58,9 +58,9 @@ func TestNearestOverflow(t *testing.T) {
 	must.Not(t, !math.IsNaN(mean[0]), "mean %v", mean[0])
 }
 
-// TestNearestIsConditional: with copies among the rows and at the same distance, each prediction is that of the exact
-// GP on the rows that are correlated most, of equals those that come first; to the bit the same in any company and on
-// any number of cores, by an index that is there or made anew.
+// TestNearestIsConditional: with copies among the rows, and rows at the same distance, each prediction is the exact
+// GP's on the most correlated rows, with the first of equal rows. It has the same bits in any batch, on any number of
+// cores, and with an old or a new index.
 func TestNearestIsConditional(t *testing.T) {
 	const n, d, m = 900, 3, 20
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -95,7 +95,7 @@ func TestNearestIsConditional(t *testing.T) {
 				if expr == "linear+se" {
 					return -(cov.At(i, row) * cov.At(i, row) / all[row])
 				}
-				var d2 float64 // of the lattice it has no rounding, as covariances have, and equals are equal
+				var d2 float64 // on the lattice it has no rounding, so equal distances are equal
 				for j, v := range x.Row(row) {
 					d2 += (v - at.At(i, j)) * (v - at.At(i, j))
 				}
@@ -136,7 +136,7 @@ func TestNearestIsConditional(t *testing.T) {
 	}
 }
 
-// TestNearestOfManyRows: more rows than are searched for at a time.
+// TestNearestOfManyRows predicts more rows than are searched for at a time.
 func TestNearestOfManyRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	x, y := matrix.New(300, 1), make([]float64, 300)

@@ -61,7 +61,7 @@ func (p problem) fit(t *testing.T) *posterior.Posterior {
 	return q
 }
 
-// without is the problem less one row.
+// without returns the problem without a row.
 func (p problem) without(row int) problem {
 	x, y := matrix.New(p.x.Rows-1, p.x.Cols), make([]float64, 0, len(p.y)-1)
 	for i, v := range p.y {
@@ -74,7 +74,7 @@ func (p problem) without(row int) problem {
 	return p
 }
 
-// cov is k(a, b) entry by entry.
+// cov returns k(a, b), entry by entry.
 func (p problem) cov(a, b matrix.Dense) *mat.Dense {
 	out := mat.NewDense(a.Rows, b.Rows, nil)
 	one := matrix.New(1, 1)
@@ -87,7 +87,7 @@ func (p problem) cov(a, b matrix.Dense) *mat.Dense {
 	return out
 }
 
-// prior is m_β(x), written out.
+// prior returns m_β(x), written out.
 func (p problem) prior(x matrix.Dense) []float64 {
 	m := make([]float64, x.Rows)
 	for i := range m {
@@ -102,7 +102,7 @@ func (p problem) prior(x matrix.Dense) []float64 {
 	return m
 }
 
-// inverse is C⁻¹ with C = K + sI, explicitly.
+// inverse returns C⁻¹ explicitly, with C = K + sI.
 func (p problem) inverse(t *testing.T) *mat.Dense {
 	t.Helper()
 	c := p.cov(p.x, p.x)
@@ -114,7 +114,7 @@ func (p problem) inverse(t *testing.T) *mat.Dense {
 	return inv
 }
 
-// naive is the posterior at x by the formulas as printed: m + k C⁻¹ r, k − k C⁻¹ kᵀ.
+// naive returns the posterior at x by the printed formulas: m + k C⁻¹ r, k − k C⁻¹ kᵀ.
 func (p problem) naive(t *testing.T, x matrix.Dense) (mean []float64, cov *mat.Dense) {
 	t.Helper()
 	n := len(p.y)
@@ -168,7 +168,7 @@ func TestLatentAgainstDense(t *testing.T) {
 	}
 }
 
-// TestSquaredExponential holds the whole chain against a formula typed here.
+// TestSquaredExponential compares the whole chain with a formula typed here.
 func TestSquaredExponential(t *testing.T) {
 	p := problems(t)[0]
 	l2 := []float64{math.Exp(-0.4), math.Exp(0.9), math.Exp(0.2)}
@@ -200,11 +200,11 @@ func TestSquaredExponential(t *testing.T) {
 	}
 }
 
-// TestKLForms holds KL(Q‖P) against its eigen-form
+// TestKLForms compares KL(Q‖P) with its eigen-form
 //
 //	½Σ[log1p(λ_i/s) − λ_i/(λ_i+s)] + ½Σ λ_i(e_i·r)²/(λ_i+s)²
 //
-// and against the divergence of any two Gaussians, at the support.
+// and with the divergence of two Gaussians, at the support.
 func TestKLForms(t *testing.T) {
 	for _, p := range problems(t) {
 		t.Run(p.name, func(t *testing.T) {
@@ -246,14 +246,14 @@ func TestKLForms(t *testing.T) {
 			logK, _ := mat.LogDet(k)
 			logS, _ := mat.LogDet(cov)
 			general := 0.5 * (mat.Trace(&kinvS) + mat.Inner(d, inv, d) - float64(n) + logK - logS)
-			if !(math.Abs(got-general) <= 1e-6*general) { // K⁻¹ costs digits
+			if !(math.Abs(got-general) <= 1e-6*general) { // K⁻¹ loses digits
 				t.Errorf("KL %.15g, between Gaussians %.15g", got, general)
 			}
 		})
 	}
 }
 
-// TestKLVanishes: with ever more noise Q becomes P.
+// TestKLVanishes: as the noise grows, Q becomes P.
 func TestKLVanishes(t *testing.T) {
 	p := problems(t)[0]
 	last := math.Inf(1)

@@ -7,9 +7,9 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Prior returns the posterior as the prior of a further Gaussian process: its mean as a mean
-// function and its covariance, times a temper, as a kernel. Neither has parameters. A
-// posterior that isn't factored, whose covariance is known at single points only, has none.
+// Prior returns the posterior as the prior of a further Gaussian process: its mean as a mean function, and its
+// covariance times a temper as a kernel. Neither has parameters. It returns an error for a posterior without a
+// factor, whose covariance is known only at single points.
 func (p *Posterior) Prior(temper float64) (kernel.Kernel, kernel.Mean, error) {
 	k := &kernel.Conditional{Kernel: p.Kernel, Theta: p.Theta, Support: p.Support, Temper: temper}
 	if err := p.prior(k); err != nil {
@@ -20,8 +20,8 @@ func (p *Posterior) Prior(temper float64) (kernel.Kernel, kernel.Mean, error) {
 	return k, m, nil
 }
 
-// Unconditioned returns Q = P for the prior P of Prior: nothing more is learnt, and there is
-// no support. Its Noise is that of p.
+// Unconditioned returns Q = P for the prior P of Prior. Nothing more is learnt, and there is no support. Its Noise is
+// p's.
 func (p *Posterior) Unconditioned(temper float64) (*Posterior, error) {
 	k, m, err := p.Prior(temper)
 	if err != nil {
@@ -31,8 +31,8 @@ func (p *Posterior) Unconditioned(temper float64) (*Posterior, error) {
 		Solution: Untouched{}}, nil
 }
 
-// OfPrior returns the posterior that the prior of this one is, without its Noise, and its
-// temper: nil where the prior isn't a posterior.
+// OfPrior returns the posterior that is the prior of this one, without its Noise, and the temper. It returns nil if
+// the prior isn't a posterior.
 func (p *Posterior) OfPrior() (*Posterior, float64) {
 	k, ok := p.Kernel.(*kernel.Conditional)
 	if !ok {
@@ -47,8 +47,9 @@ func (p *Posterior) OfPrior() (*Posterior, float64) {
 	return prior, k.Temper
 }
 
-// Restore gives p the solution that a model file keeps: of a kind, "" for ByCholesky, with nearest rows and arrays. Of
-// these has knows the names, and get returns the numbers, of a triangle row by row; see Arrays.
+// Restore gives p the solution of a model file. kind is "" for ByCholesky, and nearest is the number of nearest rows.
+// has reports whether the file has an array of this name, and get returns its numbers, a triangle row by row (see
+// Arrays).
 func (p *Posterior) Restore(kind string, nearest int, has func(name string) bool,
 	get func(name string, cols int) ([]float64, error)) error {
 	name := map[string]string{"": "weights", ByCG: "weights", ByNearest: "targets"}[kind]
@@ -84,7 +85,7 @@ func (p *Posterior) Restore(kind string, nearest int, has func(name string) bool
 	return err
 }
 
-// restored returns a factor of Cholesky's, whose diagonal is positive.
+// restored returns a Cholesky factor, and refuses a diagonal that isn't positive.
 func (p *Posterior) restored(name string, get func(name string, cols int) ([]float64, error)) (matrix.Dense, error) {
 	packed, err := get(name, 0)
 	if err != nil {

@@ -43,8 +43,8 @@ func priors(t *testing.T) (kernel.Kernel, map[string]*posterior.Posterior) {
 	return k, map[string]*posterior.Posterior{"exact": exact, "sparse": sparse}
 }
 
-// TestPriorConforms: a posterior's covariance is a kernel like any other, and its diagonal,
-// tempered, is the variance that it predicts.
+// TestPriorConforms: a posterior's covariance is a kernel like any other. Its diagonal, without the temper, is the
+// variance that the posterior predicts.
 func TestPriorConforms(t *testing.T) {
 	_, ps := priors(t)
 	rng := rand.New(rand.NewPCG(4, 5))
@@ -79,7 +79,7 @@ func TestPriorConforms(t *testing.T) {
 				must.Near(t, dX.At(7, j), 1.5*(up-got[7])/(2*h), 1e-7, fmt.Sprintf("∂mean/∂x_%d", j))
 			}
 			must.Not(t, dX.At(8, 0) != 0, "another row has a derivative")
-			// Q = P predicts what P does, at no divergence.
+			// Q = P predicts the same as P, at no divergence.
 			q := must.Get(p.Unconditioned(0.3))(t)
 			q.Latent(x, got, diag)
 			if math.Abs(got[9]-mean[9]) > 1e-12 || math.Abs(diag[9]-0.3*variance[9]) > 1e-12 || q.KL() != 0 {
@@ -92,7 +92,7 @@ func TestPriorConforms(t *testing.T) {
 	}
 }
 
-// TestTwoSteps: conditioning on some rows and then on the others is conditioning on all.
+// TestTwoSteps: conditioning on some rows and then on the rest gives the same as conditioning on all rows.
 func TestTwoSteps(t *testing.T) {
 	k, ps := priors(t)
 	p := ps["exact"]
@@ -101,7 +101,7 @@ func TestTwoSteps(t *testing.T) {
 	kp, mp, err := p.Prior(1)
 	must.Do(t, err)
 	two := must.Get(posterior.NewExact(posterior.Given{Kernel: kp, Mean: mp, Noise: 0.1, X: x2, Y: y2}))(t)
-	x1, y1 := rowsOf(rand.New(rand.NewPCG(2, 3)), 30, 2) // those of priors
+	x1, y1 := rowsOf(rand.New(rand.NewPCG(2, 3)), 30, 2) // the same rows as in priors
 	both := matrix.Of(55, 2, append(append([]float64(nil), x1.Data...), x2.Data...))
 	one := must.Get(posterior.NewExact(posterior.Given{Kernel: k, Theta: p.Theta, Mean: p.Mean, Beta: p.Beta, Noise: 0.1,
 		X: both, Y: append(append([]float64(nil), y1...), y2...)}))(t)

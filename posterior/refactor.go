@@ -7,15 +7,15 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-// Refactored returns the posterior with an L made anew from kernel, support and noise variance, as is that of a
-// posterior which its prior is: KL and variances rest on them, and are then nobody's word. An error where a stored L is
-// another one, so that the posterior predicts otherwise, or a number isn't one.
+// Refactored returns the posterior with an L computed again from kernel, support and noise variance. It does the same
+// for a posterior that is its prior. KL and variances depend on L, so nobody's word is needed for them. It returns an
+// error if the stored L differs, because the posterior would then predict otherwise, or if a number isn't finite.
 //
-// K_SS + cI is what is factored. The c of an exact posterior is its noise variance. That of a
-// sparse one, its jitter, isn't stored, nor is the noise variance of an exact one that another was
-// learnt from: c is then what L has on the diagonal. Any c ≥ 0 makes a Q with the KL that is
-// computed for it, since u = f_Z + √c ε are inducing variables, and √c ε the noise of data, like any
-// others. So does any L_B with a positive diagonal. Of a posterior that isn't factored its numbers are checked alone.
+// Refactored factors K_SS + cI. For an exact posterior, c is its noise variance. Some files don't hold c: the jitter
+// of a sparse posterior, and the noise variance of an exact posterior that is a prior. Then the diagonal of L gives
+// c. Any c ≥ 0 makes a Q with the KL that is computed for it, because u = f_Z + √c ε are inducing variables like any
+// others, and √c ε is the noise of data. The same holds for any L_B with a positive diagonal. For a posterior without
+// a factor, only its numbers are checked.
 func (p *Posterior) Refactored() (*Posterior, error) {
 	if !(p.Noise > 0 && !math.IsInf(p.Noise, 1)) {
 		return nil, fmt.Errorf("the posterior's noise variance is %v", p.Noise)
@@ -23,7 +23,7 @@ func (p *Posterior) Refactored() (*Posterior, error) {
 	return p.refactored()
 }
 
-// refactored is Refactored where a Noise of 0 isn't known.
+// refactored is Refactored, except that a Noise of 0 means an unknown one.
 func (p *Posterior) refactored() (*Posterior, error) {
 	q := *p
 	if prior, temper := p.OfPrior(); prior != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// TestApart: posteriors are as far apart as what they predict, however large their weights are.
+// TestApart: the distance of two posteriors is the distance of their predictions, however large their weights are.
 func TestApart(t *testing.T) {
 	of := func(weight float64) *posterior.Posterior {
 		one := matrix.Of(1, 1, []float64{1})

@@ -14,44 +14,45 @@ import (
 )
 
 const (
-	// jointRows are drawn at most by a factor of their covariance matrix.
+	// jointRows is the largest number of rows that are drawn with a factor of their covariance matrix.
 	jointRows = 1000
 
-	// drawFeatures make a draw of the prior: for a stationary kernel, the excess kurtosis of its marginals is 1.5/1024.
+	// drawFeatures is the number of features of a draw of the prior. With a stationary kernel, the excess kurtosis of
+	// a draw's marginals is 1.5/1024.
 	drawFeatures = 1024
 
-	// drawsTogether are the draws that are conditioned at once.
+	// drawsTogether is the number of draws that are conditioned at once.
 	drawsTogether = 64
 
-	sampleStream = 0x73616d706c650000 // of the generators, one a draw
+	sampleStream = 0x73616d706c650000 // of the generators; each draw has its own
 )
 
-// Draws say how functions are drawn: the same seed draws the same ones.
+// Draws say how functions are drawn. The same seed draws the same functions.
 type Draws struct {
 	Seed  uint64
 	Solve Iterative
 }
 
-// Sample writes joint draws of f, without noise, at the rows of x: each column of out is a
-// draw. The same seed gives the same draws on any number of cores, and more columns the same
-// first ones, but for rounding and what o leaves of residuals.
+// Sample writes joint draws of f, without noise, at the rows of x. Each column of out is a draw. The same seed gives the
+// same draws on any number of cores, and more columns begin with the same draws, up to rounding and the residuals that o
+// leaves.
 //
-// Up to 1,000 rows of a factored posterior are drawn by a factor of their covariance matrix. More rows, and those of a
+// Up to 1,000 rows of a factored posterior are drawn with a factor of their covariance matrix. More rows, and rows of a
 // posterior by conjugate gradients, are drawn by conditioning draws of the prior, which are made of random features
 // (Matheron's rule; Wilson et al. 2020, "Efficiently Sampling Functions from Gaussian Process Posteriors", and 2021,
-// "Pathwise Conditioning of Gaussian Processes"): with f₀ ~ P and ε ~ N(0, I),
+// "Pathwise Conditioning of Gaussian Processes"). With f₀ ~ P and ε ~ N(0, I),
 //
 //	f(x) = m̂(x) + f₀(x) − k(x,X) C⁻¹ (f₀(X) + √s ε)        exact
 //	f(x) = m̂(x) + f₀(x) − k(x,Z) L⁻ᵀ (L⁻¹f₀(Z) − L_B⁻ᵀε)   sparse
 //
 // If the prior is itself a posterior (Prior), f₀ is drawn by conditioning, too.
 //
-// Every draw has features of its own, so that mean and covariance over draws are the
-// posterior's, but for residuals; a single draw is Gaussian up to an excess kurtosis of the
-// order of 0.1 % (see kernel.Draw). (Features that all draws share would put their covariance in place of k.)
+// Every draw has its own features. So draws have the posterior's mean and covariance, up to residuals. A single draw is
+// Gaussian up to an excess kurtosis of about 0.1 % (see kernel.Draw). (If all draws shared their features, the features'
+// covariance would replace k.)
 //
-// A posterior of the nearest rows has no joint distribution: an error. Other errors are those
-// of a kernel without random features, of a solve (*iterative.Stalled) and of ctx.
+// Sample returns an error for a posterior of the nearest rows, which has no joint distribution, and for a kernel without
+// random features. Other errors are *iterative.Stalled and ctx's.
 func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, d Draws) (err error) {
 	seed, o := d.Seed, d.Solve
 	defer matrix.Ended(&err)
@@ -81,8 +82,9 @@ func sampleSource(seed uint64, draw int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, sampleStream+uint64(draw)))
 }
 
-// sampleJoint draws from N(0, Σ), Σ the covariance matrix of a factored posterior at x. Σ is factored with the greatest
-// pivots first, as far as there are any: where rows are close to each other it is singular to working precision.
+// sampleJoint draws from N(0, Σ), where Σ is the covariance matrix of a factored posterior at x. It factors Σ with
+// the greatest pivots first, and stops when no pivot is left: for rows close to each other Σ is singular to working
+// precision.
 func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed uint64) error {
 	n := x.Rows
 	cov, err := p.jointCovariance(x)
@@ -121,8 +123,8 @@ func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed u
 	return nil
 }
 
-// Covariance returns the covariance matrix of f, without noise, at the rows of x: of a factored posterior. Its diagonal
-// may be below 0 by rounding. Another error is ctx's.
+// Covariance returns the covariance matrix of f, without noise, at the rows of x, for a factored posterior. Rounding
+// may push its diagonal below 0. Any other error is ctx's.
 func (p *Posterior) Covariance(ctx context.Context, x matrix.Dense) (cov matrix.Dense, err error) {
 	defer matrix.Ended(&err)
 	if err := p.HasCovariance(); err != nil {
@@ -131,7 +133,7 @@ func (p *Posterior) Covariance(ctx context.Context, x matrix.Dense) (cov matrix.
 	return p.jointCovariance(x.Until(ctx))
 }
 
-// HasCovariance returns nil if Covariance is for p, else why it isn't.
+// HasCovariance returns nil if p has a Covariance, else why it has none.
 func (p *Posterior) HasCovariance() error {
 	if err := p.Drawable(); err != nil {
 		return err
@@ -143,8 +145,9 @@ func (p *Posterior) HasCovariance() error {
 	return nil
 }
 
-// JointBytes is the memory that a covariance matrix and draws take at rows together: covariances with their factor,
-// what the rows have in common with the support, of a prior that is a posterior too, and the draws.
+// JointBytes returns the memory, in bytes, that a covariance matrix and draws take for rows rows together. It counts
+// the covariances with their factor, the covariances with the support (also of a posterior that is the prior), and
+// the draws.
 func (p *Posterior) JointBytes(rows, draws int) int64 {
 	n, k, support := int64(rows), int64(draws), int64(p.Standing())
 	if p.Joint() == nil {
@@ -153,7 +156,7 @@ func (p *Posterior) JointBytes(rows, draws int) int64 {
 	return 8 * (3*n*k + drawsTogether*8*support)
 }
 
-// Standing is how many rows p stands on, with those of a posterior that is its prior.
+// Standing returns the number of rows of p's support, plus those of a posterior that is its prior.
 func (p *Posterior) Standing() int {
 	rows := p.Support.Rows
 	if prior, _ := p.OfPrior(); prior != nil {
@@ -163,7 +166,7 @@ func (p *Posterior) Standing() int {
 }
 
 func (p *Posterior) jointCovariance(x matrix.Dense) (matrix.Dense, error) {
-	// two, since whoever asked has it in another form
+	// twice, since the caller holds it in another form too
 	if err := memory.Afford(fmt.Sprintf("the joint covariance of %d rows", x.Rows),
 		8*float64(x.Rows)*(2*float64(x.Rows)+float64(p.Support.Rows))); err != nil {
 		return matrix.Dense{}, err
@@ -177,7 +180,7 @@ func (p *Posterior) jointCovariance(x matrix.Dense) (matrix.Dense, error) {
 	return cov, nil
 }
 
-// samplePathwise writes draws less the posterior's mean, see Sample.
+// samplePathwise writes draws minus the posterior's mean (see Sample).
 func (p *Posterior) samplePathwise(ctx context.Context, x, out matrix.Dense, seed uint64, o Iterative) error {
 	draw, err := p.pathwise(ctx, o)
 	for j0 := 0; err == nil && j0 < out.Cols; j0 += drawsTogether {
@@ -190,10 +193,10 @@ func (p *Posterior) samplePathwise(ctx context.Context, x, out matrix.Dense, see
 	return err
 }
 
-// paths writes values of random functions of mean zero at the rows of x, a column of out for each generator.
+// paths writes values of random functions of mean zero at the rows of x. Each generator has a column of out.
 type paths func(x, out matrix.Dense, rngs []*rand.Rand) error
 
-// pathwise returns draws of the posterior less its mean. It conditions draws of the prior on all rows of the support
+// pathwise returns draws of the posterior minus its mean. It conditions draws of the prior on all rows of the support
 // together.
 func (p *Posterior) pathwise(ctx context.Context, o Iterative) (paths, error) {
 	prior, err := p.priorPaths(ctx, o)
@@ -226,7 +229,7 @@ func (p *Posterior) pathwise(ctx context.Context, o Iterative) (paths, error) {
 	}, nil
 }
 
-// normals returns draws from N(0, 1), a column for each generator.
+// normals returns draws from N(0, 1), with a column per generator.
 func normals(rows int, rngs []*rand.Rand) matrix.Dense {
 	e := matrix.New(rows, len(rngs))
 	for j, rng := range rngs {
@@ -237,8 +240,8 @@ func normals(rows int, rngs []*rand.Rand) matrix.Dense {
 	return e
 }
 
-// priorPaths returns draws of the prior less its mean: of random features or, if the prior is itself a posterior, by
-// conditioning.
+// priorPaths returns draws of the prior minus its mean. They are made from random features or, if the prior is itself
+// a posterior, by conditioning.
 func (p *Posterior) priorPaths(ctx context.Context, o Iterative) (paths, error) {
 	if prior, temper := p.OfPrior(); prior != nil {
 		draw, err := prior.pathwise(ctx, o)

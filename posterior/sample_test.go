@@ -19,8 +19,7 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// moments holds the mean and the covariance of draws against those given, within five
-// standard errors.
+// moments compares the mean and the covariance of draws with the given ones, within five standard errors.
 func moments(t *testing.T, what string, draws matrix.Dense, mean []float64, cov func(i, j int) float64) {
 	t.Helper()
 	k := float64(draws.Cols)
@@ -42,7 +41,7 @@ func moments(t *testing.T, what string, draws matrix.Dense, mean []float64, cov 
 	}
 }
 
-// sampled are rows to draw at: elsewhere, one of them twice, and one of the support.
+// sampled returns rows to draw at: new places, one of them twice, and a row of the support.
 func sampled(p problem) matrix.Dense {
 	x := points(7, 3)
 	copy(x.Row(5), x.Row(2))
@@ -50,7 +49,7 @@ func sampled(p problem) matrix.Dense {
 	return x
 }
 
-// TestSampleMoments: draws by every way have the posterior's mean and covariance.
+// TestSampleMoments: draws by every method have the posterior's mean and covariance.
 func TestSampleMoments(t *testing.T) {
 	const draws = 400
 	ctx := context.Background()
@@ -72,7 +71,8 @@ func TestSampleMoments(t *testing.T) {
 	}
 }
 
-// chains are posteriors whose prior is a posterior, itself or the prior's prior, by the names of what made them.
+// chains returns posteriors whose prior is a posterior, or whose prior's prior is, under names that say how they were
+// made.
 func chains(t *testing.T) map[string]*posterior.Posterior {
 	t.Helper()
 	must := func(p *posterior.Posterior, err error) *posterior.Posterior {
@@ -103,8 +103,8 @@ func chains(t *testing.T) map[string]*posterior.Posterior {
 	}
 }
 
-// TestSampleMomentsOfPriors: draws of sparse posteriors, and of those whose prior is a posterior, have their mean and
-// covariance.
+// TestSampleMomentsOfPriors: draws of sparse posteriors, and of posteriors whose prior is a posterior, have the right
+// mean and covariance.
 func TestSampleMomentsOfPriors(t *testing.T) {
 	const draws = 200
 	ctx := context.Background()
@@ -116,7 +116,7 @@ func TestSampleMomentsOfPriors(t *testing.T) {
 	of["no support"] = &posterior.Posterior{Kernel: k, Theta: ps["sparse"].Theta, Mean: kernel.ZeroMean{},
 		Support: matrix.New(0, 2), Solution: posterior.Untouched{}}
 	for what, q := range of {
-		// The covariance as a kernel, which has tests of its own.
+		// The covariance as a kernel has tests of its own.
 		joint, mean, err := q.Prior(1)
 		if q.Support.Rows == 0 {
 			joint, mean, err = q.Kernel, q.Mean, nil
@@ -132,8 +132,8 @@ func TestSampleMomentsOfPriors(t *testing.T) {
 	}
 }
 
-// TestSampleJointly: a draw at more than 1,000 rows is one function: some of the rows, asked for by themselves, have
-// the same values.
+// TestSampleJointly: a draw at more than 1,000 rows is one function. At some of these rows alone it has the same
+// values.
 func TestSampleJointly(t *testing.T) {
 	ctx := context.Background()
 	x, _ := rowsOf(rand.New(rand.NewPCG(9, 8)), 1030, 2)
@@ -158,8 +158,7 @@ func TestSampleJointly(t *testing.T) {
 	}
 }
 
-// TestSampleManyRows: beyond 1,000 rows draws are made otherwise, and stay as close to
-// the data.
+// TestSampleManyRows: above 1,000 rows krigo draws with another method, and draws stay as close to the data.
 func TestSampleManyRows(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	ctx := context.Background()
@@ -174,7 +173,7 @@ func TestSampleManyRows(t *testing.T) {
 		runtime.GOMAXPROCS(cores)
 		out := matrix.New(1001, 3)
 		must.Do(t, q.Sample(ctx, x, out, posterior.Draws{Seed: 6, Solve: posterior.Iterative{}}))
-		// Rows hang together, so this isn't 1,001 independent squares.
+		// The rows are correlated, so this isn't a sum of 1,001 independent squares.
 		var z float64
 		for i := range mean {
 			for _, v := range out.Row(i) {
@@ -209,7 +208,7 @@ func TestSampleErrors(t *testing.T) {
 	}
 	prior, _, err := ps["sparse"].Prior(1)
 	must.Do(t, err)
-	// Nothing is known of the features of a sum with a posterior in it.
+	// A sum that contains a posterior has no known features.
 	of := &posterior.Posterior{Kernel: kernel.Sum(kernel.Linear{}, prior), Theta: []float64{0}, Mean: kernel.ZeroMean{},
 		Support: matrix.New(0, 2), Solution: posterior.Untouched{}}
 	if err := of.Sample(ctx, x, out, posterior.Draws{Seed: 0, Solve: posterior.Iterative{}}); err == nil ||

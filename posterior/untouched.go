@@ -12,7 +12,7 @@ import (
 // predictRows is the number of rows predicted at a time.
 const predictRows = 256
 
-// factored is what the processes have in common whose joint covariances are known.
+// factored has the methods that all processes with known joint covariances share.
 type factored struct{}
 
 func (factored) Kind() string    { return ByCholesky }
@@ -39,7 +39,7 @@ type Untouched struct{ factored }
 
 var _ Solution = Untouched{}
 
-// Arrays are, as a file keeps them, an exact solution's arrays, on no rows.
+// Arrays returns the arrays of an exact solution on no rows, as a file keeps them.
 func (Untouched) Arrays() ([]Array, int)           { return []Array{list("weights", nil), {Name: "cholesky"}}, 0 }
 func (u Untouched) until(context.Context) Solution { return u }
 
