@@ -33,9 +33,9 @@ type Draws struct {
 	Solve Iterative
 }
 
-// Sample writes joint draws of f, without noise, at the rows of x. Each column of out is a draw. The same seed gives the
-// same draws on any number of cores, and more columns begin with the same draws, up to rounding and the residuals that o
-// leaves.
+// Sample writes joint draws of f, without noise, at the rows of x. Each column of out is a draw. The same seed gives
+// the same draws on any number of cores, and more columns begin with the same draws, up to rounding and the residuals
+// that o leaves.
 //
 // Up to 1,000 rows of a factored posterior are drawn with a factor of their covariance matrix. More rows, and rows of a
 // posterior by conjugate gradients, are drawn by conditioning draws of the prior, which are made of random features
@@ -48,11 +48,11 @@ type Draws struct {
 // If the prior is itself a posterior (Prior), f₀ is drawn by conditioning, too.
 //
 // Every draw has its own features. So draws have the posterior's mean and covariance, up to residuals. A single draw is
-// Gaussian up to an excess kurtosis of about 0.1 % (see kernel.Draw). (If all draws shared their features, the features'
-// covariance would replace k.)
+// Gaussian up to an excess kurtosis of about 0.1 % (see kernel.Draw). (If all draws shared their features, the
+// features' covariance would replace k.)
 //
-// Sample returns an error for a posterior of the nearest rows, which has no joint distribution, and for a kernel without
-// random features. Other errors are *iterative.Stalled and ctx's.
+// Sample returns an error for a posterior of the nearest rows, which has no joint distribution, and for a kernel
+// without random features. Other errors are *iterative.Stalled and ctx's.
 func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, d Draws) (err error) {
 	seed, o := d.Seed, d.Solve
 	defer matrix.Ended(&err)
