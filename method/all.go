@@ -19,7 +19,7 @@ const (
 	RenyiName    = "renyi"
 )
 
-// The methods, in the order in which people are told of them.
+// init registers the methods, in the order in which help texts list them.
 func init() {
 	for _, k := range []Kind{
 		{Name: KLPACName, Help: "the PAC-Bayes bound", Bound: pacbayes.KLBound,

@@ -9,7 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// byCG is an evidence by conjugate gradients.
+// byCG is the problem of an evidence that conjugate gradients estimate.
 type byCG struct {
 	*objective.IterativeEvidence
 	plain

@@ -15,11 +15,12 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Choice is a method by its name, or none yet, with what is asked of it. The structs of methods say what their settings
-// mean, which values they take and their defaults; here the zero value of a field means that it isn't asked for. krigo's
-// own settings have fields since they are asked for before there is a method, and since Go then checks their names.
+// Choice is a method's name, or none yet, with the settings that somebody asks for. The methods' structs say what
+// settings mean, which values they take, and their defaults. Here the zero value of a field means that nobody asks for
+// the setting. krigo's own settings have fields because users ask for them before the method is known, and because Go
+// then checks their names.
 type Choice struct {
-	Name string `json:"name,omitzero"` // one of Names
+	Name string `json:"name,omitzero"` // one of Names; "": not known yet
 
 	Inducing     int    `json:"inducing,omitzero"`
 	InducingBy   string `json:"inducing_by,omitzero"`
@@ -44,15 +45,16 @@ type Choice struct {
 	Epochs       int     `json:"epochs,omitzero"`
 	LearningRate float64 `json:"learning_rate,omitzero"`
 
-	// Own are the settings that have no field above, by their names in JSON, where they stand beside the others.
+	// Own holds the settings that have no field above, by their names in JSON. In JSON they are beside the other
+	// settings.
 	Own map[string]any `json:"-"`
 }
 
-// neutral are the values of settings that a method hasn't got, in files.
+// neutral holds the values that files have for settings that a method lacks.
 var neutral = Choice{InducingInit: "kmeans", Anneal: "none", Posterior: "objective", Hyperprior: "none", Solver: "auto",
 	Batches: "uniform"}
 
-// MarshalJSON writes the settings of Own beside the others.
+// MarshalJSON writes the settings in Own beside the other settings.
 func (c Choice) MarshalJSON() ([]byte, error) {
 	type fields Choice
 	text, err := json.Marshal(fields(c))
@@ -69,7 +71,7 @@ func (c Choice) MarshalJSON() ([]byte, error) {
 	return append(text, own[1:]...), nil
 }
 
-// UnmarshalJSON refuses what no method has.
+// UnmarshalJSON refuses a setting that no method has.
 func (c *Choice) UnmarshalJSON(text []byte) error {
 	type fields Choice
 	var own map[string]json.RawMessage
@@ -82,7 +84,7 @@ func (c *Choice) UnmarshalJSON(text []byte) error {
 		return fmt.Errorf("method: %w", err)
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[fields]()) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "-" { // which says that it isn't read
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "-" { // "-": JSON doesn't read the field
 			delete(own, name)
 		}
 	}
@@ -102,7 +104,7 @@ func (c *Choice) UnmarshalJSON(text []byte) error {
 
 func has(c Choice, field string) bool { return reflect.ValueOf(c).FieldByName(field).IsValid() }
 
-// Set asks for a setting in the words of a flag.
+// Set asks for the setting with this name, and takes the value as a flag has it.
 func (c *Choice) Set(name, text string) error {
 	s := settings.Named(described(), name)
 	switch {
@@ -119,7 +121,7 @@ func (c *Choice) Set(name, text string) error {
 	return err
 }
 
-// Text is what Set would be given to ask for a setting; "" if it isn't asked for.
+// Text returns the text with which Set would ask for the setting; "" if nobody asks for it.
 func (c *Choice) Text(name string) string {
 	s := settings.Named(described(), name)
 	if s == nil {
@@ -131,7 +133,7 @@ func (c *Choice) Text(name string) string {
 	return s.Text(c)
 }
 
-// give asks for a setting that has no field. A copy of the choice doesn't change.
+// give asks for a setting that has no field. It copies Own, so that copies of the choice don't change.
 func (c *Choice) give(s settings.Setting, value any) {
 	own := map[string]any{}
 	maps.Copy(own, c.Own)
@@ -139,7 +141,7 @@ func (c *Choice) give(s settings.Setting, value any) {
 	c.Own = own
 }
 
-// Kind is what the name stands for.
+// Kind returns the method with the choice's name.
 func (c Choice) Kind() Kind {
 	k, _ := Find(c.Name)
 	return k
@@ -148,26 +150,26 @@ func (c Choice) Kind() Kind {
 // OnBatches says whether training takes a batch of rows in a step.
 func (c Choice) OnBatches() bool { return c.steps().OnBatches() }
 
-// asksForBatches says whether a setting is given that only training on batches has.
+// asksForBatches says whether somebody asks for a setting that only training on batches has.
 func (c Choice) asksForBatches() bool {
 	return c.Batch != 0 || c.LearningRate != 0 || c.Batches == "nearest"
 }
 
-// hasBatches says whether there may be batches.
+// hasBatches says whether the method can train on batches.
 func (c Choice) hasBatches() bool { return c.Free() || c.Kind().Has("Batch") }
 
-// steps is how training goes.
+// steps returns the settings of training.
 func (c Choice) steps() Batched {
 	return Batched{Optimizer: c.Optimizer, Epochs: c.Epochs, Batch: c.Batch, LearningRate: c.LearningRate}
 }
 
-// Descent is how a choice is trained with all rows in a step.
+// Descent returns how to train with all rows in a step.
 func (c Choice) Descent() Descent { return c.steps().Descent() }
 
-// Full says whether a full GP is asked for, however many rows there are.
+// Full says whether somebody asks for a full GP, however many rows there are.
 func (c Choice) Full() bool { return c.InducingBy == "none" }
 
-// ByRule says whether the number of inducing inputs follows from the data.
+// ByRule says whether a rule derives the number of inducing inputs from the data.
 func (c Choice) ByRule() bool { return c.InducingBy == "auto" || c.InducingBy == "theory" }
 
 // Free says whether training ends with a free-form posterior of a bound.
@@ -176,7 +178,7 @@ func (c Choice) Free() bool { return c.Posterior == "free" }
 // Learns says whether α is trained.
 func (c Choice) Learns() bool { return c.AlphaBy == "learn" }
 
-// SparseOnly says whether there are inducing inputs whatever else is asked.
+// SparseOnly says whether the GP is sparse whatever else somebody asks for.
 func (c Choice) SparseOnly() bool { return c.Free() || c.Kind().Size == SparseOnly }
 
 // FreeForm says whether q is a parameter of the training objective.
@@ -188,7 +190,7 @@ func (c Choice) Estimable() bool {
 	return can
 }
 
-// Grid is the α that cross-validation chooses from.
+// Grid returns the values of α from which cross-validation chooses.
 func (c Choice) Grid() []float64 {
 	if len(c.Alphas) > 0 {
 		return c.Alphas
@@ -196,8 +198,8 @@ func (c Choice) Grid() []float64 {
 	return []float64{0, 0.25, 0.5, 0.75, 1}
 }
 
-// own returns a pointer to the method's struct with what is asked and the defaults of the rest. What the method hasn't
-// got is left out.
+// own returns a pointer to the method's struct, with the settings that somebody asks for and the defaults of the rest.
+// It leaves out settings that the method lacks.
 func (c Choice) own() any {
 	k := c.Kind()
 	if k.Method == nil {
@@ -219,7 +221,7 @@ func (c Choice) own() any {
 	return own
 }
 
-// Method makes the method, of a choice whose fields are all filled in.
+// Method returns the method of a choice whose fields are all filled in.
 func (c Choice) Method() Method { return reflect.ValueOf(c.own()).Elem().Interface().(Method) }
 
 // Likelihood returns the name of the noise that a choice's method trains; "" is Gaussian.
@@ -230,13 +232,14 @@ func (c Choice) Likelihood() string {
 	return ""
 }
 
-// FreeUp is how a choice with a free-form posterior goes on from its optimum, of which noise is σ_n².
+// FreeUp returns the method by which a choice with a free-form posterior goes on from its optimum. noise is the σ_n²
+// there.
 func (c Choice) FreeUp(noise float64) Method {
 	return Free{Batched: c.steps(), Inequality: c.Kind().Bound, Noise: noise, Alpha: *c.Alpha, LearnAlpha: c.Learns()}
 }
 
-// Follows returns the Q that a method makes of the [θ, β, ln σ_n², Z] of a sparse posterior q and the task's rows, in
-// closed form; nil where the method trains more than these.
+// Follows returns the Q that the method makes in closed form of the task's rows and the [θ, β, ln σ_n², Z] of a
+// sparse posterior q. It returns nil if the method trains further parameters.
 func (c Choice) Follows(t Task, q *posterior.Posterior) (*posterior.Posterior, error) {
 	p, ok := c.WithAlpha().Method().Bind(t).(*collapsed)
 	if !ok || p.learnAlpha && !p.fitc {
@@ -250,7 +253,7 @@ func (c Choice) Follows(t Task, q *posterior.Posterior) (*posterior.Posterior, e
 	return again, err
 }
 
-// WithAlpha fills in α.
+// WithAlpha returns the choice with the method's α if the choice has no α.
 func (c Choice) WithAlpha() Choice {
 	if c.Alpha == nil {
 		alpha := 0.0
@@ -262,13 +265,13 @@ func (c Choice) WithAlpha() Choice {
 	return c
 }
 
-// WithDefaults fills in the words that don't depend on the rows, and the settings of Own.
+// WithDefaults fills in the settings that are words and don't depend on the rows, and the settings in Own.
 func (c Choice) WithDefaults() Choice {
 	if c.asksForBatches() && c.hasBatches() || c.Free() && c.Epochs != 0 {
 		c.Optimizer = cmp.Or(c.Optimizer, "adam")
 	}
 	if c.Free() {
-		c.Batches = cmp.Or(c.Batches, "uniform") // a bound is a sum over rows
+		c.Batches = cmp.Or(c.Batches, "uniform") // random batches do, since a bound is a sum over rows
 	}
 	own, to, rest := c.own(), reflect.ValueOf(&c).Elem(), reflect.ValueOf(neutral)
 	for i := range to.NumField() {
@@ -290,7 +293,7 @@ func (c Choice) WithDefaults() Choice {
 	return c
 }
 
-// FromFile translates a choice of a file. Older versions took these settings for methods that made nothing of them.
+// FromFile drops settings of a choice in a file that its method ignores. Older versions accepted them.
 func (c Choice) FromFile() Choice {
 	k, known := Find(c.Name)
 	if known && !k.Has("InducingInit") && c.Posterior != "free" {
@@ -305,10 +308,10 @@ func (c Choice) FromFile() Choice {
 	return c
 }
 
-// afterwards are the settings of kl-pac that a posterior learnt after an informed prior takes.
+// afterwards lists the settings of kl-pac that also apply to a posterior that is learnt after an informed prior.
 var afterwards = []string{"Posterior", "AlphaBy", "InducingInit", "FixInducing"}
 
-// Check reports all that is wrong with a choice whose defaults are filled in.
+// Check reports everything that is wrong with a choice whose defaults are filled in.
 func (c Choice) Check(use Use) []error {
 	var wrong settings.Faults
 	k, known := Find(c.Name)
@@ -319,7 +322,7 @@ func (c Choice) Check(use Use) []error {
 	for i := range asked.NumField() {
 		name, v := asked.Type().Field(i).Name, asked.Field(i)
 		said := name == "Name" || name == "Own" || v.IsZero() || reflect.DeepEqual(v.Interface(),
-			reflect.ValueOf(neutral).Field(i).Interface()) || name == "InducingBy" && c.Full() // which the size decides
+			reflect.ValueOf(neutral).Field(i).Interface()) || name == "InducingBy" && c.Full() // Size decides below
 		if !said {
 			wrong = append(wrong, c.checkSetting(name, v, use)...)
 		}
@@ -351,7 +354,8 @@ func (c Choice) Check(use Use) []error {
 	return wrong
 }
 
-// checkSetting reports a setting, or a word for it, that neither the method has nor what is learnt after it.
+// checkSetting reports a setting, or a word as its value, that neither the method nor what is learnt after the method
+// has.
 func (c Choice) checkSetting(field string, v reflect.Value, use Use) []error {
 	word := ""
 	if v.Kind() == reflect.String {

@@ -16,7 +16,7 @@ import (
 type Evidence struct {
 	Local
 	MAP
-	Solved // by cg it is estimated, without a stored matrix
+	Solved // the solver cg estimates the evidence, without a stored matrix
 }
 
 var _ Method = Evidence{}
@@ -27,7 +27,7 @@ func (m *Evidence) Complete() {
 	m.Local.Complete()
 }
 
-// Check reports settings that don't go together.
+// Check reports settings that can't be combined.
 func (m Evidence) Check(use Use) []error {
 	wrong := m.checkSteps(m.Optimizer, use)
 	wrong.If(m.Hyperprior == "weak" && (m.Solver == posterior.ByCG || m.OnBatches()),
@@ -37,7 +37,7 @@ func (m Evidence) Check(use Use) []error {
 	return wrong
 }
 
-// Bind implements Method. On batches it is the Rényi GP's objective at α = 0.
+// Bind implements Method. On batches the objective is the Rényi GP's at α = 0.
 func (m Evidence) Bind(t Task) Problem {
 	if m.OnBatches() {
 		return Renyi{Local: m.Local, Evidence: true}.Bind(t)
@@ -58,28 +58,28 @@ func (m Evidence) Bind(t Task) Problem {
 	return &collapsed{named: full, plain: plain{t}, descent: m.Descent()}
 }
 
-// FullGP is the problem of a full GP that is trained by o, with the evidence's parameters, box, start and posterior.
-// A method with an objective of its own returns it from Bind.
+// FullGP returns the problem of a full GP that o trains, with the evidence's parameters, box, start and posterior. The
+// Bind of a method with its own objective returns it.
 func (t Task) FullGP(o objective.Exact, d Descent) Problem {
 	return &collapsed{named: t.full(o), plain: plain{t}, descent: d}
 }
 
-// full is a full GP's problem.
+// full returns the problem of a full GP with the objective o.
 func (t Task) full(o objective.Exact) *objective.Problem {
 	return &objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Objective: o}
 }
 
-// PAC is a PAC-Bayes bound on the risk of Q itself (Reeb et al. 2018): of a full GP, or of a sparse one with the
+// PAC is a PAC-Bayes bound on the risk of Q itself (Reeb et al. 2018). Q is of a full GP, or of a sparse GP with the
 // posterior of D = αλ + σ_n².
 type PAC struct {
 	Inequality pacbayes.Inequality // KLBound or PinskerBound
 	Sparse
 	_       struct{} `help:"sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, if it is fixed: 0"`
 	_       struct{} `help:"(exact) to 1 (VFE), or cv" rule:"by objective"`
-	Alpha   float64  `set:"alpha" value:"A" range:"0:1"` // of D = αλ + σ_n²; where it is learnt, that of the start
+	Alpha   float64  `set:"alpha" value:"A" range:"0:1"` // of D = αλ + σ_n²; if α is learnt, its start
 	AlphaBy string   `set:"alpha" values:"learn"`
-	// Posterior is the objective's, or fitc, that of α = 1, whichever was trained, or free: training goes on from the
-	// optimum with a q(f_Z) that is free.
+	// Posterior is objective for the objective's own posterior, fitc for the posterior of α = 1, whatever was trained,
+	// or free. With free, training goes on from the optimum with a free q(f_Z).
 	_         struct{} `help:"sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac)"`
 	Posterior string   `set:"posterior" value:"P" values:"objective fitc free" default:"objective"`
 	Steps
@@ -105,10 +105,10 @@ func (m PAC) Bind(t Task) Problem {
 	return c
 }
 
-// Collapsed is a sparse objective whose Q follows from its parameters: by way of objective.VFE, DTC and PEP.
+// Collapsed is a sparse objective whose Q follows from its parameters, such as objective.VFE, DTC and PEP.
 type Collapsed struct {
 	Objective objective.Sparse
-	Alpha     float64 // of its posterior: 0 for VFE and DTC, that of PEP
+	Alpha     float64 // α of its posterior: 0 for VFE and DTC, PEP's α for PEP
 	Sparse
 	Ended
 	Steps
@@ -124,7 +124,7 @@ func (m Collapsed) Bind(t Task) Problem {
 		fitc: m.Posterior == "fitc"}
 }
 
-// PowerEP is PEP, of an α that is asked for.
+// PowerEP is PEP with a chosen α.
 type PowerEP struct {
 	Alpha float64 `set:"alpha" range:"0:1"`
 	Sparse
@@ -132,7 +132,7 @@ type PowerEP struct {
 	Steps
 }
 
-// Check reports the α that is vfe's.
+// Check reports the α = 0, which is vfe's.
 func (m PowerEP) Check(Use) []error {
 	if m.Alpha > 0 {
 		return nil
@@ -151,10 +151,10 @@ type named interface {
 	Names() []string
 }
 
-// collapsed is a problem whose Q is a function of [θ, β, ln σ_n², Z], and of α where that is learnt.
+// collapsed is a problem whose Q is a function of [θ, β, ln σ_n², Z], and of α if it is learnt.
 type collapsed struct {
 	named
-	sparse *objective.SparseProblem // the same; nil of a full GP
+	sparse *objective.SparseProblem // the same objective; nil for a full GP
 	plain
 	descent    Descent
 	alpha      float64

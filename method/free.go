@@ -12,19 +12,19 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// The defaults of free-form posteriors on batches. An optimum is left by small steps only.
+// The defaults of free-form posteriors on batches. Free starts at an optimum, from which only small steps lead on.
 const (
 	defaultBatch    = 1000
 	defaultRate     = 0.02
 	defaultFreeRate = 0.001
 )
 
-// maxLogChol boxes ln L'_jj of a free-form q: variances of e^±40 in whitened coordinates,
-// in which the prior's is 1.
+// maxLogChol bounds |ln L'_jj| of a free-form q: variances are within e^±40 in whitened coordinates, in which the
+// prior's variance is 1.
 const maxLogChol = 20
 
-// SVGP is the energy of VFE as a sum over rows, with q(f_Z) a parameter of its own. A Noise other than Gaussian makes
-// it the energy of another likelihood.
+// SVGP is the energy of VFE as a sum over rows, with q(f_Z) as a parameter. If Noise isn't Gaussian, SVGP is the energy
+// of that likelihood.
 type SVGP struct {
 	Sparse
 	Batched
@@ -46,19 +46,19 @@ func (m SVGP) Bind(t Task) Problem {
 		conjugate: m.Noise == ""}
 	if b := m.batches(false); b != nil {
 		a := b.settings(t.N, t.Seed, defaultBatch, defaultRate, defaultSteps)
-		// q averages over about 1/ρ batches: ten, or fewer where those are all rows.
+		// q averages over about 1/ρ batches: ten, or all batches of an epoch if there are fewer.
 		a.NaturalStep = max(0.1, 1/float64(a.Batches(t.N)))
 		f.batches = &a
 	}
 	return f
 }
 
-// Free is a PAC-Bayes bound of a free-form q(f_Z), which goes on from the optimum of a PAC.
+// Free is a PAC-Bayes bound of a free-form q(f_Z). It starts from the optimum of a PAC.
 type Free struct {
 	Batched
 	Inequality pacbayes.Inequality
 	Noise      float64 // σ_n² of the collapsed posterior that q begins as
-	Alpha      float64 // its α; where it was learnt, the last of the collapsed parameters is
+	Alpha      float64 // α of that posterior; if α was learnt, it is the last collapsed parameter
 	LearnAlpha bool
 }
 
@@ -82,8 +82,8 @@ type free struct {
 	task       Task
 	descent    Descent
 	batches    *train.Adam // nil: all rows in every step
-	noise      bool        // σ_n² is a parameter: it is svgp's
-	conjugate  bool        // of Gaussian noise: its q has an optimum that is known
+	noise      bool        // σ_n² is a parameter, as it is for svgp
+	conjugate  bool        // svgp with Gaussian noise: the optimal q is known
 	alpha      float64
 	learnAlpha bool
 }
@@ -110,7 +110,7 @@ func (p *free) Box(x []float64) train.Bounds {
 	return b
 }
 
-// Start begins with the posterior of Eq. 11 as q.
+// Start returns parameters whose q is the sparse posterior (Eq. 11 of Reeb et al. 2018) of the collapsed parameters.
 func (p *free) Start(collapsed []float64) ([]float64, error) {
 	alpha := p.alpha
 	if p.learnAlpha {
@@ -141,8 +141,8 @@ func (p *free) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Resu
 	})
 }
 
-// Posterior returns Q. Svgp's q is moved to its optimum for the other parameters, which were rounded since it was
-// trained, where that is known.
+// Posterior returns Q. If the optimal q is known, it first moves q there, since rounding has changed the other
+// parameters after training.
 func (p *free) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if p.conjugate {
 		x = slices.Clone(x)
@@ -154,5 +154,5 @@ func (p *free) Posterior(x []float64) (*posterior.Posterior, finding.List, error
 	return jittered(q, p.Jitter, err)
 }
 
-// CollapsedNoise is the σ_n² of collapsed parameters.
+// CollapsedNoise returns the σ_n² of collapsed parameters.
 func (t Task) CollapsedNoise(x []float64) float64 { return math.Exp(x[t.prior()]) }

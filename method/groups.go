@@ -5,27 +5,27 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// A method's settings are the tagged fields of its struct (see package settings). The structs below are settings that
-// several methods share: a method embeds those that it has.
+// A method's settings are the tagged fields of its struct (see package settings). The structs below hold settings that
+// several methods share. A method embeds the structs that it needs.
 
 // Use says what a method's settings are for, where that decides which are allowed.
 type Use struct {
 	Evaluating bool // nothing is trained
 	Given      bool // the parameters are the user's; nothing is trained
 	Informed   bool // it trains an informed prior
-	Learns     bool // a posterior is learnt after the informed prior, by a bound
+	Learns     bool // a posterior is learnt after the informed prior, by minimising a bound
 }
 
-// Steps is how training goes with all rows in every step.
+// Steps holds the settings of training with all rows in every step.
 type Steps struct {
 	Optimizer string `set:"optimizer" values:"lbfgs mma" default:"lbfgs" for:"training"`
 	Epochs    int    `set:"epochs" range:"1:1000000" for:"training"`
 }
 
-// Descent is how the steps are made.
+// Descent returns how to take the steps.
 func (s Steps) Descent() Descent { return Batched{Optimizer: s.Optimizer, Epochs: s.Epochs}.Descent() }
 
-// Batched is how training goes with all rows in every step, or with a batch of rows.
+// Batched holds the settings of training with all rows in every step, or with a batch of rows.
 type Batched struct {
 	_            struct{} `help:"lbfgs, mma: all rows in a step; adam, sgd: batches (svgp, renyi, evidence, free)"`
 	_            struct{} `rule:"lbfgs; adam for svgp, batches, renyi above 2,000 rows"`
@@ -44,7 +44,8 @@ type Batched struct {
 // OnBatches says whether a step takes a batch of rows.
 func (b Batched) OnBatches() bool { return b.Optimizer == "adam" || b.Optimizer == "sgd" }
 
-// Descent is how steps are made with all rows. Epochs on batches aren't those of the optimum that they start from.
+// Descent returns how to take steps with all rows. Epochs on batches don't count for the descent before the batches,
+// which finds the optimum from which they start.
 func (b Batched) Descent() Descent {
 	d := Descent{MMA: b.Optimizer == "mma"}
 	if !b.OnBatches() {
@@ -53,7 +54,8 @@ func (b Batched) Descent() Descent {
 	return d
 }
 
-// batches is how steps are made with a batch of rows; nil: they aren't.
+// batches returns how to take steps on batches of rows, or nil if a step takes all rows. nearest asks for batches of
+// rows next to one another.
 func (b Batched) batches(nearest bool) *Batches {
 	if !b.OnBatches() {
 		return nil
@@ -61,8 +63,8 @@ func (b Batched) batches(nearest bool) *Batches {
 	return &Batches{Plain: b.Optimizer == "sgd", Rows: b.Batch, Rate: b.LearningRate, Epochs: b.Epochs, Nearest: nearest}
 }
 
-// Local is training whose batches may be rows next to one another: a random batch can't resolve the lengthscales that
-// all rows can, where the objective isn't a sum over rows.
+// Local holds the settings of training whose batches may be rows next to one another. If the objective isn't a sum over
+// rows, a random batch can't resolve the lengthscales that all rows can.
 type Local struct {
 	Batched
 	_       struct{} `help:"uniform (every row once an epoch); renyi, evidence: or nearest"`
@@ -70,7 +72,8 @@ type Local struct {
 	Batches string   `set:"batches" value:"HOW" values:"uniform nearest" for:"training"`
 }
 
-// Complete fills in the kind of batches. Without an optimiser the number of rows says whether there are any.
+// Complete fills in the kind of batches, unless no optimiser is set: then the number of rows decides later whether
+// there are batches.
 func (l *Local) Complete() {
 	if l.Batches == "" && l.OnBatches() {
 		l.Batches = "nearest"
@@ -81,9 +84,10 @@ func (l *Local) Complete() {
 
 func (l Local) batches() *Batches { return l.Batched.batches(l.Batches != "uniform") }
 
-// Sparse is the inducing inputs of a sparse GP. By rule: none, for the full GP however many rows there are; auto, as
-// many as the Nyström error of the starting kernel asks for; theory, as many as Yue & Kontar's Theorem 2 asks for at
-// the starting kernel, which is se or, of one input, matern32 or matern52.
+// Sparse holds the settings of the inducing inputs of a sparse GP. InducingBy is a rule for their number. none: the
+// full GP, however many rows there are. auto: as many as the Nyström error of the starting kernel needs. theory: as
+// many as Yue & Kontar's Theorem 2 needs at the starting kernel, which must be se or, for one input, matern32 or
+// matern52.
 type Sparse struct {
 	_            struct{} `help:"inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or"`
 	_            struct{} `help:"theory (a theorem) choose their number"`
@@ -96,27 +100,29 @@ type Sparse struct {
 	FixInducing  bool     `set:"fix-inducing" for:"training"`
 }
 
-// Ended is the posterior of a sparse GP: the objective's, or fitc, that of α = 1, whichever was trained.
+// Ended says which posterior a sparse GP gets: objective is the trained objective's own, and fitc the posterior of α =
+// 1, whatever was trained.
 type Ended struct {
 	Posterior string `set:"posterior" values:"objective fitc" default:"objective"`
 }
 
-// Solved is how a full GP is solved: each prediction from the nearest training rows by nearest, which can't train.
+// Solved says how a full GP is solved. The solver nearest makes each prediction from the nearest training rows, and
+// can't train.
 type Solved struct {
 	_      struct{} `help:"full GP: cholesky (to 20,000 rows); cg and nearest (batches, --fix-parameters),"`
 	_      struct{} `help:"certified only with --prior informed"`
 	Solver string   `set:"solver" value:"S" values:"auto cholesky cg nearest" default:"auto"`
 }
 
-// checkSteps reports optimisers that can't train by conjugate gradients.
+// checkSteps reports an optimiser that can't train by conjugate gradients.
 func (s Solved) checkSteps(optimizer string, use Use) (wrong settings.Faults) {
 	wrong.If(s.Solver == posterior.ByCG && optimizer == "mma" && !use.Given,
 		"optimizer mma with solver cg: training by conjugate gradients is by lbfgs")
 	return wrong
 }
 
-// MAP is the prior density of hyperparameters: weak is a wide one of lengthscales and noise variance, so that training
-// finds its posterior's mode.
+// MAP says which prior density hyperparameters have. weak is a wide density of lengthscales and noise variance, with
+// which training finds the mode of their posterior.
 type MAP struct {
 	_          struct{} `help:"evidence, nearest: a weak prior density of lengthscales and noise; training finds the"`
 	_          struct{} `help:"posterior's mode" rule:"weak, or none"`

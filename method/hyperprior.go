@@ -7,26 +7,26 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// weak is a wide prior density of hyperparameters, as −ln of it is added to an objective:
+// weak is a wide prior density of hyperparameters. −ln of the density is added to an objective:
 //
 //	ln l ~ N(√2 + ½ ln d, 3),  ln σ_n² ~ N(−2, 2)
 //
-// of inputs and targets about a standard deviation wide: the lengthscales' of Hvarfner, Hellsten and Nardi ("Vanilla
-// Bayesian Optimization Performs Great in High Dimensions", 2024), and for the noise a wider one than theirs, which
-// suits noisy data too. In many dimensions distances grow with √d, and functions that can be learnt are those with
-// lengthscales that grow so too.
+// for d inputs and a target that are about a standard deviation wide. The density of lengthscales l is from Hvarfner,
+// Hellsten and Nardi ("Vanilla Bayesian Optimization Performs Great in High Dimensions", 2024). The density of the
+// noise is wider than theirs, and suits noisy data too. In many dimensions distances grow with √d, and only functions
+// whose lengthscales grow so too can be learnt.
 type weak []normal
 
-// normal is a normal density of factor·x for the parameter x at some place.
+// normal is a normal density of factor·x, where x is the parameter with the index at.
 type normal struct {
 	at                     int
 	factor, mean, variance float64
 }
 
-// wide is the variance of a logarithm of which little is known.
+// wide is the prior variance of a logarithm about which little is known.
 const wide = 3.0
 
-// weakFor is the prior of a task's parameters [θ, β, ln σ_n²].
+// weakFor returns the weak prior of a task's parameters [θ, β, ln σ_n²].
 func weakFor(t Task) (w weak) {
 	d := float64(t.dims())
 	for i, p := range t.Kernel.Params() {
@@ -37,7 +37,7 @@ func weakFor(t Task) (w weak) {
 	return append(w, normal{t.prior(), 1, -2, 2})
 }
 
-// add adds −ln of the density at x to a value, and its derivatives to a gradient unless that is nil.
+// add adds −ln of the density at x to value, and the derivatives to gradient unless gradient is nil.
 func (w weak) add(x, gradient []float64, value *float64) {
 	for _, p := range w {
 		z := p.factor*x[p.at] - p.mean

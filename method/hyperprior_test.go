@@ -15,8 +15,8 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// TestWeakHyperprior: with it the objective is higher by −ln of the densities as written anew here, whose derivatives
-// are those of differences, and batches have it once.
+// TestWeakHyperprior shows that the weak prior adds −ln of its densities, computed anew here, to the objective, that
+// its derivatives agree with differences, and that batches count it once.
 func TestWeakHyperprior(t *testing.T) {
 	task, x := ridge(60)
 	for i := range x {
@@ -70,7 +70,8 @@ func evaluate(t *testing.T, p train.Objective, x []float64) (float64, []float64)
 	return v, gradient
 }
 
-// TestLocalSettings: what isn't a method's own is refused by a sentence that names who has it.
+// TestLocalSettings shows that a setting that a method lacks is refused, with a sentence that names the methods that
+// have it.
 func TestLocalSettings(t *testing.T) {
 	for want, c := range map[string]method.Choice{
 		"neighbours is a setting of nearest, not of vfe": {Name: "vfe", Neighbours: 7},
@@ -100,8 +101,8 @@ func TestLocalSettings(t *testing.T) {
 	}
 }
 
-// TestMarginal: Laplace's approximation beside the integral itself, by a sum over the lengthscale, the variance and the
-// noise of one input.
+// TestMarginal compares Laplace's approximation with the integral, which is a sum over the lengthscale, the variance
+// and the noise of one input.
 func TestMarginal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	const n = 25
@@ -124,7 +125,8 @@ func TestMarginal(t *testing.T) {
 			for k := -half; k <= half; k++ {
 				dl, dv, dn := step*float64(i), step*float64(j), step*float64(k)
 				v := must.Get(p.Evaluate([]float64{r.X[0] + dl, r.X[1] + dv, r.X[2] + dn}, nil))(t)
-				// The density of the lengthscale is that of its logarithm, half of the parameter; the variance's is about the mode.
+				// The lengthscale's density is the density of its logarithm, half of the parameter. The variance's
+				// density is about the mode.
 				sum += math.Exp(r.Value-v-dv*dv/6) / math.Sqrt(2*math.Pi*3) / 2 * step * step * step
 			}
 		}

@@ -13,38 +13,38 @@ import (
 // Size says which GPs a method trains.
 type Size int
 
-// A full GP or a sparse one, by what is asked and the number of rows; a full one alone; a sparse one alone.
+// AnySize trains a full or a sparse GP, as asked or by the number of rows. FullOnly trains a full GP, SparseOnly a
+// sparse GP.
 const (
 	AnySize Size = iota
 	FullOnly
 	SparseOnly
 )
 
-// Kind is a method that goes by a name. Register makes options, flags, help, completion and messages know it and its
-// settings.
+// Kind is a method with a name. Register makes options, flags, help, completion and messages know it and its settings.
 type Kind struct {
 	Name string
 	Help string // what it minimises, in a few words
 
-	// Method is a struct whose tagged fields are the method's settings (see package internal/settings). Its values are
-	// the defaults of fields that aren't asked for. It may have the methods
+	// Method is a struct whose tagged fields are the method's settings (see package internal/settings). The values in
+	// it are the defaults of settings that nobody asks for. It may have the methods
 	//
-	//	Complete()             of its pointer, which fills in defaults that follow from other settings
+	//	Complete()             of its pointer, fills in defaults that follow from other settings
 	//	Check(Use) []error     reports what tags can't say
 	Method Method
 
 	Size    Size
-	Bound   pacbayes.Inequality // that it minimises the risk's bound by, which σ_n² only shapes; "": it doesn't
-	MaxRows int                 // that it takes all at once, unless it is estimated; 0: no limit of its own
+	Bound   pacbayes.Inequality // inequality of the bound that it minimises; "": it minimises no bound
+	MaxRows int                 // most rows in one step, unless it is estimated; 0: no limit of its own
 
-	FreeForm bool // q(f_Z) is a parameter of its own
-	Exact    bool // it trains the full GP's evidence, which solvers estimate and for which parameters may be given
-	Local    bool // each row is predicted from its neighbours, by a cost of such predictions
-	EndsFull bool // at α = 0 it ends as a full GP, which is solved in some way
+	FreeForm bool // q(f_Z) is a parameter
+	Exact    bool // it trains the full GP's evidence; solvers may estimate it, users may give its parameters
+	Local    bool // it minimises a cost of predictions of each row from its neighbours
+	EndsFull bool // at α = 0 it ends as a full GP, for which users may name a solver
 }
 
-// Estimable is a method that conjugate gradients can estimate, with the same Q: solver cg evaluates and, with all rows
-// in every step, trains the estimate, as more than MaxRows do by default.
+// Estimable is a method whose objective conjugate gradients can estimate, with the same Q. The solver cg evaluates the
+// estimate and, with all rows in every step, trains it. Above MaxRows rows this is the default.
 type Estimable interface {
 	Method
 	Estimated() Method
@@ -52,9 +52,9 @@ type Estimable interface {
 
 var kinds []Kind
 
-// Register makes a method known by its name. It panics where the name is taken or can't stand in a list, where Method
-// is no struct, and with a bound that there isn't to train by. Call it from an init function: methods aren't registered
-// while others are looked up.
+// Register makes a method known by its name. It panics if the name is taken or can't stand in a list, if Method isn't a
+// struct, if no method trains by Bound, and if a setting contradicts another method's setting of that name. Call it
+// from an init function, because it mustn't run while others look up methods.
 func Register(k Kind) {
 	_, known := Find(k.Name)
 	if known || k.Name == "" || strings.ContainsAny(k.Name, ", ") || reflect.ValueOf(k.Method).Kind() != reflect.Struct {
@@ -77,10 +77,10 @@ func Register(k Kind) {
 	kinds = append(kinds, k)
 }
 
-// Kinds returns all, in the order in which they were registered.
+// Kinds returns all methods, in the order in which they were registered.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
-// Find returns the kind of that name.
+// Find returns the method with this name. A kind that isn't known has nothing but the name.
 func Find(name string) (k Kind, known bool) {
 	for _, k := range kinds {
 		if k.Name == name {
@@ -90,7 +90,7 @@ func Find(name string) (k Kind, known bool) {
 	return Kind{Name: name}, false
 }
 
-// Names lists the names of all.
+// Names lists the names of all methods.
 func Names() (names []string) {
 	for _, k := range kinds {
 		names = append(names, k.Name)
@@ -98,7 +98,7 @@ func Names() (names []string) {
 	return names
 }
 
-// list lists the methods with a property, as sentences have them.
+// list lists the names of the methods with a property, joined for a sentence.
 func list(have func(Kind) bool) string {
 	var names []string
 	for _, k := range kinds {
@@ -112,7 +112,7 @@ func list(have func(Kind) bool) string {
 	return strings.Join(names, "")
 }
 
-// described are the settings of all methods.
+// described returns the settings of all methods.
 func described() []settings.Setting {
 	var all []any
 	for _, k := range kinds {
@@ -121,7 +121,7 @@ func described() []settings.Setting {
 	return settings.Merge(all...)
 }
 
-// settings describes those of the method.
+// settings returns the settings of the method.
 func (k Kind) settings() []settings.Setting {
 	if k.Method == nil {
 		return nil
@@ -129,7 +129,7 @@ func (k Kind) settings() []settings.Setting {
 	return settings.Of(k.Method)
 }
 
-// field returns the setting that is the field of this name.
+// field returns the setting in the struct's field with this name, or nil.
 func (k Kind) field(name string) *settings.Setting {
 	for _, s := range k.settings() {
 		if s.Field == name {
@@ -139,5 +139,5 @@ func (k Kind) field(name string) *settings.Setting {
 	return nil
 }
 
-// Has says whether the method has a setting, by the field of its struct.
+// Has says whether the method's struct has a setting in the field with this name.
 func (k Kind) Has(field string) bool { return k.field(field) != nil }

@@ -11,7 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// miscounted and renamed have settings that are other methods', of another type or under another name.
+// miscounted and renamed have a setting of another method, with another type or another name.
 type (
 	miscounted struct {
 		method.Evidence
@@ -23,8 +23,8 @@ type (
 	}
 )
 
-// TestFromFile: files of older versions hold settings that their methods ignored, and neutral values of others. What
-// was refused then still is.
+// TestFromFile shows that settings that methods ignored, in files of older versions, are dropped. Settings that were
+// refused then are still refused.
 func TestFromFile(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"name":"evidence","inducing_by":"none","inducing_init":"greedy","fix_inducing":true,"posterior":"fitc"}`: "",
@@ -40,7 +40,7 @@ func TestFromFile(t *testing.T) {
 	}
 }
 
-// TestRegister: mistakes of the program are met when it starts, and nothing is registered then.
+// TestRegister shows that a program's mistake panics when the program starts, and registers nothing.
 func TestRegister(t *testing.T) {
 	made := method.Evidence{}
 	before := len(method.Names())

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// marginal is the evidence with a weak prior.
+// marginal is the problem of the evidence with a weak prior.
 type marginal struct {
 	Problem
 	mode mode
@@ -21,17 +21,17 @@ func (m *marginal) Diagnostics() Diagnostics { return Diagnostics{Marginal: m.ma
 //
 //	−ln p(y | x) + ½ Σ P_i (x_i − μ_i)² + ½ ln |P^−½ H P^−½|
 //
-// with P the precisions of the prior density, and H the second derivatives of −ln p(y | x) p(x), as differences of
-// gradients. What the weak prior leaves alone has a normal density about the mode, as wide as that of lengthscales. In
-// no direction do the parameters count as less certain than before the rows were seen, so that the last term, which
-// kernels pay for what they had to be told, isn't negative.
+// Here P holds the precisions of the prior density, and H the second derivatives of −ln p(y | x) p(x), as differences
+// of gradients. A parameter without a weak prior has a normal density about the mode, as wide as a lengthscale's. In no
+// direction do the parameters count as less certain than before the rows were seen. So the last term, by which kernels
+// pay for what the rows had to tell them, isn't negative.
 func (m *marginal) marginal(x []float64, below float64) (float64, error) {
 	value, err := m.mode.Problem.Evaluate(x, nil)
 	if err != nil {
 		return 0, err
 	}
 	n := len(x)
-	added := slices.Repeat([]float64{1 / wide}, n) // to H
+	added := slices.Repeat([]float64{1 / wide}, n) // to the diagonal of H
 	precision := slices.Clone(added)
 	for _, p := range m.mode.weak {
 		z := p.factor*x[p.at] - p.mean
@@ -41,7 +41,7 @@ func (m *marginal) marginal(x []float64, below float64) (float64, error) {
 	if value >= below {
 		return math.Inf(1), nil
 	}
-	const step = 1e-3 // of logarithms, and of a mean in standard deviations
+	const step = 1e-3 // in logarithms, and for a mean in standard deviations
 	at, gradient, moved := slices.Clone(x), make([]float64, n), make([]float64, n)
 	if _, err := m.mode.Evaluate(x, gradient); err != nil {
 		return 0, err

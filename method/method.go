@@ -1,6 +1,11 @@
-// Package method holds the ways to train a Gaussian process. A method is a value: a struct of what
-// it may be asked, and nothing else. Bound to a task, which is rows with a kernel and a mean, it is a problem that
-// knows how it is minimised from a start and which posterior it makes. Methods know neither tables nor flags.
+// Package method holds the ways to train a Gaussian process. A method is a struct with its settings, and nothing else.
+// Bind joins it to a task, which is rows with a kernel and a mean, and makes a Problem. A problem knows how it is
+// minimised from a start, and which posterior it makes. Methods know neither tables nor flags.
+//
+// θ stands for the kernel's parameters, β for the mean's, σ_n² for the noise variance, Z for the inducing inputs,
+// f_Z for the values of f there, and Q for the posterior. α is the α of D = αλ + σ_n², and in the Rényi GP the
+// order of the bound. A prior is informed if it was learnt on prior rows, which are rows set aside for that. A rank is
+// one of several processes that share the rows.
 package method
 
 import (
@@ -22,66 +27,68 @@ import (
 
 // Method is a way to train: Evidence, PAC, Collapsed, SVGP, Free, Renyi, Nearest.
 type Method interface {
-	// Bind makes it the problem of a task.
+	// Bind returns the problem of training by the method on the task.
 	Bind(Task) Problem
 }
 
-// Task is what a method is bound to.
+// Task holds what a method is bound to.
 type Task struct {
 	Kernel kernel.Kernel
 	Mean   kernel.Mean
-	Rows   objective.Rows // to train on, of this rank, in scaled units
-	N      int            // rows of all ranks
+	Rows   objective.Rows // this rank's rows to train on, in scaled units
+	N      int            // number of rows of all ranks
 	Ranks  ranks.Ranks
 	Seed   uint64
 
-	M         int                              // inducing inputs; 0: a full GP
-	MinJitter float64                          // added to K_ZZ even where it can be factored without
-	All       objective.Memory                 // the rows of all ranks, of a full GP
-	Whole     func() (objective.Memory, error) // the same, where a sparse objective ends as a full GP
+	M         int                              // number of inducing inputs; 0: a full GP
+	MinJitter float64                          // added to K_ZZ even if K_ZZ can be factored without it
+	All       objective.Memory                 // for a full GP: the rows of all ranks
+	Whole     func() (objective.Memory, error) // the same for a sparse objective that ends as a full GP
 
-	// Of bounds: the loss, |y_raw| in scaled units for losses relative to it, and what is paid besides KL.
+	// For bounds: the loss, |y_raw| in scaled units if the loss is relative to |y_raw|, and what the bound pays besides
+	// KL.
 	Loss    pacbayes.Loss
 	Scale   []float64
 	Penalty float64
 
-	// The box of the prior's parameters is [−Limit, Limit], or where Held is set the point itself, as is
-	// that of inducing inputs where FixInducing is.
+	// The prior's parameters stay in [−Limit, Limit]. If Held is set, they stay where they start. If FixInducing is
+	// set, the inducing inputs stay where they start.
 	Limit       float64
 	Held        bool
 	FixInducing bool
 
-	// Solver is how the posterior of a full GP is solved: posterior.ByCholesky, ByCG or ByNearest, by as many
-	// rows next to each as Neighbours says (0: NearestRows). Unseen returns the inputs of some rows, and says
-	// which, that the variances of one by conjugate gradients are compared at with exact ones.
+	// Solver says how the posterior of a full GP is solved: posterior.ByCholesky, ByCG or ByNearest. With ByNearest,
+	// each prediction is from the Neighbours nearest rows (0: NearestRows). With ByCG, variances are compared with
+	// exact variances at the inputs x that Unseen returns. which names their rows.
 	Solver     string
 	Neighbours int
 	Unseen     func() (x matrix.Dense, which string, err error)
 
-	Context  context.Context          // of single solves
-	Progress func(iterative.Progress) // of these
+	Context  context.Context          // of solves by conjugate gradients
+	Progress func(iterative.Progress) // gets the progress of these solves
 
-	GradientErrors bool // estimates say how far off their gradients may be
+	GradientErrors bool // estimated gradients come with standard errors
 }
 
-// Problem is what is minimised, over [θ, β, ln σ_n², Z] and what a method adds to it.
+// Problem is a function to minimise, of [θ, β, ln σ_n², Z] and of parameters that the method adds.
 type Problem interface {
 	train.Objective
 	// Names returns the name of every parameter.
 	Names() []string
-	// Box bounds the parameters; where some are held they stay as in x.
+	// Box returns the bounds of the parameters. Held parameters stay at their values in x.
 	Box(x []float64) train.Bounds
-	// Start turns collapsed parameters, [θ, β, ln σ_n², Z] with α where it is learnt, into the problem's.
+	// Start turns collapsed parameters into the problem's parameters. Collapsed parameters are [θ, β, ln σ_n², Z],
+	// and α if it is learnt.
 	Start(collapsed []float64) ([]float64, error)
-	// Minimize trains from x, or goes on from where the run stands.
+	// Minimize trains from x, or resumes the run from its last state.
 	Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error)
-	// Posterior returns Q at x, and what a person should know of it.
+	// Posterior returns Q at x, and findings about Q for people.
 	Posterior(x []float64) (*posterior.Posterior, finding.List, error)
-	// Diagnostics returns what it knows besides its value; figures are those of the last evaluation.
+	// Diagnostics returns what the problem knows besides its value. Its figures are from the last evaluation.
 	Diagnostics() Diagnostics
 }
 
-// plain is what problems whose parameters are [θ, β, ln σ_n², Z] have in common.
+// plain holds what all problems with the parameters [θ, β, ln σ_n², Z] share.
 type plain struct{ task Task }
 
 // Box implements Problem.
@@ -90,48 +97,48 @@ func (p plain) Box(x []float64) train.Bounds { return p.task.box(x, true) }
 // Start implements Problem.
 func (plain) Start(x []float64) ([]float64, error) { return x, nil }
 
-// Diagnostics are what a problem knows besides its value. The zero value of a field says that there is none.
+// Diagnostics holds what a problem knows besides its value. A field is zero if the problem doesn't know it.
 type Diagnostics struct {
 	Jitter         float64   // added to the diagonal of K_ZZ
-	StandardError  *float64  // of the value, where that is an estimate
-	GradientErrors []float64 // standard errors of the gradient, where that is an estimate and the task asks for them
+	StandardError  *float64  // of the value, if the value is an estimate
+	GradientErrors []float64 // standard errors of an estimated gradient, if the task asks for them
 
-	// Bounds returns bounds of the evidence of a method's own.
+	// Bounds returns the method's own bounds of the evidence.
 	Bounds func(x []float64) (objective.Sandwich, error)
-	// Marginal returns −ln ∫ p(y | x) p(x) dx about the mode x, or +∞ where that isn't below some value, of parameters
-	// with a prior density p(x).
+	// Marginal returns −ln ∫ p(y | x) p(x) dx about the mode x, if parameters have a prior density p(x). It returns
+	// +∞ if that number can't be less than below.
 	Marginal func(x []float64, below float64) (float64, error)
 
-	FreeForm  *objective.FreeFormProblem // of a q that is a parameter
-	Conjugate bool                       // the optimum of that q is known
+	FreeForm  *objective.FreeFormProblem // the problem, if q is a parameter
+	Conjugate bool                       // the optimal q is known
 }
 
-// keepBytes of V = L⁻¹K_ZX may stay in memory between the passes of an evaluation.
+// keepBytes is how much of V = L⁻¹K_ZX may stay in memory between the passes of an evaluation.
 const keepBytes = 1 << 30
 
-// Sparse returns a sparse problem over the rows, its objective still open.
+// Sparse returns a sparse problem over the rows, whose objective the caller sets.
 func (t Task) Sparse() *objective.SparseProblem {
 	return &objective.SparseProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, Keep: keepBytes,
 		MinJitter: t.MinJitter, Ranks: t.Ranks}
 }
 
-// prior is the number of the prior's parameters, [θ, β].
+// prior returns the number of the prior's parameters, [θ, β].
 func (t Task) prior() int { return len(t.Kernel.Params()) + len(t.Mean.Params()) }
 
-// dims is the number of inputs.
+// dims returns the number of inputs.
 func (t Task) dims() int {
 	_, d := t.Rows.Dims()
 	return d
 }
 
-// LeastNoise and MostNoise bound the noise variance, which isn't on the grid: it shapes Q alone.
+// LeastNoise and MostNoise bound the noise variance. It isn't on the prior's grid, since it only shapes Q.
 const (
 	LeastNoise = 1e-8
 	MostNoise  = 1e6
 )
 
-// box bounds the parameters: the prior's by the grid, the noise, unless that is no parameter, inducing inputs not
-// at all, or to where x has them if they are fixed.
+// box returns the bounds of the parameters: the grid's limits for θ and β, limits for the noise if it is a parameter,
+// and no limits for inducing inputs. Parameters that are held or fixed stay at their values in x.
 func (t Task) box(x []float64, noise bool) train.Bounds {
 	n := t.prior()
 	b := train.Bounds{Lower: slices.Repeat([]float64{math.Inf(-1)}, len(x)),
@@ -156,13 +163,13 @@ func (t Task) box(x []float64, noise bool) train.Bounds {
 	return b
 }
 
-// parameters cuts [θ, β, ln σ_n², …].
+// parameters splits [θ, β, ln σ_n², …] into θ, β and σ_n².
 func (t Task) parameters(x []float64) (theta, beta []float64, noise float64) {
 	nk, g := len(t.Kernel.Params()), t.prior()
 	return x[:nk], x[nk:g], math.Exp(x[g])
 }
 
-// exact returns the full GP's Q at [θ, β, ln σ_n², …], as its solver has it.
+// exact returns the full GP's Q at [θ, β, ln σ_n², …], as the task's solver finds it.
 func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, finding.List, error) {
 	theta, beta, noise := t.parameters(x)
 	switch t.Solver {
@@ -178,11 +185,11 @@ func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, fi
 	return q, nil, err
 }
 
-// NearestRows are what a variance stands on where all rows are too many to factor, and a
-// whole prediction where they are too many to solve. One takes about 10 ms of a core.
+// NearestRows is how many rows a variance is conditioned on if all rows are too many to factor, and a whole prediction
+// if all rows are too many to solve for. One takes about 10 ms of a core.
 const NearestRows = 1024
 
-// iterative returns Q by conjugate gradients, and says how good its variances are.
+// iterative returns Q by conjugate gradients, and a finding that says how good the variances are.
 func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float64) (*posterior.Posterior,
 	finding.List, error) {
 	o := posterior.Iterative{Progress: t.Progress, Ranks: t.Ranks}
@@ -204,7 +211,7 @@ func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float
 		largest)}, nil
 }
 
-// jittered passes a sparse posterior on, with a finding of the jitter it needed.
+// jittered returns a sparse posterior, with a finding if the posterior needed jitter.
 func jittered(q *posterior.Posterior, jitter float64, err error) (*posterior.Posterior, finding.List,
 	error) {
 	if err == nil && jitter > 0 {

@@ -11,38 +11,37 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// How a nearest-neighbour conditional density is trained where it isn't said. Measured with 32, or 64, neighbours on
-// 80 % of bike, protein, kin40k, Matérn-3/2: RMSE .219, .552, .098, or .216, .553, .091, for about three times as long,
-// and with a third of the steps, for as long, .216, .552, .092. One search in place of three: .238, .556, .097; six:
-// .220, .554, –. Vecchia's form in place of that without the row itself: .235, .550, .096, and a worse NLPD on all
-// three.
+// Defaults of training a nearest-neighbour conditional density. RMSEs on 80 % of bike, protein and kin40k, with
+// Matérn-3/2: 32 neighbours .219, .552, .098. 64 neighbours .216, .553, .091, in about three times the time, or .216,
+// .552, .092 with a third of the steps, in the same time. One search instead of three .238, .556, .097, six .220, .554,
+// –. Vecchia's form instead of leave-one-out .235, .550, .096, and a worse NLPD on all three.
 const (
 	defaultNeighbours   = 64
 	defaultSearches     = 3
 	defaultNearestBatch = 256
-	defaultNearestRate  = 0.05 // .02 is worse on bike by .004, .1 as good
-	searchedEvaluations = 30   // of a descent before the next search
+	defaultNearestRate  = 0.05 // .02 is worse on bike by .004, and .1 is as good
+	searchedEvaluations = 30   // most evaluations of a descent before the next search
 )
 
-// PredictiveRows are those that a prediction is conditioned on. More are better and dearer: trained on 31,040 rows of
-// kin40k with 32 neighbours and se, RMSE .089 from 256 rows, .074 from 1,024.
+// PredictiveRows is how many rows a prediction is conditioned on. More rows predict better and take longer: trained on
+// 31,040 rows of kin40k with 32 neighbours and se, the RMSE is .089 from 256 rows and .074 from 1,024.
 const PredictiveRows = 512
 
-// MaxTerms are the rows whose conditional densities are trained on; of more so many, drawn at random, each given its
-// neighbours among all. Their mean says as much about a few dozen parameters as that of all, and training takes as long
-// for a million rows as for these.
+// MaxTerms is the most rows whose conditional densities are trained on. If there are more rows, training draws MaxTerms
+// of them at random, each with its neighbours among all rows. Their mean says as much about a few dozen parameters as
+// the mean of all rows, and a million rows take no longer to train on.
 const MaxTerms = 100_000
 
-// terms are the costs of predictions by name; loss is a task's.
+// terms holds the costs of predictions by name. The cost loss is the task's loss.
 var terms = map[string]pacbayes.Expectation{"density": objective.LogDensity{}, "squared": objective.SquaredError{},
 	"crps": objective.CRPS{}, "loss": nil}
 
-// Nearest is the nearest-neighbour conditional density (objective.NearestProblem), or another cost of its
-// predictions, of rows in memory. Q predicts a row by the exact GP of those nearest to it: what was trained, with more
-// neighbours.
+// Nearest is the nearest-neighbour conditional density (objective.NearestProblem), or another cost of the same
+// predictions, for rows in memory. Q predicts a row by the exact GP of the rows nearest to it, as in training but from
+// more neighbours.
 type Nearest struct {
 	_          struct{} `help:"nearest: in training, predict each row from this many neighbours"`
-	Neighbours int      `set:"neighbours" value:"M" range:"1:512" rule:"64"` // time goes with their cube
+	Neighbours int      `set:"neighbours" value:"M" range:"1:512" rule:"64"` // time grows with the cube of M
 	_          struct{} `help:"nearest: the cost of a prediction: density (its logarithm), squared, crps, loss"`
 	_          struct{} `help:"(the certified loss)"`
 	Term       string   `set:"term" value:"T" values:"density squared crps loss" default:"density"`
@@ -53,10 +52,10 @@ type Nearest struct {
 	MAP
 	Solver string `set:"solver" values:"auto nearest" default:"auto"`
 
-	// Searches is how often neighbours are looked for, in the lengthscales that there are then: at the start, and later
-	// at moments that lie closer at first, where lengthscales move. 0: 3.
+	// Searches is how often training searches for neighbours, with the lengthscales that it has by then: at the start
+	// and later, closest together at first, when lengthscales move. 0: 3.
 	Searches int
-	Rows     int // that Q conditions a prediction on; 0: 512
+	Rows     int // how many rows Q conditions a prediction on; 0: 512
 }
 
 var _ Method = Nearest{}
@@ -79,7 +78,7 @@ func (m Nearest) Bind(t Task) Problem {
 	return p
 }
 
-// nearest is a nearest-neighbour conditional density.
+// nearest is the problem of a nearest-neighbour conditional density.
 type nearest struct {
 	*objective.NearestProblem
 	plain
@@ -134,7 +133,7 @@ func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Re
 		func(x []float64) (float64, error) { return p.Evaluate(x, nil) })
 }
 
-// Posterior returns the GP of the rows nearest to each that is predicted.
+// Posterior returns the GP that predicts each row from the rows nearest to it.
 func (p *nearest) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	theta, beta, noise := p.task.parameters(x)
 	q := posterior.NewNearest(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Beta: beta, Noise: noise,

@@ -17,7 +17,7 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// ridge is a task whose target depends on one of its inputs, and a start.
+// ridge returns a task whose target depends on one of its inputs, and a start.
 func ridge(n int) (method.Task, []float64) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	rows := objective.Memory{X: matrix.New(n, 3), Y: make([]float64, n)}
@@ -34,7 +34,7 @@ func ridge(n int) (method.Task, []float64) {
 
 var errStopped = errors.New("stopped")
 
-// kept keeps the last state of every run, as files do, and stops after so many steps.
+// kept keeps the last state of every run, as files do, and stops after a number of steps.
 type kept struct {
 	states map[string][]byte
 	left   int
@@ -58,8 +58,8 @@ func (k *kept) run(t *testing.T) method.Run {
 	}}
 }
 
-// TestNearestResumes: a run that is stopped, before, at and after searches, and goes on from what it kept ends with
-// the same bits.
+// TestNearestResumes shows that a run that stops before, at and after searches, and then goes on from what it kept,
+// ends with the same bits.
 func TestNearestResumes(t *testing.T) {
 	for name, m := range map[string]method.Nearest{
 		"batches": {Neighbours: 8, Batched: method.Batched{Optimizer: "adam", Batch: 50, Epochs: 9}},
@@ -79,7 +79,7 @@ func TestNearestResumes(t *testing.T) {
 			return r.X, r.Value
 		}
 		want, value := minimize()
-		// Searches are before steps 0, 4 and 16 of 36, or 0 and 9.
+		// Searches are due before the steps 0, 4 and 16 of 36, or 0 and 9.
 		for _, stops := range [][]int{{3}, {4}, {5}, {9}, {15, 1, 1, 4}, {17, 10}} {
 			if got, v := minimize(stops...); !slices.Equal(got, want) || v != value {
 				t.Errorf("%s, stopped after %v: %v at %v, without a stop %v at %v", name, stops, v, got, value, want)
@@ -88,7 +88,7 @@ func TestNearestResumes(t *testing.T) {
 	}
 }
 
-// TestNearestLearns: the input that matters has the shortest lengthscale, and Q predicts.
+// TestNearestLearns shows that the input that matters gets the shortest lengthscale, and that Q predicts.
 func TestNearestLearns(t *testing.T) {
 	task, x := ridge(600)
 	for name, m := range map[string]method.Nearest{

@@ -12,16 +12,17 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// How the Rényi GP is trained. A run begins at α = 0.99, as in "Optimize to Generalize in
-// Gaussian Processes", Algorithm 1. With all rows in every step α falls in stages, each from where the last ended: a
-// dozen of them follow a path that steps of α of 0.09 don't leave, and only the last needs to converge.
+// These constants say how the Rényi GP is trained. A run begins at α = 0.99, as in "Optimize to Generalize in
+// Gaussian Processes", Algorithm 1. With all rows in every step α falls in stages, each from where the last stage
+// ended. A dozen stages, with steps of α of 0.09, stay on the path of optima, and only the last stage needs to
+// converge.
 //
-// On batches α falls at every step, and is 0 after a fifth of them. The paper has it fall to the last step, where the
-// learning rate has died away: the evidence, which is what predicts, is hardly optimised then. Batches are rows next to
-// one another: a batch of B random rows can't resolve lengthscales that all rows can, and takes structure for noise.
-// Measured with 300 steps of 256 rows, six searches for neighbours, 500 inducing inputs, Matérn-3/2, 80 % of the rows,
-// RMSE of the exact GP of the nearest 256 rows on bike, protein, kin40k, means of two splits in standard deviations,
-// and seconds of a core:
+// On batches α falls at every step, and is 0 after a fifth of the steps. In the paper α falls until the last step,
+// when the learning rate has died away: the evidence, which makes the predictions, is then hardly optimised. Batches
+// are rows next to one another, because a batch of B random rows can't resolve lengthscales that all rows can, and
+// takes structure for noise. The table was measured with 300 steps of 256 rows, six searches for neighbours, 500
+// inducing inputs, Matérn-3/2 and 80 % of the rows. It shows RMSEs of the exact GP of the nearest 256 rows on bike,
+// protein and kin40k, as means of two splits in standard deviations, and then seconds of a core:
 //
 //	α is 0 after   all of the steps  .232, .563, .118  2.5
 //	               0.6               .226, .537, .102  1.7
@@ -31,29 +32,29 @@ import (
 //	α = 0 throughout                 .215, .523, .097  0.5
 //	the same, 1,024 random rows      .236, .556, .113  5.0 (one split)
 //
-// With α = 0 after 0.2: 500 steps .218, .525, .095; 1,000 .221, .530, .094, where σ_n² falls below what predictions of
-// rows further away need; one search .227, .524, .099, three .216, .525, .095, twenty .218, .525, .095; batches of 512
-// rows .215, .525, .094, in 2.5 times as long.
+// Further RMSEs with α = 0 after 0.2 of the steps: 500 steps .218, .525, .095. 1,000 steps .221, .530, .094, since
+// σ_n² falls below what predictions of rows further away need. One search .227, .524, .099, three .216, .525, .095,
+// twenty .218, .525, .095. Batches of 512 rows .215, .525, .094, in 2.5 times the time.
 const (
 	annealStart      = 0.99
-	annealEnd        = 0.01 // of the geometric schedule, before 0
-	annealShare      = 0.2  // of the steps on batches
+	annealEnd        = 0.01 // last α of the geometric schedule before 0
+	annealShare      = 0.2  // share of the steps on batches after which α is 0
 	annealStages     = 12
 	stageEvaluations = 30
 
-	defaultRenyiBatch = 1024 // of random rows: the paper's, Sect. 8.2
-	defaultLocalBatch = 256  // of rows next to one another
+	defaultRenyiBatch = 1024 // random rows, as in the paper, Sect. 8.2
+	defaultLocalBatch = 256  // rows next to one another
 	defaultLocalRate  = 0.05
 	defaultLocalSteps = 500
 
-	// MaxRenyi rows are what an α-ELBO on all of them may have: it needs four N×N matrices. With more it is
-	// estimated by conjugate gradients.
+	// MaxRenyi is the most rows for an exact α-ELBO, which needs four N×N matrices. With more rows, conjugate
+	// gradients estimate it.
 	MaxRenyi = 10000
-	// MaxEvaluated rows, and fewer, have a value that costs no more than some steps.
+	// MaxEvaluated is the most rows whose objective's value costs no more than some steps.
 	MaxEvaluated = 5000
 )
 
-// Anneals lists the schedules of α by name.
+// Anneals returns the schedules of α by name. A schedule says what α is after a share, from 0 to 1, of the run.
 func Anneals() map[string]func(share float64) float64 {
 	return map[string]func(share float64) float64{
 		"linear": func(share float64) float64 { return annealStart * (1 - share) },
@@ -67,12 +68,13 @@ func Anneals() map[string]func(share float64) float64 {
 	}
 }
 
-// Renyi is the α-ELBO of the Rényi GP (Yue and Kontar): a bound of the evidence, which it is at α = 0, where there
-// are no inducing inputs, and vfe's at 1.
+// Renyi is the α-ELBO of the Rényi GP (Yue and Kontar), which bounds the evidence. At α = 0 it equals the evidence
+// and has no inducing inputs. At α = 1 it is vfe's bound.
 type Renyi struct {
 	Sparse
-	// Alpha is the α that stays: 0 is the exact GP, 1 variational inference (vfe). Without it, unless it is chosen by
-	// cross-validation, α falls while training, as in Algorithm 1 of "Optimize to Generalize in Gaussian Processes".
+	// Alpha is a fixed α: 0 is the exact GP, 1 variational inference (vfe). If Alpha is nil and cross-validation
+	// doesn't choose α, then α falls during training, as in Algorithm 1 of "Optimize to Generalize in Gaussian
+	// Processes".
 	Alpha   *float64  `set:"alpha"`
 	AlphaBy string    `set:"alpha" values:"cv"`
 	_       struct{}  `help:"renyi: the α that --alpha cv chooses from by predictions for left-out thirds"`
@@ -83,9 +85,9 @@ type Renyi struct {
 	Anneal  string    `set:"anneal" value:"HOW" values:"linear cosine geometric none" rule:"linear" for:"training"`
 	Local
 	Solved
-	// Evidence says that α is 0 all along, and Q that of the full GP: the evidence on batches.
+	// Evidence says that this is the evidence on batches: α is 0 throughout, and Q is the Q of the full GP.
 	Evidence bool
-	byCG     bool // it is estimated by conjugate gradients, with all rows in every step
+	byCG     bool // conjugate gradients estimate it, with all rows in every step
 }
 
 var _ Method = Renyi{}
@@ -99,7 +101,7 @@ func (m *Renyi) Complete() {
 	m.Anneal = cmp.Or(m.Anneal, "none")
 }
 
-// Check reports an α, a schedule and a solver that don't go together.
+// Check reports an α, a schedule and a solver that can't be combined.
 func (m Renyi) Check(use Use) []error {
 	wrong := m.checkSteps(m.Optimizer, use)
 	cv, fixed := m.AlphaBy == "cv", m.Alpha != nil || m.AlphaBy == "cv"
@@ -132,7 +134,7 @@ func (m Renyi) alpha() float64 {
 	return *m.Alpha
 }
 
-// schedule is how α falls to 0 while training; nil: it doesn't.
+// schedule returns how α falls to 0 during training, or nil if α doesn't fall.
 func (m Renyi) schedule() func(share float64) float64 { return Anneals()[m.Anneal] }
 
 // Bind implements Method.
@@ -150,7 +152,7 @@ func (m Renyi) Bind(t Task) Problem {
 	return p
 }
 
-// renyi is an α-ELBO.
+// renyi is the problem of an α-ELBO.
 type renyi struct {
 	*objective.RenyiProblem
 	plain
@@ -187,7 +189,7 @@ func (p *renyi) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Res
 	return lowest(s, box, ends, evaluate)
 }
 
-// stages trains with all rows in every step, α falling from stage to stage.
+// stages trains with all rows in every step, and lowers α from stage to stage.
 func (m Renyi) stages(ctx context.Context, run Run, problem train.Objective, box train.Bounds, x0 []float64,
 	progress func(share float64)) (*train.Result, error) {
 	stages := 1
@@ -204,8 +206,8 @@ func (m Renyi) stages(ctx context.Context, run Run, problem train.Objective, box
 	})
 }
 
-// Posterior returns the exact posterior where α ended at 0, p(f|U) with the optimal q*(U) where it didn't, and where
-// that needs matrices that don't fit, the posterior of variational inference at the same parameters.
+// Posterior returns the exact posterior if α ended at 0, else p(f|U) with the optimal q*(U). If the matrices for q*(U)
+// don't fit, it returns the posterior of variational inference at the same parameters.
 func (p *renyi) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if p.method.Evidence {
 		return p.task.exact(p.task.All, x)
@@ -225,7 +227,7 @@ func (p *renyi) Posterior(x []float64) (*posterior.Posterior, finding.List, erro
 	return jittered(q, p.Jitter, err)
 }
 
-// variational returns the posterior of variational inference in the place of q*(U), and says why.
+// variational returns the posterior of variational inference instead of q*(U), and why, a finding with the reason.
 func (t Task) variational(x []float64, why finding.Finding) (*posterior.Posterior, finding.List, error) {
 	sparse := t.Sparse()
 	q, err := sparse.Posterior(x, 0)
@@ -233,7 +235,7 @@ func (t Task) variational(x []float64, why finding.Finding) (*posterior.Posterio
 	return q, append(finding.List{why}, notes...), err
 }
 
-// renyiByCG is an α-ELBO that is estimated by conjugate gradients.
+// renyiByCG is the problem of an α-ELBO that conjugate gradients estimate.
 type renyiByCG struct {
 	*objective.IterativeRenyi
 	plain
@@ -257,7 +259,7 @@ func (p *renyiByCG) Minimize(ctx context.Context, run Run, x0 []float64) (*train
 	})
 }
 
-// Posterior returns the exact posterior where α ended at 0, else that of variational inference.
+// Posterior returns the exact posterior if α ended at 0, else the posterior of variational inference.
 func (p *renyiByCG) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if alpha := p.method.alpha(); alpha != 0 {
 		return p.task.variational(x, finding.New(finding.VFEByCG, alpha))

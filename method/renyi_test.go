@@ -9,7 +9,8 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// TestRenyiSchedule: on batches α is 0 after a fifth of the steps; with all rows in every step at the end.
+// TestRenyiSchedule shows that α is 0 after a fifth of the steps on batches, and at the end with all rows in every
+// step.
 func TestRenyiSchedule(t *testing.T) {
 	rows := objective.Memory{X: matrix.New(9, 1), Y: make([]float64, 9)}
 	task := Task{Kernel: kernel.SE(1, false), Mean: kernel.ZeroMean{}, Rows: rows, N: 9, M: 2}
@@ -29,7 +30,8 @@ func TestRenyiSchedule(t *testing.T) {
 	}
 }
 
-// TestNearestBatches: batches of rows next to one another are the default of what isn't a sum over rows.
+// TestNearestBatches shows that batches of rows next to one another are the default if the objective isn't a sum over
+// rows.
 func TestNearestBatches(t *testing.T) {
 	for _, c := range []struct {
 		choice  Choice

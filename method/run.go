@@ -11,17 +11,17 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// State is where a run stands: that of the optimiser which it is by.
+// State is where a run stands: the state of its optimiser.
 type State struct {
 	Descent *train.State     `json:"descent,omitempty"`
 	MMA     *train.MMAState  `json:"mma,omitempty"`
 	Batches *train.AdamState `json:"batches,omitempty"`
-	// the point where a run by conjugate gradients took its probes, one on neighbours looked for them
+	// the point where a run by conjugate gradients took its probes, or where a run on neighbours searched for them
 	Anchor []float64 `json:"anchor,omitempty"`
 }
 
-// Check reports a state that is that of no optimiser, or of several, as of a damaged checkpoint. What the optimiser
-// asks of it besides, it checks when it goes on.
+// Check returns an error if the state isn't of exactly one optimiser, for example in a damaged checkpoint. The
+// optimiser checks the rest when it goes on.
 func (s *State) Check() error {
 	if s == nil || (s.Descent != nil) == (s.MMA != nil) && (s.MMA != nil) == (s.Batches != nil) || s.Descent != nil &&
 		s.MMA != nil || s.MMA != nil && s.Batches != nil {
@@ -30,40 +30,39 @@ func (s *State) Check() error {
 	return nil
 }
 
-// Run is where a training run keeps its state and tells how it goes.
+// Run says where a training run keeps its state, and to whom it tells its progress.
 type Run struct {
 	Key  string
-	Load func(key string) *State // where the run of that key stands; nil: at its start
+	Load func(key string) *State // returns the state of the run with this key; nil: it starts
 	Tell func(key string, s *State, iteration int, value float64, stopped string) error
-	Of   func(iterations int) // is told how many there will be, where that is known; may be nil
-	Most func(iterations int) // is told how many there will be at most, where no more than that is known; may be nil
+	Of   func(iterations int) // gets the number of iterations to come, if it is known; may be nil
+	Most func(iterations int) // gets the most iterations to come, if only that is known; may be nil
 	Box  train.Bounds         // see In
 }
 
-// In returns the same run, in a box.
+// In returns the same run with the box b.
 func (r Run) In(b train.Bounds) Run {
 	r.Box = b
 	return r
 }
 
-// ends tells after how many iterations it stops, converged or not.
+// ends tells the run after how many iterations it stops, converged or not.
 func (r Run) ends(iterations int) {
 	if r.Most != nil {
 		r.Most(iterations)
 	}
 }
 
-// Descent is training with all rows in every step.
+// Descent trains with all rows in every step.
 type Descent struct {
-	MMA         bool // moving asymptotes in the place of L-BFGS
-	Evaluations int  // at most; 0: the optimiser's default
+	MMA         bool // by moving asymptotes instead of L-BFGS
+	Evaluations int  // the most evaluations; 0: the optimiser's default
 }
 
-// most is how many iterations it makes at most: each takes an evaluation.
+// most returns the most iterations that d makes, since each iteration takes an evaluation.
 func (d Descent) most() int { return cmp.Or(d.Evaluations, train.MostEvaluations) }
 
-// minimize minimises from x, or goes on from the run's last state; before is the number of iterations that
-// came before it.
+// minimize minimises from x, or goes on from the run's last state. before is the number of earlier iterations.
 func (d Descent) minimize(ctx context.Context, run Run, key string, before int, problem train.Objective,
 	box train.Bounds, x []float64) (*train.Result, error) {
 	if e, ok := problem.(anchored); ok {
@@ -89,7 +88,7 @@ func (d Descent) minimize(ctx context.Context, run Run, key string, before int, 
 		})
 }
 
-// damaged reports points of a run to resume that don't have its number of parameters.
+// damaged returns an error if a run to resume has a point or an anchor that doesn't have n parameters.
 func damaged(key string, n int, x, anchor []float64) error {
 	if len(x) != n || len(anchor) != n {
 		return fmt.Errorf("the checkpoint's run %q has %d parameters and an anchor of %d, of which there are %d: it is "+
@@ -98,19 +97,18 @@ func damaged(key string, n int, x, anchor []float64) error {
 	return nil
 }
 
-// far is how far a parameter may move before the preconditioner and the probes' covariance
-// are renewed: a factor of two in σ_n² doubles what the probes' covariance misses of the matrix.
+// far is how far a parameter may move before the preconditioner and the probes' covariance are renewed. A factor of two
+// in σ_n² doubles the part of the matrix that the probes' covariance misses.
 const far = math.Ln2
 
-// anchored is an objective that is estimated by conjugate gradients, with the preconditioner and the probes of an
+// anchored is an objective that conjugate gradients estimate. Preconditioner and probes are made at a point, the
 // anchor.
 type anchored interface {
 	train.Objective
 	Anchor(x []float64) error
 }
 
-// fromAnchors minimises each stretch of the way from an anchor of its own, by L-BFGS. Between anchors it is the
-// minimisation of a smooth function.
+// fromAnchors minimises by L-BFGS in stretches, each with an anchor of its own. The function is smooth on a stretch.
 func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before int, e anchored, box train.Bounds,
 	x0 []float64) (*train.Result, error) {
 	from, anchor := train.Start(x0), x0
@@ -120,7 +118,7 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 	if err := damaged(key, len(x0), from.X, anchor); err != nil {
 		return nil, err
 	}
-	// The value is good to a few digits of a nat: steps that gain less are noise.
+	// The value is exact to a few digits of a nat, so that smaller gains are noise.
 	minimizer := train.LBFGS{ValueTolerance: 1e-6, GradientTolerance: 1e-3, MaxEvaluations: d.Evaluations,
 		MaxIterations: d.Evaluations}
 	moved := errors.New("far from the anchor")
@@ -141,7 +139,7 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 			return nil, &train.StartError{Reason: err}
 		}
 		if renew {
-			// The same point on the new function: what is known of the curvature stays.
+			// The point is the same on the new function, and the optimiser keeps what it knows of the curvature.
 			value, err := e.Evaluate(from.X, from.Gradient)
 			if err != nil {
 				return nil, err
@@ -169,9 +167,9 @@ func (d Descent) Minimize(ctx context.Context, run Run, problem train.Objective,
 	return d.minimize(ctx, run, run.Key, 0, problem, run.Box, x)
 }
 
-// inStages minimises an objective that changes from stage to stage, each from where the last ended. begin sets it
-// to a stage that begins at x, and returns the evaluations that the stage has at most, 0 being the optimiser's default;
-// where d says how many there are in all, each has its part of them.
+// inStages minimises an objective that changes from stage to stage. Each stage goes on from where the last stage ended.
+// begin sets the objective to a stage that begins at x, and returns the most evaluations of the stage (0: the
+// optimiser's default). If d limits all evaluations, each stage gets an equal part of them instead.
 func inStages(ctx context.Context, run Run, d Descent, problem train.Objective, box train.Bounds, x []float64,
 	stages int, begin func(stage int, x []float64) int) (*train.Result, error) {
 	var sum train.Result
@@ -198,19 +196,20 @@ func inStages(ctx context.Context, run Run, d Descent, problem train.Objective, 
 // inducing inputs from their start to where the learning rate has died away.
 const (
 	defaultSteps   = 3000
-	defaultSGDRate = 0.1 // of the mean per row, whose gradient is of order one
+	defaultSGDRate = 0.1 // for the mean per row, whose gradient is of order one
 )
 
-// Batches is training with a batch of rows in every step: Adam's, or of plain stochastic gradient descent.
+// Batches trains with a batch of rows in every step, by Adam or by plain stochastic gradient descent.
 type Batches struct {
 	Plain   bool    // stochastic gradient descent
-	Rows    int     // of a batch; 0: the method's default
-	Rate    float64 // of the first step; 0: the method's default
+	Rows    int     // in a batch; 0: the method's default
+	Rate    float64 // learning rate of the first step; 0: the method's default
 	Epochs  int     // passes over the rows; 0: as many as the method's default number of steps takes
-	Nearest bool    // a row and those nearest to it, in the place of rows at random
+	Nearest bool    // batches are a row and its nearest rows, instead of rows at random
 }
 
-// settings are Adam's for n rows, with a method's defaults: rows of a batch, the rate of the first step, and steps.
+// settings returns Adam's settings for n rows. rows, rate and steps are the method's defaults for the size of a batch,
+// the rate of the first step and the number of steps.
 func (b Batches) settings(n int, seed uint64, rows int, rate float64, steps int) train.Adam {
 	if b.Plain {
 		rate = defaultSGDRate
@@ -222,14 +221,14 @@ func (b Batches) settings(n int, seed uint64, rows int, rate float64, steps int)
 	return a
 }
 
-// searches are the moments of a run on batches at which neighbours are looked for, in the lengthscales that there are
-// then: n of them, the k-th at (k/n)² of the steps, so that they lie closer at first, where lengthscales move.
+// searches says when a run on batches searches for neighbours, with the lengthscales that it has by then: n times, the
+// k-th time at (k/n)² of the steps. Searches are closest at first, when lengthscales move.
 type searches struct {
 	n      int
 	search func(x []float64) error
 }
 
-// before says whether there is a search before the step that follows so many of all.
+// before says whether a search is due when this many of all steps have been made.
 func (s searches) before(steps, all int) bool {
 	for k := range s.n {
 		if steps == k*k*all/(s.n*s.n) {
@@ -239,11 +238,11 @@ func (s searches) before(steps, all int) bool {
 	return false
 }
 
-// errSearch ends a part of a run on batches.
+// errSearch ends a part of a run on batches, so that onBatches searches for neighbours.
 var errSearch = errors.New("the next search")
 
-// onBatches minimises from x on batches, or goes on from the run's last state, with a search where there should be one.
-// A run's neighbours are those of its anchor, the point of the last search.
+// onBatches minimises from x on batches, or goes on from the run's last state, and searches when near says so. A run's
+// neighbours follow from its anchor, the point of the last search.
 func onBatches(ctx context.Context, run Run, problem train.Stochastic, near searches, a train.Adam, box train.Bounds,
 	x []float64) (*train.AdamState, error) {
 	from, anchor := train.StartAdam(x), []float64(nil)
@@ -281,9 +280,8 @@ func onBatches(ctx context.Context, run Run, problem train.Stochastic, near sear
 	}
 }
 
-// lowest returns the best of the points where a run on batches may be said to have ended, moved
-// into the box, by their value on all rows: the last step hasn't been evaluated at all, and a
-// run on batches may end above where it began. evaluate may move its argument.
+// lowest moves the points in ends into the box, and returns the best of them by its value on all rows. A run on batches
+// hasn't evaluated its last point at all, and may end above where it began. evaluate may move its argument.
 func lowest(s *train.AdamState, box train.Bounds, ends [][]float64,
 	evaluate func(x []float64) (float64, error)) (*train.Result, error) {
 	r := &train.Result{Iterations: s.Steps, Evaluations: s.Steps + s.Rejected, Rejected: s.Rejected,

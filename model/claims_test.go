@@ -9,7 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestClaimsCover: every field of a model file, and every array, stands in exactly one claim, whatever was found out.
+// TestClaimsCover shows that every field and array of a model file is in exactly one claim, whatever Known says.
 func TestClaimsCover(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.krigo")
 	if err != nil || len(files) < 6 {
@@ -17,7 +17,7 @@ func TestClaimsCover(t *testing.T) {
 	}
 	var fields []string
 	for f := range reflect.TypeFor[header]().Fields() {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "arrays" { // which lists the others
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "arrays" { // arrays lists the others
 			fields = append(fields, name)
 		}
 	}

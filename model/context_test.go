@@ -19,8 +19,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// slopes are rows of a line with a wave on it, in two inputs, a third that is the double of the first, and a block of
-// three rows each.
+// slopes returns rows of a line with a wave on it. The inputs are two numbers, a third that is twice the first, and a
+// block of three rows each.
 func slopes(rng *rand.Rand, n int) *dataset.Table {
 	t := &dataset.Table{Source: "slopes", Names: []string{"a", "b", "double", "block", "y"}, Rows: n}
 	for i := range n {
@@ -31,7 +31,7 @@ func slopes(rng *rand.Rand, n int) *dataset.Table {
 	return t
 }
 
-// fixed are options of a fit that leaves certified rows to themselves.
+// fixed returns options of a fit that doesn't train on certified rows.
 func fixed(loss string, epsilon float64, group string) krigo.Options {
 	o := krigo.Options{Data: krigo.Data{Target: "y", Group: group, Inputs: []string{"a", "b", "double"}},
 		Kernel:  krigo.Kernel{Expression: "se", ARD: "off"},
@@ -41,7 +41,7 @@ func fixed(loss string, epsilon float64, group string) krigo.Options {
 	return o
 }
 
-// TestContext holds a context against what each figure is by its definition.
+// TestContext compares each figure of a context with its definition.
 func TestContext(t *testing.T) {
 	table := slopes(rand.New(rand.NewPCG(1, 2)), 180)
 	for _, c := range []struct {
@@ -135,7 +135,8 @@ func TestContext(t *testing.T) {
 			if m.Scaling.Transform != nil {
 				return
 			}
-			// The model's own by the same rule is the certificate's, unless that holds at every width.
+			// Without a curve, the hold-out bound of the model's own predictions is the certificate's bound. With a
+			// curve it is lower.
 			_, own2, err := m.Terms.HoldOut(sampleOf(t, m, d, rows, roles))
 			must.Do(t, err)
 			must.Not(t, m.Terms.Curve != (own2 < m.Certificate.MeanBound-1e-12) || own2 > m.Certificate.MeanBound+1e-12,
@@ -144,7 +145,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// sampleOf is the sample of the model's predictions at rows.
+// sampleOf returns the sample of the model's predictions at rows.
 func sampleOf(t *testing.T, m *krigo.Model, d *dataset.Data, rows []int, roles dataset.Roles) pacbayes.Sample {
 	t.Helper()
 	x, y := matrix.New(len(rows), d.Cols), make([]float64, len(rows))
@@ -165,7 +166,7 @@ func sampleOf(t *testing.T, m *krigo.Model, d *dataset.Data, rows []int, roles d
 	return s
 }
 
-// byLeastSquares predicts rows by the shortest solution of the least squares of others, from its SVD.
+// byLeastSquares predicts rows by the shortest least-squares solution of the rows from, which comes from their SVD.
 func byLeastSquares(t *testing.T, d *dataset.Data, from, rows []int) []float64 {
 	t.Helper()
 	design := func(rows []int) (*mat.Dense, []float64) {
@@ -187,10 +188,11 @@ func byLeastSquares(t *testing.T, d *dataset.Data, from, rows []int) []float64 {
 	return mat.Col(nil, 0, &predicted)
 }
 
-// TestContextOfAllRows: the error of a part is that of GPs conditioned anew, and a curve through three points is found.
+// TestContextOfAllRows shows that the error of a part is the error of GPs conditioned anew, and that a curve is found
+// through its three points.
 func TestContextOfAllRows(t *testing.T) {
 	table := slopes(rand.New(rand.NewPCG(5, 6)), 200)
-	for i := range table.Rows { // rough enough that further rows tell much
+	for i := range table.Rows { // rough enough that further rows lower the error much
 		row := table.Values[5*i:][:5]
 		row[4] = 50 * math.Sin(2*row[0]) * math.Sin(9*row[1])
 	}
@@ -244,8 +246,8 @@ func TestContextOfAllRows(t *testing.T) {
 	must.Near(t, a.LowerBy, want, 0.0006, quarter, half, whole)
 }
 
-// TestContextIsChecked: a context that isn't what the rows make it is found out, and so is one of a file that none of
-// its rows could have; a file without one is as it was.
+// TestContextIsChecked shows that Verify refuses a context that the rows don't give, and that a file with an impossible
+// context isn't read. A file without a context is valid.
 func TestContextIsChecked(t *testing.T) {
 	table := slopes(rand.New(rand.NewPCG(7, 8)), 150)
 	m := must.Get(krigo.Fit(context.Background(), table, fixed("band", 0.4, "")))(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestCurve: short runs are kept whole, long ones thinned out evenly, with the first and the
-// last point; a run that goes on from a file gives the same curve.
+// TestCurve shows that a short run is kept whole, and a long run thinned out evenly, with its first and last point. A
+// run that goes on from a file gives the same curve.
 func TestCurve(t *testing.T) {
 	for _, n := range []int{1, 150, 199, 200, 5000} {
 		whole, resumed := &Curve{}, &Curve{}
@@ -21,7 +21,7 @@ func TestCurve(t *testing.T) {
 				raw, err := json.Marshal(resumed)
 				resumed = &Curve{}
 				must.End(t, err != nil || json.Unmarshal(raw, resumed) != nil, "%v", err)
-				resumed.Add(i, float64(-i)) // told once more
+				resumed.Add(i, float64(-i)) // the same iteration again
 			}
 		}
 		whole.Add(n, math.NaN())

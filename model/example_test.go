@@ -12,7 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// snelson is a model of one input, x.
+// snelson returns a model with one input, x.
 func snelson() (*krigo.Model, error) {
 	return krigo.Fit(context.Background(), data.Snelson(),
 		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8}, Run: krigo.Run{Restarts: 1},

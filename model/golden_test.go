@@ -23,7 +23,7 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// stored is what a model in testdata predicted when it was made.
+// stored holds what a model in testdata predicted when it was made.
 type stored struct {
 	X        []float64 `json:"x"`
 	Mean     []float64 `json:"mean"`
@@ -31,15 +31,15 @@ type stored struct {
 	Bound    float64   `json:"bound"`
 }
 
-// snelson60 is the data the model was made from, with the column of text that it has besides: side, with some
-// cells missing, or block, of two rows each.
+// snelson60 returns the data that the model was made from. column adds a column of text: side, with some cells missing,
+// or block, with two rows each.
 func snelson60(column string) *dataset.Table {
 	t := data.Snelson()
 	t.Rows, t.Values, t.Lines = 60, t.Values[:120], t.Lines[:60]
 	return with(column, t)
 }
 
-// with adds the column, unless it is "".
+// with adds the column to t, unless column is "".
 func with(column string, t *dataset.Table) *dataset.Table {
 	if column == "" {
 		return t
@@ -58,9 +58,8 @@ func with(column string, t *dataset.Table) *dataset.Table {
 	return with
 }
 
-// TestVersions loads files that earlier versions wrote. They have to go on loading and
-// predicting the same: never make them anew. (They were made by this test with
-// UPDATE_SNAPSHOTS=1, which writes only where there is no file.)
+// TestVersions loads files that earlier versions wrote. Newer versions must load them and predict the same: never make
+// the files anew. (This test made them with UPDATE_SNAPSHOTS=1, which writes only missing files.)
 func TestVersions(t *testing.T) {
 	t.Run("1", func(t *testing.T) {
 		version(t, "testdata/v1", krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1},
@@ -93,7 +92,7 @@ func TestVersions(t *testing.T) {
 	})
 }
 
-// column is that of the data that a model was made from with these options.
+// column returns the column of text in the data from which a model with these options was made.
 func column(o krigo.Options) string {
 	if len(o.Data.Categorical) > 0 {
 		return o.Data.Categorical[0]
@@ -124,13 +123,13 @@ func version(t *testing.T, name string, o krigo.Options, rows int) {
 	}
 	r, err := m.Certify(t.Context(), snelson60(column), krigo.CertifyOptions{})
 	must.Not(t, err != nil || !r.Matches, "recertified: %+v, %v", r, err)
-	// Its hashes of single rows find one of its own.
+	// The model's hashes of single rows find a row of its own data.
 	if f, err := m.CertifyFresh(t.Context(), own(m, column)); err != nil || f.Seen != 1 {
 		t.Errorf("a row it was made from passes for fresh: %+v, %v", f, err)
 	}
 }
 
-// own is a row that the model was made from.
+// own returns a row that the model was made from.
 func own(m *krigo.Model, column string) *dataset.Table {
 	t := snelson60(column)
 	d, err := m.Labelled(t)
@@ -147,7 +146,7 @@ func own(m *krigo.Model, column string) *dataset.Table {
 		Lines: []int{2}}
 }
 
-// close allows for another order of additions on another processor.
+// close says whether two numbers are equal but for the order of additions, which depends on the processor.
 func close(a, b float64) bool { return math.Abs(a-b) <= 1e-11*math.Max(1, math.Abs(b)) }
 
 func points(x []float64, column string) *dataset.Table {
@@ -173,7 +172,7 @@ func makeVersion(t *testing.T, file, figures string, o krigo.Options) {
 	must.Do(t, err)
 }
 
-// TestTogether: goroutines that predict with one model, of any kind of posterior, and write it don't disturb
+// TestTogether shows that goroutines that predict with one model of any kind of posterior, and write it, don't disturb
 // one another.
 func TestTogether(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.krigo")

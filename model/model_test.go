@@ -33,7 +33,7 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// example is a model of 22 certified rows in which every field says something.
+// example returns a model with 22 certified rows in which every field is set.
 func example(t testing.TB, expr string, d int, ard bool, mean kernel.Mean) *Model {
 	t.Helper()
 	const n = 22
@@ -89,8 +89,8 @@ func encode(t testing.TB, m *Model) []byte {
 	return out.Bytes()
 }
 
-// TestRoundTrip: a model that was saved and loaded is the same to the last bit, and so
-// are its predictions, for every kernel and mean.
+// TestRoundTrip shows that a model that was saved and loaded is the same to the last bit, and so are its predictions,
+// for every kernel and mean.
 func TestRoundTrip(t *testing.T) {
 	exprs := append(slices.Clone(kernel.Names()), "se+linear", "se*periodic+white")
 	for _, d := range []int{1, 3} {
@@ -110,7 +110,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestRoundTripUnfactored: so are models whose posterior isn't factored.
+// TestRoundTripUnfactored shows the same for models whose posterior isn't factored.
 func TestRoundTripUnfactored(t *testing.T) {
 	m := example(t, "matern32", 2, true, kernel.LinearMean{})
 	m.Certificate, m.CertificateReason = nil, "estimates"
@@ -177,7 +177,7 @@ func same(t *testing.T, got, want *Model) {
 	if w.Kind() == posterior.ByCholesky {
 		bits("KL", []float64{g.KL()}, []float64{w.KL()})
 	}
-	// All that isn't the posterior, as a value.
+	// Compare everything except the posterior, as values.
 	a, b := *got, *want
 	a.Posterior, b.Posterior = nil, nil
 	must.Not(t, len(a.checksum) != 64, "checksum %q", a.checksum)
@@ -195,8 +195,8 @@ func TestRoundTripWithout(t *testing.T) {
 	}
 }
 
-// TestRoundTripEncoded: a model with encoded inputs is the same again, and another
-// encoding than that of its inputs is refused.
+// TestRoundTripEncoded shows that a model with encoded inputs is the same after a round trip, and that an encoding that
+// doesn't fit the inputs is refused.
 func TestRoundTripEncoded(t *testing.T) {
 	m := example(t, "se", 3, true, kernel.ZeroMean{})
 	mean := 1. / 3
@@ -215,7 +215,7 @@ func TestRoundTripEncoded(t *testing.T) {
 		`other inputs, such as "fuel=oil"`:      func(h map[string]any) { column(h)["categories"] = []any{"oil"} },
 		`other inputs, such as "fuel"`:          func(h map[string]any) { delete(column(h), "categories") },
 		`it doesn't make the input "size"`:      func(h map[string]any) { of(h)["columns"] = of(h)["columns"].([]any)[:1] },
-		`other inputs, such as "` + strings.Repeat("x", 40): func(h map[string]any) { // not all of them at once
+		`other inputs, such as "` + strings.Repeat("x", 40): func(h map[string]any) { // the error shortens the name
 			column(h)["name"], column(h)["categories"] = strings.Repeat("x", 1<<20),
 				strings.Split(strings.Repeat("a", 1<<20), "")
 		},
@@ -287,7 +287,7 @@ func TestDecodeFlippedBits(t *testing.T) {
 	must.Not(t, len(seen) != len(clear) || seen["checksum doesn't match"] < len(good)/2, "messages: %v", seen)
 }
 
-// craft changes the header of a file and mends length and checksum.
+// craft changes the header of a file, and sets length and checksum to match.
 func craft(t testing.TB, good []byte, change func(h map[string]any)) []byte {
 	t.Helper()
 	end := prefix + int(binary.LittleEndian.Uint32(good[len(magic)+4:]))
@@ -308,8 +308,8 @@ func seal(body []byte) []byte {
 	return append(slices.Clip(body), sum[:]...)
 }
 
-// TestFindings: a file keeps findings as values, of kinds that nobody here knows too; the sentences of an older file
-// are findings, whose words obey no terminal.
+// TestFindings shows that a file keeps findings as values, even of unknown kinds. The sentences of an older file become
+// findings whose words hold no control character.
 func TestFindings(t *testing.T) {
 	m := example(t, "se", 2, true, kernel.ZeroMean{})
 	m.Findings = finding.List{finding.New(finding.Repeats, 1, 2, 3), finding.New("cold_start", "a", "b", 0.5)}
@@ -331,7 +331,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// crafted are headers that don't fit their content, under a checksum that does.
+// crafted holds changes that make a header contradict its file. The checksum matches.
 var crafted = map[string]func(h map[string]any){
 	"no arrays":        func(h map[string]any) { h["arrays"] = nil },
 	"an array missing": func(h map[string]any) { h["arrays"] = h["arrays"].([]any)[:4] },
@@ -348,7 +348,7 @@ var crafted = map[string]func(h map[string]any){
 	"scaling missing": func(h map[string]any) { delete(h, "scaling") },
 	"inputs no list":  func(h map[string]any) { h["inputs"] = "a" },
 	"support as bytes": func(h map[string]any) {
-		// As many bytes in all: what the 22 × 2 numbers take less, the 42 hashes take more.
+		// The number of bytes stays the same: the 22 × 2 numbers take less, and the 42 hashes take more.
 		entry(h, "support")["type"] = "uint8"
 		entry(h, "rows")["type"], entry(h, "rows")["rows"] = "uint8", 42*8+22*2*7
 	},
@@ -456,7 +456,7 @@ func entry(h map[string]any, name string) map[string]any {
 	return map[string]any{}
 }
 
-// TestDecodeNames: what is wrong with a file is named.
+// TestDecodeNames shows that an error says what is wrong with a file.
 func TestDecodeNames(t *testing.T) {
 	good := encode(t, example(t, "se", 2, false, kernel.ZeroMean{}))
 	for what, want := range map[string]string{"a curve of null": "curves[0]",
@@ -471,8 +471,8 @@ func TestDecodeNames(t *testing.T) {
 	}
 }
 
-// TestScoreOverflows: rows so far away that their predictions aren't numbers have no scores, and the error names the
-// first.
+// TestScoreOverflows shows that rows so far away that their predictions aren't numbers have no scores. The error names
+// the first such row.
 func TestScoreOverflows(t *testing.T) {
 	m := example(t, "linear", 2, false, kernel.ZeroMean{})
 	d := dataOf(t, []float64{1, 2, 1e300, 2, 3, 4}, []float64{1, 2, 3})
@@ -502,7 +502,7 @@ func TestDecodeCrafted(t *testing.T) {
 		!strings.Contains(err.Error(), "header") {
 		t.Errorf("no JSON: %v", err)
 	}
-	// Numbers that aren't finite, and a factor that isn't one, which no header tells.
+	// The header can't show numbers that aren't finite, or an array that isn't a Cholesky factor.
 	h := header{}
 	must.Do(t, json.Unmarshal(good[prefix:prefix+int(binary.LittleEndian.Uint32(good[len(magic)+4:]))], &h))
 	for name, v := range map[string]float64{"theta": math.NaN(), "weights": math.Inf(1), "cholesky": -1} {
@@ -520,7 +520,7 @@ func TestDecodeCrafted(t *testing.T) {
 			t.Errorf("%v in %s: %v", v, name, err)
 		}
 	}
-	// Words are those of the terms, whatever the file has.
+	// The certificate's words follow from the terms, whatever the file says.
 	if m, err := decode(craft(t, good, func(h map[string]any) {
 		certificateOf(h)["label"], certificateOf(h)["conditions"], certificateOf(h)["repeats"] = "guarantee", []any{"none"}, 7
 	})); err != nil || m.Certificate.Label != "certificate" || len(m.Certificate.Conditions) < 3 ||
@@ -533,13 +533,14 @@ func TestDecodeCrafted(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever header and arrays are, under a checksum and a length that fit them, decode returns, and asks for
-// no more memory than such a file may need. What it returns can be written, predicts numbers or an error, and is
-// certified or refused. The header by itself is read as a file too, under no checksum.
+// FuzzDecode shows that decode returns for every header and arrays, under a checksum and a length that fit, and
+// allocates no more memory than such a file may need. What decode returns can be written, predicts numbers or an error,
+// and is certified or refused. It also reads the header by itself as a file, without a checksum.
 //
-// Run it with -fuzzminimizetime 10x: making one input smaller takes a minute otherwise, in which it tries no other.
+// Run it with -fuzzminimizetime 10x. Otherwise the fuzzer takes a minute to make one input smaller, and tries no other
+// input in that time.
 func FuzzDecode(f *testing.F) {
-	rows := data.Snelson() // of which the files in testdata were made
+	rows := data.Snelson() // the files in testdata were made from it
 	rows.Rows, rows.Values, rows.Lines = 60, rows.Values[:120], rows.Lines[:60]
 	add := func(raw []byte) {
 		end := prefix + int(binary.LittleEndian.Uint32(raw[len(magic)+4:]))
@@ -580,7 +581,7 @@ func FuzzDecode(f *testing.F) {
 				continue
 			}
 			encode(t, m)
-			if m.Posterior.Support.Rows > 200 { // which takes its time, but for no other reason
+			if m.Posterior.Support.Rows > 200 { // only because it takes long
 				continue
 			}
 			at := x
@@ -599,7 +600,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// allocated is how many bytes were ever asked for.
+// allocated returns how many bytes the program has ever allocated.
 func allocated() uint64 {
 	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(s)
@@ -616,7 +617,7 @@ func TestLoadNamesTheFile(t *testing.T) {
 	must.Refuse(Load(dir))(t, dir, "folder")
 }
 
-// TestRead: a stream holds one model, whole, and an error of the stream is told as it is.
+// TestRead shows that a stream must hold one whole model, and that an error of the stream is returned as it is.
 func TestRead(t *testing.T) {
 	m := example(t, "se", 1, false, kernel.ZeroMean{})
 	raw := encode(t, m)
@@ -674,7 +675,7 @@ func TestSaveIsAtomic(t *testing.T) {
 	}
 }
 
-// TestScore computes every figure of the test rows from single predictions.
+// TestScore compares every figure of the test rows with single predictions.
 func TestScore(t *testing.T) {
 	m := example(t, "se", 2, false, kernel.ZeroMean{})
 	const n = 6
@@ -718,7 +719,7 @@ func TestScore(t *testing.T) {
 	must.Not(t, got.Rows != n, "%d rows", got.Rows)
 }
 
-// TestTargetScale: relative losses are relative to the raw target, not to the scaled one.
+// TestTargetScale shows that relative losses are relative to the raw target, not to the scaled target.
 func TestTargetScale(t *testing.T) {
 	s := dataset.Scaling{TargetMean: 10, TargetScale: 4}
 	if got := TargetScale(pacbayes.Loss{Kind: pacbayes.Relative, Below: 0.1}, s, []float64{8, -2, 0}); !slices.Equal(got,
@@ -730,7 +731,7 @@ func TestTargetScale(t *testing.T) {
 	}
 }
 
-// dataOf is a regression problem with two inputs.
+// dataOf returns a regression problem with two inputs.
 func dataOf(t *testing.T, x, y []float64) *dataset.Data {
 	t.Helper()
 	table := &dataset.Table{Source: "rows", Names: []string{"a", "b", "y"}, Rows: len(y)}
@@ -740,8 +741,8 @@ func dataOf(t *testing.T, x, y []float64) *dataset.Data {
 	return must.Get(table.Select([]string{"a", "b"}, "y"))(t)
 }
 
-// TestSeen: a model knows the rows it was made from, inputs and target, wherever they
-// stand, but not its test rows.
+// TestSeen shows that a model knows the rows that it was made from, by inputs and target, wherever they stand, but not
+// its test rows.
 func TestSeen(t *testing.T) {
 	d := dataOf(t, []float64{1, 2, 3, 4, 5, 6, 7, 8, 1, 2}, []float64{10, 20, 30, 40, 11})
 	roles := dataset.Roles{Of: []dataset.Role{dataset.Certified, dataset.Test, dataset.Prior, dataset.Certified,
@@ -759,7 +760,7 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-// TestBrief: a name in a model file may have any length, an error about it hasn't.
+// TestBrief shows that an error about a model file is short even if a name in the file is long.
 func TestBrief(t *testing.T) {
 	good, long := encode(t, example(t, "se", 2, false, kernel.ZeroMean{})), strings.Repeat("ä", 1<<20)
 	for _, field := range []string{"mean", "solver", "noise"} {
@@ -768,7 +769,7 @@ func TestBrief(t *testing.T) {
 	}
 }
 
-// TestEmpty: a model that nobody fitted or read predicts nothing, and says why.
+// TestEmpty shows that a model that nobody fitted or read predicts nothing, and says why.
 func TestEmpty(t *testing.T) {
 	must.Refuse(new(Model).PredictAt(mat.NewDense(1, 1, []float64{1})))(t, "", "a prediction of no model")
 	m := &Model{Inputs: []string{"x"}}

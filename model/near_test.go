@@ -10,7 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// dealtNear deals 7 in 10 rows to the prior, and counts the near copies of the others.
+// dealtNear makes 7 in 10 rows prior rows, and counts the near copies among the other rows, which are certified.
 func dealtNear(t *testing.T, d *dataset.Data, rng *rand.Rand, group []int) (near, certified int) {
 	t.Helper()
 	roles := dataset.Roles{Of: make([]dataset.Role, d.Rows), Order: rng.Perm(d.Rows), Group: group}
@@ -23,7 +23,7 @@ func dealtNear(t *testing.T, d *dataset.Data, rng *rand.Rand, group []int) (near
 	return must.Get(m.near(d, roles))(t), roles.Count(dataset.Certified)
 }
 
-// table has n rows of d inputs and a target that row fills in, the target last.
+// table returns n rows of d inputs and a target. row fills in a row, with the target last.
 func table(t *testing.T, n, d int, row func(i int, v []float64)) *dataset.Data {
 	t.Helper()
 	tb := &dataset.Table{Source: "rows", Rows: n, Names: []string{"a", "b", "c", "d"}[:d:d]}
@@ -35,7 +35,8 @@ func table(t *testing.T, n, d int, row func(i int, v []float64)) *dataset.Data {
 	return must.Get((*dataset.Encoding)(nil).Select(tb, tb.Names[:d], "y"))(t)
 }
 
-// TestNearCopies: three copies of each draw are near copies whatever the jitter, and no copies where they are a group.
+// TestNearCopies shows that three copies of each draw count as near copies whatever the jitter, but not if they are a
+// group.
 func TestNearCopies(t *testing.T) {
 	for _, d := range []int{1, 4} {
 		for _, jitter := range []float64{1e-12, 1e-7, 1e-5, 1e-3} {
@@ -63,7 +64,8 @@ func TestNearCopies(t *testing.T) {
 	}
 }
 
-// TestNoNearCopies: independent rows have none, however dense or discrete; few sets of zeros and small numbers do.
+// TestNoNearCopies shows that at most 1 in 30 sets of independent rows have near copies, however dense or discrete they
+// are.
 func TestNoNearCopies(t *testing.T) {
 	for name, one := range map[string]func(rng *rand.Rand) (x, e float64){
 		"dense, no noise": func(rng *rand.Rand) (x, e float64) { return rng.NormFloat64(), 0 },

@@ -17,7 +17,7 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 )
 
-// inTable predicts at numbers as a table's.
+// inTable predicts at the same numbers as a table.
 func inTable(t *testing.T, m *Model, x mat.Matrix) []Prediction {
 	t.Helper()
 	table := must.Get(dataset.FromMatrix(m.Inputs, x))(t)
@@ -27,8 +27,8 @@ func inTable(t *testing.T, m *Model, x mat.Matrix) []Prediction {
 	return must.Get(m.Predictions(d, mean, variance))(t)
 }
 
-// TestPredictAt: rows of a matrix, of whatever kind and in however many blocks, are predicted as those of a
-// table, by several goroutines at once and alone, and stay as they are.
+// TestPredictAt shows that rows of a matrix, of any kind and in any number of blocks, are predicted like the rows of a
+// table, by one goroutine or by several at once, and that the matrix doesn't change.
 func TestPredictAt(t *testing.T) {
 	m := example(t, "se", 2, true, kernel.LinearMean{Dim: 2})
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -70,7 +70,7 @@ func TestPredictAt(t *testing.T) {
 	if outside == 0 || !(p.LatentSD > 0 && p.PredictiveSD > p.LatentSD && p.Lower95 < p.Mean && p.Mean < p.Upper95) {
 		t.Errorf("%d outside, %+v", outside, p)
 	}
-	m.Range = Range{} // as of an old model
+	m.Range = Range{} // an old model has no range
 	if ps, err := m.PredictAt(x.Slice(0, 1, 0, 2)); err != nil || ps[0].Outside != 0 || ps[0].Mean != p.Mean {
 		t.Errorf("without a range: %+v, %v", ps, err)
 	}

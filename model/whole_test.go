@@ -15,7 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// waves are rows of a sine, with a noise whose tails are heavier than a Gaussian's.
+// waves returns rows of a sine, with a noise whose tails are heavier than a Gaussian's.
 func waves(rng *rand.Rand, n int) *dataset.Table {
 	t := &dataset.Table{Source: "waves", Names: []string{"x", "y"}, Rows: n}
 	for i := range n {
@@ -37,7 +37,7 @@ func wholeOf(t *testing.T, table *dataset.Table) (*krigo.Model, *model.Whole, *d
 	return m, w, d
 }
 
-// TestWhole holds the closed forms against GPs that are conditioned anew for every candidate, and without every row.
+// TestWhole compares the closed forms with GPs that are conditioned anew for every candidate, and without every row.
 func TestWhole(t *testing.T) {
 	table := waves(rand.New(rand.NewPCG(4, 2)), 60)
 	m, w, d := wholeOf(t, table)
@@ -65,7 +65,7 @@ func TestWhole(t *testing.T) {
 					others = append(others, i)
 				}
 			}
-			// p is the share of scores no smaller than that of a candidate.
+			// p returns the share of scores that are at least the score of a candidate.
 			p := func(raw float64) float64 {
 				u := matrix.New(n+1, 1)
 				copy(u.Data, x.Data)
@@ -117,8 +117,8 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestWholeHolds counts further targets in the intervals of simulated sets: at least the level of them, but for the
-// count's error.
+// TestWholeHolds shows that intervals of simulated sets contain at least their level of further targets, but for the
+// error of the count.
 func TestWholeHolds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits some hundred models")
