@@ -7,7 +7,8 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// predictionSeeds are the adjoints g, h of m̂_i and σ̂²_i, and their sums Σ g_i V_i, Σ h_i V_i V_iᵀ.
+// predictionSeeds holds the adjoints g_i of m̂_i and h_i of σ̂²_i, and the sums gStat = Σ g_i V_i and hStat = Σ h_i V_i
+// V_iᵀ.
 type predictionSeeds struct {
 	g, h  []float64
 	gStat []float64
@@ -19,7 +20,7 @@ func newPredictionSeeds(m, n int) predictionSeeds {
 		hStat: matrix.New(m, m)}
 }
 
-// addUp sums gStat and hStat for the g and h that are there.
+// addUp computes gStat and hStat from g and h, over the rows of all ranks.
 func (s *predictionSeeds) addUp(e *sparseEngine) error {
 	clear(s.gStat)
 	s.hStat.Zero()
@@ -49,7 +50,8 @@ func (s *predictionSeeds) addHere(e *sparseEngine, b []float64, a matrix.Dense) 
 	return nil
 }
 
-// fill fills the rows of bar with what predictions give to V̄_i: μ g_i + 2h_i S V_i, S the whitened covariance of q.
+// fill sets row i of bar to the part of V̄_i that comes from predictions: μ g_i + 2h_i S V_i, where S is the whitened
+// covariance of q.
 func (s *predictionSeeds) fill(i0 int, v, covariance matrix.Dense, mu []float64, bar matrix.Dense) {
 	linalg.Gemm(false, false, 1, v, covariance, 0, bar)
 	inChunks(v.Rows, func(_, r0, r1 int) {
@@ -60,29 +62,29 @@ func (s *predictionSeeds) fill(i0 int, v, covariance matrix.Dense, mu []float64,
 	})
 }
 
-// addG adds what predictions give to G = Σ V̄_i V_iᵀ, but for the part of λ̄.
+// addG adds to g the part of G = Σ V̄_i V_iᵀ that comes from predictions, without the term −2λ̄_i V_i of V̄_i.
 func (s *predictionSeeds) addG(covariance matrix.Dense, mu []float64, g matrix.Dense) {
 	linalg.Gemm(false, false, 2, covariance, s.hStat, 1, g)
 	linalg.Ger(1, mu, s.gStat, g)
 }
 
-// sparseSeeds are the adjoints of a value with respect to B, b and the rows' D_i, λ_i,
-// r_i and m(x_i), and with respect to s and α where they stand by themselves.
+// sparseSeeds holds the adjoints of a value with respect to B, b, the rows' D_i, λ_i, r_i and m(x_i), and s and α. A
+// direct part leaves out what reaches the value through another of these quantities.
 type sparseSeeds struct {
 	B      matrix.Dense // symmetric, both triangles
 	b      []float64
 	d      []float64 // D̄_i, direct part
 	lambda []float64 // λ̄_i, direct part
 	r      []float64 // r̄_i, direct part
-	mean   []float64 // of the prior mean where it is added to Vᵀμ
-	noise  float64
-	alpha  float64
+	mean   []float64 // direct part of m̄_i: of the mean that is added to V_iᵀμ
+	noise  float64   // direct part
+	alpha  float64   // ᾱ, which backward completes
 
-	predictions predictionSeeds // of m̂_i = m(x_i) + V_iᵀμ and σ̂²_i = λ_i + ‖L_B⁻¹V_i‖²
-	predicted   bool            // they count
+	predictions predictionSeeds // adjoints of m̂_i = m(x_i) + V_iᵀμ and σ̂²_i = λ_i + ‖L_B⁻¹V_i‖²
+	predicted   bool            // whether the value depends on predictions
 
-	uniform bool    // α = 0, and λ̄_i is the same for all rows: shared
-	shared  float64 //
+	uniform bool    // whether α = 0 and λ̄_i is the same for all rows
+	shared  float64 // λ̄_i if uniform
 }
 
 func newSparseSeeds(m, n int) *sparseSeeds {
@@ -91,7 +93,7 @@ func newSparseSeeds(m, n int) *sparseSeeds {
 		predictions: newPredictionSeeds(m, n)}
 }
 
-// reset clears what the last evaluation left and sums are added to.
+// reset clears the seeds to which an evaluation adds. Evaluations overwrite the others.
 func (s *sparseSeeds) reset() *sparseSeeds {
 	*s = sparseSeeds{B: s.B, b: s.b, d: s.d, lambda: s.lambda, r: s.r, mean: s.mean, predictions: s.predictions}
 	for _, v := range [][]float64{s.b, s.d, s.lambda, s.r, s.mean} {
@@ -100,14 +102,14 @@ func (s *sparseSeeds) reset() *sparseSeeds {
 	return s
 }
 
-// sparseAdjoints are where the adjoints of θ, β and Z are added up.
+// sparseAdjoints holds the adjoints of θ, β and Z, to which passes add.
 type sparseAdjoints struct {
 	theta, beta []float64
 	z           matrix.Dense
 }
 
-// eachRow is the last pass, from the rows' adjoints through the kernel and the mean. fill is given a block of V and
-// writes Ū = L⁻ᵀV̄ (M×n), and λ̄_i and m̄_i.
+// eachRow is the last pass. It pulls the rows' adjoints back through the kernel and the mean function. fill gets a
+// block of V, and writes Ū = L⁻ᵀV̄ (M×n), λ̄_i and m̄_i.
 func (e *sparseEngine) eachRow(to sparseAdjoints, fill func(i0 int, v, u matrix.Dense, lambda, mean []float64)) error {
 	n := min(blockRows, e.n)
 	memory, rows := linalg.Borrow(e.m, n), linalg.Borrow(2, n)
@@ -131,13 +133,13 @@ func (e *sparseEngine) eachRow(to sparseAdjoints, fill func(i0 int, v, u matrix.
 	return nil
 }
 
-// backward goes from the seeds to the rows' adjoints
+// backward turns the seeds into the rows' adjoints. With d_i and l_i, the direct parts of D̄_i and λ̄_i, these are
 //
 //	D̄_i = d_i − (V_iᵀb̄) r_i/D_i² − V_iᵀB̄V_i/D_i²,  λ̄_i = l_i + αD̄_i
 //	V̄_i = b̄ r_i/D_i + 2B̄V_i/D_i + μ g_i + 2h_i B⁻¹V_i − 2λ̄_i V_i
 //	Ū = L⁻ᵀV̄,  K̄_ZZ = −½ L⁻ᵀ(Σ V̄_i V_iᵀ)L⁻¹,  k̄ = λ̄
 //
-// and block by block through the kernel; it returns d/dln s, and completes that of α in the seeds.
+// It pulls them back through the kernel block by block. It returns d/dln s, and completes the adjoint of α in s.
 func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, error) {
 	if s.uniform {
 		return e.backwardUniform(s, to)
@@ -184,7 +186,8 @@ func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, err
 		return 0, err
 	}
 	s.noise, s.alpha = scalars[1], scalars[2]
-	// Σ V̄_i V_iᵀ, of which the last pass had only Σ λ̄_i V_i V_iᵀ left to sum.
+	// G = Σ V̄_i V_iᵀ. A, b and the predictions' sums give all parts of G but Σ λ̄_i V_i V_iᵀ, which the last pass has
+	// summed.
 	g := linalg.Borrow(e.m, e.m)
 	defer linalg.Return(g)
 	linalg.MirrorLower(lambdaStat)
@@ -200,8 +203,9 @@ func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, err
 	return e.noise * (s.noise + scalars[0]), nil
 }
 
-// backwardUniform is backward where D_i = s and λ̄_i = λ̄ for all rows, and no predictions count. Sums over rows are
-// then at hand, V̄ = CV + b̄rᵀ/s with C = (2/s)B̄ − 2λ̄I, and Ū = (L⁻ᵀC)V + L⁻ᵀb̄rᵀ/s is one product a block.
+// backwardUniform is backward if D_i = s and λ̄_i = λ̄ for all rows and the value doesn't depend on predictions. Then
+// no sum over rows is left to compute. With C = (2/s)B̄ − 2λ̄I, V̄ = CV + b̄rᵀ/s, and Ū = (L⁻ᵀC)V + L⁻ᵀb̄rᵀ/s takes one
+// product a block.
 func (e *sparseEngine) backwardUniform(s *sparseSeeds, to sparseAdjoints) (float64, error) {
 	noise := e.noise
 	c, g := linalg.Borrow(e.m, e.m), linalg.Borrow(e.m, e.m)
@@ -240,10 +244,11 @@ func (e *sparseEngine) backwardUniform(s *sparseSeeds, to sparseAdjoints) (float
 	return noise * (scalars[1] + dBar), nil
 }
 
-// backwardFree is the last pass of a free-form q with whitened mean μ and covariance S, whose values depend on
-// predictions and q alone: V̄_i = μ g_i + 2h_i SV_i − 2h_i V_i, λ̄_i = h_i. q stands on the coordinates that L gives,
-// so that G = Σ V̄_i V_iᵀ isn't symmetric: with V = L⁻¹K_ZX, L̄ = −L⁻ᵀG and K̄_ZZ = L⁻ᵀ sym(Φ(LᵀL̄)) L⁻¹, Φ taking the
-// lower triangle and half the diagonal, G's lower triangle takes the place of its upper one.
+// backwardFree is the last pass for a free-form q with whitened mean μ and covariance S. The value depends on
+// predictions and on q alone, so V̄_i = μ g_i + 2h_i SV_i − 2h_i V_i and λ̄_i = h_i. L defines the coordinates of q, so
+// G = Σ V̄_i V_iᵀ isn't symmetric. From V = L⁻¹K_ZX follow L̄ = −L⁻ᵀG and K̄_ZZ = L⁻ᵀ sym(Φ(LᵀL̄)) L⁻¹, where Φ takes
+// the lower triangle and half the diagonal. pullZZ computes this K̄_ZZ once G's lower triangle has replaced G's upper
+// triangle.
 func (e *sparseEngine) backwardFree(s *predictionSeeds, covariance matrix.Dense, to sparseAdjoints) error {
 	bars := linalg.Borrow(min(blockRows, e.n), e.m)
 	defer linalg.Return(bars)

@@ -5,11 +5,11 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// chunkRows is the number of rows of a block that one core works on at a time, where
-// rows are worked on by themselves. Sums over rows are sums over chunks, so it is fixed too.
+// chunkRows is the number of rows that one core handles at a time in loops over the rows of a block. Sums over rows add
+// up the sums of chunks, so another number would change the rounding of results.
 const chunkRows = 128
 
-// inChunks calls each for the rows of a block, cut into chunks.
+// inChunks cuts the rows of a block into chunks and calls each, in parallel, with every chunk and its rows r0 … r1−1.
 func inChunks(rows int, each func(chunk, r0, r1 int)) {
 	linalg.Parallel(chunks(rows), func(c int) { each(c, c*chunkRows, min((c+1)*chunkRows, rows)) })
 }

@@ -11,14 +11,14 @@ import (
 //
 //	F_α = ½[ln|B| + Σ ln D_i + N ln 2π + Σ r_i²/D_i − bᵀB⁻¹b] + ((1−α)/(2α)) Σ ln(1 + αλ_i/s)
 //
-// The first bracket is −ln N(r; 0, VᵀV + D). α → 0: the last term is Σ λ_i/(2s), and F is
-// Titsias' VFE bound; α = 1: FITC; DTC is VFE without its trace term.
+// ½[…] is −ln N(r; 0, VᵀV + D). For α → 0 the last term tends to Σ λ_i/(2s), and F_α to the energy of Titsias' VFE
+// bound. α = 1 is FITC. DTC is VFE without the last term, the trace term.
 type Energy struct {
 	Alpha float64 // in [0, 1]
 	DTC   bool    // leave the trace term out; needs Alpha 0
 }
 
-// VFE, FITC, DTC and PEP are the energies by name; alpha of PEP lies in (0, 1].
+// VFE, FITC, DTC and PEP return the energies with these names. alpha of PEP lies in (0, 1].
 func VFE() *Energy              { return &Energy{} }
 func FITC() *Energy             { return &Energy{Alpha: 1} }
 func DTC() *Energy              { return &Energy{DTC: true} }
@@ -55,7 +55,7 @@ func (f *Energy) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 	if s == nil {
 		return value, nil
 	}
-	// B̄ = ½B⁻¹ + ½μμᵀ, b̄ = −μ, and the rows' own terms.
+	// B̄ = ½B⁻¹ + ½μμᵀ, b̄ = −μ, and then the direct adjoints of each row's D, λ and r.
 	linalg.CholeskyInverse(e.lb, e.binv)
 	for i, m := range e.mu {
 		row := s.B.Row(i)

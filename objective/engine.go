@@ -7,8 +7,8 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// sparseEngine is the forward pass of sparse GPs: rows are streamed through V and λ into the M×M middle
-// and numbers a row. It holds what one evaluation has, never N×M unless that fits keep bytes.
+// sparseEngine makes the forward pass of sparse GPs. It streams the rows, and reduces V and λ of each block to M×M
+// matrices and a few numbers a row. It stores all of V (N×M) only if that fits in keep bytes.
 type sparseEngine struct {
 	stream
 	inducingFactor
@@ -22,17 +22,17 @@ type sparseEngine struct {
 	lb   matrix.Dense // chol(B)
 	binv matrix.Dense // B⁻¹
 	b    []float64
-	mu   []float64 // of q, whitened; of a free-form q ν
+	mu   []float64 // whitened mean of q: B⁻¹b, or ν of a free-form q
 
 	r, lambda, dd []float64 // N: y − m(x), λ, D
 	mean          []float64 // N: m(x)
 	mHat, sHat    []float64 // predictions at the rows, filled by predict
 
-	kept    []matrix.Dense // V by blocks, where it may be kept
-	scratch matrix.Dense   // a block of V, where it may not
+	kept    []matrix.Dense // the blocks of V, if they fit in keep bytes
+	scratch matrix.Dense   // one block of V, if they don't
 }
 
-// room allocates what n rows need, which are all of stream's at first.
+// room allocates vectors for n rows and matrices for m inducing inputs.
 func (e *sparseEngine) room(m, n int) {
 	vec := func() []float64 { return make([]float64, n) }
 	like := e.xb.Like
@@ -41,12 +41,12 @@ func (e *sparseEngine) room(m, n int) {
 	e.r, e.lambda, e.dd, e.mean, e.mHat, e.sHat = vec(), vec(), vec(), vec(), vec(), vec()
 }
 
-// sum adds symmetric matrices, of which the lower triangles count, and vectors up over ranks.
+// sum adds symmetric matrices (lower triangles only) and vectors up over all ranks, in place.
 func (e *sparseEngine) sum(symmetric []matrix.Dense, vectors ...[]float64) error {
 	return sumOver(e.ranks, symmetric, vectors...)
 }
 
-// sample is the predictions of the rows of all ranks, for what a bound needs of them.
+// sample returns the predictions at this rank's rows. Its Sum adds over all ranks, so that a bound counts all rows.
 func (e *sparseEngine) sample(scale []float64) pacbayes.Sample {
 	return pacbayes.Sample{Y: e.y[:e.n], Mean: e.mHat[:e.n], Variance: e.sHat[:e.n], Scale: scale, Rows: e.total,
 		Sum: e.ranks.Sum}
@@ -54,7 +54,7 @@ func (e *sparseEngine) sample(scale []float64) pacbayes.Sample {
 
 func (e *sparseEngine) keepsV() bool { return int64(e.n)*int64(e.m)*8 <= e.keep }
 
-// v returns a block of V after pass, row i being V_i; it stays until the next call.
+// v returns a block of V after pass; row i is V_i. The block is valid until the next call.
 func (e *sparseEngine) v(block int) (matrix.Dense, error) {
 	i0, i1 := e.span(block)
 	if e.keepsV() {
@@ -68,9 +68,9 @@ func (e *sparseEngine) v(block int) (matrix.Dense, error) {
 	return v, err
 }
 
-// roomForV returns where pass leaves a block of V.
+// roomForV returns the matrix to which pass writes a block of V.
 func (e *sparseEngine) roomForV(block int) matrix.Dense {
-	most := len(e.y) // n, or more in a batch
+	most := len(e.y) // n, or more if this batch is smaller than an earlier batch
 	if !e.keepsV() {
 		if e.scratch.IsZero() {
 			e.scratch = e.xb.Like(min(blockRows, most), e.m)
@@ -85,8 +85,8 @@ func (e *sparseEngine) roomForV(block int) matrix.Dense {
 	return e.kept[block]
 }
 
-// pass reads the rows block by block, fills m(x) and r = y − m(x), computes V and λ,
-// keeping V where it may be kept, and shows every block to each.
+// pass reads the rows block by block. It fills m(x), r = y − m(x) and λ, computes V, and calls each with every block of
+// V. It keeps V if keep allows.
 func (e *sparseEngine) pass(each func(i0, i1 int, v matrix.Dense)) error {
 	for t := range e.blocks() {
 		i0, i1 := e.span(t)
@@ -112,7 +112,7 @@ func (e *sparseEngine) pass(each func(i0, i1 int, v matrix.Dense)) error {
 	return nil
 }
 
-// statistics is a pass for D, A = V D⁻¹Vᵀ, b = V D⁻¹r, then B and μ.
+// statistics runs a pass that computes D, A = V D⁻¹Vᵀ and b = V D⁻¹r. Then it factors B = I + A and computes μ.
 func (e *sparseEngine) statistics() error {
 	n := min(blockRows, e.n)
 	scaled, weights := linalg.Borrow(n, e.m), linalg.Borrow(2, n)
@@ -126,7 +126,7 @@ func (e *sparseEngine) statistics() error {
 			perD[i-i0], rPerD[i-i0] = 1/e.dd[i], e.r[i]/e.dd[i]
 		}
 		addRows(v, rPerD, e.b)
-		if e.alpha == 0 { // the same weight for all
+		if e.alpha == 0 { // D is s in all rows
 			linalg.SyrkLower(true, perD[0], v, 1, e.a)
 			return
 		}
@@ -150,8 +150,8 @@ func (e *sparseEngine) statistics() error {
 	return nil
 }
 
-// predict is the second forward pass: m̂_i = m(x_i) + V_iᵀμ and σ̂²_i = λ_i + ‖h_i‖² at the rows
-// (Eq. 9), with h_i from V_i by root.
+// predict is the second forward pass. It computes the predictions m̂_i = m(x_i) + V_iᵀμ and σ̂²_i = λ_i + ‖h_i‖² at the
+// rows (Reeb et al. 2018, Eq. 9). root computes h_i from V_i.
 func (e *sparseEngine) predict(root func(v, h matrix.Dense)) error {
 	scratch := linalg.Borrow(min(blockRows, e.n), e.m)
 	defer linalg.Return(scratch)
@@ -173,7 +173,7 @@ func (e *sparseEngine) predict(root func(v, h matrix.Dense)) error {
 	return nil
 }
 
-// byB is the root of Eq. 11: h_i = L_B⁻¹V_i.
+// byB is the root of Reeb et al. 2018, Eq. 11: h_i = L_B⁻¹V_i.
 func (e *sparseEngine) byB(v, h matrix.Dense) {
 	h.CopyFrom(v)
 	linalg.Trsm(false, true, e.lb, h)

@@ -6,15 +6,15 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// exactQ is the posterior family of the full PAC-GP: Q is the exact posterior
-// (Reeb et al. 2018, Eq. 6) with σ_n² free. Forward gives its predictions at its own
-// rows and KL(Q‖P); Backward turns the adjoints of these into adjoints of K, s and m.
+// exactQ is the posterior family of the full PAC-GP: Q is the exact posterior (Reeb et al. 2018, Eq. 6) with a free
+// parameter σ_n². forward computes Q's predictions at the training rows and KL(Q‖P). backward turns the adjoints of the
+// predictions and of the KL into adjoints of K, s and m.
 //
 //	m̂ = y − s w                     σ̂²_i = s − s²[C⁻¹]_ii
 //	KL = ½[ln|C| − N ln s − tr T + wᵀKw]    T = K C⁻¹ = I − sC⁻¹          (8)
 //
-// These forms subtract numbers of size s to get numbers of size K. Where the noise exceeds the prior variance, products
-// with K itself take their place: m̂ = m + Kw, σ̂²_i = K_ii − Σ_j T_ij K_ij, at the cost of one more matrix product.
+// These forms subtract numbers of size s to get numbers of size K. If the noise exceeds the prior variance, forward
+// takes products with K instead, at the cost of one more matrix product: m̂ = m + Kw, σ̂²_i = K_ii − Σ_j T_ij K_ij.
 type exactQ struct {
 	mean, variance []float64 // m̂, σ̂² (latent)
 	kl             float64
@@ -22,7 +22,7 @@ type exactQ struct {
 	noise   float64
 	w, u    []float64    // C⁻¹r, C⁻¹w
 	inv     matrix.Dense // C⁻¹
-	scratch matrix.Dense // K, then L, then the right factor of the product in Backward
+	scratch matrix.Dense // K, then L, then the right factor of the product in backward
 	byK     bool         // the noise exceeds the prior variance
 	k, t    matrix.Dense // copies of K and T, kept only if byK
 	tmp     []float64
@@ -82,7 +82,7 @@ func (q *exactQ) forward(k matrix.Dense, mean, y []float64, noise float64) error
 //	s̄ = −(κ/2)[‖T‖²/s + 2wᵀTw] − gᵀTw + Σ h_i ‖T_i‖²
 //	m̄ = −κ Tw + s C⁻¹g
 //
-// where C⁻¹T = C⁻¹ − sC⁻² unless that cancels.
+// It computes C⁻¹T as C⁻¹ − sC⁻², or as a product if that difference would cancel (byK).
 func (q *exactQ) backward(g, h []float64, kappa float64, adj *Adjoints) {
 	s, w := q.noise, q.w
 	linalg.Gemv(false, 1, q.inv, w, 0, q.u)

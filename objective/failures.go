@@ -6,7 +6,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-// finite reports a value or a gradient that isn't finite.
+// finite returns an error if the value or an entry of the gradient isn't finite.
 func finite(value float64, gradient []float64, noise float64) error {
 	what := "objective"
 	if value-value == 0 {
@@ -17,7 +17,7 @@ func finite(value float64, gradient []float64, noise float64) error {
 	return fmt.Errorf("the %s isn't finite at noise variance %.3g: look for extreme values in the data", what, noise)
 }
 
-// unfactored explains a failed factorisation.
+// unfactored returns the error for a matrix, named what, that can't be factored.
 func unfactored(what string, noise float64, err error) error {
 	return fmt.Errorf("the %s can't be factored at noise variance %.3g (%w): raise the noise variance", what, noise, err)
 }

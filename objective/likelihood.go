@@ -10,33 +10,34 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Likelihood is a noise with what it makes of predictions: the distribution ∫ p(y|f) N(f; mean, variance) df of y. s is
-// the noise variance, or another positive scale.
+// Likelihood is a noise model that also gives the distribution of y for a prediction N(mean, variance) of f, which is ∫
+// p(y|f) N(f; mean, variance) df. s is the noise variance, or another positive scale.
 type Likelihood interface {
 	pacbayes.Expectation // of −ln p(y|f), which training minimises
-	// LogPredictive returns the logarithm of the density of y.
+	// LogPredictive returns the logarithm of this distribution's density at y.
 	LogPredictive(y, mean, variance, s float64) float64
-	// Spread describes the distribution of y.
+	// Spread returns the variance and the central interval of this distribution.
 	Spread(mean, variance, s float64) (Spread, error)
-	// NormalScore returns the quantile of the standard normal at the probability of less than y.
+	// NormalScore returns the quantile of the standard normal at the probability that this distribution gives to values
+	// below y.
 	NormalScore(y, mean, variance, s float64) (float64, error)
 }
 
 var _, _ Likelihood = GaussianNoise{}, Noise(nil)
 
-// Spread describes a distribution of y: its variance, and the ends of its central interval of 95 %, in standard
-// deviations from the mean of f.
+// Spread holds the variance of a distribution of y, and the ends of its central 95 % interval. The ends are distances
+// from the mean of f, in standard deviations of y.
 type Spread struct{ Variance, Lower, Upper float64 }
 
 // Normal975 is the 97.5 % quantile of the standard normal.
 const Normal975 = 1.959963984540054
 
-// likelihoods are the noises by the names that model files have for them.
+// likelihoods maps the names of noise models in model files to the noise models.
 var likelihoods = map[string]Likelihood{"": GaussianNoise{}}
 
-// RegisterNoise makes a noise known by a name, which models trained with it keep. A method.SVGP with that name as its
-// Noise trains with it; register that method too, by method.Register, so that options can name it. Call it from an init
-// function; a name that is taken panics.
+// RegisterNoise registers a noise model under a name, which model files keep. A method.SVGP whose Noise is this name
+// trains with the noise model. Register that method too, with method.Register, so that options can name it. Call
+// RegisterNoise from an init function. It panics if the name is taken.
 func RegisterNoise(name string, noise Noise) {
 	if _, taken := likelihoods[name]; taken || noise == nil {
 		panic(fmt.Sprintf("objective: the noise %q is registered already, or has no name or function", name))
@@ -44,7 +45,8 @@ func RegisterNoise(name string, noise Noise) {
 	likelihoods[name] = noise
 }
 
-// NoiseOf returns the noise of a name; "" is Gaussian.
+// NoiseOf returns the noise model with this name, or an error if no such noise model is registered. "" is Gaussian
+// noise.
 func NoiseOf(name string) (Likelihood, error) {
 	if l, known := likelihoods[name]; known {
 		return l, nil
@@ -66,8 +68,8 @@ func (GaussianNoise) NormalScore(y, mean, variance, s float64) (float64, error) 
 	return (y - mean) / math.Sqrt(variance+s), nil
 }
 
-// LogPredictive implements Likelihood. Its panels are narrow about f = y, where a noise may be steep or have a kink,
-// and as wide as N(f; mean, variance) allows elsewhere.
+// LogPredictive implements Likelihood by quadrature over f, in panels. Panels are narrow near f = y, because a noise
+// may be steep or have a kink there. Elsewhere they are as wide as N(f; mean, variance) allows.
 func (l Noise) LogPredictive(y, mean, variance, s float64) float64 {
 	sd := math.Sqrt(max(variance, leastVariance))
 	edges := []float64{-9, -6, -4, -2, 0, 2, 4, 6, 9}
@@ -89,7 +91,7 @@ func (l Noise) LogPredictive(y, mean, variance, s float64) float64 {
 	}
 	var logs, weights []float64
 	quadrature.Panels(edges, func(f, w float64) { logs, weights = append(logs, log(f)), append(weights, w) })
-	most, total := slices.Max(logs), 0. // over the largest none overflows, and not all underflow
+	most, total := slices.Max(logs), 0. // relative to the largest, no term overflows and not all underflow
 	if math.IsInf(most, -1) {
 		return most
 	}
@@ -101,12 +103,13 @@ func (l Noise) LogPredictive(y, mean, variance, s float64) float64 {
 
 const (
 	spreadPanel = 1    // length of a panel in u, where y = mean + √(variance + s) sinh u
-	spreadEnd   = 100  // farther out, in u, no tail is looked for
-	spreadTail  = 1e-8 // share of the second moment at which a tail ends
-	spreadMass  = 1e-6 // how far from 1 the integral of a density may come out
+	spreadEnd   = 100  // a tail that hasn't ended at this |u| is an error
+	spreadTail  = 1e-8 // a tail ends at a panel with at most this share of mass and second moment
+	spreadMass  = 1e-6 // allowed error of a density's integral, and of the limit s of the variance
 )
 
-// distribution is that of y, by u, with the masses of panels; panel k begins at u = k·spreadPanel.
+// distribution is a distribution of y, as a function of u. panels maps k to the mass of the panel from u =
+// k·spreadPanel.
 type distribution struct {
 	density             func(u float64) float64
 	unit                float64
@@ -115,7 +118,7 @@ type distribution struct {
 	mass, first, second float64 // moments of sinh u
 }
 
-// predictive integrates outwards from the mean until what is left of the second moment is nothing.
+// predictive integrates the distribution of y panel by panel, outwards from the mean, until both tails have ended.
 func (l Noise) predictive(mean, variance, s float64) (distribution, error) {
 	p := distribution{unit: math.Sqrt(variance + s), panels: map[int]float64{}}
 	p.density = func(u float64) float64 {
@@ -146,7 +149,7 @@ func (l Noise) predictive(mean, variance, s float64) (distribution, error) {
 	return p, nil
 }
 
-// below returns the probability of less than u.
+// below returns the probability of values below u.
 func (p distribution) below(u float64) (total float64) {
 	k := int(math.Floor(u / spreadPanel))
 	for i := p.low; i < min(k, p.high+1); i++ {
@@ -158,7 +161,7 @@ func (p distribution) below(u float64) (total float64) {
 	return total / p.mass
 }
 
-// quantile finds the u with a share below it, by Newton's steps in a bracket.
+// quantile returns the u with the probability share below u. It takes Newton steps in a bracket.
 func (p distribution) quantile(share float64) float64 {
 	a, b := float64(p.low)*spreadPanel, float64(p.high+1)*spreadPanel
 	at := 0.
@@ -179,8 +182,8 @@ func (p distribution) quantile(share float64) float64 {
 	return at
 }
 
-// Spread implements Likelihood. A density that doesn't integrate to 1, or has no variance, is an error, and so is a
-// variance below s, which is then no measure of the noise.
+// Spread implements Likelihood. It returns an error if the density doesn't integrate to 1, if the variance isn't
+// finite, or if the variance is below s, because s then doesn't measure the noise.
 func (l Noise) Spread(mean, variance, s float64) (Spread, error) {
 	p, err := l.predictive(mean, variance, s)
 	v := p.unit * p.unit * (p.second - p.first*p.first)

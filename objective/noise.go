@@ -7,20 +7,21 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Noise is a noise for SVGP as one function: it returns ln p(y|f), with s the noise variance or another positive
-// scale that is one for all rows, in scaled units. Its expectations are by Gauss–Hermite quadrature, and the
-// derivatives of the quadrature by central differences of the function.
+// Noise is a noise model for SVGP, given by one function that returns ln p(y|f). s is the noise variance, or another
+// positive scale that all rows share. y, f and s are in scaled units. Expect integrates over f by Gauss–Hermite
+// quadrature, and takes derivatives of the function by central differences.
 type Noise func(y, f, s float64) float64
 
 var _ pacbayes.Expectation = Noise(nil)
 
-// leastVariance keeps derivatives by a variance finite where f is known.
+// leastVariance is the least variance of f in a quadrature. It keeps derivatives with respect to the variance finite if
+// f is known exactly.
 const leastVariance = 1e-30
 
 func (l Noise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (
 	value, dNoise float64, err error) {
 	g, h := d.Mean, d.Variance
-	const step = 6e-6 // the cube root of float64's precision
+	const step = 6e-6 // the cube root of float64's relative precision
 	nodes, weights := quadrature.Normal()
 	return at.SumRows(weight, g, h, func(i int) (e, dMean, dVar, dNoise float64) {
 		y, sd := at.Y[i], math.Sqrt(max(at.Variance[i], leastVariance))

@@ -1,9 +1,10 @@
-// Package objective holds what training minimises: for each method the value as
-// its paper prints it, and the adjoints of the matrices it was computed from, in
-// closed form. It knows nothing of the insides of kernels, of optimisers or of files.
+// Package objective holds the functions that training minimises. Each objective computes its value as its paper prints
+// the value. In closed form it computes the adjoints of the matrices that the value depends on. The package doesn't
+// know the insides of kernels, optimisers or files.
 //
-// Notation, everywhere: X (N×d) inputs, y targets, K = k_θ(X,X), s = σ_n² the noise variance, r = y − m_β(X), C = K +
-// sI = L Lᵀ, w = C⁻¹r. The adjoint Ā of a matrix A is that of a scalar f with df = Σ Ā_ij dA_ij.
+// Notation in this package: X (N×d) are the inputs, y the targets, K = k_θ(X,X), s = σ_n² is the noise variance, r = y
+// − m_β(X), C = K + sI = L Lᵀ, w = C⁻¹r. The adjoint Ā of a matrix A holds the derivatives of a scalar f: df = Σ Ā_ij
+// dA_ij. A rank is one of several processes that evaluate an objective together (package ranks).
 package objective
 
 import (
@@ -15,28 +16,28 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Adjoints are the derivatives of a value with respect to what it was computed from.
+// Adjoints holds the derivatives of a value with respect to the moments of the prior and the noise variance.
 type Adjoints struct {
-	K     matrix.Dense // N×N; the lower triangle counts, the matrix being symmetric
+	K     matrix.Dense // N×N and symmetric; only the lower triangle counts
 	Noise float64      // d/dσ_n²
-	Mean  []float64    // d/dm_β(x_i), N
+	Mean  []float64    // d/dm_β(x_i), N numbers
 }
 
-// Moments are the covariance matrix of f at the rows, both triangles, and its mean there.
+// Moments holds the prior covariance matrix of f at the rows (both triangles) and the prior mean there.
 type Moments struct {
 	K    matrix.Dense
 	Mean []float64
 }
 
-// Exact is an objective that needs the whole of K_NN: O(N³) time, O(N²) memory.
+// Exact is an objective that needs the whole matrix K = k_θ(X,X). It takes O(N³) time and O(N²) memory.
 type Exact interface {
-	// Evaluate returns the value for the moments of the prior, the targets and the noise variance. It fills adj unless
-	// that is nil, and may overwrite the covariance matrix.
+	// Evaluate returns the value for the moments of the prior, the targets y and the noise variance. It fills adj
+	// unless adj is nil. It may overwrite prior.K.
 	Evaluate(prior Moments, y []float64, noise float64, adj *Adjoints) (float64, error)
 }
 
-// Problem binds a family of GPs and the rows it learns from to an objective: a
-// function of the vector [θ, β, ln σ_n²], with its gradient.
+// Problem is an objective of a full GP for given rows, kernel and mean function. It is a function of the vector [θ, β,
+// ln σ_n²] with a gradient, where θ are the kernel's parameters and β the mean function's.
 type Problem struct {
 	Kernel    kernel.Kernel
 	Mean      kernel.Mean
@@ -52,7 +53,7 @@ type Problem struct {
 // Dim returns the number of parameters: kernel, mean function, noise variance.
 func (p *Problem) Dim() int { return len(p.Kernel.Params()) + len(p.Mean.Params()) + 1 }
 
-// Split cuts a parameter vector, or a gradient, into its parts. The last is ln σ_n².
+// Split cuts a parameter vector, or a gradient, into the parts for θ, β and ln σ_n².
 func (p *Problem) Split(x []float64) (theta, beta []float64, logNoise float64) {
 	nk, nm := len(p.Kernel.Params()), len(p.Mean.Params())
 	return x[:nk], x[nk : nk+nm], x[nk+nm]
@@ -73,9 +74,8 @@ func parameterNames(k kernel.Kernel, m kernel.Mean) []string {
 	return append(names, "log_noise_variance")
 }
 
-// Evaluate returns the objective at x and, unless gradient is nil, its gradient. Outside the domain (C not positive
-// definite, a value that isn't finite) it returns an error. Its workspaces are kept between calls, so that one Problem
-// serves one goroutine.
+// Evaluate returns the objective at x and, unless gradient is nil, fills gradient. It returns an error if C isn't
+// positive definite or a number isn't finite. It reuses workspaces, so only one goroutine at a time may use a Problem.
 func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	n := p.X.Rows
 	if p.k.IsZero() {

@@ -5,16 +5,16 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// PAC is a PAC-Bayes bound on the risk of the exact posterior Q as a training objective: a posterior family, the exact
-// one, a loss, and a bound of its empirical risk R_S(Q) and KL(Q‖P) (Reeb et al. 2018, Eq. 5 with gradient Eq. 14, or
-// B_Pin), by the formula of pacbayes.Inequality.Evaluate with this Penalty.
+// PAC is a training objective: a PAC-Bayes bound on the risk of the exact posterior Q (Reeb et al. 2018, Eq. 5 with
+// gradient Eq. 14, or B_Pin). It is pacbayes.Inequality.Evaluate of the empirical risk R_S(Q) under Loss, of KL(Q‖P)
+// and of Penalty.
 //
-// Its value at parameters off the grid is an objective, not a certificate.
+// A certificate needs hyperparameters on a finite grid. At other hyperparameters the value is no certificate.
 type PAC struct {
 	Loss    pacbayes.Loss
 	Bound   pacbayes.Inequality
 	Penalty float64   // ln(1/p_θ) + ln(choices) + ln(2√N/δ)
-	Scale   []float64 // |y_raw| in the units of y, for relative losses; else nil
+	Scale   []float64 // |raw target| of each row, in the scaled units of y, for relative losses; else nil
 
 	q    exactQ
 	g, h []float64

@@ -6,9 +6,10 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// What a Gaussian prediction N(m, v + s) of y costs, f ~ N(m, v) with noise s: the terms of a NearestProblem. A
-// pacbayes.Loss is one as well, with the risk of a draw of f, and so is GaussianNoise; of these, as of
-// pacbayes.Expectation in general, noise is no part of the prediction. The first is LogDensity.
+// LogDensity, SquaredError and CRPS are costs of a Gaussian prediction N(m, v + s) of y, for f ~ N(m, v) with noise s.
+// They serve as the Term of a NearestProblem, whose default is LogDensity. A pacbayes.Loss and GaussianNoise may be a
+// Term too. Like any other pacbayes.Expectation, they are means over f ~ N(m, v) without noise: a Loss is the risk of a
+// draw of f.
 
 // LogDensity is −ln N(y; m, v+s) = ½ ln 2π(v+s) + (y−m)²/(2(v+s)).
 type LogDensity struct{}
@@ -53,7 +54,7 @@ func (CRPS) Expect(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivat
 	})
 }
 
-// predictive is Expect for a function of the difference y − m and the variance of the prediction.
+// predictive implements Expect for a cost of(d, v), where d = y − m and v is the variance of the prediction of y.
 func predictive(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivatives,
 	of func(d, v float64) (e, dMean, dVar float64)) (value, dNoise float64, err error) {
 	return at.SumRows(weight, d.Mean, d.Variance, func(i int) (e, dMean, dVar, dNoise float64) {

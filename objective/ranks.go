@@ -6,7 +6,7 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// over is r, or the only rank where r is nil.
+// over returns r, or the only rank if r is nil.
 func over(r ranks.Ranks) ranks.Ranks {
 	if r == nil {
 		return ranks.Alone{}
@@ -14,7 +14,8 @@ func over(r ranks.Ranks) ranks.Ranks {
 	return r
 }
 
-// sumOver adds symmetric matrices of the same size, of which the lower triangles count, and vectors up over ranks.
+// sumOver adds symmetric matrices of the same size and vectors up over all ranks, in place. It adds lower triangles
+// only.
 func sumOver(r ranks.Ranks, symmetric []matrix.Dense, vectors ...[]float64) error {
 	if r.Size() == 1 {
 		return nil
@@ -38,8 +39,8 @@ func sumOver(r ranks.Ranks, symmetric []matrix.Dense, vectors ...[]float64) erro
 	return err
 }
 
-// settle is the end of an evaluation on all ranks: with an error where one of them has one, else with
-// the first rank's value and gradient, so that optimisers take the same steps on all.
+// settle ends an evaluation on all ranks. If a rank has an error, every rank gets an error. Otherwise every rank gets
+// the first rank's value and gradient, so that the optimisers of all ranks take the same steps.
 func settle(r ranks.Ranks, value float64, gradient []float64, err error) (float64, error) {
 	if err != nil || r.Size() == 1 {
 		return value, r.Agree(err)

@@ -11,14 +11,15 @@ import (
 // Rows is a source of training rows: a table in memory or on disk.
 type Rows interface {
 	Dims() (rows, cols int)
-	// Block reads rows first … first+n into x (n×cols) and y.
+	// Block reads rows first … first+n−1 into x (n×cols) and y.
 	Block(first, n int, x, y []float64) error
-	// Pick reads the rows of these numbers into x (len(rows)×cols) and y.
+	// Pick reads the rows with the given numbers, in the given order, into x (len(rows)×cols) and y.
 	Pick(rows []int, x, y []float64) error
 }
 
-// spread is Rows that are some of those of all ranks: where each stands among these, in
-// ascending order. nil: they follow those of the ranks before.
+// spread is implemented by Rows of one rank that needn't follow each other directly among the rows of all ranks. Spread
+// returns the number of each row among the rows of all ranks, ascending. nil means that the rows directly follow the
+// rows of the ranks before.
 type spread interface{ Spread() []int }
 
 func placesOf(of Rows) []int {
@@ -28,12 +29,13 @@ func placesOf(of Rows) []int {
 	return nil
 }
 
-// ownRows finds which of the rows with these numbers, among those of all ranks, are at hand, by their numbers
-// there, and where they stand in the list; first is where rows that aren't spread begin.
+// ownRows finds which of the given rows this rank holds. rows are numbers among the rows of all ranks. here are the
+// numbers of the found rows on this rank, and at are their indices in rows. first is the number of this rank's first
+// row, if the rows aren't spread.
 func ownRows(of Rows, first int, rows []int) (here, at []int) {
 	n, _ := of.Dims()
 	places := placesOf(of)
-	here = []int{} // nil would be all
+	here = []int{} // nil would mean all rows
 	for i, row := range rows {
 		k, found := row-first, false
 		if places != nil {
@@ -72,7 +74,7 @@ func (m Memory) Pick(rows []int, x, y []float64) error {
 	return nil
 }
 
-// subset is the rows of some numbers.
+// subset is the rows of a source that have the given numbers.
 type subset struct {
 	Rows
 	numbers []int
@@ -87,30 +89,31 @@ func (s subset) Block(first, n int, x, y []float64) error {
 	return s.Rows.Pick(s.numbers[first:first+n], x, y)
 }
 
-// blockRows is the number of rows that are streamed at a time. It is part of the result's rounding, so it is fixed.
+// blockRows is the number of rows that an evaluation reads at a time. Another number would change the rounding of
+// results.
 const blockRows = 2048
 
-// stream is the rows of an evaluation, read block by block, and their place among those of all ranks.
+// stream reads the rows of an evaluation block by block, and knows their place among the rows of all ranks.
 type stream struct {
 	from  Rows
 	ranks ranks.Ranks
-	n, d  int // rows of this rank, inputs
-	first int // number of this rank's first row
-	total int // rows of all ranks
+	n, d  int // number of rows of this rank, number of inputs
+	first int // number of this rank's first row among the rows of all ranks
+	total int // number of rows of all ranks
 
-	y  []float64    // N, or more: targets, as far as they were read
+	y  []float64    // targets of the rows read so far; room for n rows or more
 	xb matrix.Dense // a block of rows
 	yb []float64
 }
 
-// newStream makes room for n rows of d inputs, which are all rows until it is said otherwise.
+// newStream returns a stream with room for n rows of d inputs. total is n unless the caller sets it.
 func newStream(from Rows, r ranks.Ranks, n, d int) stream {
 	return stream{from: from, ranks: over(r), n: n, d: d, total: n,
 		y: make([]float64, n), xb: newRows(from, r, min(blockRows, n), d), yb: make([]float64, min(blockRows, n))}
 }
 
-// newRows makes room for n rows of a source. Work on them ends with the source's context, but not that of one rank
-// among others, which would wait for it.
+// newRows returns an n×d matrix for rows of a source. If there is only one rank, work on the matrix ends when the
+// source's context ends. If there are several, it doesn't: a rank that ended alone would leave the others waiting.
 func newRows(from Rows, r ranks.Ranks, n, d int) matrix.Dense {
 	x := matrix.New(n, d)
 	if of, ok := from.(interface{ Context() context.Context }); ok && over(r).Size() == 1 {
@@ -121,12 +124,12 @@ func newRows(from Rows, r ranks.Ranks, n, d int) matrix.Dense {
 
 func (s *stream) blocks() int { return (s.n + blockRows - 1) / blockRows }
 
-// span returns the rows of a block.
+// span returns the first row of a block, and the row after the block's last row.
 func (s *stream) span(block int) (i0, i1 int) {
 	return block * blockRows, min((block+1)*blockRows, s.n)
 }
 
-// read returns the inputs of rows i0 … i1; they stay until the next call.
+// read returns the inputs of rows i0 … i1−1 and stores their targets in s.y. The inputs are valid until the next call.
 func (s *stream) read(i0, i1 int) (matrix.Dense, error) {
 	x, y := s.xb.RowRange(0, i1-i0), s.yb[:i1-i0]
 	x.Check()

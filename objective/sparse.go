@@ -13,48 +13,49 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Sparse is an objective over K_ZZ, K_ZX and diag K_XX in the parametrisation of
-// Eq. 11 of Reeb et al. 2018, with mean: D = αλ + s,
+// Sparse is an objective of K_ZZ, K_ZX and diag K_XX in the parametrisation of Reeb et al. 2018, Eq. 11, with a prior
+// mean added. With D = αλ + s,
 //
 //	B = I + V D⁻¹Vᵀ = L_B L_Bᵀ,  b = V D⁻¹r,  μ = B⁻¹b,  V = L⁻¹K_ZX,  λ = diag(K_XX − VᵀV).
 //
-// All of them are functions of B, b and of sums over rows of terms in D_i, λ_i, r_i, so that one streamed engine
-// (SparseProblem) serves them all: an objective gives its value and the adjoints of these.
+// Every such objective is a function of B, b and sums over rows of terms in D_i, λ_i and r_i. One engine that streams
+// the rows (SparseProblem) therefore serves them all. An objective gives its value, and the adjoints of B, b, D_i, λ_i
+// and r_i.
 type Sparse interface {
-	// alpha of D = αλ + s: 0 VFE and DTC, 1 FITC, between: power EP.
+	// alpha returns α in D = αλ + s: 0 for VFE and DTC, 1 for FITC, a number between for power EP.
 	alpha() float64
-	// evaluate returns the value. With seeds not nil it fills them; it may ask for the
-	// predictions at the training rows by e.predict.
+	// evaluate returns the value and, unless seeds is nil, fills seeds. It may call e.predict to get the predictions at
+	// the training rows.
 	evaluate(e *sparseEngine, seeds *sparseSeeds) (float64, error)
 }
 
-// SparseProblem binds a family of GPs, inducing inputs and rows to a sparse objective: a
-// function of [θ, β, ln σ_n², Z row by row, α if it is learnt], with its gradient. Time
-// O(NM²), memory O(M² + block·M) plus a few numbers a row, and N·M numbers where Keep allows.
+// SparseProblem is a sparse objective for given rows, kernel and mean function. It is a function of [θ, β, ln σ_n², Z
+// row by row, α if LearnAlpha] with a gradient. An evaluation takes O(NM²) time. It takes O(M² + block·M) memory, a few
+// numbers a row, and N·M more numbers if Keep allows.
 type SparseProblem struct {
 	Kernel    kernel.Kernel
 	Mean      kernel.Mean
 	Rows      Rows
-	M         int
+	M         int // number of inducing inputs
 	Objective Sparse
-	Keep      int64 // bytes of V that may be kept between passes instead of being computed again
+	Keep      int64 // if V takes at most this many bytes, it is kept between passes, else computed again
 
-	// Ranks, unless nil, have Rows of their own each, and evaluate the objective of all rows
-	// together: sums over rows are summed over ranks, and the rest is done on all.
+	// Ranks, unless nil, evaluate the objective of all rows together. Each rank has its own Rows. Sums over rows are
+	// summed over ranks, and every rank does the rest of the work.
 	Ranks ranks.Ranks
 
-	// MinJitter is added to K_ZZ even where it can be factored without.
+	// MinJitter is added to the diagonal of K_ZZ even if K_ZZ can be factored without.
 	MinJitter float64
 
-	// LearnAlpha makes α of D = αλ + s a parameter, the last one, in [0, 1], in the place of
-	// the objective's own: for SparsePAC.
+	// LearnAlpha makes α in D = αλ + s the last parameter, in [0, 1], instead of the objective's own α. It is meant for
+	// SparsePAC.
 	LearnAlpha bool
 
 	Jitter float64 // added to K_ZZ by the last evaluation
 
 	e     *sparseEngine
 	seeds *sparseSeeds
-	// batches hold the workspaces of batches by their number of rows.
+	// batches maps a number of rows to the workspaces for batches of that size.
 	batches map[int]*SparseProblem
 }
 
@@ -76,7 +77,7 @@ func (p *SparseProblem) Alpha(x []float64) float64 {
 	return p.Objective.alpha()
 }
 
-// Split cuts a parameter vector, or a gradient, into its parts; a learnt α is left out.
+// Split cuts a parameter vector, or a gradient, into the parts for θ, β, ln σ_n² and Z. It leaves out a learnt α.
 func (p *SparseProblem) Split(x []float64) (theta, beta []float64, logNoise float64, z matrix.Dense) {
 	return split(p.Kernel, p.Mean, p.Rows, p.M, x)
 }
@@ -88,7 +89,7 @@ func split(k kernel.Kernel, mean kernel.Mean, rows Rows, m int, x []float64) (th
 	return x[:nk], x[nk : nk+nm], x[nk+nm], matrix.Of(m, d, x[nk+nm+1:nk+nm+1+m*d])
 }
 
-// prepare returns the engine over all rows.
+// prepare returns the engine for all rows of this rank. The first call makes it.
 func (p *SparseProblem) prepare() (*sparseEngine, error) {
 	if p.e == nil {
 		n, _ := p.Rows.Dims()
@@ -102,7 +103,7 @@ func (p *SparseProblem) prepare() (*sparseEngine, error) {
 		p.e = p.engine(n)
 		p.e.first, p.e.total = first, total
 	}
-	p.e.from = p.Rows // those of a batch change
+	p.e.from = p.Rows // EvaluateBatch changes Rows
 	return p.e, nil
 }
 
@@ -115,7 +116,7 @@ func (p *SparseProblem) engine(n int) *sparseEngine {
 	return e
 }
 
-// begin runs the first pass at x with an α.
+// begin factors K_ZZ at x and runs the first pass, with the given α.
 func (p *SparseProblem) begin(x []float64, alpha float64) (*sparseEngine, error) {
 	e, err := p.prepare()
 	if err != nil {
@@ -131,7 +132,7 @@ func (p *SparseProblem) begin(x []float64, alpha float64) (*sparseEngine, error)
 	return e, e.statistics()
 }
 
-// Evaluate returns the objective at x and, unless gradient is nil, its gradient.
+// Evaluate returns the objective at x and, unless gradient is nil, fills gradient.
 func (p *SparseProblem) Evaluate(x, gradient []float64) (float64, error) {
 	value, err := p.evaluate(x, gradient)
 	return settle(over(p.Ranks), value, gradient, err)
@@ -175,8 +176,8 @@ func (p *SparseProblem) BatchRows() int {
 	return n
 }
 
-// EvaluateBatch is Evaluate on the rows with these numbers, times N/|rows|. The energies aren't
-// sums over rows, nor are the bounds: an estimate to train by, biased, and never a certificate.
+// EvaluateBatch is N/|rows| times Evaluate on the rows with the given numbers. Neither the energies nor the bounds are
+// sums over rows, so the estimate is biased. It serves for training, and is never a certificate.
 func (p *SparseProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
 	if len(rows) == 0 {
 		return math.NaN(), errors.New("an empty batch")
@@ -192,7 +193,7 @@ func (p *SparseProblem) EvaluateBatch(x, gradient []float64, rows []int) (float6
 		if p.batches == nil {
 			p.batches = map[int]*SparseProblem{}
 		}
-		p.batches[len(rows)] = b // of two sizes in an epoch
+		p.batches[len(rows)] = b // an epoch has batches of at most two sizes
 	}
 	b.Rows, b.Objective = subset{p.Rows, rows}, p.Objective
 	value, err := b.Evaluate(x, gradient)
@@ -217,7 +218,8 @@ func (p *SparseProblem) Names() []string {
 	return names
 }
 
-// Posterior returns the sparse posterior (Reeb et al. 2018, Eqs. 9, 11) at x, with its own α, whatever the objective's.
+// Posterior returns the sparse posterior (Reeb et al. 2018, Eqs. 9, 11) at x. It takes the given α, not the
+// objective's.
 func (p *SparseProblem) Posterior(x []float64, alpha float64) (*posterior.Posterior, error) {
 	e, err := p.begin(x, alpha)
 	if err != nil {

@@ -6,21 +6,21 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// SparsePAC is a PAC-Bayes bound on the risk of the sparse posterior (Reeb et al. 2018,
-// Eqs. 9–11) as a training objective:
+// SparsePAC is a training objective: a PAC-Bayes bound on the risk of the sparse posterior (Reeb et al. 2018, Eqs.
+// 9–11):
 //
 //	m̂_i = m(x_i) + V_iᵀμ,  σ̂²_i = λ_i + ‖L_B⁻¹V_i‖²,  KL = ½[tr B⁻¹ + μᵀμ − M + ln|B|]  (10)
 //
-// With g, h, κ the adjoints of m̂, σ̂², KL: μ̄ = Vg + κμ, b̄ = B⁻¹μ̄ and
-// B̄ = −sym(b̄μᵀ) + (κ/2)(B⁻¹ − B⁻²) − B⁻¹(V diag(h) Vᵀ)B⁻¹.
+// With the adjoints g, h, κ of m̂, σ̂², KL, the other adjoints are μ̄ = Vg + κμ, b̄ = B⁻¹μ̄ and B̄ = −sym(b̄μᵀ) +
+// (κ/2)(B⁻¹ − B⁻²) − B⁻¹(V diag(h) Vᵀ)B⁻¹.
 //
-// Its value at parameters off the grid is an objective, not a certificate.
+// As with PAC, the value at hyperparameters off the grid is no certificate.
 type SparsePAC struct {
-	Alpha   float64 // of D = αλ + s: 1 is the paper's FITC parametrisation
+	Alpha   float64 // α in D = αλ + s; 1 is the paper's FITC parametrisation
 	Loss    pacbayes.Loss
 	Bound   pacbayes.Inequality
 	Penalty float64
-	Scale   []float64 // |y_raw| in the units of y, for relative losses; else nil
+	Scale   []float64 // |raw target| of each row, in the scaled units of y, for relative losses; else nil
 }
 
 func (p *SparsePAC) alpha() float64 { return p.Alpha }
@@ -56,7 +56,7 @@ func (p *SparsePAC) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 	copy(s.b, s.predictions.gStat)
 	linalg.Axpy(kappa, e.mu, s.b)
 	linalg.CholeskySolve(e.lb, s.b)
-	// B̄: (κ/2)(B⁻¹ − B⁻²) = (κ/2) B⁻¹ A B⁻¹, so that one product in the middle serves.
+	// B̄ needs B⁻¹ on both sides of two terms, since (κ/2)(B⁻¹ − B⁻²) = (κ/2) B⁻¹ A B⁻¹. middle is the sum of both.
 	middle, right := linalg.Borrow(e.m, e.m), linalg.Borrow(e.m, e.m)
 	defer linalg.Return(middle, right)
 	for i := range e.m {
