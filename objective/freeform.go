@@ -14,66 +14,67 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// FreeForm is an objective over a sparse posterior whose q(f_Z) = N(a_M, B_MM) is free (Reeb et al. 2018, Eqs. 9, 10),
-// not tied to the parametrisation of Eq. 11: a function of the predictions at rows, KL(Q‖P) and perhaps σ_n².
+// FreeForm is an objective of a sparse posterior with a free q(f_Z) = N(a_M, B_MM) (Reeb et al. 2018, Eqs. 9, 10),
+// which isn't tied to the parametrisation of Eq. 11. The objective is a function of the predictions at the rows, of
+// KL(Q‖P), and of σ_n² if noisy.
 type FreeForm interface {
 	// noisy says whether σ_n² is a parameter.
 	noisy() bool
-	// evaluate returns the value at the predictions of a sample, and κ = ∂/∂KL and ∂/∂σ_n².
-	// Unless g is nil it fills g_i = ∂/∂m̂_i and h_i = ∂/∂σ̂²_i. rows are the numbers of
-	// the rows at hand, all of them if nil: a batch stands for the total.
+	// evaluate returns the value for the predictions of a sample, kappa = ∂/∂KL and noiseBar = ∂/∂σ_n². Unless g is
+	// nil, it fills g_i = ∂/∂m̂_i and h_i = ∂/∂σ̂²_i. rows are the numbers of the sample's rows; nil means all rows.
+	// total is the number of all rows, for which a batch stands.
 	evaluate(s pacbayes.Sample, rows []int, total int, noise, kl float64, g, h []float64) (value, kappa, noiseBar float64,
 		err error)
 }
 
 // natural is a FreeForm with natural-gradient steps of q.
 type natural interface {
-	// step makes the pass over the engine's rows, and moves q, which is in e.mu and lq, by a step of size rho, each row
-	// counted weight times.
+	// step makes the pass over the engine's rows, and moves q by a step of size rho. q has the mean e.mu and the factor
+	// lq. Each row counts weight times.
 	step(e *sparseEngine, lq matrix.Dense, rho, weight float64) error
 }
 
-// FreeFormProblem binds a family of GPs, inducing inputs and rows to a free-form
-// objective: a function of [θ, β, ln σ_n² (where it is one of σ_n²), Z, ν, L'] with its
-// gradient. q is whitened by L = chol(K_ZZ): with V_i = L⁻¹k(Z, x_i), λ_i = k(x_i,x_i) − ‖V_i‖²,
+// FreeFormProblem is a free-form objective for given rows, kernel and mean function. It is a function of [θ, β, ln σ_n²
+// (if the objective is noisy), Z, ν, L'] with a gradient. q is whitened by L = chol(K_ZZ). With V_i = L⁻¹k(Z, x_i), λ_i
+// = k(x_i,x_i) − ‖V_i‖²,
 //
 //	a_M = m(Z) + Lν,  B_MM = L S' Lᵀ,  S' = L'L'ᵀ
 //	m̂_i = m(x_i) + V_iᵀν,  σ̂²_i = λ_i + ‖L'ᵀV_i‖²                             (9)
 //	KL = ½[tr S' + νᵀν − M − ln|S'|]                                           (10)
 //
-// L' is lower triangular and stands row by row, with the logarithms of its diagonal.
-// With g, h, κ the adjoints of m̂, σ̂², KL, and H = Σ h_i V_i V_iᵀ:
+// L' is lower triangular. The parameters hold it row by row, with the logarithms of its diagonal. With the adjoints g,
+// h, κ of m̂, σ̂², KL, and H = Σ h_i V_i V_iᵀ:
 //
 //	ν̄ = Σ g_i V_i + κν
 //	L̄' = tril(2HL') + κ(L' − diag(1/L'_jj));   d/dln L'_jj = L'_jj L̄'_jj
 //	V̄_i = g_i ν + 2h_i S'V_i − 2h_i V_i,  λ̄_i = h_i
 //
-// and from there as in SparseProblem, whose engine this is. Time O(NM²) an evaluation,
-// memory O(M² + block·M) plus a few numbers a row, and N·M where Keep allows them.
+// The engine of SparseProblem pulls V̄_i and λ̄_i back. An evaluation takes O(NM²) time. It takes O(M² + block·M)
+// memory, a few numbers a row, and N·M more numbers if Keep allows.
 type FreeFormProblem struct {
 	Kernel    kernel.Kernel
 	Mean      kernel.Mean
 	Rows      Rows
-	M         int
+	M         int // number of inducing inputs
 	Objective FreeForm
-	Noise     float64 // σ_n² that Posterior records where it isn't a parameter
-	Keep      int64   // bytes of V that may be kept between passes
-	MinJitter float64 // added to K_ZZ even where it can be factored without
+	Noise     float64 // σ_n² for Posterior, if the objective isn't noisy
+	Keep      int64   // as in SparseProblem
+	MinJitter float64 // added to the diagonal of K_ZZ even if K_ZZ can be factored without
 
-	Ranks ranks.Ranks // as of a SparseProblem; batches are numbered over the rows of all
+	Ranks ranks.Ranks // as in SparseProblem; batches number the rows over all ranks
 
 	Jitter float64 // added to K_ZZ by the last evaluation
 
 	full, batch *sparseEngine
 	lq          matrix.Dense    // L' at the last evaluation
-	seeds       predictionSeeds // with room for the rows of the largest one
+	seeds       predictionSeeds // with room for the rows of the largest evaluation so far
 	kl          []float64
 }
 
-// FreeFormParts are the parts of a parameter vector, or of a gradient, in its memory.
+// FreeFormParts holds the parts of a parameter vector, or of a gradient. The parts share memory with the vector.
 type FreeFormParts struct {
 	Theta, Beta []float64
-	LogNoise    []float64 // one entry, or none
+	LogNoise    []float64 // one entry, or empty if the objective isn't noisy
 	Z           matrix.Dense
 	Nu          []float64
 	Chol        []float64 // L' row by row, ln L'_jj on the diagonal
@@ -82,7 +83,7 @@ type FreeFormParts struct {
 // Dim returns the number of parameters.
 func (p *FreeFormProblem) Dim() int { return p.own() + p.M + p.M*(p.M+1)/2 }
 
-// own returns where q's parameters begin.
+// own returns the index at which q's parameters begin.
 func (p *FreeFormProblem) own() int {
 	_, d := p.Rows.Dims()
 	n := len(p.Kernel.Params()) + len(p.Mean.Params()) + p.M*d
@@ -127,29 +128,30 @@ func (p *FreeFormProblem) Names() []string {
 	return names
 }
 
-// DiagonalIndex returns where ln L'_jj stands in a parameter vector.
+// DiagonalIndex returns the index of ln L'_jj in a parameter vector.
 func (p *FreeFormProblem) DiagonalIndex(j int) int { return p.own() + p.M + j*(j+1)/2 + j }
 
-// collapsed is the sparse problem of the same GPs and rows, with the noise and without q.
+// collapsed returns a SparseProblem with the same rows, kernel, mean function and engine. Its parameters include the
+// noise and leave out q.
 func (p *FreeFormProblem) collapsed() *SparseProblem {
 	return &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: p.Keep, MinJitter: p.MinJitter,
 		Ranks: p.Ranks, e: p.full}
 }
 
-// prepare returns the engine over all rows.
+// prepare returns the engine for all rows of this rank. The first call makes it.
 func (p *FreeFormProblem) prepare() (e *sparseEngine, err error) {
 	p.full, err = p.collapsed().prepare()
 	return p.full, err
 }
 
-// factor fills L of an engine for the parameters.
+// factor computes L of an engine for the parameters.
 func (p *FreeFormProblem) factor(e *sparseEngine, at FreeFormParts) error {
 	err := e.factor(at.Theta, at.Z, p.MinJitter)
 	p.Jitter = e.jitter
 	return err
 }
 
-// Evaluate returns the objective at x and, unless gradient is nil, its gradient.
+// Evaluate returns the objective at x and, unless gradient is nil, fills gradient.
 func (p *FreeFormProblem) Evaluate(x, gradient []float64) (float64, error) {
 	e, err := p.prepare()
 	if err != nil {
@@ -159,15 +161,16 @@ func (p *FreeFormProblem) Evaluate(x, gradient []float64) (float64, error) {
 	return settle(over(p.Ranks), value, gradient, err)
 }
 
-// EvaluateBatch is Evaluate on the rows with these numbers in place of all: for SVGP an unbiased estimate of the value
-// and its gradient where the batch is drawn uniformly; for a bound the bound with the batch's risk (Reeb et al. 2018,
-// Eq. 32, without its Hoeffding term): a heuristic to optimise by, biased, and never a certificate.
+// EvaluateBatch is Evaluate on the rows with the given numbers, which stand for all rows. For SVGP and a batch drawn
+// uniformly, it returns unbiased estimates of the value and the gradient. For FreePAC it returns the bound with the
+// batch's risk (Reeb et al. 2018, Eq. 32, without its Hoeffding term). This is a biased heuristic for training, and
+// never a certificate.
 func (p *FreeFormProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
 	return p.onBatch(x, gradient, rows, 0)
 }
 
-// StepBatch moves ν and L' in x by a natural-gradient step of size rho on the batch, and then acts as EvaluateBatch at
-// the new x, with zeros in the gradient for what it moved. Only SVGP has such steps; see there.
+// StepBatch moves ν and L' in x by a natural-gradient step of size rho on the batch. Then it acts as EvaluateBatch at
+// the new x, but leaves zeros in the gradient for ν and L'. Only SVGP has such steps (SVGP.step).
 func (p *FreeFormProblem) StepBatch(x, gradient []float64, rows []int, rho float64) (float64, error) {
 	if !(rho > 0 && rho <= 1) {
 		return math.NaN(), fmt.Errorf("natural-gradient step %v: want 0 < ρ ≤ 1", rho)
@@ -175,8 +178,8 @@ func (p *FreeFormProblem) StepBatch(x, gradient []float64, rows []int, rho float
 	return p.onBatch(x, gradient, rows, rho)
 }
 
-// Optimise moves ν and L' in x to the optimum of SVGP for the other parameters, where that is known (SVGP.Conjugate):
-// the natural-gradient step with ρ = 1 on all rows. It returns the value there.
+// Optimise moves ν and L' in x to SVGP's optimum for the other parameters, and returns the value there. It takes a
+// natural-gradient step with ρ = 1 on all rows, which finds the optimum only if SVGP.Conjugate.
 func (p *FreeFormProblem) Optimise(x []float64) (float64, error) {
 	e, err := p.prepare()
 	if err != nil {
@@ -185,7 +188,7 @@ func (p *FreeFormProblem) Optimise(x []float64) (float64, error) {
 	return p.evaluate(e, x, nil, nil, 1)
 }
 
-// BatchRows returns the number of rows that batches are drawn from, 0 where the ranks can't tell.
+// BatchRows returns the number of rows that batches are drawn from, or 0 if a rank has an error.
 func (p *FreeFormProblem) BatchRows() int {
 	e, err := p.prepare()
 	if err != nil {
@@ -245,7 +248,7 @@ func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows 
 	}
 	var g, h []float64
 	if gradient != nil {
-		if p.seeds.g == nil || len(p.seeds.g) < e.n { // a rank may have none of a batch
+		if p.seeds.g == nil || len(p.seeds.g) < e.n { // a rank may have no row of a batch
 			p.seeds = newPredictionSeeds(p.M, e.n)
 		}
 		g, h = p.seeds.g[:e.n], p.seeds.h[:e.n]
@@ -287,7 +290,7 @@ func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows 
 	return value, nil
 }
 
-// noise is σ_n².
+// noise returns σ_n².
 func (p *FreeFormProblem) noise(at FreeFormParts) float64 {
 	if len(at.LogNoise) > 0 {
 		return math.Exp(at.LogNoise[0])
@@ -295,8 +298,8 @@ func (p *FreeFormProblem) noise(at FreeFormParts) float64 {
 	return p.Noise
 }
 
-// divergence is KL = ½[‖ν‖² + Σ_{i>j} L'_ij² + Σ_j (e^{u_j} − 1 − u_j)] with u_j = ln L'_jj²:
-// a sum of terms that aren't negative.
+// divergence returns KL = ½[‖ν‖² + Σ_{i>j} L'_ij² + Σ_j (e^{u_j} − 1 − u_j)] with u_j = ln L'_jj². No term of this sum
+// is negative.
 func (p *FreeFormProblem) divergence(at FreeFormParts) float64 {
 	if len(p.kl) != p.M {
 		p.kl = make([]float64, p.M)
@@ -309,7 +312,7 @@ func (p *FreeFormProblem) divergence(at FreeFormParts) float64 {
 	return linalg.Sum(p.kl) / 2
 }
 
-// pullQ fills the adjoints of ν and L'.
+// pullQ fills the adjoints of ν and L' in d.
 func (p *FreeFormProblem) pullQ(at FreeFormParts, kappa float64, d FreeFormParts) {
 	copy(d.Nu, p.seeds.gStat)
 	linalg.Axpy(kappa, at.Nu, d.Nu)
@@ -324,8 +327,8 @@ func (p *FreeFormProblem) pullQ(at FreeFormParts, kappa float64, d FreeFormParts
 	}
 }
 
-// SetMoments sets ν and L' in x so that q is N(a_M, L_S L_Sᵀ), for the θ, β, Z of x and a
-// lower triangular L_S (M×M) with a positive diagonal.
+// SetMoments sets ν and L' in x so that q is N(a_M, L_S L_Sᵀ) for the θ, β and Z in x. L_S (M×M) is lower triangular
+// with a positive diagonal.
 func (p *FreeFormProblem) SetMoments(x, aM []float64, ls matrix.Dense) error {
 	at := p.Split(x)
 	e, err := p.prepare()
@@ -348,9 +351,10 @@ func (p *FreeFormProblem) SetMoments(x, aM []float64, ls matrix.Dense) error {
 	return nil
 }
 
-// MomentGradient turns the gradient of Evaluate at x, which it must follow, from one that holds ν and L' into one that
-// holds a_M = m(Z) + Lν and L_S = LL', in place where it is that of θ, β, Z; it returns those of a_M and L_S (lower
-// triangle). From dν = −L⁻¹(dL ν + dm) and dL' = −L⁻¹dL L', L̄ gets −L⁻ᵀ(ν̄νᵀ + L̄'L'ᵀ), and K̄_ZZ as in backward.
+// MomentGradient changes the variables of a gradient from ν and L' to a_M = m(Z) + Lν and L_S = LL'. It returns the
+// derivatives with respect to a_M and L_S (lower triangle). In gradient it adapts the derivatives with respect to θ, β
+// and Z, which then hold a_M and L_S fixed. Call it right after Evaluate at the same x. From dν = −L⁻¹(dL ν + dm) and
+// dL' = −L⁻¹dL L', L̄ gets −L⁻ᵀ(ν̄νᵀ + L̄'L'ᵀ), and K̄_ZZ follows as in backwardFree.
 func (p *FreeFormProblem) MomentGradient(x, gradient []float64) (aBar []float64, lsBar matrix.Dense) {
 	e, at, d := p.full, p.Split(x), p.Split(gradient)
 	lsBar = matrix.New(e.m, e.m)
@@ -375,9 +379,9 @@ func (p *FreeFormProblem) MomentGradient(x, gradient []float64) (aBar []float64,
 	return aBar, lsBar
 }
 
-// StartFrom returns parameters at which q is the sparse posterior (Eq. 11) of a SparseProblem's parameters [θ, β, ln
-// σ_n², Z], with its α: ν = μ and S' = B⁻¹. It predicts what that posterior predicts, and its KL is the same. For SVGP
-// the posterior of α = 0 is the optimal q.
+// StartFrom returns parameters at which q is a collapsed sparse posterior (Reeb et al. 2018, Eq. 11): ν = μ and S' =
+// B⁻¹. That posterior has the given α and a SparseProblem's parameters [θ, β, ln σ_n², Z]. Its predictions and its KL
+// are the same. For SVGP with Gaussian noise, the posterior with α = 0 is the optimal q.
 func (p *FreeFormProblem) StartFrom(collapsed []float64, alpha float64) ([]float64, error) {
 	like := p.collapsed()
 	e, err := like.begin(collapsed, alpha)
@@ -404,7 +408,7 @@ func (p *FreeFormProblem) StartFrom(collapsed []float64, alpha float64) ([]float
 	return x, nil
 }
 
-// Posterior returns the posterior with the q of x: B = S'⁻¹ and weights L⁻ᵀν.
+// Posterior returns the posterior with the q in x: B = S'⁻¹ and weights L⁻ᵀν.
 func (p *FreeFormProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 	e, err := p.prepare()
 	if err != nil {
@@ -427,7 +431,7 @@ func (p *FreeFormProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 		Beta: slices.Clone(at.Beta), Noise: p.noise(at), Support: z}, slices.Clone(at.Nu), chol, cholB)
 }
 
-// unpackFactor writes L' to l, zeros above the diagonal.
+// unpackFactor writes L' to l, with zeros above the diagonal.
 func unpackFactor(packed []float64, l matrix.Dense) {
 	for i := range l.Rows {
 		row := l.Row(i)
@@ -446,8 +450,8 @@ func packFactor(l matrix.Dense, packed []float64) {
 	}
 }
 
-// inverseFactor writes the lower triangular l with l lᵀ = A⁻¹ for the symmetric A, of which the lower triangle counts.
-// With J the matrix that reverses order and J A J = L̃L̃ᵀ, l = J L̃⁻ᵀ J: no inverse of A is formed.
+// inverseFactor writes the lower triangular l with l lᵀ = A⁻¹. It reads the lower triangle of the symmetric A. With J
+// the matrix that reverses the order of rows and J A J = L̃L̃ᵀ, l = J L̃⁻ᵀ J. So it doesn't form the inverse of A.
 func inverseFactor(a, l matrix.Dense) error {
 	n := a.Rows
 	t := linalg.Borrow(n, n)
@@ -471,15 +475,15 @@ func inverseFactor(a, l matrix.Dense) error {
 	return nil
 }
 
-// FreePAC is a PAC-Bayes bound on the risk of a free-form sparse posterior (Reeb et al. 2018, Eqs. 5, 9, 10). On a
-// batch, the batch's risk stands for that of all rows: a heuristic to optimise by.
+// FreePAC is a training objective: a PAC-Bayes bound on the risk of a free-form sparse posterior (Reeb et al. 2018,
+// Eqs. 5, 9, 10). On a batch it takes the batch's risk for the risk of all rows, which is a heuristic for training.
 //
-// Its value at parameters off the grid is an objective, not a certificate.
+// As with PAC, the value at hyperparameters off the grid is no certificate.
 type FreePAC struct {
 	Loss    pacbayes.Loss
 	Bound   pacbayes.Inequality
 	Penalty float64
-	Scale   []float64 // |y_raw| of all rows in the units of y, for relative losses; else nil
+	Scale   []float64 // |raw target| of all rows, in the scaled units of y, for relative losses; else nil
 
 	scale []float64
 }

@@ -15,45 +15,48 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// IterativeEvidence is Evidence for more rows than can be factored, as a function of [θ, β, ln σ_n²]: w by conjugate
-// gradients, ln|C| by stochastic Lanczos quadrature (Gardner et al. 2018, with the quadrature's own derivative in place
-// of an independent estimate of tr C⁻¹∂C).
+// IterativeEvidence estimates Evidence for more rows than can be factored, as a function of [θ, β, ln σ_n²]. It
+// computes w by conjugate gradients, and ln|C| by stochastic Lanczos quadrature (Gardner et al. 2018). The gradient is
+// the quadrature's own derivative, in place of an independent estimate of tr C⁻¹∂C.
 //
-// The preconditioner and the probes are those of an anchor, a point where Anchor was called: between anchors the value
-// is one smooth function, and the gradient is its own. The function is an estimate of the evidence without bias,
-// wherever the anchor, but the further away, the more iterations and the larger the standard error.
+// An anchor is a point at which Anchor was called. It fixes the preconditioner and the probes, which are the random
+// vectors of the quadrature. Between anchors the value is one smooth function, and the gradient is exactly this
+// function's gradient. The function estimates the evidence without bias, wherever the anchor is. Farther from the
+// anchor, an evaluation takes more iterations and has a larger standard error.
 type IterativeEvidence struct {
 	Kernel kernel.Kernel
 	Mean   kernel.Mean
 	X      matrix.Dense
 	Y      []float64
 
-	Ranks ranks.Ranks // share the products with the covariance matrix; every one has all of X and Y
+	Ranks ranks.Ranks // ranks share the products with the covariance matrix; each rank has all of X and Y
 
-	Context   context.Context // ends a long evaluation; nil: nothing does
-	Seed      uint64          // of the probes
-	Probes    int             // 0: DefaultProbes
-	Rank      int             // of the preconditioner; 0: iterative.Rank
-	Tolerance float64         // relative residual; 0: 1e-4
+	Context   context.Context // ends a long evaluation; nil means never
+	Seed      uint64          // seed of the probes
+	Probes    int             // number of probes; 0 means DefaultProbes
+	Rank      int             // rank of the preconditioner; 0 means iterative.Rank
+	Tolerance float64         // relative residual of a solve; 0 means 1e-4
 	Progress  func(iterative.Progress)
 
-	// What the last evaluation found.
-	StandardError float64 // of the value: half that of ln|C|
+	// StandardError and Iterations describe the last evaluation.
+	StandardError float64 // of the value: half the standard error of ln|C|
 	Iterations    int
 
-	// GradientErrors, if not nil, is filled with the standard errors of the next gradients, over
-	// probes as that of the value, at the price of a pull-back for each probe. The mean
-	// function's are 0: nothing of its derivatives is estimated.
+	// GradientErrors, if not nil, is filled with the standard errors of each gradient, computed from the spread over
+	// probes. That takes a pull-back for each probe. The mean function's standard errors are 0, because no probe enters
+	// its derivatives.
 	GradientErrors []float64
 
 	preconditioner *iterative.Preconditioner
 	probes         matrix.Dense
 }
 
-// DefaultProbes and y together fill whole vectors of columns at every level.
+// DefaultProbes is the default number of probes. Together with y they are 16 columns, which fill whole vector registers
+// at every level of package internal/cpu.
 const DefaultProbes = 15
 
-// maxIterations ends evaluations at points that are too far from the anchor or too badly conditioned.
+// maxIterations is the most iterations of a solve. It ends evaluations that are too far from the anchor or too badly
+// conditioned.
 const maxIterations = 1000
 
 // Dim returns the number of parameters: kernel, mean function, noise variance.
@@ -67,7 +70,7 @@ func (e *IterativeEvidence) split(x []float64) (c iterative.Covariance, beta []f
 	return iterative.Covariance{Kernel: e.Kernel, Theta: x[:nk], X: e.X, Noise: math.Exp(x[len(x)-1])}, x[nk : len(x)-1]
 }
 
-// Anchor takes the preconditioner at x, and draws the probes from it.
+// Anchor makes the preconditioner at x, and draws the probes from N(0, preconditioner).
 func (e *IterativeEvidence) Anchor(x []float64) error {
 	c, _ := e.split(slices.Clone(x))
 	p, err := iterative.PivotedCholesky(c, cmp.Or(e.Rank, iterative.Rank(e.X.Rows)))
@@ -78,10 +81,11 @@ func (e *IterativeEvidence) Anchor(x []float64) error {
 	return nil
 }
 
-// Evaluate returns the estimate of −ln p(y) at x and, unless gradient is nil, its gradient. It anchors at the first x
-// if that wasn't done. Errors are an anchor's, a solve's (*iterative.Stalled) or the context's.
+// Evaluate returns the estimate of −ln p(y) at x and, unless gradient is nil, fills gradient. The first evaluation
+// calls Anchor if nobody has. An error comes from Anchor, from a solve (*iterative.Stalled) or from the context.
 //
-// The quadratic form is 2rᵀw − wᵀCw, which misses rᵀC⁻¹r by the square of the residual alone.
+// Evaluate computes the quadratic form rᵀC⁻¹r as 2rᵀw − wᵀCw, whose error is only of the order of the residual's
+// square.
 func (e *IterativeEvidence) Evaluate(x, gradient []float64) (float64, error) {
 	value, err := e.evaluate(x, gradient)
 	return settle(over(e.Ranks), value, gradient, err)
@@ -152,7 +156,7 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 	return value, finite(value, gradient, c.Noise)
 }
 
-// gradientErrors fills GradientErrors: each probe by itself estimates ½ tr C⁻¹∂C.
+// gradientErrors fills GradientErrors from the spread of the estimates of ½ tr C⁻¹∂C, one estimate for each probe.
 func (e *IterativeEvidence) gradientErrors(c iterative.Covariance, probes []*iterative.Lanczos) {
 	nk, last, m := len(c.Theta), len(e.GradientErrors)-1, float64(len(probes))
 	each := matrix.New(len(probes), last+1)

@@ -16,51 +16,54 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// NearestProblem binds a family of GPs and rows to the nearest-neighbour conditional density, a function of
-// [θ, β, ln σ_n²] with its gradient:
+// NearestProblem is the nearest-neighbour conditional density of rows, for a given kernel and mean function. It is a
+// function of [θ, β, ln σ_n²] with a gradient:
 //
 //	L = −Σ_i ln p(y_i | y_n(i)),  n(i) the m rows nearest to row i
 //
-// without i (the leave-one-out form; for m = N−1 that of Rasmussen & Williams 2006, Eqs. 5.10–5.12), or among the rows
-// before it in a random order (Vecchia 1988: the density of all rows together, for m = N−1 the evidence). With
-// C = K_nn + sI, a = C⁻¹(y_n − m_n), b = C⁻¹k_i
+// In the leave-one-out form, n(i) is chosen from all rows but i. For m = N−1 this is the form of Rasmussen & Williams
+// 2006, Eqs. 5.10–5.12. In Vecchia's form, n(i) is chosen from the rows before i in a random order, and L approximates
+// the density of all rows together (Vecchia 1988). For m = N−1 it is the evidence. With C = K_nn + sI, a = C⁻¹(y_n −
+// m_n), b = C⁻¹k_i
 //
 //	μ = m_i + k_iᵀa,  v = k_ii − k_iᵀb,  term φ(y_i, μ, v, s)
 //
-// where φ = −ln N(y; μ, v+s) may give way to another Term. With g = ∂φ/∂μ, h = ∂φ/∂v the adjoints are
+// A term of L is the cost φ of predicting row i. φ = −ln N(y; μ, v+s), unless Term is another cost. With g = ∂φ/∂μ, h =
+// ∂φ/∂v the adjoints are
 //
 //	k̄_i = g a − 2h b,  C̄ = −½g(abᵀ + baᵀ) + h bbᵀ,  k̄_ii = h,  s̄ = ∂φ/∂s + tr C̄,  m̄_i = g,  m̄_n = −g b
 //
-// The neighbours are those of the last Search; between searches L is smooth. It is a sum over rows: N/|batch| times a
-// batch's is unbiased, as is that of as many Terms. Time O(N m³), memory O(N m) for the neighbours.
+// The neighbours stay those of the last Search, so L is smooth between searches. N/|batch| times the sum over a random
+// batch of rows is an unbiased estimate of L, because L is a sum over rows. For the same reason a limited number of
+// Terms is unbiased. Time O(N m³), memory O(N m) for the neighbours.
 type NearestProblem struct {
 	Kernel     kernel.Kernel
 	Mean       kernel.Mean
 	Rows       Memory
-	Neighbours int                  // m
-	Vecchia    bool                 // among the rows before it, in an order by Seed
-	Term       pacbayes.Expectation // φ; nil: LogDensity
-	Scale      []float64            // |y_raw| in the units of y, for relative losses; else nil
+	Neighbours int                  // m, the most neighbours of a row
+	Vecchia    bool                 // choose neighbours from the rows before, in an order drawn by Seed
+	Term       pacbayes.Expectation // φ; nil means LogDensity
+	Scale      []float64            // |raw target| of each row, in the scaled units of y, for relative losses; else nil
 	Seed       uint64
 
-	// Terms, unless 0, are the most that there are: of more rows so many, drawn by Seed, have one, which stands for
-	// N/Terms. Their neighbours are looked for among all rows.
+	// Terms, unless 0, limits the number of terms. If there are more rows, Seed draws the rows that have a term, and
+	// each term counts N/Terms times. The neighbours of these rows are still searched among all rows.
 	Terms int
 
-	// Ranks, unless nil, have all Rows each. A rank evaluates its share of the terms.
+	// Ranks, unless nil, share the terms. Every rank has all Rows and evaluates its share of the terms.
 	Ranks ranks.Ranks
 
 	of       []int   // the rows that have a term, ascending; nil before they are drawn
-	near     []int32 // those of terms first … last, m each; nil before the first search
+	near     []int32 // neighbours of this rank's terms, m for each term; nil before the first search
 	residual []float64
-	adjoint  []float64 // of the residuals
-	stand    []uint64  // a bit a row: whether a term that is evaluated stands on it
+	adjoint  []float64 // m̄, adjoints of the prior mean at the rows
+	stand    []uint64  // one bit a row: whether an evaluated term has the row as its own or as a neighbour
 }
 
 // Dim returns the number of parameters.
 func (p *NearestProblem) Dim() int { return len(p.Kernel.Params()) + len(p.Mean.Params()) + 1 }
 
-// Split cuts a parameter vector, or a gradient, into its parts. The last is ln σ_n².
+// Split cuts a parameter vector, or a gradient, into the parts for θ, β and ln σ_n².
 func (p *NearestProblem) Split(x []float64) (theta, beta []float64, logNoise float64) {
 	nk, nm := len(p.Kernel.Params()), len(p.Mean.Params())
 	return x[:nk], x[nk : nk+nm], x[nk+nm]
@@ -69,7 +72,7 @@ func (p *NearestProblem) Split(x []float64) (theta, beta []float64, logNoise flo
 // Names returns the name of every parameter.
 func (p *NearestProblem) Names() []string { return parameterNames(p.Kernel, p.Mean) }
 
-// BatchRows returns the number of terms, which batches are drawn from.
+// BatchRows returns the number of terms. Batches are drawn from the terms.
 func (p *NearestProblem) BatchRows() int {
 	if p.Terms > 0 {
 		return min(p.Terms, p.Rows.X.Rows)
@@ -77,10 +80,10 @@ func (p *NearestProblem) BatchRows() int {
 	return p.Rows.X.Rows
 }
 
-// m is the number of neighbours that a row can have.
+// m returns the number of places for neighbours of a row: Neighbours, or the number of other rows if that is less.
 func (p *NearestProblem) m() int { return max(min(p.Neighbours, p.Rows.X.Rows-1), 0) }
 
-// share is the terms of this rank.
+// share returns this rank's share of the terms: first … last−1.
 func (p *NearestProblem) share() (first, last int) {
 	r, n := over(p.Ranks), p.BatchRows()
 	return r.Rank() * n / r.Size(), (r.Rank() + 1) * n / r.Size()
@@ -100,7 +103,7 @@ func (p *NearestProblem) draw() {
 	}
 }
 
-// Search finds the neighbours of every row that has a term, in the lengthscales that x has.
+// Search finds the neighbours of every row that has a term. It measures distances in the lengthscales at x.
 func (p *NearestProblem) Search(x []float64) {
 	theta, _, _ := p.Split(x)
 	first, last := p.share()
@@ -121,7 +124,7 @@ func (p *NearestProblem) Search(x []float64) {
 	p.near = near
 }
 
-// Evaluate returns L at x and, unless gradient is nil, its gradient. The first evaluation searches, if nobody has.
+// Evaluate returns L at x and, unless gradient is nil, fills gradient. The first evaluation calls Search if nobody has.
 func (p *NearestProblem) Evaluate(x, gradient []float64) (float64, error) {
 	first, last := p.share()
 	terms := make([]int, last-first)
@@ -131,7 +134,8 @@ func (p *NearestProblem) Evaluate(x, gradient []float64) (float64, error) {
 	return p.evaluate(x, gradient, terms, float64(p.Rows.X.Rows)/float64(p.BatchRows()))
 }
 
-// EvaluateBatch is Evaluate on the terms with these numbers, times N/|terms|.
+// EvaluateBatch returns N/|terms| times the sum of the terms with the given numbers, and fills gradient as Evaluate
+// does.
 func (p *NearestProblem) EvaluateBatch(x, gradient []float64, terms []int) (float64, error) {
 	if len(terms) == 0 {
 		return math.NaN(), errors.New("an empty batch")
@@ -146,7 +150,7 @@ func (p *NearestProblem) EvaluateBatch(x, gradient []float64, terms []int) (floa
 	return p.evaluate(x, gradient, own, float64(p.Rows.X.Rows)/float64(len(terms)))
 }
 
-// evaluate sums weight times the given terms of this rank, and those of the others.
+// evaluate returns weight times the sum of the given terms of all ranks. Each rank gives the terms in its share.
 func (p *NearestProblem) evaluate(x, gradient []float64, terms []int, weight float64) (float64, error) {
 	if p.near == nil {
 		p.Search(x)
@@ -166,18 +170,18 @@ func (p *NearestProblem) evaluate(x, gradient []float64, terms []int, weight flo
 	return value, finite(value, gradient, math.Exp(x[len(x)-1]))
 }
 
-// nearestTask is the number of terms that a task takes: few, so that a batch has work for many cores. Sums over terms
-// are sums over tasks, so it is fixed.
+// nearestTask is the number of terms that one task evaluates. It is small, so that a batch has tasks for many cores.
+// Sums over terms add up the sums of tasks, so another number would change the rounding of results.
 const nearestTask = 4 * linalg.Abreast
 
-// sum is evaluate for the terms of this rank.
+// sum is evaluate for the terms of this rank alone.
 func (p *NearestProblem) sum(x, gradient []float64, terms []int, weight float64) (float64, error) {
 	theta, beta, logNoise := p.Split(x)
 	noise := math.Exp(logNoise)
 	p.residuals(beta, terms)
 	slopes := gradient != nil && len(beta) > 0
 	m := p.m()
-	var pulled matrix.Dense // m̄ of each term: that of its neighbours, and its own
+	var pulled matrix.Dense // m̄ of each term: m numbers for the neighbours, and last the row's own
 	if slopes {
 		pulled = linalg.Borrow(len(terms), m+1)
 		defer linalg.Return(pulled)
@@ -224,13 +228,14 @@ func (p *NearestProblem) sum(x, gradient []float64, terms []int, weight float64)
 	return total[len(theta)+1], nil
 }
 
-// neighboursOf are those of a term of this rank.
+// neighboursOf returns the neighbours of a term of this rank.
 func (p *NearestProblem) neighboursOf(term int) []int32 {
 	first, _ := p.share()
 	return p.near[(term-first)*p.m():][:p.m()]
 }
 
-// residuals fills in y − m_β(X), of the rows that the terms stand on; once for all where there is no β.
+// residuals computes y − m_β(X) for the rows that the terms need. If the mean function has no parameters, the first
+// call computes the residuals of all rows for good.
 func (p *NearestProblem) residuals(beta []float64, terms []int) {
 	fresh := p.residual == nil
 	if fresh {
@@ -266,10 +271,11 @@ func (p *NearestProblem) residuals(beta []float64, terms []int) {
 	})
 }
 
-// standRows are the rows that standing copies at a time.
+// standRows is the number of rows that standing copies at a time.
 const standRows = 1024
 
-// standing calls f for the rows that the terms stand on, in their order: for a batch of a million rows, few of them.
+// standing calls f for the rows that the evaluated terms need, which stand marks, in ascending order. A small batch
+// from a million rows needs few of them.
 func (p *NearestProblem) standing(f func(rows []int, x matrix.Dense)) {
 	rows, x := make([]int, 0, standRows), linalg.Borrow(standRows, p.Rows.X.Cols)
 	defer linalg.Return(x)
@@ -286,7 +292,7 @@ func (p *NearestProblem) standing(f func(rows []int, x matrix.Dense)) {
 	f(rows, x.RowRange(0, len(rows)))
 }
 
-// pullMean pulls the adjoints of the terms' own and their neighbours' residuals back to the mean function's parameters.
+// pullMean pulls m̄ of the terms' own rows and of their neighbours back to the mean function's parameters.
 func (p *NearestProblem) pullMean(beta []float64, terms []int, pulled matrix.Dense, dBeta []float64) {
 	for i, term := range terms {
 		bar := pulled.Row(i)
@@ -307,8 +313,9 @@ func (p *NearestProblem) pullMean(beta []float64, terms []int, pulled matrix.Den
 	})
 }
 
-// group is linalg.Abreast terms evaluated side by side: of each, the points are the neighbours and, last, the row
-// itself. A row with fewer neighbours than others has itself in the place of those missing, without covariance.
+// group evaluates linalg.Abreast terms side by side, each in a lane of its own. The points of a term are its neighbours
+// and, last, the row itself. If a row lacks neighbours, the row itself takes their places, and complete sets the
+// covariances of these places to 0.
 type group struct {
 	*NearestProblem
 	theta         []float64
@@ -316,10 +323,10 @@ type group struct {
 	back          bool // the gradient is wanted
 	m             int
 
-	terms  []int                      // lanes without one repeat the first, and count nothing
-	near   [linalg.Abreast][]int32    // their neighbours
+	terms  []int                      // a lane without a term repeats the first term, and counts nothing
+	near   [linalg.Abreast][]int32    // neighbours of the terms
 	x      linalg.Bundle              // m+1 × d
-	c      linalg.Bundle              // m+2 × m+1: K with s; from row m on k_i, then b, and r_n, then a
+	c      linalg.Bundle              // m+2 × m+1: first m rows C; row m is k_i, then b; row m+1 is r_n, then a
 	bar    linalg.Bundle              // m+1 × m+1: the adjoint of K
 	sample [5][linalg.Abreast]float64 // y, μ, v, scale and residual of the rows
 	g, h   [linalg.Abreast]float64
@@ -338,7 +345,7 @@ func (g *group) release() {
 	g.bar.Release()
 }
 
-// add adds some terms, linalg.Abreast at most, to the sums.
+// add adds the given terms, at most linalg.Abreast, to sums.
 func (g *group) add(terms []int) error {
 	g.gather(terms)
 	kernel.At(g.Kernel, g.theta).FillBundle(g.x, g.c)
@@ -353,7 +360,7 @@ func (g *group) add(terms []int) error {
 	return nil
 }
 
-// gather copies the points.
+// gather copies the points, targets and residuals of the terms.
 func (g *group) gather(terms []int) {
 	g.terms = terms
 	d := g.x.Cols
@@ -383,7 +390,7 @@ func (g *group) gather(terms []int) {
 	}
 }
 
-// complete adds the noise to C, and r_n; missing neighbours are uncorrelated with everything.
+// complete adds the noise to C and writes r_n. It makes the places of missing neighbours uncorrelated with all points.
 func (g *group) complete() {
 	residuals := g.c.Row(g.m + 1)
 	clear(residuals)
@@ -407,7 +414,7 @@ func (g *group) complete() {
 	}
 }
 
-// score predicts the rows, and adds their terms to the sums.
+// score predicts the rows and adds their terms to sums.
 func (g *group) score() error {
 	n := len(g.terms)
 	k, r := g.c.Row(g.m), g.c.Row(g.m+1) // L⁻¹k_i, L⁻¹r_n
@@ -441,7 +448,7 @@ func (g *group) score() error {
 	return err
 }
 
-// pull pulls g and h back.
+// pull pulls g and h back to θ and s, and adds to sums.
 func (g *group) pull() {
 	linalg.SubstituteBundle(g.c, g.m)
 	b, a := g.c.Row(g.m), g.c.Row(g.m+1)
@@ -453,7 +460,7 @@ func (g *group) pull() {
 			ofA[l] = -g.g[l] * bi
 			ofB[l] = 2*g.h[l]*bi - g.g[l]*ai
 		}
-		linalg.CombineBundle(i, a, &ofA, b, &ofB, g.bar.Row(i)) // 2C̄: a pair stands once
+		linalg.CombineBundle(i, a, &ofA, b, &ofB, g.bar.Row(i)) // 2C̄: the lower triangle counts both entries of a pair
 		for l, d := 0, g.bar.At(i, i); l < linalg.Abreast; l++ {
 			ai, bi := a[i*linalg.Abreast+l], b[i*linalg.Abreast+l]
 			d[l] = bi * (g.h[l]*bi - g.g[l]*ai)
@@ -468,7 +475,7 @@ func (g *group) pull() {
 	kernel.At(g.Kernel, g.theta).PullBundle(g.x, g.bar, g.sums[:len(g.sums)-2])
 }
 
-// pulled writes m̄ of the neighbours, and of the rows themselves.
+// pulled writes m̄ of the neighbours and, last, of the rows themselves.
 func (g *group) pulled(to matrix.Dense) {
 	b := g.c.Row(g.m)
 	for l := range to.Rows {

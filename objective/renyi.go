@@ -15,62 +15,61 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// RenyiProblem binds a family of GPs, inducing inputs and rows to −L_α, the negative of the α-ELBO of the Rényi GP (Yue
-// & Kontar, "The Rényi Gaussian Process", Eq. 2; "Optimize to Generalize in Gaussian Processes", Eq. 6): a function of
-// [θ, β, ln σ_n², Z row by row] with its gradient. With t = 1−α, Q = K_XZ K_ZZ⁻¹K_ZX, R = K_XX − Q,
+// RenyiProblem is −L_α for given rows, kernel and mean function, where L_α is the α-ELBO of the Rényi GP (Yue & Kontar,
+// "The Rényi Gaussian Process", Eq. 2; "Optimize to Generalize in Gaussian Processes", Eq. 6). It is a function of [θ,
+// β, ln σ_n², Z row by row] with a gradient. With t = 1−α, Q = K_XZ K_ZZ⁻¹K_ZX, R = K_XX − Q,
 //
 //	Ξ = sI + tK_XX + αQ,  A = I + (t/s)R
 //	L_α = −½(N ln 2π + ln|Ξ| + rᵀΞ⁻¹r) − (α/(2t)) ln|A|
 //
-// α = 0 is the evidence; as α → 1 the last term tends to −tr R/(2s), and L_α to the bound of variational inference
-// (VFE). L_α doesn't increase in α and is a lower bound of the evidence for 0 ≤ α ≤ 1, an upper one for α < 0. This α
-// runs the other way from power EP's: variational inference is 1 here and 0 there.
+// At α = 0, L_α is the log evidence. As α → 1, the last term tends to −tr R/(2s), and L_α to the bound of variational
+// inference (VFE). L_α doesn't increase in α. It is a lower bound of the log evidence for 0 ≤ α ≤ 1, and an upper bound
+// for α < 0. This α runs the other way from the α of power EP: variational inference is α = 1 here and α = 0 there.
 //
 // With w = Ξ⁻¹r, G = ½(Ξ⁻¹ − wwᵀ), P = K_ZZ⁻¹K_ZX the adjoints of −L_α are
 //
 //	K̄_XX = tG + (α/(2s))A⁻¹,  Q̄ = αG − (α/(2s))A⁻¹,  s̄ = tr G − (α/(2s²)) tr(A⁻¹R)
 //	K̄_ZX = 2PQ̄,  K̄_ZZ = −PQ̄Pᵀ,  m̄ = −w
 //
-// in which nothing is divided by t. Time O(N³ + N²M + M³), memory O(N² + NM + M²) with N the
-// rows of a batch where there are batches.
+// No adjoint divides by t. Time O(N³ + N²M + M³), memory O(N² + NM + M²). With batches, N is the rows of a batch.
 type RenyiProblem struct {
 	Kernel kernel.Kernel
 	Mean   kernel.Mean
 	Rows   Rows
-	M      int     // inducing inputs; 0 only where α is 0 throughout
+	M      int     // number of inducing inputs; 0 only if α is always 0
 	Alpha  float64 // at most 1
-	// Schedule gives α at a share of the run from 0, its first step, to 1, its last; nil: α stays.
+	// Schedule, unless nil, gives α for the done share of the run: 0 at the first step, 1 at the last.
 	Schedule func(share float64) float64
 
-	// MinJitter is added to K_ZZ even where it can be factored without.
+	// MinJitter is added to the diagonal of K_ZZ even if K_ZZ can be factored without.
 	MinJitter float64
 
-	// Ranks, unless nil, have Rows of their own each. The rows of a batch, numbered over all of them, come together on
-	// every rank, and each does the same with them: what a rank gains is memory, not time.
+	// Ranks, unless nil, have Rows of their own each. Batches number the rows over all ranks. Every rank gets all rows
+	// of a batch and does the same work with them, so ranks save memory, not time.
 	Ranks ranks.Ranks
 
 	Jitter float64 // added to K_ZZ by the last evaluation
 
-	first, total int // of this rank's rows, and of all; known once total isn't 0
+	first, total int // number of this rank's first row, and of all rows; unknown while total is 0
 
 	work *renyiWork
 
-	inputs matrix.Dense      // of this rank's rows, once neighbours are looked for
-	index  *neighbours.Index // of these, in the lengthscales of the last Search
+	inputs matrix.Dense      // inputs of this rank's rows, which the first Search reads
+	index  *neighbours.Index // index of inputs, in the lengthscales of the last Search
 }
 
-// renyiWork holds the matrices of one evaluation on n rows. For α = 0 there are k and c alone.
+// renyiWork holds the matrices of one evaluation on n rows. For α = 0 only k and c have room.
 type renyiWork struct {
 	x          matrix.Dense // the rows
 	y, w, mean []float64
 	sums       []float64
 	k, c, q, d matrix.Dense // n×n
-	v, p       matrix.Dense // n×M: L⁻¹ and K_ZZ⁻¹ times K_ZX, transposed
+	v, p       matrix.Dense // n×M: K_XZ times L⁻ᵀ and K_ZZ⁻¹
 	u          matrix.Dense // M×n: K̄_ZX
 	l, zz      matrix.Dense // M×M: chol(K_ZZ + jitter I), K̄_ZZ
 }
 
-// room returns workspaces for n rows, parts of those there are if these are large enough.
+// room returns workspaces for n rows. They are parts of the last workspaces if those are large enough.
 func (p *RenyiProblem) room(n int) *renyiWork {
 	e := p.work
 	_, d := p.Rows.Dims()
@@ -109,12 +108,12 @@ func (p *RenyiProblem) Split(x []float64) (theta, beta []float64, logNoise float
 // Names returns the name of every parameter.
 func (p *RenyiProblem) Names() []string { return p.like().Names() }
 
-// like is the sparse problem with the same parameters.
+// like returns a SparseProblem with the same parameters.
 func (p *RenyiProblem) like() *SparseProblem {
 	return &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M}
 }
 
-// BatchRows returns the number of rows that batches are drawn from, 0 where the ranks can't tell.
+// BatchRows returns the number of rows that batches are drawn from, or 0 if a rank has an error.
 func (p *RenyiProblem) BatchRows() int {
 	if p.total == 0 {
 		n, _ := p.Rows.Dims()
@@ -126,7 +125,7 @@ func (p *RenyiProblem) BatchRows() int {
 	return p.total
 }
 
-// pick reads the rows of these numbers, in their order, on every rank.
+// pick reads the rows with the given numbers, in the given order, into x and y on every rank.
 func (p *RenyiProblem) pick(rows []int, x, y []float64) error {
 	r := over(p.Ranks)
 	if r.Size() == 1 {
@@ -149,14 +148,14 @@ func (p *RenyiProblem) pick(rows []int, x, y []float64) error {
 	return r.Sum(x, y)
 }
 
-// SetProgress moves α to where the schedule has it.
+// SetProgress sets α by Schedule for the done share of the run.
 func (p *RenyiProblem) SetProgress(share float64) {
 	if p.Schedule != nil {
 		p.Alpha = p.Schedule(share)
 	}
 }
 
-// Search makes the index that Nearest asks, in the lengthscales that x has. It holds all inputs in memory.
+// Search makes the index for Nearest, in the lengthscales at x. The index holds all inputs of this rank in memory.
 func (p *RenyiProblem) Search(x []float64) error {
 	n, d := p.Rows.Dims()
 	var err error
@@ -169,15 +168,15 @@ func (p *RenyiProblem) Search(x []float64) error {
 	return over(p.Ranks).Agree(err)
 }
 
-// Nearest fills rows with the given row and those nearest to it as of the last Search, in ascending order: a batch
-// of Chen, Zheng, Al Kontar, Raskutti, "Stochastic gradient descent in correlated settings", NeurIPS 2020. Of ranks
-// each looks among its own.
+// Nearest fills rows with the given row and the rows nearest to it, in ascending order. It uses the index of the last
+// Search; each rank searches its own rows. Chen, Zheng, Al Kontar, Raskutti, "Stochastic gradient descent in correlated
+// settings", NeurIPS 2020, train on such batches.
 func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	if p.index == nil {
 		return errors.New("nearest rows are asked for before they were searched for")
 	}
 	r, m := over(p.Ranks), len(rows)
-	n := p.BatchRows() // finds where this rank's rows stand among all, too
+	n := p.BatchRows() // sets p.first, too
 	if m > n {
 		return fmt.Errorf("a batch of %d rows is asked for, of %d", m, n)
 	}
@@ -211,7 +210,7 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	for at := 0; at < len(found); at += 2 * m {
 		for i, key := range found[at:][:m] {
 			if k := int(found[at+m+i]); k == row {
-				all = append(all, neighbour{math.Inf(-1), k}) // before its twins
+				all = append(all, neighbour{math.Inf(-1), k}) // before copies of the row
 			} else if k != neighbours.None {
 				all = append(all, neighbour{key, k})
 			}
@@ -224,10 +223,10 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	for _, k := range all[:min(m, len(all))] {
 		near = append(near, k.row)
 	}
-	if len(near) == m && !slices.Contains(near, row) { // of more copies than a batch has rows
+	if len(near) == m && !slices.Contains(near, row) { // the row has more copies than the batch has rows
 		near[m-1] = row
 	}
-	for k := row; len(near) < m; k = (k + 1) % n { // none is near a row whose covariances aren't numbers
+	for k := row; len(near) < m; k = (k + 1) % n { // no row is near if the row's covariances aren't numbers
 		if !slices.Contains(near, k) {
 			near = append(near, k)
 		}
@@ -236,7 +235,7 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	return nil
 }
 
-// Evaluate returns −L_α at x and, unless gradient is nil, its gradient.
+// Evaluate returns −L_α at x and, unless gradient is nil, fills gradient.
 func (p *RenyiProblem) Evaluate(x, gradient []float64) (float64, error) {
 	e, err := p.whole()
 	if err != nil {
@@ -246,9 +245,9 @@ func (p *RenyiProblem) Evaluate(x, gradient []float64) (float64, error) {
 	return settle(over(p.Ranks), value, gradient, err)
 }
 
-// EvaluateBatch is Evaluate on the rows with these numbers, times N/|rows|: the gradient of
-// Algorithm 1 of "Optimize to Generalize in Gaussian Processes". L_α isn't a sum over rows, so
-// that this estimate is biased: something to train by, neither a value of L_α nor a bound.
+// EvaluateBatch is N/|rows| times Evaluate on the rows with the given numbers. Algorithm 1 of "Optimize to Generalize
+// in Gaussian Processes" takes this gradient. L_α isn't a sum over rows, so the estimate is biased. It serves for
+// training, and is neither a value of L_α nor a bound.
 func (p *RenyiProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
 	if len(rows) == 0 {
 		return math.NaN(), errors.New("an empty batch")
@@ -261,7 +260,7 @@ func (p *RenyiProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64
 	return settle(over(p.Ranks), value, gradient, err)
 }
 
-// whole returns workspaces for all rows, with the rows.
+// whole returns workspaces for all rows, and reads the rows into them.
 func (p *RenyiProblem) whole() (*renyiWork, error) {
 	n := p.BatchRows()
 	e := p.room(n)
@@ -302,7 +301,7 @@ func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64, weight floa
 	return value, finite(value, gradient, s)
 }
 
-// parts fills k with K_XX, or for α ≠ 0 with R, and q with Q; w with r.
+// parts fills w with r, and k with K_XX. For α ≠ 0 it fills k with R and q with Q.
 func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z matrix.Dense, alpha float64) error {
 	n := len(e.w)
 	kernel.At(p.Kernel, theta).FillSymmetric(e.x, e.k)
@@ -323,12 +322,12 @@ func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z matrix.Dense
 	linalg.SyrkLower(false, 1, e.v, 0, e.q)
 	eachRow(n, func(i int) { linalg.Axpy(-1, e.q.Row(i)[:i+1], e.k.Row(i)[:i+1]) })
 	for i := range n {
-		e.k.Set(i, i, max(e.k.At(i, i), 0)) // a variance, but for rounding
+		e.k.Set(i, i, max(e.k.At(i, i), 0)) // a variance: only rounding makes it negative
 	}
 	return nil
 }
 
-// eachRow spreads the rows of a triangle over cores.
+// eachRow calls f for the rows of a triangle, spread over cores.
 func eachRow(n int, f func(i int)) {
 	const block = 32
 	linalg.Parallel((n+block-1)/block, func(t int) {
@@ -338,13 +337,13 @@ func eachRow(n int, f func(i int)) {
 	})
 }
 
-// What can't be factored: A and Ξ.
+// ofA and ofXi name the matrices A and Ξ in errors.
 const (
 	ofA  = "matrix I + (1−α)/σ_n² (K − Q)"
 	ofXi = "matrix σ_n² I + (1−α)K + αQ"
 )
 
-// forward returns −L_α; it leaves R (K_XX for α = 0) in k, chol(Ξ) in c, and w.
+// forward returns −L_α. It leaves R (for α = 0 K_XX) in k, chol(Ξ) in c, w = Ξ⁻¹r in w and, for 0 ≠ α < 1, A⁻¹ in d.
 func (p *RenyiProblem) forward(e *renyiWork, theta, beta []float64, z matrix.Dense, s, alpha float64) (float64, error) {
 	if err := p.parts(e, theta, beta, z, alpha); err != nil {
 		return 0, err
@@ -384,9 +383,9 @@ func (e *renyiWork) fillXi(alpha, s float64) {
 	})
 }
 
-// factorShifted fills c with the Cholesky factor of I + τE for a symmetric E whose lower triangle counts, and returns
-// (1/τ) ln|I + τE|, for τ = 0 its limit tr E. The pivots of the factorisation are 1 + e_j with e_j = τE_jj − Σ_{k<j}
-// L_jk², so that Σ ln(1 + e_j) keeps its relative accuracy however small τE is.
+// factorShifted fills c with the Cholesky factor of I + τE, and returns (1/τ) ln|I + τE|, or its limit tr E for τ = 0.
+// It reads the lower triangle of the symmetric E. The pivots of the factorisation are 1 + e_j with e_j = τE_jj −
+// Σ_{k<j} L_jk². So Σ ln(1 + e_j) keeps its relative accuracy however small τE is.
 func factorShifted(e matrix.Dense, tau float64, c matrix.Dense, sums []float64) (float64, error) {
 	n := e.Rows
 	for i := range n {
@@ -411,7 +410,7 @@ func factorShifted(e matrix.Dense, tau float64, c matrix.Dense, sums []float64) 
 	return linalg.Sum(sums), nil
 }
 
-// backward adds the gradient of −L_α at what forward has left.
+// backward adds the gradient of −L_α to gradient, from the matrices that forward has left.
 func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.Dense, s, alpha float64,
 	gradient []float64) error {
 	dTheta, dBeta, _, dZ := p.Split(gradient)
@@ -431,7 +430,7 @@ func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.De
 		if alpha == 0 {
 			return
 		}
-		// K̄_XX takes the place of A⁻¹, Q̄ that of the factor of Ξ.
+		// K̄_XX overwrites A⁻¹ in d, and Q̄ overwrites the factor of Ξ in c.
 		inv, q := e.d.Row(i)[:i+1], e.c.Row(i)[:i+1]
 		if t == 0 {
 			clear(inv)
@@ -467,20 +466,21 @@ func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.De
 	return nil
 }
 
-// Posterior returns the distribution that goes with L_α at x: for α = 0 the exact posterior of all rows, as "Optimize
-// to Generalize in Gaussian Processes", Sect. 5.3, predicts; for 0 < α ≤ 1 p(f|U) with the optimal q*(U) ∝
-// p_α(y|U)^{1/(1−α)} p(U) (its Eq. 5; "The Rényi Gaussian Process", Eq. 5, with A = K_*Z K_ZZ⁻¹K_ZX, which is
-// misprinted there). In whitened coordinates U = m(Z) + Lν, with S = sI + tR and V = L⁻¹K_ZX,
+// Posterior returns the posterior that goes with L_α at x. For α = 0 it is the exact posterior of all rows, with which
+// "Optimize to Generalize in Gaussian Processes", Sect. 5.3, predicts. For 0 < α ≤ 1 it is p(f|U) with the optimal
+// q*(U) ∝ p_α(y|U)^{1/(1−α)} p(U) (Eq. 5 of that paper). Eq. 5 of "The Rényi Gaussian Process" gives the same
+// posterior, but misprints A = K_*Z K_ZZ⁻¹K_ZX. In whitened coordinates U = m(Z) + Lν, with S = sI + tR and V =
+// L⁻¹K_ZX,
 //
 //	q*(ν) = N(μ, B⁻¹),  B = I + V S⁻¹Vᵀ,  μ = B⁻¹V S⁻¹r
 //
-// which is the posterior of Reeb et al. 2018, Eq. 11, with the full S in the place of its D.
+// This is the posterior of Reeb et al. 2018, Eq. 11, with the full matrix S in place of the diagonal matrix D.
 func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 	theta, beta, logNoise, z := p.Split(x)
 	s := math.Exp(logNoise)
 	theta, beta = slices.Clone(theta), slices.Clone(beta)
 	if p.Alpha == 0 {
-		p.work = nil // its matrices aren't needed beside those of the posterior
+		p.work = nil // free its matrices before the posterior needs memory
 		n := p.BatchRows()
 		_, d := p.Rows.Dims()
 		rows, y := newRows(p.Rows, p.Ranks, n, d), make([]float64, n)
@@ -517,7 +517,7 @@ type whitened struct {
 	cholB matrix.Dense
 }
 
-// optimal returns q* from V, R and r, which stand in v, k and w. It uses c.
+// optimal returns q*. It reads V, R and r from v, k and w, and overwrites c, p and sums.
 func (e *renyiWork) optimal(alpha, s float64) (whitened, error) {
 	m := e.v.Cols
 	q := whitened{make([]float64, m), e.v.Like(m, m)}

@@ -15,39 +15,39 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// IterativeRenyi is RenyiProblem for more rows than can be factored, at a fixed 0 ≤ α < 1: w by conjugate gradients,
-// the two log-determinants by stochastic Lanczos quadrature ("The Rényi Gaussian Process", Sect. 3.2). The paper's way
-// from ln|Ξ| to ln|A| by the determinant lemma is misprinted, and put right, ln|A| = −N ln s + ln|Ξ| + ln|K_ZZ −
-// K_ZXΞ⁻¹K_XZ| − ln|K_ZZ|, it cancels where s is small; here S = sA has a quadrature of its own, over products as cheap
-// as Ξ's:
+// IterativeRenyi estimates RenyiProblem for more rows than can be factored, at a fixed 0 ≤ α < 1. It computes w by
+// conjugate gradients, and the two log-determinants by stochastic Lanczos quadrature ("The Rényi Gaussian Process",
+// Sect. 3.2). The paper gets ln|A| from ln|Ξ| by the determinant lemma, and misprints the formula. The right formula,
+// ln|A| = −N ln s + ln|Ξ| + ln|K_ZZ − K_ZXΞ⁻¹K_XZ| − ln|K_ZZ|, loses digits if s is small. Here S = sA has a quadrature
+// of its own, with products as cheap as Ξ's:
 //
 //	Ξv = sv + tKv + αVᵀ(Vv),  Sv = sv + t(Kv − Vᵀ(Vv)),  V = L⁻¹K_ZX
 //
-// With ∂ln|Ξ| = Σ (HHᵀ)∘∂Ξ and ∂ln|S| = Σ (JJᵀ)∘∂S, H and J of few columns,
+// With ∂ln|Ξ| = Σ (HHᵀ)∘∂Ξ and ∂ln|S| = Σ (JJᵀ)∘∂S, where H and J have few columns,
 //
 //	K̄_XX = (t/2)(HHᵀ − wwᵀ) + (α/2)JJᵀ,  Q̄ = (α/2)(HHᵀ − wwᵀ − JJᵀ)
 //	s̄ = ½ tr(HHᵀ − wwᵀ) + (α/(2t))(tr JJᵀ − N/s)
 //
-// and from Q̄ as in RenyiProblem. As in IterativeEvidence preconditioner and probes are those of
-// an anchor; the value is an estimate with a standard error, and no bound of anything.
+// The other adjoints follow from Q̄ as in RenyiProblem. As in IterativeEvidence, an anchor fixes preconditioners and
+// probes. The value is an estimate with a standard error, and not a bound.
 type IterativeRenyi struct {
 	Kernel kernel.Kernel
 	Mean   kernel.Mean
 	X      matrix.Dense
 	Y      []float64
-	M      int
+	M      int // number of inducing inputs
 	Alpha  float64
 
-	Context   context.Context // ends a long evaluation; nil: nothing does
-	Seed      uint64          // of the probes
-	Probes    int             // for each of the two determinants; 0: DefaultProbes
-	Tolerance float64         // relative residual; 0: 1e-4
+	Context   context.Context // ends a long evaluation; nil means never
+	Seed      uint64          // seed of the probes
+	Probes    int             // number of probes for each of the two determinants; 0 means DefaultProbes
+	Tolerance float64         // relative residual of a solve; 0 means 1e-4
 	Progress  func(iterative.Progress)
 
-	// What the last evaluation found.
+	// StandardError, Iterations and Jitter describe the last evaluation.
 	StandardError float64 // of the value
-	Iterations    int     // of both solves
-	Jitter        float64 // added to K_ZZ
+	Iterations    int     // of both solves together
+	Jitter        float64 // added to the diagonal of K_ZZ
 
 	xi, s             *iterative.Preconditioner
 	xiProbes, sProbes matrix.Dense
@@ -67,13 +67,13 @@ func (p *IterativeRenyi) covariance(theta []float64, noise float64) iterative.Co
 	return iterative.Covariance{Kernel: p.Kernel, Theta: theta, X: p.X, Noise: noise}
 }
 
-// Anchor takes the preconditioners at x, Q + sI for Ξ and a multiple of I for S, and draws the probes from them.
+// Anchor makes the preconditioners at x, Q + sI for Ξ and a multiple of I for S, and draws the probes with them.
 func (p *IterativeRenyi) Anchor(x []float64) error {
 	theta, _, logNoise, z := p.like().Split(slices.Clone(x))
 	c := p.covariance(theta, math.Exp(logNoise))
 	probes := cmp.Or(p.Probes, DefaultProbes)
 	var err error
-	if p.xi, err = iterative.Nystrom(c, z); err != nil { // inducing inputs that coincide
+	if p.xi, err = iterative.Nystrom(c, z); err != nil { // some inducing inputs coincide
 		p.xi, err = iterative.PivotedCholesky(c, iterative.Rank(p.X.Rows))
 	}
 	if err != nil {
@@ -85,8 +85,8 @@ func (p *IterativeRenyi) Anchor(x []float64) error {
 	return nil
 }
 
-// Evaluate returns the estimate of −L_α at x and, unless gradient is nil, its gradient. It anchors at the first x if
-// that wasn't done. Errors are an anchor's, a solve's (*iterative.Stalled) or the context's.
+// Evaluate returns the estimate of −L_α at x and, unless gradient is nil, fills gradient. The first evaluation calls
+// Anchor if nobody has. An error comes from Anchor, from a solve (*iterative.Stalled) or from the context.
 func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	if !(p.Alpha >= 0 && p.Alpha < 1) {
 		return math.NaN(), fmt.Errorf("α = %v: conjugate gradients take 0 ≤ α < 1; α = 1 is the energy of VFE", p.Alpha)
@@ -106,7 +106,7 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	kernel.At(p.Kernel, theta).Fill(p.X, z, v)
 	linalg.Trsm(false, true, l, v)
 
-	// times is the product with sI + tK + shareQ·Q.
+	// times returns the product with sI + tK + shareQ·Q.
 	c := p.covariance(theta, s/t)
 	times := func(shareQ float64) func(b, out matrix.Dense) {
 		return func(b, out matrix.Dense) {
@@ -151,7 +151,7 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	return value, finite(value, gradient, s)
 }
 
-// quadrature solves for r, if there is one, and the probes, and returns the log-determinant with the solution.
+// quadrature solves for the probes and, unless r is nil, for r. It returns the log-determinant with the solution.
 func (p *IterativeRenyi) quadrature(times func(v, out matrix.Dense), pre *iterative.Preconditioner, probes matrix.Dense,
 	r []float64, adjoint bool) (q iterative.Quadrature, solved, residuals matrix.Dense, err error) {
 	own := 0
@@ -176,11 +176,11 @@ func (p *IterativeRenyi) quadrature(times func(v, out matrix.Dense), pre *iterat
 	return iterative.LogDet(pre, solution.Lanczos, adjoint), solved, solution.Residuals, nil
 }
 
-// pull adds the gradient from H, J and w.
+// pull adds the gradient to gradient, from H, J and w.
 func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j matrix.Dense, w []float64, s float64) {
 	dTheta, dBeta, _, dZ := p.like().Split(gradient)
 	n, alpha, t := p.X.Rows, p.Alpha, 1-p.Alpha
-	// The columns of H, w and J with their weights in K̄_XX and in Q̄.
+	// b holds the columns of H, w and J. ofK and ofQ are the weights of the columns in K̄_XX and in Q̄.
 	cols := h.Cols + 1 + j.Cols
 	b, ofK, ofQ := matrix.New(n, cols), make([]float64, cols), make([]float64, cols)
 	for i := range cols {
@@ -213,7 +213,7 @@ func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j mat
 	if alpha == 0 {
 		return
 	}
-	// C = L⁻ᵀVᵀB: K̄_ZX = 2CWBᵀ block by block, K̄_ZZ = −CWCᵀ.
+	// With C = L⁻ᵀVᵀB and W = diag(ofQ), K̄_ZX = 2CWBᵀ, computed block by block, and K̄_ZZ = −CWCᵀ.
 	low, weighted, zz := matrix.New(p.M, cols), matrix.New(p.M, cols), matrix.New(p.M, p.M)
 	linalg.Gemm(true, false, 1, v, b, 0, low)
 	linalg.Trsm(true, true, l, low)

@@ -9,18 +9,18 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Sandwich holds bounds of the log evidence ln p(y) from both sides, and the evidence itself
-// where it was computed: all exact to rounding, none an estimate. They are natural logarithms,
-// to be maximised, unlike the values of objectives. NaN stands for what wasn't computed.
+// Sandwich holds lower and upper bounds of the log evidence ln p(y), and the log evidence itself. All numbers are exact
+// to rounding; no number is an estimate. They are natural logarithms to be maximised, unlike the values of objectives.
+// NaN means that a number wasn't computed.
 //
 //	Upper ≥ Evidence ≥ Optimal ≥ Alpha ≥ Jensen ≥ Variational      (0 ≤ α ≤ 1)
 //
-// Optimal is L_α with the q*(U) that is best for it. The three below are taken at one q(U), the
-// best for variational inference, since at q* Alpha, Jensen and Optimal are one number
-// ("Optimize to Generalize in Gaussian Processes", Sect. 4.1).
+// Optimal is L_α at the q*(U) that maximises it. Alpha, Jensen and Variational share one q(U), which is the best for
+// variational inference. They don't share q*, because there Alpha, Jensen and Optimal are the same number ("Optimize to
+// Generalize in Gaussian Processes", Sect. 4.1).
 type Sandwich struct {
 	Upper       float64 // L_upper: Eq. 7 with tr R, as printed
-	UpperNorm   float64 // the same with a smaller bound of R's largest eigenvalue
+	UpperNorm   float64 // L_upper with a smaller bound of R's largest eigenvalue in place of tr R
 	Evidence    float64 // ln p(y)
 	Optimal     float64 // L_α(q*), for α < 0 an upper bound of the evidence
 	Alpha       float64 // L_α(q)
@@ -28,8 +28,8 @@ type Sandwich struct {
 	Variational float64 // L_VI(q), the bound of VFE
 }
 
-// Sandwich returns the bounds at x: time O(N³), memory O(N²). For α < 0, where the bounds at
-// one q aren't ordered (and needn't be finite), they are NaN but for the variational one.
+// Sandwich returns the bounds at x, in O(N³) time and O(N²) memory. For α < 0 the bounds at one q aren't ordered and
+// needn't be finite. Upper, UpperNorm, Alpha and Jensen are then NaN.
 func (p *RenyiProblem) Sandwich(x []float64) (Sandwich, error) {
 	alpha := p.Alpha
 	defer func() { p.Alpha = alpha }()
@@ -53,7 +53,7 @@ func (p *RenyiProblem) Sandwich(x []float64) (Sandwich, error) {
 		b.Upper, b.UpperNorm = b.Evidence, b.Evidence // α = 0: Ξ = K + sI
 		return b, nil
 	}
-	p.Alpha = 1 // what follows needs V and R whatever α is
+	p.Alpha = 1 // the bounds below need V and R for every α
 	e, err := p.whole()
 	if err != nil {
 		return b, err
@@ -83,8 +83,8 @@ func (p *RenyiProblem) Sandwich(x []float64) (Sandwich, error) {
 	return b, err
 }
 
-// residual returns tr R and a bound of R's largest eigenvalue that is never above it: the
-// smaller of its Frobenius norm and its largest row sum.
+// residual returns tr R, and an upper bound of R's largest eigenvalue: the smallest of R's Frobenius norm, R's largest
+// absolute row sum and tr R.
 func (e *renyiWork) residual() (trace, norm float64) {
 	n := len(e.w)
 	sums := make([]float64, n)
@@ -102,8 +102,12 @@ func (e *renyiWork) residual() (trace, norm float64) {
 	return trace, min(math.Sqrt(square), slices.Max(sums), trace)
 }
 
-// upper is L_upper ≥ ln p(y) (Eq. 7 of "Optimize to Generalize in Gaussian Processes", Eq. 6 of "The Rényi Gaussian
-// Process") for 0 ≤ α ≤ 1, with τ any bound of R's largest eigenvalue; the papers have tr R:
+// upper returns L_upper ≥ ln p(y) (Eq. 7 of "Optimize to Generalize in Gaussian Processes", Eq. 6 of "The Rényi
+// Gaussian Process") for 0 ≤ α ≤ 1. τ is any upper bound of R's largest eigenvalue; the papers take tr R:
+//
+//	L_upper = −½(N ln 2π + ln|Ξ| + rᵀ(Ξ + ατI)⁻¹r)
+//
+// It holds because sI + K ⪰ Ξ and sI + K ⪯ Ξ + ατI.
 //
 //	L_upper = −½(N ln 2π + ln|Ξ| + rᵀ(Ξ + ατI)⁻¹r)
 //
@@ -126,12 +130,12 @@ func (e *renyiWork) upper(alpha, s, tau float64) (float64, error) {
 	return -0.5 * (float64(n)*math.Log(2*math.Pi) + logDet + quad), nil
 }
 
-// jensen is L_Jensen at q(U) for t = 1−α, and at t = 0 its limit L_VI ("Optimize to Generalize
-// in Gaussian Processes", Sect. 4.1): with S = sI + tR = sA, V = L⁻¹K_ZX and q(ν) = N(μ, B⁻¹)
+// jensen returns L_Jensen at q(U) for t = 1−α, or its limit L_VI for t = 0 ("Optimize to Generalize in Gaussian
+// Processes", Sect. 4.1). With S = sI + tR = sA, V = L⁻¹K_ZX and q(ν) = N(μ, B⁻¹), this is
 //
 //	(1/t) E_q ln p_α(y|U) = −½[N ln 2πs + (1/t) ln|A| + (r−Vᵀμ)ᵀS⁻¹(r−Vᵀμ) + tr(S⁻¹VᵀB⁻¹V)]
 //
-// less KL[q(U)‖p(U)].
+// minus KL[q(U)‖p(U)].
 func (e *renyiWork) jensen(q whitened, t, s float64) (float64, error) {
 	n, m := len(e.w), e.v.Cols
 	logDet, err := factorShifted(e.k, t/s, e.c, e.sums)
@@ -156,13 +160,13 @@ func (e *renyiWork) jensen(q whitened, t, s float64) (float64, error) {
 	return -0.5*(float64(n)*math.Log(2*math.Pi*s)+(logDet+fit)/s) - divergence.Sparse(q.cholB, inv, q.mu), nil
 }
 
-// renyi is L_α at q(ν) = N(μ, B⁻¹) for t = 1−α in [0, 1] (Eq. 4 of "Optimize to Generalize in
-// Gaussian Processes"), with B and μ those of variational inference, B = I + VVᵀ/s:
+// renyi returns L_α at q(ν) = N(μ, B⁻¹) for t = 1−α in [0, 1] (Eq. 4 of "Optimize to Generalize in Gaussian
+// Processes"). B = I + VVᵀ/s and μ are those of variational inference:
 //
 //	(1/t) ln ∫ p_α(y|ν) q(ν)^α p(ν)^t dν
 //
-// Everything is Gaussian. With Δ = VS⁻¹Vᵀ − VVᵀ/s, the exponent's curvature is Λ = B + tΔ and
-// its optimum lies td from μ, d = Λ⁻¹(VS⁻¹r − Bμ − Δμ), so that dividing by t loses nothing:
+// The integrand is Gaussian. With Δ = VS⁻¹Vᵀ − VVᵀ/s, its exponent has the curvature Λ = B + tΔ and its optimum at μ +
+// td, d = Λ⁻¹(VS⁻¹r − Bμ − Δμ). In terms of d, the division by t loses no digits:
 //
 //	L_α(q) = −½[N ln 2πs + (1/t) ln|A| + ln|B| + (1/t) ln|I + tB⁻¹Δ|
 //	            + (r−Vᵀν)ᵀS⁻¹(r−Vᵀν) + νᵀν + αt dᵀBd],  ν = μ + td
@@ -217,7 +221,7 @@ func (e *renyiWork) renyi(q whitened, t, s float64) (float64, error) {
 		linalg.Dot(residual, residual)/s + nu + (1-t)*t*linalg.Dot(bd, bd)), nil
 }
 
-// lowerOf returns a copy with zeros above the diagonal.
+// lowerOf returns a copy of l with zeros above the diagonal.
 func lowerOf(l matrix.Dense) matrix.Dense {
 	c := matrix.New(l.Rows, l.Cols)
 	for i := range l.Rows {
@@ -226,9 +230,9 @@ func lowerOf(l matrix.Dense) matrix.Dense {
 	return c
 }
 
-// Bounds returns what a sparse GP knows of the log evidence at x in O(NM²): L_VI from below and
-// L_upper at α = 1 from above (Titsias, "Variational inference for Gaussian and determinantal
-// point processes", 2014), with c = s + tr R, A = VVᵀ/s, b = Vr/s:
+// Bounds returns a lower and an upper bound of the log evidence at x, in O(NM²) time: L_VI, and L_upper at α = 1
+// (Titsias, "Variational inference for Gaussian and determinantal point processes", 2014). With c = s + tr R, A =
+// VVᵀ/s, b = Vr/s:
 //
 //	L_VI = −F_VFE,  L_upper = −½(N ln 2π + N ln s + ln|I + A| + [rᵀr − (s²/c) bᵀ(I + (s/c)A)⁻¹b]/c)
 func (p *SparseProblem) Bounds(x []float64) (lower, upper float64, err error) {

@@ -1,4 +1,4 @@
-// Package objectivetest holds what every training objective must satisfy, as tests that any implementation can run.
+// Package objectivetest has tests that every training objective must pass.
 package objectivetest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// Run is RunProblem for an objective of the full GP.
+// Run is RunProblem for an objective of the full GP. fresh returns a new objective.
 func Run(t *testing.T, fresh func() objective.Exact) {
 	RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense, y []float64) Problem {
 		return &objective.Problem{Kernel: k, Mean: mean, X: x, Y: y, Objective: fresh()}
@@ -27,9 +27,9 @@ type Problem interface {
 	Evaluate(x, gradient []float64) (float64, error)
 }
 
-// RunProblem checks an objective, bound to its rows anew for every use, on small random problems with several kernels,
-// mean functions and noise levels: the gradient against central differences, the same value whatever the order of the
-// rows, the number of cores or the evaluations made before, and an error where the matrix can't be factored.
+// RunProblem checks an objective on small random problems with several kernels, mean functions and noise levels. bind
+// returns the objective for given rows. The gradient must agree with central differences. The value must not depend on
+// the order of the rows, the number of cores or earlier evaluations. A matrix that can't be factored must be an error.
 func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense, y []float64) Problem) {
 	for _, c := range []struct {
 		name     string
@@ -77,7 +77,7 @@ func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x mat
 					}
 					return v
 				})
-				// Differences of the value see it to about 1e-15/h of its size.
+				// A difference sees the value with a rounding error of about 1e-15/h of its size.
 				if tol := 1e-8*math.Abs(want) + 1e-10*math.Max(math.Abs(value), 1); !(math.Abs(gradient[i]-want) <= tol) {
 					t.Errorf("d/d %s: got %.12g, differences give %.12g", name, gradient[i], want)
 				}
