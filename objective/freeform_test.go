@@ -34,8 +34,7 @@ func pack(f objective.FreeFormParts, nu []float64, lq matrix.Dense) {
 	}
 }
 
-// TestGoldenFreeForm holds value and gradient to golden values, in which a_M and L_S are
-// the parameters.
+// TestGoldenFreeForm compares value and gradient with golden values, whose parameters are a_M and L_S.
 func TestGoldenFreeForm(t *testing.T) {
 	raw := must.Get(os.ReadFile("../testdata/golden/sparse.json"))(t)
 	type goldenFree struct {
@@ -128,7 +127,7 @@ func difference(f func(h float64) float64) float64 {
 	return (8*(f(h)-f(-h)) - (f(2*h) - f(-2*h))) / (12 * h)
 }
 
-// freeProblem is a small problem with a q that is nothing special.
+// freeProblem returns a small problem, and parameters with an arbitrary q.
 func freeProblem(t *testing.T, o objective.FreeForm, expr string, n, m int) (*objective.FreeFormProblem, []float64) {
 	t.Helper()
 	x, y := boston(n, 3)
@@ -168,8 +167,8 @@ func freeObjectives() map[string]objective.FreeForm {
 	}
 }
 
-// TestFreeFormGradient holds every parameter's derivative to differences, on all rows, on a
-// batch, and after a natural-gradient step.
+// TestFreeFormGradient compares every derivative with differences: on all rows, on a batch, and after a
+// natural-gradient step.
 func TestFreeFormGradient(t *testing.T) {
 	batch := []int{3, 17, 4, 31, 8, 25, 11}
 	for name, o := range freeObjectives() {
@@ -214,8 +213,8 @@ func TestFreeFormGradient(t *testing.T) {
 	must.Not(t, slices.Max(d.Nu) != 0 || slices.Min(d.Chol) != 0, "the gradient has entries for what was stepped")
 }
 
-// TestSVGPOptimum: over q, SVGP's minimum is the VFE energy with its gradient; one
-// natural-gradient step on all rows with ρ = 1 reaches it from anywhere.
+// TestSVGPOptimum: SVGP's minimum over q is the VFE energy, with VFE's gradient. One natural-gradient step on all rows
+// with ρ = 1 reaches the minimum from any q.
 func TestSVGPOptimum(t *testing.T) {
 	p, at := freeProblem(t, &objective.SVGP{}, "se", 120, 8)
 	f := p.Split(at)
@@ -265,7 +264,7 @@ func TestSVGPOptimum(t *testing.T) {
 	near(t, "after many steps", last, vfe, 1e-8)
 }
 
-// TestFreeFormFromCollapsed: from the collapsed posterior of any α the bound is the same.
+// TestFreeFormFromCollapsed: at the q of a collapsed posterior with any α, FreePAC has the value of SparsePAC.
 func TestFreeFormFromCollapsed(t *testing.T) {
 	for _, alpha := range []float64{0, 0.5, 1} {
 		for _, bound := range []pacbayes.Inequality{pacbayes.KLBound, pacbayes.PinskerBound} {
@@ -289,7 +288,7 @@ func TestFreeFormFromCollapsed(t *testing.T) {
 	}
 }
 
-// TestSVGPBatchesAreUnbiased: value and gradient are means over all batches.
+// TestSVGPBatchesAreUnbiased: value and gradient are the means over all batches.
 func TestSVGPBatchesAreUnbiased(t *testing.T) {
 	const n, size = 8, 3
 	p, at := freeProblem(t, &objective.SVGP{}, "se", n, 3)
@@ -315,7 +314,7 @@ func TestSVGPBatchesAreUnbiased(t *testing.T) {
 	}
 }
 
-// TestFreeFormInvariances: storage and cores change nothing, and a batch of all rows is
+// TestFreeFormInvariances: Keep and the number of cores don't change a bit, and a batch of all rows gives the value on
 // all rows.
 func TestFreeFormInvariances(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
@@ -351,9 +350,8 @@ func TestFreeFormInvariances(t *testing.T) {
 	}
 }
 
-// TestNaturalGradientStep holds a step to its definition: in the natural parameters
-// (S'⁻¹ν, −½S'⁻¹) of q it is ρ times the derivative with respect to the expectation
-// parameters (ν, S' + ννᵀ), taken here by differences.
+// TestNaturalGradientStep compares a step with its definition. In the natural parameters (S'⁻¹ν, −½S'⁻¹) of q, a step
+// is −ρ times the derivative with respect to the expectation parameters (ν, S' + ννᵀ), which differences give here.
 func TestNaturalGradientStep(t *testing.T) {
 	const m, rho = 3, 0.3
 	batch := []int{3, 17, 4, 31, 8}
@@ -429,8 +427,8 @@ func TestNaturalGradientStep(t *testing.T) {
 	must.Refuse(p.EvaluateBatch(at, nil, nil))(t, "", "an empty batch was taken")
 }
 
-// TestFreeFormJitter: coincident inducing inputs get the jitter of the collapsed
-// posterior, and both stay the same.
+// TestFreeFormJitter: for coincident inducing inputs, the free-form and the collapsed posterior add the same jitter and
+// have the same bound.
 func TestFreeFormJitter(t *testing.T) {
 	loss := pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}
 	p, at := freeProblem(t, &objective.FreePAC{Loss: loss, Bound: pacbayes.KLBound, Penalty: 5}, "se", 150, 6)
@@ -456,8 +454,7 @@ func TestFreeFormJitter(t *testing.T) {
 	near(t, "bound of the posterior", value, want, 1e-7)
 }
 
-// TestMomentGradient holds the gradient at fixed a_M, L_S to differences, with a prior
-// mean that has slopes.
+// TestMomentGradient compares the gradient at fixed a_M and L_S with differences, for a prior mean with slopes.
 func TestMomentGradient(t *testing.T) {
 	p, x := freeProblem(t, &objective.SVGP{}, "matern52", 30, 5)
 	at := p.Split(x)

@@ -14,8 +14,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// TestInformedPrior: with a posterior as the prior, the gradients of all three posterior
-// families are those of differences, inducing inputs included, which move k_P and m_P.
+// TestInformedPrior: if the prior is a posterior, the gradients of all three posterior families agree with differences.
+// This includes the inducing inputs, which change k_P and m_P.
 func TestInformedPrior(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	draw := func(n int) (matrix.Dense, []float64) {
@@ -67,7 +67,7 @@ func TestInformedPrior(t *testing.T) {
 			must.Near(t, gradient[i], want, 1e-7*math.Max(1, math.Abs(want)), fmt.Sprintf("%s: derivative %d", name, i))
 		}
 	}
-	// Each family's posterior predicts and diverges as its objective says.
+	// The posterior's predictions and KL give the objective's value.
 	q := must.Get(sparse.Posterior(at, 1))(t)
 	mean, variance := make([]float64, 60), make([]float64, 60)
 	q.Latent(x2, mean, variance)
@@ -76,7 +76,7 @@ func TestInformedPrior(t *testing.T) {
 	if want, _, _ := pacbayes.KLBound.Evaluate(risk, q.KL(), penalty, 60); math.Abs(value-want) > 1e-9 {
 		t.Errorf("the objective is %v, its posterior's bound %v", value, want)
 	}
-	// With the data all but ignored, Q is P.
+	// With a huge noise variance the data hardly count, so Q is P.
 	at[0] = math.Log(1e9)
 	vague, err := posterior.NewExact(posterior.Given{Kernel: k, Mean: m, Noise: 1e9, X: x2, Y: y2})
 	must.Not(t, err != nil || vague.KL() > 1e-6, "KL %v, %v", vague.KL(), err)

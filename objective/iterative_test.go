@@ -15,7 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// rows of a function of two inputs; the second half repeats the first if so asked.
+// wavy returns rows of a function of two inputs. If repeated, the second half has the inputs of the first half.
 func wavy(n int, repeated bool) (matrix.Dense, []float64) {
 	rng := rand.New(rand.NewPCG(17, 19))
 	x, y := matrix.New(n, 2), make([]float64, n)
@@ -50,7 +50,7 @@ func TestIterativeEvidence(t *testing.T) {
 		at[len(at)-1] = c.logNoise
 		want, got := make([]float64, len(at)), make([]float64, len(at))
 		wantValue := must.Get(exact.Evaluate(at, want))(t)
-		// An anchor elsewhere costs digits, not correctness.
+		// An anchor at another point costs digits, not correctness.
 		anchor := slices.Clone(at)
 		for i := range anchor {
 			anchor[i] += 0.1
@@ -71,12 +71,12 @@ func TestIterativeEvidence(t *testing.T) {
 			difference := (value(h) - value(-h)) / (2 * h)
 			must.Near(t, got[i], difference, 2e-4*(math.Abs(difference)+0.01*n), fmt.Sprintf("%s: d/d %s", c.kernel, name))
 			// An estimate of the exact derivative: 15 probes of 250 rows.
-			must.Near(t, got[i], want[i], 0.05*math.Abs(want[i])+0.02*n, fmt.Sprintf("%s: d/d %s", c.kernel, name))
+			must.Near(t, got[i], want[i], 0.05*math.Abs(want[i])+0.02*n, fmt.Sprintf("%s: d/d %s", c.kernel, name)) // 15 probes of 250 rows estimate the exact derivative
 		}
 	}
 }
 
-// TestIterativeEvidenceOfManyRows: value and gradient are within three standard errors of those by
+// TestIterativeEvidenceOfManyRows: value and gradient are within three standard errors of value and gradient by
 // Cholesky.
 func TestIterativeEvidenceOfManyRows(t *testing.T) {
 	if testing.Short() {
@@ -97,7 +97,7 @@ func TestIterativeEvidenceOfManyRows(t *testing.T) {
 		at[len(at)-1] = c.logNoise
 		want, got := make([]float64, len(at)), make([]float64, len(at))
 		wantValue := must.Get(exact.Evaluate(at, want))(t)
-		// The preconditioner of another place: at its own there may be next to nothing to estimate.
+		// The anchor is another point, because at the anchor itself there may be next to nothing to estimate.
 		anchor := slices.Clone(at)
 		for i := range anchor {
 			anchor[i] += 0.3
@@ -110,7 +110,7 @@ func TestIterativeEvidenceOfManyRows(t *testing.T) {
 			t.Errorf("%s: value %v ± %.2g, by Cholesky %v", c.kernel, value, e.StandardError, wantValue)
 		}
 		for i, name := range e.Names() {
-			// What residuals of 1e-4 leave of the exact part stands beside the errors.
+			// The second term allows for residuals of 1e-4 in the part that isn't estimated.
 			if !(math.Abs(got[i]-want[i]) <= 3*e.GradientErrors[i]+1e-5*n) || !(e.GradientErrors[i] < 0.01*n) {
 				t.Errorf("%s: d/d %s is %v ± %.2g, by Cholesky %v", c.kernel, name, got[i], e.GradientErrors[i], want[i])
 			}

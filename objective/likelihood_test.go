@@ -33,8 +33,8 @@ func score(l objective.Noise, y, mean, variance, s float64) float64 {
 	return z
 }
 
-// TestNoisePredicts holds quadrature against closed forms: of Gaussian noise at any ratio of the two variances, and of
-// heavy tails and a kink where f is known.
+// TestNoisePredicts compares quadrature with closed forms: for Gaussian noise at any ratio of the two variances, and
+// for heavy tails and a kink if f is known.
 func TestNoisePredicts(t *testing.T) {
 	const tiny = 1e-12
 	type distribution interface {

@@ -16,7 +16,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// evaluateSparse returns value and gradient at θ = 0.2, noise e^−1 and the Z given.
+// evaluateSparse returns value and gradient at θ = 0.2, noise variance e^−1 and the given Z.
 func evaluateSparse(t *testing.T, o objective.Sparse, x matrix.Dense, y []float64, z matrix.Dense, keep int64) (float64,
 	[]float64) {
 	t.Helper()
@@ -46,7 +46,7 @@ func TestSparseLimits(t *testing.T) {
 	pep, _ = evaluateSparse(t, objective.PEP(1), x, y, z, 0)
 	near(t, "PEP at α = 1 against FITC", pep, fitc, 1e-14)
 
-	// With Z = X everything is exact. The jitter that repeated rows would need is not.
+	// With Z = X every objective is exact. These rows don't repeat, so K_ZZ needs no jitter, which would spoil that.
 	all := matrix.Of(60, 3, slices.Clone(x.Data))
 	full := &objective.Problem{Kernel: kernel.SE(3, true), Mean: kernel.ZeroMean{}, X: x, Y: y,
 		Objective: &objective.Evidence{}}
@@ -66,7 +66,7 @@ func TestSparseLimits(t *testing.T) {
 	}
 }
 
-// TestSparseInvariances: storage and cores change nothing, the order of rows only rounding.
+// TestSparseInvariances: Keep and the number of cores change nothing. The order of rows changes only rounding.
 func TestSparseInvariances(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	n := 4500 // three blocks
@@ -145,7 +145,7 @@ func TestAlphaIsAParameter(t *testing.T) {
 	}
 }
 
-// onDisk reads rows as from a file, and fails at a row.
+// onDisk stands for rows in a file, where row number broken can't be read.
 type onDisk struct {
 	objective.Memory
 	broken int

@@ -23,7 +23,7 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// terms are what predictions may cost.
+// terms are the costs of predictions that the tests use as Term.
 var terms = map[string]pacbayes.Expectation{
 	"density":  objective.LogDensity{},
 	"square":   objective.SquaredError{},
@@ -49,7 +49,7 @@ func TestNearestConforms(t *testing.T) {
 	}
 }
 
-// scattered returns rows among which some are copies of others, but for the target.
+// scattered returns random rows, some of which repeat another row's inputs.
 func scattered(n, d int) objective.Memory {
 	rng := rand.New(rand.NewPCG(5, uint64(n)))
 	rows := objective.Memory{X: matrix.New(n, d), Y: make([]float64, n)}
@@ -65,7 +65,7 @@ func scattered(n, d int) objective.Memory {
 	return rows
 }
 
-// nearestProblem returns a problem with the kernel of that expression, and a point.
+// nearestProblem returns a problem with the kernel expr, and a point to evaluate the problem at.
 func nearestProblem(t *testing.T, expr string, mean kernel.Mean, rows objective.Memory, m int,
 	vecchia bool) (*objective.NearestProblem, []float64) {
 	t.Helper()
@@ -79,7 +79,7 @@ func nearestProblem(t *testing.T, expr string, mean kernel.Mean, rows objective.
 	return p, x
 }
 
-// TestNearestGradient: both forms, kernels that are and aren't worked on abreast, copies among rows, batches.
+// TestNearestGradient compares gradients with differences: for both forms, several kernels, repeated rows and batches.
 func TestNearestGradient(t *testing.T) {
 	rows := scattered(37, 3)
 	for _, expr := range []string{"se", "matern12", "rq", "matern32+linear", "se*matern52", "periodic", "linear*se+white",
@@ -118,8 +118,8 @@ func TestNearestGradient(t *testing.T) {
 	}
 }
 
-// TestNearestTerms: fewer terms are some of all, each as often as the rows it stands for, with the neighbours that it
-// has among all rows; value and gradient are theirs, and the same seed draws the same.
+// TestNearestTerms: with Terms, some of all terms are drawn, and each keeps its neighbours among all rows. Value and
+// gradient are the sums over these terms times N/Terms. The same seed draws the same terms.
 func TestNearestTerms(t *testing.T) {
 	rows := scattered(61, 3)
 	for _, vecchia := range []bool{false, true} {
@@ -137,7 +137,7 @@ func TestNearestTerms(t *testing.T) {
 			return v, g
 		}
 		value, gradient := evaluate(few, nil)
-		// Each of the 20 is one of the 61.
+		// Each of the 20 terms is one of the 61.
 		var sum float64
 		var drawn []int
 		for i := range 20 {
@@ -172,7 +172,8 @@ func TestNearestTerms(t *testing.T) {
 	}
 }
 
-// TestNearestOfAll: with all other rows as neighbours, Rasmussen & Williams 2006, Eqs. 5.10–5.12, from the inverse.
+// TestNearestOfAll: with all other rows as neighbours, L is Rasmussen & Williams 2006, Eqs. 5.10–5.12, computed from
+// the inverse.
 func TestNearestOfAll(t *testing.T) {
 	rows := scattered(30, 2)
 	p, x := nearestProblem(t, "matern32+linear", kernel.LinearMean{Dim: 2}, rows, 29, false)
@@ -197,7 +198,7 @@ func TestNearestOfAll(t *testing.T) {
 	must.Not(t, math.Abs(got-want) > 1e-10*math.Abs(want), "%v, from the inverse %v", got, want)
 }
 
-// TestVecchiaOfAll: with all rows before it as neighbours of each, the evidence.
+// TestVecchiaOfAll: with all earlier rows as neighbours, L is the evidence.
 func TestVecchiaOfAll(t *testing.T) {
 	rows := scattered(30, 2)
 	p, x := nearestProblem(t, "matern32+linear", kernel.LinearMean{Dim: 2}, rows, 29, true)
@@ -245,7 +246,7 @@ func TestGoldenNearest(t *testing.T) {
 	}
 }
 
-// TestNearestRanks: shares of the rows, on 1 to 4 ranks.
+// TestNearestRanks: 1 to 4 ranks that share the terms find the same value and gradient.
 func TestNearestRanks(t *testing.T) {
 	rows := scattered(1003, 3)
 	for _, vecchia := range []bool{false, true} {
@@ -284,7 +285,7 @@ func TestNearestRanks(t *testing.T) {
 	}
 }
 
-// TestNearestBatches: the mean over batches that are an epoch is the value on all rows.
+// TestNearestBatches: the mean over the batches of an epoch is the value on all rows.
 func TestNearestBatches(t *testing.T) {
 	rows := scattered(200, 3)
 	p, x := nearestProblem(t, "matern32", kernel.LinearMean{}, rows, 8, false)
@@ -307,7 +308,7 @@ func TestNearestBatches(t *testing.T) {
 	must.Refuse(p.EvaluateBatch(x, g, nil))(t, "", "an empty batch has no")
 }
 
-// TestNearestSearch: neighbours stay until the next search.
+// TestNearestSearch: neighbours stay the same until the next search.
 func TestNearestSearch(t *testing.T) {
 	rows := scattered(300, 3)
 	p, x := nearestProblem(t, "se", kernel.ZeroMean{}, rows, 5, false)
@@ -327,7 +328,7 @@ func TestNearestSearch(t *testing.T) {
 	must.Be(t, kept(x), before)
 }
 
-// TestNearestCores: the same bits on any number of cores.
+// TestNearestCores: any number of cores gives the same bits.
 func TestNearestCores(t *testing.T) {
 	rows := scattered(1500, 4)
 	var first []float64
@@ -345,7 +346,7 @@ func TestNearestCores(t *testing.T) {
 	}
 }
 
-// BenchmarkNearest is value and gradient of all terms, and of a batch.
+// BenchmarkNearest measures value and gradient, of all terms and of a batch.
 func BenchmarkNearest(b *testing.B) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	rows := objective.Memory{X: matrix.New(40000, 8), Y: make([]float64, 40000)}
@@ -372,7 +373,7 @@ func BenchmarkNearest(b *testing.B) {
 	})
 }
 
-// TestNearestOfFew: a row alone, and rows without neighbours, are predicted by the prior.
+// TestNearestOfFew: the prior predicts a single row, and rows without neighbours.
 func TestNearestOfFew(t *testing.T) {
 	for _, n := range []int{1, 2, 9} {
 		rows := scattered(n, 2)

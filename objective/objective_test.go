@@ -99,7 +99,7 @@ func TestGoldenFullGP(t *testing.T) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			k := c.kernel(t)
 			x, mean := matrixOf(c.X), kernel.LinearMean{}
-			// Golden order: kernel, log noise, mean.
+			// The golden order is kernel, log noise, mean.
 			at := append(append([]float64{}, c.LogParams...), c.Mean, c.LogNoise)
 			golden := func(g []float64) []float64 {
 				n := len(g)
@@ -128,8 +128,8 @@ func TestGoldenFullGP(t *testing.T) {
 			predict("train", c.X, c.TrainMean, c.TrainVar)
 			predict("test", c.Xs, c.TestMean, c.TestVar)
 
-			// With R_S out of the way, B_Pin − √pen-part is the KL alone: its gradient is
-			// checked through a loss nothing can miss.
+			// A loss that no prediction can miss has R_S = 0. B_Pin is then √(KL/(2N)), so its gradient gives the KL's
+			// gradient.
 			evaluate(&objective.PAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1e6, Above: 1e6},
 				Bound: pacbayes.PinskerBound, Penalty: 0}, at)
 			slope := 1 / math.Sqrt(8*float64(len(c.Y))*c.KL)
@@ -166,8 +166,8 @@ func TestGoldenFullGP(t *testing.T) {
 	}
 }
 
-// compare holds an array against golden values: 1e-9 relative, with 1e-3 of the
-// largest entry as the floor.
+// compare fails unless got agrees with the golden values to 1e-9 relative. The scale of small entries is 1e-3 of the
+// largest entry.
 func compare(t *testing.T, what string, got, want []float64) {
 	t.Helper()
 	must.End(t, len(got) != len(want), "%s: %d values, want %d", what, len(got), len(want))
@@ -200,7 +200,7 @@ func boston(n, d int) (matrix.Dense, []float64) {
 	return x, y
 }
 
-// BenchmarkEvaluate reports allocations: workspaces are kept between evaluations.
+// BenchmarkEvaluate reports allocations. There are few, because evaluations reuse workspaces.
 func BenchmarkEvaluate(b *testing.B) {
 	for _, n := range []int{404, 1000} {
 		x, y := boston(n, 13)

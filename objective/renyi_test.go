@@ -107,8 +107,8 @@ func randomRenyi(rng *rand.Rand) (*objective.RenyiProblem, []float64) {
 	return p, at
 }
 
-// TestRenyiSandwich: on random problems L_α falls in α from the evidence to VFE's bound, both
-// sides of the sandwich hold, and α < 0 bounds from above.
+// TestRenyiSandwich: on random problems L_α falls with α from the evidence to VFE's bound, the bounds on both sides
+// hold, and L_α for α < 0 is an upper bound.
 func TestRenyiSandwich(t *testing.T) {
 	rng := rand.New(rand.NewPCG(23, 29))
 	for problem := range 1000 {
@@ -156,8 +156,8 @@ func TestRenyiSandwich(t *testing.T) {
 	}
 }
 
-// TestRenyiIsContinuous: near its limits L_α and its gradient are near the evidence's and VFE's,
-// to the first order in α, with no digits lost to the division by 1−α.
+// TestRenyiIsContinuous: near α = 0 and α = 1, L_α and its gradient differ from the limits' by the first order in α.
+// The division by 1−α loses no digits.
 func TestRenyiIsContinuous(t *testing.T) {
 	x, y := boston(60, 3)
 	at := append([]float64{0.3, 0.1, -1}, x.Data[:15]...)
@@ -180,8 +180,8 @@ func TestRenyiIsContinuous(t *testing.T) {
 	}
 }
 
-// TestRenyiBatch: a batch of some rows is the problem of these rows, scaled; one of all rows is
-// the whole; sizes may change from call to call.
+// TestRenyiBatch: a batch gives the scaled value of a problem with the batch's rows alone. A batch of all rows gives
+// the value on all rows. Batches of several sizes may alternate.
 func TestRenyiBatch(t *testing.T) {
 	x, y := boston(60, 3)
 	p := &objective.RenyiProblem{Kernel: kernel.SE(3, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y},
@@ -262,7 +262,7 @@ func TestNearestOfCopies(t *testing.T) {
 	}
 }
 
-// TestNearestOfNone: a batch of a row whose covariances overflow, so that none is near it, has rows all the same.
+// TestNearestOfNone: Nearest fills a batch even if covariances overflow, so that no row is near.
 func TestNearestOfNone(t *testing.T) {
 	const n = 27
 	x := matrix.New(n, 1)

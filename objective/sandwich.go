@@ -108,10 +108,6 @@ func (e *renyiWork) residual() (trace, norm float64) {
 //	L_upper = −½(N ln 2π + ln|Ξ| + rᵀ(Ξ + ατI)⁻¹r)
 //
 // It holds because sI + K ⪰ Ξ and sI + K ⪯ Ξ + ατI.
-//
-//	L_upper = −½(N ln 2π + ln|Ξ| + rᵀ(Ξ + ατI)⁻¹r)
-//
-// It holds because sI + K ⪰ Ξ and sI + K ⪯ Ξ + ατI.
 func (e *renyiWork) upper(alpha, s, tau float64) (float64, error) {
 	n := len(e.w)
 	var logDet, quad float64

@@ -119,8 +119,8 @@ func sparseObjective(t *testing.T, c sparseCase, label string) objective.Sparse 
 	return o
 }
 
-// TestSparseBatch: a batch of some rows is the problem of these rows, scaled; sizes may change
-// from call to call.
+// TestSparseBatch: a batch gives the scaled value of a problem with the batch's rows alone. Batches of several sizes
+// may alternate.
 func TestSparseBatch(t *testing.T) {
 	x, y := boston(60, 3)
 	z := matrix.Of(5, 3, x.Data[:15])
