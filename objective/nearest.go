@@ -33,7 +33,7 @@ import (
 //
 //	k̄_i = g a − 2h b,  C̄ = −½g(abᵀ + baᵀ) + h bbᵀ,  k̄_ii = h,  s̄ = ∂φ/∂s + tr C̄,  m̄_i = g,  m̄_n = −g b
 //
-// The neighbours stay those of the last Search, so L is smooth between searches. N/|batch| times the sum over a random
+// The neighbours stay the neighbours of the last Search, so L is smooth between searches. N/|batch| times the sum over a random
 // batch of rows is an unbiased estimate of L, because L is a sum over rows. For the same reason a limited number of
 // Terms is unbiased. Time O(N m³), memory O(N m) for the neighbours.
 type NearestProblem struct {

@@ -12,28 +12,28 @@ import (
 
 // Stochastic is a function to minimise that can be estimated from a batch of rows.
 type Stochastic interface {
-	// Dim is the number of parameters.
+	// Dim returns the number of parameters.
 	Dim() int
-	// BatchRows is the number of rows that batches are drawn from.
+	// BatchRows returns the number of rows that batches are drawn from.
 	BatchRows() int
-	// EvaluateBatch returns an estimate of the value at x from the rows with these numbers, and
-	// overwrites gradient with its derivatives. Otherwise it is as Objective.Evaluate.
+	// EvaluateBatch returns an estimate of the value at x from the rows with the given numbers, and overwrites gradient
+	// with the estimate's derivatives. The other rules of Objective.Evaluate hold.
 	EvaluateBatch(x, gradient []float64, rows []int) (float64, error)
 }
 
 // Natural is a Stochastic that moves some of its parameters itself, by natural-gradient steps.
 type Natural interface {
 	Stochastic
-	// StepBatch moves them in x by a step of size rho on the batch and then acts as EvaluateBatch
-	// at the new x, with zeros in gradient for what it has moved.
+	// StepBatch moves these parameters in x by a step of size rho on the batch. It then acts as EvaluateBatch at the
+	// new x, but leaves zeros in gradient for the parameters it has moved.
 	StepBatch(x, gradient []float64, rows []int, rho float64) (float64, error)
 }
 
-// Annealed is a Stochastic that is deformed while it is minimised.
+// Annealed is a Stochastic that changes while it is minimised.
 type Annealed interface {
 	Stochastic
-	// SetProgress is called before every evaluation with the share of the steps that are done: 0
-	// at the first step, 1 at the last. What follows depends on the last call alone.
+	// SetProgress gets, before every evaluation, the share of the steps that are done: 0 at the first step, 1 at the
+	// last. The evaluation depends on the last call alone.
 	SetProgress(share float64)
 }
 
@@ -45,61 +45,62 @@ type Neighbours interface {
 }
 
 // Adam minimises by the steps of Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, algorithm 1,
-// on batches of rows, projected onto a box: with g_t the gradient of the batch of step t,
+// on batches of rows, projected onto a box. With g_t the gradient of the batch of step t,
 //
 //	m_t = β₁m_{t−1} + (1−β₁)g_t,  v_t = β₂v_{t−1} + (1−β₂)g_t²,
 //	x_t = P(x_{t−1} − r_t m̂_t/(√v̂_t + ε)),  m̂_t = m_t/(1−β₁ᵗ),  v̂_t = v_t/(1−β₂ᵗ).
 //
-// With Plain the steps are those of stochastic gradient descent (Robbins and Monro 1951) on the
-// mean per row, x_t = P(x_{t−1} − r_t g_t/N).
+// With Plain it takes steps of stochastic gradient descent (Robbins and Monro 1951) on the mean per row, x_t =
+// P(x_{t−1} − r_t g_t/N).
 //
-// What a Natural objective moves itself is moved first, on the same batch.
+// A Natural objective moves some parameters itself, before Adam's step and on the same batch.
 //
-// In every epoch the rows are shuffled anew and cut into batches of equal size, to within one row, so that each is used
-// once. The shuffle of an epoch depends on Seed and the epoch alone: a run that is resumed goes on bit for bit.
+// In every epoch, Adam shuffles the rows and cuts them into batches that differ by at most one row in size. So an epoch
+// uses every row once. The shuffle depends on Seed and the number of the epoch alone, so a resumed run continues bit
+// for bit.
 type Adam struct {
 	Box          Bounds  // see In
-	Steps        int     // where the run ends; must be positive
-	Batch        int     // rows of a batch at most; 0 means all
+	Steps        int     // number of steps of the run; must be positive
+	Batch        int     // most rows of a batch; 0 means all
 	LearningRate float64 // r_1; 0 means 0.01
-	// FinalRate is the learning rate of the last step, which r_t approaches along half a cosine (Loshchilov and Hutter,
-	// ICLR 2017), so that the noise of the batches dies away; 0 means a hundredth of LearningRate.
+	// FinalRate is the learning rate of the last step; 0 means a hundredth of LearningRate. r_t approaches it along
+	// half a cosine (Loshchilov and Hutter, ICLR 2017), so that the noise of the batches dies away.
 	FinalRate    float64
-	Beta1, Beta2 float64 // 0 means 0.9 and 0.999, those of the paper, as 1e-8 for Epsilon
-	Epsilon      float64
+	Beta1, Beta2 float64 // 0 means the paper's 0.9 and 0.999
+	Epsilon      float64 // 0 means the paper's 1e-8
 	Seed         uint64
-	NaturalStep  float64 // ρ of a Natural objective; 0: Adam moves all parameters
-	MaxFailures  int     // in a row, before the run ends; 0 means 20
-	Plain        bool    // stochastic gradient descent
-	Nearest      bool    // batches of neighbours, of a Neighbours objective
+	NaturalStep  float64 // ρ of a Natural objective; 0 means that Adam moves all parameters
+	MaxFailures  int     // failures in a row that the run survives; 0 means 20
+	Plain        bool    // stochastic gradient descent instead of Adam
+	Nearest      bool    // batches of neighbours; the objective must be a Neighbours
 }
 
-// In returns the same minimiser, that stays in a box.
+// In returns the same minimiser with the box b.
 func (a Adam) In(b Bounds) Adam {
 	a.Box = b
 	return a
 }
 
-// AdamState is everything a run of Adam knows after a step. It holds only finite numbers, so that
-// encoding/json round-trips it exactly.
+// AdamState holds all that a run of Adam knows after a step. All numbers are finite, so encoding/json round-trips an
+// AdamState exactly.
 type AdamState struct {
 	X        []float64 `json:"x"`
-	Previous []float64 `json:"previous"` // of the step before: where a step outside the domain goes back to
-	M        []float64 `json:"m"`        // of the gradients
-	V        []float64 `json:"v"`        // of their squares
+	Previous []float64 `json:"previous"` // x of the step before, to which a step outside the domain goes back
+	M        []float64 `json:"m"`        // m, the mean of the gradients
+	V        []float64 `json:"v"`        // v, the mean of their squares
 
 	Steps     int     `json:"steps"`
 	Rejected  int     `json:"rejected"` // evaluations outside the objective's domain
 	Rejection string  `json:"rejection"`
-	Failures  int     `json:"failures"` // of them, since the last that wasn't
-	Value     float64 `json:"value"`    // estimate of the last batch
-	Sum       float64 `json:"sum"`      // of the values of this epoch
-	Count     int     `json:"count"`
-	Mean      float64 `json:"mean"` // of the values of the last whole epoch, or of this one while it is the first
+	Failures  int     `json:"failures"` // rejections since the last step that was taken
+	Value     float64 `json:"value"`    // estimate from the last batch
+	Sum       float64 `json:"sum"`      // sum of the values of this epoch
+	Count     int     `json:"count"`    // number of these values
+	Mean      float64 `json:"mean"`     // mean value of the last whole epoch, or of the first epoch so far
 	Stopped   string  `json:"stopped"`
 }
 
-// StartAdam is the state of a run that begins at x, which it copies.
+// StartAdam returns the state of a run that begins at x. It copies x.
 func StartAdam(x []float64) *AdamState {
 	n := len(x)
 	return &AdamState{X: slices.Clone(x), Previous: slices.Clone(x), M: make([]float64, n), V: make([]float64, n)}
@@ -112,7 +113,7 @@ func (s *AdamState) Clone() *AdamState {
 	return &c
 }
 
-// StepLimit and Rejections are reasons to stop, as they stand in AdamState.Stopped.
+// StepLimit and Rejections are reasons to stop, which AdamState.Stopped holds.
 const (
 	StepLimit  = "step limit"
 	Rejections = "no step stays inside the objective's domain"
@@ -136,9 +137,9 @@ func (s *AdamState) check(n int) error {
 	return counts(s.Steps, s.Count, s.Rejected, s.Failures)
 }
 
-// withDefaults fills the zero fields, or says what is wrong with the others.
+// withDefaults returns a with its zero fields filled in, or an error if another field is invalid.
 func (a Adam) withDefaults(rows int) (Adam, error) {
-	a.LearningRate = cmp.Or(a.LearningRate, 0.01) // log-parameters of order one: a per cent a step
+	a.LearningRate = cmp.Or(a.LearningRate, 0.01) // for log-parameters of order one, a step of about 1 %
 	a.FinalRate, a.MaxFailures = cmp.Or(a.FinalRate, a.LearningRate/100), cmp.Or(a.MaxFailures, 20)
 	a.Beta1, a.Beta2, a.Epsilon = cmp.Or(a.Beta1, 0.9), cmp.Or(a.Beta2, 0.999), cmp.Or(a.Epsilon, 1e-8)
 	if a.Batch == 0 || a.Batch > rows {
@@ -163,7 +164,7 @@ func (a Adam) withDefaults(rows int) (Adam, error) {
 	return a, err
 }
 
-// Batches is the number of batches that n rows are cut into in an epoch.
+// Batches returns the number of batches in an epoch of n rows.
 func (a Adam) Batches(n int) int {
 	if a.Batch <= 0 || a.Batch >= n {
 		return 1
@@ -171,7 +172,7 @@ func (a Adam) Batches(n int) int {
 	return (n + a.Batch - 1) / a.Batch
 }
 
-// shuffle writes the order of the rows in an epoch.
+// shuffle writes the order of the rows in an epoch to order.
 func (a Adam) shuffle(epoch int, order []int) {
 	for i := range order {
 		order[i] = i
@@ -180,14 +181,18 @@ func (a Adam) shuffle(epoch int, order []int) {
 	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 }
 
-// Minimize runs from a state, a fresh one (StartAdam, moved into the box if it lies outside) or one that an earlier run
-// of the same objective, bounds and settings handed to step; it leaves from as it is. It returns the state where it
-// ended, whose Value and Mean are estimates and whose X, one step on from Previous, hasn't been evaluated yet.
+// Minimize runs from a state. A fresh state comes from StartAdam; Minimize moves it into the box. Any other state must
+// come from step, in an earlier run with the same objective, bounds and settings. Minimize doesn't change from. It
+// returns the last state. Value and Mean of this state are estimates. Its X, one step on from Previous, hasn't been
+// evaluated yet.
 //
-// A step after which the objective can't be evaluated is halved, up to MaxFailures times less one, then taken back
-// whole; if that doesn't help either the run ends. step, unless nil, is called after every step taken. Its state is
-// only valid during the call (keep a Clone); an error from it ends the run, as does the end of ctx: the state so far
-// comes with it. Other errors come without one: a start outside the domain (StartError), settings that make no sense.
+// If the objective can't be evaluated after a step, Minimize halves the step, up to MaxFailures−1 times. Then it takes
+// the whole step back. If that doesn't help either, the run ends.
+//
+// Minimize calls step, unless nil, after every step taken. The state is valid only during the call; keep a Clone. An
+// error from step ends the run, and so does the end of ctx. Minimize then returns this error with the state so far.
+// Other errors come without a state: a start outside the domain (StartError), invalid settings, or neighbours that
+// can't be found.
 func (a Adam) Minimize(ctx context.Context, f Stochastic, from *AdamState,
 	step func(*AdamState) error) (*AdamState, error) {
 	r, err := a.begin(f, from)
@@ -230,16 +235,16 @@ func (a Adam) Minimize(ctx context.Context, f Stochastic, from *AdamState,
 	return s, nil
 }
 
-// adamRun is a run of Adam between its steps.
+// adamRun is a run of Adam between two steps.
 type adamRun struct {
 	Adam
 	f            Stochastic
 	natural      Natural    // nil: Adam moves all parameters
 	annealed     Annealed   // nil: f is the same at every step
-	neighbours   Neighbours // nil: batches are of rows at random
+	neighbours   Neighbours // nil: batches are random rows
 	lower, upper []float64
 	rows         int
-	order        []int // of the rows in the epoch
+	order        []int // order of the rows in this epoch
 	epoch        int
 	s            *AdamState
 	trial, g     []float64
@@ -288,7 +293,7 @@ func (a Adam) begin(f Stochastic, from *AdamState) (r *adamRun, err error) {
 	return r, nil
 }
 
-// share is how much of the run is behind the next step.
+// share returns the share of the run that is done before the next step.
 func (r *adamRun) share() float64 { return float64(r.s.Steps) / float64(max(r.Steps-1, 1)) }
 
 // next returns the rows of the next step.
@@ -307,8 +312,8 @@ func (r *adamRun) next() ([]int, error) {
 	return batch, nil
 }
 
-// evaluate returns the value at the state's x, which a natural-gradient step moves, and leaves that point in trial and
-// the gradient in g; or the reason why no step can be taken.
+// evaluate returns the value on a batch, or the reason why no step can be taken. It leaves the point in trial and the
+// gradient in g. The point is the state's X, moved by a natural-gradient step if the objective makes such steps.
 func (r *adamRun) evaluate(batch []int) (value float64, reason error) {
 	if r.annealed != nil {
 		r.annealed.SetProgress(r.share())
@@ -334,7 +339,8 @@ func (r *adamRun) evaluate(batch []int) (value float64, reason error) {
 	return value, nil
 }
 
-// reject halves the last step, or takes it back, or ends the run.
+// reject counts a failure. It halves the last step; at failure MaxFailures it takes the step back, and at the next
+// failure it ends the run.
 func (r *adamRun) reject(reason error) {
 	s := r.s
 	s.Rejected++
@@ -352,7 +358,7 @@ func (r *adamRun) reject(reason error) {
 	}
 }
 
-// take takes the step.
+// take records the value, and moves the state's X by a step from trial against the gradient g.
 func (r *adamRun) take(value float64) {
 	s, batches, share := r.s, r.Batches(r.rows), r.share()
 	copy(s.Previous, r.trial)

@@ -14,8 +14,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// line is least squares of y on 1 and x, ½Σ(a + bx − y)² weighted up from the batch; it
-// can't be evaluated where a > wall, and it can solve for a on a batch itself.
+// line is the least squares of y on 1 and x, ½Σ(a + bx − y)², scaled up from the batch to all rows. It can't be
+// evaluated if a > wall. Its StepBatch solves for a on the batch.
 type line struct {
 	x, y        []float64
 	wall, first float64
@@ -69,7 +69,7 @@ func (l *line) StepBatch(p, g []float64, rows []int, rho float64) (float64, erro
 	return v, err
 }
 
-// SetProgress lets the wall fall a little, from where it was set to 0.01 below.
+// SetProgress lowers the wall from its first position to 0.01 below.
 func (l *line) SetProgress(share float64) {
 	if l.first == 0 {
 		l.first = l.wall
@@ -77,7 +77,7 @@ func (l *line) SetProgress(share float64) {
 	l.wall = l.first - 0.01*share
 }
 
-// Nearest takes the rows in a ring.
+// Nearest takes row and the rows after it, in a ring.
 func (l *line) Nearest(row int, batch []int) error {
 	for i := range batch {
 		batch[i] = (row + i) % len(l.x)
@@ -103,7 +103,7 @@ func TestAdamFindsTheMinimum(t *testing.T) {
 		l := newLine(23)
 		a, b := l.solution()
 		s := must.Get(c.Minimize(context.Background(), l, StartAdam([]float64{3, 3}), nil))(t)
-		// Natural steps of constant size keep the noise of the batches.
+		// Natural-gradient steps of constant size keep the noise of the batches.
 		if tol := 1e-3 + c.NaturalStep; math.Abs(s.X[0]-a) > tol || math.Abs(s.X[1]-b) > tol || s.Stopped != StepLimit ||
 			s.Steps != c.Steps {
 			t.Errorf("%+v: %v after %d steps (%s), want %v %v", c, s.X, s.Steps, s.Stopped, a, b)
@@ -111,7 +111,7 @@ func TestAdamFindsTheMinimum(t *testing.T) {
 	}
 }
 
-// TestAdamFirstSteps holds two steps to the paper's formulas worked out by hand.
+// TestAdamFirstSteps compares two steps with the paper's formulas, worked out by hand.
 func TestAdamFirstSteps(t *testing.T) {
 	l := newLine(5)
 	x := []float64{3, 3}
@@ -135,7 +135,7 @@ func TestAdamFirstSteps(t *testing.T) {
 	}
 }
 
-// TestAdamUsesEveryRowOnceAnEpoch: batches are without replacement and of about one size.
+// TestAdamUsesEveryRowOnceAnEpoch: every epoch uses each row once, and Mean is the mean over an epoch.
 func TestAdamUsesEveryRowOnceAnEpoch(t *testing.T) {
 	l := newLine(23)
 	a := Adam{Steps: 12, Batch: 7, Seed: 4}
@@ -165,8 +165,8 @@ func TestAdamUsesEveryRowOnceAnEpoch(t *testing.T) {
 	must.Not(t, slices.Equal(one, two), "two epochs have one order")
 }
 
-// TestAdamResumes: from a state written to a file after any step, also one amid rejected
-// steps, a run goes on bit for bit.
+// TestAdamResumes: a run that resumes from a state in a file continues bit for bit, after any step and amid rejected
+// steps.
 func TestAdamResumes(t *testing.T) {
 	bounds := Bounds{Lower: []float64{-5, -0.3}, Upper: []float64{5, 5}}
 	for _, a := range []Adam{{}, {NaturalStep: 0.2}, {Plain: true}, {Nearest: true}} {
@@ -197,7 +197,7 @@ func TestAdamResumes(t *testing.T) {
 			must.End(t, !reflect.DeepEqual(got, want), "resumed after step %d: %+v, want %+v", s.Steps, got, want)
 		}
 
-		// Cancelled at any evaluation, rejected ones included.
+		// The run is cancelled at every evaluation in turn, rejected evaluations included.
 		for stop := 1; stop < min(60, want.Steps); stop++ {
 			ctx, cancel := context.WithCancel(context.Background())
 			l := fresh()
@@ -282,7 +282,7 @@ func TestAdamRefuses(t *testing.T) {
 	}
 }
 
-// TestPlainSteps: gradient descent on the mean per row, by its definition.
+// TestPlainSteps compares Plain steps with gradient descent on the mean per row.
 func TestPlainSteps(t *testing.T) {
 	l := newLine(11)
 	x := []float64{-1, 2}
@@ -300,7 +300,7 @@ func TestPlainSteps(t *testing.T) {
 	}))(t)
 }
 
-// TestNearestBatches: every batch is a row and its neighbours, and all rows get their turn.
+// TestNearestBatches: every batch is a row with its neighbours, and every row has its turn.
 func TestNearestBatches(t *testing.T) {
 	l := newLine(23)
 	must.Get((Adam{Steps: 200, Batch: 5, Nearest: true}).Minimize(context.Background(), l, StartAdam([]float64{0, 0}),

@@ -8,7 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// bowl is (x-1)² + 10(y-2)², to be had with y <= 1.5.
+// bowl is (x-1)² + 10(y-2)². The first example minimises it for y <= 1.5.
 type bowl struct{}
 
 func (bowl) Dim() int { return 2 }
@@ -33,7 +33,7 @@ func ExampleLBFGS_Minimize() {
 	// Output: 2.5000 at [1.0000 1.5000], on a bound: [1], converged: gradient
 }
 
-// A run that stops, is written down and goes on later ends where it would have ended.
+// A run that stops, is saved and is resumed later ends where it would have ended without the stop.
 func ExampleState() {
 	var file []byte
 	save := func(s *train.State) (err error) { file, err = json.Marshal(s); return err }
@@ -61,7 +61,7 @@ func ExampleState() {
 	// [1.0000 2.0000], converged: gradient
 }
 
-// mean is the squared distance from a number to a row's own, averaged over rows.
+// mean is the mean squared distance from a number to the numbers of the rows.
 type mean []float64
 
 func (m mean) Dim() int       { return 1 }

@@ -10,39 +10,39 @@ import (
 
 // LBFGS minimises a smooth function in a box by limited-memory quasi-Newton steps. The zero value is ready to use.
 //
-// Each iteration holds the parameters that sit on a bound against which the gradient pushes them, takes the direction
-// to the minimiser of the quasi-Newton model over the others (the two-loop recursion of Nocedal and Wright, Numerical
-// Optimization, 2006, algorithm 7.4), and searches along the path that the direction takes when it is projected onto
-// the box, so that one step may reach any number of bounds (Bertsekas, SIAM J. Control Optim. 20, 1982). Subspace
-// minimisation and stopping tests are those of L-BFGS-B (Byrd, Lu, Nocedal and Zhu, SIAM J. Sci. Comput. 16,
-// 1995), whose Cauchy point and compact matrices this method does without.
+// Each iteration first holds fixed every parameter that sits on a bound and that the gradient pushes against the bound.
+// It takes the direction to the minimiser of the quasi-Newton model over the other parameters (the two-loop recursion
+// of Nocedal and Wright, Numerical Optimization, 2006, algorithm 7.4). It then searches along this direction, projected
+// onto the box, so that one step may reach any number of bounds (Bertsekas, SIAM J. Control Optim. 20, 1982). The
+// subspace minimisation and the stopping tests come from L-BFGS-B (Byrd, Lu, Nocedal and Zhu, SIAM J. Sci. Comput. 16,
+// 1995). LBFGS does without the Cauchy point and the compact matrices of L-BFGS-B.
 type LBFGS struct {
 	Box Bounds // see In
 	// Memory is the number of past steps kept; 0 means 10.
 	Memory int
 	// MaxIterations stops the run; 0 means 1000.
 	MaxIterations int
-	// MaxEvaluations stops the run after the iteration that reaches it, so that a run may exceed
-	// it by a line search, and going on later with a higher limit changes no iterate; 0 means 1000.
+	// MaxEvaluations stops the run after the iteration that reaches it; 0 means 1000. So a run may exceed it by a line
+	// search, and resuming with a higher limit changes no iterate.
 	MaxEvaluations int
-	// GradientTolerance stops the run when no derivative is larger, those left out that push
-	// against a bound; 0 means 1e-6, a negative number switches the test off.
+	// GradientTolerance stops the run once State.ProjectedGradient is no larger; 0 means 1e-6. A negative number
+	// switches the test off.
 	GradientTolerance float64
-	// ValueTolerance stops the run when an iteration lowers the value by no more than this,
-	// relative to max(|value|, 1); 0 means 1e-9, a negative number switches the test off.
+	// ValueTolerance stops the run when an iteration lowers the value by no more than this, relative to max(|value|,
+	// 1); 0 means 1e-9. A negative number switches the test off.
 	ValueTolerance float64
 }
 
-// In returns the same minimiser, that stays in a box.
+// In returns the same minimiser with the box b.
 func (o LBFGS) In(b Bounds) LBFGS {
 	o.Box = b
 	return o
 }
 
-// MostEvaluations is where LBFGS and MMA stop that are told of no limit.
+// MostEvaluations is the default of MaxEvaluations in LBFGS and MMA.
 const MostEvaluations = 1000
 
-// withDefaults fills the zero fields, or says what is wrong with the others.
+// withDefaults returns o with its zero fields filled in, or an error if another field is invalid.
 func (o LBFGS) withDefaults() (LBFGS, error) {
 	var err error
 	limit := func(name string, v *int, unset int) {
@@ -57,10 +57,11 @@ func (o LBFGS) withDefaults() (LBFGS, error) {
 		}
 		*v = cmp.Or(*v, unset)
 	}
-	// Memory and limits are those of the published PAC-GP experiments (SciPy's history of 10, and 1000 iterations and
-	// evaluations). Their tolerances were 1e-8. Evidence and bounds are sums over factored matrices, good to about 1e-12
-	// relative: 1e-9 stays clear of that noise, and is far below what changes a prediction. 1e-6 on a derivative in
-	// log-parameters leaves a value off by about 1e-12 over the curvature.
+	// The memory and the limits are those of the published PAC-GP experiments: SciPy's history of 10, and 1000
+	// iterations and evaluations. The experiments had tolerances of 1e-8. Evidence and bounds, which are sums over
+	// factored matrices, are good to about 1e-12 relative. The tolerance 1e-9 stays clear of this noise, and is far too
+	// small to change a prediction. A derivative of 1e-6 in a log-parameter leaves the value off by about 1e-12 divided
+	// by the curvature.
 	limit("Memory", &o.Memory, 10)
 	limit("MaxIterations", &o.MaxIterations, MostEvaluations)
 	limit("MaxEvaluations", &o.MaxEvaluations, MostEvaluations)
@@ -69,8 +70,8 @@ func (o LBFGS) withDefaults() (LBFGS, error) {
 	return o, err
 }
 
-// stopped is the reason to end a run in state s, or "". It looks at nothing else, so a state that
-// stopped on a limit or a tolerance goes on when it is resumed with a wider one.
+// stopped returns the reason to end a run in state s, or "". It depends on s alone. So a run that stopped on a limit or
+// a tolerance continues if it is resumed with a wider one.
 func (o LBFGS) stopped(s *State) string {
 	switch {
 	case s.ProjectedGradient <= o.GradientTolerance:
@@ -85,13 +86,13 @@ func (o LBFGS) stopped(s *State) string {
 	return ""
 }
 
-// Minimize runs from a state, a fresh one ([Start], moved into the box if it lies outside) or one
-// that an earlier run of the same objective and bounds handed to step; it leaves from as it is.
+// Minimize runs from a state. A fresh state comes from [Start]; Minimize moves it into the box. Any other state must
+// come from step, in an earlier run with the same objective and bounds. Minimize doesn't change from.
 //
-// step, unless nil, is called after every iteration. Its State is only valid during the call (keep
-// a [State.Clone]); an error from it ends the run. That error, or the context's, which is looked
-// at before every evaluation, comes with the Result so far. Other errors come without one: bounds,
-// settings or a state that make no sense, and a start outside the objective's domain.
+// Minimize calls step, unless nil, after every iteration. The State is valid only during the call; keep a
+// [State.Clone]. An error from step ends the run, and so does the context, which Minimize asks before every evaluation.
+// Minimize then returns this error with the Result so far. Other errors come without a Result: invalid bounds, settings
+// or state, and a start outside the objective's domain.
 func (o LBFGS) Minimize(ctx context.Context, f Objective, from *State, step func(*State) error) (*Result,
 	error) {
 	o, err := o.withDefaults()
@@ -136,8 +137,7 @@ func (o LBFGS) Minimize(ctx context.Context, f Objective, from *State, step func
 	return r.result(), nil
 }
 
-// run is a State with what an iteration needs besides: nothing in it but the State outlives an
-// iteration, which is what makes resuming exact.
+// run is a State with the workspaces of an iteration. Only the State outlives an iteration, which makes resuming exact.
 type run struct {
 	*State
 	ctx          context.Context
@@ -166,7 +166,7 @@ func newRun(ctx context.Context, f Objective, s *State, lower, upper []float64, 
 	}
 }
 
-// begin evaluates a fresh start; a resumed one must lie in the box already.
+// begin evaluates a fresh start. A resumed start must lie in the box already.
 func (r *run) begin() error {
 	fresh := len(r.Gradient) == 0
 	for i, x := range r.X {
@@ -190,7 +190,8 @@ func (r *run) begin() error {
 	return nil
 }
 
-// evaluate returns the value at x and fills g, or returns the reason why x is outside the domain. err is the context's.
+// evaluate returns the value at x and fills g, or returns the reason why x is outside the domain. err is the context's
+// error.
 func (r *run) evaluate(x, g []float64) (value float64, reason, err error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, nil, err
@@ -206,7 +207,7 @@ func (r *run) evaluate(x, g []float64) (value float64, reason, err error) {
 		}
 	}
 	if reason != nil {
-		// An objective may fail because it watches the same context: that is no rejection.
+		// An objective may fail because it watches the same context. That is no rejection.
 		if err := r.ctx.Err(); err != nil {
 			return 0, nil, err
 		}
@@ -230,8 +231,8 @@ func (r *run) projectedGradient() (largest float64) {
 	return largest
 }
 
-// iterate goes one step on. It returns false when no step lowers the value, and the context's
-// error when that ends the run.
+// iterate makes one iteration. It returns false if no step lowers the value, and the context's error if this error ends
+// the run.
 func (r *run) iterate() (bool, error) {
 	for {
 		slope, t := r.direction()
@@ -246,21 +247,21 @@ func (r *run) iterate() (bool, error) {
 		if len(r.S) == 0 {
 			return false, nil
 		}
-		r.S, r.Y = r.S[:0], r.Y[:0] // once more, along the steepest descent
+		r.S, r.Y = r.S[:0], r.Y[:0] // try again along the steepest descent
 	}
 }
 
-// direction fills free and d, and returns the slope of the objective along d, which is negative,
-// and the step to try first.
+// direction fills free and d. It returns the slope of the objective along d, which is negative, and the step to try
+// first.
 func (r *run) direction() (slope, t float64) {
 	for i, g := range r.Gradient {
 		r.free[i] = !r.outward(i, -g)
 	}
 	for len(r.S) > 0 {
 		r.newton()
-		// A parameter on its bound, with a gradient that pulls it inward, can still be led outward
-		// by the others. Holding it alone would spoil the descent, so the direction is made anew
-		// without it. The free parameters become fewer each time, so this ends.
+		// The direction may lead a parameter on a bound outward although the gradient pulls it inward. To hold this
+		// parameter alone would spoil the descent, so the loop holds it and computes the direction anew. Fewer
+		// parameters are free each time, so the loop ends.
 		feasible := true
 		for i, d := range r.d {
 			if r.free[i] && r.outward(i, d) {
@@ -270,7 +271,7 @@ func (r *run) direction() (slope, t float64) {
 		if !feasible {
 			continue
 		}
-		// The angle test catches pairs so ill-conditioned that rounding has eaten the descent.
+		// The angle test finds pairs of S and Y so ill-conditioned that rounding has destroyed the descent.
 		slope = dot(r.Gradient, r.d)
 		if slope < -1e-12*norm(r.Gradient, r.free)*norm(r.d, r.free) {
 			return slope, 1
@@ -285,24 +286,23 @@ func (r *run) direction() (slope, t float64) {
 		}
 	}
 	slope = dot(r.Gradient, r.d)
-	// Nothing is known of the scale yet: not farther than 1, which log-parameters can bear.
+	// The scale of the objective isn't known yet. The step is at most 1 long, which log-parameters can bear.
 	return slope, min(1, 1/math.Sqrt(-slope))
 }
 
-// newton sets d to the minimiser of the quasi-Newton model with the parameters that are not free
-// held: d = -B_FF⁻¹g_F there, for the inverse B of the two-loop recursion's H. Restricting the
-// pairs to the free parameters instead would be cheaper, but mistakes gradient changes that came
-// from the others for curvature, just after one has met its bound. The same d is H(λ-g) with the
-// multipliers λ at the held parameters that make it vanish there: H_AA λ' = -(H v)_A, with v of
-// -g_F and 0, by conjugate gradients. H_AA is a multiple of the identity plus a matrix of twice
-// the pairs' rank, so they end after some 2·pairs+1 products, however many are held; products
-// with H are cheap beside an evaluation.
+// newton sets d to the minimiser of the quasi-Newton model while the parameters that aren't free stay fixed: d =
+// −B_FF⁻¹g_F, with B the inverse of the two-loop recursion's H. To restrict the pairs to the free parameters would be
+// cheaper. But just after a parameter has met its bound, that would mistake gradient changes that the other parameters
+// caused for curvature. The same d is H(λ-g) with multipliers λ at the held parameters, chosen so that d vanishes
+// there. Conjugate gradients find them from H_AA λ' = -(H v)_A, where v is -g_F at the free parameters and 0 elsewhere.
+// H_AA is a multiple of the identity plus a matrix of twice the pairs' rank, so they end after some 2·pairs+1 products,
+// however many parameters are held. Products with H are cheap beside an evaluation.
 func (r *run) newton() {
 	for j, s := range r.S {
 		y := r.Y[j]
 		r.rho[j] = 0
-		// The cosine of s and y on a quadratic is at least 2/sqrt(condition number): 1e-10 leaves
-		// out only what rounding or a bound on the path made.
+		// On a quadratic the cosine of s and y is at least 2/sqrt(condition number). So 1e-10 leaves out only pairs
+		// that rounding or a bound on the path has made.
 		if sy := dot(s, y); sy > 1e-10*math.Sqrt(dot(s, s))*math.Sqrt(dot(y, y)) {
 			r.rho[j] = 1 / sy
 		}
@@ -352,7 +352,7 @@ func (r *run) newton() {
 	}
 }
 
-// twoLoop sets h = H v. Pairs without positive curvature, which would make H indefinite, are passed over.
+// twoLoop sets h = H v. It skips pairs without positive curvature, which would make H indefinite.
 func (r *run) twoLoop(h, v []float64) {
 	copy(h, v)
 	scale := 1.0
@@ -381,27 +381,27 @@ const (
 	// Wright (section 3.1) give for quasi-Newton directions.
 	armijo = 1e-4
 	wolfe  = 0.9
-	// maxTrials ends a line search. Smooth functions need one or two; twenty quarterings or
-	// bisections bridge six orders of magnitude or more.
+	// maxTrials is the most trials of a line search. Smooth functions need one or two. Twenty quarterings or bisections
+	// bridge six orders of magnitude or more.
 	maxTrials = 20
 )
 
-// trialPoint is a step along the path with the value and the slope of the path there.
+// trialPoint is a step t along the path, with the value f and the slope of the path there.
 type trialPoint struct{ t, f, slope float64 }
 
-// search looks along the projected path x(t) = P(x + t·d), starting with t, for a point of
-// sufficient decrease and weak curvature, by the bracketing of Lewis and Overton (Math. Program.
-// 141, 2013, algorithm 2.6), with interpolation in the place of bisection. It leaves the point in
-// trial and tg, and returns its value and its t, which is 0 when there's none.
+// search looks along the projected path x(t) = P(x + t·d), starting with t, for a point of sufficient decrease and weak
+// curvature. It brackets the point as Lewis and Overton do (Math. Program. 141, 2013, algorithm 2.6), but interpolates
+// instead of bisecting. It leaves the point in trial and tg, and returns the point's value and t, or t = 0 if there is
+// no such point.
 //
-// Where the path has met a bound it has kinks, so that the curvature condition may have no
-// solution and says little: the decrease suffices there.
+// A path that has met a bound has kinks. The curvature condition may then have no solution and says little, so the
+// decrease suffices.
 func (r *run) search(slope, t float64) (float64, float64, error) {
 	low := trialPoint{0, r.Value, slope}
 	high := trialPoint{t: math.Inf(1)} // f is NaN for a rejected point
 	for trial := range maxTrials {
 		if trial > 0 && -slope*t <= 0x1p-53*math.Abs(r.Value) {
-			break // no decrease could be seen
+			break // rounding would hide a decrease
 		}
 		clipped, moved, decrease, first := r.project(t)
 		if !moved {
@@ -422,8 +422,8 @@ func (r *run) search(slope, t float64) (float64, float64, error) {
 				at.slope += r.tg[i] * d
 			}
 		}
-		// Past a bound, g·(x(t)-x) may be positive: the parameters that lead down are held, others go on. The decrease
-		// asked for is then that of the path up to the first bound, which short enough steps do reach.
+		// Past a bound, g·(x(t)-x) may be positive, because parameters that lead down are held while others go on. The
+		// required decrease is then the decrease of the path up to its first bound. Short enough steps reach it.
 		if value > r.Value+armijo*min(decrease, slope*first) || !(value < r.Value) {
 			high = at
 			t = next(low, high, trial)
@@ -442,14 +442,15 @@ func (r *run) search(slope, t float64) (float64, float64, error) {
 			t = next(low, high, trial)
 		}
 	}
-	// Better a decrease without the curvature than none.
+	// Without a point that meets both conditions, take the lowest point, if any.
 	copy(r.trial, r.low)
 	copy(r.tg, r.lg)
 	return low.f, low.t, nil
 }
 
-// project puts P(x + t·d) into trial. It returns whether that cut a parameter off at a bound, whether it differs from
-// x, the decrease g·(trial-x) foreseen, and the smaller of t and the step at which the path meets its first bound.
+// project puts P(x + t·d) into trial. clipped says whether a bound cut a parameter off, and moved whether trial differs
+// from x. decrease is the predicted change g·(trial-x). first is the smaller of t and the step at which the path meets
+// its first bound.
 func (r *run) project(t float64) (clipped, moved bool, decrease, first float64) {
 	first = t
 	for i, x := range r.X {
@@ -467,11 +468,11 @@ func (r *run) project(t float64) (clipped, moved bool, decrease, first float64) 
 	return clipped, moved, decrease, first
 }
 
-// next is the step to try between low and high: the minimiser of the cubic through both values and
-// slopes, or its mean with that of the quadratic without the slope at high when this one is the
-// nearer to low (Moré and Thuente, ACM Trans. Math. Softw. 20, 1994, case 1), kept a tenth of the
-// bracket away from its ends. Every fourth trial bisects, so that the bracket cannot shrink slowly
-// for ever. A rejected high says nothing but that it's too far: a quarter of the way to it.
+// next returns the step to try between low and high: the minimiser of the cubic through both values and slopes. If the
+// minimiser of the quadratic without the slope at high is nearer to low, next returns the mean of both (Moré and
+// Thuente, ACM Trans. Math. Softw. 20, 1994, case 1). The step stays a tenth of the bracket away from its ends. Every
+// fourth trial bisects, so that the bracket can't shrink slowly for ever. A rejected high only says that high is too
+// far, so the step is a quarter of the way there.
 func next(low, high trialPoint, trial int) float64 {
 	width := high.t - low.t
 	switch {
@@ -495,8 +496,8 @@ func next(low, high trialPoint, trial int) float64 {
 	return min(max(t, low.t+width/10), high.t-width/10)
 }
 
-// extrapolate is the step to try beyond b, where the slope is still as steep as at a: the farther of the minimisers of
-// the cubic and of the parabola through the slopes, within the limits of Moré and Thuente.
+// extrapolate returns the step to try beyond b, if the slope at b is still too steep. It is the farther of the
+// minimisers of the cubic and of the parabola through the slopes, within the limits of Moré and Thuente.
 func extrapolate(a, b trialPoint) float64 {
 	width := b.t - a.t
 	near, far := b.t+1.1*width, b.t+4*width
@@ -513,8 +514,8 @@ func extrapolate(a, b trialPoint) float64 {
 	return min(max(t, near), far)
 }
 
-// cubic is the minimiser of the cubic that has the values and slopes of a and b, a.t < b.t
-// (Nocedal and Wright, (3.59)), or NaN where there's none.
+// cubic returns the minimiser of the cubic with the values and slopes of a and b, a.t < b.t (Nocedal and Wright,
+// (3.59)), or NaN if the cubic has no minimum.
 func cubic(a, b trialPoint) float64 {
 	width := b.t - a.t
 	d1 := a.slope + b.slope - 3*(b.f-a.f)/width
@@ -522,12 +523,12 @@ func cubic(a, b trialPoint) float64 {
 	return b.t - width*(b.slope+d2-d1)/(b.slope-a.slope+2*d2)
 }
 
-// accept moves to the trial point and keeps its pair.
+// accept moves to the trial point, and keeps the pair of the step and the change of the gradient.
 func (r *run) accept(value, t float64) {
 	var s, y []float64
 	if len(r.S) < r.memory {
 		s, y = make([]float64, len(r.X)), make([]float64, len(r.X))
-	} else { // the oldest pair gives its room
+	} else { // reuse the slices of the oldest pair
 		s, y = r.S[0], r.Y[0]
 		r.S = r.S[:copy(r.S, r.S[1:])]
 		r.Y = r.Y[:copy(r.Y, r.Y[1:])]
@@ -574,7 +575,7 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// norm is the Euclidean length among the free parameters.
+// norm returns the Euclidean length of v over the free parameters.
 func norm(v []float64, free []bool) float64 {
 	sum := 0.0
 	for i, e := range v {

@@ -53,11 +53,11 @@ func TestMinimize(t *testing.T) {
 	}
 }
 
-// A run resumed from any iteration, through JSON, goes through the states of the uninterrupted one.
+// TestResumeIsExact: a run resumed from any iteration, through JSON, has the same states as the uninterrupted run.
 func TestResumeIsExact(t *testing.T) {
 	for _, p := range problems() {
 		if p.name == "rosenbrock-100" || p.name == "condition 1e8" {
-			continue // too long for the square of its iterations, and no different
+			continue // the test takes the square of the iterations, and these are no different
 		}
 		t.Run(p.name, func(t *testing.T) {
 			var states []*State
@@ -87,7 +87,8 @@ func TestResumeIsExact(t *testing.T) {
 	}
 }
 
-// A limit, then a higher one, is the same as the higher one at once; so are tolerances.
+// TestResumeWithWiderLimits: a run that stops on a limit or tolerance, and resumes with the wider default, ends as a
+// run with the default from the start.
 func TestResumeWithWiderLimits(t *testing.T) {
 	var last *State
 	keep := func(s *State) error { last = s.Clone(); return nil }
@@ -107,7 +108,7 @@ func TestResumeWithWiderLimits(t *testing.T) {
 			t.Errorf("%+v: resumed to %+v, want %+v", o, got, want)
 		}
 	}
-	// Less memory than the state has pairs.
+	// The memory is smaller than the state's number of pairs.
 	if r := minimize(t, LBFGS{Memory: 2}, rosenbrock(10)(), Bounds{}, last, nil); r.Stopped != Converged {
 		t.Errorf("stopped by %q", r.Stopped)
 	}
@@ -160,12 +161,12 @@ func TestCancel(t *testing.T) {
 	must.Not(t, err != enough || r.Iterations != 3 || r.Stopped != Cancelled, "stopped by the callback: %+v, %v", r, err)
 }
 
-// Outside the domain, steps are shortened and counted.
+// TestRejectedSteps: outside the domain, the trainer shortens steps and counts them.
 func TestRejectedSteps(t *testing.T) {
 	r := minimize(t, LBFGS{}, barrier(), Bounds{}, Start([]float64{0.5, -0.2, 0.1}), nil)
 	must.Not(t, r.Rejected == 0 || r.Rejected >= r.Evaluations || r.Rejection == "",
 		"%d of %d evaluations rejected, the last because %q", r.Rejected, r.Evaluations, r.Rejection)
-	// A gradient that is not finite is a rejection too; so is -Inf.
+	// A gradient that isn't finite is a rejection too, and so is the value -Inf.
 	for _, bad := range []func(g []float64) float64{
 		func(g []float64) float64 { g[0] = math.Inf(1); return -1 },
 		func(g []float64) float64 { g[0] = -1; return math.Inf(-1) },
@@ -191,7 +192,8 @@ func TestLineSearchFails(t *testing.T) {
 	r := minimize(t, LBFGS{}, f, Bounds{}, Start([]float64{1, 2}), nil)
 	must.Not(t, r.Stopped != LineSearchFailed || r.Value != 5 || r.Iterations != 0 || r.Evaluations > 1+maxTrials,
 		"%+v", r)
-	// Values to six digits only, exact gradients: the best point stands, near the minimum.
+	// With exact gradients but values to six digits only, the search fails near the minimum, and the best point is the
+	// result.
 	f = rosenbrock(4)()
 	eval := f.eval
 	f.eval = func(x, g []float64) (float64, error) {
@@ -208,7 +210,8 @@ func TestLineSearchFails(t *testing.T) {
 }
 
 func TestStart(t *testing.T) {
-	// A start outside the box is moved into it, fixed parameters stay; the caller's slices too.
+	// Minimize moves a start outside the box into the box, keeps fixed parameters, and doesn't change the caller's
+	// slices.
 	x := []float64{9, 9, 9}
 	b := Bounds{Lower: []float64{-5, 2, math.Inf(-1)}, Upper: []float64{5, 2, math.Inf(1)}}
 	f := rosenbrock(3)()
@@ -216,7 +219,7 @@ func TestStart(t *testing.T) {
 	if r.X[1] != 2 || !slices.Equal(r.AtBound, []int{1}) || !slices.Equal(x, fill(3, 9)) || math.Abs(r.X[2]-4) > 1e-3 {
 		t.Errorf("%+v", r)
 	}
-	// Nothing to do.
+	// The start is the minimum already.
 	if r := minimize(t, LBFGS{}, beale(), Bounds{}, Start([]float64{3, 0.5}), nil); r.Evaluations != 1 ||
 		r.Stopped != ConvergedGradient {
 		t.Errorf("%+v", r)
@@ -266,7 +269,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Once the memory is full, iterations allocate nothing.
+// TestIterationsDoNotAllocate: once the memory is full, iterations allocate nothing.
 func TestIterationsDoNotAllocate(t *testing.T) {
 	allocs := func(iterations int) float64 {
 		o := LBFGS{MaxIterations: iterations}
@@ -279,7 +282,7 @@ func TestIterationsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkIteration is the trainer's own cost: Rosenbrock's is negligible.
+// BenchmarkIteration measures the trainer's own cost; the cost of Rosenbrock's function is negligible.
 func BenchmarkIteration(b *testing.B) {
 	for _, n := range []int{10, 100, 500} {
 		for _, held := range []bool{false, true} {

@@ -9,47 +9,48 @@ import (
 	"slices"
 )
 
-// MMA minimises in a box by the method of moving asymptotes in its globally convergent form
-// (Svanberg, "A class of globally convergent optimization methods based on conservative convex
-// separable approximations", SIAM J. Optim. 12, 2002), here without constraints. With d = x − x_k,
-// f, g value and gradient at x_k, and asymptotes x_k ± σ, an iteration minimises
+// MMA minimises in a box by the method of moving asymptotes in its globally convergent form (Svanberg, "A class of
+// globally convergent optimization methods based on conservative convex separable approximations", SIAM J. Optim. 12,
+// 2002), here without constraints. With d = x − x_k, f, g value and gradient at x_k, and asymptotes x_k ± σ, an
+// iteration minimises
 //
 //	f + Σ_i [σ_i² g_i d_i + (σ_i |g_i| + ρ/2) d_i²]/(σ_i² − d_i²)
 //
-// over the box and |d_i| ≤ 0.9σ_i; ρ grows until the value there isn't above the approximation's. σ_i grows by 1.2
-// where two steps go the same way and shrinks by 0.7 where they turn. The zero value is ready to use.
+// over the box and |d_i| ≤ 0.9σ_i. ρ grows until the objective at the minimiser isn't above this approximation. σ_i
+// grows by the factor 1.2 if parameter i moves the same way twice, and shrinks by 0.7 if it turns. The zero value is
+// ready to use.
 type MMA struct {
 	Box               Bounds  // see In
-	MaxEvaluations    int     // 0 means 1000; an iteration that reaches it is finished
-	GradientTolerance float64 // as LBFGS's
-	ValueTolerance    float64 // as LBFGS's
+	MaxEvaluations    int     // 0 means 1000; the iteration that reaches it is finished
+	GradientTolerance float64 // as in LBFGS
+	ValueTolerance    float64 // as in LBFGS
 }
 
-// In returns the same minimiser, that stays in a box.
+// In returns the same minimiser with the box b.
 func (o MMA) In(b Bounds) MMA {
 	o.Box = b
 	return o
 }
 
-// MMAState is everything a run of MMA knows after an iteration. It holds only finite numbers, so
-// that encoding/json round-trips it exactly.
+// MMAState holds all that a run of MMA knows after an iteration. All numbers are finite, so encoding/json round-trips
+// an MMAState exactly.
 type MMAState struct {
 	X        []float64 `json:"x"`
 	Value    float64   `json:"value"`
 	Gradient []float64 `json:"gradient"` // empty until the start is evaluated
-	Step     []float64 `json:"step"`     // the last one
+	Step     []float64 `json:"step"`     // the last step
 	Sigma    []float64 `json:"sigma"`
 	Rho      float64   `json:"rho"`
 
 	Iterations  int     `json:"iterations"`
-	Evaluations int     `json:"evaluations"` // rejected ones included
+	Evaluations int     `json:"evaluations"` // including rejected evaluations
 	Rejected    int     `json:"rejected"`    // trial points outside the objective's domain
 	Rejection   string  `json:"rejection"`
 	Decrease    float64 `json:"decrease"` // as in State
 	Stopped     string  `json:"stopped"`
 }
 
-// StartMMA is the state of a run that begins at x, which it copies.
+// StartMMA returns the state of a run that begins at x. It copies x.
 func StartMMA(x []float64) *MMAState { return &MMAState{X: slices.Clone(x)} }
 
 // Clone returns a copy that shares nothing with s.
@@ -78,25 +79,25 @@ func (s *MMAState) check(n int) error {
 	return counts(s.Iterations, s.Evaluations, s.Rejected)
 }
 
-// The constants of Svanberg 2002 and of its usual implementation.
+// These are the constants of Svanberg 2002 and of its usual implementation.
 const (
-	trustShare   = 0.9  // of σ that a step may take
+	trustShare   = 0.9  // largest step, in units of σ
 	rhoStart     = 1    // ρ of the first iteration
-	rhoLeast     = 1e-5 // below which ρ doesn't fall
-	startSpread  = 0.5  // σ of the first iterations, of the box's width; 1 where it has none
-	maxRefusals  = 60   // of trial points in an iteration: ρ has grown beyond float64's digits
-	sameWay      = 1.2
-	otherWay     = 0.7
-	leastSpread  = 0.01 // of the box's width, for σ
-	mostSpread   = 10
+	rhoLeast     = 1e-5 // least ρ
+	startSpread  = 0.5  // σ of the first iterations, in units of the box's width; without a box σ is 1
+	maxRefusals  = 60   // most refused trial points of an iteration; ρ is then beyond float64's digits
+	sameWay      = 1.2  // growth of σ if a parameter moves the same way twice
+	otherWay     = 0.7  // growth of σ if it turns
+	leastSpread  = 0.01 // least σ, in units of the box's width
+	mostSpread   = 10   // largest σ, in the same units
 	rhoFall      = 0.1
 	rhoRise      = 10
 	rhoOvershoot = 1.1
 )
 
-// Minimize runs from a state, a fresh one (StartMMA, moved into the box if it lies outside) or one
-// that an earlier run of the same objective, bounds and settings handed to step; it leaves from as
-// it is. It is as LBFGS.Minimize otherwise.
+// Minimize runs from a state. A fresh state comes from StartMMA; Minimize moves it into the box. Any other state must
+// come from step, in an earlier run with the same objective, bounds and settings. Otherwise Minimize works as
+// LBFGS.Minimize does.
 func (o MMA) Minimize(ctx context.Context, f Objective, from *MMAState, step func(*MMAState) error) (*Result,
 	error) {
 	limits, err := LBFGS{MaxEvaluations: o.MaxEvaluations, MaxIterations: o.MaxEvaluations,
@@ -169,7 +170,7 @@ func (s *MMAState) begin(f Objective, lower, upper, g []float64) error {
 	return nil
 }
 
-// evaluateFinite is Evaluate with an error where value or gradient aren't finite.
+// evaluateFinite is Evaluate, with an error if the value or the gradient isn't finite.
 func evaluateFinite(f Objective, x, g []float64) (float64, error) {
 	value, err := f.Evaluate(x, g)
 	if err == nil && (!finite(value) || notFinite(g) >= 0) {
@@ -178,8 +179,8 @@ func evaluateFinite(f Objective, x, g []float64) (float64, error) {
 	return value, err
 }
 
-// improve moves to the minimiser of an approximation, with a ρ for which the objective is no higher there than the
-// approximation, and says whether there was one. Its error is that of ctx.
+// improve moves to the minimiser of an approximation. It raises ρ until the objective there is no higher than the
+// approximation, and returns false if no ρ achieves that. Its error is the context's.
 func (s *MMAState) improve(ctx context.Context, f Objective, lower, upper, trial, g []float64) (bool, error) {
 	for range maxRefusals {
 		if err := ctx.Err(); err != nil {
@@ -206,7 +207,7 @@ func (s *MMAState) improve(ctx context.Context, f Objective, lower, upper, trial
 	return false, nil
 }
 
-// projected is the largest derivative along which the box leaves room to fall.
+// projected returns the size of the largest derivative. It leaves out derivatives that push against a bound.
 func (s *MMAState) projected(lower, upper []float64) (largest float64) {
 	for i, d := range s.Gradient {
 		if !(s.X[i] == lower[i] && d > 0 || s.X[i] == upper[i] && d < 0) {
@@ -227,8 +228,8 @@ func (s *MMAState) result(lower, upper []float64) *Result {
 	return r
 }
 
-// approximate writes the minimiser of the approximation to x and returns its value there and the
-// coefficient of ρ in it.
+// approximate writes the minimiser of the approximation to x. It returns the approximation's value there, and the
+// coefficient of ρ in this value.
 func (s *MMAState) approximate(lower, upper, x []float64) (model, curvature float64) {
 	model = s.Value
 	for i, g := range s.Gradient {
@@ -238,7 +239,7 @@ func (s *MMAState) approximate(lower, upper, x []float64) (model, curvature floa
 		if u == 0 || sigma == 0 {
 			continue
 		}
-		// The zero of the derivative: u(σ² + d²) + 2vσ²d = 0 within the asymptotes.
+		// d is the zero of the derivative between the asymptotes: u(σ² + d²) + 2vσ²d = 0.
 		q := u / (v * sigma)
 		d := -(u / v) / (1 + math.Sqrt(max(1-q*q, 0)))
 		d = min(max(d, -trustShare*sigma), trustShare*sigma)

@@ -11,7 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestMMA: the minima of the test functions, in their boxes, by steps that never rise.
+// TestMMA: MMA finds the minima of the test functions in their boxes, and the value never rises.
 func TestMMA(t *testing.T) {
 	for _, p := range problems() {
 		if p.name == "rosenbrock-100" || p.name == "condition 1e8" {
@@ -33,8 +33,8 @@ func TestMMA(t *testing.T) {
 	}
 }
 
-// TestMMAResumes: from a state written to a file after any iteration a run goes on bit for bit,
-// also through rejected trial points.
+// TestMMAResumes: a run that resumes from a state in a file continues bit for bit, after any iteration and through
+// rejected trial points.
 func TestMMAResumes(t *testing.T) {
 	fresh := func() *objective {
 		o := beale()

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// objective makes an Objective of a dimension and a function, and counts its calls.
+// objective is an Objective with n parameters and the function eval. It counts its calls.
 type objective struct {
 	n     int
 	eval  func(x, g []float64) (float64, error)
@@ -26,12 +26,12 @@ type problem struct {
 	new     func() *objective
 	bounds  Bounds
 	start   []float64
-	x       []float64 // the minimiser, nil where it is not known in closed form
-	value   float64   // of SciPy at its tightest tolerances where x is nil
+	x       []float64 // the minimiser, or nil if it isn't known in closed form
+	value   float64   // the minimum; if x is nil, SciPy's at its tightest tolerances
 	tol     float64   // on the value, in units of max(|value|, 1)
 	atBound []int
-	// scipy is the evaluations that L-BFGS-B of SciPy 1.17.1 needs with the tolerances and memory
-	// of o; limit is what is allowed here.
+	// scipy is the number of evaluations that L-BFGS-B of SciPy 1.17.1 takes with the tolerances and memory of o. limit
+	// is the number allowed here.
 	limit, scipy int
 }
 
@@ -100,9 +100,8 @@ func illConditioned(n int) func() *objective {
 	}
 }
 
-// chain is xᵀAx/2 - bᵀx with A = tridiag(-1, 2, -1) and b of ones: minimiser x_i = i(n+1-i)/2. With
-// x <= c, the obstacle problem, x follows the discrete parabola from each end until it touches c
-// (see chainKKT).
+// chain is xᵀAx/2 - bᵀx with A = tridiag(-1, 2, -1) and all b_i = 1. Its minimiser is x_i = i(n+1-i)/2. With x <= c,
+// the obstacle problem, x follows the discrete parabola from each end until it touches c (see chainKKT).
 func chain(n int) func() *objective {
 	return func() *objective {
 		return &objective{n: n, eval: func(x, g []float64) (float64, error) {
@@ -122,9 +121,9 @@ func chain(n int) func() *objective {
 	}
 }
 
-// chainKKT is the solution of chain(n) with x <= c = k(k+1)/2: at distance i <= k from the end before
-// the first, x = i(2k+1-i)/2 solves the equations of the free ones, touches c at i = k (and would
-// at k+1), and the multipliers at the bound are 1 or 0.
+// chainKKT returns the solution of chain(n) with x <= c = k(k+1)/2. Let i <= k be the distance from the place before
+// the first parameter, or after the last. There x = i(2k+1-i)/2 solves the equations of the free parameters, and
+// touches c at i = k (and would at k+1). The multipliers at the bound are 1 or 0.
 func chainKKT(n, k int) (x []float64, c, value float64, touching []int) {
 	c = float64(k*(k+1)) / 2
 	x = make([]float64, n)
@@ -139,10 +138,9 @@ func chainKKT(n, k int) (x []float64, c, value float64, touching []int) {
 	return x, c, value, touching
 }
 
-// evidence is the negative log evidence of a GP with a squared exponential kernel, over
-// log-parameters: a lengthscale for each of dims inputs, the signal variance, the noise variance.
-// The target depends on the first two inputs at most. It fails where the covariance matrix is not
-// positive definite to rounding.
+// evidence is the negative log evidence of a GP with a squared exponential kernel. Its log-parameters are a lengthscale
+// for each of dims inputs, the signal variance and the noise variance. The target depends on the first two inputs at
+// most. evidence returns an error if the covariance matrix isn't positive definite to rounding.
 func evidence(rows, dims int) func() *objective {
 	inputs, y := make([][]float64, rows), make([]float64, rows)
 	for i := range inputs {
@@ -233,8 +231,8 @@ func evidence(rows, dims int) func() *objective {
 	}
 }
 
-// barrier is (x1+x2+x3)/sqrt(3) - 0.01 log(4 - |x|²), defined within a ball only: at half of the
-// points outside it gives an error, at the others NaN. It falls as far as the sphere almost.
+// barrier is (x1+x2+x3)/sqrt(3) - 0.01 log(4 - |x|²), defined inside a ball only. Outside, it is an error at half of
+// the points and NaN at the other half. It falls almost up to the sphere.
 func barrier() *objective {
 	return &objective{n: 3, eval: func(x, g []float64) (float64, error) {
 		gap := 4 - dot(x, x)
@@ -261,7 +259,7 @@ func linear(c ...float64) func() *objective {
 
 func fill(n int, v float64) []float64 { return slices.Repeat([]float64{v}, n) }
 
-// classic is Rosenbrock's start, -1.2 and 1 in turn.
+// classic returns Rosenbrock's start, -1.2 and 1 in turn.
 func classic(n int) []float64 {
 	x := fill(n, 1)
 	for i := 0; i < n; i += 2 {
@@ -289,15 +287,15 @@ func problems() []problem {
 		{name: "rosenbrock-100 x<=0.5", new: rosenbrock(100), start: fill(100, -1), bounds: Bounds{Upper: fill(100, 0.5)},
 			value: 96.68553161751234, tol: 1e-8, atBound: []int{0}, limit: 36, scipy: 28},
 		{name: "beale", new: beale, start: []float64{1, 1}, x: []float64{3, 0.5}, tol: 1e-10, limit: 20, scipy: 16},
-		// With less memory than twice the dimension this one takes some thousand evaluations, more or
-		// less as the rounding goes.
+		// With less memory than twice the dimension, this problem takes some thousand evaluations; rounding changes the
+		// number.
 		{name: "condition 1e8", o: LBFGS{Memory: 20}, new: illConditioned(10), start: fill(10, 0), x: fill(10, 1), tol: 1e-7,
 			limit: 210, scipy: 149},
 		{name: "obstacle", new: chain(60), start: fill(60, 0), bounds: Bounds{Upper: fill(60, chainTop)},
 			x: chainX, value: chainValue, tol: 1e-8, atBound: touching, limit: 24, scipy: 17},
 		{name: "evidence-1", new: evidence(20, 1), start: fill(3, 0), bounds: box(3, -6, 6), value: -8.864178864358571,
 			tol: 1e-9, limit: 21, scipy: 20},
-		// All noise: the signal variance ends at its bound, on a plateau flat to 1e-6.
+		// The minimum is all noise: the signal variance ends at its bound, on a plateau flat to 1e-6.
 		{name: "evidence-1 far", new: evidence(20, 1), start: fill(3, 3), bounds: box(3, -6, 6), value: 20.3135012, tol: 1e-6,
 			atBound: []int{1}, limit: 19, scipy: 15},
 		{name: "evidence-8 far", new: evidence(40, 8), start: fill(10, 2), bounds: box(10, -6, 6), value: -35.45588124634891,

@@ -1,10 +1,10 @@
 // Package train minimises smooth, expensive objectives of many parameters.
 //
-// An objective is anything with a value and a gradient ([Objective]); parameters may be boxed ([Bounds]). [LBFGS] is
-// deterministic: the same objective, start and settings give the same iterates to the last bit, also when the run is
-// stopped, its [State] written to a file and resumed from there. So is [Adam], for objectives that are estimated from
-// batches of rows: its batches come from a seed. Nothing here prints or reads a clock; progress is the state handed to
-// a callback after every step.
+// An [Objective] has a value and a gradient. [Bounds] may limit its parameters to a box. [LBFGS] and [MMA] are
+// deterministic: the same objective, start and settings give the same iterates to the last bit. This also holds if a
+// run stops, its [State] is written to a file, and a later run resumes from the file. [Adam] minimises objectives that
+// are estimated from batches of rows. Adam is deterministic too, because a seed draws its batches. The package doesn't
+// print and doesn't read a clock. A callback gets the state after every step, and may report progress.
 package train
 
 import (
@@ -16,23 +16,23 @@ import (
 
 // Objective is a function to minimise.
 type Objective interface {
-	// Dim is the number of parameters.
+	// Dim returns the number of parameters.
 	Dim() int
 	// Evaluate returns the value at x and, unless gradient is nil, overwrites gradient with the derivatives. It must not
 	// change or keep either slice, and must return the same numbers for the same x.
 	//
-	// An error, or a value or derivative that is not finite, says that x lies outside the objective's domain (a matrix
-	// that could not be factored, say): a trainer takes a shorter step then and counts the rejection.
+	// An error, or a value or derivative that isn't finite, means that x lies outside the objective's domain, for
+	// example because a matrix can't be factored. The trainer then tries a shorter step and counts a rejection.
 	Evaluate(x, gradient []float64) (float64, error)
 }
 
-// Bounds boxes the parameters: Lower[i] <= x[i] <= Upper[i]. A nil slice leaves that side free,
-// as does an infinite entry. Equal entries fix a parameter.
+// Bounds limits the parameters to a box: Lower[i] <= x[i] <= Upper[i]. A nil slice or an infinite entry sets no limit.
+// Equal entries fix a parameter.
 type Bounds struct {
 	Lower, Upper []float64
 }
 
-// expand returns both sides with n entries each, or what is wrong with them.
+// expand returns both bounds with n entries each, or an error that says what is wrong with them.
 func (b Bounds) expand(n int) (lower, upper []float64, err error) {
 	side := func(name string, given []float64, free float64) []float64 {
 		if given == nil {
@@ -58,41 +58,41 @@ func (b Bounds) expand(n int) (lower, upper []float64, err error) {
 	return lower, upper, err
 }
 
-// The reasons to stop, as they stand in State.Stopped and Result.Stopped.
+// These are the reasons to stop, which State.Stopped and Result.Stopped hold.
 const (
 	ConvergedGradient = "converged: gradient" // the projected gradient is within GradientTolerance
 	Converged         = "converged"           // the last iteration's decrease is within ValueTolerance
 	IterationLimit    = "iteration limit"
 	EvaluationLimit   = "evaluation limit"
-	LineSearchFailed  = "line search failed" // no lower value even along the steepest descent; the best point stands
+	LineSearchFailed  = "line search failed" // even along the steepest descent; X is the best point
 	Cancelled         = "cancelled"          // by the context or by the callback
 )
 
-// State is everything a run knows after an iteration. Minimising from it goes on as if the run had never stopped, bit
-// for bit. It holds only finite numbers, so encoding/json round-trips it exactly.
+// State holds all that a run knows after an iteration. A run that resumes from a State continues bit for bit as if it
+// had never stopped. All numbers are finite, so encoding/json round-trips a State exactly.
 type State struct {
 	X        []float64 `json:"x"`
 	Value    float64   `json:"value"`
 	Gradient []float64 `json:"gradient"` // empty until the start is evaluated
 
-	// S and Y are the last steps and the changes of the gradient along them, oldest first.
+	// S holds the last steps, and Y the changes of the gradient along them, oldest first.
 	S [][]float64 `json:"s"`
 	Y [][]float64 `json:"y"`
 
 	Iterations  int    `json:"iterations"`
-	Evaluations int    `json:"evaluations"` // rejected ones included
+	Evaluations int    `json:"evaluations"` // including rejected evaluations
 	Rejected    int    `json:"rejected"`    // trial points outside the objective's domain
-	Rejection   string `json:"rejection"`   // why the last of them was rejected
+	Rejection   string `json:"rejection"`   // why the last such point was rejected
 
-	// length of the last step along its direction; 1 is the quasi-Newton step
+	// Step is the length of the last step along its direction; 1 is the whole quasi-Newton step.
 	Step     float64 `json:"step"`
 	Decrease float64 `json:"decrease"` // (f_k - f_k+1)/max(|f_k|, |f_k+1|, 1) of the last iteration
-	// largest derivative, leaving out those that push against a bound
+	// ProjectedGradient is the size of the largest derivative. It leaves out derivatives that push against a bound.
 	ProjectedGradient float64 `json:"projected_gradient"`
 	Stopped           string  `json:"stopped"` // why the run ended; empty while it goes on
 }
 
-// Start is the state of a run that begins at x, which it copies.
+// Start returns the state of a run that begins at x. It copies x.
 func Start(x []float64) *State { return &State{X: slices.Clone(x)} }
 
 // Clone returns a copy that shares nothing with s.
@@ -111,7 +111,7 @@ func cloneAll(rows [][]float64) [][]float64 {
 	return c
 }
 
-// check says what makes s no state of a run over n parameters: it may come from a file.
+// check returns an error if s isn't a state of a run over n parameters. s may come from a damaged file.
 func (s *State) check(n int) error {
 	if len(s.X) != n {
 		return fmt.Errorf("train: the start has %d parameters, the objective has %d", len(s.X), n)
@@ -135,7 +135,7 @@ func (s *State) check(n int) error {
 var errDamaged = errors.New("train: the state to resume from is damaged (lengths that differ, or numbers that are " +
 	"not finite or not positive); start anew from its x")
 
-// counts reports a count below 0, by which a run would go on beyond its limits.
+// counts returns an error if a count is negative. With such a count a run would exceed its limits.
 func counts(all ...int) error {
 	if least := slices.Min(all); least < 0 {
 		return fmt.Errorf("train: the state to resume from is damaged (it counts %d); start anew from its x", least)
@@ -150,32 +150,32 @@ type Result struct {
 	Gradient []float64
 
 	Iterations  int
-	Evaluations int    // rejected ones included
+	Evaluations int    // including rejected evaluations
 	Rejected    int    // trial points outside the objective's domain
-	Rejection   string // why the last of them was rejected
+	Rejection   string // why the last such point was rejected
 	Stopped     string // one of the constants of this package
 	AtBound     []int  // parameters that ended on a bound
 }
 
-// StartError says that a run could not begin because its start lies outside the
-// objective's domain. Any other start may do.
+// StartError is the error of a run that couldn't begin, because its start lies outside the objective's domain. Another
+// start may work.
 type StartError struct{ Reason error }
 
 func (e *StartError) Error() string {
 	return fmt.Sprintf("train: the objective cannot be evaluated at the start: %v", e.Reason)
 }
 
-// Unwrap returns what the objective said.
+// Unwrap returns the reason.
 func (e *StartError) Unwrap() error { return e.Reason }
 
 func finite(v float64) bool { return v-v == 0 }
 
-// notFinite is the index of the first entry that is not finite, or -1.
+// notFinite returns the index of the first entry that isn't finite, or -1.
 func notFinite(v []float64) int {
 	return slices.IndexFunc(v, func(e float64) bool { return !finite(e) })
 }
 
-// startless is the error of a start that has a parameter which isn't finite.
+// startless returns the error for a start whose given parameter isn't finite.
 func startless(parameter int) error {
 	return fmt.Errorf("train: parameter %d has no finite number to start from: scale the data, whose numbers are too "+
 		"large or too far apart, or name a start", parameter)
