@@ -93,7 +93,7 @@ func newSparseSeeds(m, n int) *sparseSeeds {
 		predictions: newPredictionSeeds(m, n)}
 }
 
-// reset clears the seeds to which an evaluation adds. Evaluations overwrite the others.
+// reset clears the seeds to which an evaluation adds. Evaluations overwrite the remaining seeds.
 func (s *sparseSeeds) reset() *sparseSeeds {
 	*s = sparseSeeds{B: s.B, b: s.b, d: s.d, lambda: s.lambda, r: s.r, mean: s.mean, predictions: s.predictions}
 	for _, v := range [][]float64{s.b, s.d, s.lambda, s.r, s.mean} {
@@ -245,10 +245,10 @@ func (e *sparseEngine) backwardUniform(s *sparseSeeds, to sparseAdjoints) (float
 }
 
 // backwardFree is the last pass for a free-form q with whitened mean μ and covariance S. The value depends on
-// predictions and on q alone, so V̄_i = μ g_i + 2h_i SV_i − 2h_i V_i and λ̄_i = h_i. L defines the coordinates of q, so
-// G = Σ V̄_i V_iᵀ isn't symmetric. From V = L⁻¹K_ZX follow L̄ = −L⁻ᵀG and K̄_ZZ = L⁻ᵀ sym(Φ(LᵀL̄)) L⁻¹, where Φ takes
-// the lower triangle and half the diagonal. pullZZ computes this K̄_ZZ once G's lower triangle has replaced G's upper
-// triangle.
+// predictions and on q alone, so V̄_i = μ g_i + 2h_i SV_i − 2h_i V_i and λ̄_i = h_i. The value depends on L not only
+// through VᵀV, because q's coordinates depend on L too. So G = Σ V̄_i V_iᵀ isn't symmetric. From V = L⁻¹K_ZX follow L̄
+// = −L⁻ᵀG and K̄_ZZ = L⁻ᵀ sym(Φ(LᵀL̄)) L⁻¹, where Φ takes the lower triangle and half the diagonal. pullZZ computes
+// this K̄_ZZ once G's lower triangle has replaced G's upper triangle.
 func (e *sparseEngine) backwardFree(s *predictionSeeds, covariance matrix.Dense, to sparseAdjoints) error {
 	bars := linalg.Borrow(min(blockRows, e.n), e.m)
 	defer linalg.Return(bars)

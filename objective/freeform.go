@@ -59,9 +59,9 @@ type FreeFormProblem struct {
 	Objective FreeForm
 	Noise     float64 // σ_n² for Posterior, if the objective isn't noisy
 	Keep      int64   // as in SparseProblem
-	MinJitter float64 // added to the diagonal of K_ZZ even if K_ZZ can be factored without
+	MinJitter float64 // added to the diagonal of K_ZZ even if K_ZZ can be factored as it is
 
-	Ranks ranks.Ranks // as in SparseProblem; batches number the rows over all ranks
+	Ranks ranks.Ranks // as in SparseProblem; the row numbers of a batch run over all ranks
 
 	Jitter float64 // added to K_ZZ by the last evaluation
 

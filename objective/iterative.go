@@ -35,7 +35,7 @@ type IterativeEvidence struct {
 	Seed      uint64          // seed of the probes
 	Probes    int             // number of probes; 0 means DefaultProbes
 	Rank      int             // rank of the preconditioner; 0 means iterative.Rank
-	Tolerance float64         // relative residual of a solve; 0 means 1e-4
+	Tolerance float64         // largest relative residual of a solve; 0 means 1e-4
 	Progress  func(iterative.Progress)
 
 	// StandardError and Iterations describe the last evaluation.
@@ -82,7 +82,8 @@ func (e *IterativeEvidence) Anchor(x []float64) error {
 }
 
 // Evaluate returns the estimate of −ln p(y) at x and, unless gradient is nil, fills gradient. The first evaluation
-// calls Anchor if nobody has. An error comes from Anchor, from a solve (*iterative.Stalled) or from the context.
+// calls Anchor, unless the caller did. An error comes from Anchor, from a solve (*iterative.Stalled) or from the
+// context.
 //
 // Evaluate computes the quadratic form rᵀC⁻¹r as 2rᵀw − wᵀCw, whose error is only of the order of the residual's
 // square.

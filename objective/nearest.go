@@ -80,7 +80,7 @@ func (p *NearestProblem) BatchRows() int {
 	return p.Rows.X.Rows
 }
 
-// m returns the number of places for neighbours of a row: Neighbours, or the number of other rows if that is less.
+// m returns the most neighbours of a row: Neighbours, but no more than there are other rows.
 func (p *NearestProblem) m() int { return max(min(p.Neighbours, p.Rows.X.Rows-1), 0) }
 
 // share returns this rank's share of the terms: first … last−1.
@@ -124,7 +124,8 @@ func (p *NearestProblem) Search(x []float64) {
 	p.near = near
 }
 
-// Evaluate returns L at x and, unless gradient is nil, fills gradient. The first evaluation calls Search if nobody has.
+// Evaluate returns L at x and, unless gradient is nil, fills gradient. The first evaluation calls Search, unless the
+// caller did.
 func (p *NearestProblem) Evaluate(x, gradient []float64) (float64, error) {
 	first, last := p.share()
 	terms := make([]int, last-first)
@@ -326,7 +327,7 @@ type group struct {
 	terms  []int                      // a lane without a term repeats the first term, and counts nothing
 	near   [linalg.Abreast][]int32    // neighbours of the terms
 	x      linalg.Bundle              // m+1 × d
-	c      linalg.Bundle              // m+2 × m+1: first m rows C; row m is k_i, then b; row m+1 is r_n, then a
+	c      linalg.Bundle              // m+2 × m+1: the first m rows are C; row m is k_i, then b; row m+1 is r_n, then a
 	bar    linalg.Bundle              // m+1 × m+1: the adjoint of K
 	sample [5][linalg.Abreast]float64 // y, μ, v, scale and residual of the rows
 	g, h   [linalg.Abreast]float64

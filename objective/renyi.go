@@ -41,11 +41,11 @@ type RenyiProblem struct {
 	// Schedule, unless nil, gives α for the done share of the run: 0 at the first step, 1 at the last.
 	Schedule func(share float64) float64
 
-	// MinJitter is added to the diagonal of K_ZZ even if K_ZZ can be factored without.
+	// MinJitter is added to the diagonal of K_ZZ even if K_ZZ can be factored as it is.
 	MinJitter float64
 
-	// Ranks, unless nil, have Rows of their own each. Batches number the rows over all ranks. Every rank gets all rows
-	// of a batch and does the same work with them, so ranks save memory, not time.
+	// Ranks, unless nil, have Rows of their own each. The row numbers of a batch run over all ranks. Every rank gets
+	// all rows of a batch and does the same work with them, so ranks save memory, not time.
 	Ranks ranks.Ranks
 
 	Jitter float64 // added to K_ZZ by the last evaluation
@@ -64,12 +64,12 @@ type renyiWork struct {
 	y, w, mean []float64
 	sums       []float64
 	k, c, q, d matrix.Dense // n×n
-	v, p       matrix.Dense // n×M: K_XZ times L⁻ᵀ and K_ZZ⁻¹
+	v, p       matrix.Dense // n×M: v is K_XZ L⁻ᵀ, and p is K_XZ K_ZZ⁻¹
 	u          matrix.Dense // M×n: K̄_ZX
 	l, zz      matrix.Dense // M×M: chol(K_ZZ + jitter I), K̄_ZZ
 }
 
-// room returns workspaces for n rows. They are parts of the last workspaces if those are large enough.
+// room returns workspaces for n rows. They are parts of the last workspaces if the last workspaces are large enough.
 func (p *RenyiProblem) room(n int) *renyiWork {
 	e := p.work
 	_, d := p.Rows.Dims()
@@ -210,7 +210,7 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	for at := 0; at < len(found); at += 2 * m {
 		for i, key := range found[at:][:m] {
 			if k := int(found[at+m+i]); k == row {
-				all = append(all, neighbour{math.Inf(-1), k}) // before copies of the row
+				all = append(all, neighbour{math.Inf(-1), k}) // the row itself comes before its copies
 			} else if k != neighbours.None {
 				all = append(all, neighbour{key, k})
 			}

@@ -41,7 +41,7 @@ type IterativeRenyi struct {
 	Context   context.Context // ends a long evaluation; nil means never
 	Seed      uint64          // seed of the probes
 	Probes    int             // number of probes for each of the two determinants; 0 means DefaultProbes
-	Tolerance float64         // relative residual of a solve; 0 means 1e-4
+	Tolerance float64         // largest relative residual of a solve; 0 means 1e-4
 	Progress  func(iterative.Progress)
 
 	// StandardError, Iterations and Jitter describe the last evaluation.
@@ -86,7 +86,7 @@ func (p *IterativeRenyi) Anchor(x []float64) error {
 }
 
 // Evaluate returns the estimate of −L_α at x and, unless gradient is nil, fills gradient. The first evaluation calls
-// Anchor if nobody has. An error comes from Anchor, from a solve (*iterative.Stalled) or from the context.
+// Anchor, unless the caller did. An error comes from Anchor, from a solve (*iterative.Stalled) or from the context.
 func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	if !(p.Alpha >= 0 && p.Alpha < 1) {
 		return math.NaN(), fmt.Errorf("α = %v: conjugate gradients take 0 ≤ α < 1; α = 1 is the energy of VFE", p.Alpha)

@@ -61,7 +61,7 @@ func TestGoldenRenyi(t *testing.T) {
 				v := must.Get(p.Evaluate(at, g))(t)
 				compare(t, "−L_α", []float64{v}, []float64{-a.ELBO})
 				linalg.Scale(-1, g)
-				g[nk], g[nk+1] = g[nk+1], g[nk] // golden order: noise, then mean
+				g[nk], g[nk+1] = g[nk+1], g[nk] // the golden order is noise, then mean
 				compare(t, "gradient", g, a.Gradient)
 
 				b := must.Get(p.Sandwich(at))(t)

@@ -44,7 +44,7 @@ type SparseProblem struct {
 	// summed over ranks, and every rank does the rest of the work.
 	Ranks ranks.Ranks
 
-	// MinJitter is added to the diagonal of K_ZZ even if K_ZZ can be factored without.
+	// MinJitter is added to the diagonal of K_ZZ even if K_ZZ can be factored as it is.
 	MinJitter float64
 
 	// LearnAlpha makes α in D = αλ + s the last parameter, in [0, 1], instead of the objective's own α. It is meant for

@@ -74,7 +74,7 @@ func TestGoldenSparse(t *testing.T) {
 						t.Fatal(label, err)
 					}
 					compare(t, label, []float64{v}, []float64{want})
-					g[nk], g[nk+1] = g[nk+1], g[nk] // golden order: noise, then mean
+					g[nk], g[nk+1] = g[nk+1], g[nk] // the golden order is noise, then mean
 					compare(t, label+" gradient", g, c.Grads[label])
 				}
 			}

@@ -17,7 +17,7 @@ type Stochastic interface {
 	// BatchRows returns the number of rows that batches are drawn from.
 	BatchRows() int
 	// EvaluateBatch returns an estimate of the value at x from the rows with the given numbers, and overwrites gradient
-	// with the estimate's derivatives. The other rules of Objective.Evaluate hold.
+	// with the estimate's derivatives. Otherwise the rules of Objective.Evaluate hold.
 	EvaluateBatch(x, gradient []float64, rows []int) (float64, error)
 }
 
@@ -181,13 +181,13 @@ func (a Adam) shuffle(epoch int, order []int) {
 	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 }
 
-// Minimize runs from a state. A fresh state comes from StartAdam; Minimize moves it into the box. Any other state must
-// come from step, in an earlier run with the same objective, bounds and settings. Minimize doesn't change from. It
-// returns the last state. Value and Mean of this state are estimates. Its X, one step on from Previous, hasn't been
-// evaluated yet.
+// Minimize runs from a state. A fresh state comes from StartAdam, and Minimize moves its X into the box. Any other
+// state is one that an earlier run with the same objective, bounds and settings handed to step. Minimize doesn't change
+// from. It returns the last state. Value and Mean of this state are estimates. Its X, one step on from Previous, hasn't
+// been evaluated yet.
 //
-// If the objective can't be evaluated after a step, Minimize halves the step, up to MaxFailures−1 times. Then it takes
-// the whole step back. If that doesn't help either, the run ends.
+// If the objective can't be evaluated after a step, Minimize halves the step, up to MaxFailures−1 times. Then it goes
+// back to the point before the step. If the objective fails there too, the run ends.
 //
 // Minimize calls step, unless nil, after every step taken. The state is valid only during the call; keep a Clone. An
 // error from step ends the run, and so does the end of ctx. Minimize then returns this error with the state so far.

@@ -86,13 +86,13 @@ func (o LBFGS) stopped(s *State) string {
 	return ""
 }
 
-// Minimize runs from a state. A fresh state comes from [Start]; Minimize moves it into the box. Any other state must
-// come from step, in an earlier run with the same objective and bounds. Minimize doesn't change from.
+// Minimize runs from a state. A fresh state comes from [Start], and Minimize moves its X into the box. Any other state
+// is one that an earlier run with the same objective and bounds handed to step. Minimize doesn't change from.
 //
 // Minimize calls step, unless nil, after every iteration. The State is valid only during the call; keep a
-// [State.Clone]. An error from step ends the run, and so does the context, which Minimize asks before every evaluation.
-// Minimize then returns this error with the Result so far. Other errors come without a Result: invalid bounds, settings
-// or state, and a start outside the objective's domain.
+// [State.Clone]. An error from step ends the run. So does the end of ctx, which Minimize checks before every
+// evaluation. Minimize then returns this error with the Result so far. Other errors come without a Result: invalid
+// bounds, settings or state, and a start outside the objective's domain.
 func (o LBFGS) Minimize(ctx context.Context, f Objective, from *State, step func(*State) error) (*Result,
 	error) {
 	o, err := o.withDefaults()
@@ -259,9 +259,9 @@ func (r *run) direction() (slope, t float64) {
 	}
 	for len(r.S) > 0 {
 		r.newton()
-		// The direction may lead a parameter on a bound outward although the gradient pulls it inward. To hold this
-		// parameter alone would spoil the descent, so the loop holds it and computes the direction anew. Fewer
-		// parameters are free each time, so the loop ends.
+		// The direction may lead a parameter on a bound outward although the gradient pulls it inward. Only to zero its
+		// entry of d would spoil the descent, so the loop holds the parameter and computes the whole direction anew.
+		// Fewer parameters are free each time, so the loop ends.
 		feasible := true
 		for i, d := range r.d {
 			if r.free[i] && r.outward(i, d) {
@@ -291,7 +291,7 @@ func (r *run) direction() (slope, t float64) {
 }
 
 // newton sets d to the minimiser of the quasi-Newton model while the parameters that aren't free stay fixed: d =
-// −B_FF⁻¹g_F, with B the inverse of the two-loop recursion's H. To restrict the pairs to the free parameters would be
+// −B_FF⁻¹g_F, with B the inverse of the two-loop recursion's H. Restricting the pairs to the free parameters would be
 // cheaper. But just after a parameter has met its bound, that would mistake gradient changes that the other parameters
 // caused for curvature. The same d is H(λ-g) with multipliers λ at the held parameters, chosen so that d vanishes
 // there. Conjugate gradients find them from H_AA λ' = -(H v)_A, where v is -g_F at the free parameters and 0 elsewhere.

@@ -57,7 +57,7 @@ func TestMinimize(t *testing.T) {
 func TestResumeIsExact(t *testing.T) {
 	for _, p := range problems() {
 		if p.name == "rosenbrock-100" || p.name == "condition 1e8" {
-			continue // the test takes the square of the iterations, and these are no different
+			continue // the test's time grows with the square of the iterations
 		}
 		t.Run(p.name, func(t *testing.T) {
 			var states []*State

@@ -95,8 +95,8 @@ const (
 	rhoOvershoot = 1.1
 )
 
-// Minimize runs from a state. A fresh state comes from StartMMA; Minimize moves it into the box. Any other state must
-// come from step, in an earlier run with the same objective, bounds and settings. Otherwise Minimize works as
+// Minimize runs from a state. A fresh state comes from StartMMA, and Minimize moves its X into the box. Any other state
+// is one that an earlier run with the same objective, bounds and settings handed to step. Otherwise Minimize works as
 // LBFGS.Minimize does.
 func (o MMA) Minimize(ctx context.Context, f Objective, from *MMAState, step func(*MMAState) error) (*Result,
 	error) {
@@ -179,7 +179,7 @@ func evaluateFinite(f Objective, x, g []float64) (float64, error) {
 	return value, err
 }
 
-// improve moves to the minimiser of an approximation. It raises ρ until the objective there is no higher than the
+// improve moves to the minimiser of the approximation. It raises ρ until the objective there is no higher than the
 // approximation, and returns false if no ρ achieves that. Its error is the context's.
 func (s *MMAState) improve(ctx context.Context, f Objective, lower, upper, trial, g []float64) (bool, error) {
 	for range maxRefusals {

@@ -28,7 +28,7 @@ type problem struct {
 	start   []float64
 	x       []float64 // the minimiser, or nil if it isn't known in closed form
 	value   float64   // the minimum; if x is nil, SciPy's at its tightest tolerances
-	tol     float64   // on the value, in units of max(|value|, 1)
+	tol     float64   // tolerance of the value, in units of max(|value|, 1)
 	atBound []int
 	// scipy is the number of evaluations that L-BFGS-B of SciPy 1.17.1 takes with the tolerances and memory of o. limit
 	// is the number allowed here.
@@ -121,9 +121,9 @@ func chain(n int) func() *objective {
 	}
 }
 
-// chainKKT returns the solution of chain(n) with x <= c = k(k+1)/2. Let i <= k be the distance from the place before
-// the first parameter, or after the last. There x = i(2k+1-i)/2 solves the equations of the free parameters, and
-// touches c at i = k (and would at k+1). The multipliers at the bound are 1 or 0.
+// chainKKT returns the solution of chain(n) with x <= c = k(k+1)/2. The i-th parameter from either end, i <= k, has x =
+// i(2k+1-i)/2, which solves the equations of the free parameters, and touches c at i = k (and would at k+1). The
+// multipliers at the bound are 1 or 0.
 func chainKKT(n, k int) (x []float64, c, value float64, touching []int) {
 	c = float64(k*(k+1)) / 2
 	x = make([]float64, n)

@@ -82,7 +82,7 @@ type State struct {
 	Iterations  int    `json:"iterations"`
 	Evaluations int    `json:"evaluations"` // including rejected evaluations
 	Rejected    int    `json:"rejected"`    // trial points outside the objective's domain
-	Rejection   string `json:"rejection"`   // why the last such point was rejected
+	Rejection   string `json:"rejection"`   // reason of the last rejection
 
 	// Step is the length of the last step along its direction; 1 is the whole quasi-Newton step.
 	Step     float64 `json:"step"`
@@ -152,7 +152,7 @@ type Result struct {
 	Iterations  int
 	Evaluations int    // including rejected evaluations
 	Rejected    int    // trial points outside the objective's domain
-	Rejection   string // why the last such point was rejected
+	Rejection   string // reason of the last rejection
 	Stopped     string // one of the constants of this package
 	AtBound     []int  // parameters that ended on a bound
 }
