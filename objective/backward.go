@@ -7,8 +7,7 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// predictionSeeds holds the adjoints g_i of m̂_i and h_i of σ̂²_i, and the sums gStat = Σ g_i V_i and hStat = Σ h_i V_i
-// V_iᵀ.
+// predictionSeeds holds the adjoints g_i of m̂_i and h_i of σ̂²_i, and gStat = Σ g_i V_i, hStat = Σ h_i V_i V_iᵀ.
 type predictionSeeds struct {
 	g, h  []float64
 	gStat []float64
@@ -50,8 +49,7 @@ func (s *predictionSeeds) addHere(e *sparseEngine, b []float64, a matrix.Dense) 
 	return nil
 }
 
-// fill sets row i of bar to the part of V̄_i that comes from predictions: μ g_i + 2h_i S V_i, where S is the whitened
-// covariance of q.
+// fill sets row i of bar to the predictions' part of V̄_i: μ g_i + 2h_i S V_i, with S the whitened covariance of q.
 func (s *predictionSeeds) fill(i0 int, v, covariance matrix.Dense, mu []float64, bar matrix.Dense) {
 	linalg.Gemm(false, false, 1, v, covariance, 0, bar)
 	inChunks(v.Rows, func(_, r0, r1 int) {
@@ -186,8 +184,7 @@ func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, err
 		return 0, err
 	}
 	s.noise, s.alpha = scalars[1], scalars[2]
-	// G = Σ V̄_i V_iᵀ. A, b and the predictions' sums give all parts of G but Σ λ̄_i V_i V_iᵀ, which the last pass has
-	// summed.
+	// G = Σ V̄_i V_iᵀ. The last pass has summed Σ λ̄_i V_i V_iᵀ; A, b, gStat and hStat give the rest.
 	g := linalg.Borrow(e.m, e.m)
 	defer linalg.Return(g)
 	linalg.MirrorLower(lambdaStat)
@@ -203,8 +200,8 @@ func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, err
 	return e.noise * (s.noise + scalars[0]), nil
 }
 
-// backwardUniform is backward if D_i = s and λ̄_i = λ̄ for all rows and the value doesn't depend on predictions. Then
-// no sum over rows is left to compute. With C = (2/s)B̄ − 2λ̄I, V̄ = CV + b̄rᵀ/s, and Ū = (L⁻ᵀC)V + L⁻ᵀb̄rᵀ/s takes one
+// backwardUniform is backward if D_i = s and λ̄_i = λ̄ for all rows and the value doesn't depend on predictions. A and
+// b then give all sums over rows. With C = (2/s)B̄ − 2λ̄I, V̄ = CV + b̄rᵀ/s, and Ū = (L⁻ᵀC)V + L⁻ᵀb̄rᵀ/s takes one
 // product a block.
 func (e *sparseEngine) backwardUniform(s *sparseSeeds, to sparseAdjoints) (float64, error) {
 	noise := e.noise
@@ -246,9 +243,9 @@ func (e *sparseEngine) backwardUniform(s *sparseSeeds, to sparseAdjoints) (float
 
 // backwardFree is the last pass for a free-form q with whitened mean μ and covariance S. The value depends on
 // predictions and on q alone, so V̄_i = μ g_i + 2h_i SV_i − 2h_i V_i and λ̄_i = h_i. The value depends on L not only
-// through VᵀV, because q's coordinates depend on L too. So G = Σ V̄_i V_iᵀ isn't symmetric. From V = L⁻¹K_ZX follow L̄
-// = −L⁻ᵀG and K̄_ZZ = L⁻ᵀ sym(Φ(LᵀL̄)) L⁻¹, where Φ takes the lower triangle and half the diagonal. pullZZ computes
-// this K̄_ZZ once G's lower triangle has replaced G's upper triangle.
+// through VᵀV, because q's coordinates depend on L too. So G = Σ V̄_i V_iᵀ isn't symmetric. V = L⁻¹K_ZX gives L̄ =
+// −L⁻ᵀG and K̄_ZZ = L⁻ᵀ sym(Φ(LᵀL̄)) L⁻¹, where Φ takes the lower triangle and half the diagonal. pullZZ computes this
+// K̄_ZZ once G's lower triangle has replaced G's upper triangle.
 func (e *sparseEngine) backwardFree(s *predictionSeeds, covariance matrix.Dense, to sparseAdjoints) error {
 	bars := linalg.Borrow(min(blockRows, e.n), e.m)
 	defer linalg.Return(bars)

@@ -179,7 +179,7 @@ func (p *FreeFormProblem) StepBatch(x, gradient []float64, rows []int, rho float
 }
 
 // Optimise moves ν and L' in x to SVGP's optimum for the other parameters, and returns the value there. It takes a
-// natural-gradient step with ρ = 1 on all rows, which finds the optimum only if SVGP.Conjugate.
+// natural-gradient step with ρ = 1 on all rows, which finds the optimum only if SVGP.Conjugate returns true.
 func (p *FreeFormProblem) Optimise(x []float64) (float64, error) {
 	e, err := p.prepare()
 	if err != nil {

@@ -59,7 +59,7 @@ func (f *inducingFactor) pullZZ(g matrix.Dense, dTheta []float64, dZ matrix.Dens
 }
 
 // pullSelf pulls a symmetric adjoint of K_ZZ back to θ and Z. It doubles the derivatives with respect to Z, because an
-// inducing input determines a row of K_ZZ and a column.
+// inducing input determines both a row and a column of K_ZZ.
 func pullSelf(at kernel.Bound, z, bar matrix.Dense, dTheta []float64, dZ matrix.Dense) {
 	zBar := matrix.New(z.Rows, z.Cols)
 	at.Pull(z, z, kernel.Adjoint{K: bar, Gradient: kernel.Gradient{Theta: dTheta, Inputs: zBar}})

@@ -51,12 +51,10 @@ type IterativeEvidence struct {
 	probes         matrix.Dense
 }
 
-// DefaultProbes is the default number of probes. Together with y they are 16 columns, which fill whole vector registers
-// at every level of package internal/cpu.
+// DefaultProbes is the default of Probes. With y it makes 16 columns, whole vectors at every level of internal/cpu.
 const DefaultProbes = 15
 
-// maxIterations is the most iterations of a solve. It ends evaluations that are too far from the anchor or too badly
-// conditioned.
+// maxIterations is the most iterations of a solve. More mean that the anchor is too far or the conditioning too bad.
 const maxIterations = 1000
 
 // Dim returns the number of parameters: kernel, mean function, noise variance.
@@ -82,11 +80,9 @@ func (e *IterativeEvidence) Anchor(x []float64) error {
 }
 
 // Evaluate returns the estimate of −ln p(y) at x and, unless gradient is nil, fills gradient. The first evaluation
-// calls Anchor, unless the caller did. An error comes from Anchor, from a solve (*iterative.Stalled) or from the
-// context.
+// calls Anchor, unless the caller did. Errors are Anchor's, a solve's (*iterative.Stalled) or the context's.
 //
-// Evaluate computes the quadratic form rᵀC⁻¹r as 2rᵀw − wᵀCw, whose error is only of the order of the residual's
-// square.
+// Evaluate computes rᵀC⁻¹r as 2rᵀw − wᵀCw, whose error is of the order of the residual's square.
 func (e *IterativeEvidence) Evaluate(x, gradient []float64) (float64, error) {
 	value, err := e.evaluate(x, gradient)
 	return settle(over(e.Ranks), value, gradient, err)

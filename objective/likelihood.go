@@ -37,7 +37,7 @@ var likelihoods = map[string]Likelihood{"": GaussianNoise{}}
 
 // RegisterNoise registers a noise model under a name, which model files keep. A method.SVGP whose Noise is this name
 // trains with the noise model. Register that method too, with method.Register, so that options can name it. Call
-// RegisterNoise from an init function. It panics if the name is taken.
+// RegisterNoise from an init function. It panics if the name is taken or noise is nil.
 func RegisterNoise(name string, noise Noise) {
 	if _, taken := likelihoods[name]; taken || noise == nil {
 		panic(fmt.Sprintf("objective: the noise %q is registered already, or has no name or function", name))

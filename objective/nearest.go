@@ -16,26 +16,25 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// NearestProblem is the nearest-neighbour conditional density of rows, for a given kernel and mean function. It is a
-// function of [θ, β, ln σ_n²] with a gradient:
+// NearestProblem is the nearest-neighbour conditional density of rows, as −ln, for a given kernel and mean function. It
+// is a function of [θ, β, ln σ_n²] with a gradient:
 //
 //	L = −Σ_i ln p(y_i | y_n(i)),  n(i) the m rows nearest to row i
 //
 // In the leave-one-out form, n(i) is chosen from all rows but i. For m = N−1 this is the form of Rasmussen & Williams
 // 2006, Eqs. 5.10–5.12. In Vecchia's form, n(i) is chosen from the rows before i in a random order, and L approximates
-// the density of all rows together (Vecchia 1988). For m = N−1 it is the evidence. With C = K_nn + sI, a = C⁻¹(y_n −
-// m_n), b = C⁻¹k_i
+// −ln of the density of all rows together (Vecchia 1988). For m = N−1 it is −ln of the evidence. With C = K_nn + sI, a
+// = C⁻¹(y_n − m_n), b = C⁻¹k_i
 //
 //	μ = m_i + k_iᵀa,  v = k_ii − k_iᵀb,  term φ(y_i, μ, v, s)
 //
-// A term of L is the cost φ of predicting row i. φ = −ln N(y; μ, v+s), unless Term is another cost. With g = ∂φ/∂μ, h =
-// ∂φ/∂v the adjoints are
+// where the cost φ is −ln N(y; μ, v+s) unless Term says otherwise. With g = ∂φ/∂μ, h = ∂φ/∂v the adjoints are
 //
 //	k̄_i = g a − 2h b,  C̄ = −½g(abᵀ + baᵀ) + h bbᵀ,  k̄_ii = h,  s̄ = ∂φ/∂s + tr C̄,  m̄_i = g,  m̄_n = −g b
 //
-// The neighbours stay the neighbours of the last Search, so L is smooth between searches. N/|batch| times the sum over a random
-// batch of rows is an unbiased estimate of L, because L is a sum over rows. For the same reason a limited number of
-// Terms is unbiased. Time O(N m³), memory O(N m) for the neighbours.
+// Search fixes the neighbours, so L is smooth between searches. L is a sum over rows. So N/|batch| times the sum over a
+// random batch is an unbiased estimate of L, and so is L with limited Terms. Time O(N m³), memory O(N m) for the
+// neighbours.
 type NearestProblem struct {
 	Kernel     kernel.Kernel
 	Mean       kernel.Mean
@@ -47,7 +46,7 @@ type NearestProblem struct {
 	Seed       uint64
 
 	// Terms, unless 0, limits the number of terms. If there are more rows, Seed draws the rows that have a term, and
-	// each term counts N/Terms times. The neighbours of these rows are still searched among all rows.
+	// each term counts N/Terms times. Neighbours still come from all rows.
 	Terms int
 
 	// Ranks, unless nil, share the terms. Every rank has all Rows and evaluates its share of the terms.
@@ -135,8 +134,7 @@ func (p *NearestProblem) Evaluate(x, gradient []float64) (float64, error) {
 	return p.evaluate(x, gradient, terms, float64(p.Rows.X.Rows)/float64(p.BatchRows()))
 }
 
-// EvaluateBatch returns N/|terms| times the sum of the terms with the given numbers, and fills gradient as Evaluate
-// does.
+// EvaluateBatch is Evaluate for N/|terms| times the sum of the terms with the given numbers.
 func (p *NearestProblem) EvaluateBatch(x, gradient []float64, terms []int) (float64, error) {
 	if len(terms) == 0 {
 		return math.NaN(), errors.New("an empty batch")
@@ -275,8 +273,7 @@ func (p *NearestProblem) residuals(beta []float64, terms []int) {
 // standRows is the number of rows that standing copies at a time.
 const standRows = 1024
 
-// standing calls f for the rows that the evaluated terms need, which stand marks, in ascending order. A small batch
-// from a million rows needs few of them.
+// standing calls f for the rows that stand marks, in ascending order. A batch from a million rows needs few of them.
 func (p *NearestProblem) standing(f func(rows []int, x matrix.Dense)) {
 	rows, x := make([]int, 0, standRows), linalg.Borrow(standRows, p.Rows.X.Cols)
 	defer linalg.Return(x)
@@ -315,8 +312,7 @@ func (p *NearestProblem) pullMean(beta []float64, terms []int, pulled matrix.Den
 }
 
 // group evaluates linalg.Abreast terms side by side, each in a lane of its own. The points of a term are its neighbours
-// and, last, the row itself. If a row lacks neighbours, the row itself takes their places, and complete sets the
-// covariances of these places to 0.
+// and, last, the row itself. The row also fills the places of missing neighbours, whose covariances complete sets to 0.
 type group struct {
 	*NearestProblem
 	theta         []float64

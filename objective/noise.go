@@ -14,8 +14,7 @@ type Noise func(y, f, s float64) float64
 
 var _ pacbayes.Expectation = Noise(nil)
 
-// leastVariance is the least variance of f in a quadrature. It keeps derivatives with respect to the variance finite if
-// f is known exactly.
+// leastVariance is the least variance of f in a quadrature. It keeps derivatives finite if f is known exactly.
 const leastVariance = 1e-30
 
 func (l Noise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (

@@ -14,8 +14,7 @@ func over(r ranks.Ranks) ranks.Ranks {
 	return r
 }
 
-// sumOver adds symmetric matrices of the same size and vectors up over all ranks, in place. It adds lower triangles
-// only.
+// sumOver adds vectors and symmetric matrices of one size (lower triangles only) up over all ranks, in place.
 func sumOver(r ranks.Ranks, symmetric []matrix.Dense, vectors ...[]float64) error {
 	if r.Size() == 1 {
 		return nil

@@ -86,7 +86,7 @@ func (p *IterativeRenyi) Anchor(x []float64) error {
 }
 
 // Evaluate returns the estimate of −L_α at x and, unless gradient is nil, fills gradient. The first evaluation calls
-// Anchor, unless the caller did. An error comes from Anchor, from a solve (*iterative.Stalled) or from the context.
+// Anchor, unless the caller did. Errors are Anchor's, a solve's (*iterative.Stalled) or the context's.
 func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	if !(p.Alpha >= 0 && p.Alpha < 1) {
 		return math.NaN(), fmt.Errorf("α = %v: conjugate gradients take 0 ≤ α < 1; α = 1 is the energy of VFE", p.Alpha)

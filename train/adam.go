@@ -53,7 +53,7 @@ type Neighbours interface {
 // With Plain it takes steps of stochastic gradient descent (Robbins and Monro 1951) on the mean per row, x_t =
 // P(x_{t−1} − r_t g_t/N).
 //
-// A Natural objective moves some parameters itself, before Adam's step and on the same batch.
+// Before Adam's step, a Natural objective moves some parameters itself, on the same batch.
 //
 // In every epoch, Adam shuffles the rows and cuts them into batches that differ by at most one row in size. So an epoch
 // uses every row once. The shuffle depends on Seed and the number of the epoch alone, so a resumed run continues bit
