@@ -1,6 +1,6 @@
-// Command data writes the tables of the tutorial and the gallery: go run ./docs/data. All but
-// electricity.csv are simulated; that one is cut from a public set, which --electricity names:
-// minutes of active power of a household near Paris (Hébrail and Bérard 2012, UCI Machine Learning
+// Command data writes the tables of the tutorials and the gallery: go run ./docs/data. All are simulated, except for
+// two. homes.csv and homes-new.csv are package data's Boston, and electricity.csv is cut from a public set that
+// --electricity names: minutes of active power of a household near Paris (Hébrail and Bérard 2012, UCI Machine Learning
 // Repository, "Individual household electric power consumption", CC BY 4.0), here as means of four hours.
 package main
 
@@ -19,6 +19,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/krigo-gp/krigo/data"
 )
 
 func main() {
@@ -41,14 +43,16 @@ func main() {
 	}
 }
 
-// tables are the simulated ones, by file. Each has a seed of its own, so that one may change alone.
+// tables returns all tables except electricity.csv, by file. Each has a seed of its own, so that one may change alone.
 func tables() map[string][]byte {
+	known, further := homes(rand.New(rand.NewPCG(5, 1)))
 	sales, spring, autumn, offers := houses(rand.New(rand.NewPCG(1, 1)))
 	return map[string][]byte{
 		"sales.csv": sales, "spring.csv": spring, "autumn.csv": autumn, "offers.csv": offers,
 		"sensor.csv":  sensor(rand.New(rand.NewPCG(2, 1))),
 		"batches.csv": batches(rand.New(rand.NewPCG(3, 1))),
 		"branin.csv":  branin(rand.New(rand.NewPCG(4, 1))),
+		"homes.csv":   known, "homes-new.csv": further,
 	}
 }
 
@@ -123,6 +127,31 @@ func houses(r *rand.Rand) (sales, spring, autumn, offers []byte) {
 		return cells
 	})
 	return sales, spring, autumn, offers
+}
+
+// homes returns Boston's rows, shuffled, with seven of its inputs under names that can be read: 420 rows to learn from,
+// and the other 86.
+func homes(r *rand.Rand) (known, further []byte) {
+	table := data.Boston()
+	names := []string{"crime", "", "", "", "nitric_oxides", "rooms", "old_homes", "distance", "", "", "pupils", "", "poor",
+		"value"}
+	var lines [2]bytes.Buffer
+	add := func(b *bytes.Buffer, cell func(j int) string) {
+		var cells []string
+		for j, name := range names {
+			if name != "" {
+				cells = append(cells, cell(j))
+			}
+		}
+		b.WriteString(strings.Join(cells, ",") + "\n")
+	}
+	for i := range lines {
+		add(&lines[i], func(j int) string { return names[j] })
+	}
+	for at, i := range r.Perm(506) {
+		add(&lines[at/420], func(j int) string { return strconv.FormatFloat(table.Values[i*len(names)+j], 'g', -1, 64) })
+	}
+	return lines[0].Bytes(), lines[1].Bytes()
 }
 
 // sensor is a cheap dust sensor beside a reference instrument: it reads too high in damp air, saturates, and scatters

@@ -45,6 +45,14 @@ var unlike = map[string]struct {
 	"sqlite3 -header -csv sales.db 'select * from houses' | krigo fit - --target price --out " +
 		"houses.krigo": {stdin: "houses.csv"},
 	"tail -f outcomes.csv | krigo watch houses.krigo -": {stdin: "sold.csv"},
+	"krigo fit houses.csv --target price --slices zone --categorical zone": {
+		instead: "krigo fit zones.csv --target price --slices sd --categorical zone,heating --prior-share 0.45"},
+
+	// as they stand they try five kernels on a thousand rows or more
+	"krigo fit electricity.csv --target kW --dates time:day:week --split last": {
+		instead: "krigo fit electricity.csv --target kW --dates time:day:week --split last --dry-run"},
+	"krigo fit electricity.csv --target kW --dates time:day:week --group block:time:7d --prior informed": {
+		instead: "krigo fit electricity.csv --target kW --dates time:day:week --group block:time:7d --prior informed --dry-run"},
 
 	"krigo watch sales.krigo autumn.csv --ledger sales.ledger": {status: exitAlarm},
 }
@@ -424,6 +432,14 @@ func furnish(t *testing.T, root string) string {
 		}
 		return fmt.Sprintf("H%04d;%s;%s;%d.%03d", n, time.Date(2020, 1, n*7, 0, 0, 0, 0, time.UTC).Format("02.01.2006"), area,
 			int(price)/1000, int(price)%1000)
+	})
+	table("stations.csv", "lon,lat,height,temperature", 400, func() string {
+		lon, lat, height := 2*r.Float64(), 47+2*r.Float64(), 900*r.Float64()
+		return fmt.Sprintf("%.3f,%.3f,%.0f,%.1f", lon, lat, height, 12+2*math.Sin(3*lon)-height/160+0.4*r.NormFloat64())
+	})
+	table("scored.csv", "price,prediction", 60, func() string {
+		rooms, age, price := house()
+		return fmt.Sprintf("%.0f,%.0f", price, 60_000+70_000*rooms-900*age)
 	})
 	some := func() string {
 		x1, x2 := r.NormFloat64(), r.NormFloat64()

@@ -101,7 +101,7 @@ func TestSnippets(t *testing.T) {
 		paths[p.Name()] = p.Path()
 	}
 	var files []string
-	for _, pattern := range []string{"*.md", "docs/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
 		found := must.Get(filepath.Glob(filepath.Join("..", "..", pattern)))(t)
 		files = append(files, found...)
 	}

@@ -39,7 +39,7 @@ func TestUsage(t *testing.T) {
 // TestManual: the commands in the documents name experiments and flags that exist. They take seconds to days, some on
 // data that isn't in the tree, so that the other tests run them on less.
 func TestManual(t *testing.T) {
-	documents, err := filepath.Glob("../../docs/*.md")
+	documents, err := filepath.Glob("../../docs/*/*.md")
 	must.End(t, err != nil || len(documents) < 11, "%d documents, %v", len(documents), err)
 	commands := 0
 	for _, path := range append(documents, "../../CONTRIBUTING.md", "../bench/regression/README.md") {

@@ -36,11 +36,15 @@ var chapters = []struct {
 	Name  string
 	Pages []string
 }{
-	{"Begin", []string{"README.md"}},
-	{"Learn", []string{"docs/learn/tutorial.md", "docs/learn/gallery.md"}},
-	{"How-to", []string{"docs/how-to/data.md", "docs/how-to/python.md", "docs/how-to/r.md", "docs/how-to/serve.md",
-		"docs/how-to/cluster.md", "docs/how-to/faq.md"}},
-	{"Reference", []string{"docs/reference/command-line.md", "docs/reference/format.md", "docs/reference/pipe.md"}},
+	{"Begin", []string{"README.md", "docs/README.md"}},
+	{"Learn", []string{"docs/learn/start.md", "docs/learn/tutorial.md", "docs/learn/gallery.md"}},
+	{"How-to", []string{"docs/how-to/install.md", "docs/how-to/data.md", "docs/how-to/groups.md", "docs/how-to/time.md",
+		"docs/how-to/space.md", "docs/how-to/promise.md", "docs/how-to/intervals.md", "docs/how-to/model.md",
+		"docs/how-to/other-model.md", "docs/how-to/check.md", "docs/how-to/python.md", "docs/how-to/r.md",
+		"docs/how-to/go.md", "docs/how-to/production.md", "docs/how-to/large.md", "docs/how-to/cluster.md",
+		"docs/how-to/resume.md", "docs/how-to/cost.md", "docs/how-to/faq.md"}},
+	{"Reference", []string{"docs/reference/command-line.md", "docs/how-to/serve.md", "docs/reference/pipe.md",
+		"docs/reference/format.md", "docs/reference/glossary.md"}},
 	{"Theory", []string{"docs/theory/certificate.md", "docs/theory/method.md", "docs/theory/proof.md",
 		"verify/README.md"}},
 	{"Behind", []string{"docs/behind/architecture.md", "docs/behind/reliability.md", "docs/behind/benchmark.md",
@@ -87,6 +91,8 @@ func build(root, out string) error {
 				files[from] = "index.html"
 			case "verify/README.md":
 				files[from] = "verify.html"
+			case "docs/README.md":
+				files[from] = "manual.html"
 			}
 		}
 	}
