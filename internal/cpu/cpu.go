@@ -22,7 +22,7 @@ var names = [...]string{"portable", "avx2", "avx512"}
 
 func (l Level) String() string { return names[l] }
 
-// EnvVar forces a level, so that one machine can test them all.
+// EnvVar names the environment variable that forces a level, so that one machine can test all levels.
 const EnvVar = "KRIGO_CPU"
 
 // Best is the highest level this processor has.

@@ -12,40 +12,40 @@ import (
 )
 
 const (
-	// DefaultTolerance is the share of the prior's variance that AutoSize may leave
-	// unexplained. The trace term of the variational bound is tr(K − Q)/(2σ_n²): where
-	// the noise has a tenth of the variance of f, 0.01 costs 0.05 nats a row.
+	// DefaultTolerance is the share of the prior's variance that AutoSize may leave unexplained. The trace term of
+	// the variational bound is tr(K − Q)/(2σ_n²). If the noise variance is a tenth of the variance of f, a share of
+	// 0.01 costs 0.05 nats a row.
 	DefaultTolerance = 0.01
 
-	// negligible is the share of its variance under which no tolerance is asked for:
-	// what a row has left there is rounding, or less than the jitter added to K_ZZ.
+	// negligible is the smallest tolerance, as a share of a row's variance. Below it a remainder is rounding, or less
+	// than the jitter added to K_ZZ.
 	negligible = 1e-10
 
-	// greedyBytes bounds the partial factor. Where N rows need more, rows are chosen from
-	// a random subset that fits, but of 4M rows at least.
+	// greedyBytes limits the partial factor. If N rows need more, rows are chosen from a random subset that fits,
+	// with at least 4M rows.
 	greedyBytes = 256 << 20
 )
 
-// Approximation is a Set and what its Nyström approximation of K leaves. Where the rows were chosen from a subset of
-// the table, Trace and Share are estimates from what is left at the others of the subset; they are low, since the
-// choice has seen those, by a few percent where the subset has 30 rows for each that was chosen.
+// Approximation is a Set with what its Nyström approximation of K leaves unexplained. If the rows were chosen from a
+// subset of the table, Trace and Share are estimates from the other rows of the subset. They are low, because the
+// choice has seen these rows: by a few percent if the subset has 30 rows for each chosen row.
 type Approximation struct {
 	Set
 	Trace float64 // tr(K − Q)
 	Share float64 // tr(K − Q)/tr K
 }
 
-// Greedy chooses up to m rows, each the one of greatest variance given those before it, which is Cholesky's
-// factorisation with pivoting stopped early (Fine & Scheinberg 2001; Foster et al. 2009; for inducing inputs Burt et
-// al. 2020). Outlying rows come first: with few inducing inputs for the table, k-means may leave less. It stops before
-// m where nothing is left to explain: rows that repeat others are never chosen. Time O(NM²), memory O(NM) up to 256
-// MiB; where that is passed, it works on a random subset of the rows, always the same.
+// Greedy chooses up to m rows. Each has the greatest variance given the rows chosen before it. This is Cholesky's
+// factorisation with pivoting, stopped early (Fine & Scheinberg 2001; Foster et al. 2009; for inducing inputs Burt et
+// al. 2020). Outlying rows come first, so with few inducing inputs for the table, k-means may leave less unexplained.
+// Greedy stops early if nothing is left to explain, and it never chooses a row that repeats another. Time O(NM²),
+// memory O(NM) up to 256 MiB. Above that it works on a random subset of the rows, which is always the same.
 func Greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int) (Approximation, error) {
 	return greedy(k, theta, x, m, negligible, greedyBytes)
 }
 
-// AutoSize is Greedy until a share of at most tolerance is left unexplained: len(Rows) is the smallest number of
-// greedily chosen inducing inputs that leave no more. capped says that maxM weren't enough.
+// AutoSize runs Greedy until a share of at most tolerance is left unexplained. len(Rows) is the smallest number of
+// greedily chosen inducing inputs that does it. capped says that maxM weren't enough.
 func AutoSize(k kernel.Kernel, theta []float64, x matrix.Dense, maxM int, tolerance float64) (a Approximation,
 	capped bool, err error) {
 	if !(tolerance >= 0 && tolerance < 1) {
@@ -85,7 +85,7 @@ func greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int, tolerance f
 			}
 			rows = append(rows, from[r])
 			share = max(left, 0) / all
-			if s.Rows < x.Rows { // a larger share of the subset's rows is chosen, where nothing is left
+			if s.Rows < x.Rows { // the chosen rows, which leave nothing, are a larger share of the subset
 				unchosen := func(n int) float64 { return 1 - float64(len(rows))/float64(n) }
 				share *= unchosen(x.Rows) / unchosen(s.Rows)
 			}

@@ -1,12 +1,12 @@
-// Package inducing chooses inducing inputs Z (M×d) for sparse Gaussian processes from
-// scaled inputs X (N×d): rows at random, centres of k-means, rows of greatest
-// conditional variance, or a draw from a k-DPP. It also says how many are enough.
+// Package inducing chooses inducing inputs Z (M×d) for sparse Gaussian processes from scaled inputs X (N×d): random
+// rows, centres of k-means, rows of greatest conditional variance, or a draw from a k-DPP. It also says how many are
+// enough.
 //
-// With Q = K_XZ K_ZZ⁻¹K_ZX, tr(K − Q) is what the inducing outputs leave unexplained of
-// the prior's variance at the rows; Burt, Rasmussen & van der Wilk 2020 bound the loss of
-// a sparse GP by it, and take Z from a k-DPP or by greedy conditional variance.
+// With Q = K_XZ K_ZZ⁻¹K_ZX, tr(K − Q) is the part of the prior's variance at the rows that the inducing outputs leave
+// unexplained. Burt, Rasmussen & van der Wilk 2020 bound the loss of a sparse GP by it, and choose Z from a k-DPP or
+// by greedy conditional variance.
 //
-// Results depend on the inputs and the random source alone, not on the number of cores.
+// Results depend only on the inputs and the random source, not on the number of cores.
 package inducing
 
 import (
@@ -22,15 +22,15 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Set is inducing inputs that are rows of X.
+// Set holds inducing inputs that are rows of X.
 type Set struct {
-	Rows []int        // in the order in which they were chosen
-	Z    matrix.Dense // their inputs, a row each
+	Rows []int        // in the order of the choice
+	Z    matrix.Dense // the inputs of Rows, a row each
 }
 
 func setOf(x matrix.Dense, rows []int) Set { return Set{Rows: rows, Z: take(x, rows)} }
 
-// Random returns m rows drawn without replacement. Rows with equal inputs aren't drawn twice while others remain.
+// Random returns m rows drawn without replacement. It draws rows with equal inputs twice only if no others remain.
 func Random(x matrix.Dense, m int, rng *rand.Rand) (Set, error) {
 	if err := check(x, m); err != nil {
 		return Set{}, err
@@ -44,7 +44,7 @@ func Random(x matrix.Dense, m int, rng *rand.Rand) (Set, error) {
 		}
 		key = key[:0]
 		for _, v := range x.Row(i) {
-			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v+0)) // +0: −0 equals 0
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v+0)) // +0, so that −0 equals 0
 		}
 		if seen[string(key)] {
 			repeats = append(repeats, i)
@@ -89,7 +89,7 @@ func take(x matrix.Dense, rows []int) matrix.Dense {
 	return z
 }
 
-// subset returns size of the n rows at random, in their order; all of them if n ≤ size.
+// subset returns size random rows of n in their order, or all rows if n ≤ size.
 func subset(n, size int, rng *rand.Rand) []int {
 	rows := linalg.UpTo(min(n, size))
 	if size < n {
@@ -99,7 +99,7 @@ func subset(n, size int, rng *rand.Rand) []int {
 	return rows
 }
 
-// draw returns i with probability w_i/Σw, −1 if all weights are 0.
+// draw returns i with probability w_i/Σw, or −1 if all weights are 0.
 func draw(w []float64, rng *rand.Rand) int {
 	u, last := rng.Float64()*linalg.Sum(w), -1
 	for i, v := range w {

@@ -33,12 +33,12 @@ func gaussian(n, d int, seed uint64) matrix.Dense {
 	return x
 }
 
-// repeated is each row of x twice.
+// repeated returns x with each row twice.
 func repeated(x matrix.Dense) matrix.Dense {
 	return matrix.Of(2*x.Rows, x.Cols, slices.Concat(x.Data, x.Data))
 }
 
-// distinct counts the rows of z that differ.
+// distinct counts the different rows of z.
 func distinct(z matrix.Dense) int {
 	seen := map[string]bool{}
 	for i := range z.Rows {
@@ -47,7 +47,7 @@ func distinct(z matrix.Dense) int {
 	return len(seen)
 }
 
-// choosers are all ways to choose, as functions of X, M and a seed.
+// choosers returns all ways to choose, as functions of X, M and a seed.
 func choosers(k kernel.Kernel, theta []float64) map[string]func(x matrix.Dense, m int, seed uint64) (matrix.Dense,
 	error) {
 	return map[string]func(x matrix.Dense, m int, seed uint64) (matrix.Dense, error){
@@ -192,7 +192,7 @@ func TestKMeansInertia(t *testing.T) {
 	}
 }
 
-// TestKMeansEmptyCluster starts two centres where only one can keep rows.
+// TestKMeansEmptyCluster starts two centres, of which only one can keep rows.
 func TestKMeansEmptyCluster(t *testing.T) {
 	x := matrix.Of(5, 1, []float64{0, 1, 10, 11, 50})
 	z := matrix.Of(3, 1, []float64{0, 0, 10})
@@ -207,7 +207,7 @@ func covariance(k kernel.Kernel, theta []float64, x matrix.Dense) matrix.Dense {
 	return c
 }
 
-// naiveGreedy forms the Schur complement anew for every row that is chosen.
+// naiveGreedy computes the Schur complement anew for every chosen row.
 func naiveGreedy(cov matrix.Dense, m int) (rows []int, left []float64) {
 	n := cov.Rows
 	s := matrix.New(n, n)
@@ -255,7 +255,7 @@ func TestGreedy(t *testing.T) {
 			full.Factorize(mat.NewSymDense(x.Rows, cov.Data), 1e-10)
 			a := must.Get(Greedy(k, theta, x, x.Rows))(t)
 			must.Not(t, a.Share > negligible, "M = N: a share of %g is left", a.Share)
-			if name == "matern12" { // well conditioned: its determinant is known
+			if name == "matern12" { // it is well conditioned, so its determinant is known
 				l := covariance(k, theta, a.Z)
 				if err := linalg.Cholesky(l); err != nil || len(a.Rows) != x.Rows {
 					t.Fatal(len(a.Rows), err)
@@ -273,8 +273,7 @@ func TestGreedy(t *testing.T) {
 	}
 }
 
-// TestGreedyAhead holds the search among candidates against one that brings all rows up
-// to date after each.
+// TestGreedyAhead compares the search among candidates with a search that updates all rows after each choice.
 func TestGreedyAhead(t *testing.T) {
 	const n, m = 3000, 200
 	x, k, theta := gaussian(n, 3, 13), kernel.Sum(kernel.SE(3, false), kernel.Linear{}), []float64{-0.5, 0, -2}
@@ -308,7 +307,7 @@ func TestGreedyOnRepeatedRows(t *testing.T) {
 	}
 }
 
-// TestGreedyOnASubset holds what is said to be left against what is left.
+// TestGreedyOnASubset compares the estimate of what is left with what is left.
 func TestGreedyOnASubset(t *testing.T) {
 	const n, m = 4000, 60
 	x, k, theta := gaussian(n, 4, 5), kernel.SE(4, false), []float64{1, 0.5}
@@ -358,7 +357,7 @@ func TestAutoSize(t *testing.T) {
 	}
 }
 
-// TestKDPPDistribution holds both samplers against the determinants of all subsets.
+// TestKDPPDistribution compares both samplers with the determinants of all subsets.
 func TestKDPPDistribution(t *testing.T) {
 	const n, draws = 6, 4000
 	x, k, theta := gaussian(n, 2, 7), kernel.SE(2, false), []float64{math.Log(2), 0.4}
@@ -401,8 +400,8 @@ func TestKDPPDistribution(t *testing.T) {
 	}
 }
 
-// TestKDPPTrace checks the theorem that the choice of M rests on (Belabbas & Wolfe 2009):
-// E tr(K − Q) = (M+1) e_{M+1}(λ)/e_M(λ).
+// TestKDPPTrace checks the theorem behind the choice of M (Belabbas & Wolfe 2009): E tr(K − Q) = (M+1)
+// e_{M+1}(λ)/e_M(λ).
 func TestKDPPTrace(t *testing.T) {
 	const n, m, draws = 40, 5, 2000
 	x, k, theta := gaussian(n, 2, 9), kernel.SE(2, false), []float64{0, 0}
@@ -429,7 +428,7 @@ func TestKDPPTrace(t *testing.T) {
 	}
 }
 
-// TestSwapKeepsTheInverse runs a chain at the edge of what can be factored.
+// TestSwapKeepsTheInverse runs a chain with a matrix that can just be factored.
 func TestSwapKeepsTheInverse(t *testing.T) {
 	x, k, theta := gaussian(300, 1, 11), kernel.SE(1, false), []float64{0, 0}
 	rows := must.Get(swapped(k, theta, x, 30, 1e-10, source(12)))(t)

@@ -9,24 +9,24 @@ import (
 	"slices"
 )
 
-// Theory holds what the bounds of Yue & Kontar on D = ln p(y) − L_α, the Rényi divergence of the
-// approximate from the exact posterior, depend on. They hold for inducing inputs drawn from the
-// rows by a k-DPP, up to DPPError in total variation, and kept where they are drawn.
+// Theory holds the quantities in Yue & Kontar's bounds on D = ln p(y) − L_α, the Rényi divergence of the approximate
+// posterior from the exact one. The bounds hold for inducing inputs drawn from the rows by a k-DPP, up to DPPError in
+// total variation, and not moved afterwards.
 type Theory struct {
-	Rows     int     // N, drawn from the input distribution
+	Rows     int     // N, the number of rows drawn from the input distribution
 	Alpha    float64 // in [0, 1]
 	Noise    float64 // s = σ_ε²
 	Variance float64 // v₀ ≥ k(x, x)
-	Delta    float64 // the bound may fail with this probability, over rows and inducing inputs
+	Delta    float64 // probability with which the bound may fail, over rows and inducing inputs
 	DPPError float64 // ε
 }
 
 // Theorem2 bounds D for any y with ‖y‖² = square ("Optimize to Generalize in Gaussian Processes", Theorem 1, first
-// part; "The Rényi Gaussian Process", Theorem 2), given the tail Σ_{m>M} λ_m of the kernel operator's eigenvalues:
+// part; "The Rényi Gaussian Process", Theorem 2). tail is Σ_{m>M} λ_m, the tail of the kernel operator's eigenvalues:
 //
 //	D ≤ (α/(2δt)) N ln(1 + t C_tot/(sN)) + (α C_tot/(2δs)) ‖y‖²/s,  t = 1−α
 //
-// with C_tot = (M+1)N Σ_{m>M} λ_m + 2Nv₀ε, a bound of E tr(K − Q) for M inducing inputs.
+// Here C_tot = (M+1)N Σ_{m>M} λ_m + 2Nv₀ε bounds E tr(K − Q) for M inducing inputs.
 func (t Theory) Theorem2(m int, tail, square float64) float64 {
 	n, share := float64(t.Rows), 1-t.Alpha
 	total := float64(m+1)*n*tail + 2*n*t.Variance*t.DPPError
@@ -37,27 +37,27 @@ func (t Theory) Theorem2(m int, tail, square float64) float64 {
 	return t.Alpha / (2 * t.Delta) * (first + total/t.Noise*(square/t.Noise))
 }
 
-// MaternExponent is the least t for which M = N^t inducing inputs make D fall like N^−γ for the
-// kernel Matérn r+½ on one input of bounded range: (γ+2)/(2r). Its constants aren't known.
+// MaternExponent returns the least t such that M = N^t inducing inputs make D fall like N^−γ, for the kernel Matérn
+// r+½ and one input of bounded range: (γ+2)/(2r). The constants aren't known.
 func MaternExponent(r int, gamma float64) float64 { return (gamma + 2) / (2 * float64(r)) }
 
-// seRatio is B of the SE kernel's eigenvalues λ_m = v(1−B)B^{m−1} for a Gaussian input: with
-// a = 1/(4σ_x²), b = 1/(2l²), c = √(a²+2ab), A = a+b+c it is b/A, and √(2a/A) = 1 − B.
+// seRatio returns the B of the SE kernel's eigenvalues λ_m = v(1−B)B^{m−1} for a Gaussian input. With a = 1/(4σ_x²),
+// b = 1/(2l²), c = √(a²+2ab) and A = a+b+c, it is b/A, and √(2a/A) = 1 − B.
 func seRatio(lengthscale, inputSD float64) float64 {
 	a, b := 1/(4*inputSD*inputSD), 1/(2*lengthscale*lengthscale)
 	return b / (a + b + math.Sqrt(a*a+2*a*b))
 }
 
-// SESpectrum lists the eigenvalues of the SE kernel's operator for independent Gaussian inputs
-// of standard deviations inputSD, in descending order: products of the one-dimensional ones.
+// SESpectrum lists the eigenvalues of the SE kernel's operator in descending order, for independent Gaussian inputs
+// with standard deviations inputSD. They are products of the one-dimensional eigenvalues.
 type SESpectrum struct {
 	variance float64
 	logB     []float64
 	next     orders
-	left     *big.Float // Σ of those that weren't listed
+	left     *big.Float // sum of the eigenvalues not listed yet
 }
 
-// NewSESpectrum takes a lengthscale for every input.
+// NewSESpectrum takes one lengthscale for every input.
 func NewSESpectrum(variance float64, lengthscales, inputSD []float64) (*SESpectrum, error) {
 	s := &SESpectrum{variance: variance, left: number(variance)}
 	first := order{index: make([]int, len(lengthscales))}
@@ -77,7 +77,7 @@ func NewSESpectrum(variance float64, lengthscales, inputSD []float64) (*SESpectr
 type order struct {
 	log   float64 // Σ index_i ln B_i
 	index []int
-	last  int // the input that was raised last; only it and later ones are raised next
+	last  int // the input that was raised last; only it and later inputs are raised next
 }
 
 type orders []order
@@ -92,15 +92,15 @@ func (o *orders) Pop() any {
 	return last
 }
 
-// digits of the sums whose small rest counts: 1e-12 of v is left after a few eigenvalues.
+// digits is the precision in bits of sums whose small remainder counts: after a few eigenvalues only 1e-12 of v is left.
 const digits = 300
 
 func number(v float64) *big.Float { return new(big.Float).SetPrec(digits).SetFloat64(v) }
 
-// Next returns the next eigenvalue, and the sum of all after it.
+// Next returns the next eigenvalue, and the sum of all later ones.
 func (s *SESpectrum) Next() (value, tail float64) {
 	o := heap.Pop(&s.next).(order)
-	// The value to all digits, or the rest would be their rounding.
+	// The value needs all digits, or the remainder would be its rounding error.
 	exact := number(s.variance)
 	for i, power := range o.index {
 		b := number(math.Exp(s.logB[i]))
@@ -120,7 +120,7 @@ func (s *SESpectrum) Next() (value, tail float64) {
 	return value, max(tail, 0)
 }
 
-// Enough returns the least M for which Theorem 2 bounds D by target nats, at most limit, and the bound with it.
+// Enough returns the least M, at most limit, for which Theorem 2 bounds D by target nats, and the bound.
 func (t Theory) Enough(s *SESpectrum, square, target float64, limit int) (m int, bound float64, err error) {
 	if !(target > 0) || limit < 1 || t.Rows < 2 {
 		return 0, 0, errors.New("how many inducing inputs are enough: want a positive target, a positive limit and two rows")

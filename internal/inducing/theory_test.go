@@ -12,8 +12,8 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// TestSESpectrum: the eigenvalues are those of the kernel matrix of many Gaussian rows over N,
-// and sum to the variance.
+// TestSESpectrum: the eigenvalues equal those of the kernel matrix of many Gaussian rows, divided by N, and sum to
+// the variance.
 func TestSESpectrum(t *testing.T) {
 	const n = 800
 	x := gaussian(n, 2, 3)
@@ -35,7 +35,7 @@ func TestSESpectrum(t *testing.T) {
 		last = v
 		must.Not(t, m < 4 && math.Abs(values[m]/n-v) > 0.1*v, "eigenvalue %d: %v, of %d rows %v", m+1, v, n, values[m]/n)
 	}
-	// One input: everything is known in closed form.
+	// With one input, everything is known in closed form.
 	s = must.Get(NewSESpectrum(2, ls[:1], sd[:1]))(t)
 	a, b := 0.25, 1/(2*1.5*1.5)
 	c := math.Sqrt(a*a + 2*a*b)
@@ -50,7 +50,7 @@ func TestSESpectrum(t *testing.T) {
 	must.Refuse(NewSESpectrum(1, []float64{0}, []float64{1}))(t, "", "a lengthscale 0 was accepted")
 }
 
-// TestTheory: the theorem's bound grows in α, to its limit α = 1; Enough finds the first M under the target.
+// TestTheory: the theorem's bound grows in α, up to its limit at α = 1. Enough finds the first M under the target.
 func TestTheory(t *testing.T) {
 	th := Theory{Rows: 5000, Alpha: 0.5, Noise: 0.1, Variance: 1.3, Delta: 0.1}
 	tailOf := func(m int) (tail float64) {

@@ -8,7 +8,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// measure reports flops(n) multiplications and additions, run n by n.
+// measure runs a benchmark for each n, and reports multiplications and additions per second: n³ times flopsPerN3 for
+// each run.
 func measure(b *testing.B, ns []int, flopsPerN3 float64, prepare func(n int) func()) {
 	for _, n := range ns {
 		f := prepare(n)
@@ -57,7 +58,7 @@ func BenchmarkTrsm(b *testing.B) {
 	measure(b, benchmarkSizes, 1, func(n int) func() {
 		rng := rand.New(rand.NewPCG(1, 1))
 		l, x := spd(rng, n), random(rng, n, n)
-		l.AddDiagonal(1) // its lower triangle; the solutions must not grow
+		l.AddDiagonal(1) // keeps the solutions from growing
 		return func() { Trsm(false, true, l, x) }
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// What BLAS has: products, rank updates, and solves with triangular matrices.
+// The operations of BLAS: products, rank updates, and solves with triangular matrices.
 
 func trans(t bool) blas.Transpose {
 	if t {
@@ -17,15 +17,15 @@ func trans(t bool) blas.Transpose {
 	return blas.NoTrans
 }
 
-// Gemm sets C ← α op(A) op(B) + β C, where op transposes if the flag says so.
+// Gemm sets C ← α op(A) op(B) + β C, where op transposes if its flag is set.
 //
-// An element depends on its row of op(A), its column of op(B), α, β and what stood
-// there, bit for bit, whatever else is in the call.
+// An element depends only on its row of op(A), its column of op(B), α, β and its old value, bit for bit, whatever
+// else is in the call.
 func Gemm(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matrix) {
 	gemm(transA, transB, alpha, a, b, beta, c, false)
 }
 
-// GemmLower is Gemm for a result known to be symmetric: only the lower triangle of the square C is computed.
+// GemmLower is Gemm for a symmetric result: it computes only the lower triangle of the square C.
 func GemmLower(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matrix) {
 	square(c)
 	gemm(transA, transB, alpha, a, b, beta, c, true)
@@ -58,8 +58,8 @@ func SyrkLower(transA bool, alpha float64, a Matrix, beta float64, c Matrix) {
 	GemmLower(transA, !transA, alpha, a, a, beta, c)
 }
 
-// Gemv sets y ← α op(A) x + β y. Each element is one dot product in a fixed
-// order when op doesn't transpose, so it doesn't depend on the other rows.
+// Gemv sets y ← α op(A) x + β y. If op doesn't transpose, each element is one dot product in a fixed order, so it
+// doesn't depend on the other rows.
 func Gemv(transA bool, alpha float64, a Matrix, x []float64, beta float64, y []float64) {
 	m, n := a.Rows, a.Cols
 	if transA {
@@ -86,8 +86,8 @@ func Ger(alpha float64, x, y []float64, a Matrix) {
 	}
 }
 
-// Trsm solves a triangular system with many right-hand sides in place, L lower
-// triangular: from the left B ← op(L)⁻¹ B, from the right B ← B op(L)⁻¹.
+// Trsm solves a triangular system with many right-hand sides in place. L is lower triangular. From the left B ←
+// op(L)⁻¹ B, from the right B ← B op(L)⁻¹.
 func Trsm(left, transL bool, l, b Matrix) {
 	square(l)
 	x := operand{Matrix: b, columns: left}
@@ -112,7 +112,7 @@ func Trsv(transL bool, l Matrix, x []float64) {
 // MirrorLower copies the strict lower triangle of a square matrix to the upper.
 func MirrorLower(m Matrix) {
 	square(m)
-	const b = 64 // square blocks, so that the strided writes stay in cache
+	const b = 64 // with square blocks the strided writes stay in cache
 	nb := (m.Rows + b - 1) / b
 	Parallel(nb, func(bi int) {
 		i1 := min((bi+1)*b, m.Rows)
@@ -127,20 +127,20 @@ func MirrorLower(m Matrix) {
 	})
 }
 
-// order is the number of equations that a triangular solve or a factorisation
-// takes in one step: whole panels and whole tiles at every level.
+// order is the number of equations that one step of a triangular solve or a factorisation takes. It is a whole number
+// of panels and tiles at every level.
 const order = 240
 
-// A triangle is a packed diagonal block T, in front of or among other vectors:
-// vector i is row i of T, with the reciprocal of the diagonal. Of a lower triangle what
-// stands above the diagonal isn't read, of an upper one (back) what stands below.
+// A triangle is a packed diagonal block T, in front of or among other vectors. Vector i is row i of T, with the
+// reciprocal of the diagonal element. If T is lower triangular, elements above the diagonal aren't read. If it is
+// upper triangular (back), elements below the diagonal aren't read.
 type triangle struct {
 	panels
 	back bool
 }
 
-// invertDiagonal replaces the diagonal elements of T's rows [i0, i1), T of order n,
-// by their reciprocals, and makes equations that only fill up read x = 0.
+// invertDiagonal replaces the diagonal elements of T's rows [i0, i1) by their reciprocals. T has order n, and
+// equations beyond n, which only fill up, become x = 0.
 func (t triangle) invertDiagonal(i0, i1, n int) {
 	for i := i0; i < i1; i++ {
 		d := &t.at(i, i)[0]
@@ -151,8 +151,8 @@ func (t triangle) invertDiagonal(i0, i1, n int) {
 	}
 }
 
-// solve replaces the panel of x that holds vectors i, i+1, … by T⁻¹ x. Elements
-// before from, a whole number of tiles, are zero and stay it if T is lower.
+// solve replaces the panel of x with vectors i, i+1, … by T⁻¹ x. If T is lower, elements before from (a whole number
+// of tiles) are zero and stay zero.
 func (t triangle) solve(x panels, i, from int) {
 	if t.back {
 		for k := t.depth - lanes; k >= 0; k -= lanes {
@@ -171,16 +171,16 @@ func (t triangle) solve(x panels, i, from int) {
 	}
 }
 
-// substitute replaces every vector of x by the solution of L x = b, or of Lᵀ x = b
-// from the last equation back. Vectors don't depend on one another.
+// substitute replaces every vector of x by the solution of L x = b, or of Lᵀ x = b from the last equation back.
+// Vectors don't depend on one another.
 func substitute(l Matrix, back bool, x operand) {
 	n, count := l.Rows, x.count()
 	step, chunk := cut(n, order, maxWidth), share(count)
 	all := borrowPanels(n, step)
 	inPhases(float64(n)*float64(n)/2*float64(count), operands{l, x.Matrix}, 2*((n+step-1)/step),
 		func(p int) (int, func(int)) {
-			// Equations [r0, r1), and the unknowns [u0, u1) that they leave. In their panels
-			// the triangle begins at t0, what the others need of L at rest.
+			// This step solves the equations [r0, r1), and then updates the unknowns [u0, u1). In their panels the
+			// triangle begins at t0, and the part of L for the other unknowns begins at rest.
 			r0 := p / 2 * step
 			if back {
 				r0 = (n-1)/step*step - r0
@@ -223,16 +223,16 @@ func substitute(l Matrix, back bool, x operand) {
 	all.release()
 }
 
-// share returns how many of count vectors a task should take: enough tasks to share
-// out evenly, and no more vectors than blockCols.
+// share returns how many of count vectors a task should take. It makes enough tasks to balance the work, and gives a
+// task at most blockCols vectors.
 func share(count int) int {
 	return min(blockCols, max(maxWidth, roundUp(count/(16*runtime.GOMAXPROCS(0)), maxWidth)))
 }
 
-// TriangularInverse overwrites the lower triangular L with its inverse (N³/3
-// multiplications). The strict upper triangle is left as it is.
+// TriangularInverse overwrites the lower triangular L with its inverse (N³/3 multiplications). It leaves the strict
+// upper triangle as it is.
 //
-// It is the solution of L X = I from the top down, in L's place: step by step, rows below hold −L X so far.
+// It solves L X = I from the top down, in L's place. After each step, the rows below hold −L X so far.
 func TriangularInverse(l Matrix) {
 	square(l)
 	n := l.Rows
@@ -252,7 +252,7 @@ func TriangularInverse(l Matrix) {
 		}
 		rows := operand{Matrix: l.View(r0, r1, 0, r0), columns: true}
 		chunk := share(r1)
-		old := (r0 + chunk - 1) / chunk // tasks for the columns that are under way
+		old := (r0 + chunk - 1) / chunk // tasks for columns that earlier steps began
 		return old + (r1-r0+chunk-1)/chunk, func(c int) {
 			j0, j1, beta := c*chunk, min((c+1)*chunk, r0), 1.0
 			if c >= old {

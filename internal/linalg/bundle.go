@@ -4,20 +4,20 @@ import "math"
 
 //go:generate go run -C ../../tools ./vecgen -set bundle -pkg linalg -out ../internal/linalg/bundle_amd64.s -stubs ../internal/linalg/bundle_amd64.go
 
-// Bundle is Abreast small matrices of the same shape side by side, element by element: (i, j) of the l-th is
-// Data[(i*Cols+j)*Abreast+l]. What is done to one of them is done to all by the same instructions, a vector of
-// elements at a time, and without the short loops that small matrices otherwise are.
+// Bundle is Abreast small matrices of the same shape, interleaved element by element: element (i, j) of matrix l is
+// Data[(i*Cols+j)*Abreast+l]. One vector instruction works on the same element of all matrices, and the short loops
+// of small matrices go away.
 type Bundle struct {
 	Rows, Cols int
 	Data       []float64
 }
 
-// BorrowBundle returns a scratch bundle of any content; give it back with Release.
+// BorrowBundle returns a scratch bundle with arbitrary content. Release returns it.
 func BorrowBundle(rows, cols int) Bundle {
 	return Bundle{rows, cols, Borrow(rows, cols*Abreast).Data}
 }
 
-// Release gives borrowed memory back. It must not be used afterwards.
+// Release returns borrowed memory, which must not be used afterwards.
 func (b Bundle) Release() { Return(Matrix{Data: b.Data}) }
 
 // Row returns row i of all matrices, Cols × Abreast.
@@ -31,9 +31,10 @@ func (b Bundle) RowRange(r0, r1 int) Bundle {
 	return Bundle{r1 - r0, b.Cols, b.Data[r0*b.Cols*Abreast : r1*b.Cols*Abreast]}
 }
 
-// CholeskyBundle overwrites the lower triangles of the leading n×n parts A with L, A = L Lᵀ, whose diagonals are
-// inverted, and the first n columns of the rows below, B, with B L⁻ᵀ: rows b with L⁻¹b. A pivot under 2⁻⁵⁰ of its
-// diagonal element counts as not positive, as for Cholesky; the error is that of the first row where there is one.
+// CholeskyBundle factors the leading n×n part A of each matrix. It overwrites the lower triangle of A with L, A = L
+// Lᵀ, with reciprocals on the diagonal. It overwrites the first n columns of the rows below, B, with B L⁻ᵀ: row b
+// becomes L⁻¹b. As in Cholesky, a pivot under 2⁻⁵⁰ of its diagonal element counts as not positive. The error is for
+// the first row in which some matrix fails.
 func CholeskyBundle(a Bundle, n int) error {
 	ones := [Abreast]float64{1, 1, 1, 1, 1, 1, 1, 1}
 	var inverse [Abreast]float64
@@ -56,7 +57,7 @@ func CholeskyBundle(a Bundle, n int) error {
 	return nil
 }
 
-// SubstituteBundle solves with what CholeskyBundle left: rows n and up, b, become L⁻ᵀb.
+// SubstituteBundle solves with CholeskyBundle's result: each row b from row n on becomes L⁻ᵀb.
 func SubstituteBundle(a Bundle, n int) {
 	for j := n - 1; j >= 0; j-- {
 		row, inverse := a.Row(j), a.At(j, j)
@@ -70,7 +71,7 @@ func SubstituteBundle(a Bundle, n int) {
 	}
 }
 
-// CombineBundle fills out, n elements of all matrices, with x∘f + y∘g.
+// CombineBundle fills out, n elements of every matrix, with x∘f + y∘g.
 func CombineBundle(n int, x []float64, f *[Abreast]float64, y []float64, g *[Abreast]float64, out []float64) {
 	combine(n, x, f, y, g, out)
 }

@@ -3,8 +3,8 @@ package linalg
 // Abreast is the number of matrices in a Bundle.
 const Abreast = 8
 
-// eliminatePortable: element depth of each of the rows x, stride apart, becomes (x_depth − Σ_k x_k y_k) s, with k up to
-// depth.
+// eliminatePortable sets element depth of each row x to (x_depth − Σ_k x_k y_k) s, with k < depth. Rows are stride
+// apart.
 func eliminatePortable(rows, depth int, y, x []float64, stride int, s *[Abreast]float64) {
 	for r := range rows {
 		xr := x[r*stride:]
@@ -21,7 +21,7 @@ func eliminatePortable(rows, depth int, y, x []float64, stride int, s *[Abreast]
 	}
 }
 
-// subtractPortable: z_k ← z_k − x_k f for n elements.
+// subtractPortable sets z_k ← z_k − x_k f for n elements.
 func subtractPortable(n int, x []float64, f *[Abreast]float64, z []float64) {
 	for k := 0; k < n*Abreast; k += Abreast {
 		a, b := (*[Abreast]float64)(x[k:]), (*[Abreast]float64)(z[k:])
@@ -31,7 +31,7 @@ func subtractPortable(n int, x []float64, f *[Abreast]float64, z []float64) {
 	}
 }
 
-// combinePortable: out_k ← x_k f + y_k g for n elements.
+// combinePortable sets out_k ← x_k f + y_k g for n elements.
 func combinePortable(n int, x []float64, f *[Abreast]float64, y []float64, g *[Abreast]float64, out []float64) {
 	for k := 0; k < n*Abreast; k += Abreast {
 		a, b, c := (*[Abreast]float64)(x[k:]), (*[Abreast]float64)(y[k:]), (*[Abreast]float64)(out[k:])

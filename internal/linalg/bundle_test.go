@@ -8,7 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestBundle: what is done abreast is what is done to each of the matrices.
+// TestBundle: an operation on a bundle gives the same as the operation on each of its matrices.
 func TestBundle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for _, n := range []int{0, 1, 2, 3, 4, 5, 8, 13, 33} {

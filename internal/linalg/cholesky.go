@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// NotPositiveDefinite is the error of a Cholesky factorisation that met a pivot
-// that isn't a number, isn't positive, or is lost in rounding.
+// NotPositiveDefinite says that a Cholesky factorisation met a pivot that is NaN, isn't positive, or is lost in
+// rounding.
 type NotPositiveDefinite struct {
 	Row   int     // 0-based
-	Pivot float64 // what stood where a positive number was needed
+	Pivot float64 // the pivot, which should be positive
 }
 
 func (e *NotPositiveDefinite) Error() string {
@@ -20,9 +20,9 @@ func (e *NotPositiveDefinite) Error() string {
 	return fmt.Sprintf("the covariance matrix isn't positive definite: pivot %d is %.3g", e.Row+1, e.Pivot)
 }
 
-// Cholesky overwrites the lower triangle of the symmetric A with L, A = L Lᵀ. Only the lower triangle is read; the
-// strict upper triangle is left as it is. A pivot under 2⁻⁵⁰ of its diagonal element is rounding, not information: it
-// counts as not positive.
+// Cholesky overwrites the lower triangle of the symmetric A with L, A = L Lᵀ. It reads only the lower triangle, and
+// leaves the strict upper triangle as it is. A pivot under 2⁻⁵⁰ of its diagonal element consists of rounding errors,
+// so it counts as not positive.
 func Cholesky(a Matrix) error {
 	square(a)
 	n := a.Rows
@@ -34,9 +34,9 @@ func Cholesky(a Matrix) error {
 	for i := range n {
 		smallest.Data[i] = 0x1p-50 * a.At(i, i)
 	}
-	step := cut(n, order/2, maxWidth) // one core factors a block while others wait
+	step := cut(n, order/2, maxWidth) // one core factors a block while others wait, so blocks are small
 	if n > 10*order {
-		step = cut(n, order, maxWidth) // and reads and writes what is left less often
+		step = cut(n, order, maxWidth) // larger blocks read and write the rest less often
 	}
 	block, all := borrowPanels(step, step), borrowPanels(max(n-step, 0), step)
 	defer block.release()
@@ -57,7 +57,8 @@ func Cholesky(a Matrix) error {
 				}
 			}
 		}
-		// The rows below are solved for, and in their packed form are both sides of the product that updates what is left.
+		// The rows below are solved for. Their packed form then serves as both sides of the product that updates the
+		// rest.
 		if p%3 == 1 {
 			below := operand{Matrix: a.View(k1, n, k0, k1)}
 			return (n - k1 + maxWidth - 1) / maxWidth, func(c int) {
@@ -80,16 +81,17 @@ func Cholesky(a Matrix) error {
 	return nil
 }
 
-// factor is Cholesky for one block of at most order rows, into a triangle for what is below.
+// factor is Cholesky for a block of at most order rows. It writes the factor into the triangle, for the rows below.
 //
-// In panels, row k of t is column k of L: a tile is a few columns of L for width rows, and its update is that of solve.
+// In panels, row k of t is column k of L. A tile holds a few columns of L for width rows, and it is updated as in
+// solve.
 func (t triangle) factor(a Matrix, smallest []float64) *NotPositiveDefinite {
 	n := a.Rows
 	t.pack(operand{Matrix: a}, 0, n, 0)
 	for i := n; i < t.depth; i++ {
 		t.at(i, i)[0] = 1
 	}
-	var corner [maxLanes * maxWidth]float64 // the diagonal tile, lanes × lanes of it
+	var corner [maxLanes * maxWidth]float64 // the diagonal tile, lanes × lanes
 	for k := 0; k < t.depth; k += lanes {
 		for i := k / width * width; i < t.depth; i += width {
 			if k > 0 {
@@ -128,7 +130,8 @@ func (t triangle) factor(a Matrix, smallest []float64) *NotPositiveDefinite {
 	return nil
 }
 
-// factorTile factors the diagonal tile d of columns k0 on and writes the diagonal of L to a; d keeps its reciprocals.
+// factorTile factors the diagonal tile d, whose first column is k0. It writes the diagonal of L to a, and d keeps its
+// reciprocals.
 func factorTile(d []float64, a Matrix, k0 int, smallest []float64) *NotPositiveDefinite {
 	for k := range min(lanes, a.Rows-k0) {
 		dk := d[k*width:][:lanes]
@@ -181,8 +184,8 @@ func CholeskyInverse(l, c Matrix) {
 		copy(c.Row(i)[:i+1], l.Row(i))
 	}
 	TriangularInverse(c)
-	// X = L⁻¹ gives way to XᵀX from the top down: rows [k0, k1) of X, once packed, add
-	// their product to the rows above and are overwritten by the rest of it.
+	// X = L⁻¹ is replaced by XᵀX from the top down. Each step packs the rows [k0, k1) of X, adds their product to the
+	// rows above, and overwrites them with the rest of it.
 	step := cut(n, order, maxWidth)
 	all := borrowPanels(n, step)
 	inPhases(cube(n)/6, operands{l, c}, 2*((n+step-1)/step), func(p int) (int, func(int)) {
@@ -214,7 +217,7 @@ func CholeskyInverse(l, c Matrix) {
 	MirrorLower(c)
 }
 
-// clearAbove clears what stands above the diagonal in a panel of columns j, j+1, … with elements from 0 to depth.
+// clearAbove clears the elements above the diagonal, in a panel of columns j, j+1, … with elements 0 to depth.
 func clearAbove(panel []float64, j, depth int) {
 	clear(panel[:j*width])
 	for k := j; k < min(j+width, depth); k++ {

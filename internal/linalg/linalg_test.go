@@ -24,7 +24,7 @@ func atEveryLevel(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// random returns a matrix whose rows are followed by 3 numbers of something else.
+// random returns a matrix whose rows are followed by 3 numbers that don't belong to it.
 func random(rng *rand.Rand, r, c int) Matrix {
 	m := Matrix{Rows: r, Cols: c, Stride: c + 3, Data: make([]float64, r*(c+3)+3)}
 	for i := range m.Data {
@@ -41,7 +41,7 @@ func spd(rng *rand.Rand, n int) Matrix {
 	return c
 }
 
-// lower returns a well-conditioned lower triangular matrix with NaN above.
+// lower returns a well-conditioned lower triangular matrix with NaN above the diagonal.
 func lower(rng *rand.Rand, n int) Matrix {
 	l := random(rng, n, n)
 	for i := range n {
@@ -81,7 +81,7 @@ func op(m Matrix, trans bool) Matrix {
 	return m
 }
 
-// tril returns the lower triangle with zeros above.
+// tril returns the lower triangle, with zeros above it.
 func tril(m Matrix) Matrix {
 	c := New(m.Rows, m.Cols)
 	for i := range m.Rows {
@@ -114,8 +114,8 @@ func reference(a, b Matrix) (ab, size Matrix) {
 	return product(a, b), product(abs(a), abs(b))
 }
 
-// near complains unless |got − want| ≤ depth · 2⁻⁵² · size, the bound on rounding in
-// sums of depth products, element by element, in the lower triangle only if asked.
+// near fails unless |got − want| ≤ depth · 2⁻⁵² · size for each element, the bound on rounding in sums of depth
+// products. If triangle is set, it looks only at the lower triangle.
 func near(t *testing.T, what string, got, want, size Matrix, depth int, triangle bool) {
 	t.Helper()
 	for i := range got.Rows {
@@ -131,8 +131,7 @@ func near(t *testing.T, what string, got, want, size Matrix, depth int, triangle
 	}
 }
 
-// untouched complains if anything but the matrix's elements, or its lower triangle,
-// changed.
+// untouched fails if anything outside the matrix, or outside its lower triangle, changed.
 func untouched(t *testing.T, what string, now, before Matrix, triangle bool) {
 	t.Helper()
 	for k, v := range before.Data {
@@ -157,7 +156,7 @@ func identical(t *testing.T, what string, got, want Matrix) {
 	}
 }
 
-// edges lie around lanes, width and the block sizes of every level.
+// edges are sizes near lanes, width and the block sizes of every level.
 var edges = []int{1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13, 16, 23, 24, 25, 31, 47, 48, 49, 119, 120, 121, 239, 240, 241, 257,
 	300}
 
@@ -167,7 +166,7 @@ func TestProducts(t *testing.T) {
 		pick := func() int { return edges[rng.IntN(len(edges))] }
 		scalars := []float64{0, 1, -1, 1.5}
 		for trial := range 70 {
-			m, n, k := pick(), pick(), pick()*(1+trial%2) // beyond deepest
+			m, n, k := pick(), pick(), pick()*(1+trial%2) // may be beyond deepest
 			if trial < len(edges) {                       // each edge in each place
 				m, n, k = edges[trial], edges[(trial+7)%len(edges)], edges[(trial+19)%len(edges)]
 			}
@@ -236,7 +235,7 @@ func TestEmptyProducts(t *testing.T) {
 	})
 }
 
-// TestSolves checks residuals against the bound of backward stability, |L| |X|.
+// TestSolves compares residuals with the bound of backward stability, |L| |X|.
 func TestSolves(t *testing.T) {
 	atEveryLevel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 4))
@@ -333,7 +332,7 @@ func TestCholeskySaysWhichPivotFails(t *testing.T) {
 	})
 }
 
-// A pivot under 2⁻⁵⁰ of its diagonal element is rounding.
+// A pivot under 2⁻⁵⁰ of its diagonal element is a rounding error.
 func TestCholeskyRefusesPivotsOfRounding(t *testing.T) {
 	atEveryLevel(t, func(t *testing.T) {
 		for _, at := range []int{0, 6, 7, 22, 23, 240, 298} {
@@ -352,7 +351,7 @@ func TestCholeskyRefusesPivotsOfRounding(t *testing.T) {
 	})
 }
 
-// A row of a product, a right-hand side of a solve, doesn't depend on the others.
+// A row of a product, or a right-hand side of a solve, doesn't depend on the others.
 func TestRowsDoNotDependOnTheirNeighbours(t *testing.T) {
 	atEveryLevel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(11, 12))
@@ -424,9 +423,8 @@ func TestResultsDoNotDependOnCores(t *testing.T) {
 	})
 }
 
-// What isn't finite in a row of op(A) or a column of op(B) makes all of that row or
-// column of the product not finite, and nothing else. Every other element is within
-// rounding of the portable one's.
+// A value that isn't finite in a row of op(A), or in a column of op(B), makes the whole row or column of the product
+// not finite, and nothing else. Every other element equals the portable one within rounding.
 func FuzzLevelsAgree(f *testing.F) {
 	f.Add(uint64(1), uint8(30), uint8(60), uint16(300), int8(0), int8(0))
 	f.Add(uint64(2), uint8(9), uint8(25), uint16(257), int8(40), int8(0))
@@ -437,7 +435,7 @@ func FuzzLevelsAgree(f *testing.F) {
 		rows, cols, k := int(m)+1, int(n)+1, int(depth)%600+1
 		rng := rand.New(rand.NewPCG(seed, 0))
 		a, b := random(rng, rows, k), random(rng, cols, k)
-		for _, x := range []Matrix{a, b} { // scales up to 2^±spread
+		for _, x := range []Matrix{a, b} { // scales reach 2^±spread
 			for i := range x.Data {
 				x.Data[i] = math.Ldexp(x.Data[i], int(float64(spread)*(2*rng.Float64()-1)))
 			}
@@ -471,7 +469,7 @@ func FuzzLevelsAgree(f *testing.F) {
 						}
 						continue
 					}
-					// Products under 2⁻¹⁰²² lose digits, and all of them if not fused.
+					// Products under 2⁻¹⁰²² lose digits, or all digits if they aren't fused.
 					bound := float64(k)*0x1p-51*size.At(i, j) + float64(k)*0x1p-1073
 					if !(math.Abs(g-w) <= bound) {
 						t.Fatalf("%v: element (%d, %d) is %v, portable %v, more than %g apart", l, i, j, g, w, bound)
@@ -482,8 +480,8 @@ func FuzzLevelsAgree(f *testing.F) {
 	})
 }
 
-// FuzzFactorisationsAgree takes covariances of points on a line, from well to hardly
-// conditioned: a level that can factor one does so with a small residual.
+// FuzzFactorisationsAgree takes covariances of points on a line, from well-conditioned to nearly singular. A level
+// that can factor one does so with a small residual.
 func FuzzFactorisationsAgree(f *testing.F) {
 	f.Add(uint64(1), uint16(50), 1.0, 1e-3, int16(0))
 	f.Add(uint64(2), uint16(300), 5.0, 1e-12, int16(300))
@@ -511,8 +509,8 @@ func FuzzFactorisationsAgree(f *testing.F) {
 			setLevel(l)
 			c := clone(a)
 			if err := Cholesky(c); err != nil {
-				// The smallest eigenvalue is at least the noise, and rounding is at most
-				// this; with more noise there is nothing to refuse.
+				// The smallest eigenvalue is at least the noise, and rounding is at most this bound. With more noise,
+				// a refusal is an error.
 				must.End(t, noise > float64(n*n)*0x1p-48, "%v: %v", l, err)
 				continue
 			}
@@ -522,7 +520,7 @@ func FuzzFactorisationsAgree(f *testing.F) {
 			for i := range n {
 				largest = max(largest, c.At(i, i))
 			}
-			for i := range size.Data { // what underflows in L comes back multiplied
+			for i := range size.Data { // an underflow in L is multiplied later
 				size.Data[i] += largest * 0x1p-1022
 			}
 			near(t, l.String(), a, back, size, n, false)

@@ -1,19 +1,19 @@
 // Package linalg is the only door to dense linear algebra and to elementary
 // functions on slices. Nothing above it knows which routines do the work.
 //
-// Three layers. A tile kernel (tile.go; gen writes those in assembly, for AVX-512 and AVX2) multiplies, solves or
-// transposes what fits into registers. Panels (product.go) are the one form in which kernels read their operands;
-// packing absorbs transposes and strides. The routines cut their work into panels and blocks and share those out: a
-// Cholesky step solves for packed rows and, without packing them again, takes their product from the rest. What the
-// kernels don't serve, one vector at a time, gonum does.
+// The package has three layers. A tile kernel multiplies, solves or transposes what fits into registers (tile.go; tools
+// generates the kernels in assembly, for AVX-512 and AVX2). Panels are the form in which kernels read their operands, and
+// packing them absorbs transposes and strides (product.go). The routines cut their work into panels and blocks and share
+// these among goroutines. For example, a Cholesky step solves for packed rows, and subtracts the product of the packed
+// rows without packing them again. gonum does what the kernels don't serve: operations on one vector at a time.
 //
 // Matrices are row-major float64. Routines name their destination last, as BLAS does, and never allocate it. A result
-// doesn't depend on the number of cores: work is cut into blocks of fixed size, and what is reduced is reduced in a
-// fixed order. The number of cores is GOMAXPROCS. It does depend, within rounding, on the instruction set: AVX-512 and
-// AVX2 add in the same order with fused multiply-adds, portable code may round each product.
+// doesn't depend on the number of cores, which is GOMAXPROCS: work is cut into blocks of fixed size, and sums are taken
+// in a fixed order. A result depends, within rounding, on the instruction set. AVX-512 and AVX2 add in the same order
+// with fused multiply-adds, and portable code may round each product.
 //
-// Shape mistakes are mistakes of the program and panic; numerical trouble (a
-// matrix that isn't positive definite) is an error.
+// Shapes that don't fit are mistakes of the program and panic. Numerical trouble, such as a matrix that isn't positive
+// definite, is an error.
 package linalg
 
 import (
@@ -30,7 +30,7 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Matrix is what this package computes with. Signatures that others may implement or call spell matrix.Dense.
+// Matrix is the matrix type of this package. Signatures that other packages implement or call write matrix.Dense.
 type Matrix = matrix.Dense
 
 // New is matrix.New.
@@ -39,7 +39,7 @@ func New(rows, cols int) Matrix { return matrix.New(rows, cols) }
 // Of is matrix.Of.
 func Of(rows, cols int, data []float64) Matrix { return matrix.Of(rows, cols, data) }
 
-// UpTo numbers n things from 0.
+// UpTo returns the numbers 0 to n−1.
 func UpTo(n int) []int {
 	numbers := make([]int, n)
 	for i := range numbers {
@@ -48,7 +48,7 @@ func UpTo(n int) []int {
 	return numbers
 }
 
-// operands are the matrices of an operation, which ends with the context of any of them.
+// operands are the matrices of an operation. The operation ends with the context of any of them.
 type operands [3]Matrix
 
 func (o *operands) ends() bool { return o[0].Ends() || o[1].Ends() || o[2].Ends() }
@@ -63,7 +63,7 @@ func general(m Matrix) blas64.General {
 	return blas64.General{Rows: m.Rows, Cols: m.Cols, Stride: m.Stride, Data: m.Data}
 }
 
-// same says whether two matrices are the same memory in the same shape.
+// same says whether two matrices share their memory and have the same shape.
 func same(m, a Matrix) bool {
 	return m.Rows == a.Rows && m.Cols == a.Cols && m.Stride == a.Stride &&
 		unsafe.SliceData(m.Data) == unsafe.SliceData(a.Data)
@@ -75,8 +75,8 @@ func square(m Matrix) {
 	}
 }
 
-// Parallel calls task(0) … task(n−1), each once, on up to GOMAXPROCS goroutines,
-// and returns when all have. Tasks must not depend on one another's order.
+// Parallel calls task(0) … task(n−1), each once, on up to GOMAXPROCS goroutines, and returns when all have ended.
+// Tasks must not depend on the order of other tasks.
 func Parallel(n int, task func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	if workers <= 1 {
@@ -96,14 +96,14 @@ func Parallel(n int, task func(i int)) {
 	}
 }
 
-// A job is a number of tasks. Whoever works on it takes the next one; it is done
-// when all tasks are, even if a goroutine that was to help hasn't woken up yet.
+// A job is a number of tasks. Each goroutine that works on it takes the next task. The job is done when all tasks are
+// done, even if a goroutine that should help hasn't woken up yet.
 type job struct {
 	task           func(i int)
 	n              int64
 	next, finished atomic.Int64
 	done           chan struct{}
-	end            atomic.Pointer[matrix.End] // of a task, for the caller
+	end            atomic.Pointer[matrix.End] // from a task, for the caller
 }
 
 func (j *job) work() {
@@ -115,7 +115,7 @@ func (j *job) work() {
 	}
 }
 
-// do does a task, unless another one has ended the work.
+// do runs a task, unless another task has ended the work.
 func (j *job) do(i int) {
 	defer func() {
 		switch end := recover().(type) {
@@ -131,10 +131,11 @@ func (j *job) do(i int) {
 	}
 }
 
-// inPhases does the tasks of phase 0, of phase 1, and so on, each phase when the one before is finished. It is as many
-// calls of Parallel, but waking a thread can take longer than a phase does, so here the helpers are woken once and stay
-// awake. Each of them asks for every phase, some late. The whole takes about so many multiplications, and ends with the
-// contexts of its operands: tasks are then skipped, and counted all the same, so that nobody waits for them.
+// inPhases runs the tasks of phase 0, of phase 1, and so on. Each phase begins when the previous phase is finished.
+// One call of Parallel per phase would do the same. But waking a thread can take longer than a phase, so here the
+// helpers are woken once and stay awake. Each helper calls phase for every p, some of them late. multiplications is
+// the approximate work in all. The work ends with the contexts of its operands: it then skips tasks but counts them,
+// so that nobody waits for them.
 func inPhases(multiplications float64, of operands, phases int, phase func(p int) (n int, task func(i int))) {
 	of.check()
 	workers := int(min(float64(runtime.GOMAXPROCS(0)), 1+multiplications/enough))
@@ -163,7 +164,7 @@ func inPhases(multiplications float64, of operands, phases int, phase func(p int
 			for spin := 0; s.finished.Load() < int64(n); spin++ {
 				if spin < 1000 {
 					runtime.Gosched()
-				} else { // whoever has the last task may want this core
+				} else { // the goroutine with the last task may need this core
 					time.Sleep(20 * time.Microsecond)
 				}
 			}
@@ -171,14 +172,14 @@ func inPhases(multiplications float64, of operands, phases int, phase func(p int
 	})
 }
 
-// enough is the number of multiplications that is worth a goroutine.
+// enough is the number of multiplications that are worth a goroutine.
 const enough = 1 << 19
 
-// pools[c] holds scratch memory of capacity 2^c, so that callers with different needs don't take one another's. A
-// pointer goes into a pool without allocation, a slice would not.
+// pools[c] holds scratch memory of capacity 2^c, so that callers with different needs don't take each other's memory.
+// It holds pointers, because putting a slice into a pool would allocate.
 var pools [48]sync.Pool
 
-// Borrow returns a scratch matrix of any content; give it back with Return.
+// Borrow returns a scratch matrix with arbitrary content. Return gives it back.
 func Borrow(rows, cols int) Matrix {
 	matrix.Ask(rows, cols)
 	n := rows * cols
@@ -192,7 +193,7 @@ func Borrow(rows, cols int) Matrix {
 	return m
 }
 
-// Return gives borrowed memory back. It must not be used afterwards.
+// Return gives back borrowed memory, which must not be used afterwards.
 func Return(ms ...Matrix) {
 	for _, m := range ms {
 		if c := cap(m.Data); c&(c-1) == 0 && c > 0 {

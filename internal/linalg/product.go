@@ -1,9 +1,9 @@
 package linalg
 
-// Panels, in which kernels read their operands, and products of them.
+// Panels, the form in which kernels read operands, and products of panels.
 
-// An operand is one side of a product or the unknown of a triangular system, seen as a list of vectors: the rows of a
-// matrix, or its columns. Every transpose is one of these views, so the routines know none.
+// An operand is one side of a product, or the unknown of a triangular system. It is a list of vectors: the rows of a
+// matrix, or its columns. A transpose is the other view of the same matrix, so the routines need no transposes.
 type operand struct {
 	Matrix
 	columns bool // the vectors are the columns
@@ -33,15 +33,15 @@ func (o operand) part(i0, i1, k0, k1 int) operand {
 	return o
 }
 
-// panels holds an operand as the kernels read it: width vectors side by side,
-// element k of vector p·width+i at data[(p·depth+k)·width+i]. depth is the operand's,
-// rounded up to whole tiles. Vectors and elements that only fill up are zero.
+// panels holds an operand as the kernels read it: width vectors side by side, with element k of vector p·width+i at
+// data[(p·depth+k)·width+i]. depth is the operand's depth, rounded up to whole tiles. Vectors and elements that only
+// fill up are zero.
 type panels struct {
 	data  []float64
 	depth int
 }
 
-// borrowPanels returns panels for count vectors, to be given back with release.
+// borrowPanels returns panels for count vectors. release gives them back.
 func borrowPanels(count, depth int) panels {
 	depth = roundUp(depth, lanes)
 	return panels{Borrow(1, roundUp(count, width)*depth).Data, depth}
@@ -54,10 +54,10 @@ func (p panels) at(i, k int) []float64 { return p.data[(i/width*p.depth+k)*width
 
 func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 
-// from returns the panels of vectors i, i+1, …, i a multiple of width.
+// from returns the panels of vectors i, i+1, …, where i is a multiple of width.
 func (p panels) from(i int) panels { return panels{p.data[i*p.depth:], p.depth} }
 
-// pack copies vectors [i0, i1) of an operand to the panels' vectors at and following, at a multiple of width.
+// pack copies vectors [i0, i1) of an operand to vectors at, at+1, … of the panels, where at is a multiple of width.
 func (p panels) pack(o operand, i0, i1, at int) {
 	depth := o.depth()
 	for ; i0 < i1; i0, at = i0+width, at+width {
@@ -94,7 +94,7 @@ func (p panels) pack(o operand, i0, i1, at int) {
 	}
 }
 
-// unpack is the way back of pack.
+// unpack is the inverse of pack.
 func (p panels) unpack(o operand, i0, i1, at int) {
 	depth := o.depth()
 	for ; i0 < i1; i0, at = i0+width, at+width {
@@ -125,19 +125,19 @@ func (p panels) unpack(o operand, i0, i1, at int) {
 // packed is the number of vectors that a task packs.
 const packed = 2 * maxWidth
 
-// packTask packs vectors [t·packed, (t+1)·packed), in their own places.
+// packTask packs the vectors [t·packed, (t+1)·packed) to the same positions.
 func (p panels) packTask(o operand, t int) {
 	p.pack(o, t*packed, min((t+1)*packed, o.count()), t*packed)
 }
 
 func packTasks(count int) int { return (count + packed - 1) / packed }
 
-// of returns the panels for a shorter depth, in the same memory.
+// of returns the panels with a smaller depth, in the same memory.
 func (p panels) of(depth int) panels { return panels{p.data, roundUp(depth, lanes)} }
 
-// How far a product is cut. A panel of b, width × deepest, streams from the second
-// cache level while one of a, lanes × deepest, stays in the first; blockCols columns
-// of b (480 KB) stay in the second. All are whole numbers of panels at every level.
+// Block sizes of a product. A panel of b (width × deepest) streams from the second cache level, while a panel of a
+// (lanes × deepest) stays in the first level. blockCols columns of b (480 KB) stay in the second level. All sizes are
+// whole numbers of panels at every level.
 const (
 	deepest   = 256
 	blockCols = 240
@@ -150,8 +150,8 @@ type product struct {
 	a, b        panels
 	depth       int
 	c           Matrix
-	lower       bool // touch the lower triangle alone
-	stair       int  // vectors of a from this on begin with zeros: stair+i with i of them
+	lower       bool // compute only the lower triangle
+	stair       int  // vector stair+i of a begins with i zeros
 }
 
 const noStair = int(^uint(0) >> 1)
@@ -173,7 +173,7 @@ func (p *product) block(i0, i1, j0, j1 int) {
 				multiplyTile(p.depth-k, a, b, c.Data[i*c.Stride+j:], c.Stride, p.alpha, p.beta)
 				continue
 			}
-			// An edge is a whole tile elsewhere, with the same arithmetic.
+			// An edge tile is computed as a whole tile in other memory, with the same arithmetic.
 			rows := min(lanes, c.Rows-i)
 			cols := func(r int) int {
 				if p.lower {
@@ -208,27 +208,27 @@ func newGrid(r0, r1, cols int) grid {
 
 func (g grid) tasks() int { return (g.r1 - g.r0 + blockRows - 1) / blockRows * g.nc }
 
-// run does task t. All rows of a block of columns come before the next one, so that b's panels stay in cache.
+// run runs task t. All rows of a block of columns come before the next block, so that b's panels stay in cache.
 func (g grid) run(p *product, t int) {
 	nr := g.tasks() / g.nc
 	i, j := g.r0+t%nr*blockRows, t/nr*g.colStep
 	p.block(i, min(i+blockRows, g.r1), j, min(j+g.colStep, g.cols))
 }
 
-// cut divides n into equal parts of at most limit, each but the last a multiple
-// of unit, and returns their length, at least 1.
+// cut divides n into equal parts of at most limit, and returns their length, at least 1. Each part but the last is a
+// multiple of unit.
 func cut(n, limit, unit int) int {
 	parts := max(1, (n+limit-1)/limit)
 	return max(unit, roundUp((n+parts-1)/parts, unit))
 }
 
-// multiply sets C ← α Σ_k a_k b_kᵀ + β C, or its lower triangle, for operands of the same depth, at least 1.
+// multiply sets C ← α Σ_k a_k b_kᵀ + β C, or only its lower triangle. The operands have the same depth, at least 1.
 func multiply(alpha float64, a, b operand, beta float64, c Matrix, lower bool) {
 	m, n, depth := a.count(), b.count(), a.depth()
 	step := cut(depth, deepest, maxLanes)
 	steps := (depth + step - 1) / step
 	same := a.columns == b.columns && same(a.Matrix, b.Matrix)
-	// While one part of the depth is multiplied, the next is packed.
+	// While one part of the depth is multiplied, the next part is packed.
 	var sides [2][2]panels
 	for s := range min(2, steps) {
 		sides[s][0] = borrowPanels(m, step)

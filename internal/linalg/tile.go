@@ -4,19 +4,19 @@ import "github.com/krigo-gp/krigo/internal/cpu"
 
 //go:generate go run -C ../../tools ./tilegen -out ../internal/linalg/tile_amd64.s -stubs ../internal/linalg/tile_amd64.go -pkg linalg
 
-// A tile is the part of a result that a kernel holds in registers: lanes × width
-// numbers. The kernels, of which every level has its own, are
+// A tile is the part of a result that a kernel holds in registers: lanes × width numbers. Every level has its own
+// kernels:
 //
 //	multiplyTile   C ← β C + α Σ_k a_k b_kᵀ, k from 0 to depth−1, for a tile of C; β = 0 overwrites
 //	solveTile      X ← T⁻¹ X for a tile X, T lower or (back) upper triangular of order lanes
 //	transposeTile  the n × lanes transpose of a lanes × n matrix, n a multiple of lanes
 //
-// a_k, b_k and the columns of T are rows of packed panels (see panels), and X is
-// lanes rows of one. T holds the reciprocals of its diagonal, which costs one more
-// rounding per row than dividing would, and overflows for a diagonal under 2⁻¹⁰²⁴.
+// a_k, b_k and the columns of T are rows of packed panels (see panels), and X is lanes rows of a panel. T holds the
+// reciprocals of its diagonal. Multiplying by a reciprocal costs one more rounding per row than dividing, and a
+// reciprocal overflows for a diagonal under 2⁻¹⁰²⁴.
 //
-// Each element of C is its own chain of multiply-adds in the order of k, so it
-// depends on its row, its column and the level, and on nothing around it.
+// Each element of C is its own chain of multiply-adds in the order of k. So it depends only on its row, its column and
+// the level.
 var (
 	level        cpu.Level
 	lanes, width int
@@ -42,8 +42,8 @@ func setLevel(l cpu.Level) {
 	}
 }
 
-// The portable kernels have lanes = width = 4, written out so that the compiler keeps the sums in registers; two passes
-// over half a tile because 16 sums don't fit everywhere.
+// The portable kernels have lanes = width = 4. They are written out so that the compiler keeps the sums in registers.
+// They take two passes over half a tile, because some machines have no registers for 16 sums.
 
 func multiplyPortable(depth int, a, b, c []float64, stride int, alpha, beta float64) {
 	a, b = a[:4*depth], b[:4*depth]

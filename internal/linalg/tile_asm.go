@@ -4,7 +4,7 @@ package linalg
 
 import "github.com/krigo-gp/krigo/internal/cpu"
 
-// The kernels are called directly, not through variables, so that the compiler knows that their arguments don't escape.
+// The kernels are called directly and not through variables. So the compiler knows that their arguments don't escape.
 
 func multiplyTile(depth int, a, b, c []float64, stride int, alpha, beta float64) {
 	switch level {

@@ -9,7 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/cpu"
 )
 
-// Dot returns xᵀy. The order of summation depends on the length alone.
+// Dot returns xᵀy. The order of summation depends only on the length.
 func Dot(x, y []float64) float64 { return floats.Dot(x, y) }
 
 // Axpy adds α x to y.
@@ -21,7 +21,7 @@ func ScaleTo(y []float64, alpha float64, x []float64) { floats.ScaleTo(y, alpha,
 // Scale multiplies x by α.
 func Scale(alpha float64, x []float64) { floats.Scale(alpha, x) }
 
-// scale is BLAS's reading of β: zero overwrites, also what isn't a number.
+// scale multiplies x by β as BLAS does: a β of zero overwrites everything, also NaN.
 func scale(beta float64, x []float64) {
 	switch beta {
 	case 0:
@@ -46,10 +46,10 @@ func Mul(y, x []float64) { floats.Mul(y, x) }
 
 //go:generate go run -C ../../tools ./vecgen -set elementary -pkg linalg -out ../internal/linalg/vec_amd64.s -stubs ../internal/linalg/vec_amd64.go
 
-// logs are ln of each level, of y and x of equal lengths; what a machine lacks is nil.
+// logs are the functions ln of each level, for y and x of equal lengths. A level that the machine lacks is nil.
 var logs = [...]func(y, x []float64){cpu.Portable: logPortable, cpu.AVX512: nil}
 
-// logPortable is math.Log, which on some machines is wrong for denormals.
+// logPortable is a corrected math.Log, which is wrong for denormals on some machines.
 func logPortable(y, x []float64) {
 	for i, v := range x {
 		if 0 < v && v < 0x1p-1022 {
@@ -60,8 +60,8 @@ func logPortable(y, x []float64) {
 	}
 }
 
-// Log writes ln x_i to y, which may be x and is at least as long, to 1 ulp. A value doesn't depend on where in the
-// slice it stands. It may differ between levels by its error.
+// Log writes ln x_i to y, to 1 ulp. y may be x, and is at least as long. A value doesn't depend on its place in the
+// slice. Levels may differ by the error.
 func Log(y, x []float64) { logs[Level](y[:len(x)], x) }
 
 // Sincos writes sin x_i to s and cos x_i to c.

@@ -11,7 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// levels are those that this machine can run.
+// levels returns the levels that this machine can run.
 func levels() (all []cpu.Level) {
 	for l, f := range logs {
 		if f != nil && cpu.Level(l) <= cpu.Best() {
@@ -26,14 +26,14 @@ var (
 	nan = math.NaN()
 )
 
-// TestLog: special points to the bit; others to 1 ulp of some 300 bits, whatever stands beside them; nothing is written
-// elsewhere.
+// TestLog: special points are right to the bit. Other points are right to 1 ulp of a 300-bit logarithm, whatever
+// stands beside them. Log writes nothing else.
 func TestLog(t *testing.T) {
 	const smallest = math.SmallestNonzeroFloat64
 	rng := rand.New(rand.NewPCG(17, 19))
 	x := []float64{0, math.Copysign(0, -1), inf, -1, -inf, -smallest, 1, nan, smallest, 0x1.fp-1023}
 	want := []float64{-inf, -inf, inf, nan, nan, nan, 0, nan}
-	for i := range 1000 { // over the whole range, around 1, and small ones
+	for i := range 1000 { // over the whole range, near 1, and small ones
 		x = append(x, []float64{math.Ldexp(1+rng.Float64(), rng.IntN(2098)-1074),
 			1 + math.Ldexp(rng.Float64()-0.5, -rng.IntN(60)), 10 * rng.Float64()}[i%3])
 	}
@@ -64,13 +64,13 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// ulp is the distance of float64s in the binade of x.
+// ulp returns the distance between float64s in the binade of x.
 func ulp(x float64) float64 {
-	x = min(math.Abs(x), 0x1.8p1023) // the next one must exist
+	x = min(math.Abs(x), 0x1.8p1023) // the next float64 must exist
 	return math.Nextafter(x, inf) - x
 }
 
-// ulps is |got − want| in units of the last place of the want.
+// ulps returns |got − want| in units of want's last place.
 func ulps(got float64, want *big.Float) float64 {
 	w, _ := want.Float64()
 	if math.IsInf(w, 0) || math.IsInf(got, 0) || w == 0 && got == 0 {
@@ -90,7 +90,7 @@ func bf(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloa
 
 var bigLn2 = bigLogNear(bf(0.5)).Neg(bigLogNear(bf(0.5)))
 
-// bigLog is ln x by splitting off the power of two.
+// bigLog returns ln x, after splitting off the power of two.
 func bigLog(x *big.Float) *big.Float {
 	if x.Sign() == 0 {
 		return bf(-inf)
@@ -104,7 +104,7 @@ func bigLog(x *big.Float) *big.Float {
 	return new(big.Float).Add(bigLogNear(m), new(big.Float).Mul(bigLn2, bf(float64(e))))
 }
 
-// bigLogNear is 2 artanh((m−1)/(m+1)) by its series, for ½ ≤ m < 2.
+// bigLogNear returns ln m = 2 artanh((m−1)/(m+1)) by its series, for ½ ≤ m < 2.
 func bigLogNear(m *big.Float) *big.Float {
 	s := new(big.Float).Quo(new(big.Float).Sub(m, bf(1)), new(big.Float).Add(m, bf(1)))
 	z, power, sum := new(big.Float).Mul(s, s), new(big.Float).Set(s), bf(0)
