@@ -92,7 +92,8 @@ func (o *orders) Pop() any {
 	return last
 }
 
-// digits is the precision in bits of sums whose small remainder counts: after a few eigenvalues only 1e-12 of v is left.
+// digits is the precision in bits of sums whose small remainder counts: after a few eigenvalues only 1e-12 of v is
+// left.
 const digits = 300
 
 func number(v float64) *big.Float { return new(big.Float).SetPrec(digits).SetFloat64(v) }

@@ -2,10 +2,10 @@
 // functions on slices. Nothing above it knows which routines do the work.
 //
 // The package has three layers. A tile kernel multiplies, solves or transposes what fits into registers (tile.go; tools
-// generates the kernels in assembly, for AVX-512 and AVX2). Panels are the form in which kernels read their operands, and
-// packing them absorbs transposes and strides (product.go). The routines cut their work into panels and blocks and share
-// these among goroutines. For example, a Cholesky step solves for packed rows, and subtracts the product of the packed
-// rows without packing them again. gonum does what the kernels don't serve: operations on one vector at a time.
+// generates the kernels in assembly, for AVX-512 and AVX2). Panels are the form in which kernels read their operands,
+// and packing them absorbs transposes and strides (product.go). The routines cut their work into panels and blocks and
+// share these among goroutines. For example, a Cholesky step solves for packed rows, and subtracts the product of the
+// packed rows without packing them again. gonum does what the kernels don't serve: operations on one vector at a time.
 //
 // Matrices are row-major float64. Routines name their destination last, as BLAS does, and never allocate it. A result
 // doesn't depend on the number of cores, which is GOMAXPROCS: work is cut into blocks of fixed size, and sums are taken

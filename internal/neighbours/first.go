@@ -1,6 +1,7 @@
 package neighbours
 
-// First moves the k first of rows, in the order given, to its front, themselves in any order (Hoare's selection).
+// First moves the first k of rows, in the given order, to the front of rows. Among themselves they have any order
+// (Hoare's selection).
 func First[T any](rows []T, k int, order func(a, b T) int) {
 	lo, hi := 0, len(rows)-1
 	for lo < hi {

@@ -2,10 +2,10 @@ package neighbours
 
 import "math"
 
-// None stands where there are no more rows.
+// None fills places for which there is no row.
 const None = -1
 
-// heap keeps the m least of the rows that it is shown, by key, then number, with the last of them on top.
+// heap keeps the m smallest of the rows offered to it, by key and then by number. The last of them is on top.
 type heap struct {
 	keys []float64
 	rows []int32
@@ -14,7 +14,7 @@ type heap struct {
 
 func newHeap(m int) heap { return heap{make([]float64, 0, m), make([]int32, 0, m), m} }
 
-// worst is the key above which no row comes in.
+// worst returns the largest key with which a row can still come in.
 func (h *heap) worst() float64 {
 	switch {
 	case h.m == 0:
@@ -25,12 +25,12 @@ func (h *heap) worst() float64 {
 	return h.keys[0]
 }
 
-// after says whether entry i comes after the row given.
+// after says whether entry i comes after a row with this key and number.
 func (h *heap) after(i int, key float64, row int32) bool {
 	return h.keys[i] > key || h.keys[i] == key && h.rows[i] > row
 }
 
-// offer shows a row.
+// offer keeps a row if it is among the m smallest so far.
 func (h *heap) offer(key float64, row int32) {
 	if n := len(h.keys); n < h.m {
 		h.keys, h.rows = append(h.keys, key), append(h.rows, row)
@@ -51,7 +51,7 @@ func (h *heap) swap(i, j int) {
 	h.rows[i], h.rows[j] = h.rows[j], h.rows[i]
 }
 
-// down moves the top to its place among the first n.
+// down moves the top entry to its place among the first n.
 func (h *heap) down(n int) {
 	for i := 0; ; {
 		c := 2*i + 1
@@ -69,7 +69,8 @@ func (h *heap) down(n int) {
 	}
 }
 
-// empty writes the rows that were kept as the i-th m of rows, first ones first, and their keys unless keys is nil.
+// empty writes the kept rows to the i-th m places of rows, the first row first. It writes their keys too, unless keys
+// is nil.
 func (h *heap) empty(i int, rows []int32, keys []float64) {
 	for n := len(h.keys) - 1; n > 0; n-- {
 		h.swap(0, n)

@@ -14,7 +14,7 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// table has rows on a coarse lattice, so that distances coincide, among others, and copies.
+// table returns rows on a coarse lattice, so that some distances coincide, and copies of rows.
 func table(n, d int, seed uint64) matrix.Dense {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	x := matrix.New(n, d)
@@ -32,7 +32,7 @@ func table(n, d int, seed uint64) matrix.Dense {
 	return x
 }
 
-// numbers are those from lo to hi − 1.
+// numbers returns lo to hi − 1.
 func numbers(lo, hi int) (n []int) {
 	for i := lo; i < hi; i++ {
 		n = append(n, i)
@@ -59,8 +59,8 @@ func brute(x matrix.Dense, inverse, point []float64, m int, admit func(row int) 
 	return rows[:m]
 }
 
-// TestExact holds searches against sorting all rows. Lengthscales are powers of two, so that the distances of the
-// lattice have no rounding and coincide here and there.
+// TestExact compares searches with sorting all rows. Lengthscales are powers of two, so distances on the lattice have
+// no rounding, and some coincide.
 func TestExact(t *testing.T) {
 	for _, c := range []struct{ n, d, m int }{{1, 1, 1}, {2, 3, 5}, {63, 2, 7}, {64, 2, 64}, {65, 5, 8}, {1000, 1, 10},
 		{1500, 3, 20}, {700, 12, 33}} {
@@ -103,10 +103,11 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// plain hides what a kernel can but Kernel.
+// plain hides all methods of a kernel except those of Kernel.
 type plain struct{ kernel.Kernel }
 
-// TestCorrelation: without a metric the kernel is asked, and what it says where it has one is the same.
+// TestCorrelation: without a metric, the search uses the kernel's covariances. For a kernel with a metric they give
+// the same neighbours.
 func TestCorrelation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	x := matrix.New(400, 3)
@@ -122,7 +123,7 @@ func TestCorrelation(t *testing.T) {
 	byCovariance.Others(numbers(0, 400), 9, b)
 	must.Not(t, !slices.Equal(a, b), "distances and covariances find different neighbours")
 
-	// Of a linear kernel those of the greatest |cos| are nearest.
+	// With a linear kernel the rows with the greatest |cos| are nearest.
 	lin := neighbours.New(kernel.Linear{}, []float64{0}, x)
 	lin.Others(numbers(0, 1), 9, a)
 	best := make([]float64, x.Rows)
@@ -145,7 +146,7 @@ func TestCorrelation(t *testing.T) {
 	must.Not(t, !slices.Equal(a[:9], rows[:9]), "linear: %v, want %v", a[:9], rows[:9])
 }
 
-// TestMetric: kernels have one where their parts agree.
+// TestMetric: a kernel has a metric if its parts agree on one.
 func TestMetric(t *testing.T) {
 	for expr, want := range map[string]bool{"se": true, "rq": true, "se+white": true, "matern12*constant": true,
 		"linear":   false,
@@ -182,8 +183,8 @@ func BenchmarkOthers(b *testing.B) {
 	}
 }
 
-// TestJoint: of more than CorrelatedRows rows a product's neighbours are those by its joint metric, most of them those
-// that are correlated most; of as many it is asked for correlations.
+// TestJoint: with more than CorrelatedRows rows, a product's neighbours come from its joint metric. Most of them are
+// the most correlated rows. With CorrelatedRows rows, the search uses correlations.
 func TestJoint(t *testing.T) {
 	const d, q = 4, 32
 	rng := rand.New(rand.NewPCG(9, 9))

@@ -6,12 +6,12 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// scan asks a kernel for the covariances with all rows.
+// scan finds neighbours by a kernel's covariances with all rows.
 type scan struct {
 	k        kernel.Kernel
 	theta    []float64
 	x        matrix.Dense
-	variance []float64 // of the rows
+	variance []float64 // prior variances of the rows
 }
 
 func newScan(k kernel.Kernel, theta []float64, x matrix.Dense) *scan {
@@ -48,7 +48,7 @@ func (s *scan) search(q matrix.Dense, m int, admit func(i, row int) bool, rows [
 	})
 }
 
-// keyOf is the key of a row with variance v whose covariance with the point is k: correlation squared and times −1, up
+// keyOf returns the key of a row with variance v and covariance k with the point: minus the squared correlation, up
 // to the point's own variance.
 func keyOf(k, v float64) float64 {
 	if v > 0 {

@@ -10,22 +10,22 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// leafRows is the number of points in a leaf: enough for the loops of package radial to run at speed, of which the
-// panels are 16 points or a part of that.
+// leafRows is the number of points in a leaf. The loops of package radial run at speed with it, because their panels
+// have at most 16 points.
 const leafRows = 64
 
-// tree is a k-d tree (Friedman, Bentley and Finkel 1977) with wide leaves. The distances to the points of a leaf are
-// computed several at once, for several points asked for at once, so that where there are too many dimensions for
-// boxes to exclude anything it is a pass over all rows at nearly the speed of one.
+// tree is a k-d tree (Friedman, Bentley and Finkel 1977) with wide leaves. It computes the distances of several query
+// points to several points of a leaf at once. With many dimensions the boxes exclude nothing. A search is then a pass
+// over all rows, at almost the speed of a plain pass.
 type tree struct {
 	centre, inverse []float64
 	points          radial.Points // in the order of the leaves
-	rows            []int32       // their numbers
+	rows            []int32       // numbers of the points
 	nodes           []node
-	boxes           matrix.Dense // of every node: least and greatest coordinates
+	boxes           matrix.Dense // for every node: least and greatest coordinates
 }
 
-// node holds points [lo, hi). Its children, if any, are in the two halves.
+// node holds the points [lo, hi). Its children, if any, hold the two halves.
 type node struct {
 	lo, hi, left, right int
 	axis                int
@@ -49,8 +49,8 @@ func newTree(x matrix.Dense, inverse []float64) *tree {
 	return t
 }
 
-// round returns a point near the rows: near as seen from their extent, in numbers of so few digits that differences
-// of inputs of few digits from it have no rounding, and rows at the same distance stay that.
+// round returns a point near the rows, compared with their extent. Its numbers have so few digits that its
+// differences from inputs with few digits need no rounding. So rows at the same distance stay at the same distance.
 func round(x matrix.Dense) []float64 {
 	centre := make([]float64, x.Cols)
 	for j := range centre {
@@ -79,8 +79,8 @@ func (t *tree) scaled(x matrix.Dense) matrix.Dense {
 	return s
 }
 
-// grow makes the node of points [lo, hi) and those below it, and returns its number. It is split in the middle of
-// its widest side, at a whole number of leaves.
+// grow makes the node of the points [lo, hi) and the nodes below it, and returns its number. It splits the node in
+// the middle of its widest side, at a whole number of leaves.
 func (t *tree) grow(scaled matrix.Dense, lo, hi int) int {
 	scaled.Check()
 	number, d := len(t.nodes), scaled.Cols
@@ -118,7 +118,7 @@ func (t *tree) grow(scaled matrix.Dense, lo, hi int) int {
 	return number
 }
 
-// searchTask is the number of points that a task asks for.
+// searchTask is the number of points that a task searches for.
 const searchTask = 64
 
 func (t *tree) search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32, keys []float64) {
@@ -148,8 +148,8 @@ func (t *tree) search(q matrix.Dense, m int, admit func(i, row int) bool, rows [
 	})
 }
 
-// alongside returns the numbers of the rows of q in the order of the leaves in which they lie, so that those asked
-// for at once have neighbours in common.
+// alongside returns the numbers of the rows of q, in the order of the leaves that contain them. Points that are
+// searched for together then have neighbours in common.
 func (t *tree) alongside(q matrix.Dense) []int32 {
 	order, leaf := make([]int32, q.Rows), make([]int32, q.Rows)
 	for i := range order {
@@ -166,22 +166,22 @@ func (t *tree) alongside(q matrix.Dense) []int32 {
 	return order
 }
 
-// walk is a search for the neighbours of radial.Group points at once.
+// walk searches for the neighbours of radial.Group points at once.
 type walk struct {
 	*tree
-	left  radial.Points // of a task
-	at    matrix.Dense  // the same, row by row
-	group int           // that is searched for
+	left  radial.Points // points of a task
+	at    matrix.Dense  // the same points, row by row
+	group int           // the group in search
 	of    []int32       // its rows of q
-	u     matrix.Dense  // distances to a leaf
+	u     matrix.Dense  // distances to the points of a leaf
 	heaps [radial.Group]heap
 	admit func(i, row int) bool
 }
 
-// shy is below 1 by more than what rounding makes of the distance to a box.
+// shy is less than 1 by more than the rounding error of the distance to a box.
 const shy = 1 - 1e-12
 
-// visit searches a node, whose box is so far away from the points, squared.
+// visit searches a node. away holds the squared distances of its box from the points.
 func (w *walk) visit(number int, away [radial.Group]float64) {
 	var near [radial.Group]bool
 	some := false
@@ -213,7 +213,8 @@ func (w *walk) visit(number int, away [radial.Group]float64) {
 	w.visit(second, b)
 }
 
-// away returns the squared distances to a node's box of the points that are near to its parent's, +∞ of others.
+// away returns the squared distances of a node's box from the points that are near its parent's box, and +∞ for other
+// points.
 func (w *walk) away(number int, near *[radial.Group]bool) (sum [radial.Group]float64) {
 	box := w.boxes.Row(number)
 	d := len(box) / 2
@@ -226,7 +227,7 @@ func (w *walk) away(number int, near *[radial.Group]bool) (sum [radial.Group]flo
 		at := w.at.Row(w.group*radial.Group + r)[:d]
 		var s float64
 		for j, v := range at {
-			off := max(least[j]-v, v-greatest[j], 0) // no branch, which couldn't be foreseen
+			off := max(least[j]-v, v-greatest[j], 0) // max instead of a branch, which would be unpredictable
 			s += off * off
 		}
 		sum[r] = s
@@ -234,7 +235,7 @@ func (w *walk) away(number int, near *[radial.Group]bool) (sum [radial.Group]flo
 	return sum
 }
 
-// leaf shows the points of a leaf to the heaps of those that are near enough.
+// leaf offers the points of a leaf to the heaps of the points that are near enough.
 func (w *walk) leaf(n *node, near [radial.Group]bool) {
 	radial.Strip(w.left, w.group, w.points, n.lo, n.hi, w.u)
 	rows := w.rows[n.lo:n.hi]

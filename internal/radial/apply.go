@@ -2,11 +2,11 @@ package radial
 
 import "github.com/krigo-gp/krigo/internal/linalg"
 
-// Width is the number of columns that Apply works on at a time: v and out have a multiple of it.
+// Width is the number of columns that Apply takes at a time. v and out must have a multiple of it.
 func Width() int { return loops.vector }
 
-// Apply sets out ← out + op(k) v, where op transposes if the flag says so and k is a
-// block of a covariance matrix. Each row of out is a sum in the order of v's rows.
+// Apply sets out ← out + op(k) v. op transposes if transpose is set, and k is a block of a covariance matrix. Each
+// row of out is summed in the order of v's rows.
 func Apply(transpose bool, k, v, out linalg.Matrix) {
 	rowStep, depthStep := k.Stride, 1
 	if transpose {
@@ -17,7 +17,7 @@ func Apply(transpose bool, k, v, out linalg.Matrix) {
 	for i := 0; i < out.Rows; i += rows {
 		n := min(rows, out.Rows-i)
 		a, step, deep, dst := k.Data[i*rowStep:], rowStep, depthStep, out.RowRange(i, i+n)
-		if n < rows { // the last rows are whole ones elsewhere
+		if n < rows { // the last rows are computed as whole ones in other memory
 			whole := edge.RowRange(0, rows)
 			for r := range n {
 				for c := range v.Rows {
@@ -47,8 +47,7 @@ func Apply(transpose bool, k, v, out linalg.Matrix) {
 	linalg.Return(edge)
 }
 
-// ApplyColumn is Apply for one column, of a block k and, unless it is empty, of its
-// transpose: out ← out + k v, both ← both + kᵀ x.
+// ApplyColumn is Apply for one column. It sets out ← out + k v and, unless both is empty, both ← both + kᵀ x.
 func ApplyColumn(k linalg.Matrix, v, out, x, both []float64) {
 	if len(both) == 0 {
 		for i := range k.Rows {

@@ -9,25 +9,25 @@ import (
 
 // inner holds the loops of one level.
 type inner struct {
-	width     int // right points in a panel, a divisor of 16
+	width     int // right points in a panel; divides 16
 	distances func(a, b *float64, dim, step, panels int, out *float64, stride int)
 	moments   func(w, a, b *float64, fours, step, panels int, m, s *float64)
-	rows      int // rows that apply takes
+	rows      int // rows that apply takes at a time
 	vector    int // columns that apply[0] takes; apply[1] takes twice as many
 	apply     [2]func(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64, outStride int)
 	// rowProduct adds x·k to out and k·v to the sums.
 	rowProduct func(out, k, v []float64, x float64, sums *[Lanes]float64)
 	value      [RQ + 1]func(k, u []float64, shape, variance float64)
 	pull       [RQ + 1]func(w, u, bar []float64, shape float64, sums *[3 * Lanes]float64)
-	// Of points in bundles: point y and those before it, x.
+	// For points in bundles: point y, and the points x before it.
 	bundleDistances func(rows, dim int, y, x, u *float64)
 	bundleMoments   func(rows, dim int, w, y, x, sums *float64)
 }
 
-// levels are the loops of each level; what a machine lacks stays empty.
+// levels holds the loops of each level. A level that the machine lacks stays empty.
 var levels = [...]inner{cpu.Portable: portable(), cpu.AVX512: {}}
 
-// loops are the chosen level's.
+// loops are the loops of the chosen level.
 var loops = levels[cpu.Portable]
 
 // portable returns the loops in plain Go, which are also the reference in tests.
@@ -126,7 +126,7 @@ func applyPortable(a *float64, rowStep, depthStep, depth int, v *float64, vStrid
 	o[3] += s3
 }
 
-// unwrap cuts what a bundle's loops are given.
+// unwrap makes slices of the pointers that a bundle's loops get.
 func unwrap(rows, dim int, y, x *float64) (ys, xs []float64) {
 	return unsafe.Slice(y, dim*linalg.Abreast), unsafe.Slice(x, rows*dim*linalg.Abreast)
 }

@@ -2,23 +2,23 @@ package radial
 
 import "math"
 
-// Group is the number of points that one call takes from the left.
+// Group is the number of left points that one call takes.
 const Group = 4
 
-// Lanes is the number of partial sums of each sum; see Total.
+// Lanes is the number of partial sums of each sum (see Total).
 const Lanes = 8
 
-// Total is the sum of lanes, in a fixed order.
+// Total returns the sum of the lanes, in a fixed order.
 func Total(lanes []float64) float64 {
 	l := (*[Lanes]float64)(lanes)
 	return ((l[0] + l[4]) + (l[1] + l[5])) + ((l[2] + l[6]) + (l[3] + l[7]))
 }
 
-// Profile is a covariance function of unit variance, as a function of u = c²d² with a c that makes it simple: points
-// packed with inverse lengthscales c/l are at squared distances u.
+// Profile is a covariance function of unit variance, as a function of u = c²d². c makes the function simple: points
+// packed with the inverse lengthscales c/l have squared distances u.
 type Profile int
 
-// The profiles; a is the shape.
+// The profiles. a is the shape.
 const (
 	SE       Profile = iota // exp(−d²/2) = e^{−u}
 	Matern12                // e^{−d} = e^{−√u}
@@ -27,12 +27,12 @@ const (
 	RQ                      // (1+d²/(2a))^{−a} = (1+u)^{−a}
 )
 
-// Scale is c.
+// Scale returns c.
 func (p Profile) Scale(shape float64) float64 {
 	return [...]float64{math.Sqrt(0.5), 1, math.Sqrt(3), math.Sqrt(5), math.Sqrt(0.5 / shape)}[p]
 }
 
-// at is k, ∂k/∂u and, for RQ, ∂k/∂ln a.
+// at returns k, ∂k/∂u and, for RQ, ∂k/∂ln a.
 func (p Profile) at(u, a float64) (k, slope, dShape float64) {
 	s := math.Sqrt(u)
 	switch p {

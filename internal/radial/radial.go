@@ -1,10 +1,10 @@
 // Package radial holds the inner loops of covariance functions that depend on the distance between points: squared
-// distances, the functions of them, and the sums that pull adjoints back. They work on a few rows at a time, so that
-// what one writes the next finds in the first cache level.
+// distances, functions of these, and the sums that pull adjoints back. The loops take a few rows at a time, so that each
+// loop finds the results of the previous one in the first cache level.
 //
-// Squared distances are sums of squared differences. On today's processors these cost little more than the products of
-// |a|² + |b|² − 2a·b, and nothing cancels: each is right to (dim+2)/2 ulp of itself, and coincident points are at 0.
-// Every value depends on its own pair of points alone, not on what is computed beside it.
+// Squared distances are sums of squared differences. On today's processors these cost little more than the products in
+// |a|² + |b|² − 2a·b, and nothing cancels. Each squared distance is right to (dim+2)/2 ulp, and coincident points have
+// the distance 0. Every value depends only on its own pair of points.
 package radial
 
 import (
@@ -14,20 +14,20 @@ import (
 //go:generate go run -C ../../tools ./vecgen -set covariance -pkg radial -out ../internal/radial/radial_amd64.s -stubs ../internal/radial/stubs_amd64.go
 //go:generate go run -C ../../tools ./vecgen -set covariance -single -pkg radial -out ../internal/radial/single_amd64.s -stubs ../internal/radial/single_stubs_amd64.go
 
-// Points are packed: width of them side by side, dimension by dimension, the
-// dimensions filled up to a multiple of 4 and the points to one of width with zeros.
+// Points are packed points: width of them side by side, dimension by dimension. Zeros fill the dimensions up to a
+// multiple of 4, and the points up to a multiple of width.
 type Points struct {
 	Rows, Dim   int
 	width, step int // step is the length of a panel
 	data        linalg.Matrix
 }
 
-// Left packs (x − centre)/scale with inverse = 1/scale, as the left argument of Distances.
+// Left packs (x − centre)/scale, with inverse = 1/scale, as a left argument.
 func Left(x linalg.Matrix, centre, inverse []float64) Points {
 	return pack(x, centre, inverse, Group)
 }
 
-// Right packs the right argument.
+// Right packs x in the same way, as a right argument.
 func Right(x linalg.Matrix, centre, inverse []float64) Points {
 	return pack(x, centre, inverse, loops.width)
 }
@@ -51,12 +51,12 @@ func pack(x linalg.Matrix, centre, inverse []float64, width int) Points {
 // Release gives the memory back. The points must not be used afterwards.
 func (p Points) Release() { linalg.Return(p.data) }
 
-// Block is the number of right points that Strip takes at most: with them and
-// its results in the first or second cache level, Group rows at a time run at speed.
+// Block is the largest number of right points that Strip takes. These points and their distances then stay in the
+// first or second cache level.
 func (p Points) Block() int { return min(max(16, 1<<16/(p.step/p.width)/16*16), 256) }
 
-// Strip writes the squared distances of left points Group·g to Group·g+3 to right points [j0, j1) to the rows of d2,
-// which have room for a whole number of panels. j0 is a multiple of 16.
+// Strip writes the squared distances of the left points Group·g to Group·g+3 from the right points [j0, j1) to the
+// rows of d2. The rows of d2 have room for whole panels. j0 is a multiple of 16.
 func Strip(a Points, g int, b Points, j0, j1 int, d2 linalg.Matrix) {
 	loops.distances(&a.data.Row(g)[0], &b.data.Row(j0 / b.width)[0], a.Dim, b.step, b.panels(j1-j0), &d2.Data[0],
 		d2.Stride)
@@ -64,14 +64,14 @@ func Strip(a Points, g int, b Points, j0, j1 int, d2 linalg.Matrix) {
 
 func (p Points) panels(n int) int { return (n + p.width - 1) / p.width }
 
-// Moments collects Σ w (a_t − b_t) and Σ w (a_t − b_t)² in eight lanes a dimension,
-// the dimensions filled up to a multiple of 4.
+// Moments collects Σ w (a_t − b_t) and Σ w (a_t − b_t)². Each dimension has eight lanes, and the number of dimensions
+// is filled up to a multiple of 4.
 type Moments struct {
 	First, Second []float64
 }
 
-// Add adds the weights w_j of left point i against right points [j0, j0+n), n = len w.
-// w must have room for a whole number of panels, which it fills with zeros.
+// Add adds the weights w_j of left point i against the right points [j0, j0+n), n = len w. w must have room for whole
+// panels, and Add fills the rest with zeros.
 func (m Moments) Add(w []float64, a Points, i int, b Points, j0 int) {
 	n := b.panels(len(w))
 	clear(w[len(w) : n*b.width])
@@ -84,11 +84,11 @@ func (p Profile) Value(k, u []float64, shape, variance float64) {
 	loops.value[p](k, u[:len(k)], shape, variance)
 }
 
-// Sums are sums over pairs of points with adjoint k̄, in lanes: Σ k̄ k, Σ w u with
-// w = k̄ ∂k/∂u, and for RQ Σ k̄ ∂k/∂ln a at fixed d².
+// Sums holds sums over pairs of points with adjoint k̄, in lanes: Σ k̄ k, Σ w u with w = k̄ ∂k/∂u, and for RQ Σ k̄
+// ∂k/∂ln a at fixed d².
 type Sums [3 * Lanes]float64
 
-// Pull writes w = bar·∂k/∂u to w, which may be u, and adds to the sums. At u = 0 Matern12 has a kink, and w is 0.
+// Pull writes w = bar·∂k/∂u to w, which may be u, and adds to the sums. Matern12 has a kink at u = 0, where w is 0.
 func (p Profile) Pull(w, u, bar []float64, shape float64, sums *Sums) {
 	loops.pull[p](w, u[:len(w)], bar[:len(w)], shape, (*[3 * Lanes]float64)(sums))
 }

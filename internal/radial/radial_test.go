@@ -46,7 +46,7 @@ func TestAgainstPlainLoops(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 4, 5, 8, 11} {
 		for _, cols := range []int{1, 7, 8, 15, 16, 17, 33, 250} {
 			x, z, bar := points(rng, 6, d), points(rng, 16+cols, d), points(rng, 6, cols)
-			copy(z.Row(16+cols/2), x.Row(5)) // coincident
+			copy(z.Row(16+cols/2), x.Row(5)) // two points coincide
 			atLevels(t, func(l cpu.Level) {
 				a, b := unscaled(Left, x), unscaled(Right, z)
 				d2 := linalg.New(Group, 256)
@@ -77,7 +77,7 @@ func TestAgainstPlainLoops(t *testing.T) {
 						for j := range cols {
 							v, g, ds := p.at(row[j], 0.7)
 							gb := g * bar.At(i, j)
-							rel := 4e-15 - 5e-17*math.Log(v) // one rounding of ln 2 in the exponent
+							rel := 4e-15 - 5e-17*math.Log(v) // the exponent rounds ln 2 once
 							near(t, what+": value", k[j], 1.3*v, 1.3*rel*v)
 							near(t, what+": w", w[j], gb, rel*math.Abs(gb))
 							sk += v * bar.At(i, j)
@@ -139,7 +139,7 @@ func near(t *testing.T, what string, got, want, tol float64) {
 	must.End(t, !(math.Abs(got-want) <= tol), "%s: got %.17g, want %.17g", what, got, want)
 }
 
-// The loops in the first cache level: Group rows against 256 points in 8 dimensions.
+// BenchmarkLoops runs the loops within the first cache level: Group rows against 256 points in 8 dimensions.
 func BenchmarkLoops(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	x, z, bar := points(rng, Group, 8), points(rng, 256, 8), points(rng, Group, 256)
@@ -190,7 +190,7 @@ func BenchmarkLoops(b *testing.B) {
 	})
 }
 
-// TestBundles holds the loops on bundles against their definition.
+// TestBundles compares the loops on bundles with their definition.
 func TestBundles(t *testing.T) { atLevels(t, func(cpu.Level) { bundles(t) }) }
 
 func bundles(t *testing.T) {

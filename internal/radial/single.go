@@ -7,16 +7,17 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-// Singles are points of a profile in float32, for products with their covariance matrix in that precision: twice as
-// many lanes a vector, and about seven digits. It takes no plain Go, in which float32 gains nothing.
+// Singles are packed points in float32 with a profile, for products with their covariance matrix in float32. A vector
+// holds twice as many lanes, and a result has about seven digits. There is no version in plain Go, where float32
+// gains nothing.
 type Singles struct {
 	profile     Profile
 	variance    float32
 	dim, step   int
-	left, right []float32 // packed as Points are
+	left, right []float32 // packed like Points
 }
 
-// NewSingles packs (x − centre)·inverse. ok is false where this machine, or the profile, has no loops.
+// NewSingles packs (x − centre)·inverse. ok is false if this machine, or the profile, has no loops.
 func NewSingles(p Profile, variance float64, x linalg.Matrix, centre, inverse []float64) (s *Singles, ok bool) {
 	if singles.width == 0 || p >= RQ {
 		return nil, false
@@ -36,19 +37,19 @@ func NewSingles(p Profile, variance float64, x linalg.Matrix, centre, inverse []
 	return s, true
 }
 
-// A tile of singleRows × singleCols covariances, and room for whole vectors at its end, stays
-// in the second cache level with its points.
+// A tile holds singleRows × singleCols covariances, and room for whole vectors at its end. With its points it fits
+// the second cache level.
 const (
 	singleRows   = 64
 	singleCols   = 256
 	singleStride = singleCols + 16
 )
 
-// SingleWidth is the number of columns that Apply works on at a time: several have a
-// multiple of it. Zero: there are no loops.
+// SingleWidth is the number of columns that Apply takes at a time. Several columns must be a multiple of it. Zero
+// means that there are no loops.
 func SingleWidth() int { return singles.vector }
 
-// singleMemory is scratch for Apply.
+// singleMemory is scratch memory for Apply.
 type singleMemory struct {
 	tile, edge [singleRows * singleStride]float32
 	unused     [singleCols]float32
@@ -57,8 +58,9 @@ type singleMemory struct {
 
 var singleMemories = sync.Pool{New: func() any { return new(singleMemory) }}
 
-// Apply adds K_IJ v_J to out, the rows I = [i0, i1), and if both isn't empty K_IJᵀ v_I to both, the rows J = [j0, j1).
-// Rows of v, out and both are cols long, one or a multiple of SingleWidth; i0 is a multiple of 4 and j0 one of 32.
+// Apply adds K_IJ v_J to out, with the rows I = [i0, i1). Unless both is empty, it adds K_IJᵀ v_I to both, with the
+// rows J = [j0, j1). Rows of v, out and both have cols elements, which is 1 or a multiple of SingleWidth. i0 is a
+// multiple of 4, and j0 a multiple of 32.
 func (s *Singles) Apply(i0, i1, j0, j1, cols int, v, out, both []float32) {
 	m := singleMemories.Get().(*singleMemory)
 	defer singleMemories.Put(m)
@@ -105,14 +107,14 @@ func (m *singleMemory) column(rows int, v, out, x, both []float32, at int) {
 	}
 }
 
-// apply adds the product of rows rows of the tile, which stand rowStep apart with elements
-// depthStep apart, and v to out.
+// apply adds the tile times v to out, for rows rows of the tile. Rows are rowStep apart, and elements depthStep
+// apart.
 func (m *singleMemory) apply(rows, rowStep, depthStep int, v, out []float32, cols int) {
 	depth := len(v) / cols
 	for i := 0; i < rows; i += singles.rows {
 		n := min(singles.rows, rows-i)
 		a, row, deep, dst := m.tile[i*rowStep:], rowStep, depthStep, out[i*cols:]
-		if n < singles.rows { // the last rows are whole ones elsewhere
+		if n < singles.rows { // the last rows are computed as whole ones in other memory
 			for r := range n {
 				for c := range depth {
 					m.edge[r*depth+c] = a[r*rowStep+c*depthStep]
@@ -135,17 +137,17 @@ func (m *singleMemory) apply(rows, rowStep, depthStep int, v, out []float32, col
 
 // singleInner holds the loops of one level.
 type singleInner struct {
-	width      int // right points in a panel, a divisor of 32
+	width      int // right points in a panel; divides 32
 	distances  func(a, b *float32, dim, step, panels int, out *float32, stride int)
-	rows       int // rows that apply takes
+	rows       int // rows that apply takes at a time
 	vector     int // columns that apply[0] takes; apply[1] takes twice as many
 	apply      [2]func(a *float32, rowStep, depthStep, depth int, v *float32, vStride int, out *float32, outStride int)
 	rowProduct func(out, k, v []float32, x float32, sums *[16]float32)
 	value      [RQ]func(k, u []float32, shape, variance float32)
 }
 
-// singleLevels are the loops of each level; plain Go has none.
+// singleLevels holds the loops of each level. Plain Go has none.
 var singleLevels = [...]singleInner{cpu.AVX512: {}}
 
-// singles are the chosen level's.
+// singles are the loops of the chosen level.
 var singles singleInner
