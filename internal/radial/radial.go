@@ -1,6 +1,6 @@
 // Package radial holds the inner loops of covariance functions that depend on the distance between points: squared
-// distances, functions of these, and the sums that pull adjoints back. The loops take a few rows at a time, so that each
-// loop finds the results of the previous one in the first cache level.
+// distances, functions of these, and the sums that pull adjoints back. The loops take a few rows at a time, so that
+// each loop finds the results of the previous one in the first cache level.
 //
 // Squared distances are sums of squared differences. On today's processors these cost little more than the products in
 // |a|² + |b|² − 2a·b, and nothing cancels. Each squared distance is right to (dim+2)/2 ulp, and coincident points have
