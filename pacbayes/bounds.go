@@ -27,8 +27,7 @@ func HoldOutBound(zeroOne bool, risk float64, n int, delta float64) float64 {
 	return TestBound(risk, n, delta)
 }
 
-// HoldOutLimit returns a lower limit of the same expected loss, with probability 1−δ, from HoldOutBound of 1 −
-// loss.
+// HoldOutLimit returns a lower limit of the same expected loss, with probability 1−δ. 1 − loss is a loss too.
 func HoldOutLimit(zeroOne bool, risk float64, n int, delta float64) float64 {
 	return 1 - HoldOutBound(zeroOne, math.Max(1-risk, 0), n, delta)
 }

@@ -77,8 +77,7 @@ func poissonAt(k int, mean float64) float64 {
 	return math.Exp(-stirling(x)-klTerm(x, mean, mean-x)) / math.Sqrt(2*math.Pi*x)
 }
 
-// poisson lists the probabilities of from, from+1, … under a Poisson law, up to spread standard deviations off its
-// mean.
+// poisson lists the probabilities of from, from+1, … under a Poisson law, within spread standard deviations of mean.
 func poisson(mean, spread float64) (from int, p []float64) {
 	from = max(0, int(mean-spread*math.Sqrt(mean)-10))
 	most := int(mean + spread*math.Sqrt(mean) + 30)

@@ -11,8 +11,7 @@ func (t Terms) slices(s Sample) ([]Slice, error) {
 		return nil, errors.New("slices: they aren't counted where the rows are spread over ranks: use one")
 	}
 	losses := s.pointLosses(t.Loss)
-	// How many rows a slice has depends on inputs alone. So a slice that is too small leaves its δ to the other
-	// slices.
+	// How many rows a slice has depends on inputs alone. So slices that are too small leave their δ to other slices.
 	parts := 0
 	for _, slice := range s.Slices {
 		if t.Rules == 0 || len(slice.In) >= MinRows {

@@ -9,8 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Comparison says how the outcomes in a ledger and the rows of a table differ. It identifies an outcome by its row's
-// hash.
+// Comparison says how a ledger's outcomes and the rows of a table differ. An outcome is known by its row's hash.
 type Comparison struct {
 	Rows    int   `json:"rows"`              // rows of the table
 	Missing []int `json:"missing"`           // rows, from 0, without an outcome in the ledger

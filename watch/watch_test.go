@@ -246,8 +246,7 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestCompare shows that Compare finds rows without an outcome, outcomes without a row, other losses, and repeated
-// rows.
+// TestCompare shows that Compare finds rows without an outcome, outcomes without a row, other losses and repeats.
 func TestCompare(t *testing.T) {
 	m := loaded(t, nil)
 	path := filepath.Join(t.TempDir(), "l.ledger")

@@ -60,8 +60,7 @@ func Least(w float64) string {
 	return Number(math.Floor(w*unit) / unit)
 }
 
-// Number writes a number to four digits as people do: 20,000 and not 2e+04. Very large and very small numbers get an
-// "e".
+// Number writes a number to four digits as people do: 20,000 and not 2e+04. Huge and tiny numbers have an exponent.
 func Number(v float64) string { return Digits(v, 4) }
 
 // Digits is Number with this number of digits.

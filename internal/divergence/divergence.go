@@ -9,8 +9,8 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Exact returns KL(Q‖P) = ½[ln|C| − N ln s − tr(K C⁻¹) + wᵀKw] for N = n, s = noise (Reeb et al. 2018, Eq.
-// 8).
+// Exact returns KL(Q‖P) = ½[ln|C| − N ln s − tr(K C⁻¹) + wᵀKw] (Reeb et al. 2018, Eq. 8). n is N, the
+// number of rows, and noise is s.
 func Exact(n int, logDetC, noise, traceKCinv, wKw float64) float64 {
 	return 0.5 * (logDetC - float64(n)*math.Log(noise) - traceKCinv + wKw)
 }
