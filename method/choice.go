@@ -15,10 +15,10 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Choice is a method's name, or none yet, with the settings that somebody asks for. The methods' structs say what
+// Choice is a method's name, if it is known yet, with the settings that a user asks for. The methods' structs say what
 // settings mean, which values they take, and their defaults. Here the zero value of a field means that nobody asks for
-// the setting. krigo's own settings have fields because users ask for them before the method is known, and because Go
-// then checks their names.
+// the setting. krigo's own settings have fields: users ask for them before there is a method, and Go then checks their
+// names.
 type Choice struct {
 	Name string `json:"name,omitzero"` // one of Names; "": not known yet
 
@@ -45,8 +45,7 @@ type Choice struct {
 	Epochs       int     `json:"epochs,omitzero"`
 	LearningRate float64 `json:"learning_rate,omitzero"`
 
-	// Own holds the settings that have no field above, by their names in JSON. In JSON they are beside the other
-	// settings.
+	// Own holds the settings without a field above, by their names in JSON, which has them beside the other settings.
 	Own map[string]any `json:"-"`
 }
 
@@ -104,7 +103,7 @@ func (c *Choice) UnmarshalJSON(text []byte) error {
 
 func has(c Choice, field string) bool { return reflect.ValueOf(c).FieldByName(field).IsValid() }
 
-// Set asks for the setting with this name, and takes the value as a flag has it.
+// Set asks for the named setting. text is what a flag of that name would get.
 func (c *Choice) Set(name, text string) error {
 	s := settings.Named(described(), name)
 	switch {
@@ -121,7 +120,7 @@ func (c *Choice) Set(name, text string) error {
 	return err
 }
 
-// Text returns the text with which Set would ask for the setting; "" if nobody asks for it.
+// Text returns the text with which Set would ask for the named setting; "" if nobody asks for it.
 func (c *Choice) Text(name string) string {
 	s := settings.Named(described(), name)
 	if s == nil {
@@ -141,7 +140,7 @@ func (c *Choice) give(s settings.Setting, value any) {
 	c.Own = own
 }
 
-// Kind returns the method with the choice's name.
+// Kind returns the kind with the choice's name.
 func (c Choice) Kind() Kind {
 	k, _ := Find(c.Name)
 	return k
@@ -150,7 +149,7 @@ func (c Choice) Kind() Kind {
 // OnBatches says whether training takes a batch of rows in a step.
 func (c Choice) OnBatches() bool { return c.steps().OnBatches() }
 
-// asksForBatches says whether somebody asks for a setting that only training on batches has.
+// asksForBatches says whether the choice has a setting that only training on batches has.
 func (c Choice) asksForBatches() bool {
 	return c.Batch != 0 || c.LearningRate != 0 || c.Batches == "nearest"
 }
@@ -166,7 +165,7 @@ func (c Choice) steps() Batched {
 // Descent returns how to train with all rows in a step.
 func (c Choice) Descent() Descent { return c.steps().Descent() }
 
-// Full says whether somebody asks for a full GP, however many rows there are.
+// Full says whether the user asks for a full GP, however many rows there are.
 func (c Choice) Full() bool { return c.InducingBy == "none" }
 
 // ByRule says whether a rule derives the number of inducing inputs from the data.
@@ -178,7 +177,7 @@ func (c Choice) Free() bool { return c.Posterior == "free" }
 // Learns says whether α is trained.
 func (c Choice) Learns() bool { return c.AlphaBy == "learn" }
 
-// SparseOnly says whether the GP is sparse whatever else somebody asks for.
+// SparseOnly says whether the GP is sparse whatever else the user asks for.
 func (c Choice) SparseOnly() bool { return c.Free() || c.Kind().Size == SparseOnly }
 
 // FreeForm says whether q is a parameter of the training objective.
@@ -198,8 +197,8 @@ func (c Choice) Grid() []float64 {
 	return []float64{0, 0.25, 0.5, 0.75, 1}
 }
 
-// own returns a pointer to the method's struct, with the settings that somebody asks for and the defaults of the rest.
-// It leaves out settings that the method lacks.
+// own returns a pointer to the method's struct, with the settings of the choice and defaults for the rest. It leaves
+// out settings that the method lacks.
 func (c Choice) own() any {
 	k := c.Kind()
 	if k.Method == nil {
@@ -232,8 +231,7 @@ func (c Choice) Likelihood() string {
 	return ""
 }
 
-// FreeUp returns the method by which a choice with a free-form posterior goes on from its optimum. noise is the σ_n²
-// there.
+// FreeUp returns the method that goes on from the optimum to a free-form posterior. noise is σ_n² at the optimum.
 func (c Choice) FreeUp(noise float64) Method {
 	return Free{Batched: c.steps(), Inequality: c.Kind().Bound, Noise: noise, Alpha: *c.Alpha, LearnAlpha: c.Learns()}
 }
@@ -354,8 +352,7 @@ func (c Choice) Check(use Use) []error {
 	return wrong
 }
 
-// checkSetting reports a setting, or a word as its value, that neither the method nor what is learnt after the method
-// has.
+// checkSetting reports a setting, or a word as its value, that neither the method nor a later stage of it has.
 func (c Choice) checkSetting(field string, v reflect.Value, use Use) []error {
 	word := ""
 	if v.Kind() == reflect.String {

@@ -58,8 +58,8 @@ func (m Evidence) Bind(t Task) Problem {
 	return &collapsed{named: full, plain: plain{t}, descent: m.Descent()}
 }
 
-// FullGP returns the problem of a full GP that o trains, with the evidence's parameters, box, start and posterior. The
-// Bind of a method with its own objective returns it.
+// FullGP returns the problem of a full GP that is trained by o. Its parameters, box, start and posterior are those of
+// the evidence. A method with an objective of its own can return it from Bind.
 func (t Task) FullGP(o objective.Exact, d Descent) Problem {
 	return &collapsed{named: t.full(o), plain: plain{t}, descent: d}
 }
@@ -69,8 +69,8 @@ func (t Task) full(o objective.Exact) *objective.Problem {
 	return &objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Objective: o}
 }
 
-// PAC is a PAC-Bayes bound on the risk of Q itself (Reeb et al. 2018). Q is of a full GP, or of a sparse GP with the
-// posterior of D = αλ + σ_n².
+// PAC is a PAC-Bayes bound on the risk of Q itself (Reeb et al. 2018). A sparse Q is the posterior of D = αλ +
+// σ_n².
 type PAC struct {
 	Inequality pacbayes.Inequality // KLBound or PinskerBound
 	Sparse
@@ -132,7 +132,7 @@ type PowerEP struct {
 	Steps
 }
 
-// Check reports the α = 0, which is vfe's.
+// Check refuses α = 0, which is vfe.
 func (m PowerEP) Check(Use) []error {
 	if m.Alpha > 0 {
 		return nil

@@ -12,19 +12,18 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// The defaults of free-form posteriors on batches. Free starts at an optimum, from which only small steps lead on.
+// Defaults of training free-form posteriors on batches. Free starts at an optimum, where it needs small steps.
 const (
 	defaultBatch    = 1000
 	defaultRate     = 0.02
 	defaultFreeRate = 0.001
 )
 
-// maxLogChol bounds |ln L'_jj| of a free-form q: variances are within e^±40 in whitened coordinates, in which the
-// prior's variance is 1.
+// maxLogChol bounds |ln L'_jj| of a free-form q: its variances are within e^±40 times the prior's (whitened
+// coordinates).
 const maxLogChol = 20
 
-// SVGP is the energy of VFE as a sum over rows, with q(f_Z) as a parameter. If Noise isn't Gaussian, SVGP is the energy
-// of that likelihood.
+// SVGP is the energy of VFE as a sum over rows, with q(f_Z) as a parameter. Noise names another likelihood for it.
 type SVGP struct {
 	Sparse
 	Batched
@@ -141,8 +140,8 @@ func (p *free) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Resu
 	})
 }
 
-// Posterior returns Q. If the optimal q is known, it first moves q there, since rounding has changed the other
-// parameters after training.
+// Posterior returns Q. It first moves q to its optimum, if that is known: the other parameters were rounded after
+// training.
 func (p *free) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if p.conjugate {
 		x = slices.Clone(x)

@@ -44,8 +44,8 @@ type Batched struct {
 // OnBatches says whether a step takes a batch of rows.
 func (b Batched) OnBatches() bool { return b.Optimizer == "adam" || b.Optimizer == "sgd" }
 
-// Descent returns how to take steps with all rows. Epochs on batches don't count for the descent before the batches,
-// which finds the optimum from which they start.
+// Descent returns how to take steps with all rows. Epochs limit it only if training isn't on batches: with batches, it
+// only finds the point where they start.
 func (b Batched) Descent() Descent {
 	d := Descent{MMA: b.Optimizer == "mma"}
 	if !b.OnBatches() {
@@ -54,8 +54,7 @@ func (b Batched) Descent() Descent {
 	return d
 }
 
-// batches returns how to take steps on batches of rows, or nil if a step takes all rows. nearest asks for batches of
-// rows next to one another.
+// batches returns how to train on batches, of neighbouring rows if nearest is true. It returns nil without batches.
 func (b Batched) batches(nearest bool) *Batches {
 	if !b.OnBatches() {
 		return nil
@@ -72,8 +71,7 @@ type Local struct {
 	Batches string   `set:"batches" value:"HOW" values:"uniform nearest" for:"training"`
 }
 
-// Complete fills in the kind of batches, unless no optimiser is set: then the number of rows decides later whether
-// there are batches.
+// Complete fills in the kind of batches, unless the optimiser is open: the number of rows then decides about batches.
 func (l *Local) Complete() {
 	if l.Batches == "" && l.OnBatches() {
 		l.Batches = "nearest"
@@ -86,8 +84,7 @@ func (l Local) batches() *Batches { return l.Batched.batches(l.Batches != "unifo
 
 // Sparse holds the settings of the inducing inputs of a sparse GP. InducingBy is a rule for their number. none: the
 // full GP, however many rows there are. auto: as many as the Nyström error of the starting kernel needs. theory: as
-// many as Yue & Kontar's Theorem 2 needs at the starting kernel, which must be se or, for one input, matern32 or
-// matern52.
+// many as Yue & Kontar's Theorem 2 needs at the starting kernel, which is se or, for one input, matern32 or matern52.
 type Sparse struct {
 	_            struct{} `help:"inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or"`
 	_            struct{} `help:"theory (a theorem) choose their number"`
@@ -100,14 +97,12 @@ type Sparse struct {
 	FixInducing  bool     `set:"fix-inducing" for:"training"`
 }
 
-// Ended says which posterior a sparse GP gets: objective is the trained objective's own, and fitc the posterior of α =
-// 1, whatever was trained.
+// Ended says which posterior a sparse GP gets: the objective's own, or fitc (α = 1) whatever was trained.
 type Ended struct {
 	Posterior string `set:"posterior" values:"objective fitc" default:"objective"`
 }
 
-// Solved says how a full GP is solved. The solver nearest makes each prediction from the nearest training rows, and
-// can't train.
+// Solved says how a full GP is solved. nearest predicts each row from the nearest training rows, and can't train.
 type Solved struct {
 	_      struct{} `help:"full GP: cholesky (to 20,000 rows); cg and nearest (batches, --fix-parameters),"`
 	_      struct{} `help:"certified only with --prior informed"`

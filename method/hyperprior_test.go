@@ -70,8 +70,7 @@ func evaluate(t *testing.T, p train.Objective, x []float64) (float64, []float64)
 	return v, gradient
 }
 
-// TestLocalSettings shows that a setting that a method lacks is refused, with a sentence that names the methods that
-// have it.
+// TestLocalSettings shows that a method refuses a setting that it lacks, and names the methods that have it.
 func TestLocalSettings(t *testing.T) {
 	for want, c := range map[string]method.Choice{
 		"neighbours is a setting of nearest, not of vfe": {Name: "vfe", Neighbours: 7},
@@ -101,8 +100,7 @@ func TestLocalSettings(t *testing.T) {
 	}
 }
 
-// TestMarginal compares Laplace's approximation with the integral, which is a sum over the lengthscale, the variance
-// and the noise of one input.
+// TestMarginal compares Laplace's approximation with the integral, summed over lengthscale, variance and noise.
 func TestMarginal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	const n = 25
@@ -125,8 +123,8 @@ func TestMarginal(t *testing.T) {
 			for k := -half; k <= half; k++ {
 				dl, dv, dn := step*float64(i), step*float64(j), step*float64(k)
 				v := must.Get(p.Evaluate([]float64{r.X[0] + dl, r.X[1] + dv, r.X[2] + dn}, nil))(t)
-				// The lengthscale's density is the density of its logarithm, half of the parameter. The variance's
-				// density is about the mode.
+				// The lengthscale's density is of its logarithm, half of the parameter; the variance's is about the
+				// mode.
 				sum += math.Exp(r.Value-v-dv*dv/6) / math.Sqrt(2*math.Pi*3) / 2 * step * step * step
 			}
 		}

@@ -13,8 +13,7 @@ import (
 // Size says which GPs a method trains.
 type Size int
 
-// AnySize trains a full or a sparse GP, as asked or by the number of rows. FullOnly trains a full GP, SparseOnly a
-// sparse GP.
+// AnySize trains full and sparse GPs, as asked or by the number of rows.
 const (
 	AnySize Size = iota
 	FullOnly

@@ -23,8 +23,7 @@ type (
 	}
 )
 
-// TestFromFile shows that settings that methods ignored, in files of older versions, are dropped. Settings that were
-// refused then are still refused.
+// TestFromFile shows that FromFile drops settings that older versions ignored, and no setting that they refused.
 func TestFromFile(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"name":"evidence","inducing_by":"none","inducing_init":"greedy","fix_inducing":true,"posterior":"fitc"}`: "",

@@ -2,10 +2,9 @@
 // Bind joins it to a task, which is rows with a kernel and a mean, and makes a Problem. A problem knows how it is
 // minimised from a start, and which posterior it makes. Methods know neither tables nor flags.
 //
-// θ stands for the kernel's parameters, β for the mean's, σ_n² for the noise variance, Z for the inducing inputs,
-// f_Z for the values of f there, and Q for the posterior. α is the α of D = αλ + σ_n², and in the Rényi GP the
-// order of the bound. A prior is informed if it was learnt on prior rows, which are rows set aside for that. A rank is
-// one of several processes that share the rows.
+// θ are the kernel's parameters, β the mean's, σ_n² is the noise variance, Z are the inducing inputs, f_Z the
+// values of f there, and Q is the posterior. An informed prior was learnt on rows set aside for it, the prior rows. A
+// rank is one of several processes that share the rows.
 package method
 
 import (
@@ -45,8 +44,7 @@ type Task struct {
 	All       objective.Memory                 // for a full GP: the rows of all ranks
 	Whole     func() (objective.Memory, error) // the same for a sparse objective that ends as a full GP
 
-	// For bounds: the loss, |y_raw| in scaled units if the loss is relative to |y_raw|, and what the bound pays besides
-	// KL.
+	// For bounds: the loss, |y_raw| in scaled units if the loss is relative to it, and what is paid besides KL.
 	Loss    pacbayes.Loss
 	Scale   []float64
 	Penalty float64
@@ -57,9 +55,9 @@ type Task struct {
 	Held        bool
 	FixInducing bool
 
-	// Solver says how the posterior of a full GP is solved: posterior.ByCholesky, ByCG or ByNearest. With ByNearest,
-	// each prediction is from the Neighbours nearest rows (0: NearestRows). With ByCG, variances are compared with
-	// exact variances at the inputs x that Unseen returns. which names their rows.
+	// Solver says how the posterior of a full GP is solved: posterior.ByCholesky, ByCG or ByNearest. ByNearest takes
+	// the Neighbours nearest rows for each prediction (0: NearestRows). ByCG compares its variances with exact
+	// variances at the inputs x from Unseen. There, which says in words what rows these are.
 	Solver     string
 	Neighbours int
 	Unseen     func() (x matrix.Dense, which string, err error)
@@ -77,8 +75,7 @@ type Problem interface {
 	Names() []string
 	// Box returns the bounds of the parameters. Held parameters stay at their values in x.
 	Box(x []float64) train.Bounds
-	// Start turns collapsed parameters into the problem's parameters. Collapsed parameters are [θ, β, ln σ_n², Z],
-	// and α if it is learnt.
+	// Start turns collapsed parameters, [θ, β, ln σ_n², Z] and α if it is learnt, into the problem's parameters.
 	Start(collapsed []float64) ([]float64, error)
 	// Minimize trains from x, or resumes the run from its last state.
 	Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error)
@@ -105,8 +102,8 @@ type Diagnostics struct {
 
 	// Bounds returns the method's own bounds of the evidence.
 	Bounds func(x []float64) (objective.Sandwich, error)
-	// Marginal returns −ln ∫ p(y | x) p(x) dx about the mode x, if parameters have a prior density p(x). It returns
-	// +∞ if that number can't be less than below.
+	// Marginal returns −ln ∫ p(y | x) p(x) dx about the mode x, for a prior density p(x) of the parameters. It may
+	// return +∞ if the number isn't less than below.
 	Marginal func(x []float64, below float64) (float64, error)
 
 	FreeForm  *objective.FreeFormProblem // the problem, if q is a parameter

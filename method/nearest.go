@@ -36,9 +36,8 @@ const MaxTerms = 100_000
 var terms = map[string]pacbayes.Expectation{"density": objective.LogDensity{}, "squared": objective.SquaredError{},
 	"crps": objective.CRPS{}, "loss": nil}
 
-// Nearest is the nearest-neighbour conditional density (objective.NearestProblem), or another cost of the same
-// predictions, for rows in memory. Q predicts a row by the exact GP of the rows nearest to it, as in training but from
-// more neighbours.
+// Nearest is the nearest-neighbour conditional density (objective.NearestProblem), or another cost of its predictions,
+// for rows in memory. Q predicts a row by the exact GP of the nearest rows, as in training, but from more of them.
 type Nearest struct {
 	_          struct{} `help:"nearest: in training, predict each row from this many neighbours"`
 	Neighbours int      `set:"neighbours" value:"M" range:"1:512" rule:"64"` // time grows with the cube of M

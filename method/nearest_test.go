@@ -58,8 +58,7 @@ func (k *kept) run(t *testing.T) method.Run {
 	}}
 }
 
-// TestNearestResumes shows that a run that stops before, at and after searches, and then goes on from what it kept,
-// ends with the same bits.
+// TestNearestResumes shows that a run that stops before, at or after a search resumes to end with the same bits.
 func TestNearestResumes(t *testing.T) {
 	for name, m := range map[string]method.Nearest{
 		"batches": {Neighbours: 8, Batched: method.Batched{Optimizer: "adam", Batch: 50, Epochs: 9}},

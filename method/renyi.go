@@ -47,8 +47,8 @@ const (
 	defaultLocalRate  = 0.05
 	defaultLocalSteps = 500
 
-	// MaxRenyi is the most rows for an exact α-ELBO, which needs four N×N matrices. With more rows, conjugate
-	// gradients estimate it.
+	// MaxRenyi is the most rows for an exact α-ELBO: it needs four N×N matrices. Above, conjugate gradients estimate
+	// it.
 	MaxRenyi = 10000
 	// MaxEvaluated is the most rows whose objective's value costs no more than some steps.
 	MaxEvaluated = 5000
@@ -72,9 +72,8 @@ func Anneals() map[string]func(share float64) float64 {
 // and has no inducing inputs. At α = 1 it is vfe's bound.
 type Renyi struct {
 	Sparse
-	// Alpha is a fixed α: 0 is the exact GP, 1 variational inference (vfe). If Alpha is nil and cross-validation
-	// doesn't choose α, then α falls during training, as in Algorithm 1 of "Optimize to Generalize in Gaussian
-	// Processes".
+	// Alpha is a fixed α: 0 is the exact GP, 1 is variational inference (vfe). If it is nil and AlphaBy isn't cv, α
+	// falls during training, as in Algorithm 1 of "Optimize to Generalize in Gaussian Processes".
 	Alpha   *float64  `set:"alpha"`
 	AlphaBy string    `set:"alpha" values:"cv"`
 	_       struct{}  `help:"renyi: the α that --alpha cv chooses from by predictions for left-out thirds"`

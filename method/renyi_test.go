@@ -9,8 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// TestRenyiSchedule shows that α is 0 after a fifth of the steps on batches, and at the end with all rows in every
-// step.
+// TestRenyiSchedule shows that α is 0 after a fifth of the steps on batches, and at the end of steps on all rows.
 func TestRenyiSchedule(t *testing.T) {
 	rows := objective.Memory{X: matrix.New(9, 1), Y: make([]float64, 9)}
 	task := Task{Kernel: kernel.SE(1, false), Mean: kernel.ZeroMean{}, Rows: rows, N: 9, M: 2}
@@ -30,8 +29,7 @@ func TestRenyiSchedule(t *testing.T) {
 	}
 }
 
-// TestNearestBatches shows that batches of rows next to one another are the default if the objective isn't a sum over
-// rows.
+// TestNearestBatches shows that batches of neighbouring rows are the default if the objective isn't a sum over rows.
 func TestNearestBatches(t *testing.T) {
 	for _, c := range []struct {
 		choice  Choice

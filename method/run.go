@@ -20,8 +20,8 @@ type State struct {
 	Anchor []float64 `json:"anchor,omitempty"`
 }
 
-// Check returns an error if the state isn't of exactly one optimiser, for example in a damaged checkpoint. The
-// optimiser checks the rest when it goes on.
+// Check returns an error if the state isn't of exactly one optimiser, for example in a damaged checkpoint. That
+// optimiser checks the rest when it resumes.
 func (s *State) Check() error {
 	if s == nil || (s.Descent != nil) == (s.MMA != nil) && (s.MMA != nil) == (s.Batches != nil) || s.Descent != nil &&
 		s.MMA != nil || s.MMA != nil && s.Batches != nil {
@@ -33,7 +33,7 @@ func (s *State) Check() error {
 // Run says where a training run keeps its state, and to whom it tells its progress.
 type Run struct {
 	Key  string
-	Load func(key string) *State // returns the state of the run with this key; nil: it starts
+	Load func(key string) *State // returns the state of the run with this key; nil: at its start
 	Tell func(key string, s *State, iteration int, value float64, stopped string) error
 	Of   func(iterations int) // gets the number of iterations to come, if it is known; may be nil
 	Most func(iterations int) // gets the most iterations to come, if only that is known; may be nil
@@ -101,7 +101,7 @@ func damaged(key string, n int, x, anchor []float64) error {
 // in σ_n² doubles the part of the matrix that the probes' covariance misses.
 const far = math.Ln2
 
-// anchored is an objective that conjugate gradients estimate. Preconditioner and probes are made at a point, the
+// anchored is an objective that conjugate gradients estimate, with preconditioner and probes made at a point, the
 // anchor.
 type anchored interface {
 	train.Objective
@@ -118,7 +118,7 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 	if err := damaged(key, len(x0), from.X, anchor); err != nil {
 		return nil, err
 	}
-	// The value is exact to a few digits of a nat, so that smaller gains are noise.
+	// The value is accurate to a few digits of a nat, so that smaller gains are noise.
 	minimizer := train.LBFGS{ValueTolerance: 1e-6, GradientTolerance: 1e-3, MaxEvaluations: d.Evaluations,
 		MaxIterations: d.Evaluations}
 	moved := errors.New("far from the anchor")

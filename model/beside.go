@@ -120,7 +120,7 @@ func (m *Model) linear(x *Context, d *dataset.Data, prior, certified []int, at p
 	return err
 }
 
-// withOnes returns x with a further, last column of ones.
+// withOnes returns x with a last column of ones.
 func withOnes(x matrix.Dense) matrix.Dense {
 	of := x.Like(x.Rows, x.Cols+1)
 	for i := range x.Rows {

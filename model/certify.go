@@ -22,15 +22,13 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 	return c, err
 }
 
-// CertifyDealt is Certify for a caller that has the roles of the rows. The context describes the predictions that the
-// certificate counts.
+// CertifyDealt is Certify for a caller that has the rows' roles. The context is of the predictions that it certifies.
 func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.Certificate, x *Context, err error) {
 	defer matrix.Ended(&err)
 	if err := m.certifiable(); err != nil {
 		return nil, nil, err
 	}
-	// The certificate is of the posterior that kernel, support, weights and noise determine. It trusts no stored
-	// factor.
+	// The certificate is of the posterior that kernel, support, weights and noise give, without any stored factor.
 	certified := *m
 	if certified.Posterior, err = m.Posterior.Until(d.Context()).Refactored(); err != nil {
 		err = fmt.Errorf("%w: no certificate", err)

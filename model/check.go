@@ -29,8 +29,7 @@ func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
 	return nil
 }
 
-// checkDealt returns an error if an old model's roles aren't the roles that its seed deals. Other models deal their
-// roles anew whenever they need them.
+// checkDealt returns an error if an old model's roles aren't the roles that its seed deals. Newer roles are dealt anew.
 func (m *Model) checkDealt(*dataset.Data, dataset.Roles) error {
 	if m.Split != ByPosition {
 		return nil

@@ -38,8 +38,7 @@ const (
 )
 
 // Claims lists what a model that passed Verify states: claims that krigo checked, and claims on the fitter's word.
-// Every field of the file is in exactly one claim, except for a part of a field that another claim lists by a longer
-// path.
+// Every field of the file is in exactly one claim, unless another claim lists a part of the field by a longer path.
 func (m *Model) Claims(k Known) (checked, word []Claim) {
 	add := func(b basis, rests bool, what, by string, fields ...string) {
 		c := Claim{What: what, Fields: fields, By: by, Rests: rests}

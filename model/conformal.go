@@ -37,13 +37,12 @@ const conformalLevel = 0.95
 // ⌈0.95(n+1)⌉-th smallest of n scores doesn't exist.
 const LeastCalibration = 19
 
-// rank returns the number, from 1, of the score that gives an interval its level, if n scores are in ascending order.
-// It is ⌈(n+1)·level⌉, since the further row's score is equally likely to fall between any two of them. Above n
-// there is no such score.
+// rank returns which of n ascending scores, from 1, gives intervals this level. The further row's score is equally
+// likely to fall between any two of them. A rank above n means that no score does.
 func rank(level float64, n int) int { return max(1, int(math.Ceil(float64(n+1)*level-1e-9))) }
 
-// At returns the widths of intervals that contain the given share of further targets. 0 means 0.95. A share takes
-// ⌈share/(1 − share)⌉ rows.
+// At returns the widths of intervals that contain the given share of further targets (0: 0.95), from ⌈share/(1 −
+// share)⌉ rows or more.
 func (c *Conformal) At(share float64) (halfWidth, normalised float64, err error) {
 	k := rank(share, c.Rows)
 	switch {

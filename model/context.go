@@ -1,8 +1,8 @@
 package model
 
-// Context compares a model that was fixed before the certified rows were seen with simple predictors, on the certified
-// rows. Only the fields MeanBound are bounds. Errors are averages over rows, in the target's units. Risks are averages
-// over groups if rows have groups.
+// Context compares a model that was fixed before the certified rows were seen with simple predictors, on these rows.
+// Only MeanBound is a bound. Errors are means over rows, in the target's units; risks are means over groups if there
+// are any.
 type Context struct {
 	Rows       int     `json:"rows"`
 	RMSE       float64 `json:"rmse"`

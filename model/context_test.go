@@ -19,8 +19,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// slopes returns rows of a line with a wave on it. The inputs are two numbers, a third that is twice the first, and a
-// block of three rows each.
+// slopes returns rows of a line with a wave on it, in two inputs, a third that doubles the first, and a block of three
+// rows.
 func slopes(rng *rand.Rand, n int) *dataset.Table {
 	t := &dataset.Table{Source: "slopes", Names: []string{"a", "b", "double", "block", "y"}, Rows: n}
 	for i := range n {
@@ -135,8 +135,8 @@ func TestContext(t *testing.T) {
 			if m.Scaling.Transform != nil {
 				return
 			}
-			// Without a curve, the hold-out bound of the model's own predictions is the certificate's bound. With a
-			// curve it is lower.
+			// Without a curve, the hold-out bound of the model's own predictions equals the certificate's; else it is
+			// lower.
 			_, own2, err := m.Terms.HoldOut(sampleOf(t, m, d, rows, roles))
 			must.Do(t, err)
 			must.Not(t, m.Terms.Curve != (own2 < m.Certificate.MeanBound-1e-12) || own2 > m.Certificate.MeanBound+1e-12,
@@ -188,8 +188,7 @@ func byLeastSquares(t *testing.T, d *dataset.Data, from, rows []int) []float64 {
 	return mat.Col(nil, 0, &predicted)
 }
 
-// TestContextOfAllRows shows that the error of a part is the error of GPs conditioned anew, and that a curve is found
-// through its three points.
+// TestContextOfAllRows compares the error of a part with GPs conditioned anew, and finds a curve through three points.
 func TestContextOfAllRows(t *testing.T) {
 	table := slopes(rand.New(rand.NewPCG(5, 6)), 200)
 	for i := range table.Rows { // rough enough that further rows lower the error much

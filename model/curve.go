@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// Curve holds the course of the training objective from one starting point. A long run has points for some iterations
-// only.
+// Curve holds the course of the training objective from one starting point: all iterations, or some of a long run.
 type Curve struct {
 	Family     string    `json:"family"` // kernel family
 	Start      int       `json:"start"`

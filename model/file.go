@@ -253,7 +253,6 @@ type part struct {
 	values [][]float64
 }
 
-// listed returns a list of numbers as an array with one column.
 func listed(name string, v []float64) part {
 	return part{array{name, "float64", len(v), 1}, [][]float64{v}}
 }
@@ -274,8 +273,7 @@ func partsOf(prefix string, p *posterior.Posterior) []part {
 // times is the memory that loading takes, in file sizes: the file, its numbers, and its triangles stored as squares.
 const times = 5
 
-// Read reads a model in the format of a file. The model must be all that r has. A model that is cut short or damaged is
-// an error.
+// Read reads a model in the format of a file. r must have one whole model and no more, else Read returns an error.
 func Read(r io.Reader) (*Model, error) {
 	raw, err := memory.ReadAll(r, "the model", times)
 	if err != nil {
@@ -342,8 +340,7 @@ func decode(raw []byte) (_ *Model, err error) {
 	size := prefix + hl
 	if headerErr == nil {
 		for _, a := range h.Arrays {
-			// No side of an array, and no array, can be larger than the file. The product of two sides below 1<<28
-			// doesn't overflow.
+			// No side or array is larger than the file. The product of two sides up to 1<<28 doesn't overflow.
 			side := max(a.Rows, a.Cols)
 			if min(a.Rows, a.Cols) < 0 || side > len(raw) || side > 1<<28 || a.bytes() > len(raw) {
 				return nil, short
@@ -513,8 +510,7 @@ func (h header) deal(m *Model) error {
 // maxRows is more rows than any table has.
 const maxRows = 1 << 40
 
-// maxNearest is the most rows that a prediction may be conditioned on: every core factors a maxNearest × maxNearest
-// matrix.
+// maxNearest is the most rows that a prediction is conditioned on: each core factors a matrix with that many rows.
 const maxNearest = 1 << 12
 
 // arrays holds the arrays of a model file by their names.

@@ -31,8 +31,7 @@ type stored struct {
 	Bound    float64   `json:"bound"`
 }
 
-// snelson60 returns the data that the model was made from. column adds a column of text: side, with some cells missing,
-// or block, with two rows each.
+// snelson60 returns the data that the model was made from. column adds text: side, with missing cells, or block.
 func snelson60(column string) *dataset.Table {
 	t := data.Snelson()
 	t.Rows, t.Values, t.Lines = 60, t.Values[:120], t.Lines[:60]
@@ -172,8 +171,7 @@ func makeVersion(t *testing.T, file, figures string, o krigo.Options) {
 	must.Do(t, err)
 }
 
-// TestTogether shows that goroutines that predict with one model of any kind of posterior, and write it, don't disturb
-// one another.
+// TestTogether shows that goroutines that predict with one model and write it don't disturb one another.
 func TestTogether(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.krigo")
 	if err != nil || len(files) == 0 {

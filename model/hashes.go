@@ -9,8 +9,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// hashed holds the hashes of the rows of all ranks, sorted, on the first rank only. If rows have groups, groups holds
-// the hash of each row's group.
+// hashed holds the sorted hashes of the rows of all ranks, on the first rank, and, if rows have groups, of each row's
+// group.
 type hashed struct {
 	rows, groups []uint64
 }
@@ -52,8 +52,8 @@ func (h hashed) names() []uint64 {
 	return slices.Compact(names)
 }
 
-// repeated says which rows equal another row. If rows have groups, it only counts equal rows of different groups, since
-// rows of one group needn't be independent.
+// repeated says which rows equal another row, of another group if rows have groups: rows of one group may depend on one
+// another.
 func (h hashed) repeated() []bool {
 	of := make([]bool, len(h.rows))
 	for i := 0; i < len(h.rows); {

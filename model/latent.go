@@ -21,8 +21,7 @@ type blocks interface {
 	Block(first, n int, x, y []float64) error
 }
 
-// latent returns the posterior mean and variance of f, the function without noise, at rows. It reads them block by
-// block.
+// latent returns the mean and variance of f (y without noise) under q at rows, which it reads block by block.
 func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err error) {
 	defer matrix.Ended(&err)
 	if q == nil {
@@ -77,9 +76,8 @@ func (m *Model) Spreads(mean, variance []float64) ([]objective.Spread, error) {
 	return of, nil
 }
 
-// Points returns the predictions and the standard deviations of y, given the mean and variance of f at each row. Both
-// are in standard deviations of the target. If the target has a transform, quadrature computes them, but a median is
-// exact.
+// Points returns predictions and standard deviations of y, both in standard deviations of the target, given the mean
+// and variance of f at each row. With a transform of the target, quadrature computes them, except medians.
 func (m *Model) Points(mean, variance []float64) (point, sd []float64, err error) {
 	spreads, err := m.Spreads(mean, variance)
 	if err != nil {

@@ -1,10 +1,10 @@
 // Package model holds trained models, as values and as files: the posterior, its scaling, its certificate, and the role
 // of every row that the model was made from.
 //
-// Roles: prior rows train the model, or its prior. Certified rows are the rows that the certificate counts. Calibration
-// rows set conformal intervals, and test rows only measure errors. A unit is what gets a role: a group of rows if the
-// table has groups, else a row. krigo deals the roles, which means that it draws them. A certificate's terms say what
-// it promises and what its bound pays for. A rank is one of several processes that share the rows of a table.
+// Prior rows train the model or its prior. Certified rows are the rows that the certificate counts. Calibration rows
+// set conformal intervals, and test rows only measure errors. krigo deals the roles, which means that it assigns them
+// to units. A unit is a group of rows if rows have groups, else a row. A certificate's terms say what it promises and
+// what its bound pays for. A rank is one of several processes that share the rows of a table.
 package model
 
 import (
@@ -78,8 +78,8 @@ type Training struct {
 	Seconds       float64  `json:"seconds"`
 	Stopped       string   `json:"stopped"`
 	// LeaveOneOut is the root mean square error, in the target's units, when all other rows predict each row with the
-	// same parameters. Only a full GP that all rows trained has it. It is optimistic, because the row helped to train
-	// the parameters.
+	// same parameters. Only a full GP that all rows trained has it. It is optimistic, since the row shaped the
+	// parameters too.
 	LeaveOneOut float64 `json:"leave_one_out_rmse,omitzero"`
 
 	// Alpha is the α of D = αλ + σ_n² that training learnt. It is nil if α was given.
@@ -102,8 +102,7 @@ func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
 	return m.Encoding.Unlabelled(t, m.Inputs)
 }
 
-// Labelled returns a view of the columns that the model predicts from and of the target, for rows to score or certify.
-// If the model has groups, the view has them too.
+// Labelled returns a view of the inputs and the target, for rows to score or certify, with groups if the model has any.
 func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
 	d, err := m.Encoding.Select(t, m.Inputs, m.Target)
 	if err == nil && m.Group != "" {

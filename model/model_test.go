@@ -89,8 +89,8 @@ func encode(t testing.TB, m *Model) []byte {
 	return out.Bytes()
 }
 
-// TestRoundTrip shows that a model that was saved and loaded is the same to the last bit, and so are its predictions,
-// for every kernel and mean.
+// TestRoundTrip shows that saving and loading keeps every bit of a model and its predictions, for every kernel and
+// mean.
 func TestRoundTrip(t *testing.T) {
 	exprs := append(slices.Clone(kernel.Names()), "se+linear", "se*periodic+white")
 	for _, d := range []int{1, 3} {
@@ -195,8 +195,7 @@ func TestRoundTripWithout(t *testing.T) {
 	}
 }
 
-// TestRoundTripEncoded shows that a model with encoded inputs is the same after a round trip, and that an encoding that
-// doesn't fit the inputs is refused.
+// TestRoundTripEncoded shows the same for encoded inputs. An encoding that doesn't fit the inputs is refused.
 func TestRoundTripEncoded(t *testing.T) {
 	m := example(t, "se", 3, true, kernel.ZeroMean{})
 	mean := 1. / 3
@@ -308,8 +307,8 @@ func seal(body []byte) []byte {
 	return append(slices.Clip(body), sum[:]...)
 }
 
-// TestFindings shows that a file keeps findings as values, even of unknown kinds. The sentences of an older file become
-// findings whose words hold no control character.
+// TestFindings shows that a file keeps findings as values, even of unknown kinds, and that sentences of older files
+// become findings without control characters.
 func TestFindings(t *testing.T) {
 	m := example(t, "se", 2, true, kernel.ZeroMean{})
 	m.Findings = finding.List{finding.New(finding.Repeats, 1, 2, 3), finding.New("cold_start", "a", "b", 0.5)}
@@ -471,8 +470,7 @@ func TestDecodeNames(t *testing.T) {
 	}
 }
 
-// TestScoreOverflows shows that rows so far away that their predictions aren't numbers have no scores. The error names
-// the first such row.
+// TestScoreOverflows shows that an error names the first row that is too far away for its prediction to be a number.
 func TestScoreOverflows(t *testing.T) {
 	m := example(t, "linear", 2, false, kernel.ZeroMean{})
 	d := dataOf(t, []float64{1, 2, 1e300, 2, 3, 4}, []float64{1, 2, 3})
@@ -537,8 +535,7 @@ func TestDecodeCrafted(t *testing.T) {
 // allocates no more memory than such a file may need. What decode returns can be written, predicts numbers or an error,
 // and is certified or refused. It also reads the header by itself as a file, without a checksum.
 //
-// Run it with -fuzzminimizetime 10x. Otherwise the fuzzer takes a minute to make one input smaller, and tries no other
-// input in that time.
+// Run it with -fuzzminimizetime 10x. Otherwise it makes one input smaller for a minute, and tries no other meanwhile.
 func FuzzDecode(f *testing.F) {
 	rows := data.Snelson() // the files in testdata were made from it
 	rows.Rows, rows.Values, rows.Lines = 60, rows.Values[:120], rows.Lines[:60]
@@ -741,8 +738,7 @@ func dataOf(t *testing.T, x, y []float64) *dataset.Data {
 	return must.Get(table.Select([]string{"a", "b"}, "y"))(t)
 }
 
-// TestSeen shows that a model knows the rows that it was made from, by inputs and target, wherever they stand, but not
-// its test rows.
+// TestSeen shows that a model knows the rows that it was made from, wherever they stand, but not its test rows.
 func TestSeen(t *testing.T) {
 	d := dataOf(t, []float64{1, 2, 3, 4, 5, 6, 7, 8, 1, 2}, []float64{10, 20, 30, 40, 11})
 	roles := dataset.Roles{Of: []dataset.Role{dataset.Certified, dataset.Test, dataset.Prior, dataset.Certified,

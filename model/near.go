@@ -18,7 +18,7 @@ import (
 // that was learnt from copies is as small as their distances.
 const (
 	apart      = 0.05 // pairs that are farther apart in an input or the target are ignored
-	tenths     = 5    // a near copy is within 0.1, 0.01, … times apart, to this power
+	tenths     = 5    // near copies are within apart/10, apart/100, … to this power of 10
 	leastNear  = 5    // copies of fewer rows may be chance
 	nearShare  = 0.05 // so may copies of a smaller share; a row near many rows counts once
 	alikeShare = 0.05 // rows near more than this share of all rows are in a crowd, not copies
@@ -60,8 +60,7 @@ func (m *Model) near(d *dataset.Data, roles dataset.Roles) (int, error) {
 	return gap(found, len(all)), nil
 }
 
-// nearest counts a row's pairs with other rows by their nearness, equal rows last. other is the nearest row that isn't
-// equal, and best its nearness.
+// nearest counts a row's pairs with other rows by nearness. other is the nearest row that isn't equal, at best.
 type nearest struct {
 	pairs       [tenths + 2]int
 	best, other int
@@ -99,8 +98,7 @@ func nearness(a, b []float64, miss float64) (t int) {
 	return t
 }
 
-// gap looks for a gap in the distances of pairs, and counts the rows that are nearer to another row than the gap. It
-// returns 0 if there is no gap.
+// gap looks for a gap in the distances, and counts the rows nearer to another row than the gap; 0 without a gap.
 func gap(found []nearest, all int) int {
 	for t := 1; t <= tenths; t++ {
 		rows, near, farther, copied := 0., 0, 0, map[int]bool{}

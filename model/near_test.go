@@ -35,8 +35,7 @@ func table(t *testing.T, n, d int, row func(i int, v []float64)) *dataset.Data {
 	return must.Get((*dataset.Encoding)(nil).Select(tb, tb.Names[:d], "y"))(t)
 }
 
-// TestNearCopies shows that three copies of each draw count as near copies whatever the jitter, but not if they are a
-// group.
+// TestNearCopies shows that three copies of each draw are near copies whatever the jitter, unless they are a group.
 func TestNearCopies(t *testing.T) {
 	for _, d := range []int{1, 4} {
 		for _, jitter := range []float64{1e-12, 1e-7, 1e-5, 1e-3} {
@@ -64,8 +63,7 @@ func TestNearCopies(t *testing.T) {
 	}
 }
 
-// TestNoNearCopies shows that at most 1 in 30 sets of independent rows have near copies, however dense or discrete they
-// are.
+// TestNoNearCopies shows that at most 1 in 30 sets of independent rows have near copies, however dense or discrete.
 func TestNoNearCopies(t *testing.T) {
 	for name, one := range map[string]func(rng *rand.Rand) (x, e float64){
 		"dense, no noise": func(rng *rand.Rand) (x, e float64) { return rng.NormFloat64(), 0 },

@@ -16,9 +16,9 @@ const (
 	orderLeast = 40
 )
 
-// InOrder reports that certified rows next to one another in the file have similar residuals. Such rows follow time, or
-// come in groups, and aren't the independent draws that a certificate counts. If rows have groups, it compares the
-// groups' mean residuals, in the order in which groups begin. It returns nothing if residuals aren't similar, or if it
+// InOrder reports that certified rows next to one another in the file have similar residuals. Such rows follow time or
+// come in groups, and aren't the independent draws that a certificate counts. If rows have groups, it compares mean
+// residuals of groups, in the order in which groups begin. It returns nothing if residuals aren't similar, or if it
 // can't tell.
 //
 // For n independent residuals r in file order, the lag-1 autocorrelation
@@ -27,8 +27,8 @@ const (
 //
 // has a standard deviation of about 1/√n. If an exact GP has seen the rows, r holds leave-one-out residuals. Rows
 // sorted by the target have similar residuals even if they are independent, so that InOrder returns nothing for them.
-// Rows sorted by an input have similar residuals if the model misses how the target follows that input: the finding
-// then says both.
+// So have rows sorted by an input, if the model misses how the target follows that input: the finding then names both
+// causes.
 func (m *Model) InOrder(d *dataset.Data, roles dataset.Roles) (found finding.List, err error) {
 	if d.Ranks().Size() > 1 || m.Terms.Backtest {
 		return nil, nil

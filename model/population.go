@@ -70,8 +70,7 @@ func (m *Model) Told() (lines []string) {
 	return lines
 }
 
-// Undecided returns the reason why nothing is certified until somebody says which units the promise is about. It
-// returns "" if nobody has to.
+// Undecided returns why nothing is certified until somebody says which units the promise is about; "" if nobody has to.
 func (m *Model) Undecided() string {
 	for i, t := range m.Ties {
 		if t.Splits() && !m.ByUnits() && m.Counts[dataset.Certified] > 0 {

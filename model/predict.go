@@ -14,12 +14,10 @@ import (
 
 // Prediction is a model's prediction for one row, in the target's own units.
 type Prediction struct {
-	// mean of f, which is the mean of y if the noise is symmetric; with a transform of the target, the median or mean
-	// of y
+	// mean of f, and of y if the noise is symmetric; with a transform of the target, the median or mean of y
 	Mean           float64 `json:"mean"`
 	LatentVariance float64 `json:"latent_variance"` // variance of f
-	// variance of y: with observation noise, by the noise's own density if it isn't Gaussian; see
-	// dataset.Scaling.RawVariance
+	// variance of y, from the noise's own density if it isn't Gaussian; see dataset.Scaling.RawVariance
 	PredictiveVariance float64 `json:"predictive_variance"`
 	Lower95            float64 `json:"lower95"` // central 95 % credible interval for y
 	Upper95            float64 `json:"upper95"`
@@ -35,8 +33,7 @@ type Prediction struct {
 	f, sd float64 // with a transform of the target: the mean of f and the standard deviation of y, in scaled units
 }
 
-// OutOfRange says whether a variance isn't the square of its standard deviation, because a float64 can't hold that
-// square, or not all its digits.
+// OutOfRange says whether a float64 can't hold, to all digits, the variance that is the square of a standard deviation.
 func (p Prediction) OutOfRange() bool {
 	out := func(variance, sd float64) bool {
 		return sd > 0 && (variance < 0x1p-1022 || variance == math.MaxFloat64)
@@ -51,10 +48,9 @@ func (p Prediction) Fill(values []float64) {
 }
 
 // PredictAt predicts at the rows of a matrix. The matrix has a column for each of the model's Inputs, in their order
-// and in their own units. Inputs that encode categories hold 0 or 1, and PredictAt fills in no missing value. The
-// predictions equal those that krigo.Model.Predict makes for a table of the same numbers, to the last bit. A matrix
-// with another number of columns is an error. A row that can't be predicted is a *dataset.Error with its number, from
-// 1.
+// and in their own units. Inputs that encode categories hold 0 or 1, and no missing value is filled in.
+// krigo.Model.Predict gives the same for a table of the same numbers, to the last bit. A matrix with another number of
+// columns is an error, and a row that can't be predicted is a *dataset.Error with its number, from 1.
 func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 	n, cols := x.Dims()
 	if cols != len(m.Inputs) {
@@ -127,7 +123,7 @@ func (m *Model) predicted(mean, variance float64, y objective.Spread) (p Predict
 	return p
 }
 
-// Within returns the ends of an interval of k standard deviations of y to either side of a prediction of m. With a
+// Within returns the ends of the interval of k standard deviations of y to either side of a prediction of m. With a
 // transform of the target they are standard deviations of the transformed y.
 func (m *Model) Within(p Prediction, k float64) (lower, upper float64) {
 	s := m.Scaling
@@ -146,7 +142,6 @@ type numbers struct {
 	mat.Matrix
 }
 
-// Block reads inputs; a matrix has no targets.
 func (r numbers) Block(first, n int, x, _ []float64) error {
 	_, cols := r.Dims()
 	for i := first; i < first+n; i++ {

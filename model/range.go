@@ -8,8 +8,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// sameFigure is how far a figure beside a certificate may differ if another kind of processor computes it. It is the
-// same tolerance as for the certificate's own numbers.
+// sameFigure is the relative difference that a figure beside a certificate may have on another kind of processor. The
+// certificate's own numbers may differ as much.
 const sameFigure = 1e-6
 
 // Range holds the range of every input, in the input's own units, over all rows that the model was made from except
@@ -18,10 +18,9 @@ type Range struct {
 	Min []float64 `json:"min"`
 	Max []float64 `json:"max"`
 
-	// Far is the distance from the training rows that nearly all rows keep within, see Farthest. 0: unknown. A row's
-	// distance is the standard deviation of f, in scaled units. With a stationary kernel the distance is almost 0 at
-	// training rows, and grows to the prior's standard deviation where training rows say nothing. With a linear kernel
-	// it grows on, like leverage.
+	// Far is a distance from the training rows that few rows exceed, see Farthest. 0: unknown. A row's distance is the
+	// standard deviation of f, in scaled units. With a stationary kernel it is almost 0 at training rows, and the
+	// prior's standard deviation where these say nothing. With a linear kernel it grows on, as leverage does.
 	Far float64 `json:"far,omitzero"`
 }
 

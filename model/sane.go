@@ -25,7 +25,6 @@ func (m *Model) sane() error {
 	return nil
 }
 
-// saneCurves returns an error for a training curve that can't be drawn.
 func (m *Model) saneCurves() error {
 	for i, c := range m.Curves {
 		if err := c.Check(); err != nil {
@@ -47,8 +46,8 @@ func (m *Model) saneNames() error {
 	return nil
 }
 
-// saneWords returns an error for impossible findings and ties, and for control characters, which a terminal would obey,
-// in texts for people.
+// saneWords returns an error for impossible findings and ties, and for texts with control characters, which terminals
+// obey.
 func (m *Model) saneWords() error {
 	for i, f := range m.Findings { // findings escape control characters themselves
 		if err := f.Check(); err != nil {
@@ -253,8 +252,7 @@ func (m *Model) saneContext() error {
 	return nil
 }
 
-// saysTheta returns an error if the kernel in the header, which people read, differs from the parameters that krigo
-// uses.
+// saysTheta returns an error if the kernel in the header, which people read, has other parameters than the arrays.
 func saysTheta(said, theta []float64) error {
 	for i, v := range theta {
 		if !(math.Abs(said[i]-v) <= 1e-9*math.Max(1, math.Abs(v))) {
@@ -264,9 +262,8 @@ func saysTheta(said, theta []float64) error {
 	return nil
 }
 
-// AcceptFileOrder returns an old model with a certificate that is valid on the word of the person who certifies. That
-// person vouches that the order of the rows in the file, which decided their roles, has nothing to do with what they
-// hold.
+// AcceptFileOrder returns an old model with a certificate that is valid on the word of the person who certifies: the
+// order of the rows in the file, which decided their roles, has nothing to do with what the rows hold.
 func (m *Model) AcceptFileOrder() (*Model, error) {
 	if m.Split != ByPosition || m.Certificate == nil {
 		return nil, errors.New("the order of the rows in the file decided nothing about this certificate: there is nothing " +

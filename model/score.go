@@ -75,8 +75,8 @@ type scored struct {
 	z, mean, variance []float64 // targets and f after the target's transform; without a transform they are Sample's
 }
 
-// sample returns the predictions at rows of d, as this rank's part of the rows of all ranks. group holds the number of
-// each row's group; nil: rows have no groups.
+// sample returns the predictions at rows of d, as this rank's part of all ranks' rows. group holds each row's group, or
+// is nil.
 func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error) {
 	if group != nil {
 		s.Group, s.Groups = numbered(rows, group)
@@ -154,7 +154,7 @@ func (m *Model) scorable(d *dataset.Data, rows []int, at scored) error {
 	return nil
 }
 
-// numbered numbers the groups of rows from 0, in the order in which rows first name them.
+// numbered numbers the groups of rows from 0, in the order in which they first appear.
 func numbered(rows, group []int) (numbers []int, groups int) {
 	number := map[int]int{}
 	for _, row := range rows {

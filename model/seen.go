@@ -48,8 +48,8 @@ func (m *Model) Copies(d *dataset.Data, rows []int) (c Copies, err error) {
 	return Copies{int(counts[0]), int(counts[1]), int(counts[2])}, err
 }
 
-// repeats counts the rows that the model was made from and that equal another such row. If rows have groups, the other
-// row must be of another group.
+// repeats counts the rows that the model was made from and that equal another of them, of another group if rows have
+// groups.
 func (m *Model) repeats(d *dataset.Data, roles dataset.Roles) (n int, err error) {
 	h, err := made(d, roles)
 	if err != nil {
@@ -60,8 +60,7 @@ func (m *Model) repeats(d *dataset.Data, roles dataset.Roles) (n int, err error)
 	return int(count[0]), err
 }
 
-// repeated returns what repeats counts, from the stored hashes. They don't name a row's group, so that for a model with
-// groups it returns the certificate's count.
+// repeated is repeats by the stored hashes. They don't name groups: with groups it returns the certificate's count.
 func (m *Model) repeated() int {
 	if m.Group != "" && m.Certificate != nil {
 		return m.Certificate.Repeats

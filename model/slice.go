@@ -11,8 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// mostValues is the most values that a column may have if each value is to be a slice. Above, the column is cut into
-// thirds.
+// mostValues is the most values of a column that are a slice each. A column with more values is cut into thirds.
 const mostValues = 6
 
 // slices returns the slices of the certified rows, in the order of Terms.Slices. The prior rows decide how a column is
@@ -72,8 +71,7 @@ func (m *Model) InputsOf(name string) (inputs []int, err error) {
 	return inputs, nil
 }
 
-// CheckSlices returns an error if by lists a name twice, or a name that is neither an input of d nor one of the model's
-// own figures (pacbayes.IsOwn).
+// CheckSlices returns an error for a name in by that is there twice, or is neither an input nor of pacbayes.IsOwn.
 func CheckSlices(d *dataset.Data, by []string) error {
 	for i, name := range by {
 		names := columns(d.Inputs, d.Encoding)
@@ -136,7 +134,6 @@ func inThree(values []float64, by, first, second, third string, low, high float6
 	return filled(all, values)
 }
 
-// filled adds to each slice the indices of the values in it.
 func filled(all []pacbayes.Slice, values []float64) []pacbayes.Slice {
 	for k := range all {
 		for i, v := range values {
@@ -180,7 +177,6 @@ func (m *Model) byColumn(by string, d *dataset.Data, prior, certified []int) (al
 	return inThree(values, by, "≤ "+short(low), "> "+short(low)+", ≤ "+short(high), "> "+short(high), low, high), nil
 }
 
-// byCategory makes every category a slice.
 func (m *Model) byCategory(c dataset.Column, d *dataset.Data, certified []int) (all []pacbayes.Slice, err error) {
 	for _, category := range c.Names() {
 		values, err := column(d, certified, slices.Index(m.Inputs, c.Name+"="+category))

@@ -17,8 +17,7 @@ type Test struct {
 	// to values below y. The counts are about equal if the predictive distribution is right.
 	Coverage []Coverage `json:"coverage"`
 	PIT      []int      `json:"pit"`
-	// Conformal and Normalised are the shares of y within the two kinds of conformal intervals, if the model has
-	// intervals.
+	// Conformal and Normalised are the shares of y within the two kinds of conformal intervals; nil without intervals.
 	Conformal  *float64 `json:"conformal,omitempty"`
 	Normalised *float64 `json:"conformal_normalised,omitempty"`
 }
@@ -32,12 +31,11 @@ type Coverage struct {
 // levels are the levels that Test.Coverage lists.
 var levels = []float64{0.5, 0.8, 0.9, 0.95, 0.99}
 
-// scores holds, for each test row, its normal score z (objective.Likelihood), its residual d, and the residual in
-// standard deviations of y.
+// scores holds the normal scores z of test rows (objective.Likelihood), residuals d, and these in standard deviations
+// of y.
 type scores struct{ z, d, deviations []float64 }
 
-// report sets the fields of t about the predictive distribution and the conformal intervals. sum adds up counts over
-// ranks.
+// report sets the fields of t about predictive distribution and conformal intervals. sum adds counts up over ranks.
 func (s *scores) report(t *Test, c *Conformal, sum func(...[]float64) error) error {
 	inside := func(v []float64, half float64) (n float64) {
 		for _, x := range v {

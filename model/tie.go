@@ -50,8 +50,7 @@ func (t Tie) Splits() bool {
 	return t.Lost() > mostLost
 }
 
-// Lost returns the share of rows that are predicted well only because their units are known. It returns 0 if Known or
-// New is nil.
+// Lost returns the share of rows that are predicted well only because their units are known; 0 if that isn't known.
 func (t Tie) Lost() float64 {
 	if t.Known == nil || t.New == nil {
 		return 0
@@ -78,8 +77,7 @@ func (t Tie) Unit() string {
 	return strings.Join(names, " and ")
 }
 
-// Group returns the value of --group with which a fit asks about new units; "" if no value does, or if there are very
-// few units.
+// Group returns what --group takes to ask about new units; "" if there is no such value, or if units are very few.
 func (t Tie) Group() string {
 	switch {
 	case t.Units < leastSplit:

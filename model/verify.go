@@ -20,8 +20,8 @@ type Verified struct {
 }
 
 // Verify computes everything that the model states anew, from its parameters and the data that it was made from: the
-// certificate and the figures beside it. It fails if it can't compute them, for example from other data, and if the
-// model doesn't follow the certificate's terms.
+// certificate and the figures beside it. It fails if it can't do that, for example with other data, and if the model
+// doesn't follow the certificate's terms.
 func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 	roles, err := m.RolesOf(d)
 	if err != nil {
@@ -79,7 +79,7 @@ func (m *Model) verifyContext(again *Context) string {
 
 func (m *Model) verifyNoise(d *dataset.Data, roles dataset.Roles) (string, error) {
 	noise, err := m.EstimateNoise(d, roles)
-	// The likelihood is flat near its maximum, so that its maximiser is less exact than the likelihood.
+	// The likelihood is flat near its maximum, so that rounding moves the estimate.
 	if err == nil && !(math.Abs(noise-m.ObservationNoise) <= sameFigure*math.Max(noise, m.ObservationNoise)) {
 		return fmt.Sprintf("observation noise is %.9g, not %.9g", noise, m.ObservationNoise), nil
 	}

@@ -113,10 +113,10 @@ func norm(v []float64) float64 { return math.Sqrt(linalg.Dot(v, v)) }
 // Ends are the ends of an interval, in the target's own units. They are infinite if too few rows are of the same kind.
 type Ends struct{ Lower, Upper float64 }
 
-// Full returns full-conformal intervals of a level for rows x, in scaled units. An interval consists of the y that are
-// no stranger than ⌊(1−level)(n+1)⌋ of the n other rows. The score of a row is its error as predicted from all
-// others and y, in standard deviations of that prediction. A further target lies within with probability at least the
-// level (Vovk, Gammerman and Shafer 2005, Sect. 2.3, for Gaussian-process predictions).
+// Full returns full-conformal intervals of a level for rows x, in scaled units. A y is in the interval if at least
+// ⌊(1−level)(n+1)⌋ of the n other rows have a score no smaller than (x, y). The score of a row is its error, in
+// standard deviations, as predicted from all other rows and (x, y). A further target lies within with probability at
+// least the level (Vovk, Gammerman and Shafer 2005, Sect. 2.3, for Gaussian-process predictions).
 //
 // Let b = C⁻¹k, v = κ + s − kᵀb and u = y − μ. Once (x, y) is added, row i has the weight α_i − b_i u/v
 // and the precision d_i + b_i²/v, and (x, y) itself has u/v and 1/v. So |α_i − b_i u/v| ≥ √(d_i/v + b_i²/v²)
@@ -141,8 +141,8 @@ func (w *Whole) Jackknife(x matrix.Dense, level float64, alike func(row, other i
 	return w.each(x, level, alike, func(further, int, float64) (reach, err float64) { return 1, 0 })
 }
 
-// outermost returns an interval's ends: ⌊(1−level)(n+1)⌋ candidates lie at or beyond each end. An end is infinite
-// if that number is 0.
+// outermost returns an interval's ends: ⌊(1−level)(n+1)⌋ candidates lie at or beyond each; an end is infinite if
+// that is 0.
 func outermost(lower, upper []float64, level float64) (below, above float64) {
 	n := len(lower)
 	k := min(int(math.Floor((1-level)*float64(n+1)+1e-9)), n)
@@ -154,8 +154,8 @@ func outermost(lower, upper []float64, level float64) (below, above float64) {
 	return lower[k-1], upper[n-k]
 }
 
-// further is a row to predict: b = C⁻¹k, and the mean and variance of y. A field that ends in Err bounds the
-// rounding error of the field without Err.
+// further is a row to predict: b = C⁻¹k, and the mean and variance of y. A field with Err bounds the rounding error
+// of another.
 type further struct {
 	b             []float64
 	bErr          float64 // of b_i, divided by √(d_i/s)
@@ -163,8 +163,7 @@ type further struct {
 	mean, meanErr float64
 }
 
-// of returns a further row, given its covariances k with all other rows, its predicted mean, and its own prior
-// variance.
+// of returns a further row, given its covariances k with all other rows, its predicted mean and its prior variance.
 func (w *Whole) of(k []float64, mean, own float64) further {
 	const u = 0x1p-53
 	n, s := float64(len(k)), w.q.Noise
@@ -192,7 +191,6 @@ func (w *Whole) ends(at further, i int, reach func(at further, i int, bErr float
 	return at.mean - at.b[i]*e - math.Abs(e)*g - slack, at.mean - at.b[i]*e + math.Abs(e)*g + slack
 }
 
-// each returns the interval of every row of x.
 func (w *Whole) each(x matrix.Dense, level float64, alike func(row, other int) bool,
 	reach func(at further, i int, bErr float64) (reach, err float64)) []Ends {
 	n, rows := w.x.Rows, x.Rows

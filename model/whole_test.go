@@ -117,8 +117,7 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestWholeHolds shows that intervals of simulated sets contain at least their level of further targets, but for the
-// error of the count.
+// TestWholeHolds shows that intervals contain at least their level of simulated targets, within the count's error.
 func TestWholeHolds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits some hundred models")
