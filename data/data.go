@@ -25,7 +25,7 @@ func Snelson() *dataset.Table { return table("snelson.csv.gz") }
 func table(name string) *dataset.Table {
 	raw, err := tables.ReadFile(name)
 	if err != nil {
-		panic(err) // built in
+		panic(err) // can't happen: the file is built in
 	}
 	t, err := files.CSV{From: bytes.NewReader(raw), Source: name}.Read()
 	if err != nil {

@@ -17,12 +17,12 @@ import (
 )
 
 func init() {
-	// Without its first bytes: spreadsheets and NPZ files begin like it.
+	// The format has no Magic, because spreadsheets and NPZ files begin in the same way.
 	Register(Format{Name: "zip of CSV", Endings: []string{".zip"}, Text: true, whole: true, Read: readZip,
 		Write: onlyRead})
 }
 
-// openZip reads the directory of a zip file, which is to be of a format.
+// openZip reads the directory of a zip file. format names the expected format in errors.
 func openZip(f *os.File, source, format string) (*zip.Reader, int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -38,7 +38,7 @@ func openZip(f *os.File, source, format string) (*zip.Reader, int64, error) {
 	return archive, info.Size(), err
 }
 
-// metered counts what the directory of an archive takes, which is read when that is opened.
+// metered counts the bytes that opening an archive reads for its directory.
 type metered struct {
 	io.ReaderAt
 	what   string
@@ -47,7 +47,7 @@ type metered struct {
 }
 
 func (m *metered) ReadAt(p []byte, at int64) (int, error) {
-	const times = 8 // what an entry's 46 bytes, or more, become
+	const times = 8 // memory for an entry's 46 bytes or more, in multiples of these
 	if m.bytes += int64(len(p)); !m.opened && m.bytes > blockSize {
 		if err := memory.Afford(m.what, times*float64(m.bytes)); err != nil {
 			return 0, err
@@ -56,7 +56,7 @@ func (m *metered) ReadAt(p []byte, at int64) (int, error) {
 	return m.ReaderAt.ReadAt(p, at)
 }
 
-// readZip reads the table of text that is in an archive, beside others only if one is named.
+// readZip reads the text table of an archive. If the archive has several files, the reading must name one.
 func readZip(f *os.File, t *dataset.Table) error {
 	archive, _, err := openZip(f, t.Source, "zip")
 	if err != nil {
@@ -88,7 +88,8 @@ func readZip(f *os.File, t *dataset.Table) error {
 	return CSV{From: in}.fill(t)
 }
 
-// chosen is the one of the things in a file that holds the table: the only one, or that which the reading names.
+// chosen returns the name of the thing, such as a sheet, that holds the table: the only one, or the one that the
+// reading names.
 func chosen(t *dataset.Table, thing string, names []string) (string, error) {
 	wanted := t.Reading().Sheet
 	switch {

@@ -41,11 +41,11 @@ func init() {
 		func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil })
 }
 
-// unpack has what unpacks text, by its first bytes.
+// unpack maps the first bytes of packed text to a function that unpacks it.
 var unpack = map[string]func(io.Reader) (io.Reader, error){}
 
-// RegisterPacked registers a format, told by its first bytes, of packed CSV or JSON lines, by its name, endings and
-// Magic. It is told in standard input too.
+// RegisterPacked registers a format of packed CSV or JSON lines, with its name, endings and Magic. krigo knows the
+// format by its first bytes, also in standard input.
 func RegisterPacked(f Format, reader func(io.Reader) (io.Reader, error),
 	writer func(io.Writer) (io.WriteCloser, error)) {
 	f.Text, f.Read, unpack[f.Magic] = true, csvFormat.Read, reader
@@ -64,28 +64,28 @@ func RegisterPacked(f Format, reader func(io.Reader) (io.Reader, error),
 
 var errNotText = errors.New("not a text file")
 
-// CSV is text of a table as in RFC 4180, or JSON lines, or either of them packed ([RegisterPacked]), that is to be read.
+// CSV is the text of a table to be read: CSV as in RFC 4180, JSON lines, or one of these packed ([RegisterPacked]).
 //
-// Fields are separated by commas, or by semicolons or tabs where the first line has those and no comma; where it has
-// none of these, by bars or by spaces, however many, that make as many fields of the first line as of the second, of
-// which with spaces one must be a number. The first line is a header, unless As says otherwise, if not each of its fields
-// is a number or stands for a missing one; without a header the columns are
-// named x1, x2, … and the last y. A cell that is empty, NA, N/A, #N/A, NaN, null
-// or ?, in capitals or not, is a missing value; other cells are numbers or text.
+// Commas separate fields. If the first line has no comma, semicolons or tabs may separate them. If it has none of these,
+// bars or any number of spaces may: the first two lines must then have equally many fields, and with spaces one field
+// must be a number. The first line is a header unless all its fields are numbers or missing values, or unless As says
+// otherwise. Without a header the columns are named x1, x2, … and the last y. A cell that is empty, NA, N/A, #N/A, NaN,
+// null or ?, in any case, is a missing value. Other cells are numbers or text.
 //
-// Text of UTF-16 with a byte order mark is read too. A spreadsheet's first line "sep=;" is no row, and a last column
-// without a name and cells, as of lines that end with a separator, none.
+// UTF-16 with a byte order mark is read too. A spreadsheet's first line "sep=;" isn't a row. If lines end with a
+// separator, the nameless and empty last column isn't a column.
 //
-// A first column without a name is called (index), as that of a pandas DataFrame's file, and fits leave it out.
-// A text whose table takes more memory than it may is an error, as is such a line (package memory).
+// A first column without a name is called (index), as in the file of a pandas DataFrame, and fits leave it out. A text
+// whose table or line takes more memory than it may is an error (package memory).
 type CSV struct {
 	From   io.Reader
-	Source string          // names it in errors
+	Source string          // the name in errors
 	As     dataset.Reading // how cells are written
-	// No other columns will be looked at: their cells are missing values whatever a file with a header holds there, so
-	// that no memory is spent on their texts. Without any, all are read.
+	// Columns, if not empty, names the only columns that will be used. Cells of other columns become missing values,
+	// whatever a file with a header holds there, so that their texts take no memory.
 	Columns []string
-	// It is what it seems to be for whoever measured it: not packed, and no JSON; neither bars nor spaces separate fields.
+	// Bare says that the caller has measured the text as plain CSV: it isn't packed, it isn't JSON, and neither bars
+	// nor spaces separate fields.
 	Bare bool
 }
 
@@ -115,7 +115,7 @@ func (c CSV) fill(t *dataset.Table) error {
 	return p.read()
 }
 
-// open begins to read into an empty table. start returns so much of the text as tells what it is.
+// open begins to read into an empty table. start returns the first part of the text, which shows the kind of text.
 func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (*parser, *bufio.Reader, error) {
 	source, as := t.Source, t.Reading()
 	of := &records{from: c.From, source: source}
@@ -185,7 +185,7 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 	return p, in, nil
 }
 
-// commas are the rows of CSV below so many lines.
+// commas reads rows of CSV that stand below above other lines.
 type commas struct {
 	*csv.Reader
 	source string
@@ -195,9 +195,9 @@ type commas struct {
 func newCommas(in io.Reader, comma rune, source string, above int) commas {
 	r := csv.NewReader(in)
 	r.Comma = comma
-	r.FieldsPerRecord = -1 // counted here, to say more
+	r.FieldsPerRecord = -1 // this code counts fields itself, for better errors
 	r.ReuseRecord = true
-	r.TrimLeadingSpace = comma != '\t' // it would swallow empty fields between tabs
+	r.TrimLeadingSpace = comma != '\t' // with tabs, trimming would swallow empty fields
 	return commas{r, source, above}
 }
 
@@ -208,28 +208,28 @@ func (c commas) Line() int {
 
 func (c commas) Read() ([]string, error) {
 	record, err := c.Reader.Read()
-	for c.Comma == ' ' && err == nil { // of which there may be several
+	for c.Comma == ' ' && err == nil { // several spaces may separate two fields
 		if record = slices.DeleteFunc(record, func(field string) bool { return field == "" }); len(record) > 0 {
 			break
 		}
 		record, err = c.Reader.Read()
 	}
 	var syntax *csv.ParseError
-	if errors.As(err, &syntax) { // where the next record starts is unknown
+	if errors.As(err, &syntax) { // it is unknown where the next record starts
 		err = &dataset.Error{File: c.source, Line: syntax.StartLine + c.above,
 			Err: errors.New(`a quote (") is not closed or stands inside a field; double it or remove it`)}
 	}
 	return record, err
 }
 
-// blockSize is how much of the file is looked at to tell what it is; a header
-// line seldom is longer.
+// blockSize is the size of the first part of a file, by which krigo tells what the file is. A header line is rarely
+// longer.
 const blockSize = 1 << 16
 
-// isText reports whether the first block of a file is UTF-8 without NUL bytes.
-// UTF-16, spreadsheets and archives all fail it.
+// isText reports whether the first block of a file is UTF-8 without NUL bytes. UTF-16, spreadsheets and archives
+// aren't.
 func isText(head []byte) bool {
-	if len(head) == blockSize { // the last rune may be cut
+	if len(head) == blockSize { // the block may cut the last rune
 		for i := len(head) - 1; i >= len(head)-utf8.UTFMax; i-- {
 			if utf8.RuneStart(head[i]) {
 				head = head[:i]
@@ -240,8 +240,8 @@ func isText(head []byte) bool {
 	return utf8.Valid(head) && bytes.IndexByte(head, 0) < 0
 }
 
-// separator looks for a comma, semicolon or tab outside quotes in the first
-// line that is not blank, or is 0. Where commas are decimal ones, others come first.
+// separator returns the comma, semicolon or tab outside quotes in the first line that isn't blank, or 0. If commas
+// are decimal commas, semicolons and tabs come first.
 func separator(head []byte, decimalComma bool) rune {
 	inQuotes, found := false, rune(0)
 	for _, c := range bytes.TrimLeft(head, "\r\n") {
@@ -260,11 +260,11 @@ func separator(head []byte, decimalComma bool) rune {
 	return found
 }
 
-// between says whether bars or spaces separate the fields of text in whose first line nothing else does; 0: neither.
-// They make as many fields of the first line that isn't blank as of the second. Names have spaces too: of spaces, one
-// of the fields is a number.
+// between says whether bars or spaces separate the fields of a text whose first line has no comma, semicolon or tab,
+// or returns 0. The first two lines that aren't blank must have equally many fields. Names contain spaces too, so
+// with spaces one of the fields must be a number.
 func between(head []byte, as dataset.Reading) rune {
-	if len(head) == blockSize { // the last line may be cut
+	if len(head) == blockSize { // the block may cut the last line
 		head = head[:bytes.LastIndexByte(head, '\n')+1]
 	}
 	number := func(field string) bool {
@@ -285,15 +285,15 @@ func between(head []byte, as dataset.Reading) rune {
 	return 0
 }
 
-// rows are a table as it is read.
+// rows are the rows of a table that is being read.
 type rows interface {
-	Read() ([]string, error) // a [dataset.Error] is of a row after which none can be read
-	Line() int               // on which the row that was read last begins
-	InputOffset() int64      // bytes that were read up to its end
+	Read() ([]string, error) // after a row with a [dataset.Error] no row can be read
+	Line() int               // line on which the last row read begins
+	InputOffset() int64      // bytes up to the end of the last row read
 }
 
-// parser turns rows of cells into a table. It goes on after a bad row, to count
-// how many there are, but keeps the first only.
+// parser turns rows of cells into a table. After a bad row it goes on, to count the bad rows, but it keeps only the
+// first.
 type parser struct {
 	rows    rows
 	comma   rune   // between the cells of text
@@ -301,15 +301,15 @@ type parser struct {
 	records *records
 	table   *dataset.Table
 	first   error // the first bad row
-	more    int   // how many followed
-	skipped int   // rows after it
-	ends    bool  // lines end with a separator: the last column has no name and no cells
+	more    int   // number of bad rows after the first
+	skipped int   // number of rows after the first bad row
+	ends    bool  // lines end with a separator, so the last column has no name and no cells
 
-	wanted  []string // the columns that are looked at; nil: all
-	ignored []int    // where the others are
+	wanted  []string // columns to read; nil: all
+	ignored []int    // positions of the other columns
 
-	// Of a stream, which ends with the first bad row: what makes of the rows up to now a table of their own, when there
-	// are enough, and how many rows such tables had.
+	// For a stream, which ends with the first bad row. passOn makes a table of the rows so far, enough says whether
+	// there are enough rows for it, and before counts the rows of earlier tables.
 	passOn func() error
 	enough func() bool
 	before int
@@ -338,7 +338,7 @@ func (p *parser) read() error {
 					return err
 				}
 			}
-			return readError(t.Source, p.before+len(p.table.Lines)+p.skipped, err) // explains bad rows better than they do
+			return readError(t.Source, p.before+len(p.table.Lines)+p.skipped, err) // this error explains the bad rows
 		}
 		if len(record) == 1 && len(t.Names) != 1 && strings.TrimSpace(record[0]) == "" {
 			continue // a line of spaces
@@ -349,7 +349,7 @@ func (p *parser) read() error {
 					return fmt.Errorf("%s: cells are separated by %q: separate them by commas, semicolons or tabs", t.Source,
 						spelling.Clip(of))
 				}
-				continue // a spreadsheet's line
+				continue // a line that spreadsheets write
 			}
 			t.Found.Skipped = t.Reading().SkipRows
 			t.Found.Headless = p.header == "no" || p.header == "" && isData(t.Reading(), record)
@@ -381,7 +381,7 @@ func (p *parser) read() error {
 	}
 }
 
-// finish says what is wrong with the whole, if anything is.
+// finish returns an error about the whole table, if there is one.
 func (p *parser) finish() error {
 	if p.passOn != nil {
 		if err := p.passOn(); err != nil {
@@ -401,9 +401,9 @@ func (p *parser) finish() error {
 	return nil
 }
 
-// names makes the column names of a table that starts with the given record.
+// names makes the column names of a table, whose first record is given.
 func (p *parser) names(record []string) ([]string, error) {
-	const each = 200 // bytes of a name, by estimate, here and wherever columns are looked for
+	const each = 200 // estimated bytes of memory per name, also where columns are looked up
 	if err := memory.Afford(fmt.Sprintf("%s: a table of %d columns", p.table.Source, len(record)),
 		each*float64(len(record))); err != nil {
 		return nil, err
@@ -431,7 +431,7 @@ func (p *parser) names(record []string) ([]string, error) {
 	return names, nil
 }
 
-// ignore finds the columns that aren't wanted.
+// ignore finds the positions of columns that aren't wanted.
 func (p *parser) ignore() {
 	if p.wanted == nil {
 		return
@@ -449,7 +449,7 @@ func (p *parser) ignore() {
 
 func (p *parser) row(record []string) error {
 	t, line := p.table, p.rows.Line()
-	if p.first != nil { // nobody will see the table
+	if p.first != nil { // the table won't be used
 		if p.skipped++; len(record) != len(t.Names) {
 			p.more++
 		}
@@ -477,30 +477,30 @@ func (p *parser) row(record []string) error {
 	return t.Append(record)
 }
 
-// records passes CSV text on until a record would take more memory than it may: each record is held in memory whole. A
-// quoted cell can spread a record over many lines.
+// records passes CSV text on until a record would take more memory than it may. csv.Reader holds each record in
+// memory, and a quoted cell can spread a record over many lines.
 type records struct {
 	from       io.Reader
 	source     string
-	compressed bool    // it isn't UTF-8 itself
-	each       float64 // bytes of memory that one becomes; 0: as of CSV
-	passed     int64   // bytes
-	after      int64   // of them, those of whole records
-	needed     float64 // bytes of memory for the others
+	compressed bool    // the file's bytes aren't the text's bytes
+	each       float64 // bytes of memory per byte of text; 0: as for CSV
+	passed     int64   // bytes passed on
+	after      int64   // bytes of whole records among them
+	needed     float64 // bytes of memory for the rest
 }
 
-// skip passes over so many bytes, of no record.
+// skip leaves out bytes that belong to no record.
 func (r *records) skip(bytes int) {
 	r.passed -= int64(bytes)
 	r.next(0)
 }
 
-// next begins a record after so many bytes.
+// next begins a record after the first after bytes.
 func (r *records) next(after int64) { r.after, r.needed = after, float64(r.passed-after) }
 
 func (r *records) Read(p []byte) (int, error) {
-	// The line and the record, each with room to grow; for each field where it begins and ends, its place in the text,
-	// and itself.
+	// Memory is needed for the line and the record, each with room to grow. A field needs its beginning and end, its
+	// place in the text, and itself.
 	const field = 100
 	each := cmp.Or(r.each, 6)
 	if r.compressed {
@@ -520,9 +520,9 @@ func (r *records) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// isData reports whether a first record is data: fields are numbers or missing
-// ones, and not all are missing. Numbers as in a program count: as names of columns they would
-// take a row away, as data they are refused by place.
+// isData reports whether a first record is data: all fields are numbers or missing, and not all are missing. Numbers
+// in a programming language's notation count as numbers here. As column names they would cost a row, and as data they
+// are refused with their place.
 func isData(r dataset.Reading, record []string) bool {
 	numbers := 0
 	for _, field := range record {
@@ -539,8 +539,7 @@ func isData(r dataset.Reading, record []string) bool {
 	return numbers > 0
 }
 
-// readError words an error of the underlying reader; rows is how many rows came
-// before it.
+// readError words an error of the underlying reader. rows is the number of rows read before it.
 func readError(source string, rows int, err error) error {
 	var corrupt flate.CorruptInputError
 	var large *memory.Error

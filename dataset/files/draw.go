@@ -14,28 +14,28 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// Draw is a table drawn from a Gaussian process with an SE kernel, approximated by random
-// Fourier features (Rahimi & Recht 2007): with ω_kj ~ N(0, 1/l_j²), b_k ~ U(0, 2π),
+// Draw is a table drawn from a Gaussian process with an SE kernel, approximated by random Fourier features (Rahimi &
+// Recht 2007). With ω_kj ~ N(0, 1/l_j²), b_k ~ U(0, 2π),
 //
 //	x ~ N(0, I),  f(x) = √(2σ_s²/F) Σ_k cos(ω_kᵀx + b_k),  y = f(x) + N(0, σ_n²)
 //
-// The same Draw gives the same rows, and fewer Rows the first of them.
+// The same Draw gives the same rows. With fewer Rows it gives the first of them.
 type Draw struct {
 	Rows, Inputs  int
 	Variance      float64   // σ_s²
 	NoiseVariance float64   // σ_n²
-	Lengthscales  []float64 // l, one an input or one for all; nil: drawn log-uniformly from √d/2 to 4√d
+	Lengthscales  []float64 // l, one per input or one for all; nil: drawn log-uniformly from √d/2 to 4√d
 	Features      int       // F
 	Seed          uint64
 }
 
-// Streams of a Draw's generator: one for the function, and one a block of rows.
+// Streams of a Draw's generator: one for the function, and one per block of rows.
 const (
 	functionStream = 0x67656e6572617465
-	drawBlock      = 1024 // rows that are drawn from one stream
+	drawBlock      = 1024 // rows of a block, drawn from one stream
 )
 
-// Validate says all that is wrong with the settings.
+// Validate reports everything that is wrong with the settings.
 func (g Draw) Validate() error {
 	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 	var errs []error
@@ -59,14 +59,14 @@ func (g Draw) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Write draws the rows and writes them to a file (see [WriteFile]), in memory that doesn't
-// grow with their number. It returns the lengthscales. Progress, if not nil, is told now
-// and then how many rows are done. If ctx ends, nothing is written.
+// Write draws the rows and writes them to a file (see [WriteFile]). Its memory doesn't grow with the number of rows.
+// It returns the lengthscales. progress, if not nil, gets the number of rows done now and then. If ctx ends, Write
+// writes nothing.
 func (g Draw) Write(ctx context.Context, path string, progress func(done int)) (lengthscales []float64, err error) {
 	if err := g.Validate(); err != nil {
 		return nil, err
 	}
-	batch := 4 * runtime.GOMAXPROCS(0) // blocks that are drawn side by side
+	batch := 4 * runtime.GOMAXPROCS(0) // number of blocks drawn side by side
 	const growth, name = 2, 32
 	inputs := float64(g.Inputs) + 1
 	values := growth*inputs*float64(g.Features) + float64(batch)*drawBlock*inputs
@@ -131,7 +131,7 @@ func (g Draw) function() *drawn {
 	return f
 }
 
-// draw returns the rows of a block, inputs then target, in place of those that it gets.
+// draw returns the rows of a block, inputs before target. It reuses the memory of instead.
 func (f *drawn) draw(block, rows int, instead []float64) []float64 {
 	out := instead[:0]
 	rng := rand.New(rand.NewPCG(f.Seed, functionStream+1+uint64(block)))

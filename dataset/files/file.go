@@ -1,5 +1,6 @@
-// Package files reads tables from files and writes them. A kind of file is a [Format], a value that [Register] makes
-// known: CSV, gzip of it, NPY and NPZ are registered here, Parquet by package dataset/parquet where that is imported.
+// Package files reads tables from files and writes them. A kind of file is a [Format], which [Register] makes known.
+// This package registers CSV, gzip of CSV, NPY and NPZ. Package dataset/parquet registers Parquet in programs that
+// import it.
 package files
 
 import (
@@ -17,12 +18,13 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// ReadFile reads a table from a file of a registered [Format], told by its first bytes or its
-// ending, or else of CSV (see [CSV]). All but NPY are read into memory, as are the
-// formats of packages of their own, such as Parquet. Of an NPY file the rows stay on disk until they
-// are needed: it is an array of records with named fields, or a matrix, whose columns are
-// named c1, c2, … . The fields are numbers: <f8, <f4, or whole ones. Cells that are missing or text
-// are found when their column is read for something else.
+// ReadFile reads a table from a file. It knows a registered [Format] by the file's first bytes or its ending, and
+// takes any other file as CSV (see [CSV]). It reads all formats but NPY into memory, also the formats of packages of
+// their own, such as Parquet.
+//
+// Rows of an NPY file stay on disk until they are needed. The file holds an array of records with named fields, or a
+// matrix, whose columns get the names c1, c2, …. Its fields are numbers: <f8, <f4, or whole numbers. Missing cells
+// are found when a column is read for use.
 func ReadFile(path string, as dataset.Reading) (*dataset.Table, error) {
 	if err := as.Check(); err != nil {
 		return nil, err
@@ -53,7 +55,7 @@ func ReadFile(path string, as dataset.Reading) (*dataset.Table, error) {
 	case t.Disk == nil:
 		f.Close()
 	case err != nil:
-		t.Close() // which keeps the file
+		t.Close() // Close keeps the file for the table
 	}
 	if !known && errors.Is(err, errNotText) {
 		var all []string
@@ -68,8 +70,8 @@ func ReadFile(path string, as dataset.Reading) (*dataset.Table, error) {
 	return t, nil
 }
 
-// WriteFile writes a table to a file, all or nothing, in the registered [Format] whose ending the
-// path has, or else as CSV. Like [ReadFile] it refuses numbers that are not finite.
+// WriteFile writes a table to a file, all or nothing. The ending of path chooses the registered [Format], and any
+// other ending means CSV. Like [ReadFile] it refuses numbers that aren't finite.
 func WriteFile(path string, names []string, rows int, fill Fill) error {
 	format, known := formatOf(path, "")
 	if !known {
@@ -78,14 +80,14 @@ func WriteFile(path string, names []string, rows int, fill Fill) error {
 	return disk.Write(path, func(w io.Writer) error { return format.Write(w, names, rows, fill) })
 }
 
-// perRank stands in a path for the number of a rank that has a file of its own.
+// perRank in a path stands for a rank's number, if each rank has its own file.
 const perRank = "%d"
 
-// ReadPart is [ReadFile] for one rank of several, whose tables together are one. Each has a file
-// of its own where the path holds %d, which stands for the rank's number; the rows follow in the
-// order of ranks. Otherwise each has an equal share of the rows of the one file, in order; of an NPY
-// file it reads nothing else, of others it keeps nothing else. What is computed from the table, from
-// [dataset.Table.Regression] on, is collective: all ranks compute it together.
+// ReadPart is [ReadFile] for one of several ranks, whose tables together are one. If path contains %d, it stands for
+// the rank's number, and each rank reads its own file. The rows then follow one another in the order of ranks.
+// Otherwise each rank has an equal share of one file's rows, in order. From an NPY file it reads only its share. From
+// other files it keeps only its share. Everything computed from the table, from [dataset.Table.Regression] on, is
+// collective: all ranks compute it together.
 func ReadPart(path string, r ranks.Ranks, as dataset.Reading) (*dataset.Table, error) {
 	own := strings.Contains(path, perRank)
 	if r.Size() == 1 && !own {
@@ -98,7 +100,7 @@ func ReadPart(path string, r ranks.Ranks, as dataset.Reading) (*dataset.Table, e
 	return table, table.Spread(r, !own)
 }
 
-// readOwn reads the whole file of a rank, or of all.
+// readOwn reads the whole file of one rank, or the file that all ranks share.
 func readOwn(path string, own bool, r ranks.Ranks, as dataset.Reading) (*dataset.Table, error) {
 	if !own {
 		return ReadFile(path, as)
@@ -111,14 +113,14 @@ func readOwn(path string, own bool, r ranks.Ranks, as dataset.Reading) (*dataset
 	if err != nil {
 		return nil, err
 	}
-	if err := alike(table, as); err != nil { // no rank sees another's file
+	if err := alike(table, as); err != nil { // no rank sees another rank's file
 		table.Close()
 		return nil, err
 	}
 	return table, nil
 }
 
-// alike refuses what ranks would each find out for themselves from a file of their own, and not in the same way.
+// alike refuses readings that each rank would find out from its own file, perhaps with different results.
 func alike(table *dataset.Table, as dataset.Reading) error {
 	if as.Distinct {
 		return fmt.Errorf("%s: rows that repeat one of another rank's file can't be left out: write all rows to one file",

@@ -12,35 +12,34 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// Format is a way to keep a table in a file.
+// Format is a kind of file that holds a table.
 type Format struct {
-	Name    string   // by which people know it
+	Name    string   // the name in messages
 	Endings []string // of its files' names, as in ".npy"
-	Magic   string   // with which each of its files begins; empty where other files do so too
+	Magic   string   // first bytes of each of its files; empty if other files begin like that too
 
-	// Read fills an empty table, whose Source names it in errors, from an open file: by its fields,
-	// [dataset.Table.Append] and [dataset.Table.Set]. The file is closed afterwards, but for a table that keeps it as its
-	// Disk.
+	// Read fills an empty table from an open file, through the table's fields, [dataset.Table.Append] and
+	// [dataset.Table.Set]. The table's Source names the file in errors. The file is closed afterwards, unless the
+	// table keeps it as its Disk.
 	Read func(f *os.File, t *dataset.Table) error
 
-	Text  bool // cells are written as a [dataset.Reading] says; else as programs write them
-	whole bool // it is read by places in its file, and so in none that is packed
+	Text  bool // a [dataset.Reading] says how cells are written; otherwise cells are written as programs write them
+	whole bool // reading jumps to places in the file, so the file can't be packed
 
-	// Write writes a table. It refuses numbers that are not finite, as [Fill.Each] does.
+	// Write writes a table. It refuses numbers that aren't finite, as [Fill.Each] does.
 	Write func(w io.Writer, names []string, rows int, fill Fill) error
 }
 
-// formats are those that are registered.
+// formats are the registered formats.
 var formats []Format
 
-// unlinked are formats whose packages bring other modules along, so that only programs that
-// import them have them.
+// unlinked are formats of packages that need other modules. Only programs that import such a package have its format.
 var unlinked = []Format{
 	importable("Parquet", ".parquet", "PAR1", "github.com/krigo-gp/krigo/dataset/parquet"),
 	importable("Zstandard", ".zst", "\x28\xb5\x2f\xfd", "github.com/krigo-gp/krigo/dataset/zst"),
 }
 
-// importable is a format of which it is known that a package has it.
+// importable returns a format whose errors name the package that has it.
 func importable(name, ending, magic, from string) Format {
 	missing := fmt.Errorf("%s is a format of a package that this program doesn't import: import _ %q", name, from)
 	return Format{
@@ -50,14 +49,13 @@ func importable(name, ending, magic, from string) Format {
 	}
 }
 
-// onlyRead is the Write of formats that have none.
+// onlyRead is the Write of formats that can't be written.
 func onlyRead(io.Writer, []string, int, Fill) error {
 	return errors.New("that format is read, and not written: name a file that ends in .csv")
 }
 
-// Register makes a format one that [ReadFile], [ReadPart] and [WriteFile] know. It is called by
-// init functions, before any table is read, and panics where the format can't be told
-// from another.
+// Register makes a format known to [ReadFile], [ReadPart] and [WriteFile]. Call it from an init function, before any
+// table is read. It panics if the format can't be told from another one.
 func Register(f Format) {
 	if f.Name == "" || len(f.Endings) == 0 || f.Read == nil || f.Write == nil {
 		panic(fmt.Sprintf("files: format %q lacks a name, an ending, Read or Write", f.Name))
@@ -76,10 +74,10 @@ func Register(f Format) {
 	formats = append(formats, f)
 }
 
-// Formats returns the formats that are registered.
+// Formats returns the registered formats.
 func Formats() []Format { return slices.Clone(formats) }
 
-// formatOf tells a file's format by how it starts, or else by its ending.
+// formatOf finds a file's format by the start of the file, or by the ending of its path.
 func formatOf(path, start string) (f Format, known bool) {
 	all := slices.Concat(formats, unlinked)
 	for _, f := range all {
@@ -95,13 +93,13 @@ func formatOf(path, start string) (f Format, known bool) {
 	return Format{}, false
 }
 
-// startOf reads as much of a file as tells its format.
+// startOf reads the part of a file that shows its format.
 func startOf(f io.ReaderAt) string {
 	longest := 0
 	for _, f := range slices.Concat(formats, unlinked) {
 		longest = max(longest, len(f.Magic))
 	}
 	start := make([]byte, longest)
-	n, _ := f.ReadAt(start, 0) // a pipe has no place 0: its ending tells
+	n, _ := f.ReadAt(start, 0) // a pipe has no place 0, so its ending decides
 	return string(start[:n])
 }

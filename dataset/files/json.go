@@ -13,23 +13,23 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// isJSON says whether text begins as an object with a key does. In CSV no quote stands there.
+// isJSON says whether text begins like an object with a key. CSV has no quote at that place.
 func isJSON(head []byte) bool {
 	rest, found := bytes.CutPrefix(bytes.TrimSpace(head), []byte("{"))
 	return found && bytes.HasPrefix(bytes.TrimSpace(rest), []byte(`"`))
 }
 
-// objects are the rows of JSON lines: an object in each line. The first row has the names of the columns: the keys of
-// the first object and of others that are in the head of the text.
+// objects are the rows of JSON lines, with an object per line. Read first returns the names of the columns: the keys
+// of the first object, and the keys of further objects at the head of the text.
 type objects struct {
 	in            *bufio.Reader
 	head          []byte
-	source, point string // of decimals, as the reading has them
+	source, point string // point is the decimal mark of the reading
 
 	names  []string
 	line   int
 	offset int64
-	text   []byte // of the line; after the names that of the first row
+	text   []byte // the line; after the names, the first row's line
 	ahead  bool
 }
 
@@ -49,7 +49,7 @@ func (o *objects) Read() ([]string, error) {
 	if o.names == nil {
 		at := map[string]bool{}
 		for _, line := range append([][]byte{o.text}, bytes.Split(o.head, []byte("\n"))...) {
-			keys, _, _ := object(line) // what is wrong is said when the line is read
+			keys, _, _ := object(line) // an error is reported when the line is read
 			for _, key := range keys {
 				if !at[key] {
 					at[key], o.names = true, append(o.names, key)

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// mapFile says that files aren't mapped here: they are read by ReadAt.
+// mapFile says that this system doesn't map files. ReadAt reads them.
 func mapFile(*os.File, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 func unmapFile([]byte) error { return nil }

@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// mapFile maps a file of so many bytes into memory, to be read.
+// mapFile maps the first size bytes of a file into memory, for reading.
 func mapFile(f *os.File, size int64) ([]byte, error) {
 	if int64(int(size)) != size {
-		return nil, errors.ErrUnsupported // no address space for it
+		return nil, errors.ErrUnsupported // the address space is too small
 	}
 	return syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ, syscall.MAP_SHARED)
 }

@@ -19,9 +19,8 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// NPY is NumPy's format for one array (NEP 1): magic, version, the length of a header, the
-// header as a Python dictionary, and the array's bytes. A table is an array of records with
-// named fields, or a matrix in C order.
+// NPY is NumPy's format for one array (NEP 1): magic, version, length of the header, the header as a Python
+// dictionary, and the array's bytes. A table is an array of records with named fields, or a matrix in C order.
 
 // npyMagic begins every NPY file.
 const npyMagic = "\x93NUMPY"
@@ -30,34 +29,33 @@ func init() {
 	Register(Format{Name: "NPY", Endings: []string{".npy"}, Magic: npyMagic, Read: openNPY, Write: WriteNPY})
 }
 
-// maxNPYHeader bounds what is read as a header: 100,000 columns have one of 3 MB.
+// maxNPYHeader limits the length of a header. The header of 100,000 columns has 3 MB.
 const maxNPYHeader = 1 << 26
 
-// npy is an open NPY file of Rows records of the same size. It may be read by several
-// goroutines.
+// npy is an open NPY file of Rows records of equal size. Several goroutines may read it.
 type npy struct {
 	source string
 	rows   int
-	start  int64   // of the first record
-	size   int     // of a record
-	fields []field // one a column
-	named  bool    // the file names them
+	start  int64   // place of the first record
+	size   int     // bytes of a record
+	fields []field // one per column
+	named  bool    // the file has names for the fields
 
 	file   disk.File
-	mapped []byte // the whole file; nil where files can't be mapped
+	mapped []byte // the whole file; nil if files can't be mapped
 }
 
-// field is where a column's number stands in a record.
+// field says where a column's number stands in a record.
 type field struct {
 	name   string
 	offset int
 	number
 }
 
-// number is a type of numbers as NPY names it, without the byte order.
+// number is a type of numbers with NPY's name, without the byte order.
 type number string
 
-// size returns the bytes of a number, 0 for an unknown type.
+// size returns the bytes of a number, or 0 for an unknown type.
 func (t number) size() int {
 	switch t {
 	case "f8", "i8", "u8":
@@ -72,10 +70,10 @@ func (t number) size() int {
 	return 0
 }
 
-// decode reads one number a record into every step-th place of out.
+// decode reads one number from each record. It writes them to every step-th place of out.
 func (t number) decode(records []byte, size int, out []float64, step int) {
 	le := binary.LittleEndian
-	// A loop a type: the choice inside the loop would take longer than the reading.
+	// Each type has its own loop: a choice inside the loop would take longer than the reading.
 	each := func(value func(b []byte) float64) {
 		for k := 0; len(records) > 0; k += step {
 			out[k] = value(records)
@@ -109,14 +107,14 @@ func (t number) decode(records []byte, size int, out []float64, step int) {
 	}
 }
 
-// openNPY makes a table of an open NPY file, which it keeps.
+// openNPY makes a table from an open NPY file, and keeps the file open.
 func openNPY(f *os.File, t *dataset.Table) error {
 	n, err := npyOf(f, t.Source)
 	if err != nil {
 		return err
 	}
 	const block = 4096
-	// Rows are read by blocks, as they stand and as numbers.
+	// Rows are read in blocks, which take memory as bytes and as numbers.
 	if err := memory.Afford(t.Source+": a block of its rows",
 		float64(min(n.rows, block))*float64(n.size+2*8*len(n.fields))); err != nil {
 		unmapFile(n.mapped)
@@ -143,12 +141,12 @@ func npyOf(f *os.File, source string) (*npy, error) {
 	}
 	n.file = disk.Of(f)
 	if n.mapped, err = mapFile(f, info.Size()); err != nil {
-		n.mapped = nil // read at need instead
+		n.mapped = nil // read when needed instead
 	}
 	return n, nil
 }
 
-// fail is an error of the file.
+// fail returns an error that names the file.
 func (n *npy) fail(format string, args ...any) error {
 	return fmt.Errorf("%s: "+format, append([]any{n.source}, args...)...)
 }
@@ -187,7 +185,7 @@ func readHeader(r io.Reader, length int64, source string, column bool) (*npy, er
 	return n, nil
 }
 
-// header reads the text of a header in UTF-8, after which the first record starts.
+// header reads the text of a header as UTF-8. The first record starts after it.
 func (n *npy) header(r io.Reader, length int64) (string, error) {
 	short := n.fail("cut short: the file ends within the NPY header; write it again")
 	prefix := make([]byte, len(npyMagic)+2+4)
@@ -216,7 +214,7 @@ func (n *npy) header(r io.Reader, length int64) (string, error) {
 	if size > maxNPYHeader || int64(start+size) > length {
 		return "", n.fail("cut short: an NPY header of %d bytes doesn't fit a file of %d; write it again", size, length)
 	}
-	const times = 50 // its own size: what is parsed of it
+	const times = 50 // memory of the parsed header, in multiples of its text
 	if err := memory.Afford(n.source+": the NPY header", times*float64(size)); err != nil {
 		return "", err
 	}
@@ -228,14 +226,14 @@ func (n *npy) header(r io.Reader, length int64) (string, error) {
 	if version == 3 {
 		return string(text), nil
 	}
-	var b strings.Builder // Latin-1
+	var b strings.Builder // b holds Latin-1 as UTF-8
 	for _, c := range text {
 		b.WriteRune(rune(c))
 	}
 	return b.String(), nil
 }
 
-// layout takes rows and columns from a header.
+// layout reads rows and columns from a header.
 func (n *npy) layout(header map[string]any, length int64, column bool) error {
 	fortran, okOrder := header["fortran_order"].(bool)
 	shape, okShape := header["shape"].([]any)
@@ -273,7 +271,7 @@ func (n *npy) layout(header map[string]any, length int64, column bool) error {
 	return n.fail("the NPY header's descr is neither a type nor a list of fields; write the file again")
 }
 
-// matrix describes columns that all have one type.
+// matrix makes columns of one type.
 func (n *npy) matrix(descr string, cols int, length int64) error {
 	kind, err := n.number(descr, "the matrix")
 	if err != nil {
@@ -282,7 +280,7 @@ func (n *npy) matrix(descr string, cols int, length int64) error {
 	if int64(cols) > length/int64(kind.size()) {
 		return n.fail("cut short: a row of %d numbers doesn't fit a file of %d bytes; write it again", cols, length)
 	}
-	const each = 200 // bytes of a column, by estimate
+	const each = 200 // estimated bytes per column
 	if err := memory.Afford(fmt.Sprintf("%s: a table of %d columns", n.source, cols), each*float64(cols)); err != nil {
 		return err
 	}
@@ -293,8 +291,7 @@ func (n *npy) matrix(descr string, cols int, length int64) error {
 	return nil
 }
 
-// records takes the columns from a list of (name, type) pairs. A pair without a name is
-// padding between fields.
+// records reads the columns from a list of (name, type) pairs. A pair without a name is padding between fields.
 func (n *npy) records(descr []any) error {
 	for k, entry := range descr {
 		pair, _ := entry.([]any)
@@ -302,7 +299,7 @@ func (n *npy) records(descr []any) error {
 			return n.fail("field %d of the records isn't a pair of name and type; write the file again", k+1)
 		}
 		if titled, ok := pair[0].([]any); ok && len(titled) == 2 {
-			pair[0] = titled[1] // (title, name)
+			pair[0] = titled[1] // a titled name is (title, name)
 		}
 		name, ok1 := pair[0].(string)
 		descr, ok2 := pair[1].(string)
@@ -348,7 +345,7 @@ func (n *npy) number(descr, what string) (number, error) {
 		"save it as <f8", n.source, what, spelling.Clip(descr))
 }
 
-// Read copies the given columns of rows first, …, first+count−1 to out, row by row.
+// Read copies the given columns of the rows first to first+count−1 to out, row by row.
 func (n *npy) Read(first, count int, columns []int, out []float64) (err error) {
 	begin := n.start + int64(first)*int64(n.size)
 	var records []byte
@@ -359,8 +356,8 @@ func (n *npy) Read(first, count int, columns []int, out []float64) (err error) {
 		}
 	} else {
 		records = n.mapped[begin : begin+int64(count)*int64(n.size)]
-		// Memory that maps a file is gone where the file was made shorter meanwhile, or the
-		// disk fails. That is an error of the data, not of the program.
+		// Mapped memory disappears if somebody shortens the file, or if the disk fails. This is an error of the data,
+		// not of the program.
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 		defer func() {
 			if p := recover(); p != nil {
@@ -389,8 +386,7 @@ func (n *npy) Close() error {
 	return errors.Join(err, n.file.Close())
 }
 
-// WriteNPY writes a table as NPY: an array of records whose fields are the columns, of
-// type <f8.
+// WriteNPY writes a table as NPY: an array of records, with a field of type <f8 per column.
 func WriteNPY(w io.Writer, names []string, rows int, fill Fill) error {
 	var text strings.Builder
 	version := byte(1)
@@ -409,14 +405,14 @@ func WriteNPY(w io.Writer, names []string, rows int, fill Fill) error {
 	}
 	for _, c := range text.String() {
 		if c >= utf8.RuneSelf {
-			version = 3 // UTF-8, where the others are Latin-1
+			version = 3 // UTF-8; earlier versions are Latin-1
 		}
 	}
 	prefix := append([]byte(npyMagic), version, 0, 0, 0)
 	if version > 1 {
 		prefix = append(prefix, 0, 0)
 	}
-	for (len(prefix)+text.Len()+1)%64 != 0 { // records begin on a cache line
+	for (len(prefix)+text.Len()+1)%64 != 0 { // aligns records to cache lines
 		text.WriteByte(' ')
 	}
 	text.WriteByte('\n')

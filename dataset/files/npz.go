@@ -19,13 +19,13 @@ import (
 // NPZ is NumPy's archive of arrays: a zip file of NPY files.
 
 func init() {
-	// Without its first bytes: spreadsheets begin like it.
+	// The format has no Magic, because spreadsheets begin in the same way.
 	Register(Format{Name: "NPZ", Endings: []string{".npz"}, Read: readNPZ, Write: WriteNPZ})
 }
 
-// readNPZ reads a table from an open NPZ file: arrays of one dimension are columns of their
-// names, matrices columns NAME1, NAME2, …, records columns of their fields' names. All have
-// the same number of rows.
+// readNPZ reads a table from an open NPZ file. An array of one dimension is a column with the array's name. A matrix
+// gives the columns NAME1, NAME2, …. An array of records gives columns with its fields' names. All arrays have the
+// same number of rows.
 func readNPZ(f *os.File, t *dataset.Table) error {
 	source := t.Source
 	archive, size, err := openZip(f, source, "NPZ")
@@ -33,7 +33,7 @@ func readNPZ(f *os.File, t *dataset.Table) error {
 		return err
 	}
 	var arrays []*npy
-	var raw float64 // bytes of them
+	var raw float64 // bytes of all arrays
 	for _, entry := range archive.File {
 		name := strings.TrimSuffix(entry.Name, ".npy")
 		within := source + ": array " + strconv.Quote(spelling.Clip(name))
@@ -79,12 +79,12 @@ func readNPZ(f *os.File, t *dataset.Table) error {
 	return nil
 }
 
-// npyIn reads an NPY file of an archive of so many bytes whole.
+// npyIn reads a whole NPY file from an archive. archive is the archive's size in bytes.
 func npyIn(entry *zip.File, archive int64, source string) (*npy, error) {
 	if !strings.HasSuffix(entry.Name, ".npy") {
 		return nil, fmt.Errorf("%s: not an NPY file: save the archive by numpy.savez", source)
 	}
-	// DEFLATE makes 258 bytes of 2 bits at best.
+	// DEFLATE turns 2 bits into at most 258 bytes.
 	const most = 1032
 	size := entry.UncompressedSize64
 	if entry.CompressedSize64 > uint64(archive) || size > most*entry.CompressedSize64 {
@@ -98,7 +98,7 @@ func npyIn(entry *zip.File, archive int64, source string) (*npy, error) {
 	defer r.Close()
 	raw := make([]byte, size)
 	if _, err = io.ReadFull(r, raw); err == nil {
-		if _, err = io.ReadFull(r, make([]byte, 1)); err == nil { // the end, where the sum is checked
+		if _, err = io.ReadFull(r, make([]byte, 1)); err == nil { // the end is where the checksum is checked
 			err = errors.New("more bytes than its directory says")
 		}
 	}
@@ -113,7 +113,7 @@ func npyIn(entry *zip.File, archive int64, source string) (*npy, error) {
 	return n, nil
 }
 
-// WriteNPZ writes a table as NPZ: one array of records, named table.
+// WriteNPZ writes a table as NPZ, with one array of records named table.
 func WriteNPZ(w io.Writer, names []string, rows int, fill Fill) error {
 	z := zip.NewWriter(w)
 	entry, err := z.Create("table.npy")

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// python reads the literals that NPY headers consist of: strings, whole numbers, True and
-// False, tuples and lists, dictionaries with strings as keys.
+// python reads the literals of NPY headers: strings, whole numbers, True and False, tuples and lists, and
+// dictionaries with strings as keys.
 type python struct {
 	text   string
 	failed bool
 }
 
-// maxNesting of lists within lists: a header has three.
+// maxNesting limits lists within lists. A header has three levels.
 const maxNesting = 10
 
 func (p *python) fail() any {
@@ -23,7 +23,7 @@ func (p *python) fail() any {
 
 func (p *python) space() { p.text = strings.TrimLeft(p.text, " \t\r\n") }
 
-// next takes a character if it comes next.
+// next takes the character c if it comes next.
 func (p *python) next(c byte) bool {
 	p.space()
 	if p.text == "" || p.text[0] != c {
@@ -60,7 +60,7 @@ func (p *python) value(depth int) any {
 	if err != nil {
 		return p.fail()
 	}
-	p.text = strings.TrimPrefix(p.text[digits:], "L") // as Python 2 wrote long ones
+	p.text = strings.TrimPrefix(p.text[digits:], "L") // Python 2 wrote long integers with an L
 	return v
 }
 
@@ -90,8 +90,7 @@ func (p *python) dictionary(depth int) any {
 	return dict
 }
 
-// quoted reads a string up to its quote. Its escapes are Go's, but that either quote may
-// be escaped.
+// quoted reads a string up to its quote. It knows Go's escapes, and both quotes may be escaped.
 func (p *python) quoted(quote byte) any {
 	var b strings.Builder
 	for p.text != "" {
@@ -108,7 +107,7 @@ func (p *python) quoted(quote byte) any {
 		if err != nil {
 			return p.fail()
 		}
-		if !multibyte { // \xNN is a character in Python, a byte in Go
+		if !multibyte { // \xNN is a character in Python and a byte in Go
 			c &= 0xff
 		}
 		b.WriteRune(c)

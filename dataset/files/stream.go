@@ -8,10 +8,10 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// Stream reads CSV text as [CSV.Read] does, but as it comes, from a pipe that may stay open: it passes on tables of the
-// rows that are at hand, at most so many, as soon as there are any. It ends with the text, with each's error, or with
-// the first row that is wrong, after the rows before it were passed on. Columns that hold numbers in one table may hold
-// text in the next.
+// Stream reads CSV text like [CSV.Read], but as it arrives from a pipe that may stay open. It calls each with tables
+// of the rows at hand, at most most rows, as soon as there are any. It ends with the text, with an error of each, or
+// at the first bad row, after it has passed on the rows before. A column of numbers in one table may be text in the
+// next.
 func (c CSV) Stream(most int, each func(*dataset.Table) error) error {
 	if err := c.As.Check(); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (c CSV) Stream(most int, each func(*dataset.Table) error) error {
 		if t.Rows == 0 {
 			return nil
 		}
-		t.Lines = t.Lines[:t.Rows] // without that of a row that is wrong
+		t.Lines = t.Lines[:t.Rows] // drop the line of a bad row
 		before := p.before
 		p.before += t.Rows
 		p.table = c.As.New(c.Source)
@@ -50,7 +50,7 @@ func (c CSV) Stream(most int, each func(*dataset.Table) error) error {
 	return p.read()
 }
 
-// firstLine waits for the first line that isn't blank, and returns what is at hand then.
+// firstLine waits for the first line that isn't blank, and returns the text at hand.
 func firstLine(in *bufio.Reader) ([]byte, error) {
 	for n := 1; ; n = min(in.Buffered()+1, blockSize) {
 		head, err := in.Peek(n)

@@ -13,13 +13,13 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// How rows are written: one by one as numbers, as lines, as CSV, and beside columns that are kept.
+// How rows are written: one by one as numbers, as lines, as CSV, and beside columns of another table.
 
-// Fill sets the values of one row, counted from 0, of a table that is being written. Rows
-// are asked for once each, in order.
+// Fill sets the values of one row, counted from 0, of a table that is being written. It is called once for each row,
+// in order.
 type Fill func(row int, values []float64) error
 
-// Each passes on row after row of a table of named columns. A number that is not finite is an error.
+// Each calls write for row after row of a table with these columns. A number that isn't finite is an error.
 func (fill Fill) Each(names []string, rows int, write func(values []float64) error) error {
 	values := make([]float64, len(names))
 	for i := range rows {
@@ -38,8 +38,8 @@ func (fill Fill) Each(names []string, rows int, write func(values []float64) err
 	return nil
 }
 
-// Lines writes each row of a table of named columns as a line of text: its numbers in the fewest digits that read back
-// as the same float64, with a character between them. The header is up to the caller.
+// Lines writes each row of a table as a line of text: its numbers in the fewest digits that read back as the same
+// float64, separated by between. It writes no header.
 func (fill Fill) Lines(w io.Writer, names []string, rows int, between byte) error {
 	return writeRows(w, names, rows, fill, func(line []byte, values []float64) []byte {
 		for j, v := range values {
@@ -52,7 +52,7 @@ func (fill Fill) Lines(w io.Writer, names []string, rows int, between byte) erro
 	})
 }
 
-// writeRows writes the bytes that stand for each row.
+// writeRows writes the encoded bytes of each row.
 func writeRows(w io.Writer, names []string, rows int, fill Fill,
 	encode func(to []byte, values []float64) []byte) error {
 	out := bufio.NewWriterSize(w, bufferSize)
@@ -65,10 +65,10 @@ func writeRows(w io.Writer, names []string, rows int, fill Fill,
 	return out.Flush()
 }
 
-// bufferSize is how much is written at a time.
+// bufferSize is the number of bytes written at a time.
 const bufferSize = 1 << 16
 
-// Beside returns what writes a table as [Write] does, with the kept columns before the others.
+// Beside returns a function that writes a table as [Write] does, with the kept columns first.
 func Beside(kept *dataset.Kept) func(w io.Writer, names []string, rows int, fill Fill) error {
 	return func(w io.Writer, names []string, rows int, fill Fill) error {
 		for _, name := range kept.Names {
@@ -100,8 +100,8 @@ func Beside(kept *dataset.Kept) func(w io.Writer, names []string, rows int, fill
 	}
 }
 
-// Write writes a table as CSV with a header, each number in the fewest digits that read
-// back as the same float64.
+// Write writes a table as CSV with a header, with each number in the fewest digits that read back as the same
+// float64.
 func Write(w io.Writer, names []string, rows int, fill Fill) error {
 	header := csv.NewWriter(w)
 	if err := header.Write(names); err != nil {

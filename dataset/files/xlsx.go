@@ -20,27 +20,27 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// XLSX (ECMA-376) is a zip file of XML. What a table needs of it is read here row by row, each held against the memory
-// that there is. The reader that most programs have would link 33 more packages.
+// XLSX (ECMA-376) is a zip file of XML. This file reads what a table needs, row by row, within the memory limit. The
+// usual library would link 33 more packages.
 
 func init() {
 	Register(Format{Name: "XLSX", Endings: []string{".xlsx", ".xlsm"}, Text: true, whole: true, Read: readXLSX,
 		Write: onlyRead})
 }
 
-// sheet is the rows of a sheet, and what its cells refer to.
+// sheet reads the rows of a sheet, and what its cells refer to.
 type sheet struct {
-	source, name, point string // of decimals, as the reading has them
+	source, name, point string // point is the decimal mark of the reading
 	archive             *zip.Reader
 	texts               []text
-	dates               []bool // the styles of dates
+	dates               []bool // which styles show dates
 	from1904            bool
 
 	xml   *xml.Decoder
 	of    *records
-	above int // rows to be skipped
-	line  int // the row
-	width int // of the first one
+	above int // number of rows to skip
+	line  int // number of the row
+	width int // width of the first row
 }
 
 func readXLSX(f *os.File, t *dataset.Table) error {
@@ -66,7 +66,7 @@ func readXLSX(f *os.File, t *dataset.Table) error {
 	return (&parser{rows: s, records: s.of, header: as.Header, table: t}).read()
 }
 
-// text is what a cell says, in parts that look otherwise.
+// text is a cell's text. Parts with their own formatting stand apart.
 type text struct {
 	Whole []string `xml:"t"`
 	Runs  []string `xml:"r>t"`
@@ -74,7 +74,8 @@ type text struct {
 
 func (t text) String() string { return strings.Join(append(t.Whole, t.Runs...), "") }
 
-// refer reads what cells refer to, and where the sheets are that are shown.
+// refer reads the texts and styles that cells refer to. It returns the names of the visible sheets, and where their
+// parts are.
 func (s *sheet) refer() (at map[string]string, names []string, err error) {
 	var book struct {
 		Properties struct {
@@ -133,13 +134,13 @@ func (s *sheet) open(name string) (io.Closer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %q cannot be read: %w", s.source, spelling.Clip(name), err)
 	}
-	const each = 40 // bytes that one becomes
+	const each = 40 // bytes of memory per byte
 	s.of = &records{from: in, source: s.source, each: each}
 	s.xml = xml.NewDecoder(s.of)
 	return in, nil
 }
 
-// decode reads a part as a whole.
+// decode reads a whole part.
 func (s *sheet) decode(name string, to any) error {
 	in, err := s.open(name)
 	if err != nil {
@@ -152,7 +153,7 @@ func (s *sheet) decode(name string, to any) error {
 	return nil
 }
 
-// beside is what stands in a number's format and isn't of it.
+// beside matches the parts of a number's format that don't format the number, such as quoted text.
 var beside = regexp.MustCompile(`"[^"]*"|\[[^\]]*\]|[\\_*].`)
 
 // readStyles finds the styles of dates: those that show years, days or names of months.
@@ -183,7 +184,7 @@ func (s *sheet) readStyles(name string) error {
 	return nil
 }
 
-// cell is one of a row.
+// cell is a cell of a row.
 type cell struct {
 	At      string    `xml:"r,attr"`
 	Kind    string    `xml:"t,attr"`
@@ -196,7 +197,7 @@ type cell struct {
 func (s *sheet) Line() int          { return s.line }
 func (s *sheet) InputOffset() int64 { return s.xml.InputOffset() }
 
-// Read returns the next row that isn't empty, as wide as the first.
+// Read returns the next row that isn't empty, with as many cells as the first row.
 func (s *sheet) Read() ([]string, error) {
 	for {
 		s.of.next(s.xml.InputOffset())
@@ -243,9 +244,9 @@ func (s *sheet) Read() ([]string, error) {
 	}
 }
 
-// columnOf is the number of the column of a cell such as AB12; it is the next one if the file doesn't say.
+// columnOf returns the column number of a cell such as AB12. If the file doesn't give a place, it returns next.
 func columnOf(at string, next int) (column int, err error) {
-	const most = 16384 // that a sheet can have
+	const most = 16384 // the most columns that a sheet can have
 	for _, c := range strings.TrimRight(at, "0123456789") {
 		if column = 26*column + int(c-'A') + 1; c < 'A' || c > 'Z' || column > most {
 			return 0, fmt.Errorf("a cell at %q: damaged; write the file again", spelling.Clip(at))
@@ -254,7 +255,7 @@ func columnOf(at string, next int) (column int, err error) {
 	return cmp.Or(column, next), nil
 }
 
-// say writes what a cell shows as CSV has it.
+// say returns what a cell shows, in the form that CSV has.
 func (s *sheet) say(c cell) (string, error) {
 	switch value := strings.TrimSpace(c.Value); c.Kind {
 	case "s":
@@ -270,7 +271,7 @@ func (s *sheet) say(c cell) (string, error) {
 		switch {
 		case value == "" && c.Formula != nil:
 			return "", errors.New("a formula whose value isn't in the file: open it in a spreadsheet program and save it")
-		case err == nil && c.Style >= 0 && c.Style < len(s.dates) && s.dates[c.Style] && v >= 0 && v < 2958466: // of year 10000
+		case err == nil && c.Style >= 0 && c.Style < len(s.dates) && s.dates[c.Style] && v >= 0 && v < 2958466: // year 10000
 			return s.date(v), nil
 		}
 		return strings.Replace(value, ".", s.point, 1), nil
@@ -279,7 +280,8 @@ func (s *sheet) say(c cell) (string, error) {
 	}
 }
 
-// date writes days since the end of 1899, or the beginning of 1904, as a date, with the time if there is one.
+// date returns a number of days since the end of 1899, or since the beginning of 1904, as a date, with the time if
+// there is one.
 func (s *sheet) date(days float64) string {
 	begin := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
 	switch {

@@ -13,11 +13,11 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// distinctMost is how many values are told apart.
+// distinctMost is the largest number of different values that are counted.
 const distinctMost = 10000
 
-// Describe looks at each column of a table: what it holds, and what is to be said of it before a fit can use it. Of a
-// table that is spread over ranks it sees this rank's rows.
+// Describe looks at each column of a table. It says what the column holds, and what a person has to say about it
+// before a fit can use it. If the table is spread over ranks, it sees this rank's rows.
 func Describe(t *dataset.Table) ([]ColumnFacts, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -56,14 +56,14 @@ type tally struct {
 	text      bool
 	missing   int
 	low, high float64
-	rising    bool // each is one more than that before it
+	rising    bool // each value is one more than the value before
 	last      float64
 	counted   int
-	seen      map[float64]int // how often each value, or text, stands there
+	seen      map[float64]int // how often each value, or text, occurs
 	more      bool            // there are too many to count
-	broken    bool            // there are values that aren't whole
-	groups    bool            // these may be thousands: of one to three digits before a point and three behind it
-	third     bool            // of which some last one isn't 0
+	broken    bool            // some values aren't whole
+	groups    bool            // values may be thousands, with one to three digits before a point and three after it
+	third     bool            // the last of the three digits isn't always 0
 }
 
 func (a *tally) add(v float64) {
@@ -92,7 +92,7 @@ func (a *tally) add(v float64) {
 // wholeMost is where float64 begins to round whole numbers.
 const wholeMost = 1 << 53
 
-// factsOf says what one column is.
+// factsOf returns the facts of one column.
 func factsOf(t *dataset.Table, j, rows int, a *tally) ColumnFacts {
 	f := ColumnFacts{Name: t.Names[j], Cells: rows, Missing: a.missing, Distinct: min(len(a.seen), distinctMost+1)}
 	if t.Texts(j) != nil {
@@ -122,7 +122,7 @@ func factsOf(t *dataset.Table, j, rows int, a *tally) ColumnFacts {
 	return f
 }
 
-// permutes says whether the values of a column are 0 to n−1, or 1 to n, in whatever order.
+// permutes says whether the values of a column are 0 to n−1, or 1 to n, in any order.
 func permutes(t *dataset.Table, j int, a *tally) bool {
 	if a.missing > 0 || a.broken || a.low != 0 && a.low != 1 || a.high-a.low != float64(a.counted-1) {
 		return false
@@ -141,7 +141,7 @@ func permutes(t *dataset.Table, j int, a *tally) bool {
 	}) == nil
 }
 
-// textFacts says what one column of text is.
+// textFacts fills in the facts of one column of text.
 func textFacts(t *dataset.Table, f *ColumnFacts, j int, a *tally) {
 	texts := t.Texts(j)
 	f.Unfit = true
@@ -168,7 +168,7 @@ func textFacts(t *dataset.Table, f *ColumnFacts, j int, a *tally) {
 	case c.cells == 0:
 		f.Kind, f.Why, f.Advice = "empty", "it has no values", []Advice{{"ignore", f.Name}}
 		return
-	case len(c.strange) == 0: // but in rows that seem to be none
+	case len(c.strange) == 0: // all cells are numbers, except in rows that seem to be no rows of the table
 		f.Kind, f.Unfit = "number", false
 		f.Low, f.High = math.Inf(1), math.Inf(-1)
 		for _, code := range c.used {
@@ -184,11 +184,11 @@ func textFacts(t *dataset.Table, f *ColumnFacts, j int, a *tally) {
 	}
 }
 
-// unnamed says why fits leave out a column that may be no row numbers.
+// unnamed says why fits leave out a column that may hold no row numbers.
 var unnamed = finding.New(finding.UnnamedColumn)
 
-// pointed says of columns of numbers with a point, where others have decimal commas, that it groups thousands, or else
-// that it doesn't fit.
+// pointed looks at columns of numbers with a point in a table where others have decimal commas. It says that the
+// point groups thousands, or that such a column doesn't fit.
 func pointed(facts []ColumnFacts, tallies []tally) {
 	commas := slices.ContainsFunc(facts, func(f ColumnFacts) bool {
 		return !f.Either &&
@@ -208,20 +208,20 @@ func pointed(facts []ColumnFacts, tallies []tally) {
 	}
 }
 
-// ColumnsError says which columns can't be what they are wanted for, and what to say of each.
+// ColumnsError says which columns can't be used as they are meant to be, and what to say about each.
 type ColumnsError struct {
 	File    string
 	Columns []ColumnFacts
-	Gaps    []string     // columns that would do, if they had no missing values
-	Strays  finding.List // rows that seem to be none (Table.Strays)
-	Cell    error        // what is wrong with the first cell that is
-	astray  bool         // which stands in a row that seems to be none
+	Gaps    []string     // columns that could be used if they had no missing values
+	Strays  finding.List // rows that seem to be no rows of the table (Table.Strays)
+	Cell    error        // what is wrong with the first bad cell
+	astray  bool         // the cell stands in a row that seems to be no row of the table
 }
 
-// Unwrap returns what is wrong with a cell.
+// Unwrap returns what is wrong with the first bad cell.
 func (e *ColumnsError) Unwrap() error { return e.Cell }
 
-// Error lists them, a line each, or says what is wrong with a cell where no column is at fault as a whole.
+// Error lists the columns, one per line. If no column is wrong as a whole, it says what is wrong with a cell.
 func (e *ColumnsError) Error() string {
 	if len(e.Columns) == 0 && e.astray {
 		return e.File + ": " + strings.Join(e.Strays.Words(), "\n")
@@ -267,8 +267,8 @@ func (e *ColumnsError) columns() string {
 	return b.String()
 }
 
-// Explain is err, but of a table whose columns can't be fitted as it was asked for ([dataset.Misfit]) a [ColumnsError]
-// that says what they hold.
+// Explain returns err. If err says that a table's columns can't be fitted as asked ([dataset.Misfit]), Explain
+// returns a [ColumnsError] instead, which says what the columns hold.
 func Explain(err error) error {
 	var m *dataset.Misfit
 	if !errors.As(err, &m) {
@@ -287,7 +287,7 @@ func Explain(err error) error {
 		if !f.Unfit || !target && m.Encoding.Categorical(k) {
 			continue
 		}
-		if target { // which can't be left out
+		if target { // the target can't be left out
 			f = f.AsTarget(m.Table.Reading().MissingTarget == dataset.Refuse)
 		}
 		e.Columns = append(e.Columns, f)

@@ -12,10 +12,10 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// What is told of a column: its facts, and what a column of text may be.
+// What krigo says about a column: its facts, and what a column of text may be.
 
-// Advice is what a person may say of a column, as a flag of the command line has it: categorical, dates, ignore,
-// decimal, thousands, na, below, units, duplicates.
+// Advice is what a person may say about a column, as a flag of the command line: categorical, dates, ignore, decimal,
+// thousands, na, below, units, duplicates.
 type Advice struct {
 	Flag  string `json:"flag"`
 	Value string `json:"value"`
@@ -27,20 +27,20 @@ type ColumnFacts struct {
 	Kind     string   `json:"kind"` // number, constant, empty, index, date, text, identifier, category
 	Cells    int      `json:"cells"`
 	Missing  int      `json:"missing"`
-	Distinct int      `json:"distinct"` // values, at most distinctMost+1 of them
-	Low      float64  `json:"low"`      // of numbers
+	Distinct int      `json:"distinct"` // number of different values, at most distinctMost+1
+	Low      float64  `json:"low"`      // the smallest number
 	High     float64  `json:"high"`
-	Examples []string `json:"examples"`         // of text
-	First    string   `json:"first,omitempty"`  // where the first cell stands that is no number
-	Why      string   `json:"why,omitempty"`    // it can't be an input as it stands, or shouldn't be
-	Then     string   `json:"then,omitempty"`   // what a person has to do before a fit can use it, where no advice does
-	Advice   []Advice `json:"advice,omitempty"` // what to say of it: all that is needed, or of Either one
-	Either   bool     `json:"either,omitempty"` // of the advice one is to be chosen
+	Examples []string `json:"examples"`         // some of its texts
+	First    string   `json:"first,omitempty"`  // place of the first cell that isn't a number
+	Why      string   `json:"why,omitempty"`    // why it can't, or shouldn't, be an input as it stands
+	Then     string   `json:"then,omitempty"`   // what to do before a fit can use it, if no advice is enough
+	Advice   []Advice `json:"advice,omitempty"` // all of it is needed, or one of it if Either
+	Either   bool     `json:"either,omitempty"` // one of the advice is to be chosen
 	Unfit    bool     `json:"unfit"`            // it can't be an input as it stands
 	unnamed  bool     // a first column without a name that doesn't hold row numbers
 }
 
-// Flags are what to say of the column on a command line.
+// Flags returns the advice as flags of the command line.
 func (f ColumnFacts) Flags() string {
 	var flags []string
 	for _, a := range f.Advice {
@@ -52,7 +52,7 @@ func (f ColumnFacts) Flags() string {
 	return strings.Join(flags, " ")
 }
 
-// String says what is known of the column, and what to do about it.
+// String says what is known about the column, and what to do about it.
 func (f ColumnFacts) String() string {
 	text := f.Why
 	if f.First != "" && f.Unfit {
@@ -67,8 +67,8 @@ func (f ColumnFacts) String() string {
 	return text
 }
 
-// AsTarget are the facts of a column that is to be predicted, and so can't be left out, nor be categories.
-// Rows without it are left out, or refused.
+// AsTarget returns the facts of a column as a target, which can't be left out or be categories. Rows without a target
+// are left out, or refused.
 func (f ColumnFacts) AsTarget(refused bool) ColumnFacts {
 	f.Advice = slices.DeleteFunc(slices.Clone(f.Advice),
 		func(a Advice) bool { return a.Flag == "ignore" || a.Flag == "categorical" })
@@ -88,14 +88,14 @@ func (f ColumnFacts) AsTarget(refused bool) ColumnFacts {
 	return f
 }
 
-// column is a column of text, as a look at its cells tells.
+// column is a column of text, with what its cells show.
 type column struct {
 	t             *dataset.Table
 	j             int
 	texts         []string
-	counts        []int // how many cells are each text
-	used, strange []int // codes of texts that there are, and of those that are no numbers
-	cells         int   // that aren't missing
+	counts        []int // number of cells, for each text
+	used, strange []int // codes of the texts that occur, and of the texts that aren't numbers
+	cells         int   // number of cells that aren't missing
 }
 
 func (c *column) of(codes []int) (texts []string) {
@@ -105,7 +105,7 @@ func (c *column) of(codes []int) (texts []string) {
 	return texts
 }
 
-// number is how many cells are one of these texts.
+// number returns how many cells have one of these texts.
 func (c *column) number(codes []int) (n int) {
 	for _, code := range codes {
 		n += c.counts[code]
@@ -113,8 +113,8 @@ func (c *column) number(codes []int) (n int) {
 	return n
 }
 
-// explain says what the column may be, and what to say of it: dates or numbers where most cells are, or else names or
-// categories.
+// explain says what the column may be, and what to say about it. It is dates or numbers if most cells are, and
+// otherwise names or categories.
 func (c *column) explain(f *ColumnFacts) {
 	if c.dates(f) || c.numbers(f) || c.likeNumbers(f) {
 		return
@@ -136,14 +136,14 @@ func (c *column) explain(f *ColumnFacts) {
 	}
 }
 
-// dates says of a column of which most cells are dates which these are, and which cells are not.
+// dates reports whether most cells of a column are dates. It then says in which form, and which cells aren't dates.
 func (c *column) dates(f *ColumnFacts) bool {
 	if !c.anyDate() {
 		return false
 	}
 	var forms []dataset.Dates
-	var left []int // cells that these don't read
-	none := c.used // that no form reads
+	var left []int // cells that these forms don't read
+	none := c.used // cells that no form reads
 	for _, name := range dataset.DateForms() {
 		form := dataset.Dates{Form: name}
 		rest := slices.DeleteFunc(slices.Clone(c.used),
@@ -182,7 +182,7 @@ func (c *column) dates(f *ColumnFacts) bool {
 	return true
 }
 
-// anyDate says whether there is a date among some of the texts, which may be very many.
+// anyDate says whether some of the texts, of which there may be many, include a date.
 func (c *column) anyDate() bool {
 	const some = 200
 	for k := 0; k < len(c.used); k += 1 + len(c.used)/some {
@@ -196,7 +196,7 @@ func (c *column) anyDate() bool {
 	return false
 }
 
-// someZones says whether of the times some name their zone, and others don't.
+// someZones says whether some times name their zone and others don't.
 func (c *column) someZones(form dataset.Dates) bool {
 	var with, without bool
 	for _, code := range c.used {
@@ -207,11 +207,11 @@ func (c *column) someZones(form dataset.Dates) bool {
 	return with && without
 }
 
-// fewTexts, each of several rows, may be names, even if they look like numbers.
+// fewTexts texts, each in several rows, may be names even if they look like numbers.
 const fewTexts = 20
 
-// but says of a column which of its cells are not as the others, and what can be done about them: they stand for
-// missing values, or are to be written otherwise.
+// but says which cells of a column differ from the others, and what to do about them: they stand for missing values,
+// or must be written differently.
 func (c *column) but(f *ColumnFacts, left []int, then string) {
 	if c.named(left) {
 		var quotes []string
@@ -245,13 +245,13 @@ func (c *column) named(codes []int) bool {
 	})
 }
 
-// way is a way in which numbers may be written, and what to say then.
+// way is a way to write numbers, and the advice that says it.
 type way struct {
 	reading dataset.Reading
 	advice  []Advice
 }
 
-// ways are those that a table may be read by, beside what was said already.
+// ways returns the ways in which a table may be read, beyond what was said already.
 func (c *column) ways() (all []way) {
 	said := c.t.Reading()
 	said.Dates, said.Distinct = nil, false
@@ -281,10 +281,10 @@ func (c *column) ways() (all []way) {
 	return all
 }
 
-// numbers says of a column of which most cells are numbers, if perhaps written otherwise, how, and which cells are
-// none.
+// numbers reports whether most cells of a column are numbers, perhaps in another notation. It then says in which
+// notation, and which cells aren't numbers.
 func (c *column) numbers(f *ColumnFacts) bool {
-	// With which way most cells are numbers, and the fewest others left.
+	// best is the way that reads most cells as numbers, and left the cells it can't read.
 	best, left := []way(nil), c.strange
 	for _, w := range c.ways() {
 		rest := slices.DeleteFunc(slices.Clone(c.strange), func(code int) bool {
@@ -299,13 +299,13 @@ func (c *column) numbers(f *ColumnFacts) bool {
 			best = append(best, w)
 		}
 	}
-	readable := c.cells - c.number(left) // cells that are numbers then
+	readable := c.cells - c.number(left) // cells that best reads as numbers
 	clear := len(left) == 0 || c.named(left) && readable*4 >= c.cells
 	switch {
 	case readable == 0, !clear && readable*2 <= c.cells && c.number(left) > 1:
 		return false
 	case !clear && len(c.alikeOf(left)) > 0 && best != nil && len(best[0].reading.Units) > len(c.t.Reading().Units):
-		// with other units
+		// The cells have other units.
 		return false
 	}
 	f.Kind, f.Why = "number", "numbers"
@@ -326,7 +326,7 @@ func (c *column) numbers(f *ColumnFacts) bool {
 	if len(left) > 0 {
 		c.but(f, left, "correct them")
 		odd := c.number(c.strange)
-		f.Unfit = clear || odd > 1 && odd*20 > c.cells // else each is told of by itself, with its line
+		f.Unfit = clear || odd > 1 && odd*20 > c.cells // otherwise each is reported by itself, with its line
 	}
 	bare := c.cells - c.number(c.strange)
 	if bare > 0 && slices.ContainsFunc(f.Advice, func(a Advice) bool { return a.Flag == "units" }) {
@@ -335,7 +335,7 @@ func (c *column) numbers(f *ColumnFacts) bool {
 	return true
 }
 
-// alikeOf are those of the texts that look like numbers: no letter stands before their last digit.
+// alikeOf returns the texts that look like numbers: no letter stands before their last digit.
 func (c *column) alikeOf(codes []int) []int {
 	return slices.DeleteFunc(slices.Clone(codes), func(code int) bool {
 		text := c.texts[code]
@@ -347,7 +347,7 @@ func (c *column) alikeOf(codes []int) []int {
 // likeNumbers says of a column of which most cells look like numbers, and which has more of them than there are
 // categories, that it isn't known what they say.
 func (c *column) likeNumbers(f *ColumnFacts) bool {
-	const few = 20 // categories as 18-25, or 2x4
+	const few = 20 // categories such as 18-25 or 2x4
 	alike := c.number(c.alikeOf(c.used))
 	if alike*10 < c.cells*9 || len(c.used) <= few && len(c.used)*3 <= c.cells {
 		return false
@@ -359,16 +359,16 @@ func (c *column) likeNumbers(f *ColumnFacts) bool {
 	return true
 }
 
-// belowLimit says whether a text says that a value is below some other.
+// belowLimit says whether a text says that a value is below a limit.
 func belowLimit(text string) bool { return text[0] == '<' || strings.HasPrefix(text, "≤") }
 
-// gapLike says whether a text is one that people write for a missing value, so that once is enough.
+// gapLike says whether people write this text for a missing value, so that one such cell is enough.
 func gapLike(text string) bool {
 	return slices.Contains([]string{"-", "--", "---", "–", "—", ".", "*", "x", "none", "nil", "missing", "unknown",
 		"n.a.", "k.a.", "k. a.", "n/d", "nd", "#n/v"}, strings.ToLower(text))
 }
 
-// speaks says whether a text is no number, not even one that isn't finite: it has no digits, or is an error of a
+// speaks says whether a text is no number at all, not even NaN or an infinity: it has no digits, or is an error of a
 // spreadsheet.
 func speaks(text string) bool {
 	_, err := strconv.ParseFloat(text, 64)
@@ -376,15 +376,15 @@ func speaks(text string) bool {
 		(text[0] == '#' || !strings.ContainsFunc(text, unicode.IsDigit))
 }
 
-// commonUnit is the text without digits that most of these texts end with, or, where it is a currency's sign or stands
-// apart, begin with; "" where there is none.
+// commonUnit returns the text without digits with which most of these texts end, or "". It may also be at their
+// beginning, if it is a currency sign or stands apart.
 func commonUnit(texts []string) string {
 	inNumber := func(c rune) bool { return unicode.IsDigit(c) || strings.ContainsRune(".,-+' \u00a0\u202f", c) }
 	counts := map[string]int{}
 	best := ""
 	for _, text := range texts {
 		unit := strings.TrimSpace(strings.TrimLeftFunc(text, inNumber))
-		if bare := strings.TrimRightFunc(text, inNumber); unit == text { // it begins with no number
+		if bare := strings.TrimRightFunc(text, inNumber); unit == text { // the text begins with no number
 			unit = strings.TrimSpace(bare)
 			apart := unicode.IsSpace([]rune(text + " ")[len([]rune(bare))])
 			if !apart && strings.ContainsFunc(unit, func(c rune) bool { return !unicode.Is(unicode.Sc, c) }) {

@@ -17,9 +17,9 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// Judge says what is odd about a table whose columns are described, each with how many rows it is about, the first of
-// them, and what settles it. To the facts it adds what to say of a column, or to do about it; the advice that it returns is
-// about all rows. Without a target it is "". A table on disk isn't looked at.
+// Judge says what is odd about a table whose columns are described. For each finding it gives the number of rows, the
+// first of them, and what to do. It adds to facts what to say or do about a column. rows is advice about all rows.
+// target is "" if there is none. Judge doesn't look at a table on disk.
 func Judge(t *dataset.Table, facts []ColumnFacts, target string) (found finding.List, rows []Advice) {
 	if t.Disk != nil || t.Ranks().Size() > 1 {
 		return nil, nil
@@ -47,12 +47,12 @@ func Judge(t *dataset.Table, facts []ColumnFacts, target string) (found finding.
 type judge struct {
 	t      *dataset.Table
 	facts  []ColumnFacts
-	target int // its column, -1: none
+	target int // the target's column; −1: none
 	strays map[int]bool
 	found  finding.List
 }
 
-// values are those of a column that aren't missing; of text, the places of the texts.
+// values returns the values of column k that aren't missing. For a column of text, these are codes of the texts.
 func (j *judge) values(k int) (values []spot) {
 	for i := range j.t.Rows {
 		if v := j.t.Values[i*len(j.t.Names)+k]; v == v && !j.strays[i] {
@@ -62,8 +62,8 @@ func (j *judge) values(k int) (values []spot) {
 	return values
 }
 
-// repeats counts rows that equal an earlier one: where there are numbers that hardly ever repeat by chance, these rows
-// were entered twice.
+// repeats counts rows that equal an earlier row. If the columns have numbers that hardly ever repeat by chance, these
+// rows were entered twice.
 func (j *judge) repeats() []Advice {
 	n, first, rows := 0, 0, j.t.Rows-len(j.strays)
 	for i, repeated := range slices.Backward(j.t.Repeated()) {
@@ -82,14 +82,14 @@ func (j *judge) repeats() []Advice {
 	return nil
 }
 
-// stands says whether a number is one that people and programs write for a missing value.
+// stands says whether people and programs write this number for a missing value.
 func stands(v float64) bool {
 	return math.Abs(v) >= 1e30 || slices.Contains([]float64{99, 999, 9999, 99999, 999999, 99.9, 99.99, 999.9, 999.99,
 		9999.9, 1e20, 1<<15 - 1, 1 << 15, 1<<31 - 1, 1 << 31}, math.Abs(v))
 }
 
-// sentinels finds values such as may stand for a missing one, which repeat and are further from all others than so many
-// times these from one another, or below 0 where they aren't.
+// sentinels finds a value that may stand for a missing one. It repeats, and it is more than far times as far from all
+// other values as these are from one another, or it is negative and the others aren't.
 func (j *judge) sentinels(k int, values []spot, such func(float64) bool, far float64, write func(float64) string) {
 	f, low, high, odd := &j.facts[k], math.Inf(1), math.Inf(-1), map[float64]bool{}
 	for _, at := range values {
@@ -107,7 +107,7 @@ func (j *judge) sentinels(k int, values []spot, such func(float64) bool, far flo
 		}
 		text := write(v)
 		how, clear := "say --na "+spelling.Shell(text), false
-		for o, other := range j.facts { // that has this number among its others
+		for o, other := range j.facts { // other columns that have this number among their values
 			if !(other.Low < v && v < other.High) || f.Kind == "date" {
 				continue
 			}
@@ -123,7 +123,7 @@ func (j *judge) sentinels(k int, values []spot, such func(float64) bool, far flo
 	}
 }
 
-// idName is a name of columns that name rows.
+// idName matches names of columns that number rows.
 var idName = regexp.MustCompile(`(?i:^|[_ .-])(?i:id|nr|no|key|uuid|number)\.?$|[a-z]I[dD]$`)
 
 // number says whether whole numbers are codes, dates or names of rows.
@@ -161,12 +161,12 @@ func (j *judge) number(k int, values []spot) {
 	}
 }
 
-// totals are texts of rows of totals, wherever they stand.
+// totals are texts that mark a row of totals, in any column.
 var totals = []string{"total", "totals", "subtotal", "subtotals", "grand total", "summe", "gesamt", "gesamtsumme",
 	"insgesamt", "zwischensumme", "totale", "totaal"}
 
-// text looks in a column of text for totals, dates that stand for none, and categories that differ by their spelling or
-// have an order.
+// text looks in a column of text for totals, for dates that stand for a missing date, and for categories that differ
+// only in spelling or have an order.
 func (j *judge) text(k int, values []spot) {
 	f, all := &j.facts[k], j.t.Texts(k)
 	used, first := map[string]int{}, map[string]int{}
@@ -194,7 +194,7 @@ func (j *judge) text(k int, values []spot) {
 	}
 	if names := alike(all, func(text string) bool { return used[text] > 0 }); names != nil {
 		n := 0
-		for i := 1; i < len(names); i += 2 { // each stands after that which was there first
+		for i := 1; i < len(names); i += 2 { // each follows the spelling that came first
 			n += used[names[i]]
 		}
 		j.found.Add(finding.Spellings, n, f.Name, j.t.Where(first[names[1]]), names)
@@ -205,7 +205,7 @@ func (j *judge) text(k int, values []spot) {
 	}
 }
 
-// scales are texts that have an order, from the least; | stands between texts of one rank.
+// scales are lists of texts with an order, from the least. A | separates texts of the same rank.
 var scales = []string{
 	"strongly disagree,disagree,neutral|neither agree nor disagree|undecided,agree,strongly agree",
 	"very dissatisfied,dissatisfied,neutral,satisfied,very satisfied",
@@ -215,7 +215,7 @@ var scales = []string{
 	"none,mild,moderate,severe", "tiny,small,medium,large,huge", "xs,s,m,l,xl,xxl",
 }
 
-// inOrder returns texts in their order, where all are of one scale.
+// inOrder returns texts in their order, if one scale has all of them.
 func inOrder(used map[string]int) []string {
 	for _, scale := range scales {
 		rank := func(text string) int {
@@ -249,7 +249,7 @@ func (j *judge) leaks(y []spot) {
 		}
 		if r := stat.Correlation(Ranks(a), Ranks(b), nil); math.Abs(r) > nearly {
 			j.found.Add(finding.Leak, f.Name, j.t.Names[j.target], r, len(a), j.t.Where(y[0].row), spelling.Shell(f.Name))
-			if len(j.facts) > 2 { // something else is left
+			if len(j.facts) > 2 { // then other inputs are left
 				f.Advice = []Advice{{"ignore", f.Name}}
 			}
 		}

@@ -1,5 +1,6 @@
-// Package inspect says what people are told of a table: what its columns hold ([Describe]), which rows seem to be none
-// ([Strays]), what to know before a fit ([Findings]), and why columns can't be fitted ([Explain]). It changes nothing.
+// Package inspect tells people about a table: what its columns hold ([Describe]), which rows seem to be no rows of it
+// ([Strays]), what to know before a fit ([Findings]), and why columns can't be fitted ([Explain]). It changes
+// nothing.
 package inspect
 
 import (
@@ -12,8 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 )
 
-// Findings returns what a person should know about the data before fitting, whose rows are these units. None of it is
-// an error.
+// Findings returns what a person should know about the data before a fit. u holds the units of its rows. No finding
+// is an error.
 func Findings(d *dataset.Data, u *dataset.Units) (found finding.List, err error) {
 	columns, err := d.Moments(d.All())
 	if err != nil {
@@ -24,11 +25,11 @@ func Findings(d *dataset.Data, u *dataset.Units) (found finding.List, err error)
 			found.Add(kind, names)
 		}
 	}
-	of := map[finding.Kind][]string{} // columns
+	of := map[finding.Kind][]string{} // names of columns
 	for j, name := range append(slices.Clone(d.Inputs), d.Target) {
 		var kind finding.Kind
 		switch m, input := columns[j], j < d.Cols; {
-		case input && d.Encoding.OneHot(j): // often constant: nothing need be other
+		case input && d.Encoding.OneHot(j): // such a column is often constant, which is no fault
 		case input && m.Constant() && m.SD > 1e-15*math.Abs(m.Mean):
 			kind = finding.TooClose
 		case input && m.Constant():
@@ -72,7 +73,7 @@ func Findings(d *dataset.Data, u *dataset.Units) (found finding.List, err error)
 	return found, nil
 }
 
-// tableFindings are about what the table's rows and cells seem to be, and are not taken for.
+// tableFindings are about rows and cells that look like something else than what krigo takes them for.
 func tableFindings(d *dataset.Data) (found finding.List, err error) {
 	t := d.Table()
 	found = slices.Concat(Strays(t), asRead(t))
@@ -103,7 +104,7 @@ func tableFindings(d *dataset.Data) (found finding.List, err error) {
 	return found, err
 }
 
-// alike returns those of the texts that are the same but for case and spaces.
+// alike returns texts that differ only in case and spaces.
 func alike(texts []string, used func(text string) bool) (names []string) {
 	first := map[string]string{}
 	for _, text := range texts {
@@ -117,10 +118,10 @@ func alike(texts []string, used func(text string) bool) (names []string) {
 	return names
 }
 
-// Remarks returns what is to be known of the table as a whole: rows that seem to be none, a header that seems to be a
-// row or isn't there, and of cells that were read what is in none of the columns' facts (Describe).
+// Remarks returns what to know about the table as a whole: rows that seem to be no rows of it, a header that seems to
+// be a row or is missing, and facts about cells that Describe doesn't give with a column.
 func Remarks(t *dataset.Table, facts []ColumnFacts) (found finding.List) {
-	if t.Reading().Header != "" { // it was said
+	if t.Reading().Header != "" { // the user has said whether there is a header
 	} else if t.Found.Headless {
 		found.Add(finding.NoHeader)
 	} else if rowAsHeader(t, facts) {
@@ -129,8 +130,8 @@ func Remarks(t *dataset.Table, facts []ColumnFacts) (found finding.List) {
 	return slices.Concat(found, Strays(t), asRead(t))
 }
 
-// rowAsHeader says whether the names of the columns are what the columns hold: numbers in their range, and texts of
-// theirs.
+// rowAsHeader says whether the column names look like the columns' cells: numbers in their range, and texts that
+// occur there.
 func rowAsHeader(t *dataset.Table, facts []ColumnFacts) bool {
 	numbers, reading := 0, t.Reading()
 	for j, name := range t.Names {
@@ -145,8 +146,8 @@ func rowAsHeader(t *dataset.Table, facts []ColumnFacts) bool {
 	return numbers > 0
 }
 
-// asRead are what is to be known of cells that were read: in some columns some times name their zone and others don't,
-// numbers have several units, or some none, and are read as they stand, or are half a limit of detection.
+// asRead reports facts about cells as they were read: columns in which only some times name their zone, numbers in
+// several units (read as they stand), and values of half a limit of detection.
 func asRead(t *dataset.Table) (found finding.List) {
 	if t.Found.Zones != nil {
 		found.Add(finding.SomeZones, t.Found.Zones)

@@ -9,13 +9,13 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 )
 
-// strays are rows of a table that seem to be no rows of it: a header that is repeated, totals or remarks at the end.
+// strays are rows of a file that seem to be no rows of the table: a repeated header, totals or remarks at the end.
 type strays struct {
 	rows  []int
 	found finding.Finding
 }
 
-// straysOf finds them. Those on disk, or on other ranks, aren't looked at.
+// straysOf finds strays. It doesn't look at rows on disk or on other ranks.
 func straysOf(t *dataset.Table) (all []strays) {
 	if t.Disk != nil || t.Ranks().Size() > 1 || t.Rows == 0 || len(t.Values) != t.Rows*len(t.Names) {
 		return nil
@@ -29,7 +29,7 @@ func straysOf(t *dataset.Table) (all []strays) {
 		}
 		return rows
 	}
-	header := make([]float64, cols) // of cells that are the names of their columns
+	header := make([]float64, cols) // codes of cells that equal their column's name
 	for j, name := range t.Names {
 		header[j] = float64(slices.Index(t.Texts(j), name))
 	}
@@ -63,7 +63,7 @@ func straysOf(t *dataset.Table) (all []strays) {
 	return all
 }
 
-// strayRows are the rows of all strays.
+// strayRows returns the rows of all strays.
 func strayRows(t *dataset.Table) map[int]bool {
 	rows := map[int]bool{}
 	for _, s := range straysOf(t) {
@@ -74,7 +74,7 @@ func strayRows(t *dataset.Table) map[int]bool {
 	return rows
 }
 
-// Strays returns which rows of the table seem to be none: a header that is repeated, totals or remarks at the end.
+// Strays reports which rows seem to be no rows of the table: a repeated header, totals or remarks at the end.
 func Strays(t *dataset.Table) (all finding.List) {
 	for _, s := range straysOf(t) {
 		all = append(all, s.found)
@@ -82,13 +82,13 @@ func Strays(t *dataset.Table) (all finding.List) {
 	return all
 }
 
-// summaries are words with which a line of totals begins.
+// summaries are words at the beginning of a line of totals.
 var summaries = []string{"total", "totals", "subtotal", "sum", "sums", "summe", "gesamt", "gesamtsumme", "insgesamt",
 	"somme", "totale", "totaal", "suma", "mean", "average", "avg",
 	"mittelwert", "durchschnitt", "moyenne", "media", "promedio", "gemiddelde", "grand", "count", "anzahl"}
 
-// footer returns why a row near the end seems to be none, or nil: it says so, or holds the sums of the columns, or what
-// no other row does.
+// footer returns why a row near the end seems to be no row of the table, or nil. Such a row says so, holds the sums
+// of the columns, or holds what no other row does.
 func footer(t *dataset.Table, row int) *finding.Finding {
 	reading := t.Reading()
 	found := func(kind finding.Kind, about ...any) *finding.Finding {
@@ -119,7 +119,7 @@ func footer(t *dataset.Table, row int) *finding.Finding {
 	return nil
 }
 
-// alone says whether no row above has this text in column j.
+// alone says whether no row above has the same text in column j.
 func alone(t *dataset.Table, row, j int) bool {
 	v := t.Values[row*len(t.Names)+j]
 	for i := range row {
@@ -146,7 +146,7 @@ func others(t *dataset.Table, row, j int) bool {
 	return cells >= 10
 }
 
-// sums says whether most numbers of a row are the sums of those above, and no cell of their columns.
+// sums says whether most numbers of a row are sums of the numbers above, and no number occurs above in its column.
 func sums(t *dataset.Table, row int) bool {
 	const few, rounded = 10, 1e-3
 	if row < few {
@@ -154,7 +154,7 @@ func sums(t *dataset.Table, row int) bool {
 	}
 	cols := len(t.Names)
 	last := t.Values[row*cols : (row+1)*cols]
-	// Most columns are ruled out by the cells just above.
+	// The cells just above rule out most columns.
 	larger := func(j, from, to int) bool {
 		for i := from; i < to; i++ {
 			if math.Abs(t.Values[i*cols+j]) >= math.Abs(last[j]) {

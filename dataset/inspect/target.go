@@ -9,13 +9,13 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 )
 
-// spot is a value of a column, and its row.
+// spot is a value of a column, with its row.
 type spot struct {
 	v   float64
 	row int
 }
 
-// count returns how many values are such, and the row of the first.
+// count returns for how many values such is true, and the row of the first.
 func count(values []spot, such func(v float64) bool) (rows, first int) {
 	for _, at := range slices.Backward(values) {
 		if such(at.v) {
@@ -27,11 +27,11 @@ func count(values []spot, such func(v float64) bool) (rows, first int) {
 
 func broken(v float64) bool { return v != math.Trunc(v) }
 
-// ofTarget says whether a target has two values, counts, is skewed, or has many values at an end of its range. People are
-// told; nothing is chosen by it.
+// ofTarget says whether a target has two values, holds counts, is skewed, or has many values at an end of its range.
+// It informs people, and nothing is chosen by it.
 func ofTarget(f ColumnFacts, y []spot, where func(row int) string) (found finding.List) {
 	const few = 20
-	if len(y) < few || f.Low >= f.High || len(f.Advice) > 0 { // or else these aren't its values yet
+	if len(y) < few || f.Low >= f.High || len(f.Advice) > 0 { // with advice, these aren't its values yet
 		return nil
 	}
 	add := func(kind finding.Kind, such func(v float64) bool, about ...any) {
@@ -39,7 +39,7 @@ func ofTarget(f ColumnFacts, y []spot, where func(row int) string) (found findin
 		found.Add(kind, append([]any{f.Name, n, len(y), where(first)}, about...)...)
 	}
 	var sorted []float64
-	times, most := map[float64]int{}, 0 // most: of a value within the range
+	times, most := map[float64]int{}, 0 // most: how often the commonest value within the range occurs
 	for _, at := range y {
 		sorted = append(sorted, at.v)
 		if times[at.v]++; at.v > f.Low && at.v < f.High {
@@ -66,7 +66,7 @@ func ofTarget(f ColumnFacts, y []spot, where func(row int) string) (found findin
 	return found
 }
 
-// Ranks are those of values, of equal ones their mean, twice.
+// Ranks returns twice the ranks of values. Equal values have their mean rank.
 func Ranks(values []float64) (ranks []float64) {
 	sorted := slices.Sorted(slices.Values(values))
 	for _, v := range values {

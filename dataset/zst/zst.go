@@ -1,8 +1,8 @@
-// Package zst reads tables of text that are packed by Zstandard. Who imports it has the format registered:
+// Package zst reads tables of text that are packed with Zstandard. A program that imports it can read the format:
 //
 //	import _ "github.com/krigo-gp/krigo/dataset/zst"
 //
-// It stands apart from package dataset because it brings another module along.
+// It stands apart from package dataset because it needs another module.
 package zst
 
 import (
