@@ -15,10 +15,10 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Choice is a method's name, if it is known yet, with the settings that a user asks for. The methods' structs say what
-// settings mean, which values they take, and their defaults. Here the zero value of a field means that nobody asks for
-// the setting. krigo's own settings have fields: users ask for them before there is a method, and Go then checks their
-// names.
+// Choice is a method's name, or "" if it isn't known yet, with the settings that a user asks for. The methods' structs
+// say what settings mean, which values they take, and their defaults. Here a zero field means that nobody asks for the
+// setting. krigo's own settings have fields, because users set them before the method is known, and so that Go checks
+// their names.
 type Choice struct {
 	Name string `json:"name,omitzero"` // one of Names; "": not known yet
 
@@ -103,7 +103,7 @@ func (c *Choice) UnmarshalJSON(text []byte) error {
 
 func has(c Choice, field string) bool { return reflect.ValueOf(c).FieldByName(field).IsValid() }
 
-// Set asks for the named setting. text is what a flag of that name would get.
+// Set asks for the named setting. text is the setting's value as a flag has it.
 func (c *Choice) Set(name, text string) error {
 	s := settings.Named(described(), name)
 	switch {
@@ -236,8 +236,8 @@ func (c Choice) FreeUp(noise float64) Method {
 	return Free{Batched: c.steps(), Inequality: c.Kind().Bound, Noise: noise, Alpha: *c.Alpha, LearnAlpha: c.Learns()}
 }
 
-// Follows returns the Q that the method makes in closed form of the task's rows and the [θ, β, ln σ_n², Z] of a
-// sparse posterior q. It returns nil if the method trains further parameters.
+// Follows returns the Q that the method computes in closed form from the task's rows and the [θ, β, ln σ_n², Z] of
+// a sparse posterior q. It returns nil if the method trains further parameters.
 func (c Choice) Follows(t Task, q *posterior.Posterior) (*posterior.Posterior, error) {
 	p, ok := c.WithAlpha().Method().Bind(t).(*collapsed)
 	if !ok || p.learnAlpha && !p.fitc {
@@ -263,13 +263,13 @@ func (c Choice) WithAlpha() Choice {
 	return c
 }
 
-// WithDefaults fills in the settings that are words and don't depend on the rows, and the settings in Own.
+// WithDefaults fills in each setting that is a word and doesn't depend on the rows, and the settings in Own.
 func (c Choice) WithDefaults() Choice {
 	if c.asksForBatches() && c.hasBatches() || c.Free() && c.Epochs != 0 {
 		c.Optimizer = cmp.Or(c.Optimizer, "adam")
 	}
 	if c.Free() {
-		c.Batches = cmp.Or(c.Batches, "uniform") // random batches do, since a bound is a sum over rows
+		c.Batches = cmp.Or(c.Batches, "uniform") // random batches suffice, since a bound is a sum over rows
 	}
 	own, to, rest := c.own(), reflect.ValueOf(&c).Elem(), reflect.ValueOf(neutral)
 	for i := range to.NumField() {
@@ -291,7 +291,7 @@ func (c Choice) WithDefaults() Choice {
 	return c
 }
 
-// FromFile drops settings of a choice in a file that its method ignores. Older versions accepted them.
+// FromFile removes from a choice in a file settings that the method ignores. Older versions accepted such settings.
 func (c Choice) FromFile() Choice {
 	k, known := Find(c.Name)
 	if known && !k.Has("InducingInit") && c.Posterior != "free" {
@@ -320,7 +320,7 @@ func (c Choice) Check(use Use) []error {
 	for i := range asked.NumField() {
 		name, v := asked.Type().Field(i).Name, asked.Field(i)
 		said := name == "Name" || name == "Own" || v.IsZero() || reflect.DeepEqual(v.Interface(),
-			reflect.ValueOf(neutral).Field(i).Interface()) || name == "InducingBy" && c.Full() // Size decides below
+			reflect.ValueOf(neutral).Field(i).Interface()) || name == "InducingBy" && c.Full() // checked below, by Size
 		if !said {
 			wrong = append(wrong, c.checkSetting(name, v, use)...)
 		}
@@ -352,7 +352,7 @@ func (c Choice) Check(use Use) []error {
 	return wrong
 }
 
-// checkSetting reports a setting, or a word as its value, that neither the method nor a later stage of it has.
+// checkSetting reports a setting, or a word given for it, that neither the method nor its later posterior has.
 func (c Choice) checkSetting(field string, v reflect.Value, use Use) []error {
 	word := ""
 	if v.Kind() == reflect.String {

@@ -58,8 +58,8 @@ func (m Evidence) Bind(t Task) Problem {
 	return &collapsed{named: full, plain: plain{t}, descent: m.Descent()}
 }
 
-// FullGP returns the problem of a full GP that is trained by o. Its parameters, box, start and posterior are those of
-// the evidence. A method with an objective of its own can return it from Bind.
+// FullGP returns the problem of a full GP that minimises o, with the evidence's parameters, box, start and posterior. A
+// method with its own objective can return this problem from Bind.
 func (t Task) FullGP(o objective.Exact, d Descent) Problem {
 	return &collapsed{named: t.full(o), plain: plain{t}, descent: d}
 }
@@ -69,8 +69,8 @@ func (t Task) full(o objective.Exact) *objective.Problem {
 	return &objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Objective: o}
 }
 
-// PAC is a PAC-Bayes bound on the risk of Q itself (Reeb et al. 2018). A sparse Q is the posterior of D = αλ +
-// σ_n².
+// PAC is a PAC-Bayes bound on the risk of Q itself (Reeb et al. 2018). Q is a full GP, or the sparse posterior of D =
+// αλ + σ_n².
 type PAC struct {
 	Inequality pacbayes.Inequality // KLBound or PinskerBound
 	Sparse
@@ -78,8 +78,8 @@ type PAC struct {
 	_       struct{} `help:"(exact) to 1 (VFE), or cv" rule:"by objective"`
 	Alpha   float64  `set:"alpha" value:"A" range:"0:1"` // of D = αλ + σ_n²; if α is learnt, its start
 	AlphaBy string   `set:"alpha" values:"learn"`
-	// Posterior is objective for the objective's own posterior, fitc for the posterior of α = 1, whatever was trained,
-	// or free. With free, training goes on from the optimum with a free q(f_Z).
+	// Posterior names the posterior: objective (the objective's own), fitc (α = 1, whatever was trained) or free. With
+	// free, training goes on from the optimum with a free q(f_Z).
 	_         struct{} `help:"sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac)"`
 	Posterior string   `set:"posterior" value:"P" values:"objective fitc free" default:"objective"`
 	Steps

@@ -12,18 +12,19 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// Defaults of training free-form posteriors on batches. Free starts at an optimum, where it needs small steps.
+// Defaults of training free-form posteriors on batches. Free starts at an optimum, where only small steps make sense.
 const (
 	defaultBatch    = 1000
 	defaultRate     = 0.02
 	defaultFreeRate = 0.001
 )
 
-// maxLogChol bounds |ln L'_jj| of a free-form q: its variances are within e^±40 times the prior's (whitened
-// coordinates).
+// maxLogChol bounds |ln L'_jj| of a free-form q. In whitened coordinates, in which the prior's variance is 1, the
+// variances of q are then within e^±40.
 const maxLogChol = 20
 
-// SVGP is the energy of VFE as a sum over rows, with q(f_Z) as a parameter. Noise names another likelihood for it.
+// SVGP is the energy of VFE as a sum over rows, with q(f_Z) as a parameter. If Noise isn't "", it is the energy of
+// another likelihood.
 type SVGP struct {
 	Sparse
 	Batched
@@ -45,7 +46,7 @@ func (m SVGP) Bind(t Task) Problem {
 		conjugate: m.Noise == ""}
 	if b := m.batches(false); b != nil {
 		a := b.settings(t.N, t.Seed, defaultBatch, defaultRate, defaultSteps)
-		// q averages over about 1/ρ batches: ten, or all batches of an epoch if there are fewer.
+		// q averages over about 1/ρ batches: ten batches, or an epoch if it has fewer.
 		a.NaturalStep = max(0.1, 1/float64(a.Batches(t.N)))
 		f.batches = &a
 	}
@@ -140,8 +141,8 @@ func (p *free) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Resu
 	})
 }
 
-// Posterior returns Q. It first moves q to its optimum, if that is known: the other parameters were rounded after
-// training.
+// Posterior returns Q. If the optimal q is known, Posterior first moves q there, because the other parameters were
+// rounded after training.
 func (p *free) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if p.conjugate {
 		x = slices.Clone(x)

@@ -22,7 +22,7 @@ type Steps struct {
 	Epochs    int    `set:"epochs" range:"1:1000000" for:"training"`
 }
 
-// Descent returns how to take the steps.
+// Descent returns how to minimise with these settings.
 func (s Steps) Descent() Descent { return Batched{Optimizer: s.Optimizer, Epochs: s.Epochs}.Descent() }
 
 // Batched holds the settings of training with all rows in every step, or with a batch of rows.
@@ -44,8 +44,8 @@ type Batched struct {
 // OnBatches says whether a step takes a batch of rows.
 func (b Batched) OnBatches() bool { return b.Optimizer == "adam" || b.Optimizer == "sgd" }
 
-// Descent returns how to take steps with all rows. Epochs limit it only if training isn't on batches: with batches, it
-// only finds the point where they start.
+// Descent returns how to minimise with all rows in every step. Epochs limit this descent only if there are no batches.
+// With batches, the descent only finds the point where they start.
 func (b Batched) Descent() Descent {
 	d := Descent{MMA: b.Optimizer == "mma"}
 	if !b.OnBatches() {
@@ -54,7 +54,7 @@ func (b Batched) Descent() Descent {
 	return d
 }
 
-// batches returns how to train on batches, of neighbouring rows if nearest is true. It returns nil without batches.
+// batches returns how to train on batches, or nil without batches. If nearest is true, a batch holds neighbouring rows.
 func (b Batched) batches(nearest bool) *Batches {
 	if !b.OnBatches() {
 		return nil
@@ -63,7 +63,7 @@ func (b Batched) batches(nearest bool) *Batches {
 }
 
 // Local holds the settings of training whose batches may be rows next to one another. If the objective isn't a sum over
-// rows, a random batch can't resolve the lengthscales that all rows can.
+// rows, random batches can't resolve lengthscales that all rows together can.
 type Local struct {
 	Batched
 	_       struct{} `help:"uniform (every row once an epoch); renyi, evidence: or nearest"`
@@ -71,7 +71,7 @@ type Local struct {
 	Batches string   `set:"batches" value:"HOW" values:"uniform nearest" for:"training"`
 }
 
-// Complete fills in the kind of batches, unless the optimiser is open: the number of rows then decides about batches.
+// Complete fills in the kind of batches, unless the optimiser is open: then the number of rows decides about batches.
 func (l *Local) Complete() {
 	if l.Batches == "" && l.OnBatches() {
 		l.Batches = "nearest"
@@ -116,8 +116,8 @@ func (s Solved) checkSteps(optimizer string, use Use) (wrong settings.Faults) {
 	return wrong
 }
 
-// MAP says which prior density hyperparameters have. weak is a wide density of lengthscales and noise variance, with
-// which training finds the mode of their posterior.
+// MAP says which prior density the hyperparameters have. weak is a wide density of lengthscales and noise variance.
+// Training then finds the mode of their posterior.
 type MAP struct {
 	_          struct{} `help:"evidence, nearest: a weak prior density of lengthscales and noise; training finds the"`
 	_          struct{} `help:"posterior's mode" rule:"weak, or none"`

@@ -17,7 +17,7 @@ import (
 // whose lengthscales grow so too can be learnt.
 type weak []normal
 
-// normal is a normal density of factor·x, where x is the parameter with the index at.
+// normal is a normal density of factor·x, where x is the parameter number at.
 type normal struct {
 	at                     int
 	factor, mean, variance float64

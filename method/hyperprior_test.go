@@ -24,7 +24,7 @@ func TestWeakHyperprior(t *testing.T) {
 	}
 	var want float64
 	for j := range 3 {
-		z := x[j]/2 - (math.Sqrt2 + math.Log(3)/2) // Matern32's parameters are ln l² first, here of three inputs
+		z := x[j]/2 - (math.Sqrt2 + math.Log(3)/2) // the first parameters of Matern32 are ln l², here for three inputs
 		want += z*z/6 + math.Log(2*math.Pi*3)/2
 	}
 	z := x[5] + 2

@@ -33,8 +33,8 @@ type Kind struct {
 	Method Method
 
 	Size    Size
-	Bound   pacbayes.Inequality // inequality of the bound that it minimises; "": it minimises no bound
-	MaxRows int                 // most rows in one step, unless it is estimated; 0: no limit of its own
+	Bound   pacbayes.Inequality // inequality of the bound that the method minimises; "": no bound
+	MaxRows int                 // most rows in one step, unless the objective is estimated; 0: no limit
 
 	FreeForm bool // q(f_Z) is a parameter
 	Exact    bool // it trains the full GP's evidence; solvers may estimate it, users may give its parameters
@@ -43,7 +43,7 @@ type Kind struct {
 }
 
 // Estimable is a method whose objective conjugate gradients can estimate, with the same Q. The solver cg evaluates the
-// estimate and, with all rows in every step, trains it. Above MaxRows rows this is the default.
+// estimate. If a step takes all rows, the solver cg also trains by it, which is the default above MaxRows rows.
 type Estimable interface {
 	Method
 	Estimated() Method
@@ -52,8 +52,8 @@ type Estimable interface {
 var kinds []Kind
 
 // Register makes a method known by its name. It panics if the name is taken or can't stand in a list, if Method isn't a
-// struct, if no method trains by Bound, and if a setting contradicts another method's setting of that name. Call it
-// from an init function, because it mustn't run while others look up methods.
+// struct, if no training minimises Bound, or if a setting contradicts another method's setting. Call Register from an
+// init function, because it mustn't run while others look up methods.
 func Register(k Kind) {
 	_, known := Find(k.Name)
 	if known || k.Name == "" || strings.ContainsAny(k.Name, ", ") || reflect.ValueOf(k.Method).Kind() != reflect.Struct {
@@ -79,7 +79,7 @@ func Register(k Kind) {
 // Kinds returns all methods, in the order in which they were registered.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
-// Find returns the method with this name. A kind that isn't known has nothing but the name.
+// Find returns the kind with this name. If the name is unknown, the kind has a name and nothing else.
 func Find(name string) (k Kind, known bool) {
 	for _, k := range kinds {
 		if k.Name == name {

@@ -23,8 +23,8 @@ func (m *marginal) Diagnostics() Diagnostics { return Diagnostics{Marginal: m.ma
 //
 // Here P holds the precisions of the prior density, and H the second derivatives of −ln p(y | x) p(x), as differences
 // of gradients. A parameter without a weak prior has a normal density about the mode, as wide as a lengthscale's. In no
-// direction do the parameters count as less certain than before the rows were seen. So the last term, by which kernels
-// pay for what the rows had to tell them, isn't negative.
+// direction do the parameters count as less certain than before the rows were seen. So the last term isn't negative.
+// With this term kernels pay for what the rows had to tell them.
 func (m *marginal) marginal(x []float64, below float64) (float64, error) {
 	value, err := m.mode.Problem.Evaluate(x, nil)
 	if err != nil {

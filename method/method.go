@@ -1,6 +1,6 @@
-// Package method holds the ways to train a Gaussian process. A method is a struct with its settings, and nothing else.
-// Bind joins it to a task, which is rows with a kernel and a mean, and makes a Problem. A problem knows how it is
-// minimised from a start, and which posterior it makes. Methods know neither tables nor flags.
+// Package method holds the ways to train a Gaussian process. A method is a struct that holds its settings and nothing
+// else. Bind joins a method with a task, which is rows with a kernel and a mean, and returns a Problem. A problem knows
+// how to minimise itself from a start, and which posterior it makes. Methods know neither tables nor flags.
 //
 // θ are the kernel's parameters, β the mean's, σ_n² is the noise variance, Z are the inducing inputs, f_Z the
 // values of f there, and Q is the posterior. An informed prior was learnt on rows set aside for it, the prior rows. A
@@ -26,7 +26,7 @@ import (
 
 // Method is a way to train: Evidence, PAC, Collapsed, SVGP, Free, Renyi, Nearest.
 type Method interface {
-	// Bind returns the problem of training by the method on the task.
+	// Bind returns the problem of training with the method on a task.
 	Bind(Task) Problem
 }
 
@@ -41,8 +41,8 @@ type Task struct {
 
 	M         int                              // number of inducing inputs; 0: a full GP
 	MinJitter float64                          // added to K_ZZ even if K_ZZ can be factored without it
-	All       objective.Memory                 // for a full GP: the rows of all ranks
-	Whole     func() (objective.Memory, error) // the same for a sparse objective that ends as a full GP
+	All       objective.Memory                 // rows of all ranks, for a full GP
+	Whole     func() (objective.Memory, error) // rows of all ranks, for a sparse objective that ends as a full GP
 
 	// For bounds: the loss, |y_raw| in scaled units if the loss is relative to it, and what is paid besides KL.
 	Loss    pacbayes.Loss
@@ -55,17 +55,17 @@ type Task struct {
 	Held        bool
 	FixInducing bool
 
-	// Solver says how the posterior of a full GP is solved: posterior.ByCholesky, ByCG or ByNearest. ByNearest takes
-	// the Neighbours nearest rows for each prediction (0: NearestRows). ByCG compares its variances with exact
-	// variances at the inputs x from Unseen. There, which says in words what rows these are.
+	// Solver says how the posterior of a full GP is solved: posterior.ByCholesky, ByCG or ByNearest. ByNearest makes
+	// each prediction from the Neighbours nearest rows (0: NearestRows). ByCG compares its variances with exact
+	// variances at the inputs x that Unseen returns. which says in words which rows have these inputs.
 	Solver     string
 	Neighbours int
 	Unseen     func() (x matrix.Dense, which string, err error)
 
 	Context  context.Context          // of solves by conjugate gradients
-	Progress func(iterative.Progress) // gets the progress of these solves
+	Progress func(iterative.Progress) // gets the progress of such solves
 
-	GradientErrors bool // estimated gradients come with standard errors
+	GradientErrors bool // asks for the standard errors of estimated gradients
 }
 
 // Problem is a function to minimise, of [θ, β, ln σ_n², Z] and of parameters that the method adds.
@@ -103,7 +103,7 @@ type Diagnostics struct {
 	// Bounds returns the method's own bounds of the evidence.
 	Bounds func(x []float64) (objective.Sandwich, error)
 	// Marginal returns −ln ∫ p(y | x) p(x) dx about the mode x, for a prior density p(x) of the parameters. It may
-	// return +∞ if the number isn't less than below.
+	// return +∞ if the result isn't less than the argument below.
 	Marginal func(x []float64, below float64) (float64, error)
 
 	FreeForm  *objective.FreeFormProblem // the problem, if q is a parameter
@@ -128,7 +128,8 @@ func (t Task) dims() int {
 	return d
 }
 
-// LeastNoise and MostNoise bound the noise variance. It isn't on the prior's grid, since it only shapes Q.
+// LeastNoise and MostNoise bound the noise variance. The noise variance isn't on the prior's grid, since it only shapes
+// Q.
 const (
 	LeastNoise = 1e-8
 	MostNoise  = 1e6
@@ -166,7 +167,7 @@ func (t Task) parameters(x []float64) (theta, beta []float64, noise float64) {
 	return x[:nk], x[nk:g], math.Exp(x[g])
 }
 
-// exact returns the full GP's Q at [θ, β, ln σ_n², …], as the task's solver finds it.
+// exact returns the full GP's Q at [θ, β, ln σ_n², …], solved by the task's Solver.
 func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, finding.List, error) {
 	theta, beta, noise := t.parameters(x)
 	switch t.Solver {
@@ -182,8 +183,8 @@ func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, fi
 	return q, nil, err
 }
 
-// NearestRows is how many rows a variance is conditioned on if all rows are too many to factor, and a whole prediction
-// if all rows are too many to solve for. One takes about 10 ms of a core.
+// NearestRows is the number of rows that a variance is conditioned on if there are too many rows to factor, or a whole
+// prediction if there are too many rows to solve for. One prediction takes about 10 ms on one core.
 const NearestRows = 1024
 
 // iterative returns Q by conjugate gradients, and a finding that says how good the variances are.
@@ -208,7 +209,7 @@ func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float
 		largest)}, nil
 }
 
-// jittered returns a sparse posterior, with a finding if the posterior needed jitter.
+// jittered adds a finding to a sparse posterior if the posterior needed jitter.
 func jittered(q *posterior.Posterior, jitter float64, err error) (*posterior.Posterior, finding.List,
 	error) {
 	if err == nil && jitter > 0 {

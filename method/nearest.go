@@ -12,9 +12,10 @@ import (
 )
 
 // Defaults of training a nearest-neighbour conditional density. RMSEs on 80 % of bike, protein and kin40k, with
-// Matérn-3/2: 32 neighbours .219, .552, .098. 64 neighbours .216, .553, .091, in about three times the time, or .216,
-// .552, .092 with a third of the steps, in the same time. One search instead of three .238, .556, .097, six .220, .554,
-// –. Vecchia's form instead of leave-one-out .235, .550, .096, and a worse NLPD on all three.
+// Matérn-3/2: 32 neighbours have .219, .552, .098. 64 neighbours have .216, .553, .091, but take about three times as
+// long. With a third of the steps they take as long as 32 neighbours, and have .216, .552, .092. One search instead of
+// three has .238, .556, .097, and six searches have .220, .554, –. Vecchia's form instead of leave-one-out has .235,
+// .550, .096, and a worse NLPD on all three.
 const (
 	defaultNeighbours   = 64
 	defaultSearches     = 3
@@ -27,9 +28,9 @@ const (
 // 31,040 rows of kin40k with 32 neighbours and se, the RMSE is .089 from 256 rows and .074 from 1,024.
 const PredictiveRows = 512
 
-// MaxTerms is the most rows whose conditional densities are trained on. If there are more rows, training draws MaxTerms
-// of them at random, each with its neighbours among all rows. Their mean says as much about a few dozen parameters as
-// the mean of all rows, and a million rows take no longer to train on.
+// MaxTerms is the largest number of rows whose conditional densities are trained on. If there are more rows, training
+// draws MaxTerms rows at random, and looks for their neighbours among all rows. The mean over these rows says as much
+// about a few dozen parameters as the mean over all rows, and training takes as long for a million rows as for these.
 const MaxTerms = 100_000
 
 // terms holds the costs of predictions by name. The cost loss is the task's loss.
@@ -37,7 +38,7 @@ var terms = map[string]pacbayes.Expectation{"density": objective.LogDensity{}, "
 	"crps": objective.CRPS{}, "loss": nil}
 
 // Nearest is the nearest-neighbour conditional density (objective.NearestProblem), or another cost of its predictions,
-// for rows in memory. Q predicts a row by the exact GP of the nearest rows, as in training, but from more of them.
+// for rows in memory. Q predicts a row by the exact GP of the nearest rows. It uses more rows than training does.
 type Nearest struct {
 	_          struct{} `help:"nearest: in training, predict each row from this many neighbours"`
 	Neighbours int      `set:"neighbours" value:"M" range:"1:512" rule:"64"` // time grows with the cube of M
@@ -51,10 +52,10 @@ type Nearest struct {
 	MAP
 	Solver string `set:"solver" values:"auto nearest" default:"auto"`
 
-	// Searches is how often training searches for neighbours, with the lengthscales that it has by then: at the start
-	// and later, closest together at first, when lengthscales move. 0: 3.
+	// Searches is how often training searches for neighbours, each time with its current lengthscales. The first search
+	// is at the start. Later searches are closest together at first, when lengthscales move most. 0 means 3.
 	Searches int
-	Rows     int // how many rows Q conditions a prediction on; 0: 512
+	Rows     int // number of rows that Q conditions a prediction on; 0: 512
 }
 
 var _ Method = Nearest{}

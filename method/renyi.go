@@ -13,16 +13,16 @@ import (
 )
 
 // These constants say how the Rényi GP is trained. A run begins at α = 0.99, as in "Optimize to Generalize in
-// Gaussian Processes", Algorithm 1. With all rows in every step α falls in stages, each from where the last stage
-// ended. A dozen stages, with steps of α of 0.09, stay on the path of optima, and only the last stage needs to
-// converge.
+// Gaussian Processes", Algorithm 1. With all rows in every step α falls in stages, and each stage starts where the
+// last stage ended. A dozen stages have steps of α of 0.09, which follow the path of optima, and only the last stage
+// needs to converge.
 //
 // On batches α falls at every step, and is 0 after a fifth of the steps. In the paper α falls until the last step,
-// when the learning rate has died away: the evidence, which makes the predictions, is then hardly optimised. Batches
+// when the learning rate has died away. The evidence, which makes the predictions, is then hardly optimised. Batches
 // are rows next to one another, because a batch of B random rows can't resolve lengthscales that all rows can, and
 // takes structure for noise. The table was measured with 300 steps of 256 rows, six searches for neighbours, 500
 // inducing inputs, Matérn-3/2 and 80 % of the rows. It shows RMSEs of the exact GP of the nearest 256 rows on bike,
-// protein and kin40k, as means of two splits in standard deviations, and then seconds of a core:
+// protein and kin40k, as means of two splits in standard deviations, and then seconds on one core:
 //
 //	α is 0 after   all of the steps  .232, .563, .118  2.5
 //	               0.6               .226, .537, .102  1.7
@@ -32,13 +32,14 @@ import (
 //	α = 0 throughout                 .215, .523, .097  0.5
 //	the same, 1,024 random rows      .236, .556, .113  5.0 (one split)
 //
-// Further RMSEs with α = 0 after 0.2 of the steps: 500 steps .218, .525, .095. 1,000 steps .221, .530, .094, since
-// σ_n² falls below what predictions of rows further away need. One search .227, .524, .099, three .216, .525, .095,
-// twenty .218, .525, .095. Batches of 512 rows .215, .525, .094, in 2.5 times the time.
+// More RMSEs, with α = 0 after 0.2 of the steps: 500 steps have .218, .525, .095. 1,000 steps have .221, .530, .094,
+// because σ_n² falls below what predictions of rows further away need. One search has .227, .524, .099, three have
+// .216, .525, .095, and twenty have .218, .525, .095. Batches of 512 rows have .215, .525, .094, and take 2.5 times as
+// long.
 const (
 	annealStart      = 0.99
 	annealEnd        = 0.01 // last α of the geometric schedule before 0
-	annealShare      = 0.2  // share of the steps on batches after which α is 0
+	annealShare      = 0.2  // α is 0 after this share of the steps on batches
 	annealStages     = 12
 	stageEvaluations = 30
 
@@ -47,10 +48,10 @@ const (
 	defaultLocalRate  = 0.05
 	defaultLocalSteps = 500
 
-	// MaxRenyi is the most rows for an exact α-ELBO: it needs four N×N matrices. Above, conjugate gradients estimate
-	// it.
+	// MaxRenyi is the largest number of rows for an exact α-ELBO, which needs four N×N matrices. Above, conjugate
+	// gradients estimate it.
 	MaxRenyi = 10000
-	// MaxEvaluated is the most rows whose objective's value costs no more than some steps.
+	// MaxEvaluated is the largest number of rows for which evaluating the objective costs no more than some steps.
 	MaxEvaluated = 5000
 )
 
@@ -86,7 +87,7 @@ type Renyi struct {
 	Solved
 	// Evidence says that this is the evidence on batches: α is 0 throughout, and Q is the Q of the full GP.
 	Evidence bool
-	byCG     bool // conjugate gradients estimate it, with all rows in every step
+	byCG     bool // conjugate gradients estimate the α-ELBO, with all rows in every step
 }
 
 var _ Method = Renyi{}
@@ -226,7 +227,8 @@ func (p *renyi) Posterior(x []float64) (*posterior.Posterior, finding.List, erro
 	return jittered(q, p.Jitter, err)
 }
 
-// variational returns the posterior of variational inference instead of q*(U), and why, a finding with the reason.
+// variational returns the posterior of variational inference instead of q*(U), and the finding why, which gives the
+// reason.
 func (t Task) variational(x []float64, why finding.Finding) (*posterior.Posterior, finding.List, error) {
 	sparse := t.Sparse()
 	q, err := sparse.Posterior(x, 0)

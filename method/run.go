@@ -35,18 +35,18 @@ type Run struct {
 	Key  string
 	Load func(key string) *State // returns the state of the run with this key; nil: at its start
 	Tell func(key string, s *State, iteration int, value float64, stopped string) error
-	Of   func(iterations int) // gets the number of iterations to come, if it is known; may be nil
-	Most func(iterations int) // gets the most iterations to come, if only that is known; may be nil
+	Of   func(iterations int) // gets the number of iterations, if it is known before; may be nil
+	Most func(iterations int) // gets the largest number of iterations, if only that is known; may be nil
 	Box  train.Bounds         // see In
 }
 
-// In returns the same run with the box b.
+// In returns the same run, whose parameters must stay in b.
 func (r Run) In(b train.Bounds) Run {
 	r.Box = b
 	return r
 }
 
-// ends tells the run after how many iterations it stops, converged or not.
+// ends tells run.Most after how many iterations the run stops, converged or not.
 func (r Run) ends(iterations int) {
 	if r.Most != nil {
 		r.Most(iterations)
@@ -56,10 +56,10 @@ func (r Run) ends(iterations int) {
 // Descent trains with all rows in every step.
 type Descent struct {
 	MMA         bool // by moving asymptotes instead of L-BFGS
-	Evaluations int  // the most evaluations; 0: the optimiser's default
+	Evaluations int  // largest number of evaluations; 0: the optimiser's default
 }
 
-// most returns the most iterations that d makes, since each iteration takes an evaluation.
+// most returns the largest number of iterations, since each iteration takes at least one evaluation.
 func (d Descent) most() int { return cmp.Or(d.Evaluations, train.MostEvaluations) }
 
 // minimize minimises from x, or goes on from the run's last state. before is the number of earlier iterations.
@@ -101,14 +101,14 @@ func damaged(key string, n int, x, anchor []float64) error {
 // in σ_n² doubles the part of the matrix that the probes' covariance misses.
 const far = math.Ln2
 
-// anchored is an objective that conjugate gradients estimate, with preconditioner and probes made at a point, the
-// anchor.
+// anchored is an objective that conjugate gradients estimate. They use a preconditioner and probes made at one point,
+// the anchor.
 type anchored interface {
 	train.Objective
 	Anchor(x []float64) error
 }
 
-// fromAnchors minimises by L-BFGS in stretches, each with an anchor of its own. The function is smooth on a stretch.
+// fromAnchors minimises by L-BFGS in stretches. Each stretch has its own anchor, so that the function is smooth on it.
 func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before int, e anchored, box train.Bounds,
 	x0 []float64) (*train.Result, error) {
 	from, anchor := train.Start(x0), x0
@@ -192,24 +192,24 @@ func inStages(ctx context.Context, run Run, d Descent, problem train.Objective, 
 	return &sum, nil
 }
 
-// Training on batches: 3,000 steps of 1,000 rows bring a few hundred log-parameters and
+// These constants are for training on batches. 3,000 steps of 1,000 rows bring a few hundred log-parameters and
 // inducing inputs from their start to where the learning rate has died away.
 const (
 	defaultSteps   = 3000
-	defaultSGDRate = 0.1 // for the mean per row, whose gradient is of order one
+	defaultSGDRate = 0.1 // the objective is a mean per row, and its gradient is of order one
 )
 
 // Batches trains with a batch of rows in every step, by Adam or by plain stochastic gradient descent.
 type Batches struct {
 	Plain   bool    // stochastic gradient descent
-	Rows    int     // in a batch; 0: the method's default
+	Rows    int     // rows in a batch; 0: the method's default
 	Rate    float64 // learning rate of the first step; 0: the method's default
 	Epochs  int     // passes over the rows; 0: as many as the method's default number of steps takes
 	Nearest bool    // batches are a row and its nearest rows, instead of rows at random
 }
 
-// settings returns Adam's settings for n rows. rows, rate and steps are the method's defaults for the size of a batch,
-// the rate of the first step and the number of steps.
+// settings returns Adam's settings for n rows. The method's defaults are rows in a batch, rate of the first step, and
+// steps.
 func (b Batches) settings(n int, seed uint64, rows int, rate float64, steps int) train.Adam {
 	if b.Plain {
 		rate = defaultSGDRate
@@ -221,14 +221,14 @@ func (b Batches) settings(n int, seed uint64, rows int, rate float64, steps int)
 	return a
 }
 
-// searches says when a run on batches searches for neighbours, with the lengthscales that it has by then: n times, the
-// k-th time at (k/n)² of the steps. Searches are closest at first, when lengthscales move.
+// searches says when a run on batches searches for neighbours, each time with its current lengthscales. There are n
+// searches, the k-th at (k/n)² of the steps. They are closest together at first, when lengthscales move most.
 type searches struct {
 	n      int
 	search func(x []float64) error
 }
 
-// before says whether a search is due when this many of all steps have been made.
+// before says whether a run of all steps searches for neighbours right after the given number of steps.
 func (s searches) before(steps, all int) bool {
 	for k := range s.n {
 		if steps == k*k*all/(s.n*s.n) {
@@ -280,8 +280,8 @@ func onBatches(ctx context.Context, run Run, problem train.Stochastic, near sear
 	}
 }
 
-// lowest moves the points in ends into the box, and returns the best of them by its value on all rows. A run on batches
-// hasn't evaluated its last point at all, and may end above where it began. evaluate may move its argument.
+// lowest moves the points in ends into the box, and returns the point with the least value on all rows. The last point
+// of a run on batches was never evaluated, and may be worse than the first point. evaluate may move its argument.
 func lowest(s *train.AdamState, box train.Bounds, ends [][]float64,
 	evaluate func(x []float64) (float64, error)) (*train.Result, error) {
 	r := &train.Result{Iterations: s.Steps, Evaluations: s.Steps + s.Rejected, Rejected: s.Rejected,

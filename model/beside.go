@@ -31,7 +31,7 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	median := y[(len(y)-1)/2]/2 + y[len(y)/2]/2
 	middle := []float64{median}
 	s.Standard(middle, middle)
-	var sums [3]float64 // |y − prediction|, rows inside the 95 % interval, y − median
+	var sums [3]float64 // of |y − prediction|, of rows inside the 95 % interval, of y − median
 	for i, y := range at.Y {
 		r, sd := at.z[i]-at.mean[i], math.Sqrt(spreads[i].Variance)
 		if spreads[i].Lower*sd <= r && r <= spreads[i].Upper*sd {
@@ -153,8 +153,8 @@ func leastSquares(rows *dataset.Scaled, y []float64) ([]float64, error) {
 }
 
 // onAllRows estimates by how much lower the error would be if certified rows trained too. It extrapolates a learning
-// curve e(n) = a + b n^−c of the prior rows alone, with the parameters that they gave. Three points determine the
-// curve: e(n/4) and e(n/2) are errors of rows that quarters and halves without these rows predict, and e(n) is the
+// curve e(n) = a + b n^−c of the prior rows alone, with the parameters that they gave. e(n/4) and e(n/2) are the
+// errors of rows that quarters and halves of the rows predict, each from a part without the row. e(n) is the
 // leave-one-out error. Then
 //
 //	2^c = (e(n/4) − e(n/2))/(e(n/2) − e(n)),  e(kn) = e(n) − (e(n/2) − e(n)) (1 − k^−c)/(2^c − 1).
@@ -166,7 +166,7 @@ func (m *Model) onAllRows(d *dataset.Data, roles dataset.Roles) (none AllRows, e
 	if q.Joint() != nil || q.Inducing() > 0 || d.Ranks().Size() > 1 || n < least || n > most {
 		return none, nil
 	}
-	left, _, ok := q.LeaveOneOut(make([]float64, n)) // targets of 0 turn the means into errors
+	left, _, ok := q.LeaveOneOut(make([]float64, n)) // if all targets are 0, means are errors
 	if !ok {
 		return none, nil
 	}
@@ -185,7 +185,7 @@ func (m *Model) onAllRows(d *dataset.Data, roles dataset.Roles) (none AllRows, e
 }
 
 // gained returns the share by which k times as many rows lower an error, to three digits. The three errors are
-// estimates, so that the curve through them may be arbitrarily steep: c is kept between 0.14 and 2.
+// estimates, and a curve through them may have any steepness, so that gained keeps c between 0.14 and 2.
 func gained(quarter, half, whole, k float64) float64 {
 	ratio := min(max((quarter-half)/(half-whole), 1.1), 4)
 	return math.Round(1000*(half-whole)*(1-math.Pow(k, -math.Log2(ratio)))/(ratio-1)/whole) / 1000
@@ -213,7 +213,7 @@ func errorOfParts(q *posterior.Posterior, x matrix.Dense, y []float64, order []i
 		p, err := posterior.NewExact(posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta,
 			Noise: q.Noise, X: xs[0], Y: ys[0]})
 		if err != nil {
-			x.Check() // ends here if the caller ended the work
+			x.Check() // ends the work here if the caller cancelled it
 			return math.NaN()
 		}
 		mean := make([]float64, len(ys[1]))

@@ -69,7 +69,7 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles) (*Conformal, er
 }
 
 // fixedBefore says whether the mean, variance and noise of predictions don't depend on the certified rows, and whether
-// certified rows are exchangeable with further rows.
+// certified rows and further rows are exchangeable.
 func (m *Model) fixedBefore() bool {
 	return m.Terms.MeanAlone() && !m.TrainsForBound() && m.Scaling.Source != dataset.AllRows && m.Group == "" &&
 		m.Split == ByContent

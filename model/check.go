@@ -14,11 +14,11 @@ import (
 )
 
 // check returns an error if the model isn't what its certificate's terms say, as far as data and model show. The seed
-// must deal these roles, scaling constants and encodings must come from the prior rows, a prior on a grid must lie on
-// the grid that is paid for, and exact posteriors must be conditioned on the rows that they name. check can't tell what
-// else was tried, nor whether the parameters of an informed prior, or a whole sparse prior, come from its prior rows
-// alone. It can't tell either whether a sparse posterior is the posterior that training found, but the certificate is
-// valid for any. The caller makes factors anew before.
+// must deal these roles. Scaling constants and encodings must come from the prior rows. A prior on a grid must lie on
+// the grid that the bound pays for. Exact posteriors must be conditioned on their rows. check can't tell what else was
+// tried, or whether the parameters of an informed prior, or all of a sparse prior, come from the prior rows alone. A
+// sparse posterior may be any: the certificate holds whether training found it or not. The caller must have computed
+// factors anew.
 func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
 	for _, check := range []func(*dataset.Data, dataset.Roles) error{m.checkDealt, m.checkSplit, m.checkTerms,
 		m.checkScaling, m.checkEncoding, m.checkConditioned} {
@@ -123,8 +123,8 @@ func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
 	return nil
 }
 
-// checkScaling returns an error if the scaling's constants don't come from the rows that the scaling names. On other
-// processors sums of many rows differ in their last digits.
+// checkScaling returns an error if the scaling's constants don't come from the rows that the scaling names. It
+// tolerates other last digits, which sums of many rows have on other processors.
 func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
 	s := m.Scaling
 	if s.Source == dataset.Declared {
@@ -172,16 +172,16 @@ func (m *Model) checkEncoding(d *dataset.Data, roles dataset.Roles) error {
 	return nil
 }
 
-// Tolerances of the equations that weights solve, relative to the size of the equations' terms, for any processor.
-// solvedAfter is for covariances that are small remainders of larger covariances, after another posterior: their
-// rounding errors are as large as the larger covariances'.
+// Tolerances of the equations that weights solve, relative to the size of the equations' terms. They hold on any
+// processor. solvedAfter is for a prior that is itself a posterior: its covariances are small differences of larger
+// covariances, and have the rounding errors of the larger covariances.
 const (
 	solved      = 1e-11
 	solvedAfter = 1e-6
 )
 
-// checkConditioned returns an error if a posterior wasn't made from its rows. Its rows are the prior rows for a prior,
-// and for a predictor by cg or nearest. They are the certified rows for the posterior that is certified.
+// checkConditioned returns an error if a posterior wasn't made from its rows: prior rows for a prior and for a
+// predictor by cg or nearest, and certified rows for the posterior that is certified.
 func (m *Model) checkConditioned(d *dataset.Data, roles dataset.Roles) error {
 	q := m.Posterior
 	if q.Joint() != nil {
@@ -197,8 +197,9 @@ func (m *Model) checkConditioned(d *dataset.Data, roles dataset.Roles) error {
 	return m.checkMade("posterior", q, d, roles, dataset.Certified, solvedAfter)
 }
 
-// checkMade returns an error if q doesn't follow from the rows with the given role: its support must be their inputs,
-// and their targets must make its solution. A q with inducing inputs, which may be any, always passes.
+// checkMade returns an error if q doesn't follow from the rows with the given role. The support must be the rows'
+// inputs, and the rows' targets must give the solution. Inducing inputs may be any, so that a q with inducing inputs
+// always passes.
 func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, roles dataset.Roles, role dataset.Role,
 	tolerance float64) error {
 	if q.Inducing() > 0 {

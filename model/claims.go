@@ -9,7 +9,7 @@ import (
 // Claim is one of the statements that a model makes.
 type Claim struct {
 	What   string   `json:"what"`
-	Fields []string `json:"fields,omitempty"` // fields of the model file's header that state it, and arrays in brackets
+	Fields []string `json:"fields,omitempty"` // parts of the file that state it: header fields, and arrays in brackets
 	By     string   `json:"by"`               // how krigo checked it, or why only the fitter vouches for it
 
 	// Rests says that the certificate's numbers depend on the claim.
@@ -19,7 +19,7 @@ type Claim struct {
 	Beforehand bool `json:"-"`
 }
 
-// Known holds what the caller found out about a verified model, beyond the checks of Verify.
+// Known holds what a caller found out about a verified model, in addition to the checks of Verify.
 type Known struct {
 	Derived  bool   // a sparse prior's weights follow in closed form from its parameters, inducing inputs and rows
 	Refitted bool   // fitting again gave the same bits
@@ -28,7 +28,7 @@ type Known struct {
 	Declared bool   // the caller has the declaration by which the model was fitted
 }
 
-// basis says by what a claim can be checked.
+// basis says how a claim can be checked.
 type basis int
 
 const (
@@ -37,8 +37,9 @@ const (
 	byNone               // nothing: the fitter vouches for it
 )
 
-// Claims lists what a model that passed Verify states: claims that krigo checked, and claims on the fitter's word.
-// Every field of the file is in exactly one claim, unless another claim lists a part of the field by a longer path.
+// Claims lists what a model that passed Verify states. checked are the claims that krigo checked, and word the claims
+// that only the fitter vouches for. Every field of the file is in exactly one claim. If another claim lists a longer
+// path, such as training.seconds, that part of the field is in the other claim.
 func (m *Model) Claims(k Known) (checked, word []Claim) {
 	add := func(b basis, rests bool, what, by string, fields ...string) {
 		c := Claim{What: what, Fields: fields, By: by, Rests: rests}
@@ -113,8 +114,8 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 		By: by, Rests: true, Beforehand: true})
 }
 
-// claimPredictor adds the claims about the predictor. after says that a posterior was learnt on the certified rows,
-// after a prior that was learnt on the prior rows.
+// claimPredictor adds the claims about the predictor. The flag after says that the model learnt a prior on the prior
+// rows, and then a posterior on the certified rows.
 func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fields ...string), after, derived bool) {
 	q, at := m.Posterior, m.Trained()
 	const anyQ = "the bound holds for every posterior: this one's divergence from the prior is computed again and paid for"

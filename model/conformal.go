@@ -16,7 +16,7 @@ import (
 // for each kind of row (Vovk, Gammerman and Shafer 2005; Papadopoulos et al. 2002; normalised by the model's standard
 // deviation: Lei et al., "Distribution-free predictive inference for regression", JASA 113, 2018, Sect. 5.2).
 type Conformal struct {
-	Level      float64 `json:"level"` // of HalfWidth and Normalised, the widths by default
+	Level      float64 `json:"level"` // level of the two widths below, the default widths
 	Rows       int     `json:"rows"`
 	HalfWidth  float64 `json:"half_width"`     // the interval is mean ± HalfWidth, in scaled units
 	Normalised float64 `json:"normalised"`     // the interval is mean ± Normalised standard deviations of y
@@ -27,7 +27,7 @@ type Conformal struct {
 	Misses, Deviations []float64 `json:"-"`
 }
 
-// FromCertified says that the scores are the scores of certified rows.
+// FromCertified is the value of From if the scores come from certified rows.
 const FromCertified = "certified"
 
 // conformalLevel is the level of intervals unless a caller asks for another.
@@ -37,12 +37,12 @@ const conformalLevel = 0.95
 // ⌈0.95(n+1)⌉-th smallest of n scores doesn't exist.
 const LeastCalibration = 19
 
-// rank returns which of n ascending scores, from 1, gives intervals this level. The further row's score is equally
-// likely to fall between any two of them. A rank above n means that no score does.
+// rank returns which of n scores, in ascending order and from 1, is the width of intervals with this level. A further
+// row's score is equally likely to fall between any two scores. A rank above n means that there are too few scores.
 func rank(level float64, n int) int { return max(1, int(math.Ceil(float64(n+1)*level-1e-9))) }
 
-// At returns the widths of intervals that contain the given share of further targets (0: 0.95), from ⌈share/(1 −
-// share)⌉ rows or more.
+// At returns the widths of intervals that contain the given share of further targets. A share of 0 means 0.95. At least
+// ⌈share/(1 − share)⌉ rows must have scores.
 func (c *Conformal) At(share float64) (halfWidth, normalised float64, err error) {
 	k := rank(share, c.Rows)
 	switch {
@@ -59,7 +59,7 @@ func (c *Conformal) At(share float64) (halfWidth, normalised float64, err error)
 	return c.Misses[k-1], c.Deviations[k-1], nil
 }
 
-// sane returns an error if a file's intervals can't be intervals of this many rows.
+// sane returns an error if intervals in a file can't come from this many rows.
 func (c *Conformal) sane(rows int) error {
 	unfit := errors.New("the model file's conformal intervals aren't those of its calibration rows, or certified ones")
 	if c.Level != conformalLevel || c.Rows != rows || rows < LeastCalibration || !(c.HalfWidth >= 0 &&
@@ -79,8 +79,8 @@ func (c *Conformal) sane(rows int) error {
 	return nil
 }
 
-// difference says how intervals that were computed anew differ from stored intervals; "" if they agree. Misses are
-// compared in units of 1. Deviations are misses divided by sd or more, so that their unit is 1/sd.
+// difference says how intervals that were computed anew differ from stored intervals; "" if they agree. A deviation is
+// a miss divided by sd or more, so that its tolerance is 1/sd times the tolerance of a miss.
 func (c *Conformal) difference(stored *Conformal, sd float64) string {
 	a, b := c, stored
 	miss := func(a, b float64) bool { return cautious.SameWidth(a, b, 1) }

@@ -1,8 +1,8 @@
 package model
 
 // Context compares a model that was fixed before the certified rows were seen with simple predictors, on these rows.
-// Only MeanBound is a bound. Errors are means over rows, in the target's units; risks are means over groups if there
-// are any.
+// Only the fields MeanBound hold bounds. Errors are averages over rows, in the target's units. Risks are averages over
+// groups if rows have groups.
 type Context struct {
 	Rows       int     `json:"rows"`
 	RMSE       float64 `json:"rmse"`
@@ -16,11 +16,12 @@ type Context struct {
 	LinearReason string   `json:"linear_reason,omitempty"`
 
 	AllRows AllRows `json:"all_rows,omitzero"`
-	far     float64 // becomes Range.Far
+	far     float64 // for Range.Far
 }
 
-// Baseline holds figures of a predictor that is made from the prior rows in a simple way. MeanBound is its hold-out
-// bound by the certificate's terms. It holds by itself, not together with the certificate: see pacbayes.Terms.HoldOut.
+// Baseline holds figures of a simple predictor that is made from the prior rows. MeanBound is the predictor's hold-out
+// bound by the certificate's terms. This bound holds by itself, not together with the certificate: see
+// pacbayes.Terms.HoldOut.
 type Baseline struct {
 	RMSE      float64 `json:"rmse"`
 	MeanRisk  float64 `json:"mean_risk"`
@@ -48,7 +49,7 @@ const (
 	leastGain  = 0.005
 )
 
-// misses returns the errors in a context, and shares returns its numbers from 0 to 1.
+// misses returns the errors in a context. shares returns the numbers between 0 and 1 in a context.
 func (x *Context) misses() []float64 {
 	return []float64{x.RMSE, x.MAE, x.Constant.RMSE, x.Linear.RMSE}
 }

@@ -135,8 +135,8 @@ func TestContext(t *testing.T) {
 			if m.Scaling.Transform != nil {
 				return
 			}
-			// Without a curve, the hold-out bound of the model's own predictions equals the certificate's; else it is
-			// lower.
+			// Without a curve, the hold-out bound of the model's own predictions is the certificate's bound. A curve's
+			// bound is higher.
 			_, own2, err := m.Terms.HoldOut(sampleOf(t, m, d, rows, roles))
 			must.Do(t, err)
 			must.Not(t, m.Terms.Curve != (own2 < m.Certificate.MeanBound-1e-12) || own2 > m.Certificate.MeanBound+1e-12,

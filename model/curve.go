@@ -13,14 +13,15 @@ type Curve struct {
 	Iterations []int     `json:"iterations"`
 	Values     []float64 `json:"values"`
 
-	// Every is the least number of iterations between points, except before the last point. 0: no point was left out.
+	// Every is the least number of iterations between two points, except before the last point. 0: every iteration has
+	// a point.
 	Every int `json:"every,omitempty"`
 }
 
-// curvePoints is how many points make a curve thin itself out: more than a drawing shows.
+// curvePoints is the number of points at which a curve is thinned. A drawing shows fewer points.
 const curvePoints = 200
 
-// Check returns an error if c, which a file may hold, can't be a curve.
+// Check returns an error if a file holds a curve that can't be drawn.
 func (c *Curve) Check() error {
 	switch {
 	case c == nil:
@@ -45,7 +46,7 @@ func (c *Curve) Add(iteration int, value float64) {
 	if value-value != 0 {
 		return
 	}
-	// The last point is always the newest. It stays only if it is far enough from the point before it.
+	// The last point is always the newest. Later points replace it if it is too close to the point before it.
 	n := len(c.Iterations)
 	if n > 0 && c.Iterations[n-1] >= iteration || n > 1 && c.Iterations[n-1]-c.Iterations[n-2] < c.Every {
 		n--

@@ -23,7 +23,7 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Version is the newest version of model files. krigo writes no newer version, and reads all versions.
+// Version is the newest version of model files that krigo writes. krigo reads all versions up to it.
 const Version = 7
 
 // Magic holds the bytes with which every model file begins.
@@ -89,7 +89,7 @@ type header struct {
 	Arrays            []array               `json:"arrays"`
 }
 
-// priorHeader describes a prior that is itself a posterior, as far as its arrays (prior_theta and so on) don't.
+// priorHeader holds what the arrays of a prior (prior_theta and so on) don't say, if the prior is itself a posterior.
 type priorHeader struct {
 	Temper float64 `json:"temper"`
 	Mean   string  `json:"mean"` // name of its mean function before conditioning
@@ -295,7 +295,7 @@ func Load(path string) (*Model, error) {
 	return m, nil
 }
 
-// brief shortens an error about a file, since a name in a file may have any length.
+// brief shortens an error about a file, because a name in the file may have any length.
 type brief struct{ error }
 
 func (e brief) Unwrap() error { return e.error }
@@ -425,7 +425,7 @@ func (h header) model(data []byte) (*Model, error) {
 	return m, m.sane()
 }
 
-// read sets the roles in m and the hashes of rows and groups, and returns the numbers and shapes of all arrays by name.
+// read sets roles and hashes in m, and returns the numbers and the shapes of all arrays by name.
 func (h header) read(data []byte, m *Model) (found map[string][]float64, shape map[string]array, err error) {
 	found, shape = map[string][]float64{}, map[string]array{}
 	for _, a := range h.Arrays {
@@ -464,12 +464,12 @@ func (h header) read(data []byte, m *Model) (found map[string][]float64, shape m
 	return found, shape, nil
 }
 
-// deal sets the fields of m that say how roles were dealt.
+// deal sets the fields of m that say how krigo dealt the roles.
 func (h header) deal(m *Model) error {
 	m.Split, m.Group, m.All, m.Targets = h.Split, h.Group, h.All, h.Targets
 	if h.Fitted != nil {
 		var text bytes.Buffer
-		json.Compact(&text, h.Fitted) // no error: the header was parsed with it
+		json.Compact(&text, h.Fitted) // no error: parsing the header has checked it
 		m.Fitted = text.Bytes()
 	}
 	unfit := errors.New("the model file's roles of rows don't fit together")
@@ -507,7 +507,7 @@ func (h header) deal(m *Model) error {
 	return nil
 }
 
-// maxRows is more rows than any table has.
+// maxRows is a number of rows that no table has.
 const maxRows = 1 << 40
 
 // maxNearest is the most rows that a prediction is conditioned on: each core factors a matrix with that many rows.

@@ -122,7 +122,7 @@ func version(t *testing.T, name string, o krigo.Options, rows int) {
 	}
 	r, err := m.Certify(t.Context(), snelson60(column), krigo.CertifyOptions{})
 	must.Not(t, err != nil || !r.Matches, "recertified: %+v, %v", r, err)
-	// The model's hashes of single rows find a row of its own data.
+	// The model recognises one row of its own data by the row's hash.
 	if f, err := m.CertifyFresh(t.Context(), own(m, column)); err != nil || f.Seen != 1 {
 		t.Errorf("a row it was made from passes for fresh: %+v, %v", f, err)
 	}

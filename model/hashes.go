@@ -9,8 +9,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// hashed holds the sorted hashes of the rows of all ranks, on the first rank, and, if rows have groups, of each row's
-// group.
+// hashed holds the hashes of the rows of all ranks, in ascending order, on the first rank. If rows have groups, groups
+// holds the hash of each row's group.
 type hashed struct {
 	rows, groups []uint64
 }
@@ -52,13 +52,13 @@ func (h hashed) names() []uint64 {
 	return slices.Compact(names)
 }
 
-// repeated says which rows equal another row, of another group if rows have groups: rows of one group may depend on one
-// another.
+// repeated says which rows equal another row. If rows have groups, an equal row of the same group doesn't count, since
+// rows of a group may depend on one another.
 func (h hashed) repeated() []bool {
 	of := make([]bool, len(h.rows))
 	for i := 0; i < len(h.rows); {
 		j := i + 1
-		same := true // all these rows are of one group
+		same := true // whether all these rows are of one group
 		for j < len(h.rows) && h.rows[j] == h.rows[i] {
 			same = same && h.groups != nil && h.groups[j] == h.groups[i]
 			j++

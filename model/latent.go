@@ -60,7 +60,7 @@ func eachBlock(rows blocks, do func(first int, x matrix.Dense)) error {
 	return nil
 }
 
-// Spreads describes the distribution of y for each row, given the mean and variance of f there.
+// Spreads returns the distribution of y for each row, given the mean and variance of f there.
 func (m *Model) Spreads(mean, variance []float64) ([]objective.Spread, error) {
 	noise, err := objective.NoiseOf(m.Noise)
 	if err != nil {
@@ -77,7 +77,8 @@ func (m *Model) Spreads(mean, variance []float64) ([]objective.Spread, error) {
 }
 
 // Points returns predictions and standard deviations of y, both in standard deviations of the target, given the mean
-// and variance of f at each row. With a transform of the target, quadrature computes them, except medians.
+// and variance of f at each row. If the target has a transform, quadrature computes both, unless the prediction is a
+// median.
 func (m *Model) Points(mean, variance []float64) (point, sd []float64, err error) {
 	spreads, err := m.Spreads(mean, variance)
 	if err != nil {
@@ -99,8 +100,8 @@ func (m *Model) Points(mean, variance []float64) (point, sd []float64, err error
 	return point, sd, nil
 }
 
-// point returns the prediction and the standard deviation of y, in the target's unit, if the target has a transform. A
-// prediction that is a mean takes f at its mean: an average over f too would grow without limit if the model is unsure.
+// point returns the prediction and the standard deviation of y in the target's unit, if the target has a transform. A
+// predicted mean holds f at its mean: if the model is unsure, an average over f too would grow without limit.
 func (m *Model) point(mean, variance float64) (point, sd float64) {
 	_, sd = m.Scaling.Moments(mean, variance)
 	if m.Scaling.Transform.Estimate == dataset.Median {
@@ -120,8 +121,8 @@ func each(n int, do func(i int)) {
 	})
 }
 
-// OwnErrors turns errors of f into errors of the prediction. errs holds the errors of f at rows in scaled units, and
-// variance the variances of y there. The result is in standard deviations of the target.
+// OwnErrors turns errors of f into errors of the prediction, in standard deviations of the target. errs holds the
+// errors of f at rows in scaled units, and variance holds the variances of y there.
 func (m *Model) OwnErrors(d *dataset.Data, rows []int, errs, variance []float64) ([]float64, error) {
 	if m.Scaling.Transform == nil {
 		return errs, nil

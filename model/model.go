@@ -37,7 +37,7 @@ type Model struct {
 	Terms             pacbayes.Terms
 
 	Source  string         // name of the data that the model was made from
-	Seed    uint64         // from which the roles were dealt
+	Seed    uint64         // seed with which the roles were dealt
 	Split   Split          // how roles were dealt to rows
 	Group   string         // column that groups rows; "": every row is a unit
 	Counts  dataset.Counts // rows by role
@@ -48,23 +48,23 @@ type Model struct {
 	Named   []uint64       // hashes of the groups of the same rows, each once, in ascending order; nil without a Group
 	Targets string         // dataset.Units.Targets of all rows; "" in old models
 	Range   Range          // of the inputs, on all rows except test rows
-	Ties    []Tie          // what ties rows together, among the rows that trained; see Population
+	Ties    []Tie          // what ties rows together, measured on the rows that trained
 
 	// Fitted holds the options that the model was fitted with, as JSON (krigo.Options). It is nil in old models.
 	Fitted json.RawMessage
 
-	positional []dataset.Role // of every row, in file order; only old models have it
+	positional []dataset.Role // role of every row, in file order; only in old models
 	checksum   string         // of the file that the model was read from
 
 	Conformal *Conformal // nil if no rows can calibrate intervals; see Calibrate
 	Test      *Test      // nil without test rows
 	Training  Training
-	Curves    []*Curve     // of training, one for each starting point
+	Curves    []*Curve     // of the training objective, one for each starting point
 	Findings  finding.List // about the data, the fit and the model
 }
 
-// Checksum returns the SHA-256, in hex, at the end of the file that the model was read from. It tells that file from
-// all other files. It is "" if the model wasn't read.
+// Checksum returns the SHA-256, in hex, at the end of the file that the model was read from. No other file has the
+// same. It is "" if the model wasn't read.
 func (m *Model) Checksum() string { return m.checksum }
 
 // Training holds figures of the training run.

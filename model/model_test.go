@@ -569,7 +569,7 @@ func FuzzDecode(f *testing.F) {
 		for _, file := range [][]byte{seal(file), header} {
 			before := allocated()
 			m, err := decode(file)
-			// JSON of three bytes may stand for a struct of a hundred.
+			// Three bytes of JSON may stand for a struct of a hundred bytes.
 			if used, limit := allocated()-before, uint64(1<<21+1000*len(file)); used > limit {
 				t.Fatalf("%d bytes allocated for a file of %d", used, len(file))
 			}
@@ -692,7 +692,7 @@ func TestScore(t *testing.T) {
 		d, noisy := ys-mean[0], v[0]+1./3
 		want.MSE += d * d / n
 		want.NLPD += (0.5*math.Log(2*math.Pi*noisy) + d*d/(2*noisy)) / n
-		// Asymmetric: a draw may lie 0.4 below to 0.8 above y.
+		// The asymmetric loss lets a draw lie from 0.4 below y to 0.8 above y.
 		sd := math.Sqrt(2 * v[0])
 		want.GibbsRisk += (0.5*math.Erfc((mean[0]-ys+0.4)/sd) + 0.5*math.Erfc((ys+0.8-mean[0])/sd)) / n
 		if mean[0] < ys-0.4 || mean[0] > ys+0.8 {

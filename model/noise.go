@@ -8,17 +8,16 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// TrainsForBound says whether the posterior Q was trained by a bound on its risk. Its σ_n² then only shapes Q.
+// TrainsForBound says whether training minimised a bound on the risk of the posterior Q. Then σ_n² only shapes Q.
 func (m *Model) TrainsForBound() bool {
 	kind, _ := method.Find(m.Objective)
 	return kind.Bound != "" || m.Terms.Informed && !m.Terms.Fixed
 }
 
-// EstimateNoise returns the variance of y about f. The evidence trains this variance. The σ_n² of a PAC-Bayes
-// objective only shapes Q, so the variance is then of maximum likelihood, from the residuals on prior rows, which Q
-// hasn't seen. If there are no prior rows, or if the prior was learnt on them, it comes from the leave-one-out
-// residuals. A sparse GP takes its training residuals, a prior after which nothing was learnt its residuals on all
-// certified rows.
+// EstimateNoise returns the variance of y about f. The evidence trains this variance. A PAC-Bayes objective's σ_n²
+// only shapes Q, so EstimateNoise maximises the likelihood of the residuals on prior rows, which Q hasn't seen. If
+// there are no prior rows, or if the prior was learnt on them, it takes leave-one-out residuals. A sparse GP has
+// training residuals instead. A prior after which nothing was learnt has the residuals on all certified rows instead.
 func (m *Model) EstimateNoise(d *dataset.Data, roles dataset.Roles) (float64, error) {
 	q := m.Posterior
 	if !m.TrainsForBound() || q.Joint() != nil {

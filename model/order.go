@@ -77,8 +77,8 @@ func (m *Model) InOrder(d *dataset.Data, roles dataset.Roles) (found finding.Lis
 	return found, nil
 }
 
-// misses returns the residuals, in scaled units, of the certified rows with the given places. If Q was conditioned on
-// these rows, the residuals are leave-one-out residuals.
+// misses returns the residuals, in scaled units, of the certified rows at the given places in rows. If Q was
+// conditioned on these rows, it returns leave-one-out residuals.
 func (m *Model) misses(d *dataset.Data, rows, place []int) ([]float64, error) {
 	y, err := m.targets(d, rows)
 	if err != nil {
@@ -137,8 +137,8 @@ func autocorrelation(r []float64) float64 {
 	return lagged / square
 }
 
-// sorted returns Spearman's rank correlation of values with their order, with one rank for equal values. It is ±1 if
-// values only rise or only fall, and NaN if all values are equal.
+// sorted returns Spearman's rank correlation between the values and their order. Equal values share a rank. It is ±1
+// if values only rise or only fall, and NaN if all values are equal.
 func sorted(v []float64) float64 {
 	n := len(v)
 	order := linalg.UpTo(n)

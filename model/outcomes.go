@@ -8,10 +8,10 @@ import (
 
 // Outcomes holds figures of rows whose targets became known after krigo had predicted the rows.
 type Outcomes struct {
-	Losses  []float64 // of the predicted mean of each row, by the certificate's loss
+	Losses  []float64 // loss of each row's predicted mean, by the certificate's loss
 	Hashes  []uint64  // dataset.Data.RowHashes
-	Outside int       // rows whose Prediction.Outside isn't 0
-	Seen    int       // rows that equal a row that the model was made from
+	Outside int       // number of rows whose Prediction.Outside isn't 0
+	Seen    int       // number of rows that equal a row that the model was made from
 }
 
 // Outcomes predicts the given rows of d and compares the predictions with the targets.

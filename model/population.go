@@ -9,7 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
-// Population says which rows the certificate is about.
+// Population says which rows the certificate is about, for people and for programs.
 type Population struct {
 	Of   string `json:"of"`             // rows or groups
 	By   string `json:"by,omitempty"`   // the column, or the blocks, that make the groups
@@ -41,7 +41,7 @@ func (m *Model) Population() Population {
 // ByUnits says whether the groups are units that may tie rows together. Groups of equal rows are only copies.
 func (m *Model) ByUnits() bool { return m.Group != "" && m.Group != dataset.EqualRows }
 
-// period returns words for groups by dates: a promise is about groups of the same period as the certified groups.
+// period returns the words that a promise covers no later period than the certified groups', if dates make the groups.
 func (m *Model) period() string {
 	by := strings.FieldsFunc(m.Group, func(r rune) bool { return r == ':' || r == ',' })
 	for _, d := range m.Reading.Dates {
@@ -52,7 +52,7 @@ func (m *Model) period() string {
 	return ""
 }
 
-// Told returns a line for each tie, which says how well new units are predicted. It returns no lines if ByUnits.
+// Told returns a line for each tie, which says how well new units are predicted. It returns nothing if ByUnits is true.
 func (m *Model) Told() (lines []string) {
 	for _, t := range m.Ties {
 		if m.ByUnits() {
@@ -83,8 +83,8 @@ func (m *Model) Undecided() string {
 	return ""
 }
 
-// SetTies stores what ties rows together. same says that the promise is only about units that are known. Without same,
-// SetTies removes the certificate if Undecided has a reason.
+// SetTies stores what ties rows together. same says that the promise is only about known units. If same is false,
+// SetTies removes the certificate unless Undecided returns "".
 func (m *Model) SetTies(ties []Tie, same bool) {
 	if m.Ties = ties; same {
 		return

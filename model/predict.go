@@ -22,18 +22,19 @@ type Prediction struct {
 	Lower95            float64 `json:"lower95"` // central 95 % credible interval for y
 	Upper95            float64 `json:"upper95"`
 	// Outside counts the inputs that lie outside the range of the rows that the model was made from. If no input does,
-	// it is 1 if the row is farther from the training rows than nearly all other rows (Range.Far). A guarantee about
-	// rows from the model's source says nothing about such a row. It is 0 in models up to version 4.
+	// Outside is 1 for a row that is farther from the training rows than nearly all others (Range.Far), else 0. A
+	// guarantee about rows from the model's source says nothing about a row that is outside. In models up to version 4
+	// it is always 0.
 	Outside int `json:"outside"`
 
-	// The roots of the variances. A float64 can hold them even if it can't hold the variances: see OutOfRange.
+	// The roots of the variances. They may fit in a float64 if the variances don't: see OutOfRange.
 	LatentSD     float64 `json:"latent_sd"`
 	PredictiveSD float64 `json:"predictive_sd"`
 
-	f, sd float64 // with a transform of the target: the mean of f and the standard deviation of y, in scaled units
+	f, sd float64 // only with a transform: mean of f and standard deviation of y, in scaled units
 }
 
-// OutOfRange says whether a float64 can't hold, to all digits, the variance that is the square of a standard deviation.
+// OutOfRange says whether a float64 can't hold a variance to all its digits, though it holds the standard deviation.
 func (p Prediction) OutOfRange() bool {
 	out := func(variance, sd float64) bool {
 		return sd > 0 && (variance < 0x1p-1022 || variance == math.MaxFloat64)
@@ -88,7 +89,7 @@ func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) ([]Predic
 		func(i int, err error) error { return fmt.Errorf("%s: %s: %w", d.Source, d.Where(i), err) })
 }
 
-// predictions is Predictions with the counts of Prediction.Outside. place adds to an error where its row stands.
+// predictions makes Predictions, given the counts for Prediction.Outside. place adds the row's place to an error.
 func (m *Model) predictions(mean, variance []float64, outside []int,
 	place func(row int, err error) error) ([]Prediction, error) {
 	spreads, err := m.Spreads(mean, variance)
@@ -106,7 +107,7 @@ func (m *Model) predictions(mean, variance []float64, outside []int,
 	return ps, nil
 }
 
-// predicted returns the prediction, given mean and variance of f and the spread of y, in scaled units.
+// predicted returns the prediction of a row, given the mean and variance of f and the spread of y, in scaled units.
 func (m *Model) predicted(mean, variance float64, y objective.Spread) (p Prediction) {
 	s, sd := m.Scaling, math.Sqrt(y.Variance)
 	if s.Transform == nil {
@@ -123,14 +124,14 @@ func (m *Model) predicted(mean, variance float64, y objective.Spread) (p Predict
 	return p
 }
 
-// Within returns the ends of the interval of k standard deviations of y to either side of a prediction of m. With a
-// transform of the target they are standard deviations of the transformed y.
+// Within returns the ends of the interval of k standard deviations of y to either side of p, which m predicted. If the
+// target has a transform, these are standard deviations of the transformed y.
 func (m *Model) Within(p Prediction, k float64) (lower, upper float64) {
 	s := m.Scaling
 	if s.Transform == nil {
 		return p.Mean - k*p.PredictiveSD, p.Mean + k*p.PredictiveSD
 	}
-	if p.sd == 0 { // another program or package made p
+	if p.sd == 0 { // m didn't predict p
 		return math.NaN(), math.NaN()
 	}
 	return s.Raw(p.f - k*p.sd), s.Raw(p.f + k*p.sd)

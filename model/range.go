@@ -12,8 +12,8 @@ import (
 // certificate's own numbers may differ as much.
 const sameFigure = 1e-6
 
-// Range holds the range of every input, in the input's own units, over all rows that the model was made from except
-// test rows. A guarantee about rows from one source says nothing about a row that is unlike all rows of that source.
+// Range holds the least and the largest value of every input, in the input's own units, over all rows except test rows.
+// A guarantee about rows from one source says nothing about a row that is unlike all rows of that source.
 type Range struct {
 	Min []float64 `json:"min"`
 	Max []float64 `json:"max"`
@@ -73,8 +73,8 @@ func RangeOf(d *dataset.Data, roles dataset.Roles) (r Range, err error) {
 	return Range{Min: low, Max: high}, err
 }
 
-// outside counts the inputs of a row that lie outside the range. If no input does, it returns 1 if the row is far, by
-// the variance of f there, else 0. It returns 0 if the range isn't known.
+// outside counts the inputs of a row that lie outside the range. If no input does, outside returns 1 if the row is far,
+// by the variance of f there, else 0. It returns 0 if the model has no range.
 func (r Range) outside(row []float64, variance float64) (n int) {
 	for j := range r.Min {
 		if v := row[j]; !(r.Min[j] <= v && v <= r.Max[j]) {
@@ -87,7 +87,7 @@ func (r Range) outside(row []float64, variance float64) (n int) {
 	return n
 }
 
-// count returns what outside returns for each row of d on this rank, given the variance of f at each row.
+// count returns the number from outside for each row of d on this rank, given the variance of f at each row.
 func (r Range) count(d *dataset.Data, variance []float64) ([]int, error) {
 	rows := d.All()
 	counts := make([]int, len(rows))

@@ -13,8 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// sane returns an error if a file, perhaps forged, holds what no model has. Code that predicts from a model, or prints
-// it, then needn't check again. Verify checks what only the data show.
+// sane returns an error if a file, for example a forged file, holds what no model has. Code that predicts from a model
+// or prints it needn't check again. Verify checks what only the data can show.
 func (m *Model) sane() error {
 	for _, check := range []func() error{m.saneNames, m.saneWords, m.saneNumbers, m.saneCurves, m.saneTerms,
 		m.saneCertificate, m.saneBounds, m.saneContext} {
@@ -123,7 +123,7 @@ func (m *Model) saneNumbers() error {
 	return nil
 }
 
-// saneTerms refuses impossible terms, and terms that spell out a default: a file has only one form for each meaning.
+// saneTerms refuses impossible terms, and terms that spell out a default, because each meaning has one form in a file.
 func (m *Model) saneTerms() (err error) {
 	defer func() {
 		if err != nil {
@@ -262,8 +262,9 @@ func saysTheta(said, theta []float64) error {
 	return nil
 }
 
-// AcceptFileOrder returns an old model with a certificate that is valid on the word of the person who certifies: the
-// order of the rows in the file, which decided their roles, has nothing to do with what the rows hold.
+// AcceptFileOrder returns an old model with a certificate that is valid on the word of the person who certifies. The
+// person vouches that the order of the rows in the file, which decided their roles, has nothing to do with what the
+// rows hold.
 func (m *Model) AcceptFileOrder() (*Model, error) {
 	if m.Split != ByPosition || m.Certificate == nil {
 		return nil, errors.New("the order of the rows in the file decided nothing about this certificate: there is nothing " +

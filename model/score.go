@@ -12,8 +12,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Score evaluates the model's predictions on the given rows of d and on the rows of all other ranks. If group isn't
-// nil, it holds the number of each row's group, and risks are averages over groups.
+// Score evaluates the model's predictions on the given rows of d and of all other ranks. If group isn't nil, it holds
+// the number of each row's group, and risks are averages over groups.
 func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	at, err := m.sample(d, rows, group)
 	if err != nil {
@@ -69,14 +69,14 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	return t, scores.report(t, m.Conformal, d.Ranks().Sum)
 }
 
-// scored holds rows and their predictions, in standard deviations of the target, in which losses count.
+// scored holds rows and their predictions in the units of losses, standard deviations of the target.
 type scored struct {
 	pacbayes.Sample
-	z, mean, variance []float64 // targets and f after the target's transform; without a transform they are Sample's
+	z, mean, variance []float64 // after the target's transform; else Y, Mean and Variance of Sample
 }
 
-// sample returns the predictions at rows of d, as this rank's part of all ranks' rows. group holds each row's group, or
-// is nil.
+// sample returns the predictions at rows of d, this rank's part of all ranks' rows. group holds each row's group, or is
+// nil.
 func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error) {
 	if group != nil {
 		s.Group, s.Groups = numbered(rows, group)
@@ -84,7 +84,7 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	if _, s.Rows, err = ranks.Place(d.Ranks(), len(rows)); err != nil {
 		return s, err
 	}
-	if d.Ranks().Size() > 1 { // else this rank has all rows
+	if d.Ranks().Size() > 1 { // a single rank has all rows
 		s.Sum = d.Ranks().Sum
 	}
 	if s.Y, err = d.Targets(rows); err != nil {
@@ -111,7 +111,7 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 		}
 	}
 	if transformed {
-		s.Variance = make([]float64, len(rows)) // the certificate is of the prediction alone, not of a random draw
+		s.Variance = make([]float64, len(rows)) // no random draw of f is certified, only the prediction
 	}
 	return s, nil
 }

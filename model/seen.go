@@ -48,7 +48,7 @@ func (m *Model) Copies(d *dataset.Data, rows []int) (c Copies, err error) {
 	return Copies{int(counts[0]), int(counts[1]), int(counts[2])}, err
 }
 
-// repeats counts the rows that the model was made from and that equal another of them, of another group if rows have
+// repeats counts the rows that the model was made from that equal another such row, of another group if rows have
 // groups.
 func (m *Model) repeats(d *dataset.Data, roles dataset.Roles) (n int, err error) {
 	h, err := made(d, roles)
@@ -60,7 +60,8 @@ func (m *Model) repeats(d *dataset.Data, roles dataset.Roles) (n int, err error)
 	return int(count[0]), err
 }
 
-// repeated is repeats by the stored hashes. They don't name groups: with groups it returns the certificate's count.
+// repeated returns the count of repeats from the stored hashes. Stored hashes don't name a row's group, so that a model
+// with groups returns the count in its certificate.
 func (m *Model) repeated() int {
 	if m.Group != "" && m.Certificate != nil {
 		return m.Certificate.Repeats

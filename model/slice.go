@@ -14,12 +14,12 @@ import (
 // mostValues is the most values of a column that are a slice each. A column with more values is cut into thirds.
 const mostValues = 6
 
-// slices returns the slices of the certified rows, in the order of Terms.Slices. The prior rows decide how a column is
-// cut: each of up to six values is a slice, more values are cut into thirds. Each category is a slice.
+// slices returns the slices of the certified rows, in the order of Terms.Slices. The values of the prior rows decide
+// how a column is cut: up to six values are a slice each, more values are cut into thirds. Each category is a slice.
 //
-// The model's own figures, sd and distance, are cut into thirds at the figures of two certified rows, which then belong
-// to no slice. The figures are functions of the inputs alone. Given the two cuts and the number of rows between them,
-// the rows there are independent draws of such rows, so that their misses are binomial.
+// The model's own figures, sd and distance, are cut into thirds at the figures of two certified rows. These two rows
+// then belong to no slice. The figures are functions of the inputs alone. Given the two cuts and the number of rows
+// between them, the rows there are independent draws of such rows, so that their misses are binomial.
 func (m *Model) slices(d *dataset.Data, roles dataset.Roles, at scored) (all []pacbayes.Slice, err error) {
 	if len(m.Terms.Slices) == 0 {
 		return nil, nil
@@ -71,7 +71,7 @@ func (m *Model) InputsOf(name string) (inputs []int, err error) {
 	return inputs, nil
 }
 
-// CheckSlices returns an error for a name in by that is there twice, or is neither an input nor of pacbayes.IsOwn.
+// CheckSlices returns an error if by has a name twice, or a name that is no input of d and not pacbayes.IsOwn.
 func CheckSlices(d *dataset.Data, by []string) error {
 	for i, name := range by {
 		names := columns(d.Inputs, d.Encoding)
@@ -86,7 +86,7 @@ func CheckSlices(d *dataset.Data, by []string) error {
 	return nil
 }
 
-// LargestSlice returns the share of prior rows in the largest of the slices that the names in by make.
+// LargestSlice returns the largest slice's share of the prior rows, if by names the columns and figures to slice by.
 func LargestSlice(d *dataset.Data, prior []int, by []string) (share float64, err error) {
 	m := &Model{Inputs: d.Inputs, Encoding: d.Encoding}
 	for _, name := range by {
@@ -124,7 +124,7 @@ func (m *Model) byOwn(by string, at scored) ([]pacbayes.Slice, error) {
 	return inThree(of, by, names[0], "in between", names[1], low, high), nil
 }
 
-// inThree cuts values at low and high into three slices, or into two if low equals high.
+// inThree cuts values at low and high into three slices, or into two slices if low equals high.
 func inThree(values []float64, by, first, second, third string, low, high float64) []pacbayes.Slice {
 	all := []pacbayes.Slice{{By: by, Name: first, To: &low}, {By: by, Name: second, From: &low, To: &high},
 		{By: by, Name: third, From: &high}}
@@ -148,7 +148,7 @@ func filled(all []pacbayes.Slice, values []float64) []pacbayes.Slice {
 // short writes v with the fewest digits that tell it from other numbers.
 func short(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// byColumn cuts certified rows by a column, at values of the prior rows.
+// byColumn cuts the certified rows by a column. The cuts come from the column's values in the prior rows.
 func (m *Model) byColumn(by string, d *dataset.Data, prior, certified []int) (all []pacbayes.Slice, err error) {
 	if m.Encoding != nil {
 		for _, c := range m.Encoding.Columns {

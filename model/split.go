@@ -2,7 +2,7 @@ package model
 
 import "github.com/krigo-gp/krigo/dataset"
 
-// Split names the way in which rows were dealt their roles.
+// Split names the way in which krigo deals roles to rows.
 type Split string
 
 const (

@@ -4,8 +4,8 @@ import "context"
 
 type tellingKey struct{}
 
-// Telling returns a context that reports progress. While rows are predicted in bulk, tell gets the number of rows done
-// and the total, from the goroutine that predicts. dataset.Data.Within gives the context to the data.
+// Telling returns a context that reports progress. While a model predicts many rows at once, tell gets the number of
+// rows done and the total. The goroutine that predicts calls tell. dataset.Data.Within gives the context to the data.
 func Telling(ctx context.Context, tell func(done, of int)) context.Context {
 	return context.WithValue(ctx, tellingKey{}, tell)
 }

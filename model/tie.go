@@ -14,15 +14,16 @@ import (
 type Tie struct {
 	Kind    string   `json:"kind"` // column, pair, order, time, place, copies
 	Columns []string `json:"columns,omitempty"`
-	Size    float64  `json:"size,omitempty"` // of a block of rows: their number, or an extent in the columns' units
-	Units   int      `json:"units"`          // that package ties looked at
+	Size    float64  `json:"size,omitempty"` // size of a block, in rows or in the columns' units
+	Units   int      `json:"units"`          // number of units that package ties looked at
 	Rows    int      `json:"rows"`
-	// Alike is the correlation of errors within a unit. Apart says how many times larger a row's error is if its whole
-	// unit is left out than if only the row is left out.
+	// Alike is the correlation of errors within a unit. Apart says how much larger errors are, as a factor, if the
+	// row's whole unit is left out and not only the row.
 	Alike float64 `json:"alike"`
 	Apart float64 `json:"apart"`
-	// Known and New are the shares of rows, averaged over units, that a model predicts to within the promise's band.
-	// For Known the model lacks the row, for New the row's whole unit. Both are nil if the promise has no such band.
+	// Known and New are the shares of rows, averaged over units, that are predicted to within the promise's band. The
+	// model that predicts a row lacks the row for Known, and the row's whole unit for New. Both are nil if the promise
+	// has no such band.
 	Known *float64 `json:"known_share,omitempty"`
 	New   *float64 `json:"new_share,omitempty"`
 	// In half of the units, the share New lies between Low and High.
@@ -30,16 +31,16 @@ type Tie struct {
 	High *float64 `json:"new_high,omitempty"`
 }
 
-// A tie asks for a choice of population (see Splits) if more than 15 of 100 rows of a new unit are lost, or if errors
-// more than double. Fewer units than leastSplit may be treatments, and nobody expects a new treatment.
+// Splits is true if more than 15 of 100 rows of a new unit are lost, or if errors more than double. Fewer units than
+// leastSplit may be treatments, and nobody expects a new treatment.
 const (
 	leastSplit = 5
 	mostLost   = 0.15
 	mostApart  = 2
 )
 
-// Splits says whether krigo predicts new units so much worse than known units that a promise must say which it is
-// about. Pairs of columns never split, since no flag groups by two columns.
+// Splits says whether krigo predicts new units so much worse than known units that a promise must say which units it is
+// about. It is false for pairs of columns, since no flag groups by two columns.
 func (t Tie) Splits() bool {
 	if t.Kind == "pair" || t.Units < leastSplit {
 		return false

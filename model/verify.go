@@ -13,7 +13,7 @@ import (
 // Verified holds what Verify computes from a model's data.
 type Verified struct {
 	Certificate *pacbayes.Certificate
-	// Differs says which figure of the model isn't the figure that its data give; "" if all agree.
+	// Differs says where the model and the figures from its data differ; "" if they agree.
 	Differs string
 	// Findings holds what InOrder finds in the data.
 	Findings finding.List
@@ -64,7 +64,8 @@ func (m *Model) verifyContext(again *Context) string {
 		again = &Context{}
 	}
 	a, b := again.numbers(m.Scaling.TargetScale), stored.numbers(m.Scaling.TargetScale)
-	// LowerBy is rounded. Next to leastGain one computation may report it and another not.
+	// LowerBy is rounded. If it is close to leastGain, one computation may report a gain and another may report
+	// nothing.
 	gain, known := max(again.AllRows.LowerBy, leastGain), max(stored.AllRows.LowerBy, leastGain)
 	same := again.LinearReason == stored.LinearReason && math.Abs(gain-known) < 0.0025
 	for i := range a {
@@ -91,7 +92,7 @@ func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles) (string, e
 	switch {
 	case err != nil:
 		return "", err
-	case m.Conformal == nil && (again == nil || again.From == FromCertified): // old models lack the latter
+	case m.Conformal == nil && (again == nil || again.From == FromCertified): // old models lack these
 		return "", nil
 	case again == nil || m.Conformal == nil:
 		return "conformal intervals are there without rows that they could be of, or these without them", nil
@@ -135,7 +136,7 @@ func (m *Model) verifyRange(d *dataset.Data, roles dataset.Roles, context *Conte
 	if r.Far = m.Range.Far; err == nil && !reflect.DeepEqual(r, m.Range) {
 		return "the inputs' range is another", nil
 	}
-	// Old models have no Far. Variances are compared, since rounding moves the root of a small variance more.
+	// Old models have no Far. Variances are compared instead of distances, since rounding moves small distances more.
 	if far := r.Far * r.Far; far > 0 && (context == nil || math.IsInf(far, 1) ||
 		!(math.Abs(context.far*context.far-far) <= sameFigure*math.Max(1, far))) {
 		return "the distance beyond which rows are far is another", nil

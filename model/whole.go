@@ -13,9 +13,9 @@ import (
 )
 
 // Whole is the exact GP of all rows that a model was made from, with the parameters that the prior rows gave. Each
-// other row serves twice: it helps to predict and, left out, shows how far predictions miss. The intervals are for
-// small tables. Their guarantees are marginal and no certificate: they are over the draw of these other rows and of a
-// further row from the same source together (all exchangeable), whatever the distribution.
+// other row serves twice. It helps to predict and, left out, shows how far predictions miss. The intervals are for
+// small tables, and their guarantees are marginal: they aren't a certificate. They are over the draw of these other
+// rows and of a further row from the same source together (all exchangeable), whatever the distribution.
 type Whole struct {
 	m     *Model
 	q     *posterior.Posterior
@@ -24,8 +24,8 @@ type Whole struct {
 	d     []float64        // [C⁻¹]_ii
 	x     matrix.Dense
 
-	// Bounds of rounding errors: of solving by C, of an element of a covariance divided by its rows' standard
-	// deviations, and of the right-hand side from which α is solved.
+	// Bounds of rounding errors: of solving with C, of an element of a covariance divided by its rows' standard
+	// deviations, and of the right-hand side of the equations for α.
 	solving, filling, targets float64
 	trace, weights            float64 // the trace of C, and ‖α‖
 }
@@ -33,7 +33,7 @@ type Whole struct {
 // maxWhole is the most rows that Whole takes: the inverse of their covariance has 200 MB.
 const maxWhole = 5000
 
-// NoWhole returns the reason why a model of this many rows can't have intervals by all rows; nil if it can.
+// NoWhole returns the reason why the model can't have intervals from all rows, or nil. rows is the number of rows.
 func (m *Model) NoWhole(rows int) error {
 	if !m.fixedBefore() {
 		return errors.New("full and jackknife intervals take parameters that prior rows alone gave: they are of an " +
@@ -132,9 +132,9 @@ func (w *Whole) Full(x matrix.Dense, level float64, alike func(row, other int) b
 	})
 }
 
-// Jackknife returns jackknife+ intervals. For each other row, take the prediction without that row, plus the error of
-// that row as so predicted. The upper end is the ⌈level·(n+1)⌉-th smallest of these sums, and the lower end
-// follows likewise. A further target lies within with probability at least 2·level − 1, and about the level in
+// Jackknife returns jackknife+ intervals. Each other row gives a sum: the prediction made without that row, plus the
+// absolute error of that row's own prediction. The upper end is the ⌈level·(n+1)⌉-th smallest sum, and the lower
+// end follows likewise. A further target lies within with probability at least 2·level − 1, and about the level in
 // practice (Barber, Candès, Ramdas and Tibshirani, "Predictive inference with the jackknife+", Ann. Stat. 49, 2021).
 // Without row i the prediction is μ − b_i e_i, e_i = α_i/d_i.
 func (w *Whole) Jackknife(x matrix.Dense, level float64, alike func(row, other int) bool) []Ends {
@@ -154,8 +154,8 @@ func outermost(lower, upper []float64, level float64) (below, above float64) {
 	return lower[k-1], upper[n-k]
 }
 
-// further is a row to predict: b = C⁻¹k, and the mean and variance of y. A field with Err bounds the rounding error
-// of another.
+// further is a row to predict: b = C⁻¹k, and the mean and variance of y. A field that ends in Err bounds a rounding
+// error.
 type further struct {
 	b             []float64
 	bErr          float64 // of b_i, divided by √(d_i/s)
@@ -177,8 +177,8 @@ func (w *Whole) of(k []float64, mean, own float64) further {
 	return at
 }
 
-// ends returns the two candidates for ends that row i gives: −b_i e_i ± |e_i| reach about the further row's mean,
-// moved outward by twice the bound of the rounding error.
+// ends returns what row i proposes for the two ends: mean − b_i e_i ± |e_i| reach, moved outward by twice the bound
+// of the rounding error.
 func (w *Whole) ends(at further, i int, reach func(at further, i int, bErr float64) (reach, err float64)) (lower,
 	upper float64) {
 	const u = 0x1p-53
