@@ -64,6 +64,15 @@ func (m *Model) Predict(ctx context.Context, table *dataset.Table, o PredictOpti
 	return m.Predictions(d, mean, variance)
 }
 
+// Explain says how much each column of a table moves the prediction for each row.
+func (m *Model) Explain(ctx context.Context, table *dataset.Table) (*model.Explanation, error) {
+	d, err := m.Unlabelled(table.Within(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return m.Model.Explain(d)
+}
+
 // inputs returns the rows of a table as the model sees them, and their scaled inputs as a matrix.
 func (m *Model) inputs(ctx context.Context, table *dataset.Table) (d *dataset.Data, x matrix.Dense, err error) {
 	if d, err = m.Unlabelled(table.Within(ctx)); err != nil {

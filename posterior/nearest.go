@@ -184,3 +184,38 @@ func (l *local) condition(point matrix.Dense, rows []int32) (mean, explained flo
 	}
 	return linalg.Dot(c, r), linalg.Dot(c, c)
 }
+
+// Along returns a posterior whose mean has slopes on the way through the points: p itself, if p has weights, else the
+// exact GP on as many rows of the support as predict a single row. These are the rows nearest to the points, for each
+// point about as many. Its mean is near p's.
+func (p *Posterior) Along(points matrix.Dense) *Posterior {
+	q, ok := p.Solution.(*Nearest)
+	if !ok {
+		return p
+	}
+	near := make([]int32, points.Rows*q.count)
+	q.index().Nearest(points, q.count, near, nil)
+	taken := map[int32]bool{neighbours.None: true}
+	var rows []int32
+	for i := 0; i < len(near) && len(rows) < q.count; i++ {
+		row := near[i%points.Rows*q.count+i/points.Rows] // the nearest rows of all points, then the next ones
+		if !taken[row] {
+			taken[row] = true
+			rows = append(rows, row)
+		}
+	}
+	slices.Sort(rows)
+	x, y := points.Like(len(rows), points.Cols), make([]float64, len(rows))
+	for i, row := range rows {
+		copy(x.Row(i), p.Support.Row(int(row)))
+	}
+	p.Mean.At(p.Beta, x, y)
+	for i, row := range rows {
+		y[i] += q.Targets[row]
+	}
+	exact, err := NewExact(Given{p.Kernel, p.Theta, p.Mean, p.Beta, p.Noise, x, y})
+	if err != nil {
+		panic(matrix.End{Err: err})
+	}
+	return exact
+}

@@ -51,16 +51,23 @@ func wishOf(query url.Values) (w wish, err error) {
 			return w, bad(400, "seed %q: want an integer from 0 to 18446744073709551615", clip([]byte(text)))
 		}
 	}
-	if text := query.Get("covariance"); query.Has("covariance") {
-		if w.covariance = text == "true"; !w.covariance && text != "false" {
-			return w, bad(400, "covariance %q: want true or false", clip([]byte(text)))
-		}
+	if w.covariance, err = truth(query, "covariance"); err != nil {
+		return w, err
 	}
 	if w.samples == 0 && !w.covariance {
 		return w, bad(400, "nothing is asked of the rows together: say samples=NUMBER, covariance=true, or both; for each "+
 			"row by itself there is /v1/predict")
 	}
 	return w, nil
+}
+
+// truth returns a parameter that is true, or false, or absent.
+func truth(query url.Values, name string) (bool, error) {
+	text := query.Get(name)
+	if query.Has(name) && text != "true" && text != "false" {
+		return false, bad(400, "%s %q: want true or false", name, clip([]byte(text)))
+	}
+	return text == "true", nil
 }
 
 // bytes is the memory that it takes for so many rows: the posterior's, and the rows themselves, encoded, scaled, and
@@ -102,6 +109,30 @@ func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Mode
 		answer.Samples = drawn
 	}
 	return nil
+}
+
+// bytesOfShare is the memory that explaining a row takes for each of the model's inputs, with its part of the answer.
+const bytesOfShare = 100
+
+// explain explains the predictions for a table's rows if a query asks for it, else it returns nil. Explaining takes all
+// cores, so that requests wait for their turn.
+func explain(ctx context.Context, query url.Values, held *hold, one *turns, m *krigo.Model,
+	t *dataset.Table) (*model.Explanation, error) {
+	asked, err := truth(query, "explain")
+	if err == nil && asked && t.Rows > jointRows {
+		err = tooManyRows(jointRows)
+	}
+	if err == nil && asked {
+		err = held.resize(ctx, kept(t)+bytesOfShare*int64(t.Rows)*int64(len(m.Inputs)))
+	}
+	if err == nil && asked {
+		err = one.begin(ctx, held.of)
+	}
+	if err != nil || !asked {
+		return nil, err
+	}
+	defer one.end()
+	return m.Explain(ctx, t)
 }
 
 // write writes it row by row: as one text it would take three times the memory of its numbers. turn runs what makes a

@@ -28,6 +28,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -65,7 +66,7 @@ type Server struct {
 	ledger      *watch.Ledger // nil: none
 	budget      *budget       // of the memory of requests
 	texts       turns         // to read long bodies, and to write long answers
-	together    turns         // to compute what rows do together
+	together    turns         // to compute what rows do together, and explanations
 	connections *connections
 	queues      sync.WaitGroup // their goroutines
 }
@@ -471,6 +472,7 @@ type Answer struct {
 	Model       string             `json:"model"`
 	Target      string             `json:"target"`
 	Predictions []model.Prediction `json:"predictions"`
+	Explanation *model.Explanation `json:"explanation,omitempty"` // asked for by explain=true
 }
 
 func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
@@ -478,10 +480,14 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	held := s.budget.hold(clientOf(r))
 	defer held.close()
-	m, table, err := s.read(ctx, w, r, held, form{columns: inputsOf, rows: s.o.MaxRows})
+	m, table, err := s.read(ctx, w, r, held, form{columns: inputsOf, rows: s.o.MaxRows, query: []string{"explain"}})
 	var ps []model.Prediction
+	var e *model.Explanation
 	if err == nil {
 		ps, err = m.queue.run(ctx, held.of, table)
+	}
+	if err == nil {
+		e, err = explain(ctx, r.URL.Query(), held, &s.together, m.Model, table)
 	}
 	if err != nil {
 		s.refuse(w, r, err)
@@ -489,10 +495,17 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	}
 	var text bytes.Buffer
 	kind := "application/json"
-	write := func() { encode(&text, Answer{m.name, m.Target, ps}) }
+	write := func() { encode(&text, Answer{m.name, m.Target, ps, e}) }
 	if wantsCSV(r) {
 		kind = "text/csv; charset=utf-8"
-		write = func() { krigo.WritePredictions(&text, ps) } // predictions are finite, and a buffer takes all
+		names := append(krigo.PredictionNames(), e.Names()...)
+		write = func() { // predictions are finite, and a buffer takes all
+			files.Write(&text, names, len(ps), func(i int, values []float64) error {
+				ps[i].Fill(values)
+				e.Fill(i, values[len(values)-len(e.Names()):])
+				return nil
+			})
+		}
 	}
 	if err := s.texts.take(ctx, held.of, len(ps) > shortRows, write); err != nil {
 		s.refuse(w, r, err)

@@ -23,6 +23,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 )
@@ -793,6 +794,30 @@ func TestPredictSamples(t *testing.T) {
 			must.Not(t, !(math.Abs(sum-p.Mean) <= 5*math.Sqrt(p.LatentVariance/300)) ||
 				!(math.Abs(squares/p.LatentVariance-1) <= 5*math.Sqrt(2./300)), "%s, row %d: samples of mean %v and variance %v, predicted %v and %v", solver, i, sum, squares, p.Mean, p.LatentVariance)
 		}
+	}
+}
+
+// TestPredictExplain: contributions are further columns, behind all others, which sum to the prediction; a file that
+// has them may be overwritten.
+func TestPredictExplain(t *testing.T) {
+	workplace(t)
+	runs(t, "fit", "homes.csv", "--target", "MEDV", "--quiet")
+	args := strings.Fields("predict homes.krigo new.csv --explain --samples 1 --quiet")
+	lines := strings.Split(strings.TrimSpace(runs(t, args...)), "\n")
+	_, names, _ := strings.Cut(lines[0], ",sample1,")
+	must.Be(t, names, "explain_base,contribution_RM,contribution_LSTAT,contribution_DIS,explain_remainder")
+	var d predictDocument
+	must.Do(t, json.Unmarshal([]byte(runs(t, append(args, "--json")...)), &d))
+	for i, p := range d.Predictions {
+		sum := 0.
+		for _, field := range strings.Split(lines[i+1], ",")[9:] {
+			sum += must.Get(strconv.ParseFloat(field, 64))(t)
+		}
+		must.Near(t, sum, p.Mean, 1e-10, "row", i)
+		must.Near(t, linalg.Sum(d.Explanation.Contributions[i]), sum-d.Explanation.Base-d.Explanation.Remainder[i], 1e-10)
+	}
+	for range 2 {
+		runs(t, append(args, "--out", "p.csv")...)
 	}
 }
 

@@ -29,6 +29,7 @@ type predictDocument struct {
 	Intervals   map[string][]krigo.Interval `json:"intervals,omitempty"` // those asked for, by kind
 	Samples     [][]float64                 `json:"samples,omitempty"`   // those asked for, row by row
 	Kept        map[string][]string         `json:"kept,omitempty"`      // columns of the data, as text, row by row
+	Explanation *model.Explanation          `json:"explanation,omitempty"`
 }
 
 // predictFlags are the flags of predict.
@@ -38,6 +39,7 @@ type predictFlags struct {
 	level         float64
 	data, by      string
 	exactVariance bool
+	explain       bool
 	samples       int
 	seed          uint64
 }
@@ -127,6 +129,11 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 	if document.Intervals, err = f.intervals(cmd, m, table, ps); err != nil {
 		return err
 	}
+	if f.explain {
+		if document.Explanation, err = m.Explain(cmd.Context(), table); err != nil {
+			return err
+		}
+	}
 	return f.write(cmd.OutOrStdout(), c.json, document, kept)
 }
 
@@ -198,8 +205,8 @@ func (f *predictFlags) write(w io.Writer, asJSON bool, d predictDocument, kept *
 	return files.WriteFile(f.out, names, len(d.Predictions), fill)
 }
 
-// table returns the names of the columns, those of intervals after the predictions' and then those of samples, and what
-// fills a row of them.
+// table returns the names of the columns, and a function that fills a row: predictions, intervals, samples, and the
+// explanation.
 func (d predictDocument) table(kinds []string, samples int) (names []string, fill func(i int, values []float64) error) {
 	names = krigo.PredictionNames()
 	for _, kind := range kinds {
@@ -208,6 +215,7 @@ func (d predictDocument) table(kinds []string, samples int) (names []string, fil
 	for j := range samples {
 		names = append(names, fmt.Sprintf("sample%d", j+1))
 	}
+	names = append(names, d.Explanation.Names()...)
 	return names, func(i int, values []float64) error {
 		d.Predictions[i].Fill(values)
 		at := len(krigo.PredictionNames())
@@ -217,8 +225,9 @@ func (d predictDocument) table(kinds []string, samples int) (names []string, fil
 			at += 2
 		}
 		if d.Samples != nil {
-			copy(values[at:], d.Samples[i])
+			at += copy(values[at:], d.Samples[i])
 		}
+		d.Explanation.Fill(i, values[at:])
 		return nil
 	}
 }
@@ -258,6 +267,9 @@ its own kind, are asked for by --intervals and come as KIND_lower, KIND_upper:
 --samples K draws K functions from the posterior, jointly for all rows, and adds their values
 as sample1 … sampleK: draws of the function itself, without observation noise.
 
+--explain says how much each column moves a prediction away from explain_base, the prediction at the
+mean row: contribution_COL … are integrated gradients, and sum to mean − explain_base − explain_remainder.
+
 Models of --solver cg have variances given each row's nearest training rows, which are
 never too small; how good they are stands among fit's notices. --exact-variance solves for each row's, in
 minutes for some hundred rows. Models of --solver nearest predict each row from the
@@ -279,6 +291,8 @@ training rows nearest to it, and say so on standard error.`,
 			help: "share of targets that intervals are to hold, but for the band, which is the certificate's"},
 		cliFlag{name: "exact-variance", to: &f.exactVariance,
 			help: "models of --solver cg: solve for each row's variance"},
+		cliFlag{name: "explain", to: &f.explain,
+			help: "add what each column contributes to each prediction, a column each"},
 		cliFlag{name: "samples", value: "K", rule: "none", to: &f.samples,
 			help: "joint draws of the function from the posterior, a column each"},
 		cliFlag{name: "seed", value: "S", def: "0", to: &f.seed,

@@ -20,6 +20,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/inspect"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/report"
 	"github.com/krigo-gp/krigo/watch"
 )
@@ -417,6 +418,7 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		Covariance bool     `json:"covariance"`
 		Samples    int      `json:"samples"`
 		Seed       uint64   `json:"seed"`
+		Explain    bool     `json:"explain"`
 	}
 	if err := r.decode(&args); err != nil {
 		return nil, err
@@ -449,10 +451,16 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		}
 		answer.add(name, values)
 	}
-	names := krigo.PredictionNames()
+	var e *model.Explanation
+	if args.Explain {
+		if e, err = m.Explain(ctx, table); err != nil {
+			return nil, err
+		}
+	}
+	names := append(krigo.PredictionNames(), e.Names()...)
 	row := make([]float64, len(names))
 	for k, name := range names {
-		column(name, func(i int) float64 { ps[i].Fill(row); return row[k] })
+		column(name, func(i int) float64 { ps[i].Fill(row); e.Fill(i, row[len(row)-len(e.Names()):]); return row[k] })
 	}
 	for _, kind := range args.Intervals {
 		var ends []krigo.Interval

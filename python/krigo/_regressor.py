@@ -259,13 +259,13 @@ class KrigoRegressor(Parameters):
         return cast("tuple[Floats, Floats]", found)[1]
 
     @told
-    def predict_frame(self, X: Any, intervals: Names = None, level: float = 0.95, data: Data = None, by: str | None = None, exact_variance: bool = False) -> Any:
+    def predict_frame(self, X: Any, intervals: Names = None, level: float = 0.95, data: Data = None, by: str | None = None, exact_variance: bool = False, explain: bool = False) -> Any:
         """All that `krigo predict` writes, as a DataFrame of the kind of X (with its index), of pandas where X is an array. The column `outside`
-        counts the inputs of a row that lie outside the range of the model's rows, and is 1 where the row is far from these: no guarantee is about it; DataFrames of pandas have the notices in `attrs["notices"]`."""
+        counts the inputs of a row that lie outside the range of the model's rows, and is 1 where the row is far from these: no guarantee is about it. With explain, `contribution_COL` says how much a column moves the prediction from `explain_base`, the prediction at the mean row. DataFrames of pandas have the notices in `attrs["notices"]`."""
         kinds = [_options.word("intervals", kind) for kind in _options.listed(intervals)]
         level = _level(level)
         frame = _table.framed(X)
-        reply = self._predicted(self._table(X if frame is None else frame), data, intervals=[k for k in kinds if k != "credible"], level=level, by=by or "", exact_variance=exact_variance)
+        reply = self._predicted(self._table(X if frame is None else frame), data, intervals=[k for k in kinds if k != "credible"], level=level, by=by or "", exact_variance=exact_variance, explain=explain)
         found: dict[str, npt.NDArray[Any]] = {**_floats(reply)}
         if "credible" in kinds:
             found["credible_lower"], found["credible_upper"] = _credible(found, level).T

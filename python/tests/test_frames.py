@@ -35,6 +35,8 @@ def test_pandas_and_polars(houses):
     frame = a.predict_frame(X[10:20], intervals="band")
     assert isinstance(frame, pd.DataFrame) and list(frame.index) == list(range(10, 20)) and np.array_equal(frame["mean"], want[10:20])
     assert frame["outside"].dtype == np.int64 and {"band_lower", "band_upper"} < set(frame.columns)
+    parts = a.predict_frame(X[10:20], explain=True).filter(regex="^(explain|contribution)_")
+    assert list(parts.columns[1:-1]) == ["contribution_" + name for name in X.columns] and np.allclose(parts.sum(axis=1), want[10:20])
     assert isinstance(a.predict_frame(theirs), pl.DataFrame)
     assert isinstance(KrigoRegressor(kernel="se").fit(np.arange(40.0)[:, None], np.arange(40.0)).predict_frame([[1.0]]), pd.DataFrame)
     assert [c["name"] for c in a.model_.about["encoding"]["columns"] if c.get("categories")] == ["zone", "heating"]

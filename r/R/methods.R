@@ -31,7 +31,7 @@ predict.krigo <- function(object, newdata, se.fit = FALSE,
 # only_the_command_line refuses what predict doesn't have here, and names the command. docs/how-to/r.md lists it.
 only_the_command_line <- function(names) {
   flags <- gsub("[._]", "-", names)
-  for (i in which(flags %in% c("by", "data", "exact-variance", "full", "jackknife", "keep", "samples"))) {
+  for (i in which(flags %in% c("by", "data", "exact-variance", "explain", "full", "jackknife", "keep", "samples"))) {
     kind <- if (flags[i] %in% c("full", "jackknife")) "intervals "
     refuse(names[i], ": only the command line has it: krigo predict --", kind, flags[i], " (docs/how-to/r.md lists what R doesn't have)")
   }

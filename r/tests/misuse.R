@@ -125,7 +125,7 @@ refused(krigo(y ~ 5, d), "formula")
 # predict, certify_predictions, watch.
 refused(predict(m, d, interval = "band", level = 0.9), "level")
 refused(predict(m, d, intervall = "band"), "intervall")
-for (name in c("by", "data", "exact_variance", "exact.variance", "keep", "samples")) {
+for (name in c("by", "data", "exact_variance", "exact.variance", "explain", "keep", "samples")) {
   refused(do.call(predict, c(list(m, d), structure(list(1), names = name))), paste0(name, ": only the command line has it: krigo predict --", gsub("[._]", "-", name)))
 }
 for (kind in c("full", "jackknife")) refused(predict(m, d, interval = kind), paste0(kind, ": only the command line has it: krigo predict --intervals ", kind))

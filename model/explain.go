@@ -1,0 +1,177 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/quadrature"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// Explanation says how much each column moves each prediction away from Base, the prediction at the mean row. The mean
+// row has the means of the scaling as its inputs. A column's contribution is its integrated gradient (Sundararajan,
+// Taly and Yan, "Axiomatic attribution for deep networks", ICML 2017): with predictions ŷ, the mean row x̄ and a row x,
+//
+//	Σ_j (x_j − x̄_j) ∫₀¹ ∂ŷ/∂x_j(x̄ + t(x − x̄)) dt over the inputs j that the column became.
+//
+// All numbers are in the target's own units.
+type Explanation struct {
+	Base          float64     `json:"base"`
+	Columns       []string    `json:"columns"`       // of the table
+	Contributions [][]float64 `json:"contributions"` // of each row, in the order of Columns
+	// Remainder is each row's prediction minus Base minus the sum of its contributions. It is next to 0 if the function
+	// is smooth. If a model predicts each row from its nearest rows (--solver nearest), the contributions are those of
+	// one GP for the whole way (posterior.Along), and Remainder is how far its ends are from the predictions.
+	Remainder []float64 `json:"remainder"`
+}
+
+// Names returns the names of an explanation's columns in a table of predictions; nil if e is nil.
+func (e *Explanation) Names() []string {
+	if e == nil {
+		return nil
+	}
+	names := []string{"explain_base"}
+	for _, c := range e.Columns {
+		names = append(names, "contribution_"+c)
+	}
+	return append(names, "explain_remainder")
+}
+
+// Fill sets row i of a table with the columns Names.
+func (e *Explanation) Fill(i int, values []float64) {
+	if e != nil {
+		copy(values, append(append([]float64{e.Base}, e.Contributions[i]...), e.Remainder[i]))
+	}
+}
+
+// Explain explains the predictions for the rows of d, which views a table's columns as the model's inputs.
+func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
+	defer matrix.Ended(&err)
+	if m.Posterior == nil {
+		return nil, errors.New("the model is empty: load one, or fit one")
+	}
+	names, of := m.sources()
+	base := make([]float64, 1)
+	m.Posterior.Latent(linalg.New(1, d.Cols), base, nil)
+	e = &Explanation{Base: m.estimate(base[0]), Columns: names, Contributions: make([][]float64, d.Rows),
+		Remainder: make([]float64, d.Rows)}
+	err = eachBlock(d.Scaled(d.All(), m.Scaling), func(first int, x matrix.Dense) {
+		f := make([]float64, x.Rows)
+		m.Posterior.Latent(x, f, nil)
+		linalg.Parallel(x.Rows, func(i int) {
+			x.Check()
+			to, w := make([]float64, len(names)), &way{m: m, x: x.RowRange(i, i+1), of: of}
+			w.q = m.Posterior.Along(w.at(0, 0.25, 0.5, 0.75, 1))
+			w.add(to, 0, 1)
+			e.Contributions[first+i], e.Remainder[first+i] = to, m.estimate(f[i])-e.Base-linalg.Sum(to)
+		})
+	})
+	for i := range e.Remainder {
+		if err == nil && !linalg.Finite(e.Remainder[i:i+1]) {
+			err = fmt.Errorf("%s: %s: the prediction can't be explained: it overflows on the way from the mean row", d.Source,
+				d.Where(i))
+		}
+	}
+	return e, err
+}
+
+// sources returns the columns of a table that the model predicts from, and which of them each input came from: all
+// inputs of a category or a date came from one.
+func (m *Model) sources() (names []string, of []int) {
+	from := slices.Clone(m.Inputs)
+	if m.Encoding != nil {
+		from = nil
+		for _, c := range m.Encoding.Columns {
+			from = append(from, slices.Repeat([]string{c.Name}, max(1, len(c.Names())))...)
+		}
+	}
+	for _, name := range from {
+		for _, d := range m.Reading.Dates {
+			if slices.Contains(d.Derived(), name) {
+				name = d.Column
+			}
+		}
+		at := slices.Index(names, name)
+		if at < 0 {
+			at, names = len(names), append(names, name)
+		}
+		of = append(of, at)
+	}
+	return names, of
+}
+
+// estimate returns the prediction, in the target's own units, if f has this mean.
+func (m *Model) estimate(f float64) float64 {
+	if m.Scaling.Transform == nil {
+		return m.Scaling.Raw(f)
+	}
+	point, _ := m.point(f, m.ObservationNoise)
+	return point
+}
+
+// slope returns the derivative of estimate.
+func (m *Model) slope(f float64) float64 {
+	const step = 1e-4 // in standard deviations of the target as the model sees it
+	return (m.estimate(f+step) - m.estimate(f-step)) / (2 * step)
+}
+
+// An integral is a sum over ten nodes. Its interval is halved until the contributions match the change of the
+// prediction on it, except for the share leftOver of all contributions, or until it is shortest.
+const (
+	leftOver = 1e-6
+	shortest = 1. / 256
+)
+
+// way goes from the mean row, which is 0 in scaled units, to row x, along t from 0 to 1.
+type way struct {
+	m    *Model
+	q    *posterior.Posterior // see Along
+	x    matrix.Dense
+	of   []int   // the columns that inputs came from
+	left float64 // how far contributions may be off on the whole way; 0: not known yet
+}
+
+func (w *way) at(ts ...float64) matrix.Dense {
+	rows := w.x.Like(len(ts), w.x.Cols)
+	for i, t := range ts {
+		for j, v := range w.x.Data {
+			rows.Set(i, j, t*v)
+		}
+	}
+	return rows
+}
+
+// add adds to each column its integral from a to b.
+func (w *way) add(to []float64, a, b float64) {
+	ts, weights, part := []float64{a, b}, []float64{0, 0}, make([]float64, len(to))
+	quadrature.Panels(ts, func(t, weight float64) { ts, weights = append(ts, t), append(weights, weight) })
+	rows, slopes, f := w.at(ts...), linalg.New(len(ts), w.x.Cols), make([]float64, len(ts))
+	w.q.Latent(rows, f, nil)
+	w.q.Slopes(rows, slopes)
+	for i, weight := range weights {
+		weight *= w.m.slope(f[i])
+		for j, v := range w.x.Data {
+			part[w.of[j]] += weight * slopes.At(i, j) * v
+		}
+	}
+	off, size := w.m.estimate(f[0])-w.m.estimate(f[1]), 0.
+	for _, v := range part {
+		off, size = off+v, size+math.Abs(v)
+	}
+	if w.left == 0 {
+		w.left = leftOver * size
+	}
+	if math.Abs(off) > w.left*(b-a) && b-a > shortest {
+		w.add(to, a, (a+b)/2)
+		w.add(to, (a+b)/2, b)
+		return
+	}
+	for k, v := range part {
+		to[k] += v
+	}
+}
