@@ -1,5 +1,5 @@
-// Package matrix holds the dense matrix in which inputs, covariances and adjoints are passed, so that kernels, means
-// and objectives can be written in other modules. It has the access to elements that these need; factorisations and
+// Package matrix holds the dense matrix that carries inputs, covariances and adjoints, so that other modules can
+// write kernels, means and objectives. It has only the access to elements that these need. Factorisations and
 // products are elsewhere (gonum's mat reads Data and Stride as they are).
 package matrix
 
@@ -10,20 +10,19 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// Dense is a dense row-major matrix, or a view into one: element (i, j) is Data[i*Stride+j].
+// Dense is a dense row-major matrix, or a view of one. Element (i, j) is Data[i*Stride+j].
 type Dense struct {
 	Rows, Cols, Stride int
 	Data               []float64
 
-	ctx context.Context // with which work on it ends; nil: with none
+	ctx context.Context // work on the matrix ends with this context; nil: never
 }
 
-// End is what work panics with that can't go on: a matrix needs too much memory, or a context has ended. Results that
-// are half done are thus nobody's. Whoever returns an error defers [Ended]; all of krigo that is called from outside
-// does.
+// End is the panic of work that can't go on: a matrix needs too much memory, or a context has ended. So nobody gets
+// half-done results. A function that returns an error defers [Ended], as all exported functions of krigo do.
 type End struct{ Err error }
 
-// Ended makes the panic of an [End] the error that a function returns.
+// Ended turns the panic of an [End] into the error of the function that defers it.
 func Ended(err *error) {
 	switch end := recover().(type) {
 	case nil:
@@ -34,7 +33,7 @@ func Ended(err *error) {
 	}
 }
 
-// Ask panics with an [End] if package memory doesn't allow so large a matrix. Every matrix is asked for here.
+// Ask panics with an [End] if package memory doesn't allow a matrix of this size. Every matrix asks here.
 func Ask(rows, cols int) {
 	if bytes := 8 * float64(rows) * float64(cols); bytes > float64(memory.Limit()) {
 		panic(End{memory.Afford(fmt.Sprintf("a %d×%d matrix", rows, cols), bytes)})
@@ -47,14 +46,14 @@ func New(rows, cols int) Dense {
 	return Dense{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
 }
 
-// Until returns m for work that ends with a context, which views of it have too: covariances of its rows, products and
-// factorisations panic with an [End] within a block once the context has ended.
+// Until returns m for work that ends with a context. Views of m have the context too. After the context has ended,
+// covariances of m's rows, products and factorisations panic with an [End] within a block.
 func (m Dense) Until(ctx context.Context) Dense {
 	m.ctx = ctx
 	return m
 }
 
-// Context returns what was given to Until, or nil.
+// Context returns the context given to Until, or nil.
 func (m Dense) Context() context.Context { return m.ctx }
 
 // Like returns a matrix of zeros with m's context.
@@ -78,7 +77,7 @@ func Of(rows, cols int, data []float64) Dense {
 	return Dense{Rows: rows, Cols: cols, Stride: cols, Data: data}
 }
 
-// IsZero says whether the matrix is the zero value, which stands for "not wanted".
+// IsZero says whether the matrix is the zero value, which means "not wanted".
 func (m Dense) IsZero() bool { return m.Data == nil }
 
 // Row returns row i as a slice of the matrix's own memory.

@@ -8,7 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// A view shares the memory of the matrix that it is of.
+// A view shares the memory of its matrix.
 func ExampleDense_View() {
 	m := matrix.Of(3, 3, []float64{
 		1, 2, 3,

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// machine returns the memory of the machine, or of the control group that the process is in where that is less, as
-// Linux tells it in files under root; 0 where nothing does.
+// machine returns the machine's memory, or the memory of the process's control group if that is less. Linux gives
+// both in files under root. It returns 0 if no file does.
 func machine(root string) (total int64) {
 	take := func(bytes int64) {
 		if bytes > 0 && (total == 0 || bytes < total) {
@@ -22,7 +22,7 @@ func machine(root string) (total int64) {
 			take(kib << 10)
 		}
 	}
-	for _, line := range lines(root, "proc/self/cgroup") { // number:controllers:path
+	for _, line := range lines(root, "proc/self/cgroup") { // a line is number:controllers:path
 		f := strings.SplitN(line, ":", 3)
 		if len(f) < 3 {
 			continue
@@ -34,8 +34,8 @@ func machine(root string) (total int64) {
 			}
 			folder, file = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
 		}
-		// A group is bound by those that it is in, too. In a container its path may be the host's, of which the root alone is
-		// there.
+		// The groups that contain a group limit it too. In a container the path may be the host's, and only the root
+		// exists.
 		for group := path.Clean("/" + f[2]); ; group = path.Dir(group) {
 			for _, text := range lines(root, folder+group+"/"+file) {
 				bytes, _ := strconv.ParseInt(strings.TrimSpace(text), 10, 64) // "max" where there is none

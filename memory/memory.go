@@ -1,8 +1,8 @@
-// Package memory says how much memory reading a file, or the matrices of a fit, may take, so that too large a table, or
-// one made to do harm, ends in an error that names it, and not in a process that is killed.
+// Package memory limits how much memory reading a file, or the matrices of a fit, may take. So a table that is too
+// large, or made to do harm, ends in an error that names it, and the system doesn't kill the process.
 //
-// It is no account of all that a program allocates: who is about to allocate much by what a file says asks [Afford]
-// first, each on its own.
+// It doesn't count everything that a program allocates. Code that is about to allocate much because of what a file
+// says asks [Afford] first.
 package memory
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/krigo-gp/krigo/internal/disk"
 )
 
-// limit is what was set, 0: the default.
+// limit is the limit that SetLimit set; 0: the default.
 var limit atomic.Int64
 
-// SetLimit sets how many bytes may be taken, by the whole process; 0, as at first, stands for half of the machine's
-// memory, or of what its container may use where that is less.
+// SetLimit sets how many bytes the whole process may take. 0, the default, means half of the machine's memory, or
+// half of what its container may use if that is less.
 func SetLimit(bytes int64) { limit.Store(max(bytes, 0)) }
 
-// Limit returns how many bytes may be taken.
+// Limit returns how many bytes the process may take.
 func Limit() int64 {
 	if set := limit.Load(); set > 0 {
 		return set
@@ -32,7 +32,7 @@ func Limit() int64 {
 	return byDefault()
 }
 
-// unknown is the default where the machine doesn't say how much memory it has.
+// unknown is the default if the machine's memory is unknown.
 const unknown = 4 << 30
 
 var byDefault = sync.OnceValue(func() int64 {
@@ -42,10 +42,10 @@ var byDefault = sync.OnceValue(func() int64 {
 	return unknown
 })
 
-// Error is the error of something that would take more memory than it may.
+// Error says that something would take more memory than allowed.
 type Error struct {
-	What  string  // takes it, as a file
-	Need  float64 // bytes, at least
+	What  string  // what takes it, for example a file
+	Need  float64 // least number of bytes
 	Limit int64
 }
 
@@ -54,8 +54,7 @@ func (e *Error) Error() string {
 		Text(e.Need), Text(float64(e.Limit)))
 }
 
-// Afford returns an [Error] if so many bytes are more than the limit. They are counted in float64, in which no product
-// wraps around.
+// Afford returns an [Error] if bytes is more than the limit. bytes is a float64, so that no product wraps around.
 func Afford(what string, bytes float64) error {
 	if limit := Limit(); bytes > float64(limit) {
 		return &Error{what, bytes, limit}
@@ -63,8 +62,8 @@ func Afford(what string, bytes float64) error {
 	return nil
 }
 
-// ReadFile reads a file whole, of which what is made takes so many bytes for each of its own. It ends before a file
-// that is no regular one, and may have no end, has taken more than the limit.
+// ReadFile reads a whole file. The result takes times bytes of memory for each byte of the file. ReadFile stops at
+// the limit, so a file without an end, such as a device, is an error.
 func ReadFile(path string, times float64) ([]byte, error) {
 	f, err := disk.Open(path)
 	if err != nil {
@@ -81,9 +80,9 @@ func ReadFile(path string, times float64) ([]byte, error) {
 	return ReadAll(f, path, times)
 }
 
-// ReadAll is io.ReadAll within the limit, as [ReadFile] is.
+// ReadAll is io.ReadAll with the limit of [ReadFile].
 func ReadAll(r io.Reader, what string, times float64) ([]byte, error) {
-	const growth = 2 // of a buffer that is replaced by a larger one
+	const growth = 2 // a larger buffer replaces a full one
 	most := int64(float64(Limit())/max(times, growth)) + 1
 	text, err := io.ReadAll(io.LimitReader(r, most))
 	if err == nil && int64(len(text)) == most {
@@ -98,7 +97,7 @@ var units = []struct {
 }{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6},
 	{"KB", 1e3}, {"B", 1}}
 
-// Text writes a number of bytes, as 1.5 GiB.
+// Text formats a number of bytes, for example as 1.5 GiB.
 func Text(bytes float64) string {
 	for _, u := range units[:4] {
 		if bytes >= u.size {
@@ -108,7 +107,7 @@ func Text(bytes float64) string {
 	return strconv.FormatFloat(bytes, 'f', 0, 64) + " bytes"
 }
 
-// Parse reads a number of bytes, as 4GiB, 500MB or 1000000.
+// Parse reads a number of bytes such as 4GiB, 500MB or 1000000.
 func Parse(text string) (int64, error) {
 	number, size := strings.TrimSpace(text), 1.0
 	for _, u := range units {

@@ -98,7 +98,7 @@ func Start() (Ranks, error) {
 	return &group{wire: w, rank: w.rank, size: w.size}, nil
 }
 
-// mpi is MPI_COMM_WORLD. Calls are not made by two threads at a time.
+// mpi is MPI_COMM_WORLD. Two threads must not call it at a time.
 type mpi struct {
 	mu         sync.Mutex
 	rank, size int
@@ -106,7 +106,7 @@ type mpi struct {
 	lives      sync.WaitGroup
 }
 
-// most is how many numbers or bytes one call of MPI takes.
+// most is the largest number of values or bytes in one call of MPI.
 const most = 1 << 30
 
 func (w *mpi) sum(v []float64) {
@@ -131,15 +131,15 @@ func (w *mpi) broadcast(root int, v []byte) {
 	}
 }
 
-// A waiting rank looks all the time at first, since MPI moves data only when it is called. Where the
-// wait gets long, for a rank that has more rows, it naps for a hundredth of the time it has waited, up to
-// longestNap. (Data move after the ranks have met, so that it is in meeting alone that they wait long.)
+// At first a waiting rank looks all the time, since MPI moves data only when it is called. If the wait gets long,
+// because another rank has more rows, it sleeps for a hundredth of the time waited so far, up to longestNap. (Ranks
+// move data after they have met, so they only wait long when they meet.)
 const (
 	eager      = 10 * time.Millisecond
 	longestNap = time.Millisecond
 )
 
-// call begins a call on memory that MPI keeps until it is done, and waits for it.
+// call begins a call on memory that MPI keeps until the call is done, and waits for it.
 func (w *mpi) call(memory unsafe.Pointer, begin func(unsafe.Pointer, *C.MPI_Request) C.int) {
 	var pinned runtime.Pinner
 	defer pinned.Unpin()
@@ -160,14 +160,14 @@ func (w *mpi) call(memory unsafe.Pointer, begin func(unsafe.Pointer, *C.MPI_Requ
 			return
 		}
 		if waited := time.Since(since); waited < eager {
-			runtime.Gosched() // signs of life
+			runtime.Gosched() // lets the signs of life go on
 		} else {
 			time.Sleep(min(waited/100, longestNap))
 		}
 	}
 }
 
-// live gives signs of life, and looks for those of the rank before.
+// live sends signs of life, and looks for those of the rank before.
 func (w *mpi) live() {
 	last := time.Now()
 	tick := time.NewTicker(beat)
@@ -194,7 +194,7 @@ func (w *mpi) live() {
 	}
 }
 
-// abort ends the job, and this process even where MPI can't end the others.
+// abort ends the job, and this process even if MPI can't end the others.
 func (w *mpi) abort(reason string) {
 	fmt.Fprintf(os.Stderr, "krigo: rank %d of %d: %s; the job ends, a checkpoint resumes it\n", w.rank, w.size, reason)
 	time.AfterFunc(2*time.Second, func() { os.Exit(1) })

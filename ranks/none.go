@@ -4,7 +4,7 @@ package ranks
 
 import "errors"
 
-// Start returns this process as a rank of its job, to be closed at the end.
+// Start returns this process as a rank of its job. Close it at the end.
 func Start() (Ranks, error) {
 	if Launched() {
 		return nil, errors.New("this krigo was built without MPI, so that every process of mpirun would do the same work: " +

@@ -1,8 +1,8 @@
-// Package ranks lets several processes work on one fit, each with its own part of the rows. The
-// processes of a job are its ranks, numbered from 0, as in MPI. All of them run the same program,
-// and what they compute from sums over all ranks is the same on each.
+// Package ranks lets several processes work on one fit, each with its own part of the rows. The processes of a job
+// are its ranks, numbered from 0, as in MPI. All of them run the same program. Results that come from sums over all
+// ranks are the same on each rank.
 //
-// A build with the tag mpi has ranks by MPI (Open MPI through cgo); any other has [Alone].
+// A build with the tag mpi has ranks by MPI (Open MPI through cgo). Any other build has only [Alone].
 package ranks
 
 import (
@@ -13,26 +13,26 @@ import (
 	"unsafe"
 )
 
-// Ranks is this process as one of a job. Sum, Broadcast, Agree and Close are collective: every
-// rank makes the same calls in the same order, from one goroutine at a time. Where the calls
-// don't fit together, and where a rank has an error, all ranks get an error and none waits for ever.
+// Ranks is this process as one of a job. Sum, Broadcast, Agree and Close are collective: every rank makes the same
+// calls in the same order, from one goroutine at a time. If the calls don't match, or if a rank has an error, all
+// ranks get an error and none waits for ever.
 type Ranks interface {
-	Rank() int // of this process, from 0
+	Rank() int // number of this process, from 0
 	Size() int // number of ranks
-	// Sum replaces each v by its sum over ranks, the same on all of them to the last bit.
+	// Sum replaces each v by its sum over ranks. All ranks get the same bits.
 	Sum(v ...[]float64) error
-	// Broadcast replaces v on all ranks by that of the root.
+	// Broadcast replaces v on all ranks by the root's v.
 	Broadcast(root int, v []byte) error
-	// Agree returns nil where no rank comes with an error. Otherwise every rank gets one: its own
-	// where all have one, else a *Failure that names the first rank that has. The ranks that are
-	// elsewhere, in a Sum or Broadcast, get it there, and all may go on.
+	// Agree returns nil if no rank brings an error. Otherwise every rank gets an error. If all ranks bring one, each
+	// gets its own. Otherwise a rank gets a *Failure that names the first rank with an error. Ranks that are in a Sum
+	// or Broadcast get it there. Afterwards all ranks may go on.
 	Agree(err error) error
-	// Close ends the work of this rank, with its error if it has one, and returns what Agree
-	// would. Where it is an error no rank goes on: all further calls of the others return it.
+	// Close ends the work of this rank, with its error if it has one, and returns what Agree would. After an error no
+	// rank goes on: all further calls of other ranks return it.
 	Close(err error) error
 }
 
-// Alone is the only rank.
+// Alone is the only rank of its job.
 type Alone struct{}
 
 func (Alone) Rank() int                   { return 0 }
@@ -58,7 +58,7 @@ func (f *Failure) Error() string {
 // Unwrap returns this rank's own error, if it has one.
 func (f *Failure) Unwrap() error { return f.own }
 
-// All returns the v of every rank, in their order.
+// All returns every rank's v, in the order of ranks.
 func All(r Ranks, v ...float64) ([][]float64, error) {
 	every := make([]float64, r.Size()*len(v))
 	copy(every[r.Rank()*len(v):], v)
@@ -70,7 +70,7 @@ func All(r Ranks, v ...float64) ([][]float64, error) {
 	return of, err
 }
 
-// Place returns where the n items of this rank stand among those of all ranks, in their order, and how many there are.
+// Place returns where this rank's n items stand among the items of all ranks, and the number of all items.
 func Place(r Ranks, n int) (first, total int, err error) {
 	counts, err := All(r, float64(n))
 	for i, c := range counts {
@@ -82,7 +82,7 @@ func Place(r Ranks, n int) (first, total int, err error) {
 	return first, total, err
 }
 
-// Bytes returns the root's bytes on every rank, however many there are.
+// Bytes returns the root's bytes on every rank, whatever their length.
 func Bytes(r Ranks, root int, v []byte) ([]byte, error) {
 	length := binary.LittleEndian.AppendUint64(nil, uint64(len(v)))
 	if err := r.Broadcast(root, length); err != nil {
@@ -94,16 +94,16 @@ func Bytes(r Ranks, root int, v []byte) ([]byte, error) {
 	return v, r.Broadcast(root, v)
 }
 
-// Item is what ranks send one another: a number, or a SHA-256.
+// Item is what ranks send to one another: a number, or a SHA-256.
 type Item interface{ float64 | uint64 | ~[32]byte }
 
-// Memory is the memory of items, to be broadcast.
+// Memory is the memory of items to broadcast.
 func Memory[T Item](v []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), int(unsafe.Sizeof(*new(T)))*len(v))
 }
 
-// wire carries what a group sends. Its calls return when they are done; they don't return where
-// a rank is gone: the whole job has ended then.
+// wire carries what a group sends. Its calls return when they are done. If a rank is gone they don't return, because
+// the whole job has ended.
 type wire interface {
 	sum(v []float64)
 	max(v []int64)
@@ -111,19 +111,19 @@ type wire interface {
 	close()
 }
 
-// group is ranks on a wire. Every collective call begins with a small one, in which ranks tell
-// one another which it is and whether they come with an error.
+// group is a set of ranks on a wire. Every collective call begins with a small one, in which the ranks say which call
+// it is and whether they bring an error.
 type group struct {
 	wire
 	rank, size int
 	buffer     []float64
-	ended      error // by which a rank closed
+	ended      error // the error with which a rank closed
 }
 
 func (g *group) Rank() int { return g.rank }
 func (g *group) Size() int { return g.size }
 
-// The calls, as ranks tell them to one another.
+// The names of the calls, as ranks send them.
 const (
 	sums = iota + 1
 	broadcasts
@@ -131,15 +131,15 @@ const (
 	ends
 )
 
-// meet tells the other ranks of a call of so many numbers, and of an error. It returns the error
-// with which one of them came.
+// meet tells the other ranks of a call with n numbers, and of an error. It returns the error that one of them
+// brought.
 func (g *group) meet(call, length int, own error) error {
 	if g.ended != nil {
 		return g.ended
 	}
 	var failing, ending, well int64
 	if own != nil {
-		failing = int64(g.size - g.rank) // the first rank's is the largest
+		failing = int64(g.size - g.rank) // the first failing rank has the largest value
 		if call == ends {
 			ending = 1
 		}
@@ -221,7 +221,7 @@ func (g *group) Broadcast(root int, v []byte) error {
 
 func (g *group) Agree(err error) error {
 	var known *Failure
-	if errors.As(err, &known) { // to all
+	if errors.As(err, &known) { // all ranks know it
 		return err
 	}
 	return g.meet(agreements, 0, err)
@@ -237,8 +237,8 @@ func (g *group) Close(err error) error {
 	return err
 }
 
-// InTurn lets the ranks work one after another, each from the state that the one before has left:
-// what one rank would do with the rows of all, to the last bit. In the end all have the last state.
+// InTurn lets the ranks work one after another, each from the state that the previous rank left. This gives what one
+// rank would compute with all rows, to the last bit. At the end all ranks have the last state.
 func InTurn(r Ranks, work func() error, save func() ([]byte, error), load func(state []byte) error) error {
 	if r.Size() == 1 {
 		return work()
@@ -265,7 +265,7 @@ func InTurn(r Ranks, work func() error, save func() ([]byte, error), load func(s
 	return nil
 }
 
-// Gather returns what all ranks have, in their order.
+// Gather returns the items of all ranks, in their order.
 func Gather[T Item](r Ranks, own []T) (all []T, err error) {
 	if r.Size() == 1 {
 		return own, nil

@@ -23,7 +23,7 @@ func each(size int, work func(r Ranks) error) []error {
 	return errs
 }
 
-// check makes every collective call once, and compares what comes of it.
+// check makes every collective call once, and checks its result.
 func check(r Ranks) error {
 	rng := rand.New(rand.NewPCG(1, uint64(r.Rank())))
 	want := make([]float64, 5000)
@@ -90,10 +90,10 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestErrors: an error of one rank reaches all, wherever they are.
+// TestErrors: an error of one rank reaches all ranks, in whatever call they are.
 func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
-	one := func() []float64 { return []float64{1} } // a sum writes into what each rank brought
+	one := func() []float64 { return []float64{1} } // a sum writes into each rank's slice
 	for name, c := range map[string]struct {
 		work func(r Ranks) error
 		want string

@@ -2,8 +2,8 @@ package ranks
 
 import "sync"
 
-// Threads returns size ranks within this process, one for each of so many goroutines, that add up
-// in the order of ranks: a job without MPI, for tests.
+// Threads returns size ranks within this process, one per goroutine. They add up in the order of ranks. This is a job
+// without MPI, for tests.
 func Threads(size int) []Ranks {
 	m := &meeting{size: size, parts: make([]any, size)}
 	m.all = sync.NewCond(&m.mu)
@@ -25,7 +25,7 @@ type meeting struct {
 	result  any
 }
 
-// join puts a part down, and returns what the last to arrive made of all.
+// join adds a part, and returns what the last goroutine to arrive made of all parts.
 func (m *meeting) join(rank int, part any, make func(parts []any) any) any {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// zipped compresses text, without the last cut bytes.
+// zipped compresses text and leaves out the last cut bytes.
 func zipped(t *testing.T, text string, cut int) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -28,7 +28,7 @@ func zipped(t *testing.T, text string, cut int) string {
 	return b.String()[:b.Len()-cut]
 }
 
-// rowsOf fills rows from a matrix, row-major.
+// rowsOf returns a Fill with the rows of a row-major matrix.
 func rowsOf(matrix []float64) Fill {
 	return func(i int, values []float64) error {
 		copy(values, matrix[i*len(values):])
@@ -80,7 +80,7 @@ func TestRead(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	badSum := []byte(zipped(t, "a,b\n1,2\n", 0))
 	badSum[len(badSum)-8] ^= 1
-	// Random digits do not compress away, so half of the stream holds rows.
+	// Random digits don't compress away, so half of the stream holds rows.
 	var rows strings.Builder
 	random := rand.New(rand.NewPCG(1, 1))
 	names := []string{"a", "b"}
@@ -125,7 +125,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestCells: a cell is a number, missing or text, and is refused where something else is wanted.
+// TestCells: a cell is a number, missing or text, and is refused where another kind is needed.
 func TestCells(t *testing.T) {
 	long := strings.Repeat("é", 50)
 	for _, c := range []struct{ name, text, want string }{
@@ -171,7 +171,7 @@ func TestCells(t *testing.T) {
 				"error %v\nwant one with %s", err, c.want)
 		})
 	}
-	// Who fits can still choose what columns are.
+	// A fit can still choose what the columns are.
 	table := must.Get(CSV{From: strings.NewReader("a,b,y\nred,1,2\nred,,3\nblue,2,4\n"), Source: "f.csv"}.Read())(t)
 	_, err := table.Regression("y")
 	wantError(t, inspect.Explain(err), `f.csv: a column is no column of numbers:
@@ -179,7 +179,7 @@ func TestCells(t *testing.T) {
 and values are missing of "b"; say --missing mean, or leave such rows out`)
 	_, err = table.Select([]string{"b"}, "y")
 	wantError(t, err, `line 3 (row 2), column 2 ("b"): the value is missing`)
-	// Columns that aren't read for anything may hold anything.
+	// Columns that no one uses may hold anything.
 	table = must.Get(CSV{From: strings.NewReader("a,b\nred,1\n,2\n"), Source: "f.csv"}.Read())(t)
 	if d, err := table.Unlabelled([]string{"b"}); err != nil || d.Rows != 2 {
 		t.Errorf("%+v, %v", d, err)
@@ -215,7 +215,7 @@ func TestReadFile(t *testing.T) {
 		t.Error(found, err)
 	}
 	s := must.Get(dataset.ScalingOf(d, d.All(), dataset.AllRows))(t)
-	// The mean house price is known to be 22.5328, its deviation (ddof 0) 9.18801.
+	// The mean house price is known to be 22.5328, and its standard deviation (ddof 0) 9.18801.
 	must.Not(t, math.Abs(s.TargetMean-22.5328063) > 1e-6 || math.Abs(s.TargetScale-9.1880115) > 1e-6,
 		"target mean %v, scale %v", s.TargetMean, s.TargetScale)
 }
@@ -282,8 +282,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// TestReadColumns: columns that aren't wanted are there, without their texts, and what is wrong with the whole is said
-// still.
+// TestReadColumns: columns that aren't wanted are there without their texts. Errors about the whole table are still
+// reported.
 func TestReadColumns(t *testing.T) {
 	const text = "id,x,note\na,1,long\nb,red,\"text, more\"\n"
 	table := must.Get(CSV{From: strings.NewReader(text), Source: "t.csv", Columns: []string{"x", "y"}}.Read())(t)

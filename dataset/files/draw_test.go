@@ -14,8 +14,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestDrawSameBytes: at any number of cores, and a shorter draw is the beginning of a
-// longer one, in either format.
+// TestDrawSameBytes: any number of cores gives the same bytes, in either format. A shorter draw is the beginning of a
+// longer one.
 func TestDrawSameBytes(t *testing.T) {
 	dir := t.TempDir()
 	g := Draw{Rows: 3*drawBlock + 5, Inputs: 3, Variance: 2, NoiseVariance: 0.1, Features: 20, Seed: 7}
@@ -67,7 +67,7 @@ func TestDrawCovariance(t *testing.T) {
 		square += at(x) * at(x) / draws
 	}
 	want := 2 * math.Exp(-0.5*(math.Pow(0.5/0.8, 2)+math.Pow(0.9/1.5, 2)))
-	if math.Abs(product-want) > 0.4 || math.Abs(square-2) > 0.5 { // three deviations of the means
+	if math.Abs(product-want) > 0.4 || math.Abs(square-2) > 0.5 { // three standard deviations of the means
 		t.Errorf("covariance %.3f, want %.3f; variance %.3f, want 2", product, want, square)
 	}
 }

@@ -18,7 +18,6 @@ import (
 )
 
 // TestFormatsRefuse: what can't be a table of numbers is an error that names it.
-// TestFormatsRefuse: what can't be a table of numbers is an error that names it.
 func TestFormatsRefuse(t *testing.T) {
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
@@ -67,7 +66,7 @@ func TestFormatsRefuse(t *testing.T) {
 	}
 }
 
-// TestRegister: a registered format is read and written, told by its ending or its first bytes.
+// TestRegister: a registered format is read and written. Its ending or its first bytes identify it.
 func TestRegister(t *testing.T) {
 	before := Formats()
 	defer func() { formats = before }()
@@ -105,7 +104,7 @@ func TestRegister(t *testing.T) {
 		must.Not(t, err != nil || table.Rows != 4 || !slices.Equal(table.Text[0], []string{"1.5", "red", "2"}) ||
 			fmt.Sprint(table.Values) != "[0 1 NaN 2]", "%s: %+v, %v", name, table, err)
 	}
-	// Who asks for a format that isn't known is told those that are.
+	// The error for an unknown format lists the known ones.
 	odd := filepath.Join(folder, "t.ods")
 	must.Do(t, os.WriteFile(odd, []byte("PK\x03\x04\x00\xff"), 0o600))
 	_, err = ReadFile(odd, dataset.Reading{Decimal: ";"})
@@ -128,7 +127,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// TestUnlinked: a format whose package isn't imported is asked for by the name of that package.
+// TestUnlinked: the error for a format whose package isn't imported names the package.
 func TestUnlinked(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{"t.parquet": "", "t.dat": "PAR1 and more"} {

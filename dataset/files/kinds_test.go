@@ -22,7 +22,7 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// zipOf is an archive of files by their names.
+// zipOf returns an archive of files, given by their names.
 func zipOf(t *testing.T, files map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -35,8 +35,8 @@ func zipOf(t *testing.T, files map[string]string) []byte {
 	return b.Bytes()
 }
 
-// book is a workbook of sheets, by their names with what stands in sheetData, as spreadsheet programs write it. Style 1
-// is of dates, 2 of dates and times of a format of its own, 3 of hours.
+// book returns a workbook as spreadsheet programs write it. sheets maps a sheet's name to what stands in sheetData.
+// Style 1 is for dates, 2 for dates and times in a format of its own, and 3 for hours.
 func book(t *testing.T, properties string, sheets ...string) []byte {
 	t.Helper()
 	files := map[string]string{
@@ -74,7 +74,7 @@ func at(t *testing.T, name string, content []byte) string {
 
 const header = `<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>2</v></c></row>`
 
-// TestKinds: the same rows come of files of every kind, with the same hash, to the bit.
+// TestKinds: files of every kind give the same rows with the same hash, to the bit.
 func TestKinds(t *testing.T) {
 	const (
 		csv = "when,zone,price\n2024-01-31,north,1.5\n2024-02-01T06:30:00,,-2e-7\n1904-02-28,south,1234567.25\n" +
@@ -141,7 +141,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestHeader: what names the columns is said, or found out, and so is what separates them.
+// TestHeader: the reading says whether there is a header, or krigo finds out. krigo also finds the separator.
 func TestHeader(t *testing.T) {
 	for _, c := range []struct{ text, header, want string }{
 		{"1,2\n3,4\n", "", "[x1 y] [1 2 3 4]"},
@@ -151,14 +151,14 @@ func TestHeader(t *testing.T) {
 		{"  1.0  2\n 3   4\n", "", "[x1 y] [1 2 3 4]"},
 		{"a  \"b c\" \n\"3\"  4 \n", "", "[a b c] [3 4]"},
 		{"living area\n120\n", "", "[living area] [120]"},           // a name with a space
-		{"opened at\n9 h\n10 h", "", "[opened at] [0 1]"},           // whose cells have units
-		{"P(A|B)\n0.5\n", "", "[P(A|B)] [0.5]"},                     // or with a bar
-		{"a|b;c\n1;2\n", "", "[a|b c] [1 2]"},                       // which separates where nothing else does
+		{"opened at\n9 h\n10 h", "", "[opened at] [0 1]"},           // its cells have units
+		{"P(A|B)\n0.5\n", "", "[P(A|B)] [0.5]"},                     // a name with a bar
+		{"a|b;c\n1;2\n", "", "[a|b c] [1 2]"},                       // a bar separates only if nothing else does
 		{"{x},y\n1,2\n", "", "[{x} y] [1 2]"},                       // no JSON
-		{"{\"1\":1,\"2\":2}", "", "[1 2] [1 2]"},                    // whose names are names
+		{"{\"1\":1,\"2\":2}", "", "[1 2] [1 2]"},                    // its keys are names
 		{"sep=|\na|b\n1|2\n", "", "[a b] [1 2]"},                    // as a spreadsheet says
-		{"a|b\n1,5|2,5\n", "", "[a b] [0 0]"},                       // texts, without --decimal
-		{"{\"a\":1}\n{\"a\":2,\"b\":3}\n", "", "[a b] [1 NaN 2 3]"}, // of objects that lack some
+		{"a|b\n1,5|2,5\n", "", "[a b] [0 0]"},                       // texts without --decimal
+		{"{\"a\":1}\n{\"a\":2,\"b\":3}\n", "", "[a b] [1 NaN 2 3]"}, // the first object lacks a key
 	} {
 		as := dataset.Reading{Header: c.header}
 		if strings.Contains(c.text, " h") {
@@ -170,13 +170,13 @@ func TestHeader(t *testing.T) {
 			t.Errorf("%q, header %q: %s, want %s", c.text, c.header, got, c.want)
 		}
 	}
-	// Whoever measured a text has it read as nothing else.
+	// A caller that has measured a text can have it read as plain CSV only.
 	for _, text := range []string{"{\"a\":1}\n", "a|b\n1|2\n", "a b\n1 2\n"} {
 		if table, err := (CSV{From: strings.NewReader(text), Bare: true}).Read(); err == nil && len(table.Names) != 1 {
 			t.Errorf("%q has the columns %q", text, table.Names)
 		}
 	}
-	// A stream has objects too.
+	// A stream can hold objects too.
 	var got []float64
 	must.Do(t, CSV{From: strings.NewReader("x\n{\"a\":1}\n{\"a\":2}\n"), As: dataset.Reading{SkipRows: 1}}.Stream(1,
 		func(t *dataset.Table) error { got = append(got, t.Values...); return nil }))
@@ -185,7 +185,7 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestKindsRefuse: what is wrong is named with its place: a line, or a sheet and a cell.
+// TestKindsRefuse: an error names its place: a line, or a sheet and a cell.
 func TestKindsRefuse(t *testing.T) {
 	cell := func(c string) []byte { return book(t, "", "Data", header+`<row r="4">`+c+`</row>`) }
 	damaged := cell(`<c r="A4"><v>1</v></c>`)
@@ -246,7 +246,7 @@ func TestKindsRefuse(t *testing.T) {
 	}
 }
 
-// TestKindsAfford: files that unpack to more than there may be are errors before much of it is taken.
+// TestKindsAfford: a file that unpacks to more than the limit is an error before much memory is taken.
 func TestKindsAfford(t *testing.T) {
 	many := func(what string) string { return strings.Repeat(what, (24<<20)/len(what)) }
 	for name, content := range map[string][]byte{
@@ -269,8 +269,8 @@ func TestKindsAfford(t *testing.T) {
 	}
 }
 
-// TestTargets: rows without a target are left out of what is fitted or scored, and of nothing else; errors and places
-// are those of the file.
+// TestTargets: rows without a target are left out of fits and scores, and of nothing else. Errors and places refer to
+// the file.
 func TestTargets(t *testing.T) {
 	const n = 50
 	nan := math.NaN()
@@ -348,7 +348,7 @@ func TestTargets(t *testing.T) {
 			table.Close()
 		}
 	}
-	// A text in such a row makes no text of the numbers in the others.
+	// A text in such a row doesn't turn the numbers of other rows into text.
 	remark := must.Get(CSV{From: strings.NewReader("a,b,y\n1,x,2\n-0.5,NA,3\n# a remark,z,\n7,1,4\n"),
 		Source: "f.csv"}.Read())(t)
 	d, err := remark.Select([]string{"a"}, "y")
@@ -362,7 +362,7 @@ func TestTargets(t *testing.T) {
 	}
 	_, err = remark.Select([]string{"b"}, "y")
 	wantError(t, err, `f.csv: line 2 (row 1), column 2 ("b"): "x" is not a number`)
-	// Of other columns nothing is left out, and a column without any target is wrong as a whole.
+	// Missing cells of other columns leave no row out, and a column without any target is an error.
 	table := must.Get(CSV{From: strings.NewReader("a,y,z\n1,,\n2,3,\n,4,\n5,6,\n"), Source: "f.csv"}.Read())(t)
 	if d := must.Get(table.Unlabelled(nil))(t); d.Rows != 4 {
 		t.Error(d.Rows)

@@ -19,7 +19,7 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// squeezed is gzip of a text that is too long to be held: what is written once, and what follows so many times.
+// squeezed returns gzip of a text too long for memory: first once, and then the string then, repeated times times.
 func squeezed(t *testing.T, first, then string, times int) []byte {
 	t.Helper()
 	stream := func(text string) []byte {
@@ -30,11 +30,11 @@ func squeezed(t *testing.T, first, then string, times int) []byte {
 		return b.Bytes()
 	}
 	const at = 1 << 20
-	// streams may follow one another
+	// gzip streams may follow one another
 	return append(stream(first), bytes.Repeat(stream(strings.Repeat(then, at)), times/at)...)
 }
 
-// TestBombs: within 64 MiB, tables that would take gigabytes are errors that name the file and what to do, and little
+// TestBombs: within 64 MiB, tables that would take gigabytes are errors that name the file and what to do. Little
 // memory is taken before.
 func TestBombs(t *testing.T) {
 	const limit = 64 << 20
@@ -58,7 +58,7 @@ func TestBombs(t *testing.T) {
 		_, err = z.Write(make([]byte, 2*limit))
 	}
 	must.Do(t, errors.Join(err, z.Close()))
-	var counted strings.Builder // as many texts as there are lines
+	var counted strings.Builder // as many texts as lines
 	for i := range 1 << 20 {
 		fmt.Fprintf(&counted, "%d\n", i)
 	}
@@ -113,7 +113,7 @@ func TestBombs(t *testing.T) {
 		var over *memory.Error
 		must.Not(t, errors.As(err, &over) && !(over.Need > limit && over.Limit == limit && strings.Contains(err.Error(),
 			"--memory")), "%s: %v", name, err)
-		if taken := after.TotalAlloc - before.TotalAlloc; taken > 3*limit { // what was freed on the way counts too
+		if taken := after.TotalAlloc - before.TotalAlloc; taken > 3*limit { // freed memory counts too
 			t.Errorf("%s: %s were allocated", name, memory.Text(float64(taken)))
 		}
 	}
@@ -131,7 +131,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// floats is an archive of so many numbers of a byte, which take eight as a table.
+// floats returns an archive of n numbers of a byte, each of which takes eight bytes in a table.
 func floats(t *testing.T, n int) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -144,7 +144,7 @@ func floats(t *testing.T, n int) []byte {
 	return b.Bytes()
 }
 
-// TestWide: what takes time doesn't grow with the square of the columns.
+// TestWide: the time doesn't grow with the square of the number of columns.
 func TestWide(t *testing.T) {
 	const cols = 50_000
 	text := strings.Repeat("1,", cols-1) + "1\n" + strings.Repeat("2,", cols-1) + "2\n"

@@ -16,7 +16,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// npyFile is an NPY file of a version, put together by hand.
+// npyFile returns an NPY file of a version, put together by hand.
 func npyFile(version byte, header string, records ...any) []byte {
 	b := append([]byte("\x93NUMPY"), version, 0)
 	if version == 1 {
@@ -31,7 +31,7 @@ func npyFile(version byte, header string, records ...any) []byte {
 	return b
 }
 
-// dict is a header with one dimension, or two where cols isn't 0.
+// dict returns a header with one dimension, or with two if cols isn't 0.
 func dict(descr string, rows, cols int) string {
 	shape := fmt.Sprintf("(%d,)", rows)
 	if cols > 0 {
@@ -100,7 +100,7 @@ func TestReadNPY(t *testing.T) {
 			table := must.Get(readBytes(t, "x.npy", c.raw))(t)
 			must.Not(t, !slices.Equal(table.Names, c.names) || table.Rows*len(c.names) != len(c.values) ||
 				!slices.Equal(valuesOf(t, table), c.values), "%+v: %v", table, valuesOf(t, table))
-			table.Disk.(*npy).mapped = nil // where files can't be mapped
+			table.Disk.(*npy).mapped = nil // as on systems that don't map files
 			must.Not(t, !slices.Equal(valuesOf(t, table), c.values), "without a mapping: %v", valuesOf(t, table))
 		})
 	}
@@ -163,7 +163,7 @@ func TestReadNPYRefuses(t *testing.T) {
 	wantError(t, err, "folder.npy: ")
 }
 
-// TestNPYNotFinite: such numbers are found when their columns are read.
+// TestNPYNotFinite: numbers that aren't finite are found when their columns are read.
 func TestNPYNotFinite(t *testing.T) {
 	two := dict("[('a', '<f8'), ('b', '<f8')]", 2, 0)
 	for _, c := range []struct {
@@ -183,7 +183,7 @@ func TestNPYNotFinite(t *testing.T) {
 	}
 }
 
-// TestNPYByMagic: an NPY file under another name is one all the same.
+// TestNPYByMagic: krigo knows an NPY file under any name.
 func TestNPYByMagic(t *testing.T) {
 	table, err := readBytes(t, "x.dat", npyFile(1, dict("[('a', '<f8')]", 1, 0), 5.0))
 	must.Not(t, err != nil || !slices.Equal(table.Names, []string{"a"}) || table.Where(0) != "row 1",
@@ -203,7 +203,7 @@ func TestNPYShortened(t *testing.T) {
 		}
 		d := must.Get(table.Select([]string{"a"}, "y"))(t)
 		if err := os.Truncate(path, 16*rows/2); err != nil {
-			t.Skip(err) // an open file may be locked
+			t.Skip(err) // the system may lock an open file
 		}
 		_, err := d.Targets(d.All())
 		wantError(t, err, "x.npy: rows 1 to 10000 can't be read")
@@ -214,7 +214,7 @@ func TestNPYShortened(t *testing.T) {
 	}
 }
 
-// TestWriteFileRoundTrip: what is written reads back, whatever the format.
+// TestWriteFileRoundTrip: a written table reads back, in every format.
 func TestWriteFileRoundTrip(t *testing.T) {
 	values := []float64{0.1, -1.0 / 3, 1e300, math.SmallestNonzeroFloat64, math.MaxFloat64, math.Copysign(0, -1)}
 	same := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
@@ -254,15 +254,15 @@ func TestWriteFileRoundTrip(t *testing.T) {
 	}
 }
 
-// TestDiskAsMemory: everything a table is asked comes out the same to the last bit from
-// memory and from disk, in whatever order rows are read.
+// TestDiskAsMemory: every method of a table gives the same result to the last bit from memory and from disk, in
+// whatever order rows are read.
 func TestDiskAsMemory(t *testing.T) {
 	const rows = 3*4096 + 17
 	memory := &dataset.Table{Source: "x", Names: []string{"a", "y", "b"}, Rows: rows}
 	for i := range rows {
 		memory.Values = append(memory.Values, math.Sin(float64(i)), math.Cos(float64(i*i)), float64(i%7))
 	}
-	copy(memory.Values[3*4096:], memory.Values[:6]) // rows that repeat
+	copy(memory.Values[3*4096:], memory.Values[:6]) // makes rows repeat
 	path := filepath.Join(t.TempDir(), "x.npy")
 	must.Do(t, WriteFile(path, memory.Names, rows, rowsOf(memory.Values)))
 	disk := must.Get(ReadFile(path, dataset.Reading{}))(t)

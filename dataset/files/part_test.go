@@ -17,15 +17,15 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// TestParts: ranks share the rows of a table of any format out, and what they find out together is what one
-// finds out alone, to the last bit.
+// TestParts: ranks share the rows of a table of any format. What they compute together is what one rank computes
+// alone, to the last bit.
 func TestParts(t *testing.T) {
 	const n = 211
 	values := make([]float64, 3*n)
 	for i := range values {
 		values[i] = float64(i*7919%100003) + 1e9
 	}
-	copy(values[3*200:], values[3*7:3*8]) // repeats
+	copy(values[3*200:], values[3*7:3*8]) // makes a row repeat
 	copy(values[3*20:], values[3*7:3*8])
 	names := []string{"a", "b", "y"}
 	for _, ending := range []string{".npy", ".csv"} {
@@ -120,7 +120,7 @@ func TestParts(t *testing.T) {
 				must.End(t, times != 1, "%s: row %d belongs to %d ranks", c.path, i, times)
 			}
 		}
-		// A row is named by where it stands in its file.
+		// A row is named by its place in its file.
 		of := ranks.Threads(2)
 		var wait sync.WaitGroup
 		for _, r := range of {
@@ -142,7 +142,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestPartsAlike: what a file alone can't tell of all rows is refused where ranks have files of their own.
+// TestPartsAlike: with a file for each rank, krigo refuses readings that one file can't decide for all rows.
 func TestPartsAlike(t *testing.T) {
 	folder := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(folder, "part0.csv"), []byte("when,y\n13/02/2024,1\n13/02/2024,1\n"),

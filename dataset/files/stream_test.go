@@ -11,7 +11,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestStream: rows are passed on as they come, before the pipe goes on, and are together what Read makes of the text.
+// TestStream: rows are passed on as they arrive, before the pipe goes on. Together they are what Read makes of the
+// text.
 func TestStream(t *testing.T) {
 	r, w := io.Pipe()
 	tables := make(chan *dataset.Table)
@@ -53,7 +54,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamRefuses: what is wrong is named by its place in the whole, and the rows before it were passed on.
+// TestStreamRefuses: an error names its place in the whole stream, and the rows before it were passed on.
 func TestStreamRefuses(t *testing.T) {
 	stop := errors.New("enough")
 	for _, c := range []struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// described reads a table of one column and a row number, of so many rows, and describes the column.
+// described reads a table of one column and a row number, and describes the column.
 func described(t *testing.T, of dataset.Reading, rows int, cell func(i int) string) ColumnFacts {
 	t.Helper()
 	var b strings.Builder
@@ -26,8 +26,8 @@ func described(t *testing.T, of dataset.Reading, rows int, cell func(i int) stri
 	return facts[0]
 }
 
-// TestDescribeTexts: a column of which most cells are numbers or dates is none of categories, whatever the others are,
-// and what isn't clear is no advice.
+// TestDescribeTexts: if most cells of a column are numbers or dates, it isn't called categories, whatever the other
+// cells are. If it isn't clear what a column is, there is no advice.
 func TestDescribeTexts(t *testing.T) {
 	num := func(i int) string { return fmt.Sprintf("%d.%d", 10+i, i%7) }
 	either := func(every int, a, b func(i int) string) func(i int) string {
@@ -86,14 +86,14 @@ func TestDescribeTexts(t *testing.T) {
 		must.Not(t, f.Kind != c.kind || !strings.Contains(f.Why, c.why) || !slices.Equal(f.Advice, c.advice) ||
 			!strings.Contains(f.Then, c.then) || (f.Then == "") != (c.then == ""), "%s: %+v", c.name, f)
 	}
-	// What was said already holds: nothing that contradicts it is advised.
+	// Advice doesn't contradict what the user has said.
 	f := described(t, dataset.Reading{Decimal: ","}, 80, func(i int) string { return []string{"103", "1.109"}[i%2] })
 	if want := []Advice{{"thousands", "."}}; !slices.Equal(f.Advice, want) || f.Either {
 		t.Errorf("%+v", f)
 	}
 }
 
-// TestPointed: where others have decimal commas, a point in numbers groups thousands, if it can.
+// TestPointed: if other columns have decimal commas, a point in numbers groups thousands, if it can.
 func TestPointed(t *testing.T) {
 	for cells, want := range map[string]ColumnFacts{
 		"1.109;103": {Kind: "number", Advice: []Advice{{"thousands", "."}}},
@@ -110,7 +110,8 @@ func TestPointed(t *testing.T) {
 	}
 }
 
-// TestStrays: rows that are none are named, columns are described without them, and other rows are left alone.
+// TestStrays: rows that are no rows of the table are named, and columns are described without them. Other rows aren't
+// named.
 func TestStrays(t *testing.T) {
 	rows := func(n int) (text string) {
 		for i := range n {
@@ -161,7 +162,7 @@ func TestStrays(t *testing.T) {
 	}
 }
 
-// TestRemarks: a header that seems to be a row, or isn't there, and cells that were read as they stand.
+// TestRemarks: krigo reports a header that seems to be a row, a missing header, and cells that it read as they stand.
 func TestRemarks(t *testing.T) {
 	rows := func(format string) (text string) {
 		for i := range 20 {
@@ -197,8 +198,8 @@ func TestRemarks(t *testing.T) {
 	}
 }
 
-// TestIndex: a first column without a name is no input, in whatever order, and where it may be more than row numbers,
-// that is said.
+// TestIndex: a first column without a name is no input, whatever its order. If it may be more than row numbers, krigo
+// says so.
 func TestIndex(t *testing.T) {
 	const many = 2*distinctMost + 1
 	for _, c := range []struct {
@@ -231,7 +232,8 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestFindingsOfTables: categories that seem to be numbers, and numbers that differ by too little for their size.
+// TestFindingsOfTables: krigo reports categories that seem to be numbers, and numbers that differ by too little for
+// their size.
 func TestFindingsOfTables(t *testing.T) {
 	text := "big,v,code,y\n"
 	for i := range 40 {

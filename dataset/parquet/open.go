@@ -16,20 +16,19 @@ import (
 // magic begins and ends every Parquet file.
 const magic = "PAR1"
 
-// contents is an open file. Its decoder takes memory for whatever a file promises, so it never sees the file itself,
-// but pages that were held against the file, and unpacked, before (pages): it has the footer of a file of such pages.
+// contents is an open file. The decoder takes memory for whatever a file promises, so it never sees the file itself.
+// It sees pages that were checked against the file and unpacked (pages), with the footer of a file of such pages.
 type contents struct {
 	*parquet.File
 	file   io.ReaderAt
 	size   int64
-	chunks [][]format.ColumnMetaData // where the columns of each group of rows really are, and how they are compressed
+	chunks [][]format.ColumnMetaData // for each group of rows: places and compression of its columns
 }
 
-// The decoder sees the pages of a column from pagesFrom on, after the first bytes of a file; pagesTo is farther than
-// any end.
+// The decoder sees a column's pages from pagesFrom on, after the first bytes of a file. pagesTo is beyond any end.
 const pagesFrom, pagesTo = int64(len(magic)), 1 << 60
 
-// open reads the footer of a file of so many bytes.
+// open reads the footer of a file of size bytes.
 func open(f io.ReaderAt, size int64, source string) (*contents, error) {
 	const before, after = len(magic), 4 + len(magic)
 	var end [after]byte
@@ -46,7 +45,7 @@ func open(f io.ReaderAt, size int64, source string) (*contents, error) {
 	if length > size-int64(before+after) {
 		return nil, errors.New("its footer is longer than it is")
 	}
-	// A structure becomes what its fields take, the largest 560 bytes, with what the decoder makes of it.
+	// A structure takes at most 560 bytes for its fields, together with what the decoder makes of it.
 	const each, times = 1000, 4
 	what := source + ": its footer"
 	if err := memory.Afford(what, times*float64(length)); err != nil {

@@ -19,26 +19,26 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// plainDictionary is the encoding by which old writers name dictionaries, and places in one.
+// plainDictionary is the encoding with which old writers mark dictionaries, and also places in a dictionary.
 const plainDictionary format.Encoding = 2
 
-// pages are those of a column of a group of rows as the decoder reads them, one after the other: unpacked, and known to
-// become no more values than there are rows.
+// pages gives the decoder the pages of a column in a group of rows, one after the other. The pages are unpacked, and
+// they hold no more values than there are rows.
 type pages struct {
-	what     string // in errors
+	what     string // names the column in errors
 	file     io.ReaderAt
-	at, end  int64 // of the next page in the file
+	at, end  int64 // of the next page in the file, and of the last one
 	codec    format.CompressionCodec
 	kind     format.Type
 	optional bool
-	rows     int // that are to come
+	rows     int // rows still to come
 
-	page []byte // the last one, with its header
-	from int64  // where the decoder sees it
+	page []byte // the last page, with its header
+	from int64  // the place at which the decoder sees it
 	err  error
 }
 
-// pagesOf are those of column j of a group, which has so many rows.
+// pagesOf returns the pages of column j in a group of rows rows.
 func (c *contents) pagesOf(group, j, rows int, optional bool, what string) (*pages, error) {
 	of := c.chunks[group][j]
 	p := &pages{what: what, file: c.file, at: of.DataPageOffset, codec: of.Codec, kind: of.Type, optional: optional,
@@ -53,7 +53,7 @@ func (c *contents) pagesOf(group, j, rows int, optional bool, what string) (*pag
 	return p, nil
 }
 
-// ReadAt reads on: the decoder never goes back.
+// ReadAt continues where the last call ended: the decoder never goes back.
 func (p *pages) ReadAt(to []byte, at int64) (n int, err error) {
 	for n < len(to) {
 		begin := at + int64(n) - p.from
@@ -75,7 +75,7 @@ func (p *pages) ReadAt(to []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// next reads a page, and returns it with a header that says how it is now.
+// next reads a page. It returns the unpacked page, with a header to match.
 func (p *pages) next() ([]byte, error) {
 	if p.at == p.end {
 		return nil, io.EOF
@@ -88,7 +88,7 @@ func (p *pages) next() ([]byte, error) {
 		header.UncompressedPageSize < 0 {
 		return nil, fmt.Errorf("a page of %d bytes, where there are %d", header.CompressedPageSize, p.end-p.at)
 	}
-	// As it is, unpacked, with its header, and twice in the decoder.
+	// The page takes memory as it is, unpacked, with its header, and twice in the decoder.
 	const times = 5
 	if err := memory.Afford(p.what+": a page", times*float64(header.UncompressedPageSize)+
 		float64(header.CompressedPageSize)); err != nil {
@@ -111,7 +111,7 @@ func (p *pages) next() ([]byte, error) {
 	return append(head, data...), err
 }
 
-// header reads that of the next page.
+// header reads the header of the next page.
 func (p *pages) header() (*format.PageHeader, error) {
 	const usual, most = 1 << 12, 1 << 24
 	for n := int64(usual); ; n *= 16 {
@@ -144,7 +144,7 @@ func (p *pages) checked(header *format.PageHeader, data []byte) ([]byte, error) 
 			return nil, fmt.Errorf("a dictionary in the encoding %v", of.Encoding)
 		}
 		data, err := unpack(p.codec, data, size)
-		least := 32 // bits of a value
+		least := 32 // bits per value
 		if p.kind == format.Boolean {
 			least = 1
 		}
@@ -199,10 +199,10 @@ func (p *pages) checked(header *format.PageHeader, data []byte) ([]byte, error) 
 		of.IsCompressed = thrift.New(false)
 		return append(data[:levels:levels], values...), p.fits(of.Encoding, values, n)
 	}
-	return data, nil // the decoder says what it can't read
+	return data, nil // the decoder reports what it can't read
 }
 
-// values takes so many from those that are to come, of a column that has one in a row.
+// values takes n from the number of values to come. A column has one value in each row.
 func (p *pages) values(n int32) (int, error) {
 	if n < 0 || int(n) > p.rows {
 		return 0, fmt.Errorf("a page of %d values, where %d rows are left", n, p.rows)
@@ -211,11 +211,11 @@ func (p *pages) values(n int32) (int, error) {
 	return int(n), nil
 }
 
-// fits makes sure that encoded values become n at most, and texts no more than there may be.
+// fits checks that encoded values become at most n values, and texts that fit the memory limit.
 func (p *pages) fits(encoding format.Encoding, data []byte, n int) error {
 	switch encoding {
 	case format.Plain, format.ByteStreamSplit:
-		return nil // as long as they are
+		return nil // plain values take their own length
 	case plainDictionary, format.RLEDictionary:
 		if len(data) == 0 {
 			return nil
@@ -229,7 +229,7 @@ func (p *pages) fits(encoding format.Encoding, data []byte, n int) error {
 	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
 		_, err := deltaHead(data, n)
 		return err
-	case format.DeltaByteArray: // each is a piece of the one before, and what follows
+	case format.DeltaByteArray: // each value begins with a piece of the one before
 		shared, rest, err := deltaSum(data, n)
 		if err != nil {
 			return err
@@ -243,9 +243,9 @@ func (p *pages) fits(encoding format.Encoding, data []byte, n int) error {
 	return fmt.Errorf("values in the encoding %v", encoding)
 }
 
-// runs goes through runs of equal values, and of values in so many bits each, of which there should be n.
+// runs goes through runs of equal values and runs of packed values of some bits each. There should be n values.
 func runs(data []byte, width, n int) error {
-	const spare = 512 // runs in bits have multiples of 8 values, of some writers of 504
+	const spare = 512 // packed runs hold multiples of 8 values, for some writers of 504
 	for most := uint64(n + spare); len(data) > 0; {
 		head, k := binary.Uvarint(data)
 		if k <= 0 || width > 32 {
@@ -274,7 +274,8 @@ func runs(data []byte, width, n int) error {
 	return nil
 }
 
-// delta is the head of whole numbers that are encoded by their differences: in blocks, each of miniature blocks.
+// delta is the header of whole numbers that are encoded by their differences: in blocks, each made of miniature
+// blocks.
 type delta struct {
 	block, minis, values uint64
 	first                int64
@@ -305,7 +306,7 @@ func deltaHead(data []byte, n int) (d delta, err error) {
 	return d, err
 }
 
-// deltaSum returns the sum of such numbers, none of which is negative, and what follows them.
+// deltaSum returns the sum of such numbers, which must not be negative, and the bytes after them.
 func deltaSum(data []byte, n int) (sum float64, rest []byte, err error) {
 	d, err := deltaHead(data, n)
 	if err != nil {
@@ -354,12 +355,12 @@ func deltaSum(data []byte, n int) (sum float64, rest []byte, err error) {
 	return sum, rest, nil
 }
 
-// unpack undoes a compression, to so many bytes.
+// unpack decompresses data to size bytes.
 func unpack(codec format.CompressionCodec, data []byte, size int) (out []byte, err error) {
 	if codec == format.Uncompressed {
 		return data, nil
 	}
-	// How many bytes one can become; of the others there is no limit.
+	// Most bytes that one compressed byte can become. Codecs that aren't listed have no limit.
 	if most, known := map[format.CompressionCodec]int{format.Snappy: 32, format.Lz4Raw: 256,
 		format.Gzip: 1032}[codec]; known && size > most*len(data) {
 		return nil, fmt.Errorf("%d bytes can't be had from %d by %v", size, len(data), codec)

@@ -23,7 +23,7 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// TestPages: whatever pages are compressed and encoded by, the values are the same.
+// TestPages: every compression and encoding of pages gives the same values.
 func TestPages(t *testing.T) {
 	type row struct {
 		A float64  `parquet:"a"`
@@ -76,7 +76,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// allocated is how much memory work takes in all.
+// allocated returns how much memory work allocates in all.
 func allocated(work func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -85,7 +85,8 @@ func allocated(work func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// refused reads a file within 64 MiB, and finds an error that says so and that little memory was taken.
+// refused reads a file within 64 MiB. It checks that this is an error with these words, and that little memory was
+// taken.
 func refused(t *testing.T, name string, file []byte, words ...string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bomb.parquet")
@@ -105,7 +106,7 @@ func refused(t *testing.T, name string, file []byte, words ...string) {
 	must.Not(t, len(err.Error()) > 500, "%s: %d bytes of error", name, len(err.Error()))
 }
 
-// written is a table as a file.
+// written returns a table as a file.
 func written[T any](t *testing.T, rows []T, options ...parquet.WriterOption) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -115,7 +116,7 @@ func written[T any](t *testing.T, rows []T, options ...parquet.WriterOption) []b
 	return b.Bytes()
 }
 
-// altered changes what a file's footer says.
+// altered changes the footer of a file.
 func altered(t *testing.T, file []byte, change func(*format.FileMetaData)) []byte {
 	t.Helper()
 	end := len(file) - 8
@@ -133,7 +134,7 @@ func footed(before, footer []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(file, uint32(len(footer))), magic...)
 }
 
-// page is one with its header.
+// page returns a page with its header.
 func page(t *testing.T, header *format.PageHeader, data []byte) []byte {
 	t.Helper()
 	var compact thrift.CompactProtocol
@@ -142,7 +143,7 @@ func page(t *testing.T, header *format.PageHeader, data []byte) []byte {
 	return append(text, data...)
 }
 
-// paged is a file of one column and a group of rows with these pages.
+// paged returns a file of one column and one group of rows, with these pages.
 func paged[T any](t *testing.T, rows int64, codec format.CompressionCodec, pages ...[]byte) []byte {
 	t.Helper()
 	file := append([]byte(magic), bytes.Join(pages, nil)...)
@@ -218,10 +219,10 @@ func TestBombs(t *testing.T) {
 				DefinitionLevelsByteLength: levels})}
 	}
 	one := page(t, dictionary(1, 8), make([]byte, 8))
-	run := append(binary.AppendUvarint([]byte{1}, many<<1), 0) // of one bit
-	packed := binary.AppendUvarint([]byte{0}, many|1)          // of no bits
+	run := append(binary.AppendUvarint([]byte{1}, many<<1), 0) // values of one bit
+	packed := binary.AppendUvarint([]byte{0}, many|1)          // values of no bits
 	levels := append([]byte{byte(len(run) - 1), 0, 0, 0}, run[1:]...)
-	deltas := func(n uint64, first int64) []byte { // all alike
+	deltas := func(n uint64, first int64) []byte { // equal values
 		d := binary.AppendVarint(binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, 1<<17), 4), n), first)
 		for n > 1 {
 			d = append(d, 0, 0, 0, 0, 0)
@@ -268,7 +269,7 @@ func TestBombs(t *testing.T) {
 		paged[numbers](t, 10, format.Uncompressed, one,
 			page(t, plain(10, format.RLEDictionary, 3), []byte{1, 20, 0}))), dataset.Reading{}); err != nil ||
 		table.Rows != 10 {
-		t.Error(err) // what these are made by makes files that are read, too
+		t.Error(err) // the helpers that make these bombs also make readable files
 	}
 }
 

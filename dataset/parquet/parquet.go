@@ -1,9 +1,8 @@
-// Package parquet reads and writes tables as Parquet files. Who imports it has the format
-// registered:
+// Package parquet reads and writes tables as Parquet files. A program that imports it knows the format:
 //
 //	import _ "github.com/krigo-gp/krigo/dataset/parquet"
 //
-// It stands apart from package dataset because a reader of Parquet brings some eighty packages along.
+// It stands apart from package dataset because a reader of Parquet needs about eighty other packages.
 package parquet
 
 import (
@@ -29,8 +28,7 @@ func init() {
 	files.Register(files.Format{Name: "Parquet", Endings: []string{".parquet"}, Magic: magic, Read: read, Write: Write})
 }
 
-// read reads a table from an open Parquet file whose columns are flat and hold numbers,
-// booleans or text.
+// read reads a table from an open Parquet file. Its columns must be flat and hold numbers, booleans or text.
 func read(f *os.File, t *dataset.Table) (err error) {
 	source := t.Source
 	info, err := f.Stat()
@@ -39,7 +37,7 @@ func read(f *os.File, t *dataset.Table) (err error) {
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		// A damaged file may lead the decoder out of its bounds. That is an error of the data.
+		// A damaged file may lead the decoder out of its bounds. This is an error of the data.
 		if cause := recover(); cause != nil {
 			if _, bounds := cause.(runtime.Error); bounds {
 				cause = "its pages say what can't be"
@@ -70,11 +68,11 @@ func read(f *os.File, t *dataset.Table) (err error) {
 	if err := promised(file.File, info.Size()); err != nil {
 		return fmt.Errorf("%s: %w", source, err)
 	}
-	const growth = 2 // while memory is moved, both the old and the new is there
+	const growth = 2 // while memory is moved, old and new exist together
 	if err := memory.Afford(source, growth*8*float64(file.NumRows())*float64(len(t.Names))); err != nil {
 		return err
 	}
-	// few files have less than a byte a value
+	// few files have less than a byte per value
 	t.Values = make([]float64, 0, min(file.NumRows()*int64(len(t.Names)), info.Size()))
 	for g, group := range file.RowGroups() {
 		first := t.Rows
@@ -100,7 +98,7 @@ func read(f *os.File, t *dataset.Table) (err error) {
 // column says how the values of a column become cells.
 type column struct {
 	unsigned, optional bool
-	date               func(int64) string // what a whole number says, where that is a date
+	date               func(int64) string // writes a whole number as the date that it means
 }
 
 // columnOf refuses a column that holds neither numbers nor text.
@@ -117,7 +115,7 @@ func columnOf(c *parquet.Column) (of column, err error) {
 		return of, err
 	}
 	if logical == nil || logical.Value == nil {
-		if kind == parquet.ByteArray { // bytes of any kind
+		if kind == parquet.ByteArray { // arbitrary bytes
 			return of, err
 		}
 		return of, nil
@@ -126,7 +124,7 @@ func columnOf(c *parquet.Column) (of column, err error) {
 	case *format.IntType:
 		of.unsigned = !kind.IsSigned
 	case *format.StringType, *format.EnumType:
-	case *format.DateType, *format.TimestampType: // of a damaged file's, a panic
+	case *format.DateType, *format.TimestampType: // other types of a damaged file would panic
 		of.date = dates(kind)
 	default:
 		return of, err
@@ -134,10 +132,10 @@ func columnOf(c *parquet.Column) (of column, err error) {
 	return of, nil
 }
 
-// promised checks what the footer of a file of so many bytes says of its rows, before they are read.
+// promised checks what the footer of a file of size bytes says about its rows, before they are read.
 func promised(file *parquet.File, size int64) error {
 	rows := file.NumRows()
-	left := rows // of which the groups before have the others
+	left := rows // rows that no earlier group has
 	for _, group := range file.RowGroups() {
 		n := group.NumRows()
 		if n > left {
@@ -145,7 +143,7 @@ func promised(file *parquet.File, size int64) error {
 		}
 		left -= n
 	}
-	// A run of equal values takes a few bytes, however long it is. No data are all such runs.
+	// A run of equal values takes a few bytes, however long it is. But no real data consist only of such runs.
 	const always, perByte = 1 << 20, 1 << 13
 	switch {
 	case left != 0:
@@ -158,11 +156,10 @@ func promised(file *parquet.File, size int64) error {
 	return nil
 }
 
-// atOnce is how many values are read at a time.
+// atOnce is the number of values read at a time.
 const atOnce = 4096
 
-// read reads column j of rows first, …, first+n−1. The table grows by what is read, not by
-// what n promises.
+// read reads column j of the rows first to first+n−1. The table grows with what is read, not with what n promises.
 func (c column) read(t *dataset.Table, pages parquet.Pages, first, n, j int) error {
 	defer pages.Close()
 	values := make([]parquet.Value, atOnce)
@@ -211,8 +208,8 @@ func (c column) read(t *dataset.Table, pages parquet.Pages, first, n, j int) err
 	}
 }
 
-// dates returns what writes the whole numbers of a type as dates, which are text for whoever reads the table: it says
-// that they are.
+// dates returns a function that writes whole numbers of a type as dates. Dates are text in a table, and the reading
+// says that they are dates.
 func dates(of any) func(int64) string {
 	unit := 24 * time.Hour
 	if stamp, isStamp := of.(*format.TimestampType); isStamp {
@@ -255,7 +252,7 @@ func numberOf(v parquet.Value, unsigned bool) float64 {
 	return v.Double()
 }
 
-// Write writes a table as Parquet: columns of doubles, in alphabetical order.
+// Write writes a table as Parquet, with columns of doubles in alphabetical order.
 func Write(w io.Writer, names []string, rows int, fill files.Fill) error {
 	group := parquet.Group{}
 	for j, name := range names {
@@ -265,7 +262,7 @@ func Write(w io.Writer, names []string, rows int, fill files.Fill) error {
 		group[name] = parquet.Compressed(parquet.Leaf(parquet.DoubleType), &parquet.Snappy)
 	}
 	schema := parquet.NewSchema("table", group)
-	at := make([]int, len(names)) // where a column stands in the file
+	at := make([]int, len(names)) // the place of each column in the file
 	for j, name := range names {
 		leaf, _ := schema.Lookup(name)
 		at[j] = leaf.ColumnIndex

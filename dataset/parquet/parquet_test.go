@@ -24,7 +24,6 @@ import (
 )
 
 // TestFormats: a table that is written in any format reads back the same, bit for bit.
-// TestFormats: a table that is written in any format reads back the same, bit for bit.
 func TestFormats(t *testing.T) {
 	names := []string{"zone, \"x\"", "naïve", "a"}
 	const rows = 10000 // more than a page and a block
@@ -72,8 +71,6 @@ func TestFormats(t *testing.T) {
 
 // TestTypes: whole numbers, floats and booleans are read; a file with several groups
 // of rows is one table.
-// TestTypes: whole numbers, floats and booleans are read; a file with several groups
-// of rows is one table.
 func TestTypes(t *testing.T) {
 	type row struct {
 		Flag bool    `parquet:"flag"`
@@ -91,7 +88,7 @@ func TestTypes(t *testing.T) {
 		rows = append(rows, row{i%2 == 1, int32(-i), int64(i) << 40, math.MaxUint64 - 2047, math.MaxUint32, 0.5,
 			float64(i % 3), &o})
 	}
-	path := filepath.Join(t.TempDir(), "t.data") // told by its first bytes
+	path := filepath.Join(t.TempDir(), "t.data") // its first bytes show its format
 	must.Do(t, parquet.WriteFile(path, rows, parquet.MaxRowsPerRowGroup(20)))
 	table := must.Get(files.ReadFile(path, dataset.Reading{}))(t)
 	if table.Rows != 50 || !slices.Equal(table.Names, []string{"flag", "i", "j", "u", "w", "f", "g", "o"}) {
@@ -106,7 +103,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestRefuses: what can't be a table of numbers is an error that names it.
+// TestRefuses: a file that can't be a table of numbers is an error that names it.
 func TestRefuses(t *testing.T) {
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
@@ -167,7 +164,7 @@ func TestRefuses(t *testing.T) {
 	for _, names := range [][]string{{"a", "a"}, {""}} {
 		must.Fail(t, Write(&bytes.Buffer{}, names, 0, nil), "", fmt.Sprintf("%q written", names))
 	}
-	// Damaged bytes are an error or other numbers, never a panic.
+	// Damaged bytes give an error or other numbers, never a panic.
 	for i := range whole {
 		bent := slices.Clone(whole)
 		bent[i] ^= 0x55
@@ -178,8 +175,6 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestPromises: a file that promises other rows than it holds is refused by its numbers,
-// before memory is spent on them.
 // TestPromises: a file that promises other rows than it holds is refused by its numbers,
 // before memory is spent on them.
 func TestPromises(t *testing.T) {
@@ -236,7 +231,7 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// TestTexts: texts, numbers and gaps are those of the same table as CSV: they are encoded to the same
+// TestTexts: texts, numbers and missing values are the same as in the same table as CSV. They are encoded to the same
 // inputs, and have the same hashes.
 func TestTexts(t *testing.T) {
 	type row struct {
@@ -269,7 +264,7 @@ func TestTexts(t *testing.T) {
 	must.Not(t, !reflect.DeepEqual(encodings[0], encodings[1]) || found[0] != found[1], "%v\n%v", found[0], found[1])
 }
 
-// TestNames: texts that are one number aren't two names.
+// TestNames: texts that mean the same number aren't two names.
 func TestNames(t *testing.T) {
 	type row struct {
 		Unit string `parquet:"unit"`
@@ -289,7 +284,7 @@ func TestNames(t *testing.T) {
 
 func ptr(v float64) *float64 { return &v }
 
-// TestDates: dates and timestamps are text that a reading takes for days.
+// TestDates: dates and timestamps are text that a reading takes as days.
 func TestDates(t *testing.T) {
 	type row struct {
 		D int32     `parquet:"d,date"`

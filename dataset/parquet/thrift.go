@@ -5,13 +5,13 @@ import (
 	"errors"
 )
 
-// Footers and page headers are structures in Thrift's compact protocol, whose lists say how long they are before their
-// elements come. walk goes through one without keeping anything, so that it is known to hold what it promises before a
+// Footers and page headers are structures in Thrift's compact protocol, whose lists give their length before their
+// elements. walk goes through a structure without keeping anything. So it is known to hold what it promises before a
 // decoder takes memory for it.
 type walk struct {
 	text     []byte
 	at       int
-	elements int // structures, and elements of lists
+	elements int // structures and elements of lists
 }
 
 var (
@@ -26,7 +26,7 @@ const (
 	thriftDouble, thriftBinary            = 7, 8
 	thriftList, thriftSet, thriftMap      = 9, 10, 11
 	thriftStruct                          = 12
-	deepest                               = 32 // Parquet's own nest six deep
+	deepest                               = 32 // Parquet's own structures nest six deep
 )
 
 func (w *walk) skip(n uint64) error {
@@ -66,12 +66,12 @@ func (w *walk) structure(depth int) error {
 		if err != nil || head == 0 {
 			return err
 		}
-		if head>>4 == 0 { // the field's number follows
+		if head>>4 == 0 { // then the field's number follows
 			if _, err := w.varint(); err != nil {
 				return err
 			}
 		}
-		if kind := head & 15; kind != thriftTrue && kind != thriftFalse { // which are values themselves
+		if kind := head & 15; kind != thriftTrue && kind != thriftFalse { // true and false have no further bytes
 			if err := w.value(kind, depth+1); err != nil {
 				return err
 			}
@@ -122,7 +122,7 @@ func (w *walk) value(kind byte, depth int) error {
 	return errThrift
 }
 
-// several goes through so many elements, of which each has a byte at least.
+// several goes through n elements, each of which has at least a byte.
 func (w *walk) several(n uint64, depth int, kinds ...byte) error {
 	if depth > deepest {
 		return errThrift

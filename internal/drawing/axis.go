@@ -7,17 +7,17 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
-// leastSteps is the number of floating-point numbers that an axis has room for at least: with fewer, what is drawn
-// between its ends would be what rounding makes of it.
+// leastSteps is the smallest number of floating-point numbers between an axis's ends. With fewer numbers, rounding
+// would decide what is drawn between them.
 const leastSteps = 1 << 12
 
 // ErrRange says that no axis has room for the numbers.
 var ErrRange = errors.New("its values are too far apart for an axis, or aren't numbers")
 
-// settled is a range that can be drawn, whatever the data are: nearly constant ones have one about them. There is none
-// of what isn't finite, or whose ends are farther apart than a float64 tells.
+// settled returns a range that can be drawn, for any finite data. A nearly constant range is widened. It returns an
+// error if a value isn't finite, or if the width overflows.
 func settled(low, high float64) (_, _ float64, err error) {
-	if low > high { // nothing was added
+	if low > high { // no value was added
 		return 0, 0, errors.New("there is nothing to draw")
 	}
 	var ok bool
@@ -27,7 +27,7 @@ func settled(low, high float64) (_, _ float64, err error) {
 	return low, high, nil
 }
 
-// Widened is a range of at least leastSteps floating-point numbers, and of some width where it had none; not ok if it
+// Widened returns a range with at least leastSteps floating-point numbers and some width. ok is false if the range
 // isn't finite.
 func Widened(low, high float64) (_, _ float64, ok bool) {
 	if low == high {
@@ -35,7 +35,7 @@ func Widened(low, high float64) (_, _ float64, ok bool) {
 		if low != 0 {
 			about = 0.5 * math.Abs(low)
 		}
-		if math.Abs(low) > 1 { // a constant of 1000 is drawn from 999 to 1001
+		if math.Abs(low) > 1 { // for example, 1000 is drawn from 999 to 1001
 			about = 1
 		}
 		low, high = low-about, high+about
@@ -45,19 +45,19 @@ func Widened(low, high float64) (_, _ float64, ok bool) {
 	if missing := leastSteps*ulp - (high - low); missing > 0 {
 		low, high = low-missing/2, high+missing/2
 	}
-	// Drawing takes squares of tenths of the width.
+	// Charts compute squares of tenths of the width.
 	width := high - low
 	return low, high, width > 0 && width < math.MaxFloat64/16 && largest < math.MaxFloat64/16
 }
 
-// Tick is a place on an axis. One without a label has none.
+// Tick is a place on an axis. Its label may be empty.
 type Tick struct {
 	Value float64
 	Label string
 }
 
-// Ticks are three to ten places between two numbers, with labels that tell them apart. They are made on a range of
-// width 1 to 10 that has room for them: steps of ranges of extreme widths, or far from 0, are rounded away.
+// Ticks returns three to ten places between two numbers, with labels that differ. It computes them on a range of
+// width 1 to 10. In a range of extreme width, or far from 0, steps would be rounded away.
 func Ticks(low, high float64) []Tick {
 	width := high - low
 	if !(width > 0) || math.IsInf(width, 1) {
@@ -70,7 +70,7 @@ func Ticks(low, high float64) []Tick {
 	return distinct(even(low, high))
 }
 
-// even are ticks at multiples of 1, 2 or 5 of a power of ten.
+// even returns ticks at multiples of 1, 2 or 5 times a power of ten.
 func even(low, high float64) (ts []Tick) {
 	unit := math.Pow(10, math.Floor(math.Log10((high-low)/4)))
 	step := unit
@@ -81,7 +81,7 @@ func even(low, high float64) (ts []Tick) {
 	}
 	for k := math.Ceil(low / step); k*step <= high; k++ {
 		v := k * step
-		if unit < 1 { // 0.3, and not 0.30000000000000004
+		if unit < 1 { // gives 0.3, and not 0.30000000000000004
 			v = k * math.Round(step/unit) / math.Round(1/unit)
 		}
 		ts = append(ts, Tick{v, cautious.Number(v + 0)})
@@ -89,15 +89,15 @@ func even(low, high float64) (ts []Tick) {
 	return ts
 }
 
-// ticksFrom are those of a range that isn't seen in four digits: of what is above its lower end where that is what
-// tells them apart.
+// ticksFrom returns the ticks of a range that four digits don't show. If necessary, its labels count from the lower
+// end.
 func ticksFrom(low, width, far float64) []Tick {
 	unit := math.Pow(10, math.Floor(math.Log10(width)))
 	if unit == 0 || math.IsInf(unit, 1) {
 		return nil
 	}
 	from := low
-	if width >= far*0x1p-12 { // near enough to 0 to be counted from there
+	if width >= far*0x1p-12 { // near enough to 0 to count from there
 		from = 0
 	}
 	ts := even((low-from)/unit, (low-from+width)/unit)
@@ -116,7 +116,7 @@ func ticksFrom(low, width, far float64) []Tick {
 	return ts
 }
 
-// distinct gives labels as many digits more as it takes to tell them apart.
+// distinct gives labels as many digits as they need to differ.
 func distinct(ts []Tick) []Tick {
 	for digits := 5; digits <= 9; digits++ {
 		seen, twice := map[string]bool{}, false

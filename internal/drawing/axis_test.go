@@ -19,12 +19,11 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// hard are numbers at which steps round away, squares overflow and ranges have no width.
+// hard holds numbers at which steps round away, squares overflow or ranges have no width.
 var hard = []float64{0, 1, -1, 1.7e18, -1.7e18, 1e-300, 5e-324, -5e-324, 1e300, -1e300, math.MaxFloat64,
 	-math.MaxFloat64, 0.1, 1e15, 1e-9, math.Inf(1), math.Inf(-1), math.NaN()}
 
-// TestTicks: whatever the ends of an axis, there is an end to its ticks: they lie within or near it, and labels tell
-// them apart.
+// TestTicks: for any ends of an axis, Ticks returns. The ticks lie within or near the axis, and their labels differ.
 func TestTicks(t *testing.T) {
 	check := func(low, high float64) {
 		t.Helper()
@@ -94,7 +93,7 @@ func TestDateTicks(t *testing.T) {
 	}
 }
 
-// TestChartsOfOddNumbers: what has a range is drawn without numbers that aren't any, what has none is an error.
+// TestChartsOfOddNumbers: a chart with a range contains no NaN or infinity. A chart without a range is an error.
 func TestChartsOfOddNumbers(t *testing.T) {
 	drawn := 0
 	for _, a := range hard {
@@ -116,7 +115,7 @@ func TestChartsOfOddNumbers(t *testing.T) {
 	must.Not(t, drawn < 50, "%d figures", drawn)
 }
 
-// TestLabels: no label is longer than its place, those cut have a title, and markup is text.
+// TestLabels: no label is longer than its room, a cut label has a title, and markup is written as text.
 func TestLabels(t *testing.T) {
 	long := strings.Repeat("a very long name <with> ", 20)
 	c := NewChart(long, long)
@@ -134,8 +133,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestAlikeNames: names that differ where there is no room for them are cut elsewhere, so that no two look the same;
-// what is told apart stays as it was.
+// TestAlikeNames: long names that differ are cut so that no two look the same. Names that fit stay as they are.
 func TestAlikeNames(t *testing.T) {
 	var names []string
 	for i := range 12 {
@@ -172,7 +170,7 @@ func TestAlikeNames(t *testing.T) {
 	}
 }
 
-// TestLongOffsets: a long label in the corner doesn't lie on the one below it.
+// TestLongOffsets: a long label in the corner doesn't cover the label below it.
 func TestLongOffsets(t *testing.T) {
 	c := NewChart("x", "y")
 	c.Line("", Blue, []XY{{1e6, 4.9999e12}, {1e6 + 1, 5.0009e12}})
@@ -198,8 +196,7 @@ func TestLongOffsets(t *testing.T) {
 	must.Not(t, len(all) < 6, "%d labels in %s", len(all), svg)
 }
 
-// TestHeat: the picture fills the axes, and a bar says what its colours stand for; a range of too few numbers is an
-// error.
+// TestHeat: the picture fills the axes, and a bar explains its colours. A range with too few numbers is an error.
 func TestHeat(t *testing.T) {
 	g := Grid{Cols: 3, Rows: 2, Left: 1, Right: 4, Low: 10, High: 30, Z: []float64{0, 1, 2, 3, 4, 5}}
 	must.Be(t, g.Centre(2, 0), (XY{3.5, 15}), "the last cell of the first row is at")
@@ -229,7 +226,7 @@ func TestHeat(t *testing.T) {
 	must.Fail(t, NewChart("", "").Heat("", g), "", "a range of one number has an axis")
 }
 
-// TestShade: from dark to light, by steps that go one way, and the ends are those of viridis.
+// TestShade: the shades go from dark to light in one direction, and the ends are those of viridis.
 func TestShade(t *testing.T) {
 	before := -1.
 	for i := range 101 {

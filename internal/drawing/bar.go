@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Measures of a chart.
+// Sizes of a chart.
 const (
 	chartWidth = 360.
-	plotHeight = 196. // inside the axes, unless names need more
-	nameRow    = 21.  // a name's at least
-	fewRow     = 32.  // of few names
+	plotHeight = 196. // height inside the axes, unless names need more
+	nameRow    = 21.  // least height of a name
+	fewRow     = 32.  // height of a name if there are few
 	mostNames  = 150. // width of the vertical axis's labels
-	barWidth   = 12.  // the colour bar's
-	line       = 16.  // of text
+	barWidth   = 12.  // width of the colour bar
+	line       = 16.  // height of a line of text
 )
 
-// bar says which colour stands for which number.
+// bar says which colour means which number.
 type bar struct {
 	label     string
 	low, high float64

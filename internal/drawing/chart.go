@@ -17,7 +17,8 @@ var Style string
 // XY is a point in the units of the axes.
 type XY struct{ X, Y float64 }
 
-// Colour is one of the page's, by the name that its style knows: a dark page has others.
+// Colour is a colour of the page, under its name in the style sheet. A dark page has other colours under the same
+// names.
 type Colour string
 
 // The colours of charts.
@@ -26,21 +27,21 @@ const (
 	Orange Colour = "orange"
 	Green  Colour = "green"
 	Grey   Colour = "grey"
-	Ink    Colour = "ink" // the text's
+	Ink    Colour = "ink" // the colour of text
 )
 
-// Axis is one of a chart.
+// Axis is an axis of a chart.
 type Axis struct {
 	Label string
-	// Names are those of the places 0, 1, …, of which each has room; the first is on top. Of a vertical axis alone.
+	// Names are the names of the places 0, 1, … on a vertical axis, the first on top. Each has its own room.
 	Names []string
-	// After is what stands behind each name, however short that has to be; nil: nothing.
+	// After holds a text behind each name, which keeps its length even if the name is cut. nil: no text.
 	After []string
-	// Ticks are those of a range; nil: numbers.
+	// Ticks returns the ticks of a range. nil: numbers.
 	Ticks func(low, high float64) []Tick
 
-	low, high float64 // of what was added
-	fixed     bool    // by Span
+	low, high float64 // range of the values added so far
+	fixed     bool    // Span has set the range
 }
 
 // Span sets the ends of an axis, whatever is drawn.
@@ -51,14 +52,14 @@ func (a *Axis) add(vs ...float64) {
 		return
 	}
 	for _, v := range vs {
-		if math.IsNaN(v) { // no end is beyond it
+		if math.IsNaN(v) { // no end is beyond NaN
 			v = math.Inf(1)
 		}
 		a.low, a.high = min(a.low, v), max(a.high, v)
 	}
 }
 
-// settle makes the range one to draw, with some room about it.
+// settle makes the range one that can be drawn, with some room around it.
 func (a *Axis) settle() (err error) {
 	if a.Names != nil {
 		a.low, a.high = -0.5, float64(len(a.Names))-0.5
@@ -86,7 +87,7 @@ func (a *Axis) ticks() []Tick {
 	return slices.DeleteFunc(of(a.low, a.high), func(t Tick) bool { return t.Value < a.low || t.Value > a.high })
 }
 
-// Chart is a figure with two axes. What is added first lies below.
+// Chart is a figure with two axes. Marks that are added first lie below.
 type Chart struct {
 	X, Y Axis
 
@@ -97,7 +98,7 @@ type Chart struct {
 
 type entry struct{ label, sample string } // sample is drawn in a box of 16 by 10
 
-// NewChart is an empty one whose axes have these labels.
+// NewChart returns an empty chart whose axes have these labels.
 func NewChart(x, y string) *Chart {
 	none := Axis{low: math.Inf(1), high: math.Inf(-1)}
 	c := &Chart{X: none, Y: none}
@@ -139,12 +140,12 @@ func (c *Chart) line(label, class string, pts []XY) {
 	})
 }
 
-// Area fills what lies between two curves over the same points.
+// Area fills the area between two curves over the same points.
 func (c *Chart) Area(label string, colour Colour, x, low, high []float64) {
 	c.area(label, "area "+string(colour), x, low, high)
 }
 
-// Deep is an Area in a deeper shade.
+// Deep draws an Area in a darker shade.
 func (c *Chart) Deep(label string, colour Colour, x, low, high []float64) {
 	c.area(label, "area deep "+string(colour), x, low, high)
 }
@@ -167,12 +168,12 @@ func (c *Chart) Dots(label string, colour Colour, pts []XY) {
 	c.dots(label, "dot "+string(colour), pts)
 }
 
-// Many marks points that may lie on one another.
+// Many marks points that may lie on top of one another.
 func (c *Chart) Many(label string, colour Colour, pts []XY) {
 	c.dots(label, "dot many "+string(colour), pts)
 }
 
-func (c *Chart) dots(label, class string, pts []XY) { // a round end is all there is of each
+func (c *Chart) dots(label, class string, pts []XY) { // each point is the round end of a line of no length
 	c.points(label, class, "M8 5h0", pts, func(x, y float64) string { return "M" + short(x) + " " + short(y) + "h0" })
 }
 
@@ -188,25 +189,25 @@ func (c *Chart) points(label, class, sample string, pts []XY, mark func(x, y flo
 	})
 }
 
-// Specks marks points over a Heat, of whatever colour that is there.
+// Specks marks points over a Heat, visible on any of its colours.
 func (c *Chart) Specks(pts []XY) {
 	c.dots("", "speck under", pts)
 	c.dots("", "speck", pts)
 }
 
-// Triangles marks points that are to be told from Dots without colours.
+// Triangles marks points that differ from Dots even without colours.
 func (c *Chart) Triangles(label string, colour Colour, pts []XY) {
 	c.points(label, "triangle "+string(colour), "M8 0l4.5 8.5h-9z", pts, func(x, y float64) string {
 		return "M" + short(x) + " " + short(y-5) + "l4.5 8.5h-9z"
 	})
 }
 
-// Segments draws whiskers: each from one point to the other.
+// Segments draws whiskers, each from one point to another.
 func (c *Chart) Segments(label string, colour Colour, ends [][2]XY) {
 	c.segments(label, "whisker "+string(colour), ends)
 }
 
-// Strong draws thick ones.
+// Strong draws thick whiskers.
 func (c *Chart) Strong(label string, colour Colour, ends [][2]XY) {
 	c.segments(label, "whisker strong "+string(colour), ends)
 }
@@ -238,7 +239,7 @@ func (c *Chart) Bars(colour Colour, values []float64) {
 	})
 }
 
-// Histogram draws bars of heights over the intervals between edges.
+// Histogram draws bars of these heights over the intervals between edges.
 func (c *Chart) Histogram(colour Colour, edges, heights []float64) {
 	c.X.add(edges...)
 	c.Y.add(0)
@@ -268,7 +269,7 @@ func (c *Chart) Rug(label string, xs []float64) {
 	})
 }
 
-// Stairs makes the points of a function that keeps its value until the next one.
+// Stairs returns the points of a function that keeps its value until the next point.
 func Stairs(at []XY) (steps []XY) {
 	for i, p := range at {
 		if i > 0 {
@@ -279,14 +280,14 @@ func Stairs(at []XY) (steps []XY) {
 	return steps
 }
 
-// frame is where the marks are drawn: the inside of the axes.
+// frame is the inside of the axes, where marks are drawn.
 type frame struct {
 	c             *Chart
 	width, height float64
 	b             strings.Builder
 }
 
-// at is where a point lies; far away ones just outside, as coordinates have ends.
+// at returns where a point is drawn. A point far away is drawn just outside, because coordinates are limited.
 func (f *frame) at(p XY) (x, y float64) {
 	place := func(v float64, a *Axis, length float64) float64 {
 		return min(max((v-a.low)/(a.high-a.low)*length, -5*length), 5*length)

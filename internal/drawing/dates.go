@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// DateTicks are ticks of days since 1970-01-01, in UTC, at days, months or years; of ranges that calendars don't have
-// numbers.
+// DateTicks returns ticks for days since 1970-01-01 in UTC, at days, months or years. A range beyond the calendar
+// gets ticks of numbers.
 func DateTicks(low, high float64) []Tick {
 	if !(low > -700_000 && high < 2_900_000) { // years 54 to 9909
 		return Ticks(low, high)
@@ -73,11 +73,11 @@ func DateTicks(low, high float64) []Tick {
 	return ts
 }
 
-// instant is a part of a day by which rounding mustn't put a time before what it is.
+// instant is a small part of a day. Adding it keeps rounding from moving a time before its true place.
 const instant = 1e-6
 
-// clockTicks are two to seven ticks of hours, minutes or seconds in less than a day, written by a function that has
-// seconds at the end; none of less than some seconds.
+// clockTicks returns two to seven ticks of hours, minutes or seconds within less than a day. write writes them, with
+// seconds at the end. It returns nothing for a range of less than a few seconds.
 func clockTicks(low, high float64, write func(day float64) string) (ts []Tick) {
 	const second = 1. / 86400
 	for _, n := range []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 14400, 21600} {
@@ -95,7 +95,7 @@ func clockTicks(low, high float64, write func(day float64) string) (ts []Tick) {
 	return nil
 }
 
-// ClockTicks are ticks of parts of a day; there are none before its begin and after its end.
+// ClockTicks returns ticks of parts of a day. There are no ticks before its beginning and after its end.
 func ClockTicks(low, high float64) []Tick {
 	from, to := max(low, 0), min(high, 1)
 	if !(to-from > 0.8*(high-low)) {

@@ -11,26 +11,25 @@ import (
 	"slices"
 )
 
-// Grid is a function on cells that fill a rectangle: row by row from below, each from left to right.
+// Grid is a function on cells that fill a rectangle: row by row from below, each row from left to right.
 type Grid struct {
 	Cols, Rows  int
-	Left, Right float64 // ends, not centres, of the first and the last cell
+	Left, Right float64 // outer edges of the first and the last cell
 	Low, High   float64
 	Z           []float64
-	Pale        []bool // cells that are to be drawn pale; nil: none
+	Pale        []bool // cells to draw pale; nil: no cell
 }
 
-// Centre is that of a cell.
+// Centre returns the centre of a cell.
 func (g Grid) Centre(col, row int) XY {
 	return XY{g.Left + (g.Right-g.Left)*(float64(col)+0.5)/float64(g.Cols), g.Low +
 		(g.High-g.Low)*(float64(row)+0.5)/float64(g.Rows)}
 }
 
-// paleness is the opacity of pale cells, of 255.
+// paleness is the opacity of pale cells, out of 255.
 const paleness = 50
 
-// Heat draws a grid in colours, with a bar that says what they stand for. The axes are the grid's: nothing lies
-// outside.
+// Heat draws a grid in colours, with a bar that explains them. The axes end where the grid ends.
 func (c *Chart) Heat(label string, g Grid) error {
 	low, high := slices.Min(g.Z), slices.Max(g.Z)
 	var ok bool
@@ -41,7 +40,7 @@ func (c *Chart) Heat(label string, g Grid) error {
 		of        *Axis
 		low, high float64
 	}{{&c.X, g.Left, g.Right}, {&c.Y, g.Low, g.High}} {
-		if w, v, ok := Widened(a.low, a.high); !ok || w != a.low || v != a.high { // the axis would be another
+		if w, v, ok := Widened(a.low, a.high); !ok || w != a.low || v != a.high { // the axis would differ from the grid
 			return ErrRange
 		}
 		a.of.Span(a.low, a.high)
@@ -79,8 +78,8 @@ func embedded(p image.Image) (string, error) {
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()), err
 }
 
-// viridis is the map of that name by Smith and van der Walt, as polynomials of degree 6 that Zucker fitted: of equal
-// steps to the eye, also to one that sees no red or green.
+// viridis is the colour map of Smith and van der Walt, as polynomials of degree 6 that Zucker fitted. Its steps look
+// equal, also to people who see no red or green.
 var viridis = [7][3]float64{
 	{0.2777273272, 0.0054073445, 0.3340998054}, {0.1050930431, 1.4046135299, 1.3845901627},
 	{-0.3308618287, 0.2148475595, 0.0950951630},
@@ -89,7 +88,7 @@ var viridis = [7][3]float64{
 	{-5.4354558559, 4.6458526122, 26.3124352496},
 }
 
-// Shade is the colour of a share, from dark to light.
+// Shade returns the colour of a share between 0 and 1, from dark to light.
 func Shade(t float64) color.NRGBA {
 	t = min(max(t, 0), 1)
 	var rgb [3]uint8

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// SVG draws the chart. The description says in words, and numbers, what it shows.
+// SVG draws the chart. description says in words and numbers what the chart shows.
 func (c *Chart) SVG(description string) (string, error) {
 	for _, a := range []*Axis{&c.X, &c.Y} {
 		if err := a.settle(); err != nil {
@@ -49,7 +49,7 @@ func (c *Chart) SVG(description string) (string, error) {
 	var grid strings.Builder
 	reach := f.writeY(&b, &grid, left, top, yTicks)
 	below := spaced(xTicks, func(t Tick) float64 { x, _ := f.at(XY{t.Value, c.Y.low}); return left + x })
-	if len(below) > 0 && below[0].x-width(below[0].Label)/2 < left-7 { // it begins under the other axis's labels
+	if len(below) > 0 && below[0].x-width(below[0].Label)/2 < left-7 { // it would begin under the other axis's labels
 		bottom += max(0, reach-bottom-4)
 	}
 	for _, t := range below {
@@ -62,14 +62,14 @@ func (c *Chart) SVG(description string) (string, error) {
 		write(&b, left+f.width/2, height+letter, middle, c.X.Label, 2*min(left+f.width/2, chartWidth-left-f.width/2))
 		height += line
 	}
-	// An inner svg cuts what leaves the axes.
+	// An inner svg cuts marks at the axes.
 	fmt.Fprintf(&b, `<svg x="%s" y="%s" width="%s" height="%s">%s</svg>`, short(left), short(top), short(f.width),
 		short(f.height), f.b.String())
 	return fmt.Sprintf(`<svg class="chart" role="img" aria-label="%s" viewBox="0 0 %s %s">%s</svg>`,
 		html.EscapeString(description), short(chartWidth), short(height+4), b.String()), nil
 }
 
-// leftOf is how much room a vertical axis's labels take.
+// leftOf returns the width that the vertical axis's labels take.
 func (c *Chart) leftOf(ticks []Tick) float64 {
 	left := 10.
 	for i, t := range ticks {
@@ -82,7 +82,7 @@ func (c *Chart) leftOf(ticks []Tick) float64 {
 	return left
 }
 
-// writeY writes the vertical axis's labels and its lines of the grid, and returns how far down the labels go.
+// writeY writes the vertical axis's labels and its grid lines, and returns how far down the labels reach.
 func (f *frame) writeY(b, grid *strings.Builder, left, top float64, ticks []Tick) (reach float64) {
 	axis := f.c.Y
 	names := make([]string, len(ticks))
@@ -98,12 +98,12 @@ func (f *frame) writeY(b, grid *strings.Builder, left, top float64, ticks []Tick
 		names[i] += text
 		ticks[i].Label += text
 	}
-	lowest := math.Inf(1) // label so far
+	lowest := math.Inf(1) // place of the last label
 	for i, t := range ticks {
 		_, y := f.at(XY{f.c.X.low, t.Value})
 		y += top
 		if axis.Names == nil {
-			if lowest-y < letter+1 { // they go upwards
+			if lowest-y < letter+1 { // labels go upwards
 				continue
 			}
 			lowest = y
@@ -121,7 +121,7 @@ type label struct {
 	tick, x float64
 }
 
-// spaced are as many ticks as their labels have room, and their texts moved inside where they would stick out.
+// spaced returns as many ticks as have room for their labels. It moves a label inside if it would stick out.
 func spaced(ts []Tick, at func(Tick) float64) (all []label) {
 	for step := 1; step <= len(ts); step++ {
 		all = all[:0]
@@ -141,7 +141,7 @@ func spaced(ts []Tick, at func(Tick) float64) (all []label) {
 	return all
 }
 
-// writeLegend writes it in lines below y, and returns where they end.
+// writeLegend writes the legend in lines below y, and returns where they end.
 func (c *Chart) writeLegend(b *strings.Builder, y float64) float64 {
 	x := 0.
 	for i, e := range c.legend {

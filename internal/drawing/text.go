@@ -7,11 +7,11 @@ import (
 	"unicode"
 )
 
-// letter is the height of the letters of a chart, in its own units, which are about pixels.
+// letter is the height of a chart's letters, in the chart's units, which are about pixels.
 const letter = 12.
 
-// width is what a text takes at most in the sans-serif and monospaced fonts that browsers have: which one will draw it,
-// nobody knows here.
+// width returns the largest width of a text in the sans-serif and monospaced fonts of browsers. It is unknown which
+// font will draw it.
 func width(text string) (w float64) {
 	for _, r := range text {
 		switch {
@@ -32,7 +32,7 @@ func width(text string) (w float64) {
 	return letter * w
 }
 
-// elided is a text cut to a width: in its middle, as names often differ at their ends.
+// elided cuts a text to a width, in its middle, since names often differ at their ends.
 func elided(text string, most float64) string {
 	if width(text) <= most {
 		return text
@@ -49,9 +49,9 @@ func elided(text string, most float64) string {
 	return strings.TrimRight(string(head), " ") + "…" + strings.TrimLeft(string(tail), " ")
 }
 
-// distinguished are names cut to a width so that those that differ look different: in their middles, or where these
-// make some alike at their ends, or at their beginnings. Where none of that tells all apart, those that would look
-// alike end where they differ.
+// distinguished cuts names to a width so that different names look different. It cuts them in the middle, or, if some
+// would look alike, at their ends or at their beginnings. If nothing makes all of them differ, names that would look
+// alike get the part in which they differ.
 func distinguished(names []string, most float64) []string {
 	var shown []string
 	for _, cut := range []func(string, float64) string{elided, ended, begun} {
@@ -69,7 +69,7 @@ func distinguished(names []string, most float64) []string {
 			return shown
 		}
 	}
-	groups, taken := map[string][][]rune{}, map[string]string{} // the name that each is shown for
+	groups, taken := map[string][][]rune{}, map[string]string{} // taken: the name behind each shown text
 	for _, name := range names {
 		text := elided(name, most)
 		groups[text] = append(groups[text], []rune(name))
@@ -85,7 +85,7 @@ func distinguished(names []string, most float64) []string {
 			rs, first, last := []rune(name), common(group, 0), common(group, 1)
 			text = begun(string(rs[:max(first, len(rs)-last)])+"…", most)
 		}
-		for n := 2; taken[text] != "" && taken[text] != name; n++ { // nothing short tells them apart but a number
+		for n := 2; taken[text] != "" && taken[text] != name; n++ { // only a number tells them apart
 			number := fmt.Sprintf(" #%d", n)
 			text = elided(name, most-width(number)) + number
 		}
@@ -95,7 +95,7 @@ func distinguished(names []string, most float64) []string {
 	return shown
 }
 
-// ended is a text cut to a width at its end, begun one cut at its beginning.
+// ended cuts a text to a width at its end, and begun at its beginning.
 func ended(text string, most float64) string {
 	rs := []rune(text)
 	for n := len(rs); width(text) > most && n > 0; n-- {
@@ -112,7 +112,7 @@ func begun(text string, most float64) string {
 	return text
 }
 
-// common is how many characters texts begin with together, or from the other side end with.
+// common returns how many characters texts share at their beginning, or at their end.
 func common(texts [][]rune, side int) (n int) {
 	at := func(rs []rune) rune {
 		if side == 0 {
@@ -130,12 +130,12 @@ func common(texts [][]rune, side int) (n int) {
 	}
 }
 
-// The sides of a text that stands at a point.
+// On which side of a point its text stands.
 const (
 	start, middle, end = "start", "middle", "end"
 )
 
-// write writes a text of a width at most. One that was cut shows itself whole to a pointer.
+// write writes a text of at most this width. A text that was cut appears whole under the pointer.
 func write(b *strings.Builder, x, y float64, anchor, text string, most float64) {
 	writeAs(b, x, y, anchor, text, elided(text, most))
 }
@@ -152,5 +152,5 @@ func writeAs(b *strings.Builder, x, y float64, anchor, text, shown string) {
 	b.WriteString(html.EscapeString(shown) + "</text>")
 }
 
-// short is a coordinate to a tenth of a pixel.
+// short formats a coordinate to a tenth of a pixel.
 func short(v float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0") }

@@ -1,4 +1,4 @@
-// Package must says in a line what a test would say in three.
+// Package must has one-line checks for tests.
 package must
 
 import (
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Do ends the test at an error.
+// Do ends the test if there is an error.
 func Do(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -16,7 +16,7 @@ func Do(t testing.TB, err error) {
 	}
 }
 
-// Get returns a value, or ends the test at the error that came in its place: must.Get(os.ReadFile(path))(t).
+// Get returns a value, or ends the test if there is an error: must.Get(os.ReadFile(path))(t).
 func Get[T any](v T, err error) func(t testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -25,7 +25,7 @@ func Get[T any](v T, err error) func(t testing.TB) T {
 	}
 }
 
-// Not fails the test, which goes on, where something is wrong.
+// Not fails the test if wrong is true. The test goes on.
 func Not(t testing.TB, wrong bool, format string, args ...any) {
 	t.Helper()
 	if wrong {
@@ -33,7 +33,7 @@ func Not(t testing.TB, wrong bool, format string, args ...any) {
 	}
 }
 
-// End ends the test where something is wrong.
+// End ends the test if wrong is true.
 func End(t testing.TB, wrong bool, format string, args ...any) {
 	t.Helper()
 	if wrong {
@@ -41,20 +41,20 @@ func End(t testing.TB, wrong bool, format string, args ...any) {
 	}
 }
 
-// Be wants one value where another may be.
+// Be fails the test if two values differ.
 func Be[T comparable](t testing.TB, got, want T, about ...any) {
 	t.Helper()
 	Not(t, got != want, "%s: %v, want %v", fmt.Sprint(about...), got, want)
 }
 
-// Near wants a number within a tolerance of another.
+// Near fails the test if two numbers differ by more than a tolerance.
 func Near(t testing.TB, got, want, tolerance float64, about ...any) {
 	t.Helper()
 	Not(t, !(math.Abs(got-want) <= tolerance), "%s: %.15g, want %.15g within %.3g", fmt.Sprint(about...), got, want,
 		tolerance)
 }
 
-// Fail wants an error with some words.
+// Fail fails the test unless there is an error with these words.
 func Fail(t testing.TB, err error, words string, about ...any) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), words) {
@@ -62,7 +62,8 @@ func Fail(t testing.TB, err error, words string, about ...any) {
 	}
 }
 
-// Refuse wants an error with some words, whatever comes with it: must.Refuse(os.ReadFile(path))(t, "no such file").
+// Refuse fails the test unless a call returns an error with these words: must.Refuse(os.ReadFile(path))(t, "no such
+// file").
 func Refuse[T any](v T, err error) func(t testing.TB, words string, about ...any) {
 	return func(t testing.TB, words string, about ...any) {
 		t.Helper()

@@ -1,4 +1,4 @@
-// Package spelling guesses which known name an unknown one was meant to be, for messages about columns, kernels, flags
+// Package spelling guesses which known name was meant by an unknown one, for messages about columns, kernels, flags
 // and the like.
 package spelling
 
@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// DidYouMean ends a message about an unknown name with the known one nearest to it by edit distance without regard to
-// case, if at least half of it agrees: a farther one would be a bad guess.
+// DidYouMean returns the end of a message about an unknown name. It suggests the known name with the smallest edit
+// distance, without regard to case, if at least half of it agrees. A name farther away would be a bad guess.
 func DidYouMean(name string, known []string) string {
-	const longest = 100 // a longer word is no typing error, and the distance is quadratic
+	const longest = 100 // a longer word is no typing error, and the distance takes quadratic time
 	best, least := "", -1
 	a := []rune(strings.ToLower(name))
 	for _, near := range known {
@@ -28,7 +28,7 @@ func DidYouMean(name string, known []string) string {
 	return fmt.Sprintf("; did you mean %q?", best)
 }
 
-// editDistance is Levenshtein's distance, by rows of the Wagner–Fischer table.
+// editDistance returns Levenshtein's distance, by rows of the Wagner–Fischer table.
 func editDistance(a, b []rune) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Cut shortens text to so many characters.
+// Cut shortens text to at most this many characters.
 func Cut(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
@@ -19,10 +19,10 @@ func Cut(s string, most int) string {
 // Clip shortens text from a file for use in a message.
 func Clip(s string) string { return Cut(s, 40) }
 
-// Quote is a name from a file in quotes, cut if it is long.
+// Quote puts a name from a file in quotes, and cuts it if it is long.
 func Quote(name string) string { return strconv.Quote(Clip(name)) }
 
-// Quoted lists names, at most limit of them, then a count of the rest.
+// Quoted lists at most limit names, and then counts the rest.
 func Quoted(names []string, limit int) string {
 	var b strings.Builder
 	for i, name := range names {
@@ -38,7 +38,7 @@ func Quoted(names []string, limit int) string {
 	return b.String()
 }
 
-// Printable is a name as it may stand in a line on a terminal: quoted where it has characters that don't print.
+// Printable returns a name for a line on a terminal. It quotes the name if some characters don't print.
 func Printable(name string) string {
 	if strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		return strconv.Quote(name)
@@ -46,7 +46,7 @@ func Printable(name string) string {
 	return name
 }
 
-// Shell quotes a word for a shell where it needs that.
+// Shell quotes a word for a shell if it needs quotes.
 func Shell(word string) string {
 	plain := func(c rune) bool {
 		return unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_-+=./:,@%^", c)

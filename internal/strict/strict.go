@@ -13,20 +13,19 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// JSONText returns the text of a JSON file, and what errors call it. A JSON object in the place of the file's name, as
-// a program that has no file gives it, is the text itself.
+// JSONText returns the text of a JSON file, and its name in errors. If path is a JSON object, as programs without a
+// file give it, the object is the text.
 func JSONText(path string) (text []byte, name string, err error) {
 	if strings.HasPrefix(path, "{") {
 		return []byte(path), "the JSON object", nil
 	}
-	const times = 16 // its own size: text, and what is decoded
+	const times = 16 // memory for the text and its decoded form, in multiples of the text
 	text, err = memory.ReadFile(path, times)
 	return text, path, err
 }
 
-// ReadJSON decodes a file that people write: one JSON document, without keys that aren't known
-// and without any that stands twice in an object, of which one would silently be taken.
-// The document itself may stand in the place of the file's name.
+// ReadJSON decodes a file that people write: one JSON document. It refuses unknown keys, and keys that an object has
+// twice, because one of the two would be lost silently. path may be the document itself.
 func ReadJSON(path string, v any) error {
 	text, path, err := JSONText(path)
 	if err != nil {
@@ -54,7 +53,7 @@ func ReadJSON(path string, v any) error {
 	return nil
 }
 
-// repeatedKey reads a value, which is known to be valid JSON, up to the first key that its object has already.
+// repeatedKey reads a valid JSON value up to the first key that its object already has.
 func repeatedKey(d *json.Decoder) (key string, found bool) {
 	open, _ := d.Token()
 	seen := map[string]bool{}
@@ -75,7 +74,7 @@ func repeatedKey(d *json.Decoder) (key string, found bool) {
 		}
 	}
 	if _, composite := open.(json.Delim); composite {
-		d.Token() // its end
+		d.Token() // the end of the object
 	}
 	return "", false
 }
