@@ -89,11 +89,11 @@ func (t *Table) date(d *Dates) error {
 			switch {
 			case len(forms) == 0:
 				text, row := t.notDate(j)
-				return t.cell(row, j, fmt.Errorf("%q is not a date as the others of the column; the forms are %s",
+				return t.cell(row, j, fmt.Errorf("%q is not a date like the others of the column; the forms are %s",
 					spelling.Clip(text), strings.Join(all, ", ")))
 			case len(forms) > 1:
-				return &Error{File: t.Source, Column: j + 1, Name: d.Column, Err: fmt.Errorf("dates as %q may have the day "+
-					"first or the month: say which, as --dates %s:dmy or %[2]s:mdy", spelling.Clip(texts[0]),
+				return &Error{File: t.Source, Column: j + 1, Name: d.Column, Err: fmt.Errorf("dates such as %q may have "+
+					"the day or the month first: say which, with --dates %s:dmy or %[2]s:mdy", spelling.Clip(texts[0]),
 					spelling.Clip(d.Column))}
 			}
 			d.Form = forms[0]
@@ -166,7 +166,7 @@ func (t *Table) toDays(j int, form string) error {
 			number, err := parse(text)
 			row, _ := t.RowOf(j, code)
 			if err != nil || t.Strange(j, text) {
-				return t.cell(row, j, fmt.Errorf("%q is not a date of the form %s, as %s", spelling.Clip(text), f.name,
+				return t.cell(row, j, fmt.Errorf("%q is not a date of the form %s, such as %s", spelling.Clip(text), f.name,
 					f.example))
 			}
 			if days, kind, ok := DaysOfNumber(number); ok && kind == "dates" {
@@ -175,8 +175,8 @@ func (t *Table) toDays(j int, form string) error {
 				if t.serials == nil {
 					t.serials = map[int]*Error{}
 				}
-				t.serials[j] = t.cell(row, j, fmt.Errorf("%s is a number among dates: a spreadsheet's own, which counts days "+
-					"from 1900, or 20240131? write it as the others", spelling.Clip(text)))
+				t.serials[j] = t.cell(row, j, fmt.Errorf("%s is a number among dates, perhaps a spreadsheet's, which "+
+					"counts days from 1900: write it as a date, like the others", spelling.Clip(text)))
 			}
 			v = number // the number is days already
 		} else if shortYear.MatchString(text) && !slices.Contains(t.Found.Centuries, t.Names[j]) {
@@ -212,7 +212,7 @@ func (t *Table) numbersToDays(j int) error {
 		days, of, ok := DaysOfNumber(v)
 		switch {
 		case !ok || kind != "" && of != kind:
-			return t.cell(i, j, fmt.Errorf("%.10g is no date as 20240131, or not written as those above it", v))
+			return t.cell(i, j, fmt.Errorf("%.10g is no date such as 20240131, or not written like the dates above it", v))
 		case of != "days" && t.Disk != nil:
 			return fmt.Errorf("%s: column %q stays on disk, where its numbers can't be made dates: write the table as CSV",
 				t.Source, spelling.Clip(t.Names[j]))

@@ -47,7 +47,7 @@ func parseBlocks(text string) (b blocks, err error) {
 	}
 	for i, name := range b.columns {
 		if slices.Contains(b.columns[:i], name) {
-			return wrong("column %q stands there twice", spelling.Clip(name))
+			return wrong("column %q is listed twice", spelling.Clip(name))
 		}
 	}
 	if b.auto = rest[at+1:] == "auto"; b.auto {
@@ -70,7 +70,7 @@ func parseBlocks(text string) (b blocks, err error) {
 		}
 		v, err := strconv.ParseFloat(number, 64)
 		if v *= days; err != nil || !(v > 0) || math.IsInf(v, 0) {
-			return wrong("%q is no size", spelling.Clip(size))
+			return wrong("the size %q isn't a positive number, alone or with min, h, d or w", spelling.Clip(size))
 		}
 		b.sizes = append(b.sizes, v)
 	}
@@ -114,7 +114,7 @@ func (t *Table) Blocks(group, target string, roles func(group string) []Role) (s
 		return group, err
 	}
 	if t.Ranks().Size() > 1 {
-		return "", errors.New("group: blocks of the size auto are for tables of one process: name a size")
+		return "", errors.New("group: the size auto is for a single process: name a size of the blocks")
 	}
 	all, err := t.sizes(b, columns)
 	if err != nil {
@@ -187,7 +187,8 @@ func (t *Table) sizes(b blocks, columns []int) (all []blocks, err error) {
 		for k := range columns {
 			size, err := strconv.ParseFloat(strconv.FormatFloat((high[k]-low[k])/cuts, 'g', 2, 64), 64)
 			if err != nil || !(size > 0) {
-				return nil, fmt.Errorf("%s: column %q is constant: it cuts no blocks", t.Source, spelling.Clip(b.columns[k]))
+				return nil, fmt.Errorf("%s: column %q is constant, so it can't be cut into blocks", t.Source,
+					spelling.Clip(b.columns[k]))
 			}
 			b.sizes = append(b.sizes, size)
 		}
@@ -203,7 +204,7 @@ func (t *Table) sizes(b blocks, columns []int) (all []blocks, err error) {
 		}
 	}
 	if all == nil {
-		return nil, fmt.Errorf("%s: columns %s cut fewer than %d blocks of two rows or more: name a size", t.Source,
+		return nil, fmt.Errorf("%s: columns %s make fewer than %d blocks of two rows on average: name a size", t.Source,
 			spelling.Quoted(b.columns, 5), manyBlocks[0])
 	}
 	return all, nil

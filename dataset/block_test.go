@@ -120,9 +120,10 @@ func TestBlocksNames(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"block:x": "no size", "block::1": "no columns", "block:x,x:1": "twice", "block:x:0": "is no size",
-		"block:x:-1": "is no size", "block:x:Inf": "is no size", "block:x:1,2": "2 sizes for 1 columns", "block:x:1y": "is no size",
-		"block:w:1": `no column "w"`, "block:z:1": "target", "block:x,y:auto": `column "y" is constant`,
+		"block:x": "no size", "block::1": "no columns", "block:x,x:1": "twice", "block:x:0": `the size "0" isn't a pos`,
+		"block:x:-1": "isn't a positive", "block:x:Inf": "isn't a positive", "block:x:1,2": "2 sizes for 1 columns",
+		"block:x:1y": "isn't a positive",
+		"block:w:1":  `no column "w"`, "block:z:1": "target", "block:x,y:auto": `column "y" is constant`,
 		"block:x:auto": "fewer than 150 blocks",
 	} {
 		d, err := table.Regression("z")

@@ -48,7 +48,7 @@ func (t *Table) Append(cells []string) error {
 func (t *Table) AppendLine(line int, cells []string) error {
 	if len(cells) != len(t.Names) {
 		return &Error{File: t.Source, Line: line, Err: fmt.Errorf("expected %d cells, got %d: add or remove cells, and "+
-			"write ? where a value is missing", len(t.Names), len(cells))}
+			"write ? for a missing value", len(t.Names), len(cells))}
 	}
 	t.Lines = append(t.Lines, line)
 	return t.Append(cells)
@@ -134,9 +134,9 @@ func (t *Table) name(row, j int, cell string, v float64) {
 		if len(t.Lines) > row {
 			at.Row, at.Line = 0, t.Lines[row]
 		}
-		at.Err = fmt.Errorf("column %q: %q and %q, in an earlier row, are one number, and would be one name: write them "+
-			"alike if they are the same, or else with a letter in front", spelling.Clip(t.Names[j]), spelling.Clip(text),
-			spelling.Clip(before))
+		at.Err = fmt.Errorf("column %q: %q and, in an earlier row, %q are one number, so they would become one name: write "+
+			"them in the same way if they mean the same, or else put a letter in front", spelling.Clip(t.Names[j]),
+			spelling.Clip(text), spelling.Clip(before))
 		t.over = at
 	}
 }
@@ -260,10 +260,10 @@ func (t *Table) Check() error {
 		return fmt.Errorf("%s: %d values in a table of %d rows and %d columns: Rows times columns are needed", t.Source,
 			len(t.Values), rows, cols)
 	case t.Lines != nil && len(t.Lines) != rows:
-		return fmt.Errorf("%s: Lines has the lines of %d rows, of %d: leave it nil, or give each", t.Source, len(t.Lines),
+		return fmt.Errorf("%s: Lines has %d lines for %d rows: give each row's line, or leave it nil", t.Source, len(t.Lines),
 			rows)
 	case t.Text != nil && len(t.Text) != cols:
-		return fmt.Errorf("%s: Text has the texts of %d columns, of %d: leave it nil, or give each (nil for numbers)",
+		return fmt.Errorf("%s: Text has lists for %d of %d columns: give a list for each (nil for numbers), or leave it nil",
 			t.Source, len(t.Text), cols)
 	}
 	for j, texts := range t.Text {
@@ -271,7 +271,7 @@ func (t *Table) Check() error {
 			v := t.Values[i*cols+j]
 			if v == v && !(v >= 0 && v < float64(len(texts)) && v == math.Trunc(v)) {
 				return &Error{File: t.Source, Row: i + 1, Column: j + 1, Name: t.Names[j],
-					Err: fmt.Errorf("%g is the place of no text, of %d in Text", v, len(texts))}
+					Err: fmt.Errorf("%g is not the place of a text: Text has %d texts, from place 0 on", v, len(texts))}
 			}
 		}
 	}
@@ -352,8 +352,8 @@ func (t *Table) problem(u use, v float64, wrong []bool) error {
 	case wrong != nil && !u.categorical:
 		return t.notNumber(u, t.Texts(u.column)[int(v)])
 	case wrong != nil || u.merged(v):
-		return fmt.Errorf("%s is a category that isn't told from its neighbours, as it is a number of 2^53 or more; write "+
-			"these with a letter in front", t.text(u.column, v))
+		return fmt.Errorf("%s can't be told from neighbouring categories, because numbers of 2^53 or more are rounded; put "+
+			"a letter in front of such categories", t.text(u.column, v))
 	case !u.categorical && v-v != 0:
 		return notFinite(v)
 	}
@@ -375,8 +375,8 @@ func (t *Table) notNumber(u use, text string) error {
 	_, decimalComma := parse(strings.Replace(text, ",", ".", 1))
 	switch {
 	case t.Strange(u.column, text):
-		return fmt.Errorf("%q is no number, as decimals have a comma and thousands are grouped as it was said; write it "+
-			"as the others, or say otherwise", spelling.Clip(text))
+		return fmt.Errorf("%q is not a number with the given separators for decimals and thousands; write it like the "+
+			"others, or change --decimal or --thousands", spelling.Clip(text))
 	case programmed(text) && program == nil:
 		return fmt.Errorf("%q is written as in a program; write a decimal number, without underscores", spelling.Clip(text))
 	case grouped.MatchString(text) && decimalComma == nil:

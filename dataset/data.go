@@ -108,7 +108,7 @@ func (d *Data) Read(rows []int, x, y []float64) error {
 			n++
 		}
 		if first < 0 || first+n > d.Rows {
-			return fmt.Errorf("%s: rows %d to %d asked for, of %d", d.Source, first+1, first+n, d.Rows)
+			return fmt.Errorf("%s: there are no rows %d to %d, only %d rows", d.Source, first+1, first+n, d.Rows)
 		}
 		rows = rows[n:]
 		if x != nil {
@@ -277,7 +277,7 @@ func (e *Encoding) String() string {
 	}
 	for _, c := range e.Columns {
 		if c.Mean != nil {
-			parts = append(parts, fmt.Sprintf("%s %s where it is missing", spelling.Printable(c.Name),
+			parts = append(parts, fmt.Sprintf("%s %s if missing", spelling.Printable(c.Name),
 				cautious.Number(*c.Mean)))
 		}
 	}

@@ -104,7 +104,7 @@ var periods = map[string]struct{ days, begin float64 }{
 
 func (d Dates) check() error {
 	if d.Form != "" && !slices.ContainsFunc(dateForms, func(f dateForm) bool { return f.name == d.Form }) {
-		return fmt.Errorf("dates: column %q: form %q isn't known: known are %s", spelling.Clip(d.Column),
+		return fmt.Errorf("dates: column %q: form %q isn't known; the forms are %s", spelling.Clip(d.Column),
 			spelling.Clip(d.Form),
 			strings.Join(DateForms(), ", "))
 	}

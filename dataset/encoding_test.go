@@ -65,8 +65,7 @@ func TestEncode(t *testing.T) {
 	if err != nil || !slices.Equal(x, slices.Concat(want[35:], want[:14])) || !slices.Equal(y, []float64{60, 10, 20}) {
 		t.Errorf("%v, %v, %v", x, y, err)
 	}
-	must.Be(t, d.Encoding.String(), `fuel by "gas", "oil", "other"; zone by "3", "7", "other"; size 2 where it is `+
-		`missing`)
+	must.Be(t, d.Encoding.String(), `fuel by "gas", "oil", "other"; zone by "3", "7", "other"; size 2 if missing`)
 
 	raw := must.Get(json.Marshal(d.Encoding))(t)
 	e := &dataset.Encoding{}
@@ -207,9 +206,9 @@ func TestEncodeFindings(t *testing.T) {
 func TestCategoriesRounded(t *testing.T) {
 	for _, c := range []struct{ first, last, want string }{
 		{"1", "2",
-			`x.csv: line 3 (row 2), column 1 ("id"): 9.007199254740992e+15 is a category that isn't told from its neighbours`},
+			`x.csv: line 3 (row 2), column 1 ("id"): 9.007199254740992e+15 can't be told from neighbouring categories`},
 		{"red", "1e999",
-			`x.csv: line 3 (row 2), column 1 ("id"): 9.007199254740992e+15 is a category that isn't told from its neighbours`},
+			`x.csv: line 3 (row 2), column 1 ("id"): 9.007199254740992e+15 can't be told from neighbouring categories`},
 	} {
 		text := "id,y\n" + c.first + ",1\n9007199254740992,2\n9007199254740993,3\n" + c.last + ",3\n"
 		table := must.Get(files.CSV{From: strings.NewReader(text), Source: "x.csv"}.Read())(t)

@@ -108,9 +108,9 @@ func (r *Reading) Check() error {
 	case !slices.Contains([]string{"", ",", ".", "'", " "}, r.Thousands):
 		return fmt.Errorf(`thousands %q: want "," "." "'" or " "`, spelling.Clip(r.Thousands))
 	case r.Thousands == decimal:
-		return fmt.Errorf("decimal and thousands are both %q: numbers couldn't be told apart", decimal)
+		return fmt.Errorf("decimal and thousands are both %q: use different separators", decimal)
 	case r.SkipRows < 0:
-		return fmt.Errorf("skip-rows %d: want how many lines stand above the table", r.SkipRows)
+		return fmt.Errorf("skip-rows %d: want the number of lines above the table, from 0 up", r.SkipRows)
 	case !slices.Contains([]string{"", "yes", "no"}, r.Header):
 		return fmt.Errorf("header %q: want yes, no or auto", spelling.Clip(r.Header))
 	case r.MissingTarget != "" && r.MissingTarget != Refuse:
@@ -119,7 +119,7 @@ func (r *Reading) Check() error {
 		return fmt.Errorf(`below %q: want "half"`, spelling.Clip(r.Below))
 	}
 	if n := max(len(r.Missing), len(r.Units)); n > mostTexts {
-		return fmt.Errorf("%d texts of missing values, or units: %d at most, since every cell is held against each", n,
+		return fmt.Errorf("%d texts for missing values, or units: give at most %d, as every cell is compared with each", n,
 			mostTexts)
 	}
 	for _, unit := range r.Units {
@@ -134,7 +134,7 @@ func (r *Reading) Check() error {
 			return err
 		}
 		if known[d.Column] {
-			return fmt.Errorf("dates: column %q twice", spelling.Clip(d.Column))
+			return fmt.Errorf("dates: column %q is listed twice", spelling.Clip(d.Column))
 		}
 		known[d.Column] = true
 	}

@@ -63,14 +63,14 @@ func TestReading(t *testing.T) {
 		want string
 	}{
 		{dataset.Reading{Decimal: ";"}, `decimal ";"`},
-		{dataset.Reading{Decimal: ",", Thousands: ","}, "couldn't be told apart"},
-		{dataset.Reading{Thousands: "."}, "couldn't be told apart"},
+		{dataset.Reading{Decimal: ",", Thousands: ","}, "use different separators"},
+		{dataset.Reading{Thousands: "."}, "use different separators"},
 		{dataset.Reading{Thousands: "_"}, `thousands "_"`},
 		{dataset.Reading{Below: "third"}, `below "third": want "half"`},
 		{dataset.Reading{Units: []string{"m2"}}, "without digits"},
 		{dataset.Reading{Units: []string{" "}}, "without digits"},
-		{dataset.Reading{Units: slices.Repeat([]string{"m"}, 1001)}, "1000 at most"},
-		{dataset.Reading{Missing: slices.Repeat([]string{"m"}, 1001)}, "1000 at most"},
+		{dataset.Reading{Units: slices.Repeat([]string{"m"}, 1001)}, "at most 1000"},
+		{dataset.Reading{Missing: slices.Repeat([]string{"m"}, 1001)}, "at most 1000"},
 		{dataset.Reading{Dates: []dataset.Dates{{Column: "a"}, {Column: "a"}}}, "twice"},
 		{dataset.Reading{Dates: []dataset.Dates{{Column: "a", Form: "ydm"}}}, `form "ydm" isn't known`},
 		{dataset.Reading{Dates: []dataset.Dates{{Column: "a", Parts: []string{"moon"}}}}, `period "moon"`},
@@ -176,9 +176,9 @@ func TestDates(t *testing.T) {
 		return files.CSV{From: strings.NewReader(text), Source: "f.csv", As: of}.Read()
 	}
 	_, err := read("a,y\n01/02/2024,1\n03/04/2024,2\n", "a")
-	wantError(t, err, "may have the day first or the month: say which, as --dates a:dmy or a:mdy")
+	wantError(t, err, "may have the day or the month first: say which, with --dates a:dmy or a:mdy")
 	_, err = read("a,y\n01/02/2024,1\nsoon,2\n", "a")
-	wantError(t, err, `f.csv: line 3 (row 2), column 1 ("a"): "soon" is not a date as the others`)
+	wantError(t, err, `f.csv: line 3 (row 2), column 1 ("a"): "soon" is not a date like the others`)
 	_, err = read("a,y\n01/02/2024,1\n13/02/2024,2\n", "a:mdy")
 	wantError(t, err, `line 3 (row 2), column 1 ("a"): "13/02/2024" is not a date of the form mdy`)
 	table := must.Get(read("a:b,y\n1970-01-05 06:00,1\n,2\n1970-01-08 18:00,3\n", "a:b:day:week"))(t)
@@ -317,10 +317,10 @@ func TestNaming(t *testing.T) {
 		return err
 	}
 	for text, want := range map[string]string{
-		"g,x\n1,1\n00001,2\n": `t.csv: line 3: column "g": "00001" and "1", in an earlier ` +
-			`row, are one number`,
-		"g,x\n1e5,1\n100000,2\n":                              `"100000" and "1e5"`,
-		"g,x\n1.10,1\nb,1\n1.1,2\n":                           `line 4: column "g": "1.1" and "1.10"`,
+		"g,x\n1,1\n00001,2\n": `t.csv: line 3: column "g": "00001" and, in an earlier row, ` +
+			`"1" are one number`,
+		"g,x\n1e5,1\n100000,2\n":                              `"100000" and, in an earlier row, "1e5"`,
+		"g,x\n1.10,1\nb,1\n1.1,2\n":                           `line 4: column "g": "1.1" and, in an earlier row, "1.10"`,
 		"g,x\n1000000000000000001,1\n1000000000000000002,2\n": "are one number",
 		"g,x\n7.0,1\n7,2\n-7,1\n":                             "",
 		"g,x\n007,1\n008,2\n007,3\n":                          "",

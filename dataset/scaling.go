@@ -239,7 +239,7 @@ func ReadScaling(path string, d *Data) (Scaling, error) {
 // finite number, or a scale that isn't positive.
 func (s Scaling) Validate() error {
 	if len(s.InputMean) != len(s.InputScale) {
-		return fmt.Errorf("%d means and %d scales of inputs: want one of each for every input", len(s.InputMean),
+		return fmt.Errorf("%d means and %d scales of inputs: want a mean and a scale for every input", len(s.InputMean),
 			len(s.InputScale))
 	}
 	for j, mean := range append(slices.Clone(s.InputMean), s.TargetMean) {
@@ -337,8 +337,8 @@ func CheckDomain(name string, d *Data, rows []int) error {
 		at := d.table.place(rows[i])
 		at.Row = rows[i] + 1
 		domain := cmp.Or(map[string]string{"log1p": "above -1", "sqrt": "at least 0"}[name], "above 0")
-		at.Err = fmt.Errorf("the target %q is %v, and target-transform %s is for targets %s: take another (yeo-johnson is "+
-			"for all), or mend or remove the row", d.Target, y[i], name, domain)
+		at.Err = fmt.Errorf("the target %q is %v, but target-transform %s needs targets %s: choose another transform "+
+			"(yeo-johnson takes all targets), or correct or remove the row", d.Target, y[i], name, domain)
 		err = at
 	}
 	return d.Ranks().Agree(err)
@@ -438,7 +438,8 @@ func (s *Scaled) Context() context.Context { return s.Data.Context() }
 // unless y is nil. It returns an error if a scaled value overflows.
 func (s *Scaled) Block(first, n int, x, y []float64) error {
 	if first < 0 || n < 0 || first > len(s.Numbers)-n {
-		return s.keep(fmt.Errorf("%s: rows %d to %d asked for, of %d", s.Data.Source, first+1, first+n, len(s.Numbers)))
+		return s.keep(fmt.Errorf("%s: there are no rows %d to %d, only %d rows", s.Data.Source, first+1, first+n,
+			len(s.Numbers)))
 	}
 	return s.read(s.Numbers[first:first+n], x, y)
 }
@@ -456,8 +457,8 @@ func (s *Scaled) Pick(rows []int, x, y []float64) error {
 func (s *Scaled) read(numbers []int, x, y []float64) error {
 	n, cols := len(numbers), s.Data.Cols
 	if len(x) != n*cols || y != nil && len(y) != n {
-		return s.keep(fmt.Errorf("%s: %d rows of %d inputs don't fit %d and %d values", s.Data.Source, n, cols, len(x),
-			len(y)))
+		return s.keep(fmt.Errorf("%s: %d rows of %d inputs don't fit in x and y of lengths %d and %d", s.Data.Source, n, cols,
+			len(x), len(y)))
 	}
 	if err := s.Data.Read(numbers, x, y); err != nil {
 		return s.keep(err)
@@ -471,7 +472,7 @@ func (s *Scaled) read(numbers []int, x, y []float64) error {
 		}
 		if !ok {
 			at := s.Data.table.place(row)
-			at.Err = errors.New("a value is so far from the others that its scaled form overflows: mend or remove the row")
+			at.Err = errors.New("a value is so far from the others that its scaled form overflows: correct or remove the row")
 			return s.keep(at)
 		}
 	}

@@ -143,7 +143,7 @@ const blockRows = 4096
 // Read copies the given columns of rows first, …, first+n−1 to out, row by row. This rank must have these rows.
 func (t *Table) Read(first, n int, columns []int, out []float64) error {
 	if p := t.part; p != nil && (first < p.first || first+n > p.first+p.rows) {
-		return fmt.Errorf("%s: rows %d to %d asked for, which another rank has", t.Source, first+1, first+n)
+		return fmt.Errorf("%s: rows %d to %d are on another rank", t.Source, first+1, first+n)
 	}
 	if t.ctx != nil && t.ctx.Err() != nil {
 		return t.ctx.Err()
@@ -324,7 +324,8 @@ func (t *Table) Leave(inputs, ignored []string, target, group string) (left []st
 			return nil, err
 		}
 		if pattern == target {
-			return nil, fmt.Errorf("%s: the target %q is to be ignored too: name another", t.Source, spelling.Clip(target))
+			return nil, fmt.Errorf("%s: the target %q is also to be ignored: remove it from --ignore, or name another target",
+				t.Source, spelling.Clip(target))
 		}
 	}
 	left = slices.DeleteFunc(Left(t.Names, inputs, ignored, target, group),

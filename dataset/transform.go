@@ -72,7 +72,7 @@ func transformOf(name, estimate string, y []float64) (t Transform, err error) {
 		}
 	}
 	if math.IsInf(most, -1) {
-		return t, fmt.Errorf("target-transform %s: it leaves no finite numbers that differ from one another", name)
+		return t, fmt.Errorf("target-transform %s: the transformed targets are all equal, or not finite: choose another", name)
 	}
 	return t, nil
 }
@@ -105,15 +105,15 @@ func (t *Transform) check() error {
 	power := t.Name == boxCox || t.Name == yeoJohnson
 	switch {
 	case !slices.Contains(Transforms(), t.Name):
-		return fmt.Errorf("the transform %.40q", t.Name)
+		return fmt.Errorf("the transform %.40q isn't known", t.Name)
 	case power && !(0 <= steps && steps <= lambdaSteps && math.Abs(steps-math.Round(steps)) < 1e-9),
 		!power && t.Lambda != t.lambda():
-		return fmt.Errorf("λ = %v of the transform %s", t.Lambda, t.Name)
+		return fmt.Errorf("the transform %s can't have λ = %v", t.Name, t.Lambda)
 	case !allFinite([]float64{t.Mean, t.Scale, t.From}), !(t.Scale > 0),
 		t.Name == yeoJohnson && t.From != 0, t.Name != yeoJohnson && !(t.From+t.shift() > 0):
-		return fmt.Errorf("constants of the transform %s that none has", t.Name)
+		return fmt.Errorf("the transform %s can't have these constants", t.Name)
 	case t.Estimate != Median && t.Estimate != Mean:
-		return fmt.Errorf("the estimate %.40q", t.Estimate)
+		return fmt.Errorf("target-estimate %.40q: want median or mean", t.Estimate)
 	}
 	return nil
 }

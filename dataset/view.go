@@ -156,7 +156,7 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 		return d.groupBlocks(b, columns, column)
 	}
 	if column == d.Target || slices.Contains(d.Inputs, column) {
-		return nil, fmt.Errorf("%s: column %q can't be both a column of the model and what rows are grouped by", d.Source,
+		return nil, fmt.Errorf("%s: column %q is an input or the target, so rows can't be grouped by it", d.Source,
 			spelling.Clip(column))
 	}
 	at, err := d.table.column(column, "to group rows by")
@@ -174,10 +174,10 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 // groupBlocks makes a group of the rows in each block.
 func (d *Data) groupBlocks(b blocks, columns []int, group string) (*Data, error) {
 	if b.auto {
-		return nil, fmt.Errorf("%s: group %q: its size isn't known yet", d.Source, spelling.Clip(group))
+		return nil, fmt.Errorf("%s: group %q: choose the size first, with Table.Blocks", d.Source, spelling.Clip(group))
 	}
 	if slices.Contains(b.columns, d.Target) {
-		return nil, fmt.Errorf("%s: column %q can't be both the target and what rows are grouped by", d.Source,
+		return nil, fmt.Errorf("%s: column %q is the target, so rows can't be grouped by it", d.Source,
 			spelling.Clip(d.Target))
 	}
 	grouped := *d

@@ -123,7 +123,7 @@ func (f File) remove() {
 	os.Remove(f.Name())
 }
 
-var errEnded = errors.New("the process ends")
+var errEnded = errors.New("the process is about to end")
 
 // End removes the temporary files and claims of this process, and stops it from writing others. It is for a process
 // that exits in the middle of its work.
