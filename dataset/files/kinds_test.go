@@ -35,7 +35,7 @@ func zipOf(t *testing.T, files map[string]string) []byte {
 	return b.Bytes()
 }
 
-// book returns a workbook as spreadsheet programs write it. sheets maps a sheet's name to what stands in sheetData.
+// book returns a workbook as spreadsheet programs write it. sheets are pairs of a name and a sheetData.
 // Style 1 is for dates, 2 for dates and times in a format of its own, and 3 for hours.
 func book(t *testing.T, properties string, sheets ...string) []byte {
 	t.Helper()
