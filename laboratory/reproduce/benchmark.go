@@ -24,7 +24,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// benchmark fits public regression sets on fixed folds, and sets the scores beside those of peers.
+// benchmark fits public regression sets on fixed folds, and prints their scores beside those of other libraries.
 func benchmark(ctx context.Context, env Env) error {
 	env.OneAtATime = true
 	sets, err := env.folded()
@@ -69,7 +69,7 @@ func benchmark(ctx context.Context, env Env) error {
 	scores := map[string]map[string][]scored{}
 	for _, set := range sets {
 		of := map[string][]scored{}
-		learnt := map[string]bool{} // names of rows
+		learnt := map[string]bool{} // names of sets of rows
 		for i, c := range cells {
 			if c.set == set {
 				results[i].fold = c.fold
@@ -96,7 +96,7 @@ func benchmark(ctx context.Context, env Env) error {
 	return nil
 }
 
-// showScores prints a table of means over folds, the least RMSE first.
+// showScores prints a table of means over folds, with the smallest RMSE first.
 func (e Env) showScores(of map[string][]scored) {
 	mean := func(scores []scored, f func(scored) float64) float64 {
 		var v []float64
@@ -152,7 +152,7 @@ func (e Env) folded() (sets []string, err error) {
 	return sets, err
 }
 
-// fold cuts a set into training and test rows; numbers are the training rows' in the set's file.
+// fold cuts a set into training and test rows. numbers are the training rows' numbers in the set's file.
 func (e Env) fold(set string, number int) (train, test *dataset.Table, numbers []int, err error) {
 	table, err := e.table(set)
 	if err != nil {
@@ -244,7 +244,7 @@ func (e Env) score(ctx context.Context, o krigo.Options, set string, fold int) (
 	return s, err
 }
 
-// learntOn are the rows of a table on which a model's parameters were learnt, in ascending order.
+// learntOn returns the rows of a table that trained a model's parameters, in ascending order.
 func learntOn(m *krigo.Model, t *dataset.Table) ([]int, error) {
 	d, err := t.Regression(t.Names[len(t.Names)-1])
 	if err != nil {
@@ -258,7 +258,7 @@ func learntOn(m *krigo.Model, t *dataset.Table) ([]int, error) {
 	return slices.Sorted(slices.Values(roles.Rows(role))), err
 }
 
-// moments are the target's mean and standard deviation.
+// moments returns the target's mean and standard deviation.
 func moments(t *dataset.Table) (mean, sd float64) {
 	k, n := len(t.Names), float64(t.Rows)
 	for i := range t.Rows {
@@ -271,7 +271,7 @@ func moments(t *dataset.Table) (mean, sd float64) {
 	return mean, math.Sqrt(sd)
 }
 
-// kernelOf names the kernel of what was trained.
+// kernelOf names the kernel of a trained model.
 func kernelOf(m *krigo.Model) string {
 	var name func(s kernel.Spec) string
 	name = func(s kernel.Spec) string {
@@ -291,7 +291,7 @@ func kernelOf(m *krigo.Model) string {
 	return name(q.Kernel.Spec(q.Theta))
 }
 
-// seen names a fold and training rows of it, these as bench/regression does.
+// seen names a fold and the training rows used, as bench/regression does.
 func seen(fold int, rows []int) string {
 	hash := sha256.New()
 	for _, row := range rows {
@@ -300,14 +300,14 @@ func seen(fold int, rows []int) string {
 	return fmt.Sprintf("%d rows %x", fold, hash.Sum(nil)[:6])
 }
 
-// peer is what another scored: a line of those that bench/regression writes.
+// peer holds the scores of another library: a line that bench/regression writes.
 type peer struct {
 	scored
 	Set, Peer, Seen, Error string
 	Fold                   *int
 }
 
-// peers reads what others scored, by set.
+// peers reads the scores of other libraries, by set.
 func (e Env) peers() (map[string][]peer, error) {
 	of := map[string][]peer{}
 	if e.Beside == "" {

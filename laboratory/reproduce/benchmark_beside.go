@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// pairing says which peers a contender is held against: those on the rows that it learns from.
+// pairing says which peers a contender is compared with: those on the rows that it learns from.
 type pairing struct{ name, rows, says string }
 
 var pairings = []pairing{
@@ -15,8 +15,8 @@ var pairings = []pairing{
 	{"all", "", "the sibling on all rows beside the best GP peer on these"},
 }
 
-// showBeside prints, for each set, a contender's scores over those of the best GP peer, on the folds that all of them
-// have: the best by its mean RMSE there, and the best by its mean NLPD, picked afterwards.
+// showBeside prints, for each set, a contender's scores divided by the best GP peer's, on the folds that all of them
+// have. The best peer is picked afterwards, once by its mean RMSE on these folds and once by its mean NLPD.
 func showBeside(w io.Writer, sets []string, scores map[string]map[string][]scored) {
 	for _, pair := range pairings {
 		var lines [][]string
@@ -70,7 +70,7 @@ func byFold(scores []scored) map[int]scored {
 	return of
 }
 
-// against compares scores with those of the best peer.
+// against compares scores with the best peer's.
 func against(own map[int]scored, theirs []map[int]scored, peers []string, folds []int) []string {
 	column := func(of map[int]scored, f func(scored) float64) (v []float64) {
 		for _, fold := range folds {

@@ -29,13 +29,14 @@ var contenders = []contender{
 	{name: "kl-pac", says: "the PAC-Bayes bound", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
 }
 
-// benchmarkReps are the folds there are.
+// benchmarkReps is the number of folds.
 const benchmarkReps = 10
 
-// scored is what a fit, or a peer's, scores on a fold's test rows, in standard deviations of the training target.
+// scored holds the scores of a fit, or of a peer's fit, on a fold's test rows, in standard deviations of the training
+// target.
 type scored struct {
-	Rows int `json:"rows"` // of training
-	// numbers in the set's file of those that the parameters are learnt on, from 0
+	Rows int `json:"rows"` // training rows
+	// numbers in the set's file, from 0, of the rows that trained the parameters
 	Learnt     []int   `json:"learnt_rows,omitempty"`
 	TestRows   int     `json:"test_rows"`
 	RMSE       float64 `json:"rmse"`
@@ -45,23 +46,23 @@ type scored struct {
 	Bound      float64 `json:"bound,omitempty"` // on the mean; 0: no certificate
 	MeanRisk   float64 `json:"mean_risk"`
 	Seconds    float64 `json:"seconds"`             // of training and predicting
-	AddedMiB   float64 `json:"added_mib,omitempty"` // the most memory that was held meanwhile, less what was held before
+	AddedMiB   float64 `json:"added_mib,omitempty"` // the most memory held meanwhile, minus the memory held before
 	Kernel     string  `json:"kernel,omitempty"`
 
 	fold int
 }
 
-// heldEvery is how often the memory that is held is looked at.
+// heldEvery is the time between two looks at the memory.
 const heldEvery = 5 * time.Millisecond
 
-// held is the memory that the Go runtime holds, in MiB.
+// held returns the memory that the Go runtime holds, in MiB.
 func held() float64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)
 	return float64(s[0].Value.Uint64()-s[1].Value.Uint64()) / (1 << 20)
 }
 
-// adds does something and returns by how many MiB the memory that is held grew meanwhile, at most.
+// adds calls do and returns by how many MiB the memory grew meanwhile, at most.
 func adds(do func() error) (mib float64, err error) {
 	debug.FreeOSMemory()
 	before := held()

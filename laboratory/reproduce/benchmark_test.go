@@ -19,7 +19,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// zipped writes lines to a file, compressed.
+// zipped writes lines to a compressed file.
 func zipped(t *testing.T, path string, lines []string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -29,8 +29,8 @@ func zipped(t *testing.T, path string, lines []string) {
 	must.Do(t, os.WriteFile(path, b.Bytes(), 0o600))
 }
 
-// TestBenchmark: the record names the rows that are learnt on, by their numbers in the file, and peers that were
-// trained on the same rows, on others and on all are told apart.
+// TestBenchmark: the record names the training rows by their numbers in the file. It tells peers apart that were
+// trained on the same rows, on other rows, and on all rows.
 func TestBenchmark(t *testing.T) {
 	const rows = 150
 	folder := t.TempDir()
@@ -72,7 +72,7 @@ func TestBenchmark(t *testing.T) {
 	}
 }
 
-// TestAdds: memory that is held for a while is counted, and an error handed on.
+// TestAdds: memory that is held for a while is counted, and an error is returned.
 func TestAdds(t *testing.T) {
 	failed := errors.New("failed")
 	mib, err := adds(func() error {
@@ -84,6 +84,6 @@ func TestAdds(t *testing.T) {
 		runtime.KeepAlive(block)
 		return failed
 	})
-	const returned = 1 // that the process may give back meanwhile
+	const returned = 1 // the process may give some back meanwhile
 	must.Not(t, mib < 64-returned || mib > 200 || err != failed, "%v MiB, %v", mib, err)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// bostonCurve fits boston by the defaults, with a certificate of every width, and draws what it says beside what was
-// seen, and beside what could be said of a single width.
+// bostonCurve fits boston by the defaults, with a certificate of every width. It draws the certified shares beside
+// the observed shares, and beside what could be certified of a single width.
 func bostonCurve(ctx context.Context, env Env) error {
 	m, err := krigo.Fit(ctx, data.Boston(),
 		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Promise: krigo.Promise{Curve: true}})

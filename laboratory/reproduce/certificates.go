@@ -13,29 +13,28 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// certified is a data set of the certificates' table, with ε in the target's own units: 0.6
-// standard deviations of all rows, rounded, and so the same for all splits.
+// certifiedSet is a data set of the certificates' table. Its ε is in the target's own units: 0.6 standard deviations
+// of all rows, rounded, and so the same for all splits.
 type certifiedSet struct {
 	name    string
 	epsilon float64
 	splits  int
 	full    bool   // full GPs
-	kernel  string // of the method that has one of its own
+	kernel  string // for the method that uses the set's own kernel
 }
 
 var certifiedSets = []certifiedSet{{"boston", 5.5, 10, true, "se"}, {"sarcos10k", 12.1, 2, false, "se"},
 	{"pol", 25, 2, false, "matern32"}, {"kin40k", 0.6, 2, false, "se"}}
 
-// certifiedMethod is a way to a certificate. The point estimate is evidence for full GPs, vfe
-// for sparse ones.
+// certifiedMethod is a way to a certificate. The point estimate is evidence for full GPs, and vfe for sparse GPs.
 type certifiedMethod struct {
 	name, says string
 	set        func(o *krigo.Options, point string)
-	kernel     bool     // the set's own
-	sets       []string // it is for; nil: all
+	kernel     bool     // uses the set's own kernel
+	sets       []string // sets that it runs on; nil: all
 }
 
-// certifiedMethods are in the order in which they run: the cheapest first.
+// certifiedMethods are in the order in which they run, the cheapest first.
 var certifiedMethods = []certifiedMethod{
 	{name: "direct 0.5", says: "half of the rows train a prior, the others certify its mean",
 		set: func(o *krigo.Options, point string) {
@@ -56,7 +55,7 @@ var certifiedMethods = []certifiedMethod{
 	{name: "learnt 0.02", says: "a fiftieth of the rows train a prior, and Q is learnt on the others",
 		set: func(o *krigo.Options, point string) {
 			o.Method.Name, o.Prior.Kind, o.Kernel.ARD, o.Prior.Share, o.Prior.Learn = point, "informed", "on", 0.02, true
-		}, sets: []string{"kin40k"}}, // elsewhere a fiftieth are fewer rows than inducing inputs
+		}, sets: []string{"kin40k"}}, // for other sets a fiftieth has fewer rows than inducing inputs
 	{name: "point", says: "evidence or vfe on all rows but those for the scaling, with the grid's certificate",
 		set: func(o *krigo.Options, point string) {
 			o.Method.Name, o.Kernel.ARD = point, "on"
@@ -87,7 +86,7 @@ func free(o *krigo.Options) {
 		"learn", "free", "lbfgs"
 }
 
-// certifiedResult is what a run gives. On the route direct Bound is that of the mean.
+// certifiedResult is the result of a run. On the route direct, Bound is the mean's bound.
 type certifiedResult struct {
 	Bound     float64 `json:"bound"`
 	MeanBound float64 `json:"mean_bound"`
@@ -95,7 +94,7 @@ type certifiedResult struct {
 	KL        float64 `json:"kl"`
 	Grid      float64 `json:"grid_penalty"`
 	MeanRisk  float64 `json:"mean_risk"` // on test rows
-	MSE       float64 `json:"mse_raw"`   // on test rows, in the target's units squared
+	MSE       float64 `json:"mse_raw"`   // on test rows, in squared units of the target
 	Seconds   float64 `json:"seconds"`
 }
 
@@ -110,7 +109,7 @@ func (s certifiedSet) run(ctx context.Context, env Env, key string, m certifiedM
 		Method: krigo.Method{Name: method.KLPACName}}
 	point := method.EvidenceName
 	if !s.full {
-		// One lengthscale an input: the families' choice would double the hours.
+		// Every input has a lengthscale, since a choice among families would double the hours.
 		point, o.Method.Inducing, o.Kernel.ARD, o.Method.Epochs = method.VFEName, certifiedM, "on", env.Evaluations
 		if env.M > 0 {
 			o.Method.Inducing = env.M
@@ -133,17 +132,17 @@ func (s certifiedSet) run(ctx context.Context, env Env, key string, m certifiedM
 		MeanRisk: fit.Test.MeanRisk, MSE: fit.Test.RMSERaw * fit.Test.RMSERaw, Seconds: fit.Training.Seconds}, nil
 }
 
-// certifiedM is the number of inducing inputs, certifiedFew that of a few hundred rows: fewer
-// of them cost less KL.
+// certifiedM is the number of inducing inputs. certifiedFew is the number for a few hundred rows, where fewer
+// inducing inputs cost less KL.
 const (
 	certifiedM   = 500
 	certifiedFew = 100
 )
 
-// certificateCell is where in the tables a run's result goes, by the numbers of its set and its method.
+// certificateCell is the place of a run's result in the tables: the numbers of its set and its method.
 type certificateCell struct{ set, method int }
 
-// certificateTasks are the runs, split after split so that the tables fill evenly, and their cells.
+// certificateTasks returns the runs and their cells, split after split, so that the tables fill evenly.
 func certificateTasks(env Env) (tasks []task[certifiedResult], cells []certificateCell) {
 	most := 0
 	for _, s := range certifiedSets {
@@ -173,7 +172,7 @@ func certificateTasks(env Env) (tasks []task[certifiedResult], cells []certifica
 	return tasks, cells
 }
 
-// showCertificates writes a table a set of the results that are done.
+// showCertificates writes a table per set, of the results so far.
 func showCertificates(w io.Writer, cells []certificateCell, results []certifiedResult, done []bool) {
 	for si, s := range certifiedSets {
 		head := false
@@ -198,7 +197,7 @@ func showCertificates(w io.Writer, cells []certificateCell, results []certifiedR
 	}
 }
 
-// certificateColumns are means over splits with their standard errors.
+// certificateColumns returns means over splits with their standard errors.
 func certificateColumns(results []certifiedResult) (texts []string) {
 	var columns [6][]float64
 	for _, r := range results {

@@ -15,7 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/disk"
 )
 
-// save draws plots in a row on one sheet.
+// save draws plots in a row, in one file.
 func save(env Env, name string, width, height vg.Length, plots ...*plot.Plot) error {
 	if err := os.MkdirAll(env.Out, 0o755); err != nil {
 		return err

@@ -22,21 +22,21 @@ type Env struct {
 	Reps        int       // repetitions, 0 for the paper's number
 	M           int       // inducing inputs, 0 for the paper's number
 	Epochs      int       // passes over the rows, 0 for the paper's number
-	Rows        int       // most rows to train on of the renyi2020 experiments, 0 for a thousand
-	Evaluations int       // most evaluations a fit, 0 for the paper's number
+	Rows        int       // most training rows of the renyi2020 experiments, 0 for a thousand
+	Evaluations int       // most evaluations of a fit, 0 for the paper's number
 	Data        string    // folder of data sets that aren't built in
 	Sets        []string  // data sets to run, nil for the paper's
 	Methods     []string  // methods to run, nil for the paper's
-	Beside      string    // of benchmark and small: a file of what peers scored
-	OneAtATime  bool      // runs that keep all cores busy by themselves
+	Beside      string    // for benchmark, small and ties: a file of peers' results
+	OneAtATime  bool      // a run keeps all cores busy by itself
 	Out         string    // folder of results and drawings
 	Stdout      io.Writer // the tables, as Markdown
-	// Ranks share the runs; all see the folder of results, where each has a file of its own. Nil: alone.
+	// Ranks share the runs, unless nil. All ranks see the folder of results, where each has its own file.
 	Ranks ranks.Ranks
-	// Progress is told about every finished run, from one goroutine at a time.
+	// Progress is called after every run, from one goroutine at a time.
 	Progress func(done, total int, what string)
-	// Partial takes the tables of the runs done so far, one after each run of an
-	// experiment whose runs take minutes; nil for none.
+	// Partial gets the tables of the runs so far, after each run of an experiment whose runs take minutes. It may be
+	// nil.
 	Partial io.Writer
 }
 
@@ -47,7 +47,7 @@ func (e Env) reps(paper int) int {
 	return paper
 }
 
-// check refuses a name that isn't known, before anything runs.
+// check refuses an unknown name before anything runs.
 func check(what string, names, known []string) error {
 	for _, name := range names {
 		if !slices.Contains(known, name) {
@@ -58,7 +58,8 @@ func check(what string, names, known []string) error {
 	return nil
 }
 
-// table is a data set: built in, or read from its file. others are those that the experiment has without a file.
+// table returns a data set, built in or read from its file. others names the sets that the experiment has without a
+// file.
 func (e Env) table(name string, others ...string) (*dataset.Table, error) {
 	switch name {
 	case "boston":
@@ -74,7 +75,7 @@ func (e Env) table(name string, others ...string) (*dataset.Table, error) {
 	const ending = ".csv.gz"
 	table, err := files.ReadFile(filepath.Join(e.Data, name+ending), dataset.Reading{})
 	if errors.Is(err, fs.ErrNotExist) {
-		files, _ := filepath.Glob(filepath.Join(e.Data, "*"+ending)) // none if it can't be asked
+		files, _ := filepath.Glob(filepath.Join(e.Data, "*"+ending)) // without a data folder there are none
 		for _, file := range files {
 			others = append(others, strings.TrimSuffix(filepath.Base(file), ending))
 		}

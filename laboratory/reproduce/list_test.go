@@ -34,7 +34,7 @@ func TestExperiments(t *testing.T) {
 	}
 }
 
-// TestFigures draws those that need no training.
+// TestFigures draws the figures that need no training.
 func TestFigures(t *testing.T) {
 	for _, name := range []string{"reeb-fig4", "reeb-fig5"} {
 		e := must.Get(find(name))(t)
@@ -51,14 +51,14 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestUnknownNames: an experiment refuses names that it doesn't know before it runs, and says the nearest.
+// TestUnknownNames: an experiment refuses unknown names before it runs, and suggests the nearest name.
 func TestUnknownNames(t *testing.T) {
 	folder := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(folder, "bike.csv.gz"), nil, 0o600))
 	for _, c := range []struct {
 		name, want string
 		env        Env
-		file       bool // that is missing
+		file       bool // the file is missing
 	}{
 		{"reeb-table2", "kin40k", Env{Sets: []string{"kin4k"}}, false},
 		{"reeb-table3", "sqrt-pac", Env{Methods: []string{"sqrtpac"}}, false},
@@ -79,7 +79,7 @@ func TestUnknownNames(t *testing.T) {
 	}
 }
 
-// TestWatching: the simulation says for each risk how many runs had an alarm.
+// TestWatching: the simulation gives, for each risk, the number of runs with an alarm.
 func TestWatching(t *testing.T) {
 	var out bytes.Buffer
 	must.Do(t, watching(context.Background(), Env{Reps: 3, Stdout: &out}))

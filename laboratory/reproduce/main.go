@@ -1,11 +1,12 @@
-// Command reproduce runs the experiments behind the papers' tables and figures, the paper's figure beside ours:
+// Command reproduce runs the experiments behind the papers' tables and figures, and prints the paper's figures beside
+// ours:
 //
 //	cd laboratory
 //	go run ./reproduce --list
 //	go run ./reproduce reeb-table1
 //
-// Every finished run is kept in the results folder. An interrupted command goes on where it stopped, and finished
-// runs are never repeated. Under mpirun, a build with -tags mpi spreads the runs over ranks.
+// Every finished run is kept in the results folder. An interrupted command goes on where it stopped, and never
+// repeats a finished run. Under mpirun, a build with -tags mpi spreads the runs over ranks.
 package main
 
 import (
@@ -31,7 +32,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run runs one command on all ranks of its job, of which the first alone prints, and returns its exit status.
+// run runs a command on all ranks of its job, and returns its exit status. Only the first rank prints.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	env := Env{Stdout: stdout, Partial: stderr, Progress: func(done, total int, what string) {
 		fmt.Fprintf(stderr, "%d of %d: %s\n", done, total, what)
@@ -73,12 +74,13 @@ func spread(ctx context.Context, e Experiment, env Env) error {
 		err = e.Run(ctx, env)
 	}
 	if err = r.Close(err); r.Rank() > 0 {
-		return nil // the first rank's error; launchers end all others once one fails
+		return nil // it is the first rank's error; launchers end all ranks once one fails
 	}
 	return err
 }
 
-// parse fills env from args and returns the experiment that they name: nil where help or the list was asked for.
+// parse fills env from args and returns the experiment that they name. It returns nil if they ask for help or the
+// list.
 func parse(args []string, env *Env) (*Experiment, error) {
 	flags := pflag.NewFlagSet("reproduce", pflag.ContinueOnError)
 	flags.SortFlags = false

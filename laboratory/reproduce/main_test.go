@@ -13,7 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestUsage: what can't be run is refused in words, and help and the list name every experiment.
+// TestUsage: a command that can't run is refused in words. Help and the list name every experiment.
 func TestUsage(t *testing.T) {
 	for args, words := range map[string]string{
 		"reeb-tabel1":             `did you mean "reeb-table1"?`,
@@ -36,8 +36,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestManual: the commands in the documents name experiments and flags that exist. They take seconds to days, some on
-// data that isn't in the tree, so that the other tests run them on less.
+// TestManual: the commands in the documents name existing experiments and flags. The commands take seconds to days,
+// some of them on data outside the tree. Other tests run them on less.
 func TestManual(t *testing.T) {
 	documents, err := filepath.Glob("../../docs/*/*.md")
 	must.End(t, err != nil || len(documents) < 11, "%d documents, %v", len(documents), err)

@@ -12,30 +12,30 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// split is a data set's rows to train on and to test with, in scaled units.
+// split holds a data set's training rows and test rows, in scaled units.
 type split struct {
 	x, xTest matrix.Dense
 	y, yTest []float64
 	sd       float64 // of the target
 }
 
-// way is a way to a GP by its name in the papers' tables, with what some of them are asked.
+// way is a method by its name in the papers' tables, with its settings.
 type way struct {
 	name      string
 	m         int           // inducing inputs; 0: a full GP
-	alpha     float64       // of pep and renyi-fixed
-	loss      pacbayes.Loss // of kl-pac and sqrt-pac, as is
-	penalty   float64       // what the bound pays besides the KL
-	minJitter float64       // of sparse GPs
-	limit     float64       // of log-parameters, and the seed, where the method minimises by itself
+	alpha     float64       // for pep and renyi-fixed
+	loss      pacbayes.Loss // for kl-pac and sqrt-pac
+	penalty   float64       // what the bound pays beside the KL
+	minJitter float64       // for sparse GPs
+	limit     float64       // limit of log-parameters, and the seed, if the method minimises by itself
 	seed      uint64
 }
 
-// onNeighbours is training on batches of rows next to one another.
+// onNeighbours trains on batches of neighbouring rows.
 var onNeighbours = method.Local{Batched: method.Batched{Optimizer: "adam"}, Batches: "nearest"}
 
-// method is the one way from a name in the papers to what is trained. The evidence of all rows at once and of batches
-// (egp) are two names, since they are computed differently, and differ in their last bits.
+// method returns the method that a name in the papers means. The evidence of all rows at once, and of batches (egp),
+// have two names, since they are computed differently and differ in their last bits.
 func (w way) method() (method.Method, error) {
 	switch w.name {
 	case method.KLPACName:
@@ -66,21 +66,21 @@ func (w way) method() (method.Method, error) {
 	return nil, fmt.Errorf("unknown method %q", w.name)
 }
 
-// The Rényi GP and the evidence as krigo trains them, on batches of rows next to one another.
+// The Rényi GP and the evidence as krigo trains them, on batches of neighbouring rows.
 const (
 	renyiLocal = "renyi-nearest"
 	egpLocal   = "egp-nearest"
 )
 
-// Exact posteriors up to choleskyRows rows are factored; above, each prediction is the exact
-// GP's of the nearestRows training rows nearest to it.
+// Exact posteriors of up to choleskyRows rows are factored. Above that, each prediction is the exact GP's of the
+// nearestRows nearest training rows.
 const (
 	choleskyRows = 21000
 	nearestRows  = 256
 )
 
-// bind binds it to a kernel and rows. How its objective is minimised the experiments say: the papers' boxes,
-// coordinates and limits aren't those that a method has for its own Minimize.
+// bind binds the method to a kernel and rows. The experiments minimise the objective themselves, because the papers'
+// boxes, coordinates and limits differ from those of a method's own Minimize.
 func (w way) bind(k kernel.Kernel, x matrix.Dense, y []float64) (method.Problem, error) {
 	m, err := w.method()
 	if err != nil {
@@ -101,7 +101,8 @@ func (w way) bind(k kernel.Kernel, x matrix.Dense, y []float64) (method.Problem,
 	return m.Bind(task), nil
 }
 
-// pepOnBatches is PEP as the second paper trains it: estimated on batches of rows, with a bias, since it isn't a sum.
+// pepOnBatches is PEP as the second paper trains it: estimated on batches of rows. The estimate has a bias, since the
+// objective isn't a sum over rows.
 type pepOnBatches struct {
 	method.Problem
 	sparse *objective.SparseProblem
@@ -115,7 +116,7 @@ func (p pepOnBatches) EvaluateBatch(x, gradient []float64, rows []int) (float64,
 	return p.sparse.EvaluateBatch(x, gradient, rows)
 }
 
-// predicts says what a posterior predicts by.
+// predicts says how a posterior predicts.
 func predicts(q *posterior.Posterior) string {
 	_, nearest := q.Arrays()
 	switch {

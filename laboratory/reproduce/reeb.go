@@ -22,8 +22,8 @@ import (
 type measures struct {
 	B         float64 `json:"b"`
 	BPin      float64 `json:"b_pin"`
-	TrainRisk float64 `json:"train_risk"` // Gibbs
-	TestRisk  float64 `json:"test_risk"`  // Gibbs
+	TrainRisk float64 `json:"train_risk"` // Gibbs risk
+	TestRisk  float64 `json:"test_risk"`  // Gibbs risk
 	MSE       float64 `json:"mse"`
 	KLPerRow  float64 `json:"kl_per_row"`
 	Noise     float64 `json:"noise_variance"`
@@ -36,11 +36,11 @@ func (m measures) values() []float64 {
 
 var measureNames = []string{"B", "B_Pin", "R_S train", "R_S test", "MSE", "KL/N", "σ_n²"}
 
-// reebSetting is one run as the code of Reeb et al. 2018 makes it.
+// reebSetting is one run of the code of Reeb et al. 2018.
 type reebSetting struct {
 	Data   string
 	ARD    bool
-	Method string // kl-pac, sqrt-pac; evidence of full GPs, vfe and fitc of sparse ones
+	Method string // kl-pac, sqrt-pac; evidence for full GPs; vfe and fitc for sparse GPs
 	M      int    // 0: a full GP
 	Loss   pacbayes.Kind
 	Eps    float64
@@ -51,8 +51,8 @@ func (s reebSetting) key() string {
 	return fmt.Sprintf("%s/ard=%v/%s/m=%d/%s/eps=%g/rep=%d", s.Data, s.ARD, s.Method, s.M, s.Loss, s.Eps, s.Rep)
 }
 
-// trained names what is trained. Only the bounds know the loss: the evidence and its approximations are the
-// same parameters under each, so that Table 3 goes on from the states that Table 2 left.
+// trained names the trained state. Only the bounds depend on the loss. The evidence and its approximations give the
+// same parameters with each loss, so Table 3 uses the states that Table 2 left.
 func (s reebSetting) trained() string {
 	if s.Method == method.KLPACName || s.Method == method.SqrtPACName {
 		return s.key()
@@ -60,10 +60,10 @@ func (s reebSetting) trained() string {
 	return fmt.Sprintf("%s/ard=%v/%s/m=%d/rep=%d", s.Data, s.ARD, s.Method, s.M, s.Rep)
 }
 
-// targets are the columns to predict of the sparse data sets.
+// targets are the columns to predict in the sparse data sets.
 var targets = map[string]string{"pol": "y", "kin40k": "y", "sarcos10k": "torque1", "boston": "MEDV"}
 
-// reebSplit is the split of the paper's code: 20 % test rows off the front of numpy's
+// reebSplit is the split of the paper's code: the test rows are the first 20 % of numpy's
 // RandomState(seed).permutation(n), a Fisher–Yates shuffle with masked rejection.
 func reebSplit(n, seed int) (trainRows, testRows []int) {
 	mt := prng.NewMT19937()
@@ -109,19 +109,19 @@ func paperSplit(table *dataset.Table, target string, rep int) (split, error) {
 	return s, err
 }
 
-// reebModel is the GP that a setting was trained to.
+// reebModel is the trained GP of a setting.
 type reebModel struct {
 	split
 	kernel      kernel.Kernel
 	way         way
 	terms       pacbayes.Terms
-	params      []float64 // as a problem's, rounded
+	params      []float64 // in the problem's order, rounded
 	evaluations int
 	stopped     string
 }
 
-// train is one run of the paper's code: inducing inputs from k-means, hyperparameters at ones, everything trained
-// jointly, and then ln l and ln σ_s² rounded to two decimals.
+// train is one run of the paper's code: inducing inputs from k-means, hyperparameters at 1, everything trained
+// jointly. Then ln l and ln σ_s² are rounded to two decimals.
 func (s reebSetting) train(ctx context.Context, env Env) (*reebModel, error) {
 	table, err := env.table(s.Data)
 	if err != nil {
@@ -144,16 +144,16 @@ func (s reebSetting) train(ctx context.Context, env Env) (*reebModel, error) {
 	}
 	coords := softplus{problem, nl}
 	x0 := slices.Repeat([]float64{softplusInverse(1)}, nl+2)
-	evaluations := 0 // full GPs are trained to the end
+	evaluations := 0 // 0: full GPs are trained to the end
 	if s.M > 0 {
-		z, err := kmeans2(sp.x, s.M, uint32(math.Abs(sp.x.At(0, 0)))) // the seed of the paper's code
+		z, err := kmeans2(sp.x, s.M, uint32(math.Abs(sp.x.At(0, 0)))) // the seed in the paper's code
 		if err != nil {
 			return nil, err
 		}
 		x0 = append(x0, z.Data...)
 		evaluations = env.maxEvaluations()
 	}
-	// The paper bounds lengthscales and variance for its own methods; GPflow's are free.
+	// The paper bounds lengthscales and variance for its own methods. GPflow's methods have no bounds.
 	box := train.Bounds{}
 	if s.Method == method.KLPACName || s.Method == method.SqrtPACName {
 		box = coords.box(len(x0))
@@ -169,7 +169,7 @@ func (s reebSetting) train(ctx context.Context, env Env) (*reebModel, error) {
 	return &reebModel{sp, k, how, terms, x, r.Evaluations, r.Stopped}, nil
 }
 
-// measure returns the measures of the posterior that a method has at the model's parameters.
+// measure returns the measures of the named method's posterior at the model's parameters.
 func (g *reebModel) measure(name string) (m measures, zeroOne float64, err error) {
 	how := g.way
 	how.name = name
@@ -184,8 +184,8 @@ func (g *reebModel) measure(name string) (m measures, zeroOne float64, err error
 	return measure(q, g.terms, g.split)
 }
 
-// measure certifies a posterior by the rows that trained it, and scores it on the test rows; zeroOne is their
-// Gibbs risk of the 0-1 loss, whichever loss the terms are of.
+// measure certifies a posterior by the rows that trained it, and scores it on the test rows. zeroOne is the Gibbs
+// risk of the 0-1 loss on the test rows, whatever the loss of the terms.
 func measure(q *posterior.Posterior, terms pacbayes.Terms, sp split) (r measures, zeroOne float64, err error) {
 	m, v := make([]float64, len(sp.y)), make([]float64, len(sp.y))
 	q.Latent(sp.x, m, v)
@@ -208,14 +208,14 @@ func measure(q *posterior.Posterior, terms pacbayes.Terms, sp split) (r measures
 	return r, zeroOne, err
 }
 
-// reebDelta is the paper's δ, and reebPenalty what its bounds pay for it and for a grid of so many parameters.
+// reebDelta is the paper's δ. reebPenalty is what its bounds pay for δ and for a grid with this many parameters.
 const reebDelta = 0.01
 
 func reebPenalty(grid pacbayes.Grid, params, rows int) float64 {
 	return pacbayes.KLBound.Penalty(grid.LogInverseP(params), rows, reebDelta)
 }
 
-// maxEvaluations is the limit of the paper's code for sparse GPs, unless the environment sets another.
+// maxEvaluations is the limit in the paper's code for sparse GPs, unless the environment sets another one.
 func (e Env) maxEvaluations() int {
 	if e.Evaluations > 0 {
 		return e.Evaluations
@@ -223,9 +223,9 @@ func (e Env) maxEvaluations() int {
 	return 1000
 }
 
-// softplus is a Problem in the coordinates of the paper's code: every lengthscale l,
-// σ_s² and σ_n² is ln(1+eˣ) + 1e-6; inducing inputs are as they are. The optimum doesn't
-// care, but the path to it does, and with it which local optimum a single start finds.
+// softplus is a Problem in the coordinates of the paper's code. Every lengthscale l, σ_s² and σ_n² is ln(1+eˣ) +
+// 1e-6, and inducing inputs are themselves. The optimum doesn't depend on the coordinates. The path does, and so does
+// the local optimum that a single start finds.
 type softplus struct {
 	problem      train.Objective
 	lengthscales int
@@ -237,7 +237,7 @@ func softplusInverse(v float64) float64 {
 	return v - softplusFloor + math.Log(-math.Expm1(softplusFloor-v))
 }
 
-// box is the paper's: lengthscales and variance in [e⁻⁶, e⁶], all else free.
+// box is the paper's box: lengthscales and variance in [e⁻⁶, e⁶], and no other limits.
 func (s softplus) box(n int) train.Bounds {
 	lower, upper := make([]float64, n), make([]float64, n)
 	for i := range n {
@@ -252,7 +252,7 @@ func (s softplus) box(n int) train.Bounds {
 // Dim implements train.Objective.
 func (s softplus) Dim() int { return s.problem.Dim() }
 
-// logs returns [ln l², ln σ_s², ln σ_n², …] at x and the derivative of each by its own x.
+// logs returns [ln l², ln σ_s², ln σ_n², …] at x, and the derivative of each by its own x.
 func (s softplus) logs(x []float64) (logs, slopes []float64) {
 	logs, slopes = slices.Clone(x), slices.Repeat([]float64{1}, len(x))
 	for i, v := range x[:s.lengthscales+2] {
@@ -276,7 +276,7 @@ func (s softplus) Evaluate(x, gradient []float64) (float64, error) {
 	return value, err
 }
 
-// roundPaper rounds ln l, not ln l², to the grid, as the paper's code does, or ln σ_s².
+// roundPaper rounds ln l (not ln l²) or ln σ_s² to the grid, as the paper's code does.
 func roundPaper(grid pacbayes.Grid, log float64, isLengthscale bool) float64 {
 	if isLengthscale {
 		l, _, _ := grid.Round(log / 2)
@@ -286,7 +286,7 @@ func roundPaper(grid pacbayes.Grid, log float64, isLengthscale bool) float64 {
 	return v
 }
 
-// column returns mean and standard error of one measure.
+// column returns the mean and standard error of one measure.
 func column(rs []measures, j int) (mean, se float64) {
 	v := make([]float64, len(rs))
 	for i, r := range rs {

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// reebFig1 draws kl-PAC-SGP (M = 15) for three ε beside the full GP. The paper chose its
-// ε relative to the full GP's σ_n and doesn't print them: ½, 1 and 5 times σ_n give its KL/N.
+// reebFig1 draws kl-PAC-SGP (M = 15) for three values of ε beside the full GP. The paper chooses its ε relative to
+// the full GP's σ_n and doesn't print them. With ½, 1 and 5 times σ_n the figure has the paper's KL/N.
 func reebFig1(ctx context.Context, env Env) error {
 	x, y, err := snelson()
 	if err != nil {

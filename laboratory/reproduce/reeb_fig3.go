@@ -12,13 +12,13 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// panels are the measures of Fig. 3, as measureNames counts them.
+// panels are the measures of Fig. 3, as indices of measureNames.
 var panels = []struct {
 	title   string
 	measure int
 }{{"upper bound B", 0}, {"Gibbs risk, train", 2}, {"Gibbs risk, test", 3}, {"MSE, test", 4}, {"KL/N", 5}}
 
-// reebFig3 draws the measures against M, and prints them: ARD on pol and kin40k, one lengthscale on sarcos.
+// reebFig3 draws and prints the measures against M: ARD on pol and kin40k, one lengthscale on sarcos.
 func reebFig3(ctx context.Context, env Env) error {
 	ms := []int{100, 200, 300, 400, 500}
 	if env.M > 0 {
@@ -35,7 +35,7 @@ func reebFig3(ctx context.Context, env Env) error {
 			}
 		}
 	}
-	// The same runs as Table 2's at M = 500 are taken from there.
+	// Runs that Table 2 has at M = 500 are taken from there.
 	results, err := runSparse(ctx, env, "reeb-table2", settings, nil)
 	if err != nil {
 		return err

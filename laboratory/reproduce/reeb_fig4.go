@@ -20,6 +20,6 @@ func reebFig4(_ context.Context, env Env) error {
 			return err
 		}
 	}
-	p.X.Max = 1.2 // room for the legend
+	p.X.Max = 1.2 // leaves room for the legend
 	return save(env, "reeb-fig4", 12*vg.Centimeter, 9*vg.Centimeter, p)
 }

@@ -21,6 +21,6 @@ func reebFig5(_ context.Context, env Env) error {
 		}
 	}
 	p.Y.Min, p.Y.Max = 0, 1.05
-	p.X.Max = 4 // room for the legend
+	p.X.Max = 4 // leaves room for the legend
 	return save(env, "reeb-fig5", 12*vg.Centimeter, 9*vg.Centimeter, p)
 }

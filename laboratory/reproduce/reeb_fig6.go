@@ -11,7 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/method"
 )
 
-// reebFig6 draws kl-PAC-SGP for two ε, FITC and VFE (M = 15) beside the full GP.
+// reebFig6 draws kl-PAC-SGP for two values of ε, FITC and VFE (M = 15) beside the full GP.
 func reebFig6(ctx context.Context, env Env) error {
 	x, y, err := snelson()
 	if err != nil {

@@ -17,15 +17,14 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// localMinimum is one end of Fig. 7.
+// localMinimum is the end of one run of Fig. 7.
 type localMinimum struct {
 	Noise float64 `json:"noise_variance"`
 	Value float64 `json:"value"`
 }
 
-// reebFig7 trains FITC and kl-PAC-SGP (M = 8, ε = 0.6) on every second point of Snelson's
-// data from 100 starts with σ_n² in [1e-5, 10] and random inducing inputs, and
-// draws the noise variances found against the objectives reached.
+// reebFig7 trains FITC and kl-PAC-SGP (M = 8, ε = 0.6) on every second point of Snelson's data, from 100 starts with
+// σ_n² in [1e-5, 10] and random inducing inputs. It draws the resulting noise variances against the objectives.
 func reebFig7(ctx context.Context, env Env) error {
 	x0, y0, err := snelson()
 	if err != nil {

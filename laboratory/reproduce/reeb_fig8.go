@@ -27,14 +27,13 @@ type discretisation struct {
 	KLPerRow  float64 `json:"kl_per_row"`
 }
 
-// reebFig8 fits full PAC-GPs to draws from an SE-ARD GP with random lengthscales on
-// [−3, 3]³ (ln l uniform in [−1, 1]; noise-free, as the paper has it), with grids of
-// L ∈ {1, 2, 4, 8} and r ∈ {0, 1, 2, 4} digits. The paper has N = 2,000 training and
-// 10,000 test points and 68 repetitions; here 500 test points of the same joint draw.
+// reebFig8 fits full PAC-GPs to draws from an SE-ARD GP with random lengthscales on [−3, 3]³ (ln l uniform in [−1,
+// 1]; noise-free, as in the paper). The grids have L ∈ {1, 2, 4, 8} and r ∈ {0, 1, 2, 4} digits. The paper has N =
+// 2,000 training and 10,000 test points and 68 repetitions. Here 500 test points of the same joint draw are used.
 func reebFig8(ctx context.Context, env Env) error {
 	n, test := 2000, 500
 	if env.M > 0 {
-		n = env.M // a smaller training set, for a quick look
+		n = env.M // fewer training rows, for a quick look
 	}
 	var tasks []task[discretisation]
 	grids := []pacbayes.Grid{}
@@ -101,7 +100,7 @@ func reebFig8(ctx context.Context, env Env) error {
 }
 
 func discretised(ctx context.Context, grid pacbayes.Grid, n, test, rep int) (discretisation, error) {
-	// The data depend on the repetition alone.
+	// The data depend only on the repetition.
 	rng := rand.New(rand.NewPCG(uint64(rep), 8))
 	k := kernel.SE(3, true)
 	theta := []float64{0, 0, 0, 0}

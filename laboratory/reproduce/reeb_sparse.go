@@ -13,18 +13,18 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// sparseResult is what a run gives: the measures with the posterior of α = 1, as the
-// paper's code evaluates every method, and for VFE those of its own posterior, α = 0.
+// sparseResult is the result of a run. FITC has the measures with the posterior of α = 1, with which the paper's code
+// evaluates every method. VFE has those of its own posterior, α = 0.
 type sparseResult struct {
 	FITC measures  `json:"fitc"`
 	Own  *measures `json:"own,omitempty"`
-	// ZeroOne is the Gibbs test risk of the 0-1 loss, whichever loss was trained.
+	// ZeroOne is the Gibbs test risk of the 0-1 loss, whatever loss was trained.
 	ZeroOne     float64 `json:"zero_one"`
 	Evaluations int     `json:"evaluations"`
 	Stopped     string  `json:"stopped"`
 }
 
-// runSparseSetting measures what a setting was trained to by the posterior of FITC, and VFE also by its own.
+// runSparseSetting trains a setting and measures it with the posterior of FITC, and for VFE also with its own.
 func runSparseSetting(ctx context.Context, env Env, s reebSetting) (sparseResult, error) {
 	g, err := s.train(ctx, env)
 	if err != nil {
@@ -39,8 +39,8 @@ func runSparseSetting(ctx context.Context, env Env, s reebSetting) (sparseResult
 	return out, err
 }
 
-// paperSparse are Tables 2 and 3 of Reeb et al. 2018, App. G (M = 500): B, B_Pin, R_S
-// train, R_S test, MSE, KL/N, σ_n².
+// paperTable2 and paperTable3 are Tables 2 and 3 of Reeb et al. 2018, App. G (M = 500): B, B_Pin, R_S train, R_S
+// test, MSE, KL/N, σ_n².
 var paperTable2 = map[string][]float64{
 	"pol/ard=false/kl-pac":         {0.217, 0.252, 0.106, 0.115, 0.114, 0.041, 0.316},
 	"pol/ard=false/sqrt-pac":       {0.221, 0.248, 0.126, 0.133, 0.124, 0.028, 0.626},
@@ -68,7 +68,7 @@ var paperTable2 = map[string][]float64{
 	"kin40k/ard=true/fitc":         {0.277, 0.347, 0.046, 0.048, 0.053, 0.179, 0.000},
 }
 
-// paperTable3 has no printed figures for FITC on kin40k.
+// The paper prints no figures for FITC on kin40k in Table 3.
 var paperTable3 = map[string][]float64{
 	"pol/ard=true/kl-pac":          {0.199, 0.247, 0.077, 0.019, 0.027, 0.041, 0.216},
 	"pol/ard=true/sqrt-pac":        {0.208, 0.245, 0.100, 0.031, 0.040, 0.025, 0.461},
@@ -94,7 +94,7 @@ func (e Env) m() int {
 	return 500
 }
 
-// sets are the data sets of the sparse experiments, or those the environment names.
+// sets returns the data sets of the sparse experiments, or those that the environment names.
 func (e Env) sets() []string {
 	if len(e.Sets) > 0 {
 		return e.Sets
@@ -102,7 +102,7 @@ func (e Env) sets() []string {
 	return []string{"pol", "sarcos10k", "kin40k"}
 }
 
-// methods are the methods of the sparse tables, or those the environment names.
+// methods returns the methods of the sparse tables, or those that the environment names.
 func (e Env) methods() []string {
 	if len(e.Methods) > 0 {
 		return e.Methods
@@ -136,8 +136,8 @@ func reebTable3(ctx context.Context, env Env) error {
 	return sparseTable(ctx, env, "reeb-table3", "Table 3: sparse GPs, loss ℓexp", settings, paperTable3)
 }
 
-// sparseTable runs the settings one after another, since each keeps all cores busy, and
-// prints the table of all; that of those done so far after each.
+// sparseTable runs the settings one after another, since each keeps all cores busy, and prints their table. After
+// each run it shows the table so far.
 func sparseTable(ctx context.Context, env Env, name, title string, settings []reebSetting,
 	paper map[string][]float64) error {
 	results, err := runSparse(ctx, env, name, settings, func(results []sparseResult, done []bool) {

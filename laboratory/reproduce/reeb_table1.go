@@ -18,7 +18,7 @@ var (
 		method.EvidenceName: "full-GP"}
 )
 
-// figure is a mean and standard error as printed.
+// figure is a mean and a standard error as printed.
 type figure struct{ mean, se float64 }
 
 // paperTable1 is Table 1 of Reeb et al. 2018, App. G.
@@ -57,13 +57,13 @@ var paperTable1 = map[string][]figure{
 
 func row(eps float64, method string) string { return fmt.Sprintf("%g/%s", eps, method) }
 
-// table1Runs are the runs of Table 1 with the settings of the paper's code: scaling by
-// all 506 rows, its splits, squared exponential with one lengthscale, one start at ones.
+// table1Runs runs Table 1 with the settings of the paper's code: scaling by all 506 rows, its splits, a squared
+// exponential with one lengthscale, and one start with all parameters 1.
 func table1Runs(ctx context.Context, env Env) (map[string][]measures, error) {
 	return table1Grid(ctx, env, "reeb-table1", "paper", reebFullGP)
 }
 
-// table1Grid runs one over the splits, ε and methods of Table 1, and groups what it measures by row.
+// table1Grid runs the function one over the splits, ε and methods of Table 1, and groups its measures by row.
 func table1Grid(ctx context.Context, env Env, experiment, prefix string,
 	one func(ctx context.Context, env Env, rep int, eps float64, method string) (measures, error)) (map[string][]measures,
 	error) {
@@ -89,7 +89,7 @@ func table1Grid(ctx context.Context, env Env, experiment, prefix string,
 	return by, nil
 }
 
-// reebFullGP measures the posterior that a method trains and predicts by.
+// reebFullGP measures the posterior that a method trains.
 func reebFullGP(ctx context.Context, env Env, rep int, eps float64, method string) (measures, error) {
 	g, err := reebSetting{Data: "boston", Method: method, Loss: pacbayes.Band, Eps: eps, Rep: rep}.train(ctx, env)
 	if err != nil {
@@ -99,7 +99,7 @@ func reebFullGP(ctx context.Context, env Env, rep int, eps float64, method strin
 	return m, err
 }
 
-// defaultRuns are the same methods as krigo fit runs them: valid certificates.
+// defaultRuns runs the same methods as krigo fit does, with valid certificates.
 func defaultRuns(ctx context.Context, env Env) (map[string][]measures, error) {
 	return table1Grid(ctx, env, "reeb-table1-defaults", "defaults",
 		func(ctx context.Context, _ Env, rep int, eps float64, method string) (measures, error) {
@@ -140,7 +140,7 @@ func reebTable1(ctx context.Context, env Env) error {
 				mean, se := column(rs, j)
 				p := paperTable1[row(eps, method)][j]
 				cells = append(cells, fmt.Sprintf("%.3f ± %.3f (%.3f ± %.3f)", mean, se, p.mean, p.se))
-				// Half a unit of the paper's last digit is its rounding.
+				// The paper's rounding is half a unit of its last digit.
 				if math.Abs(mean-p.mean) > p.se+0.0005 {
 					far = append(far, fmt.Sprintf("ε = %.1f %s %s: %.4f against %.3f ± %.3f", eps, paperNames[method], name, mean,
 						p.mean, p.se))

@@ -12,7 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// TestReebSplit: the first and last entries of numpy's RandomState(seed).permutation(506).
+// TestReebSplit checks the first and last entries of numpy's RandomState(seed).permutation(506).
 func TestReebSplit(t *testing.T) {
 	for _, c := range []struct {
 		seed       int
@@ -37,8 +37,7 @@ func TestReebSplit(t *testing.T) {
 	}
 }
 
-// TestReebFullGP holds one split against an independent implementation of the same
-// experiment (bounds to 2e-4).
+// TestReebFullGP compares one split with an independent implementation of the same experiment (bounds to 2e-4).
 func TestReebFullGP(t *testing.T) {
 	for method, want := range map[string]float64{"kl-pac": 0.3121, "sqrt-pac": 0.3160, "evidence": 0.4576} {
 		m := must.Get(reebFullGP(context.Background(), Env{Out: t.TempDir()}, 0, 0.6, method))(t)
@@ -49,8 +48,7 @@ func TestReebFullGP(t *testing.T) {
 	}
 }
 
-// TestSoftplus holds the coordinates of the paper's code against their definition, and
-// their slopes against differences.
+// TestSoftplus compares the coordinates of the paper's code with their definition, and their slopes with differences.
 func TestSoftplus(t *testing.T) {
 	x, y := linalg.New(12, 2), make([]float64, 12)
 	for i := range y {

@@ -17,43 +17,43 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// renyiSetting is one run of the experiments of the two papers on the Rényi GP.
+// renyiSetting is one run of the two papers' experiments on the Rényi GP.
 type renyiSetting struct {
 	Data string
 	// renyi, egp, sgp, pep; renyi-fixed, evidence and vfe, with all rows in every step; renyi-nearest, egp-nearest
 	Method  string
-	Kernel  string  // all with a lengthscale an input
-	Alpha   float64 // of pep and renyi-fixed
+	Kernel  string  // each with one lengthscale per input
+	Alpha   float64 // for pep and renyi-fixed
 	M       int
 	Batch   int // rows of a batch, 0: all
 	Epochs  int
-	Rate    float64 // of Adam's first step
+	Rate    float64 // size of Adam's first step
 	Fixed   bool    // inducing inputs stay where they start
-	Rows    int     // most rows to train on, 0: all
-	Spread  float64 // standard deviation of the log-parameters' starts about their default
-	NewData bool    // a new split for every repetition, not a new start alone
-	Fold    int     // 1, 2, 3: leave this third of the training rows out and score on it
+	Rows    int     // most training rows, 0: all
+	Spread  float64 // standard deviation of the starting log-parameters around their default
+	NewData bool    // a new split for every repetition, not only a new start
+	Fold    int     // 1, 2, 3: leave out this third of the training rows and score on it
 	Rep     int
 }
 
 func (s renyiSetting) key() string { return fmt.Sprintf("%+v", s) }
 
-// renyiResult is what a run gives, in units of the target's standard deviation.
+// renyiResult is the result of a run, in standard deviations of the target.
 type renyiResult struct {
 	RMSE     float64 `json:"rmse"`
-	NLPD     float64 `json:"nlpd"` // mean over the first of the test rows, at most nlpdRows
+	NLPD     float64 `json:"nlpd"` // mean over the first test rows, at most nlpdRows
 	Value    float64 `json:"value"`
 	Noise    float64 `json:"noise"`
 	Minutes  float64 `json:"minutes"` // of training
 	Total    float64 `json:"total"`   // with prediction
 	Rejected int     `json:"rejected"`
-	Predicts string  `json:"predicts"` // by which posterior
+	Predicts string  `json:"predicts"` // how the posterior predicts
 }
 
-// nlpdRows is the number of test rows that NLPD is a mean over, at most.
+// nlpdRows is the largest number of test rows in the mean of NLPD.
 const nlpdRows = 2000
 
-// simulated are the test functions of the papers, of 1,000 random points.
+// simulated are the test functions of the papers, evaluated at 1,000 random points.
 var simulated = map[string]struct {
 	lower, upper []float64
 	f            func(x []float64) float64
@@ -77,11 +77,11 @@ var simulated = map[string]struct {
 
 const simulatedRows = 1000
 
-// derived are data sets of the second paper that are another's rows with another target.
+// derived are data sets of the second paper that have another set's rows with another target.
 var derived = map[string]struct {
 	of     string
 	target func(y float64) float64
-	train  int // rows to train on, as the paper counts them
+	train  int // training rows, as the paper counts them
 }{
 	"protein-log": {"protein", math.Log1p, 29_267},
 }
@@ -106,7 +106,7 @@ func (s renyiSetting) rows(env Env) (linalg.Matrix, []float64, error) {
 	}
 	var inputs []string
 	for _, name := range table.Names[:len(table.Names)-1] {
-		if name != "unit" { // an identifier
+		if name != "unit" { // unit is an identifier
 			inputs = append(inputs, name)
 		}
 	}
@@ -123,8 +123,8 @@ func (s renyiSetting) rows(env Env) (linalg.Matrix, []float64, error) {
 	return linalg.Of(d.Rows, d.Cols, x), y, err
 }
 
-// split standardises by all rows and deals 60 % of them to training, as the papers do. Columns
-// that don't vary are left out.
+// split standardises by all rows and gives 60 % of them to training, as the papers do. Columns that don't vary are
+// left out.
 func (s renyiSetting) split(env Env) (split, error) {
 	x, y, err := s.rows(env)
 	if err != nil {
@@ -197,7 +197,7 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 	if err != nil {
 		return renyiResult{}, err
 	}
-	// ln l² = ln d, the distance of standardised rows; variance 1, noise variance 0.1.
+	// ln l² = ln d, from the distance of standardised rows. The variance is 1, and the noise variance 0.1.
 	x := make([]float64, len(k.Params())+1)
 	for i, q := range k.Params() {
 		if q.Kind == kernel.Lengthscale {
@@ -247,7 +247,7 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 		copy(box.Upper[free:free+how.m*d], x[free:])
 	}
 	var r renyiResult
-	if s.Method == renyiLocal || s.Method == egpLocal { // by itself
+	if s.Method == renyiLocal || s.Method == egpLocal { // these methods minimise by themselves
 		alone := method.Run{Load: func(string) *method.State { return nil },
 			Tell: func(string, *method.State, int, float64, string) error { return nil }}
 		o, err := problem.Minimize(ctx, alone, x)
@@ -299,11 +299,10 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 	return r, nil
 }
 
-// mmaEvaluations is a limit of training with all rows in every step; the first paper's is 10,000
-// iterations.
+// mmaEvaluations limits training with all rows in every step. The first paper's limit is 10,000 iterations.
 const mmaEvaluations = 300
 
-// runRenyi runs settings, one after another where a step keeps all cores busy.
+// runRenyi runs settings, one after another if a step keeps all cores busy.
 func runRenyi(ctx context.Context, env Env, name string, settings []renyiSetting,
 	partial func([]renyiResult, []bool)) ([]renyiResult, error) {
 	tasks := make([]task[renyiResult], len(settings))

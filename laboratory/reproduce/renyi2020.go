@@ -13,13 +13,13 @@ import (
 	"github.com/krigo-gp/krigo/method"
 )
 
-// The first paper's experiments: full-batch MMA, a fixed α, predictions by q*(U), the SE kernel.
+// The first paper's experiments: full-batch MMA, a fixed α, predictions by q*(U), and the SE kernel.
 
 // fixedAlphas are the α of "The Rényi Gaussian Process", Sect. 6.4.
 var fixedAlphas = []float64{0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7}
 
-// rows2020 is how many rows are trained on where all rows are in every step: the papers' 10,000
-// to 29,000 took them a cluster's GPUs.
+// rows2020 is the number of training rows if every step uses all rows. For the papers' 10,000 to 29,000 rows the
+// authors used a cluster's GPUs.
 const rows2020 = 1000
 
 func setting2020(env Env, data, method string, alpha float64, fold, rep int) renyiSetting {
@@ -34,7 +34,7 @@ func setting2020(env Env, data, method string, alpha float64, fold, rep int) ren
 	return s
 }
 
-// baselines2020 are the methods beside Rényi's.
+// baselines2020 are the methods in the table beside Rényi's.
 var baselines2020 = []renyiRow{
 	{method.EvidenceName, "EGP", map[string]string{"bike": "13.41 ± 1.23", "cmapss_fd001": "16.11 ± 1.15",
 		"pm25": "11.74 ± 0.81", "traffic": "15.42 ± 1.42"}},
@@ -47,7 +47,7 @@ var baselines2020 = []renyiRow{
 var renyi2020Paper = map[string]string{"bike": "11.16 ± 1.74 (α = 0.5)", "cmapss_fd001": "13.03 ± 0.47 (α = 0.45)",
 	"pm25": "8.02 ± 0.55 (α = 0.55)", "traffic": "12.85 ± 1.40 (α = 0.5)"}
 
-// runs2020 runs the settings of Table 1, with the folds of cross-validation if asked for.
+// runs2020 runs the settings of Table 1, with the folds of cross-validation if folds is set.
 func runs2020(ctx context.Context, env Env, folds bool) (sets []string, settings []renyiSetting, results []renyiResult,
 	err error) {
 	sets = []string{"bike", "cmapss_fd001", "pm25", "traffic"}
@@ -71,8 +71,8 @@ func runs2020(ctx context.Context, env Env, folds bool) (sets []string, settings
 	return sets, settings, results, err
 }
 
-// scores returns the RMSE of a method by repetition, and for each repetition the sum over folds of
-// squared errors.
+// scores returns the RMSE of a method for each repetition, and the sum over folds of squared errors for each
+// repetition.
 func scores(settings []renyiSetting, results []renyiResult, data, method string, alpha float64) (rmse, left []float64) {
 	for i, s := range settings {
 		if s.Data != data || s.Method != method || s.Alpha != alpha {

@@ -19,9 +19,9 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// landscape is the setting of Fig. 1 of "Optimize to Generalize in Gaussian Processes" as far as
-// the paper gives it (length parameter 0.1, variance 1.5, noise 0.01 and fixed, start (11, 0.4)),
-// with what it doesn't: N, M and the inputs' range, and what the length parameter ℓ is.
+// landscape is the setting of Fig. 1 of "Optimize to Generalize in Gaussian Processes". The paper gives the length
+// parameter 0.1, the variance 1.5, a fixed noise of 0.01, and the start (11, 0.4). It doesn't give N, M, the inputs'
+// range, and the meaning of the length parameter ℓ.
 type landscape struct {
 	Reading string // what ℓ is: "rate", k = v exp(−ℓd²/2), or "lengthscale", k = v exp(−d²/(2ℓ²))
 	N, M    int
@@ -29,11 +29,10 @@ type landscape struct {
 	Even    bool // inputs in equal steps, not at random
 }
 
-// landscapes are the two readings of ℓ. Under the first the start is a plain: the GP sees white
-// noise, and the evidence's slope towards the long correlations of the data is 1e-7. The
-// inducing inputs lie between the rows, so that the penalty tr(K − Q)/(2σ²) has a slope. Under
-// the second, start and data are the other way round: a long lengthscale for data that vary
-// quickly, from where the evidence itself falls steeply to the optimum.
+// landscapes are the two readings of ℓ. With the first, the start lies on a plain: the GP sees white noise, and the
+// evidence's slope towards the long correlations of the data is 1e-7. The inducing inputs lie between the rows, so
+// that the penalty tr(K − Q)/(2σ²) has a slope. With the second reading, the start has a long lengthscale and the
+// data vary quickly. From there the evidence itself falls steeply to the optimum.
 var landscapes = []landscape{{"rate", 30, 15, 60, true}, {"lengthscale", 50, 25, 10, false}}
 
 const (
@@ -59,7 +58,7 @@ func (l landscape) key(seed int) string {
 	return fmt.Sprintf("%s/n=%d/m=%d/range=%g/even=%v/seed=%d", l.Reading, l.N, l.M, l.Range, l.Even, seed)
 }
 
-// logL2 is the kernel's parameter at ln ℓ.
+// logL2 returns the kernel's parameter at ln ℓ.
 func (l landscape) logL2(logLength float64) float64 {
 	if l.Reading == "rate" {
 		return -logLength
@@ -74,7 +73,7 @@ func (l landscape) logLength(logL2 float64) float64 {
 	return logL2 / 2
 }
 
-// parameters are [θ, ln σ², Z] of (ln ℓ, ln v) for the inducing inputs z.
+// parameters returns [θ, ln σ², Z] at (ln ℓ, ln v), with the inducing inputs z.
 func (l landscape) parameters(logLength, logVariance float64, z []float64) []float64 {
 	return append([]float64{l.logL2(logLength), logVariance, math.Log(landscapeNoise)}, z...)
 }
@@ -108,7 +107,7 @@ func (l landscape) draw(seed int) (*objective.RenyiProblem, []float64, error) {
 	return &objective.RenyiProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: l.M}, z, nil
 }
 
-// box leaves ℓ and v free, within the figure's scale and far beyond.
+// box leaves ℓ and v free, within the figure's scale and far beyond it.
 func (l landscape) box(x []float64) train.Bounds {
 	b := train.Bounds{Lower: slices.Clone(x), Upper: slices.Clone(x)}
 	for i := range 2 {
@@ -117,8 +116,8 @@ func (l landscape) box(x []float64) train.Bounds {
 	return b
 }
 
-// path minimises −L_α for one α after another, each from where the last ended, and returns the
-// points (ln ℓ, ln v) of every run and the last value.
+// path minimises −L_α for one α after another, each from where the last ended. It returns the points (ln ℓ, ln v) of
+// every run, and the last value.
 func (l landscape) path(ctx context.Context, p *objective.RenyiProblem, x []float64,
 	alphas ...float64) (paths [][][2]float64, value float64, err error) {
 	for _, alpha := range alphas {
@@ -137,7 +136,7 @@ func (l landscape) path(ctx context.Context, p *objective.RenyiProblem, x []floa
 	return paths, value, nil
 }
 
-// falling is α from 0.99 to 0 in steps.
+// falling returns values of α from 0.99 to 0 in equal steps.
 func falling(steps int) []float64 {
 	alphas := make([]float64, steps)
 	for i := range alphas {
@@ -146,10 +145,10 @@ func falling(steps int) []float64 {
 	return alphas
 }
 
-// fig1Result is −ln p(y) at the best point of the grid and where the two runs ended.
+// fig1Result is −ln p(y) at the best point of the grid and at the ends of the two runs.
 type fig1Result struct {
 	Best, Plain, Annealed float64
-	End                   [2]float64 // ℓ, v where the plain run ended
+	End                   [2]float64 // ℓ and v at the end of the plain run
 }
 
 func (l landscape) run(ctx context.Context, seed int) (fig1Result, error) {
@@ -229,7 +228,7 @@ the optimum, and hardly a data set gets stuck. *Stuck*: ending more than 1 nat b
 	return drawFig1(ctx, env, landscapes[0])
 }
 
-// surface is L_α over (log₁₀ ℓ, log₁₀ v), cut off below.
+// surface is L_α as a function of (log₁₀ ℓ, log₁₀ v), cut off below.
 type surface struct {
 	values [][]float64
 	grid   [2]span
@@ -240,8 +239,8 @@ func (s surface) Z(c, r int) float64 { return s.values[c][r] }
 func (s surface) X(c int) float64    { return s.grid[0].at(c) / math.Ln10 }
 func (s surface) Y(r int) float64    { return s.grid[1].at(r) / math.Ln10 }
 
-// drawFig1 draws the surfaces of one data set for four values of α, with the path of the
-// annealed run so far, and at α = 0 that of the plain run.
+// drawFig1 draws the surfaces of one data set for four values of α. Each has the path of the annealed run so far, and
+// at α = 0 also the path of the plain run.
 func drawFig1(ctx context.Context, env Env, l landscape) error {
 	p, z, err := l.draw(0)
 	if err != nil {
@@ -274,7 +273,7 @@ func drawFig1(ctx context.Context, env Env, l landscape) error {
 			}
 			s.values = append(s.values, column)
 		}
-		for _, column := range s.values { // what matters is near the top
+		for _, column := range s.values { // only values near the top matter
 			for r := range column {
 				column[r] = -math.Log1p(best - max(column[r], best-1e5))
 			}

@@ -10,13 +10,13 @@ import (
 	"github.com/krigo-gp/krigo/method"
 )
 
-// The rows of the tables: a method, its name there, and what the paper prints for each data set.
+// renyiRow is a row of the tables: a method, its name there, and what the paper prints for each data set.
 type renyiRow struct {
 	method, name string
 	paper        map[string]string
 }
 
-// renyiTable is a table with a column a data set.
+// renyiTable is a table with a column per data set.
 type renyiTable struct {
 	name, title, text string
 	sets              []string
@@ -25,8 +25,8 @@ type renyiTable struct {
 	reps              int
 }
 
-// pepAlphas are the α that PEP is tuned over, as the paper did, by the smallest RMSE on the test
-// rows, which favours PEP; here those of the first repetition.
+// pepAlphas are the α among which PEP is tuned. As in the paper, the smallest RMSE on the test rows decides, which
+// favours PEP. Here it is the RMSE of the first repetition.
 var pepAlphas = []float64{0.25, 0.5, 0.75, 1}
 
 func (t renyiTable) run(ctx context.Context, env Env) error {
@@ -67,7 +67,7 @@ func (t renyiTable) run(ctx context.Context, env Env) error {
 	return nil
 }
 
-// repetition lists the runs of one repetition, PEP's with each of the given α.
+// repetition lists the runs of one repetition. PEP runs with each of the given α.
 func (t renyiTable) repetition(env Env, sets []string, rep int, alphas func(data string) []float64) []renyiSetting {
 	var settings []renyiSetting
 	for _, data := range sets {
@@ -89,15 +89,15 @@ func (t renyiTable) repetition(env Env, sets []string, rep int, alphas func(data
 	return settings
 }
 
-// group is what one cell of a table is made of.
+// group holds the results of one cell of a table.
 type group struct {
 	rmse, nlpd, minutes []float64
 	alpha               float64
 	predicts            string
 }
 
-// groups collects the results that are done by data set and method; PEP's by the α with the
-// least mean RMSE of those with the most runs.
+// groups collects the results so far by data set and method. Of PEP's α it takes the one with the least mean RMSE,
+// among those with the most runs.
 func groups(settings []renyiSetting, results []renyiResult, done []bool) map[string]group {
 	all := map[string]group{}
 	for i, s := range settings {
@@ -148,8 +148,8 @@ func (t renyiTable) print(w io.Writer, sets []string, settings []renyiSetting, r
 	fmt.Fprintln(w)
 }
 
-// Starts of the simulated experiments are drawn anew for every repetition, e^±1 about the
-// default; 300 passes, in which Adam's steps of 0.1 can take ln σ_n² as low as it likes.
+// For the simulated experiments, starts are drawn anew for every repetition, e^±1 around the default. Training takes
+// 300 passes, in which Adam's steps of 0.1 can lower ln σ_n² as far as they need.
 func renyiTable1(ctx context.Context, env Env) error {
 	t := renyiTable{
 		name: "renyi-table1", title: "Yue & Kontar, Optimize to Generalize, Table 1: test functions",
@@ -182,7 +182,7 @@ repetition. NLPD is a mean per row over the first 2,000 test rows, noise include
 	return t.run(ctx, env)
 }
 
-// real is a run on real data as the second paper has it, but for the number of passes.
+// real is a run on real data as in the second paper, except for the number of passes.
 func real(env Env, data, by string, rep int) renyiSetting {
 	m, epochs := 1024, 100
 	if env.M > 0 {
@@ -243,7 +243,7 @@ func renyiTable3(ctx context.Context, env Env) error {
 		data = env.Sets[0]
 	}
 	if data != "houseelectric_h1_2007" {
-		paper = make([]string, len(ms)) // has no other
+		paper = make([]string, len(ms)) // the paper prints no others
 	}
 	var settings []renyiSetting
 	for rep := range env.reps(30) {
@@ -288,7 +288,7 @@ func renyiTable4(ctx context.Context, env Env) error {
 	paper := map[bool][]string{false: {"66.2 ± 0.7", "1269.3 ± 9.3", "123.1 ± 8.2", "129.6 ± 8.5"},
 		true: {"66.2 ± 0.7", "64.2 ± 1.3", "67.3 ± 1.1", "69.6 ± 0.8"}}
 	if data != "houseelectric_h1_2007" {
-		none := make([]string, len(methods)) // the paper has no other
+		none := make([]string, len(methods)) // the paper prints no others
 		paper = map[bool][]string{false: none, true: none}
 	}
 	var settings []renyiSetting

@@ -11,7 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestSimulatedFunctions: their known minima.
+// TestSimulatedFunctions checks the known minima of the functions.
 func TestSimulatedFunctions(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -27,7 +27,7 @@ func TestSimulatedFunctions(t *testing.T) {
 	}
 }
 
-// TestLandscape: at the first reading's start the evidence is flat and annealing isn't stuck.
+// TestLandscape: at the first reading's start the evidence is flat, and annealing isn't stuck.
 func TestLandscape(t *testing.T) {
 	l := landscapes[0]
 	p, z, err := l.draw(3)
@@ -37,7 +37,7 @@ func TestLandscape(t *testing.T) {
 	must.Do(t, err)
 	annealed, value, err := l.path(context.Background(), p, start, falling(12)...)
 	must.Do(t, err)
-	// ln ℓ stays where it was, or ends near the truth.
+	// ln ℓ stays at the start for the plain run, and ends near the truth for the annealed run.
 	end := func(paths [][][2]float64) float64 { last := paths[len(paths)-1]; return last[len(last)-1][0] }
 	if math.Abs(end(plain)-math.Log(11)) > 0.01 || math.Abs(end(annealed)-math.Log(0.1)) > 0.7 || !(value < stuck-1) {
 		t.Errorf("plain: ℓ = %v, %v; annealed: %v, %v", math.Exp(end(plain)), stuck, math.Exp(end(annealed)), value)
@@ -47,8 +47,8 @@ func TestLandscape(t *testing.T) {
 	}
 }
 
-// TestRenyiMethods: every method learns something of a smooth function, and its results make a
-// table with PEP at its best α.
+// TestRenyiMethods: every method learns something about a smooth function. The results make a table with PEP at its
+// best α.
 func TestRenyiMethods(t *testing.T) {
 	table := renyiTable{sets: []string{"branin-hoo"}}
 	var settings []renyiSetting

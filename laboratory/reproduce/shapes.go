@@ -12,7 +12,7 @@ import (
 var palette = []color.RGBA{{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
 	{230, 159, 0, 255}, {86, 180, 233, 255}, {60, 60, 60, 255}}
 
-// transparent is a colour of the palette for areas.
+// transparent returns a colour of the palette for areas.
 func transparent(i int) color.NRGBA {
 	c := palette[i]
 	return color.NRGBA{c.R, c.G, c.B, 60}
@@ -45,7 +45,7 @@ func between(low, high plotter.XYs, colour color.Color) (*plotter.Polygon, error
 	return poly, err
 }
 
-// steps makes the points of a function that keeps its value until the next one.
+// steps returns the points of a function that keeps its value until the next point.
 func steps(at plotter.XYs) (steps plotter.XYs) {
 	for i, p := range at {
 		if i > 0 {

@@ -16,21 +16,21 @@ import (
 
 var (
 	smallSets = []string{"boston", "snelson", "autompg", "stock"}
-	// smallSizes are numbers of training rows; krigo certifies from 105 on.
+	// smallSizes are numbers of training rows. krigo certifies from 105 rows on.
 	smallSizes = []int{10, 15, 20, 21, 22, 25, 30, 40, 60, 80, 100, 104, 105, 120}
 )
 
-// few is how a fit of a few rows predicts a split's test rows.
+// few holds the errors of a fit to a few rows, on a split's test rows.
 type few struct {
 	Rows    int     `json:"rows"`
 	Learnt  int     `json:"learnt_rows"`
-	RMSE    float64 `json:"rmse"`            // in standard deviations of all the split's training targets
+	RMSE    float64 `json:"rmse"`            // in standard deviations of the targets of all the split's training rows
 	LeftOut float64 `json:"left_out"`        // leave-one-out RMSE, in the same unit; 0: none
 	Bound   float64 `json:"bound,omitempty"` // on the mean; 0: no certificate
 }
 
-// small fits the first rows of random splits by the defaults, more and more of them, and sets the errors beside those
-// of peers on the same rows.
+// small fits growing numbers of the first rows of random splits by the defaults. It prints the errors beside those of
+// peers on the same rows.
 func small(ctx context.Context, env Env) error {
 	if err := check("data set", env.Sets, smallSets); err != nil {
 		return err
@@ -89,7 +89,7 @@ func small(ctx context.Context, env Env) error {
 	return nil
 }
 
-// ofSplits prints a mean and its standard error; nothing if there are none.
+// ofSplits prints a mean and its standard error, or nothing without values.
 func ofSplits(v []float64, format string) string {
 	if len(v) == 0 {
 		return ""
@@ -98,7 +98,7 @@ func ofSplits(v []float64, format string) string {
 	return fmt.Sprintf(format, mean, se)
 }
 
-// fitFew fits the first rows of a split in an order of its own: bench/regression/peers.py has the same.
+// fitFew fits the first rows of a split. The order of the rows is the same as in bench/regression/peers.py.
 func (e Env) fitFew(ctx context.Context, set string, split int) (fits []few, err error) {
 	table, err := e.table(set)
 	if err != nil {
@@ -151,7 +151,7 @@ func shuffled(rows int, seed uint64) []int {
 	return order
 }
 
-// peersOfFew reads what peers scored on the first rows of splits: RMSE by set, peer and rows.
+// peersOfFew reads peers' scores on the first rows of splits: the RMSE by set, peer and number of rows.
 func (e Env) peersOfFew(splits int) (map[[3]string][]float64, error) {
 	of := map[[3]string][]float64{}
 	if e.Beside == "" {

@@ -25,13 +25,13 @@ type snelsonFit struct {
 	q         *posterior.Posterior
 	zBefore   linalg.Matrix // the zero Matrix for the full GP
 	klPerRow  float64
-	withNoise bool    // the band is of y, not of f
+	withNoise bool    // the band is for y, not for f
 	epsilon   float64 // 0: no ε-band
 	title     string
 	bound     float64
 }
 
-// snelson returns Snelson's data as they are.
+// snelson returns Snelson's data, unscaled.
 func snelson() (linalg.Matrix, []float64, error) {
 	d, err := data.Snelson().Regression("y")
 	if err != nil {
@@ -51,7 +51,7 @@ func even(x linalg.Matrix, m int) linalg.Matrix {
 	return z
 }
 
-// fullSnelson is the full GP trained on the evidence.
+// fullSnelson trains the full GP by the evidence.
 func fullSnelson(ctx context.Context, x linalg.Matrix, y []float64) (*snelsonFit, error) {
 	f, _, err := fitSnelson(ctx, way{name: method.EvidenceName}, x, y, []float64{0, 0, 0})
 	if err != nil {
@@ -72,7 +72,7 @@ func sparseSnelson(ctx context.Context, how way, x linalg.Matrix, y []float64) (
 	return f, value, nil
 }
 
-// fitSnelson trains a method from a start, and returns the value that it reached too.
+// fitSnelson trains a method from a start. It also returns the value that training reached.
 func fitSnelson(ctx context.Context, how way, x linalg.Matrix, y, start []float64) (*snelsonFit, float64, error) {
 	p, err := how.bind(kernel.SE(1, false), x, y)
 	if err != nil {
@@ -89,7 +89,7 @@ func fitSnelson(ctx context.Context, how way, x linalg.Matrix, y, start []float6
 	return &snelsonFit{q: q, klPerRow: q.KL() / float64(len(y))}, r.Value, nil
 }
 
-// snelsonPAC is how kl-PAC-SGP is trained on n rows.
+// snelsonPAC says how kl-PAC-SGP is trained on n rows.
 func snelsonPAC(m int, eps float64, n int) way {
 	return way{name: method.KLPACName, m: m, loss: pacbayes.Loss{Kind: pacbayes.Band, Below: eps},
 		penalty: reebPenalty(pacbayes.DefaultGrid(), 2, n)}

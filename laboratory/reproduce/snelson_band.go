@@ -82,7 +82,7 @@ func snelsonBand(ctx context.Context, env Env) error {
 	p.Legend.Add("mean ± 2 sd of f", belief)
 	p.Legend.Add("data", dots)
 	p.Legend.Top = true
-	p.Y.Max += 1.5 // room for the legend
+	p.Y.Max += 1.5 // leaves room for the legend
 	fmt.Fprintf(env.Stdout, "Bound on a random draw %.4f, on the mean %.4f, from %d certified rows.\n",
 		cautious.RoundUp(c.Bound, 4), cautious.RoundUp(c.MeanBound, 4), c.Rows)
 	return save(env, "snelson-band", 20*vg.Centimeter, 11*vg.Centimeter, p)

@@ -18,7 +18,7 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// saveEvery is the time between two saves of a run's state: a minute's work is lost at most.
+// saveEvery is the time between two saves of a run's state. An interruption loses at most a minute's work.
 var saveEvery = time.Minute
 
 var unsafeInName = regexp.MustCompile(`[^a-zA-Z0-9.=-]+`)
@@ -31,7 +31,7 @@ type kept[S any] struct {
 	saved     time.Time
 }
 
-// keep begins with the state that an interrupted run of that key left, if one did.
+// keep begins with the state that an interrupted run of the same key left, if there is one.
 func keep[S any](e Env, key string) (*kept[S], error) {
 	k := &kept[S]{env: e, key: key, path: filepath.Join(e.Out, "states",
 		fmt.Sprintf("%s-%08x.json", unsafeInName.ReplaceAllString(key, "_"), crc32.ChecksumIEEE([]byte(key)))),
@@ -54,7 +54,8 @@ func (k *kept[S]) unusable(err error) error {
 	return fmt.Errorf("%s can't be used (%w): remove it, and the run begins anew", k.path, err)
 }
 
-// offer takes the next state and writes it, and tells how the run goes, if it is time or due.
+// offer takes the next state. If enough time has passed, or if due is set, it writes the state and reports the
+// progress.
 func (k *kept[S]) offer(s *S, due bool, says string) error {
 	k.last = s
 	if time.Since(k.saved) < saveEvery && !due {
@@ -74,7 +75,7 @@ func (k *kept[S]) write() error {
 	return disk.Write(k.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(k.last) })
 }
 
-// interrupted keeps the last state, and is the error of the run: the context's, or that it can't.
+// interrupted writes the last state. It returns the context's error, or the error of writing.
 func (k *kept[S]) interrupted(ctx context.Context) error {
 	if err := k.write(); err != nil {
 		return fmt.Errorf("interrupted, and the state of %s can't be kept: %w", k.key, err)
@@ -89,9 +90,8 @@ func (k *kept[S]) remove() error {
 	return nil
 }
 
-// minimize trains as LBFGS{MaxEvaluations: evaluations} does, and keeps its state: an
-// interrupted run goes on from there, and one that stopped at its limit does if it is asked
-// for again with a higher one; with a lower one it begins anew.
+// minimize trains like LBFGS{MaxEvaluations: evaluations} and keeps its state. An interrupted run goes on from there.
+// So does a run that stopped at its limit, if the limit is now higher. With a lower limit it begins anew.
 func (e Env) minimize(ctx context.Context, key string, evaluations int, f train.Objective, box train.Bounds,
 	x0 []float64) (*train.Result, error) {
 	k, err := keep[train.State](e, key)
@@ -114,7 +114,7 @@ func (e Env) minimize(ctx context.Context, key string, evaluations int, f train.
 	return r, err
 }
 
-// fit is krigo.Fit that keeps its checkpoint: an interrupted fit goes on from there.
+// fit is krigo.Fit with a checkpoint: an interrupted fit goes on from there.
 func (e Env) fit(ctx context.Context, key string, table *dataset.Table, o krigo.Options) (*krigo.Model, error) {
 	k, err := keep[krigo.Checkpoint](e, key)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// banana is Rosenbrock's function, which interrupts at an evaluation.
+// banana is Rosenbrock's function. It interrupts the run at a given evaluation.
 type banana struct {
 	evaluations, stopAt int
 	stop                func()
@@ -34,8 +34,8 @@ func (b *banana) Evaluate(x, g []float64) (float64, error) {
 	return 100*d*d + e*e, nil
 }
 
-// TestMinimizeResumes: interrupted, or stopped at a limit that is raised later, a run ends
-// as one in one go does, and leaves no state behind.
+// TestMinimizeResumes: a run that was interrupted, or stopped at a limit that is raised later, ends like an
+// uninterrupted run and leaves no state behind.
 func TestMinimizeResumes(t *testing.T) {
 	start := []float64{-1.2, 1}
 	env := Env{Out: t.TempDir()}
@@ -75,8 +75,8 @@ func TestMinimizeResumes(t *testing.T) {
 	}
 }
 
-// TestFitResumes: an interrupted fit goes on from its checkpoint and ends as one in one go
-// does; a checkpoint of another fit is refused with its file's name.
+// TestFitResumes: an interrupted fit goes on from its checkpoint and ends like an uninterrupted fit. A checkpoint of
+// another fit is refused with its file's name.
 func TestFitResumes(t *testing.T) {
 	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "vfe", Inducing: 5, Epochs: 6},
 		Kernel: krigo.Kernel{ARD: "off"}}
@@ -99,7 +99,7 @@ func TestFitResumes(t *testing.T) {
 	rest := interrupt{after: -1}
 	env.Partial = &rest
 	m, err := env.fit(context.Background(), "a/b", data.Boston(), o)
-	// The state that it goes on from is told once more.
+	// The fit reports the state that it resumes from once more.
 	if err != nil || m.Certificate.Bound != whole.Certificate.Bound || rest.times == 0 || rest.times+
 		told.times != steps.times+1 {
 		t.Errorf("interrupted after %d steps, resumed for %d, in one go %d: %v", told.times, rest.times, steps.times, err)
@@ -116,7 +116,7 @@ func TestFitResumes(t *testing.T) {
 	}
 }
 
-// interrupt stops a run when it has been told so many times how it goes.
+// interrupt stops a run after a number of reports.
 type interrupt struct {
 	times, after int
 	stop         func()
@@ -129,7 +129,7 @@ func (i *interrupt) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// stateOf is where a run's state is kept.
+// stateOf returns the file of a run's state.
 func stateOf(t *testing.T, env Env, key string) string {
 	t.Helper()
 	k := must.Get(keep[struct{}](env, key))(t)

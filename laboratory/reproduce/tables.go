@@ -37,7 +37,7 @@ func meanSD(v []float64) (mean, sd float64) {
 	return mean, se * math.Sqrt(float64(len(v)))
 }
 
-// plusMinus prints a mean with its standard deviation, if there is one.
+// plusMinus prints a mean, with its standard deviation if there is one.
 func plusMinus(mean, sd float64, digits int) string {
 	if math.IsNaN(sd) {
 		return fmt.Sprintf("%.*f", digits, mean)

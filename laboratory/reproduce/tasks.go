@@ -16,16 +16,15 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// task is one run of an experiment, known by a key that holds all its settings.
+// task is one run of an experiment. Its key holds all its settings.
 type task[R any] struct {
 	key string
 	run func(ctx context.Context) (R, error)
 }
 
-// runAll runs tasks side by side, started in their order, and returns their results in
-// the tasks' order. Every result is appended to a file as soon as it is there; one that
-// the file holds isn't computed again. After each, partial (unless nil) is shown which
-// results are there.
+// runAll runs tasks side by side, started in their order, and returns their results in the tasks' order. It appends
+// every result to a file at once, and doesn't compute a result again that the file holds. After each result it calls
+// partial (unless nil), with the results so far.
 func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R],
 	partial func(results []R, done []bool)) ([]R, error) {
 	if err := os.MkdirAll(env.Out, 0o755); err != nil {
@@ -40,7 +39,7 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R],
 		path = filepath.Join(env.Out, fmt.Sprintf("%s.rank%d.jsonl", name, over.Rank()))
 	}
 	have, err := readAll[R](env.Out, name)
-	if err = over.Agree(err); err != nil { // before any of them writes
+	if err = over.Agree(err); err != nil { // before any rank writes
 		return nil, err
 	}
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
@@ -82,11 +81,11 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R],
 	return w.results, nil
 }
 
-// work is the tasks of an experiment and what is there of their results.
+// work holds the tasks of an experiment, and the results so far.
 type work[R any] struct {
 	env     Env
 	tasks   []task[R]
-	file    io.Writer // of results
+	file    io.Writer // file of results
 	partial func(results []R, done []bool)
 
 	mu       sync.Mutex
@@ -96,7 +95,7 @@ type work[R any] struct {
 	finished int
 }
 
-// open takes the results that are there, and returns which of the missing ones are this rank's.
+// open takes the known results, and returns which missing ones this rank computes.
 func (w *work[R]) open(have map[string]R, over ranks.Ranks) (open []int) {
 	missing := 0
 	for i, t := range w.tasks {
@@ -139,7 +138,7 @@ func (w *work[R]) run(ctx context.Context, open []int) {
 	wait.Wait()
 }
 
-// keep writes a task's result, and tells of it.
+// keep writes a task's result and reports it.
 func (w *work[R]) keep(i int, r R, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -159,7 +158,7 @@ func (w *work[R]) keep(i int, r R, err error) {
 	}
 }
 
-// joinDistinct joins errors, of which many runs may have the same.
+// joinDistinct joins errors, and keeps one of equal errors.
 func joinDistinct(errs []error) error {
 	said := map[string]bool{}
 	var all []error
@@ -172,7 +171,7 @@ func joinDistinct(errs []error) error {
 	return errors.Join(all...)
 }
 
-// readAll reads the results of all ranks, those of an earlier command too.
+// readAll reads the results of all ranks, also those of an earlier command.
 func readAll[R any](folder, name string) (map[string]R, error) {
 	paths, err := filepath.Glob(filepath.Join(folder, name+".rank*.jsonl"))
 	if err != nil {
@@ -189,7 +188,7 @@ func readAll[R any](folder, name string) (map[string]R, error) {
 	return all, nil
 }
 
-// endLine completes a last line that lacks only its end, as an interrupted write leaves it.
+// endLine completes a last line that lacks only its newline, as an interrupted write may leave it.
 func endLine(path string, file *os.File) error {
 	raw, err := os.ReadFile(path)
 	if err != nil || len(raw) == 0 || raw[len(raw)-1] == '\n' {

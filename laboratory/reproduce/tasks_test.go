@@ -17,7 +17,7 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// count makes n tasks that return their number and count how often they run.
+// count makes n tasks that return their number. It counts how often they run.
 func count(n int, ran *atomic.Int64) []task[int] {
 	var tasks []task[int]
 	for i := range n {
@@ -29,7 +29,7 @@ func count(n int, ran *atomic.Int64) []task[int] {
 	return tasks
 }
 
-// TestRunAll: results come in the tasks' order; what was finished isn't run again.
+// TestRunAll: results come in the tasks' order, and finished tasks aren't run again.
 func TestRunAll(t *testing.T) {
 	var events []string
 	env := Env{Out: filepath.Join(t.TempDir(), "new", "folder"), Progress: func(done, total int, what string) {
@@ -56,7 +56,7 @@ func TestRunAll(t *testing.T) {
 	}
 }
 
-// TestRunAllMixed has finished tasks among others: run with -race.
+// TestRunAllMixed has finished tasks between others. Run it with -race.
 func TestRunAllMixed(t *testing.T) {
 	env := Env{Out: t.TempDir(), Progress: func(int, int, string) {}}
 	var ran atomic.Int64
@@ -73,7 +73,7 @@ func TestRunAllMixed(t *testing.T) {
 	}
 }
 
-// TestRunAllInterrupted: what was done before an interrupt, or beside a failure, is kept.
+// TestRunAllInterrupted: tasks that finished before an interruption, or beside a failure, are kept.
 func TestRunAllInterrupted(t *testing.T) {
 	env := Env{Out: t.TempDir()}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -111,7 +111,7 @@ func TestRunAllInterrupted(t *testing.T) {
 	}
 }
 
-// TestRunAllDamaged: a line that was half written is named, and nothing is lost with it.
+// TestRunAllDamaged: an error names a half-written line, and no other result is lost.
 func TestRunAllDamaged(t *testing.T) {
 	env := Env{Out: t.TempDir()}
 	var ran atomic.Int64
@@ -125,14 +125,14 @@ func TestRunAllDamaged(t *testing.T) {
 		ran.Load() != 0 {
 		t.Fatalf("%d runs, %v", ran.Load(), err)
 	}
-	// As the message says.
+	// as the message advises
 	lines := bytes.SplitAfter(whole, []byte("\n"))
 	must.Do(t, os.WriteFile(path, bytes.Join(lines[:3], nil), 0o600))
 	if got, err := runAll(context.Background(), env, "x", count(4, &ran), nil); err != nil || ran.Load() != 1 ||
 		!slices.Equal(got, []int{0, 10, 20, 30}) {
 		t.Errorf("%v after %d runs, %v", got, ran.Load(), err)
 	}
-	// A last line without its end is a line all the same, and the next isn't glued to it.
+	// A last line without its newline counts, and the next line isn't appended to it.
 	must.Do(t, os.WriteFile(path, bytes.TrimSuffix(whole, []byte("\n")), 0o600))
 	for range 2 {
 		if _, err := runAll(context.Background(), env, "x", count(6, &ran), nil); err != nil {
@@ -141,8 +141,8 @@ func TestRunAllDamaged(t *testing.T) {
 	}
 }
 
-// TestRunAllOverRanks: ranks share the runs, each result is computed once, and all have all of them; one
-// rank goes on with what several have left, and they with what it has.
+// TestRunAllOverRanks: ranks share the runs. Each result is computed once, and all ranks have all results. One rank
+// continues what several ranks left, and the other way round.
 func TestRunAllOverRanks(t *testing.T) {
 	env := Env{Out: t.TempDir()}
 	var ran atomic.Int64

@@ -19,19 +19,19 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// quickKernel is the number of rows above which a fit tries one kernel.
+// quickKernel is the number of rows above which a fit tries only one kernel.
 const quickKernel = 1000
 
-// tied is what krigo says of a table, and how it is kept.
+// tied holds what krigo says about a table, and how well its promise is kept.
 type tied struct {
-	Advised string   `json:"advised"`           // beside the target
-	Ties    []string `json:"ties,omitempty"`    // that inspect found
-	Fit     []string `json:"fit,omitempty"`     // that the fit found, where it isn't told of groups
-	Why     string   `json:"why,omitempty"`     // it didn't look
+	Advised string   `json:"advised"`           // flags beside the target
+	Ties    []string `json:"ties,omitempty"`    // ties that inspect found
+	Fit     []string `json:"fit,omitempty"`     // ties that the fit found, if it wasn't told of groups
+	Why     string   `json:"why,omitempty"`     // why it didn't look
 	About   string   `json:"about,omitempty"`   // what the promise is for
-	Certain bool     `json:"certain,omitempty"` // certified; else an estimate
-	// Promised is the share of predictions within Width, Kept that of the groups that were held out, SE by chance which
-	// groups these are.
+	Certain bool     `json:"certain,omitempty"` // certified; otherwise an estimate
+	// Promised is the share of predictions that should lie within Width. Kept is the share for held-out groups. SE is
+	// Kept's standard error over the choice of groups.
 	Promised float64 `json:"promised,omitempty"`
 	Width    float64 `json:"width,omitempty"`
 	Kept     float64 `json:"kept,omitempty"`
@@ -39,10 +39,10 @@ type tied struct {
 	Groups   int     `json:"groups,omitempty"`
 }
 
-// finds says whether the group that ties the rows is named by inspect.
+// finds says whether inspect names the group that ties the rows.
 func (t tied) finds(group string) bool { return slices.Contains(t.Ties, group) }
 
-// named says by whom it is.
+// named says which command names the group.
 func (t tied) named(group string) string {
 	switch {
 	case t.finds(group):
@@ -53,11 +53,11 @@ func (t tied) named(group string) string {
 	return "no"
 }
 
-// short says whether less is kept than chance allows.
+// short says whether the share kept is lower than chance allows.
 func (t tied) short() bool { return t.Kept < t.Promised-2*t.SE }
 
-// tiesFound looks for ties in tables of which it is known what ties their rows, and holds promises for new groups
-// against groups that were held out. The tables are written into the folder of results, for peers.
+// tiesFound looks for ties in tables whose ties are known. It compares promises for new groups with groups that were
+// held out. It writes the tables into the folder of results, for peers.
 func tiesFound(ctx context.Context, env Env) error {
 	if err := check("kind of tables", env.Sets, tieKinds); err != nil {
 		return err
@@ -99,7 +99,7 @@ func tiesFound(ctx context.Context, env Env) error {
 	return nil
 }
 
-// look does what inspect advises, and predicts the groups that were held out.
+// look follows inspect's advice, and predicts the held-out groups.
 func (t tieTable) look(ctx context.Context) (r tied, err error) {
 	var seen struct {
 		Ties    []model.Tie
@@ -110,7 +110,7 @@ func (t tieTable) look(ctx context.Context) (r tied, err error) {
 	if err := krigoJSON(ctx, train, &seen, "inspect", "-", "--target", t.target(), "--json"); err != nil {
 		return r, fmt.Errorf("%s: %w", t.name, err)
 	}
-	words := strings.Fields(seen.Command) // krigo fit - --target Y …: no name here has a blank
+	words := strings.Fields(seen.Command) // krigo fit - --target Y …; names here have no blanks
 	r.Advised, r.Why = strings.Join(words[5:], " "), seen.Untied
 	r.Ties = unitsOf(seen.Ties)
 	if t.held == nil {
@@ -154,12 +154,13 @@ type fittedTies struct {
 	Population model.Population
 }
 
-// expected is what fit says of a further group, or of known ones, where nothing is certified: a share, and a width.
+// expected matches what fit says about a new group, or about known groups, if nothing is certified: a share and a
+// width.
 var expected = regexp.MustCompile(`about (\d+) % of (?:its rows are predicted to|predictions lie) within ±([^ ,]+)`)
 
 const nothingPromised = "nothing is promised"
 
-// promise takes what is said of new groups: certified of groups or of rows that nothing is said to tie, or an
+// promise takes what fit says about new groups: a certificate for groups, a certificate for rows without ties, or an
 // estimate.
 func (t *tied) promise(f fittedTies) (err error) {
 	t.About, t.Fit = f.Population.Of, unitsOf(f.Population.Ties)
@@ -174,7 +175,7 @@ func (t *tied) promise(f fittedTies) (err error) {
 		t.Certain, t.Promised, t.Width = share == nil, 1-c.MeanBound, c.Epsilon
 	} else {
 		found := expected.FindStringSubmatch(f.Reason)
-		if found == nil { // too few rows to certify, and nothing ties them
+		if found == nil { // too few rows to certify, and no ties
 			t.About = nothingPromised
 			return nil
 		}
@@ -190,7 +191,7 @@ func (t *tied) promise(f fittedTies) (err error) {
 	return err
 }
 
-// keep predicts the groups that were held out: the mean over groups of their shares within the width.
+// keep predicts the held-out groups. Kept is the mean over groups of their shares within the width.
 func (t tieTable) keep(ctx context.Context, path string, r *tied) error {
 	var out, said bytes.Buffer
 	if status := command.Run(ctx, []string{"predict", path, "-", "--quiet"}, bytes.NewReader(t.csv(t.held)), &out,
@@ -219,14 +220,14 @@ func (t tieTable) keep(ctx context.Context, path string, r *tied) error {
 	for g, n := range all {
 		shares = append(shares, within[g]/n)
 	}
-	slices.Sort(shares) // same sums in any order of a map
+	slices.Sort(shares) // gives the same sums in any order of the map
 	r.Kept, r.SE = meanSE(shares)
 	r.Groups = len(shares)
-	r.SE *= math.Sqrt(1 + float64(r.Groups)/float64(t.trainGroups)) // the estimate is of groups too
+	r.SE *= math.Sqrt(1 + float64(r.Groups)/float64(t.trainGroups)) // the estimate has a standard error too
 	return nil
 }
 
-// krigoJSON runs a command of krigo on a table, and reads what it prints.
+// krigoJSON runs a krigo command on a table, and decodes what it prints.
 func krigoJSON(ctx context.Context, table []byte, into any, args ...string) error {
 	var out, said bytes.Buffer
 	if status := command.Run(ctx, args, bytes.NewReader(table), &out, &said); status != 0 {
@@ -235,7 +236,7 @@ func krigoJSON(ctx context.Context, table []byte, into any, args ...string) erro
 	return json.Unmarshal(out.Bytes(), into)
 }
 
-// showPromises prints what is promised for new groups beside what is kept on them.
+// showPromises prints the promises for new groups beside the shares kept.
 func showPromises(env Env, tables []tieTable, results []tied) {
 	if env.Sets != nil && !slices.Contains(env.Sets, tiedSets) {
 		return
@@ -269,11 +270,11 @@ func showPromises(env Env, tables []tieTable, results []tied) {
 		short)
 }
 
-// tieAlarm is what a peer says of a table.
+// tieAlarm is a peer's verdict on a table.
 type tieAlarm struct {
 	Table string `json:"table"`
 	Peer  string `json:"peer"`
-	Alarm *bool  `json:"alarm"` // nil: too few rows for the peer to say
+	Alarm *bool  `json:"alarm"` // nil: too few rows for the peer
 }
 
 // showAlarms counts false and missed alarms of krigo, and of peers on the same tables.
@@ -339,7 +340,7 @@ func showAlarms(env Env, tables []tieTable, results []tied, peers []tieAlarm) {
 	}
 }
 
-// peersOfTies reads what peers say of the same tables, a line of JSON each.
+// peersOfTies reads the peers' verdicts on the same tables, a line of JSON each.
 func (e Env) peersOfTies() (all []tieAlarm, err error) {
 	if e.Beside == "" {
 		return nil, nil

@@ -16,10 +16,10 @@ import (
 	"github.com/krigo-gp/krigo"
 )
 
-// The kinds of tables that ties looks at.
+// The kinds of tables for tiesFound.
 const (
-	tiedSets   = "groups"      // with a third of the groups held out
-	untiedSets = "uci"         // of rows that nothing is known to tie
+	tiedSets   = "groups"      // a third of the groups is held out
+	untiedSets = "uci"         // no ties are known
 	freeTables = "independent" // simulated rows
 	tiedTables = "tied"        // simulated rows with a label that ties them
 )
@@ -28,17 +28,17 @@ var tieKinds = []string{tiedSets, untiedSets, freeTables, tiedTables}
 
 const (
 	tieSeeds  = 3
-	tieTables = 200 // simulated, of each kind
+	tieTables = 200 // simulated tables of each kind
 	label     = "label"
 )
 
-// A tieTable is a table as text cells, its target last, and what ties its rows; "" if nothing is known to.
+// A tieTable is a table of text cells, with its target last. group ties its rows, and is "" if no tie is known.
 type tieTable struct {
 	kind, name  string
 	names       []string
 	rows        [][]string
 	group       string
-	held        [][]string // rows of groups that were held out
+	held        [][]string // rows of held-out groups
 	trainGroups int
 }
 
@@ -46,7 +46,7 @@ type tieTable struct {
 func (t tieTable) csv(rows [][]string) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	_ = w.Write(t.names) // a buffer takes all
+	_ = w.Write(t.names) // writing to a buffer can't fail
 	_ = w.WriteAll(rows)
 	return b.Bytes()
 }
@@ -58,7 +58,7 @@ func (t tieTable) target() string { return t.names[len(t.names)-1] }
 var errNoTies = &krigo.UsageError{Err: fmt.Errorf("ties needs --data: a folder with groups/sets.csv and uci/, or "+
 	"--sets %s,%s", freeTables, tiedTables)}
 
-// tieTables are all tables that are asked for, in the order in which they are shown.
+// tieTables returns the tables that env asks for, in the order of the output.
 func (e Env) tieTables() (all []tieTable, err error) {
 	asked := func(kind string) bool { return e.Sets == nil || slices.Contains(e.Sets, kind) }
 	if e.Data == "" && (asked(tiedSets) || asked(untiedSets)) {
@@ -69,7 +69,7 @@ func (e Env) tieTables() (all []tieTable, err error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range sets[1:] { // set, rows, target, group, number of groups
+		for _, s := range sets[1:] { // columns: set, rows, target, group, number of groups
 			rows, err := readCells(filepath.Join(e.Data, "groups", s[0]+".csv.gz"))
 			if err != nil {
 				return nil, err
@@ -128,7 +128,7 @@ func readCells(path string) ([][]string, error) {
 	return csv.NewReader(packed).ReadAll()
 }
 
-// newTieTable has the rows with a target, which becomes the last column.
+// newTieTable keeps the rows with a target, and makes the target the last column.
 func newTieTable(kind, name string, rows [][]string, target string) (t tieTable, err error) {
 	t.kind, t.name = kind, name
 	at := slices.Index(rows[0], target)
@@ -147,7 +147,7 @@ func newTieTable(kind, name string, rows [][]string, target string) (t tieTable,
 	return t, nil
 }
 
-// holdOut holds a third of the groups out.
+// holdOut holds out a third of the groups.
 func (t tieTable) holdOut(group string, seed uint64) tieTable {
 	column := slices.Index(t.names, group)
 	var groups []string
@@ -172,9 +172,9 @@ func (t tieTable) holdOut(group string, seed uint64) tieTable {
 	return held
 }
 
-// simulatedTies draws a table of independent rows: two to five inputs, a label in words and a code, and a number of a
-// row's own. The noise is Gaussian, of heavy tails, or grows with an input. In a tied table the rows with the same label have
-// an offset, half as large as the noise up to twice as large, and in every other one the file is in the order of the
+// simulatedTies draws a table of independent rows: two to five inputs, a label in words and in code, and a number of
+// the row's own. The noise is Gaussian, has heavy tails, or grows with an input. In a tied table, rows with the same
+// label share an offset of half to twice the size of the noise. In every second table the file is in the order of the
 // labels.
 func simulatedTies(kind string, number int) tieTable {
 	rng := rand.New(rand.NewPCG(uint64(number), 0x74696573+uint64(len(kind))))
@@ -219,7 +219,7 @@ func simulatedTies(kind string, number int) tieTable {
 		e := noise * rng.NormFloat64()
 		switch shape {
 		case 1:
-			e /= math.Sqrt((rng.ExpFloat64() + rng.ExpFloat64()) / 2) // Student's t of four degrees of freedom
+			e /= math.Sqrt((rng.ExpFloat64() + rng.ExpFloat64()) / 2) // Student's t with four degrees of freedom
 		case 2:
 			e *= 2 * first
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// TestTies: a label that ties rows is found, promises for its groups are held against groups that were held out, and
-// what a peer says of the same tables stands beside.
+// TestTies: krigo finds a label that ties rows. Promises for its groups are compared with held-out groups, and a
+// peer's verdicts on the same tables stand beside.
 func TestTies(t *testing.T) {
 	data, out := t.TempDir(), t.TempDir()
 	must.Do(t, os.Mkdir(filepath.Join(data, "groups"), 0o755))
@@ -44,7 +44,7 @@ func TestTies(t *testing.T) {
 		"%d lines of a table with groups held out, of %d; columns %v", len(written), len(made.rows), written[0])
 }
 
-// TestTiesPromise: what is taken for a promise about new groups.
+// TestTiesPromise checks what counts as a promise about new groups.
 func TestTiesPromise(t *testing.T) {
 	share, ties := 0.4, []model.Tie{{Kind: "column", Columns: []string{"a"}}}
 	ties[0].New = &share

@@ -21,7 +21,7 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// try draws the training set of a number, fits it and counts what fails.
+// try draws the training set of a number, fits it, and counts the statements that fail.
 func (tr trial) try(ctx context.Context, number int, count tallies) error {
 	rng := rand.New(rand.NewPCG(uint64(number), 0x76616c6964))
 	s := tr.sources[number%len(tr.sources)]
@@ -31,7 +31,7 @@ func (tr trial) try(ctx context.Context, number int, count tallies) error {
 	if tr.open {
 		o.Promise.Epsilon = 0
 	}
-	o.Data.Transform = cmp.Or(o.Data.Transform, "none") // of which draws are Gaussian
+	o.Data.Transform = cmp.Or(o.Data.Transform, "none") // the draws of most designs are Gaussian
 	if !tr.oneSeed {
 		o.Run.Seed = uint64(number)
 	}
@@ -39,7 +39,7 @@ func (tr trial) try(ctx context.Context, number int, count tallies) error {
 	case tr.size != nil:
 		o.Data.Group = cmp.Or(tr.block, groupColumn)
 	case tr.choose == nil:
-		o.Promise.Population = "same" // rows counted one by one are certified too where they shouldn't be
+		o.Promise.Population = "same" // certifies rows counted one by one even where ties forbid it
 	}
 	if o.Method.Kind().Size == method.SparseOnly {
 		o.Method.Inducing = trialInducing
@@ -51,11 +51,11 @@ func (tr trial) try(ctx context.Context, number int, count tallies) error {
 		rows = tr.draw(t, rng)
 		table = t.table(rows, o.Data.Group)
 	} else if t, table, o, err = tr.choose(ctx, t, o, rng); err != nil || o.Data.Group == "" {
-		return err // or nothing was found, and no group is certified
+		return err // nil if no tie was found, so that no group is certified
 	}
 	m, err := krigo.Fit(ctx, table, o)
 	if stalled := (*iterative.Stalled)(nil); errors.As(err, &stalled) {
-		return nil // no model, whose bound could fail
+		return nil // there is no model whose bound could fail
 	}
 	switch {
 	case err != nil:
@@ -85,13 +85,13 @@ func (tr trial) try(ctx context.Context, number int, count tallies) error {
 	return nil
 }
 
-// check holds every bound on a model against the true risks.
+// check compares every bound on a model with the true risks.
 func (t truth) check(m *krigo.Model, table *dataset.Table, name string, count tallies) error {
 	p, err := t.predict(m, m.Posterior, table)
 	if err != nil {
 		return err
 	}
-	kl, none, routes := 0.0, make([]float64, t.points()), []pacbayes.Route{pacbayes.Direct} // of what has no KL
+	kl, none, routes := 0.0, make([]float64, t.points()), []pacbayes.Route{pacbayes.Direct} // without a KL
 	if m.Posterior.Joint() == nil {
 		kl, routes = m.Posterior.KL()+m.Posterior.KLRounding(),
 			[]pacbayes.Route{pacbayes.Twice, pacbayes.Direct, pacbayes.Both}
@@ -132,7 +132,7 @@ func (t truth) check(m *krigo.Model, table *dataset.Table, name string, count ta
 	return nil
 }
 
-// controls are statements that must fail more often than δ, each with its valid form.
+// controls are statements that must fail more often than δ, each beside its valid form.
 func (t truth) controls(m *krigo.Model, table *dataset.Table, rng *rand.Rand, count tallies) error {
 	p, err := t.predict(m, m.Posterior, table)
 	if err != nil {
@@ -144,12 +144,12 @@ func (t truth) controls(m *krigo.Model, table *dataset.Table, rng *rand.Rand, co
 	point := t.risk(band, m.Scaling, p.mean, none)
 	misses := func(l pacbayes.Loss, mean []float64) (count int) {
 		for i, y := range y {
-			count += int(l.Point(y, mean[i], 0)) // of a band, 0 or 1
+			count += int(l.Point(y, mean[i], 0)) // 0 or 1 for a band
 		}
 		return count
 	}
 
-	// A posterior that follows every row: a short lengthscale, hardly any noise.
+	// A posterior with a short lengthscale and almost no noise follows every row.
 	d, err := m.Labelled(table)
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (t truth) controls(m *krigo.Model, table *dataset.Table, rng *rand.Rand, co
 		return err
 	}
 
-	// Twenty models, each of eight of the prior rows.
+	// Twenty models, each from eight of the prior rows.
 	const models = 20
 	lowest, truest := n+1, 0.
 	prior := d.RowsOf(roles, dataset.Prior)
@@ -233,7 +233,7 @@ func (t truth) controls(m *krigo.Model, table *dataset.Table, rng *rand.Rand, co
 	return nil
 }
 
-// A task of the experiment is so many sets.
+// A task of the experiment tries setsPerTask sets.
 const setsPerTask = 20
 
 func validity(ctx context.Context, env Env) error {
@@ -270,10 +270,10 @@ func validity(ctx context.Context, env Env) error {
 	return nil
 }
 
-// validitySets are the kinds of sets that validity draws.
+// validitySets returns the kinds of sets that validity draws.
 func validitySets() []string { return distinct(func(tr trial) string { return tr.design.name }) }
 
-// validityMethods are the ways in which validity fits them, each some kinds of them.
+// validityMethods returns the ways in which validity fits sets. Each serves some kinds of sets.
 func validityMethods() []string { return distinct(func(tr trial) string { return tr.name }) }
 
 func distinct(of func(tr trial) string) (names []string) {
@@ -285,7 +285,7 @@ func distinct(of func(tr trial) string) (names []string) {
 	return names
 }
 
-// chosenTrials are those of the kinds of sets and of the names that are asked for.
+// chosenTrials returns the trials of the kinds and methods that env asks for.
 func chosenTrials(env Env) (chosen []trial, err error) {
 	if err := errors.Join(check("kind of sets", env.Sets, validitySets()),
 		check("method", env.Methods, validityMethods())); err != nil {
