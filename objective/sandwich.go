@@ -157,7 +157,7 @@ func (e *renyiWork) jensen(q whitened, t, s float64) (float64, error) {
 }
 
 // renyi returns L_α at q(ν) = N(μ, B⁻¹) for t = 1−α in [0, 1] (Eq. 4 of "Optimize to Generalize in Gaussian
-// Processes"). B = I + VVᵀ/s and μ are those of variational inference:
+// Processes"). B = I + VVᵀ/s and μ come from variational inference:
 //
 //	(1/t) ln ∫ p_α(y|ν) q(ν)^α p(ν)^t dν
 //

@@ -57,7 +57,7 @@ func (o LBFGS) withDefaults() (LBFGS, error) {
 		}
 		*v = cmp.Or(*v, unset)
 	}
-	// The memory and the limits are those of the published PAC-GP experiments: SciPy's history of 10, and 1000
+	// The memory and the limits come from the published PAC-GP experiments: SciPy's history of 10, and 1000
 	// iterations and evaluations. The experiments had tolerances of 1e-8. Evidence and bounds, which are sums over
 	// factored matrices, are good to about 1e-12 relative. The tolerance 1e-9 stays clear of this noise, and is far too
 	// small to change a prediction. A derivative of 1e-6 in a log-parameter leaves the value off by about 1e-12 divided
