@@ -173,7 +173,7 @@ func (p *FreeFormProblem) EvaluateBatch(x, gradient []float64, rows []int) (floa
 // the new x, but leaves zeros in the gradient for ν and L'. Only SVGP has such steps (SVGP.step).
 func (p *FreeFormProblem) StepBatch(x, gradient []float64, rows []int, rho float64) (float64, error) {
 	if !(rho > 0 && rho <= 1) {
-		return math.NaN(), fmt.Errorf("natural-gradient step %v: want 0 < ρ ≤ 1", rho)
+		return math.NaN(), fmt.Errorf("the natural-gradient step ρ is %v, but must be above 0 and at most 1", rho)
 	}
 	return p.onBatch(x, gradient, rows, rho)
 }
@@ -199,7 +199,7 @@ func (p *FreeFormProblem) BatchRows() int {
 
 func (p *FreeFormProblem) onBatch(x, gradient []float64, rows []int, rho float64) (float64, error) {
 	if len(rows) == 0 {
-		return math.NaN(), errors.New("an empty batch")
+		return math.NaN(), errors.New("the batch has no rows")
 	}
 	all, err := p.prepare()
 	if err != nil {
@@ -233,7 +233,7 @@ func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows 
 	if rho > 0 {
 		f, ok := p.Objective.(natural)
 		if !ok {
-			return math.NaN(), fmt.Errorf("%T has no natural-gradient steps", p.Objective)
+			return math.NaN(), fmt.Errorf("%T has no natural-gradient steps; only objective.SVGP has", p.Objective)
 		}
 		if err := f.step(e, p.lq, rho, float64(p.BatchRows())/float64(e.total)); err != nil {
 			return math.NaN(), err

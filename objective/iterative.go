@@ -3,7 +3,6 @@ package objective
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -73,7 +72,7 @@ func (e *IterativeEvidence) Anchor(x []float64) error {
 	c, _ := e.split(slices.Clone(x))
 	p, err := iterative.PivotedCholesky(c, cmp.Or(e.Rank, iterative.Rank(e.X.Rows)))
 	if err != nil {
-		return fmt.Errorf("the preconditioner can't be factored with noise variance %.3g: %w", c.Noise, err)
+		return unfactored("preconditioner", c.Noise, err)
 	}
 	e.preconditioner, e.probes = p, p.Probes(cmp.Or(e.Probes, DefaultProbes), rand.New(rand.NewPCG(e.Seed, 0x70726f626573)))
 	return nil

@@ -40,7 +40,7 @@ var likelihoods = map[string]Likelihood{"": GaussianNoise{}}
 // RegisterNoise from an init function. It panics if the name is taken or noise is nil.
 func RegisterNoise(name string, noise Noise) {
 	if _, taken := likelihoods[name]; taken || noise == nil {
-		panic(fmt.Sprintf("objective: the noise %q is registered already, or has no name or function", name))
+		panic(fmt.Sprintf("objective: the name %q of a noise is empty or registered already, or its function is nil", name))
 	}
 	likelihoods[name] = noise
 }
@@ -51,7 +51,7 @@ func NoiseOf(name string) (Likelihood, error) {
 	if l, known := likelihoods[name]; known {
 		return l, nil
 	}
-	return nil, fmt.Errorf("the noise %q isn't known to this program, which has to register it (objective.RegisterNoise)",
+	return nil, fmt.Errorf("this program doesn't know the noise %q: register it with objective.RegisterNoise",
 		name)
 }
 
@@ -138,13 +138,13 @@ func (l Noise) predictive(mean, variance, s float64) (distribution, error) {
 				break
 			}
 			if math.Abs(from) > spreadEnd {
-				return p, errors.New("its predictions have no finite variance")
+				return p, errors.New("the predictions have no finite variance")
 			}
 		}
 	}
 	if !(math.Abs(p.mass-1) <= spreadMass) {
-		return p, fmt.Errorf("its density integrates to %.6g: it isn't one of y over all numbers, in scaled units, or too "+
-			"rough for quadrature", p.mass)
+		return p, fmt.Errorf("the density integrates to %.6g: it must be a density of y over all numbers, in scaled "+
+			"units, and smooth enough for quadrature", p.mass)
 	}
 	return p, nil
 }
@@ -188,8 +188,8 @@ func (l Noise) Spread(mean, variance, s float64) (Spread, error) {
 	p, err := l.predictive(mean, variance, s)
 	v := p.unit * p.unit * (p.second - p.first*p.first)
 	if err == nil && !(v >= s*(1-spreadMass)) {
-		err = fmt.Errorf("the variance of its predictions, %.6g, is below its scale s = %.6g: let s be no more than the "+
-			"variance of y about f", v, s)
+		err = fmt.Errorf("the variance of the predictions, %.6g, is below the scale s = %.6g: s must be no "+
+			"more than the variance of y about f", v, s)
 	}
 	if err != nil {
 		return Spread{}, err

@@ -75,7 +75,7 @@ func TestNoisePredicts(t *testing.T) {
 	for want, noise := range map[string]objective.Noise{
 		"no finite variance": student(1),
 		"integrates to 2":    func(y, f, s float64) float64 { return math.Ln2 + gaussian(y, f, s) },
-		"below its scale":    func(y, f, s float64) float64 { return gaussian(y, f, s/9) },
+		"below the scale":    func(y, f, s float64) float64 { return gaussian(y, f, s/9) },
 	} {
 		must.Refuse(noise.Spread(0, 0.1, 0.2))(t, want)
 	}

@@ -137,7 +137,7 @@ func (p *NearestProblem) Evaluate(x, gradient []float64) (float64, error) {
 // EvaluateBatch is Evaluate for N/|terms| times the sum of the terms with the given numbers.
 func (p *NearestProblem) EvaluateBatch(x, gradient []float64, terms []int) (float64, error) {
 	if len(terms) == 0 {
-		return math.NaN(), errors.New("an empty batch")
+		return math.NaN(), errors.New("the batch has no terms")
 	}
 	first, last := p.share()
 	var own []int

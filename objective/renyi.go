@@ -173,12 +173,12 @@ func (p *RenyiProblem) Search(x []float64) error {
 // settings", NeurIPS 2020, train on such batches.
 func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	if p.index == nil {
-		return errors.New("nearest rows are asked for before they were searched for")
+		return errors.New("call Search before Nearest")
 	}
 	r, m := over(p.Ranks), len(rows)
 	n := p.BatchRows() // sets p.first, too
 	if m > n {
-		return fmt.Errorf("a batch of %d rows is asked for, of %d", m, n)
+		return fmt.Errorf("a batch of %d rows is larger than the data, which have %d rows", m, n)
 	}
 	_, d := p.Rows.Dims()
 	centre := matrix.New(1, d)
@@ -250,7 +250,7 @@ func (p *RenyiProblem) Evaluate(x, gradient []float64) (float64, error) {
 // training, and is neither a value of L_α nor a bound.
 func (p *RenyiProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
 	if len(rows) == 0 {
-		return math.NaN(), errors.New("an empty batch")
+		return math.NaN(), errors.New("the batch has no rows")
 	}
 	e := p.room(len(rows))
 	if err := p.pick(rows, e.x.Data, e.y); err != nil {
@@ -280,7 +280,7 @@ func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64, weight floa
 	theta, beta, logNoise, z := p.Split(x)
 	s, alpha := math.Exp(logNoise), p.Alpha
 	if !(alpha <= 1) {
-		return math.NaN(), fmt.Errorf("α = %v: the α-ELBO needs α ≤ 1", alpha)
+		return math.NaN(), fmt.Errorf("α is %v, but the α-ELBO needs α ≤ 1", alpha)
 	}
 	if alpha != 0 && p.M < 1 {
 		return math.NaN(), errors.New("an α-ELBO with α ≠ 0 needs at least one inducing input")
@@ -491,7 +491,7 @@ func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 			Y: y})
 	}
 	if !(p.Alpha > 0 && p.Alpha <= 1) {
-		return nil, fmt.Errorf("α = %v: an optimal q(U) needs 0 ≤ α ≤ 1", p.Alpha)
+		return nil, fmt.Errorf("α is %v, but an optimal q(U) needs 0 ≤ α ≤ 1", p.Alpha)
 	}
 	e, err := p.whole()
 	if err != nil {

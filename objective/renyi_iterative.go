@@ -77,7 +77,7 @@ func (p *IterativeRenyi) Anchor(x []float64) error {
 		p.xi, err = iterative.PivotedCholesky(c, iterative.Rank(p.X.Rows))
 	}
 	if err != nil {
-		return fmt.Errorf("the preconditioner can't be factored with noise variance %.3g: %w", c.Noise, err)
+		return unfactored("preconditioner", c.Noise, err)
 	}
 	p.s = iterative.Diagonal(c)
 	rng := rand.New(rand.NewPCG(p.Seed, 0x72656e7969))
@@ -89,7 +89,7 @@ func (p *IterativeRenyi) Anchor(x []float64) error {
 // Anchor, unless the caller did. Errors are Anchor's, a solve's (*iterative.Stalled) or the context's.
 func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	if !(p.Alpha >= 0 && p.Alpha < 1) {
-		return math.NaN(), fmt.Errorf("α = %v: conjugate gradients take 0 ≤ α < 1; α = 1 is the energy of VFE", p.Alpha)
+		return math.NaN(), fmt.Errorf("α is %v, but conjugate gradients need 0 ≤ α < 1; for α = 1 train with VFE", p.Alpha)
 	}
 	if p.xi == nil {
 		if err := p.Anchor(x); err != nil {

@@ -180,10 +180,10 @@ func (p *SparseProblem) BatchRows() int {
 // sums over rows, so the estimate is biased. It serves for training, and is never a certificate.
 func (p *SparseProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
 	if len(rows) == 0 {
-		return math.NaN(), errors.New("an empty batch")
+		return math.NaN(), errors.New("the batch has no rows")
 	}
 	if over(p.Ranks).Size() > 1 {
-		return math.NaN(), errors.New("a batch of this objective isn't spread over ranks")
+		return math.NaN(), errors.New("this objective can't train on batches with several ranks: use one rank, or all rows")
 	}
 	b := p.batches[len(rows)]
 	if b == nil {

@@ -121,7 +121,7 @@ const (
 
 func (s *AdamState) check(n int) error {
 	if len(s.X) != n {
-		return fmt.Errorf("train: the start has %d parameters, the objective has %d", len(s.X), n)
+		return fmt.Errorf("train: the start has %d parameters, but the objective has %d", len(s.X), n)
 	}
 	if i := notFinite(s.X); i >= 0 {
 		return startless(i)
@@ -269,21 +269,21 @@ func (a Adam) begin(f Stochastic, from *AdamState) (r *adamRun, err error) {
 	var known bool
 	if a.NaturalStep > 0 {
 		if r.natural, known = f.(Natural); !known {
-			return nil, errors.New("train: the objective has no natural-gradient steps")
+			return nil, errors.New("train: the objective has no natural-gradient steps: set Adam.NaturalStep to 0")
 		}
 	}
 	r.annealed, _ = f.(Annealed)
 	if a.Nearest {
 		if r.neighbours, known = f.(Neighbours); !known {
-			return nil, errors.New("train: the objective's rows have no neighbours")
+			return nil, errors.New("train: the objective's rows have no neighbours: set Adam.Nearest to false")
 		}
 	}
 	s := from.Clone()
 	s.Stopped = ""
 	for i, x := range s.X {
 		if s.X[i] = min(max(x, r.lower[i]), r.upper[i]); s.X[i] != x && s.Steps > 0 {
-			return nil, fmt.Errorf("train: parameter %d of the state to resume from is %v, outside its bounds [%v, %v]; start "+
-				"anew from its x", i, x, r.lower[i], r.upper[i])
+			return nil, fmt.Errorf("train: parameter %d of the state to resume from is %v, outside its bounds [%v, %v]: start "+
+				"a new run from its x", i, x, r.lower[i], r.upper[i])
 		}
 	}
 	if s.Steps == 0 && s.Failures == 0 {

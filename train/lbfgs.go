@@ -171,8 +171,8 @@ func (r *run) begin() error {
 	fresh := len(r.Gradient) == 0
 	for i, x := range r.X {
 		if r.X[i] = min(max(x, r.lower[i]), r.upper[i]); r.X[i] != x && !fresh {
-			return fmt.Errorf("train: parameter %d of the state to resume from is %v, outside its bounds [%v, %v]; start anew "+
-				"from its x", i, x, r.lower[i], r.upper[i])
+			return fmt.Errorf("train: parameter %d of the state to resume from is %v, outside its bounds [%v, %v]: start a new "+
+				"run from its x", i, x, r.lower[i], r.upper[i])
 		}
 	}
 	if fresh {

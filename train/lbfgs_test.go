@@ -242,7 +242,7 @@ func TestStart(t *testing.T) {
 		from *State
 	}{
 		{want: "no state", f: beale()},
-		{want: "start has 3 parameters, the objective has 2", f: beale(), from: Start(fill(3, 0))},
+		{want: "start has 3 parameters, but the objective has 2", f: beale(), from: Start(fill(3, 0))},
 		{want: "parameter 1 has no finite number to start from", f: beale(), from: Start([]float64{0, nan})},
 		{want: "lower bounds have 1 entries", f: beale(), b: Bounds{Lower: fill(1, 0)}, from: Start(fill(2, 0))},
 		{want: "upper bounds have 3 entries", f: beale(), b: Bounds{Upper: fill(3, 0)}, from: Start(fill(2, 0))},

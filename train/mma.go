@@ -63,7 +63,7 @@ func (s *MMAState) Clone() *MMAState {
 
 func (s *MMAState) check(n int) error {
 	if len(s.X) != n {
-		return fmt.Errorf("train: the start has %d parameters, the objective has %d", len(s.X), n)
+		return fmt.Errorf("train: the start has %d parameters, but the objective has %d", len(s.X), n)
 	}
 	if i := notFinite(s.X); i >= 0 {
 		return startless(i)
