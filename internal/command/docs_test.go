@@ -32,7 +32,7 @@ func manual(t *testing.T, files ...string) string {
 
 // TestFlagsAreDocumented: every command and every flag stands in the documentation, and it names none that there isn't.
 func TestFlagsAreDocumented(t *testing.T) {
-	text := manual(t, "docs/reference/command-line.md", "docs/reference/tables.md", "docs/how-to/serve.md")
+	text := manual(t, "docs/reference/command-line.md", "docs/reference/tables.md", "docs/reference/http.md")
 	named := map[string]bool{}
 	for _, flag := range regexp.MustCompile(`--[a-z][a-z0-9-]*`).FindAllString(text, -1) {
 		named[flag] = false
@@ -111,7 +111,7 @@ func TestFlagTable(t *testing.T) {
 // TestFieldsAreDocumented: every field of what --json prints and of what the server answers
 // stands in the documentation.
 func TestFieldsAreDocumented(t *testing.T) {
-	text := manual(t, "docs/reference/command-line.md", "docs/reference/tables.md", "docs/how-to/serve.md")
+	text := manual(t, "docs/reference/command-line.md", "docs/reference/tables.md", "docs/reference/http.md")
 	seen := map[reflect.Type]bool{}
 	var walk func(of reflect.Type)
 	walk = func(of reflect.Type) {

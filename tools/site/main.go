@@ -43,12 +43,13 @@ var chapters = []struct {
 		"docs/how-to/other-model.md", "docs/how-to/check.md", "docs/how-to/python.md", "docs/how-to/r.md",
 		"docs/how-to/go.md", "docs/how-to/production.md", "docs/how-to/large.md", "docs/how-to/cluster.md",
 		"docs/how-to/resume.md", "docs/how-to/cost.md", "docs/how-to/faq.md"}},
-	{"Reference", []string{"docs/reference/command-line.md", "docs/reference/tables.md", "docs/how-to/serve.md", "docs/reference/pipe.md",
-		"docs/reference/format.md", "docs/reference/glossary.md"}},
+	{"Reference", []string{"docs/reference/command-line.md", "docs/reference/tables.md", "docs/reference/http.md",
+		"docs/reference/pipe.md", "docs/reference/format.md", "docs/reference/glossary.md"}},
 	{"Theory", []string{"docs/theory/certificate.md", "docs/theory/method.md", "docs/theory/proof.md",
 		"verify/README.md"}},
 	{"Behind", []string{"docs/behind/architecture.md", "docs/behind/reliability.md", "docs/behind/benchmark.md",
-		"docs/behind/performance.md", "docs/behind/ranks.md", "docs/behind/reproduce.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"}},
+		"docs/behind/performance.md", "docs/behind/ranks.md", "docs/behind/reproduce.md", "CONTRIBUTING.md",
+		"SECURITY.md", "CHANGELOG.md"}},
 }
 
 // source is where files stand that are no pages.
