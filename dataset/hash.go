@@ -22,9 +22,9 @@ import (
 // format up to version 4.
 //
 // A row's bytes are its inputs and its target as little-endian IEEE-754 bits. A cell of a categorical column is instead
-// the text's length in bytes as uint64, and then the text. The text of a missing category is empty. If rows are
-// grouped, the group's text ends the row, also after its length. A block's text is the numbers of its intervals with
-// commas between them.
+// the text's length in bytes as uint64, and then the text. The text of a missing category is empty. A row in a group
+// ends with the length of the group's text and this text. A block's text is the numbers of its intervals, separated by
+// commas.
 func (d *Data) Hash(rows []int) (string, error) {
 	if !slices.IsSorted(rows) {
 		rows = slices.Sorted(slices.Values(rows))

@@ -54,7 +54,7 @@ func (t *Table) targeted(at int) (*Table, error) {
 	return &left, nil
 }
 
-// restore turns a column of text into numbers if the rows whose texts weren't numbers have been left out.
+// restore turns a column of text into numbers if the rows whose texts aren't numbers have all been left out.
 func (t *Table) restore() {
 	t.Text, t.codes = slices.Clone(t.Text), nil
 	for j, texts := range t.Text {

@@ -268,8 +268,8 @@ func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*
 	return e.labelled(d).learnable()
 }
 
-// Learn returns the encoding that the given rows teach. Like d's own encoding it has d's columns, the same of which are
-// categorical.
+// Learn returns the encoding of d's columns that the given rows teach. The same columns are categorical as in
+// d.Encoding.
 func (d *Data) Learn(rows []int) (*Encoding, error) {
 	own := d.Encoding
 	e := &Encoding{Missing: own.Missing}

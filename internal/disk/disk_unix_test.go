@@ -131,7 +131,7 @@ func TestStale(t *testing.T) {
 	must.Do(t, err)
 	holds(t, at("out"), "out")
 	holds(t, at("other"), "other")
-	// other, the three files that stay, and the first writer's temporary file
+	// the file other, the three files that stay, and the first writer's temporary file
 	if n := len(during); n != 5 || slices.Contains(during, mine+"dead"+after) {
 		t.Errorf("in the middle: %v", during)
 	}

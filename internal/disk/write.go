@@ -62,7 +62,8 @@ func Write(path string, write func(io.Writer) error) error {
 }
 
 // Try says, before long work, whether Write could begin. It makes the temporary file, and removes it again. It doesn't
-// touch anything that isn't a regular file, because a reader of a pipe would take this for the end.
+// open anything that isn't a regular file, because a program that reads from a pipe would think that the data had
+// ended.
 func Try(path string) error {
 	to, direct, err := follow(path)
 	if err == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// predictor predicts rows that a GP was fitted to from other such rows.
+// predictor predicts a row that a GP was fitted to from the other rows that it was fitted to, or from some of them.
 type predictor interface {
 	// alone returns the errors of rows, each predicted from all other rows, and their standard deviations.
 	alone(rows []int) (errors, sd []float64)
