@@ -41,7 +41,7 @@ func (r Reading) Apply(t *Table) error {
 // Reading returns how the table was read, including the forms that were found for dates.
 func (t *Table) Reading() Reading { return t.reading.Naming() }
 
-// ReadAs returns a table with the same cells that says it was read as r.
+// ReadAs returns a table with the same cells and the reading r.
 func (t *Table) ReadAs(r Reading) *Table {
 	as := *t
 	as.reading = r

@@ -21,8 +21,8 @@ import (
 // row's bytes. Rows follow in increasing order, in whatever order they are given. The hash is part of the model-file
 // format up to version 4.
 //
-// A row's bytes are its inputs and its target as little-endian IEEE-754 bits. A cell of a categorical column is instead
-// the text's length in bytes as uint64, and then the text. The text of a missing category is empty. A row in a group
+// A row's bytes are its inputs and its target as little-endian IEEE-754 bits. The bytes of a categorical cell are
+// instead the length of its text as uint64, and then the text. The text of a missing category is empty. A row in a group
 // ends with the length of the group's text and this text. A block's text is the numbers of its intervals, separated by
 // commas.
 func (d *Data) Hash(rows []int) (string, error) {

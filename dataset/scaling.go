@@ -420,7 +420,7 @@ func (d *Data) ScaledOf(roles Roles, role Role, s Scaling) *Scaled {
 // Spread returns Places.
 func (s *Scaled) Spread() []int { return s.Places }
 
-// Place returns the position of row i in the list of the view's rows on all ranks. The view must be one of ScaledOf.
+// Place returns the position of row i in the list of the view's rows on all ranks. The view must come from ScaledOf.
 func (s *Scaled) Place(i int) int {
 	if s.Places == nil {
 		return i
