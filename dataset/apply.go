@@ -199,8 +199,7 @@ func (t *Table) toDays(j int, form string) error {
 	return nil
 }
 
-// numbersToDays turns a column of numbers into days. The numbers may be dates such as 20240131, or seconds or
-// milliseconds since 1970.
+// numbersToDays turns numbers into days: dates such as 20240131, or seconds or milliseconds since 1970.
 func (t *Table) numbersToDays(j int) error {
 	kind := ""
 	begin, _ := t.Own()

@@ -17,8 +17,8 @@ import (
 const blockPrefix = "block:"
 
 // blocks cut columns of numbers into intervals. Rows in the same interval of every column are a group: for example
-// places in the same square of a map, or the days of a week. One interval begins at 0 whatever the rows are, so that
-// every table has the same blocks.
+// places in the same square of a map, or the days of a week. One interval begins at 0, so that every table has the same
+// blocks.
 type blocks struct {
 	columns []string
 	sizes   []float64 // length of the intervals of each column

@@ -24,8 +24,8 @@ func coordinates(t *testing.T, rows int, at func(i int) (x, y float64)) *Table {
 	return table
 }
 
-// TestBlocks: rows are in one group if they lie in the same interval of every column, also below 0. A block doesn't
-// depend on the other rows, or on the table.
+// TestBlocks: rows are a group if they lie in the same interval of every column, below 0 too, whatever the other rows
+// are.
 func TestBlocks(t *testing.T) {
 	places := [][2]float64{{0, 0}, {.4, .9}, {.5, 0}, {-.1, 0}, {-.5, 0}, {-.6, 0}, {.1, 1}}
 	want := []string{"0,0", "0,0", "1,0", "-1,0", "-1,0", "-2,0", "0,1"}
@@ -68,8 +68,7 @@ func TestBlocks(t *testing.T) {
 }
 
 // TestBlocksAuto: the candidates of auto make 150, 300 and 1,000 blocks, or a few more. Blocks takes the smallest size
-// over which targets depend on one another, and looks only at rows that are prior rows with every candidate. Its result
-// is a name that Blocks returns as it is.
+// over which targets depend on one another, looks only at prior rows, and returns a name that it would return as it is.
 func TestBlocksAuto(t *testing.T) {
 	var rng *rand.Rand
 	cells := map[[2]float64]float64{}

@@ -60,8 +60,7 @@ func (t *Table) Set(row, column int, cell string) {
 	t.Values[row*len(t.Names)+column] = t.value(row, column, strings.TrimSpace(cell))
 }
 
-// afford asks package memory for `more` bytes in addition to the table's. If package memory refuses, afford sets
-// t.over.
+// afford asks package memory for `more` bytes in addition to the table's, and sets t.over if package memory refuses.
 func (t *Table) afford(more float64) {
 	const line = 2 * 8 // bytes of a line's number, doubled for spare capacity
 	if t.over == nil {
@@ -69,8 +68,7 @@ func (t *Table) afford(more float64) {
 	}
 }
 
-// perText estimates the bytes that a text takes in its column's list and among its codes, in addition to its
-// characters.
+// perText estimates the bytes that a text takes in its column's list and among its codes, besides its characters.
 const perText = 100
 
 // value returns the number that stands for a cell of column j. If the cell is the column's first text, value also turns
@@ -296,8 +294,8 @@ func uses(columns []int) []use {
 	return all
 }
 
-// check returns an error about the first cell, row by row, that isn't what its column is read for. The error counts the
-// other such cells.
+// check returns an error about the first cell, row by row, that isn't what its column is read for. It counts the
+// others.
 func (t *Table) check(uses ...use) error {
 	columns := make([]int, len(uses))
 	wrong := make([][]bool, len(uses)) // by use and text: the text is wrong; nil for a column of numbers
@@ -339,8 +337,8 @@ func (t *Table) check(uses ...use) error {
 	return first
 }
 
-// problem returns what is wrong with a cell that holds v, or nil. wrong says which of the column's texts are wrong; it
-// is nil for a column of numbers.
+// problem returns what is wrong with a cell that holds v, or nil. wrong says which of the column's texts are wrong, if
+// any.
 func (t *Table) problem(u use, v float64, wrong []bool) error {
 	switch missing := "the value is missing; remove the row or fill the value"; {
 	case v != v && !u.gaps && u.fitting && !u.naming:

@@ -79,12 +79,10 @@ func (d *Data) Table() *Table { return d.table }
 // Columns returns the indices of the table's columns that become inputs, as they stand or encoded.
 func (d *Data) Columns() []int { return slices.Clone(d.inputs) }
 
-// Group returns the name of the column, or of the blocks, by which rows are grouped. It returns "" if they aren't
-// grouped.
+// Group returns the name of the column, or of the blocks, by which rows are grouped, or "" if they aren't grouped.
 func (d *Data) Group() string { return d.grouping }
 
-// Blocks returns the columns that are cut into blocks, and the blocks' sizes. Both are nil if rows aren't grouped by
-// blocks.
+// Blocks returns the columns that are cut into blocks, and the blocks' sizes, or nil if blocks don't group the rows.
 func (d *Data) Blocks() (columns []string, sizes []float64) {
 	if d.blocks == nil {
 		return nil, nil
@@ -177,8 +175,8 @@ const MaxCategories = 256
 
 // Encoding says how the columns of a table become a model's inputs. A categorical column becomes a one-hot input for
 // each category and a last input for all other categories. Another column is a numeric input, and its missing values
-// may be filled. The encoding is learnt from prior rows and kept in the model. A nil encoding leaves columns as they
-// stand.
+// may be filled. The encoding is learnt from prior rows and kept in the model. Without encoding, columns stay as they
+// are.
 type Encoding struct {
 	Missing string   `json:"missing"` // Refuse or FillMean
 	Columns []Column `json:"columns"` // columns of the table, in the order of their inputs

@@ -355,8 +355,7 @@ func TestDefaultPriorRows(t *testing.T) {
 	}
 }
 
-// TestDeal: a row's role depends on what the row holds, not on where it stands. Copies of a row get roles
-// independently.
+// TestDeal: a row's role depends on what the row holds, not on where it stands. Each copy of a row gets its own role.
 func TestDeal(t *testing.T) {
 	const n = 60
 	x, y := make([]float64, n), make([]float64, n)

@@ -175,8 +175,8 @@ var (
 	clockAfter = regexp.MustCompile(`^([0-9]{4}-?[0-9]{2}-?[0-9]{2})T`)
 )
 
-// Days reads a date of the form d.Form, which must be set. zone says whether the text names its zone, and ok whether
-// the text is such a date.
+// Days reads a date of the form d.Form, which must be set. It also says whether text names its zone, and is such a
+// date.
 func (d Dates) Days(text string) (days float64, zone, ok bool) { return formOf(d.Form).days(text) }
 
 // formOf returns the form of this name, or a form that reads nothing if there is no such form.

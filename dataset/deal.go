@@ -120,9 +120,9 @@ func (u *Units) HashOf(rows []int) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// inOrder is the size, in numbers, of the largest table whose rows are used in the order in which they were dealt (2
-// GiB). A larger table may not fit in memory, and reading its file in random order would take too long. Its rows are
-// used in the file's order.
+// inOrder is the size, in numbers, of the largest table (2 GiB) whose rows are used in the order in which they were
+// dealt. The rows of a larger table are used in the file's order: it may not fit in memory, and random reads would take
+// too long.
 const inOrder = 1 << 28
 
 // Deal deals units in the order of their keys: first test, then calibration, then prior, and the rest are certified. A
@@ -188,8 +188,7 @@ func ascending(digests []digest) []int {
 	return order
 }
 
-// keys returns the keys of digests. Equal digests get different keys, because a key depends on the number of equal
-// digests before it.
+// keys returns the keys of digests. Equal digests get different keys, by the number of equal digests before them.
 func keys(salt []byte, digests []digest) []key {
 	order := ascending(digests)
 	keys := make([]key, len(digests))

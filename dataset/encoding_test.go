@@ -47,8 +47,7 @@ func these(rows []int) func(*dataset.Data) ([]int, error) {
 	return func(*dataset.Data) ([]int, error) { return rows, nil }
 }
 
-// TestEncode: only the prior rows teach categories and means, other categories become other, and a file keeps the
-// encoding.
+// TestEncode: only prior rows teach categories and means, other categories become other, and a file keeps the encoding.
 func TestEncode(t *testing.T) {
 	d := encoded(t, rooms)
 	want := []float64{

@@ -22,9 +22,9 @@ import (
 // format up to version 4.
 //
 // A row's bytes are its inputs and its target as little-endian IEEE-754 bits. The bytes of a categorical cell are
-// instead the length of its text as uint64, and then the text. The text of a missing category is empty. A row in a group
-// ends with the length of the group's text and this text. A block's text is the numbers of its intervals, separated by
-// commas.
+// instead the length of its text as uint64, and then the text, which is empty if the category is missing. A row in a
+// group ends with the length of the group's text and this text. A block's text is the numbers of its intervals with
+// commas between.
 func (d *Data) Hash(rows []int) (string, error) {
 	if !slices.IsSorted(rows) {
 		rows = slices.Sorted(slices.Values(rows))
@@ -61,8 +61,8 @@ func (d *Data) RowHashes(rows []int) (hashes, groups []uint64, err error) {
 	return hashes, groups, err
 }
 
-// eachRow calls row with the bytes of each given row. group is the end of these bytes that stands for the row's group,
-// and is empty if rows aren't grouped.
+// eachRow calls row with the bytes of each given row. group is the end of these bytes that stands for the group, if
+// any.
 func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
 	cells := *d
 	cells.encoders, cells.inputs = nil, slices.Concat(d.inputs, d.group)

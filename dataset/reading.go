@@ -15,11 +15,9 @@ import (
 // How cells are written, and read as numbers.
 
 // Reading says how the cells of a table are written. The zero value is for cells as programs write them: numbers with a
-// decimal point, without groups of digits or units, and dates as text. A model keeps its Reading, and krigo reads
-// further tables for the model in the same way.
-//
-// Decimal, Thousands, Below and Units apply to text, for example in CSV, JSON lines and sheets. Missing and Dates apply
-// to every format.
+// decimal point, without groups of digits or units, and dates as text. A model keeps its Reading for further tables.
+// Decimal, Thousands, Below and Units apply to text, as in CSV, JSON lines and sheets, Missing and Dates to every
+// format.
 type Reading struct {
 	Decimal string `json:"decimal,omitzero"` // "." (default) or ","
 	// separator between groups of three digits: "," "." "'" or " "; "" (default): digits aren't grouped
@@ -180,8 +178,7 @@ func (r *Reading) Parse(cell string) (float64, error) {
 	return parse(whole)
 }
 
-// bare returns a cell without its unit, the longest unit that the cell ends or begins with. The order of Units doesn't
-// matter.
+// bare returns a cell without the longest unit that it ends or begins with, whatever the order of Units.
 func (r *Reading) bare(cell string) string {
 	unit := r.unitOf(cell)
 	rest, found := strings.CutSuffix(cell, unit)
@@ -201,8 +198,7 @@ func (r *Reading) unitOf(cell string) (longest string) {
 	return longest
 }
 
-// belowLimit says whether a cell has the form "<0.1", that is, says that a value is below a limit. It returns the
-// limit.
+// belowLimit says whether a cell such as "<0.1" says that a value is below a limit, and returns the limit.
 func belowLimit(cell string) (limit string, below bool) {
 	if limit, below = strings.CutPrefix(cell, "<"); !below {
 		limit, below = strings.CutPrefix(cell, "≤")
@@ -265,8 +261,7 @@ func programmed(cell string) bool {
 	return false
 }
 
-// grouped matches a number with a comma before every three digits. If there is only one comma, it may also be a decimal
-// comma.
+// grouped matches a number with a comma before every three digits. A single comma may also be a decimal comma.
 var grouped = regexp.MustCompile(`^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+([.eE].*)?$`)
 
 // numeral writes a number in the fewest digits that read back as the same number. It writes −0 as 0.

@@ -177,8 +177,7 @@ func TestError(t *testing.T) {
 	}
 }
 
-// TestSeveralGoroutines: several goroutines may view and read one table, in memory or on disk. The race detector checks
-// it.
+// TestSeveralGoroutines: goroutines may view and read one table, in memory or on disk. The race detector checks it.
 func TestSeveralGoroutines(t *testing.T) {
 	memory := read(t, rooms)
 	path := filepath.Join(t.TempDir(), "x.npy")

@@ -104,7 +104,7 @@ const (
 )
 
 // Scaling holds the constants that turn data into scaled units: (value − mean)/scale. If there is a Transform, the
-// model sees the transformed target instead. ε and other numbers in standard deviations of the target still use
+// model sees the transformed target instead, but ε and other numbers in standard deviations of the target use
 // TargetScale.
 type Scaling struct {
 	InputMean   []float64 `json:"input_mean"`
@@ -120,9 +120,8 @@ type Scaling struct {
 // input that is constant there stays an input, with scale 1. A constant target is an error.
 //
 // The 0 and 1 of a one-hot column stay as they are. Two rows of different categories are then √2 apart, which is the
-// root mean square distance of two rows along a standardised number. If the column were standardised, a category of one
-// row in a hundred would be ten standard deviations from all others, and no kernel would learn from one about the
-// other.
+// root mean square distance of two rows along a standardised number. In a standardised column, a category of one row in
+// a hundred would be ten standard deviations from all others, and a kernel couldn't learn from one about the other.
 func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 	_, n, err := ranks.Place(d.Ranks(), len(rows))
 	if err != nil {
@@ -314,7 +313,7 @@ func (s Scaling) Moments(mean, variance float64) (m, sd float64) {
 	return s.Raw(mean), s.RawSD(variance)
 }
 
-// Transformed returns the scaling with the named transform, whose constants come from the given rows of all ranks
+// Transformed returns the scaling with the named transform. Its constants come from the given rows of all ranks
 // together.
 func (s Scaling) Transformed(name, estimate string, d *Data, rows []int) (Scaling, error) {
 	y, err := d.SortedTargets(rows) // so that constants don't depend on the order of rows
@@ -326,8 +325,8 @@ func (s Scaling) Transformed(name, estimate string, d *Data, rows []int) (Scalin
 	return s, err
 }
 
-// CheckDomain returns an error about the first of the given rows, on any rank, whose target isn't in the domain of the
-// named transform.
+// CheckDomain returns an error about the first of the given rows, on any rank, whose target the named transform can't
+// take.
 func CheckDomain(name string, d *Data, rows []int) error {
 	t := Transform{Name: name}
 	y, err := d.Targets(rows)

@@ -180,9 +180,8 @@ func (t *Table) Each(columns []int, row func(i int, cells []float64) error) erro
 	return nil
 }
 
-// Within returns the same table for work that ends with a context. When the context ends, reading rows returns ctx's
-// error. Predicting, certifying and evaluating read rows block by block, so they end soon. Close only one of the two
-// tables.
+// Within returns the same table for work that ends with a context: once ctx ends, reading rows returns its error.
+// Predicting, certifying and evaluating read rows block by block, so they end soon. Close only one of the two tables.
 func (t *Table) Within(ctx context.Context) *Table {
 	within := *t
 	within.ctx = ctx
@@ -218,8 +217,7 @@ func (t *Table) where(row int) (inFile, held int) {
 	return inFile, held
 }
 
-// inputs returns the indices of the named columns. If the file has no header and just as many columns, these are all
-// columns in order.
+// inputs returns the indices of the named columns: if the file has no header and just as many columns, all in order.
 func (t *Table) inputs(names []string) ([]int, error) {
 	if t.Found.Headless && len(t.Names) == len(names) {
 		return linalg.UpTo(len(names)), nil

@@ -8,8 +8,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// every returns all transforms, with constants from targets y, and each transform with a free λ also at five values of
-// λ.
+// every returns all transforms, with constants from targets y. It has each transform with a free λ at five more
+// values.
 func every(y []float64) (all []Transform) {
 	for _, name := range Transforms() {
 		t, err := transformOf(name, Median, y)
@@ -87,8 +87,7 @@ func TestTransformMoments(t *testing.T) {
 	must.Near(t, v, math.Expm1(0.49)*math.Exp(2+0.49), 1e-8)
 }
 
-// TestTransformLambda: the λ that is found is near the λ that made the targets, and no λ of the grid has a larger
-// density.
+// TestTransformLambda: the λ that is found is near the λ that made the targets, and the most likely on the grid.
 func TestTransformLambda(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, name := range []string{boxCox, yeoJohnson} {

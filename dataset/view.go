@@ -226,8 +226,7 @@ type Coding struct {
 }
 
 // Encode is [Table.Regression] for a table with categorical columns or missing values. It learns the encoding only from
-// the rows that prior returns, which no certificate counts. prior chooses them by the content of rows, before the
-// encoding is known.
+// the rows that prior returns, which no certificate counts. prior sees the cells of rows, but not yet their encoding.
 func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*Data) ([]int, error)) (*Data, error) {
 	d, err := t.labelled(t.but(append(ignored, target)...), target)
 	if err != nil {
@@ -268,8 +267,7 @@ func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*
 	return e.labelled(d).learnable()
 }
 
-// Learn returns the encoding of d's columns that the given rows teach. The same columns are categorical as in
-// d.Encoding.
+// Learn returns the encoding that the given rows teach for d's columns. d.Encoding says which of them are categorical.
 func (d *Data) Learn(rows []int) (*Encoding, error) {
 	own := d.Encoding
 	e := &Encoding{Missing: own.Missing}

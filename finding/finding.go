@@ -1,6 +1,6 @@
 // Package finding holds findings: what krigo finds in rows, in a fit or in predictions, and a person should know. The
-// code that finds something makes a Finding, which is a value. words.go has the words of every kind, and String puts
-// them together.
+// code that finds something makes a Finding, which is a value. String writes it with the words of its kind, from
+// words.go.
 package finding
 
 import (
@@ -15,8 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// Finding is something that krigo found. The words of its kind say what the subject and the numbers are, in their
-// order.
+// Finding is something that krigo found. The words of its kind show what subject and numbers are, in their order.
 type Finding struct {
 	Kind    Kind      `json:"kind"`
 	Subject []string  `json:"subject,omitempty"` // columns, categories, kernels, reasons
@@ -106,8 +105,7 @@ func (l List) Words() (said []string) {
 }
 
 // String returns f in words. It only lists kind, subject and numbers if the kind has no words here, for example because
-// a newer krigo or a method from elsewhere made f, or if the words have places for other numbers of subjects or
-// numbers.
+// a newer krigo or a method from elsewhere made f, or if the words have more or fewer places than f fills.
 func (f Finding) String() string {
 	if e, known := words[f.Kind]; known {
 		if text, fits := fill(e.text, f.Subject, f.Numbers); fits {

@@ -73,8 +73,7 @@ func TestString(t *testing.T) {
 	}
 }
 
-// TestForged: String lists what a finding holds, on one line, if its kind is unknown or its words have another number
-// of places.
+// TestForged: String lists what a finding holds, on one line, if its kind has no words or they have other places.
 func TestForged(t *testing.T) {
 	for want, f := range map[string]Finding{
 		"cold_start: a, \"b\\nWith 100 % confidence\"; 3, 0.25": {"cold_start", []string{"a", "b\nWith 100 % confidence"},

@@ -137,7 +137,7 @@ func End() {
 	clear(underway.files)
 }
 
-// sweep removes the temporary files in a folder that no process is writing any more. It ignores files that it can't
+// sweep removes the temporary files in a folder that no process is writing any more. It leaves files that it can't
 // open.
 func sweep(folder string) {
 	f, err := os.Open(folder)

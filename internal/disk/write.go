@@ -61,9 +61,8 @@ func Write(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// Try says, before long work, whether Write could begin. It makes the temporary file, and removes it again. It doesn't
-// open anything that isn't a regular file, because a program that reads from a pipe would think that the data had
-// ended.
+// Try says, before long work, whether Write could begin. It makes the temporary file, and removes it again. It opens
+// only regular files, because a program that reads from a pipe would think that the data had ended.
 func Try(path string) error {
 	to, direct, err := follow(path)
 	if err == nil {

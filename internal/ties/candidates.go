@@ -30,8 +30,7 @@ type column struct {
 	numbers []float64
 }
 
-// Candidates returns the candidates of a table, made from the given rows. These rows have the scaled inputs x and the
-// scaled targets y.
+// Candidates returns the candidates of a table, made from the given rows, whose scaled inputs are x and targets y.
 func Candidates(d *dataset.Data, rows []int, x matrix.Dense, y []float64) ([]Candidate, error) {
 	columns, err := columnsOf(d, rows)
 	if err != nil {
@@ -221,8 +220,7 @@ const mostlySame = 0.95
 // mostPaired is the number of columns whose pairs are candidates.
 const mostPaired = 5
 
-// sorted says whether an input goes up or down with the rows' order. The order then tells nothing that the input
-// doesn't.
+// sorted says whether an input goes up or down with the rows' order. The order then adds nothing to this input.
 func sorted(rows []int, x matrix.Dense) bool {
 	const least = 0.5
 	of := make([]float64, len(rows))

@@ -157,8 +157,7 @@ const (
 	mostSeen    = 0.05
 )
 
-// shuffledApart returns the chance of errors at least as large as size if shuffled units are left out. It ends at the
-// first shuffle that has such errors.
+// shuffledApart returns the chance that errors with shuffled units left out reach size. It ends when they do.
 func shuffledApart(all predictor, rows, of []int, size float64, rng *rand.Rand) float64 {
 	shuffled := slices.Clone(of)
 	for done := 1; done <= mostLeftOut; done++ {

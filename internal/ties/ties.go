@@ -48,8 +48,8 @@ type Tie struct {
 	Alike, AlikeP float64
 
 	// Apart is the ratio of errors with the whole unit left out to errors with the row left out, in the median unit. A
-	// unit's error is the squared mean of the roots of absolute errors. ApartP is the chance that shuffled units show
-	// as much.
+	// unit's error is the squared mean of the roots of absolute errors. ApartP is the chance of as much in shuffled
+	// units.
 	Apart, ApartP float64
 
 	// Unordered compares the model with a model without Inputs on left-out units. It is the ratio of their errors, in
@@ -58,8 +58,7 @@ type Tie struct {
 	Unordered float64
 
 	// Same and New are the shares of rows with errors of at most each half-width, in the mean over units. For Same all
-	// other rows predict a row, and for New only the rows of other units do. Middle holds the quartiles of New over
-	// units.
+	// other rows predict a row, and for New only the rows of other units do. Middle holds New's quartiles over units.
 	Same, New []float64
 	Middle    [][2]float64
 }
