@@ -337,7 +337,7 @@ func (t *Table) check(uses ...use) error {
 	return first
 }
 
-// problem returns what is wrong with a cell that holds v, or nil. In a column of text, wrong says which texts are wrong.
+// problem returns what is wrong with a cell that holds v, or nil. In text columns, wrong says which texts are wrong.
 func (t *Table) problem(u use, v float64, wrong []bool) error {
 	switch missing := "the value is missing; remove the row or fill the value"; {
 	case v != v && !u.gaps && u.fitting && !u.naming:

@@ -19,7 +19,7 @@ type Fault func(Op) (done int, err error)
 
 var fault atomic.Pointer[Fault]
 
-// Inject makes file operations fail as on a broken disk, in all goroutines, until end (for tests and campaigns).
+// Inject makes file operations fail as on a broken disk, in all goroutines, until end is called. It is for tests.
 func Inject(f Fault) (end func()) {
 	fault.Store(&f)
 	return func() { fault.Store(nil) }
