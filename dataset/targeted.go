@@ -7,7 +7,7 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// targeted returns the table without the rows whose cell in column at, the target's, is missing. If fewer than two rows
+// targeted returns the table without the rows whose cell in column at (the target) is missing. If fewer than two rows
 // have a target, it returns the table as it is, and later checks name the first row without a target.
 func (t *Table) targeted(at int) (*Table, error) {
 	begin, own := t.Own()

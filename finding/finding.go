@@ -219,7 +219,7 @@ func first[T any](of *[]T, missing *bool) (v T) {
 	return v
 }
 
-// oneLine writes characters that can't be printed as escapes.
+// oneLine writes unprintable characters as escapes.
 func oneLine(text string) string {
 	var b strings.Builder
 	for _, c := range text {

@@ -16,7 +16,7 @@ const (
 	leastDesign = 0.25 // Alike times the number of other rows in a unit: this much larger is the variance of averages
 	fewNames    = 8    // fewer units may be kinds, unless the file has them in stretches
 	leastRead   = 0.1  // an input that explains a larger share of squared errors in new units is a measure
-	shareRead   = 0.7  // the same, as a share of what units explain (Alike)
+	shareRead   = 0.7  // the same, for a share of Alike, which is what units explain
 	nestedRead  = 0.5  // leastRead for columns that nest
 )
 
