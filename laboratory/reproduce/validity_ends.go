@@ -10,11 +10,11 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Statements about a further row, or about further groups one after the other, by the name of their tally.
+// Statements about a further row, or about further groups one after the other, by the names of their tallies.
 const anytimeGroups = "any time, groups"
 
-// ends counts the sets of which one further row lies outside its interval of level 1 − δ: over draws of the set and of
-// the row that is what such an interval promises. (jackknife+ promises 1 − 2δ, and has about 1 − δ.)
+// ends counts the sets for which one further row lies outside its interval of level 1 − δ. Over draws of the set and
+// of the row, this is what such an interval promises. (jackknife+ promises 1 − 2δ, and reaches about 1 − δ.)
 func (tr trial) ends(ctx context.Context, t truth, m *krigo.Model, table *dataset.Table, rng *rand.Rand,
 	count tallies) error {
 	if m.Conformal == nil {
@@ -33,7 +33,7 @@ func (tr trial) ends(ctx context.Context, t truth, m *krigo.Model, table *datase
 	}
 	for di, delta := range trialDeltas {
 		for _, kind := range kinds {
-			is := []krigo.Interval{{Lower: next.Values[1], Upper: next.Values[1]}} // too few rows for the level: no end
+			is := []krigo.Interval{{Lower: next.Values[1], Upper: next.Values[1]}} // too few rows for the level give no interval
 			switch {
 			case slices.Contains(krigo.FewRowKinds(), kind):
 				is, err = m.IntervalsOfFew(ctx, table, next, krigo.IntervalOptions{Kind: kind, Level: 1 - delta})
@@ -49,8 +49,8 @@ func (tr trial) ends(ctx context.Context, t truth, m *krigo.Model, table *datase
 	return nil
 }
 
-// groupByGroup counts the sets in which the risk lies outside the limits at any time after any number of complete
-// groups.
+// groupByGroup counts the sets in which, after some number of complete groups, the risk lies outside the limits that
+// hold at any time.
 func (tr trial) groupByGroup(t truth, m *krigo.Model, table *dataset.Table, count tallies) error {
 	if !m.Terms.MeanAlone() || m.Group == "" {
 		return nil

@@ -9,23 +9,23 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// Tables with three labels that aren't inputs: of rows with the same first one, and with the same second one, targets
-// have an offset in common, and the third says nothing. Which label is certified krigo chooses by a look at the table.
-// The number of rows is Poisson and every row's labels are drawn by themselves, so that for each label the groups are
-// independent draws, given the offsets of the other.
+// Tables with three labels that aren't inputs. Rows with the same first label share an offset of the target, and so
+// do rows with the same second label. The third label says nothing. krigo looks at the table and chooses the label to
+// certify. The number of rows is Poisson, and every row's labels are drawn independently. So for each label the
+// groups are independent draws, given the offsets of the other label.
 const (
 	labels      = 3
 	labelLevels = 60
-	labelRows   = 240 // on average
+	labelRows   = 240 // mean number of rows
 	labelNoise  = 0.2
 )
 
-// labelled are tables of which krigo chooses the groups.
+// labelled are tables for which krigo chooses the groups.
 var labelled = &design{name: "groups found by krigo", sources: []source{{name: "labels", f: fourier,
 	noise: gaussian(labelNoise)}}, oneSeed: true, plain: true, choose: chosenGroups}
 
-// chosenGroups draws a table, lets krigo look for what ties its rows, and returns it with the options of a fit of these
-// groups, and with the truth of a further one. Without a tie the group is "".
+// chosenGroups draws a table and lets krigo look for what ties its rows. It returns the table with the options of a
+// fit with these groups, and with the truth about a further group. Without a tie the group is "".
 func chosenGroups(ctx context.Context, t truth, o krigo.Options, rng *rand.Rand) (truth, *dataset.Table, krigo.Options,
 	error) {
 	n := 0
@@ -61,7 +61,7 @@ func chosenGroups(ctx context.Context, t truth, o krigo.Options, rng *rand.Rand)
 		return t, nil, o, err
 	}
 	lost := 0.
-	for _, tie := range found { // as inspect advises
+	for _, tie := range found { // follows inspect's advice
 		if group := tie.Group(); group != "" && (o.Data.Group == "" || tie.Lost() > lost) {
 			o.Data.Group, lost = group, tie.Lost()
 		}

@@ -12,8 +12,9 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// checkLogs holds the certificate of a log-normal target, which the model may see by a transform, against the share of
-// further targets farther than each width from what is predicted, in the target's own units.
+// checkLogs checks the certificate of a log-normal target, which the model may see through a transform. It compares
+// the bounds with the share of further targets that are farther from their predictions than each width, in the
+// target's own units.
 func (t truth) checkLogs(m *krigo.Model, table *dataset.Table, name string, count tallies) error {
 	d, err := m.Labelled(table)
 	if err != nil {
@@ -51,7 +52,7 @@ func (t truth) checkLogs(m *krigo.Model, table *dataset.Table, name string, coun
 	return nil
 }
 
-// beyond is the probability that the target at x is farther than a width from a prediction.
+// beyond returns the probability that the target at x is farther than width from a prediction.
 func (t truth) beyond(x, prediction, width float64) float64 {
 	g := distuv.Normal{Mu: t.f(x), Sigma: t.noise(x)[0].sd}
 	inside := g.CDF(math.Log(prediction + width))

@@ -10,7 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// The statements of one certificate that hold together, by the name of their tally.
+// The statements that one certificate makes together, by the names of their tallies.
 const (
 	manyWidths   = "every width"
 	manyScaled   = "every width, scaled"
@@ -23,8 +23,8 @@ var manyStatements = []string{manyWidths, manyScaled, manySlices, manyDistance, 
 	"full", "jackknife",
 	anytimeGroups}
 
-// many holds certificates of every width, and of kinds of rows, against the true risks: what krigo computes for the
-// model's own posterior, of which any part that is false counts.
+// many compares certificates of every width, and of kinds of rows, with the true risks. krigo computes them for the
+// model's own posterior. A certificate counts as false if any part of it is false.
 func (t truth) many(m *krigo.Model, table *dataset.Table, name string, count tallies) error {
 	if !m.Terms.MeanAlone() || m.Group != "" {
 		return nil
@@ -44,7 +44,7 @@ func (t truth) many(m *krigo.Model, table *dataset.Table, name string, count tal
 	kind, _ := method.Find(m.Objective)
 	for di, delta := range trialDeltas {
 		with := *m
-		if with.Terms.Delta = delta; m.Terms.Curve { // as it is fitted: any width, the default ε among them
+		if with.Terms.Delta = delta; m.Terms.Curve { // as it is fitted: any width, with the default ε among them
 			c, err := with.Model.Certify(d)
 			if err != nil {
 				return err
@@ -61,7 +61,7 @@ func (t truth) many(m *krigo.Model, table *dataset.Table, name string, count tal
 		for statement, l := range map[string]pacbayes.Loss{manyWidths: {Kind: pacbayes.Band, Below: trialEpsilon},
 			manyScaled: {Kind: pacbayes.Scaled, Below: 2}} {
 			if l.Kind == pacbayes.Scaled && kind.Bound != "" {
-				continue // its noise is estimated on the certified rows
+				continue // the certified rows give its noise
 			}
 			if with.Terms.Loss, with.Terms.EpsilonRaw = l, l.Below; l.Kind == pacbayes.Band {
 				with.Terms.EpsilonRaw *= m.Scaling.TargetScale
@@ -109,7 +109,7 @@ func (t truth) many(m *krigo.Model, table *dataset.Table, name string, count tal
 	return nil
 }
 
-// where lists the places for which something holds.
+// where lists the places for which holds is true.
 func (t truth) where(holds func(i int) bool) (in []int) {
 	for i := range t.points() {
 		if holds(i) {
@@ -119,8 +119,8 @@ func (t truth) where(holds func(i int) bool) (in []int) {
 	return in
 }
 
-// picked counts how often a slice fails that was picked after its rows were seen: half of eight stretches of x, those
-// with the fewest misses; and the same where the choice among seventy halves is paid for.
+// picked counts how often a slice fails that was picked after its rows were seen: of eight stretches of x, the half
+// with the fewest misses. It counts the same with a price for the choice among seventy halves.
 func (t truth) picked(m *krigo.Model, d *dataset.Data, rows []int, p predictions, count tallies) error {
 	const stretches, halves = 8, 70
 	x := make([]float64, len(rows))
@@ -153,8 +153,8 @@ func (t truth) picked(m *krigo.Model, d *dataset.Data, rows []int, p predictions
 	return nil
 }
 
-// looked counts how often a bound fails at any of the numbers of rows at which someone who waits for them looks at it:
-// the first, the first two, and so on.
+// looked counts how often a bound fails at any number of rows at which a person may look while rows come in: the
+// first row, the first two, and so on.
 func (t truth) looked(p predictions, risk float64, count tallies) {
 	band := trialLosses[0]
 	for di, delta := range trialDeltas {

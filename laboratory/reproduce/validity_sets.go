@@ -12,44 +12,45 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// A design says how the rows of a training set come about and in which order they stand.
+// A design says how the rows of a training set are drawn, and in which order they stand.
 type design struct {
 	name    string
 	sources []source
-	units   func(rng *rand.Rand) int // rows, or groups of them
-	sort    func(a, b xyg) int       // nil: as drawn
+	units   func(rng *rand.Rand) int // draws the number of rows, or of groups
+	sort    func(a, b xyg) int       // order of the file; nil: as drawn
 
-	// size is the number of a group's rows, where common, in standard deviations, is what they have in common;
-	// nil: each row stands for itself.
+	// size draws the number of rows of a group. common is what the rows share, in standard deviations. nil: each row
+	// is its own group.
 	size     func(rng *rand.Rand, common float64) int
 	onePlace bool // all rows of a group have the same x
 
-	// oneSeed fits all sets with the default seed: what is random is the draw of the rows alone. Else each set
-	// has its own.
+	// oneSeed fits all sets with the default seed, so that only the draw of the rows is random. Otherwise each set
+	// has its own seed.
 	oneSeed bool
 
-	mistake *mistake // that such rows invite
+	mistake *mistake // a mistake that such rows invite
 
-	// cells, of two places each, are what a group lies in alone, and block is krigo's name for them; 0: none.
+	// cells is the number of cells of two places each; a group lies in one cell. block is krigo's name for them. 0:
+	// no cells.
 	cells int
 	block string
 
-	plain bool // statements about the rows: only the default inequality, betting, and the default loss are tried
+	plain bool // statements about the rows: tries only the default inequality, betting, and the default loss
 
-	// choose draws a table in the place of draw, with options that group it; nil: none.
+	// choose, unless nil, draws a table instead of draw, with options that group it.
 	choose func(ctx context.Context, t truth, o krigo.Options, rng *rand.Rand) (truth, *dataset.Table, krigo.Options,
 		error)
 }
 
-// A mistake is a way to fit rows to a certificate that doesn't hold. undo leaves the rows and options so that they
-// are fitted by it, where m is the model that is right.
+// A mistake is a way to fit rows that gives a certificate which doesn't hold. undo returns the rows and options for
+// it. m is the model without the mistake.
 type mistake struct {
 	wrong, right string
 	undo         func(rows []xyg, o krigo.Options, m *krigo.Model) ([]xyg, krigo.Options, error)
 }
 
 var (
-	// byPosition deals roles as krigo once did, and puts the rows into an order in which a backtest has just these.
+	// byPosition assigns roles as an old version of krigo did. It orders the rows so that a backtest has these roles.
 	byPosition = &mistake{"roles by position", "roles by content",
 		func(rows []xyg, o krigo.Options, m *krigo.Model) (dealt []xyg, _ krigo.Options, err error) {
 			roles, err := dataset.DealByPosition(len(rows), o.Run.Seed, dataset.Counts{dataset.Prior: m.Counts[dataset.Prior]})
@@ -70,7 +71,7 @@ var (
 		}}
 )
 
-// try fits the rows right (m) and by the mistake, and counts which certificate of the mean fails.
+// try takes the right model m, fits the rows by the mistake as well, and counts which certificates of the mean fail.
 func (k *mistake) try(ctx context.Context, name string, t truth, rows []xyg, o krigo.Options, m *krigo.Model,
 	count tallies) error {
 	one := func(key string, m *krigo.Model, table *dataset.Table) error {
@@ -108,7 +109,7 @@ type xyg struct{ x, y, group float64 }
 
 const groupColumn = "group"
 
-// independent rows are in no order, and every set has its own seed.
+// independent rows have no order, and every set has its own seed.
 var independent = &design{name: "independent", sources: sources,
 	units: func(rng *rand.Rand) int { return 80 + rng.IntN(121) }}
 
@@ -119,10 +120,9 @@ var logNormal = &design{name: "log-normal", sources: []source{
 		return [2]component{{share: 1, sd: 0.1 + 0.8*x}}
 	}}}, units: independent.units}
 
-// Where a file is sorted, a role that hangs on a row's place in it hangs on its rank among all: one and the same
-// seed then certifies the same ranks of every set. With an informed prior's share seed 0 certifies 3 of the highest 37
-// of 181 rows, where 11 are to be expected, and 5 of the lowest 36 of 132, where 10.6 are: these ranks hold the misses
-// here.
+// In a sorted file, a role that depends on a row's place depends on the row's rank. One seed then certifies the same
+// ranks of every set. With an informed prior's share, seed 0 certifies 3 of the highest 37 of 181 rows (11 would be
+// expected), and 5 of the lowest 36 of 132 (10.6 would be expected). In these designs, these ranks hold the misses.
 var (
 	byTarget = &design{
 		name: "sorted by target",
@@ -139,8 +139,8 @@ var (
 		}}},
 		units: rowsOf(132), sort: func(a, b xyg) int { return cmp.Compare(a.x, b.x) }, oneSeed: true, mistake: byPosition,
 	}
-	// discrete sets have six different rows: were roles to follow a row's content and its count alone, nearly all would
-	// have the same ones in every set.
+	// discrete sets have six different rows. If roles depended only on a row's content and count, almost all rows
+	// would have the same role in every set.
 	discrete = &design{
 		name: "discrete",
 		sources: []source{{name: "three places, 0 or 1", f: zero, places: 3, noise: func(x float64) [2]component {
@@ -157,7 +157,7 @@ func (a xyg) byTarget(b xyg) int { return cmp.Or(cmp.Compare(a.y, b.y), cmp.Comp
 
 func zero(*rand.Rand) func(float64) float64 { return func(float64) float64 { return 0 } }
 
-// Groups have an offset of their own, the same for all their rows.
+// Each group has its own offset, the same for all its rows.
 var (
 	offsets = []source{
 		{name: "offsets", f: fourier, noise: func(float64) [2]component {
@@ -172,21 +172,21 @@ var (
 		mistake: rowByRow}
 	inPlaces = &design{name: "groups of one place", sources: offsets, units: someGroups, size: anySize, onePlace: true,
 		oneSeed: true, mistake: rowByRow}
-	// bySize: groups are the larger the nearer their offset is to 0: over rows the loss is less than over groups, of
-	// which the certificate speaks.
+	// bySize: groups are larger the nearer their offset is to 0. The mean loss over rows is then less than the mean
+	// over groups, which the certificate is about.
 	bySize = &design{name: "groups sized by offset", sources: offsets, units: someGroups,
 		size: func(_ *rand.Rand, common float64) int {
 			return max(1, 8-int(6*math.Abs(common)))
 		}, oneSeed: true, mistake: rowByRow}
 )
 
-// inBlocks are places far apart, each with an offset of its own, among a thousand: krigo knows them by
-// their blocks alone, and x is its input.
+// inBlocks are places far apart, among a thousand, each with its own offset. krigo knows them only by their blocks,
+// and x is its input.
 var inBlocks = &design{name: "blocks", sources: []source{{name: "places", f: fourier, places: 2 * manyCells,
 	step: 1. / (2 * manyCells), noise: offsets[0].noise}}, units: someGroups, size: anySize, plain: true, cells: manyCells,
 	block: fmt.Sprintf("block:x:%g", 1./manyCells), oneSeed: true, mistake: rowByRow}
 
-const manyCells = 1024 // a power of two, so that places and their blocks are exact
+const manyCells = 1024 // a power of two makes places and blocks exact
 
 func someGroups(rng *rand.Rand) int { return 40 + rng.IntN(41) }
 
@@ -227,7 +227,7 @@ func (d *design) draw(t truth, rng *rand.Rand) (rows []xyg) {
 	return rows
 }
 
-// table holds the rows, with their groups where these have a column.
+// table returns the rows as a table, with their groups if group names a column.
 func (t truth) table(rows []xyg, group string) *dataset.Table {
 	d := &dataset.Table{Source: t.name, Names: []string{"x", "y"}, Rows: len(rows), Lines: make([]int, len(rows))}
 	if group == groupColumn {

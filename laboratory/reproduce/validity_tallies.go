@@ -12,15 +12,15 @@ var trialDeltas = []float64{0.05, 0.01}
 const (
 	trialInducing    = 6
 	trialEvaluations = 12
-	trialShare       = 0.7 // of a promise
+	trialShare       = 0.7 // the share that a promise asks for
 	trialEpsilon     = 0.6
 )
 
-// trialLosses are those that bounds are computed for, whichever was trained.
+// trialLosses are the losses with computed bounds, whichever loss was trained.
 var trialLosses = []pacbayes.Loss{{Kind: pacbayes.Band, Below: trialEpsilon}, {Kind: pacbayes.ClippedSquare, Below: 1},
 	{Kind: pacbayes.Gaussian, Below: 1}}
 
-// tally counts the sets in which a statement failed, by δ.
+// tally counts the sets in which a statement failed, for each δ.
 type tally struct {
 	Sets  int    `json:"sets"`
 	Fails [2]int `json:"fails"`
@@ -51,13 +51,13 @@ func (t tallies) add(u tallies) {
 	}
 }
 
-// passes says whether the lower 99 % binomial limit of the share of failures is at most δ:
-// failures are then no more than chance allows to a bound that holds.
+// passes says whether the lower 99 % binomial limit of the share of failures is at most δ. Failures are then no more
+// than chance allows for a valid bound.
 func (c tally) passes(delta int) bool {
 	if c.Fails[delta] == 0 {
 		return true
 	}
-	// P(Bin(n, p) ≥ k) = 0.01: successes and failures change places.
+	// The lower limit of failures is 1 minus the upper limit of successes: P(Bin(n, p) ≥ k) = 0.01.
 	lower := 1 - pacbayes.ClopperPearson(c.Sets-c.Fails[delta], c.Sets, 0.01)
 	return lower <= trialDeltas[delta]
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// TestValidity holds a handful of sets of each kind of rows against their true risks, and their mistakes.
+// TestValidity compares a few sets of each kind of rows with their true risks, and tries their mistakes.
 func TestValidity(t *testing.T) {
 	ctx, total := context.Background(), tallies{}
 	for _, tr := range trials {
@@ -27,7 +27,7 @@ func TestValidity(t *testing.T) {
 			must.Do(t, tr.try(ctx, number, total))
 		}
 	}
-	fails := map[*mistake]*[2]tally{byPosition: {}, rowByRow: {}} // by the mistake, and without
+	fails := map[*mistake]*[2]tally{byPosition: {}, rowByRow: {}} // with the mistake, and without
 	for _, d := range []*design{byTarget, byInput, discrete, inGroups, inPlaces, bySize, inBlocks} {
 		for i, key := range []string{"control/" + d.name + ": " + d.mistake.wrong, "valid/" + d.name + ": " +
 			d.mistake.right} {
@@ -51,7 +51,7 @@ func TestValidity(t *testing.T) {
 	total.print(io.Discard, trials)
 }
 
-// TestTrialCertificate: what is held against the truth is what krigo prints, of groups too.
+// TestTrialCertificate: the bound that is compared with the truth is the bound that krigo prints, also for groups.
 func TestTrialCertificate(t *testing.T) {
 	for _, d := range []*design{byTarget, bySize} {
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -70,7 +70,7 @@ func TestTrialCertificate(t *testing.T) {
 	}
 }
 
-// TestGroupRisk holds the risk of a further group against the mean over many of them.
+// TestGroupRisk compares the risk of a further group with the mean over many groups.
 func TestGroupRisk(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, d := range []*design{inPlaces, bySize} {
@@ -95,7 +95,7 @@ func TestGroupRisk(t *testing.T) {
 	}
 }
 
-// TestTallies: 5 % of 400 sets are 20; that many failures or a few more are chance, twice as many aren't.
+// TestTallies: 5 % of 400 sets are 20. As many failures, or a few more, are chance, and twice as many aren't.
 func TestTallies(t *testing.T) {
 	for fails, passes := range map[int]bool{0: true, 20: true, 28: true, 40: false} {
 		if c := (tally{Sets: 400, Fails: [2]int{fails}}); c.passes(0) != passes {

@@ -12,15 +12,15 @@ type trial struct {
 	*design
 	name     string
 	o        krigo.Options
-	controls bool // statements that aren't of krigo are tried on its model or its rows too
-	open     bool // no ε is asked for, so that the certificate is a table of widths
+	controls bool // also tries statements that krigo doesn't make
+	open     bool // no ε is asked for, so the certificate is a table of widths
 }
 
-// String is the trial's name among all.
+// String returns the trial's name.
 func (tr trial) String() string { return tr.design.name + ": " + tr.name }
 
-// trials are the objectives and kinds of priors, with few evaluations: a bound has to hold
-// wherever training ends. Sets of the other kinds are about the rows, and the two ways to a prior do.
+// trials are the objectives and kinds of priors, with few evaluations, since a bound has to hold wherever training
+// ends. For other kinds of sets, which are about the rows, the two kinds of priors are enough.
 var trials = []trial{
 	{design: independent, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
 	{design: independent, name: "sqrt-pac", o: krigo.Options{Method: krigo.Method{Name: method.SqrtPACName}}},

@@ -12,22 +12,22 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// A source draws rows: x is uniform on points of [0, 1], so that every risk is a finite sum,
-// and y = f(x) plus a noise that is a mixture of two Gaussians at every x.
+// A source draws rows. x is uniform on points of [0, 1], so every risk is a finite sum. y = f(x) plus noise, a
+// mixture of two Gaussians at every x.
 type source struct {
 	name   string
 	f      func(rng *rand.Rand) func(x float64) float64
 	noise  func(x float64) [2]component
-	places int     // that x may take; 0: sourcePoints
-	step   float64 // between places; 0: they fill [0, 1]
-	logs   bool    // function and noise are of the target's logarithm
+	places int     // number of values of x; 0: sourcePoints
+	step   float64 // distance between values of x; 0: they fill [0, 1]
+	logs   bool    // f and noise are for the target's logarithm
 }
 
-// component is a share of the noise: its mean and standard deviations, of a row's own noise and of
-// what all rows of a group have in common.
+// component is a share of the noise: its mean, and the standard deviations of a row's own noise and of the noise that
+// a group's rows share.
 type component struct{ share, mean, sd, common float64 }
 
-// sourcePoints is the number of places that x may take.
+// sourcePoints is the number of values of x.
 const sourcePoints = 250
 
 // sources draw a new function for every training set.
@@ -80,12 +80,12 @@ func jumps(rng *rand.Rand) func(x float64) float64 {
 	}
 }
 
-// truth is a source with its function, which the risk of any prediction is known for.
+// truth is a source with its function, for which the risk of any prediction is known.
 type truth struct {
 	source
 	f      func(x float64) float64
-	shifts []float64 // of the target, each as likely, beside the noise; nil: none
-	plain  bool      // only the default inequality, betting, and the default loss are tried
+	shifts []float64 // equally likely shifts of the target, beside the noise; nil: none
+	plain  bool      // tries only the default inequality, betting, and the default loss
 }
 
 func (t truth) points() int { return cmp.Or(t.places, sourcePoints) }
@@ -97,14 +97,13 @@ func (t truth) place(i int) float64 {
 	return float64(i) / float64(t.points()-1)
 }
 
-// risk is the expected loss of f ~ N(mean, variance) at every place, all in scaled units. It is a
-// further group's too: what its rows have in common is drawn as often as the group is, whatever
-// the number of its rows.
+// risk returns the expected loss of f ~ N(mean, variance), given at every place in scaled units. It is also the risk
+// of a further group, since what a group's rows share is drawn once per group, whatever the number of its rows.
 func (t truth) risk(l pacbayes.Loss, s dataset.Scaling, mean, variance []float64) (risk float64) {
 	return t.riskScaled(l, s, mean, variance, make([]float64, len(mean)))
 }
 
-// riskScaled is risk of a loss that counts scales of the places.
+// riskScaled is risk for a loss that uses the scales of the places.
 func (t truth) riskScaled(l pacbayes.Loss, s dataset.Scaling, mean, variance, scale []float64) (risk float64) {
 	for i := range mean {
 		risk += t.riskAt(i, l, s, mean[i], variance[i], scale[i]) / float64(t.points())
@@ -112,7 +111,7 @@ func (t truth) riskScaled(l pacbayes.Loss, s dataset.Scaling, mean, variance, sc
 	return min(risk, 1) // a risk of 1 may round to more, and bounds don't
 }
 
-// riskIn is that of a mean at some of the places; 0 where there are none.
+// riskIn returns the risk of a mean at some of the places, or 0 without places.
 func (t truth) riskIn(l pacbayes.Loss, s dataset.Scaling, mean []float64, places []int) (risk float64) {
 	for _, i := range places {
 		risk += t.riskAt(i, l, s, mean[i], 0, 0) / float64(len(places))
@@ -120,7 +119,7 @@ func (t truth) riskIn(l pacbayes.Loss, s dataset.Scaling, mean []float64, places
 	return min(risk, 1)
 }
 
-// riskAt is the risk at one place.
+// riskAt returns the risk at one place.
 func (t truth) riskAt(i int, l pacbayes.Loss, s dataset.Scaling, mean, variance, scale float64) (risk float64) {
 	x, shifts := t.place(i), t.shifts
 	if shifts == nil {
@@ -140,7 +139,7 @@ func (t truth) riskAt(i int, l pacbayes.Loss, s dataset.Scaling, mean, variance,
 	return risk
 }
 
-// predictions of one model, in scaled units: at every place, and of the certified rows.
+// predictions of one model, in scaled units, at every place and for the certified rows.
 type predictions struct {
 	mean, variance []float64
 	certified      pacbayes.Sample

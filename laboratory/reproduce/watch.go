@@ -13,13 +13,13 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// watchScenario is a risk that a bound of 0.05 is watched at, or another one.
+// watchScenario watches a bound of 0.05 while the risk equals the bound, or another value.
 type watchScenario struct {
 	what       string
 	bound      float64
-	good       int     // rows at half the bound, before
-	times      float64 // the bound: the risk from then on
-	rows, runs int     // of a run, after the good ones
+	good       int     // rows at half the bound, before the risk rises
+	times      float64 // the risk afterwards, divided by the bound
+	rows, runs int     // rows of a run after the good rows, and number of runs
 }
 
 const watchDelta = 0.01
@@ -42,7 +42,7 @@ func watchScenarios(reps int) (all []watchScenario) {
 	return all
 }
 
-// alarm is the row at which the evidence first suffices for an alarm; 0: none.
+// alarm returns the row at which the evidence first suffices for an alarm, or 0.
 func (w watchScenario) alarm(rng *rand.Rand) int {
 	e := pacbayes.NewEvidence(w.bound)
 	for n := 1; n <= w.good+w.rows; n++ {
@@ -61,7 +61,7 @@ func (w watchScenario) alarm(rng *rand.Rand) int {
 	return 0
 }
 
-// watching simulates outcomes of a known risk, and says how often and when watch raises an alarm.
+// watching simulates outcomes with a known risk, and reports how often and when watch raises an alarm.
 func watching(ctx context.Context, env Env) error {
 	header(env.Stdout, []string{"risk", "bound", "runs", "alarms", "at row, median", "nine in ten by"})
 	all := watchScenarios(env.reps(1000))

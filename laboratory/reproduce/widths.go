@@ -19,15 +19,15 @@ var (
 	widthLosses = []pacbayes.Loss{{Kind: pacbayes.Band, Below: 0.6}, {Kind: pacbayes.Scaled, Below: 2}}
 )
 
-// promised is how a promise does on test rows.
+// promised says how well a promise does on test rows.
 type promised struct {
 	Width float64 `json:"width"` // mean half-width, in standard deviations of the target
-	Holds float64 `json:"holds"` // share of the rows that lie within
-	Least float64 `json:"least"` // the same of the fifth of which the model is least certain
+	Holds float64 `json:"holds"` // share of the rows within the band
+	Least float64 `json:"least"` // the same share among the fifth of the rows with the largest standard deviation
 }
 
-// widths holds promises of one width beside those of widths that follow the model's standard deviation: of the same
-// model, and the same rows.
+// widths compares promises of one width with promises whose width follows the model's standard deviation, for the
+// same model and the same rows.
 func widths(ctx context.Context, env Env) error {
 	sets := widthSets
 	if err := check("data set", env.Sets, sets); err != nil {
@@ -70,7 +70,7 @@ func widths(ctx context.Context, env Env) error {
 	return nil
 }
 
-// promises fits a set once, and makes its promises of either kind.
+// promises fits a set once, and makes both kinds of promises with the model.
 func (e Env) promises(ctx context.Context, key, set string, split int) (all []promised, err error) {
 	table, err := e.table(set)
 	if err != nil {
