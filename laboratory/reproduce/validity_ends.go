@@ -33,7 +33,7 @@ func (tr trial) ends(ctx context.Context, t truth, m *krigo.Model, table *datase
 	}
 	for di, delta := range trialDeltas {
 		for _, kind := range kinds {
-			is := []krigo.Interval{{Lower: next.Values[1], Upper: next.Values[1]}} // too few rows for the level give no interval
+			is := []krigo.Interval{{Lower: next.Values[1], Upper: next.Values[1]}} // too few rows: no end
 			switch {
 			case slices.Contains(krigo.FewRowKinds(), kind):
 				is, err = m.IntervalsOfFew(ctx, table, next, krigo.IntervalOptions{Kind: kind, Level: 1 - delta})
