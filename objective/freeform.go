@@ -138,7 +138,7 @@ func (p *FreeFormProblem) collapsed() *SparseProblem {
 		Ranks: p.Ranks, e: p.full}
 }
 
-// prepare returns the engine for all rows of this rank. The first call makes it.
+// prepare returns the engine for all rows of this rank. The first call builds the engine.
 func (p *FreeFormProblem) prepare() (e *sparseEngine, err error) {
 	p.full, err = p.collapsed().prepare()
 	return p.full, err

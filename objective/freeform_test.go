@@ -314,8 +314,7 @@ func TestSVGPBatchesAreUnbiased(t *testing.T) {
 	}
 }
 
-// TestFreeFormInvariances: Keep and the number of cores don't change a bit, and a batch of all rows gives the value on
-// all rows.
+// TestFreeFormInvariances: the results are the same for any Keep and any number of cores, and for a batch of all rows.
 func TestFreeFormInvariances(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	n := 2100 // two blocks

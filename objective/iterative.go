@@ -50,7 +50,7 @@ type IterativeEvidence struct {
 	probes         matrix.Dense
 }
 
-// DefaultProbes is the default of Probes. With y it makes 16 columns, whole vectors at every level of internal/cpu.
+// DefaultProbes is the default of Probes. With r it makes 16 columns, whole vectors at every level of internal/cpu.
 const DefaultProbes = 15
 
 // maxIterations is the most iterations of a solve. More mean that the anchor is too far or the conditioning too bad.

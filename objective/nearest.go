@@ -79,7 +79,7 @@ func (p *NearestProblem) BatchRows() int {
 	return p.Rows.X.Rows
 }
 
-// m returns the most neighbours of a row: Neighbours, but no more than there are other rows.
+// m returns Neighbours, limited to the number of other rows.
 func (p *NearestProblem) m() int { return max(min(p.Neighbours, p.Rows.X.Rows-1), 0) }
 
 // share returns this rank's share of the terms: first … last−1.

@@ -54,7 +54,8 @@ func (CRPS) Expect(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivat
 	})
 }
 
-// predictive implements Expect for a cost of(d, v), where d = y − m and v is the variance of the prediction of y.
+// predictive implements Expect for a cost function of, whose d is y − m and whose v is the variance of the prediction
+// of y.
 func predictive(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivatives,
 	of func(d, v float64) (e, dMean, dVar float64)) (value, dNoise float64, err error) {
 	return at.SumRows(weight, d.Mean, d.Variance, func(i int) (e, dMean, dVar, dNoise float64) {

@@ -38,7 +38,7 @@ type RenyiProblem struct {
 	Rows   Rows
 	M      int     // number of inducing inputs; 0 only if α is always 0
 	Alpha  float64 // at most 1
-	// Schedule, unless nil, gives α for the done share of the run: 0 at the first step, 1 at the last.
+	// Schedule, unless nil, returns α for the share of the run that is done: 0 at the first step, 1 at the last.
 	Schedule func(share float64) float64
 
 	// MinJitter is added to the diagonal of K_ZZ even if K_ZZ can be factored as it is.
@@ -148,7 +148,7 @@ func (p *RenyiProblem) pick(rows []int, x, y []float64) error {
 	return r.Sum(x, y)
 }
 
-// SetProgress sets α by Schedule for the done share of the run.
+// SetProgress sets α to Schedule's value for the share of the run that is done.
 func (p *RenyiProblem) SetProgress(share float64) {
 	if p.Schedule != nil {
 		p.Alpha = p.Schedule(share)

@@ -50,7 +50,7 @@ func (p *RenyiProblem) Sandwich(x []float64) (Sandwich, error) {
 	}
 	b.Optimal = -value
 	if p.M == 0 {
-		b.Upper, b.UpperNorm = b.Evidence, b.Evidence // α = 0: Ξ = K + sI
+		b.Upper, b.UpperNorm = b.Evidence, b.Evidence // without inducing inputs α is 0, and Ξ = K + sI
 		return b, nil
 	}
 	p.Alpha = 1 // the bounds below need V and R for every α

@@ -89,7 +89,7 @@ func split(k kernel.Kernel, mean kernel.Mean, rows Rows, m int, x []float64) (th
 	return x[:nk], x[nk : nk+nm], x[nk+nm], matrix.Of(m, d, x[nk+nm+1:nk+nm+1+m*d])
 }
 
-// prepare returns the engine for all rows of this rank. The first call makes it.
+// prepare returns the engine for all rows of this rank. The first call builds the engine.
 func (p *SparseProblem) prepare() (*sparseEngine, error) {
 	if p.e == nil {
 		n, _ := p.Rows.Dims()

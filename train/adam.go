@@ -282,8 +282,8 @@ func (a Adam) begin(f Stochastic, from *AdamState) (r *adamRun, err error) {
 	s.Stopped = ""
 	for i, x := range s.X {
 		if s.X[i] = min(max(x, r.lower[i]), r.upper[i]); s.X[i] != x && s.Steps > 0 {
-			return nil, fmt.Errorf("train: parameter %d of the state to resume from is %v, outside its bounds [%v, %v]: start "+
-				"a new run from its x", i, x, r.lower[i], r.upper[i])
+			return nil, fmt.Errorf("train: parameter %d of the state to resume from is %v, outside its bounds [%v, %v]: "+
+				"start a new run from its x", i, x, r.lower[i], r.upper[i])
 		}
 	}
 	if s.Steps == 0 && s.Failures == 0 {

@@ -171,8 +171,8 @@ func (r *run) begin() error {
 	fresh := len(r.Gradient) == 0
 	for i, x := range r.X {
 		if r.X[i] = min(max(x, r.lower[i]), r.upper[i]); r.X[i] != x && !fresh {
-			return fmt.Errorf("train: parameter %d of the state to resume from is %v, outside its bounds [%v, %v]: start a new "+
-				"run from its x", i, x, r.lower[i], r.upper[i])
+			return fmt.Errorf("train: parameter %d of the state to resume from is %v, outside its bounds [%v, %v]: "+
+				"start a new run from its x", i, x, r.lower[i], r.upper[i])
 		}
 	}
 	if fresh {
@@ -469,10 +469,10 @@ func (r *run) project(t float64) (clipped, moved bool, decrease, first float64) 
 }
 
 // next returns the step to try between low and high: the minimiser of the cubic through both values and slopes. If the
-// minimiser of the quadratic without the slope at high is nearer to low, next returns the mean of both (Moré and
-// Thuente, ACM Trans. Math. Softw. 20, 1994, case 1). The step stays a tenth of the bracket away from its ends. Every
-// fourth trial bisects, so that the bracket can't shrink slowly for ever. A rejected high only says that high is too
-// far, so the step is a quarter of the way there.
+// minimiser of the quadratic without the slope at high is nearer to low, next returns the mean of both minimisers (Moré
+// and Thuente, ACM Trans. Math. Softw. 20, 1994, case 1). The step stays a tenth of the bracket away from its ends.
+// Every fourth trial bisects, so that the bracket can't shrink slowly for ever. A rejected high only says that high is
+// too far, so the step is a quarter of the way there.
 func next(low, high trialPoint, trial int) float64 {
 	width := high.t - low.t
 	switch {

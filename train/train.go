@@ -51,8 +51,8 @@ func (b Bounds) expand(n int) (lower, upper []float64, err error) {
 	for i := range n {
 		// The negation also catches NaN; an infinite bound on the wrong side leaves no point.
 		if !(lower[i] <= upper[i]) || math.IsInf(lower[i], 1) || math.IsInf(upper[i], -1) {
-			err = errors.Join(err, fmt.Errorf("train: parameter %d has bounds [%v, %v], and no number lies between them", i, lower[i],
-				upper[i]))
+			err = errors.Join(err, fmt.Errorf("train: parameter %d has bounds [%v, %v], and no number lies between them", i,
+				lower[i], upper[i]))
 		}
 	}
 	return lower, upper, err
@@ -132,8 +132,8 @@ func (s *State) check(n int) error {
 	return counts(s.Iterations, s.Evaluations, s.Rejected)
 }
 
-var errDamaged = errors.New("train: the state to resume from is damaged (its lengths differ, or a number isn't finite " +
-	"or positive): start a new run from its x")
+var errDamaged = errors.New("train: the state to resume from is damaged (its lengths differ, or a number isn't " +
+	"finite or positive): start a new run from its x")
 
 // counts returns an error if a count is negative. With such a count a run would exceed its limits.
 func counts(all ...int) error {

@@ -102,7 +102,7 @@ func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x mat
 
 			bad := slices.Clone(at)
 			bad[noise] = math.Inf(-1)
-			copy(px.Row(1), px.Row(0)) // a repeated row without noise: singular
+			copy(px.Row(1), px.Row(0)) // a repeated row without noise makes K singular
 			if v, err := make(px, py).Evaluate(bad, nil); err == nil {
 				t.Errorf("a singular matrix gave the value %v and no error", v)
 			}
