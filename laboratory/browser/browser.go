@@ -1,5 +1,5 @@
-// Package browser drives a headless Chromium for tests of pages, over the pipe of the
-// Chrome DevTools Protocol.
+// Package browser drives a headless Chromium for tests of web pages. It speaks the Chrome DevTools Protocol over a
+// pipe.
 package browser
 
 import (
@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Page is a page in a browser of its own.
+// Page is a web page in a browser process of its own.
 type Page struct {
 	process *exec.Cmd
 	folder  string
@@ -25,7 +25,7 @@ type Page struct {
 	session string
 	last    int
 
-	// Errors are what the page's console and the network complained of.
+	// Errors holds the complaints of the page's console and of the network.
 	Errors []string
 }
 
@@ -45,10 +45,10 @@ type answer struct {
 	Error  *struct{ Message string }
 }
 
-// patience is how long an answer may take, on a machine that has other work.
+// patience is how long the browser may take to answer. It is long because tests share the machine with other work.
 const patience = 2 * time.Minute
 
-// Open starts the browser.
+// Open starts the browser with an empty page.
 func Open() (*Page, error) {
 	var path string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -73,12 +73,12 @@ func Open() (*Page, error) {
 		return nil, err
 	}
 	p.in = in
-	// Containers of continuous integration have neither the sandbox's privileges nor a GPU.
+	// Containers of continuous integration have no GPU, and lack the privileges that the sandbox needs.
 	p.process = exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--hide-scrollbars",
 		"--disable-background-networking", "--no-first-run", "--disable-extensions", "--remote-debugging-pipe",
 		"--user-data-dir="+folder, "about:blank")
-	p.process.ExtraFiles = []*os.File{toBrowser, fromBrowser} // its descriptors 3 and 4
+	p.process.ExtraFiles = []*os.File{toBrowser, fromBrowser} // Chromium reads descriptor 3 and writes descriptor 4
 	if err := p.process.Start(); err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func Open() (*Page, error) {
 // Close ends the browser.
 func (p *Page) Close() {
 	p.session = ""
-	p.ask("Browser.close", nil, nil) // it may be gone already
+	p.ask("Browser.close", nil, nil) // fails if the browser has gone already
 	p.in.Close()
 	ended := make(chan struct{})
 	go func() {
@@ -144,7 +144,7 @@ func (p *Page) Close() {
 	os.RemoveAll(p.folder)
 }
 
-// ask calls a method and decodes its result.
+// ask calls a method of the protocol and decodes the answer into result.
 func (p *Page) ask(method string, params, result any) error {
 	p.last++
 	message := map[string]any{"id": p.last, "method": method}
@@ -182,7 +182,7 @@ func (p *Page) ask(method string, params, result any) error {
 	}
 }
 
-// note keeps what an event complains of.
+// note adds an event that reports a problem to Errors.
 func (p *Page) note(a answer) {
 	switch {
 	case a.Method == "Runtime.exceptionThrown":
@@ -195,7 +195,7 @@ func (p *Page) note(a answer) {
 	}
 }
 
-// Look sets the window's width and whether its owner prefers dark pages.
+// Look sets the window's width in pixels, and whether the page should be dark.
 func (p *Page) Look(width int, dark bool) error {
 	scheme := map[bool]string{false: "light", true: "dark"}[dark]
 	return errors.Join(
@@ -205,7 +205,7 @@ func (p *Page) Look(width int, dark bool) error {
 			"value": scheme}}}, nil))
 }
 
-// Paper lays the page out as for print, in a window of a width.
+// Paper lays the page out as for print, in a window of the given width.
 func (p *Page) Paper(width int) error {
 	return errors.Join(
 		p.ask("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 990, "deviceScaleFactor": 1,
@@ -213,7 +213,7 @@ func (p *Page) Paper(width int) error {
 		p.ask("Emulation.setEmulatedMedia", map[string]any{"media": "print"}, nil))
 }
 
-// PDF prints the page into a file.
+// PDF prints the page to a file.
 func (p *Page) PDF(path string) error {
 	var printed struct{ Data string }
 	if err := p.ask("Page.printToPDF", map[string]any{"printBackground": true, "paperWidth": 8.27, "paperHeight": 11.69},
@@ -223,7 +223,7 @@ func (p *Page) PDF(path string) error {
 	return decoded(path, printed.Data)
 }
 
-// Go opens a URL and waits until it is loaded.
+// Go opens a URL and waits until the page is loaded.
 func (p *Page) Go(url string) error {
 	if err := p.ask("Page.navigate", map[string]any{"url": url}, nil); err != nil {
 		return err
@@ -231,7 +231,7 @@ func (p *Page) Go(url string) error {
 	return p.Until(`location.href !== "about:blank" && document.readyState === "complete"`)
 }
 
-// Eval returns the value of a JavaScript expression.
+// Eval evaluates a JavaScript expression, and decodes its value into value.
 func (p *Page) Eval(expression string, value any) error {
 	var r struct {
 		Result           struct{ Value json.RawMessage }
@@ -253,11 +253,11 @@ func (p *Page) Eval(expression string, value any) error {
 	return json.Unmarshal(r.Result.Value, value)
 }
 
-// Until waits until a JavaScript expression is true.
+// Until waits until a JavaScript expression is true. It returns an error if that takes longer than patience.
 func (p *Page) Until(expression string) error {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		var met bool
-		// a page is going, another comes
+		// While one page replaces another, there is no context to evaluate in.
 		if err := p.Eval("Boolean("+expression+")", &met); err != nil && !strings.Contains(err.Error(), "context") {
 			return err
 		}
@@ -268,7 +268,7 @@ func (p *Page) Until(expression string) error {
 	return fmt.Errorf("it never came true that %s", expression)
 }
 
-// Choose puts a file into a file field.
+// Choose selects the file at path in a form's file field.
 func (p *Page) Choose(selector, path string) error {
 	var document struct{ Root struct{ NodeID int } }
 	if err := p.ask("DOM.getDocument", nil, &document); err != nil {
@@ -282,7 +282,7 @@ func (p *Page) Choose(selector, path string) error {
 	return p.ask("DOM.setFileInputFiles", map[string]any{"nodeId": field.NodeID, "files": []string{path}}, nil)
 }
 
-// Screenshot writes the whole page as PNG.
+// Screenshot writes a picture of the whole page as PNG.
 func (p *Page) Screenshot(path string) error {
 	var shot struct{ Data string }
 	if err := p.ask("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &shot); err != nil {
@@ -299,7 +299,8 @@ func decoded(path, text string) error {
 	return os.WriteFile(path, raw, 0o644)
 }
 
-// Overflow returns how many pixels the page is wider than its window. (A phone makes innerWidth as wide as the page.)
+// Overflow returns by how many pixels the page is wider than its window. The window's width is clientWidth, since a
+// phone makes innerWidth as wide as the page.
 func (p *Page) Overflow() (int, error) {
 	var pixels int
 	err := p.Eval("document.documentElement.scrollWidth - document.documentElement.clientWidth", &pixels)

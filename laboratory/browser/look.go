@@ -2,8 +2,8 @@ package browser
 
 import "fmt"
 
-// visible are JavaScript functions for what a person sees of a page: texts returns pieces of text with their element
-// and the rectangles that they take, as far as they aren't cut off by an element that scrolls.
+// visible is JavaScript. Its function texts returns the pieces of text that a person sees on a page. Each has its
+// element and its rectangle, without the parts that an element with scrolling cuts off.
 const visible = `
 const texts = () => {
   const found = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -26,7 +26,7 @@ const texts = () => {
   return found;
 };`
 
-// Overlaps names the pieces of text that stand on one another, or are cut off by the window's edge.
+// Overlaps names pieces of text that overlap each other, or that the window's edge cuts off.
 func (p *Page) Overlaps() (pairs []string, err error) {
 	err = p.Eval(`(() => {`+visible+`
 const all = texts(), wrong = [];
@@ -43,8 +43,8 @@ return wrong;
 	return pairs, err
 }
 
-// Faint names the pieces of text whose contrast with what they stand on, as WCAG 2 counts it, is below a ratio, and the
-// edges of fields with less than 3.
+// Faint names pieces of text whose contrast with their background, as WCAG 2 defines it, is below ratio. It also
+// names form fields and buttons whose edge has a contrast below 3.
 func (p *Page) Faint(ratio float64) (names []string, err error) {
 	err = p.Eval(fmt.Sprintf(`(() => {`+visible+`
 const parse = color => {
@@ -79,12 +79,12 @@ return wrong;
 	return names, err
 }
 
-// Type writes text where the focus is, as a keyboard does.
+// Type enters text into the element that has the focus, as a keyboard does.
 func (p *Page) Type(text string) error {
 	return p.ask("Input.insertText", map[string]any{"text": text}, nil)
 }
 
-// keys that Press knows, with the codes that browsers have for them.
+// keys holds the keys that Press knows, with the codes that browsers give them.
 var keys = map[string]struct {
 	code int
 	text string

@@ -28,14 +28,14 @@ func fit(t testing.TB, table *dataset.Table, o krigo.Options) *krigo.Model {
 	return must.Get(krigo.Fit(t.Context(), table, o))(t)
 }
 
-// fitted returns a model of Snelson's data that depends on the seed.
+// fitted returns a model of Snelson's data. Different seeds give different models.
 func fitted(t testing.TB, seed uint64) *krigo.Model {
 	t.Helper()
 	return fit(t, data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8},
 		Run: krigo.Run{Restarts: 1, Seed: seed}, Promise: krigo.Promise{Epsilon: 1}})
 }
 
-// categorical returns a model of a column of text and a column with gaps.
+// categorical returns a model with an input of text and an input with missing values.
 func categorical(t testing.TB) *krigo.Model {
 	t.Helper()
 	table := &dataset.Table{Source: "t", Names: []string{"fuel", "size", "y"}}
@@ -50,7 +50,7 @@ func categorical(t testing.TB) *krigo.Model {
 		Method: krigo.Method{Inducing: 4}, Kernel: krigo.Kernel{ARD: "off"}})
 }
 
-// dated returns a model of a column of dates, from a table with decimal commas.
+// dated returns a model with an input of dates, fitted to a table with decimal commas.
 func dated(t testing.TB) *krigo.Model {
 	t.Helper()
 	table := &dataset.Table{Source: "t", Names: []string{"when", "size", "y"}}
@@ -65,7 +65,8 @@ func dated(t testing.TB) *krigo.Model {
 		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 }
 
-// shops is a table with categories, dates with a period, a column of few numbers, names that are long, and markup.
+// shops returns a table with categories, dates with a period, a column of few different numbers, long names, and
+// names with HTML markup.
 func shops(t *testing.T) (*dataset.Table, krigo.Data) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -84,7 +85,7 @@ func shops(t *testing.T) (*dataset.Table, krigo.Data) {
 	return table, krigo.Data{Target: "price", Categorical: []string{"zone", "heating <kind>"}, TestFraction: 0.2}
 }
 
-// written fits and returns the report and its figures' titles.
+// written fits table and returns the report about shown, and the titles of the report's figures.
 func written(t *testing.T, table, shown *dataset.Table, o krigo.Options) (string, []string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -96,7 +97,8 @@ func written(t *testing.T, table, shown *dataset.Table, o krigo.Options) (string
 	return b.String(), titles
 }
 
-// started serves models by their names until the test ends, from a folder that it returns.
+// started serves the models under their names until the test ends. It returns the server's address and the folder of
+// the model files.
 func started(t testing.TB, models map[string]*krigo.Model, o serve.Options) (address, folder string) {
 	t.Helper()
 	folder = t.TempDir()

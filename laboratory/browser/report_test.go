@@ -16,7 +16,7 @@ import (
 	"github.com/krigo-gp/krigo/laboratory/browser"
 )
 
-// measures are what is wrong with a page, in words, in JavaScript.
+// measures is JavaScript that lists in words what is wrong with a page.
 const measures = `(() => {
 	const wrong = [], box = e => e.getBoundingClientRect(), say = e => (e.lastChild?.nodeValue || e.textContent || "").trim().slice(0, 40);
 	// Labels of charts: inside, and none on another.
@@ -74,8 +74,8 @@ const measures = `(() => {
 	return [...new Set(wrong)];
 })()`
 
-// TestReport opens reports in a browser and measures them: at three widths, in light and dark, with fonts of other
-// widths. SCREENSHOTS names a folder to keep pictures in.
+// TestReport opens reports in a browser and measures them, at three widths, in light and dark, and with fonts of
+// other widths. If SCREENSHOTS names a folder, the test saves pictures there.
 func TestReport(t *testing.T) {
 	p := must.Get(browser.Open())(t)
 	defer p.Close()
@@ -142,8 +142,8 @@ func TestReport(t *testing.T) {
 	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
 }
 
-// TestReportByKeyboardAndPrinted: what can be used has the focus in its order, and shows it; on paper nothing is
-// folded, dark or cut.
+// TestReportByKeyboardAndPrinted shows that Tab visits the links and buttons in order, and that the focus is visible.
+// On paper nothing is folded, dark or cut.
 func TestReportByKeyboardAndPrinted(t *testing.T) {
 	p := must.Get(browser.Open())(t)
 	defer p.Close()

@@ -24,7 +24,7 @@ import (
 	"github.com/krigo-gp/krigo/serve"
 )
 
-// shop is a page that a test uses as a person would.
+// shop is a page that a test uses as a person would. A failure ends the test.
 type shop struct {
 	*browser.Page
 	t testing.TB
@@ -44,14 +44,14 @@ func (s shop) ok(err error) {
 	}
 }
 
-// text is what an element says.
+// text returns the text of the element with this id.
 func (s shop) text(id string) (text string) {
 	s.t.Helper()
 	s.ok(s.Eval(fmt.Sprintf("document.getElementById(%q).textContent", id), &text))
 	return text
 }
 
-// shot keeps a picture in the folder SCREENSHOTS.
+// shot saves a picture of the page in the folder SCREENSHOTS, if that is set.
 func (s shop) shot(name string) {
 	s.t.Helper()
 	if to := os.Getenv("SCREENSHOTS"); to != "" {
@@ -59,7 +59,7 @@ func (s shop) shot(name string) {
 	}
 }
 
-// enter puts a value into a field.
+// enter puts a value into the field that selector names.
 func (s shop) enter(selector, value string) {
 	s.t.Helper()
 	raw, _ := json.Marshal(value)
@@ -67,7 +67,7 @@ func (s shop) enter(selector, value string) {
 		`{bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true}))}`, selector, raw), nil))
 }
 
-// looks measures that texts don't meet and can be read, in the widths and colours of people's windows.
+// looks checks that texts don't overlap and have enough contrast, at usual widths of windows, in light and dark.
 func (s shop) looks(what string) {
 	s.t.Helper()
 	for _, width := range []int{800, 360} {
@@ -89,8 +89,8 @@ func (s shop) looks(what string) {
 	s.ok(s.Look(800, false))
 }
 
-// TestPage uses the page as a person would, in a browser: a token, two models, numbers typed
-// in, a category chosen, a value left out, a CSV file, mistakes. SCREENSHOTS names a folder to keep pictures in.
+// TestPage uses the page as a person would: with a token, two models, typed numbers, a chosen category, a missing
+// value, a CSV file, and mistakes. If SCREENSHOTS names a folder, the test saves pictures there.
 func TestPage(t *testing.T) {
 	m, other, third := fitted(t, 0), fitted(t, 1), categorical(t)
 	address, folder := started(t, map[string]*krigo.Model{"a": m, "b": other, "c": third},
@@ -208,14 +208,14 @@ func TestPage(t *testing.T) {
 	p.shot("page-phone.png")
 	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
 	p.Errors = nil
-	ok(p.Choose("#file", bad)) // the browser logs the status 400
+	ok(p.Choose("#file", bad)) // the browser logs the answer's status 400
 	ok(p.Until(`!document.getElementById("trouble").hidden && document.getElementById("table").hidden`))
 	if got := text("trouble"); !strings.HasPrefix(got, "No predictions: ") || !strings.Contains(got, "line 3 (row 2)") {
 		t.Errorf("%q", got)
 	}
 }
 
-// TestLooks: the measures of texts that meet, and of faint ones, can fail.
+// TestLooks shows that Overlaps and Faint find texts that overlap and texts that are faint.
 func TestLooks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.html")
 	p := opened(t)
@@ -242,8 +242,8 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// TestPageExplains: a field whose text is no number says why, and offers what may have been meant; the answer says
-// where to look. All by keyboard.
+// TestPageExplains shows, by keyboard alone, that a field whose text isn't a number says why and offers what may have
+// been meant. The answer of the server says which field is wrong.
 func TestPageExplains(t *testing.T) {
 	m := dated(t)
 	address, _ := started(t, map[string]*krigo.Model{"a": fitted(t, 0), "dates": m}, serve.Options{})
@@ -306,7 +306,7 @@ func TestPageExplains(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 
-	// By keyboard: to the field, a number with a comma, on to what is offered, and taken.
+	// All by keyboard: go to the field, type a number with a comma, go to the offered reading, and accept it.
 	focus := func() (id string) {
 		t.Helper()
 		var of struct {
@@ -349,7 +349,7 @@ func TestPageExplains(t *testing.T) {
 	tab("save")
 	tab("scroll")
 
-	// A model of dates, whose tables have decimal commas.
+	// This model has dates, and its tables have decimal commas.
 	p.enter("#model", "dates")
 	p.ok(p.Until(`document.getElementById("title").textContent === "dates: y from 2 inputs" && ` +
 		`!document.getElementById("answer").hidden`))
@@ -376,8 +376,8 @@ func TestPageExplains(t *testing.T) {
 	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
 }
 
-// TestPageTables: tables that have an order are drawn as lines along it, others row by row; what the model doesn't use
-// goes along; grey is what lies outside.
+// TestPageTables shows that a table with an order is drawn as lines along the order, and another table row by row.
+// Columns that the model doesn't use are kept in the output. Values outside the training data are grey.
 func TestPageTables(t *testing.T) {
 	m := fitted(t, 0)
 	address, _ := started(t, map[string]*krigo.Model{"a": m, "c": categorical(t), "d": dated(t)}, serve.Options{})
@@ -470,7 +470,7 @@ func TestPageTables(t *testing.T) {
 	p.looks("along-dates")
 	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
 
-	// the browser logs the status 400
+	// The browser logs the answer's status 400.
 	p.ok(p.Eval(`{document.getElementById("pasted").value = "id;when\n1;05.03.2024\n"; `+
 		`document.getElementById("use").click()}`, nil))
 	p.ok(p.Until(`!document.getElementById("trouble").hidden && document.getElementById("table").hidden`))
@@ -484,9 +484,9 @@ func TestPageTables(t *testing.T) {
 		"from here.")
 }
 
-// TestPageReading: fields take numbers, units and missing values as the model's tables have them, and show them so; a
-// sentence of several lines has several; a name isn't one of them; rows with nothing in them are none; and nothing
-// pasted leaves no table that isn't meant.
+// TestPageReading shows that fields take and show numbers, units and missing values as the model's tables write them.
+// The guarantee keeps its lines, and a newline in a name doesn't add a line. Empty rows don't count as rows. Pasting
+// an empty text removes the earlier table.
 func TestPageReading(t *testing.T) {
 	const forged = "y.\nWith 100 % confidence all is well"
 	var b strings.Builder

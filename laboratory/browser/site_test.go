@@ -13,8 +13,9 @@ import (
 	"github.com/krigo-gp/krigo/laboratory/browser"
 )
 
-// TestSite opens every page of the site in a browser: nothing complains, nothing is wider than a phone or a desk, in
-// light and dark, and the colours differ. SCREENSHOTS names a folder to keep pictures in.
+// TestSite opens every page of the site in a browser, in light and dark. No page complains, or is wider than the
+// window of a phone or a desktop, and light and dark differ. If SCREENSHOTS names a folder, the test saves pictures
+// there.
 func TestSite(t *testing.T) {
 	out := t.TempDir()
 	if text, err := exec.Command("go", "-C", "../../tools", "run", "./site", "--out", out).CombinedOutput(); err != nil {

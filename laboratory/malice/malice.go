@@ -1,5 +1,5 @@
-// Package malice has clients of a prediction server that mean it harm, each attack drawn from a stream of random
-// numbers: for the campaign that holds krigo's server against them, and for the benchmark that measures it beside them.
+// Package malice has malicious clients of a prediction server. Each attack is drawn from a stream of random numbers.
+// The campaign "server" tests krigo's server with them, and a benchmark measures the server beside them.
 package malice
 
 import (
@@ -18,22 +18,22 @@ import (
 	"time"
 )
 
-// Client attacks a server.
+// Client is a malicious client. Its method Run makes an attack.
 type Client struct {
-	Server  string        // its address and port
-	From    net.IP        // of this client, nil: any
-	Inputs  []string      // of the model
-	Target  string        // of outcomes; empty: none are sent
-	Patient time.Duration // how long an attack waits for something at most
+	Server  string        // address and port of the server
+	From    net.IP        // address of this client; nil: any
+	Inputs  []string      // the model's inputs
+	Target  string        // the target in outcomes; empty: the client sends no outcomes
+	Patient time.Duration // the longest time that an attack waits for an answer
 }
 
-// Attack is a kind of malice.
+// Attack is a kind of attack, with its name.
 type Attack struct {
 	Name string
 	run  func(a *attempt) error
 }
 
-// Attacks are all there are.
+// Attacks lists all kinds of attacks.
 var Attacks = []Attack{
 	{"rows that overflow", overflowing},
 	{"a giant table", giant},
@@ -56,20 +56,20 @@ var Attacks = []Attack{
 	{"rows together", together},
 }
 
-// promised are the statuses that a server may answer an attack with: none of them says that something failed on its
-// side. 0 is no answer, where the client didn't wait or the connection was closed.
+// promised holds the statuses that a server may answer an attack with. None of the statuses means that the server
+// itself failed. Status 0 means no answer: the client didn't wait, or the connection was closed.
 var promised = []int{0, 200, 307, 400, 403, 404, 405, 408, 409, 413, 415, 417, 421, 422, 431, 501, 503, 505}
 
-// attempt is one attack under way, with a context that ends with it.
+// attempt is one attack under way. Its context ends with the attack.
 type attempt struct {
 	*Client
 	ctx  context.Context
 	rng  *rand.Rand
-	seen []int // statuses
+	seen []int // the statuses that the server answered
 }
 
-// Run makes an attack. It returns the statuses that were answered, and an error where one isn't promised, or an answer
-// isn't one.
+// Run makes an attack. It returns the statuses that the server answered. It returns an error if a status isn't one of
+// promised, or if an answer isn't valid.
 func (c *Client) Run(ctx context.Context, a Attack, rng *rand.Rand) ([]int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -85,7 +85,7 @@ func (c *Client) Run(ctx context.Context, a Attack, rng *rand.Rand) ([]int, erro
 	return at.seen, nil
 }
 
-// dial connects. A server at the end of its connections may refuse, or hang up.
+// dial connects to the server. A server that has as many connections as it takes may refuse, or hang up.
 func (a *attempt) dial() (net.Conn, error) {
 	d := net.Dialer{Timeout: a.Patient}
 	if a.From != nil {
@@ -100,7 +100,7 @@ func (a *attempt) dial() (net.Conn, error) {
 	return conn, nil
 }
 
-// ask sends a request on a connection of its own and takes the answer.
+// ask sends a request on a new connection and reads the answer.
 func (a *attempt) ask(request []byte) error {
 	conn, err := a.dial()
 	if err != nil {
@@ -110,7 +110,7 @@ func (a *attempt) ask(request []byte) error {
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
-		conn.Write(request) // the server may answer, and hang up, before it has all
+		conn.Write(request) // the server may answer and hang up before it has read everything
 	}()
 	err = a.answer(conn)
 	conn.Close()
@@ -118,7 +118,7 @@ func (a *attempt) ask(request []byte) error {
 	return err
 }
 
-// answer reads one.
+// answer reads an answer from conn and records its status.
 func (a *attempt) answer(conn net.Conn) error {
 	r, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	var timeout net.Error
@@ -163,7 +163,7 @@ const (
 	csvKind  = "text/csv"
 )
 
-// table is a body of rows, each cell as the function says.
+// table returns a request's body of the given kind with rows. cell returns the text of each cell.
 func (a *attempt) table(kind string, rows int, names []string, cell func() string) []byte {
 	var b bytes.Buffer
 	if kind == csvKind {
@@ -226,7 +226,7 @@ func giant(a *attempt) error {
 	return a.ask(a.post(predict, kind, a.table(kind, rows, a.Inputs, cell)))
 }
 
-// wide sends columns, keys or values by the hundred thousand.
+// wide sends very many columns, keys or values, up to about two million.
 func wide(a *attempt) error {
 	n := 1 << a.rng.IntN(22)
 	switch a.rng.IntN(6) {
@@ -234,7 +234,7 @@ func wide(a *attempt) error {
 		return a.ask(a.post(predict, csvKind, []byte(strings.Repeat("a,", n)+"b\n1\n")))
 	case 1:
 		return a.ask(a.post(predict, csvKind, []byte(a.Inputs[0]+"\n1\n"+strings.Repeat("1;", n)+"\n")))
-	case 2: // texts of which none is twice
+	case 2: // hardly any text occurs twice
 		var b bytes.Buffer
 		b.WriteString(strings.Join(a.Inputs, ","))
 		columns := 1 + a.rng.IntN(600)
@@ -310,14 +310,15 @@ func headers(a *attempt) error {
 	return a.ask(a.post(predict, kind, body, more...))
 }
 
-// drip sends byte by byte for a while, and then waits for an answer or doesn't.
+// drip sends at most most bytes of text, one at a time, and sleeps for every after each. Half of the time it then
+// waits for an answer.
 func (a *attempt) drip(conn net.Conn, text []byte, every time.Duration, most int) error {
 	for i := range text {
 		if i == most || a.ctx.Err() != nil {
 			break
 		}
 		if _, err := conn.Write(text[i : i+1]); err != nil {
-			return nil // it has had enough
+			return nil // the server has closed the connection
 		}
 		time.Sleep(every)
 	}
@@ -337,7 +338,7 @@ func slowHeader(a *attempt) error {
 		1+a.rng.IntN(30))
 }
 
-// slowBody promises much, over several connections, and sends little.
+// slowBody announces long bodies on several connections, and sends little.
 func slowBody(a *attempt) error {
 	header := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n",
 		predict, a.kind(), 8<<20)
@@ -359,7 +360,7 @@ func slowBody(a *attempt) error {
 		time.Duration(a.rng.IntN(50))*time.Millisecond, 1+a.rng.IntN(50))
 }
 
-// stalled sends most of a long body and then nothing.
+// stalled sends most of a long body and then stops.
 func stalled(a *attempt) error {
 	conn, err := a.dial()
 	if err != nil {
@@ -385,7 +386,7 @@ func half(a *attempt) error {
 		}
 		conn.Write(request[:a.rng.IntN(len(request)+1)])
 		if a.rng.IntN(2) == 0 {
-			conn.(*net.TCPConn).SetLinger(0) // a reset
+			conn.(*net.TCPConn).SetLinger(0) // makes Close reset the connection
 		}
 		conn.Close()
 	}
@@ -407,7 +408,7 @@ func sites(a *attempt) error {
 	return a.expect(a.post(predict, kind, body, "Sec-Fetch-Site: cross-site", "Origin: null"), 403)
 }
 
-// expect is ask where only some answers are right.
+// expect sends a request, like ask, and returns an error unless the status is one of statuses or 0.
 func (a *attempt) expect(request []byte, statuses ...int) error {
 	if err := a.ask(request); err != nil {
 		return err
@@ -418,7 +419,7 @@ func (a *attempt) expect(request []byte, statuses ...int) error {
 	return nil
 }
 
-// unread asks for long answers and reads none of them.
+// unread asks for long answers and doesn't read them.
 func unread(a *attempt) error {
 	conn, err := a.dial()
 	if err != nil {
@@ -450,7 +451,7 @@ func noise(a *attempt) error {
 	case 0:
 		text = append([]byte("GET /v1/model"), text...)
 	case 1:
-		text = append([]byte("\x16\x03\x01\x02\x00\x01"), text...) // as TLS begins
+		text = append([]byte("\x16\x03\x01\x02\x00\x01"), text...) // TLS begins so
 	case 2:
 		text = append([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), text...)
 	}
@@ -487,7 +488,7 @@ func chunks(a *attempt) error {
 	return a.ask([]byte(head + body))
 }
 
-// idle opens connections and says nothing.
+// idle opens connections and sends nothing.
 func idle(a *attempt) error {
 	for range 1 + a.rng.IntN(300) {
 		conn, err := a.dial()
@@ -503,7 +504,7 @@ func idle(a *attempt) error {
 	return nil
 }
 
-// flood sends requests one behind the other and takes what comes.
+// flood sends many requests on one connection without waiting, and reads the answers.
 func flood(a *attempt) error {
 	kind, body := a.valid()
 	n := 1 + a.rng.IntN(300)
@@ -544,7 +545,7 @@ func outcomes(a *attempt) error {
 		return a.number()
 	})
 	var key []string
-	if a.rng.IntN(2) == 0 { // of few, so that one is given again
+	if a.rng.IntN(2) == 0 { // few different keys, so that a key is used again
 		key = []string{"Idempotency-Key: " + strings.Repeat(string(rune('a'+a.rng.IntN(20))), 1+a.rng.IntN(300))}
 	}
 	for range 1 + a.rng.IntN(3) {
@@ -555,7 +556,7 @@ func outcomes(a *attempt) error {
 	return nil
 }
 
-// together asks for covariances and draws of many rows, or of odd ones, several times over.
+// together asks several times for joint covariances and samples, of many rows or of extreme values.
 func together(a *attempt) error {
 	kind := a.kind()
 	share := a.rng.Float64() / 4

@@ -1,10 +1,11 @@
-// Command theory says, as JSON, what the theorems of Yue & Kontar ("The Rényi Gaussian Process") bound at given
-// parameters of a Rényi or VFE GP (docs/theory/method.md has the formulas):
+// Command theory prints as JSON the bounds that the theorems of Yue & Kontar ("The Rényi Gaussian Process") give at
+// given parameters of a Rényi or VFE GP. docs/theory/method.md has the formulas. Run it so:
 //
 //	cd laboratory
 //	go run ./theory DATA.csv --target COL --params PARAMS.json --alpha 0.5
 //
-// PARAMS.json is what krigo evaluate takes. Inputs and target are standardised by all rows, unless --no-standardise.
+// PARAMS.json is a file of parameters as krigo evaluate takes it. Inputs and target are standardised by all rows,
+// unless --no-standardise is given.
 package main
 
 import (

@@ -8,26 +8,26 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// riskBound is Theorem 5 of "The Rényi Gaussian Process", with the right-hand side that its proof
-// gives: with probability at least 1−δ over y ~ p_θ*, for a θ chosen before y was seen,
+// riskBound returns the bound of Theorem 5 of "The Rényi Gaussian Process", with the right-hand side that its proof
+// gives. With probability at least 1−δ over y ~ p_θ*, for a θ chosen before y was seen,
 //
 //	D_α(p_θ‖p_θ*)/N ≤ (α/(N t)) (ln p_θ*(y) − L_α(y; θ)) + ln(1/δ)/(N t),  t = 1−α, 0 < α < 1
 //
-// with D_α that of renyiDivergence between the N-dimensional distributions of the targets. The
-// paper prints p_θ(y)p_θ*(y)/N(y; 0, Ξ) in the logarithm, which has a unit, and doesn't hold. For a
-// θ that was trained on y it says nothing.
+// where D_α is renyiDivergence between the N-dimensional distributions of the targets. The paper prints
+// p_θ(y)p_θ*(y)/N(y; 0, Ξ) in the logarithm, which has a unit, and the paper's form doesn't hold. The bound doesn't
+// hold for a θ that was trained on y.
 func riskBound(rows int, alpha, logTruth, elbo, delta float64) float64 {
 	perNat, constant := riskTerms(rows, alpha, delta)
 	return perNat*(logTruth-elbo) + constant
 }
 
-// riskTerms are what riskBound adds for a nat of ln p_θ*(y) − L_α, and what is left without any.
+// riskTerms returns the two terms of riskBound: the factor of ln p_θ*(y) − L_α in nats, and the constant.
 func riskTerms(rows int, alpha, delta float64) (perNat, constant float64) {
 	t, n := 1-alpha, float64(rows)
 	return alpha / (n * t), math.Log(1/delta) / (n * t)
 }
 
-// renyiDivergence is D_α(N(0, c)‖N(0, truth)) for 0 < α < 1, c and truth N×N:
+// renyiDivergence returns D_α(N(0, c)‖N(0, truth)) for 0 < α < 1 and N×N matrices c and truth:
 //
 //	(1/(2t)) [ln|t c + α truth| − t ln|c| − α ln|truth|],  t = 1−α
 func renyiDivergence(c, truth matrix.Dense, alpha float64) (float64, error) {

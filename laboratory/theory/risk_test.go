@@ -13,8 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// TestRiskBound draws targets from one GP and bounds the divergence of another one from it: the
-// bound fails in a share δ of draws at most.
+// TestRiskBound draws targets from one GP, and bounds the divergence of another GP from it. The bound fails in at
+// most a share δ of the draws.
 func TestRiskBound(t *testing.T) {
 	const n, alpha, delta, draws = 12, 0.6, 0.2, 1500
 	rng := rand.New(rand.NewPCG(41, 43))
@@ -62,8 +62,8 @@ func TestRiskBound(t *testing.T) {
 	must.Refuse(renyiDivergence(c, c, 1))(t, "", "α = 1 was accepted")
 }
 
-// TestTheorem1 draws rows, inducing inputs by a k-DPP, and targets from the prior: the divergence of the α-ELBO's
-// posterior from the exact one is above the theorem's bound in a share δ of draws at most.
+// TestTheorem1 draws rows, then inducing inputs by a k-DPP, and targets from the prior. The divergence of the
+// α-ELBO's posterior from the exact posterior exceeds the theorem's bound in at most a share δ of the draws.
 func TestTheorem1(t *testing.T) {
 	const n, m, delta, noise, draws = 50, 4, 0.3, 0.1, 200
 	rng := rand.New(rand.NewPCG(43, 47))
@@ -102,7 +102,8 @@ func TestTheorem1(t *testing.T) {
 				failed++
 			}
 		}
-		// Markov's inequality leaves room, but not any: E D ≤ δ times the bound.
+		// The bound follows from Markov's inequality, so E D ≤ δ times the bound. E D is smaller, but not by a factor
+		// of 50.
 		if share := float64(failed) / draws; share > delta || !(sum < delta*bound) || !(sum > delta*bound/50) {
 			t.Errorf("α = %v: the bound %v failed in a share %v of draws, δ = %v; mean divergence %v", alpha, bound, share,
 				delta, sum)
@@ -110,7 +111,7 @@ func TestTheorem1(t *testing.T) {
 	}
 }
 
-// TestCorollary: the corollary's M and bound follow from Theorem 2.
+// TestCorollary shows that the corollary's M and bound follow from Theorem 2.
 func TestCorollary(t *testing.T) {
 	th := inducing.Theory{Rows: 5000, Alpha: 0.5, Noise: 0.1, Variance: 1.3, Delta: 0.1}
 	const r = 1.2

@@ -16,14 +16,14 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// Theory is what the theorems of Yue & Kontar ("The Rényi Gaussian Process") say at given parameters. Theorems 1 and 2
-// and their corollary bound D = ln p(y) − L_α, the Rényi divergence of the sparse posterior from the exact one. Theorem
-// 5 bounds the divergence of the model's distribution of the targets from their true one. A figure whose condition
-// fails is missing, and Unsaid says why.
+// Theory holds the figures of the theorems of Yue & Kontar ("The Rényi Gaussian Process") at given parameters.
+// Theorems 1 and 2 and their corollary bound D = ln p(y) − L_α, the Rényi divergence of the sparse posterior from the
+// exact posterior. Theorem 5 bounds the divergence of the model's distribution of the targets from the true
+// distribution. A figure whose condition fails is missing, and Unsaid says why.
 type Theory struct {
 	Alpha      float64    `json:"alpha"`
 	Delta      float64    `json:"delta"`                // each bound may fail with this probability
-	Divergence *float64   `json:"divergence,omitempty"` // D itself, where the evidence is known
+	Divergence *float64   `json:"divergence,omitempty"` // D itself, if the evidence is known
 	Tail       *float64   `json:"tail,omitempty"`       // Σ_{m>M} λ_m of the kernel's eigenvalues
 	Theorem1   *float64   `json:"theorem_1,omitempty"`  // ≥ D for targets drawn from the prior with the noise
 	Theorem2   *float64   `json:"theorem_2,omitempty"`  // ≥ D for any targets
@@ -33,33 +33,34 @@ type Theory struct {
 	Unsaid     []string   `json:"unsaid,omitempty"`
 }
 
-// Corollary is how many inducing inputs are enough for D to fall like N^−γ, and the bound of D with so many, which of
-// Matérn kernels isn't known.
+// Corollary holds a number of inducing inputs that makes D fall like N^−γ, and the bound of D with that number. The
+// bound is missing for Matérn kernels, where it isn't known.
 type Corollary struct {
 	Gamma    float64  `json:"gamma"`
 	Inducing float64  `json:"inducing"`
 	Bound    *float64 `json:"bound,omitempty"`
 }
 
-// Theorem5 is the bound of D_α(p_θ‖p_θ*)/N: PerNat times ln p_θ*(y) − L_α, and Constant. The truth θ* that targets were
-// drawn from is known of simulations alone.
+// Theorem5 holds the two terms of the bound of D_α(p_θ‖p_θ*)/N, which is PerNat times ln p_θ*(y) − L_α, plus
+// Constant. The true parameters θ*, from which targets were drawn, are known in simulations only.
 type Theorem5 struct {
 	PerNat     float64  `json:"per_nat"`
 	Constant   float64  `json:"constant"`
 	AlphaELBO  float64  `json:"alpha_elbo"`
 	Truth      *float64 `json:"truth,omitempty"`      // ln p_θ*(y)
-	Bound      *float64 `json:"bound,omitempty"`      // with it
-	Divergence *float64 `json:"divergence,omitempty"` // what is bounded
+	Bound      *float64 `json:"bound,omitempty"`      // the bound, if the truth is known
+	Divergence *float64 `json:"divergence,omitempty"` // the divergence that Bound bounds
 }
 
-// corollaryRate is the γ of the corollary: D falls like 1/N.
+// corollaryRate is the corollary's γ. With γ = 1, D falls like 1/N.
 const corollaryRate = 1
 
-// leastSpread is the least standard deviation of an input: a constant column has nothing to approximate.
+// leastSpread replaces smaller standard deviations σ_x of inputs. A constant column has σ_x = 0, and the formulas
+// divide by it.
 const leastSpread = 1e-6
 
-// question is what the theorems are asked about: rows in the scale of the parameters, and the GP that the targets were
-// drawn from, where it is known.
+// question is the input of the theorems: rows in the scale of the parameters, and the GP from which the targets were
+// drawn, if that is known.
 type question struct {
 	table         *dataset.Table
 	target        string
@@ -73,12 +74,12 @@ type question struct {
 // problem is a question with its rows read and the kernel built.
 type problem struct {
 	question
-	rows   objective.Memory // y without the prior mean
+	rows   objective.Memory // y minus the prior mean
 	kernel kernel.Kernel
 	theta  []float64
 }
 
-// theory returns what is known of a method whose value is some −L_α.
+// theory returns the theorems' figures. The method's value must be −L_α for some α.
 func (q question) theory(ctx context.Context) (*Theory, error) {
 	t := &Theory{Delta: q.delta}
 	switch {
@@ -118,7 +119,7 @@ func (q question) theory(ctx context.Context) (*Theory, error) {
 	return t, t.risk(p, -e.Value)
 }
 
-// mean names the prior mean that the parameters have.
+// mean returns the name of the parameters' prior mean.
 func (q question) mean() string {
 	switch m := q.params.Mean; {
 	case m == nil:
@@ -129,7 +130,7 @@ func (q question) mean() string {
 	return "linear"
 }
 
-// read reads and scales the rows, and takes the prior mean off their targets.
+// read reads and scales the rows, and subtracts the prior mean from their targets.
 func (q question) read() (p *problem, s dataset.Scaling, err error) {
 	defer matrix.Ended(&err)
 	p = &problem{question: q}
@@ -163,19 +164,20 @@ func (t *Theory) refuse(format string, args ...any) {
 	t.Unsaid = append(t.Unsaid, fmt.Sprintf(format, args...))
 }
 
-// survey is what the theorems ask of the rows.
+// survey holds the figures of the rows that the theorems need.
 type survey struct {
 	spread []float64 // standard deviations of the inputs
 	square float64   // ‖y − m‖²
-	given  bool      // the inducing inputs are some of the rows
+	given  bool      // every inducing input is a row
 }
 
-// survey takes inputs relative to an inducing input, so that their variances have their digits.
+// survey computes the figures. It first subtracts an inducing input from the inputs, so that large offsets don't cost
+// digits of the variances.
 func (p *problem) survey() (s survey) {
 	bits := func(row []float64) string {
 		var key []byte
 		for _, v := range row {
-			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v+0)) // −0 is 0
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v+0)) // turns −0 into 0
 		}
 		return string(key)
 	}
@@ -200,7 +202,7 @@ func (p *problem) survey() (s survey) {
 	return s
 }
 
-// ofInducing fills in Theorems 1 and 2 and the corollary.
+// ofInducing fills in Theorems 1 and 2 and the corollary for n rows.
 func (t *Theory) ofInducing(n int, params *krigo.Params, rows survey) error {
 	m, d, spec := len(params.Inducing), len(rows.spread), params.Kernel
 	theory := inducing.Theory{Rows: n, Alpha: t.Alpha, Noise: params.NoiseVariance, Variance: spec.Variance,
@@ -240,7 +242,7 @@ func (t *Theory) ofInducing(n int, params *krigo.Params, rows survey) error {
 	return nil
 }
 
-// ofSE fills in what the eigenvalues of the kernel se give.
+// ofSE fills in the figures that follow from the eigenvalues of the kernel se.
 func (t *Theory) ofSE(theory inducing.Theory, m int, spec kernel.Spec, rows survey) error {
 	lengths, d := spec.Lengthscales, len(rows.spread)
 	if len(lengths) == 1 {
@@ -276,14 +278,14 @@ func (t *Theory) ofSE(theory inducing.Theory, m int, spec kernel.Spec, rows surv
 	return nil
 }
 
-// theorem1 bounds D for y drawn from the prior with the noise ("Optimize to Generalize in Gaussian Processes", Theorem
-// 1, second part; "The Rényi Gaussian Process", Theorem 1): as Theorem 2, whose ‖y‖²/s is 1 here.
+// theorem1 returns the bound on D for y drawn from the prior with the noise ("Optimize to Generalize in Gaussian
+// Processes", Theorem 1, second part; "The Rényi Gaussian Process", Theorem 1). It is Theorem 2 with ‖y‖²/s = 1.
 func theorem1(t inducing.Theory, m int, tail float64) float64 { return t.Theorem2(m, tail, t.Noise) }
 
-// seCorollary is Corollary 2 of "Optimize to Generalize" (3 of "The Rényi Gaussian Process") for the kernel se on one
-// Gaussian input and ‖y‖² ≤ RN: the M that is enough, not rounded, and the bound of D with it, which falls like N^−γ.
-// Its η has 2√A where the papers print a√A, and its a = 1/(4σ_x²) the input's variance, not the noise. It takes
-// ε = δs/(vN^{γ+2}), whatever t.DPPError is, and needs M+1 ≤ N.
+// seCorollary computes Corollary 2 of "Optimize to Generalize" (Corollary 3 of "The Rényi Gaussian Process") for the
+// kernel se on one Gaussian input, with ‖y‖² ≤ RN. It returns the number m of inducing inputs that is enough, not
+// rounded, and the bound of D with m, which falls like N^−γ. η has 2√A where the papers print a√A. a = 1/(4σ_x²) has
+// the input's variance, not the noise. ε is δs/(vN^{γ+2}), whatever t.DPPError is. The corollary needs M+1 ≤ N.
 func seCorollary(t inducing.Theory, lengthscale, inputSD, r float64) (m, bound float64, err error) {
 	spectrum, err := inducing.NewSESpectrum(1, []float64{lengthscale}, []float64{inputSD})
 	if err != nil {
@@ -301,7 +303,7 @@ func seCorollary(t inducing.Theory, lengthscale, inputSD, r float64) (m, bound f
 	return m, t.Alpha * (2*r/(t.Noise*math.Pow(n, gamma)) + first/(2*t.Delta)), nil
 }
 
-// risk fills in Theorem 5.
+// risk fills in Theorem 5, from the value elbo of L_α.
 func (t *Theory) risk(p *problem, elbo float64) error {
 	if t.Alpha == 1 {
 		t.refuse("Theorem 5: it is for 0 < α < 1, not α = 1")

@@ -20,8 +20,8 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 )
 
-// TestTheory: the theorems' figures are those of the formulas written anew, and what has a condition that fails
-// isn't there but said not to be.
+// TestTheory shows that the theorems' figures agree with the formulas written anew. A figure whose condition fails is
+// missing, and Unsaid names it.
 func TestTheory(t *testing.T) {
 	const n, m, l, v, s, delta, alpha = 120, 9, 0.8, 1.3, 0.2, 0.1, 0.4
 	rng := rand.New(rand.NewPCG(51, 53))
@@ -80,9 +80,9 @@ func TestTheory(t *testing.T) {
 	near("a nat of Theorem 5", &got.Theorem5.PerNat, alpha/(n*(1-alpha)))
 	near("Theorem 5 without any", &got.Theorem5.Constant, -math.Log(delta)/(n*(1-alpha)))
 
-	// A truth gives Theorem 5 both of its sides.
+	// With a truth, both sides of Theorem 5 are known.
 	truth = &krigo.Params{Kernel: se(1, 0.5), NoiseVariance: 0.3}
-	logDet := func(weights ...float64) (sum float64) { // of a mixture of the model's covariance and the truth's
+	logDet := func(weights ...float64) (sum float64) { // of a weighted sum of the model's covariance and the truth's
 		k := mat.NewSymDense(n, nil)
 		for i := range n {
 			for j := range i + 1 {
@@ -148,7 +148,7 @@ func TestTheory(t *testing.T) {
 	must.Refuse((question{method: "fitc"}).theory(t.Context()))(t, "", "fitc was accepted")
 }
 
-// TestCommand goes from files to JSON: in standardised units, Theorem 5's constant is the formula's.
+// TestCommand runs the command on files. In standardised units, Theorem 5's constant agrees with the formula.
 func TestCommand(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name, text string) string {

@@ -1,4 +1,4 @@
-// Command cancel measures how long after the end of its context each kind of long step returns.
+// Command cancel measures how soon each kind of long step returns after its context is cancelled.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/krigo-gp/krigo/report"
 )
 
-// step is something that takes long; do returns its error.
+// step is a computation that takes long. do returns the computation's error.
 type step struct {
 	name string
 	do   func(ctx context.Context) error
@@ -51,7 +51,7 @@ func main() {
 	}
 }
 
-// table has rows of d inputs and a target y.
+// table returns a table of random rows with d inputs and a target y.
 func table(rows, d int) *dataset.Table {
 	rng := rand.New(rand.NewPCG(1, 2))
 	t := &dataset.Table{Source: "rows", Rows: rows, Values: make([]float64, 0, rows*(d+1))}
@@ -71,7 +71,7 @@ func table(rows, d int) *dataset.Table {
 	return t
 }
 
-// steps are those that take more than 5 s on two cores.
+// steps returns the computations that take more than 5 s on two cores.
 func steps() []step {
 	const d = 4
 	train, many, long := table(8000, d), table(300_000, d), table(14_000, d)
@@ -83,7 +83,7 @@ func steps() []step {
 	}
 	given := func(rows *dataset.Table, change func(o *krigo.Options)) *krigo.Model {
 		m, err := krigo.Fit(context.Background(), rows, options(func(o *krigo.Options) {
-			o.Method.Epochs, o.Run.Restarts = 1, 1 // what they predict doesn't matter
+			o.Method.Epochs, o.Run.Restarts = 1, 1 // nobody looks at what these models predict
 			change(o)
 		}))
 		if err != nil {

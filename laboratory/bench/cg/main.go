@@ -1,5 +1,5 @@
-// Command cg measures the iterative solver. With -solve it is krigo's side of bench/cg.py,
-// which describes the task; without, it prints what each preconditioner takes on a table.
+// Command cg measures the iterative solver. With -solve it is krigo's side of bench/cg.py, which describes the task.
+// Without -solve it prints the iterations and seconds of each preconditioner on a table.
 package main
 
 import (
@@ -54,7 +54,7 @@ func main() {
 	}
 }
 
-// problem is A at given parameters, and targets.
+// problem is the linear system of a GP: the covariance A at given parameters, and the targets y.
 type problem struct {
 	iterative.Covariance
 	y []float64
@@ -71,7 +71,7 @@ func regression(path string) (*dataset.Data, error) {
 	return table.Regression(table.Names[len(table.Names)-1])
 }
 
-// read standardises the rows by their own mean and scale.
+// read reads a table and parameters, and standardises the rows by their own mean and scale.
 func read(data, paramsFile string, rows int) (problem, error) {
 	var p problem
 	d, err := regression(data)
@@ -151,12 +151,12 @@ func (p problem) preconditioner(name string) (*iterative.Preconditioner, error) 
 
 type report struct {
 	Solve      float64   `json:"solve"`
-	CPU        float64   `json:"cpu"` // of the solve, all threads together
+	CPU        float64   `json:"cpu"` // CPU seconds of the solve, summed over threads
 	Predict    float64   `json:"predict"`
 	Iterations int       `json:"iterations"`
 	Residual   float64   `json:"residual"`
 	Product    float64   `json:"product"` // CPU seconds of one product in float64, with one column
-	Single     float64   `json:"single"`  // in float32
+	Single     float64   `json:"single"`  // CPU seconds of the same product in float32
 	RMSE       float64   `json:"rmse"`
 	Mean       []float64 `json:"mean"`
 	Baseline   int       `json:"baseline_kib"`
@@ -168,7 +168,7 @@ func (p problem) report(s iterative.Solver, rank int, test string) error {
 	if err != nil {
 		return err
 	}
-	// The test rows are in the training rows' units already.
+	// bench/cg.py wrote the test rows in the training rows' units.
 	x, y, err := d.Select(d.All())
 	if err != nil {
 		return err
@@ -219,7 +219,7 @@ func cpuSeconds() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// memoryKiB is a field of /proc/self/status.
+// memoryKiB returns a field of /proc/self/status, in KiB.
 func memoryKiB(field string) (int, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -1,7 +1,6 @@
-// Command evidence is krigo's side of the benchmark that bench/evidence.py drives: the
-// exact negative log evidence and its gradient, zero mean, squared-exponential kernel
-// with a lengthscale for each input. bench/README.md describes the protocol; the number
-// of threads is GOMAXPROCS.
+// Command evidence is krigo's side of the benchmark that bench/evidence.py drives. It times the exact negative log
+// evidence and its gradient. The kernel is squared-exponential with a lengthscale for each input, and the mean is
+// zero. bench/README.md describes the protocol. GOMAXPROCS sets the number of threads.
 package main
 
 import (
@@ -65,7 +64,7 @@ func measure(path string, repeat int, logLengths []float64, logVariance, logNois
 	at = append(at, logVariance, logNoise)
 	r := &report{Contender: "krigo", Version: version(), Gradient: make([]float64, len(at)), Seconds: []float64{}}
 
-	// So that the baseline holds what the runtime sets up on first use.
+	// The first evaluation makes the runtime allocate what it keeps, which then counts as baseline.
 	if _, err := problem(madeUpData(64, dim)).Evaluate(at, r.Gradient); err != nil {
 		return nil, err
 	}
@@ -148,7 +147,7 @@ func numbers(text string) ([]float64, error) {
 	return values, nil
 }
 
-// version names the commit and what else decides the speed.
+// version returns the program's version, with the versions of Go and Gonum, which decide the speed too.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -163,8 +162,8 @@ func version() string {
 	return fmt.Sprintf("%s (%s)", info.Main.Version, with)
 }
 
-// memoryKiB reads a memory figure of this process: VmRSS is what it holds now, VmHWM the
-// most it has held.
+// memoryKiB returns a memory figure of this process, in KiB. Field VmRSS is the memory that it holds now, and VmHWM
+// the most that it has held.
 func memoryKiB(field string) (int, error) {
 	file, err := os.Open("/proc/self/status")
 	if err != nil {

@@ -1,6 +1,7 @@
-// Command mpi is a rank of the benchmark that bench/mpi.py drives: an evaluation of kl-PAC-SGP with its
-// gradient on made-up rows, of which every rank makes its own, and sums over ranks by themselves. Squared-
-// exponential kernel with a lengthscale for each input, zero mean. The number of threads is GOMAXPROCS.
+// Command mpi is a rank, that is one of the processes, of the benchmark that bench/mpi.py drives. It times an
+// evaluation of kl-PAC-SGP with its gradient, and sums over ranks alone. Each rank makes its own rows up. The kernel
+// is squared-exponential with a lengthscale for each input, and the mean is zero. GOMAXPROCS sets the number of
+// threads.
 package main
 
 import (
@@ -28,10 +29,10 @@ type report struct {
 	Ranks   int       `json:"ranks"`
 	Threads int       `json:"threads"`
 	Value   float64   `json:"value"`
-	Seconds []float64 `json:"seconds"`  // of evaluations, the slowest rank's
-	Peak    []float64 `json:"peak_kib"` // of every rank
-	Sum     float64   `json:"sum"`      // seconds of a sum of M×M numbers
-	One     float64   `json:"one"`      // and of one number
+	Seconds []float64 `json:"seconds"`  // of each evaluation, by the slowest rank
+	Peak    []float64 `json:"peak_kib"` // the most memory that each rank held
+	Sum     float64   `json:"sum"`      // seconds of summing M×M numbers over ranks
+	One     float64   `json:"one"`      // seconds of summing one number
 }
 
 func main() {
@@ -127,7 +128,7 @@ func measure(r ranks.Ranks, rows, inducing, repeat int, keep int64) (*report, er
 	return out, err
 }
 
-// row makes the inputs of a row up, and returns its target.
+// row fills x with made-up inputs of row i, and returns the row's target.
 func row(i int, x []float64) float64 {
 	rng := rand.New(rand.NewPCG(7, uint64(i)))
 	y := 0.3 * rng.NormFloat64()
@@ -138,7 +139,7 @@ func row(i int, x []float64) float64 {
 	return y
 }
 
-// peakKiB is the most memory this process has held.
+// peakKiB returns the most memory that this process has held, in KiB.
 func peakKiB() float64 {
 	status, _ := os.ReadFile("/proc/self/status")
 	for line := range strings.Lines(string(status)) {

@@ -1,6 +1,6 @@
-// Command nearest is krigo's side of the benchmark that bench/nearest.py drives: the nearest-neighbour conditional
-// density and its gradient, squared-exponential kernel with a lengthscale for each input, zero mean.
-// bench/README.md describes the protocol; the number of threads is GOMAXPROCS.
+// Command nearest is krigo's side of the benchmark that bench/nearest.py drives. It times the nearest-neighbour
+// conditional density and its gradient. The kernel is squared-exponential with a lengthscale for each input, and the
+// mean is zero. bench/README.md describes the protocol. GOMAXPROCS sets the number of threads.
 package main
 
 import (
@@ -26,7 +26,7 @@ type report struct {
 	Contender string    `json:"contender"`
 	Version   string    `json:"version"`
 	Value     float64   `json:"value"`
-	Gradient  []float64 `json:"gradient"` // by ln l_1 …, ln σ_s², ln σ_n²
+	Gradient  []float64 `json:"gradient"` // with respect to ln l_1 …, ln σ_s², ln σ_n²
 	Seconds   []float64 `json:"seconds"`
 	Search    float64   `json:"search_seconds"`
 	Predicted float64   `json:"predicted_rows_a_second"`
@@ -89,7 +89,7 @@ func measure(path string, n, m, repeat, predict int, write string) (*report, err
 			return nil, err
 		}
 	}
-	for i := range repeat + 1 { // the first one warms up
+	for i := range repeat + 1 { // the first evaluation warms up
 		start := time.Now()
 		if r.Value, err = p.Evaluate(at, r.Gradient); err != nil {
 			return nil, err

@@ -1,6 +1,6 @@
-// Command numcore times krigo's dense routines for bench/numcore.py: for every line
-// "routine n seconds" on standard input it repeats the routine on n × n matrices for
-// about that long and prints the median time of a call, in seconds.
+// Command numcore times krigo's dense routines for bench/numcore.py. For each line "routine n seconds" on standard
+// input, it repeats the routine on n × n matrices for about that many seconds. It prints the median time of a call,
+// in seconds.
 package main
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-// A routine prepares what it needs for order n and returns what comes before each
-// call, untimed, and the call.
+// A routine prepares matrices of order n. It returns the call to time, and a function that runs untimed before each
+// call.
 type routine func(n int) (before func(), call func() error)
 
 var routines = map[string]routine{
@@ -86,7 +86,7 @@ func main() {
 			times = append(times, s)
 			spent += s
 		}
-		times = times[1:] // the first warmed up
+		times = times[1:] // the first call warmed up
 		slices.Sort(times)
 		fmt.Println(times[len(times)/2])
 	}

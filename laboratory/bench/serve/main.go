@@ -1,10 +1,10 @@
-// Command serve loads a running `krigo serve` with single-row predictions. It prints how many the server answers a
-// second, how long each takes, and how much memory the server uses.
+// Command serve loads a running `krigo serve` with single-row predictions. It prints how many predictions the server
+// answers a second, how long each takes, and how much memory the server uses.
 //
-// -beside N adds N malicious clients (package laboratory/malice) from other addresses of this machine, each with -each
-// attacks at once. -attack NAME makes them use one attack alone; -attack each measures every attack in turn, for -for
-// each. The attackers run in a process of their own at the lowest priority, because elsewhere they would use other
-// processors.
+// -beside N adds N malicious clients (package laboratory/malice) from other addresses of this machine, each with
+// -each attacks at once. -attack NAME makes them use one attack alone. -attack each measures every attack in turn,
+// for -for each. The attackers run in their own process at the lowest priority, because real attackers would use the
+// processors of other machines.
 package main
 
 import (
@@ -70,7 +70,7 @@ func main() {
 	}
 }
 
-// load is what the good client sends.
+// load describes the requests of the good client, and the attackers beside it.
 type load struct {
 	url         string
 	inputs      []string
@@ -78,10 +78,11 @@ type load struct {
 	rate        float64
 	duration    time.Duration
 	client      *http.Client
-	attackers   []string // arguments of their process; none: there are no attackers
+	attackers   []string // arguments of the attackers' process; nil: there are no attackers
 }
 
-// measure sends requests for the duration beside one attack, or all, and prints what came of them.
+// measure sends requests for l.duration, beside the named attack, and prints times, failures and memory. An empty
+// name means all attacks.
 func (l *load) measure(attack string) {
 	var failed, sent atomic.Int64
 	took := make([][]time.Duration, l.connections)
@@ -94,7 +95,7 @@ func (l *load) measure(attack string) {
 			rng := rand.New(rand.NewPCG(1, uint64(c)))
 			row := make([]float64, len(l.inputs))
 			for {
-				// Request k is due at k/rate: its time runs from there, even if the connection was late.
+				// Request k is due at k/rate. Its time counts from there, even if the connection was late.
 				due := time.Now()
 				if k := sent.Add(1) - 1; l.rate > 0 {
 					due = begin.Add(time.Duration(float64(k) / l.rate * float64(time.Second)))
@@ -155,7 +156,8 @@ func (l *load) measure(attack string) {
 	}
 }
 
-// beside starts the attackers. stop ends them, and says how many attacks they made and how these were answered.
+// beside starts the process of the attackers. stop ends the process, and returns the number of attacks and how the
+// server answered them.
 func (l *load) beside(attack string) (stop func() string) {
 	if l.attackers == nil {
 		return func() string { return "" }
@@ -183,7 +185,7 @@ func (l *load) beside(attack string) (stop func() string) {
 	}
 }
 
-// attack is the process of the malicious clients.
+// attack runs the malicious clients, in their own process.
 func attack(url string, inputs []string, target string, clients, each int, near bool, which string) {
 	attacksOf := slices.DeleteFunc(slices.Clone(malice.Attacks),
 		func(a malice.Attack) bool { return which != "" && a.Name != which })
@@ -225,7 +227,7 @@ func attack(url string, inputs []string, target string, clients, each int, near 
 	}
 }
 
-// described asks for the names of the model's inputs, and for its target if the server takes outcomes.
+// described asks the server for the names of the model's inputs, and for its target if the server takes outcomes.
 func described(url string) (inputs []string, target string) {
 	r, err := http.Get(url + "/v1/model")
 	if err != nil {
@@ -249,7 +251,7 @@ func described(url string) (inputs []string, target string) {
 	return inputs, target
 }
 
-// resident is the server's resident memory in MB, by its own metrics.
+// resident returns the server's resident memory in MB, as its metrics say.
 func resident(url string) float64 {
 	r, err := http.Get(url + "/metrics")
 	if err != nil {

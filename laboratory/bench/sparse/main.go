@@ -1,7 +1,7 @@
-// Command sparse is krigo's side of the benchmarks that bench/sparse.py and bench/renyi.py drive: a sparse
-// objective and its gradient in everything, squared-exponential kernel with a lengthscale
-// for each input, zero mean. bench/README.md describes the protocol; the number of threads
-// is GOMAXPROCS.
+// Command sparse is krigo's side of the benchmarks that bench/sparse.py and bench/renyi.py drive. It times a sparse
+// objective and its gradient in all parameters and inducing inputs. The kernel is squared-exponential with a
+// lengthscale for each input, and the mean is zero. bench/README.md describes the protocol. GOMAXPROCS sets the
+// number of threads.
 package main
 
 import (
@@ -36,13 +36,13 @@ type report struct {
 	Peak      int       `json:"peak_kib"`
 }
 
-// The columns of X; the evaluations are at this many ln l_i, ln σ_s² and ln σ_n².
+// X has inputs columns. The parameters are one ln l_i for each of them, ln σ_s² and ln σ_n².
 const (
 	inputs     = 8
 	parameters = inputs + 2
 )
 
-// task is what is evaluated, on which rows, at which point.
+// task holds the objective to evaluate, its rows, and the point at which it is evaluated.
 type task struct {
 	objective string
 	keep      int64
@@ -72,7 +72,7 @@ func main() {
 }
 
 func measure(path string, rows, inducing, repeat int, name string, keep int64, profile string) (*report, error) {
-	// So that the baseline holds what the runtime sets up on first use.
+	// The first evaluation makes the runtime allocate what it keeps, which then counts as baseline.
 	if _, _, err := madeUp(name, keep).prepare(); err != nil {
 		return nil, err
 	}
@@ -119,8 +119,8 @@ func measure(path string, rows, inducing, repeat int, name string, keep int64, p
 	return r, err
 }
 
-// prepare evaluates once, to warm up, and returns the evaluation and where it leaves its
-// gradient.
+// prepare evaluates once, to warm up. It returns the function to time, and the slice to which that function writes
+// its gradient.
 func (t *task) prepare() (evaluate func() (float64, error), gradient []float64, err error) {
 	rows := objective.Memory{X: t.x, Y: t.y}
 	p := &objective.SparseProblem{
@@ -162,7 +162,7 @@ func (t *task) prepare() (evaluate func() (float64, error), gradient []float64, 
 	if _, err := evaluate(); err != nil {
 		return nil, nil, err
 	}
-	if *jitter != 0 { // the peers have none
+	if *jitter != 0 { // the other libraries add no jitter
 		return nil, nil, fmt.Errorf("K_ZZ needs a jitter of %v: choose other parameters", *jitter)
 	}
 	return evaluate, gradient, nil
@@ -180,7 +180,7 @@ func madeUp(name string, keep int64) *task {
 	return t
 }
 
-// read reads parameters, X, y, Z, all little-endian float64.
+// read reads a task's parameters, X, y and Z from a file of little-endian float64.
 func read(path string, rows, inducing int) (*task, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -198,7 +198,7 @@ func read(path string, rows, inducing int) (*task, error) {
 	return t, nil
 }
 
-// version names the commit and the compiler.
+// version returns the program's version, and Go's.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -207,8 +207,8 @@ func version() string {
 	return fmt.Sprintf("%s (%s)", info.Main.Version, runtime.Version())
 }
 
-// memoryKiB reads a memory figure of this process: VmRSS is what it holds now, VmHWM the
-// most it has held.
+// memoryKiB returns a memory figure of this process, in KiB. Field VmRSS is the memory that it holds now, and VmHWM
+// the most that it has held.
 func memoryKiB(field string) (int, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -1,6 +1,5 @@
-// Covariance is krigo's side of bench/numcore/covariance.py: for every line on
-// standard input, the name of a task, it does the task once and prints one JSON
-// object, with the seconds it took and numbers to compare.
+// Command covariance is krigo's side of bench/numcore/covariance.py. Each line on standard input names a task. The
+// command does the task once, and prints a JSON object with the seconds that it took and numbers to compare.
 package main
 
 import (
