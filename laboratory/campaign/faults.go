@@ -24,11 +24,11 @@ func init() {
 			"the error names it", faults})
 }
 
-// faultyCommand is a command whose files fail: @ stands for the folder.
+// faultyCommand is a command whose file operations are made to fail. In args, @ stands for the folder.
 type faultyCommand struct {
 	args string
-	out  string // that it writes; "": none
-	adds bool   // it adds to out, of which what was there must stay
+	out  string // the file that the command writes; "": it writes no file
+	adds bool   // the command appends to out, whose old content must stay
 }
 
 var faultyCommands = []faultyCommand{
@@ -55,7 +55,7 @@ var faultyCommands = []faultyCommand{
 	{args: "demo @/demo", out: "demo/demo.krigo"},
 }
 
-// faultsOf are the ways in which something that is done to a file fails.
+// faultsOf holds, for each kind of file operation, the errors with which it may fail.
 var faultsOf = map[string][]error{
 	"open":        {syscall.EACCES, syscall.EIO, syscall.EMFILE},
 	"create":      {syscall.ENOSPC, syscall.EACCES, syscall.EROFS, syscall.EMFILE},
@@ -70,17 +70,17 @@ var faultsOf = map[string][]error{
 	"sync folder": {syscall.EIO},
 }
 
-// attack is one fault: at which operation of a command, and how.
+// attack is one fault: the command, which of its file operations fails, and with which error.
 type attack struct {
 	command int
 	at      int
 	why     error
 }
 
-// faults fails every operation of every command in every way, in an order of chance, and begins anew when it has been
-// through them.
+// faults fails every file operation of every command with every error, in random order. When the campaign has made
+// all attacks, it starts over.
 func faults(r *run) error {
-	r.workers = 1 // what fails, fails for the whole process
+	r.workers = 1 // a fault hits the whole process
 	every := command.CheckpointEvery
 	command.CheckpointEvery = 0
 	defer func() { command.CheckpointEvery = every }()
@@ -88,9 +88,9 @@ func faults(r *run) error {
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(r.folder, "work") // always the same: models name the files that they were made from
+	folder := filepath.Join(r.folder, "work") // always the same folder, because a model stores the names of its data's files
 	attacks := make([][]attack, len(faultyCommands))
-	whole := make([]map[string][]byte, len(faultyCommands)) // what each command leaves
+	whole := make([]map[string][]byte, len(faultyCommands)) // the files that each command leaves if no operation fails
 	ways := 0
 	for i, c := range faultyCommands {
 		if err := put(folder, given); err != nil {
@@ -141,12 +141,12 @@ func (c faultyCommand) in(folder string) []string {
 	return append(strings.Fields(strings.ReplaceAll(c.args, "@", folder)), "--quiet")
 }
 
-// made makes a command fail, and looks at what it leaves.
+// made runs a command with one fault, and checks the files that the command leaves.
 func (a *attack) made(r *run, rng *rand.Rand, folder string, whole map[string][]byte) error {
 	c := faultyCommands[a.command]
 	out := filepath.Join(folder, c.out)
 	var old []byte
-	if c.out != "" && !c.adds && !strings.HasPrefix(c.args, "demo") && rng.IntN(2) == 0 { // an older file that is named
+	if c.out != "" && !c.adds && !strings.HasPrefix(c.args, "demo") && rng.IntN(2) == 0 { // a file stands at the output's path already
 		old = []byte("what was there, and isn't krigo's\n")
 		if err := os.WriteFile(out, old, 0o640); err != nil {
 			return err
@@ -158,19 +158,19 @@ func (a *attack) made(r *run, rng *rand.Rand, folder string, whole map[string][]
 	}
 	var mu sync.Mutex
 	count, lasting := 0, rng.IntN(2) == 0
-	var failed *disk.Op // the first
+	var failed *disk.Op // the first operation that failed
 	var last disk.Op
 	end := disk.Inject(func(op disk.Op) (int, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		count++
-		// A disk that is full, or broken, may stay so.
+		// A full or broken disk may stay so. A lasting fault therefore hits all later operations of the same kind.
 		if failed == nil && count-1 == a.at || failed != nil && lasting && op.Name == failed.Name {
 			if failed == nil {
 				failed = &op
 			}
 			last = op
-			if ways := faultsOf[op.Name]; !slices.Contains(ways, a.why) { // an older file moved what is done
+			if ways := faultsOf[op.Name]; !slices.Contains(ways, a.why) { // because of the older file, operation number a.at may be of another kind
 				a.why = ways[rng.IntN(len(ways))]
 			}
 			return rng.IntN(op.Bytes + 1), a.why
@@ -180,7 +180,7 @@ func (a *attack) made(r *run, rng *rand.Rand, folder string, whole map[string][]
 	var printed bytes.Buffer
 	status, said := krigoRun(&printed, c.in(folder)...)
 	end()
-	if failed == nil { // an older file, or a quicker fit, has other operations
+	if failed == nil { // with an older file, or in a quicker fit, the command makes fewer operations
 		r.count("not reached")
 		return nil
 	}
@@ -219,7 +219,8 @@ func (a *attack) made(r *run, rng *rand.Rand, folder string, whole map[string][]
 		}
 	}
 	if status == 0 {
-		// What is only looked at, as whether a file was a model, may fail; so may the closing of a file that was read.
+		// Some operations may fail without an error: looking at an older file to see if it is a model, and closing a
+		// file after reading.
 		switch {
 		case slices.Contains([]string{"open", "stat", "read", "close"}, failed.Name):
 			r.count("made no difference")
@@ -230,9 +231,9 @@ func (a *attack) made(r *run, rng *rand.Rand, folder string, whole map[string][]
 		}
 		return errors.New("status 0")
 	}
-	// a fault may last, and what comes next is told of
+	// a lasting fault may hit several files, and the error may name any of them
 	names := []string{filepath.Base(failed.Path), filepath.Base(last.Path), filepath.Base(c.out)}
-	// of whatever is written there
+	// an error about a temporary file or a folder names a file that was to be written there
 	if strings.HasPrefix(names[1], ".krigo-") || last.Name == "sync folder" {
 		names = nil
 		for name := range whole {
@@ -246,7 +247,7 @@ func (a *attack) made(r *run, rng *rand.Rand, folder string, whole map[string][]
 	return nil
 }
 
-// ledgerHolds makes sure that a ledger has all that was told of it.
+// ledgerHolds returns an error if the command printed rows that the ledger doesn't contain.
 func ledgerHolds(folder, ledger string, printed *bytes.Buffer) error {
 	told := strings.Count(printed.String(), `"rows"`)
 	state, err := ledgerState(filepath.Join(folder, "model.krigo"), filepath.Join(folder, ledger))
@@ -256,7 +257,7 @@ func ledgerHolds(folder, ledger string, printed *bytes.Buffer) error {
 	return err
 }
 
-// faultyFiles are the files that commands read.
+// faultyFiles makes the files that the commands read, and returns their contents by name.
 func faultyFiles(r *run) (map[string][]byte, error) {
 	folder := filepath.Join(r.folder, "given")
 	at := func(name string) string { return filepath.Join(folder, name) }
@@ -294,7 +295,7 @@ func faultyFiles(r *run) (map[string][]byte, error) {
 	return given, err
 }
 
-// put makes files in a folder, which is made if need be.
+// put writes files into a folder, and makes the folder if it doesn't exist.
 func put(folder string, files map[string][]byte) error {
 	err := os.MkdirAll(folder, 0o777)
 	for name, content := range files {
@@ -307,7 +308,8 @@ func put(folder string, files map[string][]byte) error {
 
 var digits = regexp.MustCompile(`&#43;|[-−+0-9.e]+`)
 
-// contents are all files below a folder, models without times, and pages without numbers.
+// contents returns the contents of all files below a folder. Models come without times, and HTML pages without
+// numbers.
 func contents(folder string) (map[string][]byte, error) {
 	all := map[string][]byte{}
 	err := filepath.WalkDir(folder, func(path string, e os.DirEntry, err error) error {
@@ -315,7 +317,7 @@ func contents(folder string) (map[string][]byte, error) {
 			return err
 		}
 		content, err := os.ReadFile(path)
-		if filepath.Ext(path) == ".html" { // of compare, which tells seconds
+		if filepath.Ext(path) == ".html" { // compare's page, which prints seconds
 			content = digits.ReplaceAll(content, nil)
 		}
 		if err == nil && filepath.Ext(path) == ".krigo" && bytes.HasPrefix(content, []byte("KRIGO")) {

@@ -16,7 +16,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/command"
 )
 
-// smallTable is a table of some rows of two inputs x and z and a target y, as CSV.
+// smallTable returns a CSV table of random rows, with inputs x and z and a target y.
 func smallTable(rng *rand.Rand, rows int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, "x,z,y")
@@ -27,7 +27,7 @@ func smallTable(rng *rand.Rand, rows int) []byte {
 	return b.Bytes()
 }
 
-// timeless is the content of a model file but for how long the fit took.
+// timeless returns the content of a model file, with 0 for the seconds of training.
 func timeless(path string) ([]byte, error) {
 	m, err := krigo.Load(path)
 	if err != nil {
@@ -39,14 +39,14 @@ func timeless(path string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// krigoRun runs a command in process, without anything on standard input.
+// krigoRun runs a krigo command in this process, with empty standard input.
 func krigoRun(stdout io.Writer, args ...string) (status int, stderr string) {
 	var said strings.Builder
 	status = command.Run(context.Background(), args, strings.NewReader(""), stdout, &said)
 	return status, said.String()
 }
 
-// temporaries are the temporary files that are left in a folder.
+// temporaries returns an error that lists krigo's temporary files in a folder, or nil if there are none.
 func temporaries(folder string) error {
 	left, err := filepath.Glob(filepath.Join(folder, ".krigo-*"))
 	if err == nil && len(left) > 0 {
@@ -55,13 +55,13 @@ func temporaries(folder string) error {
 	return err
 }
 
-// fileExists says whether there is a file.
+// fileExists returns whether there is a file at path.
 func fileExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-// differs shows where two contents part.
+// differs shows the text around the first byte in which two contents differ.
 func differs(got, want []byte) string {
 	at := 0
 	for at < min(len(got), len(want)) && got[at] == want[at] {
@@ -71,7 +71,7 @@ func differs(got, want []byte) string {
 	return fmt.Sprintf(", from byte %d on: %q, want %q", at, around(got), around(want))
 }
 
-// npyTable is a table of x and z, as NPY.
+// npyTable returns random rows of x and z, as an NPY file.
 func npyTable(rng *rand.Rand, rows int) []byte {
 	var b bytes.Buffer
 	err := files.WriteNPY(&b, []string{"x", "z"}, rows, func(_ int, values []float64) error {

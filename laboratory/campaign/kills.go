@@ -30,16 +30,16 @@ func init() {
 		if err := json.Unmarshal([]byte(text), &args); err != nil {
 			panic(err)
 		}
-		command.CheckpointEvery = 0 // after every step
+		command.CheckpointEvery = 0 // a checkpoint after every step
 		os.Exit(command.Main(args, os.Stdin, os.Stdout, os.Stderr))
 	}
 }
 
-// childArgs is the environment variable that makes this program krigo.
+// childArgs is an environment variable. If it is set, this program runs krigo with the arguments in it.
 const childArgs = "KRIGO_CAMPAIGN_CHILD_ARGS"
 
-// killedFits are the fits that are killed, as flags: every method, solver, optimiser and prior, and all that goes on
-// after it.
+// killedFits returns the flags of the fits to kill. They cover every method, solver, optimiser and prior, and every
+// stage after training.
 func killedFits() []string {
 	fits := []string{
 		"--objective kl-pac --optimizer mma --epochs 40 --restarts 1 --ard off",
@@ -54,7 +54,7 @@ func killedFits() []string {
 		"--objective renyi --inducing 4 --alpha cv --alphas 0,0.6 --optimizer lbfgs --epochs 40 --ard off",
 		"--objective renyi --inducing 5 --solver nearest --optimizer adam --batch 20 --epochs 4 --ard off",
 		"--objective renyi --inducing 5 --solver cg --ard off",
-		"", // the defaults: kernels are tried, an informed prior
+		"", // the defaults: fit tries kernels, and the prior is informed
 		"--prior informed --objective vfe --inducing 6 --posterior learnt",
 		"--prior informed --objective evidence --mean-bound both --temper 1,0.3",
 		"--prior informed --objective nearest",
@@ -76,14 +76,14 @@ func killedFits() []string {
 	return fits
 }
 
-// uninterrupted are fits that ran to their end: what they left, and how long they took.
+// uninterrupted holds, by flags, the files and the time of fits that nobody killed.
 type uninterrupted struct {
 	sync.Mutex
 	of map[string]wholeFit
 }
 
 type wholeFit struct {
-	files map[string][]byte // without times
+	files map[string][]byte // model files, without their times
 	took  time.Duration
 }
 
@@ -94,7 +94,7 @@ func kills(r *run) error {
 	if err := os.WriteFile(data, smallTable(r.rng(-1), 60), 0o666); err != nil {
 		return err
 	}
-	// A model that can be watched, and outcomes of it.
+	// The watches need a model and outcomes.
 	watched, outcomes := filepath.Join(r.folder, "watched.krigo"), filepath.Join(r.folder, "outcomes.csv")
 	if err := os.WriteFile(outcomes, smallTable(r.rng(-2), watchedRows), 0o666); err != nil {
 		return err
@@ -103,7 +103,7 @@ func kills(r *run) error {
 		"--epsilon", "1", "--quiet", "--out", watched); status != 0 {
 		return fmt.Errorf("the model to be watched: %s", said)
 	}
-	many := filepath.Join(r.folder, "many.csv") // rows enough for three lines of a ledger
+	many := filepath.Join(r.folder, "many.csv") // enough rows for three lines of a ledger
 	if err := os.WriteFile(many, smallTable(r.rng(-3), 25_000), 0o666); err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func kills(r *run) error {
 	})
 }
 
-// left reads the models in a folder.
+// left returns the model files in a folder by name, without their times.
 func left(folder string) (map[string][]byte, error) {
 	models := map[string][]byte{}
 	paths, err := filepath.Glob(filepath.Join(folder, "*.krigo"))
@@ -145,7 +145,7 @@ func left(folder string) (map[string][]byte, error) {
 	return models, err
 }
 
-// child starts krigo.
+// child returns the command that runs krigo in a process of its own, and the buffer of its standard error.
 func child(args []string) (*exec.Cmd, *bytes.Buffer) {
 	text, _ := json.Marshal(args)
 	cmd := exec.Command(os.Args[0])
@@ -155,10 +155,11 @@ func child(args []string) (*exec.Cmd, *bytes.Buffer) {
 	return cmd, &said
 }
 
-// deadlySignals are what a process is ended by, each as likely as it stands here.
+// deadlySignals holds the signals to end a process with. SIGKILL stands there twice, to be drawn twice as often.
 var deadlySignals = []os.Signal{syscall.SIGKILL, syscall.SIGKILL, syscall.SIGINT, syscall.SIGTERM}
 
-// toEnd ends a child after a while by one of them, if it hasn't ended; killed says whether it got so far.
+// toEnd sends a child a random deadly signal after a while, unless it has ended before. killed says whether the
+// signal ended it.
 func toEnd(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration, said *bytes.Buffer) (killed bool, err error) {
 	s := deadlySignals[rng.IntN(len(deadlySignals))]
 	done := make(chan error, 1)
@@ -171,10 +172,10 @@ func toEnd(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration, said *byt
 		return false, err
 	case <-time.After(after):
 	}
-	if err := cmd.Process.Signal(s); errors.Is(err, os.ErrProcessDone) { // just now
+	if err := cmd.Process.Signal(s); errors.Is(err, os.ErrProcessDone) { // it has just ended
 		return false, <-done
 	}
-	// Nobody waits longer after a signal; the limit is wide, for machines with other work.
+	// krigo should end at once after a signal. The limit is wide, because the machine may have other work.
 	select {
 	case err = <-done:
 	case <-time.After(15 * time.Second):
@@ -182,7 +183,7 @@ func toEnd(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration, said *byt
 		<-done
 		return true, fmt.Errorf("no end 15 s after signal %v", s)
 	}
-	if err == nil { // it was done
+	if err == nil { // the child was done before the signal reached it
 		return false, nil
 	}
 	var exit *exec.ExitError
@@ -192,7 +193,7 @@ func toEnd(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration, said *byt
 	r.count(fmt.Sprintf("ended by %v", s))
 	switch want, status := 128+int(s.(syscall.Signal)), exit.ExitCode(); {
 	case s == syscall.SIGKILL:
-	case status == -1 && exit.Sys().(syscall.WaitStatus).Signal() == s: // before krigo asked for signals
+	case status == -1 && exit.Sys().(syscall.WaitStatus).Signal() == s: // before krigo handles signals
 	case status != want:
 		return true, fmt.Errorf("after signal %v the exit status is %d, want %d: %s", s, status, want, said)
 	case !strings.Contains(said.String(), "interrupted"):
@@ -201,7 +202,7 @@ func toEnd(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration, said *byt
 	return true, nil
 }
 
-// killFit kills a fit again and again, and gives the same command each time until it comes to an end.
+// killFit kills a fit again and again. It gives the same command each time, until the fit comes to its end.
 func killFit(r *run, rng *rand.Rand, known *uninterrupted, folder, data, flags string) error {
 	args := append([]string{"fit", data, "--target", "y", "--quiet", "--out", filepath.Join(folder, "m.krigo")},
 		strings.Fields(flags)...)
@@ -209,7 +210,7 @@ func killFit(r *run, rng *rand.Rand, known *uninterrupted, folder, data, flags s
 	fail := func(err error) error { return fmt.Errorf("krigo %s: %w", strings.Join(args, " "), err) }
 	known.Lock()
 	want, found := known.of[flags]
-	if !found { // once, by a process that nobody kills
+	if !found { // run the fit once, in a process that nobody kills
 		begin := time.Now()
 		cmd, said := child(args)
 		err := cmd.Run()
@@ -232,7 +233,7 @@ func killFit(r *run, rng *rand.Rand, known *uninterrupted, folder, data, flags s
 		}
 	}
 	known.Unlock()
-	const most = 8 // kills of one fit
+	const most = 8 // how often one fit is killed
 	for kill := 0; ; kill++ {
 		after := time.Duration(rng.Float64() * 1.1 * float64(want.took))
 		if kill == most {
@@ -246,7 +247,7 @@ func killFit(r *run, rng *rand.Rand, known *uninterrupted, folder, data, flags s
 		if err != nil {
 			return fail(err)
 		}
-		// Every model that is there is whole, whenever it was.
+		// A model file that exists must be whole at any time.
 		got, err := left(folder)
 		if err != nil {
 			return fail(err)
@@ -279,7 +280,8 @@ func killFit(r *run, rng *rand.Rand, known *uninterrupted, folder, data, flags s
 	return nil
 }
 
-// killWatch kills a watch that takes outcomes line by line, and starts it again with those that it didn't tell of.
+// killWatch kills a watch that reads outcomes line by line. It starts the watch again with the rows that the ledger
+// lacks.
 func killWatch(r *run, rng *rand.Rand, folder, model, outcomes string) error {
 	ledger := filepath.Join(folder, "watch.ledger")
 	text, err := os.ReadFile(outcomes)
@@ -288,7 +290,7 @@ func killWatch(r *run, rng *rand.Rand, folder, model, outcomes string) error {
 	}
 	lines := strings.SplitAfter(strings.TrimSpace(string(text)), "\n")
 	head, rows := lines[0], lines[1:]
-	told := 0 // rows that a line was printed about
+	told := 0 // the number of rows that a printed line or the ledger acknowledges
 	for kill := 0; told < len(rows) && kill < 12; kill++ {
 		cmd, said := child([]string{"watch", model, "-", "--ledger", ledger, "--json", "--quiet"})
 		in, err := cmd.StdinPipe()
@@ -330,7 +332,7 @@ func killWatch(r *run, rng *rand.Rand, folder, model, outcomes string) error {
 		}
 		for d := json.NewDecoder(&out); d.More(); {
 			var s watch.State
-			if err := d.Decode(&s); err != nil { // of which no one was told
+			if err := d.Decode(&s); err != nil { // an incomplete line acknowledges nothing
 				break
 			}
 			told = max(told, s.Rows)
@@ -342,12 +344,12 @@ func killWatch(r *run, rng *rand.Rand, folder, model, outcomes string) error {
 		if state.Rows < told {
 			return fmt.Errorf("watch: %d rows were told of, the ledger has %d", told, state.Rows)
 		}
-		told = state.Rows // what is in the ledger was taken, told or not
+		told = state.Rows // the ledger may also have rows that no printed line acknowledged
 	}
 	if told != len(rows) {
 		return fmt.Errorf("watch: %d of %d rows", told, len(rows))
 	}
-	// The evidence is that of the same rows without kills.
+	// The evidence must equal the evidence of the same rows without kills.
 	var out bytes.Buffer
 	whole := filepath.Join(folder, "whole.ledger")
 	if status, said := krigoRun(&out, "watch", model, outcomes, "--ledger", whole, "--json"); status != 0 && status != 3 {
@@ -367,8 +369,8 @@ func killWatch(r *run, rng *rand.Rand, folder, model, outcomes string) error {
 	return temporaries(folder)
 }
 
-// killKeyed kills a watch of a file again and again, and gives it the whole file anew under the same key, until it
-// comes to an end.
+// killKeyed kills a watch of a file again and again. It gives the whole file each time, with the same key, until the
+// watch comes to its end.
 func killKeyed(r *run, rng *rand.Rand, folder, model, outcomes string, want watch.State) error {
 	ledger := filepath.Join(folder, "keyed.ledger")
 	for kill, killed := 0, true; killed; kill++ {
@@ -399,7 +401,7 @@ func killKeyed(r *run, rng *rand.Rand, folder, model, outcomes string, want watc
 	return temporaries(folder)
 }
 
-// toEndWatch is toEnd for a watch, which ends without an error when it is interrupted, and with status 3 of an alarm.
+// toEndWatch is toEnd for a watch. An interrupted watch ends without an error, and an alarm has exit status 3.
 func toEndWatch(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration, said *bytes.Buffer) (killed bool,
 	err error) {
 	killed, err = toEnd(r, rng, cmd, after, said)
@@ -410,7 +412,7 @@ func toEndWatch(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration, said
 	return killed, err
 }
 
-// ledgerState is what a ledger says of a model.
+// ledgerState returns the state of a model's watch from the ledger at path. It is zero if there is no ledger.
 func ledgerState(model, path string) (watch.State, error) {
 	if !fileExists(path) {
 		return watch.State{}, nil

@@ -1,11 +1,11 @@
-// Command campaign attacks krigo by chance, for as long as it is told to, and counts what it tried and what failed:
+// Command campaign attacks krigo at random for a given time, and counts tries and failures:
 //
 //	go run ./campaign all --for 60s --seed 1
 //	go run ./campaign tables --seed 7 --only 4711
 //
-// A try is drawn from the seed and its own number alone, so that one that failed can be tried again by itself. A try
-// fails if it returns an error, panics, or takes longer than it may. What is promised, and what campaigns found, stands
-// in docs/behind/reliability.md.
+// The seed and the number of a try alone determine the try, so that a failed try can be repeated by itself. A try
+// fails if it returns an error, panics, or takes too long. docs/behind/reliability.md says what krigo promises, and
+// what campaigns found.
 package main
 
 import (
@@ -26,45 +26,45 @@ import (
 	"time"
 )
 
-// campaign is a kind of attack.
+// campaign is a kind of attack, with the function that makes its tries.
 type campaign struct {
 	name, about string
 	run         func(r *run) error
 }
 
-// campaigns are all there are, in the order of "all".
+// campaigns lists all campaigns, in the order in which "all" runs them.
 var campaigns = []campaign{}
 
-// run is one campaign under way.
+// run is the state of one campaign under way.
 type run struct {
 	ctx     context.Context
 	seed    uint64
 	until   time.Time
-	most    int64 // tries, 0: as many as there is time for
-	only    int64 // the one try, -1: all
+	most    int64 // the largest number of tries; 0: no limit
+	only    int64 // the number of the only try to make; -1: make all
 	workers int
-	limit   time.Duration // a try may take
-	folder  string        // for files, empty, removed afterwards
+	limit   time.Duration // the longest time that a try may take
+	folder  string        // for the campaign's files; empty at first, removed at the end
 	out     io.Writer
 
 	tries  atomic.Int64
 	failed atomic.Int64
 	mu     sync.Mutex
-	counts map[string]int64 // what happened, by what it is
-	again  string           // the command that tries one again, but for its number
+	counts map[string]int64 // how often each kind of result came
+	again  string           // the command that repeats a try, without the try's number
 }
 
-// rng has the numbers of a try.
+// rng returns the random numbers of a try.
 func (r *run) rng(try int64) *rand.Rand { return rand.New(rand.NewPCG(r.seed, uint64(try))) }
 
-// count adds one to what happened: "refused", "killed", …
+// count adds one to the count of a kind of result, for example "refused".
 func (r *run) count(what string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.counts[what]++
 }
 
-// fail tells of a try that failed.
+// fail prints the error of a failed try, and the command that repeats it.
 func (r *run) fail(try int64, err error) {
 	r.failed.Add(1)
 	r.mu.Lock()
@@ -72,8 +72,8 @@ func (r *run) fail(try int64, err error) {
 	fmt.Fprintf(r.out, "FAILED %d: %v\n  again: %s --only %d\n", try, err, r.again, try)
 }
 
-// each makes tries on several goroutines until the time is over. A try that hangs ends the campaign, as what it holds
-// can't be freed.
+// each makes tries on several goroutines until the time is over. A try that hangs ends the campaign, because its
+// goroutine can't be stopped.
 func (r *run) each(one func(try int64, rng *rand.Rand) error) error {
 	if r.only >= 0 {
 		r.tries.Add(1)
@@ -115,7 +115,7 @@ func (r *run) each(one func(try int64, rng *rand.Rand) error) error {
 
 var errHangs = errors.New("it hangs")
 
-// guarded makes one try, and has its panic as an error.
+// guarded makes one try. It returns a panic as an error, and errHangs if the try takes longer than r.limit.
 func (r *run) guarded(try int64, one func(try int64, rng *rand.Rand) error) error {
 	done := make(chan error, 1)
 	go func() {

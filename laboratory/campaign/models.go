@@ -37,7 +37,7 @@ func init() {
 		attackModels})
 }
 
-// How often what takes longer is tried: one try in so many.
+// Expensive checks are made for one try in this many.
 const (
 	certifyEvery    = 4
 	forgeEvery      = 20
@@ -48,7 +48,7 @@ const (
 	checkpointEvery = 150
 )
 
-// specimen is a model file with what it says.
+// specimen is a model file that krigo has made, taken apart, with everything that the model says.
 type specimen struct {
 	name    string
 	cells   cells
@@ -57,8 +57,8 @@ type specimen struct {
 	raw     []byte
 	header  []byte
 	arrays  []byte
-	fields  any // the header
-	states  any // see statements
+	fields  any // the parsed header
+	states  any // from function statements
 	said    *pacbayes.Certificate
 	words   string
 	scores  *model.Conformal
@@ -66,17 +66,17 @@ type specimen struct {
 	points  *mat.Dense
 	ps      []model.Prediction
 
-	checkpoint []byte // in the middle of the fit
+	checkpoint []byte // from the middle of the fit
 }
 
-// cells are those of a table.
+// cells holds the cells of a table as text.
 type cells struct {
 	names []string
 	rows  [][]string
 }
 
-// drawn has n rows with these columns: two numbers a and b, four kinds of text in side, in block text that two rows
-// share, and what depends on a and b in y.
+// drawn returns n random rows with the given columns. a and b are numbers, side has four kinds of text, block has a
+// text for each pair of rows, and y depends on a and b.
 func drawn(seed uint64, n int, columns ...string) cells {
 	rng := rand.New(rand.NewPCG(seed, 77))
 	c := cells{names: columns}
@@ -208,7 +208,8 @@ func (s *specimen) fit(ctx context.Context) error {
 }
 
 func attackModels(r *run) error {
-	// On as many cores as there are tries at a time: with one, a panic of the numeric core is that of its try.
+	// There are as many cores as tries at a time. With --workers 1, numeric code starts no goroutines, so that its
+	// panic counts for its own try.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(r.workers, 1)))
 	all, err := fitSpecimens(r.ctx)
 	if err != nil {
@@ -217,8 +218,8 @@ func attackModels(r *run) error {
 	return r.each(func(try int64, rng *rand.Rand) error {
 		s := all[rng.IntN(len(all))]
 		if rng.IntN(checkpointEvery) == 0 && s.checkpoint != nil {
-			// Runs of a fit have goroutines of their own, whose panic ends the program: the folder then still has the number of
-			// the try.
+			// A fit runs on goroutines of its own, and a panic there ends the program. The file then still has the
+			// number of the try.
 			if err := os.WriteFile(filepath.Join(r.folder, "resumed"), fmt.Appendln(nil, try), 0o600); err != nil {
 				return err
 			}
@@ -242,7 +243,7 @@ func attackModels(r *run) error {
 	})
 }
 
-// resume goes on with a fit from a checkpoint that was altered.
+// resume continues a fit from an altered checkpoint.
 func (r *run) resume(s *specimen, rng *rand.Rand) error {
 	text := alteredText(s.checkpoint, rng, parsed(s.checkpoint))
 	var c krigo.Checkpoint
@@ -258,7 +259,7 @@ func (r *run) resume(s *specimen, rng *rand.Rand) error {
 		return nil
 	}
 	r.count("checkpoints resumed")
-	// What comes of it isn't what it would have been, but what is certified of it has to hold.
+	// The result may differ from the result of the right checkpoint, but its certificate has to be reproduced.
 	var file bytes.Buffer
 	if err := m.Write(&file); err != nil {
 		return fmt.Errorf("%s: the model of an altered checkpoint can't be written: %w: %.2000s", s.name, err, text)
@@ -276,15 +277,15 @@ func (r *run) resume(s *specimen, rng *rand.Rand) error {
 	return nil
 }
 
-// allocated is how many bytes were ever asked for.
+// allocated returns the number of bytes that the program has ever allocated on the heap.
 func allocated() uint64 {
 	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64()
 }
 
-// examine reads a file, predicts by it, and now and then certifies it and makes a report. Single says that one place of
-// its header was altered, and nothing else.
+// examine reads a file and predicts with it. In some tries it also certifies the model and writes a report. single
+// says that exactly one place of the file's header was altered.
 func (r *run) examine(s *specimen, raw []byte, rng *rand.Rand, certificate, single bool) error {
 	before := allocated()
 	m, err := krigo.Read(bytes.NewReader(raw))
@@ -334,7 +335,7 @@ func (r *run) examine(s *specimen, raw []byte, rng *rand.Rand, certificate, sing
 		return nil
 	}
 	r.count("certified")
-	if rng.IntN(refitEvery) == 0 { // with the options that the file asks for, which may take for ever
+	if rng.IntN(refitEvery) == 0 { // a fit with the file's options may take very long
 		ctx, cancel := context.WithTimeout(r.ctx, time.Second)
 		defer cancel()
 		if _, differs, err := m.Refit(ctx, s.table, nil); err == nil && differs == "" {
@@ -349,7 +350,7 @@ func (r *run) examine(s *specimen, raw []byte, rng *rand.Rand, certificate, sing
 	return s.forged(m, again)
 }
 
-// few asks for intervals by all rows, and holds outcomes against the certificate.
+// few asks for intervals from all rows, and for the losses of fresh outcomes.
 func (r *run) few(s *specimen, m *krigo.Model, rng *rand.Rand) error {
 	fresh := drawn(rng.Uint64(), 3, s.table.Names...).table()
 	is, err := m.IntervalsOfFew(context.Background(), s.table, fresh,
@@ -372,7 +373,7 @@ func (r *run) few(s *specimen, m *krigo.Model, rng *rand.Rand) error {
 	return nil
 }
 
-// predicts fails at a prediction, or an interval, that isn't a number and no error.
+// predicts returns an error if the model predicts a number or an interval that isn't finite without saying so.
 func predicts(m *krigo.Model, points *mat.Dense) error {
 	if _, cols := points.Dims(); cols != len(m.Inputs) {
 		points = mat.NewDense(2, len(m.Inputs), nil)
@@ -399,11 +400,12 @@ func predicts(m *krigo.Model, points *mat.Dense) error {
 	return nil
 }
 
-// forged says what a file that is certified states otherwise than the one it was made of, which nobody certified.
+// forged returns an error if a certified file, whose alteration krigo certify has accepted, promises more than the
+// original.
 func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 	for _, c := range []*pacbayes.Certificate{again.Certificate, m.Certificate} {
 		if weaker(c, s.said) {
-			continue // as with a grid of more digits, which costs more
+			continue // for example with a grid of more digits, which costs more
 		}
 		if d := c.Difference(s.said); d != "" && s.said.Difference(c) != "" {
 			return fmt.Errorf("FORGED: certified with another certificate: its %s", d)
@@ -422,15 +424,15 @@ func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 		return fmt.Errorf("FORGED: certified with the intervals %+v, not %+v", a, b)
 	}
 	if _, nearest := m.Posterior.Arrays(); m.Terms.Informed && nearest != s.nearest {
-		return nil // from how many rows such a predictor predicts is the fitter's word (docs/theory/certificate.md)
+		return nil // the fitter vouches for the number of rows from which such a predictor predicts (docs/theory/certificate.md)
 	}
 	ps, err := m.PredictAt(s.points)
 	if err != nil {
 		return fmt.Errorf("FORGED: certified, and it doesn't predict: %w", err)
 	}
 	for i, p := range ps {
-		// Less than so far a posterior may move whose every figure is recomputed, and stays what it was. The noise of a
-		// sparse one is the fitter's word (docs/theory/certificate.md).
+		// A posterior whose every figure is recomputed may move by less than this. The fitter vouches for the noise
+		// of a sparse posterior (docs/theory/certificate.md).
 		q := s.ps[i]
 		sd, was := p.PredictiveSD, q.PredictiveSD
 		if m.Trained().Inducing() > 0 {
@@ -444,8 +446,8 @@ func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 	return nil
 }
 
-// onFittersWord says whether a field of the model file, as "training.seconds", is listed as taken on the fitter's word:
-// by the longest path that leads to it.
+// onFittersWord returns whether r lists a field of the model file, for example "training.seconds", as taken on the
+// fitter's word. If several listed paths lead to the field, the longest decides.
 func onFittersWord(r *krigo.Recertification, field string) bool {
 	longest, on := -1, false
 	for i, claims := range [][]model.Claim{r.Checked, r.OnWord} {
@@ -461,8 +463,8 @@ func onFittersWord(r *krigo.Recertification, field string) bool {
 	return on
 }
 
-// same says what a file that is certified states otherwise than the one in whose header one place was altered, but for
-// what certify lists as taken on the fitter's word.
+// same compares a certified file, altered in one place of its header, with the original. It returns an error if their
+// statements differ, except for statements that krigo certify lists as taken on the fitter's word.
 func (s *specimen) same(m *krigo.Model, again *krigo.Recertification) error {
 	says, err := statements(m, again)
 	if err != nil {
@@ -473,7 +475,7 @@ func (s *specimen) same(m *krigo.Model, again *krigo.Recertification) error {
 	trusted := false
 	differ = slices.DeleteFunc(differ, func(path string) bool {
 		field, ok := strings.CutPrefix(path, "header.")
-		on := ok && (onFittersWord(again, field) || // or it says less than it did
+		on := ok && (onFittersWord(again, field) || // or the altered file says less
 			field == "conformal" && m.Conformal == nil || field == "context" && m.Context == nil)
 		trusted = trusted || on
 		return on
@@ -481,7 +483,7 @@ func (s *specimen) same(m *krigo.Model, again *krigo.Recertification) error {
 	if len(differ) > 0 {
 		return errors.New("FORGED: certified with other statements: " + strings.Join(differ, ", "))
 	}
-	if trusted { // predictions may follow from it
+	if trusted { // predictions may depend on the trusted field
 		return nil
 	}
 	ps, err := m.PredictAt(s.points)
@@ -494,7 +496,7 @@ func (s *specimen) same(m *krigo.Model, again *krigo.Recertification) error {
 	return nil
 }
 
-// weaker says whether a certificate states the same as another one, with higher bounds.
+// weaker returns whether c says the same as another certificate, but with higher bounds.
 func weaker(c, than *pacbayes.Certificate) bool {
 	if !(c.Bound > than.Bound+1e-6 && c.MeanBound >= than.MeanBound && c.BoundSqrt >= than.BoundSqrt) {
 		return false
@@ -509,7 +511,7 @@ func weaker(c, than *pacbayes.Certificate) bool {
 	return a.Difference(&b) == ""
 }
 
-// sealed is a file of a header and arrays, under a checksum that fits.
+// sealed returns a model file of header and arrays, with the right checksum. prefix gives the first bytes.
 func sealed(prefix, header, arrays []byte) []byte {
 	out := make([]byte, 0, headerAt+len(header)+len(arrays)+sha256.Size)
 	out = append(append(append(out, prefix[:headerAt]...), header...), arrays...)
@@ -518,11 +520,12 @@ func sealed(prefix, header, arrays []byte) []byte {
 	return append(out, sum[:]...)
 }
 
-// altered is the file with something else in one place or in a few, and how; single, if in one place of its header.
+// altered returns the file with a change in one or several places, and describes the change. single says that exactly
+// one place of the header was changed.
 func (s *specimen) altered(rng *rand.Rand, all []*specimen) (raw []byte, how string, single bool) {
 	header, arrays := s.header, s.arrays
 	switch rng.IntN(10) {
-	case 0: // any bytes
+	case 0: // any bytes of the file
 		raw = alteredBytes(s.raw, rng)
 		if rng.IntN(3) > 0 && len(raw) > headerAt+sha256.Size {
 			body := raw[:len(raw)-sha256.Size]
@@ -538,7 +541,7 @@ func (s *specimen) altered(rng *rand.Rand, all []*specimen) (raw []byte, how str
 		arrays, how = alteredArrays(s.fields, arrays, rng), "arrays"
 	case 3:
 		header, how = alteredText(header, rng, nil), "header's text"
-	case 4: // sizes, with arrays of the sizes that are then said
+	case 4: // sizes of arrays, mostly with the arrays to match
 		h := parsed(header).(map[string]any)
 		header, arrays, how = resized(h, arrays, rng)
 	case 5:
@@ -559,9 +562,8 @@ func (s *specimen) altered(rng *rand.Rand, all []*specimen) (raw []byte, how str
 	return sealed(s.raw, header, arrays), how, single
 }
 
-// restated is the file with other terms, roles, scaling or noise, and the certificate that is computed from these: all
-// that who altered it can make fit but for the options it was fitted with, which say otherwise. nil where it can't be
-// computed.
+// restated changes terms, roles, scaling or noise and recomputes the certificate. A forger can make all of this
+// consistent, except the stored options. It returns nil if the certificate can't be computed.
 func (s *specimen) restated(rng *rand.Rand, other *specimen) (raw []byte, how string) {
 	h := parsed(s.header).(map[string]any)
 	named := []string{"terms", "terms", "terms", "rows_by_role", "groups_by_role", "scaling", "noise_variance",
@@ -602,7 +604,7 @@ func (s *specimen) restated(rng *rand.Rand, other *specimen) (raw []byte, how st
 	return file.Bytes(), "restated" + how
 }
 
-// alteredBytes flips, cuts, doubles or puts in.
+// alteredBytes flips, overwrites, cuts, repeats or removes bytes at random places.
 func alteredBytes(raw []byte, rng *rand.Rand) []byte {
 	out := slices.Clone(raw)
 	for range 1 + rng.IntN(4) {
@@ -630,14 +632,14 @@ func alteredBytes(raw []byte, rng *rand.Rand) []byte {
 	return out
 }
 
-// numbers that may stand in the place of another.
+// numbersToTry holds JSON texts to put in the place of a number.
 var numbersToTry = []string{"0", "-0", "-1", "1", "2", "1e300", "-1e300", "1e308", "5e-324", "1e-300", "1e999", "NaN",
 	"Infinity", "null", `"NaN"`, "9223372036854775807", "-9223372036854775808",
 	"18446744073709551616", "4294967296", "2147483648", "0.5", "1e-9", "100000", "[]", "{}", "true", `""`, "1e18",
 	"0.999999"}
 
-// alteredText changes the text of JSON: its numbers, and fields that are there twice; with the value that it has, also
-// its structure.
+// alteredText changes the text of JSON: its bytes or numbers, or it repeats a field. If value, the parsed text, isn't
+// nil, it may change the structure too.
 func alteredText(text []byte, rng *rand.Rand, value any) []byte {
 	if value != nil && rng.IntN(3) > 0 {
 		value = parsed(text)
@@ -651,7 +653,7 @@ func alteredText(text []byte, rng *rand.Rand, value any) []byte {
 	switch rng.IntN(4) {
 	case 0:
 		return alteredBytes(text, rng)
-	case 1: // a field twice
+	case 1: // repeat a field
 		at := rng.IntN(len(text))
 		from := bytes.IndexByte(text[at:], '"')
 		if from < 0 {
@@ -674,7 +676,7 @@ func alteredText(text []byte, rng *rand.Rand, value any) []byte {
 			place = from + to + 1
 		}
 		return slices.Insert(slices.Clone(text), place, field...)
-	default: // a number
+	default: // replace a number
 		at := rng.IntN(len(text))
 		for at < len(text) && !strings.ContainsRune("-0123456789", rune(text[at])) {
 			at++
@@ -687,7 +689,8 @@ func alteredText(text []byte, rng *rand.Rand, value any) []byte {
 	}
 }
 
-// alteredFields changes one place of a header, and says which. Another header's value may come in its place.
+// alteredFields changes one place of a header, and returns the path to it. The new value may come from the header
+// other.
 func alteredFields(v, other any, rng *rand.Rand) (path string) {
 	set := func(any) {}
 	for depth := 0; ; depth++ {
@@ -698,7 +701,7 @@ func alteredFields(v, other any, rng *rand.Rand) (path string) {
 			}
 			keys := slices.Sorted(maps.Keys(x))
 			k := keys[rng.IntN(len(keys))]
-			if depth == 0 && rng.IntN(3) == 0 { // what certificates rest on
+			if depth == 0 && rng.IntN(3) == 0 { // the fields on which certificates depend
 				if _, there := x["certificate"].(map[string]any); there {
 					k = []string{"certificate", "terms", "rows_by_role", "scaling", "kernel"}[rng.IntN(5)]
 				}
@@ -751,7 +754,7 @@ func alteredFields(v, other any, rng *rand.Rand) (path string) {
 	return path
 }
 
-// copied shares nothing.
+// copied returns a deep copy of a JSON value.
 func copied(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -777,7 +780,7 @@ var wordsToTry = []string{"", "NaN", "x", "band", "gaussian", "relative", "scale
 	"refuse", "mean", "float64", "uint64", "uint8", "weights", "targets", "cholesky", "cholesky_b", "prior_theta", "roles",
 	"rows", "groups", "a", "b", "y", "side", "block", "sd", "certified"}
 
-// instead is what may stand in the place of a value.
+// instead returns a value to put in the place of v.
 func instead(v any, rng *rand.Rand) any {
 	number := func() any {
 		if w := parsed([]byte(numbersToTry[rng.IntN(len(numbersToTry))])); w != nil {
@@ -828,7 +831,7 @@ func instead(v any, rng *rand.Rand) any {
 		}
 		return append(out, copied(out[rng.IntN(len(out))]))
 	case map[string]any:
-		if _, kernel := v["name"]; kernel { // nested
+		if _, kernel := v["name"]; kernel { // a kernel, nested deeply
 			depth := 1 << rng.IntN(8)
 			if rng.IntN(20) == 0 {
 				depth = 12000
@@ -844,11 +847,11 @@ func instead(v any, rng *rand.Rand) any {
 	return wordsToTry[rng.IntN(len(wordsToTry))]
 }
 
-// floatsToTry may stand in the place of a number of an array.
+// floatsToTry holds numbers to put into an array.
 var floatsToTry = []float64{0, -1, 1, 1e300, -1e300, 1e-300, 5e-324, math.MaxFloat64, math.Inf(1), math.Inf(-1),
 	math.NaN(), 1e8, 1e154, 1e-9}
 
-// alteredArrays changes numbers of one array or of several, or bytes of any.
+// alteredArrays changes numbers of one array or of several, or any bytes of the arrays.
 func alteredArrays(fields any, arrays []byte, rng *rand.Rand) []byte {
 	out := slices.Clone(arrays)
 	table, _ := fields.(map[string]any)["arrays"].([]any)
@@ -905,7 +908,7 @@ func alteredArrays(fields any, arrays []byte, rng *rand.Rand) []byte {
 	return out
 }
 
-// sizeOf is how many values an array of a header has, and how long each is.
+// sizeOf returns how many values an array of a header has, and the bytes of each value.
 func sizeOf(a map[string]any) (n, size int) {
 	number := func(name string) int {
 		v, _ := a[name].(json.Number)
@@ -922,7 +925,7 @@ func sizeOf(a map[string]any) (n, size int) {
 	return n, 8
 }
 
-// resized gives an array another size in the header, and, where there is one, in the file.
+// resized gives an array another size in the header, and mostly in the file too, if the size is small enough.
 func resized(h map[string]any, arrays []byte, rng *rand.Rand) (header, out []byte, how string) {
 	table := h["arrays"].([]any)
 	which := rng.IntN(len(table))

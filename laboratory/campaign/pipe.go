@@ -25,8 +25,8 @@ func init() {
 		"altered frames, tables, options and models, sent to krigo pipe in process", attackPipe})
 }
 
-// attackPipe sends frames of which some aren't what they should be, a session a try. Every request of a frame that was
-// one has an answer, of a kind that is promised, however the session ends.
+// attackPipe sends frames to krigo pipe, some of them altered, with one session for each try. However the session
+// ends, each request in a valid frame must get an answer of a documented kind.
 func attackPipe(r *run) error {
 	memory.SetLimit(1 << 30)
 	defer memory.SetLimit(0)
@@ -59,10 +59,10 @@ type session struct {
 	rng    *rand.Rand
 	s      *specimen
 	ledger string
-	asked  map[uint64]string // what is to be answered
+	asked  map[uint64]string // the requests that have no answer yet, by id
 }
 
-// answered is a reply's header.
+// answered is the header of a reply.
 type answered struct {
 	ID     uint64 `json:"id"`
 	Event  any    `json:"event"`
@@ -81,7 +81,7 @@ func (s *session) run() error {
 	go func() {
 		var said bytes.Buffer
 		status := command.Run(s.r.ctx, []string{"pipe"}, in, out, &said)
-		in.CloseWithError(io.ErrClosedPipe) // what comes after isn't read
+		in.CloseWithError(io.ErrClosedPipe) // frames that come later aren't read
 		out.Close()
 		var err error
 		if status != 0 {
@@ -113,7 +113,7 @@ func (s *session) run() error {
 		}
 	}()
 
-	broken := false // a frame that was none: the session ends with it
+	broken := false // an invalid frame was sent, which ends the session
 	load, _ := s.frame(1, "load", nil, nil, s.s.raw)
 	ask.Write(load)
 	s.asked[1] = "load"
@@ -148,7 +148,7 @@ func (s *session) run() error {
 		what, due := s.asked[a.ID]
 		switch {
 		case !due && broken:
-			continue // what was altered may ask for something
+			continue // an altered frame may contain a request by chance
 		case !due:
 			return fmt.Errorf("an answer to %d, which nobody asked: %+v", a.ID, a)
 		case a.Event != nil:
@@ -175,7 +175,7 @@ func (s *session) run() error {
 	return nil
 }
 
-// nextAnswer reads a frame.
+// nextAnswer reads the frame of a reply.
 func nextAnswer(from io.Reader) (a answered, err error) {
 	var length [4]byte
 	if _, err := io.ReadFull(from, length[:]); err != nil {
@@ -196,7 +196,7 @@ func nextAnswer(from io.Reader) (a answered, err error) {
 	return a, nil
 }
 
-// frame is a request with its buffers; what its header has is returned too.
+// frame returns the frame of a request with its buffers, and the request's header.
 func (s *session) frame(id uint64, op string, args any, more map[string]any, buffers ...[]byte) (text []byte,
 	header map[string]any) {
 	sizes := make([]int, len(buffers))
@@ -216,15 +216,15 @@ func (s *session) frame(id uint64, op string, args any, more map[string]any, buf
 func framed(header any, buffers [][]byte) []byte {
 	text, err := json.Marshal(header)
 	if err != nil {
-		panic(err) // headers are made of what JSON has
+		panic(err) // headers hold only what JSON can write
 	}
 	return append(append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...), bytes.Join(buffers, nil)...)
 }
 
-// draw is a frame, and whether it is none.
+// draw returns a random frame, and whether the frame is invalid.
 func (s *session) draw(id uint64) (text []byte, broken bool) {
 	rng := s.rng
-	if rng.IntN(12) == 0 { // of a request that may be under way
+	if rng.IntN(12) == 0 { // cancel a request that may be under way
 		text, _ = s.frame(uint64(1+rng.IntN(int(id))), "cancel", nil, nil)
 		return text, false
 	}
@@ -263,19 +263,19 @@ func (s *session) draw(id uint64) (text []byte, broken bool) {
 		alteredFields(args, args, rng)
 	}
 	if op == "watch" {
-		args["ledger"] = s.ledger // nowhere else
+		args["ledger"] = s.ledger // write to no other file
 	}
 	text, header := s.frame(id, op, args, more, buffers...)
 	switch at := rng.IntN(40); {
-	case at == 0: // announced otherwise
+	case at == 0: // announce a wrong length of the header
 		text = slices.Clone(text)
 		binary.LittleEndian.PutUint32(text, uint32(numberNear(rng, int64(len(text)))))
 		return text, true
-	case at == 1: // bytes of the header
+	case at == 1: // alter bytes of the header
 		end := 4 + int(binary.LittleEndian.Uint32(text))
 		head := alteredBytes(text[4:end], rng)
 		return append(append(binary.LittleEndian.AppendUint32(nil, uint32(len(head))), head...), text[end:]...), true
-	case at == 2 && len(buffers) > 0: // buffers of other lengths
+	case at == 2 && len(buffers) > 0: // announce a wrong length of a buffer
 		sizes := header["buffers"].([]int)
 		i := rng.IntN(len(sizes))
 		sizes[i] = int(numberNear(rng, int64(sizes[i])))
@@ -283,7 +283,7 @@ func (s *session) draw(id uint64) (text []byte, broken bool) {
 	case at == 3:
 		return text[:rng.IntN(len(text))], true
 	}
-	if !json.Valid(text[4 : 4+binary.LittleEndian.Uint32(text)]) { // nested deeper than JSON may be
+	if !json.Valid(text[4 : 4+binary.LittleEndian.Uint32(text)]) { // nested deeper than encoding/json reads
 		return text, true
 	}
 	s.asked[id] = op
@@ -302,7 +302,7 @@ func numberNear(rng *rand.Rand, n int64) int64 {
 	return pick(rng, n+1, n-1, 0, 2*n, -n, 1<<31, 1<<26, 1<<40, math.MaxInt64)
 }
 
-// table is the specimen's, or another, with something altered now and then.
+// table returns the specimen's table or a random table. It is sometimes altered.
 func (s *session) table() (header map[string]any, buffers [][]byte) {
 	rng := s.rng
 	c := s.s.cells
@@ -316,7 +316,7 @@ func (s *session) table() (header map[string]any, buffers [][]byte) {
 			for _, row := range c.rows {
 				v, err := strconv.ParseFloat(row[j], 64)
 				if err != nil {
-					panic(err) // drawn so
+					panic(err) // other columns hold numbers
 				}
 				if rng.IntN(2000) == 0 {
 					v = floatsToTry[rng.IntN(len(floatsToTry))]
@@ -353,7 +353,7 @@ func (s *session) table() (header map[string]any, buffers [][]byte) {
 	return header, buffers
 }
 
-// alteredSame changes bytes, and not how many.
+// alteredSame overwrites bytes, and keeps their number.
 func alteredSame(raw []byte, rng *rand.Rand) []byte {
 	raw = slices.Clone(raw)
 	for range min(len(raw), 1+rng.IntN(4)) {

@@ -28,9 +28,9 @@ func init() {
 	campaigns = append(campaigns, campaign{"serve", "malicious clients of a server, beside good ones", attackServer})
 }
 
-// attackServer makes attacks, one a try, on a server in this process. A try fails where it is answered otherwise than
-// promised, or where a good request that was under way or came next wasn't answered as it has to be; the campaign,
-// where something is left when the server has ended.
+// attackServer makes one attack a try on a server in this process. A try fails if the server answers otherwise than
+// promised, or if a good request at the same time gets a wrong answer. The campaign fails if goroutines or memory are
+// left when the server has ended.
 func attackServer(r *run) error {
 	m, err := krigo.Fit(r.ctx, data.Snelson(),
 		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 20}, Run: krigo.Run{Restarts: 1},
@@ -57,7 +57,7 @@ func attackServer(r *run) error {
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx, l) }()
 
-	var wrong atomic.Pointer[error] // the first of the good clients', not told yet
+	var wrong atomic.Pointer[error] // the first error of a good client that no try has reported yet
 	var good sync.WaitGroup
 	doing, done := context.WithCancel(context.Background())
 	transport := &http.Transport{}
@@ -76,7 +76,7 @@ func attackServer(r *run) error {
 	}
 	r.workers *= 4 // attackers mostly wait
 	err = r.each(func(try int64, rng *rand.Rand) error {
-		// Attackers come from elsewhere, as far as a machine has more than one address of its own.
+		// Attackers come from other addresses than good clients, if this machine has several addresses of its own.
 		from := net.IPv4(127, 0, 0, byte(2+rng.IntN(4)))
 		if probe, err := net.ListenTCP("tcp", &net.TCPAddr{IP: from}); err == nil {
 			probe.Close()
@@ -120,13 +120,13 @@ func attackServer(r *run) error {
 
 func heapAfter() int64 {
 	runtime.GC()
-	runtime.GC() // what finalizers and pools kept
+	runtime.GC() // frees what finalizers and pools kept the first time
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
 	return int64(s.HeapAlloc)
 }
 
-// failures are lines of the server's log that say that something failed on its side.
+// failures collects the lines of the server's log that report an error of the server.
 type failures struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -148,7 +148,7 @@ func (f *failures) take() error {
 	return fmt.Errorf("the server's log: %s", f.text.String())
 }
 
-// goodClient wants predictions, which it knows.
+// goodClient asks for predictions, and compares them with the predictions of its own copy of the model.
 type goodClient struct {
 	m      *krigo.Model
 	client *http.Client

@@ -15,18 +15,18 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Where a file has version and length of the header, and the header.
+// Offsets in a model file: the magic bytes, the version, the length of the header, and the header.
 const (
 	magicAt, versionAt, lengthAt, headerAt = 0, 8, 12, 16
 )
 
-// opened takes a file apart into header and arrays.
+// opened takes a model file apart into header and arrays.
 func opened(raw []byte) (header, arrays []byte) {
 	end := headerAt + int(binary.LittleEndian.Uint32(raw[lengthAt:]))
 	return raw[headerAt:end], raw[end : len(raw)-sha256.Size]
 }
 
-// parsed is JSON as values, with numbers to all their digits; nil of what isn't JSON.
+// parsed returns JSON as values, with all digits of numbers. It returns nil if text isn't JSON.
 func parsed(text []byte) (v any) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -36,8 +36,8 @@ func parsed(text []byte) (v any) {
 	return v
 }
 
-// statements are all that a model that was certified says: the header of its file as it would be written
-// anew, the certificate as recomputed, and in words.
+// statements returns everything that a certified model says: the header of its file, written anew, the recomputed
+// certificate, and the guarantee in words.
 func statements(m *krigo.Model, r *krigo.Recertification) (any, error) {
 	var out bytes.Buffer
 	if err := m.Write(&out); err != nil {
@@ -52,7 +52,8 @@ func statements(m *krigo.Model, r *krigo.Recertification) (any, error) {
 	return parsed(all), err
 }
 
-// apart lists where two values differ: text in anything, numbers by more than what is recomputed may.
+// apart lists the paths at which two values differ. Texts must be equal, and numbers may differ as much as recomputed
+// numbers may.
 func apart(path string, a, b any, out *[]string) {
 	switch x := a.(type) {
 	case map[string]any:
@@ -77,10 +78,10 @@ func apart(path string, a, b any, out *[]string) {
 		if y, ok := b.(json.Number); ok {
 			v, _ := x.Float64()
 			w, _ := y.Float64()
-			unit := math.Max(math.Max(math.Abs(v), math.Abs(w)), 1e-9) // of which 1e-300 is nothing
+			unit := math.Max(math.Max(math.Abs(v), math.Abs(w)), 1e-9) // numbers far below 1e-9 count as 0
 			if strings.Contains(path, "certificate") || strings.HasPrefix(path, "recomputed") || strings.Contains(path, "test") ||
 				strings.Contains(path, "context") {
-				unit = math.Max(unit, 1) // as they are printed, and compared
+				unit = math.Max(unit, 1) // the scale on which they are printed and compared
 			}
 			if x == y || v == w && math.Abs(v) < 1<<53 || strings.ContainsAny(string(x)+string(y), ".e") &&
 				math.Abs(v-w) <= 1e-6*unit {
@@ -95,7 +96,7 @@ func apart(path string, a, b any, out *[]string) {
 	*out = append(*out, path)
 }
 
-// moved is how far predictions moved, in standard deviations and shares of them.
+// moved returns how far predictions moved at most, in standard deviations, or as shares of a standard deviation.
 func moved(ps, qs []model.Prediction) (most float64) {
 	for i, p := range ps {
 		q := qs[i]

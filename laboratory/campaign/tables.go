@@ -29,12 +29,11 @@ func init() {
 		"hostile tables and odd flags through fit, predict, certify, report and evaluate", tables})
 }
 
-// tables fits drawn tables with drawn flags, and asks whatever models come of that for all that they are for. It is an
-// error, and not the data's, where a command panics, says nothing, or what no person should read, or leaves half a file
-// or a goroutine; where a prediction isn't finite; and where certify refuses the certificate of the model that fit has
-// just made.
+// tables fits random tables with random flags, and uses each model for everything that models do. A try fails if a
+// command panics, says nothing, prints text that no person should read, or leaves an incomplete file or a goroutine.
+// It also fails if a prediction isn't finite, or if certify refuses the model that fit has just made.
 func tables(r *run) error {
-	r.workers = 1 // --memory and --threads are the process's
+	r.workers = 1 // --memory and --threads hold for the whole process
 	return r.each(func(try int64, rng *rand.Rand) (err error) {
 		t := &trial{run: r, rng: rng, folder: filepath.Join(r.folder, strconv.FormatInt(try, 10))}
 		if err := os.Mkdir(t.folder, 0o777); err != nil {
@@ -54,17 +53,17 @@ func tables(r *run) error {
 	})
 }
 
-// trial is one table and what is done with it.
+// trial is one table and the commands on it.
 type trial struct {
 	run    *run
 	rng    *rand.Rand
 	folder string
 	table  []byte
-	tame   bool     // the table has no numbers that are hard
-	said   []string // the commands
+	tame   bool     // the table has no extreme numbers
+	said   []string // the commands so far
 }
 
-// left says that goroutines outlive the commands that began them.
+// left returns an error if goroutines outlive the commands that began them.
 func (t *trial) left(before int) error {
 	for patience := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
 		now := runtime.NumGoroutine()
@@ -80,26 +79,26 @@ func (t *trial) left(before int) error {
 
 func (t *trial) path(name string) string { return filepath.Join(t.folder, name) }
 
-// one says whether something happens that does in one of so many cases.
+// one returns true with probability 1/of.
 func (t *trial) one(of int) bool { return t.rng.IntN(of) == 0 }
 
-// pick draws one of several.
+// pick returns one of its arguments at random.
 func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
 
-// result is what a command came to.
+// result holds the exit status and the output of a command.
 type result struct {
 	status      int
 	out, errors string
 }
 
-// addresses are those of memory.
+// addresses matches addresses in memory, which a message shouldn't contain.
 var addresses = regexp.MustCompile(`\b0x[0-9a-f]{6,}`)
 
 var quotes = regexp.MustCompile(`"(\\.|[^"\\])*"`)
 
-// do runs a command, and finds what is wrong with how it went, whatever it was asked.
+// do runs a command, and returns an error if the way in which it ended is wrong for any command.
 func (t *trial) do(stdin []byte, args ...string) (r result, err error) {
-	if !slices.Contains(args, "--memory") { // by default it is half of the machine's, which a try may well ask for
+	if !slices.Contains(args, "--memory") { // the default is half of the machine's memory, which a try may well use
 		args = append(slices.Clone(args), "--memory", "256MiB")
 	}
 	t.said = append(t.said, "krigo "+strings.Join(args, " "))
@@ -108,7 +107,7 @@ func (t *trial) do(stdin []byte, args ...string) (r result, err error) {
 	r.status = command.Run(t.run.ctx, args, bytes.NewReader(stdin), &out, &errs)
 	r.out, r.errors = out.String(), errs.String()
 	if t.run.ctx.Err() != nil {
-		return r, nil // interrupted, which has messages of its own
+		return r, nil // the campaign is over, and an interrupted command says other things
 	}
 	switch message := r.errors; {
 	case r.status < 0 || r.status > 3:
@@ -118,7 +117,7 @@ func (t *trial) do(stdin []byte, args ...string) (r result, err error) {
 	case r.status != 0 && len(message) > 1<<14:
 		return r, fmt.Errorf("a message of %d bytes: %.500s", len(message), message)
 	}
-	said := quotes.ReplaceAllString(r.errors, "") // what stands in quotes is the table's
+	said := quotes.ReplaceAllString(r.errors, "") // quoted text comes from the table
 	for _, word := range []string{"runtime error", "goroutine ", "%!", "NaN", "out of memory", "nil pointer",
 		"unsupported value"} {
 		if strings.Contains(said, word) && !slices.ContainsFunc(args,
@@ -135,7 +134,7 @@ func (t *trial) do(stdin []byte, args ...string) (r result, err error) {
 		}
 	}
 	for _, file := range t.files() {
-		// of two models, the first
+		// if fit makes two models, the first stays when the second fails
 		whole := strings.HasSuffix(file, ".checkpoint") || strings.Contains(r.errors, "is saved as "+t.path(file))
 		if r.status != 0 && !slices.Contains(files, file) && !whole || strings.HasSuffix(file, ".tmp") {
 			return r, fmt.Errorf("exit status %d leaves %s", r.status, file)
@@ -155,7 +154,7 @@ func (t *trial) files() (names []string) {
 	return names
 }
 
-// all draws a table, fits it, and goes on with the model if there is one.
+// all draws a table, fits a model to it, and uses the model if there is one.
 func (t *trial) all() error {
 	name, target := t.draw("data")
 	args, stdin := []string{"fit", t.path(name), "--target=" + target, "--out", t.path("m.krigo"), "--json", "--quiet"},
@@ -178,7 +177,7 @@ func (t *trial) all() error {
 	return t.ask(name, args, r)
 }
 
-// decoded decodes what a command printed as JSON.
+// decoded decodes JSON that a command printed.
 func (t *trial) decoded(r result, v any) error {
 	if err := json.Unmarshal([]byte(r.out), v); err != nil {
 		return fmt.Errorf("what is printed isn't JSON: %w: %.500s", err, r.out)
@@ -186,7 +185,7 @@ func (t *trial) decoded(r result, v any) error {
 	return nil
 }
 
-// ask asks a model for all that it is for.
+// ask uses a model for everything that models do.
 func (t *trial) ask(data string, fit []string, r result) error {
 	var fitted struct {
 		Certificate   *struct{ Valid bool }
@@ -227,7 +226,7 @@ func (t *trial) ask(data string, fit []string, r result) error {
 		!strings.Contains(r.errors, "overflows") {
 		return fmt.Errorf("the rows that it was made from can't be predicted: %s", r.errors)
 	}
-	if t.one(3) { // rows of elsewhere
+	if t.one(3) { // rows of another table
 		other, _ := t.draw("other")
 		if r, err = t.do(nil, t.predicting(model, t.path(other))...); err != nil {
 			return err
@@ -279,7 +278,7 @@ func (t *trial) ask(data string, fit []string, r result) error {
 	return nil
 }
 
-// predicting are the arguments of a command that predicts.
+// predicting returns the arguments of a krigo predict with random flags.
 func (t *trial) predicting(model, table string) []string {
 	args := []string{"predict", model, table, "--quiet"}
 	if t.one(8) {
@@ -292,7 +291,7 @@ func (t *trial) predicting(model, table string) []string {
 	return args
 }
 
-// finite looks for numbers of a CSV text that aren't.
+// finite returns an error if a cell of a CSV text isn't a finite number.
 func finite(text string) error {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
@@ -308,9 +307,9 @@ func finite(text string) error {
 	return nil
 }
 
-// flags are those of a fit that ends soon.
+// flags returns random flags of a fit, with few epochs.
 func (t *trial) flags() (args []string) {
-	seldom := 4 // many flags seldom go together
+	seldom := 4 // most fits get few flags
 	if t.one(4) {
 		seldom = 1
 	}
@@ -390,7 +389,8 @@ func (t *trial) flags() (args []string) {
 	return args
 }
 
-// draw draws a table, writes it to a file of a name that begins so, and names a column to predict.
+// draw draws a table and writes it to a file whose name begins with name. It returns the file's name, and a column to
+// predict.
 func (t *trial) draw(name string) (file, target string) {
 	t.tame = t.one(2)
 	text, names := t.text()
@@ -426,7 +426,7 @@ func (t *trial) draw(name string) (file, target string) {
 	return file, target
 }
 
-// binary draws a table in a format that isn't text, which may be damaged.
+// binary draws a table in a binary format, and mostly damages it.
 func (t *trial) binary(name string) (file, target string) {
 	file = name + pick(t.rng, ".npy", ".npz", ".parquet")
 	names, rows := []string{"x", "k", "z", "y"}[:2+t.rng.IntN(3)], 1+t.rng.IntN(50)
@@ -486,7 +486,7 @@ func (t *trial) mutate() {
 	}
 }
 
-// numbers draws a column: what row i has.
+// numbers draws a column. It returns a function from a row's index to the row's value.
 func (t *trial) numbers() func(i int) float64 {
 	rng := t.rng
 	offset, scale := 0.0, 1.0
@@ -506,7 +506,7 @@ func (t *trial) numbers() func(i int) float64 {
 		case 0:
 			v = again // constant
 		case 1:
-			v = again + 1e-12*v // nearly
+			v = again + 1e-12*v // nearly constant
 		case 2:
 			v = float64(i) // an ID
 		case 3:
@@ -581,10 +581,10 @@ func (t *trial) text() (text []byte, names []string) {
 	for j := range columns {
 		columns[j] = t.numbers()
 		if !t.tame && t.one(12) {
-			columns[j] = nil // text
+			columns[j] = nil // a column of text
 		}
 	}
-	sum := t.tame || !t.one(4) // there is something to learn
+	sum := t.tame || !t.one(4) // the target depends on the other columns
 	odd := 0
 	if !t.tame && t.one(3) {
 		odd = pick(rng, 3, 20, 100, 1000)
@@ -616,7 +616,7 @@ func (t *trial) text() (text []byte, names []string) {
 		}
 		if t.one(30) && last != nil {
 			b.Truncate(begin)
-			b.Write(last) // a row again
+			b.Write(last) // repeat the row before
 		}
 		last = bytes.Clone(b.Bytes()[begin:])
 		b.WriteString(end)

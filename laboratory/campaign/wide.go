@@ -27,8 +27,9 @@ func init() {
 			"memory", attackWide})
 }
 
-// A server's requests may take wideMemory together, by --max-body, and the system refuses its process more than
-// wideLimit: it dies if it asks for more. SECURITY.md says twice the budget; 64 MiB are for the program.
+// All requests together may take wideMemory, which --max-body sets. The system gives the server's process at most
+// wideLimit, and the process dies if it asks for more. SECURITY.md promises twice the budget, and 64 MiB are for the
+// program itself.
 const (
 	wideColumns    = 16
 	wideCategories = 250
@@ -36,8 +37,8 @@ const (
 	wideLimit      = 2*wideMemory + 64<<20
 )
 
-// attackWide sends large requests at once, several a try. A try fails if one is answered otherwise than promised, or a
-// row by itself isn't answered afterwards.
+// attackWide sends several large requests at once in each try. A try fails if the server answers otherwise than
+// promised, or doesn't answer a single row afterwards.
 func attackWide(r *run) error {
 	table := wideTable(r.rng(-1), 5000)
 	m, err := krigo.Fit(r.ctx, table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: table.Names[:wideColumns]},
@@ -65,7 +66,7 @@ func attackWide(r *run) error {
 	}
 	ended := make(chan error, 1)
 	line, err := bufio.NewReader(out).ReadString('\n')
-	going, stop := context.WithCancel(r.ctx) // until it dies
+	going, stop := context.WithCancel(r.ctx) // ended when the server dies
 	defer stop()
 	r.ctx = going
 	go func() {
@@ -91,7 +92,7 @@ func attackWide(r *run) error {
 		r.count(fmt.Sprintf("status %d", answer.StatusCode))
 		return nil
 	}
-	r.workers = 1 // a try has its own clients
+	r.workers = 1 // each try has several clients
 	err = r.each(func(_ int64, rng *rand.Rand) error {
 		errs := make([]error, 1+rng.IntN(12))
 		var clients sync.WaitGroup
@@ -111,7 +112,7 @@ func attackWide(r *run) error {
 		return fmt.Errorf("the server has died: %v: %.2000s", died, said)
 	default:
 	}
-	// of Linux; what a parent is told has its own memory too
+	// /proc exists on Linux. The usage that a parent gets would include the parent's own memory.
 	if status, failed := os.ReadFile(fmt.Sprintf("/proc/%d/status", server.Process.Pid)); failed == nil {
 		_, largest, _ := strings.Cut(string(status), "VmHWM:")
 		largest, _, _ = strings.Cut(largest, "\n")
@@ -123,7 +124,7 @@ func attackWide(r *run) error {
 	return err
 }
 
-// wideCell is a category.
+// wideCell returns a random category.
 func wideCell(rng *rand.Rand) string { return fmt.Sprintf("v%d", rng.IntN(wideCategories)) }
 
 func wideTable(rng *rand.Rand, rows int) *dataset.Table {
@@ -142,7 +143,7 @@ func wideTable(rng *rand.Rand, rows int) *dataset.Table {
 	return t
 }
 
-// wideBody is so many rows, as CSV or as JSON.
+// wideBody returns the body of a request with random rows, as CSV or as JSON.
 func wideBody(rng *rand.Rand, rows int, kind string) []byte {
 	var b bytes.Buffer
 	if kind == "text/csv" {
@@ -167,7 +168,7 @@ func wideBody(rng *rand.Rand, rows int, kind string) []byte {
 	}
 	body, err := json.Marshal(map[string]any{"rows": all})
 	if err != nil {
-		panic(err) // it is text
+		panic(err) // text can always be written as JSON
 	}
 	return body
 }

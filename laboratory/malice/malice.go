@@ -1,5 +1,5 @@
 // Package malice has malicious clients of a prediction server. Each attack is drawn from a stream of random numbers.
-// The campaign "server" tests krigo's server with them, and a benchmark measures the server beside them.
+// The campaign "serve" tests krigo's server with them, and a benchmark measures the server beside them.
 package malice
 
 import (
