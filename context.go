@@ -10,16 +10,17 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// NoBetter says, before the sentence of the certificate, that the model is no better than a constant; "" where it is.
+// NoBetter returns a warning if the model is no better than a constant, and "" if it is better. The warning belongs
+// before the sentence of the certificate.
 func (m *Model) NoBetter() string {
 	c, x := m.Certificate, m.Context
 	if x == nil || c == nil || x.Constant == (model.Constant{}) {
 		return ""
 	}
 	said := fmt.Sprintf("This model is no better than the constant %s.", cautious.Number(x.Constant.Value))
-	errs := fmt.Sprintf("%s, the constant's %s", cautious.Number(x.RMSE), cautious.Number(x.Constant.RMSE))
+	errs := fmt.Sprintf("%s, and the constant's %s", cautious.Number(x.RMSE), cautious.Number(x.Constant.RMSE))
 	lossWorse := x.MeanRisk >= x.Constant.MeanRisk
-	if c.Route == pacbayes.Direct && c.Curve == nil { // a hold-out bound of the mean at one ε, as the constant's is
+	if c.Route == pacbayes.Direct && c.Curve == nil { // both are hold-out bounds of a mean at one ε
 		lossWorse = c.MeanBound >= x.Constant.MeanBound
 	}
 	switch {
@@ -28,15 +29,16 @@ func (m *Model) NoBetter() string {
 	case !lossWorse:
 		return ""
 	}
-	said += fmt.Sprintf(" Its loss is %.3f on these rows, the constant's %.3f; its RMSE is lower, %s", x.MeanRisk,
-		x.Constant.MeanRisk, errs)
+	said += fmt.Sprintf(" Its mean loss on the certified rows is %.3f, and the constant's %.3f. Its RMSE is lower: %s.",
+		x.MeanRisk, x.Constant.MeanRisk, errs)
 	if c.Loss != pacbayes.ClippedAbsolute {
-		return said + ": another ε would show that."
+		said += " Another ε would show that."
 	}
-	return said + "."
+	return said
 }
 
-// InContext says how the model does on the certified rows, beside others, in lines; "" where that isn't known.
+// InContext returns lines about how the model does on the certified rows, compared with simpler predictors. It returns
+// "" if that isn't known.
 func (m *Model) InContext() string {
 	c, x := m.Certificate, m.Context
 	if c == nil || x == nil {
@@ -49,49 +51,58 @@ func (m *Model) InContext() string {
 	if x.R2 != 0 {
 		r2 = fmt.Sprintf(", R² %.3f", x.R2)
 	}
-	said := fmt.Sprintf("On the %d %s rows: RMSE %s, MAE %s (%s)%s; the model's own 95 %% intervals hold %.1f %%.", x.Rows,
-		which, cautious.Number(x.RMSE), cautious.Number(x.MAE), cautious.Name(m.Target), r2, 100*x.Coverage95)
+	said := fmt.Sprintf("On the %d %s rows: RMSE %s, MAE %s (in units of %s)%s. The model's own 95 %% intervals hold %.1f %% "+
+		"of the targets.", x.Rows, which, cautious.Number(x.RMSE), cautious.Number(x.MAE), cautious.Name(m.Target), r2, 100*x.Coverage95)
 	said += m.others()
 	if a := x.AllRows; a.Rows > 0 {
-		said += fmt.Sprintf("\nTrained on %d of %d rows: on all of them its error would be about %.0f %% lower (learning "+
-			"curve of the prior rows): --deliver all.", a.Trained, a.Rows, math.Max(1, 100*a.LowerBy))
+		said += fmt.Sprintf("\nThis model was trained on %d of %d rows. On all rows its error would be about %.0f %% lower, by the "+
+			"learning curve of the prior rows: with --deliver all, fit trains that model, too.", a.Trained, a.Rows,
+			math.Max(1, 100*a.LowerBy))
 		if m.NoWhole(a.Rows) == nil {
-			said += " Intervals that hold on average, by all of them: krigo predict --intervals full."
+			said += " With --intervals full, predict uses all rows for intervals that hold on average."
 		}
 	}
 	return said
 }
 
-// others returns one line about a constant and a linear model on the same rows; "" where there is neither.
+// others returns a line about a constant and a linear model on the same rows, or "" if the context has neither.
 func (m *Model) others() string {
 	c, x := m.Certificate, m.Context
-	lead := "Others, by a hold-out bound of the same kind, each by itself: "
+	further := "further rows"
 	if c.Groups > 0 {
-		lead = "Others, by a hold-out bound of the same kind, each by itself, on average over groups: "
+		further = "further groups, on average over groups,"
 	}
-	if !c.Valid {
-		lead = "Others on these rows: "
+	lead, ends := "the expected loss of predictions on "+further+" is ", ""
+	switch {
+	case !c.Valid:
+		lead = "the mean loss on these rows is "
+	case m.Terms.Loss.IsZeroOne():
+		lead = fmt.Sprintf("the share of predictions on %s that lie %s is ", further, outside(m, c))
+		fallthrough
+	default:
+		ends = fmt.Sprintf(" Each of these bounds holds with %s confidence by itself.", cautious.Complement(c.Delta))
 	}
 	var each []string
 	add := func(who string, b model.Baseline) {
-		loss := fmt.Sprintf("loses at most %.3f on average", cautious.RoundUp(b.MeanBound, 3))
+		loss := fmt.Sprintf("at most %.3f", cautious.RoundUp(b.MeanBound, 3))
 		if m.Terms.Loss.IsZeroOne() {
-			loss = fmt.Sprintf("misses at most %.1f %%", 100*cautious.RoundUp(b.MeanBound, 3))
+			loss = fmt.Sprintf("at most %.1f %%", 100*cautious.RoundUp(b.MeanBound, 3))
 		}
 		if !c.Valid {
-			loss = fmt.Sprintf("lost %.3f", b.MeanRisk)
+			loss = fmt.Sprintf("%.3f", b.MeanRisk)
 		}
 		if b != (model.Baseline{}) {
-			each = append(each, fmt.Sprintf("%s %s (RMSE %s)", who, loss, cautious.Number(b.RMSE)))
+			each = append(each, fmt.Sprintf("%s for %s (RMSE %s)", loss, who, cautious.Number(b.RMSE)))
 		}
 	}
 	add("the constant "+cautious.Number(x.Constant.Value), x.Constant.Baseline)
 	add("a linear model", x.Linear)
+	said := ""
+	if each != nil {
+		said = "\nFor comparison, " + lead + strings.Join(each, " and ") + "." + ends
+	}
 	if x.LinearReason != "" {
-		each = append(each, "no linear model, since "+x.LinearReason)
+		said += "\nNo linear model was compared, since " + x.LinearReason + "."
 	}
-	if each == nil {
-		return ""
-	}
-	return "\n" + lead + strings.Join(each, ", ") + "."
+	return said
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Sentence says in words what a certificate of the model promises about its predictions, in
-// a line, or in two where a band was asked for. Every number is rounded to the cautious side:
-// what is promised must hold.
+// Sentence returns what the certificate c promises about predictions of m, in words. It rounds every number to the
+// cautious side, so that the promise still holds. Each line is a paragraph or an item of a list.
 func (m *Model) Sentence(c *pacbayes.Certificate) string {
 	if m.Terms.Backtest {
 		return backtest(m, c)
@@ -32,30 +31,30 @@ func (m *Model) Sentence(c *pacbayes.Certificate) string {
 	}
 	caution := ""
 	if c.Repeats*100 >= c.Rows && c.Repeats > 0 {
-		another := "another one"
+		another := "another row"
 		if c.Group != "" {
-			another = "one of another group"
+			another = "a row of another group"
 		}
-		caution = fmt.Sprintf("\nThis holds only if rows that equal %s, %d of them, are independent draws and not copies.",
-			another, c.Repeats)
+		caution = fmt.Sprintf("\n%d rows equal %s. The bound holds only if they are independent draws, not copies.", c.Repeats,
+			another)
 	}
 	if c.NearCopies > 0 {
-		caution += fmt.Sprintf("\nThis holds only if certified rows that nearly equal another row, %d of %d, are independent "+
-			"draws and not copies that were rounded or jittered.", c.NearCopies, min(c.Rows, 1000))
+		caution += fmt.Sprintf("\n%d of %d certified rows nearly equal another row. The bound holds only if they are "+
+			"independent draws, not copies that were rounded or jittered.", c.NearCopies, min(c.Rows, 1000))
 	}
 	if m.Terms.Copies {
 		caution += copiesOnly
 	}
 	if m.Split == model.ByPosition && c.Valid {
-		caution += "\nThis holds only if the order of the file has nothing to do with what its rows hold: that order " +
-			"decided which rows are certified."
+		caution += "\nThe order of the file decided which rows are certified. The bound holds only if that order has " +
+			"nothing to do with what the rows hold."
 	}
 	about, promise := m.Population().Says, ""
 	for _, line := range m.Told() {
 		caution += "\n" + line
 	}
 	if c.Curve != nil && c.Valid && len(c.Curve.Points) > 0 {
-		return lead + everyWidth(m, c, about) + slicesOf(c) + caution
+		return lead + everyWidth(m, c, about) + slicesOf(m, c) + caution
 	}
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
 		// The share itself isn't rounded: it was asked for.
@@ -63,22 +62,24 @@ func (m *Model) Sentence(c *pacbayes.Certificate) string {
 		promise = fmt.Sprintf("%s%s lie within %s.\n", lead, share, promised(m, p))
 		lead = same
 	} else if p != nil {
-		promise = fmt.Sprintf("No band can be guaranteed to hold %s of the predictions: %s.\n",
+		promise = fmt.Sprintf("No band is guaranteed to hold %s of the predictions: %s.\n",
 			cautious.Complement(1-p.Share), p.Reason)
 	}
-	return promise + lead + bound(m, c, about) + slicesOf(c) + caution
+	return promise + lead + bound(m, c, about) + slicesOf(m, c) + caution
 }
 
-// copiesOnly is what a bound rests on where rows that equal one another were left out, or made a group.
-const copiesOnly = "\nThis holds only if rows that equal one another are copies, as they were taken for, and not " +
-	"independent draws that came out alike."
+// copiesOnly is a condition of the bound if krigo left rows out, or grouped them, because they equal one another.
+const copiesOnly = "\nRows that equal one another were taken for copies. The bound holds only if they are copies, and " +
+	"not independent draws that came out alike."
 
-// curveShares are those that a curve is told for, where it has them; without a width for saidShare it says so.
+// curveShares are the shares of predictions whose widths a curve's table has. If the curve has no width for saidShare,
+// the sentence says so.
 var curveShares = []float64{0.5, 0.8, 0.9, saidShare, 0.99}
 
 const saidShare = 0.95
 
-// everyWidth is a table of what a curve promises, by width, with the declared ε and the promise among them.
+// everyWidth returns a table of what the curve of c promises, by width. The declared ε and the promise are among the
+// widths.
 func everyWidth(m *Model, c *pacbayes.Certificate, about string) string {
 	e, points, none := c.Curve.MeanError, c.Curve.Points[:1:1], 1.
 	for _, share := range curveShares {
@@ -98,21 +99,22 @@ func everyWidth(m *Model, c *pacbayes.Certificate, about string) string {
 	if c.MeanBound < 1 {
 		points = append(points, pacbayes.CurvePoint{HalfWidth: c.Epsilon, HalfWidthRaw: c.EpsilonRaw, Bound: c.MeanBound})
 	} else {
-		ends = fmt.Sprintf("\nNothing is said of narrower bands, such as %s.", within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
+		ends = fmt.Sprintf("\nNothing is guaranteed about narrower bands, such as %s.",
+			within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	}
 	slices.SortFunc(points, func(a, b pacbayes.CurvePoint) int {
 		return cmp.Or(cmp.Compare(a.HalfWidth, b.HalfWidth), cmp.Compare(b.Bound, a.Bound))
 	})
-	said := fmt.Sprintf("all at once, of predictions on further %s at least", about)
+	said := fmt.Sprintf("all of these hold together for predictions on further %s:", about)
 	for i, p := range points {
-		if line := fmt.Sprintf("\n  %s lie within %s", cautious.Complement(p.Bound), within(m, c.Loss, p.HalfWidth,
+		if line := fmt.Sprintf("\n  at least %s lie within %s", cautious.Complement(p.Bound), within(m, c.Loss, p.HalfWidth,
 			p.HalfWidthRaw)); i == 0 || !strings.HasSuffix(said, line) {
 			said += line
 		}
 	}
 	if none < 1 {
-		ends = fmt.Sprintf("\nNo width can be guaranteed to hold %s or more: certify more rows.%s", cautious.Complement(1-none),
-			ends)
+		ends = fmt.Sprintf("\nNo width is guaranteed to hold %s of the predictions or more: certify more rows.%s",
+			cautious.Complement(1-none), ends)
 	}
 	unit, raw := "", m.Terms.EpsilonRaw/m.Terms.Loss.Below
 	switch c.Loss {
@@ -121,28 +123,30 @@ func everyWidth(m *Model, c *pacbayes.Certificate, about string) string {
 	case pacbayes.Scaled:
 		unit, raw = ownSD, 1
 	}
-	// A mean of errors that are counted up to a clip is at most the clip, whatever the rows are: a bound that isn't
-	// plainly below it says nothing.
+	// The mean of clipped errors never exceeds the clip, whatever the rows are. So a bound that isn't plainly below the
+	// clip says nothing.
 	tells := func(bound float64) bool { return bound < 0.999*e.Clip }
 	if tells(e.Bound) {
-		said += fmt.Sprintf("\nand their mean absolute error, errors above %s counted as so much, is at most %s%s",
-			cautious.Least(e.Clip*raw), cautious.Width(e.Bound*raw), unit)
+		clip := cautious.Least(e.Clip * raw)
+		said += fmt.Sprintf("\n  their mean absolute error is at most %s%s, if errors above %s count as %s",
+			cautious.Width(e.Bound*raw), unit, clip, clip)
 		if tells(e.Worst) {
-			said += fmt.Sprintf(", that of the worst twentieth at most %s", cautious.Width(e.Worst*raw))
+			said += fmt.Sprintf("\n  for the worst twentieth of them, that mean is at most %s", cautious.Width(e.Worst*raw))
 		}
 	}
-	return said + "." + ends
+	return said + ends
 }
 
-// slicesOf is a table of the kinds of rows that have bounds of their own.
-func slicesOf(c *pacbayes.Certificate) string {
+// slicesOf returns a table of the kinds of rows that have their own bounds.
+func slicesOf(m *Model, c *pacbayes.Certificate) string {
 	if len(c.Slices) == 0 || !c.Valid {
 		return ""
 	}
-	said := "\nWith the same confidence, for all these kinds of rows together, at most this share of each misses:"
+	said := fmt.Sprintf("\nWith the same confidence, for all these kinds of rows together, at most this share of each "+
+		"kind's predictions lies %s:", outside(m, c))
 	if !slices.ContainsFunc(c.Slices, func(s pacbayes.Slice) bool { return s.Reason == "" }) {
-		said = fmt.Sprintf("\nNo kind of rows has a bound, since each has fewer than %d certified rows: the half of δ that "+
-			"went to --slices bought nothing. Certify more rows, or fit without it.", pacbayes.MinRows)
+		said = fmt.Sprintf("\nNo kind of rows has a bound, because each kind has fewer than %d certified rows. The half of δ "+
+			"that --slices took is lost: certify more rows, or leave --slices out.", pacbayes.MinRows)
 	}
 	for _, s := range c.Slices {
 		which := cautious.Name(s.By) + " " + cautious.Name(s.Name)
@@ -156,20 +160,30 @@ func slicesOf(c *pacbayes.Certificate) string {
 		case s.Reason != "":
 			said += fmt.Sprintf("\n  %s: no bound, %s", which, s.Reason)
 		default:
-			said += fmt.Sprintf("\n  %s: %.1f %% (%.1f %% of %d certified rows)", which, 100*cautious.RoundUp(s.MeanBound, 3),
+			said += fmt.Sprintf("\n  %s: %.1f %% (here %.1f %% of %d certified rows)", which, 100*cautious.RoundUp(s.MeanBound, 3),
 				100*s.MeanRisk, s.Rows)
 		}
 	}
 	return said
 }
 
+// outside names where misses lie: outside the band of c's loss.
+func outside(m *Model, c *pacbayes.Certificate) string {
+	if c.Loss == pacbayes.Asymmetric {
+		return fmt.Sprintf("more than %s below or %s above %s", cautious.Width(c.EpsilonRaw),
+			cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), cautious.Name(m.Target))
+	}
+	return "outside " + within(m, c.Loss, c.Epsilon, c.EpsilonRaw)
+}
+
 // ownSD is the unit of half-widths that follow the model's uncertainty.
 const ownSD = " of the model's own standard deviations"
 
-// backtest says how the mean did on the last rows: in the past tense, since nothing follows from it.
+// backtest returns how the mean did on the last rows. It uses the past tense, since nothing follows for further rows.
 func backtest(m *Model, c *pacbayes.Certificate) string {
-	lead := fmt.Sprintf("A backtest, not a certificate: of the last %d rows, which the model didn't see, ", c.Rows)
-	held := "all" // a share that was counted may be 1, as no bound is
+	lead := fmt.Sprintf("This is a backtest, not a certificate. Of the predictions on the last %d rows, which the model "+
+		"didn't see, ", c.Rows)
+	held := "all" // a counted share may be 1, unlike a bound
 	if c.EmpiricalRisk > 0 {
 		held = cautious.Complement(cautious.RoundUp(c.EmpiricalRisk, 4))
 	}
@@ -177,57 +191,58 @@ func backtest(m *Model, c *pacbayes.Certificate) string {
 	case pacbayes.Band, pacbayes.Relative, pacbayes.Scaled:
 		return fmt.Sprintf("%s lay within %s.", lead+held, within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	case pacbayes.Asymmetric:
-		return fmt.Sprintf("%s were predicted at most %s below and %s above %s.", lead+held, cautious.Width(c.EpsilonRaw),
+		return fmt.Sprintf("%s lay at most %s below and %s above %s.", lead+held, cautious.Width(c.EpsilonRaw),
 			cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), cautious.Name(m.Target))
 	}
-	return fmt.Sprintf("%sthe mean %s loss was %.4f.", lead, c.Loss, c.EmpiricalRisk)
+	return fmt.Sprintf("This is a backtest, not a certificate. On the last %d rows, which the model didn't see, the mean %s "+
+		"loss of predictions was %.4f.", c.Rows, c.Loss, c.EmpiricalRisk)
 }
 
-// Sentence says in words what fresh rows show of the model's predictions, what that rests on, and
-// what of the model's own certificate it contradicts.
+// Sentence returns in words what fresh rows show about the predictions of m, the conditions of that, and what in m's own
+// certificate the fresh rows contradict.
 func (f *Fresh) Sentence(m *Model) string {
-	about := (&model.Model{Group: m.Group}).Population().Says // the source of the fresh rows, whatever ties the model's
+	about := (&model.Model{Group: m.Group}).Population().Says // the source of the fresh rows, whatever ties m's own rows
 	said := confidence(f.Delta, "fresh", m.Group) +
 		bound(m, &pacbayes.Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Route: m.Terms.Route, Group: m.Group,
 			Loss: f.Loss, Epsilon: f.Epsilon, EpsilonAbove: f.EpsilonAbove, EpsilonRaw: f.EpsilonRaw}, about)
 	switch {
 	case f.Seen == f.Rows:
-		said += "\nEvery one of these rows equals one that the model was made from: if they are the same observations, " +
-			"this says nothing."
+		said += "\nEach of these rows equals a row that the model was made from. If they are the same observations, the " +
+			"bound says nothing."
 	case 2*f.Seen > f.Rows:
-		said += fmt.Sprintf("\n%d of these %d rows equal one that the model was made from: if they are the same "+
-			"observations, this says nothing.", f.Seen, f.Rows)
+		said += fmt.Sprintf("\n%d of these %d rows equal a row that the model was made from. If they are the same "+
+			"observations, the bound says nothing.", f.Seen, f.Rows)
 	case f.Seen > 0:
-		said += fmt.Sprintf("\nThis holds only if rows that equal another one, or one that the model was made from (%d of "+
-			"them, %d of the second kind), are independent draws and not the same observations.", f.Repeats, f.Seen)
+		said += fmt.Sprintf("\n%d of these %d rows equal another row, and %d of them a row that the model was made from. The "+
+			"bound holds only if they are independent draws, not the same observations.", f.Repeats, f.Rows, f.Seen)
 	case f.Repeats > 0:
-		said += fmt.Sprintf("\nThis holds only if rows that equal another one, %d of them, are independent draws and not "+
-			"copies.", f.Repeats)
+		said += fmt.Sprintf("\n%d of these %d rows equal another row. The bound holds only if they are independent draws, not "+
+			"copies.", f.Repeats, f.Rows)
 	}
 	if f.Dropped > 0 {
-		said += fmt.Sprintf("\n%d more rows equal one of these in every cell, and were left out, as when the model was "+
-			"fitted.", f.Dropped)
+		said += fmt.Sprintf("\n%d more rows were left out, because they equal one of these rows in every cell. The fit left "+
+			"such rows out, too.", f.Dropped)
 	}
 	if f.Untargeted > 0 {
-		said += fmt.Sprintf("\n%d more rows have no %s, and were left out.", f.Untargeted, cautious.Name(m.Target))
+		said += fmt.Sprintf("\n%d more rows were left out, because they have no %s.", f.Untargeted, cautious.Name(m.Target))
 	}
 	if m.Terms.Copies {
 		said += copiesOnly
 	}
 	if f.SeenGroups > 0 {
-		said += fmt.Sprintf("\n%d of these %d groups are ones that the model was made from, by their %s: rows of known "+
-			"groups say nothing about further groups.", f.SeenGroups, f.Groups, cautious.Name(m.Group))
+		said += fmt.Sprintf("\nThe model was made from %d of these %d groups (by %s). Rows of known groups say nothing about "+
+			"further groups.", f.SeenGroups, f.Groups, cautious.Name(m.Group))
 	}
 	if a := f.Anytime; a != nil {
 		what, n, complete := "rows", f.Rows, ""
 		if a.Groups > 0 {
 			what, n = "complete groups", a.Groups
-			complete = " A group is taken to be complete once the rows of another one follow its own: none may come to it later."
+			complete = " krigo takes a group for complete once rows of another group follow. A complete group may get no more rows."
 		}
-		said += fmt.Sprintf("\nAt any time: with %s confidence the expected loss of predictions on further %s lies between "+
-			"such limits at every number of fresh %s at once, "+
-			"so that one may add some and look again; by these %d, between %.4f and %.4f.%s", cautious.Complement(f.Delta),
-			about, what, n, cautious.RoundDown(a.AtLeast, 4), cautious.RoundUp(a.AtMost, 4), complete)
+		said += fmt.Sprintf("\nAt any time: by these %d %s, the expected loss of predictions on further %s lies between %.4f "+
+			"and %.4f. With %s confidence such limits hold after every number of fresh %s at once, so you may add %[2]s and "+
+			"look again.%[8]s", n, what, about, cautious.RoundDown(a.AtLeast, 4), cautious.RoundUp(a.AtMost, 4),
+			cautious.Complement(f.Delta), what, complete)
 	}
 	if f.Shift != nil {
 		said += "\n" + f.Shift.Sentence()
@@ -249,21 +264,21 @@ func (f *Fresh) Sentence(m *Model) string {
 			sure, 100*cautious.RoundDown(x.Promise.AtLeast, 4), promised(m, m.Certificate.Promise),
 			100*math.Min(cautious.RoundUp(x.Promise.Certified, 4), 1-m.Certificate.Promise.Share))
 	}
-	return said + fmt.Sprintf("\nEither these rows come from another source than the certified ones, or a condition of "+
-		"the certificate isn't met, or one of these statements failed by chance, of which each had at most %g."+
-		"\nFor rows like these rely on what they show, not on the certificate.", f.Delta)
+	return said + fmt.Sprintf("\nEither these rows come from another source than the certified rows, or a condition of "+
+		"the certificate isn't met, or one of these statements failed by chance (probability at most %g each)."+
+		"\nFor rows like these, rely on what they show, not on the certificate.", f.Delta)
 }
 
-// Sentence says in words what a bound becomes on another source, and on what that rests. It continues another, whose
-// confidence it has.
+// Sentence returns in words what a bound becomes on another source, and the condition of that. It continues the
+// sentence of a certificate or of fresh rows, and has the same confidence.
 func (s *Shift) Sentence() string {
-	return fmt.Sprintf("With the same confidence, on rows of another source: if its relative entropy to this one, "+
-		"KL(that source ‖ this one), is at most %g nats a row, which no row here shows, "+
-		"the expected loss of predictions there is at most %.4f.", s.Rho, cautious.RoundUp(s.MeanBound, 4))
+	return fmt.Sprintf("With the same confidence, the expected loss of predictions on rows of another source is at most "+
+		"%.4f, if KL(other source ‖ this source) is at most %g nats a row. The rows here can't show whether it is.",
+		cautious.RoundUp(s.MeanBound, 4), s.Rho)
 }
 
-// confidence begins a statement that holds with probability 1−δ over the draw of some rows, or groups
-// of them by a column.
+// confidence returns the beginning of a statement that holds with probability 1−δ over the draw of the certified or
+// fresh rows, or of groups of them if group names a column.
 func confidence(delta float64, which, group string) string {
 	what := "rows"
 	if group != "" {
@@ -276,12 +291,12 @@ func least(b float64, about string) string {
 	return fmt.Sprintf("at least %s of predictions on further %s", cautious.Complement(b), about)
 }
 
-// promised is the band of a promise.
+// promised returns the band of p in words.
 func promised(m *Model, p *pacbayes.Promise) string {
 	return within(m, bandOf(p), p.HalfWidth, p.HalfWidthRaw)
 }
 
-// within is the band of a loss: of a half-width in the loss's unit, and in the target's own.
+// within returns the band of a loss in words. width is the half-width in the loss's unit, raw in the target's unit.
 func within(m *Model, loss pacbayes.Kind, width, raw float64) string {
 	switch target := cautious.Name(m.Target); loss {
 	case pacbayes.Relative:
@@ -293,8 +308,8 @@ func within(m *Model, loss pacbayes.Kind, width, raw float64) string {
 	}
 }
 
-// scaled says what half-widths are in standard deviations of the target, or where its scale was declared in that,
-// whatever it is of the target; predictions of elsewhere have no scale.
+// scaled returns widths in parentheses, with their unit: standard deviations of the target, or declared scales. It
+// returns "" for predictions that another program made, since they have no scale.
 func scaled(m *Model, widths ...float64) string {
 	unit := "sd"
 	switch {
@@ -310,12 +325,12 @@ func scaled(m *Model, widths ...float64) string {
 	return fmt.Sprintf(" (%s %s)", strings.Join(texts, " and "), unit)
 }
 
-// bound says what the bound on the mean promises. On the route direct there is no other.
+// bound returns in words what c's bound on the mean prediction promises. On the route direct c has no other bound.
 func bound(m *Model, c *pacbayes.Certificate, about string) string {
 	share := least(cautious.RoundUp(c.MeanBound, 3), about)
 	switch {
 	case cautious.RoundUp(c.MeanBound, 3) >= 1 && c.Route == pacbayes.Direct:
-		return fmt.Sprintf("the bound says nothing about predictions: their expected loss is at most %.3f.",
+		return fmt.Sprintf("the bound says nothing about predictions: it limits their expected loss to %.3f.",
 			cautious.RoundUp(c.MeanBound, 3))
 	case cautious.RoundUp(c.MeanBound, 3) >= 1:
 		return fmt.Sprintf("the bound says nothing about predictions: it is %.3f for a random draw from the model.",

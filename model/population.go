@@ -22,7 +22,7 @@ func (m *Model) Population() Population {
 	p := Population{Of: "rows", By: m.Group, Ties: m.Ties, Says: "rows of this kind"}
 	if m.Group != "" {
 		p.Of = "groups"
-		p.Says = fmt.Sprintf("groups of rows of this kind (by %s, on average over groups%s)", cautious.Name(m.Group),
+		p.Says = fmt.Sprintf("groups of rows of this kind (grouped by %s, on average over groups%s)", cautious.Name(m.Group),
 			m.period())
 	}
 	if m.ByUnits() {
@@ -33,7 +33,7 @@ func (m *Model) Population() Population {
 		known = append(known, t.Unit())
 	}
 	if known != nil {
-		p.Says += " with the same " + strings.Join(known, " and the same ") + " as one of these"
+		p.Says += " whose " + strings.Join(known, " and ") + " occurred in the fitted table"
 	}
 	return p
 }
@@ -58,14 +58,15 @@ func (m *Model) Told() (lines []string) {
 		if m.ByUnits() {
 			break
 		}
-		said := fmt.Sprintf("Rows of one %s predict one another", t.Unit())
+		said := fmt.Sprintf("Rows of the same %s predict one another. ", t.Unit())
 		if t.Known != nil && t.New != nil {
-			said += fmt.Sprintf(": about %.0f %% of predictions lie within ±%s of %s where other rows of it are known, about "+
-				"%.0f %% for a new one", 100**t.Known, cautious.Width(m.Terms.EpsilonRaw), cautious.Name(m.Target), 100**t.New)
+			said += fmt.Sprintf("About %.0f %% of predictions lie within ±%s of %s if other rows of that %s are known, and about "+
+				"%.0f %% for a new %[4]s", 100**t.Known, cautious.Width(m.Terms.EpsilonRaw), cautious.Name(m.Target), t.Unit(),
+				100**t.New)
 		} else {
-			said += fmt.Sprintf(": for a new one errors are about %.1f times as large", t.Apart)
+			said += fmt.Sprintf("For a new %s, errors are about %.1f times as large", t.Unit(), t.Apart)
 		}
-		lines = append(lines, said+" (an estimate from the prior rows, not certified); "+t.flag()+".")
+		lines = append(lines, said+" (estimated from the prior rows, not certified). "+t.flag()+".")
 	}
 	return lines
 }
@@ -76,8 +77,8 @@ func (m *Model) Undecided() string {
 		if t.Splits() && !m.ByUnits() && m.Counts[dataset.Certified] > 0 {
 			of := *m
 			of.Ties = m.Ties[i : i+1]
-			return "it isn't said for which rows the promise is. " + strings.TrimSuffix(of.Told()[0], ".") +
-				"; --population same promises for further rows of the same " + t.Unit() + " alone"
+			return "say which rows the promise is about. " + of.Told()[0] + " With --population same, it is about further rows " +
+				"of the same " + t.Unit() + " alone"
 		}
 	}
 	return ""

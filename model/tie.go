@@ -75,6 +75,9 @@ func (t Tie) Unit() string {
 	case "copies":
 		return "set of near copies"
 	}
+	if t.Kind == "pair" {
+		return "combination of " + strings.Join(names, " and ")
+	}
 	return strings.Join(names, " and ")
 }
 
@@ -96,14 +99,14 @@ func (t Tie) Group() string {
 func (t Tie) flag() string {
 	switch g := t.Group(); {
 	case g != "":
-		return "--group " + spelling.Shell(g) + " asks about new ones"
+		return "With --group " + spelling.Shell(g) + ", the promise is about a new " + t.Unit()
 	case t.Kind == "order":
-		return "--split last shows how it did on the last rows"
+		return "With --split last, the fit shows how the model does on the last rows"
 	case t.Kind == "copies":
-		return "leave one row of each set, and fit again"
+		return "Leave one row of each set in the table, and fit again"
 	}
 	if t.Units < leastSplit {
-		return fmt.Sprintf("%d are too few to say more of new ones", t.Units)
+		return fmt.Sprintf("The table has %d of them, too few to say more", t.Units)
 	}
-	return "a column that numbers them, and --group with it, asks about new ones"
+	return "For a promise about a new " + t.Unit() + ", number them in a column, and name it by --group"
 }

@@ -239,8 +239,8 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 		fmt.Fprintf(w, "%s: %s\n", spelling.Printable(f.Name), f)
 	}
 	if t, group := d.grouping(); group != "" {
-		fmt.Fprintf(w, "Rows of one %s predict one another: a promise is for new ones with --group, for further rows of these "+
-			"without\n", t.Unit())
+		fmt.Fprintf(w, "Rows of the same %s predict one another. With --group the promise is about a new %[1]s, without it "+
+			"about further rows of the same\n", t.Unit())
 	}
 	if d.Untied != "" {
 		fmt.Fprintf(w, "What ties rows together wasn't looked for: %s\n", d.Untied)
