@@ -77,8 +77,8 @@ func TestCurveOfModel(t *testing.T) {
 			t.Errorf("%s: at another ε: %+v, %v", loss, r, err)
 		}
 		said := m.Sentence(c)
-		for _, want := range []string{"all at once, of predictions on further rows of this kind", "at least\n  56.29 % lie within ±",
-			"\n  80 % lie within ±", "\nand their mean absolute error, errors above ",
+		for _, want := range []string{"all of these hold together for predictions on further rows of this kind", ":\n  at least 56.29 % lie within ±",
+			"\n  at least 80 % lie within ±", "\n  their mean absolute error is at most ", ", if errors above ",
 			map[string]string{"band": "of MEDV", "scaled": "own standard deviations", "relative": "times MEDV"}[loss]} {
 			must.Not(t, !strings.Contains(said, want), "%s: nothing says %q in %s", loss, want, said)
 		}
@@ -135,7 +135,7 @@ func TestSlices(t *testing.T) {
 		}
 	}
 	said := m.Sentence(c)
-	for _, want := range []string{"at most this share of each misses:", "sd surest, < ", "CHAS = 1: no bound, ",
+	for _, want := range []string{"at most this share of each kind's predictions lies outside ±", "sd surest, < ", "CHAS = 1: no bound, ",
 		"are too few, of 20"} {
 		must.Not(t, !strings.Contains(said, want), "nothing says %q in %s", want, said)
 	}

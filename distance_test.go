@@ -82,7 +82,7 @@ func TestJittered(t *testing.T) {
 	m := fit(t, table, asked("evidence kind=informed ard=off expression=matern32 restarts=1 population=same"))
 	c := m.Certificate
 	must.Not(t, c.NearCopies < 50 || !strings.Contains(strings.Join(c.Conditions, " "), "nearly equal another row") ||
-		!strings.Contains(m.Sentence(c), "This holds only if certified rows that nearly equal another row, "), "%+v, %s", c,
+		!strings.Contains(m.Sentence(c), " certified rows nearly equal another row. The bound holds only if "), "%+v, %s", c,
 		m.Sentence(c))
 	reproduced(t, m, table)
 }

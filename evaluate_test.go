@@ -581,16 +581,16 @@ func TestCertifyFresh(t *testing.T) {
 		"its own rows backwards")
 	for _, rows := range [][]int{back[1:], every(0, 1, 84)} {
 		if f, err := soft.CertifyFresh(t.Context(), pick(homes(), rows)); err != nil || f.Seen != len(rows) ||
-			!strings.Contains(f.Sentence(soft), "Every one of these rows equals one that the model was made from: if they are "+
-				"the same observations, this says nothing.") {
+			!strings.Contains(f.Sentence(soft), "Each of these rows equals a row that the model was made from. If they are "+
+				"the same observations, the bound says nothing.") {
 			t.Errorf("%d of its own rows pass for fresh: %+v, %v", len(rows), f, err)
 		}
 	}
 	// If some rows equal a row of the fit, they are counted, and the bound says what it depends on.
 	some := pick(data.Boston(), append(every(1, 9, 506), 0, 6), "MEDV", "DIS", "RM", "LSTAT")
 	if f, err := soft.CertifyFresh(t.Context(), some); err != nil || f.Seen < 2 || f.Seen == f.Rows ||
-		!strings.Contains(f.Sentence(soft), fmt.Sprintf("(%d of them, %d of the second kind), are independent draws and "+
-			"not the same observations", f.Repeats, f.Seen)) {
+		!strings.Contains(f.Sentence(soft), fmt.Sprintf("%d of these %d rows equal another row, and %d of them a row "+
+			"that the model was made from. The bound holds only if they are independent draws", f.Repeats, f.Rows, f.Seen)) {
 		t.Errorf("%+v, %v, %s", f, err, f.Sentence(soft))
 	}
 	// One row, or rows with one target, are enough for a test.
@@ -632,7 +632,7 @@ func TestContradiction(t *testing.T) {
 		}
 		must.Not(t, misses < 60, "%d misses: %s", misses, said)
 		for _, want := range []string{"THIS CONTRADICTS the model's own certificate", "another source",
-			"failed by chance, of which each had at most 0.01", "rely on what they show"} {
+			"failed by chance (probability at most 0.01 each)", "rely on what they show"} {
 			must.Not(t, !strings.Contains(said, want), "%d misses: nothing says %q in %s", misses, want, said)
 		}
 		if misses == 253 {

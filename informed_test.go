@@ -178,13 +178,13 @@ func TestCopies(t *testing.T) {
 		Data: krigo.Data{Test: pick(data.Boston(), every(90, 1, 110))}})
 	c := m.Certificate
 	must.Not(t, c.Repeats != 100 || !strings.Contains(strings.Join(c.Conditions, " "), "100 of the rows") ||
-		!strings.Contains(m.Sentence(c), " 100 of them"), "%d repeats, %q, %s", c.Repeats, c.Conditions, m.Sentence(c))
+		!strings.Contains(m.Sentence(c), "\n100 rows equal another row. The bound holds only if "), "%d repeats, %q, %s", c.Repeats, c.Conditions, m.Sentence(c))
 	if seen := m.Findings.Of(finding.SeenTests); len(seen) != 1 || !slices.Equal(seen[0].Numbers, []float64{10, 20}) {
 		t.Errorf("%q", m.Findings)
 	}
 	reproduced(t, m, table)
 	f, err := m.CertifyFresh(t.Context(), pick(data.Boston(), append(every(200, 1, 230), 200, 200)))
-	if err != nil || f.Repeats != 3 || f.Seen != 0 || !strings.Contains(f.Sentence(m), " 3 of them") {
+	if err != nil || f.Repeats != 3 || f.Seen != 0 || !strings.Contains(f.Sentence(m), "\n3 of these 32 rows equal another row. ") {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if m := fit(t, data.Boston(), asked("ard=off restarts=1 epochs=5")); m.Certificate.Repeats != 0 ||

@@ -50,7 +50,7 @@ func TestCertifyPredictions(t *testing.T) {
 		copy(copied.Values[i*k:(i+1)*k], copied.Values[:k])
 	}
 	if q, err := krigo.CertifyPredictions(t.Context(), copied, "yhat", o); err != nil || q.Certificate.Repeats != 51 ||
-		!strings.Contains(q.Sentence, "rows that equal another one, 51 of them, are independent draws and not copies") ||
+		!strings.Contains(q.Sentence, "51 rows equal another row. The bound holds only if they are independent draws") ||
 		!strings.Contains(strings.Join(q.Certificate.Conditions, " "), "51 of the certified rows equal another one") {
 		t.Errorf("copies: %+v, %v", q, err)
 	}

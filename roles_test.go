@@ -173,7 +173,7 @@ func TestGroups(t *testing.T) {
 	near(t, "risk", c.EmpiricalRisk, risk, 1e-12)
 	near(t, "bound", c.MeanBound, pacbayes.TestBound(risk, len(sizes), 0.005), 1e-9) // half of δ is the promise's
 	if s := m.Sentence(c); !strings.Contains(s, "over the draw of the certified groups") ||
-		!strings.Contains(s, "further groups of rows of this kind (by site, on average over groups)") {
+		!strings.Contains(s, "further groups of rows of this kind (grouped by site, on average over groups)") {
 		t.Error(s)
 	}
 	reproduced(t, m, table)
@@ -242,7 +242,8 @@ func TestBacktest(t *testing.T) {
 	c := m.Certificate
 	must.Not(t, c.Valid || !strings.HasPrefix(c.Label, "backtest") || !strings.HasPrefix(c.Conditions[0], "NOT MET") ||
 		!strings.HasPrefix(m.Sentence(c),
-			fmt.Sprintf("A backtest, not a certificate: of the last %d rows, which the model didn't see, ", n)), "%+v", c)
+			fmt.Sprintf("This is a backtest, not a certificate. Of the predictions on the last %d rows, which the model "+
+				"didn't see, ", n)), "%+v", c)
 	reproduced(t, m, homes())
 	for name, o := range map[string]krigo.Options{"kl-pac": asked("kl-pac"), "learnt": asked("kind=informed learn=true"),
 		"promise": asked("share=0.9"), "twice": asked("mean_bound=twice")} {
@@ -515,7 +516,7 @@ func TestCopiesOfGroups(t *testing.T) {
 	}
 	m := trained(t, both, o)
 	if c := m.Certificate; c.Repeats != both.Rows ||
-		!strings.Contains(m.Sentence(c), fmt.Sprintf("rows that equal one of another group, %d of them", both.Rows)) {
+		!strings.Contains(m.Sentence(c), fmt.Sprintf("\n%d rows equal a row of another group. ", both.Rows)) {
 		t.Errorf("%+v of %d rows", c, both.Rows)
 	}
 	m = trained(t, table, o)
@@ -524,7 +525,7 @@ func TestCopiesOfGroups(t *testing.T) {
 	again.Values[2]++ // changes a row of a known site
 	f, err := m.CertifyFresh(t.Context(), again)
 	must.Not(t, err != nil || f.SeenGroups != f.Groups || f.Seen != 59 || !strings.Contains(f.Sentence(m),
-		"rows of known groups say nothing about further groups"), "%+v, %v", f, err)
+		"Rows of known groups say nothing about further groups"), "%+v, %v", f, err)
 	// At any time only complete groups count: all groups of the model's own table, and groups that another one
 	// follows.
 	fresh := func(rows []int) *krigo.Fresh {
@@ -540,7 +541,7 @@ func TestCopiesOfGroups(t *testing.T) {
 	err = all.AtAnyTime()
 	least, most := pacbayes.Anytime(whole.MeanRisk, 59, all.Delta)
 	if err != nil || *all.Anytime != (krigo.Anytime{Groups: 59, AtLeast: least, AtMost: most}) ||
-		!strings.Contains(all.Sentence(m), "by these 59, between") {
+		!strings.Contains(all.Sentence(m), "by these 59 complete groups, the expected loss") {
 		t.Errorf("%+v, %v, want %v to %v: %s", all.Anytime, err, least, most, all.Sentence(m))
 	}
 	for want, rows := range map[string][]int{"its group goes on after another one began": {1, 2, n - 1, 2},
@@ -575,7 +576,7 @@ func TestOldRoles(t *testing.T) {
 	m = must.Get(m.AcceptFileOrder())(t)
 	if r, err := certify(m, pick(data.Snelson(), every(0, 1, 60))); err != nil || !r.Matches || !r.Valid ||
 		!strings.Contains(r.Certificate.Label, "if the order") || !strings.Contains(m.Sentence(r.Certificate),
-		"the order of the file has nothing to do with what its rows hold") {
+		"The bound holds only if that order has nothing to do with what the rows hold") {
 		t.Errorf("%+v, %v", r, err)
 	}
 	raw := must.Get(os.ReadFile("model/testdata/v5.krigo"))(t)
@@ -661,7 +662,7 @@ func TestTakenForCopies(t *testing.T) {
 		}; !slices.ContainsFunc(m.Certificate.Conditions, says) {
 			t.Errorf("conditions: %q", m.Certificate.Conditions)
 		}
-		const only = "This holds only if rows that equal one another are copies"
+		const only = "Rows that equal one another were taken for copies. The bound holds only if they are copies"
 		if said := m.Sentence(m.Certificate); !strings.Contains(said, only) {
 			t.Error(said)
 		}

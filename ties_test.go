@@ -41,7 +41,7 @@ func TestTies(t *testing.T) {
 	if m.Certificate != nil || m.Conformal != nil || p.Of != "rows" || len(p.Ties) != 1 || p.Ties[0].Columns[0] != "patient" {
 		t.Fatalf("certificate %v, population %+v", m.Certificate, p)
 	}
-	for _, words := range []string{"--group patient", "--population same", "for a new one"} {
+	for _, words := range []string{"--group patient", "--population same", "for a new patient"} {
 		if !strings.Contains(m.CertificateReason, words) {
 			t.Errorf("%q lacks %q", m.CertificateReason, words)
 		}
@@ -57,13 +57,13 @@ func TestTies(t *testing.T) {
 	}
 	copies := o
 	copies.Data.Group = dataset.EqualRows // groups of equal rows say nothing about patients
-	if p := fit(t, table, copies).Population(); len(p.Ties) != 1 || !strings.Contains(p.Says, "the same patient") {
+	if p := fit(t, table, copies).Population(); len(p.Ties) != 1 || !strings.Contains(p.Says, "whose patient occurred") {
 		t.Errorf("groups of copies: %+v", p)
 	}
 
 	o.Promise.Population = "same"
 	same := fit(t, table, o)
-	if said := same.Sentence(same.Certificate); !strings.Contains(said, "with the same patient as one of these") ||
+	if said := same.Sentence(same.Certificate); !strings.Contains(said, "whose patient occurred in the fitted table") ||
 		!strings.Contains(said, "not certified") {
 		t.Error(said)
 	}

@@ -79,7 +79,7 @@ func TestCurveSentence(t *testing.T) {
 		curve.MeanError.Bound, curve.MeanError.Worst = of.mean*curve.MeanError.Clip, of.worst*curve.MeanError.Clip
 		words := m.Sentence(&c)
 		if strings.Contains(words, "mean absolute error") != (of.said > 0) || strings.Contains(words,
-			"worst twentieth") != (of.said > 1) || !strings.Contains(words, "at least\n  57.69 % lie within") {
+			"worst twentieth") != (of.said > 1) || !strings.Contains(words, ":\n  at least 57.69 % lie within") {
 			t.Errorf("%+v: %s", of, words)
 		}
 	}

@@ -39,34 +39,34 @@ func TestWords(t *testing.T) {
 
 // TestString: String writes findings in the right words. The examples have each sort of place.
 func TestString(t *testing.T) {
-	const edge = " ended on the edge of its range, 0.006738 to 148.4 in scaled units, at the "
+	const ofRange = " end of its range, 0.006738 to 148.4 in scaled units"
 	many := strings.Fields("a b c d e f g h i j")
 	for want, f := range map[string]Finding{
-		"the same value in every row, so nothing is learnt from: \"a\", \"b\"": New(Constant, many[:2]),
-		`some times name their zone, the others are taken for UTC, in the columns "a", "b", "c", "d", "e", "f", "g", "h" ` +
-			"and 2 more": New(SomeZones, many),
-		"line 4: begins with \"Total\"; if this is no row of the table, take it out": New(TotalRow, "line 4", "Total"),
-		`numbers of "w" have different units, and are read as they stand: 3 without a unit, 12 with kg`: New(MixedUnits, "w",
+		"columns with the same value in every row, which teach the model nothing: \"a\", \"b\"": New(Constant, many[:2]),
+		`some times name their time zone; krigo reads the other times as UTC, in the columns "a", "b", "c", "d", "e", "f", ` +
+			`"g", "h" and 2 more`: New(SomeZones, many),
+		"line 4: begins with \"Total\"; if this line is no row of the table, delete it": New(TotalRow, "line 4", "Total"),
+		`numbers of "w" have different units, and krigo doesn't convert them: 3 without a unit, 12 with kg`: New(MixedUnits, "w",
 			"", 3, "kg", 12),
 		`the mean of target "y" (10,000,000) is more than a million standard deviations (0.5) from 0: subtract a constant ` +
 			"to keep digits": New(FarTarget, "y", 10000001.5, 0.5),
-		`fuel: 2 of 9 rows have a category that no prior row has, and count as other: "a\nb"`: New(Unseen, "fuel", 2, 9,
+		`fuel: 2 of 9 rows have a category that no prior row has; krigo treats it as "other": "a\nb"`: New(Unseen, "fuel", 2, 9,
 			[]string{"a\nb"}),
-		"the budget of 1m30s was spent on 2 of 5 kernels, before se": New(BudgetSpent,
+		"the budget of 1m30s allowed 2 of 5 kernels; se and later kernels weren't tried": New(BudgetSpent,
 			90*time.Second, 2, 5, "se"),
 		"start 3 of se lies outside the objective's domain: not positive\\ndefinite": New(StartOutside, 3, "se",
 			errors.New("not positive\ndefinite")),
-		"the temper 0.5 gave the lowest bound of 0.5, 1, 2":                           New(Temper, 0.5, []float64{0.5, 1, 2}),
-		"the posterior is free-form: bound 0.1235, of the objective's own 0.2001":     New(FreeForm, 0.12341, 0.2),
-		"1.0e-08 was added to the diagonal of the inducing inputs' covariance matrix": New(Jitter, 1e-8),
-		"the variance in part 3.1 of the kernel" + edge + "lower end": New(ParameterLow, "variance",
+		"the temper 0.5 gave the lowest bound of 0.5, 1, 2":                                                         New(Temper, 0.5, []float64{0.5, 1, 2}),
+		"the posterior is free-form: its bound is 0.1235, and the bound of the objective's own posterior 0.2001":    New(FreeForm, 0.12341, 0.2),
+		"krigo added 1.0e-08 to the diagonal of the inducing inputs' covariance matrix, so that it can be factored": New(Jitter, 1e-8),
+		"training moved the variance in part 3.1 of the kernel to the lower" + ofRange: New(ParameterLow, "variance",
 			[]string{}, "3.1", math.Exp(-5), math.Exp(5)),
-		"of grids with 0 to 3 digits, that with 1 gave the lowest bound":     New(Digits, 3, 1),
-		"2 of 3 rows repeat an earlier one in every cell, and were left out": New(Dropped, 2, 3),
+		"of grids with 0 to 3 digits, the grid with 1 gave the lowest bound": New(Digits, 3, 1),
+		"2 of 3 rows equal an earlier row in every cell, and were left out":  New(Dropped, 2, 3),
 		"a sentence of 100 %, as older files have it": New(Text,
 			"a sentence of 100 %, as older files have it"),
-		"the lengthscale of ZN, \"x.\\nAll is well. Yes\"" + edge + "upper end: the function is nearly a straight line, or " +
-			"hardly changes, along it": New(LengthscaleHigh, "lengthscale", []string{"ZN", "x.\nAll is well. Yes"}, "",
+		"training moved the lengthscale of ZN, \"x.\\nAll is well. Yes\" to the upper" + ofRange + ": along these inputs " +
+			"the function is nearly a straight line, or hardly changes": New(LengthscaleHigh, "lengthscale", []string{"ZN", "x.\nAll is well. Yes"}, "",
 			math.Exp(-5), math.Exp(5)),
 	} {
 		must.Be(t, f.String(), want, fmt.Sprintf("%+v is", f))

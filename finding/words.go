@@ -121,7 +121,8 @@ type entry struct {
 // Parts of several texts.
 const (
 	noRow     = "; if this line is no row of the table, delete it"
-	edge      = "training moved the %s%o%k to the end of its range, %v to %v in scaled units: "
+	edge      = "training moved the %s%o%k to the "
+	ofRange   = " end of its range, %v to %v in scaled units"
 	byVFE     = ". So the model predicts with vfe's sparse posterior, at the trained parameters and inducing inputs"
 	missAlike = " of the file have similar errors (autocorrelation %.2f of %d, where independent ones stay within ±%.2f)"
 	inOrder   = missAlike + ". So they depend on their order, but a certificate takes them for independent draws. If rows " +
@@ -233,11 +234,11 @@ var words = map[Kind]entry{
 		"kernels tried: %N"},
 	ShortenedSteps: {Note, "%d of %d training steps left the objective's domain and were shortened (the last: %s)"},
 	MeanOfBatches:  {Note, "objective_value is the mean over the last epoch's batches, an estimate"},
-	LengthscaleLow: {Warning, edge + "at the lower end, the function may change faster than the range allows"},
-	LengthscaleHigh: {Warning, edge + "at the upper end, the function is nearly straight along these inputs, or " +
-		"hardly changes"},
-	ParameterLow:  {Warning, edge + "the lower end"},
-	ParameterHigh: {Warning, edge + "the upper end"},
+	LengthscaleLow: {Warning, edge + "lower" + ofRange + ": the function may change faster than the range allows"},
+	LengthscaleHigh: {Warning, edge + "upper" + ofRange + ": along these inputs the function is nearly a " +
+		"straight line, or hardly changes"},
+	ParameterLow:  {Warning, edge + "lower" + ofRange},
+	ParameterHigh: {Warning, edge + "upper" + ofRange},
 	AlphaAtEdge:   {Note, "training moved α to %g, an end of its range"},
 	OutsideGrid:   {Note, "the %s%o%k was outside the grid, and krigo moved it to the grid's end"},
 	Digits:        {Note, "of grids with 0 to %d digits, the grid with %d gave the lowest bound"},

@@ -317,8 +317,8 @@ func TestFindings(t *testing.T) {
 		h["notices"] = []any{"rows repeat", "rows\x1b[2J"}
 	}
 	for said, raw := range map[string][]byte{
-		"1 of 2 rows repeat an earlier row exactly (the first is row 3); all are kept (--duplicates drop, or group)\n" +
-			"cold_start: a, b; 0.5": encode(t, m),
+		"1 of 2 rows equal an earlier row exactly, the first in row 3; krigo keeps them all, unless you say --duplicates drop " +
+			"or --duplicates group\ncold_start: a, b; 0.5": encode(t, m),
 		"rows repeat\nrows\\x1b[2J": craft(t, encode(t, m), older),
 	} {
 		got := must.Get(decode(raw))(t)

@@ -336,7 +336,7 @@ func TestNotes(t *testing.T) {
 			Method: krigo.Method{Inducing: 5, Epochs: 3}}))(t)
 	m.Findings = finding.List{finding.New(finding.LengthscaleHigh, "lengthscale", m.Inputs, "", 0.01, 100.)}
 	r := must.Get(made(t.Context(), m, nil))(t)
-	notes := slices.DeleteFunc(r.Warnings, func(text string) bool { return !strings.Contains(text, "on the edge") })
+	notes := slices.DeleteFunc(r.Warnings, func(text string) bool { return !strings.Contains(text, " end of its range") })
 	must.Not(t, len(notes) != 1 || !strings.Contains(notes[0], strings.Join(m.Inputs[:8], ", ")) ||
 		!strings.HasSuffix(notes[0], "."), "%q", r.Warnings)
 }
