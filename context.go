@@ -56,7 +56,7 @@ func (m *Model) InContext() string {
 	said += m.others()
 	if a := x.AllRows; a.Rows > 0 {
 		said += fmt.Sprintf("\nThis model was trained on %d of %d rows. On all rows its error would be about %.0f %% lower, by the "+
-			"learning curve of the prior rows: with --deliver all, fit trains that model, too.", a.Trained, a.Rows,
+			"learning curve of the prior rows. With --deliver all, fit also trains that model.", a.Trained, a.Rows,
 			math.Max(1, 100*a.LowerBy))
 		if m.NoWhole(a.Rows) == nil {
 			said += " With --intervals full, predict uses all rows for intervals that hold on average."

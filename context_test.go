@@ -36,7 +36,7 @@ func TestInContext(t *testing.T) {
 		"rows that lie outside ±5.5 of price (1 sd) is at most 51.0 % for the constant 15.3 (RMSE 9.4). Each of these bounds "+
 		"holds with 99 % confidence by itself.\nNo linear model was compared, since it has more than 500 inputs.\nThis model "+
 		"was trained on 355 of 506 rows. On all rows its error would be about 6 % lower, by the learning curve of the prior "+
-		"rows: with --deliver all, fit trains that model, too.")
+		"rows. With --deliver all, fit also trains that model.")
 	m.Certificate.Valid, m.Terms.Backtest = false, true
 	said := m.InContext()
 	must.Not(t, strings.Contains(said, "bound") || strings.Contains(said, "certified") ||

@@ -3,6 +3,8 @@ package command
 import (
 	"fmt"
 	"io"
+	"regexp"
+	"strings"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/internal/cautious"
@@ -17,13 +19,16 @@ func counted(rows, groups int, which string) string {
 	return fmt.Sprintf("%d %s rows", rows, which)
 }
 
+// paragraphs joins texts, and puts an empty line before each of their lines that isn't indented.
+func paragraphs(texts ...string) string {
+	said := strings.TrimSpace(strings.Join(texts, "\n"))
+	return regexp.MustCompile(`\n+(\S)`).ReplaceAllString(said, "\n\n$1")
+}
+
 // printCertificate says in words what a certificate says, first what it promises of
 // predictions; context follows that.
 func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate, context string) {
-	fmt.Fprintln(w, m.Sentence(c))
-	if context != "" {
-		fmt.Fprintln(w, context)
-	}
+	fmt.Fprintln(w, paragraphs(m.Sentence(c), context)+"\n")
 	which := "certified"
 	switch {
 	case m.Terms.Backtest: // there is no bound

@@ -239,7 +239,7 @@ func printClaims(w io.Writer, head string, claims []model.Claim) {
 
 // printFresh says in words what fresh rows show.
 func printFresh(w io.Writer, m *krigo.Model, f *krigo.Fresh) {
-	fmt.Fprintln(w, f.Sentence(m))
+	fmt.Fprintln(w, paragraphs(f.Sentence(m))+"\n")
 	what := "rows"
 	if f.Groups > 0 {
 		what = "groups"

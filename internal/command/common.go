@@ -96,12 +96,12 @@ func between(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// answer writes a result to standard output: with --json as JSON, else in words.
+// answer writes a result to standard output: with --json as JSON, else in words, which are wrapped.
 func (c *common) answer(cmd *cobra.Command, result any, words func(w io.Writer)) error {
 	if c.json {
 		return printJSON(cmd.OutOrStdout(), result)
 	}
-	words(cmd.OutOrStdout())
+	words(folded(cmd.OutOrStdout()))
 	return nil
 }
 

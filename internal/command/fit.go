@@ -423,10 +423,11 @@ func (t *fitting) print(m, all *krigo.Model) error {
 		}
 		return printJSON(t.cmd.OutOrStdout(), d)
 	}
-	printFit(t.cmd.OutOrStdout(), m, t.out)
+	w := folded(t.cmd.OutOrStdout())
+	printFit(w, m, t.out)
 	if all != nil {
-		fmt.Fprintln(t.cmd.OutOrStdout())
-		printFit(t.cmd.OutOrStdout(), all, siblingName(t.out))
+		fmt.Fprintln(w)
+		printFit(w, all, siblingName(t.out))
 	}
 	return nil
 }
@@ -685,14 +686,11 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 func printFit(w io.Writer, m *krigo.Model, path string) {
 	if c := m.Certificate; c != nil {
 		if first := m.NoBetter(); first != "" {
-			fmt.Fprintln(w, first)
+			fmt.Fprintln(w, first+"\n")
 		}
 		printCertificate(w, m, c, m.InContext())
 	} else {
-		fmt.Fprintf(w, "No certificate: %s.\n", m.CertificateReason)
-		for _, line := range m.Told() {
-			fmt.Fprintln(w, line)
-		}
+		fmt.Fprintln(w, paragraphs("No certificate: "+m.CertificateReason+".", strings.Join(m.Told(), "\n")))
 	}
 	d := fitJSON(m, path)
 	rows := fmt.Sprintf("%d rows × %d inputs", d.Rows, d.Inputs)
@@ -760,6 +758,7 @@ func printPlan(w io.Writer, p *krigo.Plan, asJSON bool) error {
 			Findings []finding.Told `json:"findings,omitempty"`
 		}{p, p.Findings.Words(), p.Findings.Tell()})
 	}
+	w = folded(w)
 	of := func(what string, r krigo.Roles) {
 		fmt.Fprintf(w, "%-10s%d for testing, %d for calibration, %d prior, %d certified\n", what, r.Test, r.Calibration,
 			r.Prior, r.Certified)

@@ -203,6 +203,8 @@ func unsettled(facts []inspect.ColumnFacts, target string, strays bool) (first [
 }
 
 func printInspection(w io.Writer, path string, d inspectDocument) error {
+	table := w
+	w = folded(w)
 	fmt.Fprintf(w, "%s: %d rows, %d columns\n", spelling.Printable(path), d.Rows, len(d.Columns))
 	if d.Dropped > 0 {
 		fmt.Fprintf(w, "%d rows that repeat others are left out\n", d.Dropped)
@@ -210,7 +212,7 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 	for _, remark := range d.Remarks {
 		fmt.Fprintln(w, remark)
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := tabwriter.NewWriter(table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\ncolumn\tkind\tmissing\tdistinct\tvalues\t")
 	for _, f := range d.Columns {
 		values := cautious.Digits(f.Low, 6) + " to " + cautious.Digits(f.High, 6)

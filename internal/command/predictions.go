@@ -94,7 +94,7 @@ func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64,
 		}
 	}
 	return c.answer(cmd, p, func(w io.Writer) {
-		fmt.Fprintln(w, p.Sentence)
+		fmt.Fprintln(w, paragraphs(p.Sentence)+"\n")
 		fmt.Fprintf(w, "  hold-out bound %.4f from %s: empirical risk %.4f\nConditions\n",
 			cautious.RoundUp(p.Certificate.Bound, 4), counted(p.Certificate.Rows, p.Certificate.Groups, "certified"),
 			p.Certificate.EmpiricalRisk)

@@ -100,7 +100,7 @@ func (f *watchFlags) run(cmd *cobra.Command, c *common, args []string) error {
 	if err := watch.Watchable(m); err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	w := &watcher{model: m, out: cmd.OutOrStdout(), json: c.json, key: f.key}
+	w := &watcher{model: m, out: folded(cmd.OutOrStdout()), json: c.json, key: f.key}
 	if err := f.valid(cmd, args); err != nil {
 		return err
 	}
