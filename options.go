@@ -50,8 +50,8 @@ type Data struct {
 	_           struct{} `help:"categories)" tier:"everyday"`
 	Missing     string   `json:"missing,omitzero" set:"missing" value:"HOW" values:"refuse mean" default:"refuse"`
 
-	_       struct{} `help:"what standardises the columns: prior-rows, declared:FILE, or all-rows (the bound is a"`
-	_       struct{} `help:"heuristic then)" value:"HOW"`
+	_       struct{} `help:"what standardises the columns: prior-rows, declared:FILE, or all-rows (then the bound"`
+	_       struct{} `help:"is only a heuristic)" value:"HOW"`
 	Scaling string   `json:"scaling,omitzero" set:"scaling" values:"prior-rows declared all-rows" default:"prior-rows"`
 
 	Declared *dataset.Scaling `json:"declared,omitzero"` // the constants, if Scaling is "declared"
@@ -82,7 +82,7 @@ type Data struct {
 // Kernel is the prior's covariance function and mean.
 type Kernel struct {
 	// see kernel.Parse; krigo tries each of a list with commas, as it does with auto
-	_          struct{} `help:"; sums, products (\"se+linear*rq\"); lists \"se,rq\"; auto" rule:"auto, or se"`
+	_          struct{} `help:"; sums and products, se+rq; several, se,rq; auto" rule:"auto, or se"`
 	Expression string   `json:"expression,omitzero" set:"kernel" value:"K" tier:"everyday" for:"training" default:"se"`
 
 	// At a few hundred rows ARD's grid penalty often costs more than it gains. So a prior on the grid has auto as its
@@ -124,7 +124,7 @@ type Prior struct {
 	_     struct{} `rule:"informed 0.7 to 0.875; grid a tenth, 20 to 1,000 rows"`
 	Share float64  `json:"share,omitzero" set:"prior-share" value:"SHARE"` // 1: all rows train, and no row is certified
 
-	_      struct{}  `help:"informed: factors for the prior's covariance; certified rows choose, and the bound pays"`
+	_      struct{}  `help:"informed: factors of the prior's covariance; certified rows choose one, and the bound pays"`
 	_      struct{}  `range:">0:" want:"positive factors of the prior's covariance, such as 1,0.3,0.1" for:"training"`
 	Temper []float64 `json:"temper,omitempty" set:"temper" value:"LIST" rule:"1"`
 	// with an informed prior, kl-pac learns Q on the certified rows; otherwise Q is the prior itself
@@ -156,12 +156,12 @@ type Promise struct {
 	_         struct{}            `help:"inequality of the certificate: kl, maurer, pinsker, split-kl, betting (fixed"`
 	_         struct{}            `help:"posteriors)" rule:"kl; maurer if learnt from an informed prior"`
 	Bound     pacbayes.Inequality `json:"bound,omitzero" set:"bound" value:"NAME"`
-	_         struct{}            `help:"bound on predictions: twice (a random draw's), direct (from their losses), both"`
+	_         struct{}            `help:"bound on predictions: twice (the bound of a random draw), direct (from their losses), both"`
 	_         struct{}            `rule:"direct where it can be, else twice" for:"training"`
 	MeanBound pacbayes.Route      `json:"mean_bound,omitzero" set:"mean-bound" value:"ROUTE" values:"twice direct both"`
 
-	_      struct{} `help:"also find the smallest band ±ε guaranteed for this share of predictions, as in 0.95; it"`
-	_      struct{} `help:"takes half of δ" tier:"everyday"`
+	_      struct{} `help:"also find the smallest band ±ε guaranteed for this share of predictions, such as 0.95;"`
+	_      struct{} `help:"it takes half of δ" tier:"everyday"`
 	Share  float64  `json:"share,omitzero" set:"promise" value:"SHARE"`
 	_      struct{} `help:"also bound the misses of kinds of rows, by columns, sd, or distance from the model's rows; this"`
 	_      struct{} `help:"takes half of δ" for:"fit"`
@@ -170,7 +170,8 @@ type Promise struct {
 	_      struct{} `help:"own misses" for:"fit"`
 	Curve  bool     `json:"curve,omitzero" set:"curve"`
 
-	_          struct{} `help:"same: if rows of a unit predict one another, promise for further rows of these units"`
+	_          struct{} `help:"same: if rows of one unit (a patient, say) predict one another, promise for further rows of these"`
+	_          struct{} `help:"units"`
 	_          struct{} `for:"fit"`
 	Population string   `json:"population,omitzero" set:"population" value:"WHICH" values:"same"`
 
@@ -190,7 +191,7 @@ type Run struct {
 	Restarts int      `json:"restarts,omitzero" set:"restarts" value:"N"`
 
 	Init          *Params  `json:"init,omitzero"`
-	_             struct{} `help:"evidence: no training, the full GP at the parameters of --init" for:"training"`
+	_             struct{} `help:"evidence: don't train, but use the full GP at the parameters of --init" for:"training"`
 	FixParameters bool     `json:"fix_parameters,omitzero" set:"fix-parameters"`
 
 	// Model.Deliver does it, after the fit

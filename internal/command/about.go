@@ -34,7 +34,7 @@ type versionDocument struct {
 func newVersion(c *common) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Version, system and instruction set",
+		Short: "Print the version, the system and the instruction set",
 		Args:  exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := versionDocument{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, linalg.Level.String()}
@@ -47,11 +47,10 @@ func newVersion(c *common) *cobra.Command {
 
 func newMan() *cobra.Command {
 	return &cobra.Command{
-		Use:   "man FOLDER",
-		Short: "Write a man page for every command",
-		Long: `Write a man page for every command into a folder, which is made if need be. The pages
-are dated by SOURCE_DATE_EPOCH where that is set.`,
+		Use:     "man FOLDER",
+		Short:   "Write a man page for every command",
 		Example: `  krigo man ~/.local/share/man/man1`,
+		Long:    `krigo makes FOLDER if need be. If SOURCE_DATE_EPOCH is set, it is the date of the pages.`,
 		Args:    exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			header := doc.GenManHeader{Section: "1", Source: "krigo " + version(), Manual: "krigo"}
@@ -76,10 +75,11 @@ are dated by SOURCE_DATE_EPOCH where that is set.`,
 func newDemo(c *common) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo [FOLDER]",
-		Short: "A small data set, a model of it and its report, in a few seconds",
-		Long: `Write a built-in data set (Snelson's, 200 rows, one input), train and certify a sparse
-model of it, and write its report: demo.csv, demo.krigo and demo.html in the folder, which
-is made if need be (default: here).`,
+		Short: "Write a small data set, a model of it and its report",
+		Example: `  krigo demo
+  krigo demo try`,
+		Long: `The data set is Snelson's, with 200 rows and one input. The model is sparse, and its training takes a few seconds.
+demo.csv, demo.krigo and demo.html go to FOLDER, which krigo makes if need be, or else to the current folder.`,
 		Args: between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folder := "."

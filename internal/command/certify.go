@@ -28,29 +28,26 @@ func newCertify(c *common) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "certify MODEL DATA | --predictions FILE --target COL --epsilon E",
 		Short: "Recompute a model's certificate from the model file and its data",
-		Long: `Recompute a model's certificate from the model file and the data it was made from.
-
-The rows, in whatever order, are checked against the SHA-256 in the model; altered data,
-an altered model file, a certificate or anything beside it (test figures, observation
-noise, conformal intervals, ranges) that doesn't come out as stored are refused. Another
---epsilon than the declared one gives a heuristic number, not a certificate.
-
-What was checked, and what is taken on the fitter's word, stands in two lists. Only fitting again
-with the same options can show that a model's parameters are what they say. certify does so where
-training took less than a minute, unless --no-refit is given; --refit does so however long it takes,
-and refuses a model that doesn't come out the same to the last bit.
-
-With --fresh the data are rows the model never saw (or its own test rows): the bounds
-are then plain test-set bounds, which hold however the model was trained. Where these rows
-contradict the model's own certificate, that is said; rows that equal one the model was
-made from are counted, since a copy can't be told from a second row that came out alike.
-With --anytime the data may grow, and be looked at as often as one likes.
-
-With --predictions there is no model: FILE has predictions of anything at all beside what they
-predict, and --epsilon is in the target's units. The bound holds if what made them never saw these rows.`,
 		Example: `  krigo certify houses.krigo houses.csv
   krigo certify houses.krigo houses-of-next-year.csv --fresh
-  krigo certify --predictions forest.csv --target price --prediction yhat --epsilon 20000 --out forest.json`,
+  krigo certify --predictions forest.csv --target price --epsilon 20000`,
+		Long: `The rows may come in any order. certify compares them with the SHA-256 in the model. It refuses altered data, an
+altered model file, and figures that don't come out as stored: the certificate, test figures, observation noise,
+conformal intervals and ranges. If --epsilon isn't the declared ε, the result is a heuristic number and no certificate,
+unless the model has a curve.
+
+certify lists what it checked, and what it takes on the fitter's word. Only fitting again with the same options can
+show that a model's parameters are what the file says. certify fits again if training took less than a minute, unless
+you say --no-refit. With --refit it fits again however long that takes. It refuses a model that doesn't come out the
+same to the last bit.
+
+With --fresh, DATA has rows that the model never saw, or the model's own test rows. The bounds are then plain test-set
+bounds, which hold however the model was trained. If these rows contradict the model's own certificate, certify says
+so. It also counts rows that equal a row that the model was made from, since nobody can tell a copy from a second row
+that came out alike. With --anytime the data may grow, and you may look as often as you like.
+
+With --predictions there is no model. FILE has predictions that any program made, beside what they predict, and
+--epsilon is in the target's units. The bound holds if the program never saw these rows.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.of.file != "" {
 				return exactly(0)(cmd, args)
@@ -69,22 +66,22 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 	}
 	bind(cmd.Flags(),
 		cliFlag{name: "epsilon", value: "E", rule: "the declared one", to: &f.epsilon,
-			help: "another half-width, in sd of the target: a heuristic number, but with a curve; of --predictions ε, in its " +
-				"units"},
+			help: "another half-width, in sd of the target; a heuristic number, unless the model has a curve; with " +
+				"--predictions: ε, in units of the target"},
 		cliFlag{name: "declaration", value: "FILE", to: &f.declaration, endings: []string{"json"},
 			help: "check that the model was fitted as this declaration says (krigo declare)"},
 		cliFlag{name: "refit", to: &f.refit,
-			help: "fit again with the options that the model was fitted with, and compare every bit"},
+			help: "fit again with the model's own options, and compare every bit"},
 		cliFlag{name: "no-refit", to: &f.noRefit,
-			help: "don't fit again, not even where training took less than a minute"},
+			help: "don't fit again, even if training took less than a minute"},
 		cliFlag{name: "accept-file-order", to: &f.order,
-			help: "of models of before version 5: you vouch that the order of the rows in the file, which decided their " +
+			help: "models from before version 5: you vouch that the order of the rows in the file, which decided their " +
 				"roles, is chance"},
 		cliFlag{name: "fresh", to: &f.fresh,
 			help: "bound the risk from rows the model never saw"},
 		cliFlag{name: "anytime", to: &f.anytime,
-			help: "of --fresh: also limits that hold at every number of rows at once, so that one may look as often as one " +
-				"likes"},
+			help: "with --fresh: also limits that hold after every number of rows at once, so that you may look as often as " +
+				"you like"},
 		cliFlag{name: "shift", value: "RHO", to: &f.shift,
 			help: "also the bound on rows of another source, whose relative entropy to this one is at most RHO nats"},
 	)

@@ -85,15 +85,13 @@ func newRoot() *cobra.Command {
 	var c common
 	root := &cobra.Command{
 		Use:   "krigo",
-		Short: "Gaussian processes that keep their promises",
-		Long: `krigo trains Gaussian-process regression so that its own generalisation guarantee is
-as good as it can be, prints that guarantee, and saves one file to predict with.
+		Short: "krigo fits Gaussian-process models to tables, and certifies how often their predictions miss",
+		Example: `  krigo inspect houses.csv --target price  # what it holds, and how to fit it
+  krigo fit houses.csv --target price      # train, certify, save houses.krigo
+  krigo predict houses.krigo new.csv       # a mean and an interval for each row
+  krigo certify houses.krigo houses.csv    # recompute the guarantee`,
+		Long: `Progress goes to standard error, results to standard output.
 
-  krigo fit houses.csv --target price      train, certify, save houses.krigo
-  krigo predict houses.krigo new.csv       mean, variance and interval for each row
-  krigo certify houses.krigo houses.csv    recompute the guarantee from model and data
-
-Progress goes to standard error, results to standard output.
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupted (143 by SIGTERM).`,
 		Version:       version(),
 		SilenceErrors: true,

@@ -48,6 +48,9 @@ func runs(t *testing.T, args ...string) string {
 	return o.stdout
 }
 
+// flat is text in one line: whatever its width, it has the same words.
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 // workplace is an empty folder, made the current one, with the files of testdata.
 func workplace(t *testing.T) {
 	t.Helper()

@@ -26,13 +26,15 @@ func newCompare(c *common) *cobra.Command {
 	var f fitFlags
 	cmd := &cobra.Command{
 		Use:   "compare DATA --target COL",
-		Short: "Several objectives side by side over splits",
-		Long: `Fit several objectives on the same random splits and score them on the same test rows:
-mean ± standard error over the splits, and the differences to the first objective, split by
-split, whose errors are smaller: what splits have in common cancels. --epsilon takes a list. Every fit's certificate
-stands by itself; picking the best row of the table is a choice they don't pay for.`,
-		Example: `  krigo compare houses.csv --target price --objectives kl-pac,evidence --splits 10
-  krigo compare houses.csv --target price --objectives kl-pac,vfe,fitc --inducing 100 --epsilon 0.4,0.6,0.8`,
+		Short: "Compare several objectives on the same random splits",
+		Example: `  krigo compare houses.csv --target price --splits 10
+  krigo compare houses.csv --target price --objectives vfe,svgp --inducing 50`,
+		Long: `compare fits each objective on the same splits and scores it on the same test rows. It prints means ± standard errors
+over the splits, and the differences to the first objective, split by split. The differences have smaller errors,
+because what splits have in common cancels. --epsilon takes a list.
+
+Every fit's certificate stands by itself. Choosing the best row of the table is a choice that the certificates don't
+pay for.`,
 		Args: exactly(1),
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
 			epsilons, err := comparable(cmd, &f)

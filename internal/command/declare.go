@@ -14,15 +14,17 @@ func newDeclare(c *common) *cobra.Command {
 	var f fitFlags
 	cmd := &cobra.Command{
 		Use:   "declare DATA --target COL",
-		Short: "Write down what a fit will do, before it is done",
-		Long: `Write a declaration to standard output: the plan of krigo fit with the same flags, every default filled in,
-and the SHA-256 of the rows. Nothing is trained. Sign it, have it timestamped or publish it, and fit with
---declared FILE: the certificate carries the declaration's SHA-256, and krigo certify --declaration FILE
-checks that the model is the declared one. It proves that the model is the one declared, at a time that somebody
-else can vouch for. It doesn't prove that nothing else was tried: a declaration needs the rows with their targets,
-so other seeds and options could be tried before the best was declared.`,
-		Example: `  krigo declare houses.csv --target price --epsilon 20000 --epsilon-units raw > declaration.json
+		Short: "Write down what a fit will do, before it does it",
+		Example: `  krigo declare houses.csv --target price --epsilon 0.5 > declaration.json
   krigo fit houses.csv --declared declaration.json`,
+		Long: `declare writes a declaration to standard output: the plan of krigo fit with the same flags, with every default filled
+in, and the SHA-256 of the rows. It trains nothing. Sign the declaration, have it timestamped or publish it, and then
+fit with --declared FILE. The certificate carries the declaration's SHA-256, and krigo certify --declaration FILE checks
+that the model is the declared one.
+
+A declaration proves that the model is the declared one, at a time that somebody else can vouch for. It doesn't prove
+that nothing else was tried: whoever has the rows with their targets can try other seeds and options, and declare the
+best of them.`,
 		Args: exactly(1),
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
 			for _, name := range ofTheFit {

@@ -45,7 +45,7 @@ func TestDoctor(t *testing.T) {
 		{name: "twice", header: "a", cells: of(1000, "", "%.4g", tenth), last: []string{"0.3,ROW"}, kind: "rows_repeated",
 			say: "2 of 62 rows", command: " --duplicates drop"},
 		{name: "nines", header: "a", cells: of(9, "-999", "%.4g", tenth), kind: "sentinel",
-			say:     `7 cells of "a" are -999, far from the others, which are 0.3 to 8.3 (the first in line 6)`,
+			say:     `7 cells of "a" are -999, but all others lie between 0.3 and 8.3 (first in line 6)`,
 			command: " --na -999 --missing mean"},
 		{name: "nines2", header: "a,b", cells: func(i int) string {
 			return of(9, "999", "%.4g", tenth)(i) + "," + of(9, "999", "%.0f", wide)(i)
@@ -58,7 +58,7 @@ func TestDoctor(t *testing.T) {
 		{name: "unix", header: "a", cells: of(1000, "", "%.0f", func(i int) float64 { return 1.7e9 + 3600*whole(i) }),
 			kind: "dates_as_numbers", say: "seconds since 1970", command: " --dates a"},
 		{name: "zip", header: "a", cells: among("02139", "10001", "90210"), kind: "numbers_as_codes",
-			say: `20 numbers of "a" begin with 0, the first in line 2: codes of 5 digits`, command: " --categorical a"},
+			say: `20 numbers of "a" begin with 0, the first in line 2, so they seem to be codes of 5 digits`, command: " --categorical a"},
 		{name: "blank", header: "a", cells: of(1000, "", "%.4g", tenth), last: []string{",,", ",,"}, kind: "blank_rows",
 			say: "2 rows are blank, the first in line 62", first: "the rows that seem to be none"},
 		{name: "total", header: "a", cells: among("North", "East", "South", "West", "Total"), kind: "rows_of_totals",
@@ -67,17 +67,17 @@ func TestDoctor(t *testing.T) {
 		{name: "spelt", header: "a", cells: among("North", "north ", "South"), kind: "categories_alike",
 			say: `20 rows of "a", the first in line 3`, command: " --categorical a", first: "column a"},
 		{name: "likert", header: "a", cells: among("agree", "Strongly agree", "Neutral", "Disagree"),
-			kind: "ordered_categories", say: `these: "Disagree", "Neutral", "agree", "Strongly agree"`,
+			kind: "ordered_categories", say: `in this order: "Disagree", "Neutral", "agree", "Strongly agree"`,
 			command: " --categorical a"},
 		{name: "id", header: "customer_id", cells: of(1000, "", "%.0f", func(i int) float64 { return 7e4 + 5*whole(i) }),
-			kind: "numbers_of_rows", say: `the 60 whole numbers of "customer_id" all differ, from line 2 on`,
+			kind: "numbers_of_rows", say: `the 60 whole numbers of "customer_id" are all different, from line 2 on`,
 			command: " --ignore customer_id"},
 		{name: "leak", header: "a", kind: "like_the_target", say: "in 60 rows, from line 2 on", command: " --ignore a"},
 		{name: "capped", y: func(y float64) float64 { return min(y, 3) }, kind: "target_capped", say: "its largest value"},
 		{name: "zeroone", y: func(y float64) float64 { return math.Round(1 / (1 + math.Exp(-y))) },
 			kind: "target_of_two_values", say: "of 60 rows, the first in line"},
 		{name: "counts", y: func(y float64) float64 { return math.Floor(math.Exp(y / 2)) }, kind: "target_of_counts",
-			say: "have at most 5"},
+			say: "it is at most 5"},
 		{name: "skewed", y: math.Exp, kind: "target_skewed", say: "above three times its median"},
 	} {
 		rng := rand.New(rand.NewPCG(3, 5))

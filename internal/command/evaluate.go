@@ -14,20 +14,22 @@ import (
 func newEvaluate(c *common) *cobra.Command {
 	var f fitFlags
 	cmd := &cobra.Command{
-		Use:   "evaluate DATA --target COL --params PARAMS.json",
-		Short: "An objective's value, gradient and certificate at given parameters, without training",
-		Long: `Evaluate an objective at the parameters in a JSON file, in scaled units:
+		Use:     "evaluate DATA --target COL --params PARAMS.json",
+		Short:   "Compute an objective, its gradient and its certificate at given parameters",
+		Example: `  krigo evaluate houses.csv --target price --params params.json`,
+		Long: `PARAMS.json has the parameters in scaled units:
 
   {"kernel": {"name": "se", "variance": 1.2, "lengthscales": [0.5, 2]},
-   "noise_variance": 0.1, "mean": {"constant": 0}}
+      "noise_variance": 0.1, "mean": {"constant": 0}}
 
-One lengthscale stands for all inputs. rq adds "shape", periodic "period"; sums and
-products are {"name": "sum", "parts": [...]}. A sparse GP has "inducing": [[...], ...], and a
-free-form posterior of kl-pac, sqrt-pac or svgp "posterior": {"mean": [...], "chol": [[...], ...]},
-its mean and the lower Cholesky factor of its covariance there. Rows are dealt and scaled as fit would.
-The value is something to minimise; gradients are with respect to ln l, ln σ_s², ln σ_n².
-Of a sparse GP bounds of the log evidence from both sides come with it: how far it is from
-the exact GP. The certificate is at the parameters rounded to the grid.`,
+A single lengthscale stands for all inputs. rq adds "shape", and periodic adds "period". Sums and products are
+{"name": "sum", "parts": [...]}. A sparse GP has "inducing": [[...], ...]. A free-form posterior of kl-pac, sqrt-pac or
+svgp has "posterior": {"mean": [...], "chol": [[...], ...]}: its mean at the inducing inputs, and the lower Cholesky
+factor of its covariance there. Rows get their roles and their scaling as in a fit.
+
+Training would minimise the value. Gradients are with respect to ln l, ln σ_s² and ln σ_n². For a sparse GP, bounds of
+the log evidence from both sides show how far it is from the exact GP. The certificate is at the parameters rounded to
+the grid.`,
 		Args: exactly(1),
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
 			if f.params == "" {

@@ -252,27 +252,28 @@ func newFit(c *common) *cobra.Command {
 	var f fitFlags
 	cmd := &cobra.Command{
 		Use:   "fit DATA --target COL",
-		Short: "Train a model, certify it, save it",
-		Long: `Train a Gaussian process on a table, certify it, and save it: CSV or JSON lines (plain, gzip, zst
-or zip), XLSX, NPZ or Parquet, or an NPY file, which is read block by block, so that it may be larger than memory.
-The name - stands for CSV or JSON lines from standard input.
-
-Rows are shuffled by the seed and dealt: test rows if asked for, then prior rows, from which
-the columns are standardised, and the rest are certified: the certificate counts them alone.
-
-By default 7 in 10 rows, of many 7 in 8, are prior rows: the model is trained on them, and its
-predictions are certified on the others, by their own misses. Fewer than 105 rows all train it,
-and none is certified unless you say --prior informed. With --prior grid or --objective, a tenth
-are prior rows (20 to 1,000), the model is trained on the certified rows, and a PAC-Bayes bound
-counts them all the same: kl-pac trains for this bound itself.
-
-The certificate says: with confidence 1−δ (over the draw of the certified rows), the expected loss
-of predictions on a further row of the same source is at most a bound. Choose the loss and ε before
-you look at the data; a certificate picked as the best of several runs isn't one.`,
+		Short: "Train a Gaussian process on a table, certify it and save it",
 		Example: `  krigo fit houses.csv --target price
   krigo fit houses.csv --target price --categorical zone,heating --missing mean
-  krigo fit houses.csv --target price --epsilon 20000 --epsilon-units raw --test-fraction 0.2 --json
-  krigo fit houses.csv --target price --objective kl-pac --kernel "matern32+linear" --ard on`,
+  krigo fit houses.csv --target price --epsilon 20000 --epsilon-units raw
+  krigo fit houses.csv --target price --test-fraction 0.2 --json
+  krigo fit houses.csv --target price --objective kl-pac --kernel se+linear`,
+		Long: `DATA is CSV or JSON lines (plain, gzip, zst or zip), XLSX, NPZ, Parquet or NPY. An NPY file may be larger than
+memory, since krigo reads it block by block. The name - stands for CSV or JSON lines from standard input.
+
+The seed decides which rows become test rows, if you ask for some, prior rows and certified rows. The prior rows say
+how to standardise the columns. The certificate counts only the certified rows.
+
+By default 7 of 10 rows are prior rows, and of many rows 7 of 8. The prior rows train the model, and krigo counts
+misses on the certified rows. Fewer than 105 rows all train the model, and krigo certifies nothing, unless you say
+--prior informed.
+
+With --prior grid or --objective, a tenth of the rows (20 to 1,000) are prior rows. The certified rows train the model,
+and a PAC-Bayes bound counts them all the same. --objective kl-pac minimises this bound itself.
+
+The certificate says: with confidence 1−δ (over the draw of the certified rows), the expected loss of predictions on
+further rows from the same source is at most a bound. Choose the loss and ε before you look at the data. If you keep
+the best of several runs, its certificate doesn't hold.`,
 		Args: exactly(1),
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
 			return f.run(c, cmd, args[0], r)

@@ -173,13 +173,13 @@ func shown(cmd *cobra.Command, asked string) [][]cliFlag {
 // help prints what a command is for and how it is called. What follows --help says which flags: all, or, of one group,
 // these alone.
 func help(cmd *cobra.Command, args []string) {
-	asked := ""
+	asked, wide := "", columns(cmd.OutOrStdout())
 	if at := slices.Index(args, "--help"); at >= 0 && at+1 < len(args) {
 		asked = args[at+1]
 	}
 	var b strings.Builder
 	if slices.ContainsFunc(groups[1:], func(group string) bool { return strings.EqualFold(asked, group) }) {
-		describeFlags(&b, shown(cmd, asked))
+		describeFlags(&b, shown(cmd, asked), wide)
 	} else {
 		unknown := asked
 		if asked == "all" || strings.HasPrefix(asked, "-") {
@@ -188,11 +188,13 @@ func help(cmd *cobra.Command, args []string) {
 		if asked != "all" {
 			asked = ""
 		}
-		fmt.Fprintf(&b, "%s\n\n", strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)))
-		describe(&b, cmd, asked)
+		fmt.Fprintf(&b, "%s\n\n", prose(strings.TrimSuffix(cmd.Short, ".")+".", wide))
+		describe(&b, cmd, asked, wide)
 		if unknown != "" && len(slices.Concat(shown(cmd, "all")...)) > most {
 			fmt.Fprintf(&b, "There is no group %q of flags%s\n", unknown,
 				spelling.DidYouMean(unknown, strings.Split(strings.ToLower(strings.Join(groups[1:], " ")), " ")))
+		} else if cmd.Long != "" {
+			fmt.Fprintf(&b, "\n%s\n", reflowed(strings.TrimSpace(cmd.Long), wide))
 		}
 	}
 	fmt.Fprint(cmd.OutOrStdout(), b.String())
@@ -201,13 +203,13 @@ func help(cmd *cobra.Command, args []string) {
 // usage prints how a command is called.
 func usage(cmd *cobra.Command) error {
 	var b strings.Builder
-	describe(&b, cmd, "")
+	describe(&b, cmd, "", columns(cmd.OutOrStderr()))
 	_, err := fmt.Fprint(cmd.OutOrStderr(), b.String())
 	return err
 }
 
 // describe writes how a command is called, with the flags that are asked for, or by default those that aren't too many.
-func describe(b *strings.Builder, cmd *cobra.Command, asked string) {
+func describe(b *strings.Builder, cmd *cobra.Command, asked string, wide int) {
 	fmt.Fprintln(b, "Usage:")
 	if cmd.Runnable() {
 		fmt.Fprintf(b, "  %s\n", cmd.UseLine())
@@ -222,19 +224,22 @@ func describe(b *strings.Builder, cmd *cobra.Command, asked string) {
 		fmt.Fprint(b, "\nCommands:\n")
 		for _, sub := range cmd.Commands() {
 			if sub.IsAvailableCommand() || sub.Name() == "help" {
-				fmt.Fprintf(b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+				fmt.Fprintln(b, behind(fmt.Sprintf("  %-*s ", sub.NamePadding(), sub.Name()), sub.Short, wide, 0))
 			}
 		}
 	}
 	all := slices.Concat(shown(cmd, "all")...)
 	short := asked == "" && len(all) > most
-	if short {
+	switch {
+	case short:
 		asked = everyday
+	case asked == "":
+		asked = "all"
 	}
-	describeFlags(b, shown(cmd, asked))
+	describeFlags(b, shown(cmd, asked), wide)
 	if short {
-		fmt.Fprintf(b, "\n--help all shows all %d flags; --help data, kernel, method, prior, promise or run those of a "+
-			"group.\n", len(all))
+		fmt.Fprintln(b, "\n"+prose(fmt.Sprintf("--help all shows all %d flags. --help followed by data, kernel, method, prior, "+
+			"promise or run shows the flags of that group.", len(all)), wide))
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(b, "\n%s COMMAND --help says more about a command.\n", cmd.CommandPath())
@@ -242,51 +247,28 @@ func describe(b *strings.Builder, cmd *cobra.Command, asked string) {
 }
 
 // describeFlags writes flags under the headings of their groups.
-func describeFlags(b *strings.Builder, shown [][]cliFlag) {
+func describeFlags(b *strings.Builder, shown [][]cliFlag, wide int) {
 	for i, flags := range shown {
 		if len(flags) > 0 {
 			fmt.Fprintf(b, "\n%s:\n", cmp.Or(groups[i], "Flags"))
 		}
 		for _, f := range flags {
-			f.print(b)
+			f.print(b, wide)
 		}
 	}
 }
 
-// Columns of help: where its text begins and ends.
-const (
-	helpFrom = 26
-	helpTo   = 100
-)
+// helpFrom is the column where the help of a flag begins.
+const helpFrom = 26
 
-// print prints a flag and, beside it, what it is for.
-func (f cliFlag) print(b *strings.Builder) {
-	at := 0 // column
-	put := func(s string) {
-		b.WriteString(s)
-		at += len([]rune(s))
+// print writes a flag and, beside it, what it is for.
+func (f cliFlag) print(b *strings.Builder, wide int) {
+	name := strings.TrimRight("  --"+f.name+" "+f.value, " ")
+	if len([]rune(name))+2 > helpFrom {
+		b.WriteString(name + "\n")
+		name = ""
 	}
-	next := func() {
-		b.WriteString("\n")
-		at = 0
-		put(strings.Repeat(" ", helpFrom))
-	}
-	put(strings.TrimRight("  --"+f.name+" "+f.value, " "))
-	if at+2 > helpFrom {
-		next()
-	}
-	put(strings.Repeat(" ", helpFrom-at))
-	for i, word := range strings.Fields(f.text()) {
-		switch {
-		case i == 0:
-		case at+1+len([]rune(word)) > helpTo:
-			next()
-		default:
-			put(" ")
-		}
-		put(word)
-	}
-	b.WriteString("\n")
+	fmt.Fprintln(b, behind(fmt.Sprintf("%-*s", helpFrom, name), f.text(), wide, 0))
 }
 
 // describeOptions makes the flags of a command, and of those below it, chapters of their descriptions, in
@@ -296,7 +278,7 @@ func describeOptions(root *cobra.Command) {
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		cmd.InitDefaultHelpFlag()
-		cmd.Long = cmp.Or(cmd.Long, cmd.Short) + manOptions(cmd)
+		cmd.Long = strings.TrimSuffix(cmd.Short, ".") + ".\n\n" + cmd.Long + manOptions(cmd)
 		all = append(all, cmd)
 		for _, sub := range cmd.Commands() {
 			walk(sub)

@@ -16,13 +16,12 @@ func newGenerate(c *common) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "generate --out FILE",
-		Short: "A table drawn from a Gaussian process, of any length",
-		Long: `Draw a table from a Gaussian process with an SE kernel and one lengthscale an input,
-approximated by random Fourier features: inputs x1, x2, … are standard normal, the
-target y is the function with noise added. Rows are written as they are drawn, so that
-memory doesn't grow with their number. The same seed gives the same bytes.`,
+		Short: "Write a table drawn from a Gaussian process",
 		Example: `  krigo generate --rows 2000000 --inputs 11 --seed 1 --out draw.npy
   krigo generate --rows 1000 --lengthscales 0.5,2,2 --inputs 3 --out draw.csv.gz`,
+		Long: `The Gaussian process has an SE kernel with one lengthscale an input, and random Fourier features approximate it. The
+inputs x1, x2, … are standard normal. The target y is the function with noise added. krigo writes rows as it draws
+them, so memory doesn't grow with their number. The same seed gives the same bytes.`,
 		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if out == "" {
@@ -61,7 +60,7 @@ memory doesn't grow with their number. The same seed gives the same bytes.`,
 		cliFlag{name: "features", value: "K", def: "500", to: &draw.Features,
 			help: "random Fourier features that the function is made of"},
 		cliFlag{name: "seed", value: "S", def: "0", to: &draw.Seed,
-			help: "of the draw; same seed, same bytes"},
+			help: "seed of the draw; same seed, same bytes"},
 		cliFlag{name: "out", value: "FILE", to: &out, endings: []string{"npy", "csv", "gz"},
 			help: "file to write: NPY, CSV or gzip of CSV, as it ends in .npy, .csv or .gz (required)"},
 	)

@@ -46,12 +46,14 @@ func newInspect(c *common) *cobra.Command {
 	var f fitFlags
 	cmd := &cobra.Command{
 		Use:   "inspect DATA",
-		Short: "What krigo sees in a table, and how to fit it",
-		Long: `Look at every column of a table: what it holds, what is missing, and what is to be said of it before a fit
-can use it: dates, categories, names of rows, decimal commas, units. It ends with the command that says so.
-Nothing is guessed: what is unclear is asked, and rows that seem to be none, such as totals, are named.`,
+		Short: "Show what a table holds, and which command fits it",
 		Example: `  krigo inspect houses.csv
   krigo inspect houses.csv --target price --decimal ,`,
+		Long: `inspect looks at every column: what it holds, what is missing, and what fit has to know before it can use the column,
+for example dates, categories, names of rows, decimal commas and units. It also names lines that seem to be no rows of
+the table, such as totals. The last line that it prints is the command that fits the table.
+
+inspect guesses nothing. If something is unclear, it asks.`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var o krigo.Options

@@ -18,8 +18,8 @@ func newPipe(*common) *cobra.Command {
 	return &cobra.Command{
 		Use:   "pipe",
 		Short: "Serve one program through standard input and output",
-		Long: `Read requests from standard input and write replies to standard output, as the Python package does:
-frames of JSON and numbers, which docs/reference/pipe.md describes. It ends with standard input.`,
+		Long: `pipe reads requests from standard input and writes replies to standard output, as the packages for Python and R need
+it. Requests and replies are frames of JSON and numbers, which docs/pipe.md describes. pipe ends with standard input.`,
 		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return pipe.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(),

@@ -236,44 +236,45 @@ func newPredict(c *common) *cobra.Command {
 	var f predictFlags
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA",
-		Short: "Mean, variance and interval for each row",
-		Long: `Predict every row of a table, in a file of any kind that fit reads or from standard input (-), which
-needs the model's input columns in any order; other columns are ignored. In the target's own units:
+		Short: "Predict the mean, the variance and an interval for each row",
+		Example: `  krigo predict houses.krigo new.csv
+  krigo predict houses.krigo new.csv --keep id --out predictions.csv
+  krigo predict houses.krigo new.csv --intervals conformal,band`,
+		Long: `DATA is a file of any kind that fit reads, or - for standard input. It needs the model's input columns, in any order.
+predict ignores other columns. Results are in the target's own units:
 
   mean                 of the function and of the target
   latent_variance      of the function itself
-  predictive_variance  of an observation: with observation noise
+  predictive_variance  of an observation, with observation noise
   lower95, upper95     central 95 % credible interval for an observation
-  outside              how many inputs lie outside the range of the model's rows; 1 where none
-                       does, but the row is farther from those that trained than nearly all others
-  latent_sd            roots of the variances, and right also where a variance leaves
-  predictive_sd        the range of numbers
+  outside              how many inputs lie outside the range of the model's rows; 1 if none does, but the row is farther
+                       from the training rows than nearly all others
+  latent_sd            the root of latent_variance, also if the variance is outside the range of numbers
+  predictive_sd        the root of predictive_variance, likewise
 
-This interval is the model's own belief, not certified. Others, each with a guarantee of
-its own kind, are asked for by --intervals and come as KIND_lower, KIND_upper:
+This interval is the model's own belief, and isn't certified. --intervals adds other intervals, in columns KIND_lower
+and KIND_upper. Each kind has its own guarantee:
 
-  conformal    holds 95 % of further targets, or the share --level, on average over draws of
-               the certified rows (or, after --calibration-fraction, the calibration rows) and
-               further rows from the same source (exchangeable rows), whatever the model;
-               certified rows serve a mean that is certified by its own misses, as by default
-  normalised   the same, wider where the model is less sure
-  full         the same by all rows (--data), for few of them: the parameters are those of the prior
-               rows, and every other row serves to predict and to say how far predictions miss
+  conformal    holds 95 % of further targets, or the share --level, on average over draws of the certified rows (or,
+               after --calibration-fraction, the calibration rows) and further rows from the same source
+               (exchangeable rows), whatever the model. Certified rows serve if the mean is certified by its own
+               misses, as by default
+  normalised   the same, and wider where the model is less sure
+  full         the same, from all rows (--data), if they are few: the parameters are those of the prior rows, and every
+               other row helps to predict and to say how far predictions miss
   jackknife    likewise, at least 2P − 1 for the share P, and about P in practice
-  band         the certificate's: with its confidence, over the draw of the certified rows,
-               at least its share of all further targets lie within (krigo certify says both, and
-               checks them: here they are what the model file says)
+  band         the certificate's: with its confidence, over the draw of the certified rows, at least its share of all
+               further targets lie within. predict takes the band from the model file; krigo certify checks it
 
---samples K draws K functions from the posterior, jointly for all rows, and adds their values
-as sample1 … sampleK: draws of the function itself, without observation noise.
+--samples K draws K functions from the posterior, jointly for all rows, and adds their values as sample1 … sampleK.
+These are draws of the function itself, without observation noise.
 
---explain says how much each column moves a prediction away from explain_base, the prediction at the
-mean row: contribution_COL … are integrated gradients, and sum to mean − explain_base − explain_remainder.
+--explain says how much each column moves a prediction away from explain_base, the prediction at the mean row. The
+columns contribution_COL are integrated gradients. They sum to mean − explain_base − explain_remainder.
 
-Models of --solver cg have variances given each row's nearest training rows, which are
-never too small; how good they are stands among fit's notices. --exact-variance solves for each row's, in
-minutes for some hundred rows. Models of --solver nearest predict each row from the
-training rows nearest to it, and say so on standard error.`,
+Models of --solver cg have variances given each row's nearest training rows. These are never too small, and fit's
+notices say how good they are. --exact-variance solves for each row's variance, in minutes for some hundred rows. Models
+of --solver nearest predict each row from the training rows nearest to it, and say so on standard error.`,
 		Args: exactly(2),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, c, args) },
 	}
@@ -286,7 +287,7 @@ training rows nearest to it, and say so on standard error.`,
 		cliFlag{name: "data", value: "DATA", to: &f.data, endings: tableEndings(),
 			help: "the data that the model was made from, for intervals full and jackknife"},
 		cliFlag{name: "by", value: "COL", to: &f.by,
-			help: "a column of which each value has intervals full and jackknife of its own"},
+			help: "column whose values each get their own intervals full and jackknife"},
 		cliFlag{name: "level", value: "P", def: "0.95", to: &f.level,
 			help: "share of targets that intervals are to hold, but for the band, which is the certificate's"},
 		cliFlag{name: "exact-variance", to: &f.exactVariance,
@@ -296,7 +297,7 @@ training rows nearest to it, and say so on standard error.`,
 		cliFlag{name: "samples", value: "K", rule: "none", to: &f.samples,
 			help: "joint draws of the function from the posterior, a column each"},
 		cliFlag{name: "seed", value: "S", def: "0", to: &f.seed,
-			help: "of the draws; same seed, same draws"},
+			help: "seed of the draws; same seed, same draws"},
 		cliFlag{name: "out", value: "FILE", rule: "standard output", to: &f.out, endings: append(tableEndings(), "json"),
 			help: "CSV, gzip or zst of it, NPY, NPZ or Parquet, as it ends in .csv, .gz, .zst, .npy, .npz or .parquet; with --json " +
 				".json"},

@@ -18,16 +18,16 @@ func newReport(c *common) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "report MODEL [DATA]",
-		Short: "One HTML file about a model: certificate, predictions, importance, slices",
-		Long: `Write a self-contained HTML file about a model: its certificate in words, and what that
-rests on; warnings; what the function looks like at real rows, column by column, and which
-columns it moves by; how it was trained.
+		Short: "Write one HTML page about a model",
+		Example: `  krigo report houses.krigo houses.csv
+  krigo report houses.krigo houses.csv --out page.html`,
+		Long: `The page needs no other file and no network. It has the certificate in words, with what it rests on, warnings, what the
+function looks like column by column at real rows, how much each column moves it, and how it was trained.
 
-With DATA it shows predictions beside observations, with the misses that the certificate
-counts, residuals and calibration: on the test and the certified rows, if DATA is what the
-model was made from; else on the rows that it has not seen.`,
-		Example: `  krigo report houses.krigo houses.csv --out houses.html`,
-		Args:    between(1, 2),
+With DATA the page also compares predictions with observations: the misses that the certificate counts, residuals and
+calibration. If DATA is what the model was made from, it shows the test rows and the certified rows. Otherwise it shows
+the rows that the model hasn't seen.`,
+		Args: between(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := krigo.Load(args[0])
 			if err != nil {

@@ -24,24 +24,26 @@ func newServe(c *common) *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve MODEL|FOLDER",
-		Short: "Predictions over HTTP, and a page to try them",
-		Long: `Serve a model file, or all models of a folder, over HTTP until interrupted. Files that
-change are read again; requests under way end with the model they began with.
+		Short: "Serve predictions over HTTP, and a page to try them",
+		Example: `  krigo serve houses.krigo
+  curl -s localhost:8080/v1/predict -H 'Content-Type: application/json' \
+      -d '{"rows": [{"rooms": 6, "age": 40}]}'
+  krigo serve models/ --listen :8443 --token-file token --tls-cert cert.pem \
+      --tls-key key.pem`,
+		Long: `serve answers requests about a model file, or about all models of a folder, until it is interrupted. It reads files
+again when they change. Requests under way end with the model that they began with.
 
   POST /v1/predict    rows as JSON or CSV: mean, variances and interval of each
   POST /v1/joint      the same, with draws of the function at all rows, or covariances
-  POST /v1/outcomes   with --ledger: rows with their targets, held against the certificate
+  POST /v1/outcomes   with --ledger: rows with their targets, compared with the certificate
   GET  /v1/model      a model's inputs, kernel and certificate
   GET  /v1/models     the names of all models
   GET  /openapi.json  the description of these
   GET  /healthz, /readyz, /metrics
   GET  /              a page to predict by hand
 
-It listens on this machine alone. For other machines name an address and a token file
-(and a certificate, or put it behind a proxy that has one).`,
-		Example: `  krigo serve houses.krigo
-  curl -s localhost:8080/v1/predict -H 'Content-Type: application/json' -d '{"rows": [{"rooms": 6, "age": 40}]}'
-  krigo serve models/ --listen :8443 --token-file token --tls-cert cert.pem --tls-key key.pem`,
+serve listens on this machine alone. To serve other machines, name an address and a token file, and a certificate or a
+proxy that has one.`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, c, args[0]) },
 	}

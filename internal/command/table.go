@@ -136,10 +136,10 @@ func (f *fitFlags) own() []cliFlag {
 	return []cliFlag{
 		{name: "missing-target", value: "HOW", def: "drop", to: &o.Data.Reading.MissingTarget,
 			values: []string{"drop", dataset.Refuse},
-			help:   "rows without a target: drop (they are counted, and left out), or refuse"},
+			help:   "rows without a target: drop (leave them out, and count them), or refuse"},
 		{name: "dates", everyday: true, value: "COLS", to: &f.dates, columns: true,
-			help: "columns of dates or times, read as days; COL:dmy or COL:mdy where unclear; COL:day:week:year adds where " +
-				"in the period"},
+			help: "columns of dates or times, read as days; COL:dmy or COL:mdy if unclear; COL:day:week:year adds the place " +
+				"in each period"},
 		{name: "decimal", value: "C", def: ".", to: &o.Data.Reading.Decimal, values: []string{".", ","},
 			help: "the decimal point of CSV files: . or ,"},
 		{name: "thousands", value: "C", rule: "none", to: &o.Data.Reading.Thousands,
@@ -154,7 +154,7 @@ func (f *fitFlags) own() []cliFlag {
 		{name: "skip-rows", value: "N", to: &o.Data.Reading.SkipRows,
 			help: "lines of text, or rows of a sheet, above the table"},
 		{name: "header", value: "HOW", def: "auto", to: &o.Data.Reading.Header, values: []string{"auto", "yes", "no"},
-			help: "the first row names the columns: yes, no (they are c1, c2, ...), or auto (unless it has numbers alone)"},
+			help: "the first row names the columns: yes, no (they are c1, c2, ...), or auto (yes, unless it holds only numbers)"},
 		{name: "sheet", value: "NAME", to: &o.Data.Reading.Sheet,
 			help: "the sheet of a workbook, or file of a zip archive, if there are several"},
 		{name: "duplicates", value: "HOW", def: "keep", to: &f.duplicates, values: []string{"keep", "drop", "group"},
@@ -192,9 +192,9 @@ func (f *fitFlags) own() []cliFlag {
 		{name: "dry-run", everyday: true, to: &f.dryRun, of: "fit",
 			help: "say what the fit would do, every default filled in, and train nothing"},
 		{name: "resume", value: "FILE", to: &f.resume, endings: []string{"checkpoint"}, of: "fit",
-			help: "go on from this checkpoint, and save to it, in the place of OUT.checkpoint"},
+			help: "continue from this checkpoint, and save to it instead of OUT.checkpoint"},
 		{name: "fresh-start", to: &f.freshStart, of: "fit",
-			help: "begin anew although an interrupted fit of the same data and options left a checkpoint"},
+			help: "begin anew, although an interrupted fit of the same data and options left a checkpoint"},
 	}
 }
 
@@ -225,7 +225,7 @@ func (c *common) flags() []cliFlag {
 		cliFlag{name: "threads", value: "T", rule: "all", to: &c.threads,
 			help: "processor cores to use; results don't depend on it"},
 		cliFlag{name: "memory", value: "SIZE", rule: "half of the machine's", to: &c.memory,
-			help: "memory that a table, a model, or the matrices of a fit may take, as 4GiB or 500MB"},
+			help: "memory that a table, a model, or the matrices of a fit may take, such as 4GiB or 500MB"},
 	)
 }
 

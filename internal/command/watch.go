@@ -50,28 +50,26 @@ func newWatch(c *common) *cobra.Command {
 	var f watchFlags
 	cmd := &cobra.Command{
 		Use:   "watch MODEL [DATA]",
-		Short: "Hold outcomes against a model's certificate, as they come",
-		Long: `Hold outcomes against a model's certificate: rows with the model's inputs and its target, from a
-file or, with -, line by line from standard input, are predicted, and their misses counted. An alarm
-says that the risk is above the certificate's bound; while it isn't, one is ever raised with
-probability at most the certificate's δ, however long it goes on.
-
-Every outcome is added to a ledger on disk before a line is printed about it, and is there when the
-command is started again. Give each outcome once, or those of a file with a --key. Without DATA
-the ledger is read and its state printed. The ledger is also that of krigo serve --ledger, which
-takes outcomes over HTTP.
-
-With --check nothing is added: the rows of DATA are predicted anew and compared with the ledger.
-
-With --rotate the ledger is copied to a file beside it (LEDGER.1, LEDGER.2, …) and begun anew, with one
-line that carries the state over: counts, evidence, alarm and keys go on as they were, and the copy isn't
-needed for that. If a server writes the ledger, the server does it, between two outcomes.
-
-Exit status 3 says that there is an alarm, from these rows or from those before them.`,
+		Short: "Compare outcomes with a model's certificate, as they come",
 		Example: `  tail -f outcomes.csv | krigo watch houses.krigo -
   krigo watch houses.krigo sold-in-july.csv
   krigo watch houses.krigo --json
   krigo watch houses.krigo --rotate`,
+		Long: `DATA is a file of rows with the model's inputs and its target, or - for such rows line by line from standard input.
+watch predicts the rows and counts misses. An alarm says that the risk is above the certificate's bound. If the risk
+isn't above the bound, watch ever raises an alarm with probability at most the certificate's δ, however long it runs.
+
+watch writes every outcome to a ledger on disk before it prints a line about it, and reads the ledger when it starts
+again. Give each outcome once, or give the outcomes of a file a --key. Without DATA, watch prints the state of the
+ledger. krigo serve --ledger uses the same ledger, and takes outcomes over HTTP.
+
+With --check, watch adds nothing. It predicts the rows of DATA again and compares them with the ledger.
+
+With --rotate, watch copies the ledger to a file beside it (LEDGER.1, LEDGER.2, …) and begins it anew. One line carries
+the state over: counts, evidence, alarm and keys go on as they were, and nothing needs the copy. If a server writes the
+ledger, the server rotates it between two outcomes.
+
+Exit status 3 says that there is an alarm, from these rows or from earlier rows.`,
 		Args: between(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, c, args) },
 	}
@@ -81,7 +79,7 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 		cliFlag{name: "check", to: &f.check,
 			help: "compare the ledger with DATA, which has the rows of all its outcomes; nothing is added"},
 		cliFlag{name: "key", value: "TEXT", to: &f.key,
-			help: "of DATA's rows, such as a date: given again with it, they count once"},
+			help: "name of DATA's rows, such as a date: rows that come again under the same name count once"},
 		cliFlag{name: "rotate", to: &f.rotate,
 			help: "copy the ledger to LEDGER.1, LEDGER.2, … and begin it anew with the state that it holds"},
 	)

@@ -59,40 +59,52 @@ func (p *wrapping) Write(text []byte) (int, error) {
 // label matches what may stand before a line's text: the dash of a list, or a label such as "Notice    ".
 var label = regexp.MustCompile(`^ *(- |Intervals |\S+(?: \S+)?  +)?`)
 
-// wrap breaks a line between words, so that it has at most wide columns. Further lines are indented as far as the text
-// of the first. A command stays whole, so that it runs when pasted, and so does a row of a table.
+// wrap wraps a line of results. A command stays whole, so that it runs when pasted.
 func wrap(line string, wide int) string {
-	from := label.FindString(line)
-	text := line[len(from):]
-	if utf8.RuneCountInString(line) <= wide || strings.Contains(text, "  ") || strings.Contains(line, "  krigo ") ||
-		strings.HasPrefix(line, "krigo ") {
+	if strings.HasPrefix(line, "krigo ") || strings.Contains(line, "  krigo ") {
 		return line
 	}
-	hang := utf8.RuneCountInString(from)
-	if hang > 0 && strings.TrimSpace(from) == "" {
-		hang += 2
+	return prose(line, wide)
+}
+
+// prose breaks a line between words, so that it has at most wide columns. Further lines are indented as far as the text
+// of the first. A row of a table stays whole.
+func prose(line string, wide int) string {
+	from := label.FindString(line)
+	text := line[len(from):]
+	if utf8.RuneCountInString(line) <= wide || strings.Contains(text, "  ") {
+		return line
 	}
+	in := 0
+	if from != "" && strings.TrimSpace(from) == "" {
+		in = 2
+	}
+	return behind(from, text, wide, in)
+}
+
+// behind wraps text behind a label. Further lines begin in columns to the right of where the text begins.
+func behind(label, text string, wide, in int) string {
+	at := utf8.RuneCountInString(label)
+	next := "\n" + strings.Repeat(" ", at+in)
 	var b strings.Builder
-	b.WriteString(from)
-	at := utf8.RuneCountInString(from)
-	words := strings.Split(text, " ")
-	for i := 0; i < len(words); i++ {
-		word := words[i]
-		for i+1 < len(words) && strings.HasPrefix(words[i+1], "%") { // a number stays with its %
-			i++
-			word += " " + words[i]
+	b.WriteString(label)
+	for words := strings.Split(text, " "); len(words) > 0; {
+		word := words[0]
+		for words = words[1:]; len(words) > 0 && strings.HasPrefix(words[0], "%"); words = words[1:] {
+			word += " " + words[0] // a number stays with its %
 		}
-		switch n := utf8.RuneCountInString(word); {
-		case b.Len() == len(from):
-			at += n
+		n := utf8.RuneCountInString(word)
+		switch {
+		case b.Len() == len(label):
 		case at+1+n > wide:
-			b.WriteString("\n" + strings.Repeat(" ", hang))
-			at = hang + n
+			b.WriteString(next)
+			at = utf8.RuneCountInString(next) - 1
 		default:
 			b.WriteString(" ")
-			at += 1 + n
+			at++
 		}
 		b.WriteString(word)
+		at += n
 	}
 	return b.String()
 }
@@ -112,7 +124,7 @@ func reflowed(text string, wide int) string {
 		lines, open = append(lines, line), line != ""
 	}
 	for i, line := range lines {
-		lines[i] = wrap(line, wide)
+		lines[i] = prose(line, wide)
 	}
 	return strings.Join(lines, "\n")
 }

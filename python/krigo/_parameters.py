@@ -101,8 +101,8 @@ class Parameters(Estimator):
             missing inputs: refuse, or mean (of the prior rows; missing categories count as other categories) (default
             refuse)
         dates :
-            columns of dates or times, read as days; COL:dmy or COL:mdy where unclear; COL:day:week:year adds where in the
-            period
+            columns of dates or times, read as days; COL:dmy or COL:mdy if unclear; COL:day:week:year adds the place in
+            each period
         group :
             column that groups rows, such as a patient's ID; it is then no input. Groups stay together, and the
             certificate counts groups
@@ -112,8 +112,8 @@ class Parameters(Estimator):
         test_fraction :
             share of the rows set aside and scored at the end
         kernel :
-            se, matern12, matern32, matern52, rq, periodic, linear, constant, white; sums, products ("se+linear*rq");
-            lists "se,rq"; auto (default auto, or se)
+            se, matern12, matern32, matern52, rq, periodic, linear, constant, white; sums and products, se+rq; several,
+            se,rq; auto (default auto, or se)
         objective :
             what training minimises: kl-pac (the PAC-Bayes bound), sqrt-pac, evidence, nearest (each row from its
             neighbours, of any number of rows); sparse: vfe, fitc, dtc, pep, svgp, renyi (default by prior and rows)
@@ -128,7 +128,7 @@ class Parameters(Estimator):
         delta :
             the certificate may fail with this probability, over the draw of the certified rows (default 0.01)
         promise :
-            also find the smallest band ±ε guaranteed for this share of predictions, as in 0.95; it takes half of δ
+            also find the smallest band ±ε guaranteed for this share of predictions, such as 0.95; it takes half of δ
         seed :
             assigns rows their roles and draws random starts; same seed, same result (default 0)
         deliver :
@@ -145,7 +145,7 @@ class Parameters(Estimator):
         inputs :
             columns to predict from; * stands for any text and ? for a character, as in 'temp*' (default all others)
         missing_target :
-            rows without a target: drop (they are counted, and left out), or refuse (default drop)
+            rows without a target: drop (leave them out, and count them), or refuse (default drop)
         decimal :
             the decimal point of CSV files: . or , (default .)
         thousands :
@@ -160,7 +160,7 @@ class Parameters(Estimator):
         skip_rows :
             lines of text, or rows of a sheet, above the table
         header :
-            the first row names the columns: yes, no (they are c1, c2, ...), or auto (unless it has numbers alone)
+            the first row names the columns: yes, no (they are c1, c2, ...), or auto (yes, unless it holds only numbers)
             (default auto)
         sheet :
             the sheet of a workbook, or file of a zip archive, if there are several
@@ -168,8 +168,8 @@ class Parameters(Estimator):
             rows that repeat others: keep; drop (equal in all cells); group (equal inputs and target count once in the
             certificate) (default keep)
         scaling :
-            what standardises the columns: prior-rows, declared:FILE, or all-rows (the bound is a heuristic then) (default
-            prior-rows)
+            what standardises the columns: prior-rows, declared:FILE, or all-rows (then the bound is only a heuristic)
+            (default prior-rows)
         target_estimate :
             what to predict of a transformed target: its mean or its median (default mean)
         no_standardise :
@@ -188,7 +188,7 @@ class Parameters(Estimator):
         init :
             start from the parameters in this JSON file (not with an informed prior, which prior rows alone may shape)
         fix_parameters :
-            evidence: no training, the full GP at the parameters of init
+            evidence: don't train, but use the full GP at the parameters of init
         inducing_init :
             where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random (default kmeans)
         fix_inducing :
@@ -240,7 +240,7 @@ class Parameters(Estimator):
             share of prior rows among the rows that aren't test or calibration rows (default informed 0.7 to 0.875; grid a
             tenth, 20 to 1,000 rows)
         temper :
-            informed: factors for the prior's covariance; certified rows choose, and the bound pays (default 1)
+            informed: factors of the prior's covariance; certified rows choose one, and the bound pays (default 1)
         grid :
             log-parameters in [−L, L] with DIGITS decimals; L,mixed: 0 to 2 digits, few lengthscales, which the bound pays
             for (default 6,2)
@@ -251,15 +251,15 @@ class Parameters(Estimator):
             inequality of the certificate: kl, maurer, pinsker, split-kl, betting (fixed posteriors) (default kl; maurer
             if learnt from an informed prior)
         mean_bound :
-            bound on predictions: twice (a random draw's), direct (from their losses), both (default direct where it can
-            be, else twice)
+            bound on predictions: twice (the bound of a random draw), direct (from their losses), both (default direct
+            where it can be, else twice)
         curve :
             bound every half-width at once, and the mean absolute error, if the mean is certified by its own misses
         slices :
             also bound the misses of kinds of rows, by columns, sd, or distance from the model's rows; this takes half of
             δ
         population :
-            same: if rows of a unit predict one another, promise for further rows of these units
+            same: if rows of one unit (a patient, say) predict one another, promise for further rows of these units
         calibration_fraction :
             rows for conformal intervals, which hold on average over draws of these and further rows from the same source
             (exchangeable rows)
