@@ -66,8 +66,8 @@ With --predictions there is no model. FILE has predictions that any program made
 	}
 	bind(cmd.Flags(),
 		cliFlag{name: "epsilon", value: "E", rule: "the declared one", to: &f.epsilon,
-			help: "another half-width, in sd of the target; a heuristic number, unless the model has a curve; with " +
-				"--predictions: ε, in units of the target"},
+			help: "another half-width, in sd of the target (a heuristic number, unless there is a curve); with " +
+				"--predictions: in its units"},
 		cliFlag{name: "declaration", value: "FILE", to: &f.declaration, endings: []string{"json"},
 			help: "check that the model was fitted as this declaration says (krigo declare)"},
 		cliFlag{name: "refit", to: &f.refit,
