@@ -198,8 +198,8 @@ func backtest(m *Model, c *pacbayes.Certificate) string {
 		"loss of predictions was %.4f.", c.Rows, c.Loss, c.EmpiricalRisk)
 }
 
-// Sentence returns in words what fresh rows show about the predictions of m, the conditions of that, and what in m's own
-// certificate the fresh rows contradict.
+// Sentence returns in words what fresh rows show about the predictions of m, the conditions of that, and what in m's
+// own certificate the fresh rows contradict.
 func (f *Fresh) Sentence(m *Model) string {
 	about := (&model.Model{Group: m.Group}).Population().Says // the source of the fresh rows, whatever ties m's own rows
 	said := confidence(f.Delta, "fresh", m.Group) +

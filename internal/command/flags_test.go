@@ -22,7 +22,7 @@ import (
 	"github.com/krigo-gp/krigo/method"
 )
 
-// TestHelpIsShort: the help of every flag has at most two lines of 100 columns, or three of 80, unless it lists methods.
+// TestHelpIsShort: the help of a flag has at most two lines of 100 columns, or three of 80, unless it lists methods.
 // Every flag but cobra's own stands in a table. No line of help is wider than the terminal.
 func TestHelpIsShort(t *testing.T) {
 	root := newRoot()
