@@ -67,20 +67,6 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return exitFailed
 }
 
-// printed passes results on, and knows whether that failed: text is printed without asking.
-type printed struct {
-	w      io.Writer
-	failed error
-}
-
-func (p *printed) Write(text []byte) (int, error) {
-	n, err := p.w.Write(text)
-	if err != nil && p.failed == nil {
-		p.failed = fmt.Errorf("results can't be written to standard output: %w", err)
-	}
-	return n, err
-}
-
 func newRoot() *cobra.Command {
 	var c common
 	root := &cobra.Command{

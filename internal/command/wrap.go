@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"regexp"
@@ -15,6 +16,20 @@ const (
 	leastColumns = 80
 	mostColumns  = 100
 )
+
+// printed passes results on, and knows whether that failed: text is printed without asking.
+type printed struct {
+	w      io.Writer
+	failed error
+}
+
+func (p *printed) Write(text []byte) (int, error) {
+	n, err := p.w.Write(text)
+	if err != nil && p.failed == nil {
+		p.failed = fmt.Errorf("results can't be written to standard output: %w", err)
+	}
+	return n, err
+}
 
 // columns returns how many columns text that is written to w may have: as many as COLUMNS says, or else as the terminal
 // has, but 80 to 100. A file or a pipe gets 100.
