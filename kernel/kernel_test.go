@@ -207,7 +207,8 @@ func TestParseErrors(t *testing.T) {
 	for expr, want := range map[string]string{
 		"":          "missing at the end",
 		"se+":       "missing at the end",
-		"rbf":       `unknown kernel "rbf"`,
+		"cubic":     `unknown kernel "cubic"`,
+		"rbf":       `"rbf" is called "se" here`,
 		"se linear": "doesn't belong",
 		"(se":       "isn't closed",
 		"*se":       `missing before "*"`,

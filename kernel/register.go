@@ -51,6 +51,9 @@ func named(name string, dim int, ard bool) (Kernel, error) {
 			return k, err
 		}
 	}
+	if said := spelling.Called(name, Names()); said != "" {
+		return nil, fmt.Errorf("unknown kernel: %.120s", said)
+	}
 	return nil, fmt.Errorf("unknown kernel %.40q: known are %s, and sums and products of them as in \"se+linear\" or "+
 		"\"se*periodic\"%s", name, strings.Join(Names(), ", "), spelling.DidYouMean(name, Names()))
 }

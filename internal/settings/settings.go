@@ -347,6 +347,9 @@ func OneOf(setting, v string, names ...string) []error {
 	if len(names) == 0 || slices.Contains(names, v) {
 		return nil
 	}
+	if said := spelling.Called(v, names); said != "" {
+		return []error{fmt.Errorf("%s: %s", setting, said)}
+	}
 	return []error{fmt.Errorf("%s %q: want one of %s%s", setting, v, strings.Join(names, ", "),
 		spelling.DidYouMean(v, names))}
 }

@@ -19,3 +19,16 @@ func TestDidYouMean(t *testing.T) {
 		must.Be(t, DidYouMean(name, known), want, name)
 	}
 }
+
+// TestCalled: names of other programs, in their spellings, are told krigo's name, if that is known.
+func TestCalled(t *testing.T) {
+	known := []string{"se", "matern12", "matern32", "matern52", "kl-pac", "vfe", "svgp"}
+	for name, want := range map[string]string{"RBF": `"RBF" is called "se" here`, "squared_exponential": "se",
+		"RBFKernel": "se", "Matern 5/2": "matern52", "matern2.5": "matern52", "Matern32": "matern32", "kl_pac": "kl-pac",
+		"ELBO": `vfe" or "svgp`, "matern": `matern12" or "matern32" or "matern52`, "sgpr": "vfe", "gpr": "", "x": "", "": ""} {
+		if want != "" && !strings.Contains(want, "called") {
+			want = `"` + name + `" is called "` + want + `" here`
+		}
+		must.Be(t, Called(name, known), want, name)
+	}
+}
