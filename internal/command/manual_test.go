@@ -171,7 +171,7 @@ func TestManual(t *testing.T) {
 					t.Errorf("a picture is missing: %v", err)
 				}
 			}
-			if filepath.Base(path) == "gallery.md" && os.Getenv("UPDATE_PICTURES") == "1" {
+			if os.Getenv("UPDATE_PICTURES") == "1" {
 				hang(t, string(text), filepath.Dir(path))
 			}
 		})
@@ -461,30 +461,32 @@ func furnish(t *testing.T, root string) string {
 	return shelf
 }
 
-// hang writes the gallery's pictures anew: each is a figure of a report that one of its commands made, as its title
+// hang writes the pictures of a page anew: each is a figure of a report that one of its commands made, as its title
 // says: ![…](../images/branin.svg "The two most relevant inputs, of branin.html").
-func hang(t *testing.T, gallery, docs string) {
+func hang(t *testing.T, page, docs string) {
 	t.Helper()
 	style := read(t, filepath.Join(docs, "..", "..", "report", "style.css"))
+	chart := read(t, filepath.Join(docs, "..", "..", "internal", "drawing", "chart.css"))
 	var light, dark strings.Builder
 	for _, c := range regexp.MustCompile(`(--\w+): light-dark\((#\w+), (#\w+)\)`).FindAllStringSubmatch(style, -1) {
 		fmt.Fprintf(&light, "%s:%s;", c[1], c[2])
 		fmt.Fprintf(&dark, "%s:%s;", c[1], c[3])
 	}
 	for _, picture := range regexp.MustCompile(`!\[[^\]]*\]\((\.\./images/[^ )]+) "(.*), of `+
-		`(.*\.html)"\)`).FindAllStringSubmatch(gallery, -1) {
+		`(.*\.html)"\)`).FindAllStringSubmatch(page, -1) {
 		_, figure, found := strings.Cut(read(t, picture[3]), "<h3>"+picture[2]+"</h3>")
 		must.End(t, !found, "%s has no figure %q", picture[3], picture[2])
 		figure, _, _ = strings.Cut(figure, "<figcaption>")
-		plots := regexp.MustCompile(`(?s)<svg [^>]*viewBox="0 0 (\d+) (\d+)"[^>]*>(.*?)</svg>`).FindAllStringSubmatch(figure,
-			-1)
+		// a plot may hold a picture within its axes
+		plots := regexp.MustCompile(`(?s)<svg [^>]*viewBox="0 0 (\d+) (\d+)"[^>]*>((?:<svg .*?</svg>|[^<]|<[^/s]|</[^s])*)</svg>`).
+			FindAllStringSubmatch(figure, -1)
 		must.End(t, len(plots) == 0, "the figure %q of %s isn't drawn", picture[2], picture[3])
 		width := must.Get(strconv.Atoi(plots[0][1]))(t)
 		var b strings.Builder
-		fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%d" viewBox="0 0 %d %s"><style>:root{%scolor:var(--ink)}@media(prefers-color-scheme:dark){:root{%s}}text{fill:currentColor;font-family:Liberation Sans,Arial,Helvetica,sans-serif}</style><rect width="100%%" height="100%%" fill="var(--paper)"/>`,
-			440*len(plots), width*len(plots), plots[0][2], light.String(), dark.String())
+		fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%d" viewBox="-8 -4 %d %s"><style>:root{%scolor:var(--ink)}@media(prefers-color-scheme:dark){:root{%s}}%s</style><rect x="-8" y="-4" width="100%%" height="100%%" fill="var(--paper)"/>`,
+			440*len(plots), (width+16)*len(plots), plots[0][2], light.String(), dark.String(), chart)
 		for i, plot := range plots {
-			fmt.Fprintf(&b, `<g transform="translate(%d,0)">%s</g>`, i*width, plot[3])
+			fmt.Fprintf(&b, `<g class="chart" transform="translate(%d,0)">%s</g>`, i*(width+16), plot[3])
 		}
 		b.WriteString("</svg>\n")
 		must.Do(t, os.WriteFile(filepath.Join(docs, picture[1]), []byte(b.String()), 0o644))
