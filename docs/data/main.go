@@ -1,7 +1,8 @@
-// Command data writes the tables of the tutorials and the gallery: go run ./docs/data. All are simulated, except for
-// two. homes.csv and homes-new.csv are package data's Boston, and electricity.csv is cut from a public set that
-// --electricity names: minutes of active power of a household near Paris (Hébrail and Bérard 2012, UCI Machine Learning
-// Repository, "Individual household electric power consumption", CC BY 4.0), here as means of four hours.
+// Command data writes the tables of the tutorials and the gallery: go run ./docs/data. All tables are simulated
+// except two sources. homes.csv and homes-new.csv are package data's Boston. electricity.csv is made from a public
+// data set, whose file --electricity names. The set holds the active power of a household near Paris for each minute
+// (Hébrail and Bérard 2012, UCI Machine Learning Repository, "Individual household electric power consumption", CC BY
+// 4.0). electricity.csv has means over four hours.
 package main
 
 import (
@@ -43,7 +44,8 @@ func main() {
 	}
 }
 
-// tables returns all tables except electricity.csv, by file. Each has a seed of its own, so that one may change alone.
+// tables returns the contents of all files except electricity.csv, by name. Each table has its own seed, so that a
+// table can change without the others.
 func tables() map[string][]byte {
 	known, further := homes(rand.New(rand.NewPCG(5, 1)))
 	sales, spring, autumn, offers := houses(rand.New(rand.NewPCG(1, 1)))
@@ -56,13 +58,13 @@ func tables() map[string][]byte {
 	}
 }
 
-// houses are sales as a German spreadsheet would export them, for the tutorial: sales of two years to learn
-// from, those of the spring after, those of the autumn, when prices have fallen by an eighth, and offers without a
-// price.
+// houses returns tables of house sales for the tutorial, as a German spreadsheet would export them. sales has two
+// years to learn from, spring has the next spring, and autumn a later autumn, when prices have fallen by an eighth.
+// offers has houses without a price.
 func houses(r *rand.Rand) (sales, spring, autumn, offers []byte) {
 	districts := []struct {
 		name  string
-		metre float64 // price of a square metre
+		metre float64 // price per square metre
 	}{{"Altstadt", 5200}, {"Hafen", 4300}, {"Nordend", 3700}, {"Südhang", 4900}, {"Weststadt", 3100}}
 	heatings := []struct {
 		name   string
@@ -108,7 +110,7 @@ func houses(r *rand.Rand) (sales, spring, autumn, offers []byte) {
 	const head = "id;sold;district;area;rooms;renovated;heating;balcony"
 	var last []string
 	sales = write(head+";price", 600, func(i int) []string {
-		if i%170 != 169 { // a few were exported twice
+		if i%170 != 169 { // a few sales appear twice
 			cells, price := row(i, date(2023, 2*365), 1)
 			last = append(cells, price)
 		}
@@ -129,8 +131,8 @@ func houses(r *rand.Rand) (sales, spring, autumn, offers []byte) {
 	return sales, spring, autumn, offers
 }
 
-// homes returns Boston's rows, shuffled, with seven of its inputs under names that can be read: 420 rows to learn from,
-// and the other 86.
+// homes returns Boston's rows in random order, with seven inputs under readable names. known has 420 rows to learn
+// from, and further has the other 86.
 func homes(r *rand.Rand) (known, further []byte) {
 	table := data.Boston()
 	names := []string{"crime", "", "", "", "nitric_oxides", "rooms", "old_homes", "distance", "", "", "pupils", "", "poor",
@@ -154,8 +156,8 @@ func homes(r *rand.Rand) (known, further []byte) {
 	return lines[0].Bytes(), lines[1].Bytes()
 }
 
-// sensor is a cheap dust sensor beside a reference instrument: it reads too high in damp air, saturates, and scatters
-// more where there is more dust.
+// sensor returns readings of a cheap dust sensor beside a reference instrument. The sensor reads too high in damp
+// air, saturates, and scatters more if there is more dust.
 func sensor(r *rand.Rand) []byte {
 	var b bytes.Buffer
 	b.WriteString("raw,humidity,temperature,reference\n")
@@ -171,7 +173,8 @@ func sensor(r *rand.Rand) []byte {
 	return b.Bytes()
 }
 
-// batches are of lots of raw material, four to six of each, which share what is particular to their lot.
+// batches returns a table of batches from 110 lots of raw material. Each lot has four to six batches, which share the
+// lot's purity and shift.
 func batches(r *rand.Rand) []byte {
 	var b bytes.Buffer
 	b.WriteString("lot,temperature,pressure,hours,catalyst,purity,yield\n")
@@ -191,7 +194,7 @@ func batches(r *rand.Rand) []byte {
 	return b.Bytes()
 }
 
-// branin are runs of a simulator: Branin's function, without noise.
+// branin returns runs of a simulator without noise. The simulator is Branin's function.
 func branin(r *rand.Rand) []byte {
 	var b bytes.Buffer
 	b.WriteString("x1,x2,y\n")
@@ -203,7 +206,7 @@ func branin(r *rand.Rand) []byte {
 	return b.Bytes()
 }
 
-// electricity is the mean power, in kW, of every four hours of which half the minutes are there.
+// electricity returns the mean power in kW for each four hours, if at least half of their minutes are known.
 func electricity(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

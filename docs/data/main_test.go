@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestTables: the tables that stand here are those that the command writes.
+// TestTables shows that the files in this folder are the files that the command writes.
 func TestTables(t *testing.T) {
 	for name, text := range tables() {
 		if there, err := os.ReadFile(name); err != nil || !bytes.Equal(there, text) {

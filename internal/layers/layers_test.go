@@ -1,4 +1,5 @@
-// Package layers holds the test that the files of packages are layers: none names a file that names it.
+// Package layers tests the structure of the code. The files of a package must be layers, without a circle of files
+// that use each other. Packages must be layers too.
 package layers
 
 import (
@@ -28,8 +29,8 @@ type listed struct {
 	DepOnly                       bool
 }
 
-// TestLayers: a file names another where it uses a type, field, function, method, variable or constant that is declared
-// there.
+// TestLayers shows that no files of a package use each other in a circle. A file uses another if it names a type,
+// field, function, method, variable or constant that the other declares.
 func TestLayers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the same files whatever the processor's level")
@@ -42,7 +43,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// listing is what the go tool knows of a module's packages, and of those that they import.
+// listing holds what the go tool knows about a module's packages, and about the packages that they import.
 type listing struct {
 	packages map[string]listed
 	fset     *token.FileSet
@@ -89,7 +90,7 @@ func layers(t *testing.T, folder string) {
 	}
 }
 
-// named returns, for each file, the others that it names, and what of them.
+// named returns, for each file, the other files that it uses, and for each of these a name that it uses.
 func named(fset *token.FileSet, path string, files []*ast.File, imports types.Importer) (map[string]map[string]string,
 	error) {
 	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
@@ -103,18 +104,19 @@ func named(fset *token.FileSet, path string, files []*ast.File, imports types.Im
 		_, method := o.(*types.Func)
 		v, ok := o.(*types.Var)
 		if o.Pkg() != pkg || !method && !(ok && v.IsField()) && o.Parent() != pkg.Scope() {
-			continue // another package's, or a local one
+			continue // declared in another package, or local
 		}
 		from, to := fileOf(id.Pos()), fileOf(o.Pos())
 		if names[from] == nil {
 			names[from] = map[string]string{}
 		}
-		names[from][to] = max(names[from][to], o.Name()) // one of them, always the same
+		names[from][to] = max(names[from][to], o.Name()) // the last in the alphabet, whatever the order
 	}
 	return names, nil
 }
 
-// circleOf returns files that name each other in a circle, the first again at the end, or nil.
+// circleOf returns files that use each other in a circle, with the first file again at the end. It returns nil if
+// there is no circle.
 func circleOf(names map[string]map[string]string) []string {
 	done := map[string]bool{}
 	var visit func(way []string) []string

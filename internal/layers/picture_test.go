@@ -11,8 +11,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestPicture: docs/behind/architecture.md draws each package of the product once, and a package imports only packages
-// that come after it there. Files that the text names are there.
+// TestPicture shows that docs/behind/architecture.md draws each package of the product once, and that a package
+// imports only packages drawn after it. It also shows that files named in the text exist.
 func TestPicture(t *testing.T) {
 	raw := must.Get(os.ReadFile("../../docs/behind/architecture.md"))(t)
 	text := string(raw)
@@ -34,7 +34,7 @@ func TestPicture(t *testing.T) {
 		paths := strings.Fields(line)
 		name, at := place(paths[0])
 		if slices.Contains([]string{"docs/data", "internal/layers", "internal/must", "verify"}, name) {
-			continue // nothing of the product
+			continue // not part of the product
 		}
 		if packages++; at < 0 {
 			t.Errorf("the picture lacks %s", name)

@@ -17,7 +17,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// most is how many parameters an exported function takes at most: a caller who needs more gives a struct.
+// most is the largest number of parameters of an exported function. A function that needs more takes a struct.
 const most = 4
 
 // public returns the packages of the product that another module can import.
@@ -32,8 +32,8 @@ func public(t *testing.T) (all []*types.Package, l listing) {
 	return all, l
 }
 
-// TestPublic: exported functions and methods take few parameters, no exported variable can be changed but errors, which
-// have to be variables, and no signature names a type of an internal package.
+// TestPublic shows that exported functions and methods take few parameters, that only errors are exported variables,
+// which any program could change, and that no signature names a type of an internal package.
 func TestPublic(t *testing.T) {
 	packages, _ := public(t)
 	must.End(t, len(packages) < 10, "%d packages", len(packages))
@@ -88,7 +88,7 @@ func TestPublic(t *testing.T) {
 
 var snippet = regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
 
-// TestSnippets: what README and docs print as Go compiles, with a context ctx and the imports that it needs.
+// TestSnippets shows that Go code in README and docs compiles, given a context ctx and the imports that it needs.
 func TestSnippets(t *testing.T) {
 	packages, l := public(t)
 	paths := map[string]string{}
@@ -121,7 +121,7 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
-// compiles type-checks statements as the body of a function with a context.
+// compiles type-checks statements as the body of a function with a parameter ctx.
 func compiles(l listing, paths map[string]string, body string) error {
 	body = "func _(ctx context.Context) {\n" + body + "\n}\n"
 	f, err := parser.ParseFile(l.fset, "snippet.go", "package p\n"+body, 0)
@@ -141,7 +141,7 @@ func compiles(l listing, paths map[string]string, body string) error {
 	}
 	var first error
 	config := types.Config{Importer: l.imports, Error: func(err error) {
-		if e := err.(types.Error); first == nil && !e.Soft { // soft: not used
+		if e := err.(types.Error); first == nil && !e.Soft { // a soft error is an unused variable
 			first = err
 		}
 	}}

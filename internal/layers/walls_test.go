@@ -8,7 +8,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestWalls: the product doesn't link the laboratory, plots, or a browser, and links few packages of others.
+// TestWalls shows that neither the library nor the program links the laboratory or Gonum's plots, and that they link
+// few packages of other modules.
 func TestWalls(t *testing.T) {
 	for program, most := range map[string]int{"": 36, "/cmd/krigo": 155} {
 		out := must.Get(exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", module+

@@ -14,15 +14,15 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// unread are the pages that aren't written in plain words yet: TestWords doesn't hold them to CONTRIBUTING.md's "How we
-// write". A page leaves this list when it is.
+// unread lists the pages that aren't written in plain words yet. TestWords doesn't check them by "How we write" in
+// CONTRIBUTING.md. A page that passes must leave the list.
 var unread = []string{}
 
-// riddles are constructions that make a sentence be read twice, as far as an expression can tell.
+// riddles matches constructions that often make a reader read a sentence twice.
 var riddles = regexp.MustCompile(`\b(so many|of which|that of|those of|none of them|is none|are none|of such|likewise)\b`)
 
-// TestWords: Markdown has lines of at most 160 characters outside tables and code, cells of at most 120, and hardly any
-// riddles.
+// TestWords shows that lines of Markdown have at most 160 characters outside tables and code, that cells have at most
+// 120, and that a page has at most three riddles.
 func TestWords(t *testing.T) {
 	var pages []string
 	for _, glob := range []string{"*.md", "*/*.md", "docs/*/*.md"} {
@@ -66,7 +66,7 @@ func worded(t *testing.T, path string) (wrong []string) {
 		case utf8.RuneCountInString(line) > 160:
 			wrong = append(wrong, fmt.Sprintf("%d: %d characters", n, utf8.RuneCountInString(line)))
 		}
-		if path != filepath.Join("..", "..", "CONTRIBUTING.md") { // which has examples
+		if path != filepath.Join("..", "..", "CONTRIBUTING.md") { // CONTRIBUTING.md shows riddles as examples
 			puzzling += len(riddles.FindAllString(line, -1))
 		}
 	}

@@ -12,44 +12,44 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// A frame is the length of its header as a little-endian uint32, the header, which is JSON, and then the buffers whose
-// lengths in bytes the header has in "buffers", one after the other.
+// A frame is the length of its header as a little-endian uint32, then the header as JSON, then the buffers one after
+// the other. The field "buffers" of the header holds the length of each buffer in bytes.
 const (
-	mostHeader = 1 << 26 // bytes
+	mostHeader = 1 << 26 // in bytes, like mostBuffer
 	mostBuffer = 1 << 40
 )
 
-// request is the header of a frame that comes.
+// request is the header of a frame that the other program sends.
 type request struct {
 	ID      uint64          `json:"id"`
 	Op      string          `json:"op"`
 	Args    json.RawMessage `json:"args"`
-	Model   uint64          `json:"model"` // the number of a model, of Loaded
-	Table   *tableHeader    `json:"table"` // of which the first buffers are
-	Data    *tableHeader    `json:"data"`  // of predict: the data that the model was made from, of which the next are
-	Reply   string          `json:"reply"` // a file that takes the reply, in place of the output
+	Model   uint64          `json:"model"` // the number of a loaded model
+	Table   *tableHeader    `json:"table"` // the table in the first buffers
+	Data    *tableHeader    `json:"data"`  // of predict: the data that the model was made from, in the buffers after the table's
+	Reply   string          `json:"reply"` // a file for the reply; empty: write the reply to the output
 	Buffers []int64         `json:"buffers"`
 
 	data [][]byte
-	over error // the buffers took more memory than they may, and weren't kept
+	over error // the buffers need more memory than is allowed, and readFrame skipped them
 }
 
-// tableHeader describes a table: a column of numbers is a buffer of little-endian float64, NaN where a value is
-// missing; one of text is a buffer of little-endian int64, where each text begins and after the last where it ends, and
-// a buffer of the texts in UTF-8, of which the empty one is a missing value.
+// tableHeader describes a table. A column of numbers is a buffer of little-endian float64, with NaN for a missing
+// value. A column of text is two buffers. The first holds little-endian int64: the offset of each text, and the end
+// of the last text. The second holds the texts in UTF-8. An empty text is a missing value.
 type tableHeader struct {
 	Names []string `json:"names"`
 	Text  []bool   `json:"text"` // whether a column is text
 	Rows  int      `json:"rows"`
-	// Of fit and evaluate: columns that are dates, or categories, by their types.
+	// For fit and evaluate: the names of columns whose types say that they are dates or categories.
 	Dates      []string `json:"dates"`
 	Categories []string `json:"categories"`
 }
 
-// reply is the header of a frame that goes out.
+// reply is the header of a frame that krigo sends.
 type reply struct {
 	ID      uint64   `json:"id"`
-	Event   any      `json:"event,omitempty"` // how a fit goes: other frames follow
+	Event   any      `json:"event,omitempty"` // the progress of a fit; the final reply follows
 	Result  any      `json:"result,omitempty"`
 	Error   *failure `json:"error,omitempty"`
 	Names   []string `json:"names,omitempty"` // of the buffers
@@ -58,28 +58,29 @@ type reply struct {
 	data [][]byte
 }
 
-// failure is an error with what a program may want to know of it.
+// failure describes an error, in the parts that a program may need.
 type failure struct {
 	Kind    string `json:"kind"` // usage, data, cancelled, no-certificate or failed
 	Message string `json:"message"`
-	Row     int    `json:"row,omitempty"`    // of the table, from 1
-	Column  string `json:"column,omitempty"` // its name
+	Row     int    `json:"row,omitempty"`    // the table's row, counted from 1
+	Column  string `json:"column,omitempty"` // the column's name
 }
 
 var errFrame = errors.New("this isn't a frame")
 
-// readFrame reads a request. Memory is taken as bytes come, not as they are announced. A request whose buffers would
-// take more than they may is read to its end without them: it has an answer, and others that are under way go on.
+// readFrame reads a request. It allocates memory as bytes arrive, whatever lengths the frame announces. If the
+// buffers would take more memory than is allowed, readFrame skips them and sets over. The request then gets an error
+// as its answer, and other requests go on.
 func readFrame(in io.Reader) (*request, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(in, length[:]); err != nil {
-		return nil, err // io.EOF: the other side is done
+		return nil, err // io.EOF: the other program has closed the pipe
 	}
 	n := binary.LittleEndian.Uint32(length[:])
 	if n > mostHeader {
 		return nil, fmt.Errorf("%w: a header of %d bytes", errFrame, n)
 	}
-	const times = 16 // what JSON becomes
+	const times = 16 // parsed JSON takes up to 16 times the memory of its text
 	if err := memory.Afford("the request's header", times*float64(n)); err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func readFrame(in io.Reader) (*request, error) {
 	if err := json.Unmarshal(header, r); err != nil {
 		return nil, fmt.Errorf("%w: %w", errFrame, err)
 	}
-	const growth = 3 // while memory is moved, and as a table
+	const growth = 3 // a buffer takes up to 3 times its size, when it grows and as a table
 	var sum float64
 	for _, size := range r.Buffers {
 		if size < 0 || size > mostBuffer {
@@ -129,19 +130,19 @@ func readAll(in io.Reader, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// write writes a reply.
+// write writes the reply as a frame.
 func (r *reply) write(out io.Writer) error {
 	for _, data := range r.data {
 		r.Buffers = append(r.Buffers, int64(len(data)))
 	}
 	header, err := json.Marshal(r)
-	if err != nil { // numbers that JSON doesn't have: who asked waits for an answer
+	if err != nil { // JSON has no NaN: send an error, since the other program waits
 		return (&reply{ID: r.ID, Error: &failure{Kind: "failed", Message: err.Error()}}).write(out)
 	}
 	frame := binary.LittleEndian.AppendUint32(nil, uint32(len(header)))
 	frame = append(frame, header...)
 	for _, data := range r.data {
-		if len(frame)+len(data) < 1<<16 { // one write for what is small
+		if len(frame)+len(data) < 1<<16 { // small buffers go out in one write
 			frame = append(frame, data...)
 			continue
 		}
@@ -154,8 +155,8 @@ func (r *reply) write(out io.Writer) error {
 	return err
 }
 
-// writeFile writes a reply to a file, which gets its name once it is whole. Nobody needs it after a power failure, so
-// that it isn't synced.
+// writeFile writes the reply to a file, which gets its name when it is complete. It doesn't sync the file, because
+// nobody needs a reply after a power failure.
 func (r *reply) writeFile(path string) error {
 	f, err := os.Create(path + ".part")
 	if err != nil {
@@ -171,7 +172,7 @@ func (r *reply) writeFile(path string) error {
 	return nil
 }
 
-// add adds a buffer of numbers.
+// add adds a buffer of numbers to the reply.
 func (r *reply) add(name string, values []float64) {
 	data := make([]byte, 0, 8*len(values))
 	for _, v := range values {

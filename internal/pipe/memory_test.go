@@ -15,8 +15,8 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// TestMemory: requests that announce more than may be taken, or whose tables would take it, are errors before that. One
-// whose buffers would is read to its end, so that the next one is where it is looked for.
+// TestMemory shows that a request is an error before it takes memory, if its header or its table would take more than
+// is allowed. If only its buffers are too large, the request is read to its end, so that the next request is found.
 func TestMemory(t *testing.T) {
 	memory.SetLimit(16 << 20)
 	defer memory.SetLimit(0)
@@ -59,7 +59,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestTooLarge: what can't be held has an answer of its own, and what is asked beside and after it goes on.
+// TestTooLarge shows that a request too large for memory gets an error as its answer, and that requests after it are
+// answered.
 func TestTooLarge(t *testing.T) {
 	memory.SetLimit(16 << 20)
 	defer memory.SetLimit(0)

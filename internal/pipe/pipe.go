@@ -1,6 +1,6 @@
-// Package pipe lets another program use krigo through a pipe, as the Python package does: requests and replies are
-// frames of JSON and numbers (docs/reference/pipe.md). What the commands do with files is done here with tables and
-// models in memory, by the same functions.
+// Package pipe lets another program, for example the Python package, use krigo through a pipe. Requests and replies
+// are frames of JSON and numbers (docs/reference/pipe.md). The pipe does with tables and models in memory what the
+// commands do with files. Both call the same functions.
 package pipe
 
 import (
@@ -25,30 +25,30 @@ import (
 	"github.com/krigo-gp/krigo/watch"
 )
 
-// Protocol is the version of the frames, and of what is in them.
+// Protocol is the version of the format of frames, and of the requests and replies in them.
 const Protocol = 1
 
-// Options say what replies tell besides.
+// Options holds functions of the command line that replies need, and krigo's version.
 type Options struct {
 	Version  string
-	Describe func(m *krigo.Model) any // a model, as JSON
-	// Parameters returns the flags of krigo fit that a model was fitted with, by name.
+	Describe func(m *krigo.Model) any // describes a model, for JSON
+	// Parameters returns the flags of krigo fit with which a model was fitted, by name.
 	Parameters func(m *krigo.Model) map[string]any
-	// Flags reads flags of krigo fit or evaluate. What they ask of a table is completed once the table is read.
+	// Flags parses flags of krigo fit or evaluate. Asked.Complete does the part that depends on the table.
 	Flags func(command string, flags []string) (Asked, error)
 	// Schema describes the flags of the commands, as JSON.
 	Schema func() any
 }
 
-// Asked is what the flags of a request say.
+// Asked holds what the flags of a request ask for.
 type Asked struct {
 	Options  krigo.Options
-	Params   *krigo.Params // of evaluate
+	Params   *krigo.Params // for evaluate
 	Complete func(o *krigo.Data, table *dataset.Table) error
 }
 
-// Serve answers requests until there are no more, or ctx ends. It predicts, fits and certifies several at once; replies
-// come in the order in which they are ready.
+// Serve answers requests until in ends or ctx ends. It answers several requests at once, and sends each reply as soon
+// as it is ready.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -90,7 +90,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 		if r.err != nil {
 			return r.err
 		}
-		if r.Op == "cancel" { // of the request of the same number
+		if r.Op == "cancel" { // it has the number of the request to cancel
 			s.mu.Lock()
 			if cancel := s.running[r.ID]; cancel != nil {
 				cancel()
@@ -110,11 +110,11 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 			s.mu.Unlock()
 			cancel()
 			if r.Reply != "" {
-				if err := answer.writeFile(r.Reply); err != nil { // who waits for it sees the program end
+				if err := answer.writeFile(r.Reply); err != nil { // ending the program tells the other one, which waits for the file
 					stop(fmt.Errorf("a reply can't be written: %w", err))
 				}
 			} else if err := s.send(answer); err != nil {
-				stop(nil) // nobody listens
+				stop(nil) // the other program has closed the pipe
 			}
 		})
 	}
@@ -128,7 +128,7 @@ type server struct {
 
 	mu      sync.Mutex
 	models  map[uint64]*krigo.Model
-	last    uint64 // model's number
+	last    uint64 // the number of the last model
 	running map[uint64]context.CancelFunc
 }
 
@@ -138,7 +138,7 @@ func (s *server) send(r *reply) error {
 	return r.write(s.out)
 }
 
-// answer does what a request asks.
+// answer runs a request and returns its reply.
 func (s *server) answer(ctx context.Context, r *request) (answer *reply) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -182,7 +182,7 @@ func (s *server) answer(ctx context.Context, r *request) (answer *reply) {
 	return &reply{Error: f}
 }
 
-// decode reads a request's arguments, of which none may be unknown.
+// decode decodes a request's arguments. An unknown argument is an error.
 func (r *request) decode(to any) error {
 	if len(r.Args) == 0 {
 		return nil
@@ -203,7 +203,7 @@ func (s *server) schema(context.Context, *request) (*reply, error) {
 	return &reply{Result: s.o.Schema()}, nil
 }
 
-// keep gives a model a number, and describes it.
+// keep stores a model under a new number, and returns a reply that describes the model.
 func (s *server) keep(m *krigo.Model) *reply {
 	s.mu.Lock()
 	s.last++
@@ -222,7 +222,7 @@ func (s *server) keep(m *krigo.Model) *reply {
 	return &reply{Result: of}
 }
 
-// of returns the model that a request names.
+// of returns the model whose number the request holds.
 func (s *server) of(r *request) (*krigo.Model, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -233,7 +233,7 @@ func (s *server) of(r *request) (*krigo.Model, error) {
 	return m, nil
 }
 
-// event says how a fit goes: krigo.Event without what may be no number.
+// event holds the fields of krigo.Event that JSON can always write, and the progress of predictions.
 type event struct {
 	Family    string `json:"family"`
 	Start     int    `json:"start"`
@@ -241,20 +241,20 @@ type event struct {
 	Iteration int    `json:"iteration"`
 	Of        int    `json:"of"`
 	Stopped   string `json:"stopped"`
-	Rows      int    `json:"rows"` // that are predicted, to be certified, of so many
+	Rows      int    `json:"rows"` // rows predicted so far, out of OfRows, for the certificate
 	OfRows    int    `json:"of_rows"`
 }
 
-// asked says what is to be done with a request's table.
+// asked holds the arguments of fit and evaluate.
 type asked struct {
 	Options  krigo.Options   `json:"options"`
-	Reading  dataset.Reading `json:"reading"` // of which the dates count
+	Reading  dataset.Reading `json:"reading"` // how cells are read, for example as dates
 	Settle   bool            `json:"settle"`
 	Progress bool            `json:"progress"`
-	Flags    []string        `json:"flags"` // in the place of options and reading
+	Flags    []string        `json:"flags"` // if given, they replace options and reading
 }
 
-// read decodes a request of a command, and reads its table as asked.
+// read decodes the arguments of fit or evaluate, and reads the table with them.
 func (s *server) read(r *request, command string) (a asked, params *krigo.Params, table *dataset.Table, err error) {
 	if err = r.decode(&a); err != nil {
 		return a, nil, nil, err
@@ -285,7 +285,7 @@ func (s *server) read(r *request, command string) (a asked, params *krigo.Params
 	if table, err = read(*r); err == nil && a.Options.Run.Declared == "" {
 		var found bool
 		if found, err = settle(table, r.Table, o, a.Settle); err == nil && found {
-			table, err = read(*r) // cells that name things are read otherwise than numbers
+			table, err = read(*r) // a found column of categories or dates keeps its cells as text
 		}
 	}
 	if err == nil {
@@ -308,7 +308,7 @@ func (s *server) evaluate(ctx context.Context, r *request) (*reply, error) {
 	return &reply{Result: e}, err
 }
 
-// fit trains a model, and returns its file too.
+// fit trains a model. Its reply has the model file too.
 func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	args, _, table, err := s.read(r, "fit")
 	if err != nil {
@@ -316,7 +316,7 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	}
 	if args.Progress {
 		args.Options.Run.Progress = func(e krigo.Event) {
-			// of a failure the answer tells
+			// the reply reports a failure, so the event needs no error
 			s.send(&reply{ID: r.ID, Event: event{Family: e.Family, Start: e.Start, Starts: e.Starts, Iteration: e.Iteration,
 				Of: e.Of, Stopped: e.Stopped}})
 		}
@@ -339,7 +339,7 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	if err := m.Write(&file); err != nil {
 		return nil, err
 	}
-	if m, err = krigo.Read(bytes.NewReader(file.Bytes())); err != nil { // as whoever loads it has it, with its checksum
+	if m, err = krigo.Read(bytes.NewReader(file.Bytes())); err != nil { // keep the model as it is when loaded, with its checksum
 		return nil, err
 	}
 	answer := s.keep(m)
@@ -350,8 +350,9 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	return answer, nil
 }
 
-// settle says of inputs that they are categories, or dates, if their types tell and nothing was said of them; of text,
-// if it is asked for, also if a look at the cells tells (krigo inspect). It tells whether it found any.
+// settle decides which inputs are categories or dates, if o doesn't say so itself. Types decide for a column that has
+// one. If look is set, the cells of other columns of text decide, as in krigo inspect. found says whether it found
+// any.
 func settle(table *dataset.Table, types *tableHeader, o *krigo.Data, look bool) (found bool, err error) {
 	left, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Group)
 	if err != nil {
@@ -408,7 +409,7 @@ func (s *server) close(_ context.Context, r *request) (*reply, error) {
 	return &reply{Result: struct{}{}}, nil
 }
 
-// predict returns predictions in the order of krigo.PredictionNames, and what else is asked for.
+// predict returns predictions, with the columns of krigo.PredictionNames, and whatever else the arguments ask for.
 func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	var args struct {
 		Intervals  []string `json:"intervals"`
@@ -431,7 +432,7 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	var data *dataset.Table // that the model was made from
+	var data *dataset.Table // the data that the model was made from
 	if r.Data != nil {
 		r.Table = r.Data
 		if _, data, err = s.modelAndTable(ctx, r, false); err != nil {
@@ -496,8 +497,8 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	return answer, nil
 }
 
-// modelAndTable are those that a request names. The table is read as the model reads its own; if every is set no row is
-// left out.
+// modelAndTable returns the model and the table of a request. The table is read as the model reads its own tables. If
+// every is set, no row is left out.
 func (s *server) modelAndTable(ctx context.Context, r *request, every bool) (*krigo.Model, *dataset.Table, error) {
 	m, err := s.of(r)
 	if err != nil {
@@ -535,7 +536,7 @@ func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
 	return &reply{Result: map[string]any{"certify": found, "differs": found.Differs, "sentence": said}}, nil
 }
 
-// fresh says what rows that the model never saw show.
+// fresh certifies the model with fresh rows, which the model never saw.
 func (s *server) fresh(ctx context.Context, r *request) (*reply, error) {
 	m, table, err := s.modelAndTable(ctx, r, false)
 	if err != nil {
@@ -548,7 +549,7 @@ func (s *server) fresh(ctx context.Context, r *request) (*reply, error) {
 	return &reply{Result: map[string]any{"fresh": found, "sentence": found.Sentence(m)}}, nil
 }
 
-// certifyPredictions certifies predictions of anybody's model.
+// certifyPredictions certifies predictions that any program has made.
 func (s *server) certifyPredictions(ctx context.Context, r *request) (*reply, error) {
 	var args struct {
 		Options    krigo.Options `json:"options"`
@@ -565,7 +566,7 @@ func (s *server) certifyPredictions(ctx context.Context, r *request) (*reply, er
 	return &reply{Result: found}, err
 }
 
-// watch adds outcomes to a ledger, a file, and returns what they say of the certificate.
+// watch adds outcomes to a ledger, the file that records outcomes, and returns how they compare with the certificate.
 func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 	var args struct {
 		Ledger string `json:"ledger"`
@@ -605,7 +606,7 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 	return &reply{Result: map[string]any{"watch": state, "sentence": said, "known": !added}}, nil
 }
 
-// report returns a report as HTML, with the data where there are any.
+// report returns a report as HTML. It shows the data if the request has a table.
 func (s *server) report(ctx context.Context, r *request) (*reply, error) {
 	m, err := s.of(r)
 	var table *dataset.Table

@@ -20,7 +20,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// client is the other end of a pipe.
+// client is the program at the other end of a pipe.
 type client struct {
 	t    *testing.T
 	in   *io.PipeWriter
@@ -65,7 +65,7 @@ func (c *client) send(header map[string]any, buffers ...[]byte) {
 	}
 }
 
-// receive reads frames to the next that is no event, and counts those.
+// receive reads frames up to the next reply that isn't an event. It returns the reply and the number of events.
 func (c *client) receive() (r reply, result map[string]any, events int) {
 	c.t.Helper()
 	for {
@@ -124,7 +124,7 @@ func texts(all []string) (ends, data []byte) {
 	return ends, data
 }
 
-// TestPipe: what comes through a pipe is, to the bit, what the library does with the same table.
+// TestPipe shows that results through a pipe equal the library's results for the same table, bit by bit.
 func TestPipe(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const rows = 90
@@ -201,7 +201,7 @@ func TestPipe(t *testing.T) {
 		!strings.HasPrefix(result["sentence"].(string), "With 99 % confidence") {
 		t.Errorf("%+v, %v", r.Error, result)
 	}
-	// Groups are as many as their texts, or it says so.
+	// The texts "7" and "007" mean the same number, so that they can't be two groups. The error names row and column.
 	odd := make([]string, rows)
 	for i := range odd {
 		odd[i] = []string{"7", "007"}[i%2]
@@ -259,7 +259,8 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// TestSettle: columns of text of which nothing was said are what inspect takes them for, where that is asked for.
+// TestSettle shows that columns of text without a declared type become what krigo inspect takes them for, if settle
+// is set.
 func TestSettle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const rows = 60
@@ -292,8 +293,8 @@ func TestSettle(t *testing.T) {
 	}
 	for _, args := range []map[string]any{
 		{"options": o},
-		{"options": krigo.Options{Data: krigo.Data{Target: "y"}}, "settle": true},  // a name a row is no category
-		{"options": krigo.Options{Data: krigo.Data{Target: "no"}}, "settle": true}, // of which the table is named
+		{"options": krigo.Options{Data: krigo.Data{Target: "y"}}, "settle": true},  // different names in all rows aren't categories
+		{"options": krigo.Options{Data: krigo.Data{Target: "no"}}, "settle": true}, // the table has no such column
 	} {
 		if r, _, _ := c.call("fit", map[string]any{"table": of, "args": args}, buffers...); r.Error == nil ||
 			r.Error.Kind != "data" {
@@ -302,7 +303,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestCancel: a request ends when it is cancelled, and the others go on.
+// TestCancel shows that a cancelled request ends, and that other requests go on.
 func TestCancel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const rows = 1500
@@ -324,7 +325,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestFreshCopies: rows that the model leaves out aren't fresh ones, so that the data it was made from are known.
+// TestFreshCopies shows that copies of rows, which the model left out, aren't counted as fresh, and that the rest of
+// its data is recognised.
 func TestFreshCopies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const rows = 200
@@ -348,7 +350,7 @@ func TestFreshCopies(t *testing.T) {
 	}
 }
 
-// TestUnsayable: an answer that isn't JSON is an error, and not silence.
+// TestUnsayable shows that a reply that JSON can't write becomes an error.
 func TestUnsayable(t *testing.T) {
 	var out bytes.Buffer
 	if err := (&reply{ID: 3, Result: math.NaN()}).write(&out); err != nil {

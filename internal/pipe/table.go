@@ -9,10 +9,11 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// source is what errors call a table.
+// source is the name of a request's table in errors.
 const source = "the data"
 
-// table takes a table out of a request's buffers, reads its cells as asked, and leaves the other buffers.
+// table takes a table from a request's first buffers, and reads its cells by the given reading. It leaves the other
+// buffers.
 func (r *request) table(of dataset.Reading) (*dataset.Table, error) {
 	h := r.Table
 	if h == nil {
@@ -45,7 +46,7 @@ func (r *request) table(of dataset.Reading) (*dataset.Table, error) {
 			if err := memory.Afford("the request's table", 8*float64(h.Rows)*float64(cols)); err != nil {
 				return nil, err
 			}
-			t.Values = make([]float64, h.Rows*cols) // now that a column of so many rows has come
+			t.Values = make([]float64, h.Rows*cols) // only now, since a column of h.Rows rows has arrived
 		}
 		if !h.Text[j] {
 			for i := range h.Rows {

@@ -1,25 +1,25 @@
-// Package settings reads what struct tags say of a struct's fields, so that a setting is described in one place:
+// Package settings reads settings from the tags of a struct's fields, so that each setting is described in one place:
 //
 //	_    struct{} `help:"which rows a row is predicted from"`
 //	Form string   `set:"form" value:"F" values:"loo vecchia" default:"loo"`
 //
-// Blank fields hold what doesn't fit on the line of the field below. The tags are
+// A blank field holds tags for the next named field, if they don't fit on its line. The tags are
 //
-//	set      the setting's name, as a flag has it
-//	value    what stands for its value in help, as in --form F
-//	values   the words it takes
-//	range    the least and the most number, as in 1:512, or 0:<1 for numbers below 1; 0 stands for the default
-//	want     in words, what the range wants
-//	default  the value of a field that is zero
-//	rule     in words, a default that something else decides
-//	tier     everyday, if help shows the setting unasked
-//	for      training, if the setting matters to training alone; fit, if only to training that ends with a model
+//	set      the setting's name, without the dashes of its flag
+//	value    the placeholder for the value in help, for example F in --form F
+//	values   the words that the setting takes
+//	range    the least and the largest number, for example 1:512, or 0:<1 for numbers below 1; 0 stands for the default
+//	want     a description of the range, for errors
+//	default  the value that replaces zero
+//	rule     a description of the default, if something else decides it
+//	tier     everyday, if help always shows the setting
+//	for      training, if only training uses the setting; fit, if only training that ends with a model uses it
 //	zero     the word that the number 0 stands for
-//	help     a line of help; several are joined
+//	help     a line of help; several lines are joined
 //
-// A setting may have two fields: one of numbers, and one whose name ends in By of words in the place of a number.
-// Fields of embedded structs count as the struct's own. Several structs may have a setting of one name: its values are
-// then the values of all, and what one of them leaves out another says.
+// A setting may have two fields. One holds numbers. The other, whose name ends in By, holds words that replace a
+// number. Fields of embedded structs count as the struct's own. Several structs may have a setting with the same
+// name. The setting then takes the values of all of them, and each property comes from the first struct that has it.
 package settings
 
 import (
@@ -35,14 +35,14 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// Setting is what tags say.
+// Setting holds what the tags of one setting say.
 type Setting struct {
 	Name, Value, Default, Rule, Help, For string
 	Values                                []string
 	Everyday                              bool
 
-	Field string       // the Go field's name
-	Type  reflect.Type // and its type
+	Field string       // the name of the Go field
+	Type  reflect.Type // the type of the Go field
 	zero  string
 	least string
 	most  string
@@ -85,7 +85,8 @@ func of(t reflect.Type, index []int) (all []Setting) {
 	return all
 }
 
-// Merge joins the settings of several structs by name, in the order in which they come first.
+// Merge merges the settings of several structs that have the same name. They are in the order in which their names
+// come first.
 func Merge(structs ...any) (all []Setting) {
 	for _, v := range structs {
 		for _, s := range Of(v) {
@@ -107,21 +108,21 @@ func Merge(structs ...any) (all []Setting) {
 				}
 			}
 			if !s.Word() && (s.least != a.least || s.most != a.most) {
-				a.least, a.most = "", "" // a range of each
+				a.least, a.most = "", "" // each struct checks its own range
 			}
 			a.Everyday = a.Everyday || s.Everyday
 		}
 	}
-	for i := range all { // what has a number isn't offered as a word
+	for i := range all { // a word that means 0 isn't offered
 		all[i].Values = slices.DeleteFunc(all[i].Values, func(v string) bool { return v == all[i].zero })
 	}
 	return all
 }
 
-// Key is the setting's name in JSON.
+// Key returns the setting's name in JSON.
 func (s Setting) Key() string { return strings.ReplaceAll(s.Name, "-", "_") }
 
-// Base is the type of the setting's values, of which a field may hold a pointer.
+// Base returns the type of the setting's value. If the field is a pointer, Base returns the type to which it points.
 func (s Setting) Base() reflect.Type {
 	if s.Type.Kind() == reflect.Pointer {
 		return s.Type.Elem()
@@ -129,12 +130,12 @@ func (s Setting) Base() reflect.Type {
 	return s.Type
 }
 
-// Word says whether the field holds a word in the place of a number, which another field holds.
+// Word returns whether the field holds words that replace a number of another field.
 func (s Setting) Word() bool {
 	return s.Type.Kind() == reflect.String && strings.HasSuffix(s.Field, "By")
 }
 
-// Named returns the setting of that name; nil if there is none.
+// Named returns the setting with this name, or nil if there is no such setting.
 func Named(all []Setting, name string) *Setting {
 	for i := range all {
 		if all[i].Name == name {
@@ -144,17 +145,17 @@ func Named(all []Setting, name string) *Setting {
 	return nil
 }
 
-// in is the setting's field of the struct that v points to.
+// in returns the setting's field in the struct to which v points.
 func (s Setting) in(v any) reflect.Value { return reflect.ValueOf(v).Elem().FieldByIndex(s.index) }
 
-// Get returns the value in the struct that v points to.
+// Get returns the setting's value in the struct to which v points.
 func (s Setting) Get(v any) any { return s.in(v).Interface() }
 
-// Give sets the value in the struct that v points to.
+// Give sets the setting's value in the struct to which v points.
 func (s Setting) Give(v, value any) { s.in(v).Set(reflect.ValueOf(value)) }
 
-// Fill gives the settings of the struct that to points to the values of the fields of the same name that from has, if
-// these aren't zero. A pointer's value fills a field without one.
+// Fill copies fields of from to the settings of the struct to which to points. It copies fields with the same name
+// that aren't zero. If only the field of from is a pointer, Fill copies the value to which it points.
 func Fill(to, from any) {
 	source := reflect.Indirect(reflect.ValueOf(from))
 	for _, s := range Of(to) {
@@ -169,7 +170,7 @@ func Fill(to, from any) {
 	}
 }
 
-// Defaults fills the zero fields of the struct that v points to.
+// Defaults sets the zero fields of the struct to which v points to their defaults.
 func Defaults(v any) {
 	for _, s := range Of(v) {
 		if f := s.in(v); s.Default != "" && f.IsZero() {
@@ -180,7 +181,8 @@ func Defaults(v any) {
 	}
 }
 
-// Parse sets what to points to: text, a number, a truth, or a list of numbers with commas between them.
+// Parse parses text and stores the value where to points: text, a number, true or false, or a list of numbers with
+// commas between them.
 func Parse(to any, text string) (err error) {
 	switch to := to.(type) {
 	case *string:
@@ -209,17 +211,18 @@ func Parse(to any, text string) (err error) {
 	return err
 }
 
-// fields returns the fields of the setting in the struct that v points to, which needn't have tags: the value's, and
-// the one of words in its place.
+// fields returns the setting's fields in the struct to which v points: the field of the value, and the field of words
+// that replace it. The struct needn't have tags. A field that is missing is invalid.
 func (s Setting) fields(v any) (value, by reflect.Value) {
 	name, fields := strings.TrimSuffix(s.Field, "By"), reflect.ValueOf(v).Elem()
 	return fields.FieldByName(name), fields.FieldByName(name + "By")
 }
 
-// Pointer returns a pointer to the setting's field in the struct that v points to; nil if it has none, or two.
+// Pointer returns a pointer to the setting's field in the struct to which v points. It returns nil if the setting has
+// no field or two.
 func (s Setting) Pointer(v any) any {
 	if value, by := s.fields(v); value.IsValid() && !by.IsValid() {
-		if value.Kind() == reflect.String { // of a type of its own
+		if value.Kind() == reflect.String { // its type may be a named string type
 			return value.Addr().Convert(reflect.TypeFor[*string]()).Interface()
 		}
 		return value.Addr().Interface()
@@ -227,7 +230,7 @@ func (s Setting) Pointer(v any) any {
 	return nil
 }
 
-// Set parses text into the setting's fields of the struct that v points to.
+// Set parses text into the setting's fields of the struct to which v points.
 func (s Setting) Set(v any, text string) error {
 	if text == "0" && s.zero != "" {
 		text = s.zero
@@ -240,7 +243,7 @@ func (s Setting) Set(v any, text string) error {
 	return s.Parse(value.Addr().Interface(), text)
 }
 
-// Text is what Set would parse into the fields; "" if they are zero.
+// Text returns the text from which Set would set the fields to their values, or "" if they are zero.
 func (s Setting) Text(v any) string {
 	value, by := s.fields(v)
 	switch {
@@ -254,7 +257,7 @@ func (s Setting) Text(v any) string {
 	return fmt.Sprint(reflect.Indirect(value).Interface())
 }
 
-// Parse sets what to points to.
+// Parse parses text as the setting's value, checks its range, and stores it where to points.
 func (s Setting) Parse(to any, text string) error {
 	if Parse(to, text) != nil {
 		return s.wrong(text)
@@ -262,7 +265,7 @@ func (s Setting) Parse(to any, text string) error {
 	return errors.Join(s.check(reflect.ValueOf(to).Elem())...)
 }
 
-// wrong says what a setting takes.
+// wrong returns an error that says what the setting takes, instead of text.
 func (s Setting) wrong(text string) error {
 	want := map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Bool: "true or false",
 		reflect.Slice: "numbers with commas between them"}[s.Type.Kind()]
@@ -273,7 +276,7 @@ func (s Setting) wrong(text string) error {
 	return fmt.Errorf("%s %q: want %s", s.Name, text, want)
 }
 
-// Check reports numbers of the struct that v points to that are out of their range.
+// Check returns an error for each number out of its range in the struct to which v points.
 func Check(v any) (errs []error) {
 	for _, s := range Of(v) {
 		errs = append(errs, s.check(s.in(v))...)
@@ -281,7 +284,7 @@ func Check(v any) (errs []error) {
 	return errs
 }
 
-// CheckAll reports words too that a setting of the struct doesn't take.
+// CheckAll does what Check does, and also reports words that a setting doesn't take.
 func CheckAll(v any) (wrong Faults) {
 	for _, s := range Of(v) {
 		if f := s.in(v); f.Kind() == reflect.String && !f.IsZero() {
@@ -291,7 +294,7 @@ func CheckAll(v any) (wrong Faults) {
 	return append(wrong, Check(v)...)
 }
 
-// check reports a number, or numbers of a list, out of the range.
+// check returns an error for a number, or for each number of a list, that is out of the range.
 func (s Setting) check(f reflect.Value) (errs []error) {
 	if f.IsZero() {
 		return nil
@@ -309,7 +312,7 @@ func (s Setting) check(f reflect.Value) (errs []error) {
 	return errs
 }
 
-// ranged reports x, which is the number v, out of the range.
+// ranged returns an error if x is out of the range. The error shows x as v.
 func (s Setting) ranged(x float64, v reflect.Value) []error {
 	if s.least == "" && s.most == "" {
 		return nil
@@ -330,7 +333,7 @@ func (s Setting) ranged(x float64, v reflect.Value) []error {
 	return []error{fmt.Errorf("%s %v: want %s", s.Name, v, cmp.Or(s.want, want))}
 }
 
-// end is an end of the range; a range without one has every finite number on that side.
+// end returns an end of the range, which text holds, or open if text is empty.
 func (s Setting) end(text string, open float64) float64 {
 	if text == "" {
 		return open
@@ -342,7 +345,7 @@ func (s Setting) end(text string, open float64) float64 {
 	return v
 }
 
-// OneOf reports a word that a setting doesn't take.
+// OneOf returns an error if v isn't one of names. Without names, every word is allowed.
 func OneOf(setting, v string, names ...string) []error {
 	if len(names) == 0 || slices.Contains(names, v) {
 		return nil
@@ -354,10 +357,10 @@ func OneOf(setting, v string, names ...string) []error {
 		spelling.DidYouMean(v, names))}
 }
 
-// Faults are what is wrong with settings.
+// Faults lists what is wrong with settings.
 type Faults []error
 
-// If reports a fault where there is one.
+// If adds an error to f if wrong is true.
 func (f *Faults) If(wrong bool, format string, args ...any) {
 	if wrong {
 		*f = append(*f, fmt.Errorf(format, args...))

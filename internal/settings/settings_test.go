@@ -33,7 +33,7 @@ type other struct {
 	Rate *float64 `set:"rate" range:"0:2"`
 }
 
-// TestMerge: one description of a name says what each of two structs says.
+// TestMerge shows that settings of two structs with the same name become one setting, with the tags of both.
 func TestMerge(t *testing.T) {
 	all := Merge(one{}, &other{})
 	names := []string{}
@@ -48,12 +48,12 @@ func TestMerge(t *testing.T) {
 		t.Errorf("%q\n%+v", names, all)
 	}
 	var f float64
-	if err := rate.Parse(&f, "7"); err != nil || f != 7 { // no range is both's
+	if err := rate.Parse(&f, "7"); err != nil || f != 7 { // the two ranges differ, so that none remains
 		t.Errorf("%v, %v", f, err)
 	}
 }
 
-// TestFill: values go from one struct to another by name, and what is zero gets its default.
+// TestFill shows that values go from one struct to another by name, and that zero fields get their defaults.
 func TestFill(t *testing.T) {
 	var o one
 	half := 0.5
@@ -72,7 +72,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestSet: text becomes a value or a word, or is refused by what the setting takes.
+// TestSet shows that text becomes a number or a word, and that an error for other text says what the setting takes.
 func TestSet(t *testing.T) {
 	for text, want := range map[string]struct {
 		is  one
@@ -101,7 +101,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestCheckAll: words and numbers of a struct are held against its tags, each number of a list too.
+// TestCheckAll shows that words and numbers of a struct, and each number of a list, are checked by its tags.
 func TestCheckAll(t *testing.T) {
 	type all struct {
 		Form  string        `set:"form" values:"a b"`
@@ -109,7 +109,7 @@ func TestCheckAll(t *testing.T) {
 		Share float64       `set:"share" range:"0:<1"`
 		List  []float64     `set:"list" range:">0:" want:"positive numbers"`
 		Took  time.Duration `set:"took" range:"0:"`
-		Free  float64       `set:"free"` // what checks it else says what it wants
+		Free  float64       `set:"free"` // without a range, nothing is checked here
 	}
 	if wrong := CheckAll(&all{"a", "x", 0.999, []float64{1, 1e-300}, time.Hour, math.NaN()}); wrong != nil {
 		t.Error(wrong)
@@ -127,7 +127,7 @@ took -1s: want 0 or more
 	}
 }
 
-// TestText: what Set took is what Text gives back, and a setting of one field has a pointer.
+// TestText shows that Text returns the text that Set took, and that a setting with one field has a pointer.
 func TestText(t *testing.T) {
 	for text, pointer := range map[string]bool{"rows=3": true, "size=0": false, "size=auto": false, "size=5": false,
 		"form=a": true, "rate=0.5": true, "fixed=true": true} {
@@ -141,7 +141,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestCheck: zero is a default, and other numbers have a range. Words are checked by OneOf.
+// TestCheck shows that 0 stands for the default, and that other numbers must be in the range. OneOf checks words.
 func TestCheck(t *testing.T) {
 	if errs := Check(&one{}); len(errs) > 0 {
 		t.Error(errs)

@@ -19,15 +19,15 @@ func init() {
 		Write: writeArrow})
 }
 
-// FromRecords makes a table of record batches of one schema, a batch at a time. A cell is the text that Arrow writes it
-// as, from which a number comes back to the bit; a null is missing, a dictionary's value a text, times are as `krigo
-// inspect` knows them.
+// FromRecords returns a table of record batches, which have the same schema. It reads them one by one. A cell is the
+// text that Arrow writes for a value. A number comes back from its text bit by bit, a null is missing, a dictionary's
+// value is a text, and krigo inspect knows Arrow's times.
 func FromRecords(source string, records array.RecordReader) (*dataset.Table, error) {
 	t := &dataset.Table{Source: source}
 	return t, fromRecords(t, records)
 }
 
-// fromRecords fills an empty table.
+// fromRecords appends the records to an empty table.
 func fromRecords(t *dataset.Table, records array.RecordReader) error {
 	for _, field := range records.Schema().Fields() {
 		if arrow.IsNested(field.Type.ID()) {
@@ -55,7 +55,7 @@ func fromRecords(t *dataset.Table, records array.RecordReader) error {
 	return nil
 }
 
-// readArrow reads a file of record batches, as Feather files are too.
+// readArrow reads a file of record batches, for example a Feather file.
 func readArrow(f *os.File, t *dataset.Table) error {
 	file, err := ipc.NewFileReader(f)
 	if err != nil {
@@ -74,10 +74,10 @@ func readArrow(f *os.File, t *dataset.Table) error {
 	return fromRecords(t, records)
 }
 
-// batchRows are the rows of a batch that is written.
+// batchRows is the number of rows of a written batch.
 const batchRows = 1 << 16
 
-// writeArrow writes columns of numbers, in batches.
+// writeArrow writes columns of numbers as record batches.
 func writeArrow(w io.Writer, names []string, rows int, fill files.Fill) error {
 	fields := make([]arrow.Field, len(names))
 	for j, name := range names {

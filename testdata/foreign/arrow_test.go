@@ -22,7 +22,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 )
 
-// Record batches, as a query engine hands them over, are fitted without a file between.
+// A query engine hands over record batches. A model is fitted to them without a file.
 func ExampleFromRecords() {
 	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64},
 		{Name: "y", Type: arrow.PrimitiveTypes.Float64}}, nil)
@@ -56,8 +56,8 @@ func ExampleFromRecords() {
 	// Output: 1.0
 }
 
-// TestArrow: what a file of several batches holds is the table's, to the bit, with gaps, words and times; what isn't a
-// table is told.
+// TestArrow shows that a file of several batches becomes the same table, bit by bit, with missing values, words and
+// times. A file that isn't a table is an error.
 func TestArrow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.arrow")
 	schema := arrow.NewSchema([]arrow.Field{

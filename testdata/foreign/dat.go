@@ -15,8 +15,8 @@ func init() {
 	files.Register(files.Format{Name: "DAT", Endings: []string{".dat"}, Read: readDAT, Write: writeDAT})
 }
 
-// readDAT reads a table of cells between blanks, whose first line names the columns, with or without
-// a # before. Lines that begin with # further down are comments.
+// readDAT reads a table whose cells have blanks between them. The first line names the columns, with or without a #
+// in front. Later lines that begin with # are comments.
 func readDAT(f *os.File, t *dataset.Table) error {
 	in := bufio.NewScanner(f)
 	for line := 1; in.Scan(); line++ {
@@ -35,7 +35,7 @@ func readDAT(f *os.File, t *dataset.Table) error {
 	return in.Err()
 }
 
-// writeDAT writes such a table. It refuses names that it couldn't read again.
+// writeDAT writes a table that readDAT can read. It refuses names that readDAT couldn't read.
 func writeDAT(w io.Writer, names []string, rows int, fill files.Fill) error {
 	for _, name := range names {
 		if len(strings.Fields(name)) != 1 || strings.HasPrefix(name, "#") {

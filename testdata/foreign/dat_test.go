@@ -14,8 +14,8 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 )
 
-// TestFormat: a table goes to a file of a format that krigo has never heard of and comes back to the bit, and a
-// model is fitted from it as from the table.
+// TestFormat shows that a table in a file of a registered format comes back bit by bit, and that a model fitted to
+// the file equals a model fitted to the table.
 func TestFormat(t *testing.T) {
 	table := waves()
 	path := filepath.Join(t.TempDir(), "waves.dat")
@@ -39,7 +39,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestFormatRefuses: text becomes categories, gaps stay gaps, and what is wrong is told by its line.
+// TestFormatRefuses shows that text becomes categories and that missing cells stay missing. An error names the line.
 func TestFormatRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.dat")
 	read := func(text string) (*dataset.Table, error) {

@@ -2,12 +2,12 @@ package foreign
 
 import "github.com/krigo-gp/krigo/pacbayes"
 
-// Graded is a loss in [0,1], the mean of others: of bands, say, so that a miss costs the more the farther off it is. As
-// the noise of objective.SVGP it makes of it, with σ_n² for the temperature s,
+// Graded is a loss in [0,1]: the mean of other losses. With several bands, for example, a miss costs more if it is
+// farther off. It is also a noise for objective.SVGP, with σ_n² as the temperature s. The objective is then
 //
 //	F = (1/s) Σ_i E_{f ~ N(m̂_i, σ̂²_i)} ℓ(y_i, f) + KL(Q‖P)
 //
-// whose minimum over Q, at s fixed, is the Gibbs posterior's (Catoni 2007; Alquier, Ridgway, Chopin 2016).
+// whose minimum over Q, at s fixed, is the Gibbs posterior (Catoni 2007; Alquier, Ridgway, Chopin 2016).
 type Graded []pacbayes.Loss
 
 // Expect implements pacbayes.Expectation.

@@ -15,7 +15,7 @@ import (
 var graded = Graded{{Kind: pacbayes.Band, Below: 0.3}, {Kind: pacbayes.Band, Below: 0.6},
 	{Kind: pacbayes.ClippedSquare, Below: 1.2}}
 
-// risk is the mean loss of a draw from N(mean, variance).
+// risk returns the mean expected loss of draws from N(mean, variance).
 func risk(y, mean, variance []float64) float64 {
 	value, _, err := graded.Expect(pacbayes.Sample{Y: y, Mean: mean, Variance: variance, Rows: len(y)}, 1,
 		1/float64(len(y)), pacbayes.Derivatives{})
@@ -25,7 +25,7 @@ func risk(y, mean, variance []float64) float64 {
 	return value
 }
 
-// TestLoss: a loss that krigo has never heard of passes what every objective must, trains a posterior, and has a
+// TestLoss shows that a loss from outside krigo passes the tests of every objective, trains a posterior, and has a
 // bound that holds on further rows.
 func TestLoss(t *testing.T) {
 	objectivetest.RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense,
@@ -45,7 +45,7 @@ func TestLoss(t *testing.T) {
 	}
 	x, y := rows()
 	p := problem(x, y, graded)
-	at := start(p, x) // the prior's parameters aren't trained: nothing but Q depends on the rows
+	at := start(p, x) // only Q depends on the rows, since the prior isn't trained
 	p.Split(at).LogNoise[0] = math.Log(0.2)
 	bound := func() (risks [2]float64, bound float64) {
 		must(p.Evaluate(at, nil))(t)

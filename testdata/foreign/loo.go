@@ -10,12 +10,12 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// LeaveOneOut is the negative log density of each target under the GP of all others (Rasmussen & Williams 2006,
-// Eqs. 5.10–5.13): with C = K + sI, A = C⁻¹, w = A(y − m) and c_i = A_ii,
+// LeaveOneOut is the negative log density of each target under the GP of all other rows (Rasmussen & Williams 2006,
+// Eqs. 5.10–5.13). With C = K + sI, A = C⁻¹, w = A(y − m) and c_i = A_ii,
 //
 //	f = Σ_i ½[ln 2π − ln c_i + w_i²/c_i]
 //
-// With g_i = w_i/c_i and h_i = ½(1/c_i + w_i²/c_i²) its adjoints are
+// With g_i = w_i/c_i and h_i = ½(1/c_i + w_i²/c_i²), the adjoints are
 //
 //	C̄ = A diag(h) A − sym(A g wᵀ),  s̄ = tr C̄,  m̄ = −A g
 type LeaveOneOut struct{}
@@ -69,7 +69,7 @@ func (LeaveOneOut) Evaluate(prior objective.Moments, y []float64, noise float64,
 	return value, nil
 }
 
-// ByLeaveOneOut trains a full GP by it, as method.Evidence does by the evidence.
+// ByLeaveOneOut trains a full GP by LeaveOneOut, as method.Evidence trains one by the evidence.
 type ByLeaveOneOut struct{ method.Steps }
 
 // Bind implements method.Method.
@@ -77,7 +77,7 @@ func (m ByLeaveOneOut) Bind(t method.Task) method.Problem {
 	return t.FullGP(LeaveOneOut{}, m.Descent())
 }
 
-// Options, flags and files know it by its name.
+// Register makes the method known to options, flags and files, under the name "loo".
 func init() {
 	method.Register(method.Kind{Name: "loo", Help: "leave-one-out", Size: method.FullOnly,
 		Method: ByLeaveOneOut{}})

@@ -23,7 +23,7 @@ func TestLeaveOneOut(t *testing.T) {
 	objectivetest.Run(t, func() objective.Exact { return LeaveOneOut{} })
 }
 
-// task is the waves with a kernel, as package fit would bind a method to them.
+// task returns the table waves, and a task on it with a kernel, as package fit gives it to a method.
 func task(t *testing.T) (method.Task, *dataset.Table) {
 	table := waves()
 	x, y := matrix.New(table.Rows, 1), make([]float64, table.Rows)
@@ -37,8 +37,9 @@ func task(t *testing.T) (method.Task, *dataset.Table) {
 		Context: context.Background()}, table
 }
 
-// TestMethod: a method that krigo has never heard of trains, stops and goes on to the bit, and is better by its own
-// measure than the evidence. Its parameters make a model with a certificate.
+// TestMethod shows that a method from outside krigo trains, and that a stopped run resumes to the same bits. Its
+// parameters are better by its own measure than the parameters from the evidence. They make a model with a
+// certificate.
 func TestMethod(t *testing.T) {
 	at, table := task(t)
 	var states []*method.State
@@ -82,7 +83,7 @@ func TestMethod(t *testing.T) {
 		t.Errorf("the value is %v, of the posterior's leave-one-out predictions %v", own, want)
 	}
 
-	// By its name it is fitted, saved, loaded and certified, and its parameters are those found above.
+	// krigo.Fit finds the method by its name, and ends at the same parameters or better ones.
 	scaling := dataset.Identity(1)
 	o := krigo.Options{Data: krigo.Data{Target: "y", Scaling: dataset.Declared, Declared: &scaling},
 		Method: krigo.Method{Name: "loo"},
@@ -93,7 +94,7 @@ func TestMethod(t *testing.T) {
 	}
 }
 
-// roundTrip fits, saves, loads and certifies.
+// roundTrip fits a model, writes and reads it, certifies it and fits it again. It returns the model that was read.
 func roundTrip(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
 	t.Helper()
 	m := must(krigo.Fit(context.Background(), table, o))(t)
@@ -112,7 +113,8 @@ func roundTrip(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model
 	return back
 }
 
-// widened has a parameter of its own after the evidence's, held near 0 by its square.
+// widened is the evidence with one parameter more. The parameter's square, which is added to the objective, holds it
+// near 0.
 type widened struct{ method.Problem }
 
 func (w widened) Dim() int { return w.Problem.Dim() + 1 }
@@ -139,7 +141,7 @@ type byWidened struct{}
 
 func (byWidened) Bind(t method.Task) method.Problem { return widened{method.Evidence{}.Bind(t)} }
 
-// TestOwnParameter: a method with a parameter of its own is evaluated where it would start.
+// TestOwnParameter shows that krigo.Evaluate evaluates a method with a parameter of its own at the method's start.
 func TestOwnParameter(t *testing.T) {
 	method.Register(method.Kind{Name: "widened", Size: method.FullOnly,
 		Method: byWidened{}})

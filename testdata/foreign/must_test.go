@@ -2,7 +2,7 @@ package foreign
 
 import "testing"
 
-// do ends the test at an error.
+// do ends the test if there is an error.
 func do(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -10,7 +10,7 @@ func do(t testing.TB, err error) {
 	}
 }
 
-// must returns a value, or ends the test at the error that came in its place.
+// must returns a function that returns v, or ends the test if there is an error.
 func must[T any](v T, err error) func(t testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()

@@ -7,8 +7,8 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// Shrunk trains a full GP by the evidence, less ½ S times the sum of the squared log-parameters of its kernel. S is a
-// setting of its own; how it is minimised are settings that other methods have too.
+// Shrunk trains a full GP by the evidence, minus ½ S times the sum of the squared log-parameters of its kernel. S is
+// a setting that only this method has. The settings of its minimiser are settings that other methods have too.
 type Shrunk struct {
 	method.Steps
 	_      struct{} `help:"shrunk: how strongly the kernel's log-parameters are drawn to 0"`
@@ -27,7 +27,7 @@ func init() {
 type shrunk struct {
 	method.Problem
 	method Shrunk
-	theta  int // parameters of the kernel
+	theta  int // the number of the kernel's parameters
 }
 
 func (p *shrunk) Evaluate(x, gradient []float64) (float64, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/krigo-gp/krigo"
 )
 
-// TestOwnSetting: krigo takes a method's own setting from Go and from JSON, checks it, keeps it in the model and gives
-// it to the method.
+// TestOwnSetting shows that krigo takes a method's own setting from Go and from JSON, checks it, stores it in the
+// model, and gives it to the method.
 func TestOwnSetting(t *testing.T) {
 	fit := func(text string) (*krigo.Model, error) {
 		o := krigo.Options{Data: krigo.Data{Target: "y"}, Run: krigo.Run{Restarts: 1}}

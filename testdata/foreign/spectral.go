@@ -1,5 +1,5 @@
-// Package foreign is what a module of somebody else's adds to krigo: a kernel (spectral.go), a noise (student.go),
-// a loss (graded.go), a method with its objective (loo.go) and a file format (dat.go).
+// Package foreign shows what a module outside krigo can add to krigo: a kernel (spectral.go), a noise (student.go), a
+// loss (graded.go), a method with its objective (loo.go) and a file format (dat.go).
 package foreign
 
 import (
@@ -26,8 +26,8 @@ func spectralParams(dim int) (all []kernel.Param) {
 
 // spectral is the spectral-mixture kernel (Wilson and Adams, "Gaussian Process Kernels for Pattern Discovery and
 // Extrapolation", ICML 2013): Σ_q w_q exp(−2π² Σ_d τ_d² v_qd) cos(2π Σ_d τ_d μ_qd), τ = x − x', with the spectral
-// density Σ_q w_q ½[N(μ_q, diag v_q) + N(−μ_q, diag v_q)]. Frequencies stand in units of q/10, so that components
-// don't start alike. Parameters of each component: ln w; ln μ and ln v of each input.
+// density Σ_q w_q ½[N(μ_q, diag v_q) + N(−μ_q, diag v_q)]. The parameters of each component are ln w, and ln μ and ln
+// v for each input. Frequencies are in units of q/10, so that components start at different frequencies.
 func spectral(theta, a, b []float64, bar float64, dTheta, dA []float64) (k float64) {
 	for q := range components {
 		first := q * (1 + 2*len(a))

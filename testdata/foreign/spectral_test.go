@@ -27,7 +27,8 @@ func TestKernel(t *testing.T) {
 	}
 }
 
-// TestOneLengthscale: a kernel that is the same with --ard on and off is tried once, and nothing is paid for a choice.
+// TestOneLengthscale shows that a kernel without separate lengthscales is tried once, not with --ard on and off. The
+// certificate then pays nothing for a choice.
 func TestOneLengthscale(t *testing.T) {
 	kernel.RegisterPair("cauchy", func(int) []kernel.Param {
 		return []kernel.Param{{Name: "log_lengthscale2", Kind: kernel.Lengthscale, Dim: -1}}
@@ -51,7 +52,7 @@ func TestOneLengthscale(t *testing.T) {
 	}
 }
 
-// waves is a table with a target of two frequencies.
+// waves returns a table whose target has two frequencies.
 func waves() *dataset.Table {
 	const n = 150
 	table := &dataset.Table{Source: "waves", Names: []string{"t", "y"}, Rows: n}
@@ -62,7 +63,7 @@ func waves() *dataset.Table {
 	return table
 }
 
-// TestFit: a kernel that krigo has never heard of is trained by four objectives, saved, loaded and certified.
+// TestFit shows that a kernel from outside krigo is trained by four objectives, saved, loaded and certified.
 func TestFit(t *testing.T) {
 	for _, objective := range []string{"kl-pac", "evidence", "vfe", "svgp"} {
 		t.Run(objective, func(t *testing.T) {

@@ -18,7 +18,7 @@ func lossy(loss string) krigo.Options {
 		Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}
 }
 
-// TestLossCertified: a registered loss has a hold-out bound of its own values, which says the loss's name.
+// TestLossCertified shows that a registered loss has a hold-out bound on its values. The sentence names the loss.
 func TestLossCertified(t *testing.T) {
 	m := roundTrip(t, waves(), lossy("log"))
 	c := m.Certificate
@@ -31,7 +31,8 @@ func TestLossCertified(t *testing.T) {
 	}
 }
 
-// TestLossFresh: fresh rows bound the mean's loss by its values. Nothing bounds a draw's, which is by quadrature.
+// TestLossFresh shows that fresh rows give a bound on the mean's loss. A draw's loss has the bound 1, because its
+// expectation is only computed by quadrature.
 func TestLossFresh(t *testing.T) {
 	o := lossy("log")
 	o.Data.TestFraction = 0.2
@@ -42,7 +43,7 @@ func TestLossFresh(t *testing.T) {
 	}
 }
 
-// TestLossRefused: what isn't valid has no certificate, and the reason names the loss.
+// TestLossRefused shows that an invalid loss has no certificate, and that the reason names the loss.
 func TestLossRefused(t *testing.T) {
 	m, err := krigo.Fit(context.Background(), waves(), lossy("unbounded"))
 	if err != nil || m.Certificate != nil || !strings.Contains(m.CertificateReason, "the loss unbounded") {

@@ -7,7 +7,7 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// Student is Student's t noise for objective.SVGP: y = f + √s T with nu degrees of freedom,
+// Student returns Student's t noise for objective.SVGP. The model is y = f + √s T, where T has nu degrees of freedom:
 //
 //	ln p(y|f) = ln Γ((ν+1)/2) − ln Γ(ν/2) − ½ ln(νπs) − ((ν+1)/2) ln(1 + (y−f)²/(νs))
 func Student(nu float64) objective.Noise {
@@ -18,7 +18,8 @@ func Student(nu float64) objective.Noise {
 	}
 }
 
-// It is svgp's noise in a method that options, flags and files know by its name. Models keep the noise's.
+// The method "svgp-t" is svgp with this noise. Options and flags know the method's name, and models store the noise's
+// name.
 func init() {
 	objective.RegisterNoise("student-4", Student(4))
 	method.Register(method.Kind{Name: "svgp-t", Help: "Student's t noise", Size: method.SparseOnly, FreeForm: true,

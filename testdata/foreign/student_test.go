@@ -31,7 +31,7 @@ func problem(x matrix.Dense, y []float64, noise pacbayes.Expectation) *objective
 		Objective: &objective.SVGP{Noise: noise}}
 }
 
-// start returns parameters with the inducing inputs among the rows and q at the prior.
+// start returns parameters with inducing inputs among the rows, and with the posterior q equal to the prior.
 func start(p *objective.FreeFormProblem, x matrix.Dense) []float64 {
 	at := make([]float64, p.Dim())
 	parts := p.Split(at)
@@ -42,10 +42,11 @@ func start(p *objective.FreeFormProblem, x matrix.Dense) []float64 {
 	return at
 }
 
-// TestStudent: noise that krigo has never heard of passes what every objective must, is Gaussian noise in the
-// limit, and isn't led astray by gross errors.
+// TestStudent shows that a noise from outside krigo passes the tests of every objective, tends to Gaussian noise for
+// many degrees of freedom, and gives a fit that gross errors hardly move.
 func TestStudent(t *testing.T) {
-	// Many degrees of freedom, so that differences see through 40 points of quadrature at little noise.
+	// Many degrees of freedom make the noise smooth. Finite differences then agree although quadrature has only 40
+	// points.
 	objectivetest.RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense,
 		y []float64) objectivetest.Problem {
 		return &objective.FreeFormProblem{Kernel: k, Mean: mean, Rows: objective.Memory{X: x, Y: y}, M: 3,
@@ -86,7 +87,7 @@ func TestStudent(t *testing.T) {
 	}
 }
 
-// TestStudentByName: with gross errors among the targets it predicts better than Gaussian noise does.
+// TestStudentByName shows that svgp-t predicts better than svgp if some targets have gross errors.
 func TestStudentByName(t *testing.T) {
 	const n = 400
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -115,8 +116,8 @@ func TestStudentByName(t *testing.T) {
 	}
 }
 
-// TestStudentPredicts: intervals, deviations and scores of a model are those of its own noise, also after it was saved,
-// and a program that doesn't know the noise refuses the file.
+// TestStudentPredicts shows that a model's intervals, deviations and scores come from its own noise, also after
+// saving. A program that doesn't know the noise refuses the file.
 func TestStudentPredicts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	rows := make([][]float64, 150)
@@ -132,14 +133,14 @@ func TestStudentPredicts(t *testing.T) {
 		Method: krigo.Method{Name: "svgp-t", Inducing: 8, Batch: 75, Epochs: 60}, Kernel: krigo.Kernel{ARD: "off"},
 		Promise: krigo.Promise{Epsilon: 1}})
 	p := must(m.PredictAt(mat.NewDense(1, 1, []float64{0.5})))(t)
-	// f is nearly known: the distribution is about Student's t.
+	// f is nearly known, so that predictions have nearly Student's t distribution.
 	scale := math.Sqrt(m.ObservationNoise) * m.Scaling.TargetScale
 	of := distuv.StudentsT{Mu: p[0].Mean, Sigma: scale, Nu: 4}
 	if near := func(a, b float64) bool { return math.Abs(a-b) < 0.05*scale }; !near(p[0].Lower95, of.Quantile(0.025)) ||
 		!near(p[0].Upper95, of.Quantile(0.975)) || !near(p[0].PredictiveSD, of.StdDev()) {
 		t.Errorf("%+v; want about %v to %v, %v", p[0], of.Quantile(0.025), of.Quantile(0.975), of.StdDev())
 	}
-	// A file of version 6, made by this test, which is never made anew.
+	// The golden file is of version 6. This test wrote it once, and it must not be written anew.
 	const golden = "testdata/v6.krigo"
 	if _, err := os.Stat(golden); errors.Is(err, fs.ErrNotExist) && os.Getenv("UPDATE_SNAPSHOTS") == "1" {
 		t.Log(p[0], m.Save(golden))
@@ -150,7 +151,7 @@ func TestStudentPredicts(t *testing.T) {
 		!(math.Abs(p[0].Lower95-want[0])+math.Abs(p[0].Upper95-want[1])+math.Abs(p[0].PredictiveSD-want[2]) < 1e-7) {
 		t.Errorf("the stored model predicts %v, %v; want %v", p, err, want)
 	}
-	gaussian, own := *m, *m // at the scale of the data's noise, or its variance
+	gaussian, own := *m, *m // own has the scale of the data's noise, gaussian has its variance
 	own.ObservationNoise = 0.01 / (m.Scaling.TargetScale * m.Scaling.TargetScale)
 	gaussian.Noise, gaussian.ObservationNoise = "", 2*own.ObservationNoise
 	d := must(m.Labelled(table))(t)
@@ -174,7 +175,8 @@ func TestStudentPredicts(t *testing.T) {
 	}
 }
 
-// TestStudentEvaluated: its best posterior isn't known, so that one has to be given.
+// TestStudentEvaluated shows that krigo.Evaluate needs a posterior for this noise, because the best posterior has no
+// formula.
 func TestStudentEvaluated(t *testing.T) {
 	params := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1,
 		Inducing: [][]float64{{-1}, {1}}}
