@@ -1,5 +1,5 @@
-// Package layers tests the structure of the code. The files of a package must be layers, without a circle of files
-// that use each other. Packages must be layers too.
+// Package layers tests the code's structure: for example, files of a package must not use each other in a circle. It
+// also tests the words of Markdown pages.
 package layers
 
 import (

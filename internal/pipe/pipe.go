@@ -110,7 +110,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 			s.mu.Unlock()
 			cancel()
 			if r.Reply != "" {
-				if err := answer.writeFile(r.Reply); err != nil { // ending the program tells the other one, which waits for the file
+				if err := answer.writeFile(r.Reply); err != nil { // the waiting program then sees this one end
 					stop(fmt.Errorf("a reply can't be written: %w", err))
 				}
 			} else if err := s.send(answer); err != nil {
@@ -339,7 +339,7 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	if err := m.Write(&file); err != nil {
 		return nil, err
 	}
-	if m, err = krigo.Read(bytes.NewReader(file.Bytes())); err != nil { // keep the model as it is when loaded, with its checksum
+	if m, err = krigo.Read(bytes.NewReader(file.Bytes())); err != nil { // keep it as loaded, with its checksum
 		return nil, err
 	}
 	answer := s.keep(m)

@@ -293,7 +293,7 @@ func TestSettle(t *testing.T) {
 	}
 	for _, args := range []map[string]any{
 		{"options": o},
-		{"options": krigo.Options{Data: krigo.Data{Target: "y"}}, "settle": true},  // different names in all rows aren't categories
+		{"options": krigo.Options{Data: krigo.Data{Target: "y"}}, "settle": true},  // all names differ
 		{"options": krigo.Options{Data: krigo.Data{Target: "no"}}, "settle": true}, // the table has no such column
 	} {
 		if r, _, _ := c.call("fit", map[string]any{"table": of, "args": args}, buffers...); r.Error == nil ||

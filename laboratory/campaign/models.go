@@ -424,7 +424,7 @@ func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 		return fmt.Errorf("FORGED: certified with the intervals %+v, not %+v", a, b)
 	}
 	if _, nearest := m.Posterior.Arrays(); m.Terms.Informed && nearest != s.nearest {
-		return nil // the fitter vouches for the number of rows from which such a predictor predicts (docs/theory/certificate.md)
+		return nil // the fitter vouches for that number (docs/theory/certificate.md)
 	}
 	ps, err := m.PredictAt(s.points)
 	if err != nil {
