@@ -11,10 +11,11 @@ const (
 	krigo   = "github.com/krigo-gp/krigo"
 	noticed = "THIRD-PARTY-NOTICES.txt"
 	sbom    = "krigo.cdx.json"
-	user    = 1000 // of images: nothing needs root
+	user    = 1000 // the user of images; nothing in them needs root
 )
 
-// command is the Go tool for a target, without what a user has set that would make other bytes.
+// command returns a call of the Go tool for a target. It overrides settings of the user that would change the bytes
+// of the program.
 func command(root, target string, args ...string) *exec.Cmd {
 	system, processor, _ := strings.Cut(target, "/")
 	cmd := exec.Command("go", args...)
@@ -24,7 +25,7 @@ func command(root, target string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// output returns what a command prints.
+// output returns what a command prints, without blanks around it.
 func output(folder, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = folder
@@ -32,7 +33,7 @@ func output(folder, name string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// run runs a command. Its error has what the command wrote to standard error.
+// run runs a command and returns what it prints. An error shows what the command wrote to standard error.
 func run(cmd *exec.Cmd) ([]byte, error) {
 	var said strings.Builder
 	cmd.Stderr = &said

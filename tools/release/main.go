@@ -1,6 +1,7 @@
-// Command release builds what a release of krigo is made of into a folder: archives, wheels of Python, source packages
-// of R and images of containers, with the notices of third parties and a bill of materials in each. The same commit,
-// built by the same version of Go, gives the same bytes. scripts/release runs it:
+// Command release builds the packages of a krigo release into a folder: archives, Python wheels, R source packages
+// and container images. Each package has the notices of third parties and a bill of materials, which is a list of the
+// modules in the program. The same commit, built by the same version of Go, gives the same bytes. scripts/release
+// runs the command:
 //
 //	scripts/release [-targets linux/amd64,here] [-of archive,wheel,r,image] FOLDER
 package main
@@ -20,7 +21,7 @@ import (
 	"strings"
 )
 
-// kinds are the kinds of packages.
+// kinds lists the kinds of packages.
 var kinds = []string{"archive", "wheel", "r", "image"}
 
 func main() {
@@ -92,7 +93,7 @@ func release(root, out string, targets []string, of string) error {
 type maker struct {
 	root, out string
 	version   version
-	program   string // where programs are built
+	program   string // the path at which programs are built
 	manual    []file // man pages and completions
 	sums      bytes.Buffer
 }
@@ -104,7 +105,7 @@ func (r *maker) build(target string) error {
 	return err
 }
 
-// pages has the program of this machine write its manual.
+// pages builds the program for this machine, and runs it to write man pages and completions.
 func (r *maker) pages(folder string) error {
 	if err := r.build(runtime.GOOS + "/" + runtime.GOARCH); err != nil {
 		return err
@@ -131,7 +132,7 @@ func (r *maker) pages(folder string) error {
 	return nil
 }
 
-// make makes the packages of a target, and its bill of materials as a file of its own if beside says so.
+// make makes the packages of a target. If beside is set, it also writes the bill of materials as a file of its own.
 func (r *maker) make(target string, kinds []string, beside bool) error {
 	system, processor, _ := strings.Cut(target, "/")
 	if err := r.build(target); err != nil {
@@ -177,7 +178,7 @@ func (r *maker) make(target string, kinds []string, beside bool) error {
 	return r.write(name+".cdx.json", bill, nil)
 }
 
-// pack makes a package of a kind, if there is one for the system.
+// pack makes a package of the given kind. It makes no package if the kind doesn't exist for the target's system.
 func (r *maker) pack(kind, name, target string, program file, legal []file) error {
 	system, processor, _ := strings.Cut(target, "/")
 	switch kind {
@@ -216,7 +217,7 @@ func (r *maker) pack(kind, name, target string, program file, legal []file) erro
 	return nil
 }
 
-// read returns the files that match patterns below a folder. A pattern that matches none is an error.
+// read returns the files below root that match the patterns. A pattern that matches no file is an error.
 func read(root string, patterns ...string) ([]file, error) {
 	var files []file
 	for _, pattern := range patterns {
@@ -242,7 +243,8 @@ func read(root string, patterns ...string) ([]file, error) {
 	return files, nil
 }
 
-// write writes a whole file, or none, unless err says that data couldn't be made. It prints the name and the remarks.
+// write writes data to a file, whole or not at all, and prints the file's name and the remarks. If err isn't nil,
+// data couldn't be made, and write returns err.
 func (r *maker) write(name string, data []byte, err error, remarks ...any) error {
 	if err != nil {
 		return err

@@ -20,17 +20,17 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// part is third-party code that the program contains: a Go module, or Go's own library.
+// part is third-party code in the program: a Go module, or Go's standard library.
 type part struct {
 	Path, Version string
 	Texts         map[string]string // licences and notices, by path below the module
 }
 
-// legal are the names of files whose text has to go where the code goes.
+// legal matches the names of files whose text must accompany the code.
 var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|patents|authors)([-_.]|$)`)
 
-// parts returns what the program contains on a target. It reads the licences from the folders of the packages that are
-// linked, and from the folders above them up to the module's root.
+// parts returns the third-party code in the program for a target. It reads licences from the folders of linked
+// packages, and from their parent folders up to the module's root.
 func parts(root, target string) ([]part, error) {
 	cmd := command(root, target, "list", "-deps", "-json=Dir,Standard,Module", "./cmd/krigo")
 	listed, err := run(cmd)
@@ -77,7 +77,7 @@ func parts(root, target string) ([]part, error) {
 	return slices.SortedFunc(maps.Values(found), func(a, b part) int { return cmp.Compare(a.Path, b.Path) }), nil
 }
 
-// licences reads the legal texts of a folder of a module, and of the folders above it up to the module's root.
+// licences returns the legal texts in a folder of a module, and in its parent folders up to the module's root.
 func licences(folder, root string) (map[string]string, error) {
 	texts := map[string]string{}
 	for ; ; folder = filepath.Dir(folder) {
@@ -130,7 +130,7 @@ func (p part) spdx() ([]string, error) {
 	return slices.Sorted(maps.Keys(ids)), nil
 }
 
-// notices returns the licences and notices of third parties, as they have to go with the program.
+// notices returns the text of all licences and notices of third parties, which must accompany the program.
 func notices(parts []part) ([]byte, error) {
 	var w bytes.Buffer
 	fmt.Fprintf(&w, "krigo contains the following works of third parties, each under the terms below it.\n\n")
@@ -149,7 +149,7 @@ func notices(parts []part) ([]byte, error) {
 	return w.Bytes(), nil
 }
 
-// component, licence and the rest are CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/).
+// component and the types below are parts of CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/).
 type component struct {
 	Type     string    `json:"type"`
 	Ref      string    `json:"bom-ref"`

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// file is a file or, if its name ends in /, a folder of a package.
+// file is a file of a package. If its name ends in /, it is a folder.
 type file struct {
 	Name    string
 	Data    []byte
@@ -28,7 +28,8 @@ type file struct {
 func plain(name string, data []byte) file  { return file{Name: name, Data: data, Mode: 0o644} }
 func binary(name string, data []byte) file { return file{Name: name, Data: data, Mode: 0o755} }
 
-// tarball returns the files as a tar archive. All carry the time of the commit, so that equal files make equal bytes.
+// tarball returns the files as a tar archive. All files have the time of the commit, so that equal files make equal
+// bytes.
 func tarball(at time.Time, files []file) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
@@ -49,12 +50,12 @@ func tarball(at time.Time, files []file) ([]byte, error) {
 func compressed(data []byte) []byte {
 	var out bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	w.Write(data) // a buffer takes everything
+	w.Write(data) // a bytes.Buffer never fails
 	w.Close()
 	return out.Bytes()
 }
 
-// folder returns a compressed tar archive of one folder with the files in it.
+// folder returns a compressed tar archive of one folder that contains the files.
 func folder(at time.Time, name string, files []file) ([]byte, error) {
 	in := slices.Clone(files)
 	for i := range in {
@@ -64,8 +65,8 @@ func folder(at time.Time, name string, files []file) ([]byte, error) {
 	return compressed(data), err
 }
 
-// platforms are pip's names of the targets. The program has no C and is linked statically, so that both C libraries of
-// Linux will do. macOS 12 is the oldest that Go builds for.
+// platforms holds pip's names of the targets. The program has no C and is linked statically, so that it runs with
+// both C libraries of Linux. macOS 12 is the oldest macOS for which Go builds.
 var platforms = map[string]string{
 	"linux/amd64":   "manylinux2014_x86_64.manylinux_2_17_x86_64.musllinux_1_1_x86_64",
 	"linux/arm64":   "manylinux2014_aarch64.manylinux_2_17_aarch64.musllinux_1_1_aarch64",
@@ -75,7 +76,7 @@ var platforms = map[string]string{
 	"windows/arm64": "win_arm64",
 }
 
-// metadata of the Python package.
+// metadata is the beginning of the wheel's METADATA.
 const metadata = `Metadata-Version: 2.4
 Name: krigo
 Version: %s
@@ -98,7 +99,7 @@ Description-Content-Type: text/markdown
 
 %s`
 
-// wheel returns the Python package and its name. modules are its files of Python, and program is the executable.
+// wheel returns the wheel, and the wheel's file name. modules are the Python files, and program is the executable.
 func wheel(v version, target string, modules []file, program file, legal []file, description string) (name string,
 	data []byte, err error) {
 	info := "krigo-" + v.Python + ".dist-info/"
@@ -147,7 +148,7 @@ func wheel(v version, target string, modules []file, program file, legal []file,
 	return "krigo-" + v.Python + "-py3-none-" + platforms[target] + ".whl", out.Bytes(), err
 }
 
-// rPackage returns R's source package, as R CMD build would make it. sources are the files of r/.
+// rPackage returns R's source package, as R CMD build would make it. sources are the files of the folder r.
 func rPackage(v version, sources []file, program file, legal []file) ([]byte, error) {
 	var files []file
 	for _, f := range sources {
@@ -158,18 +159,19 @@ func rPackage(v version, sources []file, program file, legal []file) ([]byte, er
 		files = append(files, f)
 	}
 	at := "inst/bin/" + program.Name
-	// else R CMD check takes it for a mistake
+	// without BinaryFiles, R CMD check warns of an executable file
 	files = append(files, binary(at, program.Data), plain("BinaryFiles", []byte(at+"\n")))
 	for _, f := range legal {
-		if f.Name != "LICENSE" { // which R has itself
+		if f.Name != "LICENSE" { // R has the text of this licence itself
 			files = append(files, plain("inst/"+f.Name, f.Data))
 		}
 	}
 	return folder(v.Time, "krigo", files)
 }
 
-// image returns a container image of the program alone, as a tar archive that Podman, Docker and skopeo load, and its
-// digest. The image has no base, so that nothing in it comes from elsewhere.
+// image returns a container image that holds only the program and its legal texts, and the image's digest. The image
+// is a tar archive that Podman, Docker and skopeo load. It has no base image, so that everything in it comes from
+// this repository.
 func image(v version, processor string, program file, legal []file) (data []byte, digest string, err error) {
 	type object = map[string]any
 	var blobs []file
@@ -182,7 +184,7 @@ func image(v version, processor string, program file, legal []file) (data []byte
 	text := func(v any) []byte {
 		written, err := json.Marshal(v)
 		if err != nil {
-			panic(err) // only of texts and numbers
+			panic(err) // v holds texts and numbers only
 		}
 		return written
 	}
@@ -211,14 +213,14 @@ func image(v version, processor string, program file, legal []file) (data []byte
 		"layers": []object{layer},
 	}))
 	digest = manifest["digest"].(string)
-	tag := strings.ReplaceAll(v.Go, "+", "-") // which tags of images may not have
+	tag := strings.ReplaceAll(v.Go, "+", "-") // a tag can't contain +
 	manifest["platform"] = object{"os": "linux", "architecture": processor}
 	manifest["annotations"] = object{"org.opencontainers.image.ref.name": tag}
 	path := func(blob object) string { return "blobs/" + strings.Replace(blob["digest"].(string), ":", "/", 1) }
 	data, err = tarball(v.Time, append(blobs,
 		plain("oci-layout", []byte(`{"imageLayoutVersion":"1.0.0"}`)),
 		plain("index.json", text(object{"schemaVersion": 2, "manifests": []object{manifest}})),
-		plain("manifest.json", text([]object{{ // for Docker
+		plain("manifest.json", text([]object{{ // Docker reads this file
 			"Config": path(config), "RepoTags": []string{"krigo:" + tag}, "Layers": []string{path(layer)},
 		}}))))
 	return data, digest, err

@@ -23,7 +23,7 @@ import (
 
 var root = filepath.Join("..", "..")
 
-// TestVersions: each language reads the version of a commit as its own numbers.
+// TestVersions shows how Go, Python and R write a commit's version.
 func TestVersions(t *testing.T) {
 	at := time.Date(2026, 1, 2, 0, 4, 5, 0, time.UTC)
 	for _, c := range []struct {
@@ -45,7 +45,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestVersionIsGos: the Go tool stamps the same version into a program that it builds from the same commit.
+// TestVersionIsGos shows that the Go tool stamps the same version into a program built from the same commit.
 func TestVersionIsGos(t *testing.T) {
 	folder := t.TempDir()
 	do := func(name string, args ...string) {
@@ -95,7 +95,7 @@ func TestVersionIsGos(t *testing.T) {
 	}
 }
 
-// TestLicences: every module that is linked on any system has a licence text whose kind is known.
+// TestLicences shows that each module linked on any system has a licence text of a known kind.
 func TestLicences(t *testing.T) {
 	for _, target := range []string{"linux/amd64", "darwin/arm64", "windows/amd64"} {
 		found, err := parts(root, target)
@@ -129,8 +129,8 @@ func TestLicences(t *testing.T) {
 	}
 }
 
-// TestPackages: each kind of package has the program, the notices and the bill of materials; the same files make the
-// same bytes.
+// TestPackages shows that packages of each kind have the program, the notices and the bill of materials. The same
+// files make the same bytes.
 func TestPackages(t *testing.T) {
 	v := number("v1.2.3", "", "", time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), false)
 	bill, err := materials(v, []part{{"example.org/x", "v1.0.0+incompatible", map[string]string{"LICENSE": mit}}})
@@ -186,7 +186,7 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// TestImage follows an image from its index to the files in it. Every digest on the way is of the bytes that it names.
+// TestImage follows an image from its index to the files in it, and checks each digest on the way.
 func TestImage(t *testing.T) {
 	v := number("", "", "abcdef123456", time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), true)
 	data, digest, err := image(v, "amd64", binary("krigo", []byte("the program")), []file{plain(noticed, nil)})
@@ -254,7 +254,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// TestCitation: CITATION.cff has the fields that the format requires, and no others than those below.
+// TestCitation shows that CITATION.cff has the fields that the format requires, and only fields listed below.
 func TestCitation(t *testing.T) {
 	type author struct {
 		Name   string
@@ -295,7 +295,7 @@ func TestCitation(t *testing.T) {
 	}
 }
 
-// unpack returns the files of a zip or a tar archive.
+// unpack returns the contents of a zip or tar archive by name. The archive may be compressed.
 func unpack(t *testing.T, data []byte) map[string]string {
 	t.Helper()
 	held := map[string]string{}

@@ -11,16 +11,17 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// version is the number of a commit. The Git tag is its only source.
+// version holds the version of a commit, as Go, Python and R write it. It follows from the Git tags alone.
 type version struct {
-	// as the Go tool stamps it: v1.2.3, or after it v1.2.4-0.20260102150405-abcdef123456; +dirty if files were changed
+	// Go is the version that the Go tool stamps: v1.2.3, or v1.2.4-0.20260102150405-abcdef123456 after v1.2.3. It
+	// ends in +dirty if files were changed.
 	Go     string
 	Python string    // PEP 440: 1.2.3, 1.2.4.dev20260102150405+gabcdef123456
-	R      string    // 1.2.3, 1.2.3.20260102.150405; R has no word for changed files
-	Time   time.Time // of the commit
+	R      string    // 1.2.3, 1.2.3.20260102.150405; R can't mark changed files
+	Time   time.Time // the time of the commit
 }
 
-// released is a tag that Go, Python and R can all say. Version 2 would need another module path.
+// released matches tags that Go, Python and R can all write. Version 2 would need another module path.
 var released = regexp.MustCompile(`^v[01]\.(0|[1-9]\d*)\.(0|[1-9]\d*)$`)
 
 // describe returns the version of the commit that is checked out in root.
@@ -56,8 +57,8 @@ func describe(root string) (version, error) {
 	return number(latest["--points-at"], latest["--merged"], hash[:12], time.Unix(epoch, 0).UTC(), changed != ""), nil
 }
 
-// number says the version of a commit with a tag, or of a commit after the tag before (which may be ""), as each
-// language does. Development versions stand between the last release and the next in all three.
+// number returns the version of a commit with a tag, or of a commit after the tag before. before may be "". In all
+// three languages, a development version sorts between the last release and the next.
 func number(tag, before, commit string, at time.Time, dirty bool) version {
 	v := version{Go: tag, Python: strings.TrimPrefix(tag, "v"), R: strings.TrimPrefix(tag, "v"), Time: at}
 	var local []string

@@ -1,5 +1,5 @@
-// Command site makes a static site of README and docs: go -C tools run ./site --out DIR. Pages stand in the order in
-// which they are best read; a link or an anchor that leads nowhere is an error.
+// Command site makes a static site from README and docs: go -C tools run ./site --out DIR. Pages are in the order in
+// which they are best read. A link or an anchor that leads nowhere is an error.
 package main
 
 import (
@@ -31,7 +31,7 @@ var layout string
 //go:embed style.css
 var style string
 
-// chapters are the pages, by where their text stands in the repository.
+// chapters holds the pages of each chapter, by the path of their text in the repository.
 var chapters = []struct {
 	Name  string
 	Pages []string
@@ -52,17 +52,17 @@ var chapters = []struct {
 		"SECURITY.md", "CHANGELOG.md"}},
 }
 
-// source is where files stand that are no pages.
+// source is the address of files that aren't pages of the site.
 const source = "https://github.com/krigo-gp/krigo/blob/main/"
 
-// page is one document and what becomes of it.
+// page is one document and the page made from it.
 type page struct {
 	From, File, Title string
 	Sections          []section
 	Body              template.HTML
 
 	anchors map[string]bool
-	links   []string // to other pages, as FILE#ANCHOR
+	links   []string // links to pages, as FILE#ANCHOR
 }
 
 type section struct{ Title, Anchor string }
@@ -80,10 +80,10 @@ func main() {
 	}
 }
 
-// build writes the site of a repository.
+// build writes the site of the repository root into the folder out.
 func build(root, out string) error {
 	var pages []*page
-	files := map[string]string{} // of sources
+	files := map[string]string{} // the page's file name for each source
 	for _, chapter := range chapters {
 		for _, from := range chapter.Pages {
 			files[from] = strings.ToLower(strings.TrimSuffix(path.Base(from), ".md")) + ".html"
@@ -134,7 +134,7 @@ func build(root, out string) error {
 	return write(out, pages)
 }
 
-// read makes HTML of a document.
+// read reads a document and converts it to HTML. It adds the pictures that the document shows to pictures.
 func read(root, from string, files map[string]string, pictures map[string]bool) (*page, error) {
 	written, err := os.ReadFile(filepath.Join(root, from))
 	if err != nil {
@@ -193,7 +193,7 @@ func read(root, from string, files map[string]string, pictures map[string]bool) 
 	return p, nil
 }
 
-// link is where a link of a document leads in the site.
+// link returns the address in the site for a link in a document.
 func (p *page) link(to, root string, files map[string]string) (string, error) {
 	u, err := url.Parse(to)
 	if err != nil {
@@ -223,7 +223,7 @@ func (p *page) link(to, root string, files map[string]string) (string, error) {
 	return "images/" + path.Base(at), nil
 }
 
-// connected says which links within the site lead nowhere.
+// connected returns an error for the first link within the site that leads nowhere.
 func connected(pages []*page) error {
 	for _, p := range pages {
 		for _, l := range p.links {
@@ -283,7 +283,7 @@ func write(out string, pages []*page) error {
 	return nil
 }
 
-// said is the text of a heading.
+// said returns the text of a heading.
 func said(n ast.Node, written []byte) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -296,7 +296,7 @@ func said(n ast.Node, written []byte) string {
 	return b.String()
 }
 
-// names are anchors as GitHub makes them, so that links lead to the same headings there and here.
+// names makes anchors as GitHub makes them, so that links work both there and on the site.
 type names struct{ taken map[string]bool }
 
 func (n *names) Generate(value []byte, _ ast.NodeKind) []byte {

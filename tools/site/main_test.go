@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSite builds the site of this repository: every page fetches nothing from elsewhere, every link within it leads to
-// a file that is there, and the pages are all in every page's list.
+// TestSite builds the site of this repository. No page loads anything from another address, every link within the
+// site leads to a file, and each page lists all pages.
 func TestSite(t *testing.T) {
 	out := t.TempDir()
 	if err := build("../..", out); err != nil {
@@ -47,7 +47,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// TestRefused: what would be a broken page is an error that names the document.
+// TestRefused shows that a document that would make a broken page is an error, which names the document.
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"# A\n\n[b](b.md)\n":           "README.md: the link to b.md leads nowhere",
@@ -80,7 +80,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestAnchors are those that GitHub makes.
+// TestAnchors shows that anchors are the same as GitHub's.
 func TestAnchors(t *testing.T) {
 	n := &names{map[string]bool{}}
 	for _, c := range []struct{ heading, want string }{

@@ -1,5 +1,5 @@
-// Command gen writes the tile kernels of package linalg: tile_amd64.s and the
-// declarations that go vet checks it against, tile_amd64.go.
+// Command tilegen writes the tile kernels of package linalg. It writes the assembly tile_amd64.s, and the Go
+// declarations tile_amd64.go, which go vet compares with the assembly.
 package main
 
 import (
@@ -10,9 +10,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// An isa is a vector width. A tile is lanes rows of 3 vectors: as many sums as
-// the registers hold beside one row of b and a broadcast value of a, so that three
-// loads of b and lanes broadcasts feed 3·lanes multiply-adds.
+// isa is an instruction set with vectors of a given width. A tile has lanes rows of 3 vectors. The registers hold the
+// tile's sums, beside one row of b and a broadcast value of a. Three loads of b and lanes broadcasts then feed
+// 3·lanes multiply-adds.
 type isa struct {
 	name  string
 	lanes int
@@ -46,7 +46,7 @@ func (s isa) vectors(n int) []VecVirtual {
 	return v
 }
 
-// rows returns the addresses of the tile's rows, ld bytes apart from p on.
+// rows returns the addresses of the tile's rows. The first is p, and they are ld bytes apart.
 func (s isa) rows(p, ld Register) []Mem {
 	third, mid := GP64(), GP64()
 	LEAQ(Mem{Base: ld, Index: ld, Scale: 2}, third)
@@ -60,7 +60,7 @@ func (s isa) rows(p, ld Register) []Mem {
 	return at
 }
 
-// multiply: C ← β C + α A B for one tile, A and B packed.
+// multiply writes C ← β C + α A B for one tile C. A and B are packed.
 func (s isa) multiply() {
 	TEXT("multiply"+s.name, NOSPLIT, "func(depth int, a, b, c *float64, stride int, alpha, beta float64)")
 	Pragma("noescape")
@@ -84,7 +84,7 @@ func (s isa) multiply() {
 		}
 	}
 	for _, m := range at {
-		// The tile of C comes from memory while the sums are formed.
+		// Prefetch the tile of C while the sums are formed.
 		for o := 0; o < s.row(); o += 64 {
 			PREFETCHT0(m.Offset(o))
 		}
@@ -150,15 +150,15 @@ func (s isa) multiply() {
 	for i, m := range at {
 		for j, v := range sum[i] {
 			VMULPD(m.Offset(j*s.bytes()), beta, av[0])
-			VFMADD213PD(av[0], alpha, v) // α·sum + β·c, the second product rounded
+			VFMADD213PD(av[0], alpha, v) // α·sum + β·c, where β·c is rounded
 			VMOVUPD(v, m.Offset(j*s.bytes()))
 		}
 	}
 	s.end()
 }
 
-// solve: X ← T⁻¹ X for one packed tile, T lower triangular or, for Back, upper, its
-// diagonal inverted.
+// solve writes X ← T⁻¹ X for one packed tile X. T is lower triangular, or upper triangular for solveBack. T's
+// diagonal is inverted already.
 func (s isa) solve() {
 	order := make([]int, s.lanes)
 	for k := range order {
@@ -197,7 +197,7 @@ func (s isa) substitute(name string, order []int) {
 
 const transposeSignature = "func(n int, src *float64, srcStride int, dst *float64, dstStride int)"
 
-// transpose8 writes the transpose of 8 × n to n × 8, n a multiple of 8.
+// transpose8 transposes an 8 × n matrix, for n a multiple of 8.
 func transpose8() {
 	s := isa{lanes: 8, vec: ZMM}
 	TEXT("transposeAVX512", NOSPLIT, transposeSignature)
@@ -214,7 +214,7 @@ func transpose8() {
 				VSHUFF64X2(U8(0xdd), t[i+j+2], t[i+j], r[i+j+2])
 			}
 		}
-		// r[i] holds columns (i, i+4) of rows 0–3 in lanes (0…3, 4…7) by pairs.
+		// Lanes 0 to 3 of r[i] hold column i of rows 0–3 or 4–7, and lanes 4 to 7 hold column i+4.
 		for i := range 4 {
 			VSHUFF64X2(U8(0x88), r[i+4], r[i], t[i])
 			VSHUFF64X2(U8(0xdd), r[i+4], r[i], t[i+4])
@@ -223,7 +223,7 @@ func transpose8() {
 	})
 }
 
-// transpose4 writes the transpose of 4 × n to n × 4, n a multiple of 4.
+// transpose4 transposes a 4 × n matrix, for n a multiple of 4.
 func transpose4() {
 	s := isa{lanes: 4, vec: YMM}
 	TEXT("transposeAVX2", NOSPLIT, transposeSignature)

@@ -6,21 +6,22 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// abreast is the number of matrices in a bundle: one vector of AVX-512, or two of AVX2, one after the other.
+// abreast is the number of matrices in a bundle. Element (i, j) of all of them fills one vector of AVX-512, or two
+// vectors of AVX2.
 const abreast = 8
 
-// bundle writes the inner loops of package linalg on bundles.
+// bundle writes the inner loops of package linalg for bundles. A bundle is 8 matrices whose elements are interleaved.
 func bundle(g *isa) {
 	g.eliminate()
 	g.subtract()
 	g.combine()
 }
 
-// halves is the number of vectors that an element of all matrices takes.
+// halves returns the number of vectors that one element of all matrices fills.
 func (g *isa) halves() int { return abreast / g.lanes() }
 
-// begin declares a function on bundles and returns its parameters in registers, those of slices by their first
-// element, and lengths in elements of all matrices in bytes.
+// begin declares a function on bundles. It returns the parameters in registers. Pointers point to the first element
+// of a slice, and strides are in bytes.
 func (g *isa) begin(name, signature, doc string, params ...string) []reg.Register {
 	g.Function(name + g.suffix())
 	g.Attributes(attr.NOSPLIT)
@@ -34,7 +35,7 @@ func (g *isa) begin(name, signature, doc string, params ...string) []reg.Registe
 	return loaded
 }
 
-// repeat runs body so many times; count is used up. It is not for 0 times.
+// repeat runs body count times, and counts the register count down to 0. count must be above 0.
 func (g *isa) repeat(label string, count reg.Register, body func()) {
 	g.Label(label)
 	body()
@@ -42,13 +43,13 @@ func (g *isa) repeat(label string, count reg.Register, body func()) {
 	g.JNZ(op.LabelRef(label))
 }
 
-// element is that of a half, so many elements on.
+// element returns the address of vector half of the element that lies on elements after base.
 func (g *isa) element(base reg.Register, half, on int) op.Mem {
 	return op.Mem{Base: base, Disp: 64*on + half*g.bits/8}
 }
 
-// eliminate: element depth of each row x becomes (x_depth − Σ_k x_k y_k) s. Four rows at a time, in which y_k is read
-// once.
+// eliminate sets element depth of each row x to (x_depth − Σ_k x_k y_k) s. It does four rows at a time, so that y_k
+// is read once for all four.
 func (g *isa) eliminate() {
 	p := g.begin("eliminate", "rows, depth int, y, x *float64, stride int, s *float64",
 		"is eliminatePortable; stride is in bytes.", "rows", "depth", "y", "x", "stride", "s")
@@ -119,7 +120,7 @@ func (g *isa) eliminate() {
 	g.RET()
 }
 
-// subtract: z_k ← z_k − x_k f.
+// subtract writes z_k ← z_k − x_k f.
 func (g *isa) subtract() {
 	p := g.begin("subtract", "n int, x, f, z *float64", "is subtractPortable, for n above 0.", "n", "x", "f", "z")
 	f := make([]vec, g.halves())
@@ -141,7 +142,7 @@ func (g *isa) subtract() {
 	g.RET()
 }
 
-// combine: out_k ← x_k f + y_k g.
+// combine writes out_k ← x_k f + y_k g.
 func (g *isa) combine() {
 	p := g.begin("combine", "n int, x, f, y, w, out *float64", "is combinePortable, for n above 0.", "n", "x", "f", "y",
 		"w", "out")
@@ -165,7 +166,7 @@ func (g *isa) combine() {
 	g.RET()
 }
 
-// bundleDistances: u_j ← Σ_t (y_t − x_jt)², four points x at a time.
+// bundleDistances writes u_j ← Σ_t (y_t − x_jt)², for four points x_j at a time.
 func (g *isa) bundleDistances() {
 	p := g.begin("bundleDistances", "rows, dim int, y, x, u *float64",
 		"is bundleDistancesPortable, for rows and dim above 0.", "rows", "dim", "y", "x", "u")
@@ -228,7 +229,7 @@ func (g *isa) bundleDistances() {
 	g.RET()
 }
 
-// bundleMoments: s_t ← s_t + Σ_j w_j (y_t − x_jt)², four dimensions at a time.
+// bundleMoments writes s_t ← s_t + Σ_j w_j (y_t − x_jt)², for four dimensions t at a time.
 func (g *isa) bundleMoments() {
 	p := g.begin("bundleMoments", "rows, dim int, w, y, x, sums *float64",
 		"is bundleMomentsPortable, for rows above 0 and dim a multiple of 4 above 0.", "rows", "dim", "w", "y", "x", "sums")

@@ -28,8 +28,8 @@ func covariance(g *isa) {
 			return []vec{sum}, []vec{g.mul(in[1], in[2])}
 		},
 	})
-	// A profile is given by its value at u = scale²·d² ≥ 0, and by w = k̄ ∂k/∂u with its
-	// sums: Σ k̄ k, Σ w u, and RQ's Σ k̄ ∂k/∂ln a.
+	// Two functions give a profile k of u = scale²·d² ≥ 0. value returns k(u). pull returns w = k̄ ∂k/∂u and the
+	// terms of the sums: Σ k̄ k, Σ w u, and for RQ Σ k̄ ∂k/∂ln a.
 	profile := func(name string, value func(g *isa, u, shape, variance vec) vec,
 		pull func(g *isa, u, bar, shape vec) (w, k, dShape vec)) {
 		g.write(function{
@@ -68,7 +68,7 @@ func covariance(g *isa) {
 			s := g.sqrt(u)
 			k = g.expMinus(s, bar)
 			slope := g.div(g.mul(k, g.con(-0.5)), s)
-			return g.where(u, greater, g.zero(), slope, g.zero()), k, nil // a kink at 0
+			return g.where(u, greater, g.zero(), slope, g.zero()), k, nil // k has a kink at 0, and its slope counts as 0 there
 		})
 	profile("matern32",
 		func(g *isa, u, _, variance vec) vec {
@@ -96,7 +96,7 @@ func covariance(g *isa) {
 			return w, g.mul(e, p), nil
 		})
 	if g.single {
-		return // log1p is written for float64
+		return // rq needs log1p, which is written for float64 only
 	}
 	profile("rq",
 		func(g *isa, u, shape, variance vec) vec { return g.expMinus(g.mul(g.log1p(u), shape), variance) },
@@ -117,8 +117,8 @@ func (g *isa) negative(x vec) vec {
 	return r
 }
 
-// distances: out_rj ← Σ_t (a_tr − b_tj)², for four rows a (a_tr at 4t+r) and panels of
-// two vectors b. The sums stay in registers.
+// distances writes out_rj ← Σ_t (a_tr − b_tj)², for four points a, where a_tr is at 4t+r, and for panels of two
+// vectors of points b. The sums stay in registers.
 func (g *isa) distances() {
 	g.Function("distances" + g.suffix())
 	g.Attributes(attr.NOSPLIT)
@@ -183,8 +183,8 @@ func (g *isa) distances() {
 	g.RET()
 }
 
-// moments: m_t ← m_t + Σ_j w_j (a_t − b_tj) and s_t ← s_t + Σ_j w_j (a_t − b_tj)², lane by
-// lane, four dimensions at a time.
+// moments writes m_t ← m_t + Σ_j w_j (a_t − b_tj) and s_t ← s_t + Σ_j w_j (a_t − b_tj)². Each lane has its own sums,
+// and four dimensions are done at a time.
 func (g *isa) moments() {
 	g.Function("moments" + g.suffix())
 	g.Attributes(attr.NOSPLIT)
@@ -245,9 +245,9 @@ func (g *isa) moments() {
 	g.RET()
 }
 
-// apply: out_rc ← out_rc + Σ_k a_rk v_kc for as many rows as there are registers for (8
-// or 4) and one or two vectors of columns. a_rk stands at r·rowStep + k·depthStep, so that it may
-// be a block of K or its transpose.
+// apply writes out_rc ← out_rc + Σ_k a_rk v_kc for one or two vectors of columns c. It takes as many rows r as there
+// are registers for: 8, or 4 with AVX2. a_rk is at r·rowStep + k·depthStep, so that a may be a block of K or its
+// transpose.
 func (g *isa) apply(vectors int) {
 	name := fmt.Sprintf("apply%d%s", vectors, g.suffix())
 	g.Function(name)
@@ -270,7 +270,8 @@ func (g *isa) apply(vectors int) {
 	vStride, outStride := bytes("vStride"), bytes("outStride")
 	rows := g.bits / 64
 	width := g.bits / 8
-	// Row r stands r·rowStep away: an odd multiple of it times a power of two.
+	// Row r is r·rowStep away. That is an odd multiple of rowStep, kept in a register, times a power of two, which
+	// addresses can have as a scale.
 	odd := map[int]reg.Register{1: rowStep}
 	for m := 3; m < rows; m += 2 {
 		odd[m] = g.GP64()

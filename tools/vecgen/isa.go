@@ -15,15 +15,15 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// isa writes vector instructions of one width. Methods that return a vec put
-// their result in a new register; those that don't change their first argument.
+// isa writes instructions for vectors of one width. Methods that return a vec put their result into a new register.
+// Methods without a result change their first argument.
 type isa struct {
 	*build.Context
 	bits     int
 	single   bool              // elements are float32, not float64
-	memory   map[uint64]op.Mem // constants, one full vector each
-	hoisted  map[uint64]vec    // those that the current function keeps in registers
-	wanted   []uint64          // constants met, in order; what hoist chooses from
+	memory   map[uint64]op.Mem // constants in memory, each as a full vector
+	hoisted  map[uint64]vec    // constants that the current function keeps in registers
+	wanted   []uint64          // constants in the order in which a rehearsal met them
 	masks    op.Mem
 	rehearse bool
 }
@@ -34,7 +34,7 @@ func newISA(c *build.Context, bits int, single bool) *isa {
 	return &isa{Context: c, bits: bits, single: single, memory: map[uint64]op.Mem{}}
 }
 
-// size is an element's, in bytes; shift is its logarithm.
+// size returns the bytes of an element, and shift its logarithm to base 2.
 func (g *isa) size() int { return 1 << g.shift() }
 
 func (g *isa) shift() uint8 {
@@ -59,7 +59,7 @@ func (g *isa) suffix() string {
 	return s
 }
 
-// do emits one of two instructions, by the kind of the elements.
+// do emits the instruction for the kind of g's elements: double or single.
 func (g *isa) do(double, single func(...op.Op), ops ...op.Op) {
 	if g.single {
 		double = single
@@ -67,14 +67,14 @@ func (g *isa) do(double, single func(...op.Op), ops ...op.Op) {
 	double(ops...)
 }
 
-// result is do with a new register as the last operand.
+// result emits an instruction, like do, with a new register as the last operand. It returns the register.
 func (g *isa) result(double, single func(...op.Op), ops ...op.Op) vec {
 	r := g.vec()
 	g.do(double, single, append(ops, r)...)
 	return r
 }
 
-// broadcast fills r with one element.
+// broadcast fills all lanes of r with one element.
 func (g *isa) broadcast(o op.Op, r vec) { g.do(g.VBROADCASTSD, g.VBROADCASTSS, o, r) }
 
 func (g *isa) vec() vec {
@@ -84,8 +84,8 @@ func (g *isa) vec() vec {
 	return g.YMM()
 }
 
-// con is the operand that holds a constant in every lane: a register if hoisted,
-// else memory.
+// con returns the operand that holds a constant in each lane. It is a register if the function keeps the constant in
+// one, else memory.
 func (g *isa) con(v float64) op.Op {
 	if g.single {
 		return g.word(uint64(math.Float32bits(float32(v))))
@@ -122,7 +122,7 @@ func (g *isa) static(w uint64) op.Mem {
 	return m
 }
 
-// inReg returns the operand in a register, loading it if it is in memory.
+// inReg returns the operand in a register. It loads the operand if that is in memory.
 func (g *isa) inReg(o op.Op) vec {
 	if r, ok := o.(vec); ok {
 		return r
@@ -138,7 +138,7 @@ func (g *isa) copyOf(a vec) vec {
 	return r
 }
 
-// Binary operations; the second operand may be in memory.
+// In binary operations, the second operand may be in memory.
 func (g *isa) add(a vec, b op.Op) vec { return g.result(g.VADDPD, g.VADDPS, b, a) }
 func (g *isa) sub(a vec, b op.Op) vec { return g.result(g.VSUBPD, g.VSUBPS, b, a) }
 func (g *isa) mul(a vec, b op.Op) vec { return g.result(g.VMULPD, g.VMULPS, b, a) }
@@ -159,7 +159,7 @@ func (g *isa) plusProduct(s, a vec, b op.Op) { g.do(g.VFMADD231PD, g.VFMADD231PS
 // minusProduct: s ← s − a·b.
 func (g *isa) minusProduct(s, a vec, b op.Op) { g.do(g.VFNMADD231PD, g.VFNMADD231PS, b, a, s) }
 
-// polynomial is Σ c_i x^i by Horner's rule.
+// polynomial returns Σ c_i x^i by Horner's rule.
 func (g *isa) polynomial(x vec, c []float64) vec {
 	top := len(c) - 1
 	p := g.vec()
@@ -170,7 +170,7 @@ func (g *isa) polynomial(x vec, c []float64) vec {
 	return p
 }
 
-// Operations on the bits of the lanes as integers.
+// These operations take the bits of the lanes as integers.
 func (g *isa) addInt(a vec, b op.Op) vec { return g.result(g.VPADDQ, g.VPADDD, b, a) }
 func (g *isa) subInt(a vec, b op.Op) vec { r := g.vec(); g.VPSUBQ(b, a, r); return r }
 func (g *isa) shiftLeft(a vec, n uint8) vec {
@@ -182,14 +182,14 @@ func (g *isa) shiftRight(a vec, n uint8) vec {
 	return r
 }
 
-// Predicates of VCMPPD. None holds for a NaN.
+// Predicates of VCMPPD. Each is false for a NaN.
 const (
 	equal   = 0
 	less    = 1
 	greater = 0x1e
 )
 
-// where returns yes in the lanes in which a (predicate) b holds, else no.
+// where returns yes in the lanes where "a predicate b" holds, else no.
 func (g *isa) where(a vec, predicate uint8, b, yes op.Op, no vec) vec {
 	r := g.vec()
 	if g.bits == 512 {
@@ -208,17 +208,17 @@ func (g *isa) where(a vec, predicate uint8, b, yes op.Op, no vec) vec {
 	return r
 }
 
-// function is a loop over slices of equal length.
+// function describes a loop over slices of equal length.
 type function struct {
 	name, doc string
 	in, out   []string // slices; an output may also be an input
 	scalars   []string
-	ahead     string // a slice whose memory 4 KB on is wanted soon, about a row further in a block
+	ahead     string // a slice to prefetch 4 KB ahead, which is about a row further in a block
 	sums      int    // running sums of 64 bytes each (AVX2 uses half), in sums *[n]float64
 	body      func(g *isa, in, scalars []vec) (out, terms []vec)
 }
 
-// rehearsal runs a body once outside the file to learn which constants it uses.
+// rehearsal runs a function's body with another context, and returns the constants that the body uses.
 func (g *isa) rehearsal(f function) []uint64 {
 	try := newISA(build.NewContext(), g.bits, g.single)
 	try.rehearse, try.hoisted = true, map[uint64]vec{}
@@ -233,8 +233,7 @@ func (g *isa) rehearsal(f function) []uint64 {
 	return try.wanted
 }
 
-// write emits a function that keeps as many of its constants in registers as fit,
-// those met first before others.
+// write emits a function. It keeps constants in registers, as many as fit, in the order in which the body uses them.
 func (g *isa) write(f function) {
 	constants := g.rehearsal(f)
 	fit := func(n int) bool {
@@ -252,8 +251,8 @@ func (g *isa) write(f function) {
 	g.emit(f, constants[:n])
 }
 
-// compile is avo's compilation, with the check that functions for AVX2 stay within
-// the sixteen registers it has: avo would hand out those of AVX-512.
+// compile is avo's compilation with a check. Functions for AVX2 must use only the sixteen registers of AVX2, but avo
+// would also use registers of AVX-512.
 var compile = pass.Concat(pass.Compile, pass.FunctionPass(func(f *ir.Function) error {
 	if !strings.HasSuffix(f.Name, "AVX2") {
 		return nil
@@ -308,7 +307,7 @@ func (g *isa) emit(f function, hoist []uint64) {
 		g.VMOVUPD(g.static(w), r)
 		g.hoisted[w] = r
 	}
-	// With sixteen registers, sums stay in memory.
+	// With AVX2's sixteen registers, sums stay in memory.
 	var sums []vec
 	var sumsBase reg.Register
 	if f.sums > 0 {
@@ -370,7 +369,8 @@ func (g *isa) emit(f function, hoist []uint64) {
 		}
 		step(func(m op.Mem, r vec) { load(m, k, r) }, func(r vec, m op.Mem) { g.do(g.VMOVUPD, g.VMOVUPS, r, k, m) })
 	} else {
-		// The first n words from lanes−n on in as many words of ones, followed by zeros.
+		// The table has as many words of ones as a vector has, and then zeros. Loading from word lanes−n on gives n
+		// words of ones.
 		first, mask := g.GP64(), g.vec()
 		g.LEAQ(g.maskTable(), first)
 		g.NEGQ(n)

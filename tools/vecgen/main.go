@@ -1,8 +1,7 @@
-// Vecgen writes the assembly of the functions on slices, for AVX2 and AVX-512.
-// Each function is given once, as what is done to one vector of elements; isa.go
-// turns that into a loop with a masked last step. Since the last, partial vector
-// goes through the same instructions as the others, an element's result doesn't
-// depend on where it stands.
+// Command vecgen writes the assembly of functions on slices, for AVX2 and AVX-512. Each function is given once, as
+// operations on one vector of elements. isa.go makes a loop of them, whose last step masks the elements beyond the
+// end. The last, partial vector goes through the same instructions as the others. Therefore an element's result
+// doesn't depend on its position.
 package main
 
 import (
@@ -34,6 +33,6 @@ func main() {
 		}
 	}
 	config := flags.Config()
-	config.Passes[0] = compile // instead of pass.Compile
+	config.Passes[0] = compile // compile replaces pass.Compile
 	os.Exit(build.Main(config, c))
 }

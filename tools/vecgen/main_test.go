@@ -32,7 +32,7 @@ func TestCommittedAssemblyIsCurrent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The first line names the command and its files.
+			// Skip the first line, which names the command and its files.
 			_, want, _ = bytes.Cut(want, []byte("\n"))
 			_, got, _ = bytes.Cut(got, []byte("\n"))
 			if !bytes.Equal(got, want) {
