@@ -159,7 +159,7 @@ func rPackage(v version, sources []file, program file, legal []file) ([]byte, er
 		files = append(files, f)
 	}
 	at := "inst/bin/" + program.Name
-	// without BinaryFiles, R CMD check warns of an executable file
+	// without BinaryFiles, R CMD check takes the program for a mistake
 	files = append(files, binary(at, program.Data), plain("BinaryFiles", []byte(at+"\n")))
 	for _, f := range legal {
 		if f.Name != "LICENSE" { // R has the text of this licence itself

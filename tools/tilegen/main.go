@@ -214,7 +214,7 @@ func transpose8() {
 				VSHUFF64X2(U8(0xdd), t[i+j+2], t[i+j], r[i+j+2])
 			}
 		}
-		// Lanes 0 to 3 of r[i] hold column i of rows 0–3 or 4–7, and lanes 4 to 7 hold column i+4.
+		// r[i] holds columns i and i+4 of rows 0–3 by pairs of rows, and r[i+4] holds the same columns of rows 4–7.
 		for i := range 4 {
 			VSHUFF64X2(U8(0x88), r[i+4], r[i], t[i])
 			VSHUFF64X2(U8(0xdd), r[i+4], r[i], t[i+4])

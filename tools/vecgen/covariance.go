@@ -68,7 +68,7 @@ func covariance(g *isa) {
 			s := g.sqrt(u)
 			k = g.expMinus(s, bar)
 			slope := g.div(g.mul(k, g.con(-0.5)), s)
-			return g.where(u, greater, g.zero(), slope, g.zero()), k, nil // k has a kink at 0, and its slope counts as 0 there
+			return g.where(u, greater, g.zero(), slope, g.zero()), k, nil // at the kink the slope is 0
 		})
 	profile("matern32",
 		func(g *isa, u, _, variance vec) vec {
