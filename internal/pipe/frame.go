@@ -26,7 +26,7 @@ type request struct {
 	Args    json.RawMessage `json:"args"`
 	Model   uint64          `json:"model"` // the number of a loaded model
 	Table   *tableHeader    `json:"table"` // the table in the first buffers
-	Data    *tableHeader    `json:"data"`  // the data of the model, for predict, in the next buffers
+	Data    *tableHeader    `json:"data"`  // for predict: the data of the model, in the next buffers
 	Reply   string          `json:"reply"` // a file for the reply; empty: write the reply to the output
 	Buffers []int64         `json:"buffers"`
 

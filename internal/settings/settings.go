@@ -8,7 +8,7 @@
 //	set      the setting's name, without the dashes of its flag
 //	value    the placeholder for the value in help, for example F in --form F
 //	values   the words that the setting takes
-//	range    the least and the largest number, for example 1:512, or 0:<1 for numbers below 1; 0 stands for the default
+//	range    the least and the largest number: 1:512, or 0:<1 for numbers below 1; 0 stands for the default
 //	want     a description of the range, for errors
 //	default  the value that replaces zero
 //	rule     a description of the default, if something else decides it

@@ -48,7 +48,7 @@ func TestMerge(t *testing.T) {
 		t.Errorf("%q\n%+v", names, all)
 	}
 	var f float64
-	if err := rate.Parse(&f, "7"); err != nil || f != 7 { // the two ranges differ, so that none remains
+	if err := rate.Parse(&f, "7"); err != nil || f != 7 { // the two ranges differ, so that Merge drops them
 		t.Errorf("%v, %v", f, err)
 	}
 }
