@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,15 @@ const (
 	jointRows  = 1000
 	jointDraws = 1000
 )
+
+// Answer is what POST /v1/predict answers.
+type Answer struct {
+	Model       string             `json:"model"`
+	Target      string             `json:"target"`
+	Predictions []model.Prediction `json:"predictions"`
+	Explanation *model.Explanation `json:"explanation,omitempty"` // asked for by explain=true
+	Observed    *krigo.Observed    `json:"observed,omitempty"`    // asked for by observed=true
+}
 
 // Joint is what POST /v1/joint answers: of each row what POST /v1/predict does, and of all rows together what was asked
 // for.
@@ -111,28 +121,37 @@ func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Mode
 	return nil
 }
 
-// bytesOfShare is the memory that explaining a row takes for each of the model's inputs, with its part of the answer.
+// bytesOfShare is the memory that further takes for each input of a row, with its part of the answer.
 const bytesOfShare = 100
 
-// explain explains the predictions for a table's rows if a query asks for it, else it returns nil. Explaining takes all
-// cores, so that requests wait for their turn.
-func explain(ctx context.Context, query url.Values, held *hold, one *turns, m *krigo.Model,
-	t *dataset.Table) (*model.Explanation, error) {
-	asked, err := truth(query, "explain")
-	if err == nil && asked && t.Rows > jointRows {
-		err = tooManyRows(jointRows)
+// further adds to an answer what its query asks for beside predictions. That takes all cores, so requests wait for
+// their turn.
+func further(ctx context.Context, query url.Values, held *hold, one *turns, m *krigo.Model, t *dataset.Table,
+	answer *Answer) error {
+	explain, err := truth(query, "explain")
+	observed, wrong := truth(query, "observed")
+	switch {
+	case err != nil || wrong != nil:
+		return cmp.Or(err, wrong)
+	case !explain && !observed:
+		return nil
+	case explain && t.Rows > jointRows:
+		return tooManyRows(jointRows)
 	}
-	if err == nil && asked {
-		err = held.resize(ctx, kept(t)+bytesOfShare*int64(t.Rows)*int64(len(m.Inputs)))
+	if err := held.resize(ctx, kept(t)+bytesOfShare*int64(t.Rows)*int64(len(m.Inputs))); err != nil {
+		return err
 	}
-	if err == nil && asked {
-		err = one.begin(ctx, held.of)
-	}
-	if err != nil || !asked {
-		return nil, err
+	if err := one.begin(ctx, held.of); err != nil {
+		return err
 	}
 	defer one.end()
-	return m.Explain(ctx, t)
+	if explain {
+		answer.Explanation, err = m.Explain(ctx, t)
+	}
+	if err == nil && observed {
+		answer.Observed, err = m.Observe(ctx, t, answer.Predictions)
+	}
+	return err
 }
 
 // write writes it row by row: as one text it would take three times the memory of its numbers. turn runs what makes a

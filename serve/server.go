@@ -467,35 +467,32 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, 200, d)
 }
 
-// Answer is what POST /v1/predict answers.
-type Answer struct {
-	Model       string             `json:"model"`
-	Target      string             `json:"target"`
-	Predictions []model.Prediction `json:"predictions"`
-	Explanation *model.Explanation `json:"explanation,omitempty"` // asked for by explain=true
-}
-
 func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 	defer cancel()
 	held := s.budget.hold(clientOf(r))
 	defer held.close()
-	m, table, err := s.read(ctx, w, r, held, form{columns: inputsOf, rows: s.o.MaxRows, query: []string{"explain"}})
-	var ps []model.Prediction
-	var e *model.Explanation
+	take := form{columns: inputsOf, rows: s.o.MaxRows, query: []string{"explain", "observed"}}
+	if r.URL.Query().Get("observed") == "true" {
+		take.columns = observedColumns
+	}
+	m, table, err := s.read(ctx, w, r, held, take)
+	var answer Answer
 	if err == nil {
-		ps, err = m.queue.run(ctx, held.of, table)
+		answer.Model, answer.Target = m.name, m.Target
+		answer.Predictions, err = m.queue.run(ctx, held.of, table)
 	}
 	if err == nil {
-		e, err = explain(ctx, r.URL.Query(), held, &s.together, m.Model, table)
+		err = further(ctx, r.URL.Query(), held, &s.together, m.Model, table, &answer)
 	}
 	if err != nil {
 		s.refuse(w, r, err)
 		return
 	}
 	var text bytes.Buffer
+	ps, e := answer.Predictions, answer.Explanation
 	kind := "application/json"
-	write := func() { encode(&text, Answer{m.name, m.Target, ps, e}) }
+	write := func() { encode(&text, answer) }
 	if wantsCSV(r) {
 		kind = "text/csv; charset=utf-8"
 		names := append(krigo.PredictionNames(), e.Names()...)
@@ -562,6 +559,9 @@ func wantsCSV(r *http.Request) bool {
 	return kind == "text/csv"
 }
 
+// observedColumns returns the columns of rows with a target.
+func observedColumns(m *krigo.Model) []Input { return append(inputsOf(m), Input{Name: m.Target}) }
+
 // Observed is what POST /v1/outcomes answers.
 type Observed struct {
 	Model string      `json:"model"`
@@ -576,8 +576,7 @@ func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	held := s.budget.hold(clientOf(r))
 	defer held.close()
-	columns := func(m *krigo.Model) []Input { return append(inputsOf(m), Input{Name: m.Target}) }
-	m, table, err := s.read(ctx, w, r, held, form{columns: columns, rows: s.o.MaxRows})
+	m, table, err := s.read(ctx, w, r, held, form{columns: observedColumns, rows: s.o.MaxRows})
 	if err == nil && m.watch == nil {
 		err = bad(409, "%w", m.unwatched)
 	}

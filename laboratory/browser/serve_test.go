@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
@@ -48,6 +50,13 @@ func (s shop) ok(err error) {
 func (s shop) text(id string) (text string) {
 	s.t.Helper()
 	s.ok(s.Eval(fmt.Sprintf("document.getElementById(%q).textContent", id), &text))
+	return text
+}
+
+// told is how the page writes a prediction.
+func (s shop) told(p model.Prediction) (text string) {
+	s.t.Helper()
+	s.ok(s.Eval(fmt.Sprintf("written(%v, placed(%v))", p.Mean, p.PredictiveSD), &text))
 	return text
 }
 
@@ -129,10 +138,8 @@ func TestPage(t *testing.T) {
 	}
 	mean := func(m *krigo.Model, x float64) {
 		t.Helper()
-		var want string
-		ok(p.Eval(fmt.Sprintf("shown(%v)", at(m, x).Mean), &want))
 		ok(p.Until(fmt.Sprintf(`document.getElementById("mean").textContent === %q && `+
-			`!document.getElementById("answer").hidden`, want)))
+			`!document.getElementById("answer").hidden`, p.told(at(m, x)))))
 	}
 	enter("#inputs input", "2.5")
 	mean(m, 2.5)
@@ -163,10 +170,8 @@ func TestPage(t *testing.T) {
 	ps, err := third.Predict(t.Context(), &dataset.Table{Source: "t", Names: []string{"fuel", "size"}, Rows: 1,
 		Values: []float64{0, math.NaN()}, Text: [][]string{{"oil"}, nil}}, krigo.PredictOptions{})
 	ok(err)
-	var shown string
-	ok(p.Eval(fmt.Sprintf("shown(%v)", ps[0].Mean), &shown))
 	ok(p.Until(fmt.Sprintf(`document.getElementById("mean").textContent === %q && `+
-		`!document.getElementById("answer").hidden`, shown)))
+		`!document.getElementById("answer").hidden`, p.told(ps[0]))))
 	enter("#model", "b")
 	ok(p.Until(`document.getElementById("title").textContent.startsWith("b:")`))
 
@@ -356,7 +361,7 @@ func TestPageExplains(t *testing.T) {
 	var when struct{ Type, Value, Size, Hint string }
 	p.ok(p.Eval(`({Type: input0.type, Value: input0.value, Size: input1.value, Hint: `+
 		`document.getElementById("input0-hint").textContent})`, &when))
-	must.Not(t, when.Type != "date" || when.Hint != "rows from 2024-01-01 to 2024-12-22" ||
+	must.Not(t, when.Type != "date" || when.Hint != "rows from 01.01.2024 to 22.12.2024" ||
 		!strings.HasPrefix(when.Value, "2024-0") || !strings.Contains(when.Size, ","), "%+v", when)
 	p.enter("#input0", "2024-03-05")
 	p.enter("#input1", "2,5")
@@ -365,9 +370,7 @@ func TestPageExplains(t *testing.T) {
 	p.ok(m.Reading.Apply(table))
 	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	p.ok(err)
-	var want string
-	p.ok(p.Eval(fmt.Sprintf("shown(%v)", ps[0].Mean), &want))
-	p.ok(p.Until(fmt.Sprintf(`document.getElementById("mean").textContent === %q`, want)))
+	p.ok(p.Until(fmt.Sprintf(`document.getElementById("mean").textContent === %q`, p.told(ps[0]))))
 	p.looks("dates")
 	p.enter("#input0", "")
 	if s := state(); s.Why != "A date is missing here." || s.Answered {
@@ -415,7 +418,7 @@ func TestPageTables(t *testing.T) {
 	must.Not(t, got.Lines != 1 || got.Stems != 0 || got.Ground != 1 || got.Grey != 1 ||
 		!strings.HasPrefix(got.Drawn, "Predictions along x, by which the rows were sorted for this.") ||
 		!strings.HasSuffix(got.Drawn, "Grey ground lies outside the range of the rows that the model was made from.") ||
-		!slices.Contains(got.Texts, "−9"), "%+v", got)
+		!slices.Contains(got.Texts, "-9"), "%+v", got)
 	for i := 1; i < len(got.Points); i++ {
 		var x, before float64
 		fmt.Sscanf(got.Points[i-1], "%g,", &before)
@@ -464,7 +467,7 @@ func TestPageTables(t *testing.T) {
 	}
 	if got := paste("id;when;size\n1;05.03.2024;2,5\n2;06.03.2024;1,5\n3;01.02.2025;2\n"); got.Lines != 1 ||
 		!strings.HasPrefix(got.Drawn, "Predictions along when.") || got.Ground != 1 ||
-		!slices.Equal(got.Texts[2:], []string{"2024-03-05", "2025-02-01"}) {
+		!slices.Equal(got.Texts[2:], []string{"05.03.2024", "01.02.2025"}) {
 		t.Errorf("%+v", got)
 	}
 	p.looks("along-dates")
@@ -482,6 +485,75 @@ func TestPageTables(t *testing.T) {
 	p.ok(p.Until(`document.getElementById("answer").hidden`))
 	must.Be(t, p.text("none"), "No prediction: The server doesn't answer: it was stopped, or can't be reached "+
 		"from here.")
+}
+
+// TestPageCompares shows that a table with the target gets observations beside predictions. The page marks and counts
+// the misses and compares them with the promise, in the notation of the model's tables, which the saved file has too.
+// If a target can't be read, the page still predicts.
+func TestPageCompares(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	rows := func(n, misses int, first string) string {
+		text := "when;size;price;note\n"
+		for i := range n {
+			size := 10 * rng.Float64()
+			price := fmt.Sprintf("%.1f", 2000+100*size+20*rng.NormFloat64())
+			if i < misses {
+				price = "9000.5"
+			}
+			if price = price[:1] + "." + strings.Replace(price[1:], ".", ",", 1); i == 0 && first != "" {
+				price = first
+			}
+			text += fmt.Sprintf("%s;%s;%s;n%d\n", time.Date(2024, 1, 1+i, 0, 0, 0, 0, time.UTC).Format("02.01.2006"),
+				strings.Replace(fmt.Sprintf("%.2f", size), ".", ",", 1), price, i)
+		}
+		return text
+	}
+	table := must.Get(files.CSV{From: strings.NewReader(rows(400, 0, "")), Source: "t.csv", As: dataset.Reading{Decimal: ",",
+		Thousands: ".", Dates: []dataset.Dates{{Column: "when", Form: "dmy"}}}}.Read())(t)
+	m := fit(t, table, krigo.Options{Data: krigo.Data{Target: "price", Ignore: []string{"note"}},
+		Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 0.3}})
+	address, _ := started(t, map[string]*krigo.Model{"a": m}, serve.Options{})
+	p := opened(t)
+	p.ok(p.Look(800, false))
+	p.ok(p.Go("http://" + address + "/"))
+	p.ok(p.Until(`!document.getElementById("answer").hidden`))
+	p.ok(p.Eval(`{const make = URL.createObjectURL; URL.createObjectURL = blob => make.call(URL, window.kept = blob)}`,
+		nil))
+	paste := func(text string) (said struct {
+		Said, Class       string
+		File, Head, First []string
+		Rings, Red        int
+	}) {
+		t.Helper()
+		raw, _ := json.Marshal(text)
+		p.ok(p.Eval(fmt.Sprintf(`{document.getElementById("table").hidden = true; document.getElementById("pasted").value `+
+			`= %s; document.getElementById("use").click()}`, raw), nil))
+		p.ok(p.Until(`!document.getElementById("table").hidden`))
+		p.ok(p.Eval(`(async () => ({Said: document.getElementById("compared").textContent, Class: compared.className, File: (await kept.text()).split("\n").slice(0, 2),
+			Head: [...document.querySelectorAll("thead th")].map(e => e.textContent), First: [...document.querySelectorAll("tbody tr:first-child td")].map(e => e.textContent),
+			Rings: document.querySelectorAll("#chart .seen").length, Red: document.querySelectorAll("#chart .seen.missed").length}))()`, &said))
+		return said
+	}
+	is := func(pattern, text string) bool { return regexp.MustCompile("^" + pattern).MatchString(text) }
+	got := paste(rows(60, 0, ""))
+	must.Not(t, !slices.Equal(got.Head, []string{"row", "note", "price, observed", "price, predicted", "missed",
+		"95 % from", "to", "outside"}) || got.First[4] != "" || got.Rings != 60 || got.Red != 0 || got.Class != "" ||
+		!is(`\d\.\d{3},\d$`, got.First[2]) || !is(`\d\.\d{3},\d$`, got.First[3]), "%+v", got)
+	must.Not(t, !is(`Compared with price in the table: RMSE \d\d,\d, MAE \d\d,\d\. 0 of 60 predictions \(0,00 %\) miss: `+
+		`.*±\d+,\d+ of price .*This is compatible with the promise\.`, got.Said), "%q", got.Said)
+	must.Not(t, !is(`price;note;mean;`, got.File[0]) || !is(`\d\.\d{3},\d;n0;\d{4},\d+;`, got.File[1]), "%q", got.File)
+	p.looks("compared")
+
+	got = paste(rows(60, 50, ""))
+	must.Not(t, got.Red != 50 || got.First[4] != "missed" || got.Class != "alarm" ||
+		!strings.Contains(got.Said, "50 of 60 predictions (83,33 %) miss") ||
+		!strings.Contains(got.Said, "THIS CONTRADICTS THE PROMISE"), "%+v", got)
+	p.looks("contradicted")
+	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
+
+	got = paste(rows(60, 0, "unknown")) // the browser logs the status 400
+	must.Not(t, got.Rings != 0 || !is("Predictions aren't compared with price in the table: ", got.Said) ||
+		!slices.Contains(got.Head, "price"), "%+v", got)
 }
 
 // TestPageReading shows that fields take and show numbers, units and missing values as the model's tables write them.
@@ -530,9 +602,7 @@ func TestPageReading(t *testing.T) {
 		ps, err := m.Predict(t.Context(), &dataset.Table{Source: "t", Names: []string{"size", "area"}, Rows: 1,
 			Values: []float64{size, area}}, krigo.PredictOptions{})
 		p.ok(err)
-		var want string
-		p.ok(p.Eval(fmt.Sprintf("shown(%v)", ps[0].Mean), &want))
-		return want
+		return p.told(ps[0])
 	}
 	for _, c := range []struct {
 		size, area string

@@ -76,6 +76,7 @@ async function show() {
   const w = model.watch;
   say("watch", w ? model.watch_sentence : "");
   $("watch").className = w && w.alarm ? "alarm" : "";
+  $("english").hidden = !decimalComma();
   $("conditions").replaceChildren(...(c ? c.conditions : []).map(text => make("li", {textContent: text})));
   const choices = model.inputs.some(input => input.categories) ? ", choices at the first" : "";
   const ranges = model.inputs.some(input => input.low !== undefined);
@@ -83,8 +84,9 @@ async function show() {
     choices + (ranges ? "; under each stands the range of these rows, outside which nothing is guaranteed." : ".");
   $("inputs").replaceChildren(...model.inputs.map(fieldOf));
   const names = model.inputs.map(input => "“" + named(input.name) + "”");
-  $("needs").textContent = names.length > 12 ? "It needs a header with the names above; further columns, as of names or numbers of rows, are carried along." :
-    "It needs a header with " + (names.length > 1 ? names.slice(0, -1).join(", ") + " and " : "") + names.at(-1) + "; further columns, as of names or numbers of rows, are carried along.";
+  const compares = " With a column “" + named(model.target) + "” the predictions are compared with it.";
+  $("needs").textContent = names.length > 12 ? "It needs a header with the names above; further columns, as of names or numbers of rows, are carried along." + compares :
+    "It needs a header with " + (names.length > 1 ? names.slice(0, -1).join(", ") + " and " : "") + names.at(-1) + "; further columns, as of names or numbers of rows, are carried along." + compares;
   for (const id of ["promise", "one", "many"]) $(id).hidden = false;
   tables++; // a table of another model that is under way has no place here
   $("table").hidden = true;
@@ -110,17 +112,35 @@ function typeOf(input) {
   return Number.isInteger(input.low ?? 0) && Number.isInteger(input.high ?? 0) ? "date" : "datetime-local";
 }
 
-// valued is a value of an input as people write it, or as the model's tables do.
+// valued is a value of an input as the model's tables have it.
 function valued(input, v) {
-  return input.date ? fieldTypes[typeOf(input)].say(v).replace("T", " ") || shown(v) : model.reading?.decimal || model.reading?.thousands ? written(v) : shown(v);
+  if (!input.date) return written(v);
+  const text = fieldTypes[typeOf(input)].say(v).replace("T", " ");
+  const order = {dmy: "$3.$2.$1", mdy: "$2/$3/$1"}[input.date];
+  return (order ? text.replace(/^(\d+)-(\d\d)-(\d\d)/, order) : text) || shown(v);
 }
 
-// written is a number as the model's tables have it.
-function written(v) {
-  const {decimal = ".", thousands = ""} = model.reading || {}, [whole, fraction] = plain(v).split(".");
+// written is a number as the model's tables have it, to five digits, or to a number of places behind the point.
+function written(v, places) {
+  if (places !== undefined && Math.abs(v) >= 1e15) return shown(v);
+  const text = places === undefined ? plain(v) : v.toFixed(places).replace(/^-(?=[0.]*$)/, "");
+  const {decimal = ".", thousands = ""} = model.reading || {}, [whole, fraction] = text.split(".");
   const grouped = /^-?\d{4,}$/.test(whole) ? whole.replace(/\B(?=(\d{3})+$)/g, thousands) : whole;
   return fraction === undefined ? grouped : grouped + decimal + fraction;
 }
+
+// noted is a number of the certificate, which is written as in English, as the model's tables have it.
+const noted = text => text.replace(/(?<=\d)[,.](?=\d)/g, mark => mark === "," ? model.reading?.thousands || "" : model.reading?.decimal || ".");
+
+// placed returns how many places behind the point the target's values have here: the target's own, as far as they are known and predictions with standard deviations from sd on are about as sharp.
+function placed(sd, own) {
+  if (!(sd > 1e-15)) return undefined;
+  const least = Math.max(0, Math.ceil(-Math.log10(sd)));
+  return Math.min(Math.max(own ?? decimals(model.context?.constant?.value), least), least + 2);
+}
+
+// decimals is how many places behind the point a number has.
+const decimals = v => v === undefined ? Infinity : (/\.(\d+)$/.exec(String(v))?.[1] || "").length;
 
 // readAs is a number of the model's tables, without units and groups of digits, as programs write it; null where it isn't one.
 function readAs(text) {
@@ -252,10 +272,11 @@ async function one() {
     if (mine !== asked) return; // a later one is under way
     problem("");
     say("none", "");
+    const places = placed(p.predictive_sd);
     $("target").textContent = named(model.target);
-    $("mean").textContent = shown(p.mean);
-    $("interval").textContent = "The model's own belief, not certified: 95 % of observations between " + shown(p.lower95) + " and " + shown(p.upper95) +
-      (p.latent_sd ? ", standard deviation of the function " + shown(p.latent_sd) : "") + "." +
+    $("mean").textContent = written(p.mean, places);
+    $("interval").textContent = "The model's own belief, not certified: 95 % of observations between " + written(p.lower95, places) + " and " + written(p.upper95, places) +
+      (p.latent_sd ? ", standard deviation of the function " + written(p.latent_sd) : "") + "." +
       frame(p);
     band(p);
     $("answer").hidden = false;
@@ -274,7 +295,7 @@ function frame(p) {
     return " This row lies outside the range of the rows that the model was made from, in an input or farther from them than nearly all others" +
       (certified(p) ? ": the certificate says nothing here, and its frame is grey." : ".");
   }
-  return certified(p) ? " The green frame is the certificate's ± " + width(certified(p)) + ", with the confidence and for the share said above." : "";
+  return certified(p) ? " The green frame is the certificate's ± " + noted(width(certified(p))) + ", with the confidence and for the share said above." : "";
 }
 
 // certified is the half-width of the band about a prediction that the certificate speaks of, or 0: where its loss is scaled it counts the model's
@@ -299,7 +320,7 @@ function band(p) {
   const half = Math.max(p.upper95 - p.mean, certified(p)) * 1.1 || 1;
   const x = v => 300 + 260 * (v - p.mean) / half, sd = p.latent_sd, c = certified(p);
   // The two texts stand on their own side of the middle, so that those of a narrow interval in a wide frame don't meet.
-  const low = shown(p.lower95), high = shown(p.upper95), room = 13 * Math.max(low.length, high.length);
+  const places = placed(p.predictive_sd), low = written(p.lower95, places), high = written(p.upper95, places), room = 13 * Math.max(low.length, high.length);
   const marks = [
     ["line", {x1: 10, x2: 590, y1: 30, y2: 30, class: "axis"}],
     ["rect", {x: x(p.lower95), width: x(p.upper95) - x(p.lower95), y: 14, height: 32, class: "area"}],
@@ -362,12 +383,19 @@ async function many(body, name) {
   if (!body) return;
   const mine = ++tables;
   try {
-    const r = await call("v1/predict?model=" + encodeURIComponent(model.name), {method: "POST", headers: {"Content-Type": "text/csv", Accept: "application/json"}, body});
-    const ps = (await r.json()).predictions, [header, ...rows] = records(typeof body === "string" ? body : await body.text());
+    const all = records(typeof body === "string" ? body : await body.text()), [header = [], ...rows] = all;
+    const target = header.findIndex(text => text.trim() === model.target), ask = more =>
+      call("v1/predict?model=" + encodeURIComponent(model.name) + more, {method: "POST", headers: {"Content-Type": "text/csv", Accept: "application/json"}, body});
+    let r, unread = "";
+    if (target >= 0) r = await ask("&observed=true").catch(e => void (unread = e.message));
+    const {predictions: ps, observed} = await (r || await ask("")).json();
     if (mine !== tables) return;
     problem("");
     say("trouble", "");
     const fits = rows.length === ps.length && rows.every(row => row.length === header.length);
+    const own = rows.slice(0, 1000).map(row => readAs(row[target]?.trim() ?? "")).filter(text => text !== null);
+    const places = placed(Math.min(...ps.map(p => p.predictive_sd)), own.length ? Math.max(...own.map(decimals)) : undefined), tell = v => written(v, places);
+    const missed = i => observed?.losses?.[i] === 1;
     const names = Object.keys(ps[0]), most = 200, out = ps.filter(p => p.outside).length, shownRows = ps.slice(0, most);
     // Columns that the model doesn't use go along, under a name that no other has.
     const along = !fits ? [] : header.map((text, column) => ({column, name: text.trim()})).filter(c => !model.inputs.some(input => input.name === c.name));
@@ -376,20 +404,27 @@ async function many(body, name) {
       (out ? "; " + out + " outside the range of the rows that the model was made from, grey in the chart: no guarantee is about them" : "") +
       (fits ? "" : ". Its lines couldn't be told apart here, so that its other columns aren't beside the predictions, which are in its order") + ".";
     const line = (tag, texts, cells) => make("tr", {}, ...texts.map(text => make(tag, {className: "text", textContent: text, title: text})), ...cells.map(text => make(tag, {textContent: text})));
-    const few = along.slice(0, 20), columns = [["mean", named(model.target) + ", predicted"], ["lower95", "95 % from"], ["upper95", "to"], ["outside", "outside"]];
-    $("table").querySelector("thead").replaceChildren(line("th", few.map(c => c.name), columns.map(c => c[1])));
+    $("compared").className = observed?.contradicts ? "alarm" : "";
+    say("compared", observed ? "Compared with " + named(model.target) + " in the table: RMSE " + tell(observed.rmse) + ", MAE " + tell(observed.mae) + ". " + observed.promise.split(named(model.target)).map(noted).join(named(model.target)) :
+      unread && "Predictions aren't compared with " + named(model.target) + " in the table: " + unread);
+    const few = along.filter(c => !observed || c.column !== target).slice(0, 20), columns = [...(observed ? [named(model.target) + ", observed"] : []),
+      named(model.target) + ", predicted", ...(observed?.losses ? ["missed"] : []), "95 % from", "to", "outside"];
+    $("table").querySelector("thead").replaceChildren(line("th", few.map(c => c.name), columns));
     $("table").querySelector("thead tr").prepend(make("th", {textContent: "row"}));
     $("table").querySelector("tbody").replaceChildren(...shownRows.map((p, i) => {
-      const tr = line("td", few.map(c => rows[i][c.column]), columns.map(([key]) => shown(p[key])));
+      const tr = line("td", few.map(c => rows[i][c.column]), [...(observed ? [tell(observed.targets[i])] : []), tell(p.mean),
+        ...(observed?.losses ? [missed(i) ? "missed" : ""] : []), tell(p.lower95), tell(p.upper95), p.outside]);
+      if (missed(i)) tr.classList.add("missed");
       tr.prepend(make("td", {textContent: i + 1}));
       return tr;
     }));
-    const quoted = text => /[",\n\r]/.test(text) || text !== text.trim() ? '"' + text.replaceAll('"', '""') + '"' : text;
+    const quoted = text => text.includes(all.mark) || /["\n\r]/.test(text) || text !== text.trim() ? '"' + text.replaceAll('"', '""') + '"' : text;
+    const number = v => quoted(String(v).replace(".", model.reading?.decimal || "."));
     URL.revokeObjectURL(saved);
-    saved = URL.createObjectURL(new Blob([[...along.map(c => quoted(c.name)), ...names].join() + "\n",
-      ...ps.map((p, i) => [...along.map(c => quoted(rows[i][c.column])), ...names.map(n => p[n])].join() + "\n")], {type: "text/csv"}));
+    saved = URL.createObjectURL(new Blob([[...along.map(c => quoted(c.name)), ...names].join(all.mark) + "\n",
+      ...ps.map((p, i) => [...along.map(c => quoted(rows[i][c.column])), ...names.map(n => number(p[n]))].join(all.mark) + "\n")], {type: "text/csv"}));
     $("save").href = saved;
-    chart(shownRows, fits ? axis(header, rows.slice(0, most)) : null);
+    chart(shownRows, fits ? axis(header, rows.slice(0, most)) : null, tell, observed);
     $("table").hidden = false;
   } catch (e) {
     if (mine !== tables) return;
@@ -421,21 +456,23 @@ function axis(header, rows) {
     if (input.categories || column < 0) continue;
     const values = rows.map(row => read(input, row[column])), up = Math.sign(values.at(-1) - values[0]);
     const sorted = values.every((v, i) => i === 0 || up * (v - values[i - 1]) > 0);
-    if (values.every(Number.isFinite) && new Set(values).size > 1 && (sorted && rows.length > 2 || model.inputs.length === 1)) return {input, values, sorted};
+    if (values.every(Number.isFinite) && new Set(values).size > 1 && (sorted && rows.length > 2 || model.inputs.length === 1)) return {input, values, sorted, texts: rows.map(row => row[column].trim())};
   }
   return null;
 }
 
 // chart draws a line where rows have an order, and else each row by itself, sorted by what is predicted: a line from row to row would say something that isn't so.
-function chart(ps, along) {
-  const low = Math.min(...ps.map(p => p.lower95)), high = Math.max(...ps.map(p => p.upper95));
+// Observations, if there are any, are rings.
+function chart(ps, along, tell, observed) {
+  const seen = observed ? observed.targets.slice(0, ps.length) : [];
+  const low = Math.min(...ps.map(p => p.lower95), ...seen), high = Math.max(...ps.map(p => p.upper95), ...seen);
   const order = [...ps.keys()].sort(along ? (i, k) => along.values[i] - along.values[k] : (i, k) => ps[i].mean - ps[k].mean);
   const place = along ? along.values : [];
   if (!along) order.forEach((i, rank) => place[i] = rank);
   const first = place[order[0]], last = place[order.at(-1)];
   const x = v => last > first ? 10 + 580 * (v - first) / (last - first) : 300, y = v => 162 - 128 * (v - low) / (high - low || 1);
   const at = (key, i) => x(place[i]) + "," + y(ps[i][key]);
-  const marks = [["text", {x: 10, y: 20}, shown(high)], ["text", {x: 10, y: 190}, shown(low)]];
+  const marks = [["text", {x: 10, y: 20}, tell(high)], ["text", {x: 10, y: 190}, tell(low)]];
   let beyond = false;
   if (along) {
     const {input} = along;
@@ -446,15 +483,16 @@ function chart(ps, along) {
     }
     marks.push(["polygon", {points: [...order.map(i => at("lower95", i)), ...[...order].reverse().map(i => at("upper95", i))].join(" "), class: "area"}],
       ["polyline", {points: order.map(i => at("mean", i)).join(" "), class: "curve"}],
-      ["text", {x: 10, y: 218}, valued(input, first)], ["text", {x: 590, y: 218, "text-anchor": "end"}, valued(input, last)]);
+      ["text", {x: 10, y: 218}, along.texts[order[0]]], ["text", {x: 590, y: 218, "text-anchor": "end"}, along.texts[order.at(-1)]]);
   } else {
     marks.push(...ps.map((p, i) => ["line", {x1: x(place[i]), x2: x(place[i]), y1: y(p.lower95), y2: y(p.upper95), class: p.outside ? "stem outside" : "stem"}]));
   }
   marks.push(...ps.map((p, i) => ["circle", {cx: x(place[i]), cy: y(p.mean), r: 2.5, class: p.outside ? "outside" : "dot"}]));
+  marks.push(...seen.map((v, i) => ["circle", {cx: x(place[i]), cy: y(v), r: 4, class: observed.losses?.[i] === 1 ? "seen missed" : "seen"}]));
   draw($("chart"), marks);
   $("drawn").textContent = (along ? "Predictions along " + along.input.name + (along.sorted ? "" : ", by which the rows were sorted for this") :
     "A dot for each row with its interval, sorted by prediction: the table has no order of its own") +
-    ". The intervals are the 95 % that the model believes in." + (beyond ? " Grey ground lies outside the range of the rows that the model was made from." : "");
+    ". The intervals are the 95 % that the model believes in." + (observed ? " Rings are what was observed" + (observed.losses ? ", red if the prediction missed it." : ".") : "") + (beyond ? " Grey ground lies outside the range of the rows that the model was made from." : "");
 }
 
 const careful = f => async (...args) => {

@@ -1,0 +1,93 @@
+package krigo
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// Observed says how predictions did on rows whose targets are known. It is no certificate.
+type Observed struct {
+	Targets []float64 `json:"targets"`
+	Losses  []float64 `json:"losses,omitempty"` // by the promise's loss, where 1 is a miss; nil without a promise
+	RMSE    float64   `json:"rmse"`
+	MAE     float64   `json:"mae"`
+	// Contradicts: the lower limit of the risk, with confidence 1−δ, is above the promised one; see Excess.
+	Contradicts bool   `json:"contradicts,omitempty"`
+	Promise     string `json:"promise"` // in words: what these rows say of the promise
+}
+
+// Observe compares the model's predictions for the rows of a table with the table's targets. The promise is the share
+// that the certificate guarantees for its band, or, if no share was asked for, its bound on the loss.
+func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Prediction) (o *Observed, err error) {
+	defer matrix.Ended(&err)
+	d, err := m.Encoding.Select(table.Within(ctx), m.Inputs, m.Target)
+	if err != nil {
+		return nil, err
+	}
+	o = &Observed{Promise: "The model has no certificate, so there is no promise to compare these rows with."}
+	if o.Targets, err = d.Targets(d.All()); err != nil {
+		return nil, err
+	}
+	n := float64(len(ps))
+	for i, p := range ps {
+		o.RMSE = math.Hypot(o.RMSE, (p.Mean-o.Targets[i])/math.Sqrt(n))
+		o.MAE += math.Abs(p.Mean-o.Targets[i]) / n
+	}
+	c, band := m.Certificate, m.Model
+	if c == nil || !c.Valid {
+		return o, nil
+	}
+	certified, within := c.MeanBound, within(m, c.Loss, c.Epsilon, c.EpsilonRaw)
+	if p := c.Promise; p != nil && p.HalfWidth > 0 {
+		band.Terms.Loss = pacbayes.Loss{Kind: bandOf(p), Below: p.HalfWidth}
+		certified, within = p.Bound, promised(m, p)
+	}
+	of, err := band.Outcomes(d, d.All())
+	if err != nil {
+		return nil, err
+	}
+	o.Losses = of.Losses
+	risk := 0.
+	for _, loss := range of.Losses {
+		risk += loss / n
+	}
+	zeroOne, what, number, scale := band.Terms.Loss.IsZeroOne(), "the mean loss", "%.4f", 1.
+	o.Promise = fmt.Sprintf("The mean loss is %.4f. The certificate allows at most %.4f.", risk, cautious.RoundUp(certified, 4))
+	if band.Terms.Loss.Kind == pacbayes.Asymmetric {
+		within = "the declared band"
+	}
+	if zeroOne {
+		what, number, scale = "the share of misses", "%.2f %%", 100
+		o.Promise = fmt.Sprintf("%.0f of %.0f predictions (%.2f %%) miss: the target isn't within %s. The certificate allows at "+
+			"most %.2f %%.", risk*n, n, 100*risk, within, 100*cautious.RoundUp(certified, 4))
+	}
+	least := pacbayes.HoldOutLimit(zeroOne, risk, len(ps), m.Terms.Delta)
+	sure := cautious.Complement(m.Terms.Delta)
+	switch {
+	case 2*of.Seen > len(ps):
+		o.Promise += fmt.Sprintf(" But %d of these rows equal rows that the model was made from. If they are the same "+
+			"observations, this says nothing about new rows.", of.Seen)
+	case c.Group != "":
+		o.Promise += fmt.Sprintf(" The certificate counts groups by %s: krigo certify --fresh compares whole groups with it.",
+			cautious.Name(c.Group))
+	case least > certified:
+		o.Contradicts = true
+		o.Promise += fmt.Sprintf(" THIS CONTRADICTS THE PROMISE: with %s confidence %s on further rows like these is at least "+
+			number+". Either they come from another source than the certified rows, or a condition of the certificate isn't met, "+
+			"or it is chance.", sure, what, scale*cautious.RoundDown(least, 4))
+	default:
+		o.Promise += " This is compatible with the promise"
+		if least = cautious.RoundDown(least, 4); least > 0 {
+			o.Promise += fmt.Sprintf(": with %s confidence these rows show only that %s is at least "+number, sure, what, scale*least)
+		}
+		o.Promise += ". It is a comparison, not a new certificate."
+	}
+	return o, nil
+}

@@ -1,0 +1,55 @@
+package krigo_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/internal/must"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// TestObserve: RMSE, MAE and misses are those of the predictions, and the words say whether these rows contradict the
+// promise, by the limit that fresh rows have. Rows that the model was made from say nothing.
+func TestObserve(t *testing.T) {
+	names := []string{"RM", "LSTAT", "DIS", "MEDV"}
+	made, fresh := pick(data.Boston(), every(0, 2, 506), names...), pick(data.Boston(), every(1, 2, 506), names...)
+	for options, within := range map[string]string{"epsilon=0.8": "(0.8 sd)", "share=0.9": "±", "loss=asymmetric epsilon=0.5 " +
+		"epsilon_above=1": "the declared band", "loss=clipped-square epsilon=2": "The mean loss is "} {
+		m := fit(t, made, asked("evidence kind=informed ard=off restarts=1 "+options))
+		must.End(t, m.Certificate == nil, "%s: no certificate", options)
+		ps := predict(t, m, fresh)
+		o := must.Get(m.Observe(t.Context(), fresh, ps))(t)
+		squares, sizes, risk := 0., 0., 0.
+		for i, p := range ps {
+			miss := o.Targets[i] - p.Mean
+			must.End(t, o.Targets[i] != fresh.Values[4*i+3], "%s, row %d: %v", options, i, o.Targets[i])
+			squares, sizes, risk = squares+miss*miss, sizes+math.Abs(miss), risk+o.Losses[i]/float64(len(ps))
+		}
+		must.Near(t, o.RMSE, math.Sqrt(squares/float64(len(ps))), 1e-9, options, "RMSE")
+		must.Near(t, o.MAE, sizes/float64(len(ps)), 1e-9, options, "MAE")
+		must.Not(t, o.Contradicts || !strings.Contains(o.Promise, within) ||
+			!strings.Contains(o.Promise, "This is compatible with the promise"), "%s: %+v", options, o.Promise)
+		if options == "epsilon=0.8" {
+			risk -= must.Get(m.CertifyFresh(t.Context(), fresh))(t).MeanRisk
+			must.Near(t, risk, 0, 1e-12, "misses")
+			again := must.Get(m.Observe(t.Context(), made, predict(t, m, made)))(t)
+			must.Not(t, !strings.Contains(again.Promise, "this says nothing about new rows"), "%q", again.Promise)
+		}
+		for i := range ps {
+			fresh.Values[4*i+3] += 30
+		}
+		o = must.Get(m.Observe(t.Context(), fresh, ps))(t)
+		least := pacbayes.HoldOutLimit(true, 1, len(ps), m.Terms.Delta)
+		must.Not(t, !o.Contradicts || least < 0.9 || !strings.Contains(o.Promise, "THIS CONTRADICTS THE PROMISE"), "%s: %+v",
+			options, o.Promise)
+		for i := range ps {
+			fresh.Values[4*i+3] -= 30
+		}
+	}
+	m := fit(t, made, asked("evidence kind=informed ard=off restarts=1"))
+	m.Certificate = nil
+	o := must.Get(m.Observe(t.Context(), fresh, predict(t, m, fresh)))(t)
+	must.Not(t, o.Losses != nil || !strings.Contains(o.Promise, "no certificate"), "%+v", o.Promise)
+}
