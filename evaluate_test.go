@@ -459,14 +459,14 @@ func TestCertifyRefusesEdits(t *testing.T) {
 			m.Counts[dataset.Certified]--
 			m.Groups = m.Counts
 			rehash(t, m, table)
-		}, "aren't those of the prior rows"}, // the prior rows become others
+		}, "don't come from the prior rows"}, // the prior rows become others
 		"another seed": {grid, func(m *krigo.Model) { m.Seed = 7 }, "certified rows"},
 		"another seed, and its hashes": {grid, func(m *krigo.Model) { m.Seed = 7; rehash(t, m, table) },
-			"aren't those of the prior rows"},
+			"don't come from the prior rows"},
 		"the scaling of all rows renamed": {asked("evidence kind=grid prior.share=0.1 ard=off restarts=1 scaling=all-rows"),
 			func(m *krigo.Model) {
 				m.Scaling.Source, m.Terms.Scaling = "prior-rows", "prior-rows"
-			}, "constants aren't those of the prior rows"},
+			}, "constants don't come from the prior rows"},
 		"the scaling of the terms alone": {grid, func(m *krigo.Model) { m.Terms.Scaling = "declared" }, "scaling"},
 		"an unknown scaling": {grid, func(m *krigo.Model) { m.Terms.Scaling, m.Scaling.Source = "foo", "foo" },
 			"foo"},

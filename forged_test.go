@@ -206,8 +206,8 @@ func TestAlteredFiles(t *testing.T) {
 	for _, c := range []struct{ at, value, want string }{
 		{"targets_sha256", `"00"`, "targets"}, {"certified_rows_sha256", `"00"`, "certified rows"},
 		{"split", `"last"`, "SHA-256"}, {"split", `"position"`, "roles"}, {"seed", `7`, "SHA-256"},
-		{"target", `"x"`, "names of their own"},
-		{"rows_by_role", `[0,29,37,54]`, "rows"}, {"rows_by_role", `[0,30]`, "fit together"},
+		{"target", `"x"`, "the same name"},
+		{"rows_by_role", `[0,29,37,54]`, "rows"}, {"rows_by_role", `[0,30]`, "contradict one another"},
 		{"scaling.target_mean", `0`, "scaling"}, {"scaling.input_mean", `[0]`, "scaling"},
 		{"prior.temper", `0.5`, "temper"}, {"nearest", `-1`, "nearest"},
 		{"conformal.rows", `31`, "interval"}, {"conformal.half_width", `1`, "interval"},

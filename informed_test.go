@@ -250,7 +250,7 @@ func TestConformal(t *testing.T) {
 	}
 	must.Not(t, pit != 102 || len(m.Test.Coverage) != 5 || m.Test.Coverage[3].Share != m.Test.Coverage95, "%+v", m.Test)
 	must.Fail(t, attempt(homes(), asked("target=MEDV calibration=0.1")), "need 19", "9 calibration rows")
-	for level, want := range map[float64]string{0.999: "102 rows can't hold that share of further targets, it takes 999",
+	for level, want := range map[float64]string{0.999: "102 rows are too few for this level, which takes at least 999",
 		1: "want a share", math.NaN(): "want a share"} {
 		must.Refuse(m.Intervals(ps, krigo.IntervalOptions{Kind: "conformal", Level: level}))(t, want, level)
 	}
@@ -663,8 +663,8 @@ func TestIntervalsOfFew(t *testing.T) {
 		}
 	}
 	for want, o := range map[string]krigo.Options{
-		"parameters that prior rows alone gave": asked("kl-pac ard=off restarts=1"),
-		"of an exact GP":                        asked("vfe inducing=10 kind=informed ard=off"),
+		"parameters from prior rows alone": asked("kl-pac ard=off restarts=1"),
+		"need an exact GP":                 asked("vfe inducing=10 kind=informed ard=off"),
 	} {
 		must.Refuse(fit(t, table, o).IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: "full",
 			Level: 0.9}))(t, want)

@@ -270,12 +270,12 @@ func TestVerifies(t *testing.T) {
 		o    krigo.Options
 		edit func(m *krigo.Model)
 	}{
-		"conformal intervals of 127 rows":     {o, func(m *krigo.Model) { m.Conformal.HalfWidth /= 10 }},
-		"conformal intervals of 127 rows are": {o, func(m *krigo.Model) { m.Conformal.Normalised *= 0.9 }},
-		"conformal intervals of 151 rows":     {informed, func(m *krigo.Model) { m.Conformal.HalfWidth /= 10 }},
-		"another score at rank 120 of 151":    {informed, func(m *krigo.Model) { m.Conformal.Misses[119] *= 0.99 }},
-		"another score at rank 150 of 151":    {informed, func(m *krigo.Model) { m.Conformal.Deviations[149] *= 0.99 }},
-		"conformal intervals are there without": {grid,
+		"conformal intervals computed from 127 rows":     {o, func(m *krigo.Model) { m.Conformal.HalfWidth /= 10 }},
+		"conformal intervals computed from 127 rows are": {o, func(m *krigo.Model) { m.Conformal.Normalised *= 0.9 }},
+		"conformal intervals computed from 151 rows":     {informed, func(m *krigo.Model) { m.Conformal.HalfWidth /= 10 }},
+		"another score at position 120 of 151":           {informed, func(m *krigo.Model) { m.Conformal.Misses[119] *= 0.99 }},
+		"another score at position 150 of 151":           {informed, func(m *krigo.Model) { m.Conformal.Deviations[149] *= 0.99 }},
+		"conformal intervals are stored without": {grid,
 			func(m *krigo.Model) { m.Conformal = of(o).Conformal }},
 		"test's mse": {o, func(m *krigo.Model) { m.Test.MSE /= 2 }},
 		"test figures": {o,
@@ -319,7 +319,7 @@ func TestVerifiesEncoding(t *testing.T) {
 		m := trained(t, table, o)
 		reproduced(t, m, table)
 		edit(m)
-		must.Refuse(certify(m, table))(t, "aren't those of the prior rows", name)
+		must.Refuse(certify(m, table))(t, "don't come from the prior rows", name)
 	}
 }
 

@@ -338,17 +338,17 @@ func (c Choice) Check(use Use) []error {
 	if m, ok := own.(interface{ Check(Use) []error }); ok {
 		wrong = append(wrong, m.Check(use)...)
 	}
-	wrong.If(c.InducingBy != "" && c.Inducing > 0, "inducing: the number %d and the rule %s exclude each other", c.Inducing,
+	wrong.If(c.InducingBy != "" && c.Inducing > 0, "inducing: give the number %d or the rule %s, not both", c.Inducing,
 		c.InducingBy)
 	wrong.If(c.Full() && k.Size == SparseOnly && !c.Free(),
-		"objective %q with a full GP: full GPs have the objectives %s, and no inducing inputs", c.Name,
+		"objective %q can't train a full GP, which has no inducing inputs: full GPs have the objectives %s", c.Name,
 		list(func(k Kind) bool { return k.Size != SparseOnly }))
-	wrong.If(c.Free() && c.Full(), "posterior free with a full GP: a free-form posterior stands on inducing inputs")
+	wrong.If(c.Free() && c.Full(), "posterior free with a full GP: a free-form posterior needs inducing inputs")
 	wrong.If(c.Learns() && (c.Posterior == "fitc" || c.Full()),
 		"alpha learn: a full GP and posterior fitc have no α to learn")
-	wrong.If(use.Given && !k.Exact, "fix-parameters is for the evidence; %s has another way", c.Name)
+	wrong.If(use.Given && !k.Exact, "fix-parameters works with objective evidence, not with %s", c.Name)
 	wrong.If(c.asksForBatches() && c.hasBatches() && c.Optimizer != "" && !c.OnBatches(),
-		"batch, batches and learning-rate are adam's and sgd's: %s takes all rows in every step", c.Optimizer)
+		"batch, batches and learning-rate are for adam and sgd: optimizer %s takes all rows in every step", c.Optimizer)
 	return wrong
 }
 

@@ -31,9 +31,9 @@ func (m *Evidence) Complete() {
 func (m Evidence) Check(use Use) []error {
 	wrong := m.checkSteps(m.Optimizer, use)
 	wrong.If(m.Hyperprior == "weak" && (m.Solver == posterior.ByCG || m.OnBatches()),
-		"hyperprior weak: the evidence has it neither on batches nor by conjugate gradients")
+		"hyperprior weak: the evidence can't use it on batches or with solver cg")
 	wrong.If(m.Solver == posterior.ByNearest && !use.Given && !m.OnBatches(),
-		"solver nearest predicts and can't train: it needs fix-parameters, or training on batches")
+		"solver nearest can't train: use fix-parameters, or train on batches")
 	return wrong
 }
 

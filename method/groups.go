@@ -112,7 +112,7 @@ type Solved struct {
 // checkSteps reports an optimiser that can't train by conjugate gradients.
 func (s Solved) checkSteps(optimizer string, use Use) (wrong settings.Faults) {
 	wrong.If(s.Solver == posterior.ByCG && optimizer == "mma" && !use.Given,
-		"optimizer mma with solver cg: training by conjugate gradients is by lbfgs")
+		"optimizer mma with solver cg: conjugate gradients train with lbfgs only")
 	return wrong
 }
 

@@ -78,7 +78,7 @@ func TestLocalSettings(t *testing.T) {
 		`form "both"`:    {Name: "nearest", Form: "both"},
 		"neighbours 513": {Name: "nearest", Neighbours: 513},
 		"hyperprior weak is a setting of evidence and nearest":          {Name: "fitc", Hyperprior: "weak"},
-		"nor by conjugate gradients":                                    {Name: "evidence", Hyperprior: "weak", Solver: "cg"},
+		"on batches or with solver cg":                                  {Name: "evidence", Hyperprior: "weak", Solver: "cg"},
 		"solver cholesky is a setting":                                  {Name: "nearest", Solver: "cholesky"},
 		"inducing is a setting":                                         {Name: "evidence", Inducing: 7},
 		"nearest, svgp and renyi, and of posterior free, not of kl-pac": {Name: "kl-pac", Batch: 7},

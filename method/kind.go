@@ -57,19 +57,19 @@ var kinds []Kind
 func Register(k Kind) {
 	_, known := Find(k.Name)
 	if known || k.Name == "" || strings.ContainsAny(k.Name, ", ") || reflect.ValueOf(k.Method).Kind() != reflect.Struct {
-		panic(fmt.Sprintf("method %q: registered already, its Method isn't a struct, or not a name", k.Name))
+		panic(fmt.Sprintf("method %q: registered already, not a valid name, or its Method isn't a struct", k.Name))
 	}
 	switch k.Bound {
 	case "", pacbayes.KLBound, pacbayes.MaurerBound, pacbayes.PinskerBound:
 	default:
-		panic(fmt.Sprintf("method %q: the bound %q isn't trained by", k.Name, k.Bound))
+		panic(fmt.Sprintf("method %q: no training minimises the bound %q", k.Name, k.Bound))
 	}
 	for _, s := range settings.Of(k.Method) {
 		for _, other := range described() {
 			renamed := (s.Field == other.Field) != (s.Name == other.Name) && !s.Word()
 			if renamed || s.Field == other.Field && s.Base() != other.Base() {
-				panic(fmt.Sprintf("method %q: its setting %s, %s of type %v, isn't other methods' %s, %s of type %v", k.Name,
-					s.Name, s.Field, s.Type, other.Name, other.Field, other.Type))
+				panic(fmt.Sprintf("method %q: its setting %s, field %s of type %v, contradicts other "+
+					"methods' %s, field %s of type %v", k.Name, s.Name, s.Field, s.Type, other.Name, other.Field, other.Type))
 			}
 		}
 	}

@@ -105,19 +105,19 @@ func (m *Renyi) Complete() {
 func (m Renyi) Check(use Use) []error {
 	wrong := m.checkSteps(m.Optimizer, use)
 	cv, fixed := m.AlphaBy == "cv", m.Alpha != nil || m.AlphaBy == "cv"
-	wrong.If(m.Alpha != nil && cv, "alpha: a number and cv exclude each other")
-	wrong.If(fixed && m.Anneal != "none", "anneal %s with a fixed α: leave alpha out, or anneal none", m.Anneal)
+	wrong.If(m.Alpha != nil && cv, "alpha: give a number or cv, not both")
+	wrong.If(fixed && m.Anneal != "none", "anneal %s with a fixed α: leave alpha out, or set anneal none", m.Anneal)
 	wrong.If(!fixed && m.Anneal == "none",
-		"anneal none: say which α stays with alpha (0 is the exact GP, 1 vfe), or alpha cv")
+		"anneal none: set the fixed α with alpha (0 is the exact GP, 1 is vfe), or set alpha cv")
 	wrong.If(m.Alpha != nil && !(use.Evaluating || *m.Alpha >= 0) || m.Alpha != nil && !(*m.Alpha <= 1),
 		"alpha %v: want 0 ≤ α ≤ 1", m.alpha())
-	wrong.If(len(m.Alphas) > 0 && !cv, "alphas: they are what alpha cv chooses from: ask for it, or leave them out")
+	wrong.If(len(m.Alphas) > 0 && !cv, "alphas: only alpha cv chooses from them: set alpha cv, or leave alphas out")
 	each := slices.Compact(slices.Sorted(slices.Values(m.Alphas)))
 	wrong.If(len(each) < len(m.Alphas) || len(each) > 0 && !(each[0] >= 0 && each[len(each)-1] <= 1),
 		"alphas %v: want numbers from 0 to 1, each once, such as 0,0.5,1", m.Alphas)
 	byRows := m.Solver == posterior.ByCG || m.Solver == posterior.ByNearest
 	wrong.If(byRows && !(use.Evaluating && m.Solver == posterior.ByCG) && (cv || m.alpha() != 0),
-		"solver cg and nearest condition the exact GP, with which renyi ends where α falls to 0: leave alpha out")
+		"solver cg and nearest need the exact GP, with which renyi ends if α falls to 0: leave alpha out")
 	return wrong
 }
 

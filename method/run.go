@@ -91,8 +91,8 @@ func (d Descent) minimize(ctx context.Context, run Run, key string, before int, 
 // damaged returns an error if a run to resume has a point or an anchor that doesn't have n parameters.
 func damaged(key string, n int, x, anchor []float64) error {
 	if len(x) != n || len(anchor) != n {
-		return fmt.Errorf("the checkpoint's run %q has %d parameters and an anchor of %d, of which there are %d: it is "+
-			"damaged", key, len(x), len(anchor), n)
+		return fmt.Errorf("the checkpoint is damaged: its run %q has %d parameters and an anchor of %d, but the problem "+
+			"has %d", key, len(x), len(anchor), n)
 	}
 	return nil
 }
@@ -301,7 +301,7 @@ func lowest(s *train.AdamState, box train.Bounds, ends [][]float64,
 		}
 	}
 	if r.X == nil {
-		return nil, fmt.Errorf("the objective can't be evaluated on all rows where training on batches ended: %w", failure)
+		return nil, fmt.Errorf("the objective can't be evaluated on all rows after training on batches: %w", failure)
 	}
 	for i, v := range r.X {
 		if v == box.Lower[i] || v == box.Upper[i] {

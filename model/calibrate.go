@@ -32,8 +32,8 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles) (*Conformal, er
 		return nil, err
 	}
 	if from == "" && n < LeastCalibration {
-		return nil, fmt.Errorf("%d calibration rows can't hold %.0f %% of further targets: set aside at least %d",
-			n, 100*conformalLevel, LeastCalibration)
+		return nil, fmt.Errorf("%d calibration rows are too few for intervals that contain %.0f %% of further targets: set "+
+			"aside at least %d", n, 100*conformalLevel, LeastCalibration)
 	}
 	at, err := m.sample(d, rows, nil)
 	if err != nil {
@@ -53,8 +53,8 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles) (*Conformal, er
 	}
 	if !linalg.Finite(misses) || !linalg.Finite(deviations) {
 		if from == "" {
-			return nil, errors.New("no intervals: a calibration row misses its prediction by so much that it overflows; mend " +
-				"or remove it")
+			return nil, errors.New("no intervals: a calibration row is so far from its prediction that the error overflows: " +
+				"mend or remove the row")
 		}
 		return nil, nil // nobody asked for intervals
 	}

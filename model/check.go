@@ -39,7 +39,7 @@ func (m *Model) checkDealt(*dataset.Data, dataset.Roles) error {
 		return err
 	}
 	if !slices.Equal(dealt, m.positional) {
-		return fmt.Errorf("the roles of the rows aren't those that seed %d deals: no certificate", m.Seed)
+		return fmt.Errorf("the model file gives rows other roles than seed %d deals: no certificate", m.Seed)
 	}
 	return nil
 }
@@ -69,13 +69,13 @@ func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
 	}
 	switch {
 	case !(math.Abs(t.EpsilonRaw-raw) <= 1e-12*raw):
-		return fmt.Errorf("the certificate's terms say that ε is %v of %s, but in scaled units they make it %v: no "+
-			"certificate", t.EpsilonRaw, m.Target, raw)
+		return fmt.Errorf("the certificate's terms say that ε is %v in units of %s, but their ε in scaled units amounts to "+
+			"%v: no certificate", t.EpsilonRaw, m.Target, raw)
 	case t.Loss.Kind == pacbayes.Scaled && m.TrainsForBound():
 		return errors.New("the certificate's loss counts standard deviations with a noise that is estimated on the " +
 			"certified rows: no certificate")
 	case t.Scaling != m.Scaling.Source:
-		return fmt.Errorf("the certificate's terms say that the scaling is %s, the model %s: no certificate", t.Scaling,
+		return fmt.Errorf("the certificate's terms say that the scaling is %s, the model says %s: no certificate", t.Scaling,
 			m.Scaling.Source)
 	case t.PriorRows != m.Counts[dataset.Prior]:
 		return fmt.Errorf("the certificate's terms speak of %d prior rows, the model has %d: no certificate", t.PriorRows,
@@ -106,8 +106,8 @@ func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
 			}
 		}
 		if len(different) > t.Tied || lengthscales != t.Lengthscales {
-			return fmt.Errorf("the certificate's terms pay for %d different lengthscales of %d, the prior has %d of %d: no "+
-				"certificate", t.Tied, t.Lengthscales, len(different), lengthscales)
+			return fmt.Errorf("the certificate's terms pay for %d different values of %d lengthscales, but the prior has %d "+
+				"different values of %d: no certificate", t.Tied, t.Lengthscales, len(different), lengthscales)
 		}
 		params -= t.Lengthscales - t.Tied
 	}
@@ -151,7 +151,7 @@ func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
 		same = near(s.InputMean[i], again.InputMean[i], again.InputScale[i]) && near(s.InputScale[i], again.InputScale[i], 0)
 	}
 	if !same {
-		return fmt.Errorf("the scaling's constants aren't those of %s: no certificate", whose)
+		return fmt.Errorf("the scaling's constants don't come from %s: no certificate", whose)
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (m *Model) checkEncoding(d *dataset.Data, roles dataset.Roles) error {
 		return err
 	}
 	if !again.Near(m.Encoding) {
-		return errors.New("the categories of inputs, or what fills missing values, aren't those of the prior rows: no " +
+		return errors.New("the categories of inputs, or the fills for missing values, don't come from the prior rows: no " +
 			"certificate")
 	}
 	return nil

@@ -51,9 +51,9 @@ func (c *Conformal) At(share float64) (halfWidth, normalised float64, err error)
 	case !(share > 0 && share < 1):
 		return 0, 0, fmt.Errorf("level %v: want a share of targets between 0 and 1, such as 0.9", share)
 	case c.Misses == nil:
-		return 0, 0, fmt.Errorf("level %v: the model is of a version that knew %v alone", share, c.Level)
+		return 0, 0, fmt.Errorf("level %v: the model is from an older version, which only has the level %v", share, c.Level)
 	case k > c.Rows:
-		return 0, 0, fmt.Errorf("level %v: %d rows can't hold that share of further targets, it takes %.0f", share, c.Rows,
+		return 0, 0, fmt.Errorf("level %v: %d rows are too few for this level, which takes at least %.0f rows", share, c.Rows,
 			math.Ceil(share/(1-share)-1e-9))
 	}
 	return c.Misses[k-1], c.Deviations[k-1], nil
@@ -61,7 +61,7 @@ func (c *Conformal) At(share float64) (halfWidth, normalised float64, err error)
 
 // sane returns an error if intervals in a file can't come from this many rows.
 func (c *Conformal) sane(rows int) error {
-	unfit := errors.New("the model file's conformal intervals aren't those of its calibration rows, or certified ones")
+	unfit := errors.New("the model file's conformal intervals can't come from its calibration rows or certified rows")
 	if c.Level != conformalLevel || c.Rows != rows || rows < LeastCalibration || !(c.HalfWidth >= 0 &&
 		c.Normalised >= 0) || c.From != "" && c.From != FromCertified || (c.Misses == nil) != (c.Deviations == nil) {
 		return unfit
@@ -87,12 +87,12 @@ func (c *Conformal) difference(stored *Conformal, sd float64) string {
 	deviation := func(a, b float64) bool { return cautious.SameWidth(a, b, 1/sd) }
 	if a.Level != b.Level || a.Rows != b.Rows || a.From != b.From || !miss(a.HalfWidth, b.HalfWidth) ||
 		!deviation(a.Normalised, b.Normalised) {
-		return fmt.Sprintf("conformal intervals of %d rows are ±%v, ±%v sd, not ±%v, ±%v sd of %d rows", a.Rows, a.HalfWidth,
-			a.Normalised, b.HalfWidth, b.Normalised, b.Rows)
+		return fmt.Sprintf("conformal intervals computed from %d rows are ±%v and ±%v sd, not ±%v and ±%v sd from "+
+			"%d rows", a.Rows, a.HalfWidth, a.Normalised, b.HalfWidth, b.Normalised, b.Rows)
 	}
 	for i := range b.Misses {
 		if !miss(a.Misses[i], b.Misses[i]) || !deviation(a.Deviations[i], b.Deviations[i]) {
-			return fmt.Sprintf("conformal intervals have another score at rank %d of %d", i+1, b.Rows)
+			return fmt.Sprintf("conformal intervals have another score at position %d of %d", i+1, b.Rows)
 		}
 	}
 	return ""

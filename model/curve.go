@@ -27,9 +27,9 @@ func (c *Curve) Check() error {
 	case c == nil:
 		return errors.New("it is null")
 	case len(c.Iterations) != len(c.Values):
-		return fmt.Errorf("it has %d iterations with %d values", len(c.Iterations), len(c.Values))
+		return fmt.Errorf("it has %d iterations, but %d values", len(c.Iterations), len(c.Values))
 	case c.Every < 0 || c.Every > 1<<40:
-		return fmt.Errorf("it has every %d", c.Every)
+		return fmt.Errorf("its field every is %d", c.Every)
 	}
 	return nil
 }

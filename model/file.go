@@ -211,8 +211,8 @@ func (m *Model) serialise(w io.Writer, h header, version uint32, roles []byte, p
 	if err != nil {
 		var number *json.UnsupportedValueError
 		if errors.As(err, &number) {
-			err = errors.New("a number of it overflows, as the table's are too large or too far apart: change their units, or " +
-				"mend rows that differ much from all others")
+			err = errors.New("a number in it overflows, because the table's numbers are too large or too far apart: change " +
+				"their units, or mend rows that differ much from all others")
 		}
 		return fmt.Errorf("the model can't be written: %w", err)
 	}
@@ -358,8 +358,8 @@ func decode(raw []byte) (_ *Model, err error) {
 		return nil, fmt.Errorf("the model file's header doesn't describe a model: %w", headerErr)
 	}
 	if size != len(body) {
-		return nil, fmt.Errorf("the model file's header lists arrays of %d bytes, it has %d", size-prefix-hl,
-			len(body)-prefix-hl)
+		return nil, fmt.Errorf("the model file's header lists arrays of %d bytes, but the file has %d bytes of arrays",
+			size-prefix-hl, len(body)-prefix-hl)
 	}
 	m, err := h.model(body[prefix+hl:])
 	if err != nil {
@@ -395,8 +395,8 @@ func (h header) model(data []byte) (*Model, error) {
 		return nil, errors.New("the model file has no inputs")
 	}
 	if len(h.Scaling.InputMean) != d || len(h.Scaling.InputScale) != d {
-		return nil, fmt.Errorf("the model file's scaling is of %d and %d inputs, not of its %d", len(h.Scaling.InputMean),
-			len(h.Scaling.InputScale), d)
+		return nil, fmt.Errorf("the model file's scaling has means of %d and scales of %d inputs, but the file has %d "+
+			"inputs", len(h.Scaling.InputMean), len(h.Scaling.InputScale), d)
 	}
 	if err := h.deal(m); err != nil {
 		return nil, err
@@ -454,10 +454,10 @@ func (h header) read(data []byte, m *Model) (found map[string][]float64, shape m
 			vs[i] = math.Float64frombits(binary.LittleEndian.Uint64(part[8*i:]))
 		}
 		if want == "float64" && !linalg.Finite(vs) {
-			return nil, nil, fmt.Errorf("the model file's array %q holds what isn't a finite number", a.Name)
+			return nil, nil, fmt.Errorf("the model file's array %q has a number that isn't finite", a.Name)
 		}
 		if _, twice := found[a.Name]; twice {
-			return nil, nil, fmt.Errorf("the model file's array %q is there twice", a.Name)
+			return nil, nil, fmt.Errorf("the model file has the array %q twice", a.Name)
 		}
 		found[a.Name] = vs
 	}
@@ -472,7 +472,7 @@ func (h header) deal(m *Model) error {
 		json.Compact(&text, h.Fitted) // no error: parsing the header has checked it
 		m.Fitted = text.Bytes()
 	}
-	unfit := errors.New("the model file's roles of rows don't fit together")
+	unfit := errors.New("the model file's statements about the roles of rows contradict one another")
 	if h.Split == "" {
 		newer := h.Counts != nil || h.Groups != nil || h.Range != nil || h.Fitted != nil || h.Group+h.All+h.Targets != ""
 		if m.Split = ByPosition; len(m.positional) == 0 || newer {
@@ -542,12 +542,12 @@ func (a arrays) posterior(prefix string, spec kernel.Spec, meanName string, d in
 func (a arrays) conditioned(h header, d int) (*posterior.Posterior, error) {
 	k := h.Kernel
 	if h.Solver != "" {
-		return nil, fmt.Errorf("the model file's solver is %q, of a posterior whose prior is one: only factored ones have "+
-			"such priors", h.Solver)
+		return nil, fmt.Errorf("the model file's solver is %q, but its prior is a posterior, which only a factored "+
+			"posterior may have as its prior", h.Solver)
 	}
 	if k.Name != "posterior" || len(k.Parts) != 1 || !positive(h.Prior.Temper) || k.Variance != h.Prior.Temper ||
 		len(k.Lengthscales) > 0 || k.Shape != 0 || k.Period != 0 {
-		return nil, errors.New("the model file's kernel isn't that of its prior, a posterior with the temper as its variance")
+		return nil, errors.New("the model file's kernel isn't its prior, a posterior with the temper as its variance")
 	}
 	prior, err := a.posterior("prior_", k.Parts[0], h.Prior.Mean, d)
 	if err != nil {
@@ -569,12 +569,13 @@ func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel
 		is, has int
 	}{{"theta", len(values("theta")), params}, {"beta", len(values("beta")), len(mean.Params())}} {
 		if of.is != of.has {
-			return nil, fmt.Errorf("the model file's array %q has %d numbers, its kernel and mean have %d such parameters",
+			return nil, fmt.Errorf("the model file's array %q has %d numbers, but its kernel or mean has %d such parameters",
 				prefix+of.name, of.is, of.has)
 		}
 	}
 	if cols := a.shape[prefix+"support"].Cols; cols != d {
-		return nil, fmt.Errorf("the model file's array %q has %d columns, its inputs are %d", prefix+"support", cols, d)
+		return nil, fmt.Errorf("the model file's array %q has %d columns, but the file has %d inputs", prefix+"support", cols,
+			d)
 	}
 	if a.nearest < 0 || a.nearest > maxNearest {
 		return nil, fmt.Errorf("the model file's nearest is %d: want 1 to %d", a.nearest, maxNearest)
@@ -591,7 +592,7 @@ func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel
 		case !has(name):
 			return nil, fmt.Errorf("it has no array %q", prefix+name)
 		case is != array{prefix + name, "float64", n, cols}:
-			return nil, fmt.Errorf("array %q is %d×%d, its support has %d rows", prefix+name, is.Rows, is.Cols, n)
+			return nil, fmt.Errorf("array %q is %d×%d, but the support has %d rows", prefix+name, is.Rows, is.Cols, n)
 		}
 		return values(name), nil
 	})

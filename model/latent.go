@@ -25,7 +25,7 @@ type blocks interface {
 func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err error) {
 	defer matrix.Ended(&err)
 	if q == nil {
-		return nil, nil, errors.New("the model is empty: load one, or fit one")
+		return nil, nil, errors.New("the model is empty: load or fit a model first")
 	}
 	n, _ := rows.Dims()
 	mean, variance = make([]float64, n), make([]float64, n)

@@ -459,11 +459,11 @@ func entry(h map[string]any, name string) map[string]any {
 func TestDecodeNames(t *testing.T) {
 	good := encode(t, example(t, "se", 2, false, kernel.ZeroMean{}))
 	for what, want := range map[string]string{"a curve of null": "curves[0]",
-		"a curve cut short": "2 iterations with 1 values", "a bound above 1": "mean_bound 1.5", "a negative KL": "kl -1",
+		"a curve cut short": "2 iterations, but 1 values", "a bound above 1": "mean_bound 1.5", "a negative KL": "kl -1",
 		"nearest beyond": "nearest is 1048576", "a scale that's text": "scaling.target_scale",
 		"a number beyond": "noise_variance", "weights as a row": "lists arrays of ",
-		"weights misnamed": `no array "weights"`, "weights of a row": `"weights" is 11×2, its support has 22 rows`,
-		"inputs too many": "scaling is of 2 and 2 inputs, not of its 3", "another mean": `"beta" has 0 numbers`,
+		"weights misnamed": `no array "weights"`, "weights of a row": `"weights" is 11×2, but the support has 22 rows`,
+		"inputs too many": "means of 2 and scales of 2 inputs, but the file has 3", "another mean": `"beta" has 0 numbers`,
 		"kernel of thousands": "more than 1000 kernels", "kernel nested deep": "nested more than 32 deep",
 		"an array missing": "lists arrays of "} {
 		must.Refuse(decode(craft(t, good, crafted[what])))(t, want, what)

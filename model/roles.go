@@ -36,18 +36,19 @@ func (m *Model) RolesOf(d *dataset.Data) (dataset.Roles, error) {
 		return roles, err
 	}
 	if units.Hash != m.All {
-		return other("the rows of %s aren't those the model was made from (%s): the SHA-256 of all of them, in whatever "+
-			"order, is %s, the model's %s", d.Source, m.Source, units.Hash, m.All)
+		return other("the rows of %s aren't the rows that the model was made from (%s): the SHA-256 of all rows, in any "+
+			"order, is %s, but the model's is %s", d.Source, m.Source, units.Hash, m.All)
 	}
 	if units.Targets != m.Targets {
-		return other("the targets of %s aren't those that the model file names", d.Source)
+		return other("the targets of %s aren't the targets that the model was made from", d.Source)
 	}
 	if h := units.HashOf(roles.Rows(dataset.Certified)); h != m.Hash {
-		return other("the certified rows of %s aren't those the model was made from (%s): their SHA-256 is %s, the model's "+
-			"%s; their order counts where roles follow it", d.Source, m.Source, h, m.Hash)
+		return other("the certified rows of %s aren't the rows that the model was made from (%s): their SHA-256 is %s, but "+
+			"the model's is %s. If roles follow the order of rows, the order must be the same", d.Source, m.Source, h, m.Hash)
 	}
 	if rows, _ := roles.Counts(); rows != m.Counts {
-		return other("the roles dealt to the rows of %s are %v of each kind, the model's %v", d.Source, rows, m.Counts)
+		return other("the rows of %s get the roles %v (test, calibration, prior, certified), but the model has %v",
+			d.Source, rows, m.Counts)
 	}
 	return roles, m.checkHashes(d, roles)
 }
@@ -60,9 +61,8 @@ func (m *Model) rolesByPosition(d *dataset.Data) (dataset.Roles, error) {
 		return roles, err
 	}
 	if h != m.Hash {
-		return roles, &otherData{fmt.Sprintf("the certified rows of %s aren't those the model was made from (%s): their "+
-			"SHA-256 is %s, the model's %s",
-			d.Source, m.Source, h, m.Hash)}
+		return roles, &otherData{fmt.Sprintf("the certified rows of %s aren't the rows that the model was made from (%s): "+
+			"their SHA-256 is %s, but the model's is %s", d.Source, m.Source, h, m.Hash)}
 	}
 	return roles, m.checkHashes(d, roles)
 }
@@ -81,8 +81,8 @@ func (m *Model) checkHashes(d *dataset.Data, roles dataset.Roles) error {
 		return err
 	}
 	if altered[0] > 0 {
-		return &otherData{fmt.Sprintf("the certified rows of %s are those the model was made from (%s), but a prior or "+
-			"calibration row isn't: its hash is another", d.Source, m.Source)}
+		return &otherData{fmt.Sprintf("the certified rows of %s are the rows that the model was made from (%s), but a prior "+
+			"or calibration row has another hash", d.Source, m.Source)}
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (m *Model) saneNames() error {
 	}
 	slices.Sort(names)
 	if names[0] == "" || len(slices.Compact(names)) < len(names) {
-		return errors.New("the model file's inputs, its target and what groups rows don't have names of their own")
+		return errors.New("two of the model file's inputs, target and group have the same name, or one has an empty name")
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (m *Model) saneWords() error {
 		}
 		for _, share := range []*float64{t.Known, t.New, t.Low, t.High} {
 			if t.Units < 2 || t.Rows < t.Units || share != nil && !(0 <= *share && *share <= 1+1e-9) {
-				return fmt.Errorf("the model file's tie of the kind %s has numbers that no tie has", t.Kind)
+				return fmt.Errorf("the model file's tie of the kind %s has impossible numbers", t.Kind)
 			}
 		}
 	}
@@ -95,18 +95,18 @@ func (m *Model) saneNumbers() error {
 	}
 	if s.Transform != nil && (!m.Terms.MeanAlone() || m.TrainsForBound() || m.Noise != "" || m.Split == ByPosition ||
 		s.Source != dataset.PriorRows) {
-		return errors.New("the model file's scaling has a transform of the target, which goes with a mean that is certified " +
-			"by its own misses, Gaussian noise and constants of the prior rows alone")
+		return errors.New("the model file's scaling has a transform of the target, which needs a mean that is certified by " +
+			"its own misses, Gaussian noise, and constants from the prior rows alone")
 	}
 	if !positive(m.Posterior.Noise) || !positive(m.ObservationNoise) {
-		return fmt.Errorf("the model file's noise variances, %v and that of observations %v, aren't both positive",
+		return fmt.Errorf("the model file's noise variances, %v and for observations %v, aren't both positive",
 			m.Posterior.Noise, m.ObservationNoise)
 	}
 	if _, err := objective.NoiseOf(m.Noise); err != nil {
 		return fmt.Errorf("the model file: %w", err)
 	}
 	if m.Noise != "" && (m.TrainsForBound() || m.Split == ByPosition) {
-		return fmt.Errorf("the model file has the noise %q, and a posterior that knows Gaussian noise alone", m.Noise)
+		return fmt.Errorf("the model file has the noise %q, but a posterior for Gaussian noise alone", m.Noise)
 	}
 	for j := range m.Range.Min {
 		if m.Range.Min[j] > m.Range.Max[j] {
@@ -136,25 +136,25 @@ func (m *Model) saneTerms() (err error) {
 	}
 	for _, n := range []int{t.Params, t.PriorRows, t.Resolutions, t.Structures, t.Lengthscales, t.Tied} {
 		if n < 0 {
-			return fmt.Errorf("a count of %d", n)
+			return fmt.Errorf("a count is %d", n)
 		}
 	}
 	switch {
 	case !(t.EpsilonRaw >= 0) || math.IsInf(t.EpsilonRaw, 1):
 		return fmt.Errorf("ε is %v in the target's units", t.EpsilonRaw)
 	case t.Loss.Kind != pacbayes.Asymmetric && t.Loss.Above != 0:
-		return fmt.Errorf("a width above of the %s loss", t.Loss.Kind)
+		return fmt.Errorf("the %s loss has no width above", t.Loss.Kind)
 	case t.Elsewhere:
-		return errors.New("predictions that were made elsewhere")
+		return errors.New("they say that another program made the predictions")
 	case t.Informed && t.Params+t.Resolutions+t.Structures > 0:
-		return errors.New("a grid of an informed prior")
+		return errors.New("an informed prior has no grid")
 	case t.Resolutions == 1 || t.Structures == 1 || t.Structures > 0 && t.Resolutions == 0 || t.Tied > 0 &&
 		t.Structures == 0:
-		return errors.New("a mix of one")
+		return errors.New("a mix needs at least two parts")
 	case t.Tied > t.Lengthscales || t.Tied == 0 && t.Lengthscales > 0:
-		return fmt.Errorf("%d different ones of %d lengthscales", t.Tied, t.Lengthscales)
+		return fmt.Errorf("%d lengthscales of %d are different", t.Tied, t.Lengthscales)
 	case t.MeanAlone() && t.Choices > 1:
-		return fmt.Errorf("%d choices, of which a mean that is bounded directly has none", t.Choices)
+		return fmt.Errorf("%d choices, but a mean that is bounded directly pays for no choice", t.Choices)
 	}
 	return nil
 }
@@ -167,20 +167,20 @@ func (m *Model) saneCertificate() error {
 		return nil
 	}
 	if err := m.certifiable(); err != nil {
-		return fmt.Errorf("the model file has a certificate that there isn't: %w", err)
+		return fmt.Errorf("the model file has an impossible certificate: %w", err)
 	}
 	t := m.Terms
 	t.Repeats, t.Near, t.Positional = m.repeated(), c.NearCopies, m.Split == ByPosition
 	if differs := t.Reword(c); differs != "" {
-		return fmt.Errorf("the model file's certificate isn't one of its terms: its %s", differs)
+		return fmt.Errorf("the model file's certificate doesn't follow from its terms: its %s", differs)
 	}
 	groups := 0
 	if t.Group != "" {
 		groups = m.Groups[dataset.Certified]
 	}
 	if c.Rows != m.Counts[dataset.Certified] || c.Groups != groups {
-		return fmt.Errorf("the model file's certificate is of %d rows and %d groups, its certified rows are %d in %d", c.Rows,
-			c.Groups, m.Counts[dataset.Certified], groups)
+		return fmt.Errorf("the model file's certificate counts %d rows and %d groups, but the file has %d and %d to certify",
+			c.Rows, c.Groups, m.Counts[dataset.Certified], groups)
 	}
 	return nil
 }
@@ -225,7 +225,7 @@ func (m *Model) saneBounds() error {
 	}
 	for _, l := range all {
 		if !(l.v >= l.low && l.v <= l.high) {
-			return fmt.Errorf("the model file's certificate has %s %v, which none has: it is between %v and %v", l.name, l.v,
+			return fmt.Errorf("the model file's certificate has %s %v, but it must be between %v and %v", l.name, l.v,
 				l.low, l.high)
 		}
 	}
@@ -238,7 +238,8 @@ func (m *Model) saneContext() error {
 	case x == nil:
 		return nil
 	case m.Certificate == nil || !m.Terms.Fixed:
-		return errors.New("the model file has a context without a certificate of what was fixed before")
+		return errors.New("the model file has a context, but no certificate of a model fixed before the certified " +
+			"rows were seen")
 	}
 	ok := x.Rows == certified && x.R2 <= 1 && slices.Min(x.misses()) >= 0 && slices.Min(x.shares()) >= 0 &&
 		slices.Max(x.shares()) <= 1+1e-9 &&
@@ -247,7 +248,7 @@ func (m *Model) saneContext() error {
 		ok = ok && a.Trained == prior && a.Rows == prior+certified && a.LowerBy >= leastGain && a.LowerBy < 1
 	}
 	if !ok {
-		return errors.New("the model file's context isn't one of its certified rows")
+		return errors.New("the model file's context can't come from its certified rows")
 	}
 	return nil
 }
@@ -256,7 +257,8 @@ func (m *Model) saneContext() error {
 func saysTheta(said, theta []float64) error {
 	for i, v := range theta {
 		if !(math.Abs(said[i]-v) <= 1e-9*math.Max(1, math.Abs(v))) {
-			return fmt.Errorf("the model file's kernel says that the logarithm of a parameter is %v, its arrays %v", said[i], v)
+			return fmt.Errorf("the model file's kernel says that the logarithm of a parameter is %v, its arrays say %v",
+				said[i], v)
 		}
 	}
 	return nil

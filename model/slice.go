@@ -61,7 +61,7 @@ func columns(inputs []string, e *dataset.Encoding) []string {
 // InputsOf returns the indices of the inputs that a table's column becomes: several if the column is categorical.
 func (m *Model) InputsOf(name string) (inputs []int, err error) {
 	if !slices.Contains(columns(m.Inputs, m.Encoding), name) {
-		return nil, fmt.Errorf("%q is no input: there are %s", name, strings.Join(columns(m.Inputs, m.Encoding), ", "))
+		return nil, fmt.Errorf("%q is no input: the inputs are %s", name, strings.Join(columns(m.Inputs, m.Encoding), ", "))
 	}
 	for i, input := range m.Inputs {
 		if input == name || m.Encoding != nil && strings.HasPrefix(input, name+"=") {
@@ -77,9 +77,9 @@ func CheckSlices(d *dataset.Data, by []string) error {
 		names := columns(d.Inputs, d.Encoding)
 		switch {
 		case slices.Contains(by[:i], name):
-			return fmt.Errorf("slices: %q twice", name)
+			return fmt.Errorf("slices: %q is listed twice", name)
 		case !pacbayes.IsOwn(name) && !slices.Contains(names, name):
-			return fmt.Errorf("slices: %q is neither sd, nor distance, nor an input of %s, which are %s", name, d.Source,
+			return fmt.Errorf("slices: %q is neither sd, nor distance, nor an input of %s. The inputs are %s", name, d.Source,
 				strings.Join(names, ", "))
 		}
 	}

@@ -72,8 +72,8 @@ func (m *Model) verifyContext(again *Context) string {
 		same = same && math.Abs(a[i]-b[i]) <= sameFigure*math.Max(1, math.Abs(b[i]))
 	}
 	if !same {
-		return fmt.Sprintf("context (RMSE, R², other predictors) is another: RMSE %.9g, stored is %.9g", again.RMSE,
-			stored.RMSE)
+		return fmt.Sprintf("context (RMSE, R², other predictors) differs: its RMSE is %.9g, the stored RMSE is %.9g",
+			again.RMSE, stored.RMSE)
 	}
 	return ""
 }
@@ -95,7 +95,7 @@ func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles) (string, e
 	case m.Conformal == nil && (again == nil || again.From == FromCertified): // old models lack these
 		return "", nil
 	case again == nil || m.Conformal == nil:
-		return "conformal intervals are there without rows that they could be of, or these without them", nil
+		return "conformal intervals are stored without rows that could give them, or are missing", nil
 	}
 	return again.difference(m.Conformal, math.Sqrt(m.ObservationNoise)), nil
 }
@@ -123,7 +123,7 @@ func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles) (string, error)
 		*n.a = *n.b
 	}
 	if !reflect.DeepEqual(a, b) {
-		return "test figures are others", nil
+		return "test figures differ", nil
 	}
 	return "", nil
 }
@@ -134,12 +134,12 @@ func (m *Model) verifyRange(d *dataset.Data, roles dataset.Roles, context *Conte
 	}
 	r, err := RangeOf(d, roles)
 	if r.Far = m.Range.Far; err == nil && !reflect.DeepEqual(r, m.Range) {
-		return "the inputs' range is another", nil
+		return "the inputs' range differs", nil
 	}
 	// Old models have no Far. Variances are compared instead of distances, since rounding moves small distances more.
 	if far := r.Far * r.Far; far > 0 && (context == nil || math.IsInf(far, 1) ||
 		!(math.Abs(context.far*context.far-far) <= sameFigure*math.Max(1, far))) {
-		return "the distance beyond which rows are far is another", nil
+		return "the distance beyond which rows are far differs", nil
 	}
 	return "", err
 }

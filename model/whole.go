@@ -36,16 +36,16 @@ const maxWhole = 5000
 // NoWhole returns the reason why the model can't have intervals from all rows, or nil. rows is the number of rows.
 func (m *Model) NoWhole(rows int) error {
 	if !m.fixedBefore() {
-		return errors.New("full and jackknife intervals take parameters that prior rows alone gave: they are of an " +
-			"informed prior that nothing is learnt after, by an objective that trains its noise, without groups")
+		return errors.New("full and jackknife intervals need parameters from prior rows alone: fit an informed prior, " +
+			"learn nothing after it, use an objective that trains its noise, and no groups")
 	}
 	at := m.Trained()
 	switch {
 	case at.Joint() != nil || at.Inducing() > 0:
-		return errors.New("full and jackknife intervals are of an exact GP, solved by cholesky, which this model's isn't")
+		return errors.New("full and jackknife intervals need an exact GP, solved by cholesky, which this model isn't")
 	case rows > maxWhole:
-		return fmt.Errorf("full and jackknife intervals are for few rows, at most %d: these are %d, of which "+
-			"conformal intervals lose little", maxWhole, rows)
+		return fmt.Errorf("full and jackknife intervals are for at most %d rows, and there are %d: use conformal "+
+			"intervals, which lose little with many rows", maxWhole, rows)
 	}
 	return nil
 }
@@ -63,8 +63,8 @@ func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 	prior := d.RowsOf(roles, dataset.Prior)
 	rows := slices.Concat(prior, d.RowsOf(roles, dataset.Calibration), d.RowsOf(roles, dataset.Certified))
 	if len(rows) == len(prior) {
-		return nil, errors.New("full and jackknife intervals are by rows that parameters weren't learnt on, of which this " +
-			"model left none: it was trained on all")
+		return nil, errors.New("full and jackknife intervals need rows that parameters weren't learnt on, but this model " +
+			"was trained on all rows")
 	}
 	if err := m.NoWhole(len(rows)); err != nil {
 		return nil, err

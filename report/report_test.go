@@ -175,7 +175,7 @@ func TestRecertifies(t *testing.T) {
 			Promise: krigo.Promise{Calibration: 0.1}}))(t)
 	m.Conformal.HalfWidth /= 10
 	if err := report.Write(t.Context(), io.Discard, m, data.Boston()); err == nil ||
-		!strings.Contains(err.Error(), "conformal intervals of 51 rows") {
+		!strings.Contains(err.Error(), "conformal intervals computed from 51 rows") {
 		t.Errorf("intervals of a tenth: %v", err)
 	}
 }

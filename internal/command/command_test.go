@@ -373,7 +373,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"certify", "short.krigo", "homes.csv"}, 1, []string{"short.krigo", "cut short"}},
 		{[]string{"certify", "flipped.krigo", "homes.csv"}, 1, []string{"flipped.krigo", "checksum"}},
 		{[]string{"certify", "good.krigo", "altered.csv"}, 1,
-			[]string{"altered.csv", "aren't those the model was made from"}},
+			[]string{"altered.csv", "aren't the rows that the model was made from"}},
 		{[]string{"certify", "good.krigo", "fresh.csv"}, 1, []string{"fresh.csv", "24 rows", "73"}},
 		{[]string{"certify", "good.krigo", "homes.csv", "--fresh"}, 1, []string{"homes.csv", "no test rows"}},
 		{[]string{"certify", "good.krigo", "fresh.csv", "--fresh", "--epsilon", "0.1"}, 2,
