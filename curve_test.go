@@ -210,7 +210,7 @@ func TestRefusesManyStatements(t *testing.T) {
 			o.Promise.Loss, o.Method.Name = "scaled", "kl-pac"
 		},
 		`slices: "MEDV" is neither sd, nor distance, nor an input`: func(o *krigo.Options) { o.Promise.Slices = []string{"MEDV"} },
-		`slices: "RM" twice`: func(o *krigo.Options) {
+		`slices: "RM" is listed twice`: func(o *krigo.Options) {
 			o.Promise.Slices = []string{"RM", "RM"}
 		},
 		"slices: they are of a mean that was fixed before": func(o *krigo.Options) {
@@ -280,7 +280,7 @@ func TestForgedStatements(t *testing.T) {
 	}
 	all := must.Get(m.Deliver(context.Background(), table, krigo.Options{}))(t)
 	must.Refuse(all.IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: "full",
-		Level: 0.9}))(t, "left none", "of a sibling")
+		Level: 0.9}))(t, "trained on all rows", "of a sibling")
 	svgp := of(func(o *krigo.Options) {
 		o.Method = krigo.Method{Name: "svgp", Inducing: 10, Batch: 50, Epochs: 2}
 	})

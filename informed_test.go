@@ -361,7 +361,7 @@ func TestMixedGrid(t *testing.T) {
 		reproduced(t, mixed, table)
 		if mixed.Terms.Tied > 0 {
 			mixed.Terms.Lengthscales--
-			must.Refuse(certify(mixed, table))(t, "different lengthscales")
+			must.Refuse(certify(mixed, table))(t, "different values of")
 		}
 	}
 }

@@ -866,7 +866,7 @@ func TestUsageErrors(t *testing.T) {
 		{asked("svgp batches=farthest"), `batches "farthest"`},
 		{asked("kl-pac optimizer=adam"), "posterior free, not of kl-pac"},
 		{asked("vfe batch=100"), "batch is a setting of evidence"},
-		{asked("svgp optimizer=lbfgs batch=3"), "are adam's"},
+		{asked("svgp optimizer=lbfgs batch=3"), "are for adam and sgd"},
 		{asked("svgp batch=-1"), "batch -1"},
 		{asked("svgp epochs=-1"), "epochs -1"},
 		{asked("svgp epochs=9223372036854775807"), "epochs 9223372036854775807: want 1 to 1000000"},

@@ -73,7 +73,7 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	o := asked("target=MEDV optimizer=lbfgs batch=5")
-	must.Fail(t, o.Validate(), "adam's and sgd's")
+	must.Fail(t, o.Validate(), "adam and sgd")
 }
 
 // TestDeclaredByHand: constants that can't scale anything are refused.
