@@ -188,22 +188,22 @@ func sided(t *dataset.Table) *dataset.Table {
 // were seen.
 func TestRefusesManyStatements(t *testing.T) {
 	for want, change := range map[string]func(o *krigo.Options){
-		"curve: it is of a mean that was fixed": func(o *krigo.Options) {
+		"curve: the mean must be fixed": func(o *krigo.Options) {
 			o.Promise.Curve, o.Prior.Learn = true, true
 		},
-		"curve: it is of the losses band": func(o *krigo.Options) {
+		"curve: it bounds the misses of every width, by the loss band": func(o *krigo.Options) {
 			o.Promise.Curve, o.Promise.Loss = true, "clipped-square"
 		},
 		"curve: its bounds are exact and binomial": func(o *krigo.Options) {
 			o.Promise.Curve, o.Promise.Bound = true, pacbayes.BettingBound
 		},
-		"curve: of groups": func(o *krigo.Options) {
+		"curve: groups": func(o *krigo.Options) {
 			o.Promise.Curve, o.Data.Group = true, "RAD"
 		},
 		"a backtest promises nothing of any width": func(o *krigo.Options) {
 			o.Promise.Curve, o.Data.Split, o.Data.TestFraction = true, "last", 0
 		},
-		"loss scaled: it is of a predictor that was fixed": func(o *krigo.Options) {
+		"loss scaled: the predictor": func(o *krigo.Options) {
 			o.Promise.Loss, o.Promise.MeanBound = "scaled", "twice"
 		},
 		"loss scaled: it counts the standard deviations": func(o *krigo.Options) {
@@ -213,10 +213,10 @@ func TestRefusesManyStatements(t *testing.T) {
 		`slices: "RM" is listed twice`: func(o *krigo.Options) {
 			o.Promise.Slices = []string{"RM", "RM"}
 		},
-		"slices: they are of a mean that was fixed before": func(o *krigo.Options) {
+		"slices: the mean must be fixed before": func(o *krigo.Options) {
 			o.Promise.Slices, o.Prior.Kind = []string{"RM"}, "grid"
 		},
-		"slices: of groups": func(o *krigo.Options) {
+		"slices: groups": func(o *krigo.Options) {
 			o.Promise.Slices, o.Data.Group = []string{"RM"}, "RAD"
 		},
 		"mean-bound direct": func(o *krigo.Options) {

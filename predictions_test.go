@@ -42,7 +42,7 @@ func TestCertifyPredictions(t *testing.T) {
 	}
 	conditions := strings.Join(c.Conditions, " ")
 	must.Not(t, !strings.HasSuffix(p.Sentence, "±2 of y.") || !strings.Contains(conditions,
-		"by the word of who certifies") || strings.Contains(conditions, "prior rows"), "%s\n%s", p.Sentence, conditions)
+		"The person who certifies vouches for both") || strings.Contains(conditions, "prior rows"), "%s\n%s", p.Sentence, conditions)
 	// Copies among the rows are reported. Whether they are independent is the word of the person who certifies.
 	copied := predicted(t, 200, 10)
 	k := len(copied.Names)
@@ -51,7 +51,7 @@ func TestCertifyPredictions(t *testing.T) {
 	}
 	if q, err := krigo.CertifyPredictions(t.Context(), copied, "yhat", o); err != nil || q.Certificate.Repeats != 51 ||
 		!strings.Contains(q.Sentence, "51 rows equal another row. The bound holds only if they are independent draws") ||
-		!strings.Contains(strings.Join(q.Certificate.Conditions, " "), "51 of the certified rows equal another one") {
+		!strings.Contains(strings.Join(q.Certificate.Conditions, " "), "51 of the certified rows equal another row") {
 		t.Errorf("copies: %+v, %v", q, err)
 	}
 	must.Not(t, c.Repeats != 0, "%d repeats", c.Repeats)

@@ -161,13 +161,13 @@ func (t Terms) Reword(c *Certificate) string {
 	s.Bound, s.BoundSqrt, s.EmpiricalRisk, s.KL, s.MeanBound = c.Bound, c.BoundSqrt, c.EmpiricalRisk, c.KL, c.MeanBound
 	s.Rows, s.Groups, s.Promise, s.Curve, s.Slices = c.Rows, c.Groups, c.Promise, c.Curve, c.Slices
 	if (c.Curve != nil) != t.Curve {
-		return "curve is another"
+		return "curve differs"
 	}
 	if (len(c.Slices) > 0) != (len(t.Slices) > 0) {
-		return "slices are others"
+		return "slices differ"
 	}
 	if p := c.Promise; (p != nil) != (t.Promise > 0) || p != nil && p.Share != t.Promise {
-		return "promise is another"
+		return "promise differs"
 	}
 	return s.Difference(c)
 }
@@ -279,10 +279,10 @@ func (c *Certificate) Difference(d *Certificate) string {
 		p.HalfWidth, p.HalfWidthRaw = q.HalfWidth, q.HalfWidthRaw // a curve's widths are computed from the rows
 	}
 	if !reflect.DeepEqual(a.Promise, b.Promise) {
-		return "promise is another"
+		return "promise differs"
 	}
 	if !reflect.DeepEqual(a, b) {
-		return "terms are others"
+		return "terms differ"
 	}
 	return ""
 }

@@ -157,7 +157,7 @@ func TestCertifyLabels(t *testing.T) {
 			"%s: valid %v, label %q, scaling %q", x.scaling, c.Valid, c.Label, c.Scaling)
 		text := strings.Join(c.Conditions, "\n")
 		for _, want := range []string{x.condition, "independent draws from one source", "not the future", "band loss",
-			"δ = 0.05", "6,2", "at most twice as large", "missing values, come from the prior rows too"} {
+			"δ = 0.05", "6,2", "at most twice as large", "missing cells, come from the prior rows too"} {
 			must.Not(t, !strings.Contains(text, want), "%s: no condition says %q:\n%s", x.scaling, want, text)
 		}
 		if !strings.Contains(c.Conditions[0], "time") {
@@ -239,12 +239,12 @@ func TestConditions(t *testing.T) {
 	for want, change := range map[string]func(t *Terms){
 		"The band loss, its ε, δ = 0.05, the kernel family and the grid 6,2 were declared": func(t *Terms) {},
 		"The band loss, δ = 0.05, the kernel":                                              func(t *Terms) { t.OtherEpsilon = true },
-		"the grids of 0 to 2 digits in [−6, 6] (of which that with 1 was chosen afterwards": func(t *Terms) {
+		"the grids of 0 to 2 digits in [−6, 6] (the 1-digit grid was chosen afterwards": func(t *Terms) {
 			t.Resolutions,
 				t.Grid.Digits = 3, 1
 		},
 		"its ε, the share 0.9 of the promise":                     func(t *Terms) { t.Promise = 0.9 },
-		"7 of the rows the model was made from equal another one": func(t *Terms) { t.Repeats = 7 },
+		"7 of the rows the model was made from equal another row": func(t *Terms) { t.Repeats = 7 },
 		"NOT MET: scaling constants":                              func(t *Terms) { t.Scaling = "all-rows" },
 	} {
 		terms := exampleTerms()

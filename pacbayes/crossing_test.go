@@ -188,7 +188,7 @@ func TestCurve(t *testing.T) {
 	points := slices.Clone(c.Curve.Points)
 	points[3].Bound /= 2
 	other.Curve = &Curve{c.Curve.Level, points, c.Curve.MeanError}
-	if d := c.Difference(&other); d != fmt.Sprintf("curve's point 4 of %d is another", len(points)) {
+	if d := c.Difference(&other); d != fmt.Sprintf("curve's point 4 of %d differs", len(points)) {
 		t.Error(d)
 	}
 	terms.Route = Twice

@@ -142,20 +142,20 @@ func (c *Curve) meanError() (m MeanError) {
 // difference names the first thing that differs between two curves, or returns "".
 func (c *Curve) difference(d *Curve) string {
 	if (c == nil) != (d == nil) || c != nil && len(c.Points) != len(d.Points) {
-		return "curve is another"
+		return "curve differs"
 	}
 	if c == nil {
 		return ""
 	}
 	if !same(c.Level/d.Level, 1) || !same(c.MeanError.Clip, d.MeanError.Clip) ||
 		!same(c.MeanError.Bound, d.MeanError.Bound) || !same(c.MeanError.Worst, d.MeanError.Worst) {
-		return "curve's level or mean error is another"
+		return "curve's level or mean error differs"
 	}
 	for i, p := range c.Points {
 		q := d.Points[i]
 		if p.Misses != q.Misses || !same(p.Bound, q.Bound) ||
 			!sameWidths(p.HalfWidth, q.HalfWidth, p.HalfWidthRaw, q.HalfWidthRaw, c.unit()) {
-			return fmt.Sprintf("curve's point %d of %d is another", i+1, len(c.Points))
+			return fmt.Sprintf("curve's point %d of %d differs", i+1, len(c.Points))
 		}
 	}
 	return ""

@@ -46,10 +46,10 @@ func (q Inequality) Check(l Loss, learnt bool) error {
 	case !slices.Contains(Inequalities(), q):
 		return fmt.Errorf("bound %q: want one of %v", q, Inequalities())
 	case q == BettingBound && learnt:
-		return fmt.Errorf("bound betting: it is for a posterior fixed before the certified rows were seen, and this one is " +
-			"learnt on them")
+		return fmt.Errorf("bound betting: it needs a posterior that was fixed before the certified rows were seen, and " +
+			"this posterior is learnt on them")
 	case q == SplitBound && learnt && l.Kind != ClippedSquare && l.Kind != ClippedAbsolute:
-		return fmt.Errorf("bound split-kl: that of a posterior learnt on the certified rows needs the loss clipped-square "+
+		return fmt.Errorf("bound split-kl: a posterior that is learnt on the certified rows needs the loss clipped-square "+
 			"or clipped-absolute, whose parts have closed forms, not %s", l.Kind)
 	}
 	return nil
@@ -106,7 +106,7 @@ func (q Inequality) Evaluate(risk, kl, penalty float64, n int) (value, dRisk, dK
 		root := math.Sqrt(max(eps, 0) / 2)
 		return risk + root, 1, 1 / (4 * float64(n) * root)
 	}
-	panic(fmt.Sprintf("pacbayes: the bound %q isn't trained by", q))
+	panic(fmt.Sprintf("pacbayes: no training minimises the bound %q", q))
 }
 
 // anyQ bounds the Gibbs risk of a Q that was learnt on the n rows. eps = (KL + penalty)/n includes the inequality's

@@ -154,14 +154,14 @@ func TestFamilies(t *testing.T) {
 func TestTermsRefuse(t *testing.T) {
 	y, mean, variance := examplePredictions(50)
 	for want, change := range map[string]func(t *Terms){
-		"nothing was learnt":         func(t *Terms) { t.Route = Direct },
-		`mean-bound "mean"`:          func(t *Terms) { *t = fixedTerms("mean") },
-		"needs an informed":          func(t *Terms) { t.Fixed = true },
-		"promise 1":                  func(t *Terms) { t.Promise = 1 },
-		`bound "chernoff"`:           func(t *Terms) { t.Inequality = "chernoff" },
-		"bound betting: it is for a": func(t *Terms) { t.Inequality = BettingBound },
-		"have closed forms":          func(t *Terms) { t.Inequality = SplitBound },
-		"0 choices":                  func(t *Terms) { t.Choices = 0 },
+		"nothing is learnt": func(t *Terms) { t.Route = Direct },
+		`mean-bound "mean"`: func(t *Terms) { *t = fixedTerms("mean") },
+		"needs an informed": func(t *Terms) { t.Fixed = true },
+		"promise 1":         func(t *Terms) { t.Promise = 1 },
+		`bound "chernoff"`:  func(t *Terms) { t.Inequality = "chernoff" },
+		"bound betting: it needs a posterior that was fixed": func(t *Terms) { t.Inequality = BettingBound },
+		"have closed forms": func(t *Terms) { t.Inequality = SplitBound },
+		"0 choices":         func(t *Terms) { t.Choices = 0 },
 	} {
 		terms := exampleTerms()
 		change(&terms)

@@ -8,7 +8,7 @@ import (
 // slices bounds the mean loss of each slice. Given which rows lie in a slice, the number of their misses is binomial.
 func (t Terms) slices(s Sample) ([]Slice, error) {
 	if s.Sum != nil {
-		return nil, errors.New("slices: they aren't counted where the rows are spread over ranks: use one")
+		return nil, errors.New("slices: rows that are spread over ranks can't be counted by kind; use one rank")
 	}
 	losses := s.pointLosses(t.Loss)
 	// How many rows a slice has depends on inputs alone. So slices that are too small leave their δ to other slices.
@@ -42,13 +42,13 @@ func (t Terms) slices(s Sample) ([]Slice, error) {
 // sameSlices names the first thing that differs between two lists of slices, or returns "".
 func sameSlices(a, b []Slice) string {
 	if len(a) != len(b) {
-		return "slices are others"
+		return "slices differ"
 	}
 	for i, p := range a {
 		q := b[i]
 		if p.By != q.By || p.Name != q.Name || p.Rows != q.Rows || p.Reason != q.Reason || !same(p.MeanRisk, q.MeanRisk) ||
 			!same(p.MeanBound, q.MeanBound) || !sameEnd(p.From, q.From) || !sameEnd(p.To, q.To) {
-			return fmt.Sprintf("slice %s %s is another", q.By, q.Name)
+			return fmt.Sprintf("slice %s %s differs", q.By, q.Name)
 		}
 	}
 	return ""

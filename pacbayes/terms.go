@@ -211,8 +211,8 @@ func (t Terms) Check() error {
 // CheckRoute returns an error if an inequality, a route and a promise don't fit together, or don't fit how Q was made.
 func (t Terms) CheckRoute() error {
 	if t.Route != "" && t.Route != Twice && !t.Fixed {
-		return fmt.Errorf("mean-bound %s: the mean has a bound of its own only where nothing was learnt on the certified "+
-			"rows: it needs an informed prior that is the posterior itself", t.Route)
+		return fmt.Errorf("mean-bound %s: the mean has a bound of its own only if nothing is learnt on the certified "+
+			"rows; use an informed prior that is the posterior itself", t.Route)
 	}
 	if t.Route != "" && t.Route != Twice && t.Route != Direct && t.Route != Both {
 		return fmt.Errorf("mean-bound %q: want %s, %s or %s", t.Route, Twice, Direct, Both)
@@ -221,23 +221,22 @@ func (t Terms) CheckRoute() error {
 		return errors.New("a posterior that is the prior itself needs an informed prior")
 	}
 	if t.Elsewhere && !t.MeanAlone() {
-		return errors.New("predictions of elsewhere have a hold-out bound alone")
+		return errors.New("predictions that krigo didn't make can only have a hold-out bound")
 	}
 	if !(t.Promise >= 0 && t.Promise < 1) {
 		return fmt.Errorf("promise %v: want a share below 1, such as 0.95", t.Promise)
 	}
 	if t.Loss.Kind.ByQuadrature() && !t.MeanAlone() {
-		return fmt.Errorf("loss %s: its expectation over a random draw is known by quadrature alone, which is no bound: it "+
-			"is "+
-			"certified for a predictor that was fixed before the certified rows were seen: it needs an informed prior that "+
-			"nothing is learnt after, and mean-bound direct", t.Loss.Kind)
+		return fmt.Errorf("loss %s: krigo computes its expectation over a random draw by quadrature, which gives no bound; "+
+			"use a predictor that is fixed before the certified rows are seen: an informed prior after which nothing is "+
+			"learnt, and mean-bound direct", t.Loss.Kind)
 	}
 	if t.Loss.Kind == Scaled && !t.MeanAlone() {
-		return errors.New("loss scaled: it is of a predictor that was fixed before the certified rows were seen, its " +
-			"standard deviations too: it needs an informed prior that nothing is learnt after, and mean-bound direct")
+		return errors.New("loss scaled: the predictor and its standard deviations must be fixed before the certified rows " +
+			"are seen; use an informed prior after which nothing is learnt, and mean-bound direct")
 	}
 	if t.Rules != 0 && (t.Rules != NewestRules || !t.Curve && len(t.Slices) == 0) {
-		return fmt.Errorf("rules %d: want %d, of a curve or of slices", t.Rules, NewestRules)
+		return fmt.Errorf("rules %d: want %d, with a curve or slices", t.Rules, NewestRules)
 	}
 	if err := errors.Join(t.checkCurve(), t.checkSlices()); err != nil {
 		return err
@@ -251,15 +250,15 @@ func (t Terms) checkCurve() error {
 	case !t.Curve:
 		return nil
 	case !t.MeanAlone():
-		return errors.New("curve: it is of a mean that was fixed before the certified rows were seen: it needs an informed " +
-			"prior that nothing is learnt after, and mean-bound direct")
+		return errors.New("curve: the mean must be fixed before the certified rows are seen; use an informed prior after " +
+			"which nothing is learnt, and mean-bound direct")
 	case t.Loss.Kind != Band && t.Loss.Kind != Relative && t.Loss.Kind != Scaled:
-		return fmt.Errorf("curve: it is of the losses %s, %s and %s, of every width, not of %s", Band, Relative, Scaled,
-			t.Loss.Kind)
+		return fmt.Errorf("curve: it bounds the misses of every width, by the loss %s, %s or %s, not %s", Band, Relative,
+			Scaled, t.Loss.Kind)
 	case t.Group != "":
-		return errors.New("curve: of groups, the shares of whose rows are counted, there is none")
+		return errors.New("curve: groups have no curve, since a group's loss is the share of its rows that miss")
 	case t.inequality() != KLBound:
-		return fmt.Errorf("curve: its bounds are exact and binomial: leave out bound %s", t.Inequality)
+		return fmt.Errorf("curve: its bounds are exact and binomial; leave out bound %s", t.Inequality)
 	}
 	return nil
 }
@@ -270,10 +269,10 @@ func (t Terms) checkSlices() error {
 	case len(t.Slices) == 0:
 		return nil
 	case !t.MeanAlone() || !t.Loss.IsZeroOne():
-		return errors.New("slices: they are of a mean that was fixed before the certified rows were seen, and of a loss " +
-			"that is 0 or 1: they need an informed prior that nothing is learnt after, and mean-bound direct")
+		return errors.New("slices: the mean must be fixed before the certified rows are seen, and the loss must be 0 or " +
+			"1, for example band; use an informed prior after which nothing is learnt, and mean-bound direct")
 	case t.Group != "":
-		return errors.New("slices: of groups, the shares of whose rows are counted, there are none")
+		return errors.New("slices: groups have no slices, since a group's loss is the share of its rows that miss")
 	}
 	return nil
 }
@@ -299,14 +298,14 @@ func (t Terms) declared() (c []string) {
 		declared += fmt.Sprintf(", the share %g of the promise (to which half of δ went%s)", t.Promise, rest)
 	}
 	if t.Resolutions > 1 {
-		grid = fmt.Sprintf("the grids of 0 to %d digits in [−%g, %g] (of which that with %d was chosen afterwards, and "+
-			"paid for)", t.Resolutions-1, t.Grid.L, t.Grid.L, t.Grid.Digits)
+		grid = fmt.Sprintf("the grids of 0 to %d digits in [−%g, %g] (the %d-digit grid was chosen afterwards, "+
+			"and paid for)", t.Resolutions-1, t.Grid.L, t.Grid.L, t.Grid.Digits)
 	}
 	fixed := fmt.Sprintf("%s, δ = %g, the kernel family and %s were declared before the certified rows were seen; "+
 		"running again with other seeds or settings and keeping the best isn't covered.", declared, t.Delta, grid)
 	if t.Elsewhere {
-		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and what made the "+
-			"predictions never saw these rows, nor was chosen by them: by the word of who certifies.", declared, t.Delta)
+		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and the predictor "+
+			"was neither trained on these rows nor chosen by them. The person who certifies vouches for both.", declared, t.Delta)
 	} else if t.Informed {
 		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and the prior was learnt on "+
 			"%d prior rows alone; "+
@@ -314,8 +313,8 @@ func (t Terms) declared() (c []string) {
 			t.PriorRows)
 	}
 	if t.Declaration != "" {
-		fixed += fmt.Sprintf(" The model says that it is the one declared by the text with SHA-256 %s. That doesn't show "+
-			"that nothing else was tried; when the text was written, somebody else has to vouch for.", t.Declaration)
+		fixed += fmt.Sprintf(" The model says that the text with SHA-256 %s declared it. This doesn't show that nothing else "+
+			"was tried, and somebody else has to vouch for the time when the text was written.", t.Declaration)
 	}
 	return append(c, fixed)
 }
@@ -324,14 +323,14 @@ func (t Terms) declared() (c []string) {
 func (t Terms) source() string {
 	switch {
 	case t.Backtest:
-		return "NOT MET: the certified rows are the last of the table, so that they may be of another time than further " +
-			"rows; as a backtest the number says how the model did on them."
+		return "NOT MET: the certified rows are the last rows of the table, so further rows may come from another time. " +
+			"As a backtest, the number says how the model did on the certified rows."
 	case t.Group != "":
 		return fmt.Sprintf("The groups of the certified rows, by %s, are independent draws from one source of groups; "+
 			"rows within a group may depend on one another. "+
 			"The bound is about a further group from that source: the loss is averaged over its rows, and then over groups. "+
-			"For groups ordered in time, such as weeks, it covers others of the same period, not the future (--split last "+
-			"shows how the model does later).",
+			"For groups ordered in time, such as weeks, it covers other groups of the same period, not the future (--split "+
+			"last shows how the model does later).",
 			cautious.Name(t.Group))
 	}
 	return "The certified rows are independent draws from one source, and the bound is about further rows from that " +
@@ -345,31 +344,31 @@ func (t Terms) Conditions() (c []string) {
 	c = append(declared[:last:last], t.source(), declared[last])
 	switch {
 	case t.Positional && t.OrderChance:
-		c = append(c, "The order of the rows in the file has nothing to do with what they hold, as the person who "+
-			"certifies vouches: it decided which rows are certified.")
+		c = append(c, "The order of the rows in the file decided which rows are certified. The person who certifies "+
+			"vouches that this order has nothing to do with what the rows hold.")
 	case t.Positional:
-		c = append(c, "NOT MET: the order of the rows in the file decided which rows are certified, as in models of before "+
+		c = append(c, "NOT MET: the order of the rows in the file decided which rows are certified, as in models older than "+
 			"version 5, and whoever fitted the model could choose that order. "+
 			"Fit again, or vouch for the order (krigo certify --accept-file-order).")
 	}
 	if t.Repeats > 0 {
-		rows, another := "the rows the model was made from", "another one"
+		rows, another := "the rows the model was made from", "another row"
 		if t.Elsewhere {
 			rows = "the certified rows" // equal in prediction and target
 		}
 		if t.Group != "" {
-			another = "one of another group"
+			another = "a row of another group"
 		}
-		c = append(c, fmt.Sprintf("%d of %s equal %s: they are independent draws that came out alike, not copies. Copies "+
-			"must go first.", t.Repeats, rows, another))
+		c = append(c, fmt.Sprintf("%d of %s equal %s: they are independent draws that came out alike, not copies. "+
+			"Remove copies first.", t.Repeats, rows, another))
 	}
 	if t.Near > 0 {
-		c = append(c, fmt.Sprintf("%d certified rows nearly equal another row, in every input and the target, as hardly any "+
-			"independent draws do: they are ones, not copies. Copies must go first.", t.Near))
+		c = append(c, fmt.Sprintf("%d certified rows nearly equal another row in every input and the target, which is rare "+
+			"among independent draws. They are independent draws all the same, not copies. Remove copies first.", t.Near))
 	}
 	if t.Copies {
-		c = append(c, "Rows that equal one another are copies of one observation, as they were taken for, not independent "+
-			"draws that came out alike: of a source where these are frequent the bound says nothing.")
+		c = append(c, "Rows that equal one another are copies of one observation, as the fit assumed. If independent draws "+
+			"of the source often come out alike, the bound says nothing about the source.")
 	}
 	if t.Elsewhere {
 		return append(c, "The bound is a plain hold-out bound on the predictions.")
@@ -384,8 +383,7 @@ func (t Terms) Conditions() (c []string) {
 			"doesn't cover this number.")
 	}
 	if t.Encoded {
-		c = append(c, "Categories of inputs, and what stands in the place of their missing values, come from the prior "+
-			"rows too.")
+		c = append(c, "Categories of inputs, and the values that replace missing cells, come from the prior rows too.")
 	}
 	switch t.Route {
 	case Direct:
@@ -393,8 +391,8 @@ func (t Terms) Conditions() (c []string) {
 			"rows were seen.")
 	case Both:
 		return append(c, "Half of δ went to the bound on the loss of a random draw f ~ Q, half to the hold-out bound on "+
-			"that of the mean prediction.")
+			"the loss of the mean prediction.")
 	}
-	return append(c, "The bound holds for the loss of a random draw f ~ Q; that of the mean prediction is at most twice "+
-		"as large.")
+	return append(c, "The bound holds for the loss of a random draw f ~ Q. The loss of the mean prediction is at most "+
+		"twice as large.")
 }

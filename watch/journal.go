@@ -57,7 +57,7 @@ func (e *WriteError) Unwrap() error { return e.Err }
 type KeyError struct{ Key string }
 
 func (e *KeyError) Error() string {
-	return fmt.Sprintf("other rows, or these in another order, are in the ledger under the key %q: give these another",
+	return fmt.Sprintf("the ledger holds other rows, or these rows in another order, under the key %q: give them another key",
 		e.Key)
 }
 
@@ -101,7 +101,7 @@ func read(path string) (*journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the ledger can't be read: %w", err)
 	}
-	return &journal{path: path, size: info.Size(), broken: errors.New("it was opened to be read")}, nil
+	return &journal{path: path, size: info.Size(), broken: errors.New("it was opened for reading only")}, nil
 }
 
 // Close closes the file.
@@ -117,7 +117,7 @@ func (j *journal) Close() error {
 	return err
 }
 
-var errBusy = errors.New("another process writes it: watch there, or stop that first")
+var errBusy = errors.New("another process writes it: watch there, or stop that process first")
 
 // repair finds the end of the last whole line, and removes what follows.
 func (j *journal) repair() error {
@@ -186,10 +186,10 @@ func lines(f io.Reader, size int64, do func(e entry, line []byte) error) error {
 		var e entry
 		switch err := json.Unmarshal(line, &e); {
 		case err != nil:
-			return fmt.Errorf("line %d isn't one of a ledger (%w): the file was altered, or is another; name another with "+
-				"--ledger", number, err)
+			return fmt.Errorf("line %d isn't a ledger's line (%w): the file was altered, or is no ledger; name another file "+
+				"with --ledger", number, err)
 		case e.Format != format && !(e.Format == carriedFormat && e.Carried != nil && len(e.Losses) == 0):
-			return fmt.Errorf("line %d is of format %d, this krigo knows %d: use a newer krigo", number, e.Format, format)
+			return fmt.Errorf("line %d has format %d, but this krigo knows format %d: use a newer krigo", number, e.Format, format)
 		case len(e.Hashes) != len(e.Losses) || e.Model == "":
 			return fmt.Errorf("line %d doesn't have a hash for each of its %d rows, or names no model: the file was altered",
 				number, len(e.Losses))
@@ -213,10 +213,10 @@ func (j *journal) stands(size int64) error {
 	case err != nil:
 		return fmt.Errorf("it isn't where it was: put it back, or start again (%w)", err)
 	case !os.SameFile(now, j.is):
-		return errors.New("another file is in its place: put the ledger back, or start again; krigo watch --rotate is the " +
-			"way to begin a new one")
+		return errors.New("another file is in its place: put the ledger back, or start again; to begin a new ledger, use " +
+			"krigo watch --rotate")
 	case now.Size() != size:
-		return fmt.Errorf("it has %d bytes, and had %d: something else writes or cuts it; start again", now.Size(), size)
+		return fmt.Errorf("it has %d bytes, but it had %d: something else writes or cuts it; start again", now.Size(), size)
 	}
 	return nil
 }

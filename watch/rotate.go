@@ -51,7 +51,7 @@ func (l *Ledger) Rotate() (archive string, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if runtime.GOOS == "windows" {
-		return "", errors.New("a ledger can't be rotated on Windows, where no file that is open can be replaced")
+		return "", errors.New("a ledger can't be rotated on Windows, where an open file can't be replaced")
 	}
 	if err := cmp.Or(j.broken, j.stands(j.size)); err != nil {
 		return "", &WriteError{j.path, err}

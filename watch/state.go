@@ -49,7 +49,7 @@ type carried struct {
 // Sentence says in words what a model's outcomes say about its certificate. Numbers are rounded to the cautious side.
 func (s State) Sentence(m *model.Model) string {
 	if s.Rows == 0 {
-		return fmt.Sprintf("No outcome yet. The certificate: a risk of at most %.4f.", cautious.RoundUp(s.Bound, 4))
+		return fmt.Sprintf("No outcome yet. The certificate promises a risk of at most %.4f.", cautious.RoundUp(s.Bound, 4))
 	}
 	missed := fmt.Sprintf("%.0f missed (%.2f %%)", s.Misses, 100*s.Risk)
 	if !m.Terms.Loss.IsZeroOne() {
@@ -59,8 +59,8 @@ func (s State) Sentence(m *model.Model) string {
 	if s.Rows == 1 {
 		rows = "outcome"
 	}
-	said := fmt.Sprintf("%d %s, %s; the certificate: a risk of at most %.4f. If all are from one source its risk is, "+
-		"with %s confidence whenever one looks, between %.4f and %.4f. Evidence against the certificate: ln E = %.2f, "+
+	said := fmt.Sprintf("%d %s, %s; the certificate promises a risk of at most %.4f. If all outcomes come from one source, "+
+		"its risk lies, with %s confidence at every look, between %.4f and %.4f. Evidence against the certificate: ln E = %.2f, "+
 		"alarm at %.2f",
 		s.Rows, rows, missed, cautious.RoundUp(s.Bound, 4), cautious.Complement(s.Delta), cautious.RoundDown(s.AtLeast, 4),
 		cautious.RoundUp(s.AtMost, 4), s.LogE, s.AlarmAt)
@@ -80,10 +80,10 @@ func (s State) notes() (said string) {
 			said += fmt.Sprintf(" %d rows %s.", rows, more)
 		}
 	}
-	const outside, seen = "outside the range of those that the model was made from", "one that the model was made from"
+	const outside, seen = "outside the range of the rows that the model was made from", "a row that the model was made from"
 	note(s.Outside, "lies "+outside, "lie "+outside)
 	note(s.Seen, "equals "+seen, "equal "+seen)
-	const repeats = "an earlier one: if that is the same outcome told twice, it counts once too often"
+	const repeats = "an earlier row: an outcome that was given twice counts once too often"
 	note(s.Repeats, "equals "+repeats, "equal "+repeats)
 	return said
 }
@@ -101,16 +101,16 @@ func (o Other) Sentence() string {
 	said := fmt.Sprintf("The ledger holds %d outcomes of another model (SHA-256 %s), which don't count for this one.",
 		o.Rows, o.Checksum)
 	if o.Alarm {
-		said += " They raise an ALARM. If this file is that model changed, the alarm stands."
+		said += " They raise an ALARM. If this file is a changed copy of that model, the alarm stands."
 	}
 	return said
 }
 
 // Sentence says what an alarm means.
 func (a *Alarm) Sentence(s State) string {
-	return fmt.Sprintf("ALARM at row %d (%s): the risk is above the certificate's bound of %.4f. Were it at most that, "+
-		"an alarm would ever come with probability at most %g. "+
-		"Either the rows come from another source than the certified ones, or a condition of the certificate isn't met, or "+
-		"it failed by chance, of which it had at most %g.",
+	return fmt.Sprintf("ALARM at row %d (%s): the risk is above the certificate's bound of %.4f. If it weren't, there "+
+		"would ever be an alarm with probability at most %g. "+
+		"Either the rows come from another source than the certified rows, or a condition of the certificate isn't met, or "+
+		"the certificate failed by chance, with probability at most %g.",
 		a.Row, a.At.Format(time.RFC3339), cautious.RoundUp(s.Bound, 4), s.Delta, s.Delta)
 }

@@ -63,19 +63,18 @@ func Watchable(m *model.Model) error {
 	c := m.Certificate
 	switch {
 	case c == nil:
-		return fmt.Errorf("there is nothing to hold outcomes against: the model has no certificate: %s", m.CertificateReason)
+		return fmt.Errorf("the model can't be watched: it has no certificate: %s", m.CertificateReason)
 	case m.Terms.Backtest:
-		return errors.New("there is nothing to hold outcomes against: the model has a backtest, which promises nothing, " +
-			"not a certificate")
+		return errors.New("the model can't be watched: it has a backtest, which promises nothing, not a certificate")
 	case !c.Valid:
-		return fmt.Errorf("there is nothing to hold outcomes against: the model has no certificate but a %s", c.Label)
+		return fmt.Errorf("the model can't be watched: it has no certificate but a %s", c.Label)
 	case c.Group != "":
-		return fmt.Errorf("the certificate is about groups by %s, of which rows that come one by one are parts: hold whole "+
-			"groups against it, with certify --fresh", c.Group)
+		return fmt.Errorf("the model can't be watched: its certificate is about groups by %s, and single rows are only parts of "+
+			"groups; check whole groups with krigo certify --fresh", c.Group)
 	case !(c.MeanBound > 0 && c.MeanBound < 1):
-		return errors.New("the certificate's bound on predictions is 1: no outcome can speak against it")
+		return errors.New("the certificate's bound on predictions is 1: no outcome can contradict it")
 	case m.Checksum() == "":
-		return errors.New("the model wasn't read from a file, by whose checksum a ledger knows it: save it first")
+		return errors.New("save the model first: a ledger knows a model by the checksum of its file")
 	}
 	return nil
 }
@@ -189,7 +188,7 @@ func (w *Watch) resume(c *carried) error {
 		!math.IsInf(s.LogE, 0) && s.Bound == w.counts.Bound && s.Delta == w.counts.Delta && s.AlarmAt == w.counts.AlarmAt &&
 		(s.Alarm != nil) == (s.Highest >= s.AlarmAt) && len(c.Rows)%8 == 0 && len(c.Rows)/8 <= s.Rows
 	if !sane || !w.evidence.Resume(s.Rows, c.Staked) {
-		return errors.New("what it carries over can't be of this model: the file was altered")
+		return errors.New("the state that it carries over can't be this model's: the file was altered")
 	}
 	w.counts = s
 	for rows := c.Rows; len(rows) > 0; rows = rows[8:] {
@@ -197,7 +196,7 @@ func (w *Watch) resume(c *carried) error {
 	}
 	for key, rows := range c.Keys {
 		if len(rows) != sha256.Size {
-			return errors.New("what it carries over has a key without rows: the file was altered")
+			return errors.New("the state that it carries over has a key without rows: the file was altered")
 		}
 		w.keys[key] = [sha256.Size]byte(rows)
 	}

@@ -316,10 +316,10 @@ func TestLedgerRefuses(t *testing.T) {
 	m := loaded(t, nil)
 	const good = `{"ledger":1,"model":"m","at":"2026-01-01T00:00:00Z","losses":[0],"rows":["1"]}` + "\n"
 	for text, want := range map[string]string{
-		"x,y\n1,2\n":                             "line 1 isn't one of a ledger",
-		"x,y\n1,2":                               "line 1 isn't one of a ledger",
+		"x,y\n1,2\n":                             "line 1 isn't a ledger's line",
+		"x,y\n1,2":                               "line 1 isn't a ledger's line",
 		"text":                                   "isn't a ledger",
-		good + "{}\n":                            "line 2 is of format 0",
+		good + "{}\n":                            "line 2 has format 0",
 		good + `{"ledger":2}` + "\n":             "use a newer krigo",
 		strings.Replace(good, "[0]", "[2]", 1):   "a loss of 2",
 		strings.Replace(good, "[0]", "[0,1]", 1): "a hash for each of its 2 rows",
@@ -352,7 +352,7 @@ func TestWatchable(t *testing.T) {
 		},
 		"groups by patient":         func(c *model.Model) { c.Certificate.Group = "patient" },
 		"bound on predictions is 1": func(c *model.Model) { c.Certificate.MeanBound = 1 },
-		"save it first": func(c *model.Model) {
+		"save the model first": func(c *model.Model) {
 			*c = must.Get(krigo.Fit(context.Background(), data.Snelson(),
 				krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"},
 					Promise: krigo.Promise{Epsilon: 1}}))(t).Model
@@ -418,7 +418,7 @@ func TestSeen(t *testing.T) {
 	defer l.Close()
 	d := must.Get(m.Labelled(data.Snelson()))(t)
 	s := must.Get(must.Get(l.Watch(m))(t).Observe(context.Background(), d, d.All()))(t)
-	if s.Seen != 200 || !strings.Contains(s.Sentence(m), "200 rows equal one that the model was made from") {
+	if s.Seen != 200 || !strings.Contains(s.Sentence(m), "200 rows equal a row that the model was made from") {
 		t.Errorf("%+v", s)
 	}
 }

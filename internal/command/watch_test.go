@@ -48,7 +48,7 @@ func TestWatch(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	if text := runs(t, "watch", "s.krigo", "good.csv"); !strings.Contains(text, "30 outcomes, 0 missed (0.00 %)") ||
-		!strings.Contains(flat(text), "30 rows equal one that the model was made from") {
+		!strings.Contains(flat(text), "30 rows equal a row that the model was made from") {
 		t.Error(text)
 	}
 	if text := runs(t, "watch", "s.krigo", "good.csv", "--check"); !strings.Contains(text,
@@ -105,14 +105,14 @@ func TestWatch(t *testing.T) {
 				`0 of its rows were added to the ledger`},
 		{"", "watch s.krigo -", 1, "empty"},
 		{"", "watch last.krigo good.csv", 1,
-			"last.krigo: there is nothing to hold outcomes against: the model has a backtest"},
+			"last.krigo: the model can't be watched: it has a backtest"},
 		{"", "watch s.krigo bad.csv --ledger keyed.ledger --key july", 1,
-			`under the key "july": give these another; none of its rows was added`},
+			`under the key "july": give them another key; none of its rows was added`},
 		{"", "watch s.krigo good.csv --key \xff", 2, `--key "\xff": want text`},
 		{"", "watch s.krigo - --key july", 2, "--key: it is of the rows of a file"},
 		{"", "watch s.krigo good.csv --ledger good.csv", 2, "it is the file good.csv that is read"},
 		{"", "watch s.krigo good.csv --ledger s.krigo", 2, "it is the file s.krigo that is read"},
-		{"", "watch s.krigo good.csv --ledger homes.csv", 1, "isn't one of a ledger"},
+		{"", "watch s.krigo good.csv --ledger homes.csv", 1, "isn't a ledger's line"},
 		{"", "watch", 2, "usage"},
 	} {
 		if o := fed(c.in, strings.Fields(c.args)...); o.status != c.status || !strings.Contains(o.stderr, c.want) {
