@@ -212,7 +212,7 @@ func TestAlteredFiles(t *testing.T) {
 		{"prior.temper", `0.5`, "temper"}, {"nearest", `-1`, "nearest"},
 		{"conformal.rows", `31`, "interval"}, {"conformal.half_width", `1`, "interval"},
 		{"encoding.columns", `[{"categories":["7","left","right"],"name":"side"},{"categories":["a"],"name":"x"}]`, "x"},
-		{"terms.fixed", `false`, "prior"}, {"terms.informed", `false`, "informed"}, {"terms.elsewhere", `true`, "krigo didn't make"},
+		{"terms.fixed", `false`, "prior"}, {"terms.informed", `false`, "informed"}, {"terms.elsewhere", `true`, "didn't make"},
 		{"terms.route", `"x"`, "mean-bound"}, {"terms.params", `3`, "grid"}, {"terms.family", `"x"`, "bound"},
 		{"terms.loss", `{"Kind":"band","Above":0,"Below":-1}`, "loss"}, {"terms.delta", `2`, "delta"},
 		{"certificate.bound", `0.1`, "bound"}, {"certificate", `null`, "certificate"}, {"kernel.parts", `[]`, "kernel"},
