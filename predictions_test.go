@@ -42,7 +42,8 @@ func TestCertifyPredictions(t *testing.T) {
 	}
 	conditions := strings.Join(c.Conditions, " ")
 	must.Not(t, !strings.HasSuffix(p.Sentence, "±2 of y.") || !strings.Contains(conditions,
-		"The person who certifies vouches for both") || strings.Contains(conditions, "prior rows"), "%s\n%s", p.Sentence, conditions)
+		"The person who certifies vouches for both") || strings.Contains(conditions, "prior rows"),
+		"%s\n%s", p.Sentence, conditions)
 	// Copies among the rows are reported. Whether they are independent is the word of the person who certifies.
 	copied := predicted(t, 200, 10)
 	k := len(copied.Names)
