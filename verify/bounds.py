@@ -1,4 +1,4 @@
-"""What verify.py checks first: the model file, the roles of rows, scaling, posterior, and the numbers of a certificate."""
+"""The first checks of verify.py: the model file, the roles of rows, scaling, posterior, and the numbers of a certificate."""
 import csv
 import gzip
 import hashlib
@@ -12,25 +12,25 @@ from operator import mul
 from statistics import NormalDist
 
 TEST, CALIBRATION, PRIOR, CERTIFIED = range(4)
-UNIT, NORMAL = 2.0**-52, NormalDist()  # rounding of 1
-REACH = 64  # units by which rounding may move a sum, of its terms' sizes
+UNIT, NORMAL = 2.0**-52, NormalDist()  # UNIT is the spacing of floats above 1
+REACH = 64  # rounding may move a sum by this many units of the sum of its terms' sizes
 ZERO_ONE, UNITLESS = ("band", "relative", "scaled", "asymmetric"), ("relative", "scaled", "clipped-absolute")
 BOUND_TRAINED = ("kl-pac", "sqrt-pac")  # objectives whose noise variance only shapes Q
 OBJECTIVES = BOUND_TRAINED + ("evidence", "nearest", "vfe", "fitc", "dtc", "pep", "svgp", "renyi")
 ZERO = {int: 0, float: 0.0, str: "", bool: False, list: [], dict: None}
 class Refused(Exception):
-    """Says why there is no agreement."""
+    """The model is refused, for the reason that the message gives."""
 def require(ok, why):
     if not ok:
         raise Refused(why)
 def near(what, stored, own, most=None):
-    """A stored number is the own one, or between two own ones."""
+    """Refuses a stored number that isn't the recomputed own, or isn't between own and most."""
     slack = 1e-6 * max(1, abs(stored))
     require(own - slack <= stored <= (own if most is None else most) + slack, f"{what} is {own:.9g}, not {stored:.9g}")
 
 # ---- The model file ----------------------------------------------------------------------------------------------------------------------
 class Fields:
-    """An object of the header, each field of which is of the type that is asked for; one that isn't there is zero."""
+    """An object of the header. A field must have the type that the caller asks for. A missing field counts as zero."""
     def __init__(self, entries):
         require(type(entries) is dict, "the header lacks an object that it has to have")
         self.entries = entries
@@ -47,7 +47,7 @@ class Fields:
     def has(self, name):
         return self.entries.get(name) is not None
 def plain(pairs):
-    """Of names that are there twice, or in other letters, readers might take another one."""
+    """Refuses names that occur twice, or have capital letters: another reader might use another value for them."""
     odd = [n for n, _ in pairs if n != n.casefold() and n not in ("Kind", "Below", "Above", "L", "Digits")]
     require(len({n.casefold() for n, _ in pairs}) == len(pairs) and not odd, f"the header has names twice, or in other letters {odd}")
     require(all(type(v) is not float or isfinite(v) for _, v in pairs), "the header holds a number that isn't finite")
@@ -78,14 +78,14 @@ def read_model(raw):
 # ---- The table ---------------------------------------------------------------------------------------------------------------------------
 DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$", re.ASCII)
 def numeral(v):
-    """The fewest digits that read back as v; with an exponent, of two digits or more, below 1e-4 and from 1e6 on."""
+    """Returns the fewest digits that read back as v. Below 1e-4 and from 1e6 on it writes an exponent of at least two digits."""
     sign, digits, exponent = Decimal(repr(v)).normalize().as_tuple()
     power, text = len(digits) + exponent - 1, "".join(map(str, digits))
     if v == 0 or -4 <= power < 6:
         return format(Decimal((sign, digits, exponent)), "f") if v else "0"
     return "-" * sign + text[0] + "." * (len(text) > 1) + text[1:] + f"e{power:+03d}"
 def as_number(cell):
-    """The number that a cell is; NaN of a missing value, None of text."""
+    """Returns the number in a cell. It returns NaN if the cell is missing, and None if the cell is text."""
     if cell.lower() in ("", "na", "n/a", "#n/a", "nan", "null", "?"):
         return nan
     return float(cell) if DECIMAL.match(cell) and isfinite(float(cell)) else None
@@ -105,7 +105,7 @@ def bits(v):
 def long_text(text):
     return struct.pack("<Q", len(text.encode())) + text.encode()
 def blocks(group, columns):
-    """The block of every row, of a grouping block:COLUMNS:SIZE: the number of its interval in each column."""
+    """Returns the block of each row for a group block:COLUMNS:SIZE. A block is the number of the row's interval in each column."""
     names, _, sizes = group.removeprefix("block:").rpartition(":")
     names, sizes = next(csv.reader([names])), [float(s) for s in sizes.split(",")]
     require(set(names) <= set(columns) and len(sizes) in (1, len(names)) and min(sizes) > 0, "the table lacks a column of its blocks")
@@ -113,7 +113,7 @@ def blocks(group, columns):
     require(all(c is not None and isfinite(c) for column in cells for c in column), "a column of blocks has gaps, or text")
     return [",".join(str(floor(c / s)) for c, s in zip(row, sizes * (len(names) // len(sizes)))) for row in zip(*cells)]
 class Table:
-    """Rows as the model sees them: their bytes, targets and groups, and, once roles are dealt, their inputs x."""
+    """Rows as the model sees them: their bytes, targets and groups. encode adds their inputs x, once each row has a role."""
     def __init__(self, head, columns):
         self.inputs, self.encoding, self.fill, self.columns = head.list("inputs", str), [], False, list(columns)
         self.names, target, group = self.inputs, head("target", str), head("group", str)
@@ -135,7 +135,7 @@ class Table:
         self.bytes = [b"".join(long_text(c) if t else bits(c) for c, t in zip(row, self.textual)) + bits(y) for *row, y in zip(*self.cells, self.y)]
         self.tails = list(map(long_text, self.groups)) or [b""] * len(self.y)
     def encode(self, prior):
-        """Makes the inputs; categories and fills have to be what the prior rows make them."""
+        """Makes the inputs x. Refuses categories, and values that fill gaps, which don't follow from the prior rows."""
         made, names, self.one_hot = [], [], []
         for name, cells, entry in zip(self.names, self.cells, self.encoding or [Fields({})] * len(self.cells)):
             known = [cells[i] for i in prior if cells[i] not in ("", None) and cells[i] == cells[i]]  # noqa: PLR0124
@@ -165,7 +165,7 @@ def keys(salt, digests):
         seen[d] = seen.get(d, -1) + 1
         yield sha(salt + d + struct.pack("<Q", seen[d]))[:16]
 def deal(head, arrays, table):
-    """The rows of each role, in the order in which they are used."""
+    """Assigns every row a role, and returns the rows of each role, in the order in which the model uses them."""
     counts, n, columns = head.list("rows_by_role", int), len(table.y), len(table.names)
     require(len(counts) == 4 and min(counts) >= 0 and sum(counts) == n, f"the data have {n} rows, rows_by_role {sum(counts)}")
     digests, names = [sha(b + t) for b, t in zip(table.bytes, table.tails)], sorted({sha(t) for t in table.tails})
@@ -192,7 +192,7 @@ def deal(head, arrays, table):
     require(hash_of([digests[i] for i in of[CERTIFIED]], columns) == head("certified_rows_sha256", str), "certified_rows_sha256 isn't the certified rows'")
     return of
 def scale_rows(head, table, roles):
-    """The rows in scaled units, as pairs of inputs and target, and the target's scale."""
+    """Returns the rows in scaled units, as pairs of inputs and target, and the target's scale."""
     s, d, source, all_rows = head.of("scaling"), len(table.inputs), head.of("scaling")("source", str), [x + (y,) for x, y in zip(table.x, table.y)]
     means, scales = s.list("input_mean", float) + [s("target_mean", float)], s.list("input_scale", float) + [s("target_scale", float)]
     require(len(means) == len(scales) == d + 1 > 1 and min(scales) > 0, "the scaling doesn't fit the inputs, or has a scale that isn't positive")
@@ -207,9 +207,9 @@ def scale_rows(head, table, roles):
     scaled = [tuple((v - m) / s for v, m, s in zip(row, means, scales)) for row in all_rows]
     return [(row[:-1], row[-1]) for row in scaled], scales[-1]
 
-# ---- Linear algebra, of lower triangles as lists of rows ---------------------------------------------------------------------------------
+# ---- Linear algebra. A lower triangle is a list of rows ----------------------------------------------------------------------------------
 def dot(a, b):
-    """Up to the end of the shorter one."""
+    """Returns the inner product of two lists. It ignores the tail of the longer list."""
     return sum(map(mul, a, b))
 def cholesky(a):
     factor = []
@@ -219,21 +219,21 @@ def cholesky(a):
         factor.append(new + [sqrt(row[i] - dot(new, new))])
     return factor
 def forward(factor, b):
-    """The solution x of L x = b."""
+    """Returns the solution x of L x = b."""
     x = []
     for row, v in zip(factor, b):
         x.append((v - dot(row, x)) / row[-1])
     return x
 def over(factor, a=None):
-    """The columns of L^-1 A, from their diagonals on, of a lower triangle A; without one those of L^-1."""
+    """Yields the columns of L^-1 A from the diagonal down. A is a lower triangle; without A they are the columns of L^-1."""
     for j in range(len(factor)):
         x = []
         for i in range(j, len(factor)):
             x.append(((a[i][j] if a else float(i == j)) - dot(factor[i][j:i], x)) / factor[i][i])
         yield x
 
-# ---- Kernels: value takes two points as prepare makes them -------------------------------------------------------------------------------
-PROFILES = {  # of distance d over lengthscales, and shape a
+# ---- Kernels. value takes two points that prepare returned -------------------------------------------------------------------------------
+PROFILES = {  # functions of the distance d divided by lengthscales, and of the shape a
     "se": lambda d, a: exp(-0.5 * d * d),
     "matern12": lambda d, a: exp(-d),
     "matern32": lambda d, a: (1 + sqrt(3) * d) * exp(-sqrt(3) * d),
@@ -241,7 +241,7 @@ PROFILES = {  # of distance d over lengthscales, and shape a
     "rq": lambda d, a: exp(-a * log1p(d * d / (2 * a))),
 }
 class Kernel:
-    """Takes its parameters, natural logarithms, off the front of theta; the header has to say the same."""
+    """A kernel. It removes its parameters, which are natural logarithms, from the front of theta, and compares them with the header."""
     def __init__(self, spec, theta, dim):
         self.name, self.profile, said, logs = spec("name", str), PROFILES.get(spec("name", str)), spec.list("lengthscales", float), []
         self.parts = [Kernel(p, theta, dim) for p in spec.objects("parts")]
@@ -255,7 +255,7 @@ class Kernel:
         own, theta[:len(logs)] = theta[:len(logs)], []
         require(len(own) == len(logs) and all(abs(v - w) <= 1e-9 * max(1, abs(w)) for v, w in zip(logs, own)), "the header's kernel isn't that of the array theta")
         self.inverse = [exp(-0.5 * v) for v in own[:len(said)]] * (dim if len(said) == 1 else 1)
-        self.lengths = (own[:dim] if len(said) == dim else []) + [v for k in self.parts for v in k.lengths]  # of single inputs
+        self.lengths = (own[:dim] if len(said) == dim else []) + [v for k in self.parts for v in k.lengths]  # lengthscales that each belong to one input
         self.variance, self.shape = (exp(own[-1]), exp(own[-2]) if len(own) > 1 else 0) if own else (0, 0)
     def prepare(self, x):
         if self.parts:
@@ -273,7 +273,7 @@ class Kernel:
             return self.variance * exp(-0.5 * dist(p, q)**2)
         return self.variance * (dot(p, q) if self.name == "linear" else self.name == "constant" or p == q)
 class Conditional:
-    """The covariance of a posterior, times a temper."""
+    """A kernel that is the covariance of a posterior, times a temper."""
     def __init__(self, posterior, temper):
         self.posterior, self.temper, self.lengths = posterior, temper, []
     def prepare(self, x):
@@ -282,9 +282,9 @@ class Conditional:
     def value(self, p, q):
         return self.temper * (self.posterior.kernel.value(p[0], q[0]) - dot(p[1], q[1]) + dot(p[2], q[2]))
 class Posterior:
-    """Mean m(x) + k(x,S) w, variance k(x,x) - |u|^2 + |v|^2 with u = L^-1 k(S,x), v = L_B^-1 u; or both from nearest rows."""
+    """Mean m(x) + k(x,S) w, variance k(x,x) - |u|^2 + |v|^2 with u = L^-1 k(S,x), v = L_B^-1 u. With nearest, both come from the nearest rows."""
     def __init__(self, arrays, prefix, kernel, mean, noise, nearest=0):
-        self.kernel, self.of_mean, self.noise, self.nearest = kernel, mean, noise, nearest  # no noise: L has it
+        self.kernel, self.of_mean, self.noise, self.nearest = kernel, mean, noise, nearest  # noise is None if L has the noise in it
         self.support, self.weights, self.targets, self.stored, self.low_b = (
             arrays.get(prefix + k) for k in ("support", "weights", "targets", "cholesky", "cholesky_b"))
         n, self.theta, self.low, self.sparse = len(self.support), arrays[prefix + "theta"] + arrays[prefix + "beta"], [], self.low_b is not None
@@ -299,7 +299,7 @@ class Posterior:
         if n and not nearest:
             self.factor(n)
     def factor(self, n):
-        """Makes L anew of K + shift I: by the noise, or of a sparse one, or where it isn't stored, by what the stored L has."""
+        """Computes L from K + shift I. shift is the noise. If the posterior is sparse or noise is None, shift comes from the stored L."""
         require(not self.sparse or all(abs(z) <= 1e8 for s in self.support for z in s), "an inducing input is too far out")
         self.k = [[self.kernel.value(p, q) for q in self.points[:i + 1]] for i, p in enumerate(self.points)]
         scale, c = fsum(self.wholes) / n, fsum(dot(f, f) - k for f, k in zip(self.stored, self.wholes)) / n
@@ -318,7 +318,7 @@ class Posterior:
     def mean(self, x):
         return self.of_mean(x)[0]
     def predict(self, x):
-        """Mean and variance of f, and how far rounding may move the mean."""
+        """Returns mean and variance of f, and how far rounding may move the mean."""
         p, (mean, reach) = self.kernel.prepare(x), self.of_mean(x)
         ks, whole, reach = [self.kernel.value(p, s) for s in self.points], self.kernel.value(p, p), reach + REACH * UNIT * (1 + abs(mean))
         if self.weights is not None:
@@ -330,7 +330,7 @@ class Posterior:
         rank = sorted((-k * k / s if s > 0 else 0, i) for i, (k, s) in enumerate(zip(ks, self.wholes)))
         rows = sorted(i for _, i in rank[:self.nearest])
         if len(rank) > self.nearest and 0 < rank[self.nearest][0] - rank[self.nearest - 1][0] < 1e-13 * -rank[0][0]:
-            reach = inf  # rounding says which rows are nearest
+            reach = inf  # rounding decides which rows are nearest
         low = cholesky([[self.kernel.value(self.points[i], self.points[j]) for j in rows[:a]] + [self.wholes[i] + self.noise] for a, i in enumerate(rows)])
         c = forward(low, [ks[i] for i in rows])
         if self.weights is None:
@@ -338,7 +338,7 @@ class Posterior:
             mean, reach = mean + dot(c, r), reach + REACH * UNIT * len(rows) * dot(map(abs, c), map(abs, r))
         return mean, max(whole - dot(c, c), 0), reach
     def kl(self):
-        """KL(Q|P), with what rounding may have taken off it."""
+        """Returns KL(Q|P), plus the amount by which rounding may have lowered it."""
         n, squares = len(self.support), fsum(w * w for w in self.weights)
         rounding = n * UNIT * self.largest * (squares / 2 + (0 if self.sparse or not n else n / self.noise))
         if self.sparse:
@@ -351,7 +351,7 @@ class Posterior:
         require(not n or kl + rounding >= -1e-8, "KL(Q|P) is negative")
         return max(kl, 0.0) + rounding if n else 0.0
     def solves(self, rows, tolerance, what):
-        """The support is these rows, in this order, and (K + noise I) w = y - m(X), or the targets are the right side."""
+        """Checks that the support is these rows, in this order, and that (K + noise I) w = y - m(X). Without weights, checks targets = y - m(X)."""
         require([tuple(s) for s in self.support] == [x for x, _ in rows], f"the {what} doesn't stand on the model's rows, in their order")
         square, whole, shift = 0.0, 0.0, self.noise if self.nearest else self.shift
         for i, (mean, y) in enumerate((self.mean(x), y) for x, y in rows):
@@ -365,7 +365,7 @@ class Posterior:
             require(self.nearest or off <= min(tolerance * size, 1e-5 * max(1, abs(y))), f"the {what}'s weights don't solve its equations")
         require(not self.nearest or sqrt(square) <= 1e-5 * sqrt(whole), f"the {what}'s weights don't solve its equations")
 def alpha_of(head):
-    """The alpha of D = alpha lambda + noise by which weights follow from parameters and inducing inputs; None where they are trained."""
+    """Returns the alpha in D = alpha lambda + noise, which gives weights from parameters and inducing inputs, or None if weights are trained."""
     objective, asked = head("objective", str), head.of("fitted").of("method")
     if objective in ("vfe", "dtc", "fitc", "pep") + BOUND_TRAINED and asked("posterior", str) == "fitc":
         return 1.0
@@ -373,8 +373,9 @@ def alpha_of(head):
         return None
     return asked("alpha", float) if asked.has("alpha") else {"vfe": 0.0, "dtc": 0.0, "pep": 0.5}.get(objective, 1.0)
 def follows(q, rows, others, alpha):
-    """Whether weights and L_B are those that parameters, inducing inputs, noise variance and prior rows make.
-    Up to rounding, or not by far: by the means at these and at other rows, in standard deviations of the target."""
+    """Returns whether weights and L_B follow from parameters, inducing inputs, noise variance and prior rows, up to rounding.
+    Refuses them if means at rows and others differ by over 1e-3 standard deviations of the target.
+    From 1e-5 on they don't count as following."""
     m = len(q.support)
     b, c = [[float(i == j) for j in range(i + 1)] for i in range(m)], [0.0] * m
     for x, y in rows:
@@ -399,7 +400,7 @@ def follows(q, rows, others, alpha):
     require(off <= 1e-3, f"the prior's weights aren't those that its parameters, inducing inputs, noise variance and prior rows make: they are off by {off:.3g}")
     return off <= 1e-5
 def read_posterior(head, arrays):
-    """The posterior, and the posterior that its prior is, if it is one."""
+    """Returns the posterior Q, and its prior if that is a posterior too, else None."""
     dim, solver, noise, spec = len(head.list("inputs", str)), head("solver", str), head("noise_variance", float), head.of("kernel")
     nearest = head("nearest", int) if solver else 0
     require(solver in ("", "cg", "nearest"), f"not checked by this program: the solver {solver!r}")
@@ -421,11 +422,11 @@ def read_posterior(head, arrays):
 
 # ---- Losses, and bounds on their means ---------------------------------------------------------------------------------------------------
 class Loss:
-    """Of an error d = y - mean that rounding may move by reach, at an sd s of f; scale is |y|, or the sd of y."""
+    """The loss of an error d = y - mean, which rounding may move by reach. s is the sd of f, and scale is |y| or the sd of y."""
     def __init__(self, kind, below, above=0.0):
         self.kind, self.below, self.above = kind, below, above
     def point(self, d, reach, _, scale):
-        """At least, and at most."""
+        """Returns the least and the largest loss of the mean."""
         below, above = self.edges(scale)
         if self.kind in ZERO_ONE:
             slack, margin = min(d + above, below - d), reach + 1e-9 * min(below, above)
@@ -438,7 +439,7 @@ class Loss:
         below = self.below * scale if self.kind in ("relative", "scaled") else scale if self.kind == "clipped-absolute" else self.below
         return below, self.above if self.kind == "asymmetric" else below
     def drawn(self, d, reach, s, scale):
-        """Expected, of a random draw."""
+        """Returns the least and the largest expected loss of a random draw."""
         w, above = self.edges(scale)
         if s <= 1e-150 or w == 0:
             return (1.0, 1.0) if s > 1e-150 else self.point(d, reach, s, scale)
@@ -451,22 +452,22 @@ class Loss:
             e += (d * (erf(c / sqrt(2)) - NORMAL.cdf(a) + NORMAL.cdf(-b)) + s * (2 * NORMAL.pdf(c) - NORMAL.pdf(a) - NORMAL.pdf(b))) / w
         return (min(max(e, 0.0), 1.0),) * 2
 class Sample:
-    """Rows as (d, reach, s, scale), and which of them make each unit that is counted: a row, or a group."""
+    """Rows as (d, reach, s, scale), and the rows of each unit. A unit is a row or a group, whichever the certificate counts."""
     def __init__(self, rows, units, grouped):
         self.rows, self.units, self.grouped, self.n = rows, units, grouped, len(units)
     def losses(self, loss, draw):
-        """The losses of units at least, and at most: of the mean, or expected of a random draw."""
+        """Returns the least and the largest loss of each unit. With draw, they are the expected losses of a random draw, else the mean's losses."""
         both = [(loss.drawn if draw else loss.point)(*row) for row in self.rows]
         return [[min(fsum(both[i][k] for i in unit) / len(unit), 1) for unit in self.units] for k in (0, 1)]
 def holds(k, n, p, delta):
-    """P(Bin(n, p) <= k) <= delta, in whole numbers. A billionth of delta is left to the rounding of p."""
+    """Returns whether P(Bin(n, p) <= k) <= delta, in whole numbers. It allows a billionth of delta for the rounding of p."""
     a, b = Fraction(p).as_integer_ratio()
     total, power, choose = 0, 1, 1
     for i in range(k + 1):
         total, power, choose = total * (b - a) + choose * power, power * a, choose * (n - i) // (i + 1)
     return k >= n or total * (b - a)**(n - k) <= Fraction(delta) * (1 + Fraction(1, 10**9)) * b**n
 def rise(below, low):
-    """Where below ends, from low to 1."""
+    """Returns the point between low and 1 at which below stops being true."""
     high = 1 - UNIT / 2
     for _ in range(100):
         mid = (low + high) / 2
@@ -475,7 +476,7 @@ def rise(below, low):
 def log_term(n, k, p):
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + (k * log(p) if k else 0) + (n - k) * log1p(-p)
 def binomial(k, n, delta):
-    """The p with P(Bin(n, p) <= k) = delta."""
+    """Returns the p with P(Bin(n, p) <= k) = delta."""
     def more(p):
         total = term = 1.0
         for j in range(k, 0, -1):
@@ -488,14 +489,14 @@ def kl_inverse(q, eps):
 def split_kl(low, high, eps):
     return min(1, kl_inverse(low, eps) / 4 + kl_inverse(high, eps) * 0.75)
 def learnt_bound(t, risk, low, kl, n, penalty, delta, family):
-    """Of any Q; low is the risk of min(l, 1/4)/(1/4). Also what is paid for, over n."""
+    """Returns the bound for any Q, and the complexity that it pays, divided by n. low is the risk of the loss min(l, 1/4)/(1/4)."""
     constant = 2 * sqrt(n) if family in ("kl", "pinsker") else 2 + fsum(exp(log_term(n, k, k / n)) for k in range(1, n))
     eps = (kl + t.grid_penalty + penalty + log(constant) - log(delta)) / n
     if family == "pinsker":
         return min(1, risk + sqrt(eps / 2)), eps
     return kl_inverse(risk, eps) if family != "split-kl" else split_kl(low, max(0, (risk - low / 4) / 0.75), eps + log(2) / n), eps
 def fixed_bound(family, losses, zero_one, delta):
-    """Of a predictor that was fixed before."""
+    """Returns the bound for a predictor that was fixed before the certified rows were seen."""
     n, risk = len(losses), fsum(losses) / len(losses)
     if zero_one:
         return binomial(round(risk * n), n, delta)
@@ -510,15 +511,15 @@ def fixed_bound(family, losses, zero_one, delta):
 
 # ---- The certificate ---------------------------------------------------------------------------------------------------------------------
 class Terms:
-    """What was fixed beforehand, as the model's terms say it."""
+    """The model's terms: what was fixed before the certified rows were seen."""
     def __init__(self, t):
         self.kind, self.below, self.above = (t.of("loss")(k, v) for k, v in (("Kind", str), ("Below", float), ("Above", float)))
         self.loss, self.delta, self.raw = Loss(self.kind, self.below, self.above), t("delta", float), t("epsilon_raw", float)
         self.family, self.route, self.promise = t("family", str) or "kl", t("route", str) or "twice", t("promise", float)
         self.informed, self.fixed, self.curve, self.slices = t("informed", bool), t("fixed", bool), t("curve", bool), t.list("slices", str)
         self.params, self.choices, self.direct = t("params", int), t("choices", int), self.fixed and self.route == "direct"
-        self.rules, self.share = t("rules", int), 2 if self.slices else 1  # all but the slices has delta over its share
-        self.curve_end = 1 if not self.rules else max(0.3, 1 - self.promise) if self.promise else 0.3  # the largest share of misses with a bound
+        self.rules, self.share = t("rules", int), 2 if self.slices else 1  # all but the slices have delta / share
+        self.curve_end = 1 if not self.rules else max(0.3, 1 - self.promise) if self.promise else 0.3  # the curve bounds shares of misses up to this
         self.statements = self.share * (2 if self.promise and not self.curve else 1) * (2 if self.route == "both" else 1)
         self.mixes = [t(k, int) for k in ("resolutions", "structures", "lengthscales", "tied")]
         self.end, self.digits = t.of("grid")("L", float), t.of("grid")("Digits", int)
@@ -533,7 +534,7 @@ class Terms:
         k = round((v + self.end) * self.steps() / (2 * self.end))
         return 0 <= k <= self.steps() and v == (2 * k - self.steps()) * self.end / self.steps()
 def check_terms(head, t, q, prior, scale):
-    """The terms are those of the model, and the certificate is one of them."""
+    """Checks that the terms agree with the model, and the certificate with the terms."""
     terms, c, counts, objective = head.of("terms"), head.of("certificate"), head.list("rows_by_role", int), head("objective", str)
     source, units, group, (resolutions, structures, many, tied) = head.of("scaling")("source", str), head.list("groups_by_role", int), head("group", str), t.mixes
     learnt, zero_one, backtest = bool(prior or q.nearest), t.kind in ZERO_ONE, head("split", str) == "last"
@@ -566,10 +567,10 @@ def check_terms(head, t, q, prior, scale):
     ):
         require(ok, f"the model, its terms and its certificate disagree about {what}")
 def check_bounds(t, sample, kl, c):
-    """The numbers of the certificate, from the losses at least and at most."""
+    """Checks the numbers of the certificate against the least and the largest losses."""
     n, zero_one, out = sample.n, t.kind in ZERO_ONE and not sample.grouped, []
-    points, curve = sample.losses(t.loss, False), c.of("curve").objects("points") if t.curve else []  # which more.py checks
-    narrow = Sample([(d, r, s, v / 4) for d, r, s, v in sample.rows], sample.units, False)  # of min(l, 1/4)/(1/4), a loss of the same kind
+    points, curve = sample.losses(t.loss, False), c.of("curve").objects("points") if t.curve else []  # more.py checks the curve
+    narrow = Sample([(d, r, s, v / 4) for d, r, s, v in sample.rows], sample.units, False)  # the loss min(l, 1/4)/(1/4) is of the same kind as l
     for point, drawn in zip(points, points if t.direct else sample.losses(t.loss, True)):
         risk, delta = fsum(drawn) / n, t.delta / t.statements
         if t.fixed:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Fits models of every route, kernel and loss, and holds verify.py against krigo certify on each.
+"""Fits models of every route, kernel and loss, and compares verify.py with krigo certify on each.
 
     go build -o /tmp/krigo ./cmd/krigo && python3 verify/campaign.py /tmp/krigo [--mutations N] [--only TEXT]
 
-With --mutations N it also changes N places of each kind of model's file, under a checksum that fits, and counts what krigo refuses and
-verify.py doesn't.
+With --mutations N it also changes N places in the file of each kind of model, with a right checksum, and counts the files that krigo refuses
+but verify.py accepts.
 """
 import argparse
 import hashlib
@@ -27,7 +27,7 @@ SPARSE = ["vfe", "fitc", "dtc", "pep --alpha 0.5", "svgp --epochs 5", "renyi --e
 
 
 def tables(folder):
-    """Small tables: smooth, with two inputs, with few different values, and with text, gaps and groups."""
+    """Writes small tables: smooth, with two inputs, with few different values, and with text, gaps and groups."""
     rng = random.Random(1)
     out = {}
 
@@ -47,7 +47,7 @@ def tables(folder):
 
 
 def models():
-    """Pairs of a table and flags."""
+    """Yields pairs of a table's name and flags of krigo fit."""
     some = iter(range(10**9))
 
     def table():
@@ -115,7 +115,7 @@ def closed(raw, head, arrays):
 
 
 def mutations(raw, count, rng):
-    """Files with one number, text or flag of the header, or one value of an array, changed."""
+    """Yields files in which one number, text or flag of the header, or one value of an array, is changed, and what was changed."""
     head, arrays = opened(raw)
     places = []
 
@@ -167,7 +167,7 @@ def verdict(raw, data):
         return ""
     except verify.Refused as e:
         return str(e)
-    except Exception as e:  # the program says the same of all of them
+    except Exception as e:  # verify.py refuses the file for all of them
         return f"{type(e).__name__}: {e}"
 
 

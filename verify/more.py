@@ -1,4 +1,4 @@
-"""What verify.py checks beside the bounds: a certificate's promise, curve and slices, conformal intervals, the options that the model was
+"""The other checks of verify.py: a certificate's promise, curve and slices, conformal intervals, the options with which the model was
 fitted with, the hashes of single rows and the range of the inputs."""
 import ast
 import re
@@ -10,7 +10,7 @@ from bounds import CALIBRATION, CERTIFIED, PRIOR, REACH, UNITLESS, Loss, binomia
 
 
 def same(stored, own, unit, rounding=0):
-    """A stored score or half-width is the own one. Intervals are wider by twice what this lets differ: docs/theory/certificate.md, "Ends"."""
+    """Whether a stored score or half-width is the own. Intervals are wider by twice the tolerance: docs/theory/certificate.md, "Ends"."""
     return abs(own - stored) <= 1e-6 * abs(stored) + 1e-9 * unit + rounding
 
 
@@ -19,7 +19,7 @@ def same_width(what, stored, own, unit=1, rounding=0):
 
 
 def joined(name, parts):
-    """A sum or product, without those of its own kind in it."""
+    """Returns a sum or product, in which nested sums or products of the same kind are joined."""
     return (name,) + tuple(q for p in parts for q in (p[1:] if p[0] == name else (p,)))
 
 
@@ -36,14 +36,14 @@ def leaves(k):
 
 
 def inputs_left(data, columns):
-    """The columns that the options leave as inputs."""
+    """Returns the columns that the options leave as inputs."""
     inputs, ignored = ([p.replace("[", "[[]") for p in data.list(k, str)] for k in ("inputs", "ignore"))
     left = [n for n in columns if n not in (data("target", str), data("group", str)) and not any(fnmatchcase(n, p) for p in ignored)]
     return {n for n in left if (any(fnmatchcase(n, p) for p in inputs) if inputs else n not in ("", "(index)", "__index_level_0__"))}
 
 
 def check_asked(head, t, table, scale, own):
-    """The model and its terms are those of the options that it was fitted with: both are the fitter's word, which isn't two."""
+    """Checks that the model and its terms agree with the options with which it was fitted. The fitter vouches for both, so they must agree."""
     f, source, (resolutions, *_) = head.of("fitted"), head.of("scaling")("source", str), t.mixes
     asked, data, prior, kernel, grid = f.of("promise"), f.of("data"), f.of("prior"), f.of("kernel"), f.of("prior").of("grid")
     unit = 1 if t.kind in UNITLESS or asked("units", str) != "raw" else scale
@@ -93,7 +93,7 @@ def fnv(b):
 
 
 def check_rows(head, arrays, table, roles, distances):
-    """The arrays rows and groups, and input_range, with the distances of the certified rows."""
+    """Checks the arrays rows and groups, and input_range. distances are the sds of f at the certified rows."""
     made = [i for r in (CALIBRATION, PRIOR, CERTIFIED) for i in roles[r]]
     require(sorted(fnv(table.bytes[i]) for i in made) == arrays.get("rows"), "the array rows isn't the rows' hashes")
     groups = sorted({fnv(table.tails[i]) for i in made}) if table.groups else None
@@ -101,16 +101,16 @@ def check_rows(head, arrays, table, roles, distances):
     for name, end in (("min", min), ("max", max)):
         own = [end(table.x[i][j] for i in made) for j in range(len(table.inputs))]
         require(head.of("input_range").list(name, float) == own, "input_range is another")
-    if head.of("input_range").has("far"):  # rounding moves variances, and roots of small ones more
+    if head.of("input_range").has("far"):  # rounding moves small sds more than their squares
         near("the square of input_range's far", head.of("input_range")("far", float)**2, sorted(distances)[min(-(-99 * (len(distances) + 1) // 100), len(distances)) - 1]**2)
 
 
 def crossing(n, misses, bounds):
-    """P(for any i no more than misses[i] of n uniform variables are below bounds[i]): of few rows in whole numbers, by Steck's
-    recursion for their order statistics, else by that of a Poisson process that has n points."""
+    """Returns P(for some i at most misses[i] of n uniform variables are below bounds[i]). For few rows it uses whole numbers and Steck's
+    recursion for order statistics, else a Poisson process, given that it has n points."""
     if n <= 300:
         ends = [floor(next((Fraction(b) for k, b in zip(misses, bounds) if k >= j), 1) * 2**80) for j in range(n)]
-        held = [1]  # P(U_(j) <= ends[j], j <= m) of m variables, times 2^80m
+        held = [1]  # held[m] is P(U_(j) <= ends[j] for j <= m) for m variables, times 2^80m
         for m in range(1, n + 1):
             held.append(sum(comb(m, j) * (-1)**(j + 1) * ends[m - j]**j * held[m - j] for j in range(1, m + 1)))
         return 1 - float(Fraction(held[n], 2**(80 * n)))
@@ -118,7 +118,7 @@ def crossing(n, misses, bounds):
     def law(k, mean):
         return exp(k * log(mean) - mean - lgamma(k + 1)) if mean else float(k == 0)
 
-    state, at = [1.0] + [0.0] * n, 0.0  # state[m]: m points up to at, and no crossing
+    state, at = [1.0] + [0.0] * n, 0.0  # state[m] is the probability of m points up to at, without a crossing
     for k, b in zip(misses, bounds):
         steps = [law(j, n * (b - at)) for j in range(n, -1, -1)]
         state, at = [dot(state[:to + 1], steps[n - to:]) if to > k else 0.0 for to in range(n + 1)], b
@@ -126,8 +126,8 @@ def crossing(n, misses, bounds):
 
 
 def check_curve(t, sample, c, size):
-    """Its bounds hold all at once with probability 1 - delta, at the errors of the certified rows. Of predictions by size terms, errors that are
-    little more than rounding are another program's up to that (see check_conformal), as long as it is below the 1e-6 of other numbers."""
+    """Checks that the curve's points are at the errors of the certified rows, and that its bounds hold together with probability 1 - delta. A
+    prediction sums size terms. An error near rounding may differ between programs by that rounding (see check_conformal), up to 1e-6."""
     n, level, delta, misses, k = sample.n, c("level", float), t.delta / t.share, [], 0
     while k < n and k <= t.curve_end * n:
         misses, k = misses + [k], max(k + 1, k * 51 // 50)
@@ -154,7 +154,7 @@ def check_curve(t, sample, c, size):
 
 
 def check_promise(t, sample, kl, c):
-    """The half-width is the first of the list, or of the curve, that the share is guaranteed for."""
+    """Checks that the half-width is the first of the list, or of the curve, for which the share is guaranteed."""
     p, out, direct, delta = c.of("promise"), 1 - t.promise, t.fixed and t.route != "twice", t.delta / 2 / t.share
     kind = "scaled" if t.kind == "scaled" else "relative" if t.kind in UNITLESS else "band"
     widths = [10**(-2 + j / 33) / (10 if kind == "relative" else 1) for j in range(100)]
@@ -182,7 +182,7 @@ def check_promise(t, sample, kl, c):
 
 
 def kinds_of_rows(by, table, roles, sds, distances):
-    """The slices by a column, by the sd of y or by distance, the sd of f: name, ends, and which of the certified rows."""
+    """Returns the slices by a column, by the sd of y, or by distance, which is the sd of f: each slice's name, ends and certified rows."""
     rows, own = roles[CERTIFIED], {"sd": (sds, "surest", "least sure"), "distance": (distances, "nearest", "farthest")}
     if by in own and by not in table.names:
         values, nearest, farthest = own[by]
@@ -221,9 +221,9 @@ def check_slices(t, sample, c, kinds):
 
 
 def check_conformal(c, arrays, missed, rows, noise, source, size):
-    """The quantiles of the errors of calibration rows, or of certified ones of predictions that were fixed before. Says how far rounding
-    moves them, where that is more than intervals are wider: no program but the one that fitted can then tell a score from a smaller one.
-    A mean of n terms k w is rounded in each program: the values k by two units each, the sum by about sqrt(n) units, of all terms' sizes."""
+    """Checks the quantiles of the errors of calibration rows, or of certified rows if predictions were fixed before. Returns how far rounding
+    moves them, if it moves them by more than intervals are wider. Only the program that fitted can then tell a score from a smaller score.
+    Each program rounds a mean of n terms k w: values k by two units each, the sum by about sqrt(n) units of the sum of the terms' sizes."""
     n, rank = len(rows), ceil((len(rows) + 1) * 0.95 - 1e-9)
     require((c("level", float), c("rows", int), c("from", str)) == (0.95, n, source) and n >= 19, "conformal intervals are of other rows")
     require(all(reach < inf for _, _, reach in rows), "not checked by this program: conformal scores where nearest rows tie")
@@ -240,11 +240,11 @@ def check_conformal(c, arrays, missed, rows, noise, source, size):
 
 
 def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors, sds, target, noise, by_bound):
-    """All of it, once the bounds are found right. errors are error, variance and reach of rounding at the certified rows, as the model sees
-    the target. Says what rounding left open of the conformal intervals."""
+    """Makes all checks of this file, after check_bounds. errors holds error, variance and reach of rounding at certified rows, as the model sees
+    the target. Returns what rounding leaves open about the conformal intervals, or an empty text."""
     c = head.of("certificate")
     check_asked(head, t, table, scale, getattr(q.kernel, "posterior", q).kernel)
-    size = max(len(q.support), len(getattr(q.kernel, "posterior", q).support))  # the prior's too, if it was learnt
+    size = max(len(q.support), len(getattr(q.kernel, "posterior", q).support))  # a learnt prior has a support too
     distances = [sqrt(variance) for _, variance, _ in errors]
     check_rows(head, arrays, table, roles, distances)
     if t.curve:

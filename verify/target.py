@@ -1,4 +1,4 @@
-"""The target as a model sees it: in standard deviations, or by a transform T first, which is an increasing function onto all numbers."""
+"""The target as a model sees it: in standard deviations, possibly after a transform T, an increasing function onto all numbers."""
 from math import exp, fsum, inf, log, sqrt
 
 from bounds import PRIOR, require
@@ -16,7 +16,7 @@ def root(lam, u):
 
 
 class Target:
-    """mean and scale are of y, centre and unit of T(y)."""
+    """Converts targets. mean and scale are the mean and sd of y, and centre and unit those of T(y)."""
     def __init__(self, head, table, roles):
         s = head.of("scaling")
         self.mean, self.scale, self.name = s("target_mean", float), s("target_scale", float), None
@@ -38,7 +38,7 @@ class Target:
         self.lam, self.centre, self.unit = said
 
     def fit(self, lam, known):
-        """The log likelihood of a Gaussian T(y), less what doesn't depend on lambda, with lambda and the moments."""
+        """Returns the log likelihood of a Gaussian T(y), without the terms that don't depend on lambda, and lambda, mean and sd of T(y)."""
         self.lam = lam
         try:
             seen = [self.at(y) for y in known]
@@ -67,11 +67,11 @@ class Target:
         return 1 - root(2 - self.lam, -u) if self.signed else self.start + (u - below) / self.slope(self.start)
 
     def seen(self, y):
-        """y in scaled units."""
+        """Returns y in scaled units, after the transform."""
         return (self.at(y) - self.centre) / self.unit if self.name else (y - self.mean) / self.scale
 
     def moments(self, mean, sd):
-        """Of the inverse of N(mean, sd^2), by Gauss's rule on panels of two standard deviations."""
+        """Returns mean and sd of T^-1(u) for u ~ N(mean, sd^2), by Gauss's rule on panels of two standard deviations."""
         middle, kink = self.inverse(mean), (self.at(self.start) - mean) / sd
         low, high = -9 - self.reach(2 - self.lam, -mean, sd) * self.signed, 9 + self.reach(self.lam, mean, sd)
         edges = sorted({low, high, *(low + 2 * k for k in range(1, int((high - low) / 2) + 1)), *([kink] if low < kink < high else [])})
@@ -88,7 +88,7 @@ class Target:
         return min(2 * sd / max(1 + lam * u, 1e-300), sqrt(2 / max(lam, 1e-300)), 60)
 
     def predicted(self, mean, variance, noise, reach, wanted):
-        """What is predicted, in standard deviations of y, how far rounding may move it, and, if wanted, the deviation of y likewise."""
+        """Returns the prediction in standard deviations of y, how far rounding may move it, and, if wanted, the sd of y in the same unit."""
         if not self.name:
             return mean, reach, sqrt(variance + noise)
         u, sd = self.centre + self.unit * mean, 0.0

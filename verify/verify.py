@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks a certificate of krigo without krigo: python3 verify.py [--json] MODEL DATA.csv[.gz]
+"""Checks a krigo certificate without krigo: python3 verify.py [--json] MODEL DATA.csv[.gz]
 
-Written by docs/reference/format.md, with Python's standard library alone. It reads the model file, deals the rows their roles, makes scaling and
-posterior anew, predicts the certified rows, counts the misses, and computes every number of the certificate. Two numbers agree that
-differ by 1e-6, or that share of one above 1. A row whose error is the band's edge but for rounding counts once as a miss and once not,
-and the certificate has to hold both times. What this program doesn't know is refused as "not checked by this program". At its end stand two
-lists: what was checked, and what is taken on the fitter's word. This program can't fit again: what only training explains is in the second.
-Exit status: 0 it agrees, 1 it refuses and says why, 2 wrong usage, or a file isn't there.
+This program follows docs/reference/format.md and needs only Python's standard library. It reads the model file, assigns each row its role,
+recomputes scaling and posterior, predicts the certified rows, counts the misses, and computes every number of the certificate. Two numbers
+agree if they differ by at most 1e-6, relative to numbers above 1. If only rounding decides whether a row is a miss, the certificate must
+hold both ways. The program refuses what it doesn't know with "not checked by this program". It prints two lists at its end: what it
+checked, and what it takes on the fitter's word. It can't fit again, so that what only training can show is in the second list.
+Exit status: 0 the certificate agrees, 1 the program refuses it and says why, 2 wrong usage, or a file is missing.
 """
 import csv
 import gzip
@@ -40,11 +40,11 @@ from target import Target
 
 
 def claims(head, t, q, prior, derived, by_bound, rounded):
-    """What was checked, and what is taken on the fitter's word: pairs of a claim and whether the certificate's numbers rest on it."""
+    """Returns two lists, what was checked and what is taken on the fitter's word: pairs of a claim and whether the bound rests on it."""
     declared = head.of("scaling")("source", str) == "declared"
     checked = [("the rows and their roles", True), ("categories of inputs, and what fills gaps", True), ("the certificate's numbers", True)]
     word = [("that all options (inputs, kernel, loss, epsilon, delta, seed) and how cells are read were chosen before the certified rows were seen, "
-             "and that nothing else was tried", True),  # the first, which no program can check
+             "and that nothing else was tried", True),  # first in the list, since no program can check it
             ("conditions, reasons, repeats, near copies, source, findings, training, curves and test figures", False)]
     if head.has("ties"):
         word.append(("ties: which rows say something of one another, and so which rows the promise is about", False))
@@ -73,7 +73,7 @@ def verify(model, data):
     roles = deal(head, arrays, table)
     table.encode(roles[PRIOR])
     rows, scale = scale_rows(head, table, roles)
-    own, target = [y for _, y in rows], Target(head, table, roles)  # in standard deviations of y, in which losses count
+    own, target = [y for _, y in rows], Target(head, table, roles)  # own targets are in standard deviations of y, the unit of losses
     rows = [(x, target.seen(y)) for (x, _), y in zip(rows, table.y)] if target.name else rows
     (q, prior), t, noise, c = read_posterior(head, arrays), Terms(head.of("terms")), head("observation_noise", float), head.of("certificate")
     check_terms(head, t, q, prior, scale)
