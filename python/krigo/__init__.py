@@ -25,7 +25,7 @@ _HOME = {
 
 
 def __getattr__(name: str) -> object:
-    # The command krigo imports this package too, and needs neither numpy nor scikit-learn.
+    # The command krigo imports this package too, but needs neither numpy nor scikit-learn. They are imported when used.
     if name == "__version__":
         from importlib.metadata import PackageNotFoundError, version
 

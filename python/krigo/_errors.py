@@ -58,7 +58,7 @@ def warn(message: str, category: type[Warning] = KrigoWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-# What only the command line has, and the command: commands, flags and kinds of intervals. docs/how-to/python.md lists them.
+# Names of commands, flags and kinds of intervals that only the command line has, with the command. docs/how-to/python.md lists them.
 COMMANDS = {
     **{name: f"krigo {name}" for name in ("compare", "declare", "demo", "generate", "inspect", "serve")},
     **{name: f"krigo fit --{name.replace('_', '-')}" for name in ("dry_run", "fresh_start", "resume", "test")},

@@ -18,10 +18,10 @@ from ._errors import UsageError
 
 Value: TypeAlias = str | SupportsFloat | SupportsIndex | Sequence[Any] | Mapping[str, Any] | npt.NDArray[Any] | os.PathLike[str] | datetime.timedelta | None
 
-# The name that krigo has, in the place of a column, for groups of rows that are equal (dataset.EqualRows).
+# The name that krigo uses as the group column if equal rows form the groups (dataset.EqualRows).
 EQUAL_ROWS = "(equal rows)"
 
-# Parameters that name columns, which this package has to know too.
+# Parameters that hold lists of column names.
 NAMES = ("inputs", "ignore", "categorical", "dates")
 
 
@@ -58,7 +58,7 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, datetime.timedelta):
         return f"{value.total_seconds()!r}s"
     if not isinstance(value, (bool, np.bool_)):
-        with contextlib.suppress(TypeError, ValueError):  # ValueError: of a number with thousands of digits
+        with contextlib.suppress(TypeError, ValueError):  # str raises ValueError for a number of thousands of digits
             return str(operator.index(value))
         with contextlib.suppress(TypeError, ValueError, OverflowError):
             if isinstance(value, SupportsFloat):
@@ -84,7 +84,7 @@ def listed(value: Any) -> list[Any]:
         return []
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
-    if isinstance(value, Mapping):  # of dates: how each is written
+    if isinstance(value, Mapping):  # dates: the column and how its dates are written
         return [f"{name}:{how}" if how else name for name, how in value.items()]
     if isinstance(value, (Sequence, np.ndarray, set, frozenset)) and not isinstance(value, bytes):
         return list(value)
@@ -139,7 +139,7 @@ def short(value: Any) -> str:
     """A value in a message, where it isn't long."""
     try:
         text = repr(value)
-    except ValueError:  # of a number with thousands of digits
+    except ValueError:  # repr raises ValueError for a number of thousands of digits
         text = f"a {type(value).__name__} of many digits"
     return text if len(text) < 60 else text[:57] + "..."
 

@@ -30,17 +30,17 @@ from ._errors import KrigoError, UsageError, in_python, of_reply
 
 PROTOCOL = 1
 
-# How much memory the program may take, as the flag --memory has it.
+# The environment variable for the memory that the program may take, written as for the flag --memory.
 MEMORY = "KRIGO_MEMORY"
 
 Event: TypeAlias = dict[str, Any]
 Buffer: TypeAlias = bytes | memoryview
 
-# On Windows ^C doesn't end a wait without a limit.
+# On Windows, ^C doesn't interrupt a wait without a time limit.
 _WAIT = 0.1 if os.name == "nt" else None
 
 
-# How long a program may take to say that it is krigo, in seconds. It takes a hundredth of one, where the machine has time for it.
+# How many seconds the program may take to say that it is krigo. On an idle machine it takes about 0.01 s.
 _PATIENCE = 30.0
 _LOOK = 0.1
 
@@ -48,7 +48,7 @@ _LOOK = 0.1
 class Gone(KrigoError):
     """The program ended before it replied."""
 
-    unsent = False  # the request didn't reach it whole, so that nothing came of it
+    unsent = False  # the request didn't reach the program whole, so that it had no effect
 
 
 class _Silent(KrigoError):
@@ -73,8 +73,8 @@ class Process:
     def __init__(self) -> None:
         self.owner = os.getpid()
         self.alive = True
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the program runs)
-        # A group of its own: ^C in a terminal is for Python, which cancels what is asked for and keeps the program.
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the program runs)
+        # The program is in a process group of its own, so that ^C in a terminal reaches only Python. Python then cancels the request.
         apart: dict[str, Any] = {"start_new_session": True}
         if os.name == "nt":
             apart = {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
@@ -89,8 +89,8 @@ class Process:
         self._numbers = itertools.count(1)
         self._waiting: dict[int, queue.SimpleQueue[_Frame | None]] = {}
         self._requests: queue.SimpleQueue[tuple[int, list[Buffer]] | None] = queue.SimpleQueue()
-        self._sent: set[int] = set()  # of those that are waited for, which went out whole
-        self._broken: Exception | None = None  # what came that is no reply
+        self._sent: set[int] = set()  # the numbers of waiting requests that were sent whole
+        self._broken: Exception | None = None  # why a reply couldn't be read
         self._writer = threading.Thread(target=self._write, name="krigo requests", daemon=True)
         self._reader = threading.Thread(target=self._read, name="krigo replies", daemon=True)
         self._writer.start()
@@ -127,7 +127,7 @@ class Process:
         self._waiting[number] = replies
         try:
             self._requests.put((number, request))
-            if not self.alive:  # the reader may have gone before it saw this one
+            if not self.alive:  # the reader may have ended before it saw this request
                 replies.put(None)
             until = None if patience is None else time.monotonic() + patience
             while True:
@@ -136,7 +136,7 @@ class Process:
                 except queue.Empty:
                     if until is not None and time.monotonic() > until:
                         raise _Silent from None
-                    if until is not None and self._child.poll() is not None:  # another may hold its pipes open
+                    if until is not None and self._child.poll() is not None:  # the program has ended, but another process may hold its pipes open
                         until = min(until, time.monotonic() + 1)
                     continue
                 if frame is None:
@@ -173,9 +173,9 @@ class Process:
                 if number in self._waiting:
                     self._sent.add(number)
         except (OSError, ValueError):
-            pass  # it is gone, as the reader sees too
+            pass  # the program has ended, and the reader sees that too
         with contextlib.suppress(OSError):
-            self._to.close()  # at which the program ends
+            self._to.close()  # the program then ends
 
     def _read(self) -> None:
         try:
@@ -187,10 +187,10 @@ class Process:
                 if asked is not None:
                     asked.put((head, data))
                 elif "event" not in head and (head.get("result") or {}).get("model"):
-                    self.forget(head["result"]["model"])  # of a request that was given up
+                    self.forget(head["result"]["model"])  # nobody waits for this model any more
         except (EOFError, OSError):
             pass
-        except Exception as e:  # what it wrote isn't frames, or can't be held: nobody is left waiting for it
+        except Exception as e:  # bad frames, or too little memory: end all waits
             self._broken = e
         self.alive = False
         self._requests.put(None)
@@ -229,7 +229,7 @@ class Process:
 
     def _last_words(self) -> str:
         """What the program said of its end."""
-        with contextlib.suppress(ValueError):  # closed
+        with contextlib.suppress(ValueError):  # the file is closed
             self._errors.seek(0, os.SEEK_END)
             self._errors.seek(max(0, self._errors.tell() - 2000))
             said = self._errors.read().decode(errors="replace").strip()
@@ -256,7 +256,7 @@ class Process:
             with contextlib.suppress(OSError):
                 end.close()
         self._errors.close()
-        self._child.returncode = 0  # it is no child of this process, which shouldn't wait for it
+        self._child.returncode = 0  # this process isn't the parent, so that it mustn't wait for the program
 
 
 def _frame(header: dict[str, Any], buffers: Sequence[Buffer] = ()) -> list[Buffer]:
@@ -308,7 +308,7 @@ def ask(op: str, buffers: Sequence[Buffer] = (), model: Model | None = None, aga
         process = current()
         try:
             if not again:
-                process.call("hello")  # it may have died unseen, and what isn't asked twice shouldn't be lost by that
+                process.call("hello")  # finds out if the program has died, since the request itself is sent only once
             if model is not None:
                 header["model"] = model.number(process)
         except Gone:
@@ -358,7 +358,7 @@ class Model:
         self.__init__(state["file"], state["about"])  # type: ignore[misc]
 
     def __deepcopy__(self, memo: object) -> Model:
-        return self  # nothing changes it
+        return self  # a model never changes
 
 
 def _forget(process: weakref.ref[Process], number: int) -> None:

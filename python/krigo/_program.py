@@ -41,7 +41,7 @@ def compare(version: str) -> None:
         return
     try:
         own = subprocess.run([str(_own()), "--version"], check=False, capture_output=True, text=True, timeout=30).stdout.strip().removeprefix("krigo version ")
-    except (OSError, subprocess.SubprocessError):  # it may be that of another processor, for which another is named
+    except (OSError, subprocess.SubprocessError):  # the package's own program may be for another processor
         return
     if own and own != version:
         warn(f"{named}, which {VARIABLE} names, is krigo {version}; this package is made for {own}")
@@ -55,7 +55,7 @@ def main() -> None:
         sys.exit(f"krigo: {e}")
     if os.name != "nt":
         os.execv(args[0], args)
-    try:  # there is no exec: ^C reaches both, and the program answers it
+    try:  # Windows has no exec: ^C reaches both processes, and the program handles it
         process = subprocess.Popen(args)
         while True:
             try:

@@ -25,7 +25,7 @@ from ._table import Floats, Table
 
 Names: TypeAlias = str | Sequence[str] | None
 Path: TypeAlias = str | os.PathLike[str]
-Number: TypeAlias = SupportsFloat  # Python's, and those of numpy
+Number: TypeAlias = SupportsFloat  # numbers of Python and of numpy
 Whole: TypeAlias = SupportsIndex
 Data: TypeAlias = tuple[Any, ...] | None  # (X, y), or (X, y, groups)
 
@@ -88,7 +88,7 @@ class KrigoRegressor(Parameters):
             a = _table.matrix(X, type(self).__name__)
             prefix = "x"
             while target.startswith(prefix) and target[len(prefix) :] in map(str, range(1, a.shape[1] + 1)):
-                prefix += "_"  # an array has no names, that a target's could be among
+                prefix += "_"  # an array has no column names: avoid the target's name
             made = [f"{prefix}{j + 1}" for j in range(a.shape[1])]
             table = _table.of_matrix(a, made, self.missing == "mean", self._without(made))
         if table.rows == 1:
@@ -110,7 +110,7 @@ class KrigoRegressor(Parameters):
 
     def _without(self, names: Sequence[str]) -> set[str]:
         """The columns of which nothing is asked, so that they may hold whatever they do."""
-        if self.duplicates == "drop":  # copies are equal in every cell
+        if self.duplicates == "drop":  # every cell decides whether rows are copies
             return set()
         dates = [str(text) for text in _options.listed(self.dates)]
         asked = {name for name in names if name == str(self.group) or any(text == name or text.startswith(f"{name}:") for text in dates)}
@@ -159,16 +159,16 @@ class KrigoRegressor(Parameters):
         """Rows as the model takes them: columns of DataFrames by their names, those of arrays by where they stand."""
         about = self._fitted().about
         group: str = about.get("group") or ""
-        distinct = bool((about.get("reading") or {}).get("distinct")) and y is not None  # copies are equal in every cell
+        distinct = bool((about.get("reading") or {}).get("distinct")) and y is not None  # every cell decides whether rows are copies
         frame, me = _table.framed(X), type(self).__name__
         if frame is not None and hasattr(self, "feature_names_in_"):
             wanted = set(_raw_columns(about))
             found = set(_table.columns(frame))
-            only = wanted if wanted <= found else found  # an error then, that names what is there
+            only = wanted if wanted <= found else found  # if columns are missing, krigo's error names the columns found
             left: set[str] = set()
             if y is not None:
                 asked = about.get("parameters") or {}
-                if not distinct:  # that they are there is what it was fitted with
+                if not distinct:  # the model was fitted with these columns, whose cells it didn't use
                     left = _table.left_out(list(found), *(_options.listed(asked.get(name)) for name in ("inputs", "ignore"))) - {group}
                 only = ((found if distinct else only | left) | ({group} & found)) - {self.target_}
             table = _table.of_frame(frame, only, left & only)
@@ -292,7 +292,7 @@ class KrigoRegressor(Parameters):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R², the coefficient of determination of the mean."""
         truth = _vector(y)
-        mean = _floats(self._ask("predict", self._table(X)))["mean"]  # no guarantee is about R², so that notices don't matter
+        mean = _floats(self._ask("predict", self._table(X)))["mean"]  # notices don't matter, because no guarantee is about R²
         w = np.ones(len(truth)) if sample_weight is None else _vector(sample_weight, "sample_weight")
         if not len(mean) == len(truth) == len(w):
             raise DataError(f"Found input variables with inconsistent numbers of samples: {[len(mean), len(truth)] + [len(w)] * (sample_weight is not None)}")

@@ -20,10 +20,10 @@ from ._errors import DataError
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 
-# Texts that krigo takes for a missing value, in any case of letters, in tables of every kind.
+# Texts that krigo takes for a missing value, in upper or lower case, in any column.
 _MISSING = frozenset({"na", "n/a", "#n/a", "nan", "null", "?"})
 
-# What a unit of numpy's dates has in a day.
+# How many of a unit of numpy's dates make a day.
 _OF_A_DAY = {"D": 1, "h": 24, "m": 1440, "s": 86400, "ms": 86400 * 10**3, "us": 86400 * 10**6, "ns": 86400 * 10**9}
 
 
@@ -35,9 +35,9 @@ class Table:
         self.names: list[str] = []
         self.text: list[bool] = []
         self.buffers: list[memoryview] = []
-        self.categories: list[str] = []  # columns that are of categories by their type
-        self.dates: list[str] = []  # and of dates
-        self.gaps: dict[str, list[str]] = {}  # texts of columns that count as missing, though they may be names
+        self.categories: list[str] = []  # columns whose type says that they hold categories
+        self.dates: list[str] = []  # columns whose type says that they hold dates
+        self.gaps: dict[str, list[str]] = {}  # by column: texts that count as missing, but may be names of categories
 
     def numbers(self, name: str, values: npt.ArrayLike) -> None:
         column = np.ascontiguousarray(values, "<f8")
@@ -61,7 +61,7 @@ class Table:
     def days(self, name: str, moments: npt.NDArray[np.datetime64]) -> None:
         """Dates, as days since 1970, with their fractions as krigo computes these from text."""
         unit, _ = np.datetime_data(moments.dtype)
-        if unit not in _OF_A_DAY:  # coarser, or finer
+        if unit not in _OF_A_DAY:  # the unit is coarser than a day, or finer than nanoseconds
             unit = "D" if unit in ("Y", "M", "W") else "ns"
         since = moments.astype(f"datetime64[{unit}]").astype(np.int64)
         days, rest = np.divmod(since, _OF_A_DAY[unit])
@@ -139,7 +139,7 @@ def _missing(value: object) -> bool:
         return True
     try:
         return bool(value != value)  # noqa: PLR0124 (NaN, NaT)
-    except (TypeError, ValueError):  # pandas' NA is neither equal nor unequal
+    except (TypeError, ValueError):  # comparing pandas' NA gives no truth value
         return type(value).__name__ == "NAType"
 
 
@@ -153,7 +153,7 @@ def floats(values: npt.NDArray[Any]) -> Floats:
     return np.array([np.nan if _missing(v) else float(v) for v in values], float)
 
 
-# What becomes a number, besides nothing: durations in days, as columns of them.
+# Types of cells that become a number. A duration becomes its days, as in columns of durations.
 _NUMBERS = (int, float, np.number, np.bool_, numbers.Real, decimal.Decimal, datetime.timedelta)
 
 
@@ -187,7 +187,7 @@ def _naive(moment: Any) -> Any:
     return moment
 
 
-# The classes of frames whose columns are read here, by the library. A library isn't imported to see whether something is of it.
+# The classes of frames that this file reads, by library. kind doesn't import a library: X is its frame only if it is imported already.
 _FRAMES = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "Table"}
 
 
@@ -202,7 +202,7 @@ def kind(X: object) -> str | None:
 
 def framed(X: Any) -> Any:
     """X as a frame of these libraries, and None if its columns have no names. Frames of other libraries are read by whichever of these is installed."""
-    if hasattr(X, "to_native"):  # narwhals
+    if hasattr(X, "to_native"):  # a frame of narwhals
         X = X.to_native()
     if type(X).__module__.startswith("polars") and hasattr(X, "collect"):
         raise TypeError("a LazyFrame has no rows yet: pass X.collect()")
@@ -216,7 +216,7 @@ def framed(X: Any) -> Any:
             return _read(import_module(name), X)
         except (ImportError, AttributeError):
             continue
-        except Exception as e:  # what another library raises
+        except Exception as e:  # another library may raise anything
             why = str(e)
     raise DataError(f"X is a {type(X).__module__}.{type(X).__qualname__}, whose columns can't be read by name ({why}): pass a DataFrame of pandas or polars, or a table of pyarrow")
 
@@ -276,7 +276,7 @@ def _add_pandas(table: Table, name: str, X: Any, at: int) -> None:
         moments = s.to_numpy()
         if moments.dtype.kind == "M":
             table.days(name, moments)
-        else:  # of Arrow
+        else:  # dates of Arrow
             table.objects(name, s.tolist())
     elif pd.api.types.is_timedelta64_dtype(dtype):
         table.numbers(name, s.dt.total_seconds().to_numpy(dtype=float) / 86400)
@@ -343,7 +343,7 @@ def array(values: Any, what: str, otherwise: str) -> npt.NDArray[Any]:
     unmasked(values, what)
     try:
         a = np.asarray(values)
-    except ValueError as e:  # rows of different lengths
+    except ValueError as e:  # rows have different lengths
         raise DataError(f"{otherwise}: {e}") from e
     if a.dtype.kind == "c":
         raise DataError("Complex data not supported")
