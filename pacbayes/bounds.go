@@ -79,7 +79,7 @@ func logBinomialTail(k, n int, p float64) (logP, slope float64) {
 	return logP, float64(n-k) / ((1 - p) * total)
 }
 
-// logBinomialMode returns ln C(n,k)(k/n)^k(1−k/n)^(n−k) for 0 < k < n. C uses the gamma function if k isn't whole.
+// logBinomialMode returns ln C(n,k)(k/n)^k(1−k/n)^(n−k) for 0 < k < n. k may be a fraction: C uses gamma functions.
 func logBinomialMode(k, n float64) float64 {
 	return stirling(n) - stirling(k) - stirling(n-k) - 0.5*math.Log(2*math.Pi*k*((n-k)/n))
 }

@@ -145,7 +145,7 @@ func (l *Ledger) Rotations(ctx context.Context, told func(archive string, err er
 	}
 }
 
-// The process that writes a ledger looks for a request every looks. The process that asks waits for patience.
+// looks is how often the writer of a ledger looks for a request, and patience is how long the asking process waits.
 const (
 	looks    = 500 * time.Millisecond
 	patience = time.Minute
