@@ -57,7 +57,7 @@ func (m SVGP) Bind(t Task) Problem {
 type Free struct {
 	Batched
 	Inequality pacbayes.Inequality
-	Noise      float64 // σ_n² of the collapsed posterior that q begins as
+	Noise      float64 // σ_n² of the collapsed posterior with which q starts
 	Alpha      float64 // α of that posterior; if α was learnt, it is the last collapsed parameter
 	LearnAlpha bool
 }

@@ -8,7 +8,7 @@ import (
 // A method's settings are the tagged fields of its struct (see package settings). The structs below hold settings that
 // several methods share. A method embeds the structs that it needs.
 
-// Use says what a method's settings are for, where that decides which are allowed.
+// Use says what a method's settings are for, if that decides which settings are allowed.
 type Use struct {
 	Evaluating bool // nothing is trained
 	Given      bool // the parameters are the user's; nothing is trained

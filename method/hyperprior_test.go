@@ -20,7 +20,7 @@ import (
 func TestWeakHyperprior(t *testing.T) {
 	task, x := ridge(60)
 	for i := range x {
-		x[i] += 0.3 * float64(i) // all off the means
+		x[i] += 0.3 * float64(i) // no parameter is at the mean of its prior
 	}
 	var want float64
 	for j := range 3 {

@@ -57,7 +57,7 @@ type Task struct {
 
 	// Solver says how the posterior of a full GP is solved: posterior.ByCholesky, ByCG or ByNearest. ByNearest makes
 	// each prediction from the Neighbours nearest rows (0: NearestRows). ByCG compares its variances with exact
-	// variances at the inputs x that Unseen returns. which says in words which rows have these inputs.
+	// variances at the inputs x that Unseen returns. The string which names the rows that have these inputs.
 	Solver     string
 	Neighbours int
 	Unseen     func() (x matrix.Dense, which string, err error)
@@ -102,8 +102,8 @@ type Diagnostics struct {
 
 	// Bounds returns the method's own bounds of the evidence.
 	Bounds func(x []float64) (objective.Sandwich, error)
-	// Marginal returns −ln ∫ p(y | x) p(x) dx about the mode x, for a prior density p(x) of the parameters. It may
-	// return +∞ if the result isn't less than the argument below.
+	// Marginal returns −ln ∫ p(y | x) p(x) dx about the mode x, for a prior density p(x) of the parameters. below
+	// is a limit: if the result isn't less, Marginal may return +∞.
 	Marginal func(x []float64, below float64) (float64, error)
 
 	FreeForm  *objective.FreeFormProblem // the problem, if q is a parameter
@@ -113,7 +113,7 @@ type Diagnostics struct {
 // keepBytes is how much of V = L⁻¹K_ZX may stay in memory between the passes of an evaluation.
 const keepBytes = 1 << 30
 
-// Sparse returns a sparse problem over the rows, whose objective the caller sets.
+// Sparse returns a sparse problem over the rows. The caller sets its objective.
 func (t Task) Sparse() *objective.SparseProblem {
 	return &objective.SparseProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, Keep: keepBytes,
 		MinJitter: t.MinJitter, Ranks: t.Ranks}

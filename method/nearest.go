@@ -33,7 +33,7 @@ const PredictiveRows = 512
 // about a few dozen parameters as the mean over all rows, and training takes as long for a million rows as for these.
 const MaxTerms = 100_000
 
-// terms holds the costs of predictions by name. The cost loss is the task's loss.
+// terms holds the costs of predictions by name. The cost named loss is the task's loss.
 var terms = map[string]pacbayes.Expectation{"density": objective.LogDensity{}, "squared": objective.SquaredError{},
 	"crps": objective.CRPS{}, "loss": nil}
 

@@ -48,10 +48,11 @@ const (
 	defaultLocalRate  = 0.05
 	defaultLocalSteps = 500
 
-	// MaxRenyi is the largest number of rows for an exact α-ELBO, which needs four N×N matrices. Above, conjugate
-	// gradients estimate it.
+	// MaxRenyi is the largest number of rows for an exact α-ELBO, which needs four N×N matrices. For more rows,
+	// conjugate gradients estimate the α-ELBO.
 	MaxRenyi = 10000
-	// MaxEvaluated is the largest number of rows for which evaluating the objective costs no more than some steps.
+	// MaxEvaluated is the largest number of rows for which one evaluation of the objective costs no more than a few
+	// steps.
 	MaxEvaluated = 5000
 )
 

@@ -108,7 +108,7 @@ type anchored interface {
 	Anchor(x []float64) error
 }
 
-// fromAnchors minimises by L-BFGS in stretches. Each stretch has its own anchor, so that the function is smooth on it.
+// fromAnchors minimises by L-BFGS from anchor to anchor. With one anchor the function is smooth.
 func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before int, e anchored, box train.Bounds,
 	x0 []float64) (*train.Result, error) {
 	from, anchor := train.Start(x0), x0

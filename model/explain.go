@@ -25,8 +25,8 @@ type Explanation struct {
 	Columns       []string    `json:"columns"`       // of the table
 	Contributions [][]float64 `json:"contributions"` // of each row, in the order of Columns
 	// Remainder is each row's prediction minus Base minus the sum of its contributions. It is next to 0 if the function
-	// is smooth. If a model predicts each row from its nearest rows (--solver nearest), the contributions are those of
-	// one GP for the whole way (posterior.Along), and Remainder is how far its ends are from the predictions.
+	// is smooth. If a model predicts each row from its nearest rows (--solver nearest), the contributions come from one
+	// GP for the whole way (posterior.Along), and Remainder is how far its ends are from the predictions.
 	Remainder []float64 `json:"remainder"`
 }
 

@@ -24,8 +24,8 @@ type Range struct {
 	Far float64 `json:"far,omitzero"`
 }
 
-// Farthest returns a distance that a further row exceeds with a probability of at most 1 %, if that row and the rows
-// with these variances of f come from one source. With fewer than 99 rows it returns the largest distance.
+// Farthest returns a distance that at most 1 % of further rows exceed, on average over draws, if further rows and the
+// rows with these variances of f come from one source. With fewer than 99 rows it returns the largest distance.
 func Farthest(variances []float64) float64 {
 	n := len(variances)
 	if n == 0 {

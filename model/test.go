@@ -35,7 +35,7 @@ var levels = []float64{0.5, 0.8, 0.9, 0.95, 0.99}
 // of y.
 type scores struct{ z, d, deviations []float64 }
 
-// report sets the fields of t about predictive distribution and conformal intervals. sum adds counts up over ranks.
+// report sets the fields of t that compare the targets with distributions and intervals. sum adds counts up over ranks.
 func (s *scores) report(t *Test, c *Conformal, sum func(...[]float64) error) error {
 	inside := func(v []float64, half float64) (n float64) {
 		for _, x := range v {

@@ -24,8 +24,8 @@ type Whole struct {
 	d     []float64        // [C⁻¹]_ii
 	x     matrix.Dense
 
-	// Bounds of rounding errors: of solving with C, of an element of a covariance divided by its rows' standard
-	// deviations, and of the right-hand side of the equations for α.
+	// Bounds of rounding errors. solving: of solving with C. filling: of an element of a covariance, divided by its
+	// rows' standard deviations. targets: of the right-hand side of the equations for α.
 	solving, filling, targets float64
 	trace, weights            float64 // the trace of C, and ‖α‖
 }
