@@ -7,9 +7,9 @@
 The model is fixed: zero mean, squared-exponential kernel with one lengthscale for each
 input, parameters from a file as `krigo fit --init` takes it, inputs and target standardised.
 Contenders solve (K + s I) w = y to the same relative residual, with partial pivoted Cholesky
-preconditioners of the same rank, and predict the mean at test rows. The residual reported is
-that of w itself, computed in float64 after the clock has stopped. CPU seconds are those of all
-threads together: with one thread, they hardly depend on what else the machine does.
+preconditioners of the same rank, and predict the mean at test rows. The residual is computed
+from w in float64 after the clock has stopped. CPU seconds are summed over threads. With one
+thread, they hardly depend on other work of the machine.
 """
 
 import argparse
@@ -30,7 +30,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def split(path, rows, tests, folder):
-    """Writes standardised training and test rows as CSV, the target in the last column."""
+    """Writes standardised training and test rows as CSV, with the target in the last column."""
     opener = gzip.open if str(path).endswith(".gz") else open
     with opener(path, "rt") as file:
         header, *table = csv.reader(file)
@@ -96,7 +96,7 @@ def gpytorch_contender(options):
         gpytorch.beta_features.checkpoint_kernel(options.partition),
     ):
         start, cpu = time.perf_counter(), time.process_time()
-        first = model(torch.from_numpy(xs[:1]).to(kind)).mean  # the weights are kept
+        first = model(torch.from_numpy(xs[:1]).to(kind)).mean  # computes the weights, which GPyTorch keeps
         solved, cpu = time.perf_counter(), time.process_time() - cpu
         mean = model(torch.from_numpy(xs).to(kind)).mean.double().numpy()
         predicted = time.perf_counter()

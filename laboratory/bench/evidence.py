@@ -38,7 +38,7 @@ SEED = 20240917
 INPUTS = 8
 NOISE = 0.1  # standard deviation of the noise in the data
 
-# The point at which everything is evaluated: plausible, and not an optimum, so that neither
+# All contenders evaluate at this point. It is plausible but not an optimum, so that neither
 # the value nor the largest component of the gradient is near zero at any N.
 LOG_LENGTHSCALES = [0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6]
 LOG_VARIANCE = 0.3
@@ -50,7 +50,7 @@ AGREEMENT = 1e-6
 # Data
 
 def smooth(x):
-    """The function under the noise: a few waves and one product; it varies by about 1."""
+    """The function under the noise: a few waves and one product. Its standard deviation is about 1."""
     return (
         math.sin(2 * x[0])
         + 0.5 * math.cos(1.5 * x[1] + x[2])
@@ -60,7 +60,7 @@ def smooth(x):
 
 
 def write_data(path, rows):
-    """Writes the first `rows` rows of the one data set as CSV: header, x1 .. x8, y."""
+    """Writes the first `rows` rows of the data set as CSV: header, x1 .. x8, y."""
     rng = random.Random(SEED)
     with open(path, "w", newline="") as file:
         out = csv.writer(file)
@@ -84,9 +84,9 @@ def made_up_data():
     return x, x.sum(axis=1)
 
 
-# Contenders in Python. Each is a function of the parsed options that does its imports and
-# returns its version and a function from (x, y) to an `evaluate` without arguments, which
-# gives the value and the gradient anew at each call.
+# Contenders in Python. Each is a function of the parsed options. It does its imports, and
+# returns its version and a function of (x, y). That function returns an `evaluate` without
+# arguments, which computes value and gradient anew at each call.
 
 def gpytorch_contender(options):
     import gpytorch
@@ -95,7 +95,7 @@ def gpytorch_contender(options):
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", torch.get_num_threads())))
 
     def logarithmic():
-        # The raw parameter is the logarithm, so raw gradients are the ones we want.
+        # The raw parameter is the logarithm, so the raw gradient is with respect to the logarithm.
         return gpytorch.constraints.Positive(transform=torch.exp, inv_transform=torch.log)
 
     class ExactGP(gpytorch.models.ExactGP):
@@ -172,7 +172,7 @@ def scikit_learn_contender(options):
 
 
 def torch_contender(options):
-    """What a person writes who needs this one gradient: in closed form, without autograd."""
+    """The gradient in closed form, without autograd, as a person would write it who needs only this one."""
     import torch
 
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", torch.get_num_threads())))
@@ -210,7 +210,7 @@ PEERS = {  # name: (the module that must be there, the contender)
 
 
 def memory_kib(field):
-    """A memory figure of this process: VmRSS is what it holds now, VmHWM the most it has held."""
+    """Returns a memory figure of this process. VmRSS is the memory that it holds now, VmHWM the most that it has held."""
     with open("/proc/self/status") as status:
         for line in status:
             if line.startswith(field + ":"):
@@ -219,7 +219,7 @@ def memory_kib(field):
 
 
 def run_contender(name, arguments):
-    """One contender process: warm up once, measure, report JSON on standard output."""
+    """Runs one contender: warms up once, measures, and reports JSON on standard output."""
     parser = argparse.ArgumentParser(prog=f"evidence.py {name}")
     parser.add_argument("--data", required=True)
     parser.add_argument("--repeat", type=int, required=True)
@@ -229,13 +229,13 @@ def run_contender(name, arguments):
     options = parser.parse_args(arguments)
 
     version, prepare = PEERS[name][1](options)
-    prepare(*made_up_data())()  # so that the baseline holds what the libraries load on first use
+    prepare(*made_up_data())()  # the first use loads libraries, which then count as baseline
     baseline = memory_kib("VmRSS")
     evaluate = prepare(*read_data(options.data))
     value, gradient = evaluate()
     seconds = []
     for _ in range(options.repeat):
-        gc.collect()  # outside the clock: what the last evaluation left behind is not this one's
+        gc.collect()  # outside the clock, since the garbage is the last evaluation's
         start = time.perf_counter()
         value, gradient = evaluate()
         seconds.append(time.perf_counter() - start)
@@ -269,7 +269,7 @@ def say(text):
 
 
 def contender_commands(temporary):
-    """What can be run here: name -> command, krigo first. Says what is left out, and why."""
+    """Returns the contenders that can run here, as name -> command, krigo first. Prints which are left out, and why."""
     commands = {}
     if not (HERE / "evidence").is_dir():
         say("krigo left out: there is no bench/evidence to build")
@@ -290,10 +290,10 @@ def contender_commands(temporary):
 
 
 class Bystanders:
-    """How many cores other processes (and, on a virtual machine, other guests) use meanwhile.
+    """Measures how many cores other processes use, and on a virtual machine other guests.
 
-    Threads that wait for each other at a barrier suffer many times over when one of them has
-    to share its core, so a table is worth only as much as this figure is small.
+    If one of several threads has to share its core, the others wait for it at each barrier, and
+    the time grows many times over. A table is therefore good only if this figure is small.
     """
 
     def __enter__(self):
@@ -333,7 +333,7 @@ def run(name, command, data, repeat, threads):
 
 
 def disagreement(a, b):
-    """Relative difference of two reports: of the values, and of the gradients in the largest norm."""
+    """Returns the relative differences of two reports: of their values, and of their gradients in the maximum norm."""
     value = abs(a["value"] - b["value"]) / abs(b["value"])
     scale = max(map(abs, b["gradient"]))
     gradient = max(abs(p - q) for p, q in zip(a["gradient"], b["gradient"], strict=True)) / scale
@@ -341,7 +341,7 @@ def disagreement(a, b):
 
 
 def check(reports):
-    """Stops unless all reports give the same value and gradient; returns the largest differences."""
+    """Returns the largest differences of values and gradients. Ends the program if they aren't the same."""
     first, *others = reports
     worst = (0.0, 0.0)
     for other in others:
@@ -358,7 +358,7 @@ def check(reports):
 def measure(commands, data, rows, threads, rounds, repeat):
     """Runs the contenders in turn, `rounds` times over.
 
-    Returns name -> reports, and the most cores that others used during one of the runs.
+    Returns name -> reports, and the most cores that other processes used during a run.
     """
     reports = {name: [] for name in commands}
     disturbance = 0.0
@@ -404,7 +404,7 @@ def print_table(head, align, rows):
 
 
 def machine():
-    """One line on where and when."""
+    """Returns a line that says on which machine and when the program ran."""
     cpu = platform.processor() or platform.machine()
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):

@@ -3,8 +3,8 @@
 
     bench/mpi.py [--rows N] [--inducing M] [--rounds R] [--repeat K]
 
-Two ranks of one thread are set beside one rank of two threads, in turns. README.md says how to
-read the tables. Needs Open MPI (scripts/install mpi).
+Two ranks of one thread take turns with one rank of two threads. README.md says how to read the
+tables. The benchmark needs Open MPI (scripts/install mpi).
 """
 
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from evidence import HERE, Bystanders, machine, print_table, say
 
-QUIET = 0.1  # cores that others may use while a turn counts
+QUIET = 0.1  # a turn counts if other processes use fewer cores than this
 
 
 def run(program, ranks, threads, options):

@@ -4,10 +4,10 @@
     nearest.py [options]              the driver: checks, measures, prints a Markdown table
     nearest.py CONTENDER [options]    one Python contender, as the driver starts it
 
-The sum over rows of -ln N(y_i; mu_i, v_i), the prediction from the m nearest other rows, which krigo has found for all
-contenders. The model is evidence.py's, the gradient in ln l_1 .. ln l_8, ln s_s, ln s_n. All in float64. torch and JAX
-work on all rows of a chunk at once: distances by one batched product, batched Cholesky factors and solves; of several
-sizes of the chunk each takes the one that is fastest here.
+The value is the sum over rows of -ln N(y_i; mu_i, v_i), where mu_i and v_i are predicted from the m nearest other rows.
+krigo finds these rows for all contenders. The model is evidence.py's. The gradient is with respect to ln l_1 .. ln l_8,
+ln s_s, ln s_n, in float64. torch and JAX work on all rows of a chunk at once, with one batched product for distances,
+and batched Cholesky factors and solves. Each uses the size of the chunk that is fastest on this machine.
 """
 
 import argparse
@@ -33,7 +33,7 @@ CHUNKS = (500, 2000, 8000, 40000)
 
 
 def write_data(path, rows):
-    """Writes the parameters, X and y: little-endian float64, nothing else."""
+    """Writes a file of the parameters, X and y, as little-endian float64."""
     rng = random.Random(SEED)
     x, y = array.array("d"), array.array("d")
     for _ in range(rows):
@@ -62,7 +62,7 @@ def torch_contender(threads):
             for first in range(0, len(y), chunk):
                 rows = slice(first, min(first + chunk, len(y)))
                 inverse, variance, noise = (-p[:INPUTS]).exp(), p[INPUTS].exp(), p[INPUTS + 1].exp()
-                others = (x[near[rows]] - x[rows, None]) * inverse  # the row itself is the origin
+                others = (x[near[rows]] - x[rows, None]) * inverse  # positions relative to the row itself
                 squares = (others**2).sum(-1)
                 d2 = squares[:, :, None] + squares[:, None, :] - 2 * others @ others.mT
                 k = variance * (-0.5 * squares).exp()
@@ -120,7 +120,7 @@ PEERS = {"torch": torch_contender, "jax": jax_contender}
 
 
 def run_contender(name, arguments):
-    """One contender process: choose a chunk, which warms up, measure, report JSON on standard output."""
+    """Runs one contender: chooses a chunk, which warms up, measures, and reports JSON on standard output."""
     import numpy as np
 
     parser = argparse.ArgumentParser(prog=f"nearest.py {name}")
@@ -150,13 +150,13 @@ def run_contender(name, arguments):
 
 
 def check(reports):
-    """Stops unless all give the same value and gradient; returns the largest difference."""
+    """Returns the largest difference of values and gradients. Ends the program if they aren't the same."""
     first, *others = reports
     worst = 0.0
     for other in others:
         for a, b in (([other["value"]], [first["value"]]), (other["gradient"], first["gradient"])):
             difference = max(abs(p - q) for p, q in zip(a, b, strict=True)) / max(map(abs, b))
-            if not difference <= AGREEMENT:  # also catches NaN
+            if not difference <= AGREEMENT:  # "not <=" also catches NaN
                 sys.exit(f"{other['contender']} and {first['contender']} disagree by {difference:.1e} (relative)")
             worst = max(worst, difference)
     return worst

@@ -4,8 +4,8 @@
     numcore.py [options]     the driver
     numcore.py worker        OpenBLAS through scipy, as the driver starts it
 
-A worker (bench/numcore is krigo's) reads lines "routine n seconds" and answers each with
-the median time of a call. README.md says how to read the table.
+A worker reads lines "routine n seconds" and answers each with the median time of a call.
+bench/numcore is krigo's worker. README.md says how to read the table.
 """
 
 import argparse
@@ -25,7 +25,7 @@ CASES = [
     *(("potrf", n) for n in (400, 1024, 2048, 4096)),
     *(("potrf+potri", n) for n in (400, 1024, 4000)),
 ]
-QUIET = 0.1  # cores that others may use while a time counts
+QUIET = 0.1  # a time counts if other processes use fewer cores than this
 
 
 # OpenBLAS
@@ -42,8 +42,8 @@ def worker():
         a = random(n)
         return np.asfortranarray(a @ a.T / n + np.eye(n))
 
-    # Column-major, nothing copied, and for the factorisations both triangles: the
-    # better one counts.
+    # Matrices are column-major, so that nothing is copied. Factorisations run on both
+    # triangles, and the faster one counts.
     def prepare(routine, n):
         nothing = lambda: None
         if routine in ("gemm", "syrk"):
@@ -95,7 +95,7 @@ class Worker:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def ask(self, routine, n, seconds):
-        """The median time of a call, and the cores that others used meanwhile."""
+        """Returns the median time of a call, and the cores that other processes used meanwhile."""
         wall, busy = time.perf_counter(), all_cpu() - self.cpu()
         print(routine, n, seconds, file=self.process.stdin, flush=True)
         answer = self.process.stdout.readline()

@@ -4,12 +4,12 @@
     renyi.py [options]              the driver: checks, measures, prints a Markdown table
     renyi.py gpytorch [options]     the Python contender, as the driver starts it
 
-The negative α-ELBO of a batch of rows at α = 1/2: with Q = K_XZ K_ZZ^-1 K_ZX,
+The value is the negative α-ELBO of a batch of rows at α = 1/2. With Q = K_XZ K_ZZ^-1 K_ZX, it is
 
     1/2 [N ln 2π + ln|Ξ| + y' Ξ^-1 y] + 1/2 ln|I + (K - Q)/(2 s_n)|,  Ξ = s_n I + (K + Q)/2,
 
-the model is evidence.py's, the gradient in ln l_1 .. ln l_8, ln s_s, ln s_n and every element
-of Z. All in float64. Protocol and data are sparse.py's.
+The model is evidence.py's. The gradient is with respect to ln l_1 .. ln l_8, ln s_s, ln s_n and
+every element of Z, in float64. Protocol and data are sparse.py's.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def gpytorch_contender(threads):
     torch.set_num_threads(threads)
 
     def logarithmic():
-        # The raw parameter is the logarithm, so raw gradients are the ones we want.
+        # The raw parameter is the logarithm, so the raw gradient is with respect to the logarithm.
         return gpytorch.constraints.Positive(transform=torch.exp, inv_transform=torch.log)
 
     def prepare(at, x, y, z):

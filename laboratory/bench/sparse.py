@@ -27,19 +27,19 @@ from evidence import Bystanders, integers, machine, memory_kib, print_table, say
 
 PARAMETERS = INPUTS + 2
 AGREEMENT = 1e-6
-QUIET = 0.1  # cores that others may use while a turn counts
+QUIET = 0.1  # a turn counts if other processes use fewer cores than this
 
-# The terms of order N M² and M³ in the code as it stands: multiplications and additions,
-# 2mnk for a product of m×k and k×n, half of that where only a triangle of the result is
-# computed or one factor is triangular. Kernels, sums over rows and all that is of order
-# N M is left out, so that the rates below are too low rather than too high.
+# Multiplications and additions of order N M² and M³ in krigo's code. A product of m×k and k×n
+# counts 2mnk, or half of it if only a triangle of the result is computed or one factor is
+# triangular. Kernels, sums over rows and other terms of order N M aren't counted, so that the
+# rates below are too low rather than too high.
 #
 #   N M²  VFE: V = L⁻¹K_ZX 1, A 1, (L⁻ᵀC)V 2;
 #         FITC: V 1, A 1, V B̄ 2, Σ λ̄ V Vᵀ 1, L⁻ᵀV̄ 1; PAC also L_B⁻¹V 1, Σ h V Vᵀ 1, V B⁻¹ 2
 #   M³    Cholesky of K_ZZ and of B 1/3 each, B⁻¹ 2/3, B̄A 2, two triangular solves 1 each;
 #         VFE one more for L⁻ᵀC; PAC also three products for B̄ and Σ V̄ Vᵀ: 2, 1, 2
 #
-# Where V isn't kept, L⁻¹K_ZX comes again in every pass after the first.
+# If V isn't kept, each pass after the first computes L⁻¹K_ZX again.
 COUNTS = {  # objective: (N M², M³, passes after the first)
     "vfe": (4, 19 / 3, 1),
     "fitc": (6, 16 / 3, 1),
@@ -56,7 +56,7 @@ def flops(objective, keep, rows, m):
 # Data
 
 def write_data(path, rows, inducing):
-    """Writes the parameters, X, y and Z: little-endian float64, nothing else."""
+    """Writes a file of the parameters, X, y and Z, as little-endian float64."""
     rng = random.Random(SEED)
     x, y = array.array("d"), array.array("d")
     for _ in range(rows):
@@ -87,9 +87,9 @@ def made_up_data():
     return np.zeros(PARAMETERS), rng.random((64, INPUTS)), rng.random(64), rng.random((16, INPUTS))
 
 
-# Contenders in Python. Each does its imports and returns its version and a function from
-# (at, x, y, z) to an `evaluate` without arguments, which gives the value, the gradient in
-# the parameters and that in Z anew at each call.
+# Contenders in Python. Each does its imports, and returns its version and a function of
+# (at, x, y, z). That function returns an `evaluate` without arguments, which computes the
+# value, the gradient in the parameters and the gradient in Z anew at each call.
 
 def gpflow_contender(threads):
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -102,7 +102,7 @@ def gpflow_contender(threads):
     gpflow.config.set_default_jitter(0.0)
 
     def logarithmic(value):
-        # The unconstrained variable is the logarithm, so its gradient is the one we want.
+        # The unconstrained variable is the logarithm, so its gradient is with respect to the logarithm.
         return gpflow.Parameter(value, transform=tfp.bijectors.Exp())
 
     def prepare(at, x, y, z):
@@ -141,7 +141,7 @@ def gpytorch_contender(threads):
     torch.set_num_threads(threads)
 
     def logarithmic():
-        # The raw parameter is the logarithm, so raw gradients are the ones we want.
+        # The raw parameter is the logarithm, so the raw gradient is with respect to the logarithm.
         return gpytorch.constraints.Positive(transform=torch.exp, inv_transform=torch.log)
 
     class SGPR(gpytorch.models.ExactGP):
@@ -166,14 +166,14 @@ def gpytorch_contender(threads):
         with torch.no_grad():
             for parameter, part in zip(raw, (at[:INPUTS], at[INPUTS], at[INPUTS + 1])):
                 parameter.copy_(part.reshape(parameter.shape))
-        # The marginal likelihood of the low-rank covariance, with InducingPointKernel's
-        # added loss term, which is VFE's trace term; a mean over the rows.
+        # The marginal likelihood of the low-rank covariance, plus InducingPointKernel's added
+        # loss term, which is VFE's trace term. It is a mean over the rows.
         evidence = gpytorch.mlls.ExactMarginalLogLikelihood(likelihood, model)
 
         def evaluate():
             model.zero_grad()
-            # Its "fast" computations stay on: for a low-rank covariance they are the exact
-            # M×M ones, and without them N×N matrices would be factored.
+            # GPyTorch's "fast" computations stay on. For a low-rank covariance they are exact
+            # and M×M. Without them, GPyTorch would factor N×N matrices.
             with gpytorch.settings.max_cholesky_size(sys.maxsize):
                 value = -len(y) * evidence(model(x), y)
                 value.backward()
@@ -189,7 +189,7 @@ PEERS = {"gpflow": gpflow_contender, "gpytorch": gpytorch_contender}
 
 
 def run_contender(name, arguments):
-    """One contender process: warm up, measure, report JSON on standard output."""
+    """Runs one contender: warms up, measures, and reports JSON on standard output."""
     parser = argparse.ArgumentParser(prog=f"sparse.py {name}")
     parser.add_argument("--data", required=True)
     for option in ("--rows", "--inducing", "--repeat"):
@@ -197,14 +197,14 @@ def run_contender(name, arguments):
     options = parser.parse_args(arguments)
 
     version, prepare = PEERS[name](int(os.environ["OMP_NUM_THREADS"]))
-    prepare(*made_up_data())()  # so that the baseline holds what the libraries load on first use
+    prepare(*made_up_data())()  # the first use loads libraries, which then count as baseline
     data = read_data(options.data, options.rows, options.inducing)
     baseline = memory_kib("VmRSS")
     evaluate = prepare(*data)
     value, gradient, inducing = evaluate()
     seconds = []
     for _ in range(options.repeat):
-        gc.collect()  # outside the clock: what the last evaluation left behind is not this one's
+        gc.collect()  # outside the clock, since the garbage is the last evaluation's
         start = time.perf_counter()
         value, gradient, inducing = evaluate()
         seconds.append(time.perf_counter() - start)
@@ -224,7 +224,7 @@ def run_contender(name, arguments):
 # The driver
 
 def run(command, threads, text=None):
-    """Runs a program and returns its output, and the cores that others used meanwhile."""
+    """Runs a program. Returns its output, and the cores that other processes used meanwhile."""
     environment = dict(os.environ)
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "GOMAXPROCS"):
         environment[variable] = str(threads)
@@ -236,7 +236,7 @@ def run(command, threads, text=None):
 
 
 def dgemm(threads):
-    """The rate of OpenBLAS's dgemm, the better of two sizes, and the cores that others used."""
+    """Returns the rate of OpenBLAS's dgemm, for the better of two sizes, and the cores that other processes used."""
     orders = (1024, 2048)
     command = [sys.executable, HERE / "numcore.py", "worker"]
     out, others = run(command, threads, "".join(f"gemm {n} 0.3\n" for n in orders))
@@ -244,21 +244,21 @@ def dgemm(threads):
 
 
 def check(reports):
-    """Stops unless all give the same value and gradient; returns the largest differences."""
+    """Returns the largest differences of values and gradients. Ends the program if they aren't the same."""
     worst = 0.0
     first, *others = reports
     for other in others:
         for part in ("value", "gradient", "inducing"):
             a, b = ([r[part]] if part == "value" else r[part] for r in (other, first))
             difference = max(abs(p - q) for p, q in zip(a, b, strict=True)) / max(map(abs, b))
-            if not difference <= AGREEMENT:  # also catches NaN
+            if not difference <= AGREEMENT:  # "not <=" also catches NaN
                 sys.exit(f"{other['contender']} and {first['contender']} disagree: {part} by {difference:.1e} (relative)")
             worst = max(worst, difference)
     return worst
 
 
 class Turns:
-    """What a contender's turns gave: the quiet ones, or all where none was quiet."""
+    """Results of a contender's turns: of the quiet turns, or of all turns if no turn was quiet."""
 
     def __init__(self):
         self.quiet, self.noisy = [], []
@@ -271,7 +271,7 @@ class Turns:
 
 
 def measure(commands, threads, options):
-    """Lets the contenders and dgemm take turns; returns name -> Turns."""
+    """Lets the contenders and dgemm take turns. Returns name -> Turns."""
     turns = {name: Turns() for name in [*commands, "dgemm"]}
     for number in range(options.patience):
         for name, turn in turns.items():
@@ -303,7 +303,7 @@ def mark(*turns):
 
 
 def table_rows(m, threads, turns, rows):
-    """The rows of one M and number of threads: beside the peers, and krigo's objectives."""
+    """Returns the rows for one M and number of threads, for two tables: krigo beside its peers, and krigo's objectives."""
     ours = turns["vfe", "kept"]
     beside, objectives = [], []
     for name, turn in turns.items():

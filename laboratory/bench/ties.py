@@ -3,15 +3,15 @@
 
     ties.py --tables results/ties --out mapie.jsonl [--permutations 99] [--rows 400]
 
-One line of JSON for each table and test: table, peer, and alarm (null where the table has too few rows for the test).
-What is in the file already is not done again.
+Writes one line of JSON for each table and test: table, peer, and alarm (null if the table has too few rows for the test).
+A table that is in the file already isn't tested again.
 
-A test is of the order of the rows. Each runs on the rows as the file has them, and on the same rows shuffled. A GP
-of scikit-learn (ARD Matérn-5/2 and white noise) is fitted to half of the rows, drawn by chance; the tests see its errors
-on the others. The column that ties rows (groups.json beside the tables) isn't among its inputs: what rows of a group
-have in common is then in their errors, where a test may see it. Other texts are inputs as columns of 0 and 1, empty
-cells the column's mean. Tests are at level 0.05, with defaults but for the number of permutations: each takes a time that
-grows with the square of the rows.
+A test looks for an effect of the order of the rows. Each test runs on the rows in the file's order, and on the same rows
+shuffled. A GP of scikit-learn (ARD Matérn-5/2 and white noise) is fitted to a random half of the rows, and the tests see
+its errors on the other half. The column that ties rows (groups.json beside the tables) isn't an input. What rows of a
+group have in common is therefore in their errors, where a test may see it. Other columns of text become inputs of 0 and 1.
+An empty cell gets the column's mean. Tests have level 0.05 and their defaults, except for the number of permutations,
+since a permutation takes time that grows with the square of the rows.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor  # noqa: E402
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel  # noqa: E402
 
 METHODS = ("pvalue_permutation", "plugin_martingale", "jumper_martingale")
-MOST_LEVELS = 200  # of a text that is an input
+MOST_LEVELS = 200  # texts with more different values aren't inputs
 
 
 def number(text):
@@ -45,7 +45,7 @@ def number(text):
 
 
 def read(path, group):
-    """Inputs without a group, scaled, and the target, which is the last column."""
+    """Returns the scaled inputs, without the column group, and the scaled target, which is the last column."""
     with open(path, newline="") as file:
         names, *rows = csv.reader(file)
     columns = []
@@ -55,7 +55,7 @@ def read(path, group):
         values = np.array([number(cell) for cell in cells])
         if np.isfinite(values).any():
             values = np.where(np.isfinite(values), values, np.nanmean(np.where(np.isfinite(values), values, math.nan)))
-            if len(set(values)) < len(values) or not (np.diff(values) == 1).all():  # else it numbers the rows
+            if len(set(values)) < len(values) or not (np.diff(values) == 1).all():  # otherwise the column numbers the rows
                 columns.append(values)
         elif len(set(cells)) <= MOST_LEVELS:
             columns += [np.array([cell == level for cell in cells], float) for level in sorted(set(cells))]
@@ -67,7 +67,7 @@ def read(path, group):
 
 
 def alarms(x, y, order, fitted, permutations):
-    """What each test says of the rows in an order: True for an alarm, None if it can't say."""
+    """Returns what each test says about the rows in this order: True for an alarm, None if it can't say."""
     said = {}
     for method in METHODS:
         regressor = SplitConformalRegressor(fitted, prefit=True)
@@ -84,7 +84,7 @@ def alarms(x, y, order, fitted, permutations):
 def look(path, group, rows, permutations):
     x, y = read(path, group)
     rng = np.random.default_rng(zlib.crc32(path.stem.encode()))
-    if len(y) > rows:  # one stretch of the file would hide what is far apart
+    if len(y) > rows:  # drawn, since one stretch of the file would hide ties over long distances
         kept = np.sort(rng.permutation(len(y))[:rows])
         x, y = x[kept], y[kept]
     drawn = rng.permutation(len(y))

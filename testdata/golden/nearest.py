@@ -1,11 +1,11 @@
-"""Writes nearest.json: the nearest-neighbour conditional density, and other scores of its predictions, to 40 digits.
+"""Writes nearest.json: the nearest-neighbour conditional density, and other scores of its predictions, with 40 digits.
 
     python -m venv /tmp/mp && /tmp/mp/bin/pip install mpmath
     /tmp/mp/bin/python testdata/golden/nearest.py > testdata/golden/nearest.json
 
-Everything by the definitions: explicit inverses, derivatives by differences in 80
-digits. Parameters are ln l_1^2 ..., ln sigma^2 of each part, the constant mean, ln s. "Without itself", the neighbours
-of a row are the m nearest in inputs over lengthscales of the first part.
+Everything is computed by the definitions, with explicit inverses and with differences in 80 digits as derivatives.
+Parameters are ln l_1^2 ..., ln sigma^2 of each part, the constant mean, ln s. "Without itself", the neighbours of a row
+are the m nearest other rows, by inputs divided by the first part's lengthscales.
 """
 
 import json
@@ -59,14 +59,14 @@ def square(y, m, v, s):
 
 
 def crps(y, m, v, s):
-    """Gneiting and Raftery 2007, Eq. 21; check_crps holds it against its definition."""
+    """Returns the CRPS by Gneiting and Raftery 2007, Eq. 21. check_crps compares it with the definition."""
     sigma = mp.sqrt(v + s)
     z = (y - m) / sigma
     return sigma * (z * (2 * mpmath.ncdf(z) - 1) + 2 * normal(z) - 1 / mp.sqrt(mp.pi))
 
 
 def check_crps():
-    """The integral of (F(t) - 1{t >= y})^2, without tails that can't be seen."""
+    """Compares crps with the integral of (F(t) - 1{t >= y})^2, without its negligible tails."""
     y, m, v, s = mpf("0.3"), mpf("-0.2"), mpf("0.5"), mpf("0.1")
     sigma = mp.sqrt(v + s)
     z = (y - m) / sigma
@@ -103,7 +103,7 @@ def value(case, at, term):
 
 
 def gradient(case, at, term):
-    h = mpf(10) ** -6  # the error of differences of eight points is of order h^8
+    h = mpf(10) ** -6  # differences of eight points have an error of order h^8
     out = []
     for i in range(len(at)):
         def moved(step):
@@ -124,7 +124,7 @@ def main():
     ]:
         n = 7
         x = [[mpf(str(round(rng.gauss(0, 1), 3))) for _ in range(2)] for _ in range(n)]
-        x[5] = x[2]  # a copy
+        x[5] = x[2]  # two equal rows
         y = [mpf(str(round(float(mp.sin(2 * a[0]) + a[1]) + rng.gauss(0, 0.2), 3))) for a in x]
         at = [mpf(v) for v in logs]
         near = []

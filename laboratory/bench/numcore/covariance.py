@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Times covariance blocks, their pull-back and products beside numpy and torch.
 
-See bench/README.md. Contenders run in turn, in processes of their own; what a
-contender may keep between repetitions is its buffers.
+See bench/README.md. Contenders take turns, each in a process of its own. A contender
+may keep only its buffers between repetitions.
 """
 import argparse, datetime, json, os, platform, statistics, subprocess, sys, tempfile, time
 
@@ -35,7 +35,7 @@ def worker(args):
         multiply, root = np.multiply, np.exp
 
     def augmented(a, c):
-        """Rows whose products with another's columns are ln k: one product gives the exponent."""
+        """Returns rows whose products with the other matrix's columns are ln k, so that one product gives all exponents."""
         s = (a - c) * root(-0.5 * theta[:d])
         left, right = empty(len(a), d + 2), empty(len(a), d + 2)
         left[:, :d] = right[:, :d] = s
@@ -53,7 +53,7 @@ def worker(args):
         return block
 
     def pull():
-        """W = bar ∘ K, and Σ W (a−b)² from the products of W with the inputs."""
+        """Computes W = bar ∘ K, and Σ W (a−b)² from the products of W with the inputs."""
         fill()
         c = z.mean(0)
         a, b = augmented(x, c)[0], augmented(z, c)[0]
@@ -93,7 +93,7 @@ def worker(args):
     best = None
     for line in sys.stdin:
         task = line.strip()
-        if task == "times" and best is None:  # the best of four blockings, twice each
+        if task == "times" and best is None:  # choose the best of four blockings, each run twice
             took = []
             for shape in shapes:
                 f = tiles(*shape, symmetric)

@@ -1,12 +1,12 @@
-"""The peers: each a function that trains on standardised rows and predicts test rows.
+"""The peers, which are other libraries' models. Each is a function that trains on standardised rows and predicts test rows:
 
     peer(x, y, tests, options) -> mean, sd, settings
 
-`mean` and `sd` describe the Gaussian that is predicted for the target, noise included; `settings`
-is what the reader of a result has to know, how training ended among it. `options` has the seed,
-the threads, and `seconds`: how long minibatches, or L-BFGS of a sparse model, may train before
-they have to stop and predict. Libraries are imported here only when their peer runs, so that one
-peer's memory is not another's.
+`mean` and `sd` describe the Gaussian that is predicted for the target, noise included. `settings`
+holds what the reader of a result has to know, for example how training ended. `options` has the
+seed, the threads, and `seconds`: how long minibatches, or L-BFGS of a sparse model, may train before
+they have to stop and predict. A library is imported only when its peer runs, so that it doesn't
+count in the memory of other peers.
 """
 
 import math
@@ -17,24 +17,24 @@ import numpy as np
 
 INDUCING = 500
 BATCH = 1000
-SKLEARN_ROWS = 2000  # its covariances' derivatives are one n×n matrix for each input
+SKLEARN_ROWS = 2000  # scikit-learn's derivatives take an n×n matrix for each input
 BLOCK = 1000  # test rows predicted at a time: GPyTorch forms their joint covariance
 
 
 def typical_distance(inputs):
-    """Where lengthscales start. Rows of standardised inputs are √(2d) apart: with lengthscales of 1 a
-    covariance in 30 inputs starts as the identity, and the gradient says nothing."""
+    """Returns where lengthscales start. Rows with d standardised inputs are about √(2d) apart. With
+    lengthscales of 1, a covariance in 30 inputs would start as the identity, and the gradient as zero."""
     return math.sqrt(inputs)
 
 
 def inducing_inputs(x, options):
-    """Centres of k-means, as many as there are distinct rows for."""
+    """Returns centres of k-means: INDUCING, or as many as there are distinct rows if these are fewer."""
     from sklearn.cluster import MiniBatchKMeans
 
     count = min(INDUCING, len(np.unique(x, axis=0)))
     means = MiniBatchKMeans(count, n_init=1, batch_size=4096, random_state=options.seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # fewer clusters than asked for, where rows repeat
+        warnings.simplefilter("ignore")  # if rows repeat, it may find fewer clusters than asked for
         return means.fit(x).cluster_centers_
 
 
@@ -42,10 +42,10 @@ def inducing_inputs(x, options):
 
 
 def minimise(loss, parameters, iterations=1000):
-    """scipy's L-BFGS-B on torch parameters; returns the value, and why it stopped.
+    """Runs scipy's L-BFGS-B on torch parameters. Returns the value, and why it stopped.
 
-    torch's own L-BFGS has no test of the value's relative change, and a covariance that is not positive
-    definite in its line search ends it; here such a point is one to step back from."""
+    torch's own L-BFGS doesn't test the value's relative change. It also ends if its line search meets a
+    covariance that isn't positive definite. Here the line search steps back from such a point."""
     import torch
     from linear_operator.utils.errors import NanError, NotPSDError
     from scipy.optimize import minimize
@@ -72,7 +72,7 @@ def minimise(loss, parameters, iterations=1000):
 
 
 def in_blocks(predict, tests):
-    """predict(rows) -> mean, variance as torch tensors; for all tests, as numpy mean and sd."""
+    """Calls predict(rows) -> mean, variance (torch tensors) for blocks of all tests. Returns numpy mean and sd."""
     import torch
 
     with torch.no_grad():
@@ -82,7 +82,7 @@ def in_blocks(predict, tests):
 
 
 def by_cholesky():
-    """All that GPyTorch would estimate for large n is computed instead."""
+    """Returns a context in which GPyTorch computes exactly what it would otherwise estimate for large n."""
     import contextlib
     import sys
 
@@ -138,8 +138,8 @@ def gpytorch_exact(x, y, tests, options):
 
 
 def botorch_default(x, y, tests, options):
-    """SingleTaskGP and its fit as they come: squared exponential, lognormal prior of the lengthscales that
-    grows with the dimension. That prior is meant for inputs in the unit cube, hence Normalize."""
+    """SingleTaskGP and its fit with their defaults: squared exponential, and a lognormal prior of lengthscales that
+    grows with the dimension. The prior is meant for inputs in the unit cube, so Normalize maps them there."""
     import torch
     from botorch.fit import fit_gpytorch_mll
     from botorch.models import SingleTaskGP
@@ -147,7 +147,7 @@ def botorch_default(x, y, tests, options):
     from gpytorch.mlls import ExactMarginalLogLikelihood
 
     torch.set_num_threads(options.threads)
-    torch.manual_seed(options.seed)  # a fit that fails starts again from a draw of the priors
+    torch.manual_seed(options.seed)  # after a failed fit, BoTorch starts again from a draw of the priors
     with by_cholesky():
         model = SingleTaskGP(torch.from_numpy(x), torch.from_numpy(y)[:, None], input_transform=Normalize(x.shape[1]))
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
@@ -161,13 +161,13 @@ def botorch_default(x, y, tests, options):
 
 
 def svgp(x, y, tests, options, rate=0.01):
-    """GPyTorch's SVGP: minibatches, Adam, the rate a tenth of it for the last quarter."""
+    """GPyTorch's SVGP with minibatches and Adam. In the last quarter the rate is a tenth."""
     import gpytorch
     import torch
 
     began = time.monotonic()
     inputs, n = x.shape[1], len(y)
-    epochs = max(100, math.ceil(3000 / math.ceil(n / BATCH)))  # few rows are few steps in an epoch
+    epochs = max(100, math.ceil(3000 / math.ceil(n / BATCH)))  # with few rows an epoch has few steps
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
     centres = torch.from_numpy(inducing_inputs(x, options))
@@ -192,8 +192,8 @@ def svgp(x, y, tests, options, rate=0.01):
     elbo = gpytorch.mlls.VariationalELBO(likelihood, model, num_data=n)
     adam = torch.optim.Adam([*model.parameters(), *likelihood.parameters()], lr=rate)
 
-    # The schedule is over epochs or over the time allowed, whichever is farther along, so that a
-    # slow machine, too, ends with the small steps.
+    # The schedule follows epochs or the time allowed, whichever is farther along, so that a slow
+    # machine also ends with the small steps.
     done, late = 0, False
     while True:
         spent = max(done / epochs, (time.monotonic() - began) / options.seconds)
@@ -229,7 +229,7 @@ def svgp(x, y, tests, options, rate=0.01):
 
 
 def sgpr(x, y, tests, options, iterations=1000):
-    """GPflow's SGPR: everything, inducing inputs too, by L-BFGS until it converges or time is spent."""
+    """GPflow's SGPR. L-BFGS trains everything, inducing inputs too, until it converges or time is spent."""
     import os
 
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -284,21 +284,21 @@ def sklearn_exact(x, y, tests, options):
     ) + WhiteKernel(0.1, (1e-6, 1e1))
     model = GaussianProcessRegressor(kernel, n_restarts_optimizer=2, random_state=options.seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a lengthscale at its bound is an input that does not matter
+        warnings.simplefilter("ignore")  # a lengthscale at its bound belongs to an input that doesn't matter
         model.fit(x, y)
-    mean, sd = model.predict(tests, return_std=True)  # WhiteKernel's variance is in it
+    mean, sd = model.predict(tests, return_std=True)  # sd includes WhiteKernel's variance
     settings = {"kernel": "matern52 ard + white", "restarts": 2, "evidence": float(model.log_marginal_likelihood_value_)}
     return mean, sd, settings
 
 
 # LightGBM
 
-FEW = 2000  # rows below which one tenth held out would be too few to stop by
+FEW = 2000  # below this many rows, a tenth is too small to decide when to stop
 
 
 def boosted(x, y, tests, options, parameters, rounds, stop):
-    """Held-out rows give the number of rounds (where `stop` is set) and the residuals' sd; the model that
-    predicts is then trained on all rows. One tenth is held out, or, with few rows, each tenth in turn."""
+    """Held-out rows give the residuals' sd and, if `stop` is set, the number of rounds. The predicting model is
+    then trained on all rows. One tenth is held out or, with fewer than FEW rows, each tenth in turn."""
     import lightgbm
 
     parameters = {
@@ -335,7 +335,7 @@ def boosted(x, y, tests, options, parameters, rounds, stop):
 
 
 def lightgbm_stopped(x, y, tests, options):
-    """Small steps, stopped on held-out rows. Leaves of 20 rows, the default, are a fifth of the smallest sets."""
+    """Small steps, stopped by held-out rows. Small sets get smaller leaves, since the default of 20 rows is a fifth of the smallest set."""
     leaf = int(np.clip(len(y) // 50, 3, 20))
     few = len(y) < FEW
     return boosted(
@@ -344,7 +344,7 @@ def lightgbm_stopped(x, y, tests, options):
 
 
 def lightgbm_default(x, y, tests, options):
-    """LightGBM as it comes: 100 rounds at a rate of 0.1."""
+    """LightGBM with its defaults: 100 rounds at a rate of 0.1."""
     return boosted(x, y, tests, options, {}, rounds=100, stop=0)
 
 

@@ -4,8 +4,9 @@
     peers.py --data FILE.csv.gz --target COL --fold FILE.fold.gz --folds 0,1,2 --peers gpytorch,lightgbm --out R.jsonl
     peers.py --data FILE.csv.gz --split 0 --peers svgp,sgpr,lightgbm --out R.jsonl
 
-One line of JSON for each set, fold and peer; what is in the file already is not done again. README.md says
-what the fields mean. Each training is a process of its own: this file again, with the job on standard input.
+Writes one line of JSON for each set, fold and peer. A line that is in the file already isn't computed again.
+README.md says what the fields mean. Each training runs in a process of its own, which is this program again
+with the job on standard input.
 """
 
 import argparse
@@ -36,7 +37,7 @@ from models import PEERS  # noqa: E402
 
 
 def read_table(path, target):
-    """Inputs and target; without a name the target is the last column."""
+    """Returns inputs and target. If target is empty, the last column is the target."""
     with gzip.open(path, "rt") as file:
         names = file.readline().strip().split(",")
         table = np.loadtxt(file, delimiter=",", ndmin=2)
@@ -47,8 +48,8 @@ def read_table(path, target):
 
 
 def shuffled(rows, seed):
-    """Row numbers in a random order that any language can repeat: sorted by the splitmix64 hash of
-    seed·2³² + row, modulo 2⁶⁴."""
+    """Returns row numbers in a random order that any language can repeat. They are sorted by the splitmix64
+    hash of seed·2³² + row, modulo 2⁶⁴."""
     with np.errstate(over="ignore"):
         z = np.uint64(seed) * np.uint64(1 << 32) + np.arange(rows, dtype=np.uint64)
         z = z + np.uint64(0x9E3779B97F4A7C15)
@@ -59,7 +60,7 @@ def shuffled(rows, seed):
 
 
 def parts(job, rows):
-    """Row numbers: of the fold's training rows, of those that the peer may see, and of the test rows."""
+    """Returns the numbers of the fold's training rows, of the training rows that the peer may see, and of the test rows."""
     if job["fold_file"]:
         fold = np.loadtxt(job["fold_file"], dtype=int)
         if len(fold) != rows:
@@ -85,13 +86,13 @@ def parts(job, rows):
 
 
 def scaling(values):
-    """Mean and standard deviation of each column; a constant column stays as it is, but for its mean."""
+    """Returns the mean and standard deviation of each column. A constant column gets 1 as its standard deviation."""
     mean, sd = values.mean(axis=0), values.std(axis=0)
     return mean, np.where(sd > 1e-12 * np.maximum(1, np.abs(mean)), sd, 1.0)
 
 
 def scores(y, mean, sd):
-    """How good N(mean, sd²) is for y. CRPS: Gneiting and Raftery 2007, eq. (21)."""
+    """Returns scores of the prediction N(mean, sd²) of y. CRPS: Gneiting and Raftery 2007, eq. (21)."""
     from scipy.special import ndtr
 
     z = (y - mean) / sd
@@ -115,8 +116,8 @@ def train(job):
     x, y = read_table(job["data"], job["target"])
     fold, seen, test = parts(job, len(y))
 
-    # The peer scales by the rows it sees. Scores are in standard deviations of all the fold's training
-    # targets, so that they compare whatever number of rows was seen.
+    # The peer's rows are scaled by the rows that it sees. Scores are in standard deviations of all training targets
+    # of the fold, so that they are comparable however many rows the peer saw.
     (x_mean, x_sd), (y_mean, y_sd) = scaling(x[seen]), scaling(y[seen])
     unit = scaling(y[fold])[1]
     scaled = np.ascontiguousarray((x - x_mean) / x_sd)
@@ -144,8 +145,8 @@ def train(job):
 
 
 def run(job):
-    """Trains in a new process; the result, or what went wrong."""
-    # Threads that wait by spinning for one that has lost its core take a hundred times as long on small sets.
+    """Trains in a new process. Returns the result or the error, and the seconds that it took."""
+    # By default threads spin while they wait. If one has lost its core, small sets take a hundred times as long.
     environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", OMP_WAIT_POLICY="passive")
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         environment[variable] = str(job["threads"])
@@ -174,7 +175,7 @@ def run(job):
 
 @contextlib.contextmanager
 def alone(lock):
-    """One heavy process at a time on a machine that others use too: as flock(1) does."""
+    """Holds a lock file, as flock(1) does, so that only one heavy process runs on a shared machine."""
     if not lock:
         yield
         return
@@ -184,7 +185,7 @@ def alone(lock):
 
 
 def learnt(record, name, fold):
-    """The rows of a set that krigo's default learnt on, from the record that `go run ./reproduce benchmark` keeps."""
+    """Returns the rows on which krigo's default learnt, from the record that `go run ./reproduce benchmark` writes."""
     for text in Path(record).read_text().splitlines():
         line = json.loads(text)
         if line["key"] == f"{name}/default/fold={fold}":
@@ -256,7 +257,7 @@ def drive(arguments):
             "fold_file": options.fold, kind: number,
             "rows": first, "rows_seed": seed, "train_rows": given,
         }  # fmt: skip
-        parts(chosen, rows)  # what is asked for in vain is no failure of a peer
+        parts(chosen, rows)  # fail here on a wrong request, before a peer runs
         for peer in peers:
             line = {"set": name, "data_sha256": digest, kind: number, "peer": peer, "seen": seen}
             if key(line) in done:
@@ -268,7 +269,7 @@ def drive(arguments):
             with alone(options.lock):
                 report, wall = run(job)
             line |= report | {"threads": options.threads, "limit": options.limit, "cpu": cpu_name()}
-            if options.retry:  # the line that failed gives way
+            if options.retry:  # replace the failed line
                 there = [old for old in there if key(old) != key(line)]
                 out.write_text("".join(json.dumps(old) + "\n" for old in there))
                 there.append(line)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints results of peers.py as Markdown: means over folds, one row a set and peer.
+"""Prints results of peers.py as Markdown: means over folds, with one row for each set and peer.
 
     table.py results/uci.jsonl
 """
