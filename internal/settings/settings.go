@@ -265,7 +265,7 @@ func (s Setting) Parse(to any, text string) error {
 	return errors.Join(s.check(reflect.ValueOf(to).Elem())...)
 }
 
-// wrong returns an error that says what the setting takes, instead of text.
+// wrong returns the error for a text that the setting doesn't take. The error says what it takes.
 func (s Setting) wrong(text string) error {
 	want := map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Bool: "true or false",
 		reflect.Slice: "numbers with commas between them"}[s.Type.Kind()]

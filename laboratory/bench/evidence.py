@@ -50,7 +50,7 @@ AGREEMENT = 1e-6
 # Data
 
 def smooth(x):
-    """The function under the noise: a few waves and one product. Its standard deviation is about 1."""
+    """The function under the noise: a few waves and one product. Its values vary by about 1."""
     return (
         math.sin(2 * x[0])
         + 0.5 * math.cos(1.5 * x[1] + x[2])

@@ -6,7 +6,7 @@
 
 The value is the negative α-ELBO of a batch of rows at α = 1/2. With Q = K_XZ K_ZZ^-1 K_ZX, it is
 
-    1/2 [N ln 2π + ln|Ξ| + y' Ξ^-1 y] + 1/2 ln|I + (K - Q)/(2 s_n)|,  Ξ = s_n I + (K + Q)/2,
+    1/2 [N ln 2π + ln|Ξ| + y' Ξ^-1 y] + 1/2 ln|I + (K - Q)/(2 s_n)|,  Ξ = s_n I + (K + Q)/2.
 
 The model is evidence.py's. The gradient is with respect to ln l_1 .. ln l_8, ln s_s, ln s_n and
 every element of Z, in float64. Protocol and data are sparse.py's.

@@ -88,7 +88,7 @@ func faults(r *run) error {
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(r.folder, "work") // always the same folder, because a model stores the names of its data's files
+	folder := filepath.Join(r.folder, "work") // always the same: a model stores its data's path
 	attacks := make([][]attack, len(faultyCommands))
 	whole := make([]map[string][]byte, len(faultyCommands)) // the files that each command leaves if no operation fails
 	ways := 0
@@ -146,7 +146,7 @@ func (a *attack) made(r *run, rng *rand.Rand, folder string, whole map[string][]
 	c := faultyCommands[a.command]
 	out := filepath.Join(folder, c.out)
 	var old []byte
-	if c.out != "" && !c.adds && !strings.HasPrefix(c.args, "demo") && rng.IntN(2) == 0 { // a file stands at the output's path already
+	if c.out != "" && !c.adds && !strings.HasPrefix(c.args, "demo") && rng.IntN(2) == 0 { // an older file exists
 		old = []byte("what was there, and isn't krigo's\n")
 		if err := os.WriteFile(out, old, 0o640); err != nil {
 			return err
@@ -170,7 +170,7 @@ func (a *attack) made(r *run, rng *rand.Rand, folder string, whole map[string][]
 				failed = &op
 			}
 			last = op
-			if ways := faultsOf[op.Name]; !slices.Contains(ways, a.why) { // because of the older file, operation number a.at may be of another kind
+			if ways := faultsOf[op.Name]; !slices.Contains(ways, a.why) { // the older file shifted the operations
 				a.why = ways[rng.IntN(len(ways))]
 			}
 			return rng.IntN(op.Bytes + 1), a.why

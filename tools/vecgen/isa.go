@@ -147,16 +147,16 @@ func (g *isa) sqrt(a vec) vec         { return g.result(g.VSQRTPD, g.VSQRTPS, a)
 func (g *isa) and(a vec, b op.Op) vec { r := g.vec(); g.VANDPD(b, a, r); return r }
 func (g *isa) or(a vec, b op.Op) vec  { r := g.vec(); g.VORPD(b, a, r); return r }
 
-// timesPlus: p ← p·x + c.
+// timesPlus emits p ← p·x + c.
 func (g *isa) timesPlus(p, x vec, c op.Op) { g.do(g.VFMADD213PD, g.VFMADD213PS, c, x, p) }
 
-// timesMinus: p ← p·x − c.
+// timesMinus emits p ← p·x − c.
 func (g *isa) timesMinus(p, x vec, c op.Op) { g.do(g.VFMSUB213PD, g.VFMSUB213PS, c, x, p) }
 
-// plusProduct: s ← s + a·b.
+// plusProduct emits s ← s + a·b.
 func (g *isa) plusProduct(s, a vec, b op.Op) { g.do(g.VFMADD231PD, g.VFMADD231PS, b, a, s) }
 
-// minusProduct: s ← s − a·b.
+// minusProduct emits s ← s − a·b.
 func (g *isa) minusProduct(s, a vec, b op.Op) { g.do(g.VFNMADD231PD, g.VFNMADD231PS, b, a, s) }
 
 // polynomial returns Σ c_i x^i by Horner's rule.
@@ -233,7 +233,7 @@ func (g *isa) rehearsal(f function) []uint64 {
 	return try.wanted
 }
 
-// write emits a function. It keeps constants in registers, as many as fit, in the order in which the body uses them.
+// write emits a function. The function keeps the constants that its body uses first in registers, as many as fit.
 func (g *isa) write(f function) {
 	constants := g.rehearsal(f)
 	fit := func(n int) bool {
