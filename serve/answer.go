@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// stepBytes of a body, or of an answer, have to go over the line within stall: what takes the server's memory mustn't
-// take it for long.
+// Within every stall a client has to send stepBytes of a body, or take as much of an answer. A slow client would
+// otherwise hold the server's memory for long.
 const (
 	stepBytes = 64 << 10
 	stall     = 5 * time.Second
-	longBody  = 4 << 10 // bytes of a body that waits for its turn to be read
+	longBody  = 4 << 10 // a body with more bytes waits for its turn to be parsed
 )
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
@@ -22,14 +22,14 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	encode(w, v)
 }
 
-// encode writes v as JSON. An error is the client's, who has gone.
+// encode writes v as JSON. It ignores errors, since they mean that the client has left.
 func encode(w io.Writer, v any) {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.Encode(v)
 }
 
-// failure is the body of every answer that isn't one.
+// failure is the body of every answer with an error.
 type failure struct {
 	Error string `json:"error"`
 }
@@ -38,7 +38,7 @@ func fail(w http.ResponseWriter, status int, err error) {
 	if status == 503 {
 		w.Header().Set("Retry-After", "1")
 	}
-	// What a request is told of itself may be as long as it is.
+	// An error may quote the request, and so be as long as the request.
 	writeJSON(w, status, failure{strings.ToValidUTF8(clipTo(err.Error(), 4096), "")})
 }
 
@@ -51,7 +51,8 @@ func clipTo(text string, most int) string {
 	return text
 }
 
-// steady writes an answer step by step, each of which the client has to take before long.
+// steady is a ResponseWriter that writes in steps of stepBytes. The client has to take each step within stall, and the
+// whole answer before latest.
 type steady struct {
 	http.ResponseWriter
 	latest time.Time

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// readBody reads a request's body of at most so many bytes, which it takes from the budget as they come: a body that is
-// promised holds nothing.
+// readBody reads a request's body of at most most bytes within a time. It takes memory from the budget h as bytes arrive,
+// so that a client who only announces a long body holds none.
 func readBody(ctx context.Context, w http.ResponseWriter, r *http.Request, h *hold, most int64,
 	within time.Duration) (body []byte, err error) {
 	line := http.NewResponseController(w)
@@ -18,10 +18,10 @@ func readBody(ctx context.Context, w http.ResponseWriter, r *http.Request, h *ho
 	defer func() {
 		reading(ctx, false)
 		if err != nil {
-			w.Header().Set("Connection", "close") // what else comes of it isn't read
+			w.Header().Set("Connection", "close") // the rest of the body isn't read
 			return
 		}
-		// What still comes on the connection says only whether the client is there.
+		// From now on the server reads only to see whether the client is still there.
 		line.SetReadDeadline(time.Time{})
 	}()
 	if r.ContentLength > most {
@@ -33,7 +33,7 @@ func readBody(ctx context.Context, w http.ResponseWriter, r *http.Request, h *ho
 		if len(body) == cap(body) {
 			size := min(2*int64(cap(body)), most+1)
 			if r.ContentLength > 0 {
-				size = min(size, r.ContentLength+1) // one more, to see its end
+				size = min(size, r.ContentLength+1) // one byte more, to see the end
 			}
 			if err := h.resize(ctx, size); err != nil {
 				return nil, err

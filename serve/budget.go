@@ -9,10 +9,12 @@ import (
 	"time"
 )
 
-// client is whom a request comes from: an address, or the network of one in IPv6, of which anyone has 2⁶⁴.
+// client is where a request comes from: an IPv4 address, or an IPv6 network of 64 bits, since one person may have 2⁶⁴
+// addresses.
 type client struct{ netip.Prefix }
 
-// clientAt returns the client of a remote address; of what isn't one, as with a Unix socket, all are one client.
+// clientAt returns the client of a remote address. All requests without such an address, for example over a Unix socket,
+// are one client.
 func clientAt(remote string) client {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -32,7 +34,7 @@ func clientAt(remote string) client {
 
 func clientOf(r *http.Request) client { return clientAt(r.RemoteAddr) }
 
-// pocket is what a request may hold without asking: rows one by one never wait for memory.
+// pocket is the number of bytes that a request may hold without the budget, so that single rows never wait for memory.
 const pocket = 16 << 10
 
 // patience is how long a request waits for memory.
@@ -44,24 +46,25 @@ var (
 	errHuge = errors.New("the request would take more memory than one may have: send its rows in several")
 )
 
-// budget is the bytes that requests may hold together beyond their pockets. What a client holds may be no more than
-// what is left free: one alone has half of it at most, two have two thirds, and there is always room for another.
+// budget counts the bytes that all requests hold beyond their pockets. A client may hold at most as much as then is
+// still free. So one client alone has at most half of the budget, two clients have two thirds together, and there is
+// always room for another client.
 type budget struct {
 	size     int64
-	patience time.Duration // of who wants more
+	patience time.Duration // how long a request waits for memory
 
 	mu      sync.Mutex
 	used    int64
 	by      map[client]int64
 	waiting int
-	freed   chan struct{} // is closed when there is more room
+	freed   chan struct{} // closed when memory is given back
 }
 
 func newBudget(size int64) *budget {
 	return &budget{size: size, patience: patience, by: map[client]int64{}, freed: make(chan struct{})}
 }
 
-// hold is what one request holds.
+// hold is the part of the budget that one request holds.
 type hold struct {
 	of     client
 	budget *budget
@@ -70,7 +73,8 @@ type hold struct {
 
 func (b *budget) hold(of client) *hold { return &hold{of: of, budget: b} }
 
-// resize makes it so many bytes. To get more it waits a moment, and to give back never.
+// resize changes the hold to this many bytes. It waits up to the budget's patience for more bytes, and never waits to
+// give bytes back. Its errors are errHuge, errFull and ctx's.
 func (h *hold) resize(ctx context.Context, bytes int64) error {
 	b := h.budget
 	bytes = max(0, bytes-pocket)
@@ -110,7 +114,7 @@ func (h *hold) resize(ctx context.Context, bytes int64) error {
 	}
 }
 
-// add takes more, or gives back.
+// add takes more bytes from the budget; a negative number gives bytes back. The budget must be locked.
 func (h *hold) add(more int64) {
 	b := h.budget
 	h.bytes += more
@@ -124,7 +128,7 @@ func (h *hold) add(more int64) {
 	}
 }
 
-// close gives all of it back.
+// close gives all bytes of the hold back.
 func (h *hold) close() {
 	h.budget.mu.Lock()
 	defer h.budget.mu.Unlock()

@@ -9,42 +9,44 @@ import (
 	"sync"
 )
 
-// mostConnections may be open, where the system lets the process have more files than that.
+// mostConnections is the largest number of open connections, if the process may open enough files.
 const mostConnections = 2048
 
-// connectionsWithin leaves a quarter of the files that the process may open for models, the ledger and the log: a
-// server without one to spare could accept no connection, and so close none.
+// connectionsWithin returns how many connections may be open if the process may open this many files. It leaves a
+// quarter of the files for models, the ledger and the log. A server without a free file couldn't accept a connection,
+// and so would never close one to make room.
 func connectionsWithin(files uint64) int { return int(min(mostConnections, max(1, files/4*3))) }
 
-// connections are those of a server. Beyond most of them the one that the server has waited for longest, of the client
-// that has most, makes room: a limit that keeps new ones out would let anyone close the server by opening connections.
+// connections holds the open connections of a server. If there are more than most, the server closes a connection of the
+// client that has most connections: the one that the server has waited for longest. If the server refused new
+// connections instead, anyone could shut others out by opening connections.
 type connections struct {
 	most int
 
 	mu    sync.Mutex
 	all   map[net.Conn]*connection
 	by    map[client]*theirs
-	none  chan struct{} // is closed when there are none left, if anyone waits for that
-	alive int           // not ended, those that were closed to make room too
+	none  chan struct{} // closed when no connection is left; nil if nobody waits for that
+	alive int           // connections that haven't ended, including those that were closed to make room
 }
 
-// theirs are the connections of one client.
+// theirs holds the connections of one client.
 type theirs struct {
 	count   int
-	waiting list.List // of *connection that the server waits for: first requests, next ones, bodies; the longest first
+	waiting list.List // *connection that the server waits for, for a request or a body; the longest wait first
 }
 
 type connection struct {
 	net.Conn
 	of   client
 	from *connections
-	at   *list.Element // nil while the server doesn't wait for it
-	gone bool          // closed to make room
+	at   *list.Element // the place in waiting, or nil if the server doesn't wait for the connection
+	gone bool          // the server closed it to make room
 }
 
 type connectionKey struct{}
 
-// opened is http.Server.ConnContext.
+// opened adds a new connection. It is http.Server.ConnContext.
 func (cs *connections) opened(ctx context.Context, conn net.Conn) context.Context {
 	c := &connection{Conn: conn, of: clientAt(conn.RemoteAddr().String()), from: cs}
 	cs.mu.Lock()
@@ -62,7 +64,7 @@ func (cs *connections) opened(ctx context.Context, conn net.Conn) context.Contex
 	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// makeRoom closes a connection.
+// makeRoom closes the connection that has to make room, if the server waits for any.
 func (cs *connections) makeRoom() {
 	var most *theirs
 	for _, t := range cs.by {
@@ -71,19 +73,19 @@ func (cs *connections) makeRoom() {
 		}
 	}
 	if most == nil {
-		return // all are at work, which has an end
+		return // all connections are being served, and will end
 	}
 	c := most.waiting.Front().Value.(*connection)
 	c.remove()
 	c.gone = true
 	conn := c.Conn
 	if secure, ok := conn.(*tls.Conn); ok {
-		conn = secure.NetConn() // a farewell could block
+		conn = secure.NetConn() // TLS's own close sends an alert, which could block
 	}
 	conn.Close()
 }
 
-// changed is http.Server.ConnState.
+// changed notes the state of a connection. It is http.Server.ConnState.
 func (cs *connections) changed(conn net.Conn, state http.ConnState) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -114,7 +116,7 @@ func (c *connection) remove() {
 	}
 }
 
-// wait says whether the server waits for the connection from now on.
+// wait notes whether the server waits for the connection from now on.
 func (c *connection) wait(yes bool) {
 	t := c.from.by[c.of]
 	if c.at != nil {
@@ -126,7 +128,7 @@ func (c *connection) wait(yes bool) {
 	}
 }
 
-// reading says whether a request's body is being read, for which the server waits too.
+// reading notes whether the server is reading a request's body. The server then waits for the connection too.
 func reading(ctx context.Context, yes bool) {
 	c, _ := ctx.Value(connectionKey{}).(*connection)
 	if c == nil {
@@ -139,7 +141,7 @@ func reading(ctx context.Context, yes bool) {
 	}
 }
 
-// end waits until there are none.
+// end waits until no connection is left.
 func (cs *connections) end() {
 	cs.mu.Lock()
 	none := make(chan struct{})

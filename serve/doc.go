@@ -1,17 +1,20 @@
-// Package serve answers predictions over HTTP: one model, or all models of a folder, which
-// are read again when their files change.
+// Package serve answers predictions over HTTP. It serves one model, or all models of a folder, and reads a model again
+// when its file changes.
 //
-//	POST /v1/predict   rows as JSON or CSV: mean, variances and interval of each
+//	POST /v1/predict   rows as JSON or CSV: mean, variances and interval of each row
 //	POST /v1/joint     the same, with draws of the function at all rows, or covariances
-//	POST /v1/outcomes  rows with targets: held against the certificate, and kept in a ledger
+//	POST /v1/outcomes  rows with targets, which are compared with the certificate and kept in a ledger
 //	GET  /v1/model     a model's inputs, kernel and certificate
 //	GET  /v1/models    the names of all models
-//	GET  /openapi.json the description of these
+//	GET  /openapi.json the description of these routes
 //	GET  /healthz      whether the server lives
 //	GET  /readyz       whether it has models to predict from
 //	GET  /metrics      figures for Prometheus
 //	GET  /             a page to predict by hand
 //
-// Rows of requests that arrive together are predicted together. A row's prediction doesn't
-// depend on the others, so that the answer is, to the last bit, what krigo.Model.Predict returns.
+// Rows of requests that arrive together are predicted together. A row's prediction doesn't depend on other rows, so the
+// answer equals the result of krigo.Model.Predict to the last bit.
+//
+// A client is an IP address, or a network in IPv6 (type client). Memory, turns and places in queues are divided among
+// clients, so that no client can keep others from being served.
 package serve

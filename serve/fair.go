@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// fair is what waits, by client: the clients are served in turn, however much one of them has waiting.
+// fair holds items that wait, in a line for each client. The clients take turns, however many items a client has.
 type fair[T comparable] struct{ lines []*line[T] }
 
-// line is what one client has waiting, the next first.
+// line holds the items of one client that wait, the next item first.
 type line[T comparable] struct {
 	of      client
 	waiting []T
@@ -25,7 +25,7 @@ func (f *fair[T]) add(of client, item T) {
 	f.lines = append(f.lines, &line[T]{of, []T{item}})
 }
 
-// next takes the next item of the client whose turn it is. There must be one.
+// next removes and returns the next item of the client whose turn it is. An item must be waiting.
 func (f *fair[T]) next() (item T) {
 	l := f.lines[0]
 	if item, l.waiting = l.waiting[0], l.waiting[1:]; len(l.waiting) == 0 {
@@ -34,14 +34,14 @@ func (f *fair[T]) next() (item T) {
 	return item
 }
 
-// passed ends a client's turn, if it has anything left waiting.
+// passed ends a client's turn: if the client has further items, they wait behind all other clients.
 func (f *fair[T]) passed(of client) {
 	if len(f.lines) > 0 && f.lines[0].of == of {
 		f.lines = append(f.lines[1:], f.lines[0])
 	}
 }
 
-// remove takes an item that will not be served, and says whether it was there.
+// remove removes an item that won't be served, and says whether it was waiting.
 func (f *fair[T]) remove(of client, item T) bool {
 	for i, l := range f.lines {
 		if l.of != of {
@@ -60,14 +60,14 @@ func (f *fair[T]) remove(of client, item T) bool {
 	return false
 }
 
-// turns lets so many at a time do what takes much memory and all of a core, and the clients one after another.
+// turns limits how many requests do heavy work at the same time: as many as free says at the start. Clients take turns.
 type turns struct {
 	mu      sync.Mutex
 	free    int
 	waiting fair[chan struct{}]
 }
 
-// begin waits for a turn, which end ends.
+// begin waits for a turn, which the caller ends with end. Its error is ctx's.
 func (t *turns) begin(ctx context.Context, of client) error {
 	t.mu.Lock()
 	if t.free > 0 {
@@ -86,13 +86,13 @@ func (t *turns) begin(ctx context.Context, of client) error {
 	t.mu.Lock()
 	left := t.waiting.remove(of, called)
 	t.mu.Unlock()
-	if !left { // it was called meanwhile
+	if !left { // the turn came meanwhile, and goes to the next
 		t.end()
 	}
 	return ctx.Err()
 }
 
-// take does what takes a turn if it is long, and else at once.
+// take calls do: in a turn if the work is long, else at once.
 func (t *turns) take(ctx context.Context, of client, long bool, do func()) error {
 	if long {
 		if err := t.begin(ctx, of); err != nil {

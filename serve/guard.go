@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// mostHeaders may a request have: of as short ones as there can be, a header of the size that is taken holds thousands,
-// which take many times its memory.
+// mostHeaders is the largest number of headers of a request. Within the allowed size there could be thousands of short
+// headers, which would take many times that size in memory.
 const mostHeaders = 100
 
-// Loopback says whether only this machine can reach an address.
+// Loopback says whether only this machine can reach the address, a host with a port.
 func Loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -24,31 +24,33 @@ func Loopback(address string) bool {
 	return local(host)
 }
 
-// local says whether a name or an address is this machine's alone, whoever asks.
+// local says whether a host name or an address means this machine, on every machine.
 func local(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
-// guarded lets requests through that aren't a trick. Where this machine alone is served and no token is asked for,
-// whoever can send requests from here may ask; a page of another site that is open in a browser here can: its own name
-// may be made to lead to this machine, by which the browser takes answers for the page's own. Such requests bear that
-// name as their Host.
+// guarded returns a handler that refuses requests which pages of other sites may have sent, and malformed requests. token
+// says that requests need a token, and localOnly that only this machine is served, without a token.
+//
+// If localOnly is true, every program on this machine may ask. A page of another site, open in a browser here, could ask
+// too: its name may be made to lead to this machine, and the browser would then give the answers to the page (DNS
+// rebinding). Such requests have that name as their Host, and are refused.
 func guarded(next http.Handler, token, localOnly bool) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 {
-			// Of a Content-Length beside chunks nothing is known here. A proxy that goes by it sees another end of the body, and
-			// another next request: there is none on this connection.
+			// Package http hides a Content-Length beside chunks. A proxy that believes the length sees another end of the body,
+			// and so another next request. Closing the connection leaves no next request.
 			w.Header().Set("Connection", "close")
 		}
 		headers := 0
 		for _, values := range r.Header {
 			headers += len(values)
 		}
-		_, malformed := url.ParseQuery(r.URL.RawQuery) // whose parts would be left out
+		_, malformed := url.ParseQuery(r.URL.RawQuery) // r.URL.Query leaves out what it can't read
 		host, _, err := net.SplitHostPort(r.Host)
-		if err != nil { // it has no port
+		if err != nil { // Host has no port
 			host = strings.TrimSuffix(strings.TrimPrefix(r.Host, "["), "]")
 		}
 		switch {
@@ -70,14 +72,15 @@ func guarded(next http.Handler, token, localOnly bool) http.Handler {
 	})
 }
 
-// protected lets requests through that bear the token.
+// protected returns a handler that calls next for requests that bear the token, and for all requests if the token is
+// empty.
 func protected(token string, next http.HandlerFunc) http.HandlerFunc {
 	if token == "" {
 		return next
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		given = strings.Trim(given, " ") // RFC 9110, section 11.4: the scheme in any case, and then one space or more
+		given = strings.Trim(given, " ") // RFC 9110, section 11.4: the scheme in any case, then at least one space
 		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			fail(w, 401, errors.New("send the token: Authorization: Bearer TOKEN"))

@@ -14,40 +14,40 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// A request for rows together has so many rows and draws at most: what it costs grows with the square of the rows and
-// more.
+// A request for draws, covariances or explanations has at most jointRows rows and jointDraws draws. The cost of
+// covariances grows faster than the square of the rows.
 const (
 	jointRows  = 1000
 	jointDraws = 1000
 )
 
-// Answer is what POST /v1/predict answers.
+// Answer is the answer of POST /v1/predict.
 type Answer struct {
 	Model       string             `json:"model"`
 	Target      string             `json:"target"`
 	Predictions []model.Prediction `json:"predictions"`
-	Explanation *model.Explanation `json:"explanation,omitempty"` // asked for by explain=true
-	Observed    *krigo.Observed    `json:"observed,omitempty"`    // asked for by observed=true
+	Explanation *model.Explanation `json:"explanation,omitempty"` // if the query has explain=true
+	Observed    *krigo.Observed    `json:"observed,omitempty"`    // if the query has observed=true
 }
 
-// Joint is what POST /v1/joint answers: of each row what POST /v1/predict does, and of all rows together what was asked
-// for.
+// Joint is the answer of POST /v1/joint: the predictions of POST /v1/predict, and the draws or covariances that were
+// asked for.
 type Joint struct {
 	Model       string             `json:"model"`
 	Target      string             `json:"target"`
 	Predictions []model.Prediction `json:"predictions"`
-	Samples     [][]float64        `json:"samples,omitempty"`    // of each row its value in each draw
-	Covariance  [][]float64        `json:"covariance,omitempty"` // of each row with each
+	Samples     [][]float64        `json:"samples,omitempty"`    // for each row, its value in every draw
+	Covariance  [][]float64        `json:"covariance,omitempty"` // for each row, its covariance with every row
 }
 
-// wish is what is asked of rows together.
+// wish is what a request asks for at all its rows together.
 type wish struct {
 	samples    int
 	seed       uint64
 	covariance bool
 }
 
-// jointParameters are those of a wish, beside model.
+// jointParameters are the query parameters of a wish.
 var jointParameters = []string{"samples", "seed", "covariance"}
 
 func wishOf(query url.Values) (w wish, err error) {
@@ -71,7 +71,7 @@ func wishOf(query url.Values) (w wish, err error) {
 	return w, nil
 }
 
-// truth returns a parameter that is true, or false, or absent.
+// truth returns the value of a parameter that is true or false; false if it is absent.
 func truth(query url.Values, name string) (bool, error) {
 	text := query.Get(name)
 	if query.Has(name) && text != "true" && text != "false" {
@@ -80,13 +80,13 @@ func truth(query url.Values, name string) (bool, error) {
 	return text == "true", nil
 }
 
-// bytes is the memory that it takes for so many rows: the posterior's, and the rows themselves, encoded, scaled, and
-// scaled by the kernel.
+// bytes returns the memory that computing the wish at this many rows takes: the posterior's, and three copies of the
+// rows, which are encoded, scaled, and scaled by the kernel.
 func (w wish) bytes(m *krigo.Model, rows int) int64 {
 	return 8*3*int64(rows)*int64(len(m.Inputs)) + m.Posterior.JointBytes(rows, w.samples)
 }
 
-// compute takes the memory and the turn that it needs, one of these, and adds to an answer what is wished for.
+// compute takes memory, waits for a turn, and adds the draws and covariances that the wish asks for to the answer.
 func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Model, t *dataset.Table,
 	answer *Joint) error {
 	bytes := w.bytes(m, t.Rows)
@@ -154,8 +154,8 @@ func further(ctx context.Context, query url.Values, held *hold, one *turns, m *k
 	return err
 }
 
-// write writes it row by row: as one text it would take three times the memory of its numbers. turn runs what makes a
-// row's text.
+// write writes the answer row by row. As one text it would take three times the memory of its numbers. turn calls the
+// function that encodes a row, when it is the request's turn.
 func (j Joint) write(w http.ResponseWriter, turn func(do func()) error) {
 	rows := []struct {
 		name   string
@@ -164,7 +164,7 @@ func (j Joint) write(w http.ResponseWriter, turn func(do func()) error) {
 	j.Samples, j.Covariance = nil, nil
 	head, err := json.Marshal(j)
 	if err != nil {
-		panic(err) // predictions are finite
+		panic(err) // never, since predictions are finite
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
@@ -179,7 +179,7 @@ func (j Joint) write(w http.ResponseWriter, turn func(do func()) error) {
 			gone := turn(func() {
 				raw, err := json.Marshal(values)
 				if err != nil {
-					panic(err) // so are these
+					panic(err) // never, since these numbers are finite
 				}
 				line = append(line, raw...)
 			})

@@ -5,7 +5,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// metrics are the figures of one server, in a registry of its own.
+// metrics holds the figures of one server for Prometheus, in their own registry.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -37,8 +37,8 @@ func newMetrics() *metrics {
 	return m
 }
 
-// outcomes are the figures of the models' watches as they are when they are asked for: those of the ledger, which go on
-// where they were when the server starts again.
+// outcomes collects the figures of the models' watches when Prometheus asks. They come from the ledger, so that they go
+// on when the server restarts.
 type outcomes struct{ library *library }
 
 var (

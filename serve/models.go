@@ -15,36 +15,36 @@ import (
 	"github.com/krigo-gp/krigo/watch"
 )
 
-// ending is that of the model files of a folder.
+// ending is how the names of model files in a folder end.
 const ending = ".krigo"
 
-// served is a model as it was read from its file. Requests that began with it end with it,
-// whatever happens to the file.
+// served is a model as it was read from its file. A request that began with it ends with it, even if the file changes.
 type served struct {
 	*krigo.Model
 	name string
 	stamp
 	queue     *queue
-	watch     *watch.Watch // of its outcomes; nil where there is none
-	unwatched error        // for this reason
-	observers turns        // to hold outcomes against the certificate
+	watch     *watch.Watch // of the model's outcomes, or nil
+	unwatched error        // why watch is nil
+	observers turns        // for comparing outcomes with the certificate
 }
 
-// stamp tells whether a file changed.
+// stamp is the size and the time of a file. If the stamp is the same, the file counts as unchanged.
 type stamp struct {
 	size     int64
 	modified time.Time
 }
 
-// library holds the models of a path: a model file, or a folder of them.
+// library holds the models of a path, which is a model file or a folder of model files.
 type library struct {
 	path   string
-	newer  func(s *served) // completes a model that was read
+	newer  func(s *served) // completes a model after it is read
 	models atomic.Pointer[map[string]*served]
-	failed map[string]stamp // files that could not be read, not to be tried again as they are
+	failed map[string]stamp // files that couldn't be read, by model; they are tried again only if they change
 }
 
-// find returns the model of that name; of none, the only one. Otherwise it returns the names.
+// find returns the model with this name, or, if the name is empty, the only model. If there is no such model, find
+// returns the names of all models.
 func (l *library) find(name string) (*served, []string) {
 	models := *l.models.Load()
 	if name == "" && len(models) == 1 {
@@ -55,12 +55,12 @@ func (l *library) find(name string) (*served, []string) {
 	if s := models[name]; s != nil {
 		return s, nil
 	}
-	names := slices.AppendSeq([]string{}, maps.Keys(models)) // not nil: a list of none is one
+	names := slices.AppendSeq([]string{}, maps.Keys(models)) // not nil, so that an empty list is [] in JSON
 	slices.Sort(names)
 	return nil, names
 }
 
-// files returns the model files of the path by the models' names.
+// files returns the paths of all model files, by the names of the models.
 func (l *library) files() (map[string]string, error) {
 	info, err := os.Stat(l.path)
 	if err != nil {
@@ -83,14 +83,14 @@ func (l *library) files() (map[string]string, error) {
 	return files, nil
 }
 
-// change is what a scan did about one model.
+// change says what a scan did with one model.
 type change struct {
 	name, what string // what: loaded, reloaded, removed
-	err        error  // why it was left as it was
+	err        error  // why the model couldn't be read, and was left as it was
 }
 
-// scan reads files that are new or changed. A file that can't be read leaves its model as
-// it is: it may be half copied. A model whose file has gone from the folder goes too.
+// scan reads files that are new or changed. If a file can't be read, for example because it is half copied, the model
+// stays as it is. If a file was removed from the folder, its model is removed too.
 func (l *library) scan() ([]change, error) {
 	files, err := l.files()
 	if err != nil {
@@ -129,7 +129,7 @@ func (l *library) scan() ([]change, error) {
 	return changes, nil
 }
 
-// read returns the model of a file: the old one where the file is the same or can't be read.
+// read returns the model of a file. It returns old if the file hasn't changed or can't be read.
 func (l *library) read(name, path string, old *served) (*served, error) {
 	info, err := os.Stat(path)
 	if err != nil {

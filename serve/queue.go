@@ -16,15 +16,15 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// A batch has as many rows as take about batchTime, between fewRows and mostRows: what comes meanwhile waits so long. A
-// request of shortRows or less is taken before longer ones, which keep a quarter of every batch. Of each kind a client
-// has shareRows, and then the next one.
+// A batch has as many rows as can be predicted in about batchTime, but at least fewRows and at most mostRows. Rows that
+// arrive meanwhile wait for it. Requests of at most shortRows rows go first; longer requests keep a quarter of every
+// batch. Among requests of one length, clients take turns of shareRows rows.
 const (
 	batchTime = 5 * time.Millisecond
 	mostRows  = 512
 	fewRows   = 32
-	leastRows = 4       // of both classes, however wide they are
-	mostCells = 1 << 17 // of a batch, encoded: it is the only memory that grows with the columns which categories become
+	leastRows = 4       // rows of a batch, however wide they are
+	mostCells = 1 << 17 // encoded numbers of a batch; no other memory grows with the columns that categories become
 	shareRows = 16
 	shortRows = 16
 )
@@ -34,27 +34,27 @@ var (
 	errInternal = errors.New("the prediction failed for a reason that isn't the request's; it is in the server's log")
 )
 
-// queue predicts the rows of concurrent requests together: while one batch is computed the
-// next one gathers. Nothing waits for company, and an idle queue has no goroutine.
+// queue predicts the rows of concurrent requests together. While it computes one batch, the next batch gathers. A row
+// never waits for further rows to arrive, and an idle queue has no goroutine.
 type queue struct {
 	model   *krigo.Model
 	predict func(x mat.Matrix) ([]model.Prediction, error) // the model's PredictAt
-	limit   int                                            // rows that may wait, of short requests and of long ones
-	batched func(rows int)                                 // is told the size of every batch
-	failed  func(cause any, stack []byte)                  // is told of a panic
-	working *sync.WaitGroup                                // has the goroutine
+	limit   int                                            // most rows that wait in each class
+	batched func(rows int)                                 // called with the size of every batch
+	failed  func(cause any, stack []byte)                  // called after a panic
+	working *sync.WaitGroup                                // counts the queue's goroutine
 
 	mu          sync.Mutex
 	short, long class
-	perRow      time.Duration // that a row of a batch took of late; 0: not known
+	perRow      time.Duration // time for each row in the last batch that tells; 0: not known
 	busy        bool
 }
 
-// class is the requests of one kind that wait.
+// class holds the short requests that wait, or the long ones.
 type class struct {
 	fair[*job]
-	rows int            // waiting
-	by   map[client]int // of them
+	rows int            // rows that wait
+	by   map[client]int // the same by client
 }
 
 // job is the rows of one request.
@@ -62,16 +62,16 @@ type job struct {
 	ctx    context.Context
 	of     client
 	table  *dataset.Table
-	data   *dataset.Data // its inputs, which are encoded batch by batch
+	data   *dataset.Data // the table's inputs, which are encoded batch by batch
 	out    []model.Prediction
 	class  *class
-	taken  int // rows that are in this batch or an earlier one
+	taken  int // rows that are in the batch under way, or were in an earlier batch
 	err    error
 	ended  bool
-	answer chan struct{} // is closed when it has ended
+	answer chan struct{} // closed when the job has ended
 }
 
-// run predicts the rows of a client's table, or returns what is wrong with them, or ctx's error.
+// run predicts the rows of a client's table. Its error says what is wrong with the rows, or is errBusy or ctx's.
 func (q *queue) run(ctx context.Context, of client, t *dataset.Table) ([]model.Prediction, error) {
 	d, err := q.model.Unlabelled(t)
 	if err != nil {
@@ -84,8 +84,8 @@ func (q *queue) run(ctx context.Context, of client, t *dataset.Table) ([]model.P
 		j.class = &q.short
 	}
 	c := j.class
-	// What waits of a client may be no more than what there is room for, so that there is room for others'. A request that
-	// is larger than the limit is served if nothing else waits.
+	// A client may have at most as many rows waiting as are still free, so that other clients always find room. A request
+	// with more rows than the limit is served if nothing else waits.
 	if c.rows > 0 && c.by[of]+d.Rows > q.limit-c.rows {
 		q.mu.Unlock()
 		return nil, errBusy
@@ -106,7 +106,7 @@ func (q *queue) run(ctx context.Context, of client, t *dataset.Table) ([]model.P
 	}
 }
 
-// count adds to the rows that wait of a client.
+// count adds to the number of a client's rows that wait.
 func (c *class) count(of client, rows int) {
 	if c.by == nil {
 		c.by = map[client]int{}
@@ -117,7 +117,7 @@ func (c *class) count(of client, rows int) {
 	}
 }
 
-// leave takes out what waits of a job that nobody waits for.
+// leave removes the waiting rows of a job that nobody waits for any more.
 func (q *queue) leave(j *job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -126,7 +126,7 @@ func (q *queue) leave(j *job) {
 	}
 }
 
-// piece is the rows of a job that are in a batch.
+// piece is the part of a job that is in a batch: the rows from from up to, but without, to.
 type piece struct {
 	*job
 	from, to int
@@ -151,13 +151,13 @@ func (q *queue) work() {
 				close(p.answer)
 			}
 		}
-		if rows >= fewRows/2 { // of fewer rows most of the time isn't theirs
+		if rows >= fewRows/2 { // with fewer rows, most of the time doesn't depend on their number
 			q.perRow = time.Since(begin) / time.Duration(rows)
 		}
 	}
 }
 
-// next takes the rows of the next batch, or says that there is nothing to do.
+// next returns the rows of the next batch; no rows if nothing waits.
 func (q *queue) next() []piece {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -173,8 +173,9 @@ func (q *queue) next() []piece {
 	return batch
 }
 
-// take adds rows to a batch, at most so many, and returns how many more it could have been. In its turn a client has
-// shareRows, of one request or of several: who asks row by row has as many rows predicted as who asks for many at once.
+// take adds at most most rows to a batch, and returns the batch and how many rows more it could have taken. In its turn
+// a client has shareRows rows, from one request or from several. So a client that asks row by row gets as many
+// predictions as a client that sends many rows at once.
 func (c *class) take(batch []piece, most int) ([]piece, int) {
 	for most > 0 && len(c.lines) > 0 {
 		of := c.lines[0].of
@@ -195,7 +196,8 @@ func (c *class) take(batch []piece, most int) ([]piece, int) {
 	return batch, most
 }
 
-// compute predicts a batch. Where that fails each piece is predicted by itself, so that none fails for another's row.
+// compute predicts a batch. If that fails, it predicts each piece by itself, so that no request fails because of another
+// request's row.
 func (q *queue) compute(batch []piece) {
 	rows := 0
 	for _, p := range batch {
@@ -221,8 +223,8 @@ func (q *queue) compute(batch []piece) {
 	}
 }
 
-// read appends the encoded inputs of the piece's rows. A row that overflows when it is scaled is an error of its
-// request alone: in the matrix it would fail the rows that are predicted with it.
+// read appends the encoded inputs of the piece's rows to to. A row that overflows when it is scaled is an error, and its
+// request fails alone. In the batch it would also fail the other rows.
 func (p piece) read(m *krigo.Model, to *[]float64) error {
 	cols, begin := p.data.Cols, len(*to)
 	rows := make([]int, p.to-p.from)
@@ -257,7 +259,7 @@ func (p piece) read(m *krigo.Model, to *[]float64) error {
 	return nil
 }
 
-// attempt predicts pieces together.
+// attempt predicts pieces together. An error of a single piece is left in its job; the returned error is about all.
 func (q *queue) attempt(pieces []piece) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

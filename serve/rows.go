@@ -14,7 +14,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 )
 
-// badRequest is an error of the request, with its status.
+// badRequest is an error in a request, with the status of its answer.
 type badRequest struct {
 	status int
 	err    error
@@ -26,21 +26,22 @@ func bad(status int, format string, args ...any) error {
 	return &badRequest{status, fmt.Errorf(format, args...)}
 }
 
-// Input is a column that a model predicts from, with the mean and the standard deviation by
-// which it is scaled, or of a categorical one with its categories, which are not.
+// Input is a column that a model predicts from. A column of numbers has the mean and the standard deviation that scale
+// it. A categorical column has its categories.
 type Input struct {
 	Name       string   `json:"name"`
 	Mean       float64  `json:"mean"`
 	Scale      float64  `json:"scale"`
-	Categories []string `json:"categories,omitempty"` // all others count as the last
-	Missing    bool     `json:"missing,omitempty"`    // whether a value may be
-	Date       string   `json:"date,omitempty"`       // the form of a date, which is text then, or days since 1970-01-01
-	// of the rows that the model was made from; nil of a categorical one, and where it isn't known
+	Categories []string `json:"categories,omitempty"` // the last one stands for all other values
+	Missing    bool     `json:"missing,omitempty"`    // whether a value may be missing
+	Date       string   `json:"date,omitempty"`       // form of a date as text, which may also be days since 1970; "": none
+	// range over the rows that the model was made from; nil for a categorical column, and if it isn't known
 	Low  *float64 `json:"low,omitempty"`
 	High *float64 `json:"high,omitempty"`
 }
 
-// inputsOf returns those of a model, in the order of arrays that are rows. Periodic parts of dates are made of these.
+// inputsOf returns a model's inputs, in the order of rows that are arrays. Periodic parts of dates aren't among them,
+// because krigo computes them from the dates.
 func inputsOf(m *krigo.Model) []Input {
 	inputs := scaledInputs(m)
 	for _, d := range m.Reading.Dates {
@@ -52,7 +53,7 @@ func inputsOf(m *krigo.Model) []Input {
 	return inputs
 }
 
-// scaledInputs are all that a row of a table becomes, categories as one.
+// scaledInputs returns all inputs, including the periodic parts of dates, with the categories of a column as one input.
 func scaledInputs(m *krigo.Model) []Input {
 	var inputs []Input
 	ranged := func(i Input, at int) Input {
@@ -77,8 +78,8 @@ func scaledInputs(m *krigo.Model) []Input {
 	return inputs
 }
 
-// cell reads a value of a row as a CSV file would have it: a number, of categorical inputs
-// text too, and null where a value may be missing.
+// cell returns a JSON value as the cell of a CSV file. A value is a number. A category or a date may be text, and a value
+// that may be missing may be null.
 func (i Input) cell(value json.RawMessage) (string, error) {
 	switch value[0] {
 	case '"':
@@ -112,15 +113,15 @@ func (i Input) kind() string {
 	return "a number"
 }
 
-// What a table takes: TestMeasures holds it against what is used.
+// The memory that a table takes, in bytes. TestMeasures compares it with the memory that is used.
 const (
-	bytesOfRow    = 1024 // until it is answered: its prediction, and its part of the answer
-	bytesOfCell   = 16   // its number, in the table and in what is predicted
-	bytesOfGrowth = 8    // what it takes more while the table grows
+	bytesOfRow    = 1024 // a row's prediction, and its part of the answer
+	bytesOfCell   = 16   // a cell's number, in the table and in the batch
+	bytesOfGrowth = 8    // the further memory of a cell while the table grows
 	bytesOfText   = 112  // a text that no other cell of its column has
 )
 
-// kept is what a table takes until it is answered.
+// kept returns the memory that a table takes until its request is answered.
 func kept(t *dataset.Table) int64 {
 	bytes := int64(t.Rows)*bytesOfRow + int64(len(t.Values))*bytesOfCell
 	for _, texts := range t.Text {
@@ -129,10 +130,10 @@ func kept(t *dataset.Table) int64 {
 	return bytes
 }
 
-// spare is how many columns, or keys of a row, there may be that the model doesn't need.
+// spare is the number of columns, or of keys of a row, that a request may have and the model doesn't need.
 const spare = 1000
 
-// measureCSV says what memory a CSV text with so many columns that matter takes while it is read, before any is spent.
+// measureCSV estimates the memory that parsing a CSV body with this many used columns takes. It runs before the parsing.
 func measureCSV(body []byte, columns int, of dataset.Reading, maxRows int) (bytesMore int64, err error) {
 	columns += len(of.Dates)
 	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
@@ -144,19 +145,20 @@ func measureCSV(body []byte, columns int, of dataset.Reading, maxRows int) (byte
 	}
 	cells, texts, longest, err := fields(body, columns+spare)
 	if of.Decimal != "" || of.Thousands != "" || len(of.Missing)+len(of.Units) > 0 {
-		texts = 2 * cells // what is a number is another question then, and what looks like one and isn't is kept twice
+		texts = 2 * cells // fields can't tell these numbers from texts, and a near number is kept twice
 	}
-	texts = min(texts, 2*lines*columns) // those of other columns aren't kept
+	texts = min(texts, 2*lines*columns) // texts of other columns aren't kept
 	return (bytesOfCell+bytesOfGrowth)*int64(cells) + bytesOfText*int64(texts) + bytesOfRow*int64(min(lines, maxRows)) +
 		4*int64(longest), err
 }
 
-// fields counts the cells of a CSV text, and those that may be no numbers, and the bytes of the longest record, of
-// which the reader has several copies. It refuses a record of more than most cells. They are told by whatever can
-// separate them outside quotes, and numbers by digits with a point and a sign: there are never more than it says.
+// fields returns the number of cells of a CSV text, the number of cells that may be texts, and the bytes of the longest
+// record, which the reader copies several times. It refuses a record of more than most cells. Every mark that can
+// separate cells outside quotes counts, and only digits with one point and a sign count as a number. So the true numbers
+// are never larger.
 func fields(text []byte, most int) (cells, texts, longest int, err error) {
 	record, begin, quoted := 1, 0, false
-	var marks [3]int // of the record, by what separates its cells
+	var marks [3]int // commas, semicolons and tabs of the record
 	length, points, odd := 0, 0, false
 	end := func() {
 		if odd {
@@ -211,14 +213,14 @@ func fields(text []byte, most int) (cells, texts, longest int, err error) {
 	return cells + 1 + max(marks[0], marks[1], marks[2]), texts, max(longest, len(text)-begin), nil
 }
 
-// measureJSON says what memory a JSON text takes while it is read, but for texts in the table. The decoder has a key,
-// say, five times, while its buffer grows.
+// measureJSON estimates the memory that parsing a JSON body takes, without the texts in the table. While its buffer
+// grows, the decoder may hold a key five times.
 func measureJSON(body []byte, maxRows int) int64 {
 	values := bytes.Count(body, []byte{','}) + 1
 	return 5*int64(len(body)) + bytesOfCell*int64(values) + bytesOfRow*int64(min(values, maxRows))
 }
 
-// textsOf is what the texts of rows take at most.
+// textsOf returns the largest memory that the texts of this many rows can take.
 func textsOf(inputs []Input, rows int) (bytes int64) {
 	for _, input := range inputs {
 		if input.Categories != nil || input.Date != "" {
@@ -228,7 +230,7 @@ func textsOf(inputs []Input, rows int) (bytes int64) {
 	return bytes
 }
 
-// span is the length of a JSON value, of which no copy is made.
+// span is the length of a JSON value. Decoding into a span copies nothing.
 type span int
 
 func (s *span) UnmarshalJSON(value []byte) error {
@@ -236,8 +238,9 @@ func (s *span) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// parseJSON reads {"model": NAME, "rows": [ROW, …]}, where a ROW is an object by the inputs'
-// names, or an array in their order. It stops at the first row too many. inputs are told how many rows there are.
+// parseJSON reads {"model": NAME, "rows": [ROW, …]}. A ROW is an object with the inputs' names as keys, or an array in
+// the order of the inputs. It stops after maxRows rows. inputs returns the inputs of a model, and is told how many rows
+// the body has.
 func parseJSON(body []byte, inputs func(model string, rows int) ([]Input, error), maxRows int) (*dataset.Table, error) {
 	name, rows, err := envelope(body, maxRows)
 	if err != nil {
@@ -262,7 +265,7 @@ func parseJSON(body []byte, inputs func(model string, rows int) ([]Input, error)
 	return t, nil
 }
 
-// envelope takes the model's name and the rows, unread, out of a body.
+// envelope returns the model's name and the rows of a body, each as its JSON text.
 func envelope(body []byte, maxRows int) (name string, rows []json.RawMessage, err error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	syntax := func(err error) error {
@@ -344,7 +347,7 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 	var err error
 	switch raw[0] {
 	case '[':
-		if n := count(raw, ',') + 1; n > len(inputs)+1 { // of which no more is known than that they are too many
+		if n := count(raw, ',') + 1; n > len(inputs)+1 { // refuse so many values before they are decoded
 			return nil, fmt.Errorf("%d values for %d inputs", n, len(inputs))
 		}
 		var row []json.RawMessage
@@ -379,8 +382,8 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 	return out, nil
 }
 
-// object returns the values of a JSON object by its keys, of which there may be so many and none may stand twice:
-// json.Unmarshal takes the last.
+// object returns the values of a JSON object by their keys. It refuses more than most keys, and a key that comes twice, of
+// which json.Unmarshal would take the last value.
 func object(raw json.RawMessage, most int) (map[string]json.RawMessage, error) {
 	keys := count(raw, ':')
 	if keys > most {
@@ -396,8 +399,8 @@ func object(raw json.RawMessage, most int) (map[string]json.RawMessage, error) {
 	return values, nil
 }
 
-// count counts the colons of a valid JSON object, or the commas of an array, that are its own: to read it value by
-// value costs as much as all else of a request.
+// count returns how often mark stands in a valid JSON value itself, not within inner values or texts: the colons of an
+// object, or the commas of an array. Decoding the value for that would cost as much as the rest of the request.
 func count(value []byte, mark byte) (n int) {
 	depth, text := 0, false
 	for i := 0; i < len(value); i++ {
@@ -418,10 +421,10 @@ func count(value []byte, mark byte) (n int) {
 	return n
 }
 
-// repeated returns the first key of a valid JSON object that stands in it twice.
+// repeated returns the first key that a valid JSON object has twice.
 func repeated(object []byte) string {
 	d := json.NewDecoder(bytes.NewReader(object))
-	d.Token() // the brace
+	d.Token() // the opening brace
 	for seen := map[string]bool{}; d.More(); {
 		token, _ := d.Token()
 		key := token.(string)
@@ -435,8 +438,7 @@ func repeated(object []byte) string {
 	return ""
 }
 
-// parseCSV reads CSV text with a header, as far as these columns are concerned, and those that the model's dates are
-// made of.
+// parseCSV reads CSV text with a header. It keeps the given columns, and the columns that hold the model's dates.
 func parseCSV(body []byte, columns []Input, of dataset.Reading, maxRows int) (*dataset.Table, error) {
 	names := make([]string, len(columns))
 	for j, column := range columns {

@@ -35,48 +35,48 @@ import (
 	"github.com/krigo-gp/krigo/watch"
 )
 
-// Options say how to serve. A zero field means that of Defaults.
+// Options says how to serve. A zero field means the value that Defaults has.
 type Options struct {
-	MaxBody int64 // bytes of a request's body
-	MaxRows int   // rows of a request
-	Waiting int   // rows that may wait for one model, half of them of one client
-	// bytes that requests may take together, half of them of one client; 0: 64 times MaxBody, but 64 MiB at least
+	MaxBody int64 // most bytes of a request's body
+	MaxRows int   // most rows of a request
+	Waiting int   // most rows that wait for one model, half of them from one client
+	// most bytes that all requests take together, half of them for one client; 0: 64 times MaxBody, at least 64 MiB
 	Memory  int64
 	Timeout time.Duration // to read a request, to answer it, and to finish when stopped
-	Reload  time.Duration // how often files are looked at
-	Token   string        // that requests must bear; empty: none
-	// on a loopback address without a token, requests for other names than localhost are answered too
+	Reload  time.Duration // how often the server looks for changed files
+	Token   string        // requests must bear it; empty: no token is needed
+	// Open: on a loopback address without a token, the server also answers requests for other names than localhost
 	Open   bool
-	Ledger string       // file of outcomes; empty: none are taken
+	Ledger string       // file of outcomes; empty: the server takes no outcomes
 	TLS    *tls.Config  // nil: plain HTTP
 	Log    *slog.Logger // nil: none
 }
 
-// Defaults are enough for 10,000 rows of 40 numbers at a time.
+// Defaults returns options that are enough for requests of 10,000 rows of 40 numbers.
 func Defaults() Options {
 	return Options{MaxBody: 8 << 20, MaxRows: 10_000, Waiting: 200_000, Timeout: 30 * time.Second, Reload: time.Second}
 }
 
-// Server serves the models of a path.
+// Server serves one model file, or all models of a folder.
 type Server struct {
 	o           Options
 	library     *library
 	metrics     *metrics
 	handler     http.Handler
-	ledger      *watch.Ledger // nil: none
-	budget      *budget       // of the memory of requests
-	texts       turns         // to read long bodies, and to write long answers
-	together    turns         // to compute what rows do together, and explanations
+	ledger      *watch.Ledger // nil: no outcomes are taken
+	budget      *budget       // the memory of requests
+	texts       turns         // for reading long bodies and writing long answers
+	together    turns         // for draws, covariances, explanations and comparisons
 	connections *connections
-	queues      sync.WaitGroup // their goroutines
+	queues      sync.WaitGroup // counts the queues' goroutines
 }
 
 //go:embed openapi.json page
 var assets embed.FS
 
-// Handler answers requests about one model, for a program that has a server of its own: all that package serve lists
-// but outcomes, which take a ledger. Of the options it refuses Ledger, and has no use for Reload, Open and TLS: names
-// of hosts and encryption are up to the program's server. Under another path than / use http.StripPrefix.
+// Handler returns a handler for requests about one model, for a program that has a server of its own. It answers all
+// routes of the package except outcomes, which need a ledger. It refuses the option Ledger, and ignores Reload, Open and
+// TLS: the program's server checks names of hosts and encrypts. For another path than / use http.StripPrefix.
 func Handler(m *krigo.Model, o Options) (http.Handler, error) {
 	if o.Ledger != "" {
 		return nil, &krigo.UsageError{Err: errors.New("serve.Handler takes no outcomes: leave out Ledger, or use serve.New")}
@@ -103,15 +103,15 @@ func newServer(o Options) *Server {
 	o.Memory = cmp.Or(o.Memory, max(64<<20, 64*o.MaxBody))
 	s := &Server{o: o, budget: newBudget(o.Memory), connections: &connections{most: connectionsWithin(openFiles()),
 		all: map[net.Conn]*connection{}, by: map[client]*theirs{}}}
-	s.texts.free = max(1, runtime.GOMAXPROCS(0)/2) // short ones find a core
-	s.together.free = 1                            // it takes all cores
+	s.texts.free = max(1, runtime.GOMAXPROCS(0)/2) // the other cores are left for short bodies and answers
+	s.together.free = 1                            // one request takes all cores
 	s.metrics = newMetrics()
 	s.handler = s.routes()
 	return s
 }
 
-// New reads the model at path, or all models of the folder there. Where it opens a ledger, that is closed when Run
-// ends.
+// New reads the model at path, or all models of the folder at path. If the options name a ledger, New opens it, and Run
+// closes it at its end.
 func New(path string, o Options) (_ *Server, err error) {
 	s := newServer(o)
 	if o.Ledger != "" {
@@ -135,7 +135,7 @@ func New(path string, o Options) (_ *Server, err error) {
 	}
 	for _, c := range changes {
 		if c.err != nil {
-			return nil, c.err // at the start a person is there to mend it
+			return nil, c.err // when the server starts, a person is there who can mend the file
 		}
 	}
 	if len(changes) == 0 {
@@ -146,10 +146,10 @@ func New(path string, o Options) (_ *Server, err error) {
 	return s, nil
 }
 
-// errNoLedger is why a model isn't watched where there is no ledger.
+// errNoLedger says why no model is watched if there is no ledger.
 var errNoLedger = errors.New("outcomes aren't taken here: start the server with --ledger FILE")
 
-// complete gives a model that was read what it needs to be served.
+// complete gives a model that was read its queue and, if there is a ledger, its watch.
 func (s *Server) complete(m *served) {
 	m.queue = &queue{
 		model: m.Model, predict: m.PredictAt, limit: s.o.Waiting, working: &s.queues,
@@ -170,7 +170,7 @@ func (s *Server) complete(m *served) {
 	}
 }
 
-// report logs and counts what a scan did.
+// report logs and counts the changes that a scan made.
 func (s *Server) report(changes []change) {
 	for _, c := range changes {
 		if c.err != nil {
@@ -184,8 +184,8 @@ func (s *Server) report(changes []change) {
 	s.metrics.models.Set(float64(len(*s.library.models.Load())))
 }
 
-// Run serves on the listener until ctx ends, then finishes the requests that have begun. When it returns nothing of the
-// server runs any more.
+// Run serves on the listener until ctx ends, and then finishes the requests that have begun. When Run returns, no
+// goroutine of the server is left.
 func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	if s.ledger != nil {
 		defer s.ledger.Close()
@@ -200,7 +200,7 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 		ConnState:         s.connections.changed,
 		ReadHeaderTimeout: min(5*time.Second, s.o.Timeout),
 		ReadTimeout:       s.o.Timeout,
-		WriteTimeout:      2*s.o.Timeout + 5*time.Second, // reading, computing, and then writing
+		WriteTimeout:      2*s.o.Timeout + 5*time.Second, // for reading, computing and writing
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10,
 		TLSConfig:         s.o.TLS,
@@ -244,7 +244,7 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// watch looks at the files until ctx ends.
+// watch looks for changed files until ctx ends.
 func (s *Server) watch(ctx context.Context) {
 	tick := time.NewTicker(s.o.Reload)
 	defer tick.Stop()
@@ -262,7 +262,7 @@ func (s *Server) watch(ctx context.Context) {
 	}
 }
 
-// front answers every request; if localOnly, requests for this machine's own names alone.
+// front returns the handler of all requests. If localOnly is true, it answers only requests for this machine's names.
 func (s *Server) front(localOnly bool) http.Handler {
 	return s.observed(guarded(s.handler, s.o.Token != "", localOnly))
 }
@@ -285,7 +285,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc(unknownPattern, unknown(mux))
 	page, err := fs.Sub(assets, "page")
 	if err != nil {
-		panic(err) // built in
+		panic(err) // the folder is built into the program
 	}
 	files := http.FileServerFS(page)
 	mux.HandleFunc("GET /{$}", files.ServeHTTP)
@@ -296,7 +296,7 @@ func (s *Server) routes() http.Handler {
 
 const unknownPattern = "/v1/"
 
-// unknown answers what no other handler of the API does: a path that isn't there, or a method that one doesn't take.
+// unknown returns a handler for requests that have no other handler: the path doesn't exist, or doesn't take the method.
 func unknown(mux *http.ServeMux) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var takes []string
@@ -316,7 +316,7 @@ func unknown(mux *http.ServeMux) http.HandlerFunc {
 	}
 }
 
-// health says whether there are models. Without any the server lives, but isn't ready: the status is then without.
+// health answers whether the server has models. Without a model the answer has the status without.
 func (s *Server) health(w http.ResponseWriter, without int) {
 	h := health{"ok", s.o.Token != "", len(*s.library.models.Load())}
 	if h.Models > 0 {
@@ -329,11 +329,11 @@ func (s *Server) health(w http.ResponseWriter, without int) {
 
 type health struct {
 	Status string `json:"status"`
-	Token  bool   `json:"token"`  // whether /v1 and /metrics ask for one
-	Models int    `json:"models"` // that are served
+	Token  bool   `json:"token"`  // whether /v1 and /metrics ask for a token
+	Models int    `json:"models"` // number of models that are served
 }
 
-// recorder remembers the status of an answer.
+// recorder is a ResponseWriter that remembers the status of the answer, 0 before there is an answer.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -351,10 +351,10 @@ func (r *recorder) Write(b []byte) (int, error) {
 
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// statusAborted is logged and counted where the client went away before its answer.
+// statusAborted is the status that is logged and counted if the client leaves before it is answered.
 const statusAborted = 499
 
-// observed counts and logs every request, and answers where a handler panics.
+// observed returns a handler that counts and logs the requests of next, and answers 500 if next panics.
 func (s *Server) observed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
@@ -370,7 +370,7 @@ func (s *Server) observed(next http.Handler) http.Handler {
 				}
 			}
 			took := time.Since(begin)
-			route := r.Pattern // a path would let anyone make any number of time series
+			route := r.Pattern // paths would let a client create any number of time series
 			if route == "" || route == "/v1" || route == unknownPattern {
 				route = "other"
 			}
@@ -388,7 +388,7 @@ func (s *Server) observed(next http.Handler) http.Handler {
 	})
 }
 
-// find returns the model that a request names.
+// find returns the model that a request names, or an error with the status of the answer.
 func (s *Server) find(name string) (*served, error) {
 	m, names := s.library.find(name)
 	switch {
@@ -402,9 +402,9 @@ func (s *Server) find(name string) (*served, error) {
 	return nil, bad(404, "there is no model %q: there are %s", name, strings.Join(names, ", "))
 }
 
-// models lists the names.
+// models answers the names of all models.
 func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
-	_, names := s.library.find("/") // no file has this name
+	_, names := s.library.find("/") // no model has this name, so that find returns all names
 	writeJSON(w, 200, modelList{names})
 }
 
@@ -412,7 +412,7 @@ type modelList struct {
 	Models []string `json:"models"`
 }
 
-// Description is what GET /v1/model answers.
+// Description is the answer of GET /v1/model.
 type Description struct {
 	Name              string                `json:"name"`
 	Objective         string                `json:"objective"`
@@ -420,19 +420,19 @@ type Description struct {
 	Inputs            []Input               `json:"inputs"`
 	Rows              int                   `json:"rows"`
 	Inducing          int                   `json:"inducing"`
-	Reading           dataset.Reading       `json:"reading,omitzero"` // how its tables are written
+	Reading           dataset.Reading       `json:"reading,omitzero"` // how cells of its tables are written
 	Kernel            kernel.Spec           `json:"kernel"`
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
 	Population        model.Population      `json:"population"`          // which rows the certificate is about
 	Sentence          string                `json:"sentence,omitempty"`  // the certificate in words
-	NoBetter          string                `json:"no_better,omitempty"` // to be said before it
+	NoBetter          string                `json:"no_better,omitempty"` // a warning that is to be read before Sentence
 	Context           *model.Context        `json:"context,omitempty"`
 	ContextSentence   string                `json:"context_sentence,omitempty"`
 	Test              *model.Test           `json:"test"`
-	Watch             *watch.State          `json:"watch"`                  // what outcomes say of the certificate
-	WatchSentence     string                `json:"watch_sentence"`         // the same in words
-	WatchReason       string                `json:"watch_reason,omitempty"` // why there is none
+	Watch             *watch.State          `json:"watch"`                  // what outcomes say about the certificate
+	WatchSentence     string                `json:"watch_sentence"`         // Watch in words
+	WatchReason       string                `json:"watch_reason,omitempty"` // why Watch is null
 }
 
 func (s *Server) model(w http.ResponseWriter, r *http.Request) {
@@ -512,8 +512,8 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	newSteady(w, s.o.Timeout).Write(text.Bytes())
 }
 
-// joint answers what rows do together. It doesn't go through the queue, whose batches would wait for it; one such
-// request is computed at a time, of the clients in turn.
+// joint answers draws and covariances at all rows of a request. The queue isn't used for them, since its batches would
+// wait. One such request is computed at a time, and clients take turns.
 func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 	defer cancel()
@@ -536,7 +536,7 @@ func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
 	answer := Joint{}
 	if err == nil {
 		answer.Model, answer.Target = m.name, m.Target
-		answer.Predictions, err = m.queue.run(ctx, held.of, table) // refuses what the model can't take
+		answer.Predictions, err = m.queue.run(ctx, held.of, table) // also refuses rows that the model can't take
 	}
 	if err == nil {
 		err = of.compute(ctx, held, &s.together, m.Model, table, &answer)
@@ -549,7 +549,7 @@ func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
 		func(row func()) error { return s.texts.take(r.Context(), held.of, true, row) })
 }
 
-// wantsCSV says whether the answer should be CSV: as Accept says, or without it the request's own type.
+// wantsCSV says whether the answer should be CSV. The header Accept decides, or without it the type of the request.
 func wantsCSV(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	if accept == "" || accept == "*/*" {
@@ -562,15 +562,15 @@ func wantsCSV(r *http.Request) bool {
 // observedColumns returns the columns of rows with a target.
 func observedColumns(m *krigo.Model) []Input { return append(inputsOf(m), Input{Name: m.Target}) }
 
-// Observed is what POST /v1/outcomes answers.
+// Observed is the answer of POST /v1/outcomes.
 type Observed struct {
 	Model string      `json:"model"`
-	Rows  int         `json:"rows"`            // that were added
-	Known bool        `json:"known,omitempty"` // they were in the ledger under the request's key
+	Rows  int         `json:"rows"`            // number of rows that were added
+	Known bool        `json:"known,omitempty"` // the ledger already had the rows under the request's key
 	Watch watch.State `json:"watch"`
 }
 
-// outcomes adds rows with their targets to the ledger: they are on disk before it answers.
+// outcomes adds rows with their targets to the ledger. They are on disk before it answers.
 func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 	defer cancel()
@@ -616,11 +616,10 @@ func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, 200, answer)
 }
 
-// mostKey are the bytes that a request's key may have.
+// mostKey is the largest number of bytes of a request's Idempotency-Key.
 const mostKey = 255
 
-// observe adds rows to the ledger, the clients in turn, and says whether it did: not those that are there under the
-// same key.
+// observe adds rows to the ledger. Clients take turns. added is false if the ledger already had the rows under key.
 func (m *served) observe(ctx context.Context, of client, key string, t *dataset.Table) (s watch.State, added bool,
 	err error) {
 	d, err := m.Labelled(t)
@@ -634,7 +633,8 @@ func (m *served) observe(ctx context.Context, of client, key string, t *dataset.
 	return m.watch.ObserveOnce(ctx, key, d, d.All())
 }
 
-// parameters returns a request's query: model and these parameters, each at most once.
+// parameters returns a request's query. It refuses parameters other than model and known, and a parameter that comes
+// twice.
 func parameters(r *http.Request, known ...string) (url.Values, error) {
 	query := r.URL.Query()
 	known = append([]string{"model"}, known...)
@@ -650,14 +650,14 @@ func parameters(r *http.Request, known ...string) (url.Values, error) {
 	return query, nil
 }
 
-// form is what a request with rows may be like.
+// form says which columns, rows and parameters a request may have.
 type form struct {
-	columns func(*krigo.Model) []Input // of its rows
-	rows    int                        // at most
-	query   []string                   // parameters beside model
+	columns func(*krigo.Model) []Input // the columns of a row
+	rows    int                        // the largest number of rows
+	query   []string                   // the parameters other than model
 }
 
-// read reads a request's rows and finds its model.
+// read returns the model that a request names, and the request's rows.
 func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Request, held *hold, of form) (*served,
 	*dataset.Table, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -676,7 +676,7 @@ func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		return nil, nil, err
 	}
 	take := func(more int64) error { return held.resize(ctx, int64(cap(body))+more) }
-	// Long bodies are read in turn, and have their memory before.
+	// Requests with long bodies reserve their memory first, and then wait for their turn to be parsed.
 	begin := func() (end func(), err error) {
 		if len(body) <= longBody {
 			return func() {}, nil
@@ -736,7 +736,7 @@ func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	return m, t, held.resize(ctx, kept(t))
 }
 
-// refuse answers with the status that an error calls for.
+// refuse answers an error, with the status that belongs to the error.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	var known *badRequest
 	var large *http.MaxBytesError
@@ -757,7 +757,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, errInternal):
 		fail(w, 500, err)
 	case r.Context().Err() != nil:
-		// The client has gone; nobody reads an answer.
+		// The client has left, so nobody would read an answer.
 	default:
 		fail(w, 400, err)
 	}
