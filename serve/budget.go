@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// client is where a request comes from: an IPv4 address, or an IPv6 network of 64 bits, since one person may have 2⁶⁴
-// addresses.
+// client is where a request comes from: an IPv4 address, or an IPv6 network of 64 bits, since one person may have a
+// whole network.
 type client struct{ netip.Prefix }
 
-// clientAt returns the client of a remote address. All requests without such an address, for example over a Unix socket,
-// are one client.
+// clientAt returns the client of a remote address. All requests without such an address, for example over a Unix
+// socket, are one client.
 func clientAt(remote string) client {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {

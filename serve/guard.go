@@ -30,18 +30,18 @@ func local(host string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
-// guarded returns a handler that refuses requests which pages of other sites may have sent, and malformed requests. token
-// says that requests need a token, and localOnly that only this machine is served, without a token.
+// guarded returns a handler that refuses requests which pages of other sites may have sent, and malformed requests.
+// token says that requests need a token, and localOnly that only this machine is served, without a token.
 //
-// If localOnly is true, every program on this machine may ask. A page of another site, open in a browser here, could ask
-// too: its name may be made to lead to this machine, and the browser would then give the answers to the page (DNS
+// If localOnly is true, every program on this machine may ask. A page of another site, open in a browser here, could
+// ask too: its name may be made to lead to this machine, and the browser would then give the answers to the page (DNS
 // rebinding). Such requests have that name as their Host, and are refused.
 func guarded(next http.Handler, token, localOnly bool) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 {
-			// Package http hides a Content-Length beside chunks. A proxy that believes the length sees another end of the body,
-			// and so another next request. Closing the connection leaves no next request.
+			// Package http hides a Content-Length beside chunks. A proxy that believes the length sees another end of
+			// the body, and so another next request. Closing the connection leaves no next request.
 			w.Header().Set("Connection", "close")
 		}
 		headers := 0

@@ -84,8 +84,8 @@ func (q *queue) run(ctx context.Context, of client, t *dataset.Table) ([]model.P
 		j.class = &q.short
 	}
 	c := j.class
-	// A client may have at most as many rows waiting as are still free, so that other clients always find room. A request
-	// with more rows than the limit is served if nothing else waits.
+	// A client may have at most as many rows waiting as are still free, so that other clients always find room. A
+	// request with more rows than the limit is served if nothing else waits.
 	if c.rows > 0 && c.by[of]+d.Rows > q.limit-c.rows {
 		q.mu.Unlock()
 		return nil, errBusy
@@ -196,8 +196,8 @@ func (c *class) take(batch []piece, most int) ([]piece, int) {
 	return batch, most
 }
 
-// compute predicts a batch. If that fails, it predicts each piece by itself, so that no request fails because of another
-// request's row.
+// compute predicts a batch. If that fails, it predicts each piece by itself, so that no request fails because of
+// another request's row.
 func (q *queue) compute(batch []piece) {
 	rows := 0
 	for _, p := range batch {
@@ -223,8 +223,8 @@ func (q *queue) compute(batch []piece) {
 	}
 }
 
-// read appends the encoded inputs of the piece's rows to to. A row that overflows when it is scaled is an error, and its
-// request fails alone. In the batch it would also fail the other rows.
+// read appends the encoded inputs of the piece's rows to to. A row that overflows when it is scaled is an error, and
+// its request fails alone. In the batch it would also fail the other rows.
 func (p piece) read(m *krigo.Model, to *[]float64) error {
 	cols, begin := p.data.Cols, len(*to)
 	rows := make([]int, p.to-p.from)

@@ -78,8 +78,8 @@ func scaledInputs(m *krigo.Model) []Input {
 	return inputs
 }
 
-// cell returns a JSON value as the cell of a CSV file. A value is a number. A category or a date may be text, and a value
-// that may be missing may be null.
+// cell returns a JSON value as the cell of a CSV file. A value is a number. A category or a date may be text, and a
+// value that may be missing may be null.
 func (i Input) cell(value json.RawMessage) (string, error) {
 	switch value[0] {
 	case '"':
@@ -133,7 +133,8 @@ func kept(t *dataset.Table) int64 {
 // spare is the number of columns, or of keys of a row, that a request may have and the model doesn't need.
 const spare = 1000
 
-// measureCSV estimates the memory that parsing a CSV body with this many used columns takes. It runs before the parsing.
+// measureCSV estimates the memory that parsing a CSV body with this many used columns takes. It runs before the
+// parsing.
 func measureCSV(body []byte, columns int, of dataset.Reading, maxRows int) (bytesMore int64, err error) {
 	columns += len(of.Dates)
 	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
@@ -154,8 +155,8 @@ func measureCSV(body []byte, columns int, of dataset.Reading, maxRows int) (byte
 
 // fields returns the number of cells of a CSV text, the number of cells that may be texts, and the bytes of the longest
 // record, which the reader copies several times. It refuses a record of more than most cells. Every mark that can
-// separate cells outside quotes counts, and only digits with one point and a sign count as a number. So the true numbers
-// are never larger.
+// separate cells outside quotes counts, and only digits with one point and a sign count as a number. So the true
+// numbers are never larger.
 func fields(text []byte, most int) (cells, texts, longest int, err error) {
 	record, begin, quoted := 1, 0, false
 	var marks [3]int // commas, semicolons and tabs of the record
@@ -238,9 +239,9 @@ func (s *span) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// parseJSON reads {"model": NAME, "rows": [ROW, …]}. A ROW is an object with the inputs' names as keys, or an array in
-// the order of the inputs. It stops after maxRows rows. inputs returns the inputs of a model, and is told how many rows
-// the body has.
+// parseJSON reads {"model": NAME, "rows": [ROW, …]}. A ROW is an object with the inputs' names as keys, or an array
+// in the order of the inputs. It stops after maxRows rows. inputs returns the inputs of a model, and is told how many
+// rows the body has.
 func parseJSON(body []byte, inputs func(model string, rows int) ([]Input, error), maxRows int) (*dataset.Table, error) {
 	name, rows, err := envelope(body, maxRows)
 	if err != nil {
@@ -382,8 +383,8 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 	return out, nil
 }
 
-// object returns the values of a JSON object by their keys. It refuses more than most keys, and a key that comes twice, of
-// which json.Unmarshal would take the last value.
+// object returns the values of a JSON object by their keys. It refuses more than most keys, and a key that comes twice,
+// of which json.Unmarshal would take the last value.
 func object(raw json.RawMessage, most int) (map[string]json.RawMessage, error) {
 	keys := count(raw, ':')
 	if keys > most {

@@ -75,8 +75,8 @@ type Server struct {
 var assets embed.FS
 
 // Handler returns a handler for requests about one model, for a program that has a server of its own. It answers all
-// routes of the package except outcomes, which need a ledger. It refuses the option Ledger, and ignores Reload, Open and
-// TLS: the program's server checks names of hosts and encrypts. For another path than / use http.StripPrefix.
+// routes of the package except outcomes, which need a ledger. It refuses the option Ledger, and ignores Reload, Open
+// and TLS: the program's server checks names of hosts and encrypts. For another path than / use http.StripPrefix.
 func Handler(m *krigo.Model, o Options) (http.Handler, error) {
 	if o.Ledger != "" {
 		return nil, &krigo.UsageError{Err: errors.New("serve.Handler takes no outcomes: leave out Ledger, or use serve.New")}
@@ -296,7 +296,8 @@ func (s *Server) routes() http.Handler {
 
 const unknownPattern = "/v1/"
 
-// unknown returns a handler for requests that have no other handler: the path doesn't exist, or doesn't take the method.
+// unknown returns a handler for requests that have no other handler: the path doesn't exist, or doesn't take the
+// method.
 func unknown(mux *http.ServeMux) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var takes []string
