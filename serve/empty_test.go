@@ -8,7 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 )
 
-// TestNoModel: without a model there are errors that say what to do.
+// TestNoModel shows that Handler without a model returns errors that say what to do.
 func TestNoModel(t *testing.T) {
 	for _, m := range []*krigo.Model{nil, {}} {
 		if _, err := Handler(m, Options{}); err == nil || !strings.Contains(err.Error(), "krigo.Load") {

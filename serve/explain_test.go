@@ -12,8 +12,8 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// TestExplain: the server's explanations are those of Model.Explain, as JSON and as CSV, only if they are asked for,
-// and within the limits of requests that take all cores.
+// TestExplain shows that the server's explanations equal those of Model.Explain, as JSON and as CSV. They come only if
+// they are asked for, for at most 1,000 rows, and give back their memory and their turn.
 func TestExplain(t *testing.T) {
 	_, m := categorical(t)
 	address, s := started(t, saved(t, m, filepath.Join(t.TempDir(), "s.krigo")), Options{})

@@ -17,8 +17,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestJoint: what is served of rows together is what Model.Sample and Model.Covariance return, to the last bit, and of
-// each row what is predicted.
+// TestJoint shows that the server's draws and covariances equal those of Model.Sample and Model.Covariance to the last
+// bit, and that the answer has the predictions too.
 func TestJoint(t *testing.T) {
 	m := fitted(t, 0)
 	address, _ := started(t, saved(t, m, filepath.Join(t.TempDir(), "s.krigo")), Options{})
@@ -53,7 +53,7 @@ func TestJoint(t *testing.T) {
 	}
 }
 
-// TestJointRefusals: what can't be asked of rows together, and of which models, says so.
+// TestJointRefusals shows the errors for parameters that can't be, and for models without draws or covariances.
 func TestJointRefusals(t *testing.T) {
 	folder := t.TempDir()
 	saved(t, fitted(t, 0), filepath.Join(folder, "sparse.krigo"))
@@ -102,8 +102,8 @@ func TestJointRefusals(t *testing.T) {
 	s.budget.mu.Unlock()
 }
 
-// TestJointWaits: rows together are computed one request at a time, those of a client who has left not at all; rows one
-// by one don't wait for them.
+// TestJointWaits shows that draws are computed for one request at a time, and not at all for a client that has left.
+// Predictions of single rows don't wait for draws.
 func TestJointWaits(t *testing.T) {
 	address, s := started(t, saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{})
 	url := "http://" + address
@@ -164,7 +164,7 @@ func TestJointWaits(t *testing.T) {
 	})
 }
 
-// TestJointLate: who asks for more than there is time for is told so.
+// TestJointLate shows the error for a request that takes longer than the timeout.
 func TestJointLate(t *testing.T) {
 	address, s := started(t, saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")),
 		Options{Timeout: 200 * time.Millisecond})

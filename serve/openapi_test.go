@@ -19,7 +19,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// description is openapi.json as it stands.
+// description is the decoded openapi.json.
 type description map[string]any
 
 func described(t testing.TB) description {
@@ -30,7 +30,7 @@ func described(t testing.TB) description {
 	return d
 }
 
-// at follows keys.
+// at returns the value that a chain of keys leads to, or nil.
 func at(v any, keys ...string) any {
 	for _, key := range keys {
 		m, _ := v.(map[string]any)
@@ -41,7 +41,7 @@ func at(v any, keys ...string) any {
 
 func (d description) at(keys ...string) any { return at(map[string]any(d), keys...) }
 
-// refer returns what a reference means.
+// refer returns the schema that a reference leads to, or the schema itself if it isn't a reference.
 func (d description) refer(schema map[string]any) (map[string]any, error) {
 	ref, found := schema["$ref"].(string)
 	if !found {
@@ -54,13 +54,13 @@ func (d description) refer(schema map[string]any) (map[string]any, error) {
 	return nil, fmt.Errorf("%s leads nowhere", ref)
 }
 
-// keywords of JSON Schema are those that valid knows, and those that say nothing of a value.
+// keywords are the keywords of JSON Schema that valid checks, and those that restrict no value.
 var keywords = []string{"type", "properties", "required", "additionalProperties", "items", "minItems", "oneOf",
 	"minimum", "maximum", "maxLength", "format", "description", "default"}
 
 var types = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
 
-// schema says what is wrong with a schema.
+// schema returns the errors of a schema.
 func (d description) schema(where string, of any) (errs []error) {
 	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(where+": "+format, args...)) }
 	schema, ok := of.(map[string]any)
@@ -124,7 +124,7 @@ func kinds(schema map[string]any) (names []string) {
 	return names
 }
 
-// valid says why a JSON value isn't what a schema describes.
+// valid returns an error if a JSON value isn't what a schema describes.
 func (d description) valid(schema map[string]any, value any) error {
 	schema, err := d.refer(schema)
 	if err != nil {
@@ -186,7 +186,7 @@ func (d description) valid(schema map[string]any, value any) error {
 		for name, of := range v {
 			if properties[name] == nil {
 				if schema["additionalProperties"] != true && (schema["additionalProperties"] == false || properties != nil) {
-					return fmt.Errorf("%q isn't described", name) // what is answered is described, though a schema may leave it open
+					return fmt.Errorf("%q isn't described", name) // answers are described completely
 				}
 				continue
 			}
@@ -198,8 +198,8 @@ func (d description) valid(schema map[string]any, value any) error {
 	return nil
 }
 
-// TestDescribedWell: the description is one from which clients can be made: names for all operations, schemas of all
-// answers, references that lead somewhere, examples that are what they are examples of.
+// TestDescribedWell shows that clients can be generated from the description: all operations have names, all answers
+// have schemas, references lead somewhere, and examples fit their schemas.
 func TestDescribedWell(t *testing.T) {
 	d := described(t)
 	if version, _ := d["openapi"].(string); !strings.HasPrefix(version, "3.1.") || d.at("info", "title") == "" ||
@@ -274,7 +274,7 @@ func TestDescribedWell(t *testing.T) {
 	}
 }
 
-// TestSchemasHold: the check of schemas can fail.
+// TestSchemasHold shows that the check of schemas can fail.
 func TestSchemasHold(t *testing.T) {
 	d := described(t)
 	answer := `{"model": "m", "target": "y", "predictions": [{"mean": 1, "latent_variance": 1, "predictive_variance": ` +
@@ -310,7 +310,7 @@ func TestSchemasHold(t *testing.T) {
 	}
 }
 
-// dated is a model with dates and their periodic parts, of tables with decimal commas.
+// dated returns a model with dates and their periodic parts, from a table with decimal commas.
 func dated(t testing.TB) *krigo.Model {
 	t.Helper()
 	table := &dataset.Table{Source: "t", Names: []string{"when", "size", "y"}}
@@ -327,8 +327,8 @@ func dated(t testing.TB) *krigo.Model {
 	return m
 }
 
-// TestAnswersAsDescribed: what is answered, of all kinds of models and whatever is asked, has a status that is
-// described and is what its schema says.
+// TestAnswersAsDescribed shows that answers of all routes and kinds of models have a status and a body that
+// openapi.json describes.
 func TestAnswersAsDescribed(t *testing.T) {
 	d := described(t)
 	folder := t.TempDir()

@@ -36,7 +36,7 @@ import (
 	"github.com/krigo-gp/krigo/watch"
 )
 
-// fits are the files of models of Snelson's data, by their seeds, each fitted once.
+// fits returns the bytes of model files of Snelson's data, by seed. Each model is fitted once.
 var fits = func() (of [2]func() []byte) {
 	for seed := range of {
 		of[seed] = sync.OnceValue(func() []byte {
@@ -56,7 +56,7 @@ var fits = func() (of [2]func() []byte) {
 	return of
 }()
 
-// fitted returns a model of Snelson's data that depends on the seed, the caller's own.
+// fitted returns a model of Snelson's data that depends on the seed. No other caller has the same copy.
 func fitted(t testing.TB, seed int) *krigo.Model {
 	t.Helper()
 	return must.Get(krigo.Read(bytes.NewReader(fits[seed]())))(t)
@@ -68,7 +68,7 @@ func saved(t testing.TB, m *krigo.Model, path string) string {
 	return path
 }
 
-// started serves a path until the test ends, which fails if anything is left running.
+// started serves a path until the test ends. The test fails if a goroutine of the server is left.
 func started(t testing.TB, path string, o Options) (address string, s *Server) {
 	t.Helper()
 	before := runtime.NumGoroutine()
@@ -105,8 +105,8 @@ func post(t testing.TB, url, kind, body string) (int, string) {
 
 const jsonKind = "application/json"
 
-// TestAgrees: what is served is what krigo.Model.Predict returns, to the last bit, as JSON and as
-// CSV, by name and by position, alone and together with others.
+// TestAgrees shows that the server's predictions equal those of krigo.Model.Predict to the last bit, as JSON and as
+// CSV, by name and by position, one by one and at the same time.
 func TestAgrees(t *testing.T) {
 	m := fitted(t, 0)
 	address, _ := started(t, saved(t, m, filepath.Join(t.TempDir(), "s.krigo")), Options{})
@@ -150,7 +150,7 @@ func TestAgrees(t *testing.T) {
 	same(r.StatusCode, string(raw))
 
 	var wait sync.WaitGroup
-	for i := range rows { // one by one, at the same time
+	for i := range rows { // requests of one row, at the same time
 		wait.Go(func() {
 			raw, _ := json.Marshal(table.Values[i])
 			_, body := post(t, url, jsonKind, fmt.Sprintf(`{"rows": [[%s]]}`, raw))
@@ -163,7 +163,7 @@ func TestAgrees(t *testing.T) {
 	wait.Wait()
 }
 
-// read is what a client has of predictions.
+// read returns predictions as a client reads them from JSON.
 func read(t testing.TB, ps []model.Prediction) (back []model.Prediction) {
 	t.Helper()
 	raw, err := json.Marshal(ps)
@@ -174,7 +174,7 @@ func read(t testing.TB, ps []model.Prediction) (back []model.Prediction) {
 	return back
 }
 
-// categorical is a table with a column of text and gaps, and a model of it.
+// categorical returns a table with a column of text and with missing values, and a model of the table.
 func categorical(t testing.TB) (*dataset.Table, *krigo.Model) {
 	t.Helper()
 	table := &dataset.Table{Source: "t", Names: []string{"fuel", "size", "y"}}
@@ -191,8 +191,8 @@ func categorical(t testing.TB) (*dataset.Table, *krigo.Model) {
 	return table, m
 }
 
-// TestCategories: rows of a model that encodes its inputs are the columns of its data, text
-// and gaps too, as JSON and as CSV.
+// TestCategories shows that rows for a model with categories have the columns of its table, with text and missing
+// values, as JSON and as CSV.
 func TestCategories(t *testing.T) {
 	table, m := categorical(t)
 	text := "size,note,fuel\n2,a,oil\n,b,gas\n1,,coal\n3,1,\n4,2,7.0\n"
@@ -233,7 +233,7 @@ func TestCategories(t *testing.T) {
 	}) {
 		t.Errorf("%+v, %v", d.Inputs, err)
 	}
-	// Where nothing fills them, missing values are refused, of categories too.
+	// A model that doesn't fill in missing values refuses them, also in categories.
 	strict := must.Get(krigo.Fit(context.Background(), withoutGaps(table),
 		krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"fuel"}}, Method: krigo.Method{Inducing: 4},
 			Kernel: krigo.Kernel{ARD: "off"}}))(t)
@@ -247,7 +247,7 @@ func TestCategories(t *testing.T) {
 	}
 }
 
-// withoutGaps is a table with 1 in the place of missing values.
+// withoutGaps returns a copy of a table with 1 for every missing value.
 func withoutGaps(t *dataset.Table) *dataset.Table {
 	filled := *t
 	filled.Values = slices.Clone(t.Values)
@@ -259,8 +259,8 @@ func withoutGaps(t *dataset.Table) *dataset.Table {
 	return &filled
 }
 
-// TestRefusals: malformed, large, slow and aborted requests get the status they should, an
-// error that names what is wrong, and the server goes on.
+// TestRefusals shows that malformed, large, slow and aborted requests get the right status and an error that names what
+// is wrong, and that the server goes on.
 func TestRefusals(t *testing.T) {
 	folder := t.TempDir()
 	m := fitted(t, 0)
@@ -384,7 +384,7 @@ func TestRefusals(t *testing.T) {
 			conn := must.Get(net.Dial("tcp", address))(t)
 			defer conn.Close()
 			conn.SetDeadline(time.Now().Add(20 * time.Second))
-			io.WriteString(conn, c.send) // the server may hang up before all of it is sent
+			io.WriteString(conn, c.send) // the server may close the connection before this is sent
 			r, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if c.status == none {
 				must.End(t, err == nil || errors.Is(err, os.ErrDeadlineExceeded), "%+v, %v", r, err)
@@ -404,7 +404,7 @@ func TestRefusals(t *testing.T) {
 			conn := must.Get(net.Dial("tcp", address))(t)
 			text := rows(`[[1],[2],[3]]`)
 			io.WriteString(conn, text[:len(text)*(i+1)/50])
-			conn.(*net.TCPConn).SetLinger(0) // a reset, not a farewell
+			conn.(*net.TCPConn).SetLinger(0) // closing the connection then resets it
 			conn.Close()
 		}
 	})
@@ -415,7 +415,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// queueOf is a queue of a model, with the rows of each batch sent to predict first.
+// queueOf returns a queue of a model that calls predict with the rows of each batch.
 func queueOf(m *krigo.Model, limit int, predict func(x mat.Matrix) ([]model.Prediction, error)) *queue {
 	return &queue{model: m, limit: limit, predict: predict, batched: func(int) {}, failed: func(any, []byte) {},
 		working: new(sync.WaitGroup)}
@@ -425,7 +425,7 @@ func tableOf(m *krigo.Model, rows int, x float64) *dataset.Table {
 	return &dataset.Table{Source: "t", Names: m.Inputs, Rows: rows, Values: slices.Repeat([]float64{x}, rows)}
 }
 
-// until waits for something that happens before long.
+// until waits until happened returns true, and ends the test if that takes too long.
 func until(t testing.TB, what string, met func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !met(); time.Sleep(time.Millisecond) {
@@ -438,8 +438,8 @@ var (
 	bella = clientAt("192.0.2.2:1")
 )
 
-// TestBusy: rows beyond the limit are turned away, those of another client within it are answered, a long request
-// doesn't keep short ones waiting, nor one client's long ones another's, and those that nobody waits for any more
+// TestBusy shows that a client's rows beyond the limit are refused and another client's rows are answered. Long
+// requests don't keep short requests waiting, nor another client's long requests. Rows that nobody waits for any more
 // aren't predicted.
 func TestBusy(t *testing.T) {
 	m := fitted(t, 0)
@@ -467,7 +467,7 @@ func TestBusy(t *testing.T) {
 		})
 	}
 	background := context.Background()
-	ask(background, anna, 1600, 1, nil) // more than the limit, but nothing else waits; 512 of it are taken
+	ask(background, anna, 1600, 1, nil) // more than the limit, but nothing else waits; a batch takes 512 rows
 	waiting(1088, 0)
 	if _, err := q.run(background, anna, tableOf(m, 20, 5)); !errors.Is(err, errBusy) {
 		t.Errorf("beyond what is left: %v", err)
@@ -498,9 +498,9 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestOwnRows: a row that can't be predicted fails its own request alone, which says where it stands, and costs the
-// others of its batch one more prediction of theirs, however long the request is. What panics fails its own too, with
-// the server's log told why.
+// TestOwnRows shows that a row that can't be predicted fails only its own request, whose error says where the row is.
+// The other requests of the batch are predicted once more, however long the failing request is. A row that panics also
+// fails only its request, and the log says why.
 func TestOwnRows(t *testing.T) {
 	m := fitted(t, 0)
 	begun, begin := make(chan struct{}, 1<<10), make(chan struct{})
@@ -537,7 +537,7 @@ func TestOwnRows(t *testing.T) {
 	lined := tableOf(m, 2, 1)
 	lined.Values[1], lined.Lines = 666, []int{2, 9}
 	ask(anna, tableOf(m, 2000, 1), "")
-	<-begun // with rows of this one alone
+	<-begun // the batch has rows of this request only
 	ask(anna, last, "t: row 700: it overflows")
 	ask(anna, lined, "t: line 9: it overflows")
 	for range 20 {
@@ -562,8 +562,8 @@ func TestOwnRows(t *testing.T) {
 	}
 }
 
-// TestReload replaces, breaks, adds and removes models while requests come in: none fails,
-// and each is answered by one whole model.
+// TestReload replaces, breaks, adds and removes models while requests come in. No request fails, and one whole model
+// answers each request.
 func TestReload(t *testing.T) {
 	folder := t.TempDir()
 	a, b := fitted(t, 0), fitted(t, 1)
@@ -611,7 +611,7 @@ func TestReload(t *testing.T) {
 	stamped := time.Now()
 	for i := range 20 {
 		saved(t, []*krigo.Model{b, a}[i%2], path)
-		stamped = stamped.Add(time.Second) // as files saved within a tick of the clock may not be
+		stamped = stamped.Add(time.Second) // two files saved within a tick of the clock may have the same time
 		os.Chtimes(path, stamped, stamped)
 		seen := answered.Load()
 		until("no answers", func() bool { return answered.Load() > seen+5 })
@@ -636,7 +636,8 @@ func TestReload(t *testing.T) {
 	wait.Wait()
 }
 
-// TestNoModels: a server whose models have gone lives, isn't ready, lists none and says why it predicts nothing.
+// TestNoModels shows that a server whose models were removed lives, isn't ready, lists no model, and says why it
+// predicts nothing.
 func TestNoModels(t *testing.T) {
 	folder := t.TempDir()
 	path := saved(t, fitted(t, 0), filepath.Join(folder, "m.krigo"))
@@ -668,8 +669,8 @@ func TestNoModels(t *testing.T) {
 	}
 }
 
-// TestChunks: what follows a request in chunks, of which a Content-Length may have said another end, isn't taken for a
-// request.
+// TestChunks shows that bytes after a request in chunks aren't taken for a request. A Content-Length beside the chunks
+// may have named another end.
 func TestChunks(t *testing.T) {
 	address, _ := started(t, saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{})
 	conn := must.Get(net.Dial("tcp", address))(t)
@@ -684,7 +685,7 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// lines is a log that a server writes and a test reads.
+// lines is a log that a server writes while a test reads it.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -710,7 +711,7 @@ func metric(t testing.TB, url string) string {
 	return string(raw)
 }
 
-// TestMetrics: requests are counted by route and status, rows by model.
+// TestMetrics shows that requests are counted by route and status, and rows by model.
 func TestMetrics(t *testing.T) {
 	address, _ := started(t, saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{})
 	url := "http://" + address
@@ -732,7 +733,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestToken: what a model knows needs the token; that the server lives doesn't.
+// TestToken shows that routes with a model's contents need the token, and that routes about the server's health don't.
 func TestToken(t *testing.T) {
 	address, _ := started(t, saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{Token: "secret"})
 	for path, open := range map[string]bool{"/v1/model": false, "/v1/models": false, "/metrics": false, "/": true,
@@ -758,7 +759,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestShutdown: a request that has begun when the server is stopped is answered.
+// TestShutdown shows that a server which is stopped still answers a request that has begun.
 func TestShutdown(t *testing.T) {
 	var log bytes.Buffer
 	s := must.Get(New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")),
@@ -780,7 +781,7 @@ func TestShutdown(t *testing.T) {
 	stop()
 	for {
 		if _, err := net.Dial("tcp", l.Addr().String()); err != nil {
-			break // no further connections are taken
+			break // the server accepts no further connections
 		}
 	}
 	io.WriteString(conn, text)
@@ -794,7 +795,7 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// TestNewRefuses: at the start, what can't be served is an error that names it.
+// TestNewRefuses shows that New returns an error which names the file that can't be served.
 func TestNewRefuses(t *testing.T) {
 	folder := t.TempDir()
 	must.Refuse(New(folder, Options{}))(t, "holds no model files", "empty folder")
@@ -812,7 +813,7 @@ func TestLoopback(t *testing.T) {
 	}
 }
 
-// TestOpenAPI holds the description against the routes and the types of the answers.
+// TestOpenAPI compares openapi.json with the routes and with the types of the answers.
 func TestOpenAPI(t *testing.T) {
 	raw := must.Get(assets.ReadFile("openapi.json"))(t)
 	var doc struct {
@@ -877,7 +878,7 @@ func (discard) Header() http.Header         { return http.Header{} }
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
 func (discard) WriteHeader(int)             {}
 
-// TestDescription: GET /v1/model says what the model is and promises.
+// TestDescription shows that GET /v1/model describes the model and its certificate.
 func TestDescription(t *testing.T) {
 	m := fitted(t, 0)
 	address, _ := started(t, saved(t, m, filepath.Join(t.TempDir(), "s.krigo")), Options{})
@@ -891,8 +892,8 @@ func TestDescription(t *testing.T) {
 		!d.Certificate.Equal(m.Certificate) || d.Sentence != m.Sentence(m.Certificate) || d.Kernel.Name != "se", "%+v", d)
 }
 
-// TestOutcomes: outcomes are held against the certificate and kept: as JSON and as CSV, by several clients at once,
-// after the server was started again, and where the model's file is another for a while.
+// TestOutcomes shows that outcomes are compared with the certificate and kept: as JSON and as CSV, from several clients
+// at once, after the server restarts, and after the model's file was another model's for a while.
 func TestOutcomes(t *testing.T) {
 	folder := t.TempDir()
 	m := fitted(t, 0)
@@ -982,7 +983,7 @@ func TestOutcomes(t *testing.T) {
 			})
 		}
 		wait.Wait()
-		// The same content in a new file is the same model; another model has outcomes of its own.
+		// The same content in a new file is the same model. Another model has its own outcomes.
 		os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour))
 		saved(t, fitted(t, 1), path)
 		until := func(rows int) {

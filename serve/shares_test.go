@@ -27,8 +27,8 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// TestBudget: a client has half of the memory, others have their part of what is left, and what is given back goes to
-// who waits for it.
+// TestBudget shows that one client gets half of the memory, that others get their part of the rest, and that a request
+// which waits gets memory that is given back.
 func TestBudget(t *testing.T) {
 	const kB = 1 << 10
 	b := newBudget(1000 * kB)
@@ -47,7 +47,7 @@ func TestBudget(t *testing.T) {
 	take(anna, 250, errFull)
 	second := take(anna, 200, nil)
 	take(anna, 1, errFull)
-	take(anna, 0, nil) // what is in its pocket it has always
+	take(anna, 0, nil) // the pocket is always free
 	other := take(bella, 250, nil)
 	take(bella, 1, errFull)
 	if err := other.resize(ctx, pocket+100*kB); err != nil || b.by[bella] != 100*kB {
@@ -73,7 +73,7 @@ func TestBudget(t *testing.T) {
 	must.Not(t, b.used != 250*kB || len(b.by) != 1 || b.by[bella] != 250*kB, "%d used, %v", b.used, b.by)
 }
 
-// TestTurns: whoever has many waiting has one turn, and then others have.
+// TestTurns shows that a client with many waiting requests gets one turn, and then other clients get theirs.
 func TestTurns(t *testing.T) {
 	var q turns
 	q.free = 1
@@ -129,8 +129,8 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// TestConnections: beyond the limit the connection makes room that has been silent for longest, of the client that has
-// most; one whose request is being answered stays.
+// TestConnections shows which connection makes room beyond the limit: the one that has been silent for longest, of the
+// client that has most connections. A connection whose request is being answered stays.
 func TestConnections(t *testing.T) {
 	s := must.Get(New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{}))(t)
 	s.connections.most = 6
@@ -186,7 +186,7 @@ func TestConnections(t *testing.T) {
 	for range 3 {
 		open("GET /")
 	}
-	open("") // the seventh
+	open("") // the seventh connection
 	must.Not(t, !closed(slow), "the slow body has its connection still")
 	open("")
 	must.Not(t, !closed(silent), "the silent one has its connection still")
@@ -205,7 +205,7 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// peakOf is the memory that f takes at most, as far as looking again and again can tell.
+// peakOf returns the largest memory that f takes, as far as repeated looks can tell.
 func peakOf(f func()) int64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	runtime.GC()
@@ -231,10 +231,10 @@ func peakOf(f func()) int64 {
 	return int64(peak) - int64(before)
 }
 
-// leastPeakOf is that of three times: what is seen also has garbage that isn't collected yet.
+// leastPeakOf returns the smallest of three values of peakOf. Each also counts garbage that isn't collected yet.
 func leastPeakOf(f func()) int64 { return min(peakOf(f), peakOf(f), peakOf(f)) }
 
-// TestMeasures: no body takes more memory than was asked for before.
+// TestMeasures shows that no body takes more memory than was estimated before it was parsed.
 func TestMeasures(t *testing.T) {
 	const inputs, rows = 20, 5000
 	of := make([]Input, inputs)
@@ -320,13 +320,13 @@ func TestMeasures(t *testing.T) {
 				return c.of, nil
 			}, rows)
 		})
-		const constant = 1 << 20 // of readers, whatever they read
+		const constant = 1 << 20 // the memory of readers, whatever they read
 		must.Not(t, peak > measured+constant, "%s: %d kB, measured %d (%.100v)", name, peak>>10, measured>>10, err)
 	}
 }
 
-// TestWide: of a model whose categories become thousands of inputs a request is never held encoded, whatever it asks
-// for.
+// TestWide shows that a request's rows are never all encoded at once, whatever it asks for, if a model's categories
+// become thousands of inputs.
 func TestWide(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds; under the race detector pools keep nothing, so that more is taken")
@@ -371,8 +371,8 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// TestMemory: beyond the memory that there is, long bodies are turned away, those of slow clients and those that only
-// promise to be long hold little, and rows one by one are answered beside them all.
+// TestMemory shows that long bodies are refused if no memory is free. Bodies of slow clients, and bodies that are only
+// announced as long, hold little memory. Requests of single rows are answered all the while.
 func TestMemory(t *testing.T) {
 	path := saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo"))
 	address, s := started(t, path, Options{Memory: 2 << 20, Timeout: 20 * time.Second})
@@ -404,7 +404,7 @@ func TestMemory(t *testing.T) {
 	}
 	row()
 	must.Be(t, used(), 0, "promises hold")
-	send(8<<20, "x\n"+strings.Repeat("1\n", 250<<10)) // and no more of it
+	send(8<<20, "x\n"+strings.Repeat("1\n", 250<<10)) // and no more of the announced 8 MiB
 	until(t, "it isn't read", func() bool { return used() >= 500<<10 })
 	row()
 	long := "x,z\n" + strings.Repeat("1,"+strings.Repeat("z", 6000)+"\n", 100)
@@ -414,7 +414,7 @@ func TestMemory(t *testing.T) {
 		!strings.Contains(body, "more memory than one may have") {
 		t.Errorf("status %d: %s", status, body)
 	}
-	// The one that stalls is turned away long before the time is over that a body has.
+	// The body that stalls is refused long before a body's time is over.
 	r, err := http.ReadResponse(bufio.NewReader(conns[50]), nil)
 	must.Not(t, err != nil || r.StatusCode != 408, "%+v, %v", r, err)
 	until(t, "it is held still", func() bool { return used() == 0 })
@@ -423,7 +423,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestUnread: who doesn't take an answer doesn't keep what it takes.
+// TestUnread shows that a client that doesn't read its answer doesn't hold the answer's memory for long.
 func TestUnread(t *testing.T) {
 	client, server := net.Pipe()
 	defer client.Close()
@@ -433,15 +433,14 @@ func TestUnread(t *testing.T) {
 	must.Not(t, err == nil || n != 0 || time.Since(begin) > 10*time.Second, "%d bytes, %v", n, err)
 }
 
-// piped is an answer that goes to a connection.
+// piped is a ResponseWriter that writes to a connection.
 type piped struct{ net.Conn }
 
 func (p *piped) Header() http.Header                { return nil }
 func (p *piped) WriteHeader(int)                    {}
 func (p *piped) SetWriteDeadline(t time.Time) error { return p.Conn.SetWriteDeadline(t) }
 
-// TestNothingLeft: when Run returns, the prediction has ended that a client had begun and left, and so has everything
-// else.
+// TestNothingLeft shows that nothing of the server runs after Run returns, not even a prediction whose client has left.
 func TestNothingLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	s := must.Get(New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{Timeout: time.Second}))(t)
