@@ -207,7 +207,7 @@ func TestParseErrors(t *testing.T) {
 	for expr, want := range map[string]string{
 		"":          "missing at the end",
 		"se+":       "missing at the end",
-		"cubic":     `unknown kernel "cubic"`,
+		"quintic":   `unknown kernel "quintic"`,
 		"rbf":       `"rbf" is called "se" here`,
 		"se linear": "doesn't belong",
 		"(se":       "isn't closed",
