@@ -117,7 +117,7 @@ func (r *Recertification) RefitIfBrief(ctx context.Context, progress func(Event)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case within.Err() != nil:
-		r.known.Refit = fmt.Sprintf("fitting again was stopped after %v (krigo certify --refit goes on)", longest)
+		r.known.Refit = fmt.Sprintf("fitting again was stopped after %v (with --refit, certify goes on)", longest)
 	case err != nil && differs == "":
 		r.known.Refit, r.known.Differs = fmt.Sprintf("fitting again failed: %v", err), true
 	default:
@@ -193,7 +193,7 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOpti
 		r := &Recertification{model: m, table: table, RefitSeconds: m.Training.Seconds, Declared: o.Declaration != nil}
 		r.known = model.Known{Refit: "the file keeps no options to fit it again with"}
 		if m.Fitted != nil {
-			r.known.Refit = fmt.Sprintf("only fitting again shows it (krigo certify --refit; training took %.1f s)",
+			r.known.Refit = fmt.Sprintf("only fitting again shows it (certify with --refit; training took %.1f s)",
 				m.Training.Seconds)
 		}
 		if err == nil {

@@ -93,8 +93,8 @@ func (t *Table) date(d *Dates) error {
 					spelling.Clip(text), strings.Join(all, ", ")))
 			case len(forms) > 1:
 				return &Error{File: t.Source, Column: j + 1, Name: d.Column, Err: fmt.Errorf("dates such as %q may have "+
-					"the day or the month first: say which, with --dates %s:dmy or %[2]s:mdy", spelling.Clip(texts[0]),
-					spelling.Clip(d.Column))}
+					"the day or the month first: say %s or %s", spelling.Clip(texts[0]),
+					spelling.Flag("dates", d.Column+":dmy"), spelling.Flag("dates", d.Column+":mdy"))}
 			}
 			d.Form = forms[0]
 		}

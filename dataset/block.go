@@ -225,8 +225,8 @@ func (t *Table) blocks(group string) (b blocks, columns []int, err error) {
 			return b, nil, err
 		}
 		if t.Texts(at) != nil {
-			return b, nil, fmt.Errorf("%s: column %q holds text: only numbers and dates are cut into blocks (--dates %s)",
-				t.Source, spelling.Clip(name), spelling.Shell(name))
+			return b, nil, fmt.Errorf("%s: column %q holds text: only numbers and dates are cut into blocks (%s)",
+				t.Source, spelling.Clip(name), spelling.Flag("dates", name))
 		}
 		columns = append(columns, at)
 	}

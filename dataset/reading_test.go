@@ -176,7 +176,7 @@ func TestDates(t *testing.T) {
 		return files.CSV{From: strings.NewReader(text), Source: "f.csv", As: of}.Read()
 	}
 	_, err := read("a,y\n01/02/2024,1\n03/04/2024,2\n", "a")
-	wantError(t, err, "may have the day or the month first: say which, with --dates a:dmy or a:mdy")
+	wantError(t, err, "may have the day or the month first: say --dates a:dmy or --dates a:mdy")
 	_, err = read("a,y\n01/02/2024,1\nsoon,2\n", "a")
 	wantError(t, err, `f.csv: line 3 (row 2), column 1 ("a"): "soon" is not a date like the others`)
 	_, err = read("a,y\n01/02/2024,1\n13/02/2024,2\n", "a:mdy")

@@ -185,7 +185,7 @@ var words = map[Kind]entry{
 	Ordered: {Note, "the %d texts of %q, from %n on, have an order that --categorical doesn't use; to use it, " +
 		"replace them by the numbers from 1 up, in this order: %Q"},
 	Leak: {Warning, "%q orders the rows as target %q does (rank correlation %.4f in %d rows, from %n on); if it " +
-		"isn't known before the target is, say --ignore %s"},
+		"isn't known before the target is, say %s"},
 	TwoValues: {Note, "target %q has two values: in %d of %d rows, the first in %n, it is %v, else %v; " +
 		"predictions are means of the two, and intervals say little"},
 	Counts: {Note, "target %q looks like counts: in %d of %d rows, the first in %n, it is at most 5; large " +
@@ -273,5 +273,5 @@ var words = map[Kind]entry{
 	VarianceLost: {Warning, "the variances of %d of %d rows are outside the range of float64, so they are 0, the " +
 		"largest number, or have lost digits; use latent_sd and predictive_sd, or another unit of the target"},
 	BandUnchecked: {Warning, "intervals band: the promise comes from the model file, and predict doesn't check " +
-		"it; krigo certify MODEL DATA computes it anew from the model's own data"},
+		"it; certify computes it anew from the model's own data"},
 }

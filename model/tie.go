@@ -99,7 +99,7 @@ func (t Tie) Group() string {
 func (t Tie) flag() string {
 	switch g := t.Group(); {
 	case g != "":
-		return "With --group " + spelling.Shell(g) + ", the promise is about a new " + t.Unit()
+		return "With " + spelling.Flag("group", g) + ", the promise is about a new " + t.Unit()
 	case t.Kind == "order":
 		return "With --split last, the fit shows how the model does on the last rows"
 	case t.Kind == "copies":

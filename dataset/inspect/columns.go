@@ -239,7 +239,7 @@ func (e *ColumnsError) columns() string {
 	}
 	describe := func(f ColumnFacts) string {
 		if f.Kind == "category" && len(f.Advice) > 0 {
-			return f.String() + " or --ignore " + spelling.Shell(f.Name)
+			return f.String() + " or " + spelling.Flag("ignore", f.Name)
 		}
 		return f.String()
 	}

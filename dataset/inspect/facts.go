@@ -44,7 +44,7 @@ type ColumnFacts struct {
 func (f ColumnFacts) Flags() string {
 	var flags []string
 	for _, a := range f.Advice {
-		flags = append(flags, "--"+a.Flag+" "+spelling.Shell(a.Value))
+		flags = append(flags, spelling.Flag(a.Flag, a.Value))
 	}
 	if f.Either {
 		return strings.Join(flags, " or ")
@@ -231,10 +231,10 @@ func (c *column) but(f *ColumnFacts, left []int, then string) {
 		return spelling.Clip(text) != text || spelling.Printable(text) != text || strings.ContainsAny(text, `,"`)
 	}
 	if texts := c.of(left); len(left) <= 3 && !slices.ContainsFunc(texts, awkward) {
-		f.Then += ", or, if they stand for missing values, say --na " + spelling.Shell(strings.Join(texts, ","))
+		f.Then += ", or, if they stand for missing values, say " + spelling.Flag("na", texts...)
 	}
 	if len(c.used) <= fewTexts && 5*len(c.used) <= c.cells {
-		f.Then += ", or, if all are names, say --categorical " + spelling.Shell(f.Name)
+		f.Then += ", or, if all are names, say " + spelling.Flag("categorical", f.Name)
 	}
 }
 
@@ -354,8 +354,8 @@ func (c *column) likeNumbers(f *ColumnFacts) bool {
 	}
 	f.Kind, f.Why = "text", fmt.Sprintf("what looks like numbers or dates, but can't be read as such: %s",
 		spelling.Quoted(c.of(c.strange), 3))
-	f.Then = fmt.Sprintf("write plain numbers in one unit, or dates as 2024-01-31 15:04, or say --ignore %s if they "+
-		"name rows, --categorical %s if they are categories", spelling.Shell(f.Name), spelling.Shell(f.Name))
+	f.Then = fmt.Sprintf("write plain numbers in one unit, or dates as 2024-01-31 15:04, or say %s if they name "+
+		"rows, %s if they are categories", spelling.Flag("ignore", f.Name), spelling.Flag("categorical", f.Name))
 	return true
 }
 

@@ -106,7 +106,7 @@ func (j *judge) sentinels(k int, values []spot, such func(float64) bool, far flo
 			continue
 		}
 		text := write(v)
-		how, clear := "say --na "+spelling.Shell(text), false
+		how, clear := "say "+spelling.Flag("na", text), false
 		for o, other := range j.facts { // other columns that have this number among their values
 			if !(other.Low < v && v < other.High) || f.Kind == "date" {
 				continue
@@ -134,7 +134,7 @@ func (j *judge) number(k int, values []spot) {
 	}
 	settle := func(kind finding.Kind, flag, holds string, about ...any) {
 		f.Kind, f.Advice = holds, append(f.Advice, Advice{flag, f.Name})
-		j.found.Add(kind, append(about, "--"+flag+" "+spelling.Shell(f.Name))...)
+		j.found.Add(kind, append(about, spelling.Flag(flag, f.Name))...)
 	}
 	_, kind, _ := dataset.DaysOfNumber(values[0].v)
 	begin, end := 7305., 25567. // 1990 to 2040
@@ -248,7 +248,7 @@ func (j *judge) leaks(y []spot) {
 			continue
 		}
 		if r := stat.Correlation(Ranks(a), Ranks(b), nil); math.Abs(r) > nearly {
-			j.found.Add(finding.Leak, f.Name, j.t.Names[j.target], r, len(a), j.t.Where(y[0].row), spelling.Shell(f.Name))
+			j.found.Add(finding.Leak, f.Name, j.t.Names[j.target], r, len(a), j.t.Where(y[0].row), spelling.Flag("ignore", f.Name))
 			if len(j.facts) > 2 { // then other inputs are left
 				f.Advice = []Advice{{"ignore", f.Name}}
 			}

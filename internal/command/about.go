@@ -20,6 +20,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/report"
 )
 
@@ -129,9 +130,10 @@ demo.csv, demo.krigo and demo.html go to FOLDER, which krigo makes if need be, o
 			return c.answer(cmd, fitJSON(m, path(".krigo")), func(w io.Writer) {
 				printFit(w, m, path(".krigo"))
 				fmt.Fprintf(w, "\nOpen %s in a browser. Then:\n", path(".html"))
-				fmt.Fprintf(w, "  krigo predict %s %s     mean, variance and interval for each row\n", path(".krigo"), path(".csv"))
-				fmt.Fprintf(w, "  krigo certify %s %s     recompute the guarantee\n", path(".krigo"), path(".csv"))
-				fmt.Fprintf(w, "  krigo serve %s     and type inputs at http://localhost:8080/\n", path(".krigo"))
+				model, data := spelling.Shell(path(".krigo")), spelling.Shell(path(".csv"))
+				fmt.Fprintf(w, "  krigo predict %s %s    # mean, variance and interval for each row\n", model, data)
+				fmt.Fprintf(w, "  krigo certify %s %s    # recompute the guarantee\n", model, data)
+				fmt.Fprintf(w, "  krigo serve %s    # type inputs at http://localhost:8080/\n", model)
 			})
 		},
 	}

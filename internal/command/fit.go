@@ -123,6 +123,8 @@ func (f *fitFlags) reading(o *krigo.Options) error {
 		}
 		o.Data.Group = dataset.EqualRows
 	}
+	// --group comes from advice, for a command that may name the column among its categories
+	o.Data.Categorical = slices.DeleteFunc(slices.Clone(o.Data.Categorical), func(c string) bool { return c == o.Data.Group })
 	return errors.Join(f.spelt("duplicates"), r.Check())
 }
 

@@ -96,7 +96,7 @@ inspect guesses nothing. If something is unclear, it asks.`,
 			}
 			d.Command = inspected(cmd.Flags(), args[0], target, facts, rows)
 			if _, group := d.grouping(); group != "" {
-				d.Command += " --group " + spelling.Shell(group)
+				d.Command += " " + spelling.Flag("group", group)
 			}
 			if c.json {
 				return printJSON(cmd.OutOrStdout(), d)
@@ -128,7 +128,7 @@ func (d *inspectDocument) tied(ctx context.Context, table *dataset.Table, target
 			case "categorical":
 				o.Data.Categorical = append(o.Data.Categorical, a.Value)
 			default:
-				d.Untied = fmt.Sprintf("read the table with --%s first", a.Flag)
+				d.Untied = fmt.Sprintf("the table is read without --%s; give inspect that flag, too", a.Flag)
 				return nil
 			}
 		}
@@ -256,9 +256,6 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 	return err
 }
 
-// once are flags of one value, where others are lists.
-var once = []string{"decimal", "thousands", "below", "duplicates"}
-
 // suggestion is a command line with what is to be said of columns added to it.
 func suggestion(words []string, columns []inspect.ColumnFacts, missing bool) string {
 	var flags []string // in the order in which they come up
@@ -270,7 +267,7 @@ func suggestion(words []string, columns []inspect.ColumnFacts, missing bool) str
 			continue
 		}
 		for _, a := range f.Advice {
-			if slices.Contains(once, a.Flag) && slices.Contains(words, "--"+a.Flag) {
+			if spelling.Once(a.Flag) && slices.Contains(words, "--"+a.Flag) {
 				continue
 			}
 			if !slices.Contains(flags, a.Flag) {
@@ -287,16 +284,7 @@ func suggestion(words []string, columns []inspect.ColumnFacts, missing bool) str
 		b.WriteString(" " + spelling.Shell(word))
 	}
 	for _, flag := range flags {
-		of := values[flag]
-		if slices.Contains(once, flag) {
-			of = of[:1]
-		}
-		for i, value := range of {
-			if strings.ContainsAny(value, `,"`) && !slices.Contains(once, flag) { // lists are read as CSV
-				of[i] = `"` + strings.ReplaceAll(value, `"`, `""`) + `"`
-			}
-		}
-		b.WriteString(" --" + flag + " " + spelling.Shell(strings.Join(of, ",")))
+		b.WriteString(" " + spelling.Flag(flag, values[flag]...))
 	}
 	if missing && !slices.Contains(words, "--missing") {
 		b.WriteString(" --missing mean")

@@ -29,27 +29,18 @@ var elsewhere = []struct{ here, there string }{
 	{"kl-pac", "pac pacbayes"},
 }
 
-// Called returns `"rbf" is called "se" here` for a name that other programs use for one of the known names, in whatever
-// spelling. It returns "" for other names.
+// Called returns `"rbf" is called "se" here` if other programs use the name for one of the known names, without regard to
+// case, spaces and signs. It returns "" for other names.
 func Called(name string, known []string) string {
 	plain := func(name string) string {
 		name = strings.NewReplacer(" ", "", "_", "", "-", "", "/", "", ".", "", "(", "", ")", "").Replace(strings.ToLower(name))
 		return strings.TrimSuffix(name, "kernel")
 	}
-	var here []string
-	for _, of := range known {
-		if plain(of) == plain(name) {
-			here = []string{of}
-		}
-	}
 	for _, e := range elsewhere {
 		if names := strings.Fields(e.here); slices.Contains(known, names[0]) && slices.Contains(strings.Fields(e.there),
 			plain(name)) {
-			here = names
+			return fmt.Sprintf(`%q is called "%s" here`, name, strings.Join(names, `" or "`))
 		}
 	}
-	if here == nil {
-		return ""
-	}
-	return fmt.Sprintf(`%q is called "%s" here`, name, strings.Join(here, `" or "`))
+	return ""
 }

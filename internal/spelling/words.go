@@ -2,6 +2,7 @@ package spelling
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -44,6 +45,27 @@ func Printable(name string) string {
 		return strconv.Quote(name)
 	}
 	return name
+}
+
+// once are the flags of a single value. Others that krigo suggests take a list.
+var once = []string{"decimal", "thousands", "below", "duplicates", "group"}
+
+// Once says whether a flag takes a single value.
+func Once(flag string) bool { return slices.Contains(once, flag) }
+
+// Flag returns a flag with its value as a shell takes it, or with its values if the flag takes a list. Lists are read as
+// CSV, so Flag quotes a value that has a comma or a quote.
+func Flag(name string, values ...string) string {
+	values = slices.Clone(values)
+	if Once(name) {
+		values = values[:1]
+	}
+	for i, v := range values {
+		if strings.ContainsAny(v, `,"`) && !Once(name) {
+			values[i] = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`
+		}
+	}
+	return "--" + name + " " + Shell(strings.Join(values, ","))
 }
 
 // Shell quotes a word for a shell if it needs quotes.
