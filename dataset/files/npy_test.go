@@ -293,7 +293,7 @@ func TestDiskAsMemory(t *testing.T) {
 		return b.String()
 	}
 	want := ask(memory)
-	must.Not(t, !strings.Contains(want, "2 of 12305 rows repeat"), "%.200s", want)
+	must.Not(t, !strings.Contains(want, "2 of 12305 rows equal an earlier row"), "%.200s", want)
 	must.Be(t, ask(disk), want, "mapped: not as in memory")
 	disk.Disk.(*npy).mapped = nil
 	must.Be(t, ask(disk), want, "read at need: not as in memory")

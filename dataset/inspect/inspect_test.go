@@ -135,7 +135,7 @@ func TestStrays(t *testing.T) {
 		{"a remark", rows(20) + "# exported by Bob,,\n", []string{`line 22: begins with "# exported by Bob"`}},
 		{"a remark among numbers", strings.ReplaceAll(rows(20), "L", "") + "checked by Bob,,\n",
 			[]string{`line 22: has "checked by Bob" in a column of numbers or dates`}},
-		{"headers", rows(20) + "id,a,b\n" + rows(20) + "id,a,b\n", []string{"line 22, line 43: the header again"}},
+		{"headers", rows(20) + "id,a,b\n" + rows(20) + "id,a,b\n", []string{"line 22, line 43: the header is repeated here"}},
 		{"none", rows(20), nil},
 		{"a gap", strings.ReplaceAll(rows(20), "L", "") + "-,1,2\n", nil},
 		{"a category", strings.Repeat("sum,1,2\nmean,3,4\n", 10), nil},
@@ -175,14 +175,14 @@ func TestRemarks(t *testing.T) {
 		reading              dataset.Reading
 		want                 string
 	}{
-		{"numbers as a header", "2020,2021", "%[2]g,%[3]d", dataset.Reading{}, "the first line holds numbers alone"},
-		{"no header", "A,1.5,3", "%s,%g,%d", dataset.Reading{}, "the first line is taken for the header"},
+		{"numbers as a header", "2020,2021", "%[2]g,%[3]d", dataset.Reading{}, "the first line holds only numbers, "},
+		{"no header", "A,1.5,3", "%s,%g,%d", dataset.Reading{}, "krigo reads the first line as the header, "},
 		{"years in the header", "kind,2020,2021", "%s,%g,%d", dataset.Reading{}, ""},
 		{"units", "kind,x,y", "%s,%g %%,%d", dataset.Reading{Units: []string{"%"}}, ""},
 		{"several units", "x,y", "%[2]g %[1]s,%[3]d", dataset.Reading{Units: []string{"A", "B"}},
-			`numbers of "x" have different units, and are read as they stand: 10 with A, 10 with B`},
+			`numbers of "x" have different units, and krigo doesn't convert them: 10 with A, 10 with B`},
 		{"zones", "x,y", "%[1]s,%[3]d", dataset.Reading{Dates: []dataset.Dates{{Column: "x"}}},
-			`some times name their zone, the others are taken for UTC, in the columns "x"`},
+			`some times name their time zone; krigo reads the other times as UTC, in the columns "x"`},
 	} {
 		text := rows(c.format)
 		if c.name == "zones" {
