@@ -29,8 +29,8 @@ var elsewhere = []struct{ here, there string }{
 	{"kl-pac", "pac pacbayes"},
 }
 
-// Called returns `"rbf" is called "se" here` if other programs use the name for one of the known names, without regard to
-// case, spaces and signs. It returns "" for other names.
+// Called returns `"rbf" is called "se" here` if other programs use the name for one of the known names, without regard
+// to case, spaces and signs. It returns "" for other names.
 func Called(name string, known []string) string {
 	plain := func(name string) string {
 		name = strings.NewReplacer(" ", "", "_", "", "-", "", "/", "", ".", "", "(", "", ")", "").Replace(strings.ToLower(name))
