@@ -53,8 +53,8 @@ var once = []string{"decimal", "thousands", "below", "duplicates", "group"}
 // Once says whether a flag takes a single value.
 func Once(flag string) bool { return slices.Contains(once, flag) }
 
-// Flag returns a flag with its value as a shell takes it, or with its values if the flag takes a list. krigo reads lists
-// as CSV, so Flag quotes a value that has a comma or a quote.
+// Flag returns a flag with its value as a shell takes it, or with its values if the flag takes a list. Lists are read
+// as CSV, so Flag quotes a value of a list that has a comma or a quote.
 func Flag(name string, values ...string) string {
 	values = slices.Clone(values)
 	if Once(name) {
