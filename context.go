@@ -54,13 +54,23 @@ func (m *Model) InContext() string {
 	said := fmt.Sprintf("On the %d %s rows: RMSE %s, MAE %s (in units of %s)%s. The model's own 95 %% intervals hold %.1f %% "+
 		"of the targets.", x.Rows, which, cautious.Number(x.RMSE), cautious.Number(x.MAE), cautious.Name(m.Target), r2, 100*x.Coverage95)
 	said += m.others()
-	if a := x.AllRows; a.Rows > 0 {
-		said += fmt.Sprintf("\nThis model was trained on %d of %d rows. On all rows its error would be about %.0f %% lower, by the "+
-			"learning curve of the prior rows. With --deliver all, fit also trains that model.", a.Trained, a.Rows,
-			math.Max(1, 100*a.LowerBy))
-		if m.NoWhole(a.Rows) == nil {
-			said += " With --intervals full, predict uses all rows for intervals that hold on average."
-		}
+	if all := m.FromAllRows(); all != "" {
+		said += "\n" + all
+	}
+	return said
+}
+
+// FromAllRows says what training on the certified rows too would gain; "" if that isn't known, or too little to say.
+func (m *Model) FromAllRows() string {
+	if m.Certificate == nil || m.Context == nil || m.Context.AllRows.Rows == 0 {
+		return ""
+	}
+	a := m.Context.AllRows
+	said := fmt.Sprintf("This model was trained on %d of %d rows. On all rows its error would be about %.0f %% lower, by the "+
+		"learning curve of the prior rows. With --deliver all, fit also trains that model.", a.Trained, a.Rows,
+		math.Max(1, 100*a.LowerBy))
+	if m.NoWhole(a.Rows) == nil {
+		said += " With --intervals full, predict uses all rows for intervals that hold on average."
 	}
 	return said
 }

@@ -14,8 +14,9 @@ import (
 const mostRows = 50_000
 
 // sample predicts rows of the data. It keeps the values of some columns.
-func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, columns []int) error {
-	s := &sample{of: of, fresh: fresh, all: len(chosen), values: map[int][]float64{}, promised: -1,
+func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
+	chosen := k.rows
+	s := &sample{kind: k, all: len(chosen), values: map[int][]float64{}, promised: -1,
 		epsilon: "the certificate's ε"}
 	if !r.Valid {
 		s.epsilon = "ε"
@@ -42,7 +43,7 @@ func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, col
 		left = left[n:]
 		mean, variance, err := r.latent(x, true)
 		if err != nil {
-			r.warn("There are no figures of the %s: %v.", of, err)
+			r.warn("There are no figures of the %s: %v.", k.of, err)
 			return nil
 		}
 		point, sds, err := r.m.Points(mean, variance)
@@ -83,9 +84,9 @@ func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, col
 		}
 		s.y, s.mean = append(s.y, y...), append(s.mean, predicted...)
 	}
-	s.name = fmt.Sprintf("%s %s", whole(len(s.y)), of)
+	s.name = fmt.Sprintf("%s %s", whole(len(s.y)), s.of)
 	if s.all > len(s.y) {
-		s.name = fmt.Sprintf("%s of %s %s, evenly spread", whole(len(s.y)), whole(s.all), of)
+		s.name = fmt.Sprintf("%s of %s %s, evenly spread", whole(len(s.y)), whole(s.all), s.of)
 	}
 	r.samples = append(r.samples, s)
 	return nil
@@ -111,28 +112,23 @@ func (r *maker) choose(d *dataset.Data, columns []int) error {
 	if err != nil {
 		return err
 	}
-	type kind struct {
-		of    string
-		fresh bool
-		rows  []int
-	}
 	var kinds []kind
 	if own {
 		roles, err := r.m.RolesOf(d)
 		if err != nil {
 			return err
 		}
-		kinds = []kind{{"test rows", true, d.RowsOf(roles, dataset.Test)},
-			{r.kept(), r.m.Terms.Fixed, d.RowsOf(roles, dataset.Certified)}}
+		kinds = []kind{{"test rows", dataset.Test, true, d.RowsOf(roles, dataset.Test)},
+			{r.kept(), dataset.Certified, r.m.Terms.Fixed, d.RowsOf(roles, dataset.Certified)}}
 	} else {
 		seen, err := r.m.Seen(d)
 		if err != nil {
 			return err
 		}
 		rows := slices.DeleteFunc(d.All(), func(i int) bool { _, found := slices.BinarySearch(seen, i); return found })
-		kinds = []kind{{"rows of " + d.Source, true, rows}}
+		kinds = []kind{{"rows of " + d.Source, noRole, true, rows}}
 		if len(rows) == 0 {
-			kinds = []kind{{"rows that it was made from", false, d.All()}}
+			kinds = []kind{{"rows that it was made from", noRole, false, d.All()}}
 		}
 	}
 	fresh := false
@@ -140,7 +136,7 @@ func (r *maker) choose(d *dataset.Data, columns []int) error {
 		if fresh = fresh || k.fresh && len(k.rows) > 0; len(k.rows) == 0 {
 			continue
 		}
-		if err := r.sample(d, k.of, k.fresh, k.rows, columns); err != nil {
+		if err := r.sample(d, k, columns); err != nil {
 			return err
 		}
 	}

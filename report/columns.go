@@ -13,7 +13,8 @@ import (
 
 // column is one of a table that a model predicts from: an input, or the several that a category or a date became.
 type column struct {
-	name       string
+	name       string // for people
+	raw        string // as the table has it
 	inputs     []int
 	categories []string // of which each input is one; nil: numbers
 	dates      string   // how dates are written (dataset.Dates.Form), where they are; "": none
@@ -40,7 +41,7 @@ func columnsOf(m *krigo.Model) (all []column) {
 		all = joined(all, d)
 	}
 	for k := range all {
-		all[k].name = cautious.Name(all[k].name)
+		all[k].raw, all[k].name = all[k].name, cautious.Name(all[k].name)
 	}
 	return all
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// Figures of the function are of few columns: mostRanked are ranked, of more those along which it is steepest, mostBars
-// are drawn as bars and mostSlices as slices, beside which it goes through otherRows rows more. mostWork is about the
-// numbers that ranking may compute kernels from.
+// The function is drawn along few columns. At most mostRanked columns are ranked (the steepest, if there are more),
+// mostBars are drawn as bars, and mostSlices as slices, each through one row and otherRows more. mostWork bounds the
+// multiplications of the ranking, roughly.
 const (
 	mostRanked = 40
-	mostBars   = 20
+	mostBars   = 10
 	mostSlices = 6
 	otherRows  = 8
 	steps      = 60
 	mostWork   = 3e9
 
-	leastRanked = 50 // rows that columns are ranked on, whatever that takes
+	leastRanked = 50 // rows that columns are ranked on, however long that takes
 )
 
-// dear says that a prediction takes about a millisecond, as it does with very many inputs, or by nearest rows: figures
-// are of fewer then.
+// dear says that a prediction takes about a millisecond, for example with thousands of inputs, or by nearest rows.
+// Figures then show fewer predictions.
 func (r *maker) dear() bool { return r.q.Work(false) > 1e6 }
 
 // rank orders the columns by importance.
@@ -43,7 +43,7 @@ func (r *maker) rank() error {
 			constant = append(constant, c.name)
 		}
 	}
-	r.order = slices.Clone(varying) // what is constant can't be drawn against anything
+	r.order = slices.Clone(varying) // nothing can be drawn against a constant column
 	candidates := varying
 	screened := ""
 	most := mostRanked
@@ -57,8 +57,8 @@ func (r *maker) rank() error {
 		}
 		slices.SortStableFunc(candidates, func(a, b int) int { return cmp.Compare(steep[b], steep[a]) })
 		copy(r.order, candidates)
-		screened = fmt.Sprintf(" %s columns of %s were ranked: those along which the mean is steepest, by its mean squared "+
-			"derivative in the columns' units of scale.", whole(most), whole(len(varying)))
+		screened = fmt.Sprintf(" %s columns of %s were ranked: the steepest, by the mean squared derivative of the predicted "+
+			"mean in the columns' standard deviations.", whole(most), whole(len(varying)))
 		candidates = candidates[:most]
 	}
 	of := make([]column, len(candidates))
@@ -82,38 +82,35 @@ func (r *maker) rank() error {
 		r.order[i] = all[i].column
 	}
 	r.ranked = all
-	r.by = "By how much the predicted mean moves when a column's value alone is exchanged for another row's: half the " +
-		"mean square, in units of the mean's variance over these rows. "
+	r.by = "How far the prediction moves if one column's value is exchanged for another row's. "
 	surest := slices.MaxFunc(all, func(a, b importance) int { return cmp.Compare(a.low, b.low) })
 	switch d, dependent := dependenceOf(some, of); {
 	case dependent:
-		what := "correlation of ranks"
+		what := "rank correlation"
 		if d.fold {
-			what = "correlation of ranks, one of them by its distance from the middle"
+			what = "rank correlation, of one column's distance from its middle"
 		}
 		r.shares = false
-		r.by += fmt.Sprintf("The columns depend on one another, %s and %s most plainly (%s %.2f): a row with one value "+
-			"exchanged may be like no real one, and this is no share of the variance and may be above 1.",
-			of[d.a].name, of[d.b].name, what, d.correlation)
-	case surest.low > 1: // of independent ones none is
+		r.by += fmt.Sprintf("Columns depend on one another, most plainly %s and %s (%s %.2f): this is no share of the variance, "+
+			"and may rest on rows like no real row.", of[d.a].name, of[d.b].name, what, d.correlation)
+	case surest.low > 1: // which no independent column can have
 		r.shares = false
-		r.by += "Of columns that are independent of one another none is above 1: these depend on one another, rows with " +
-			"one value exchanged may be like no real ones, and this is no share of the variance."
+		r.by += "A value above 1 shows that columns depend on one another: this is no share of the variance, and may rest " +
+			"on rows like no real row."
 	default:
 		r.shares = true
-		r.by += "The columns look independent of one another here, so that it is about the share of that variance that " +
-			"comes by a column, alone or with others (total Sobol index)."
+		r.by += "The columns look independent of one another: this is about the share of the variance that comes from a " +
+			"column, alone or with others (total Sobol index)."
 	}
-	r.by += fmt.Sprintf(" %s: %s; whiskers are 95 %% by the bootstrap.", upper(r.real.what), whole(some.n())+" are used") +
-		screened
+	r.by += fmt.Sprintf(" Whiskers: 95 %% by the bootstrap, from %s.", count(some.n(), "row")) + screened
 	if len(constant) > 0 {
 		r.by += " Constant in these rows: " + few(constant, 10) + "."
 	}
 	return nil
 }
 
-// steepness is the mean square of the mean's derivative along each column, in units of its scale, at some real rows: in
-// one pull-back, however many columns there are.
+// steepness returns the mean square of the predicted mean's derivative along each column, in units of the column's
+// scale, at some real rows. One pull-back computes it for all columns.
 func (r *maker) steepness() ([]float64, error) {
 	steep := make([]float64, len(r.columns))
 	q, d := r.q, r.real.d
@@ -123,7 +120,7 @@ func (r *maker) steepness() ([]float64, error) {
 	for i, k := range chosen {
 		r.m.Scaling.Inputs(a.Row(i), r.real.at(k))
 	}
-	if !q.Slopes(a, da) { // there are no derivatives, but there are lengthscales
+	if !q.Slopes(a, da) { // lengthscales stand in for derivatives that the posterior lacks
 		for j, l := range lengthscales(q.Kernel.Spec(q.Theta), d) {
 			for k, c := range r.columns {
 				if slices.Contains(c.inputs, j) {
@@ -150,7 +147,8 @@ func (r *maker) steepness() ([]float64, error) {
 	return steep, nil
 }
 
-// lengthscales returns the smallest of the kernel's parts for every input, or nil of a kernel that has none.
+// lengthscales returns the smallest lengthscale of the kernel's parts for each of d inputs; nil if the kernel has no
+// lengthscales.
 func lengthscales(s kernel.Spec, d int) (least []float64) {
 	for _, part := range s.Parts {
 		for j, l := range lengthscales(part, d) {
@@ -168,13 +166,13 @@ func lengthscales(s kernel.Spec, d int) (least []float64) {
 	return least
 }
 
-// drawImportance draws what there is unless the columns couldn't be ranked.
+// drawImportance draws the ranking. failed is why there is no ranking; nil: there is one.
 func (r *maker) drawImportance(failed error) error {
 	if len(r.columns) == 1 || failed != nil {
 		return failed
 	}
 	unit, text, says := "variances of the mean", number,
-		"In variances of the mean, by how much it moves with each column alone:"
+		"How far the mean moves with each column alone, in variances of the mean:"
 	if r.shares {
 		unit, text, says = "share of the mean's variance", percent, "Share of the mean's variance that comes by each column:"
 	}
@@ -206,21 +204,21 @@ func (r *maker) drawImportance(failed error) error {
 	return r.draw(f, described{chart, says + words + "."})
 }
 
-// slice is the function along a column, through a real row.
+// slice holds the function along a column, through a real row.
 type slice struct {
 	column int
-	levels []level // nil: numbers
+	levels []level // nil: a column of numbers
 	x      []float64
 	mean   []float64
-	f      []float64 // half-widths of 95 %
-	below  []float64 // how far 95 % of observations reach below the mean, and above
-	above  []float64
-	others [][]float64
-	own    drawing.XY // where the row itself stands; of levels nothing
+	f      []float64   // half-widths of 95 % intervals for the function
+	below  []float64   // how far below the mean 95 % of observations reach
+	above  []float64   // how far above the mean
+	others [][]float64 // means through other rows
+	own    drawing.XY  // the row itself; unset with levels
 	err    error
 }
 
-// grid are the rows of a slice through a row, and the values that the column has in them.
+// grid returns the rows x of a slice through a row, and the column's values in them.
 func (r *maker) grid(c column, through []float64, of []level) (x, values []float64) {
 	row := slices.Clone(through)
 	add := func(v float64) {
@@ -239,7 +237,7 @@ func (r *maker) grid(c column, through []float64, of []level) (x, values []float
 			row[c.inputs[0]] = v
 			add(v)
 		}
-	default: // a date's parts go together: those of real rows
+	default: // the parts of a date go together, so they are taken from real rows
 		at := slices.SortedFunc(slices.Values(spread(2*steps, r.real.n())), func(a, b int) int {
 			return cmp.Compare(c.value(r.real.at(a)), c.value(r.real.at(b)))
 		})
@@ -306,7 +304,7 @@ func (r *maker) sliceOf(k int) (s slice) {
 	return s
 }
 
-// drawSlices draws the function along the most important columns, all in one range of the target.
+// drawSlices draws the function along the most important columns. All slices have one range of the target.
 func (r *maker) drawSlices() {
 	var all []slice
 	low, high := math.Inf(1), math.Inf(-1)
@@ -344,18 +342,15 @@ func (r *maker) drawSlices() {
 	}
 }
 
-const belief = "The bands are the model's own belief, not certified."
-
 // through says which row slices go through.
 func (r *maker) through() string {
 	if len(r.columns) == 1 {
 		return ""
 	}
-	what := " Through the row in the middle of all"
 	if slices.ContainsFunc(r.columns, func(c column) bool { return c.categories != nil }) {
-		what += " that have the commonest categories"
+		return "All figures go through one row: of the rows with the commonest categories, the middle one (medoid)."
 	}
-	return what + " (medoid)."
+	return "All figures go through one row: the middle one (medoid)."
 }
 
 func (r *maker) drawSlice(title string, s slice, low, high float64) error {
@@ -386,7 +381,7 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 		chart.Thin(label, join(o))
 	}
 	chart.Line("", drawing.Blue, join(s.mean))
-	caption := "Predicted " + r.target + " along " + c.name + "."
+	caption := ""
 	if len(r.columns) > 1 {
 		chart.Dots("the row", drawing.Blue, []drawing.XY{s.own})
 	} else if of := r.main(); of != nil {
@@ -402,14 +397,13 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 			rug = append(rug, r.support(i)[0])
 		}
 		chart.Rug("inducing inputs", rug)
-		caption += " Below, where the inducing inputs are."
+		caption = "Marks below: where the inducing inputs are."
 	} else {
 		for _, i := range spread(300, r.real.n()) {
 			rug = append(rug, c.value(r.real.at(i)))
 		}
 		chart.Rug("rows", rug)
 	}
-	caption += r.through() + " " + belief
 	least, most := slices.Min(s.mean), slices.Max(s.mean)
 	return r.draw(Figure{Title: title, Caption: caption},
 		described{chart, fmt.Sprintf("Predicted %s along %s from %s to %s: between %s and %s.", r.target, c.name,
@@ -434,21 +428,19 @@ func (r *maker) drawLevels(title string, s slice, low, high float64) error {
 	chart.Segments("95 % of observations", drawing.Grey, wide)
 	chart.Strong("of the function", drawing.Blue, narrow)
 	chart.Dots("mean", drawing.Blue, dots)
-	caption := fmt.Sprintf("Predicted %s by %s, with how many rows have each value.%s %s", r.target, c.name, r.through(),
-		belief)
-	if len(c.categories) > len(s.levels) {
-		caption = fmt.Sprintf("Predicted %s by the %d commonest of %d categories of %s that rows have.%s %s", r.target,
-			len(s.levels), len(c.categories), c.name, r.through(), belief)
-		if len(s.levels) < mostCategories {
-			caption = fmt.Sprintf("Predicted %s by the %d of %d categories of %s that rows have, and how many.%s %s", r.target,
-				len(s.levels), len(c.categories), c.name, r.through(), belief)
-		}
+	caption := "In parentheses: how many rows have the value."
+	switch of := len(c.categories); {
+	case of <= len(s.levels):
+	case len(s.levels) < mostCategories:
+		caption += fmt.Sprintf(" Rows have %d of the model's %d categories.", len(s.levels), of)
+	default:
+		caption += fmt.Sprintf(" Drawn are the %d commonest of %d categories.", len(s.levels), of)
 	}
 	return r.draw(Figure{Title: title, Caption: caption},
 		described{chart, fmt.Sprintf("Predicted %s by %s:%s.", r.target, c.name, words[:len(words)-1])})
 }
 
-// support is row i of the posterior's support in the units of the data.
+// support returns row i of the posterior's support in the units of the data.
 func (r *maker) support(i int) []float64 {
 	row := slices.Clone(r.q.Support.Row(i))
 	for j := range row {
@@ -457,7 +449,7 @@ func (r *maker) support(i int) []float64 {
 	return row
 }
 
-// plane are the two most important columns that are continuous.
+// plane returns the two most important columns that are continuous.
 func (r *maker) plane() (a, b column, ok bool) {
 	var found []column
 	for _, k := range r.order {
@@ -470,7 +462,7 @@ func (r *maker) plane() (a, b column, ok bool) {
 	return a, b, false
 }
 
-// near is how far from a row, as a share of the axes, the function is known from it.
+// near is the share of the axes within which a point counts as near a row.
 const near = 1. / 12
 
 func (r *maker) drawSurface() error {
@@ -543,9 +535,8 @@ func (r *maker) drawSurface() error {
 			100*float64(pale)/float64(cols*lines))}
 	}
 	return r.draw(Figure{Title: "Over " + a.name + " and " + b.name,
-		Caption: fmt.Sprintf("Left the predicted mean, right the standard deviation of the function, over the two most "+
-			"important columns of numbers. Points are rows; pale is what is farther than a twelfth of the axes from every "+
-			"row.%s", r.through())}, charts...)
+		Caption: "The two most important columns of numbers. Left: the predicted mean. Right: the function's standard " +
+			"deviation. Points are rows. Pale areas are farther than a twelfth of the axes from every row."}, charts...)
 }
 
 func (r *maker) drawInducing() error {
@@ -568,10 +559,10 @@ func (r *maker) drawInducing() error {
 	}
 	chart.Triangles("inducing inputs", drawing.Orange, at)
 	return r.draw(Figure{Title: "Inducing inputs",
-		Caption: fmt.Sprintf("Where %s went, over the two most important columns of numbers.",
+		Caption: fmt.Sprintf("Where training put %s, over the two most important columns of numbers.",
 			count(r.q.Support.Rows, "inducing input"))},
 		described{chart, fmt.Sprintf("%s over %s and %s.", count(len(at), "inducing input"), a.name, b.name)})
 }
 
-// inducing is what stands for rows where there are none.
+// inducing names the rows of a sparse model that is drawn without data.
 const inducing = "the model's inducing inputs, which stand for rows"

@@ -7,36 +7,46 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Figure is one drawing, or a pair, with what it says.
+// Figure is a drawing, or a pair of drawings, with its texts.
 type Figure struct {
 	Title   string
 	Caption string
 	SVG     template.HTML
-	Pair    bool       // two drawings side by side
-	Failed  string     // why there is no drawing; "" where there is one
-	Head    []string   // of a table of the numbers that are drawn; nil: there is none
-	Cells   [][]string // its rows
+	Pair    bool       // two drawings stand side by side
+	Failed  string     // why there is no drawing; "" if there is one
+	Head    []string   // heads the table of the numbers that are drawn; nil: there is no such table
+	Cells   [][]string // the rows of that table
 }
 
 // section is a part of the page.
 type section struct {
 	ID, Title string
-	Missing   string // what isn't there, and what to do about it
-	Scores    []fact // a few numbers
+	Missing   string // what the section lacks, and what to do about it
+	Note      string // what all of its figures have in common
 	Facts     []fact
 	Figures   []Figure
-	Head      []string // of a table that is folded
-	Cells     [][]string
-	Folded    string // its title
+	Tables    []table
+	Notices   []string // findings that call for nothing
+	Foot      []fact   // where the page comes from
 }
 
 type fact struct{ Name, Value string }
+
+// table is a table of the page.
+type table struct {
+	Name   string
+	Head   []string
+	Cells  [][]string
+	Says   string // its caption
+	Folded bool   // a click shows it
+}
 
 // content is what the page shows.
 type content struct {
@@ -44,8 +54,9 @@ type content struct {
 	Title      string
 	NoBetter   string
 	Sentence   string
-	Context    string
-	Standing   string // whether the certificate was recomputed or is as stored
+	Scores     table  // of the model beside the baselines
+	AllRows    string // what it costs that some rows don't train; "" if that isn't known
+	Standing   string // whether the certificate was recomputed for this page
 	Valid      bool
 	Conditions []string
 	Warnings   []string
@@ -54,24 +65,25 @@ type content struct {
 
 // maker makes a report of a model.
 type maker struct {
-	ctx context.Context // with which the report ends
-	m   *krigo.Model
-	q   *posterior.Posterior // that was trained
+	ctx  context.Context // ends the report
+	m    *krigo.Model
+	q    *posterior.Posterior // the posterior that was trained
+	data *dataset.Data        // the rows that were given; nil: no rows
 	content
-	target    string // its name
+	target    string // the target's name
 	columns   []column
-	certified *pacbayes.Certificate // recomputed where it could be
+	certified *pacbayes.Certificate // recomputed if the data allow that
 
 	samples []*sample // rows with observations that the figures show; none without data
-	real    rows      // that figures of the function stand on; none where nothing is known of any
+	real    rows      // the rows at which the function is drawn; none if no rows are known
 	ranked  []importance
-	by      string // what ranked them
-	shares  bool   // of the variance, as the columns look independent
+	by      string // how the columns were ranked
+	shares  bool   // importances are shares of the variance, since the columns look independent
 	order   []int  // columns, the most important first
 	middle  int    // the row of real that slices go through
-	instead bool   // real are the posterior's rows, though others were given
+	instead bool   // real holds the posterior's rows, although others were given
 
-	evidence *krigo.EvidenceBounds // nil where there are none
+	evidence *krigo.EvidenceBounds // nil if they weren't computed
 }
 
 func (r *maker) warn(format string, args ...any) {
@@ -85,26 +97,25 @@ func (r *maker) begin(id, title string) *section {
 	return s
 }
 
-// add adds a figure to the section that was begun last.
-func (r *maker) add(f Figure) {
-	s := r.Sections[len(r.Sections)-1]
-	s.Figures = append(s.Figures, f)
-}
+// last returns the section that was begun last.
+func (r *maker) last() *section { return r.Sections[len(r.Sections)-1] }
 
-// guard draws a figure, or says in its place why it can't be drawn: a page without one figure is worth more than no
-// page.
+// add adds a figure to the last section.
+func (r *maker) add(f Figure) { r.last().Figures = append(r.last().Figures, f) }
+
+// guard draws a figure. If drawing fails, the figure's place says why, and the page has its other figures.
 func (r *maker) guard(title string, draw func() error) {
 	if err := caught(draw); err != nil {
 		r.add(Figure{Title: title, Failed: err.Error()})
 	}
 }
 
-// caught has a panic as an error: what draws the figures may panic at numbers that it doesn't expect.
+// caught returns a panic of f as an error, because drawing may panic at numbers that it doesn't expect.
 func caught(f func() error) (err error) {
 	defer func() {
 		switch cause := recover().(type) {
 		case nil:
-		case matrix.End: // of the whole report
+		case matrix.End: // it ends the whole report
 			panic(cause)
 		default:
 			err = fmt.Errorf("drawing it failed (%v)", cause)
@@ -113,13 +124,13 @@ func caught(f func() error) (err error) {
 	return f()
 }
 
-// described is a chart with what it shows in words.
+// described is a chart with a description of what it shows.
 type described struct {
 	*drawing.Chart
 	words string
 }
 
-// draw adds a figure of charts.
+// draw adds a figure that consists of charts.
 func (r *maker) draw(f Figure, charts ...described) error {
 	var all strings.Builder
 	for _, c := range charts {
@@ -134,15 +145,7 @@ func (r *maker) draw(f Figure, charts ...described) error {
 	return nil
 }
 
-// table is a table of the page.
-type table struct {
-	Name  string
-	Head  []string
-	Cells [][]string
+// Table returns the table of the figure's numbers.
+func (f Figure) Table() table {
+	return table{Name: "The numbers of: " + f.Title, Head: f.Head, Cells: f.Cells}
 }
-
-// Table is that of the section.
-func (s *section) Table() table { return table{s.Folded, s.Head, s.Cells} }
-
-// Table is that of the figure's numbers.
-func (f Figure) Table() table { return table{"The numbers of: " + f.Title, f.Head, f.Cells} }

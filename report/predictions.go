@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -17,10 +18,12 @@ import (
 // columns.
 const (
 	mostDrawn   = 800
-	mostAgainst = 4
+	mostAgainst = 3
+
+	mostQuantiles = 300 // points of a Q–Q plot
 )
 
-// drawn are points to draw: all misses, up to mostDrawn, and of the others some.
+// drawn returns the points to draw: at most mostDrawn misses, and at most mostDrawn other rows.
 func (s *sample) drawn(at func(i int) (drawing.XY, bool)) (hits, misses []drawing.XY) {
 	var in, out []int
 	for i := range s.y {
@@ -41,7 +44,7 @@ func (s *sample) drawn(at func(i int) (drawing.XY, bool)) (hits, misses []drawin
 	return take(in), take(out)
 }
 
-// scatter draws the rows of a sample, misses apart.
+// scatter draws the rows of a sample, with misses as triangles.
 func (s *sample) scatter(c *drawing.Chart, at func(i int) (drawing.XY, bool)) {
 	hits, misses := s.drawn(at)
 	label := ""
@@ -54,7 +57,7 @@ func (s *sample) scatter(c *drawing.Chart, at func(i int) (drawing.XY, bool)) {
 	}
 }
 
-// counted says how many rows are misses.
+// counted says how many rows miss.
 func (s *sample) counted() string {
 	if s.miss == nil {
 		return ""
@@ -62,22 +65,23 @@ func (s *sample) counted() string {
 	n := s.misses()
 	switch n {
 	case 0:
-		return " None is a miss of " + s.epsilon + "."
+		return " No row is a miss by " + s.epsilon + "."
 	case 1:
-		return fmt.Sprintf(" 1 (%s) is a miss of %s: a triangle.", percent(1/float64(len(s.y))), s.epsilon)
+		return fmt.Sprintf(" 1 row (%s, a triangle) is a miss by %s.", percent(1/float64(len(s.y))), s.epsilon)
 	}
-	return fmt.Sprintf(" %s (%s) are misses of %s: triangles.", whole(n), percent(float64(n)/float64(len(s.y))), s.epsilon)
+	return fmt.Sprintf(" %s rows (%s, triangles) are misses by %s.", whole(n), percent(float64(n)/float64(len(s.y))),
+		s.epsilon)
 }
 
-// thinned says that not all are drawn.
+// thinned says that not all rows are drawn; "" if all are.
 func (s *sample) thinned() string {
 	if len(s.y)-s.misses() > mostDrawn || s.misses() > mostDrawn {
-		return fmt.Sprintf(" Of either kind %s are drawn at most.", whole(mostDrawn))
+		return fmt.Sprintf(" At most %s points of each kind are drawn.", whole(mostDrawn))
 	}
 	return ""
 }
 
-// correlation is Pearson's, NaN where one of the two doesn't vary.
+// correlation returns Pearson's correlation, NaN if a or b doesn't vary.
 func correlation(a, b []float64) float64 {
 	a, b = slices.Clone(a), slices.Clone(b)
 	if !standardised(a) || !standardised(b) {
@@ -91,7 +95,7 @@ func (r *maker) drawPredicted(title string, s *sample) error {
 	chart := drawing.NewChart("predicted "+r.target, "observed "+r.target)
 	low, high := min(slices.Min(s.y), slices.Min(s.mean)), max(slices.Max(s.y), slices.Max(s.mean))
 	if c != nil && (c.Loss == pacbayes.Band || c.Loss == pacbayes.Asymmetric) {
-		below := c.EpsilonRaw // of the observation: so much may it lie above the prediction
+		below := c.EpsilonRaw // how far the prediction may lie below the observation
 		above := below
 		text := fmt.Sprintf("±%s", cautious.Width(below))
 		if c.Loss == pacbayes.Asymmetric {
@@ -109,67 +113,73 @@ func (r *maker) drawPredicted(title string, s *sample) error {
 	}
 	caption := upper(s.name) + "." + s.counted() + s.thinned()
 	if s.promised >= 0 {
-		caption += fmt.Sprintf(" %s (%s) lie within the band of the promise.", whole(s.promised),
+		caption += fmt.Sprintf(" %s (%s) lie within the promised band.", whole(s.promised),
 			percent(float64(s.promised)/float64(len(s.y))))
 	}
 	if !s.fresh {
-		caption += " The mean was learnt from them too."
+		caption += " The model was trained on these rows too."
 	}
 	return r.draw(Figure{Title: title, Caption: caption}, described{chart, words + "." + s.counted()})
 }
 
-const residual = "residual, in its standard deviation"
+const residual = "residual, sd"
 
-// drawDistribution draws the residuals beside a normal distribution.
-func (r *maker) drawDistribution(s *sample) error {
+// drawQuantiles draws the sorted residuals against the quantiles of a normal distribution.
+func (r *maker) drawQuantiles(s *sample) error {
 	if !s.finite() {
 		return drawing.ErrRange
 	}
-	n, far, inside := len(s.z), 0, 0
-	for _, z := range s.z {
-		if math.Abs(z) > 5 {
-			far++
-		}
-		if math.Abs(z) <= objective.Normal975 {
-			inside++
-		}
-	}
-	if far > 0 {
+	n := len(s.z)
+	sorted := slices.Sorted(slices.Values(s.z))
+	if far := 1 - s.within(5); far > 0 {
 		r.warn("%s of %s lie more than 5 standard deviations from their prediction: look for errors in the data, or for "+
-			"heavy tails.", whole(far), s.name)
+			"heavy tails.", whole(int(math.Round(far*float64(n)))), s.name)
 	}
-	low, high, ok := drawing.Widened(slices.Min(s.z), slices.Max(s.z))
-	if !ok {
-		return drawing.ErrRange
+	quantile := func(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
+	end := quantile((float64(n) - 0.5) / float64(n))
+	var pts []drawing.XY
+	var at, low, high []float64
+	for k, before := 0, -1; k <= mostQuantiles; k++ { // of many rows those at even steps of the axis: all in the tails
+		p := 0.5 * math.Erfc(-(2*float64(k)/mostQuantiles-1)*end/math.Sqrt2)
+		i := min(n-1, int(p*float64(n)))
+		if i == before {
+			continue
+		}
+		before = i
+		p = (float64(i) + 0.5) / float64(n)
+		q := quantile(p)
+		// The standard error of an order statistic is √(p(1−p)/n) over the density.
+		chance := 2 * math.Sqrt(p*(1-p)/float64(n)) * math.Sqrt(2*math.Pi) * math.Exp(q*q/2)
+		pts, at = append(pts, drawing.XY{X: q, Y: sorted[i]}), append(at, q)
+		low, high = append(low, q-chance), append(high, q+chance)
 	}
-	bins := max(8, min(30, int(math.Sqrt(float64(n)))))
-	edges, heights := make([]float64, bins+1), make([]float64, bins)
-	for k := range edges {
-		edges[k] = low + (high-low)*float64(k)/float64(bins)
+	chart := drawing.NewChart("quantile of the normal distribution", residual)
+	chart.Area("95 % by chance", drawing.Grey, at, low, high)
+	chart.Dashed("normal", []drawing.XY{{X: at[0], Y: at[0]}, {X: at[len(at)-1], Y: at[len(at)-1]}})
+	chart.Many("these rows", drawing.Blue, pts)
+	tails := tailsOf(s)
+	return r.draw(Figure{Title: "Q–Q plot of residuals", Caption: tails + " Shown: " + s.name + "."},
+		described{chart, fmt.Sprintf("Sorted residuals of %s against normal quantiles: from %s to %s standard deviations, %s "+
+			"within 1.96. %s", s.name, number(sorted[0]), number(sorted[n-1]), percent(s.within(objective.Normal975)), tails)})
+}
+
+// tailsOf says whether more residuals lie beyond 3 standard deviations than a normal distribution explains: the expected
+// number λ, 2.58 √λ, and one.
+func tailsOf(s *sample) string {
+	n := float64(len(s.z))
+	far, expected := math.Round(n*(1-s.within(3))), 0.0027*n
+	lead := "No heavy tails seen"
+	if far > expected+2.58*math.Sqrt(expected)+1 {
+		lead = "Heavier tails than the normal distribution's"
 	}
-	for _, z := range s.z {
-		heights[min(bins-1, int(float64(bins)*(z-low)/(high-low)))] += float64(bins) / (high - low) / float64(n)
-	}
-	chart := drawing.NewChart(residual, "density")
-	chart.Histogram(drawing.Blue, edges, heights)
-	a, b := min(-3, low), max(3, high)
-	normal := make([]drawing.XY, 121)
-	for i := range normal {
-		x := a + (b-a)*float64(i)/120
-		normal[i] = drawing.XY{X: x, Y: math.Exp(-x*x/2) / math.Sqrt(2*math.Pi)}
-	}
-	chart.Line("the normal distribution", drawing.Orange, normal)
-	return r.draw(Figure{Title: "Residuals",
-		Caption: fmt.Sprintf("Observed less predicted of %s, in the predictive standard deviation. %s beyond 5.", s.name,
-			whole(far))},
-		described{chart, fmt.Sprintf("Histogram of the residuals of %s: from %s to %s standard deviations, %s within 1.96.",
-			s.name, number(slices.Min(s.z)), number(slices.Max(s.z)), percent(float64(inside)/float64(n)))})
+	return fmt.Sprintf("%s: %s beyond ±3 sd, %.1f expected.", lead, count(int(far), "row"), expected)
 }
 
 // tenth is the mean residual of a tenth of the rows, with its standard error.
 type tenth struct{ x, mean, se float64 }
 
-// tenths cuts rows in order of x into ten, or as many as have ten rows each; those of one x aren't parted.
+// tenths sorts rows by x and returns the means of ten parts, or of fewer if a part had less than ten rows. Rows of the
+// same x are in the same part.
 func tenths(x, z []float64) (all []tenth) {
 	order := linalg.UpTo(len(x))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
@@ -205,44 +215,85 @@ func meanOf(x float64, values []float64) tenth {
 	return tenth{x, mean, math.Sqrt(square / n)}
 }
 
-// trend draws means with two standard errors, and says how many of them are farther from 0 than that.
-func trend(c *drawing.Chart, all []tenth, label string, at func(x, z float64) drawing.XY) string {
+// leastOff is the least mean residual, in its standard deviation, that counts as a trend.
+const leastOff = 0.1
+
+// trend draws means with two standard errors, and says whether they depend on what the chart's axis shows.
+func trend(c *drawing.Chart, all []tenth, along string, at func(x, z float64) drawing.XY) string {
+	if len(all) < 2 {
+		return "Too few rows to look for a trend."
+	}
 	var dots []drawing.XY
 	var ends [][2]drawing.XY
 	off := 0
 	for _, t := range all {
 		dots = append(dots, at(t.x, t.mean))
 		ends = append(ends, [2]drawing.XY{at(t.x, t.mean-2*t.se), at(t.x, t.mean+2*t.se)})
-		if math.Abs(t.mean) > 2*t.se {
+		if math.Abs(t.mean) > max(2*t.se, leastOff) {
 			off++
 		}
 	}
-	if len(all) == 0 {
-		return ""
-	}
-	c.Segments(label, drawing.Ink, ends)
+	c.Segments("mean of a part ± 2 standard errors", drawing.Ink, ends)
 	c.Dots("", drawing.Ink, dots)
-	return fmt.Sprintf(" %d of %d means are farther from 0 than two standard errors.", off, len(all))
+	lead := "No trend seen"
+	if off >= 2 && 4*off > len(all) {
+		lead = "The mean error changes " + along
+	}
+	return fmt.Sprintf("%s: %d of %d means are off 0.", lead, off, len(all))
 }
 
-const ofTenths = "means of parts ± 2 standard errors"
+// spreadWith says whether the size of residuals depends on x.
+func spreadWith(x, z []float64, along string) string {
+	size := make([]float64, len(z))
+	for i, v := range z {
+		size[i] = math.Abs(v)
+	}
+	rho := correlation(inspect.Ranks(x), inspect.Ranks(size))
+	lead := "The spread looks even"
+	switch {
+	case len(z) < 20 || math.IsNaN(rho):
+		return ""
+	case math.Abs(rho) <= max(leastRho, 2.58/math.Sqrt(float64(len(z)-1))):
+	case rho > 0:
+		lead = "The spread grows " + along
+	default:
+		lead = "The spread shrinks " + along
+	}
+	return fmt.Sprintf(" %s: rank correlation %.2f.", lead, rho+0)
+}
 
-// drawAgainst draws residuals against numbers.
-func (r *maker) drawAgainst(title string, s *sample, label string, ticks func(low, high float64) []drawing.Tick,
-	x []float64) error {
+// leastRho is the rank correlation below which a spread counts as even, however many rows there are.
+const leastRho = 0.1
+
+// rule says how verdicts about residuals are found.
+const rule = "A residual is observed minus predicted, in the standard deviation (sd) that the model predicts. Verdicts " +
+	"follow rules of thumb, and promise nothing. A mean is off 0 if it is farther from 0 than two standard errors and " +
+	"0.1 sd. A trend takes two such means or more, and more than a quarter of all. The spread changes if the rank " +
+	"correlation of the residual's size is beyond 0.1 and beyond what chance gives in one of a hundred tables."
+
+// axis is what residuals are drawn against.
+type axis struct {
+	label string
+	along string // "with the prediction"
+	ticks func(low, high float64) []drawing.Tick
+}
+
+// drawAgainst draws residuals against numbers x.
+func (r *maker) drawAgainst(title string, s *sample, a axis, x []float64) error {
 	if !s.finite() {
 		return drawing.ErrRange
 	}
-	chart := drawing.NewChart(label, residual)
-	chart.X.Ticks = ticks
+	chart := drawing.NewChart(a.label, residual)
+	chart.X.Ticks = a.ticks
 	chart.Dashed("", []drawing.XY{{X: slices.Min(x), Y: 0}, {X: slices.Max(x), Y: 0}})
 	s.scatter(chart, func(i int) (drawing.XY, bool) { return drawing.XY{X: x[i], Y: s.z[i]}, true })
-	off := trend(chart, tenths(x, s.z), ofTenths, func(x, z float64) drawing.XY { return drawing.XY{X: x, Y: z} })
-	return r.draw(Figure{Title: title, Caption: upper(s.name) + "." + off + s.thinned()},
-		described{chart, fmt.Sprintf("Residuals of %s against %s.%s%s", s.name, label, off, s.counted())})
+	verdict := trend(chart, tenths(x, s.z), a.along, func(x, z float64) drawing.XY { return drawing.XY{X: x, Y: z} }) +
+		spreadWith(x, s.z, a.along)
+	return r.draw(Figure{Title: title, Caption: verdict + s.thinned()},
+		described{chart, fmt.Sprintf("Residuals of %s against %s. %s%s", s.name, a.label, verdict, s.counted())})
 }
 
-// drawByLevel draws residuals by the values of a column that has few.
+// drawByLevel draws residuals by the values of a column that has few values.
 func (r *maker) drawByLevel(title string, s *sample, c column, x []float64, of []level) error {
 	if !s.finite() {
 		return drawing.ErrRange
@@ -267,31 +318,26 @@ func (r *maker) drawByLevel(title string, s *sample, c column, x []float64, of [
 	chart.Dashed("", []drawing.XY{{X: 0, Y: -0.5}, {X: 0, Y: float64(len(of)) - 0.5}})
 	s.scatter(chart, func(i int) (drawing.XY, bool) {
 		at, ok := place[x[i]]
-		return drawing.XY{X: s.z[i], Y: at + 0.5*(math.Mod(float64(i)*math.Phi, 1)-0.5)}, ok // side by side
+		return drawing.XY{X: s.z[i], Y: at + 0.5*(math.Mod(float64(i)*math.Phi, 1)-0.5)}, ok // not on one another
 	})
-	off := trend(chart, means, "means ± 2 standard errors",
-		func(x, z float64) drawing.XY { return drawing.XY{X: z, Y: x} })
-	which := upper(s.name) + "."
+	verdict := trend(chart, means, "with "+c.name, func(x, z float64) drawing.XY { return drawing.XY{X: z, Y: x} })
+	which := ""
 	if drawn < len(x) {
-		which = fmt.Sprintf("%s: the %s of the %d commonest of %d categories are drawn.", upper(s.name), whole(drawn),
-			len(of), len(c.categories))
+		which = fmt.Sprintf(" Drawn are the %s rows of the %d commonest of %d categories.", whole(drawn), len(of),
+			len(c.categories))
 	}
-	return r.draw(Figure{Title: title, Caption: which + off + s.thinned()},
-		described{chart, fmt.Sprintf("Residuals of %s by %s.%s%s", s.name, c.name, off, s.counted())})
+	return r.draw(Figure{Title: title, Caption: verdict + which + s.thinned()},
+		described{chart, fmt.Sprintf("Residuals of %s by %s. %s%s", s.name, c.name, verdict, s.counted())})
 }
 
-// drawResiduals draws them against what might explain them.
+// drawResiduals draws the residuals in file order and against columns.
 func (r *maker) drawResiduals(s *sample, columns []int) {
-	r.guard("Residuals", func() error { return r.drawDistribution(s) })
-	r.guard("Residuals by prediction", func() error {
-		return r.drawAgainst("Residuals by prediction", s, "predicted "+r.target, nil, s.mean)
-	})
 	r.guard("Residuals in file order", func() error {
 		x := make([]float64, len(s.rows))
 		for i, row := range s.rows {
 			x[i] = float64(row + 1)
 		}
-		return r.drawAgainst("Residuals in file order", s, "row of the file", nil, x)
+		return r.drawAgainst("Residuals in file order", s, axis{label: "row of the file", along: "along the file"}, x)
 	})
 	for _, k := range columns {
 		c := r.columns[k]
@@ -300,12 +346,12 @@ func (r *maker) drawResiduals(s *sample, columns []int) {
 			if of := levels(r.real, c); of != nil {
 				return r.drawByLevel(title, s, c, s.values[k], of)
 			}
-			return r.drawAgainst(title, s, c.name, ticksOf(c), s.values[k])
+			return r.drawAgainst(title, s, axis{c.name, "with " + c.name, ticksOf(c)}, s.values[k])
 		})
 	}
 }
 
-// ticksOf are those of a column's axis.
+// ticksOf returns what sets the ticks of a column's axis; nil: numbers.
 func ticksOf(c column) func(low, high float64) []drawing.Tick {
 	switch c.dates {
 	case "":
@@ -316,25 +362,16 @@ func ticksOf(c column) func(low, high float64) []drawing.Tick {
 	return drawing.DateTicks
 }
 
-// drawCalibration compares the share of rows within central intervals with what it should
-// be. On rows that a model was trained on it says nothing, so it isn't drawn.
+// drawCalibration compares the share of rows within central intervals with the share that the model expects. For rows
+// that the model was trained on it draws nothing, because they would show nothing.
 func (r *maker) drawCalibration(s *sample) error {
 	if !s.fresh {
 		return nil
 	}
 	n := float64(len(s.y))
-	within := func(share float64) float64 {
-		half := math.Sqrt2 * math.Erfinv(share)
-		inside := 0.0
-		for _, z := range s.z {
-			if math.Abs(z) <= half {
-				inside++
-			}
-		}
-		return inside / n
-	}
+	within := func(share float64) float64 { return s.within(math.Sqrt2 * math.Erfinv(share)) }
 	chance := func(share float64) float64 { return objective.Normal975 * math.Sqrt(share*(1-share)/n) }
-	chart := drawing.NewChart("share that should lie within", "share that does")
+	chart := drawing.NewChart("share that the model expects within", "share observed within")
 	chart.X.Span(0, 1)
 	chart.Y.Span(0, 1)
 	var shares, low, high []float64
@@ -347,15 +384,15 @@ func (r *maker) drawCalibration(s *sample) error {
 		}
 	}
 	chart.Area("95 % by chance", drawing.Grey, shares, low, high)
-	chart.Dashed("as it should", []drawing.XY{{X: 0, Y: 0}, {X: 1, Y: 1}})
+	chart.Dashed("as believed", []drawing.XY{{X: 0, Y: 0}, {X: 1, Y: 1}})
 	chart.Line("these rows", drawing.Blue, pts)
 	if got := within(0.95); math.Abs(got-0.95) > 1.7*chance(0.95) { // one in a thousand
 		r.warn("The model's own 95 %% intervals hold %.1f %% of %s: more than chance explains. They are no guarantee.",
 			100*got, s.name)
 	}
 	return r.draw(Figure{Title: "Calibration",
-		Caption: fmt.Sprintf("Central intervals of every size, the model's own belief, on %s: above the grey area they are "+
-			"too wide, below it too narrow.", s.name)},
+		Caption: fmt.Sprintf("The model's own central intervals of every size, on %s. Above the grey area they are too "+
+			"wide, below it too narrow.", s.name)},
 		described{chart, fmt.Sprintf("Share of %s within central intervals: %.1f %% in those of 50 %%, %.1f %% in those of "+
 			"80 %%, %.1f %% in those of 95 %%.", s.name, 100*within(0.5), 100*within(0.8), 100*within(0.95))})
 }

@@ -41,10 +41,10 @@ func (r *maker) drawWidths() error {
 	chart.Line("of the certified rows", drawing.Blue, drawing.Stairs(seen))
 	chart.Line("guaranteed, all at once", drawing.Green, drawing.Stairs(sure))
 	f := Figure{Title: "Every width at once", Head: []string{"share", "half-width, " + r.widthUnit()},
-		Caption: fmt.Sprintf("With %s confidence, at least the lower share of predictions on further rows lie within ± the "+
-			"width, whichever one picks.", cautious.Complement(c.Delta))}
+		Caption: fmt.Sprintf("With %s confidence, at least the share on the lower line of predictions on further rows lies "+
+			"within ± the width, for all widths at once.", cautious.Complement(c.Delta))}
 	first := c.Curve.Points[0]
-	f.Caption += fmt.Sprintf(" The curve ends at ±%s and says nothing of narrower bands.",
+	f.Caption += fmt.Sprintf(" The curve begins at ±%s, and says nothing about narrower bands.",
 		cautious.Width(first.HalfWidthRaw))
 	words := ""
 	for _, share := range []float64{0.5, 0.8, 0.9, 0.95, 0.99} {
@@ -69,8 +69,8 @@ func (r *maker) drawKinds() error {
 	var seen, bound []drawing.XY
 	var between [][2]drawing.XY
 	f := Figure{Title: "Kinds of rows", Head: []string{"kind", "certified rows", "misses", "at most"},
-		Caption: "Misses of the certified rows of each kind, and how many of further ones miss at most: all at once, with " +
-			"the certificate's confidence."}
+		Caption: "Dots: the share of certified rows that miss. Triangles: at most this share of further rows of the kind " +
+			"misses, with the certificate's confidence, for all kinds at once."}
 	for k, s := range c.Slices {
 		name := cautious.Name(s.By) + " " + cautious.Name(s.Name)
 		at := float64(k)
@@ -91,7 +91,7 @@ func (r *maker) drawKinds() error {
 	}
 	chart.Segments("", drawing.Grey, between)
 	chart.Dots("certified rows", drawing.Blue, seen)
-	chart.Triangles("at most, of further ones", drawing.Green, bound)
+	chart.Triangles("guaranteed: at most", drawing.Green, bound)
 	return r.draw(f, described{chart, fmt.Sprintf("Misses of %d kinds of rows, with bounds from above up to %.2f %%; "+
 		"the numbers are in the table.", len(c.Slices), 100*cautious.RoundUp(max(0, highest(bound)), 4))})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -30,11 +31,24 @@ var pageTemplate = template.Must(template.New("report").Parse(page))
 
 // Write writes the report of a model, with figures of its predictions on a table's rows
 // unless that is nil: on those it has not seen, if there are any.
-func Write(ctx context.Context, w io.Writer, m *krigo.Model, table *dataset.Table) (err error) {
+func Write(ctx context.Context, w io.Writer, m *krigo.Model, table *dataset.Table) error {
+	return Page{Model: m, Data: table}.Write(ctx, w)
+}
+
+// Page is a report to write.
+type Page struct {
+	Model   *krigo.Model
+	Data    *dataset.Table // rows to predict; nil: no rows
+	Version string         // of the program that writes the page; "": the page doesn't say
+	Command string         // that makes the page again; "": the page doesn't say
+}
+
+// Write writes the page as Write does, with version and command at the foot of its first part.
+func (p Page) Write(ctx context.Context, w io.Writer) (err error) {
 	defer matrix.Ended(&err)
-	r, err := made(ctx, m, table)
+	r, err := p.made(ctx)
 	if err == nil {
-		err = r.ctx.Err() // what it ended isn't for a page to say
+		err = r.ctx.Err() // figures that this error ended aren't for a page
 	}
 	if err != nil {
 		return err
@@ -42,37 +56,29 @@ func Write(ctx context.Context, w io.Writer, m *krigo.Model, table *dataset.Tabl
 	return pageTemplate.Execute(w, r.content)
 }
 
-func made(ctx context.Context, m *krigo.Model, table *dataset.Table) (*maker, error) {
+func (p Page) made(ctx context.Context) (*maker, error) {
+	m := p.Model
 	r := &maker{ctx: ctx, m: m, q: m.Trained(), target: cautious.Name(m.Target), columns: columnsOf(m)}
 	r.Style = template.CSS(style + drawing.Style)
-	r.Title = fmt.Sprintf("%s from %s", r.target, count(len(r.columns), "column"))
-	r.certificate(m.Certificate, "As the model file has it, not recomputed: krigo certify does that, or a report with "+
-		"the data that it was made from.")
+	r.Title = fmt.Sprintf("%s predicted from %s", r.target, count(len(r.columns), "column"))
+	r.certificate(m.Certificate, "as the model file has it; krigo certify, or a report with the model's own data, recomputes it")
 	r.warnOfCertificate()
-	var d *dataset.Data
-	if table != nil {
-		var err error
-		if d, err = m.Labelled(table.Within(ctx)); err != nil {
+	if p.Data != nil {
+		if err := r.take(p.Data.Within(ctx)); err != nil {
 			return nil, err
-		}
-		if err := r.recertify(d, table); err != nil {
-			return nil, err
-		}
-		if r.real, err = referenceOf(d); err != nil {
-			return nil, err
-		}
-		if r.evidence, err = m.BoundEvidence(d); err != nil {
-			r.warn("How much evidence the inducing inputs leave open can't be said: %v.", err)
 		}
 	}
 	unranked := r.settle()
 	against := r.order[:min(mostAgainst, len(r.order))]
-	if d != nil {
-		if err := r.choose(d, against); err != nil {
+	if r.data != nil {
+		if err := r.choose(r.data, against); err != nil {
 			return nil, err
 		}
 	}
-	r.predictions(table == nil, against)
+	r.compared()
+	r.glance(unranked)
+	r.last().Foot = r.foot(p)
+	r.residuals(against)
 	if c := r.certified; c != nil {
 		title := "What is certified"
 		if m.Terms.Backtest {
@@ -84,35 +90,120 @@ func made(ctx context.Context, m *krigo.Model, table *dataset.Table) (*maker, er
 		r.guard("Every width at once", r.drawWidths)
 		r.guard("Kinds of rows", r.drawKinds)
 	}
-	s := r.begin("function", "What the function looks like")
-	if r.real.n() == 0 {
-		s.Missing = "The model holds no rows, and none were given: importance and slices need some. Name a table: krigo " +
-			"report MODEL DATA."
-	} else {
-		switch {
-		case table == nil:
-			s.Missing = "No data were given: these figures stand on " + r.real.what + "."
-		case r.instead:
-			s.Missing = "The rows given are too few, or too far away: these figures stand on " + r.real.what + "."
+	r.function()
+	if r.data != nil {
+		t, err := r.summary()
+		if err != nil {
+			return nil, err
 		}
-		r.guard("Importance", func() error { return r.drawImportance(unranked) })
-		r.drawSlices()
-		r.guard("The two most important columns", r.drawSurface)
+		r.begin("data", "The data").Tables = []table{t}
 	}
-	s = r.begin("training", "How it was trained")
-	s.Facts, s.Head, s.Cells, s.Folded = r.facts(), []string{"hyperparameter", "in scaled units", "in its own"},
-		r.hyperparameters(), "Hyperparameters"
+	s := r.begin("training", "How it was trained")
+	s.Facts = r.facts()
 	r.guard("Training", r.drawCurves)
 	if r.real.n() > 0 {
 		r.guard("Inducing inputs", r.drawInducing)
 	}
-	for _, text := range m.Findings.Words() {
-		r.warn("%s.", strings.TrimSuffix(upper(text), "."))
+	s.Tables = []table{{Name: "Hyperparameters", Head: []string{"hyperparameter", "in scaled units", "in the column's unit"},
+		Cells: r.hyperparameters(), Folded: true}}
+	for _, f := range m.Findings {
+		text := strings.TrimSuffix(upper(f.String()), ".") + "."
+		if f.Severity() == finding.Warning {
+			r.Warnings = append(r.Warnings, text)
+		} else {
+			s.Notices = append(s.Notices, text)
+		}
 	}
 	return r, nil
 }
 
-// supported takes the rows that the posterior holds for real ones.
+// take reads what the page needs of a table, and recertifies a model that was made from it.
+func (r *maker) take(table *dataset.Table) (err error) {
+	if r.data, err = r.m.Labelled(table); err != nil {
+		return err
+	}
+	if err := r.recertify(r.data, table); err != nil {
+		return err
+	}
+	if r.real, err = referenceOf(r.data); err != nil {
+		return err
+	}
+	if r.evidence, err = r.m.BoundEvidence(r.data); err != nil {
+		r.warn("How much evidence the inducing inputs leave open can't be said: %v.", err)
+	}
+	return nil
+}
+
+// foot says where the page comes from.
+func (r *maker) foot(p Page) (facts []fact) {
+	m := r.m
+	var parts []string
+	for _, role := range []dataset.Role{dataset.Prior, dataset.Certified, dataset.Calibration, dataset.Test} {
+		if n := m.Counts[role]; n > 0 {
+			parts = append(parts, whole(n)+" "+map[dataset.Role]string{dataset.Prior: "that train the model",
+				dataset.Certified: r.kept(), dataset.Calibration: "for calibration", dataset.Test: "for tests"}[role])
+		}
+	}
+	data := fmt.Sprintf("%s, %s: %s (seed %d)", m.Source, count(m.Counts.Sum(), "row"), strings.Join(parts, ", "), m.Seed)
+	if len(m.All) > 16 {
+		data += "; hash of the rows " + m.All[:16] + "…"
+	}
+	if r.data != nil && r.data.Source != m.Source {
+		data += fmt.Sprintf("; shown are rows of %s", r.data.Source)
+	}
+	facts = []fact{{"Data", data}}
+	if r.Standing != "" {
+		facts = append(facts, fact{"Certificate", r.Standing})
+	}
+	for _, f := range []fact{{"Version", p.Version}, {"Command", p.Command}} {
+		if f.Value != "" {
+			facts = append(facts, f)
+		}
+	}
+	return facts
+}
+
+// glance begins the page's first part: the figures that most readers want.
+func (r *maker) glance(unranked error) {
+	s := r.begin("glance", "At a glance")
+	of := r.main()
+	if of == nil {
+		s.Missing = "No data were given: figures of errors need rows with observations. Name a table: krigo report MODEL DATA."
+	} else {
+		r.guard(predicted, func() error { return r.drawPredicted(predicted, of) })
+		r.guard("Residuals by prediction", func() error {
+			return r.drawAgainst("Residuals by prediction", of, axis{label: "predicted " + r.target, along: "with the prediction"},
+				of.mean)
+		})
+	}
+	if r.real.n() > 0 {
+		r.guard("Importance", func() error { return r.drawImportance(unranked) })
+	}
+	if of != nil {
+		r.guard("Q–Q plot of residuals", func() error { return r.drawQuantiles(of) })
+	}
+}
+
+// function draws what the model predicts column by column.
+func (r *maker) function() {
+	s := r.begin("function", "What the function looks like")
+	if r.real.n() == 0 {
+		s.Missing = "The model holds no rows, and none were given: importance and slices need rows. Name a table: krigo " +
+			"report MODEL DATA."
+		return
+	}
+	switch {
+	case r.data == nil:
+		s.Missing = "No data were given: the figures use " + r.real.what + "."
+	case r.instead:
+		s.Missing = "The rows given are too few, or too far away: the figures use " + r.real.what + "."
+	}
+	s.Note = strings.TrimSpace(r.through() + " The bands are the model's own belief, not certified.")
+	r.drawSlices()
+	r.guard("The two most important columns", r.drawSurface)
+}
+
+// supported takes the posterior's rows as the rows at which the function is drawn.
 func (r *maker) supported() {
 	n, d := r.q.Support.Rows, len(r.m.Inputs)
 	r.real = rows{what: "the rows that the model was learnt from, which it holds", d: d}
@@ -126,7 +217,7 @@ func (r *maker) supported() {
 	for _, i := range chosen {
 		row := r.support(i)
 		for _, c := range r.columns {
-			if c.categories != nil { // 0 and 1 but for rounding, or where inducing inputs went
+			if c.categories != nil { // its inputs are 0 and 1 up to rounding, or lie where inducing inputs went
 				c.set(row, c.value(row))
 			}
 		}
@@ -134,12 +225,10 @@ func (r *maker) supported() {
 	}
 }
 
-// leastReference are the rows below which figures of the function stand on those of the posterior, where these are
-// more.
+// If fewer than leastReference rows were given, the function is drawn at the posterior's rows, if these are more.
 const leastReference = 20
 
-// settle ranks the columns and finds the row that slices go through; where they can't be ranked they stay in their
-// order.
+// settle ranks the columns and finds the row that slices go through. Columns that can't be ranked stay in their order.
 func (r *maker) settle() error {
 	if few := r.real.n() < leastReference; few || caught(func() error { _, err := r.means(r.real.x); return err }) != nil {
 		if given := r.real; r.q.Support.Rows > given.n() || !few {
@@ -159,31 +248,34 @@ func (r *maker) settle() error {
 	return err
 }
 
-// predictions is the section of rows with observations.
-func (r *maker) predictions(without bool, against []int) {
-	s := r.begin("predictions", "Predictions against observations")
-	s.Scores = r.scores()
-	if without {
-		s.Missing = "No data were given: what is predicted beside what was observed, residuals and calibration need rows. " +
-			"Name a table: krigo report MODEL DATA."
+// residuals is the section of errors in detail.
+func (r *maker) residuals(against []int) {
+	of := r.main()
+	if of == nil {
+		return
 	}
-	for i, of := range r.samples {
-		title := predicted
-		if i > 0 {
-			title += ": " + of.of
-		}
-		r.guard(title, func() error { return r.drawPredicted(title, of) })
+	s := r.begin("residuals", "Errors in detail")
+	s.Note = rule
+	r.guard("Calibration", func() error { return r.drawCalibration(of) })
+	for _, other := range r.samples[1:] {
+		title := predicted + ": " + other.of
+		r.guard(title, func() error { return r.drawPredicted(title, other) })
 	}
-	if of := r.main(); of != nil {
-		r.guard("Calibration", func() error { return r.drawCalibration(of) })
-		r.drawResiduals(of, against)
+	r.drawResiduals(of, against)
+	if !of.finite() {
+		return
+	}
+	if t, err := r.worst(of); err != nil {
+		r.warn("The worst rows can't be read again: %v.", err)
+	} else {
+		s.Tables = []table{t}
 	}
 }
 
 const predicted = "Predicted and observed"
 
-// recertify computes the certificate anew where the data are those that the model was made from, and
-// refuses a model that isn't what they make it.
+// recertify computes the certificate anew if the model was made from the data. It refuses a model that isn't what its
+// data make it.
 func (r *maker) recertify(d *dataset.Data, table *dataset.Table) error {
 	own, err := r.m.MadeFrom(d)
 	if err != nil || !own || r.m.Certificate == nil {
@@ -196,18 +288,18 @@ func (r *maker) recertify(d *dataset.Data, table *dataset.Table) error {
 	if again.Differs != "" {
 		return fmt.Errorf("the model isn't what its data make it: %s; don't rely on it", again.Differs)
 	}
-	r.certificate(again.Certificate, fmt.Sprintf("Recomputed from model and data (%s) for this page.", d.Source))
+	r.certificate(again.Certificate, fmt.Sprintf("recomputed from model and data (%s) for this page", d.Source))
 	return nil
 }
 
-// certificate says what a certificate promises, and where it comes from.
+// certificate keeps what a certificate promises, and where its numbers come from.
 func (r *maker) certificate(c *pacbayes.Certificate, standing string) {
 	if r.certified = c; c == nil {
 		r.Sentence = "No certificate: " + r.m.CertificateReason + "."
 		return
 	}
 	r.Sentence, r.Standing, r.Valid, r.Conditions = r.m.Sentence(c), standing, c.Valid, c.Conditions
-	r.NoBetter, r.Context = r.m.NoBetter(), r.m.InContext()
+	r.NoBetter = r.m.NoBetter()
 }
 
 func (r *maker) warnOfCertificate() {

@@ -1,29 +1,40 @@
 package report
 
 import (
+	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-// sample is rows with observations and their predictions.
-type sample struct {
-	name  string // as in "102 test rows"
+// kind says which rows of the data a sample shows.
+type kind struct {
 	of    string // "test rows"
-	fresh bool   // the mean was fixed without them
-	all   int    // rows of that kind, of which these are some where they are more
-
-	rows     []int // numbers in the table, from 0
-	y, mean  []float64
-	scaled   []float64 // observed less predicted, in the target's scale
-	z        []float64 // the same in the predictive standard deviation
-	miss     []bool    // whether it counts as a miss for the certificate; nil where there is none, or it counts by degrees
-	epsilon  string    // of which it is one: "the certificate's ε"
-	values   map[int][]float64
-	promised int // rows within the promise's band; −1 without one
+	role  dataset.Role
+	fresh bool  // the mean was fixed without them
+	rows  []int // numbers in the table, from 0
 }
 
-// misses counts them.
+// noRole is the role of rows that aren't dealt with the model's own, because they come from other data.
+const noRole = dataset.Role(255)
+
+// sample holds rows with observations and their predictions.
+type sample struct {
+	kind
+	name string // "102 test rows"
+	all  int    // rows of this kind; the sample holds some of them if they are many
+
+	y, mean  []float64
+	scaled   []float64 // observed minus predicted, in the target's scale
+	z        []float64 // the same divided by the predictive standard deviation
+	miss     []bool    // whether the certificate counts the row as a miss; nil: no certificate, or losses between 0 and 1
+	epsilon  string    // what a miss exceeds: "the certificate's ε"
+	values   map[int][]float64
+	promised int // rows within the promise's band; −1 without a promise
+}
+
+// misses returns the number of misses.
 func (s *sample) misses() (n int) {
 	for _, m := range s.miss {
 		if m {
@@ -31,6 +42,17 @@ func (s *sample) misses() (n int) {
 		}
 	}
 	return n
+}
+
+// within returns the share of residuals of at most a size, in their standard deviation.
+func (s *sample) within(size float64) float64 {
+	inside := 0
+	for _, z := range s.z {
+		if math.Abs(z) <= size {
+			inside++
+		}
+	}
+	return float64(inside) / float64(len(s.z))
 }
 
 // finite says whether residuals can be drawn.

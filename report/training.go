@@ -18,7 +18,11 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-const mostNames = 30
+// At most mostNames columns are named, and mostTold inputs have their hyperparameters told.
+const (
+	mostNames = 30
+	mostTold  = 20
+)
 
 // facts are what was trained, and how.
 func (r *maker) facts() (facts []fact) {
@@ -50,6 +54,14 @@ func (r *maker) facts() (facts []fact) {
 		{"Noise", fmt.Sprintf("%s; noise variance %s in scaled units", noise, number(r.q.Noise))},
 		{"Training", fmt.Sprintf("%s, %s, %.1f s; %s at %s", count(t.Starts, "start"), count(t.Iterations, "iteration"),
 			t.Seconds, t.Stopped, number(t.ObjectiveValue))},
+	}
+	if s := m.Test; s != nil {
+		risk := ""
+		if m.Terms.Route != pacbayes.Direct { // a direct certificate says nothing about random draws
+			risk = fmt.Sprintf(", loss of a random draw %s", number(s.GibbsRisk))
+		}
+		facts = append(facts, fact{"Test rows", fmt.Sprintf("mean squared error %s and NLPD %s in scaled units; loss of the "+
+			"mean %s%s", number(s.MSE), number(s.NLPD), number(s.MeanRisk), risk)})
 	}
 	if t := m.Scaling.Transform; t != nil {
 		facts = slices.Insert(facts, 2, fact{"Target", fmt.Sprintf("seen as %s; what is predicted is its %s", seen, t.Estimate)})
@@ -104,24 +116,6 @@ func (r *maker) bound() []fact {
 	}
 }
 
-// scores are those of the test rows.
-func (r *maker) scores() []fact {
-	s := r.m.Test
-	if s == nil {
-		return nil
-	}
-	scores := []fact{
-		{"Test rows", whole(s.Rows)}, {"RMSE (" + r.target + ")", number(s.RMSERaw)},
-		{"Mean squared error, scaled", number(s.MSE)}, {"NLPD, scaled", number(s.NLPD)},
-		{"Loss of the mean", number(s.MeanRisk)}, {"Loss of a random draw", number(s.GibbsRisk)},
-		{"Within the model's own 95 % intervals", fmt.Sprintf("%.1f %%", 100*s.Coverage95)},
-	}
-	if r.m.Terms.Route == pacbayes.Direct { // which doesn't speak of a random draw
-		scores = slices.DeleteFunc(scores, func(f fact) bool { return f.Name == "Loss of a random draw" })
-	}
-	return scores
-}
-
 // structure is a kernel without its parameters.
 func structure(s kernel.Spec) string {
 	if len(s.Parts) == 0 {
@@ -149,11 +143,11 @@ func (r *maker) hyperparameters() (cells [][]string) {
 		}
 	}
 	leaves(r.q.Kernel.Spec(r.q.Theta))
-	// Of many inputs those of the most important columns are told.
+	// If there are many inputs, those of the most important columns are told.
 	told := map[int]bool{}
 	for _, k := range append(slices.Clone(r.order), linalg.UpTo(len(r.columns))...) {
 		for _, j := range r.columns[k].inputs {
-			if len(told) < mostNames {
+			if len(told) < mostTold {
 				told[j] = true
 			}
 		}
@@ -161,7 +155,7 @@ func (r *maker) hyperparameters() (cells [][]string) {
 	for i, s := range parts {
 		of := ""
 		if len(parts) > 1 {
-			of = fmt.Sprintf(" of %s, part %d", s.Name, i+1)
+			of = fmt.Sprintf(" (part %d)", i+1)
 		}
 		more, untold := r.parameters(s, of, told)
 		cells, left = append(cells, more...), left+untold

@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/report"
 )
 
@@ -52,8 +53,12 @@ the rows that the model hasn't seen.`,
 			if err := writable(out, ownReport, args...); err != nil {
 				return err
 			}
+			page := report.Page{Model: m, Data: table, Version: "krigo " + version(), Command: "krigo report"}
+			for _, arg := range args {
+				page.Command += " " + spelling.Shell(arg)
+			}
 			if err := disk.Write(out,
-				func(w io.Writer) error { return report.Write(cmd.Context(), w, m, table) }); err != nil {
+				func(w io.Writer) error { return page.Write(cmd.Context(), w) }); err != nil {
 				return err
 			}
 			return c.answer(cmd, map[string]string{"report": out}, func(w io.Writer) {

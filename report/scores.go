@@ -1,0 +1,188 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// score says how a predictor does on some rows. A number that isn't known is NaN.
+type score struct {
+	who, rows                           string
+	rmse, mae, r2, risk, bound, covered float64
+}
+
+// scored returns the model's score on a sample. The numbers that the model file has too come from there.
+func (r *maker) scored(s *sample) score {
+	off, about := make([]float64, len(s.y)), make([]float64, len(s.y))
+	middle, mae := 0., 0.
+	for _, y := range s.y {
+		middle += y / float64(len(s.y))
+	}
+	for i, y := range s.y {
+		off[i], about[i] = y-s.mean[i], y-middle
+		mae += math.Abs(off[i]) / float64(len(s.y))
+	}
+	size := func(vs []float64) float64 { // the root of the mean square, of squares in the range of float64
+		largest := max(slices.Max(vs), -slices.Min(vs))
+		if largest == 0 {
+			return 0
+		}
+		square := 0.
+		for _, v := range vs {
+			square += v / largest * (v / largest) / float64(len(vs))
+		}
+		return largest * math.Sqrt(square)
+	}
+	share := size(off) / size(about)
+	out := score{"this model", s.name, size(off), mae, 1 - share*share, math.NaN(), math.NaN(),
+		s.within(objective.Normal975)}
+	if s.miss != nil {
+		out.risk = float64(s.misses()) / float64(len(s.miss))
+	}
+	if t := r.m.Test; s.role == dataset.Test && t != nil {
+		out.rmse, out.risk, out.covered = t.RMSERaw, t.MeanRisk, t.Coverage95
+	}
+	if s.role == dataset.Certified {
+		r.ofCertified(&out)
+	}
+	return out
+}
+
+// ofCertified sets what certificate and context say of the certified rows.
+func (r *maker) ofCertified(s *score) {
+	if x := r.m.Context; x != nil {
+		s.rmse, s.mae, s.risk, s.covered = x.RMSE, x.MAE, x.MeanRisk, x.Coverage95
+		if x.R2 != 0 {
+			s.r2 = x.R2
+		}
+	}
+	if c := r.certified; c != nil && c.Valid {
+		s.bound = c.MeanBound
+	}
+}
+
+// compared fills the table of the first page: the model's scores on each kind of rows, and the baselines' on the
+// certified rows.
+func (r *maker) compared() {
+	var all []score
+	blank := func(who, rows string) score {
+		v := math.NaN()
+		return score{who, rows, v, v, v, v, v, v}
+	}
+	counted := false
+	for _, s := range r.samples {
+		all, counted = append(all, r.scored(s)), counted || s.role == dataset.Certified
+	}
+	if t := r.m.Test; t != nil && len(r.samples) == 0 {
+		s := blank("this model", count(t.Rows, "test row"))
+		s.rmse, s.risk, s.covered = t.RMSERaw, t.MeanRisk, t.Coverage95
+		all = append(all, s)
+	}
+	c, x := r.certified, r.m.Context
+	if c != nil && x != nil {
+		rows := whole(x.Rows) + " " + r.kept()
+		if !counted {
+			s := blank("this model", rows)
+			r.ofCertified(&s)
+			all = append(all, s)
+		}
+		beside := func(who string, b model.Baseline) {
+			if b == (model.Baseline{}) {
+				return
+			}
+			s := blank(who, rows)
+			if s.rmse, s.risk = b.RMSE, b.MeanRisk; c.Valid {
+				s.bound = b.MeanBound
+			}
+			all = append(all, s)
+		}
+		beside("a linear model", x.Linear)
+		beside("the constant "+number(x.Constant.Value), x.Constant.Baseline)
+	}
+	r.Scores = r.tabled(all)
+	r.AllRows = r.m.FromAllRows()
+}
+
+// tabled writes scores in a table, without the columns that are empty.
+func (r *maker) tabled(all []score) table {
+	share, bound := percent, func(v float64) string { return percent(cautious.RoundUp(v, 3)) }
+	missed := "misses"
+	if !r.m.Terms.Loss.IsZeroOne() {
+		share = func(v float64) string { return fmt.Sprintf("%.3f", v) }
+		bound, missed = func(v float64) string { return share(cautious.RoundUp(v, 3)) }, "mean loss"
+	}
+	t := table{Name: "Scores of the model and of simple ones"}
+	keep := func(head string, text func(s score) string) {
+		cells := make([]string, len(all))
+		some := false
+		for i, s := range all {
+			cells[i] = text(s)
+			some = some || cells[i] != ""
+		}
+		if !some {
+			return
+		}
+		t.Head = append(t.Head, head)
+		for i, cell := range cells {
+			if len(t.Cells) < len(all) {
+				t.Cells = append(t.Cells, nil)
+			}
+			t.Cells[i] = append(t.Cells[i], cell)
+		}
+	}
+	figure := func(head string, of func(s score) float64, text func(v float64) string) {
+		keep(head, func(s score) string {
+			if v := of(s); linalg.Finite([]float64{v}) {
+				return text(v)
+			}
+			return ""
+		})
+	}
+	keep("predictor", func(s score) string { return s.who })
+	keep("rows", func(s score) string { return s.rows })
+	figure("RMSE ("+r.target+")", func(s score) float64 { return s.rmse }, number)
+	figure("MAE", func(s score) float64 { return s.mae }, number)
+	figure("R²", func(s score) float64 { return s.r2 }, func(v float64) string { return fmt.Sprintf("%.3f", v) })
+	figure(missed, func(s score) float64 { return s.risk }, share)
+	figure("guaranteed at most", func(s score) float64 { return s.bound }, bound)
+	figure("in its 95 % intervals", func(s score) float64 { return s.covered }, percent)
+	if c := r.certified; c != nil && missed == "misses" && r.missed() != "" {
+		t.Says = "A miss is off by more than " + r.missed() + "."
+	}
+	if c := r.certified; c != nil && c.Groups > 0 {
+		t.Says += " Misses on certified rows are averages over groups."
+	}
+	if slices.Contains(t.Head, "guaranteed at most") {
+		t.Says += fmt.Sprintf(" Each guaranteed limit is for further rows, and holds by itself, with %s confidence.",
+			cautious.Complement(r.certified.Delta))
+	}
+	if x := r.m.Context; r.certified != nil && x != nil && x.LinearReason != "" {
+		t.Says += " There is no linear model, because " + x.LinearReason + "."
+	}
+	if slices.Contains(t.Head, "in its 95 % intervals") {
+		t.Says += " The 95 % intervals are the model's own belief."
+	}
+	return t
+}
+
+// missed returns what a miss exceeds, with its unit; "" of a loss that has no single width.
+func (r *maker) missed() string {
+	c := r.certified
+	switch c.Loss {
+	case pacbayes.Band:
+		return "±" + cautious.Width(c.EpsilonRaw) + " " + r.target
+	case pacbayes.Relative:
+		return fmt.Sprintf("±%s %% of %s", cautious.Width(100*c.Epsilon), r.target)
+	case pacbayes.Scaled:
+		return "±" + cautious.Width(c.Epsilon) + " of the model's own standard deviations"
+	}
+	return ""
+}

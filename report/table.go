@@ -1,0 +1,161 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+// The page lists mostWorst rows with mostInputs columns each, and describes mostDescribed columns. A median of more
+// than mostRows rows is the median of so many, evenly spread.
+const (
+	mostWorst     = 10
+	mostInputs    = 8
+	mostDescribed = 15
+)
+
+// text writes a cell of the column as the table has it: v is a number, a date's day, or the place of a text.
+func (c column) text(v float64, texts []string) string {
+	switch {
+	case v != v:
+		return "missing"
+	case texts != nil:
+		return cautious.Name(texts[int(v)])
+	case c.dates == "" || math.Abs(v) > 2_900_000:
+		return number(v)
+	}
+	layout, t := "2006-01-02", time.Unix(int64(math.Round(v*86400)), 0).UTC()
+	switch {
+	case c.dates == "time":
+		layout = "15:04:05"
+	case v != math.Trunc(v):
+		layout += " 15:04"
+	}
+	return t.Format(layout)
+}
+
+// worst returns a table of the rows of a sample whose residuals are the largest in their standard deviation.
+func (r *maker) worst(s *sample) (t table, err error) {
+	order := linalg.UpTo(len(s.z))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(s.z[b]), math.Abs(s.z[a])) })
+	order = order[:min(mostWorst, len(order))]
+	t.Name = fmt.Sprintf("The %d worst predictions", len(order))
+	t.Head = []string{"row", "observed", "predicted", "error", "error in sd"}
+	shown := r.order[:min(mostInputs, len(r.order))]
+	from := r.data.Table()
+	places := make([]int, len(shown))
+	for i, k := range shown {
+		t.Head = append(t.Head, r.columns[k].name)
+		places[i], _ = from.Column(r.columns[k].raw)
+	}
+	cells := make([]float64, len(shown))
+	for _, i := range order {
+		if err := from.Read(s.rows[i], 1, places, cells); err != nil {
+			return t, err
+		}
+		row := []string{r.data.Where(s.rows[i]), number(s.y[i]), number(s.mean[i]), number(s.y[i] - s.mean[i]),
+			fmt.Sprintf("%+.1f", s.z[i])}
+		for k, v := range cells {
+			row = append(row, r.columns[shown[k]].text(v, from.Texts(places[k])))
+		}
+		t.Cells = append(t.Cells, row)
+	}
+	t.Says = fmt.Sprintf("The rows of %s with the largest errors in predictive standard deviations (sd).", s.name)
+	if left := len(r.columns) - len(shown); left > 0 {
+		t.Says += fmt.Sprintf(" The inputs are the %d most important; %s more aren't shown.", len(shown), count(left, "column"))
+	}
+	return t, nil
+}
+
+// summary returns a table about the columns of the data that the model uses: the target, and the most important ones.
+func (r *maker) summary() (t table, err error) {
+	from := r.data.Table()
+	target, _ := from.Column(r.m.Target)
+	used := []column{{name: r.target, raw: r.m.Target}}
+	places := []int{target}
+	for _, k := range slices.Concat(r.order, linalg.UpTo(len(r.columns))) { // r.order lacks constant columns
+		j, _ := from.Column(r.columns[k].raw)
+		if slices.Contains(places, j) {
+			continue
+		}
+		used, places = append(used, r.columns[k]), append(places, j)
+	}
+	told := min(mostDescribed, len(used))
+	missing, low, high := make([]int, len(used)), make([]float64, told), make([]float64, told)
+	for k := range told {
+		low[k], high[k] = math.Inf(1), math.Inf(-1)
+	}
+	values, next := make([][]float64, told), 0
+	chosen := spread(mostRows, from.Rows)
+	if err := from.Each(places, func(i int, cells []float64) error {
+		keep := next < len(chosen) && chosen[next] == i
+		if keep {
+			next++
+		}
+		for k, v := range cells {
+			switch {
+			case v != v:
+				missing[k]++
+			case k < told:
+				if low[k], high[k] = min(low[k], v), max(high[k], v); keep {
+					values[k] = append(values[k], v)
+				}
+			}
+		}
+		return nil
+	}); err != nil {
+		return t, err
+	}
+	t.Name = "The columns"
+	t.Head = []string{"column", "kind", "missing", "least", "median", "most"}
+	for k, c := range used[:told] {
+		texts := from.Texts(places[k])
+		row := []string{c.name, "number", whole(missing[k]), "", "", ""}
+		switch n := len(values[k]); {
+		case n == 0:
+			row[1] = "empty"
+		case c.categories != nil:
+			most := commonest(values[k])
+			have := 0
+			seen := map[float64]bool{}
+			for _, v := range values[k] {
+				if seen[v] = true; v == most {
+					have++
+				}
+			}
+			row[1] = whole(len(seen)) + " categories"
+			row[4] = fmt.Sprintf("mostly %s (%s)", c.text(most, texts), percent(float64(have)/float64(n)))
+		default:
+			slices.Sort(values[k])
+			if c.dates != "" {
+				row[1] = "date"
+			}
+			row[3], row[4], row[5] = c.text(low[k], nil), c.text(values[k][n/2], nil), c.text(high[k], nil)
+		}
+		t.Cells = append(t.Cells, row)
+	}
+	t.Says = fmt.Sprintf("%s has %s.", from.Source, count(from.Rows, "row"))
+	if from.Rows > len(chosen) {
+		t.Says += fmt.Sprintf(" Medians are those of %s rows, evenly spread.", whole(len(chosen)))
+	}
+	if left := used[told:]; len(left) > 0 {
+		kinds, gaps := 0, 0
+		for k, c := range left {
+			gaps += missing[told+k]
+			if c.categories != nil {
+				kinds++
+			}
+		}
+		t.Says += fmt.Sprintf(" The model has %s less important columns: %s of numbers, %s of categories; %s are missing in "+
+			"them.", whole(len(left)), whole(len(left)-kinds), whole(kinds), count(gaps, "cell"))
+	}
+	if unused := len(from.Names) - len(used); unused > 0 {
+		t.Says += fmt.Sprintf(" The model doesn't use %s of the table.", count(unused, "column"))
+	}
+	return t, nil
+}
