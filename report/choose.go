@@ -120,6 +120,9 @@ func (r *maker) choose(d *dataset.Data, columns []int) error {
 		}
 		kinds = []kind{{"test rows", dataset.Test, true, d.RowsOf(roles, dataset.Test)},
 			{r.kept(), dataset.Certified, r.m.Terms.Fixed, d.RowsOf(roles, dataset.Certified)}}
+		if len(kinds[0].rows)+len(kinds[1].rows) == 0 { // every row trains
+			kinds = []kind{{"rows that trained the model", noRole, false, d.RowsOf(roles, dataset.Prior)}}
+		}
 	} else {
 		seen, err := r.m.Seen(d)
 		if err != nil {

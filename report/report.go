@@ -106,6 +106,9 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 	}
 	s.Tables = []table{{Name: "Hyperparameters", Head: []string{"hyperparameter", "in scaled units", "in the column's unit"},
 		Cells: r.hyperparameters(), Folded: true}}
+	if len(r.q.Kernel.Spec(r.q.Theta).Parts) > 0 {
+		s.Tables[0].Says = "Values of the kernel's parts stand in their order. One value alone is the value of all parts."
+	}
 	for _, f := range m.Findings {
 		text := strings.TrimSuffix(upper(f.String()), ".") + "."
 		if f.Severity() == finding.Warning {
@@ -167,9 +170,10 @@ func (r *maker) foot(p Page) (facts []fact) {
 func (r *maker) glance(unranked error) {
 	s := r.begin("glance", "At a glance")
 	of := r.main()
-	if of == nil {
+	if r.data == nil {
 		s.Missing = "No data were given: figures of errors need rows with observations. Name a table: krigo report MODEL DATA."
-	} else {
+	}
+	if of != nil {
 		r.guard(predicted, func() error { return r.drawPredicted(predicted, of) })
 		r.guard("Residuals by prediction", func() error {
 			return r.drawAgainst("Residuals by prediction", of, axis{label: "predicted " + r.target, along: "with the prediction"},

@@ -87,7 +87,7 @@ func TestFigures(t *testing.T) {
 			[]string{"recomputed from model and data (boston.csv.gz) for this page", "60 test rows",
 				"Columns depend on one another, most plainly", "this is no share of the variance", "10 inducing inputs",
 				"Log evidence", "hold-out bound on the mean", "certified rows, with 99 % confidence over their draw",
-				"over the draw of the certified rows", "in its 95 % intervals", "a linear model", "The 10 worst predictions",
+				"over the draw of the certified rows", "inside 95 %", "linear model", "The 10 worst predictions",
 				"The bands are the model&#39;s own belief, not certified", "lengthscale of LSTAT",
 				"are the model's own belief, not certified"}},
 		{"certified rows", snelson, snelson, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 5}},

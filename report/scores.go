@@ -104,8 +104,8 @@ func (r *maker) compared() {
 			}
 			all = append(all, s)
 		}
-		beside("a linear model", x.Linear)
-		beside("the constant "+number(x.Constant.Value), x.Constant.Baseline)
+		beside("linear model", x.Linear)
+		beside("constant "+number(x.Constant.Value), x.Constant.Baseline)
 	}
 	r.Scores = r.tabled(all)
 	r.AllRows = r.m.FromAllRows()
@@ -152,22 +152,22 @@ func (r *maker) tabled(all []score) table {
 	figure("MAE", func(s score) float64 { return s.mae }, number)
 	figure("R²", func(s score) float64 { return s.r2 }, func(v float64) string { return fmt.Sprintf("%.3f", v) })
 	figure(missed, func(s score) float64 { return s.risk }, share)
-	figure("guaranteed at most", func(s score) float64 { return s.bound }, bound)
-	figure("in its 95 % intervals", func(s score) float64 { return s.covered }, percent)
+	figure("at most", func(s score) float64 { return s.bound }, bound)
+	figure("inside 95 %", func(s score) float64 { return s.covered }, percent)
 	if c := r.certified; c != nil && missed == "misses" && r.missed() != "" {
 		t.Says = "A miss is off by more than " + r.missed() + "."
 	}
 	if c := r.certified; c != nil && c.Groups > 0 {
 		t.Says += " Misses on certified rows are averages over groups."
 	}
-	if slices.Contains(t.Head, "guaranteed at most") {
-		t.Says += fmt.Sprintf(" Each guaranteed limit is for further rows, and holds by itself, with %s confidence.",
+	if slices.Contains(t.Head, "at most") {
+		t.Says += fmt.Sprintf(" “At most” is guaranteed for further rows, for each line by itself, with %s confidence.",
 			cautious.Complement(r.certified.Delta))
 	}
 	if x := r.m.Context; r.certified != nil && x != nil && x.LinearReason != "" {
 		t.Says += " There is no linear model, because " + x.LinearReason + "."
 	}
-	if slices.Contains(t.Head, "in its 95 % intervals") {
+	if slices.Contains(t.Head, "inside 95 %") {
 		t.Says += " The 95 % intervals are the model's own belief."
 	}
 	return t

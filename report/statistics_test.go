@@ -346,7 +346,7 @@ func TestWords(t *testing.T) {
 	}
 	j := slices.Index(r.m.Inputs, "DIS")
 	l := lengthscales(r.q.Kernel.Spec(r.q.Theta), len(r.m.Inputs))[j]
-	if dis == nil || dis[1] != number(l) || dis[2] != number(l*r.m.Scaling.InputScale[j]) {
+	if dis == nil || dis[1] != number(l)+"; –" || dis[2] != number(l*r.m.Scaling.InputScale[j])+"; –" {
 		t.Errorf("DIS is told as %q, its lengthscale is %v", dis, l)
 	}
 }

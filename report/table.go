@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
@@ -58,14 +59,14 @@ func (r *maker) worst(s *sample) (t table, err error) {
 		if err := from.Read(s.rows[i], 1, places, cells); err != nil {
 			return t, err
 		}
-		row := []string{r.data.Where(s.rows[i]), number(s.y[i]), number(s.mean[i]), number(s.y[i] - s.mean[i]),
-			fmt.Sprintf("%+.1f", s.z[i])}
+		row := []string{strings.Replace(r.data.Where(s.rows[i]), " ", "\u00a0", 1), // no line ends after "line"
+			number(s.y[i]), number(s.mean[i]), number(s.y[i] - s.mean[i]), fmt.Sprintf("%+.1f", s.z[i])}
 		for k, v := range cells {
 			row = append(row, r.columns[shown[k]].text(v, from.Texts(places[k])))
 		}
 		t.Cells = append(t.Cells, row)
 	}
-	t.Says = fmt.Sprintf("The rows of %s with the largest errors in predictive standard deviations (sd).", s.name)
+	t.Says = fmt.Sprintf("Of %s, these have the largest errors in predictive standard deviations (sd).", s.name)
 	if left := len(r.columns) - len(shown); left > 0 {
 		t.Says += fmt.Sprintf(" The inputs are the %d most important; %s more aren't shown.", len(shown), count(left, "column"))
 	}
@@ -151,8 +152,8 @@ func (r *maker) summary() (t table, err error) {
 				kinds++
 			}
 		}
-		t.Says += fmt.Sprintf(" The model has %s less important columns: %s of numbers, %s of categories; %s are missing in "+
-			"them.", whole(len(left)), whole(len(left)-kinds), whole(kinds), count(gaps, "cell"))
+		t.Says += fmt.Sprintf(" Not listed: %s (%s of categories), with %s.", count(len(left), "less important column"),
+			whole(kinds), count(gaps, "missing cell"))
 	}
 	if unused := len(from.Names) - len(used); unused > 0 {
 		t.Says += fmt.Sprintf(" The model doesn't use %s of the table.", count(unused, "column"))

@@ -20,8 +20,8 @@ import (
 
 // At most mostNames columns are named, and mostTold inputs have their hyperparameters told.
 const (
-	mostNames = 30
-	mostTold  = 20
+	mostNames = 15
+	mostTold  = 15
 )
 
 // facts are what was trained, and how.
@@ -116,7 +116,7 @@ func (r *maker) bound() []fact {
 	}
 }
 
-// structure is a kernel without its parameters.
+// structure returns the expression of a kernel, without its parameters.
 func structure(s kernel.Spec) string {
 	if len(s.Parts) == 0 {
 		return s.Name
@@ -128,8 +128,8 @@ func structure(s kernel.Spec) string {
 	return "(" + strings.Join(texts, map[string]string{"sum": " + ", "product": " × "}[s.Name]) + ")"
 }
 
-// hyperparameters are the kernel's and the mean's in words: each with its value in scaled units and in the columns'
-// own.
+// hyperparameters returns lines about the parameters of the kernel and of the mean: a name, the value in scaled units,
+// and the value in the column's unit.
 func (r *maker) hyperparameters() (cells [][]string) {
 	m, left := r.m, 0
 	var parts []kernel.Spec
@@ -152,13 +152,29 @@ func (r *maker) hyperparameters() (cells [][]string) {
 			}
 		}
 	}
+	// A parameter has one line, with the values of all parts.
+	place, values := map[string]int{}, [][2][]string{}
 	for i, s := range parts {
-		of := ""
-		if len(parts) > 1 {
-			of = fmt.Sprintf(" (part %d)", i+1)
+		more, untold := r.parameters(s, told)
+		left = max(left, untold)
+		for _, c := range more {
+			at, known := place[c[0]]
+			if !known {
+				at, place[c[0]] = len(values), len(values)
+				cells = append(cells, []string{c[0]})
+				none := slices.Repeat([]string{"–"}, len(parts))
+				values = append(values, [2][]string{none, slices.Clone(none)})
+			}
+			values[at][0][i], values[at][1][i] = c[1], c[2]
 		}
-		more, untold := r.parameters(s, of, told)
-		cells, left = append(cells, more...), left+untold
+	}
+	for at, both := range values {
+		for _, of := range both {
+			if slices.Min(of) == slices.Max(of) {
+				of = of[:1]
+			}
+			cells[at] = append(cells[at], strings.Join(of, "; "))
+		}
 	}
 	unit, seen := r.seen()
 	for i, p := range r.q.Mean.Params() {
@@ -183,35 +199,35 @@ func (r *maker) hyperparameters() (cells [][]string) {
 	return cells
 }
 
-// parameters are those of a kernel that isn't composed, of the inputs told; left counts the others'.
-func (r *maker) parameters(s kernel.Spec, of string, told map[int]bool) (cells [][]string, left int) {
+// parameters returns the parameters of a kernel that has no parts. It leaves out inputs that aren't told, and counts them
+// as left.
+func (r *maker) parameters(s kernel.Spec, told map[int]bool) (cells [][]string, left int) {
 	m := r.m
 	unit, seen := r.seen()
 	if s.Variance != 0 {
-		cells = append(cells, []string{"variance" + of, number(s.Variance), "standard deviation " +
-			number(math.Sqrt(s.Variance)*unit) + " of " + seen})
+		cells = append(cells, []string{"variance", number(s.Variance), "sd " + number(math.Sqrt(s.Variance)*unit) + " of " + seen})
 	}
 	switch {
 	case len(s.Lengthscales) == 1 && len(m.Inputs) > 1:
-		cells = append(cells, []string{"lengthscale of all inputs" + of, number(s.Lengthscales[0]), "–"})
+		cells = append(cells, []string{"lengthscale of all inputs", number(s.Lengthscales[0]), "–"})
 	default:
 		for j, l := range s.Lengthscales {
 			if !told[j] {
 				left++
 				continue
 			}
-			cells = append(cells, []string{"lengthscale of " + cautious.Name(m.Inputs[j]) + of, number(l), r.own(j, l)})
+			cells = append(cells, []string{"lengthscale of " + cautious.Name(m.Inputs[j]), number(l), r.own(j, l)})
 		}
 	}
 	if s.Shape != 0 {
-		cells = append(cells, []string{"shape" + of, number(s.Shape), "–"})
+		cells = append(cells, []string{"shape", number(s.Shape), "–"})
 	}
 	if s.Period != 0 {
 		own := "–"
 		if len(m.Inputs) == 1 {
 			own = r.own(0, s.Period)
 		}
-		cells = append(cells, []string{"period" + of, number(s.Period), own})
+		cells = append(cells, []string{"period", number(s.Period), own})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
 		label, index, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[") // of "weight[2]"
@@ -220,7 +236,7 @@ func (r *maker) parameters(s kernel.Spec, of string, told map[int]bool) (cells [
 		} else {
 			label = name
 		}
-		cells = append(cells, []string{label + of, number(s.Parameters[name]), "–"})
+		cells = append(cells, []string{label, number(s.Parameters[name]), "–"})
 	}
 	return cells, left
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -213,15 +214,22 @@ func (p *Page) Paper(width int) error {
 		p.ask("Emulation.setEmulatedMedia", map[string]any{"media": "print"}, nil))
 }
 
-// PDF prints the page to a file.
-func (p *Page) PDF(path string) error {
+// PDF prints the page on A4, into a file unless path is "", and returns the number of pages.
+func (p *Page) PDF(path string) (pages int, err error) {
 	var printed struct{ Data string }
-	if err := p.ask("Page.printToPDF", map[string]any{"printBackground": true, "paperWidth": 8.27, "paperHeight": 11.69},
-		&printed); err != nil {
-		return err
+	if err := p.ask("Page.printToPDF", map[string]any{"printBackground": true, "paperWidth": 8.27, "paperHeight": 11.69,
+		"preferCSSPageSize": true}, &printed); err != nil {
+		return 0, err
 	}
-	return decoded(path, printed.Data)
+	raw, err := base64.StdEncoding.DecodeString(printed.Data)
+	if err == nil && path != "" {
+		err = os.WriteFile(path, raw, 0o644)
+	}
+	return len(pageOfPDF.FindAll(raw, -1)), err
 }
+
+// pageOfPDF begins a page in a PDF; /Pages is their list.
+var pageOfPDF = regexp.MustCompile(`/Type\s*/Page\b`)
 
 // Go opens a URL and waits until the page is loaded.
 func (p *Page) Go(url string) error {
