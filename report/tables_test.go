@@ -229,7 +229,7 @@ func TestNoticesApart(t *testing.T) {
 		Method: krigo.Method{Inducing: 5}}))(t)
 	m.Findings = finding.List{finding.New(finding.FewRows, 3, 4), finding.New(finding.WeightsByCG)}
 	r := must.Get(Page{Model: m}.made(t.Context()))(t)
-	if notices := part(t, r, "training").Notices; len(notices) != 1 || !strings.Contains(notices[0], "conjugate gradients") ||
+	if notices := part(t, r, "training").Notices; len(notices) != 1 || !strings.HasPrefix(notices[0], "Conjugate gradients") ||
 		strings.Contains(strings.Join(r.Warnings, ""), notices[0]) {
 		t.Errorf("notices %q, warnings %q", notices, r.Warnings)
 	}

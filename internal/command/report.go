@@ -22,12 +22,13 @@ func newReport(c *common) *cobra.Command {
 		Short: "Write one HTML page about a model",
 		Example: `  krigo report houses.krigo houses.csv
   krigo report houses.krigo houses.csv --out page.html`,
-		Long: `The page needs no other file and no network. It has the certificate in words, with what it rests on, warnings, what the
-function looks like column by column at real rows, how much each column moves it, and how it was trained.
+		Long: `The page needs no other file and no network, and prints on at most four sheets of A4. It has the certificate in words,
+with what it rests on, warnings, what the function looks like column by column at real rows, how much each column moves
+it, and how it was trained.
 
-With DATA the page also compares predictions with observations: the misses that the certificate counts, residuals and
-calibration. If DATA is what the model was made from, it shows the test rows and the certified rows. Otherwise it shows
-the rows that the model hasn't seen.`,
+With DATA the page also compares predictions with observations: the misses that the certificate counts, residuals,
+calibration and the worst predictions. It also sums up the columns. If DATA is what the model was made from, it shows
+the test rows and the certified rows. Otherwise it shows the rows that the model hasn't seen.`,
 		Args: between(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := krigo.Load(args[0])
