@@ -163,8 +163,8 @@ func (r *maker) drawQuantiles(s *sample) error {
 			"within 1.96. %s", s.name, number(sorted[0]), number(sorted[n-1]), percent(s.within(objective.Normal975)), tails)})
 }
 
-// tailsOf says whether more residuals lie beyond 3 standard deviations than a normal distribution explains: the expected
-// number λ, 2.58 √λ, and one.
+// tailsOf says whether more residuals lie beyond 3 standard deviations than a normal distribution explains. That number
+// is λ + 2.58 √λ + 1, if λ are expected.
 func tailsOf(s *sample) string {
 	n := float64(len(s.z))
 	far, expected := math.Round(n*(1-s.within(3))), 0.0027*n

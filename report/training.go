@@ -199,8 +199,8 @@ func (r *maker) hyperparameters() (cells [][]string) {
 	return cells
 }
 
-// parameters returns the parameters of a kernel that has no parts. It leaves out inputs that aren't told, and counts them
-// as left.
+// parameters returns the parameters of a kernel that has no parts. It leaves out inputs that aren't told, and counts
+// them as left.
 func (r *maker) parameters(s kernel.Spec, told map[int]bool) (cells [][]string, left int) {
 	m := r.m
 	unit, seen := r.seen()

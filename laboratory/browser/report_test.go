@@ -161,8 +161,8 @@ func fewPages(t *testing.T, p *browser.Page, name string) {
 	}
 }
 
-// TestWideReport: with 2,000 inputs the report has four pages too, is about as high on the screen as with 20, and fits a
-// phone.
+// TestWideReport: with 2,000 inputs the report has four pages too, is about as high on the screen as with 20, and fits
+// a phone.
 func TestWideReport(t *testing.T) {
 	p := must.Get(browser.Open())(t)
 	defer p.Close()
