@@ -2,6 +2,43 @@
 // posterior's risk on further rows is at most a bound B, which krigo computes from the certified rows (Reeb, Doerr,
 // Gerwinn, Rakitsch, "Learning Gaussian Processes by Minimizing PAC-Bayesian Generalization Bounds", NeurIPS 2018).
 //
+// This program fits a model, prints what it promises, and predicts a row:
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"fmt"
+//		"log"
+//
+//		"github.com/krigo-gp/krigo"
+//		"github.com/krigo-gp/krigo/data"
+//		"github.com/krigo-gp/krigo/dataset"
+//	)
+//
+//	func main() {
+//		ctx := context.Background()
+//		m, err := krigo.Fit(ctx, data.Snelson(),
+//			krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}}) // within ±1 sd of y
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		c := m.Certificate
+//		fmt.Printf("with %g %% confidence at most %.0f %% of predictions miss\n", 100*(1-c.Delta), 100*c.MeanBound)
+//		row, err := dataset.FromRows([]string{"x"}, [][]float64{{2.5}})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		predictions, err := m.Predict(ctx, row, krigo.PredictOptions{})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Printf("y = %.1f\n", predictions[0].Mean)
+//		// Output:
+//		// with 99 % confidence at most 7 % of predictions miss
+//		// y = 0.3
+//	}
+//
 // Fit takes a table and returns a Model with its certificate. Load and Read return a saved Model. A Model predicts,
 // samples, makes intervals, and certifies itself anew. Decide says what Fit would do, Compare compares objectives,
 // Evaluate takes an objective at given parameters, and CertifyPredictions certifies any other model's predictions.

@@ -1,6 +1,45 @@
 // Package dataset holds what krigo knows about data before any model sees it: tables, the choice of target and inputs,
 // encoding and scaling, the roles of rows, and the hash by which a certificate recognises its rows.
 //
+// This program makes a table, deals its rows roles, and scales the prior rows:
+//
+//	package main
+//
+//	import (
+//		"fmt"
+//		"log"
+//
+//		"github.com/krigo-gp/krigo/dataset"
+//	)
+//
+//	func main() {
+//		table, err := dataset.FromRows([]string{"size", "price"},
+//			[][]float64{{40, 120}, {55, 150}, {60, 190}, {70, 200}, {80, 260}, {95, 270}})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		d, err := table.Regression("price") // every other column is an input
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		units, err := d.Units()
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		roles, err := units.Deal(1, dataset.Counts{dataset.Prior: 4}) // seed 1; the rest is certified
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		scaling, err := dataset.ScalingOf(d, d.RowsOf(roles, dataset.Prior), dataset.PriorRows)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		rows, cols := d.ScaledOf(roles, dataset.Certified, scaling).Dims()
+//		fmt.Println(rows, "certified rows,", cols, "input")
+//		// Output:
+//		// 2 certified rows, 1 input
+//	}
+//
 // A row takes these steps. Package files reads the row from a file into a [Table] (cells with column names, in memory
 // or on disk). [Table.Regression] or [Table.Encode] views the columns as [Data] (inputs X, target y), or refuses a cell
 // and names its line. [Data.Units] knows the row by its content. [Units.Deal] then deals roles, that is, it gives each

@@ -1,6 +1,28 @@
 // Package finding holds findings: what krigo finds in rows, in a fit or in predictions, and a person should know. The
 // code that finds something makes a Finding, which is a value. String writes it with the words of its kind, from
 // words.go.
+//
+// This program makes two findings and prints them as krigo would:
+//
+//	package main
+//
+//	import (
+//		"fmt"
+//
+//		"github.com/krigo-gp/krigo/finding"
+//	)
+//
+//	func main() {
+//		var found finding.List
+//		found.Add(finding.Constant, []string{"country"})
+//		found.Add(finding.FewRows, 8, 13)
+//		for _, f := range found {
+//			fmt.Printf("%s: %v\n", f.Severity(), f)
+//		}
+//		// Output:
+//		// warning: the same value in every row, so nothing is learnt from: "country"
+//		// warning: fewer rows (8) than inputs (13)
+//	}
 package finding
 
 import (

@@ -2,6 +2,41 @@
 // log-determinants, by conjugate gradients (Gardner et al. 2018, "GPyTorch: Blackbox Matrix-Matrix Gaussian Process
 // Inference with GPU Acceleration"; Wang et al. 2019, "Exact Gaussian Processes on a Million Data Points").
 //
+// This program solves a system with the covariance matrix of 1,000 points, which it never stores:
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"fmt"
+//		"log"
+//
+//		"github.com/krigo-gp/krigo/iterative"
+//		"github.com/krigo-gp/krigo/kernel"
+//		"github.com/krigo-gp/krigo/matrix"
+//	)
+//
+//	func main() {
+//		const n = 1000
+//		x, b, w := matrix.New(n, 1), matrix.New(n, 1), matrix.New(n, 1)
+//		for i := range n {
+//			x.Set(i, 0, float64(i)/100)
+//			b.Set(i, 0, 1)
+//		}
+//		a := iterative.Covariance{Kernel: kernel.SE(1, false), Theta: []float64{0, 0}, X: x, Noise: 0.1}
+//		p, err := iterative.PivotedCholesky(a, 10)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		s, err := iterative.Solver{Times: a.Times, Preconditioner: p}.Solve(context.Background(), b, w)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Println("few iterations:", s.Iterations < 20, "small residual:", s.Residual < 1e-6)
+//		// Output:
+//		// few iterations: true small residual: true
+//	}
+//
 // Notation: X (N×d) inputs, s = σ_n² the noise variance, A = k_θ(X,X) + sI, P a preconditioner. Right-hand sides are
 // the columns of an N×t matrix.
 //

@@ -2,6 +2,37 @@
 // covariance matrix, and pull the adjoint of a block back to their parameters and inputs. The package doesn't know
 // what the blocks are used for.
 //
+// This program reads a kernel's expression and fills a covariance matrix:
+//
+//	package main
+//
+//	import (
+//		"fmt"
+//		"log"
+//
+//		"github.com/krigo-gp/krigo/kernel"
+//		"github.com/krigo-gp/krigo/matrix"
+//	)
+//
+//	func main() {
+//		k, err := kernel.Parse("se+linear", 1, false) // 1 input, one lengthscale
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		for _, p := range k.Params() {
+//			fmt.Println(p.Name)
+//		}
+//		theta := make([]float64, len(k.Params())) // logarithms: every parameter is 1
+//		x, cov := matrix.Of(3, 1, []float64{0, 1, 2}), matrix.New(3, 3)
+//		kernel.At(k, theta).FillSymmetric(x, cov)
+//		fmt.Printf("%.2f\n", cov.Row(1))
+//		// Output:
+//		// 1.log_lengthscale2
+//		// 1.log_variance
+//		// 2.log_variance
+//		// [0.61 2.00 2.61]
+//	}
+//
 // A Kernel value is a family of covariance functions k_θ. The parameters θ are natural logarithms and are passed with
 // every call, so any number of goroutines can use one value. Inputs are matrices with a row per point.
 //

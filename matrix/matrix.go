@@ -1,6 +1,27 @@
 // Package matrix holds the dense matrix that carries inputs, covariances and adjoints, so that other modules can
 // write kernels, means and objectives. It has only the access to elements that these need. Factorisations and
 // products are elsewhere (gonum's mat reads Data and Stride as they are).
+//
+// This program changes part of a matrix through a view, and reads it with gonum:
+//
+//	package main
+//
+//	import (
+//		"fmt"
+//
+//		"gonum.org/v1/gonum/mat"
+//
+//		"github.com/krigo-gp/krigo/matrix"
+//	)
+//
+//	func main() {
+//		m := matrix.Of(2, 2, []float64{2, 1, 1, 2})
+//		m.View(0, 1, 0, 2).Set(0, 0, 3) // the first row
+//		m.AddDiagonal(1)
+//		fmt.Println(m.Row(0), m.Row(1), "trace", mat.Trace(mat.NewDense(m.Rows, m.Cols, m.Data)))
+//		// Output:
+//		// [4 1] [1 3] trace 7
+//	}
 package matrix
 
 import (

@@ -1,6 +1,28 @@
 // Package memory limits how much memory reading a file, or the matrices of a fit, may take. So a table that is too
 // large, or made to do harm, ends in an error that names it, and the system doesn't kill the process.
 //
+// This program sets a limit, and is refused what exceeds it:
+//
+//	package main
+//
+//	import (
+//		"fmt"
+//		"log"
+//
+//		"github.com/krigo-gp/krigo/memory"
+//	)
+//
+//	func main() {
+//		limit, err := memory.Parse("500MB")
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		memory.SetLimit(limit)
+//		fmt.Println(memory.Afford("the matrix", 8*1e4*1e4))
+//		// Output:
+//		// the matrix needs 763 MiB of memory or more, and 477 MiB may be used: raise --memory, or make it smaller
+//	}
+//
 // It doesn't count everything that a program allocates. Code that is about to allocate much because of what a file
 // says asks [Afford] first.
 package memory

@@ -2,6 +2,44 @@
 // else. Bind joins a method with a task, which is rows with a kernel and a mean, and returns a Problem. A problem knows
 // how to minimise itself from a start, and which posterior it makes. Methods know neither tables nor flags.
 //
+// This program trains a full Gaussian process on six rows by the evidence, and predicts between them:
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"fmt"
+//		"log"
+//
+//		"github.com/krigo-gp/krigo/kernel"
+//		"github.com/krigo-gp/krigo/matrix"
+//		"github.com/krigo-gp/krigo/method"
+//		"github.com/krigo-gp/krigo/objective"
+//		"github.com/krigo-gp/krigo/train"
+//	)
+//
+//	func main() {
+//		x, y := matrix.Of(6, 1, []float64{0, 1, 2, 3, 4, 5}), []float64{0, 0.8, 0.9, 0.1, -0.8, -1}
+//		rows := objective.Memory{X: x, Y: y}
+//		p := method.Evidence{}.Bind(method.Task{
+//			Kernel: kernel.SE(1, false), Mean: kernel.ZeroMean{}, Rows: rows, All: rows, N: len(y), Limit: 10,
+//		})
+//		start := make([]float64, p.Dim()) // [θ, ln σ_n²]
+//		best, err := train.LBFGS{}.In(p.Box(start)).Minimize(context.Background(), p, train.Start(start), nil)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		q, _, err := p.Posterior(best.X)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		mean, variance := make([]float64, 1), make([]float64, 1)
+//		q.Latent(matrix.Of(1, 1, []float64{1.5}), mean, variance)
+//		fmt.Printf("%.2f\n", mean[0])
+//		// Output:
+//		// 0.98
+//	}
+//
 // θ are the kernel's parameters, β the mean's, σ_n² is the noise variance, Z are the inducing inputs, f_Z the
 // values of f there, and Q is the posterior. An informed prior was learnt on rows set aside for it, the prior rows. A
 // rank is one of several processes that share the rows.

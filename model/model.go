@@ -1,6 +1,34 @@
 // Package model holds trained models, as values and as files: the posterior, its scaling, its certificate, and the role
 // of every row that the model was made from.
 //
+// This program reads a model file, for example of krigo fit, and predicts a row of numbers:
+//
+//	package main
+//
+//	import (
+//		"fmt"
+//		"log"
+//		"os"
+//
+//		"gonum.org/v1/gonum/mat"
+//
+//		"github.com/krigo-gp/krigo/model"
+//	)
+//
+//	func main() {
+//		m, err := model.Load(os.Args[1])
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Println("inputs", m.Inputs, "target", m.Target)
+//		row := make([]float64, len(m.Inputs)) // in the order of Inputs
+//		predictions, err := m.PredictAt(mat.NewDense(1, len(row), row))
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Println(predictions[0].Mean, "between", predictions[0].Lower95, "and", predictions[0].Upper95)
+//	}
+//
 // Prior rows train the model or its prior. Certified rows are the rows that the certificate counts. Calibration rows
 // set conformal intervals, and test rows only measure errors. krigo deals the roles, which means that it assigns them
 // to units. A unit is a group of rows if rows have groups, else a row. A certificate's terms say what it promises and

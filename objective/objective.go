@@ -2,6 +2,40 @@
 // the value. In closed form it computes the adjoints of the matrices that the value depends on. The package doesn't
 // know the insides of kernels, optimisers or files.
 //
+// This program computes the negative log evidence of a Gaussian process, and its gradient:
+//
+//	package main
+//
+//	import (
+//		"fmt"
+//		"log"
+//
+//		"github.com/krigo-gp/krigo/kernel"
+//		"github.com/krigo-gp/krigo/matrix"
+//		"github.com/krigo-gp/krigo/objective"
+//	)
+//
+//	func main() {
+//		p := &objective.Problem{
+//			Kernel: kernel.SE(1, false), Mean: kernel.ZeroMean{}, Objective: &objective.Evidence{},
+//			X: matrix.Of(4, 1, []float64{0, 1, 2, 3}), Y: []float64{0, 0.8, 0.9, 0.1},
+//		}
+//		x, gradient := make([]float64, p.Dim()), make([]float64, p.Dim())
+//		value, err := p.Evaluate(x, gradient)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Printf("%.4f\n", value)
+//		for i, name := range p.Names() {
+//			fmt.Printf("%s: %.4f\n", name, gradient[i])
+//		}
+//		// Output:
+//		// 5.2166
+//		// log_lengthscale2: -0.1451
+//		// log_variance: 0.6841
+//		// log_noise_variance: 1.0158
+//	}
+//
 // Notation in this package: X (N×d) are the inputs, y the targets, K = k_θ(X,X), s = σ_n² is the noise variance, r = y
 // − m_β(X), C = K + sI = L Lᵀ, w = C⁻¹r. The adjoint Ā of a matrix A holds the derivatives of a scalar f: df = Σ Ā_ij
 // dA_ij. A rank is one of several processes that evaluate an objective together (package ranks).

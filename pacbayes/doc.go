@@ -1,6 +1,26 @@
 // Package pacbayes computes the numbers of a certificate: bounded losses and their expectations under a Gaussian, the
 // inverse binary relative entropy, PAC-Bayes and test-set bounds, and the grid of the prior's hyperparameters.
 //
+// This program bounds the share of misses of a predictor that missed 3 of 200 held-out rows:
+//
+//	package main
+//
+//	import (
+//		"fmt"
+//
+//		"github.com/krigo-gp/krigo/pacbayes"
+//	)
+//
+//	func main() {
+//		delta := 0.01 // the bound fails with at most this probability
+//		fmt.Printf("at most %.3f\n", pacbayes.ClopperPearson(3, 200, delta))
+//		least, most := pacbayes.Anytime(3./200, 200, delta) // holds for all numbers of rows at once
+//		fmt.Printf("between %.3f and %.3f, however often you look\n", least, most)
+//		// Output:
+//		// at most 0.049
+//		// between 0.000 and 0.080, however often you look
+//	}
+//
 // The package takes numbers, not models. For each row i it reads the target y_i, the predictive mean m_i and the latent
 // variance v_i of the Gibbs predictor Q, which predicts with a random function f ~ Q. It also reads KL(Q‖P), where P
 // is the prior. It returns the risk R_S, the bound B and their derivatives by m_i, v_i and KL. Logarithms are natural.

@@ -1,6 +1,36 @@
 // Package posterior holds the predictive distribution of a trained Gaussian process, whichever objective trained it:
 // predictions, the divergence from the prior, and leave-one-out diagnostics.
 //
+// This program conditions a Gaussian process on three points and predicts between them:
+//
+//	package main
+//
+//	import (
+//		"fmt"
+//		"log"
+//		"math"
+//
+//		"github.com/krigo-gp/krigo/kernel"
+//		"github.com/krigo-gp/krigo/matrix"
+//		"github.com/krigo-gp/krigo/posterior"
+//	)
+//
+//	func main() {
+//		q, err := posterior.NewExact(posterior.Given{
+//			Kernel: kernel.SE(1, false), Theta: []float64{0, 0}, // lengthscale and variance are 1
+//			Mean: kernel.ZeroMean{}, Noise: 0.01,
+//			X: matrix.Of(3, 1, []float64{-1, 0, 1}), Y: []float64{-0.8, 0.1, 0.9},
+//		})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		mean, variance := make([]float64, 1), make([]float64, 1)
+//		q.Latent(matrix.Of(1, 1, []float64{0.5}), mean, variance)
+//		fmt.Printf("%.2f ± %.2f\n", mean[0], math.Sqrt(variance[0]))
+//		// Output:
+//		// 0.63 ± 0.16
+//	}
+//
 // Notation: X (N×d) inputs, y targets, K = k_θ(X,X), s = σ_n² the noise variance, C = K + sI = L Lᵀ, r = y − m_β(X),
 // w = C⁻¹r. All values are in scaled units.
 package posterior

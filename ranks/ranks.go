@@ -2,6 +2,34 @@
 // are its ranks, numbered from 0, as in MPI. All of them run the same program. Results that come from sums over all
 // ranks are the same on each rank.
 //
+// This program sums over the ranks of a job, or over the only process without MPI:
+//
+//	package main
+//
+//	import (
+//		"fmt"
+//		"log"
+//
+//		"github.com/krigo-gp/krigo/ranks"
+//	)
+//
+//	func main() {
+//		r, err := ranks.Start()
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		sum := []float64{float64(r.Rank() + 1)}
+//		err = r.Sum(sum) // each rank calls it
+//		if r.Rank() == 0 && err == nil {
+//			fmt.Println(r.Size(), "ranks, sum", sum[0])
+//		}
+//		if err := r.Close(err); err != nil {
+//			log.Fatal(err)
+//		}
+//		// Output:
+//		// 1 ranks, sum 1
+//	}
+//
 // A build with the tag mpi has ranks by MPI (Open MPI through cgo). Any other build has only [Alone].
 package ranks
 

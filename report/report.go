@@ -1,5 +1,37 @@
 // Package report draws a model as one HTML page that needs nothing else: its certificate in
 // words, how it predicts, what its function looks like, and how it was trained.
+//
+// This program fits a model and writes its report to report.html:
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"log"
+//		"os"
+//
+//		"github.com/krigo-gp/krigo"
+//		"github.com/krigo-gp/krigo/data"
+//		"github.com/krigo-gp/krigo/report"
+//	)
+//
+//	func main() {
+//		ctx, table := context.Background(), data.Snelson()
+//		m, err := krigo.Fit(ctx, table, krigo.Options{Data: krigo.Data{Target: "y"}})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		page, err := os.Create("report.html")
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		if err := report.Write(ctx, page, m, table); err != nil {
+//			log.Fatal(err)
+//		}
+//		if err := page.Close(); err != nil {
+//			log.Fatal(err)
+//		}
+//	}
 package report
 
 import (

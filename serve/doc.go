@@ -1,6 +1,34 @@
 // Package serve answers predictions over HTTP. It serves one model, or all models of a folder, and reads a model again
 // when its file changes.
 //
+// This program adds a model's API and page to a server of its own, under /prices/:
+//
+//	package main
+//
+//	import (
+//		"log"
+//		"net/http"
+//		"os"
+//
+//		"github.com/krigo-gp/krigo"
+//		"github.com/krigo-gp/krigo/serve"
+//	)
+//
+//	func main() {
+//		m, err := krigo.Load(os.Args[1])
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		h, err := serve.Handler(m, serve.Defaults())
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		http.Handle("/prices/", http.StripPrefix("/prices", h))
+//		log.Fatal(http.ListenAndServe("localhost:8080", nil)) // POST /prices/v1/predict
+//	}
+//
+// The server answers these requests:
+//
 //	POST /v1/predict   rows as JSON or CSV: mean, variances and interval of each row
 //	POST /v1/joint     the same, with draws of the function at all rows, or covariances
 //	POST /v1/outcomes  rows with targets, which are compared with the certificate and kept in a ledger

@@ -1,5 +1,41 @@
 // Package train minimises smooth, expensive objectives of many parameters.
 //
+// This program minimises (x−1)² + 10(y−2)² where y is at most 1.5:
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"fmt"
+//		"log"
+//		"math"
+//
+//		"github.com/krigo-gp/krigo/train"
+//	)
+//
+//	type bowl struct{}
+//
+//	func (bowl) Dim() int { return 2 }
+//
+//	func (bowl) Evaluate(x, gradient []float64) (float64, error) {
+//		u, v := x[0]-1, x[1]-2
+//		if gradient != nil {
+//			gradient[0], gradient[1] = 2*u, 20*v
+//		}
+//		return u*u + 10*v*v, nil
+//	}
+//
+//	func main() {
+//		box := train.Bounds{Upper: []float64{math.Inf(1), 1.5}}
+//		r, err := train.LBFGS{}.In(box).Minimize(context.Background(), bowl{}, train.Start([]float64{0, 0}), nil)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Printf("%.4f at %.4f, %s\n", r.Value, r.X, r.Stopped)
+//		// Output:
+//		// 2.5000 at [1.0000 1.5000], converged: gradient
+//	}
+//
 // An [Objective] has a value and a gradient. [Bounds] may limit its parameters to a box. [LBFGS] and [MMA] are
 // deterministic: the same objective, start and settings give the same iterates to the last bit. This also holds if a
 // run stops, its [State] is written to a file, and a later run resumes from the file. [Adam] minimises objectives that

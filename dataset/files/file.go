@@ -1,6 +1,38 @@
 // Package files reads tables from files and writes them. A kind of file is a [Format], which [Register] makes known.
 // This package registers CSV, gzip of CSV, NPY and NPZ. Package dataset/parquet registers Parquet in programs that
 // import it.
+//
+// This program reads a table from a file of any registered format and writes its first column as NPY:
+//
+//	package main
+//
+//	import (
+//		"fmt"
+//		"log"
+//		"os"
+//
+//		"github.com/krigo-gp/krigo/dataset"
+//		"github.com/krigo-gp/krigo/dataset/files"
+//	)
+//
+//	func main() {
+//		if err := os.WriteFile("flats.csv", []byte("size,price\n40,120\n55,150\n"), 0o644); err != nil {
+//			log.Fatal(err)
+//		}
+//		table, err := files.ReadFile("flats.csv", dataset.Reading{})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Println(table.Rows, "rows of", table.Names)
+//		err = files.WriteFile("size.npy", table.Names[:1], table.Rows, func(row int, values []float64) error {
+//			return table.Read(row, 1, []int{0}, values) // one row, column 0
+//		})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		// Output:
+//		// 2 rows of [size price]
+//	}
 package files
 
 import (

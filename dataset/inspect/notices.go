@@ -1,6 +1,38 @@
 // Package inspect tells people about a table: what its columns hold ([Describe]), which rows seem to be no rows of it
 // ([Strays]), what to know before a fit ([Findings]), and why columns can't be fitted ([Explain]). It changes
 // nothing.
+//
+// This program prints what each column of a CSV text holds:
+//
+//	package main
+//
+//	import (
+//		"fmt"
+//		"log"
+//		"strings"
+//
+//		"github.com/krigo-gp/krigo/dataset/files"
+//		"github.com/krigo-gp/krigo/dataset/inspect"
+//	)
+//
+//	func main() {
+//		text := "size,fuel,price\n40,gas,120\n55,oil,150\n,gas,190\n"
+//		table, err := files.CSV{From: strings.NewReader(text), Source: "flats.csv"}.Read()
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		columns, err := inspect.Describe(table)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		for _, c := range columns {
+//			fmt.Printf("%s: %s, %d missing, flags %q\n", c.Name, c.Kind, c.Missing, c.Flags())
+//		}
+//		// Output:
+//		// size: number, 1 missing, flags ""
+//		// fuel: category, 0 missing, flags "--categorical fuel"
+//		// price: number, 0 missing, flags ""
+//	}
 package inspect
 
 import (

@@ -1,8 +1,36 @@
-// Package parquet reads and writes tables as Parquet files. A program that imports it knows the format:
+// Package parquet reads and writes tables as Parquet files.
 //
-//	import _ "github.com/krigo-gp/krigo/dataset/parquet"
+// This program writes a Parquet file and reads it again:
 //
-// It stands apart from package dataset because a reader of Parquet needs about eighty other packages.
+//	package main
+//
+//	import (
+//		"fmt"
+//		"log"
+//
+//		"github.com/krigo-gp/krigo/dataset"
+//		"github.com/krigo-gp/krigo/dataset/files"
+//		_ "github.com/krigo-gp/krigo/dataset/parquet" // files now knows the ending .parquet
+//	)
+//
+//	func main() {
+//		err := files.WriteFile("squares.parquet", []string{"x", "y"}, 100, func(row int, values []float64) error {
+//			values[0], values[1] = float64(row), float64(row*row)
+//			return nil
+//		})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		table, err := files.ReadFile("squares.parquet", dataset.Reading{})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Println(table.Rows, table.Names)
+//		// Output:
+//		// 100 [x y]
+//	}
+//
+// Package parquet stands apart from package dataset because a reader of Parquet needs about eighty other packages.
 package parquet
 
 import (

@@ -1,8 +1,28 @@
-// Package zst reads tables of text that are packed with Zstandard. A program that imports it can read the format:
+// Package zst reads tables of text that are packed with Zstandard.
 //
-//	import _ "github.com/krigo-gp/krigo/dataset/zst"
+// This program counts the rows of a packed CSV file:
 //
-// It stands apart from package dataset because it needs another module.
+//	package main
+//
+//	import (
+//		"fmt"
+//		"log"
+//		"os"
+//
+//		"github.com/krigo-gp/krigo/dataset"
+//		"github.com/krigo-gp/krigo/dataset/files"
+//		_ "github.com/krigo-gp/krigo/dataset/zst" // files can now read name.csv.zst
+//	)
+//
+//	func main() {
+//		table, err := files.ReadFile(os.Args[1], dataset.Reading{})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Println(table.Rows, "rows of", table.Names)
+//	}
+//
+// Package zst stands apart from package dataset because it needs another module.
 package zst
 
 import (
