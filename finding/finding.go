@@ -2,7 +2,7 @@
 // code that finds something makes a Finding, which is a value. String writes it with the words of its kind, from
 // words.go.
 //
-// This program makes two findings and prints them as krigo would:
+// This program makes two findings and prints what they hold:
 //
 //	package main
 //
@@ -17,11 +17,11 @@
 //		found.Add(finding.Constant, []string{"country"})
 //		found.Add(finding.FewRows, 8, 13)
 //		for _, f := range found {
-//			fmt.Printf("%s: %v\n", f.Severity(), f)
+//			fmt.Println(f.Kind, f.Severity(), f.Subject, f.Numbers) // f.String() is a sentence
 //		}
 //		// Output:
-//		// warning: the same value in every row, so nothing is learnt from: "country"
-//		// warning: fewer rows (8) than inputs (13)
+//		// constant_columns warning [country] [1]
+//		// fewer_rows_than_inputs warning [] [8 13]
 //	}
 package finding
 

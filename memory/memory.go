@@ -18,9 +18,11 @@
 //			log.Fatal(err)
 //		}
 //		memory.SetLimit(limit)
-//		fmt.Println(memory.Afford("the matrix", 8*1e4*1e4))
+//		if err := memory.Afford("the matrix", 8*1e4*1e4); err != nil { // 10,000 × 10,000 float64s
+//			fmt.Println("the matrix is too large for", memory.Text(float64(limit)))
+//		}
 //		// Output:
-//		// the matrix needs 763 MiB of memory or more, and 477 MiB may be used: raise --memory, or make it smaller
+//		// the matrix is too large for 477 MiB
 //	}
 //
 // It doesn't count everything that a program allocates. Code that is about to allocate much because of what a file
