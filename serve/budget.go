@@ -41,9 +41,9 @@ const pocket = 16 << 10
 const patience = 5 * time.Second
 
 var (
-	errFull = errors.New("the requests that are being read and answered take all the memory they may, or yours all that " +
-		"is left to them: try again in a moment")
-	errHuge = errors.New("the request would take more memory than one may have: send its rows in several")
+	errFull = errors.New("the memory for requests is full, or your requests hold all that one client may: try again in a " +
+		"moment")
+	errHuge = errors.New("the request would take more memory than a request may have: send its rows in several requests")
 )
 
 // budget counts the bytes that all requests hold beyond their pockets. A client may hold at most as much as then is

@@ -58,14 +58,15 @@ func guarded(next http.Handler, token, localOnly bool) http.Handler {
 			fail(w, 400, fmt.Errorf("the query can't be read: %w", malformed))
 		case headers > mostHeaders:
 			w.Header().Set("Connection", "close")
-			fail(w, http.StatusRequestHeaderFieldsTooLarge, fmt.Errorf("%d headers: send %d at most", headers, mostHeaders))
+			fail(w, http.StatusRequestHeaderFieldsTooLarge,
+				fmt.Errorf("the request has %d headers: send at most %d", headers, mostHeaders))
 		case localOnly && !local(host):
 			fail(w, http.StatusMisdirectedRequest,
-				fmt.Errorf("this server is for its own machine, and was asked for as %q: ask for localhost or 127.0.0.1, or "+
-					"start it with a --token-file, or with --open where a proxy passes other names on", r.Host))
+				fmt.Errorf("this server serves only its own machine, and the request is for %q: use localhost or 127.0.0.1, or "+
+					"start the server with --token-file, or with --open if a proxy passes on other names", r.Host))
 		case !token && origins.Check(r) != nil:
-			fail(w, http.StatusForbidden, errors.New("a page of another site sent this: use the server's own page, or a "+
-				"program; a proxy has to pass on the Host that it was asked for"))
+			fail(w, http.StatusForbidden, errors.New("a page of another site sent this request: use the server's own page, or a "+
+				"program; a proxy has to pass on the Host of its request"))
 		default:
 			next.ServeHTTP(w, r)
 		}

@@ -65,8 +65,8 @@ func wishOf(query url.Values) (w wish, err error) {
 		return w, err
 	}
 	if w.samples == 0 && !w.covariance {
-		return w, bad(400, "nothing is asked of the rows together: say samples=NUMBER, covariance=true, or both; for each "+
-			"row by itself there is /v1/predict")
+		return w, bad(400, "the request asks for neither draws nor covariances: add samples=NUMBER, covariance=true, or "+
+			"both, or use /v1/predict")
 	}
 	return w, nil
 }
@@ -92,8 +92,8 @@ func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Mode
 	bytes := w.bytes(m, t.Rows)
 	if err := held.resize(ctx, kept(t)+bytes); err != nil {
 		if errors.Is(err, errHuge) {
-			return bad(413, "%d rows together, of a model that stands on %d, would take %d MiB, more than a request may have: "+
-				"send fewer rows", t.Rows, m.Posterior.Standing(), bytes>>20)
+			return bad(413, "draws or covariances at %d rows, from a model of %d rows, would take %d MiB, more than a request "+
+				"may have: send fewer rows", t.Rows, m.Posterior.Standing(), bytes>>20)
 		}
 		return err
 	}

@@ -29,7 +29,7 @@ func newMetrics() *metrics {
 		batches: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "krigo_batch_rows",
 			Help: "Rows predicted together.", Buckets: prometheus.ExponentialBuckets(1, 2, 10)}, []string{"model"}),
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "krigo_model_files_total",
-			Help: "Model files loaded, reloaded, removed, and failed to be read."}, []string{"result"}),
+			Help: "Model files that were loaded, reloaded or removed, or couldn't be read."}, []string{"result"}),
 		models: prometheus.NewGauge(prometheus.GaugeOpts{Name: "krigo_models", Help: "Models that are served."}),
 	}
 	m.registry.MustRegister(m.requests, m.seconds, m.rows, m.batches, m.reloads, m.models,
@@ -43,12 +43,12 @@ type outcomes struct{ library *library }
 
 var (
 	outcomeRows   = byModel("krigo_outcomes", "Outcomes in the ledger.")
-	outcomeMisses = byModel("krigo_outcome_misses", "Those that the prediction missed; of graded losses their sum.")
+	outcomeMisses = byModel("krigo_outcome_misses", "Outcomes that the prediction missed; for graded losses, the sum of losses.")
 	outcomeRisk   = byModel("krigo_outcome_risk_at_least",
-		"Limit of the risk from below, at any time with the certificate's confidence.")
+		"Lower limit of the risk, at any time with the certificate's confidence.")
 	certifiedRisk   = byModel("krigo_certified_risk", "The certificate's bound on the risk.")
-	outcomeEvidence = byModel("krigo_outcome_log_e", "Evidence that the risk is above that bound, ln E.")
-	outcomeAlarm    = byModel("krigo_outcome_alarm", "1 where it has sufficed for an alarm, else 0.")
+	outcomeEvidence = byModel("krigo_outcome_log_e", "Evidence that the risk is above the certificate's bound, ln E.")
+	outcomeAlarm    = byModel("krigo_outcome_alarm", "1 after an alarm, else 0.")
 )
 
 func byModel(name, help string) *prometheus.Desc {

@@ -64,7 +64,7 @@ func (l *library) find(name string) (*served, []string) {
 func (l *library) files() (map[string]string, error) {
 	info, err := os.Stat(l.path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: no model file and no folder of them: %w", l.path, err)
+		return nil, fmt.Errorf("%s: neither a model file nor a folder: %w", l.path, err)
 	}
 	named := func(path string) string { return strings.TrimSuffix(filepath.Base(path), ending) }
 	if !info.IsDir() {

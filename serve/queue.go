@@ -30,8 +30,8 @@ const (
 )
 
 var (
-	errBusy     = errors.New("too many rows are waiting, or yours are as many as there is room left: try again in a moment")
-	errInternal = errors.New("the prediction failed for a reason that isn't the request's; it is in the server's log")
+	errBusy     = errors.New("too many rows are waiting, or too many of them are yours: try again in a moment")
+	errInternal = errors.New("the prediction failed, and not because of the request; the server's log says why")
 )
 
 // queue predicts the rows of concurrent requests together. While it computes one batch, the next batch gathers. A row

@@ -206,8 +206,8 @@ func fields(text []byte, most int) (cells, texts, longest int, err error) {
 		}
 		end()
 		if marks[at]++; marks[at] >= most {
-			return 0, 0, 0, bad(400, "record %d has more than %d columns, many more than the model needs: send those that it "+
-				"does", record, most)
+			return 0, 0, 0, bad(400, "record %d has more than %d columns, many more than the model needs: send only those "+
+				"that it needs", record, most)
 		}
 	}
 	end()
@@ -277,12 +277,12 @@ func envelope(body []byte, maxRows int) (name string, rows []json.RawMessage, er
 		if err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
-		return bad(400, "the body isn't the JSON that was expected, %s: %w", `{"rows": [{"NAME": NUMBER, …}, …]}`, err)
+		return bad(400, "the body isn't JSON of the form %s: %w", `{"rows": [{"NAME": NUMBER, …}, …]}`, err)
 	}
 	expect := func(want json.Delim) error {
 		token, err := d.Token()
 		if err == nil && token != want {
-			err = fmt.Errorf("%v where %v should be", token, want)
+			err = fmt.Errorf("it has %v where %v should be", token, want)
 		}
 		return err
 	}
@@ -296,7 +296,7 @@ func envelope(body []byte, maxRows int) (name string, rows []json.RawMessage, er
 			return "", nil, syntax(err)
 		}
 		if seen[key] {
-			return "", nil, bad(400, "%q stands twice in the body", key)
+			return "", nil, bad(400, "the body has %q twice: remove one", key)
 		}
 		seen[key] = true
 		switch key {
@@ -323,14 +323,14 @@ func envelope(body []byte, maxRows int) (name string, rows []json.RawMessage, er
 				return "", nil, syntax(err)
 			}
 		default:
-			return "", nil, bad(400, "%q isn't known: a body has \"rows\", and may have \"model\"", key)
+			return "", nil, bad(400, "the body has a key %q that isn't known: it has \"rows\", and may have \"model\"", key)
 		}
 	}
 	if err := expect('}'); err != nil {
 		return "", nil, syntax(err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return "", nil, bad(400, "something follows the JSON document")
+		return "", nil, bad(400, "more text follows the JSON document: send one document")
 	}
 	if len(rows) == 0 {
 		return "", nil, bad(400, "there are no rows to predict")
@@ -349,14 +349,14 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 	switch raw[0] {
 	case '[':
 		if n := count(raw, ',') + 1; n > len(inputs)+1 { // refuse so many values before they are decoded
-			return nil, fmt.Errorf("%d values for %d inputs", n, len(inputs))
+			return nil, fmt.Errorf("it has %d values, and should have %d", n, len(inputs))
 		}
 		var row []json.RawMessage
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return nil, err
 		}
 		if len(row) != len(inputs) {
-			return nil, fmt.Errorf("%d values for %d inputs", len(row), len(inputs))
+			return nil, fmt.Errorf("it has %d values, and should have %d", len(row), len(inputs))
 		}
 		for j, value := range row {
 			if out[j], err = inputs[j].cell(value); err != nil {
@@ -388,14 +388,14 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 func object(raw json.RawMessage, most int) (map[string]json.RawMessage, error) {
 	keys := count(raw, ':')
 	if keys > most {
-		return nil, fmt.Errorf("more than %d values, many more than the model needs: send those that it does", most)
+		return nil, fmt.Errorf("it has more than %d values, many more than the model needs: send only those that it needs", most)
 	}
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &values); err != nil {
 		return nil, err
 	}
 	if len(values) < keys {
-		return nil, fmt.Errorf("%q stands twice: leave one", clip([]byte(repeated(raw))))
+		return nil, fmt.Errorf("it has %q twice: remove one", clip([]byte(repeated(raw))))
 	}
 	return values, nil
 }

@@ -215,7 +215,7 @@ func TestCategories(t *testing.T) {
 	for rows, want := range map[string]string{
 		`[["gas", "2"]]`: `row 1: \"2\" is text: write a number`,
 		`[[true, 2]]`:    "true isn't a category",
-		`[["gas"]]`:      "1 values for 2 inputs",
+		`[["gas"]]`:      "it has 1 values, and should have 2",
 		`[{"size": 2}]`:  `input \"fuel\" is missing`,
 	} {
 		if status, body := post(t, url, jsonKind, `{"rows": `+rows+`}`); status != 400 || !strings.Contains(body, want) {
@@ -283,20 +283,20 @@ func TestRefusals(t *testing.T) {
 		status     int
 		want       string
 	}{
-		{"no JSON", body(jsonKind, "rows"), 400, "isn't the JSON that was expected"},
-		{"empty body", body(jsonKind, ""), 400, "isn't the JSON"},
+		{"no JSON", body(jsonKind, "rows"), 400, "isn't JSON of the form"},
+		{"empty body", body(jsonKind, ""), 400, "isn't JSON of the form"},
 		{"cut JSON", body(jsonKind, `{"rows": [[1]`), 400, "unexpected EOF"},
 		{"a bare array", body(jsonKind, `[[1]]`), 400, "[ where { should be"},
-		{"more after it", body(jsonKind, `{"rows": [[1]]} {}`), 400, "something follows"},
-		{"unknown key", body(jsonKind, `{"row": [[1]]}`), 400, `\"row\" isn't known`},
-		{"a key twice", body(jsonKind, `{"rows": [[1]], "rows": [[2]]}`), 400, `\"rows\" stands twice`},
+		{"more after it", body(jsonKind, `{"rows": [[1]]} {}`), 400, "more text follows"},
+		{"unknown key", body(jsonKind, `{"row": [[1]]}`), 400, `a key \"row\" that isn't known`},
+		{"a key twice", body(jsonKind, `{"rows": [[1]], "rows": [[2]]}`), 400, `the body has \"rows\" twice`},
 		{"no rows", rows(`[]`), 400, "no rows"},
 		{"rows no array", rows(`{"x": 1}`), 400, "{ where [ should be"},
 		{"row no row", rows(`[[1], 5]`), 400, "row 2: 5 is neither"},
 		{"input missing", rows(`[{"x": 1}, {"z": 1}]`), 400, `row 2: input \"x\" is missing`},
-		{"an input twice", rows(`[{"x": 1}, {"x": 1, "z": [{"x": 1}], "x": 2}]`), 400, `row 2: \"x\" stands twice`},
-		{"an escaped input twice", rows(`[{"x": 1, "\u0078": 2}]`), 400, `row 1: \"x\" stands twice`},
-		{"too many values", rows(`[[1, 2]]`), 400, "row 1: 2 values for 1 inputs"},
+		{"an input twice", rows(`[{"x": 1}, {"x": 1, "z": [{"x": 1}], "x": 2}]`), 400, `row 2: it has \"x\" twice`},
+		{"an escaped input twice", rows(`[{"x": 1, "\u0078": 2}]`), 400, `row 1: it has \"x\" twice`},
+		{"too many values", rows(`[[1, 2]]`), 400, "row 1: it has 2 values, and should have 1"},
 		{"text", rows(`[{"x": "1"}]`), 400, `row 1: input \"x\": \"1\" is text`},
 		{"null", rows(`[[null]]`), 400, "row 1: the value is missing"},
 		{"boolean", rows(`[[true]]`), 400, "true isn't a number"},
@@ -310,13 +310,13 @@ func TestRefusals(t *testing.T) {
 			"record 1 has more than 1001 columns"},
 		{"CSV, a wide row", body("text/csv", "x\n1\n2"+strings.Repeat(";", 1500)+"\n"), 400,
 			"record 3 has more than 1001 columns"},
-		{"many keys", rows(`[{"x": 1` + strings.Repeat(`,"":0`, 600) + `}]`), 400, `row 1: \"\" stands twice`},
-		{"a long array", rows(`[[1` + strings.Repeat(`,1`, 1500) + `]]`), 400, "1501 values for 1 inputs"},
+		{"many keys", rows(`[{"x": 1` + strings.Repeat(`,"":0`, 600) + `}]`), 400, `row 1: it has \"\" twice`},
+		{"a long array", rows(`[[1` + strings.Repeat(`,1`, 1500) + `]]`), 400, "it has 1501 values, and should have 1"},
 		{"a long name", body(jsonKind, `{"model": "a", "`+strings.Repeat("n", 4000)+`": 1}`), 400, "nnn"},
 		{"another name", strings.Replace(rows(`[[1]]`), "localhost", "krigo.example", 1), 421,
-			`was asked for as \"krigo.example\"`},
+			`the request is for \"krigo.example\"`},
 		{"another name with a port", strings.Replace(rows(`[[1]]`), "localhost", "127.0.0.1.example:8080", 1), 421,
-			"ask for localhost"},
+			"use localhost"},
 		{"this machine's address", strings.Replace(rows(`[[1]]`), "localhost", "127.0.0.1:1", 1), 200, "predictions"},
 		{"its other address", strings.Replace(rows(`[[1]]`), "localhost", "[::1]", 1), 200, "predictions"},
 		{"its name in capitals", strings.Replace(rows(`[[1]]`), "localhost", "LOCALHOST:80", 1), 200, "predictions"},
@@ -327,10 +327,10 @@ func TestRefusals(t *testing.T) {
 		{"its own page", strings.Replace(rows(`[[1]]`), "Host",
 			"Origin: http://localhost\r\nSec-Fetch-Site: same-origin\r\nHost", 1), 200, "predictions"},
 		{"many headers", strings.Replace(rows(`[[1]]`), "Host", strings.Repeat("A: b\r\n", 100)+"Host", 1), 431,
-			"headers: send 100"},
-		{"HTTP/1.0 without a name", "GET /v1/models HTTP/1.0\r\n\r\n", 421, "ask for localhost"},
+			"headers: send at most 100"},
+		{"HTTP/1.0 without a name", "GET /v1/models HTTP/1.0\r\n\r\n", 421, "use localhost"},
 		{"deep nesting", body(jsonKind, strings.Repeat("[", 4000)), 400, "[ where { should be"},
-		{"model no name", body(jsonKind, `{"model": 1, "rows": [[1]]}`), 400, "isn't the JSON"},
+		{"model no name", body(jsonKind, `{"model": 1, "rows": [[1]]}`), 400, "isn't JSON of the form"},
 		{"two models named", body(jsonKind, `{"model": "b", "rows": [[1]]}`), 400, `names the model \"a\", the body \"b\"`},
 		{"model not there", strings.Replace(rows(`[[1]]`), "model=a", "model=c", 1), 404, `no model \"c\": there are a, b`},
 		{"a path for a model", strings.Replace(rows(`[[1]]`), "model=a", "model=../a", 1), 404, `no model \"../a\"`},
@@ -358,7 +358,7 @@ func TestRefusals(t *testing.T) {
 		{"endless body", "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nTransfer-Encoding: " +
 			"chunked\r\n\r\n2000\r\n" + strings.Repeat("x", 0x2000), 413, "larger than"},
 		{"slow body", "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: " +
-			"9\r\n\r\nx\n", 408, "didn't come within 2s"},
+			"9\r\n\r\nx\n", 408, "took longer than 2s"},
 		{"slow header", "POST /v1/predict HTTP/1.1\r\nHost:", none, ""},
 		{"silence", "", none, ""},
 		{"huge header", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 40000) + "\r\n\r\n", 431, ""},
@@ -372,7 +372,7 @@ func TestRefusals(t *testing.T) {
 			`{"error":"there is nothing at \"/v1/nothing\": see /openapi.json"}`},
 		{"nothing of it there", "GET /v1 HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, `{"error":`},
 		{"a post to nothing", "POST /v1/predict/x HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, `{"error":`},
-		{"a model twice", "GET /v1/model?model=a&model=b HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "stands there 2 times"},
+		{"a model twice", "GET /v1/model?model=a&model=b HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "comes 2 times"},
 		{"delete", "DELETE /v1/model HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, `{"error":`},
 		{"other path", "GET /v2 HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, ""},
 		{"a file outside", "GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", 307, ""},
@@ -651,9 +651,9 @@ func TestNoModels(t *testing.T) {
 		"/healthz":          {200, `{"status":"no models","token":false,"models":0}`},
 		"/readyz":           {503, `{"status":"no models","token":false,"models":0}`},
 		"/v1/models":        {200, `{"models":[]}`},
-		"/v1/model":         {503, "no model is served at the moment"},
-		"/v1/model?model=m": {503, "no model is served at the moment"},
-		"/v1/predict":       {503, "no model is served at the moment"},
+		"/v1/model":         {503, "the server has no model at the moment"},
+		"/v1/model?model=m": {503, "the server has no model at the moment"},
+		"/v1/predict":       {503, "the server has no model at the moment"},
 	} {
 		r, err := http.Get("http://" + address + path)
 		if path == "/v1/predict" {
@@ -951,7 +951,7 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("status %d: %s", status, body)
 		}
 		if status, body := keyed(strings.Repeat("k", 256), `{"rows": [[4, 99]]}`); status != 400 ||
-			!strings.Contains(body, "it may have 255") {
+			!strings.Contains(body, "and may have 255") {
 			t.Errorf("status %d: %s", status, body)
 		}
 		for _, c := range []struct {
@@ -959,7 +959,7 @@ func TestOutcomes(t *testing.T) {
 			status     int
 		}{
 			{`{"rows": [{"x": 1}]}`, `input \"y\" is missing`, 400},
-			{`{"rows": [[1, 2], [1]]}`, "row 2: 1 values for 2 inputs", 400},
+			{`{"rows": [[1, 2], [1]]}`, "row 2: it has 1 values, and should have 2", 400},
 			{`{"rows": [[1, null]]}`, "the value is missing", 400},
 			{`{"rows": [` + strings.Repeat("[1,2],", 50) + `[1,2]]}`, "more than 50 rows", 413},
 		} {

@@ -124,7 +124,7 @@ func New(path string, o Options) (_ *Server, err error) {
 			}
 		}()
 		if s.ledger.Repaired > 0 {
-			o.Log.Warn("the ledger ended in the middle of a line, which no one was told of: it is taken off", "ledger", o.Ledger,
+			o.Log.Warn("removed an incomplete last line from the ledger; its outcomes had not been acknowledged", "ledger", o.Ledger,
 				"bytes", s.ledger.Repaired)
 		}
 	}
@@ -147,7 +147,7 @@ func New(path string, o Options) (_ *Server, err error) {
 }
 
 // errNoLedger says why no model is watched if there is no ledger.
-var errNoLedger = errors.New("outcomes aren't taken here: start the server with --ledger FILE")
+var errNoLedger = errors.New("this server takes no outcomes: start it with --ledger FILE")
 
 // complete gives a model that was read its queue and, if there is a ledger, its watch.
 func (s *Server) complete(m *served) {
@@ -166,7 +166,7 @@ func (s *Server) complete(m *served) {
 		return
 	}
 	if m.watch, m.unwatched = s.ledger.Watch(&m.Model.Model); m.unwatched != nil {
-		s.o.Log.Warn("no outcomes are taken", "model", m.name, "reason", m.unwatched)
+		s.o.Log.Warn("the server takes no outcomes of this model", "model", m.name, "reason", m.unwatched)
 	}
 }
 
@@ -175,7 +175,7 @@ func (s *Server) report(changes []change) {
 	for _, c := range changes {
 		if c.err != nil {
 			s.metrics.reloads.WithLabelValues("failed").Inc()
-			s.o.Log.Error("model not read; the one before it stays", "model", c.name, "error", c.err)
+			s.o.Log.Error("a model file couldn't be read; the server keeps the model that it had", "model", c.name, "error", c.err)
 			continue
 		}
 		s.metrics.reloads.WithLabelValues(c.what).Inc()
@@ -216,7 +216,7 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 		watchers.Go(func() {
 			s.ledger.Rotations(watching, func(archive string, err error) {
 				if err != nil {
-					s.o.Log.Error("the ledger wasn't rotated as it should be", "error", err)
+					s.o.Log.Error("the ledger couldn't be rotated", "error", err)
 				} else {
 					s.o.Log.Info("ledger rotated", "archive", archive)
 				}
@@ -396,7 +396,7 @@ func (s *Server) find(name string) (*served, error) {
 	case m != nil:
 		return m, nil
 	case len(names) == 0:
-		return nil, bad(503, "no model is served at the moment: the folder that the server reads has no model files")
+		return nil, bad(503, "the server has no model at the moment: its folder holds no model files")
 	case name == "":
 		return nil, bad(400, "there are several models: name one of %s", strings.Join(names, ", "))
 	}
@@ -585,9 +585,9 @@ func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 	case len(key) > mostKey:
-		err = bad(400, "Idempotency-Key: %d bytes; it may have %d", len(key), mostKey)
+		err = bad(400, "Idempotency-Key: it has %d bytes, and may have %d", len(key), mostKey)
 	case len(r.Header.Values("Idempotency-Key")) > 1:
-		err = bad(400, "Idempotency-Key stands twice")
+		err = bad(400, "the header Idempotency-Key comes twice: send it once")
 	case !utf8.ValidString(key):
 		err = bad(400, "Idempotency-Key: it isn't UTF-8 text")
 	}
@@ -642,9 +642,9 @@ func parameters(r *http.Request, known ...string) (url.Values, error) {
 	for key, values := range query {
 		switch {
 		case !slices.Contains(known, key):
-			return nil, bad(400, "the query parameter %q isn't known: there is %s", clip([]byte(key)), strings.Join(known, ", "))
+			return nil, bad(400, "the query parameter %q isn't known: known are %s", clip([]byte(key)), strings.Join(known, ", "))
 		case len(values) > 1:
-			return nil, bad(400, "the query parameter %q stands there %d times: which one is meant?", clip([]byte(key)),
+			return nil, bad(400, "the query parameter %q comes %d times: send it once", clip([]byte(key)),
 				len(values))
 		}
 	}
@@ -747,7 +747,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &large):
 		fail(w, 413, fmt.Errorf("the body is larger than %s bytes", strconv.FormatInt(large.Limit, 10)))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		fail(w, 408, fmt.Errorf("the body didn't come within %v, or of a long one not %d kB every %v", s.o.Timeout,
+		fail(w, 408, fmt.Errorf("the body took longer than %v, or a long body came more slowly than %d kB every %v", s.o.Timeout,
 			stepBytes>>10, min(stall, s.o.Timeout)))
 	case errors.Is(err, errHuge):
 		fail(w, 413, err)

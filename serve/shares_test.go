@@ -409,9 +409,9 @@ func TestMemory(t *testing.T) {
 	row()
 	long := "x,z\n" + strings.Repeat("1,"+strings.Repeat("z", 6000)+"\n", 100)
 	status, body := post(t, url, "text/csv", long)
-	must.Not(t, status != 503 || !strings.Contains(body, "all the memory they may"), "status %d: %s", status, body)
+	must.Not(t, status != 503 || !strings.Contains(body, "the memory for requests is full"), "status %d: %s", status, body)
 	if status, body := post(t, url, "text/csv", "x\n"+strings.Repeat("1\n", 9000)); status != 413 ||
-		!strings.Contains(body, "more memory than one may have") {
+		!strings.Contains(body, "more memory than a request may have") {
 		t.Errorf("status %d: %s", status, body)
 	}
 	// The body that stalls is refused long before a body's time is over.
