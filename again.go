@@ -112,8 +112,9 @@ func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options)
 	}
 	var t trained
 	if p.choice.OnBatches() && !p.sparse() {
-		// More steps aren't more rows. On public sets, parameters from seven rows in eight predict as well or better
-		// from all rows.
+		// Training again on batches would add steps rather than rows, so the sibling keeps the certified model's
+		// parameters. On public sets, parameters from seven rows in eight predict from all rows as well as parameters
+		// trained further, or better.
 		t, err = p.atInit(ctx, c)
 	} else {
 		p, t, err = p.optimum(ctx, c)

@@ -65,7 +65,8 @@ func TestDeclared(t *testing.T) {
 	d := must.Get(of.Labelled(data.Boston()))(t)
 	of.Certificate = must.Get(of.Model.Certify(d))(t)
 	must.Refuse(certify(&of, data.Boston()))(t, "the kernel or its mean", "another kernel than the declared one")
-	// Everything that people read in a declaration must be true, and stand there once.
+	// What people read in a declaration must be true, even where a fit doesn't use it, and no field may stand there
+	// twice.
 	for what, text := range map[string][]byte{
 		"other numbers of rows": bytes.Replace(text, []byte(`"certified": `), []byte(`"certified": 1`), 1),
 		"other kernels":         bytes.Replace(text, []byte(`"se (ARD)"`), []byte(`"rq (ARD)"`), 1),

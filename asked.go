@@ -179,7 +179,8 @@ func (d Data) otherInputs(m *model.Model, columns []string) string {
 
 // A posterior from another kind of processor is at most this far from the stored posterior, in standard deviations of
 // the target. The largest difference seen was 5e-6, for targets without noise. Rounding explains no difference above
-// followsAtMost. Between the two limits krigo says nothing.
+// followsAtMost, so checkDerived returns an error for it. Between the two limits checkDerived returns false and no
+// error.
 const (
 	follows       = 1e-5
 	followsAtMost = 1e-3

@@ -97,15 +97,15 @@ func (r *Recertification) Refit(ctx context.Context, progress func(Event)) (diff
 	return differs, nil
 }
 
-// A fit is brief if training took less than briefly, as its file says. A refit that takes longer than longest is
-// ended, whatever the file says.
+// RefitIfBrief fits again if training took less time than briefly, according to the file. It ends a refit that takes
+// longer than longest.
 const (
 	briefly = time.Minute
 	longest = 10 * time.Minute
 )
 
-// RefitIfBrief calls Refit for a model whose training took less than a minute. If the refit couldn't end, the lists
-// say why.
+// RefitIfBrief calls Refit for a model whose training took less than a minute. If the refit failed, or was stopped
+// because it took too long, the lists say so.
 func (r *Recertification) RefitIfBrief(ctx context.Context, progress func(Event)) error {
 	if !r.Matches || r.model.Fitted == nil || r.RefitSeconds >= briefly.Seconds() {
 		return nil
@@ -262,7 +262,7 @@ type Fresh struct {
 	Dropped int `json:"dropped,omitempty"`
 	// Untargeted counts further rows without a target.
 	Untargeted   int           `json:"without_target,omitempty"`
-	Delta        float64       `json:"delta"` // probability at most that a bound fails, for each of the two
+	Delta        float64       `json:"delta"` // each of the two bounds fails with probability at most Delta
 	Loss         pacbayes.Kind `json:"loss"`
 	Epsilon      float64       `json:"epsilon"`                 // as in Certificate
 	EpsilonAbove float64       `json:"epsilon_above,omitempty"` //

@@ -137,7 +137,8 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, over CompareO
 	return rows, nil
 }
 
-// check reports comparisons that say nothing.
+// check returns an error if the number of splits is out of range, if there is nothing to compare, or if two rows or two
+// splits of the comparison would be the same.
 func (c CompareOptions) check(d Data) error {
 	switch {
 	case c.Splits < 1 || c.Splits > 1000:

@@ -37,8 +37,8 @@ func (o Options) counts(rows int) (test, calibration, prior int) {
 	return test, calibration, prior
 }
 
-// A certificate by default takes at most one row in byDefault. If an option asks for a certificate, it takes at most
-// one row in onRequest.
+// If no option asks for a certificate, a certificate takes at most one row in byDefault from training. If an option
+// asks for one, it takes at most one row in onRequest.
 const (
 	byDefault = 5
 	onRequest = 2
@@ -130,9 +130,9 @@ func (o Options) resolve(rows int) (Options, error) {
 	return o, o.check(false)
 }
 
-// Validate reports everything that is wrong with the options, whatever the table. Without a named method the number
-// of rows decides the method. Validate then reports what is wrong for a thousand rows, unless the options suit fewer,
-// or many more.
+// Validate reports everything that is wrong with the options, whatever the table. Without a named method the number of
+// rows decides the method. So Validate returns nil if the options suit a thousand rows, fewer rows, or many more.
+// Otherwise it reports what is wrong for a thousand rows.
 func (o Options) Validate() error {
 	var first error
 	for _, rows := range []int{1000, 0, 1e6} {

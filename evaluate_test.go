@@ -61,7 +61,7 @@ func knobs(t *testing.T, s *kernel.Spec, g krigo.Gradient) (out []knob) {
 // TestEvaluateGradient compares every derivative with central differences of Evaluate's own value.
 func TestEvaluateGradient(t *testing.T) {
 	table := pick(homes(), every(0, 1, 60))
-	// Full GPs have three objectives. Sparse GPs have their own, and the two bounds again.
+	// Each objective is tried with a full GP, with a sparse GP, or with both, as far as its method allows.
 	type trial struct {
 		objective string
 		inducing  bool
@@ -459,7 +459,7 @@ func TestCertifyRefusesEdits(t *testing.T) {
 			m.Counts[dataset.Certified]--
 			m.Groups = m.Counts
 			rehash(t, m, table)
-		}, "don't come from the prior rows"}, // the prior rows become others
+		}, "don't come from the prior rows"}, // other rows become prior rows
 		"another seed": {grid, func(m *krigo.Model) { m.Seed = 7 }, "certified rows"},
 		"another seed, and its hashes": {grid, func(m *krigo.Model) { m.Seed = 7; rehash(t, m, table) },
 			"don't come from the prior rows"},

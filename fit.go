@@ -18,8 +18,8 @@ import (
 
 // What a fit does, what it would do (Decide), and what it was declared to do (Declare). All three begin with open.
 
-// work is the context of a fit. Once the fit is over, a work never ends anything: the model keeps matrices of the
-// fit, which carry the context.
+// work is the context of a fit. Once the fit is over, it reports no error, even if the fit's context ends. The model
+// keeps matrices of the fit, which carry this context and must stay usable.
 type work struct {
 	context.Context
 	over atomic.Bool

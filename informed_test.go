@@ -170,8 +170,8 @@ func TestPromiseHolds(t *testing.T) {
 	}
 }
 
-// TestCopies: repeated rows are counted in the certificate, in its conditions and beside its sentence. So are
-// repeated fresh rows, and test rows that also trained the model.
+// TestCopies: the certificate, its conditions and the lines beside its sentence count repeated rows. CertifyFresh
+// counts repeated fresh rows. A finding counts test rows that the model was also made from.
 func TestCopies(t *testing.T) {
 	table := pick(data.Boston(), append(every(0, 1, 100), every(0, 1, 50)...))
 	m := fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1},

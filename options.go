@@ -16,7 +16,7 @@ import (
 // every field except Data.Target means the field's default. Options as JSON are a checkpoint's fingerprint, part of a
 // plan, and what a model file keeps about the fit.
 //
-// A field with a tag set is also a flag of that name. The tags of a field, and of the blank fields above it (go doc
+// A field with the tag set:"NAME" is also the flag NAME. The tags of a field, and of the blank fields above it (go doc
 // -u shows them), are its values or range, its default, the rule for its default, and its help (package
 // internal/settings).
 type Options struct {

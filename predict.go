@@ -85,7 +85,7 @@ func (m *Model) inputs(ctx context.Context, table *dataset.Table) (d *dataset.Da
 	return d, at.X, nil
 }
 
-// iterations are those of a posterior, told to progress, which may be nil.
+// iterations returns settings that make iterative solves call progress, unless nil, after every iteration.
 func iterations(progress func(iteration int, residual float64)) (o posterior.Iterative) {
 	if progress != nil {
 		o.Progress = func(s iterative.Progress) { progress(s.Iteration, s.Residual) }
@@ -302,13 +302,14 @@ func band(m *Model) (of func(model.Prediction) Interval, err error) {
 		"promise")
 }
 
-// constant makes intervals that reach as far about every prediction.
+// constant returns a function that makes intervals of the same widths, below and above, around every prediction.
 func constant(s dataset.Scaling, below, above float64) func(model.Prediction) Interval {
 	below, above = cautious.Widen(below, s.TargetScale), cautious.Widen(above, s.TargetScale)
 	return func(p model.Prediction) Interval { return intervalOf(s.Outward(p.Mean-below, p.Mean+above)) }
 }
 
-// ownDeviations widens a number of standard deviations of y, no row's own of which are less than the noise's.
+// ownDeviations widens k, a number of standard deviations of y. No row's standard deviation is below the noise's, so
+// the target's is at most 1/√ObservationNoise times as large as a row's.
 func ownDeviations(m *Model, k float64) float64 {
 	return cautious.Widen(k, max(1, 1/math.Sqrt(m.ObservationNoise)))
 }
@@ -325,7 +326,7 @@ func FewRowKinds() []string { return []string{"full", "jackknife"} }
 //	full       a further target lies within with probability of at least the level, on average over draws of the
 //	           certified rows and over further rows from the same source (all of them exchangeable),
 //	           whatever the model; see model.Whole
-//	jackknife  with probability of at least 2·level − 1, likewise, and about the level in practice
+//	jackknife  the same with probability of at least 2·level − 1, and in practice about the level
 //
 // With a column By, the guarantee holds for each of its values, from the rows with that value alone; an interval is
 // infinite if these are too few.
@@ -373,7 +374,8 @@ func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table, 
 	}
 	var is []Interval
 	for i, e := range ends(x, level, alike) {
-		// Infinite ends are those of too few rows; on the other side, or of no number, what was computed overflowed.
+		// If rows are too few, the ends are −∞ and +∞. If an end is NaN, or infinite on the wrong side, a computation
+		// overflowed.
 		if !(e.Lower <= e.Upper) || math.IsInf(e.Lower, 1) || math.IsInf(e.Upper, -1) {
 			return nil, fmt.Errorf("%s: %s: the %s interval overflows: its inputs are too far from the training data",
 				table.Source, rows.Where(i), kind)

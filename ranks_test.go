@@ -290,8 +290,8 @@ func TestRanksRefuse(t *testing.T) {
 	}
 }
 
-// TestRanksBreak: a file that goes bad in the middle of a fit ends the fit on all ranks. So does an interruption,
-// which only the first rank hears of.
+// TestRanksBreak: a file that goes bad in the middle of a fit ends the fit on all ranks. An interruption ends it on all
+// ranks too, although only the first rank's context is cancelled.
 func TestRanksBreak(t *testing.T) {
 	whole, path := waves(t, "waves.npy", 900), waves(t, "waves-%d.npy", 900, 300, 300, 300)
 	ctx, cancel := context.WithCancel(context.Background())

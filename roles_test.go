@@ -209,9 +209,9 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestBlocksOfTime: if groups are made from dates, the sentence says that it isn't about later ones. If blocks are
-// short for the kernel, neighbouring blocks predict one another, and the fit says so. Long blocks get no such
-// finding. auto names a size.
+// TestBlocksOfTime: if groups are blocks of dates, the certificate's sentence says that it is about rows of the same
+// period, not about later rows. If blocks are short for the kernel, neighbouring blocks predict one another, and the
+// fit says so. Long blocks get no such finding. auto names a size.
 func TestBlocksOfTime(t *testing.T) {
 	text := "day,y\n"
 	for i := range 320 {

@@ -189,7 +189,7 @@ func TestFills(t *testing.T) {
 		"%+v, %v", d, err)
 }
 
-// TestEncodeFindings: there is no finding about the input for all other categories.
+// TestEncodeFindings: the input for other categories is 0 in all rows, and no finding calls it constant.
 func TestEncodeFindings(t *testing.T) {
 	d := must.Get(read(t, "fuel,c,y\ngas,7,1\noil,7,2\ngas,7,3\noil,7,4\ncoal,7,5\nwood,7,5\noil,7,2\n").Encode("y", nil,
 		dataset.Coding{Categorical: []string{"fuel"}, Missing: dataset.Refuse}, these([]int{0, 1, 4, 5})))(t)

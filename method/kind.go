@@ -37,7 +37,7 @@ type Kind struct {
 	MaxRows int                 // most rows in one step, unless the objective is estimated; 0: no limit
 
 	FreeForm bool // q(f_Z) is a parameter
-	Exact    bool // it trains the full GP's evidence, which solvers may estimate; users may give parameters
+	Exact    bool // the objective is the full GP's evidence: solvers may estimate it, and users may fix the parameters
 	Local    bool // it minimises a cost of predictions of each row from its neighbours
 	EndsFull bool // at α = 0 it ends as a full GP, for which users may name a solver
 }

@@ -22,9 +22,9 @@ func (m *marginal) Diagnostics() Diagnostics { return Diagnostics{Marginal: m.ma
 //	−ln p(y | x) + ½ Σ P_i (x_i − μ_i)² + ½ ln |P^−½ H P^−½|
 //
 // Here P holds the precisions of the prior density, and H the second derivatives of −ln p(y | x) p(x), as differences
-// of gradients. A parameter without a weak prior has a normal density about the mode, as wide as a lengthscale's. In no
-// direction do the parameters count as less certain than before the rows were seen. So the last term isn't negative.
-// With this term kernels pay for what the rows had to tell them.
+// of gradients. A parameter without a weak prior has a normal density about the mode, as wide as a lengthscale's. An
+// eigenvalue of P^−½ H P^−½ below 1 counts as 1. So no direction counts as less certain than before the rows were seen,
+// and the last term isn't negative. With this term kernels pay for what the rows had to tell them.
 func (m *marginal) marginal(x []float64, below float64) (float64, error) {
 	value, err := m.mode.Problem.Evaluate(x, nil)
 	if err != nil {

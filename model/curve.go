@@ -41,7 +41,8 @@ func (c *Curve) Clone() *Curve {
 	return &d
 }
 
-// Add adds a point, unless its value isn't finite. Its iteration is later than all before, or the last iteration again.
+// Add adds a point if its value is finite. Iterations must not decrease. A point replaces an earlier point of the same
+// iteration.
 func (c *Curve) Add(iteration int, value float64) {
 	if value-value != 0 {
 		return

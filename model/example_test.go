@@ -44,7 +44,7 @@ func ExampleModel_PredictAt() {
 	// a 1×2 matrix: want a column for each of the model's inputs, 1 in all, in their order
 }
 
-// A model goes through any writer and reader: here a buffer, which might be a network's or a database's.
+// A model can be written to any io.Writer and read from any io.Reader. Here both are a buffer in memory.
 func ExampleRead() {
 	m, err := snelson()
 	if err != nil {

@@ -101,8 +101,8 @@ func (m *Model) Points(mean, variance []float64) (point, sd []float64, err error
 }
 
 // point returns the prediction and the standard deviation of y in the target's unit, if the target has a transform. A
-// predicted mean is the mean of y if f is at the mean of f. An average over f as well would grow without limit if the
-// model is unsure.
+// predicted mean is the mean of y given that f equals its own mean. It isn't averaged over f, because such an average
+// grows without limit with the variance of f.
 func (m *Model) point(mean, variance float64) (point, sd float64) {
 	_, sd = m.Scaling.Moments(mean, variance)
 	if m.Scaling.Transform.Estimate == dataset.Median {

@@ -20,7 +20,7 @@ const (
 	apart      = 0.05 // pairs that are farther apart in an input or the target are ignored
 	tenths     = 5    // near copies are within apart/10, apart/100, … apart/10^tenths
 	leastNear  = 5    // copies of fewer rows may be chance
-	nearShare  = 0.05 // so may copies of a smaller share of rows; copies of one row count once
+	nearShare  = 0.05 // copies of a smaller share of rows may be chance too; copies of one row count once
 	alikeShare = 0.05 // rows near a larger share of all rows are a crowd and no copies
 	mostLooked = 1000 // most certified rows that are looked at
 )

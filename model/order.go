@@ -27,8 +27,8 @@ const (
 //
 // has a standard deviation of about 1/√n. If an exact GP has seen the rows, r holds leave-one-out residuals. Rows
 // sorted by the target have similar residuals even if they are independent, so that InOrder returns nothing for them.
-// So have rows sorted by an input, if the model misses how the target follows that input: the finding then names both
-// causes.
+// Rows sorted by an input may have similar residuals because the model misses how the target follows that input. The
+// finding then names both causes.
 func (m *Model) InOrder(d *dataset.Data, roles dataset.Roles) (found finding.List, err error) {
 	if d.Ranks().Size() > 1 || m.Terms.Backtest {
 		return nil, nil

@@ -84,8 +84,8 @@ func (m *Model) Undecided() string {
 	return ""
 }
 
-// SetTies stores what ties rows together. same says that the promise is only about known units. If same is false,
-// SetTies removes the certificate unless Undecided returns "".
+// SetTies stores what ties rows together. same says that the promise is only about known units. If same is false and
+// Undecided gives a reason, SetTies removes the certificate for that reason.
 func (m *Model) SetTies(ties []Tie, same bool) {
 	if m.Ties = ties; same {
 		return

@@ -12,10 +12,11 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Whole is the exact GP of all rows that a model was made from, with the parameters that the prior rows gave. Each
-// other row serves twice. It helps to predict and, left out, shows how far predictions miss. The intervals are for
-// small tables, and their guarantees are marginal: they aren't a certificate. They are over the draw of these other
-// rows and of a further row from the same source together (all exchangeable), whatever the distribution.
+// Whole is the exact GP of all rows that a model was made from, with the parameters that the prior rows gave. A row
+// that isn't a prior row serves twice. It helps to predict other rows, and it shows how far predictions miss if it is
+// left out. The intervals are for small tables. Their guarantees are marginal, so they aren't a certificate: the
+// probability is over the draw of these rows together with a further row from the same source (all exchangeable),
+// whatever the distribution.
 type Whole struct {
 	m     *Model
 	q     *posterior.Posterior
@@ -133,10 +134,10 @@ func (w *Whole) Full(x matrix.Dense, level float64, alike func(row, other int) b
 }
 
 // Jackknife returns jackknife+ intervals. Each other row gives a sum: the prediction made without that row, plus the
-// absolute error of that row's own prediction. The upper end is the ⌈level·(n+1)⌉-th smallest sum, and the lower
-// end follows likewise. A further target lies within with probability at least 2·level − 1, and about the level in
-// practice (Barber, Candès, Ramdas and Tibshirani, "Predictive inference with the jackknife+", Ann. Stat. 49, 2021).
-// Without row i the prediction is μ − b_i e_i, e_i = α_i/d_i.
+// absolute error of that row's own prediction. The upper end is the ⌈level·(n+1)⌉-th smallest sum. The lower end is the
+// ⌈level·(n+1)⌉-th largest difference of the same two terms. A further target lies within with probability at least
+// 2·level − 1, and about the level in practice (Barber, Candès, Ramdas and Tibshirani, "Predictive inference with the
+// jackknife+", Ann. Stat. 49, 2021). Without row i the prediction is μ − b_i e_i, e_i = α_i/d_i.
 func (w *Whole) Jackknife(x matrix.Dense, level float64, alike func(row, other int) bool) []Ends {
 	return w.each(x, level, alike, func(further, int, float64) (reach, err float64) { return 1, 0 })
 }

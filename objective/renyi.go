@@ -44,7 +44,7 @@ type RenyiProblem struct {
 	// MinJitter is added to the diagonal of K_ZZ even if K_ZZ can be factored as it is.
 	MinJitter float64
 
-	// Ranks, unless nil, have Rows of their own each. The row numbers of a batch run over all ranks. Every rank gets
+	// If Ranks isn't nil, each rank has its own Rows. The row numbers of a batch run over all ranks. Every rank gets
 	// all rows of a batch and does the same work with them, so ranks save memory, not time.
 	Ranks ranks.Ranks
 

@@ -151,7 +151,8 @@ func (t Terms) stated() *Certificate {
 	return c
 }
 
-// Reword gives c the words and counts that follow from the terms. It returns what else in c contradicts the terms.
+// Reword sets the label, the conditions and the counts of copies in c, which follow from the terms. It returns the
+// first thing in the rest of c that contradicts the terms, or "".
 func (t Terms) Reword(c *Certificate) string {
 	s := t.stated()
 	c.Label, c.Conditions, c.Repeats, c.NearCopies = s.Label, s.Conditions, s.Repeats, s.NearCopies

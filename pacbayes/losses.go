@@ -184,7 +184,8 @@ func indicator(d float64, miss bool) float64 {
 	return 0
 }
 
-// minVariance stands for a variance of 0. Its root, 1e-150, can be a divisor twice, and is below any distance in use.
+// minVariance stands for a variance of 0. Its root, 1e-150, is smaller than any distance in use, and a number can be
+// divided by it twice without overflow.
 const minVariance = 1e-300
 
 // Expected returns the expected loss of a random draw (Reeb et al. 2018, Eqs 25–29),

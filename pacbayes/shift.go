@@ -2,8 +2,8 @@ package pacbayes
 
 import "math"
 
-// Shifted bounds the mean loss on rows of another source, KL(other ‖ this) ≤ ρ nats a row, if the mean loss on
-// rows of this source is at most bound. The result is
+// Shifted bounds the mean loss on rows of another source. It assumes that KL(other ‖ this) is at most ρ nats a row, and
+// that the mean loss on rows of this source is at most bound. The result is
 //
 //	sup{p : kl(p ‖ bound) ≤ ρ}.
 //

@@ -156,17 +156,17 @@ func (p *Posterior) solver(o Iterative, fail func(error)) (iterative.Solver, err
 	return s, err
 }
 
-// SolvedVariance writes the variance of f(x_i), with a solve for every row of x. It serves posteriors of
-// NewIterative. A solve goes to the given relative residual, or to a smaller one if too much variance would be left.
-// The residual r makes the variance larger, by rᵀA⁻¹r, since kᵀA⁻¹k ≥ 2kᵀu − uᵀAu for any u. If rounding keeps a
-// solve from improving on the variance of the nearest rows, the latter stands. It isn't below the exact variance
+// SolvedVariance writes the variance of f(x_i), with a solve for every row of x. It serves posteriors of NewIterative.
+// A solve goes to the given relative residual, or to a smaller one if too much variance would be left. The residual r
+// makes the variance larger, by rᵀA⁻¹r, since kᵀA⁻¹k ≥ 2kᵀu − uᵀAu for any u. If rounding keeps a solve from improving
+// on the variance given the nearest rows alone, SolvedVariance writes that variance, which isn't below the exact one
 // either.
 func (p *Posterior) SolvedVariance(ctx context.Context, x matrix.Dense, variance []float64, o Iterative) error {
 	return p.solvedVariance(ctx, x, variance, 0, o)
 }
 
-// A variance is good if the residual leaves less than a share leftOver of it. If it isn't good, krigo solves again
-// with a smaller residual, at most a fixed number of times.
+// leftOver is the largest share of a variance, noise included, that the residual of its solve may add. If the residual
+// may add more, krigo solves again with the tolerance times closer, and at most mostTimes times in all.
 const (
 	leftOver  = 0.05
 	closer    = 1e-2

@@ -186,8 +186,8 @@ func (l *local) condition(point matrix.Dense, rows []int32) (mean, explained flo
 }
 
 // Along returns a posterior whose mean has slopes on the way through the points: p itself, if p has weights, else the
-// exact GP on as many rows of the support as predict a single row. These are the rows nearest to the points, for each
-// point about as many. Its mean is near p's.
+// exact GP on as many rows of the support as predict a single row. These are the rows nearest to the points, about the
+// same number for each point. The mean of this GP is near p's.
 func (p *Posterior) Along(points matrix.Dense) *Posterior {
 	q, ok := p.Solution.(*Nearest)
 	if !ok {

@@ -156,7 +156,8 @@ func (p *Posterior) JointBytes(rows, draws int) int64 {
 	return 8 * (3*n*k + drawsTogether*8*support)
 }
 
-// Standing returns the number of rows of p's support, plus those of a posterior that is its prior.
+// Standing returns the number of rows of p's support. If p's prior is itself a posterior, the rows of that posterior's
+// support are added.
 func (p *Posterior) Standing() int {
 	rows := p.Support.Rows
 	if prior, _ := p.OfPrior(); prior != nil {

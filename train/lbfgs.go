@@ -90,9 +90,9 @@ func (o LBFGS) stopped(s *State) string {
 // is one that an earlier run with the same objective and bounds handed to step. Minimize doesn't change from.
 //
 // Minimize calls step, unless nil, after every iteration. The State is valid only during the call; keep a
-// [State.Clone]. An error from step ends the run. So does the end of ctx, which Minimize checks before every
-// evaluation. Minimize then returns this error with the Result so far. Other errors come without a Result: invalid
-// bounds, settings or state, and a start outside the objective's domain.
+// [State.Clone]. An error from step ends the run, and so does the end of ctx. Minimize checks ctx before every
+// evaluation. It returns the error with the Result so far. Other errors come without a Result: invalid bounds, settings
+// or state, and a start outside the objective's domain.
 func (o LBFGS) Minimize(ctx context.Context, f Objective, from *State, step func(*State) error) (*Result,
 	error) {
 	o, err := o.withDefaults()

@@ -86,8 +86,8 @@ const (
 	rhoLeast     = 1e-5 // least ρ
 	startSpread  = 0.5  // σ of the first iterations, in units of the box's width; without a box σ is 1
 	maxRefusals  = 60   // most refused trial points of an iteration; ρ is then beyond float64's digits
-	sameWay      = 1.2  // growth of σ if a parameter moves the same way twice
-	otherWay     = 0.7  // growth of σ if it turns
+	sameWay      = 1.2  // factor of σ if a parameter moves the same way twice
+	otherWay     = 0.7  // factor of σ if a parameter turns back
 	leastSpread  = 0.01 // least σ, in units of the box's width
 	mostSpread   = 10   // largest σ, in the same units
 	rhoFall      = 0.1

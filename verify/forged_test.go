@@ -58,7 +58,8 @@ func TestForgedPriors(t *testing.T) {
 		method     krigo.Method
 		kernel     krigo.Kernel
 		categories bool
-		// refused is part of what both programs say without fitting again; "": they don't refuse
+		// refused is part of the error with which both programs refuse the prior before they fit again; "": no such
+		// error
 		refused string
 		// forge returns posteriors; the test takes the one with the lowest bound
 		forge func(t *testing.T, m *krigo.Model, prior, certified sample) []*posterior.Posterior

@@ -495,7 +495,7 @@ func (r *records) skip(bytes int) {
 	r.next(0)
 }
 
-// next begins a record after the first after bytes.
+// next notes that whole records take the first `after` bytes, so that the next record begins there.
 func (r *records) next(after int64) { r.after, r.needed = after, float64(r.passed-after) }
 
 func (r *records) Read(p []byte) (int, error) {

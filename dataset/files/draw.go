@@ -131,7 +131,8 @@ func (g Draw) function() *drawn {
 	return f
 }
 
-// draw returns the rows of a block, inputs before target. It reuses the memory of instead.
+// draw returns the rows of a block, each with its inputs before its target. The result takes the memory of `instead` if
+// that is large enough.
 func (f *drawn) draw(block, rows int, instead []float64) []float64 {
 	out := instead[:0]
 	rng := rand.New(rand.NewPCG(f.Seed, functionStream+1+uint64(block)))

@@ -152,7 +152,8 @@ func readOwn(path string, own bool, r ranks.Ranks, as dataset.Reading) (*dataset
 	return table, nil
 }
 
-// alike refuses readings that each rank would find out from its own file, perhaps with different results.
+// alike returns an error for settings that each rank would apply or decide by its own file alone, so that ranks might
+// differ: leaving out repeated rows, and the form of dates.
 func alike(table *dataset.Table, as dataset.Reading) error {
 	if as.Distinct {
 		return fmt.Errorf("%s: rows that repeat one of another rank's file can't be left out: write all rows to one file",

@@ -344,8 +344,8 @@ func (c *column) alikeOf(codes []int) []int {
 	})
 }
 
-// likeNumbers says of a column of which most cells look like numbers, and which has more of them than there are
-// categories, that it isn't known what they say.
+// likeNumbers looks for a column of which most cells look like numbers, but can't be read as numbers. It then says so
+// in f and returns true. A column of a few texts that repeat isn't one, because it may hold categories.
 func (c *column) likeNumbers(f *ColumnFacts) bool {
 	const few = 20 // categories such as 18-25 or 2x4
 	alike := c.number(c.alikeOf(c.used))

@@ -105,7 +105,7 @@ func Findings(d *dataset.Data, u *dataset.Units) (found finding.List, err error)
 	return found, nil
 }
 
-// tableFindings are about rows and cells that look like something else than what krigo takes them for.
+// tableFindings returns findings about rows and cells that krigo may have taken for the wrong thing.
 func tableFindings(d *dataset.Data) (found finding.List, err error) {
 	t := d.Table()
 	found = slices.Concat(Strays(t), asRead(t))

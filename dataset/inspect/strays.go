@@ -87,8 +87,9 @@ var summaries = []string{"total", "totals", "subtotal", "sum", "sums", "summe", 
 	"somme", "totale", "totaal", "suma", "mean", "average", "avg",
 	"mittelwert", "durchschnitt", "moyenne", "media", "promedio", "gemiddelde", "grand", "count", "anzahl"}
 
-// footer returns why a row near the end seems to be no row of the table, or nil. Such a row says so, holds the sums
-// of the columns, or holds what no other row does.
+// footer returns why a row near the end seems to be no row of the table, or nil. Such a row has a text that begins with
+// # or with a word such as "total", has a text where the rows above have numbers or dates, or holds the sums of the
+// numbers above it.
 func footer(t *dataset.Table, row int) *finding.Finding {
 	reading := t.Reading()
 	found := func(kind finding.Kind, about ...any) *finding.Finding {

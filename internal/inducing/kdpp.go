@@ -184,8 +184,8 @@ func swap(k kernel.Kernel, theta []float64, x matrix.Dense, rows []int, jitter f
 		in[rows[i]], in[r] = false, true
 		rows[i] = r
 		copy(z.Row(i), x.Row(r))
-		// Without i, the inverse is W − w_i w_iᵀ/W_ii. With r in its place, g gᵀ/(s + u_i²/W_ii) is added, where g =
-		// u − w_i u_i/W_ii, except that g is −1 at i.
+		// Without i, the inverse is W − w_i w_iᵀ/W_ii. Putting r in its place adds g gᵀ/(s + u_i²/W_ii). Here g is u −
+		// w_i u_i/W_ii, except that g_i = −1.
 		copy(wi, w.Row(i))
 		linalg.Ger(-1/wii, wi, wi, w)
 		linalg.Axpy(-ui/wii, wi, u)

@@ -167,7 +167,7 @@ func TestProducts(t *testing.T) {
 		scalars := []float64{0, 1, -1, 1.5}
 		for trial := range 70 {
 			m, n, k := pick(), pick(), pick()*(1+trial%2) // may be beyond deepest
-			if trial < len(edges) {                       // each edge in each place
+			if trial < len(edges) {                       // each edge is m once, and k once
 				m, n, k = edges[trial], edges[(trial+7)%len(edges)], edges[(trial+19)%len(edges)]
 			}
 			transA, transB := trial&1 != 0, trial&2 != 0
@@ -480,8 +480,8 @@ func FuzzLevelsAgree(f *testing.F) {
 	})
 }
 
-// FuzzFactorisationsAgree takes covariances of points on a line, from well-conditioned to nearly singular. A level
-// that can factor one does so with a small residual.
+// FuzzFactorisationsAgree takes covariances of points on a line, from well-conditioned to nearly singular. At every
+// level, a factorisation that succeeds has a small residual.
 func FuzzFactorisationsAgree(f *testing.F) {
 	f.Add(uint64(1), uint16(50), 1.0, 1e-3, int16(0))
 	f.Add(uint64(2), uint16(300), 5.0, 1e-12, int16(300))

@@ -79,8 +79,8 @@ func roots(errors []float64) []float64 {
 	return sizes
 }
 
-// ratio returns the ratio of errors to others. A unit's error is the mean of the roots of its absolute errors. `of`
-// (mean or median) sums up the units, and the ratio is squared because of the roots.
+// ratio returns how many times as large errors is as others, in a typical unit. A unit's error is the mean of the roots
+// of its absolute errors. `of` (mean or median) sums up the units, and the ratio is squared because of the roots.
 func ratio(errors, others []float64, members [][]int, of func([]float64) float64) float64 {
 	typical := func(errors []float64) float64 {
 		var means []float64

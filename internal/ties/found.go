@@ -13,8 +13,8 @@ const (
 	leastBlocks = 1.3  // Apart, for blocks whose place is an input: a gap always makes errors a little worse
 	leastCopies = 2
 	leastAlike  = 0.05
-	leastDesign = 0.25 // Alike times the number of other rows in a unit: this much larger is the variance of averages
-	fewNames    = 8    // fewer units may be kinds, unless the file has them in stretches
+	leastDesign = 0.25 // Alike times the number of other rows in a unit, by which the variance of averages grows
+	fewNames    = 8    // fewer units may be kinds of rows, unless a unit's rows stand together in the file
 	leastRead   = 0.1  // an input that explains a larger share of squared errors in new units is a measure
 	shareRead   = 0.7  // the same, for a share of Alike, which is what units explain
 	nestedRead  = 0.5  // leastRead for columns that nest

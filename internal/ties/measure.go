@@ -199,8 +199,8 @@ func only(g posterior.Given, members [][]int) (posterior.Given, []int) {
 	return g, of
 }
 
-// withoutInputs measures how alike rows err under a model that doesn't know the unit, and whether this model predicts
-// new units as well.
+// withoutInputs fits a model without t.Inputs, which doesn't know the unit. It measures how alike this model's errors
+// are within a unit (Alike), and compares its errors on left-out units with the full model's (Unordered).
 func (l Look) withoutInputs(ctx context.Context, t *Tie, members [][]int, apart []float64, rng *rand.Rand) error {
 	of, g := t.Of, l.Given
 	if g.X.Rows > mostExact { // use the sample alone

@@ -120,7 +120,8 @@ func look(t *testing.T, g posterior.Given, candidates []Candidate) []Tie {
 	return Found(all)
 }
 
-// lookAt returns a Look whose Fit returns a GP with the same kernel for fewer inputs.
+// lookAt returns a Look at g. Its Fit trains nothing: it returns a GP with the same kernel and fixed parameters on the
+// rows that it gets, which may have fewer inputs.
 func lookAt(g posterior.Given) Look {
 	return Look{Given: g, Widths: []float64{0.3, 0.6}, Seed: 1, Fit: func(_ context.Context, x matrix.Dense, y []float64) (
 		posterior.Given, error) {
