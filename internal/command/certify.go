@@ -99,7 +99,7 @@ func (f *certifyFlags) check(cmd *cobra.Command, job ranks.Ranks) error {
 		return misused("--fresh with --epsilon: the bounds are for the ε that was declared " +
 			"when the model was fitted; leave one of the two out")
 	case f.anytime && !f.fresh:
-		return misused("--anytime is for --fresh: the certified rows were counted once")
+		return misused("--anytime is for --fresh: a certificate counts its rows once")
 	case shifted && !(f.shift >= 0):
 		return misused("--shift %v: want a relative entropy in nats, 0 or more, such as 0.01", f.shift)
 	case f.declaration != "" && (f.fresh || f.of.file != ""):

@@ -87,7 +87,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupt
 				return &krigo.UsageError{Err: err}
 			}
 			if ranks.Launched() && !slices.Contains(spread, cmd.Name()) {
-				return misused("%s isn't spread over ranks, and several would do the same: start it "+
+				return misused("%s runs on one rank, and several ranks would do the same work: start it "+
 					"without mpirun", cmd.CommandPath())
 			}
 			if c.threads < 0 {

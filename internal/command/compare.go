@@ -96,7 +96,7 @@ pay for.`,
 func comparable(cmd *cobra.Command, f *fitFlags) (epsilons []float64, err error) {
 	for _, flag := range []string{"objective", "promise"} {
 		if cmd.Flags().Changed(flag) {
-			return nil, misused("--%s: compare takes --objectives, a list, and makes no promises; fit does", flag)
+			return nil, misused("--%s is for fit; compare takes a list, --objectives, and makes no promises", flag)
 		}
 	}
 	for i, name := range f.objectives {

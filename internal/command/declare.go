@@ -29,7 +29,7 @@ best of them.`,
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
 			for _, name := range ofTheFit {
 				if cmd.Flags().Changed(name) {
-					return misused("--%s: it is the fit's, not a declaration's", name)
+					return misused("--%s is for fit; a declaration doesn't have it", name)
 				}
 			}
 			table, o, err := f.read(args[0], cmd.InOrStdin(), r)

@@ -84,7 +84,7 @@ func (f *fitFlags) readDeclared() (o krigo.Options, err error) {
 	text, name, err := strict.JSONText(f.declared)
 	switch {
 	case len(given) > 0:
-		return o, &krigo.UsageError{Err: fmt.Errorf("%s beside --declared %s: all options are the declaration's",
+		return o, &krigo.UsageError{Err: fmt.Errorf("%s with --declared %s: leave it out, since the declaration has all options",
 			strings.Join(given, ", "), name)}
 	case err != nil:
 		return o, err
@@ -118,7 +118,7 @@ func (f *fitFlags) reading(o *krigo.Options) error {
 		r.Distinct = true
 	case "group":
 		if o.Data.Group != "" {
-			return fmt.Errorf("--duplicates group and --group %s exclude each other: rows can be grouped in one way",
+			return fmt.Errorf("--duplicates group and --group %s exclude each other: choose one way to group rows",
 				o.Data.Group)
 		}
 		o.Data.Group = dataset.EqualRows
@@ -289,8 +289,8 @@ the best of several runs, its certificate doesn't hold.`,
 func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks) error {
 	begin := time.Now()
 	if f.out == "" && path == standardInput {
-		return &krigo.UsageError{Err: errors.New("--out is missing: standard input has no name that the model's could be " +
-			"made of")}
+		return &krigo.UsageError{Err: errors.New("--out is missing: name the model file, since standard input " +
+			"has no name")}
 	}
 	table, o, err := f.read(path, cmd.InOrStdin(), r)
 	if err != nil {
@@ -327,8 +327,8 @@ func (f *fitFlags) mayWrite(path, out string, sibling bool) error {
 		outs = append(outs, path)
 		if _, err := os.Stat(path); err == nil {
 			if old, err := krigo.Load(path); err != nil || old.Counts[dataset.Certified] > 0 {
-				return &krigo.UsageError{Err: fmt.Errorf("--deliver all: %s is there, and isn't a model that was trained on all "+
-					"rows: move it away, or name another --out", path)}
+				return &krigo.UsageError{Err: fmt.Errorf("--deliver all would overwrite %s, which isn't a model that was trained "+
+					"on all rows: move it away, or name another --out", path)}
 			}
 		}
 	}
@@ -398,7 +398,7 @@ func (t *fitting) train(begin time.Time, f *fitFlags) (err error) {
 		all, err = m.Deliver(t.cmd.Context(), t.table, t.o)
 		progress.end()
 		if err = saver.interrupted(t.cmd.Context(), err); err != nil {
-			return fmt.Errorf("%w (the certified model is saved as %s; this is about its sibling that is trained on all rows)",
+			return fmt.Errorf("%w (the certified model is saved as %s; this error is about the model that all rows train)",
 				err, t.out)
 		}
 	}
@@ -707,8 +707,8 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 	fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units)\n", d.NoiseVariance,
 		d.ObservationNoise)
 	if e := m.Training.LeaveOneOut; e > 0 {
-		fmt.Fprintf(w, "Left out  RMSE %s (%s) of each row predicted from all others; further rows have more, of few rows "+
-			"up to twice as much, since every row shaped the parameters\n",
+		fmt.Fprintf(w, "Left out  RMSE %s (%s) if each row is predicted from all others. Further rows have a larger RMSE, "+
+			"with few rows up to twice as large, since every row shaped the parameters\n",
 			cautious.Number(e), cautious.Name(m.Target))
 	}
 	if t := m.Test; t != nil {
@@ -730,8 +730,8 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 		}
 	}
 	if f := m.Conformal; f != nil {
-		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd: %s of further targets, on average over draws of the %d "+
-			"%s rows and further rows from the same source (exchangeable rows)\n",
+		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd hold %s of further targets, on average over draws of the "+
+			"%d %s rows and further rows from the same source (exchangeable rows)\n",
 			cautious.Width(f.HalfWidth*m.Scaling.TargetScale), cautious.Width(f.Normalised), cautious.Complement(1-f.Level),
 			f.Rows, cmp.Or(f.From, "calibration"))
 	}

@@ -34,9 +34,9 @@ func checkInput(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case tables > 1:
-		return misused("standard input (-) can be read once: name a file for the others")
+		return misused("standard input (-) can be read once: name a file for the other table")
 	case tables == 1 && ranks.Launched():
-		return misused("standard input (-) reaches one rank alone: name a file that all can read")
+		return misused("standard input (-) reaches one rank alone: name a file that all ranks can read")
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func Alike(r ranks.Ranks) error {
 		return err
 	}
 	if string(first) != own {
-		err = fmt.Errorf("it runs %s, the first rank %s: install the same, and set KRIGO_CPU to what all have", own, first)
+		err = fmt.Errorf("this rank runs %s, the first rank %s: install the same krigo, and set KRIGO_CPU to an instruction set that all have", own, first)
 	}
 	return r.Agree(err)
 }

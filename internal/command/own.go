@@ -90,9 +90,9 @@ func replaceable(path string, o own, instead string) error {
 	}
 	switch {
 	case err != nil && err != io.EOF:
-		return fmt.Errorf("%s is there, and can't be read: %w; move it away, or %s", path, err, instead)
+		return fmt.Errorf("%s exists, but krigo can't read it: %w; move it away, or %s", path, err, instead)
 	case begin.Len() > 0 && !o.wrote(path, begin.Bytes()):
-		return misused("%s is there, and isn't %s: it would be lost; move it away, or %s", path, o.what, instead)
+		return misused("%s exists and isn't %s, so krigo doesn't overwrite it; move it away, or %s", path, o.what, instead)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func writable(out string, o own, inputs ...string) error {
 	}
 	for _, input := range inputs {
 		if in, err := os.Stat(input); err == nil && os.SameFile(in, at) {
-			return fmt.Errorf("--out %s: it is the file %s that is read, which would be lost: name another", out, input)
+			return fmt.Errorf("--out %s: the command reads %s, so the file would be lost: name another", out, input)
 		}
 	}
 	if at.Mode().IsRegular() {

@@ -177,7 +177,7 @@ func TestPipeToFiles(t *testing.T) {
 		"--kernel=":       `--kernel "": leave it out`,
 		"--kernl=se":      `did you mean "kernel"`,
 		"--out=x.krigo":   "--out",
-		"--declared={}":   "beside --declared",
+		"--declared={}":   "with --declared",
 		"--help":          "--help",
 		"stray":           "stray",
 		"--":              `"--"`,

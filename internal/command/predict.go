@@ -58,7 +58,7 @@ func (f *predictFlags) check(json bool, inputs []string) error {
 		return misused("--data goes with --intervals full or jackknife, which need the data that " +
 			"the model was made from")
 	case f.by != "" && !few:
-		return misused("--by %s: it is for --intervals full and jackknife", f.by)
+		return misused("--by %s is for --intervals full and jackknife", f.by)
 	case json && binary:
 		return misused("--json and --out %s exclude each other: name a .json file", f.out)
 	case json && ending == ".gz" || !json && ending == ".json":
@@ -68,7 +68,7 @@ func (f *predictFlags) check(json bool, inputs []string) error {
 	}
 	for i, kind := range f.kinds {
 		if slices.Contains(f.kinds[:i], kind) {
-			return misused("--intervals: %s twice", kind)
+			return misused("--intervals: %s is listed twice", kind)
 		}
 	}
 	if f.out != "" {

@@ -51,7 +51,7 @@ func (f *predictedFlags) alone(cmd *cobra.Command, others bool) error {
 	if f.file == "" {
 		for _, name := range predictedNames {
 			if cmd.Flags().Changed(name) {
-				return misused("--%s is for --predictions: a model has its own", name)
+				return misused("--%s is for --predictions; a model has its own", name)
 			}
 		}
 		return nil

@@ -122,7 +122,7 @@ func (f *serveFlags) secure() (scheme string, err error) {
 		}
 	}
 	if f.Token == "" && !f.Open && !serve.Loopback(f.listen) {
-		return "", misused("--listen %s: other machines could use it: name a --token-file, or say --open", f.listen)
+		return "", misused("--listen %s lets other machines in: name a --token-file, or say --open", f.listen)
 	}
 	if (f.cert == "") != (f.key == "") {
 		return "", misused("--tls-cert and --tls-key go together")

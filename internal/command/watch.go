@@ -128,11 +128,11 @@ func (f *watchFlags) valid(cmd *cobra.Command, args []string) error {
 	case cmd.Flags().Changed("key") && (f.key == "" || !utf8.ValidString(f.key)):
 		return misused("--key %q: want text", f.key)
 	case f.key != "" && (len(args) == 1 || args[1] == standardInput):
-		return misused("--key: it is of the rows of a file: give one, not standard input")
+		return misused("--key names the rows of a file: give a file, not standard input")
 	case f.check && (len(args) == 1 || f.key != "" || f.rotate):
 		return misused("--check: give DATA with the rows of all outcomes, and neither --key nor --rotate")
 	case f.rotate && len(args) > 1:
-		return misused("--rotate: it takes no outcomes: leave out DATA")
+		return misused("--rotate takes no outcomes: leave out DATA")
 	}
 	return nil
 }
@@ -266,7 +266,7 @@ func distinct(ledger string, inputs []string) error {
 	}
 	for _, input := range inputs {
 		if in, err := os.Stat(input); err == nil && os.SameFile(in, at) {
-			return misused("--ledger %s: it is the file %s that is read: name another", ledger, input)
+			return misused("--ledger %s: the command reads %s, so the file would be lost: name another", ledger, input)
 		}
 	}
 	return nil

@@ -109,9 +109,9 @@ func TestWatch(t *testing.T) {
 		{"", "watch s.krigo bad.csv --ledger keyed.ledger --key july", 1,
 			`under the key "july": give them another key; none of its rows was added`},
 		{"", "watch s.krigo good.csv --key \xff", 2, `--key "\xff": want text`},
-		{"", "watch s.krigo - --key july", 2, "--key: it is of the rows of a file"},
-		{"", "watch s.krigo good.csv --ledger good.csv", 2, "it is the file good.csv that is read"},
-		{"", "watch s.krigo good.csv --ledger s.krigo", 2, "it is the file s.krigo that is read"},
+		{"", "watch s.krigo - --key july", 2, "--key names the rows of a file"},
+		{"", "watch s.krigo good.csv --ledger good.csv", 2, "the command reads good.csv, so the file would be lost"},
+		{"", "watch s.krigo good.csv --ledger s.krigo", 2, "the command reads s.krigo, so the file would be lost"},
 		{"", "watch s.krigo good.csv --ledger homes.csv", 1, "isn't a ledger's line"},
 		{"", "watch", 2, "usage"},
 	} {

@@ -87,9 +87,9 @@ func TestConditionsOfIntervals(t *testing.T) {
 		must.Not(t, !strings.Contains(words, "further rows from the same source (exchangeable rows)") ||
 			name != "fit --help" && !strings.Contains(words, "the model's own belief"), "%s: %s", name, text)
 	}
-	if want := fmt.Sprintf("conformal ±%s, normalised ±%s sd: 95 %% of",
+	if want := fmt.Sprintf("conformal ±%s, normalised ±%s sd hold 95 %% of",
 		cautious.Width(m.Conformal.HalfWidth*m.Scaling.TargetScale),
-		cautious.Width(m.Conformal.Normalised)); !strings.Contains(fit, want) {
+		cautious.Width(m.Conformal.Normalised)); !strings.Contains(flat(fit), want) {
 		t.Errorf("no %q in %s", want, fit)
 	}
 }

@@ -188,7 +188,7 @@ def test_what_the_command_line_has(boston, cli, tmp_path):
     cli("fit", data, "--declared", declaration, "--out", file)
     declared = KrigoRegressor(declared=declaration).fit(X, y)
     assert declared.certificate_ == cli.json("certify", file, data)["certificate"] and declared.certificate_["declaration"]
-    with pytest.raises(UsageError, match="--kernel beside --declared"):
+    with pytest.raises(UsageError, match="--kernel with --declared"):
         KrigoRegressor(declared=declaration, kernel="se").fit(X, y)
     with pytest.raises(UsageError, match="--target price: the declaration's target is MEDV"):
         KrigoRegressor(declared=declaration).fit(X, y.rename("price"))
