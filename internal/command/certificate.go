@@ -11,7 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// counted says what a bound counts: rows, or groups of them.
+// counted returns what a bound counts: rows, or groups of rows.
 func counted(rows, groups int, which string) string {
 	if groups > 0 {
 		return fmt.Sprintf("%d %s groups of %d rows", groups, which, rows)
@@ -25,13 +25,13 @@ func paragraphs(texts ...string) string {
 	return regexp.MustCompile(`\n+(\S)`).ReplaceAllString(said, "\n\n$1")
 }
 
-// printCertificate says in words what a certificate says, first what it promises of
-// predictions; context follows that.
+// printCertificate prints a certificate in words: what it promises about predictions, then context, then its figures
+// and conditions.
 func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate, context string) {
 	fmt.Fprintln(w, paragraphs(m.Sentence(c), context)+"\n")
 	which := "certified"
 	switch {
-	case m.Terms.Backtest: // there is no bound
+	case m.Terms.Backtest: // has no bound
 		which = "last"
 	case c.Route == pacbayes.Direct:
 		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f)\n", cautious.RoundUp(c.MeanBound, 4),

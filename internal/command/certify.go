@@ -89,7 +89,7 @@ With --predictions there is no model. FILE has predictions that any program made
 	return cmd
 }
 
-// check says what doesn't go together.
+// check refuses flags that don't go together.
 func (f *certifyFlags) check(cmd *cobra.Command, job ranks.Ranks) error {
 	other, shifted := cmd.Flags().Changed("epsilon"), cmd.Flags().Changed("shift")
 	switch {
@@ -118,7 +118,7 @@ func (f *certifyFlags) check(cmd *cobra.Command, job ranks.Ranks) error {
 	return nil
 }
 
-// run certifies a model anew.
+// run recomputes the certificate of the model args[0] from the data args[1].
 func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ranks.Ranks) error {
 	m, err := krigo.Load(args[0])
 	if err != nil {
@@ -154,7 +154,7 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 	return c.answer(cmd, r, func(w io.Writer) { printRecertification(w, m, r) })
 }
 
-// runFresh bounds the risk of a model by rows that it never saw.
+// runFresh bounds the risk of a model from rows that the model never saw.
 func (f *certifyFlags) runFresh(cmd *cobra.Command, c *common, m *krigo.Model, table *dataset.Table) error {
 	progress := newProgress(cmd.ErrOrStderr(), c.quiet)
 	fresh, err := m.CertifyFresh(progress.telling(cmd.Context()), table)
@@ -171,7 +171,7 @@ func (f *certifyFlags) runFresh(cmd *cobra.Command, c *common, m *krigo.Model, t
 	return c.answer(cmd, fresh, func(w io.Writer) { printFresh(w, m, fresh) })
 }
 
-// recertify computes the certificate of a model anew, and refuses a model that says otherwise.
+// recertify recomputes the certificate of a model, and refuses a model whose certificate differs.
 func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table *dataset.Table,
 	o krigo.CertifyOptions, refit, ifBrief bool) (*krigo.Recertification, error) {
 	progress := newProgress(cmd.ErrOrStderr(), c.quiet)
@@ -208,7 +208,7 @@ func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table
 	return r, err
 }
 
-// printRecertification says in words what was found.
+// printRecertification prints a recomputed certificate, with what was checked and what wasn't.
 func printRecertification(w io.Writer, m *krigo.Model, r *krigo.Recertification) {
 	if head := r.Headline(); head != "" {
 		fmt.Fprintln(w, head+"\n")
@@ -224,7 +224,7 @@ func printRecertification(w io.Writer, m *krigo.Model, r *krigo.Recertification)
 	printClaims(w, "Taken on the fitter's word", r.OnWord)
 }
 
-// printClaims lists what was checked, or wasn't, and names the parts of the file that a bound rests on unchecked.
+// printClaims lists claims of the model file under a head, each with how it was checked or why it wasn't.
 func printClaims(w io.Writer, head string, claims []model.Claim) {
 	if len(claims) > 0 {
 		fmt.Fprintln(w, head)
@@ -234,7 +234,7 @@ func printClaims(w io.Writer, head string, claims []model.Claim) {
 	}
 }
 
-// printFresh says in words what fresh rows show.
+// printFresh prints what fresh rows show.
 func printFresh(w io.Writer, m *krigo.Model, f *krigo.Fresh) {
 	fmt.Fprintln(w, paragraphs(f.Sentence(m))+"\n")
 	what := "rows"
@@ -242,7 +242,7 @@ func printFresh(w io.Writer, m *krigo.Model, f *krigo.Fresh) {
 		what = "groups"
 	}
 	mean := fmt.Sprintf("loss %.4f here, at most %.4f on further %s", f.MeanRisk, cautious.RoundUp(f.MeanBound, 4), what)
-	if m.Terms.Route == pacbayes.Direct { // which doesn't speak of a random draw
+	if m.Terms.Route == pacbayes.Direct { // its bound isn't about a random draw
 		fmt.Fprintf(w, "  from %s: %s\n", counted(f.Rows, f.Groups, "fresh"), mean)
 		return
 	}

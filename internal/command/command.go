@@ -1,5 +1,5 @@
-// Package command is the command line of krigo: one file a subcommand, no logic of its own. It is
-// apart from package main so that other programs, as the campaigns, can run commands in process.
+// Package command is the command line of krigo. Each subcommand has a file, and the logic is in other packages. Package
+// main only calls it, so that other programs, such as the campaigns, can run commands in their own process.
 package command
 
 import (
@@ -27,11 +27,11 @@ const (
 	exitAlarm  = 3
 )
 
-// Run runs one command, as args say after the program's name, and returns its exit status. It ends early when ctx does.
+// Run runs one command and returns its exit status. args follow the program's name. Run ends early when ctx does.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
-		// cobra remembers them for ever: who runs many commands in a process has them for those alone that ask
+		// only for completion: cobra never forgets these functions, and a process may run many commands
 		for _, cmd := range root.Commands() {
 			complete(cmd)
 		}
@@ -54,7 +54,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	fmt.Fprintln(root.ErrOrStderr(), "krigo: "+words)
 	var usage *krigo.UsageError
-	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
+	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for this error
 		return exitUsage
 	}
 	var alarm *alarmed
@@ -108,7 +108,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupt
 		newEvaluate(&c), newCompare(&c), newGenerate(&c), newServe(&c), newPipe(&c), newReport(&c), newDemo(&c),
 		newVersion(&c), newMan())
 	for _, cmd := range root.Commands() {
-		cmd.Flags().SortFlags = false // they stand in the order of their table
+		cmd.Flags().SortFlags = false // help shows flags in the order of their table
 	}
 	root.SetUsageFunc(usage)
 	root.SetHelpFunc(help)

@@ -19,7 +19,7 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// common is what the subcommands share: where to print, and how.
+// common has the flags of all subcommands.
 type common struct {
 	json    bool
 	quiet   bool
@@ -27,8 +27,8 @@ type common struct {
 	memory  string
 }
 
-// limitMemory sets what may be taken, and has the collector of what isn't used any more work harder before the process
-// takes twice as much.
+// limitMemory sets the limit of --memory. It also makes Go's garbage collector work harder before the process takes
+// twice as much.
 func (c *common) limitMemory(cmd *cobra.Command) (err error) {
 	var bytes int64
 	if cmd.Flags().Changed("memory") {
@@ -44,7 +44,7 @@ func (c *common) limitMemory(cmd *cobra.Command) (err error) {
 	return nil
 }
 
-// nearestFlag says which of the command's flags an unknown one may have been meant to be.
+// nearestFlag returns a guess which flag of the command was meant, if err is about an unknown flag.
 func nearestFlag(cmd *cobra.Command, err error) string {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -52,7 +52,7 @@ func nearestFlag(cmd *cobra.Command, err error) string {
 	}
 	var flags []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
-	name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // "target" of -target
+	name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // -target has the name "target" here
 	return spelling.DidYouMean(name, flags)
 }
 
@@ -63,7 +63,7 @@ func wrongValue(err error) error {
 		return err
 	}
 	flag := wrong.GetFlag()
-	if rest, ours := strings.CutPrefix(wrong.Unwrap().Error(), flag.Name+" "); ours { // a setting's own words
+	if rest, ours := strings.CutPrefix(wrong.Unwrap().Error(), flag.Name+" "); ours { // a setting has its own words
 		return fmt.Errorf("--%s %s", flag.Name, rest)
 	}
 	want := map[string]string{"bool": "true or false", "float64": "a number", "int": "a whole number",
@@ -75,15 +75,15 @@ func wrongValue(err error) error {
 	return fmt.Errorf("--%s %q: want %s", flag.Name, wrong.GetValue(), want)
 }
 
-// misused is an error of how the command was called.
+// misused returns an error about how the command was called.
 func misused(format string, args ...any) error {
 	return &krigo.UsageError{Err: fmt.Errorf(format, args...)}
 }
 
-// exactly refuses any other number of arguments.
+// exactly refuses any number of arguments but n.
 func exactly(n int) cobra.PositionalArgs { return between(n, n) }
 
-// between refuses fewer arguments and more.
+// between refuses fewer arguments than least, and more than most.
 func between(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {

@@ -84,7 +84,7 @@ pay for.`,
 	}
 	flags := cmd.Flags()
 	f.register(flags, "compare")
-	for _, flag := range []string{"objective", "promise"} { // refused above
+	for _, flag := range []string{"objective", "promise"} { // comparable refuses it
 		if err := flags.MarkHidden(flag); err != nil {
 			panic(err)
 		}
@@ -92,7 +92,7 @@ pay for.`,
 	return cmd
 }
 
-// comparable checks the flags that compare has beside those of a fit, and returns the widths; f is left with the first.
+// comparable checks the flags that only compare has, and returns the widths of --epsilon. f keeps the first width.
 func comparable(cmd *cobra.Command, f *fitFlags) (epsilons []float64, err error) {
 	for _, flag := range []string{"objective", "promise"} {
 		if cmd.Flags().Changed(flag) {
@@ -121,8 +121,7 @@ func comparable(cmd *cobra.Command, f *fitFlags) (epsilons []float64, err error)
 	return epsilons, nil
 }
 
-// comparisonName refuses files that would be of another kind than their names say. What is no file, such as a pipe, has
-// CSV.
+// comparisonName refuses a file name whose ending names no format. A pipe or device gets CSV.
 func comparisonName(out string) error {
 	if out == "" || slices.Contains([]string{".csv", ".json", ".html"}, strings.ToLower(filepath.Ext(out))) {
 		return nil
@@ -134,7 +133,7 @@ func comparisonName(out string) error {
 		"ends in .csv, .json or .html", out)
 }
 
-// printComparison prints the measures that fit a terminal; the files have all.
+// printComparison prints the measures that fit on a terminal. The files have all measures.
 func printComparison(w io.Writer, rows []krigo.Comparison) {
 	shown := []string{"bound", "mean_bound", "gibbs_risk", "mean_risk", "mse", "nlpd", "coverage95", "seconds"}
 	print := func(what string, signed bool, of func(krigo.Comparison) map[string]krigo.Measure) {
@@ -154,7 +153,7 @@ func printComparison(w io.Writer, rows []krigo.Comparison) {
 			}
 			lines = append(lines, line)
 		}
-		wide := slices.Repeat([]int{16}, len(lines[0])) // as wide as most numbers are, whatever these are
+		wide := slices.Repeat([]int{16}, len(lines[0])) // most numbers fit, so that tables look alike
 		wide[0], wide[1] = 10, 5
 		for _, line := range lines {
 			for k, text := range line {

@@ -7,7 +7,7 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// ofTheFit are flags of the fit alone.
+// ofTheFit are flags of fit that a declaration doesn't have.
 var ofTheFit = []string{"out", "resume", "fresh-start", "dry-run", "test", "declared", "budget"}
 
 func newDeclare(c *common) *cobra.Command {

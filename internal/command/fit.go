@@ -34,7 +34,7 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// read completes the options from flags that need parsing, and reads the data.
+// read returns the table at path, and the options that the flags make for it.
 func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Table, krigo.Options, error) {
 	o, complete, err := f.chosen()
 	if err != nil {
@@ -47,8 +47,8 @@ func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Tabl
 	return table, o, complete(&o.Data, table)
 }
 
-// chosen returns the options that the flags make, or the declaration that they name, and what completes them once the
-// table is read.
+// chosen returns the options that the flags or their declaration make, and a function that completes the options once
+// the table is read.
 func (f *fitFlags) chosen() (o krigo.Options, complete func(*krigo.Data, *dataset.Table) error, err error) {
 	if f.declared != "" {
 		o, err = f.readDeclared()
@@ -66,14 +66,14 @@ func (f *fitFlags) chosen() (o krigo.Options, complete func(*krigo.Data, *datase
 	return o, f.scaled, err
 }
 
-// names are the columns that name groups and categories.
+// names returns the columns of groups and categories, whose cells are names.
 func names(o krigo.Data) []string { return append(slices.Clone(o.Categorical), o.Group) }
 
-// besideDeclared are the flags that may stand beside --declared: none that an option hangs on.
+// besideDeclared are the flags that may stand beside --declared. They set no option.
 var besideDeclared = []string{"declared", "out", "resume", "fresh-start", "test", "json", "quiet", "threads", "memory",
 	"dry-run", "target"}
 
-// readDeclared takes the options of a declaration, beside which no flag may stand that is one.
+// readDeclared returns the options of a declaration. It refuses flags that set options.
 func (f *fitFlags) readDeclared() (o krigo.Options, err error) {
 	var given []string
 	f.flags.Visit(func(p *pflag.Flag) {
@@ -123,12 +123,12 @@ func (f *fitFlags) reading(o *krigo.Options) error {
 		}
 		o.Data.Group = dataset.EqualRows
 	}
-	// --group comes from advice, for a command that may name the column among its categories
+	// a notice advises --group for a command that may name the column as a category
 	o.Data.Categorical = slices.DeleteFunc(slices.Clone(o.Data.Categorical), func(c string) bool { return c == o.Data.Group })
 	return errors.Join(f.spelt("duplicates"), r.Check())
 }
 
-// promised parses what is promised, and of which column.
+// promised parses the flags of the promise, the target, the posterior and the grid.
 func (f *fitFlags) promised(o *krigo.Options) (err error) {
 	p := &o.Promise
 	if f.epsilon != "" {
@@ -161,7 +161,7 @@ func (f *fitFlags) promised(o *krigo.Options) (err error) {
 	return f.spelt("posterior")
 }
 
-// spelt refuses a word of a flag that no option is held against; without one it has its default.
+// spelt refuses a word that a flag doesn't take, if no option checks the word. An empty flag has its default.
 func (f *fitFlags) spelt(name string) error {
 	v := f.flags.Lookup(name).Value.(bound)
 	if v.String() == "" {
@@ -170,7 +170,7 @@ func (f *fitFlags) spelt(name string) error {
 	return errors.Join(settings.OneOf("--"+name, v.String(), v.values...)...)
 }
 
-// unparse sets the flags that hold options in other forms, as chosen reads them.
+// unparse is the reverse of chosen: it sets the flags that hold options in other forms.
 func (f *fitFlags) unparse() {
 	o := &f.options
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -205,7 +205,7 @@ func (f *fitFlags) unparse() {
 	}
 }
 
-// scaled says how the columns of a table are standardised.
+// scaled sets how the columns of a table are standardised.
 func (f *fitFlags) scaled(o *krigo.Data, table *dataset.Table) error {
 	file, declared := strings.CutPrefix(f.scaling, "declared:")
 	o.Scaling = f.scaling
@@ -319,10 +319,10 @@ func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks
 	return (&fitting{c, cmd, table, o, out, r}).train(begin, f)
 }
 
-// mayWrite refuses to write over what isn't a model.
+// mayWrite refuses to overwrite a file that isn't a model. sibling says that --deliver all writes a second file.
 func (f *fitFlags) mayWrite(path, out string, sibling bool) error {
 	outs := []string{out}
-	if sibling { // which replaces its like alone: nobody named its file
+	if sibling { // the user didn't name its file, so it replaces only another sibling
 		path := siblingName(out)
 		outs = append(outs, path)
 		if _, err := os.Stat(path); err == nil {
@@ -354,7 +354,7 @@ type fitting struct {
 	ranks ranks.Ranks
 }
 
-// train fits the model, and its sibling where there is one, saves and prints them.
+// train fits, saves and prints the model, and with --deliver all its sibling, which all rows train.
 func (t *fitting) train(begin time.Time, f *fitFlags) (err error) {
 	progress := newProgress(t.cmd.ErrOrStderr(), t.quiet)
 	saver := &checkpointer{path: cmp.Or(f.resume, t.out+".checkpoint"), last: begin, fresh: f.freshStart,
@@ -389,8 +389,8 @@ func (t *fitting) train(begin time.Time, f *fitFlags) (err error) {
 	}
 	var all *krigo.Model
 	if t.o.Run.Deliver == "all" {
-		switch { // its steps are kept in the same checkpoint
-		case t.o.Run.Budget > 0: // but that has all the kernels that there wasn't time for
+		switch { // the sibling's steps go to the same checkpoint
+		case t.o.Run.Budget > 0: // the checkpoint doesn't say which kernels the budget allowed
 			t.o.Run.Resume, t.o.Run.Save = nil, nil
 		case saver.state != nil:
 			t.o.Run.Resume = saver.state
@@ -416,7 +416,7 @@ func (t *fitting) train(begin time.Time, f *fitFlags) (err error) {
 	return t.print(m, all)
 }
 
-// print prints a model, and its sibling unless that is nil.
+// print prints a model, and its sibling all unless all is nil.
 func (t *fitting) print(m, all *krigo.Model) error {
 	if t.json {
 		d := fitJSON(m, t.out)
@@ -435,8 +435,8 @@ func (t *fitting) print(m, all *krigo.Model) error {
 	return nil
 }
 
-// saveSomewhere saves a model. What may have taken hours isn't lost on a full disk: it is then left in the folder for
-// temporary files, whose name the error has.
+// saveSomewhere saves a model. A fit may have taken hours, so if the disk is full, saveSomewhere saves the model in the
+// folder for temporary files, and the error names the file.
 func saveSomewhere(m *krigo.Model, out string) error {
 	err := m.Save(out)
 	if err == nil {
@@ -453,8 +453,8 @@ func saveSomewhere(m *krigo.Model, out string) error {
 	return err
 }
 
-// noteRefit notes in a model that the file it is saved to held another certified one of the same targets, or of
-// mostly the same rows. The same fit again is no choice, but keeps the note.
+// noteRefit adds a finding to m if path holds another certified model of the same targets, or of mostly the same rows.
+// The same fit again is no choice between models, but it keeps the finding of the old file.
 func noteRefit(m *krigo.Model, path string) {
 	old, err := krigo.Load(path)
 	if err != nil || !certified(old) || !certified(m) {
@@ -467,7 +467,7 @@ func noteRefit(m *krigo.Model, path string) {
 		}
 	}
 	again := m.Hash == old.Hash && m.Certificate.Equal(old.Certificate) && old.Findings.Of(finding.Replaces) == nil &&
-		old.Findings.Of(finding.Text) == nil // which may say it
+		old.Findings.Of(finding.Text) == nil // an older file may say it in words
 	if (m.Targets == old.Targets || 2*common > len(m.Rows)) && !again {
 		m.Findings.Add(finding.Replaces)
 	}
@@ -475,10 +475,10 @@ func noteRefit(m *krigo.Model, path string) {
 
 func certified(m *krigo.Model) bool { return m.Certificate != nil && m.Certificate.Valid }
 
-// siblingName is the name of the file for a model's sibling that is trained on all rows.
+// siblingName returns the name of the file for the model that is trained on all rows.
 func siblingName(out string) string { return strings.TrimSuffix(out, ".krigo") + "-all.krigo" }
 
-// modelName is DATA's base name with .krigo in place of its endings.
+// modelName returns the base name of data with .krigo in place of its endings.
 func modelName(data string) string {
 	name := filepath.Base(data)
 	if ext := filepath.Ext(name); ext == ".gz" || ext == ".zst" {
@@ -500,25 +500,25 @@ func readParams(path string) (*krigo.Params, error) {
 	return &p, nil
 }
 
-// checkpointer keeps the last state of a fit, and writes it to a file now and then. The same fit goes on from that
-// file.
+// checkpointer keeps the last state of a fit, and writes the state to a file now and then. The same fit, given again,
+// continues from that file.
 type checkpointer struct {
 	path   string
 	state  *krigo.Checkpoint
-	last   time.Time   // of a write, whether or not it succeeded
-	onDisk atomic.Bool // this fit's, or one that was found
-	found  bool        // and Fit hasn't said yet whether it is this fit's
-	failed bool        // the last write did
-	fresh  bool        // begin anew
+	last   time.Time   // the last write, even if it failed
+	onDisk atomic.Bool // path holds a checkpoint: this fit's, or one that was there
+	found  bool        // a checkpoint was there, and Fit hasn't said yet whether it is this fit's
+	failed bool        // the last write failed
+	fresh  bool        // --fresh-start: ignore the steps of the checkpoint
 
-	say  func(line string) // progress
+	say  func(line string) // prints progress
 	warn func(text string)
 }
 
 // CheckpointEvery is how much work a killed fit may lose. Tests and campaigns change it.
 var CheckpointEvery = 5 * time.Second
 
-// claim keeps other fits from a checkpoint, until it is released.
+// claim locks a checkpoint for this fit, until release is called.
 func (c *checkpointer) claim(path string) (release func(), err error) {
 	lock := path + ".lock"
 	release, err = disk.Claim(lock)
@@ -533,8 +533,8 @@ func (c *checkpointer) claim(path string) (release func(), err error) {
 	return release, nil
 }
 
-// find reads the checkpoint on the first rank, which has written it, for all. There need be none unless somebody named
-// it.
+// find reads the checkpoint on the first rank, which wrote it, and passes it to all ranks. A checkpoint may be missing,
+// unless the user named it.
 func (c *checkpointer) find(r ranks.Ranks, named bool) (found *krigo.Checkpoint, err error) {
 	if r.Rank() == 0 {
 		if !named {
@@ -566,16 +566,16 @@ func (c *checkpointer) find(r ranks.Ranks, named bool) (found *krigo.Checkpoint,
 	}
 	c.found = true
 	c.onDisk.Store(true)
-	if c.fresh { // the fingerprint stays: another fit's checkpoint isn't this one's to replace
+	if c.fresh { // the fingerprint stays, so that Fit still refuses to replace another fit's checkpoint
 		found.Runs, found.Curves = nil, nil
 	}
 	return found, nil
 }
 
-// offer is Run.Save. A checkpoint that can't be written doesn't end a fit.
+// offer is the fit's Run.Save. If the checkpoint can't be written, the fit goes on.
 func (c *checkpointer) offer(s *krigo.Checkpoint) error {
 	c.state = s
-	if c.found { // and is this fit's
+	if c.found { // Fit calls offer only if the checkpoint is this fit's
 		c.found = false
 		if c.fresh {
 			c.say(c.path + " is of this fit; begin anew all the same")
@@ -604,7 +604,7 @@ func (c *checkpointer) write() error {
 	return err
 }
 
-// words say how a fit goes on that was interrupted in the middle of a step.
+// words returns how to continue a fit that was interrupted in the middle of a step.
 func (c *checkpointer) words() string {
 	if !c.onDisk.Load() {
 		return "interrupted before the first checkpoint: the same command begins anew"
@@ -616,7 +616,7 @@ func (c *checkpointer) words() string {
 	return fmt.Sprintf("interrupted: give the same command again%s, and it goes on from %s", again, c.path)
 }
 
-// interrupted says how a fit that ended in an error goes on, if that was an interruption.
+// interrupted returns err, or if an interruption ended the fit, an error that says how to continue it.
 func (c *checkpointer) interrupted(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, krigo.ErrOtherCheckpoint):
@@ -624,7 +624,7 @@ func (c *checkpointer) interrupted(ctx context.Context, err error) error {
 			c.path, err)
 	case err == nil || ctx.Err() == nil:
 		return err
-	case c.state == nil: // a checkpoint that was found is as it was
+	case c.state == nil: // this fit changed no checkpoint
 		return errors.New(c.words())
 	}
 	if err := c.write(); err != nil {
@@ -636,13 +636,13 @@ func (c *checkpointer) interrupted(ctx context.Context, err error) error {
 // fitDocument is what fit --json prints.
 type fitDocument struct {
 	Objective         string                `json:"objective"`
-	Rows              int                   `json:"rows"` // prior and certified
+	Rows              int                   `json:"rows"` // prior and certified rows
 	Inputs            int                   `json:"inputs"`
 	Encoding          *dataset.Encoding     `json:"encoding,omitempty"`
 	Inducing          int                   `json:"inducing"`
-	Solver            string                `json:"solver,omitempty"` // of a full GP
+	Solver            string                `json:"solver,omitempty"` // only for a full GP
 	Kernel            kernel.Spec           `json:"kernel"`
-	Temper            float64               `json:"temper,omitempty"` // of an informed prior
+	Temper            float64               `json:"temper,omitempty"` // only for an informed prior
 	Mean              *krigo.MeanParams     `json:"mean,omitempty"`
 	NoiseVariance     float64               `json:"noise_variance"`
 	ObservationNoise  float64               `json:"observation_noise"`
@@ -719,7 +719,7 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 		fmt.Fprintf(w, "Test      %d rows: RMSE %s (%s), mean squared error %.4g, NLPD %.3g (scaled)\n", t.Rows,
 			cautious.Number(t.RMSERaw), cautious.Name(m.Target), t.MSE, t.NLPD)
 		draw := fmt.Sprintf(", of a random draw %.3f", t.GibbsRisk)
-		if m.Terms.Route == pacbayes.Direct { // which doesn't speak of one
+		if m.Terms.Route == pacbayes.Direct { // its bound isn't about a random draw
 			draw = ""
 		}
 		fmt.Fprintf(w, "          loss of the mean %.3f%s%s; 95 %% credible intervals, the model's own belief, hold %.1f "+
@@ -752,7 +752,7 @@ func printFindings(w io.Writer, found finding.List) {
 	}
 }
 
-// printPlan says what a fit would do.
+// printPlan prints what a fit would do.
 func printPlan(w io.Writer, p *krigo.Plan, asJSON bool) error {
 	if asJSON {
 		return printJSON(w, struct {

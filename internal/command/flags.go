@@ -16,14 +16,14 @@ import (
 	"github.com/krigo-gp/krigo/method"
 )
 
-// cliFlag is all there is to know about a flag. Help, man pages and completions are made of it, and a test
-// holds docs/reference/command-line.md, where longer explanations stand, against it.
+// cliFlag describes a flag. krigo makes help, man pages and completions of it. docs/reference/command-line.md explains
+// flags at length, and a test compares that page with the cliFlags.
 type cliFlag struct {
 	name  string
-	value string // what stands for its value, as in --target COL; empty for a switch
+	value string // the placeholder of its value, such as COL in --target COL; empty for a switch
 	def   string // its default
-	late  bool   // which is filled in later, and isn't set here
-	rule  string // or, where a rule makes it, that rule; it isn't set then
+	late  bool   // krigo fills in def later, so that bind doesn't set it
+	rule  string // in words how krigo finds the default, if it isn't a fixed value
 	help  string // a line or two
 	to    any    // the variable that it sets
 
@@ -32,11 +32,11 @@ type cliFlag struct {
 	columns         bool
 
 	group    string // heading under which it stands
-	everyday bool   // help shows it unasked, of a command that has too many to show
-	of       string // commands that have it; empty: all that the table is for
+	everyday bool   // --help shows it even if the command has too many flags to show all
+	of       string // the commands that have it; empty: all commands of the table
 }
 
-// groups are the headings in the order in which they are shown. Flags of commands that have a few only are in none.
+// groups are the headings of flags, in the order in which help shows them. Commands with few flags use the group "".
 var groups = []string{"", "Data", "Kernel", "Method", "Prior", "Promise", "Run"}
 
 // inGroup puts flags into a group.
@@ -47,7 +47,7 @@ func inGroup(group string, flags ...cliFlag) []cliFlag {
 	return flags
 }
 
-// bound is a flag's value as pflag has it, by which the flag itself is found again.
+// bound is a flag's value for pflag. From it krigo finds the cliFlag again.
 type bound struct {
 	pflag.Value
 	cliFlag
@@ -93,7 +93,7 @@ func (f cliFlag) bind(flags *pflag.FlagSet) {
 		panic(fmt.Sprintf("--%s sets a %T", f.name, f.to))
 	}
 	p := flags.Lookup(f.name)
-	if _, isList := f.to.(*[]string); f.def != "" && !isList { // a list that is set once more grows
+	if _, isList := f.to.(*[]string); f.def != "" && !isList { // setting a list again would append to it
 		if !f.late {
 			if err := p.Value.Set(f.def); err != nil {
 				panic(fmt.Sprintf("--%s: %v", f.name, err))
@@ -104,7 +104,7 @@ func (f cliFlag) bind(flags *pflag.FlagSet) {
 	p.Value = bound{p.Value, f}
 }
 
-// setting is the flag of a method's setting that is more than a field of method.Choice.
+// setting is the flag of a method's setting that isn't simply a field of method.Choice.
 type setting struct {
 	settings.Setting
 	of *method.Choice
@@ -115,19 +115,19 @@ func (s *setting) String() string { return s.of.Text(s.Name) }
 // Set implements pflag.Value.
 func (s *setting) Set(text string) error { return s.of.Set(s.Name, text) }
 
-// Type is the name that pflag has for the type of the values.
+// Type returns pflag's name for the type of the values.
 func (s *setting) Type() string {
 	switch t := s.Base(); {
 	case t.Kind() == reflect.Slice:
 		return "float64Slice"
-	case len(s.Values) > 0: // words, though there may be numbers too
+	case len(s.Values) > 0: // words, and perhaps numbers
 		return "string"
 	default:
 		return t.Kind().String()
 	}
 }
 
-// text is the help, with the default.
+// text returns the help, with the default.
 func (f cliFlag) text() string {
 	if def := cmp.Or(f.def, f.rule); def != "" {
 		return fmt.Sprintf("%s (default %s)", f.help, def)
@@ -135,7 +135,7 @@ func (f cliFlag) text() string {
 	return f.help
 }
 
-// flagsOf returns a command's flags under a heading, those that aren't shown left out.
+// flagsOf returns a command's flags under a heading, without hidden flags.
 func flagsOf(cmd *cobra.Command, group string) (all []cliFlag) {
 	see := func(p *pflag.Flag) {
 		f := cliFlag{name: p.Name, help: p.Usage, group: "Run"} // cobra's own, such as --help
@@ -151,13 +151,13 @@ func flagsOf(cmd *cobra.Command, group string) (all []cliFlag) {
 	return all
 }
 
-// most is the number of flags that help shows unasked; of a command that has more it shows the everyday ones.
+// most is the largest number of flags that help shows unasked. If a command has more, help shows the everyday flags.
 const most = 20
 
-// everyday asks for the flags that are marked so.
+// everyday asks for the flags that are marked as everyday.
 const everyday = "everyday"
 
-// shown returns a command's flags under each of the groups: all of them, those of one group, or the everyday ones.
+// shown returns a command's flags under each of the groups. asked is "all", everyday or the name of a group.
 func shown(cmd *cobra.Command, asked string) [][]cliFlag {
 	flags := make([][]cliFlag, len(groups))
 	for i, group := range groups {
@@ -170,10 +170,15 @@ func shown(cmd *cobra.Command, asked string) [][]cliFlag {
 	return flags
 }
 
-// help prints what a command is for and how it is called. What follows --help says which flags: all, or, of one group,
-// these alone.
+// help prints what a command does, how it is called, its flags, and then a longer explanation. The word after --help
+// says which flags: all, or the flags of a group, which help then prints alone.
 func help(cmd *cobra.Command, args []string) {
-	asked, wide := "", columns(cmd.OutOrStdout())
+	fmt.Fprint(cmd.OutOrStdout(), helpText(cmd, args, columns(cmd.OutOrStdout())))
+}
+
+// helpText returns what help prints, at most wide columns wide.
+func helpText(cmd *cobra.Command, args []string, wide int) string {
+	asked := ""
 	if at := slices.Index(args, "--help"); at >= 0 && at+1 < len(args) {
 		asked = args[at+1]
 	}
@@ -197,7 +202,7 @@ func help(cmd *cobra.Command, args []string) {
 			fmt.Fprintf(&b, "\n%s\n", reflowed(strings.TrimSpace(cmd.Long), wide))
 		}
 	}
-	fmt.Fprint(cmd.OutOrStdout(), b.String())
+	return b.String()
 }
 
 // usage prints how a command is called.
@@ -208,7 +213,8 @@ func usage(cmd *cobra.Command) error {
 	return err
 }
 
-// describe writes how a command is called, with the flags that are asked for, or by default those that aren't too many.
+// describe writes how a command is called, and the flags that are asked for. By default it writes all flags, or the
+// everyday flags if the command has too many.
 func describe(b *strings.Builder, cmd *cobra.Command, asked string, wide int) {
 	fmt.Fprintln(b, "Usage:")
 	if cmd.Runnable() {
@@ -271,8 +277,8 @@ func (f cliFlag) print(b *strings.Builder, wide int) {
 	fmt.Fprintln(b, behind(fmt.Sprintf("%-*s", helpFrom, name), f.text(), wide, 0))
 }
 
-// describeOptions makes the flags of a command, and of those below it, chapters of their descriptions, in
-// groups, in the place of the list that cobra would make.
+// describeOptions prepares the man pages of root and its subcommands: the description of each gets a chapter with its
+// flags in groups, instead of cobra's own list.
 func describeOptions(root *cobra.Command) {
 	var all []*cobra.Command
 	var walk func(cmd *cobra.Command)
@@ -285,12 +291,12 @@ func describeOptions(root *cobra.Command) {
 		}
 	}
 	walk(root)
-	for _, cmd := range all { // not before: they share flags
+	for _, cmd := range all { // after all chapters are written, since commands share flags
 		cmd.LocalFlags().VisitAll(func(p *pflag.Flag) { p.Hidden = true })
 	}
 }
 
-// manOptions are a command's flags as a chapter of its man page, in Markdown.
+// manOptions returns the chapter of a command's man page with its flags, in Markdown.
 func manOptions(cmd *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString("\n\n# OPTIONS\n")
@@ -310,7 +316,7 @@ func manOptions(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// complete makes shells offer what fits a command's flags.
+// complete tells shells which values to offer for a command's flags.
 func complete(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(p *pflag.Flag) {
 		b, ok := p.Value.(bound)
@@ -329,7 +335,7 @@ func complete(cmd *cobra.Command) {
 			}
 		case b.columns:
 			offer = func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-				for _, arg := range args { // the table, which may stand behind a model
+				for _, arg := range args { // a model may stand before the table
 					if names := columnNames(arg); len(names) > 0 {
 						return oneOf(names, typed)
 					}
@@ -345,7 +351,7 @@ func complete(cmd *cobra.Command) {
 	})
 }
 
-// startingWith are the names that what was typed may become, or the last of a list of them.
+// startingWith returns the names that begin with what was typed. If list is set, it completes the last name of a list.
 func startingWith(typed string, names []string, list bool) (all []string) {
 	before := ""
 	if list {

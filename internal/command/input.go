@@ -15,13 +15,13 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// textTimes its own size is what JSON may become.
+// textTimes is how many times its size a JSON text may take in memory.
 const textTimes = 16
 
-// standardInput stands for it in the place of a table's file.
+// standardInput stands for standard input, instead of the name of a table's file.
 const standardInput = "-"
 
-// checkInput makes sure that one table at most comes from standard input, and that one process reads it.
+// checkInput refuses two tables from standard input, and standard input on several ranks.
 func checkInput(cmd *cobra.Command, args []string) error {
 	tables := 0
 	for _, arg := range args {
@@ -41,8 +41,8 @@ func checkInput(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// readTable reads a table whose cells are written so from a file, of which a rank has its part, or as CSV from standard
-// input. A command that isn't spread over ranks has none.
+// readTable reads a table from a file, or as CSV from standard input. Each rank of r gets its part of the file. r is
+// nil for a command that runs on one rank. of says how cells are written.
 func readTable(path string, in io.Reader, r ranks.Ranks, of dataset.Reading) (*dataset.Table, error) {
 	switch {
 	case path == standardInput:
@@ -53,7 +53,7 @@ func readTable(path string, in io.Reader, r ranks.Ranks, of dataset.Reading) (*d
 	return files.ReadPart(path, r, of)
 }
 
-// interruptible reads until a context ends: a terminal, or a pipe that stays silent, would be waited for.
+// interruptible reads until its context ends. Without it, a command would wait for a silent terminal or pipe.
 type interruptible struct {
 	ctx context.Context
 	in  io.Reader
@@ -75,14 +75,14 @@ func (r interruptible) Read(p []byte) (int, error) {
 	}
 }
 
-// columnNames returns the names of a table's columns, or none where they can't be had at once.
+// columnNames returns the names of a table's columns for completion, or nil if reading them would take long.
 func columnNames(path string) []string {
 	const atOnce = 1 << 20 // bytes
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() { // a pipe would be emptied, or waited for
+	if err != nil || !info.Mode().IsRegular() { // reading would empty a pipe, or wait for it
 		return nil
 	}
-	if info.Size() <= atOnce || filepath.Ext(path) == ".npy" { // whose rows stay on disk
+	if info.Size() <= atOnce || filepath.Ext(path) == ".npy" { // the rows of NPY files stay on disk
 		table, err := files.ReadFile(path, dataset.Reading{})
 		if err != nil {
 			return nil
@@ -101,7 +101,7 @@ func columnNames(path string) []string {
 	}
 	table, err := files.CSV{From: bytes.NewReader(head[:bytes.LastIndexByte(head, '\n')+1]), Source: path}.Read()
 	if err != nil {
-		return nil // of another format, whose names stand at its end
+		return nil // a format that has its names at the end
 	}
 	return table.Names
 }

@@ -31,11 +31,11 @@ type inspectDocument struct {
 	// Findings are the remarks as values.
 	Findings []finding.Told        `json:"findings,omitempty"`
 	Columns  []inspect.ColumnFacts `json:"columns"`
-	First    []string              `json:"first,omitempty"` // what has to be settled before the command fits
-	// Ties are between rows, as a quick fit of prior rows shows them, Untied why they weren't looked for.
+	First    []string              `json:"first,omitempty"` // what the user has to settle before the command runs
+	// Ties are what ties rows together, from a quick fit of prior rows. Untied says why inspect didn't look for ties.
 	Ties    []model.Tie `json:"ties,omitempty"`
 	Untied  string      `json:"ties_reason,omitempty"`
-	Command string      `json:"command"` // that fits
+	Command string      `json:"command"` // the fit command
 }
 
 // ofReading are the flags of fit that say how a table is read.
@@ -113,7 +113,7 @@ inspect guesses nothing. If something is unclear, it asks.`,
 	return cmd
 }
 
-// tied looks for what ties rows together, with the columns as the advice has them.
+// tied looks for what ties rows together, and reads columns as the advice says.
 func (d *inspectDocument) tied(ctx context.Context, table *dataset.Table, target string,
 	facts []inspect.ColumnFacts) error {
 	o := krigo.Options{Data: krigo.Data{Target: target}}
@@ -139,14 +139,14 @@ func (d *inspectDocument) tied(ctx context.Context, table *dataset.Table, target
 	}
 	for i, f := range facts {
 		if _, group := d.grouping(); f.Name == group {
-			facts[i].Advice = nil // it is no input
+			facts[i].Advice = nil // a group column is no input
 		}
 	}
 	return err
 }
 
-// grouping returns the tie that costs a new unit most, and what --group takes for it. Ties that cost the same whole number
-// of rows in 100 are ordered by how alike errors are.
+// grouping returns the tie that costs a new unit most, and what --group takes for it. If two ties cost the same whole
+// number of rows in 100, it prefers the tie with the more similar errors.
 func (d *inspectDocument) grouping() (tie model.Tie, group string) {
 	for _, t := range d.Ties {
 		by, more := t.Group(), cmp.Compare(math.Round(100*t.Lost()), math.Round(100*tie.Lost()))
@@ -157,7 +157,7 @@ func (d *inspectDocument) grouping() (tie model.Tie, group string) {
 	return tie, group
 }
 
-// inspected is the command that fits a table, with what was said of it and what is to be said.
+// inspected returns the command that fits a table, with the flags of this inspection and of its advice.
 func inspected(flags *pflag.FlagSet, path, target string, facts []inspect.ColumnFacts,
 	rows []inspect.Advice) string {
 	words := []string{"fit", noFlag(path), "--target", cmp.Or(target, "COL")}
@@ -169,13 +169,13 @@ func inspected(flags *pflag.FlagSet, path, target string, facts []inspect.Column
 	facts = append(slices.Clone(facts), inspect.ColumnFacts{Advice: rows})
 	for k := range facts {
 		if facts[k].Name == target {
-			facts[k].Missing = 0 // nothing fills them
+			facts[k].Missing = 0 // rows without a target are left out, and not filled
 		}
 	}
 	return suggestion(words, facts, false)
 }
 
-// noFlag is a path that can't be taken for a flag.
+// noFlag returns path, changed if it looks like a flag.
 func noFlag(path string) string {
 	if strings.HasPrefix(path, "-") && path != standardInput {
 		return "./" + path
@@ -183,7 +183,7 @@ func noFlag(path string) string {
 	return path
 }
 
-// unsettled is what has to be settled before a table can be fitted.
+// unsettled returns what the user has to settle before a table can be fitted.
 func unsettled(facts []inspect.ColumnFacts, target string, strays bool) (first []string) {
 	if strays {
 		first = append(first, "the rows that seem to be none")
@@ -256,9 +256,9 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 	return err
 }
 
-// suggestion is a command line with what is to be said of columns added to it.
+// suggestion returns a command line: words, and the flags that the columns' advice adds. missing adds --missing mean.
 func suggestion(words []string, columns []inspect.ColumnFacts, missing bool) string {
-	var flags []string // in the order in which they come up
+	var flags []string // in the order of their first advice
 	values, said := map[string][]string{}, map[inspect.Advice]bool{}
 	for _, f := range columns {
 		missing = missing || f.Missing > 0 && f.Kind != "empty" ||
@@ -292,7 +292,7 @@ func suggestion(words []string, columns []inspect.ColumnFacts, missing bool) str
 	return b.String()
 }
 
-// suggest adds to an error about columns the command line that was given with what is to be said of them.
+// suggest returns what to add to an error about columns: the given command line with the flags that help.
 func suggest(err error, args []string) string {
 	var columns *inspect.ColumnsError
 	if !errors.As(err, &columns) || len(args) == 0 || !slices.Contains([]string{"fit", "declare", "compare", "evaluate"},
@@ -302,7 +302,7 @@ func suggest(err error, args []string) string {
 	if len(columns.Columns) == 0 && len(columns.Gaps) == 0 {
 		return ""
 	}
-	if end := slices.Index(args, "--"); end >= 0 { // flags are to follow
+	if end := slices.Index(args, "--"); end >= 0 { // the suggestion adds flags, so nothing may stand behind --
 		args = slices.Clone(args)
 		for i := end + 1; i < len(args); i++ {
 			args[i] = noFlag(args[i])

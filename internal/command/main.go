@@ -12,16 +12,16 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Main is Run for a process. The first SIGINT or SIGTERM asks the command to end, and ends the process if it is still
-// in the middle of a step, as a factorization, after a moment; the second kills at once. Whenever that is, files are
-// whole.
+// Main is Run for a process. The first SIGINT or SIGTERM asks the command to end. If the command is in the middle of a
+// step, such as a factorization, Main ends the process after a moment. A second signal ends the process at once. Files
+// are whole at any time.
 func Main(args []string, stdin, stdout, stderr *os.File) int {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	p := &parting{patience: patience}
-	if ranks.Launched() { // the first rank tells the others, which then end together
+	if ranks.Launched() { // the first rank tells the other ranks, and all end together
 		p.patience = 0
 	}
 	ended := make(chan int, 1)

@@ -18,11 +18,11 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// own tells whether krigo wrote a file: from how it begins or, of a table, from its columns.
+// own tells whether krigo wrote a file: from the file's first bytes or, for a table, from its columns.
 type own struct {
-	what    string // as in "a model"
+	what    string // for messages, such as "a model of krigo"
 	begin   *regexp.Regexp
-	columns *regexp.Regexp // of the names, each after a line break; nil: it is no table
+	columns *regexp.Regexp // matches the names, each after a line break; nil: no table
 }
 
 var (
@@ -38,7 +38,7 @@ var (
 
 func begins(what, expression string) own { return own{what, regexp.MustCompile(expression), nil} }
 
-// ownPredictions are predictions behind the columns that are kept now. A table with other columns may be a person's,
+// ownPredictions tells tables of predictions behind the kept columns. A table with other columns may belong to a person
 // who joined predictions to it.
 func ownPredictions(kept []string) own {
 	columns := "^"
@@ -46,7 +46,7 @@ func ownPredictions(kept []string) own {
 		columns += "\n" + regexp.QuoteMeta(name)
 	}
 	for i, name := range krigo.PredictionNames() {
-		if i >= 5 { // earlier versions wrote fewer
+		if i >= 5 { // earlier versions wrote fewer columns
 			columns += "(\n" + name + ")?"
 			continue
 		}
@@ -58,7 +58,7 @@ func ownPredictions(kept []string) own {
 			"(\nexplain_base(\ncontribution_.*)+\nexplain_remainder)?$")}
 }
 
-// wrote says whether krigo wrote the file at path, which begins so.
+// wrote says whether krigo wrote the file at path. begin is the beginning of the file.
 func (o own) wrote(path string, begin []byte) bool {
 	if o.begin.Match(begin) || o.columns == nil {
 		return o.begin.Match(begin)
@@ -71,7 +71,7 @@ func (o own) wrote(path string, begin []byte) bool {
 	return o.columns.MatchString("\n" + strings.Join(table.Names, "\n"))
 }
 
-// replaceable refuses a file that is there, unless krigo wrote it or it is empty: instead says how to name another.
+// replaceable refuses an existing file, unless krigo wrote it or it is empty. instead says how to name another file.
 func replaceable(path string, o own, instead string) error {
 	f, err := disk.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +80,7 @@ func replaceable(path string, o own, instead string) error {
 	if err == nil {
 		defer f.Close()
 		var info fs.FileInfo
-		if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() { // nor may a pipe be waited for
+		if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() { // reading a pipe would wait
 			err = errors.New("it is no file")
 		}
 	}
@@ -97,8 +97,8 @@ func replaceable(path string, o own, instead string) error {
 	return nil
 }
 
-// writable makes sure, before long work, that out can be written: its folder is there and takes files, it is no
-// folder itself, none of the files that are read, and no file that somebody else wrote.
+// writable makes sure, before long work, that out can be written. The folder has to exist and to take files. out may be
+// no folder, none of the inputs, and no file that another program wrote.
 func writable(out string, o own, inputs ...string) error {
 	if folder, err := os.Stat(filepath.Dir(out)); err != nil || !folder.IsDir() {
 		return fmt.Errorf("--out %s: its folder doesn't exist", out)
@@ -123,7 +123,7 @@ func writable(out string, o own, inputs ...string) error {
 	return outable(out)
 }
 
-// outable begins to write, and leaves nothing.
+// outable tries to write to out, and leaves nothing behind.
 func outable(out string) error {
 	if err := disk.Try(out); err != nil {
 		return fmt.Errorf("--out %w", err)

@@ -29,23 +29,23 @@ it. Requests and replies are frames of JSON and numbers, which docs/pipe.md desc
 	}
 }
 
-// besidesOptions are the flags that are about files of a command and its output, of which a request has none.
+// besidesOptions are the flags about files and output of a command. Requests don't have them.
 var besidesOptions = []string{"out", "resume", "fresh-start", "dry-run", "test", "help", "json", "quiet", "threads",
 	"memory"}
 
-// option describes a flag to programs that call krigo pipe. The packages of Python and R take their parameters from it.
+// option describes a flag to programs that call krigo pipe. The packages for Python and R make their parameters of it.
 type option struct {
 	Name    string   `json:"name"`
 	Group   string   `json:"group,omitempty"`
 	Tier    string   `json:"tier"`              // everyday or expert
 	Type    string   `json:"type"`              // as package pflag calls it
-	Default string   `json:"default,omitempty"` // a value
-	Rule    string   `json:"rule,omitempty"`    // or in words, how the program finds it
-	Values  []string `json:"values,omitempty"`  // some that it takes
+	Default string   `json:"default,omitempty"` // the default value
+	Rule    string   `json:"rule,omitempty"`    // in words how krigo finds the default
+	Values  []string `json:"values,omitempty"`  // some of the values that it takes
 	Help    string   `json:"help"`
 }
 
-// schema describes the flags of the commands of root that programs may use, by command.
+// schema returns the flags that programs may use, by command of root.
 func schema(root *cobra.Command) map[string][]option {
 	of := map[string][]option{}
 	for _, cmd := range root.Commands() {
@@ -67,13 +67,13 @@ func schema(root *cobra.Command) map[string][]option {
 	return of
 }
 
-// parametersOf returns the flags that a model was fitted with, without those that have their defaults.
+// parametersOf returns the flags that a model was fitted with, without flags at their defaults.
 func parametersOf(m *krigo.Model) map[string]any {
 	var f fitFlags
 	flags := pflag.NewFlagSet("fit", pflag.ContinueOnError)
 	f.register(flags, "fit")
 	if json.Unmarshal(m.Fitted, &f.options) != nil {
-		return nil // a model of an old version, which keeps none
+		return nil // an old version of krigo kept no options
 	}
 	f.unparse()
 	given := map[string]any{}
@@ -85,7 +85,7 @@ func parametersOf(m *krigo.Model) map[string]any {
 			given[p.Name] = list.GetSlice()
 		case p.Value.Type() == "string":
 			given[p.Name] = text
-		case text != "0" && text != "0s": // which means the default too
+		case text != "0" && text != "0s": // 0 also means the default
 			given[p.Name] = json.RawMessage(text)
 		}
 	})
@@ -137,7 +137,8 @@ func optionsOf(command string, flags []string) (a pipe.Asked, err error) {
 	return a, err
 }
 
-// whole says which text isn't a flag with its value. One without would take the next flag for it.
+// whole refuses a text that isn't a flag with its value, since a flag without a value would take the next flag as its
+// value.
 func whole(known *pflag.FlagSet, flags []string) error {
 	for _, text := range flags {
 		name, dashed := strings.CutPrefix(text, "--")

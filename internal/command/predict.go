@@ -24,10 +24,10 @@ import (
 // predictDocument is what predict --json prints.
 type predictDocument struct {
 	Target      string                      `json:"target"`
-	Solver      string                      `json:"solver,omitempty"` // as in fit, unless the posterior is factored
+	Solver      string                      `json:"solver,omitempty"` // absent if the posterior is factored
 	Predictions []model.Prediction          `json:"predictions"`
-	Intervals   map[string][]krigo.Interval `json:"intervals,omitempty"` // those asked for, by kind
-	Samples     [][]float64                 `json:"samples,omitempty"`   // those asked for, row by row
+	Intervals   map[string][]krigo.Interval `json:"intervals,omitempty"` // of --intervals, by kind
+	Samples     [][]float64                 `json:"samples,omitempty"`   // of --samples, row by row
 	Kept        map[string][]string         `json:"kept,omitempty"`      // columns of the data, as text, row by row
 	Explanation *model.Explanation          `json:"explanation,omitempty"`
 }
@@ -44,7 +44,7 @@ type predictFlags struct {
 	seed          uint64
 }
 
-// check says what is wrong with them, and with the file that they name.
+// check refuses flags that don't go together, and a file that predict must not overwrite.
 func (f *predictFlags) check(json bool, inputs []string) error {
 	few := slices.ContainsFunc(f.kinds, func(kind string) bool { return slices.Contains(krigo.FewRowKinds(), kind) })
 	ending := filepath.Ext(f.out)
@@ -77,7 +77,7 @@ func (f *predictFlags) check(json bool, inputs []string) error {
 	return nil
 }
 
-// run predicts the rows of a file by the model of another.
+// run predicts the rows of the table args[1] with the model args[0].
 func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 	if err := f.check(c.json, args); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (f *predictFlags) predict(cmd *cobra.Command, quiet bool, m *krigo.Model,
 	return ps, drawn, err
 }
 
-// intervals returns those that are asked for, by kind.
+// intervals returns the intervals of --intervals, by kind.
 func (f *predictFlags) intervals(cmd *cobra.Command, m *krigo.Model, table *dataset.Table,
 	ps []model.Prediction) (of map[string][]krigo.Interval, err error) {
 	of = map[string][]krigo.Interval{}
@@ -181,7 +181,7 @@ func (f *predictFlags) intervals(cmd *cobra.Command, m *krigo.Model, table *data
 	return of, nil
 }
 
-// write writes a document where the flags say, or its columns as a table.
+// write writes a document as JSON or as a table, to the file or output that the flags name.
 func (f *predictFlags) write(w io.Writer, asJSON bool, d predictDocument, kept *dataset.Kept) error {
 	names, fill := d.table(f.kinds, f.samples)
 	write := func(w io.Writer) error {

@@ -14,13 +14,13 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// predictedFlags are those of certify for predictions without a model.
+// predictedFlags are the flags of certify for predictions without a model.
 type predictedFlags struct {
 	file, prediction, target, group, loss, bound, out string
 	above, delta                                      float64
 }
 
-// names are of no use with a model.
+// names are the flags that have no use with a model.
 var predictedNames = []string{"target", "prediction", "group", "loss", "epsilon-above", "delta", "bound", "out"}
 
 func (f *predictedFlags) bind(cmd *cobra.Command) {
@@ -66,7 +66,7 @@ func (f *predictedFlags) alone(cmd *cobra.Command, others bool) error {
 	return nil
 }
 
-// certify certifies the predictions, prints the certificate, and writes it where that is asked for.
+// certify certifies the predictions, prints the certificate, and writes it to --out if that is set.
 func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64, job ranks.Ranks) error {
 	if job.Size() > 1 {
 		return misused("--predictions are certified on one rank")

@@ -13,8 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// progress prints how training goes: one line that is overwritten on a terminal,
-// else a line when a run ends and every few seconds in between.
+// progress prints how training goes. On a terminal it overwrites one line. Otherwise it prints a line when a run ends,
+// and every few seconds in between.
 type progress struct {
 	w        io.Writer
 	terminal bool
@@ -22,13 +22,13 @@ type progress struct {
 	last     time.Time
 	open     bool // an unfinished line stands on the terminal
 
-	run      string    // that is told of
-	first    int       // iteration of it
-	runBegan time.Time // when that was told
+	run      string    // the run of the last line
+	first    int       // the iteration of that run's first line
+	runBegan time.Time // the time of that run's first line
 
-	predicted int       // rows, of those that are predicted now
-	rowsBegan time.Time // when the first of them were
-	rowsFirst int       // how many those were
+	predicted int       // rows predicted so far, in the current table
+	rowsBegan time.Time // the time of the table's first event
+	rowsFirst int       // the rows predicted at that time
 }
 
 func newProgress(w io.Writer, quiet bool) *progress {
@@ -43,7 +43,7 @@ func newProgress(w io.Writer, quiet bool) *progress {
 	return p
 }
 
-// every is how often something is told.
+// every returns the time between two lines.
 func (p *progress) every() time.Duration {
 	if p.terminal {
 		return 100 * time.Millisecond
@@ -71,7 +71,7 @@ func (p *progress) event(e krigo.Event) {
 		line += fmt.Sprintf("; %.3g iterations a second", float64(e.Iteration-p.first)/took.Seconds())
 	}
 	switch left, known := remaining(e, time.Since(p.begin)); {
-	case e.Start == 1 && e.Iteration == p.first && e.Stopped == "": // which took what was made ready before it, too
+	case e.Start == 1 && e.Iteration == p.first && e.Stopped == "": // its time also has the work before training
 	case known:
 		line += fmt.Sprintf("; about %v left", left.Round(time.Second))
 	case e.Most > e.Iteration && e.Iteration > p.first && e.Stopped == "":
@@ -81,14 +81,14 @@ func (p *progress) event(e krigo.Event) {
 	p.print(line)
 }
 
-// atMost is how long training goes on where no run converges, an iteration taking so long.
+// atMost returns how long training goes on if no run converges. iteration is the time of an iteration.
 func atMost(e krigo.Event, iteration time.Duration) time.Duration {
 	return time.Duration(e.Most*(e.Starts-e.Start+1)-e.Iteration) * iteration
 }
 
-// rows tells how many rows are predicted, how fast, and how long the others may take.
+// rows prints how many rows are predicted, how fast, and how long the other rows may take.
 func (p *progress) rows(done, of int) {
-	if done < p.predicted || p.predicted == 0 { // others than those before
+	if done < p.predicted || p.predicted == 0 { // another table begins
 		p.rowsBegan, p.rowsFirst = time.Now(), done
 	}
 	p.predicted = done
@@ -105,11 +105,11 @@ func (p *progress) rows(done, of int) {
 	p.print(line)
 }
 
-// telling is a context for tables of whose rows, while they are predicted, it tells.
+// telling returns a context in which progress prints how many rows of a table are predicted.
 func (p *progress) telling(ctx context.Context) context.Context { return model.Telling(ctx, p.rows) }
 
-// remaining is how long training may still take, after so long, where starts take about as long as those that are done:
-// known from the first step where a run says how many it takes, else when the first run has ended.
+// remaining estimates how long training may still take, if all starts take about as long as the finished starts. The
+// time is known from the first step if a run says how many steps it takes, otherwise when the first run has ended.
 func remaining(e krigo.Event, elapsed time.Duration) (left time.Duration, known bool) {
 	done := float64(e.Start - 1)
 	switch {
@@ -127,7 +127,7 @@ func remaining(e krigo.Event, elapsed time.Duration) (left time.Duration, known 
 	return time.Duration(float64(elapsed) * (1 - share) / share), true
 }
 
-// compared tells of one more fit of a comparison, and how long the others may take.
+// compared prints that a fit of a comparison is done, and how long the other fits may take.
 func (p *progress) compared(c krigo.Compared) {
 	if p.w == nil {
 		return
@@ -147,7 +147,7 @@ func (p *progress) compared(c krigo.Compared) {
 	p.print(line)
 }
 
-// say tells something that stays on a terminal.
+// say prints a line that stays on a terminal.
 func (p *progress) say(line string) {
 	if p.w != nil {
 		p.print(line)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// patience is for how long a command that was interrupted may go on with the step that it is in.
+// patience is how long an interrupted command may go on with its current step.
 const patience = 700 * time.Millisecond
 
 // interruption is the signal that ended a command.
@@ -18,8 +18,8 @@ type interruption struct{ signal os.Signal }
 
 func (i *interruption) Error() string { return "interrupted" }
 
-// interrupted says whether a signal ended a context, and what exit status that is: 128 and the signal's number, as
-// shells have it.
+// interrupted says whether a signal ended ctx, and returns the exit status for that: 128 plus the signal's number, as
+// shells do.
 func interrupted(ctx context.Context) (status int, yes bool) {
 	var i *interruption
 	if !errors.As(context.Cause(ctx), &i) {
@@ -29,20 +29,21 @@ func interrupted(ctx context.Context) (status int, yes bool) {
 	return 128 + int(number), true
 }
 
-// parting is what is said of a command that didn't end by itself in time after a signal. Its context has it.
+// parting has the last words about a command that doesn't end by itself in time after a signal. The command's context
+// holds it.
 type parting struct {
 	mu       sync.Mutex
 	words    func() string
-	patience time.Duration // 0: any
+	patience time.Duration // 0: no limit
 }
 
 type partingKey struct{}
 
-// partWith sets what is said, which must not depend on the step that is under way, and how long is waited for it where
-// that isn't 0.
+// partWith sets the last words of a command, and how long Main waits if patience isn't 0. words must not wait for the
+// step under way.
 func partWith(ctx context.Context, patience time.Duration, words func() string) {
 	p, _ := ctx.Value(partingKey{}).(*parting)
-	if p == nil { // not in a process of its own
+	if p == nil { // the command doesn't run in Main
 		return
 	}
 	p.mu.Lock()

@@ -15,11 +15,11 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// fitFlags are the flags of fit, evaluate and compare, each of which has most of them.
+// fitFlags are the flags of fit, evaluate and compare. Each of these commands has most of them.
 type fitFlags struct {
 	options krigo.Options
 
-	// What options hold in other forms.
+	// The values of flags that options hold in other forms.
 	epsilon, grid, scaling, posterior, duplicates string
 	noStandardise, dryRun, freshStart             bool
 	dates                                         []string
@@ -31,7 +31,8 @@ type fitFlags struct {
 	flags *pflag.FlagSet
 }
 
-// order is the order in which help shows the flags, by group; other settings of methods follow theirs.
+// order has the flags of each group in the order in which help shows them. Other settings of methods follow the group
+// Method.
 var order = map[string]string{
 	"Data": "target inputs ignore categorical missing missing-target dates decimal thousands na below units skip-rows " +
 		"header sheet duplicates group scaling target-transform target-estimate no-standardise split splits test-fraction test " +
@@ -43,7 +44,7 @@ var order = map[string]string{
 	"Run":     "seed out budget deliver declared dry-run resume fresh-start",
 }
 
-// register makes one of the commands take its flags.
+// register adds a command's flags to a flag set.
 func (f *fitFlags) register(flags *pflag.FlagSet, command string) {
 	f.flags = flags
 	for _, entry := range f.table() {
@@ -53,7 +54,7 @@ func (f *fitFlags) register(flags *pflag.FlagSet, command string) {
 	}
 }
 
-// table has all flags of fit, evaluate and compare.
+// table returns all flags of fit, evaluate and compare.
 func (f *fitFlags) table() (sorted []cliFlag) {
 	all := slices.Concat(f.own(), f.ofOptions())
 	for _, group := range groups {
@@ -71,10 +72,10 @@ func (f *fitFlags) table() (sorted []cliFlag) {
 	return sorted
 }
 
-// commands have a setting that is for training, or for fits.
+// commands are the commands that take a setting, by what the setting is for.
 var commands = map[string]string{"training": "fit compare", "fit": "fit"}
 
-// flagOf is the flag of a setting, which sets what to points to.
+// flagOf returns the flag of a setting. The flag sets the variable that to points to.
 func flagOf(s settings.Setting, to any) cliFlag {
 	flag := cliFlag{name: s.Name, value: s.Value, rule: s.Rule, help: s.Help, values: s.Values, everyday: s.Everyday,
 		columns: strings.HasPrefix(s.Value, "COL"), of: commands[s.For], to: to}
@@ -84,7 +85,7 @@ func flagOf(s settings.Setting, to any) cliFlag {
 	return flag
 }
 
-// ofOptions has a flag for every option that says all there is to it, but for what registers hold and flags parse.
+// ofOptions returns a flag for every option with tags. Some get their values from registers, and some need parsing.
 func (f *fitFlags) ofOptions() (all []cliFlag) {
 	o := &f.options
 	for _, of := range []any{&o.Data, &o.Kernel, &o.Prior, &o.Promise, &o.Run} {
@@ -97,9 +98,9 @@ func (f *fitFlags) ofOptions() (all []cliFlag) {
 				flag.values = texts(pacbayes.Losses())
 			case "bound":
 				flag.values = texts(pacbayes.Inequalities())
-			case "epsilon": // or below:above
+			case "epsilon": // may be below:above, which needs parsing
 				flag.to, flag.of = &f.epsilon, "fit evaluate"
-			case "scaling": // or declared:FILE
+			case "scaling": // may be declared:FILE
 				flag.to, flag.values = &f.scaling, []string{dataset.PriorRows, dataset.Declared + ":", dataset.AllRows}
 			}
 			all = append(all, flag)
@@ -108,7 +109,7 @@ func (f *fitFlags) ofOptions() (all []cliFlag) {
 	return all
 }
 
-// ofMethods has a flag for every setting that a method has.
+// ofMethods returns a flag for every setting of every method.
 func (f *fitFlags) ofMethods() (all []cliFlag) {
 	var methods []any
 	for _, k := range method.Kinds() {
@@ -120,7 +121,7 @@ func (f *fitFlags) ofMethods() (all []cliFlag) {
 		if flag.to == nil {
 			flag.to = &setting{s, &f.options.Method}
 		}
-		if s.Name == "posterior" { // which may be another prior's
+		if s.Name == "posterior" { // an informed prior has another value
 			flag.to, flag.values = &f.posterior, append(flag.values, "learnt")
 			flag.help += ", or learnt (from an informed prior)"
 		}
@@ -129,8 +130,8 @@ func (f *fitFlags) ofMethods() (all []cliFlag) {
 	return all
 }
 
-// own are the flags that are no option, that make one of several fields or of a register, or that a command has in a
-// form of its own.
+// own returns the flags without a tag: flags that are no option, that set several fields, or that differ between
+// commands.
 func (f *fitFlags) own() []cliFlag {
 	o := &f.options
 	return []cliFlag{
@@ -198,7 +199,7 @@ func (f *fitFlags) own() []cliFlag {
 	}
 }
 
-// methods lists the methods, with what they minimise; those that are always sparse come last.
+// methods lists the methods with what they minimise. Methods that are always sparse come last.
 func methods() string {
 	var any, sparse []string
 	for _, k := range method.Kinds() {
@@ -215,7 +216,7 @@ func methods() string {
 	return strings.Join(any, ", ") + "; sparse: " + strings.Join(sparse, ", ")
 }
 
-// flags are those of every command.
+// flags returns the flags of every command.
 func (c *common) flags() []cliFlag {
 	return inGroup("Run",
 		cliFlag{name: "json", everyday: true, to: &c.json,
@@ -229,7 +230,7 @@ func (c *common) flags() []cliFlag {
 	)
 }
 
-// texts are the names in a list of them.
+// texts returns a list of names as strings.
 func texts[T ~string](list []T) (all []string) {
 	for _, name := range list {
 		all = append(all, string(name))
@@ -237,7 +238,7 @@ func texts[T ~string](list []T) (all []string) {
 	return all
 }
 
-// tableEndings are those of files that hold tables, without their points.
+// tableEndings returns the endings of files that hold tables, without the dot.
 func tableEndings() (all []string) {
 	for _, format := range files.Formats() {
 		for _, ending := range format.Endings {

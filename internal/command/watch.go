@@ -20,24 +20,24 @@ import (
 	"github.com/krigo-gp/krigo/watch"
 )
 
-// alarmed is watch's error where the model's watch has an alarm: it has an exit status of its own.
+// alarmed is the error of watch if there is an alarm. It has its own exit status.
 type alarmed struct{ text string }
 
 func (a *alarmed) Error() string { return a.text }
 
-// watchRows are the rows that go to the ledger together, at most.
+// watchRows is the largest number of rows that go to the ledger together.
 const watchRows = 10_000
 
-// watcher adds outcomes to a ledger and says what they come to.
+// watcher adds outcomes to a ledger and prints the state of the watch.
 type watcher struct {
 	*watch.Watch
 	model *model.Model
 	out   io.Writer
 	json  bool
-	told  bool         // of the alarm
-	key   string       // of the rows, empty: none
-	added atomic.Int64 // rows, by this command
-	known int          // rows that were in the ledger under the key
+	told  bool         // the alarm is printed
+	key   string       // names the rows; empty: they have no key
+	added atomic.Int64 // rows that this command added
+	known int          // rows that the ledger already had under the key
 }
 
 // watchFlags are the flags of watch.
@@ -86,7 +86,7 @@ Exit status 3 says that there is an alarm, from these rows or from earlier rows.
 	return cmd
 }
 
-// run rotates the ledger, prints its state, holds it against data, or adds outcomes, as the flags say.
+// run rotates the ledger, prints its state, compares it with data, or adds outcomes, as the flags say.
 func (f *watchFlags) run(cmd *cobra.Command, c *common, args []string) error {
 	m, err := model.Load(args[0])
 	if err != nil {
@@ -122,7 +122,7 @@ func (f *watchFlags) run(cmd *cobra.Command, c *common, args []string) error {
 	return w.add(cmd, f.ledger, args[1])
 }
 
-// valid says what doesn't go together.
+// valid refuses flags that don't go together.
 func (f *watchFlags) valid(cmd *cobra.Command, args []string) error {
 	switch {
 	case cmd.Flags().Changed("key") && (f.key == "" || !utf8.ValidString(f.key)):
@@ -206,7 +206,7 @@ func (w *watcher) add(cmd *cobra.Command, ledger, data string) error {
 	return w.end()
 }
 
-// tellOthers says what the ledger holds of other models.
+// tellOthers prints what the ledger holds about other models.
 func tellOthers(cmd *cobra.Command, l *watch.Ledger, m *model.Model) error {
 	others, err := l.Others(m)
 	for _, o := range others {
@@ -215,7 +215,7 @@ func tellOthers(cmd *cobra.Command, l *watch.Ledger, m *model.Model) error {
 	return err
 }
 
-// compareLedger says how a ledger and the data that its outcomes came from differ, which is an error.
+// compareLedger prints how a ledger differs from the data of its outcomes. A difference is an error.
 func compareLedger(cmd *cobra.Command, c *common, m *model.Model, ledger, data string) error {
 	table, err := readTable(data, cmd.InOrStdin(), nil, m.Reading.Every())
 	if err != nil {
@@ -258,7 +258,7 @@ func compareLedger(cmd *cobra.Command, c *common, m *model.Model, ledger, data s
 	return err
 }
 
-// distinct makes sure that the ledger is none of the files that are read.
+// distinct refuses a ledger that is one of the inputs.
 func distinct(ledger string, inputs []string) error {
 	at, err := os.Stat(ledger)
 	if err != nil {
@@ -272,12 +272,12 @@ func distinct(ledger string, inputs []string) error {
 	return nil
 }
 
-// read takes in the rows of a table, or those that standard input has until it ends or the command is interrupted.
+// read observes the rows of a table, or the rows of standard input until it ends or the command is interrupted.
 func (w *watcher) read(ctx context.Context, path string, in io.Reader) error {
 	if path == standardInput {
 		err := files.CSV{From: in, Source: "standard input", As: w.model.Reading.Every()}.Stream(watchRows,
 			func(t *dataset.Table) error { return w.observe(ctx, t) })
-		if ctx.Err() != nil { // the way to end it
+		if ctx.Err() != nil { // an interruption is how one ends it
 			return nil
 		}
 		return err
@@ -290,7 +290,7 @@ func (w *watcher) read(ctx context.Context, path string, in io.Reader) error {
 	return w.observe(ctx, table)
 }
 
-// observe adds the rows of a table, and says what they come to.
+// observe adds the rows of a table, and prints the state after each part.
 func (w *watcher) observe(ctx context.Context, t *dataset.Table) error {
 	d, err := w.model.Labelled(t.Within(ctx))
 	if err != nil {
@@ -300,7 +300,7 @@ func (w *watcher) observe(ctx context.Context, t *dataset.Table) error {
 		n := min(len(rows), watchRows)
 		key := w.key
 		if key != "" && part > 1 {
-			key += fmt.Sprintf("\x00%d", part) // which no argument has
+			key += fmt.Sprintf("\x00%d", part) // no argument can have this byte
 		}
 		s, added, err := w.ObserveOnce(ctx, key, d, rows[:n])
 		if err == nil {
@@ -318,7 +318,7 @@ func (w *watcher) observe(ctx context.Context, t *dataset.Table) error {
 	return nil
 }
 
-// tell prints a state, and once that there is an alarm.
+// tell prints a state, and the first time also the alarm.
 func (w *watcher) tell(s watch.State) error {
 	if w.json {
 		return json.NewEncoder(w.out).Encode(s)
@@ -331,7 +331,7 @@ func (w *watcher) tell(s watch.State) error {
 	return nil
 }
 
-// end is an error where there is an alarm.
+// end returns an error if there is an alarm.
 func (w *watcher) end() error {
 	if s := w.State(); s.Alarm != nil {
 		return &alarmed{fmt.Sprintf("the risk is above the certificate's bound: alarm at row %d", s.Alarm.Row)}

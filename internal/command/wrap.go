@@ -17,7 +17,7 @@ const (
 	mostColumns  = 100
 )
 
-// printed passes results on, and knows whether that failed: text is printed without asking.
+// printed passes results on, and keeps the first error, since those who print don't check errors.
 type printed struct {
 	w      io.Writer
 	failed error
@@ -31,18 +31,20 @@ func (p *printed) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// columns returns how many columns text that is written to w may have: as many as COLUMNS says, or else as the terminal
-// has, but 80 to 100. A file or a pipe gets 100.
+// columns returns how many columns text that is written to w may have: as many as the terminal has, or as COLUMNS says
+// of it, but 80 to 100. A file or a pipe gets 100, so that programs read the same everywhere.
 func columns(w io.Writer) int {
 	if p, ok := w.(*printed); ok {
 		w = p.w
 	}
-	wide, err := strconv.Atoi(os.Getenv("COLUMNS"))
-	if f, ok := w.(*os.File); ok && err != nil {
-		wide = terminalColumns(f)
-	}
-	if wide <= 0 {
-		wide = mostColumns
+	wide := mostColumns
+	if f, ok := w.(*os.File); ok {
+		if n := terminalColumns(f); n > 0 {
+			wide = n
+			if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil {
+				wide = n
+			}
+		}
 	}
 	return min(max(wide, leastColumns), mostColumns)
 }
@@ -97,7 +99,7 @@ func prose(line string, wide int) string {
 	return behind(from, text, wide, in)
 }
 
-// behind wraps text behind a label. Further lines begin in columns to the right of where the text begins.
+// behind wraps text behind a label. Further lines begin as many columns to the right of the text as in says.
 func behind(label, text string, wide, in int) string {
 	at := utf8.RuneCountInString(label)
 	next := "\n" + strings.Repeat(" ", at+in)
