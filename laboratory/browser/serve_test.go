@@ -155,7 +155,7 @@ func TestPage(t *testing.T) {
 	enter("#inputs input", "two")
 	ok(p.Until(`document.getElementById("answer").hidden && document.querySelector("#inputs ` +
 		`input").getAttribute("aria-invalid") === "true"`))
-	must.Be(t, text("none"), "No prediction: see what stands beside “x”.")
+	must.Be(t, text("none"), "No prediction: see the notes beside “x”.")
 	enter("#model", "b")
 	ok(p.Until(`document.getElementById("title").textContent.startsWith("b:")`))
 	enter("#inputs input", "-1e3")
@@ -276,19 +276,19 @@ func TestPageExplains(t *testing.T) {
 	}{
 		"4,5":       {"Decimals have a point here.", []string{"4.5"}},
 		"-,5":       {"Decimals have a point here.", []string{"-.5"}},
-		"1,234":     {"Decimals have a point here, and thousands no separator: which is it?", []string{"1.234", "1234"}},
+		"1,234":     {"Decimals have a point here, and thousands have no separator. Which do you mean?", []string{"1.234", "1234"}},
 		"1,234,567": {"Thousands have no separator here.", []string{"1234567"}},
 		"1.234.567": {"Thousands have no separator here.", []string{"1234567"}},
 		"1.234,5":   {"Write one decimal point, and no separators of thousands.", []string{"1234.5"}},
 		"1,234.5":   {"Write one decimal point, and no separators of thousands.", []string{"1234.5"}},
 		"12 000":    {"Write the number without spaces or marks between its digits.", []string{"12000"}},
-		"3 kg":      {"Write the number alone, in the unit of the model's data.", []string{"3"}},
-		"€2,50":     {"Write the number alone, in the unit of the model's data.", []string{"2.50"}},
-		"40 %":      {"Write the number alone: is it a share or a percentage?", []string{"40", "0.4"}},
+		"3 kg":      {"Write only the number, in the unit of the model's data.", []string{"3"}},
+		"€2,50":     {"Write only the number, in the unit of the model's data.", []string{"2.50"}},
+		"40 %":      {"Write only the number. Is it a share or a percentage?", []string{"40", "0.4"}},
 		"two":       {"“two” isn't a number: write it as 4.5 or 1200.", nil},
 		"0x10":      {"“0x10” isn't a number: write it as 4.5 or 1200.", nil},
 		"":          {"A number is missing here.", nil},
-		"1e999":     {"This is beyond the numbers that computers have.", nil},
+		"1e999":     {"This number is too large for a computer.", nil},
 	} {
 		p.enter("#input0", typed)
 		s := state()
@@ -297,7 +297,7 @@ func TestPageExplains(t *testing.T) {
 			offers = append(offers, strings.TrimPrefix(o, "Use "))
 		}
 		must.Not(t, s.Why != want.why || !slices.Equal(offers, want.offers) || s.Answered ||
-			s.None != "No prediction: see what stands beside “x”.", "%q: %+v", typed, s)
+			s.None != "No prediction: see the notes beside “x”.", "%q: %+v", typed, s)
 	}
 	for _, typed := range []string{"4.5", " -1 ", "−2", ".5", "1e-3", "+3."} {
 		p.enter("#input0", typed)

@@ -1,6 +1,6 @@
 "use strict";
 const $ = id => document.getElementById(id);
-// plain is a number as programs write it, shown as people do: 12,346 and −1.5 × 10⁻⁷.
+// plain writes a number to five digits as programs do. shown writes it for people: 12,346 and −1.5 × 10⁻⁷.
 const plain = v => Number(v.toPrecision(5)).toString();
 const shown = v => {
   const a = Math.abs(v), sign = v < 0 ? "−" : "";
@@ -11,7 +11,7 @@ const shown = v => {
   const text = plain(a);
   return sign + (a < 1e4 ? text : text.replace(/^\d+/, digits => digits.replace(/\B(?=(\d{3})+$)/g, ",")));
 };
-// width is a half-width in four digits, rounded up: a narrower band isn't what was guaranteed.
+// width writes a half-width to four digits, rounded up, since a narrower band isn't guaranteed.
 const width = w => {
   const unit = 10 ** (3 - Math.floor(Math.log10(w)));
   return shown(Math.ceil(w * unit * (1 - 1e-12)) / unit);
@@ -22,7 +22,7 @@ const make = (tag, properties, ...children) => {
   e.append(...children);
   return e;
 };
-// named is a name as the sentences write it: in quotes where it isn't plain text on one line, or might be taken for a sentence of its own, and cut where it is long.
+// named writes a name as the certificate's sentences do. A long name is cut. A name is quoted if it isn't plain text on one line, or could be read as a sentence.
 const named = name => {
   const letters = [...name], cut = letters.length > 60 ? letters.slice(0, 60).join("") + "…" : name;
   return /[\p{C}\p{Zl}\p{Zp}]|[.:] /u.test(cut) ? JSON.stringify(cut).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, c => "\\u{" + c.codePointAt(0).toString(16) + "}") : cut;
@@ -36,7 +36,7 @@ function say(id, text) {
 }
 const problem = text => say("problem", text);
 
-// call asks the server; an answer that is none becomes an error with what it said.
+// call sends a request and returns the response. If the server refuses, it throws an error with the server's words and the status.
 async function call(path, options = {}) {
   if (token) options.headers = {...options.headers, Authorization: "Bearer " + token};
   let r;
@@ -51,7 +51,7 @@ async function call(path, options = {}) {
 }
 
 async function start() {
-  // /v1/models would answer 401 where a token is needed, which a browser logs as an error.
+  // If a token is needed, /v1/models would answer 401, which a browser logs as an error.
   if (!token && (await (await call("healthz")).json()).token) {
     $("key").hidden = false;
     return;
@@ -81,21 +81,21 @@ async function show() {
   const choices = model.inputs.some(input => input.categories) ? ", choices at the first" : "";
   const ranges = model.inputs.some(input => input.low !== undefined);
   $("begins").textContent = "Numbers and dates begin at their mean over the rows that the model was made from" +
-    choices + (ranges ? "; under each stands the range of these rows, outside which nothing is guaranteed." : ".");
+    choices + (ranges ? "; the range of these rows is under each. Outside the range nothing is guaranteed." : ".");
   $("inputs").replaceChildren(...model.inputs.map(fieldOf));
   const names = model.inputs.map(input => "“" + named(input.name) + "”");
   const compares = " With a column “" + named(model.target) + "” the predictions are compared with it.";
-  $("needs").textContent = names.length > 12 ? "It needs a header with the names above; further columns, as of names or numbers of rows, are carried along." + compares :
-    "It needs a header with " + (names.length > 1 ? names.slice(0, -1).join(", ") + " and " : "") + names.at(-1) + "; further columns, as of names or numbers of rows, are carried along." + compares;
+  $("needs").textContent = names.length > 12 ? "It needs a header with the names above; other columns, for example names, are shown and saved too." + compares :
+    "It needs a header with " + (names.length > 1 ? names.slice(0, -1).join(", ") + " and " : "") + names.at(-1) + "; other columns, for example names, are shown and saved too." + compares;
   for (const id of ["promise", "one", "many"]) $(id).hidden = false;
-  tables++; // a table of another model that is under way has no place here
+  tables++; // the answer for a table of another model, if it is still under way, is then ignored
   $("table").hidden = true;
   $("file").value = "";
   say("trouble", "");
   await one();
 }
 
-// Dates: fields have the form that the model's dates have, and the model is told days since 1970-01-01.
+// fieldTypes says how fields write dates (say) and read them (days): the model gets days since 1970-01-01.
 const fieldTypes = {
   date: {say: d => iso(d).slice(0, 10), days: text => Date.parse(text + "T00:00Z") / day},
   "datetime-local": {say: d => iso(d).slice(0, 16), days: text => Date.parse(text + "Z") / day},
@@ -112,7 +112,7 @@ function typeOf(input) {
   return Number.isInteger(input.low ?? 0) && Number.isInteger(input.high ?? 0) ? "date" : "datetime-local";
 }
 
-// valued is a value of an input as the model's tables have it.
+// valued writes a value of an input as the model's tables do.
 function valued(input, v) {
   if (!input.date) return written(v);
   const text = fieldTypes[typeOf(input)].say(v).replace("T", " ");
@@ -120,7 +120,7 @@ function valued(input, v) {
   return (order ? text.replace(/^(\d+)-(\d\d)-(\d\d)/, order) : text) || shown(v);
 }
 
-// written is a number as the model's tables have it, to five digits, or to a number of places behind the point.
+// written writes a number as the model's tables do: to this number of decimals, or to five digits.
 function written(v, places) {
   if (places !== undefined && Math.abs(v) >= 1e15) return shown(v);
   const text = places === undefined ? plain(v) : v.toFixed(places).replace(/^-(?=[0.]*$)/, "");
@@ -129,20 +129,20 @@ function written(v, places) {
   return fraction === undefined ? grouped : grouped + decimal + fraction;
 }
 
-// noted is a number of the certificate, which is written as in English, as the model's tables have it.
+// noted rewrites the numbers of a text of the certificate, which are written as in English, as the model's tables write numbers.
 const noted = text => text.replace(/(?<=\d)[,.](?=\d)/g, mark => mark === "," ? model.reading?.thousands || "" : model.reading?.decimal || ".");
 
-// placed returns how many places behind the point the target's values have here: the target's own, as far as they are known and predictions with standard deviations from sd on are about as sharp.
+// placed returns how many decimals values of the target get: as many as the target's own values (own), but enough to show the standard deviation sd, and at most two more.
 function placed(sd, own) {
   if (!(sd > 1e-15)) return undefined;
   const least = Math.max(0, Math.ceil(-Math.log10(sd)));
   return Math.min(Math.max(own ?? decimals(model.context?.constant?.value), least), least + 2);
 }
 
-// decimals is how many places behind the point a number has.
+// decimals returns how many decimals a number has; Infinity if there is no number.
 const decimals = v => v === undefined ? Infinity : (/\.(\d+)$/.exec(String(v))?.[1] || "").length;
 
-// readAs is a number of the model's tables, without units and groups of digits, as programs write it; null where it isn't one.
+// readAs reads a number as the model's tables write it, with units and groups of digits, and returns it as programs write it; null if it isn't a number.
 function readAs(text) {
   const {decimal = ".", thousands = "", units = []} = model.reading || {};
   let least = text;
@@ -184,7 +184,7 @@ function fieldOf(input, i) {
 
 const decimalComma = () => model.reading?.decimal === ",";
 
-// understood reads what was typed as a number, or says why it is none and what may have been meant, as the model's tables would have it.
+// understood reads a typed number. If the text isn't a number, it returns why, and offers what may have been meant, written as in the model's tables.
 function understood(text) {
   const {offers = [], ...read} = guessed(text);
   return {...read, offers: offers.map(offer => decimalComma() && numeral.test(offer) ? offer.replace(".", ",") : offer)};
@@ -200,11 +200,11 @@ function guessed(text) {
   text = read ?? text;
   if (number.test(text)) {
     const v = Number(text);
-    return Number.isFinite(v) ? {v} : {why: "This is beyond the numbers that computers have."};
+    return Number.isFinite(v) ? {v} : {why: "This number is too large for a computer."};
   }
   if (text === "") return {why: "A number is missing here."};
   if (bare !== text && (number.test(bare) || readAs(bare) !== null)) return {why: "Write the number without spaces or marks between its digits.", offers: [bare]};
-  if (/^[+-]?\d{1,3},\d{3}$/.test(bare)) return {why: "Decimals have a point here, and thousands no separator: which is it?", offers: [bare.replace(",", "."), join(bare)]};
+  if (/^[+-]?\d{1,3},\d{3}$/.test(bare)) return {why: "Decimals have a point here, and thousands have no separator. Which do you mean?", offers: [bare.replace(",", "."), join(bare)]};
   if (comma.test(bare)) return {why: "Decimals have a point here.", offers: [bare.replace(",", ".")]};
   if (groups(",") || groups(".")) return {why: "Thousands have no separator here.", offers: [join(bare)]};
   const last = Math.max(bare.lastIndexOf(","), bare.lastIndexOf("."));
@@ -215,29 +215,29 @@ function guessed(text) {
   const percent = /^(.*\d)\s*%$/.exec(text), unit = /^([+-]?[\d.,\s]*\d)\s*[^\d\s.,+-][^\d]*$/.exec(text) || /^[^\d\s.,+-]+\s*([\d.,\s]*\d)$/.exec(text);
   const inner = percent || unit ? understood((percent || unit)[1]) : {};
   const meant = inner.v !== undefined ? [(percent || unit)[1].trim()] : inner.offers || [];
-  if (percent && meant.length) return {why: "Write the number alone: is it a share or a percentage?", offers: [...meant, ...(inner.v !== undefined ? [plain(inner.v / 100)] : [])]};
-  if (unit && meant.length) return {why: "Write the number alone, in the unit of the model's data.", offers: meant};
+  if (percent && meant.length) return {why: "Write only the number. Is it a share or a percentage?", offers: [...meant, ...(inner.v !== undefined ? [plain(inner.v / 100)] : [])]};
+  if (unit && meant.length) return {why: "Write only the number, in the unit of the model's data.", offers: meant};
   return {why: "“" + text.slice(0, 40) + "” isn't a number: write it as " + written(4.5) + " or 1200."};
 }
 
-// valueOf reads a field.
+// valueOf reads a field: its value v, or why it can't be read.
 function valueOf(input, field) {
   if (input.categories) return {v: field.value};
   if (!input.date) return input.missing && isMissing(field.value) ? {v: null} : understood(field.value);
-  if (field.validity.badInput) return {why: "The date isn't whole yet."};
+  if (field.validity.badInput) return {why: "The date isn't complete yet."};
   if (field.value === "") return input.missing ? {v: null} : {why: "A date is missing here."};
   const v = fieldTypes[typeOf(input)].days(field.value);
   return Number.isFinite(v) ? {v} : {why: "Write this as " + fieldTypes[typeOf(input)].say(input.mean) + "."};
 }
 
-// explain says beside a field what is wrong with it, and offers what may have been meant.
+// explain says beside a field what is wrong with it, with buttons for what may have been meant.
 function explain(input, field, {v, why, offers = []}) {
   const place = $(field.id + "-why"), hint = $(field.id + "-hint");
   field.setAttribute("aria-invalid", String(Boolean(why)));
   const beyond = typeof v === "number" && input.low !== undefined && !(input.low <= v && v <= input.high);
   hint.classList.toggle("beyond", beyond);
   hint.textContent = hint.dataset.range + (beyond ? ": this lies outside" : "");
-  if (place.dataset.said === (why || "") + offers) return; // what is under the pointer, or read aloud, stays
+  if (place.dataset.said === (why || "") + offers) return; // buttons that a pointer is on, and texts that are being read aloud, stay
   place.dataset.said = (why || "") + offers;
   say(place.id, why || "");
   place.parentNode.querySelectorAll(".offer").forEach(e => e.remove());
@@ -252,7 +252,7 @@ function explain(input, field, {v, why, offers = []}) {
   }));
 }
 
-// one predicts what stands in the fields.
+// one predicts the row in the fields.
 async function one() {
   const row = {}, mine = ++asked, wrong = [];
   model.inputs.forEach((input, i) => {
@@ -263,20 +263,20 @@ async function one() {
   });
   if (wrong.length) {
     $("answer").hidden = true;
-    say("none", "No prediction: see what stands beside " + wrong.slice(0, 5).map(name => "“" + name + "”").join(", ") + (wrong.length > 5 ? " and others" : "") + ".");
+    say("none", "No prediction: see the notes beside " + wrong.slice(0, 5).map(name => "“" + name + "”").join(", ") + (wrong.length > 5 ? " and others" : "") + ".");
     return;
   }
   try {
     const r = await call("v1/predict", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({model: model.name, rows: [row]})});
     const p = (await r.json()).predictions[0];
-    if (mine !== asked) return; // a later one is under way
+    if (mine !== asked) return; // a later request is under way
     problem("");
     say("none", "");
     const places = placed(p.predictive_sd);
     $("target").textContent = named(model.target);
     $("mean").textContent = written(p.mean, places);
     $("interval").textContent = "The model's own belief, not certified: 95 % of observations between " + written(p.lower95, places) + " and " + written(p.upper95, places) +
-      (p.latent_sd ? ", standard deviation of the function " + written(p.latent_sd) : "") + "." +
+      (p.latent_sd ? ", standard deviation of the function " + written(Number(p.latent_sd.toPrecision(2))) : "") + "." +
       frame(p);
     band(p);
     $("answer").hidden = false;
@@ -288,8 +288,7 @@ async function one() {
   }
 }
 
-// frame says what the frame about a prediction stands for: nothing where no row that the model was made
-// from is like this one.
+// frame says what the frame about a prediction means. It means nothing if the row lies outside the range of the model's rows.
 function frame(p) {
   if (p.outside) {
     return " This row lies outside the range of the rows that the model was made from, in an input or farther from them than nearly all others" +
@@ -298,8 +297,8 @@ function frame(p) {
   return certified(p) ? " The green frame is the certificate's ± " + noted(width(certified(p))) + ", with the confidence and for the share said above." : "";
 }
 
-// certified is the half-width of the band about a prediction that the certificate speaks of, or 0: where its loss is scaled it counts the model's
-// own standard deviations there.
+// certified returns the half-width of the certificate's band about a prediction, or 0 if there is no band. With the loss scaled, the half-width counts the
+// model's own standard deviations.
 function certified(p) {
   const c = model.certificate;
   if (!c || !c.valid || !(c.mean_bound < 1)) return 0;
@@ -319,7 +318,7 @@ function draw(svg, marks) {
 function band(p) {
   const half = Math.max(p.upper95 - p.mean, certified(p)) * 1.1 || 1;
   const x = v => 300 + 260 * (v - p.mean) / half, sd = p.latent_sd, c = certified(p);
-  // The two texts stand on their own side of the middle, so that those of a narrow interval in a wide frame don't meet.
+  // Each text stays on its side of the middle, so that the texts of a narrow interval in a wide frame don't overlap.
   const places = placed(p.predictive_sd), low = written(p.lower95, places), high = written(p.upper95, places), room = 13 * Math.max(low.length, high.length);
   const marks = [
     ["line", {x1: 10, x2: 590, y1: 30, y2: 30, class: "axis"}],
@@ -333,11 +332,11 @@ function band(p) {
   draw($("band"), marks);
 }
 
-// records reads CSV as the server does, whose words it is that this is CSV.
+// records splits CSV text into rows of cells, as the server does. The mark of the result separates cells.
 function records(text) {
   text = text.replace(/^\ufeff/, "").replace(/^[\r\n]+/, "");
   let mark = ",", quoted = false;
-  for (const c of text) { // a comma, semicolon or tab outside quotes in the first line
+  for (const c of text) { // look for a comma, semicolon or tab outside quotes in the first line
     if (c === '"') quoted = !quoted;
     else if (quoted) continue;
     else if (c === "," && !decimalComma()) {
@@ -370,7 +369,7 @@ function records(text) {
   return Object.assign(all, {mark});
 }
 
-// filled leaves out the rows of a pasted table that have nothing in any cell, as a spreadsheet copies below its table: they are no rows.
+// filled removes the empty rows of a pasted table, which spreadsheets copy from below a table.
 function filled(text) {
   const all = records(text), blank = row => row.every(cell => cell.trim() === "");
   if (!all.some(blank)) return text;
@@ -378,7 +377,7 @@ function filled(text) {
   return all.filter(row => !blank(row)).map(row => row.map(quoted).join(all.mark) + "\n").join("");
 }
 
-// many predicts a table: a file, or text that was pasted.
+// many predicts a table, which is a file or pasted text.
 async function many(body, name) {
   if (!body) return;
   const mine = ++tables;
@@ -397,12 +396,12 @@ async function many(body, name) {
     const places = placed(Math.min(...ps.map(p => p.predictive_sd)), own.length ? Math.max(...own.map(decimals)) : undefined), tell = v => written(v, places);
     const missed = i => observed?.losses?.[i] === 1;
     const names = Object.keys(ps[0]), most = 200, out = ps.filter(p => p.outside).length, shownRows = ps.slice(0, most);
-    // Columns that the model doesn't use go along, under a name that no other has.
+    // Columns that the model doesn't use are shown and saved too, each under a name that no other column has.
     const along = !fits ? [] : header.map((text, column) => ({column, name: text.trim()})).filter(c => !model.inputs.some(input => input.name === c.name));
     for (const c of along) if (names.includes(c.name)) c.name += " (of the table)";
     $("count").textContent = counted(ps.length, "row") + " of " + name + (ps.length > most ? ", the first " + most + " of them below" : "") +
       (out ? "; " + out + " outside the range of the rows that the model was made from, grey in the chart: no guarantee is about them" : "") +
-      (fits ? "" : ". Its lines couldn't be told apart here, so that its other columns aren't beside the predictions, which are in its order") + ".";
+      (fits ? "" : ". The page couldn't split its lines, so its other columns aren't shown; predictions are in the order of its rows") + ".";
     const line = (tag, texts, cells) => make("tr", {}, ...texts.map(text => make(tag, {className: "text", textContent: text, title: text})), ...cells.map(text => make(tag, {textContent: text})));
     $("compared").className = observed?.contradicts ? "alarm" : "";
     say("compared", observed ? "Compared with " + named(model.target) + " in the table: RMSE " + tell(observed.rmse) + ", MAE " + tell(observed.mae) + ". " + observed.promise.split(named(model.target)).map(noted).join(named(model.target)) :
@@ -434,7 +433,7 @@ async function many(body, name) {
   }
 }
 
-// dated reads a date, as far as rows can be put in order by it: of the forms with numbers.
+// dated reads a date of a form with numbers, as days since 1970-01-01; NaN for other forms.
 function dated(form, text) {
   const parts = /^(\d+)[-\/.](\d+)(?:[-\/.](\d+))?(?:[ T](\d+):(\d\d)(?::(\d\d))?)?$/.exec(text);
   const order = {ymd: [1, 2, 3], month: [1, 2, 3], dmy: [3, 2, 1], mdy: [3, 1, 2]}[form];
@@ -443,7 +442,7 @@ function dated(form, text) {
   return year < 1000 ? NaN : Date.UTC(year, month - 1, date, Number(parts[4] || 0), Number(parts[5] || 0), Number(parts[6] || 0)) / day;
 }
 
-// axis is the input along which rows have an order: the only one, or one by which the table is sorted, as two rows are by any. There may be none.
+// axis returns the input along which the rows are drawn: the only input, or an input by which a table of more than two rows is sorted. It returns null if there is none.
 function axis(header, rows) {
   const read = (input, text) => {
     text = text.trim();
@@ -461,7 +460,7 @@ function axis(header, rows) {
   return null;
 }
 
-// chart draws a line where rows have an order, and else each row by itself, sorted by what is predicted: a line from row to row would say something that isn't so.
+// chart draws a line along an axis. Without an axis it draws each row by itself, sorted by prediction, since a line from row to row would mean nothing.
 // Observations, if there are any, are rings.
 function chart(ps, along, tell, observed) {
   const seen = observed ? observed.targets.slice(0, ps.length) : [];
@@ -514,7 +513,7 @@ $("inputs").addEventListener("submit", e => e.preventDefault());
 $("file").addEventListener("change", () => many($("file").files[0], $("file").files[0]?.name));
 $("use").addEventListener("click", () => {
   if ($("pasted").value.trim()) return void many(filled($("pasted").value), "what was pasted");
-  tables++; // nor those of a table before
+  tables++; // the answer for an earlier table, if it is still under way, is then ignored
   $("table").hidden = true;
   say("trouble", "No predictions: paste a table above first, with its header.");
 });
