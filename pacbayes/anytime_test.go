@@ -185,5 +185,6 @@ func TestShifted(t *testing.T) {
 		}
 	}
 	must.Not(t, Shifted(0.3, 0) != 0.3 || Shifted(0, 1) != 0 || Shifted(1, 1) != 1 || Shifted(0.1, math.Inf(1)) != 1 ||
+		Shifted(0, math.Inf(1)) != 1 ||
 		!math.IsNaN(Shifted(0.1, -1)) || !math.IsNaN(Shifted(2, 1)), "the ends")
 }

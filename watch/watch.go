@@ -215,7 +215,8 @@ func (w *Watch) tell() State {
 }
 
 // Others returns what the ledger holds of models other than m, in the order of their first lines. The ledger doesn't
-// have the bounds of these models, so Others compares their outcomes with m's bound.
+// have the bounds of these models, so Others compares their outcomes with m's bound. After a rotation it begins anew:
+// carried stakes are against the other model's bound.
 func (l *Ledger) Others(m *model.Model) (all []Other, err error) {
 	places, against := map[string]int{}, []*pacbayes.Evidence{}
 	err = l.each(func(e entry) error {
@@ -231,7 +232,6 @@ func (l *Ledger) Others(m *model.Model) (all []Other, err error) {
 		o := &all[i]
 		if c := e.Carried; c != nil {
 			o.Rows, o.Alarm = c.State.Rows, c.State.Alarm != nil
-			against[i].Resume(c.State.Rows, c.Staked) // these stakes are against the other model's bound
 		}
 		for _, loss := range e.Losses {
 			o.Alarm = math.Log(against[i].Add(loss)) >= -math.Log(m.Certificate.Delta) || o.Alarm
