@@ -87,7 +87,10 @@ func (b blocks) String() string {
 	for i, size := range b.sizes {
 		sizes[i] = strconv.FormatFloat(size, 'g', -1, 64)
 	}
-	return blockPrefix + strings.TrimSuffix(columns.String(), "\n") + ":" + strings.Join(slices.Compact(sizes), ",")
+	if !slices.ContainsFunc(sizes, func(size string) bool { return size != sizes[0] }) {
+		sizes = sizes[:1]
+	}
+	return blockPrefix + strings.TrimSuffix(columns.String(), "\n") + ":" + strings.Join(sizes, ",")
 }
 
 // name returns the name of the block in which a row with these cells lies.

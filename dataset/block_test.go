@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"slices"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -116,6 +117,12 @@ func TestBlocksNames(t *testing.T) {
 		"block:x:1e3": 1000} {
 		if b, _, err := table.blocks(name); err != nil || b.sizes[0] != size {
 			t.Errorf("%s: sizes %v, want %g: %v", name, b.sizes, size, err)
+		}
+	}
+	for _, sizes := range [][]float64{{2, 7, 7}, {2, 2, 7}, {2, 2, 2}} {
+		name := blocks{columns: []string{"x", "y", "z"}, sizes: sizes}.String()
+		if b, _, err := table.blocks(name); err != nil || !slices.Equal(b.sizes, sizes) {
+			t.Errorf("%v is written %s, which is read as %v: %v", sizes, name, b.sizes, err)
 		}
 	}
 	for name, want := range map[string]string{
