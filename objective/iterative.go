@@ -20,8 +20,8 @@ import (
 //
 // An anchor is a point at which Anchor was called. It fixes the preconditioner and the probes, which are the random
 // vectors of the quadrature. Between anchors the value is one smooth function, and the gradient is exactly this
-// function's gradient. The function estimates the evidence wherever the anchor is, without bias but for the residuals of
-// the solves. Farther from the anchor, an evaluation takes more iterations and has a larger standard error.
+// function's gradient. The function estimates the evidence wherever the anchor is, without bias but for the residuals
+// of the solves. Farther from the anchor, an evaluation takes more iterations and has a larger standard error.
 type IterativeEvidence struct {
 	Kernel kernel.Kernel
 	Mean   kernel.Mean
