@@ -350,9 +350,9 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	return answer, nil
 }
 
-// settle decides which inputs are categories or dates, if o doesn't say so itself. Types decide for a column that has
-// one. If look is set, the cells of other columns of text decide, as in krigo inspect. found says whether it found
-// any.
+// settle decides which inputs are categories or dates, if o doesn't say so itself. The type of a column decides, if
+// it has one. If look is set, the cells of the other columns of text decide, as in krigo inspect. found says whether
+// there are any.
 func settle(table *dataset.Table, types *tableHeader, o *krigo.Data, look bool) (found bool, err error) {
 	left, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Group)
 	if err != nil {

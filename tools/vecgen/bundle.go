@@ -20,8 +20,8 @@ func bundle(g *isa) {
 // halves returns the number of vectors that one element of all matrices fills.
 func (g *isa) halves() int { return abreast / g.lanes() }
 
-// begin declares a function on bundles. It returns the parameters in registers. Pointers point to the first element
-// of a slice, and strides are in bytes.
+// begin declares a function on bundles, and returns its parameters in registers. A slice is given by a pointer to its
+// first element, and a stride in bytes.
 func (g *isa) begin(name, signature, doc string, params ...string) []reg.Register {
 	g.Function(name + g.suffix())
 	g.Attributes(attr.NOSPLIT)
