@@ -27,7 +27,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	folder := flag.String("out", "docs/data", "folder to write to")
-	household := flag.String("electricity", "", "houseelectric_h1_2007.csv.gz: minutes to make electricity.csv from")
+	household := flag.String("electricity", "", "houseelectric_h1_2007.csv.gz, whose minutes make electricity.csv")
 	flag.Parse()
 	all := tables()
 	if *household != "" {

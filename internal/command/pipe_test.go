@@ -201,7 +201,7 @@ func TestPipeToFiles(t *testing.T) {
 		t.Error(left, err)
 	}
 	go requests.Write(frame(map[string]any{"id": 1, "op": "hello", "reply": filepath.Join(folder, "none", "reply")}))
-	if status := <-ended; status != 1 || stdout.Len() > 0 || !strings.Contains(said.String(), "a reply can't be written") {
+	if status := <-ended; status != 1 || stdout.Len() > 0 || !strings.Contains(said.String(), "can't write the reply") {
 		t.Errorf("status %d, %q, %q", status, &stdout, &said)
 	}
 }

@@ -66,7 +66,7 @@ type failure struct {
 	Column  string `json:"column,omitempty"` // the column's name
 }
 
-var errFrame = errors.New("this isn't a frame")
+var errFrame = errors.New("the frame isn't valid")
 
 // readFrame reads a request. It allocates memory as bytes arrive, whatever lengths the frame announces. If the
 // buffers would take more memory than is allowed, readFrame skips them and sets over. The request then gets an error
@@ -78,7 +78,7 @@ func readFrame(in io.Reader) (*request, error) {
 	}
 	n := binary.LittleEndian.Uint32(length[:])
 	if n > mostHeader {
-		return nil, fmt.Errorf("%w: a header of %d bytes", errFrame, n)
+		return nil, fmt.Errorf("%w: its header has %d bytes, more than %d", errFrame, n, mostHeader)
 	}
 	const times = 16 // parsed JSON takes up to 16 times the memory of its text
 	if err := memory.Afford("the request's header", times*float64(n)); err != nil {
@@ -96,7 +96,7 @@ func readFrame(in io.Reader) (*request, error) {
 	var sum float64
 	for _, size := range r.Buffers {
 		if size < 0 || size > mostBuffer {
-			return nil, fmt.Errorf("%w: a buffer of %d bytes", errFrame, size)
+			return nil, fmt.Errorf("%w: one of its buffers has %d bytes", errFrame, size)
 		}
 		sum += growth * float64(size)
 	}

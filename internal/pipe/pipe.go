@@ -111,7 +111,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 			cancel()
 			if r.Reply != "" {
 				if err := answer.writeFile(r.Reply); err != nil { // the waiting program then sees this one end
-					stop(fmt.Errorf("a reply can't be written: %w", err))
+					stop(fmt.Errorf("can't write the reply: %w", err))
 				}
 			} else if err := s.send(answer); err != nil {
 				stop(nil) // the other program has closed the pipe
@@ -155,7 +155,7 @@ func (s *server) answer(ctx context.Context, r *request) (answer *reply) {
 		"report": s.report, "evaluate": s.evaluate, "schema": s.schema,
 	}[r.Op]
 	if !known {
-		return &reply{Error: &failure{Kind: "usage", Message: fmt.Sprintf("the operation %q isn't known", r.Op)}}
+		return &reply{Error: &failure{Kind: "usage", Message: fmt.Sprintf("unknown operation %q", r.Op)}}
 	}
 	answer, err := do(ctx, r)
 	if err == nil {
@@ -263,7 +263,7 @@ func (s *server) read(r *request, command string) (a asked, params *krigo.Params
 	if a.Flags == nil {
 		a.Options.Data.Reading = a.Reading
 	} else if s.o.Flags == nil {
-		return a, nil, nil, &krigo.UsageError{Err: errors.New("flags: here are options alone")}
+		return a, nil, nil, &krigo.UsageError{Err: errors.New("flags: this pipe takes options only")}
 	} else {
 		by, err := s.o.Flags(command, a.Flags)
 		if err != nil {
@@ -301,8 +301,8 @@ func (s *server) evaluate(ctx context.Context, r *request) (*reply, error) {
 		return nil, err
 	}
 	if params == nil {
-		return nil, &krigo.UsageError{Err: errors.New("--params is missing: evaluate takes flags, with the " +
-			"parameters among them")}
+		return nil, &krigo.UsageError{Err: errors.New("--params is missing: pass flags to evaluate, and --params " +
+			"among them")}
 	}
 	e, err := krigo.Evaluate(ctx, table, params, args.Options)
 	return &reply{Result: e}, err
@@ -576,7 +576,7 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 		return nil, err
 	}
 	if args.Ledger == "" {
-		return nil, &krigo.UsageError{Err: errors.New("ledger: name its file")}
+		return nil, &krigo.UsageError{Err: errors.New("ledger: name the ledger's file")}
 	}
 	m, table, err := s.modelAndTable(ctx, r, true)
 	if err != nil {

@@ -21,11 +21,11 @@ func (r *request) table(of dataset.Reading) (*dataset.Table, error) {
 	}
 	cols := len(h.Names)
 	if cols == 0 || len(h.Text) != cols || h.Rows < 0 || h.Rows > mostBuffer {
-		return nil, fmt.Errorf("%w: a table of %d rows, %d names and %d types", errFrame, h.Rows, cols, len(h.Text))
+		return nil, fmt.Errorf("%w: its table has %d rows, %d names and %d types", errFrame, h.Rows, cols, len(h.Text))
 	}
 	next := func(size int) ([]byte, error) {
 		if len(r.data) == 0 || size >= 0 && len(r.data[0]) != size {
-			return nil, fmt.Errorf("%w: the buffers aren't those of a table of %d rows", errFrame, h.Rows)
+			return nil, fmt.Errorf("%w: its buffers don't fit a table of %d rows", errFrame, h.Rows)
 		}
 		data := r.data[0]
 		r.data = r.data[1:]
@@ -62,7 +62,7 @@ func (r *request) table(of dataset.Reading) (*dataset.Table, error) {
 		for i := range h.Rows {
 			from, to := at(i), at(i+1)
 			if from < 0 || to < from || to > int64(len(texts)) {
-				return nil, fmt.Errorf("%w: text %d of column %q is nowhere", errFrame, i+1, h.Names[j])
+				return nil, fmt.Errorf("%w: text %d of column %q lies outside its buffer", errFrame, i+1, h.Names[j])
 			}
 			t.Set(i, j, string(texts[from:to]))
 		}

@@ -206,7 +206,7 @@ func Parse(to any, text string) (err error) {
 			*to = append(*to, v)
 		}
 	default:
-		return fmt.Errorf("a setting can't be a %T", to)
+		return fmt.Errorf("a setting can't have the type %T", to)
 	}
 	return err
 }

@@ -58,7 +58,7 @@ func Open() (*Page, error) {
 		}
 	}
 	if path == "" {
-		return nil, errors.New("no Chromium in the PATH: install it (Debian: apt-get install chromium)")
+		return nil, errors.New("Chromium isn't in the PATH: install it (Debian: apt-get install chromium)")
 	}
 	folder, err := os.MkdirTemp("", "browser-")
 	if err != nil {
@@ -178,7 +178,7 @@ func (p *Page) ask(method string, params, result any) error {
 			}
 			p.note(a)
 		case <-deadline:
-			return fmt.Errorf("%s: no answer", method)
+			return fmt.Errorf("%s: the browser didn't answer", method)
 		}
 	}
 }
@@ -273,7 +273,7 @@ func (p *Page) Until(expression string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("it never came true that %s", expression)
+	return fmt.Errorf("this didn't become true: %s", expression)
 }
 
 // Choose selects the file at path in a form's file field.

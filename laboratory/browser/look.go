@@ -34,7 +34,7 @@ all.forEach((a, i) => {
   if (a.box.left < -1 || a.box.right > document.documentElement.clientWidth + 1) wrong.push("cut off: " + a.text);
   for (const b of all.slice(i + 1)) {
     const wide = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left), high = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
-    // Boxes of lines are higher than their letters.
+    // The box of a line is higher than its letters, so that boxes may overlap a little.
     if (wide > 1 && high > 0.25 * Math.min(a.box.bottom - a.box.top, b.box.bottom - b.box.top)) wrong.push(a.text + " | " + b.text);
   }
 });
@@ -94,7 +94,7 @@ var keys = map[string]struct {
 func (p *Page) Press(name string) error {
 	key, known := keys[name]
 	if !known {
-		return fmt.Errorf("key %q isn't known", name)
+		return fmt.Errorf("unknown key %q", name)
 	}
 	event := func(kind string) map[string]any {
 		of := map[string]any{"type": kind, "key": name, "code": name, "windowsVirtualKeyCode": key.code}

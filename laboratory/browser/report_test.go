@@ -20,7 +20,7 @@ import (
 // measures is JavaScript that lists in words what is wrong with a page.
 const measures = `(() => {
 	const wrong = [], box = e => e.getBoundingClientRect(), say = e => (e.lastChild?.nodeValue || e.textContent || "").trim().slice(0, 40);
-	// Labels of charts: inside, and none on another.
+	// Labels must lie inside their chart, and not on another label.
 	for (const svg of document.querySelectorAll("svg.chart")) {
 		const all = [...svg.querySelectorAll("text")].map(t => ({ text: say(t), r: box(t) })), b = box(svg), name = svg.closest("figure").querySelector("h3").textContent;
 		for (const [i, t] of all.entries()) {
@@ -31,7 +31,7 @@ const measures = `(() => {
 			}
 		}
 		if (parseFloat(getComputedStyle(svg.querySelector("text")).fontSize) * b.width / svg.viewBox.baseVal.width < 9.5) wrong.push(name + ": letters too small");
-		// A heat map is its axes, and its bar as high.
+		// A heat map must fill its axes, and its colour bar must be as high.
 		const heat = svg.querySelectorAll("image.heat");
 		if (heat.length) {
 			const f = box(svg.querySelector(".frame")), [bar, map] = heat[0].closest("svg") === svg ? [box(heat[0]), box(heat[1])] : [box(heat[1]), box(heat[0])];
@@ -41,13 +41,13 @@ const measures = `(() => {
 		}
 		if (svg.getAttribute("role") !== "img" || !/[0-9]/.test(svg.getAttribute("aria-label"))) wrong.push(name + ": no description in numbers");
 	}
-	// Nothing of the page leaves the window, but what scrolls by itself.
+	// Only elements that scroll by themselves may reach beyond the window.
 	for (const e of document.querySelectorAll("body *")) {
 		if (e.closest("svg, .scroll, .skip") || !e.checkVisibility()) continue;
 		const b = box(e);
 		if (b.width && (b.left < -0.5 || b.right > innerWidth + 0.5)) wrong.push(e.tagName + " " + say(e) + " leaves the window");
 	}
-	// Contrast.
+	// Texts need a contrast of 4.5, and marks of charts 3.
 	const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
 	const rgb = c => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = c; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };
 	const light = c => c.slice(0, 3).map(v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);
@@ -65,7 +65,7 @@ const measures = `(() => {
 		if (!(c >= 3)) wrong.push(e.getAttribute("class") + ": contrast " + c.toFixed(2));
 	}
 	if (texts < 50) wrong.push("only " + texts + " texts were measured");
-	// Landmarks.
+	// The page needs its landmarks, for screen readers, and links that lead somewhere.
 	for (const [what, n] of [["body > header", 1], ["h1", 1], ["nav[aria-label]", 1], ["main", 1], ["body > footer", 1]])
 		if (document.querySelectorAll(what).length !== n) wrong.push(document.querySelectorAll(what).length + " of " + what);
 	for (const a of document.querySelectorAll("nav a")) if (!document.getElementById(a.hash.slice(1))) wrong.push("a link to nowhere: " + a.hash);

@@ -20,7 +20,7 @@ import (
 
 func init() {
 	campaigns = append(campaigns, campaign{"faults",
-		"the disk fails at every operation of every command: what stands at the end is the old file or the new one, and " +
+		"the disk fails at every operation of every command: the old file or the new file is whole at the end, and " +
 			"the error names it", faults})
 }
 
@@ -107,7 +107,7 @@ func faults(r *run) error {
 		status, said := krigoRun(io.Discard, c.in(folder)...)
 		end()
 		if status != 0 {
-			return fmt.Errorf("%s: without faults status %d: %s", c.args, status, said)
+			return fmt.Errorf("%s: exit status %d without a fault: %s", c.args, status, said)
 		}
 		if whole[i], err = contents(folder); err != nil {
 			return err
@@ -133,7 +133,7 @@ func faults(r *run) error {
 		}
 		return nil
 	})
-	fmt.Fprintf(r.out, "faults: %d commands, %d ways to fail\n", len(faultyCommands), ways)
+	fmt.Fprintf(r.out, "faults: %d commands, with %d faults\n", len(faultyCommands), ways)
 	return err
 }
 
@@ -191,15 +191,15 @@ func (a *attack) made(r *run, rng *rand.Rand, folder string, whole map[string][]
 	}
 	for name := range after {
 		if strings.HasPrefix(filepath.Base(name), ".") {
-			return fmt.Errorf("%s is left", name)
+			return fmt.Errorf("the command left %s", name)
 		}
 		if _, known := whole[name]; !known && !slices.Contains([]string{c.out, c.out + ".checkpoint"}, name) {
-			return fmt.Errorf("%s was made", name)
+			return fmt.Errorf("the command made %s", name)
 		}
 	}
 	for name, content := range before {
 		if name != c.out && !bytes.Equal(content, after[name]) {
-			return fmt.Errorf("the input %s was changed", name)
+			return fmt.Errorf("the command changed its input %s", name)
 		}
 	}
 	if c.adds {
@@ -212,10 +212,10 @@ func (a *attack) made(r *run, rng *rand.Rand, folder string, whole map[string][]
 		isNew := there && bytes.Equal(got, whole[c.out])
 		switch {
 		case !isOld && !isNew:
-			return fmt.Errorf("%s is neither the old file nor the new one: %d bytes, of %d; %s", c.out, len(got),
+			return fmt.Errorf("%s is neither the old file nor the new file: it has %d bytes, not %d; %s", c.out, len(got),
 				len(whole[c.out]), said)
 		case status == 0 && !isNew:
-			return fmt.Errorf("status 0, and %s isn't there", c.out)
+			return fmt.Errorf("exit status 0, but %s is missing", c.out)
 		}
 	}
 	if status == 0 {
@@ -223,13 +223,13 @@ func (a *attack) made(r *run, rng *rand.Rand, folder string, whole map[string][]
 		// file after reading.
 		switch {
 		case slices.Contains([]string{"open", "stat", "read", "close"}, failed.Name):
-			r.count("made no difference")
+			r.count("harmless")
 			return nil
 		case strings.Contains(said, "warning: ") && strings.Contains(said, c.out+".checkpoint"):
-			r.count("checkpoints missing, the fit done")
+			r.count("fits done without a checkpoint")
 			return nil
 		}
-		return errors.New("status 0")
+		return errors.New("exit status 0 in spite of the fault")
 	}
 	// a lasting fault may hit several files, and the error may name any of them
 	names := []string{filepath.Base(failed.Path), filepath.Base(last.Path), filepath.Base(c.out)}
@@ -242,7 +242,7 @@ func (a *attack) made(r *run, rng *rand.Rand, folder string, whole map[string][]
 		names = append(names, filepath.Base(c.out)+".checkpoint")
 	}
 	if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(said, name) }) {
-		return fmt.Errorf("the error of %s %s names no file: %s", failed.Name, failed.Path, said)
+		return fmt.Errorf("the error after a failed %s of %s doesn't name the file: %s", failed.Name, failed.Path, said)
 	}
 	return nil
 }
@@ -252,7 +252,7 @@ func ledgerHolds(folder, ledger string, printed *bytes.Buffer) error {
 	told := strings.Count(printed.String(), `"rows"`)
 	state, err := ledgerState(filepath.Join(folder, "model.krigo"), filepath.Join(folder, ledger))
 	if err == nil && told > 0 && state.Rows == 0 {
-		err = errors.New("rows that were told of aren't in the ledger")
+		err = errors.New("the ledger lacks rows that the command acknowledged")
 	}
 	return err
 }

@@ -50,7 +50,7 @@ func krigoRun(stdout io.Writer, args ...string) (status int, stderr string) {
 func temporaries(folder string) error {
 	left, err := filepath.Glob(filepath.Join(folder, ".krigo-*"))
 	if err == nil && len(left) > 0 {
-		err = fmt.Errorf("temporary files are left: %v", left)
+		err = fmt.Errorf("the command left temporary files: %v", left)
 	}
 	return err
 }

@@ -23,7 +23,7 @@ import (
 
 func init() {
 	campaigns = append(campaigns, campaign{"kills",
-		"fits and watches are killed at random moments and go on: nothing is lost, and the model is that of an " +
+		"fits and watches are killed at random moments and go on: nothing is lost, and the model equals the model of an " +
 			"uninterrupted fit", kills})
 	if text := os.Getenv(childArgs); text != "" {
 		var args []string
@@ -101,7 +101,7 @@ func kills(r *run) error {
 	}
 	if status, said := krigoRun(&bytes.Buffer{}, "fit", data, "--target", "y", "--kernel", "se", "--prior", "informed",
 		"--epsilon", "1", "--quiet", "--out", watched); status != 0 {
-		return fmt.Errorf("the model to be watched: %s", said)
+		return fmt.Errorf("fitting the model to watch: %s", said)
 	}
 	many := filepath.Join(r.folder, "many.csv") // enough rows for three lines of a ledger
 	if err := os.WriteFile(many, smallTable(r.rng(-3), 25_000), 0o666); err != nil {
@@ -109,7 +109,7 @@ func kills(r *run) error {
 	}
 	whole := filepath.Join(r.folder, "whole.ledger")
 	if status, said := krigoRun(&bytes.Buffer{}, "watch", watched, many, "--ledger", whole); status != 0 && status != 3 {
-		return fmt.Errorf("watch without kills: status %d: %s", status, said)
+		return fmt.Errorf("watch without kills: exit status %d: %s", status, said)
 	}
 	want, err := ledgerState(watched, whole)
 	if err != nil {
@@ -181,7 +181,7 @@ func toEnd(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration, said *byt
 	case <-time.After(15 * time.Second):
 		cmd.Process.Kill()
 		<-done
-		return true, fmt.Errorf("no end 15 s after signal %v", s)
+		return true, fmt.Errorf("the process didn't end within 15 s of signal %v", s)
 	}
 	if err == nil { // the child was done before the signal reached it
 		return false, nil
@@ -221,7 +221,7 @@ func killFit(r *run, rng *rand.Rand, known *uninterrupted, folder, data, flags s
 			want.files, err = left(folder)
 		}
 		if err == nil && fileExists(checkpoint) {
-			err = errors.New("a fit that is done left its checkpoint")
+			err = errors.New("a finished fit left its checkpoint")
 		}
 		if err != nil {
 			known.Unlock()
@@ -254,7 +254,7 @@ func killFit(r *run, rng *rand.Rand, known *uninterrupted, folder, data, flags s
 		}
 		for name, content := range got {
 			if !bytes.Equal(content, want.files[name]) {
-				return fail(fmt.Errorf("killed %d times, %s isn't that of the uninterrupted fit%s", kill, name,
+				return fail(fmt.Errorf("after %d kills, %s differs from the uninterrupted fit's%s", kill, name,
 					differs(content, want.files[name])))
 			}
 		}
@@ -271,7 +271,7 @@ func killFit(r *run, rng *rand.Rand, known *uninterrupted, folder, data, flags s
 	}
 	for _, path := range []string{checkpoint, checkpoint + ".lock"} {
 		if fileExists(path) {
-			return fail(fmt.Errorf("%s is left", path))
+			return fail(fmt.Errorf("the fit left %s", path))
 		}
 	}
 	if err := temporaries(folder); err != nil {
@@ -342,18 +342,18 @@ func killWatch(r *run, rng *rand.Rand, folder, model, outcomes string) error {
 			return err
 		}
 		if state.Rows < told {
-			return fmt.Errorf("watch: %d rows were told of, the ledger has %d", told, state.Rows)
+			return fmt.Errorf("watch acknowledged %d rows, but the ledger has %d", told, state.Rows)
 		}
 		told = state.Rows // the ledger may also have rows that no printed line acknowledged
 	}
 	if told != len(rows) {
-		return fmt.Errorf("watch: %d of %d rows", told, len(rows))
+		return fmt.Errorf("watch took only %d of %d rows", told, len(rows))
 	}
 	// The evidence must equal the evidence of the same rows without kills.
 	var out bytes.Buffer
 	whole := filepath.Join(folder, "whole.ledger")
 	if status, said := krigoRun(&out, "watch", model, outcomes, "--ledger", whole, "--json"); status != 0 && status != 3 {
-		return fmt.Errorf("watch without kills: status %d: %s", status, said)
+		return fmt.Errorf("watch without kills: exit status %d: %s", status, said)
 	}
 	want, err := ledgerState(model, whole)
 	if err != nil {
@@ -364,7 +364,7 @@ func killWatch(r *run, rng *rand.Rand, folder, model, outcomes string) error {
 		return err
 	}
 	if got.LogE != want.LogE || got.Misses != want.Misses || got.Rows != want.Rows {
-		return fmt.Errorf("watch: killed %+v, uninterrupted %+v", got, want)
+		return fmt.Errorf("watch: the state is %+v after kills, %+v without", got, want)
 	}
 	return temporaries(folder)
 }
@@ -396,7 +396,7 @@ func killKeyed(r *run, rng *rand.Rand, folder, model, outcomes string, want watc
 		return err
 	}
 	if got.LogE != want.LogE || got.Misses != want.Misses || got.Rows != want.Rows || got.Repeats != want.Repeats {
-		return fmt.Errorf("watch with a key: killed %+v, uninterrupted %+v", got, want)
+		return fmt.Errorf("watch with a key: the state is %+v after kills, %+v without", got, want)
 	}
 	return temporaries(folder)
 }

@@ -113,7 +113,7 @@ func (r *run) each(one func(try int64, rng *rand.Rand) error) error {
 	}
 }
 
-var errHangs = errors.New("it hangs")
+var errHangs = errors.New("the try hangs")
 
 // guarded makes one try. It returns a panic as an error, and errHangs if the try takes longer than r.limit.
 func (r *run) guarded(try int64, one func(try int64, rng *rand.Rand) error) error {
@@ -156,11 +156,11 @@ func start(ctx context.Context, args []string, out io.Writer) int {
 	flags := flag.NewFlagSet("campaign", flag.ContinueOnError)
 	flags.SetOutput(out)
 	length := flags.Duration("for", time.Minute, "how long each campaign runs")
-	seed := flags.Uint64("seed", 1, "which tries are drawn")
-	most := flags.Int64("tries", 0, "at most so many tries; 0: as many as there is time for")
-	only := flags.Int64("only", -1, "the one try")
-	workers := flags.Int("workers", runtime.GOMAXPROCS(0), "tries at the same time")
-	limit := flags.Duration("limit", time.Minute, "a try that takes longer hangs")
+	seed := flags.Uint64("seed", 1, "seed of the tries")
+	most := flags.Int64("tries", 0, "largest number of tries; 0: no limit")
+	only := flags.Int64("only", -1, "number of the only try to make; -1: make all")
+	workers := flags.Int("workers", runtime.GOMAXPROCS(0), "number of tries at the same time")
+	limit := flags.Duration("limit", time.Minute, "a try that takes longer fails, and ends the campaign")
 	if err := flags.Parse(args[1:]); err != nil || flags.NArg() > 0 {
 		usage()
 		return 2

@@ -33,7 +33,7 @@ import (
 
 func init() {
 	campaigns = append(campaigns, campaign{"models",
-		"model files and checkpoints altered, under checksums that fit: read, predicted from, certified, reported",
+		"altered model files and checkpoints, with right checksums: read, predicted from, certified, reported",
 		attackModels})
 }
 
@@ -190,7 +190,7 @@ func (s *specimen) fit(ctx context.Context) error {
 	}
 	r, err := m.Certify(context.Background(), s.table, krigo.CertifyOptions{})
 	if err != nil || !r.Matches {
-		return fmt.Errorf("it isn't certified: %+v, %w", r, err)
+		return fmt.Errorf("krigo doesn't certify it: %+v, %w", r, err)
 	}
 	if s.states, err = statements(m, r); err != nil {
 		return err
@@ -228,7 +228,7 @@ func attackModels(r *run) error {
 		raw, how, certify, single := []byte(nil), "", false, false
 		if rng.IntN(forgeEvery) == 0 {
 			if raw, how = s.restated(rng, all[rng.IntN(len(all))]); raw == nil {
-				r.count("restated in vain")
+				r.count("not restated")
 				return nil
 			}
 			certify = true
@@ -262,16 +262,16 @@ func (r *run) resume(s *specimen, rng *rand.Rand) error {
 	// The result may differ from the result of the right checkpoint, but its certificate has to be reproduced.
 	var file bytes.Buffer
 	if err := m.Write(&file); err != nil {
-		return fmt.Errorf("%s: the model of an altered checkpoint can't be written: %w: %.2000s", s.name, err, text)
+		return fmt.Errorf("%s: can't write the model of an altered checkpoint: %w: %.2000s", s.name, err, text)
 	}
 	if m, err = krigo.Read(&file); err != nil {
-		return fmt.Errorf("%s: the model of an altered checkpoint can't be read: %w: %.2000s", s.name, err, text)
+		return fmt.Errorf("%s: can't read the model of an altered checkpoint: %w: %.2000s", s.name, err, text)
 	}
 	if m.Certificate == nil {
 		return nil
 	}
 	if again, err := m.Certify(context.Background(), s.table, krigo.CertifyOptions{}); err != nil || !again.Matches {
-		return fmt.Errorf("%s: the certificate of an altered checkpoint isn't reproduced: %+v, %w: %.2000s", s.name, again,
+		return fmt.Errorf("%s: certify doesn't reproduce the certificate of an altered checkpoint: %+v, %w: %.2000s", s.name, again,
 			err, text)
 	}
 	return nil
@@ -290,14 +290,14 @@ func (r *run) examine(s *specimen, raw []byte, rng *rand.Rand, certificate, sing
 	before := allocated()
 	m, err := krigo.Read(bytes.NewReader(raw))
 	if used, limit := allocated()-before, uint64(1<<22+1000*len(raw))*uint64(r.workers); used > limit {
-		return fmt.Errorf("reading %d bytes took %d", len(raw), used)
+		return fmt.Errorf("reading %d bytes took %d bytes of memory", len(raw), used)
 	}
 	if (m == nil) != (err != nil) {
-		return fmt.Errorf("the model %v with the error %v", m, err)
+		return fmt.Errorf("reading returned both or neither: model %v, error %v", m, err)
 	}
 	if err != nil {
 		if len(err.Error()) > 2000 {
-			return fmt.Errorf("an error of %d bytes: %.200s", len(err.Error()), err)
+			return fmt.Errorf("the error has %d bytes: %.200s", len(err.Error()), err)
 		}
 		r.count("refused at once")
 		return nil
@@ -317,7 +317,7 @@ func (r *run) examine(s *specimen, raw []byte, rng *rand.Rand, certificate, sing
 	if rng.IntN(freshEvery) == 0 {
 		f, err := m.CertifyFresh(context.Background(), drawn(rng.Uint64(), 25, s.table.Names...).table())
 		if err == nil && !linalg.Finite([]float64{f.Bound, f.MeanBound, f.GibbsRisk, f.MeanRisk}) {
-			return fmt.Errorf("fresh rows bound %+v", f)
+			return fmt.Errorf("wrong bounds from fresh rows: %+v", f)
 		}
 	}
 	if rng.IntN(fewEvery) == 0 {
@@ -357,7 +357,7 @@ func (r *run) few(s *specimen, m *krigo.Model, rng *rand.Rand) error {
 		krigo.IntervalOptions{Kind: krigo.FewRowKinds()[rng.IntN(len(krigo.FewRowKinds()))]})
 	for _, v := range is {
 		if err == nil && !(v.Lower <= v.Upper) {
-			return fmt.Errorf("an interval by all rows, %+v", v)
+			return fmt.Errorf("wrong interval from all rows: %+v", v)
 		}
 	}
 	d, err := m.Labelled(fresh)
@@ -367,7 +367,7 @@ func (r *run) few(s *specimen, m *krigo.Model, rng *rand.Rand) error {
 	o, err := m.Outcomes(d, d.All())
 	for _, loss := range o.Losses {
 		if err == nil && !(loss >= 0 && loss <= 1) {
-			return fmt.Errorf("the losses %v", o.Losses)
+			return fmt.Errorf("losses outside [0, 1]: %v", o.Losses)
 		}
 	}
 	return nil
@@ -386,14 +386,14 @@ func predicts(m *krigo.Model, points *mat.Dense) error {
 		if !linalg.Finite([]float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95, p.LatentSD,
 			p.PredictiveSD}) ||
 			p.LatentVariance < 0 || !(p.PredictiveSD >= p.LatentSD) || !(p.Lower95 <= p.Upper95) {
-			return fmt.Errorf("the prediction %+v", p)
+			return fmt.Errorf("wrong prediction: %+v", p)
 		}
 	}
 	for _, kind := range krigo.IntervalKinds() {
 		is, err := m.Intervals(ps, krigo.IntervalOptions{Kind: kind})
 		for i := range is {
 			if err == nil && !(is[i].Lower <= is[i].Upper && linalg.Finite([]float64{is[i].Lower, is[i].Upper})) {
-				return fmt.Errorf("the %s interval %+v", kind, is[i])
+				return fmt.Errorf("wrong %s interval: %+v", kind, is[i])
 			}
 		}
 	}
@@ -408,7 +408,7 @@ func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 			continue // for example with a grid of more digits, which costs more
 		}
 		if d := c.Difference(s.said); d != "" && s.said.Difference(c) != "" {
-			return fmt.Errorf("FORGED: certified with another certificate: its %s", d)
+			return fmt.Errorf("FORGED: certified, but the certificate differs in its %s", d)
 		}
 		if c.Bound < s.said.Bound-2e-6 || c.MeanBound < s.said.MeanBound-2e-6 || c.Delta != s.said.Delta ||
 			c.Valid != s.said.Valid {
@@ -428,7 +428,7 @@ func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 	}
 	ps, err := m.PredictAt(s.points)
 	if err != nil {
-		return fmt.Errorf("FORGED: certified, and it doesn't predict: %w", err)
+		return fmt.Errorf("FORGED: certified, but it doesn't predict: %w", err)
 	}
 	for i, p := range ps {
 		// A posterior whose every figure is recomputed may move by less than this. The fitter vouches for the noise
@@ -439,7 +439,7 @@ func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 			sd, was = p.LatentSD, q.LatentSD
 		}
 		if math.Abs(p.Mean-q.Mean) > 1e-2*q.PredictiveSD || math.Abs(sd-was) > 1e-2*q.PredictiveSD {
-			return fmt.Errorf("FORGED: certified, and it predicts %v ± %v, not %v ± %v", p.Mean, p.PredictiveSD, q.Mean,
+			return fmt.Errorf("FORGED: certified, but it predicts %v ± %v, not %v ± %v", p.Mean, p.PredictiveSD, q.Mean,
 				q.PredictiveSD)
 		}
 	}
@@ -491,7 +491,7 @@ func (s *specimen) same(m *krigo.Model, again *krigo.Recertification) error {
 		return err
 	}
 	if far := moved(s.ps, ps); far > 1e-6 {
-		return fmt.Errorf("FORGED: certified, and predictions moved by %.3g standard deviations", far)
+		return fmt.Errorf("FORGED: certified, but predictions moved by %.3g standard deviations", far)
 	}
 	return nil
 }
@@ -536,7 +536,7 @@ func (s *specimen) altered(rng *rand.Rand, all []*specimen) (raw []byte, how str
 			sum := sha256.Sum256(body)
 			return append(body, sum[:]...), "bytes", false
 		}
-		return raw, "bytes under no checksum", false
+		return raw, "bytes without a right checksum", false
 	case 1, 2:
 		arrays, how = alteredArrays(s.fields, arrays, rng), "arrays"
 	case 3:
@@ -716,13 +716,13 @@ func alteredFields(v, other any, rng *rand.Rand) (path string) {
 				for name, w := range o {
 					if _, has := x[name]; !has {
 						x[name] = copied(w)
-						return path + " beside " + name + " of another"
+						return path + " added as " + name + " from another file"
 					}
 				}
 			case 2:
 				j := keys[rng.IntN(len(keys))]
 				x[k], x[j] = x[j], x[k]
-				return path + " exchanged with " + j
+				return path + " swapped with " + j
 			}
 			v, other, set = x[k], o[k], func(w any) { x[k] = w }
 			continue
@@ -744,7 +744,7 @@ func alteredFields(v, other any, rng *rand.Rand) (path string) {
 	}
 	if other != nil && rng.IntN(4) == 0 {
 		set(copied(other))
-		return path + " of another"
+		return path + " from another file"
 	}
 	w := instead(v, rng)
 	set(w)

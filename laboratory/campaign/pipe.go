@@ -22,7 +22,7 @@ import (
 
 func init() {
 	campaigns = append(campaigns, campaign{"pipe",
-		"altered frames, tables, options and models, sent to krigo pipe in process", attackPipe})
+		"altered frames, tables, options and models, sent to krigo pipe in this process", attackPipe})
 }
 
 // attackPipe sends frames to krigo pipe, some of them altered, with one session for each try. However the session
@@ -46,7 +46,7 @@ func attackPipe(r *run) error {
 	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			stacks := make([]byte, 1<<20)
-			return fmt.Errorf("%d goroutines are left, of %d before:\n%s", runtime.NumGoroutine(), before,
+			return fmt.Errorf("%d goroutines at the end, %d at the beginning:\n%s", runtime.NumGoroutine(), before,
 				stacks[:runtime.Stack(stacks, true)])
 		}
 	}
@@ -136,13 +136,13 @@ func (s *session) run() error {
 	err := <-ended
 	told := <-got
 	if told.err != nil {
-		return fmt.Errorf("what was answered isn't frames: %w", told.err)
+		return fmt.Errorf("an answer isn't a frame: %w", told.err)
 	}
 	if err != nil && !broken {
 		return fmt.Errorf("the session ended: %w", err)
 	}
 	if broken {
-		s.r.count("frames that are none")
+		s.r.count("invalid frames")
 	}
 	for _, a := range told.all {
 		what, due := s.asked[a.ID]
@@ -150,27 +150,27 @@ func (s *session) run() error {
 		case !due && broken:
 			continue // an altered frame may contain a request by chance
 		case !due:
-			return fmt.Errorf("an answer to %d, which nobody asked: %+v", a.ID, a)
+			return fmt.Errorf("an answer to request %d, which wasn't sent: %+v", a.ID, a)
 		case a.Event != nil:
 			continue
 		case (a.Result == nil) == (a.Error == nil):
-			return fmt.Errorf("%s: the answer %+v", what, a)
+			return fmt.Errorf("%s: the answer has both result and error, or neither: %+v", what, a)
 		case a.Error == nil:
 			s.r.count("answers")
 		case !slices.Contains([]string{"usage", "data", "no-certificate", "cancelled", "failed"}, a.Error.Kind) ||
 			strings.TrimSpace(a.Error.Message) == "":
-			return fmt.Errorf("%s: an error of the kind %q: %q", what, a.Error.Kind, a.Error.Message)
+			return fmt.Errorf("%s: the error has kind %q and message %q", what, a.Error.Kind, a.Error.Message)
 		case strings.Contains(a.Error.Message, "goroutine "):
 			return fmt.Errorf("%s: %s", what, a.Error.Message)
 		case len(a.Error.Message) > 5000:
-			return fmt.Errorf("%s: a message of %d bytes: %.300s", what, len(a.Error.Message), a.Error.Message)
+			return fmt.Errorf("%s: the message has %d bytes: %.300s", what, len(a.Error.Message), a.Error.Message)
 		default:
 			s.r.count(a.Error.Kind)
 		}
 		delete(s.asked, a.ID)
 	}
 	if len(s.asked) > 0 {
-		return fmt.Errorf("no answer to %v", s.asked)
+		return fmt.Errorf("no answer to these requests: %v", s.asked)
 	}
 	return nil
 }

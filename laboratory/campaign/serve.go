@@ -25,7 +25,7 @@ import (
 )
 
 func init() {
-	campaigns = append(campaigns, campaign{"serve", "malicious clients of a server, beside good ones", attackServer})
+	campaigns = append(campaigns, campaign{"serve", "malicious clients of a server, beside good clients", attackServer})
 }
 
 // attackServer makes one attack a try on a server in this process. A try fails if the server answers otherwise than
@@ -69,7 +69,7 @@ func attackServer(r *run) error {
 				if err := c.ask(rng); err != nil {
 					wrong.CompareAndSwap(nil, &err)
 				} else {
-					r.count(fmt.Sprintf("good of %d", rows))
+					r.count(fmt.Sprintf("good with %d rows", rows))
 				}
 			}
 		})
@@ -107,12 +107,12 @@ func attackServer(r *run) error {
 	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			stacks := make([]byte, 1<<20)
-			return fmt.Errorf("%d goroutines are left, of %d before:\n%s", runtime.NumGoroutine(), before,
+			return fmt.Errorf("%d goroutines at the end, %d at the beginning:\n%s", runtime.NumGoroutine(), before,
 				stacks[:runtime.Stack(stacks, true)])
 		}
 	}
 	if left := heapAfter() - heap; left > 16<<20 {
-		return fmt.Errorf("%d MB are left on the heap", left>>20)
+		return fmt.Errorf("the server left %d MB on the heap", left>>20)
 	}
 	runtime.KeepAlive(m)
 	return nil
@@ -178,7 +178,7 @@ func (c *goodClient) ask(rng *rand.Rand) error {
 	}
 	var answer serve.Answer
 	if err := json.Unmarshal(raw, &answer); err != nil || len(answer.Predictions) != c.rows {
-		return fmt.Errorf("a good request of %d rows: %d, %v", c.rows, len(answer.Predictions), err)
+		return fmt.Errorf("a good request of %d rows: the answer has %d rows, error %v", c.rows, len(answer.Predictions), err)
 	}
 	i := rng.IntN(c.rows)
 	want, err := c.m.Predict(context.Background(), &dataset.Table{Source: "x", Names: c.m.Inputs, Rows: 1, Values: x[i]},
@@ -187,7 +187,7 @@ func (c *goodClient) ask(rng *rand.Rand) error {
 		return err
 	}
 	if got := answer.Predictions[i]; got.Mean != want[0].Mean || got.PredictiveVariance != want[0].PredictiveVariance {
-		return fmt.Errorf("a good request: at %v predicted %+v, not %+v", x[i], got, want[0])
+		return fmt.Errorf("a good request: the prediction at %v is %+v, not %+v", x[i], got, want[0])
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ import (
 
 func init() {
 	campaigns = append(campaigns, campaign{"tables",
-		"hostile tables and odd flags through fit, predict, certify, report and evaluate", tables})
+		"fit, predict, certify, report and evaluate on hostile tables with odd flags", tables})
 }
 
 // tables fits random tables with random flags, and uses each model for everything that models do. A try fails if a
@@ -72,7 +72,7 @@ func (t *trial) left(before int) error {
 		}
 		if time.Now().After(patience) {
 			stacks := make([]byte, 1<<18)
-			return fmt.Errorf("%d goroutines, %d before\n%s", now, before, stacks[:runtime.Stack(stacks, true)])
+			return fmt.Errorf("%d goroutines at the end, %d at the beginning:\n%s", now, before, stacks[:runtime.Stack(stacks, true)])
 		}
 	}
 }
@@ -113,31 +113,31 @@ func (t *trial) do(stdin []byte, args ...string) (r result, err error) {
 	case r.status < 0 || r.status > 3:
 		return r, fmt.Errorf("exit status %d", r.status)
 	case r.status != 0 && !strings.Contains(message, "krigo: "):
-		return r, fmt.Errorf("exit status %d without a word", r.status)
+		return r, fmt.Errorf("exit status %d without an error message", r.status)
 	case r.status != 0 && len(message) > 1<<14:
-		return r, fmt.Errorf("a message of %d bytes: %.500s", len(message), message)
+		return r, fmt.Errorf("the message has %d bytes: %.500s", len(message), message)
 	}
 	said := quotes.ReplaceAllString(r.errors, "") // quoted text comes from the table
 	for _, word := range []string{"runtime error", "goroutine ", "%!", "NaN", "out of memory", "nil pointer",
 		"unsupported value"} {
 		if strings.Contains(said, word) && !slices.ContainsFunc(args,
 			func(arg string) bool { return strings.Contains(arg, word) }) {
-			return r, fmt.Errorf("it says %q: %.1000s", word, r.errors)
+			return r, fmt.Errorf("the message contains %q: %.1000s", word, r.errors)
 		}
 	}
 	if address := addresses.FindString(said); address != "" && !strings.Contains(strings.Join(args, " "), address) {
-		return r, fmt.Errorf("it says %q: %.1000s", address, r.errors)
+		return r, fmt.Errorf("the message contains %q: %.1000s", address, r.errors)
 	}
 	for _, word := range []string{"%!", "NaN", "<nil>"} {
 		if strings.Contains(r.out, word) {
-			return r, fmt.Errorf("it prints %q: %.3000s", word, r.out)
+			return r, fmt.Errorf("the output contains %q: %.3000s", word, r.out)
 		}
 	}
 	for _, file := range t.files() {
 		// if fit makes two models, the first stays when the second fails
 		whole := strings.HasSuffix(file, ".checkpoint") || strings.Contains(r.errors, "is saved as "+t.path(file))
 		if r.status != 0 && !slices.Contains(files, file) && !whole || strings.HasSuffix(file, ".tmp") {
-			return r, fmt.Errorf("exit status %d leaves %s", r.status, file)
+			return r, fmt.Errorf("the command left %[2]s with exit status %[1]d", r.status, file)
 		}
 	}
 	return r, nil
@@ -180,7 +180,7 @@ func (t *trial) all() error {
 // decoded decodes JSON that a command printed.
 func (t *trial) decoded(r result, v any) error {
 	if err := json.Unmarshal([]byte(r.out), v); err != nil {
-		return fmt.Errorf("what is printed isn't JSON: %w: %.500s", err, r.out)
+		return fmt.Errorf("the output isn't JSON: %w: %.500s", err, r.out)
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (t *trial) ask(data string, fit []string, r result) error {
 		return err
 	}
 	if _, err := os.Stat(t.path("m.krigo")); err != nil {
-		return fmt.Errorf("fitted, and there is no model: %w", err)
+		return fmt.Errorf("fit ended with status 0, but there is no model: %w", err)
 	}
 	model, again := t.path("m.krigo"), t.path(data)
 	r, err := t.do(nil, "certify", model, again, "--json", "--quiet")
@@ -207,10 +207,10 @@ func (t *trial) ask(data string, fit []string, r result) error {
 		t.run.count("certified")
 		var c struct{ Matches bool }
 		if r.status != 0 {
-			return fmt.Errorf("certify refuses what fit has made: %s", r.errors)
+			return fmt.Errorf("certify refuses the model that fit made: %s", r.errors)
 		}
 		if err := t.decoded(r, &c); err != nil || !c.Matches {
-			return fmt.Errorf("certify doesn't find what fit has made: %.1000s", r.out)
+			return fmt.Errorf("certify computes another certificate than fit: %.1000s", r.out)
 		}
 	}
 	if r, err = t.do(nil, t.predicting(model, again)...); err != nil {
@@ -224,7 +224,7 @@ func (t *trial) ask(data string, fit []string, r result) error {
 	asked := t.said[len(t.said)-1]
 	if r.status != 0 && !strings.Contains(asked, "--intervals") && !strings.Contains(asked, "--samples") &&
 		!strings.Contains(r.errors, "overflows") {
-		return fmt.Errorf("the rows that it was made from can't be predicted: %s", r.errors)
+		return fmt.Errorf("the model can't predict its own rows: %s", r.errors)
 	}
 	if t.one(3) { // rows of another table
 		other, _ := t.draw("other")
@@ -249,7 +249,7 @@ func (t *trial) ask(data string, fit []string, r result) error {
 			return err
 		}
 		if r.status != 0 {
-			return fmt.Errorf("no report: %s", r.errors)
+			return fmt.Errorf("report failed: %s", r.errors)
 		}
 	}
 	if t.one(8) {
@@ -295,12 +295,12 @@ func (t *trial) predicting(model, table string) []string {
 func finite(text string) error {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
-		return fmt.Errorf("predictions that aren't CSV: %w", err)
+		return fmt.Errorf("the predictions aren't CSV: %w", err)
 	}
 	for i, row := range rows[1:] {
 		for j, cell := range row {
 			if v, err := strconv.ParseFloat(cell, 64); err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("row %d is predicted %s = %q", i+1, rows[0][j], cell)
+				return fmt.Errorf("row %d has the prediction %s = %q", i+1, rows[0][j], cell)
 			}
 		}
 	}

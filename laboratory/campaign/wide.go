@@ -23,7 +23,7 @@ import (
 
 func init() {
 	campaigns = append(campaigns, campaign{"wide",
-		"requests of a model whose categories become thousands of inputs, to a server that the system lets have little " +
+		"requests for a model whose categories become thousands of inputs, to a server with little " +
 			"memory", attackWide})
 }
 
@@ -76,7 +76,7 @@ func attackWide(r *run) error {
 	_, url, found := strings.Cut(line, "Serving on ")
 	url, _, _ = strings.Cut(url, " ")
 	if err != nil || !found {
-		return fmt.Errorf("no server: %w: %s", <-ended, said)
+		return fmt.Errorf("the server didn't start: %w: %s", <-ended, said)
 	}
 	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
 	ask := func(path, kind string, body []byte, statuses ...int) error {
@@ -116,7 +116,7 @@ func attackWide(r *run) error {
 	if status, failed := os.ReadFile(fmt.Sprintf("/proc/%d/status", server.Process.Pid)); failed == nil {
 		_, largest, _ := strings.Cut(string(status), "VmHWM:")
 		largest, _, _ = strings.Cut(largest, "\n")
-		fmt.Fprintf(r.out, "wide: the server had %s at most, of %d kB that the system let it have\n",
+		fmt.Fprintf(r.out, "wide: the server used at most %s, and the system allowed %d kB\n",
 			strings.TrimSpace(largest), wideLimit>>10)
 	}
 	server.Process.Signal(os.Interrupt)

@@ -132,7 +132,7 @@ func (a *attempt) answer(conn net.Conn) error {
 	a.seen = append(a.seen, r.StatusCode)
 	_, err = io.Copy(io.Discard, r.Body)
 	if errors.As(err, &timeout) && timeout.Timeout() && a.ctx.Err() == nil {
-		return fmt.Errorf("status %d, but no whole answer within %v", r.StatusCode, a.Patient)
+		return fmt.Errorf("status %d, but the answer isn't complete within %v", r.StatusCode, a.Patient)
 	}
 	return nil
 }

@@ -138,15 +138,15 @@ func (e Env) showScores(of map[string][]scored) {
 // folded lists the sets of the data folder that have folds.
 func (e Env) folded() (sets []string, err error) {
 	if e.Data == "" {
-		return nil, errors.New("this experiment needs sets with folds, NAME.csv.gz and NAME.fold.gz: name their folder " +
-			"with --data")
+		return nil, errors.New("this experiment needs sets with folds, NAME.csv.gz and NAME.fold.gz: give their folder " +
+			"by --data")
 	}
 	files, err := filepath.Glob(filepath.Join(e.Data, "*.fold.gz"))
 	for _, file := range files {
 		sets = append(sets, strings.TrimSuffix(filepath.Base(file), ".fold.gz"))
 	}
 	if err == nil && len(sets) == 0 {
-		err = fmt.Errorf("%s: no NAME.fold.gz here, with a number from 0 for each row: the fold in which it is a test row",
+		err = fmt.Errorf("%s: found no NAME.fold.gz; it holds for each row the number, from 0, of the fold in which it is a test row",
 			e.Data)
 	}
 	return sets, err
@@ -172,7 +172,7 @@ func (e Env) fold(set string, number int) (train, test *dataset.Table, numbers [
 	lines, k := bufio.NewScanner(text), len(table.Names)
 	for i := range table.Rows {
 		if !lines.Scan() {
-			return nil, nil, nil, fmt.Errorf("%s: %d numbers for %d rows", file.Name(), i, table.Rows)
+			return nil, nil, nil, fmt.Errorf("%s: the file has %d numbers for %d rows", file.Name(), i, table.Rows)
 		}
 		to := train
 		if strings.TrimSpace(lines.Text()) == fmt.Sprint(number) {

@@ -12,7 +12,7 @@ type pairing struct{ name, rows, says string }
 
 var pairings = []pairing{
 	{"default", " on the same rows", "the default beside the best GP peer on the same rows"},
-	{"all", "", "the sibling on all rows beside the best GP peer on these"},
+	{"all", "", "the sibling on all rows beside the best GP peer on all rows"},
 }
 
 // showBeside prints, for each set, a contender's scores divided by the best GP peer's, on the folds that all of them
@@ -53,9 +53,9 @@ func showBeside(w io.Writer, sets []string, scores map[string]map[string][]score
 		if len(lines) == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "\n%s, on the folds that all have\n\n", pair.says)
-		header(w, []string{"set", "folds", "RMSE over that of the best", "the best", "NLPD less that of the best",
-			"the best"})
+		fmt.Fprintf(w, "\n%s, on the folds that all of them have\n\n", pair.says)
+		header(w, []string{"set", "folds", "RMSE / best peer's RMSE", "best peer", "NLPD − best peer's NLPD",
+			"best peer"})
 		for _, cells := range lines {
 			line(w, cells)
 		}

@@ -17,13 +17,13 @@ type contender struct {
 
 var contenders = []contender{
 	{name: "default", says: "krigo fit without a flag"},
-	{name: "all", says: "krigo fit --deliver all: the certified model's sibling, on all rows",
+	{name: "all", says: "krigo fit --deliver all: the certified model's sibling, trained on all rows",
 		o: krigo.Options{Run: krigo.Run{Deliver: "all"}}},
-	{name: "plain", says: "the evidence of several kernels, without a prior of their hyperparameters", o: krigo.Options{
+	{name: "plain", says: "the evidence of several kernels, without a prior for their hyperparameters", o: krigo.Options{
 		Kernel: krigo.Kernel{Expression: "auto", ARD: "on", Mean: "constant"},
 		Method: krigo.Method{Name: method.EvidenceName}, Prior: krigo.Prior{Kind: "informed"}}},
-	{name: "se", says: "the evidence of a squared-exponential kernel on the prior rows, with one lengthscale and with " +
-		"one an input", o: krigo.Options{
+	{name: "se", says: "the evidence of a squared-exponential kernel on the prior rows, with one lengthscale or with " +
+		"one for each input", o: krigo.Options{
 		Kernel: krigo.Kernel{Expression: "se", ARD: "auto"}, Method: krigo.Method{Name: method.EvidenceName},
 		Prior: krigo.Prior{Kind: "informed"}}},
 	{name: "kl-pac", says: "the PAC-Bayes bound", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},

@@ -37,7 +37,7 @@ func bostonCurve(ctx context.Context, env Env) error {
 	for i, of := range []struct {
 		label string
 		pts   plotter.XYs
-	}{{"seen on the certified rows", seen}, {"at one width that was declared before", alone},
+	}{{"seen on the certified rows", seen}, {"at one width, declared beforehand", alone},
 		{"at all widths at once", all}} {
 		if err := addCurve(p, of.label, palette[i], steps(of.pts)); err != nil {
 			return err

@@ -40,14 +40,14 @@ var certifiedMethods = []certifiedMethod{
 		set: func(o *krigo.Options, point string) {
 			o.Method.Name, o.Prior.Kind, o.Kernel.ARD, o.Prior.Share = point, "informed", "on", 0.5
 		}},
-	{name: "direct 0.7", says: "the same with 0.7 of the rows", set: func(o *krigo.Options, point string) {
+	{name: "direct 0.7", says: "the same, with 0.7 of the rows for the prior", set: func(o *krigo.Options, point string) {
 		o.Method.Name, o.Prior.Kind, o.Kernel.ARD, o.Prior.Share = point, "informed", "on", 0.7
 	}},
-	{name: "default", says: "what fit does where nothing is said of objective, prior and share",
+	{name: "default", says: "what fit does without flags for objective, prior and share",
 		set: func(o *krigo.Options, _ string) {
 			o.Method.Name, o.Kernel.ARD = "", "on"
 		}},
-	{name: "learnt 0.5", says: "half of the rows train a prior, tempered by 1 or 0.1, and Q is learnt on the others",
+	{name: "learnt 0.5", says: "half of the rows train a prior, tempered by 1 or 0.1, and Q is learnt on the other half",
 		set: func(o *krigo.Options, point string) {
 			o.Method.Name, o.Prior.Kind, o.Kernel.ARD, o.Prior.Share, o.Prior.Learn, o.Prior.Temper = point, "informed", "on",
 				0.5, true, []float64{1, 0.1}
@@ -56,7 +56,7 @@ var certifiedMethods = []certifiedMethod{
 		set: func(o *krigo.Options, point string) {
 			o.Method.Name, o.Prior.Kind, o.Kernel.ARD, o.Prior.Share, o.Prior.Learn = point, "informed", "on", 0.02, true
 		}, sets: []string{"kin40k"}}, // for other sets a fiftieth has fewer rows than inducing inputs
-	{name: "point", says: "evidence or vfe on all rows but those for the scaling, with the grid's certificate",
+	{name: "point", says: "evidence or vfe on all rows except the rows for the scaling, with the grid's certificate",
 		set: func(o *krigo.Options, point string) {
 			o.Method.Name, o.Kernel.ARD = point, "on"
 		}},
@@ -70,7 +70,7 @@ var certifiedMethods = []certifiedMethod{
 		set: func(o *krigo.Options, _ string) {
 			o.Promise.Bound, o.Prior.Mixed, o.Method.AlphaBy = pacbayes.MaurerBound, true, "learn"
 		}},
-	{name: "mixed+α+free", says: "the same, going on with a free-form Q", set: func(o *krigo.Options, _ string) {
+	{name: "mixed+α+free", says: "the same, continued with a free-form Q", set: func(o *krigo.Options, _ string) {
 		free(o)
 	}},
 	{name: "mixed+α+free+kernel", says: "the same with a fiftieth of the rows for the scaling, and on pol a Matérn 3/2 " +
@@ -189,7 +189,7 @@ func showCertificates(w io.Writer, cells []certificateCell, results []certifiedR
 			if !head {
 				fmt.Fprintf(w, "\n%s, ε = %g\n\n", s.name, s.epsilon)
 				header(w, []string{"method", "splits", "bound", "bound on the mean", "loss on certified rows", "KL + grid, nats",
-					"loss of the mean on test rows", "test MSE"})
+					"mean's loss on test rows", "test MSE"})
 				head = true
 			}
 			line(w, append([]string{m.name, fmt.Sprint(len(own))}, certificateColumns(own)...))
@@ -242,9 +242,9 @@ func certificates(ctx context.Context, env Env) error {
 		return err
 	}
 	w := env.Stdout
-	fmt.Fprintf(w, "## Certificates\n\nBand loss with ε in the target's units, δ = %g, a fifth of the rows for testing, "+
-		"scaling from prior rows; mean ± standard\n"+
-		"error over splits. Every number is a certificate.\n\n", 0.01)
+	fmt.Fprintf(w, "## Certificates\n\nThe loss is the band's with ε in the target's units, and δ = %g. A fifth of the rows is for testing, and "+
+		"the scaling is from prior\n"+
+		"rows. Numbers are mean ± standard error over splits. Every bound is a certificate.\n\n", 0.01)
 	for _, m := range certifiedMethods {
 		fmt.Fprintf(w, "- %s: %s\n", m.name, m.says)
 	}

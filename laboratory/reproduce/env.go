@@ -51,7 +51,7 @@ func (e Env) reps(paper int) int {
 func check(what string, names, known []string) error {
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return &krigo.UsageError{Err: fmt.Errorf("unknown %s %q: known are %s%s", what, name, strings.Join(known, ", "),
+			return &krigo.UsageError{Err: fmt.Errorf("unknown %s %q: want one of %s%s", what, name, strings.Join(known, ", "),
 				spelling.DidYouMean(name, known))}
 		}
 	}
@@ -69,7 +69,7 @@ func (e Env) table(name string, others ...string) (*dataset.Table, error) {
 	}
 	others = append(others, "boston", "snelson")
 	if e.Data == "" {
-		return nil, fmt.Errorf("this experiment needs %s.csv.gz: name its folder with --data%s", name,
+		return nil, fmt.Errorf("this experiment needs %s.csv.gz: give its folder by --data%s", name,
 			spelling.DidYouMean(name, others))
 	}
 	const ending = ".csv.gz"

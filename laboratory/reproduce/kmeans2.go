@@ -52,7 +52,7 @@ func kmeans2(x linalg.Matrix, m int, seed uint32) (linalg.Matrix, error) {
 		linalg.Ger(1/float64(n-1), r, r, cov)
 	}
 	if err := linalg.Cholesky(cov); err != nil {
-		return linalg.Matrix{}, fmt.Errorf("k-means from normal draws: the inputs' %w", err)
+		return linalg.Matrix{}, fmt.Errorf("k-means from normal draws of the inputs: %w", err)
 	}
 	normal, z, e := legacyNormals(seed), linalg.New(m, d), make([]float64, d)
 	for j := range m {

@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err == nil:
 		return 0
 	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "reproduce: interrupted; the same command goes on from the last run's last minute")
+		fmt.Fprintln(stderr, "reproduce: interrupted; the same command goes on, and loses at most a minute of the last run")
 		return 130
 	case errors.As(err, &usage):
 		fmt.Fprintln(stderr, "reproduce:", err)
@@ -93,21 +93,21 @@ func parse(args []string, env *Env) (*Experiment, error) {
 	}
 	listed := flags.Bool("list", false, "list what can be reproduced")
 	quiet := flags.Bool("quiet", false, "no progress on standard error")
-	flags.IntVar(&env.Reps, "reps", 0, "repetitions; 0: the paper's")
-	flags.IntVar(&env.M, "m", 0, "inducing inputs; 0: the paper's")
-	flags.IntVar(&env.Epochs, "epochs", 0, "passes over the rows in the renyi tables on real data; 0: the paper's")
-	flags.IntVar(&env.Rows, "rows", 0, "most rows to train on in the renyi2020 experiments; 0: 1,000")
-	flags.IntVar(&env.Evaluations, "evaluations", 0, "most evaluations a fit; 0: the paper's")
-	flags.StringVar(&env.Data, "data", "", "folder of the data sets that aren't built in, as NAME.csv.gz")
+	flags.IntVar(&env.Reps, "reps", 0, "number of repetitions; 0: as in the paper")
+	flags.IntVar(&env.M, "m", 0, "number of inducing inputs; 0: as in the paper")
+	flags.IntVar(&env.Epochs, "epochs", 0, "passes over the rows in the renyi tables on real data; 0: as in the paper")
+	flags.IntVar(&env.Rows, "rows", 0, "largest number of training rows in the renyi2020 experiments; 0: 1,000")
+	flags.IntVar(&env.Evaluations, "evaluations", 0, "largest number of evaluations per fit; 0: as in the paper")
+	flags.StringVar(&env.Data, "data", "", "folder of the data sets that aren't built in, with files NAME.csv.gz")
 	flags.StringSliceVar(&env.Sets, "sets", nil,
-		"data sets to run, or kinds of sets of validity (below), or of ties: groups, uci, independent, tied; "+
-			"default the paper's")
+		"data sets to run; for validity, kinds of sets (see below); for ties, groups, uci, independent or tied; "+
+			"default: as in the paper")
 	flags.StringSliceVar(&env.Methods, "methods", nil,
 		"methods to run: kl-pac, sqrt-pac, vfe, fitc in the sparse tables; renyi, egp, evidence, sgp, pep in the renyi "+
-			"tables,\nrenyi-nearest and egp-nearest too in renyi-table2; of certificates and validity what these list; "+
-			"default all")
+			"tables,\nand renyi-nearest and egp-nearest in renyi-table2; for certificates and validity, the methods that they list; "+
+			"default: all")
 	flags.StringVar(&env.Beside, "beside", "",
-		"benchmark and small: file of what peers scored, as bench/regression writes it; ties: as bench/ties.py writes it")
+		"file of peers' scores: bench/regression writes it for benchmark and small, bench/ties.py for ties")
 	flags.StringVar(&env.Out, "out", "results", "folder of results and drawings")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, pflag.ErrHelp):
@@ -118,10 +118,10 @@ func parse(args []string, env *Env) (*Experiment, error) {
 		fmt.Fprint(env.Stdout, list())
 		return nil, nil
 	case flags.NArg() != 1:
-		return nil, &krigo.UsageError{Err: fmt.Errorf("want the name of one experiment, not %d; --list lists them",
+		return nil, &krigo.UsageError{Err: fmt.Errorf("want the name of one experiment, not %d names; --list lists experiments",
 			flags.NArg())}
 	case env.Reps < 0:
-		return nil, &krigo.UsageError{Err: fmt.Errorf("--reps %d: want a positive number, or 0 for the paper's", env.Reps)}
+		return nil, &krigo.UsageError{Err: fmt.Errorf("--reps %d: want a positive number, or 0 for as many as in the paper", env.Reps)}
 	}
 	if *quiet {
 		env.Progress, env.Partial = nil, nil

@@ -21,7 +21,7 @@ func reebFig1(ctx context.Context, env Env) error {
 		return err
 	}
 	sigma := math.Sqrt(full.q.Noise)
-	fmt.Fprintf(env.Stdout, "Full GP: σ_n = %.3f. KL/N of kl-PAC-SGP (the paper's: 0.097, 0.109, 0.031):\n", sigma)
+	fmt.Fprintf(env.Stdout, "Full GP: σ_n = %.3f. KL/N of kl-PAC-SGP (in the paper 0.097, 0.109, 0.031):\n", sigma)
 	var plots []*plot.Plot
 	for _, times := range []float64{0.5, 1, 5} {
 		f, err := fitSnelsonPAC(ctx, x, y, 15, times*sigma)

@@ -80,7 +80,7 @@ func reebFig7(ctx context.Context, env Env) error {
 			}
 			pts = append(pts, plotter.XY{X: math.Log10(r.Noise), Y: r.Value})
 		}
-		fmt.Fprintf(env.Stdout, "%-7s best of %d: objective %.4g at σ_n² = %.3g (the paper: %s); σ_n² < 1e-4 in %d ends\n",
+		fmt.Fprintf(env.Stdout, "%-7s best of %d runs: objective %.4g at σ_n² = %.3g (in the paper %s); %d runs end at σ_n² < 1e-4\n",
 			name, starts, best.Value, best.Noise,
 			map[string]string{method.FITCName: "about 1e-6", method.KLPACName: "2.1e-2"}[name], low)
 		p := plot.New()

@@ -150,13 +150,13 @@ func sparseTable(ctx context.Context, env Env, name, title string, settings []re
 	}
 	w := env.Stdout
 	fmt.Fprintf(w, "## Reeb et al. 2018, %s, M = %d\n\n", title, env.m())
-	fmt.Fprintf(w, "Mean ± standard error; the paper's figure (M = 500) in brackets. At most %d evaluations a fit. "+
-		"Every method is\n"+
-		"evaluated with the posterior of α = 1, as the paper's code does; *own* is VFE's posterior of α = 0. Columns are "+
+	fmt.Fprintf(w, "Mean ± standard error, with the paper's figure (M = 500) in brackets. A fit has at most %d evaluations. "+
+		"As in the\n"+
+		"paper's code, every method is evaluated with the posterior of α = 1. *own* is VFE's posterior of α = 0. Columns are "+
 		"scaled by\n"+
-		"all rows: every B is a *bound (heuristic: scaled with training statistics)*. sarcos10k is a sample of 10,000 rows "+
+		"all rows, so every B is a *bound (heuristic: scaled with training statistics)*. sarcos10k is a sample of 10,000 rows "+
 		"of sarcos,\n"+
-		"so its figures don't compare with the paper's.\n\n", env.maxEvaluations())
+		"so its figures aren't comparable with the paper's.\n\n", env.maxEvaluations())
 	printSparse(w, env, settings, results, slices.Repeat([]bool{true}, len(settings)), paper)
 	return nil
 }

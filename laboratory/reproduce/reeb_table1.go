@@ -125,9 +125,9 @@ func reebTable1(ctx context.Context, env Env) error {
 	}
 	w := env.Stdout
 	fmt.Fprintf(w, "## Reeb et al. 2018, Table 1: boston, full GPs\n\n")
-	fmt.Fprintf(w, "Mean ± standard error over %d splits; the paper's figure in brackets. Settings of the paper's code: "+
-		"columns scaled by\n"+
-		"all 506 rows, so every B here is a *bound (heuristic: scaled with training statistics)*, not a certificate.\n\n",
+	fmt.Fprintf(w, "Mean ± standard error over %d splits, with the paper's figure in brackets. As in the paper's code, columns "+
+		"are scaled by\n"+
+		"all 506 rows. Every B is therefore a *bound (heuristic: scaled with training statistics)*, not a certificate.\n\n",
 		len(runs["0.6/kl-pac"]))
 	header(w, append([]string{"ε", "method"}, measureNames...))
 	below := 0
@@ -155,7 +155,7 @@ func reebTable1(ctx context.Context, env Env) error {
 		}
 	}
 	fmt.Fprintf(w, "\nRuns where B is below the Gibbs test risk: %d.\n", below)
-	fmt.Fprintf(w, "Means farther than one standard error from the paper's: %d of %d.\n", len(far),
+	fmt.Fprintf(w, "Means that differ from the paper's by more than one standard error: %d of %d.\n", len(far),
 		len(reebEpsilons)*len(reebMethods)*len(measureNames))
 	for _, f := range far {
 		fmt.Fprintln(w, "- "+f)
@@ -166,9 +166,10 @@ func reebTable1(ctx context.Context, env Env) error {
 		return err
 	}
 	fmt.Fprintf(w, "\n## The same with krigo's defaults\n\n")
-	fmt.Fprintf(w, "Columns scaled by prior rows (ε is in their standard deviations, which differ by split), ARD tried "+
-		"and paid for,\n"+
-		"the grid on ln l², three starts a family: these are certificates. MSE is in units of the prior rows' variance.\n\n")
+	fmt.Fprintf(w, "These are certificates. Columns are scaled by prior rows. ε is in standard deviations of the prior rows, "+
+		"which differ\n"+
+		"between splits. krigo tries ARD and pays for the choice, puts the grid on ln l², and starts each family three "+
+		"times.\nMSE is in units of the prior rows' variance.\n\n")
 	header(w, append([]string{"ε", "method"}, append(measureNames, "valid")...))
 	for _, eps := range reebEpsilons {
 		for _, method := range reebMethods {

@@ -98,10 +98,11 @@ func renyi2020Table1(ctx context.Context, env Env) error {
 	w := env.Stdout
 	fmt.Fprintf(w, `## Yue & Kontar, The Rényi Gaussian Process, Table 1: RMSE
 
-Mean ± standard deviation over splits, in standard deviations of the target; the paper's unit isn't given. %d training
-rows of the paper's 60 %%, columns standardised by all rows, SE kernel with a lengthscale an input, M = %d random rows, learnt,
-MMA with all rows in every step and at most %d evaluations. α of 0.3, 0.35, … 0.7: *smallest test RMSE* is how the paper
-chose it, once for all splits, which favours it; *cross-validation* chooses it on each split's training rows alone, in three parts.
+Mean ± standard deviation over splits, in standard deviations of the target. The paper doesn't give its unit. %d rows of the
+paper's 60 %% train, and columns are standardised by all rows. The kernel is SE with a lengthscale for each input. The M = %d
+inducing inputs start at random rows and are learnt. MMA has all rows in every step and at most %d evaluations. α is one of
+0.3, 0.35, … 0.7. *Smallest test RMSE* chooses α as the paper did, once for all splits, which favours it. *Cross-validation*
+chooses α in three parts, on each split's training rows alone.
 
 `, settings[0].Rows, settings[0].M, mmaEvaluations)
 	header(w, []string{"data", "method", "runs", "RMSE", "the paper's"})
@@ -202,8 +203,9 @@ func renyi2020Fig1(ctx context.Context, env Env) error {
 	w := env.Stdout
 	fmt.Fprintf(w, `## Yue & Kontar, The Rényi Gaussian Process, Fig. 1: RMSE on test functions
 
-1,000 random points without noise, 60 %% to train on, M = 50 random rows, learnt, SE kernel, MMA with all rows in every step and at
-most %d evaluations, from random starts. The paper draws box plots and prints no numbers.
+There are 1,000 random points without noise, and 60 %% are training rows. The kernel is SE. The M = 50 inducing inputs start at
+random rows and are learnt. MMA starts at random parameters, and has all rows in every step and at most %d evaluations. The
+paper draws box plots and prints no numbers.
 
 `, mmaEvaluations)
 	header(w, []string{"data", "method", "runs", "median RMSE", "smallest", "largest"})

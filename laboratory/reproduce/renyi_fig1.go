@@ -192,18 +192,18 @@ func renyiFig1(ctx context.Context, env Env) error {
 	w := env.Stdout
 	fmt.Fprintf(w, `## Yue & Kontar, Optimize to Generalize, Fig. 1: loss surfaces
 
-Data from a GP with length parameter ℓ = 0.1, variance 1.5, noise variance 0.01, as the paper has it; the noise fixed; L-BFGS
-on ln ℓ and ln v from (11, 0.4), either on the evidence or with α falling from 0.99 to 0 in 12 stages. N, M and the range of
-the inputs aren't in the paper: they are in the table. Nor is the kernel's formula. Read as k = v exp(−ℓd²/2) the start
-is the local solution that the paper describes: at ℓ = 11 no row sees another, the GP is white noise, and the evidence is
-flat in ℓ, while the penalty of the α-ELBO isn't, because inducing inputs lie closer to rows than these do to one another.
-Read as a lengthscale, the start is a long lengthscale on data that vary quickly: the evidence falls steeply from there to
-the optimum, and hardly a data set gets stuck. *Stuck*: ending more than 1 nat below the best point of a
-%d × %d grid of the evidence.
+As in the paper, data come from a GP with length parameter ℓ = 0.1, variance 1.5 and noise variance 0.01. The noise is fixed.
+L-BFGS starts at (ℓ, v) = (11, 0.4) and trains ln ℓ and ln v, either by the evidence, or with α falling from 0.99 to 0 in 12
+stages. The paper doesn't give N, M and the range of the inputs, which the table shows, or the kernel's formula. If the kernel
+is k = v exp(−ℓd²/2), the start is the local solution that the paper describes. At ℓ = 11 rows are uncorrelated, the GP is
+white noise, and the evidence is flat in ℓ. The penalty of the α-ELBO isn't flat, because inducing inputs lie closer to rows
+than rows to each other. If ℓ is a lengthscale, the start is a long lengthscale on data that vary quickly. The negative log
+evidence falls steeply from there to the optimum, and few data sets get stuck. A run is *stuck* if it ends more than 1 nat
+below the best point of a %d × %d grid of the evidence.
 
 `, landscapeGrid[0].n, landscapeGrid[1].n)
-	header(w, []string{"ℓ is", "N", "M", "range", "inputs", "data sets", "plain stuck", "of these, annealed isn't",
-		"annealed stuck in all"})
+	header(w, []string{"ℓ is", "N", "M", "range", "inputs", "data sets", "evidence stuck", "of these, annealing isn't",
+		"annealing stuck in all"})
 	for i, l := range landscapes {
 		var stuck, escaped, lost int
 		for _, r := range results[i*seeds : (i+1)*seeds] {

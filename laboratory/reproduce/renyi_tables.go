@@ -153,11 +153,12 @@ func (t renyiTable) print(w io.Writer, sets []string, settings []renyiSetting, r
 func renyiTable1(ctx context.Context, env Env) error {
 	t := renyiTable{
 		name: "renyi-table1", title: "Yue & Kontar, Optimize to Generalize, Table 1: test functions",
-		text: `RMSE ± standard deviation over starts, in standard deviations of the target. 1,000 random points without noise, 600 to
-train on, M = 50, Matérn 3/2 with a lengthscale an input, random rows as inducing inputs, learnt. All by Adam, learning rate 0.1
-falling along half a cosine, 300 passes; EGP on batches of 64 as in the paper, the others on all 600 rows at once. *Evidence*
-is EGP on all rows: what annealing adds is the difference of Rényi to it. PEP's α is the best by the test RMSE of the first
-repetition. NLPD is a mean per row over the first 2,000 test rows, noise included.`,
+		text: `RMSE ± standard deviation over starts, in standard deviations of the target. There are 1,000 random points without noise, and
+600 are training rows. The kernel is Matérn 3/2 with a lengthscale for each input. The M = 50 inducing inputs start at random
+rows and are learnt. Adam makes 300 passes, and its learning rate falls from 0.1 along half a cosine. EGP trains on batches of
+64 rows as in the paper, and the other methods on all 600 rows at once. *Evidence* is EGP on all rows, so that the difference
+between Rényi and Evidence is the effect of annealing. PEP's α has the best test RMSE in the first repetition. NLPD is a mean
+per row over the first 2,000 test rows, noise included.`,
 		sets: []string{"gramacy-lee", "branin-hoo", "griewank-4"},
 		reps: 30,
 		paper: []renyiRow{
@@ -202,20 +203,22 @@ func real(env Env, data, by string, rep int) renyiSetting {
 	return s
 }
 
-const realText = `RMSE ± standard deviation over splits, in standard deviations of the target. 60 %% of the rows to train on, columns
-standardised by all rows, Matérn 3/2 with a lengthscale an input, M = %d random rows, learnt, batches of 1,024 rows, %d passes
-by Adam, learning rate 0.05 falling along half a cosine; EGP on batches of 64 with learning rate 0.01, as in the paper.
-*Evidence* is EGP on the batches of 1,024 with the others' learning rate: what annealing adds is the difference of Rényi to it.
-PEP's α is the best by the first repetition's test RMSE. NLPD is a mean per row over the first 2,000 test rows, noise included.
-Exact predictions are by Cholesky up to %d training rows, above from the %d training rows nearest to each test row. The data
-sets' versions differ from the paper's in places (docs/behind/reproduce.md); protein-log has the paper's target, ln(1 + RMSD), and its 29,267 training rows.`
+const realText = `RMSE ± standard deviation over splits, in standard deviations of the target. 60 %% of the rows are training rows, and columns
+are standardised by all rows. The kernel is Matérn 3/2 with a lengthscale for each input. Inducing inputs start at random rows
+and are learnt; M = %d. Adam makes %d passes in batches of 1,024 rows, and its learning rate falls from 0.05 along half a
+cosine. As in the paper, EGP has batches of 64 rows and the learning rate 0.01. *Evidence* is EGP with the other methods'
+batches and learning rate, so that the difference between Rényi and Evidence is the effect of annealing. PEP's α has the best
+test RMSE in the first repetition. NLPD is a mean per row over the first 2,000 test rows, noise included. Exact predictions use
+Cholesky up to %d training rows, and above that the %d training rows nearest to each test row. Some versions of data sets
+differ from the paper's (docs/behind/reproduce.md). protein-log has the paper's target, ln(1 + RMSD), and its 29,267 training
+rows.`
 
 func renyiTable2(ctx context.Context, env Env) error {
 	s := real(env, "", "", 0)
 	t := renyiTable{
 		name: "renyi-table2", title: "Yue & Kontar, Optimize to Generalize, Table 2: engineering data",
 		text: fmt.Sprintf(realText, s.M, s.Epochs, choleskyRows, nearestRows) + `
-*Nearest batches* are krigo's own training: at least 500 steps, in whole passes, of 256 rows next to one another, and α = 0 after a fifth of them.`,
+*Nearest batches* are krigo's own training: at least 500 steps, in whole passes, each with 256 neighbouring rows. α is 0 after a fifth of the steps.`,
 		sets: []string{"bike", "cmapss_fd001", "protein", "protein-log", "traffic", "houseelectric_h1_2007"},
 		reps: 30,
 		paper: []renyiRow{
@@ -260,7 +263,7 @@ func renyiTable3(ctx context.Context, env Env) error {
 	w := env.Stdout
 	fmt.Fprintf(w, "## Yue & Kontar, Optimize to Generalize, Table 3: the number of inducing inputs\n\n%s\nBatches of "+
 		"1,152 rows.\n\n",
-		fmt.Sprintf(strings.Replace(realText, "M = %d", "M of the table,%.0d", 1), 0, settings[0].Epochs, choleskyRows,
+		fmt.Sprintf(strings.Replace(realText, "M = %d", "M is in the table%.0d", 1), 0, settings[0].Epochs, choleskyRows,
 			nearestRows))
 	header(w, []string{"data", "M", "runs", "RMSE", "the paper's", "minutes"})
 	for i, m := range ms {
@@ -311,7 +314,7 @@ func renyiTable4(ctx context.Context, env Env) error {
 	w := env.Stdout
 	fmt.Fprintf(w, `## Yue & Kontar, Optimize to Generalize, Table 4: minutes of training
 
-%d passes, M = %d, batches of 1,024 rows (EGP: 64). The paper has 100 passes over 1,311,539 rows of the same source, on a GPU.
+Training makes %d passes with M = %d, in batches of 1,024 rows (EGP: 64 rows). The paper makes 100 passes over 1,311,539 rows of the same source, on a GPU.
 
 `, settings[0].Epochs, settings[0].M)
 	header(w, []string{"data", "inducing inputs", "method", "runs", "minutes", "the paper's", "RMSE"})

@@ -54,7 +54,7 @@ func small(ctx context.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	header(env.Stdout, []string{"set", "rows", "learnt on", "RMSE, sd", "more than with fewer rows", "leave-one-out RMSE",
+	header(env.Stdout, []string{"set", "rows", "learnt on", "RMSE, sd", "change from fewer rows", "leave-one-out RMSE",
 		"bound on the mean", "scikit-learn", "BoTorch"})
 	for s, set := range sets {
 		of := results[s*splits : (s+1)*splits]

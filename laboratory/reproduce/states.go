@@ -51,7 +51,7 @@ func keep[S any](e Env, key string) (*kept[S], error) {
 }
 
 func (k *kept[S]) unusable(err error) error {
-	return fmt.Errorf("%s can't be used (%w): remove it, and the run begins anew", k.path, err)
+	return fmt.Errorf("can't use %s (%w): remove it to start the run again", k.path, err)
 }
 
 // offer takes the next state. If enough time has passed, or if due is set, it writes the state and reports the
@@ -78,7 +78,7 @@ func (k *kept[S]) write() error {
 // interrupted writes the last state. It returns the context's error, or the error of writing.
 func (k *kept[S]) interrupted(ctx context.Context) error {
 	if err := k.write(); err != nil {
-		return fmt.Errorf("interrupted, and the state of %s can't be kept: %w", k.key, err)
+		return fmt.Errorf("interrupted, but the state of %s can't be saved: %w", k.key, err)
 	}
 	return ctx.Err()
 }

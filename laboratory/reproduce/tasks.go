@@ -59,7 +59,7 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R],
 				return nil, err
 			}
 		}
-		return nil, fmt.Errorf("interrupted; the runs done are kept in %s, and the same command goes on from there", path)
+		return nil, fmt.Errorf("interrupted; finished runs are saved in %s, and the same command goes on from there", path)
 	}
 	if over.Size() == 1 {
 		return w.results, joinDistinct(w.errs)
@@ -73,7 +73,7 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R],
 	for i, t := range tasks {
 		r, ok := have[t.key]
 		if !ok {
-			return nil, fmt.Errorf("%s: the run %s of another rank isn't there: do all ranks see the same folder?", env.Out,
+			return nil, fmt.Errorf("%s: the run %s of another rank is missing: do all ranks see the same folder?", env.Out,
 				t.key)
 		}
 		w.results[i] = r
@@ -218,7 +218,7 @@ func readResults[R any](path string) (map[string]R, error) {
 	for n := 1; lines.Scan(); n++ {
 		var k keyed[R]
 		if err := json.Unmarshal(lines.Bytes(), &k); err != nil {
-			return nil, fmt.Errorf("%s: line %d can't be read (%w): remove it, and the run is repeated", path, n, err)
+			return nil, fmt.Errorf("%s: line %d can't be read (%w): remove it, and the same command repeats the run", path, n, err)
 		}
 		have[k.Key] = k.Result
 	}

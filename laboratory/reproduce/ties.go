@@ -209,7 +209,7 @@ func (t tieTable) keep(ctx context.Context, path string, r *tied) error {
 		p, err1 := strconv.ParseFloat(row[mean], 64)
 		y, err2 := strconv.ParseFloat(t.held[i][len(t.names)-1], 64)
 		if err1 != nil || err2 != nil {
-			return fmt.Errorf("%s: row %d isn't of numbers", t.name, i+1)
+			return fmt.Errorf("%s: row %d has a cell that isn't a number", t.name, i+1)
 		}
 		all[g]++
 		if math.Abs(p-y) <= r.Width {
@@ -241,7 +241,7 @@ func showPromises(env Env, tables []tieTable, results []tied) {
 	if env.Sets != nil && !slices.Contains(env.Sets, tiedSets) {
 		return
 	}
-	fmt.Fprint(env.Stdout, "## Promised and kept on groups that were held out\n\n")
+	fmt.Fprint(env.Stdout, "## Promises for held-out groups, and whether they hold\n\n")
 	header(env.Stdout, []string{"set", "rows", "groups", "held out", "advised", "group named", "about", "", "within ±",
 		"promised", "kept", "chance", ""})
 	short := 0
@@ -266,7 +266,7 @@ func showPromises(env Env, tables []tieTable, results []tied) {
 			map[bool]string{true: "certified", false: "estimate"}[r.Certain], fmt.Sprintf("%.4g", r.Width),
 			fmt.Sprintf("%.3f", r.Promised), fmt.Sprintf("%.3f", r.Kept), fmt.Sprintf("%.3f", r.SE), kept})
 	}
-	fmt.Fprintf(env.Stdout, "\nnot kept (by more than two of what chance makes, the standard error over groups): %d\n\n",
+	fmt.Fprintf(env.Stdout, "\nnot kept (the share kept is below the promise by more than two standard errors over groups): %d\n\n",
 		short)
 }
 
@@ -287,7 +287,7 @@ func showAlarms(env Env, tables []tieTable, results []tied, peers []tieAlarm) {
 		}
 		says[p.Peer][p.Table] = p.Alarm
 	}
-	fmt.Fprint(env.Stdout, "## Alarms: tables of which something is said to tie the rows\n\n")
+	fmt.Fprint(env.Stdout, "## Alarms: tables in which a method finds tied rows\n\n")
 	header(env.Stdout, append([]string{"tables", "number", "krigo: any tie", "krigo: the group named"}, names...))
 	for _, kind := range tieKinds {
 		var n, alarms, named int
@@ -330,11 +330,11 @@ func showAlarms(env Env, tables []tieTable, results []tied, peers []tieAlarm) {
 		r := results[i]
 		switch {
 		case r.Why != "":
-			fmt.Fprintf(env.Stdout, "%s: not looked: %s\n", t.name, r.Why)
+			fmt.Fprintf(env.Stdout, "%s: krigo didn't look for ties: %s\n", t.name, r.Why)
 		case t.group == "" && len(r.Ties) > 0:
-			fmt.Fprintf(env.Stdout, "%s: false: %s\n", t.name, strings.Join(r.Ties, ", "))
+			fmt.Fprintf(env.Stdout, "%s: false alarm: %s\n", t.name, strings.Join(r.Ties, ", "))
 		case t.group != "" && !r.finds(t.group):
-			fmt.Fprintf(env.Stdout, "%s: %s is missed; inspect found: %s; fit: %s\n", t.name, t.group,
+			fmt.Fprintf(env.Stdout, "%s: krigo missed %s; inspect found %s; fit found %s\n", t.name, t.group,
 				cmp.Or(strings.Join(r.Ties, ", "), "nothing"), cmp.Or(strings.Join(r.Fit, ", "), "nothing"))
 		}
 	}

@@ -55,7 +55,7 @@ func (t tieTable) write(path string) error { return os.WriteFile(path, t.csv(t.r
 
 func (t tieTable) target() string { return t.names[len(t.names)-1] }
 
-var errNoTies = &krigo.UsageError{Err: fmt.Errorf("ties needs --data: a folder with groups/sets.csv and uci/, or "+
+var errNoTies = &krigo.UsageError{Err: fmt.Errorf("ties needs --data with a folder that has groups/sets.csv and uci/, or "+
 	"--sets %s,%s", freeTables, tiedTables)}
 
 // tieTables returns the tables that env asks for, in the order of the output.
@@ -86,7 +86,7 @@ func (e Env) tieTables() (all []tieTable, err error) {
 	if asked(untiedSets) {
 		paths, err := filepath.Glob(filepath.Join(e.Data, "uci", "*.csv.gz"))
 		if err != nil || len(paths) == 0 {
-			return nil, fmt.Errorf("%s: no tables (%w)", filepath.Join(e.Data, "uci"), err)
+			return nil, fmt.Errorf("%s: found no tables (%w)", filepath.Join(e.Data, "uci"), err)
 		}
 		for _, path := range paths {
 			rows, err := readCells(path)

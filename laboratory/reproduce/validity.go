@@ -301,11 +301,11 @@ func chosenTrials(env Env) (chosen []trial, err error) {
 }
 
 func (t tallies) print(w io.Writer, chosen []trial) {
-	fmt.Fprintf(w, "## Validity\n\nShare of simulated training sets in which a statement fails, at δ = %g and δ = %g, "+
-		"the worst of the losses and of the\n"+
-		"routes to the mean, with kl, of groups with betting too, also of a promise; ! where the lower 99 %% limit of the "+
-		"share is above δ.\n\n", trialDeltas[0], trialDeltas[1])
-	head := []string{"rows: objective and prior", "sets"}
+	fmt.Fprintf(w, "## Validity\n\nEach cell is the share of simulated training sets in which a statement fails, at δ = %g and δ = %g. "+
+		"It is the worst share\n"+
+		"over losses and routes to the mean; with kl, and with betting for groups, over promises too. A ! says that the "+
+		"lower 99 %% limit of the share is above δ.\n\n", trialDeltas[0], trialDeltas[1])
+	head := []string{"design of the rows: objective and prior", "sets"}
 	for _, f := range pacbayes.Inequalities() {
 		head = append(head, string(f))
 	}

@@ -63,7 +63,7 @@ func (w watchScenario) alarm(rng *rand.Rand) int {
 
 // watching simulates outcomes with a known risk, and reports how often and when watch raises an alarm.
 func watching(ctx context.Context, env Env) error {
-	header(env.Stdout, []string{"risk", "bound", "runs", "alarms", "at row, median", "nine in ten by"})
+	header(env.Stdout, []string{"risk", "bound", "runs", "alarms", "rows to the alarm, median", "rows to the alarm, 90 %"})
 	all := watchScenarios(env.reps(1000))
 	for i, w := range all {
 		at := make([]int, w.runs)
@@ -106,7 +106,7 @@ func watching(ctx context.Context, env Env) error {
 		}
 		told := fmt.Sprint(alarms)
 		if early > 0 {
-			told += fmt.Sprintf(", and %d before it rose", early)
+			told += fmt.Sprintf(", and %d before the risk rose", early)
 		}
 		line(env.Stdout, []string{w.what, fmt.Sprint(w.bound), fmt.Sprint(w.runs), told, quantile(0.5), quantile(0.9)})
 		if env.Progress != nil {

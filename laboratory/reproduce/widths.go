@@ -49,7 +49,7 @@ func widths(ctx context.Context, env Env) error {
 		return err
 	}
 	header(env.Stdout, []string{"set", "promise", "splits", "mean half-width: constant", "scaled",
-		"of test rows within: constant", "scaled", "of the least certain fifth: constant", "scaled"})
+		"share of test rows within: constant", "scaled", "share of the least certain fifth: constant", "scaled"})
 	for i, set := range sets {
 		for j, share := range widthShares {
 			row := []string{set, fmt.Sprint(share), fmt.Sprint(len(results) / len(sets))}

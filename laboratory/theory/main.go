@@ -37,19 +37,19 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := pflag.NewFlagSet("theory", pflag.ContinueOnError)
 	var q question
-	flags.StringVar(&q.target, "target", "", "column of the targets")
+	flags.StringVar(&q.target, "target", "", "name of the target's column")
 	params := flags.String("params", "", "JSON file with the parameters, in scaled units")
 	truth := flags.String("truth", "",
-		"JSON file with the parameters of the GP that the targets were drawn from, for Theorem 5")
+		"JSON file with the parameters of the GP from which the targets were drawn, for Theorem 5")
 	flags.StringVar(&q.method, "objective", "renyi", "renyi or vfe")
 	alpha := flags.Float64("alpha", 0.5, "the α of renyi")
 	flags.Float64Var(&q.delta, "delta", 0.01, "each bound may fail with this probability")
-	raw := flags.Bool("no-standardise", false, "take inputs and target as they are")
+	raw := flags.Bool("no-standardise", false, "don't standardise inputs and target")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() != 1 || q.target == "" || *params == "" {
-		return errors.New("name the table, --target and --params")
+		return errors.New("give the table, --target and --params")
 	}
 	q.alpha = alpha
 	q.scaling = func(d *dataset.Data) (dataset.Scaling, error) {

@@ -86,16 +86,16 @@ func (q question) theory(ctx context.Context) (*Theory, error) {
 	case q.method == method.VFEName:
 		t.Alpha, q.alpha = 1, nil
 	case q.method != method.RenyiName:
-		return nil, fmt.Errorf("objective %q: the theorems are about renyi and vfe", q.method)
+		return nil, fmt.Errorf("objective %q: the theorems hold for renyi and vfe only", q.method)
 	case q.alpha != nil:
 		t.Alpha = *q.alpha
 	}
 	switch {
 	case t.Alpha == 0:
-		t.refuse("α = 0: L_α is the evidence itself, whatever the inducing inputs: give --alpha")
+		t.refuse("α = 0: L_α is then the evidence, whatever the inducing inputs; give another --alpha")
 		return t, nil
 	case t.Alpha < 0:
-		t.refuse("α = %g: the theorems are about 0 ≤ α ≤ 1", t.Alpha)
+		t.refuse("α = %g: the theorems need 0 ≤ α ≤ 1", t.Alpha)
 		return t, nil
 	}
 	p, scaling, err := q.read()
@@ -214,29 +214,29 @@ func (t *Theory) ofInducing(n int, params *krigo.Params, rows survey) error {
 			return err
 		}
 		if t.Theorem1 != nil || t.Corollary != nil {
-			t.Conditions = append(t.Conditions, "rows are independent, and their inputs Gaussian and independent of one "+
-				"another, with the standard deviations that they have here")
+			t.Conditions = append(t.Conditions, "rows are independent, and inputs are independent and Gaussian, with the "+
+				"standard deviations of these rows")
 		}
 	case !matern:
-		t.refuse("Theorems 1, 2, corollary: the eigenvalues of the kernel %s aren't known, but of se and, for one input, "+
-			"Matérn kernels up to a constant", spec)
+		t.refuse("Theorems 1, 2, corollary: the eigenvalues of the kernel %s aren't known; they are known for se and, with one "+
+			"input, up to a constant for Matérn kernels", spec)
 	default:
-		t.refuse("Theorems 1, 2: of Matérn kernels the eigenvalues are known up to a constant alone")
+		t.refuse("Theorems 1, 2: the eigenvalues of Matérn kernels are known only up to a constant")
 		switch enough := math.Pow(float64(n), inducing.MaternExponent(r, corollaryRate)); {
 		case d > 1:
-			t.refuse("corollary: of Matérn kernels it is for one input, not %d", d)
+			t.refuse("corollary: for Matérn kernels it needs one input, not %d", d)
 		case r == 0 || enough > float64(n):
-			t.refuse("corollary: of %s no M ≤ N = %d makes D fall like N^−%d: it takes N^((γ+2)/(2r)), r = %d", spec.Name, n,
+			t.refuse("corollary: with %s no M ≤ N = %d makes D fall like N^−%d; M must be N^((γ+2)/(2r)), r = %d", spec.Name, n,
 				corollaryRate, r)
 		default:
-			t.Conditions = append(t.Conditions, "the input's range is bounded; M is that of the corollary but for a constant "+
+			t.Conditions = append(t.Conditions, "the input's range is bounded, and M is the corollary's up to a constant "+
 				"factor")
 			t.Corollary = &Corollary{Gamma: corollaryRate, Inducing: enough}
 		}
 	}
 	if t.Theorem1 != nil || t.Corollary != nil {
-		t.Conditions = append(t.Conditions, "inducing inputs are drawn from the rows by a k-DPP (--inducing-init kdpp), of "+
-			"the corollary as many as it says, and kept (--fix-inducing)",
+		t.Conditions = append(t.Conditions, "inducing inputs are drawn from the rows by a k-DPP (--inducing-init kdpp) "+
+			"and kept (--fix-inducing); for the corollary their number is its M",
 			"the other parameters were chosen before the rows were seen")
 	}
 	return nil
@@ -260,10 +260,10 @@ func (t *Theory) ofSE(theory inducing.Theory, m int, spec kernel.Spec, rows surv
 		one, two := theorem1(theory, m, tail), theory.Theorem2(m, tail, rows.square)
 		t.Tail, t.Theorem1, t.Theorem2 = &tail, &one, &two
 	} else {
-		t.refuse("Theorems 1, 2: the inducing inputs aren't rows, from which a k-DPP would have drawn them")
+		t.refuse("Theorems 1, 2: the inducing inputs aren't rows, but a k-DPP draws them from rows")
 	}
 	if d > 1 {
-		t.refuse("corollary: it is for one input, not %d", d)
+		t.refuse("corollary: it needs one input, not %d", d)
 		return nil
 	}
 	enough, bound, err := seCorollary(theory, lengths[0], rows.spread[0], rows.square/float64(theory.Rows))
@@ -271,7 +271,7 @@ func (t *Theory) ofSE(theory inducing.Theory, m int, spec kernel.Spec, rows surv
 		return err
 	}
 	if enough = math.Max(math.Ceil(enough), 1); enough+1 > float64(theory.Rows) {
-		t.refuse("corollary: it takes M = %g inducing inputs, and M + 1 ≤ N = %d", enough, theory.Rows)
+		t.refuse("corollary: it needs M = %g inducing inputs, and M + 1 ≤ N = %d", enough, theory.Rows)
 		return nil
 	}
 	t.Corollary = &Corollary{Gamma: corollaryRate, Inducing: enough, Bound: &bound}
@@ -306,11 +306,11 @@ func seCorollary(t inducing.Theory, lengthscale, inputSD, r float64) (m, bound f
 // risk fills in Theorem 5, from the value elbo of L_α.
 func (t *Theory) risk(p *problem, elbo float64) error {
 	if t.Alpha == 1 {
-		t.refuse("Theorem 5: it is for 0 < α < 1, not α = 1")
+		t.refuse("Theorem 5: it needs 0 < α < 1, not α = 1")
 		return nil
 	}
-	t.Conditions = append(t.Conditions, "of Theorem 5 the parameters were chosen before the targets were seen: of "+
-		"trained ones it says nothing")
+	t.Conditions = append(t.Conditions, "for Theorem 5, the parameters were chosen before the targets were seen; it says "+
+		"nothing about trained parameters")
 	n := len(p.rows.Y)
 	of := &Theorem5{AlphaELBO: elbo}
 	of.PerNat, of.Constant = riskTerms(n, t.Alpha, t.Delta)
@@ -319,7 +319,7 @@ func (t *Theory) risk(p *problem, elbo float64) error {
 		return nil
 	}
 	if p.params.Mean != nil || p.truth.Mean != nil {
-		t.refuse("Theorem 5: the divergence from the truth is known of means that are zero")
+		t.refuse("Theorem 5: the divergence from the truth is known for zero means only")
 		return nil
 	}
 	k, theta, err := p.truth.Kernel.Build(p.rows.X.Cols)

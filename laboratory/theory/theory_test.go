@@ -128,11 +128,11 @@ func TestTheory(t *testing.T) {
 	}{
 		{"vfe", 1, p, true, true, false, "0 < α < 1"},
 		{"renyi", 1, p, true, true, false, "0 < α < 1"},
-		{"renyi", 0, p, false, false, false, "the evidence itself"},
+		{"renyi", 0, p, false, false, false, "then the evidence"},
 		{"renyi", -0.5, p, false, false, false, "0 ≤ α ≤ 1"},
 		{"renyi", alpha, &moved, false, true, true, "aren't rows"},
 		{"renyi", alpha, &wide, true, false, true, "M + 1 ≤ N"},
-		{"renyi", alpha, matern("matern52"), false, true, true, "up to a constant"},
+		{"renyi", alpha, matern("matern52"), false, true, true, "only up to a constant"},
 		{"renyi", alpha, matern("matern32"), false, false, true, "no M ≤ N"},
 		{"renyi", alpha, matern("matern12"), false, false, true, "no M ≤ N"},
 	} {

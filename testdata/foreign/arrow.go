@@ -31,7 +31,7 @@ func FromRecords(source string, records array.RecordReader) (*dataset.Table, err
 func fromRecords(t *dataset.Table, records array.RecordReader) error {
 	for _, field := range records.Schema().Fields() {
 		if arrow.IsNested(field.Type.ID()) {
-			return fmt.Errorf("%s: column %q: a %s is no number and no text", t.Source, field.Name, field.Type)
+			return fmt.Errorf("%s: column %q: %s is neither numbers nor text", t.Source, field.Name, field.Type)
 		}
 		t.Names = append(t.Names, field.Name)
 	}
@@ -50,7 +50,7 @@ func fromRecords(t *dataset.Table, records array.RecordReader) error {
 		}
 	}
 	if err := records.Err(); err != nil {
-		return fmt.Errorf("%s: cannot be read: %w", t.Source, err)
+		return fmt.Errorf("%s: can't be read: %w", t.Source, err)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func fromRecords(t *dataset.Table, records array.RecordReader) error {
 func readArrow(f *os.File, t *dataset.Table) error {
 	file, err := ipc.NewFileReader(f)
 	if err != nil {
-		return fmt.Errorf("%s: this is no Arrow file: %w", t.Source, err)
+		return fmt.Errorf("%s: this isn't an Arrow file: %w", t.Source, err)
 	}
 	defer file.Close()
 	batches := func(yield func(arrow.RecordBatch, error) bool) {

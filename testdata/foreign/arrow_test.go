@@ -109,7 +109,7 @@ func TestArrow(t *testing.T) {
 
 	do(t, os.WriteFile(path, []byte("x,y\n1,2\n"), 0o600))
 	if _, err := files.ReadFile(path, dataset.Reading{}); err == nil ||
-		!strings.Contains(err.Error(), "this is no Arrow file") {
+		!strings.Contains(err.Error(), "this isn't an Arrow file") {
 		t.Errorf("text: %v", err)
 	}
 	list := arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Int8)}}, nil)

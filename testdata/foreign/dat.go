@@ -39,7 +39,7 @@ func readDAT(f *os.File, t *dataset.Table) error {
 func writeDAT(w io.Writer, names []string, rows int, fill files.Fill) error {
 	for _, name := range names {
 		if len(strings.Fields(name)) != 1 || strings.HasPrefix(name, "#") {
-			return fmt.Errorf("column %q: a name in a DAT file has no blanks, and no # in front", name)
+			return fmt.Errorf("column %q: in a DAT file, a name has no blanks and doesn't begin with #", name)
 		}
 	}
 	if _, err := fmt.Fprintln(w, strings.Join(names, " ")); err != nil {

@@ -161,7 +161,7 @@ func TestStudentPredicts(t *testing.T) {
 		better.MSE != worse.MSE {
 		t.Errorf("scores %+v, as Gaussian %+v, %v", better, worse, err)
 	}
-	for noise, want := range map[string]string{"martian": `the noise "martian" isn't known`, "": "its header isn't of " +
+	for noise, want := range map[string]string{"martian": `doesn't know the noise "martian"`, "": "its header isn't of " +
 		"that version"} {
 		var file bytes.Buffer
 		m.Noise = "student-4"

@@ -34,7 +34,7 @@ func main() {
 	root := flag.String("root", ".", "the repository")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		log.Fatal("want one folder to write to")
+		log.Fatal("name one folder to write to")
 	}
 	if err := release(*root, flag.Arg(0), strings.Split(*targets, ","), *of); err != nil {
 		log.Fatal(err)

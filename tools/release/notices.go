@@ -124,7 +124,7 @@ func (p part) spdx() ([]string, error) {
 		}
 	}
 	if len(ids) == 0 {
-		return nil, fmt.Errorf("%s %s: no licence text was found, so that no one may be given the program with it", p.Path,
+		return nil, fmt.Errorf("%s %s: found no licence text, so that the program can't be distributed with it", p.Path,
 			p.Version)
 	}
 	return slices.Sorted(maps.Keys(ids)), nil
@@ -216,7 +216,7 @@ func complete(program string, parts []part) error {
 	}
 	for _, m := range info.Deps {
 		if !slices.ContainsFunc(parts, func(p part) bool { return p.Path == m.Path && p.Version == m.Version }) {
-			err = errors.Join(err, fmt.Errorf("%s contains %s %s, which the notices don't have", program, m.Path, m.Version))
+			err = errors.Join(err, fmt.Errorf("%s contains %s %s, but the notices lack it", program, m.Path, m.Version))
 		}
 	}
 	return err

@@ -43,7 +43,7 @@ func describe(root string) (version, error) {
 		}
 		for _, tag := range strings.Fields(tags) {
 			if !released.MatchString(tag) {
-				return version{}, fmt.Errorf("the tag %s: want v0.N.N or v1.N.N, which Go, Python and R can all say", tag)
+				return version{}, fmt.Errorf("the tag %s: want v0.N.N or v1.N.N, which Go, Python and R can all write", tag)
 			}
 			if semver.Compare(tag, latest[of]) > 0 {
 				latest[of] = tag

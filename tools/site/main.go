@@ -103,7 +103,7 @@ func build(root, out string) error {
 	}
 	for _, d := range documents {
 		if from, err := filepath.Rel(root, d); err != nil || files[filepath.ToSlash(from)] == "" {
-			return fmt.Errorf("%s is in no chapter", d)
+			return fmt.Errorf("%s isn't in a chapter: add it to chapters in tools/site/main.go", d)
 		}
 	}
 	pictures := map[string]bool{}
@@ -171,7 +171,7 @@ func read(root, from string, files map[string]string, pictures map[string]bool) 
 			pictures[picture] = true
 			n.Destination = []byte("images/" + path.Base(picture))
 		case *ast.HTMLBlock, *ast.RawHTML:
-			return ast.WalkStop, fmt.Errorf("HTML stands in the text, and would be left out")
+			return ast.WalkStop, fmt.Errorf("the text contains HTML, which the site would leave out")
 		}
 		return ast.WalkContinue, nil
 	})
@@ -179,7 +179,7 @@ func read(root, from string, files map[string]string, pictures map[string]bool) 
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
 	if p.Title == "" {
-		return nil, fmt.Errorf("%s has no title", from)
+		return nil, fmt.Errorf("%s has no title: begin it with # Title", from)
 	}
 	var b bytes.Buffer
 	if err := markdown.Renderer().Render(&b, written, tree); err != nil {

@@ -52,7 +52,7 @@ func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"# A\n\n[b](b.md)\n":           "README.md: the link to b.md leads nowhere",
 		"# A\n\n[b](#c)\n\n## B\n":     "README.md: the link to index.html#c leads nowhere",
-		"# A\n\n<b>bold</b>\n":         "README.md: HTML stands in the text",
+		"# A\n\n<b>bold</b>\n":         "README.md: the text contains HTML",
 		"no title\n":                   "README.md has no title",
 		"# A\n\n![p](docs/images/p)\n": "docs/images/p",
 	} {

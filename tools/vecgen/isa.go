@@ -245,7 +245,7 @@ func (g *isa) write(f function) {
 	n := len(constants)
 	for !fit(n) {
 		if n--; n < 0 {
-			log.Fatalf("vecgen: %s%s doesn't fit the registers", f.name, g.suffix())
+			log.Fatalf("vecgen: %s%s needs more registers than there are", f.name, g.suffix())
 		}
 	}
 	g.emit(f, constants[:n])

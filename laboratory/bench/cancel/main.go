@@ -25,11 +25,11 @@ type step struct {
 }
 
 func main() {
-	only := flag.String("only", "", "steps whose name has this text")
-	moments := flag.Duration("every", 900*time.Millisecond, "cancel after this, twice, three … times as long")
-	times := flag.Int("times", 5, "how often")
+	only := flag.String("only", "", "only steps whose name contains this text")
+	moments := flag.Duration("every", 900*time.Millisecond, "cancel after this time, then after twice, three … times as long")
+	times := flag.Int("times", 5, "how often to cancel each step")
 	flag.Parse()
-	fmt.Printf("| step | cancelled | slowest return after it |\n|---|---|---|\n")
+	fmt.Printf("| step | cancelled | slowest return after cancelling |\n|---|---|---|\n")
 	for _, s := range steps() {
 		if !strings.Contains(s.name, *only) {
 			continue
@@ -42,7 +42,7 @@ func main() {
 			err := s.do(ctx)
 			took := time.Since(at)
 			if timer.Stop() || !errors.Is(err, context.Canceled) {
-				log.Fatalf("%s: %v before it was cancelled, or not for that reason", s.name, err)
+				log.Fatalf("%s: ended before it was cancelled, or for another reason: %v", s.name, err)
 			}
 			slowest = max(slowest, took)
 		}
@@ -127,7 +127,7 @@ func steps() []step {
 				}
 			}
 		}},
-		{"predict 300,000 rows by 5,600", func(ctx context.Context) error {
+		{"predict 300,000 rows from 5,600", func(ctx context.Context) error {
 			_, err := exact.Predict(ctx, many, krigo.PredictOptions{})
 			return err
 		}},
@@ -139,11 +139,11 @@ func steps() []step {
 			_, err := exact.Sample(ctx, long, krigo.SampleOptions{Count: 5000, Seed: 1})
 			return err
 		}},
-		{"full-conformal intervals of 14,000 rows, of 4,900", func(ctx context.Context) error {
+		{"full-conformal intervals of 14,000 rows, from 4,900", func(ctx context.Context) error {
 			_, err := ofFew.IntervalsOfFew(ctx, few, long, krigo.IntervalOptions{Kind: "full", Level: 0.9})
 			return err
 		}},
-		{"jackknife+ intervals of 14,000 rows, of 4,900", func(ctx context.Context) error {
+		{"jackknife+ intervals of 14,000 rows, from 4,900", func(ctx context.Context) error {
 			_, err := ofFew.IntervalsOfFew(ctx, few, long, krigo.IntervalOptions{Kind: "jackknife", Level: 0.9})
 			return err
 		}},

@@ -26,15 +26,15 @@ import (
 )
 
 func main() {
-	train := flag.String("train", "", "CSV `file`, its target in the last column")
+	train := flag.String("train", "", "CSV `file`, with the target in the last column")
 	test := flag.String("test", "", "CSV `file` of rows to predict, for -solve")
 	params := flag.String("params", "", "JSON `file` of parameters, as krigo fit --init takes it")
-	rows := flag.Int("rows", 0, "train on so many rows, chosen at random; 0: all")
+	rows := flag.Int("rows", 0, "number of rows to train on, chosen at random; 0: all")
 	tolerance := flag.Float64("tolerance", 1e-4, "relative residual")
-	limit := flag.Int("limit", 1000, "iterations at most")
+	limit := flag.Int("limit", 1000, "largest number of iterations")
 	solve := flag.Bool("solve", false, "report one solve as JSON")
-	rank := flag.Int("rank", 500, "of the preconditioner, for -solve")
-	double := flag.Bool("float64", false, "no products in float32")
+	rank := flag.Int("rank", 500, "rank of the preconditioner, for -solve")
+	double := flag.Bool("float64", false, "do all products in float64")
 	flag.Parse()
 	p, err := read(*train, *params, *rows)
 	if err == nil {

@@ -34,7 +34,7 @@ type report struct {
 }
 
 func main() {
-	data := flag.String("data", "", "CSV `file`: a header, the inputs, and last the target")
+	data := flag.String("data", "", "CSV `file` with a header, the inputs, and the target as the last column")
 	repeat := flag.Int("repeat", 0, "how many evaluations to time")
 	logVariance := flag.Float64("log-variance", 0, "ln σ_s²")
 	logNoise := flag.Float64("log-noise-variance", 0, "ln σ_n²")

@@ -36,7 +36,7 @@ type report struct {
 }
 
 func main() {
-	rows := flag.Int("rows", 200000, "rows of all ranks")
+	rows := flag.Int("rows", 200000, "rows of all ranks together")
 	inducing := flag.Int("inducing", 500, "inducing inputs")
 	repeat := flag.Int("repeat", 3, "how many evaluations to time")
 	keep := flag.Int64("keep", 1<<30, "bytes of V that a rank may keep")

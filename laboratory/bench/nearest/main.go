@@ -38,7 +38,7 @@ func main() {
 	near := flag.Int("neighbours", 32, "m")
 	repeat := flag.Int("repeat", 0, "how many evaluations to time")
 	write := flag.String("write", "", "`file` for the neighbours, int32, row by row")
-	predict := flag.Int("predict", 0, "how many of the rows to predict from their 256 nearest, and to time that")
+	predict := flag.Int("predict", 0, "number of rows to predict from their 256 nearest rows, timed")
 	flag.Parse()
 	r, err := measure(*data, *rows, *near, *repeat, *predict, *write)
 	if err == nil {

@@ -33,15 +33,15 @@ import (
 )
 
 func main() {
-	url := flag.String("url", "http://127.0.0.1:8080", "of the server")
-	connections := flag.Int("connections", 32, "each with one request at a time")
-	rate := flag.Float64("rate", 5000, "requests a second to send; 0: as many as are answered")
-	duration := flag.Duration("for", time.Minute, "how long")
-	beside := flag.Int("beside", 0, "malicious clients")
+	url := flag.String("url", "http://127.0.0.1:8080", "address of the server")
+	connections := flag.Int("connections", 32, "connections, each with one request at a time")
+	rate := flag.Float64("rate", 5000, "requests to send a second; 0: as fast as the server answers")
+	duration := flag.Duration("for", time.Minute, "how long to send requests")
+	beside := flag.Int("beside", 0, "number of malicious clients")
 	each := flag.Int("each", 1, "attacks that a malicious client makes at once")
 	which := flag.String("attack", "", "the one attack that they make; empty: all, by chance; each: all, one after the "+
 		"other")
-	near := flag.Bool("near", false, "malicious clients have the same address as the good one")
+	near := flag.Bool("near", false, "give malicious clients the same address as the good client")
 	attacker := flag.Bool("attacker", false, "be the process of the malicious clients, until standard input ends")
 	flag.Parse()
 	log.SetFlags(0)
@@ -138,7 +138,7 @@ func (l *load) measure(attack string) {
 	attacks := stop()
 	all := slices.Sorted(slices.Values(slices.Concat(took...)))
 	if len(all) == 0 {
-		log.Fatalf("no request was answered, %d failed", failed.Load())
+		log.Fatalf("the server answered no request; %d failed", failed.Load())
 	}
 	at := func(share float64) time.Duration {
 		return all[int(share*float64(len(all)-1))].Round(10 * time.Microsecond)
@@ -221,7 +221,7 @@ func attack(url string, inputs []string, target string, clients, each int, near 
 	io.Copy(io.Discard, os.Stdin)
 	cancel()
 	wait.Wait()
-	fmt.Printf("%d attacks, %d not answered as promised; answers", attacks, wrong)
+	fmt.Printf("%d attacks, %d answered otherwise than promised; answers", attacks, wrong)
 	for _, status := range slices.Sorted(maps.Keys(statuses)) {
 		fmt.Printf(" %d: %d", status, statuses[status])
 	}

@@ -147,7 +147,7 @@ func (t *task) prepare() (evaluate func() (float64, error), gradient []float64, 
 			Penalty: pacbayes.KLBound.Penalty(0, t.x.Rows, 0.01),
 		}
 	default:
-		return nil, nil, fmt.Errorf("no objective %q", t.objective)
+		return nil, nil, fmt.Errorf("unknown objective %q", t.objective)
 	}
 	at := make([]float64, p.Dim()) // krigo's parameters are ln l_i², ln σ_s², ln σ_n², Z
 	for i, v := range t.at {

@@ -28,7 +28,7 @@ func main() {
 	name := flag.String("kernel", "se", "kernel, with a lengthscale for each input")
 	file := flag.String("data", "", "file of float64s: x (rows × dim), v (rows × columns), left (rows), right (centres)")
 	rows := flag.Int("rows", 20000, "points")
-	centres := flag.Int("centres", 500, "points on the other side, the first of x")
+	centres := flag.Int("centres", 500, "number of points on the other side, which are the first rows of x")
 	dim := flag.Int("dim", 8, "inputs")
 	columns := flag.Int("columns", 16, "columns of v")
 	flag.Parse()
