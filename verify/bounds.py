@@ -32,7 +32,7 @@ def near(what, stored, own, most=None):
 class Fields:
     """An object of the header. A field must have the type that the caller asks for. A missing field counts as zero."""
     def __init__(self, entries):
-        require(type(entries) is dict, "the header lacks an object that it has to have")
+        require(type(entries) is dict, "the header lacks an object that it needs")
         self.entries = entries
     def __call__(self, name, kind):
         v = self.entries.get(name)
@@ -49,7 +49,7 @@ class Fields:
 def plain(pairs):
     """Refuses names that occur twice, or have capital letters: another reader might use another value for them."""
     odd = [n for n, _ in pairs if n != n.casefold() and n not in ("Kind", "Below", "Above", "L", "Digits")]
-    require(len({n.casefold() for n, _ in pairs}) == len(pairs) and not odd, f"the header has names twice, or in other letters {odd}")
+    require(len({n.casefold() for n, _ in pairs}) == len(pairs) and not odd, f"the header repeats a name, or has names in other letters {odd}")
     require(all(type(v) is not float or isfinite(v) for _, v in pairs), "the header holds a number that isn't finite")
     return dict(pairs)
 def read_model(raw):
@@ -64,9 +64,9 @@ def read_model(raw):
         kind, code = ("uint64", "Q") if name in ("rows", "groups") else ("float64", "d")
         count = rows * cols if cols else rows * (rows + 1) // 2
         fits = entry("type", str) == kind and name not in arrays and min(rows, cols) >= 0 and at + 8 * count <= len(body)
-        require(fits, f"the array {name} isn't of type {kind}, is there twice, or is cut short")
+        require(fits, f"the array {name} isn't of type {kind}, occurs twice, or is cut short")
         values, at = struct.unpack_from(f"<{count}{code}", body, at), at + 8 * count
-        require(kind == "uint64" or all(map(isfinite, values)), f"the array {name} holds what isn't a finite number")
+        require(kind == "uint64" or all(map(isfinite, values)), f"the array {name} holds a number that isn't finite")
         arrays[name], arrays[name, "shape"] = list(values), (rows, cols)
         if cols == 0:
             arrays[name] = [values[i * (i + 1) // 2:(i + 1) * (i + 2) // 2] for i in range(rows)]
@@ -108,7 +108,7 @@ def blocks(group, columns):
     """Returns the block of each row for a group block:COLUMNS:SIZE. A block is the number of the row's interval in each column."""
     names, _, sizes = group.removeprefix("block:").rpartition(":")
     names, sizes = next(csv.reader([names])), [float(s) for s in sizes.split(",")]
-    require(set(names) <= set(columns) and len(sizes) in (1, len(names)) and min(sizes) > 0, "the table lacks a column of its blocks")
+    require(set(names) <= set(columns) and len(sizes) in (1, len(names)) and min(sizes) > 0, "the table lacks a column of the blocks, or their sizes are wrong")
     cells = [[as_number(c) for c in columns[n]] for n in names]
     require(all(c is not None and isfinite(c) for column in cells for c in column), "a column of blocks has gaps, or text")
     return [",".join(str(floor(c / s)) for c, s in zip(row, sizes * (len(names) // len(sizes)))) for row in zip(*cells)]
@@ -122,7 +122,7 @@ class Table:
             self.names, self.fill = [c("name", str) for c in self.encoding], head.of("encoding")("missing", str) == "mean"
         by_blocks = group.startswith("block:") and group not in columns
         used = self.names + [target] + [group] * bool(group and not by_blocks)
-        require(not head.has("reading"), "a table whose cells are read otherwise, which this program doesn't know")
+        require(not head.has("reading"), "not checked by this program: a special way of reading cells (reading)")
         require(len(set(used)) == len(used) and set(used) <= set(columns), "the table lacks a column, or one is used twice")
         known = [as_number(y) is None or not isnan(as_number(y)) for y in columns[target]]  # rows without a target are left out
         columns = {n: [c for c, k in zip(columns[n], known) if k] for n in used}
@@ -141,7 +141,7 @@ class Table:
             known = [cells[i] for i in prior if cells[i] not in ("", None) and cells[i] == cells[i]]  # noqa: PLR0124
             if entry.has("categories"):
                 own = sorted(set(known) - {"other"}, key=str.encode)
-                require(known and own == entry.list("categories", str), f"the categories of {name!r} aren't those of the prior rows")
+                require(known and own == entry.list("categories", str), f"the categories of {name!r} don't follow from the prior rows")
                 own.append("other")
                 names += [f"{name}={c}" for c in own]
                 made += [[float(c == k or k == "other" and c not in own) for c in cells] for k in own]
@@ -149,7 +149,7 @@ class Table:
                 continue
             mean = entry("mean", float)
             own = fsum(known) / len(known) if self.fill and known else mean
-            require(entry.has("mean") == self.fill and abs(own - mean) <= 1e-9 * abs(mean), f"what fills {name!r} isn't the prior rows' mean")
+            require(entry.has("mean") == self.fill and abs(own - mean) <= 1e-9 * abs(mean), f"what fills gaps of {name!r} isn't the prior rows' mean")
             names, made, self.one_hot = names + [name], made + [[mean if isnan(c) else c for c in cells]], self.one_hot + [False]
         require(names == self.inputs, "the encoding makes other inputs than the model's")
         self.x = list(zip(*made))
@@ -167,12 +167,12 @@ def keys(salt, digests):
 def deal(head, arrays, table):
     """Assigns every row a role, and returns the rows of each role, in the order in which the model uses them."""
     counts, n, columns = head.list("rows_by_role", int), len(table.y), len(table.names)
-    require(len(counts) == 4 and min(counts) >= 0 and sum(counts) == n, f"the data have {n} rows, rows_by_role {sum(counts)}")
+    require(len(counts) == 4 and min(counts) >= 0 and sum(counts) == n, f"the data have {n} rows, but rows_by_role counts {sum(counts)}")
     digests, names = [sha(b + t) for b, t in zip(table.bytes, table.tails)], sorted({sha(t) for t in table.tails})
     whole = hash_of(digests, columns)
-    require(whole == head("rows_sha256", str), "the rows aren't those the model was made from: their rows_sha256 is another")
+    require(whole == head("rows_sha256", str), "the model was made from other rows: their rows_sha256 is another")
     targets = b"".join(struct.pack("<Q", t) for t in sorted(struct.unpack("<Q", bits(y))[0] for y in table.y))
-    require(sha(targets).hex() == head("targets_sha256", str), "targets_sha256 is another")
+    require(sha(targets).hex() == head("targets_sha256", str), "targets_sha256 doesn't match the targets")
     split, order, units = head("split", str), range(n), head.list("groups_by_role", int) or counts
     require(head.has("groups_by_role") == bool(table.groups), "groups_by_role and group disagree")
     if split == "last":
@@ -184,26 +184,26 @@ def deal(head, arrays, table):
         own, of_group = list(keys(salt, digests)), dict(zip(names, keys(salt + b" group", names)))
         place = [of_group[sha(t)] for t in table.tails] if table.groups else own
         dealt = sorted(set(place))
-        require(len(units) == 4 and min(units) >= 0 and sum(units) == len(dealt), "groups_by_role aren't so many groups")
+        require(len(units) == 4 and min(units) >= 0 and sum(units) == len(dealt), "groups_by_role doesn't count the table's groups")
         role_of = dict(zip(dealt, [r for r in range(4) for _ in range(units[r])]))
         role, order = [role_of[p] for p in place], sorted(range(n), key=lambda i: (place[i], own[i]))
     of = [[i for i in order if role[i] == r] for r in range(4)]
-    require([len(rows) for rows in of] == counts, "rows_by_role aren't the numbers of rows that are dealt")
-    require(hash_of([digests[i] for i in of[CERTIFIED]], columns) == head("certified_rows_sha256", str), "certified_rows_sha256 isn't the certified rows'")
+    require([len(rows) for rows in of] == counts, "rows_by_role doesn't count the rows that get each role")
+    require(hash_of([digests[i] for i in of[CERTIFIED]], columns) == head("certified_rows_sha256", str), "certified_rows_sha256 doesn't match the certified rows")
     return of
 def scale_rows(head, table, roles):
     """Returns the rows in scaled units, as pairs of inputs and target, and the target's scale."""
     s, d, source, all_rows = head.of("scaling"), len(table.inputs), head.of("scaling")("source", str), [x + (y,) for x, y in zip(table.x, table.y)]
     means, scales = s.list("input_mean", float) + [s("target_mean", float)], s.list("input_scale", float) + [s("target_scale", float)]
     require(len(means) == len(scales) == d + 1 > 1 and min(scales) > 0, "the scaling doesn't fit the inputs, or has a scale that isn't positive")
-    require(source in ("prior-rows", "all-rows", "declared"), f"the scaling is from {source!r}")
+    require(source in ("prior-rows", "all-rows", "declared"), f"the scaling has an unknown source, {source!r}")
     for j in range(d + 1 if source != "declared" else 0):
         values = [all_rows[i][j] for i in roles[PRIOR] + roles[CERTIFIED] * (source == "all-rows")]
         mean = fsum(values) / len(values)
         sd = sqrt(fsum((v - mean)**2 for v in values) / len(values))
         if j < d and (table.one_hot[j] or sd <= 1e-13 * abs(mean)):
             mean, sd = 0.0 if table.one_hot[j] else mean, 1.0
-        require(abs(means[j] - mean) <= 1e-9 * max(abs(mean), sd) and abs(scales[j] - sd) <= 1e-9 * sd, f"the scaling's constants aren't those of {source}")
+        require(abs(means[j] - mean) <= 1e-9 * max(abs(mean), sd) and abs(scales[j] - sd) <= 1e-9 * sd, f"the scaling's constants don't follow from {source}")
     scaled = [tuple((v - m) / s for v, m, s in zip(row, means, scales)) for row in all_rows]
     return [(row[:-1], row[-1]) for row in scaled], scales[-1]
 
@@ -249,11 +249,11 @@ class Kernel:
         require(long or joint or self.name in ("linear", "constant", "white"), f"not checked by this program: the kernel {self.name!r}")
         require(not spec.has("parameters") and bool(self.parts) == joint and len(said) in ((1, dim) if long else (0,)), f"the kernel {self.name} doesn't fit")
         for field, has in (("shape", self.name == "rq"), ("period", self.name == "periodic"), ("variance", not joint)):
-            require(spec(field, float) > 0 if has else spec(field, float) == 0, f"the kernel {self.name} has no such {field}")
+            require(spec(field, float) > 0 if has else spec(field, float) == 0, f"the kernel {self.name} can't have this {field}")
             logs += [log(spec(field, float))] if has else []
         logs = [2 * log(v) for v in said] + logs
         own, theta[:len(logs)] = theta[:len(logs)], []
-        require(len(own) == len(logs) and all(abs(v - w) <= 1e-9 * max(1, abs(w)) for v, w in zip(logs, own)), "the header's kernel isn't that of the array theta")
+        require(len(own) == len(logs) and all(abs(v - w) <= 1e-9 * max(1, abs(w)) for v, w in zip(logs, own)), "the header's kernel doesn't match the array theta")
         self.inverse = [exp(-0.5 * v) for v in own[:len(said)]] * (dim if len(said) == 1 else 1)
         self.lengths = (own[:dim] if len(said) == dim else []) + [v for k in self.parts for v in k.lengths]  # lengthscales that each belong to one input
         self.variance, self.shape = (exp(own[-1]), exp(own[-2]) if len(own) > 1 else 0) if own else (0, 0)
@@ -307,11 +307,11 @@ class Posterior:
             jitters = [j for j in (1e-10 * 10**e * scale for e in range(7)) if abs(c - j) <= 1e-3 * j]
             c = 0.0 if c < max(0.5e-10 * scale, 1e-13 * self.largest) else (jitters + [c])[0]
         self.shift = max(c, 0) if self.sparse or self.noise is None else self.noise
-        require(self.sparse or self.shift >= n * UNIT * self.largest, "the noise variance is no more than rounding")
+        require(self.sparse or self.shift >= n * UNIT * self.largest, "the noise variance is as small as rounding errors")
         self.low = cholesky([row[:-1] + [row[-1] + self.shift] for row in self.k])
         off = sqrt(fsum(dot(x[1:], x[1:]) + (x[0] - 1)**2 for x in over(self.low, self.stored)))
         rounding = min(n * UNIT * self.largest * fsum(dot(x, x) for x in over(self.low)), 0.5) if off > 1e-6 else 1e-6
-        require(off <= rounding, f"a stored factor isn't that of its kernel and noise: it is off by {off:.3g}")
+        require(off <= rounding, f"a stored factor doesn't match its kernel and noise: it is off by {off:.3g}")
     def whiten(self, ks):
         u = forward(self.low, ks)
         return u, forward(self.low_b, u) if self.sparse else []
@@ -352,12 +352,12 @@ class Posterior:
         return max(kl, 0.0) + rounding if n else 0.0
     def solves(self, rows, tolerance, what):
         """Checks that the support is these rows, in this order, and that (K + noise I) w = y - m(X). Without weights, checks targets = y - m(X)."""
-        require([tuple(s) for s in self.support] == [x for x, _ in rows], f"the {what} doesn't stand on the model's rows, in their order")
+        require([tuple(s) for s in self.support] == [x for x, _ in rows], f"the {what}'s support isn't the model's rows in their order")
         square, whole, shift = 0.0, 0.0, self.noise if self.nearest else self.shift
         for i, (mean, y) in enumerate((self.mean(x), y) for x, y in rows):
             size, r = abs(y) + abs(mean), y - mean
             if self.weights is None:
-                require(abs(self.targets[i] - r) <= 1e-11 * size, f"the {what}'s targets aren't those of its rows")
+                require(abs(self.targets[i] - r) <= 1e-11 * size, f"the {what}'s targets don't match its rows")
                 continue
             terms = [self.kernel.value(self.points[i], q) * w for q, w in zip(self.points, self.weights)] + [shift * self.weights[i]]
             off, size = abs(fsum(terms) - r), size + fsum(map(abs, terms))
@@ -404,7 +404,7 @@ def read_posterior(head, arrays):
     dim, solver, noise, spec = len(head.list("inputs", str)), head("solver", str), head("noise_variance", float), head.of("kernel")
     nearest = head("nearest", int) if solver else 0
     require(solver in ("", "cg", "nearest"), f"not checked by this program: the solver {solver!r}")
-    require(noise > 0 and (nearest > 0) == bool(solver) and nearest <= len(arrays["support"]), "noise_variance or nearest isn't one")
+    require(noise > 0 and (nearest > 0) == bool(solver) and nearest <= len(arrays["support"]), "noise_variance or nearest has a wrong value")
     require((arrays.get("weights") is None) == (solver == "nearest"), "the solver and the posterior's arrays disagree")
     prefix, said = ("prior_", head.of("prior")) if head.has("prior") else ("", head)
     if prefix:
@@ -524,7 +524,7 @@ class Terms:
         self.mixes = [t(k, int) for k in ("resolutions", "structures", "lengthscales", "tied")]
         self.end, self.digits = t.of("grid")("L", float), t.of("grid")("Digits", int)
         fits = not self.params or self.end > 0 and 0 <= self.digits <= 6 and 1 <= self.steps() <= 1e9
-        require(self.choices > 0 and 0 < self.delta < 1 and fits, "delta, choices or grid isn't one")
+        require(self.choices > 0 and 0 < self.delta < 1 and fits, "delta, choices or grid has a wrong value")
         resolutions, structures, many, tied = (max(v, 1) for v in self.mixes)
         self.grid_penalty = self.params * log(self.steps() + 1) + log(resolutions) + log(structures) + many * log(tied) if self.params else 0.0
         self.choices_penalty = log(self.statements * (1 if self.direct else self.choices))
@@ -547,7 +547,7 @@ def check_terms(head, t, q, prior, scale):
         ("the objective", objective in OBJECTIVES), ("the promise", 0 <= t.promise < 1), ("the declaration", terms("declaration", str) == c("declaration", str)),
         ("the route", t.route == "twice" or t.fixed and t.route in ("direct", "both")), ("choices", t.choices == 1 or not t.direct),
         ("the inequality", t.family in ("kl", "maurer", "pinsker") or t.family == "betting" and t.fixed
-         or t.family == "split-kl" and (t.fixed or t.kind.startswith("clipped"))), ("predictions of elsewhere", not terms("elsewhere", bool)),
+         or t.family == "split-kl" and (t.fixed or t.kind.startswith("clipped"))), ("outside predictions", not terms("elsewhere", bool)),
         ("the curve", not t.curve or t.direct and t.kind in ("band", "relative", "scaled") and not group and t.family == "kl"),
         ("the rules", t.rules == 0 or t.rules == 1 and (t.curve or t.slices)),
         ("the slices", not t.slices or t.direct and zero_one and not group), ("whether the prior was learnt", t.informed == learnt),
@@ -557,7 +557,7 @@ def check_terms(head, t, q, prior, scale):
         ("the encoding", terms("encoded", bool) == head.has("encoding")), ("the group", terms("group", str) == group),
         ("the backtest", terms("backtest", bool) == backtest), ("the grid", t.informed or all(map(t.on_grid, q.theta))),
         ("the parameters paid for", t.params == (0 if t.informed else len(q.theta) - many + tied) and (tied == many == 0 or
-         len(set(q.kernel.lengths)) <= tied <= many == len(q.kernel.lengths))), ("a mix", 1 not in (resolutions, structures) and resolutions >= min(structures, 1)),
+         len(set(q.kernel.lengths)) <= tied <= many == len(q.kernel.lengths))), ("the mix", 1 not in (resolutions, structures) and resolutions >= min(structures, 1)),
         ("the certificate's terms", (c("delta", float), c("loss", str), c("epsilon", float), c("epsilon_raw", float), c("epsilon_above", float)) ==
          (t.delta, t.kind, t.below, t.raw, t.above) and (c("family", str) or "kl", c("route", str) or "twice", c("group", str)) == (t.family, t.route, group)),
         ("the certificate's rows and prior", (c("rows", int), c("groups", int), c("prior_rows", int), c("scaling", str), c("prior", str)) ==

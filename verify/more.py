@@ -95,12 +95,12 @@ def fnv(b):
 def check_rows(head, arrays, table, roles, distances):
     """Checks the arrays rows and groups, and input_range. distances are the sds of f at the certified rows."""
     made = [i for r in (CALIBRATION, PRIOR, CERTIFIED) for i in roles[r]]
-    require(sorted(fnv(table.bytes[i]) for i in made) == arrays.get("rows"), "the array rows isn't the rows' hashes")
+    require(sorted(fnv(table.bytes[i]) for i in made) == arrays.get("rows"), "the array rows doesn't hold the rows' hashes")
     groups = sorted({fnv(table.tails[i]) for i in made}) if table.groups else None
-    require(groups == arrays.get("groups"), "the array groups isn't the groups' hashes")
+    require(groups == arrays.get("groups"), "the array groups doesn't hold the groups' hashes")
     for name, end in (("min", min), ("max", max)):
         own = [end(table.x[i][j] for i in made) for j in range(len(table.inputs))]
-        require(head.of("input_range").list(name, float) == own, "input_range is another")
+        require(head.of("input_range").list(name, float) == own, "input_range doesn't match the rows")
     if head.of("input_range").has("far"):  # rounding moves small sds more than their squares
         near("the square of input_range's far", head.of("input_range")("far", float)**2, sorted(distances)[min(-(-99 * (len(distances) + 1) // 100), len(distances)) - 1]**2)
 
@@ -131,7 +131,7 @@ def check_curve(t, sample, c, size):
     n, level, delta, misses, k = sample.n, c("level", float), t.delta / t.share, [], 0
     while k < n and k <= t.curve_end * n:
         misses, k = misses + [k], max(k + 1, k * 51 // 50)
-    require(0 < level < delta, "the curve's level isn't one")
+    require(0 < level < delta, "the curve's level isn't between 0 and its delta")
     bounds, points, stored = [binomial(k, n, level) for k in misses], [], c.objects("points")
     together, unit = crossing(n, misses, bounds), t.raw / t.below
     require(0.99 * delta <= together <= delta * (1 + 1e-9), f"the curve's bounds fail together with {together:.9g}, not {delta:.9g}")
@@ -141,7 +141,7 @@ def check_curve(t, sample, c, size):
     for k, b in reversed(list(zip(misses, bounds))):
         w = errors[n - 1 - k]
         points += [(w, k, b)] * (b < 1 and w < inf)
-    require([p("misses", int) for p in stored] == [k for _, k, _ in points], "the curve has points of other errors")
+    require([p("misses", int) for p in stored] == [k for _, k, _ in points], "the curve's points aren't at the errors of the certified rows")
     at, bound, total, worst = 0.0, 1.0, 0.0, 0.0
     for p, (w, k, b) in zip(stored, points):
         require(holds(k, n, p("bound", float), level), f"the curve's bound of {k} misses fails with a probability above its level")
@@ -178,7 +178,7 @@ def check_promise(t, sample, kl, c):
     same_width("the promise's half_width_raw", p("half_width_raw", float), width * unit, unit)
     near("the promise's bound", p("bound", float), out if t.curve or direct and width else bound(width or widths[-1], 0))
     require((p("share", float), p("relative", bool), p("scaled", bool), p.has("reason")) == (t.promise, kind == "relative", kind == "scaled", not width),
-            "the promise is another")
+            "the promise's share, kind or reason is wrong")
 
 
 def kinds_of_rows(by, table, roles, sds, distances):
@@ -207,13 +207,13 @@ def kinds_of_rows(by, table, roles, sds, distances):
 def check_slices(t, sample, c, kinds):
     stored, (least, most) = c.objects("slices"), sample.losses(t.loss, False)
     parts = sum(1 for *_, rows in kinds if t.rules == 0 or len(rows) >= 20)
-    require(len(stored) == len(kinds), "the slices are others")
+    require(len(stored) == len(kinds), "the number of slices is wrong")
     for s, (by, name, low, high, rows) in zip(stored, kinds):
         what, n, counts = f"the slice {by} {name}", len(rows), [round(fsum(losses[i] for i in rows)) for losses in (least, most)]
-        require((s("by", str), s("name", str), s("rows", int), s.has("reason")) == (by, name, n, n < 20), f"{what} is another")
+        require((s("by", str), s("name", str), s("rows", int), s.has("reason")) == (by, name, n, n < 20), f"{what} has another name, number of rows or reason")
         bounds = [binomial(k, n, t.delta / 2 / parts) if n >= 20 else 1.0 for k in counts]
         require(n < 20 or holds(counts[0], n, s("mean_bound", float), t.delta / 2 / parts), f"{what} has a bound that fails too often")
-        require((s.has("from"), s.has("to")) == (low is not None, high is not None), f"{what} has other ends")
+        require((s.has("from"), s.has("to")) == (low is not None, high is not None), f"{what} has wrong ends")
         for field, own in (("mean_risk", [k / max(n, 1) for k in counts]), ("mean_bound", bounds), ("from", [low]), ("to", [high])):
             if own != [None]:
                 near(f"{what}'s {field}", s(field, float), *own)
@@ -225,13 +225,13 @@ def check_conformal(c, arrays, missed, rows, noise, source, size):
     moves them, if it moves them by more than intervals are wider. Only the program that fitted can then tell a score from a smaller score.
     Each program rounds a mean of n terms k w: values k by two units each, the sum by about sqrt(n) units of the sum of the terms' sizes."""
     n, rank = len(rows), ceil((len(rows) + 1) * 0.95 - 1e-9)
-    require((c("level", float), c("rows", int), c("from", str)) == (0.95, n, source) and n >= 19, "conformal intervals are of other rows")
+    require((c("level", float), c("rows", int), c("from", str)) == (0.95, n, source) and n >= 19, "conformal intervals have a wrong level, source or number of rows")
     require(all(reach < inf for _, _, reach in rows), "not checked by this program: conformal scores where nearest rows tie")
     scores, rounded = [sorted(abs(d) for d, _ in missed), sorted(abs(d) / sqrt(v + noise) for d, v, _ in rows)], ""
     rounding = max(reach for *_, reach in rows + missed) / REACH * (4 + sqrt(size))
     for name, field, own, unit in zip(("misses", "deviations"), ("half_width", "normalised"), scores, (1, 1 / sqrt(noise))):
         stored = arrays[name]
-        require(len(stored) == n and stored[rank - 1] == c(field, float) and stored == sorted(stored), f"the conformal {name} aren't in order")
+        require(len(stored) == n and stored[rank - 1] == c(field, float) and stored == sorted(stored), f"the conformal {name} aren't sorted, or not as {field}")
         for a, b in zip(own, stored):
             if not same(b, a, unit):
                 same_width(f"one of the conformal {name}", b, a, unit, rounding * unit)
@@ -256,7 +256,7 @@ def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors
         require(not roles[CALIBRATION], "there are calibration rows, but no conformal intervals")
         return ""
     fixed = t.direct and not by_bound and head.of("scaling")("source", str) != "all-rows" and not table.groups and head("split", str) == "content"
-    require(fixed or roles[CALIBRATION], "conformal intervals are of certified rows that the predictions weren't fixed before")
+    require(fixed or roles[CALIBRATION], "conformal intervals are from certified rows, but the predictions weren't fixed before")
     scored = [(i, *q.predict(rows[i][0])) for i in roles[CALIBRATION]]
     of = [(own[i], *target.predicted(mean, v, noise, reach, False)) for i, mean, v, reach in scored]
     missed = [(y - point, reach) for y, point, reach, _ in of] or [(d, reach) for d, reach, *_ in sample.rows]

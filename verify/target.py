@@ -27,14 +27,14 @@ class Target:
             t("name", str), t("lambda", float), t("from", float), t("mean", float), t("scale", float), t("estimate", str))
         require(self.name in ("log", "log1p", "sqrt", "boxcox", "yeo-johnson") and self.estimate in ("median", "mean"),
                 f"not checked by this program: the transform {self.name!r}, estimate {self.estimate!r}")
-        require(s("source", str) == "prior-rows", "a transform's constants are of the prior rows")
+        require(s("source", str) == "prior-rows", "a transform's constants must come from the prior rows")
         self.shift, self.signed = 1 if self.name in ("log1p", "yeo-johnson") else 0, self.name == "yeo-johnson"
         own = 0 if self.signed else min(y + self.shift for y in known if y + self.shift > 0) / 8 - self.shift
-        require(abs(own - self.start) <= 1e-12 * abs(own), "the transform's tangent begins elsewhere")
+        require(abs(own - self.start) <= 1e-12 * abs(own), "the transform's tangent begins at another target")
         said, (_, lam, centre, unit) = (self.lam, self.centre, self.unit), max(map(lambda lam: self.fit(lam, known), {
             "log": [0.0], "log1p": [0.0], "sqrt": [0.5]}.get(self.name, [k / 20 for k in range(41)])), key=lambda f: f[0])
         require(said[0] == lam and abs(said[1] - centre) <= 1e-9 * max(abs(centre), unit) and abs(said[2] - unit) <= 1e-9 * unit,
-                "the transform's constants aren't those of the prior rows")
+                "the transform's constants don't follow from the prior rows")
         self.lam, self.centre, self.unit = said
 
     def fit(self, lam, known):

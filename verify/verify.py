@@ -47,20 +47,20 @@ def claims(head, t, q, prior, derived, by_bound, rounded):
              "and that nothing else was tried", True),  # first in the list, since no program can check it
             ("conditions, reasons, repeats, near copies, source, findings, training, curves and test figures", False)]
     if head.has("ties"):
-        word.append(("ties: which rows say something of one another, and so which rows the promise is about", False))
+        word.append(("ties: which rows depend on one another, and so which rows the promise is about", False))
     (word if declared else checked).append(("the scaling's constants", True))
-    checked.append(("terms, inputs, kernel and mean: compared with the options in fitted", True))
+    checked.append(("terms, inputs, kernel and mean, compared with the options in fitted", True))
     checked.append(("hashes of single rows, input_range", False))
     if head.has("conformal"):
         (word if rounded else checked).append((f"conformal intervals{rounded}", False))
     (word if by_bound else checked).append(("observation_noise", False))
     if not t.informed:
-        checked.append(("the prior's parameters, on the grid that is paid for; the posterior, whatever it is", True))
+        checked.append(("the prior's parameters, which are on the grid that is paid for; the posterior, whatever it is", True))
     else:
-        word.append(("that kernel, theta, beta and noise variance are of the prior rows alone", True))
+        word.append(("that kernel, theta, beta and noise variance come from the prior rows alone", True))
         sparse = prior is not None and prior.sparse
         if sparse:
-            word.append(("that the prior's inducing inputs are of the prior rows alone", True))
+            word.append(("that the prior's inducing inputs come from the prior rows alone", True))
         (word if sparse and not derived else checked).append(("the prior's weights", True))
         if q.support and not q.nearest:
             checked.append(("the posterior, whatever it is", True))
@@ -86,7 +86,7 @@ def verify(model, data):
         q.solves([rows[i] for i in roles[CERTIFIED]], 1e-6 if prior else 1e-11, "posterior")
     by_bound = not q.nearest and (head("objective", str) in BOUND_TRAINED or t.informed and not t.fixed)
     require(noise > 0 and (by_bound or abs(noise - q.noise) <= 1e-6 * noise), "observation_noise isn't the noise variance")
-    require(not target.name or t.direct and not by_bound and not head.has("noise"), "a transform of the target goes with a mean certified directly")
+    require(not target.name or t.direct and not by_bound and not head.has("noise"), "a transform of the target needs a mean that is certified directly")
     found = [(i, *q.predict(rows[i][0])) for i in roles[CERTIFIED]]
     errors = [(rows[i][1] - mean, variance, reach) for i, mean, variance, reach in found]
     points = [target.predicted(mean, v, noise, reach, t.kind == "scaled" or "sd" in t.slices) for _, mean, v, reach in found]
@@ -118,7 +118,7 @@ def main():
     except Refused as e:
         why = str(e)
     except (ArithmeticError, AttributeError, EOFError, LookupError, RecursionError, SyntaxError, TypeError, ValueError, csv.Error, struct.error, gzip.BadGzipFile) as e:
-        why = f"the files don't hold what their formats say ({type(e).__name__}: {e})"
+        why = f"the files don't follow their formats ({type(e).__name__}: {e})"
     if len(files) < len(sys.argv) - 1:
         print(json.dumps({"agrees": not why, "refused": why, **said}))
     elif why:

@@ -402,7 +402,7 @@ func TestForgeries(t *testing.T) {
 			Prior:  krigo.Prior{Kind: "informed"}}, []forgery{
 			{"a target", array("targets", 2, more), "targets"},
 			{"how many are nearest", times("nearest", 1, -1), ""},
-			{"a row of the support", array("support", 1, more), "stand on"},
+			{"a row of the support", array("support", 1, more), "'s support"},
 			{"parameters", array("theta", 0, more), "array theta"},
 		}},
 		{"cg", 80, "", krigo.Options{Data: krigo.Data{Target: "y"},

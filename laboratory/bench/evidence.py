@@ -272,20 +272,20 @@ def contender_commands(temporary):
     """Returns the contenders that can run here, as name -> command, krigo first. Prints which are left out, and why."""
     commands = {}
     if not (HERE / "evidence").is_dir():
-        say("krigo left out: there is no bench/evidence to build")
+        say("krigo is left out: there is no bench/evidence to build")
     elif not shutil.which("go"):
-        say("krigo left out: no go command found")
+        say("krigo is left out: found no go command")
     else:
         program = Path(temporary) / "krigo-evidence"
         build = subprocess.run(["go", "build", "-o", program, "./bench/evidence"], cwd=HERE.parent)
         if build.returncode != 0:
-            sys.exit("krigo: bench/evidence does not build")
+            sys.exit("krigo: can't build bench/evidence")
         commands["krigo"] = [str(program)]
     for name, (module, _) in PEERS.items():
         if importlib.util.find_spec(module):
             commands[name] = [sys.executable, __file__, name]
         else:
-            say(f"{name} left out: not installed, see bench/README.md")
+            say(f"{name} is left out: it isn't installed, see bench/README.md")
     return commands
 
 
@@ -370,7 +370,7 @@ def measure(commands, data, rows, threads, rounds, repeat):
             disturbance = max(disturbance, others.cores)
             median = statistics.median(report["seconds"])
             where = f"threads={threads}, round {number + 1}"
-            say(f"    {where}: {name} {median:.4g} s; others used {others.cores:.2f} cores")
+            say(f"    {where}: {name} {median:.4g} s; other processes used {others.cores:.2f} cores")
         check([rs[-1] for rs in reports.values()])
     return reports, disturbance
 
@@ -437,7 +437,7 @@ def drive(arguments):
     with tempfile.TemporaryDirectory(prefix="krigo-bench-") as temporary:
         commands = contender_commands(temporary)
         if not commands:
-            sys.exit("no contender to run")
+            sys.exit("there is no contender to run")
         for rows in options.rows:
             data = Path(temporary) / f"data-{rows}.csv"
             write_data(data, rows)
@@ -451,9 +451,9 @@ def drive(arguments):
                 disturbance = max(disturbance, theirs)
                 table += table_rows(rows, threads, reports)
     print_table(HEAD, ALIGN, table)
-    print(f"\n{machine()}. During a timed run others used at most {disturbance:.2f} cores.")
+    print(f"\n{machine()}. During a timed run, other processes used at most {disturbance:.2f} cores.")
     if disturbance > 0.1:
-        print("\n**The machine was not idle: do not quote these times.**")
+        print("\n**The machine wasn't idle: don't quote these times.**")
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def main():
     for (ranks, threads), of in reports.items():
         for r in of:
             if abs(r["value"] - first) > 1e-10 * abs(first):
-                sys.exit(f"{ranks} ranks of {threads} threads evaluate to {r['value']!r}, one to {first!r}")
+                sys.exit(f"{ranks} ranks of {threads} threads compute {r['value']!r}, but one rank computes {first!r}")
     seconds = {c: [s for r in of for s in r["seconds"]] for c, of in reports.items()}
     base = statistics.median(seconds[1, 2])
     rows = []

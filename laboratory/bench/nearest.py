@@ -186,7 +186,7 @@ def drive(arguments):
             if subprocess.run([python, "-c", find]).returncode == 0:
                 commands[name] = [python, __file__, name, *common, f"--near={near}"]
             else:
-                say(f"{name} left out: not installed, see bench/README.md")
+                say(f"{name} is left out: it isn't installed, see bench/README.md")
         for threads in options.threads:
             reports = {name: [] for name in commands}
             for turn in range(options.rounds):
@@ -206,9 +206,9 @@ def drive(arguments):
             search, predicted = (statistics.median(r[f] for r in reports["krigo"]) for f in ("search_seconds", "predicted_rows_a_second"))
             say(f"threads={threads}: krigo's search takes {search:.3g} s; it predicts {predicted:.0f} rows a second from 256 neighbours")
     print_table(["N", "m", "threads", "contender", "median s", "min–max s", "ratio to krigo"], ["--:", "--:", "--:", ":--", "--:", "--:", "--:"], rows)
-    print(f"\nValue and gradient agree to {worst:.1e} (relative). {machine()}. During a timed run others used at most {busiest:.2f} cores.")
+    print(f"\nValue and gradient agree to {worst:.1e} (relative). {machine()}. During a timed run, other processes used at most {busiest:.2f} cores.")
     if busiest > QUIET:
-        print("\n**The machine was not idle: do not quote these times.**")
+        print("\n**The machine wasn't idle: don't quote these times.**")
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ class Worker:
         print(routine, n, seconds, file=self.process.stdin, flush=True)
         answer = self.process.stdout.readline()
         if not answer:
-            sys.exit(f"{self.process.args[0]} gave no answer to {routine} {n}")
+            sys.exit(f"{self.process.args[0]} didn't answer {routine} {n}")
         others = (all_cpu() - self.cpu() - busy) / (time.perf_counter() - wall)
         time.sleep(0.05)  # OpenBLAS's threads spin for a while after a call
         return float(answer), others
@@ -115,10 +115,10 @@ def all_cpu():
 def drive(arguments):
     parser = argparse.ArgumentParser(prog="numcore.py", description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=integers, default=[1, 2], help="thread counts (default 1,2)")
-    parser.add_argument("--rounds", type=int, default=5, help="quiet times wanted of each (default 5)")
-    parser.add_argument("--patience", type=int, default=10, help="rounds tried in all to get them (default 10)")
+    parser.add_argument("--rounds", type=int, default=5, help="number of quiet times of each contender (default 5)")
+    parser.add_argument("--patience", type=int, default=10, help="largest number of rounds to get them (default 10)")
     parser.add_argument("--seconds", type=float, default=0.2, help="length of one measurement (default 0.2)")
-    parser.add_argument("--only", default="", help="routines to time, comma-separated (default all)")
+    parser.add_argument("--only", default="", help="routines to time, separated by commas (default all)")
     options = parser.parse_args(arguments)
     rows = []
     with tempfile.TemporaryDirectory() as temporary:

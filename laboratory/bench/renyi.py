@@ -93,7 +93,7 @@ def drive(arguments):
     with tempfile.TemporaryDirectory(prefix="krigo-bench-") as temporary:
         program, data = Path(temporary) / "krigo-sparse", Path(temporary) / "data"
         if subprocess.run(["go", "build", "-o", program, "./bench/sparse"], cwd=HERE.parent).returncode != 0:
-            sys.exit("krigo: bench/sparse does not build")
+            sys.exit("krigo: can't build bench/sparse")
         sparse.write_data(data, options.batch, options.inducing)
         common = [f"--data={data}", f"--rows={options.batch}", f"--inducing={options.inducing}", f"--repeat={options.repeat}"]
         commands = {
@@ -118,9 +118,9 @@ def drive(arguments):
                              f"{min(seconds):.4g}–{max(seconds):.4g}", f"{median / ours:.2f}"])
     print_table(["batch", "M", "threads", "contender", "median s", "min–max s", "ratio to krigo"],
                 ["--:", "--:", "--:", ":--", "--:", "--:", "--:"], rows)
-    print(f"\nValue and gradient agree to {worst:.1e} (relative). {machine()}. During a timed run others used at most {busiest:.2f} cores.")
+    print(f"\nValue and gradient agree to {worst:.1e} (relative). {machine()}. During a timed run, other processes used at most {busiest:.2f} cores.")
     if busiest > 0.1:
-        print("\n**The machine was not idle: do not quote these times.**")
+        print("\n**The machine wasn't idle: don't quote these times.**")
 
 
 if __name__ == "__main__":

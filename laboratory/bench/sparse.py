@@ -339,11 +339,11 @@ def drive(arguments):
     parser.add_argument("--rows", type=int, default=40000, help="N (default 40000)")
     parser.add_argument("--inducing", type=integers, default=[200, 500, 1000], help="values of M (default 200,500,1000)")
     parser.add_argument("--threads", type=integers, default=[1, 2], help="thread counts (default 1,2)")
-    parser.add_argument("--rounds", type=int, default=3, help="quiet turns wanted of each (default 3)")
-    parser.add_argument("--patience", type=int, default=6, help="turns tried in all to get them (default 6)")
+    parser.add_argument("--rounds", type=int, default=3, help="number of quiet turns of each contender (default 3)")
+    parser.add_argument("--patience", type=int, default=6, help="largest number of turns to get them (default 6)")
     parser.add_argument("--repeat", type=int, help="evaluations in a turn (default 2000/M, from 2 to 10)")
     parser.add_argument("--gpflow", default=sys.executable, help="a Python that has GPflow (default: this one)")
-    parser.add_argument("--only", default="", help="contenders, comma-separated, of vfe,fitc,pac,gpflow,gpytorch (default all)")
+    parser.add_argument("--only", default="", help="contenders to run, separated by commas, among vfe,fitc,pac,gpflow,gpytorch (default all)")
     options = parser.parse_args(arguments)
     options.patience = max(options.patience, options.rounds)
     if options.rounds < 1 or (options.repeat is not None and options.repeat < 1):
@@ -359,7 +359,7 @@ def drive(arguments):
             if subprocess.run([python, "-c", find]).returncode == 0:
                 pythons[name] = python
             else:
-                say(f"{name} left out: not installed, see bench/README.md")
+                say(f"{name} is left out: it isn't installed, see bench/README.md")
 
     beside, objectives = [], []
     with tempfile.TemporaryDirectory(prefix="krigo-bench-") as temporary:

@@ -101,7 +101,7 @@ def main():
     parser.add_argument("--tables", required=True, type=Path)
     parser.add_argument("--out", required=True, type=Path)
     parser.add_argument("--permutations", type=int, default=99)
-    parser.add_argument("--rows", type=int, default=400, help="most rows of a table, drawn by chance, in their order")
+    parser.add_argument("--rows", type=int, default=400, help="largest number of rows of a table; they are drawn at random and keep their order")
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
     done = set()

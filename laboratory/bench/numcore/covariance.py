@@ -119,7 +119,7 @@ def main():
     p.add_argument("--threads", default="1,2")
     p.add_argument("--rounds", type=int, default=9)
     p.add_argument("--tasks", default=",".join(TASKS))
-    p.add_argument("--contenders", default="krigo,numpy,torch,numpy symmetric,torch symmetric", help="krigo is always in")
+    p.add_argument("--contenders", default="krigo,numpy,torch,numpy symmetric,torch symmetric", help="contenders beside krigo, separated by commas")
     p.add_argument("--rows", type=int, default=20000)
     p.add_argument("--centres", type=int, default=500)
     p.add_argument("--dim", type=int, default=8)
@@ -159,7 +159,7 @@ def main():
                 for c in names[1:]:
                     for a, b in zip(warm["krigo"], warm[c]):
                         if not abs(a - b) <= 1e-8 * max(abs(b), 1):
-                            sys.exit(f"{task}: krigo computes {a}, {c} {b}")
+                            sys.exit(f"{task}: krigo computes {a}, but {c} computes {b}")
                 took = {c: [] for c in names}
                 for r in range(args.rounds):
                     for c in names:

@@ -277,7 +277,7 @@ def sklearn_exact(x, y, tests, options):
     from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
     if len(y) > SKLEARN_ROWS:
-        raise ValueError(f"not run: {len(y)} rows; scikit-learn's exact GP is run up to {SKLEARN_ROWS}")
+        raise ValueError(f"not run: {len(y)} rows; scikit-learn's exact GP runs up to {SKLEARN_ROWS} rows")
     inputs = x.shape[1]
     kernel = ConstantKernel(1.0, (1e-3, 1e3)) * Matern(
         np.full(inputs, typical_distance(inputs)), (1e-2, 1e3), nu=2.5

@@ -71,15 +71,15 @@ def parts(job, rows):
         order = shuffled(rows, job["split"])
         test, train = np.sort(order[: rows // 5]), np.sort(order[rows // 5 :])
     if len(test) == 0:
-        raise ValueError("no test rows")
+        raise ValueError("there are no test rows")
     seen = train
     if job["train_rows"]:
         seen = np.array(job["train_rows"])
         if not np.isin(seen, train).all() or len(np.unique(seen)) != len(seen):
-            raise ValueError("the rows to train on have test rows of this fold among them, or a row twice")
+            raise ValueError("the rows to train on include test rows of this fold, or a row twice")
     elif job["rows"]:
         if job["rows"] > len(train):
-            raise ValueError(f"--rows {job['rows']}: the fold has {len(train)} training rows")
+            raise ValueError(f"--rows {job['rows']}: the fold has only {len(train)} training rows")
         order = shuffled(rows, job["rows_seed"])
         seen = order[np.isin(order, train)][: job["rows"]]
     return train, seen, test
@@ -104,7 +104,7 @@ def scores(y, mean, sd):
         "crps": np.mean(sd * (z * (2 * ndtr(z) - 1) + 2 * density - 1 / math.sqrt(math.pi))),
     }
     if not all(math.isfinite(v) for v in found.values()):
-        raise ValueError("predictions that are not finite")
+        raise ValueError("a prediction isn't finite")
     return {name: float(v) for name, v in found.items()}
 
 
@@ -190,7 +190,7 @@ def learnt(record, name, fold):
         line = json.loads(text)
         if line["key"] == f"{name}/default/fold={fold}":
             return line["result"]["learnt_rows"]
-    raise ValueError(f"{record}: krigo's default has no fold {fold} of {name} here")
+    raise ValueError(f"{record}: found no result of krigo's default for fold {fold} of {name}")
 
 
 KEY = ("set", "data_sha256", "fold", "split", "peer", "seen")
@@ -203,22 +203,22 @@ def key(line):
 def drive(arguments):
     parser = argparse.ArgumentParser(prog="peers.py", description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True, help="gzip-compressed CSV with a header line")
-    parser.add_argument("--set", help="the set's name in results (default: the file's)")
-    parser.add_argument("--target", help="the target's column (default: the last)")
+    parser.add_argument("--set", help="the set's name in results (default: the file's name)")
+    parser.add_argument("--target", help="name of the target's column (default: the last column)")
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--fold", help="file with the number of each row's fold")
     which.add_argument("--split", type=integers, help="seeds of random splits, 80/20")
     parser.add_argument("--folds", type=integers, default=list(range(10)), help="folds of --fold (default 0 to 9)")
     parser.add_argument("--peers", default=",".join(PEERS), help="default: " + ",".join(PEERS))
-    parser.add_argument("--out", required=True, help="lines are added to this file")
-    parser.add_argument("--rows", type=integers, help="train on so many of the training rows, in a random order: one number, or several")
-    parser.add_argument("--rows-seed", type=int, help="of that order (default: of a split its own seed, else 0)")
-    parser.add_argument("--train-rows", help="train on the rows in this file: numbers from 0, one a line")
-    parser.add_argument("--learnt", help="train on the rows that krigo learnt on: benchmark.jsonl of its benchmark")
-    parser.add_argument("--seed", type=int, default=0, help="of what the peers draw (default 0)")
+    parser.add_argument("--out", required=True, help="file to which lines are added")
+    parser.add_argument("--rows", type=integers, help="number of training rows, in a random order; or several numbers")
+    parser.add_argument("--rows-seed", type=int, help="seed of that order (default: the split's seed, else 0)")
+    parser.add_argument("--train-rows", help="file of the rows to train on: one number, counted from 0, a line")
+    parser.add_argument("--learnt", help="benchmark.jsonl of krigo's benchmark, to train on the rows on which krigo learnt")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the peers' random numbers (default 0)")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--limit", type=float, default=600, help="seconds that one training may take (default 600)")
-    parser.add_argument("--retry", action="store_true", help="do again what failed")
+    parser.add_argument("--retry", action="store_true", help="run failed trainings again")
     parser.add_argument("--lock", help="hold this file's lock during a training")
     options = parser.parse_args(arguments)
     peers = options.peers.split(",")
