@@ -58,7 +58,7 @@ func Open() (*Page, error) {
 		}
 	}
 	if path == "" {
-		return nil, errors.New("Chromium isn't in the PATH: install it (Debian: apt-get install chromium)")
+		return nil, errors.New("found no Chromium in the PATH: install it (Debian: apt-get install chromium)")
 	}
 	folder, err := os.MkdirTemp("", "browser-")
 	if err != nil {
