@@ -637,7 +637,7 @@ var certificateKeys = []string{"bound", "bound_sqrt", "empirical_risk", "kl", "g
 	"delta", "rows",
 	"loss", "epsilon", "epsilon_raw", "mean_bound", "prior", "prior_rows", "scaling", "valid", "label", "conditions"}
 
-// TestJSONKeys pins the names that programs read (docs/reference/command-line.md).
+// TestJSONKeys pins the names that programs read (docs/reference/json.md).
 func TestJSONKeys(t *testing.T) {
 	workplace(t)
 	write(t, "rq.json", `{"kernel": {"name": "sum", "parts": [{"name": "rq", "variance": 1, "lengthscales": [2], "shape": 1},

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -32,7 +31,8 @@ func manual(t *testing.T, files ...string) string {
 
 // TestFlagsAreDocumented: every command and every flag stands in the documentation, and it names none that there isn't.
 func TestFlagsAreDocumented(t *testing.T) {
-	text := manual(t, "docs/reference/command-line.md", "docs/reference/tables.md", "docs/reference/http.md")
+	text := manual(t, "docs/reference/command-line.md", "docs/reference/settings.md", "docs/reference/json.md",
+		"docs/reference/tables.md", "docs/reference/http.md", "docs/theory/training.md")
 	named := map[string]bool{}
 	for _, flag := range regexp.MustCompile(`--[a-z][a-z0-9-]*`).FindAllString(text, -1) {
 		named[flag] = false
@@ -62,56 +62,11 @@ func TestFlagsAreDocumented(t *testing.T) {
 	}
 }
 
-// TestFlagTable: every flag of fit has a row in the documentation's table, under its group, with its
-// default and the values that completion offers.
-func TestFlagTable(t *testing.T) {
-	type row struct{ group, def, text string }
-	rows := map[string]row{} // by flag
-	group := ""
-	_, table, _ := strings.Cut(manual(t, "docs/reference/command-line.md"), "\n## fit\n")
-	table, _, _ = strings.Cut(table, "\n## ")
-	for line := range strings.Lines(table) {
-		cells := strings.Split(line, "|")
-		if len(cells) != 5 {
-			continue
-		}
-		if name := strings.TrimSpace(cells[1]); strings.HasPrefix(name, "**") {
-			group = strings.Trim(name, "*")
-		}
-		for _, name := range regexp.MustCompile(`--[a-z][a-z-]*`).FindAllString(cells[1], -1) {
-			rows[name] = row{group, strings.ReplaceAll(cells[2], "`", ""), cells[3]}
-		}
-	}
-	fit, _, err := newRoot().Find([]string{"fit"})
-	must.End(t, err != nil, "%v", err)
-	for _, group := range groups {
-		for _, f := range flagsOf(fit, group) {
-			r, found := rows["--"+f.name]
-			if !found {
-				t.Errorf("--%s has no row", f.name)
-				continue
-			}
-			delete(rows, "--"+f.name)
-			must.Not(t, r.group != group, "--%s stands under %s, not %s", f.name, r.group, group)
-			if def := cmp.Or(f.def, f.rule); !strings.Contains(r.def, def) {
-				t.Errorf("--%s: the default is %q, not %q", f.name, def, r.def)
-			}
-			for _, value := range f.values {
-				if !regexp.MustCompile("[` ]"+regexp.QuoteMeta(value)).MatchString(r.text) && value != cmp.Or(f.def, f.rule) {
-					t.Errorf("--%s: nothing says %q in %q", f.name, value, r.text)
-				}
-			}
-		}
-	}
-	for name, r := range rows {
-		t.Errorf("%s stands under %s, and fit doesn't have it", name, r.group)
-	}
-}
-
 // TestFieldsAreDocumented: every field of what --json prints and of what the server answers
 // stands in the documentation.
 func TestFieldsAreDocumented(t *testing.T) {
-	text := manual(t, "docs/reference/command-line.md", "docs/reference/tables.md", "docs/reference/http.md")
+	text := manual(t, "docs/reference/json.md", "docs/reference/command-line.md", "docs/reference/tables.md",
+		"docs/reference/http.md")
 	seen := map[reflect.Type]bool{}
 	var walk func(of reflect.Type)
 	walk = func(of reflect.Type) {

@@ -16,8 +16,7 @@ import (
 	"github.com/krigo-gp/krigo/method"
 )
 
-// cliFlag describes a flag. krigo makes help, man pages and completions of it. docs/reference/command-line.md explains
-// flags at length, and a test compares that page with the cliFlags.
+// cliFlag describes a flag. krigo makes help, man pages, completions and docs/reference/settings.md of it.
 type cliFlag struct {
 	name  string
 	value string // the placeholder of its value, such as COL in --target COL; empty for a switch

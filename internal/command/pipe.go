@@ -104,9 +104,9 @@ func optionsOf(command string, flags []string) (a pipe.Asked, err error) {
 	err = cmd.Flags().Parse(flags)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		err = errors.New("--help: docs/reference/command-line.md has all flags")
+		err = errors.New("--help: docs/reference/settings.md has all flags")
 	case err != nil:
-		err = fmt.Errorf("%w%s (docs/reference/command-line.md has all flags)", err, nearestFlag(cmd, err))
+		err = fmt.Errorf("%w%s (docs/reference/settings.md has all flags)", err, nearestFlag(cmd, err))
 	}
 	if err != nil {
 		return a, &krigo.UsageError{Err: err}
