@@ -1,8 +1,10 @@
-"""Gaussian processes that keep their promises: regression with a certificate.
+"""
+Gaussian-process regression with a certificate.
 
-The work is done by the program krigo, which comes with this package and runs beside Python; tables and models go to it and
-back through a pipe. Start with `KrigoRegressor`, a scikit-learn estimator, and `certify_predictions`, which certifies any
-other model.
+`KrigoRegressor` is a scikit-learn estimator. It promises, with a stated confidence, how often its predictions will be off by more than ε.
+`certify_predictions` makes such a promise for the predictions of any other model.
+
+The program krigo does the work. It comes with this package and runs beside Python. Tables and models go through a pipe.
 """
 
 from __future__ import annotations

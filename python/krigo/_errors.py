@@ -15,15 +15,23 @@ T = TypeVar("T")
 
 
 class KrigoError(Exception):
-    """Whatever krigo refuses, or can't do."""
+    """Base class of krigo's errors. The message has the words of the command line."""
 
 
 class UsageError(KrigoError, ValueError):
-    """An option is wrong: a parameter of the estimator. A message's --some-flag is the parameter some_flag."""
+    """A parameter is wrong. If the message says --some-flag, the parameter is some_flag."""
 
 
 class DataError(KrigoError, ValueError):
-    """The table is wrong, where that is known in this row, from 1, and column."""
+    """The table is wrong.
+
+    Attributes
+    ----------
+    row : int or None
+        The row, from 1, if krigo knows it.
+    column : str or None
+        The column, if krigo knows it.
+    """
 
     def __init__(self, message: str, row: int | None = None, column: str | None = None) -> None:
         super().__init__(message)
@@ -35,11 +43,11 @@ class DataError(KrigoError, ValueError):
 
 
 class NoCertificate(KrigoError):
-    """The model has no certificate; the message says why."""
+    """The model has no certificate. The message says why."""
 
 
 class NotFitted(KrigoError, ValueError, AttributeError):
-    """The estimator has no model yet."""
+    """The estimator has no model yet: call `fit` first."""
 
 
 class CommandLineOnly(UsageError, TypeError, AttributeError):
@@ -47,7 +55,7 @@ class CommandLineOnly(UsageError, TypeError, AttributeError):
 
 
 class KrigoWarning(UserWarning):
-    """Something about rows or a model that isn't an error, such as rows outside the range of the model's."""
+    """Something that isn't an error, such as a row outside the range of the model's rows."""
 
 
 def warn(message: str, category: type[Warning] = KrigoWarning) -> None:

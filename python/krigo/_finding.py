@@ -7,7 +7,24 @@ from typing import Any
 
 
 class Finding:
-    """A sentence with the numbers that it is made of."""
+    """A sentence, and the numbers that it is made of.
+
+    `KrigoRegressor.certify`, `fresh`, `watch` and `certify_predictions` return it. ``print`` shows the sentence.
+
+    Attributes
+    ----------
+    sentence : str
+        What krigo found, in words.
+    details : dict
+        What the command's ``--json`` prints.
+
+    Examples
+    --------
+    >>> from krigo import certify_predictions
+    >>> found = certify_predictions([0.0] * 100, [0.1] * 100, epsilon=0.5)
+    >>> found.sentence.startswith("With 99 % confidence")
+    True
+    """
 
     def __init__(self, sentence: str, details: dict[str, Any]) -> None:
         self.sentence = sentence
@@ -15,13 +32,13 @@ class Finding:
 
     @property
     def certificate(self) -> dict[str, Any]:
-        """The numbers as `krigo certify --json` has them: those of the certificate where there is one, else all."""
+        """The numbers of the certificate, as `krigo certify --json` has them, or all details if they hold no certificate."""
         inner = self.details.get("certificate")
         return inner if isinstance(inner, dict) else self.details
 
     @property
     def bound(self) -> float:
-        """The bound on the loss of predictions: at most such a share misses."""
+        """The bound on the share of misses, or on the mean of another loss."""
         of = self.certificate
         return float(of["mean_bound"] if "mean_bound" in of else of["certified"])
 

@@ -22,10 +22,56 @@ def certify_predictions(
     curve: bool = False,
     target: str | None = None,
 ) -> Finding:
-    """Certifies predictions of any model, made of rows that it never saw and that had no part in choosing it.
+    """Certify the predictions of any model: bound the share of misses on further rows.
 
-    y and yhat are the targets and their predictions, epsilon is in the units of y (None with the loss "clipped-absolute"). Of rows that belong together
-    group has for each which it is of. The result has `.sentence`, `.bound` and `.certificate`.
+    Parameters
+    ----------
+    y : array or Series of shape (n_samples,)
+        The targets of rows that had no part in training or choosing the model.
+    yhat : array of shape (n_samples,)
+        The model's predictions for these rows.
+    epsilon : float, (float, float) or None
+        The half-width, in the units of y, beyond which an error counts as a miss. A pair is the width below and above, for
+        the loss "asymmetric". It is None for the loss "clipped-absolute". Choose it before you look at the rows.
+    loss : str, default "band"
+        "band", "relative", "asymmetric", "clipped-square", "gaussian" or "clipped-absolute".
+    delta : float, default 0.01
+        The largest probability that the certificate is wrong, over the draw of the rows.
+    group : array of shape (n_samples,), optional
+        The group of each row, such as a patient's number. The certificate then counts groups.
+    bound : str, optional
+        The inequality. By default krigo chooses it.
+    curve : bool, default False
+        Whether to bound the misses of every half-width at once.
+    target : str, optional
+        The name of the target in sentences. By default it is y's name, or "y".
+
+    Returns
+    -------
+    Finding
+        The sentence, the bound and the numbers of the certificate.
+
+    Raises
+    ------
+    UsageError
+        If a parameter is wrong.
+    DataError
+        If y, yhat or group is wrong.
+
+    See Also
+    --------
+    KrigoRegressor : A model that comes with a certificate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krigo import certify_predictions
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(size=500)
+    >>> yhat = y + rng.normal(0, 0.2, 500)
+    >>> found = certify_predictions(y, yhat, epsilon=0.5)
+    >>> print(f"misses at most {found.bound:.1%} of further rows")
+    misses at most 2.3% of further rows
     """
     target = _options.word("target", target) if target is not None else _name(y) or "y"
     truth = _vector(y)

@@ -31,24 +31,89 @@ Data: TypeAlias = tuple[Any, ...] | None  # (X, y), or (X, y, groups)
 
 
 class KrigoRegressor(Parameters):
-    """A Gaussian process with a certificate: a promise about its predictions on further rows, computed from the data.
+    """Gaussian-process regression with a certificate, which is a promise about predictions on further rows.
 
-    Its parameters are the flags of `krigo fit`: help(KrigoRegressor.__init__) lists them, docs/how-to/python.md too. Say epsilon, the
-    half-width of what counts as a hit, before you look at the data.
+    The parameters are the flags of `krigo fit`. ``help(KrigoRegressor.__init__)`` lists them with their defaults.
+    Choose ``epsilon``, the half-width beyond which an error counts as a miss, before you look at the data.
 
     Attributes
     ----------
-    certificate_ : dict or None, with `mean_bound`, `epsilon_raw`, `delta`, `rows`, `conditions` and others.
-    promise_ : the certificate as a sentence, or why there is none.
-    context_ : dict or None, how the model does on the certified rows (`rmse`, `mae`, `r2`, `coverage95`) beside a `constant` and a `linear` model.
-    notices_ : list of what is worth knowing about the fit.
-    delivered_ : of deliver="all", a KrigoRegressor that all rows trained, which has no certificate.
-    details_ : dict, what `krigo fit --json` prints: kernel, noise, training, conformal intervals.
-    n_features_in_, feature_names_in_ : as in scikit-learn.
+    certificate_ : dict or None
+        The numbers of the certificate, such as ``mean_bound``, ``epsilon_raw``, ``delta``, ``rows`` and ``conditions``.
+    promise_ : str
+        The certificate as a sentence, or why there is no certificate.
+    context_ : dict or None
+        How good the model is on the certified rows (``rmse``, ``mae``, ``r2``, ``coverage95``), beside a ``constant`` and a ``linear`` model.
+    notices_ : list of str
+        What else is worth knowing about the fit.
+    delivered_ : KrigoRegressor
+        With ``deliver="all"``, a second model, which all rows trained and which has no certificate.
+    details_ : dict
+        What ``krigo fit --json`` prints, for example the kernel, the noise and the training.
+    n_features_in_ : int
+        The number of columns of X.
+    feature_names_in_ : ndarray of str
+        The names of the columns of X, if X was a frame.
+
+    See Also
+    --------
+    certify_predictions : Certify the predictions of any other model.
+
+    Notes
+    -----
+    krigo trains on some of the rows, the prior rows, and counts misses on other rows, the certified rows.
+    The certificate is wrong with probability at most ``delta`` over the draw of the certified rows.
+    It doesn't hold if the certified rows chose the model, as in a grid search. Then ask `fresh` with new rows.
+
+    Examples
+    --------
+    The examples of the methods use the model and the rows of this example.
+
+    >>> import numpy as np
+    >>> from krigo import KrigoRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 10, (200, 1))
+    >>> y = np.sin(X[:, 0]) + rng.normal(0, 0.1, 200)
+    >>> X_new, y_new = X[150:], y[150:]
+    >>> X, y = X[:150], y[:150]
+    >>> gp = KrigoRegressor(epsilon=0.3, epsilon_units="raw", kernel="se").fit(X, y)
+    >>> print(f"misses at most {gp.certificate_['mean_bound']:.0%} of further rows")
+    misses at most 17% of further rows
+    >>> gp.predict([[1.5], [4.7]]).round(1)
+    array([ 1., -1.])
     """
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> KrigoRegressor:
-        """Trains and certifies on these rows. Groups, one of each row, are an alternative to a column of X (group)."""
+        """Train a model on the rows, and certify it.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs. krigo knows the columns of a frame by name, and the columns of an array by position.
+        y : array or Series of shape (n_samples,)
+            The targets.
+        groups : array of shape (n_samples,), optional
+            The group of each row, such as a patient's number. Groups stay together, and the certificate counts groups.
+            The parameter ``group`` names a column of X instead.
+
+        Returns
+        -------
+        KrigoRegressor
+            The estimator itself.
+
+        Raises
+        ------
+        UsageError
+            If a parameter is wrong.
+        DataError
+            If the table is wrong.
+
+        Examples
+        --------
+        >>> few = KrigoRegressor(kernel="se").fit(X[:50], y[:50])
+        >>> print(few.certificate_)  # 50 rows are too few to hold some out; promise_ says so
+        None
+        """
         table, columns, names, args = self._asked(X, y, groups)
         listeners, end = self._listeners()
         try:
@@ -66,8 +131,31 @@ class KrigoRegressor(Parameters):
         return self
 
     def evaluate(self, X: Any, y: Any, params: Value, groups: Any = None) -> dict[str, Any]:
-        """What `krigo evaluate --json` prints: the objective, its gradient and the certificate at given parameters, a mapping or
-        a file's path, without training."""
+        """Evaluate an objective at given parameters, without training.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs.
+        y : array or Series of shape (n_samples,)
+            The targets.
+        params : dict or path
+            The parameters of the kernel and the noise, or a JSON file that holds them.
+        groups : array of shape (n_samples,), optional
+            The group of each row.
+
+        Returns
+        -------
+        dict
+            What ``krigo evaluate --json`` prints: the objective's value, its gradient and the certificate.
+
+        Examples
+        --------
+        >>> params = {"kernel": {"name": "se", "variance": 1, "lengthscales": [0.5]}, "noise_variance": 0.1}
+        >>> found = KrigoRegressor(objective="evidence").evaluate(X, y, params)
+        >>> round(found["value"], 2)  # the negative logarithm of the evidence
+        20.83
+        """
         table, _, _, args = self._asked(X, y, groups, params=params)
         with table.explained():
             return _process.ask("evaluate", table.buffers, table=table.header(), args=args).result
@@ -219,12 +307,54 @@ class KrigoRegressor(Parameters):
         self, X: Any, return_std: bool = False, return_cov: bool = False, intervals: str | None = None, level: float = 0.95, noise: bool = True,
         *, data: Data = None, by: str | None = None, exact_variance: bool = False,
     ) -> Floats | tuple[Floats, ...]:  # fmt: skip
-        """The mean, and what else is asked for, in this order: (mean, std or cov, intervals).
+        """Predict the target of each row, with its uncertainty if asked.
 
-        The standard deviations and covariances are those of the target, with observation noise, as of a
-        GaussianProcessRegressor with a WhiteKernel; without noise, of the function. Intervals are of a kind of `intervals`, with a row
-        (lower, upper) for each row of X; "full" and "jackknife" want data, the (X, y) that the model was fitted on, and by, a column,
-        gives each of its values intervals of its own. exact_variance, of solver="cg": solve for each row's variance.
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs.
+        return_std : bool, default False
+            Whether to return standard deviations too.
+        return_cov : bool, default False
+            Whether to return the covariance matrix of the rows too. At most one of return_std and return_cov may be set.
+        intervals : str, optional
+            The kind of intervals to return too (see `intervals`).
+        level : float, default 0.95
+            The share of targets that the intervals should hold.
+        noise : bool, default True
+            Whether standard deviations and covariances include observation noise. If not, they are of the function.
+        data : tuple (X, y) or (X, y, groups), optional
+            The rows that the model was fitted on, which the intervals "full" and "jackknife" need.
+        by : str, optional
+            A column. The intervals "full" and "jackknife" then hold for each of its values.
+        exact_variance : bool, default False
+            Whether to solve for each row's variance, if the model was fitted with ``solver="cg"``.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+            The predictions. If nothing else is asked, only this array is returned, else a tuple.
+        std or cov : ndarray of shape (n_samples,) or (n_samples, n_samples)
+            The standard deviations or covariances, if asked.
+        intervals : ndarray of shape (n_samples, 2)
+            The lower and upper ends, if asked.
+
+        Warns
+        -----
+        KrigoWarning
+            If a row is outside the range of the model's rows.
+
+        See Also
+        --------
+        intervals : Intervals of several kinds.
+        predict_frame : All figures of the predictions as a frame.
+        sample_y : Draws of the function.
+
+        Examples
+        --------
+        >>> mean, std = gp.predict([[1.5], [4.7]], return_std=True)
+        >>> std.round(1)
+        array([0.1, 0.1])
         """
         if return_std and return_cov:
             raise UsageError("return_std and return_cov: at most one of them")
@@ -249,19 +379,81 @@ class KrigoRegressor(Parameters):
 
     @told
     def intervals(self, X: Any, kind: str = "conformal", level: float = 0.95, data: Data = None, by: str | None = None) -> Floats:
-        """An interval for the target of each row, (lower, upper).
+        """Return an interval for the target of each row.
 
-        conformal, normalised: hold this share of further targets on average over draws of the calibration rows and further rows.
-        band: the certificate's, for its share. credible: the model's own belief, with no guarantee. full, jackknife: from all rows
-        of data, the (X, y) that the model was fitted on, with by for each value of a column.
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs.
+        kind : {"conformal", "normalised", "band", "credible", "full", "jackknife"}, default "conformal"
+            What the intervals rest on (see Notes).
+        level : float, default 0.95
+            The share of targets that the intervals should hold. "band" takes the certificate's share instead.
+        data : tuple (X, y) or (X, y, groups), optional
+            The rows that the model was fitted on, which "full" and "jackknife" need.
+        by : str, optional
+            A column. "full" and "jackknife" then hold for each of its values.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            The lower and the upper end of each interval.
+
+        See Also
+        --------
+        predict : Predictions, with standard deviations or covariances.
+
+        Notes
+        -----
+        "conformal" and "normalised" (wider where the model is less sure) hold the share ``level`` on average over draws of
+        calibration rows and further rows. "band" is the certificate's, with its confidence. "full" and "jackknife" use all rows
+        of ``data``. "credible" is the model's own belief, without a guarantee.
+
+        Examples
+        --------
+        >>> gp.intervals([[1.5], [4.7]], "conformal", level=0.9).round(1)
+        array([[ 0.7,  1.3],
+               [-1.3, -0.7]])
         """
         found = self.predict(X, False, False, kind, level, data=data, by=by)
         return cast("tuple[Floats, Floats]", found)[1]
 
     @told
     def predict_frame(self, X: Any, intervals: Names = None, level: float = 0.95, data: Data = None, by: str | None = None, exact_variance: bool = False, explain: bool = False) -> Any:
-        """All that `krigo predict` writes, as a DataFrame of the kind of X (with its index), of pandas where X is an array. The column `outside`
-        counts the inputs of a row that lie outside the range of the model's rows, and is 1 where the row is far from these: no guarantee is about it. With explain, `contribution_COL` says how much a column moves the prediction from `explain_base`, the prediction at the mean row. DataFrames of pandas have the notices in `attrs["notices"]`."""
+        """Return everything that ``krigo predict`` writes, as a frame.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs.
+        intervals : str or list of str, optional
+            The kinds of intervals to add (see `intervals`).
+        level : float, default 0.95
+            The share of targets that the intervals should hold.
+        data : tuple (X, y) or (X, y, groups), optional
+            The rows that the model was fitted on, which the intervals "full" and "jackknife" need.
+        by : str, optional
+            A column. The intervals "full" and "jackknife" then hold for each of its values.
+        exact_variance : bool, default False
+            Whether to solve for each row's variance, if the model was fitted with ``solver="cg"``.
+        explain : bool, default False
+            Whether to add ``contribution_COL`` for each column: how much it moves the prediction from ``explain_base``, the
+            prediction at the mean row.
+
+        Returns
+        -------
+        DataFrame
+            A frame of the kind of X, with its index, or of pandas if X is an array. ``outside`` counts the inputs of a row that
+            are outside the range of the model's rows, and is 1 if the row is far from them: no guarantee is about such a row.
+            A frame of pandas has the notices in ``attrs["notices"]``.
+
+        Examples
+        --------
+        >>> frame = gp.predict_frame([[1.5], [4.7]], intervals="band")
+        >>> frame[["mean", "band_lower", "band_upper"]].round(1).to_numpy()
+        array([[ 1. ,  0.7,  1.3],
+               [-1. , -1.3, -0.7]])
+        """
         kinds = [_options.word("intervals", kind) for kind in _options.listed(intervals)]
         level = _level(level)
         frame = _table.framed(X)
@@ -282,7 +474,27 @@ class KrigoRegressor(Parameters):
         return made
 
     def sample_y(self, X: Any, n_samples: Whole = 1, random_state: Whole | np.random.RandomState | np.random.Generator | None = 0) -> Floats:
-        """Joint draws of the function, without observation noise: a row for each row of X, a column for each draw."""
+        """Draw functions from the posterior, without observation noise.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples_X, n_features)
+            The inputs at which to draw.
+        n_samples : int, default 1
+            The number of draws.
+        random_state : int, numpy generator or None, default 0
+            The seed. The next draw of a generator is the seed, and None takes a new seed each time.
+
+        Returns
+        -------
+        ndarray of shape (n_samples_X, n_samples)
+            A column for each draw. The rows of a draw are correlated.
+
+        Examples
+        --------
+        >>> gp.sample_y([[1.5], [4.7]], n_samples=3).shape
+        (2, 3)
+        """
         draws = _options.whole("n_samples", n_samples)
         seed = _seed(random_state)
         table = self._table(X)
@@ -290,7 +502,27 @@ class KrigoRegressor(Parameters):
         return _floats(reply)["samples"].reshape(table.rows, draws)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R², the coefficient of determination of the mean."""
+        """Return R², the coefficient of determination of the predictions.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs.
+        y : array or Series of shape (n_samples,)
+            The targets.
+        sample_weight : array of shape (n_samples,), optional
+            The weight of each row.
+
+        Returns
+        -------
+        float
+            1 minus the mean squared error divided by the variance of y. No guarantee is about R².
+
+        Examples
+        --------
+        >>> round(gp.score(X_new, y_new), 2)
+        0.98
+        """
         truth = _vector(y)
         mean = _floats(self._ask("predict", self._table(X)))["mean"]  # notices don't matter, because no guarantee is about R²
         w = np.ones(len(truth)) if sample_weight is None else _vector(sample_weight, "sample_weight")
@@ -304,8 +536,38 @@ class KrigoRegressor(Parameters):
 
     @told
     def certify(self, X: Any, y: Any, groups: Any = None) -> Finding:
-        """Computes the certificate anew from the rows that the model was fitted on, in any order; other rows, or a model that
-        isn't what these rows make it, are refused."""
+        """Check the certificate: compute it anew from the rows that the model was fitted on.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs of all rows of the fit, in any order.
+        y : array or Series of shape (n_samples,)
+            Their targets.
+        groups : array of shape (n_samples,), optional
+            The group of each row, if the fit had groups.
+
+        Returns
+        -------
+        Finding
+            The sentence, and in ``details`` what was checked.
+
+        Raises
+        ------
+        DataError
+            If these aren't the rows of the fit.
+        KrigoError
+            If the rows don't make this model.
+
+        See Also
+        --------
+        fresh : Ask rows that are new to the model.
+
+        Examples
+        --------
+        >>> gp.certify(X, y).details["matches"]
+        True
+        """
         result = self._ask("certify", self._table(X, y, groups)).result
         if result.get("differs"):
             raise KrigoError(f"the model isn't what its data make it: {result['differs']}; don't rely on it")
@@ -313,31 +575,141 @@ class KrigoRegressor(Parameters):
 
     @told
     def fresh(self, X: Any, y: Any, groups: Any = None) -> Finding:
-        """What rows show that had no part in the model, nor in choosing it: a bound that holds however it was made."""
+        """Bound the share of misses using new rows, which had no part in training or choosing the model.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs of the new rows.
+        y : array or Series of shape (n_samples,)
+            Their targets.
+        groups : array of shape (n_samples,), optional
+            The group of each row, if the fit had groups.
+
+        Returns
+        -------
+        Finding
+            The sentence and the bound, which holds however the model was made.
+
+        See Also
+        --------
+        certify : Check the certificate with the rows of the fit.
+        watch : Compare outcomes with the certificate as they arrive.
+
+        Examples
+        --------
+        >>> found = gp.fresh(X_new, y_new)
+        >>> print(f"misses at most {found.bound:.0%} of further rows")
+        misses at most 9% of further rows
+        """
         result = self._ask("fresh", self._table(X, y, groups)).result
         return Finding(result["sentence"], result["fresh"])
 
     def watch(self, X: Any, y: Any, ledger: Path, groups: Any = None, key: str = "") -> Finding:
-        """Adds rows with their outcomes to a ledger, a file, and says what all of them show of the certificate. An alarm (`details["alarm"]`)
-        is false with probability at most delta, however often one looks. Rows that may be given again, by a job that is run again, count once
-        with a key, such as a date (`details["known"]`)."""
+        """Add outcomes to a ledger, and compare all outcomes in it with the certificate.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs of rows whose target became known.
+        y : array or Series of shape (n_samples,)
+            Their targets.
+        ledger : path
+            The file that keeps the outcomes. It is made if it isn't there.
+        groups : array of shape (n_samples,), optional
+            The group of each row, if the fit had groups.
+        key : str, optional
+            A name of these rows, such as a date. Rows with the same key count once, if a job runs again.
+
+        Returns
+        -------
+        Finding
+            ``details["alarm"]`` is None until the outcomes contradict the certificate. ``details["known"]`` says whether the
+            key was known.
+
+        See Also
+        --------
+        fresh : Bound the misses once, using new rows.
+
+        Notes
+        -----
+        An alarm is false with probability at most ``delta``, however often you look.
+
+        Examples
+        --------
+        >>> state = gp.watch(X_new, y_new, "outcomes.ledger", key="monday")
+        >>> state.details["rows"], state.details["alarm"]
+        (50, None)
+        """
         result = self._ask("watch", self._table(X, y, groups), again=False, ledger=os.path.abspath(os.fspath(ledger)), key=_options.word("key", key) if key else "").result
         return Finding(result["sentence"], {**result["watch"], "known": result["known"]})
 
     def report(self, path: Path, X: Any = None, y: Any = None, groups: Any = None) -> None:
-        """Writes a page of HTML about the model; with the rows that it was fitted on it has figures of these."""
+        """Write an HTML page about the model.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        X : array or DataFrame of shape (n_samples, n_features), optional
+            The inputs of the rows that the page shows, usually the rows of the fit. Without rows it shows no predictions.
+        y : array or Series of shape (n_samples,), optional
+            Their targets. X and y go together.
+        groups : array of shape (n_samples,), optional
+            The group of each row, if the fit had groups.
+
+        Examples
+        --------
+        >>> gp.report("model.html", X, y)
+        """
         if (X is None) != (y is None):
             raise UsageError("report: give both X and y, or neither")
         page = self._ask("report", self._table(X, y, groups) if X is not None else None).buffers["page"]
         _write(path, page)
 
     def save(self, path: Path) -> None:
-        """Writes the model file, which `krigo predict`, `certify` and the others take."""
+        """Write the model file, which ``krigo predict``, ``certify``, ``serve`` and ``watch`` take.
+
+        Parameters
+        ----------
+        path : path
+            The file to write. It is replaced as a whole.
+
+        See Also
+        --------
+        load : Read a model file.
+
+        Examples
+        --------
+        >>> gp.save("waves.krigo")
+        """
         _write(path, self._fitted().file)
 
     @classmethod
     def load(cls, path: Path) -> KrigoRegressor:
-        """Reads a model file, whoever wrote it. The parameters are those that it was fitted with."""
+        """Read a model file, which Python, R or the command line wrote.
+
+        Parameters
+        ----------
+        path : path
+            The file to read.
+
+        Returns
+        -------
+        KrigoRegressor
+            A fitted estimator, with the parameters that the model was fitted with.
+
+        See Also
+        --------
+        save : Write a model file.
+
+        Examples
+        --------
+        >>> gp.save("waves.krigo")
+        >>> again = KrigoRegressor.load("waves.krigo")
+        >>> bool(again.predict([[1.5]]) == gp.predict([[1.5]]))
+        True
+        """
         with open(path, "rb") as f:
             model = _process.Model(f.read())
         about = model.about
@@ -348,6 +720,24 @@ class KrigoRegressor(Parameters):
 
     @told
     def set_params(self, **params: Any) -> KrigoRegressor:
+        """
+        Change parameters of the estimator. A fitted model stays as it is until the next fit.
+
+        Parameters
+        ----------
+        **params : dict
+            The parameters and their new values.
+
+        Returns
+        -------
+        KrigoRegressor
+            The estimator itself.
+
+        Examples
+        --------
+        >>> KrigoRegressor().set_params(kernel="se").kernel
+        'se'
+        """
         super().set_params(**params)
         return self
 
