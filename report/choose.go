@@ -10,7 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// At most mostRows rows of a kind are predicted, and fewer where that would take long.
+// At most mostRows rows of a kind are predicted, and fewer if that would take long.
 const mostRows = 50_000
 
 // sample predicts rows of the data. It keeps the values of some columns.
@@ -21,7 +21,7 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 	if !r.Valid {
 		s.epsilon = "ε"
 	}
-	if most := max(1000, min(mostRows, int(1e11/r.q.Work(true)))); len(chosen) > most { // some seconds' work
+	if most := max(1000, min(mostRows, int(1e11/r.q.Work(true)))); len(chosen) > most { // this takes some seconds
 		for i, k := range spread(most, len(chosen)) {
 			chosen[i] = chosen[k]
 		}
@@ -56,7 +56,7 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 		r.m.Scaling.Target(seen, y)
 		for i, v := range scaled {
 			sd, z := sds[i], (seen[i]-mean[i])/sds[i]
-			if r.m.Scaling.Transform != nil { // its noise is Gaussian
+			if r.m.Scaling.Transform != nil { // the noise of the transformed target is Gaussian
 				z = (seen[i] - mean[i]) / math.Sqrt(variance[i]+r.m.ObservationNoise)
 			}
 			s.scaled, s.z = append(s.scaled, v-point[i]), append(s.z, z)
@@ -92,8 +92,8 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 	return nil
 }
 
-// kept says whether a target lies in the band of a promise, where the model's standard deviation is sd and the target's
-// size is size, all in scaled units.
+// kept says whether a target lies in the band of a promise. sd is the model's standard deviation, and size is the
+// target's size, in scaled units.
 func kept(p *pacbayes.Promise, y, point, sd, size float64) bool {
 	band, at := pacbayes.Loss{Kind: pacbayes.Band, Below: p.HalfWidth}, 0.
 	switch {
@@ -105,8 +105,8 @@ func kept(p *pacbayes.Promise, y, point, sd, size float64) bool {
 	return band.Point(y, point, at) == 0
 }
 
-// choose finds the rows that the figures show: of the data that the model was made from the test rows and the certified
-// ones, of others those it hasn't seen.
+// choose finds the rows that the figures show. If the model was made from the data, these are the test rows and the
+// certified rows, otherwise the rows that the model hasn't seen.
 func (r *maker) choose(d *dataset.Data, columns []int) error {
 	own, err := r.m.MadeFrom(d)
 	if err != nil {
@@ -131,7 +131,7 @@ func (r *maker) choose(d *dataset.Data, columns []int) error {
 		rows := slices.DeleteFunc(d.All(), func(i int) bool { _, found := slices.BinarySearch(seen, i); return found })
 		kinds = []kind{{"rows of " + d.Source, noRole, true, rows}}
 		if len(rows) == 0 {
-			kinds = []kind{{"rows that it was made from", noRole, false, d.All()}}
+			kinds = []kind{{"rows that the model was made from", noRole, false, d.All()}}
 		}
 	}
 	fresh := false
@@ -144,13 +144,13 @@ func (r *maker) choose(d *dataset.Data, columns []int) error {
 		}
 	}
 	if !fresh && len(r.samples) > 0 {
-		r.warn("The figures show rows that the model was made from, which it predicts better than others. Fit with " +
-			"--test-fraction, or name a file of rows it hasn't seen.")
+		r.warn("The figures show rows that the model was trained on, and errors on further rows are larger. Fit with " +
+			"--test-fraction, or give a file of rows that the model hasn't seen.")
 	}
 	return nil
 }
 
-// kept are the rows of the role that certificates count, by what they are to this model.
+// kept names the rows of the role that certificates count. Without a certificate they are something else.
 func (r *maker) kept() string {
 	switch {
 	case r.m.Terms.Backtest:
@@ -163,7 +163,7 @@ func (r *maker) kept() string {
 	return "rows that were trained on"
 }
 
-// main is the sample that figures of residuals are of.
+// main returns the sample whose residuals are drawn; nil without data.
 func (r *maker) main() *sample {
 	if len(r.samples) == 0 {
 		return nil

@@ -11,16 +11,17 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
-// column is one of a table that a model predicts from: an input, or the several that a category or a date became.
+// column is a column of a table that a model predicts from. It has one input, or several if it holds categories or
+// dates.
 type column struct {
 	name       string // for people
 	raw        string // as the table has it
 	inputs     []int
-	categories []string // of which each input is one; nil: numbers
-	dates      string   // how dates are written (dataset.Dates.Form), where they are; "": none
+	categories []string // the category that each input stands for; nil: a column of numbers
+	dates      string   // how dates are written (dataset.Dates.Form); "": the column has no dates
 }
 
-// columnsOf are those of a model's inputs, in their order.
+// columnsOf returns the columns of a model's inputs, in their order.
 func columnsOf(m *krigo.Model) (all []column) {
 	if m.Encoding == nil {
 		for j, name := range m.Inputs {
@@ -46,7 +47,7 @@ func columnsOf(m *krigo.Model) (all []column) {
 	return all
 }
 
-// joined makes one column of those that came of a date.
+// joined makes one column of the columns that a date became.
 func joined(all []column, d dataset.Dates) []column {
 	names, first := append([]string{d.Column}, d.Derived()...), -1
 	return slices.DeleteFunc(all, func(c column) bool {
@@ -65,10 +66,10 @@ func joined(all []column, d dataset.Dates) []column {
 	})
 }
 
-// continuous says whether a column is one of numbers, or of dates, that stand for themselves.
+// continuous says whether a column is a single input that isn't a category.
 func (c column) continuous() bool { return c.categories == nil && len(c.inputs) == 1 }
 
-// value is what a row of inputs has in the column: a number, or which of its categories.
+// value returns what a row of inputs has in the column: a number, or the place of its category.
 func (c column) value(row []float64) float64 {
 	if c.categories == nil {
 		return row[c.inputs[0]]
@@ -78,7 +79,7 @@ func (c column) value(row []float64) float64 {
 			return float64(k)
 		}
 	}
-	most := 0 // of inducing inputs, which may be in between
+	most := 0 // inducing inputs may lie between categories
 	for k, j := range c.inputs {
 		if row[j] > row[c.inputs[most]] {
 			most = k
@@ -87,7 +88,7 @@ func (c column) value(row []float64) float64 {
 	return float64(most)
 }
 
-// set makes a row have a value of a column of numbers, or of categories.
+// set gives the column a value in a row: a number, or the place of a category.
 func (c column) set(row []float64, value float64) {
 	if c.categories == nil {
 		row[c.inputs[0]] = value
@@ -108,9 +109,9 @@ func (c column) put(to, from []float64) {
 	}
 }
 
-// rows are rows of inputs, in their own units, that figures of the function stand on.
+// rows holds rows of inputs, in their own units. The function is drawn at them.
 type rows struct {
-	what string // they are
+	what string // "rows of boston.csv"
 	d    int
 	x    []float64
 }
@@ -124,15 +125,14 @@ func (r rows) of(c column) (vs []float64) {
 	return vs
 }
 
-// Figures of the function stand on at most mostReference rows, and on fewer where that were more than mostNumbers
-// numbers.
+// The function is drawn at no more than mostReference rows, and at fewer if these held more than mostNumbers numbers.
 const (
 	mostReference = 2000
 	mostNumbers   = 1 << 24
 )
 
-// spread are n of the numbers below all, one from each of n equal parts: the same ones every time, and none of any
-// period in the file.
+// spread returns n of the numbers below all: one at random from each of n equal parts, so that no period in the file
+// matters. Every call returns the same numbers.
 func spread(n, all int) []int {
 	if all <= n {
 		n = all
@@ -146,7 +146,7 @@ func spread(n, all int) []int {
 	return chosen
 }
 
-// referenceOf are rows of a table.
+// referenceOf returns rows of a table at which the function is drawn.
 func referenceOf(d *dataset.Data) (rows, error) {
 	all := d.All()
 	chosen := spread(max(1, min(mostReference, mostNumbers/max(1, d.Cols))), len(all))
@@ -161,8 +161,8 @@ func referenceOf(d *dataset.Data) (rows, error) {
 	return r, d.Read(chosen, x, nil)
 }
 
-// medoid is the row with the least sum of distances to the others, in scaled units: of those with the commonest
-// category of every column of categories, where there is one.
+// medoid returns the row with the least sum of distances to the others, in scaled units. If some rows have the
+// commonest category in every column of categories, it is one of these rows.
 func medoid(r rows, columns []column, scale []float64) int {
 	candidates := spread(r.n(), r.n())
 	for _, c := range columns {
@@ -175,7 +175,7 @@ func medoid(r rows, columns []column, scale []float64) int {
 			candidates = with
 		}
 	}
-	// At most a fifth of a second: those in the middle are many.
+	// This takes at most a fifth of a second. Many rows are near the middle, so that some rows are enough.
 	most := max(10, int(math.Sqrt(1e8/float64(r.d))))
 	best, least := candidates[0], math.Inf(1)
 	others := spread(most, r.n())
@@ -198,7 +198,7 @@ func medoid(r rows, columns []column, scale []float64) int {
 	return best
 }
 
-// commonest is the value that most have, the least of several.
+// commonest returns the value that occurs most often; the least one if several do.
 func commonest(vs []float64) float64 {
 	count := map[float64]int{}
 	for _, v := range vs {
@@ -213,20 +213,20 @@ func commonest(vs []float64) float64 {
 	return best
 }
 
-// level is one of the few values of a column.
+// level is a value of a column that has few values.
 type level struct {
 	name  string
 	value float64
-	rows  int // that have it
+	rows  int // how many rows have the value
 }
 
-// A column of at most mostLevels numbers is drawn value by value, one of categories by the mostCategories commonest.
+// A column of at most mostLevels numbers is drawn value by value. Of categories, the mostCategories commonest are drawn.
 const (
 	mostLevels     = 6
 	mostCategories = 12
 )
 
-// levels are the values of a column that has few, or categories: those that rows have, and no others.
+// levels returns the values that rows have in a column, if the column has few values or holds categories; else nil.
 func levels(r rows, c column) (all []level) {
 	count := map[float64]int{}
 	for _, v := range r.of(c) {
@@ -234,7 +234,7 @@ func levels(r rows, c column) (all []level) {
 			return nil
 		}
 	}
-	if c.categories == nil && len(c.inputs) > 1 { // a date: one number of several
+	if c.categories == nil && len(c.inputs) > 1 { // a date has several numbers
 		return nil
 	}
 	for v, n := range count {
@@ -253,7 +253,7 @@ func levels(r rows, c column) (all []level) {
 	return all[:min(len(all), mostCategories)]
 }
 
-// central is where the middle 98 per cent of values lie; all of them where these are one.
+// central returns the range of the middle 98 % of values, or of all values if the middle is a single value.
 func central(vs []float64) (low, high float64) {
 	sorted := slices.Sorted(slices.Values(vs))
 	n := len(sorted)

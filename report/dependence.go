@@ -9,31 +9,31 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-// dependence is the strongest that was found between two columns of some rows.
+// dependence is the strongest dependence that was found between two columns.
 type dependence struct {
 	a, b        int     // columns
 	correlation float64 // of ranks
-	fold        bool    // not of the ranks themselves: of how far they are from the middle, as of x and x²
+	fold        bool    // one rank is replaced by its distance from the middle, which shows how x² depends on x
 }
 
-// Columns look independent where no correlation of ranks is above leastDependence, and none above what chance makes in
-// one table of a hundred.
+// Columns look independent if no rank correlation is above leastDependence, or above what chance makes in one table of
+// a hundred.
 const leastDependence = 0.2
 
-// mostKinds are the categories of a column, the commonest, that dependence is looked for between.
+// For the mostKinds commonest categories of a column, dependenceOf looks for dependence.
 const mostKinds = 12
 
-// feature is what is held against those of other columns: ranks, or how far they are from the middle, or whether a row
-// is of a category.
+// feature describes a column by one number a row: its rank, the rank's distance from the middle, or whether the row has
+// a category. Features of different columns are correlated.
 type feature struct {
 	column int
 	fold   bool
-	values []float64 // of mean 0 and square 1
+	values []float64 // their mean is 0, and their sum of squares 1
 }
 
-// dependenceOf finds the two columns that depend on one another most plainly, and says whether any do. It sees what
-// ranks show: one that rises or falls with another, or with its distance from the middle. That it sees nothing doesn't
-// prove independence.
+// dependenceOf finds the two columns that depend on one another most plainly, and says whether they do. Ranks show only
+// whether a column rises or falls with another column, or with its distance from the middle. So dependent being false
+// doesn't prove independence.
 func dependenceOf(r rows, columns []column) (found dependence, dependent bool) {
 	var all []feature
 	add := func(column int, fold bool, values []float64) {
@@ -93,9 +93,8 @@ func dependenceOf(r rows, columns []column) (found dependence, dependent bool) {
 	return found, math.Abs(found.correlation) > math.Max(leastDependence, chance)
 }
 
-// standardised gives values the mean 0 and the sum of squares 1; not ok if they differ by no more than rounding. Values
-// are divided by their largest and deviations by theirs, or squares of numbers far from 1 would leave the range of
-// float64.
+// standardised gives values the mean 0 and the sum of squares 1. ok is false if values differ by rounding alone. It
+// divides by the largest value first, and by the largest deviation, so that no square leaves the range of float64.
 func standardised(values []float64) (ok bool) {
 	divide := func(by float64) {
 		for i := range values {

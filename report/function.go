@@ -93,7 +93,7 @@ func (r *maker) rank() error {
 		r.shares = false
 		r.by += fmt.Sprintf("Columns depend on one another, most plainly %s and %s (%s %.2f): this is no share of the variance, "+
 			"and may rest on rows like no real row.", of[d.a].name, of[d.b].name, what, d.correlation)
-	case surest.low > 1: // which no independent column can have
+	case surest.low > 1: // no independent column can have such a share
 		r.shares = false
 		r.by += "A value above 1 shows that columns depend on one another: this is no share of the variance, and may rest " +
 			"on rows like no real row."
@@ -102,7 +102,7 @@ func (r *maker) rank() error {
 		r.by += "The columns look independent of one another: this is about the share of the variance that comes from a " +
 			"column, alone or with others (total Sobol index)."
 	}
-	r.by += fmt.Sprintf(" Whiskers: 95 %% by the bootstrap, from %s.", count(some.n(), "row")) + screened
+	r.by += fmt.Sprintf(" Whiskers: 95 %% intervals (bootstrap, %s).", count(some.n(), "row")) + screened
 	if len(constant) > 0 {
 		r.by += " Constant in these rows: " + few(constant, 10) + "."
 	}
@@ -171,12 +171,12 @@ func (r *maker) drawImportance(failed error) error {
 	if len(r.columns) == 1 || failed != nil {
 		return failed
 	}
-	unit, text, says := "variances of the mean", number,
+	axis, unit, text, says := "variances of the mean", "variances of the mean", number,
 		"How far the mean moves with each column alone, in variances of the mean:"
 	if r.shares {
-		unit, text, says = "share of the mean's variance", percent, "Share of the mean's variance that comes by each column:"
+		axis, unit, text, says = "share of the variance", "share of the mean's variance", percent, "Share of the mean's variance that comes from each column:"
 	}
-	chart := drawing.NewChart(unit, "")
+	chart := drawing.NewChart(axis, "")
 	f := Figure{Title: "Importance", Caption: r.by, Head: []string{"column", unit, "95 % interval"}}
 	var values []float64
 	var ends [][2]drawing.XY
@@ -194,7 +194,7 @@ func (r *maker) drawImportance(failed error) error {
 		}
 	}
 	if left := len(r.ranked) - len(values); left > 0 {
-		f.Caption += fmt.Sprintf(" %d more are in the table.", left)
+		f.Caption += fmt.Sprintf(" The table has %d more.", left)
 	}
 	chart.Bars(drawing.Blue, values)
 	chart.Segments("", drawing.Grey, ends)
@@ -348,9 +348,10 @@ func (r *maker) through() string {
 		return ""
 	}
 	if slices.ContainsFunc(r.columns, func(c column) bool { return c.categories != nil }) {
-		return "All figures go through one row: of the rows with the commonest categories, the middle one (medoid)."
+		return "All figures start from one row, and change one or two columns: from the middle row (medoid) of those with the " +
+			"commonest categories."
 	}
-	return "All figures go through one row: the middle one (medoid)."
+	return "All figures start from one row, the middle one (medoid), and change one or two columns."
 }
 
 func (r *maker) drawSlice(title string, s slice, low, high float64) error {

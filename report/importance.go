@@ -10,16 +10,16 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-// importance is by how much the mean moves when a column's value alone is exchanged between real rows: half the mean
-// square, in units of the mean's variance, with an interval of 95 % by the bootstrap. Of columns that are independent
-// of one another it is the share of the variance that comes by the column (its total Sobol index).
+// importance says how far the predicted mean moves if one column's value is exchanged between real rows. share is half
+// the mean square, divided by the mean's variance. low and high bound it with 95 % by the bootstrap. If columns are
+// independent, share is the share of the variance that comes from the column (its total Sobol index).
 type importance struct {
 	column           int
 	share, low, high float64
 }
 
-// partners is with how many other rows each row's value of a column is exchanged, draws how often rows are drawn again
-// for the intervals.
+// Each row exchanges its value of a column with as many other rows as partners says. The bootstrap draws rows as often
+// as draws says.
 const (
 	partners = 4
 	draws    = 500
@@ -27,13 +27,13 @@ const (
 
 var errConstantMean = errors.New("the predicted mean is the same in all these rows")
 
-// importances ranks columns that aren't constant in the rows by what independent ones have as total Sobol indices, each
-// estimated by Jansen's formula ("Analysis of variance designs for model output", Comput. Phys. Commun. 117, 1999): the
-// mean of (f(x_i) − f(x_i with the column of row p))²/2 over pairs of rows i, p, over the variance of f. Other columns
-// keep their values. The bootstrap draws rows, and a pair counts by how often both were drawn, as in a U-statistic:
-// each row is in one pair as i and in another as p.
+// importances ranks columns that aren't constant in the rows. For independent columns the shares are total Sobol
+// indices, by Jansen's formula ("Analysis of variance designs for model output", Comput. Phys. Commun. 117, 1999): the
+// mean of (f(x_i) − f(x_i with the column of row p))²/2 over pairs of rows i, p, divided by the variance of f. The
+// bootstrap draws rows. A pair counts by how often both of its rows were drawn, as in a U-statistic, because each row
+// is i in one pair and p in another.
 //
-// f has the mean at rows in units in which its square is a float64. Everything is the same for the same rows.
+// f returns the mean at rows, in units in which its square is a float64. The same rows give the same result.
 func importances(f func(x []float64) ([]float64, error), r rows, columns []column) ([]importance, error) {
 	n := r.n()
 	base, err := f(r.x)
@@ -49,7 +49,7 @@ func importances(f func(x []float64) ([]float64, error), r rows, columns []colum
 	}
 	all, pairs := make([]importance, len(columns)), make([][]float64, len(columns))
 	x := make([]float64, n*r.d)
-	partner := func(at, s int) int { return order[(at+(s+1)*max(1, n/(2*partners+1)))%n] } // never itself
+	partner := func(at, s int) int { return order[(at+(s+1)*max(1, n/(2*partners+1)))%n] } // a row is never its own partner
 	for c, of := range columns {
 		for s := range k {
 			copy(x, r.x)
@@ -101,7 +101,7 @@ func importances(f func(x []float64) ([]float64, error), r rows, columns []colum
 	return all, nil
 }
 
-// varianceOf is that of numbers, each counted by its weight; nil: once.
+// varianceOf returns the variance of numbers, each counted by its weight; nil: each counts once.
 func varianceOf(vs, weight []float64) float64 {
 	var n, mean, square float64
 	w := func(i int) float64 {

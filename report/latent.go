@@ -10,8 +10,8 @@ import (
 
 var errFar = errors.New("a row is too far from the training data to be predicted")
 
-// latent is the mean of f at rows, in the target's scaled units, in which squares are numbers, and, where it is asked
-// for, its variance, which takes longer.
+// latent returns the mean of f at rows, in the target's scaled units, whose squares are finite. With variances it also
+// returns the variance of f, which takes longer.
 func (r *maker) latent(x []float64, variances bool) (mean, variance []float64, err error) {
 	d := len(r.m.Inputs)
 	at := linalg.New(len(x)/d, d).Until(r.ctx)
@@ -32,13 +32,13 @@ func (r *maker) latent(x []float64, variances bool) (mean, variance []float64, e
 	return mean, variance, nil
 }
 
-// means is latent's mean alone.
+// means returns the mean that latent returns.
 func (r *maker) means(x []float64) ([]float64, error) {
 	mean, _, err := r.latent(x, false)
 	return mean, err
 }
 
-// predict returns what is predicted at rows, in the target's own units.
+// predict returns the predictions at rows, in the target's own units.
 func (r *maker) predict(x []float64) ([]float64, error) {
 	mean, variance, err := r.latent(x, r.byMoments())
 	if err != nil {
@@ -47,13 +47,13 @@ func (r *maker) predict(x []float64) ([]float64, error) {
 	return r.raw(mean, variance)
 }
 
-// byMoments says whether a prediction is the mean of a transformed target, which takes variances.
+// byMoments says whether a prediction is the mean of a transformed target. Then it takes the variance of f too.
 func (r *maker) byMoments() bool {
 	t := r.m.Scaling.Transform
 	return t != nil && t.Estimate == dataset.Mean
 }
 
-// raw is what is predicted where f has means and variances, in the target's own units.
+// raw returns the predictions for means and variances of f, in the target's own units.
 func (r *maker) raw(mean, variance []float64) ([]float64, error) {
 	s, out := r.m.Scaling, make([]float64, len(mean))
 	if !r.byMoments() {
@@ -69,7 +69,7 @@ func (r *maker) raw(mean, variance []float64) ([]float64, error) {
 	return out, err
 }
 
-// seen is the target as the model sees it: its unit, and its name.
+// seen returns the unit and the name of the target as the model sees it.
 func (r *maker) seen() (unit float64, name string) {
 	if t := r.m.Scaling.Transform; t != nil {
 		return t.Scale, t.Name + " of " + r.target

@@ -8,10 +8,10 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
-// whole is a number of things: 45,000.
+// whole writes a number of things: 45,000.
 func whole(n int) string { return cautious.Digits(float64(n), 15) }
 
-// number is any other.
+// number writes any other number.
 func number(v float64) string { return cautious.Number(v) }
 
 func count(n int, what string) string {
@@ -21,16 +21,16 @@ func count(n int, what string) string {
 	return whole(n) + " " + what + "s"
 }
 
-// percent is a share of something.
+// percent writes a share.
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// upper begins a sentence.
+// upper returns text with a capital letter, to begin a sentence.
 func upper(text string) string {
 	_, n := utf8.DecodeRuneInString(text)
 	return strings.ToUpper(text[:n]) + text[n:]
 }
 
-// few is a list of names cut to some.
+// few lists names, at most so many as most says, and counts the others.
 func few(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")

@@ -14,8 +14,8 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// A figure has at most mostDrawn points that aren't misses, and residuals are drawn against at most mostAgainst
-// columns.
+// A figure has at most mostDrawn misses, and at most mostDrawn other points. Residuals are drawn against at most
+// mostAgainst columns.
 const (
 	mostDrawn   = 800
 	mostAgainst = 3
@@ -139,7 +139,7 @@ func (r *maker) drawQuantiles(s *sample) error {
 	end := quantile((float64(n) - 0.5) / float64(n))
 	var pts []drawing.XY
 	var at, low, high []float64
-	for k, before := 0, -1; k <= mostQuantiles; k++ { // of many rows those at even steps of the axis: all in the tails
+	for k, before := 0, -1; k <= mostQuantiles; k++ { // even steps of the axis, so that no row of the tails is left out
 		p := 0.5 * math.Erfc(-(2*float64(k)/mostQuantiles-1)*end/math.Sqrt2)
 		i := min(n-1, int(p*float64(n)))
 		if i == before {
@@ -175,7 +175,7 @@ func tailsOf(s *sample) string {
 	return fmt.Sprintf("%s: %s beyond ±3 sd, %.1f expected.", lead, count(int(far), "row"), expected)
 }
 
-// tenth is the mean residual of a tenth of the rows, with its standard error.
+// tenth holds the mean residual of a tenth of the rows, with its standard error.
 type tenth struct{ x, mean, se float64 }
 
 // tenths sorts rows by x and returns the means of ten parts, or of fewer if a part had less than ten rows. Rows of the
@@ -265,13 +265,13 @@ func spreadWith(x, z []float64, along string) string {
 // leastRho is the rank correlation below which a spread counts as even, however many rows there are.
 const leastRho = 0.1
 
-// rule says how verdicts about residuals are found.
+// rule tells readers how verdicts about residuals are found.
 const rule = "A residual is observed minus predicted, in the standard deviation (sd) that the model predicts. Verdicts " +
 	"follow rules of thumb, and promise nothing. A mean is off 0 if it is farther from 0 than two standard errors and " +
 	"0.1 sd. A trend takes two such means or more, and more than a quarter of all. The spread changes if the rank " +
 	"correlation of the residual's size is beyond 0.1 and beyond what chance gives in one of a hundred tables."
 
-// axis is what residuals are drawn against.
+// axis describes what residuals are drawn against.
 type axis struct {
 	label string
 	along string // "with the prediction"
@@ -387,7 +387,8 @@ func (r *maker) drawCalibration(s *sample) error {
 	chart.Dashed("as believed", []drawing.XY{{X: 0, Y: 0}, {X: 1, Y: 1}})
 	chart.Line("these rows", drawing.Blue, pts)
 	if got := within(0.95); math.Abs(got-0.95) > 1.7*chance(0.95) { // one in a thousand
-		r.warn("The model's own 95 %% intervals hold %.1f %% of %s: more than chance explains. They are no guarantee.",
+		r.warn("The model's own 95 %% intervals hold %.1f %% of %s. Chance doesn't explain the difference from 95 %%. These "+
+			"intervals are no guarantee.",
 			100*got, s.name)
 	}
 	return r.draw(Figure{Title: "Calibration",

@@ -9,7 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// widthUnit is that of a half-width of the certificate.
+// widthUnit returns the unit of the certificate's half-widths.
 func (r *maker) widthUnit() string {
 	switch r.m.Terms.Loss.Kind {
 	case pacbayes.Relative:
@@ -20,7 +20,7 @@ func (r *maker) widthUnit() string {
 	return r.target
 }
 
-// drawWidths draws what a certificate of every width says: steps, of which each share lies under what was seen.
+// drawWidths draws the guaranteed share by half-width, and above it the share that was observed.
 func (r *maker) drawWidths() error {
 	c := r.certified
 	if c == nil || !c.Valid || c.Curve == nil || len(c.Curve.Points) == 0 {
@@ -41,8 +41,8 @@ func (r *maker) drawWidths() error {
 	chart.Line("of the certified rows", drawing.Blue, drawing.Stairs(seen))
 	chart.Line("guaranteed, all at once", drawing.Green, drawing.Stairs(sure))
 	f := Figure{Title: "Every width at once", Head: []string{"share", "half-width, " + r.widthUnit()},
-		Caption: fmt.Sprintf("With %s confidence, at least the share on the lower line of predictions on further rows lies "+
-			"within ± the width, for all widths at once.", cautious.Complement(c.Delta))}
+		Caption: fmt.Sprintf("The lower line is guaranteed with %s confidence, for all widths at once: at least this share of "+
+			"predictions on further rows lies within ± the width.", cautious.Complement(c.Delta))}
 	first := c.Curve.Points[0]
 	f.Caption += fmt.Sprintf(" The curve begins at ±%s, and says nothing about narrower bands.",
 		cautious.Width(first.HalfWidthRaw))
@@ -92,8 +92,8 @@ func (r *maker) drawKinds() error {
 	chart.Segments("", drawing.Grey, between)
 	chart.Dots("certified rows", drawing.Blue, seen)
 	chart.Triangles("guaranteed: at most", drawing.Green, bound)
-	return r.draw(f, described{chart, fmt.Sprintf("Misses of %d kinds of rows, with bounds from above up to %.2f %%; "+
-		"the numbers are in the table.", len(c.Slices), 100*cautious.RoundUp(max(0, highest(bound)), 4))})
+	return r.draw(f, described{chart, fmt.Sprintf("Misses of %d kinds of rows, with upper bounds of at most %.2f %%. "+
+		"The table has the numbers.", len(c.Slices), 100*cautious.RoundUp(max(0, highest(bound)), 4))})
 }
 
 func highest(pts []drawing.XY) float64 {

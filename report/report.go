@@ -1,5 +1,5 @@
-// Package report draws a model as one HTML page that needs nothing else: its certificate in
-// words, how it predicts, what its function looks like, and how it was trained.
+// Package report writes one HTML page about a model, which needs no other file: the certificate in words, how well the
+// model predicts, what its function looks like, and how it was trained.
 //
 // This program fits a model and writes its report to report.html:
 //
@@ -61,8 +61,8 @@ var style string
 
 var pageTemplate = template.Must(template.New("report").Parse(page))
 
-// Write writes the report of a model, with figures of its predictions on a table's rows
-// unless that is nil: on those it has not seen, if there are any.
+// Write writes the report of a model. With a table the report has figures of predictions, on rows that the model hasn't
+// seen if the table has any. The table may be nil.
 func Write(ctx context.Context, w io.Writer, m *krigo.Model, table *dataset.Table) error {
 	return Page{Model: m, Data: table}.Write(ctx, w)
 }
@@ -80,7 +80,7 @@ func (p Page) Write(ctx context.Context, w io.Writer) (err error) {
 	defer matrix.Ended(&err)
 	r, err := p.made(ctx)
 	if err == nil {
-		err = r.ctx.Err() // figures that this error ended aren't for a page
+		err = r.ctx.Err() // the page has no place for this error
 	}
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (r *maker) take(table *dataset.Table) (err error) {
 		return err
 	}
 	if r.evidence, err = r.m.BoundEvidence(r.data); err != nil {
-		r.warn("How much evidence the inducing inputs leave open can't be said: %v.", err)
+		r.warn("The bounds of the log evidence can't be computed: %v.", err)
 	}
 	return nil
 }
@@ -242,7 +242,7 @@ func (r *maker) function() {
 // supported takes the posterior's rows as the rows at which the function is drawn.
 func (r *maker) supported() {
 	n, d := r.q.Support.Rows, len(r.m.Inputs)
-	r.real = rows{what: "the rows that the model was learnt from, which it holds", d: d}
+	r.real = rows{what: "the rows that trained the model, which the model file holds", d: d}
 	if r.q.Inducing() > 0 {
 		r.real.what = inducing
 	}
@@ -340,7 +340,7 @@ func (r *maker) certificate(c *pacbayes.Certificate, standing string) {
 
 func (r *maker) warnOfCertificate() {
 	switch c := r.m.Certificate; {
-	case c == nil, r.m.Terms.Backtest: // the first sentence says what it is
+	case c == nil, r.m.Terms.Backtest: // the first sentence of the page says it
 	case !c.Valid:
 		r.warn("The bound is heuristic, not a certificate: %s.", c.Label)
 	case cautious.RoundUp(c.MeanBound, 3) >= 1:

@@ -19,7 +19,7 @@ type score struct {
 	rmse, mae, r2, risk, bound, covered float64
 }
 
-// scored returns the model's score on a sample. The numbers that the model file has too come from there.
+// scored returns the model's score on a sample. Numbers that the model file has come from the file.
 func (r *maker) scored(s *sample) score {
 	off, about := make([]float64, len(s.y)), make([]float64, len(s.y))
 	middle, mae := 0., 0.
@@ -56,7 +56,7 @@ func (r *maker) scored(s *sample) score {
 	return out
 }
 
-// ofCertified sets what certificate and context say of the certified rows.
+// ofCertified sets the numbers that certificate and context have about the certified rows.
 func (r *maker) ofCertified(s *score) {
 	if x := r.m.Context; x != nil {
 		s.rmse, s.mae, s.risk, s.covered = x.RMSE, x.MAE, x.MeanRisk, x.Coverage95
@@ -119,7 +119,7 @@ func (r *maker) tabled(all []score) table {
 		share = func(v float64) string { return fmt.Sprintf("%.3f", v) }
 		bound, missed = func(v float64) string { return share(cautious.RoundUp(v, 3)) }, "mean loss"
 	}
-	t := table{Name: "Scores of the model and of simple ones"}
+	t := table{Name: "Errors of the model and of simple predictors"}
 	keep := func(head string, text func(s score) string) {
 		cells := make([]string, len(all))
 		some := false
@@ -153,7 +153,7 @@ func (r *maker) tabled(all []score) table {
 	figure("R²", func(s score) float64 { return s.r2 }, func(v float64) string { return fmt.Sprintf("%.3f", v) })
 	figure(missed, func(s score) float64 { return s.risk }, share)
 	figure("at most", func(s score) float64 { return s.bound }, bound)
-	figure("inside 95 %", func(s score) float64 { return s.covered }, percent)
+	figure("inside 95\u00a0%", func(s score) float64 { return s.covered }, percent)
 	if c := r.certified; c != nil && missed == "misses" && r.missed() != "" {
 		t.Says = "A miss is off by more than " + r.missed() + "."
 	}
@@ -161,13 +161,13 @@ func (r *maker) tabled(all []score) table {
 		t.Says += " Misses on certified rows are averages over groups."
 	}
 	if slices.Contains(t.Head, "at most") {
-		t.Says += fmt.Sprintf(" “At most” is guaranteed for further rows, for each line by itself, with %s confidence.",
+		t.Says += fmt.Sprintf(" “At most” is guaranteed for the rows that the promise is about, for each line by itself, with %s confidence.",
 			cautious.Complement(r.certified.Delta))
 	}
 	if x := r.m.Context; r.certified != nil && x != nil && x.LinearReason != "" {
 		t.Says += " There is no linear model, because " + x.LinearReason + "."
 	}
-	if slices.Contains(t.Head, "inside 95 %") {
+	if slices.Contains(t.Head, "inside 95\u00a0%") {
 		t.Says += " The 95 % intervals are the model's own belief."
 	}
 	return t

@@ -293,7 +293,7 @@ func TestWithoutData(t *testing.T) {
 			must.End(t, !found && inducing == 0, "%v is no row of the table", row)
 		}
 		must.Not(t, r.real.n() == 0 || len(r.samples) > 0, "%d rows, %d samples", r.real.n(), len(r.samples))
-		want := "the rows that the model was learnt from"
+		want := "the rows that trained the model"
 		if inducing > 0 {
 			want = "inducing inputs"
 		}

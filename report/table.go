@@ -12,8 +12,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-// The page lists mostWorst rows with mostInputs columns each, and describes mostDescribed columns. A median of more
-// than mostRows rows is the median of so many, evenly spread.
+// The page lists mostWorst rows with mostInputs columns each, and describes mostDescribed columns. The median of
+// more rows than mostRows is the median of mostRows rows, evenly spread.
 const (
 	mostWorst     = 10
 	mostInputs    = 8

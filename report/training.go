@@ -24,7 +24,7 @@ const (
 	mostTold  = 15
 )
 
-// facts are what was trained, and how.
+// facts says what was trained, and how.
 func (r *maker) facts() (facts []fact) {
 	m := r.m
 	rows := count(m.Counts[dataset.Prior]+m.Counts[dataset.Certified], "row")
@@ -42,7 +42,7 @@ func (r *maker) facts() (facts []fact) {
 	t := m.Training
 	unit, seen := r.seen()
 	width := number(math.Sqrt(m.ObservationNoise) * unit)
-	noise := fmt.Sprintf("standard deviation %s of %s about the function", width, seen)
+	noise := fmt.Sprintf("standard deviation %s (%s)", width, seen)
 	if m.Noise != "" {
 		noise = fmt.Sprintf("%s, of scale %s in %s", m.Noise, width, r.target)
 	}
@@ -64,7 +64,7 @@ func (r *maker) facts() (facts []fact) {
 			"mean %s%s", number(s.MSE), number(s.NLPD), number(s.MeanRisk), risk)})
 	}
 	if t := m.Scaling.Transform; t != nil {
-		facts = slices.Insert(facts, 2, fact{"Target", fmt.Sprintf("seen as %s; what is predicted is its %s", seen, t.Estimate)})
+		facts = slices.Insert(facts, 2, fact{"Target", fmt.Sprintf("the model sees %s; predictions are of the target's %s", seen, t.Estimate)})
 	}
 	if e := m.Encoding; e != nil {
 		text := e.String()
@@ -77,13 +77,13 @@ func (r *maker) facts() (facts []fact) {
 	}
 	if b := r.evidence; b != nil {
 		facts = append(facts, fact{"Log evidence",
-			fmt.Sprintf("between %s (L_VI) and %s (L_upper) nats: so much the inducing inputs leave open of the exact GP's",
+			fmt.Sprintf("between %s (L_VI) and %s (L_upper) nats; the inducing inputs leave the gap open",
 				number(*b.Variational), number(*b.Upper))})
 	}
 	return facts
 }
 
-// bound is what the certificate is made of.
+// bound says what the certificate is made of.
 func (r *maker) bound() []fact {
 	m, c := r.m, r.certified
 	if c == nil {
@@ -194,7 +194,7 @@ func (r *maker) hyperparameters() (cells [][]string) {
 		}
 	}
 	if left > 0 {
-		cells = append(cells, []string{whole(left) + " more, of less important columns", "", ""})
+		cells = append(cells, []string{whole(left) + " more of less important columns", "", ""})
 	}
 	return cells
 }
@@ -230,7 +230,7 @@ func (r *maker) parameters(s kernel.Spec, told map[int]bool) (cells [][]string, 
 		cells = append(cells, []string{"period", number(s.Period), own})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
-		label, index, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[") // of "weight[2]"
+		label, index, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[") // the name may be "weight[2]"
 		if j, err := strconv.Atoi(index); err == nil && 1 <= j && j <= len(m.Inputs) {
 			label += " of " + cautious.Name(m.Inputs[j-1])
 		} else {
@@ -241,7 +241,7 @@ func (r *maker) parameters(s kernel.Spec, told map[int]bool) (cells [][]string, 
 	return cells, left
 }
 
-// own is a length along an input in its own units.
+// own writes a length along input j in the input's own unit.
 func (r *maker) own(j int, l float64) string {
 	if r.m.Encoding.OneHot(j) {
 		return "–"
@@ -262,14 +262,14 @@ func (r *maker) drawCurves() error {
 	best := slices.MinFunc(r.m.Curves, func(a, b *model.Curve) int { return cmp.Compare(last(a), last(b)) })
 	low, high := math.Inf(1), math.Inf(-1)
 	draw := func(c *model.Curve) {
-		if len(c.Values) == 0 { // it ended before its first step
+		if len(c.Values) == 0 { // training ended before its first step
 			return
 		}
 		pts := make([]drawing.XY, len(c.Values))
 		for i, v := range c.Values {
 			pts[i] = drawing.XY{X: float64(c.Iterations[i]), Y: v}
 			low = min(low, v)
-			if 20*i >= len(c.Values) { // the first steps dwarf the others
+			if 20*i >= len(c.Values) { // the first steps may be far above all others
 				high = max(high, v)
 			}
 		}
@@ -295,7 +295,7 @@ func (r *maker) drawCurves() error {
 	room := 0.03 * (high - low)
 	chart.Y.Span(low-room, high+room)
 	return r.draw(Figure{Title: "Training",
-		Caption: fmt.Sprintf("The objective by iteration; the first steps may run out of the frame. It ended: %s.",
+		Caption: fmt.Sprintf("The objective by iteration. The first steps may lie outside the frame. Training ended: %s.",
 			r.m.Training.Stopped)},
 		described{chart, fmt.Sprintf("%s by iteration, of %s: it ended at %s after %s.", r.m.Objective,
 			count(len(r.m.Curves), "start"), number(last(best)), count(best.Iterations[len(best.Iterations)-1], "iteration"))})

@@ -219,7 +219,7 @@ func TestReportByKeyboardAndPrinted(t *testing.T) {
 			return (b.width > 0 && b.left >= 0 && s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 1 ? "" : "unseen ") + (e.getAttribute("href") || e.getAttribute("aria-label") || e.textContent); })()`, &at))
 		order = append(order, at)
 	}
-	if got, want := strings.Join(order, " "), "#content Scores of the model and of simple ones #glance #residuals "+
+	if got, want := strings.Join(order, " "), "#content Errors of the model and of simple predictors #glance #residuals "+
 		"#certificate #function #data #training The numbers The 10 worst predictions The numbers The columns "+
 		"Hyperparameters"; got != want {
 		t.Errorf("the focus goes %s, want %s", got, want)
