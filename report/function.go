@@ -19,7 +19,7 @@ import (
 const (
 	mostRanked = 40
 	mostBars   = 10
-	mostSlices = 6
+	mostSlices = 4
 	otherRows  = 8
 	steps      = 60
 	mostWork   = 3e9

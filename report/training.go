@@ -18,10 +18,12 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// At most mostNames columns are named, and mostTold inputs have their hyperparameters told.
+// At most mostNames columns are named, and mostTold inputs have their hyperparameters told. The encoding's text has at
+// most mostEncoding letters.
 const (
-	mostNames = 15
-	mostTold  = 15
+	mostEncoding = 300
+	mostNames    = 15
+	mostTold     = 15
 )
 
 // facts says what was trained, and how.
@@ -68,8 +70,8 @@ func (r *maker) facts() (facts []fact) {
 	}
 	if e := m.Encoding; e != nil {
 		text := e.String()
-		if rs := []rune(text); len(rs) > 600 {
-			text = string(rs[:600]) + " …"
+		if rs := []rune(text); len(rs) > mostEncoding {
+			text = string(rs[:mostEncoding]) + " …"
 		}
 		if text != "" {
 			facts = slices.Insert(facts, 2, fact{"Encoding", text})
@@ -143,9 +145,12 @@ func (r *maker) hyperparameters() (cells [][]string) {
 		}
 	}
 	leaves(r.q.Kernel.Spec(r.q.Theta))
-	// If there are many inputs, those of the most important columns are told.
+	// If there are many inputs, those of the most important columns are told, without columns of many categories.
 	told := map[int]bool{}
 	for _, k := range append(slices.Clone(r.order), linalg.UpTo(len(r.columns))...) {
+		if len(r.columns[k].inputs) > mostLevels {
+			continue
+		}
 		for _, j := range r.columns[k].inputs {
 			if len(told) < mostTold {
 				told[j] = true
