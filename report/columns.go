@@ -220,7 +220,7 @@ type level struct {
 	rows  int // how many rows have the value
 }
 
-// A column of at most mostLevels numbers is drawn value by value. Of categories, the mostCategories commonest are drawn.
+// A column of at most mostLevels numbers is drawn value by value. Of categories, only mostCategories are drawn.
 const (
 	mostLevels     = 6
 	mostCategories = 12
