@@ -220,7 +220,8 @@ type level struct {
 	rows  int // how many rows have the value
 }
 
-// A column of at most mostLevels numbers is drawn value by value. Of categories, only mostCategories are drawn.
+// A column of at most mostLevels numbers is drawn value by value, and a column of categories by the mostCategories
+// commonest.
 const (
 	mostLevels     = 6
 	mostCategories = 12

@@ -28,7 +28,7 @@ type sample struct {
 	y, mean  []float64
 	scaled   []float64 // observed minus predicted, in the target's scale
 	z        []float64 // the same divided by the predictive standard deviation
-	miss     []bool    // whether the certificate counts the row as a miss; nil: no certificate, or losses between 0 and 1
+	miss     []bool    // whether the row counts as a miss; nil: no certificate, or losses between 0 and 1
 	epsilon  string    // what a miss exceeds: "the certificate's ε"
 	values   map[int][]float64
 	promised int // rows within the promise's band; −1 without a promise
