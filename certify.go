@@ -440,7 +440,7 @@ func (m *Model) CertifyFresh(ctx context.Context, table *dataset.Table) (found *
 		f.EpsilonAbove = l.Above
 	}
 	n := f.units()
-	known := !l.Kind.ByQuadrature() && (m.Scaling.Transform == nil || l.IsZeroOne()) // without quadrature
+	known := !l.Kind.ByQuadrature() && (m.Scaling.Transform == nil || l.IsZeroOne()) // the Gibbs risk needs no quadrature
 	if f.Bound = 1; known {
 		f.Bound = pacbayes.TestBound(s.GibbsRisk, n, f.Delta)
 	}

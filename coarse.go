@@ -148,7 +148,7 @@ func (p *plan) goOn(ctx context.Context, c *checkpoints, f family, x []float64, 
 // objective.
 type fewer struct {
 	objective train.Objective
-	of        []int // index among the fewer, for each parameter
+	of        []int // for each parameter of objective, the index of the parameter that stands for it
 	n         int   // the number of the fewer parameters
 	gradient  []float64
 }
@@ -158,7 +158,7 @@ type fewer struct {
 func tie(f family, x []float64, k int) *fewer {
 	t := &fewer{of: make([]int, len(x))}
 	at := f.inputLengthscales()
-	group := groups(at, x, k) // of a parameter
+	group := groups(at, x, k) // each lengthscale's group
 	first := make([]int, k)
 	for i := range first {
 		first[i] = -1

@@ -76,7 +76,7 @@ type Data struct {
 
 	_            struct{}       `help:"share of the rows set aside and scored at the end" tier:"everyday" for:"fit"`
 	TestFraction float64        `json:"test_fraction,omitzero" set:"test-fraction" value:"SHARE" range:"0:<1"`
-	Test         *dataset.Table `json:"-"` // or a table of their own
+	Test         *dataset.Table `json:"-"` // a table of test rows, instead of a share of the rows
 }
 
 // Kernel is the prior's covariance function and mean.

@@ -269,9 +269,9 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 	return is, nil
 }
 
-// band returns the interval that a certificate guarantees for a share of predictions: that of its promise, else of the
-// declared ε. Predictions at most ε below and ε' above the target have the target at most ε' below and ε above
-// themselves.
+// band returns the interval that a certificate guarantees for a share of predictions: the interval of the certificate's
+// promise, or else of the declared ε. If a prediction is at most ε below or ε' above the target, the target is at most
+// ε above or ε' below the prediction.
 func band(m *Model) (of func(model.Prediction) Interval, err error) {
 	c, kind, width, raw := m.Certificate, pacbayes.Band, 0., 0.
 	switch {
@@ -320,16 +320,16 @@ func intervalOf(lower, upper float64) Interval { return Interval{lower, upper} }
 func FewRowKinds() []string { return []string{"full", "jackknife"} }
 
 // IntervalsOfFew returns intervals for the rows of a table by all rows of the data that a model was made from, with the
-// parameters that its prior rows gave it: for few rows, where intervals by the certified rows alone are wide. They are
-// marginal guarantees, and no certificate:
+// parameters that were trained on the model's prior rows. It is meant for few rows, for which intervals from the
+// certified rows alone are wide. The intervals have marginal guarantees, but no certificate:
 //
 //	full       a further target lies within with probability of at least the level, on average over draws of the
 //	           certified rows and over further rows from the same source (all of them exchangeable),
 //	           whatever the model; see model.Whole
 //	jackknife  the same with probability of at least 2·level − 1, and in practice about the level
 //
-// With a column By, the guarantee holds for each of its values, from the rows with that value alone; an interval is
-// infinite if these are too few.
+// With a column By, the guarantee holds for each value of the column, and uses only the rows with this value. An
+// interval is infinite if these rows are too few.
 func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table, o IntervalOptions) (all []Interval,
 	err error) {
 	defer matrix.Ended(&err)

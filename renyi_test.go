@@ -190,8 +190,8 @@ func TestRenyiByCG(t *testing.T) {
 	}
 }
 
-// TestBoundEvidence: a model's bounds belong to its parameters and the rows that trained it. There are no bounds on
-// other rows, or without inducing inputs.
+// TestBoundEvidence: a model's bounds belong to its parameters and the rows that trained it. BoundEvidence returns nil
+// for other rows, and for models without inducing inputs.
 func TestBoundEvidence(t *testing.T) {
 	o := asked("vfe target=MEDV ard=off inducing=5 seed=3")
 	m := fit(t, homes(), o)

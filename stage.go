@@ -101,13 +101,14 @@ func (f family) coarser(grid pacbayes.Grid, tied int, held bool) family {
 	return f
 }
 
-// gridTerms returns the terms of a family's prior on the grid, without a promise.
+// gridTerms returns the terms of a certificate with a family's prior on the grid. They ask for no promise.
 func (d *dealt) gridTerms(f family, choices int) pacbayes.Terms {
 	return pacbayes.Terms{Loss: d.loss, Delta: d.options.Promise.Delta, Grid: d.options.Prior.Grid, Params: f.gridParams(),
 		Choices: choices}
 }
 
-// terms returns the terms of a family's certificate. The family is one of as many as choices says.
+// terms returns the terms of a family's certificate. choices is the number of families among which the certified rows
+// choose.
 func (d *dealt) terms(f family, choices int) pacbayes.Terms {
 	t := d.options.priorTerms(f, choices, d.scaling)
 	t.PriorRows, t.Encoded = d.roles.Count(dataset.Prior), d.data.Encoding != nil

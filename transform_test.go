@@ -178,8 +178,8 @@ func TestTransformFull(t *testing.T) {
 	must.Not(t, share < 0.92 || share > 0.99, "intervals of 95 %% hold %v", share)
 }
 
-// TestTransformHolds: over simulated log-normal sets, a bound is below the share of further misses in at most a share
-// δ of the sets.
+// TestTransformHolds: in at most a share δ of simulated log-normal sets, the share of misses among further rows is
+// above the bound.
 func TestTransformHolds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("40 fits")

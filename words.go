@@ -201,7 +201,7 @@ func backtest(m *Model, c *pacbayes.Certificate) string {
 // Sentence returns in words what fresh rows show about the predictions of m, the conditions of that, and what in m's
 // own certificate the fresh rows contradict.
 func (f *Fresh) Sentence(m *Model) string {
-	about := (&model.Model{Group: m.Group}).Population().Says // the source of fresh rows, without the ties of m's own
+	about := (&model.Model{Group: m.Group}).Population().Says // the rows' source, without the ties among m's own rows
 	said := confidence(f.Delta, "fresh", m.Group) +
 		bound(m, &pacbayes.Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Route: m.Terms.Route, Group: m.Group,
 			Loss: f.Loss, Epsilon: f.Epsilon, EpsilonAbove: f.EpsilonAbove, EpsilonRaw: f.EpsilonRaw}, about)

@@ -20,9 +20,9 @@ const (
 	// factorBlock is the number of rows of a factor that one task updates.
 	factorBlock = 1024
 
-	// panel is the number of pivots that are chosen among candidates before all rows are updated at once. An eighth
-	// of the rows are candidates, and at least 1,024. Fewer candidates would end panels early. More would cost what
-	// the matrix products save.
+	// panel is the number of pivots that are chosen among candidates before all rows are updated at once. An eighth of
+	// the rows are candidates, and at least 1,024. With fewer candidates, panels would end before they are full. With
+	// more, choosing would take the time that the matrix products save.
 	panel, candidateShare, candidateLeast = 64, 8, 1024
 )
 

@@ -66,7 +66,7 @@ type periodicColumns struct {
 	*Periodic
 	theta  []float64
 	origin []float64 // origin of the phases: b's first point, so that rows of a don't affect one another
-	wave   wave      // of b
+	wave   wave      // the wave of the points b
 	points radial.Points
 	unit   matrix.Dense // zeros and √½: the embedding is already centred and scaled, except for SE's u
 }

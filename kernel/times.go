@@ -84,9 +84,9 @@ const party = 512
 // TimesSymmetric sets out ← K(A, A) V. It visits each pair of rows once. The result doesn't depend on the number of
 // cores.
 //
-// The rows form parties of party rows. Any two parties meet once, in rounds like those of a chess tournament, in
-// which each party plays one game. Games of a round touch different rows of out, so they may run at the same time.
-// Rounds run in order.
+// The rows form parties of party rows. Any two parties meet once, in rounds like those of a chess tournament, in which
+// each party plays one game. Games of a round touch different rows of out, so they may run at the same time. A round
+// begins when the previous round has ended.
 func (at Bound) TimesSymmetric(a, v, out matrix.Dense) {
 	n := a.Rows
 	if v.Rows != n || out.Rows != n || out.Cols != v.Cols {

@@ -27,7 +27,7 @@ type Prediction struct {
 	// it is always 0.
 	Outside int `json:"outside"`
 
-	// The roots of the variances. They may fit in a float64 if the variances don't: see OutOfRange.
+	// The square roots of the variances. A root may fit in a float64 even if its variance doesn't: see OutOfRange.
 	LatentSD     float64 `json:"latent_sd"`
 	PredictiveSD float64 `json:"predictive_sd"`
 

@@ -200,7 +200,7 @@ func boston(n, d int) (matrix.Dense, []float64) {
 	return x, y
 }
 
-// BenchmarkEvaluate reports allocations. There are few, because evaluations reuse workspaces.
+// BenchmarkEvaluate reports allocations. An evaluation makes few allocations, because evaluations reuse workspaces.
 func BenchmarkEvaluate(b *testing.B) {
 	for _, n := range []int{404, 1000} {
 		x, y := boston(n, 13)

@@ -39,11 +39,11 @@ type Certificate struct {
 	Curve        *Curve     `json:"curve,omitempty"`         // if bounds at every width were asked for
 	Slices       []Slice    `json:"slices,omitempty"`        // if kinds of rows were asked for
 	Repeats      int        `json:"repeats,omitempty"`       // rows the model was made from that equal another row
-	NearCopies   int        `json:"near_copies,omitempty"`   // of the first 1,000 certified rows, near copies of a row
+	NearCopies   int        `json:"near_copies,omitempty"`   // near copies among the first 1,000 certified rows
 	Declaration  string     `json:"declaration,omitempty"`   // SHA-256 of the text that declared everything beforehand
 	Valid        bool       `json:"valid"`                   // false: a heuristic number, not a guarantee
 	Label        string     `json:"label"`                   // what the number may be called
-	Conditions   []string   `json:"conditions"`              // what the guarantee rests on
+	Conditions   []string   `json:"conditions"`              // what must be true for the guarantee to hold
 }
 
 // Certify computes the certificate of a posterior Q. s holds Q's predictions, in the units of y, on all N certified

@@ -3,13 +3,13 @@ package pacbayes
 import "math"
 
 // A curve bounds the misses of a fixed predictor at all widths w at once. Let k(w) of n rows miss by more than w, and
-// let b(k) be the ClopperPearson bound of level δ′ for k misses in n rows. The curve says P(|y − ŷ| > w) ≤
-// b(k(w)) for all w. Take the share t = P(|y − ŷ| > w) at the error w of each of the n rows. These n shares are
-// uniform order statistics, or larger if there are ties. The curve fails only if some t is above b of the number of
-// shares below t. krigo computes the probability of this event instead of bounding it. This is the one-sided band of
-// Berk and Jones ("Goodness-of-fit test statistics that dominate the Kolmogorov statistics", Z.
-// Wahrscheinlichkeitstheorie 47, 1979), by the recursion of Moscovich and Nadler ("Fast calculation of boundary
-// crossing probabilities for Poisson processes", Stat. Probab. Lett. 123, 2017).
+// let b(k) be the ClopperPearson bound of level δ′ for k misses in n rows. The curve says P(|y − ŷ| > w) ≤ b(k(w)) for
+// all w. Take the share t = P(|y − ŷ| > w) at the error w of each of the n rows. These n shares are uniform order
+// statistics, or larger if there are ties. The curve fails only if, for some t, j of the shares are below t and t >
+// b(j). krigo computes the probability of this event instead of bounding it. This is the one-sided band of Berk and
+// Jones ("Goodness-of-fit test statistics that dominate the Kolmogorov statistics", Z. Wahrscheinlichkeitstheorie 47,
+// 1979), by the recursion of Moscovich and Nadler ("Fast calculation of boundary crossing probabilities for Poisson
+// processes", Stat. Probab. Lett. 123, 2017).
 
 // curveMisses lists the numbers of misses, among n rows, at which a curve has a bound of its own. They are all numbers
 // up to 100, and then numbers in ratios of about 1.02, up to the share end of the rows. Between two listed numbers the

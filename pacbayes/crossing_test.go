@@ -88,7 +88,7 @@ func TestCurveLevel(t *testing.T) {
 // width. This happens with probability at most δ. Bounds of which each holds only at its own width fail more often.
 func TestCurveHolds(t *testing.T) {
 	const n, reps, delta = 60, 4000, 0.1
-	continuous := func(r *rand.Rand) float64 { return r.Float64() } // P(an error exceeds the row's error)
+	continuous := func(r *rand.Rand) float64 { return r.Float64() } // a row's error as P(another error exceeds it)
 	ties := func(r *rand.Rand) float64 { return math.Floor(8*r.Float64()) / 8 }
 	for name, c := range map[string]struct {
 		end  float64

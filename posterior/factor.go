@@ -159,8 +159,8 @@ func distance(l, a matrix.Dense) float64 {
 }
 
 // rounding returns how far rounding moves L on another kind of processor. Such a processor computes L Lᵀ to Nε of a
-// variance, and L moves by this times ‖L⁻¹‖² (a perturbation bound of Cholesky's factor). The result is at most a
-// half, since a factor without its least pivot would be off by 1.
+// variance, and L moves by this times ‖L⁻¹‖² (a perturbation bound of Cholesky's factor). The result is at most 0.5,
+// because 1 is the error of a factor that lacks its least pivot.
 func rounding(l matrix.Dense, variance float64) float64 {
 	inverse := l.Like(l.Rows, l.Rows)
 	inverse.CopyFrom(l)

@@ -166,7 +166,7 @@ func (p *Posterior) SolvedVariance(ctx context.Context, x matrix.Dense, variance
 }
 
 // leftOver is the largest share of a variance, noise included, that the residual of its solve may add. If the residual
-// may add more, krigo solves again with the tolerance times closer, and at most mostTimes times in all.
+// may add more, krigo multiplies the tolerance by closer and solves again, with at most mostTimes solves in all.
 const (
 	leftOver  = 0.05
 	closer    = 1e-2

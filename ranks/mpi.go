@@ -71,8 +71,8 @@ import (
 	"unsafe"
 )
 
-// A rank gives a sign of life every beat to the next one, even while it computes. Where none comes for
-// silence, the rank or its host is gone, and the job ends: no rank waits for ever.
+// Each rank sends a sign of life to the next rank, once in the time beat, even while it computes. If no sign comes for
+// the time silence, the rank or its host is gone, and the job ends. So no rank waits for ever.
 const (
 	beat    = time.Second
 	silence = 15 * time.Second

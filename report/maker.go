@@ -21,7 +21,7 @@ type Figure struct {
 	SVG     template.HTML
 	Pair    bool       // two drawings stand side by side
 	Failed  string     // why there is no drawing; "" if there is one
-	Head    []string   // heads the table of the numbers that are drawn; nil: there is no such table
+	Head    []string   // headings of the table of the drawn numbers; nil if there is no such table
 	Cells   [][]string // the rows of that table
 }
 
@@ -29,11 +29,11 @@ type Figure struct {
 type section struct {
 	ID, Title string
 	Missing   string // what the section lacks, and what to do about it
-	Note      string // what all of its figures have in common
+	Note      string // what is true of all figures in the section
 	Facts     []fact
 	Figures   []Figure
 	Tables    []table
-	Notices   []string // findings that call for nothing
+	Notices   []string // findings that need no action
 	Foot      []fact   // where the page comes from
 }
 
@@ -54,8 +54,8 @@ type content struct {
 	Title      string
 	NoBetter   string
 	Sentence   string
-	Scores     table  // of the model beside the baselines
-	AllRows    string // what it costs that some rows don't train; "" if that isn't known
+	Scores     table  // errors of the model and of the baselines
+	AllRows    string // what setting rows aside from training costs; "" if unknown
 	Standing   string // whether the certificate was recomputed for this page
 	Valid      bool
 	Conditions []string
@@ -74,10 +74,10 @@ type maker struct {
 	columns   []column
 	certified *pacbayes.Certificate // recomputed if the data allow that
 
-	samples []*sample // rows with observations that the figures show; none without data
-	real    rows      // the rows at which the function is drawn; none if no rows are known
+	samples []*sample // rows with observations, for figures; empty without data
+	real    rows      // the rows at which the function is drawn; empty if no rows are known
 	ranked  []importance
-	by      string // how the columns were ranked
+	by      string // the method that ranked the columns
 	shares  bool   // importances are shares of the variance, since the columns look independent
 	order   []int  // columns, the most important first
 	middle  int    // the row of real that slices go through

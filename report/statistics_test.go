@@ -443,7 +443,8 @@ func TestDependentColumns(t *testing.T) {
 	}
 }
 
-// TestIndependentColumns: tables of independent columns, numbers and categories, are taken for what they are.
+// TestIndependentColumns: dependenceOf finds no dependence in tables of independent columns, with numbers and
+// categories.
 func TestIndependentColumns(t *testing.T) {
 	for seed := range uint64(100) {
 		for _, n := range []int{20, 300} {
@@ -451,7 +452,7 @@ func TestIndependentColumns(t *testing.T) {
 			if found, dependent := dependenceOf(r, columns); dependent {
 				t.Errorf("seed %d: %d rows: %+v", seed, n, found)
 			}
-			for i := range n { // a category that another column tells
+			for i := range n { // a row's category now shifts its number in column 2
 				if row := r.at(i); row[4] == 1 {
 					row[2] += 3
 				}

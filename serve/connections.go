@@ -33,7 +33,7 @@ type connections struct {
 // theirs holds the connections of one client.
 type theirs struct {
 	count   int
-	waiting list.List // *connection that the server waits for, for a request or a body; the longest wait first
+	waiting list.List // each *connection whose request or body the server waits for, the longest wait first
 }
 
 type connection struct {

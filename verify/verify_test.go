@@ -234,7 +234,7 @@ func set(path string, value any) func(map[string]any, []byte) {
 	}
 }
 
-// times multiplies a number of the header by factor, and adds add.
+// times returns a change of a model file: multiply a number of the header by factor, then add the number add.
 func times(path string, factor, add float64) func(map[string]any, []byte) {
 	return func(h map[string]any, arrays []byte) {
 		at(h, path, func(object map[string]any, list []any, key string, i int) {

@@ -485,7 +485,7 @@ type records struct {
 	compressed bool    // the file's bytes aren't the text's bytes
 	each       float64 // bytes of memory per byte of text; 0: as for CSV
 	passed     int64   // bytes passed on
-	after      int64   // bytes of whole records among them
+	after      int64   // those of the passed bytes that belong to whole records
 	needed     float64 // bytes of memory for the rest
 }
 

@@ -59,9 +59,9 @@ func (g Draw) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Write draws the rows and writes them to a file (see [WriteFile]). Its memory doesn't grow with the number of rows.
-// It returns the lengthscales. progress, if not nil, gets the number of rows done now and then. If ctx ends, Write
-// writes nothing.
+// Write draws the rows and writes them to a file (see [WriteFile]). Its memory doesn't grow with the number of rows. It
+// returns the lengthscales. Write calls progress, unless it is nil, from time to time with the number of rows done. If
+// ctx ends, Write writes nothing.
 func (g Draw) Write(ctx context.Context, path string, progress func(done int)) (lengthscales []float64, err error) {
 	if err := g.Validate(); err != nil {
 		return nil, err

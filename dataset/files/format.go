@@ -100,6 +100,6 @@ func startOf(f io.ReaderAt) string {
 		longest = max(longest, len(f.Magic))
 	}
 	start := make([]byte, longest)
-	n, _ := f.ReadAt(start, 0) // a pipe has no place 0, so its ending decides
+	n, _ := f.ReadAt(start, 0) // a pipe can't be read at a place, so the ending of its name decides the format
 	return string(start[:n])
 }

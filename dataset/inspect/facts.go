@@ -299,7 +299,7 @@ func (c *column) numbers(f *ColumnFacts) bool {
 			best = append(best, w)
 		}
 	}
-	readable := c.cells - c.number(left) // cells that best reads as numbers
+	readable := c.cells - c.number(left) // cells that the readings in best turn into numbers
 	clear := len(left) == 0 || c.named(left) && readable*4 >= c.cells
 	switch {
 	case readable == 0, !clear && readable*2 <= c.cells && c.number(left) > 1:

@@ -500,8 +500,8 @@ func readParams(path string) (*krigo.Params, error) {
 	return &p, nil
 }
 
-// checkpointer keeps the last state of a fit, and writes the state to a file now and then. The same fit, given again,
-// continues from that file.
+// checkpointer keeps the last state of a fit, and writes the state to a file from time to time. The same fit, given
+// again, continues from that file.
 type checkpointer struct {
 	path   string
 	state  *krigo.Checkpoint

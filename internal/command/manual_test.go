@@ -461,8 +461,9 @@ func furnish(t *testing.T, root string) string {
 	return shelf
 }
 
-// hang writes the pictures of a page anew: each is a figure of a report that one of its commands made, as its title
-// says: ![…](../images/branin.svg "The two most relevant inputs, of branin.html").
+// hang writes the pictures of a page again. Each picture is a figure of a report that a command on the page made. The
+// picture's title names the figure and the report: ![…](../images/branin.svg "The two most relevant inputs, of
+// branin.html").
 func hang(t *testing.T, page, docs string) {
 	t.Helper()
 	style := read(t, filepath.Join(docs, "..", "..", "report", "style.css"))

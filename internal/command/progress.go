@@ -28,7 +28,7 @@ type progress struct {
 
 	predicted int       // rows predicted so far, in the current table
 	rowsBegan time.Time // the time of the table's first event
-	rowsFirst int       // the rows predicted at that time
+	rowsFirst int       // the rows predicted at the time rowsBegan
 }
 
 func newProgress(w io.Writer, quiet bool) *progress {

@@ -33,7 +33,8 @@ const (
 // Axis is an axis of a chart.
 type Axis struct {
 	Label string
-	// Names are the names of the places 0, 1, … on a vertical axis, the first on top. Each has its own room.
+	// Names are the names of the places 0, 1, … on a vertical axis, the first on top. Each name has a row of the chart
+	// to itself.
 	Names []string
 	// After holds a text behind each name, which keeps its length even if the name is cut. nil: no text.
 	After []string

@@ -85,7 +85,7 @@ func greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int, tolerance f
 			}
 			rows = append(rows, from[r])
 			share = max(left, 0) / all
-			if s.Rows < x.Rows { // the chosen rows, which leave nothing, are a larger share of the subset
+			if s.Rows < x.Rows { // chosen rows have no variance left, and are a larger share of s than of x
 				unchosen := func(n int) float64 { return 1 - float64(len(rows))/float64(n) }
 				share *= unchosen(x.Rows) / unchosen(s.Rows)
 			}

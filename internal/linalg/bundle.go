@@ -31,10 +31,10 @@ func (b Bundle) RowRange(r0, r1 int) Bundle {
 	return Bundle{r1 - r0, b.Cols, b.Data[r0*b.Cols*Abreast : r1*b.Cols*Abreast]}
 }
 
-// CholeskyBundle factors the leading n×n part A of each matrix. It overwrites the lower triangle of A with L, A = L
-// Lᵀ, with reciprocals on the diagonal. It overwrites the first n columns of the rows below, B, with B L⁻ᵀ: row b
-// becomes L⁻¹b. As in Cholesky, a pivot under 2⁻⁵⁰ of its diagonal element counts as not positive. The error is for
-// the first row in which some matrix fails.
+// CholeskyBundle factors the leading n×n part A of each matrix. It overwrites the lower triangle of A with L, A = L Lᵀ,
+// with reciprocals on the diagonal. It overwrites the first n columns of the rows below, B, with B L⁻ᵀ: row b becomes
+// L⁻¹b. As in Cholesky, a pivot under 2⁻⁵⁰ of its diagonal element counts as not positive. If several matrices fail,
+// the error names the first row in which one of them fails.
 func CholeskyBundle(a Bundle, n int) error {
 	ones := [Abreast]float64{1, 1, 1, 1, 1, 1, 1, 1}
 	var inverse [Abreast]float64

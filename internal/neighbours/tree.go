@@ -170,9 +170,9 @@ func (t *tree) alongside(q matrix.Dense) []int32 {
 type walk struct {
 	*tree
 	left  radial.Points // points of a task
-	at    matrix.Dense  // the same points, row by row
+	at    matrix.Dense  // the points of left, row by row
 	group int           // the group in search
-	of    []int32       // its rows of q
+	of    []int32       // the group's rows in the matrix q
 	u     matrix.Dense  // distances to the points of a leaf
 	heaps [radial.Group]heap
 	admit func(i, row int) bool

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	leastUnits   = 4   // fewer units say nothing about a new unit
+	leastUnits   = 4   // units that a candidate needs; from fewer, new units can't be judged
 	leastOfUnits = 1.8 // rows of a unit, on average
 )
 

@@ -176,7 +176,8 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// TestKnown: Found finds units that an input tells apart, but no measure whose values the model reads between.
+// TestKnown: Found finds units if an input names them, but not if the input is a measure on which the target depends
+// smoothly.
 func TestKnown(t *testing.T) {
 	for _, smooth := range []bool{false, true} {
 		rng := rand.New(rand.NewPCG(4, 4))

@@ -400,7 +400,7 @@ func predicts(m *krigo.Model, points *mat.Dense) error {
 	return nil
 }
 
-// forged returns an error if a certified file, whose alteration krigo certify has accepted, promises more than the
+// forged checks an altered file that krigo certify has accepted. It returns an error if the file promises more than the
 // original.
 func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 	for _, c := range []*pacbayes.Certificate{again.Certificate, m.Certificate} {

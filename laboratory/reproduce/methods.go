@@ -34,8 +34,8 @@ type way struct {
 // onNeighbours trains on batches of neighbouring rows.
 var onNeighbours = method.Local{Batched: method.Batched{Optimizer: "adam"}, Batches: "nearest"}
 
-// method returns the method that a name in the papers means. The evidence of all rows at once, and of batches (egp),
-// have two names, since they are computed differently and differ in their last bits.
+// method returns the method that a name in the papers means. The evidence has one name if it is computed from all rows
+// at once, and another (egp) if from batches, since the last bits of the two results differ.
 func (w way) method() (method.Method, error) {
 	switch w.name {
 	case method.KLPACName:

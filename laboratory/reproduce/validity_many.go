@@ -23,8 +23,9 @@ var manyStatements = []string{manyWidths, manyScaled, manySlices, manyDistance, 
 	"full", "jackknife",
 	anytimeGroups}
 
-// many compares certificates of every width, and of kinds of rows, with the true risks. krigo computes them for the
-// model's own posterior. A certificate counts as false if any part of it is false.
+// many compares certificates by the curve (a bound for every width) and certificates of slices (kinds of rows) with the
+// true risks. krigo computes them for the model's own posterior. A certificate counts as false if any part of it is
+// false.
 func (t truth) many(m *krigo.Model, table *dataset.Table, name string, count tallies) error {
 	if !m.Terms.MeanAlone() || m.Group != "" {
 		return nil

@@ -186,7 +186,7 @@ var inBlocks = &design{name: "blocks", sources: []source{{name: "places", f: fou
 	step: 1. / (2 * manyCells), noise: offsets[0].noise}}, units: someGroups, size: anySize, plain: true, cells: manyCells,
 	block: fmt.Sprintf("block:x:%g", 1./manyCells), oneSeed: true, mistake: rowByRow}
 
-const manyCells = 1024 // a power of two makes places and blocks exact
+const manyCells = 1024 // a power of two, so that places and ends of blocks are exact in float64
 
 func someGroups(rng *rand.Rand) int { return 40 + rng.IntN(41) }
 
