@@ -406,7 +406,7 @@ class KrigoRegressor(Parameters):
         Notes
         -----
         "conformal" and "normalised" (wider where the model is less sure) hold the share ``level`` on average over draws of
-        calibration rows and further rows. "band" is the certificate's, with its confidence. "full" and "jackknife" use all rows
+        further rows and of the certified rows, or of the calibration rows if some were set aside. "band" is the certificate's, with its confidence. "full" and "jackknife" use all rows
         of ``data``. "credible" is the model's own belief, without a guarantee.
 
         Examples
