@@ -13,31 +13,23 @@
 //	)
 //
 //	func main() {
-//		table, err := dataset.FromRows([]string{"size", "price"},
-//			[][]float64{{40, 120}, {55, 150}, {60, 190}, {70, 200}, {80, 260}, {95, 270}})
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		d, err := table.Regression("price") // every other column is an input
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		units, err := d.Units()
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		roles, err := units.Deal(1, dataset.Counts{dataset.Prior: 4}) // seed 1; the rest is certified
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		scaling, err := dataset.ScalingOf(d, d.RowsOf(roles, dataset.Prior), dataset.PriorRows)
-//		if err != nil {
-//			log.Fatal(err)
-//		}
+//		homes := [][]float64{{40, 120}, {55, 150}, {60, 190}, {70, 200}, {80, 260}, {95, 270}}
+//		table := must(dataset.FromRows([]string{"size", "price"}, homes))
+//		d := must(table.Regression("price")) // every other column is an input
+//		units := must(d.Units())
+//		roles := must(units.Deal(1, dataset.Counts{dataset.Prior: 4})) // seed 1; the rest is certified
+//		scaling := must(dataset.ScalingOf(d, d.RowsOf(roles, dataset.Prior), dataset.PriorRows))
 //		rows, cols := d.ScaledOf(roles, dataset.Certified, scaling).Dims()
 //		fmt.Println(rows, "certified rows,", cols, "input")
 //		// Output:
 //		// 2 certified rows, 1 input
+//	}
+//
+//	func must[T any](v T, err error) T {
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		return v
 //	}
 //
 // A row takes these steps. Package files reads the row from a file into a [Table] (cells with column names, in memory

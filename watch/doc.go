@@ -3,7 +3,7 @@
 // acknowledged. pacbayes.Evidence measures what the outcomes say against "the risk is at most the bound". If this claim
 // is true, there is ever an alarm with probability at most δ.
 //
-// This program adds a table of outcomes to a ledger and prints what the ledger says of the certificate:
+// This program adds a table of outcomes to a ledger and prints what the ledger says about the certificate:
 //
 //	package main
 //
@@ -21,31 +21,20 @@
 //
 //	// main takes a model file, a table with the model's inputs and target, and a ledger, which may be new.
 //	func main() {
-//		m, err := model.Load(os.Args[1])
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		table, err := files.ReadFile(os.Args[2], dataset.Reading{})
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		rows, err := m.Labelled(table)
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		ledger, err := watch.Open(os.Args[3])
-//		if err != nil {
-//			log.Fatal(err)
-//		}
+//		m := must(model.Load(os.Args[1]))
+//		table := must(files.ReadFile(os.Args[2], dataset.Reading{}))
+//		rows := must(m.Labelled(table))
+//		ledger := must(watch.Open(os.Args[3]))
 //		defer ledger.Close()
-//		w, err := ledger.Watch(m)
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		state, err := w.Observe(context.Background(), rows, rows.All())
-//		if err != nil {
-//			log.Fatal(err)
-//		}
+//		w := must(ledger.Watch(m))
+//		state := must(w.Observe(context.Background(), rows, rows.All()))
 //		fmt.Println(state.Sentence(m))
+//	}
+//
+//	func must[T any](v T, err error) T {
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		return v
 //	}
 package watch

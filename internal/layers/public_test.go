@@ -126,7 +126,7 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
-var output = regexp.MustCompile(`(?s)\n\t// Output:\n(.*)}\n$`)
+var output = regexp.MustCompile(`\n\t// Output:\n((?:\t// .*\n)+)}\n`)
 
 // TestPrograms: the comment of every public package opens with a whole program, which is formatted and compiles. If the
 // program states its output, it runs and prints that. Packages for tests (kerneltest) need no program.
