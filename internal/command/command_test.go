@@ -692,7 +692,7 @@ func TestJSONKeys(t *testing.T) {
 		slices.Sort(want)
 		must.Not(t, !slices.Equal(got, want), "%s:\n%v\nwant\n%v", c.args, got, want)
 	}
-	// rows are prior and certified rows, certificate.rows the certified ones.
+	// rows counts prior and certified rows, certificate.rows counts certified rows
 	var d fitDocument
 	must.Do(t, json.Unmarshal([]byte(runs(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "kl-pac", "--ard",
 		"off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet")), &d))
@@ -920,7 +920,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestOtherCheckpoint: another fit's checkpoint is neither used nor replaced, and the error says whose it is.
+// TestOtherCheckpoint: a fit neither uses nor replaces another fit's checkpoint, and its error says so.
 func TestOtherCheckpoint(t *testing.T) {
 	workplace(t)
 	args := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off",

@@ -18,7 +18,7 @@ import (
 	"github.com/krigo-gp/krigo/watch"
 )
 
-// manual is what the documentation says.
+// manual returns the text of files of the documentation.
 func manual(t *testing.T, files ...string) string {
 	t.Helper()
 	var all strings.Builder
@@ -29,7 +29,7 @@ func manual(t *testing.T, files ...string) string {
 	return all.String()
 }
 
-// TestFlagsAreDocumented: every command and every flag stands in the documentation, and it names none that there isn't.
+// TestFlagsAreDocumented: the documentation has every command and every flag, and names no flag that krigo lacks.
 func TestFlagsAreDocumented(t *testing.T) {
 	text := manual(t, "docs/reference/command-line.md", "docs/reference/settings.md", "docs/reference/json.md",
 		"docs/reference/tables.md", "docs/reference/http.md", "docs/theory/training.md")

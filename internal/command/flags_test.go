@@ -186,7 +186,7 @@ func fed(in string, args ...string) outcome {
 	return outcome{status, stdout.String(), stderr.String()}
 }
 
-// TestStandardInput: - is a table from standard input, which makes what the file makes.
+// TestStandardInput: a table from standard input (-) gives the same results as its file.
 func TestStandardInput(t *testing.T) {
 	workplace(t)
 	homes, fresh := read(t, "homes.csv"), read(t, "fresh.csv")
@@ -261,7 +261,7 @@ func withoutTimes(text string) string {
 	return regexp.MustCompile(`"seconds": \{[^}]*\}`).ReplaceAllString(counts.ReplaceAllString(text, ""), "")
 }
 
-// TestStandardInputOverRanks: one rank alone would have it.
+// TestStandardInputOverRanks: a command on several ranks refuses standard input.
 func TestStandardInputOverRanks(t *testing.T) {
 	t.Setenv("OMPI_COMM_WORLD_SIZE", "2")
 	cmd := &cobra.Command{}

@@ -45,7 +45,7 @@ func hosts(t *testing.T) (fit func(args ...string) (*exec.Cmd, *bytes.Buffer), p
 			t.Skip("no network namespaces here: ", err)
 		}
 	}
-	// In the place of ssh: agent HOST COMMAND.
+	// agent HOST COMMAND takes the place of ssh
 	agent := filepath.Join(folder, "agent")
 	must.Do(t, os.WriteFile(agent, []byte("#!/bin/sh\nshift\nexec ip netns exec "+b+
 		" unshare --uts sh -c \"hostname krigo-b; exec $*\"\n"), 0o755))

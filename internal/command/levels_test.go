@@ -15,9 +15,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/cpu"
 )
 
-// TestCertifyElsewhere certifies models as processors of other kinds would: what they compute
-// differs in the last digits, from which no model may be refused, neither where rows have noise
-// nor, of sparse informed priors, where they have none.
+// TestCertifyElsewhere: certify accepts models on processors of other kinds, whose results differ in the last digits.
+// Rows have noise or no noise.
 func TestCertifyElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs other processes")

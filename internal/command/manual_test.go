@@ -57,7 +57,7 @@ var unlike = map[string]struct {
 	"krigo watch sales.krigo autumn.csv --ledger sales.ledger": {status: exitAlarm},
 }
 
-// command is a line of a document that stands in a code block, and what the document says it prints.
+// documented is a command in a code block of a document, with the output that the document shows.
 type documented struct {
 	line   int
 	text   string
@@ -249,7 +249,7 @@ func (c documented) run(t *testing.T, s *server) (string, error) {
 // number is one that may come out a little otherwise on another processor.
 var number = regexp.MustCompile(`(?:\d{1,3}(?:,\d{3})+\b|\d+)(?:\.\d+)?(?:e[+-]?\d+)?`)
 
-// prints says where what a command printed isn't what the document has.
+// prints returns an error if got, which a command printed, differs from the output that the document shows.
 func (c documented) prints(got string) error {
 	if c.output == "" {
 		return nil

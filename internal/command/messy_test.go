@@ -18,7 +18,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// messy is a table as people have them, and what a person has to choose where krigo asks.
+// messy is a table as people have them, with the flags that a person has to choose.
 type messy struct {
 	name   string
 	ending string

@@ -43,7 +43,7 @@ func TestRank(t *testing.T) {
 	os.Exit(Run(context.Background(), args, nil, os.Stdout, os.Stderr))
 }
 
-// mpirun is a command of krigo on so many ranks.
+// mpirun returns a command that runs krigo on a number of ranks.
 func mpirun(size int, args ...string) (cmd *exec.Cmd, out, errs *bytes.Buffer) {
 	cmd = exec.Command("mpirun", "--oversubscribe", "--bind-to", "none", "-n", strconv.Itoa(size), os.Args[0],
 		"-test.run=^TestRank$")
@@ -55,7 +55,7 @@ func mpirun(size int, args ...string) (cmd *exec.Cmd, out, errs *bytes.Buffer) {
 	return cmd, out, errs
 }
 
-// over runs a command on so many ranks and decodes what it prints.
+// over runs a command on a number of ranks and decodes what it prints.
 func over(t *testing.T, size int, into any, args ...string) {
 	t.Helper()
 	cmd, out, errs := mpirun(size, append(args, "--json", "--threads", "1")...)

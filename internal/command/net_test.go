@@ -191,7 +191,7 @@ func (n *netRun) run(set string) {
 	}
 }
 
-// call runs a command, and keeps what it prints; of predictions a hash, and the first.
+// call runs a command and keeps what it prints. For predictions it keeps a hash, and the first prediction.
 func (n *netRun) call(name string, args ...string) bool {
 	o := call(context.Background(), append(args, "--json", "--quiet")...)
 	if o.status != 0 {
@@ -210,7 +210,7 @@ func (n *netRun) call(name string, args ...string) bool {
 	return true
 }
 
-// model keeps what follows from the model that was fitted to a table: certify fails where there is no certificate.
+// model keeps what follows from the model of a table. certify fails if the model has no certificate.
 func (n *netRun) model(data string) {
 	m := must.Get(krigo.Load(netModel))(n.t)
 	m.Training.Seconds = 0
@@ -234,7 +234,7 @@ func (n *netRun) options(args []string, r ranks.Ranks) (*dataset.Table, krigo.Op
 	return f.read(args[0], nil, r)
 }
 
-// spread fits over so many ranks.
+// spread fits on size ranks.
 func (n *netRun) spread(size int, args []string) {
 	var model *krigo.Model // the first rank's
 	errs := make([]error, size)

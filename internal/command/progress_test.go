@@ -32,7 +32,7 @@ func TestRemaining(t *testing.T) {
 	}
 }
 
-// TestAtMost: a run whose length isn't known says how long it goes on at most, from its second iteration on; the first,
+// TestAtMost: from its second iteration on, a run of unknown length says how long it takes at most. The first one,
 // before which much was made ready, says nothing.
 func TestAtMost(t *testing.T) {
 	var b strings.Builder

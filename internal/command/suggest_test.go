@@ -19,7 +19,7 @@ func shell(t *testing.T, command string) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// suggestions finds the commands that stand at the ends of lines, and the flags with values that stand in sentences.
+// suggestions returns the commands at the ends of lines, and the flags with values in sentences.
 func suggestions(text string) (commands, flags []string) {
 	for _, m := range regexp.MustCompile(`(?m)(?:^| {2})krigo (.*)$`).FindAllStringSubmatch(text, -1) {
 		commands = append(commands, m[1])
@@ -29,8 +29,8 @@ func suggestions(text string) (commands, flags []string) {
 	return commands, regexp.MustCompile(`--[a-z][a-z-]* (?:`+value+`)`).FindAllString(flat(said), -1)
 }
 
-// TestSuggestionsRun: what inspect, errors, notices and promises suggest about a messy table, whose file and columns
-// have spaces, commas and quotes in their names, runs when it is pasted.
+// TestSuggestionsRun: the commands and flags that inspect, errors, notices and promises suggest run when pasted. The
+// table's file and columns have spaces, commas and quotes in their names.
 func TestSuggestionsRun(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no shell splits the commands")
@@ -65,7 +65,7 @@ func TestSuggestionsRun(t *testing.T) {
 		o = run(commands[0])
 	}
 	must.Not(t, o.status != 0 || seen == 0, "%d steps: %s", seen, o.stderr)
-	// So does inspect's, whose flags a fit takes one by one.
+	// inspect's command runs, too, and fit takes each flag that inspect and the fit name.
 	said := runs(t, "inspect", file, "--target", "the price")
 	commands, flags := suggestions(said)
 	must.End(t, len(commands) != 1 || len(flags) < 4, "%q, %q in %s", commands, flags, said)

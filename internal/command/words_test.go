@@ -16,8 +16,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestFreshContradicts: certify --fresh says, in words and as JSON, where fresh rows contradict the
-// model's own certificate, and where they equal rows that it was made from.
+// TestFreshContradicts: certify --fresh says, in words and as JSON, that fresh rows contradict the model's own
+// certificate, or that they equal rows that the model was made from.
 func TestFreshContradicts(t *testing.T) {
 	workplace(t)
 	runs(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--epsilon", "1", "--ard", "off", "--restarts",
@@ -57,7 +57,7 @@ func TestFreshContradicts(t *testing.T) {
 	}
 }
 
-// TestDirectSpeaksOfNoDraw: where the bound is the mean's own, nothing that people read speaks of a random draw.
+// TestDirectSpeaksOfNoDraw: if the bound is the mean's own, no text mentions a random draw.
 func TestDirectSpeaksOfNoDraw(t *testing.T) {
 	workplace(t)
 	for _, args := range []string{
@@ -75,7 +75,7 @@ func TestDirectSpeaksOfNoDraw(t *testing.T) {
 	must.Not(t, strings.Contains(read(t, "homes.html"), "random draw"), "the report speaks of a random draw")
 }
 
-// TestConditionsOfIntervals: what describes conformal intervals names their condition, and what credible ones are.
+// TestConditionsOfIntervals: texts about conformal intervals name their condition, and say what credible intervals are.
 func TestConditionsOfIntervals(t *testing.T) {
 	workplace(t)
 	fit := runs(t, "fit", "snelson.csv", "--target", "y", "--calibration-fraction", "0.2", "--test-fraction", "0.2",
@@ -133,7 +133,7 @@ func TestRefit(t *testing.T) {
 	}
 }
 
-// TestComparedWidths: a half-width isn't rounded down beside a bound.
+// TestComparedWidths: compare doesn't round a half-width down.
 func TestComparedWidths(t *testing.T) {
 	workplace(t)
 	o := call(context.Background(), strings.Fields("compare snelson.csv --target y --objectives vfe --epsilon 0.123412 "+
@@ -142,7 +142,7 @@ func TestComparedWidths(t *testing.T) {
 		!strings.Contains(read(t, "c.html"), "<td>0.1235</td>"), "%+v\n%s", o, read(t, "c.html"))
 }
 
-// TestDryRun: the plan is said, and nothing is written.
+// TestDryRun: fit --dry-run prints the plan and writes nothing.
 func TestDryRun(t *testing.T) {
 	workplace(t)
 	text := runs(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--dry-run")
