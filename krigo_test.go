@@ -843,7 +843,7 @@ func TestUsageErrors(t *testing.T) {
 		want string
 	}{
 		{asked(`target=""`), "target"},
-		{asked("elbo"), `objective "elbo": want one of kl-pac, sqrt-pac, evidence`},
+		{asked("elbo"), `"elbo" is called "vfe" or "svgp" here`},
 		{asked("optimizer=sga"), `optimizer "sga"`},
 		{asked("kl-pac optimizer=sgd"), "optimizer sgd is a setting of evidence"},
 		{asked("renyi anneal=none"), "set the fixed α"},

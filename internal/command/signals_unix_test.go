@@ -182,7 +182,7 @@ func TestImplied(t *testing.T) {
 	// Nor because of a name that was given.
 	write(t, "named", mine)
 	if o := call(t.Context(), append(fit, "--out", "named")...); o.status != 2 ||
-		!strings.Contains(o.stderr, "named is there") || read(t, "named") != mine {
+		!strings.Contains(o.stderr, "named exists") || read(t, "named") != mine {
 		t.Errorf("--out named: %+v, and it holds %q", o, read(t, "named"))
 	}
 }
