@@ -119,41 +119,27 @@ func (r *maker) tabled(all []score) table {
 		share = func(v float64) string { return fmt.Sprintf("%.3f", v) }
 		bound, missed = func(v float64) string { return share(cautious.RoundUp(v, 3)) }, "mean loss"
 	}
-	t := table{Name: "Errors of the model and of simple predictors"}
-	keep := func(head string, text func(s score) string) {
-		cells := make([]string, len(all))
-		some := false
-		for i, s := range all {
-			cells[i] = text(s)
-			some = some || cells[i] != ""
-		}
-		if !some {
-			return
-		}
-		t.Head = append(t.Head, head)
-		for i, cell := range cells {
-			if len(t.Cells) < len(all) {
-				t.Cells = append(t.Cells, nil)
-			}
-			t.Cells[i] = append(t.Cells[i], cell)
-		}
-	}
-	figure := func(head string, of func(s score) float64, text func(v float64) string) {
-		keep(head, func(s score) string {
-			if v := of(s); linalg.Finite([]float64{v}) {
-				return text(v)
-			}
+	known := func(v float64, text func(v float64) string) string {
+		if !linalg.Finite([]float64{v}) {
 			return ""
-		})
+		}
+		return text(v)
 	}
-	keep("predictor", func(s score) string { return s.who })
-	keep("rows", func(s score) string { return s.rows })
-	figure("RMSE ("+r.target+")", func(s score) float64 { return s.rmse }, number)
-	figure("MAE", func(s score) float64 { return s.mae }, number)
-	figure("R²", func(s score) float64 { return s.r2 }, func(v float64) string { return fmt.Sprintf("%.3f", v) })
-	figure(missed, func(s score) float64 { return s.risk }, share)
-	figure("at most", func(s score) float64 { return s.bound }, bound)
-	figure("inside 95\u00a0%", func(s score) float64 { return s.covered }, percent)
+	t := table{Name: "Errors of the model and of simple predictors", Head: []string{"predictor", "rows",
+		"RMSE (" + r.target + ")", "MAE", "R²", missed, "at most", "inside 95\u00a0%"}}
+	for _, s := range all {
+		t.Cells = append(t.Cells, []string{s.who, s.rows, known(s.rmse, number), known(s.mae, number),
+			known(s.r2, func(v float64) string { return fmt.Sprintf("%.3f", v) }), known(s.risk, share), known(s.bound, bound),
+			known(s.covered, percent)})
+	}
+	for k := len(t.Head) - 1; k >= 0; k-- {
+		if !slices.ContainsFunc(t.Cells, func(cells []string) bool { return cells[k] != "" }) {
+			t.Head = slices.Delete(t.Head, k, k+1)
+			for i := range t.Cells {
+				t.Cells[i] = slices.Delete(t.Cells[i], k, k+1)
+			}
+		}
+	}
 	if c := r.certified; c != nil && missed == "misses" && r.missed() != "" {
 		t.Says = "A miss is off by more than " + r.missed() + "."
 	}
