@@ -138,7 +138,7 @@ func differences(there, here string) string {
 	for side, text := range []string{there, here} {
 		var fields any
 		if err := json.Unmarshal([]byte(text), &fields); err != nil {
-			return "its fingerprint is none of krigo's"
+			return "krigo didn't write its fingerprint"
 		}
 		flatten("", fields, func(name, value string) {
 			both := values[name]

@@ -52,7 +52,7 @@ func TestCurveOfModel(t *testing.T) {
 		}
 		for _, p := range c.Curve.Points {
 			if n := misses(p.HalfWidthRaw); n > p.Misses {
-				t.Errorf("%s: %d certified rows miss by more than %v, of which the curve says %d", loss, n, p.HalfWidthRaw,
+				t.Errorf("%s: %d certified rows miss by more than %v, and the curve says %d", loss, n, p.HalfWidthRaw,
 					p.Misses)
 			}
 			must.Not(t, p.Bound <= float64(p.Misses)/float64(len(rows)), "%s: %+v is no bound", loss, p)

@@ -46,7 +46,7 @@ func (p *plan) atInit(_ context.Context, c *checkpoints) (trained, error) {
 		return trained{best: r, all: []run{r}}, c.tell(Event{Family: f.name, Start: 1, Starts: 1, Solver: p.choice.Solver,
 			Stopped: r.result.Stopped}, func() {})
 	}
-	return trained{}, usage("init: its kernel is none of those that are fitted")
+	return trained{}, usage("init: its kernel isn't among the kernels to fit")
 }
 
 // fit trains and makes the model of the best run. A free-form posterior then goes on from it. fit returns all runs.

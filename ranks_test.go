@@ -262,7 +262,7 @@ func TestRanksRefuse(t *testing.T) {
 			`rank 2 of 3 (on HOST): FOLDER/waves-2.npy: the columns are "a", "c", "y", not those of the first rank's file`},
 		"no file": {lost, krigo.Options{}, 3, "rank 2 of 3 (on HOST): FOLDER/waves-2.npy: no such file"},
 		"too few ranks": {waves(t, "waves-%d.npy", 90, 30, 30, 30), krigo.Options{}, 2,
-			"FOLDER/waves-2.npy: there are 2 ranks, of which none reads it"},
+			"FOLDER/waves-2.npy: no rank reads it, since there are 2 ranks"},
 		"too many ranks":   {waves(t, "waves.npy", 2), krigo.Options{}, 3, "fewer rows than ranks"},
 		"wrong target":     {waves(t, "waves.npy", 90), asked("target=z"), 2, `no column "z"`},
 		"filled":           {waves(t, "waves.npy", 90), asked("missing=mean"), 2, "missing values isn't spread over ranks"},

@@ -629,7 +629,7 @@ func parsed(text []byte) (v any) {
 }
 
 // TestTakenForCopies: if equal rows are left out, or made groups, certificates say that they hold only if equal rows
-// are copies. On draws that come out alike, most of which the model misses, the bound is far off. A model that
+// are copies. If draws come out alike and the model misses most of them, the bound is far off. A model that
 // doesn't say this has no certificate.
 func TestTakenForCopies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 0))

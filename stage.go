@@ -173,7 +173,7 @@ func (d *dealt) siblingStage(m *model.Model) (stage, error) {
 	}
 	i := slices.IndexFunc(s.families, func(f family) bool { return sameShape(f.spec(), s.init.Kernel) })
 	if i < 0 {
-		return s, fmt.Errorf("the model's kernel, %s, is none of those that it says were tried", s.init.Kernel)
+		return s, fmt.Errorf("the model's kernel, %s, isn't among the kernels that it says were tried", s.init.Kernel)
 	}
 	s.families = priced(s.families[i:i+1], d.gridTerms)
 	return s, nil

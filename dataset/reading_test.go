@@ -330,7 +330,7 @@ func TestNaming(t *testing.T) {
 		must.Not(t, want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)),
 			"%q: %v, want %q", text, err, want)
 		if err := read(text); err != nil {
-			t.Errorf("%q, of which nothing names: %v", text, err)
+			t.Errorf("%q, although nothing names it: %v", text, err)
 		}
 	}
 }

@@ -77,7 +77,7 @@ var (
 	errParts = fmt.Errorf("it is made of more than %d kernels", maxParts)
 )
 
-// field returns where a Spec holds its one parameter of this kind, and nil for a kind of which it may hold several.
+// field returns where a Spec holds its one parameter of this kind, and nil if it may hold several of this kind.
 func (s *Spec) field(kind Kind) *float64 {
 	switch kind {
 	case Variance:

@@ -49,7 +49,7 @@ func TestNearestConforms(t *testing.T) {
 	}
 }
 
-// scattered returns random rows, some of which repeat another row's inputs.
+// scattered returns random rows. Some repeat another row's inputs.
 func scattered(n, d int) objective.Memory {
 	rng := rand.New(rand.NewPCG(5, uint64(n)))
 	rows := objective.Memory{X: matrix.New(n, d), Y: make([]float64, n)}

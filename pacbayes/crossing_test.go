@@ -85,7 +85,7 @@ func TestCurveLevel(t *testing.T) {
 }
 
 // TestCurveHolds draws rows of known shares, also with ties, and counts how often a curve is below the truth at any
-// width. This happens with probability at most δ. Bounds of which each holds only at its own width fail more often.
+// width. This happens with probability at most δ. Bounds that hold only at one width each fail more often.
 func TestCurveHolds(t *testing.T) {
 	const n, reps, delta = 60, 4000, 0.1
 	continuous := func(r *rand.Rand) float64 { return r.Float64() } // a row's error as P(another error exceeds it)

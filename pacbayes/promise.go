@@ -39,7 +39,7 @@ func PromiseWidth(j int, relative bool) float64 {
 // most δ/2. (This is Wilks's tolerance limit, on a grid: "Determination of sample sizes for setting tolerance limits",
 // Ann. Math. Stat. 12, 1941.)
 //
-// With a curve c the promise is one of the curve's points, all of which hold together.
+// With a curve c the promise is one of the curve's points, which all hold together.
 func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {
 	band := Loss{Kind: Band}
 	p := &Promise{Share: t.Promise}

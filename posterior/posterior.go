@@ -71,7 +71,7 @@ type Solution interface {
 	// Joint returns nil if the covariances of any rows under Q are known, so that Q has a KL(Q‖P). Otherwise it
 	// returns why Q has no certificate if certified rows trained it.
 	Joint() error
-	// Drawable returns nil if Q has joint draws, else why it has none.
+	// Drawable returns nil if Q has joint draws, else the reason.
 	Drawable() error
 	// Local says which rows predict each row, or "" if the whole support does.
 	Local() string

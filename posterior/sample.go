@@ -133,7 +133,7 @@ func (p *Posterior) Covariance(ctx context.Context, x matrix.Dense) (cov matrix.
 	return p.jointCovariance(x.Until(ctx))
 }
 
-// HasCovariance returns nil if p has a Covariance, else why it has none.
+// HasCovariance returns nil if p has a Covariance, else the reason.
 func (p *Posterior) HasCovariance() error {
 	if err := p.Drawable(); err != nil {
 		return err

@@ -224,7 +224,7 @@ def main():
                         print("HOLE:", holes[-1], flush=True)
         print(f"{agree + differ} models: agreement on {agree}, not on {differ}; {refused} sets of options aren't fitted")
         if tried:
-            print(f"{tried} forgeries: krigo refuses {caught}, of which verify.py passes {len(holes)}")
+            print(f"{tried} forgeries: krigo refuses {caught}, and verify.py passes {len(holes)} of these")
         return 0 if differ == 0 else 1
 
 

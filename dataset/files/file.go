@@ -139,7 +139,7 @@ func readOwn(path string, own bool, r ranks.Ranks, as dataset.Reading) (*dataset
 	}
 	next := strings.ReplaceAll(path, perRank, strconv.Itoa(r.Size()))
 	if _, err := os.Stat(next); err == nil {
-		return nil, fmt.Errorf("%s: there are %d ranks, of which none reads it: start a rank for each file", next, r.Size())
+		return nil, fmt.Errorf("%s: no rank reads it, since there are %d ranks: start a rank for each file", next, r.Size())
 	}
 	table, err := ReadFile(strings.ReplaceAll(path, perRank, strconv.Itoa(r.Rank())), as)
 	if err != nil {

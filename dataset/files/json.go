@@ -77,7 +77,7 @@ func (o *objects) Read() ([]string, error) {
 	}
 	for _, key := range keys {
 		if _, left := values[key]; left && err == nil {
-			err = fmt.Errorf("the key %q is new: give it to the first object, as null if it has none", spelling.Clip(key))
+			err = fmt.Errorf("the key %q is new: give it to the first object, with null as its value", spelling.Clip(key))
 		}
 	}
 	if err != nil {

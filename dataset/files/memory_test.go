@@ -131,7 +131,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// floats returns an archive of n numbers of a byte, each of which takes eight bytes in a table.
+// floats returns an archive of n numbers of a byte. Each takes eight bytes in a table.
 func floats(t *testing.T, n int) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)

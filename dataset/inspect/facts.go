@@ -182,7 +182,7 @@ func (c *column) dates(f *ColumnFacts) bool {
 	return true
 }
 
-// anyDate says whether some of the texts, of which there may be many, include a date.
+// anyDate says whether there is a date among some of the texts. There may be many texts.
 func (c *column) anyDate() bool {
 	const some = 200
 	for k := 0; k < len(c.used); k += 1 + len(c.used)/some {
@@ -344,7 +344,7 @@ func (c *column) alikeOf(codes []int) []int {
 	})
 }
 
-// likeNumbers looks for a column of which most cells look like numbers, but can't be read as numbers. It then says so
+// likeNumbers looks for a column whose cells mostly look like numbers, but can't be read as numbers. It then says so
 // in f and returns true. A column of a few texts that repeat isn't one, because it may hold categories.
 func (c *column) likeNumbers(f *ColumnFacts) bool {
 	const few = 20 // categories such as 18-25 or 2x4

@@ -147,7 +147,7 @@ func whole(known *pflag.FlagSet, flags []string) error {
 			return fmt.Errorf("%q: want flags alone, as --name=value", text)
 		}
 		if f := known.Lookup(name); f != nil && f.NoOptDefVal == "" && !valued {
-			return fmt.Errorf("--%s takes a value, and has none", name)
+			return fmt.Errorf("--%s needs a value", name)
 		}
 	}
 	return nil

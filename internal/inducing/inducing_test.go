@@ -192,7 +192,7 @@ func TestKMeansInertia(t *testing.T) {
 	}
 }
 
-// TestKMeansEmptyCluster starts two centres, of which only one can keep rows.
+// TestKMeansEmptyCluster starts two centres. Only one can keep rows.
 func TestKMeansEmptyCluster(t *testing.T) {
 	x := matrix.Of(5, 1, []float64{0, 1, 10, 11, 50})
 	z := matrix.Of(3, 1, []float64{0, 0, 10})

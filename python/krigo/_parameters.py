@@ -138,7 +138,7 @@ class Parameters(Estimator):
             show a line about how training goes
         progress :
             a function that is told {"family", "start", "starts", "iteration", "of", "stopped", "rows", "of_rows"}; once
-            the model is trained, how many rows of so many are predicted
+            the model is trained, how many of the rows are predicted
 
         Other Parameters
         ----------------
