@@ -28,7 +28,7 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// outcome is what a command left.
+// outcome holds a command's exit status and what it printed.
 type outcome struct {
 	status         int
 	stdout, stderr string
@@ -40,7 +40,7 @@ func call(ctx context.Context, args ...string) outcome {
 	return outcome{status, stdout.String(), stderr.String()}
 }
 
-// runs calls a command that has to succeed, and returns its standard output.
+// runs calls a command, fails the test unless the command succeeds, and returns the standard output.
 func runs(t *testing.T, args ...string) string {
 	t.Helper()
 	o := call(context.Background(), args...)
@@ -48,10 +48,10 @@ func runs(t *testing.T, args ...string) string {
 	return o.stdout
 }
 
-// flat is text in one line: whatever its width, it has the same words.
+// flat returns text in one line, so that texts wrapped to different widths are equal.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// workplace is an empty folder, made the current one, with the files of testdata.
+// workplace makes a new folder with the files of testdata, and changes to the folder.
 func workplace(t *testing.T) {
 	t.Helper()
 	fixtures, err := filepath.Glob("testdata/*.*")
@@ -90,13 +90,13 @@ func listed(t *testing.T) []string {
 	return names
 }
 
-// TestBadInput: whatever is wrong, the exit status says failed (1) or wrong usage (2),
-// the message names what is wrong, and nothing is printed or written.
+// TestBadInput: after any wrong input the exit status is 1 (failed) or 2 (wrong usage), the message names the mistake,
+// and the command prints and writes nothing else.
 func TestBadInput(t *testing.T) {
 	workplace(t)
 	homes := read(t, "homes.csv")
 	lines := strings.SplitAfter(homes, "\n")
-	with := func(row int, line string) string { // row 1 is the first below the header
+	with := func(row int, line string) string { // row 1 is the first row below the header
 		l := slices.Clone(lines)
 		l[row] = line + "\n"
 		return strings.Join(l, "")
@@ -105,7 +105,7 @@ func TestBadInput(t *testing.T) {
 	z := gzip.NewWriter(&zipped)
 	io.WriteString(z, homes)
 	z.Close()
-	// A person joined predictions to a table of their own.
+	// Tables to which a person has joined the columns of predictions.
 	const predicted = "mean,latent_variance,predictive_variance,lower95,upper95,outside"
 	write(t, "joined.csv", "id,"+predicted+"\n1,2,3,4,5,6,0\n")
 	write(t, "noted.csv", predicted+",note\n2,3,4,5,6,0,7\n")
@@ -454,7 +454,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestSmallChoices are inputs that look odd and are fine.
+// TestSmallChoices: commands accept inputs that look odd but are valid.
 func TestSmallChoices(t *testing.T) {
 	workplace(t)
 	all := strings.TrimSpace(runs(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--json", "--restarts",
@@ -462,7 +462,7 @@ func TestSmallChoices(t *testing.T) {
 	runtime.GOMAXPROCS(runtime.NumCPU())
 	var d fitDocument
 	must.Do(t, json.Unmarshal([]byte(all), &d))
-	if d.Training.Starts != 5 || d.Model != "homes.krigo" { // 0 is the default: one of each kernel
+	if d.Training.Starts != 5 || d.Model != "homes.krigo" { // 0 restarts means the default: one start for each kernel
 		t.Errorf("%d starts, model %q", d.Training.Starts, d.Model)
 	}
 	if got := listed(t); !slices.Contains(got, "homes.krigo") ||
@@ -489,7 +489,7 @@ func TestModelName(t *testing.T) {
 	}
 }
 
-// TestProgressGoesToStandardError, and results to standard output.
+// TestProgressGoesToStandardError: progress is printed on standard error, and results on standard output.
 func TestProgressGoesToStandardError(t *testing.T) {
 	workplace(t)
 	o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--json", "--restarts",
@@ -524,8 +524,8 @@ func round(text string) string {
 	})
 }
 
-// TestSnapshots holds what people and programs read against files in testdata/snapshots;
-// UPDATE_SNAPSHOTS=1 writes them anew, and the difference is for a person to look at.
+// TestSnapshots compares what commands print, for people and for programs, with files in testdata/snapshots. With
+// UPDATE_SNAPSHOTS=1 it writes these files again. Then look at the differences yourself.
 func TestSnapshots(t *testing.T) {
 	here := must.Get(filepath.Abs("testdata/snapshots"))(t)
 	workplace(t)
@@ -596,7 +596,7 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
-// keysOf lists the paths of a JSON document; the entries of an array share one.
+// keysOf lists the paths of a JSON document. All entries of an array have the same path.
 func keysOf(t *testing.T, text string) []string {
 	t.Helper()
 	var v any
@@ -700,7 +700,7 @@ func TestJSONKeys(t *testing.T) {
 		d.Inputs != 3 || d.Inducing != 0, "%+v", d)
 }
 
-// TestGenerate draws a table and goes through the commands with it, as NPY and as CSV: what they print is the same.
+// TestGenerate draws a table and writes it as NPY and as CSV. The commands print the same for both files.
 func TestGenerate(t *testing.T) {
 	workplace(t)
 	draw := strings.Fields("generate --rows 400 --inputs 3 --seed 5 --features 50 --quiet --out")
@@ -743,7 +743,7 @@ func TestGenerate(t *testing.T) {
 	must.Not(t, a != b, "predictions as NPY aren't those as CSV")
 }
 
-// TestPredictOut: the same numbers in a file as on standard output, and as in JSON.
+// TestPredictOut: predict gives the same numbers in a file, on standard output and as JSON.
 func TestPredictOut(t *testing.T) {
 	workplace(t)
 	runs(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--quiet")
@@ -765,7 +765,7 @@ func TestPredictOut(t *testing.T) {
 	}
 }
 
-// TestPredictSamples: draws are further columns, the same for the same seed, around the mean.
+// TestPredictSamples: draws are further columns. They lie around the mean, and the same seed gives the same draws.
 func TestPredictSamples(t *testing.T) {
 	workplace(t)
 	for _, solver := range []string{"cholesky", "cg"} {
@@ -802,8 +802,8 @@ func TestPredictSamples(t *testing.T) {
 	}
 }
 
-// TestPredictExplain: contributions are further columns, behind all others, which sum to the prediction; a file that
-// has them may be overwritten.
+// TestPredictExplain: contributions are the last columns, and sum to the prediction. predict may overwrite a file that
+// has such columns.
 func TestPredictExplain(t *testing.T) {
 	workplace(t)
 	runs(t, "fit", "homes.csv", "--target", "MEDV", "--quiet")
@@ -826,7 +826,7 @@ func TestPredictExplain(t *testing.T) {
 	}
 }
 
-// stopAfter is a standard error that cancels when training has ended n runs.
+// stopAfter is a command's standard error. It cancels the command when n runs of training have ended.
 type stopAfter struct {
 	bytes.Buffer
 	n      int
@@ -842,7 +842,7 @@ func (s *stopAfter) Write(p []byte) (int, error) {
 	return s.Buffer.Write(p)
 }
 
-// content is a model file's bytes with the seconds of training set to 0.
+// content returns the bytes of a model file after setting the seconds of training to 0.
 func content(t *testing.T, path string) string {
 	t.Helper()
 	m := must.Get(krigo.Load(path))(t)
@@ -852,8 +852,8 @@ func content(t *testing.T, path string) string {
 	return read(t, "compared.krigo")
 }
 
-// TestInterrupt: an interrupted fit leaves a checkpoint; the same command again goes on from it, says so, and writes
-// the file that it would have written.
+// TestInterrupt: an interrupted fit leaves a checkpoint. The same command then says that it continues from the
+// checkpoint, and writes the same model file as an uninterrupted fit.
 func TestInterrupt(t *testing.T) {
 	workplace(t)
 	args := []string{"fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--restarts", "2"}
@@ -897,7 +897,7 @@ func TestInterrupt(t *testing.T) {
 			at = "kept"
 			must.Do(t, os.Rename(checkpoint, at))
 		}
-		for _, n := range []int{0, 1} { // before it gets anywhere there is still something to go on from
+		for _, n := range []int{0, 1} { // a fit that is interrupted before its first step keeps the old checkpoint
 			if o := interrupt(n, again...); o.status != 1 || !strings.Contains(o.stderr, "it goes on from "+at) {
 				t.Errorf("%+v, interrupted after %d: %+v", c, n, o)
 			}
@@ -910,7 +910,7 @@ func TestInterrupt(t *testing.T) {
 		left("homes.krigo")
 		os.Remove("homes.krigo")
 	}
-	// Before the first step there is nothing.
+	// A fit without a checkpoint that is interrupted before its first step leaves no file.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	before := listed(t)
@@ -947,12 +947,12 @@ func TestOtherCheckpoint(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", c, o, listed(t))
 		}
 	}
-	// Nor is it in the way of another output.
+	// The checkpoint doesn't prevent a fit with another output.
 	runs(t, append(args, "--seed", "1", "--out", "other.krigo", "--quiet")...)
 }
 
-// TestOneFitAtATime: a second fit of the same output is refused while the first is under way, and isn't hindered by
-// what a killed one left.
+// TestOneFitAtATime: while a fit runs, a second fit with the same output is refused. Files that a killed fit left don't
+// prevent a new fit.
 func TestOneFitAtATime(t *testing.T) {
 	workplace(t)
 	args := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off",
@@ -971,7 +971,7 @@ func TestOneFitAtATime(t *testing.T) {
 	}
 }
 
-// TestFullDisk: a checkpoint that can't be written is a warning, told once, and the model comes out the same.
+// TestFullDisk: a fit that can't write its checkpoint warns once, and makes the same model.
 func TestFullDisk(t *testing.T) {
 	workplace(t)
 	args := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off",
@@ -993,7 +993,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 
-	// Nor is a model lost that its folder has no room for.
+	// A model for which its folder has no room isn't lost either.
 	t.Setenv("TMPDIR", t.TempDir())
 	end = disk.Inject(func(op disk.Op) (int, error) {
 		if op.Name == "rename" && filepath.Base(op.Path) == "full.krigo" && !strings.HasPrefix(op.Path, os.TempDir()) {
@@ -1009,8 +1009,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestCertifyRefusesWrongBound: a model file that promises more than it can hold is
-// refused by name, whatever its checksum says.
+// TestCertifyRefusesWrongBound: certify refuses a model file with a bound that is too small, and names the file, even
+// if the file's checksum is right.
 func TestCertifyRefusesWrongBound(t *testing.T) {
 	workplace(t)
 	runs(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--quiet")
@@ -1023,7 +1023,8 @@ func TestCertifyRefusesWrongBound(t *testing.T) {
 	}
 }
 
-// TestCompareFiles: the comparison as text, CSV, JSON and HTML has the same figures, and progress tells every fit.
+// TestCompareFiles: a comparison has the same figures as text, CSV, JSON and HTML, and progress has a line for every
+// fit.
 func TestCompareFiles(t *testing.T) {
 	workplace(t)
 	compare := strings.Fields("compare snelson.csv --target y --objectives vfe,dtc --inducing 4 --epochs 10 --splits 2 " +
@@ -1050,7 +1051,8 @@ func TestCompareFiles(t *testing.T) {
 	}
 }
 
-// TestCompareRefuses: what no fit can do, and what can't be written, is said once and before any fit.
+// TestCompareRefuses: before the first fit, compare refuses options that no fit can have and outputs that can't be
+// written, with one message.
 func TestCompareRefuses(t *testing.T) {
 	workplace(t)
 	for _, c := range []struct {
@@ -1085,8 +1087,8 @@ func TestCompareRefuses(t *testing.T) {
 	}
 }
 
-// TestOneSplit: one split has means and no standard errors, wherever they are told; names of objectives may have spaces
-// about them.
+// TestOneSplit: with one split, every output has means but no standard errors. Names of objectives may have spaces
+// around them.
 func TestOneSplit(t *testing.T) {
 	workplace(t)
 	compare := append(strings.Fields("compare snelson.csv --target y --inducing 4 --epochs 3 --splits 1 --epsilon "+
@@ -1100,7 +1102,7 @@ func TestOneSplit(t *testing.T) {
 	if last := o.stderr[strings.LastIndex(o.stderr, "4 of 4 fits done"):]; strings.Contains(last, "left") {
 		t.Error(last)
 	}
-	for _, part := range strings.Split(o.stdout, "\n\n")[:2] { // every line as wide as the first, however long a number is
+	for _, part := range strings.Split(o.stdout, "\n\n")[:2] { // all lines have one width, even with long numbers
 		lines := strings.Split(strings.TrimSpace(part), "\n")
 		for _, line := range lines {
 			must.Not(t, utf8.RuneCountInString(line) != utf8.RuneCountInString(lines[0]), "%q\n%q", lines[0], line)
@@ -1114,7 +1116,7 @@ func TestOneSplit(t *testing.T) {
 	}
 }
 
-// TestDemo: the demonstration leaves data, a model that certify accepts, and its report.
+// TestDemo: demo writes data, a model that certify accepts, and a report of the model.
 func TestDemo(t *testing.T) {
 	workplace(t)
 	if out := runs(t, "demo", "try", "--quiet"); !strings.Contains(out, "With 99 % confidence") ||
@@ -1129,7 +1131,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestAbout: the version, man pages with a fixed date, completions.
+// TestAbout: krigo prints its version, writes man pages with a fixed date, and writes completions.
 func TestAbout(t *testing.T) {
 	workplace(t)
 	if out := runs(t, "version"); !strings.HasPrefix(out, "krigo ") ||

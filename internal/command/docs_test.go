@@ -56,14 +56,13 @@ func TestFlagsAreDocumented(t *testing.T) {
 	root := newRoot()
 	walk(root)
 	for flag, there := range named {
-		if !there && flag != "--help" && flag != "--data-binary" { // curl's
+		if !there && flag != "--help" && flag != "--data-binary" { // a flag of curl
 			t.Errorf("the documentation names %s, which no command has", flag)
 		}
 	}
 }
 
-// TestFieldsAreDocumented: every field of what --json prints and of what the server answers
-// stands in the documentation.
+// TestFieldsAreDocumented: the documentation names every field that --json prints and that the server answers.
 func TestFieldsAreDocumented(t *testing.T) {
 	text := manual(t, "docs/reference/json.md", "docs/reference/command-line.md", "docs/reference/tables.md",
 		"docs/reference/http.md")

@@ -12,18 +12,18 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestDoctor: what is odd about a table is named with its rows, and settled by the command, or is to be settled first. Of
-// each there is one table beside which nothing is odd.
+// TestDoctor: inspect names each oddity of a table with its rows. The command that it suggests settles the oddity, or
+// inspect says what to settle first. Each table here has one oddity.
 func TestDoctor(t *testing.T) {
 	t.Chdir(t.TempDir())
 	type doctored struct {
 		name, header string
-		cells        func(i int) string      // before x and y
+		cells        func(i int) string      // the cells before x and y
 		y            func(y float64) float64 // the target
 		last         []string
-		kind, say    string // of the finding, and in its words
+		kind, say    string // the finding's kind, and a part of its text
 		command      string // after "krigo fit NAME --target y"
-		first        string // what to settle
+		first        string // what inspect says to settle first
 	}
 	of := func(every int, odd, format string, v func(i int) float64) func(i int) string {
 		return func(i int) string {

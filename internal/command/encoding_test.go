@@ -11,8 +11,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestCategories goes through the commands with a table of text and gaps: the model keeps how
-// it was encoded, so that every command reads tables of the same kind.
+// TestCategories goes through the commands with a table of text and missing cells. The model file holds the encoding,
+// so every command reads tables of the same kind.
 func TestCategories(t *testing.T) {
 	workplace(t)
 	fuels := []string{"gas", "oil", "", "wood"}
@@ -57,7 +57,7 @@ func TestCategories(t *testing.T) {
 	if out := runs(t, "certify", "m.krigo", "flats.csv"); !strings.HasPrefix(out, "Reproduced: ") {
 		t.Errorf("%s", out)
 	}
-	runs(t, "certify", "m.krigo", "flats.csv", "--fresh") // its test rows
+	runs(t, "certify", "m.krigo", "flats.csv", "--fresh") // certifies with the test rows of the model's data
 	if out := runs(t, "certify", "m.krigo", "fresh2.csv", "--fresh"); !strings.Contains(out, "4 fresh rows") {
 		t.Errorf("%s", out)
 	}

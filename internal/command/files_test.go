@@ -14,8 +14,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestFilesAlike: from every kind of file that holds the same table comes the same fit, which certify reproduces from
-// its file; rows without a target are counted, and predicted.
+// TestFilesAlike: files of every kind that hold the same table give the same fit, and certify reproduces the fit from
+// its file. Rows without a target are counted, and can be predicted.
 func TestFilesAlike(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -122,7 +122,7 @@ func TestFilesAlike(t *testing.T) {
 			t.Errorf("%s: status %d, %s", c.file, refused.status, refused.stderr)
 		}
 	}
-	// Also from standard input, of the kinds that can come from there.
+	// Files of the kinds that standard input can have give the same fit from standard input.
 	for _, file := range []string{"json.jsonl", "zst.csv.zst", "bars.csv"} {
 		var stdout, stderr bytes.Buffer
 		in := strings.NewReader(read(t, file))
@@ -131,14 +131,14 @@ func TestFilesAlike(t *testing.T) {
 			t.Errorf("%s: status %d, %s", file, status, stderr.String())
 		}
 	}
-	// Numbers alone are names, or none, as it is said.
+	// A first line of numbers may be a header or a row: --header says which.
 	write(t, "bare.csv", "1,2\n3,4\n5,7\n")
 	said := runs(t, "inspect", "bare.csv", "--header", "no", "--target", "c2")
 	if !strings.Contains(said, "--header no") ||
 		!strings.Contains(said, "3 rows") || strings.Contains(said, "taken for a row") {
 		t.Error(said)
 	}
-	// Rows without a target are no outcomes either, and of a table of test rows they aren't scored.
+	// Rows without a target don't count as outcomes, and test rows without a target aren't scored.
 	said = runs(t, "fit", "plain.csv", "--header", "yes", "--target", "y", "--ignore", "fuel", "--test", "plain.csv",
 		"--out", "tested.krigo", "--quiet")
 	if strings.Count(said, "10 of 90 rows of plain.csv have no \"y\"") != 2 {

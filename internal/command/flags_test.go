@@ -33,7 +33,7 @@ func TestHelpIsShort(t *testing.T) {
 					f.print(&b, wide)
 					lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 					if strings.TrimSpace(lines[0]) == strings.TrimSpace("--"+f.name+" "+f.value) {
-						lines = lines[1:] // a long name has a line of its own
+						lines = lines[1:] // a long name stands on a separate line
 					}
 					if strings.HasPrefix(f.name, "objective") {
 						most += 2 // it lists the methods
@@ -57,7 +57,7 @@ func TestHelpIsShort(t *testing.T) {
 	}
 }
 
-// TestDefaults: the default that help shows is the one that is set, and a list that is given takes its place.
+// TestDefaults: help shows the default that a flag really sets, and a given list replaces the default list.
 func TestDefaults(t *testing.T) {
 	var f fitFlags
 	flags := pflag.NewFlagSet("compare", pflag.ContinueOnError)
@@ -93,7 +93,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestTiers: help shows at most 20 flags unasked and says how to see the others; all, or one group of them, if asked.
+// TestTiers: help shows at most 20 flags, and says how to see the others: all flags, or one group of flags.
 func TestTiers(t *testing.T) {
 	workplace(t)
 	count := func(help string) int { return strings.Count(help, "\n  --") }
@@ -128,7 +128,7 @@ func TestComparesFlags(t *testing.T) {
 	text := must.Get(os.ReadFile("../../docs/reference/command-line.md"))(t)
 	_, said, _ := strings.Cut(string(text), "and fit's flags (but for ")
 	said, _, found := strings.Cut(said, ")")
-	want := []string{"--objective", "--promise"} // which it knows, and refuses
+	want := []string{"--objective", "--promise"} // compare knows these flags, but refuses them
 	for _, name := range of("fit") {
 		if !slices.Contains(of("compare"), name) {
 			want = append(want, "--"+name)
@@ -256,7 +256,7 @@ func TestInterruptedInput(t *testing.T) {
 	}
 }
 
-// withoutTimes takes from output how long it took.
+// withoutTimes returns a command's output without the times that it took.
 func withoutTimes(text string) string {
 	return regexp.MustCompile(`"seconds": \{[^}]*\}`).ReplaceAllString(counts.ReplaceAllString(text, ""), "")
 }
@@ -273,8 +273,8 @@ func TestStandardInputOverRanks(t *testing.T) {
 	}
 }
 
-// TestOwnFlag: a setting of a method that krigo doesn't know is a flag, with help and completion. The method is
-// registered in a process of its own, since no other test is about it.
+// TestOwnFlag: a setting of a method that krigo doesn't know is a flag, with help and completion. The test registers
+// the method in a separate process, so that other tests don't see the method.
 func TestOwnFlag(t *testing.T) {
 	const here = "KRIGO_TEST_OWN_FLAG"
 	if os.Getenv(here) == "" {

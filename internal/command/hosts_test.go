@@ -18,8 +18,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// hosts makes two hosts, network namespaces with a cable between them, and returns a function that runs a
-// fit on a rank of each over TCP, and one that plugs the cable in or out at the second.
+// hosts makes two hosts: network namespaces with a cable between them. fit runs a fit over TCP with one rank on each
+// host. plug plugs the cable in or out at the second host.
 func hosts(t *testing.T) (fit func(args ...string) (*exec.Cmd, *bytes.Buffer), plug func(in bool)) {
 	t.Helper()
 	folder := t.TempDir()
@@ -72,8 +72,8 @@ func hosts(t *testing.T) (fit func(args ...string) (*exec.Cmd, *bytes.Buffer), p
 	}
 }
 
-// TestMPIHosts: a fit over two hosts, of which one is cut off in the middle, ends with an error within
-// 30 s, and resumed when the host is back it gives the model of a fit that wasn't interrupted, bit for bit.
+// TestMPIHosts: a fit runs on two hosts, and one host is cut off. The fit ends with an error within 30 s. Resumed when
+// the host is back, it gives the same model as an uninterrupted fit, bit for bit.
 func TestMPIHosts(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("network namespaces are made by root alone")
@@ -120,7 +120,7 @@ func TestMPIHosts(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(folder, "cut.krigo")); err == nil {
 		t.Fatal("the fit was done before the host was cut off")
 	}
-	// Which of its messages mpirun ends with depends on what it notices first: the host, or its daemon there.
+	// mpirun's last message depends on what it misses first: the host, or its daemon on the host.
 	named := slices.ContainsFunc([]string{"10.99.0.2", "krigo-b", "one or more daemons"},
 		func(s string) bool { return strings.Contains(errs.String(), s) })
 	must.Not(t, err == nil || took > 30*time.Second || !named, "%v after %v:\n%s", err, took, errs)

@@ -17,8 +17,8 @@ import (
 
 const childArgs = "KRIGO_TEST_CHILD_ARGS"
 
-// TestKilled kills a fit, as no handler can notice, at several moments, and gives the same command
-// again: the model is that of an uninterrupted fit, bit for bit.
+// TestKilled kills a fit at several moments, by a signal that no handler can catch, and runs the same command again.
+// The model is the same as from an uninterrupted fit, bit for bit.
 func TestKilled(t *testing.T) {
 	if text := os.Getenv(childArgs); text != "" {
 		var args []string
@@ -42,7 +42,7 @@ func TestKilled(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "m.krigo")
 			args := slices.Concat([]string{"fit", data, "--target", "y", "--quiet", "--out", out}, flags)
 			checkpoint := out + ".checkpoint"
-			if flags[0] == "--deliver" { // its last file
+			if flags[0] == "--deliver" { // the sibling is the last file that the fit writes
 				out = siblingName(out)
 			}
 			if status := Run(context.Background(), args, nil, io.Discard, io.Discard); status != 0 {
@@ -51,7 +51,7 @@ func TestKilled(t *testing.T) {
 			want := must.Get(krigo.Load(out))(t)
 			os.Remove(out)
 
-			killed, between := 0, false // whether the last kill may have fallen between the model and the end of its checkpoint
+			killed, between := 0, false // between: the last kill may have come after the model, before its checkpoint's removal
 			for wait := 2 * time.Millisecond; wait < 2*time.Second; wait *= 2 {
 				child := exec.Command(os.Args[0], "-test.run=^TestKilled$")
 				text, _ := json.Marshal(args)
@@ -66,7 +66,7 @@ func TestKilled(t *testing.T) {
 				}
 				between = false
 				select {
-				case err := <-done: // it was faster than the kill
+				case err := <-done: // the fit ended before it could be killed
 					must.End(t, err != nil, "%v", err)
 				case <-time.After(wait):
 					child.Process.Kill()

@@ -40,7 +40,7 @@ func TestCertifyElsewhere(t *testing.T) {
 			"kl-pac":   "--objective kl-pac --inducing 12 --epochs 60",
 		} {
 			if noise == 0 && name == "evidence" {
-				continue // with a noise variance of 1e-8 the digits that are left are too few
+				continue // with a noise variance of 1e-8 too few digits are exact
 			}
 			model := name + ".krigo"
 			runs(t, append(strings.Fields("fit rows.csv --target y --ard off --restarts 1 --quiet --promise 0.8 --out "+model),

@@ -20,13 +20,13 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// unlike says of commands in the documentation that aren't run just as they stand what is run.
+// unlike lists the commands of the documentation that can't run unchanged, and what is run instead.
 var unlike = map[string]struct {
-	instead string // what is run in its place: on less, or on a table made for it
-	stdin   string // the file that what stands before a pipe would print
-	status  int    // its exit status, where it isn't 0
+	instead string // the command that is run instead: on less data, or on a table made for the test
+	stdin   string // the file that the command before the pipe would print
+	status  int    // the expected exit status
 }{
-	// 190 MB, and draw.npy is there
+	// The file would have 190 MB, and the folder has a draw.npy already.
 	"krigo generate --rows 2000000 --inputs 11 --out draw.npy": {instead: "krigo generate --rows 2000 --inputs 11 --out " +
 		"drawn.npy"},
 
@@ -48,7 +48,7 @@ var unlike = map[string]struct {
 	"krigo fit houses.csv --target price --slices zone --categorical zone": {
 		instead: "krigo fit zones.csv --target price --slices sd --categorical zone,heating --prior-share 0.45"},
 
-	// as they stand they try five kernels on a thousand rows or more
+	// Unchanged, these commands try five kernels on a thousand rows or more.
 	"krigo fit electricity.csv --target kW --dates time:day:week --split last": {
 		instead: "krigo fit electricity.csv --target kW --dates time:day:week --split last --dry-run"},
 	"krigo fit electricity.csv --target kW --dates time:day:week --group block:time:7d --prior informed": {
@@ -61,16 +61,16 @@ var unlike = map[string]struct {
 type documented struct {
 	line   int
 	text   string
-	output string // the block of text after it; … stands for anything
+	output string // the block of text after the command; … matches any text
 }
 
 // commandsOf finds the commands of a document: lines of code that begin with krigo, go run ./cmd/krigo or curl, or pipe
-// to krigo; not those of mpirun, which package ranks tests. A block that is fenced as text, right below a block of
-// commands, is what the last of these prints.
+// to krigo; It leaves out commands of mpirun, which package ranks tests. A block fenced as text, right below a block of
+// commands, is the output of the last command.
 func commandsOf(text string) (all []documented) {
 	fence, indented := "", regexp.MustCompile(`^(    |\t)`)
 	begins, pipes := regexp.MustCompile(`^(krigo|go run \./cmd/krigo|curl) `), regexp.MustCompile(`^[a-z][^|#]* \| krigo `)
-	above := false // nothing but empty lines since the last command
+	above := false // only empty lines follow the last command
 	var output []string
 	lines := strings.Split(text, "\n")
 	for i := 0; i < len(lines); i++ {
@@ -110,7 +110,7 @@ func commandsOf(text string) (all []documented) {
 	return all
 }
 
-// plain is a command without what a shell takes for a comment, with single spaces.
+// plain returns a command without shell comments, and with single spaces.
 func plain(text string) string {
 	for _, at := range regexp.MustCompile(`\s#`).FindAllStringIndex(text, -1) {
 		if strings.Count(text[:at[0]], "'")%2 == 0 {
@@ -121,7 +121,7 @@ func plain(text string) string {
 	return strings.Join(strings.Fields(strings.Replace(text, "go run ./cmd/krigo", "krigo", 1)), " ")
 }
 
-// words splits a command as a shell does, as far as the documentation goes.
+// words splits a command as a shell does. It knows only the quoting that the documentation uses.
 func words(text string) (all []string) {
 	for _, w := range regexp.MustCompile(`('[^']*'|"[^"]*"|[^\s'"]+)+`).FindAllString(text, -1) {
 		if w[0] != '\'' {
@@ -132,9 +132,9 @@ func words(text string) (all []string) {
 	return all
 }
 
-// TestManual runs every command of README and docs, in a folder with the files that they speak of, in the order in
-// which they stand, and holds what the tutorials show against what is printed: words to the letter, numbers to a
-// twentieth.
+// TestManual runs the commands of README and docs in their order, in a folder with the files that these documents
+// mention. It compares the output with the output that the tutorials show. Words must be equal, and numbers may differ
+// by a twentieth.
 func TestManual(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it fits some forty models")
@@ -181,7 +181,8 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// TestCommandsOf: what of a document is taken for a command and for its output, and which outputs are told apart.
+// TestCommandsOf: commandsOf finds the commands of a document and their outputs, and prints reports outputs that
+// differ.
 func TestCommandsOf(t *testing.T) {
 	const text = "krigo is text.\n\n    krigo fit a.csv --x 'b  # c'   # why\n    ls\n    cat a | krigo watch " +
 		"-\n\n```text\n12 of … lie within 60,000\n```\n\n" +
@@ -220,7 +221,7 @@ func (c documented) run(t *testing.T, s *server) (string, error) {
 	if strings.HasPrefix(text, "curl ") {
 		return s.ask(args)
 	}
-	s.stop(t) // who types the next command has ended the server
+	s.stop(t) // a reader ends the server before typing the next command
 	to := ""
 	if at := slices.Index(args, ">"); at >= 0 && at == len(args)-2 {
 		args, to = args[:at], args[at+1]
@@ -246,7 +247,7 @@ func (c documented) run(t *testing.T, s *server) (string, error) {
 	return stdout.String(), nil
 }
 
-// number is one that may come out a little otherwise on another processor.
+// number matches a number. Numbers may differ a little on another processor.
 var number = regexp.MustCompile(`(?:\d{1,3}(?:,\d{3})+\b|\d+)(?:\.\d+)?(?:e[+-]?\d+)?`)
 
 // prints returns an error if got, which a command printed, differs from the output that the document shows.
@@ -254,7 +255,7 @@ func (c documented) prints(got string) error {
 	if c.output == "" {
 		return nil
 	}
-	// Between numbers, and between ellipses, words have to be the same but for how many spaces there are.
+	// The words between numbers and ellipses must be equal, but the number of spaces may differ.
 	var pattern strings.Builder
 	pattern.WriteString(`(?s)^\s*`)
 	var want []string
@@ -288,7 +289,7 @@ func (c documented) prints(got string) error {
 	return nil
 }
 
-// server is krigo serve in the background, and who asks it.
+// server runs krigo serve in the background, and sends it requests.
 type server struct {
 	url            string
 	end            context.CancelFunc
@@ -325,7 +326,7 @@ func (s *server) stop(t *testing.T) {
 	s.end = nil
 }
 
-// ask does what curl would.
+// ask sends the request that curl would send with these arguments.
 func (s *server) ask(args []string) (string, error) {
 	if s.end == nil {
 		return "", fmt.Errorf("nothing is served")
@@ -374,7 +375,7 @@ func (s *server) ask(args []string) (string, error) {
 	return string(text), err
 }
 
-// furnish makes a folder with the files that the documents speak of.
+// furnish makes a folder with the files that the documents mention.
 func furnish(t *testing.T, root string) string {
 	t.Helper()
 	shelf := t.TempDir()
@@ -447,7 +448,7 @@ func furnish(t *testing.T, root string) string {
 	}
 	table("big.csv", "x1,x2,y", 150, some)
 	table("kin40k.csv", "x1,x2,y", 150, some)
-	// plain text is read whatever its name
+	// krigo reads plain text even if the file's name ends in .gz
 	must.Do(t, os.Rename(filepath.Join(shelf, "kin40k.csv"), filepath.Join(shelf, "kin40k.csv.gz")))
 	params := `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1, 1]}, "noise_variance": 0.1}`
 	write(t, filepath.Join(shelf, "p.json"), params)

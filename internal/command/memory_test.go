@@ -13,7 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// TestMemory: what takes more than --memory is refused by every command that reads it, with its name and what to do.
+// TestMemory: every command refuses to read what takes more memory than --memory allows, names it, and says what to do.
 func TestMemory(t *testing.T) {
 	defer memory.SetLimit(0)
 	at := func(name string) string { return filepath.Join(t.TempDir(), name) }

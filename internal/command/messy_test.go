@@ -22,7 +22,7 @@ import (
 type messy struct {
 	name   string
 	ending string
-	text   func(rng *rand.Rand, i int) string // of line i, of which 0 is the header
+	text   func(rng *rand.Rand, i int) string // the text of line i; line 0 is the header
 	say    []string
 }
 
@@ -42,7 +42,7 @@ func dots(v float64) string {
 	return whole + "," + fraction
 }
 
-// rows makes the text of a table of x, a number of 1 to 9, and y, three times that and noise.
+// rows returns the text function of a table with x, a number from 1 to 9, and y, which is 3x plus noise.
 func rows(header string, row func(i int, x, y float64) string) func(rng *rand.Rand, i int) string {
 	return func(rng *rand.Rand, i int) string {
 		if i == 0 {
@@ -158,7 +158,7 @@ var messyTables = []messy{
 	}},
 }
 
-// TestMessyTables: each goes from file to report with two commands: that which the first try suggests, and report.
+// TestMessyTables: two commands make a report from each table: the command that the first try suggests, and report.
 func TestMessyTables(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits many models")
@@ -206,7 +206,7 @@ func TestMessyTables(t *testing.T) {
 			if page, err := os.ReadFile("table.html"); err != nil || len(page) < 1000 {
 				t.Errorf("a report of %d bytes, %v", len(page), err)
 			}
-			// The mean explains what there is to explain: cells were read for what they are.
+			// The bound is small, which shows that krigo read the cells correctly.
 			loaded := must.Get(krigo.Load("table.krigo"))(t)
 			if c := loaded.Certificate; c == nil || c.Bound > 0.35 {
 				t.Errorf("certificate %+v", c)
@@ -215,7 +215,7 @@ func TestMessyTables(t *testing.T) {
 	}
 }
 
-// shellWords are the words of a command line that has plain words and words in single quotes.
+// shellWords splits a command line of plain words and words in single quotes.
 func shellWords(t *testing.T, text string) (words []string) {
 	t.Helper()
 	var word strings.Builder
@@ -239,8 +239,8 @@ func shellWords(t *testing.T, text string) (words []string) {
 	return words
 }
 
-// TestReadingIsKept: a model reads the tables that it is given as that which it was fitted to, whoever reads them, and
-// columns that are kept stand beside their predictions.
+// TestReadingIsKept: every command reads tables for a model as fit read the model's own table, and writes kept columns
+// beside the predictions.
 func TestReadingIsKept(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -296,7 +296,7 @@ func TestReadingIsKept(t *testing.T) {
 	runs(t, "certify", "declared.krigo", "german.csv", "--declaration", "declared.json", "--quiet")
 }
 
-// TestDuplicates: rows that repeat others are left out by drop, and count once by group.
+// TestDuplicates: with --duplicates drop, repeated rows are left out. With group, a row and its copies count once.
 func TestDuplicates(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -327,7 +327,7 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// TestInspect: the columns of a table, and the command that fits it.
+// TestInspect: inspect describes the columns of a table, and suggests a command that fits it.
 func TestInspect(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var text strings.Builder
@@ -361,8 +361,8 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestInspectSettles: what has to be settled before the last line fits stands before it, and where nothing has to be,
-// it fits.
+// TestInspectSettles: the last line of inspect is a fit. The lines above say what must be settled first, and if there
+// are none, the fit runs.
 func TestInspectSettles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	table := func(header string, row func(i int) string, last ...string) (text string) {

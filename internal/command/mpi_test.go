@@ -26,7 +26,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestRank is this program as a rank of the tests below.
+// TestRank runs this program as one rank of the tests below.
 func TestRank(t *testing.T) {
 	text := os.Getenv(childArgs)
 	if text == "" || os.Getenv("OMPI_COMM_WORLD_RANK") == "" {
@@ -78,8 +78,8 @@ func waves(t *testing.T, path string, n int, seed uint64) {
 	}))
 }
 
-// TestMPIAgrees: 1, 2, 3 and 4 processes give the same objective and gradient to 1e-10, the same
-// certificate to 1e-9; a file of its own for each, of different sizes, changes nothing.
+// TestMPIAgrees: 1, 2, 3 and 4 processes give the same objective and gradient to 1e-10, and the same certificate to
+// 1e-9. The results are the same if each process has its own file, of another size.
 func TestMPIAgrees(t *testing.T) {
 	folder := t.TempDir()
 	data, params := filepath.Join(folder, "waves.npy"), filepath.Join(folder, "params.json")
@@ -124,7 +124,7 @@ func TestMPIAgrees(t *testing.T) {
 				largest = max(largest, math.Abs(v))
 			}
 			for i, v := range got {
-				scale := largest // of a gradient
+				scale := largest // the largest entry of a gradient
 				if i == 0 {
 					scale = math.Abs(want[0])
 				}
@@ -139,14 +139,14 @@ func TestMPIAgrees(t *testing.T) {
 	}
 }
 
-// numbers are the value and the gradient.
+// numbers returns the value and the gradient.
 func numbers(e *krigo.Evaluation) []float64 {
 	v := []float64{e.Value, *e.Gradient.LogVariance, *e.Gradient.LogNoiseVariance}
 	v = append(v, e.Gradient.LogLengthscales...)
 	return append(v, slices.Concat(e.Gradient.Inducing...)...)
 }
 
-// TestMPIFails: what goes wrong on one rank ends the job with a message that names it, and soon.
+// TestMPIFails: an error on one rank soon ends the job, with a message that names the error.
 func TestMPIFails(t *testing.T) {
 	folder := t.TempDir()
 	for rank := range 3 {
@@ -165,9 +165,9 @@ func TestMPIFails(t *testing.T) {
 	}
 }
 
-// TestMPIDies: a rank is killed, or stopped as if its host were gone, in the middle of a fit. The job ends
-// by itself, naming the rank, and its checkpoint leads to the model of a fit that wasn't interrupted: on
-// as many ranks to the last bit, on more of them to rounding.
+// TestMPIDies: a rank is killed, or stopped as if its host were gone, in the middle of a fit. The job ends by itself
+// and names the rank. A fit resumed from the job's checkpoint gives the same model as an uninterrupted fit: to the last
+// bit on as many ranks, and up to rounding on more ranks.
 func TestMPIDies(t *testing.T) {
 	folder := t.TempDir()
 	data := filepath.Join(folder, "waves.npy")
@@ -240,7 +240,7 @@ func TestMPIDies(t *testing.T) {
 	}
 }
 
-// TestMPICompare: whole fits are spread over ranks, and the first prints the table.
+// TestMPICompare: compare runs whole fits on different ranks, and the first rank prints the table.
 func TestMPICompare(t *testing.T) {
 	var one, two []krigo.Comparison
 	args := []string{"compare", "testdata/snelson.csv", "--target", "y", "--inducing", "4", "--ard", "off", "--epochs",
