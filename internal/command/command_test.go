@@ -897,7 +897,7 @@ func TestInterrupt(t *testing.T) {
 			at = "kept"
 			must.Do(t, os.Rename(checkpoint, at))
 		}
-		for _, n := range []int{0, 1} { // a fit that is interrupted before its first step keeps the old checkpoint
+		for _, n := range []int{0, 1} { // a fit that is interrupted early keeps the checkpoint
 			if o := interrupt(n, again...); o.status != 1 || !strings.Contains(o.stderr, "it goes on from "+at) {
 				t.Errorf("%+v, interrupted after %d: %+v", c, n, o)
 			}
