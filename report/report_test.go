@@ -58,8 +58,7 @@ func withoutPictures(text string) string {
 	return regexp.MustCompile(`base64,[A-Za-z0-9+/=\s]+`).ReplaceAllString(text, "")
 }
 
-// TestFigures: which figures there are depends on the model and the rows, and the page says
-// which rows they show.
+// TestFigures: the model and the rows decide which figures the page has, and the page says which rows they show.
 func TestFigures(t *testing.T) {
 	boston, snelson := data.Boston(), data.Snelson()
 	rich, of := shops(t)
@@ -71,7 +70,7 @@ func TestFigures(t *testing.T) {
 		constant.Rows++
 	}
 	const glance = "Predicted and observed|Residuals by prediction|Importance|Q–Q plot of residuals|"
-	alone := strings.Replace(glance, "Importance|", "", 1) // of one column
+	alone := strings.Replace(glance, "Importance|", "", 1) // a model of one column has no figure of importance
 	for _, c := range []struct {
 		name         string
 		table, shown *dataset.Table
@@ -142,8 +141,8 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestExtremeUnits: in a unit in which squares leave the range of float64 the report has the same
-// figures, of the inputs in the same order.
+// TestExtremeUnits: the report has the same figures, with the inputs in the same order, if the target's squares leave
+// the range of float64.
 func TestExtremeUnits(t *testing.T) {
 	titles := func(unit float64) string {
 		table := data.Boston()
@@ -166,7 +165,7 @@ func TestExtremeUnits(t *testing.T) {
 	}
 }
 
-// TestRecertifies: a model that isn't what its data make it has no report with them.
+// TestRecertifies: a model that its data don't reproduce gets no report with these data.
 func TestRecertifies(t *testing.T) {
 	m := must.Get(krigo.Fit(context.Background(), data.Boston(),
 		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Run: krigo.Run{Restarts: 1},
@@ -185,7 +184,7 @@ func TestRefuses(t *testing.T) {
 	must.Fail(t, report.Write(t.Context(), io.Discard, m, data.Boston()), `"y"`)
 }
 
-// TestBandOfReport: the band that is drawn as the certificate's isn't said to be narrower than it is.
+// TestBandOfReport: the text never gives the certificate's band a smaller width than the certificate does.
 func TestBandOfReport(t *testing.T) {
 	text, _ := written(t, data.Snelson(), data.Snelson(),
 		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 5},
@@ -195,8 +194,7 @@ func TestBandOfReport(t *testing.T) {
 	}
 }
 
-// TestOddTables: whatever the numbers of a table are, there is a report, with every figure in its place: drawn, or with
-// the reason why not.
+// TestOddTables: there is a report for a table of any numbers. Each figure is drawn, or its place says why not.
 func TestOddTables(t *testing.T) {
 	table := func(n int, row func(i int) []float64) *dataset.Table {
 		out := &dataset.Table{Source: "odd", Names: []string{"a", "b", "y"}, Rows: n}
@@ -212,7 +210,7 @@ func TestOddTables(t *testing.T) {
 		name         string
 		table, shown *dataset.Table
 		want         string
-		along        int // columns that aren't constant
+		along        int // number of columns that aren't constant
 	}{
 		{"timestamps in nanoseconds", table(60,
 			func(i int) []float64 { return []float64{1.7e18 + 256*float64(i%3), wave(i), wave(i)} }), nil, "", 2},

@@ -22,8 +22,9 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// additive is 3 x1 + x2 + 2·1{the second of three categories}, with x3 that it doesn't see and x4 that is constant, and
-// the shares that are true: with variances 9, 1 and 4·(2/9) of the parts.
+// additive returns rows, their columns, a function of the rows, and the true shares of its variance. The function is 3
+// x1 + x2 + 2·1{the second of three categories}. It doesn't depend on x3, and x4 is constant. The variances of its
+// parts are 9, 1 and 4·(2/9).
 func additive(n int, seed uint64) (rows, []column, func(x []float64) ([]float64, error), []float64) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	r := rows{d: 7}
@@ -47,8 +48,8 @@ func additive(n int, seed uint64) (rows, []column, func(x []float64) ([]float64,
 	return r, columns, f, []float64{9 / of, 1 / of, 0, 4 * 2. / 9 / of}
 }
 
-// TestImportances: shares of a known function are those of its parts; a category is one column; intervals hold the
-// truth about as often as they say; and the same rows give the same numbers.
+// TestImportances: importances finds the shares of a known function's parts, with a category as one column. Intervals
+// hold the truth about as often as their level says. The same rows give the same numbers.
 func TestImportances(t *testing.T) {
 	held, all := 0, 0
 	for seed := range uint64(60) {
@@ -78,7 +79,7 @@ func TestImportances(t *testing.T) {
 	}
 }
 
-// TestImportanceOfInteraction: of x1·x2 each has all of the variance.
+// TestImportanceOfInteraction: for the function x1·x2, each of the two columns has a share of all of the variance.
 func TestImportanceOfInteraction(t *testing.T) {
 	r, columns, _, _ := additive(2000, 1)
 	found := must.Get(importances(func(x []float64) (out []float64, err error) {
@@ -96,14 +97,14 @@ func TestImportanceOfInteraction(t *testing.T) {
 
 func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }
 
-// fitted fits and makes a report.
+// fitted fits a model and returns the maker of its report.
 func fitted(t *testing.T, table, shown *dataset.Table, o krigo.Options) *maker {
 	t.Helper()
 	m := must.Get(krigo.Fit(context.Background(), table, o))(t)
 	return must.Get(Page{Model: m, Data: shown}.made(t.Context()))(t)
 }
 
-// figure returns the figure of a title.
+// figure returns the figure with this title.
 func figure(t *testing.T, r *maker, title string) Figure {
 	t.Helper()
 	for _, s := range r.Sections {
@@ -117,7 +118,7 @@ func figure(t *testing.T, r *maker, title string) Figure {
 	return Figure{}
 }
 
-// part returns the section of an ID.
+// part returns the section with this ID.
 func part(t *testing.T, r *maker, id string) *section {
 	t.Helper()
 	i := slices.IndexFunc(r.Sections, func(s *section) bool { return s.ID == id })
@@ -125,7 +126,7 @@ func part(t *testing.T, r *maker, id string) *section {
 	return r.Sections[i]
 }
 
-// kinds is a table whose target is 3 x1 + x2 and something by category, and dates.
+// kinds returns a table with dates and a category. Its target is 3 x1 + x2 plus a number that depends on the category.
 func kinds(t *testing.T) *dataset.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(8, 2))
@@ -141,8 +142,8 @@ func kinds(t *testing.T) *dataset.Table {
 	return must.Get(files.CSV{From: strings.NewReader(b.String()), Source: "kinds.csv", As: of}.Read())(t)
 }
 
-// TestColumns: a category is one column and so are a date and what came of it; a constant one isn't ranked, and what
-// the target depends on comes first.
+// TestColumns: a category is one column, and so are a date and the inputs that came from it. A constant column isn't
+// ranked, and the columns that the target depends on come first.
 func TestColumns(t *testing.T) {
 	table := kinds(t)
 	r := fitted(t, table, table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"kind"},
@@ -170,7 +171,8 @@ func TestColumns(t *testing.T) {
 		t.Errorf("order %v", order)
 	}
 	must.Not(t, !strings.Contains(r.by, "Constant in these rows: same"), "%v", r.by)
-	// Slices go through a real row, of the commonest category, and along a date through the parts of real ones.
+	// Slices go through a real row that has the commonest category. A slice along a date takes the date's parts from
+	// real rows.
 	middle := r.real.at(r.middle)
 	isReal := func(row []float64, of ...column) bool {
 		for i := range r.real.n() {
@@ -214,8 +216,8 @@ func at(row []float64, c column) (vs []float64) {
 	return vs
 }
 
-// TestMisses: what is marked are the misses that the certificate and the test figures count, of every loss that is 0 or
-// 1, and all of them are drawn.
+// TestMisses: for every loss that is 0 or 1, figures draw and mark all misses that the certificate and the test figures
+// count.
 func TestMisses(t *testing.T) {
 	for _, loss := range []string{"band", "relative", "scaled", "asymmetric", "clipped-square"} {
 		t.Run(loss, func(t *testing.T) {
@@ -263,7 +265,8 @@ func TestMisses(t *testing.T) {
 	}
 }
 
-// TestWithoutData: a model alone is drawn at the rows that it holds, or at inducing inputs, and says what isn't there.
+// TestWithoutData: without data, the report draws a model at the rows that its file holds, or at inducing inputs, and
+// says what is missing.
 func TestWithoutData(t *testing.T) {
 	table := kinds(t)
 	for _, inducing := range []int{0, 12} {
@@ -303,7 +306,8 @@ func TestWithoutData(t *testing.T) {
 	}
 }
 
-// TestManyColumns: of more columns than are ranked those along which the mean is steepest are, whatever the posterior.
+// TestManyColumns: if there are too many columns to rank all, the report ranks the columns along which the mean is
+// steepest.
 func TestManyColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	const d = 120
@@ -331,7 +335,7 @@ func TestManyColumns(t *testing.T) {
 	}
 }
 
-// TestWords: hyperparameters are named by columns, in their units too, and no logarithm is.
+// TestWords: the page names hyperparameters by columns, and gives them in the columns' units too, never as logarithms.
 func TestWords(t *testing.T) {
 	r := fitted(t, data.Boston(), data.Boston(),
 		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "matern32+linear", ARD: "on",
@@ -351,7 +355,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestNotes: what was found is told, in a sentence each.
+// TestNotes: the page tells each finding in one sentence.
 func TestNotes(t *testing.T) {
 	table := data.Boston()
 	m := must.Get(krigo.Fit(context.Background(), table,
@@ -364,7 +368,7 @@ func TestNotes(t *testing.T) {
 		!strings.HasSuffix(notes[0], "."), "%q", r.Warnings)
 }
 
-// TestGuard: a figure that fails, or panics, stands in its place with the reason.
+// TestGuard: if drawing a figure fails or panics, the figure's place shows the reason.
 func TestGuard(t *testing.T) {
 	r := &maker{}
 	s := r.begin("a", "A")
@@ -377,7 +381,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestTenths: parts in order of x, none of fewer than ten rows.
+// TestTenths: the parts are in the order of x, and each has at least ten rows.
 func TestTenths(t *testing.T) {
 	var x, z []float64
 	for i := range 200 {
@@ -396,8 +400,8 @@ func TestTenths(t *testing.T) {
 	must.Be(t, len(tenths(x[:35], z[:35])), 3)
 }
 
-// TestDependentColumns: what is drawn as importance is called a share of the variance, or a Sobol index, only where
-// columns look independent; where they aren't, those that depend on one another are named.
+// TestDependentColumns: the report calls importance a share of the variance, or a Sobol index, only if columns look
+// independent. Otherwise it names columns that depend on one another.
 func TestDependentColumns(t *testing.T) {
 	made := func(row func(rng *rand.Rand) []float64) *dataset.Table {
 		rng := rand.New(rand.NewPCG(6, 6))
@@ -496,7 +500,8 @@ func TestNothingCertified(t *testing.T) {
 	}
 }
 
-// TestManyCategories: where only some categories have room, a caption says how many, and of how many rows.
+// TestManyCategories: if a figure has room for some categories only, its caption says how many categories and how many
+// rows are drawn.
 func TestManyCategories(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	var b strings.Builder
@@ -517,8 +522,8 @@ func TestManyCategories(t *testing.T) {
 	}
 }
 
-// TestCorrelation: also where squares leave the range of float64, and where predictions differ by no more than
-// rounding.
+// TestCorrelation: correlation is right even if squares leave the range of float64, and NaN if predictions differ by
+// rounding only.
 func TestCorrelation(t *testing.T) {
 	y, mean := []float64{1, 2, 4, 3}, []float64{2, 3, 3, 5}
 	for _, c := range []struct{ y, mean, want float64 }{{1, 1, 2.5 / math.Sqrt(23.75)},

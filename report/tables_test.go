@@ -18,8 +18,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestVerdicts: the rules for trend, spread and tails see what was simulated, and see nothing in pure noise in at least
-// 95 of 100 tables.
+// TestVerdicts: the rules for trend, spread and tails find simulated effects, and find no effect in at least 95 of 100
+// tables of pure noise.
 func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -60,7 +60,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestQuantiles: a Q–Q plot of many rows has few points, all of them quantiles of the rows, with both ends.
+// TestQuantiles: a Q–Q plot of many rows has few points. All points are quantiles of the rows, and both ends are among
+// them.
 func TestQuantiles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	s := &sample{name: "rows"}
@@ -79,8 +80,8 @@ func TestQuantiles(t *testing.T) {
 	must.Not(t, len(r.Warnings) != 1, "%q", r.Warnings)
 }
 
-// TestScores: the first page has the errors of model file and certificate, and the baselines' beside them; of rows from
-// elsewhere it computes the errors.
+// TestScores: the first part of the page has the errors from the model file and the certificate, beside the baselines'
+// errors. For rows from elsewhere the report computes the errors itself.
 func TestScores(t *testing.T) {
 	table := data.Boston()
 	m := must.Get(krigo.Fit(t.Context(), table, krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2},
@@ -95,7 +96,7 @@ func TestScores(t *testing.T) {
 	for i, cells := range own.Scores.Cells {
 		must.Not(t, !slices.Equal(cells[:len(want[i])], want[i]), "%q, want %q", cells, want[i])
 	}
-	for _, s := range own.samples { // what the page would compute of rows from elsewhere
+	for _, s := range own.samples { // scores these rows as if they came from elsewhere
 		is := own.scored(&sample{kind: kind{role: noRole}, y: s.y, mean: s.mean, z: s.z, miss: s.miss})
 		rmse, covered := x.RMSE, x.Coverage95
 		if s.role == dataset.Test {
@@ -115,7 +116,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// gaps is a table with missing cells, a category, a date and a column that the model doesn't use.
+// gaps returns a table with missing cells, a category, a date and a column that the model doesn't use.
 func gaps(t *testing.T) (*dataset.Table, krigo.Data) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 9))
@@ -138,8 +139,8 @@ func gaps(t *testing.T) (*dataset.Table, krigo.Data) {
 	return table, krigo.Data{Target: "y", Categorical: []string{"kind"}, Ignore: []string{"name"}, Missing: "mean"}
 }
 
-// TestTables: the worst rows stand with their place in the file and their cells as the file has them, and the columns
-// with their kinds, ranges and missing cells.
+// TestTables: one table lists the worst rows, with their places and cells in the file. Another lists the columns, with
+// their kinds, ranges and missing cells.
 func TestTables(t *testing.T) {
 	table, of := gaps(t)
 	m := must.Get(krigo.Fit(t.Context(), table, krigo.Options{Data: of, Kernel: krigo.Kernel{Expression: "linear"},
@@ -223,7 +224,7 @@ func TestWide(t *testing.T) {
 	must.Not(t, size[2000] > size[20]*3/2, "%d bytes with 2,000 inputs, %d with 20", size[2000], size[20])
 }
 
-// TestNoticesApart: findings that are no warnings don't stand among the warnings.
+// TestNoticesApart: findings that aren't warnings are in a list of notices, and not among the warnings.
 func TestNoticesApart(t *testing.T) {
 	m := must.Get(krigo.Fit(t.Context(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"},
 		Method: krigo.Method{Inducing: 5}}))(t)
@@ -236,7 +237,7 @@ func TestNoticesApart(t *testing.T) {
 	must.Not(t, !strings.Contains(strings.Join(r.Warnings, ""), "Fewer rows (3) than inputs (4)."), "%q", r.Warnings)
 }
 
-// TestFoot: the foot has data, version and command, as text.
+// TestFoot: the foot of the page shows data, version and command, with markup escaped.
 func TestFoot(t *testing.T) {
 	m := must.Get(krigo.Fit(t.Context(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"},
 		Method: krigo.Method{Inducing: 5}}))(t)

@@ -33,8 +33,8 @@ import (
 var netFile = flag.String("net", "",
 	"TestNet: compare with this file to the last bit, or record it where there is none")
 
-// TestNet is for before and after a change that should change no number: option sets of every kind (testdata/net), and
-// what the command line makes of them, to the last bit.
+// TestNet records or compares the results of the command line for option sets of every kind (testdata/net), to the last
+// bit. Run it before and after a change that should change no number.
 func TestNet(t *testing.T) {
 	if *netFile == "" {
 		t.Skip("a net for refactorings: go test ./internal/command -run TestNet -net /FOLDER/FILE before and after " +
@@ -79,7 +79,7 @@ func TestNet(t *testing.T) {
 	}
 }
 
-// netRecord is a line of the file.
+// netRecord is a line of the file of TestNet: the name of an option set, and its results.
 type netRecord struct {
 	Set string         `json:"set"`
 	Got map[string]any `json:"got"`
@@ -98,7 +98,7 @@ func readNet(path string) (map[string]map[string]any, error) {
 	return sets, err
 }
 
-// decode parses JSON, and leaves numbers the text that they are: other bits, other text.
+// decode parses JSON. It keeps numbers as text, because numbers that differ in a bit differ as text.
 func decode(raw []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -136,7 +136,7 @@ func flatten(path string, v any, leaves map[string]string) {
 	}
 }
 
-// timeless takes from a JSON value what a clock said.
+// timeless removes times from a JSON value.
 func timeless(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -155,8 +155,8 @@ func timeless(v any) {
 // netRun runs one set of options.
 type netRun struct {
 	t      *testing.T
-	fields map[string]any // what its commands left, by command
-	failed bool           // not that what follows from a model was refused
+	fields map[string]any // the results of the set's commands, by command
+	failed bool           // a fit failed; a refused predict or certify doesn't count
 }
 
 const netModel = "m.krigo"
@@ -215,7 +215,7 @@ func (n *netRun) model(data string) {
 	m := must.Get(krigo.Load(netModel))(n.t)
 	m.Training.Seconds = 0
 	n.fields["fitted"] = string(m.Fitted) // apart from the model, so that a difference can be read
-	m.Fitted, m.Findings = nil, nil       // what is said of the fit may be worded otherwise
+	m.Fitted, m.Findings = nil, nil       // the words about the fit may change
 	var b bytes.Buffer
 	must.Do(n.t, m.Write(&b))
 	n.fields["model"] = hash(b.Bytes())
@@ -223,7 +223,7 @@ func (n *netRun) model(data string) {
 	n.call("certify", "certify", netModel, data)
 }
 
-// options are those that the command line makes of a fit's flags, and the part of the data that is a rank's.
+// options returns a rank's part of the data, and the options that the command line makes from a fit's flags.
 func (n *netRun) options(args []string, r ranks.Ranks) (*dataset.Table, krigo.Options, error) {
 	var f fitFlags
 	flags := pflag.NewFlagSet("fit", pflag.ContinueOnError)
@@ -262,8 +262,8 @@ func (n *netRun) spread(size int, args []string) {
 	}
 }
 
-// resume interrupts a fit after so many steps, and goes on from its checkpoint. That isn't kept: how far
-// each of several starts, which run side by side, has come by then is chance.
+// resume interrupts a fit after the given number of steps, and continues from its checkpoint. TestNet doesn't keep the
+// checkpoint: starts run side by side, and chance decides how far each start has come.
 func (n *netRun) resume(steps int, args []string) {
 	table, o, err := n.options(args[1:], ranks.Alone{})
 	if err != nil {
@@ -289,7 +289,7 @@ func (n *netRun) resume(steps int, args []string) {
 
 func hash(raw []byte) string { return fmt.Sprintf("%x", sha256.Sum256(raw)) }
 
-// netTables writes the tables that are no fixtures of other tests, and parameters.
+// netTables writes the parameters, and the tables that no other test has as fixtures.
 func netTables(t *testing.T) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -22,7 +22,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// frame is a request.
+// frame returns the bytes of a request.
 func frame(header map[string]any, buffers ...[]byte) []byte {
 	sizes := []int{}
 	for _, b := range buffers {
@@ -36,7 +36,7 @@ func frame(header map[string]any, buffers ...[]byte) []byte {
 	return append(append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...), bytes.Join(buffers, nil)...)
 }
 
-// reply is a frame that came back.
+// reply is the decoded header of an answer.
 type reply struct {
 	ID     uint64         `json:"id"`
 	Result map[string]any `json:"result"`
@@ -63,8 +63,8 @@ func parsed(t *testing.T, frame []byte) reply {
 	return r
 }
 
-// TestPipeToFiles: replies are written to the files that requests name, a fit by flags is that of the command line, and
-// a reply that can't be written ends the program.
+// TestPipeToFiles: krigo pipe writes replies to the files that requests name. A fit by flags gives the same model as
+// the command line. A reply that can't be written ends the program.
 func TestPipeToFiles(t *testing.T) {
 	folder := t.TempDir()
 	const rows = 80

@@ -8,7 +8,8 @@ import (
 	"github.com/krigo-gp/krigo"
 )
 
-// TestRemaining: what is left follows from the share of the runs, and of the steps of one, that is done.
+// TestRemaining: the remaining time follows from the share of runs that are done, and the share of steps that the
+// current run has done.
 func TestRemaining(t *testing.T) {
 	for name, c := range map[string]struct {
 		e     krigo.Event
@@ -60,7 +61,8 @@ func TestAtMost(t *testing.T) {
 	}
 }
 
-// TestPredicting: rows that are predicted are counted, with how fast and how long the others may take.
+// TestPredicting: progress counts the predicted rows, and says how many are predicted a second and how much time is
+// left.
 func TestPredicting(t *testing.T) {
 	var b strings.Builder
 	p := newProgress(&b, false)
@@ -72,7 +74,7 @@ func TestPredicting(t *testing.T) {
 	p.rowsBegan = time.Now().Add(-10 * time.Second)
 	tell(200)
 	tell(400)
-	tell(100) // others
+	tell(100) // the rows of another table
 	if lines := strings.Split(b.String(), "\n"); len(lines) != 5 || lines[0] != "predicting: 100 of 400 rows" ||
 		!strings.HasPrefix(lines[1], "predicting: 200 of 400 rows, 10 a second; about 20s left") ||
 		lines[2] != "predicting: 400 of 400 rows" || !strings.HasPrefix(lines[3], "predicting: 100 of 400 rows") {

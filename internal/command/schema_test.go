@@ -15,10 +15,10 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// pythonName is a flag as a parameter of the Python package.
+// pythonName returns the name of a flag's parameter in the Python package.
 func pythonName(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
-// pythonHelp is the help of a flag, with other flags in it as parameters.
+// pythonHelp returns the help of a flag. It replaces other flags in the text by their parameters.
 func pythonHelp(o option) string {
 	text := o.Help
 	if def := cmp.Or(o.Default, o.Rule); def != "" {
@@ -51,7 +51,7 @@ func python(options []option) string {
 		case o.Type == "bool":
 			kind, def = "bool", "False"
 		case name == "categorical":
-			def = `"auto"` // by the columns' types, which tables in files don't have
+			def = `"auto"` // "auto" chooses by the columns' types, which files don't have
 		}
 		arguments += fmt.Sprintf("        %s: %s = %s,\n", name, kind, def)
 		sets += fmt.Sprintf("        self.%s = %[1]s\n", name)
@@ -97,7 +97,7 @@ class Parameters(Estimator):
 `, arguments, sections["everyday"], sections["expert"], sets)
 }
 
-// TestSchema: the estimator's parameters are the program's flags.
+// TestSchema: the Python estimator has a parameter for each flag of the program.
 func TestSchema(t *testing.T) {
 	of := schema(newRoot())
 	must.End(t, len(of) != 5 || len(of["fit"]) < 50 || len(of["predict"]) < 5, "%d commands", len(of))
@@ -113,7 +113,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestParametersComeBack: the flags that a model says it was fitted with make the options that it was fitted with.
+// TestParametersComeBack: a model stores the flags of its fit, and parsing them gives the options of the fit.
 func TestParametersComeBack(t *testing.T) {
 	for _, flags := range [][]string{
 		{},

@@ -17,7 +17,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// output is a command's standard output that is read while it runs.
+// output holds a command's standard output, and can be read while the command runs.
 type output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -35,8 +35,8 @@ func (o *output) String() string {
 	return o.buf.String()
 }
 
-// TestServe: what the command serves, what it predicts and what Go predicts are the same
-// bytes, and an interrupt ends it.
+// TestServe: krigo serve, krigo predict and the Go library give the same predictions, byte for byte, and an interrupt
+// ends the server.
 func TestServe(t *testing.T) {
 	workplace(t)
 	runs(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--out",

@@ -31,8 +31,8 @@ func process(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	return cmd, &said
 }
 
-// TestSignals: a signal ends a command soon, also in the middle of a long step that doesn't look at its context, with
-// an exit status of its own, and leaves nothing half done.
+// TestSignals: a signal soon ends a command, even in a long step that doesn't check its context. The exit status is 128
+// plus the signal's number, and no file is left half written.
 func TestSignals(t *testing.T) {
 	if text := os.Getenv(mainArgs); text != "" {
 		var args []string
@@ -48,10 +48,10 @@ func TestSignals(t *testing.T) {
 	runs(t, "generate", "--rows", "5000", "--inputs", "4", "--out", "long.csv", "--quiet")
 	runs(t, "generate", "--rows", "2000000", "--inputs", "4", "--features", "1", "--out", "longest.npy", "--quiet")
 	runs(t, "generate", "--rows", "1000", "--inputs", "4", "--out", "short.csv", "--quiet")
-	// slow to predict by
+	// a model that predicts slowly
 	runs(t, "fit", "short.csv", "--target", "y", "--objective", "evidence", "--kernel", "rq", "--ard", "off", "--epochs",
 		"2", "--restarts", "1", "--out", "m.krigo", "--quiet")
-	// what a step may take is more: a factorization of 5,000 rows a hundred times
+	// A step that ignored the signal would take longer: it factors the matrix of 5,000 rows a hundred times.
 	const plenty = 15 * time.Second
 	for _, c := range []struct {
 		args string
@@ -84,7 +84,7 @@ func TestSignals(t *testing.T) {
 			}
 		}
 	}
-	// The second kills at once.
+	// The second signal kills the command at once.
 	cmd, said := process(t, "fit", "long.csv", "--target", "y", "--objective", "evidence", "--kernel", "matern32", "--ard",
 		"on", "--restarts", "50", "--quiet", "--out", "f.krigo")
 	must.Do(t, cmd.Start())
@@ -93,12 +93,12 @@ func TestSignals(t *testing.T) {
 	time.Sleep(50 * time.Millisecond)
 	cmd.Process.Signal(syscall.SIGINT)
 	cmd.Wait()
-	// On a busy machine the first may have done it.
+	// On a busy machine the first signal may have ended the command already.
 	if status := cmd.ProcessState.Sys().(syscall.WaitStatus); !(status.Signaled() && status.Signal() == syscall.SIGINT) &&
 		status.ExitStatus() != 130 {
 		t.Errorf("two signals: %v, %q", cmd.ProcessState, said)
 	}
-	// serve ends by itself, and well.
+	// After SIGTERM serve ends by itself, with exit status 0.
 	cmd, said = process(t, "serve", "m.krigo", "--listen", "127.0.0.1:0", "--quiet")
 	out := must.Get(cmd.StdoutPipe())(t)
 	must.Do(t, cmd.Start())
@@ -109,7 +109,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestFullOutput: results that can't be written are an error, of every command that prints some.
+// TestFullOutput: every command that prints results fails if they can't be written.
 func TestFullOutput(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -142,7 +142,7 @@ func TestFullOutput(t *testing.T) {
 	}
 }
 
-// TestImplied: a file that krigo didn't write isn't overwritten, or removed, because of a name that nobody gave.
+// TestImplied: krigo never overwrites or removes a file that it didn't write if the user didn't give the file's name.
 func TestImplied(t *testing.T) {
 	workplace(t)
 	const mine = "my notes of a year\n"
@@ -172,14 +172,14 @@ func TestImplied(t *testing.T) {
 			}
 			os.Remove(c.name)
 		}
-		// Its own are replaced.
+		// krigo replaces files that it wrote itself.
 		for range 2 {
 			if o := call(t.Context(), c.args...); o.status != 0 {
 				t.Errorf("%s again: %+v", c.args, o)
 			}
 		}
 	}
-	// Nor because of a name that was given.
+	// krigo doesn't overwrite such a file even if the user gives its name.
 	write(t, "named", mine)
 	if o := call(t.Context(), append(fit, "--out", "named")...); o.status != 2 ||
 		!strings.Contains(o.stderr, "named exists") || read(t, "named") != mine {

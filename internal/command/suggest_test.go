@@ -85,7 +85,7 @@ func TestSuggestionsRun(t *testing.T) {
 	}
 	must.Not(t, seen < 7, "only %d commands", seen)
 
-	// What ties rows together has a flag for either promise.
+	// If rows are tied, fit suggests a flag for each of two promises: --group and --population.
 	text = "dose;\"plot no, field\";yield\n"
 	for i := range 240 {
 		x := float64(i*37%101) / 10
@@ -103,7 +103,7 @@ func TestSuggestionsRun(t *testing.T) {
 		}
 	}
 
-	// The commands that demo ends with.
+	// The last commands that demo prints run.
 	demo := runs(t, "demo", "my demo", "--quiet")
 	commands, _ = suggestions(demo)
 	must.Not(t, len(commands) != 3, "%q", demo)

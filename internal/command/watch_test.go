@@ -30,8 +30,7 @@ func watched(t *testing.T) {
 	runs(t, strings.Fields("fit snelson.csv --target y --kernel se --restarts 1 --epsilon 1 --out s.krigo --quiet")...)
 }
 
-// TestWatch: outcomes from files and from standard input go to the ledger, which is gone on with; an alarm has an exit
-// status of its own.
+// TestWatch: watch appends outcomes from files and from standard input to the ledger. An alarm has its own exit status.
 func TestWatch(t *testing.T) {
 	watched(t)
 	good := "x,y\n" + strings.Repeat("1,0.3\n", 3)
@@ -73,7 +72,7 @@ func TestWatch(t *testing.T) {
 			"taken off") || !strings.HasPrefix(read(t, "s.ledger"), before) {
 		t.Errorf("%+v", o)
 	}
-	// The alarm stays, and the state is what the lines said.
+	// The alarm stays on. The state has the numbers that the printed lines had.
 	o = call(context.Background(), "watch", "s.krigo", "--json")
 	var s watch.State
 	if err := json.Unmarshal([]byte(o.stdout), &s); err != nil || o.status != exitAlarm || s.Rows != 51 ||
@@ -84,7 +83,7 @@ func TestWatch(t *testing.T) {
 		strings.Count(o.stdout, "\n") != 1 || !strings.Contains(o.stdout, `"repeats":2`) {
 		t.Errorf("%+v", o)
 	}
-	// With a key a file's rows count once, however often a job is run.
+	// With a key, the rows of a file count once, even if a job gives them again.
 	for try, want := range []string{"30 outcomes, 0 missed", "30 rows are in the ledger under the key \"july\" already"} {
 		if o := call(context.Background(), strings.Fields("watch s.krigo good.csv --ledger keyed.ledger --key "+
 			"july")...); o.status != 0 || !strings.Contains(o.stdout+o.stderr, want) || !strings.Contains(o.stdout, "30 "+
@@ -121,7 +120,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchRotate: a rotated ledger says what it said.
+// TestWatchRotate: a ledger gives the same state after a rotation.
 func TestWatchRotate(t *testing.T) {
 	watched(t)
 	write(t, "later.csv", "x,y\n1,77\n2,77\n3,0\n")
@@ -149,7 +148,7 @@ func TestWatchRotate(t *testing.T) {
 	}
 }
 
-// TestWatchStream: a row is told as soon as it comes, and an interrupt is the way to end.
+// TestWatchStream: watch prints a line as soon as a row comes, and an interrupt ends it without an error.
 func TestWatchStream(t *testing.T) {
 	watched(t)
 	ctx, stop := context.WithCancel(context.Background())
@@ -171,7 +170,7 @@ func TestWatchStream(t *testing.T) {
 	}
 }
 
-// TestAnytimeAndShift: certify says what holds at any number of rows, and on another source.
+// TestAnytimeAndShift: certify says which bound holds at any number of rows, and which bound holds on another source.
 func TestAnytimeAndShift(t *testing.T) {
 	watched(t)
 	text := "x,y\n"
@@ -221,8 +220,8 @@ func TestAnytimeAndShift(t *testing.T) {
 
 const ledgerArgs = "KRIGO_TEST_LEDGER_ARGS"
 
-// TestServeKilled kills a server, as no handler can notice, while clients bring outcomes, again and again: every
-// outcome that was acknowledged is there afterwards.
+// TestServeKilled kills a server again and again while clients send outcomes, by a signal that no handler can catch.
+// Afterwards the ledger has every outcome that was acknowledged.
 func TestServeKilled(t *testing.T) {
 	if text := os.Getenv(ledgerArgs); text != "" {
 		os.Exit(Run(context.Background(), strings.Fields(text), nil, os.Stdout, os.Stderr))
@@ -286,7 +285,7 @@ func TestServeKilled(t *testing.T) {
 		if s.Rows < acknowledged || s.Rows > sent || s.Rows%2 > 0 || s.Repeats > 0 {
 			t.Fatalf("round %d: %d outcomes in the ledger, %d acknowledged, %d sent", round, s.Rows, acknowledged, sent)
 		}
-		acknowledged = s.Rows // of those on disk that no one heard of, none may be lost later either
+		acknowledged = s.Rows // later rounds may lose no outcome on disk, acknowledged or not
 	}
 	must.End(t, acknowledged == 0, "nothing was acknowledged")
 	if lines := slices.DeleteFunc(bytes.Split([]byte(read(t, "s.ledger")), []byte("\n")),

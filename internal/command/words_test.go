@@ -35,7 +35,7 @@ func TestFreshContradicts(t *testing.T) {
 	}
 	write(t, "elsewhere.csv", strings.Join(lines, "\n")+"\n")
 	text := runs(t, "certify", "homes.krigo", "elsewhere.csv", "--fresh")
-	// All 24 miss: p²⁴ = δ at p = 0.8254.
+	// All 24 rows miss, so the lower limit p of the risk solves p²⁴ = δ: p = 0.8254.
 	for _, want := range []string{"THIS CONTRADICTS the model's own certificate",
 		"is at least 0.8254; the certificate says at most 0.4", "another source", "rely on what they show"} {
 		must.Not(t, !strings.Contains(flat(text), want), "nothing says %q in %s", want, text)
@@ -94,8 +94,8 @@ func TestConditionsOfIntervals(t *testing.T) {
 	}
 }
 
-// TestRefit: a model that takes the place of another certified one of the same data says so, in its
-// file too. The same fit again isn't a choice, but doesn't wash the finding off.
+// TestRefit: if a fit replaces another certified model of the same data, the output and the new file say so. Repeating
+// the same fit adds no such finding, but keeps an earlier one.
 func TestRefit(t *testing.T) {
 	workplace(t)
 	found := func(more ...string) finding.List {
@@ -120,13 +120,13 @@ func TestRefit(t *testing.T) {
 		{"--seed 2 --epsilon 1", true},
 		{"--seed 3 --out other.krigo", false},
 		{"--seed 4 --scaling all-rows --objective kl-pac --out other.krigo", false}, // has no certificate
-		{"--seed 5 --out other.krigo", false},                                       // replaces none
+		{"--seed 5 --out other.krigo", false},                                       // replaces no certified model
 	} {
 		if found := found(strings.Fields(c.more)...); (found.Of(finding.Replaces) != nil) != c.want {
 			t.Errorf("%s: %q", c.more, found)
 		}
 	}
-	// A model of other data is replaced without a word.
+	// A fit that replaces a model of other data doesn't mention it.
 	if text := runs(t, "fit", "snelson.csv", "--target", "y", "--restarts", "1", "--out", "other.krigo",
 		"--quiet"); strings.Contains(text, finding.New(finding.Replaces).String()) {
 		t.Error(text)
