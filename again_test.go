@@ -65,8 +65,7 @@ func TestDeclared(t *testing.T) {
 	d := must.Get(of.Labelled(data.Boston()))(t)
 	of.Certificate = must.Get(of.Model.Certify(d))(t)
 	must.Refuse(certify(&of, data.Boston()))(t, "the kernel or its mean", "another kernel than the declared one")
-	// What people read in a declaration must be true, even where a fit doesn't use it, and no field may stand there
-	// twice.
+	// Every field of a declaration must be true, even a field that a fit doesn't use, and no field may occur twice.
 	for what, text := range map[string][]byte{
 		"other numbers of rows": bytes.Replace(text, []byte(`"certified": `), []byte(`"certified": 1`), 1),
 		"other kernels":         bytes.Replace(text, []byte(`"se (ARD)"`), []byte(`"rq (ARD)"`), 1),
@@ -165,8 +164,9 @@ func TestRefitReadsAsFitted(t *testing.T) {
 	}
 }
 
-// TestDeliver: the sibling of a certified model uses all rows except test rows. It has the certified model's kernel
-// and scaling and no certificate, and it says what the certified model promises. A file keeps the sibling as it is.
+// TestDeliver: the sibling of a certified model uses all rows except test rows. It has the certified model's kernel and
+// scaling and no certificate, and it says what the certified model promises. The sibling is the same after writing and
+// reading its file.
 func TestDeliver(t *testing.T) {
 	for name, c := range map[string]struct {
 		o      krigo.Options
@@ -217,7 +217,7 @@ func TestDeliver(t *testing.T) {
 	}
 }
 
-// TestDeliverUncertified: the sibling of a model without a certificate says nothing about a certificate.
+// TestDeliverUncertified: the sibling of a model without a certificate doesn't mention a certificate.
 func TestDeliverUncertified(t *testing.T) {
 	for name, edit := range map[string]func(*krigo.Options){
 		"a backtest":    func(o *krigo.Options) { o.Data.Split = "last" },

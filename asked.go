@@ -62,8 +62,8 @@ func compact(text json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// checkAsked checks that a model fits the options that it says it was fitted with: above all its certificate's terms,
-// for a table with these columns. Both are the fitter's word, so the least one can ask is that they agree.
+// checkAsked checks that a model fits the options that it says it was fitted with: above all the certificate's terms,
+// for a table with these columns. The fitter vouches for both the model and the options, so they must at least agree.
 func checkAsked(m *model.Model, columns []string) error {
 	if m.Fitted == nil {
 		if m.Split != model.ByPosition {

@@ -257,14 +257,14 @@ type Fresh struct {
 	// Seen counts fresh rows that equal a row of the model's data. The bounds hold only if they are other
 	// observations.
 	Seen       int `json:"seen,omitempty"`
-	SeenGroups int `json:"seen_groups,omitempty"` // groups of the model's data, which aren't new ones
+	SeenGroups int `json:"seen_groups,omitempty"` // groups that occur in the model's data, and so aren't new
 	// Dropped counts further rows that equal a fresh row in every cell, if the model's reading leaves such rows out.
 	Dropped int `json:"dropped,omitempty"`
 	// Untargeted counts further rows without a target.
 	Untargeted   int           `json:"without_target,omitempty"`
 	Delta        float64       `json:"delta"` // each of the two bounds fails with probability at most Delta
 	Loss         pacbayes.Kind `json:"loss"`
-	Epsilon      float64       `json:"epsilon"`                 // as in Certificate
+	Epsilon      float64       `json:"epsilon"`                 // ε and its two forms are as in Certificate
 	EpsilonAbove float64       `json:"epsilon_above,omitempty"` //
 	EpsilonRaw   float64       `json:"epsilon_raw"`             //
 	GibbsRisk    float64       `json:"gibbs_risk"`              // mean loss of a random draw on the fresh rows

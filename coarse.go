@@ -144,8 +144,8 @@ func (p *plan) goOn(ctx context.Context, c *checkpoints, f family, x []float64, 
 	return run{f, r}, nil
 }
 
-// fewer is an objective with fewer parameters. One of its parameters may stand for several parameters of the wrapped
-// objective.
+// fewer wraps an objective and has fewer parameters. Each of these may set several parameters of the wrapped objective
+// to the same value.
 type fewer struct {
 	objective train.Objective
 	of        []int // for each parameter of objective, the index of the parameter that stands for it

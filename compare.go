@@ -17,9 +17,9 @@ import (
 // Comparison is the result of one objective at one ε over several splits.
 type Comparison struct {
 	Objective string             `json:"objective"`
-	Epsilon   float64            `json:"epsilon"` // as the user gave it
+	Epsilon   float64            `json:"epsilon"` // ε as the user gave it
 	Splits    int                `json:"splits"`
-	Measures  map[string]Measure `json:"measures"` // by the names in MeasureNames
+	Measures  map[string]Measure `json:"measures"` // measures by their names in MeasureNames
 
 	// Differences are the same measures minus the measures of the first objective at the same ε, split by split, so
 	// that what splits have in common cancels. The first objective has no differences.
@@ -80,11 +80,11 @@ type CompareOptions struct {
 
 // Compared reports one finished fit of a comparison.
 type Compared struct {
-	Done, Total int // of this rank
+	Done, Total int // fits of this rank
 	Objective   string
 	Epsilon     float64
 	Seed        uint64
-	Measures    map[string]float64 // for this split, by the names in MeasureNames
+	Measures    map[string]float64 // measures of this split, by their names in MeasureNames
 }
 
 // Compare fits every objective at every ε on the same splits, several fits at a time, and scores them on the same

@@ -117,7 +117,7 @@ type Gradient struct {
 	LogLengthscales  []float64          `json:"log_lengthscales,omitempty"`
 	LogShape         *float64           `json:"log_shape,omitempty"`
 	LogPeriod        *float64           `json:"log_period,omitempty"`
-	Parameters       map[string]float64 `json:"parameters,omitempty"` // for a registered kernel, by name
+	Parameters       map[string]float64 `json:"parameters,omitempty"` // of a registered kernel, by parameter name
 	Parts            []Gradient         `json:"parts,omitempty"`
 	LogNoiseVariance *float64           `json:"log_noise_variance,omitempty"`
 	Mean             *MeanParams        `json:"mean,omitempty"`

@@ -218,7 +218,7 @@ const lengthscale = string(kernel.Lengthscale)
 // parameter is a parse of a parameter's name, such as "0.log_lengthscale2[3]".
 type parameter struct {
 	part  string // the part of the kernel, counted from 1, such as "2.1"; "" if the kernel has no parts
-	name  string // without "log_"
+	name  string // the name without "log_"
 	input string // the parameter's column, or ""
 	value func(v float64) float64
 }

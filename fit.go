@@ -16,7 +16,8 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// What a fit does, what it would do (Decide), and what it was declared to do (Declare). All three begin with open.
+// This file has Fit, Decide (says what a fit would do) and Declare (says what a fit must do). All three call open
+// first.
 
 // work is the context of a fit. Once the fit is over, it reports no error, even if the fit's context ends. The model
 // keeps matrices of the fit, which carry this context and must stay usable.

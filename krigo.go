@@ -116,7 +116,7 @@ type Event struct {
 	Iteration int
 	Of        int     // iterations of the run from this start, if the number is known
 	Most      int     // the largest number of iterations, if it is known and the run may stop earlier
-	Value     float64 // of the objective
+	Value     float64 // value of the objective
 	Stopped   string  // why the run from this start ended; empty while it goes on
 
 	// Solver names the method that solves a full GP, and is "" for other methods. During a long solve, Iteration

@@ -123,9 +123,9 @@ func (m *Model) PredictionFindings(table *dataset.Table, ps []model.Prediction) 
 
 // SampleOptions say what Sample draws.
 type SampleOptions struct {
-	Count    int                                   // of functions
-	Seed     uint64                                // the same one gives the same draws
-	Progress func(iteration int, residual float64) // of a model of --solver cg; it may be nil
+	Count    int                                   // number of functions
+	Seed     uint64                                // the same seed gives the same draws
+	Progress func(iteration int, residual float64) // called while a model of --solver cg solves; may be nil
 }
 
 // Sample draws functions jointly from the model's posterior and returns their values at every row of a table, row by
@@ -224,9 +224,9 @@ func IntervalKinds() []string { return []string{"conformal", "normalised", "band
 
 // IntervalOptions say which intervals Intervals or IntervalsOfFew make.
 type IntervalOptions struct {
-	Kind  string  // of IntervalKinds, or of FewRowKinds
-	Level float64 // share of targets that an interval is to hold; 0: 0.95. A band's is its certificate's
-	By    string  // IntervalsOfFew: a column for each of whose values the guarantee holds by itself; "": none
+	Kind  string  // a name from IntervalKinds, or from FewRowKinds
+	Level float64 // share of targets to hold; 0: 0.95. A band's level is the certificate's
+	By    string  // for IntervalsOfFew: the guarantee holds for each value of this column; "": no column
 }
 
 // Intervals returns an interval, of one of IntervalKinds, for every prediction.

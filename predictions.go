@@ -15,8 +15,8 @@ import (
 type Predicted struct {
 	Source      string                `json:"source"`
 	Target      string                `json:"target"`
-	Prediction  string                `json:"prediction"`  // the column that has them
-	Hash        string                `json:"rows_sha256"` // of target and prediction of all rows, in any order
+	Prediction  string                `json:"prediction"`  // name of the column of predictions
+	Hash        string                `json:"rows_sha256"` // hash of all rows' targets and predictions, in any order
 	Terms       pacbayes.Terms        `json:"terms"`
 	Certificate *pacbayes.Certificate `json:"certificate"`
 	Sentence    string                `json:"sentence"`
@@ -41,7 +41,7 @@ func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction st
 			prediction, table.Source)
 	}
 	d, err := table.Within(ctx).ReadAs(o.Data.Reading.Every()).Select([]string{prediction},
-		o.Data.Target) // of a constant target, too: nothing is learnt
+		o.Data.Target) // a constant target is allowed, because nothing is learnt
 	if err == nil && o.Data.Group != "" {
 		d, err = d.GroupBy(o.Data.Group)
 	}

@@ -17,7 +17,7 @@ import (
 // family is a kernel and a mean function whose parameters are trained.
 type family struct {
 	name   string
-	of     string // the expression, which a kernel with one lengthscale shares with the kernel with several
+	of     string // the expression; kernels with one lengthscale and with several have the same
 	kernel kernel.Kernel
 	mean   kernel.Mean
 	terms  pacbayes.Terms // terms of a certificate with a prior of this family

@@ -282,7 +282,7 @@ type use struct {
 	categorical bool // text is allowed
 	gaps        bool // values may be missing
 	fitting     bool // this is a fit: a person can still change categorical and gaps
-	naming      bool // its values name groups, and --missing doesn't fill them
+	naming      bool // the column's values name groups, and --missing doesn't fill missing ones
 }
 
 // uses says that each of the columns is read for numbers.
@@ -294,11 +294,11 @@ func uses(columns []int) []use {
 	return all
 }
 
-// check returns an error about the first cell, row by row, that isn't what its column is read for. It counts the
-// others.
+// check returns an error about the first cell, row by row, that doesn't fit its column's use. It counts the other such
+// cells.
 func (t *Table) check(uses ...use) error {
 	columns := make([]int, len(uses))
-	wrong := make([][]bool, len(uses)) // by use and text: the text is wrong; nil for a column of numbers
+	wrong := make([][]bool, len(uses)) // whether a text is wrong, by use and text; nil for a column of numbers
 	finite := true                     // a cell is right if it is a finite number
 	for k, u := range uses {
 		columns[k] = u.column

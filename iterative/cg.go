@@ -11,8 +11,8 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Solver solves A X = B by preconditioned conjugate gradients. It solves all columns of B at once, with one product
-// by A for all of them (mBCG, Gardner et al. 2018, App. A). Columns don't influence one another.
+// Solver solves A X = B by preconditioned conjugate gradients. It solves all columns of B at once, with one product by
+// A for all of them (mBCG, Gardner et al. 2018, App. A). The solution of a column doesn't depend on the other columns.
 type Solver struct {
 	// Times sets out ← A v for a symmetric positive definite A.
 	Times func(v, out matrix.Dense)
@@ -52,7 +52,7 @@ type Solution struct {
 // P^-½z into an orthonormal basis V and a tridiagonal matrix T. Kept are T and the vectors P^-½V, which need no root
 // of P (Golub & Van Loan 2013, Sect. 11.3).
 type Lanczos struct {
-	Diagonal, OffDiagonal []float64   // of T; OffDiagonal is one shorter
+	Diagonal, OffDiagonal []float64   // diagonals of T; OffDiagonal has one entry less
 	Basis                 [][]float64 // columns of P^-½V
 
 	inverse float64 // 1/α of the last step
@@ -108,7 +108,7 @@ func (s Solver) Solve(ctx context.Context, b, x matrix.Dense) (*Solution, error)
 		case u.iterations >= s.MaxIterations:
 			reason = "as many as are allowed"
 		case !gained && u.Rough != nil && u.cycles > 0:
-			u.Rough = nil // its rounding may be the reason
+			u.Rough = nil // Rough's rounding may be the reason that the residual doesn't shrink
 		case !gained && u.indefinite:
 			reason = "the matrix isn't positive definite to working precision"
 		case !gained:

@@ -76,7 +76,7 @@ type PAC struct {
 	Sparse
 	_       struct{} `help:"sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, if it is fixed: 0"`
 	_       struct{} `help:"(exact) to 1 (VFE), or cv" rule:"by objective"`
-	Alpha   float64  `set:"alpha" value:"A" range:"0:1"` // of D = αλ + σ_n²; if α is learnt, its start
+	Alpha   float64  `set:"alpha" value:"A" range:"0:1"` // α in D = αλ + σ_n²; if α is learnt, the first value
 	AlphaBy string   `set:"alpha" values:"learn"`
 	// Posterior names the posterior: objective (the objective's own), fitc (α = 1, whatever was trained) or free. With
 	// free, training goes on from the optimum with a free q(f_Z).

@@ -38,8 +38,8 @@ type Kind struct {
 
 	FreeForm bool // q(f_Z) is a parameter
 	Exact    bool // the objective is the full GP's evidence: solvers may estimate it, and users may fix the parameters
-	Local    bool // it minimises a cost of predictions of each row from its neighbours
-	EndsFull bool // at α = 0 it ends as a full GP, for which users may name a solver
+	Local    bool // the objective is a cost of predicting each row from the row's neighbours
+	EndsFull bool // at α = 0 the result is a full GP, so users may name a solver
 }
 
 // Estimable is a method whose objective conjugate gradients can estimate, with the same Q. The solver cg evaluates the

@@ -100,7 +100,7 @@ type Task struct {
 	Neighbours int
 	Unseen     func() (x matrix.Dense, which string, err error)
 
-	Context  context.Context          // of solves by conjugate gradients
+	Context  context.Context          // ends solves by conjugate gradients
 	Progress func(iterative.Progress) // gets the progress of such solves
 
 	GradientErrors bool // asks for the standard errors of estimated gradients
@@ -135,7 +135,7 @@ func (plain) Start(x []float64) ([]float64, error) { return x, nil }
 // Diagnostics holds what a problem knows besides its value. A field is zero if the problem doesn't know it.
 type Diagnostics struct {
 	Jitter         float64   // added to the diagonal of K_ZZ
-	StandardError  *float64  // of the value, if the value is an estimate
+	StandardError  *float64  // standard error of the value, if the value is an estimate
 	GradientErrors []float64 // standard errors of an estimated gradient, if the task asks for them
 
 	// Bounds returns the method's own bounds of the evidence.

@@ -31,7 +31,7 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	median := y[(len(y)-1)/2]/2 + y[len(y)/2]/2
 	middle := []float64{median}
 	s.Standard(middle, middle)
-	var sums [3]float64 // of |y − prediction|, of rows inside the 95 % interval, of y − median
+	var sums [3]float64 // sums of |y − prediction|, of rows inside the 95 % interval, and of y − median
 	for i, y := range at.Y {
 		r, sd := at.z[i]-at.mean[i], math.Sqrt(spreads[i].Variance)
 		if spreads[i].Lower*sd <= r && r <= spreads[i].Upper*sd {
@@ -61,7 +61,7 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	if spread := c*c - sums[2]/n*sums[2]/n; spread > 1e-12*c*c {
 		x.R2 = 1 - error2*error2/spread
 	}
-	if x.Constant = (Constant{median, constant}); math.IsNaN(constant.MeanBound) { // its loss isn't from 0 to 1
+	if x.Constant = (Constant{median, constant}); math.IsNaN(constant.MeanBound) { // the constant's loss leaves [0, 1]
 		x.Constant = Constant{}
 	}
 	if err := m.linear(x, d, prior, d.RowsOf(roles, dataset.Certified), at.Sample); err != nil {
@@ -196,7 +196,7 @@ func gained(quarter, half, whole, k float64) float64 {
 func errorOfParts(q *posterior.Posterior, x matrix.Dense, y []float64, order []int, parts int) float64 {
 	var squares, count float64
 	for part := range parts {
-		var rows [2][]int // in the part, and outside it
+		var rows [2][]int // the rows in the part, and the rows outside the part
 		for i, row := range order {
 			of := &rows[min((i-part+parts)%parts, 1)]
 			*of = append(*of, row)

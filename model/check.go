@@ -89,7 +89,7 @@ func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
 		return errors.New("the certificate's terms say that nothing was learnt on the certified rows, but the posterior " +
 			"was: no certificate")
 	}
-	if t.Informed && q.Joint() != nil { // its parameters lie on no grid
+	if t.Informed && q.Joint() != nil { // the parameters of a learnt prior lie on no grid
 		if t.Params != 0 {
 			return fmt.Errorf("the certificate's terms pay for %d parameters of a prior that was learnt: no certificate",
 				t.Params)

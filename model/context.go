@@ -16,7 +16,7 @@ type Context struct {
 	LinearReason string   `json:"linear_reason,omitempty"`
 
 	AllRows AllRows `json:"all_rows,omitzero"`
-	far     float64 // for Range.Far
+	far     float64 // distance beyond which rows are far (Range.Far)
 }
 
 // Baseline holds figures of a simple predictor that is made from the prior rows. MeanBound is the predictor's hold-out

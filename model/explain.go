@@ -22,11 +22,12 @@ import (
 // All numbers are in the target's own units.
 type Explanation struct {
 	Base          float64     `json:"base"`
-	Columns       []string    `json:"columns"`       // of the table
-	Contributions [][]float64 `json:"contributions"` // of each row, in the order of Columns
+	Columns       []string    `json:"columns"`       // names of the table's columns
+	Contributions [][]float64 `json:"contributions"` // a list for each row, in the order of Columns
 	// Remainder is each row's prediction minus Base minus the sum of its contributions. It is next to 0 if the function
 	// is smooth. If a model predicts each row from its nearest rows (--solver nearest), the contributions come from one
-	// GP for the whole way (posterior.Along), and Remainder is how far its ends are from the predictions.
+	// GP for the whole way (posterior.Along), and Remainder is the difference between this GP and the predictions at
+	// the ends of the way.
 	Remainder []float64 `json:"remainder"`
 }
 

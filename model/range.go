@@ -19,8 +19,8 @@ type Range struct {
 	Max []float64 `json:"max"`
 
 	// Far is a distance from the training rows that few rows exceed, see Farthest. 0: unknown. A row's distance is the
-	// standard deviation of f, in scaled units. With a stationary kernel it is almost 0 at training rows, and the
-	// prior's standard deviation where these say nothing. With a linear kernel it grows on, as leverage does.
+	// standard deviation of f, in scaled units. With a stationary kernel it is almost 0 at training rows, and far from
+	// all of them it is the prior's standard deviation. With a linear kernel it grows without limit, as leverage does.
 	Far float64 `json:"far,omitzero"`
 }
 

@@ -159,7 +159,7 @@ func outermost(lower, upper []float64, level float64) (below, above float64) {
 // error.
 type further struct {
 	b             []float64
-	bErr          float64 // of b_i, divided by √(d_i/s)
+	bErr          float64 // bound of the error of b_i, divided by √(d_i/s)
 	v, vErr       float64
 	mean, meanErr float64
 }

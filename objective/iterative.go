@@ -38,7 +38,7 @@ type IterativeEvidence struct {
 	Progress  func(iterative.Progress)
 
 	// StandardError and Iterations describe the last evaluation.
-	StandardError float64 // of the value: half the standard error of ln|C|
+	StandardError float64 // standard error of the value: half that of ln|C|
 	Iterations    int
 
 	// GradientErrors, if not nil, is filled with the standard errors of each gradient, computed from the spread over

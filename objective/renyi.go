@@ -506,7 +506,7 @@ func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 	}
 	support := matrix.New(p.M, z.Cols)
 	support.CopyFrom(z)
-	p.work = nil // its l belongs to the posterior now
+	p.work = nil // the workspace's l belongs to the posterior now
 	return posterior.NewInducing(posterior.Posterior{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Beta: beta, Noise: s,
 		Support: support}, o.mu, e.l, o.cholB)
 }

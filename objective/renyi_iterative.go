@@ -45,8 +45,8 @@ type IterativeRenyi struct {
 	Progress  func(iterative.Progress)
 
 	// StandardError, Iterations and Jitter describe the last evaluation.
-	StandardError float64 // of the value
-	Iterations    int     // of both solves together
+	StandardError float64 // standard error of the value
+	Iterations    int     // iterations of both solves together
 	Jitter        float64 // added to the diagonal of K_ZZ
 
 	xi, s             *iterative.Preconditioner

@@ -29,7 +29,7 @@ type Certificate struct {
 	Epsilon      float64    `json:"epsilon"`
 	EpsilonAbove float64    `json:"epsilon_above,omitempty"` // asymmetric loss: the tolerance above
 	EpsilonRaw   float64    `json:"epsilon_raw"`             // ε in the target's units
-	MeanBound    float64    `json:"mean_bound"`              // on the risk of the posterior mean
+	MeanBound    float64    `json:"mean_bound"`              // bound on the risk of the posterior mean
 	Prior        string     `json:"prior"`                   // grid or informed
 	PriorRows    int        `json:"prior_rows"`              // number of prior rows
 	Scaling      string     `json:"scaling"`                 // prior-rows, declared or all-rows

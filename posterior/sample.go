@@ -24,7 +24,7 @@ const (
 	// drawsTogether is the number of draws that are conditioned at once.
 	drawsTogether = 64
 
-	sampleStream = 0x73616d706c650000 // of the generators; each draw has its own
+	sampleStream = 0x73616d706c650000 // stream of the random generators; each draw has its own generator
 )
 
 // Draws say how functions are drawn. The same seed draws the same functions.

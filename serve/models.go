@@ -24,7 +24,7 @@ type served struct {
 	name string
 	stamp
 	queue     *queue
-	watch     *watch.Watch // of the model's outcomes, or nil
+	watch     *watch.Watch // counts the model's outcomes; may be nil
 	unwatched error        // why watch is nil
 	observers turns        // for comparing outcomes with the certificate
 }

@@ -46,7 +46,7 @@ type queue struct {
 
 	mu          sync.Mutex
 	short, long class
-	perRow      time.Duration // time for each row in the last batch that tells; 0: not known
+	perRow      time.Duration // time per row in the last batch that was large enough to measure; 0: not known
 	busy        bool
 }
 
@@ -54,7 +54,7 @@ type queue struct {
 type class struct {
 	fair[*job]
 	rows int            // rows that wait
-	by   map[client]int // the same by client
+	by   map[client]int // rows that wait, by client
 }
 
 // job is the rows of one request.

@@ -42,14 +42,14 @@ type Options struct {
 	Waiting int   // most rows that wait for one model, half of them from one client
 	// most bytes that all requests take together, half of them for one client; 0: 64 times MaxBody, at least 64 MiB
 	Memory  int64
-	Timeout time.Duration // to read a request, to answer it, and to finish when stopped
+	Timeout time.Duration // longest time to read a request, to answer it, and to finish when stopped
 	Reload  time.Duration // how often the server looks for changed files
 	Token   string        // requests must bear it; empty: no token is needed
 	// Open: on a loopback address without a token, the server also answers requests for other names than localhost
 	Open   bool
 	Ledger string       // file of outcomes; empty: the server takes no outcomes
 	TLS    *tls.Config  // nil: plain HTTP
-	Log    *slog.Logger // nil: none
+	Log    *slog.Logger // nil: no log
 }
 
 // Defaults returns options that are enough for requests of 10,000 rows of 40 numbers.

@@ -149,8 +149,8 @@ type run struct {
 	d         []float64 // direction, zero where not free
 	trial, tg []float64 // trial point of the line search and its gradient
 	low, lg   []float64 // the best bracketing point so far and its gradient
-	rho, a    []float64 // of the two-loop recursion
-	v, q      []float64 // of the conjugate gradients
+	rho, a    []float64 // workspace of the two-loop recursion
+	v, q      []float64 // workspace of the conjugate gradients
 }
 
 func newRun(ctx context.Context, f Objective, s *State, lower, upper []float64, memory int) *run {

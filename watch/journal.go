@@ -34,12 +34,12 @@ type entry struct {
 	Format  int       `json:"ledger"` // format, or carriedFormat
 	Model   string    `json:"model"`  // checksum of the model
 	At      time.Time `json:"at"`
-	Losses  []float64 `json:"losses"`            // of the rows, in their order
-	Hashes  []string  `json:"rows"`              // of the rows' content, in hex
-	Key     string    `json:"key,omitempty"`     // under which the rows were given
+	Losses  []float64 `json:"losses"`            // losses of the rows, in the rows' order
+	Hashes  []string  `json:"rows"`              // hashes of the rows' content, in hex
+	Key     string    `json:"key,omitempty"`     // the key that was given with the rows
 	Outside int       `json:"outside,omitempty"` // rows outside the model's range
 	Seen    int       `json:"seen,omitempty"`    // rows that the model was made from
-	Carried *carried  `json:"carried,omitempty"` // what the model's earlier lines said; such a line has no rows
+	Carried *carried  `json:"carried,omitempty"` // totals of the model's earlier lines; such a line has no rows
 }
 
 // WriteError says why outcomes couldn't be written. They aren't counted.

@@ -208,7 +208,8 @@ func pointed(facts []ColumnFacts, tallies []tally) {
 	}
 }
 
-// ColumnsError says which columns can't be used as they are meant to be, and what to say about each.
+// ColumnsError lists the columns that can't have the use that the user asks for, and what to tell the user about each
+// column.
 type ColumnsError struct {
 	File    string
 	Columns []ColumnFacts

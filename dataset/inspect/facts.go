@@ -210,8 +210,8 @@ func (c *column) someZones(form dataset.Dates) bool {
 // fewTexts texts, each in several rows, may be names even if they look like numbers.
 const fewTexts = 20
 
-// but says which cells of a column differ from the others, and what to do about them: they stand for missing values,
-// or must be written differently.
+// but says which cells of a column differ from the others, and what to do about them: declare them as missing values,
+// or write them differently.
 func (c *column) but(f *ColumnFacts, left []int, then string) {
 	if c.named(left) {
 		var quotes []string

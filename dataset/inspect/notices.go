@@ -57,7 +57,7 @@ func Findings(d *dataset.Data, u *dataset.Units) (found finding.List, err error)
 			found.Add(kind, names)
 		}
 	}
-	of := map[finding.Kind][]string{} // names of columns
+	of := map[finding.Kind][]string{} // the names of the columns with a finding, by its kind
 	for j, name := range append(slices.Clone(d.Inputs), d.Target) {
 		var kind finding.Kind
 		switch m, input := columns[j], j < d.Cols; {
@@ -179,7 +179,7 @@ func rowAsHeader(t *dataset.Table, facts []ColumnFacts) bool {
 }
 
 // asRead reports facts about cells as they were read: columns in which only some times name their zone, numbers in
-// several units (read as they stand), and values of half a limit of detection.
+// several units (read without conversion), and values of half a limit of detection.
 func asRead(t *dataset.Table) (found finding.List) {
 	if t.Found.Zones != nil {
 		found.Add(finding.SomeZones, t.Found.Zones)

@@ -27,7 +27,7 @@ const plainDictionary format.Encoding = 2
 type pages struct {
 	what     string // names the column in errors
 	file     io.ReaderAt
-	at, end  int64 // of the next page in the file, and of the last one
+	at, end  int64 // where the next page begins in the file, and where the last page ends
 	codec    format.CompressionCodec
 	kind     format.Type
 	optional bool
@@ -88,7 +88,7 @@ func (p *pages) next() ([]byte, error) {
 		header.UncompressedPageSize < 0 {
 		return nil, fmt.Errorf("a page of %d bytes, where there are %d", header.CompressedPageSize, p.end-p.at)
 	}
-	// The page takes memory as it is, unpacked, with its header, and twice in the decoder.
+	// A page is in memory several times: packed, unpacked, unpacked with its header, and twice in the decoder.
 	const times = 5
 	if err := memory.Afford(p.what+": a page", times*float64(header.UncompressedPageSize)+
 		float64(header.CompressedPageSize)); err != nil {

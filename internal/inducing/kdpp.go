@@ -22,9 +22,9 @@ const (
 	ChainSteps = 10000
 )
 
-// KDPP draws m rows with probability proportional to det(K_ZZ + jI), a k-DPP. j = 1e-10·tr K/N is the first jitter
-// that the objectives add to K_ZZ. With it every m ≤ N has a distribution, in which rows that repeat one another have
-// almost no probability.
+// KDPP draws m rows with probability proportional to det(K_ZZ + jI), a k-DPP. j = 1e-10·tr K/N is the first jitter that
+// the objectives add to K_ZZ. With this jitter there is a distribution for every m ≤ N. Sets with two nearly equal rows
+// have almost no probability.
 //
 // Up to 1,500 rows the draw is exact (Kulesza & Taskar 2011), in time O(N³). The expected tr(K − Q) is then at most
 // (M+1) Σ_{m>M} λ_m(K), the premise of the theory's choice of M. On longer tables the draw is the state of a Markov

@@ -15,7 +15,7 @@ import (
 // A frame is the length of its header as a little-endian uint32, then the header as JSON, then the buffers one after
 // the other. The field "buffers" of the header holds the length of each buffer in bytes.
 const (
-	mostHeader = 1 << 26 // in bytes, like mostBuffer
+	mostHeader = 1 << 26 // mostHeader and mostBuffer are numbers of bytes
 	mostBuffer = 1 << 40
 )
 
@@ -52,7 +52,7 @@ type reply struct {
 	Event   any      `json:"event,omitempty"` // the progress of a fit; the final reply follows
 	Result  any      `json:"result,omitempty"`
 	Error   *failure `json:"error,omitempty"`
-	Names   []string `json:"names,omitempty"` // of the buffers
+	Names   []string `json:"names,omitempty"` // names of the buffers
 	Buffers []int64  `json:"buffers,omitempty"`
 
 	data [][]byte

@@ -43,7 +43,7 @@ type Options struct {
 // Asked holds what the flags of a request ask for.
 type Asked struct {
 	Options  krigo.Options
-	Params   *krigo.Params // for evaluate
+	Params   *krigo.Params // the parameters for evaluate
 	Complete func(o *krigo.Data, table *dataset.Table) error
 }
 

@@ -179,8 +179,9 @@ func inFile(rows []int) []int {
 	return place
 }
 
-// nests says whether another input is the same in all rows of nearly every unit. If the other input also tells all
-// units apart, it may be the same column in other words. It then counts only if the column itself is no input.
+// nests says whether another input is the same in all rows of nearly every unit. If the other input has a different
+// value in every unit, it may hold the same units under other names. It then counts only if the column itself is no
+// input.
 func nests(c column, columns []column) bool {
 	for _, other := range columns {
 		if len(other.inputs) == 0 || other.name == c.name || other.levels < 2 || other.levels > c.levels ||

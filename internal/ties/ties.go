@@ -33,7 +33,7 @@ type Candidate struct {
 	Size   float64  // size of a block, in rows or in the columns' units
 	Of     []int    // unit of each row, from 0; −1: the row has no unit
 	Named  bool     // texts name the units, so units have no order
-	Inputs []int    // inputs that tell units apart; nil if the model doesn't know the columns
+	Inputs []int    // inputs whose values differ between units; nil if the model doesn't know the columns
 	Sorted bool     // the rows of a unit are in few stretches of the file
 	Nests  bool     // another input is the same in all rows of a unit, as a patient's sex is
 }
@@ -53,8 +53,9 @@ type Tie struct {
 	Apart, ApartP float64
 
 	// Unordered compares the model with a model without Inputs on left-out units. It is the ratio of their errors, in
-	// the mean over units. It is near 1 or above if the values of new units say nothing, as with names. It is below 1
-	// if the model reads between values, as with a measured quantity. It is 0 if it wasn't measured.
+	// the mean over units. If the units' values are mere names, they don't help to predict new units, and the ratio is
+	// near 1 or above. If the values are measurements, the model interpolates between them, and the ratio is below 1.
+	// It is 0 if it wasn't measured.
 	Unordered float64
 
 	// Same and New are the shares of rows with errors of at most each half-width, in the mean over units. For Same all

@@ -172,7 +172,7 @@ func toEnd(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration, said *byt
 		return false, err
 	case <-time.After(after):
 	}
-	if err := cmd.Process.Signal(s); errors.Is(err, os.ErrProcessDone) { // it has just ended
+	if err := cmd.Process.Signal(s); errors.Is(err, os.ErrProcessDone) { // the process has just ended
 		return false, <-done
 	}
 	// krigo should end at once after a signal. The limit is wide, because the machine may have other work.
@@ -233,7 +233,7 @@ func killFit(r *run, rng *rand.Rand, known *uninterrupted, folder, data, flags s
 		}
 	}
 	known.Unlock()
-	const most = 8 // how often one fit is killed
+	const most = 8 // number of times that one fit is killed
 	for kill := 0; ; kill++ {
 		after := time.Duration(rng.Float64() * 1.1 * float64(want.took))
 		if kill == most {

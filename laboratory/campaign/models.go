@@ -475,7 +475,7 @@ func (s *specimen) same(m *krigo.Model, again *krigo.Recertification) error {
 	trusted := false
 	differ = slices.DeleteFunc(differ, func(path string) bool {
 		field, ok := strings.CutPrefix(path, "header.")
-		on := ok && (onFittersWord(again, field) || // or the altered file says less
+		on := ok && (onFittersWord(again, field) || // or the altered file lacks a statement
 			field == "conformal" && m.Conformal == nil || field == "context" && m.Context == nil)
 		trusted = trusted || on
 		return on

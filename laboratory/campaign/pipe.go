@@ -263,7 +263,7 @@ func (s *session) draw(id uint64) (text []byte, broken bool) {
 		alteredFields(args, args, rng)
 	}
 	if op == "watch" {
-		args["ledger"] = s.ledger // write to no other file
+		args["ledger"] = s.ledger // so that the request writes to no other file
 	}
 	text, header := s.frame(id, op, args, more, buffers...)
 	switch at := rng.IntN(40); {

@@ -107,7 +107,7 @@ func (t *trial) do(stdin []byte, args ...string) (r result, err error) {
 	r.status = command.Run(t.run.ctx, args, bytes.NewReader(stdin), &out, &errs)
 	r.out, r.errors = out.String(), errs.String()
 	if t.run.ctx.Err() != nil {
-		return r, nil // the campaign is over, and an interrupted command says other things
+		return r, nil // the campaign is over: messages of interrupted commands aren't checked
 	}
 	switch message := r.errors; {
 	case r.status < 0 || r.status > 3:

@@ -43,9 +43,9 @@ type scored struct {
 	NLPD       float64 `json:"nlpd"`
 	Coverage95 float64 `json:"coverage95"`
 	CRPS       float64 `json:"crps"`
-	Bound      float64 `json:"bound,omitempty"` // on the mean; 0: no certificate
+	Bound      float64 `json:"bound,omitempty"` // bound on the risk of the mean; 0: no certificate
 	MeanRisk   float64 `json:"mean_risk"`
-	Seconds    float64 `json:"seconds"`             // of training and predicting
+	Seconds    float64 `json:"seconds"`             // time of training and predicting
 	AddedMiB   float64 `json:"added_mib,omitempty"` // the most memory held meanwhile, minus the memory held before
 	Kernel     string  `json:"kernel,omitempty"`
 

@@ -29,8 +29,8 @@ func zipped(t *testing.T, path string, lines []string) {
 	must.Do(t, os.WriteFile(path, b.Bytes(), 0o600))
 }
 
-// TestBenchmark: the record names the training rows by their numbers in the file. It tells peers apart that were
-// trained on the same rows, on other rows, and on all rows.
+// TestBenchmark: the record names the training rows by their numbers in the file. It distinguishes peers trained on the
+// same rows, on other rows, and on all rows.
 func TestBenchmark(t *testing.T) {
 	const rows = 150
 	folder := t.TempDir()

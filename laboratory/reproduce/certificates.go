@@ -20,7 +20,7 @@ type certifiedSet struct {
 	epsilon float64
 	splits  int
 	full    bool   // full GPs
-	kernel  string // for the method that uses the set's own kernel
+	kernel  string // the set's kernel, for methods that use it
 }
 
 var certifiedSets = []certifiedSet{{"boston", 5.5, 10, true, "se"}, {"sarcos10k", 12.1, 2, false, "se"},
@@ -55,7 +55,7 @@ var certifiedMethods = []certifiedMethod{
 	{name: "learnt 0.02", says: "a fiftieth of the rows train a prior, and Q is learnt on the others",
 		set: func(o *krigo.Options, point string) {
 			o.Method.Name, o.Prior.Kind, o.Kernel.ARD, o.Prior.Share, o.Prior.Learn = point, "informed", "on", 0.02, true
-		}, sets: []string{"kin40k"}}, // for other sets a fiftieth has fewer rows than inducing inputs
+		}, sets: []string{"kin40k"}}, // a fiftieth of another set has fewer rows than there are inducing inputs
 	{name: "point", says: "evidence or vfe on all rows except the rows for the scaling, with the grid's certificate",
 		set: func(o *krigo.Options, point string) {
 			o.Method.Name, o.Kernel.ARD = point, "on"

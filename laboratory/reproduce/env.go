@@ -28,7 +28,7 @@ type Env struct {
 	Sets        []string  // data sets to run, nil for the paper's
 	Methods     []string  // methods to run, nil for the paper's
 	Beside      string    // for benchmark, small and ties: a file of peers' results
-	OneAtATime  bool      // a run keeps all cores busy by itself
+	OneAtATime  bool      // one run at a time, because each run keeps all cores busy
 	Out         string    // folder of results and drawings
 	Stdout      io.Writer // the tables, as Markdown
 	// Ranks share the runs, unless nil. All ranks see the folder of results, where each has its own file.

@@ -67,14 +67,14 @@ func spread(ctx context.Context, e Experiment, env Env) error {
 	}
 	if r.Rank() > 0 {
 		env.Stdout, env.Partial, env.Progress = io.Discard, nil, nil
-		ctx = context.WithoutCancel(ctx) // the first rank tells the others
+		ctx = context.WithoutCancel(ctx) // the first rank tells the others when to stop
 	}
 	env.Ranks = r
 	if err = command.Alike(r); err == nil {
 		err = e.Run(ctx, env)
 	}
 	if err = r.Close(err); r.Rank() > 0 {
-		return nil // it is the first rank's error; launchers end all ranks once one fails
+		return nil // the first rank returns the error; a launcher ends all ranks as soon as one fails
 	}
 	return err
 }

@@ -16,17 +16,17 @@ import (
 type split struct {
 	x, xTest matrix.Dense
 	y, yTest []float64
-	sd       float64 // of the target
+	sd       float64 // standard deviation of the target
 }
 
 // way is a method by its name in the papers' tables, with its settings.
 type way struct {
 	name      string
 	m         int           // inducing inputs; 0: a full GP
-	alpha     float64       // for pep and renyi-fixed
-	loss      pacbayes.Loss // for kl-pac and sqrt-pac
+	alpha     float64       // the α of pep and renyi-fixed
+	loss      pacbayes.Loss // the loss of kl-pac and sqrt-pac
 	penalty   float64       // what the bound pays beside the KL
-	minJitter float64       // for sparse GPs
+	minJitter float64       // least jitter of sparse GPs
 	limit     float64       // limit of log-parameters, and the seed, if the method minimises by itself
 	seed      uint64
 }

@@ -115,7 +115,7 @@ type reebModel struct {
 	kernel      kernel.Kernel
 	way         way
 	terms       pacbayes.Terms
-	params      []float64 // in the problem's order, rounded
+	params      []float64 // rounded parameters in the problem's order
 	evaluations int
 	stopped     string
 }

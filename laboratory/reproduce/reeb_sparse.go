@@ -13,8 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// sparseResult is the result of a run. FITC has the measures with the posterior of α = 1, with which the paper's code
-// evaluates every method. VFE has those of its own posterior, α = 0.
+// sparseResult is the result of a run. FITC holds the measures with the posterior of α = 1, because the paper's code
+// evaluates every method with it. Own holds the measures of VFE with its own posterior, α = 0.
 type sparseResult struct {
 	FITC measures  `json:"fitc"`
 	Own  *measures `json:"own,omitempty"`

@@ -22,8 +22,8 @@ type renyiSetting struct {
 	Data string
 	// renyi, egp, sgp, pep; renyi-fixed, evidence and vfe, with all rows in every step; renyi-nearest, egp-nearest
 	Method  string
-	Kernel  string  // each with one lengthscale per input
-	Alpha   float64 // for pep and renyi-fixed
+	Kernel  string  // the kernel, with one lengthscale per input
+	Alpha   float64 // the α of pep and renyi-fixed
 	M       int
 	Batch   int // rows of a batch, 0: all
 	Epochs  int
@@ -44,8 +44,8 @@ type renyiResult struct {
 	NLPD     float64 `json:"nlpd"` // mean over the first test rows, at most nlpdRows
 	Value    float64 `json:"value"`
 	Noise    float64 `json:"noise"`
-	Minutes  float64 `json:"minutes"` // of training
-	Total    float64 `json:"total"`   // with prediction
+	Minutes  float64 `json:"minutes"` // time of training
+	Total    float64 `json:"total"`   // time of training and prediction
 	Rejected int     `json:"rejected"`
 	Predicts string  `json:"predicts"` // how the posterior predicts
 }
@@ -255,7 +255,7 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 			return r, err
 		}
 		x, r.Value, r.Rejected = o.X, o.Value, o.Rejected
-	} else if s.Epochs == 0 { // until it converges, with all rows in every step
+	} else if s.Epochs == 0 { // trains until convergence, with all rows in every step
 		o, err := train.MMA{MaxEvaluations: mmaEvaluations}.In(box).Minimize(ctx, problem, train.StartMMA(x), nil)
 		if err != nil {
 			return r, err

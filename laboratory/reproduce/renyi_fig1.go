@@ -273,7 +273,7 @@ func drawFig1(ctx context.Context, env Env, l landscape) error {
 			}
 			s.values = append(s.values, column)
 		}
-		for _, column := range s.values { // only values near the top matter
+		for _, column := range s.values { // the figure needs only values near the maximum
 			for r := range column {
 				column[r] = -math.Log1p(best - max(column[r], best-1e5))
 			}

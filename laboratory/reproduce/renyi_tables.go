@@ -246,7 +246,7 @@ func renyiTable3(ctx context.Context, env Env) error {
 		data = env.Sets[0]
 	}
 	if data != "houseelectric_h1_2007" {
-		paper = make([]string, len(ms)) // the paper prints no others
+		paper = make([]string, len(ms)) // the paper has numbers of this data set only
 	}
 	var settings []renyiSetting
 	for rep := range env.reps(30) {

@@ -25,8 +25,8 @@ type few struct {
 	Rows    int     `json:"rows"`
 	Learnt  int     `json:"learnt_rows"`
 	RMSE    float64 `json:"rmse"`            // in standard deviations of the targets of all the split's training rows
-	LeftOut float64 `json:"left_out"`        // leave-one-out RMSE, in the same unit; 0: none
-	Bound   float64 `json:"bound,omitempty"` // on the mean; 0: no certificate
+	LeftOut float64 `json:"left_out"`        // leave-one-out RMSE, in the unit of RMSE; 0: not computed
+	Bound   float64 `json:"bound,omitempty"` // bound on the risk of the mean; 0: no certificate
 }
 
 // small fits growing numbers of the first rows of random splits by the defaults. It prints the errors beside those of

@@ -26,10 +26,10 @@ const quickKernel = 1000
 type tied struct {
 	Advised string   `json:"advised"`           // flags beside the target
 	Ties    []string `json:"ties,omitempty"`    // ties that inspect found
-	Fit     []string `json:"fit,omitempty"`     // ties that the fit found, if it wasn't told of groups
-	Why     string   `json:"why,omitempty"`     // why it didn't look
-	About   string   `json:"about,omitempty"`   // what the promise is for
-	Certain bool     `json:"certain,omitempty"` // certified; otherwise an estimate
+	Fit     []string `json:"fit,omitempty"`     // ties that the fit found, if no group was given
+	Why     string   `json:"why,omitempty"`     // why the fit didn't look for ties
+	About   string   `json:"about,omitempty"`   // the rows that the promise is about
+	Certain bool     `json:"certain,omitempty"` // the promise is certified; otherwise it is an estimate
 	// Promised is the share of predictions that should lie within Width. Kept is the share for held-out groups. SE is
 	// Kept's standard error over the choice of groups.
 	Promised float64 `json:"promised,omitempty"`

@@ -45,7 +45,7 @@ func (t truth) many(m *krigo.Model, table *dataset.Table, name string, count tal
 	kind, _ := method.Find(m.Objective)
 	for di, delta := range trialDeltas {
 		with := *m
-		if with.Terms.Delta = delta; m.Terms.Curve { // as it is fitted: any width, with the default ε among them
+		if with.Terms.Delta = delta; m.Terms.Curve { // as fitted: bounds for all widths, and for the default ε
 			c, err := with.Model.Certify(d)
 			if err != nil {
 				return err

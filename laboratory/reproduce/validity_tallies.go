@@ -16,7 +16,7 @@ const (
 	trialEpsilon     = 0.6
 )
 
-// trialLosses are the losses with computed bounds, whichever loss was trained.
+// trialLosses are the losses for which bounds are computed, even if a model was trained for another loss.
 var trialLosses = []pacbayes.Loss{{Kind: pacbayes.Band, Below: trialEpsilon}, {Kind: pacbayes.ClippedSquare, Below: 1},
 	{Kind: pacbayes.Gaussian, Below: 1}}
 
@@ -26,7 +26,7 @@ type tally struct {
 	Fails [2]int `json:"fails"`
 }
 
-// tallies are kept by "trial/statement/loss".
+// tallies holds tallies by keys such as "trial/statement/loss".
 type tallies map[string]tally
 
 func (t tallies) count(key string, delta int, fails bool) {

@@ -36,7 +36,7 @@ func widths(ctx context.Context, env Env) error {
 	if env.Sets != nil {
 		sets = env.Sets
 	}
-	var tasks []task[[]promised] // by share, then by loss
+	var tasks []task[[]promised] // each task returns promises by share, then by loss
 	for split := range env.reps(3) {
 		for _, set := range sets {
 			key := fmt.Sprintf("%s/%d", set, split)

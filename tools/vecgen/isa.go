@@ -23,7 +23,7 @@ type isa struct {
 	single   bool              // elements are float32, not float64
 	memory   map[uint64]op.Mem // constants in memory, each as a full vector
 	hoisted  map[uint64]vec    // constants that the current function keeps in registers
-	wanted   []uint64          // constants in the order in which a rehearsal met them
+	wanted   []uint64          // constants in the order in which the rehearsal used them
 	masks    op.Mem
 	rehearse bool
 }

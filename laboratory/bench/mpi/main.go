@@ -29,7 +29,7 @@ type report struct {
 	Ranks   int       `json:"ranks"`
 	Threads int       `json:"threads"`
 	Value   float64   `json:"value"`
-	Seconds []float64 `json:"seconds"`  // of each evaluation, by the slowest rank
+	Seconds []float64 `json:"seconds"`  // time of each evaluation on the slowest rank
 	Peak    []float64 `json:"peak_kib"` // the most memory that each rank held
 	Sum     float64   `json:"sum"`      // seconds of summing M×M numbers over ranks
 	One     float64   `json:"one"`      // seconds of summing one number
