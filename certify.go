@@ -293,8 +293,8 @@ type Anytime struct {
 	AtMost  float64 `json:"at_most"`
 }
 
-// AtAnyTime adds the bounds that hold at every number of rows. A group is complete once a row of another group
-// follows its rows in the table. AtAnyTime refuses a table in which a group goes on later.
+// AtAnyTime adds the bounds that hold at every number of rows. A group is complete once a row of another group follows
+// its rows in the table. AtAnyTime refuses a table in which further rows of a complete group follow.
 func (f *Fresh) AtAnyTime() (err error) {
 	risk, n, groups := f.MeanRisk, f.Rows, 0
 	if f.complete != nil {

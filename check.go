@@ -134,8 +134,8 @@ const (
 	autoTransform = "auto"
 )
 
-// untransformed says why the target can't have a transform, or returns nil. It can have one only if a mean is
-// certified by its own misses, and nothing else is certified. Such a mean is a fixed function of the inputs, in the
+// untransformed says why the target can't have a transform, or returns nil. A target can have a transform only if the
+// certificate is for a mean alone, and counts this mean's misses. Such a mean is a fixed function of the inputs, in the
 // target's units.
 func (o Options) untransformed() error {
 	switch {

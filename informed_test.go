@@ -506,8 +506,8 @@ func TestDefaultObjective(t *testing.T) {
 	}
 }
 
-// TestInformedPriorIsBlind: other values in the certified rows leave the prior as it is, bit for bit, whatever chose
-// and trained it.
+// TestInformedPriorIsBlind: changing values in the certified rows doesn't change a bit of the prior, with any way to
+// choose and train the prior.
 func TestInformedPriorIsBlind(t *testing.T) {
 	half := 0.5
 	for name, o := range map[string]krigo.Options{

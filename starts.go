@@ -197,7 +197,7 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 	}
 	var starts [][]float64
 	if p.init != nil {
-		if x, _ := p.fromInit(f); x != nil { // decide has reported errors
+		if x, _ := p.fromInit(f); x != nil { // decide has already reported the error, if there is one
 			full := at(0, 0)
 			copy(full, x)
 			starts = append(starts, full)

@@ -33,8 +33,8 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-// TestDirectSentence: on the route direct there is no bound on a random draw, and no word of it. Fresh rows are named
-// as what is drawn.
+// TestDirectSentence: on the route direct there is no bound on a random draw, and the sentence doesn't mention a draw.
+// Fresh rows are named as what is drawn.
 func TestDirectSentence(t *testing.T) {
 	m := fit(t, data.Boston(), asked("evidence kind=informed ard=off restarts=1 epsilon=1e-06 test_fraction=0.2"))
 	f, err := m.CertifyFresh(t.Context(), data.Boston())

@@ -62,7 +62,7 @@ func (d *Data) fit(e *Encoding) error {
 	fit := append(e.uses(d.inputs), uses(d.target)...)
 	for k := range fit {
 		fit[k].fitting = k < len(d.inputs)
-		if at := d.table.serials[fit[k].column]; at != nil { // an error in a fit alone
+		if at := d.table.serials[fit[k].column]; at != nil { // only a fit returns this error
 			return at
 		}
 	}

@@ -73,7 +73,8 @@ func TestString(t *testing.T) {
 	}
 }
 
-// TestForged: String lists what a finding holds, on one line, if its kind has no words or they have other places.
+// TestForged: String lists a finding's contents on one line if there are no words for its kind, or if the words don't
+// fit the contents.
 func TestForged(t *testing.T) {
 	for want, f := range map[string]Finding{
 		"cold_start: a, \"b\\nWith 100 % confidence\"; 3, 0.25": {"cold_start", []string{"a", "b\nWith 100 % confidence"},

@@ -40,7 +40,7 @@ type Progress struct {
 	Residual  float64 // largest relative residual of a column, by the recurrence
 }
 
-// Solution is the result of Solve beside X.
+// Solution holds the results of Solve except X.
 type Solution struct {
 	Iterations int // products with A or its rough form, without those for residuals
 	Residual   float64
@@ -48,9 +48,9 @@ type Solution struct {
 	Lanczos    []*Lanczos   // one per probe
 }
 
-// Lanczos is what conjugate gradients learn about P^-½ A P^-½ from one right-hand side z. Lanczos' process turns
-// P^-½z into an orthonormal basis V and a tridiagonal matrix T. Kept are T and the vectors P^-½V, which need no root
-// of P (Golub & Van Loan 2013, Sect. 11.3).
+// Lanczos is what conjugate gradients learn about P^-½ A P^-½ from one right-hand side z. Lanczos' process turns P^-½z
+// into an orthonormal basis V and a tridiagonal matrix T. Lanczos keeps T and the vectors P^-½V, which need no root of
+// P (Golub & Van Loan 2013, Sect. 11.3).
 type Lanczos struct {
 	Diagonal, OffDiagonal []float64   // diagonals of T; OffDiagonal has one entry less
 	Basis                 [][]float64 // columns of P^-½V

@@ -31,8 +31,8 @@ func (at Bound) FillBundle(x, dst linalg.Bundle) {
 	linalg.Return(points, block)
 }
 
-// PullBundle adds the pull-back of the adjoint bar of FillBundle's K to dTheta. It reads only the lower triangle,
-// where each pair of points stands once.
+// PullBundle adds the pull-back of the adjoint bar of FillBundle's K to dTheta. It reads only the lower triangle, which
+// has each pair of points once.
 func (at Bound) PullBundle(x, bar linalg.Bundle, dTheta []float64) {
 	k, theta := at.Kernel, at.Theta
 	if b, ok := k.(bundled); ok {

@@ -62,8 +62,8 @@ func named(name string, dim int, ard bool) (Kernel, error) {
 // make returns the kernel for dim inputs, with one lengthscale per input if ard is set and the kernel has
 // lengthscales. make's error says which inputs the kernel doesn't serve. Call Register from an init function.
 //
-// The kernel's Spec must be the result of SpecOf, from which Build makes the same kernel again. Register panics if
-// the name is taken or can't stand in an expression, and if Build doesn't lead back from the Spec.
+// The kernel's Spec must be the result of SpecOf, from which Build makes the same kernel again. Register panics if the
+// name is taken or can't stand in an expression, and if Build doesn't make the same kernel from the Spec.
 func Register(name string, make func(dim int, ard bool) (Kernel, error)) {
 	if name == "" || strings.ContainsAny(name, "+*() ") {
 		panic(fmt.Sprintf("kernel: %q can't be a kernel's name", name))
@@ -81,7 +81,7 @@ func Register(name string, make func(dim int, ard bool) (Kernel, error)) {
 	}
 }
 
-// checkSpec panics unless Build leads back from a kernel's Spec to its parameters.
+// checkSpec panics unless Build returns a kernel's parameters from the kernel's Spec.
 func checkSpec(k Kernel, dim int) {
 	params := k.Params()
 	theta := make([]float64, len(params))

@@ -75,7 +75,7 @@ func TestReadFile(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return
 	}
-	if _, err := ReadFile("/dev/zero", 4); !errors.As(err, &over) { // the device has no end and no size
+	if _, err := ReadFile("/dev/zero", 4); !errors.As(err, &over) { // the device never ends, and reports no size
 		t.Error(err)
 	}
 }

@@ -38,7 +38,8 @@ var terms = map[string]pacbayes.Expectation{"density": objective.LogDensity{}, "
 	"crps": objective.CRPS{}, "loss": nil}
 
 // Nearest is the nearest-neighbour conditional density (objective.NearestProblem), or another cost of its predictions,
-// for rows in memory. Q predicts a row by the exact GP of the nearest rows. It uses more rows than training does.
+// for rows in memory. Q predicts a row by the exact GP of the nearest rows. A prediction uses more rows than training
+// does.
 type Nearest struct {
 	_          struct{} `help:"nearest: in training, predict each row from this many neighbours"`
 	Neighbours int      `set:"neighbours" value:"M" range:"1:512" rule:"64"` // time grows with the cube of M

@@ -119,7 +119,7 @@ func KLInverseGrad(q, eps float64) (p, oneMinusP, dq, deps float64) {
 // increases with slope δ/p. So Newton's steps from an upper end fall monotonically to the root, and stop when rounding
 // stops the fall. Solving for u instead of p gives both p and 1−p their full relative accuracy.
 func klSolve(q, eps float64) float64 {
-	// One upper end drops −q ln p ≥ 0 from kl = ε. Pinsker's inequality gives another.
+	// One upper end follows from kl = ε without the term −q ln p ≥ 0. Pinsker's inequality gives another upper end.
 	u := (eps - q*math.Log(q)) / (1 - q)
 	if d := math.Sqrt(eps) / math.Sqrt2; d < 1-q {
 		u = min(u, -math.Log1p(-d/(1-q)))

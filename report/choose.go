@@ -150,7 +150,7 @@ func (r *maker) choose(d *dataset.Data, columns []int) error {
 	return nil
 }
 
-// kept names the rows of the role that certificates count. Without a certificate they are something else.
+// kept names the rows of the role that certificates count. Without a certificate the name says how the fit used them.
 func (r *maker) kept() string {
 	switch {
 	case r.m.Terms.Backtest:

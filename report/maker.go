@@ -44,7 +44,7 @@ type table struct {
 	Name   string
 	Head   []string
 	Cells  [][]string
-	Says   string // its caption
+	Says   string // the caption of the table
 	Folded bool   // a click shows it
 }
 

@@ -175,7 +175,7 @@ func tailsOf(s *sample) string {
 	return fmt.Sprintf("%s: %s beyond ±3 sd, %.1f expected.", lead, count(int(far), "row"), expected)
 }
 
-// tenth holds the mean residual of a tenth of the rows, with its standard error.
+// tenth holds the mean residual of a tenth of the rows, and the mean's standard error.
 type tenth struct{ x, mean, se float64 }
 
 // tenths sorts rows by x and returns the means of ten parts, or of fewer if a part had less than ten rows. Rows of the
@@ -215,7 +215,7 @@ func meanOf(x float64, values []float64) tenth {
 	return tenth{x, mean, math.Sqrt(square / n)}
 }
 
-// leastOff is the least mean residual, in its standard deviation, that counts as a trend.
+// leastOff is the least mean residual, in predicted standard deviations, that counts as off 0.
 const leastOff = 0.1
 
 // trend draws means with two standard errors, and says whether they depend on what the chart's axis shows.
@@ -351,7 +351,7 @@ func (r *maker) drawResiduals(s *sample, columns []int) {
 	}
 }
 
-// ticksOf returns what sets the ticks of a column's axis; nil: numbers.
+// ticksOf returns the function that sets the ticks of a column's axis; nil for a column of numbers.
 func ticksOf(c column) func(low, high float64) []drawing.Tick {
 	switch c.dates {
 	case "":
@@ -386,7 +386,7 @@ func (r *maker) drawCalibration(s *sample) error {
 	chart.Area("95 % by chance", drawing.Grey, shares, low, high)
 	chart.Dashed("as believed", []drawing.XY{{X: 0, Y: 0}, {X: 1, Y: 1}})
 	chart.Line("these rows", drawing.Blue, pts)
-	if got := within(0.95); math.Abs(got-0.95) > 1.7*chance(0.95) { // one in a thousand
+	if got := within(0.95); math.Abs(got-0.95) > 1.7*chance(0.95) { // chance does this in one of a thousand tables
 		r.warn("The model's own 95 %% intervals hold %.1f %% of %s. Chance doesn't explain the difference from 95 %%. These "+
 			"intervals are no guarantee.",
 			100*got, s.name)

@@ -71,16 +71,16 @@ func Write(ctx context.Context, w io.Writer, m *krigo.Model, table *dataset.Tabl
 type Page struct {
 	Model   *krigo.Model
 	Data    *dataset.Table // rows to predict; nil: no rows
-	Version string         // of the program that writes the page; "": the page doesn't say
-	Command string         // that makes the page again; "": the page doesn't say
+	Version string         // version of the program that writes the page; "": not shown
+	Command string         // the command that makes the page again; "": not shown
 }
 
-// Write writes the page as Write does, with version and command at the foot of its first part.
+// Write writes the page, as the function Write does, with version and command at the foot of its first part.
 func (p Page) Write(ctx context.Context, w io.Writer) (err error) {
 	defer matrix.Ended(&err)
 	r, err := p.made(ctx)
 	if err == nil {
-		err = r.ctx.Err() // the page has no place for this error
+		err = r.ctx.Err() // ctx has ended, so there is no page
 	}
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 	return r, nil
 }
 
-// take reads what the page needs of a table, and recertifies a model that was made from it.
+// take reads what the page needs from a table, and recertifies the model if it was made from the table.
 func (r *maker) take(table *dataset.Table) (err error) {
 	if r.data, err = r.m.Labelled(table); err != nil {
 		return err
@@ -253,7 +253,7 @@ func (r *maker) supported() {
 	for _, i := range chosen {
 		row := r.support(i)
 		for _, c := range r.columns {
-			if c.categories != nil { // its inputs are 0 and 1 up to rounding, or lie where inducing inputs went
+			if c.categories != nil { // inputs are 0 and 1 only up to rounding, and inducing inputs may lie between
 				c.set(row, c.value(row))
 			}
 		}
@@ -284,7 +284,7 @@ func (r *maker) settle() error {
 	return err
 }
 
-// residuals is the section of errors in detail.
+// residuals writes the section "Errors in detail".
 func (r *maker) residuals(against []int) {
 	of := r.main()
 	if of == nil {

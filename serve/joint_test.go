@@ -53,7 +53,7 @@ func TestJoint(t *testing.T) {
 	}
 }
 
-// TestJointRefusals shows the errors for parameters that can't be, and for models without draws or covariances.
+// TestJointRefusals shows the errors for impossible parameters, and for models that have no draws or covariances.
 func TestJointRefusals(t *testing.T) {
 	folder := t.TempDir()
 	saved(t, fitted(t, 0), filepath.Join(folder, "sparse.krigo"))

@@ -348,7 +348,7 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 	var err error
 	switch raw[0] {
 	case '[':
-		if n := count(raw, ',') + 1; n > len(inputs)+1 { // refuse so many values before they are decoded
+		if n := count(raw, ',') + 1; n > len(inputs)+1 { // refuse too many values before decoding them
 			return nil, fmt.Errorf("it has %d values, and should have %d", n, len(inputs))
 		}
 		var row []json.RawMessage

@@ -11,7 +11,7 @@ import (
 // State is what a watch knows after Rows outcomes.
 type State struct {
 	Rows   int     `json:"rows"`
-	Misses float64 `json:"misses"` // their number; for graded losses the sum of losses
+	Misses float64 `json:"misses"` // number of misses; for graded losses the sum of losses
 	Risk   float64 `json:"risk"`   // Misses divided by Rows
 	// limits of the risk, if all rows have the same risk; they hold for all numbers of rows at once, with confidence
 	// 1−δ

@@ -185,7 +185,7 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 	return p, in, nil
 }
 
-// commas reads rows of CSV that stand below above other lines.
+// commas reads rows of CSV. The field above is the number of lines before these rows.
 type commas struct {
 	*csv.Reader
 	source string

@@ -282,8 +282,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// TestReadColumns: columns that aren't wanted are there without their texts. Errors about the whole table are still
-// reported.
+// TestReadColumns: a column that wasn't asked for stays in the table, but without its texts. Errors about the whole
+// table are still reported.
 func TestReadColumns(t *testing.T) {
 	const text = "id,x,note\na,1,long\nb,red,\"text, more\"\n"
 	table := must.Get(CSV{From: strings.NewReader(text), Source: "t.csv", Columns: []string{"x", "y"}}.Read())(t)

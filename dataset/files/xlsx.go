@@ -66,7 +66,7 @@ func readXLSX(f *os.File, t *dataset.Table) error {
 	return (&parser{rows: s, records: s.of, header: as.Header, table: t}).read()
 }
 
-// text is a cell's text. Parts with their own formatting stand apart.
+// text is a cell's text. Parts of the text with their own formatting are in Runs.
 type text struct {
 	Whole []string `xml:"t"`
 	Runs  []string `xml:"r>t"`

@@ -34,8 +34,8 @@ type ColumnFacts struct {
 	First    string   `json:"first,omitempty"`  // place of the first cell that isn't a number
 	Why      string   `json:"why,omitempty"`    // why it can't, or shouldn't, be an input as it stands
 	Then     string   `json:"then,omitempty"`   // what to do before a fit can use it, if no advice is enough
-	Advice   []Advice `json:"advice,omitempty"` // all of it is needed, or one of it if Either
-	Either   bool     `json:"either,omitempty"` // one of the advice is to be chosen
+	Advice   []Advice `json:"advice,omitempty"` // all are needed, or only one if Either is set
+	Either   bool     `json:"either,omitempty"` // the user must choose one item of Advice
 	Unfit    bool     `json:"unfit"`            // it can't be an input as it stands
 	unnamed  bool     // a first column without a name that doesn't hold row numbers
 }

@@ -110,8 +110,8 @@ func TestPointed(t *testing.T) {
 	}
 }
 
-// TestStrays: rows that are no rows of the table are named, and columns are described without them. Other rows aren't
-// named.
+// TestStrays: Strays names exactly the rows that don't belong to the table, and columns are described without these
+// rows.
 func TestStrays(t *testing.T) {
 	rows := func(n int) (text string) {
 		for i := range n {

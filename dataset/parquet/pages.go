@@ -360,7 +360,7 @@ func unpack(codec format.CompressionCodec, data []byte, size int) (out []byte, e
 	if codec == format.Uncompressed {
 		return data, nil
 	}
-	// Most bytes that one compressed byte can become. Codecs that aren't listed have no limit.
+	// The largest number of bytes to which one compressed byte can unpack. Codecs that aren't listed have no limit.
 	if most, known := map[format.CompressionCodec]int{format.Snappy: 32, format.Lz4Raw: 256,
 		format.Gzip: 1032}[codec]; known && size > most*len(data) {
 		return nil, fmt.Errorf("%d bytes can't be had from %d by %v", size, len(data), codec)

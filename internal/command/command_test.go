@@ -893,7 +893,7 @@ func TestInterrupt(t *testing.T) {
 		}
 		left(checkpoint)
 		again, at := slices.Concat(args, strings.Fields(c.again)), checkpoint
-		if c.again == "--resume kept" { // a checkpoint may be renamed: the fit goes on saving there
+		if c.again == "--resume kept" { // a renamed checkpoint: the fit then saves to the new name
 			at = "kept"
 			must.Do(t, os.Rename(checkpoint, at))
 		}

@@ -454,7 +454,7 @@ func saveSomewhere(m *krigo.Model, out string) error {
 }
 
 // noteRefit adds a finding to m if path holds another certified model of the same targets, or of mostly the same rows.
-// The same fit again is no choice between models, but it keeps the finding of the old file.
+// Repeating the same fit doesn't choose between models, so it adds nothing, but it keeps the finding of the old file.
 func noteRefit(m *krigo.Model, path string) {
 	old, err := krigo.Load(path)
 	if err != nil || !certified(old) || !certified(m) {

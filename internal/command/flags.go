@@ -20,11 +20,11 @@ import (
 type cliFlag struct {
 	name  string
 	value string // the placeholder of its value, such as COL in --target COL; empty for a switch
-	def   string // its default
+	def   string // the default value
 	late  bool   // krigo fills in def later, so that bind doesn't set it
 	rule  string // in words how krigo finds the default, if it isn't a fixed value
 	help  string // a line or two
-	to    any    // the variable that it sets
+	to    any    // the variable that the flag sets
 
 	// What completion offers: some values, files with some endings, or columns of DATA.
 	values, endings []string

@@ -302,7 +302,7 @@ func suggest(err error, args []string) string {
 	if len(columns.Columns) == 0 && len(columns.Gaps) == 0 {
 		return ""
 	}
-	if end := slices.Index(args, "--"); end >= 0 { // the suggestion adds flags, so nothing may stand behind --
+	if end := slices.Index(args, "--"); end >= 0 { // the suggestion appends flags, and arguments after -- aren't flags
 		args = slices.Clone(args)
 		for i := end + 1; i < len(args); i++ {
 			args[i] = noFlag(args[i])

@@ -97,8 +97,8 @@ func replaceable(path string, o own, instead string) error {
 	return nil
 }
 
-// writable makes sure, before long work, that out can be written. The folder has to exist and to take files. out may be
-// no folder, none of the inputs, and no file that another program wrote.
+// writable makes sure, before long work, that out can be written. The folder must exist and take files. out must not be
+// a folder, an input, or a file that another program wrote.
 func writable(out string, o own, inputs ...string) error {
 	if folder, err := os.Stat(filepath.Dir(out)); err != nil || !folder.IsDir() {
 		return fmt.Errorf("--out %s: its folder doesn't exist", out)

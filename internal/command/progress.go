@@ -71,7 +71,7 @@ func (p *progress) event(e krigo.Event) {
 		line += fmt.Sprintf("; %.3g iterations a second", float64(e.Iteration-p.first)/took.Seconds())
 	}
 	switch left, known := remaining(e, time.Since(p.begin)); {
-	case e.Start == 1 && e.Iteration == p.first && e.Stopped == "": // its time also has the work before training
+	case e.Start == 1 && e.Iteration == p.first && e.Stopped == "": // the time includes the work before training
 	case known:
 		line += fmt.Sprintf("; about %v left", left.Round(time.Second))
 	case e.Most > e.Iteration && e.Iteration > p.first && e.Stopped == "":

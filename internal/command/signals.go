@@ -39,8 +39,8 @@ type parting struct {
 
 type partingKey struct{}
 
-// partWith sets the last words of a command, and how long Main waits if patience isn't 0. words must not wait for the
-// step under way.
+// partWith sets the last words of a command, and how long Main waits if patience isn't 0. The function words must not
+// wait until the current step ends.
 func partWith(ctx context.Context, patience time.Duration, words func() string) {
 	p, _ := ctx.Value(partingKey{}).(*parting)
 	if p == nil { // the command doesn't run in Main

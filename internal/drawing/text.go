@@ -130,7 +130,7 @@ func common(texts [][]rune, side int) (n int) {
 	}
 }
 
-// On which side of a point its text stands.
+// The side of a point on which the point's text stands.
 const (
 	start, middle, end = "start", "middle", "end"
 )

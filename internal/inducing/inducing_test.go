@@ -307,7 +307,7 @@ func TestGreedyOnRepeatedRows(t *testing.T) {
 	}
 }
 
-// TestGreedyOnASubset compares the estimate of what is left with what is left.
+// TestGreedyOnASubset compares Greedy's estimate of the unexplained variance with the true unexplained variance.
 func TestGreedyOnASubset(t *testing.T) {
 	const n, m = 4000, 60
 	x, k, theta := gaussian(n, 4, 5), kernel.SE(4, false), []float64{1, 0.5}

@@ -108,7 +108,7 @@ func finest(found []Tie) (left []Tie) {
 
 func (t Tie) sameKind(u Tie) bool { return t.Kind == u.Kind }
 
-// before says whether t, and not u, is reported if both columns tell the same units apart.
+// before says whether to report t, and not u, if both columns divide the rows into the same units.
 func (t Tie) before(u Tie) bool {
 	if len(t.Inputs) != len(u.Inputs) {
 		return len(t.Inputs) < len(u.Inputs)

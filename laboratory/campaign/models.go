@@ -208,8 +208,8 @@ func (s *specimen) fit(ctx context.Context) error {
 }
 
 func attackModels(r *run) error {
-	// There are as many cores as tries at a time. With --workers 1, numeric code starts no goroutines, so that its
-	// panic counts for its own try.
+	// Numeric code may use as many cores as there are workers. With --workers 1 it starts no goroutines, so that a
+	// panic in it counts for the right try.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(r.workers, 1)))
 	all, err := fitSpecimens(r.ctx)
 	if err != nil {
