@@ -22,7 +22,7 @@ func informedRows(n int) int {
 	return max(min(rows, n-pacbayes.MinRows-1), of(0.25))
 }
 
-// counts returns how many of rows rows are test, calibration and prior rows.
+// counts returns the numbers of test, calibration and prior rows for a table with the given number of rows.
 func (o Options) counts(rows int) (test, calibration, prior int) {
 	of := func(share float64, rows int) int { return int(math.Ceil(share * float64(rows))) }
 	test, calibration = of(o.Data.TestFraction, rows), of(o.Promise.Calibration, rows)

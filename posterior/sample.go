@@ -145,9 +145,9 @@ func (p *Posterior) HasCovariance() error {
 	return nil
 }
 
-// JointBytes returns the memory, in bytes, that a covariance matrix and draws take for rows rows together. It counts
-// the covariances with their factor, the covariances with the support (also of a posterior that is the prior), and
-// the draws.
+// JointBytes returns the memory, in bytes, of a joint covariance matrix of the given number of rows, and of draws at
+// these rows. It counts the covariances with their factor, the covariances with the support (also of a posterior that
+// is the prior), and the draws.
 func (p *Posterior) JointBytes(rows, draws int) int64 {
 	n, k, support := int64(rows), int64(draws), int64(p.Standing())
 	if p.Joint() == nil {

@@ -18,8 +18,8 @@ type importance struct {
 	share, low, high float64
 }
 
-// Each row exchanges its value of a column with as many other rows as partners says. The bootstrap draws rows as often
-// as draws says.
+// partners is the number of other rows with which each row exchanges its value of a column. draws is the number of
+// times that the bootstrap draws the rows.
 const (
 	partners = 4
 	draws    = 500

@@ -145,7 +145,8 @@ func (r *maker) hyperparameters() (cells [][]string) {
 		}
 	}
 	leaves(r.q.Kernel.Spec(r.q.Theta))
-	// If there are many inputs, those of the most important columns are told, without columns of many categories.
+	// If there are many inputs, the page tells only those of the most important columns, and leaves out columns of many
+	// categories.
 	told := map[int]bool{}
 	for _, k := range append(slices.Clone(r.order), linalg.UpTo(len(r.columns))...) {
 		if len(r.columns[k].inputs) > mostLevels {

@@ -126,7 +126,7 @@ func (q *queue) leave(j *job) {
 	}
 }
 
-// piece is the part of a job that is in a batch: the rows from from up to, but without, to.
+// piece is the part of a job that is in a batch: the rows with numbers from ≤ i < to.
 type piece struct {
 	*job
 	from, to int
@@ -173,9 +173,9 @@ func (q *queue) next() []piece {
 	return batch
 }
 
-// take adds at most most rows to a batch, and returns the batch and how many rows more it could have taken. In its turn
-// a client has shareRows rows, from one request or from several. So a client that asks row by row gets as many
-// predictions as a client that sends many rows at once.
+// take adds rows to a batch, up to the number most. It returns the batch, and how many more rows it could have taken.
+// In its turn a client has shareRows rows, from one request or from several. So a client that asks row by row gets as
+// many predictions as a client that sends many rows at once.
 func (c *class) take(batch []piece, most int) ([]piece, int) {
 	for most > 0 && len(c.lines) > 0 {
 		of := c.lines[0].of
@@ -223,8 +223,8 @@ func (q *queue) compute(batch []piece) {
 	}
 }
 
-// read appends the encoded inputs of the piece's rows to to. A row that overflows when it is scaled is an error, and
-// its request fails alone. In the batch it would also fail the other rows.
+// read appends the encoded inputs of the piece's rows to the slice to. A row that overflows when it is scaled is an
+// error, and its request fails alone. In the batch it would also fail the other rows.
 func (p piece) read(m *krigo.Model, to *[]float64) error {
 	cols, begin := p.data.Cols, len(*to)
 	rows := make([]int, p.to-p.from)

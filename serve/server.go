@@ -317,7 +317,7 @@ func unknown(mux *http.ServeMux) http.HandlerFunc {
 	}
 }
 
-// health answers whether the server has models. Without a model the answer has the status without.
+// health answers whether the server has models. The parameter without is the status of the answer if there is no model.
 func (s *Server) health(w http.ResponseWriter, without int) {
 	h := health{"ok", s.o.Token != "", len(*s.library.models.Load())}
 	if h.Models > 0 {

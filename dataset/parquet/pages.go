@@ -38,7 +38,7 @@ type pages struct {
 	err  error
 }
 
-// pagesOf returns the pages of column j in a group of rows rows.
+// pagesOf returns the pages of column j in a group of rows. The parameter rows is the group's number of rows.
 func (c *contents) pagesOf(group, j, rows int, optional bool, what string) (*pages, error) {
 	of := c.chunks[group][j]
 	p := &pages{what: what, file: c.file, at: of.DataPageOffset, codec: of.Codec, kind: of.Type, optional: optional,

@@ -27,7 +27,7 @@ import (
 type inspectDocument struct {
 	Rows    int      `json:"rows"`
 	Dropped int      `json:"dropped,omitempty"` // rows that repeat others, with --duplicates drop
-	Remarks []string `json:"remarks,omitempty"` // on the table as a whole
+	Remarks []string `json:"remarks,omitempty"` // remarks on the table as a whole
 	// Findings are the remarks as values.
 	Findings []finding.Told        `json:"findings,omitempty"`
 	Columns  []inspect.ColumnFacts `json:"columns"`

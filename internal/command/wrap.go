@@ -99,8 +99,8 @@ func prose(line string, wide int) string {
 	return behind(from, text, wide, in)
 }
 
-// behind returns the label followed by text, wrapped to wide columns. Further lines begin as many columns to the right
-// of the text as in says.
+// behind returns the label followed by text, wrapped to wide columns. Further lines are indented more than the text, by
+// the number of columns in.
 func behind(label, text string, wide, in int) string {
 	at := utf8.RuneCountInString(label)
 	next := "\n" + strings.Repeat(" ", at+in)

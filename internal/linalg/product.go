@@ -41,7 +41,7 @@ type panels struct {
 	depth int
 }
 
-// borrowPanels returns panels with room for as many vectors as count says. release gives the memory back.
+// borrowPanels returns panels with room for the given number of vectors. release gives the memory back.
 func borrowPanels(count, depth int) panels {
 	depth = roundUp(depth, lanes)
 	return panels{Borrow(1, roundUp(count, width)*depth).Data, depth}

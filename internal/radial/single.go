@@ -107,8 +107,8 @@ func (m *singleMemory) column(rows int, v, out, x, both []float32, at int) {
 	}
 }
 
-// apply adds the tile times v to out, for rows rows of the tile. Rows are rowStep apart, and elements depthStep
-// apart.
+// apply adds the tile times v to out, for the given number of rows of the tile. Rows are rowStep apart, and elements
+// depthStep apart.
 func (m *singleMemory) apply(rows, rowStep, depthStep int, v, out []float32, cols int) {
 	depth := len(v) / cols
 	for i := 0; i < rows; i += singles.rows {

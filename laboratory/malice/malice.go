@@ -310,8 +310,8 @@ func headers(a *attempt) error {
 	return a.ask(a.post(predict, kind, body, more...))
 }
 
-// drip sends at most most bytes of text, one at a time, and sleeps for every after each. Half of the time it then
-// waits for an answer.
+// drip sends text byte by byte, up to the number most of bytes, and sleeps for the time every after each byte. Half of
+// the time it then waits for an answer.
 func (a *attempt) drip(conn net.Conn, text []byte, every time.Duration, most int) error {
 	for i := range text {
 		if i == most || a.ctx.Err() != nil {

@@ -95,7 +95,7 @@ type work[R any] struct {
 	finished int
 }
 
-// open takes the known results, and returns which missing ones this rank computes.
+// open stores the known results, and returns the numbers of the missing tasks that this rank has to run.
 func (w *work[R]) open(have map[string]R, over ranks.Ranks) (open []int) {
 	missing := 0
 	for i, t := range w.tasks {
