@@ -88,7 +88,7 @@ func (p *Page) Type(text string) error {
 var keys = map[string]struct {
 	code int
 	text string
-}{"Tab": {9, ""}, "Enter": {13, "\r"}, "Space": {32, " "}}
+}{"Tab": {9, ""}, "Enter": {13, "\r"}, "Space": {32, " "}, "/": {191, ""}, "ArrowDown": {40, ""}, "Escape": {27, ""}}
 
 // Press presses a key and lets it go.
 func (p *Page) Press(name string) error {

@@ -1,10 +1,13 @@
-// Command site makes a static site from README and docs: go -C tools run ./site --out DIR. Pages are in the order in
-// which they are best read. A link or an anchor that leads nowhere is an error.
+// Command site makes a static site from README and docs: go -C tools run ./site --out DIR. Pages stand on the shelves of
+// docs/README.md. A search finds their sections, also if the folder is opened without a server. A link or an anchor that
+// leads nowhere is an error.
 package main
 
 import (
 	"bytes"
 	_ "embed"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"html/template"
@@ -31,26 +34,22 @@ var layout string
 //go:embed style.css
 var style string
 
-// chapters holds the pages of each chapter, by the path of their text in the repository.
-var chapters = []struct {
+//go:embed search.js
+var search string
+
+// home holds the pages above the shelves. The shelves stand in docs/README.md, in the order in which they are best read.
+var home = []entry{{From: "README.md", Label: "krigo"}, {From: "docs/README.md", Label: "The manual"}}
+
+// shelf is a heading of the manual with its pages.
+type shelf struct {
 	Name  string
-	Pages []string
-}{
-	{"Begin", []string{"README.md", "docs/README.md"}},
-	{"Learn", []string{"docs/learn/start.md", "docs/learn/tutorial.md", "docs/learn/gallery.md"}},
-	{"How-to", []string{"docs/how-to/install.md", "docs/how-to/data.md", "docs/how-to/groups.md", "docs/how-to/time.md",
-		"docs/how-to/space.md", "docs/how-to/promise.md", "docs/how-to/intervals.md", "docs/how-to/model.md",
-		"docs/how-to/other-model.md", "docs/how-to/check.md", "docs/how-to/python.md", "docs/how-to/r.md",
-		"docs/how-to/go.md", "docs/how-to/production.md", "docs/how-to/large.md", "docs/how-to/cluster.md",
-		"docs/how-to/resume.md", "docs/how-to/cost.md", "docs/how-to/faq.md"}},
-	{"Reference", []string{"docs/reference/command-line.md", "docs/reference/settings.md", "docs/reference/json.md",
-		"docs/reference/tables.md", "docs/reference/http.md",
-		"docs/reference/pipe.md", "docs/reference/format.md", "docs/reference/glossary.md"}},
-	{"Theory", []string{"docs/theory/certificate.md", "docs/theory/method.md", "docs/theory/training.md", "docs/theory/proof.md",
-		"verify/README.md"}},
-	{"Behind", []string{"docs/behind/architecture.md", "docs/behind/reliability.md", "docs/behind/benchmark.md",
-		"docs/behind/performance.md", "docs/behind/ranks.md", "docs/behind/reproduce.md", "CONTRIBUTING.md",
-		"SECURITY.md", "CHANGELOG.md"}},
+	Pages []entry
+}
+
+// entry is a page on a shelf: its text in the repository, its name in lists, and, once it is read, the page.
+type entry struct {
+	From, Label string
+	*page
 }
 
 // source is the address of files that aren't pages of the site.
@@ -59,14 +58,19 @@ const source = "https://github.com/krigo-gp/krigo/blob/main/"
 // page is one document and the page made from it.
 type page struct {
 	From, File, Title string
-	Sections          []section
+	Sections          []*section
 	Body              template.HTML
 
 	anchors map[string]bool
 	links   []string // links to pages, as FILE#ANCHOR
 }
 
-type section struct{ Title, Anchor string }
+// section is a heading with the text below it, up to the next heading.
+type section struct {
+	Title, Anchor string
+	Level         int
+	text          strings.Builder
+}
 
 func main() {
 	log.SetFlags(0)
@@ -83,18 +87,21 @@ func main() {
 
 // build writes the site of the repository root into the folder out.
 func build(root, out string) error {
-	var pages []*page
+	shelves, err := listed(root)
+	if err != nil {
+		return err
+	}
 	files := map[string]string{} // the page's file name for each source
-	for _, chapter := range chapters {
-		for _, from := range chapter.Pages {
-			files[from] = strings.ToLower(strings.TrimSuffix(path.Base(from), ".md")) + ".html"
-			switch from {
+	for _, s := range shelves {
+		for _, e := range s.Pages {
+			files[e.From] = strings.ToLower(strings.TrimSuffix(path.Base(e.From), ".md")) + ".html"
+			switch e.From {
 			case "README.md":
-				files[from] = "index.html"
+				files[e.From] = "index.html"
 			case "verify/README.md":
-				files[from] = "verify.html"
+				files[e.From] = "verify.html"
 			case "docs/README.md":
-				files[from] = "manual.html"
+				files[e.From] = "manual.html"
 			}
 		}
 	}
@@ -104,17 +111,18 @@ func build(root, out string) error {
 	}
 	for _, d := range documents {
 		if from, err := filepath.Rel(root, d); err != nil || files[filepath.ToSlash(from)] == "" {
-			return fmt.Errorf("%s isn't in a chapter: add it to chapters in tools/site/main.go", d)
+			return fmt.Errorf("%s isn't on a shelf: list it in docs/README.md", d)
 		}
 	}
+	var pages []*page
 	pictures := map[string]bool{}
-	for _, chapter := range chapters {
-		for _, from := range chapter.Pages {
-			p, err := read(root, from, files, pictures)
-			if err != nil {
+	for _, s := range shelves {
+		for i := range s.Pages {
+			e := &s.Pages[i]
+			if e.page, err = read(root, e.From, files, pictures); err != nil {
 				return err
 			}
-			pages = append(pages, p)
+			pages = append(pages, e.page)
 		}
 	}
 	if err := connected(pages); err != nil {
@@ -132,7 +140,31 @@ func build(root, out string) error {
 			return err
 		}
 	}
-	return write(out, pages)
+	return errors.Join(write(out, shelves, pages), index(out, shelves))
+}
+
+// listed returns the shelves of docs/README.md: a shelf for each heading, with the pages that the lists link to.
+func listed(root string) ([]shelf, error) {
+	written, err := os.ReadFile(filepath.Join(root, "docs", "README.md"))
+	if err != nil {
+		return nil, err
+	}
+	shelves := []shelf{{Pages: slices.Clone(home)}}
+	for line := range strings.Lines(string(written)) {
+		if name, is := strings.CutPrefix(line, "## "); is {
+			shelves = append(shelves, shelf{Name: strings.TrimSpace(name)})
+		}
+		if !strings.HasPrefix(line, "- ") {
+			continue
+		}
+		s := &shelves[len(shelves)-1]
+		for _, m := range regexp.MustCompile(`\[([^\]]+)\]\(([^)]+\.md)\)`).FindAllStringSubmatch(line, -1) {
+			label := strings.ReplaceAll(m[1], "`", "")
+			s.Pages = append(s.Pages, entry{From: path.Join("docs", m[2]),
+				Label: strings.ToUpper(label[:1]) + label[1:]})
+		}
+	}
+	return shelves, nil
 }
 
 // read reads a document and converts it to HTML. It adds the pictures that the document shows to pictures.
@@ -150,14 +182,17 @@ func read(root, from string, files map[string]string, pictures map[string]bool) 
 		if !entering {
 			return ast.WalkContinue, nil
 		}
+		p.collect(n, written)
 		switch n := n.(type) {
 		case *ast.Heading:
-			title := said(n, written)
+			title, id := said(n, written), ""
 			if n.Level == 1 {
 				p.Title = title
-			} else if id, ok := n.AttributeString("id"); ok && n.Level == 2 {
-				p.Sections = append(p.Sections, section{title, string(id.([]byte))})
+			} else if value, ok := n.AttributeString("id"); ok {
+				id = string(value.([]byte))
 			}
+			p.Sections = append(p.Sections, &section{Title: title, Anchor: id, Level: n.Level})
+			return ast.WalkSkipChildren, nil
 		case *ast.Link:
 			to, err := p.link(string(n.Destination), root, files)
 			if err != nil {
@@ -192,6 +227,56 @@ func read(root, from string, files map[string]string, pictures map[string]bool) 
 		`<$1 id="$2"><a class="anchor" href="#$2">$3</a></h`)
 	p.Body = template.HTML(body)
 	return p, nil
+}
+
+// collect adds what a node says to the section in which it stands.
+func (p *page) collect(n ast.Node, written []byte) {
+	if len(p.Sections) == 0 {
+		return
+	}
+	to := &p.Sections[len(p.Sections)-1].text
+	switch n := n.(type) {
+	case *ast.Text:
+		to.Write(n.Segment.Value(written))
+		if n.SoftLineBreak() {
+			to.WriteByte(' ')
+		}
+	case *ast.CodeBlock, *ast.FencedCodeBlock:
+		for _, line := range n.Lines().Sliced(0, n.Lines().Len()) {
+			to.WriteByte(' ')
+			to.Write(line.Value(written))
+		}
+	default:
+		if n.Type() == ast.TypeBlock {
+			to.WriteByte(' ')
+		}
+	}
+}
+
+// index writes the script of the search, and the text of all sections as a script, which a page opened without a server
+// can load.
+func index(out string, shelves []shelf) error {
+	type found struct {
+		File, Shelf, Page, Title, Text string
+	}
+	var all []found
+	for _, s := range shelves {
+		for _, e := range s.Pages {
+			for _, at := range e.Sections {
+				file := e.File
+				if at.Anchor != "" {
+					file += "#" + at.Anchor
+				}
+				all = append(all, found{file, s.Name, e.Label, at.Title, strings.Join(strings.Fields(at.text.String()), " ")})
+			}
+		}
+	}
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(filepath.Join(out, "search.js"), []byte(search), 0o644),
+		os.WriteFile(filepath.Join(out, "sections.js"), slices.Concat([]byte("const sections = "), raw, []byte(";\n")), 0o644))
 }
 
 // link returns the address in the site for a link in a document.
@@ -238,35 +323,19 @@ func connected(pages []*page) error {
 	return nil
 }
 
-func write(out string, pages []*page) error {
+// write writes the pages, each with all shelves.
+func write(out string, shelves []shelf, pages []*page) error {
 	t, err := template.New("page").Parse(layout)
 	if err != nil {
 		return err
-	}
-	type entry struct {
-		*page
-		Here bool
-	}
-	type chapter struct {
-		Name  string
-		Pages []entry
 	}
 	for i, p := range pages {
 		data := struct {
 			*page
 			Style          template.CSS
-			Chapters       []chapter
+			Shelves        []shelf
 			Previous, Next *page
-		}{page: p, Style: template.CSS(style)}
-		for _, c := range chapters {
-			shown := chapter{Name: c.Name}
-			for _, q := range pages {
-				if slices.Contains(c.Pages, q.From) {
-					shown.Pages = append(shown.Pages, entry{q, q == p})
-				}
-			}
-			data.Chapters = append(data.Chapters, shown)
-		}
+		}{page: p, Style: template.CSS(style), Shelves: shelves}
 		if i > 0 {
 			data.Previous = pages[i-1]
 		}

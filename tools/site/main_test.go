@@ -9,7 +9,8 @@ import (
 )
 
 // TestSite builds the site of this repository. No page loads anything from another address, every link within the
-// site leads to a file, and each page lists all pages.
+// site leads to a file, each page lists all pages on the shelves of the manual, and the only script is the search, in a
+// file.
 func TestSite(t *testing.T) {
 	out := t.TempDir()
 	if err := build("../..", out); err != nil {
@@ -36,8 +37,17 @@ func TestSite(t *testing.T) {
 				t.Errorf("%s: %v", filepath.Base(p), err)
 			}
 		}
-		if strings.Contains(text, "<script") || strings.Contains(text, "raw HTML omitted") {
-			t.Errorf("%s has a script, or HTML that was left out", filepath.Base(p))
+		if strings.Count(text, "<script") != 1 || !strings.Contains(text, `<script defer src="search.js"></script>`) ||
+			regexp.MustCompile(` on[a-z]+="`).MatchString(text) || strings.Contains(text, "raw HTML omitted") {
+			t.Errorf("%s has another script than the search, or HTML that was left out", filepath.Base(p))
+		}
+		var names []string
+		_, list, _ := strings.Cut(text, "<nav")
+		for _, m := range regexp.MustCompile(`<h2>(.*)</h2>`).FindAllStringSubmatch(list, -1) {
+			names = append(names, m[1])
+		}
+		if got := strings.Join(names, " "); got != "Learn How-to Reference Theory Behind" {
+			t.Errorf("%s: the shelves are %s", filepath.Base(p), got)
 		}
 		for _, q := range pages {
 			if !strings.Contains(text, `<a href="`+filepath.Base(q)+`"`) {
@@ -49,6 +59,7 @@ func TestSite(t *testing.T) {
 
 // TestRefused shows that a document that would make a broken page is an error, which names the document.
 func TestRefused(t *testing.T) {
+	shelves := "# Manual\n\n## Learn\n\n- [A](learn/a.md)\n"
 	for text, want := range map[string]string{
 		"# A\n\n[b](b.md)\n":           "README.md: the link to b.md leads nowhere",
 		"# A\n\n[b](#c)\n\n## B\n":     "README.md: the link to index.html#c leads nowhere",
@@ -57,15 +68,14 @@ func TestRefused(t *testing.T) {
 		"# A\n\n![p](docs/images/p)\n": "docs/images/p",
 	} {
 		root := t.TempDir()
-		for _, chapter := range chapters {
-			for _, name := range chapter.Pages {
-				at := filepath.Join(root, name)
-				if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(at, []byte("# Title\n"), 0o600); err != nil {
-					t.Fatal(err)
-				}
+		for name, text := range map[string]string{"README.md": "# Title\n", "docs/README.md": shelves,
+			"docs/learn/a.md": "# Title\n"} {
+			at := filepath.Join(root, name)
+			if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
 			}
 		}
 		if err := build(root, filepath.Join(root, "out")); err != nil {
@@ -76,6 +86,12 @@ func TestRefused(t *testing.T) {
 		}
 		if err := build(root, filepath.Join(root, "out")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, not %s", text, err, want)
+		}
+		if err := os.WriteFile(filepath.Join(root, "docs/learn/b.md"), []byte("# B\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := build(root, filepath.Join(root, "out")); err == nil || !strings.Contains(err.Error(), "isn't on a shelf") {
+			t.Errorf("a page on no shelf: %v", err)
 		}
 	}
 }
