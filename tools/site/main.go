@@ -1,6 +1,6 @@
-// Command site makes a static site from README and docs: go -C tools run ./site --out DIR. Pages stand on the shelves of
-// docs/README.md. A search finds their sections, also if the folder is opened without a server. A link or an anchor that
-// leads nowhere is an error.
+// Command site makes a static site from README and docs: go -C tools run ./site --out DIR. Pages stand on the shelves
+// of docs/README.md. A search finds their sections, also if the folder is opened without a server. A link or an anchor
+// that leads nowhere is an error.
 package main
 
 import (
@@ -37,7 +37,7 @@ var style string
 //go:embed search.js
 var search string
 
-// home holds the pages above the shelves. The shelves stand in docs/README.md, in the order in which they are best read.
+// home holds the pages above the shelves. docs/README.md has the shelves, in the order in which they are best read.
 var home = []entry{{From: "README.md", Label: "krigo"}, {From: "docs/README.md", Label: "The manual"}}
 
 // shelf is a heading of the manual with its pages.
@@ -159,9 +159,11 @@ func listed(root string) ([]shelf, error) {
 		}
 		s := &shelves[len(shelves)-1]
 		for _, m := range regexp.MustCompile(`\[([^\]]+)\]\(([^)]+\.md)\)`).FindAllStringSubmatch(line, -1) {
-			label := strings.ReplaceAll(m[1], "`", "")
-			s.Pages = append(s.Pages, entry{From: path.Join("docs", m[2]),
-				Label: strings.ToUpper(label[:1]) + label[1:]})
+			label := []byte(strings.ReplaceAll(m[1], "`", ""))
+			if 'a' <= label[0] && label[0] <= 'z' {
+				label[0] -= 'a' - 'A'
+			}
+			s.Pages = append(s.Pages, entry{From: path.Join("docs", m[2]), Label: string(label)})
 		}
 	}
 	return shelves, nil

@@ -65,7 +65,7 @@ function show() {
   count.textContent = "";
   if (!query || typeof sections === "undefined") return;
   const found = rank(query);
-  count.textContent = found.length ? `${found.length} found` : `Nothing has all these words`;
+  count.textContent = found.length ? `${found.length} found` : "nothing found";
   for (const s of found.slice(0, most)) {
     const item = document.createElement("li"), link = document.createElement("a");
     const title = document.createElement("strong"), where = document.createElement("span"), text = document.createElement("small");
