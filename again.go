@@ -45,7 +45,7 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(E
 		if older { // the model is older than contexts
 			same.Context = nil
 		}
-		same.Training.Seconds, same.Source, same.Findings = 0, "", nil // these name files
+		same.Training.Seconds, same.Source, same.Findings = 0, "", nil // these fields name files
 		if m.Counts[dataset.Test] == 0 {
 			same.Test = nil // a test table isn't at hand
 		}

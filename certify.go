@@ -69,9 +69,9 @@ func (r *Recertification) Headline() string {
 	return ""
 }
 
-// Refit fits the model again with the options of its fit. If the same model comes out, the lists then show as checked
-// what only a refit can show. Otherwise differs says what differs. Refit returns an error if the new model misses so
-// often that the certificate's bound can't be its own.
+// Refit fits the model again with the options of its fit. If this gives the same model, the lists count as checked also
+// what only a refit can check. Otherwise differs says how the two models differ. Refit returns an error if the new
+// model misses so often that the certificate's bound can't be its own.
 func (r *Recertification) Refit(ctx context.Context, progress func(Event)) (differs string, err error) {
 	again, differs, err := r.model.Refit(ctx, r.table, progress)
 	if err != nil {
@@ -268,7 +268,7 @@ type Fresh struct {
 	EpsilonAbove float64       `json:"epsilon_above,omitempty"` //
 	EpsilonRaw   float64       `json:"epsilon_raw"`             //
 	GibbsRisk    float64       `json:"gibbs_risk"`              // mean loss of a random draw on the fresh rows
-	Bound        float64       `json:"bound"`                   // of the Gibbs risk: kl⁻¹(risk, ln(1/δ)/n)
+	Bound        float64       `json:"bound"`                   // bound on the Gibbs risk: kl⁻¹(risk, ln(1/δ)/n)
 	MeanRisk     float64       `json:"mean_risk"`               // mean loss of the posterior mean
 	MeanBound    float64       `json:"mean_bound"`              // exact binomial for 0/1 losses, else kl⁻¹
 

@@ -148,7 +148,7 @@ func (p *plan) goOn(ctx context.Context, c *checkpoints, f family, x []float64, 
 // to the same value.
 type fewer struct {
 	objective train.Objective
-	of        []int // for each parameter of objective, the index of the parameter that stands for it
+	of        []int // for each parameter of objective, the index of the fewer parameter that sets it
 	n         int   // the number of the fewer parameters
 	gradient  []float64
 }

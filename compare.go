@@ -74,7 +74,7 @@ func MeasureNames() []string {
 type CompareOptions struct {
 	Objectives []string       // names of methods
 	Epsilons   []float64      // half-widths at which each objective is fitted
-	Splits     int            // number of seeds: the run's seed and the following ones
+	Splits     int            // number of seeds: the run's seed and the seeds that follow it
 	Progress   func(Compared) // called after every fit, from one goroutine at a time; may be nil
 }
 

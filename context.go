@@ -60,7 +60,8 @@ func (m *Model) InContext() string {
 	return said
 }
 
-// FromAllRows says what training on the certified rows too would gain; "" if that isn't known, or too little to say.
+// FromAllRows says how much lower the error would be if the model also trained on the certified rows. It returns "" if
+// that isn't known, or if the gain is too small to mention.
 func (m *Model) FromAllRows() string {
 	if m.Certificate == nil || m.Context == nil || m.Context.AllRows.Rows == 0 {
 		return ""

@@ -23,16 +23,16 @@ type Evaluation struct {
 	Objective string `json:"objective"`
 	// Value is to be minimised: −ln p(y), or a risk bound.
 	Value         float64  `json:"value"`
-	StandardError *float64 `json:"value_standard_error,omitempty"` // if the value is an estimate
+	StandardError *float64 `json:"value_standard_error,omitempty"` // set if the value is an estimate
 	// Jitter is added to the diagonal of the inducing inputs' covariance matrix, for all fields of this struct.
 	Jitter        float64   `json:"jitter,omitempty"`
 	Gradient      Gradient  `json:"gradient"`
-	GradientError *Gradient `json:"gradient_standard_error,omitempty"` // if there is a StandardError
+	GradientError *Gradient `json:"gradient_standard_error,omitempty"` // set if StandardError is set
 	// Certificate is at the parameters rounded to the grid.
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
 
-	EvidenceBounds *EvidenceBounds `json:"evidence_bounds,omitempty"` // for a sparse GP
+	EvidenceBounds *EvidenceBounds `json:"evidence_bounds,omitempty"` // set for a sparse GP
 }
 
 // EvidenceBounds bounds ln p(y) from above and below at the parameters of a sparse GP, in nats, from all rows. It
@@ -117,7 +117,7 @@ type Gradient struct {
 	LogLengthscales  []float64          `json:"log_lengthscales,omitempty"`
 	LogShape         *float64           `json:"log_shape,omitempty"`
 	LogPeriod        *float64           `json:"log_period,omitempty"`
-	Parameters       map[string]float64 `json:"parameters,omitempty"` // of a registered kernel, by parameter name
+	Parameters       map[string]float64 `json:"parameters,omitempty"` // parameters of a registered kernel, by name
 	Parts            []Gradient         `json:"parts,omitempty"`
 	LogNoiseVariance *float64           `json:"log_noise_variance,omitempty"`
 	Mean             *MeanParams        `json:"mean,omitempty"`

@@ -170,7 +170,7 @@ func ExampleFit_context() {
 		if e.Stopped != "" {
 			logger.Info("trained", "kernel", e.Family, "start", e.Start, "of", e.Starts)
 		}
-		cancel() // for example if the caller stops waiting
+		cancel() // called, for example, when the caller stops waiting
 	}
 	_, err = krigo.Fit(ctx, table, o)
 	fmt.Println(err)

@@ -121,7 +121,7 @@ func ExampleFit_resume() {
 	var state *krigo.Checkpoint
 	options.Run.Save = func(c *krigo.Checkpoint) error {
 		state = c
-		interrupt() // as Ctrl-C would
+		interrupt() // Ctrl-C would do the same
 		return nil
 	}
 	_, err := krigo.Fit(ctx, data.Snelson(), options)

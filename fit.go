@@ -106,7 +106,7 @@ type Plan struct {
 	// the number of rows that training begins with: the prior rows for an informed prior, else the certified rows
 	Trains int    `json:"trains"`
 	Method string `json:"optimizer"`        // the optimizer that trains on them
-	Solver string `json:"solver,omitempty"` // of a full GP
+	Solver string `json:"solver,omitempty"` // solver of a full GP
 	M      int    `json:"inducing"`         // 0: a full GP
 	// Findings are what a person should know already. JSON also has their words.
 	Findings finding.List `json:"-"`

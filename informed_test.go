@@ -37,7 +37,7 @@ func TestInformed(t *testing.T) {
 		name    string
 		o       krigo.Options
 		learnt  bool
-		choices float64 // in nats
+		choices float64 // the certificate's ChoicesPenalty, in nats
 	}{
 		{"direct", asked("evidence"), false, 0},
 		{"kl-pac, linear mean", asked("mean=linear ard=off"), false, 0},

@@ -129,7 +129,7 @@ type Event struct {
 // with the same data and options.
 type Checkpoint struct {
 	Version     int                      `json:"version"`
-	Fingerprint string                   `json:"fingerprint"` // of all rows and all options
+	Fingerprint string                   `json:"fingerprint"` // hash of all rows and all options
 	Runs        map[string]*method.State `json:"runs"`
 
 	// Curves are the values of the objective during the runs so far.

@@ -15,12 +15,12 @@ import (
 // Observed says how predictions did on rows whose targets are known. It is no certificate.
 type Observed struct {
 	Targets []float64 `json:"targets"`
-	Losses  []float64 `json:"losses,omitempty"` // by the promise's loss, where 1 is a miss; nil without a promise
+	Losses  []float64 `json:"losses,omitempty"` // losses, where 1 is a miss; nil without a promise
 	RMSE    float64   `json:"rmse"`
 	MAE     float64   `json:"mae"`
 	// Contradicts: the lower limit of the risk, with confidence 1−δ, is above the promised one; see Excess.
 	Contradicts bool   `json:"contradicts,omitempty"`
-	Promise     string `json:"promise"` // in words: what these rows say of the promise
+	Promise     string `json:"promise"` // what these rows say of the promise, in words
 }
 
 // Observe compares the model's predictions for the rows of a table with the table's targets. The promise is the share

@@ -27,8 +27,8 @@ type Options struct {
 	Promise Promise       `json:"promise"`
 	Run     Run           `json:"run"`
 
-	spare int  // see spares; 0 once the share of prior rows is decided, and in what a model keeps
-	kept  bool // from a model or a declaration, which say whether the target has a transform
+	spare int  // see spares; 0 after the share of prior rows is decided, and in the options that a model keeps
+	kept  bool // the options come from a model or a declaration, which say whether the target has a transform
 	open  bool // neither ε nor a share was asked for (see everyWidth)
 }
 

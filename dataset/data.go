@@ -23,7 +23,7 @@ type Data struct {
 	Inputs     []string  // names of the inputs
 	Target     string    // name of the target column; empty if there is none
 	Rows, Cols int       // number of rows, and of inputs
-	Encoding   *Encoding // how columns become inputs; nil: columns are inputs as they stand
+	Encoding   *Encoding // how columns become inputs; nil: columns are inputs without a change
 
 	table    *Table
 	inputs   []int     // columns of the table that become inputs
@@ -185,7 +185,7 @@ type Encoding struct {
 // Column is what an [Encoding] says about one column of a table.
 type Column struct {
 	Name       string   `json:"name"`
-	Categories []string `json:"categories,omitzero"` // sorted, without other; nil for a column of numbers
+	Categories []string `json:"categories,omitzero"` // sorted, without the category other; nil for numbers
 	Mean       *float64 `json:"mean,omitempty"`      // replaces missing numbers; nil: they aren't replaced
 }
 

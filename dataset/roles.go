@@ -15,7 +15,7 @@ type Role byte
 const (
 	Test        Role = iota // scored at the end, never seen by training
 	Calibration             // sets the width of conformal intervals
-	Prior                   // anything may be learnt from it before training
+	Prior                   // anything may be learnt from a prior row before training
 	Certified               // trained on, and counted by the certificate
 )
 
@@ -156,7 +156,7 @@ func DealByPosition(rows int, seed uint64, asked Counts) ([]Role, error) {
 func below(pcg *rand.PCG, n uint64) uint64 {
 	for {
 		high, low := bits.Mul64(pcg.Uint64(), n)
-		if low >= -n%n { // else the draw has a bias; 2⁶⁴ mod n is −n mod n in uint64
+		if low >= -n%n { // a smaller low part would bias the draw (in uint64, 2⁶⁴ mod n is −n mod n)
 			return high
 		}
 	}

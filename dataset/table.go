@@ -31,7 +31,7 @@ type Table struct {
 	// numbers. Text itself is nil if all columns hold numbers.
 	Text [][]string
 
-	Disk  Store  // where the rows are, if they aren't in Values
+	Disk  Store  // holds the rows if Values doesn't hold them
 	Sheet string // sheet of a workbook, in which Lines counts rows; "" for other files
 	Found Found  // what people are told about the reading
 
@@ -73,7 +73,7 @@ type Found struct {
 type Written struct {
 	Cells int    // number of cells
 	First string // where the first cell stands
-	Width int    // number of characters in each cell; 0: it differs
+	Width int    // number of characters in each cell; 0: cells differ in length
 }
 
 // Store holds the rows of a table that aren't in memory. Several goroutines may read it at once.
@@ -286,8 +286,8 @@ func (t *Table) describeColumns() string {
 
 // Names of the column that holds a DataFrame's index. It is an input only if it is asked for.
 const (
-	IndexName   = "(index)"           // krigo gives it to a first column without a name
-	pandasIndex = "__index_level_0__" // pandas writes it to Parquet files
+	IndexName   = "(index)"           // krigo's name for a first column without a name
+	pandasIndex = "__index_level_0__" // pandas' name for an index in Parquet files
 )
 
 // IsIndex says whether a column of this name is a DataFrame's index.

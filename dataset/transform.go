@@ -27,7 +27,7 @@ type Transform struct {
 	// From is where T turns into its tangent: below From, T goes on as a straight line. So a target that no prior row
 	// has, such as 0, has a T(y) too. From is 0 for yeo-johnson, which needs no tangent.
 	From  float64 `json:"from,omitzero"`
-	Mean  float64 `json:"mean"` // mean of T(y) on prior rows; Scale is the standard deviation
+	Mean  float64 `json:"mean"` // mean of T(y) on prior rows; Scale is their standard deviation
 	Scale float64 `json:"scale"`
 	// Estimate says what a prediction is: the target's Median, or the target's Mean if f is at its own mean.
 	Estimate string `json:"estimate"`

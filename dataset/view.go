@@ -38,7 +38,7 @@ func (t *Table) Regression(target string, ignored ...string) (*Data, error) {
 type Misfit struct {
 	Table    *Table
 	Columns  []int     // columns of the inputs and of the target
-	Encoding *Encoding // how the columns would become inputs; nil: as they stand
+	Encoding *Encoding // how the columns would become inputs; nil: without a change
 	Cell     error
 }
 
@@ -243,7 +243,7 @@ func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*
 		if _, err := t.column(name, "to be categorical"); err != nil {
 			return nil, err
 		}
-		if at := slices.Index(d.Inputs, name); at >= 0 { // else the column groups rows or is ignored
+		if at := slices.Index(d.Inputs, name); at >= 0 { // a column that isn't an input groups rows or is ignored
 			e.Columns[at].Categories = []string{}
 		}
 	}

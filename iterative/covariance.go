@@ -115,7 +115,7 @@ func (c Covariance) Rough() func(v, out matrix.Dense) {
 //	P⁻¹ = D⁻¹ − D⁻¹F B⁻¹FᵀD⁻¹,  B = I + FᵀD⁻¹F = L_B L_Bᵀ,  ln|P| = ln|B| + ln|D|.
 type Preconditioner struct {
 	d     []float64
-	f     matrix.Dense // N×m; the zero Matrix if m = 0
+	f     matrix.Dense // an N×m matrix; the zero Matrix if m = 0
 	cholB matrix.Dense
 }
 

@@ -17,7 +17,7 @@ import (
 // without bias for any P that doesn't depend on the probes, since P^-½z/‖P^-½z‖ is uniform on the sphere. At fixed P
 // and probes the estimate is a smooth function of A, as fits a line search.
 type Quadrature struct {
-	Value, StandardError float64 // of ln|A|
+	Value, StandardError float64 // estimate of ln|A|, and its standard error
 
 	// Adjoint is H with ∂ln|A| = Σ_ij (H Hᵀ)_ij ∂A_ij. It is an unbiased estimate of tr A⁻¹∂A, and the derivative of
 	// Value. It uses ∂ln M = ∫ (M+τ)⁻¹ ∂M (M+τ)⁻¹ dτ and the same Lanczos process for every shift τ.

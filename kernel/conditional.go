@@ -19,7 +19,7 @@ type Conditional struct {
 	Theta   []float64
 	Support matrix.Dense // S
 	Chol    matrix.Dense // L
-	CholB   matrix.Dense // L_B; the zero Matrix if there is no w
+	CholB   matrix.Dense // the factor L_B; the zero Matrix if there is no w
 	Temper  float64      // τ
 }
 

@@ -70,7 +70,7 @@ type Kernel interface {
 // Gradient is what a pull-back adds to.
 type Gradient struct {
 	Theta  []float64    // derivatives by θ
-	Inputs matrix.Dense // derivatives by the rows of A; the zero Matrix if nobody asks
+	Inputs matrix.Dense // derivatives by the rows of A; the zero Matrix if nobody needs them
 }
 
 // Adjoint is the adjoint of a block of covariances, with the gradient that its pull-back adds to.

@@ -10,7 +10,7 @@ import (
 // Parentheses may be nested 15 deep, and an expression may have 500 kernels.
 func Parse(expr string, dim int, ard bool) (Kernel, error) {
 	if expr != "" && !strings.ContainsAny(expr, "+*() ") {
-		return named(expr, dim, ard) // its errors name the kernel
+		return named(expr, dim, ard) // errors of named name the kernel
 	}
 	p := parser{expr: expr, dim: dim, ard: ard}
 	p.next()
@@ -30,7 +30,7 @@ type parser struct {
 	token string // "" at the end
 	dim   int
 	ard   bool
-	depth int // of parentheses
+	depth int // how many parentheses are open
 	parts int
 }
 

@@ -24,7 +24,7 @@ const (
 // Param describes one parameter. A kernel's parameters are natural logarithms. A mean function's parameters
 // (Constant, Slope) are plain numbers.
 type Param struct {
-	Name string // as in "log_lengthscale2[3]", unique within a kernel
+	Name string // unique within a kernel, for example "log_lengthscale2[3]"
 	Kind Kind   // "" where none of the above fits
 	Dim  int    // the input of a lengthscale or slope, −1 for all inputs
 }

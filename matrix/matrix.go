@@ -36,7 +36,7 @@ type Dense struct {
 	Rows, Cols, Stride int
 	Data               []float64
 
-	ctx context.Context // work on the matrix ends with this context; nil: never
+	ctx context.Context // work on the matrix ends when this context ends; nil: it never ends early
 }
 
 // End is the panic of work that can't go on: a matrix needs too much memory, or a context has ended. So nobody gets

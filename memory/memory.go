@@ -68,7 +68,7 @@ var byDefault = sync.OnceValue(func() int64 {
 
 // Error says that something would take more memory than allowed.
 type Error struct {
-	What  string  // what takes it, for example a file
+	What  string  // what takes the memory, for example a file
 	Need  float64 // least number of bytes
 	Limit int64
 }

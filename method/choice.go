@@ -20,7 +20,7 @@ import (
 // setting. krigo's own settings have fields, because users set them before the method is known, and so that Go checks
 // their names.
 type Choice struct {
-	Name string `json:"name,omitzero"` // one of Names; "": not known yet
+	Name string `json:"name,omitzero"` // one of the names that Names returns; "": not known yet
 
 	Inducing     int    `json:"inducing,omitzero"`
 	InducingBy   string `json:"inducing_by,omitzero"`

@@ -28,7 +28,7 @@ const maxLogChol = 20
 type SVGP struct {
 	Sparse
 	Batched
-	Noise string // a noise of objective.RegisterNoise; "": Gaussian
+	Noise string // name of a noise that objective.RegisterNoise knows; "": Gaussian noise
 }
 
 // Likelihood returns the name of the noise.
@@ -76,7 +76,7 @@ func (m Free) Bind(t Task) Problem {
 	return f
 }
 
-// free is a problem whose q is a parameter.
+// free is a problem that has the distribution q itself among its parameters.
 type free struct {
 	*objective.FreeFormProblem
 	task       Task

@@ -11,8 +11,8 @@ import (
 // Use says what a method's settings are for, if that decides which settings are allowed.
 type Use struct {
 	Evaluating bool // nothing is trained
-	Given      bool // the parameters are the user's; nothing is trained
-	Informed   bool // it trains an informed prior
+	Given      bool // the user gave the parameters, so nothing is trained
+	Informed   bool // training makes an informed prior
 	Learns     bool // a posterior is learnt after the informed prior, by minimising a bound
 }
 

@@ -23,7 +23,7 @@ const (
 // Kind is a method with a name. Register makes options, flags, help, completion and messages know it and its settings.
 type Kind struct {
 	Name string
-	Help string // what it minimises, in a few words
+	Help string // what the method minimises, in a few words
 
 	// Method is a struct whose tagged fields are the method's settings (see package internal/settings). The values in
 	// it are the defaults of settings that nobody asks for. It may have the methods
@@ -43,7 +43,8 @@ type Kind struct {
 }
 
 // Estimable is a method whose objective conjugate gradients can estimate, with the same Q. The solver cg evaluates the
-// estimate. If a step takes all rows, the solver cg also trains by it, which is the default above MaxRows rows.
+// estimate. If a step takes all rows, the solver cg also trains with the estimate, and above MaxRows rows the default
+// solver is cg.
 type Estimable interface {
 	Method
 	Estimated() Method

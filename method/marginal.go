@@ -31,7 +31,7 @@ func (m *marginal) marginal(x []float64, below float64) (float64, error) {
 		return 0, err
 	}
 	n := len(x)
-	added := slices.Repeat([]float64{1 / wide}, n) // to the diagonal of H
+	added := slices.Repeat([]float64{1 / wide}, n) // numbers to add to the diagonal of H
 	precision := slices.Clone(added)
 	for _, p := range m.mode.weak {
 		z := p.factor*x[p.at] - p.mean
@@ -41,7 +41,7 @@ func (m *marginal) marginal(x []float64, below float64) (float64, error) {
 	if value >= below {
 		return math.Inf(1), nil
 	}
-	const step = 1e-3 // in logarithms, and for a mean in standard deviations
+	const step = 1e-3 // step for a logarithm, or for a mean in standard deviations
 	at, gradient, moved := slices.Clone(x), make([]float64, n), make([]float64, n)
 	if _, err := m.mode.Evaluate(x, gradient); err != nil {
 		return 0, err

@@ -78,7 +78,7 @@ type Task struct {
 	Seed   uint64
 
 	M         int                              // number of inducing inputs; 0: a full GP
-	MinJitter float64                          // added to K_ZZ even if K_ZZ can be factored without it
+	MinJitter float64                          // least number to add to the diagonal of K_ZZ
 	All       objective.Memory                 // rows of all ranks, for a full GP
 	Whole     func() (objective.Memory, error) // rows of all ranks, for a sparse objective that ends as a full GP
 
@@ -101,7 +101,7 @@ type Task struct {
 	Unseen     func() (x matrix.Dense, which string, err error)
 
 	Context  context.Context          // ends solves by conjugate gradients
-	Progress func(iterative.Progress) // gets the progress of such solves
+	Progress func(iterative.Progress) // Progress gets the progress of solves by conjugate gradients
 
 	GradientErrors bool // asks for the standard errors of estimated gradients
 }

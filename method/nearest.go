@@ -56,7 +56,7 @@ type Nearest struct {
 	// Searches is how often training searches for neighbours, each time with its current lengthscales. The first search
 	// is at the start. Later searches are closest together at first, when lengthscales move most. 0 means 3.
 	Searches int
-	Rows     int // number of rows that Q conditions a prediction on; 0: 512
+	Rows     int // number of rows on which Q conditions a prediction; 0 means 512
 }
 
 var _ Method = Nearest{}

@@ -33,9 +33,9 @@ func (s *State) Check() error {
 // Run says where a training run keeps its state, and to whom it tells its progress.
 type Run struct {
 	Key  string
-	Load func(key string) *State // returns the state of the run with this key; nil: at its start
+	Load func(key string) *State // returns the state of the run with this key; nil: the run hasn't begun
 	Tell func(key string, s *State, iteration int, value float64, stopped string) error
-	Of   func(iterations int) // gets the number of iterations, if it is known before; may be nil
+	Of   func(iterations int) // gets the number of iterations, if it is known before the run; may be nil
 	Most func(iterations int) // gets the largest number of iterations, if only that is known; may be nil
 	Box  train.Bounds         // see In
 }
@@ -55,7 +55,7 @@ func (r Run) ends(iterations int) {
 
 // Descent trains with all rows in every step.
 type Descent struct {
-	MMA         bool // by moving asymptotes instead of L-BFGS
+	MMA         bool // minimise by moving asymptotes instead of L-BFGS
 	Evaluations int  // largest number of evaluations; 0: the optimiser's default
 }
 
@@ -208,8 +208,8 @@ type Batches struct {
 	Nearest bool    // batches are a row and its nearest rows, instead of rows at random
 }
 
-// settings returns Adam's settings for n rows. The method's defaults are rows in a batch, rate of the first step, and
-// steps.
+// settings returns Adam's settings for n rows. The arguments rows (in a batch), rate (of the first step) and steps are
+// the method's defaults.
 func (b Batches) settings(n int, seed uint64, rows int, rate float64, steps int) train.Adam {
 	if b.Plain {
 		rate = defaultSGDRate
@@ -222,7 +222,7 @@ func (b Batches) settings(n int, seed uint64, rows int, rate float64, steps int)
 }
 
 // searches says when a run on batches searches for neighbours, each time with its current lengthscales. There are n
-// searches, the k-th at (k/n)² of the steps. They are closest together at first, when lengthscales move most.
+// searches, the k-th at (k/n)² of the steps. Searches are closest together at first, when lengthscales move most.
 type searches struct {
 	n      int
 	search func(x []float64) error

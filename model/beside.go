@@ -152,10 +152,10 @@ func leastSquares(rows *dataset.Scaled, y []float64) ([]float64, error) {
 	return b, nil
 }
 
-// onAllRows estimates by how much lower the error would be if certified rows trained too. It extrapolates a learning
-// curve e(n) = a + b n^−c of the prior rows alone, with the parameters that they gave. e(n/4) and e(n/2) are the
-// errors of rows that quarters and halves of the rows predict, each from a part without the row. e(n) is the
-// leave-one-out error. Then
+// onAllRows estimates how much lower the error would be if the model also trained on the certified rows. It
+// extrapolates a learning curve e(n) = a + b n^−c of the prior rows alone, with the parameters that they gave. e(n/4)
+// and e(n/2) are the errors of rows that quarters and halves of the rows predict, each from a part without the row.
+// e(n) is the leave-one-out error. Then
 //
 //	2^c = (e(n/4) − e(n/2))/(e(n/2) − e(n)),  e(kn) = e(n) − (e(n/2) − e(n)) (1 − k^−c)/(2^c − 1).
 //
@@ -178,7 +178,7 @@ func (m *Model) onAllRows(d *dataset.Data, roles dataset.Roles) (none AllRows, e
 	half, quarter := errorOfParts(q, x, y, order, 2), errorOfParts(q, x, y, order, 4)
 	all := AllRows{Trained: n, Rows: n + m.Counts[dataset.Certified]}
 	all.LowerBy = gained(quarter, half, norm(left)/math.Sqrt(float64(n)), float64(all.Rows)/float64(n))
-	if !(all.LowerBy >= leastGain && all.LowerBy < 1) { // also if it is NaN
+	if !(all.LowerBy >= leastGain && all.LowerBy < 1) { // also true if LowerBy is NaN
 		return none, nil
 	}
 	return all, nil
@@ -213,7 +213,7 @@ func errorOfParts(q *posterior.Posterior, x matrix.Dense, y []float64, order []i
 		p, err := posterior.NewExact(posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta,
 			Noise: q.Noise, X: xs[0], Y: ys[0]})
 		if err != nil {
-			x.Check() // ends the work here if the caller cancelled it
+			x.Check() // ends the work here if the caller cancelled the context
 			return math.NaN()
 		}
 		mean := make([]float64, len(ys[1]))

@@ -62,10 +62,10 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.
 	}
 	kl, rounding := m.Posterior.KL(), m.Posterior.KLRounding()
 	if m.Split == ByPosition && rounding < 0.01*(1+kl) {
-		rounding = 0 // old certificates were made without it
+		rounding = 0 // old certificates didn't add the rounding
 	}
 	if kl < 0 && kl+rounding >= 0 {
-		kl = 0 // rounding alone made it negative
+		kl = 0 // only rounding can make kl negative
 	}
 	c, err = t.Certify(at.Sample, kl+rounding)
 	return c, nil, err

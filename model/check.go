@@ -17,8 +17,8 @@ import (
 // must deal these roles. Scaling constants and encodings must come from the prior rows. A prior on a grid must lie on
 // the grid that the bound pays for. Exact posteriors must be conditioned on their rows. check can't tell what else was
 // tried, or whether the parameters of an informed prior, or all of a sparse prior, come from the prior rows alone. A
-// sparse posterior may be any: the certificate holds whether training found it or not. The caller must have computed
-// factors anew.
+// sparse posterior needs no check, because the certificate holds for any, whether training found it or not. The caller
+// must have computed factors anew.
 func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
 	for _, check := range []func(*dataset.Data, dataset.Roles) error{m.checkDealt, m.checkSplit, m.checkTerms,
 		m.checkScaling, m.checkEncoding, m.checkConditioned} {

@@ -9,8 +9,8 @@ import (
 // Claim is one of the statements that a model makes.
 type Claim struct {
 	What   string   `json:"what"`
-	Fields []string `json:"fields,omitempty"` // parts of the file that state it: header fields, and arrays in brackets
-	By     string   `json:"by"`               // how krigo checked it, or why only the fitter vouches for it
+	Fields []string `json:"fields,omitempty"` // header fields and [arrays] that make the statement
+	By     string   `json:"by"`               // how krigo checked the statement, or why only the fitter vouches for it
 
 	// Rests says that the certificate's numbers depend on the claim.
 	Rests bool `json:"bound_rests_on_it,omitempty"`
@@ -34,7 +34,7 @@ type basis int
 const (
 	byData  basis = iota // data and file
 	byRefit              // fitting again
-	byNone               // nothing: the fitter vouches for it
+	byNone               // krigo checked nothing: only the fitter vouches for the statement
 )
 
 // Claims lists what a model that passed Verify states. checked are the claims that krigo checked, and word the claims

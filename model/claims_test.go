@@ -17,7 +17,7 @@ func TestClaimsCover(t *testing.T) {
 	}
 	var fields []string
 	for f := range reflect.TypeFor[header]().Fields() {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "arrays" { // arrays lists the others
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "arrays" { // arrays lists further parts
 			fields = append(fields, name)
 		}
 	}

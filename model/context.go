@@ -7,7 +7,7 @@ type Context struct {
 	Rows       int     `json:"rows"`
 	RMSE       float64 `json:"rmse"`
 	MAE        float64 `json:"mae"`
-	R2         float64 `json:"r2,omitzero"` // 1 − Σ(y − ŷ)²/Σ(y − ȳ)²; absent if all targets are equal
+	R2         float64 `json:"r2,omitzero"` // 1 − Σ(y − ŷ)²/Σ(y − ȳ)²; left out if all targets are equal
 	Coverage95 float64 `json:"coverage95"`  // share of y within the central 95 % credible interval
 	MeanRisk   float64 `json:"mean_risk"`   // mean loss of the posterior mean
 

@@ -117,7 +117,7 @@ func (m *Model) estimate(f float64) float64 {
 
 // slope returns the derivative of estimate.
 func (m *Model) slope(f float64) float64 {
-	const step = 1e-4 // in standard deviations of the target as the model sees it
+	const step = 1e-4 // step in standard deviations of the target, after its transform
 	return (m.estimate(f+step) - m.estimate(f-step)) / (2 * step)
 }
 
@@ -134,7 +134,7 @@ type way struct {
 	q    *posterior.Posterior // see Along
 	x    matrix.Dense
 	of   []int   // the columns that inputs came from
-	left float64 // how far contributions may be off on the whole way; 0: not known yet
+	left float64 // how far contributions may be off over the whole way; 0: not known yet
 }
 
 func (w *way) at(ts ...float64) matrix.Dense {

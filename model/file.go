@@ -35,13 +35,13 @@ const (
 	magic = Magic
 
 	// A model is written in the oldest version that can hold it, so that older programs can read it.
-	factored   = 1 // posteriors with Cholesky factors, and certificates by kl with a prior on the grid
+	factored   = 1 // version for posteriors with Cholesky factors, and certificates by kl with a prior on the grid
 	unfactored = 2 // posteriors by conjugate gradients and nearest rows
 	informed   = 3 // priors that are posteriors, and certificates with further terms
-	encoded    = 4 // inputs that encode columns of a table
-	dealt      = 5 // roles by the content of rows or groups; the options of the fit
+	encoded    = 4 // version for inputs that encode columns of a table
+	dealt      = 5 // version for roles by the content of rows or groups, and for the options of the fit
 	noised     = 6 // the name of a noise that isn't Gaussian
-	seenAs     = 7 // a transform of the target
+	seenAs     = 7 // version for a transform of the target
 
 	prefix    = len(Magic) + 4 + 4
 	maxHeader = 1 << 28
@@ -55,7 +55,7 @@ type header struct {
 	Reading       dataset.Reading   `json:"reading,omitzero"`
 	Encoding      *dataset.Encoding `json:"encoding,omitempty"`
 	Scaling       dataset.Scaling   `json:"scaling"`
-	Kernel        kernel.Spec       `json:"kernel"` // for people; krigo uses the array theta
+	Kernel        kernel.Spec       `json:"kernel"` // for people to read; krigo uses the array theta
 	Mean          string            `json:"mean"`
 	NoiseVariance float64           `json:"noise_variance"`
 	Solver        string            `json:"solver,omitempty"` // cg or nearest; absent: the posterior is factored

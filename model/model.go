@@ -57,9 +57,9 @@ type Model struct {
 	Scaling          dataset.Scaling
 	Posterior        *posterior.Posterior
 	ObservationNoise float64 // variance of y about f; not the σ_n² of a PAC-Bayes objective
-	Noise            string  // name in objective.RegisterNoise; its scale is ObservationNoise; "": Gaussian
+	Noise            string  // name of a registered noise, whose scale is ObservationNoise; "": Gaussian
 
-	Certificate       *pacbayes.Certificate // nil: not issued; CertificateReason says why
+	Certificate       *pacbayes.Certificate // nil: CertificateReason says why there is none
 	CertificateReason string
 	Context           *Context // nil if certified rows helped to train, if a figure overflows, and in old models
 	Terms             pacbayes.Terms
@@ -75,19 +75,19 @@ type Model struct {
 	Rows    []uint64       // dataset.Data.RowHashes of all rows except test rows, in ascending order
 	Named   []uint64       // hashes of the groups of the same rows, each once, in ascending order; nil without a Group
 	Targets string         // dataset.Units.Targets of all rows; "" in old models
-	Range   Range          // of the inputs, on all rows except test rows
-	Ties    []Tie          // what ties rows together, measured on the rows that trained
+	Range   Range          // range of the inputs on all rows except test rows
+	Ties    []Tie          // what ties rows together, measured on the training rows
 
 	// Fitted holds the options that the model was fitted with, as JSON (krigo.Options). It is nil in old models.
 	Fitted json.RawMessage
 
 	positional []dataset.Role // role of every row, in file order; only in old models
-	checksum   string         // of the file that the model was read from
+	checksum   string         // checksum of the file from which the model was read
 
 	Conformal *Conformal // nil if no rows can calibrate intervals; see Calibrate
 	Test      *Test      // nil without test rows
 	Training  Training
-	Curves    []*Curve     // of the training objective, one for each starting point
+	Curves    []*Curve     // curves of the training objective, one for each starting point
 	Findings  finding.List // about the data, the fit and the model
 }
 

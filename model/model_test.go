@@ -537,7 +537,7 @@ func TestDecodeCrafted(t *testing.T) {
 //
 // Run it with -fuzzminimizetime 10x. Otherwise it makes one input smaller for a minute, and tries no other meanwhile.
 func FuzzDecode(f *testing.F) {
-	rows := data.Snelson() // the files in testdata were made from it
+	rows := data.Snelson() // the files in testdata were made from these rows
 	rows.Rows, rows.Values, rows.Lines = 60, rows.Values[:120], rows.Lines[:60]
 	add := func(raw []byte) {
 		end := prefix + int(binary.LittleEndian.Uint32(raw[len(magic)+4:]))
@@ -578,7 +578,7 @@ func FuzzDecode(f *testing.F) {
 				continue
 			}
 			encode(t, m)
-			if m.Posterior.Support.Rows > 200 { // only because it takes long
+			if m.Posterior.Support.Rows > 200 { // with more rows this takes too long
 				continue
 			}
 			at := x

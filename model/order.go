@@ -34,7 +34,7 @@ func (m *Model) InOrder(d *dataset.Data, roles dataset.Roles) (found finding.Lis
 		return nil, nil
 	}
 	rows := d.RowsOf(roles, dataset.Certified)
-	place := linalg.UpTo(len(rows)) // in file order
+	place := linalg.UpTo(len(rows)) // places of the rows in file order
 	slices.SortFunc(place, func(a, b int) int { return cmp.Compare(rows[a], rows[b]) })
 	place = place[:min(len(place), orderMost)]
 	if len(place) < orderLeast {

@@ -13,8 +13,8 @@ type Test struct {
 	MeanRisk   float64 `json:"mean_risk"`        // mean loss of the posterior mean
 	Coverage95 float64 `json:"coverage95"`       // share of y within the central 95 % interval for y
 
-	// Coverage is the same share at other levels. PIT counts the rows by tenths of the probability that the model gives
-	// to all values below y. If the predictive distribution is right, PIT's ten counts are about equal.
+	// Coverage holds shares like Coverage95 at several levels. PIT counts the rows by tenths of the probability that
+	// the model gives to all values below y. If the predictive distribution is right, PIT's ten counts are about equal.
 	Coverage []Coverage `json:"coverage"`
 	PIT      []int      `json:"pit"`
 	// Conformal and Normalised are the shares of y within the two kinds of conformal intervals; nil without intervals.

@@ -14,7 +14,7 @@ import (
 // ½[…] is −ln N(r; 0, VᵀV + D). For α → 0 the last term tends to Σ λ_i/(2s), and F_α to the energy of Titsias' VFE
 // bound. α = 1 is FITC. DTC is VFE without the last term, the trace term.
 type Energy struct {
-	Alpha float64 // in [0, 1]
+	Alpha float64 // α, in [0, 1]
 	DTC   bool    // leave the trace term out; needs Alpha 0
 }
 

@@ -29,7 +29,7 @@ type sparseEngine struct {
 	mHat, sHat    []float64 // predictions at the rows, filled by predict
 
 	kept    []matrix.Dense // the blocks of V, if they fit in keep bytes
-	scratch matrix.Dense   // one block of V, if they don't
+	scratch matrix.Dense   // room for one block of V, if all blocks together don't fit
 }
 
 // room allocates vectors for n rows and matrices for m inducing inputs.

@@ -67,7 +67,7 @@ type FreeFormProblem struct {
 
 	full, batch *sparseEngine
 	lq          matrix.Dense    // L' at the last evaluation
-	seeds       predictionSeeds // with room for the rows of the largest evaluation so far
+	seeds       predictionSeeds // seeds with room for the rows of the largest evaluation so far
 	kl          []float64
 }
 

@@ -13,7 +13,7 @@ import (
 // Likelihood is a noise model that also gives the distribution of y for a prediction N(mean, variance) of f, which is ∫
 // p(y|f) N(f; mean, variance) df. s is the noise variance, or another positive scale.
 type Likelihood interface {
-	pacbayes.Expectation // of −ln p(y|f), which training minimises
+	pacbayes.Expectation // expectation of −ln p(y|f), which training minimises
 	// LogPredictive returns the logarithm of this distribution's density at y.
 	LogPredictive(y, mean, variance, s float64) float64
 	// Spread returns the variance and the central interval of this distribution.
@@ -69,7 +69,7 @@ func (GaussianNoise) NormalScore(y, mean, variance, s float64) (float64, error) 
 }
 
 // LogPredictive implements Likelihood by quadrature over f, in panels. Panels are narrow near f = y, because a noise
-// may be steep or have a kink there. Elsewhere they are as wide as N(f; mean, variance) allows.
+// may be steep or have a kink there. Elsewhere panels are as wide as N(f; mean, variance) allows.
 func (l Noise) LogPredictive(y, mean, variance, s float64) float64 {
 	sd := math.Sqrt(max(variance, leastVariance))
 	edges := []float64{-9, -6, -4, -2, 0, 2, 4, 6, 9}

@@ -52,11 +52,11 @@ type NearestProblem struct {
 	// Ranks, unless nil, share the terms. Every rank has all Rows and evaluates its share of the terms.
 	Ranks ranks.Ranks
 
-	of       []int   // the rows that have a term, ascending; nil before they are drawn
+	of       []int   // the rows that have a term, in ascending order; nil before they are drawn
 	near     []int32 // neighbours of this rank's terms, m for each term; nil before the first search
 	residual []float64
 	adjoint  []float64 // m̄, adjoints of the prior mean at the rows
-	stand    []uint64  // one bit a row: whether an evaluated term has the row as its own or as a neighbour
+	stand    []uint64  // one bit for each row: whether the row is an evaluated term's own row or one of its neighbours
 }
 
 // Dim returns the number of parameters.

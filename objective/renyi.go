@@ -37,7 +37,7 @@ type RenyiProblem struct {
 	Mean   kernel.Mean
 	Rows   Rows
 	M      int     // number of inducing inputs; 0 only if α is always 0
-	Alpha  float64 // at most 1
+	Alpha  float64 // α, at most 1
 	// Schedule, unless nil, returns α for the share of the run that is done: 0 at the first step, 1 at the last.
 	Schedule func(share float64) float64
 
@@ -322,7 +322,7 @@ func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z matrix.Dense
 	linalg.SyrkLower(false, 1, e.v, 0, e.q)
 	eachRow(n, func(i int) { linalg.Axpy(-1, e.q.Row(i)[:i+1], e.k.Row(i)[:i+1]) })
 	for i := range n {
-		e.k.Set(i, i, max(e.k.At(i, i), 0)) // a variance: only rounding makes it negative
+		e.k.Set(i, i, max(e.k.At(i, i), 0)) // this is a variance, which only rounding can make negative
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ type stream struct {
 	first int // number of this rank's first row among the rows of all ranks
 	total int // number of rows of all ranks
 
-	y  []float64    // targets of the rows read so far; room for n rows or more
+	y  []float64    // targets of the rows read so far, in memory for at least n rows
 	xb matrix.Dense // a block of rows
 	yb []float64
 }

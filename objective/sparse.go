@@ -38,7 +38,7 @@ type SparseProblem struct {
 	Rows      Rows
 	M         int // number of inducing inputs
 	Objective Sparse
-	Keep      int64 // if V takes at most this many bytes, it is kept between passes, else computed again
+	Keep      int64 // V is kept between passes if it takes at most this many bytes; a larger V is computed again
 
 	// Ranks, unless nil, evaluate the objective of all rows together. Each rank has its own Rows. Sums over rows are
 	// summed over ranks, and every rank does the rest of the work.

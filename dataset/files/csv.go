@@ -215,7 +215,7 @@ func (c commas) Read() ([]string, error) {
 		record, err = c.Reader.Read()
 	}
 	var syntax *csv.ParseError
-	if errors.As(err, &syntax) { // it is unknown where the next record starts
+	if errors.As(err, &syntax) { // nobody knows where the next record starts
 		err = &dataset.Error{File: c.source, Line: syntax.StartLine + c.above,
 			Err: errors.New(`a quote (") is not closed or stands inside a field; double it or remove it`)}
 	}
@@ -297,7 +297,7 @@ type rows interface {
 type parser struct {
 	rows    rows
 	comma   rune   // between the cells of text
-	header  string // as of [dataset.Reading]
+	header  string // whether the first row names the columns, as Header of [dataset.Reading] says it
 	records *records
 	table   *dataset.Table
 	first   error // the first bad row
@@ -483,9 +483,9 @@ type records struct {
 	from       io.Reader
 	source     string
 	compressed bool    // the file's bytes aren't the text's bytes
-	each       float64 // bytes of memory per byte of text; 0: as for CSV
+	each       float64 // bytes of memory per byte of text; 0: the number for CSV
 	passed     int64   // bytes passed on
-	after      int64   // those of the passed bytes that belong to whole records
+	after      int64   // number of the passed bytes that belong to whole records
 	needed     float64 // bytes of memory for the rest
 }
 

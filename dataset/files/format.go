@@ -15,8 +15,8 @@ import (
 // Format is a kind of file that holds a table.
 type Format struct {
 	Name    string   // the name in messages
-	Endings []string // of its files' names, as in ".npy"
-	Magic   string   // first bytes of each of its files; empty if other files begin like that too
+	Endings []string // how names of such files end, for example ".npy"
+	Magic   string   // first bytes of every such file; empty if files of other formats can begin with the same bytes
 
 	// Read fills an empty table from an open file, through the table's fields, [dataset.Table.Append] and
 	// [dataset.Table.Set]. The table's Source names the file in errors. The file is closed afterwards, unless the

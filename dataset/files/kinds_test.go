@@ -151,12 +151,12 @@ func TestHeader(t *testing.T) {
 		{"  1.0  2\n 3   4\n", "", "[x1 y] [1 2 3 4]"},
 		{"a  \"b c\" \n\"3\"  4 \n", "", "[a b c] [3 4]"},
 		{"living area\n120\n", "", "[living area] [120]"},           // a name with a space
-		{"opened at\n9 h\n10 h", "", "[opened at] [0 1]"},           // its cells have units
+		{"opened at\n9 h\n10 h", "", "[opened at] [0 1]"},           // the table's cells have units
 		{"P(A|B)\n0.5\n", "", "[P(A|B)] [0.5]"},                     // a name with a bar
 		{"a|b;c\n1;2\n", "", "[a|b c] [1 2]"},                       // a bar separates only if nothing else does
 		{"{x},y\n1,2\n", "", "[{x} y] [1 2]"},                       // no JSON
-		{"{\"1\":1,\"2\":2}", "", "[1 2] [1 2]"},                    // its keys are names
-		{"sep=|\na|b\n1|2\n", "", "[a b] [1 2]"},                    // as a spreadsheet says
+		{"{\"1\":1,\"2\":2}", "", "[1 2] [1 2]"},                    // the keys are names
+		{"sep=|\na|b\n1|2\n", "", "[a b] [1 2]"},                    // a spreadsheet names its separator so
 		{"a|b\n1,5|2,5\n", "", "[a b] [0 0]"},                       // texts without --decimal
 		{"{\"a\":1}\n{\"a\":2,\"b\":3}\n", "", "[a b] [1 NaN 2 3]"}, // the first object lacks a key
 	} {

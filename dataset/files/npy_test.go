@@ -100,7 +100,7 @@ func TestReadNPY(t *testing.T) {
 			table := must.Get(readBytes(t, "x.npy", c.raw))(t)
 			must.Not(t, !slices.Equal(table.Names, c.names) || table.Rows*len(c.names) != len(c.values) ||
 				!slices.Equal(valuesOf(t, table), c.values), "%+v: %v", table, valuesOf(t, table))
-			table.Disk.(*npy).mapped = nil // as on systems that don't map files
+			table.Disk.(*npy).mapped = nil // some systems don't map files
 			must.Not(t, !slices.Equal(valuesOf(t, table), c.values), "without a mapping: %v", valuesOf(t, table))
 		})
 	}

@@ -32,11 +32,11 @@ type ColumnFacts struct {
 	High     float64  `json:"high"`
 	Examples []string `json:"examples"`         // some of its texts
 	First    string   `json:"first,omitempty"`  // place of the first cell that isn't a number
-	Why      string   `json:"why,omitempty"`    // why it can't, or shouldn't, be an input as it stands
-	Then     string   `json:"then,omitempty"`   // what to do before a fit can use it, if no advice is enough
+	Why      string   `json:"why,omitempty"`    // why the column can't, or shouldn't, be an input without a change
+	Then     string   `json:"then,omitempty"`   // what to do before a fit can use the column, if no advice is enough
 	Advice   []Advice `json:"advice,omitempty"` // all are needed, or only one if Either is set
 	Either   bool     `json:"either,omitempty"` // the user must choose one item of Advice
-	Unfit    bool     `json:"unfit"`            // it can't be an input as it stands
+	Unfit    bool     `json:"unfit"`            // the column can't be an input without a change
 	unnamed  bool     // a first column without a name that doesn't hold row numbers
 }
 

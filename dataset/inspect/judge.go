@@ -47,7 +47,7 @@ func Judge(t *dataset.Table, facts []ColumnFacts, target string) (found finding.
 type judge struct {
 	t      *dataset.Table
 	facts  []ColumnFacts
-	target int // the target's column; −1: none
+	target int // the target's column; −1: there is no target
 	strays map[int]bool
 	found  finding.List
 }

@@ -31,7 +31,7 @@ func broken(v float64) bool { return v != math.Trunc(v) }
 // It informs people, and nothing is chosen by it.
 func ofTarget(f ColumnFacts, y []spot, where func(row int) string) (found finding.List) {
 	const few = 20
-	if len(y) < few || f.Low >= f.High || len(f.Advice) > 0 { // with advice, these aren't its values yet
+	if len(y) < few || f.Low >= f.High || len(f.Advice) > 0 { // a column with advice doesn't have its final values yet
 		return nil
 	}
 	add := func(kind finding.Kind, such func(v float64) bool, about ...any) {

@@ -34,7 +34,7 @@ type pages struct {
 	rows     int // rows still to come
 
 	page []byte // the last page, with its header
-	from int64  // the place at which the decoder sees it
+	from int64  // the place at which the decoder sees the page
 	err  error
 }
 
@@ -199,7 +199,7 @@ func (p *pages) checked(header *format.PageHeader, data []byte) ([]byte, error) 
 		of.IsCompressed = thrift.New(false)
 		return append(data[:levels:levels], values...), p.fits(of.Encoding, values, n)
 	}
-	return data, nil // the decoder reports what it can't read
+	return data, nil // the decoder reports pages that it can't read
 }
 
 // values takes n from the number of values to come. A column has one value in each row.

@@ -126,7 +126,7 @@ func read(f *os.File, t *dataset.Table) (err error) {
 // column says how the values of a column become cells.
 type column struct {
 	unsigned, optional bool
-	date               func(int64) string // writes a whole number as the date that it means
+	date               func(int64) string // writes the date that a whole number stands for
 }
 
 // columnOf refuses a column that holds neither numbers nor text.

@@ -88,7 +88,7 @@ func TestTypes(t *testing.T) {
 		rows = append(rows, row{i%2 == 1, int32(-i), int64(i) << 40, math.MaxUint64 - 2047, math.MaxUint32, 0.5,
 			float64(i % 3), &o})
 	}
-	path := filepath.Join(t.TempDir(), "t.data") // its first bytes show its format
+	path := filepath.Join(t.TempDir(), "t.data") // the file's first bytes show the format
 	must.Do(t, parquet.WriteFile(path, rows, parquet.MaxRowsPerRowGroup(20)))
 	table := must.Get(files.ReadFile(path, dataset.Reading{}))(t)
 	if table.Rows != 50 || !slices.Equal(table.Names, []string{"flag", "i", "j", "u", "w", "f", "g", "o"}) {

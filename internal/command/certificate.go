@@ -31,7 +31,7 @@ func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate, cont
 	fmt.Fprintln(w, paragraphs(m.Sentence(c), context)+"\n")
 	which := "certified"
 	switch {
-	case m.Terms.Backtest: // has no bound
+	case m.Terms.Backtest: // a backtest has no bound
 		which = "last"
 	case c.Route == pacbayes.Direct:
 		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f)\n", cautious.RoundUp(c.MeanBound, 4),

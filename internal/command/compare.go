@@ -84,7 +84,7 @@ pay for.`,
 	}
 	flags := cmd.Flags()
 	f.register(flags, "compare")
-	for _, flag := range []string{"objective", "promise"} { // comparable refuses it
+	for _, flag := range []string{"objective", "promise"} { // comparable refuses this flag
 		if err := flags.MarkHidden(flag); err != nil {
 			panic(err)
 		}

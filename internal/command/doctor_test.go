@@ -22,7 +22,7 @@ func TestDoctor(t *testing.T) {
 		y            func(y float64) float64 // the target
 		last         []string
 		kind, say    string // the finding's kind, and a part of its text
-		command      string // after "krigo fit NAME --target y"
+		command      string // the flags after "krigo fit NAME --target y"
 		first        string // what inspect says to settle first
 	}
 	of := func(every int, odd, format string, v func(i int) float64) func(i int) string {

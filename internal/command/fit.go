@@ -322,7 +322,7 @@ func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks
 // mayWrite refuses to overwrite a file that isn't a model. sibling says that --deliver all writes a second file.
 func (f *fitFlags) mayWrite(path, out string, sibling bool) error {
 	outs := []string{out}
-	if sibling { // the user didn't name its file, so it replaces only another sibling
+	if sibling { // the user didn't name the sibling's file, so a fit replaces only another sibling there
 		path := siblingName(out)
 		outs = append(outs, path)
 		if _, err := os.Stat(path); err == nil {
@@ -467,7 +467,7 @@ func noteRefit(m *krigo.Model, path string) {
 		}
 	}
 	again := m.Hash == old.Hash && m.Certificate.Equal(old.Certificate) && old.Findings.Of(finding.Replaces) == nil &&
-		old.Findings.Of(finding.Text) == nil // an older file may say it in words
+		old.Findings.Of(finding.Text) == nil // older files have this finding as a text
 	if (m.Targets == old.Targets || 2*common > len(m.Rows)) && !again {
 		m.Findings.Add(finding.Replaces)
 	}
@@ -507,7 +507,7 @@ type checkpointer struct {
 	state  *krigo.Checkpoint
 	last   time.Time   // the last write, even if it failed
 	onDisk atomic.Bool // path holds a checkpoint: this fit's, or one that was there
-	found  bool        // a checkpoint was there, and Fit hasn't said yet whether it is this fit's
+	found  bool        // a checkpoint was there, and Fit hasn't said yet whether this fit wrote it
 	failed bool        // the last write failed
 	fresh  bool        // --fresh-start: ignore the steps of the checkpoint
 

@@ -30,9 +30,9 @@ type cliFlag struct {
 	values, endings []string
 	columns         bool
 
-	group    string // heading under which it stands
-	everyday bool   // --help shows it even if the command has too many flags to show all
-	of       string // the commands that have it; empty: all commands of the table
+	group    string // heading under which help lists the flag
+	everyday bool   // --help shows the flag even if the command has too many flags to show all
+	of       string // the commands that have this flag; empty: all commands of the table
 }
 
 // groups are the headings of flags, in the order in which help shows them. Commands with few flags use the group "".
@@ -137,7 +137,7 @@ func (f cliFlag) text() string {
 // flagsOf returns a command's flags under a heading, without hidden flags.
 func flagsOf(cmd *cobra.Command, group string) (all []cliFlag) {
 	see := func(p *pflag.Flag) {
-		f := cliFlag{name: p.Name, help: p.Usage, group: "Run"} // cobra's own, such as --help
+		f := cliFlag{name: p.Name, help: p.Usage, group: "Run"} // a flag that cobra adds, such as --help
 		if b, ok := p.Value.(bound); ok {
 			f = b.cliFlag
 		}
@@ -290,7 +290,7 @@ func describeOptions(root *cobra.Command) {
 		}
 	}
 	walk(root)
-	for _, cmd := range all { // after all chapters are written, since commands share flags
+	for _, cmd := range all { // done after all chapters are written, since commands share flags
 		cmd.LocalFlags().VisitAll(func(p *pflag.Flag) { p.Hidden = true })
 	}
 }

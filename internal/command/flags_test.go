@@ -36,7 +36,7 @@ func TestHelpIsShort(t *testing.T) {
 						lines = lines[1:] // a long name stands on a separate line
 					}
 					if strings.HasPrefix(f.name, "objective") {
-						most += 2 // it lists the methods
+						most += 2 // the help of this flag lists the methods
 					}
 					if len(lines) == 0 || len(lines) > most || f.help == "" {
 						t.Errorf("%s: %d lines\n%s", cmd.CommandPath(), len(lines), b.String())

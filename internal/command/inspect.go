@@ -26,7 +26,7 @@ import (
 // inspectDocument is what inspect --json prints.
 type inspectDocument struct {
 	Rows    int      `json:"rows"`
-	Dropped int      `json:"dropped,omitempty"` // rows that repeat others, with --duplicates drop
+	Dropped int      `json:"dropped,omitempty"` // rows that --duplicates drop left out, since they repeat another row
 	Remarks []string `json:"remarks,omitempty"` // remarks on the table as a whole
 	// Findings are the remarks as values.
 	Findings []finding.Told        `json:"findings,omitempty"`
@@ -258,7 +258,7 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 
 // suggestion returns a command line: words, and the flags that the columns' advice adds. missing adds --missing mean.
 func suggestion(words []string, columns []inspect.ColumnFacts, missing bool) string {
-	var flags []string // in the order of their first advice
+	var flags []string // flags in the order in which advice first names them
 	values, said := map[string][]string{}, map[inspect.Advice]bool{}
 	for _, f := range columns {
 		missing = missing || f.Missing > 0 && f.Kind != "empty" ||

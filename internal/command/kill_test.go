@@ -25,7 +25,7 @@ func TestKilled(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &args); err != nil {
 			panic(err)
 		}
-		CheckpointEvery = 0 // after every step
+		CheckpointEvery = 0 // write a checkpoint after every step
 		os.Exit(Run(context.Background(), args, nil, io.Discard, os.Stderr))
 	}
 	if testing.Short() {

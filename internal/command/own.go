@@ -20,9 +20,9 @@ import (
 
 // own tells whether krigo wrote a file: from the file's first bytes or, for a table, from its columns.
 type own struct {
-	what    string // for messages, such as "a model of krigo"
+	what    string // what the file is, for messages: "a model of krigo"
 	begin   *regexp.Regexp
-	columns *regexp.Regexp // matches the names, each after a line break; nil: no table
+	columns *regexp.Regexp // matches the columns' names, each after a line break; nil: the file holds no table
 }
 
 var (

@@ -38,10 +38,10 @@ type option struct {
 	Name    string   `json:"name"`
 	Group   string   `json:"group,omitempty"`
 	Tier    string   `json:"tier"`              // everyday or expert
-	Type    string   `json:"type"`              // as package pflag calls it
+	Type    string   `json:"type"`              // package pflag's name of the type
 	Default string   `json:"default,omitempty"` // the default value
 	Rule    string   `json:"rule,omitempty"`    // in words how krigo finds the default
-	Values  []string `json:"values,omitempty"`  // some of the values that it takes
+	Values  []string `json:"values,omitempty"`  // some of the values that the flag takes
 	Help    string   `json:"help"`
 }
 

@@ -26,8 +26,8 @@ type predictDocument struct {
 	Target      string                      `json:"target"`
 	Solver      string                      `json:"solver,omitempty"` // absent if the posterior is factored
 	Predictions []model.Prediction          `json:"predictions"`
-	Intervals   map[string][]krigo.Interval `json:"intervals,omitempty"` // of --intervals, by kind
-	Samples     [][]float64                 `json:"samples,omitempty"`   // of --samples, row by row
+	Intervals   map[string][]krigo.Interval `json:"intervals,omitempty"` // intervals that --intervals asks for, by kind
+	Samples     [][]float64                 `json:"samples,omitempty"`   // the draws of --samples, row by row
 	Kept        map[string][]string         `json:"kept,omitempty"`      // columns of the data, as text, row by row
 	Explanation *model.Explanation          `json:"explanation,omitempty"`
 }

@@ -67,7 +67,7 @@ func TestPredicting(t *testing.T) {
 	var b strings.Builder
 	p := newProgress(&b, false)
 	tell := func(done int) {
-		p.last = time.Time{} // as if enough time had gone by
+		p.last = time.Time{} // pretends that enough time has gone by
 		p.rows(done, 400)
 	}
 	tell(100)

@@ -98,9 +98,9 @@ func (f *fitFlags) ofOptions() (all []cliFlag) {
 				flag.values = texts(pacbayes.Losses())
 			case "bound":
 				flag.values = texts(pacbayes.Inequalities())
-			case "epsilon": // may be below:above, which needs parsing
+			case "epsilon": // the value may be below:above, which needs parsing
 				flag.to, flag.of = &f.epsilon, "fit evaluate"
-			case "scaling": // may be declared:FILE
+			case "scaling": // the value may be declared:FILE
 				flag.to, flag.values = &f.scaling, []string{dataset.PriorRows, dataset.Declared + ":", dataset.AllRows}
 			}
 			all = append(all, flag)

@@ -35,7 +35,7 @@ type watcher struct {
 	out   io.Writer
 	json  bool
 	told  bool         // the alarm is printed
-	key   string       // names the rows; empty: they have no key
+	key   string       // column whose values name the rows; empty: rows have no key
 	added atomic.Int64 // rows that this command added
 	known int          // rows that the ledger already had under the key
 }
@@ -277,7 +277,7 @@ func (w *watcher) read(ctx context.Context, path string, in io.Reader) error {
 	if path == standardInput {
 		err := files.CSV{From: in, Source: "standard input", As: w.model.Reading.Every()}.Stream(watchRows,
 			func(t *dataset.Table) error { return w.observe(ctx, t) })
-		if ctx.Err() != nil { // an interruption is how one ends it
+		if ctx.Err() != nil { // an interruption is the usual end of this command
 			return nil
 		}
 		return err

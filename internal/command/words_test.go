@@ -119,7 +119,7 @@ func TestRefit(t *testing.T) {
 		{"--seed 2", true},
 		{"--seed 2 --epsilon 1", true},
 		{"--seed 3 --out other.krigo", false},
-		{"--seed 4 --scaling all-rows --objective kl-pac --out other.krigo", false}, // has no certificate
+		{"--seed 4 --scaling all-rows --objective kl-pac --out other.krigo", false}, // this model has no certificate
 		{"--seed 5 --out other.krigo", false},                                       // replaces no certified model
 	} {
 		if found := found(strings.Fields(c.more)...); (found.Of(finding.Replaces) != nil) != c.want {

@@ -10,7 +10,7 @@ import (
 type Op struct {
 	// "open", "create", "stat", "read", "write", "truncate", "chmod", "sync", "rename", "close" or "sync folder"
 	Name  string
-	Path  string // as the caller named the file
+	Path  string // the file's path, as the caller gave it
 	Bytes int    // number of bytes to read or write
 }
 

@@ -37,7 +37,7 @@ func Write(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return fmt.Errorf("%s: cannot be written: %w", path, err)
 	}
-	defer drop(f) // also when write panics
+	defer drop(f) // runs also when write panics
 	steps := []func() error{
 		func() error { return buffered(f, write) },
 		func() error {

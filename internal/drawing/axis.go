@@ -17,7 +17,7 @@ var ErrRange = errors.New("its values are too far apart for an axis, or aren't n
 // settled returns a range that can be drawn, for any finite data. A nearly constant range is widened. It returns an
 // error if a value isn't finite, or if the width overflows.
 func settled(low, high float64) (_, _ float64, err error) {
-	if low > high { // no value was added
+	if low > high { // the axis has got no value
 		return 0, 0, errors.New("there is nothing to draw")
 	}
 	var ok bool

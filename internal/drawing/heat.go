@@ -17,7 +17,7 @@ type Grid struct {
 	Left, Right float64 // outer edges of the first and the last cell
 	Low, High   float64
 	Z           []float64
-	Pale        []bool // cells to draw pale; nil: no cell
+	Pale        []bool // whether to draw each cell pale; nil: no cell is pale
 }
 
 // Centre returns the centre of a cell.

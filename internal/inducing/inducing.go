@@ -24,7 +24,7 @@ import (
 
 // Set holds inducing inputs that are rows of X.
 type Set struct {
-	Rows []int        // in the order of the choice
+	Rows []int        // the chosen rows, in the order of the choice
 	Z    matrix.Dense // the inputs of Rows, a row each
 }
 

@@ -255,7 +255,7 @@ func TestGreedy(t *testing.T) {
 			full.Factorize(mat.NewSymDense(x.Rows, cov.Data), 1e-10)
 			a := must.Get(Greedy(k, theta, x, x.Rows))(t)
 			must.Not(t, a.Share > negligible, "M = N: a share of %g is left", a.Share)
-			if name == "matern12" { // it is well conditioned, so its determinant is known
+			if name == "matern12" { // the covariance matrix is well conditioned, so its determinant is known
 				l := covariance(k, theta, a.Z)
 				if err := linalg.Cholesky(l); err != nil || len(a.Rows) != x.Rows {
 					t.Fatal(len(a.Rows), err)

@@ -14,7 +14,7 @@ import (
 // total variation, and not moved afterwards.
 type Theory struct {
 	Rows     int     // N, the number of rows drawn from the input distribution
-	Alpha    float64 // in [0, 1]
+	Alpha    float64 // α, in [0, 1]
 	Noise    float64 // s = σ_ε²
 	Variance float64 // v₀ ≥ k(x, x)
 	Delta    float64 // probability with which the bound may fail, over rows and inducing inputs

@@ -34,7 +34,7 @@ func TestPicture(t *testing.T) {
 		paths := strings.Fields(line)
 		name, at := place(paths[0])
 		if slices.Contains([]string{"docs/data", "internal/layers", "internal/must", "verify"}, name) {
-			continue // not part of the product
+			continue // these packages aren't part of the product
 		}
 		if packages++; at < 0 {
 			t.Errorf("the picture lacks %s", name)

@@ -166,7 +166,7 @@ func TestProducts(t *testing.T) {
 		pick := func() int { return edges[rng.IntN(len(edges))] }
 		scalars := []float64{0, 1, -1, 1.5}
 		for trial := range 70 {
-			m, n, k := pick(), pick(), pick()*(1+trial%2) // may be beyond deepest
+			m, n, k := pick(), pick(), pick()*(1+trial%2) // k may be greater than deepest
 			if trial < len(edges) {                       // each edge is m once, and k once
 				m, n, k = edges[trial], edges[(trial+7)%len(edges)], edges[(trial+19)%len(edges)]
 			}

@@ -103,7 +103,7 @@ type job struct {
 	n              int64
 	next, finished atomic.Int64
 	done           chan struct{}
-	end            atomic.Pointer[matrix.End] // from a task, for the caller
+	end            atomic.Pointer[matrix.End] // the End with which a task panicked, for the caller
 }
 
 func (j *job) work() {

@@ -22,7 +22,7 @@ type tree struct {
 	points          radial.Points // in the order of the leaves
 	rows            []int32       // numbers of the points
 	nodes           []node
-	boxes           matrix.Dense // for every node: least and greatest coordinates
+	boxes           matrix.Dense // least and greatest coordinates of every node's points
 }
 
 // node holds the points [lo, hi). Its children, if any, hold the two halves.

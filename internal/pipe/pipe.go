@@ -90,7 +90,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 		if r.err != nil {
 			return r.err
 		}
-		if r.Op == "cancel" { // it has the number of the request to cancel
+		if r.Op == "cancel" { // its ID is the number of the request to cancel
 			s.mu.Lock()
 			if cancel := s.running[r.ID]; cancel != nil {
 				cancel()
@@ -251,7 +251,7 @@ type asked struct {
 	Reading  dataset.Reading `json:"reading"` // how cells are read, for example as dates
 	Settle   bool            `json:"settle"`
 	Progress bool            `json:"progress"`
-	Flags    []string        `json:"flags"` // if given, they replace options and reading
+	Flags    []string        `json:"flags"` // if not empty, these flags replace options and reading
 }
 
 // read decodes the arguments of fit or evaluate, and reads the table with them.
@@ -339,7 +339,7 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	if err := m.Write(&file); err != nil {
 		return nil, err
 	}
-	if m, err = krigo.Read(bytes.NewReader(file.Bytes())); err != nil { // keep it as loaded, with its checksum
+	if m, err = krigo.Read(bytes.NewReader(file.Bytes())); err != nil { // keep a loaded model, with its checksum
 		return nil, err
 	}
 	answer := s.keep(m)

@@ -17,7 +17,7 @@ func Apply(transpose bool, k, v, out linalg.Matrix) {
 	for i := 0; i < out.Rows; i += rows {
 		n := min(rows, out.Rows-i)
 		a, step, deep, dst := k.Data[i*rowStep:], rowStep, depthStep, out.RowRange(i, i+n)
-		if n < rows { // the last rows are computed as whole ones in other memory
+		if n < rows { // the last rows are computed as part of a whole block in other memory
 			whole := edge.RowRange(0, rows)
 			for r := range n {
 				for c := range v.Rows {

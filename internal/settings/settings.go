@@ -222,7 +222,7 @@ func (s Setting) fields(v any) (value, by reflect.Value) {
 // no field or two.
 func (s Setting) Pointer(v any) any {
 	if value, by := s.fields(v); value.IsValid() && !by.IsValid() {
-		if value.Kind() == reflect.String { // its type may be a named string type
+		if value.Kind() == reflect.String { // the field may have a named string type
 			return value.Addr().Convert(reflect.TypeFor[*string]()).Interface()
 		}
 		return value.Addr().Interface()

@@ -109,7 +109,7 @@ func TestCheckAll(t *testing.T) {
 		Share float64       `set:"share" range:"0:<1"`
 		List  []float64     `set:"list" range:">0:" want:"positive numbers"`
 		Took  time.Duration `set:"took" range:"0:"`
-		Free  float64       `set:"free"` // without a range, nothing is checked here
+		Free  float64       `set:"free"` // a setting without a range, so every value is valid here
 	}
 	if wrong := CheckAll(&all{"a", "x", 0.999, []float64{1, 1e-300}, time.Hour, math.NaN()}); wrong != nil {
 		t.Error(wrong)

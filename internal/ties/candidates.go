@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	leastUnits   = 4   // units that a candidate needs; from fewer, new units can't be judged
+	leastUnits   = 4   // least number of units of a candidate; fewer units say too little about new units
 	leastOfUnits = 1.8 // rows of a unit, on average
 )
 

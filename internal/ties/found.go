@@ -16,8 +16,8 @@ const (
 	leastDesign = 0.25 // Alike times the number of other rows in a unit, by which the variance of averages grows
 	fewNames    = 8    // fewer units may be kinds of rows, unless a unit's rows stand together in the file
 	leastRead   = 0.1  // an input that explains a larger share of squared errors in new units is a measure
-	shareRead   = 0.7  // as leastRead, as a share of Alike: the larger limit counts
-	nestedRead  = 0.5  // as leastRead, for columns that nest
+	shareRead   = 0.7  // leastRead as a share of Alike; the larger of the two limits counts
+	nestedRead  = 0.5  // leastRead for columns that nest
 )
 
 // Found returns the candidates that tie rows together.

@@ -134,7 +134,7 @@ func ofUnits(errors []float64, members [][]int, width float64) (shares []float64
 
 // onceApart returns the chance of errors as large as in apart if units said nothing. It compares these errors with the
 // errors when shuffled units are left out. It shuffles only once, because every shuffle needs a new search for
-// neighbours. It takes the sum of the units' differences for normal.
+// neighbours. It assumes that the sum of the units' differences has a normal distribution.
 func onceApart(all predictor, members [][]int, of []int, apart []float64, rng *rand.Rand) float64 {
 	shuffled := slices.Clone(of)
 	rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })

@@ -193,7 +193,7 @@ func toEnd(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration, said *byt
 	r.count(fmt.Sprintf("ended by %v", s))
 	switch want, status := 128+int(s.(syscall.Signal)), exit.ExitCode(); {
 	case s == syscall.SIGKILL:
-	case status == -1 && exit.Sys().(syscall.WaitStatus).Signal() == s: // before krigo handles signals
+	case status == -1 && exit.Sys().(syscall.WaitStatus).Signal() == s: // the signal came before krigo handled signals
 	case status != want:
 		return true, fmt.Errorf("after signal %v the exit status is %d, want %d: %s", s, status, want, said)
 	case !strings.Contains(said.String(), "interrupted"):

@@ -58,7 +58,7 @@ type specimen struct {
 	header  []byte
 	arrays  []byte
 	fields  any // the parsed header
-	states  any // from function statements
+	states  any // what function statements returned
 	said    *pacbayes.Certificate
 	words   string
 	scores  *model.Conformal
@@ -66,7 +66,7 @@ type specimen struct {
 	points  *mat.Dense
 	ps      []model.Prediction
 
-	checkpoint []byte // from the middle of the fit
+	checkpoint []byte // a checkpoint from the middle of the fit
 }
 
 // cells holds the cells of a table as text.

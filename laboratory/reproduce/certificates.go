@@ -31,7 +31,7 @@ type certifiedMethod struct {
 	name, says string
 	set        func(o *krigo.Options, point string)
 	kernel     bool     // uses the set's own kernel
-	sets       []string // sets that it runs on; nil: all
+	sets       []string // sets that the method runs on; nil: all sets
 }
 
 // certifiedMethods are in the order in which they run, the cheapest first.
@@ -94,7 +94,7 @@ type certifiedResult struct {
 	KL        float64 `json:"kl"`
 	Grid      float64 `json:"grid_penalty"`
 	MeanRisk  float64 `json:"mean_risk"` // on test rows
-	MSE       float64 `json:"mse_raw"`   // on test rows, in squared units of the target
+	MSE       float64 `json:"mse_raw"`   // mean squared error on test rows, in squared units of the target
 	Seconds   float64 `json:"seconds"`
 }
 

@@ -22,7 +22,7 @@ func reebFig2(ctx context.Context, env Env) error {
 		p := plot.New()
 		p.Title.Text, p.X.Label.Text = panel.title, "ε"
 		p.Y.Min = 0
-		const width = 7 // in points
+		const width = 7 // width of a bar, in points
 		for m, method := range reebMethods {
 			var heights plotter.Values
 			var bars errorBars

@@ -28,11 +28,11 @@ type renyiSetting struct {
 	Batch   int // rows of a batch, 0: all
 	Epochs  int
 	Rate    float64 // size of Adam's first step
-	Fixed   bool    // inducing inputs stay where they start
+	Fixed   bool    // training doesn't move the inducing inputs
 	Rows    int     // most training rows, 0: all
 	Spread  float64 // standard deviation of the starting log-parameters around their default
 	NewData bool    // a new split for every repetition, not only a new start
-	Fold    int     // 1, 2, 3: leave out this third of the training rows and score on it
+	Fold    int     // 1, 2, 3: leave out this third of the training rows, and score on the rows left out
 	Rep     int
 }
 
@@ -81,7 +81,7 @@ const simulatedRows = 1000
 var derived = map[string]struct {
 	of     string
 	target func(y float64) float64
-	train  int // training rows, as the paper counts them
+	train  int // number of training rows that the paper states
 }{
 	"protein-log": {"protein", math.Log1p, 29_267},
 }
@@ -247,7 +247,7 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 		copy(box.Upper[free:free+how.m*d], x[free:])
 	}
 	var r renyiResult
-	if s.Method == renyiLocal || s.Method == egpLocal { // these methods minimise by themselves
+	if s.Method == renyiLocal || s.Method == egpLocal { // these methods have their own minimiser
 		alone := method.Run{Load: func(string) *method.State { return nil },
 			Tell: func(string, *method.State, int, float64, string) error { return nil }}
 		o, err := problem.Minimize(ctx, alone, x)

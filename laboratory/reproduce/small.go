@@ -24,7 +24,7 @@ var (
 type few struct {
 	Rows    int     `json:"rows"`
 	Learnt  int     `json:"learnt_rows"`
-	RMSE    float64 `json:"rmse"`            // in standard deviations of the targets of all the split's training rows
+	RMSE    float64 `json:"rmse"`            // in units of the standard deviation of all training targets of the split
 	LeftOut float64 `json:"left_out"`        // leave-one-out RMSE, in the unit of RMSE; 0: not computed
 	Bound   float64 `json:"bound,omitempty"` // bound on the risk of the mean; 0: no certificate
 }

@@ -39,7 +39,7 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R],
 		path = filepath.Join(env.Out, fmt.Sprintf("%s.rank%d.jsonl", name, over.Rank()))
 	}
 	have, err := readAll[R](env.Out, name)
-	if err = over.Agree(err); err != nil { // before any rank writes
+	if err = over.Agree(err); err != nil { // all ranks learn of an error before any rank writes
 		return nil, err
 	}
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)

@@ -17,7 +17,7 @@ type design struct {
 	name    string
 	sources []source
 	units   func(rng *rand.Rand) int // draws the number of rows, or of groups
-	sort    func(a, b xyg) int       // order of the file; nil: as drawn
+	sort    func(a, b xyg) int       // order of the rows in the file; nil: the order in which they were drawn
 
 	// size draws the number of rows of a group. common is what the rows share, in standard deviations. nil: each row
 	// is its own group.

@@ -84,7 +84,7 @@ func jumps(rng *rand.Rand) func(x float64) float64 {
 type truth struct {
 	source
 	f      func(x float64) float64
-	shifts []float64 // equally likely shifts of the target, beside the noise; nil: none
+	shifts []float64 // equally likely shifts of the target, added to the noise; nil: no shift
 	plain  bool      // tries only the default inequality, betting, and the default loss
 }
 

@@ -82,7 +82,7 @@ func TestTheory(t *testing.T) {
 
 	// With a truth, both sides of Theorem 5 are known.
 	truth = &krigo.Params{Kernel: se(1, 0.5), NoiseVariance: 0.3}
-	logDet := func(weights ...float64) (sum float64) { // for a weighted sum of the model's and the truth's covariances
+	logDet := func(weights ...float64) (sum float64) { // of a weighted sum of the model's and the truth's covariances
 		k := mat.NewSymDense(n, nil)
 		for i := range n {
 			for j := range i + 1 {
