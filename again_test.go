@@ -19,8 +19,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// TestDeclared: a fit by a declaration is the fit that was declared, and its certificate carries the declaration's
-// hash, which certify checks. Other rows, another option or another text are refused.
+// TestDeclared shows that a fit by a declaration is the declared fit, and that certify checks the declaration's hash,
+// which is in the certificate. Other rows, another option or another text are refused.
 func TestDeclared(t *testing.T) {
 	o := asked("evidence target=MEDV test_fraction=0.2 expression=se,matern32 kind=informed epsilon=0.5 curve=true seed=7 " +
 		"restarts=1")
@@ -145,7 +145,8 @@ func TestRefitOlder(t *testing.T) {
 	}
 }
 
-// TestRefitReadsAsFitted: days that were numbers in the fit are the same days if the table at hand has them as text.
+// TestRefitReadsAsFitted shows that a refit reads days as the fit did: numbers in the fit's table and texts in the
+// table at hand may be the same days.
 func TestRefitReadsAsFitted(t *testing.T) {
 	numbers, texts := "when,y\n", "when,y\n"
 	for i := range 60 {

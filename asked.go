@@ -84,7 +84,7 @@ func checkAsked(m *model.Model, columns []string) error {
 		choices = len(o.Kernel.families(len(m.Inputs)))
 	}
 	terms := o.priorTerms(f, choices, m.Scaling)
-	if o.Prior.Mixed { // the fit chose digits and ties, and paid for the choice
+	if o.Prior.Mixed { // the fit chose the digits and ties, and its bound pays for the choice
 		terms.Grid.Digits = m.Terms.Grid.Digits
 		f.mix(&terms, m.Terms.Tied)
 	}

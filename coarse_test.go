@@ -24,8 +24,8 @@ func (q quadratic) Evaluate(x, gradient []float64) (v float64, err error) {
 	return v, nil
 }
 
-// TestTies: lengthscales that lie together are tied, and others stay as they are. The gradient with fewer parameters
-// agrees with differences.
+// TestTies shows that tie gives the lengthscales of a group the mean of their logarithms, and leaves variance and noise
+// as they are. The gradient by the tied parameters agrees with finite differences.
 func TestTies(t *testing.T) {
 	f := family{kernel: kernel.SE(6, true), mean: kernel.ZeroMean{}}
 	x := []float64{6, 0.1, 5.8, -3, 5.9, 0.3, 1.5, 0.7} // six lengthscales, variance, noise

@@ -162,7 +162,7 @@ func (c CompareOptions) check(d Data) error {
 }
 
 // measure runs all fits, as many at a time as there are cores, and returns the measures of all ranks' fits. The first
-// fit that fails ends the others, since a table needs all of them.
+// fit that fails ends the other fits, since the table needs all of the fits.
 func measure(ctx context.Context, table *dataset.Table, all []Options, shared ranks.Ranks,
 	progress func(Compared)) ([]map[string]float64, error) {
 	fits, end := context.WithCancelCause(ctx)

@@ -227,9 +227,9 @@ func TestRefusesManyStatements(t *testing.T) {
 	}
 }
 
-// TestForgedStatements: a forger can't add statements that δ doesn't cover. Slices use the declared ε. Another ε has
-// a certificate by the curve only if the model is genuine. The words of a file aren't free. Noise from the certified
-// rows doesn't scale their misses.
+// TestForgedStatements: a forger can't add statements that δ doesn't cover. Slices use the declared ε. Another ε has a
+// certificate by the curve only if the model is genuine. Read refuses a file whose words have control characters.
+// certify refuses misses in standard deviations that were learnt on the certified rows.
 func TestForgedStatements(t *testing.T) {
 	table := data.Boston()
 	of := func(change func(o *krigo.Options)) *krigo.Model { return fit(t, table, everyWidth(change)) }

@@ -72,8 +72,7 @@ func identity(cols int) *dataset.Scaling {
 	return &s
 }
 
-// TestDiskFails: if rows can't be read any more, the fit ends. It would take other errors for steps that went too
-// far.
+// TestDiskFails: if rows can't be read any more, the fit ends. An error of another kind would only shorten the step.
 func TestDiskFails(t *testing.T) {
 	table := &dataset.Table{Source: "made up", Names: []string{"x", "y"}, Rows: 3000}
 	for i := range table.Rows {

@@ -26,7 +26,8 @@ func square(n int, seed uint64, keep func(a, b float64) bool) *dataset.Table {
 	return t
 }
 
-// TestFar: rows in a hole in space are outside although each of their inputs is in range. Other rows aren't outside.
+// TestFar: a row in a hole between the fit's rows counts as outside, although each of its inputs is in range. Other
+// rows don't count as outside.
 func TestFar(t *testing.T) {
 	hole := func(a, b float64) bool { return math.Abs(a) < 0.4 && math.Abs(b) < 0.4 }
 	around := func(a, b float64) bool { return !hole(a, b) }
@@ -70,7 +71,7 @@ func TestFar(t *testing.T) {
 	}
 }
 
-// TestJittered: near copies of rows are counted, and the sentence says that it holds only if they are no copies.
+// TestJittered: near copies of rows are counted, and the sentence says that it holds only if these rows aren't copies.
 func TestJittered(t *testing.T) {
 	draws, rng := square(60, 4, func(a, b float64) bool { return true }), rand.New(rand.NewPCG(5, 1))
 	table := &dataset.Table{Source: "copies", Names: draws.Names, Rows: 3 * draws.Rows}

@@ -422,7 +422,8 @@ func TestCertifyRefuses(t *testing.T) {
 	}
 }
 
-// TestCertifyRefusesEdits: a file whose checksum was mended is still compared with the data and with itself.
+// TestCertifyRefusesEdits: certify compares a file with the data, and its parts with one another, also if the checksum
+// fits the edited file.
 func TestCertifyRefusesEdits(t *testing.T) {
 	table := data.Boston()
 	of := copies(t, table)

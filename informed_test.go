@@ -216,7 +216,7 @@ func TestAsymmetricBand(t *testing.T) {
 }
 
 // TestConformal: the width is the ⌈0.95(n+1)⌉-th smallest residual of the calibration rows, plain and in standard
-// deviations. These rows are neither trained on nor certified.
+// deviations. Calibration rows are neither training rows nor certified rows.
 func TestConformal(t *testing.T) {
 	table := data.Boston()
 	m := fit(t, table, asked("evidence kind=informed restarts=1 calibration=0.2 test_fraction=0.2 ard=off"))

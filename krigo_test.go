@@ -682,8 +682,8 @@ func TestResumeRefuses(t *testing.T) {
 	}
 }
 
-// TestSaveFails: an error of Save ends the fit with this error. Going on without the run that met it would give
-// another model.
+// TestSaveFails: if Save returns an error, the fit ends with this error. Without the run that got the error, the fit
+// would give another model.
 func TestSaveFails(t *testing.T) {
 	full := errors.New("the disk is full")
 	for _, at := range []int{1, 9} {

@@ -11,7 +11,8 @@ import (
 )
 
 // TestObserve: RMSE, MAE and misses are those of the predictions, and the words say whether these rows contradict the
-// promise, by the limit that fresh rows have. Rows that the model was made from say nothing.
+// promise, by the limit that fresh rows have. For rows that the model was made from, the words say that these say
+// nothing about new rows.
 func TestObserve(t *testing.T) {
 	names := []string{"RM", "LSTAT", "DIS", "MEDV"}
 	made, fresh := pick(data.Boston(), every(0, 2, 506), names...), pick(data.Boston(), every(1, 2, 506), names...)

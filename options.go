@@ -204,8 +204,8 @@ type Run struct {
 	Declared    string `json:"declared,omitzero"`
 	Declaration []byte `json:"-"`
 
-	// Budget is for choices on prior rows. A model doesn't keep it: the kernels that were tried stand in the model's
-	// options.
+	// Budget is for choices on prior rows. A model doesn't keep the budget, because the model's options list the
+	// kernels that were tried.
 	_      struct{}      `help:"such as 60s: try no kernel that would take training beyond"`
 	_      struct{}      `help:"this time" range:"0:" want:"a duration, such as 60s" for:"fit"`
 	Budget time.Duration `json:"-" set:"budget" value:"TIME"`
@@ -216,8 +216,8 @@ type Run struct {
 	// predicted. It may be nil.
 	Predicting func(done, of int) `json:"-"`
 	// Save, if not nil, gets the state of the fit after every iteration. Resume is such a state: the fit goes on from
-	// it, and ends as if it had never stopped. Save gets Resume's state first, once Fit knows that it comes from the
-	// same fit. Otherwise Fit returns ErrOtherCheckpoint.
+	// it, and ends as if it had never stopped. Save gets Resume's state first, once Fit knows that the state comes from
+	// the same fit. Otherwise Fit returns ErrOtherCheckpoint.
 	Save   func(*Checkpoint) error `json:"-"`
 	Resume *Checkpoint             `json:"-"`
 

@@ -13,7 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 )
 
-// TestDecide: a plan says what the fit then does. Decide refuses what the fit would refuse.
+// TestDecide shows that a plan says what the fit then does, and that Decide refuses what the fit would refuse.
 func TestDecide(t *testing.T) {
 	for name, o := range map[string]krigo.Options{
 		"default": asked("test_fraction=0.1"),

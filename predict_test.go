@@ -179,7 +179,8 @@ func TestPredictWithoutHeader(t *testing.T) {
 	must.Refuse(m.CertifyFresh(t.Context(), short))(t, `"x2"`, "rows without x2")
 }
 
-// TestPredictAt: categories given as 0 and 1 are predicted like categories in a table.
+// TestPredictAt shows that rows whose categories are given as inputs 0 and 1 get the same predictions as rows of a
+// table with these categories.
 func TestPredictAt(t *testing.T) {
 	table := &dataset.Table{Source: "t", Names: []string{"fuel", "size", "price"}}
 	for i := range 60 {

@@ -44,7 +44,7 @@ func TestRenyiAnneals(t *testing.T) {
 	}
 }
 
-// TestRenyiFixed: a fixed α keeps its optimal q(U) as posterior. α = 1 is vfe.
+// TestRenyiFixed shows that with a fixed α the posterior is the optimal q(U), and that α = 1 gives the same as vfe.
 func TestRenyiFixed(t *testing.T) {
 	one, half := 1.0, 0.5
 	base := asked("target=MEDV ard=off inducing=7 fix_inducing=true")
@@ -70,8 +70,8 @@ func TestRenyiFixed(t *testing.T) {
 	}
 }
 
-// TestEvaluateRenyi: the bounds of the evidence are ordered. A negative α bounds it from above and has no posterior
-// to certify. Without α the value is the evidence's.
+// TestEvaluateRenyi: the bounds of the evidence are ordered. With a negative α the value bounds the evidence from
+// above, and there is no posterior to certify. Without α the value is the evidence's.
 func TestEvaluateRenyi(t *testing.T) {
 	p := paramsOf(fit(t, homes(), asked("vfe target=MEDV ard=off inducing=5")))
 	at := func(objective string, alpha *float64) *krigo.Evaluation {

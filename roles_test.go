@@ -44,8 +44,8 @@ func bits(t *testing.T, m *krigo.Model) string {
 }
 
 // TestRowsInAnyOrder: the same rows in another order have the same roles and give the same model to the last bit, in
-// memory and from disk. Over ranks, whose sums are taken in another order, the model is the same up to rounding. Any
-// order certifies.
+// memory and from disk. Over ranks, whose sums are taken in another order, the model is the same up to rounding.
+// certify accepts the rows in any order.
 func TestRowsInAnyOrder(t *testing.T) {
 	const n = 300
 	path := waves(t, "waves.npy", n)
@@ -211,7 +211,7 @@ func TestGroups(t *testing.T) {
 
 // TestBlocksOfTime: if groups are blocks of dates, the certificate's sentence says that it is about rows of the same
 // period, not about later rows. If blocks are short for the kernel, neighbouring blocks predict one another, and the
-// fit says so. Long blocks get no such finding. auto names a size.
+// fit says so. Long blocks get no such finding. The group block:day:auto becomes a group with a size.
 func TestBlocksOfTime(t *testing.T) {
 	text := "day,y\n"
 	for i := range 320 {

@@ -26,9 +26,9 @@ func (o Options) takes() (units int, bound float64) {
 	return units, least(units)
 }
 
-// small returns the share of prior rows if krigo decides it. The share is 1, so that all units train, if too few
-// units are left beside the certified ones. It is 0 if the rule of informedRows decides. In between, the number of
-// units that train stays the same and the number of certified units grows.
+// small returns the share of prior rows if krigo decides it. The share is 1, so that all units train, if the certified
+// units would leave too few prior units. It is 0 if the rule of informedRows decides. In between, the number of units
+// that train stays the same and the number of certified units grows.
 func (o Options) small(units int) (share float64) {
 	test, calibration, prior := o.counts(units)
 	left := units - test - calibration

@@ -101,7 +101,7 @@ func (f family) coarser(grid pacbayes.Grid, tied int, held bool) family {
 	return f
 }
 
-// gridTerms returns the terms of a certificate with a family's prior on the grid. They ask for no promise.
+// gridTerms returns the terms of a certificate with a family's prior on the grid. These terms contain no promise.
 func (d *dealt) gridTerms(f family, choices int) pacbayes.Terms {
 	return pacbayes.Terms{Loss: d.loss, Delta: d.options.Promise.Delta, Grid: d.options.Prior.Grid, Params: f.gridParams(),
 		Choices: choices}
@@ -143,8 +143,8 @@ type stage struct {
 	restarts int      // starting points of each family; 0: the method decides
 }
 
-// priorStage learns an informed fit's prior on the prior rows. A method that minimises a bound treats the prior rows
-// like certified rows with a prior on the grid.
+// priorStage learns an informed fit's prior on the prior rows. If the method minimises a bound, it treats the prior
+// rows as if they were certified rows and the prior were on the grid.
 func (d *dealt) priorStage() (stage, error) {
 	rows, err := d.take(dataset.Prior)
 	o := d.options

@@ -30,9 +30,9 @@ func patients(t *testing.T, n, each int, level float64) *dataset.Table {
 	return must.Get(dataset.FromRows([]string{"patient", "x", "y"}, rows))(t)
 }
 
-// TestTies: if the rows of a patient predict one another, nothing is promised until the options say for whom: a
-// population of the same patients, or groups for new ones. If patients have no level of their own, krigo finds no
-// tie.
+// TestTies: if the rows of a patient predict one another, nothing is promised until the options say for whom the
+// promise is: for the same patients (by a population) or for new patients (by groups). If patients have no level of
+// their own, krigo finds no tie.
 func TestTies(t *testing.T) {
 	table := patients(t, 40, 6, 1)
 	o := asked("evidence target=y kind=informed expression=matern32 restarts=1")

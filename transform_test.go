@@ -209,7 +209,7 @@ func TestTransformHolds(t *testing.T) {
 }
 
 // TestTransformRefused: options that need a Gaussian target in its own units are refused, and the error says what to
-// do. With them, auto means none.
+// do. With such options, auto chooses no transform.
 func TestTransformRefused(t *testing.T) {
 	rows := logNormal(6, 60, false)
 	table := must.Get(dataset.FromRows([]string{"x", "y"}, rows))(t)

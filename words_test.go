@@ -15,7 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// TestSentence: the words promise no more than the numbers do.
+// TestSentence shows that the certificate's sentence promises no more than the certificate's numbers.
 func TestSentence(t *testing.T) {
 	m := fit(t, data.Boston(), asked("evidence kind=informed ard=off restarts=1 share=0.85"))
 	c := *m.Certificate
@@ -34,7 +34,7 @@ func TestSentence(t *testing.T) {
 }
 
 // TestDirectSentence: on the route direct there is no bound on a random draw, and the sentence doesn't mention a draw.
-// Fresh rows are named as what is drawn.
+// For fresh rows the sentence says that the confidence is over the draw of the fresh rows.
 func TestDirectSentence(t *testing.T) {
 	m := fit(t, data.Boston(), asked("evidence kind=informed ard=off restarts=1 epsilon=1e-06 test_fraction=0.2"))
 	f, err := m.CertifyFresh(t.Context(), data.Boston())
@@ -65,8 +65,8 @@ func TestDeclaredScale(t *testing.T) {
 	}
 }
 
-// TestCurveSentence: a bound on a mean of clipped errors that is at or near the clip says nothing, so the sentence
-// leaves it out.
+// TestCurveSentence shows that the sentence leaves out a bound on a mean of clipped errors if the bound is at or near
+// the clip, since no such mean can exceed the clip.
 func TestCurveSentence(t *testing.T) {
 	m := fit(t, data.Boston(), asked("target=MEDV kind=informed expression=se ard=off restarts=1 curve=true"))
 	c := *m.Certificate

@@ -14,7 +14,7 @@ import (
 // How a reading is applied to a table: dates become days, and days are written as dates again.
 
 // Apply applies r to a table that was made from its fields or from a file of numbers. Numbers that stand for missing
-// values become NaN. Repeated rows are left out if r.Distinct says so. Dates become days, whether they are texts or
+// values become NaN. Repeated rows are left out if r.Distinct is set. Dates become days, whether they are texts or
 // numbers, and their periods become columns.
 func (r Reading) Apply(t *Table) error {
 	if err := t.Check(); err != nil {

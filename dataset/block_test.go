@@ -25,8 +25,8 @@ func coordinates(t *testing.T, rows int, at func(i int) (x, y float64)) *Table {
 	return table
 }
 
-// TestBlocks: rows are a group if they lie in the same interval of every column, below 0 too, whatever the other rows
-// are.
+// TestBlocks shows that rows form a group if they lie in the same interval of every column, also below 0, and that
+// further rows don't change this.
 func TestBlocks(t *testing.T) {
 	places := [][2]float64{{0, 0}, {.4, .9}, {.5, 0}, {-.1, 0}, {-.5, 0}, {-.6, 0}, {.1, 1}}
 	want := []string{"0,0", "0,0", "1,0", "-1,0", "-1,0", "-2,0", "0,1"}

@@ -47,7 +47,8 @@ func these(rows []int) func(*dataset.Data) ([]int, error) {
 	return func(*dataset.Data) ([]int, error) { return rows, nil }
 }
 
-// TestEncode: only prior rows teach categories and means, other categories become other, and a file keeps the encoding.
+// TestEncode shows that categories and means are learnt from prior rows alone, that unknown categories become the
+// category other, and that a file keeps the encoding.
 func TestEncode(t *testing.T) {
 	d := encoded(t, rooms)
 	want := []float64{

@@ -11,7 +11,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestErrorOfPredict: an error of Predict has the place of a missing value, and of a value that is too far away.
+// TestErrorOfPredict: errors of Predict give the place of a missing value, and the place of a value that is too far
+// away.
 func TestErrorOfPredict(t *testing.T) {
 	var rows [][]float64
 	for i := range 60 {

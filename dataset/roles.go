@@ -86,8 +86,8 @@ func (r Roles) Counts() (rows, groups Counts) {
 	return rows, groups
 }
 
-// complete returns the counts of all roles for this number of things (rows or groups). They are as asked, and all other
-// things are certified.
+// complete returns the counts of all roles for this number of things (rows or groups). The counts in asked stay as they
+// are, and all other things are certified.
 func complete(things int, asked Counts) (c Counts, err error) {
 	left := things
 	for role, n := range asked[:Certified] {

@@ -121,7 +121,8 @@ type Scaling struct {
 //
 // The 0 and 1 of a one-hot column stay as they are. Two rows of different categories are then √2 apart, which is the
 // root mean square distance of two rows along a standardised number. In a standardised column, a category of one row in
-// a hundred would be ten standard deviations from all others, and a kernel couldn't learn from one about the other.
+// a hundred would be ten standard deviations from all others, and a kernel couldn't learn about the category from other
+// rows, or the other way round.
 func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 	_, n, err := ranks.Place(d.Ranks(), len(rows))
 	if err != nil {

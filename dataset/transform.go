@@ -10,9 +10,9 @@ import (
 )
 
 // Transforms returns the names of the transforms T. With a transform a model sees the target y as T(y). Let x be y + 1
-// for log1p and yeo-johnson, and y for the others. T is ln x for log and log1p. For sqrt, boxcox and yeo-johnson T is
-// (x^λ − 1)/λ, or ln x if λ = 0. λ is ½ for sqrt, and the most likely λ for boxcox and yeo-johnson. For y < 0,
-// yeo-johnson is −((1 − y)^(2−λ) − 1)/(2 − λ).
+// for log1p and yeo-johnson, and y for the other transforms. T is ln x for log and log1p. For sqrt, boxcox and
+// yeo-johnson T is (x^λ − 1)/λ, or ln x if λ = 0. λ is ½ for sqrt, and the most likely λ for boxcox and yeo-johnson.
+// For y < 0, yeo-johnson is −((1 − y)^(2−λ) − 1)/(2 − λ).
 func Transforms() []string { return []string{"log", "log1p", "sqrt", boxCox, yeoJohnson} }
 
 const (

@@ -254,7 +254,7 @@ func oneLine(text string) string {
 	return b.String()
 }
 
-// Told is a finding with its severity, for JSON that others read.
+// Told is a finding with its severity, for JSON that other programs read.
 type Told struct {
 	Finding
 	Severity Severity `json:"severity"`

@@ -17,7 +17,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestWords: every kind has words, and all words have a kind.
+// TestWords shows that every kind of finding has an entry in words, and that words has no other entries.
 func TestWords(t *testing.T) {
 	f := must.Get(parser.ParseFile(token.NewFileSet(), "words.go", nil, 0))(t)
 	kinds := 0
@@ -37,7 +37,8 @@ func TestWords(t *testing.T) {
 	must.Not(t, kinds != len(words), "%d kinds, words of %d", kinds, len(words))
 }
 
-// TestString: String writes findings in the right words. The examples have each sort of place.
+// TestString: String writes findings in the right words. The examples contain every sort of place for a subject or
+// number.
 func TestString(t *testing.T) {
 	const ofRange = " end of its range, 0.006738 to 148.4 in scaled units"
 	many := strings.Fields("a b c d e f g h i j")

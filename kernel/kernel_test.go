@@ -221,8 +221,8 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// TestSizes: Build makes the deepest and largest kernels that an expression can hold again from their Specs. Deeper
-// and larger ones are errors.
+// TestSizes shows that Build makes a kernel from the Spec of the deepest and of the largest kernel that an expression
+// can hold. For a Spec nested more than 32 deep, or of more than 1000 kernels, Build returns an error.
 func TestSizes(t *testing.T) {
 	deepest := "white"
 	for range 15 {
@@ -379,7 +379,7 @@ func TestBundles(t *testing.T) {
 	}
 }
 
-// TestUnknownOnce: the error for an unknown name quotes it once, and shortens a long one.
+// TestUnknownOnce: the error for an unknown name quotes the name once, and shortens a long name.
 func TestUnknownOnce(t *testing.T) {
 	for _, name := range []string{"sex", strings.Repeat("x", 1<<20)} {
 		_, err := kernel.Parse(name, 2, false)

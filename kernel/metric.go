@@ -10,8 +10,8 @@ import (
 // most correlated with it. ok is false if there is no such scaling.
 //
 // Stationary kernels have a metric: their inverse lengthscales. A sum or product has a metric if its parts have the
-// same one up to a factor. Constant and white kernels fit every metric. A kernel from elsewhere says so with a method
-// of the same name: Metric(theta []float64) (inverse []float64, ok bool).
+// same metric up to a factor. Constant and white kernels fit every metric. A kernel from elsewhere says so with a
+// method of the same name: Metric(theta []float64) (inverse []float64, ok bool).
 func Metric(k Kernel, theta []float64) (inverse []float64, ok bool) {
 	if m, has := k.(interface {
 		Metric(theta []float64) ([]float64, bool)

@@ -24,7 +24,8 @@ func (m *marginal) Diagnostics() Diagnostics { return Diagnostics{Marginal: m.ma
 // Here P holds the precisions of the prior density, and H the second derivatives of −ln p(y | x) p(x), as differences
 // of gradients. A parameter without a weak prior has a normal density about the mode, as wide as a lengthscale's. An
 // eigenvalue of P^−½ H P^−½ below 1 counts as 1. So no direction counts as less certain than before the rows were seen,
-// and the last term isn't negative. With this term kernels pay for what the rows had to tell them.
+// and the last term isn't negative. Through the last term, a kernel pays for what it learns about its parameters from
+// the rows.
 func (m *marginal) marginal(x []float64, below float64) (float64, error) {
 	value, err := m.mode.Problem.Evaluate(x, nil)
 	if err != nil {

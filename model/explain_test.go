@@ -24,8 +24,8 @@ func (m *Model) at(t *testing.T, x ...float64) float64 {
 	return must.Get(m.PredictAt(mat.NewDense(1, len(x), x)))(t)[0].Mean
 }
 
-// TestExplainLinear: a linear function's contributions are the changes of the prediction if one input alone moves from
-// its mean, w_j (x_j − x̄_j).
+// TestExplainLinear shows that an input's contribution to a linear function is the change of the prediction, w_j (x_j −
+// x̄_j), if this input alone moves from its mean.
 func TestExplainLinear(t *testing.T) {
 	m := example(t, "linear", 3, true, kernel.LinearMean{Dim: 3})
 	mean, x := m.Scaling.InputMean, []float64{2, -1.5, 0.75}
@@ -39,8 +39,9 @@ func TestExplainLinear(t *testing.T) {
 	}
 }
 
-// TestExplainIntegral: contributions are the integrals of finite differences along the line from the mean row, with a
-// transform of the target too, and they sum to the change of the prediction.
+// TestExplainIntegral shows that contributions are integrals of the derivatives, taken as finite differences, along the
+// line from the mean row, and that they sum to the change of the prediction. This also holds with a transform of the
+// target.
 func TestExplainIntegral(t *testing.T) {
 	for name, transform := range map[string]*dataset.Transform{"": nil,
 		"log":         {Name: "log", From: 0.01, Mean: 0.3, Scale: 0.5, Estimate: dataset.Mean},
@@ -68,7 +69,8 @@ func TestExplainIntegral(t *testing.T) {
 	}
 }
 
-// TestExplainNothing: the mean row has no contributions, and a row whose prediction overflows has no explanation.
+// TestExplainNothing shows that all contributions are 0 at the mean row, and that Explain returns an error for a row
+// whose prediction overflows.
 func TestExplainNothing(t *testing.T) {
 	m := example(t, "se*matern32+linear", 2, false, kernel.ZeroMean{})
 	e := explained(t, m, m.Scaling.InputMean...)

@@ -57,8 +57,8 @@ func with(column string, t *dataset.Table) *dataset.Table {
 	return with
 }
 
-// TestVersions loads files that earlier versions wrote. Newer versions must load them and predict the same: never make
-// the files anew. (This test made them with UPDATE_SNAPSHOTS=1, which writes only missing files.)
+// TestVersions loads files that earlier versions wrote. Newer versions must load these files and predict the same, so
+// never write the files again. (This test made them with UPDATE_SNAPSHOTS=1, which writes only missing files.)
 func TestVersions(t *testing.T) {
 	t.Run("1", func(t *testing.T) {
 		version(t, "testdata/v1", krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1},

@@ -76,8 +76,8 @@ func TestIterativeEvidence(t *testing.T) {
 	}
 }
 
-// TestIterativeEvidenceOfManyRows: value and gradient are within three standard errors of value and gradient by
-// Cholesky.
+// TestIterativeEvidenceOfManyRows: the estimated value and gradient are within three standard errors of the value and
+// gradient that Cholesky gives.
 func TestIterativeEvidenceOfManyRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("factors matrices of 2,000 rows")

@@ -373,7 +373,7 @@ func BenchmarkNearest(b *testing.B) {
 	})
 }
 
-// TestNearestOfFew: the prior predicts a single row, and rows without neighbours.
+// TestNearestOfFew: a single row, and rows without neighbours, are predicted by the prior.
 func TestNearestOfFew(t *testing.T) {
 	for _, n := range []int{1, 2, 9} {
 		rows := scattered(n, 2)

@@ -41,8 +41,9 @@ func Anytime(risk float64, n int, delta float64) (least, most float64) {
 	return least, most
 }
 
-// Evidence measures what outcomes, one after another, say against the claim that each has an expected loss of at most B
-// given the earlier ones. It is an e-process: if the claim is true, E ever reaches 1/δ with probability at most δ.
+// Evidence measures what outcomes, one after another, say against the claim that each outcome has an expected loss of
+// at most B, given the earlier outcomes. It is an e-process: if the claim is true, E ever reaches 1/δ with probability
+// at most δ.
 //
 // A wager at odds c > 1 bets that misses are more frequent. A loss x multiplies the wager's stake by
 //

@@ -56,7 +56,8 @@ func (t Terms) curveEnd() float64 {
 	return curveShare
 }
 
-// curve computes the curve of the mean's misses, in the units of the ε of a loss that is 1 beyond a width.
+// curve computes bounds on how often the mean misses by more than a width, for many widths. Widths are in the units
+// that ε has for a loss that is 1 beyond ε.
 func (t Terms) curve(s Sample) (*Curve, error) {
 	errs := make([]float64, len(s.Y))
 	for i := range errs {

@@ -98,7 +98,7 @@ func (*Nearest) conditioning(context.Context, *Posterior, Iterative) (conditione
 	return nil, (*Nearest)(nil).Drawable()
 }
 
-// refactor makes the index of the rows anew.
+// refactor builds a new index of the rows.
 func (q *Nearest) refactor(p *Posterior) (Solution, error) {
 	return &Nearest{newNear(p, q.count), q.Targets}, nil
 }

@@ -215,8 +215,8 @@ func (p *Posterior) KL() float64 { return p.kl(p) }
 
 // KLRounding limits how many nats of KL(Q‖P) rounding may have hidden. A certificate adds them. Cholesky's factor
 // belongs to a matrix that is off by Nε of the largest variance, and K is off by as much. So wᵀKw, or ‖μ‖² = wᵀ(K +
-// cI)w, is off by this times ‖w‖². Weights along directions in which K almost vanishes make ‖w‖² large. ln|K + sI|
-// and its trace are off by this divided by s, for each of N pivots.
+// cI)w, is off by this error times ‖w‖². Weights along directions in which K almost vanishes make ‖w‖² large. ln|K +
+// sI| and its trace are off by the same error divided by s, for each of N pivots.
 func (p *Posterior) KLRounding() float64 { return p.rounding(p) }
 
 // LeaveOneOut predicts each row of an exact GP from all its other rows. It returns the mean and the variance (noise

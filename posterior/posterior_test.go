@@ -253,7 +253,7 @@ func TestKLForms(t *testing.T) {
 	}
 }
 
-// TestKLVanishes: as the noise grows, Q becomes P.
+// TestKLVanishes shows that KL(Q‖P) falls to 0 as the noise grows.
 func TestKLVanishes(t *testing.T) {
 	p := problems(t)[0]
 	last := math.Inf(1)

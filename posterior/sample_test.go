@@ -19,7 +19,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// moments compares the mean and the covariance of draws with the given ones, within five standard errors.
+// moments checks that the mean and the covariance of draws are within five standard errors of the expected mean and
+// covariance.
 func moments(t *testing.T, what string, draws matrix.Dense, mean []float64, cov func(i, j int) float64) {
 	t.Helper()
 	k := float64(draws.Cols)

@@ -194,7 +194,7 @@ func (w *mpi) live() {
 	}
 }
 
-// abort ends the job, and this process even if MPI can't end the others.
+// abort ends the job, and this process even if MPI can't end the other processes.
 func (w *mpi) abort(reason string) {
 	fmt.Fprintf(os.Stderr, "krigo: rank %d of %d: %s; the job ends, a checkpoint resumes it\n", w.rank, w.size, reason)
 	time.AfterFunc(2*time.Second, func() { os.Exit(1) })

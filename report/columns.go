@@ -161,7 +161,7 @@ func referenceOf(d *dataset.Data) (rows, error) {
 	return r, d.Read(chosen, x, nil)
 }
 
-// medoid returns the row with the least sum of distances to the others, in scaled units. If some rows have the
+// medoid returns the row with the least sum of distances to the other rows, in scaled units. If some rows have the
 // commonest category in every column of categories, it is one of these rows.
 func medoid(r rows, columns []column, scale []float64) int {
 	candidates := spread(r.n(), r.n())

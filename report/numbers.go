@@ -30,7 +30,7 @@ func upper(text string) string {
 	return strings.ToUpper(text[:n]) + text[n:]
 }
 
-// few lists the first names, up to the number most, and counts the others.
+// few lists the first names, up to the number most, and counts the other names.
 func few(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")

@@ -239,7 +239,7 @@ func (r *maker) function() {
 	r.guard("The two most important columns", r.drawSurface)
 }
 
-// supported takes the posterior's rows as the rows at which the function is drawn.
+// supported chooses rows of the posterior's support as the rows at which the report draws the function.
 func (r *maker) supported() {
 	n, d := r.q.Support.Rows, len(r.m.Inputs)
 	r.real = rows{what: "the rows that trained the model, which the model file holds", d: d}

@@ -73,7 +73,8 @@ func (r *maker) worst(s *sample) (t table, err error) {
 	return t, nil
 }
 
-// summary returns a table about the columns of the data that the model uses: the target, and the most important ones.
+// summary returns a table about the columns of the data that the model uses: the target, and the most important
+// columns.
 func (r *maker) summary() (t table, err error) {
 	from := r.data.Table()
 	target, _ := from.Column(r.m.Target)

@@ -19,7 +19,7 @@ func connectionsWithin(files uint64) int { return int(min(mostConnections, max(1
 
 // connections holds the open connections of a server. If there are more than most, the server closes a connection of
 // the client that has most connections: the one that the server has waited for longest. If the server refused new
-// connections instead, anyone could shut others out by opening connections.
+// connections instead, anyone could shut other clients out by opening connections.
 type connections struct {
 	most int
 

@@ -44,5 +44,5 @@
 // answer equals the result of krigo.Model.Predict to the last bit.
 //
 // A client is an IP address, or a network in IPv6 (type client). Memory, turns and places in queues are divided among
-// clients, so that no client can keep others from being served.
+// clients, so that no client can keep other clients from being served.
 package serve

@@ -40,8 +40,9 @@ func guarded(next http.Handler, token, localOnly bool) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 {
-			// Package http hides a Content-Length beside chunks. A proxy that believes the length sees another end of
-			// the body, and so another next request. Closing the connection leaves no next request.
+			// Package http hides the Content-Length of a request that also comes in chunks. A proxy that believes the
+			// length sees another end of the body, and so another next request. Closing the connection leaves no next
+			// request.
 			w.Header().Set("Connection", "close")
 		}
 		headers := 0

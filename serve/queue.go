@@ -23,7 +23,7 @@ const (
 	batchTime = 5 * time.Millisecond
 	mostRows  = 512
 	fewRows   = 32
-	leastRows = 4       // rows of a batch, however wide they are
+	leastRows = 4       // a batch may have this many rows, however wide they are
 	mostCells = 1 << 17 // encoded numbers of a batch; no other memory grows with the columns that categories become
 	shareRows = 16
 	shortRows = 16
@@ -50,7 +50,7 @@ type queue struct {
 	busy        bool
 }
 
-// class holds the short requests that wait, or the long ones.
+// class holds the waiting requests of one length, short or long.
 type class struct {
 	fair[*job]
 	rows int            // rows that wait

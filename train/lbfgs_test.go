@@ -87,8 +87,8 @@ func TestResumeIsExact(t *testing.T) {
 	}
 }
 
-// TestResumeWithWiderLimits: a run that stops on a limit or tolerance, and resumes with the wider default, ends as a
-// run with the default from the start.
+// TestResumeWithWiderLimits: a run that stops on a limit or tolerance, and resumes with the wider default, ends like a
+// run that has the default from the start.
 func TestResumeWithWiderLimits(t *testing.T) {
 	var last *State
 	keep := func(s *State) error { last = s.Clone(); return nil }

@@ -117,8 +117,8 @@ func TestGoldenModels(t *testing.T) {
 	}
 }
 
-// TestOldRules takes a file from before curves ended and small slices left their part of δ to other slices. Both
-// programs check the levels of that time.
+// TestOldRules takes a file from before curves ended and small slices left their part of δ to other slices. krigo and
+// verify.py both check the levels by the rules of that time.
 func TestOldRules(t *testing.T) {
 	python(t)
 	path, table := write(t, 200, "")

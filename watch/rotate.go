@@ -18,9 +18,9 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Rotate begins the ledger at path anew, as [Ledger.Rotate] does, with the state of a model. If another process writes
-// the ledger, that process rotates it, with the states of all models that it watches. Rotate asks for this with a file
-// beside the ledger, and waits.
+// Rotate replaces the ledger at path by a new one, as [Ledger.Rotate] does, and the new ledger has the state of m. If
+// another process writes the ledger, that process rotates it, with the states of all models that it watches. Rotate
+// asks for this with a file beside the ledger, and waits.
 func Rotate(ctx context.Context, path string, m *model.Model) (archive string, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return "", fmt.Errorf("there is no ledger to rotate: %w", err)
@@ -41,9 +41,10 @@ func Rotate(ctx context.Context, path string, m *model.Model) (archive string, e
 	return l.Rotate()
 }
 
-// Rotate copies the ledger to a file beside it whose name ends in the next free number, and begins the ledger anew. The
-// new ledger has a line with the state of each model that is watched, and the lines of all other models as they are.
-// Outcomes that come meanwhile wait. A Rotate that is killed at any moment leaves the old ledger or the new one.
+// Rotate copies the ledger to a file beside it whose name ends in the next free number, and replaces the ledger by a
+// new one. The new ledger has a line with the state of each model that is watched, and the lines of all other models as
+// they are. Outcomes that come meanwhile wait. A Rotate that is killed at any moment leaves the old ledger or the new
+// one.
 func (l *Ledger) Rotate() (archive string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

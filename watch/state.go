@@ -70,7 +70,7 @@ func (s State) Sentence(m *model.Model) string {
 	return said + "." + s.notes()
 }
 
-// notes says which outcomes may not be what they are taken for.
+// notes says which outcomes may not be what they seem.
 func (s State) notes() (said string) {
 	note := func(rows int, one, more string) {
 		switch {

@@ -215,8 +215,8 @@ func (w *Watch) tell() State {
 }
 
 // Others returns what the ledger holds of models other than m, in the order of their first lines. The ledger doesn't
-// have the bounds of these models, so Others compares their outcomes with m's bound. After a rotation it begins anew:
-// carried stakes are against the other model's bound.
+// have the bounds of these models, so Others compares their outcomes with m's bound. After a rotation the comparison
+// starts again, because carried stakes are against the other model's bound.
 func (l *Ledger) Others(m *model.Model) (all []Other, err error) {
 	places, against := map[string]int{}, []*pacbayes.Evidence{}
 	err = l.each(func(e entry) error {

@@ -125,7 +125,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestCells: a cell is a number, missing or text, and is refused where another kind is needed.
+// TestCells: every cell is a number, a missing value or a text, and is refused where a cell of another kind is needed.
 func TestCells(t *testing.T) {
 	long := strings.Repeat("é", 50)
 	for _, c := range []struct{ name, text, want string }{

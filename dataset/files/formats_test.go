@@ -17,7 +17,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestFormatsRefuse: what can't be a table of numbers is an error that names it.
+// TestFormatsRefuse: a file that can't be a table of numbers gives an error that names it.
 func TestFormatsRefuse(t *testing.T) {
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }

@@ -141,7 +141,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestHeader: the reading says whether there is a header, or krigo finds out. krigo also finds the separator.
+// TestHeader: the Reading says whether there is a header, or else krigo finds out from the file. krigo also finds the
+// separator.
 func TestHeader(t *testing.T) {
 	for _, c := range []struct{ text, header, want string }{
 		{"1,2\n3,4\n", "", "[x1 y] [1 2 3 4]"},
@@ -246,7 +247,7 @@ func TestKindsRefuse(t *testing.T) {
 	}
 }
 
-// TestKindsAfford: a file that unpacks to more than the limit is an error before much memory is taken.
+// TestKindsAfford: reading a file that unpacks to more than the limit returns an error before it takes much memory.
 func TestKindsAfford(t *testing.T) {
 	many := func(what string) string { return strings.Repeat(what, (24<<20)/len(what)) }
 	for name, content := range map[string][]byte{

@@ -190,7 +190,7 @@ func TestNPYByMagic(t *testing.T) {
 		"%+v, %v", table, err)
 }
 
-// TestNPYShortened: a file that is made shorter while it is read is an error, not a crash.
+// TestNPYShortened: if a file becomes shorter while it is read, the result is an error, not a crash.
 func TestNPYShortened(t *testing.T) {
 	const rows = 10000
 	path := filepath.Join(t.TempDir(), "x.npy")

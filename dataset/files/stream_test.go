@@ -11,8 +11,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestStream: rows are passed on as they arrive, before the pipe goes on. Together they are what Read makes of the
-// text.
+// TestStream: Stream passes rows on as they arrive, before more text comes through the pipe. All rows together are what
+// Read makes of the text.
 func TestStream(t *testing.T) {
 	r, w := io.Pipe()
 	tables := make(chan *dataset.Table)

@@ -187,7 +187,7 @@ func textFacts(t *dataset.Table, f *ColumnFacts, j int, a *tally) {
 // unnamed says why fits leave out a column that may hold no row numbers.
 var unnamed = finding.New(finding.UnnamedColumn)
 
-// pointed looks at columns of numbers with a point in a table where others have decimal commas. It says that the
+// pointed looks at columns of numbers with a point in a table where other columns have decimal commas. It says that the
 // point groups thousands, or that such a column doesn't fit.
 func pointed(facts []ColumnFacts, tallies []tally) {
 	commas := slices.ContainsFunc(facts, func(f ColumnFacts) bool {

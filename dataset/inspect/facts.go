@@ -196,7 +196,7 @@ func (c *column) anyDate() bool {
 	return false
 }
 
-// someZones says whether some times name their zone and others don't.
+// someZones says whether some times name their zone and other times don't.
 func (c *column) someZones(form dataset.Dates) bool {
 	var with, without bool
 	for _, code := range c.used {

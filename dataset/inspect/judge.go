@@ -88,8 +88,9 @@ func stands(v float64) bool {
 		9999.9, 1e20, 1<<15 - 1, 1 << 15, 1<<31 - 1, 1 << 31}, math.Abs(v))
 }
 
-// sentinels finds a value that may stand for a missing one. It repeats, and it is more than far times as far from all
-// other values as these are from one another, or it is negative and the others aren't.
+// sentinels finds values that may stand for missing ones. Such a value v repeats, and it differs from the other values
+// in one of two ways. Either v is negative and no other value is, or v lies outside their range by more than far times
+// the range's width.
 func (j *judge) sentinels(k int, values []spot, such func(float64) bool, far float64, write func(float64) string) {
 	f, low, high, odd := &j.facts[k], math.Inf(1), math.Inf(-1), map[float64]bool{}
 	for _, at := range values {

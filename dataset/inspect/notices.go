@@ -105,7 +105,7 @@ func Findings(d *dataset.Data, u *dataset.Units) (found finding.List, err error)
 	return found, nil
 }
 
-// tableFindings returns findings about rows and cells that krigo may have taken for the wrong thing.
+// tableFindings returns findings about rows and cells that krigo may have misread.
 func tableFindings(d *dataset.Data) (found finding.List, err error) {
 	t := d.Table()
 	found = slices.Concat(Strays(t), asRead(t))

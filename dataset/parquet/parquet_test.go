@@ -69,8 +69,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestTypes: whole numbers, floats and booleans are read; a file with several groups
-// of rows is one table.
+// TestTypes: whole numbers, floats and booleans are read. A file with several groups of rows is one table.
 func TestTypes(t *testing.T) {
 	type row struct {
 		Flag bool    `parquet:"flag"`
@@ -103,7 +102,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestRefuses: a file that can't be a table of numbers is an error that names it.
+// TestRefuses: reading a file that can't be a table of numbers returns an error that names the file.
 func TestRefuses(t *testing.T) {
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
@@ -175,8 +174,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestPromises: a file that promises other rows than it holds is refused by its numbers,
-// before memory is spent on them.
+// TestPromises: a file whose numbers of rows can't be true is refused before memory is spent on the rows.
 func TestPromises(t *testing.T) {
 	type row struct {
 		A float64 `parquet:"a"`
@@ -264,7 +262,7 @@ func TestTexts(t *testing.T) {
 	must.Not(t, !reflect.DeepEqual(encodings[0], encodings[1]) || found[0] != found[1], "%v\n%v", found[0], found[1])
 }
 
-// TestNames: texts that mean the same number aren't two names.
+// TestNames shows that reading a column of names refuses two texts that mean the same number, such as 7 and 007.
 func TestNames(t *testing.T) {
 	type row struct {
 		Unit string `parquet:"unit"`

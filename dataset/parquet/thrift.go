@@ -122,7 +122,7 @@ func (w *walk) value(kind byte, depth int) error {
 	return errThrift
 }
 
-// several goes through n elements. Each has at least a byte.
+// several goes through n elements. Each element has at least one byte.
 func (w *walk) several(n uint64, depth int, kinds ...byte) error {
 	if depth > deepest {
 		return errThrift

@@ -765,7 +765,8 @@ func TestPredictOut(t *testing.T) {
 	}
 }
 
-// TestPredictSamples: draws are further columns. They lie around the mean, and the same seed gives the same draws.
+// TestPredictSamples shows that predict --samples adds a column for each draw. Draws have the predicted mean and
+// variance, and the same seed gives the same draws.
 func TestPredictSamples(t *testing.T) {
 	workplace(t)
 	for _, solver := range []string{"cholesky", "cg"} {
@@ -802,8 +803,8 @@ func TestPredictSamples(t *testing.T) {
 	}
 }
 
-// TestPredictExplain: contributions are the last columns, and sum to the prediction. predict may overwrite a file that
-// has such columns.
+// TestPredictExplain shows that the contributions are in the last columns, and sum to the prediction. predict may
+// overwrite a file with contributions.
 func TestPredictExplain(t *testing.T) {
 	workplace(t)
 	runs(t, "fit", "homes.csv", "--target", "MEDV", "--quiet")

@@ -361,8 +361,8 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestInspectSettles: the last line of inspect is a fit. The lines above say what must be settled first, and if there
-// are none, the fit runs.
+// TestInspectSettles: the last line of inspect is a fit. The lines above it say what must be settled first. If there
+// are no such lines, the fit runs.
 func TestInspectSettles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	table := func(header string, row func(i int) string, last ...string) (text string) {

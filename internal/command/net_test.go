@@ -210,7 +210,8 @@ func (n *netRun) call(name string, args ...string) bool {
 	return true
 }
 
-// model keeps what follows from the model of a table. certify fails if the model has no certificate.
+// model records the fitted model, and the results of predict and certify with this model and the table in data. certify
+// fails if the model has no certificate.
 func (n *netRun) model(data string) {
 	m := must.Get(krigo.Load(netModel))(n.t)
 	m.Training.Seconds = 0
@@ -262,8 +263,8 @@ func (n *netRun) spread(size int, args []string) {
 	}
 }
 
-// resume interrupts a fit after the given number of steps, and continues from its checkpoint. TestNet doesn't keep the
-// checkpoint: starts run side by side, and chance decides how far each start has come.
+// resume interrupts a fit after the given number of steps, and continues from its checkpoint. TestNet doesn't record
+// the checkpoint, because starts run side by side and chance decides how far each start has come.
 func (n *netRun) resume(steps int, args []string) {
 	table, o, err := n.options(args[1:], ranks.Alone{})
 	if err != nil {

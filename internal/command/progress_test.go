@@ -33,8 +33,8 @@ func TestRemaining(t *testing.T) {
 	}
 }
 
-// TestAtMost: from its second iteration on, a run of unknown length says how long it takes at most. The first one,
-// before which much was made ready, says nothing.
+// TestAtMost shows that a run of unknown length tells, from its second iteration on, the longest time that it may take.
+// It tells no time at the first iteration, before which much was made ready.
 func TestAtMost(t *testing.T) {
 	var b strings.Builder
 	p := newProgress(&b, false)

@@ -154,8 +154,8 @@ func having(name string) (have []string) {
 	return have
 }
 
-// sentence returns a line of help as a sentence in Markdown. It begins with a capital, unless it begins with one of
-// words, which are names.
+// sentence returns a line of help as a sentence in Markdown. The sentence begins with a capital letter, unless its
+// first word is one of the names in words.
 func sentence(help string, words []string) string {
 	first := regexp.MustCompile(`^([a-z0-9-]+)(?:[:;,]| \()`).FindStringSubmatch(help)
 	if r, n := utf8.DecodeRuneInString(help); first == nil || !slices.Contains(words, first[1]) {

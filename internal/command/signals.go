@@ -29,8 +29,8 @@ func interrupted(ctx context.Context) (status int, yes bool) {
 	return 128 + int(number), true
 }
 
-// parting has the last words about a command that doesn't end by itself in time after a signal. The command's context
-// holds it.
+// parting holds the last message about a command that doesn't end by itself in time after a signal. The command's
+// context holds the parting.
 type parting struct {
 	mu       sync.Mutex
 	words    func() string

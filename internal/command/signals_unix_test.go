@@ -142,7 +142,7 @@ func TestFullOutput(t *testing.T) {
 	}
 }
 
-// TestImplied: krigo never overwrites or removes a file that it didn't write if the user didn't give the file's name.
+// TestImplied: krigo never overwrites or removes a file that krigo didn't write and the user didn't name.
 func TestImplied(t *testing.T) {
 	workplace(t)
 	const mine = "my notes of a year\n"

@@ -125,8 +125,8 @@ func (f File) remove() {
 
 var errEnded = errors.New("the process is about to end")
 
-// End removes the temporary files and claims of this process, and stops it from writing others. It is for a process
-// that exits in the middle of its work.
+// End removes the temporary files and claims of this process, and stops the process from writing further ones. It is
+// for a process that exits in the middle of its work.
 func End() {
 	underway.Lock()
 	defer underway.Unlock()

@@ -27,8 +27,9 @@ const (
 )
 
 // Approximation is a Set with what its Nyström approximation of K leaves unexplained. If the rows were chosen from a
-// subset of the table, Trace and Share are estimates from the other rows of the subset. They are low, because the
-// choice has seen these rows: by a few percent if the subset has 30 rows for each chosen row.
+// subset of the table, Trace and Share are estimates from the other rows of the subset. These estimates are too low,
+// because the choice has seen the rows. If the subset has 30 rows for each chosen row, they are too low by a few
+// percent.
 type Approximation struct {
 	Set
 	Trace float64 // tr(K − Q)

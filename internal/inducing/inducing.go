@@ -30,7 +30,7 @@ type Set struct {
 
 func setOf(x matrix.Dense, rows []int) Set { return Set{Rows: rows, Z: take(x, rows)} }
 
-// Random returns m rows drawn without replacement. It draws rows with equal inputs twice only if no others remain.
+// Random returns m rows drawn without replacement. It draws rows with equal inputs twice only if no other rows remain.
 func Random(x matrix.Dense, m int, rng *rand.Rand) (Set, error) {
 	if err := check(x, m); err != nil {
 		return Set{}, err

@@ -98,7 +98,7 @@ const digits = 300
 
 func number(v float64) *big.Float { return new(big.Float).SetPrec(digits).SetFloat64(v) }
 
-// Next returns the next eigenvalue, and the sum of all later ones.
+// Next returns the next eigenvalue, and the sum of all later eigenvalues.
 func (s *SESpectrum) Next() (value, tail float64) {
 	o := heap.Pop(&s.next).(order)
 	// The value needs all digits, or the remainder would be its rounding error.

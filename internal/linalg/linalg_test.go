@@ -351,7 +351,7 @@ func TestCholeskyRefusesPivotsOfRounding(t *testing.T) {
 	})
 }
 
-// A row of a product, or a right-hand side of a solve, doesn't depend on the others.
+// A row of a product doesn't depend on the other rows, nor a right-hand side of a solve on the other right-hand sides.
 func TestRowsDoNotDependOnTheirNeighbours(t *testing.T) {
 	atEveryLevel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(11, 12))

@@ -19,7 +19,7 @@ func (s *said) Errorf(string, ...any) { s.failed = true }
 func (s *said) Fatal(...any)          { s.ended = true; runtime.Goexit() }
 func (s *said) Fatalf(string, ...any) { s.Fatal() }
 
-// TestMust: each check fails if something is wrong, and only then. Some end the test.
+// TestMust: each check fails if something is wrong, and only then. Some checks also end the test.
 func TestMust(t *testing.T) {
 	some := errors.New("no such file")
 	for name, c := range map[string]struct {

@@ -35,8 +35,8 @@ type request struct {
 }
 
 // tableHeader describes a table. A column of numbers is a buffer of little-endian float64, with NaN for a missing
-// value. A column of text is two buffers. The first holds little-endian int64: the offset of each text, and the end
-// of the last text. The second holds the texts in UTF-8. An empty text is a missing value.
+// value. A column of text is two buffers. The first buffer holds little-endian int64: the offset of each text, and the
+// end of the last text. The second buffer holds the texts in UTF-8. An empty text is a missing value.
 type tableHeader struct {
 	Names []string `json:"names"`
 	Text  []bool   `json:"text"` // whether a column is text

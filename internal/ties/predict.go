@@ -139,7 +139,7 @@ func (n *nearest) from(rows []int, near []int32) (errors, sd []float64) {
 		block := c.View(0, m+1, 0, m+1)
 		kernel.At(n.Kernel, n.Theta).FillLower(x.RowRange(0, m+1), block)
 		block.AddDiagonal(n.Noise)
-		// The last row of the factor holds L⁻¹k, and then the standard deviation of the row given the others.
+		// The last row of the factor holds L⁻¹k, and then the standard deviation of the row given the other rows.
 		if linalg.Cholesky(block) != nil {
 			errors[i], sd[i] = math.NaN(), math.NaN()
 			return

@@ -130,8 +130,8 @@ func lookAt(g posterior.Given) Look {
 	}}
 }
 
-// TestIndependent: at most one in twenty independent tables, with labels that say nothing, has a tie. If a table has a
-// tie with a chance of 1 %, more than 7 of 150 tables have ties in 1.5 of 10,000 runs.
+// TestIndependent shows that at most one in twenty tables with independent rows and random labels has a tie. If each
+// table had a tie with a chance of 1 %, more than 7 of 150 tables would have ties in 1.5 of 10,000 runs.
 func TestIndependent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	tied := 0
@@ -256,7 +256,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestEnds: Measure ends with its context.
+// TestEnds shows that Measure stops when its context ends.
 func TestEnds(t *testing.T) {
 	g := given(t, 100, 1, 1, rand.New(rand.NewPCG(8, 8)))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -266,7 +266,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestSortedBy: a file that is sorted by units has them in stretches. A file whose rows are mostly of one unit doesn't.
+// TestSortedBy shows that sortedBy returns true for a file whose units are stretches of rows, and false for a file with
+// rare units spread among the rows of one unit.
 func TestSortedBy(t *testing.T) {
 	rows := make([]int, 200)
 	sortedOf, rare := make([]int, len(rows)), make([]int, len(rows))

@@ -90,8 +90,9 @@ func (k *kept[S]) remove() error {
 	return nil
 }
 
-// minimize trains like LBFGS{MaxEvaluations: evaluations} and keeps its state. An interrupted run goes on from there.
-// So does a run that stopped at its limit, if the limit is now higher. With a lower limit it begins anew.
+// minimize trains like LBFGS{MaxEvaluations: evaluations} and keeps its state. An interrupted run goes on from the kept
+// state. So does a run that stopped at its limit, if the limit is now higher. If the kept state has more evaluations
+// than the limit, the run starts again from x0.
 func (e Env) minimize(ctx context.Context, key string, evaluations int, f train.Objective, box train.Bounds,
 	x0 []float64) (*train.Result, error) {
 	k, err := keep[train.State](e, key)

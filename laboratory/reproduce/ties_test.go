@@ -13,8 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// TestTies: krigo finds a label that ties rows. Promises for its groups are compared with held-out groups, and a
-// peer's verdicts on the same tables stand beside.
+// TestTies: krigo finds a label that ties rows. Promises for its groups are compared with held-out groups, and a peer's
+// verdicts on the same tables stand beside krigo's.
 func TestTies(t *testing.T) {
 	data, out := t.TempDir(), t.TempDir()
 	must.Do(t, os.Mkdir(filepath.Join(data, "groups"), 0o755))

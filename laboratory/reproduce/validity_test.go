@@ -95,7 +95,8 @@ func TestGroupRisk(t *testing.T) {
 	}
 }
 
-// TestTallies: 5 % of 400 sets are 20. As many failures, or a few more, are chance, and twice as many aren't.
+// TestTallies shows that failures in 20 of 400 sets (5 %), or in a few more, count as chance, and failures in 40 sets
+// don't.
 func TestTallies(t *testing.T) {
 	for fails, passes := range map[int]bool{0: true, 20: true, 28: true, 40: false} {
 		if c := (tally{Sets: 400, Fails: [2]int{fails}}); c.passes(0) != passes {
