@@ -23,8 +23,8 @@ type Recertification struct {
 	Matches bool `json:"matches"`
 	// Valid says that the certificate is a guarantee, if the claims of OnWord are true.
 	Valid bool `json:"valid"`
-	// IndependentlyChecked says that the certificate was recomputed from the data, the model and its options. It then
-	// takes only one thing on the fitter's word: that the options were chosen beforehand, which no program can check.
+	// IndependentlyChecked says that the certificate was recomputed from the data, the model and its options. Then only
+	// one thing rests on the fitter's word: that the options were chosen beforehand. No program can check this.
 	IndependentlyChecked bool          `json:"independently_checked"`
 	Checked              []model.Claim `json:"checked,omitempty"`
 	OnWord               []model.Claim `json:"on_the_fitters_word,omitempty"`
@@ -276,10 +276,10 @@ type Fresh struct {
 	Anytime *Anytime `json:"anytime,omitempty"`
 	Shift   *Shift   `json:"shift,omitempty"`
 
-	// Contradicts says what in the model's certificate these rows contradict. nil: nothing.
+	// Contradicts says what in the model's certificate these rows contradict. It is nil if they contradict nothing.
 	Contradicts *Contradiction `json:"contradicts,omitempty"`
 
-	// complete returns the risk on groups that are known to be complete. nil: rows are counted.
+	// complete returns the risk on groups that are known to be complete. It is nil if rows are counted.
 	complete func() (risk float64, groups int, err error)
 }
 
@@ -342,8 +342,8 @@ type Contradiction struct {
 type Excess struct {
 	Certified float64 `json:"certified"` // the certificate's upper bound
 	Risk      float64 `json:"risk"`      // risk on the fresh rows
-	// AtLeast is a lower limit of the risk on further rows like these, with confidence 1−δ: exact binomial for 0/1
-	// losses, kl for graded losses.
+	// AtLeast is a lower limit of the risk on further rows like these, with confidence 1−δ. The limit is exact binomial
+	// for 0/1 losses, and by kl for graded losses.
 	AtLeast float64 `json:"at_least"`
 }
 
@@ -393,8 +393,8 @@ func bandOf(p *pacbayes.Promise) pacbayes.Kind {
 }
 
 // CertifyFresh bounds the model's risk from rows that the model never saw. table holds fresh rows alone, or is the
-// table of the fit, and then its test rows count. Rows that equal a row of the model's data are counted, not refused:
-// a second draw may come out alike, and with discrete data all rows do.
+// table of the fit, and then its test rows count. Rows that equal a row of the model's data are counted, not refused,
+// because a second draw may give the same row. With discrete data every row may equal an older row.
 func (m *Model) CertifyFresh(ctx context.Context, table *dataset.Table) (found *Fresh, err error) {
 	defer matrix.Ended(&err)
 	d, err := m.Labelled(table.Within(ctx))

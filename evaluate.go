@@ -156,11 +156,11 @@ func (g *Gradient) of(k kernel.Kernel, d *[]float64) {
 }
 
 // Evaluate computes the objective, its gradient, and the certificate at the parameters rounded to the grid, without
-// training. If params has a free-form q, it is evaluated. Without it svgp is evaluated at its optimal q, which is
-// known only for Gaussian noise. Rows get their roles and scaling as in Fit. No choice among kernel families has to
-// be paid for: the lengthscales in params say whether the kernel is ARD. For renyi, α comes from the options, is 0 by
-// default, and may be negative here. With the solver cg, conjugate gradients estimate renyi for 0 ≤ α < 1 ("The Rényi
-// Gaussian Process", Sect. 3.2).
+// training. If params has a free-form q, Evaluate uses this q. Without it svgp is evaluated at its optimal q, which is
+// known only for Gaussian noise. Rows get their roles and scaling as in Fit. No choice among kernel families has to be
+// paid for, because the lengthscales in params say whether the kernel is ARD. For renyi, α comes from the options, is 0
+// by default, and may be negative here. With the solver cg, conjugate gradients estimate renyi for 0 ≤ α < 1 ("The
+// Rényi Gaussian Process", Sect. 3.2).
 func Evaluate(ctx context.Context, table *dataset.Table, params *Params, o Options) (e *Evaluation, err error) {
 	defer matrix.Ended(&err)
 	p, x, err := given(table.Within(ctx), params, o)

@@ -18,7 +18,7 @@ type Observed struct {
 	Losses  []float64 `json:"losses,omitempty"` // losses, where 1 is a miss; nil without a promise
 	RMSE    float64   `json:"rmse"`
 	MAE     float64   `json:"mae"`
-	// Contradicts: the lower limit of the risk, with confidence 1−δ, is above the promised one; see Excess.
+	// Contradicts says that the lower limit of the risk, with confidence 1−δ, is above the promised risk (see Excess).
 	Contradicts bool   `json:"contradicts,omitempty"`
 	Promise     string `json:"promise"` // what these rows say of the promise, in words
 }

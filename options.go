@@ -81,7 +81,7 @@ type Data struct {
 
 // Kernel is the prior's covariance function and mean.
 type Kernel struct {
-	// see kernel.Parse; krigo tries each of a list with commas, as it does with auto
+	// The syntax is that of kernel.Parse. krigo tries each kernel of a list with commas, as it does with auto.
 	_          struct{} `help:"; sums and products, se+rq; several, se,rq; auto" rule:"auto, or se"`
 	Expression string   `json:"expression,omitzero" set:"kernel" value:"K" tier:"everyday" for:"training" default:"se"`
 
@@ -97,7 +97,7 @@ type Kernel struct {
 }
 
 // autoKernel is the expression that lets krigo choose among autoKernels. A smoothness that suits the target is worth
-// more than restarts: no kernel of autoKernels is within 20 % of the best on all public sets
+// more than restarts, since no kernel of autoKernels is within 20 % of the best kernel on all public sets
 // (docs/behind/benchmark.md).
 const autoKernel = "auto"
 
@@ -180,8 +180,8 @@ type Promise struct {
 	Calibration float64  `json:"calibration,omitzero" set:"calibration-fraction" value:"SHARE"`
 }
 
-// Run says where training starts, and what a fit reports and keeps. Only flags have the defaults of its tags: the
-// options keep a zero.
+// Run says where training starts, and what a fit reports and keeps. Only flags have the defaults of Run's tags. The
+// options themselves keep a zero.
 type Run struct {
 	_    struct{} `help:"assigns rows their roles and draws random starts; same seed, same result" tier:"everyday"`
 	Seed uint64   `json:"seed,omitzero" set:"seed" value:"S" default:"0"`
@@ -215,13 +215,13 @@ type Run struct {
 	// Predicting gets the number of rows predicted so far and the number of all, while certified or test rows are
 	// predicted. It may be nil.
 	Predicting func(done, of int) `json:"-"`
-	// Save, if not nil, gets the state of the fit after every iteration. Resume is such a state: the fit goes on from
-	// it, and ends as if it had never stopped. Save gets Resume's state first, once Fit knows that the state comes from
-	// the same fit. Otherwise Fit returns ErrOtherCheckpoint.
+	// Save, if not nil, gets the state of the fit after every iteration. Resume is such a state. The fit goes on from
+	// it, and ends as if the fit had never stopped. Save gets Resume's state first, once Fit knows that the state comes
+	// from the same fit. Otherwise Fit returns ErrOtherCheckpoint.
 	Save   func(*Checkpoint) error `json:"-"`
 	Resume *Checkpoint             `json:"-"`
 
-	// Compare spreads whole fits over these ranks, unless nil; a fit uses the ranks of its table
+	// Compare spreads whole fits over these ranks, unless Ranks is nil. A fit uses the ranks of its table.
 	Ranks ranks.Ranks `json:"-"`
 }
 

@@ -27,13 +27,13 @@ import (
 // PredictOptions say how Predict computes.
 type PredictOptions struct {
 	// ExactVariance solves by conjugate gradients for every row's variance, where a model of --solver cg takes it from
-	// the nearest rows. Progress is told how these solves go; it may be nil.
+	// the nearest rows. Progress is called with the progress of these solves, and may be nil.
 	ExactVariance bool
 	Progress      func(iteration int, residual float64)
 }
 
 // Predict predicts every row of a table, in the target's own units. The table needs the model's input columns, in any
-// order; other columns are ignored. Rows of numbers need no table: see PredictAt.
+// order. Other columns are ignored. For rows of numbers without a table see PredictAt.
 func (m *Model) Predict(ctx context.Context, table *dataset.Table, o PredictOptions) (ps []model.Prediction,
 	err error) {
 	defer matrix.Ended(&err)

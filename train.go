@@ -54,8 +54,8 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 			return t, err
 		}
 		for si, r := range results {
-			// A single start may lie outside the objective's domain, but not all starts. Any other error ends
-			// training: without the run, the result would be another.
+			// A single start may lie outside the objective's domain, but not all starts. Any other error ends training,
+			// because the result would be different without the run.
 			var outside *train.StartError
 			switch {
 			case errs[si] == nil:

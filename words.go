@@ -57,7 +57,7 @@ func (m *Model) Sentence(c *pacbayes.Certificate) string {
 		return lead + everyWidth(m, c, about) + slicesOf(m, c) + caution
 	}
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
-		// The share itself isn't rounded: it was asked for.
+		// The share itself isn't rounded, because the user asked for it.
 		share := least(math.Min(cautious.RoundUp(p.Bound, 3), 1-p.Share), about)
 		promise = fmt.Sprintf("%s%s lie within %s.\n", lead, share, promised(m, p))
 		lead = same
@@ -167,7 +167,7 @@ func slicesOf(m *Model, c *pacbayes.Certificate) string {
 	return said
 }
 
-// outside names where misses lie: outside the band of c's loss.
+// outside returns words for the place of misses, which is outside the band of c's loss.
 func outside(m *Model, c *pacbayes.Certificate) string {
 	if c.Loss == pacbayes.Asymmetric {
 		return fmt.Sprintf("more than %s below or %s above %s", cautious.Width(c.EpsilonRaw),
@@ -308,8 +308,8 @@ func within(m *Model, loss pacbayes.Kind, width, raw float64) string {
 	}
 }
 
-// scaled returns widths in parentheses, with their unit: standard deviations of the target, or declared scales. It
-// returns "" for predictions that another program made, since they have no scale.
+// scaled returns widths in parentheses with their unit, which is standard deviations of the target or declared scales.
+// It returns "" for predictions that another program made, since they have no scale.
 func scaled(m *Model, widths ...float64) string {
 	unit := "sd"
 	switch {

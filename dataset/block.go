@@ -16,9 +16,9 @@ import (
 // blockPrefix begins the name of a grouping by blocks, for example block:lon,lat:0.5.
 const blockPrefix = "block:"
 
-// blocks cut columns of numbers into intervals. Rows in the same interval of every column are a group: for example
-// places in the same square of a map, or the days of a week. One interval begins at 0, so that every table has the same
-// blocks.
+// blocks cut columns of numbers into intervals. Rows in the same interval of every column are a group. For example, a
+// group may be the places in the same square of a map, or the days of a week. One interval begins at 0, so that every
+// table has the same blocks.
 type blocks struct {
 	columns []string
 	sizes   []float64 // length of the intervals of each column

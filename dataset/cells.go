@@ -111,8 +111,8 @@ func (t *Table) value(row, j int, cell string) float64 {
 	return t.code(j, cell)
 }
 
-// name refuses a cell of a column that names things, if an earlier cell is the same number but is written otherwise:
-// both would become one name. A point and zeros after a whole number make no difference.
+// name refuses a cell of a column that names things, if an earlier cell is the same number but is written otherwise,
+// because both would become one name. A point and zeros after a whole number make no difference.
 func (t *Table) name(row, j int, cell string, v float64) {
 	number, text := numeral(v), cell
 	if whole, zeros, _ := strings.Cut(cell, cmp.Or(t.reading.Decimal, ".")); strings.Trim(zeros, "0") == "" {
@@ -358,7 +358,7 @@ func (t *Table) problem(u use, v float64, wrong []bool) error {
 }
 
 // merged says whether v may stand for several categories, because float64 rounds whole numbers from 2^53 on. It is
-// false outside of a fit: no model has such a category, so such a number counts as other.
+// false outside of a fit, because no model has such a category, and such a number counts as other.
 func (u use) merged(v float64) bool { return u.categorical && u.fitting && math.Abs(v) >= 1<<53 }
 
 func notFinite(v float64) error {

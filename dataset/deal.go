@@ -121,8 +121,8 @@ func (u *Units) HashOf(rows []int) string {
 }
 
 // inOrder is the size, in numbers, of the largest table (2 GiB) whose rows are used in the order in which they were
-// dealt. The rows of a larger table are used in the file's order: it may not fit in memory, and random reads would take
-// too long.
+// dealt. The rows of a larger table are used in the file's order, because such a table may not fit in memory, and
+// random reads would take too long.
 const inOrder = 1 << 28
 
 // Deal deals units in the order of their keys: first test, then calibration, then prior, and the rest are certified. A

@@ -97,8 +97,8 @@ func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
 	})
 }
 
-// EqualRows is given to [Data.GroupBy] instead of a column. It groups rows whose inputs and target are the same: such
-// rows are copies of one observation, and a copy adds no information.
+// EqualRows is given to [Data.GroupBy] instead of a column. It groups rows whose inputs and target are the same. Such
+// rows count as copies of one observation, and a copy adds no information.
 const EqualRows = "(equal rows)"
 
 // distinct leaves out rows that equal an earlier row in every cell.

@@ -236,7 +236,7 @@ func (r Reading) Every() Reading {
 	return r
 }
 
-// Sent returns Every for rows that don't come in a file: it has no settings of files.
+// Sent returns Every for rows that don't come in a file. The result has no settings of files.
 func (r Reading) Sent() Reading {
 	r.SkipRows, r.Header, r.Sheet, r.MissingTarget = 0, "", "", ""
 	return r.Every()

@@ -64,7 +64,8 @@ func (r Roles) Count(role Role) (n int) {
 	return n
 }
 
-// Counts holds numbers of rows, or of groups, by role. A request leaves Certified at 0: all other units are certified.
+// Counts holds numbers of rows, or of groups, by role. A request leaves Certified at 0, and all other units are
+// certified.
 type Counts [Certified + 1]int
 
 // Sum returns the number of rows, or of groups, of all roles.

@@ -377,7 +377,8 @@ func (s Scaling) slack(lower, upper float64) float64 {
 func (s Scaling) RawSD(v float64) float64 { return math.Sqrt(v) * s.TargetScale }
 
 // RawVariance turns a variance of the scaled target into the target's unit squared, if there is no Transform. A
-// variance below the range of float64 becomes 0, and above it the largest float64: JSON and tables hold no infinity.
+// variance below the range of float64 becomes 0. A variance above the range becomes the largest float64, because JSON
+// and tables hold no infinity.
 func (s Scaling) RawVariance(v float64) float64 {
 	return min(v*s.TargetScale*s.TargetScale, math.MaxFloat64)
 }

@@ -180,8 +180,9 @@ func (t *Table) Each(columns []int, row func(i int, cells []float64) error) erro
 	return nil
 }
 
-// Within returns the same table for work that ends with a context: once ctx ends, reading rows returns its error.
-// Predicting, certifying and evaluating read rows block by block, so they end soon. Close only one of the two tables.
+// Within returns the same table for work that ends with a context. Once ctx ends, reading rows returns the context's
+// error. Predicting, certifying and evaluating read rows block by block, so they end soon. Close only one of the two
+// tables.
 func (t *Table) Within(ctx context.Context) *Table {
 	within := *t
 	within.ctx = ctx
@@ -259,8 +260,8 @@ func (t *Table) column(name, something string) (int, error) {
 		t.describeColumns())
 }
 
-// Dated returns an error if a column of the reading's Dates isn't in the table. Only a fit needs all these columns: a
-// table to be predicted may lack those that aren't inputs.
+// Dated returns an error if a column of the reading's Dates isn't in the table. Only a fit needs all these columns. A
+// table to be predicted may lack columns that aren't inputs.
 func (t *Table) Dated() error {
 	for _, d := range t.reading.Dates {
 		if _, err := t.column(d.Column, "to be named by --dates"); err != nil {

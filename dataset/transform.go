@@ -24,8 +24,8 @@ const (
 type Transform struct {
 	Name   string  `json:"name"`
 	Lambda float64 `json:"lambda,omitzero"`
-	// From is where T turns into its tangent: below From, T goes on as a straight line. So a target that no prior row
-	// has, such as 0, has a T(y) too. From is 0 for yeo-johnson, which needs no tangent.
+	// From is where T turns into its tangent. Below From, T is the straight line that goes on from there. So a target
+	// that no prior row has, such as 0, has a T(y) too. From is 0 for yeo-johnson, which needs no tangent.
 	From  float64 `json:"from,omitzero"`
 	Mean  float64 `json:"mean"` // mean of T(y) on prior rows; Scale is their standard deviation
 	Scale float64 `json:"scale"`

@@ -207,7 +207,7 @@ func (e *Encoding) Unlabelled(t *Table, inputs []string) (*Data, error) {
 }
 
 // Select is [Table.Select] for the columns that the encoding turns into these inputs. It refuses inputs that are
-// encoded already: in them krigo couldn't recognise the rows that a model was made from.
+// encoded already, because in encoded inputs krigo couldn't recognise the rows that a model was made from.
 func (e *Encoding) Select(t *Table, inputs []string, target string) (*Data, error) {
 	d, err := t.labelled(e.names(inputs), target)
 	if err == nil {

@@ -89,8 +89,8 @@ func (c Covariance) Shared(r ranks.Ranks, fail func(error)) func(v, out matrix.D
 }
 
 // roughNoise limits Rough. The noise variance, relative to K's largest entry and to √N, must be above it. Otherwise
-// float32 may change K by more than the noise lifts its eigenvalues: rounding errors of 6e-8 per entry make a matrix
-// of norm near 1e-7 √N.
+// float32 may change K by more than the noise lifts the eigenvalues of K, because rounding errors of 6e-8 per entry
+// make a matrix of norm near 1e-7 √N.
 const roughNoise = 1e-6
 
 // Rough returns Times in float32 (kernel.TimesSingle), for Solver.Rough. It returns nil if the kernel or the machine

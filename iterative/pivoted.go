@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// negligible is a share of a row's variance. A remainder below it counts as nothing: it is rounding, or less than
-	// the jitter that sparse objectives add to K_ZZ.
+	// negligible is a share of a row's variance. A remainder below this counts as nothing, because it is rounding, or
+	// less than the jitter that sparse objectives add to K_ZZ.
 	negligible = 1e-10
 
 	// factorBlock is the number of rows of a factor that one task updates.

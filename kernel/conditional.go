@@ -11,9 +11,9 @@ import (
 //
 //	τ [k(x,x') − u(x)ᵀu(x') + w(x)ᵀw(x')],  u(x) = L⁻¹k(S,x),  w(x) = L_B⁻¹u(x)
 //
-// (see posterior.Posterior). It has no parameters: a prior that was learnt on rows of its own is fixed before it sees
-// other rows. It is positive semidefinite: k, minus the part that the support explains, plus the part that stays
-// uncertain at the support.
+// (see posterior.Posterior). It has no parameters, because a prior that was learnt on rows of its own is fixed before
+// other rows are seen. It is positive semidefinite: k, minus the part that the support explains, plus the part that
+// stays uncertain at the support.
 type Conditional struct {
 	Kernel  Kernel
 	Theta   []float64

@@ -27,7 +27,7 @@ func (ZeroMean) At(_ []float64, _ matrix.Dense, m []float64)                 { c
 func (ZeroMean) Pull([]float64, matrix.Dense, []float64, []float64)          {}
 func (ZeroMean) PullInputs([]float64, matrix.Dense, []float64, matrix.Dense) {}
 
-// LinearMean is m(x) = β_0 + Σ β_i x_i over dim inputs; with dim 0 it is a constant.
+// LinearMean is m(x) = β_0 + Σ β_i x_i over Dim inputs. If Dim is 0, it is a constant.
 type LinearMean struct{ Dim int }
 
 var _ Mean = LinearMean{}

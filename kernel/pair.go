@@ -21,7 +21,7 @@ func RegisterPair(name string, params func(dim int) []Param, k Pair) {
 const differenceStep = 6e-6
 
 // Differences makes a Pair from a covariance function without derivatives. It takes the derivatives by central
-// differences, which suits trials: a derivative costs two evaluations and has about nine digits.
+// differences, which is enough for trying a kernel out. A derivative costs two evaluations and has about nine digits.
 func Differences(k func(theta, a, b []float64) float64) Pair {
 	return func(theta, a, b []float64, bar float64, dTheta, dA []float64) float64 {
 		if dTheta != nil {

@@ -46,7 +46,7 @@ func (m SVGP) Bind(t Task) Problem {
 		conjugate: m.Noise == ""}
 	if b := m.batches(false); b != nil {
 		a := b.settings(t.N, t.Seed, defaultBatch, defaultRate, defaultSteps)
-		// q averages over about 1/ρ batches: ten batches, or an epoch if it has fewer.
+		// q averages over about 1/ρ batches, which are ten batches, or an epoch if the epoch has fewer.
 		a.NaturalStep = max(0.1, 1/float64(a.Batches(t.N)))
 		f.batches = &a
 	}

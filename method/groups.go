@@ -71,7 +71,8 @@ type Local struct {
 	Batches string   `set:"batches" value:"HOW" values:"uniform nearest" for:"training"`
 }
 
-// Complete fills in the kind of batches, unless the optimiser is open: then the number of rows decides about batches.
+// Complete fills in the kind of batches, unless the optimiser isn't chosen yet. In that case the number of rows decides
+// about batches.
 func (l *Local) Complete() {
 	if l.Batches == "" && l.OnBatches() {
 		l.Batches = "nearest"
@@ -82,9 +83,10 @@ func (l *Local) Complete() {
 
 func (l Local) batches() *Batches { return l.Batched.batches(l.Batches != "uniform") }
 
-// Sparse holds the settings of the inducing inputs of a sparse GP. InducingBy is a rule for their number. none: the
-// full GP, however many rows there are. auto: as many as the Nyström error of the starting kernel needs. theory: as
-// many as Yue & Kontar's Theorem 2 needs at the starting kernel, which is se or, for one input, matern32 or matern52.
+// Sparse holds the settings of the inducing inputs of a sparse GP. InducingBy is a rule for the number of inducing
+// inputs. The rule none means the full GP, however many rows there are. The rule auto takes as many as the Nyström
+// error of the starting kernel needs. The rule theory takes as many as Yue & Kontar's Theorem 2 needs at the starting
+// kernel, which is se or, for one input, matern32 or matern52.
 type Sparse struct {
 	_            struct{} `help:"inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or"`
 	_            struct{} `help:"theory (a theorem) choose their number"`

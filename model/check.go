@@ -172,8 +172,8 @@ func (m *Model) checkEncoding(d *dataset.Data, roles dataset.Roles) error {
 	return nil
 }
 
-// Tolerances of the equations that weights solve, relative to the size of the equations' terms. They hold on any
-// processor. solvedAfter is for a prior that is itself a posterior: its covariances are small differences of larger
+// Tolerances of the equations that weights solve, relative to the size of the equations' terms. These limits hold on
+// any processor. solvedAfter is for a prior that is itself a posterior: its covariances are small differences of larger
 // covariances, and have the rounding errors of the larger covariances.
 const (
 	solved      = 1e-11

@@ -510,7 +510,7 @@ func (h header) deal(m *Model) error {
 // maxRows is a number of rows that no table has.
 const maxRows = 1 << 40
 
-// maxNearest is the most rows that a prediction is conditioned on: each core factors a matrix with that many rows.
+// maxNearest is the most rows that a prediction is conditioned on. Each core factors a matrix with that many rows.
 const maxNearest = 1 << 12
 
 // arrays holds the arrays of a model file by their names.

@@ -9,9 +9,9 @@ import (
 
 // A near copy of a row holds the same observation again, but not to the bit, because somebody rounded it otherwise or
 // jittered it. Nearness alone doesn't show a copy, since any table with many rows has rows that are near one another. A
-// gap shows it: hardly any further pairs of rows are up to ten times as far apart. If rows are drawn independently, and
-// a number in the rows has a density, then at least ten times as many pairs are within ten times the distance, however
-// dense the rows are. If no number has a density, rows are equal or well apart.
+// gap shows a copy: hardly any further pairs of rows are up to ten times as far apart. If rows are drawn independently,
+// and a number in the rows has a density, then at least ten times as many pairs are within ten times the distance,
+// however dense the rows are. If no number has a density, rows are equal or well apart.
 //
 // Distances are measured in every input and the target, in standard deviations. The model's kernel and noise can't
 // measure them. If the kernel hardly uses an input, rows of a designed experiment would seem near copies. A noise that

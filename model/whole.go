@@ -25,13 +25,14 @@ type Whole struct {
 	d     []float64        // [C⁻¹]_ii
 	x     matrix.Dense
 
-	// Bounds of rounding errors. solving: of solving with C. filling: of an element of a covariance, divided by its
-	// rows' standard deviations. targets: of the right-hand side of the equations for α.
+	// Bounds of rounding errors. solving is the bound for solving with C. filling is the bound for an element of a
+	// covariance, divided by its rows' standard deviations. targets is the bound for the right-hand side of the
+	// equations for α.
 	solving, filling, targets float64
 	trace, weights            float64 // the trace of C, and ‖α‖
 }
 
-// maxWhole is the most rows that Whole takes: the inverse of their covariance has 200 MB.
+// maxWhole is the most rows that Whole takes. The inverse of their covariance then has 200 MB.
 const maxWhole = 5000
 
 // NoWhole returns the reason why the model can't have intervals from all rows, or nil. rows is the number of rows.

@@ -169,7 +169,7 @@ func (p *RenyiProblem) Search(x []float64) error {
 }
 
 // Nearest fills rows with the given row and the rows nearest to it, in ascending order. It uses the index of the last
-// Search; each rank searches its own rows. Chen, Zheng, Al Kontar, Raskutti, "Stochastic gradient descent in correlated
+// Search. Each rank searches its own rows. Chen, Zheng, Al Kontar, Raskutti, "Stochastic gradient descent in correlated
 // settings", NeurIPS 2020, train on such batches.
 func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	if p.index == nil {

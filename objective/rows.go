@@ -113,7 +113,8 @@ func newStream(from Rows, r ranks.Ranks, n, d int) stream {
 }
 
 // newRows returns an n×d matrix for rows of a source. If there is only one rank, work on the matrix ends when the
-// source's context ends. If there are several, it doesn't: a rank that ended alone would leave the others waiting.
+// source's context ends. If there are several ranks, it doesn't, because a rank that ended alone would leave the other
+// ranks waiting.
 func newRows(from Rows, r ranks.Ranks, n, d int) matrix.Dense {
 	x := matrix.New(n, d)
 	if of, ok := from.(interface{ Context() context.Context }); ok && over(r).Size() == 1 {

@@ -10,8 +10,8 @@ import (
 )
 
 // Sandwich holds lower and upper bounds of the log evidence ln p(y), and the log evidence itself. All numbers are exact
-// to rounding; no number is an estimate. They are natural logarithms to be maximised, unlike the values of objectives.
-// NaN means that a number wasn't computed.
+// to rounding, and no number is an estimate. They are natural logarithms to be maximised, unlike the values of
+// objectives. NaN means that a number wasn't computed.
 //
 //	Upper ≥ Evidence ≥ Optimal ≥ Alpha ≥ Jensen ≥ Variational      (0 ≤ α ≤ 1)
 //

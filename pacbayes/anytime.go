@@ -11,8 +11,8 @@ import (
 // notion de collectif", 1939). So one may look after each row, and stop at will (Robbins, "Statistical methods related
 // to the law of the iterated logarithm", Ann. Math. Stat. 41, 1970; Howard, Ramdas, McAuliffe and Sekhon,
 // "Time-uniform, nonparametric, nonasymptotic confidence sequences", Ann. Stat. 49, 2021; Shafer, Shen, Vereshchagin
-// and Vovk, "Test martingales, Bayes factors and p-values", Stat. Sci. 26, 2011). Rows may depend on earlier rows: the
-// claim is about the expected loss of each row given the earlier rows.
+// and Vovk, "Test martingales, Bayes factors and p-values", Stat. Sci. 26, 2011). Rows may depend on earlier rows,
+// since the claim is about the expected loss of each row given the earlier rows.
 
 // Anytime returns limits of the mean loss of a predictor that was fixed before the rows were seen. With probability
 // 1−δ they hold at all n at once. risk is the mean loss on the first n rows. The limits are the ends of

@@ -14,8 +14,9 @@ import (
 // rounding is more than rounding can have taken off R_S and KL.
 const rounding = 1e-12
 
-// splitAt is the b that cuts a loss x ∈ [0,1] into min(x, b) and max(x−b, 0). It is a constant: a bound would have
-// to pay for a b chosen on the rows. Most values of a clipped square lie near 0, so b < 1/2 makes both parts useful.
+// splitAt is the b that cuts a loss x ∈ [0,1] into min(x, b) and max(x−b, 0). It is a constant, because a bound would
+// have to pay for a b that is chosen on the rows. Most values of a clipped square lie near 0, so b < 1/2 makes both
+// parts useful.
 const splitAt = 0.25
 
 // splitKL returns b·kl⁻¹(low, ε) + (1−b)·kl⁻¹(high, ε), rounded up, for b = splitAt. low is the mean of

@@ -10,10 +10,10 @@ type Promise struct {
 	Relative     bool    `json:"relative,omitempty"`
 	// the half-width counts the predictor's own standard deviations of y at the row
 	Scaled bool `json:"scaled,omitempty"`
-	// Bound bounds the share that lies outside. If the search for the width was free, it is 1−Share: nothing then
-	// paid for a bound at the width that was found.
+	// Bound bounds the share that lies outside. If the search for the width was free (see Terms.promise), Bound is
+	// 1−Share, because no part of δ paid for a bound at the width that was found.
 	Bound float64 `json:"bound"`
-	// Reason says why no width could be promised; the widths are then 0.
+	// If no width could be promised, Reason says why, and the widths are 0.
 	Reason string `json:"reason,omitempty"`
 }
 

@@ -28,8 +28,9 @@ type Gradients struct {
 
 var _ Solution = (*Gradients)(nil)
 
-// NewIterative is NewExact without an N×N matrix: O(N·rank) memory, and O(N²) time per iteration. Variances are
-// conditioned on the nearest rows of x (see NewNearest). It keeps x. An error may be an *iterative.Stalled.
+// NewIterative does what NewExact does without an N×N matrix. It takes O(N·rank) memory, and O(N²) time per iteration.
+// Variances are conditioned on the nearest rows of x (see NewNearest). It keeps x. An error may be an
+// *iterative.Stalled.
 func NewIterative(ctx context.Context, g Given, nearest int, o Iterative) (*Posterior, error) {
 	p := NewNearest(g, nearest)
 	ctx, fail := context.WithCancelCause(ctx)

@@ -82,9 +82,9 @@ func sampleSource(seed uint64, draw int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, sampleStream+uint64(draw)))
 }
 
-// sampleJoint draws from N(0, Σ), where Σ is the covariance matrix of a factored posterior at x. It factors Σ with
-// the greatest pivots first, and stops when no pivot is left: for rows close to each other Σ is singular to working
-// precision.
+// sampleJoint draws from N(0, Σ), where Σ is the covariance matrix of a factored posterior at x. It factors Σ with the
+// greatest pivots first, and stops when no pivot is left, because Σ is singular to working precision for rows close to
+// each other.
 func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed uint64) error {
 	n := x.Rows
 	cov, err := p.jointCovariance(x)

@@ -30,7 +30,8 @@ static int done(MPI_Request *r) {
 	return flag;
 }
 
-// Signs of life: the name of the host goes to the next rank, that of the one before comes in.
+// As a sign of life, each rank sends the name of its host to the next rank, and gets the name of the previous rank's
+// host.
 enum { NAME = 64 };
 static char mine[NAME], before[NAME];
 static MPI_Request sent = MPI_REQUEST_NULL, awaited = MPI_REQUEST_NULL;

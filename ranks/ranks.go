@@ -56,7 +56,7 @@ type Ranks interface {
 	// or Broadcast get it there. Afterwards all ranks may go on.
 	Agree(err error) error
 	// Close ends the work of this rank, with its error if it has one, and returns what Agree would. After an error no
-	// rank goes on: all further calls of other ranks return it.
+	// rank goes on, because all further calls of other ranks return this error.
 	Close(err error) error
 }
 

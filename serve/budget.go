@@ -114,7 +114,7 @@ func (h *hold) resize(ctx context.Context, bytes int64) error {
 	}
 }
 
-// add takes more bytes from the budget; a negative number gives bytes back. The budget must be locked.
+// add takes more bytes from the budget. A negative number gives bytes back. The budget must be locked.
 func (h *hold) add(more int64) {
 	b := h.budget
 	h.bytes += more

@@ -34,7 +34,7 @@ func (f *fair[T]) next() (item T) {
 	return item
 }
 
-// passed ends a client's turn: if the client has further items, they wait behind all other clients.
+// passed ends a client's turn. If the client has further items, they wait behind all other clients.
 func (f *fair[T]) passed(of client) {
 	if len(f.lines) > 0 && f.lines[0].of == of {
 		f.lines = append(f.lines[1:], f.lines[0])

@@ -45,7 +45,7 @@ type Options struct {
 	Timeout time.Duration // longest time to read a request, to answer it, and to finish when stopped
 	Reload  time.Duration // how often the server looks for changed files
 	Token   string        // requests must bear it; empty: no token is needed
-	// Open: on a loopback address without a token, the server also answers requests for other names than localhost
+	// Open makes a server on a loopback address without a token also answer requests for other names than localhost.
 	Open   bool
 	Ledger string       // file of outcomes; empty: the server takes no outcomes
 	TLS    *tls.Config  // nil: plain HTTP
@@ -75,8 +75,8 @@ type Server struct {
 var assets embed.FS
 
 // Handler returns a handler for requests about one model, for a program that has a server of its own. It answers all
-// routes of the package except outcomes, which need a ledger. It refuses the option Ledger, and ignores Reload, Open
-// and TLS: the program's server checks names of hosts and encrypts. For another path than / use http.StripPrefix.
+// routes of the package except outcomes, which need a ledger. It refuses the option Ledger. It ignores Reload, Open and
+// TLS, because the program's server checks names of hosts and encrypts. For another path than / use http.StripPrefix.
 func Handler(m *krigo.Model, o Options) (http.Handler, error) {
 	if o.Ledger != "" {
 		return nil, &krigo.UsageError{Err: errors.New("serve.Handler takes no outcomes: leave out Ledger, or use serve.New")}

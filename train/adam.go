@@ -189,7 +189,7 @@ func (a Adam) shuffle(epoch int, order []int) {
 // If the objective can't be evaluated after a step, Minimize halves the step, up to MaxFailures−1 times. Then it goes
 // back to the point before the step. If the objective fails there too, the run ends.
 //
-// Minimize calls step, unless nil, after every step taken. The state is valid only during the call; keep a Clone. An
+// Minimize calls step, unless nil, after every step taken. The state is valid only during the call, so keep a Clone. An
 // error from step ends the run, and so does the end of ctx. Minimize then returns this error with the state so far.
 // Other errors come without a state: a start outside the domain (StartError), invalid settings, or neighbours that
 // can't be found.
@@ -339,7 +339,7 @@ func (r *adamRun) evaluate(batch []int) (value float64, reason error) {
 	return value, nil
 }
 
-// reject counts a failure. It halves the last step; at failure MaxFailures it takes the step back, and at the next
+// reject counts a failure. It halves the last step. At failure MaxFailures it takes the step back, and at the next
 // failure it ends the run.
 func (r *adamRun) reject(reason error) {
 	s := r.s

@@ -89,7 +89,7 @@ func (o LBFGS) stopped(s *State) string {
 // Minimize runs from a state. A fresh state comes from [Start], and Minimize moves its X into the box. Any other state
 // is one that an earlier run with the same objective and bounds handed to step. Minimize doesn't change from.
 //
-// Minimize calls step, unless nil, after every iteration. The State is valid only during the call; keep a
+// Minimize calls step, unless nil, after every iteration. The State is valid only during the call, so keep a
 // [State.Clone]. An error from step ends the run, and so does the end of ctx. Minimize checks ctx before every
 // evaluation. It returns the error with the Result so far. Other errors come without a Result: invalid bounds, settings
 // or state, and a start outside the objective's domain.

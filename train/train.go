@@ -85,7 +85,7 @@ func (b Bounds) expand(n int) (lower, upper []float64, err error) {
 		return nil, nil, err
 	}
 	for i := range n {
-		// The negation also catches NaN; an infinite bound on the wrong side leaves no point.
+		// The negation also catches NaN. An infinite bound on the wrong side leaves no point.
 		if !(lower[i] <= upper[i]) || math.IsInf(lower[i], 1) || math.IsInf(upper[i], -1) {
 			err = errors.Join(err, fmt.Errorf("train: parameter %d has bounds [%v, %v], and no number lies between them", i,
 				lower[i], upper[i]))

@@ -13,12 +13,13 @@ type State struct {
 	Rows   int     `json:"rows"`
 	Misses float64 `json:"misses"` // number of misses; for graded losses the sum of losses
 	Risk   float64 `json:"risk"`   // Misses divided by Rows
-	// limits of the risk, if all rows have the same risk; they hold for all numbers of rows at once, with confidence
-	// 1−δ
+	// AtLeast and AtMost limit the risk, if all rows have the same risk. The limits hold for all numbers of rows at
+	// once, with confidence 1−δ.
 	AtLeast float64 `json:"at_least"`
 	AtMost  float64 `json:"at_most"`    //
 	Bound   float64 `json:"mean_bound"` // the certificate's bound
-	// the certificate's δ: while the risk is at most the bound, there is ever an alarm with at most this probability
+	// Delta is the certificate's δ. While the risk is at most the bound, there is ever an alarm with at most this
+	// probability.
 	Delta   float64 `json:"delta"`
 	LogE    float64 `json:"log_e"`         // ln E, the evidence that the risk is above the bound
 	Highest float64 `json:"highest_log_e"` // the largest LogE up to now
@@ -92,7 +93,8 @@ func (s State) notes() (said string) {
 type Other struct {
 	Checksum string
 	Rows     int
-	// Alarm: its outcomes raise an alarm against the bound of the model asked about, or did before a rotation
+	// Alarm says that this model's outcomes raise an alarm against the bound of the model asked about, or did before a
+	// rotation.
 	Alarm bool
 }
 

@@ -84,8 +84,8 @@ type CSV struct {
 	// Columns, if not empty, names the only columns that will be used. Cells of other columns become missing values,
 	// whatever a file with a header holds there, so that their texts take no memory.
 	Columns []string
-	// Bare says that the caller has measured the text as plain CSV: it isn't packed, it isn't JSON, and neither bars
-	// nor spaces separate fields.
+	// Bare says that the caller has measured the text as plain CSV. The text isn't packed or JSON, and neither bars nor
+	// spaces separate its fields.
 	Bare bool
 }
 

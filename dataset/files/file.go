@@ -119,7 +119,7 @@ const perRank = "%d"
 // the rank's number, and each rank reads its own file. The rows then follow one another in the order of ranks.
 // Otherwise each rank has an equal share of one file's rows, in order. From an NPY file it reads only its share. From
 // other files it keeps only its share. Everything computed from the table, from [dataset.Table.Regression] on, is
-// collective: all ranks compute it together.
+// collective, which means that all ranks compute it together.
 func ReadPart(path string, r ranks.Ranks, as dataset.Reading) (*dataset.Table, error) {
 	own := strings.Contains(path, perRank)
 	if r.Size() == 1 && !own {

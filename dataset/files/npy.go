@@ -73,7 +73,7 @@ func (t number) size() int {
 // decode reads one number from each record. It writes them to every step-th place of out.
 func (t number) decode(records []byte, size int, out []float64, step int) {
 	le := binary.LittleEndian
-	// Each type has its own loop: a choice inside the loop would take longer than the reading.
+	// Each type has its own loop, because a choice inside the loop would take longer than the reading.
 	each := func(value func(b []byte) float64) {
 		for k := 0; len(records) > 0; k += step {
 			out[k] = value(records)

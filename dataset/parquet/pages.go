@@ -53,7 +53,7 @@ func (c *contents) pagesOf(group, j, rows int, optional bool, what string) (*pag
 	return p, nil
 }
 
-// ReadAt continues where the last call ended: the decoder never goes back.
+// ReadAt continues where the last call ended, because the decoder never goes back.
 func (p *pages) ReadAt(to []byte, at int64) (n int, err error) {
 	for n < len(to) {
 		begin := at + int64(n) - p.from

@@ -2,8 +2,9 @@ package cautious
 
 import "math"
 
-// Two kinds of processor may compute different scores and half-widths from the same rows: honest sparse models differed
-// by up to 2e-7. widthShare is the allowed difference as a share of the number, widthPart as a part of the unit.
+// Two kinds of processor may compute different scores and half-widths from the same rows. Honest sparse models differed
+// by up to 2e-7. widthShare is the allowed difference as a share of the number, and widthPart is the allowed difference
+// as a part of the unit.
 const (
 	widthShare = 1e-6
 	widthPart  = 1e-9

@@ -26,7 +26,7 @@ type cliFlag struct {
 	help  string // a line or two
 	to    any    // the variable that the flag sets
 
-	// What completion offers: some values, files with some endings, or columns of DATA.
+	// Completion offers these: some values, files with these endings, or columns of DATA.
 	values, endings []string
 	columns         bool
 
@@ -169,8 +169,8 @@ func shown(cmd *cobra.Command, asked string) [][]cliFlag {
 	return flags
 }
 
-// help prints what a command does, how it is called, its flags, and then a longer explanation. The word after --help
-// says which flags: all, or the flags of a group, which help then prints alone.
+// help prints what a command does, how it is called, its flags, and then a longer explanation. The word after --help is
+// all, for all flags, or names a group, whose flags help then prints alone.
 func help(cmd *cobra.Command, args []string) {
 	fmt.Fprint(cmd.OutOrStdout(), helpText(cmd, args, columns(cmd.OutOrStdout())))
 }

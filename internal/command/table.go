@@ -130,8 +130,8 @@ func (f *fitFlags) ofMethods() (all []cliFlag) {
 	return all
 }
 
-// own returns the flags without a tag: flags that are no option, that set several fields, or that differ between
-// commands.
+// own returns the flags that have no tag. These are flags that aren't options, that set several fields, or that differ
+// between commands.
 func (f *fitFlags) own() []cliFlag {
 	o := &f.options
 	return []cliFlag{

@@ -31,8 +31,8 @@ func (p *printed) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// columns returns how many columns text that is written to w may have: as many as the terminal has, or as COLUMNS says
-// of it, but 80 to 100. A file or a pipe gets 100, so that programs read the same everywhere.
+// columns returns the width in columns of text that is written to w. This is the width of the terminal, or the number
+// in COLUMNS, but at least 80 and at most 100. A file or a pipe gets 100, so that programs read the same everywhere.
 func columns(w io.Writer) int {
 	if p, ok := w.(*printed); ok {
 		w = p.w

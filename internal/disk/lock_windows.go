@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	// no locks on temporary files: they must be closed before they are renamed, and a sweep would remove them then
+	// temporary files aren't locked, because they must be closed before they are renamed, and a sweep would remove them
+	// then
 	locks       = false
 	renamesOpen = false
 )

@@ -36,9 +36,10 @@ type Axis struct {
 	// Names are the names of the places 0, 1, … on a vertical axis, the first on top. Each name has a row of the chart
 	// to itself.
 	Names []string
-	// After holds a text behind each name, which keeps its length even if the name is cut. nil: no text.
+	// After holds a text behind each name. The text keeps its length even if the name is cut. If After is nil, there
+	// are no such texts.
 	After []string
-	// Ticks returns the ticks of a range. nil: numbers.
+	// Ticks returns the ticks of a range. If Ticks is nil, the ticks are numbers.
 	Ticks func(low, high float64) []Tick
 
 	low, high float64 // range of the values added so far

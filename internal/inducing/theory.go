@@ -92,7 +92,7 @@ func (o *orders) Pop() any {
 	return last
 }
 
-// digits is the precision in bits of sums whose small remainder counts: after a few eigenvalues only 1e-12 of v is
+// digits is the precision in bits of sums whose small remainder counts. After a few eigenvalues only 1e-12 of v is
 // left.
 const digits = 300
 

@@ -131,11 +131,11 @@ func (j *job) do(i int) {
 	}
 }
 
-// inPhases runs the tasks of phase 0, of phase 1, and so on. Each phase begins when the previous phase is finished.
-// One call of Parallel per phase would do the same. But waking a thread can take longer than a phase, so here the
-// helpers are woken once and stay awake. Each helper calls phase for every p, some of them late. multiplications is
-// the approximate work in all. The work ends with the contexts of its operands: it then skips tasks but counts them,
-// so that nobody waits for them.
+// inPhases runs the tasks of phase 0, of phase 1, and so on. Each phase begins when the previous phase is finished. One
+// call of Parallel per phase would do the same. But waking a thread can take longer than a phase, so here the helpers
+// are woken once and stay awake. Each helper calls phase for every p, some of them late. multiplications is the
+// approximate work in all. When the context of an operand ends, the work skips the remaining tasks but counts them, so
+// that nobody waits for them.
 func inPhases(multiplications float64, of operands, phases int, phase func(p int) (n int, task func(i int))) {
 	of.check()
 	workers := int(min(float64(runtime.GOMAXPROCS(0)), 1+multiplications/enough))

@@ -21,7 +21,7 @@ func ScaleTo(y []float64, alpha float64, x []float64) { floats.ScaleTo(y, alpha,
 // Scale multiplies x by α.
 func Scale(alpha float64, x []float64) { floats.Scale(alpha, x) }
 
-// scale multiplies x by β as BLAS does: a β of zero overwrites everything, also NaN.
+// scale multiplies x by β as BLAS does, so that a β of zero overwrites everything, also NaN.
 func scale(beta float64, x []float64) {
 	switch beta {
 	case 0:

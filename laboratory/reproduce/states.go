@@ -115,7 +115,7 @@ func (e Env) minimize(ctx context.Context, key string, evaluations int, f train.
 	return r, err
 }
 
-// fit is krigo.Fit with a checkpoint: an interrupted fit goes on from there.
+// fit is krigo.Fit with a checkpoint, from which an interrupted fit goes on.
 func (e Env) fit(ctx context.Context, key string, table *dataset.Table, o krigo.Options) (*krigo.Model, error) {
 	k, err := keep[krigo.Checkpoint](e, key)
 	if err != nil {

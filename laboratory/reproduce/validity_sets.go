@@ -19,8 +19,8 @@ type design struct {
 	units   func(rng *rand.Rand) int // draws the number of rows, or of groups
 	sort    func(a, b xyg) int       // order of the rows in the file; nil: the order in which they were drawn
 
-	// size draws the number of rows of a group. common is what the rows share, in standard deviations. nil: each row
-	// is its own group.
+	// size draws the number of rows of a group. common is what the rows share, in standard deviations. If size is nil,
+	// each row is its own group.
 	size     func(rng *rand.Rand, common float64) int
 	onePlace bool // all rows of a group have the same x
 
@@ -30,12 +30,12 @@ type design struct {
 
 	mistake *mistake // a mistake that such rows invite
 
-	// cells is the number of cells of two places each; a group lies in one cell. block is krigo's name for them. 0:
-	// no cells.
+	// cells is the number of cells, or 0 for none. A cell has two places, and a group lies in one cell. block is
+	// krigo's name for the cells.
 	cells int
 	block string
 
-	plain bool // statements about the rows: tries only the default inequality, betting, and the default loss
+	plain bool // of the statements about the rows, tries only the default inequality, betting, and the default loss
 
 	// choose, unless nil, draws a table instead of draw, with options that group it.
 	choose func(ctx context.Context, t truth, o krigo.Options, rng *rand.Rand) (truth, *dataset.Table, krigo.Options,
