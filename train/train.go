@@ -54,8 +54,8 @@ import (
 type Objective interface {
 	// Dim returns the number of parameters.
 	Dim() int
-	// Evaluate returns the value at x and, unless gradient is nil, overwrites gradient with the derivatives. It must not
-	// change or keep either slice, and must return the same numbers for the same x.
+	// Evaluate returns the value at x and, unless gradient is nil, overwrites gradient with the derivatives. It must
+	// not change or keep either slice, and must return the same numbers for the same x.
 	//
 	// An error, or a value or derivative that isn't finite, means that x lies outside the objective's domain, for
 	// example because a matrix can't be factored. The trainer then tries a shorter step and counts a rejection.
