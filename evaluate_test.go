@@ -590,8 +590,8 @@ func TestCertifyFresh(t *testing.T) {
 	// If some rows equal a row of the fit, they are counted, and the bound says what it depends on.
 	some := pick(data.Boston(), append(every(1, 9, 506), 0, 6), "MEDV", "DIS", "RM", "LSTAT")
 	if f, err := soft.CertifyFresh(t.Context(), some); err != nil || f.Seen < 2 || f.Seen == f.Rows ||
-		!strings.Contains(f.Sentence(soft), fmt.Sprintf("%d of these %d rows equal another row, and %d of them a row "+
-			"that the model was made from. The bound holds only if they are independent draws", f.Repeats, f.Rows, f.Seen)) {
+		!strings.Contains(f.Sentence(soft), fmt.Sprintf("%d of these %d rows equal a row that the model was made from, "+
+			"and %d more equal another of these rows. The bound holds only if they are", f.Seen, f.Rows, f.Repeats-f.Seen)) {
 		t.Errorf("%+v, %v, %s", f, err, f.Sentence(soft))
 	}
 	// One row, or rows with one target, are enough for a test.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -39,6 +40,10 @@ func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Pr
 	for i, p := range ps {
 		o.RMSE = math.Hypot(o.RMSE, (p.Mean-o.Targets[i])/math.Sqrt(n))
 		o.MAE += math.Abs(p.Mean-o.Targets[i]) / n
+	}
+	if !linalg.Finite([]float64{o.RMSE, o.MAE}) {
+		return nil, usage("%s: the errors are beyond the range of numbers: check %s's unit", table.Source,
+			cautious.Name(m.Target))
 	}
 	c, band := m.Certificate, m.Model
 	if c == nil || !c.Valid {
@@ -89,5 +94,17 @@ func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Pr
 		}
 		o.Promise += ". It is a comparison, not a new certificate."
 	}
+	if of.Seen > 0 && 2*of.Seen <= len(ps) {
+		o.Promise += fmt.Sprintf(" %s that the model was made from. This holds only if all rows are independent draws, not the "+
+			"same observations.", equals(of.Seen))
+	}
 	return o, nil
+}
+
+// equals begins a sentence about n rows that equal others.
+func equals(n int) string {
+	if n == 1 {
+		return "1 of these rows equals a row"
+	}
+	return fmt.Sprintf("%d of these rows equal rows", n)
 }

@@ -50,6 +50,14 @@ func TestObserve(t *testing.T) {
 		}
 	}
 	m := fit(t, made, asked("evidence kind=informed ard=off restarts=1"))
+	mixed := pick(data.Boston(), every(0, 1, 506), names...)
+	mixed.Rows, mixed.Lines, mixed.Values = 3, mixed.Lines[:3], mixed.Values[:12] // rows 0 and 2 made the model
+	mixed.Values[8] += 0.01
+	own := must.Get(m.Observe(t.Context(), mixed, predict(t, m, mixed)))(t)
+	must.Not(t, !strings.Contains(own.Promise, "1 of these rows equals a row that the model was made from."), "%q", own.Promise)
+	ps := predict(t, m, mixed)
+	ps[0].Mean, mixed.Values[3] = 1e308, -1e308
+	must.Refuse(m.Observe(t.Context(), mixed, ps))(t, "beyond the range of numbers")
 	m.Certificate = nil
 	o := must.Get(m.Observe(t.Context(), fresh, predict(t, m, fresh)))(t)
 	must.Not(t, o.Losses != nil || !strings.Contains(o.Promise, "no certificate"), "%+v", o.Promise)

@@ -213,8 +213,9 @@ func (f *Fresh) Sentence(m *Model) string {
 		said += fmt.Sprintf("\n%d of these %d rows equal a row that the model was made from. If they are the same "+
 			"observations, the bound says nothing.", f.Seen, f.Rows)
 	case f.Seen > 0:
-		said += fmt.Sprintf("\n%d of these %d rows equal another row, and %d of them a row that the model was made from. The "+
-			"bound holds only if they are independent draws, not the same observations.", f.Repeats, f.Rows, f.Seen)
+		said += fmt.Sprintf("\n%d of these %d rows equal a row that the model was made from, and %d more equal another of these "+
+			"rows. The bound holds only if they are independent draws, not the same observations.", f.Seen, f.Rows,
+			f.Repeats-f.Seen)
 	case f.Repeats > 0:
 		said += fmt.Sprintf("\n%d of these %d rows equal another row. The bound holds only if they are independent draws, not "+
 			"copies.", f.Repeats, f.Rows)

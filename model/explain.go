@@ -68,6 +68,12 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 			x.Check()
 			to, w := make([]float64, len(names)), &way{m: m, x: x.RowRange(i, i+1), of: of}
 			w.q = m.Posterior.Along(w.at(0, 0.25, 0.5, 0.75, 1))
+			for _, v := range w.x.Data {
+				w.far = max(w.far, math.Abs(v)/usual)
+			}
+			if w.far = max(w.far, 1); w.far > farthest {
+				w.far = 1
+			}
 			w.add(to, 0, 1)
 			e.Contributions[first+i], e.Remainder[first+i] = to, m.estimate(f[i])-e.Base-linalg.Sum(to)
 		})
@@ -122,10 +128,15 @@ func (m *Model) slope(f float64) float64 {
 }
 
 // An integral is a sum over ten nodes. Its interval is halved until the contributions match the change of the
-// prediction on it, except for the share leftOver of all contributions, or until it is shortest.
+// prediction on it, except for the share leftOver of the prediction's change on the whole way, or until it is shortest.
+// The way to a row more than usual standard deviations from the mean row leaves the other rows behind at a small t.
+// There an interval may be that much shorter, or the share shortest of its end if that is longer. For a row beyond
+// farthest no interval is short enough: its way overflows, and its contributions don't say anything.
 const (
 	leftOver = 1e-6
 	shortest = 1. / 256
+	usual    = 10
+	farthest = 1e100
 )
 
 // way goes from the mean row, which is 0 in scaled units, to row x, along t from 0 to 1.
@@ -135,6 +146,7 @@ type way struct {
 	x    matrix.Dense
 	of   []int   // the columns that inputs came from
 	left float64 // how far contributions may be off over the whole way; 0: not known yet
+	far  float64 // how many times as far as usual x is; at least 1
 }
 
 func (w *way) at(ts ...float64) matrix.Dense {
@@ -160,14 +172,12 @@ func (w *way) add(to []float64, a, b float64) {
 			part[w.of[j]] += weight * slopes.At(i, j) * v
 		}
 	}
-	off, size := w.m.estimate(f[0])-w.m.estimate(f[1]), 0.
-	for _, v := range part {
-		off, size = off+v, size+math.Abs(v)
+	off := w.m.estimate(f[0]) - w.m.estimate(f[1])
+	if w.left == 0 { // a standard deviation of the target counts as a change, too
+		w.left = leftOver * (math.Abs(off) + math.Abs(w.m.slope(f[0])))
 	}
-	if w.left == 0 {
-		w.left = leftOver * size
-	}
-	if math.Abs(off) > w.left*(b-a) && b-a > shortest {
+	off += linalg.Sum(part)
+	if math.Abs(off) > w.left*max(b-a, shortest) && b-a > shortest*max(b, 1/w.far) {
 		w.add(to, a, (a+b)/2)
 		w.add(to, (a+b)/2, b)
 		return

@@ -69,6 +69,20 @@ func TestExplainIntegral(t *testing.T) {
 	}
 }
 
+// TestExplainFar shows that the contributions of a row at any distance sum to the change of the prediction.
+func TestExplainFar(t *testing.T) {
+	for name, transform := range map[string]*dataset.Transform{"": nil,
+		"log": {Name: "log", From: 0.01, Mean: 0.3, Scale: 0.5, Estimate: dataset.Mean}} {
+		m := example(t, "se", 2, true, kernel.ZeroMean{})
+		m.Scaling.Transform = transform
+		for _, far := range []float64{1e2, 1e3, 1e4, 1e5, 1e6, 1e9} {
+			e := explained(t, m, far, -1.5)
+			at := m.at(t, far, -1.5)
+			must.Near(t, e.Base+e.Contributions[0][0]+e.Contributions[0][1], at, 1e-4*math.Abs(at-e.Base)+1e-6, name, "at", far)
+		}
+	}
+}
+
 // TestExplainNothing shows that all contributions are 0 at the mean row, and that Explain returns an error for a row
 // whose prediction overflows.
 func TestExplainNothing(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/model"
@@ -85,6 +86,9 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 		s.y, s.mean = append(s.y, y...), append(s.mean, predicted...)
 	}
 	s.name = fmt.Sprintf("%s %s", whole(len(s.y)), s.of)
+	if len(s.y) == 1 {
+		s.name = "1 " + strings.Replace(s.of, "rows", "row", 1)
+	}
 	if s.all > len(s.y) {
 		s.name = fmt.Sprintf("%s of %s %s, evenly spread", whole(len(s.y)), whole(s.all), s.of)
 	}

@@ -164,13 +164,16 @@ func (r *maker) drawQuantiles(s *sample) error {
 }
 
 // tailsOf says whether more residuals lie beyond 3 standard deviations than a normal distribution explains. That number
-// is λ + 2.58 √λ + 1, if λ are expected.
+// is λ + 2.58 √λ + 1, if λ are expected. A residual beyond 5 standard deviations is too large for any table
 func tailsOf(s *sample) string {
 	n := float64(len(s.z))
 	far, expected := math.Round(n*(1-s.within(3))), 0.0027*n
 	lead := "No heavy tails seen"
-	if far > expected+2.58*math.Sqrt(expected)+1 {
+	switch {
+	case far > expected+2.58*math.Sqrt(expected)+1 || s.within(5) < 1:
 		lead = "Heavier tails than the normal distribution's"
+	case n < 10:
+		lead = "Too few rows to look for heavy tails"
 	}
 	return fmt.Sprintf("%s: %s beyond ±3 sd, %.1f expected.", lead, count(int(far), "row"), expected)
 }

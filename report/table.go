@@ -45,7 +45,7 @@ func (r *maker) worst(s *sample) (t table, err error) {
 	order := linalg.UpTo(len(s.z))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(s.z[b]), math.Abs(s.z[a])) })
 	order = order[:min(mostWorst, len(order))]
-	t.Name = fmt.Sprintf("The %d worst predictions", len(order))
+	t.Name = "The " + count(len(order), "worst prediction")
 	t.Head = []string{"row", "observed", "predicted", "error", "error in sd"}
 	shown := r.order[:min(mostInputs, len(r.order))]
 	from := r.data.Table()
@@ -142,6 +142,10 @@ func (r *maker) summary() (t table, err error) {
 		t.Cells = append(t.Cells, row)
 	}
 	t.Says = fmt.Sprintf("%s has %s.", from.Source, count(from.Rows, "row"))
+	if none := from.Found.Untargeted; none > 0 {
+		t.Says = fmt.Sprintf("%s has %s with a target. Left out: %s without.", from.Source, count(from.Rows, "row"),
+			count(none, "row"))
+	}
 	if from.Rows > len(chosen) {
 		t.Says += fmt.Sprintf(" Medians are those of %s rows, evenly spread.", whole(len(chosen)))
 	}

@@ -60,6 +60,14 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// TestTails shows that few rows have no verdict, unless one of them is too far off for any normal distribution.
+func TestTails(t *testing.T) {
+	for lead, z := range map[string][]float64{"Too few rows": {0.1, -0.4}, "Heavier tails": {0.1, 2e8},
+		"No heavy tails": {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}} {
+		must.Not(t, !strings.HasPrefix(tailsOf(&sample{z: z}), lead), "%v: %s", z, tailsOf(&sample{z: z}))
+	}
+}
+
 // TestQuantiles: a Q–Q plot of many rows has few points. All points are quantiles of the rows, and both ends are among
 // them.
 func TestQuantiles(t *testing.T) {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/internal/must"
 )
@@ -265,6 +267,15 @@ func TestReadingIsKept(t *testing.T) {
 	records, err := csv.NewReader(strings.NewReader(predicted)).ReadAll()
 	if err != nil || len(records) != 81 || !slices.Equal(records[1][:3], []string{"H0", "2023-01-01", "gas"}) {
 		t.Errorf("kept %q, %v", records[1], err)
+	}
+	for _, name := range []string{"kept.csv", "kept.csv.gz", "kept.csv.zst"} {
+		runs(t, "predict", "german.krigo", "german.csv", "--keep", "id", "--quiet", "--out", name)
+		read, err := files.ReadFile(name, dataset.Reading{})
+		if err != nil || read.Rows != 80 || read.Names[0] != "id" {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		read.Close()
 	}
 	var document struct {
 		Kept map[string][]string `json:"kept"`

@@ -55,7 +55,7 @@ func ownPredictions(kept []string) own {
 	return own{"a table of krigo's predictions with the columns of --keep and no others",
 		regexp.MustCompile(`^\{"target":"([^"\\]|\\.)*",("solver":"[a-z]*",)?"predictions":\[`),
 		regexp.MustCompile(columns + "(\n[a-z]+_lower\n[a-z]+_upper)*(\nsample[0-9]+)*" +
-			"(\nexplain_base(\ncontribution_.*)+\nexplain_remainder)?$")}
+			"(\nexplain_base(\ncontribution_[^\x00]*)+\nexplain_remainder)?$")}
 }
 
 // wrote says whether krigo wrote the file at path. begin is the beginning of the file.

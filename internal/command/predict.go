@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
@@ -188,8 +189,11 @@ func (f *predictFlags) write(w io.Writer, asJSON bool, d predictDocument, kept *
 		switch {
 		case asJSON:
 			return json.NewEncoder(w).Encode(d)
-		case kept != nil && filepath.Ext(f.out) == ".gz":
-			z := gzip.NewWriter(w)
+		case kept != nil && slices.Contains([]string{".gz", ".zst"}, filepath.Ext(f.out)):
+			z, err := compressed(w, filepath.Ext(f.out))
+			if err != nil {
+				return err
+			}
 			return errors.Join(files.Beside(kept)(z, names, len(d.Predictions), fill), z.Close())
 		case kept != nil:
 			return files.Beside(kept)(w, names, len(d.Predictions), fill)
@@ -203,6 +207,14 @@ func (f *predictFlags) write(w io.Writer, asJSON bool, d predictDocument, kept *
 		return disk.Write(f.out, write)
 	}
 	return files.WriteFile(f.out, names, len(d.Predictions), fill)
+}
+
+// compressed returns a writer that compresses what it writes to w, as a file of this ending has it.
+func compressed(w io.Writer, ending string) (io.WriteCloser, error) {
+	if ending == ".zst" {
+		return zstd.NewWriter(w)
+	}
+	return gzip.NewWriter(w), nil
 }
 
 // table returns the names of the columns, and a function that fills a row: predictions, intervals, samples, and the

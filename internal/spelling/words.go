@@ -54,14 +54,14 @@ var once = []string{"decimal", "thousands", "below", "duplicates", "group"}
 func Once(flag string) bool { return slices.Contains(once, flag) }
 
 // Flag returns a flag with its value as a shell takes it, or with its values if the flag takes a list. Lists are read
-// as CSV, so Flag quotes a value of a list that has a comma or a quote.
+// as CSV, so Flag quotes a value of a list that has a comma, a quote or a line break.
 func Flag(name string, values ...string) string {
 	values = slices.Clone(values)
 	if Once(name) {
 		values = values[:1]
 	}
 	for i, v := range values {
-		if strings.ContainsAny(v, `,"`) && !Once(name) {
+		if strings.ContainsAny(v, ",\"\r\n") && !Once(name) {
 			values[i] = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`
 		}
 	}

@@ -6,6 +6,14 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
+// TestFlag shows that values of a list that CSV reads in another way are quoted for CSV, and then for a shell.
+func TestFlag(t *testing.T) {
+	for value, want := range map[string]string{"plain": "--ignore plain", "a, b": `--ignore '"a, b"'`,
+		"a\nb": `--ignore $'"a\nb"'`, `a"b`: `--ignore '"a""b"'`} {
+		must.Be(t, Flag("ignore", value), want, value)
+	}
+}
+
 // TestShell: names reach a terminal and a shell without characters that either would act on.
 func TestShell(t *testing.T) {
 	for word, want := range map[string]string{"plain": "plain", "it's": `'it'\''s'`, "a\x1b[31m": `$'a\x1b[31m'`,
