@@ -1,4 +1,4 @@
-"""What an estimator is: scikit-learn's base classes where it is installed, else the least that stands for them."""
+"""The base class of the estimator: scikit-learn's classes if scikit-learn is installed, else a small replacement."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ else:
                 known = self.get_params()
                 for name, value in params.items():
                     if name not in known:
-                        raise ValueError(f"{name!r} is no parameter of {type(self).__name__}: these are {', '.join(sorted(known))}")
+                        raise ValueError(f"{type(self).__name__} has no parameter {name!r}. Its parameters are {', '.join(sorted(known))}")
                     setattr(self, name, value)
                 return self
 
@@ -44,7 +44,7 @@ else:
 
 
 def warn_column_vector() -> None:
-    """Says that y was taken as a vector, as scikit-learn's estimators say it."""
+    """Warns, in scikit-learn's words, that y was a column vector."""
     category: type[Warning] = KrigoWarning
     with contextlib.suppress(ImportError):
         from sklearn.exceptions import DataConversionWarning as category  # type: ignore[no-redef]
@@ -52,12 +52,15 @@ def warn_column_vector() -> None:
 
 
 def not_fitted(estimator: object) -> Exception:
-    """The exception for an estimator that has no model yet."""
+    """Returns the exception for an estimator that has no model yet."""
     return _not_fitted(f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before using this estimator.")
 
 
 def _not_fitted(message: str) -> Exception:
-    """NotFitted that is scikit-learn's too, where it is, as others look for it. The class is of this process: what is pickled is the message."""
+    """Returns a NotFitted that is also scikit-learn's NotFittedError, if scikit-learn is installed.
+
+    Code of scikit-learn catches NotFittedError. Each call makes a new class, so a pickle holds only the message.
+    """
     try:
         from sklearn.exceptions import NotFittedError
     except ImportError:

@@ -1,4 +1,4 @@
-"""What can go wrong, in krigo's words."""
+"""krigo's exceptions and warnings."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class NotFitted(KrigoError, ValueError, AttributeError):
 
 
 class CommandLineOnly(UsageError, TypeError, AttributeError):
-    """Python doesn't have this; the message names the command that does."""
+    """Only the command line has what was asked for. The message names the command."""
 
 
 class KrigoWarning(UserWarning):
@@ -59,14 +59,14 @@ class KrigoWarning(UserWarning):
 
 
 def warn(message: str, category: type[Warning] = KrigoWarning) -> None:
-    """Warns, and names the line outside this package that led here."""
+    """Warns, and names the line outside this package that called the package."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
 
 
-# Names of commands, flags and kinds of intervals that only the command line has, with the command. docs/how-to/python.md lists them.
+# COMMANDS maps each name that only the command line has to its command. docs/how-to/python.md lists the names.
 COMMANDS = {
     **{name: f"krigo {name}" for name in ("compare", "declare", "demo", "generate", "inspect", "serve")},
     **{name: f"krigo fit --{name.replace('_', '-')}" for name in ("dry_run", "fresh_start", "resume", "test")},
@@ -76,12 +76,12 @@ COMMANDS = {
 
 
 def elsewhere(name: str) -> CommandLineOnly | None:
-    """The error for something that only the command line has."""
-    return CommandLineOnly(f"{name}: only the command line has it: {COMMANDS[name]} (docs/how-to/python.md lists what Python doesn't have)") if name in COMMANDS else None
+    """Returns the error for a name that only the command line has, or None for any other name."""
+    return CommandLineOnly(f"{name} exists only on the command line: use {COMMANDS[name]} (docs/how-to/python.md lists what Python doesn't have)") if name in COMMANDS else None
 
 
 def told(call: Callable[P, T]) -> Callable[P, T]:
-    """Says of an argument that only the command line has which command has it."""
+    """Returns call, but if an argument exists only on the command line, an error names the command."""
     known = inspect.signature(call).parameters
 
     @functools.wraps(call)
@@ -95,12 +95,12 @@ def told(call: Callable[P, T]) -> Callable[P, T]:
 
 
 def in_python(message: str) -> str:
-    """A message of the program, with what to do in Python where it advises a flag that is no parameter."""
-    return message + " (in Python the environment's KRIGO_MEMORY, as KRIGO_MEMORY=24GB, is --memory from the program's start on)" * bool(re.search(r"--memory\b", message))
+    """Returns the program's message. If the message advises the flag --memory, the text adds what to do in Python."""
+    return message + " (in Python, set the environment variable KRIGO_MEMORY before the first call, for example KRIGO_MEMORY=24GB)" * bool(re.search(r"--memory\b", message))
 
 
 def of_reply(error: dict[str, object]) -> KrigoError:
-    """The exception for the error of a reply."""
+    """Returns the exception for the error in a reply."""
     message = in_python(str(error.get("message", "")))
     kind = error.get("kind")
     if kind == "usage":

@@ -1,4 +1,4 @@
-"""What krigo found of rows and a model."""
+"""The result of a check or a certificate, and its HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _ROW = "padding:1px 12px 1px 0;text-align:left;border:none"
 
 
 def card(sentence: str, certificate: dict[str, Any] | None, notices: list[str] | None = None) -> str:
-    """A promise for a notebook: the sentence, the bound, and what it rests on."""
+    """Returns HTML for a notebook: the sentence, the bound, the conditions and the notices."""
     lines = [
         '<div style="font-family:system-ui,sans-serif;max-width:46em;border:1px solid #8888;border-radius:6px;padding:10px 14px;line-height:1.45">',
         f'<div style="white-space:pre-line;font-size:1.05em">{escape(sentence)}</div>',
@@ -67,11 +67,11 @@ def card(sentence: str, certificate: dict[str, Any] | None, notices: list[str] |
         figures.append(("bound on the share of misses" if c.get("loss") in _SHARES else "bound on the loss", f"{c['mean_bound']:.4g}"))
     seen = c.get("empirical_risk", c.get("mean_risk"))
     if isinstance(seen, (int, float)):
-        figures.append(("seen on these rows", f"{seen:.4g}"))
+        figures.append(("observed on these rows", f"{seen:.4g}"))
     if isinstance(c.get("rows"), int):
         figures.append(("rows counted", f"{c['rows']:,}"))
     if isinstance(c.get("delta"), (int, float)):
-        figures.append(("it may fail with probability", f"{c['delta']:g}"))
+        figures.append(("probability that the bound is wrong, at most", f"{c['delta']:g}"))
     if figures:
         lines.append('<table style="margin:8px 0 0;font-size:.92em;border:none">')
         lines += [f'<tr style="background:none"><td style="{_ROW};opacity:.7">{escape(k)}</td><td style="{_ROW}">{escape(v)}</td></tr>' for k, v in figures]

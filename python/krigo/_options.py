@@ -1,4 +1,4 @@
-"""Parameters as flags of krigo fit."""
+"""Turns parameters into flags of krigo fit, and checks arguments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMES = ("inputs", "ignore", "categorical", "dates")
 
 
 def flags(params: Mapping[str, Any]) -> list[str]:
-    """Flags of krigo fit for parameters. None, and a switch that is off, are krigo's defaults."""
+    """Returns parameters as flags of krigo fit. A parameter that is None gets no flag, so that krigo uses its default."""
     return [f"--{name.replace('_', '-')}" + _valued(name, value) for name, value in params.items() if value is not None]
 
 
@@ -39,7 +39,7 @@ def _valued(name: str, value: Any) -> str:
         with open(value, encoding="utf-8", newline="") as f:
             value = f.read().strip() if name != "declared" else f.read()
     elif name == "group" and not isinstance(value, str) and np.ndim(value) > 0:
-        raise UsageError(f"group {short(value)}: want the name of a column; groups of each row are given as fit(X, y, groups=...)")
+        raise UsageError(f"group {short(value)}: want the name of a column; to give the group of each row, call fit(X, y, groups=...)")
     if isinstance(value, Mapping):
         try:
             text = json.dumps(value, allow_nan=False, default=_plain)
@@ -52,7 +52,7 @@ def _valued(name: str, value: Any) -> str:
 
 
 def _text(name: str, value: Any) -> str:
-    """A value as the command line has it."""
+    """Returns a value as the command line writes it."""
     if isinstance(value, str):
         return value
     if isinstance(value, datetime.timedelta):
@@ -67,24 +67,24 @@ def _text(name: str, value: Any) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text of a list, as in a line of a CSV file."""
+    """Returns an item of a list, with quotes if a CSV file would need them."""
     return '"' + text.replace('"', '""') + '"' if not text or any(c in text for c in ',"\r\n') else text
 
 
 def _plain(value: Any) -> Any:
-    """What JSON doesn't have, as what it has."""
+    """Converts numpy values for json.dumps, and refuses other values that JSON doesn't know."""
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
-    raise TypeError("want numbers, text, and lists and mappings of them")
+    raise TypeError("want numbers, text, lists or mappings")
 
 
 def listed(value: Any) -> list[Any]:
-    """One thing as a list of it. Text is names with commas between them, as on the command line."""
+    """Returns a value as a list. It splits text at commas, as the command line does."""
     if value is None:
         return []
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
-    if isinstance(value, Mapping):  # dates: the column and how its dates are written
+    if isinstance(value, Mapping):  # the parameter dates: from a column to how the column writes dates
         return [f"{name}:{how}" if how else name for name, how in value.items()]
     if isinstance(value, (Sequence, np.ndarray, set, frozenset)) and not isinstance(value, bytes):
         return list(value)
@@ -92,7 +92,7 @@ def listed(value: Any) -> list[Any]:
 
 
 def number(name: str, value: Any) -> float:
-    """A finite number."""
+    """Returns value as a float, and refuses values that aren't finite numbers."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, SupportsFloat) and not isinstance(value, (bool, datetime.timedelta)):
         with contextlib.suppress(TypeError, ValueError, OverflowError):
@@ -103,13 +103,13 @@ def number(name: str, value: Any) -> float:
 
 
 def whole(name: str, value: Any, least: int = 1, most: int = 2**53) -> int:
-    """A whole number."""
+    """Returns value as an int, and refuses values that aren't whole numbers from least to most."""
     if not isinstance(value, (bool, np.bool_)):
         with contextlib.suppress(TypeError):
             found = operator.index(value)
             if least <= found <= most:
                 return found
-    raise UsageError(f"{name} {short(value)}: want a whole number from {least} on")
+    raise UsageError(f"{name} {short(value)}: want a whole number from {least} to {most}")
 
 
 def probability(name: str, value: Any, such: str) -> float:
@@ -136,7 +136,7 @@ def truth(name: str, value: Any) -> bool:
 
 
 def short(value: Any) -> str:
-    """A value in a message, where it isn't long."""
+    """Returns a value's text for a message, shortened to 60 characters."""
     try:
         text = repr(value)
     except ValueError:  # repr raises ValueError for a number of thousands of digits
@@ -145,7 +145,7 @@ def short(value: Any) -> str:
 
 
 def epsilon(value: Any, promise: dict[str, Any]) -> None:
-    """The half-widths that certify_predictions is given."""
+    """Adds the half-widths of certify_predictions to promise."""
     if value is None:
         return
     widths = value.split(":") if isinstance(value, str) else value if np.ndim(np.asarray(value, dtype=object)) > 0 else [value]
@@ -154,5 +154,5 @@ def epsilon(value: Any, promise: dict[str, Any]) -> None:
     except ValueError:
         numbers = []
     if len(numbers) not in (1, 2) or not all(0 < w < math.inf for w in numbers):
-        raise UsageError(f"epsilon {short(value)}: want a positive number, or (below, above) for the asymmetric loss")
+        raise UsageError(f"epsilon {short(value)}: want a positive number, or a pair (below, above) for the asymmetric loss")
     promise.update(zip(("epsilon", "epsilon_above"), numbers, strict=False))

@@ -1,4 +1,4 @@
-"""Certificates of anybody's predictions."""
+"""Certificates for the predictions of any model."""
 
 from __future__ import annotations
 

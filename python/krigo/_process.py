@@ -1,7 +1,7 @@
-"""The program beside this process: one, started when it is first needed, that any thread may ask.
+"""Runs the program krigo beside this process. The first request starts the program, and all threads share the program.
 
-Two threads of their own write its requests and read its replies (docs/reference/pipe.md has the frames), so that an exception in the
-thread that asks, as of ^C, can't leave half a frame behind.
+One thread writes the requests and another thread reads the replies (docs/reference/pipe.md describes the frames).
+An exception in the thread that asks, for example ^C, therefore can't leave half a frame in the pipe.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ._errors import KrigoError, UsageError, in_python, of_reply
 
 PROTOCOL = 1
 
-# The environment variable for the memory that the program may take, written as for the flag --memory.
+# MEMORY is the environment variable that limits the program's memory. Its value is written as for the flag --memory.
 MEMORY = "KRIGO_MEMORY"
 
 Event: TypeAlias = dict[str, Any]
@@ -40,7 +40,7 @@ Buffer: TypeAlias = bytes | memoryview
 _WAIT = 0.1 if os.name == "nt" else None
 
 
-# How many seconds the program may take to say that it is krigo. On an idle machine it takes about 0.01 s.
+# _PATIENCE is how many seconds the program has to say that it is krigo. On an idle machine the program needs about 0.01 s.
 _PATIENCE = 30.0
 _LOOK = 0.1
 
@@ -48,15 +48,15 @@ _LOOK = 0.1
 class Gone(KrigoError):
     """The program ended before it replied."""
 
-    unsent = False  # the request didn't reach the program whole, so that it had no effect
+    unsent = False  # whether the request had no effect, because the program didn't get all of the request
 
 
 class _Silent(KrigoError):
-    """There is no reply yet, and no time left."""
+    """The program didn't reply in time."""
 
 
 class Reply:
-    """What came back: the result, and buffers by name."""
+    """A reply of the program: the result, and buffers by name."""
 
     def __init__(self, process: Process, result: dict[str, Any], buffers: dict[str, bytes]) -> None:
         self.process = process
@@ -73,8 +73,8 @@ class Process:
     def __init__(self) -> None:
         self.owner = os.getpid()
         self.alive = True
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the program runs)
-        # The program is in a process group of its own, so that ^C in a terminal reaches only Python. Python then cancels the request.
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (stays open while the program runs)
+        # The program gets its own process group, so that ^C in a terminal reaches only Python, which cancels the request.
         apart: dict[str, Any] = {"start_new_session": True}
         if os.name == "nt":
             apart = {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
@@ -112,7 +112,7 @@ class Process:
             raise
         if found.get("protocol") != PROTOCOL:
             self.end()
-            raise KrigoError(f"{command[0]}, of version {found.get('version')}, has other requests than this package: use the one that comes with it. {_named()}")
+            raise KrigoError(f"{command[0]} has version {found.get('version')} and doesn't know this package's requests: use the program that comes with the package. {_named()}")
         self.version = str(found.get("version"))
 
     @property
@@ -120,7 +120,11 @@ class Process:
         return self._child.pid
 
     def call(self, op: str, buffers: Sequence[Buffer] = (), progress: Callable[[Event], None] | None = None, patience: float | None = None, **header: Any) -> Reply:
-        """Asks, and waits for the reply, for so many seconds at most. An exception in between, as of ^C, cancels the request."""
+        """Sends a request and returns the reply.
+
+        If no reply comes for patience seconds, call raises _Silent. If _Silent, ^C or an exception of progress ends the
+        wait, call cancels the request.
+        """
         number = next(self._numbers)
         request = _frame({"id": number, "op": op, **header}, buffers)
         replies: queue.SimpleQueue[_Frame | None] = queue.SimpleQueue()
@@ -158,7 +162,7 @@ class Process:
         return Reply(self, head.get("result") or {}, dict(zip(head.get("names") or (), data, strict=False)))
 
     def forget(self, model: int) -> None:
-        """Has the program forget a model. Nobody waits for it: this is called where garbage is collected."""
+        """Tells the program to forget a model. The garbage collector calls forget, so forget doesn't wait for the reply."""
         if self.alive and self.owner == os.getpid():
             self._requests.put((0, _frame({"id": 0, "op": "close", "model": model})))
 
@@ -173,9 +177,9 @@ class Process:
                 if number in self._waiting:
                     self._sent.add(number)
         except (OSError, ValueError):
-            pass  # the program has ended, and the reader sees that too
+            pass  # the program has ended, and the reader notices the end too
         with contextlib.suppress(OSError):
-            self._to.close()  # the program then ends
+            self._to.close()  # the end of its input ends the program
 
     def _read(self) -> None:
         try:
@@ -187,10 +191,10 @@ class Process:
                 if asked is not None:
                     asked.put((head, data))
                 elif "event" not in head and (head.get("result") or {}).get("model"):
-                    self.forget(head["result"]["model"])  # nobody waits for this model any more
+                    self.forget(head["result"]["model"])  # no thread waits for this model any more
         except (EOFError, OSError):
             pass
-        except Exception as e:  # bad frames, or too little memory: end all waits
+        except Exception as e:  # a frame can't be read, or memory is short: every call that waits must end
             self._broken = e
         self.alive = False
         self._requests.put(None)
@@ -228,7 +232,7 @@ class Process:
         return f"krigo ended while it was asked to {op} (exit status {status}{why})" + (self._last_words() or "; was there too little memory?")
 
     def _last_words(self) -> str:
-        """What the program said of its end."""
+        """Returns the end of what the program wrote to standard error, or an empty text."""
         with contextlib.suppress(ValueError):  # the file is closed
             self._errors.seek(0, os.SEEK_END)
             self._errors.seek(max(0, self._errors.tell() - 2000))
@@ -237,7 +241,7 @@ class Process:
         return ""
 
     def end(self) -> None:
-        """Ends the program, and waits until it has."""
+        """Ends the program, and waits for its end."""
         self.alive = False
         self._requests.put(None)
         try:
@@ -250,13 +254,13 @@ class Process:
         self._errors.close()
 
     def abandon(self) -> None:
-        """Lets go of another process's pipes, so that they end with that process."""
+        """Closes this child process's copies of the parent's pipes, so that the pipes end when the parent ends."""
         self.alive = False
         for end in (self._to, self._from):
             with contextlib.suppress(OSError):
                 end.close()
         self._errors.close()
-        self._child.returncode = 0  # this process isn't the parent, so that it mustn't wait for the program
+        self._child.returncode = 0  # only the parent may wait for the program
 
 
 def _frame(header: dict[str, Any], buffers: Sequence[Buffer] = ()) -> list[Buffer]:
@@ -266,7 +270,10 @@ def _frame(header: dict[str, Any], buffers: Sequence[Buffer] = ()) -> list[Buffe
 
 
 def _plain(value: Any, name: str) -> Any:
-    """A value as JSON has it. What JSON hasn't would be no frame, which ends the program for all who ask it."""
+    """Returns a value as types that JSON knows, and refuses other values.
+
+    A frame that isn't JSON would end the program, and with it the requests of other threads.
+    """
     if isinstance(value, dict):
         return {str(key): _plain(of, str(key)) for key, of in value.items()}
     if isinstance(value, (list, tuple)):
@@ -281,7 +288,7 @@ def _plain(value: Any, name: str) -> Any:
 
 
 def _named() -> str:
-    return f"Does {_program.VARIABLE} name the program krigo?" if os.environ.get(_program.VARIABLE) else "Is it whole? Install krigo anew."
+    return f"Check that {_program.VARIABLE} names the program krigo." if os.environ.get(_program.VARIABLE) else "The program may be damaged: install krigo again."
 
 
 _current: Process | None = None
@@ -289,7 +296,7 @@ _starting = threading.Lock()
 
 
 def current() -> Process:
-    """The program, which is started if there is none."""
+    """Returns the program, and starts a program if none runs."""
     global _current
     process = _current
     if process is not None and process.alive:
@@ -303,12 +310,16 @@ def current() -> Process:
 
 
 def ask(op: str, buffers: Sequence[Buffer] = (), model: Model | None = None, again: bool = True, progress: Callable[[Event], None] | None = None, **header: Any) -> Reply:
-    """Asks the program, a new one where it ended before, or on the way and that can do no harm."""
+    """Sends a request to the program and returns the reply.
+
+    If the program has ended before the request, ask starts a new program. If the program ends during the request, ask
+    sends the request once more, if again is set or if the program hadn't received all of the request.
+    """
     for last in (False, True):
         process = current()
         try:
             if not again:
-                process.call("hello")  # finds out if the program has died, since the request itself is sent only once
+                process.call("hello")  # finds out whether the program has died, because ask sends the request only once
             if model is not None:
                 header["model"] = model.number(process)
         except Gone:
@@ -324,7 +335,7 @@ def ask(op: str, buffers: Sequence[Buffer] = (), model: Model | None = None, aga
 
 
 class Model:
-    """A model file in memory, and what krigo says of it. Programs that were asked about it have it under a number."""
+    """A model file in memory, with what krigo says about the model. A program that has loaded the model gives it a number."""
 
     def __init__(self, file: bytes, about: dict[str, Any] | None = None) -> None:
         self.file = file
@@ -336,7 +347,7 @@ class Model:
             self.known(reply.process, reply.result["model"])
 
     def number(self, process: Process) -> int:
-        """That which a running program has it under; it is given the file if it hasn't."""
+        """Returns the model's number in a program. If the program doesn't have the model, number loads the file there."""
         known = self._numbers.get(id(process))
         if known is not None and known[0]() is process:
             return known[1]
@@ -345,7 +356,7 @@ class Model:
         return self.known(process, about["model"])
 
     def known(self, process: Process, number: int) -> int:
-        """Says under which number a program has it, and has that forgotten with this."""
+        """Records the model's number in a program. When Python drops the model, the program forgets it too."""
         entry = (weakref.ref(process), number)
         self._numbers[id(process)] = entry
         weakref.finalize(self, _forget, *entry)
@@ -376,7 +387,7 @@ def _end() -> None:
 
 
 def _forked() -> None:
-    """In a child of this process: the program is the parent's, and a thread that isn't here may hold the lock."""
+    """Runs in a forked child: gives up the parent's program, and makes a new lock, because a parent's thread may hold the old."""
     global _current, _starting
     process, _current, _starting = _current, None, threading.Lock()
     if process is not None:

@@ -1,4 +1,4 @@
-"""The program, which lies in this package's folder."""
+"""Finds the program krigo, which lies in this package's folder."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ VARIABLE = "KRIGO_EXECUTABLE"
 
 
 def path() -> str:
-    """Where the program is: in the package, unless the environment names another one."""
+    """Returns the program's path: the path that the environment names, else the path in this package."""
     named = os.environ.get(VARIABLE)
     if named:
         return named
     own = _own()
     if not own.exists():
-        raise KrigoError(f"{own} isn't there: install krigo from a wheel of this system and processor, or name the program by the environment variable {VARIABLE}")
+        raise KrigoError(f"{own} is missing: install krigo from a wheel for this system and processor, or set the environment variable {VARIABLE} to the program's path")
     return str(own)
 
 
@@ -31,7 +31,7 @@ _compared = False
 
 
 def compare(version: str) -> None:
-    """Warns, once, where the environment names a program of another version than that which came with this package."""
+    """Warns once if the environment names a program whose version differs from the package's own program."""
     global _compared
     if _compared:
         return
@@ -44,11 +44,11 @@ def compare(version: str) -> None:
     except (OSError, subprocess.SubprocessError):  # the package's own program may be for another processor
         return
     if own and own != version:
-        warn(f"{named}, which {VARIABLE} names, is krigo {version}; this package is made for {own}")
+        warn(f"{VARIABLE} names {named}, which is krigo {version}, but this package is made for {own}")
 
 
 def main() -> None:
-    """The command krigo: the program takes this process's place."""
+    """Is the command krigo: it replaces this process with the program."""
     try:
         args = [path(), *sys.argv[1:]]
     except KrigoError as e:

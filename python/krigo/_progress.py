@@ -1,4 +1,4 @@
-"""How a fit goes, on one line."""
+"""Shows the progress of a fit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 
 
 def bar() -> tuple[Callable[[dict[str, Any]], None], Callable[[], None]]:
-    """A line that is written over in terminals and notebooks, and elsewhere a line for each kernel that is done; and what ends it."""
+    """Returns two functions: the first shows an event, and the second removes the line at the end.
+
+    In terminals and notebooks each event overwrites the line. Elsewhere a line is printed whenever a training run stops.
+    """
     notebook = type(sys.modules["IPython"].get_ipython()).__name__ == "ZMQInteractiveShell" if "IPython" in sys.modules else False
     out = sys.stdout if notebook else sys.stderr
     over = notebook or out.isatty()

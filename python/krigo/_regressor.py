@@ -161,7 +161,10 @@ class KrigoRegressor(Parameters):
             return _process.ask("evaluate", table.buffers, table=table.header(), args=args).result
 
     def _asked(self, X: Any, y: Any, groups: Any, **more: Any) -> tuple[Table, list[str], list[str] | None, dict[str, Any]]:
-        """The table, its columns but for y, their names if X has some, and what is to be done with it."""
+        """Returns the table, its names for X's columns, a frame's own names for them, and the arguments for krigo.
+
+        The keyword arguments become flags.
+        """
         names: list[str] | None = None
         target = _options._text("target", self.target) if self.target is not None else _name(y) or "y"
         frame = _table.framed(X)
@@ -169,7 +172,7 @@ class KrigoRegressor(Parameters):
             names = _table.columns(frame)
             if target in names:
                 if self.target or _name(y):
-                    raise DataError(f"the target {target!r} is a column of X too: leave it out of X, or name the target otherwise", column=target)
+                    raise DataError(f"the target {target!r} is a column of X too: drop the column from X, or rename the target", column=target)
                 target = _unused("y", names)
             table = _table.of_frame(frame, without=self._without(names))
         else:
@@ -180,14 +183,14 @@ class KrigoRegressor(Parameters):
             made = [f"{prefix}{j + 1}" for j in range(a.shape[1])]
             table = _table.of_matrix(a, made, self.missing == "mean", self._without(made))
         if table.rows == 1:
-            raise DataError("1 sample, and 1 row of data says nothing of another: a minimum of 2 is needed")
+            raise DataError("X has 1 sample: want at least 2 rows")
         columns = list(table.names)
         _add_target(table, target, y, gaps=self.missing_target == "drop")
         params = {name: value for name, value in self.get_params(deep=False).items() if value is not False and name not in ("verbose", "progress")}
         params |= {"target": target, **more}
         if groups is not None:
             if self.group is not None:
-                raise UsageError("group and groups exclude each other: rows can be grouped in one way")
+                raise UsageError("group and groups are both set: set only one of them")
             params["group"] = _add_groups(table, _unused("group", table.names), groups)
         auto = isinstance(self.categorical, str) and self.categorical == "auto"
         if auto:
@@ -197,7 +200,7 @@ class KrigoRegressor(Parameters):
         return table, columns, names, {"flags": _options.flags(params), "settle": auto and names is not None}
 
     def _without(self, names: Sequence[str]) -> set[str]:
-        """The columns of which nothing is asked, so that they may hold whatever they do."""
+        """Returns the columns whose cells the fit doesn't use. Their cells may hold anything."""
         if self.duplicates == "drop":  # every cell decides whether rows are copies
             return set()
         dates = [str(text) for text in _options.listed(self.dates)]
@@ -244,7 +247,7 @@ class KrigoRegressor(Parameters):
         return hasattr(self, "model_")
 
     def _table(self, X: Any, y: Any = None, groups: Any = None) -> Table:
-        """Rows as the model takes them: columns of DataFrames by their names, those of arrays by where they stand."""
+        """Returns rows as the model's table. It matches a frame's columns by name, and an array's columns by position."""
         about = self._fitted().about
         group: str = about.get("group") or ""
         distinct = bool((about.get("reading") or {}).get("distinct")) and y is not None  # every cell decides whether rows are copies
@@ -256,15 +259,15 @@ class KrigoRegressor(Parameters):
             left: set[str] = set()
             if y is not None:
                 asked = about.get("parameters") or {}
-                if not distinct:  # the model was fitted with these columns, whose cells it didn't use
+                if not distinct:  # the table of the fit had these columns, but the fit didn't use their cells
                     left = _table.left_out(list(found), *(_options.listed(asked.get(name)) for name in ("inputs", "ignore"))) - {group}
                 only = ((found if distinct else only | left) | ({group} & found)) - {self.target_}
             table = _table.of_frame(frame, only, left & only)
         else:
             if frame is not None and not _table.numbered(_table.columns(frame)):
-                warn(f"X has feature names, but {me} was fitted without feature names: its columns are taken in the order in which they stand")
+                warn(f"X has feature names, but {me} was fitted without feature names: krigo takes the columns of X in their order")
             elif frame is None and not _table.numbered(self._columns):
-                warn(f"X does not have valid feature names, but {me} was fitted with feature names: its columns are taken in the order of {', '.join(self._columns)}")
+                warn(f"X does not have valid feature names, but {me} was fitted with feature names: krigo takes the columns of X in the order {', '.join(self._columns)}")
             a = _table.matrix(X if frame is None else frame, me)
             if a.shape[1] != self.n_features_in_:
                 raise DataError(f"X has {a.shape[1]} features, but {me} is expecting {self.n_features_in_} features as input.")
@@ -274,10 +277,10 @@ class KrigoRegressor(Parameters):
             _add_target(table, self.target_, y, gaps=self.missing_target == "drop")
             if groups is not None:
                 if group in table.names:
-                    raise UsageError(f"the model's groups are in the column {group!r} of X: leave groups out")
+                    raise UsageError(f"the model's groups are in the column {group!r} of X: don't pass groups")
                 _add_groups(table, group or "group", groups)
             elif group and group != _options.EQUAL_ROWS and group not in table.names:
-                raise DataError(f"the model's rows belong to groups: give groups=, one of each row, or X with the column {group!r}", column=group)
+                raise DataError(f"the model was fitted with groups: give groups=, with the group of each row, or X with the column {group!r}", column=group)
         return table
 
     def _ask(self, op: str, table: Table | None = None, again: bool = True, data: Table | None = None, **args: Any) -> _process.Reply:
@@ -289,7 +292,7 @@ class KrigoRegressor(Parameters):
             return _process.ask(op, [b for t in tables.values() for b in t.buffers], self._fitted(), again, **header)
 
     def _predicted(self, table: Table, data: Data = None, **args: Any) -> _process.Reply:
-        """Predictions. What krigo notices about these rows is a warning."""
+        """Returns predictions, and warns of each notice about these rows."""
         reply = self._ask("predict", table, data=self._table(*data) if data is not None else None, **args)
         for notice in reply.result.get("notices") or ():
             warn(notice)
@@ -357,7 +360,7 @@ class KrigoRegressor(Parameters):
         array([0.1, 0.1])
         """
         if return_std and return_cov:
-            raise UsageError("return_std and return_cov: at most one of them")
+            raise UsageError("return_std and return_cov are both set: set at most one")
         level = _level(level)
         kinds = [] if intervals is None else [_options.word("intervals", intervals)]
         credible = kinds == ["credible"]
@@ -570,7 +573,7 @@ class KrigoRegressor(Parameters):
         """
         result = self._ask("certify", self._table(X, y, groups)).result
         if result.get("differs"):
-            raise KrigoError(f"the model isn't what its data make it: {result['differs']}; don't rely on it")
+            raise KrigoError(f"the model isn't what its data make it: {result['differs']}; don't rely on this model")
         return Finding(result["sentence"], result["certify"])
 
     @told
@@ -753,7 +756,7 @@ class KrigoRegressor(Parameters):
         return tags
 
     def _html_repr(self) -> str:
-        """What notebooks show: the promise, and of an estimator that has none scikit-learn's diagram."""
+        """Returns HTML for notebooks: the promise, or scikit-learn's diagram if the estimator isn't fitted."""
         if hasattr(self, "model_"):
             about = self._fitted().about
             told = [about.get("no_better"), self.promise_, about.get("context")]
@@ -784,7 +787,7 @@ def _level(level: Number) -> float:
 
 
 def _seed(random_state: Whole | np.random.RandomState | np.random.Generator | None) -> int:
-    """A seed: a number as it is, of a generator of numpy its next draw."""
+    """Returns a seed: the given number, the next draw of a numpy generator, or a random number for None."""
     if random_state is None:
         return int.from_bytes(os.urandom(6), "little")
     if isinstance(random_state, np.random.RandomState):
@@ -795,7 +798,7 @@ def _seed(random_state: Whole | np.random.RandomState | np.random.Generator | No
 
 
 def _raw_columns(about: Mapping[str, Any]) -> list[str]:
-    """The columns that a model wants of a table, before anything becomes of them."""
+    """Returns the names of the columns that a model needs from a table, before krigo encodes categories and dates."""
     encoding = about.get("encoding")
     names = [c["name"] for c in encoding["columns"]] if encoding else list(about["inputs"])
     derived = {f"{d['column']} {part} {wave}" for d in (about.get("reading") or {}).get("dates") or () for part in d.get("parts") or () for wave in ("sin", "cos")}
@@ -814,7 +817,7 @@ def _unused(name: str, taken: Sequence[str]) -> str:
 
 
 def _vector(y: Any, what: str = "y", gaps: bool = False) -> Floats:
-    """Targets as numbers, or what stands beside them. Those that aren't finite are refused, and without gaps missing ones."""
+    """Returns targets, predictions or weights as numbers. It refuses infinite and, unless gaps is set, missing values."""
     if y is None:
         raise DataError("requires y to be passed, but the target y is None" if what == "y" else f"{what} is None: want a number for each row")
     a = _table.array(y, what, f"{what} should be a 1d array")
@@ -824,11 +827,11 @@ def _vector(y: Any, what: str = "y", gaps: bool = False) -> Floats:
     if a.ndim != 1:
         raise DataError(f"{what} should be a 1d array, got an array of shape {a.shape} instead.")
     if a.dtype.kind in "mM" or a.dtype.kind == "O" and any(isinstance(v, (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)) for v in a):
-        raise DataError(f"{what} holds dates or durations, and only numbers are predicted: say in which unit, as days, (y - y.min()) / np.timedelta64(1, 'D')", column=_name(y) or what)
+        raise DataError(f"{what} holds dates or durations: want numbers. Choose a unit, for example days: (y - y.min()) / np.timedelta64(1, 'D')", column=_name(y) or what)
     try:
         values = _table.floats(a) if a.dtype.kind == "O" else a.astype(float)
     except (TypeError, ValueError, OverflowError) as e:
-        raise DataError(f"{what}: only numbers are predicted: {e}", column=_name(y) or what) from e
+        raise DataError(f"{what}: want numbers: {e}", column=_name(y) or what) from e
     wrong = np.isinf(values) if gaps else ~np.isfinite(values)
     if wrong.any():
         i = int(np.flatnonzero(wrong)[0])
@@ -851,13 +854,13 @@ def _add_groups(table: Table, name: str, groups: Any, what: str = "groups") -> s
     except ValueError:
         shape = (-1, -1)
     if shape != (table.rows,):
-        raise DataError(f"{what}: want one of each of {table.rows} rows, as an array of one dimension, and not an array of shape {shape}" if -1 not in shape else f"{what}: want an array of one dimension")
+        raise DataError(f"{what}: want a one-dimensional array with the group of each of {table.rows} rows, not an array of shape {shape}" if -1 not in shape else f"{what}: want a one-dimensional array")
     table.objects(name, groups.to_list() if hasattr(groups, "to_list") else np.asarray(groups).tolist())
     return name
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Writes a file as a whole or not at all."""
+    """Writes a whole file, or leaves the old file as it was."""
     folder, name = os.path.split(os.path.abspath(os.fspath(path)))
     handle, part = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
     try:

@@ -1,4 +1,4 @@
-"""Tables as krigo takes them, of what people have: arrays, DataFrames of pandas and polars, tables of pyarrow, and what these can read."""
+"""Makes krigo's tables from arrays, pandas and polars DataFrames, pyarrow tables, and frames that these libraries read."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from ._errors import DataError
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 
-# Texts that krigo takes for a missing value, in upper or lower case, in any column.
+# _MISSING holds the texts that krigo takes for a missing value, in upper or lower case, in any column.
 _MISSING = frozenset({"na", "n/a", "#n/a", "nan", "null", "?"})
 
-# How many of a unit of numpy's dates make a day.
+# _OF_A_DAY maps a unit of numpy's dates to the number of these units in a day.
 _OF_A_DAY = {"D": 1, "h": 24, "m": 1440, "s": 86400, "ms": 86400 * 10**3, "us": 86400 * 10**6, "ns": 86400 * 10**9}
 
 
 class Table:
-    """Columns of numbers or text, and what is known of some by their type."""
+    """Columns of numbers or text, and which columns are categories or dates by their type."""
 
     def __init__(self, rows: int) -> None:
         self.rows = rows
@@ -37,7 +37,7 @@ class Table:
         self.buffers: list[memoryview] = []
         self.categories: list[str] = []  # columns whose type says that they hold categories
         self.dates: list[str] = []  # columns whose type says that they hold dates
-        self.gaps: dict[str, list[str]] = {}  # by column: texts that count as missing, but may be names of categories
+        self.gaps: dict[str, list[str]] = {}  # by column: texts that count as missing, but may be categories
 
     def numbers(self, name: str, values: npt.ArrayLike) -> None:
         column = np.ascontiguousarray(values, "<f8")
@@ -55,11 +55,11 @@ class Table:
         self.buffers += [_bytes(ends), memoryview(b"".join(coded))]
 
     def nothing(self, name: str) -> None:
-        """A column that is there, and whose cells nobody asks for."""
+        """Adds a column of missing values, for a column whose cells krigo doesn't use."""
         self.numbers(name, np.full(self.rows, np.nan))
 
     def days(self, name: str, moments: npt.NDArray[np.datetime64]) -> None:
-        """Dates, as days since 1970, with their fractions as krigo computes these from text."""
+        """Adds a column of dates as days since 1970. Fractions of a day equal to the bit what krigo computes from text."""
         unit, _ = np.datetime_data(moments.dtype)
         if unit not in _OF_A_DAY:  # the unit is coarser than a day, or finer than nanoseconds
             unit = "D" if unit in ("Y", "M", "W") else "ns"
@@ -72,7 +72,7 @@ class Table:
         self.numbers(name, np.where(np.isnat(moments), np.nan, values))
 
     def array(self, name: str, a: npt.NDArray[Any]) -> None:
-        """A column as numpy has it."""
+        """Adds a column from a numpy array."""
         if a.dtype.kind == "M":
             self.days(name, a)
         elif a.dtype.kind == "m":
@@ -83,7 +83,7 @@ class Table:
             self.numbers(name, a)
 
     def objects(self, name: str, values: Sequence[Any], category: bool = False) -> None:
-        """Whatever Python has: of dates only they become days, of numbers only numbers, else text."""
+        """Adds a column of Python objects: days if all are dates, numbers if all are numbers, else text."""
         present = [v for v in values if not _missing(v)]
         if category:
             self.categories.append(name)
@@ -111,7 +111,7 @@ class Table:
 
     @contextlib.contextmanager
     def explained(self) -> Iterator[None]:
-        """Says of a value that is missing for krigo what stands there, where that is text."""
+        """Adds to an error about a missing value which texts of the column krigo took for missing values."""
         try:
             yield
         except DataError as e:
@@ -122,7 +122,7 @@ class Table:
 
     def _named(self, name: str, text: bool, rows: int) -> None:
         if rows != self.rows:
-            raise DataError(f"column {name!r} has {rows} rows, and the others have {self.rows}", column=name)
+            raise DataError(f"column {name!r} has {rows} rows, but the other columns have {self.rows}", column=name)
         self.names.append(name)
         self.text.append(text)
 
@@ -145,15 +145,15 @@ def _missing(value: object) -> bool:
 
 def gap(texts: Sequence[str]) -> str:
     named = ", ".join(repr(text) for text in texts)
-    return f"the text{'s'[: len(texts) > 1]} {named} count{'s'[: len(texts) == 1]} as missing, in whatever column: name the category otherwise, if it is one"
+    return f"the text{'s'[: len(texts) > 1]} {named} count{'s'[: len(texts) == 1]} as missing in every column: rename a category that has such a name"
 
 
 def floats(values: npt.NDArray[Any]) -> Floats:
-    """Objects as numbers, NaN where one is missing."""
+    """Returns objects as numbers, with NaN for missing values."""
     return np.array([np.nan if _missing(v) else float(v) for v in values], float)
 
 
-# Types of cells that become a number. A duration becomes its days, as in columns of durations.
+# _NUMBERS holds the types of cells that become numbers. A duration becomes its number of days, as in columns of durations.
 _NUMBERS = (int, float, np.number, np.bool_, numbers.Real, decimal.Decimal, datetime.timedelta)
 
 
@@ -171,7 +171,7 @@ def _shown(value: object) -> str:
 
 
 def _written(value: object) -> str:
-    """A cell as in a CSV file. True is 1, as in a column of truth values."""
+    """Returns a cell as a CSV file has it. True becomes 1, as in a column of truth values."""
     if isinstance(value, str):
         return value
     if isinstance(value, (bool, np.bool_)):
@@ -187,12 +187,12 @@ def _naive(moment: Any) -> Any:
     return moment
 
 
-# The classes of frames that this file reads, by library. kind doesn't import a library: X is its frame only if it is imported already.
+# _FRAMES maps a library to its class of frames. kind doesn't import libraries: if X is a frame, its library is imported already.
 _FRAMES = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "Table"}
 
 
 def kind(X: object) -> str | None:
-    """The library whose frame X is, if it is one of these."""
+    """Returns the name of the library in _FRAMES whose frame X is, or None."""
     for name, of in _FRAMES.items():
         frame = getattr(sys.modules.get(name), of, None)
         if frame is not None and isinstance(X, frame):
@@ -201,7 +201,10 @@ def kind(X: object) -> str | None:
 
 
 def framed(X: Any) -> Any:
-    """X as a frame of these libraries, and None if its columns have no names. Frames of other libraries are read by whichever of these is installed."""
+    """Returns X as a frame of a library in _FRAMES, or None if X's columns have no names.
+
+    An installed library in _FRAMES converts the frames of other libraries.
+    """
     if hasattr(X, "to_native"):  # a frame of narwhals
         X = X.to_native()
     if type(X).__module__.startswith("polars") and hasattr(X, "collect"):
@@ -210,7 +213,7 @@ def framed(X: Any) -> Any:
         return X
     if not any(hasattr(X, of) for of in ("__dataframe__", "columns", "column_names")):
         return None
-    why = "it has neither __dataframe__ nor __arrow_c_stream__, or none of these libraries is installed"
+    why = "it has neither __dataframe__ nor __arrow_c_stream__, or pyarrow, polars and pandas aren't installed"
     for name in ("pyarrow", "polars", "pandas"):
         try:
             return _read(import_module(name), X)
@@ -218,11 +221,11 @@ def framed(X: Any) -> Any:
             continue
         except Exception as e:  # another library may raise anything
             why = str(e)
-    raise DataError(f"X is a {type(X).__module__}.{type(X).__qualname__}, whose columns can't be read by name ({why}): pass a DataFrame of pandas or polars, or a table of pyarrow")
+    raise DataError(f"X is a {type(X).__module__}.{type(X).__qualname__}, and krigo can't read its columns by name ({why}): pass a pandas or polars DataFrame, or a pyarrow table")
 
 
 def _read(library: Any, X: Any) -> Any:
-    """X as a frame of a library, by a protocol that both have."""
+    """Returns X as a frame of library, through a protocol that X and library both have."""
     whole = getattr(library, _FRAMES[library.__name__])
     if library.__name__ != "pandas" and any(hasattr(X, of) for of in ("__arrow_c_stream__", "__arrow_c_array__")):
         return library.table(X) if library.__name__ == "pyarrow" else whole(X)
@@ -232,17 +235,17 @@ def _read(library: Any, X: Any) -> Any:
 
 
 def columns(frame: Any) -> list[str]:
-    """The names of a frame's columns."""
+    """Returns the names of a frame's columns."""
     return [str(name) for name in (frame.column_names if kind(frame) == "pyarrow" else frame.columns)]
 
 
 def numbered(names: Sequence[str]) -> bool:
-    """Whether names say no more than where columns stand: those of arrays, here (x1, x2, …) and in pandas (0, 1, …)."""
+    """Returns whether names only number the columns, as krigo does for arrays (x1, x2, …) and pandas does (0, 1, …)."""
     return all(name == str(j) or re.fullmatch(f"x_*{j + 1}", name) for j, name in enumerate(names))
 
 
 def left_out(names: Sequence[str], inputs: Collection[str], ignored: Collection[str]) -> set[str]:
-    """The columns that these names and patterns, with * and ?, leave out of a model."""
+    """Returns the columns that aren't inputs, by names and patterns (with * and ?) in inputs and ignored."""
 
     def named(patterns: Collection[str], name: str) -> bool:
         return any(p == name or re.fullmatch(re.escape(p).replace(r"\*", ".*").replace(r"\?", "."), name, re.DOTALL) for p in patterns)
@@ -251,7 +254,10 @@ def left_out(names: Sequence[str], inputs: Collection[str], ignored: Collection[
 
 
 def of_frame(X: Any, only: Iterable[str] | None = None, without: Collection[str] = ()) -> Table:
-    """A frame as a table: its columns, or those of these names that it has, and of those without only that they are there."""
+    """Returns a frame as a table.
+
+    If only is given, the table has only these columns. For columns in without, the table has missing values.
+    """
     wanted = None if only is None else set(only)
     table = Table(len(X))
     add = {"pandas": _add_pandas, "polars": _add_polars, "pyarrow": _add_pyarrow}[kind(X) or ""]
@@ -320,7 +326,7 @@ def _add_pyarrow(table: Table, name: str, X: Any, at: int) -> None:
 
 
 def matrix(X: Any, estimator: str) -> npt.NDArray[Any]:
-    """An array of two dimensions, or a sentence about why it is none, in scikit-learn's words where it has some."""
+    """Returns X as a two-dimensional array. Its errors have scikit-learn's words if scikit-learn has the same error."""
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError("Sparse data was passed, but dense data is required. Use '.toarray()' to convert to a dense numpy array.")
     a = array(X, "X", "Expected 2D array, got something else instead")
@@ -339,7 +345,7 @@ def matrix(X: Any, estimator: str) -> npt.NDArray[Any]:
 
 
 def array(values: Any, what: str, otherwise: str) -> npt.NDArray[Any]:
-    """Values as numpy has them, or a sentence about why it hasn't."""
+    """Returns values as a numpy array, and refuses masked entries, complex numbers, and rows of different lengths."""
     unmasked(values, what)
     try:
         a = np.asarray(values)
@@ -351,16 +357,19 @@ def array(values: Any, what: str, otherwise: str) -> npt.NDArray[Any]:
 
 
 def unmasked(values: Any, what: str) -> None:
-    """Refuses arrays of which numpy's masks hide entries: what is below a mask isn't known, and no number to learn from."""
+    """Refuses numpy arrays with masked entries, because the number under a mask isn't data."""
     for i, part in enumerate(values if isinstance(values, (list, tuple)) else [values]):
         if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):  # type: ignore[no-untyped-call]
             hidden = np.broadcast_to(part.mask, part.shape)
             row = i if part is not values else int(np.argwhere(hidden)[0][0]) if part.ndim else 0
-            raise DataError(f"row {row + 1}: {what} has masked entries: remove their rows, or fill them, with NaN (.filled(np.nan)) where they are missing values", row + 1)
+            raise DataError(f"row {row + 1}: {what} has masked entries: remove the rows with masked entries, or fill the entries, with .filled(np.nan) if they are missing values", row + 1)
 
 
 def of_matrix(a: npt.NDArray[Any], names: Sequence[str], gaps: bool, without: Collection[str] = ()) -> Table:
-    """An array as a table. Without gaps no number may be missing. Of columns without it has only that they are there."""
+    """Returns an array as a table.
+
+    Unless gaps is set, of_matrix refuses missing numbers. For columns in without, the table has missing values.
+    """
     table = Table(len(a))
     if a.dtype.kind in "OUSmM":
         for j, name in enumerate(names):
@@ -374,7 +383,7 @@ def of_matrix(a: npt.NDArray[Any], names: Sequence[str], gaps: bool, without: Co
     wrong &= ~np.isin(names, list(without))
     if wrong.any():
         i, j = (int(at) for at in np.argwhere(wrong)[0])
-        what = "NaN: the value is missing; remove the row, fill the value, or say missing='mean'" if np.isnan(values[i, j]) else f"{values[i, j]} is not finite (infinity); remove the row or fill the value"
+        what = "NaN: the value is missing; remove the row, fill the value, or set missing='mean'" if np.isnan(values[i, j]) else f"{values[i, j]} is not finite (infinity); remove the row or fill the value"
         raise DataError(f"row {i + 1}, column {j + 1} ({names[j]!r}): {what}", i + 1, names[j])
     for j, name in enumerate(names):
         if name in without:

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class CommandLine:
-    """The command line of the same program."""
+    """Runs the command line of the program that the package uses."""
 
     def __call__(self, *args: object, fails: bool = False) -> str:
         done = subprocess.run([krigo._program.path(), *map(str, args)], check=False, capture_output=True, text=True)
@@ -48,7 +48,7 @@ def waves() -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.fixture(scope="session")
 def houses() -> pd.DataFrame:
-    """Rows as people have them: numbers with gaps, categories as text and by type, truth values, dates."""
+    """Returns rows with missing numbers, categories as text and by type, truth values and dates."""
     rng = np.random.default_rng(2)
     n = 260
     frame = pd.DataFrame(
@@ -70,5 +70,5 @@ def houses() -> pd.DataFrame:
 
 @pytest.fixture(scope="session")
 def quick() -> dict[str, Any]:
-    """Parameters of a fit that takes no time."""
+    """Returns parameters for a quick fit."""
     return {"kernel": "se", "restarts": 1}

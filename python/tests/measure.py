@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what Python adds to krigo: medians of many calls, in milliseconds."""
+"""Measures what Python adds to krigo's times. It prints medians of many calls, in milliseconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from krigo import KrigoRegressor, _process
 
 
 def medians(*calls: Callable[[], object], times: int = 200) -> list[float]:
-    """One of each in turn, so that what else the machine does is the same for all."""
+    """Returns the median time of each call. The calls take turns, so that other work slows all of them alike."""
     taken = np.empty((times, len(calls)))
     for row in taken:
         for k, call in enumerate(calls):

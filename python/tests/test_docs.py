@@ -1,4 +1,4 @@
-"""The script of the documentation runs, and says what is printed there."""
+"""The documentation's script runs and prints what the page shows, and every public name is documented."""
 
 from __future__ import annotations
 
@@ -38,14 +38,17 @@ def test_methods_are_documented():
     from krigo import Finding, KrigoRegressor
 
     text = (ROOT / "docs/how-to/python.md").read_text(encoding="utf-8")
-    own = [name for of in (KrigoRegressor, Finding) for name in vars(of) if not name.startswith("_") and not name.endswith("_request")]  # scikit-learn's
+    own = [name for of in (KrigoRegressor, Finding) for name in vars(of) if not name.startswith("_") and not name.endswith("_request")]  # of scikit-learn
     assert [name for name in own if not re.search(rf"\b{name}\b", text)] == []
     missing = text.partition("## Only on the command line")[2].partition("\n## ")[0]
     assert [name for name in COMMANDS if not re.search(rf"\b{name.replace('_', '[-_]')}\b", missing)] == []
 
 
 def documented() -> Iterator[tuple[str, object]]:
-    """What the package exports, and the public methods of its classes; KrigoRegressor first, whose example makes the model of the others."""
+    """Yields the package's exports and the public methods of its classes.
+
+    KrigoRegressor comes first, because the other examples use the model of its example.
+    """
     for name in sorted(krigo.__all__, key=lambda name: name != "KrigoRegressor"):
         of = getattr(krigo, name)
         yield name, of

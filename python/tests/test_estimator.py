@@ -24,7 +24,7 @@ from krigo._errors import COMMANDS
 def test_check_estimator():
     results = check_estimator(KrigoRegressor(), on_fail=None)
     assert len(results) > 40
-    # The array API is only checked where SCIPY_ARRAY_API is set.
+    # scikit-learn checks the array API only if SCIPY_ARRAY_API is set.
     assert [(r["check_name"], r["exception"]) for r in results if r["status"] != "passed" and r["check_name"] != "check_array_api_input"] == []
 
 
@@ -34,7 +34,7 @@ def test_pipeline_and_choice(waves, quick):
     assert cross_val_score(KrigoRegressor(**quick), X, y, cv=3).min() > 0.8
     search = GridSearchCV(KrigoRegressor(), {"kernel": ["se", "linear"]}, cv=2).fit(X[:100], y[:100])
     assert search.best_params_ == {"kernel": "se"}
-    # Rows that had no part in the choice say what it is worth.
+    # fresh needs rows that had no part in the choice.
     assert search.best_estimator_.fresh(X[100:], y[100:]).details["rows"] == 50
 
 
@@ -83,7 +83,7 @@ def test_predict(waves, quick):
 
 
 def test_parameters_come_back(boston, tmp_path):
-    """A model that was loaded has the parameters it was fitted with: fitting again gives the same."""
+    """A loaded model has the parameters that it was fitted with, so that fitting again gives the same model."""
     X, y = boston.drop(columns="MEDV"), boston.MEDV
     for params in (
         {"objective": "kl-pac", "inducing": 20, "kernel": "matern32", "ard": "off", "grid": "6,mixed", "seed": 3, "alpha": 0.5, "epochs": 15},
@@ -100,9 +100,9 @@ def test_parameters_come_back(boston, tmp_path):
 
 
 def test_every_flag_is_a_parameter(cli):
-    """What `krigo fit` can be asked, the estimator can, or it says that only the command line can."""
+    """Every flag of `krigo fit` is a parameter of the estimator, or the estimator names the command that has the flag."""
     flags = {name.replace("-", "_") for name in re.findall(r"^  --([a-z-]+)", cli("fit", "--help", "all"), re.MULTILINE)}
-    others = {"out", "memory", "help", "json", "quiet", "threads"}  # of files, and of running a command
+    others = {"out", "memory", "help", "json", "quiet", "threads"}  # flags about files and about the command itself
     params = set(KrigoRegressor().get_params())
     assert flags - others - params == {name for name, command in COMMANDS.items() if command.startswith("krigo fit ")}
     assert params - flags == {"progress", "verbose"}
@@ -110,7 +110,7 @@ def test_every_flag_is_a_parameter(cli):
 
 
 def test_only_the_command_line(waves, quick, cli):
-    """Who asks for what Python doesn't have is told which command has it; what nobody has is as always."""
+    """If only the command line has a name, the error names the command. For unknown names Python's usual errors come."""
     X, y = waves
     m = KrigoRegressor(**quick).fit(X, y)
     for name, command in COMMANDS.items():
@@ -124,7 +124,7 @@ def test_only_the_command_line(waves, quick, cli):
             asks = [lambda: m.predict(X, intervals=name), lambda: m.predict_frame(X, intervals=["band", name]), lambda: m.intervals(X, name)]
         assert all(word in cli(of, "--help", "all") for word in rest), command
         for ask in asks:
-            with pytest.raises(UsageError, match=f"^{name}: only the command line has it: {command} "):
+            with pytest.raises(UsageError, match=f"^{name} exists only on the command line: use {command} "):
                 ask()
     assert not hasattr(m, "compare") and not hasattr(krigo, "compare") and not hasattr(m, "kernl_")
     for ask in (lambda: KrigoRegressor(kernl="se"), lambda: m.predict(X, levle=0.9)):
@@ -177,7 +177,7 @@ def test_a_model_that_lies(waves, quick):
 
 
 def test_what_the_command_line_has(boston, cli, tmp_path):
-    """A declaration, parameters to start from, a sibling of all rows, intervals of few rows, and evaluate, as on the command line."""
+    """Declarations, starting parameters, deliver="all", intervals that need the data, and evaluate match the command line."""
     few = boston[:80]
     data, file = tmp_path / "few.csv", tmp_path / "few.krigo"
     few.to_csv(data, index=False)
@@ -220,7 +220,7 @@ def test_what_the_command_line_has(boston, cli, tmp_path):
 
 
 def test_scaling(waves, quick, tmp_path):
-    """Constants by the names of columns, or in the order of the inputs, as a model has them."""
+    """scaling takes constants by column name, or in the order of the inputs, as a model file holds them."""
     X, y = waves
     m = KrigoRegressor(**quick, scaling={"input_mean": [0, 0.5], "input_scale": [1, 2], "target_mean": 0, "target_scale": 3}).fit(X, y)
     named = {"inputs": {"x1": {"mean": 0, "scale": 1}, "x2": {"mean": 0.5, "scale": 2}}, "target": {"mean": 0, "scale": 3}}
@@ -232,7 +232,10 @@ def test_scaling(waves, quick, tmp_path):
 
 
 def test_dates_are_reproduced(waves, quick, cli, tmp_path):
-    """Dates by type, which the file of the same rows has as text, and a column that is left out: the fit is made again to the bit."""
+    """The command line reproduces a fit of a frame to the bit from a CSV file of the same rows.
+
+    The frame's dates are text in the file, and the fit ignores a column.
+    """
     X, y = waves
     frame = pd.DataFrame(X, columns=["a", "b"]).assign(when=pd.Timestamp("2021-03-01") + pd.to_timedelta(np.arange(150), unit="D"), id=np.arange(150))
     m = KrigoRegressor(**quick, ignore="id").fit(frame, pd.Series(y, name="y"))

@@ -20,7 +20,7 @@ def polars(X: pd.DataFrame) -> pl.DataFrame:
 
 
 def test_pandas_and_polars(houses):
-    """The same rows in either, however their columns stand, are the same table."""
+    """pandas and polars frames of the same rows give the same table, whatever the order of the columns."""
     X, y = houses.drop(columns="price"), houses.price
     theirs = polars(X)
     assert theirs.schema["heating"] in (pl.Categorical, pl.Enum)
@@ -43,7 +43,7 @@ def test_pandas_and_polars(houses):
 
 
 class Foreign:
-    """A frame of a library that krigo doesn't know, with some of the protocols."""
+    """A frame of a library that krigo doesn't know. It has only the protocols that protocols names."""
 
     def __init__(self, table: pa.Table, *protocols: str) -> None:
         for name in protocols:
@@ -51,7 +51,7 @@ class Foreign:
 
 
 def test_frames_of_others(houses, monkeypatch):
-    """Whatever has names of columns is read by them, and what can't be is refused."""
+    """krigo reads any frame with column names by these names, and refuses frames that it can't read."""
     X, y = houses.drop(columns="price"), houses.price
     want = KrigoRegressor(missing="mean", kernel="se").fit(X, y)
     mean = want.predict(X)
@@ -78,13 +78,13 @@ def test_frames_of_others(houses, monkeypatch):
                 m.setitem(sys.modules, name, None)
             table = Foreign(numbers.select("a", "b"), "__dataframe__")
             if number == 2:
-                with pytest.raises(DataError, match="none of these libraries is installed"):
+                with pytest.raises(DataError, match="pyarrow, polars and pandas aren't installed"):
                     of.predict(table)
             else:
                 assert _table.kind(_table.framed(table)) == ["polars", "pandas"][number] and np.array_equal(of.predict(table), of.predict(numbers))
     for odd in (Foreign(arrow, "columns"), Foreign(arrow, "column_names")):
         for ask in (want.predict, lambda X: KrigoRegressor().fit(X, y)):
-            with pytest.raises(DataError, match="test_frames.Foreign, whose columns can't be read by name"):
+            with pytest.raises(DataError, match="test_frames.Foreign, and krigo can't read its columns by name"):
                 ask(odd)
     for column, how in ((pa.array([[1.0]] * 60), "ndarray"), (pa.array([b"x"] * 60), "bytes"), (pa.array([{"a": 1}] * 60), "dict")):
         with pytest.raises(DataError, match=f"column 'odd': .* is a {how}"):
@@ -92,7 +92,7 @@ def test_frames_of_others(houses, monkeypatch):
 
 
 def test_order_of_columns(waves):
-    """Names that one of fit and predict has, and the other hasn't, are a warning, unless they are only numbers of columns."""
+    """A warning comes if only the fit or only the later rows had column names, unless the names only number the columns."""
     X, y = waves
     named = pd.DataFrame(X, columns=["a", "b"])
     by_array, by_name = KrigoRegressor(kernel="se").fit(X, y), KrigoRegressor(kernel="se").fit(named, y)
@@ -112,7 +112,7 @@ def test_order_of_columns(waves):
 
 
 def test_notices(houses, cli, tmp_path):
-    """What the command line says about the rows that it predicts is a warning, and in the frame."""
+    """The command line's notices about predicted rows are warnings in Python, and also stand in the frame."""
     X, y = houses.drop(columns="price"), houses.price
     m = KrigoRegressor(missing="mean", kernel="se").fit(X, y)
     odd = X[10:14].assign(area=[1e6, 50, 60, 70], zone=["west", "north", "east", "north"], garden=0)
@@ -129,7 +129,7 @@ def test_notices(houses, cli, tmp_path):
     edge = pd.DataFrame(np.random.default_rng(1).random((60, 2)), columns=["a", "b"])
     found = KrigoRegressor(kernel="se").fit(edge, edge.a.to_numpy()).details_["findings"]
     assert any(f["kind"] == "lengthscale_at_upper_edge" and "b" in f["subject"] and f["severity"] == "warning" for f in found)
-    with pytest.warns(KrigoWarning, match="lie outside"):  # a few certified rows are farther than 99 of 100
+    with pytest.warns(KrigoWarning, match="lie outside"):  # a few certified rows are farther out than 99 % of the rows
         usual = X[m.predict_frame(X)["outside"].to_numpy() == 0]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -137,7 +137,7 @@ def test_notices(houses, cli, tmp_path):
 
 
 def test_dates(houses):
-    """Dates of every kind are the same days."""
+    """Every type of date gives the same days."""
     y = houses.price
     when = houses.sold.dt.floor("s")
     columns = {
@@ -160,7 +160,7 @@ def test_dates(houses):
 
 
 def test_dates_far_away(cli, tmp_path):
-    """Dates before 1677 and after 2262, which nanoseconds don't reach, are the days that they are of the command line's tables."""
+    """Dates before 1677 and after 2262, outside the range of nanoseconds, give the same days as the command line."""
     first, last = datetime.date(1, 1, 1), datetime.date(9999, 12, 31)
     dates = [last - datetime.timedelta(days=i - 1) if i % 2 else first + datetime.timedelta(days=i * i) for i in range(60)]
     y = np.sin(np.arange(60.0))
@@ -191,7 +191,7 @@ def test_dates_far_away(cli, tmp_path):
 
 
 def test_moments():
-    """Of every unit the same fraction of a day, to the bit, as of the text."""
+    """Every unit gives the same days to the bit."""
     text = ["1969-12-31T23:59:59.125", "2021-03-04T05:06:07.89", "1970-01-01T00:00:00", "NaT"]
     found = []
     for unit in ("ms", "5ms", "us", "ns"):

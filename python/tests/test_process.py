@@ -1,4 +1,4 @@
-"""The program beside Python: threads, children, interruptions, and its end."""
+"""The program beside Python: threads, child processes, interruptions, and the program's end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sklearn.exceptions import NotFittedError
 
 from krigo import DataError, KrigoError, KrigoRegressor, NoCertificate, NotFitted, UsageError, _process, _program, certify_predictions
 
-POSIX = pytest.mark.skipif(os.name == "nt", reason="of POSIX")
+POSIX = pytest.mark.skipif(os.name == "nt", reason="only on POSIX systems")
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def wait_for(what, seconds=20):
 
 
 def gone(pid: int) -> bool:
-    """Whether a process has ended, be it waited for or not."""
+    """Returns whether a process has ended, also if its parent hasn't waited for it."""
     try:
         with open(f"/proc/{pid}/stat") as f:
             return f.read().rpartition(")")[2].split()[0] == "Z"
@@ -87,7 +87,7 @@ def other(m, X, results):
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_children(waves, model, method):
-    """A child has a program of its own, and the parent keeps its."""
+    """A child process starts its own program, and the parent keeps the parent's program."""
     X, _ = waves
     want, mine = model.predict(X).tolist(), _process.current()
     context = multiprocessing.get_context(method)
@@ -143,10 +143,10 @@ def test_joblib(waves, model, prefer):
 
 @POSIX
 def test_interrupt(waves, model):
-    """^C ends the fit alone: the program goes on, and knows its models."""
+    """^C ends only the fit. The program keeps running and keeps its models."""
     X, y = waves
     before = _process.current()
-    assert os.getpgid(before.pid) != os.getpgid(0)  # a terminal's ^C isn't for it
+    assert os.getpgid(before.pid) != os.getpgid(0)  # ^C in a terminal doesn't reach the program
     asked = []
 
     def begun(event):
@@ -154,7 +154,7 @@ def test_interrupt(waves, model):
             asked.append(event)
             threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
 
-    # What is started in the background may have been told to ignore it.
+    # A process that was started in the background may ignore SIGINT.
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -163,7 +163,7 @@ def test_interrupt(waves, model):
         signal.signal(signal.SIGINT, handler)
     assert asked and _process.current() is before
     assert model.predict(X).shape == (150,)
-    # Nothing of the fit is left running.
+    # The program has stopped working on the fit.
     wait_for(lambda: idle(before.pid))
 
 
@@ -185,7 +185,7 @@ def test_a_program_that_dies(waves, model):
     want = model.predict(X)
     first = _process.current()
     os.kill(first.pid, signal.SIGKILL)
-    assert np.array_equal(model.predict(X), want)  # as soon as that: it may be seen only by who asks
+    assert np.array_equal(model.predict(X), want)  # asked at once, when maybe only the request notices the death
     assert _process.current().pid != first.pid
 
     def kill(event):
@@ -199,7 +199,7 @@ def test_a_program_that_dies(waves, model):
 
 @POSIX
 def test_a_program_that_died_unseen(waves, model, tmp_path):
-    """The next call starts another, whatever it asks and whether or not the end was seen."""
+    """If the program has died, the next call starts a new program, whether or not Python saw the end."""
     X, y = waves
     large = np.zeros((20_000, 2))  # more than a pipe holds
     model.save(tmp_path / "m.krigo")
@@ -218,9 +218,12 @@ def test_a_program_that_died_unseen(waves, model, tmp_path):
     assert model.watch(X, y, tmp_path / "l.ledger").details["rows"] == 3 * len(y)
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="of Linux")
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="only on Linux")
 def test_what_is_asked_again(waves, model, monkeypatch, tmp_path):
-    """A request that the program may have begun isn't, where it writes; one that didn't reach it whole is."""
+    """A watch is sent again only if the program hadn't received all of the request.
+
+    Otherwise the program may have written to the ledger already.
+    """
     X, y = waves
     true = _process.Process.call
     asked = []
@@ -231,7 +234,7 @@ def test_what_is_asked_again(waves, model, monkeypatch, tmp_path):
             if len(asked) == 1:
                 os.kill(self.pid, how)
                 wait_for(lambda: stopped(self.pid) if how == signal.SIGSTOP else self._child.poll() is not None)
-                if how == signal.SIGSTOP:  # it has the request, and hasn't read it
+                if how == signal.SIGSTOP:  # the pipe holds the request, and the program hasn't read it
                     threading.Timer(0.5, os.kill, (self.pid, signal.SIGKILL)).start()
         return true(self, op, buffers, *args, **kwargs)
 
@@ -240,7 +243,7 @@ def test_what_is_asked_again(waves, model, monkeypatch, tmp_path):
     with pytest.raises(KrigoError, match=r"ended while it was asked to watch \(exit status SIGKILL\)"):
         model.watch(X, y, tmp_path / "l.ledger")
     assert asked == ["watch"] and not (tmp_path / "l.ledger").exists()
-    for how, rows in ((signal.SIGKILL, X), (signal.SIGSTOP, np.tile(X, (200, 1)))):  # the latter don't fit into a pipe
+    for how, rows in ((signal.SIGKILL, X), (signal.SIGSTOP, np.tile(X, (200, 1)))):  # the tiled rows don't fit into a pipe
         asked.clear()
         found = model.watch(rows, np.resize(y, len(rows)), tmp_path / f"{len(rows)}.ledger")
         assert asked == ["watch", "watch"] and found.details["rows"] == len(rows)
@@ -253,7 +256,7 @@ def stopped(pid: int) -> bool:
 
 @pytest.mark.parametrize("last", ["", "import os; os.kill(os.getpid(), 9)", "raise SystemExit(3)", "1/0"])
 def test_end(last):
-    """However Python ends, the program does."""
+    """The program ends with Python, however Python ends."""
     code = f"from krigo import _process\nprint(_process.current().pid, flush=True)\n{last}"
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60)
     wait_for(lambda: gone(int(done.stdout)))
@@ -275,7 +278,7 @@ print(_process.current().pid)
 
 
 def test_models_are_forgotten(waves):
-    """The program keeps no model that Python doesn't."""
+    """The program forgets a model when Python does."""
     X, y = waves
     m = KrigoRegressor(kernel="se").fit(X, y)
     process = _process.current()
@@ -306,7 +309,7 @@ def test_no_program():
     ("printf '\\002\\000\\000\\000[]'; exec sleep 60", "can't be read"),
 ], ids=str)  # fmt: skip
 def test_executables_that_are_something_else(tmp_path, script, said):
-    """They are given up, and named, and nothing is left of them."""
+    """An executable that isn't krigo is named in the error and ended."""
     other = tmp_path / "other"
     other.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\n{script}\n")
     other.chmod(0o755)
@@ -319,7 +322,7 @@ def test_executables_that_are_something_else(tmp_path, script, said):
 
 @POSIX
 def test_another_version(tmp_path):
-    """Is told, once, where this package's own program is there."""
+    """If the package has a program of its own, one warning says that the named program has another version."""
     code = "import sys; from krigo import _process, _program; _program._own = lambda: __import__('pathlib').Path(sys.argv[1]); _process.current().end(); _process.current(); print(_process.current().version)"
     for version, warned in (("v0.0.1-other", True), (None, False)):
         own = tmp_path / f"own{warned}"
@@ -333,7 +336,7 @@ def test_another_version(tmp_path):
 
 
 def test_nothing_is_left_open(tmp_path):
-    """Python's warnings of files that nobody closed are of none of ours, however the program ended."""
+    """Python warns of no unclosed file of the package, however the program ended."""
     code = """
 import gc, os, signal, sys, numpy as np
 from krigo import KrigoRegressor, _process
@@ -351,7 +354,7 @@ gc.collect()
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_errors_travel(waves):
-    """Through pickles and copies, as from a pool's children."""
+    """Pickles and copies keep errors, also on the way from a pool's child processes."""
     bare = KrigoRegressor()
     with pytest.raises(NotFitted) as e:
         bare.predict(waves[0])
@@ -365,7 +368,7 @@ def test_errors_travel(waves):
 
 
 def test_numpy_alone():
-    """Neither scikit-learn nor DataFrames are needed."""
+    """The package works with numpy alone, without scikit-learn, pandas and polars."""
     code = """
 import sys
 for name in ("sklearn", "pandas", "polars"):
@@ -389,7 +392,7 @@ except ValueError as e:
 
 
 def test_memory():
-    """What would take more memory than it may is refused, and the program and what others ask of it go on."""
+    """krigo refuses a request over the memory limit. The program and the requests of other threads go on."""
     code = """
 import threading, numpy as np
 from krigo import KrigoError, KrigoRegressor, _process

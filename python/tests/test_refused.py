@@ -1,4 +1,4 @@
-"""What is refused, in words, and leaves the program as it was: it is everybody's."""
+"""The package refuses wrong arguments with a message, and the program, which all threads share, goes on."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ NO_WORDS = [
 
 @pytest.mark.parametrize("wrong", NO_NUMBERS + NO_WORDS, ids=repr)
 def test_parameters(waves, wrong):
-    """By the parameter's name, before it is sent or by the program, which goes on."""
+    """The error names the parameter, whether Python or the program refuses it, and the program goes on."""
     pid = _process.current().pid
     with pytest.raises(UsageError, match=rf"(?s)(^|\W){next(iter(wrong)).replace('_', '[-_]')}\b(?!.*json)"):
         KrigoRegressor(**{"kernel": "se", **wrong}).fit(*waves)
@@ -81,7 +81,7 @@ def test_predictions_are_named(rows):
 
 
 def test_constant_target():
-    """Nothing is learnt there: predictions of a constant are as good as they are."""
+    """certify_predictions takes a constant target, because it trains nothing."""
     yhat = np.repeat([5.0, 9.0], [190, 10])
     assert 0.05 < certify_predictions(np.full(200, 5.0), yhat, 1).bound < 0.15
 
@@ -103,11 +103,11 @@ def test_draws(waves, model):
         one, other = make(3), make(3)
         first = model.sample_y(X, np.int64(2), one)
         assert first.shape == (5, 2) and np.array_equal(first, model.sample_y(X, 2, other))
-        assert not np.array_equal(first, model.sample_y(X, 2, one))  # it goes on
+        assert not np.array_equal(first, model.sample_y(X, 2, one))  # the generator has moved on
 
 
 def test_others_go_on(waves):
-    """What one thread asks wrongly ends no other's fit."""
+    """A wrong request of one thread doesn't end another thread's fit."""
     X, y = waves
     began, done, found = threading.Event(), threading.Event(), []
 
@@ -182,7 +182,7 @@ def test_lengths(waves, model, tmp_path):
 ])  # fmt: skip
 def test_dates_are_no_targets(waves, make):
     X, _ = waves
-    with pytest.raises(DataError, match="dates or durations.*say in which unit"):
+    with pytest.raises(DataError, match="dates or durations.*Choose a unit"):
         KrigoRegressor().fit(X, make(len(X)))
     with pytest.raises(DataError, match="yhat holds dates"):
         certify_predictions(np.arange(len(X)), make(len(X)), 1)
@@ -207,13 +207,13 @@ def test_strange_objects(rows, kind):
     with pytest.raises(DataError, match="column 'odd'") as e:
         KrigoRegressor().fit(strange, y)
     assert e.value.column == "odd"
-    # Of columns that are left out nothing is asked, and they change nothing.
+    # Columns that are left out may hold anything, and don't change the model.
     want = KrigoRegressor(kernel="se", prior_share=0.3).fit(X, y)
     for left in ({"ignore": "odd"}, {"ignore": ["o?d"]}, {"inputs": ["a", "b"]}, {"inputs": "a,b*"}):
         m = KrigoRegressor(kernel="se", prior_share=0.3, **left).fit(strange, y)
         assert m.certificate_ == want.certificate_ and m.certify(strange, y).sentence.endswith(want.promise_), left
         assert np.array_equal(m.predict(strange), want.predict(X))
-    with pytest.raises(DataError, match="column 'odd'"):  # copies are equal in every cell
+    with pytest.raises(DataError, match="column 'odd'"):  # rows are copies only if all their cells are equal
         KrigoRegressor(kernel="se", prior_share=0.3, ignore="odd", duplicates="drop").fit(strange, y)
 
 
@@ -242,7 +242,7 @@ def test_numbers_of_other_kinds(rows):
 
 
 def test_texts_that_are_missing(rows):
-    """A category can't be called so, and who does is told."""
+    """A category can't have a text for missing values as its name, and the error or a notice says so."""
     X, y = rows
     for kind in (pd.Categorical, list):
         X["zone"] = kind(["NA", "x", "?", "None", "y", "z"] * 10)
@@ -264,7 +264,7 @@ def test_advice_can_be_followed(rows):
 
 
 def test_names_of_arrays(rows):
-    """An array has no names, which the target's could be among."""
+    """An array has no column names, so the target may have any name."""
     X, y = rows
     want = KrigoRegressor(kernel="se", prior_share=0.3).fit(X.to_numpy(), y.to_numpy())
     for name in ("x1", "x2", "x_1", "group"):
@@ -286,7 +286,7 @@ def test_groups_that_were_forgotten(rows, tmp_path):
             with pytest.raises(DataError, match="groups"):
                 m.certify(X, y, groups=wrong)
     assert m.certify(X, y, groups=groups).sentence.endswith(m.promise_)
-    # A group that is a column is found by its name, in files too.
+    # krigo finds a group column by its name, also after loading the model.
     named = KrigoRegressor(kernel="se", prior_share=0.3, group="g").fit(X.assign(g=groups), y)
     named.save(tmp_path / "g.krigo")
     for of in (named, KrigoRegressor.load(tmp_path / "g.krigo")):
@@ -298,7 +298,7 @@ def test_groups_that_were_forgotten(rows, tmp_path):
 
 
 def test_copies_by_every_column(rows):
-    """Rows that a column apart from the inputs tells apart are no copies, when they are certified as when they were fitted."""
+    """Rows that differ only in an ignored column aren't copies, neither in fit nor in certify."""
     X, y = rows
     twice = pd.concat([X, X], ignore_index=True).assign(id=np.arange(120))
     m = KrigoRegressor(kernel="se", prior_share=0.3, duplicates="drop", ignore="id").fit(twice, np.tile(y, 2))

@@ -1,4 +1,4 @@
-"""What Python gets is what the command line prints, to the last bit."""
+"""Python returns what the command line prints, to the last bit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from krigo import KrigoRegressor, certify_predictions
 
 
 def flat(text: str) -> str:
-    """The text in one line: the command line wraps what the package doesn't."""
+    """Returns the text on one line, because only the command line wraps text."""
     return " ".join(text.split())
 
 
@@ -46,7 +46,7 @@ def test_fit(boston, cli, tmp_path, flags, params):
 
 
 def test_files(houses, cli, tmp_path):
-    """A model of either is the other's too, with categories, gaps and dates."""
+    """Python and the command line read each other's models, with categories, missing values and dates."""
     data, file = tmp_path / "houses.csv", tmp_path / "houses.krigo"
     houses.assign(garden=houses.garden.astype(int)).to_csv(data, index=False)
     cli("fit", data, "--target", "price", "--categorical", "zone,heating", "--missing", "mean", "--dates", "sold:year", "--kernel", "se", "--out", file)
@@ -79,7 +79,7 @@ def test_fresh_watch_report(boston, cli, tmp_path):
     printed = cli.json("watch", file, new, "--ledger", tmp_path / "cli.ledger")
     assert {k: v for k, v in watched.details.items() if k not in ("alarm", "known")} == {k: v for k, v in printed.items() if k in watched.details and k != "alarm"}
     assert m.watch(X, y, tmp_path / "py.ledger").details["rows"] == 2 * len(later)
-    for known in (False, True):  # under a key they count once
+    for known in (False, True):  # rows with a key count once
         details = m.watch(X, y, tmp_path / "py.ledger", key="july").details
         assert (details["rows"], details["known"]) == (3 * len(later), known)
     m.report(tmp_path / "m.html", train.drop(columns="MEDV"), train.MEDV)

@@ -1,4 +1,4 @@
-"""What is in the wheels that `check` built."""
+"""Tests the contents of the wheels that `check` built."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import krigo
 FOLDER = os.environ.get("KRIGO_WHEELS", "")
 WHEELS = sorted(Path(FOLDER).glob("*.whl")) if FOLDER else []
 
-# How executables of a system begin, with the processor that they name.
+# BEGINNINGS maps a platform to the first bytes of its executables, and to the place and the bytes that name the processor.
 BEGINNINGS = {
     "manylinux2014_x86_64": (b"\x7fELF", 18, b"\x3e\x00"),
     "manylinux2014_aarch64": (b"\x7fELF", 18, b"\xb7\x00"),
@@ -63,14 +63,14 @@ def test_wheel(wheel):
         assert f"\nVersion: {version}\n" in metadata
         oldest = re.findall(r"^(\S+)==(\S+)$", (Path(__file__).resolve().parents[1] / "requirements-oldest.txt").read_text(), re.MULTILINE)
         for needed, least in re.findall(r"^Requires-Dist: ([a-z-]+)>=([0-9.]+)", metadata, re.MULTILINE):
-            assert f"{dict(oldest)[needed]}.".startswith(f"{least}."), needed  # tests run beside these
+            assert f"{dict(oldest)[needed]}.".startswith(f"{least}."), needed  # python/check tests with these
         begin, at, processor = BEGINNINGS[platform.split(".")[0]]
         program = archive.read(executable)
         assert program.startswith(begin) and program[at:].startswith(processor)
 
 
 def test_again(tmp_path):
-    """pip, by its build backend, makes the same bytes as scripts/release."""
+    """The build backend that pip uses makes the same bytes as scripts/release."""
     spec = importlib.util.spec_from_file_location("backend", Path(__file__).resolve().parents[1] / "backend.py")
     assert spec is not None and spec.loader is not None
     backend = importlib.util.module_from_spec(spec)
@@ -80,7 +80,7 @@ def test_again(tmp_path):
 
 
 def test_installed():
-    """These tests are of the package that was installed, whose program is the command krigo."""
+    """The tests import the installed package, and the command krigo is its program."""
     root = Path(__file__).resolve().parents[1]
     assert root not in Path(krigo.__file__).resolve().parents
     script = shutil.which("krigo", path=Path(sys.executable).parent)
@@ -89,6 +89,6 @@ def test_installed():
     module = subprocess.run([sys.executable, "-m", "krigo", "--version"], capture_output=True, text=True, check=True).stdout
     assert version == module and krigo.__version__ in {wheel.stem.split("-")[1] for wheel in WHEELS}
     assert subprocess.run([script, "fit"], check=False, capture_output=True).returncode == 2
-    # The command doesn't wait for what only the library needs.
+    # The command doesn't import numpy, which only the library needs.
     loaded = subprocess.run([sys.executable, "-c", "import krigo._program, sys; print('numpy' in sys.modules)"], capture_output=True, text=True, check=True).stdout
     assert loaded == "False\n"
