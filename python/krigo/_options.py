@@ -26,7 +26,7 @@ NAMES = ("inputs", "ignore", "categorical", "dates")
 
 
 def flags(params: Mapping[str, Any]) -> list[str]:
-    """Returns parameters as flags of krigo fit. A parameter that is None gets no flag, so that krigo uses its default."""
+    """Returns parameters as flags of krigo fit. None gets no flag, so that krigo uses its default."""
     return [f"--{name.replace('_', '-')}" + _valued(name, value) for name, value in params.items() if value is not None]
 
 

@@ -40,7 +40,7 @@ Buffer: TypeAlias = bytes | memoryview
 _WAIT = 0.1 if os.name == "nt" else None
 
 
-# _PATIENCE is how many seconds the program has to say that it is krigo. On an idle machine the program needs about 0.01 s.
+# _PATIENCE is how many seconds the program has to say that it is krigo. An idle machine needs about 0.01 s.
 _PATIENCE = 30.0
 _LOOK = 0.1
 
@@ -74,7 +74,7 @@ class Process:
         self.owner = os.getpid()
         self.alive = True
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (stays open while the program runs)
-        # The program gets its own process group, so that ^C in a terminal reaches only Python, which cancels the request.
+        # The program has its own process group: ^C in a terminal reaches only Python, which then cancels the request.
         apart: dict[str, Any] = {"start_new_session": True}
         if os.name == "nt":
             apart = {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
@@ -162,7 +162,7 @@ class Process:
         return Reply(self, head.get("result") or {}, dict(zip(head.get("names") or (), data, strict=False)))
 
     def forget(self, model: int) -> None:
-        """Tells the program to forget a model. The garbage collector calls forget, so forget doesn't wait for the reply."""
+        """Tells the program to forget a model, without waiting, because the garbage collector calls forget."""
         if self.alive and self.owner == os.getpid():
             self._requests.put((0, _frame({"id": 0, "op": "close", "model": model})))
 
@@ -335,7 +335,7 @@ def ask(op: str, buffers: Sequence[Buffer] = (), model: Model | None = None, aga
 
 
 class Model:
-    """A model file in memory, with what krigo says about the model. A program that has loaded the model gives it a number."""
+    """A model file in memory, with what krigo says about the model. Each program that loads the model gives it a number."""
 
     def __init__(self, file: bytes, about: dict[str, Any] | None = None) -> None:
         self.file = file
@@ -347,7 +347,7 @@ class Model:
             self.known(reply.process, reply.result["model"])
 
     def number(self, process: Process) -> int:
-        """Returns the model's number in a program. If the program doesn't have the model, number loads the file there."""
+        """Returns the model's number in a program, and loads the file first if the program doesn't have the model."""
         known = self._numbers.get(id(process))
         if known is not None and known[0]() is process:
             return known[1]
@@ -387,7 +387,7 @@ def _end() -> None:
 
 
 def _forked() -> None:
-    """Runs in a forked child: gives up the parent's program, and makes a new lock, because a parent's thread may hold the old."""
+    """Gives up the parent's program in a forked child. A thread of the parent may hold the lock, so the child makes a new lock."""
     global _current, _starting
     process, _current, _starting = _current, None, threading.Lock()
     if process is not None:

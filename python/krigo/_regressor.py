@@ -247,7 +247,7 @@ class KrigoRegressor(Parameters):
         return hasattr(self, "model_")
 
     def _table(self, X: Any, y: Any = None, groups: Any = None) -> Table:
-        """Returns rows as the model's table. It matches a frame's columns by name, and an array's columns by position."""
+        """Returns rows as the model's table. It finds a frame's columns by name, and an array's by position."""
         about = self._fitted().about
         group: str = about.get("group") or ""
         distinct = bool((about.get("reading") or {}).get("distinct")) and y is not None  # every cell decides whether rows are copies
@@ -817,7 +817,7 @@ def _unused(name: str, taken: Sequence[str]) -> str:
 
 
 def _vector(y: Any, what: str = "y", gaps: bool = False) -> Floats:
-    """Returns targets, predictions or weights as numbers. It refuses infinite and, unless gaps is set, missing values."""
+    """Returns targets, predictions or weights as numbers. It refuses infinity, and missing values unless gaps is set."""
     if y is None:
         raise DataError("requires y to be passed, but the target y is None" if what == "y" else f"{what} is None: want a number for each row")
     a = _table.array(y, what, f"{what} should be a 1d array")

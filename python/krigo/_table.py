@@ -1,4 +1,4 @@
-"""Makes krigo's tables from arrays, pandas and polars DataFrames, pyarrow tables, and frames that these libraries read."""
+"""Makes krigo's tables from arrays, pandas and polars DataFrames, pyarrow tables, and frames that convert to these."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Table:
         self.numbers(name, np.full(self.rows, np.nan))
 
     def days(self, name: str, moments: npt.NDArray[np.datetime64]) -> None:
-        """Adds a column of dates as days since 1970. Fractions of a day equal to the bit what krigo computes from text."""
+        """Adds a column of dates as days since 1970, to the bit the days that krigo computes from text."""
         unit, _ = np.datetime_data(moments.dtype)
         if unit not in _OF_A_DAY:  # the unit is coarser than a day, or finer than nanoseconds
             unit = "D" if unit in ("Y", "M", "W") else "ns"
@@ -153,7 +153,7 @@ def floats(values: npt.NDArray[Any]) -> Floats:
     return np.array([np.nan if _missing(v) else float(v) for v in values], float)
 
 
-# _NUMBERS holds the types of cells that become numbers. A duration becomes its number of days, as in columns of durations.
+# _NUMBERS holds the types of cells that become numbers. A duration becomes days, as in columns of durations.
 _NUMBERS = (int, float, np.number, np.bool_, numbers.Real, decimal.Decimal, datetime.timedelta)
 
 
@@ -187,7 +187,7 @@ def _naive(moment: Any) -> Any:
     return moment
 
 
-# _FRAMES maps a library to its class of frames. kind doesn't import libraries: if X is a frame, its library is imported already.
+# _FRAMES maps a library to its class of frames. kind imports no library, because the library of a frame X is imported already.
 _FRAMES = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "Table"}
 
 

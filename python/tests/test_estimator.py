@@ -100,7 +100,7 @@ def test_parameters_come_back(boston, tmp_path):
 
 
 def test_every_flag_is_a_parameter(cli):
-    """Every flag of `krigo fit` is a parameter of the estimator, or the estimator names the command that has the flag."""
+    """Every flag of `krigo fit` is a parameter of the estimator, or an error names the command that has the flag."""
     flags = {name.replace("-", "_") for name in re.findall(r"^  --([a-z-]+)", cli("fit", "--help", "all"), re.MULTILINE)}
     others = {"out", "memory", "help", "json", "quiet", "threads"}  # flags about files and about the command itself
     params = set(KrigoRegressor().get_params())
@@ -110,7 +110,7 @@ def test_every_flag_is_a_parameter(cli):
 
 
 def test_only_the_command_line(waves, quick, cli):
-    """If only the command line has a name, the error names the command. For unknown names Python's usual errors come."""
+    """If only the command line has a name, the error names the command. Unknown names give Python's usual errors."""
     X, y = waves
     m = KrigoRegressor(**quick).fit(X, y)
     for name, command in COMMANDS.items():
@@ -177,7 +177,7 @@ def test_a_model_that_lies(waves, quick):
 
 
 def test_what_the_command_line_has(boston, cli, tmp_path):
-    """Declarations, starting parameters, deliver="all", intervals that need the data, and evaluate match the command line."""
+    """Declarations, initial parameters, deliver="all", intervals from data, and evaluate match the command line."""
     few = boston[:80]
     data, file = tmp_path / "few.csv", tmp_path / "few.krigo"
     few.to_csv(data, index=False)

@@ -92,7 +92,7 @@ def test_frames_of_others(houses, monkeypatch):
 
 
 def test_order_of_columns(waves):
-    """A warning comes if only the fit or only the later rows had column names, unless the names only number the columns."""
+    """A warning comes if only the fit or only the later rows have column names, unless these are numbers."""
     X, y = waves
     named = pd.DataFrame(X, columns=["a", "b"])
     by_array, by_name = KrigoRegressor(kernel="se").fit(X, y), KrigoRegressor(kernel="se").fit(named, y)

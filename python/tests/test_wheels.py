@@ -21,7 +21,7 @@ import krigo
 FOLDER = os.environ.get("KRIGO_WHEELS", "")
 WHEELS = sorted(Path(FOLDER).glob("*.whl")) if FOLDER else []
 
-# BEGINNINGS maps a platform to the first bytes of its executables, and to the place and the bytes that name the processor.
+# BEGINNINGS maps a platform to its executables' first bytes, and to where and which bytes name the processor.
 BEGINNINGS = {
     "manylinux2014_x86_64": (b"\x7fELF", 18, b"\x3e\x00"),
     "manylinux2014_aarch64": (b"\x7fELF", 18, b"\xb7\x00"),

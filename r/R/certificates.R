@@ -31,13 +31,13 @@ certify_fresh <- function(object, data) {
 certify_predictions <- function(y, yhat, epsilon, delta = 0.01, loss = "band", group = NULL, bound = NULL, curve = FALSE, target = "y") {
   y <- measured("y", y)
   yhat <- measured("yhat", yhat)
-  if (length(y) != length(yhat)) refuse("there are ", length(y), " targets and ", length(yhat), " predictions", kind = "data")
-  if (!is.null(group) && length(group) != length(y)) refuse("there are ", length(y), " targets and groups of ", length(group), " rows", kind = "data")
+  if (length(y) != length(yhat)) refuse("there are ", length(y), " targets, but ", length(yhat), " predictions", kind = "data")
+  if (!is.null(group) && length(group) != length(y)) refuse("there are ", length(y), " targets, but group has ", length(group), " values", kind = "data")
   if (!is.null(epsilon) && !(is.numeric(epsilon) && length(epsilon) %in% 1:2 && all(is.finite(epsilon) & epsilon > 0))) {
-    refuse("epsilon: want a positive number, in the units of y, or two, below and above, of the loss \"asymmetric\"")
+    refuse("epsilon: want a positive number in the units of y, or two numbers (below and above) for the loss \"asymmetric\"")
   }
   if (!(is.numeric(delta) && length(delta) == 1 && isTRUE(delta > 0 && delta < 1))) refuse("delta: want a probability between 0 and 1, such as 0.01")
-  if (length(epsilon) == 2 && !identical(loss, "asymmetric")) refuse("epsilon has two widths, which the loss \"asymmetric\" alone takes")
+  if (length(epsilon) == 2 && !identical(loss, "asymmetric")) refuse("epsilon has two widths, but only the loss \"asymmetric\" takes two widths")
   names <- make.unique(c(utf8(one("target", target)), "prediction", "group"))
   data <- list(y, yhat, group)
   names(data) <- names[seq_along(data)]

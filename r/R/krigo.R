@@ -1,18 +1,18 @@
 krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
   if (!inherits(formula, "formula") && "form" %in% names(sys.call())) {
-    refuse("form: R takes it for the formula, unless that has its name: krigo(formula = y ~ x, data, form = \"loo\")")
+    refuse("form: R takes this name for the argument formula. Name the formula too: krigo(formula = y ~ x, data, form = \"loo\")")
   }
   call <- small(match.call())
   data <- framed(data)
   dots <- list(...)
   if (length(dots) && (is.null(names(dots)) || !all(nzchar(names(dots))))) {
-    refuse("an argument without a name: options of krigo fit are given by their names, as kernel = \"matern32\"")
+    refuse("an argument without a name: name every option of krigo fit, for example kernel = \"matern32\"")
   }
   names(dots) <- gsub("[._]", "-", names(dots))
   if (anyDuplicated(names(dots))) refuse(gsub("-", "_", names(dots)[anyDuplicated(names(dots))], fixed = TRUE), " is given twice")
-  for (name in intersect(names(dots), c("target", "inputs", "ignore"))) refuse(name, ": the formula says it")
+  for (name in intersect(names(dots), c("target", "inputs", "ignore"))) refuse(name, ": leave this option out, because the formula names the target and the inputs")
   for (name in intersect(names(dots), c("units", "decimal", "thousands"))) {
-    refuse(name, ": it says how numbers are written in files of text, and the columns of a data frame have types: make numbers of texts first, as as.numeric(sub(\" kg$\", \"\", x))")
+    refuse(name, ": this option is for text files, and the columns of a data frame have types. Convert text to numbers first, for example as.numeric(sub(\" kg$\", \"\", x))")
   }
   for (name in intersect(names(dots), texts_alone)) {
     if (is.logical(dots[[name]])) refuse(name, " is ", shown(dots[[name]]), ": want text")
@@ -42,7 +42,7 @@ krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
   object
 }
 
-# date_of is a column of dates as --dates names it, as sold:dmy:day:year.
+# date_of returns the column and the parts of an item of --dates, for example of sold:dmy:day:year.
 date_of <- function(text) {
   words <- strsplit(trimws(text), ":", fixed = TRUE)[[1]]
   parts <- c("day", "week", "year")
@@ -51,10 +51,10 @@ date_of <- function(text) {
   list(column = paste(words[seq_len(from)], collapse = ":"), parts = intersect(words[-seq_len(from)], parts))
 }
 
-# texts_alone are options that may be any text, of which krigo can't say that a truth value isn't meant.
+# texts_alone names options that may be any text. krigo() refuses TRUE and FALSE for them, because the program can't know the mistake.
 texts_alone <- c("group", "categorical", "dates", "na", "slices", "init")
 
-# small is a call without what it was given in the place of names: tables, and environments of formulas.
+# small returns a call without the values that it has in the place of names: functions, data frames and environments of formulas.
 small <- function(call) {
   if (!is.name(call[[1]]) && !is.call(call[[1]])) call[[1]] <- as.name("krigo")
   for (name in names(call)[-1]) {
@@ -64,14 +64,14 @@ small <- function(call) {
   call
 }
 
-# columns_of are the target and the inputs that a formula names. Terms that aren't columns are refused: what the model file
-# doesn't keep couldn't be done to further rows.
+# columns_of returns the target and the inputs that a formula names. It refuses terms that aren't columns: the model file
+# doesn't keep such terms, so that krigo couldn't compute them for further rows.
 columns_of <- function(formula, data, group) {
-  if (!inherits(formula, "formula") || length(formula) != 3) refuse("formula: want target ~ inputs, as price ~ . or price ~ rooms + age")
+  if (!inherits(formula, "formula") || length(formula) != 3) refuse("formula: want target ~ inputs, for example price ~ . or price ~ rooms + age")
   if ("." %in% all.names(formula) && !all(nzchar(names(data)) & !is.na(names(data)))) {
-    refuse("data has a column without a name, and the formula means all of them: name it, or leave it out", kind = "data")
+    refuse("data has a column without a name, and . in the formula means all columns: name the column, or leave the column out of data", kind = "data")
   }
-  # Columns have names of their own for terms(), which knows those alone that the locale can write.
+  # terms() works only with names that the locale can write. It gets other names for the columns.
   own <- paste("column", seq_along(data), "of krigo")
   columns <- names(data)
   symbols <- suppressWarnings(vapply(columns, function(n) if (is.na(n) || !nzchar(n)) "" else as.character(as.name(n)), ""))
@@ -87,30 +87,30 @@ columns_of <- function(formula, data, group) {
   left <- owned[[2]]
   if (!is.name(left)) {
     words <- deparse1(theirs(left))
-    refuse("on the left side of the formula stands ", words, ": the promise is about a column, so make it one first, as data$y <- ", words)
+    refuse("the left side of the formula is ", words, ", but the target must be a column: make a column first, for example data$y <- ", words)
   }
   target <- column(left)
   if (!target %in% columns) refuse("data has no column '", target, "'", kind = "data", column = target)
   all <- tryCatch(terms(owned, data = structure(data, names = own)), error = function(e) refuse("formula: ", conditionMessage(e)))
-  if (!is.null(attr(all, "offset"))) refuse("the formula has an offset: subtract it from the target first")
-  if (attr(all, "intercept") == 0) refuse("the formula leaves out the intercept, which a Gaussian process doesn't have: say mean = \"zero\"")
+  if (!is.null(attr(all, "offset"))) refuse("the formula has an offset: subtract the offset from the target first")
+  if (attr(all, "intercept") == 0) refuse("the formula removes the intercept, which a Gaussian process doesn't have: set mean = \"zero\" instead")
   variables <- as.list(attr(all, "variables"))[-1]
   factors <- attr(all, "factors")
   parts <- lapply(seq_along(attr(all, "order")), function(i) variables[factors[, i] > 0])
   plain <- vapply(parts, function(p) length(p) == 1 && is.name(p[[1]]), NA)
   if (!all(plain)) {
     words <- vapply(parts[!plain], function(p) paste(vapply(p, function(e) deparse1(theirs(e)), ""), collapse = ":"), "")
-    refuse("the formula has ", paste(words, collapse = ", "), ": inputs are columns as they are; transform the data first. The kernel finds interactions and curves by itself")
+    refuse("the formula has ", paste(words, collapse = ", "), ", but inputs are columns as they are: transform the data first. The kernel finds interactions and curves by itself")
   }
   inputs <- setdiff(vapply(parts, function(p) column(p[[1]]), ""), group)
   absent <- setdiff(c(inputs, group), columns)
   if (length(absent)) refuse("data has no column '", absent[1], "'", kind = "data", column = absent[1])
-  if (target %in% inputs || identical(target, group)) refuse("the target '", target, "' is on both sides")
+  if (target %in% inputs || identical(target, group)) refuse("the target '", target, "' can't be an input or the group too")
   if (!length(inputs)) refuse("the formula names no inputs")
   list(target = target, inputs = unname(inputs))
 }
 
-# exchanged is an expression with other names where another is known.
+# exchanged returns an expression in which another(name) replaces each name, unless another(name) is NULL.
 exchanged <- function(e, another) {
   if (is.name(e)) {
     name <- another(as.character(e))
@@ -120,13 +120,13 @@ exchanged <- function(e, another) {
   e
 }
 
-# written_out is the formula of columns, whatever their names.
+# written_out returns the formula of a target and columns with any names.
 written_out <- function(target, columns) {
   named <- function(name) suppressWarnings(as.name(name))
   structure(call("~", named(target), Reduce(function(a, b) call("+", a, b), lapply(columns, named))), class = "formula", .Environment = globalenv())
 }
 
-# flag is an option of krigo fit as it stands on the command line. The program says of which ones a truth value is none.
+# flag returns an option as a flag of krigo fit. If the option can't be TRUE or FALSE, the program refuses the flag.
 flag <- function(name, value) {
   if (is.null(value)) return(NULL)
   words <- gsub("-", "_", name, fixed = TRUE)
@@ -138,7 +138,7 @@ flag <- function(name, value) {
   utf8(paste0("--", name, "=", written(words, value)))
 }
 
-# unknown are flags of the program's refusal, for options that are given as NULL and that it doesn't have.
+# unknown returns a flag for each option that is NULL and that the program doesn't have, so that the program refuses the option.
 unknown <- function(p, names) {
   if (!length(names)) return(NULL)
   known <- vapply(asked(p, list(op = "schema"))$result$fit, function(o) o$name, "")
@@ -152,7 +152,7 @@ written <- function(name, value) {
   as.character(value)
 }
 
-# listed joins texts by commas, those that have some in quotes, as a CSV file.
+# listed returns texts joined by commas. A text that has a comma, a quote or a line break is quoted, as in a CSV file.
 listed <- function(texts) {
   if (!length(texts)) return(NULL)
   odd <- grepl("[,\"\n]", texts)
@@ -160,7 +160,7 @@ listed <- function(texts) {
   paste(texts, collapse = ",")
 }
 
-# model_of is a model file with what krigo says of it.
+# model_of returns a model: the model file with what krigo says about the model.
 model_of <- function(file, about, call, formula = NULL) {
   derived <- lapply(about$reading$dates, function(d) outer(paste(d$column, unlist(d$parts)), c("sin", "cos"), paste))
   columns <- if (is.null(about$encoding)) about$inputs else vapply(about$encoding$columns, function(c) c$name, "")
@@ -180,7 +180,7 @@ loaded <- function(file, call, formula = NULL) {
 }
 
 read_krigo <- function(file) {
-  if (!file.exists(one("file", file))) refuse(file, " isn't there", kind = "failed")
+  if (!file.exists(one("file", file))) refuse(file, " doesn't exist", kind = "failed")
   if (dir.exists(file)) refuse(file, " is a folder: want a model file", kind = "failed")
   loaded(readBin(file, "raw", file.size(file)), match.call())
 }
@@ -190,12 +190,12 @@ write_krigo <- function(object, file) {
   write_whole(object$file, file)
 }
 
-# write_whole leaves a file whole or as it was.
+# write_whole writes a whole file, or leaves the old file as it was.
 write_whole <- function(bytes, file) {
   file <- path.expand(one("file", file))
   new <- tempfile(".krigo-", dirname(file), ".tmp")
   on.exit(unlink(new))
-  con <- tryCatch(suppressWarnings(file(new, "wb")), error = function(e) refuse(file, " can't be written: is its folder there?", kind = "failed"))
+  con <- tryCatch(suppressWarnings(file(new, "wb")), error = function(e) refuse(file, " can't be written: does its folder exist?", kind = "failed"))
   tryCatch(write_buffer(bytes, con), finally = close(con))
   if (file.size(new) != length(bytes) || !file.rename(new, file)) refuse(file, " can't be written", kind = "failed")
   invisible(file)
@@ -206,13 +206,13 @@ model <- function(object) {
   object
 }
 
-# of asks about a model.
+# of sends a request about a model and returns the reply.
 of <- function(object, op, table = NULL, args = NULL) {
   p <- running()
   asked(p, list(op = op, model = known(p, model(object)$file), table = table, args = args))
 }
 
-# rows_of is a data frame as a model takes it: with what it predicts from, and where wanted what it predicts and the groups.
+# rows_of returns a data frame as the model's table: the inputs, and if target is TRUE also the target and the groups.
 rows_of <- function(object, data, what = "data", target = FALSE) {
   data <- framed(data, what)
   wanted <- c(model(object)$columns, if (target) object$target)
@@ -222,6 +222,6 @@ rows_of <- function(object, data, what = "data", target = FALSE) {
   table <- table_of(data, c(wanted, if (target) object$group))
   coded <- Filter(function(c) length(c$categories), object$fit$encoding$columns)
   text <- setdiff(table$texts, c(vapply(coded, function(c) c$name, ""), object$dates, object$group))
-  if (length(text)) refuse("column '", text[1], "' of ", what, " is text, and the model has numbers of it: make numbers of it first", kind = "data", column = text[1])
+  if (length(text)) refuse("column '", text[1], "' of ", what, " is text, but was numbers in the fit: convert the column to numbers first", kind = "data", column = text[1])
   table
 }

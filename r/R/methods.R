@@ -1,10 +1,10 @@
 predict.krigo <- function(object, newdata, se.fit = FALSE,
                           interval = c("none", "confidence", "prediction", "conformal", "normalised", "band"), level = 0.95, ...) {
-  if (missing(newdata)) refuse("newdata is missing: a model holds no table; give that which it was fitted with, or another")
+  if (missing(newdata)) refuse("newdata is missing: a model keeps no rows. Give the data frame of the fit, or another one with the same columns")
   only_the_command_line(c(if (length(interval) == 1) interval, names(list(...))))
   interval <- match.arg(interval)
-  if (...length()) refuse("predict has no argument ", c(names(list(...)), "without a name")[1], ": it takes se.fit, interval and level")
-  if (interval == "band" && !missing(level)) refuse("level with the band, which holds the share that its certificate states: leave level out, or ask for another interval")
+  if (...length()) refuse("predict takes no argument ", c(names(list(...)), "without a name")[1], ": its arguments are newdata, se.fit, interval and level")
+  if (interval == "band" && !missing(level)) refuse("level: the band holds the share that the certificate states. Leave level out, or ask for another interval")
   if (!is.numeric(level) || length(level) != 1 || !isTRUE(level > 0 && level < 1)) refuse("level: want a share between 0 and 1, such as 0.95")
   table <- rows_of(object, newdata, "newdata")
   kinds <- intersect(interval, c("conformal", "normalised", "band"))
@@ -23,17 +23,17 @@ predict.krigo <- function(object, newdata, se.fit = FALSE,
     rownames(fit) <- rows
   }
   if (!se.fit) return(fit)
-  # As the root of a difference of squares, without squares that leave the range of numbers.
+  # The root of a difference of squares as a product of two roots, because the squares could overflow.
   noise <- sqrt(pmax(found$predictive_sd - found$latent_sd, 0)) * sqrt(found$predictive_sd + found$latent_sd)
   list(fit = fit, se.fit = structure(found$latent_sd, names = rows), residual.scale = median(noise))
 }
 
-# only_the_command_line refuses what predict doesn't have here, and names the command. docs/how-to/r.md lists it.
+# only_the_command_line refuses what predict has only on the command line, and names the command. docs/how-to/r.md lists the names.
 only_the_command_line <- function(names) {
   flags <- gsub("[._]", "-", names)
   for (i in which(flags %in% c("by", "data", "exact-variance", "explain", "full", "jackknife", "keep", "samples"))) {
     kind <- if (flags[i] %in% c("full", "jackknife")) "intervals "
-    refuse(names[i], ": only the command line has it: krigo predict --", kind, flags[i], " (docs/how-to/r.md lists what R doesn't have)")
+    refuse(names[i], " exists only on the command line: use krigo predict --", kind, flags[i], " (docs/how-to/r.md lists what R doesn't have)")
   }
 }
 
@@ -43,29 +43,29 @@ around <- function(mean, sd, level) {
 }
 
 residuals.krigo <- function(object, data, ...) {
-  if (missing(data)) refuse("data is missing: a model holds no table; give the rows that residuals are wanted of")
+  if (missing(data)) refuse("data is missing: a model keeps no rows. Give the rows whose residuals you want")
   observed <- observed_of(object, data)
   predicted <- predict(object, data)
   structure(observed - predicted, names = names(predicted))
 }
 
-# observed_of are the targets of rows, as krigo() takes them.
+# observed_of returns the targets of rows as numbers, with the same checks as krigo().
 observed_of <- function(object, data) {
   data <- framed(data)
   if (!object$target %in% names(data)) refuse("data has no column '", object$target, "', the target", kind = "data", column = object$target)
   target_of(data, object$target)
 }
 
-# update fits again, as the call that made a model says, with what is new in it.
+# update.krigo fits again with the model's call, after changing the call by the arguments.
 update.krigo <- function(object, ...) {
   if (!"formula" %in% names(object$call)) {
-    refuse("a model that was read knows no call that could be changed: fit by krigo(), whose formula may be formula(object)")
+    refuse("a model that read_krigo() read has no call to change: call krigo() instead, for example with formula(object)")
   }
   NextMethod()
 }
 
 plot.krigo <- function(x, data, ..., xlab = paste("predicted", x$target), ylab = x$target) {
-  if (missing(data)) refuse("data is missing: a model holds no table; give the rows that are to be drawn")
+  if (missing(data)) refuse("data is missing: a model keeps no rows. Give the rows to draw")
   observed <- observed_of(x, data)
   predicted <- predict(x, data)
   plot(predicted, observed, xlab = xlab, ylab = ylab, ...)
@@ -82,7 +82,7 @@ print.krigo <- function(x, ...) {
   invisible(x)
 }
 
-# told is what a model promises: first that a constant is as good, where it is, and after it how the model does on the certified rows.
+# told returns the lines about a model: that a constant is as good, if so, then the promise, then the model's errors on the certified rows.
 told <- function(x) unlist(lapply(c(x$no_better, x$sentence, x$context), function(text) if (nzchar(text)) wrapped(text)))
 
 target_line <- function(x) {
@@ -98,7 +98,7 @@ target_line <- function(x) {
   )
 }
 
-# expression_of is a kernel as it is written: sums and products of parts.
+# expression_of returns a kernel as text: sums and products of parts.
 expression_of <- function(kernel) {
   if (!length(kernel$parts)) return(kernel$name)
   parts <- vapply(kernel$parts, function(part) {

@@ -1,6 +1,6 @@
-# The program krigo: where it is, and how it is asked. One runs beside R, from the first request on. R writes requests to its standard input
-# and the program writes each reply to a file of its own (docs/reference/pipe.md has the frames): base R can't read a pipe and be interrupted, but it can
-# look for a file.
+# This file finds the program krigo and sends requests. The first request starts the program, which then runs beside R. R writes
+# requests to the program's standard input, and the program writes each reply to a new file (docs/reference/pipe.md describes the
+# frames). Replies come in files because base R can't be interrupted while it reads a pipe.
 
 executable <- function() {
   name <- if (.Platform$OS.type == "windows") "krigo.exe" else "krigo"
@@ -13,14 +13,14 @@ executable <- function() {
   path <- Sys.which("krigo")
   if (nzchar(path)) return(unname(path))
   refuse(
-    "there is no program krigo: it is looked for in options(krigo.executable = \"/path/to/krigo\"), in the environment variable ",
-    "KRIGO_EXECUTABLE, in the package (", file.path("bin", name), ", as scripts/release puts it there) and in the folders of PATH"
+    "the program krigo wasn't found. The package looks in options(krigo.executable = \"/path/to/krigo\"), in the environment variable ",
+    "KRIGO_EXECUTABLE, in the package (", file.path("bin", name), ", where scripts/release puts the program) and in the folders of PATH"
   )
 }
 
 existing <- function(path, of) {
   path <- path.expand(one(of, path))
-  if (!file.exists(path)) refuse(of, " names ", path, ", which isn't there")
+  if (!file.exists(path)) refuse(of, " names ", path, ", which doesn't exist")
   path
 }
 
@@ -28,7 +28,7 @@ krigo_error <- function(message, kind = "usage", row = NULL, column = NULL) {
   structure(class = c("krigo_error", "error", "condition"), list(message = message, call = NULL, kind = kind, row = row, column = column))
 }
 
-# one is the text that is wanted, and not several, none or NA.
+# one returns x if x is one text, and refuses anything else, such as several texts, NA or the empty text.
 one <- function(what, x) {
   if (!is.character(x) || length(x) != 1 || is.na(x) || !nzchar(x)) refuse(what, " is ", shown(x), ": want one text")
   x
@@ -45,8 +45,8 @@ refuse <- function(..., kind = "usage", column = NULL) stop(krigo_error(paste0(.
 
 kept <- new.env(parent = emptyenv())
 
-# running returns the program. It starts one if there is none, if it has ended, or if another one is meant by now. A forked process starts its
-# own: the pipe that it has inherited is its parent's, and isn't to be closed.
+# running returns the program. It starts a program if none runs, if the last one has ended, or if the executable or the memory limit
+# has changed since. A forked process starts its own program: the inherited pipe is the parent's, and the child mustn't close it.
 running <- function() {
   command <- c(executable(), Sys.getenv("KRIGO_MEMORY"))
   p <- kept$program
@@ -66,10 +66,10 @@ started <- function(command) {
   p$command <- command
   p$folder <- tempfile("krigo")
   if (!dir.create(p$folder, mode = "0700")) refuse("the temporary folder ", p$folder, " can't be made", kind = "failed")
-  p$status <- file.path(p$folder, "status") # there once the program has ended
+  p$status <- file.path(p$folder, "status") # the file exists once the program has ended
   p$said <- file.path(p$folder, "said")
   p$asked <- 0
-  p$models <- list() # files that it has, with their numbers
+  p$models <- list() # the files of the models that the program has loaded, with the models' numbers
   windows <- .Platform$OS.type == "windows"
   quoted <- function(text) shQuote(text, if (windows) "cmd" else "sh")
   run <- paste(quoted(command[1]), "pipe", if (nzchar(command[2])) paste("--memory", quoted(command[2])), "2>", quoted(p$said))
@@ -83,13 +83,13 @@ started <- function(command) {
   about <- asked(p, list(op = "hello"), patience = 30)$result
   if (!identical(about$protocol, 1L)) {
     end(p)
-    refuse(command[1], ", of version ", about$version, ", has other requests than this package: use the one that comes with it", kind = "failed")
+    refuse(command[1], " has version ", about$version, " and doesn't know this package's requests: use the program that comes with the package", kind = "failed")
   }
   p$pid <- about$pid
   p
 }
 
-# end ends a program, and whatever it does. What never said that it is krigo isn't waited for.
+# end ends a program and its requests. It doesn't wait for a program that never said that it is krigo.
 end <- function(p) {
   if (p$owner != Sys.getpid() || is.null(p$to)) return(invisible())
   to <- p$to
@@ -101,19 +101,19 @@ end <- function(p) {
     }
     pskill(p$pid)
   }
-  tryCatch(suppressWarnings(close(to)), error = identity) # waits for its end
+  tryCatch(suppressWarnings(close(to)), error = identity) # close waits for the program's end
   unlink(p$folder, recursive = TRUE)
 }
 
-# asked returns the reply to a request: a list of op and, where there are such, model, table, args and buffers. If there is none in the end, as
-# after an interruption or when the time for it is up, the program is ended, and with it what it does.
+# asked sends a request and returns the reply. A request is a list of op and, if needed, model, table, args and buffers. If no reply
+# comes, for example after an interruption or after patience seconds, asked ends the program and its requests.
 asked <- function(p, request, patience = Inf) {
   p$asked <- p$asked + 1
   file <- file.path(p$folder, p$asked)
   frame <- framed_request(request, p$asked, file)
   answered <- FALSE
   on.exit(if (!answered) end(p))
-  # A write fails if the program has ended, which is seen below.
+  # A write fails if the program has ended. The loop below finds that out.
   tryCatch(suppressWarnings({
     for (part in frame) write_buffer(part, p$to)
     flush(p$to)
@@ -124,7 +124,7 @@ asked <- function(p, request, patience = Inf) {
     if (file.exists(p$status) && !file.exists(file)) {
       words <- if (file.exists(p$said)) paste(readLines(p$said, warn = FALSE), collapse = "\n") else ""
       refuse(
-        p$command[1], " ended without a reply (exit status ", readLines(p$status), ")", if (nzchar(words)) paste0(": ", words), "; is it of the package's version?",
+        p$command[1], " ended without a reply (exit status ", readLines(p$status), ")", if (nzchar(words)) paste0(": ", words), "; does the program have the package's version?",
         kind = "failed"
       )
     }
@@ -142,13 +142,13 @@ asked <- function(p, request, patience = Inf) {
   reply
 }
 
-# known returns the number under which a program has a model, which it is given if it hasn't.
+# known returns a model's number in a program, and loads the model first if the program doesn't have it.
 known <- function(p, file) {
   for (m in p$models) if (identical(m$file, file)) return(m$number)
   remember(p, file, asked(p, list(op = "load", buffers = list(file))))$result$model
 }
 
-# remember keeps the number of a model that a reply has. The program has eight models at most, as memory isn't endless.
+# remember notes the model's number in a reply, and returns the reply. To save memory, a program keeps at most eight models.
 remember <- function(p, file, reply) {
   if (length(p$models) == 8) {
     asked(p, list(op = "close", model = p$models[[1]]$number))
@@ -158,7 +158,7 @@ remember <- function(p, file, reply) {
   reply
 }
 
-# framed_request returns the parts of a frame.
+# framed_request returns the parts of a request's frame.
 framed_request <- function(r, id, reply) {
   buffers <- c(r$table$buffers, r$buffers)
   header <- c(
@@ -174,7 +174,7 @@ framed_request <- function(r, id, reply) {
 
 bytes_of <- function(b) switch(typeof(b), raw = 1, integer = 4, double = 8) * length(b)
 
-# writeBin refuses more than 2^31 - 1 bytes at once.
+# write_buffer writes a buffer in pieces, because writeBin refuses more than 2^31 - 1 bytes at once.
 write_buffer <- function(b, con) {
   step <- 2^24
   for (from in seq(1, by = step, length.out = ceiling(length(b) / step))) {
@@ -182,7 +182,7 @@ write_buffer <- function(b, con) {
   }
 }
 
-# json_number is a number with all its digits, of which jsonlite has 15.
+# json_number returns a number as JSON with all its digits, because jsonlite writes only 15 digits.
 json_number <- function(x) structure(number(x), class = "json")
 
 number <- function(x) {

@@ -1,5 +1,5 @@
-# However R is interrupted or ends, the program ends too, and nothing is left: ^C in a terminal reaches both, an interruption of a notebook R alone,
-# and kill -9 leaves R no time.
+# However R is interrupted or ends, the program ends too and leaves no files. ^C in a terminal reaches R and the program, an
+# interruption in a notebook reaches only R, and kill -9 gives R no time.
 bash <- Sys.which("bash")
 if (.Platform$OS.type == "unix" && nzchar(bash)) for (kill in c("-INT -- -$job", "-INT $job", "-KILL $job")) {
   folder <- tempfile("interrupt")
@@ -13,11 +13,11 @@ d$y <- sin(9 * d$a) + d$b + rnorm(1900) / 5
 small <- suppressMessages(krigo(y ~ ., d[1:50, ], kernel = "se"))
 found <- tryCatch({ writeLines("", "%1$s/begun"); krigo(y ~ ., d, restarts = 100); "done" }, interrupt = function(e) "interrupted")
 left <- list.files(tempdir())
-again <- predict(small, d[1:5, ]) # by another program
+again <- predict(small, d[1:5, ]) # a new program answers
 writeLines(c(found, left), "%1$s/found.tmp")
 invisible(file.rename("%1$s/found.tmp", "%1$s/found"))
 ', folder), script)
-  # With job control a job has a process group, as in a terminal, and SIGINT isn't ignored.
+  # With job control (set -m) a job has its own process group, as in a terminal, and doesn't ignore SIGINT.
   system2(bash, args = c("-c", shQuote(sprintf('
 set -m
 %s --vanilla --no-echo -f %s >%s/said 2>&1 &

@@ -1,4 +1,4 @@
-# The package against the command line and against itself. R CMD check runs it.
+# These tests compare the package with the command line, and models with saved models. R CMD check runs this file.
 library(krigo)
 
 program <- krigo:::executable()
@@ -31,7 +31,7 @@ houses$price <- sin(houses$rooms) + houses$`living area` / 100 + houses$garden +
 trained <- houses[1:120, ]
 further <- houses[121:150, ]
 
-# The same numbers as a CSV file and through the package give the same model.
+# The command line with a CSV file and the package with the same rows give the same model.
 text <- function(data) {
   data$garden <- as.integer(data$garden)
   for (name in c("rooms", "living area", "price")) data[[name]] <- sprintf("%.17g", data[[name]])
@@ -59,7 +59,7 @@ stopifnot(
   setequal(m$columns, c("rooms", "living area", "garden", "zone", "heating", "sold"))
 )
 
-# Notices are in the words of the command line.
+# Notices have the command line's words.
 edges <- data.frame(a = runif(60), b = runif(60))
 edges$y <- edges$a
 e <- quietly(krigo(y ~ ., edges, kernel = "se"))
@@ -68,7 +68,7 @@ write.csv(data.frame(lapply(edges, sprintf, fmt = "%.17g")), printed, row.names 
 said <- system2(program, c("fit", printed, "--target", "y", "--kernel", "se", "--out", tempfile(fileext = ".krigo")), stdout = TRUE, stderr = FALSE)
 stopifnot(length(e$notices) > 0, vapply(e$notices, function(notice) grepl(gsub("\\s+", " ", notice), gsub("\\s+", " ", paste(said, collapse = " ")), fixed = TRUE), NA))
 
-# Predictions are the command line's, to the bit.
+# Predictions equal the command line's to the bit.
 out <- tempfile(fileext = ".csv")
 invisible(cli("predict", file, text(further), "--intervals", "conformal,normalised,band", "--level", "0.8", "--out", out, "--quiet"))
 table <- read.csv(out, colClasses = "numeric", numerals = "no.loss")
@@ -86,23 +86,23 @@ for (kind in c("conformal", "normalised", "band")) {
 }
 p <- quietly(predict(m, further, interval = "confidence"))
 stopifnot(p[, "lwr"] < p[, "fit"], quietly(predict(m, further, interval = "prediction"))[, "upr"] > p[, "upr"])
-stopifnot(identical(quietly(predict(m, further)), quietly(predict(m, further[rev(names(further))])))) # columns by name
+stopifnot(identical(quietly(predict(m, further)), quietly(predict(m, further[rev(names(further))])))) # krigo finds columns by name
 stopifnot(identical(quietly(predict(m, further[7, ])), quietly(predict(m, further))[7]))
 stopifnot(identical(quietly(residuals(m, further)), quietly(further$price - predict(m, further))))
 
-# The formula's order of columns makes no other model, nor does a tibble-like class.
+# Neither the order of columns in the formula nor a class like a tibble's changes the model.
 odd <- trained
 class(odd) <- c("tbl_df", "tbl", "data.frame")
 a <- quietly(krigo(price ~ rooms + garden, odd, kernel = "se"))
 b <- quietly(krigo(price ~ garden + rooms, trained, kernel = "se"))
 stopifnot(identical(certificate(a), certificate(b)), identical(quietly(predict(a, further)), quietly(predict(b, further))))
 
-# The model file says what it was made of: the command line fits it again from the whole table, to the last bit.
+# The model file names its inputs: the command line fits the model again from the whole table, to the last bit.
 again <- tempfile(fileext = ".krigo")
 write_krigo(quietly(krigo(price ~ . - id - sold, trained, kernel = "se")), again)
 invisible(cli("certify", again, csv, "--refit", "--quiet"))
 
-# Levels that the model doesn't know are one: others. It is said.
+# Levels that the model doesn't know count as one category, others. A message says so.
 unknown <- further[1:2, ]
 unknown$zone <- c("west", "east")
 heard <- tryCatch(predict(m, unknown), message = conditionMessage)
@@ -111,7 +111,7 @@ p <- quietly(predict(m, unknown))
 unknown$zone <- factor(c("x", "y"), levels = c("Süd", "x", "y"))
 stopifnot(is.finite(p), identical(p, quietly(predict(m, unknown))))
 
-# Missing values: refused, or filled.
+# krigo refuses missing values, or fills them.
 gaps <- trained
 gaps$rooms[7] <- NA
 gaps$zone[9] <- NA
@@ -125,7 +125,7 @@ gaps$price[3] <- NA
 says(refused(krigo(price ~ rooms, gaps, missing_target = "refuse")), "price", "row 3")
 says(refused(krigo(price ~ rooms, put(trained, "rooms", Inf, 5))), "row 5", "rooms")
 
-# The object is a value: it can be saved by R, and by krigo.
+# A model is a value: both saveRDS and write_krigo save it.
 kept <- tempfile()
 saveRDS(m, kept)
 again <- readRDS(kept)
@@ -136,7 +136,7 @@ stopifnot(
   identical(again$file, m$file), identical(again$fit, m$fit), identical(promise(again), promise(m)), identical(again$columns, m$columns),
   identical(again$checksum, read_krigo(write_krigo(again, tempfile()))$checksum), identical(quietly(predict(again, further)), quietly(predict(m, further)))
 )
-invisible(cli("certify", kept, csv, "--quiet")) # whichever made the file
+invisible(cli("certify", kept, csv, "--quiet")) # the command line reads R's model, and R the command line's
 stopifnot(identical(certificate(read_krigo(file)), certificate(m)))
 
 # Certificates.
@@ -161,7 +161,7 @@ stopifnot(certificate(sides)$epsilon == 0.1, certificate(sides)$epsilon_above ==
 says(refused(certify_predictions(1:3, 1:2, 1)), "3 targets", "2 predictions")
 says(refused(certify_predictions(1:30, 1:30, -1)), "epsilon")
 
-# Groups, other options, the sibling.
+# Groups, other options, and deliver = "all".
 grouped <- quietly(krigo(price ~ rooms + garden, put(trained, "owner", rep(1:40, 3)), group = "owner", kernel = "se", prior_share = 0.4, epsilon_units = "raw", epsilon = 1))
 stopifnot(certificate(grouped)$group == "owner", "owner" != grouped$columns, grouped$group == "owner")
 stopifnot(certify(grouped, put(trained, "owner", rep(1:40, 3)))$details$matches)
@@ -170,7 +170,7 @@ stopifnot(length(certificate(sliced)$slices) > 2, length(certificate(sliced)$cur
 both <- quietly(krigo(price ~ rooms + garden, trained, kernel = "se", deliver = "all", budget = "60s"))
 stopifnot(inherits(both$delivered, "krigo"), is.null(certificate(both$delivered)), grepl("^No certificate", promise(both$delivered)), is.finite(quietly(predict(both$delivered, further))))
 
-# What is wrong is said in krigo's words.
+# Errors have krigo's words.
 says(refused(krigo(price ~ rooms, trained, kernl = "se")), "kernl", "did you mean \"kernel\"")
 says(refused(krigo(price ~ rooms, trained, kernel = "ses")), "ses")
 says(refused(krigo(price ~ rooms, trained, delta = 2)), "--delta 2")
@@ -189,7 +189,7 @@ says(refused(predict(m, further["rooms"])), "newdata has no column")
 says(refused(predict(m)), "newdata is missing")
 says(refused(predict(m, further, level = 1)), "level")
 
-# Outcomes are watched, over several calls.
+# watch counts outcomes over several calls.
 simple <- quietly(krigo(eruptions ~ waiting, faithful[1:130, ], epsilon = 1, epsilon_units = "raw", kernel = "se"))
 ledger <- tempfile(fileext = ".ledger")
 first <- watch(simple, faithful[131:200, ], ledger)
@@ -217,7 +217,7 @@ invisible(dev.off())
 printed <- capture.output(print(simple), print(second))
 stopifnot(any(grepl("With 99 %", printed)), grepl("^With 99 %", capture.output(summary(simple))[1]))
 
-# Numbers and texts come as they are.
+# The program gets numbers and texts unchanged.
 numbers <- c(1 / 3, 0.1, 1e5, 123456789012, 2^53 - 1, 1e300, 5e-324, -0.5, 7)
 stopifnot(identical(as.double(krigo:::number(numbers)), numbers), identical(krigo:::number(c(1e5, 0.1)), c("100000", "0.1")))
 stopifnot(identical(krigo:::listed(c("a", "b,c", "d\"e")), "a,\"b,c\",\"d\"\"e\""))
@@ -225,7 +225,7 @@ stopifnot(identical(krigo:::date_of("a:b:dmy:day:year"), list(column = "a:b", pa
 moments <- as.POSIXct("2024-03-01 06:00:00", tz = "UTC")
 stopifnot(identical(krigo:::days(as.double(moments)), as.double(as.Date("2024-03-01")) + 0.25), krigo:::days(-86400.5) == -1 - 0.5 / 86400)
 
-# The program is looked for in four places, and nothing is left in the temporary folder.
+# An option or a variable that names a missing program is refused.
 options(krigo.executable = "/nowhere/krigo")
 says(refused(predict(simple, faithful)), "options(krigo.executable)", "/nowhere/krigo")
 options(krigo.executable = NULL)
@@ -233,7 +233,8 @@ Sys.setenv(KRIGO_EXECUTABLE = "/nowhere/krigo")
 says(refused(predict(simple, faithful)), "KRIGO_EXECUTABLE")
 Sys.unsetenv("KRIGO_EXECUTABLE")
 
-# One program answers all requests and keeps its models. If it dies, or has another limit of memory, another one starts; a fork has its own.
+# One program answers all requests and keeps its models. If the program dies or the memory limit changes, a new program starts.
+# A fork starts its own program.
 pid <- function() krigo:::running()$pid
 one <- pid()
 wanted <- quietly(predict(simple, faithful))
@@ -252,7 +253,7 @@ says(refused(predict(simple, faithful[rep(1:272, 400), ])), "--memory")
 Sys.unsetenv("KRIGO_MEMORY")
 stopifnot(pid() != one, identical(quietly(predict(simple, faithful)), wanted))
 times <- vapply(1:30, function(i) system.time(quietly(predict(simple, faithful)))[["elapsed"]], 0)
-stopifnot(median(times) < 0.1) # a few milliseconds, unless the machine is busy
+stopifnot(median(times) < 0.1) # a call takes a few milliseconds, unless the machine is busy
 stopifnot(identical(list.files(krigo:::kept$program$folder), "said"))
 krigo:::end(krigo:::kept$program)
 stopifnot(!length(list.files(tempdir(), "^krigo")))

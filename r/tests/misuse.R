@@ -1,4 +1,4 @@
-# What is given by mistake, or has odd names, is refused in words or done right: never something else.
+# krigo refuses mistakes with a message, and handles odd names correctly.
 library(krigo)
 refused <- function(expr, ...) {
   e <- tryCatch({
@@ -23,15 +23,15 @@ with_column <- function(name, value) {
 }
 m <- fitted(y ~ x + z, d, 1)
 
-# A class may say that numbers aren't what they look like: bits of integers, days or minutes, codes.
+# A class may give numbers another meaning: bits of integers, days or minutes, codes.
 bits <- structure(d$y, class = "integer64")
 moment <- as.POSIXct("2024-03-01", tz = "UTC") + 86400 * (1:120)
 unlike <- list(bits, as.difftime(d$y, units = "days"), as.Date(moment), moment, as.POSIXlt(moment), factor(round(d$y)), as.character(d$y), structure(d$y, class = "units"))
 for (odd in unlike) {
-  refused(certify_predictions(odd, d$y, 1), "y is a", "make numbers of it first")
-  refused(certify_predictions(d$y, odd, 1), "yhat is a", "make numbers of it first")
+  refused(certify_predictions(odd, d$y, 1), "y is a", "convert it to numbers first")
+  refused(certify_predictions(d$y, odd, 1), "yhat is a", "convert it to numbers first")
   if (!inherits(odd, "POSIXlt")) {
-    refused(krigo(y ~ x, with_column("y", odd), 1), "the target 'y'", "make numbers of it first")
+    refused(krigo(y ~ x, with_column("y", odd), 1), "the target 'y'", "convert it to numbers first")
     refused(residuals(m, with_column("y", odd)), "the target 'y'")
     refused(plot(m, with_column("y", odd)), "the target 'y'")
     refused(certify(m, with_column("y", odd)), "the target 'y'")
@@ -43,10 +43,10 @@ refused(krigo(y ~ x, with_column("x", structure(d$x, class = "units")), 1), "hol
 once <- certify_predictions(d$y, d$x, 1)
 stopifnot(identical(certify_predictions(I(d$y), array(d$x), 1), once), identical(certify_predictions(as.matrix(d$y), structure(d$x, names = 1:120), 1), once))
 stopifnot(inherits(fitted(y ~ x, with_column("y", d$y > 1), 0.4, epsilon_units = "raw"), "krigo"))
-hours <- fitted(y ~ x, with_column("x", as.difftime(24 * d$x, units = "hours")), 1) # days are meant, whatever the unit
+hours <- fitted(y ~ x, with_column("x", as.difftime(24 * d$x, units = "hours")), 1) # krigo uses days, whatever the unit
 stopifnot(identical(certificate(hours)$mean_bound, certificate(fitted(y ~ x, with_column("x", 24 * d$x / 24), 1))$mean_bound))
 
-# Options: TRUE is of those that take no value, and nothing swallows what follows.
+# Options: only options without a value take TRUE, and no option takes the next option for its value.
 for (name in c("na", "loss", "split", "scaling", "delta", "ard", "missing", "group", "seed", "categorical", "dates", "slices", "promise")) {
   refused(do.call(krigo, c(list(y ~ x, d, 1), structure(list(TRUE), names = name))), name)
   refused(do.call(krigo, c(list(y ~ x, d, 1), structure(list(FALSE), names = name))), name)
@@ -70,10 +70,10 @@ text <- with_column("x", sprintf("%.3f kg", d$x))
 for (name in c("units", "decimal", "thousands")) {
   refused(do.call(krigo, c(list(y ~ x, text, 1), structure(list("kg"), names = name))), name, "columns of a data frame have types")
 }
-e <- refused(predict(m, text), "column 'x' of newdata is text", "make numbers of it first")
+e <- refused(predict(m, text), "column 'x' of newdata is text", "convert the column to numbers first")
 stopifnot(!grepl("--units", conditionMessage(e)))
 
-# Texts that would be one name.
+# krigo refuses texts that differ only in blanks.
 blanks <- with_column("k", factor(rep(c("a", " a", "a\u00a0", "b"), 30)))
 refused(krigo(y ~ x + k, blanks), "column 'k'", "\" a\"", "blanks")
 refused(krigo(y ~ x, blanks, group = "k"), "column 'k'", "blanks")
@@ -81,7 +81,7 @@ refused(certify_predictions(d$y, d$x, 1, group = blanks$k), "blanks")
 blanks$k <- factor(trimws(blanks$k, whitespace = "[\\h\\v]"))
 stopifnot(length(certificate(fitted(y ~ x + k, blanks, 1))$conditions) > 0)
 
-# Names of columns are any text.
+# A column's name may be any text.
 for (name in c("a`b", "C:\\users", "\u00e9t\u00e9", "if", "a\nb", "TRUE", "column 1 of krigo")) {
   odd <- d[c("x", "z", "y")]
   names(odd)[1] <- name
@@ -100,7 +100,7 @@ typed <- eval(parse(text = "y ~ \u00e9t\u00e9 + k", encoding = "UTF-8"))
 a <- fitted(typed, odd, 1)
 invisible(Sys.setlocale("LC_CTYPE", "C"))
 named <- odd
-names(named)[1] <- rawToChar(charToRaw(names(odd)[1])) # as a file that is read has it
+names(named)[1] <- rawToChar(charToRaw(names(odd)[1])) # bytes without a marked encoding, as read from a file
 named$k <- vapply(odd$k, function(k) rawToChar(charToRaw(k)), "")
 for (table in list(odd, named)) {
   for (f in c(y ~ ., typed)) {
@@ -112,7 +112,7 @@ b <- fitted(y ~ x, { k <- d; names(k)[4] <- "\u00e9t\u00e9"; k }, 1, group = "\u
 stopifnot(identical(b$group, "\u00e9t\u00e9"))
 invisible(Sys.setlocale("LC_CTYPE", locale))
 
-# Columns that a formula doesn't name are let be, whatever they are called.
+# krigo ignores columns that the formula doesn't name, whatever their names.
 double <- cbind(d, d["g"], 7)
 names(double)[6] <- ""
 names(double)[2] <- NA
@@ -122,13 +122,13 @@ refused(krigo(y ~ x + g, double), "two columns 'g'")
 refused(predict(m, cbind(d, d["x"])), "two columns 'x'")
 refused(krigo(y ~ 5, d), "formula")
 
-# predict, certify_predictions, watch.
+# Wrong arguments of predict, certify_predictions and watch.
 refused(predict(m, d, interval = "band", level = 0.9), "level")
 refused(predict(m, d, intervall = "band"), "intervall")
 for (name in c("by", "data", "exact_variance", "exact.variance", "explain", "keep", "samples")) {
-  refused(do.call(predict, c(list(m, d), structure(list(1), names = name))), paste0(name, ": only the command line has it: krigo predict --", gsub("[._]", "-", name)))
+  refused(do.call(predict, c(list(m, d), structure(list(1), names = name))), paste0(name, " exists only on the command line: use krigo predict --", gsub("[._]", "-", name)))
 }
-for (kind in c("full", "jackknife")) refused(predict(m, d, interval = kind), paste0(kind, ": only the command line has it: krigo predict --intervals ", kind))
+for (kind in c("full", "jackknife")) refused(predict(m, d, interval = kind), paste0(kind, " exists only on the command line: use krigo predict --intervals ", kind))
 refused(residuals(m), "data is missing")
 refused(certify_predictions(d$y, d$x, c(1, 2)), "asymmetric")
 for (f in list(
@@ -145,14 +145,14 @@ for (file in list(NA, c("a", "b"), "", 1)) {
 }
 refused(read_krigo(tempdir()), "folder")
 
-# What is said of a model's rows are its rows.
+# The printed counts of rows are the model's.
 dealt <- fitted(y ~ x, d, 1, prior = "informed", calibration_fraction = 0.2, test_fraction = 0.1)
 said <- as.integer(regmatches(line <- krigo:::target_line(dealt), gregexpr("[0-9]+(?= (rows|certify|calibrate|test))", line, perl = TRUE))[[1]])
 stopifnot(length(said) == 4, sum(said) == 120, said[1] == certificate(dealt)$prior_rows, said[2] == certificate(dealt)$rows, said[3] == dealt$fit$conformal$rows)
 grid <- fitted(y ~ x, d, 1, prior = "grid")
 stopifnot(grepl(paste0("^", certificate(grid)$rows, " rows, kernel"), krigo:::target_line(grid)))
 
-# A model is changed by what its formula means, and holds no table and no environment.
+# update changes a model by the columns of its formula. A model holds no data frame and no environment.
 all <- suppressMessages(krigo(y ~ ., d[c("x", "z", "y")], 1, kernel = "se"))
 stopifnot(identical(formula(all), y ~ x + z))
 less <- suppressMessages(update(all, . ~ . - z))
@@ -175,7 +175,7 @@ refused(plot(m, d["x"]), "no column")
 refused(plot(m, d[c("x", "z")]), "the target")
 invisible(dev.off())
 
-# A program that says nothing is an error.
+# A program that doesn't reply is an error.
 if (.Platform$OS.type == "unix") {
   for (status in c(0, 1, 3, 130, 143)) {
     silent <- tempfile()
