@@ -335,7 +335,7 @@ def ask(op: str, buffers: Sequence[Buffer] = (), model: Model | None = None, aga
 
 
 class Model:
-    """A model file in memory, with what krigo says about the model. Each program that loads the model gives it a number."""
+    """A model file in memory, with what krigo says about it. A program that loads the model gives it a number."""
 
     def __init__(self, file: bytes, about: dict[str, Any] | None = None) -> None:
         self.file = file
@@ -387,7 +387,7 @@ def _end() -> None:
 
 
 def _forked() -> None:
-    """Gives up the parent's program in a forked child. A thread of the parent may hold the lock, so the child makes a new lock."""
+    """Gives up the parent's program in a forked child, and makes a new lock, because a parent's thread may hold the lock."""
     global _current, _starting
     process, _current, _starting = _current, None, threading.Lock()
     if process is not None:

@@ -817,7 +817,7 @@ def _unused(name: str, taken: Sequence[str]) -> str:
 
 
 def _vector(y: Any, what: str = "y", gaps: bool = False) -> Floats:
-    """Returns targets, predictions or weights as numbers. It refuses infinity, and missing values unless gaps is set."""
+    """Returns targets, predictions or weights as numbers. It refuses infinity and, without gaps, missing values."""
     if y is None:
         raise DataError("requires y to be passed, but the target y is None" if what == "y" else f"{what} is None: want a number for each row")
     a = _table.array(y, what, f"{what} should be a 1d array")

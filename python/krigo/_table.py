@@ -187,7 +187,7 @@ def _naive(moment: Any) -> Any:
     return moment
 
 
-# _FRAMES maps a library to its class of frames. kind imports no library, because the library of a frame X is imported already.
+# _FRAMES maps a library to its class of frames. kind imports no library: if X is a frame, its library is loaded.
 _FRAMES = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "Table"}
 
 
