@@ -66,10 +66,11 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(E
 }
 
 // Deliver trains a certified model's sibling from the data of the model. The sibling trains on all rows except test
-// rows, so also on the certified rows. The evidence of a full GP is trained anew, and kernels are tried again. Other
-// methods keep the model's kernel and start where its training ended. A method on batches keeps the parameters that
-// training ended with. No row is left to certify the sibling, and its CertificateReason says which model is
-// certified. Deliver uses Data.Test and Run's Progress, Save and Resume of with. All other options are the model's.
+// rows, so also on the certified rows. The evidence of a full GP is trained again from the start, and kernels are tried
+// again. Other methods keep the model's kernel and start where its training ended. A method on batches keeps the
+// parameters that training ended with. No row is left to certify the sibling, and its CertificateReason says which
+// model is certified. Deliver uses Data.Test and Run's Progress, Save and Resume of with. All other options are the
+// model's.
 func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options) (sibling *Model, err error) {
 	defer matrix.Ended(&err)
 	begun := time.Now()

@@ -37,7 +37,7 @@ func ripples(rows int) *dataset.Table {
 	return t
 }
 
-// steps are single steps that take long with many rows.
+// steps returns single steps that take long with many rows.
 func steps(t *testing.T) map[string]func(context.Context) error {
 	rows := ripples(600)
 	o := asked("evidence target=y expression=se kind=informed restarts=1")

@@ -167,9 +167,9 @@ type CertifyOptions struct {
 	Declaration []byte
 }
 
-// Certify computes a model's certificate anew from the model's parameters and the data of its fit. It also recomputes
-// the figures beside it: observation noise, conformal intervals, test figures, ranges. It returns a *NoCertificate
-// error for a model without a certificate.
+// Certify recomputes a model's certificate from the model's parameters and the data of its fit. It also recomputes the
+// figures beside it: observation noise, conformal intervals, test figures, ranges. It returns a *NoCertificate error
+// for a model without a certificate.
 func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOptions) (found *Recertification,
 	err error) {
 	defer matrix.Ended(&err)

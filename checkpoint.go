@@ -117,7 +117,7 @@ func (c *checkpoints) tellSolve(s iterative.Progress) {
 }
 
 // checkpointVersion is the version of Checkpoint's fields. Version 1 had no fingerprint of all rows and options, and
-// version 2 had another one.
+// version 2 had another fingerprint.
 const checkpointVersion = 3
 
 // checkOwn refuses the checkpoint of another fit, and says how the other fit differs from the fit with this

@@ -38,7 +38,7 @@ func (o Options) counts(rows int) (test, calibration, prior int) {
 }
 
 // If no option asks for a certificate, a certificate takes at most one row in byDefault from training. If an option
-// asks for one, it takes at most one row in onRequest.
+// asks for a certificate, the certificate takes at most one row in onRequest from training.
 const (
 	byDefault = 5
 	onRequest = 2

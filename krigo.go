@@ -40,7 +40,7 @@
 //	}
 //
 // Fit takes a table and returns a Model with its certificate. Load and Read return a saved Model. A Model predicts,
-// samples, makes intervals, and certifies itself anew. Decide says what Fit would do, Compare compares objectives,
+// samples, makes intervals, and recomputes its certificate. Decide says what Fit would do, Compare compares objectives,
 // Evaluate takes an objective at given parameters, and CertifyPredictions certifies any other model's predictions.
 // Options has a struct for each part of a fit. A method is chosen by name, and docs/reference/settings.md lists its
 // settings. Other packages hold the parts: method the ways to train, and then kernel, objective, pacbayes, posterior,

@@ -190,7 +190,7 @@ func (m *Model) Covariance(ctx context.Context, table *dataset.Table) (cov matri
 	return cov, nil
 }
 
-// PredictionNames are the columns of a table of predictions.
+// PredictionNames returns the names of the columns of a table of predictions.
 func PredictionNames() []string {
 	return []string{"mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd",
 		"predictive_sd"}
@@ -210,7 +210,7 @@ type Interval struct {
 	Upper float64 `json:"upper"`
 }
 
-// IntervalKinds are the kinds that Intervals knows, apart from the credible interval that every
+// IntervalKinds returns the kinds of intervals that Intervals knows, apart from the credible interval that every
 // Prediction has. Their guarantees are of different kinds:
 //
 //	credible    none: the model's own belief
@@ -316,7 +316,7 @@ func ownDeviations(m *Model, k float64) float64 {
 
 func intervalOf(lower, upper float64) Interval { return Interval{lower, upper} }
 
-// FewRowKinds are the kinds that IntervalsOfFew knows.
+// FewRowKinds returns the kinds of intervals that IntervalsOfFew knows.
 func FewRowKinds() []string { return []string{"full", "jackknife"} }
 
 // IntervalsOfFew returns intervals for the rows of a table by all rows of the data that a model was made from, with the

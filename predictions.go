@@ -80,7 +80,7 @@ func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction st
 	return p, nil
 }
 
-// predictedTerms are what options say of the certificate of predictions.
+// predictedTerms returns the terms that the options decide for a certificate of predictions.
 func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 	promise := o.Promise
 	switch {

@@ -526,8 +526,8 @@ func TestCopiesOfGroups(t *testing.T) {
 	f, err := m.CertifyFresh(t.Context(), again)
 	must.Not(t, err != nil || f.SeenGroups != f.Groups || f.Seen != 59 || !strings.Contains(f.Sentence(m),
 		"Rows of known groups say nothing about further groups"), "%+v, %v", f, err)
-	// At any time only complete groups count: all groups of the model's own table, and groups that another one
-	// follows.
+	// At any time only complete groups count. These are all groups of the model's own table, and groups that are
+	// followed by another group.
 	fresh := func(rows []int) *krigo.Fresh {
 		of, next := relabelled(), &dataset.Table{Source: "next.csv", Names: table.Names}
 		for _, i := range rows {

@@ -159,8 +159,8 @@ func (d *dealt) posteriorStage(certified share, priors []family, m int) stage {
 		restarts: d.options.Run.Restarts}
 }
 
-// siblingStage trains a model's sibling on d's prior rows. The evidence of a full GP is trained anew. Other methods
-// keep the model's kernel, and start where the model's training ended.
+// siblingStage trains a model's sibling on d's prior rows. The evidence of a full GP is trained again from the start.
+// Other methods keep the model's kernel, and start where the model's training ended.
 func (d *dealt) siblingStage(m *model.Model) (stage, error) {
 	s, err := d.priorStage()
 	if err != nil || !s.choice.OnBatches() && s.choice.Kind().Exact {

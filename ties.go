@@ -14,7 +14,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// krigo looks among the prior rows for what ties rows together. The look is free, since it sees no certified row.
+// krigo looks among the prior rows for what ties rows together. The look costs no part of δ, since it sees no certified
+// row.
 
 // ties returns what ties the rows together that trained a posterior. If rows are grouped, only the group is a
 // candidate, unless the groups are of equal rows. ties looks only at full GPs, since a GP with inducing inputs keeps

@@ -96,7 +96,7 @@ func overflow(source, name string) error {
 }
 
 // Where the constants of a [Scaling] come from. A certificate is valid only if they don't depend on certified rows.
-// With [AllRows] they do, and the number is a heuristic.
+// With [AllRows] the constants do depend on certified rows, and the number is a heuristic.
 const (
 	PriorRows = "prior-rows" // computed from prior rows
 	Declared  = "declared"   // given from outside

@@ -185,8 +185,8 @@ func (d *Data) groupBlocks(b blocks, columns []int, group string) (*Data, error)
 	return &grouped, nil
 }
 
-// Unlabelled is [Table.Unlabelled] for the columns that the encoding turns into these inputs. It also takes a table
-// that has the inputs themselves instead of the columns.
+// Unlabelled does what [Table.Unlabelled] does, for the columns that the encoding turns into these inputs. It also
+// takes a table that has the inputs themselves instead of the columns.
 func (e *Encoding) Unlabelled(t *Table, inputs []string) (*Data, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -206,8 +206,8 @@ func (e *Encoding) Unlabelled(t *Table, inputs []string) (*Data, error) {
 	return t.view(e, inputs, columns), nil
 }
 
-// Select is [Table.Select] for the columns that the encoding turns into these inputs. It refuses inputs that are
-// encoded already, because in encoded inputs krigo couldn't recognise the rows that a model was made from.
+// Select does what [Table.Select] does, for the columns that the encoding turns into these inputs. It refuses inputs
+// that are encoded already, because in encoded inputs krigo couldn't recognise the rows that a model was made from.
 func (e *Encoding) Select(t *Table, inputs []string, target string) (*Data, error) {
 	d, err := t.labelled(e.names(inputs), target)
 	if err == nil {
@@ -225,8 +225,9 @@ type Coding struct {
 	Missing     string   // Refuse or FillMean
 }
 
-// Encode is [Table.Regression] for a table with categorical columns or missing values. It learns the encoding only from
-// the rows that prior returns, which no certificate counts. prior sees the cells of rows, but not yet their encoding.
+// Encode does what [Table.Regression] does, for a table with categorical columns or missing values. It learns the
+// encoding only from the rows that prior returns, which no certificate counts. prior sees the cells of rows, but not
+// yet their encoding.
 func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*Data) ([]int, error)) (*Data, error) {
 	d, err := t.labelled(t.but(append(ignored, target)...), target)
 	if err != nil {

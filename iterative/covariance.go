@@ -94,7 +94,7 @@ func (c Covariance) Shared(r ranks.Ranks, fail func(error)) func(v, out matrix.D
 const roughNoise = 1e-6
 
 // Rough returns Times in float32 (kernel.TimesSingle), for Solver.Rough. It returns nil if the kernel or the machine
-// has none, or if the noise is too small for it.
+// has no float32 products, or if the noise is too small for float32.
 func (c Covariance) Rough() func(v, out matrix.Dense) {
 	diag := make([]float64, c.X.Rows)
 	c.Kernel.Diag(c.Theta, c.X, diag)

@@ -108,7 +108,7 @@ func (s *Stationary) fillBundle(theta []float64, x, dst linalg.Bundle) {
 	scaled.Release()
 }
 
-// pullBundle is against.pull for a bundle: each lane holds a set.
+// pullBundle does the work of against.pull for a bundle, in which each lane holds a set.
 func (s *Stationary) pullBundle(theta []float64, x, bar linalg.Bundle, dTheta []float64) {
 	logL2, shape, variance := s.unpack(theta)
 	scaled := s.scaledBundle(logL2, shape, x)

@@ -21,7 +21,7 @@ func fillPairs(theta []float64, x, dst linalg.Bundle, of func(a, b []float64, ds
 	}
 }
 
-// pullPairs is the pull-back of fillPairs.
+// pullPairs does the pull-back of fillPairs.
 func pullPairs(theta []float64, x, bar linalg.Bundle, dTheta []float64,
 	of func(a, b []float64, dst *[linalg.Abreast]float64)) {
 	var k, sums [linalg.Abreast]float64

@@ -144,14 +144,14 @@ func (u unprepared) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []
 
 func (unprepared) release() {}
 
-// covOnce is Kernel.Cov for a kernel that prepares its columns.
+// covOnce does the work of Kernel.Cov for a kernel that prepares its columns.
 func covOnce(k Kernel, theta []float64, a, b, dst matrix.Dense) {
 	c := columnsOf(k, theta, b)
 	c.cov(a, 0, b.Rows, dst)
 	c.release()
 }
 
-// pullOnce is Kernel.Pull for a kernel that prepares its columns.
+// pullOnce does the work of Kernel.Pull for a kernel that prepares its columns.
 func pullOnce(k Kernel, theta []float64, a, b matrix.Dense, bar Adjoint) {
 	c := columnsOf(k, theta, b)
 	c.pull(a, 0, b.Rows, bar.K, bar.Theta, bar.Inputs)
@@ -211,7 +211,7 @@ func (at Bound) FillLower(a, dst matrix.Dense) {
 	c.release()
 }
 
-// Pull is Kernel.Pull, tile by tile on all cores.
+// Pull does the work of Kernel.Pull, tile by tile on all cores.
 func (at Bound) Pull(a, b matrix.Dense, to Adjoint) {
 	bar, dTheta, dA := to.K, to.Theta, to.Inputs
 	c := columnsOf(at.Kernel, at.Theta, b)

@@ -11,7 +11,7 @@ import (
 )
 
 // TestJoint: products of squared exponentials fall exactly with the joint distance. A kernel with a metric has it as
-// its joint metric. Sums of parts with different metrics have none.
+// its joint metric. Sums of parts with different metrics have no metric.
 func TestJoint(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	x := matrix.New(30, 3)

@@ -23,7 +23,8 @@ var register = []family{
 	{"linear", plain(func() Kernel { return Linear{} })}, {"constant", plain(ConstantKernel)}, {"white", plain(White)},
 }
 
-// always and plain wrap makers that can't fail. The maker of plain doesn't depend on the inputs.
+// always and plain turn a function that makes a kernel, and can't fail, into one that also returns an error. The
+// function that plain takes doesn't depend on the inputs.
 func always[K Kernel](make func(dim int, ard bool) K) func(int, bool) (Kernel, error) {
 	return func(dim int, ard bool) (Kernel, error) { return make(dim, ard), nil }
 }

@@ -20,25 +20,25 @@ type Stationary struct {
 
 var _ Kernel = (*Stationary)(nil)
 
-// SE is the squared exponential σ² exp(−d²/2).
+// SE returns the squared exponential kernel σ² exp(−d²/2).
 func SE(dim int, ard bool) *Stationary { return &Stationary{"se", dim, ard, radial.SE} }
 
-// Matern12 is σ² e^{−d}.
+// Matern12 returns the kernel σ² e^{−d}.
 func Matern12(dim int, ard bool) *Stationary {
 	return &Stationary{"matern12", dim, ard, radial.Matern12}
 }
 
-// Matern32 is σ² (1+√3 d) e^{−√3 d}.
+// Matern32 returns the kernel σ² (1+√3 d) e^{−√3 d}.
 func Matern32(dim int, ard bool) *Stationary {
 	return &Stationary{"matern32", dim, ard, radial.Matern32}
 }
 
-// Matern52 is σ² (1+√5 d+5d²/3) e^{−√5 d}.
+// Matern52 returns the kernel σ² (1+√5 d+5d²/3) e^{−√5 d}.
 func Matern52(dim int, ard bool) *Stationary {
 	return &Stationary{"matern52", dim, ard, radial.Matern52}
 }
 
-// RationalQuadratic is σ² (1+d²/(2a))^{−a}, with the shape a.
+// RationalQuadratic returns the kernel σ² (1+d²/(2a))^{−a}, with the shape a.
 func RationalQuadratic(dim int, ard bool) *Stationary { return &Stationary{"rq", dim, ard, radial.RQ} }
 
 func (s *Stationary) hasShape() bool { return s.profile == radial.RQ }

@@ -84,9 +84,9 @@ const party = 512
 // TimesSymmetric sets out ← K(A, A) V. It visits each pair of rows once. The result doesn't depend on the number of
 // cores.
 //
-// The rows form parties of party rows. Any two parties meet once, in rounds like those of a chess tournament, in which
-// each party plays one game. Games of a round touch different rows of out, so they may run at the same time. A round
-// begins when the previous round has ended.
+// The rows are cut into parties, which have party rows each. Any two parties meet once, in rounds like those of a chess
+// tournament, in which each party plays one game. Games of a round touch different rows of out, so they may run at the
+// same time. A round begins when the previous round has ended.
 func (at Bound) TimesSymmetric(a, v, out matrix.Dense) {
 	n := a.Rows
 	if v.Rows != n || out.Rows != n || out.Cols != v.Cols {
@@ -141,8 +141,8 @@ func HasSingle(k Kernel) bool {
 	return ok
 }
 
-// TimesSingle is TimesSymmetric in float32, for a kernel that HasSingle: about six digits, and twice as fast. The
-// sums over pairs of parties are in float64.
+// TimesSingle does the work of TimesSymmetric in float32, for a kernel that HasSingle. The result has about six digits,
+// and takes half the time. The sums over pairs of parties are in float64.
 func (at Bound) TimesSingle(a, v, out matrix.Dense) {
 	k, theta := at.Kernel, at.Theta
 	s, ok := k.(*Stationary).singles(theta, a)

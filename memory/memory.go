@@ -41,7 +41,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/disk"
 )
 
-// limit is the limit that SetLimit set; 0: the default.
+// limit is the limit that SetLimit set, or 0 for the default.
 var limit atomic.Int64
 
 // SetLimit sets how many bytes the whole process may take. 0, the default, means half of the machine's memory, or
@@ -104,7 +104,7 @@ func ReadFile(path string, times float64) ([]byte, error) {
 	return ReadAll(f, path, times)
 }
 
-// ReadAll is io.ReadAll with the limit of [ReadFile].
+// ReadAll does what io.ReadAll does, with the limit of [ReadFile].
 func ReadAll(r io.Reader, what string, times float64) ([]byte, error) {
 	const growth = 2 // a larger buffer replaces a full one
 	most := int64(float64(Limit())/max(times, growth)) + 1

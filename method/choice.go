@@ -120,7 +120,7 @@ func (c *Choice) Set(name, text string) error {
 	return err
 }
 
-// Text returns the text with which Set would ask for the named setting; "" if nobody asks for it.
+// Text returns the text with which Set would ask for the named setting, or "" if nobody asks for the setting.
 func (c *Choice) Text(name string) string {
 	s := settings.Named(described(), name)
 	if s == nil {

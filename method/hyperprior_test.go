@@ -15,8 +15,8 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// TestWeakHyperprior shows that the weak prior adds −ln of its densities, computed anew here, to the objective, that
-// its derivatives agree with differences, and that batches count it once.
+// TestWeakHyperprior shows that the weak prior adds −ln of its densities, recomputed here, to the objective, that its
+// derivatives agree with differences, and that batches count it once.
 func TestWeakHyperprior(t *testing.T) {
 	task, x := ridge(60)
 	for i := range x {

@@ -13,9 +13,9 @@ import (
 
 // Defaults of training a nearest-neighbour conditional density. RMSEs on 80 % of bike, protein and kin40k, with
 // Matérn-3/2: 32 neighbours have .219, .552, .098. 64 neighbours have .216, .553, .091, but take about three times as
-// long. With a third of the steps they take as long as 32 neighbours, and have .216, .552, .092. One search instead of
-// three has .238, .556, .097, and six searches have .220, .554, –. Vecchia's form instead of leave-one-out has .235,
-// .550, .096, and a worse NLPD on all three.
+// long. With a third of the steps, 64 neighbours take as long as 32 and have .216, .552, .092. One search instead of
+// three has .238, .556, .097, and six searches have .220, .554, and none on kin40k. Vecchia's form instead of
+// leave-one-out has .235, .550, .096, and a worse NLPD on all three sets.
 const (
 	defaultNeighbours   = 64
 	defaultSearches     = 3
@@ -24,8 +24,9 @@ const (
 	searchedEvaluations = 30   // most evaluations of a descent before the next search
 )
 
-// PredictiveRows is how many rows a prediction is conditioned on. More rows predict better and take longer: trained on
-// 31,040 rows of kin40k with 32 neighbours and se, the RMSE is .089 from 256 rows and .074 from 1,024.
+// PredictiveRows is the number of rows on which a prediction is conditioned. More rows predict better and take longer.
+// After training on 31,040 rows of kin40k with 32 neighbours and se, the RMSE is .089 from 256 rows and .074 from
+// 1,024.
 const PredictiveRows = 512
 
 // MaxTerms is the largest number of rows whose conditional densities are trained on. If there are more rows, training

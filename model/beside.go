@@ -129,8 +129,9 @@ func withOnes(x matrix.Dense) matrix.Dense {
 	return of
 }
 
-// leastSquares returns the coefficients of the inputs and, last, the constant; nil if they overflow. A ridge of 1e-9 of
-// each column's squares makes them unique if inputs are collinear, for example the inputs that encode categories.
+// leastSquares returns the coefficients of the inputs and, last, the constant. It returns nil if they overflow. A ridge
+// of 1e-9 of each column's squares makes them unique if inputs are collinear, for example the inputs that encode
+// categories.
 func leastSquares(rows *dataset.Scaled, y []float64) ([]float64, error) {
 	const ridge = 1e-9
 	_, d := rows.Dims()

@@ -22,7 +22,8 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 	return c, err
 }
 
-// CertifyDealt is Certify for a caller that has the rows' roles. The context describes the certified predictions.
+// CertifyDealt does what Certify does, for a caller that has the rows' roles. The context describes the certified
+// predictions.
 func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.Certificate, x *Context, err error) {
 	defer matrix.Ended(&err)
 	if err := m.certifiable(); err != nil {

@@ -18,7 +18,7 @@ import (
 // the grid that the bound pays for. Exact posteriors must be conditioned on their rows. check can't tell what else was
 // tried, or whether the parameters of an informed prior, or all of a sparse prior, come from the prior rows alone. A
 // sparse posterior needs no check, because the certificate holds for any, whether training found it or not. The caller
-// must have computed factors anew.
+// must have recomputed the factors.
 func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
 	for _, check := range []func(*dataset.Data, dataset.Roles) error{m.checkDealt, m.checkSplit, m.checkTerms,
 		m.checkScaling, m.checkEncoding, m.checkConditioned} {
@@ -173,8 +173,8 @@ func (m *Model) checkEncoding(d *dataset.Data, roles dataset.Roles) error {
 }
 
 // Tolerances of the equations that weights solve, relative to the size of the equations' terms. These limits hold on
-// any processor. solvedAfter is for a prior that is itself a posterior: its covariances are small differences of larger
-// covariances, and have the rounding errors of the larger covariances.
+// any processor. solvedAfter is for a prior that is itself a posterior. The covariances of such a prior are small
+// differences of larger covariances, and have the rounding errors of the larger covariances.
 const (
 	solved      = 1e-11
 	solvedAfter = 1e-6

@@ -79,8 +79,8 @@ func (c *Conformal) sane(rows int) error {
 	return nil
 }
 
-// difference says how intervals that were computed anew differ from stored intervals; "" if they agree. A deviation is
-// a miss divided by sd or more, so that its tolerance is 1/sd times the tolerance of a miss.
+// difference says how recomputed intervals differ from stored intervals. It returns "" if they agree. A deviation is a
+// miss divided by sd or more, so that its tolerance is 1/sd times the tolerance of a miss.
 func (c *Conformal) difference(stored *Conformal, sd float64) string {
 	a, b := c, stored
 	miss := func(a, b float64) bool { return cautious.SameWidth(a, b, 1) }

@@ -20,8 +20,8 @@ type Context struct {
 }
 
 // Baseline holds figures of a simple predictor that is made from the prior rows. MeanBound is the predictor's hold-out
-// bound by the certificate's terms. This bound holds by itself, not together with the certificate: see
-// pacbayes.Terms.HoldOut.
+// bound by the certificate's terms. This bound holds alone, not together with the certificate (see
+// pacbayes.Terms.HoldOut).
 type Baseline struct {
 	RMSE      float64 `json:"rmse"`
 	MeanRisk  float64 `json:"mean_risk"`

@@ -13,8 +13,8 @@ type Curve struct {
 	Iterations []int     `json:"iterations"`
 	Values     []float64 `json:"values"`
 
-	// Every is the least number of iterations between two points, except before the last point. 0: every iteration has
-	// a point.
+	// Every is the least number of iterations between two points, except before the last point. It is 0 if every
+	// iteration has a point.
 	Every int `json:"every,omitempty"`
 }
 

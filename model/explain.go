@@ -31,7 +31,7 @@ type Explanation struct {
 	Remainder []float64 `json:"remainder"`
 }
 
-// Names returns the names of an explanation's columns in a table of predictions; nil if e is nil.
+// Names returns the names of an explanation's columns in a table of predictions, or nil if e is nil.
 func (e *Explanation) Names() []string {
 	if e == nil {
 		return nil
@@ -87,8 +87,8 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 	return e, err
 }
 
-// sources returns the columns of a table that the model predicts from, and which of them each input came from: all
-// inputs of a category or a date came from one.
+// sources returns the columns of a table that the model predicts from, and which of these columns each input came from.
+// All inputs of a category or of a date came from one column.
 func (m *Model) sources() (names []string, of []int) {
 	from := slices.Clone(m.Inputs)
 	if m.Encoding != nil {

@@ -27,7 +27,8 @@ type Prediction struct {
 	// it is always 0.
 	Outside int `json:"outside"`
 
-	// The square roots of the variances. A root may fit in a float64 even if its variance doesn't: see OutOfRange.
+	// The square roots of the variances. A standard deviation may fit in a float64 even if its variance doesn't (see
+	// OutOfRange).
 	LatentSD     float64 `json:"latent_sd"`
 	PredictiveSD float64 `json:"predictive_sd"`
 
@@ -79,7 +80,8 @@ func (m *Model) Predict(d *dataset.Data) ([]Prediction, error) {
 	return m.Predictions(d, mean, variance)
 }
 
-// Predictions is Predict for a caller that knows the mean and the variance of f at the rows, in scaled units.
+// Predictions does what Predict does, for a caller that knows the mean and the variance of f at the rows, in scaled
+// units.
 func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) ([]Prediction, error) {
 	outside, err := m.Range.count(d, variance)
 	if err != nil {

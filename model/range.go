@@ -9,7 +9,7 @@ import (
 )
 
 // sameFigure is the relative difference that a figure beside a certificate may have on another kind of processor. The
-// certificate's own numbers may differ as much.
+// certificate's own numbers may differ by this much too.
 const sameFigure = 1e-6
 
 // Range holds the least and the largest value of every input, in the input's own units, over all rows except test rows.
@@ -18,9 +18,10 @@ type Range struct {
 	Min []float64 `json:"min"`
 	Max []float64 `json:"max"`
 
-	// Far is a distance from the training rows that few rows exceed, see Farthest. 0: unknown. A row's distance is the
-	// standard deviation of f, in scaled units. With a stationary kernel it is almost 0 at training rows, and far from
-	// all of them it is the prior's standard deviation. With a linear kernel it grows without limit, as leverage does.
+	// Far is a distance from the training rows that few rows exceed (see Farthest). It is 0 if the distance is unknown.
+	// A row's distance is the standard deviation of f, in scaled units. With a stationary kernel it is almost 0 at
+	// training rows, and far from all of them it is the prior's standard deviation. With a linear kernel it grows
+	// without limit, as leverage does.
 	Far float64 `json:"far,omitzero"`
 }
 

@@ -120,7 +120,7 @@ func (m *Model) byOwn(by string, at scored) ([]pacbayes.Slice, error) {
 	}
 	sorted := slices.Sorted(slices.Values(of))
 	low, high := sorted[len(of)/3], sorted[2*len(of)/3]
-	// The names don't show the cuts, because another kind of processor computes other last digits of them.
+	// The names don't show the cuts, because another kind of processor computes cuts with other last digits.
 	return inThree(of, by, names[0], "in between", names[1], low, high), nil
 }
 

@@ -17,7 +17,8 @@ type Test struct {
 	// the model gives to all values below y. If the predictive distribution is right, PIT's ten counts are about equal.
 	Coverage []Coverage `json:"coverage"`
 	PIT      []int      `json:"pit"`
-	// Conformal and Normalised are the shares of y within the two kinds of conformal intervals; nil without intervals.
+	// Conformal and Normalised are the shares of y within the two kinds of conformal intervals. They are nil without
+	// intervals.
 	Conformal  *float64 `json:"conformal,omitempty"`
 	Normalised *float64 `json:"conformal_normalised,omitempty"`
 }

@@ -19,9 +19,9 @@ type Verified struct {
 	Findings finding.List
 }
 
-// Verify computes everything that the model states anew, from its parameters and the data that it was made from: the
-// certificate and the figures beside it. It fails if it can't do that, for example with other data, and if the model
-// doesn't follow the certificate's terms.
+// Verify recomputes everything that the model states, from its parameters and the data that it was made from. This is
+// the certificate and the figures beside it. It fails if it can't do that, for example with other data, and if the
+// model doesn't follow the certificate's terms.
 func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 	roles, err := m.RolesOf(d)
 	if err != nil {
@@ -54,7 +54,7 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 	return v, nil
 }
 
-// verifyContext compares a context that was computed anew with the model's context, which older models don't have.
+// verifyContext compares a recomputed context with the model's context, which older models don't have.
 func (m *Model) verifyContext(again *Context) string {
 	stored := m.Context
 	if stored == nil {

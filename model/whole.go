@@ -136,15 +136,16 @@ func (w *Whole) Full(x matrix.Dense, level float64, alike func(row, other int) b
 
 // Jackknife returns jackknife+ intervals. Each other row gives a sum: the prediction made without that row, plus the
 // absolute error of that row's own prediction. The upper end is the ⌈level·(n+1)⌉-th smallest sum. The lower end is the
-// ⌈level·(n+1)⌉-th largest difference of the same two terms. A further target lies within with probability at least
-// 2·level − 1, and about the level in practice (Barber, Candès, Ramdas and Tibshirani, "Predictive inference with the
-// jackknife+", Ann. Stat. 49, 2021). Without row i the prediction is μ − b_i e_i, e_i = α_i/d_i.
+// ⌈level·(n+1)⌉-th largest difference of the same two terms. A further target lies within its interval with probability
+// at least 2·level − 1, and in practice with about the probability level (Barber, Candès, Ramdas and Tibshirani,
+// "Predictive inference with the jackknife+", Ann. Stat. 49, 2021). Without row i the prediction is μ − b_i e_i, e_i =
+// α_i/d_i.
 func (w *Whole) Jackknife(x matrix.Dense, level float64, alike func(row, other int) bool) []Ends {
 	return w.each(x, level, alike, func(further, int, float64) (reach, err float64) { return 1, 0 })
 }
 
-// outermost returns an interval's ends: ⌊(1−level)(n+1)⌋ candidates lie at or beyond each; an end is infinite if
-// that is 0.
+// outermost returns an interval's ends. At or beyond each end lie ⌊(1−level)(n+1)⌋ candidates. If this number is 0, the
+// ends are infinite.
 func outermost(lower, upper []float64, level float64) (below, above float64) {
 	n := len(lower)
 	k := min(int(math.Floor((1-level)*float64(n+1)+1e-9)), n)

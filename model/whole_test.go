@@ -37,7 +37,7 @@ func wholeOf(t *testing.T, table *dataset.Table) (*krigo.Model, *model.Whole, *d
 	return m, w, d
 }
 
-// TestWhole compares the closed forms with GPs that are conditioned anew for every candidate, and without every row.
+// TestWhole compares the closed forms with GPs that are conditioned again for every candidate, and without every row.
 func TestWhole(t *testing.T) {
 	table := waves(rand.New(rand.NewPCG(4, 2)), 60)
 	m, w, d := wholeOf(t, table)

@@ -6,7 +6,7 @@ import (
 )
 
 // chunkRows is the number of rows that one core handles at a time in loops over the rows of a block. Sums over rows add
-// up the sums of chunks, so another number would change the rounding of results.
+// up the sums of chunks, so another chunkRows would change the rounding of results.
 const chunkRows = 128
 
 // inChunks cuts the rows of a block into chunks and calls each, in parallel, with every chunk and its rows r0 … r1−1.

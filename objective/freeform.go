@@ -161,10 +161,10 @@ func (p *FreeFormProblem) Evaluate(x, gradient []float64) (float64, error) {
 	return settle(over(p.Ranks), value, gradient, err)
 }
 
-// EvaluateBatch is Evaluate on the rows with the given numbers, which stand for all rows. For SVGP and a batch drawn
-// uniformly, it returns unbiased estimates of the value and the gradient. For FreePAC it returns the bound with the
-// batch's risk (Reeb et al. 2018, Eq. 32, without its Hoeffding term). This is a biased heuristic for training, and
-// never a certificate.
+// EvaluateBatch does what Evaluate does, on the rows with the given numbers, which stand for all rows. For SVGP and a
+// batch drawn uniformly, it returns unbiased estimates of the value and the gradient. For FreePAC it returns the bound
+// with the batch's risk (Reeb et al. 2018, Eq. 32, without its Hoeffding term). This is a biased heuristic for
+// training, and never a certificate.
 func (p *FreeFormProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
 	return p.onBatch(x, gradient, rows, 0)
 }
@@ -441,7 +441,7 @@ func unpackFactor(packed []float64, l matrix.Dense) {
 	}
 }
 
-// packFactor is the inverse of unpackFactor.
+// packFactor does the reverse of unpackFactor.
 func packFactor(l matrix.Dense, packed []float64) {
 	for i := range l.Rows {
 		row := packed[i*(i+1)/2 : (i+1)*(i+2)/2]

@@ -121,7 +121,7 @@ func TestGoldenFreeForm(t *testing.T) {
 	must.End(t, checked == 0, "no values were checked")
 }
 
-// difference is the five-point central difference at 0.
+// difference returns the five-point central difference of f at 0.
 func difference(f func(h float64) float64) float64 {
 	const h = 3e-4
 	return (8*(f(h)-f(-h)) - (f(2*h) - f(-2*h))) / (12 * h)

@@ -13,7 +13,7 @@ import (
 
 func gaussian(y, f, s float64) float64 { return -math.Log(2*math.Pi*s)/2 - (y-f)*(y-f)/(2*s) }
 
-// laplace has the variance s.
+// laplace returns the log density at y of Laplace noise about f with the variance s.
 func laplace(y, f, s float64) float64 {
 	b := math.Sqrt(s / 2)
 	return -math.Log(2*b) - math.Abs(y-f)/b

@@ -134,7 +134,7 @@ func (p *NearestProblem) Evaluate(x, gradient []float64) (float64, error) {
 	return p.evaluate(x, gradient, terms, float64(p.Rows.X.Rows)/float64(p.BatchRows()))
 }
 
-// EvaluateBatch is Evaluate for N/|terms| times the sum of the terms with the given numbers.
+// EvaluateBatch does what Evaluate does, for N/|terms| times the sum of the terms with the given numbers.
 func (p *NearestProblem) EvaluateBatch(x, gradient []float64, terms []int) (float64, error) {
 	if len(terms) == 0 {
 		return math.NaN(), errors.New("the batch has no terms")
@@ -173,7 +173,7 @@ func (p *NearestProblem) evaluate(x, gradient []float64, terms []int, weight flo
 // Sums over terms add up the sums of tasks, so another number would change the rounding of results.
 const nearestTask = 4 * linalg.Abreast
 
-// sum is evaluate for the terms of this rank alone.
+// sum does what evaluate does, for the terms of this rank alone.
 func (p *NearestProblem) sum(x, gradient []float64, terms []int, weight float64) (float64, error) {
 	theta, beta, logNoise := p.Split(x)
 	noise := math.Exp(logNoise)
@@ -273,7 +273,8 @@ func (p *NearestProblem) residuals(beta []float64, terms []int) {
 // standRows is the number of rows that standing copies at a time.
 const standRows = 1024
 
-// standing calls f for the rows that stand marks, in ascending order. A batch from a million rows needs few of them.
+// standing calls f for the rows that stand marks, in ascending order. A batch from a million rows needs few of the
+// rows.
 func (p *NearestProblem) standing(f func(rows []int, x matrix.Dense)) {
 	rows, x := make([]int, 0, standRows), linalg.Borrow(standRows, p.Rows.X.Cols)
 	defer linalg.Return(x)

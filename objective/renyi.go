@@ -245,9 +245,9 @@ func (p *RenyiProblem) Evaluate(x, gradient []float64) (float64, error) {
 	return settle(over(p.Ranks), value, gradient, err)
 }
 
-// EvaluateBatch is N/|rows| times Evaluate on the rows with the given numbers. Algorithm 1 of "Optimize to Generalize
-// in Gaussian Processes" takes this gradient. L_α isn't a sum over rows, so the estimate is biased. It serves for
-// training, and is neither a value of L_α nor a bound.
+// EvaluateBatch returns N/|rows| times what Evaluate returns on the rows with the given numbers. Algorithm 1 of
+// "Optimize to Generalize in Gaussian Processes" takes this gradient. L_α isn't a sum over rows, so the estimate is
+// biased. It serves for training, and is neither a value of L_α nor a bound.
 func (p *RenyiProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
 	if len(rows) == 0 {
 		return math.NaN(), errors.New("the batch has no rows")

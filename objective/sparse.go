@@ -176,8 +176,8 @@ func (p *SparseProblem) BatchRows() int {
 	return n
 }
 
-// EvaluateBatch is N/|rows| times Evaluate on the rows with the given numbers. Neither the energies nor the bounds are
-// sums over rows, so the estimate is biased. It serves for training, and is never a certificate.
+// EvaluateBatch returns N/|rows| times what Evaluate returns on the rows with the given numbers. Neither the energies
+// nor the bounds are sums over rows, so the estimate is biased. It serves for training, and is never a certificate.
 func (p *SparseProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
 	if len(rows) == 0 {
 		return math.NaN(), errors.New("the batch has no rows")

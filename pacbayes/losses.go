@@ -270,10 +270,10 @@ func (l Loss) expected(d, s, scale float64) (e, dMean, dVar float64) {
 	return e, sign * dMean, dVar
 }
 
-// pdf is φ(x), the standard normal density.
+// pdf returns φ(x), the standard normal density.
 func pdf(x float64) float64 { return math.Exp(-x*x/2) / (math.Sqrt2 * math.SqrtPi) }
 
-// tail is Q(x) = Φ(−x) = 1−Φ(x), the upper tail of the standard normal.
+// tail returns Q(x) = Φ(−x) = 1−Φ(x), the upper tail of the standard normal.
 func tail(x float64) float64 { return 0.5 * math.Erfc(x/math.Sqrt2) }
 
 // expectedInterval computes Eq 26 and Eq 29:

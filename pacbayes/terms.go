@@ -45,7 +45,8 @@ type Terms struct {
 	Inequality Inequality `json:"family,omitempty"` // "" means kl
 	Route      Route      `json:"route,omitempty"`  // the way to the bound on the mean; "" means twice
 
-	// Promise is the share of predictions for which krigo looks for the smallest guaranteed half-width; 0: no promise.
+	// Promise is the share of predictions for which krigo looks for the smallest guaranteed half-width. It is 0 if no
+	// promise was asked for.
 	Promise float64 `json:"promise,omitempty"`
 
 	// Curve says that all half-widths are bounded at once.
@@ -63,7 +64,7 @@ type Terms struct {
 
 	// Group is the column by which rows are grouped. A group is then the unit that is drawn and counted.
 	Group string `json:"group,omitempty"`
-	// Copies says that equal rows were taken for copies of one observation: one was kept, or they form a group.
+	// Copies says that equal rows count as copies of one observation, of which one was kept, or which form a group.
 	Copies bool `json:"copies,omitempty"`
 	// Elsewhere says that no model of this package made the predictions. The person who certifies vouches that they
 	// were made without the certified rows.

@@ -174,7 +174,7 @@ const (
 	mostTimes = 4
 )
 
-// solvedVariance is SolvedVariance for callers to whom the variance plus noise matters.
+// solvedVariance does the work of SolvedVariance, for callers to whom the variance plus noise matters.
 func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance []float64, noise float64,
 	o Iterative) error {
 	ctx, fail := context.WithCancelCause(ctx)

@@ -23,7 +23,7 @@ func (p *Posterior) Refactored() (*Posterior, error) {
 	return p.refactored()
 }
 
-// refactored is Refactored, except that a Noise of 0 means an unknown one.
+// refactored does what Refactored does, except that a Noise of 0 means that the noise is unknown.
 func (p *Posterior) refactored() (*Posterior, error) {
 	q := *p
 	if prior, temper := p.OfPrior(); prior != nil {

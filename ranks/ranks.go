@@ -125,7 +125,7 @@ func Bytes(r Ranks, root int, v []byte) ([]byte, error) {
 // Item is what ranks send to one another: a number, or a SHA-256.
 type Item interface{ float64 | uint64 | ~[32]byte }
 
-// Memory is the memory of items to broadcast.
+// Memory returns the memory of items as bytes to broadcast.
 func Memory[T Item](v []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), int(unsafe.Sizeof(*new(T)))*len(v))
 }

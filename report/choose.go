@@ -167,7 +167,7 @@ func (r *maker) kept() string {
 	return "rows that were trained on"
 }
 
-// main returns the sample whose residuals are drawn; nil without data.
+// main returns the sample whose residuals are drawn, or nil without data.
 func (r *maker) main() *sample {
 	if len(r.samples) == 0 {
 		return nil

@@ -198,7 +198,7 @@ func medoid(r rows, columns []column, scale []float64) int {
 	return best
 }
 
-// commonest returns the value that occurs most often; the least one if several do.
+// commonest returns the value that occurs most often, or the least of several such values.
 func commonest(vs []float64) float64 {
 	count := map[float64]int{}
 	for _, v := range vs {
@@ -227,7 +227,8 @@ const (
 	mostCategories = 12
 )
 
-// levels returns the values that rows have in a column, if the column has few values or holds categories; else nil.
+// levels returns the values that rows have in a column, if the column has few values or holds categories. Otherwise it
+// returns nil.
 func levels(r rows, c column) (all []level) {
 	count := map[float64]int{}
 	for _, v := range r.of(c) {

@@ -147,7 +147,7 @@ func (r *maker) steepness() ([]float64, error) {
 	return steep, nil
 }
 
-// lengthscales returns the smallest lengthscale of the kernel's parts for each of d inputs; nil if the kernel has no
+// lengthscales returns the smallest lengthscale of the kernel's parts for each of d inputs, or nil if the kernel has no
 // lengthscales.
 func lengthscales(s kernel.Spec, d int) (least []float64) {
 	for _, part := range s.Parts {
@@ -166,7 +166,7 @@ func lengthscales(s kernel.Spec, d int) (least []float64) {
 	return least
 }
 
-// drawImportance draws the ranking. failed is why there is no ranking; nil: there is one.
+// drawImportance draws the ranking. failed is the reason why there is no ranking, or nil if there is one.
 func (r *maker) drawImportance(failed error) error {
 	if len(r.columns) == 1 || failed != nil {
 		return failed

@@ -101,7 +101,7 @@ func importances(f func(x []float64) ([]float64, error), r rows, columns []colum
 	return all, nil
 }
 
-// varianceOf returns the variance of numbers, each counted by its weight; nil: each counts once.
+// varianceOf returns the variance of numbers, each counted by its weight. If weight is nil, each number counts once.
 func varianceOf(vs, weight []float64) float64 {
 	var n, mean, square float64
 	w := func(i int) float64 {

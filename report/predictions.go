@@ -354,7 +354,7 @@ func (r *maker) drawResiduals(s *sample, columns []int) {
 	}
 }
 
-// ticksOf returns the function that sets the ticks of a column's axis; nil for a column of numbers.
+// ticksOf returns the function that sets the ticks of a column's axis, or nil for a column of numbers.
 func ticksOf(c column) func(low, high float64) []drawing.Tick {
 	switch c.dates {
 	case "":

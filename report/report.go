@@ -310,8 +310,8 @@ func (r *maker) residuals(against []int) {
 
 const predicted = "Predicted and observed"
 
-// recertify computes the certificate anew if the model was made from the data. It refuses a model that isn't what its
-// data make it.
+// recertify recomputes the certificate if the model was made from the data. It refuses a model that isn't what its data
+// make it.
 func (r *maker) recertify(d *dataset.Data, table *dataset.Table) error {
 	own, err := r.m.MadeFrom(d)
 	if err != nil || !own || r.m.Certificate == nil {
@@ -328,7 +328,7 @@ func (r *maker) recertify(d *dataset.Data, table *dataset.Table) error {
 	return nil
 }
 
-// certificate keeps what a certificate promises, and where its numbers come from.
+// certificate copies to the page what a certificate promises, and where the certificate's numbers come from.
 func (r *maker) certificate(c *pacbayes.Certificate, standing string) {
 	if r.certified = c; c == nil {
 		r.Sentence = "No certificate: " + r.m.CertificateReason + "."

@@ -71,7 +71,7 @@ func wishOf(query url.Values) (w wish, err error) {
 	return w, nil
 }
 
-// truth returns the value of a parameter that is true or false; false if it is absent.
+// truth returns the value of a parameter that is true or false. It returns false if the parameter is absent.
 func truth(query url.Values, name string) (bool, error) {
 	text := query.Get(name)
 	if query.Has(name) && text != "true" && text != "false" {

@@ -157,7 +157,7 @@ func (q *queue) work() {
 	}
 }
 
-// next returns the rows of the next batch; no rows if nothing waits.
+// next returns the rows of the next batch. It returns no rows if nothing waits.
 func (q *queue) next() []piece {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -259,7 +259,8 @@ func (p piece) read(m *krigo.Model, to *[]float64) error {
 	return nil
 }
 
-// attempt predicts pieces together. An error of a single piece is left in its job; the returned error is about all.
+// attempt predicts pieces together. An error of a single piece is left in the piece's job. The returned error is about
+// all pieces.
 func (q *queue) attempt(pieces []piece) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -85,7 +85,7 @@ func (l *line) Nearest(row int, batch []int) error {
 	return nil
 }
 
-// solution is the least-squares line.
+// solution returns the least-squares line.
 func (l *line) solution() (a, b float64) {
 	var sy, sxy, sxx float64
 	for i, x := range l.x { // Σx = 0

@@ -260,8 +260,8 @@ func (r *run) direction() (slope, t float64) {
 	for len(r.S) > 0 {
 		r.newton()
 		// The direction may lead a parameter on a bound outward although the gradient pulls it inward. Only to zero its
-		// entry of d would spoil the descent, so the loop holds the parameter and computes the whole direction anew.
-		// Fewer parameters are free each time, so the loop ends.
+		// entry of d would spoil the descent, so the loop holds the parameter and recomputes the whole direction. Fewer
+		// parameters are free each time, so the loop ends.
 		feasible := true
 		for i, d := range r.d {
 			if r.free[i] && r.outward(i, d) {

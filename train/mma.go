@@ -170,7 +170,7 @@ func (s *MMAState) begin(f Objective, lower, upper, g []float64) error {
 	return nil
 }
 
-// evaluateFinite is Evaluate, with an error if the value or the gradient isn't finite.
+// evaluateFinite calls Evaluate, and returns an error if the value or the gradient isn't finite.
 func evaluateFinite(f Objective, x, g []float64) (float64, error) {
 	value, err := f.Evaluate(x, g)
 	if err == nil && (!finite(value) || notFinite(g) >= 0) {

@@ -21,7 +21,7 @@ type Comparison struct {
 // Agrees says whether ledger and table have the same outcomes.
 func (c Comparison) Agrees() bool { return len(c.Missing)+len(c.Differ)+c.Others == 0 }
 
-// Compare predicts the rows of d anew and compares their losses with the model's outcomes in the ledger. A row that
+// Compare predicts the rows of d again, and compares the new losses with the model's outcomes in the ledger. A row that
 // came several times has to be in d as often.
 func (l *Ledger) Compare(m *model.Model, d *dataset.Data) (c Comparison, err error) {
 	known := map[string][]float64{}

@@ -95,10 +95,10 @@ func (w *Watch) Observe(ctx context.Context, d *dataset.Data, rows []int) (State
 	return s, err
 }
 
-// ObserveOnce is Observe for rows that may be given twice, for example by a client that got no answer. If the ledger
-// already holds the model's rows under this key, it adds nothing, and added is false. If the ledger holds other rows
-// under the key, the error is a *KeyError. The empty key means no key. A key that isn't UTF-8 text is an error, since
-// the ledger would store another text.
+// ObserveOnce does what Observe does, for rows that may be given twice, for example by a client that got no answer. If
+// the ledger already holds the model's rows under this key, it adds nothing, and added is false. If the ledger holds
+// other rows under the key, the error is a *KeyError. The empty key means no key. A key that isn't UTF-8 text is an
+// error, since the ledger would store another text.
 func (w *Watch) ObserveOnce(ctx context.Context, key string, d *dataset.Data, rows []int) (s State, added bool,
 	err error) {
 	select {

@@ -267,7 +267,8 @@ func TestCompare(t *testing.T) {
 	check(d, Comparison{Rows: 4, Missing: []int{3}, Differ: []int{0}, Others: 1})
 }
 
-// TestTorn cuts a file anywhere. The whole lines before the cut stay, the rest goes, and the ledger continues.
+// TestTorn cuts a ledger's file after each of its bytes. The ledger keeps the whole lines before the cut, removes the
+// rest, and continues.
 func TestTorn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l.ledger")
 	m := loaded(t, nil)

@@ -88,7 +88,7 @@ func readZip(f *os.File, t *dataset.Table) error {
 	return CSV{From: in}.fill(t)
 }
 
-// chosen returns the name of the thing, such as a sheet, that holds the table: the only one, or the one that the
+// chosen returns the name of the thing, such as a sheet, that holds the table: the only one, or the thing that the
 // reading names.
 func chosen(t *dataset.Table, thing string, names []string) (string, error) {
 	wanted := t.Reading().Sheet

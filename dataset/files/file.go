@@ -115,11 +115,11 @@ func WriteFile(path string, names []string, rows int, fill Fill) error {
 // perRank in a path stands for a rank's number, if each rank has its own file.
 const perRank = "%d"
 
-// ReadPart is [ReadFile] for one of several ranks, whose tables together are one. If path contains %d, it stands for
-// the rank's number, and each rank reads its own file. The rows then follow one another in the order of ranks.
-// Otherwise each rank has an equal share of one file's rows, in order. From an NPY file it reads only its share. From
-// other files it keeps only its share. Everything computed from the table, from [dataset.Table.Regression] on, is
-// collective, which means that all ranks compute it together.
+// ReadPart does what [ReadFile] does, for one of several ranks, whose tables together are one table. If path contains
+// %d, it stands for the rank's number, and each rank reads its own file. The rows then follow one another in the order
+// of ranks. Otherwise each rank has an equal share of one file's rows, in order. From an NPY file it reads only its
+// share. From other files it keeps only its share. Everything computed from the table, from [dataset.Table.Regression]
+// on, is collective, which means that all ranks compute it together.
 func ReadPart(path string, r ranks.Ranks, as dataset.Reading) (*dataset.Table, error) {
 	own := strings.Contains(path, perRank)
 	if r.Size() == 1 && !own {

@@ -55,7 +55,7 @@ func onlyRead(io.Writer, []string, int, Fill) error {
 }
 
 // Register makes a format known to [ReadFile], [ReadPart] and [WriteFile]. Call it from an init function, before any
-// table is read. It panics if the format can't be told from another one.
+// table is read. Register panics if the format can't be told from another format.
 func Register(f Format) {
 	if f.Name == "" || len(f.Endings) == 0 || f.Read == nil || f.Write == nil {
 		panic(fmt.Sprintf("files: format %q lacks a name, an ending, Read or Write", f.Name))

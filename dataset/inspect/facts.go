@@ -344,8 +344,9 @@ func (c *column) alikeOf(codes []int) []int {
 	})
 }
 
-// likeNumbers looks for a column whose cells mostly look like numbers, but can't be read as numbers. It then says so
-// in f and returns true. A column of a few texts that repeat isn't one, because it may hold categories.
+// likeNumbers looks for a column whose cells mostly look like numbers, but can't be read as numbers. If it finds this,
+// it says so in f and returns true. A column of a few texts that repeat isn't such a column, because it may hold
+// categories.
 func (c *column) likeNumbers(f *ColumnFacts) bool {
 	const few = 20 // categories such as 18-25 or 2x4
 	alike := c.number(c.alikeOf(c.used))

@@ -63,7 +63,7 @@ func Least(w float64) string {
 // Number writes a number to four digits as people do: 20,000 and not 2e+04. Huge and tiny numbers have an exponent.
 func Number(v float64) string { return Digits(v, 4) }
 
-// Digits is Number with this number of digits.
+// Digits does what Number does, with this number of digits.
 func Digits(v float64, digits int) string {
 	short := strconv.FormatFloat(v, 'g', digits, 64)
 	rounded, err := strconv.ParseFloat(short, 64)

@@ -17,6 +17,6 @@ func SameWidth(computed, stored, unit float64) bool {
 }
 
 // Widen returns a half-width that is at least as large as any that SameWidth accepts for the stored one. It adds twice
-// as much as SameWidth lets differ, since the stored half-width may itself have replaced another. So nobody can cut off
-// targets at an end of an interval by a file that certify accepts.
+// as much as SameWidth lets differ, since the stored half-width may itself have replaced another half-width. So nobody
+// can cut off targets at an end of an interval by a file that certify accepts.
 func Widen(stored, unit float64) float64 { return stored + 2*(widthShare*stored+widthPart*unit) }

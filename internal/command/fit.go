@@ -170,7 +170,7 @@ func (f *fitFlags) spelt(name string) error {
 	return errors.Join(settings.OneOf("--"+name, v.String(), v.values...)...)
 }
 
-// unparse is the reverse of chosen: it sets the flags that hold options in other forms.
+// unparse does the reverse of chosen. It sets the flags that hold options in other forms.
 func (f *fitFlags) unparse() {
 	o := &f.options
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -572,7 +572,7 @@ func (c *checkpointer) find(r ranks.Ranks, named bool) (found *krigo.Checkpoint,
 	return found, nil
 }
 
-// offer is the fit's Run.Save. If the checkpoint can't be written, the fit goes on.
+// offer serves as the fit's Run.Save. If the checkpoint can't be written, the fit goes on.
 func (c *checkpointer) offer(s *krigo.Checkpoint) error {
 	c.state = s
 	if c.found { // Fit calls offer only if the checkpoint is this fit's

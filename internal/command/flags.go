@@ -16,7 +16,8 @@ import (
 	"github.com/krigo-gp/krigo/method"
 )
 
-// cliFlag describes a flag. krigo makes help, man pages, completions and docs/reference/settings.md of it.
+// cliFlag describes a flag. krigo makes help, man pages, completions and docs/reference/settings.md from these
+// descriptions.
 type cliFlag struct {
 	name  string
 	value string // the placeholder of its value, such as COL in --target COL; empty for a switch

@@ -145,8 +145,8 @@ func (d *inspectDocument) tied(ctx context.Context, table *dataset.Table, target
 	return err
 }
 
-// grouping returns the tie that costs a new unit most, and what --group takes for it. If two ties cost the same whole
-// number of rows in 100, it prefers the tie with the more similar errors.
+// grouping returns the tie that costs a new unit most, and the value of --group for this tie. If two ties cost the same
+// whole number of rows in 100, it prefers the tie with the more similar errors.
 func (d *inspectDocument) grouping() (tie model.Tie, group string) {
 	for _, t := range d.Ties {
 		by, more := t.Group(), cmp.Compare(math.Round(100*t.Lost()), math.Round(100*tie.Lost()))

@@ -38,8 +38,8 @@ var (
 
 func begins(what, expression string) own { return own{what, regexp.MustCompile(expression), nil} }
 
-// ownPredictions tells tables of predictions behind the kept columns. A table with other columns may belong to a person
-// who joined predictions to it.
+// ownPredictions recognises tables of predictions, which stand behind the kept columns. A table with other columns may
+// belong to a person who joined predictions to it.
 func ownPredictions(kept []string) own {
 	columns := "^"
 	for _, name := range kept {

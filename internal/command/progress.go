@@ -174,7 +174,7 @@ func (p *progress) end() {
 // release is the version of a build by scripts/release.
 var release string
 
-// version is the release's, or the module's, as the Go tool recorded it.
+// version returns the version of the release, or of the module, as the Go tool recorded it.
 func version() string {
 	if release != "" {
 		return release

@@ -15,7 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// fitFlags are the flags of fit, evaluate and compare. Each of these commands has most of them.
+// fitFlags are the flags of fit, evaluate and compare. Each of these commands has most of these flags.
 type fitFlags struct {
 	options krigo.Options
 

@@ -25,7 +25,7 @@ func (l Level) String() string { return names[l] }
 // EnvVar names the environment variable that forces a level, so that one machine can test all levels.
 const EnvVar = "KRIGO_CPU"
 
-// Best is the highest level this processor has.
+// Best returns the highest level that this processor has.
 func Best() Level {
 	switch x := cpu.X86; {
 	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512BW && x.HasFMA:

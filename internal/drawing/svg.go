@@ -121,7 +121,8 @@ type label struct {
 	tick, x float64
 }
 
-// spaced returns as many ticks as have room for their labels. It moves a label inside if it would stick out.
+// spaced returns the labels of every n-th tick, for the smallest n at which they don't touch. It moves a label inside
+// if it would stick out.
 func spaced(ts []Tick, at func(Tick) float64) (all []label) {
 	for step := 1; step <= len(ts); step++ {
 		all = all[:0]

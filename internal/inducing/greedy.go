@@ -46,7 +46,7 @@ func Greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int) (Approximat
 }
 
 // AutoSize runs Greedy until a share of at most tolerance is left unexplained. len(Rows) is the smallest number of
-// greedily chosen inducing inputs that does it. capped says that maxM weren't enough.
+// greedily chosen inducing inputs for which this is so. capped says that maxM weren't enough.
 func AutoSize(k kernel.Kernel, theta []float64, x matrix.Dense, maxM int, tolerance float64) (a Approximation,
 	capped bool, err error) {
 	if !(tolerance >= 0 && tolerance < 1) {

@@ -25,7 +25,7 @@ func Gemm(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matri
 	gemm(transA, transB, alpha, a, b, beta, c, false)
 }
 
-// GemmLower is Gemm for a symmetric result: it computes only the lower triangle of the square C.
+// GemmLower does what Gemm does, for a symmetric result. It computes only the lower triangle of the square C.
 func GemmLower(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matrix) {
 	square(c)
 	gemm(transA, transB, alpha, a, b, beta, c, true)

@@ -81,7 +81,8 @@ func Cholesky(a Matrix) error {
 	return nil
 }
 
-// factor is Cholesky for a block of at most order rows. It writes the factor into the triangle, for the rows below.
+// factor does what Cholesky does, for a block of at most order rows. It writes the factor into the triangle, for the
+// rows below.
 //
 // In panels, row k of t is column k of L. A tile holds a few columns of L for width rows, and it is updated as in
 // solve.

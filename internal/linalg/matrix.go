@@ -33,10 +33,10 @@ import (
 // Matrix is the matrix type of this package. Signatures that other packages implement or call write matrix.Dense.
 type Matrix = matrix.Dense
 
-// New is matrix.New.
+// New calls matrix.New.
 func New(rows, cols int) Matrix { return matrix.New(rows, cols) }
 
-// Of is matrix.Of.
+// Of calls matrix.Of.
 func Of(rows, cols int, data []float64) Matrix { return matrix.Of(rows, cols, data) }
 
 // UpTo returns the numbers 0 to n−1.

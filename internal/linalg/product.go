@@ -94,7 +94,7 @@ func (p panels) pack(o operand, i0, i1, at int) {
 	}
 }
 
-// unpack is the inverse of pack.
+// unpack does the reverse of pack.
 func (p panels) unpack(o operand, i0, i1, at int) {
 	depth := o.depth()
 	for ; i0 < i1; i0, at = i0+width, at+width {

@@ -49,7 +49,8 @@ func Mul(y, x []float64) { floats.Mul(y, x) }
 // logs are the functions ln of each level, for y and x of equal lengths. A level that the machine lacks is nil.
 var logs = [...]func(y, x []float64){cpu.Portable: logPortable, cpu.AVX512: nil}
 
-// logPortable is a corrected math.Log, which is wrong for denormals on some machines.
+// logPortable takes logarithms by math.Log, and corrects them for denormals, for which math.Log is wrong on some
+// machines.
 func logPortable(y, x []float64) {
 	for i, v := range x {
 		if 0 < v && v < 0x1p-1022 {

@@ -61,17 +61,19 @@ func (ix *Index) Nearest(q matrix.Dense, m int, rows []int32, keys []float64) {
 	ix.by.search(q, m, nil, rows, keys)
 }
 
-// Others is Nearest for some rows of the index, each without itself. A copy of the row counts as a neighbour.
+// Others does what Nearest does, for some rows of the index, each without itself. A copy of the row counts as a
+// neighbour.
 func (ix *Index) Others(of []int, m int, rows []int32) {
 	ix.by.search(ix.rows(of), m, func(i, row int) bool { return row != of[i] }, rows, nil)
 }
 
-// Outside is Nearest for some rows of the index, each among the rows of other units.
+// Outside does what Nearest does, for some rows of the index, each among the rows of other units.
 func (ix *Index) Outside(unit, of []int, m int, rows []int32) {
 	ix.by.search(ix.rows(of), m, func(i, row int) bool { return unit[row] != unit[of[i]] }, rows, nil)
 }
 
-// Earlier is Nearest for some rows of the index, each among the rows whose place is before its own.
+// Earlier does what Nearest does, for some rows of the index, each among the rows whose place is before the row's own
+// place.
 func (ix *Index) Earlier(place []int32, of []int, m int, rows []int32) {
 	ix.by.search(ix.rows(of), m, func(i, row int) bool { return place[row] < place[of[i]] }, rows, nil)
 }

@@ -169,7 +169,7 @@ func (t *tree) alongside(q matrix.Dense) []int32 {
 // walk searches for the neighbours of radial.Group points at once.
 type walk struct {
 	*tree
-	left  radial.Points // points of a task
+	left  radial.Points // the points for which a task searches
 	at    matrix.Dense  // the points of left, row by row
 	group int           // the group in search
 	of    []int32       // the group's rows in the matrix q

@@ -516,7 +516,7 @@ func (s *server) modelAndTable(ctx context.Context, r *request, every bool) (*kr
 	return m, table, err
 }
 
-// certify computes the certificate anew from the data that the model was made from.
+// certify recomputes the certificate from the data that the model was made from.
 func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
 	m, table, err := s.modelAndTable(ctx, r, false)
 	if err != nil {

@@ -51,7 +51,7 @@ func pack(x linalg.Matrix, centre, inverse []float64, width int) Points {
 // Release gives the memory back. The points must not be used afterwards.
 func (p Points) Release() { linalg.Return(p.data) }
 
-// Block is the largest number of right points that Strip takes. These points and their distances then stay in the
+// Block returns the largest number of right points that Strip takes. These points and their distances then stay in the
 // first or second cache level.
 func (p Points) Block() int { return min(max(16, 1<<16/(p.step/p.width)/16*16), 256) }
 

@@ -45,7 +45,7 @@ const (
 	singleStride = singleCols + 16
 )
 
-// SingleWidth is the number of columns that Apply takes at a time. Several columns must be a multiple of it. Zero
+// SingleWidth returns the number of columns that Apply takes at a time. Several columns must be a multiple of it. Zero
 // means that there are no loops.
 func SingleWidth() int { return singles.vector }
 
@@ -90,7 +90,7 @@ func (s *Singles) Apply(i0, i1, j0, j1, cols int, v, out, both []float32) {
 	}
 }
 
-// column is Apply for one column and one tile.
+// column does what Apply does, for one column and one tile.
 func (m *singleMemory) column(rows int, v, out, x, both []float32, at int) {
 	if len(both) == 0 {
 		both, at = m.unused[:], 0

@@ -157,7 +157,8 @@ const (
 	mostSeen    = 0.05
 )
 
-// shuffledApart returns the chance that errors with shuffled units left out reach size. It ends when they do.
+// shuffledApart returns the chance that errors with shuffled units left out reach size. It shuffles until errors reach
+// size, at most mostLeftOut times.
 func shuffledApart(all predictor, rows, of []int, size float64, rng *rand.Rand) float64 {
 	shuffled := slices.Clone(of)
 	for done := 1; done <= mostLeftOut; done++ {

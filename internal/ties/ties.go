@@ -43,13 +43,13 @@ type Tie struct {
 	Candidate
 	Units, Rows int // units and rows that were measured
 
-	// Alike is the intraclass correlation. AlikeP is the chance that shuffled units show as much. A model that knows
-	// the unit has learnt what its rows share, so both are then measured with a model without Inputs.
+	// Alike is the intraclass correlation. AlikeP is the chance that Alike is at least as large for shuffled units. A
+	// model that knows the unit has learnt what its rows share, so both are then measured with a model without Inputs.
 	Alike, AlikeP float64
 
 	// Apart is the ratio of errors with the whole unit left out to errors with the row left out, in the median unit. A
-	// unit's error is the squared mean of the roots of absolute errors. ApartP is the chance of as much in shuffled
-	// units.
+	// unit's error is the squared mean of the roots of absolute errors. ApartP is the chance that Apart is at least as
+	// large for shuffled units.
 	Apart, ApartP float64
 
 	// Unordered compares the model with a model without Inputs on left-out units. It is the ratio of their errors, in

@@ -401,7 +401,8 @@ func killKeyed(r *run, rng *rand.Rand, folder, model, outcomes string, want watc
 	return temporaries(folder)
 }
 
-// toEndWatch is toEnd for a watch. An interrupted watch ends without an error, and an alarm has exit status 3.
+// toEndWatch does what toEnd does, for a watch. An interrupted watch ends without an error, and an alarm has exit
+// status 3.
 func toEndWatch(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration, said *bytes.Buffer) (killed bool,
 	err error) {
 	killed, err = toEnd(r, rng, cmd, after, said)

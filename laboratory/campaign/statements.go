@@ -36,8 +36,8 @@ func parsed(text []byte) (v any) {
 	return v
 }
 
-// statements returns everything that a certified model says: the header of its file, written anew, the recomputed
-// certificate, and the guarantee in words.
+// statements returns everything that a certified model says. This is the header of its file, which is written again,
+// the recomputed certificate, and the guarantee in words.
 func statements(m *krigo.Model, r *krigo.Recertification) (any, error) {
 	var out bytes.Buffer
 	if err := m.Write(&out); err != nil {

@@ -66,7 +66,7 @@ func attackWide(r *run) error {
 	}
 	ended := make(chan error, 1)
 	line, err := bufio.NewReader(out).ReadString('\n')
-	going, stop := context.WithCancel(r.ctx) // ended when the server dies
+	going, stop := context.WithCancel(r.ctx) // this context ends when the server dies
 	defer stop()
 	r.ctx = going
 	go func() {

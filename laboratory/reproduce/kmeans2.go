@@ -36,9 +36,10 @@ func legacyNormals(seed uint32) func() float64 {
 	}
 }
 
-// kmeans2 is scipy.cluster.vq.kmeans2(x, m) after numpy.random.seed(seed), which gives the inducing inputs in the
-// code of Reeb et al. 2018. It draws m centres from N(mean, cov) of the rows, and runs ten of Lloyd's iterations, in
-// which a cluster without rows keeps its centre. It needs more rows than columns, and a covariance of full rank.
+// kmeans2 returns what scipy.cluster.vq.kmeans2(x, m) returns after numpy.random.seed(seed), which gives the inducing
+// inputs in the code of Reeb et al. 2018. It draws m centres from N(mean, cov) of the rows, and runs ten of Lloyd's
+// iterations, in which a cluster without rows keeps its centre. It needs more rows than columns, and a covariance of
+// full rank.
 func kmeans2(x linalg.Matrix, m int, seed uint32) (linalg.Matrix, error) {
 	n, d := x.Rows, x.Cols
 	mean, cov := make([]float64, d), linalg.New(d, d)

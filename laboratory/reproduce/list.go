@@ -48,7 +48,7 @@ var experiments = []Experiment{
 	{"snelson-band", "krigo's own: a certified fit of Snelson's data, the picture of the README", snelsonBand},
 }
 
-// Find returns the experiment of that name.
+// find returns the experiment of that name.
 func find(name string) (Experiment, error) {
 	var names []string
 	for _, e := range experiments {

@@ -120,8 +120,8 @@ type reebModel struct {
 	stopped     string
 }
 
-// train is one run of the paper's code: inducing inputs from k-means, hyperparameters at 1, everything trained
-// jointly. Then ln l and ln σ_s² are rounded to two decimals.
+// train does one run of the paper's code: inducing inputs start from k-means, hyperparameters start at 1, and
+// everything is trained jointly. Then ln l and ln σ_s² are rounded to two decimals.
 func (s reebSetting) train(ctx context.Context, env Env) (*reebModel, error) {
 	table, err := env.table(s.Data)
 	if err != nil {
@@ -215,7 +215,7 @@ func reebPenalty(grid pacbayes.Grid, params, rows int) float64 {
 	return pacbayes.KLBound.Penalty(grid.LogInverseP(params), rows, reebDelta)
 }
 
-// maxEvaluations is the limit in the paper's code for sparse GPs, unless the environment sets another one.
+// maxEvaluations returns the limit in the paper's code for sparse GPs, unless the environment sets another limit.
 func (e Env) maxEvaluations() int {
 	if e.Evaluations > 0 {
 		return e.Evaluations
@@ -237,7 +237,7 @@ func softplusInverse(v float64) float64 {
 	return v - softplusFloor + math.Log(-math.Expm1(softplusFloor-v))
 }
 
-// box is the paper's box: lengthscales and variance in [e⁻⁶, e⁶], and no other limits.
+// box returns the paper's box, which has lengthscales and variance in [e⁻⁶, e⁶], and no other limits.
 func (s softplus) box(n int) train.Bounds {
 	lower, upper := make([]float64, n), make([]float64, n)
 	for i := range n {

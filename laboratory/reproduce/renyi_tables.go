@@ -96,8 +96,8 @@ type group struct {
 	predicts            string
 }
 
-// groups collects the results so far by data set and method. Of PEP's α it takes the one with the least mean RMSE,
-// among those with the most runs.
+// groups collects the results so far by data set and method. Among PEP's α with the most runs, it takes the α with the
+// least mean RMSE.
 func groups(settings []renyiSetting, results []renyiResult, done []bool) map[string]group {
 	all := map[string]group{}
 	for i, s := range settings {
@@ -148,8 +148,8 @@ func (t renyiTable) print(w io.Writer, sets []string, settings []renyiSetting, r
 	fmt.Fprintln(w)
 }
 
-// For the simulated experiments, starts are drawn anew for every repetition, e^±1 around the default. Training takes
-// 300 passes, in which Adam's steps of 0.1 can lower ln σ_n² as far as they need.
+// For the simulated experiments, every repetition draws its own starts, e^±1 around the default. Training takes 300
+// passes, in which Adam's steps of 0.1 can lower ln σ_n² as far as they need.
 func renyiTable1(ctx context.Context, env Env) error {
 	t := renyiTable{
 		name: "renyi-table1", title: "Yue & Kontar, Optimize to Generalize, Table 1: test functions",
@@ -183,7 +183,7 @@ per row over the first 2,000 test rows, noise included.`,
 	return t.run(ctx, env)
 }
 
-// real is a run on real data as in the second paper, except for the number of passes.
+// real returns a run on real data as in the second paper, except for the number of passes.
 func real(env Env, data, by string, rep int) renyiSetting {
 	m, epochs := 1024, 100
 	if env.M > 0 {

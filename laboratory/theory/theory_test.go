@@ -20,8 +20,8 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 )
 
-// TestTheory shows that the theorems' figures agree with the formulas written anew. A figure whose condition fails is
-// missing, and Unsaid names it.
+// TestTheory shows that the theorems' figures agree with the formulas, which the test writes out again. A figure whose
+// condition fails is missing, and Unsaid names it.
 func TestTheory(t *testing.T) {
 	const n, m, l, v, s, delta, alpha = 120, 9, 0.8, 1.3, 0.2, 0.1, 0.4
 	rng := rand.New(rand.NewPCG(51, 53))

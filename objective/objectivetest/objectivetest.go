@@ -110,7 +110,7 @@ func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x mat
 	}
 }
 
-// difference is the five-point central difference at 0.
+// difference returns the five-point central difference of f at 0.
 func difference(f func(h float64) float64) float64 {
 	const h = 1e-3
 	return (8*(f(h)-f(-h)) - (f(2*h) - f(-2*h))) / (12 * h)
