@@ -23,7 +23,7 @@ var plain = regexp.MustCompile(
 	`\bof which\b|\bthat of (those|one|what|these)\b|\bso many\b|\b(is|are|has|have) none\b|\bwhat (there is|takes|has) no\b`)
 
 // mostRiddles limits the matches of plain in the whole tree.
-const mostRiddles = 100
+const mostRiddles = 30
 
 // TestWords shows that lines of Markdown have at most 160 characters outside tables and code, that cells have at most
 // 120, and that a page has at most three riddles.

@@ -32,7 +32,7 @@ type landscape struct {
 // landscapes are the two readings of ℓ. With the first, the start lies on a plain: the GP sees white noise, and the
 // evidence's slope towards the long correlations of the data is 1e-7. The inducing inputs lie between the rows, so
 // that the penalty tr(K − Q)/(2σ²) has a slope. With the second reading, the start has a long lengthscale and the
-// data vary quickly. From there the evidence itself falls steeply to the optimum.
+// data vary quickly. From there the negative log evidence itself falls steeply to the optimum.
 var landscapes = []landscape{{"rate", 30, 15, 60, true}, {"lengthscale", 50, 25, 10, false}}
 
 const (
