@@ -409,7 +409,7 @@ func TestInformedUsage(t *testing.T) {
 		"prior-share 1":               asked("kind=grid prior.share=1"),
 		"temper -1":                   asked("kind=informed temper=[-1]"),
 		"doesn't depend on it":        asked("kind=informed temper=[1,0.1]"),
-		"lies on none":                asked("kind=informed mixed=true"),
+		"aren't rounded to a grid":    asked("kind=informed mixed=true"),
 		"learnt on the prior rows alone": {Prior: krigo.Prior{Kind: "informed"},
 			Run: krigo.Run{Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}},
 		"which train for the bound": asked("evidence mixed=true"),

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -37,8 +38,8 @@ func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction st
 		return nil, err
 	}
 	if !slices.Contains(table.Names, prediction) || prediction == o.Data.Target {
-		return nil, usage("prediction %q: name the column of %s that has the predictions, besides that of the target",
-			prediction, table.Source)
+		return nil, usage("prediction %q: %s has no such column beside the target; its columns are %s", prediction,
+			table.Source, spelling.Quoted(table.Names, 10))
 	}
 	d, err := table.Within(ctx).ReadAs(o.Data.Reading.Every()).Select([]string{prediction},
 		o.Data.Target) // a constant target is allowed, because nothing is learnt

@@ -62,13 +62,13 @@ func TestCertifyPredictions(t *testing.T) {
 		t.Errorf("by groups: %+v, %v", p, err)
 	}
 	for wanted, edit := range map[string]func(o *krigo.Options, prediction *string){
-		"no default here":        func(o *krigo.Options, _ *string) { o.Promise.Epsilon = 0 },
-		"epsilon-units sd":       func(o *krigo.Options, _ *string) { o.Promise.Units = "sd" },
-		"asymmetric loss":        func(o *krigo.Options, _ *string) { o.Promise.EpsilonAbove = 3 },
-		"one hold-out bound":     func(o *krigo.Options, _ *string) { o.Promise.Share = 0.9 },
-		"name the column":        func(o *krigo.Options, _ *string) { o.Data.Target = "" },
-		"has the predictions":    func(_ *krigo.Options, prediction *string) { *prediction = "mean" },
-		"besides that of the ta": func(_ *krigo.Options, prediction *string) { *prediction = "y" },
+		"no default here":                  func(o *krigo.Options, _ *string) { o.Promise.Epsilon = 0 },
+		"epsilon-units sd":                 func(o *krigo.Options, _ *string) { o.Promise.Units = "sd" },
+		"asymmetric loss":                  func(o *krigo.Options, _ *string) { o.Promise.EpsilonAbove = 3 },
+		"one hold-out bound":               func(o *krigo.Options, _ *string) { o.Promise.Share = 0.9 },
+		"name the column":                  func(o *krigo.Options, _ *string) { o.Data.Target = "" },
+		"its columns are":                  func(_ *krigo.Options, prediction *string) { *prediction = "mean" },
+		"no such column beside the target": func(_ *krigo.Options, prediction *string) { *prediction = "y" },
 	} {
 		o, prediction := asked("target=y epsilon=2"), "yhat"
 		edit(&o, &prediction)

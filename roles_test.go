@@ -185,7 +185,7 @@ func TestGroups(t *testing.T) {
 			o.Data.Group, o.Data.Categorical = "sites", []string{"site"}
 		},
 		"that column is the target":              func(o *krigo.Options) { o.Data.Group = "y" },
-		"groups are dealt at random":             func(o *krigo.Options) { o.Data.Split = "last" },
+		"both --group and --split last":          func(o *krigo.Options) { o.Data.Split = "last" },
 		"could change places":                    func(o *krigo.Options) { o.Promise.Calibration = 0.2 },
 		"that column is the target, or an input": func(o *krigo.Options) { o.Data.Categorical = []string{"site"} },
 	} {

@@ -112,6 +112,8 @@ func (l Loss) Validate() error {
 		return nil
 	case !good(l.Below) && l.Kind == Asymmetric:
 		return fmt.Errorf("loss %s: the tolerance below must be positive and finite, not %v", l.Kind, l.Below)
+	case l.Below == 0:
+		return fmt.Errorf("loss %s: give an epsilon above 0", l.Kind)
 	case !good(l.Below):
 		return fmt.Errorf("loss %s: ε must be positive and finite, not %v", l.Kind, l.Below)
 	case !good(l.Above) && l.Kind == Asymmetric:

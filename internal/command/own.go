@@ -52,7 +52,7 @@ func ownPredictions(kept []string) own {
 		}
 		columns += "\n" + name
 	}
-	return own{"a table of krigo's predictions with the columns of --keep and no others",
+	return own{"a table that krigo predict wrote with the same --keep",
 		regexp.MustCompile(`^\{"target":"([^"\\]|\\.)*",("solver":"[a-z]*",)?"predictions":\[`),
 		regexp.MustCompile(columns + "(\n[a-z]+_lower\n[a-z]+_upper)*(\nsample[0-9]+)*" +
 			"(\nexplain_base(\ncontribution_[^\x00]*)+\nexplain_remainder)?$")}
