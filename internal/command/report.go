@@ -22,8 +22,8 @@ func newReport(c *common) *cobra.Command {
 		Short: "Write one HTML page about a model",
 		Example: `  krigo report houses.krigo houses.csv
   krigo report houses.krigo houses.csv --out page.html`,
-		Long: `The page needs no other file and no network, and prints on at most four sheets of A4, unless names are long. It has the certificate in words,
-with what it rests on, warnings, what the function looks like column by column at real rows, how much each column moves
+		Long: `The page needs no other file and no network, and prints on at most four sheets of A4, unless names are long.
+It has the certificate in words, with what it rests on, warnings, what the function looks like column by column at real rows, how much each column moves
 it, and how it was trained.
 
 With DATA the page also compares predictions with observations: the misses that the certificate counts, residuals,
