@@ -49,7 +49,8 @@ func (p *plan) atInit(_ context.Context, c *checkpoints) (trained, error) {
 	return trained{}, usage("init: its kernel isn't among the kernels to fit")
 }
 
-// fit trains and makes the model of the best run. A free-form posterior then goes on from it. fit returns all runs.
+// fit trains and makes the model of the best run. If the posterior is free-form, training then goes on from this model.
+// fit returns all runs.
 func (p *plan) fit(ctx context.Context, c *checkpoints) (*model.Model, []run, error) {
 	p, t, err := p.optimum(ctx, c)
 	if err != nil {

@@ -55,9 +55,9 @@ const (
 	transformNats  = 10  // the same, in nats for all these rows
 )
 
-// chooseTransform returns the transform with the most evidence on some prior rows, and its gain over the
-// untransformed target. It returns "" if no transform is clearly better, or if none is allowed. A choice by prior
-// rows costs nothing. Each transform gets a kernel trained for it in few steps.
+// chooseTransform returns the transform with the most evidence on some prior rows, and its gain over the untransformed
+// target. It returns "" if no transform is clearly better, or if none is allowed. A certificate doesn't pay for a
+// choice by prior rows. Each transform gets a kernel trained for it in few steps.
 func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float64, err error) {
 	prior := d.roles.Rows(dataset.Prior)
 	n := min(len(prior), transformRows)

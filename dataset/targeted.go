@@ -81,7 +81,7 @@ func (t *Table) restore() {
 	}
 }
 
-// some is a store of the given rows of another store.
+// some is a store that holds some rows of another store.
 type some struct {
 	Store
 	rows []int

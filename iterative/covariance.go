@@ -129,9 +129,9 @@ func Diagonal(c Covariance) *Preconditioner {
 	return p
 }
 
-// PivotedCholesky returns P = V Vᵀ + sI. V is the partial Cholesky factor of K with the given rank, the greatest
-// pivots first (Gardner et al. 2018, Sect. 4.1). The rank is lower if nothing is left. Time O(N rank²), memory
-// N×rank.
+// PivotedCholesky returns P = V Vᵀ + sI. V is the partial Cholesky factor of K with the given rank, the greatest pivots
+// first (Gardner et al. 2018, Sect. 4.1). The rank is lower if nothing is left. It takes O(N rank²) time, and memory
+// for N×rank numbers.
 //
 // With D = diag(K − V Vᵀ) + sI, so that P has A's diagonal, solves would take 1.5 times as many iterations.
 func PivotedCholesky(c Covariance, rank int) (*Preconditioner, error) {

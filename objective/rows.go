@@ -17,9 +17,9 @@ type Rows interface {
 	Pick(rows []int, x, y []float64) error
 }
 
-// spread is implemented by Rows of one rank that needn't follow each other directly among the rows of all ranks. Spread
-// returns the number of each row among the rows of all ranks, ascending. nil means that the rows directly follow the
-// rows of the ranks before.
+// spread is an interface that Rows implement if one rank's rows needn't follow each other directly among the rows of
+// all ranks. Spread returns the number of each row among the rows of all ranks, ascending. nil means that the rows
+// directly follow the rows of the ranks before.
 type spread interface{ Spread() []int }
 
 func placesOf(of Rows) []int {

@@ -104,8 +104,8 @@ const (
 // IsOwn says whether by names a figure of the predictor itself, unless a column has this name.
 func IsOwn(by string) bool { return by == SliceSD || by == SliceDistance }
 
-// Own says whether s is a slice of rows by a figure of the predictor. The cuts of such a slice come from certified
-// rows, and the slice's name doesn't contain them.
+// Own says whether slice s is cut by a figure that the predictor gives for each row. The cuts of such a slice come from
+// certified rows, and the slice's name doesn't contain them.
 func (s Slice) Own() bool { return IsOwn(s.By) && !strings.ContainsAny(s.Name, "=≤>") }
 
 // Has says whether a row with the value v of By belongs to the slice.

@@ -89,7 +89,7 @@ const (
 	// losses are quasi-convex and Q is symmetric about its mean.
 	Twice Route = "twice"
 	// Direct bounds the mean's risk from its losses on the certified rows. It is a plain hold-out bound, for a mean
-	// that was fixed before these rows were seen. All of δ goes to it.
+	// that was fixed before these rows were seen. All of δ goes to this bound.
 	Direct Route = "direct"
 	// Both gives half of δ to each of the two bounds, and takes the lower bound.
 	Both Route = "both"

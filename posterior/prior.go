@@ -31,8 +31,8 @@ func (p *Posterior) Unconditioned(temper float64) (*Posterior, error) {
 		Solution: Untouched{}}, nil
 }
 
-// OfPrior returns the posterior that is the prior of this one, without its Noise, and the temper. It returns nil if
-// the prior isn't a posterior.
+// OfPrior returns the posterior that serves as p's prior, without its Noise, and the temper. It returns nil if the
+// prior isn't a posterior.
 func (p *Posterior) OfPrior() (*Posterior, float64) {
 	k, ok := p.Kernel.(*kernel.Conditional)
 	if !ok {

@@ -159,7 +159,7 @@ const (
 	ends
 )
 
-// meet tells the other ranks of a call with length numbers, and of an error. It returns the error that one of them
+// meet tells the other ranks of a call with length numbers, and of an error. It returns the error that one of the ranks
 // brought.
 func (g *group) meet(call, length int, own error) error {
 	if g.ended != nil {

@@ -46,9 +46,9 @@ var (
 	errHuge = errors.New("the request would take more memory than a request may have: send its rows in several requests")
 )
 
-// budget counts the bytes that all requests hold beyond their pockets. A client may hold at most as much as then is
-// still free. So one client alone has at most half of the budget, two clients have two thirds together, and there is
-// always room for another client.
+// budget counts the bytes that all requests hold beyond their pockets. A client may hold at most as many bytes as are
+// then still free. So one client alone has at most half of the budget, two clients have two thirds together, and there
+// is always room for another client.
 type budget struct {
 	size     int64
 	patience time.Duration // how long a request waits for memory

@@ -17,8 +17,8 @@ import (
 )
 
 // A batch has as many rows as can be predicted in about batchTime, but at least fewRows and at most mostRows. Rows that
-// arrive meanwhile wait for it. Requests of at most shortRows rows go first, but a quarter of every batch is kept for
-// longer requests. Among requests of one length, clients take turns of shareRows rows.
+// arrive while a batch is predicted wait for its end. Requests of at most shortRows rows go first, but a quarter of
+// every batch is kept for longer requests. Among requests of one length, clients take turns of shareRows rows.
 const (
 	batchTime = 5 * time.Millisecond
 	mostRows  = 512

@@ -26,7 +26,7 @@ import (
 // inspectDocument is what inspect --json prints.
 type inspectDocument struct {
 	Rows    int      `json:"rows"`
-	Dropped int      `json:"dropped,omitempty"` // rows that --duplicates drop left out, since they repeat another row
+	Dropped int      `json:"dropped,omitempty"` // number of rows left out because they repeat another row
 	Remarks []string `json:"remarks,omitempty"` // remarks on the table as a whole
 	// Findings are the remarks as values.
 	Findings []finding.Told        `json:"findings,omitempty"`

@@ -51,7 +51,7 @@ func TestKilled(t *testing.T) {
 			want := must.Get(krigo.Load(out))(t)
 			os.Remove(out)
 
-			killed, between := 0, false // between: the last kill may have come after the model, before its checkpoint's removal
+			killed, between := 0, false // between: the last kill may have come before the checkpoint was removed
 			for wait := 2 * time.Millisecond; wait < 2*time.Second; wait *= 2 {
 				child := exec.Command(os.Args[0], "-test.run=^TestKilled$")
 				text, _ := json.Marshal(args)

@@ -14,7 +14,7 @@ type heap struct {
 
 func newHeap(m int) heap { return heap{make([]float64, 0, m), make([]int32, 0, m), m} }
 
-// worst returns the largest key with which a row can still come in.
+// worst returns the largest key with which a row can still enter the heap.
 func (h *heap) worst() float64 {
 	switch {
 	case h.m == 0:
