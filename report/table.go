@@ -40,6 +40,9 @@ func (c column) text(v float64, texts []string) string {
 	return t.Format(layout)
 }
 
+// median returns the median of sorted values.
+func median(v []float64) float64 { return v[(len(v)-1)/2]/2 + v[len(v)/2]/2 }
+
 // worst returns a table of the rows of a sample whose residuals are the largest in their standard deviation.
 func (r *maker) worst(s *sample) (t table, err error) {
 	order := linalg.UpTo(len(s.z))
@@ -137,7 +140,7 @@ func (r *maker) summary() (t table, err error) {
 			if c.dates != "" {
 				row[1] = "date"
 			}
-			row[3], row[4], row[5] = c.text(low[k], nil), c.text(values[k][n/2], nil), c.text(high[k], nil)
+			row[3], row[4], row[5] = c.text(low[k], nil), c.text(median(values[k]), nil), c.text(high[k], nil)
 		}
 		t.Cells = append(t.Cells, row)
 	}

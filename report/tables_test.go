@@ -68,6 +68,12 @@ func TestTails(t *testing.T) {
 	}
 }
 
+// TestMedian: the median of two values is their mean.
+func TestMedian(t *testing.T) {
+	must.Be(t, median([]float64{1, 1e9}), 500_000_000.5)
+	must.Be(t, median([]float64{1, 2, 7}), 2)
+}
+
 // TestQuantiles: a Q–Q plot of many rows has few points. All points are quantiles of the rows, and both ends are among
 // them.
 func TestQuantiles(t *testing.T) {
