@@ -378,7 +378,7 @@ func speaks(text string) bool {
 }
 
 // commonUnit returns the text without digits with which most of these texts end, or "". It may also be at their
-// beginning, if it is a currency sign or stands apart.
+// beginning, if it is a currency sign or stands apart. A sign such as > is no unit: the text gives a limit.
 func commonUnit(texts []string) string {
 	inNumber := func(c rune) bool { return unicode.IsDigit(c) || strings.ContainsRune(".,-+' \u00a0\u202f", c) }
 	counts := map[string]int{}
@@ -392,7 +392,7 @@ func commonUnit(texts []string) string {
 				continue
 			}
 		}
-		if unit == "" || unit == text || strings.ContainsFunc(unit, unicode.IsDigit) {
+		if unit == "" || unit == text || strings.ContainsAny(unit, "<>≤≥") || strings.ContainsFunc(unit, unicode.IsDigit) {
 			continue
 		}
 		counts[unit]++

@@ -52,6 +52,7 @@ func TestDescribeTexts(t *testing.T) {
 			[]Advice{{"na", "#DIV/0!"}}, ""},
 		{"limits of detection", either(9, is("<10"), num), "number", `numbers, 9 of 80 below a limit of detection, as "<10"`,
 			[]Advice{{"below", "half"}}, ""},
+		{"limits above", either(9, is("> 500"), num), "text", `numbers, but for 9 of 80 cells: "> 500"`, nil, "correct them"},
 		{"grams and kilograms", either(2, with("%s kg"), with("%s g")), "text", "what looks like numbers", nil,
 			"in one unit"},
 		{"grams among kilograms", either(5, with("%s g"), with("%s kg")), "text", "what looks like numbers", nil,
