@@ -29,7 +29,7 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(E
 		return nil, "", err
 	}
 	o.Run.Progress = progress
-	// Dates may have been numbers when the model was fitted, and text in a form of its own in this table.
+	// When the model was fitted, dates may have been numbers. In this table they may be text, in another form.
 	table = table.ReadAs(m.Reading)
 	if again, err = Fit(ctx, table, o); err != nil {
 		return nil, "", fmt.Errorf("fitting again: %w", err)

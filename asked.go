@@ -178,9 +178,9 @@ func (d Data) otherInputs(m *model.Model, columns []string) string {
 }
 
 // A posterior from another kind of processor is at most this far from the stored posterior, in standard deviations of
-// the target. The largest difference seen was 5e-6, for targets without noise. Rounding explains no difference above
-// followsAtMost, so checkDerived returns an error for it. Between the two limits checkDerived returns false and no
-// error.
+// the target. The largest difference seen was 5e-6, for targets without noise. Rounding can't explain a difference
+// above followsAtMost, so checkDerived returns an error for such a difference. Between the two limits checkDerived
+// returns false and no error.
 const (
 	follows       = 1e-5
 	followsAtMost = 1e-3

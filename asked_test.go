@@ -10,7 +10,7 @@ import (
 )
 
 // TestCertifyRefusesOtherOptions: a model with altered terms or options is refused, even if its certificate was
-// computed again for them, because it no longer fits the options of its fit.
+// computed again for the altered terms or options, because the model no longer fits the options of its fit.
 func TestCertifyRefusesOtherOptions(t *testing.T) {
 	table := homes()
 	of := copies(t, table)

@@ -114,7 +114,7 @@ func TestEnds(t *testing.T) {
 }
 
 // TestSquareMemory: a matrix with a value for each pair of rows is refused where it would be made, whichever function
-// asks for it.
+// asks for the matrix.
 func TestSquareMemory(t *testing.T) {
 	all := steps(t)
 	memory.SetLimit(1 << 20)

@@ -98,8 +98,8 @@ func (p *plan) tieAndRound(ctx context.Context, c *checkpoints, f family, k int,
 	return runs, held, err
 }
 
-// digits returns the number of digits with the lowest bound at x rounded to it, and that bound. It returns −1 if no
-// rounded x can be evaluated.
+// digits rounds x to each number of digits below mixedDigits. It returns the number of digits at which the bound is
+// lowest, and that bound. It returns −1 if no rounded x can be evaluated.
 func (p *plan) digits(ctx context.Context, c *checkpoints, f family, tied int, x []float64) (digits int,
 	lowest float64) {
 	digits, lowest = -1, math.Inf(1)

@@ -75,7 +75,7 @@ type CompareOptions struct {
 	Objectives []string       // names of methods
 	Epsilons   []float64      // half-widths at which each objective is fitted
 	Splits     int            // number of seeds: the run's seed and the seeds that follow it
-	Progress   func(Compared) // called after every fit, from one goroutine at a time; may be nil
+	Progress   func(Compared) // called after every fit, never from two goroutines at once; may be nil
 }
 
 // Compared reports one finished fit of a comparison.
@@ -161,8 +161,8 @@ func (c CompareOptions) check(d Data) error {
 	return nil
 }
 
-// measure runs all fits, as many at a time as there are cores, and returns the measures of all ranks' fits. The first
-// fit that fails ends the other fits, since the table needs all of the fits.
+// measure runs all fits, with as many at the same time as there are cores, and returns the measures of all ranks' fits.
+// The first fit that fails ends the other fits, since the table needs all of the fits.
 func measure(ctx context.Context, table *dataset.Table, all []Options, shared ranks.Ranks,
 	progress func(Compared)) ([]map[string]float64, error) {
 	fits, end := context.WithCancelCause(ctx)

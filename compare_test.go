@@ -77,7 +77,7 @@ func TestMeasureText(t *testing.T) {
 	}
 }
 
-// TestCompareEnds: the first fit that fails ends a comparison, and its error is the only one.
+// TestCompareEnds: the first fit that fails ends a comparison, and the comparison returns only the error of that fit.
 func TestCompareEnds(t *testing.T) {
 	// Only one row has another target. If it isn't a prior row, there is no scale to train in. The first split
 	// doesn't show this.

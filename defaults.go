@@ -45,7 +45,7 @@ const (
 )
 
 // spares returns how many rows must be there for each certified row, and 0 if the share of prior rows is given. ε, δ
-// and the loss describe a certificate and don't ask for one, because all of them have defaults.
+// and the loss describe a certificate and don't ask for a certificate, because all three have defaults.
 func (o Options) spares() int {
 	p := o.Promise
 	switch {
@@ -124,15 +124,15 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// resolve chooses a method for this many rows if the user names none, and fills in all defaults.
+// resolve chooses a method for the given number of rows if the user names no method, and fills in all defaults.
 func (o Options) resolve(rows int) (Options, error) {
 	o = o.chooseMethod(rows).withDefaults()
 	return o, o.check(false)
 }
 
-// Validate reports everything that is wrong with the options, whatever the table. Without a named method the number of
-// rows decides the method. So Validate returns nil if the options suit a thousand rows, fewer rows, or many more.
-// Otherwise it reports what is wrong for a thousand rows.
+// Validate reports everything that is wrong with the options for every table. Without a named method the number of rows
+// decides the method. So Validate returns nil if the options suit a thousand rows, fewer rows, or many more. Otherwise
+// it reports what is wrong for a thousand rows.
 func (o Options) Validate() error {
 	var first error
 	for _, rows := range []int{1000, 0, 1e6} {

@@ -146,7 +146,7 @@ func TestCertifyRefusesForgedFactors(t *testing.T) {
 	}
 }
 
-// TestForgedByRounding: posteriors whose KL or kernel would be pure rounding error are refused, or pay for it.
+// TestForgedByRounding: posteriors whose KL or kernel would be pure rounding error are refused, or pay for the error.
 func TestForgedByRounding(t *testing.T) {
 	table := noiseTable(120)
 	exact := func() *krigo.Model {

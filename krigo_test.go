@@ -24,7 +24,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// pick returns a table of the given rows and columns. Without columns it takes all of them.
+// pick returns a table of the given rows and columns. Without names it takes all columns.
 func pick(t *dataset.Table, rows []int, names ...string) *dataset.Table {
 	if len(names) == 0 {
 		names = t.Names
@@ -835,7 +835,7 @@ func TestEpochs(t *testing.T) {
 	}
 }
 
-// TestUsageErrors: every wrong option is a UsageError that names it, and one error names all of them.
+// TestUsageErrors: every wrong option is a UsageError that names the option, and one error names all wrong options.
 func TestUsageErrors(t *testing.T) {
 	id, below := dataset.Identity(3), -0.5
 	for _, c := range []struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestObserve: RMSE, MAE and misses are those of the predictions, and the words say whether these rows contradict the
-// promise, by the limit that fresh rows have. For rows that the model was made from, the words say that these say
+// promise. The limit is the same as for fresh rows. For rows that the model was made from, the words say that these say
 // nothing about new rows.
 func TestObserve(t *testing.T) {
 	names := []string{"RM", "LSTAT", "DIS", "MEDV"}

@@ -29,7 +29,7 @@ type Options struct {
 
 	spare int  // see spares; 0 after the share of prior rows is decided, and in the options that a model keeps
 	kept  bool // the options come from a model or a declaration, which say whether the target has a transform
-	open  bool // neither ε nor a share was asked for (see everyWidth)
+	open  bool // the user asked for neither ε nor a share (see everyWidth)
 }
 
 // Data says what the columns are, and which rows get which role.

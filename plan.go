@@ -33,7 +33,7 @@ const (
 	maxIterative = 50000
 
 	// excessRows is the number of rows that show how good a cg model's variances are. A product with 16 columns costs
-	// little more than with one.
+	// little more than a product with one column.
 	excessRows = 16
 )
 

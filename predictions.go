@@ -24,9 +24,10 @@ type Predicted struct {
 }
 
 // CertifyPredictions bounds the loss of the predictions in a column of a table, which stand beside what they predict,
-// on further rows of the same source: a hold-out bound. It holds if whatever made the predictions never saw these rows,
-// nor was chosen by them, which is the caller's word. Of the options it takes Data.Target, Data.Group and the Promise,
-// whose ε is in the target's own units, because standard deviations would be computed from the certified rows.
+// on further rows of the same source: a hold-out bound. It holds if the model, or whatever else made the predictions,
+// never saw these rows and wasn't chosen by them. The caller vouches for this. Of the options it takes Data.Target,
+// Data.Group and the Promise, whose ε is in the target's own units, because standard deviations would be computed from
+// the certified rows.
 func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction string, o Options) (*Predicted, error) {
 	if o.Data.Group == dataset.EqualRows {
 		return nil, usage("group %q: different rows may well have the same prediction and target, so that equal ones "+

@@ -13,7 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestRenyiAnneals: with every schedule and optimiser, α ends at 0. The posterior is then the exact one, its
+// TestRenyiAnneals: with every schedule and optimiser, α ends at 0. The posterior is then the exact posterior, its
 // certificate is the evidence's at the same parameters, and the value is near the evidence's optimum.
 func TestRenyiAnneals(t *testing.T) {
 	base := asked("evidence target=MEDV ard=off")

@@ -489,8 +489,8 @@ func TestFittedIsStored(t *testing.T) {
 	}
 }
 
-// TestCopiesOfGroups: equal rows of two groups may be copies, and equal rows in one group aren't. Fresh groups that
-// the model knows are reported, and so are their rows under other names.
+// TestCopiesOfGroups: equal rows of two groups may be copies, and equal rows in one group aren't. krigo reports fresh
+// groups that the model knows, and also their rows under other names.
 func TestCopiesOfGroups(t *testing.T) {
 	table := sites(60)
 	o := asked("target=y group=site kind=informed restarts=1 epsilon=1.5")

@@ -47,8 +47,9 @@ func (o Options) small(units int) (share float64) {
 	return share
 }
 
-// everyWidth says whether a fit of this many units gets a curve, since neither ε nor a share was asked for. It does if
-// the options allow a curve, and if the curve says something at the default ε when no certified row misses.
+// everyWidth says whether a fit with the given number of units gets a curve, because the user asked for neither ε nor a
+// share. It does if the options allow a curve, and if the curve says something at the default ε when no certified row
+// misses.
 func (o Options) everyWidth(units int) bool {
 	test, calibration, prior := o.counts(units)
 	o.Promise.Curve = true

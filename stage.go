@@ -179,7 +179,7 @@ func (d *dealt) siblingStage(m *model.Model) (stage, error) {
 	return s, nil
 }
 
-// priced returns the families with the terms of their certificates. The terms pay for choosing one of them.
+// priced returns the families with the terms of their certificates. The terms pay for choosing one of the families.
 func priced(families []family, terms func(f family, choices int) pacbayes.Terms) []family {
 	for i, f := range families {
 		families[i].terms = terms(f, len(families))

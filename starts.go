@@ -33,7 +33,7 @@ const (
 	theoryTarget = 1
 	theoryDelta  = 0.1
 	startNoise   = 0.3
-	leastSpread  = 1e-6 // a constant column has nothing to approximate
+	leastSpread  = 1e-6 // the standard deviation of a constant column, instead of 0
 )
 
 // theoryInducing sets the number of inducing inputs as theory asks, up to the present limit. With the SE kernel it is
@@ -220,7 +220,7 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 	// length.
 	spread := math.Log(float64(p.data.Cols))
 	starts = append(starts, at(spread, math.Log(0.3)), at(0, 0))
-	rng := rand.New(rand.NewPCG(o.Run.Seed, 0x6b7269676f)) // a stream apart from the one that assigns roles
+	rng := rand.New(rand.NewPCG(o.Run.Seed, 0x6b7269676f)) // another stream than the stream that assigns roles
 	for len(starts) < p.restarts {
 		x := at(0, math.Log(0.01)*rng.Float64())
 		for i := range params {
@@ -235,7 +235,7 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 }
 
 // fromInit returns the initial parameters in the shape of a family, or nil if they don't fit. One lengthscale is
-// repeated for ARD. Several lengthscales don't fit a kernel with one.
+// repeated for ARD. Several lengthscales don't fit a kernel with a single lengthscale.
 func (p *plan) fromInit(f family) ([]float64, error) {
 	if _, _, _, err := p.init.vector(p.options.Kernel.Mean, p.data.Cols); err != nil {
 		return nil, err

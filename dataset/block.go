@@ -110,7 +110,7 @@ var manyBlocks = []int{150, 300, 1000}
 // other name as it is. The candidates are the largest sizes that make at least 150, 300 and 1,000 blocks. Blocks takes
 // the smallest candidate beyond which targets hardly depend on one another (see apart), or else the largest. It looks
 // only at rows that are prior rows under every candidate. So the choice doesn't use certified rows, and δ needn't pay
-// for it. roles returns the roles of the rows under a grouping, or nil if the grouping has too few groups.
+// for the choice. roles returns the roles of the rows under a grouping, or nil if the grouping has too few groups.
 func (t *Table) Blocks(group, target string, roles func(group string) []Role) (string, error) {
 	b, columns, err := t.blocks(group)
 	if err != nil || !b.auto {

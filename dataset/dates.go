@@ -43,7 +43,7 @@ type layout struct {
 }
 
 // outline holds what a layout has in common with every text that it reads. It rules out most layouts without
-// time.Parse, which makes an error for each layout that fails. These errors took minutes in wide tables.
+// time.Parse, which makes an error for each layout that fails. In wide tables, making these errors took minutes.
 type outline struct {
 	mark  byte // the first character that is neither a letter nor a digit; 0: there is no such character
 	colon bool

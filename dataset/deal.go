@@ -87,7 +87,7 @@ func (d *Data) Groups() ([]int, error) {
 	return u.group, nil
 }
 
-// Repeats counts the rows that equal an earlier row in inputs and target, and returns the first of them.
+// Repeats counts the rows that equal an earlier row in inputs and target, and returns the first such row.
 func (u *Units) Repeats() (count, first int) {
 	order := ascending(u.rows)
 	for k := 1; k < len(order); k++ {

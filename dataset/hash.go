@@ -18,8 +18,8 @@ import (
 
 // Hash identifies the given rows, of all ranks together, by the cells of the table before any encoding. It returns the
 // SHA-256, in hex, of the number of rows and the number of input columns, as little-endian uint64, and then of each
-// row's bytes. Rows follow in increasing order, in whatever order they are given. The hash is part of the model-file
-// format up to version 4.
+// row's bytes. The hash takes the rows in increasing order, even if the caller gives them in another order. The hash is
+// part of the model-file format up to version 4.
 //
 // A row's bytes are its inputs and its target as little-endian IEEE-754 bits. The bytes of a categorical cell are
 // instead the length of its text as uint64, and then the text, which is empty if the category is missing. A row in a
@@ -45,7 +45,7 @@ func (d *Data) Hash(rows []int) (string, error) {
 
 // RowHashes returns the 64-bit FNV-1a hash of each given row's bytes, and of each row's group. The bytes are as in
 // [Data.Hash] but without the group, so that a copy in another group has the same hash. The hash of a group is taken of
-// its name. groups is nil if rows aren't grouped. Both hashes are part of the model-file format.
+// its name. groups is nil if rows aren't grouped. The hashes of rows and of groups are part of the model-file format.
 func (d *Data) RowHashes(rows []int) (hashes, groups []uint64, err error) {
 	sum := func(b []byte) uint64 {
 		h := fnv.New64a()

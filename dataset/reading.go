@@ -16,8 +16,8 @@ import (
 
 // Reading says how the cells of a table are written. The zero value is for cells as programs write them: numbers with a
 // decimal point, without groups of digits or units, and dates as text. A model keeps its Reading for further tables.
-// Decimal, Thousands, Below and Units apply to text, as in CSV, JSON lines and sheets, Missing and Dates to every
-// format.
+// Decimal, Thousands, Below and Units apply to formats that hold text, such as CSV, JSON lines and sheets. Missing and
+// Dates apply to every format.
 type Reading struct {
 	Decimal string `json:"decimal,omitzero"` // "." (default) or ","
 	// separator between groups of three digits: "," "." "'" or " "; "" (default): digits aren't grouped
@@ -206,7 +206,7 @@ func belowLimit(cell string) (limit string, below bool) {
 	return strings.TrimSpace(limit), below
 }
 
-// alike replaces characters that look like a separator by this separator.
+// alike replaces each character that looks like a separator by that separator.
 var alike = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ", "’", "'")
 
 // ungrouped returns the whole part of a number without its separators. It also says whether every separator stood

@@ -307,7 +307,7 @@ func TestDatesInDoubt(t *testing.T) {
 }
 
 // TestNaming: two different texts of one number are an error in a column of names, in any order. Equal texts are
-// allowed, and so are all texts in other columns.
+// allowed. In other columns all texts are allowed.
 func TestNaming(t *testing.T) {
 	read := func(text string, names ...string) error {
 		of := dataset.Reading{}.Naming(names...)

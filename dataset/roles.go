@@ -16,7 +16,7 @@ const (
 	Test        Role = iota // scored at the end, never seen by training
 	Calibration             // sets the width of conformal intervals
 	Prior                   // anything may be learnt from a prior row before training
-	Certified               // trained on, and counted by the certificate
+	Certified               // training uses the row, and the certificate counts it
 )
 
 // String returns the role in lower case.

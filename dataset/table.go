@@ -295,9 +295,9 @@ const (
 func IsIndex(name string) bool { return name == IndexName || name == pandasIndex }
 
 // Leave returns the columns, apart from the target, that aren't inputs. These are the columns that match a pattern of
-// ignored, and, if inputs has patterns, the columns that match none of them. The column that groups rows is never an
-// input, and a DataFrame's index only if inputs matches it. A pattern is a name, or has * for any text and ? for a
-// character. It is an error if a pattern matches no column.
+// ignored, and, if inputs has patterns, the columns that match no pattern of inputs. The column that groups rows is
+// never an input, and a DataFrame's index only if inputs matches it. A pattern is a name, or has * for any text and ?
+// for a character. It is an error if a pattern matches no column.
 func (t *Table) Leave(inputs, ignored []string, target, group string) (left []string, err error) {
 	known := func(pattern, flag string) error {
 		if !slices.ContainsFunc(t.Names, func(name string) bool { return matches(pattern, name) }) {
@@ -362,7 +362,7 @@ func matches(pattern, name string) bool {
 		return true
 	}
 	p, n := []rune(pattern), []rune(name)
-	star, from := -1, 0 // the pattern's last *, and where in the name its text ends
+	star, from := -1, 0 // the place of the pattern's last *, and the end of the text in the name that this * stands for
 	i, k := 0, 0
 	for k < len(n) {
 		switch {

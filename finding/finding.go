@@ -45,7 +45,7 @@ type Finding struct {
 }
 
 const (
-	most      = 8    // a finding keeps this many names of a list
+	most      = 8    // the number of names that a finding keeps of a list
 	mostParts = 1000 // limit of subjects, and of numbers
 )
 

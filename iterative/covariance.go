@@ -169,7 +169,7 @@ func lowRank(f matrix.Dense, noise float64) (*Preconditioner, error) {
 func (p *Preconditioner) Rank() int { return p.f.Cols }
 
 // Rank returns a rank for the preconditioner that pays on n rows. Doubling the rank saves about a third of the
-// iterations. It costs more than that once building P takes as long as some of them.
+// iterations. Doubling costs more than it saves once building P takes as long as some of the iterations.
 func Rank(n int) int { return min(max(n/8, 32), 1000) }
 
 // Solve sets Z ← P⁻¹R.

@@ -123,7 +123,8 @@ func (s *Stationary) draw(theta []float64, _, count int, rng *rand.Rand) (featur
 	return cosines(math.Sqrt(2*variance), omega, rng), nil
 }
 
-// draw draws for SE at the points on circles that make the kernel an SE kernel (see Periodic).
+// draw maps the inputs to points on circles, on which the kernel is an SE kernel (see Periodic), and draws for that SE
+// kernel.
 func (p *Periodic) draw(theta []float64, _, count int, rng *rand.Rand) (features, error) {
 	f := cosines(math.Sqrt2*math.Exp(theta[len(theta)-1]/2), normals(count, 2*p.dim, rng), rng)
 	centre := make([]float64, p.dim)

@@ -105,7 +105,7 @@ func (s *Stationary) against(theta []float64, b matrix.Dense) columns {
 // frame sets the centre and the scales for packing points, from b.
 func (s *Stationary) frame(logL2 []float64, shape float64, b matrix.Dense, centre, inverse []float64) {
 	// The centre changes no distance, but divisions by the lengthscales lose fewer digits near the origin. The centre
-	// comes from b, the model's own points. So a row of a has the same covariances whatever the other rows are.
+	// comes from b, the model's own points. So the covariances of a row of a don't depend on the other rows.
 	clear(centre)
 	for i := range b.Rows {
 		linalg.Axpy(1/float64(b.Rows), b.Row(i), centre)

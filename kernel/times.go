@@ -120,7 +120,7 @@ func tournament(n, part, parts int, game func(p, q int)) {
 			if t%parts != part {
 				return
 			}
-			// The last seat stays, and the other seats move on by one.
+			// The last seat stays, and all other seats move on by one.
 			p, q := (round+t)%(seats-1), (round+seats-1-t)%(seats-1)
 			if t == 0 {
 				q = seats - 1

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// machine returns the machine's memory, or the memory of the process's control group if that is less. Linux gives
-// both in files under root. It returns 0 if no file does.
+// machine returns the machine's memory, or the memory of the process's control group if that is less. Linux gives the
+// two numbers in files under root. It returns 0 if no file does.
 func machine(root string) (total int64) {
 	take := func(bytes int64) {
 		if bytes > 0 && (total == 0 || bytes < total) {

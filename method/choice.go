@@ -177,7 +177,7 @@ func (c Choice) Free() bool { return c.Posterior == "free" }
 // Learns says whether α is trained.
 func (c Choice) Learns() bool { return c.AlphaBy == "learn" }
 
-// SparseOnly says whether the GP is sparse whatever else the user asks for.
+// SparseOnly says whether the GP is always sparse, with all other settings.
 func (c Choice) SparseOnly() bool { return c.Free() || c.Kind().Size == SparseOnly }
 
 // FreeForm says whether q is a parameter of the training objective.

@@ -53,7 +53,8 @@ func (m SVGP) Bind(t Task) Problem {
 	return f
 }
 
-// Free is a PAC-Bayes bound of a free-form q(f_Z). It starts from the optimum of a PAC.
+// Free is a PAC-Bayes bound of a free-form q(f_Z). Training starts from the optimum of a PAC, which is a bound for a
+// collapsed Q.
 type Free struct {
 	Batched
 	Inequality pacbayes.Inequality

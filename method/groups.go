@@ -99,7 +99,7 @@ type Sparse struct {
 	FixInducing  bool     `set:"fix-inducing" for:"training"`
 }
 
-// Ended says which posterior a sparse GP gets: the objective's own, or fitc (α = 1) whatever was trained.
+// Ended says which posterior a sparse GP gets: the objective's own posterior, or always fitc (α = 1).
 type Ended struct {
 	Posterior string `set:"posterior" values:"objective fitc" default:"objective"`
 }

@@ -135,7 +135,7 @@ func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Re
 		func(x []float64) (float64, error) { return p.Evaluate(x, nil) })
 }
 
-// Posterior returns the GP that predicts each row from the rows nearest to it.
+// Posterior returns the GP that predicts each row from its nearest rows.
 func (p *nearest) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	theta, beta, noise := p.task.parameters(x)
 	q := posterior.NewNearest(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Beta: beta, Noise: noise,

@@ -9,7 +9,8 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// TestRenyiSchedule shows that α is 0 after a fifth of the steps on batches, and at the end of steps on all rows.
+// TestRenyiSchedule shows when α becomes 0: after a fifth of the steps if the steps use batches, and at the end of
+// training if they use all rows.
 func TestRenyiSchedule(t *testing.T) {
 	rows := objective.Memory{X: matrix.New(9, 1), Y: make([]float64, 9)}
 	task := Task{Kernel: kernel.SE(1, false), Mean: kernel.ZeroMean{}, Rows: rows, N: 9, M: 2}

@@ -205,7 +205,7 @@ type Batches struct {
 	Rows    int     // rows in a batch; 0: the method's default
 	Rate    float64 // learning rate of the first step; 0: the method's default
 	Epochs  int     // passes over the rows; 0: as many as the method's default number of steps takes
-	Nearest bool    // batches are a row and its nearest rows, instead of rows at random
+	Nearest bool    // a batch is a row and its nearest rows, instead of rows at random
 }
 
 // settings returns Adam's settings for n rows. The arguments rows (in a batch), rate (of the first step) and steps are

@@ -59,7 +59,7 @@ func (c *Conformal) At(share float64) (halfWidth, normalised float64, err error)
 	return c.Misses[k-1], c.Deviations[k-1], nil
 }
 
-// sane returns an error if intervals in a file can't come from this many rows.
+// sane returns an error if intervals in a file can't come from the given number of rows.
 func (c *Conformal) sane(rows int) error {
 	unfit := errors.New("the model file's conformal intervals can't come from its calibration rows or certified rows")
 	if c.Level != conformalLevel || c.Rows != rows || rows < LeastCalibration || !(c.HalfWidth >= 0 &&

@@ -128,10 +128,10 @@ func (m *Model) slope(f float64) float64 {
 }
 
 // An integral is a sum over ten nodes. Its interval is halved until the contributions match the change of the
-// prediction on it, except for the share leftOver of the prediction's change on the whole way, or until it is shortest.
-// The way to a row more than usual standard deviations from the mean row leaves the other rows behind at a small t.
-// There an interval may be that much shorter, or the share shortest of its end if that is longer. For a row beyond
-// farthest no interval is short enough: its way overflows, and its contributions don't say anything.
+// prediction on the interval, except for the share leftOver of the prediction's change on the whole way, or until it is
+// shortest. The way to a row more than usual standard deviations from the mean row leaves the other rows behind at a
+// small t. There an interval may be that much shorter, or the share shortest of its end if that is longer. For a row
+// beyond farthest no interval is short enough: its way overflows, and its contributions don't say anything.
 const (
 	leftOver = 1e-6
 	shortest = 1. / 256
@@ -146,7 +146,7 @@ type way struct {
 	x    matrix.Dense
 	of   []int   // the columns that inputs came from
 	left float64 // how far contributions may be off over the whole way; 0: not known yet
-	far  float64 // how many times as far as usual x is; at least 1
+	far  float64 // the distance of x divided by the usual distance; at least 1
 }
 
 func (w *way) at(ts ...float64) matrix.Dense {

@@ -518,7 +518,7 @@ func TestDecodeCrafted(t *testing.T) {
 			t.Errorf("%v in %s: %v", v, name, err)
 		}
 	}
-	// The certificate's words follow from the terms, whatever the file says.
+	// The certificate's words follow from the terms, even if the file says something else.
 	if m, err := decode(craft(t, good, func(h map[string]any) {
 		certificateOf(h)["label"], certificateOf(h)["conditions"], certificateOf(h)["repeats"] = "guarantee", []any{"none"}, 7
 	})); err != nil || m.Certificate.Label != "certificate" || len(m.Certificate.Conditions) < 3 ||

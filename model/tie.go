@@ -22,8 +22,8 @@ type Tie struct {
 	Alike float64 `json:"alike"`
 	Apart float64 `json:"apart"`
 	// Known and New are the shares of rows, averaged over units, that are predicted to within the promise's band. The
-	// model that predicts a row lacks the row for Known, and the row's whole unit for New. Both are nil if the promise
-	// has no such band.
+	// model that predicts a row lacks the row for Known, and the row's whole unit for New. Known and New are nil if the
+	// promise has no such band.
 	Known *float64 `json:"known_share,omitempty"`
 	New   *float64 `json:"new_share,omitempty"`
 	// In half of the units, the share New lies between Low and High.

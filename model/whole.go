@@ -125,8 +125,8 @@ type Ends struct{ Lower, Upper float64 }
 // |u| holds for u in an interval: with e_i = α_i/d_i, from −b_i e_i − |e_i| √(d_i v + b_i²) to −b_i e_i +
 // |e_i| √(d_i v + b_i²). No grid of y is searched.
 //
-// alike says which other rows, from 0, are of a row's kind. Only these count (Mondrian intervals, whose guarantee holds
-// for each kind). If alike is nil, all rows count.
+// alike says which other rows, from 0, are of a row's kind. Only rows of the same kind count (Mondrian intervals, whose
+// guarantee holds for each kind). If alike is nil, all rows count.
 func (w *Whole) Full(x matrix.Dense, level float64, alike func(row, other int) bool) []Ends {
 	return w.each(x, level, alike, func(at further, i int, bErr float64) (reach, err float64) {
 		own := math.Sqrt(w.d[i] * at.v)
@@ -166,7 +166,8 @@ type further struct {
 	mean, meanErr float64
 }
 
-// of returns a further row, given its covariances k with all other rows, its predicted mean and its prior variance.
+// The method of returns a further row, given its covariances k with all other rows, its predicted mean and its prior
+// variance.
 func (w *Whole) of(k []float64, mean, own float64) further {
 	const u = 0x1p-53
 	n, s := float64(len(k)), w.q.Noise

@@ -68,7 +68,7 @@ func (e *sparseEngine) v(block int) (matrix.Dense, error) {
 	return v, err
 }
 
-// roomForV returns the matrix to which pass writes a block of V.
+// roomForV returns the matrix for a block of V, which the method pass fills.
 func (e *sparseEngine) roomForV(block int) matrix.Dense {
 	most := len(e.y) // n, or more if this batch is smaller than an earlier batch
 	if !e.keepsV() {

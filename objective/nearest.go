@@ -33,8 +33,8 @@ import (
 //	k̄_i = g a − 2h b,  C̄ = −½g(abᵀ + baᵀ) + h bbᵀ,  k̄_ii = h,  s̄ = ∂φ/∂s + tr C̄,  m̄_i = g,  m̄_n = −g b
 //
 // Search fixes the neighbours, so L is smooth between searches. L is a sum over rows. So N/|batch| times the sum over a
-// random batch is an unbiased estimate of L, and so is L with limited Terms. Time O(N m³), memory O(N m) for the
-// neighbours.
+// random batch is an unbiased estimate of L. L with limited Terms is also an unbiased estimate. Time O(N m³), memory
+// O(N m) for the neighbours.
 type NearestProblem struct {
 	Kernel     kernel.Kernel
 	Mean       kernel.Mean

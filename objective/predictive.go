@@ -23,7 +23,7 @@ func (LogDensity) Expect(at pacbayes.Sample, noise, weight float64, d pacbayes.D
 	})
 }
 
-// SquaredError is (y − m)², whatever the variance.
+// SquaredError is (y − m)², which doesn't depend on the variance.
 type SquaredError struct{}
 
 var _ pacbayes.Expectation = SquaredError{}

@@ -168,8 +168,8 @@ func (p *RenyiProblem) Search(x []float64) error {
 	return over(p.Ranks).Agree(err)
 }
 
-// Nearest fills rows with the given row and the rows nearest to it, in ascending order. It uses the index of the last
-// Search. Each rank searches its own rows. Chen, Zheng, Al Kontar, Raskutti, "Stochastic gradient descent in correlated
+// Nearest fills rows with the given row and its nearest rows, in ascending order. It uses the index of the last Search.
+// Each rank searches its own rows. Chen, Zheng, Al Kontar, Raskutti, "Stochastic gradient descent in correlated
 // settings", NeurIPS 2020, train on such batches.
 func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	if p.index == nil {

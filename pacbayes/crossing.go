@@ -22,7 +22,7 @@ func curveMisses(n int, end float64) (misses []int) {
 }
 
 // crossing returns the probability that, for any i, misses[i] or fewer of n independent uniform variables lie below
-// bounds[i]. Both lists ascend, and bounds lie below 1. The result is rounded up.
+// bounds[i]. misses and bounds ascend, and bounds lie below 1. The result is rounded up.
 //
 // A Poisson process of rate n on [0, 1] that has n points has them at such variables. p(m) is the probability that the
 // process has m points up to bounds[i], and had more than misses[j] points up to every earlier bounds[j]. States and

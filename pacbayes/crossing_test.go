@@ -108,7 +108,8 @@ func TestCurveHolds(t *testing.T) {
 				u[i] = c.draw(rng)
 			}
 			slices.Sort(u)
-			// At most k rows miss the width of the (k+1)-th largest error, and so does the share u[k] of further rows.
+			// At most k rows miss the width of the (k+1)-th largest error. The share u[k] of further rows misses this
+			// width.
 			beyond := func(bounds []float64) bool {
 				for i, k := range misses {
 					if u[k] > bounds[i] {

@@ -30,7 +30,7 @@ func readGolden(t *testing.T, name string, into any) {
 // worst keeps the largest relative error of each quantity, and fails the test if it exceeds the tolerance.
 type worst map[string]float64
 
-// check compares got with want. The error is relative to |want|, or to floor if floor is larger.
+// check compares got with want. The error is relative to the larger of |want| and floor.
 func (w worst) check(t *testing.T, what string, got, want, floor, tol float64, at any) {
 	t.Helper()
 	if got == want {

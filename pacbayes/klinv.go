@@ -115,9 +115,9 @@ func KLInverseGrad(q, eps float64) (p, oneMinusP, dq, deps float64) {
 
 // klSolve returns u = ln((1−q)/(1−p)) for kl(q‖p) = ε, with 0 < q < 1 and ε > 0.
 //
-// With δ = −(1−q)expm1(−u), kl as a function of u is q φ(δ/q) + (1−q)(u + expm1(−u)), which is convex and
-// increases with slope δ/p. So Newton's steps from an upper end fall monotonically to the root, and stop when rounding
-// stops the fall. Solving for u instead of p gives both p and 1−p their full relative accuracy.
+// With δ = −(1−q)expm1(−u), kl as a function of u is q φ(δ/q) + (1−q)(u + expm1(−u)), which is convex and increases
+// with slope δ/p. So Newton's steps from an upper end fall monotonically to the root, and stop when rounding stops the
+// fall. Solving for u instead of p gives p and 1−p, each with full relative accuracy.
 func klSolve(q, eps float64) float64 {
 	// One upper end follows from kl = ε without the term −q ln p ≥ 0. Pinsker's inequality gives another upper end.
 	u := (eps - q*math.Log(q)) / (1 - q)

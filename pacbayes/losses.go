@@ -44,8 +44,8 @@ type losing struct {
 var register = []losing{{Band, nil}, {ClippedSquare, nil}, {Gaussian, nil}, {Relative, nil}, {Scaled, nil},
 	{Asymmetric, nil}, {ClippedAbsolute, nil}}
 
-// RegisterLoss makes a loss known to options, flags, model files and certificates by the name kind. of returns the
-// loss, from 0 to 1, of a prediction that misses by miss = (ŷ − y)/ε. Call RegisterLoss from an init function. It
+// RegisterLoss makes a loss known to options, flags, model files and certificates by the name kind. The loss of a
+// prediction that misses by miss = (ŷ − y)/ε is of(miss), from 0 to 1. Call RegisterLoss from an init function. It
 // panics if the name is taken.
 //
 // krigo computes a registered loss's expectation over a random draw by quadrature, which gives no bound. So krigo

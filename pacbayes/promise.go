@@ -30,7 +30,8 @@ func PromiseWidth(j int, relative bool) float64 {
 	return w
 }
 
-// promise looks for the smallest width whose bound on the mean leaves at most 1−Promise outside. It has half of δ.
+// promise looks for the smallest width such that, by the bound on the mean, at most the share 1−Promise of targets lies
+// outside. It has half of δ.
 //
 // On the route twice Q was learnt on the rows, and all hundred bounds have to hold together, so that each pays ln 100.
 // If the mean was fixed before, the search is free. To see why, let w be the largest width within which less than the

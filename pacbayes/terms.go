@@ -73,7 +73,7 @@ type Terms struct {
 	Backtest bool `json:"backtest,omitempty"`
 
 	// These belong to a computation, and a model doesn't store them. Repeats counts the rows the model was made from
-	// that equal another row. OtherEpsilon says that ε isn't the declared one.
+	// that equal another row. OtherEpsilon says that ε isn't the declared ε.
 	Repeats      int  `json:"-"`
 	Near         int  `json:"-"` // certified rows, among the first 1,000, that nearly equal another row
 	Positional   bool `json:"-"` // roles were dealt by the places of the rows in the file

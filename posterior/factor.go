@@ -18,7 +18,7 @@ func NotDefinite(err error, noise float64) error {
 }
 
 // whole returns the largest prior variance on the support. If the prior is itself a posterior, it is the variance
-// before conditioning, because the rounding error of a remaining variance has the size of the whole one.
+// before conditioning, because the rounding error of a remaining variance has the size of the whole variance.
 func (p *Posterior) whole() float64 {
 	k, theta, temper := p.Kernel, p.Theta, 1.0
 	if c, ok := k.(*kernel.Conditional); ok {
@@ -111,7 +111,7 @@ func (p *Posterior) shift(l matrix.Dense, whole float64, inducing bool) float64 
 // Two factors count as equal if their distance is at most sameFactor, or within the reach of rounding.
 //
 // The certificate doesn't depend on sameFactor. It says how close the predictor's ‖L⁻¹k(S,x)‖ has to be to the
-// certified one. Factors from one kind of processor differed by at most 3e-10.
+// certified predictor's. Factors from one kind of processor differed by at most 3e-10.
 const sameFactor = 1e-6
 
 // refill returns the Cholesky factor of K_SS + cI, which stored should equal.

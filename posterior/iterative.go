@@ -14,11 +14,11 @@ import (
 )
 
 // The exact posterior of more rows than can be factored. One solve by conjugate gradients gives its weights. Exact
-// variances would take a solve for each row. So its variances are conditioned only on the nearest rows of the
-// support. They are never below the exact variances, since conditioning on fewer rows leaves more variance. They are
-// close to the exact ones if near rows say most of what is known. (A low-rank factor of C⁻¹ for all rows together
-// isn't close: on 1,600 rows of kin40k the best factor of rank 200 leaves 4.6 times the exact variance.) Exact
-// variances can be solved for at a few rows.
+// variances would take a solve for each row. So its variances are conditioned only on the nearest rows of the support.
+// They are never below the exact variances, since conditioning on fewer rows leaves more variance. They are close to
+// the exact variances if near rows say most of what is known. (A low-rank factor of C⁻¹ for all rows together isn't
+// close: on 1,600 rows of kin40k the best factor of rank 200 leaves 4.6 times the exact variance.) Exact variances can
+// be solved for at a few rows.
 
 // Gradients is the solution by conjugate gradients.
 type Gradients struct {

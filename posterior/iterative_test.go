@@ -105,8 +105,8 @@ func TestIterativeOfManyRows(t *testing.T) {
 	}
 }
 
-// TestSolvedVarianceIsSmall: a variance that is tiny beside the prior's is as accurate as any other, whatever
-// tolerance is asked for.
+// TestSolvedVarianceIsSmall: a variance that is tiny beside the prior's is as accurate as any other variance, for every
+// tolerance.
 func TestSolvedVarianceIsSmall(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(3, 9))

@@ -151,7 +151,7 @@ type local struct {
 }
 
 // uncounted stands on the diagonal of the rows k(x)ᵀ and rᵀ, whose factor matters only left of the diagonal. It is so
-// large that it stays positive whatever the factorisation subtracts.
+// large that no number which the factorisation subtracts makes it negative.
 const uncounted = math.MaxFloat64 / 4
 
 // condition conditions a point on rows of the support, in the order of the support, so that the last digits don't
@@ -198,7 +198,7 @@ func (p *Posterior) Along(points matrix.Dense) *Posterior {
 	taken := map[int32]bool{neighbours.None: true}
 	var rows []int32
 	for i := 0; i < len(near) && len(rows) < q.count; i++ {
-		row := near[i%points.Rows*q.count+i/points.Rows] // the nearest rows of all points, then the next ones
+		row := near[i%points.Rows*q.count+i/points.Rows] // the nearest rows of all points, then the second nearest rows
 		if !taken[row] {
 			taken[row] = true
 			rows = append(rows, row)

@@ -8,8 +8,9 @@ import (
 )
 
 // Refactored returns the posterior with an L computed again from kernel, support and noise variance. It does the same
-// for a posterior that is its prior. KL and variances depend on L, so nobody's word is needed for them. It returns an
-// error if the stored L differs, because the posterior would then predict otherwise, or if a number isn't finite.
+// for a posterior that is its prior. KL and variances depend on L, so nobody's word is needed for the KL and the
+// variances. It returns an error if the stored L differs, because the posterior would then predict otherwise, or if a
+// number isn't finite.
 //
 // Refactored factors K_SS + cI. For an exact posterior, c is its noise variance. Some files don't hold c: the jitter
 // of a sparse posterior, and the noise variance of an exact posterior that is a prior. Then the diagonal of L gives

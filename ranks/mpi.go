@@ -99,7 +99,7 @@ func Start() (Ranks, error) {
 	return &group{wire: w, rank: w.rank, size: w.size}, nil
 }
 
-// mpi is MPI_COMM_WORLD. Two threads must not call it at a time.
+// mpi is MPI_COMM_WORLD. Two threads must not call it at the same time.
 type mpi struct {
 	mu         sync.Mutex
 	rank, size int

@@ -51,9 +51,9 @@ type Ranks interface {
 	Sum(v ...[]float64) error
 	// Broadcast replaces v on all ranks by the root's v.
 	Broadcast(root int, v []byte) error
-	// Agree returns nil if no rank brings an error. Otherwise every rank gets an error. If all ranks bring one, each
-	// gets its own. Otherwise a rank gets a *Failure that names the first rank with an error. Ranks that are in a Sum
-	// or Broadcast get it there. Afterwards all ranks may go on.
+	// Agree returns nil if no rank brings an error. Otherwise every rank gets an error. If all ranks bring an error,
+	// each rank gets its own. Otherwise a rank gets a *Failure that names the first rank with an error. Ranks that are
+	// in a Sum or Broadcast get it there. Afterwards all ranks may go on.
 	Agree(err error) error
 	// Close ends the work of this rank, with its error if it has one, and returns what Agree would. After an error no
 	// rank goes on, because all further calls of other ranks return this error.
@@ -139,8 +139,8 @@ type wire interface {
 	close()
 }
 
-// group is a set of ranks on a wire. Every collective call begins with a small one, in which the ranks say which call
-// it is and whether they bring an error.
+// group is a set of ranks on a wire. Every collective call begins with a short exchange, in which the ranks say which
+// call it is and whether they bring an error.
 type group struct {
 	wire
 	rank, size int

@@ -142,8 +142,8 @@ func kinds(t *testing.T) *dataset.Table {
 	return must.Get(files.CSV{From: strings.NewReader(b.String()), Source: "kinds.csv", As: of}.Read())(t)
 }
 
-// TestColumns: a category is one column, and so are a date and the inputs that came from it. A constant column isn't
-// ranked, and the columns that the target depends on come first.
+// TestColumns: a category is one column, and a date is one column together with the inputs that came from it. A
+// constant column isn't ranked, and the columns that the target depends on come first.
 func TestColumns(t *testing.T) {
 	table := kinds(t)
 	r := fitted(t, table, table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"kind"},

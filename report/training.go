@@ -18,8 +18,8 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// At most mostNames columns are named, and mostTold inputs have their hyperparameters told. The encoding's text has at
-// most mostEncoding letters.
+// The report names at most mostNames columns, and tells the hyperparameters of at most mostTold inputs. The encoding's
+// text has at most mostEncoding letters.
 const (
 	mostEncoding = 300
 	mostNames    = 15
@@ -205,8 +205,8 @@ func (r *maker) hyperparameters() (cells [][]string) {
 	return cells
 }
 
-// parameters returns the parameters of a kernel that has no parts. It leaves out inputs that aren't told, and counts
-// them as left.
+// parameters returns the parameters of a kernel that has no parts. It leaves out the lengthscales of inputs that aren't
+// in told, and left counts them.
 func (r *maker) parameters(s kernel.Spec, told map[int]bool) (cells [][]string, left int) {
 	m := r.m
 	unit, seen := r.seen()

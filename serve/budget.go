@@ -73,8 +73,8 @@ type hold struct {
 
 func (b *budget) hold(of client) *hold { return &hold{of: of, budget: b} }
 
-// resize changes the hold to this many bytes. It waits up to the budget's patience for more bytes, and never waits to
-// give bytes back. Its errors are errHuge, errFull and ctx's.
+// resize changes the hold to the given number of bytes. It waits up to the budget's patience for more bytes, and never
+// waits to give bytes back. Its errors are errHuge, errFull and ctx's.
 func (h *hold) resize(ctx context.Context, bytes int64) error {
 	b := h.budget
 	bytes = max(0, bytes-pocket)

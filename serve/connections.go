@@ -12,9 +12,9 @@ import (
 // mostConnections is the largest number of open connections, if the process may open enough files.
 const mostConnections = 2048
 
-// connectionsWithin returns how many connections may be open if the process may open this many files. It leaves a
-// quarter of the files for models, the ledger and the log. A server without a free file couldn't accept a connection,
-// and so would never close one to make room.
+// connectionsWithin returns how many connections may be open if the process may open the given number of files. It
+// leaves a quarter of the files for models, the ledger and the log. A server without a free file couldn't accept a
+// connection, and so would never close one to make room.
 func connectionsWithin(files uint64) int { return int(min(mostConnections, max(1, files/4*3))) }
 
 // connections holds the open connections of a server. If there are more than most, the server closes a connection of

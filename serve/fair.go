@@ -86,7 +86,7 @@ func (t *turns) begin(ctx context.Context, of client) error {
 	t.mu.Lock()
 	left := t.waiting.remove(of, called)
 	t.mu.Unlock()
-	if !left { // the turn came meanwhile, and goes to the next
+	if !left { // the turn came meanwhile, and goes to the next in the queue
 		t.end()
 	}
 	return ctx.Err()

@@ -80,8 +80,8 @@ func truth(query url.Values, name string) (bool, error) {
 	return text == "true", nil
 }
 
-// bytes returns the memory that computing the wish at this many rows takes: the posterior's, and three copies of the
-// rows, which are encoded, scaled, and scaled by the kernel.
+// bytes returns the memory that computing the wish at the given number of rows takes: the posterior's, and three copies
+// of the rows, which are encoded, scaled, and scaled by the kernel.
 func (w wish) bytes(m *krigo.Model, rows int) int64 {
 	return 8*3*int64(rows)*int64(len(m.Inputs)) + m.Posterior.JointBytes(rows, w.samples)
 }

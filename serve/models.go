@@ -18,8 +18,8 @@ import (
 // ending is how the names of model files in a folder end.
 const ending = ".krigo"
 
-// served is a model as it was read from its file. A request that began with a served model ends with the same one, even
-// if the file changes.
+// served is a model as it was read from its file. A request that began with a served model ends with the same model,
+// even if the file changes.
 type served struct {
 	*krigo.Model
 	name string

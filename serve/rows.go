@@ -32,7 +32,7 @@ type Input struct {
 	Name       string   `json:"name"`
 	Mean       float64  `json:"mean"`
 	Scale      float64  `json:"scale"`
-	Categories []string `json:"categories,omitempty"` // the last one stands for all other values
+	Categories []string `json:"categories,omitempty"` // the last category stands for all other values
 	Missing    bool     `json:"missing,omitempty"`    // whether a value may be missing
 	Date       string   `json:"date,omitempty"`       // form of a date as text, which may also be days since 1970; "": none
 	// range over the rows that the model was made from; nil for a categorical column, and if it isn't known
@@ -133,8 +133,8 @@ func kept(t *dataset.Table) int64 {
 // spare is the number of columns, or of keys of a row, that a request may have and the model doesn't need.
 const spare = 1000
 
-// measureCSV estimates the memory that parsing a CSV body with this many used columns takes. It runs before the
-// parsing.
+// measureCSV estimates the memory that parsing a CSV body takes if the request uses the given number of columns. It
+// runs before the parsing.
 func measureCSV(body []byte, columns int, of dataset.Reading, maxRows int) (bytesMore int64, err error) {
 	columns += len(of.Dates)
 	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
@@ -221,7 +221,7 @@ func measureJSON(body []byte, maxRows int) int64 {
 	return 5*int64(len(body)) + bytesOfCell*int64(values) + bytesOfRow*int64(min(values, maxRows))
 }
 
-// textsOf returns the largest memory that the texts of this many rows can take.
+// textsOf returns the largest memory that the texts of the given number of rows can take.
 func textsOf(inputs []Input, rows int) (bytes int64) {
 	for _, input := range inputs {
 		if input.Categories != nil || input.Date != "" {
@@ -239,9 +239,9 @@ func (s *span) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// parseJSON reads {"model": NAME, "rows": [ROW, …]}. A ROW is an object with the inputs' names as keys, or an array
-// in the order of the inputs. It stops after maxRows rows. inputs returns the inputs of a model, and is told how many
-// rows the body has.
+// parseJSON reads {"model": NAME, "rows": [ROW, …]}. A ROW is an object with the inputs' names as keys, or an array in
+// the order of the inputs. It stops after maxRows rows. inputs returns the inputs of a model, and gets the number of
+// rows in the body.
 func parseJSON(body []byte, inputs func(model string, rows int) ([]Input, error), maxRows int) (*dataset.Table, error) {
 	name, rows, err := envelope(body, maxRows)
 	if err != nil {

@@ -438,9 +438,9 @@ var (
 	bella = clientAt("192.0.2.2:1")
 )
 
-// TestBusy shows that a client's rows beyond the limit are refused and another client's rows are answered. Long
-// requests don't keep short requests waiting, nor another client's long requests. Rows that nobody waits for any more
-// aren't predicted.
+// TestBusy shows that a client's rows beyond the limit are refused and another client's rows are answered. A client's
+// long requests keep neither short requests nor another client's long requests waiting. Rows that nobody waits for any
+// more aren't predicted.
 func TestBusy(t *testing.T) {
 	m := fitted(t, 0)
 	gate := make(chan struct{})

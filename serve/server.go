@@ -513,8 +513,8 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	newSteady(w, s.o.Timeout).Write(text.Bytes())
 }
 
-// joint answers draws and covariances at all rows of a request. The queue isn't used for them, since its batches would
-// wait. One such request is computed at a time, and clients take turns.
+// joint answers draws and covariances at all rows of a request. These requests don't go through the queue, because its
+// batches would have to wait for them. One such request is computed at a time, and clients take turns.
 func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 	defer cancel()

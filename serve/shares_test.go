@@ -47,7 +47,7 @@ func TestBudget(t *testing.T) {
 	take(anna, 250, errFull)
 	second := take(anna, 200, nil)
 	take(anna, 1, errFull)
-	take(anna, 0, nil) // the pocket is always free
+	take(anna, 0, nil) // a client may always take its pocket
 	other := take(bella, 250, nil)
 	take(bella, 1, errFull)
 	if err := other.resize(ctx, pocket+100*kB); err != nil || b.by[bella] != 100*kB {
@@ -205,7 +205,7 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// peakOf returns the largest memory that f takes, as far as repeated looks can tell.
+// peakOf measures memory again and again while f runs. It returns the largest measurement minus the memory before f.
 func peakOf(f func()) int64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	runtime.GC()
@@ -320,7 +320,7 @@ func TestMeasures(t *testing.T) {
 				return c.of, nil
 			}, rows)
 		})
-		const constant = 1 << 20 // the memory of readers, whatever they read
+		const constant = 1 << 20 // the memory that readers take, which doesn't depend on the input
 		must.Not(t, peak > measured+constant, "%s: %d kB, measured %d (%.100v)", name, peak>>10, measured>>10, err)
 	}
 }

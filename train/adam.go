@@ -40,7 +40,7 @@ type Annealed interface {
 // Neighbours is a Stochastic whose rows have neighbours.
 type Neighbours interface {
 	Stochastic
-	// Nearest fills batch with row and the rows nearest to it.
+	// Nearest fills batch with row and its nearest rows.
 	Nearest(row int, batch []int) error
 }
 
@@ -139,7 +139,7 @@ func (s *AdamState) check(n int) error {
 
 // withDefaults returns a with its zero fields filled in, or an error if another field is invalid.
 func (a Adam) withDefaults(rows int) (Adam, error) {
-	a.LearningRate = cmp.Or(a.LearningRate, 0.01) // for log-parameters of order one, a step of about 1 %
+	a.LearningRate = cmp.Or(a.LearningRate, 0.01) // for log-parameters of order one, one step changes them by about 1 %
 	a.FinalRate, a.MaxFailures = cmp.Or(a.FinalRate, a.LearningRate/100), cmp.Or(a.MaxFailures, 20)
 	a.Beta1, a.Beta2, a.Epsilon = cmp.Or(a.Beta1, 0.9), cmp.Or(a.Beta2, 0.999), cmp.Or(a.Epsilon, 1e-8)
 	if a.Batch == 0 || a.Batch > rows {
@@ -190,7 +190,7 @@ func (a Adam) shuffle(epoch int, order []int) {
 // back to the point before the step. If the objective fails there too, the run ends.
 //
 // Minimize calls step, unless nil, after every step taken. The state is valid only during the call, so keep a Clone. An
-// error from step ends the run, and so does the end of ctx. Minimize then returns this error with the state so far.
+// error from step ends the run. The end of ctx ends it too. Minimize then returns this error with the state so far.
 // Other errors come without a state: a start outside the domain (StartError), invalid settings, or neighbours that
 // can't be found.
 func (a Adam) Minimize(ctx context.Context, f Stochastic, from *AdamState,

@@ -71,7 +71,7 @@ func (o LBFGS) withDefaults() (LBFGS, error) {
 }
 
 // stopped returns the reason to end a run in state s, or "". It depends on s alone. So a run that stopped on a limit or
-// a tolerance continues if it is resumed with a wider one.
+// a tolerance continues if it is resumed with a wider limit or tolerance.
 func (o LBFGS) stopped(s *State) string {
 	switch {
 	case s.ProjectedGradient <= o.GradientTolerance:
@@ -90,7 +90,7 @@ func (o LBFGS) stopped(s *State) string {
 // is one that an earlier run with the same objective and bounds handed to step. Minimize doesn't change from.
 //
 // Minimize calls step, unless nil, after every iteration. The State is valid only during the call, so keep a
-// [State.Clone]. An error from step ends the run, and so does the end of ctx. Minimize checks ctx before every
+// [State.Clone]. An error from step ends the run. The end of ctx ends it too. Minimize checks ctx before every
 // evaluation. It returns the error with the Result so far. Other errors come without a Result: invalid bounds, settings
 // or state, and a start outside the objective's domain.
 func (o LBFGS) Minimize(ctx context.Context, f Objective, from *State, step func(*State) error) (*Result,

@@ -166,7 +166,7 @@ func TestRejectedSteps(t *testing.T) {
 	r := minimize(t, LBFGS{}, barrier(), Bounds{}, Start([]float64{0.5, -0.2, 0.1}), nil)
 	must.Not(t, r.Rejected == 0 || r.Rejected >= r.Evaluations || r.Rejection == "",
 		"%d of %d evaluations rejected, the last because %q", r.Rejected, r.Evaluations, r.Rejection)
-	// A gradient that isn't finite is a rejection too, and so is the value -Inf.
+	// A gradient that isn't finite, or the value -Inf, is also a rejection.
 	for _, bad := range []func(g []float64) float64{
 		func(g []float64) float64 { g[0] = math.Inf(1); return -1 },
 		func(g []float64) float64 { g[0] = -1; return math.Inf(-1) },

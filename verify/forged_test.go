@@ -43,8 +43,8 @@ type sample struct {
 	y []float64
 }
 
-// TestForgedPriors shapes a prior by the certified rows. Both programs refuse the prior, or neither says that it
-// checked it. Fitting again finds the forgery.
+// TestForgedPriors shapes a prior by the certified rows. Either both programs refuse the prior, or neither program says
+// that it checked the prior. Fitting again finds the forgery.
 func TestForgedPriors(t *testing.T) {
 	python(t)
 	evidence, vfe := krigo.Method{Name: "evidence"}, krigo.Method{Name: "vfe", Inducing: 6, Epochs: 30}

@@ -94,7 +94,8 @@ func write(t *testing.T, n int, column string) (string, *dataset.Table) {
 	return path, table
 }
 
-// TestGoldenModels shows that verify.py agrees with all models of version 5, and says that it doesn't know older ones.
+// TestGoldenModels shows that verify.py agrees with all models of version 5, and says that it doesn't know older
+// versions.
 func TestGoldenModels(t *testing.T) {
 	python(t)
 	files, err := filepath.Glob("../model/testdata/*.krigo")
@@ -581,7 +582,7 @@ func TestForeignLoss(t *testing.T) {
 }
 
 // TestTransforms shows that verify.py agrees with models of a transformed target, whatever they certify. It refuses
-// other constants, and another estimate than the one asked for.
+// other constants, and an estimate that wasn't asked for.
 func TestTransforms(t *testing.T) {
 	python(t)
 	folder := t.TempDir()

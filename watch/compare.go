@@ -15,7 +15,7 @@ type Comparison struct {
 	Missing []int `json:"missing"`           // rows, from 0, without an outcome in the ledger
 	Differ  []int `json:"differ"`            // rows whose loss, computed anew, isn't the ledger's
 	Others  int   `json:"others"`            // outcomes in the ledger without a row in the table
-	Rotated bool  `json:"rotated,omitempty"` // the ledger continues another one, which has the earlier outcomes
+	Rotated bool  `json:"rotated,omitempty"` // the ledger continues another ledger, which has the earlier outcomes
 }
 
 // Agrees says whether ledger and table have the same outcomes.

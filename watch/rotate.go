@@ -42,9 +42,9 @@ func Rotate(ctx context.Context, path string, m *model.Model) (archive string, e
 }
 
 // Rotate copies the ledger to a file beside it whose name ends in the next free number, and replaces the ledger by a
-// new one. The new ledger has a line with the state of each model that is watched, and the lines of all other models as
-// they are. Outcomes that come meanwhile wait. A Rotate that is killed at any moment leaves the old ledger or the new
-// one.
+// new ledger. The new ledger has a line with the state of each model that is watched, and the lines of all other models
+// as they are. Outcomes that come meanwhile wait. If a Rotate is killed at any moment, the file is the old ledger or
+// the new ledger.
 func (l *Ledger) Rotate() (archive string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -124,7 +124,8 @@ func nextArchive(path string) string {
 // asking returns the path of a file that asks the process that writes the ledger to rotate it.
 func asking(path string) string { return path + ".rotate" }
 
-// Rotations rotates the ledger whenever another process asks for it, until ctx ends. told gets the result of each.
+// Rotations rotates the ledger whenever another process asks for it, until ctx ends. It calls told with the result of
+// each rotation.
 func (l *Ledger) Rotations(ctx context.Context, told func(archive string, err error)) {
 	tick := time.NewTicker(looks)
 	defer tick.Stop()

@@ -31,7 +31,7 @@ type State struct {
 	Repeats int `json:"repeats,omitempty"` // rows that equal an earlier row
 }
 
-// Alarm says at which row the evidence sufficed. An alarm stays, whatever comes after.
+// Alarm says at which row the evidence sufficed. Later rows don't take an alarm back.
 type Alarm struct {
 	Row int       `json:"row"`
 	At  time.Time `json:"at"` // when the row came

@@ -30,7 +30,7 @@ import (
 type Ledger struct {
 	*journal
 	mu      sync.Mutex
-	watches map[string]weak.Pointer[Watch] // by the models' checksums, while somebody has them
+	watches map[string]weak.Pointer[Watch] // by the models' checksums, while a caller holds the Watch
 }
 
 // Open opens a ledger for writing, or creates it, and removes an incomplete last line.

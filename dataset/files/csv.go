@@ -81,8 +81,8 @@ type CSV struct {
 	From   io.Reader
 	Source string          // the name in errors
 	As     dataset.Reading // how cells are written
-	// Columns, if not empty, names the only columns that will be used. Cells of other columns become missing values,
-	// whatever a file with a header holds there, so that their texts take no memory.
+	// Columns, if not empty, names the only columns that will be used. If the file has a header, cells of all other
+	// columns become missing values, so that their texts take no memory.
 	Columns []string
 	// Bare says that the caller has measured the text as plain CSV. The text isn't packed or JSON, and neither bars nor
 	// spaces separate its fields.
@@ -309,7 +309,7 @@ type parser struct {
 	ignored []int    // positions of the other columns
 
 	// For a stream, which ends with the first bad row. passOn makes a table of the rows so far, enough says whether
-	// there are enough rows for it, and before counts the rows of earlier tables.
+	// there are enough rows for a table, and before counts the rows of earlier tables.
 	passOn func() error
 	enough func() bool
 	before int

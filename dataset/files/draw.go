@@ -19,7 +19,7 @@ import (
 //
 //	x ~ N(0, I),  f(x) = √(2σ_s²/F) Σ_k cos(ω_kᵀx + b_k),  y = f(x) + N(0, σ_n²)
 //
-// The same Draw gives the same rows. With fewer Rows it gives the first of them.
+// The same Draw gives the same rows. With fewer Rows it gives the first of these rows.
 type Draw struct {
 	Rows, Inputs  int
 	Variance      float64   // σ_s²

@@ -104,7 +104,7 @@ func TestRegister(t *testing.T) {
 		must.Not(t, err != nil || table.Rows != 4 || !slices.Equal(table.Text[0], []string{"1.5", "red", "2"}) ||
 			fmt.Sprint(table.Values) != "[0 1 NaN 2]", "%s: %+v, %v", name, table, err)
 	}
-	// The error for an unknown format lists the known ones.
+	// The error for an unknown format lists the known formats.
 	odd := filepath.Join(folder, "t.ods")
 	must.Do(t, os.WriteFile(odd, []byte("PK\x03\x04\x00\xff"), 0o600))
 	_, err = ReadFile(odd, dataset.Reading{Decimal: ";"})

@@ -19,7 +19,8 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// squeezed returns gzip of a text too long for memory: first once, and then the string then, repeated times times.
+// squeezed returns gzip of a text too long for memory: the string first, followed by many copies of the string then, as
+// many as times says.
 func squeezed(t *testing.T, first, then string, times int) []byte {
 	t.Helper()
 	stream := func(text string) []byte {

@@ -18,7 +18,7 @@ import (
 )
 
 // Judge says what is odd about a table whose columns are described. For each finding it gives the number of rows, the
-// first of them, and what to do. It adds to facts what to say or do about a column. rows is advice about all rows.
+// first such row, and what to do. It adds to facts what to say or do about a column. rows is advice about all rows.
 // target is "" if there is none. Judge doesn't look at a table on disk.
 func Judge(t *dataset.Table, facts []ColumnFacts, target string) (found finding.List, rows []Advice) {
 	if t.Disk != nil || t.Ranks().Size() > 1 {
@@ -88,9 +88,9 @@ func stands(v float64) bool {
 		9999.9, 1e20, 1<<15 - 1, 1 << 15, 1<<31 - 1, 1 << 31}, math.Abs(v))
 }
 
-// sentinels finds values that may stand for missing ones. Such a value v repeats, and it differs from the other values
-// in one of two ways. Either v is negative and no other value is, or v lies outside their range by more than far times
-// the range's width.
+// sentinels finds values that may stand for missing values. Such a value v repeats, and it differs from the other
+// values in one of two ways. Either v is negative and no other value is, or v lies outside their range by more than far
+// times the range's width.
 func (j *judge) sentinels(k int, values []spot, such func(float64) bool, far float64, write func(float64) string) {
 	f, low, high, odd := &j.facts[k], math.Inf(1), math.Inf(-1), map[float64]bool{}
 	for _, at := range values {

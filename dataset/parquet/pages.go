@@ -229,7 +229,7 @@ func (p *pages) fits(encoding format.Encoding, data []byte, n int) error {
 	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
 		_, err := deltaHead(data, n)
 		return err
-	case format.DeltaByteArray: // each value begins with a piece of the one before
+	case format.DeltaByteArray: // each value begins with a piece of the previous value
 		shared, rest, err := deltaSum(data, n)
 		if err != nil {
 			return err

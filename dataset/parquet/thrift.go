@@ -6,8 +6,8 @@ import (
 )
 
 // Footers and page headers are structures in Thrift's compact protocol, whose lists give their length before their
-// elements. walk goes through a structure without keeping anything. So it is known to hold what it promises before a
-// decoder takes memory for it.
+// elements. walk goes through a structure without keeping anything. So a structure is known to hold what it promises
+// before a decoder takes memory for it.
 type walk struct {
 	text     []byte
 	at       int

@@ -16,7 +16,7 @@ func SameWidth(computed, stored, unit float64) bool {
 	return math.Abs(computed-stored) <= widthShare*math.Abs(stored)+widthPart*unit
 }
 
-// Widen returns a half-width that is at least as large as any that SameWidth accepts for the stored one. It adds twice
-// as much as SameWidth lets differ, since the stored half-width may itself have replaced another half-width. So nobody
-// can cut off targets at an end of an interval by a file that certify accepts.
+// Widen returns a half-width that is at least as large as any that SameWidth accepts for the stored half-width. It adds
+// twice the difference that SameWidth allows, since the stored half-width may itself have replaced another half-width.
+// So nobody can cut off targets at an end of an interval by a file that certify accepts.
 func Widen(stored, unit float64) float64 { return stored + 2*(widthShare*stored+widthPart*unit) }

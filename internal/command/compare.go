@@ -153,7 +153,7 @@ func printComparison(w io.Writer, rows []krigo.Comparison) {
 			}
 			lines = append(lines, line)
 		}
-		wide := slices.Repeat([]int{16}, len(lines[0])) // most numbers fit, so that tables look alike
+		wide := slices.Repeat([]int{16}, len(lines[0])) // most numbers fit in 16 columns, so that tables look alike
 		wide[0], wide[1] = 10, 5
 		for _, line := range lines {
 			for k, text := range line {

@@ -41,7 +41,7 @@ func (c *common) over(work func(cmd *cobra.Command, args []string, r ranks.Ranks
 }
 
 // Alike makes sure that all ranks compute the same to the last bit from the same numbers. Each rank decides by its own
-// results, and all ranks have to decide alike.
+// results, and all ranks have to make the same decisions.
 func Alike(r ranks.Ranks) error {
 	own := fmt.Sprintf("krigo %s with the instruction set %s", version(), linalg.Level)
 	first, err := ranks.Bytes(r, 0, []byte(own))

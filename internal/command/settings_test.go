@@ -57,7 +57,7 @@ func fieldAt(v reflect.Value, at any, path string) string {
 	return ""
 }
 
-// ranges returns what a setting wants instead of numbers that are too small or too large.
+// ranges returns which numbers a setting takes, in the words of its error for a number out of range.
 func ranges(s *settings.Setting) string {
 	for _, number := range []string{"-99999999", "99999999"} {
 		if s == nil || s.Base().Kind() == reflect.String || settings.Parse(reflect.New(s.Type).Interface(), number) != nil {

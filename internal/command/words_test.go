@@ -95,7 +95,7 @@ func TestConditionsOfIntervals(t *testing.T) {
 }
 
 // TestRefit: if a fit replaces another certified model of the same data, the output and the new file say so. Repeating
-// the same fit adds no such finding, but keeps an earlier one.
+// the same fit adds no such finding, but keeps an earlier finding.
 func TestRefit(t *testing.T) {
 	workplace(t)
 	found := func(more ...string) finding.List {

@@ -125,8 +125,8 @@ func (f File) remove() {
 
 var errEnded = errors.New("the process is about to end")
 
-// End removes the temporary files and claims of this process, and stops the process from writing further ones. It is
-// for a process that exits in the middle of its work.
+// End removes the temporary files and claims of this process, and stops the process from writing further temporary
+// files and claims. It is for a process that exits in the middle of its work.
 func End() {
 	underway.Lock()
 	defer underway.Unlock()
@@ -158,7 +158,8 @@ func sweep(folder string) {
 	}
 }
 
-// remove removes a temporary file if its lock is free. A file of another machine must also be abandoned.
+// remove removes a temporary file if its lock is free. A temporary file of another machine is removed only if it is
+// also abandoned.
 func remove(path string, own bool) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || !own && time.Since(info.ModTime()) < abandoned {

@@ -46,7 +46,7 @@ type Axis struct {
 	fixed     bool    // Span has set the range
 }
 
-// Span sets the ends of an axis, whatever is drawn.
+// Span sets the ends of an axis, which then don't depend on what is drawn.
 func (a *Axis) Span(low, high float64) { a.low, a.high, a.fixed = low, high, true }
 
 func (a *Axis) add(vs ...float64) {

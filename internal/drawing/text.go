@@ -95,7 +95,7 @@ func distinguished(names []string, most float64) []string {
 	return shown
 }
 
-// ended cuts a text to a width at its end, and begun at its beginning.
+// ended cuts off the end of a text that is wider than most, and begun cuts off its beginning.
 func ended(text string, most float64) string {
 	rs := []rune(text)
 	for n := len(rs); width(text) > most && n > 0; n-- {

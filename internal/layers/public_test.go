@@ -137,8 +137,8 @@ func TestPrograms(t *testing.T) {
 	packages, l := public(t)
 	folder := t.TempDir()
 	root := must.Get(filepath.Abs(filepath.Join("..", "..")))(t)
-	// The programs become packages of this module that are in none of its folders. One program calls all of them, so
-	// that there is only one link.
+	// The programs become packages of this module that are in none of its folders. One program calls all these
+	// packages, so that there is only one program to link.
 	overlay := map[string]string{}
 	add := func(name, text string) {
 		file := filepath.Join(folder, name+".go")

@@ -19,8 +19,8 @@ func trans(t bool) blas.Transpose {
 
 // Gemm sets C ← α op(A) op(B) + β C, where op transposes if its flag is set.
 //
-// An element depends only on its row of op(A), its column of op(B), α, β and its old value, bit for bit, whatever
-// else is in the call.
+// An element depends only on its row of op(A), its column of op(B), α, β and its old value, bit for bit, and on nothing
+// else in the call.
 func Gemm(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matrix) {
 	gemm(transA, transB, alpha, a, b, beta, c, false)
 }

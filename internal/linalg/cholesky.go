@@ -185,8 +185,9 @@ func CholeskyInverse(l, c Matrix) {
 		copy(c.Row(i)[:i+1], l.Row(i))
 	}
 	TriangularInverse(c)
-	// X = L⁻¹ is replaced by XᵀX from the top down. Each step packs the rows [k0, k1) of X, adds their product to the
-	// rows above, and overwrites them with the rest of it.
+	// X = L⁻¹ is replaced by XᵀX from the top down. Each step packs the rows [k0, k1) of X. It adds the part of their
+	// product that belongs to earlier rows to these rows, and overwrites the rows [k0, k1) with the rest of the
+	// product.
 	step := cut(n, order, maxWidth)
 	all := borrowPanels(n, step)
 	inPhases(cube(n)/6, operands{l, c}, 2*((n+step-1)/step), func(p int) (int, func(int)) {

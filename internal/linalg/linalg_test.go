@@ -24,7 +24,7 @@ func atEveryLevel(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// random returns a matrix whose rows are followed by 3 numbers that don't belong to it.
+// random returns a matrix with 3 numbers after each row that don't belong to the matrix.
 func random(rng *rand.Rand, r, c int) Matrix {
 	m := Matrix{Rows: r, Cols: c, Stride: c + 3, Data: make([]float64, r*(c+3)+3)}
 	for i := range m.Data {
@@ -114,8 +114,8 @@ func reference(a, b Matrix) (ab, size Matrix) {
 	return product(a, b), product(abs(a), abs(b))
 }
 
-// near fails unless |got − want| ≤ depth · 2⁻⁵² · size for each element, the bound on rounding in sums of depth
-// products. If triangle is set, it looks only at the lower triangle.
+// near fails the test unless |got − want| ≤ depth · 2⁻⁵² · size for each element. This is the bound on rounding errors
+// in sums of depth products. If triangle is set, it looks only at the lower triangle.
 func near(t *testing.T, what string, got, want, size Matrix, depth int, triangle bool) {
 	t.Helper()
 	for i := range got.Rows {
@@ -351,7 +351,8 @@ func TestCholeskyRefusesPivotsOfRounding(t *testing.T) {
 	})
 }
 
-// A row of a product doesn't depend on the other rows, nor a right-hand side of a solve on the other right-hand sides.
+// A row of a product doesn't depend on the other rows. The solution for one right-hand side doesn't depend on the other
+// right-hand sides.
 func TestRowsDoNotDependOnTheirNeighbours(t *testing.T) {
 	atEveryLevel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(11, 12))

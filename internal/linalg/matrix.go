@@ -48,7 +48,7 @@ func UpTo(n int) []int {
 	return numbers
 }
 
-// operands are the matrices of an operation. The operation ends with the context of any of them.
+// operands are the matrices of an operation. The operation ends when the context of any of these matrices ends.
 type operands [3]Matrix
 
 func (o *operands) ends() bool { return o[0].Ends() || o[1].Ends() || o[2].Ends() }
@@ -135,7 +135,7 @@ func (j *job) do(i int) {
 // call of Parallel per phase would do the same. But waking a thread can take longer than a phase, so here the helpers
 // are woken once and stay awake. Each helper calls phase for every p, some of them late. multiplications is the
 // approximate work in all. When the context of an operand ends, the work skips the remaining tasks but counts them, so
-// that nobody waits for them.
+// that nobody waits for the skipped tasks.
 func inPhases(multiplications float64, of operands, phases int, phase func(p int) (n int, task func(i int))) {
 	of.check()
 	workers := int(min(float64(runtime.GOMAXPROCS(0)), 1+multiplications/enough))

@@ -132,7 +132,7 @@ func (p panels) packTask(o operand, t int) {
 
 func packTasks(count int) int { return (count + packed - 1) / packed }
 
-// of returns the panels with a smaller depth, in the same memory.
+// The method of returns the panels with a smaller depth, in the same memory.
 func (p panels) of(depth int) panels { return panels{p.data, roundUp(depth, lanes)} }
 
 // Block sizes of a product. A panel of b (width × deepest) streams from the second cache level, while a panel of a

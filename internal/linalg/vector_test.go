@@ -26,14 +26,14 @@ var (
 	nan = math.NaN()
 )
 
-// TestLog: special points are right to the bit. Other points are right to 1 ulp of a 300-bit logarithm, whatever
-// stands beside them. Log writes nothing else.
+// TestLog: special points are right to the bit. Other points are right to 1 ulp of a 300-bit logarithm, and the
+// neighbouring points make no difference. Log writes nothing else.
 func TestLog(t *testing.T) {
 	const smallest = math.SmallestNonzeroFloat64
 	rng := rand.New(rand.NewPCG(17, 19))
 	x := []float64{0, math.Copysign(0, -1), inf, -1, -inf, -smallest, 1, nan, smallest, 0x1.fp-1023}
 	want := []float64{-inf, -inf, inf, nan, nan, nan, 0, nan}
-	for i := range 1000 { // over the whole range, near 1, and small ones
+	for i := range 1000 { // over the whole range, near 1, and small numbers
 		x = append(x, []float64{math.Ldexp(1+rng.Float64(), rng.IntN(2098)-1074),
 			1 + math.Ldexp(rng.Float64()-0.5, -rng.IntN(60)), 10 * rng.Float64()}[i%3])
 	}

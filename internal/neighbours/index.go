@@ -3,15 +3,15 @@
 // Nearness is correlation under the prior, k(x,x')²/(k(x,x)k(x',x')), at the θ of the search. So it is defined for
 // every kernel. If the kernel has a metric (kernel.Metric: stationary kernels, and most sums and products of them), the
 // order is the order of distances between inputs divided by lengthscales, and a k-d tree finds the rows. For other
-// kernels the search computes the covariances with all rows. Both are exact.
+// kernels the search computes the covariances with all rows. Both ways are exact.
 //
 // One case is approximate: a product of kernels with different metrics, on more than CorrelatedRows rows. It uses
 // distances in a joint metric (kernel.Joint), which orders rows about as correlation does. Of the 64 or 512 neighbours
 // by correlation, 86 to 98 % are among the 64 or 512 neighbours by the joint metric (matern32*matern12, 3 and 8 inputs,
 // lengthscales e^z with z standard normal).
 //
-// Of rows with the same key, lower numbers come first. A row's neighbours don't depend on the rows that are searched
-// for together with it, nor on the number of cores.
+// Of rows with the same key, lower numbers come first. A row's neighbours depend on neither the rows that are searched
+// for at the same time nor the number of cores.
 package neighbours
 
 import (

@@ -146,7 +146,7 @@ func TestCorrelation(t *testing.T) {
 	must.Not(t, !slices.Equal(a[:9], rows[:9]), "linear: %v, want %v", a[:9], rows[:9])
 }
 
-// TestMetric: a kernel has a metric if its parts agree on one.
+// TestMetric: a kernel has a metric if all its parts have the same metric.
 func TestMetric(t *testing.T) {
 	for expr, want := range map[string]bool{"se": true, "rq": true, "se+white": true, "matern12*constant": true,
 		"linear":   false,

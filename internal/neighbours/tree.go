@@ -10,8 +10,8 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// leafRows is the number of points in a leaf. The loops of package radial run at speed with it, because their panels
-// have at most 16 points.
+// leafRows is the number of points in a leaf. The loops of package radial are fast with leaves of this size, because
+// their panels have at most 16 points.
 const leafRows = 64
 
 // tree is a k-d tree (Friedman, Bentley and Finkel 1977) with wide leaves. It computes the distances of several query

@@ -68,9 +68,9 @@ type failure struct {
 
 var errFrame = errors.New("the frame isn't valid")
 
-// readFrame reads a request. It allocates memory as bytes arrive, whatever lengths the frame announces. If the
-// buffers would take more memory than is allowed, readFrame skips them and sets over. The request then gets an error
-// as its answer, and other requests go on.
+// readFrame reads a request. It allocates memory only as bytes arrive, however large the lengths are that the frame
+// announces. If the buffers would take more memory than is allowed, readFrame skips them and sets over. The request
+// then gets an error as its answer, and other requests go on.
 func readFrame(in io.Reader) (*request, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(in, length[:]); err != nil {

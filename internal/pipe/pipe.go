@@ -1,6 +1,6 @@
-// Package pipe lets another program, for example the Python package, use krigo through a pipe. Requests and replies
-// are frames of JSON and numbers (docs/reference/pipe.md). The pipe does with tables and models in memory what the
-// commands do with files. Both call the same functions.
+// Package pipe lets another program, for example the Python package, use krigo through a pipe. Requests and replies are
+// frames of JSON and numbers (docs/reference/pipe.md). The pipe does with tables and models in memory what the commands
+// do with files. The pipe and the commands call the same functions.
 package pipe
 
 import (
@@ -222,7 +222,7 @@ func (s *server) keep(m *krigo.Model) *reply {
 	return &reply{Result: of}
 }
 
-// of returns the model whose number the request holds.
+// The method of returns the model whose number the request holds.
 func (s *server) of(r *request) (*krigo.Model, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -350,9 +350,9 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	return answer, nil
 }
 
-// settle decides which inputs are categories or dates, if o doesn't say so itself. The type of a column decides, if
-// it has one. If look is set, the cells of the other columns of text decide, as in krigo inspect. found says whether
-// there are any.
+// settle decides which inputs are categories or dates, if o doesn't say so itself. If a column has a type, the type
+// decides. If look is set, the cells of the other columns of text decide, as in krigo inspect. found says whether there
+// are any.
 func settle(table *dataset.Table, types *tableHeader, o *krigo.Data, look bool) (found bool, err error) {
 	left, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Group)
 	if err != nil {
@@ -409,7 +409,8 @@ func (s *server) close(_ context.Context, r *request) (*reply, error) {
 	return &reply{Result: struct{}{}}, nil
 }
 
-// predict returns predictions, with the columns of krigo.PredictionNames, and whatever else the arguments ask for.
+// predict returns predictions, with the columns of krigo.PredictionNames, and the other results that the arguments ask
+// for.
 func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	var args struct {
 		Intervals  []string `json:"intervals"`

@@ -3,7 +3,7 @@ package radial
 import "github.com/krigo-gp/krigo/internal/linalg"
 
 // Width returns the number of columns that Apply takes at a time. The number of columns of v and out must be a multiple
-// of it.
+// of Width.
 func Width() int { return loops.vector }
 
 // Apply sets out ← out + op(k) v. op transposes if transpose is set, and k is a block of a covariance matrix. Each

@@ -45,8 +45,8 @@ const (
 	singleStride = singleCols + 16
 )
 
-// SingleWidth returns the number of columns that Apply takes at a time. Several columns must be a multiple of it. Zero
-// means that there are no loops.
+// SingleWidth returns the number of columns that Apply takes at a time. If there are several columns, their number must
+// be a multiple of SingleWidth. Zero means that there are no loops.
 func SingleWidth() int { return singles.vector }
 
 // singleMemory is scratch memory for Apply.
@@ -114,7 +114,7 @@ func (m *singleMemory) apply(rows, rowStep, depthStep int, v, out []float32, col
 	for i := 0; i < rows; i += singles.rows {
 		n := min(singles.rows, rows-i)
 		a, row, deep, dst := m.tile[i*rowStep:], rowStep, depthStep, out[i*cols:]
-		if n < singles.rows { // the last rows are computed as whole ones in other memory
+		if n < singles.rows { // the last rows are copied to memory for singles.rows rows
 			for r := range n {
 				for c := range depth {
 					m.edge[r*depth+c] = a[r*rowStep+c*depthStep]

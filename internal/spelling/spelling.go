@@ -1,4 +1,4 @@
-// Package spelling guesses which known name was meant by an unknown one, for messages about columns, kernels, flags
+// Package spelling guesses which known name was meant by an unknown name, for messages about columns, kernels, flags
 // and the like.
 package spelling
 

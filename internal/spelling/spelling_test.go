@@ -21,7 +21,7 @@ func TestDidYouMean(t *testing.T) {
 }
 
 // TestCalled shows that Called gives krigo's names for a name of another program, however it is spelled, if krigo's
-// names are among the known ones.
+// names are among the known names.
 func TestCalled(t *testing.T) {
 	known := []string{"se", "matern12", "matern32", "matern52", "kl-pac", "vfe", "svgp"}
 	for name, want := range map[string]string{"RBF": `"RBF" is called "se" here`, "squared_exponential": "se",

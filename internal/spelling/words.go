@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Cut shortens text to at most this many characters.
+// Cut shortens text to at most the given number of characters.
 func Cut(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s

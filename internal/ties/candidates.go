@@ -116,7 +116,7 @@ func (c *column) level(text bool, rows []int) {
 	}
 }
 
-// judged says whether this many units of this many rows are enough to judge from.
+// judged says whether the given numbers of units and of rows are enough to judge from.
 func judged(units, rows int) bool {
 	return units >= leastUnits && float64(rows) >= leastOfUnits*float64(units)
 }

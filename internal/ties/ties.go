@@ -10,7 +10,7 @@
 //   - Apart: how much larger errors are if the row's whole unit is left out (leave-group-out) than if the row alone is
 //     left out. If they are larger, the fit relies on having seen the unit.
 //
-// Both use only the rows that trained the model, so they take nothing from a certificate.
+// Both measures use only the rows that trained the model, so they take nothing from a certificate.
 package ties
 
 // Kind says what units are made of.

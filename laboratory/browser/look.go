@@ -2,8 +2,8 @@ package browser
 
 import "fmt"
 
-// visible is JavaScript. Its function texts returns the pieces of text that a person sees on a page. Each piece comes
-// with its element, and with the part of its rectangle that no scrolling element cuts off.
+// visible is JavaScript with a function named texts, which returns the pieces of text that a person sees on a page.
+// Each piece comes with its element, and with the part of its rectangle that no scrolling element cuts off.
 const visible = `
 const texts = () => {
   const found = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

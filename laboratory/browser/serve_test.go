@@ -53,7 +53,7 @@ func (s shop) text(id string) (text string) {
 	return text
 }
 
-// told returns a prediction as the page writes it.
+// told returns the text of a prediction as the page writes it.
 func (s shop) told(p model.Prediction) (text string) {
 	s.t.Helper()
 	s.ok(s.Eval(fmt.Sprintf("written(%v, placed(%v))", p.Mean, p.PredictiveSD), &text))

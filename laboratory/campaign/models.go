@@ -37,7 +37,7 @@ func init() {
 		attackModels})
 }
 
-// Expensive checks are made for one try in this many.
+// Each expensive check is made for one try in as many tries as its constant says.
 const (
 	certifyEvery    = 4
 	forgeEvery      = 20
@@ -58,7 +58,7 @@ type specimen struct {
 	header  []byte
 	arrays  []byte
 	fields  any // the parsed header
-	states  any // what function statements returned
+	states  any // the result of the function statements
 	said    *pacbayes.Certificate
 	words   string
 	scores  *model.Conformal
@@ -284,8 +284,8 @@ func allocated() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// examine reads a file and predicts with it. In some tries it also certifies the model and writes a report. single
-// says that exactly one place of the file's header was altered.
+// examine reads a model file and predicts with the model. In some tries it also certifies the model and writes a
+// report. single says that exactly one place of the file's header was altered.
 func (r *run) examine(s *specimen, raw []byte, rng *rand.Rand, certificate, single bool) error {
 	before := allocated()
 	m, err := krigo.Read(bytes.NewReader(raw))

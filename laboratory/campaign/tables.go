@@ -154,7 +154,7 @@ func (t *trial) files() (names []string) {
 	return names
 }
 
-// all draws a table, fits a model to it, and uses the model if there is one.
+// all draws a table, fits a model to it, and uses the model if the fit makes a model.
 func (t *trial) all() error {
 	name, target := t.draw("data")
 	args, stdin := []string{"fit", t.path(name), "--target=" + target, "--out", t.path("m.krigo"), "--json", "--quiet"},

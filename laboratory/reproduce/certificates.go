@@ -80,7 +80,7 @@ var certifiedMethods = []certifiedMethod{
 	}, kernel: true, sets: []string{"pol", "kin40k"}},
 }
 
-// free trains a free-form Q with all rows in every step, after a collapsed one.
+// free trains a free-form Q with all rows in every step, after a collapsed Q.
 func free(o *krigo.Options) {
 	o.Promise.Bound, o.Prior.Mixed, o.Method.AlphaBy, o.Method.Posterior, o.Method.Optimizer = pacbayes.MaurerBound, true,
 		"learn", "free", "lbfgs"

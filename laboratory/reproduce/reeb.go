@@ -184,8 +184,8 @@ func (g *reebModel) measure(name string) (m measures, zeroOne float64, err error
 	return measure(q, g.terms, g.split)
 }
 
-// measure certifies a posterior by the rows that trained it, and scores it on the test rows. zeroOne is the Gibbs
-// risk of the 0-1 loss on the test rows, whatever the loss of the terms.
+// measure certifies a posterior by the rows that trained it, and scores it on the test rows. zeroOne is the Gibbs risk
+// of the 0-1 loss on the test rows, also if the terms have another loss.
 func measure(q *posterior.Posterior, terms pacbayes.Terms, sp split) (r measures, zeroOne float64, err error) {
 	m, v := make([]float64, len(sp.y)), make([]float64, len(sp.y))
 	q.Latent(sp.x, m, v)
@@ -208,7 +208,8 @@ func measure(q *posterior.Posterior, terms pacbayes.Terms, sp split) (r measures
 	return r, zeroOne, err
 }
 
-// reebDelta is the paper's δ. reebPenalty is what its bounds pay for δ and for a grid with this many parameters.
+// reebDelta is the paper's δ. reebPenalty is the penalty in the paper's bounds for δ and for a choice of params
+// parameters on the grid.
 const reebDelta = 0.01
 
 func reebPenalty(grid pacbayes.Grid, params, rows int) float64 {
@@ -223,9 +224,9 @@ func (e Env) maxEvaluations() int {
 	return 1000
 }
 
-// softplus is a Problem in the coordinates of the paper's code. Every lengthscale l, σ_s² and σ_n² is ln(1+eˣ) +
-// 1e-6, and inducing inputs are themselves. The optimum doesn't depend on the coordinates. The path does, and so does
-// the local optimum that a single start finds.
+// softplus is a Problem in the coordinates of the paper's code. Every lengthscale l, σ_s² and σ_n² is ln(1+eˣ) + 1e-6,
+// and inducing inputs are themselves. The optimum doesn't depend on the coordinates. But the path depends on them, and
+// so the local optimum that a single start finds depends on them.
 type softplus struct {
 	problem      train.Objective
 	lengthscales int

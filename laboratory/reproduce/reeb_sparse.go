@@ -18,7 +18,7 @@ import (
 type sparseResult struct {
 	FITC measures  `json:"fitc"`
 	Own  *measures `json:"own,omitempty"`
-	// ZeroOne is the Gibbs test risk of the 0-1 loss, whatever loss was trained.
+	// ZeroOne is the Gibbs test risk of the 0-1 loss, also if another loss was trained.
 	ZeroOne     float64 `json:"zero_one"`
 	Evaluations int     `json:"evaluations"`
 	Stopped     string  `json:"stopped"`

@@ -63,7 +63,7 @@ func table1Runs(ctx context.Context, env Env) (map[string][]measures, error) {
 	return table1Grid(ctx, env, "reeb-table1", "paper", reebFullGP)
 }
 
-// table1Grid runs the function one over the splits, ε and methods of Table 1, and groups its measures by row.
+// table1Grid calls one for every split, ε and method of Table 1, and groups the measures by row.
 func table1Grid(ctx context.Context, env Env, experiment, prefix string,
 	one func(ctx context.Context, env Env, rep int, eps float64, method string) (measures, error)) (map[string][]measures,
 	error) {

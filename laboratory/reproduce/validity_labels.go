@@ -9,10 +9,10 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// Tables with three labels that aren't inputs. Rows with the same first label share an offset of the target, and so
-// do rows with the same second label. The third label says nothing. krigo looks at the table and chooses the label to
-// certify. The number of rows is Poisson, and every row's labels are drawn independently. So for each label the
-// groups are independent draws, given the offsets of the other label.
+// Tables with three labels that aren't inputs. Rows with the same first label share an offset of the target. Rows with
+// the same second label also share an offset. The third label says nothing. krigo looks at the table and chooses the
+// label to certify. The number of rows is Poisson, and every row's labels are drawn independently. So for each label
+// the groups are independent draws, given the offsets of the other label.
 const (
 	labels      = 3
 	labelLevels = 60

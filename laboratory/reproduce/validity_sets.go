@@ -42,8 +42,8 @@ type design struct {
 		error)
 }
 
-// A mistake is a way to fit rows that gives a certificate which doesn't hold. undo returns the rows and options for
-// it. m is the model without the mistake.
+// A mistake is a way to fit rows that gives a certificate which doesn't hold. undo returns the rows and options for the
+// mistake. m is the model without the mistake.
 type mistake struct {
 	wrong, right string
 	undo         func(rows []xyg, o krigo.Options, m *krigo.Model) ([]xyg, krigo.Options, error)
@@ -180,8 +180,8 @@ var (
 		}, oneSeed: true, mistake: rowByRow}
 )
 
-// inBlocks are places far apart, among a thousand, each with its own offset. krigo knows them only by their blocks,
-// and x is its input.
+// inBlocks are places far apart, among a thousand, each with its own offset. krigo's input is x, and krigo knows the
+// places only by their blocks.
 var inBlocks = &design{name: "blocks", sources: []source{{name: "places", f: fourier, places: 2 * manyCells,
 	step: 1. / (2 * manyCells), noise: offsets[0].noise}}, units: someGroups, size: anySize, plain: true, cells: manyCells,
 	block: fmt.Sprintf("block:x:%g", 1./manyCells), oneSeed: true, mistake: rowByRow}

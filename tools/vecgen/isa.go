@@ -84,8 +84,8 @@ func (g *isa) vec() vec {
 	return g.YMM()
 }
 
-// con returns the operand that holds a constant in each lane. It is a register if the function keeps the constant in
-// one, else memory.
+// con returns the operand that holds a constant in each lane. If the function keeps the constant in a register, it is
+// this register, else it is memory.
 func (g *isa) con(v float64) op.Op {
 	if g.single {
 		return g.word(uint64(math.Float32bits(float32(v))))
@@ -369,8 +369,8 @@ func (g *isa) emit(f function, hoist []uint64) {
 		}
 		step(func(m op.Mem, r vec) { load(m, k, r) }, func(r vec, m op.Mem) { g.do(g.VMOVUPD, g.VMOVUPS, r, k, m) })
 	} else {
-		// The table has as many words of ones as a vector has, and then zeros. Loading from word lanes−n on gives n
-		// words of ones.
+		// The table begins with as many words of ones as a vector has words. Zeros follow. Loading from word lanes−n on
+		// gives n words of ones.
 		first, mask := g.GP64(), g.vec()
 		g.LEAQ(g.maskTable(), first)
 		g.NEGQ(n)

@@ -36,7 +36,7 @@ type report struct {
 	Peak      int       `json:"peak_kib"`
 }
 
-// X has inputs columns. The parameters are one ln l_i for each of them, ln σ_s² and ln σ_n².
+// X has inputs columns. The parameters are one ln l_i for each column, ln σ_s² and ln σ_n².
 const (
 	inputs     = 8
 	parameters = inputs + 2
