@@ -248,7 +248,7 @@ type NoCertificate struct{ Reason string }
 
 func (e *NoCertificate) Error() string { return "the model has no certificate: " + e.Reason }
 
-// Fresh is a bound from rows that the model never saw, whatever it was trained on.
+// Fresh is a bound from rows that the model never saw. It holds for any kind of training.
 type Fresh struct {
 	Rows   int `json:"rows"`
 	Groups int `json:"groups,omitempty"` // number of groups, if risks are risks of groups

@@ -12,9 +12,9 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// coarsen looks for the prior of the mixed p_θ with the lowest bound. From each family's best run it ties
-// lengthscales and trains them together, rounds the prior's parameters to fewer digits, and then trains everything
-// that shapes only Q. It returns the runs with these priors, and the best of them.
+// coarsen looks for the prior of the mixed p_θ with the lowest bound. From each family's best run it ties lengthscales
+// and trains them together, rounds the prior's parameters to fewer digits, and then trains everything that shapes only
+// Q. It returns the runs with these priors, and the best of these runs.
 func (p *plan) coarsen(ctx context.Context, c *checkpoints, t trained) (trained, error) {
 	lowest, found := math.Inf(1), t.all
 	for _, f := range p.families {

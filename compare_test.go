@@ -54,8 +54,8 @@ func TestCompareDifferences(t *testing.T) {
 	}
 }
 
-// TestMeasureText: a number shows at least three digits whatever its size, and has a standard error only if there is
-// one.
+// TestMeasureText: a number of any size shows at least three digits, and it has a standard error only if the measure
+// has one.
 func TestMeasureText(t *testing.T) {
 	for _, c := range []struct {
 		m      krigo.Measure

@@ -573,8 +573,8 @@ func TestCertifyFresh(t *testing.T) {
 		t.Errorf("without a certificate: %+v, %v", f, err)
 	}
 
-	// The rows that trained the model aren't fresh, whatever their order, and CertifyFresh says so. It refuses them
-	// only if they are the table of the fit.
+	// The rows that trained the model aren't fresh, in any order, and CertifyFresh says so. It refuses them only if
+	// they are the table of the fit.
 	must.Refuse(soft.CertifyFresh(t.Context(), homes()))(t, "no test rows were set aside", "its own rows")
 	back := every(0, 1, 85)
 	slices.Reverse(back)

@@ -190,8 +190,8 @@ func open(table *dataset.Table, o Options) (certified share, c *checkpoints, fir
 }
 
 // Declaration says what a fit is going to do with which rows. Its owner signs it, has it timestamped or publishes it.
-// It then proves that the model is the declared one, at a time that somebody else can vouch for. It doesn't prove
-// that nothing else was tried, because the rows and their targets must be known before it is written.
+// It then proves that the model is the declared model, and somebody else can vouch for the time of the declaration. It
+// doesn't prove that nothing else was tried, because the rows and their targets must be known before it is written.
 type Declaration struct {
 	Version int   `json:"declaration"`
 	Plan    *Plan `json:"plan"`

@@ -33,7 +33,7 @@ func asked(text string) (o krigo.Options) {
 	return o
 }
 
-// named points to the field with this name, in the last group that has one.
+// named points to the field with this name, in the last group that has such a field.
 func named(groups reflect.Value, name string) (field any) {
 	for i := range groups.NumField() {
 		group, of := groups.Field(i), groups.Type().Field(i).Tag.Get("json")

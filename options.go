@@ -216,7 +216,7 @@ type Run struct {
 	// predicted. It may be nil.
 	Predicting func(done, of int) `json:"-"`
 	// Save, if not nil, gets the state of the fit after every iteration. Resume is a state that Save got. The fit goes
-	// on from it, and ends as if the fit had never stopped. Save gets Resume's state first, once Fit knows that the
+	// on from this state, and ends as if it had never stopped. Save gets Resume's state first, once Fit knows that the
 	// state comes from the same fit. Otherwise Fit returns ErrOtherCheckpoint.
 	Save   func(*Checkpoint) error `json:"-"`
 	Resume *Checkpoint             `json:"-"`

@@ -56,7 +56,7 @@ func TestDecideRefuses(t *testing.T) {
 	}
 }
 
-// TestValidate: options that name no method are valid if Fit, which chooses one, takes them.
+// TestValidate: options that name no method are valid if Fit, which chooses the method, takes the options.
 func TestValidate(t *testing.T) {
 	for _, o := range []krigo.Options{
 		asked("split=last"),

@@ -12,7 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Predicted is a certificate of predictions that were made elsewhere, by whatever model.
+// Predicted is a certificate of predictions that were made elsewhere, by any model.
 type Predicted struct {
 	Source      string                `json:"source"`
 	Target      string                `json:"target"`

@@ -629,8 +629,8 @@ func parsed(text []byte) (v any) {
 }
 
 // TestTakenForCopies: if equal rows are left out, or made groups, certificates say that they hold only if equal rows
-// are copies. If draws come out alike and the model misses most of them, the bound is far off. A model that
-// doesn't say this has no certificate.
+// are copies. If equal rows are separate draws and the model misses most of these draws, the bound is far off. A model
+// that doesn't say this has no certificate.
 func TestTakenForCopies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 0))
 	draw := func() string {

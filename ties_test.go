@@ -109,7 +109,8 @@ func TestInspectTies(t *testing.T) {
 	}
 }
 
-// TestFewGroups: if groups are too few, krigo names the least δ at which they would certify, if there is one.
+// TestFewGroups: if groups are too few, krigo names the least δ at which these groups would certify, if there is such a
+// δ.
 func TestFewGroups(t *testing.T) {
 	for groups, delta := range map[int]float64{30: 0, 44: 0.02} {
 		o := asked("evidence target=y group=patient kind=informed prior.share=1 expression=matern32 restarts=1")

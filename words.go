@@ -123,8 +123,8 @@ func everyWidth(m *Model, c *pacbayes.Certificate, about string) string {
 	case pacbayes.Scaled:
 		unit, raw = ownSD, 1
 	}
-	// The mean of clipped errors never exceeds the clip, whatever the rows are. So only a bound that is clearly below
-	// the clip is worth printing.
+	// For all rows, the mean of clipped errors is at most the clip. So only a bound that is clearly below the clip is
+	// worth printing.
 	tells := func(bound float64) bool { return bound < 0.999*e.Clip }
 	if tells(e.Bound) {
 		clip := cautious.Least(e.Clip * raw)

@@ -59,7 +59,7 @@ func (r *Reading) zero() bool {
 		len(r.Units) == 0 && r.Below == ""
 }
 
-// Said lists in short, for people, the settings that r has. It returns "" if r has none of them.
+// Said lists in short, for people, the settings that r has. It returns "" if r has no setting.
 func (r *Reading) Said() string {
 	var parts []string
 	add := func(what string, texts ...string) {
@@ -178,7 +178,7 @@ func (r *Reading) Parse(cell string) (float64, error) {
 	return parse(whole)
 }
 
-// bare returns a cell without the longest unit that it ends or begins with, whatever the order of Units.
+// bare returns a cell without the longest unit that it ends or begins with. The order of Units doesn't matter.
 func (r *Reading) bare(cell string) string {
 	unit := r.unitOf(cell)
 	rest, found := strings.CutSuffix(cell, unit)
@@ -230,7 +230,7 @@ func ungrouped(whole, separator string) (string, bool) {
 	return strings.Join(groups, ""), true
 }
 
-// Every returns a reading that leaves out no row, for rows that are predicted or counted one by one.
+// Every returns a reading that leaves out no row, for tables in which every row is predicted or counted.
 func (r Reading) Every() Reading {
 	r.Distinct, r.every = false, true
 	return r

@@ -119,8 +119,8 @@ func DealLast(rows int, asked Counts) (Roles, error) {
 		slices.Repeat([]Role{Certified}, c[Certified]), slices.Repeat([]Role{Test}, c[Test]))}, nil
 }
 
-// shuffleStream is the second half of the generator's state (the golden ratio's bits). Because of it, the shuffle draws
-// other numbers than other uses of the same seed.
+// shuffleStream is the second half of the generator's state (the golden ratio's bits). It makes the shuffle draw other
+// numbers than other uses of the same seed.
 const shuffleStream = 0x9e3779b97f4a7c15
 
 // DealByPosition shuffles row numbers by the seed and deals them in shuffled order: first test rows, then calibration

@@ -49,7 +49,7 @@ func TestFromRows(t *testing.T) {
 	}
 }
 
-// TestFromMatrix: the table has the rows of the matrix, whatever type the matrix has.
+// TestFromMatrix: the table has the rows of the matrix, for every type of matrix.
 func TestFromMatrix(t *testing.T) {
 	m := mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6})
 	for _, c := range []struct {

@@ -355,9 +355,9 @@ func (s Scaling) Outward(lower, upper float64) (low, high float64) {
 	return lower - slack, upper + slack
 }
 
-// OutwardRelative returns the interval of the y with |y − ŷ| ≤ ε|y|, where ŷ is the mean, and moves its ends
-// outward. The ends are ŷ/(1 + ε) and ŷ/(1 − ε), and each also moves by the effect that the slack of ŷ has on
-// it. From ε = 1 on, the interval holds all numbers.
+// OutwardRelative returns the interval of the y with |y − ŷ| ≤ ε|y|, where ŷ is the mean, and moves its ends outward.
+// The ends are ŷ/(1 + ε) and ŷ/(1 − ε), and each end also moves by the effect that the slack of ŷ has on this end. From
+// ε = 1 on, the interval holds all numbers.
 func (s Scaling) OutwardRelative(mean, epsilon float64) (low, high float64) {
 	if epsilon >= 1 {
 		return -math.MaxFloat64, math.MaxFloat64

@@ -108,7 +108,7 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// TestJSON: findings survive JSON whatever their numbers are, and Tell adds the severity.
+// TestJSON: findings with any numbers survive JSON, and Tell adds the severity.
 func TestJSON(t *testing.T) {
 	all := List{New(Jitter, math.Inf(1)), New(Constant, []string{"a"})}
 	text, err := json.Marshal(all)

@@ -44,7 +44,7 @@ func (c composite) Metric(theta []float64) (inverse []float64, ok bool) {
 	})
 }
 
-// metric joins the metrics of the parts, one by one, into the metric of the first part.
+// metric joins the metric of each further part into the metric of the first part.
 func (c composite) metric(theta []float64, of func(k Kernel, theta []float64) ([]float64, bool),
 	join func(inverse, part []float64) bool) (inverse []float64, ok bool) {
 	ok = true

@@ -78,8 +78,8 @@ type PAC struct {
 	_       struct{} `help:"(exact) to 1 (VFE), or cv" rule:"by objective"`
 	Alpha   float64  `set:"alpha" value:"A" range:"0:1"` // α in D = αλ + σ_n²; if α is learnt, the first value
 	AlphaBy string   `set:"alpha" values:"learn"`
-	// Posterior names the posterior: objective (the objective's own), fitc (α = 1, whatever was trained) or free. With
-	// free, training goes on from the optimum with a free q(f_Z).
+	// Posterior names the posterior: objective (the objective's own), fitc (always α = 1) or free. With free, training
+	// goes on from the optimum with a free q(f_Z).
 	_         struct{} `help:"sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac)"`
 	Posterior string   `set:"posterior" value:"P" values:"objective fitc free" default:"objective"`
 	Steps

@@ -9,7 +9,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestClaimsCover shows that every field and array of a model file is in exactly one claim, whatever Known says.
+// TestClaimsCover shows that every field and array of a model file is in exactly one claim, also if Known says
+// something else.
 func TestClaimsCover(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.krigo")
 	if err != nil || len(files) < 6 {

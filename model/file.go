@@ -23,7 +23,7 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Version is the newest version of model files that krigo writes. krigo reads all versions up to it.
+// Version is the newest version of model files that krigo writes. krigo reads this version and all earlier versions.
 const Version = 7
 
 // Magic holds the bytes with which every model file begins.

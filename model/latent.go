@@ -138,7 +138,7 @@ func (m *Model) OwnErrors(d *dataset.Data, rows []int, errs, variance []float64)
 	return own, err
 }
 
-// targets returns the targets of rows, transformed and scaled as the model was trained on them.
+// targets returns the targets of rows, transformed and scaled as in the model's training.
 func (m *Model) targets(d *dataset.Data, rows []int) ([]float64, error) {
 	y, err := d.Targets(rows)
 	m.Scaling.Target(y, y)

@@ -35,7 +35,8 @@ func table(t *testing.T, n, d int, row func(i int, v []float64)) *dataset.Data {
 	return must.Get((*dataset.Encoding)(nil).Select(tb, tb.Names[:d], "y"))(t)
 }
 
-// TestNearCopies shows that three copies of each draw are near copies whatever the jitter, unless they are a group.
+// TestNearCopies shows that three copies of each draw are near copies for every jitter, unless the three copies are a
+// group.
 func TestNearCopies(t *testing.T) {
 	for _, d := range []int{1, 4} {
 		for _, jitter := range []float64{1e-12, 1e-7, 1e-5, 1e-3} {

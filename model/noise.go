@@ -16,9 +16,9 @@ func (m *Model) TrainsForBound() bool {
 
 // EstimateNoise returns the variance of y about f. The evidence trains this variance. A PAC-Bayes objective's σ_n² only
 // shapes Q, so EstimateNoise maximises the likelihood of the residuals on prior rows, which Q hasn't seen. If there are
-// no prior rows, or if the prior was learnt on them, it takes leave-one-out residuals of the rows that Q was learnt on.
-// For a sparse GP it takes the residuals of these rows with none left out. If nothing was learnt after an informed
-// prior, it takes the residuals on all certified rows, which Q hasn't seen.
+// no prior rows, or if the prior was learnt on these rows, it takes leave-one-out residuals of the rows that Q was
+// learnt on. For a sparse GP it takes the residuals of these rows with none left out. If nothing was learnt after an
+// informed prior, it takes the residuals on all certified rows, which Q hasn't seen.
 func (m *Model) EstimateNoise(d *dataset.Data, roles dataset.Roles) (float64, error) {
 	q := m.Posterior
 	if !m.TrainsForBound() || q.Joint() != nil {

@@ -26,9 +26,9 @@ const (
 //	ρ = Σ r_i r_{i+1} / Σ r_i²
 //
 // has a standard deviation of about 1/√n. If an exact GP has seen the rows, r holds leave-one-out residuals. Rows
-// sorted by the target have similar residuals even if they are independent, so that InOrder returns nothing for them.
-// Rows sorted by an input may have similar residuals because the model misses how the target follows that input. The
-// finding then names both causes.
+// sorted by the target have similar residuals even if the rows are independent, so that InOrder returns nothing for
+// such rows. Rows sorted by an input may have similar residuals because the model misses how the target follows that
+// input. The finding then names both causes.
 func (m *Model) InOrder(d *dataset.Data, roles dataset.Roles) (found finding.List, err error) {
 	if d.Ranks().Size() > 1 || m.Terms.Backtest {
 		return nil, nil

@@ -185,7 +185,7 @@ func (m *Model) saneCertificate() error {
 	return nil
 }
 
-// saneBounds returns an error for a number that no certificate has, whatever the data.
+// saneBounds returns an error for a number that no certificate has for any data.
 func (m *Model) saneBounds() error {
 	c := m.Certificate
 	if c == nil {

@@ -15,8 +15,8 @@ import (
 // Whole is the exact GP of all rows that a model was made from, with the parameters that the prior rows gave. A row
 // that isn't a prior row serves twice. It helps to predict other rows, and it shows how far predictions miss if it is
 // left out. The intervals are for small tables. Their guarantees are marginal, so they aren't a certificate: the
-// probability is over the draw of these rows together with a further row from the same source (all exchangeable),
-// whatever the distribution.
+// probability is over the draw of these rows together with a further row from the same source (all exchangeable), for
+// any distribution.
 type Whole struct {
 	m     *Model
 	q     *posterior.Posterior

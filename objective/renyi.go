@@ -45,7 +45,7 @@ type RenyiProblem struct {
 	MinJitter float64
 
 	// If Ranks isn't nil, each rank has its own Rows. The row numbers of a batch run over all ranks. Every rank gets
-	// all rows of a batch and does the same work with them, so ranks save memory, not time.
+	// all rows of a batch and does the same work, so ranks save memory, not time.
 	Ranks ranks.Ranks
 
 	Jitter float64 // added to K_ZZ by the last evaluation
@@ -247,7 +247,7 @@ func (p *RenyiProblem) Evaluate(x, gradient []float64) (float64, error) {
 
 // EvaluateBatch returns N/|rows| times what Evaluate returns on the rows with the given numbers. Algorithm 1 of
 // "Optimize to Generalize in Gaussian Processes" takes this gradient. L_α isn't a sum over rows, so the estimate is
-// biased. It serves for training, and is neither a value of L_α nor a bound.
+// biased. The estimate serves for training. It is not a value of L_α, and it is no bound.
 func (p *RenyiProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
 	if len(rows) == 0 {
 		return math.NaN(), errors.New("the batch has no rows")

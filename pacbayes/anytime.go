@@ -6,8 +6,8 @@ import (
 )
 
 // The bounds of this file hold at every number of rows at once. A wager against a claim about the mean loss multiplies
-// its stake by a factor on every row. If the claim is true, this factor has expectation at most 1, whatever came
-// before. Then the product of all factors ever reaches 1/δ with probability at most δ (Ville, "Étude critique de la
+// its stake by a factor on every row. If the claim is true, this factor has expectation at most 1, given all earlier
+// rows. Then the product of all factors ever reaches 1/δ with probability at most δ (Ville, "Étude critique de la
 // notion de collectif", 1939). So one may look after each row, and stop at will (Robbins, "Statistical methods related
 // to the law of the iterated logarithm", Ann. Math. Stat. 41, 1970; Howard, Ramdas, McAuliffe and Sekhon,
 // "Time-uniform, nonparametric, nonasymptotic confidence sequences", Ann. Stat. 49, 2021; Shafer, Shen, Vereshchagin
@@ -62,7 +62,8 @@ type Evidence struct {
 	log       float64 // ln of the next row's number
 }
 
-// odds are the odds of the wagers, most of them for risks of 1.5 to 3 times the bound. shares are staked on them.
+// odds are the odds of the wagers. Most wagers are for risks of 1.5 to 3 times the bound. shares are the stakes on the
+// wagers.
 var (
 	odds   = [...]float64{1.125, 1.25, 1.5, 2, 3, 5}
 	shares = [len(odds)]float64{1. / 12, 1. / 12, 2. / 12, 4. / 12, 2. / 12, 2. / 12}
@@ -75,7 +76,7 @@ func NewEvidence(bound float64) *Evidence {
 		return nil
 	}
 	e := &Evidence{}
-	// Each row takes a little off the stakes, which is more than rounding can add to them.
+	// Each row takes a little off the stakes, more than rounding can add to the stakes.
 	const low = 1 - 1e-15
 	for j, c := range odds {
 		e.miss[j] = low / (1 + (c-1)*bound)

@@ -28,8 +28,9 @@ type CurvePoint struct {
 	Bound        float64 `json:"bound"`
 }
 
-// MeanError bounds the mean of min(|y − ŷ|, Clip) over all predictions, and over the worst twentieth of them, in the
-// curve's units. Clip is the curve's largest width, because nothing is known beyond the largest error that was seen.
+// MeanError bounds the mean of min(|y − ŷ|, Clip) over all predictions, and over the worst twentieth of the
+// predictions, in the curve's units. Clip is the curve's largest width, because nothing is known beyond the largest
+// error that was seen.
 type MeanError struct {
 	Clip  float64 `json:"clip"`
 	Bound float64 `json:"bound"`

@@ -8,7 +8,7 @@ import (
 
 // This bounds the risk of a Gibbs predictor from its predictions on N rows.
 func Example() {
-	// The 400 predictions are all alike: off by 0.1, with variance 0.04.
+	// All 400 predictions are off by 0.1, with variance 0.04.
 	const n = 400
 	y, mean, variance := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range y {

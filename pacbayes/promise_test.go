@@ -14,7 +14,7 @@ func fixedTerms(route Route) Terms {
 	return t
 }
 
-// TestRoutes recomputes the bounds of each route, and what a promise takes from them.
+// TestRoutes recomputes the bounds of each route, and the promise that follows from these bounds.
 func TestRoutes(t *testing.T) {
 	y, mean, variance := examplePredictions(150)
 	k := 0

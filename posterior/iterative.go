@@ -97,8 +97,8 @@ func (q *Gradients) work(n, d float64, variance bool) float64 {
 	return n * d
 }
 
-// leastSolved is the largest relative residual that weights may have. Training goes on to a tenth of it. Another kind
-// of processor computes the same residual to many digits.
+// leastSolved is the largest relative residual that weights may have. Training goes on to a tenth of this residual.
+// Another kind of processor computes the same residual to many digits.
 const leastSolved = 1e-5
 
 func (q *Gradients) follows(p *Posterior, y, mean []float64, at Made) error {

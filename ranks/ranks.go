@@ -110,7 +110,7 @@ func Place(r Ranks, n int) (first, total int, err error) {
 	return first, total, err
 }
 
-// Bytes returns the root's bytes on every rank, whatever their length.
+// Bytes returns the root's bytes, of any length, on every rank.
 func Bytes(r Ranks, root int, v []byte) ([]byte, error) {
 	length := binary.LittleEndian.AppendUint64(nil, uint64(len(v)))
 	if err := r.Broadcast(root, length); err != nil {

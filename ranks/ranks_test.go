@@ -90,7 +90,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestErrors: an error of one rank reaches all ranks, in whatever call they are.
+// TestErrors: an error of one rank reaches all ranks, in every call that they may be in.
 func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
 	one := func() []float64 { return []float64{1} } // a sum writes into each rank's slice

@@ -23,7 +23,7 @@ const (
 	batchTime = 5 * time.Millisecond
 	mostRows  = 512
 	fewRows   = 32
-	leastRows = 4       // the number of rows that a batch may have, however wide they are
+	leastRows = 4       // a batch may always have this number of rows, even if rows are wide
 	mostCells = 1 << 17 // encoded numbers of a batch; no other memory grows with the columns that categories become
 	shareRows = 16
 	shortRows = 16

@@ -325,7 +325,7 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
-// TestWide shows that a request's rows are never all encoded at once, whatever it asks for, if a model's categories
+// TestWide shows that a request's rows are never all encoded at once, for any kind of request, if a model's categories
 // become thousands of inputs.
 func TestWide(t *testing.T) {
 	if testing.Short() {

@@ -68,7 +68,7 @@ type Bounds struct {
 	Lower, Upper []float64
 }
 
-// expand returns both bounds with n entries each, or an error that says what is wrong with them.
+// expand returns both bounds with n entries each, or an error that says what is wrong with the bounds.
 func (b Bounds) expand(n int) (lower, upper []float64, err error) {
 	side := func(name string, given []float64, free float64) []float64 {
 		if given == nil {

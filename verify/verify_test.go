@@ -581,8 +581,8 @@ func TestForeignLoss(t *testing.T) {
 	}
 }
 
-// TestTransforms shows that verify.py agrees with models of a transformed target, whatever they certify. It refuses
-// other constants, and an estimate that wasn't asked for.
+// TestTransforms shows that verify.py agrees with models of a transformed target, for every kind of certificate. It
+// refuses other constants, and an estimate that wasn't asked for.
 func TestTransforms(t *testing.T) {
 	python(t)
 	folder := t.TempDir()

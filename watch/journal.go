@@ -61,8 +61,8 @@ func (e *KeyError) Error() string {
 		e.Key)
 }
 
-// format is the version of the lines, and of how evidence follows from them. Lines that carry a state over have another
-// number, so that no older krigo takes them for outcomes.
+// format is the version of the lines, and of the way in which evidence follows from the lines. Lines that carry a state
+// over have another number, so that no older krigo takes them for outcomes.
 const (
 	format        = 1
 	carriedFormat = 2

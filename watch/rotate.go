@@ -18,7 +18,7 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Rotate replaces the ledger at path by a new one, as [Ledger.Rotate] does, and the new ledger has the state of m. If
+// Rotate replaces the ledger at path by a new ledger, as [Ledger.Rotate] does. The new ledger has the state of m. If
 // another process writes the ledger, that process rotates it, with the states of all models that it watches. Rotate
 // asks for this with a file beside the ledger, and waits.
 func Rotate(ctx context.Context, path string, m *model.Model) (archive string, err error) {

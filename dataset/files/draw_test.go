@@ -15,7 +15,7 @@ import (
 )
 
 // TestDrawSameBytes: any number of cores gives the same bytes, in either format. A shorter draw is the beginning of a
-// longer one.
+// longer draw.
 func TestDrawSameBytes(t *testing.T) {
 	dir := t.TempDir()
 	g := Draw{Rows: 3*drawBlock + 5, Inputs: 3, Variance: 2, NoiseVariance: 0.1, Features: 20, Seed: 7}

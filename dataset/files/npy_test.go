@@ -254,8 +254,8 @@ func TestWriteFileRoundTrip(t *testing.T) {
 	}
 }
 
-// TestDiskAsMemory: every method of a table gives the same result to the last bit from memory and from disk, in
-// whatever order rows are read.
+// TestDiskAsMemory: every method of a table gives the same result to the last bit from memory and from disk, for every
+// order in which rows are read.
 func TestDiskAsMemory(t *testing.T) {
 	const rows = 3*4096 + 17
 	memory := &dataset.Table{Source: "x", Names: []string{"a", "y", "b"}, Rows: rows}

@@ -26,8 +26,8 @@ func described(t *testing.T, of dataset.Reading, rows int, cell func(i int) stri
 	return facts[0]
 }
 
-// TestDescribeTexts: if most cells of a column are numbers or dates, it isn't called categories, whatever the other
-// cells are. If it isn't clear what a column is, there is no advice.
+// TestDescribeTexts: if most cells of a column are numbers or dates, it isn't called categories, and the other cells
+// don't matter. If it isn't clear what a column is, there is no advice.
 func TestDescribeTexts(t *testing.T) {
 	num := func(i int) string { return fmt.Sprintf("%d.%d", 10+i, i%7) }
 	either := func(every int, a, b func(i int) string) func(i int) string {
@@ -200,8 +200,8 @@ func TestRemarks(t *testing.T) {
 	}
 }
 
-// TestIndex: a first column without a name is no input, whatever its order. If it may be more than row numbers, krigo
-// says so.
+// TestIndex: a first column without a name is no input, for any order of its values. If it may be more than row
+// numbers, krigo says so.
 func TestIndex(t *testing.T) {
 	const many = 2*distinctMost + 1
 	for _, c := range []struct {

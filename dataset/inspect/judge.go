@@ -216,7 +216,7 @@ var scales = []string{
 	"none,mild,moderate,severe", "tiny,small,medium,large,huge", "xs,s,m,l,xl,xxl",
 }
 
-// inOrder returns texts in their order, if one scale has all of them.
+// inOrder returns texts in their order, if a single scale contains all the texts.
 func inOrder(used map[string]int) []string {
 	for _, scale := range scales {
 		rank := func(text string) int {

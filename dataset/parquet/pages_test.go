@@ -156,7 +156,7 @@ func paged[T any](t *testing.T, rows int64, codec format.CompressionCodec, pages
 	})
 }
 
-// TestBombs: files that promise much, or unpack to much, are refused before memory is spent on them.
+// TestBombs: files that promise much, or unpack to much, are refused before krigo takes memory for their contents.
 func TestBombs(t *testing.T) {
 	type numbers struct {
 		A float64 `parquet:"a"`

@@ -39,7 +39,7 @@ var (
 func begins(what, expression string) own { return own{what, regexp.MustCompile(expression), nil} }
 
 // ownPredictions recognises tables of predictions, which stand behind the kept columns. A table with other columns may
-// belong to a person who joined predictions to it.
+// belong to a person who joined predictions to a table.
 func ownPredictions(kept []string) own {
 	columns := "^"
 	for _, name := range kept {

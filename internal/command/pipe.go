@@ -33,7 +33,8 @@ it. Requests and replies are frames of JSON and numbers, which docs/pipe.md desc
 var besidesOptions = []string{"out", "resume", "fresh-start", "dry-run", "test", "help", "json", "quiet", "threads",
 	"memory"}
 
-// option describes a flag to programs that call krigo pipe. The packages for Python and R make their parameters of it.
+// option describes a flag to programs that call krigo pipe. The packages for Python and R make their parameters from
+// these options.
 type option struct {
 	Name    string   `json:"name"`
 	Group   string   `json:"group,omitempty"`

@@ -141,7 +141,7 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestFaults: whatever operation fails, the path has the old file or the new file, and the error names the path.
+// TestFaults: for every operation that fails, the path has the old file or the new file, and the error names the path.
 func TestFaults(t *testing.T) {
 	broken := errors.New("broken")
 	for _, old := range []bool{false, true} {

@@ -1,5 +1,5 @@
-// Package disk is where krigo opens, writes and replaces files. A file is written as a whole or stays as it was,
-// whenever the process is killed and whatever the disk does.
+// Package disk is where krigo opens, writes and replaces files. A file is written as a whole or stays as it was, even
+// if the process is killed at any moment or the disk fails.
 package disk
 
 import (

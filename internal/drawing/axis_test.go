@@ -23,8 +23,8 @@ import (
 var hard = []float64{0, 1, -1, 1.7e18, -1.7e18, 1e-300, 5e-324, -5e-324, 1e300, -1e300, math.MaxFloat64,
 	-math.MaxFloat64, 0.1, 1e15, 1e-9, math.Inf(1), math.Inf(-1), math.NaN()}
 
-// TestTicks shows that Ticks doesn't hang, whatever the ends of the axis are. Ticks lie within or near the axis, and
-// their labels differ.
+// TestTicks shows that Ticks doesn't hang, for any ends of the axis. Ticks lie within or near the axis, and their
+// labels differ.
 func TestTicks(t *testing.T) {
 	check := func(low, high float64) {
 		t.Helper()

@@ -3,8 +3,8 @@
 // enough.
 //
 // With Q = K_XZ K_ZZ⁻¹K_ZX, tr(K − Q) is the part of the prior's variance at the rows that the inducing outputs leave
-// unexplained. Burt, Rasmussen & van der Wilk 2020 bound the loss of a sparse GP by it, and choose Z from a k-DPP or
-// by greedy conditional variance.
+// unexplained. Burt, Rasmussen & van der Wilk 2020 bound the loss of a sparse GP by this part of the variance, and
+// choose Z from a k-DPP or by greedy conditional variance.
 //
 // Results depend only on the inputs and the random source, not on the number of cores.
 package inducing

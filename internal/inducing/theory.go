@@ -10,8 +10,8 @@ import (
 )
 
 // Theory holds the quantities in Yue & Kontar's bounds on D = ln p(y) − L_α, the Rényi divergence of the approximate
-// posterior from the exact one. The bounds hold for inducing inputs drawn from the rows by a k-DPP, up to DPPError in
-// total variation, and not moved afterwards.
+// posterior from the exact posterior. The bounds hold for inducing inputs drawn from the rows by a k-DPP, up to
+// DPPError in total variation, and not moved afterwards.
 type Theory struct {
 	Rows     int     // N, the number of rows drawn from the input distribution
 	Alpha    float64 // α, in [0, 1]

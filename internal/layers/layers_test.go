@@ -110,7 +110,7 @@ func named(fset *token.FileSet, path string, files []*ast.File, imports types.Im
 		if names[from] == nil {
 			names[from] = map[string]string{}
 		}
-		names[from][to] = max(names[from][to], o.Name()) // the last in the alphabet, whatever the order
+		names[from][to] = max(names[from][to], o.Name()) // the last in the alphabet, so that the order doesn't matter
 	}
 	return names, nil
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/krigo-gp/krigo/watch"
 )
 
-// Protocol is the version of the format of frames, and of the requests and replies in them.
+// Protocol is the version of the format of frames, requests and replies.
 const Protocol = 1
 
 // Options holds functions of the command line that replies need, and krigo's version.
@@ -254,7 +254,7 @@ type asked struct {
 	Flags    []string        `json:"flags"` // if not empty, these flags replace options and reading
 }
 
-// read decodes the arguments of fit or evaluate, and reads the table with them.
+// read decodes the arguments of fit or evaluate, and reads the table as these arguments say.
 func (s *server) read(r *request, command string) (a asked, params *krigo.Params, table *dataset.Table, err error) {
 	if err = r.decode(&a); err != nil {
 		return a, nil, nil, err

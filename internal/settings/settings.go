@@ -18,8 +18,8 @@
 //	help     a line of help; several lines are joined
 //
 // A setting may have two fields. One holds numbers. The other, whose name ends in By, holds words that replace a
-// number. Fields of embedded structs count as the struct's own. Several structs may have a setting with the same
-// name. The setting then takes the values of all of them, and each property comes from the first struct that has it.
+// number. Fields of embedded structs count as the struct's own. Several structs may have a setting with the same name.
+// The setting then takes the values of all these structs, and each property comes from the first struct that has it.
 package settings
 
 import (

@@ -82,7 +82,7 @@ func (t Tie) measures() bool {
 }
 
 // finest leaves out ties that follow from other ties. If a column ties, pairs of columns and blocks of the file are
-// left out, and so is every column whose units are unions of its units. Of blocks of several sizes, the smallest stay
+// left out, and also every column whose units are unions of its units. Of blocks of several sizes, the smallest stay
 // for space, and the largest for time and the file. Of several pairs the last stays.
 func finest(found []Tie) (left []Tie) {
 	columns := slices.DeleteFunc(slices.Clone(found), func(t Tie) bool { return t.Kind != Column })

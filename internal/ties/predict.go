@@ -10,7 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// predictor predicts a row that a GP was fitted to from the other rows that it was fitted to, or from some of them.
+// predictor predicts a row of a GP's training rows from all other training rows, or from some of the others.
 type predictor interface {
 	// alone returns the errors of rows, each predicted from all other rows, and their standard deviations.
 	alone(rows []int) (errors, sd []float64)

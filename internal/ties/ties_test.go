@@ -150,7 +150,8 @@ func TestIndependent(t *testing.T) {
 	}
 }
 
-// TestAlike: Found finds units whose rows err alike, if no input tells units apart, and names the finest column.
+// TestAlike: Found finds units whose rows have similar errors, if no input tells units apart, and names the finest
+// column.
 func TestAlike(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	g := given(t, 200, 2, 0.3, rng)

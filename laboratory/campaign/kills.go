@@ -35,7 +35,8 @@ func init() {
 	}
 }
 
-// childArgs is an environment variable. If it is set, this program runs krigo with the arguments in it.
+// childArgs is an environment variable. If it is set, this program runs krigo with the arguments that the variable
+// holds.
 const childArgs = "KRIGO_CAMPAIGN_CHILD_ARGS"
 
 // killedFits returns the flags of the fits to kill. They cover every method, solver, optimiser and prior, and every

@@ -689,8 +689,8 @@ func alteredText(text []byte, rng *rand.Rand, value any) []byte {
 	}
 }
 
-// alteredFields changes one place of a header, and returns the path to it. The new value may come from the header
-// other.
+// alteredFields changes one place of a header, and returns the path to this place. The new value may come from the
+// header other.
 func alteredFields(v, other any, rng *rand.Rand) (path string) {
 	set := func(any) {}
 	for depth := 0; ; depth++ {

@@ -1,5 +1,6 @@
 // Package malice has malicious clients of a prediction server. Each attack is drawn from a stream of random numbers.
-// The campaign "serve" tests krigo's server with them, and a benchmark measures the server beside them.
+// The campaign "serve" tests krigo's server with these attacks, and a benchmark measures the server during these
+// attacks.
 package malice
 
 import (

@@ -14,7 +14,7 @@ import (
 )
 
 // sparseResult is the result of a run. FITC holds the measures with the posterior of α = 1, because the paper's code
-// evaluates every method with it. Own holds the measures of VFE with its own posterior, α = 0.
+// evaluates every method with this posterior. Own holds the measures of VFE with its own posterior, α = 0.
 type sparseResult struct {
 	FITC measures  `json:"fitc"`
 	Own  *measures `json:"own,omitempty"`

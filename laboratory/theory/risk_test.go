@@ -13,8 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// TestRiskBound draws targets from one GP, and bounds the divergence of another GP from it. The bound fails in at
-// most a share δ of the draws.
+// TestRiskBound draws targets from one GP, and bounds the divergence of another GP from the first GP. The bound fails
+// in at most a share δ of the draws.
 func TestRiskBound(t *testing.T) {
 	const n, alpha, delta, draws = 12, 0.6, 0.2, 1500
 	rng := rand.New(rand.NewPCG(41, 43))

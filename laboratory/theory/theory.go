@@ -56,7 +56,7 @@ type Theorem5 struct {
 const corollaryRate = 1
 
 // leastSpread replaces smaller standard deviations σ_x of inputs. A constant column has σ_x = 0, and the formulas
-// divide by it.
+// divide by σ_x.
 const leastSpread = 1e-6
 
 // question is the input of the theorems: rows in the scale of the parameters, and the GP from which the targets were

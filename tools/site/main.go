@@ -55,7 +55,7 @@ type entry struct {
 // source is the address of files that aren't pages of the site.
 const source = "https://github.com/krigo-gp/krigo/blob/main/"
 
-// page is one document and the page made from it.
+// page is a document and the web page that is made from it.
 type page struct {
 	From, File, Title string
 	Sections          []*section

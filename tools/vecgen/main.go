@@ -1,7 +1,7 @@
 // Command vecgen writes the assembly of functions on slices, for AVX2 and AVX-512. Each function is given once, as
-// operations on one vector of elements. isa.go makes a loop of them, whose last step masks the elements beyond the end.
-// The last, partial vector goes through the same instructions as the full vectors. Therefore an element's result
-// doesn't depend on its position.
+// operations on one vector of elements. isa.go makes a loop of these operations, whose last step masks the elements
+// beyond the end. The last, partial vector goes through the same instructions as the full vectors. Therefore an
+// element's result doesn't depend on its position.
 package main
 
 import (
