@@ -69,7 +69,8 @@ func TestBlocks(t *testing.T) {
 }
 
 // TestBlocksAuto: the candidates of auto make 150, 300 and 1,000 blocks, or a few more. Blocks takes the smallest size
-// over which targets depend on one another, looks only at prior rows, and returns a name that it would return as it is.
+// over which targets depend on one another, looks only at prior rows, and returns a name that it would return
+// unchanged.
 func TestBlocksAuto(t *testing.T) {
 	var rng *rand.Rand
 	cells := map[[2]float64]float64{}

@@ -71,8 +71,8 @@ func (c Covariance) Times(v, out matrix.Dense) {
 	}
 }
 
-// Shared returns Times for ranks that all have X and V. Every rank computes a part, and the ranks add the parts up.
-// If they can't, it calls fail.
+// Shared returns Times for ranks that all have X and V. Every rank computes a part, and the ranks add the parts up. If
+// the ranks can't add them up, it calls fail.
 func (c Covariance) Shared(r ranks.Ranks, fail func(error)) func(v, out matrix.Dense) {
 	if r.Size() == 1 {
 		return c.Times

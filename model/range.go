@@ -20,7 +20,7 @@ type Range struct {
 
 	// Far is a distance from the training rows that few rows exceed (see Farthest). It is 0 if the distance is unknown.
 	// A row's distance is the standard deviation of f, in scaled units. With a stationary kernel it is almost 0 at
-	// training rows, and far from all of them it is the prior's standard deviation. With a linear kernel it grows
+	// training rows, and far from all training rows it is the prior's standard deviation. With a linear kernel it grows
 	// without limit, as leverage does.
 	Far float64 `json:"far,omitzero"`
 }

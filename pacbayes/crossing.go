@@ -24,9 +24,9 @@ func curveMisses(n int, end float64) (misses []int) {
 // crossing returns the probability that, for any i, misses[i] or fewer of n independent uniform variables lie below
 // bounds[i]. misses and bounds ascend, and bounds lie below 1. The result is rounded up.
 //
-// A Poisson process of rate n on [0, 1] that has n points has them at such variables. p(m) is the probability that the
-// process has m points up to bounds[i], and had more than misses[j] points up to every earlier bounds[j]. States and
-// steps of tiny probability, such as 1e-20, are left out, which can only make the result larger.
+// If a Poisson process of rate n on [0, 1] has n points, the points are n independent uniform variables. p(m) is the
+// probability that the process has m points up to bounds[i], and had more than misses[j] points up to every earlier
+// bounds[j]. States and steps of tiny probability, such as 1e-20, are left out, which can only make the result larger.
 func crossing(n int, misses []int, bounds []float64) float64 {
 	const spread = 10 // how many standard deviations of a Poisson variable are kept
 	rate := float64(n)

@@ -190,9 +190,8 @@ func (a Adam) shuffle(epoch int, order []int) {
 // back to the point before the step. If the objective fails there too, the run ends.
 //
 // Minimize calls step, unless nil, after every step taken. The state is valid only during the call, so keep a Clone. An
-// error from step ends the run. The end of ctx ends it too. Minimize then returns this error with the state so far.
-// Other errors come without a state: a start outside the domain (StartError), invalid settings, or neighbours that
-// can't be found.
+// error from step, or the end of ctx, ends the run. Minimize then returns the error with the state so far. Other errors
+// come without a state: a start outside the domain (StartError), invalid settings, or neighbours that can't be found.
 func (a Adam) Minimize(ctx context.Context, f Stochastic, from *AdamState,
 	step func(*AdamState) error) (*AdamState, error) {
 	r, err := a.begin(f, from)

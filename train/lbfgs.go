@@ -90,9 +90,9 @@ func (o LBFGS) stopped(s *State) string {
 // is one that an earlier run with the same objective and bounds handed to step. Minimize doesn't change from.
 //
 // Minimize calls step, unless nil, after every iteration. The State is valid only during the call, so keep a
-// [State.Clone]. An error from step ends the run. The end of ctx ends it too. Minimize checks ctx before every
-// evaluation. It returns the error with the Result so far. Other errors come without a Result: invalid bounds, settings
-// or state, and a start outside the objective's domain.
+// [State.Clone]. An error from step, or the end of ctx, ends the run. Minimize checks ctx before every evaluation. It
+// returns the error with the Result so far. Other errors come without a Result: invalid bounds, settings or state, and
+// a start outside the objective's domain.
 func (o LBFGS) Minimize(ctx context.Context, f Objective, from *State, step func(*State) error) (*Result,
 	error) {
 	o, err := o.withDefaults()

@@ -67,10 +67,10 @@ var errNotText = errors.New("not a text file")
 // CSV is the text of a table to be read: CSV as in RFC 4180, JSON lines, or one of these packed ([RegisterPacked]).
 //
 // Commas separate fields. If the first line has no comma, semicolons or tabs may separate them. If it has none of
-// these, bars or any number of spaces may: the first two lines must then have equally many fields, and with spaces one
-// field must be a number. The first line is a header unless all its fields are numbers or missing values, or unless As
-// says otherwise. Without a header the columns are named x1, x2, … and the last y. A cell that is empty, NA, N/A, #N/A,
-// NaN, null or ?, in any case, is a missing value. Other cells are numbers or text.
+// these, bars or any number of spaces may separate the fields: the first two lines must then have equally many fields,
+// and with spaces one field must be a number. The first line is a header unless all its fields are numbers or missing
+// values, or unless As says otherwise. Without a header the columns are named x1, x2, … and the last y. A cell that is
+// empty, NA, N/A, #N/A, NaN, null or ?, in any case, is a missing value. Other cells are numbers or text.
 //
 // UTF-16 with a byte order mark is read too. A spreadsheet's first line "sep=;" isn't a row. If lines end with a
 // separator, the nameless and empty last column isn't a column.

@@ -61,7 +61,7 @@ func (a *Axis) add(vs ...float64) {
 	}
 }
 
-// settle makes the range one that can be drawn, with some room around it.
+// settle turns the range into a range that can be drawn, with some room on both sides unless Span set it.
 func (a *Axis) settle() (err error) {
 	if a.Names != nil {
 		a.low, a.high = -0.5, float64(len(a.Names))-0.5

@@ -6,7 +6,7 @@
 // rows that are nearly copies. The package measures two things for every candidate.
 //
 //   - Alike: the intraclass correlation, within units, of the errors that rows have when all other rows predict them.
-//     If rows of a unit err alike, they count for fewer rows than they are.
+//     If the rows of a unit have similar errors, these rows tell as much as fewer independent rows.
 //   - Apart: how much larger errors are if the row's whole unit is left out (leave-group-out) than if the row alone is
 //     left out. If they are larger, the fit relies on having seen the unit.
 //
