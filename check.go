@@ -42,7 +42,8 @@ func (d Data) check() (wrong settings.Faults) {
 			"from the prior rows: name it by target-transform")
 	}
 	wrong.If(d.TestFraction > 0 && d.Test != nil, "test-fraction and a test table exclude each other")
-	wrong.If(d.Group != "" && d.Split == "last", "group: a fit can't have both --group and --split last: whole groups get random roles")
+	wrong.If(d.Group != "" && d.Split == "last",
+		"group: a fit can't have both --group and --split last: whole groups get random roles")
 	wrong.If(d.Group != "" && (d.Group == d.Target || slices.Contains(d.Categorical, d.Group)),
 		"group %q: that column is the target, or an input", d.Group)
 	return wrong
@@ -61,7 +62,8 @@ func (k Kernel) check() (wrong settings.Faults) {
 func (p Prior) check() (wrong settings.Faults) {
 	wrong.If(p.Kind == "grid" && (p.Learn || len(p.Temper) > 0),
 		"temper and posterior learnt are for prior informed: the grid's prior isn't learnt")
-	wrong.If(p.Kind == "informed" && p.Mixed, "grid: only for --prior grid; an informed prior's parameters aren't rounded to a grid")
+	wrong.If(p.Kind == "informed" && p.Mixed,
+		"grid: only for --prior grid; an informed prior's parameters aren't rounded to a grid")
 	wrong.If(!(p.Share >= 0 && p.Share <= 1) || p.Share == 1 && (p.Kind == "grid" || p.Learn), "prior-share %v: want a "+
 		"share in (0, 1), or 1 for an informed prior that nothing is learnt after: all rows then train, and none is "+
 		"certified", p.Share)

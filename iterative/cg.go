@@ -143,7 +143,7 @@ func (u *cycle) solution() *Solution {
 	return &Solution{Iterations: u.iterations, Residual: u.worst(), Residuals: u.r, Lanczos: u.lanczos}
 }
 
-// worst returns the largest relative residual. A right-hand side of zeros has none.
+// worst returns the largest relative residual. A right-hand side of zeros has no relative residual.
 func (u *cycle) worst() float64 {
 	var w float64
 	for j, v := range u.norm {

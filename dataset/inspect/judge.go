@@ -19,7 +19,7 @@ import (
 
 // Judge says what is odd about a table whose columns are described. For each finding it gives the number of rows, the
 // first such row, and what to do. It adds to facts what to say or do about a column. rows is advice about all rows.
-// target is "" if there is none. Judge doesn't look at a table on disk.
+// Without a target, target is "". Judge doesn't look at a table on disk.
 func Judge(t *dataset.Table, facts []ColumnFacts, target string) (found finding.List, rows []Advice) {
 	if t.Disk != nil || t.Ranks().Size() > 1 {
 		return nil, nil

@@ -146,7 +146,7 @@ type singleInner struct {
 	value      [RQ]func(k, u []float32, shape, variance float32)
 }
 
-// singleLevels holds the loops of each level. Plain Go has none.
+// singleLevels holds the loops of each level. Plain Go has no such loops.
 var singleLevels = [...]singleInner{cpu.AVX512: {}}
 
 // singles are the loops of the chosen level.

@@ -46,7 +46,7 @@ func krigoRun(stdout io.Writer, args ...string) (status int, stderr string) {
 	return status, said.String()
 }
 
-// temporaries returns an error that lists krigo's temporary files in a folder, or nil if there are none.
+// temporaries returns an error that lists krigo's temporary files in a folder, or nil if the folder holds no such file.
 func temporaries(folder string) error {
 	left, err := filepath.Glob(filepath.Join(folder, ".krigo-*"))
 	if err == nil && len(left) > 0 {

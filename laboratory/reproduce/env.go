@@ -75,7 +75,7 @@ func (e Env) table(name string, others ...string) (*dataset.Table, error) {
 	const ending = ".csv.gz"
 	table, err := files.ReadFile(filepath.Join(e.Data, name+ending), dataset.Reading{})
 	if errors.Is(err, fs.ErrNotExist) {
-		files, _ := filepath.Glob(filepath.Join(e.Data, "*"+ending)) // without a data folder there are none
+		files, _ := filepath.Glob(filepath.Join(e.Data, "*"+ending)) // empty without a data folder
 		for _, file := range files {
 			others = append(others, strings.TrimSuffix(filepath.Base(file), ending))
 		}
