@@ -188,15 +188,9 @@ func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, found find
 		m.CertificateReason = why.Error()
 		return m, nil
 	}
-	if err := m.Calibrate(d.data, d.roles); err != nil {
-		return nil, err
-	}
-	inOrder, err := m.InOrder(d.data, d.roles)
-	if err != nil {
-		return nil, err
-	}
+	inOrder, err := m.CertifyOwn(d.data, d.roles)
 	m.Findings = slices.Concat(m.Findings, d.near(q), inOrder)
-	if err = m.CertifyOwn(d.data, d.roles); err != nil {
+	if err != nil {
 		if errors.Is(err, pacbayes.ErrLoss) {
 			m.CertificateReason = err.Error()
 			return m, nil

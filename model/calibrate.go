@@ -14,11 +14,13 @@ import (
 // Calibrate computes m.Conformal from the calibration rows of d. If there are no such rows, it uses the certified rows,
 // provided that the predictor was fixed before anybody saw them. Otherwise m.Conformal is nil.
 func (m *Model) Calibrate(d *dataset.Data, roles dataset.Roles) (err error) {
-	m.Conformal, err = m.calibrated(d, roles)
+	m.Conformal, err = m.calibrated(d, roles, nil)
 	return err
 }
 
-func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles) (*Conformal, error) {
+// calibrated computes what Calibrate sets. certified holds the predictions of the certified rows, or nil if nobody has
+// predicted these rows yet.
+func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles, certified *scored) (*Conformal, error) {
 	role, from := dataset.Calibration, ""
 	if m.Counts[dataset.Calibration] == 0 {
 		if !m.fixedBefore() {
@@ -35,9 +37,13 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles) (*Conformal, er
 		return nil, fmt.Errorf("%d calibration rows are too few for intervals that contain %.0f %% of further targets: set "+
 			"aside at least %d", n, 100*conformalLevel, LeastCalibration)
 	}
-	at, err := m.sample(d, rows, nil)
-	if err != nil {
-		return nil, err
+	at := certified
+	if role == dataset.Calibration || at == nil {
+		own, err := m.sample(d, rows, nil)
+		if err != nil {
+			return nil, err
+		}
+		at = &own
 	}
 	spreads, err := m.Spreads(at.mean, at.variance)
 	if err := d.Ranks().Agree(err); err != nil {

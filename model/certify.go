@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -18,18 +19,21 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, _, err := m.CertifyDealt(d, roles)
+	again, at, err := m.refactored(d, roles)
+	if err != nil {
+		return nil, err
+	}
+	c, _, err := again.certify(d, roles, at)
 	return c, err
 }
 
-// CertifyDealt does what Certify does, for a caller that has the rows' roles. The context describes the certified
-// predictions.
-func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.Certificate, x *Context, err error) {
+// refactored returns the model that is certified, with its predictions of the certified rows. The certificate is of the
+// posterior that kernel, support, weights and noise give, without any stored factor.
+func (m *Model) refactored(d *dataset.Data, roles dataset.Roles) (again *Model, at *scored, err error) {
 	defer matrix.Ended(&err)
 	if err := m.certifiable(); err != nil {
 		return nil, nil, err
 	}
-	// The certificate is of the posterior that kernel, support, weights and noise give, without any stored factor.
 	certified := *m
 	if certified.Posterior, err = m.Posterior.Until(d.Context()).Refactored(); err != nil {
 		err = fmt.Errorf("%w: no certificate", err)
@@ -39,13 +43,17 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.
 	if err := d.Ranks().Agree(err); err != nil {
 		return nil, nil, err
 	}
-	m = &certified
-	at, err := m.sample(d, d.RowsOf(roles, dataset.Certified), roles.Group)
-	if err != nil {
-		return nil, nil, err
-	}
+	predicted, err := certified.sample(d, d.RowsOf(roles, dataset.Certified), roles.Group)
+	return &certified, &predicted, err
+}
+
+// certify computes the certificate of a model that refactored returned. The context describes the certified
+// predictions.
+func (m *Model) certify(d *dataset.Data, roles dataset.Roles, at *scored) (c *pacbayes.Certificate, x *Context,
+	err error) {
+	defer matrix.Ended(&err)
 	t := m.Terms
-	if at.Slices, err = m.slices(d, roles, at); err != nil {
+	if at.Slices, err = m.slices(d, roles, *at); err != nil {
 		return nil, nil, err
 	}
 	if t.Repeats, err = m.repeats(d, roles); err != nil {
@@ -57,7 +65,7 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.
 	t.Positional = m.Split == ByPosition
 	if t.Fixed { // nothing was learnt on the certified rows after the prior P
 		if c, err = t.Certify(at.Sample, 0); err == nil {
-			x, err = m.context(d, roles, at)
+			x, err = m.context(d, roles, *at)
 		}
 		return c, x, err
 	}
@@ -72,12 +80,23 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.
 	return c, nil, err
 }
 
-// CertifyOwn certifies the model on the rows that it was just made from. It sets Certificate, Context and Range.Far.
-func (m *Model) CertifyOwn(d *dataset.Data, roles dataset.Roles) (err error) {
-	if m.Certificate, m.Context, err = m.CertifyDealt(d, roles); m.Context != nil {
+// CertifyOwn calibrates and certifies the model on the rows that it was just made from. It sets Conformal,
+// Certificate, Context and Range.Far, and returns what InOrder finds. It predicts the certified rows once.
+func (m *Model) CertifyOwn(d *dataset.Data, roles dataset.Roles) (found finding.List, err error) {
+	again, at, err := m.refactored(d, roles)
+	if err != nil {
+		return nil, err
+	}
+	if m.Conformal, err = m.calibrated(d, roles, at); err != nil {
+		return nil, err
+	}
+	if found, err = m.inOrder(d, roles, at.mean); err != nil {
+		return nil, err
+	}
+	if m.Certificate, m.Context, err = again.certify(d, roles, at); m.Context != nil {
 		m.Range.Far = m.Context.far
 	}
-	return err
+	return found, err
 }
 
 // certifiable returns an error if the posterior can't have a certificate on any rows.

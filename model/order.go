@@ -10,13 +10,13 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-// InOrder looks at the first orderMost certified rows in the file. Fewer than orderLeast rows say nothing.
+// inOrder looks at the first orderMost certified rows in the file. Fewer than orderLeast rows say nothing.
 const (
 	orderMost  = 20000
 	orderLeast = 40
 )
 
-// InOrder reports that certified rows next to one another in the file have similar residuals. Such rows follow time or
+// inOrder reports that certified rows next to one another in the file have similar residuals. Such rows follow time or
 // come in groups, and aren't the independent draws that a certificate counts. If rows have groups, it compares mean
 // residuals of groups, in the order in which groups begin. It returns nothing if residuals aren't similar, or if it
 // can't tell.
@@ -26,10 +26,12 @@ const (
 //	ρ = Σ r_i r_{i+1} / Σ r_i²
 //
 // has a standard deviation of about 1/√n. If an exact GP has seen the rows, r holds leave-one-out residuals. Rows
-// sorted by the target have similar residuals even if the rows are independent, so that InOrder returns nothing for
+// sorted by the target have similar residuals even if the rows are independent, so that inOrder returns nothing for
 // such rows. Rows sorted by an input may have similar residuals because the model misses how the target follows that
 // input. The finding then names both causes.
-func (m *Model) InOrder(d *dataset.Data, roles dataset.Roles) (found finding.List, err error) {
+//
+// mean holds the predictions of the certified rows, in scaled units.
+func (m *Model) inOrder(d *dataset.Data, roles dataset.Roles, mean []float64) (found finding.List, err error) {
 	if d.Ranks().Size() > 1 || m.Terms.Backtest {
 		return nil, nil
 	}
@@ -44,7 +46,7 @@ func (m *Model) InOrder(d *dataset.Data, roles dataset.Roles) (found finding.Lis
 	for i, k := range place {
 		inFile[i] = rows[k]
 	}
-	r, err := m.misses(d, rows, place)
+	r, err := m.misses(d, rows, place, mean)
 	if err != nil {
 		return nil, err
 	}
@@ -77,29 +79,19 @@ func (m *Model) InOrder(d *dataset.Data, roles dataset.Roles) (found finding.Lis
 	return found, nil
 }
 
-// misses returns the residuals, in scaled units, of the certified rows at the given places in rows. If Q was
-// conditioned on these rows, it returns leave-one-out residuals.
-func (m *Model) misses(d *dataset.Data, rows, place []int) ([]float64, error) {
+// misses returns the residuals, in scaled units, of the certified rows at the given places in rows. mean holds the
+// predictions of rows. If Q was conditioned on these rows, misses returns leave-one-out residuals.
+func (m *Model) misses(d *dataset.Data, rows, place []int, mean []float64) ([]float64, error) {
 	y, err := m.targets(d, rows)
 	if err != nil {
 		return nil, err
 	}
-	at, own := make([]int, len(place)), make([]float64, len(place))
+	if left, _, ok := m.Posterior.LeaveOneOut(y); ok {
+		mean = left
+	}
+	own := make([]float64, len(place))
 	for i, k := range place {
-		at[i], own[i] = rows[k], y[k]
-	}
-	if mean, _, ok := m.Posterior.LeaveOneOut(y); ok {
-		for i, k := range place {
-			own[i] -= mean[k]
-		}
-		return own, nil
-	}
-	mean, _, err := latent(m.Posterior, d.Scaled(at, m.Scaling))
-	if err != nil {
-		return nil, err
-	}
-	for i, v := range mean {
-		own[i] -= v
+		own[i] = y[k] - mean[k]
 	}
 	return own, nil
 }

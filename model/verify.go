@@ -15,7 +15,7 @@ type Verified struct {
 	Certificate *pacbayes.Certificate
 	// Differs says where the model and the figures from its data differ; "" if they agree.
 	Differs string
-	// Findings holds what InOrder finds in the data.
+	// Findings says whether rows next to one another in the file have similar residuals.
 	Findings finding.List
 }
 
@@ -28,8 +28,12 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 		return nil, err
 	}
 	v := &Verified{}
+	again, at, err := m.refactored(d, roles)
+	if err != nil {
+		return nil, err
+	}
 	var context *Context
-	if v.Certificate, context, err = m.CertifyDealt(d, roles); err != nil {
+	if v.Certificate, context, err = again.certify(d, roles, at); err != nil {
 		return nil, err
 	}
 	if v.Differs = v.Certificate.Difference(m.Certificate); v.Differs != "" {
@@ -39,8 +43,8 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 	if v.Differs = m.verifyContext(context); v.Differs != "" {
 		return v, nil
 	}
-	for _, check := range []func(*dataset.Data, dataset.Roles) (string, error){m.verifyNoise, m.verifyConformal,
-		m.verifyTest} {
+	conformal := func(d *dataset.Data, roles dataset.Roles) (string, error) { return m.verifyConformal(d, roles, at) }
+	for _, check := range []func(*dataset.Data, dataset.Roles) (string, error){m.verifyNoise, conformal, m.verifyTest} {
 		if v.Differs, err = check(d, roles); err != nil || v.Differs != "" {
 			return v, err
 		}
@@ -48,10 +52,8 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 	if v.Differs, err = m.verifyRange(d, roles, context); err != nil || v.Differs != "" {
 		return v, err
 	}
-	if v.Findings, err = m.InOrder(d, roles); err != nil {
-		return nil, err
-	}
-	return v, nil
+	v.Findings, err = m.inOrder(d, roles, at.mean)
+	return v, err
 }
 
 // verifyContext compares a recomputed context with the model's context, which older models don't have.
@@ -87,8 +89,8 @@ func (m *Model) verifyNoise(d *dataset.Data, roles dataset.Roles) (string, error
 	return "", err
 }
 
-func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles) (string, error) {
-	again, err := m.calibrated(d, roles)
+func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles, at *scored) (string, error) {
+	again, err := m.calibrated(d, roles, at)
 	switch {
 	case err != nil:
 		return "", err
