@@ -27,7 +27,7 @@ func report(b *testing.B, flops float64) {
 	b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOPS")
 }
 
-var benchmarkSizes = []int{64, 400, 512, 1024, 2048}
+var benchmarkSizes = []int{8, 16, 24, 32, 48, 64, 96, 128, 200, 256, 300, 400, 514, 1024, 2048}
 
 func BenchmarkGemm(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -54,12 +54,15 @@ func BenchmarkSyrkLower(b *testing.B) {
 	})
 }
 
-func BenchmarkTrsm(b *testing.B) {
-	measure(b, benchmarkSizes, 1, func(n int) func() {
+func BenchmarkTrsm(bench *testing.B) {
+	measure(bench, benchmarkSizes, 1, func(n int) func() {
 		rng := rand.New(rand.NewPCG(1, 1))
-		l, x := spd(rng, n), random(rng, n, n)
-		l.AddDiagonal(1) // keeps the solutions from growing
-		return func() { Trsm(false, true, l, x) }
+		l, x, b := spd(rng, n), New(n, n), random(rng, n, n)
+		must.Do(bench, Cholesky(l))
+		return func() {
+			x.CopyFrom(b)
+			Trsm(false, true, l, x)
+		}
 	})
 }
 
@@ -79,4 +82,36 @@ func BenchmarkCholeskyInverse(b *testing.B) {
 		must.Do(b, Cholesky(l))
 		return func() { CholeskyInverse(l, c) }
 	})
+}
+
+func BenchmarkCholeskyBundle(b *testing.B) {
+	for _, n := range []int{16, 32, 64, 128, 256} {
+		a, l := BorrowBundle(n+2, n+1), BorrowBundle(n+2, n+1)
+		rng := rand.New(rand.NewPCG(1, 1))
+		for i := range a.Data {
+			a.Data[i] = rng.Float64()
+		}
+		for i := range n {
+			for l := range a.At(i, i) {
+				a.At(i, i)[l] += float64(n)
+			}
+		}
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			for b.Loop() {
+				copy(l.Data, a.Data)
+				must.Do(b, CholeskyBundle(l, n))
+			}
+			report(b, Abreast/3.*float64(n)*float64(n)*float64(n))
+		})
+		b.Run(fmt.Sprintf("substitute n=%d", n), func(b *testing.B) {
+			copy(l.Data, a.Data)
+			must.Do(b, CholeskyBundle(l, n))
+			x := append([]float64(nil), l.Data[n*l.Cols*Abreast:]...)
+			for b.Loop() {
+				copy(l.Data[n*l.Cols*Abreast:], x)
+				SubstituteBundle(l, n)
+			}
+			report(b, Abreast*4*float64(n)*float64(n)/2)
+		})
+	}
 }

@@ -19,6 +19,21 @@ func subtractAVX2(n int, x *float64, f *float64, z *float64)
 //go:noescape
 func combineAVX2(n int, x *float64, f *float64, y *float64, w *float64, out *float64)
 
+// eliminateFourAVX2 sets elements depth to depth+3 of rows x to T⁻¹(x − Σ_k x_k y_k), k < depth.
+//
+//go:noescape
+func eliminateFourAVX2(rows int, depth int, y *float64, x *float64, stride int, t *float64)
+
+// factorFourAVX2 factors the 4×4 diagonal block x, and writes the factor to the tile t too; stride is in bytes.
+//
+//go:noescape
+func factorFourAVX2(x *float64, stride int, t *float64)
+
+// substituteFourAVX2 solves for z_n to z_(n+3) with four rows x of Lᵀ, and updates z_k for k < n.
+//
+//go:noescape
+func substituteFourAVX2(n int, x *float64, stride int, z *float64)
+
 // eliminateAVX512 is eliminatePortable; stride is in bytes.
 //
 //go:noescape
@@ -33,3 +48,18 @@ func subtractAVX512(n int, x *float64, f *float64, z *float64)
 //
 //go:noescape
 func combineAVX512(n int, x *float64, f *float64, y *float64, w *float64, out *float64)
+
+// eliminateFourAVX512 sets elements depth to depth+3 of rows x to T⁻¹(x − Σ_k x_k y_k), k < depth.
+//
+//go:noescape
+func eliminateFourAVX512(rows int, depth int, y *float64, x *float64, stride int, t *float64)
+
+// factorFourAVX512 factors the 4×4 diagonal block x, and writes the factor to the tile t too; stride is in bytes.
+//
+//go:noescape
+func factorFourAVX512(x *float64, stride int, t *float64)
+
+// substituteFourAVX512 solves for z_n to z_(n+3) with four rows x of Lᵀ, and updates z_k for k < n.
+//
+//go:noescape
+func substituteFourAVX512(n int, x *float64, stride int, z *float64)

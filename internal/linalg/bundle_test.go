@@ -1,6 +1,7 @@
 package linalg
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -80,5 +81,33 @@ func TestBundle(t *testing.T) {
 			must.Fail(t, CholeskyBundle(a, n), "", "a pivot that isn't a number is no")
 		}
 		a.Release()
+	}
+}
+
+// TestBundleNamesTheFirstBadRow: a pivot that isn't sound is an error that names the pivot's row.
+func TestBundleNamesTheFirstBadRow(t *testing.T) {
+	const n = 11
+	for row := range n {
+		for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1), 1 - 0x1p-53} {
+			a := BorrowBundle(n+1, n)
+			clear(a.Data)
+			for i := range n {
+				for l := range Abreast {
+					a.At(i, i)[l] = 1
+				}
+			}
+			a.At(row, row)[row%Abreast] = bad
+			if bad > 0 && bad < 1 { // what is left of this pivot is lost in rounding
+				if row == 0 {
+					continue
+				}
+				a.At(row, 0)[row%Abreast] = 1 - 0x1p-53
+			}
+			var e *NotPositiveDefinite
+			if err := CholeskyBundle(a, n); !errors.As(err, &e) || e.Row != row {
+				t.Errorf("row %d is %v: %v", row, bad, err)
+			}
+			a.Release()
+		}
 	}
 }

@@ -28,6 +28,7 @@ func main() {
 			covariance(g)
 		case "bundle":
 			bundle(g)
+			fours(g)
 		default:
 			log.Fatalf("vecgen: unknown set %q", *set)
 		}
