@@ -43,6 +43,7 @@
 package kernel
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -157,6 +158,21 @@ func pullOnce(k Kernel, theta []float64, a, b matrix.Dense, bar Adjoint) {
 	c.pull(a, 0, b.Rows, bar.K, bar.Theta, bar.Inputs)
 	c.release()
 }
+
+// Fixed is a kernel at fixed parameters and fixed points, with everything computed that depends on these alone. Any
+// number of goroutines may use it.
+type Fixed struct {
+	columns columns
+	points  int
+}
+
+// Fix fixes the points b. It keeps b, without its context.
+func (at Bound) Fix(b matrix.Dense) Fixed {
+	return Fixed{columnsOf(at.Kernel, at.Theta, b.Until(context.Background())), b.Rows}
+}
+
+// Cov writes k_θ(a_i, b_j) to K, with the bits of Kernel.Cov.
+func (f Fixed) Cov(a, k matrix.Dense) { f.columns.cov(a, 0, f.points, k) }
 
 // A task takes tile rows, and tileCols columns at a time. The parts of a composite kernel (256 KB each) then stay in
 // the second cache level.

@@ -22,6 +22,8 @@ type Exact struct {
 
 var _ Solution = (*Exact)(nil)
 
+func newExact(w []float64, l matrix.Dense) *Exact { return &Exact{factored{new(kept)}, w, l} }
+
 // Given is a GP with its parameters, the variance of the Gaussian noise, and the observations Y at the rows of X.
 type Given struct {
 	Kernel kernel.Kernel
@@ -53,7 +55,7 @@ func NewExact(g Given) (*Posterior, error) {
 			"noise variance")
 	}
 	return &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x,
-		Solution: &Exact{W: w, Chol: l}}, nil
+		Solution: newExact(w, l)}, nil
 }
 
 func (e *Exact) Arrays() ([]Array, int) {
@@ -63,23 +65,24 @@ func (e *Exact) Arrays() ([]Array, int) {
 func (e *Exact) Weights() []float64 { return e.W }
 
 func (e *Exact) until(ctx context.Context) Solution {
-	return &Exact{W: e.W, Chol: e.Chol.Until(ctx)}
+	return &Exact{e.factored, e.W, e.Chol.Until(ctx)}
 }
 
 func (e *Exact) latent(p *Posterior, x matrix.Dense, mean, variance []float64) {
 	if variance != nil {
 		p.Kernel.Diag(p.Theta, x, variance)
 	}
-	p.tiles(predictRows, x, mean, func(i0, i1 int, ks matrix.Dense) {
+	packed := e.packed(p, e.Chol)
+	p.tiles(predictRows, x, mean, packed.cov, func(i0, i1 int, ks matrix.Dense) {
 		if variance != nil {
-			explained(e.Chol, ks, variance[i0:i1])
+			explained(packed.solve[0], ks, variance[i0:i1])
 		}
 	})
 }
 
-// explained turns rows k(x,S) into L⁻¹k(S,x), and subtracts their squared norms from variance.
-func explained(l, ks matrix.Dense, variance []float64) {
-	linalg.Trsm(false, true, l, ks)
+// explained turns rows k(x,S) into L⁻¹k(S,x) by solve, and subtracts their squared norms from variance.
+func explained(solve func(matrix.Dense), ks matrix.Dense, variance []float64) {
+	solve(ks)
 	for i, v := range variance {
 		variance[i] = math.Max(v-linalg.Dot(ks.Row(i), ks.Row(i)), 0)
 	}
@@ -165,7 +168,7 @@ func (e *Exact) refactor(p *Posterior) (Solution, error) {
 			"variances: raise it", c, least)
 	}
 	l, err := p.refill(e.Chol, c, whole)
-	return &Exact{W: e.W, Chol: l}, err
+	return newExact(e.W, l), err
 }
 
 // leastMiss is the largest error of an equation, in standard deviations, that rounding may explain. Without this

@@ -25,6 +25,10 @@ type Inducing struct {
 
 var _ Solution = (*Inducing)(nil)
 
+func newInducing(w []float64, l, b matrix.Dense) *Inducing {
+	return &Inducing{factored{new(kept)}, w, l, b}
+}
+
 // NewInducing turns the whitened mean μ, given as mu, into weights, and returns p with the solution of these weights.
 func NewInducing(p Posterior, mu []float64, chol, cholB matrix.Dense) (*Posterior, error) {
 	linalg.Trsv(true, chol, mu)
@@ -32,7 +36,7 @@ func NewInducing(p Posterior, mu []float64, chol, cholB matrix.Dense) (*Posterio
 		return nil, errors.New("the posterior's weights aren't finite: look for extreme values in the data, or use fewer " +
 			"inducing inputs")
 	}
-	p.Solution = &Inducing{W: mu, Chol: chol, CholB: cholB}
+	p.Solution = newInducing(mu, chol, cholB)
 	return &p, nil
 }
 
@@ -45,19 +49,20 @@ func (q *Inducing) Arrays() ([]Array, int) {
 func (q *Inducing) Weights() []float64 { return q.W }
 
 func (q *Inducing) until(ctx context.Context) Solution {
-	return &Inducing{W: q.W, Chol: q.Chol.Until(ctx), CholB: q.CholB.Until(ctx)}
+	return &Inducing{q.factored, q.W, q.Chol.Until(ctx), q.CholB.Until(ctx)}
 }
 
 func (q *Inducing) latent(p *Posterior, x matrix.Dense, mean, variance []float64) {
 	if variance != nil {
 		p.Kernel.Diag(p.Theta, x, variance)
 	}
-	p.tiles(predictRows, x, mean, func(i0, i1 int, ks matrix.Dense) {
+	packed := q.packed(p, q.Chol, q.CholB)
+	p.tiles(predictRows, x, mean, packed.cov, func(i0, i1 int, ks matrix.Dense) {
 		if variance == nil {
 			return
 		}
-		explained(q.Chol, ks, variance[i0:i1])
-		linalg.Trsm(false, true, q.CholB, ks)
+		explained(packed.solve[0], ks, variance[i0:i1])
+		packed.solve[1](ks)
 		for i := i0; i < i1; i++ {
 			row := ks.Row(i - i0)
 			variance[i] += linalg.Dot(row, row)
@@ -125,7 +130,7 @@ func (q *Inducing) refactor(p *Posterior) (Solution, error) {
 	}
 	whole := p.whole()
 	l, err := p.refill(q.Chol, p.shift(q.Chol, whole, true), whole)
-	return &Inducing{W: q.W, Chol: l, CholB: q.CholB}, err
+	return newInducing(q.W, l, q.CholB), err
 }
 
 // Apart says how far q, a sparse posterior of the same kernel, mean and support, is from p. mean is the largest

@@ -68,7 +68,8 @@ func (q *Gradients) latent(p *Posterior, x matrix.Dense, mean, variance []float6
 	if variance != nil {
 		p.Kernel.Diag(p.Theta, x, variance)
 	}
-	p.tiles(nearestTask, x, mean, func(int, int, matrix.Dense) {})
+	cov := func(a, k matrix.Dense) { p.Kernel.Cov(p.Theta, a, p.Support, k) }
+	p.tiles(nearestTask, x, mean, cov, func(int, int, matrix.Dense) {})
 	if variance != nil {
 		q.nearest(p, nil, x, mean, variance)
 	}

@@ -88,6 +88,7 @@ func (q *Nearest) until(context.Context) Solution { return q }
 func (*Nearest) Weights() []float64               { return nil }
 
 func (q *Nearest) latent(p *Posterior, x matrix.Dense, mean, variance []float64) {
+	p.Mean.At(p.Beta, x, mean)
 	if variance != nil {
 		p.Kernel.Diag(p.Theta, x, variance)
 	}

@@ -82,7 +82,7 @@ type Solution interface {
 	Weights() []float64
 
 	until(ctx context.Context) Solution
-	// latent adds to the prior's mean. It also fills variance, unless variance is nil.
+	// latent does the work of Latent.
 	latent(p *Posterior, x matrix.Dense, mean, variance []float64)
 	kl(p *Posterior) (nats float64)
 	rounding(p *Posterior) (nats float64)
@@ -155,7 +155,6 @@ func (p *Posterior) Until(ctx context.Context) *Posterior {
 // Latent writes the mean and the variance of f(x_i), without noise, for every row of x. variance may be nil. A row's
 // result doesn't depend on the other rows.
 func (p *Posterior) Latent(x matrix.Dense, mean, variance []float64) {
-	p.Mean.At(p.Beta, x, mean)
 	p.latent(p, x, mean, variance)
 }
 
@@ -168,15 +167,17 @@ func (p *Posterior) Noisy(x matrix.Dense, observationNoise float64, mean, varian
 	}
 }
 
-// tiles goes through the rows of x, count at a time. It adds k(x,S)w to the mean and passes k(x,S) to then, which may
-// overwrite it.
-func (p *Posterior) tiles(count int, x matrix.Dense, mean []float64, then func(i0, i1 int, ks matrix.Dense)) {
+// tiles goes through the rows of x, count at a time. It sets the mean to m(x) + k(x,S)w, and passes k(x,S) to then.
+// then may overwrite k(x,S), and cov writes it.
+func (p *Posterior) tiles(count int, x matrix.Dense, mean []float64, cov func(a, k matrix.Dense),
+	then func(i0, i1 int, ks matrix.Dense)) {
+	p.Mean.At(p.Beta, x, mean)
 	w := p.Weights()
 	linalg.Parallel((x.Rows+count-1)/count, func(t int) {
 		x.Check()
 		i0, i1 := t*count, min((t+1)*count, x.Rows)
 		ks := linalg.Borrow(i1-i0, p.Support.Rows).Until(x.Context())
-		p.Kernel.Cov(p.Theta, x.RowRange(i0, i1), p.Support, ks)
+		cov(x.RowRange(i0, i1), ks)
 		for i := i0; i < i1; i++ {
 			mean[i] += linalg.Dot(ks.Row(i-i0), w)
 		}

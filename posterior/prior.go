@@ -3,6 +3,7 @@ package posterior
 import (
 	"fmt"
 
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 )
@@ -28,7 +29,7 @@ func (p *Posterior) Unconditioned(temper float64) (*Posterior, error) {
 		return nil, err
 	}
 	return &Posterior{Kernel: k, Mean: m, Noise: p.Noise, Support: matrix.New(0, p.Support.Cols),
-		Solution: Untouched{}}, nil
+		Solution: newUntouched()}, nil
 }
 
 // OfPrior returns the posterior that serves as p's prior, without its Noise, and the temper. It returns nil if the
@@ -40,11 +41,40 @@ func (p *Posterior) OfPrior() (*Posterior, float64) {
 	}
 	m := p.Mean.(*kernel.ConditionalMean)
 	prior := &Posterior{Kernel: k.Kernel, Theta: k.Theta, Mean: m.Mean, Beta: m.Beta, Support: k.Support,
-		Solution: &Exact{W: m.Weights, Chol: k.Chol}}
+		Solution: newExact(m.Weights, k.Chol)}
 	if !k.CholB.IsZero() {
-		prior.Solution = &Inducing{W: m.Weights, Chol: k.Chol, CholB: k.CholB}
+		prior.Solution = newInducing(m.Weights, k.Chol, k.CholB)
 	}
 	return prior, k.Temper
+}
+
+// conditioned returns the posterior that is the prior of p, and its temper, or nil. A prediction of that posterior
+// takes half as long as its mean and its covariance apart.
+func (u Untouched) conditioned(p *Posterior) (prior *Posterior, temper float64) {
+	k, ok := p.Kernel.(*kernel.Conditional)
+	if !ok {
+		return nil, 0
+	}
+	return u.kept.get(func() *packed {
+		prior, _ := p.OfPrior()
+		return &packed{prior: prior}
+	}).prior, k.Temper
+}
+
+func (u Untouched) latent(p *Posterior, x matrix.Dense, mean, variance []float64) {
+	if prior, temper := u.conditioned(p); prior != nil {
+		prior.Latent(x, mean, variance)
+		linalg.Scale(temper, variance)
+		return
+	}
+	if p.Mean.At(p.Beta, x, mean); variance == nil {
+		return
+	}
+	linalg.Parallel((x.Rows+predictRows-1)/predictRows, func(t int) {
+		x.Check()
+		i0, i1 := t*predictRows, min((t+1)*predictRows, x.Rows)
+		p.Kernel.Diag(p.Theta, x.RowRange(i0, i1), variance[i0:i1])
+	})
 }
 
 // Restore gives p the solution of a model file. kind is "" for ByCholesky, and nearest is the number of nearest rows.
@@ -75,12 +105,12 @@ func (p *Posterior) Restore(kind string, nearest int, has func(name string) bool
 	case has("cholesky_b"):
 		var b matrix.Dense
 		b, err = p.restored("cholesky_b", get)
-		p.Solution = &Inducing{W: v, Chol: chol, CholB: b}
+		p.Solution = newInducing(v, chol, b)
 	default:
-		p.Solution = &Exact{W: v, Chol: chol}
+		p.Solution = newExact(v, chol)
 	}
 	if p.Support.Rows == 0 {
-		p.Solution = Untouched{}
+		p.Solution = newUntouched()
 	}
 	return err
 }

@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 )
 
 // predictRows is the number of rows predicted at a time.
 const predictRows = 256
-
-// factored has the methods that all processes with known joint covariances share.
-type factored struct{}
 
 func (factored) Kind() string    { return ByCholesky }
 func (factored) Inducing() int   { return 0 }
@@ -39,20 +35,11 @@ type Untouched struct{ factored }
 
 var _ Solution = Untouched{}
 
+func newUntouched() Untouched { return Untouched{factored{new(kept)}} }
+
 // Arrays returns the arrays of an exact solution on no rows, as a file keeps them.
 func (Untouched) Arrays() ([]Array, int)           { return []Array{list("weights", nil), {Name: "cholesky"}}, 0 }
 func (u Untouched) until(context.Context) Solution { return u }
-
-func (Untouched) latent(p *Posterior, x matrix.Dense, _, variance []float64) {
-	if variance == nil {
-		return
-	}
-	linalg.Parallel((x.Rows+predictRows-1)/predictRows, func(t int) {
-		x.Check()
-		i0, i1 := t*predictRows, min((t+1)*predictRows, x.Rows)
-		p.Kernel.Diag(p.Theta, x.RowRange(i0, i1), variance[i0:i1])
-	})
-}
 
 func (Untouched) Weights() []float64                             { return nil }
 func (Untouched) kl(*Posterior) float64                          { return 0 }

@@ -95,7 +95,7 @@ func Trsm(left, transL bool, l, b Matrix) {
 		panic(fmt.Sprintf("linalg: Trsm of order %d with %d×%d", l.Rows, b.Rows, b.Cols))
 	}
 	if x.count() > 0 {
-		substitute(l, transL == left, x)
+		substitute(l, transL == left, x, nil)
 	}
 }
 
@@ -172,11 +172,16 @@ func (t triangle) solve(x panels, i, from int) {
 }
 
 // substitute replaces every vector of x by the solution of L x = b, or of Lᵀ x = b from the last equation back.
-// Vectors don't depend on one another.
-func substitute(l Matrix, back bool, x operand) {
+// Vectors don't depend on one another. kept has the panels of each step if L is
+// packed already.
+func substitute(l Matrix, back bool, x operand, kept []panels) {
 	n, count := l.Rows, x.count()
 	step, chunk := cut(n, order, maxWidth), share(count)
-	all := borrowPanels(n, step)
+	var all panels
+	if kept == nil {
+		all = borrowPanels(n, step)
+		defer all.release()
+	}
 	inPhases(float64(n)*float64(n)/2*float64(count), operands{l, x.Matrix}, 2*((n+step-1)/step),
 		func(p int) (int, func(int)) {
 			// This step solves the equations [r0, r1), and then updates the unknowns [u0, u1). In their panels the
@@ -193,8 +198,14 @@ func substitute(l Matrix, back bool, x operand) {
 				rows = operand{Matrix: l.View(r0, r1, 0, r1), columns: true}
 			}
 			all := all.of(r1 - r0)
+			if kept != nil {
+				all = kept[p/2]
+			}
 			t := triangle{all.from(t0), back}
 			if p%2 == 0 {
+				if kept != nil {
+					return 0, nil
+				}
 				return packTasks(rows.count()), func(c int) {
 					all.packTask(rows, c)
 					i0, i1 := max(c*packed, t0), min((c+1)*packed, t0+r1-r0)
@@ -220,7 +231,6 @@ func substitute(l Matrix, back bool, x operand) {
 				now.release()
 			}
 		})
-	all.release()
 }
 
 // share returns how many of count vectors a task should take. It makes enough tasks to balance the work, and gives a

@@ -14,6 +14,9 @@ func solveAVX2(t *float64, x *float64)
 func solveBackAVX2(t *float64, x *float64)
 
 //go:noescape
+func columnAVX2(depth int, a *float64, x *float64, sums *float64)
+
+//go:noescape
 func multiplyAVX512(depth int, a *float64, b *float64, c *float64, stride int, alpha float64, beta float64)
 
 //go:noescape
@@ -21,6 +24,9 @@ func solveAVX512(t *float64, x *float64)
 
 //go:noescape
 func solveBackAVX512(t *float64, x *float64)
+
+//go:noescape
+func columnAVX512(depth int, a *float64, x *float64, sums *float64)
 
 //go:noescape
 func transposeAVX2(n int, src *float64, srcStride int, dst *float64, dstStride int)

@@ -370,6 +370,32 @@ TEXT ·solveBackAVX2(SB), NOSPLIT, $0-16
 	VZEROUPPER
 	RET
 
+// func columnAVX2(depth int, a *float64, x *float64, sums *float64)
+// Requires: AVX, FMA3
+TEXT ·columnAVX2(SB), NOSPLIT, $0-32
+	MOVQ    depth+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    sums+24(FP), BX
+	VMOVUPD (BX), Y0
+	VMOVUPD 32(BX), Y1
+	VMOVUPD 64(BX), Y2
+
+row:
+	VBROADCASTSD (DX), Y3
+	VFMADD231PD  (CX), Y3, Y0
+	VFMADD231PD  32(CX), Y3, Y1
+	VFMADD231PD  64(CX), Y3, Y2
+	ADDQ         $0x00000060, CX
+	ADDQ         $0x08, DX
+	DECQ         AX
+	JNZ          row
+	VMOVUPD      Y0, (BX)
+	VMOVUPD      Y1, 32(BX)
+	VMOVUPD      Y2, 64(BX)
+	VZEROUPPER
+	RET
+
 // func multiplyAVX512(depth int, a *float64, b *float64, c *float64, stride int, alpha float64, beta float64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·multiplyAVX512(SB), NOSPLIT, $0-56
@@ -1162,6 +1188,32 @@ TEXT ·solveBackAVX512(SB), NOSPLIT, $0-16
 	VMOVUPD      Z1, 64(CX)
 	VMULPD       Z24, Z2, Z2
 	VMOVUPD      Z2, 128(CX)
+	VZEROUPPER
+	RET
+
+// func columnAVX512(depth int, a *float64, x *float64, sums *float64)
+// Requires: AVX, AVX512F
+TEXT ·columnAVX512(SB), NOSPLIT, $0-32
+	MOVQ    depth+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    sums+24(FP), BX
+	VMOVUPD (BX), Z0
+	VMOVUPD 64(BX), Z1
+	VMOVUPD 128(BX), Z2
+
+row:
+	VBROADCASTSD (DX), Z3
+	VFMADD231PD  (CX), Z3, Z0
+	VFMADD231PD  64(CX), Z3, Z1
+	VFMADD231PD  128(CX), Z3, Z2
+	ADDQ         $0x000000c0, CX
+	ADDQ         $0x08, DX
+	DECQ         AX
+	JNZ          row
+	VMOVUPD      Z0, (BX)
+	VMOVUPD      Z1, 64(BX)
+	VMOVUPD      Z2, 128(BX)
 	VZEROUPPER
 	RET
 

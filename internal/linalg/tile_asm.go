@@ -42,3 +42,16 @@ func transposeTile(n int, src []float64, srcStride int, dst []float64, dstStride
 		transposePortable(n, src, srcStride, dst, dstStride)
 	}
 }
+
+// hasColumn says whether the level has columnTile.
+func hasColumn() bool { return level != cpu.Portable }
+
+// columnTile adds Σ_k x_k a_k to sums, for depth ≥ 1 rows a_k of a panel. Each sum is the chain of multiply-adds that
+// multiplyTile computes.
+func columnTile(depth int, a, x, sums []float64) {
+	if level == cpu.AVX512 {
+		columnAVX512(depth, &a[0], &x[0], &sums[0])
+	} else {
+		columnAVX2(depth, &a[0], &x[0], &sums[0])
+	}
+}

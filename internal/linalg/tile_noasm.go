@@ -11,3 +11,7 @@ func solveTile(back bool, t, x []float64) { solvePortable(back, t, x) }
 func transposeTile(n int, src []float64, srcStride int, dst []float64, dstStride int) {
 	transposePortable(n, src, srcStride, dst, dstStride)
 }
+
+func hasColumn() bool { return false }
+
+func columnTile(int, []float64, []float64, []float64) { panic("linalg: no columnTile") }

@@ -29,6 +29,7 @@ func main() {
 	for _, s := range []isa{{"AVX2", 4, YMM}, {"AVX512", 8, ZMM}} {
 		s.multiply()
 		s.solve()
+		s.column()
 	}
 	transpose4()
 	transpose8()
@@ -191,6 +192,33 @@ func (s isa) substitute(name string, order []int) {
 				VFNMADD231PD(f, v[k*across+j], v[i*across+j])
 			}
 		}
+	}
+	s.end()
+}
+
+// column writes s ← s + Σ_k x_k a_k, for one row s of a tile. The rows a_k are rows of a packed panel.
+func (s isa) column() {
+	TEXT("column"+s.name, NOSPLIT, "func(depth int, a, x, sums *float64)")
+	Pragma("noescape")
+	depth := Load(Param("depth"), GP64())
+	a := Load(Param("a"), GP64())
+	x := Load(Param("x"), GP64())
+	to := Load(Param("sums"), GP64())
+	sum, f := s.vectors(across), s.vec()
+	for j, v := range sum {
+		VMOVUPD(Mem{Base: to, Disp: j * s.bytes()}, v)
+	}
+	Label("row")
+	VBROADCASTSD(Mem{Base: x}, f)
+	for j, v := range sum {
+		VFMADD231PD(Mem{Base: a, Disp: j * s.bytes()}, f, v)
+	}
+	ADDQ(U32(s.row()), a)
+	ADDQ(U8(float), x)
+	DECQ(depth)
+	JNZ(LabelRef("row"))
+	for j, v := range sum {
+		VMOVUPD(v, Mem{Base: to, Disp: j * s.bytes()})
 	}
 	s.end()
 }
