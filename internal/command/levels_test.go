@@ -45,7 +45,7 @@ func TestCertifyElsewhere(t *testing.T) {
 			model := name + ".krigo"
 			runs(t, append(strings.Fields("fit rows.csv --target y --ard off --restarts 1 --quiet --promise 0.8 --out "+model),
 				strings.Fields(flags)...)...)
-			for level := cpu.Portable; level < cpu.Best(); level++ {
+			for _, level := range cpu.Available() {
 				child := exec.Command(os.Args[0], "-test.run=^TestKilled$")
 				text, _ := json.Marshal([]string{"certify", model, "rows.csv"})
 				child.Env = append(os.Environ(), childArgs+"="+string(text), cpu.EnvVar+"="+level.String())

@@ -2,7 +2,7 @@ package linalg
 
 import "math"
 
-//go:generate go run -C ../../tools ./vecgen -set bundle -pkg linalg -out ../internal/linalg/bundle_amd64.s -stubs ../internal/linalg/bundle_amd64.go
+//go:generate go run -C ../../tools ./vecgen -set bundle -dir ../internal/linalg
 
 // Bundle is Abreast small matrices of the same shape, interleaved element by element: element (i, j) of matrix l is
 // Data[(i*Cols+j)*Abreast+l]. One vector instruction works on the same element of all matrices, and the short loops

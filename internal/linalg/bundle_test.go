@@ -10,7 +10,9 @@ import (
 )
 
 // TestBundle: an operation on a bundle gives the same as the operation on each of its matrices.
-func TestBundle(t *testing.T) {
+func TestBundle(t *testing.T) { atEveryLevel(t, bundles) }
+
+func bundles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for _, n := range []int{0, 1, 2, 3, 4, 5, 8, 13, 33} {
 		const extra = 3
@@ -85,7 +87,9 @@ func TestBundle(t *testing.T) {
 }
 
 // TestBundleNamesTheFirstBadRow: a pivot that isn't sound is an error that names the pivot's row.
-func TestBundleNamesTheFirstBadRow(t *testing.T) {
+func TestBundleNamesTheFirstBadRow(t *testing.T) { atEveryLevel(t, badRows) }
+
+func badRows(t *testing.T) {
 	const n = 11
 	for row := range n {
 		for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1), 1 - 0x1p-53} {

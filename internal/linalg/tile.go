@@ -2,7 +2,7 @@ package linalg
 
 import "github.com/krigo-gp/krigo/internal/cpu"
 
-//go:generate go run -C ../../tools ./tilegen -out ../internal/linalg/tile_amd64.s -stubs ../internal/linalg/tile_amd64.go -pkg linalg
+//go:generate go run -C ../../tools ./vecgen -set tile -dir ../internal/linalg
 
 // A tile is the part of a result that a kernel holds in registers: lanes × width numbers. Every level has its own
 // kernels:
@@ -35,7 +35,7 @@ func setLevel(l cpu.Level) {
 	switch l {
 	case cpu.AVX512:
 		lanes, width = 8, 24
-	case cpu.AVX2:
+	case cpu.AVX2, cpu.NEON:
 		lanes, width = 4, 12
 	default:
 		lanes, width = 4, 4

@@ -44,10 +44,10 @@ func Sum(x []float64) float64 {
 // Mul multiplies y by x, element by element.
 func Mul(y, x []float64) { floats.Mul(y, x) }
 
-//go:generate go run -C ../../tools ./vecgen -set elementary -pkg linalg -out ../internal/linalg/vec_amd64.s -stubs ../internal/linalg/vec_amd64.go
+//go:generate go run -C ../../tools ./vecgen -set vec -dir ../internal/linalg
 
 // logs are the functions ln of each level, for y and x of equal lengths. A level that the machine lacks is nil.
-var logs = [...]func(y, x []float64){cpu.Portable: logPortable, cpu.AVX512: nil}
+var logs = [...]func(y, x []float64){cpu.Portable: logPortable, cpu.Levels - 1: nil}
 
 // logPortable takes logarithms by math.Log, and corrects them for denormals, for which math.Log is wrong on some
 // machines.

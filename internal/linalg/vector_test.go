@@ -13,9 +13,9 @@ import (
 
 // levels returns the levels that this machine can run.
 func levels() (all []cpu.Level) {
-	for l, f := range logs {
-		if f != nil && cpu.Level(l) <= cpu.Best() {
-			all = append(all, cpu.Level(l))
+	for _, l := range cpu.Available() {
+		if logs[l] != nil {
+			all = append(all, l)
 		}
 	}
 	return all

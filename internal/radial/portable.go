@@ -25,7 +25,7 @@ type inner struct {
 }
 
 // levels holds the loops of each level. A level that the machine lacks stays empty.
-var levels = [...]inner{cpu.Portable: portable(), cpu.AVX512: {}}
+var levels = [...]inner{cpu.Portable: portable(), cpu.Levels - 1: {}}
 
 // loops are the loops of the chosen level.
 var loops = levels[cpu.Portable]

@@ -11,8 +11,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-//go:generate go run -C ../../tools ./vecgen -set covariance -pkg radial -out ../internal/radial/radial_amd64.s -stubs ../internal/radial/stubs_amd64.go
-//go:generate go run -C ../../tools ./vecgen -set covariance -single -pkg radial -out ../internal/radial/single_amd64.s -stubs ../internal/radial/single_stubs_amd64.go
+//go:generate go run -C ../../tools ./vecgen -set radial -dir ../internal/radial
+//go:generate go run -C ../../tools ./vecgen -set single -dir ../internal/radial
 
 // Points are packed points: width of them side by side, dimension by dimension. Zeros fill the dimensions up to a
 // multiple of 4, and the points up to a multiple of width.

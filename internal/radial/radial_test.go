@@ -14,10 +14,9 @@ import (
 // atLevels runs f with the loops of every level that this machine has.
 func atLevels(t testing.TB, f func(l cpu.Level)) {
 	defer func(l inner) { loops = l }(loops)
-	for l, in := range levels {
-		if in.width > 0 && cpu.Level(l) <= cpu.Best() {
-			loops = in
-			f(cpu.Level(l))
+	for _, l := range cpu.Available() {
+		if loops = levels[l]; loops.width > 0 {
+			f(l)
 		}
 	}
 }

@@ -147,7 +147,7 @@ type singleInner struct {
 }
 
 // singleLevels holds the loops of each level. Plain Go has no such loops.
-var singleLevels = [...]singleInner{cpu.AVX512: {}}
+var singleLevels = [...]singleInner{cpu.Levels - 1: {}}
 
 // singles are the loops of the chosen level.
 var singles singleInner

@@ -6,8 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// abreast is the number of matrices in a bundle. Element (i, j) of all of them fills one vector of AVX-512, or two
-// vectors of AVX2.
+// abreast is the number of matrices in a bundle. Element (i, j) of all of them fills one vector of AVX-512, two vectors
+// of AVX2, or four of NEON.
 const abreast = 8
 
 // bundle writes the inner loops of package linalg for bundles. A bundle is 8 matrices whose elements are interleaved.
@@ -19,6 +19,25 @@ func bundle(g *isa) {
 
 // halves returns the number of vectors that one element of all matrices fills.
 func (g *isa) halves() int { return abreast / g.lanes() }
+
+// together returns how many of these vectors a loop works on. NEON has registers for all four.
+func (g *isa) together() int {
+	if g.bits == 128 {
+		return g.halves()
+	}
+	return 1
+}
+
+// zeros returns the sums of n rows.
+func (g *isa) zeros(n int) [][]vec {
+	sums := make([][]vec, n)
+	for r := range sums {
+		for range g.together() {
+			sums[r] = append(sums[r], g.zero())
+		}
+	}
+	return sums
+}
 
 // begin declares a function on bundles, and returns its parameters in registers. A slice is given by a pointer to its
 // first element, and a stride in bytes.
@@ -70,11 +89,8 @@ func (g *isa) eliminate() {
 		return m
 	}
 	block := func(label string, n int) {
-		for half := range g.halves() {
-			sums := make([]vec, n)
-			for r := range sums {
-				sums[r] = g.zero()
-			}
+		for half := 0; half < g.halves(); half += g.together() {
+			sums := g.zeros(n)
 			g.MOVQ(x, px)
 			g.MOVQ(y, py)
 			g.MOVQ(depth, k)
@@ -82,22 +98,26 @@ func (g *isa) eliminate() {
 			g.TESTQ(k, k)
 			g.JZ(op.LabelRef(name + "done"))
 			g.repeat(name, k, func() {
-				yk := g.vec()
-				g.VMOVUPD(g.element(py, half, 0), yk)
-				for r := range sums {
-					g.plusProduct(sums[r], yk, at(px, r, half))
+				for h := range g.together() {
+					yk := g.vec()
+					g.VMOVUPD(g.element(py, half+h, 0), yk)
+					for r := range sums {
+						g.plusProduct(sums[r][h], yk, at(px, r, half+h))
+					}
 				}
 				g.ADDQ(op.U32(64), py)
 				g.ADDQ(op.U32(64), px)
 			})
 			g.Label(name + "done")
-			scale := g.vec()
-			g.VMOVUPD(g.element(s, half, 0), scale)
-			for r := range sums {
-				e := g.vec()
-				g.VMOVUPD(at(px, r, half), e)
-				e = g.mul(g.sub(e, sums[r]), scale)
-				g.VMOVUPD(e, at(px, r, half))
+			for h := range g.together() {
+				scale := g.vec()
+				g.VMOVUPD(g.element(s, half+h, 0), scale)
+				for r := range sums {
+					e := g.vec()
+					g.VMOVUPD(at(px, r, half+h), e)
+					e = g.mul(g.sub(e, sums[r][h]), scale)
+					g.VMOVUPD(e, at(px, r, half+h))
+				}
 			}
 		}
 	}
@@ -176,35 +196,36 @@ func (g *isa) bundleDistances() {
 	g.SHLQ(op.U8(6), stride)
 	g.LEAQ(op.Mem{Base: stride, Index: stride, Scale: 2}, third)
 	block := func(label string, n int) {
-		for half := range g.halves() {
-			sums := make([]vec, n)
-			for r := range sums {
-				sums[r] = g.zero()
-			}
+		for half := 0; half < g.halves(); half += g.together() {
+			sums := g.zeros(n)
 			g.MOVQ(x, px)
 			g.MOVQ(y, py)
 			g.MOVQ(dim, t)
 			g.repeat(label+string(rune('0'+half)), t, func() {
-				yt := g.vec()
-				g.VMOVUPD(g.element(py, half, 0), yt)
-				for r := range sums {
-					m := g.element(px, half, 0)
-					switch r {
-					case 1:
-						m.Index, m.Scale = stride, 1
-					case 2:
-						m.Index, m.Scale = stride, 2
-					case 3:
-						m.Index, m.Scale = third, 1
+				for h := range g.together() {
+					yt := g.vec()
+					g.VMOVUPD(g.element(py, half+h, 0), yt)
+					for r := range sums {
+						m := g.element(px, half+h, 0)
+						switch r {
+						case 1:
+							m.Index, m.Scale = stride, 1
+						case 2:
+							m.Index, m.Scale = stride, 2
+						case 3:
+							m.Index, m.Scale = third, 1
+						}
+						d := g.sub(yt, m)
+						g.plusProduct(sums[r][h], d, d)
 					}
-					d := g.sub(yt, m)
-					g.plusProduct(sums[r], d, d)
 				}
 				g.ADDQ(op.U32(64), py)
 				g.ADDQ(op.U32(64), px)
 			})
 			for r := range sums {
-				g.VMOVUPD(sums[r], g.element(u, half, r))
+				for h, sum := range sums[r] {
+					g.VMOVUPD(sum, g.element(u, half+h, r))
+				}
 			}
 		}
 	}

@@ -117,7 +117,7 @@ func (g *isa) negative(x vec) vec {
 	return r
 }
 
-// distances writes out_rj ← Σ_t (a_tr − b_tj)², for four points a, where a_tr is at 4t+r, and for panels of two
+// distances writes out_rj ← Σ_t (a_tr − b_tj)², for four points a, where a_tr is at 4t+r, and for panels of a few
 // vectors of points b. The sums stay in registers.
 func (g *isa) distances() {
 	g.Function("distances" + g.suffix())
@@ -142,15 +142,15 @@ func (g *isa) distances() {
 	g.MOVQ(a, pa)
 	g.MOVQ(panel, pb)
 	g.MOVQ(dim, t)
-	var sum [4][2]vec
+	sum, b := make([][]vec, 4), make([]vec, g.across())
 	for r := range sum {
-		for c := range sum[r] {
-			sum[r][c] = g.zero()
+		for range b {
+			sum[r] = append(sum[r], g.zero())
 		}
 	}
 	g.Label("dimension")
-	b := [2]vec{g.vec(), g.vec()}
 	for c := range b {
+		b[c] = g.vec()
 		g.VMOVUPD(op.Mem{Base: pb, Disp: c * width}, b[c])
 	}
 	for r := range sum {
@@ -162,7 +162,7 @@ func (g *isa) distances() {
 		}
 	}
 	g.ADDQ(op.U32(4*g.size()), pa)
-	g.ADDQ(op.U32(2*width), pb)
+	g.ADDQ(op.U32(len(b)*width), pb)
 	g.DECQ(t)
 	g.JNZ(op.LabelRef("dimension"))
 	row := g.GP64()
@@ -175,7 +175,7 @@ func (g *isa) distances() {
 			g.ADDQ(stride, row)
 		}
 	}
-	g.ADDQ(op.U32(2*width), out)
+	g.ADDQ(op.U32(len(b)*width), out)
 	g.ADDQ(step, panel)
 	g.DECQ(left)
 	g.JNZ(op.LabelRef("panel"))
@@ -209,7 +209,7 @@ func (g *isa) moments() {
 	slot := func(base reg.Register, t int) op.Mem { return op.Mem{Base: base, Disp: 64 * t} }
 	for t := range at {
 		at[t], m[t], s[t] = g.vec(), g.vec(), g.vec()
-		g.VBROADCASTSD(op.Mem{Base: a, Disp: 32 * t}, at[t])
+		g.broadcast(op.Mem{Base: a, Disp: 32 * t}, at[t])
 		g.VMOVUPD(slot(mBase, t), m[t])
 		g.VMOVUPD(slot(sBase, t), s[t])
 	}
@@ -217,17 +217,17 @@ func (g *isa) moments() {
 	g.MOVQ(b, pb)
 	g.MOVQ(panels, left)
 	g.Label("panel")
-	for c := range 2 {
+	for c := range g.across() {
 		weight := g.vec()
 		g.VMOVUPD(op.Mem{Base: pw, Disp: c * width}, weight)
 		for t := range at {
-			d := g.sub(at[t], op.Mem{Base: pb, Disp: (2*t + c) * width})
+			d := g.sub(at[t], op.Mem{Base: pb, Disp: (g.across()*t + c) * width})
 			wd := g.mul(weight, d)
 			g.VADDPD(wd, m[t], m[t])
 			g.plusProduct(s[t], wd, d)
 		}
 	}
-	g.ADDQ(op.U32(2*width), pw)
+	g.ADDQ(op.U32(g.across()*width), pw)
 	g.ADDQ(step, pb)
 	g.DECQ(left)
 	g.JNZ(op.LabelRef("panel"))
@@ -236,7 +236,7 @@ func (g *isa) moments() {
 		g.VMOVUPD(s[t], slot(sBase, t))
 	}
 	g.ADDQ(op.U32(4*32), a)
-	g.ADDQ(op.U32(4*2*width), b)
+	g.ADDQ(op.U32(4*g.across()*width), b)
 	g.ADDQ(op.U32(4*64), mBase)
 	g.ADDQ(op.U32(4*64), sBase)
 	g.DECQ(fours)
@@ -245,9 +245,9 @@ func (g *isa) moments() {
 	g.RET()
 }
 
-// apply writes out_rc ← out_rc + Σ_k a_rk v_kc for one or two vectors of columns c. It takes as many rows r as there
-// are registers for: 8, or 4 with AVX2. a_rk is at r·rowStep + k·depthStep, so that a may be a block of K or its
-// transpose.
+// apply writes out_rc ← out_rc + Σ_k a_rk v_kc for one or two vectors of columns c (with NEON, pairs of vectors). It
+// takes as many rows r as there are registers for: 8, or 4 with AVX2 and NEON. a_rk is at r·rowStep + k·depthStep, so
+// that a may be a block of K or its transpose.
 func (g *isa) apply(vectors int) {
 	name := fmt.Sprintf("apply%d%s", vectors, g.suffix())
 	g.Function(name)
@@ -268,8 +268,11 @@ func (g *isa) apply(vectors int) {
 	}
 	rowStep, depthStep := bytes("rowStep"), bytes("depthStep")
 	vStride, outStride := bytes("vStride"), bytes("outStride")
-	rows := g.bits / 64
+	rows := max(g.bits/64, 4)
 	width := g.bits / 8
+	if g.bits == 128 {
+		vectors *= 2
+	}
 	// Row r is r·rowStep away. That is an odd multiple of rowStep, kept in a register, times a power of two, which
 	// addresses can have as a scale.
 	odd := map[int]reg.Register{1: rowStep}

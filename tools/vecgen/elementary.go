@@ -47,16 +47,16 @@ const (
 
 // expMinus returns f·e⁻ᵘ = f 2ⁿ e⁻ʳ for u ≥ 0, with u = r − n ln 2 and |r| ≤ ½ ln 2. The polynomial in r has every
 // other coefficient of eʳ negated. ln 2 is a single number, because its rounding error moves the result by less than
-// a third of what the rounding error of u does. With AVX2, e⁻ᵘ is 0 if it is under e⁻⁷⁰⁸, so that no scaling in two
-// steps is needed.
+// a third of what the rounding error of u does. With AVX2 and NEON, e⁻ᵘ is 0 if it is under e⁻⁷⁰⁸, so that no scaling
+// in two steps is needed.
 func (g *isa) expMinus(u, f vec) vec {
 	last, coefs, mantissa := 746., expCoefs, uint8(52)
-	if g.bits == 256 {
+	if g.bits < 512 {
 		last = 708
 	}
 	if g.single {
 		last, coefs, mantissa = 104, expSingleCoefs, 23
-		if g.bits == 256 {
+		if g.bits < 512 {
 			last = 87
 		}
 	}

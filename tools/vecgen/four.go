@@ -7,7 +7,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// fours writes the loops of package linalg that take four columns of a bundle.
+// bundles writes all loops of package linalg for bundles.
+func bundles(g *isa) {
+	bundle(g)
+	fours(g)
+}
+
+// fours writes the loops that take four columns of a bundle.
 func fours(g *isa) {
 	g.eliminateFour()
 	g.factorFour()
@@ -20,8 +26,8 @@ func fours(g *isa) {
 const four = 4
 
 // eliminateFour subtracts Σ_k x_k y_ck, k < depth, from element depth+c of each row x, where y_c are four rows. Then it
-// solves for the four elements with the tile t. It keeps 4 elements of 6 rows in registers with AVX-512, and of 2 rows
-// with AVX2.
+// solves for the four elements with the tile t. It keeps 4 elements of 6 rows in registers with AVX-512 and NEON, and
+// of 2 rows with AVX2.
 func (g *isa) eliminateFour() {
 	p := g.begin("eliminateFour", "rows, depth int, y, x *float64, stride int, t *float64",
 		"sets elements depth to depth+3 of rows x to T⁻¹(x − Σ_k x_k y_k), k < depth.",
@@ -92,7 +98,7 @@ func (g *isa) eliminateFour() {
 		}
 	}
 	counts := []int{2, 1}
-	if g.bits == 512 {
+	if g.bits != 256 { // 32 registers
 		counts = []int{6, 2, 1}
 	}
 	for _, n := range counts {

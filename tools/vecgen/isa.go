@@ -49,10 +49,7 @@ func (g *isa) float() string { return fmt.Sprintf("float%d", 8*g.size()) }
 func (g *isa) lanes() int { return g.bits / 8 / g.size() }
 
 func (g *isa) suffix() string {
-	s := "AVX2"
-	if g.bits == 512 {
-		s = "AVX512"
-	}
+	s := map[int]string{128: "NEON", 256: "AVX2", 512: "AVX512"}[g.bits]
 	if g.single {
 		return "Single" + s
 	}
@@ -75,13 +72,30 @@ func (g *isa) result(double, single func(...op.Op), ops ...op.Op) vec {
 }
 
 // broadcast fills all lanes of r with one element.
-func (g *isa) broadcast(o op.Op, r vec) { g.do(g.VBROADCASTSD, g.VBROADCASTSS, o, r) }
+func (g *isa) broadcast(o op.Op, r vec) {
+	if g.bits == 128 {
+		g.do(g.VMOVDDUP, g.VBROADCASTSS, o, r)
+		return
+	}
+	g.do(g.VBROADCASTSD, g.VBROADCASTSS, o, r)
+}
 
 func (g *isa) vec() vec {
-	if g.bits == 512 {
-		return g.ZMM()
+	switch g.bits {
+	case 128:
+		return g.XMM()
+	case 256:
+		return g.YMM()
 	}
-	return g.YMM()
+	return g.ZMM()
+}
+
+// across returns the number of vectors in a row of a panel.
+func (g *isa) across() int {
+	if g.bits == 128 {
+		return 4 // 32 registers hold 16 sums
+	}
+	return 2
 }
 
 // con returns the operand that holds a constant in each lane. If the function keeps the constant in a register, it is
@@ -182,13 +196,6 @@ func (g *isa) shiftRight(a vec, n uint8) vec {
 	return r
 }
 
-// Predicates of VCMPPD. Each is false for a NaN.
-const (
-	equal   = 0
-	less    = 1
-	greater = 0x1e
-)
-
 // where returns yes in the lanes where "a predicate b" holds, else no.
 func (g *isa) where(a vec, predicate uint8, b, yes op.Op, no vec) vec {
 	r := g.vec()
@@ -214,7 +221,7 @@ type function struct {
 	in, out   []string // slices; an output may also be an input
 	scalars   []string
 	ahead     string // a slice to prefetch 4 KB ahead, which is about a row further in a block
-	sums      int    // running sums of 64 bytes each (AVX2 uses half), in sums *[n]float64
+	sums      int    // running sums of 64 bytes each (narrower vectors use a part), in sums *[n]float64
 	body      func(g *isa, in, scalars []vec) (out, terms []vec)
 }
 
@@ -240,7 +247,7 @@ func (g *isa) write(f function) {
 		try := newISA(build.NewContext(), g.bits, g.single)
 		try.emit(f, constants[:n])
 		file, err := try.Result()
-		return err == nil && compile.Execute(file) == nil
+		return err == nil && g.compile().Execute(file) == nil
 	}
 	n := len(constants)
 	for !fit(n) {
@@ -251,9 +258,17 @@ func (g *isa) write(f function) {
 	g.emit(f, constants[:n])
 }
 
-// compile is avo's compilation with a check. Functions for AVX2 must use only the sixteen registers of AVX2, but avo
+// compile turns what was written into instructions with registers.
+func (g *isa) compile() pass.Interface {
+	if g.bits == 128 {
+		return neon
+	}
+	return avx
+}
+
+// avx is avo's compilation with a check. Functions for AVX2 must use only the sixteen registers of AVX2, but avo
 // would also use registers of AVX-512.
-var compile = pass.Concat(pass.Compile, pass.FunctionPass(func(f *ir.Function) error {
+var avx = pass.Concat(pass.Compile, pass.FunctionPass(func(f *ir.Function) error {
 	if !strings.HasSuffix(f.Name, "AVX2") {
 		return nil
 	}
@@ -314,7 +329,7 @@ func (g *isa) emit(f function, hoist []uint64) {
 		sumsBase = g.Load(g.Param("sums"), g.GP64())
 	}
 	slot := func(i int) op.Mem { return op.Mem{Base: sumsBase, Disp: 64 * i} }
-	if g.bits == 512 {
+	if g.bits != 256 {
 		for i := range f.sums {
 			sums = append(sums, g.vec())
 			g.VMOVUPD(slot(i), sums[i])
@@ -334,7 +349,7 @@ func (g *isa) emit(f function, hoist []uint64) {
 			store(out[i], element(s))
 		}
 		for i, t := range terms {
-			if g.bits == 512 {
+			if g.bits != 256 {
 				g.do(g.VADDPD, g.VADDPS, t, sums[i], sums[i])
 			} else {
 				g.VMOVUPD(g.add(t, slot(i)), slot(i))
@@ -358,7 +373,14 @@ func (g *isa) emit(f function, hoist []uint64) {
 	g.Label("rest")
 	g.TESTQ(n, n)
 	g.JZ(op.LabelRef("done"))
-	if g.bits == 512 {
+	switch g.bits {
+	case 128: // The rest of a vector goes through the instructions one by one, in the first lane. Other lanes are 0.
+		move := func(from, to op.Op) { g.do(g.VMOVSD, g.VMOVSS, from, to) }
+		step(func(m op.Mem, r vec) { move(m, r) }, func(r vec, m op.Mem) { move(r, m) })
+		g.INCQ(at)
+		g.DECQ(n)
+		g.JMP(op.LabelRef("rest"))
+	case 512:
 		k, ones := g.K(), g.GP64()
 		g.MOVQ(op.I64(-1), ones)
 		g.BZHIQ(n, ones, ones)
@@ -368,7 +390,7 @@ func (g *isa) emit(f function, hoist []uint64) {
 			load = g.VMOVUPS_Z
 		}
 		step(func(m op.Mem, r vec) { load(m, k, r) }, func(r vec, m op.Mem) { g.do(g.VMOVUPD, g.VMOVUPS, r, k, m) })
-	} else {
+	default:
 		// The table begins with as many words of ones as a vector has words. Zeros follow. Loading from word lanes−n on
 		// gives n words of ones.
 		first, mask := g.GP64(), g.vec()

@@ -1,0 +1,36 @@
+//go:build arm64
+
+package linalg
+
+import "github.com/krigo-gp/krigo/internal/cpu"
+
+func multiplyTile(depth int, a, b, c []float64, stride int, alpha, beta float64) {
+	if level == cpu.NEON {
+		multiplyNEON(depth, &a[0], &b[0], &c[0], stride, alpha, beta)
+	} else {
+		multiplyPortable(depth, a, b, c, stride, alpha, beta)
+	}
+}
+
+func solveTile(back bool, t, x []float64) {
+	switch {
+	case level == cpu.NEON && back:
+		solveBackNEON(&t[0], &x[0])
+	case level == cpu.NEON:
+		solveNEON(&t[0], &x[0])
+	default:
+		solvePortable(back, t, x)
+	}
+}
+
+func transposeTile(n int, src []float64, srcStride int, dst []float64, dstStride int) {
+	if level == cpu.NEON {
+		transposeNEON(n, &src[0], srcStride, &dst[0], dstStride)
+	} else {
+		transposePortable(n, src, srcStride, dst, dstStride)
+	}
+}
+
+func hasColumn() bool { return level == cpu.NEON }
+
+func columnTile(depth int, a, x, sums []float64) { columnNEON(depth, &a[0], &x[0], &sums[0]) }

@@ -1,0 +1,17 @@
+//go:build arm64
+
+package linalg
+
+import "github.com/krigo-gp/krigo/internal/cpu"
+
+func hasFours() bool { return level == cpu.NEON }
+
+func eliminateFour(rows, depth int, y, x []float64, stride int, t *tile) {
+	eliminateFourNEON(rows, depth, &y[0], &x[0], 8*stride, &t[0])
+}
+
+func factorFour(x []float64, stride int, t *tile) { factorFourNEON(&x[0], 8*stride, &t[0]) }
+
+func substituteFour(n int, x []float64, stride int, z []float64) {
+	substituteFourNEON(n, &x[0], 8*stride, &z[0])
+}
