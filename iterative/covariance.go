@@ -50,6 +50,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/radial"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/ranks"
@@ -179,16 +180,52 @@ func (p *Preconditioner) Solve(r, z matrix.Dense) {
 		p.divide(z)
 		return
 	}
-	low := linalg.Borrow(p.f.Cols, r.Cols)
-	z.CopyFrom(r)
-	p.divide(z)
-	linalg.Gemm(true, false, 1, p.f, z, 0, low)
+	w := radial.Width()
+	cols := (r.Cols + w - 1) / w * w
+	wide, low := linalg.Borrow(r.Rows, cols), linalg.Borrow(p.f.Cols, cols)
+	wide.Zero()
+	low.Zero()
+	narrow := wide.View(0, r.Rows, 0, r.Cols)
+	narrow.CopyFrom(r)
+	p.divide(narrow)
+	p.apply(true, wide, low)
 	linalg.Trsm(true, false, p.cholB, low)
 	linalg.Trsm(true, true, p.cholB, low)
-	z.CopyFrom(r)
-	linalg.Gemm(false, false, -1, p.f, low, 1, z)
+	linalg.Scale(-1, low.Data)
+	narrow.CopyFrom(r)
+	p.apply(false, low, wide)
+	z.CopyFrom(narrow)
 	p.divide(z)
-	linalg.Return(low)
+	linalg.Return(wide, low)
+}
+
+// A block of F that apply reads at a time fits the second cache level.
+const applyRows, applyCols = 128, 256
+
+// apply adds F V to out, or Fᵀ V. For few columns of V reading F takes the time, and Gemm would pack all of F first.
+func (p *Preconditioner) apply(transpose bool, v, out matrix.Dense) {
+	n, m := p.f.Rows, p.f.Cols
+	block := func(i, j int) {
+		ie, je := min(i+applyRows, n), min(j+applyCols, m)
+		k, rows, cols := p.f.View(i, ie, j, je), [2]int{i, ie}, [2]int{j, je}
+		if transpose {
+			rows, cols = cols, rows
+		}
+		radial.Apply(transpose, k, v.RowRange(cols[0], cols[1]), out.RowRange(rows[0], rows[1]))
+	}
+	if transpose {
+		linalg.Parallel((m+applyCols-1)/applyCols, func(t int) {
+			for i := 0; i < n; i += applyRows {
+				block(i, t*applyCols)
+			}
+		})
+		return
+	}
+	linalg.Parallel((n+applyRows-1)/applyRows, func(t int) {
+		for j := 0; j < m; j += applyCols {
+			block(t*applyRows, j)
+		}
+	})
 }
 
 // divide sets Z ← D⁻¹Z.
