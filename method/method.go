@@ -229,6 +229,11 @@ const NearestRows = 1024
 func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float64) (*posterior.Posterior,
 	finding.List, error) {
 	o := posterior.Iterative{Progress: t.Progress, Ranks: t.Ranks}
+	var err error
+	if o.Preconditioner, err = iterative.PivotedCholesky(iterative.Covariance{Kernel: t.Kernel, Theta: theta, X: all.X,
+		Noise: noise}, iterative.Rank(all.X.Rows)); err != nil {
+		return nil, nil, err
+	}
 	q, err := posterior.NewIterative(t.Context, posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta,
 		Noise: noise, X: all.X, Y: all.Y}, NearestRows, o)
 	if err != nil {

@@ -101,6 +101,25 @@ func damaged(key string, n int, x, anchor []float64) error {
 // in σ_n² doubles the part of the matrix that the probes' covariance misses.
 const far = math.Ln2
 
+// farthest is how far a parameter may move from an anchor at all. Without this limit a line search tried a point at
+// which a solve took 249 iterations instead of 41 (4,000 rows of kin40k, se; σ_n² fell from .053 to .008).
+const farthest = 1.25 * far
+
+// around returns the part of the box that an anchor's function serves.
+func around(anchor []float64, box train.Bounds) train.Bounds {
+	b := train.Bounds{Lower: make([]float64, len(anchor)), Upper: make([]float64, len(anchor))}
+	for i, v := range anchor {
+		b.Lower[i], b.Upper[i] = v-farthest, v+farthest
+		if box.Lower != nil {
+			b.Lower[i] = max(b.Lower[i], box.Lower[i])
+		}
+		if box.Upper != nil {
+			b.Upper[i] = min(b.Upper[i], box.Upper[i])
+		}
+	}
+	return b
+}
+
 // anchored is an objective that conjugate gradients estimate. They use a preconditioner and probes made at one point,
 // the anchor.
 type anchored interface {
@@ -147,15 +166,24 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 			from.Value, from.Decrease, from.Stopped = value, 1, ""
 			from.Evaluations++
 		}
-		r, err := minimizer.In(box).Minimize(ctx, e, from, func(s *train.State) error {
+		r, err := minimizer.In(around(anchor, box)).Minimize(ctx, e, from, func(s *train.State) error {
 			from = s.Clone()
-			err := run.Tell(key, &State{Descent: s.Clone(), Anchor: anchor}, before+s.Iterations, s.Value, s.Stopped)
-			if err == nil && s.Stopped == "" && isFar(s.X) {
+			renew := isFar(s.X) && s.Stopped != train.IterationLimit && s.Stopped != train.EvaluationLimit
+			if renew {
+				from.Stopped = "" // it may have stopped at the end of the anchor's box
+			}
+			err := run.Tell(key, &State{Descent: from.Clone(), Anchor: anchor}, before+s.Iterations, s.Value, from.Stopped)
+			if err == nil && renew {
 				return moved
 			}
 			return err
 		})
 		if !errors.Is(err, moved) {
+			if r != nil {
+				r.AtBound = slices.DeleteFunc(r.AtBound, func(i int) bool { // the anchor's box isn't the run's
+					return r.X[i] == anchor[i]-farthest || r.X[i] == anchor[i]+farthest
+				})
+			}
 			return r, err
 		}
 	}

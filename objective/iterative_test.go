@@ -121,6 +121,27 @@ func TestIterativeEvidenceOfManyRows(t *testing.T) {
 	}
 }
 
+// TestIterativeEvidenceForgets: a value depends on the anchor and the point, and not on the points between, to the bit.
+func TestIterativeEvidenceForgets(t *testing.T) {
+	x, y := wavy(300, false)
+	begin, at, other := []float64{0, 0, 0, -2}, []float64{0.1, 0.2, -0.1, -2.2}, []float64{0.4, -0.3, 0.2, -1.5}
+	evaluate := func(points ...[]float64) []float64 {
+		e := &objective.IterativeEvidence{Kernel: kernel.SE(2, true), Mean: kernel.ZeroMean{}, X: x, Y: y}
+		must.Do(t, e.Anchor(begin))
+		last := make([]float64, e.Dim()+1)
+		for _, p := range points {
+			last[e.Dim()] = must.Get(e.Evaluate(p, last[:e.Dim()]))(t)
+		}
+		return last
+	}
+	want := evaluate(at)
+	for _, path := range [][][]float64{{begin, at}, {other, at}, {begin, other, begin, at}} {
+		if got := evaluate(path...); !slices.Equal(got, want) {
+			t.Errorf("after %v: %v, want %v", path, got, want)
+		}
+	}
+}
+
 func TestIterativeEvidenceCancelled(t *testing.T) {
 	x, y := wavy(50, false)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -148,8 +148,11 @@ func cause(ctx context.Context, err error) error {
 
 // solver calls fail if ranks can't go on.
 func (p *Posterior) solver(o Iterative, fail func(error)) (iterative.Solver, error) {
-	c := p.covariance()
-	pre, err := iterative.PivotedCholesky(c, cmp.Or(o.Rank, iterative.Rank(p.Support.Rows)))
+	c, pre := p.covariance(), o.Preconditioner
+	var err error
+	if pre == nil {
+		pre, err = iterative.PivotedCholesky(c, cmp.Or(o.Rank, iterative.Rank(p.Support.Rows)))
+	}
 	s := iterative.Solver{Times: c.Times, Rough: c.Rough(), Preconditioner: pre, Tolerance: o.Tolerance,
 		Progress: o.Progress}
 	if o.Ranks != nil && o.Ranks.Size() > 1 {

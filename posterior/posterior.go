@@ -116,6 +116,9 @@ type Iterative struct {
 	Rank      int     // rank of the preconditioner; 0: iterative.Rank of the number of rows
 	Progress  func(iterative.Progress)
 	Ranks     ranks.Ranks // share the products with the covariance matrix, unless nil
+
+	// Preconditioner, unless nil, is one for the posterior's covariance, in place of a new one of that rank.
+	Preconditioner *iterative.Preconditioner
 }
 
 // Array is a list of numbers (Cols is 1), or the rows of a lower triangle (Cols is 0), under its name in model files.
