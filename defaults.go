@@ -147,11 +147,11 @@ func (o Options) Validate() error {
 	return first
 }
 
-// A full GP is trained on at most maxFull rows, for which its three matrices take 10 GB. Above defaultFull rows a
-// step takes seconds, so a full GP must be asked for. A sparse GP has defaultInducing inducing inputs, or half the
+// Solver auto factors up to autoFull rows, for which the three matrices of a full GP take 10 GB. If a user asks for more,
+// the memory decides (see afford). Above defaultFull rows a step takes seconds, so a full GP must be asked for. A sparse GP has defaultInducing inducing inputs, or half the
 // rows if these are fewer.
 const (
-	maxFull         = 20000
+	autoFull        = 20000
 	defaultFull     = 2000
 	defaultInducing = 500
 	maxAuto         = 2000 // the most inducing inputs that auto may choose

@@ -19,6 +19,7 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -758,13 +759,15 @@ func TestLimits(t *testing.T) {
 		}
 		return table
 	}
+	memory.SetLimit(8 << 30)
+	defer memory.SetLimit(0)
 	for _, c := range []struct {
 		rows int
 		o    krigo.Options
 		want string
 	}{
-		{21100, asked("kl-pac inducing_by=none"), "up to 20000"},
-		{21100, asked("evidence solver=cholesky"), "up to 20000"},
+		{21100, asked("kl-pac inducing_by=none"), "raise --memory"},
+		{21100, asked("evidence solver=cholesky"), "--solver cg"},
 		{52000, asked("evidence"), "may take days"},
 	} {
 		c.o.Data.Target = "y"
@@ -772,6 +775,10 @@ func TestLimits(t *testing.T) {
 		must.Fail(t, err, c.want, c.rows, c.o.Method.Name)
 		must.Fail(t, err, "big.csv")
 	}
+	memory.SetLimit(16 << 30)
+	o := asked("evidence solver=cholesky target=y")
+	plan := must.Get(krigo.Decide(t.Context(), big(25000), o))(t)
+	must.Not(t, plan.Solver != "cholesky" || plan.Findings.Of(finding.LongFactors) == nil, "%+v", plan)
 }
 
 func TestFitRefusesData(t *testing.T) {

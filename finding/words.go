@@ -65,6 +65,7 @@ const (
 	WeightsByCG       Kind = "weights_by_cg"
 	EvidenceByCG      Kind = "evidence_by_cg"
 	ByNearest         Kind = "predictions_by_nearest"
+	LongFactors       Kind = "factors_for_minutes"
 	InducingByRate    Kind = "inducing_by_rate"
 	InducingByTheory  Kind = "inducing_by_theory"
 	InducingTheoryCap Kind = "inducing_by_theory_capped"
@@ -210,6 +211,8 @@ var words = map[Kind]entry{
 	EvidenceByCG: {Note, "conjugate gradients (cg) estimate the evidence and its gradient, from %d random probes"},
 	ByNearest: {Note, "predictions are those of the exact GP on each row's %d nearest training rows, not on all " +
 		"%d"},
+	LongFactors: {Note, "each step factors a matrix of %d rows, which takes some %.0f minutes of one core at 50 GFLOPS; " +
+		"--solver cg and the objective nearest are quicker"},
 	InducingByRate: {Note, "%d inducing inputs: theory asks for N^%g = %.4g of them, up to unknown constants, " +
 		"and krigo takes at most %d"},
 	InducingByTheory: {Note, byTheory},

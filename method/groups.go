@@ -106,7 +106,7 @@ type Ended struct {
 
 // Solved says how a full GP is solved. nearest predicts each row from the nearest training rows, and can't train.
 type Solved struct {
-	_      struct{} `help:"full GP: cholesky (to 20,000 rows); cg and nearest (batches, --fix-parameters),"`
+	_      struct{} `help:"full GP: cholesky (as memory allows); cg and nearest (batches, --fix-parameters),"`
 	_      struct{} `help:"certified only with --prior informed"`
 	Solver string   `set:"solver" value:"S" values:"auto cholesky cg nearest" default:"auto"`
 }

@@ -206,7 +206,7 @@ class Parameters(Estimator):
             most passes over the rows; an evaluation of lbfgs or mma is a pass (default lbfgs, mma 1,000; adam, sgd 3,000
             steps, batches nearest 500)
         solver :
-            full GP: cholesky (to 20,000 rows); cg and nearest (batches, fix_parameters), certified only with prior
+            full GP: cholesky (as memory allows); cg and nearest (batches, fix_parameters), certified only with prior
             informed (default auto)
         batch :
             adam, sgd: rows in a batch (default 1,000; nearest, batches nearest 256; renyi, evidence on uniform ones
