@@ -147,9 +147,9 @@ func (o Options) Validate() error {
 	return first
 }
 
-// Solver auto factors up to autoFull rows, for which the three matrices of a full GP take 10 GB. If a user asks for more,
-// the memory decides (see afford). Above defaultFull rows a step takes seconds, so a full GP must be asked for. A sparse GP has defaultInducing inducing inputs, or half the
-// rows if these are fewer.
+// Solver auto factors up to autoFull rows, for which the three matrices of a full GP take 10 GB. If a user asks for
+// more, the memory decides (see afford). Above defaultFull rows a step takes seconds, so a full GP must be asked for. A
+// sparse GP has defaultInducing inducing inputs, or half the rows if these are fewer.
 const (
 	autoFull        = 20000
 	defaultFull     = 2000

@@ -174,8 +174,8 @@ func (p *plan) chooseSolver(evaluating bool) error {
 // afford reserves memory for the largest matrices before any work. A method takes more in all.
 func (p *plan) afford() error {
 	n, m := float64(p.n), float64(p.choice.Inducing)
-	what, values := fmt.Sprintf("a full GP of %d rows (the objectives vfe and nearest, and evidence with --solver cg, need less)",
-		p.n), 3*n*n // the covariances, their factor, the adjoints
+	what := fmt.Sprintf("a full GP of %d rows (the objective vfe, and evidence with --solver cg, need less)", p.n)
+	values := 3 * n * n // the covariances, their factor, the adjoints
 	switch {
 	case p.sparse():
 		what, values = fmt.Sprintf("a GP with %d inducing inputs", p.choice.Inducing), 4*m*m

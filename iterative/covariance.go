@@ -169,9 +169,9 @@ func lowRank(f matrix.Dense, noise float64) (*Preconditioner, error) {
 // Rank returns the number of columns of F.
 func (p *Preconditioner) Rank() int { return p.f.Cols }
 
-// Rank returns a rank for the preconditioner that pays on n rows. Iterations fall about as 1/rank, and take n² time each.
-// Building P takes n·rank² time, so the best rank grows as √n. At 8,000 rows of kin40k (se) a solve to 1e-4 took 60
-// iterations at rank 1,000, 37 at 1,500 and 14 at 3,000, and 1,500 took the least time with the building (matern32: 1,000
+// Rank returns a rank for the preconditioner that pays on n rows. Iterations fall about as 1/rank, and take n² time.
+// Building P takes n·rank² time, so the best rank grows as √n. On 8,000 rows of kin40k (se) a solve to 1e-4 took 60
+// iterations at rank 1,000, 37 at 1,500 and 14 at 3,000. With the building 1,500 took the least time (matern32: 1,000
 // to 1,500). Training, which keeps P for several evaluations, gains more from large ranks. F takes at most 1.6 GB, or
 // rank 1,000.
 func Rank(n int) int {

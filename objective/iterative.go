@@ -19,10 +19,11 @@ import (
 // the quadrature's own derivative, in place of an independent estimate of tr C⁻¹∂C.
 //
 // An anchor is a point at which Anchor was called. It fixes the preconditioner, the probes, which are the random
-// vectors of the quadrature, and the start of every solve for w, which is the anchor's w (warm starts: Lin et al. 2024).
-// So a value depends on the anchor and the point, and not on the points between. Between anchors the value is one smooth function, and the gradient is exactly this
-// function's gradient. The function estimates the evidence wherever the anchor is, without bias but for the residuals
-// of the solves. Farther from the anchor, an evaluation takes more iterations and has a larger standard error.
+// vectors of the quadrature, and the start of every solve for w, which is the anchor's w (warm starts: Lin et al.
+// 2024). So a value depends on the anchor and the point, and not on the points between. Between anchors the value is
+// one smooth function but for the residuals of the solves, and the gradient is this function's gradient. The function
+// estimates the evidence wherever the anchor is, without bias but for the residuals. Farther from the anchor, an
+// evaluation takes more iterations and has a larger standard error.
 type IterativeEvidence struct {
 	Kernel kernel.Kernel
 	Mean   kernel.Mean
