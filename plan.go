@@ -130,8 +130,7 @@ func (p *plan) checkSize(evaluating bool) error {
 func (p *plan) chooseSolver(evaluating bool) error {
 	c, k, n := &p.choice, p.choice.Kind(), p.n
 	if k.Local {
-		c.Solver = posterior.ByNearest
-		p.predictsBy(method.PredictiveRows)
+		c.Solver = posterior.ByNearest // Bind's problem finds by how many rows
 		if n > method.MaxTerms {
 			p.findings.Add(finding.SomeTerms, method.MaxTerms, n)
 		}
@@ -229,6 +228,7 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 		Loss:  p.loss, Scale: p.scale, Penalty: f.terms.Penalty(p.n),
 		Limit: limit, Held: f.held, FixInducing: p.choice.FixInducing,
 		Solver: p.choice.Solver, Unseen: p.unseen, Context: ctx, Progress: progress,
+		Grouped: p.roles.Group != nil && p.options.Data.Group != dataset.EqualRows,
 	}
 }
 

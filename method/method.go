@@ -103,6 +103,8 @@ type Task struct {
 	Context  context.Context          // ends solves by conjugate gradients
 	Progress func(iterative.Progress) // Progress gets the progress of solves by conjugate gradients
 
+	Grouped bool // rows of a group say more of one another than of further rows
+
 	GradientErrors bool // asks for the standard errors of estimated gradients
 }
 

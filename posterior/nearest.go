@@ -128,7 +128,7 @@ func (s near) nearest(p *Posterior, targets []float64, x matrix.Dense, mean, var
 		i1 := min(i0+nearestRows, x.Rows)
 		s.index().Nearest(x.RowRange(i0, i1), m, rows, nil)
 		linalg.Parallel((i1-i0+nearestTask-1)/nearestTask, func(t int) {
-			near := &local{p, targets, linalg.Borrow(m, p.Support.Cols), linalg.Borrow(m+2, m+2)}
+			near := newLocal(p, targets, m)
 			for i := i0 + t*nearestTask; i < min(i0+(t+1)*nearestTask, i1); i++ {
 				m, explained := near.condition(x.RowRange(i, i+1), rows[(i-i0)*m:][:m])
 				mean[i] += m
@@ -136,7 +136,7 @@ func (s near) nearest(p *Posterior, targets []float64, x matrix.Dense, mean, var
 					variance[i] = max(variance[i]-explained, 0)
 				}
 			}
-			linalg.Return(near.x, near.k)
+			near.release()
 		})
 	}
 }
@@ -150,6 +150,12 @@ type local struct {
 	// becomes L.
 	k matrix.Dense
 }
+
+func newLocal(p *Posterior, targets []float64, m int) *local {
+	return &local{p, targets, linalg.Borrow(m, p.Support.Cols), linalg.Borrow(m+2, m+2)}
+}
+
+func (l *local) release() { linalg.Return(l.x, l.k) }
 
 // uncounted stands on the diagonal of the rows k(x)ᵀ and rᵀ, whose factor matters only left of the diagonal. It is so
 // large that no number which the factorisation subtracts makes it negative.
@@ -165,7 +171,17 @@ func (l *local) condition(point matrix.Dense, rows []int32) (mean, explained flo
 		return math.NaN(), math.NaN()
 	}
 	slices.Sort(rows)
-	c, r := l.k.Row(m)[:m], l.k.Row(m + 1)[:m]
+	c, r, err := l.factor(point, rows)
+	if err != nil {
+		return math.NaN(), math.NaN()
+	}
+	return linalg.Dot(c, r), linalg.Dot(c, c)
+}
+
+// factor returns L⁻¹k(x) and L⁻¹r for rows of the support. The first numbers of both depend on the first rows alone.
+func (l *local) factor(point matrix.Dense, rows []int32) (c, r []float64, err error) {
+	m := len(rows)
+	c, r = l.k.Row(m)[:m], l.k.Row(m + 1)[:m]
 	for i, row := range rows {
 		copy(l.x.Row(i), l.Support.Row(int(row)))
 		if r[i] = 0; l.targets != nil {
@@ -180,10 +196,7 @@ func (l *local) condition(point matrix.Dense, rows []int32) (mean, explained flo
 	l.k.Set(m, m, uncounted)
 	l.k.Set(m+1, m, 0)
 	l.k.Set(m+1, m+1, uncounted)
-	if linalg.Cholesky(l.k) != nil {
-		return math.NaN(), math.NaN()
-	}
-	return linalg.Dot(c, r), linalg.Dot(c, c)
+	return c, r, linalg.Cholesky(l.k)
 }
 
 // Along returns a posterior whose mean has slopes on the way through the points: p itself, if p has weights, else the

@@ -157,3 +157,24 @@ func TestNearestOfManyRows(t *testing.T) {
 		}
 	}
 }
+
+// TestFewer: under a Markov kernel with hardly any noise the nearest rows say everything, so a quarter is enough. Under
+// much noise all rows are needed. A small support keeps all rows.
+func TestFewer(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	const most = 16
+	for _, c := range []struct {
+		rows, want int
+		noise      float64
+	}{{8000, most / 4, 1e-6}, {8000, most, 1}, {7999, most, 1e-6}} {
+		x, y := matrix.New(c.rows, 1), make([]float64, c.rows)
+		for i := range y {
+			x.Data[i] = float64(i) / 100
+			y[i] = math.Sin(x.Data[i]) + math.Sqrt(c.noise)*rng.NormFloat64()
+		}
+		q := posterior.NewNearest(posterior.Given{Kernel: kernel.Matern12(1, true), Theta: make([]float64, 2),
+			Mean: kernel.ZeroMean{}, Noise: c.noise, X: x, Y: y}, most)
+		_, got := q.Fewer().Arrays()
+		must.Not(t, got != c.want, "noise %v, %d rows: %d of %d nearest rows, want %d", c.noise, c.rows, got, most, c.want)
+	}
+}

@@ -1,0 +1,69 @@
+package posterior
+
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
+)
+
+// Fewer predicts rows of the support from their other nearest rows. A half or a quarter of the nearest rows are enough
+// if their root mean squared error is at most tolerated above the error of all nearest rows, relative to this error,
+// and their negative log density at most tolerated above.
+//
+// 256 rows instead of 512 lose these shares of the RMSE, on 1,000 of these rows and on the test rows, with matern32:
+// pol .006 and .001, protein .001 and .000, traffic .008 and .001, kin40k .137 and .121. The first share has a standard
+// error of .002 to .004. 128 rows lose .022 and .000, .011 and .003, .011 and .000; on 1,000 rows of kin40k they lose
+// .296.
+const (
+	fewerSample = 1000
+	tolerated   = 0.01
+	fewerRows   = 8 * fewerSample // least support, so that the sample takes less time than it saves
+)
+
+// Fewer returns p, or p with fewer nearest rows for each prediction if these predict about as well. p.Solution is a
+// *Nearest.
+func (p *Posterior) Fewer() *Posterior {
+	q := p.Solution.(*Nearest)
+	n, most := p.Support.Rows, q.count
+	if n < fewerRows || most < 4 {
+		return p
+	}
+	of, points := make([]int, fewerSample), p.Support.Like(fewerSample, p.Support.Cols)
+	for i := range of {
+		of[i] = i * n / len(of)
+		copy(points.Row(i), p.Support.Row(of[i]))
+	}
+	rows, prior := make([]int32, len(of)*most), make([]float64, len(of))
+	q.index().Others(of, most, rows)
+	p.Kernel.Diag(p.Theta, points, prior)
+	counts := []int{most / 4, most / 2, most}
+	squares, densities := matrix.New(len(counts), len(of)), matrix.New(len(counts), len(of))
+	linalg.Parallel((len(of)+nearestTask-1)/nearestTask, func(t int) {
+		l := newLocal(p, q.Targets, most)
+		for i := t * nearestTask; i < min((t+1)*nearestTask, len(of)); i++ {
+			c, r, err := l.factor(points.RowRange(i, i+1), rows[i*most:][:most])
+			for j, m := range counts {
+				miss := q.Targets[of[i]] - linalg.Dot(c[:m], r[:m])
+				v := max(prior[i]-linalg.Dot(c[:m], c[:m]), 0) + p.Noise
+				if err != nil {
+					miss = math.NaN()
+				}
+				squares.Set(j, i, miss*miss)
+				densities.Set(j, i, (miss*miss/v+math.Log(v))/2)
+			}
+		}
+		l.release()
+	})
+	all := len(counts) - 1
+	rmse := func(j int) float64 { return math.Sqrt(linalg.Sum(squares.Row(j))) }
+	for j, m := range counts[:all] {
+		worse := linalg.Sum(densities.Row(j)) - linalg.Sum(densities.Row(all))
+		if rmse(j) <= (1+tolerated)*rmse(all) && worse <= tolerated*float64(len(of)) {
+			fewer := *p
+			fewer.Solution = &Nearest{near{m, q.index}, q.Targets}
+			return &fewer
+		}
+	}
+	return p
+}
