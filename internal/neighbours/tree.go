@@ -34,20 +34,19 @@ type node struct {
 
 func newTree(x matrix.Dense, inverse []float64) *tree {
 	n, d := x.Rows, x.Cols
-	t := &tree{centre: round(x), inverse: inverse, rows: make([]int32, n)}
+	t := &tree{centre: round(x), inverse: inverse, rows: make([]int32, n), nodes: make([]node, nodesOf(n))}
 	for i := range n {
 		t.rows[i] = int32(i)
 	}
 	scaled := t.scaled(x)
-	t.boxes = matrix.New(4*((n+leafRows-1)/leafRows), 2*d)
-	t.grow(scaled, 0, n)
-	ordered := x.Like(n, d)
-	for i, row := range t.rows {
-		copy(ordered.Row(i), x.Row(int(row)))
-	}
-	t.points = radial.Right(ordered, t.centre, t.inverse)
+	t.boxes = matrix.New(len(t.nodes), 2*d)
+	t.grow(scaled, 0, 0, n)
+	t.points = radial.Right(scaled, make([]float64, d), slices.Repeat([]float64{1}, d))
 	return t
 }
+
+// nodesOf returns the number of nodes of a tree of n points.
+func nodesOf(n int) int { return 2*((n+leafRows-1)/leafRows) - 1 }
 
 // round returns a point near the rows, compared with their extent. Its numbers have so few digits that its
 // differences from inputs with few digits need no rounding. So rows at the same distance stay at the same distance.
@@ -79,43 +78,81 @@ func (t *tree) scaled(x matrix.Dense) matrix.Dense {
 	return s
 }
 
-// grow makes the node of the points [lo, hi) and the nodes below it, and returns its number. It splits the node in
-// the middle of its widest side, at a whole number of leaves.
-func (t *tree) grow(scaled matrix.Dense, lo, hi int) int {
+// alone is the number of points below which one goroutine makes a node and the nodes below it.
+const alone = 1 << 14
+
+// grow makes the node of the points [lo, hi) and the nodes below it, which follow it in number. It splits the node in
+// the middle of its widest side, at a whole number of leaves. It moves the rows of scaled, so that each pass reads the
+// rows of a node in one stretch. Random reads of 10⁷ rows would take most of the time.
+func (t *tree) grow(scaled matrix.Dense, number, lo, hi int) {
 	scaled.Check()
-	number, d := len(t.nodes), scaled.Cols
-	t.nodes = append(t.nodes, node{lo: lo, hi: hi, left: None, right: None})
+	d := scaled.Cols
+	n := &t.nodes[number]
+	*n = node{lo: lo, hi: hi, left: None, right: None}
 	box := t.boxes.Row(number)
 	least, greatest := box[:d], box[d:]
-	copy(least, scaled.Row(int(t.rows[lo])))
+	copy(least, scaled.Row(lo))
 	copy(greatest, least)
-	for _, row := range t.rows[lo:hi] {
-		for j, v := range scaled.Row(int(row)) {
+	for i := lo; i < hi; i++ {
+		for j, v := range scaled.Row(i) {
 			least[j], greatest[j] = min(least[j], v), max(greatest[j], v)
 		}
 	}
 	if hi-lo <= leafRows {
-		return number
+		return
 	}
-	axis := 0
 	for j := range d {
-		if greatest[j]-least[j] > greatest[axis]-least[axis] {
-			axis = j
+		if greatest[j]-least[j] > greatest[n.axis]-least[n.axis] {
+			n.axis = j
 		}
 	}
-	half := ((hi-lo)/leafRows + 1) / 2 * leafRows
-	First(t.rows[lo:hi], half, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(scaled.At(int(a), axis), scaled.At(int(b), axis)), cmp.Compare(a, b))
-	})
-	cut := scaled.At(int(t.rows[lo+half]), axis)
-	for _, row := range t.rows[lo+half : hi] {
-		cut = min(cut, scaled.At(int(row), axis))
+	half := lo + ((hi-lo)/leafRows+1)/2*leafRows
+	t.halve(scaled, n.axis, lo, hi, half)
+	n.cut = scaled.At(half, n.axis)
+	for i := half; i < hi; i++ {
+		n.cut = min(n.cut, scaled.At(i, n.axis))
 	}
-	left := t.grow(scaled, lo, lo+half)
-	right := t.grow(scaled, lo+half, hi)
-	n := &t.nodes[number]
-	n.left, n.right, n.axis, n.cut = left, right, axis, cut
-	return number
+	n.left, n.right = number+1, number+1+nodesOf(half-lo)
+	children := [2]func(){func() { t.grow(scaled, n.left, lo, half) }, func() { t.grow(scaled, n.right, half, hi) }}
+	if hi-lo > alone {
+		linalg.Parallel(2, func(i int) { children[i]() })
+		return
+	}
+	children[0]()
+	children[1]()
+}
+
+// halve moves the points of [lo, hi) with the least coordinates along an axis to [lo, half) (Hoare's selection).
+func (t *tree) halve(scaled matrix.Dense, axis, lo, hi, half int) {
+	for hi--; lo < hi; {
+		pivot := scaled.At(lo+(hi-lo)/2, axis)
+		i, j := lo, hi
+		for i <= j {
+			for scaled.At(i, axis) < pivot {
+				i++
+			}
+			for pivot < scaled.At(j, axis) {
+				j--
+			}
+			if i <= j {
+				a, b := scaled.Row(i), scaled.Row(j)
+				for k, v := range a {
+					a[k], b[k] = b[k], v
+				}
+				t.rows[i], t.rows[j] = t.rows[j], t.rows[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case half-1 <= j:
+			hi = j
+		case half-1 >= i:
+			lo = i
+		default:
+			return
+		}
+	}
 }
 
 // searchTask is the number of points that a task searches for.
