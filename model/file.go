@@ -222,25 +222,35 @@ func (m *Model) serialise(w io.Writer, h header, version uint32, roles []byte, p
 	binary.LittleEndian.PutUint32(buf[len(Magic):], version)
 	binary.LittleEndian.PutUint32(buf[len(Magic)+4:], uint32(len(head)))
 	buf = append(append(buf, head...), roles...)
-	flush := func(vs []float64) error {
-		for _, v := range vs {
-			buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(v))
-		}
+	write := func() error {
 		_, err := out.Write(buf)
 		buf = buf[:0]
 		return err
 	}
+	const block = 1 << 14 // numbers that are written at a time
 	for _, part := range parts {
 		for _, vs := range part.values {
-			if err := flush(vs); err != nil {
+			for vs := range slices.Chunk(vs, block) {
+				for _, v := range vs {
+					buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(v))
+				}
+				if err := write(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, vs := range [][]uint64{m.Rows, m.Named} {
+		for vs := range slices.Chunk(vs, block) {
+			for _, v := range vs {
+				buf = binary.LittleEndian.AppendUint64(buf, v)
+			}
+			if err := write(); err != nil {
 				return err
 			}
 		}
 	}
-	for _, v := range slices.Concat(m.Rows, m.Named) {
-		buf = binary.LittleEndian.AppendUint64(buf, v)
-	}
-	if err := flush(nil); err != nil {
+	if err := write(); err != nil { // of a model without arrays
 		return err
 	}
 	_, err = w.Write(sum.Sum(nil))

@@ -102,7 +102,9 @@ func (p *NearestProblem) draw() {
 	}
 }
 
-// Search finds the neighbours of every row that has a term. It measures distances in the lengthscales at x.
+// Search finds the neighbours of every row that has a term. It measures distances in the lengthscales at x. Among more
+// than neighbours.MostRows rows it may take rows that are a little farther instead, so that a term takes the same time
+// for any number of rows.
 func (p *NearestProblem) Search(x []float64) {
 	theta, _, _ := p.Split(x)
 	first, last := p.share()
@@ -110,7 +112,7 @@ func (p *NearestProblem) Search(x []float64) {
 		p.draw()
 	}
 	near := make([]int32, (last-first)*p.m())
-	ix := neighbours.New(p.Kernel, theta, p.Rows.X)
+	ix := neighbours.New(p.Kernel, theta, p.Rows.X).Some()
 	if p.Vecchia {
 		place := make([]int32, p.Rows.X.Rows)
 		for i, at := range rand.New(rand.NewPCG(p.Seed, 0x7665636368696100)).Perm(len(place)) {

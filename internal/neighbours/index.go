@@ -48,6 +48,24 @@ func New(k kernel.Kernel, theta []float64, x matrix.Dense) *Index {
 	return &Index{x, newScan(k, theta, x)}
 }
 
+// MostRows is the number of rows beyond which a search with Some may leave out neighbours. Some bounds the time of a
+// search: on 10⁶ rows of 10 independent normal inputs, 64 neighbours of a row take 1.1 CPU ms exactly and 0.15 ms by
+// Some, whose last neighbour is 9 % farther. With lengthscales from training it is 1 % farther, in 0.12 instead of
+// 0.19 ms.
+const MostRows = 512 * leafRows
+
+// Some returns the same index, but its searches end after MostRows rows, nearest leaves first. Then its results depend
+// on which rows are searched for together.
+func (ix *Index) Some() *Index {
+	t, ok := ix.by.(*tree)
+	if !ok {
+		return ix
+	}
+	some := *t
+	some.most = MostRows / leafRows
+	return &Index{ix.x, &some}
+}
+
 // Metric says whether keys are squared distances, with inputs divided by lengthscales. Otherwise keys are squared
 // correlations times −1.
 func (ix *Index) Metric() bool {

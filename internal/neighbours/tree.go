@@ -23,6 +23,7 @@ type tree struct {
 	rows            []int32       // numbers of the points
 	nodes           []node
 	boxes           matrix.Dense // least and greatest coordinates of every node's points
+	most            int          // largest number of leaves that a search visits for a group; 0: no limit
 }
 
 // node holds the points [lo, hi). Its children, if any, hold the two halves.
@@ -173,7 +174,7 @@ func (t *tree) search(q matrix.Dense, m int, admit func(i, row int) bool, rows [
 			w.heaps[r] = newHeap(m)
 		}
 		for p := 0; p < len(group); p += radial.Group {
-			w.group, w.of = p/radial.Group, group[p:min(p+radial.Group, len(group))]
+			w.group, w.of, w.leaves = p/radial.Group, group[p:min(p+radial.Group, len(group))], 0
 			var none [radial.Group]float64
 			w.visit(0, none)
 			for r, i := range w.of {
@@ -213,6 +214,8 @@ type walk struct {
 	u     matrix.Dense  // distances to the points of a leaf
 	heaps [radial.Group]heap
 	admit func(i, row int) bool
+
+	leaves int // leaves that were visited for the group
 }
 
 // shy is less than 1 by more than the rounding error of the distance to a box.
@@ -226,7 +229,7 @@ func (w *walk) visit(number int, away [radial.Group]float64) {
 		near[r] = away[r]*shy <= w.heaps[r].worst()
 		some = some || near[r]
 	}
-	if !some {
+	if !some || w.most > 0 && w.leaves >= w.most {
 		return
 	}
 	n := &w.nodes[number]
@@ -274,6 +277,7 @@ func (w *walk) away(number int, near *[radial.Group]bool) (sum [radial.Group]flo
 
 // leaf offers the points of a leaf to the heaps of the points that are near enough.
 func (w *walk) leaf(n *node, near [radial.Group]bool) {
+	w.leaves++
 	radial.Strip(w.left, w.group, w.points, n.lo, n.hi, w.u)
 	rows := w.rows[n.lo:n.hi]
 	for r, i := range w.of {

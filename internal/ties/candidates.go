@@ -20,7 +20,7 @@ const (
 // column is a column of the table, at some rows.
 type column struct {
 	name    string
-	of      []int // place of each row's value in values; −1: the row has no value
+	of      []int // place of each row's value in values; −1: the row has no value; nil: no candidate needs the column
 	values  []float64
 	levels  int
 	label   bool // all values are texts or whole numbers
@@ -80,6 +80,13 @@ func columnsOf(d *dataset.Data, rows []int) (columns []column, err error) {
 	return columns, nil
 }
 
+// needed says whether a candidate may need the column: if its values repeat, or if it holds dates or coordinates.
+// Other columns would take most of the memory of a large fit.
+func (c *column) needed() bool {
+	return c.dates || judged(max(c.levels, leastUnits), len(c.numbers)) || slices.ContainsFunc(coordinates,
+		func(names [2]string) bool { return strings.EqualFold(c.name, names[0]) || strings.EqualFold(c.name, names[1]) })
+}
+
 // inputsOf returns the inputs that each column of the table becomes.
 func inputsOf(d *dataset.Data) map[int][]int {
 	inputs, at := map[int][]int{}, 0
@@ -103,16 +110,20 @@ func (c *column) level(text bool, rows []int) {
 	slices.Sort(c.values)
 	c.values = slices.Compact(c.values)
 	c.levels = len(c.values)
-	c.of = make([]int, len(rows))
-	c.label = true
+	c.label = text || !slices.ContainsFunc(c.values, func(v float64) bool { return v != math.Trunc(v) })
 	c.rising = !text && len(rows) > 1
 	for i, v := range c.numbers {
-		c.of[i] = -1
-		if v == v {
-			c.of[i], _ = slices.BinarySearch(c.values, v)
-			c.label = c.label && (text || v == math.Trunc(v))
-		}
 		c.rising = c.rising && v-c.numbers[0] == float64(rows[i]-rows[0])
+	}
+	if !c.needed() {
+		c.values, c.numbers = nil, nil
+		return
+	}
+	c.of = make([]int, len(rows))
+	for i, v := range c.numbers {
+		if c.of[i] = -1; v == v {
+			c.of[i], _ = slices.BinarySearch(c.values, v)
+		}
 	}
 }
 
@@ -221,17 +232,19 @@ const mostlySame = 0.95
 // mostPaired is the number of columns whose pairs are candidates.
 const mostPaired = 5
 
-// sorted says whether an input goes up or down with the rows' order. The order then adds nothing to this input.
+// sorted says whether an input goes up or down with the rows' order. The order then adds nothing to this input. Some of
+// the rows are enough to tell, because the correlation of independent rows is about 1/√n.
 func sorted(rows []int, x matrix.Dense) bool {
-	const least = 0.5
-	of := make([]float64, len(rows))
-	for i, row := range rows {
-		of[i] = float64(row)
+	const least, enough = 0.5, 10_000
+	of := make([]float64, min(len(rows), enough))
+	at := func(i int) int { return i * len(rows) / len(of) }
+	for i := range of {
+		of[i] = float64(rows[at(i)])
 	}
 	a := scores(of)
 	for j := range x.Cols {
 		for i := range of {
-			of[i] = x.At(i, j)
+			of[i] = x.At(at(i), j)
 		}
 		b := scores(of)
 		var ab, aa, bb float64
