@@ -10,7 +10,6 @@ import (
 	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
@@ -234,7 +233,8 @@ func (s share) choose(rows []int) share {
 	return share{dealt: s.dealt, rows: s.data.Scaled(numbers, s.scaling), n: len(rows), y: y, scale: nil}
 }
 
-// gather reads the rows of all ranks into memory, in their order: the inputs, and the target if there is one.
+// gather reads the rows of all ranks into memory, or a file if they take much memory (matrix.Large), in their order: the
+// inputs, and the target if there is one.
 func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 	defer matrix.Ended(&err)
 	own, d := rows.Dims()
@@ -243,13 +243,14 @@ func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 	if err != nil {
 		return m, err
 	}
-	m = objective.Memory{X: linalg.New(n, d), Y: make([]float64, n)}
+	m = objective.Memory{X: matrix.Large(n, d), Y: make([]float64, n)}
 	if r.Size() == 1 { // the other ranks would wait for a rank that ended alone
 		m.X = m.X.Until(rows.Context())
 	}
 	part := m
 	if rows.Places != nil {
-		part = objective.Memory{X: linalg.New(own, d), Y: make([]float64, own)}
+		part = objective.Memory{X: matrix.Large(own, d), Y: make([]float64, own)}
+		defer part.X.Release()
 		first = 0
 	}
 	y := part.Y[first : first+own]

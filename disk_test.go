@@ -2,20 +2,25 @@ package krigo_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/must"
+	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/method"
 )
 
@@ -65,6 +70,43 @@ func TestDiskAsMemory(t *testing.T) {
 	b := must.Get(krigo.Evaluate(t.Context(), disk, params, asked("target=y")))(t)
 	must.Not(t, a.Value != b.Value || !slices.Equal(a.Gradient.LogLengthscales, b.Gradient.LogLengthscales) ||
 		!slices.EqualFunc(a.Gradient.Inducing, b.Gradient.Inducing, slices.Equal), "in memory %+v\non disk %+v", a, b)
+}
+
+// TestNearestInFile: if rows take much of the memory that may be used, they lie in files of their own, which are gone
+// afterwards. The model and its predictions are the same to the last bit. A full disk ends the fit.
+func TestNearestInFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the rows stay in memory")
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	table := &dataset.Table{Source: "drawn", Names: []string{"a", "b", "c", "d", "e", "f", "g", "h", "y"}, Rows: 6000}
+	for range table.Rows * len(table.Names) {
+		table.Values = append(table.Values, rng.NormFloat64())
+	}
+	o := asked("nearest target=y kind=informed prior.share=0.98 neighbours=4 epochs=1 ard=off expression=se")
+	want := fit(t, table, o)
+	expect := predict(t, want, table)
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", folder)
+	memory.SetLimit(5 << 19) // the factors of 512 rows need 2 MiB
+	defer memory.SetLimit(0)
+	made, full := 0, false
+	defer disk.Inject(func(op disk.Op) (int, error) {
+		if op.Name == "create" && filepath.Dir(op.Path) == folder {
+			made++
+		}
+		if full && op.Name == "write" {
+			return 0, syscall.ENOSPC
+		}
+		return 0, nil
+	})()
+	got := fit(t, table, o)
+	must.Not(t, file(t, got) != file(t, want) || !slices.Equal(predict(t, got, table), expect), "%+v, not %+v", got, want)
+	left := must.Get(os.ReadDir(folder))(t)
+	must.Not(t, made < 4 || len(left) > 0, "%d files made, left %v", made, left)
+	full = true
+	_, err := krigo.Fit(t.Context(), table, o)
+	must.Not(t, !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), folder), "%v", err)
 }
 
 func identity(cols int) *dataset.Scaling {

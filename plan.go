@@ -170,6 +170,10 @@ func (p *plan) chooseSolver(evaluating bool) error {
 	return nil
 }
 
+// keptRow is the memory, in numbers, that a fit of nearest rows keeps for each row besides its inputs: SHA-256, role,
+// place in the order, targets, residuals, adjoints and hashes.
+const keptRow = 16
+
 // afford reserves memory for the largest matrices before any work. A method takes more in all.
 func (p *plan) afford() error {
 	n, m := float64(p.n), float64(p.choice.Inducing)
@@ -181,8 +185,10 @@ func (p *plan) afford() error {
 	case p.choice.Solver != posterior.ByCholesky:
 		what, values = fmt.Sprintf("a GP of %d rows", p.n), 0
 	}
-	if !p.sparse() || p.estimate {
-		values += n * float64(p.data.Cols+1) // see Gather
+	if p.choice.Kind().Local {
+		values = n * keptRow // a file takes the inputs (see gather)
+	} else if !p.sparse() || p.estimate {
+		values += n * float64(p.data.Cols+1) // see gather
 	}
 	return memory.Afford(p.data.Source+": "+what, 8*values)
 }

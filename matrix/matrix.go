@@ -26,8 +26,10 @@ package matrix
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/memory"
 )
 
@@ -36,7 +38,8 @@ type Dense struct {
 	Rows, Cols, Stride int
 	Data               []float64
 
-	ctx context.Context // work on the matrix ends when this context ends; nil: it never ends early
+	ctx  context.Context // work on the matrix ends when this context ends; nil: it never ends early
+	file *disk.Scratch   // holds Data, and keeps it while a matrix or a view of it is reachable; nil: Data is in memory
 }
 
 // End is the panic of work that can't go on: a matrix needs too much memory, or a context has ended. So nobody gets
@@ -65,6 +68,33 @@ func Ask(rows, cols int) {
 func New(rows, cols int) Dense {
 	Ask(rows, cols)
 	return Dense{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
+}
+
+// inMemory is the share of memory.Limit that a matrix of Large may take in memory. A nearest-neighbour model holds two
+// such matrices of about the same size, and a third while a tree is built.
+const inMemory = 1. / 8
+
+// Large returns a matrix of zeros for rows of a table. If the matrix would take much of the memory that the process may
+// use, it lies in a temporary file without a name, where the system can map files. The numbers that are computed from
+// it are the same.
+func Large(rows, cols int) Dense {
+	if bytes := 8 * float64(rows) * float64(cols); bytes > inMemory*float64(memory.Limit()) {
+		switch file, err := disk.NewScratch(rows * cols); {
+		case err == nil:
+			return Dense{Rows: rows, Cols: cols, Stride: cols, Data: file.Numbers, file: file}
+		case !errors.Is(err, errors.ErrUnsupported):
+			panic(End{err})
+		}
+	}
+	return New(rows, cols)
+}
+
+// Release removes the file of a matrix of Large before the garbage collector does. The matrix and its views must not be
+// used afterwards.
+func (m Dense) Release() {
+	if m.file != nil {
+		m.file.Release()
+	}
 }
 
 // Until returns m for work that ends with a context. Views of m have the context too. After the context has ended,
@@ -115,7 +145,7 @@ func (m Dense) View(r0, r1, c0, c1 int) Dense {
 	if r0 < 0 || r1 < r0 || r1 > m.Rows || c0 < 0 || c1 < c0 || c1 > m.Cols {
 		panic(fmt.Sprintf("matrix: view [%d:%d, %d:%d] of a %d×%d matrix", r0, r1, c0, c1, m.Rows, m.Cols))
 	}
-	v := Dense{Rows: r1 - r0, Cols: c1 - c0, Stride: m.Stride, ctx: m.ctx}
+	v := Dense{Rows: r1 - r0, Cols: c1 - c0, Stride: m.Stride, ctx: m.ctx, file: m.file}
 	if v.Rows > 0 && v.Cols > 0 {
 		v.Data = m.Data[r0*m.Stride+c0 : (r1-1)*m.Stride+c1]
 	}

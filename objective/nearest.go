@@ -113,6 +113,7 @@ func (p *NearestProblem) Search(x []float64) {
 	}
 	near := make([]int32, (last-first)*p.m())
 	ix := neighbours.New(p.Kernel, theta, p.Rows.X).Some()
+	defer ix.Release()
 	if p.Vecchia {
 		place := make([]int32, p.Rows.X.Rows)
 		for i, at := range rand.New(rand.NewPCG(p.Seed, 0x7665636368696100)).Perm(len(place)) {

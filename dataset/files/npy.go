@@ -117,7 +117,7 @@ func openNPY(f *os.File, t *dataset.Table) error {
 	// Rows are read in blocks, which take memory as bytes and as numbers.
 	if err := memory.Afford(t.Source+": a block of its rows",
 		float64(min(n.rows, block))*float64(n.size+2*8*len(n.fields))); err != nil {
-		unmapFile(n.mapped)
+		disk.Unmap(n.mapped)
 		return err
 	}
 	t.Rows, t.Disk = n.rows, n
@@ -140,7 +140,7 @@ func npyOf(f *os.File, source string) (*npy, error) {
 		return nil, err
 	}
 	n.file = disk.Of(f)
-	if n.mapped, err = mapFile(f, info.Size()); err != nil {
+	if n.mapped, err = n.file.Map(info.Size(), false); err != nil {
 		n.mapped = nil // read when needed instead
 	}
 	return n, nil
@@ -381,7 +381,7 @@ func (n *npy) Read(first, count int, columns []int, out []float64) (err error) {
 }
 
 func (n *npy) Close() error {
-	err := unmapFile(n.mapped)
+	err := disk.Unmap(n.mapped)
 	n.mapped = nil
 	return errors.Join(err, n.file.Close())
 }

@@ -199,3 +199,29 @@ func TestPanic(t *testing.T) {
 		t.Errorf("left %v", got)
 	}
 }
+
+// TestScratch: numbers in a scratch file are 0 at first and keep what is written. No file is left, in the middle or
+// after an error, and a full disk is an error that says what the space is for.
+func TestScratch(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", folder)
+	const n = 300_000 // more than a block of zeros
+	s := must.Get(NewScratch(n))(t)
+	must.Not(t, len(s.Numbers) != n || s.Numbers[0] != 0 || s.Numbers[n-1] != 0, "the numbers aren't 0")
+	for i := range s.Numbers {
+		s.Numbers[i] = float64(i)
+	}
+	must.Not(t, s.Numbers[n-1] != n-1 || len(names(t, folder)) > 0, "%v, left %v", s.Numbers[n-1], names(t, folder))
+	s.Release()
+	end := Inject(func(op Op) (int, error) {
+		if op.Name == "write" {
+			return 0, syscall.ENOSPC
+		}
+		return 0, nil
+	})
+	defer end()
+	_, err := NewScratch(n)
+	must.Not(t, !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), folder) ||
+		!strings.Contains(err.Error(), "TMPDIR"), "%v", err)
+	must.Be(t, len(names(t, folder)), 0)
+}

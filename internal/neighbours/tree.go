@@ -39,10 +39,11 @@ func newTree(x matrix.Dense, inverse []float64) *tree {
 	for i := range n {
 		t.rows[i] = int32(i)
 	}
-	scaled := t.scaled(x)
+	scaled := t.scaled(x, matrix.Large(n, d).Until(x.Context()))
 	t.boxes = matrix.New(len(t.nodes), 2*d)
 	t.grow(scaled, 0, 0, n)
-	t.points = radial.Right(scaled, make([]float64, d), slices.Repeat([]float64{1}, d))
+	t.points = radial.Kept(scaled)
+	scaled.Release()
 	return t
 }
 
@@ -67,9 +68,8 @@ func round(x matrix.Dense) []float64 {
 	return centre
 }
 
-// scaled returns the rows of x as package radial packs them.
-func (t *tree) scaled(x matrix.Dense) matrix.Dense {
-	s := x.Like(x.Rows, x.Cols)
+// scaled fills s with the rows of x as package radial packs them, and returns s.
+func (t *tree) scaled(x, s matrix.Dense) matrix.Dense {
 	for i := range x.Rows {
 		row := s.Row(i)
 		for j, v := range x.Row(i) {
@@ -168,7 +168,7 @@ func (t *tree) search(q matrix.Dense, m int, admit func(i, row int) bool, rows [
 		for p, i := range group {
 			copy(points.Row(p), q.Row(int(i)))
 		}
-		w := &walk{tree: t, left: radial.Left(points, t.centre, t.inverse), at: t.scaled(points),
+		w := &walk{tree: t, left: radial.Left(points, t.centre, t.inverse), at: t.scaled(points, linalg.Borrow(len(group), q.Cols)),
 			u: linalg.Borrow(radial.Group, leafRows), admit: admit}
 		for r := range w.heaps {
 			w.heaps[r] = newHeap(m)
@@ -182,7 +182,7 @@ func (t *tree) search(q matrix.Dense, m int, admit func(i, row int) bool, rows [
 			}
 		}
 		w.left.Release()
-		linalg.Return(points, w.u)
+		linalg.Return(points, w.u, w.at)
 	})
 }
 

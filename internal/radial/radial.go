@@ -8,7 +8,10 @@
 package radial
 
 import (
+	"slices"
+
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 //go:generate go run -C ../../tools ./vecgen -set radial -dir ../internal/radial
@@ -24,17 +27,22 @@ type Points struct {
 
 // Left packs (x − centre)/scale, with inverse = 1/scale, as a left argument.
 func Left(x linalg.Matrix, centre, inverse []float64) Points {
-	return pack(x, centre, inverse, Group)
+	return pack(x, centre, inverse, Group, linalg.Borrow)
 }
 
 // Right packs x in the same way, as a right argument.
 func Right(x linalg.Matrix, centre, inverse []float64) Points {
-	return pack(x, centre, inverse, loops.width)
+	return pack(x, centre, inverse, loops.width, linalg.Borrow)
 }
 
-func pack(x linalg.Matrix, centre, inverse []float64, width int) Points {
+// Kept packs x as a right argument without a scale, in memory that isn't for other uses afterwards (matrix.Large).
+func Kept(x linalg.Matrix) Points {
+	return pack(x, make([]float64, x.Cols), slices.Repeat([]float64{1}, x.Cols), loops.width, matrix.Large)
+}
+
+func pack(x linalg.Matrix, centre, inverse []float64, width int, memory func(rows, cols int) linalg.Matrix) Points {
 	p := Points{Rows: x.Rows, Dim: x.Cols, width: width, step: (x.Cols + 3) / 4 * 4 * width}
-	p.data = linalg.Borrow((x.Rows+width-1)/width, p.step)
+	p.data = memory((x.Rows+width-1)/width, p.step)
 	clear(p.data.Data[max(0, p.data.Rows-1)*p.step:])
 	for i := range x.Rows {
 		row, dst := x.Row(i), p.data.Row(i / width)[i%width:]
@@ -50,6 +58,9 @@ func pack(x linalg.Matrix, centre, inverse []float64, width int) Points {
 
 // Release gives the memory back. The points must not be used afterwards.
 func (p Points) Release() { linalg.Return(p.data) }
+
+// Drop does the same for points of Kept.
+func (p Points) Drop() { p.data.Release() }
 
 // Block returns the largest number of right points that Strip takes. These points and their distances then stay in the
 // first or second cache level.

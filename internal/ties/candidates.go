@@ -84,7 +84,9 @@ func columnsOf(d *dataset.Data, rows []int) (columns []column, err error) {
 // Other columns would take most of the memory of a large fit.
 func (c *column) needed() bool {
 	return c.dates || judged(max(c.levels, leastUnits), len(c.numbers)) || slices.ContainsFunc(coordinates,
-		func(names [2]string) bool { return strings.EqualFold(c.name, names[0]) || strings.EqualFold(c.name, names[1]) })
+		func(names [2]string) bool {
+			return strings.EqualFold(c.name, names[0]) || strings.EqualFold(c.name, names[1])
+		})
 }
 
 // inputsOf returns the inputs that each column of the table becomes.
