@@ -264,7 +264,10 @@ func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 		copy(m.X.Row(k), part.X.Row(i))
 		m.Y[k] = part.Y[i]
 	}
-	return m, r.Sum(m.X.Data, m.Y)
+	if err := r.Sum(m.X.Data); err != nil { // alone: a sum of several slices copies them into memory
+		return m, err
+	}
+	return m, r.Sum(m.Y)
 }
 
 // gatherValues returns the values of the rows of all ranks, in their order. own are the values of this rank's rows.

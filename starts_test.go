@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -32,5 +33,12 @@ func TestStartsOfOtherKernels(t *testing.T) {
 			}
 			found[fi] = &train.Result{X: end, Value: -float64(fi)}
 		}
+	}
+}
+
+// TestCertifiedShare: an eighth of many rows is certified, but at most mostCertified rows.
+func TestCertifiedShare(t *testing.T) {
+	for rows, certified := range map[int]int{8000: 1000, 400_000: 50_000, 10_000_000: 50_000} {
+		must.Be(t, rows-informedRows(rows), certified, rows)
 	}
 }

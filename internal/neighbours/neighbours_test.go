@@ -223,3 +223,37 @@ func TestJoint(t *testing.T) {
 		}
 	}
 }
+
+// TestSome: up to MostRows rows, Some finds the nearest rows. Of more rows it finds rows that are hardly farther, and
+// the same rows on any number of cores.
+func TestSome(t *testing.T) {
+	const n, d, m = 2 * neighbours.MostRows, 16, 16
+	rng := rand.New(rand.NewPCG(3, 1))
+	all := matrix.New(n, d)
+	for i := range all.Data {
+		all.Data[i] = rng.NormFloat64()
+	}
+	k := must.Get(kernel.Parse("se", d, false))(t)
+	of := numbers(0, 100)
+	for rows, most := range map[int]float64{neighbours.MostRows: 1, n: 1.2} {
+		ix := neighbours.New(k, []float64{0, 0}, all.RowRange(0, rows))
+		exact, some, again := make([]int32, len(of)*m), make([]int32, len(of)*m), make([]int32, len(of)*m)
+		ix.Others(of, m, exact)
+		ix.Some().Others(of, m, some)
+		old := runtime.GOMAXPROCS(5)
+		ix.Some().Others(of, m, again)
+		runtime.GOMAXPROCS(old)
+		must.Not(t, !slices.Equal(some, again), "%d rows: other neighbours on other cores", rows)
+		must.Be(t, slices.Equal(some, exact), most == 1, rows)
+		farthest := func(near []int32) (sum float64) {
+			for i := range of {
+				for j, v := range all.Row(i) {
+					off := v - all.At(int(near[i*m+m-1]), j)
+					sum += off * off
+				}
+			}
+			return sum
+		}
+		must.Not(t, farthest(some) > most*farthest(exact), "%d rows: %v times as far", rows, farthest(some)/farthest(exact))
+	}
+}
