@@ -233,8 +233,8 @@ func (s share) choose(rows []int) share {
 	return share{dealt: s.dealt, rows: s.data.Scaled(numbers, s.scaling), n: len(rows), y: y, scale: nil}
 }
 
-// gather reads the rows of all ranks into memory, or a file if they take much memory (matrix.Large), in their order: the
-// inputs, and the target if there is one.
+// gather reads the rows of all ranks into memory, or into a file if they take much memory (matrix.Large), in their
+// order: the inputs, and the target if there is one.
 func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 	defer matrix.Ended(&err)
 	own, d := rows.Dims()

@@ -18,8 +18,8 @@ type Scratch struct {
 }
 
 // NewScratch returns n numbers, all 0. Release gives them back, or else the garbage collector does once the Scratch is
-// unreachable. The error is errors.ErrUnsupported where files can't be mapped. NewScratch writes the whole file, so that
-// a full disk is an error here. Later the process would end when it writes a number.
+// unreachable. The error is errors.ErrUnsupported where files can't be mapped. NewScratch writes the whole file, so
+// that a full disk is an error here. Later the process would end when it writes a number.
 func NewScratch(n int) (*Scratch, error) {
 	if !renamesOpen {
 		return nil, errors.ErrUnsupported
