@@ -94,17 +94,23 @@ func momentsPortable(w, a, b *float64, fours, step, panels int, m, s *float64) {
 	bs := unsafe.Slice(b, (panels-1)*step+16*fours)
 	ms, ss := unsafe.Slice(m, 4*Lanes*fours), unsafe.Slice(s, 4*Lanes*fours)
 	for t := range 4 * fours {
-		var first, second float64
+		var m0, m1, m2, m3, s0, s1, s2, s3 float64
+		x := as[4*t]
 		for p := range panels {
-			for c, v := range bs[p*step+4*t:][:4] {
-				d := as[4*t] - v
-				wd := ws[4*p+c] * d
-				first += wd
-				second += wd * d
-			}
+			v, w := (*[4]float64)(bs[p*step+4*t:]), (*[4]float64)(ws[4*p:])
+			d0, d1, d2, d3 := x-v[0], x-v[1], x-v[2], x-v[3]
+			w0, w1, w2, w3 := w[0]*d0, w[1]*d1, w[2]*d2, w[3]*d3
+			m0 += w0
+			m1 += w1
+			m2 += w2
+			m3 += w3
+			s0 += w0 * d0
+			s1 += w1 * d1
+			s2 += w2 * d2
+			s3 += w3 * d3
 		}
-		ms[Lanes*t] += first
-		ss[Lanes*t] += second
+		ms[Lanes*t] += (m0 + m1) + (m2 + m3)
+		ss[Lanes*t] += (s0 + s1) + (s2 + s3)
 	}
 }
 
@@ -131,19 +137,26 @@ func unwrap(rows, dim int, y, x *float64) (ys, xs []float64) {
 	return unsafe.Slice(y, dim*linalg.Abreast), unsafe.Slice(x, rows*dim*linalg.Abreast)
 }
 
+// bundleDistancesPortable names its sums, since the compiler keeps arrays in memory.
 func bundleDistancesPortable(rows, dim int, y, x, u *float64) {
 	ys, xs := unwrap(rows, dim, y, x)
 	us := unsafe.Slice(u, rows*linalg.Abreast)
 	for j := range rows {
-		var sum [linalg.Abreast]float64
+		var s0, s1, s2, s3, s4, s5, s6, s7 float64
 		for t := 0; t < dim*linalg.Abreast; t += linalg.Abreast {
 			a, b := (*[linalg.Abreast]float64)(ys[t:]), (*[linalg.Abreast]float64)(xs[j*dim*linalg.Abreast+t:])
-			for l := range sum {
-				d := a[l] - b[l]
-				sum[l] += d * d
-			}
+			d0, d1, d2, d3 := a[0]-b[0], a[1]-b[1], a[2]-b[2], a[3]-b[3]
+			s0 += d0 * d0
+			s1 += d1 * d1
+			s2 += d2 * d2
+			s3 += d3 * d3
+			d4, d5, d6, d7 := a[4]-b[4], a[5]-b[5], a[6]-b[6], a[7]-b[7]
+			s4 += d4 * d4
+			s5 += d5 * d5
+			s6 += d6 * d6
+			s7 += d7 * d7
 		}
-		copy(us[j*linalg.Abreast:], sum[:])
+		*(*[linalg.Abreast]float64)(us[j*linalg.Abreast:]) = [...]float64{s0, s1, s2, s3, s4, s5, s6, s7}
 	}
 }
 
