@@ -141,7 +141,7 @@ func (p *plan) goOn(ctx context.Context, c *checkpoints, f family, x []float64, 
 	if ties != nil {
 		r.X, r.AtBound = ties.expand(r.X), nil
 	}
-	return run{f, r}, nil
+	return run{family: f, result: r}, nil
 }
 
 // fewer wraps an objective and has fewer parameters. Each of these may set several parameters of the wrapped objective

@@ -42,7 +42,7 @@ func (p *plan) atInit(_ context.Context, c *checkpoints) (trained, error) {
 		if err != nil || x == nil {
 			continue
 		}
-		r := run{f, &train.Result{X: x, Stopped: "parameters given"}}
+		r := run{family: f, result: &train.Result{X: x, Stopped: "parameters given"}}
 		return trained{best: r, all: []run{r}}, c.tell(Event{Family: f.name, Start: 1, Starts: 1, Solver: p.choice.Solver,
 			Stopped: r.result.Stopped}, func() {})
 	}
@@ -100,7 +100,7 @@ func (p *plan) freeUp(ctx context.Context, c *checkpoints, m *model.Model, best 
 	if err := p.rows.Err(); err != nil {
 		return nil, run{}, err
 	}
-	free := run{f, r}
+	free := run{family: f, result: r}
 	other, err := p.finish(ctx, c, way.Bind(p.task(ctx, c, f)), free, found)
 	if err != nil {
 		return nil, run{}, err

@@ -15,12 +15,12 @@ func TestStartsOfOtherKernels(t *testing.T) {
 	for _, ard := range []string{"on", "auto"} {
 		p := &plan{stage: stage{share: share{dealt: &dealt{data: &dataset.Data{Cols: 3}}}, restarts: 1,
 			families: Kernel{Expression: autoKernel, ARD: ard, Mean: "constant"}.families(3)}}
-		found := make([]*train.Result, len(p.families))
+		found := make([]run, len(p.families))
 		for fi, f := range p.families {
 			alone := p.starts(f, nil)[0]
 			x := p.starts(f, p.before(fi, found))[0]
 			if ard == "auto" && fi%2 == 1 {
-				iso := found[fi-1].X
+				iso := found[fi-1].result.X
 				if x[0] != iso[0] || x[2] != iso[0] || x[3] != iso[1] || x[len(x)-1] != iso[len(iso)-1] {
 					t.Errorf("%s starts at %v where one lengthscale ended at %v", f.name, x, iso)
 				}
@@ -31,7 +31,7 @@ func TestStartsOfOtherKernels(t *testing.T) {
 			for i := range end {
 				end[i] = float64(10*fi + i + 1)
 			}
-			found[fi] = &train.Result{X: end, Value: -float64(fi)}
+			found[fi] = run{family: f, result: &train.Result{X: end, Value: -float64(fi)}}
 		}
 	}
 }

@@ -38,6 +38,8 @@ type Run struct {
 	Of   func(iterations int) // gets the number of iterations, if it is known before the run; may be nil
 	Most func(iterations int) // gets the largest number of iterations, if only that is known; may be nil
 	Box  train.Bounds         // see In
+
+	Enough float64 // see train.LBFGS
 }
 
 // In returns the same run, whose parameters must stay in b.
@@ -82,7 +84,8 @@ func (d Descent) minimize(ctx context.Context, run Run, key string, before int, 
 	if last != nil && last.Descent != nil {
 		from = last.Descent.Clone()
 	}
-	return train.LBFGS{MaxEvaluations: d.Evaluations, MaxIterations: d.Evaluations}.In(box).Minimize(ctx, problem, from,
+	minimizer := train.LBFGS{MaxEvaluations: d.Evaluations, MaxIterations: d.Evaluations, Enough: run.Enough}
+	return minimizer.In(box).Minimize(ctx, problem, from,
 		func(s *train.State) error {
 			return run.Tell(key, &State{Descent: s.Clone()}, before+s.Iterations, s.Value, s.Stopped)
 		})

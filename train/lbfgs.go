@@ -31,6 +31,9 @@ type LBFGS struct {
 	// ValueTolerance stops the run when an iteration lowers the value by no more than this, relative to max(|value|,
 	// 1); 0 means 1e-9. A negative number switches the test off.
 	ValueTolerance float64
+	// Enough, unless 0, stops the run when two iterations in a row each lower the value by no more. One such iteration
+	// may only have been a short step.
+	Enough float64
 }
 
 // In returns the same minimiser with the box b.
@@ -78,6 +81,8 @@ func (o LBFGS) stopped(s *State) string {
 		return ConvergedGradient
 	case s.Iterations > 0 && s.Decrease <= o.ValueTolerance:
 		return Converged
+	case s.Iterations > 1 && max(s.Decrease, s.Before)*max(math.Abs(s.Value), 1) <= o.Enough:
+		return Near
 	case s.Iterations >= o.MaxIterations:
 		return IterationLimit
 	case s.Evaluations >= o.MaxEvaluations:
@@ -540,7 +545,7 @@ func (r *run) accept(value, t float64) {
 
 	r.Iterations++
 	r.Step = t
-	r.Decrease = (r.Value - value) / max(math.Abs(r.Value), math.Abs(value), 1)
+	r.Before, r.Decrease = r.Decrease, (r.Value-value)/max(math.Abs(r.Value), math.Abs(value), 1)
 	r.Value = value
 	copy(r.X, r.trial)
 	copy(r.Gradient, r.tg)

@@ -98,6 +98,7 @@ func (b Bounds) expand(n int) (lower, upper []float64, err error) {
 const (
 	ConvergedGradient = "converged: gradient" // the projected gradient is within GradientTolerance
 	Converged         = "converged"           // the last iteration's decrease is within ValueTolerance
+	Near              = "near a minimum"      // the last two iterations' decreases are within LBFGS.Enough
 	IterationLimit    = "iteration limit"
 	EvaluationLimit   = "evaluation limit"
 	LineSearchFailed  = "line search failed" // even along the steepest descent; X is the best point
@@ -122,7 +123,8 @@ type State struct {
 
 	// Step is the length of the last step along its direction; 1 is the whole quasi-Newton step.
 	Step     float64 `json:"step"`
-	Decrease float64 `json:"decrease"` // (f_k - f_k+1)/max(|f_k|, |f_k+1|, 1) of the last iteration
+	Decrease float64 `json:"decrease"`        // (f_k - f_k+1)/max(|f_k|, |f_k+1|, 1) of the last iteration
+	Before   float64 `json:"before,omitzero"` // Decrease of the iteration before
 	// ProjectedGradient is the size of the largest derivative. It leaves out derivatives that push against a bound.
 	ProjectedGradient float64 `json:"projected_gradient"`
 	Stopped           string  `json:"stopped"` // why the run ended; empty while it goes on

@@ -26,6 +26,9 @@ type progress struct {
 	first    int       // the iteration of that run's first line
 	runBegan time.Time // the time of that run's first line
 
+	starts int          // number of starts that the last event named
+	ended  map[int]bool // the starts of these whose runs have ended, not always in their order
+
 	predicted int       // rows predicted so far, in the current table
 	rowsBegan time.Time // the time of the table's first event
 	rowsFirst int       // the rows predicted at the time rowsBegan
@@ -56,6 +59,12 @@ func (p *progress) event(e krigo.Event) {
 		return
 	}
 	p.last = time.Now()
+	if e.Starts != p.starts {
+		p.starts, p.ended = e.Starts, map[int]bool{}
+	}
+	if e.Stopped != "" {
+		p.ended[e.Start] = true
+	}
 	what := e.Family
 	if e.Solver != "" {
 		what += " by " + e.Solver
@@ -70,7 +79,7 @@ func (p *progress) event(e krigo.Event) {
 	} else if took := time.Since(p.runBegan); e.Iteration > p.first && took > time.Second {
 		line += fmt.Sprintf("; %.3g iterations a second", float64(e.Iteration-p.first)/took.Seconds())
 	}
-	switch left, known := remaining(e, time.Since(p.begin)); {
+	switch left, known := remaining(e, len(p.ended), time.Since(p.begin)); {
 	case e.Start == 1 && e.Iteration == p.first && e.Stopped == "": // the time includes the work before training
 	case known:
 		line += fmt.Sprintf("; about %v left", left.Round(time.Second))
@@ -108,16 +117,14 @@ func (p *progress) rows(done, of int) {
 // telling returns a context in which progress prints how many rows of a table are predicted.
 func (p *progress) telling(ctx context.Context) context.Context { return model.Telling(ctx, p.rows) }
 
-// remaining estimates how long training may still take, if all starts take about as long as the finished starts. The
+// remaining estimates how long training may still take, if all starts take about as long as the ended starts. The
 // time is known from the first step if a run says how many steps it takes, otherwise when the first run has ended.
-func remaining(e krigo.Event, elapsed time.Duration) (left time.Duration, known bool) {
-	done := float64(e.Start - 1)
+func remaining(e krigo.Event, ended int, elapsed time.Duration) (left time.Duration, known bool) {
+	done := float64(ended)
 	switch {
 	case e.Residual > 0:
 		return 0, false
-	case e.Stopped != "":
-		done++
-	case e.Of > 0:
+	case e.Of > 0 && e.Stopped == "":
 		done += float64(e.Iteration) / float64(e.Of)
 	}
 	share := done / float64(e.Starts)

@@ -13,21 +13,23 @@ import (
 func TestRemaining(t *testing.T) {
 	for name, c := range map[string]struct {
 		e     krigo.Event
+		ended int
 		want  time.Duration
 		known bool
 	}{
-		"the first step of a run of unknown length": {krigo.Event{Start: 1, Starts: 4, Iteration: 1}, 0, false},
+		"the first step of a run of unknown length": {krigo.Event{Start: 1, Starts: 4, Iteration: 1}, 0, 0, false},
 		"a run that ended": {krigo.Event{Start: 1, Starts: 4, Iteration: 9, Stopped: "converged"},
-			3 * time.Minute, true},
-		"in the second run": {krigo.Event{Start: 2, Starts: 4, Iteration: 9}, 3 * time.Minute, true},
+			1, 3 * time.Minute, true},
+		"in the second run": {krigo.Event{Start: 2, Starts: 4, Iteration: 9}, 1, 3 * time.Minute, true},
 		"a step of a run of known length": {krigo.Event{Start: 1, Starts: 1, Iteration: 25, Of: 100},
-			3 * time.Minute, true},
+			0, 3 * time.Minute, true},
 		"the same in the second of two": {krigo.Event{Start: 2, Starts: 2, Iteration: 50, Of: 100},
-			20 * time.Second, true},
-		"the last run":   {krigo.Event{Start: 4, Starts: 4, Stopped: "converged"}, 0, false},
-		"a single solve": {krigo.Event{Start: 2, Starts: 4, Residual: 0.1}, 0, false},
+			1, 20 * time.Second, true},
+		"the last run":                   {krigo.Event{Start: 4, Starts: 4, Stopped: "converged"}, 4, 0, false},
+		"a run beside others that ended": {krigo.Event{Start: 1, Starts: 4, Stopped: "converged"}, 3, 20 * time.Second, true},
+		"a single solve":                 {krigo.Event{Start: 2, Starts: 4, Residual: 0.1}, 1, 0, false},
 	} {
-		if left, known := remaining(c.e, time.Minute); left != c.want || known != c.known {
+		if left, known := remaining(c.e, c.ended, time.Minute); left != c.want || known != c.known {
 			t.Errorf("%s: %v, %v; want %v, %v", name, left, known, c.want, c.known)
 		}
 	}
