@@ -211,10 +211,9 @@ func (p *plan) before(family int, found []run) *train.Result {
 	return best.result
 }
 
-// atOnce returns how many starts are trained at once. Several small fits keep the cores busier than one fit. Large fits
-// would only double the memory. Ranks do one fit at a time, because they must meet in the same steps.
+// atOnce returns how many starts are trained at once. Ranks do one at a time, because they must meet in the same steps.
 func (p *plan) atOnce() int {
-	if p.data.Ranks().Size() == 1 && !p.sparse() && p.n <= 1500 && !p.trainsByCG() {
+	if p.data.Ranks().Size() == 1 && !p.sparse() && p.n <= method.FewRows && !p.trainsByCG() {
 		return runtime.GOMAXPROCS(0)
 	}
 	return 1

@@ -50,12 +50,11 @@ func (m Evidence) Bind(t Task) Problem {
 		}
 		return &byCG{e, plain{t}, m.Descent()}
 	}
-	full := t.full(&objective.Evidence{})
 	if m.Hyperprior == "weak" {
-		weak := mode{full, weakFor(t)}
-		return &marginal{&collapsed{named: weak, plain: plain{t}, descent: m.Descent()}, weak}
+		weak := t.mode()
+		return &marginal{&collapsed{named: weak, plain: plain{t}, descent: m.Descent()}, t, weak}
 	}
-	return &collapsed{named: full, plain: plain{t}, descent: m.Descent()}
+	return &collapsed{named: t.full(&objective.Evidence{}), plain: plain{t}, descent: m.Descent()}
 }
 
 // FullGP returns the problem of a full GP that minimises o, with the evidence's parameters, box, start and posterior. A

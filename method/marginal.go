@@ -1,16 +1,20 @@
 package method
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
 // marginal is the problem of the evidence with a weak prior.
 type marginal struct {
 	Problem
+	task Task
 	mode mode
 }
 
@@ -42,35 +46,78 @@ func (m *marginal) marginal(x []float64, below float64) (float64, error) {
 	if value >= below {
 		return math.Inf(1), nil
 	}
-	const step = 1e-3 // step for a logarithm, or for a mean in standard deviations
-	at, gradient, moved := slices.Clone(x), make([]float64, n), make([]float64, n)
+	gradient := make([]float64, n)
 	if _, err := m.mode.Evaluate(x, gradient); err != nil {
 		return 0, err
 	}
-	rows := mat.NewDense(n, n, nil)
-	for i := range n {
-		at[i] += step
-		if _, err := m.mode.Evaluate(at, moved); err != nil {
+	// The eigenvalues of a block on the diagonal of H lie under those of H (Cauchy's interlacing theorem), so that some
+	// columns may show already that the result isn't less than below. The shortest lengthscales come first, about which
+	// the rows say most.
+	const step = 1e-3 // step for a logarithm, or for a mean in standard deviations
+	atOnce := 4
+	if m.task.N > FewRows {
+		atOnce = 1
+	}
+	rows, order, sum := mat.NewDense(n, n, nil), m.order(x), value
+	modes := make(chan mode, atOnce)
+	modes <- m.mode
+	for done := 0; done < n; {
+		columns := order[done:min(done+atOnce, n)]
+		errs := make([]error, len(columns))
+		linalg.Parallel(len(columns), func(c int) {
+			i, at, moved := columns[c], slices.Clone(x), make([]float64, n)
+			var f mode
+			select {
+			case f = <-modes:
+			default:
+				f = m.task.mode()
+			}
+			at[i] += step
+			_, errs[c] = f.Evaluate(at, moved)
+			modes <- f
+			for j := range n {
+				rows.Set(i, j, (moved[j]-gradient[j])/(step*math.Sqrt(precision[i]*precision[j])))
+			}
+		})
+		if err := errors.Join(errs...); err != nil {
 			return 0, err
 		}
-		at[i] = x[i]
-		for j := range n {
-			rows.Set(i, j, (moved[j]-gradient[j])/(step*math.Sqrt(precision[i]*precision[j])))
+		done += len(columns)
+		h := mat.NewSymDense(done, nil)
+		for a, i := range order[:done] {
+			for b, j := range order[:a+1] {
+				h.SetSym(a, b, (rows.At(i, j)+rows.At(j, i))/2)
+			}
+			h.SetSym(a, a, h.At(a, a)+added[i]/precision[i])
+		}
+		var eigen mat.EigenSym
+		if !eigen.Factorize(h, false) {
+			return 0, errors.New("the second derivatives at the mode have no eigenvalues")
+		}
+		sum = value
+		for _, v := range eigen.Values(nil) {
+			sum += math.Log(max(v, 1)) / 2
+		}
+		if sum >= below {
+			return math.Inf(1), nil
 		}
 	}
-	h := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := range i + 1 {
-			h.SetSym(i, j, (rows.At(i, j)+rows.At(j, i))/2)
-		}
-		h.SetSym(i, i, h.At(i, i)+added[i]/precision[i])
+	return sum, nil
+}
+
+// FewRows is the number of rows up to which several evaluations of a full GP at once keep the cores busier than one
+// does. Larger ones would only take more memory.
+const FewRows = 1500
+
+// order returns the parameters' numbers, those without a weak prior first and then the largest of the others last.
+func (m *marginal) order(x []float64) []int {
+	size, all := make([]float64, len(x)), make([]int, len(x))
+	for i := range x {
+		size[i], all[i] = math.Inf(-1), i
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(h, false) {
-		return 0, errors.New("the second derivatives at the mode have no eigenvalues")
+	for _, p := range m.mode.weak {
+		size[p.at] = p.factor*x[p.at] - p.mean
 	}
-	for _, v := range eigen.Values(nil) {
-		value += math.Log(max(v, 1)) / 2
-	}
-	return value, nil
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(size[a], size[b]) })
+	return all
 }
