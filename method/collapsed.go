@@ -51,8 +51,9 @@ func (m Evidence) Bind(t Task) Problem {
 		return &byCG{e, plain{t}, m.Descent()}
 	}
 	if m.Hyperprior == "weak" {
-		weak := t.mode()
-		return &marginal{&collapsed{named: weak, plain: plain{t}, descent: m.Descent()}, t, weak}
+		weak := func() mode { return mode{t.full(&objective.Evidence{}), weakFor(t)} }
+		one := weak()
+		return &marginal{&collapsed{named: one, plain: plain{t}, descent: m.Descent()}, one, weak}
 	}
 	return &collapsed{named: t.full(&objective.Evidence{}), plain: plain{t}, descent: m.Descent()}
 }

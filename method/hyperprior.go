@@ -54,9 +54,6 @@ type mode struct {
 	weak weak
 }
 
-// mode returns the task's evidence with a weak prior.
-func (t Task) mode() mode { return mode{t.full(&objective.Evidence{}), weakFor(t)} }
-
 // Evaluate implements train.Objective.
 func (m mode) Evaluate(x, gradient []float64) (float64, error) {
 	v, err := m.Problem.Evaluate(x, gradient)

@@ -14,8 +14,8 @@ import (
 // marginal is the problem of the evidence with a weak prior.
 type marginal struct {
 	Problem
-	task Task
-	mode mode
+	mode  mode
+	again func() mode // makes the same mode with its own memory
 }
 
 // Diagnostics implements Problem.
@@ -55,7 +55,7 @@ func (m *marginal) marginal(x []float64, below float64) (float64, error) {
 	// the rows say most.
 	const step = 1e-3 // step for a logarithm, or for a mean in standard deviations
 	atOnce := 4
-	if m.task.N > FewRows {
+	if m.mode.X.Rows > FewRows {
 		atOnce = 1
 	}
 	rows, order, sum := mat.NewDense(n, n, nil), m.order(x), value
@@ -70,7 +70,7 @@ func (m *marginal) marginal(x []float64, below float64) (float64, error) {
 			select {
 			case f = <-modes:
 			default:
-				f = m.task.mode()
+				f = m.again()
 			}
 			at[i] += step
 			_, errs[c] = f.Evaluate(at, moved)
