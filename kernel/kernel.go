@@ -203,6 +203,12 @@ func (at Bound) Fill(a, b, dst matrix.Dense) {
 
 // FillSymmetric writes K(A, A), both triangles, exactly symmetric.
 func (at Bound) FillSymmetric(a, dst matrix.Dense) {
+	at.FillTriangle(a, dst)
+	linalg.MirrorLower(dst)
+}
+
+// FillTriangle writes the lower triangle of K(A, A), and numbers of no meaning above the diagonal.
+func (at Bound) FillTriangle(a, dst matrix.Dense) {
 	k, theta := at.Kernel, at.Theta
 	n := a.Rows
 	c := columnsOf(k, theta, a)
@@ -214,7 +220,6 @@ func (at Bound) FillSymmetric(a, dst matrix.Dense) {
 		eachTile(i1, func(j0, j1 int) { c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1)) })
 	})
 	c.release()
-	linalg.MirrorLower(dst)
 }
 
 // FillLower writes the lower triangle of K(A, A), on the calling goroutine.
@@ -241,14 +246,17 @@ func (at Bound) Pull(a, b matrix.Dense, to Adjoint) {
 	c.release()
 }
 
-// PullSymmetric pulls a symmetric adjoint bar of K(A, A) back to dTheta. Each pair of rows is visited once.
+// PullSymmetric pulls a symmetric adjoint bar of K(A, A) back to dTheta. Each pair of rows is visited once. Only bar's
+// lower triangle counts, and PullSymmetric may change the other.
 func (at Bound) PullSymmetric(a, bar matrix.Dense, dTheta []float64) {
 	c := columnsOf(at.Kernel, at.Theta, a)
 	pullTiles(a, bar, dTheta, func(i0, i1 int, part []float64) {
 		ai := a.RowRange(i0, i1)
 		eachTile(i0, func(j0, j1 int) { c.pull(ai, j0, j1, bar.View(i0, i1, j0, j1), part, matrix.Dense{}) })
 		linalg.Scale(2, part)
-		c.pull(ai, i0, i1, bar.View(i0, i1, i0, i1), part, matrix.Dense{})
+		diagonal := bar.View(i0, i1, i0, i1)
+		linalg.MirrorLower(diagonal)
+		c.pull(ai, i0, i1, diagonal, part, matrix.Dense{})
 	})
 	c.release()
 }

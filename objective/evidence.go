@@ -28,7 +28,7 @@ func (e *Evidence) Evaluate(prior Moments, y []float64, noise float64, adj *Adjo
 	if adj == nil {
 		return value, nil
 	}
-	linalg.CholeskyInverse(k, adj.K)
+	linalg.CholeskyInverseLower(k, adj.K)
 	adj.Noise = 0
 	for i, wi := range w {
 		row := adj.K.Row(i)[:i+1]

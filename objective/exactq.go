@@ -46,6 +46,7 @@ func (q *exactQ) forward(k matrix.Dense, mean, y []float64, noise float64) error
 			q.k, q.t = k.Like(n, n), k.Like(n, n)
 		}
 		q.k.CopyFrom(k)
+		linalg.MirrorLower(q.k)
 	}
 	w, quad, err := solve(k, mean, y, noise, &q.w)
 	if err != nil {

@@ -45,7 +45,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 )
@@ -57,7 +56,7 @@ type Adjoints struct {
 	Mean  []float64    // d/dm_β(x_i), N numbers
 }
 
-// Moments holds the prior covariance matrix of f at the rows (both triangles) and the prior mean there.
+// Moments holds the prior covariance matrix of f at the rows, in its lower triangle, and the prior mean there.
 type Moments struct {
 	K    matrix.Dense
 	Mean []float64
@@ -118,7 +117,7 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	}
 	theta, beta, logNoise := p.Split(x)
 	noise := math.Exp(logNoise)
-	kernel.At(p.Kernel, theta).FillSymmetric(p.X, p.k)
+	kernel.At(p.Kernel, theta).FillTriangle(p.X, p.k)
 	p.Mean.At(beta, p.X, p.mean)
 	var adj *Adjoints
 	if gradient != nil {
@@ -133,7 +132,6 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	}
 	clear(gradient)
 	dTheta, dBeta, _ := p.Split(gradient)
-	linalg.MirrorLower(adj.K)
 	kernel.At(p.Kernel, theta).PullSymmetric(p.X, adj.K, dTheta)
 	p.Mean.Pull(beta, p.X, adj.Mean, dBeta)
 	gradient[len(gradient)-1] = noise * adj.Noise

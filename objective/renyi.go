@@ -456,7 +456,6 @@ func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.De
 		kernel.At(p.Kernel, theta).Pull(z, e.x, kernel.Adjoint{K: e.u, Gradient: kernel.Gradient{Theta: dTheta, Inputs: dZ}})
 		pullSelf(kernel.At(p.Kernel, theta), z, e.zz, dTheta, dZ)
 	}
-	linalg.MirrorLower(kBar)
 	kernel.At(p.Kernel, theta).PullSymmetric(e.x, kBar, dTheta)
 	gradient[len(theta)+len(beta)] = s * (linalg.Sum(traces) - alpha/(2*s*s)*linalg.Sum(products))
 	for i, w := range e.w {

@@ -173,6 +173,12 @@ func LogDet(l Matrix) float64 {
 
 // CholeskyInverse writes A⁻¹ = L⁻ᵀL⁻¹, both triangles, to the distinct matrix c.
 func CholeskyInverse(l, c Matrix) {
+	CholeskyInverseLower(l, c)
+	MirrorLower(c)
+}
+
+// CholeskyInverseLower writes the lower triangle of A⁻¹ to the distinct matrix c.
+func CholeskyInverseLower(l, c Matrix) {
 	square(l)
 	if l.Rows != c.Rows || l.Cols != c.Cols {
 		panic(fmt.Sprintf("linalg: %d×%d against %d×%d", l.Rows, l.Cols, c.Rows, c.Cols))
@@ -216,7 +222,6 @@ func CholeskyInverse(l, c Matrix) {
 		}
 	})
 	all.release()
-	MirrorLower(c)
 }
 
 // clearAbove clears the elements above the diagonal, in a panel of columns j, j+1, … with elements 0 to depth.
