@@ -134,3 +134,31 @@ func TestMarginal(t *testing.T) {
 		t.Errorf("above: %v, %v", v, err)
 	}
 }
+
+// TestMarginalBelow: the first second derivatives of many may show that the result isn't less than a limit. The result
+// is the same under any limit that it keeps.
+func TestMarginalBelow(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 2))
+	const n, d = 40, 9
+	rows := objective.Memory{X: matrix.New(n, d), Y: make([]float64, n)}
+	for i := range n {
+		for j := range d {
+			rows.X.Set(i, j, rng.NormFloat64())
+		}
+		rows.Y[i] = math.Sin(2 * rows.X.At(i, 3))
+	}
+	x := make([]float64, d+2)
+	x[3], x[d+1] = -1, -3
+	problem := method.Evidence{MAP: method.MAP{Hyperprior: "weak"}}.Bind(method.Task{Kernel: kernel.SE(d, true),
+		Mean: kernel.ZeroMean{}, Rows: rows, All: rows, N: n, Limit: 10})
+	marginal := problem.Diagnostics().Marginal
+	want := must.Get(marginal(x, math.Inf(1)))(t)
+	for _, less := range []float64{1e-9, 0.3, 1, 3, 10, 30} {
+		if got, err := marginal(x, want+less); err != nil || got != want {
+			t.Errorf("limit %v above: %v, not %v; %v", less, got, want, err)
+		}
+		if got, err := marginal(x, want-less); err != nil || !math.IsInf(got, 1) {
+			t.Errorf("limit %v under: %v; %v", less, got, err)
+		}
+	}
+}

@@ -94,7 +94,8 @@ func TestResumeWithWiderLimits(t *testing.T) {
 	keep := func(s *State) error { last = s.Clone(); return nil }
 	start := Start(classic(10))
 	want := minimize(t, LBFGS{}, rosenbrock(10)(), Bounds{}, start, nil)
-	for _, o := range []LBFGS{{MaxIterations: 7}, {MaxEvaluations: 20}, {ValueTolerance: 1e-1}, {GradientTolerance: 10}} {
+	for _, o := range []LBFGS{{MaxIterations: 7}, {MaxEvaluations: 20}, {ValueTolerance: 1e-1}, {GradientTolerance: 10},
+		{Enough: 1}} {
 		r := minimize(t, o, rosenbrock(10)(), Bounds{}, start, keep)
 		must.Not(t, r.Iterations >= want.Iterations || r.Stopped != last.Stopped,
 			"%+v: %d iterations, stopped by %q and %q", o, r.Iterations, r.Stopped, last.Stopped)
