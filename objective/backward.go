@@ -33,18 +33,14 @@ func (s *predictionSeeds) addUp(e *sparseEngine) error {
 
 // addHere adds Σ g_i V_i and the lower triangle of Σ h_i V_i V_iᵀ over this rank's rows to b and a.
 func (s *predictionSeeds) addHere(e *sparseEngine, b []float64, a matrix.Dense) error {
-	scaled := linalg.Borrow(min(blockRows, e.n), e.m)
-	defer linalg.Return(scaled)
 	for t := range e.blocks() {
 		i0, i1 := e.span(t)
 		v, err := e.v(t)
 		if err != nil {
 			return err
 		}
-		w := scaled.RowRange(0, i1-i0)
 		addRows(v, s.g[i0:i1], b)
-		weighted(v, s.h[i0:i1], w)
-		linalg.GemmLower(true, false, 1, v, w, 1, a)
+		linalg.SyrkScaled(v, s.h[i0:i1], 1, a)
 	}
 	return nil
 }
@@ -143,34 +139,39 @@ func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, err
 		return e.backwardUniform(s, to)
 	}
 	n := min(blockRows, e.n)
-	vbs, bars := linalg.Borrow(n, e.m), linalg.Borrow(n, e.m)
-	defer linalg.Return(vbs, bars)
+	vbs, bars := linalg.Borrow(n, e.m), linalg.Matrix{}
+	defer linalg.Return(vbs)
+	if s.predicted {
+		bars = linalg.Borrow(n, e.m)
+		defer linalg.Return(bars)
+	}
 	lambdaStat := matrix.New(e.m, e.m) // Σ λ̄_i V_i V_iᵀ
 	dBar := make([]float64, e.n)
 	err := e.eachRow(to, func(i0 int, v, u matrix.Dense, lambdas, means []float64) {
-		vb, bar := vbs.RowRange(0, v.Rows), bars.RowRange(0, v.Rows)
-		linalg.Gemm(false, false, 1, v, s.B, 0, vb)
+		bar := vbs.RowRange(0, v.Rows) // V B̄, and then V̄
+		linalg.Gemm(false, false, 1, v, s.B, 0, bar)
 		if s.predicted {
-			s.predictions.fill(i0, v, e.binv, e.mu, bar)
-		} else {
-			bar.Zero()
+			linalg.Gemm(false, false, 1, v, e.binv, 0, bars.RowRange(0, v.Rows))
 		}
 		inChunks(v.Rows, func(_, r0, r1 int) {
 			for row := r0; row < r1; row++ {
-				i, vi, vbi, bi := i0+row, v.Row(row), vb.Row(row), bar.Row(row)
+				i, vi, bi := i0+row, v.Row(row), bar.Row(row)
 				d, r := e.dd[i], e.r[i]
 				vb := linalg.Dot(vi, s.b)
-				dBar[i] = s.d[i] - (vb*r+linalg.Dot(vi, vbi))/(d*d)
+				dBar[i] = s.d[i] - (vb*r+linalg.Dot(vi, bi))/(d*d)
 				means[row] = s.mean[i] - s.r[i] - vb/d
 				lambda := s.lambda[i] + e.alpha*dBar[i]
-				linalg.Axpy(2/d, vbi, bi)
+				linalg.Scale(2/d, bi)
 				linalg.Axpy(r/d, s.b, bi)
 				linalg.Axpy(-2*lambda, vi, bi)
+				if s.predicted {
+					linalg.Axpy(2*s.predictions.h[i], bars.Row(row), bi)
+					linalg.Axpy(s.predictions.g[i], e.mu, bi)
+				}
 				lambdas[row] = lambda
-				linalg.ScaleTo(vbi, lambda, vi)
 			}
 		})
-		linalg.GemmLower(true, false, 1, v, vb, 1, lambdaStat)
+		linalg.SyrkScaled(v, lambdas, 1, lambdaStat)
 		e.unwhiten(bar, u)
 	})
 	if err != nil {

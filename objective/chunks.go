@@ -31,28 +31,3 @@ func addRows(v matrix.Dense, weight, sum []float64) {
 		linalg.Axpy(1, parts.Row(c), sum)
 	}
 }
-
-// weighted fills w with weight_i V_i.
-func weighted(v matrix.Dense, weight []float64, w matrix.Dense) {
-	inChunks(v.Rows, func(_, r0, r1 int) {
-		for r := r0; r < r1; r++ {
-			linalg.ScaleTo(w.Row(r), weight[r], v.Row(r))
-		}
-	})
-}
-
-// transpose fills t with aᵀ.
-func transpose(a, t matrix.Dense) {
-	const strip = 8 // elements of a cache line
-	inChunks(a.Rows, func(_, r0, r1 int) {
-		for i := r0; i < r1; i += strip {
-			n := min(strip, r1-i)
-			for j := range a.Cols {
-				to := t.Data[j*t.Stride+i:][:n]
-				for l := range to {
-					to[l] = a.Data[(i+l)*a.Stride+j]
-				}
-			}
-		}
-	})
-}

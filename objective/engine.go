@@ -115,12 +115,12 @@ func (e *sparseEngine) pass(each func(i0, i1 int, v matrix.Dense)) error {
 // statistics runs a pass that computes D, A = V D⁻¹Vᵀ and b = V D⁻¹r. Then it factors B = I + A and computes μ.
 func (e *sparseEngine) statistics() error {
 	n := min(blockRows, e.n)
-	scaled, weights := linalg.Borrow(n, e.m), linalg.Borrow(2, n)
-	defer linalg.Return(scaled, weights)
+	weights := linalg.Borrow(2, n)
+	defer linalg.Return(weights)
 	e.a.Zero()
 	clear(e.b)
 	err := e.pass(func(i0, i1 int, v matrix.Dense) {
-		w, perD, rPerD := scaled.RowRange(0, i1-i0), weights.Row(0), weights.Row(1)
+		perD, rPerD := weights.Row(0)[:i1-i0], weights.Row(1)
 		for i := i0; i < i1; i++ {
 			e.dd[i] = e.alpha*e.lambda[i] + e.noise
 			perD[i-i0], rPerD[i-i0] = 1/e.dd[i], e.r[i]/e.dd[i]
@@ -130,8 +130,7 @@ func (e *sparseEngine) statistics() error {
 			linalg.SyrkLower(true, perD[0], v, 1, e.a)
 			return
 		}
-		weighted(v, perD, w)
-		linalg.GemmLower(true, false, 1, v, w, 1, e.a)
+		linalg.SyrkScaled(v, perD, 1, e.a)
 	})
 	if err == nil {
 		err = e.sum([]matrix.Dense{e.a}, e.b)

@@ -33,8 +33,7 @@ func (f *inducingFactor) whiten(x, v matrix.Dense) {
 
 // unwhiten fills u with Ū = L⁻ᵀV̄ (M×n). bar has the rows V̄_i; unwhiten overwrites bar.
 func (f *inducingFactor) unwhiten(bar, u matrix.Dense) {
-	linalg.Trsm(false, false, f.l, bar)
-	transpose(bar, u)
+	linalg.TrsmTo(false, f.l, bar, u)
 }
 
 // pullRows pulls Ū, the adjoint of k(Z, x_i), and λ̄_i, the adjoint of k(x_i, x_i), back to θ and Z.

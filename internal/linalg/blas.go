@@ -58,6 +58,18 @@ func SyrkLower(transA bool, alpha float64, a Matrix, beta float64, c Matrix) {
 	GemmLower(transA, !transA, alpha, a, a, beta, c)
 }
 
+// SyrkScaled sets the lower triangle of C ← Aᵀ diag(scale) A + β C.
+func SyrkScaled(a Matrix, scale []float64, beta float64, c Matrix) {
+	square(c)
+	if len(scale) != a.Rows || c.Rows != a.Cols {
+		panic(fmt.Sprintf("linalg: SyrkScaled of %d×%d with %d factors into %d×%d", a.Rows, a.Cols, len(scale), c.Rows,
+			c.Cols))
+	}
+	if a.Rows > 0 && a.Cols > 0 {
+		multiply(1, operand{Matrix: a, columns: true}, operand{Matrix: a, columns: true, scale: scale}, beta, c, true)
+	}
+}
+
 // Gemv sets y ← α op(A) x + β y. If op doesn't transpose, each element is one dot product in a fixed order, so it
 // doesn't depend on the other rows.
 func Gemv(transA bool, alpha float64, a Matrix, x []float64, beta float64, y []float64) {
@@ -95,7 +107,18 @@ func Trsm(left, transL bool, l, b Matrix) {
 		panic(fmt.Sprintf("linalg: Trsm of order %d with %d×%d", l.Rows, b.Rows, b.Cols))
 	}
 	if x.count() > 0 {
-		substitute(l, transL == left, x, nil)
+		substitute(l, transL == left, x, x, nil)
+	}
+}
+
+// TrsmTo does what Trsm does from the right, but writes the transpose of the solution to out, and leaves B undefined.
+func TrsmTo(transL bool, l, b, out Matrix) {
+	square(l)
+	if b.Cols != l.Rows || out.Rows != b.Cols || out.Cols != b.Rows {
+		panic(fmt.Sprintf("linalg: TrsmTo of order %d with %d×%d into %d×%d", l.Rows, b.Rows, b.Cols, out.Rows, out.Cols))
+	}
+	if b.Rows > 0 {
+		substitute(l, !transL, operand{Matrix: b}, operand{Matrix: out, columns: true}, nil)
 	}
 }
 
@@ -117,10 +140,16 @@ func MirrorLower(m Matrix) {
 	Parallel(nb, func(bi int) {
 		i1 := min((bi+1)*b, m.Rows)
 		for j0 := 0; j0 <= bi*b; j0 += b {
-			for i := bi * b; i < i1; i++ {
-				row := m.Data[i*m.Stride:]
-				for j := j0; j < min(j0+b, i); j++ {
-					m.Data[j*m.Stride+i] = row[j]
+			for i := bi * b; i < i1; i += lanes {
+				done := j0 // the columns before are mirrored by whole tiles
+				if end := min(j0+b, i); i+lanes <= i1 && j0 < end {
+					transposeTile(end-j0, m.Data[i*m.Stride+j0:], m.Stride, m.Data[j0*m.Stride+i:], m.Stride)
+					done = end
+				}
+				for r := i; r < min(i+lanes, i1); r++ {
+					for j := done; j < min(j0+b, r); j++ {
+						m.Data[j*m.Stride+r] = m.Data[r*m.Stride+j]
+					}
 				}
 			}
 		}
@@ -171,10 +200,10 @@ func (t triangle) solve(x panels, i, from int) {
 	}
 }
 
-// substitute replaces every vector of x by the solution of L x = b, or of Lᵀ x = b from the last equation back.
-// Vectors don't depend on one another. kept has the panels of each step if L is
-// packed already.
-func substitute(l Matrix, back bool, x operand, kept []panels) {
+// substitute writes to out the solution of L x = b, or of Lᵀ x = b from the last equation back, for every vector of x. It
+// overwrites x, which may be out. Vectors don't depend on one another. kept has the panels of each step if L is packed
+// already.
+func substitute(l Matrix, back bool, x, out operand, kept []panels) {
 	n, count := l.Rows, x.count()
 	step, chunk := cut(n, order, maxWidth), share(count)
 	var all panels
@@ -182,7 +211,7 @@ func substitute(l Matrix, back bool, x operand, kept []panels) {
 		all = borrowPanels(n, step)
 		defer all.release()
 	}
-	inPhases(float64(n)*float64(n)/2*float64(count), operands{l, x.Matrix}, 2*((n+step-1)/step),
+	inPhases(float64(n)*float64(n)/2*float64(count), operands{l, x.Matrix, out.Matrix}, 2*((n+step-1)/step),
 		func(p int) (int, func(int)) {
 			// This step solves the equations [r0, r1), and then updates the unknowns [u0, u1). In their panels the
 			// triangle begins at t0, and the part of L for the other unknowns begins at rest.
@@ -220,7 +249,7 @@ func substitute(l Matrix, back bool, x operand, kept []panels) {
 				for i := 0; i < i1-i0; i += width {
 					t.solve(now, i, 0)
 				}
-				now.unpack(here, i0, i1, 0)
+				now.unpack(out.part(0, count, r0, r1), i0, i1, 0)
 				if u0 < u1 {
 					p := product{-1, 1, now, all.from(rest), r1 - r0, there.part(i0, i1, 0, u1-u0).Matrix, false, noStair}
 					if x.columns {

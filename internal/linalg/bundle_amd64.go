@@ -34,6 +34,11 @@ func factorFourAVX2(x *float64, stride int, t *float64)
 //go:noescape
 func substituteFourAVX2(n int, x *float64, stride int, z *float64)
 
+// copyScaledAVX2 copies rows as wide as a tile, times scale, for rows above 0; strides are in bytes.
+//
+//go:noescape
+func copyScaledAVX2(rows int, src *float64, srcStride int, dst *float64, dstStride int, scale *float64)
+
 // eliminateAVX512 is eliminatePortable; stride is in bytes.
 //
 //go:noescape
@@ -63,3 +68,8 @@ func factorFourAVX512(x *float64, stride int, t *float64)
 //
 //go:noescape
 func substituteFourAVX512(n int, x *float64, stride int, z *float64)
+
+// copyScaledAVX512 copies rows as wide as a tile, times scale, for rows above 0; strides are in bytes.
+//
+//go:noescape
+func copyScaledAVX512(rows int, src *float64, srcStride int, dst *float64, dstStride int, scale *float64)

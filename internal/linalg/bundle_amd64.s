@@ -836,6 +836,32 @@ end:
 	VZEROUPPER
 	RET
 
+// func copyScaledAVX2(rows int, src *float64, srcStride int, dst *float64, dstStride int, scale *float64)
+// Requires: AVX
+TEXT ·copyScaledAVX2(SB), NOSPLIT, $0-48
+	MOVQ rows+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ srcStride+16(FP), DX
+	MOVQ dst+24(FP), BX
+	MOVQ dstStride+32(FP), SI
+	MOVQ scale+40(FP), DI
+
+next:
+	VBROADCASTSD (DI), Y0
+	VMULPD       (CX), Y0, Y1
+	VMOVUPD      Y1, (BX)
+	VMULPD       32(CX), Y0, Y1
+	VMOVUPD      Y1, 32(BX)
+	VMULPD       64(CX), Y0, Y0
+	VMOVUPD      Y0, 64(BX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          next
+	VZEROUPPER
+	RET
+
 // func eliminateAVX512(rows int, depth int, y *float64, x *float64, stride int, s *float64)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·eliminateAVX512(SB), NOSPLIT, $0-48
@@ -1567,5 +1593,31 @@ next:
 	JNZ          next
 
 end:
+	VZEROUPPER
+	RET
+
+// func copyScaledAVX512(rows int, src *float64, srcStride int, dst *float64, dstStride int, scale *float64)
+// Requires: AVX, AVX512F
+TEXT ·copyScaledAVX512(SB), NOSPLIT, $0-48
+	MOVQ rows+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ srcStride+16(FP), DX
+	MOVQ dst+24(FP), BX
+	MOVQ dstStride+32(FP), SI
+	MOVQ scale+40(FP), DI
+
+next:
+	VBROADCASTSD (DI), Z0
+	VMULPD       (CX), Z0, Z1
+	VMOVUPD      Z1, (BX)
+	VMULPD       64(CX), Z0, Z1
+	VMOVUPD      Z1, 64(BX)
+	VMULPD       128(CX), Z0, Z0
+	VMOVUPD      Z0, 128(BX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          next
 	VZEROUPPER
 	RET

@@ -33,3 +33,8 @@ func factorFourNEON(x *float64, stride int, t *float64)
 //
 //go:noescape
 func substituteFourNEON(n int, x *float64, stride int, z *float64)
+
+// copyScaledNEON copies rows as wide as a tile, times scale, for rows above 0; strides are in bytes.
+//
+//go:noescape
+func copyScaledNEON(rows int, src *float64, srcStride int, dst *float64, dstStride int, scale *float64)

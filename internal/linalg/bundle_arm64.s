@@ -2497,3 +2497,39 @@ next:
 
 end:
 	RET
+
+// func copyScaledNEON(rows int, src *float64, srcStride int, dst *float64, dstStride int, scale *float64)
+TEXT ·copyScaledNEON(SB), NOSPLIT, $0-48
+	MOVD rows+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD srcStride+16(FP), R2
+	MOVD dst+24(FP), R3
+	MOVD dstStride+32(FP), R6
+	MOVD scale+40(FP), R7
+
+next:
+	FMOVD (R7), F1
+	FMOVQ (R1), F0
+	WORD $0x4fc19000 // fmul v0.2d, v0.2d, v1.d[0]
+	FMOVQ F0, (R3)
+	FMOVQ 16(R1), F0
+	WORD $0x4fc19000 // fmul v0.2d, v0.2d, v1.d[0]
+	FMOVQ F0, 16(R3)
+	FMOVQ 32(R1), F0
+	WORD $0x4fc19000 // fmul v0.2d, v0.2d, v1.d[0]
+	FMOVQ F0, 32(R3)
+	FMOVQ 48(R1), F0
+	WORD $0x4fc19000 // fmul v0.2d, v0.2d, v1.d[0]
+	FMOVQ F0, 48(R3)
+	FMOVQ 64(R1), F0
+	WORD $0x4fc19000 // fmul v0.2d, v0.2d, v1.d[0]
+	FMOVQ F0, 64(R3)
+	FMOVQ 80(R1), F0
+	WORD $0x4fc19000 // fmul v0.2d, v0.2d, v1.d[0]
+	FMOVQ F0, 80(R3)
+	ADD R2, R1
+	ADD R6, R3
+	ADD $0x08, R7
+	SUBS $0x01, R0
+	BNE next
+	RET

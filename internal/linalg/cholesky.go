@@ -42,24 +42,28 @@ func Cholesky(a Matrix) error {
 	defer block.release()
 	defer all.release()
 	var failure atomic.Pointer[NotPositiveDefinite]
-	inPhases(cube(n)/6, operands{a}, 3*((n+step-1)/step), func(p int) (int, func(int)) {
-		k0 := p / 3 * step
+	factor := func(k0 int) {
+		if failure.Load() != nil {
+			return
+		}
 		k1 := min(k0+step, n)
-		t, x := triangle{block.of(k1 - k0), false}, all.of(k1-k0)
-		if failure.Load() != nil || k1 == n && p%3 > 0 {
-			return 0, nil
+		t := triangle{block.of(k1 - k0), false}
+		if err := t.factor(a.View(k0, k1, k0, k1), smallest.Data[k0:k1]); err != nil {
+			err.Row += k0
+			failure.Store(err)
 		}
-		if p%3 == 0 {
-			return 1, func(int) {
-				if err := t.factor(a.View(k0, k1, k0, k1), smallest.Data[k0:k1]); err != nil {
-					err.Row += k0
-					failure.Store(err)
-				}
-			}
+	}
+	// All goroutines must see the same number of tasks, so after a failure the tasks go on with what they find.
+	inPhases(cube(n)/6, operands{a}, 2*((n+step-1)/step)-1, func(p int) (int, func(int)) {
+		if p == 0 {
+			return 1, func(int) { factor(0) }
 		}
+		k0 := (p - 1) / 2 * step
+		k1 := k0 + step
+		t, x := triangle{block.of(step), false}, all.of(step)
 		// The rows below are solved for. Their packed form then serves as both sides of the product that updates the
 		// rest.
-		if p%3 == 1 {
+		if p%2 == 1 {
 			below := operand{Matrix: a.View(k1, n, k0, k1)}
 			return (n - k1 + maxWidth - 1) / maxWidth, func(c int) {
 				i0, i1 := c*maxWidth, min((c+1)*maxWidth, n-k1)
@@ -70,9 +74,17 @@ func Cholesky(a Matrix) error {
 				x.unpack(below, i0, i1, i0)
 			}
 		}
-		g := newGrid(0, n-k1, n-k1)
-		return g.tasks(), func(c int) {
-			g.run(&product{-1, 1, x, x, k1 - k0, a.View(k1, n, k1, n), true, noStair}, c)
+		// The next diagonal block comes first and is factored at once, while other goroutines update the rest.
+		update := &product{-1, 1, x, x, step, a.View(k1, n, k1, n), true, noStair}
+		next := min(step, n-k1)
+		g := newGrid(next, n-k1, n-k1)
+		return 1 + g.tasks(), func(c int) {
+			if c > 0 {
+				g.run(update, c-1)
+				return
+			}
+			update.block(0, next, 0, next)
+			factor(k1)
 		}
 	})
 	if err := failure.Load(); err != nil {
@@ -88,7 +100,10 @@ func Cholesky(a Matrix) error {
 // solve.
 func (t triangle) factor(a Matrix, smallest []float64) *NotPositiveDefinite {
 	n := a.Rows
-	t.pack(operand{Matrix: a}, 0, n, 0)
+	for i := 0; i < n; i += width { // the lower triangle and the rest of its tiles
+		end := min(i+width, n)
+		t.pack(operand{Matrix: a.View(i, end, 0, end)}, 0, end-i, i)
+	}
 	for i := n; i < t.depth; i++ {
 		t.at(i, i)[0] = 1
 	}
@@ -140,17 +155,17 @@ func factorTile(d []float64, a Matrix, k0 int, smallest []float64) *NotPositiveD
 		if !(pivot > smallest[k0+k]) || !(pivot > 0) || math.IsInf(pivot, 1) {
 			return &NotPositiveDefinite{Row: k0 + k, Pivot: pivot}
 		}
-		root := math.Sqrt(pivot)
+		root, reciprocal := math.Sqrt(pivot), 1/pivot
 		a.Set(k0+k, k0+k, root)
-		dk[k] = 1 / root
-		for i := k + 1; i < lanes; i++ {
-			dk[i] *= dk[k]
-		}
-		for r := k + 1; r < lanes; r++ {
-			dr, f := d[r*width:][:lanes], dk[r]
+		for r := k + 1; r < lanes; r++ { // the next pivot waits for the reciprocal, not for the root
+			dr, f := d[r*width:][:lanes], dk[r]*reciprocal
 			for i := r; i < lanes; i++ {
 				dr[i] -= f * dk[i]
 			}
+		}
+		dk[k] = 1 / root
+		for i := k + 1; i < lanes; i++ {
+			dk[i] *= dk[k]
 		}
 	}
 	return nil

@@ -542,3 +542,41 @@ func TestSumIsCompensated(t *testing.T) {
 		t.Errorf("sum with Inf is %v", s)
 	}
 }
+
+// TestShortCuts: SyrkScaled, TrsmTo and MirrorLower give the same bits as the operations that they stand for, and write
+// nothing else.
+func TestShortCuts(t *testing.T) { atEveryLevel(t, shortCuts) }
+
+func shortCuts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for _, size := range [][2]int{{1, 1}, {3, 2}, {24, 24}, {70, 48}, {300, 67}, {31, 260}} {
+		rows, n := size[0], size[1]
+		v, c := random(rng, rows, n), random(rng, n, n)
+		scaled, weights := clone(v), random(rng, 1, rows).Row(0)
+		for i, w := range weights {
+			Scale(w, scaled.Row(i))
+		}
+		got, want := clone(c), clone(c)
+		SyrkScaled(v, weights, 0.5, got)
+		GemmLower(true, false, 1, v, scaled, 0.5, want)
+		identical(t, "SyrkScaled", got, want)
+		for _, trans := range []bool{false, true} {
+			l, b, out := lower(rng, n), clone(v), random(rng, n, rows)
+			before := clone(out)
+			TrsmTo(trans, l, clone(v), out)
+			Trsm(false, trans, l, b)
+			identical(t, "TrsmTo", out, transposed(b))
+			for i := range n {
+				identical(t, "beside TrsmTo", Of(1, 3, out.Data[i*out.Stride+rows:][:3]), Of(1, 3, before.Data[i*out.Stride+rows:][:3]))
+			}
+		}
+		mirrored := clone(c)
+		MirrorLower(mirrored)
+		for i := range n {
+			for j := range i {
+				c.Set(j, i, c.At(i, j))
+			}
+		}
+		identical(t, "MirrorLower", mirrored, c)
+	}
+}

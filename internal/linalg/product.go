@@ -6,7 +6,8 @@ package linalg
 // matrix, or its columns. A transpose is the other view of the same matrix, so the routines need no transposes.
 type operand struct {
 	Matrix
-	columns bool // the vectors are the columns
+	columns bool      // the vectors are the columns
+	scale   []float64 // unless nil, pack multiplies row k of Matrix by scale_k; needs columns
 }
 
 func (o operand) count() int {
@@ -27,6 +28,9 @@ func (o operand) depth() int {
 func (o operand) part(i0, i1, k0, k1 int) operand {
 	if o.columns {
 		o.Matrix = o.View(k0, k1, i0, i1)
+		if o.scale != nil {
+			o.scale = o.scale[k0:k1]
+		}
 	} else {
 		o.Matrix = o.View(i0, i1, k0, k1)
 	}
@@ -65,10 +69,20 @@ func (p panels) pack(o operand, i0, i1, at int) {
 		dst := p.at(at, 0)[:p.depth*width]
 		clear(dst[depth*width:])
 		if o.columns {
-			for k := range depth {
+			scale, k := o.scale, 0
+			if scale == nil {
+				scale = ones[:depth]
+			}
+			if n == width {
+				k = copyScaled(o.Data[i0:], o.Stride, dst, width, scale)
+			}
+			for ; k < depth; k++ {
 				d := dst[k*width:][:width]
 				copy(d, o.Data[k*o.Stride+i0:][:n])
 				clear(d[n:])
+				if o.scale != nil {
+					Scale(scale[k], d[:n])
+				}
 			}
 			continue
 		}
@@ -101,7 +115,11 @@ func (p panels) unpack(o operand, i0, i1, at int) {
 		n := min(width, i1-i0)
 		src := p.at(at, 0)
 		if o.columns {
-			for k := range depth {
+			k := 0
+			if n == width {
+				k = copyScaled(src, width, o.Data[i0:], o.Stride, ones[:depth])
+			}
+			for ; k < depth; k++ {
 				copy(o.Data[k*o.Stride+i0:][:n], src[k*width:])
 			}
 			continue
@@ -121,6 +139,14 @@ func (p panels) unpack(o operand, i0, i1, at int) {
 		}
 	}
 }
+
+// ones is the scale of an operand without one. A panel is at most deepest deep.
+var ones = func() (v [deepest]float64) {
+	for i := range v {
+		v[i] = 1
+	}
+	return v
+}()
 
 // packed is the number of vectors that a task packs.
 const packed = 2 * maxWidth
@@ -227,7 +253,7 @@ func multiply(alpha float64, a, b operand, beta float64, c Matrix, lower bool) {
 	m, n, depth := a.count(), b.count(), a.depth()
 	step := cut(depth, deepest, maxLanes)
 	steps := (depth + step - 1) / step
-	same := a.columns == b.columns && same(a.Matrix, b.Matrix)
+	same := a.columns == b.columns && same(a.Matrix, b.Matrix) && b.scale == nil
 	// While one part of the depth is multiplied, the next part is packed.
 	var sides [2][2]panels
 	for s := range min(2, steps) {

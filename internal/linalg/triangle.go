@@ -32,7 +32,7 @@ const fewVectors = 8
 // Solve replaces each row b of x by L⁻¹b, with the same bits as Trsm(false, true, L, x).
 func (t *Triangle) Solve(x Matrix) {
 	if x.Rows > fewVectors || !hasColumn() {
-		substitute(t.l, false, operand{Matrix: x}, t.steps)
+		substitute(t.l, false, operand{Matrix: x}, operand{Matrix: x}, t.steps)
 		return
 	}
 	n := t.l.Rows

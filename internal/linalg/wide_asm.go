@@ -30,3 +30,18 @@ func substituteFour(n int, x []float64, stride int, z []float64) {
 		substituteFourAVX2(n, &x[0], 8*stride, &z[0])
 	}
 }
+
+// copyScaled copies rows of width elements, each times an element of scale. It returns how many rows it has copied: all,
+// or none if the level has no kernel.
+func copyScaled(src []float64, srcStride int, dst []float64, dstStride int, scale []float64) int {
+	switch {
+	case len(scale) == 0:
+	case level == cpu.AVX512:
+		copyScaledAVX512(len(scale), &src[0], 8*srcStride, &dst[0], 8*dstStride, &scale[0])
+	case level == cpu.AVX2:
+		copyScaledAVX2(len(scale), &src[0], 8*srcStride, &dst[0], 8*dstStride, &scale[0])
+	default:
+		return 0
+	}
+	return len(scale)
+}

@@ -15,3 +15,11 @@ func factorFour(x []float64, stride int, t *tile) { factorFourNEON(&x[0], 8*stri
 func substituteFour(n int, x []float64, stride int, z []float64) {
 	substituteFourNEON(n, &x[0], 8*stride, &z[0])
 }
+
+func copyScaled(src []float64, srcStride int, dst []float64, dstStride int, scale []float64) int {
+	if level != cpu.NEON || len(scale) == 0 {
+		return 0
+	}
+	copyScaledNEON(len(scale), &src[0], 8*srcStride, &dst[0], 8*dstStride, &scale[0])
+	return len(scale)
+}

@@ -11,6 +11,7 @@ import (
 func bundles(g *isa) {
 	bundle(g)
 	fours(g)
+	g.copyScaled()
 }
 
 // fours writes the loops that take four columns of a bundle.
@@ -234,4 +235,25 @@ func (g *isa) row(base, stride, third reg.Register, r, half, on int) op.Mem {
 		m.Index, m.Scale = third, 1
 	}
 	return m
+}
+
+// copyScaled writes row k of dst, as wide as a tile, with row k of src times scale_k. A tile has three vectors, with NEON
+// six.
+func (g *isa) copyScaled() {
+	p := g.begin("copyScaled", "rows int, src *float64, srcStride int, dst *float64, dstStride int, scale *float64",
+		"copies rows as wide as a tile, times scale, for rows above 0; strides are in bytes.",
+		"rows", "src", "srcStride", "dst", "dstStride", "scale")
+	factor := g.vec()
+	g.repeat("next", p[0], func() {
+		g.broadcast(op.Mem{Base: p[5]}, factor)
+		for j := range 3 * max(g.bits, 256) / g.bits {
+			at := j * g.bits / 8
+			g.VMOVUPD(g.mul(factor, op.Mem{Base: p[1], Disp: at}), op.Mem{Base: p[3], Disp: at})
+		}
+		g.ADDQ(p[2], p[1])
+		g.ADDQ(p[4], p[3])
+		g.ADDQ(op.U8(8), p[5])
+	})
+	g.VZEROUPPER()
+	g.RET()
 }
