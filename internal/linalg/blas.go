@@ -200,9 +200,9 @@ func (t triangle) solve(x panels, i, from int) {
 	}
 }
 
-// substitute writes to out the solution of L x = b, or of Lᵀ x = b from the last equation back, for every vector of x. It
-// overwrites x, which may be out. Vectors don't depend on one another. kept has the panels of each step if L is packed
-// already.
+// substitute writes to out the solution of L x = b, or of Lᵀ x = b from the last equation back, for every vector of x.
+// It overwrites x, which may be out. Vectors don't depend on one another. kept has the panels of each step if L is
+// packed already.
 func substitute(l Matrix, back bool, x, out operand, kept []panels) {
 	n, count := l.Rows, x.count()
 	step, chunk := cut(n, order, maxWidth), share(count)

@@ -237,8 +237,8 @@ func (g *isa) row(base, stride, third reg.Register, r, half, on int) op.Mem {
 	return m
 }
 
-// copyScaled writes row k of dst, as wide as a tile, with row k of src times scale_k. A tile has three vectors, with NEON
-// six.
+// copyScaled writes row k of dst, as wide as a tile, with row k of src times scale_k. A tile has three vectors, with
+// NEON six.
 func (g *isa) copyScaled() {
 	p := g.begin("copyScaled", "rows int, src *float64, srcStride int, dst *float64, dstStride int, scale *float64",
 		"copies rows as wide as a tile, times scale, for rows above 0; strides are in bytes.",
