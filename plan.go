@@ -131,8 +131,12 @@ func (p *plan) chooseSolver(evaluating bool) error {
 	c, k, n := &p.choice, p.choice.Kind(), p.n
 	if k.Local {
 		c.Solver = posterior.ByNearest // Bind's problem finds by how many rows
-		if n > method.MaxTerms {
-			p.findings.Add(finding.SomeTerms, method.MaxTerms, n)
+		terms := method.MaxTerms
+		if m, is := c.Method().(method.Nearest); is && !evaluating {
+			terms = m.Terms()
+		}
+		if n > terms {
+			p.findings.Add(finding.SomeTerms, terms, n)
 		}
 		return nil
 	}
@@ -232,7 +236,7 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 		M: p.choice.Inducing, All: p.all,
 		Whole: func() (objective.Memory, error) { return gather(p.rows) },
 		Loss:  p.loss, Scale: p.scale, Penalty: f.terms.Penalty(p.n),
-		Limit: limit, Held: f.held, FixInducing: p.choice.FixInducing,
+		Limit: limit, Held: f.held, FixInducing: p.choice.FixInducing, Started: p.init != nil,
 		Solver: p.choice.Solver, Unseen: p.unseen, Context: ctx, Progress: progress,
 		Grouped: p.roles.Group != nil && p.options.Data.Group != dataset.EqualRows,
 	}

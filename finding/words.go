@@ -81,6 +81,7 @@ const (
 	BudgetSpent      Kind = "budget_spent"
 	StartOutside     Kind = "start_outside_domain"
 	KernelByValue    Kind = "kernel_by_objective"
+	KernelByRace     Kind = "kernel_by_race"
 	KernelByEvidence Kind = "kernel_by_evidence"
 	ShortenedSteps   Kind = "steps_shortened"
 	MeanOfBatches    Kind = "objective_is_mean_of_batches"
@@ -233,6 +234,8 @@ var words = map[Kind]entry{
 	BudgetSpent:   {Warning, "the budget of %t allowed %d of %d kernels; %n and later kernels weren't tried"},
 	StartOutside:  {Note, "start %d of %n lies outside the objective's domain: %s"},
 	KernelByValue: {Note, "the kernel %n had the lowest objective of the kernels tried: %N"},
+	KernelByRace: {Note, "%d kernels raced: each was trained for a few steps, and the kernel %n, which then predicted " +
+		"left-out prior rows best, to the end: %N"},
 	KernelByEvidence: {Note, "the kernel %n has the most evidence (hyperparameters integrated out) of the " +
 		"kernels tried: %N"},
 	ShortenedSteps: {Note, "%d of %d training steps left the objective's domain and were shortened (the last: %s)"},

@@ -31,7 +31,7 @@ type Batched struct {
 	_            struct{} `rule:"lbfgs; adam for svgp, batches, renyi above 2,000 rows"`
 	Optimizer    string   `set:"optimizer" value:"O" values:"lbfgs mma adam sgd" for:"training"`
 	_            struct{} `help:"most passes over the rows; an evaluation of lbfgs or mma is a pass"`
-	_            struct{} `rule:"lbfgs, mma 1,000; adam, sgd 3,000 steps, batches nearest 500"`
+	_            struct{} `rule:"lbfgs, mma 1,000; adam 3,000 steps, nearest 500 to 900"`
 	Epochs       int      `set:"epochs" value:"E" range:"1:1000000" for:"training"`
 	_            struct{} `help:"adam, sgd: rows in a batch"`
 	_            struct{} `rule:"1,000; nearest, batches nearest 256; renyi, evidence on uniform ones 1,024"`

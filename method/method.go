@@ -93,6 +93,8 @@ type Task struct {
 	Held        bool
 	FixInducing bool
 
+	Started bool // training starts from parameters that were trained before
+
 	// Solver says how the posterior of a full GP is solved: posterior.ByCholesky, ByCG or ByNearest. ByNearest makes
 	// each prediction from the Neighbours nearest rows (0: NearestRows). ByCG compares its variances with exact
 	// variances at the inputs x that Unseen returns. The string which names the rows that have these inputs.
@@ -123,6 +125,16 @@ type Problem interface {
 	Posterior(x []float64) (*posterior.Posterior, finding.List, error)
 	// Diagnostics returns what the problem knows besides its value. Its figures are from the last evaluation.
 	Diagnostics() Diagnostics
+}
+
+// Racer is a problem that may be one of several, for several kernels. Only one of them is then trained to the end.
+type Racer interface {
+	Problem
+	// Races says whether the settings leave the number of steps to krigo.
+	Races() bool
+	// Race takes the first steps of Minimize, which later goes on from there. The result's value says how well the
+	// kernel predicts.
+	Race(ctx context.Context, run Run, x []float64) (*train.Result, error)
 }
 
 // plain holds what all problems with the parameters [θ, β, ln σ_n², Z] share.

@@ -87,6 +87,33 @@ func TestNearestResumes(t *testing.T) {
 	}
 }
 
+// TestNearestRaces shows that a run goes on from its race, and that a run that stops in any of its parts resumes to end
+// with the same bits. A run from parameters that were trained before has one part.
+func TestNearestRaces(t *testing.T) {
+	m := method.Nearest{Neighbours: 4, Batched: method.Batched{Optimizer: "adam", Batch: 40}}
+	task, x := ridge(80)
+	k := &kept{states: map[string][]byte{}}
+	want := must.Get(m.Bind(task).Minimize(t.Context(), k.run(t), x))(t)
+	for _, stop := range []int{7, 300, 301, 310} {
+		k := &kept{states: map[string][]byte{}, left: stop}
+		_, err := m.Bind(task).Minimize(t.Context(), k.run(t), x)
+		must.Not(t, !errors.Is(err, errStopped), "%v", err)
+		got := must.Get(m.Bind(task).Minimize(t.Context(), k.run(t), x))(t)
+		must.Not(t, !slices.Equal(got.X, want.X) || got.Iterations != want.Iterations, "stopped at %d: %v, want %v", stop,
+			got, want)
+	}
+	k = &kept{states: map[string][]byte{}}
+	race := must.Get(m.Bind(task).(method.Racer).Race(t.Context(), k.run(t), x))(t)
+	k.left = want.Iterations - race.Iterations + 1 // the race isn't run again
+	got := must.Get(m.Bind(task).Minimize(t.Context(), k.run(t), x))(t)
+	must.Not(t, !slices.Equal(got.X, want.X) || race.Iterations >= want.Iterations/2,
+		"after a race of %d steps: %v, want %v", race.Iterations, got, want)
+	task.Started = true
+	r := must.Get(m.Bind(task).Minimize(t.Context(), (&kept{states: map[string][]byte{}}).run(t), want.X))(t)
+	must.Not(t, r.Iterations != want.Iterations-race.Iterations || m.Bind(task).(method.Racer).Races(), "%d steps",
+		r.Iterations)
+}
+
 // TestNearestLearns shows that the input that matters gets the shortest lengthscale, and that Q predicts.
 func TestNearestLearns(t *testing.T) {
 	task, x := ridge(600)

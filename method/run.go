@@ -48,6 +48,23 @@ func (r Run) In(b train.Bounds) Run {
 	return r
 }
 
+// part returns the run of a part of the training, whose iterations come after the iterations before. all is the number
+// of iterations of all parts.
+func (r Run) part(name string, before, all int) Run {
+	tell, of := r.Tell, r.Of
+	r.Key += name
+	r.Tell = func(key string, s *State, iteration int, value float64, stopped string) error {
+		if stopped == train.StepLimit && before+iteration < all {
+			stopped = ""
+		}
+		return tell(key, s, before+iteration, value, stopped)
+	}
+	if of != nil {
+		r.Of = func(int) { of(all) }
+	}
+	return r
+}
+
 // ends tells run.Most after how many iterations the run stops, converged or not.
 func (r Run) ends(iterations int) {
 	if r.Most != nil {

@@ -5,10 +5,10 @@
 // order is the order of distances between inputs divided by lengthscales, and a k-d tree finds the rows. For other
 // kernels the search computes the covariances with all rows. Both ways are exact.
 //
-// One case is approximate: a product of kernels with different metrics, on more than CorrelatedRows rows. It uses
-// distances in a joint metric (kernel.Joint), which orders rows about as correlation does. Of the 64 or 512 neighbours
-// by correlation, 86 to 98 % are among the 64 or 512 neighbours by the joint metric (matern32*matern12, 3 and 8 inputs,
-// lengthscales e^z with z standard normal).
+// One case is approximate: a product of kernels with different metrics, on more than CorrelatedRows rows or in an index
+// that About returns. It uses distances in a joint metric (kernel.Joint), which orders rows about as correlation does.
+// Of the 64 or 512 neighbours by correlation, 86 to 98 % are among the 64 or 512 neighbours by the joint metric
+// (matern32*matern12, 3 and 8 inputs, lengthscales e^z with z standard normal).
 //
 // Of rows with the same key, lower numbers come first. A row's neighbours depend on neither the rows that are searched
 // for at the same time nor the number of cores.
@@ -71,6 +71,15 @@ func (ix *Index) Some() *Index {
 	some := *t
 	some.most = MostRows / leafRows
 	return &Index{ix.x, &some}
+}
+
+// About returns an index like New's. For a product of kernels with different metrics it takes the joint metric, however
+// few rows there are.
+func About(k kernel.Kernel, theta []float64, x matrix.Dense) *Index {
+	if inverse, ok := kernel.Joint(k, theta); ok && x.Rows > 0 {
+		return &Index{x, newTree(x, inverse)}
+	}
+	return New(k, theta, x)
 }
 
 // Metric says whether keys are squared distances, with inputs divided by lengthscales. Otherwise keys are squared

@@ -29,7 +29,7 @@ func newPredictor(g posterior.Given) (predictor, error) {
 		residuals[i] = g.Y[i] - m
 	}
 	if g.X.Rows > mostExact {
-		return &nearest{g, residuals, neighbours.New(g.Kernel, g.Theta, g.X)}, nil
+		return &nearest{g, residuals, neighbours.About(g.Kernel, g.Theta, g.X)}, nil
 	}
 	n := g.X.Rows
 	c, inverse := g.X.Like(n, n), g.X.Like(n, n)

@@ -203,8 +203,8 @@ class Parameters(Estimator):
             lbfgs, mma: all rows in a step; adam, sgd: batches (svgp, renyi, evidence, free) (default lbfgs; adam for
             svgp, batches, renyi above 2,000 rows)
         epochs :
-            most passes over the rows; an evaluation of lbfgs or mma is a pass (default lbfgs, mma 1,000; adam, sgd 3,000
-            steps, batches nearest 500)
+            most passes over the rows; an evaluation of lbfgs or mma is a pass (default lbfgs, mma 1,000; adam 3,000
+            steps, nearest 500 to 900)
         solver :
             full GP: cholesky (as memory allows); cg and nearest (batches, fix_parameters), certified only with prior
             informed (default auto)

@@ -1,0 +1,71 @@
+package krigo_test
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
+)
+
+// TestRace: kernels race for a few steps each, and only the best is trained on. The fit resumes from a checkpoint in
+// the race and in the end of the race. A budget ends the race early. Users who ask for steps or starts get no race.
+func TestRace(t *testing.T) {
+	const text = "nearest target=MEDV expression=se,matern32,rq ard=on optimizer=adam neighbours=4 batch=64 kind=informed"
+	o := asked(text)
+	var events []krigo.Event
+	o.Run.Progress = func(e krigo.Event) {
+		if e.Stopped != "" {
+			events = append(events, e)
+		}
+	}
+	want := trained(t, half(), o)
+	raced := want.Findings.Of(finding.KernelByRace)
+	must.End(t, len(raced) != 1 || raced[0].Numbers[0] != 3 || want.Training.Starts != 3, "%d starts, %q",
+		want.Training.Starts, want.Findings)
+	var ends [][4]int
+	for _, e := range events {
+		ends = append(ends, [4]int{e.Start, e.Starts, e.Iteration, e.Of})
+	}
+	slices.SortFunc(ends[:3], func(a, b [4]int) int { return a[0] - b[0] }) // small kernels are trained side by side
+	few, all, winner := events[0].Iteration, events[3].Iteration, events[3].Start
+	must.End(t, !slices.Equal(ends, [][4]int{{1, 3, few, few}, {2, 3, few, few}, {3, 3, few, few},
+		{winner, 3, all, all}}) || all < 2*few || want.Training.Iterations != 2*few+all, "%v, %d iterations", ends, want.Training.Iterations)
+	for _, stop := range []int{few + 10, 3*few + 1, 3*few + 40} {
+		halt, last, calls := errors.New("halt"), []byte(nil), 0
+		o := asked(text)
+		o.Run.Save = func(c *krigo.Checkpoint) (err error) {
+			if calls++; calls < stop {
+				return nil
+			}
+			last, err = json.Marshal(c)
+			return errors.Join(err, halt)
+		}
+		must.End(t, !errors.Is(attempt(half(), o), halt), "it didn't stop at step %d", stop)
+		o.Run.Save, o.Run.Resume = nil, new(krigo.Checkpoint)
+		must.Do(t, json.Unmarshal(last, o.Run.Resume))
+		m := trained(t, half(), o)
+		must.Not(t, !reflect.DeepEqual(m.Certificate, want.Certificate) || m.Training.Iterations !=
+			want.Training.Iterations || !slices.Equal(m.Trained().Theta, want.Trained().Theta),
+			"resumed from step %d: %+v, want %+v", stop, m.Training, want.Training)
+	}
+
+	o = asked(text)
+	o.Run.Budget = time.Nanosecond
+	m := trained(t, half(), o)
+	must.Not(t, len(m.Findings.Of(finding.BudgetSpent)) != 1 || m.Training.Iterations != all, "%+v, %q", m.Training,
+		m.Findings)
+	_, differs, err := m.Refit(t.Context(), half(), nil)
+	must.Not(t, differs != "" || err != nil, "fitted again: %s, %v", differs, err)
+
+	for _, more := range []string{" epochs=2", " restarts=2"} {
+		m := trained(t, half(), asked(text+more))
+		must.Not(t, len(m.Findings.Of(finding.KernelByRace)) != 0 || len(m.Findings.Of(finding.KernelByValue)) != 1,
+			"%s: %q", more, m.Findings)
+	}
+}
