@@ -215,8 +215,8 @@ func TestRanksCG(t *testing.T) {
 		e, errs := together(t, path, size, evaluate)
 		m, more := together(t, path, size, train)
 		must.Do(t, errors.Join(append(errs, more...)...))
-		if !alike(e.Value, value.Value, 1e-6) || !alike(*e.Gradient.LogNoiseVariance, *value.Gradient.LogNoiseVariance,
-			1e-6) || !alike(e.Gradient.LogLengthscales[1], value.Gradient.LogLengthscales[1], 1e-6) {
+		if !alike(e.Value, value.Value, 1e-10) || !alike(*e.Gradient.LogNoiseVariance, *value.Gradient.LogNoiseVariance,
+			1e-10) || !alike(e.Gradient.LogLengthscales[1], value.Gradient.LogLengthscales[1], 1e-10) {
 			t.Errorf("%d ranks: %+v\none: %+v", size, e, value)
 		}
 		if !alike(m.Test.MSE, model.Test.MSE, 1e-6) || math.Abs(m.Test.NLPD-model.Test.NLPD) > 1e-6 {

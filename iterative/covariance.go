@@ -65,23 +65,23 @@ type Covariance struct {
 }
 
 // Times sets out ← A V. It visits every pair of rows once, tile by tile, and stores nothing of A's size.
-func (c Covariance) Times(v, out matrix.Dense) {
-	kernel.At(c.Kernel, c.Theta).TimesSymmetric(c.X, v, out)
-	for i := range out.Rows {
-		linalg.Axpy(c.Noise, v.Row(i), out.Row(i))
-	}
-}
+func (c Covariance) Times(v, out matrix.Dense) { c.Shared(ranks.Alone{}, nil)(v, out) }
 
 // Shared returns Times for ranks that all have X and V. Every rank computes a part, and the ranks add the parts up. If
 // the ranks can't add them up, it calls fail.
 func (c Covariance) Shared(r ranks.Ranks, fail func(error)) func(v, out matrix.Dense) {
-	if r.Size() == 1 {
-		return c.Times
-	}
+	return c.shared(kernel.Bound.TimesSymmetric, r, fail)
+}
+
+// shared returns Shared with times as the kernel's product.
+func (c Covariance) shared(times func(at kernel.Bound, x, v, out matrix.Dense), r ranks.Ranks,
+	fail func(error)) func(v, out matrix.Dense) {
 	return func(v, out matrix.Dense) {
-		kernel.At(c.Kernel, c.Theta).Part(r.Rank(), r.Size()).TimesSymmetric(c.X, v, out)
-		if err := r.Sum(out.Data); err != nil {
-			fail(err)
+		times(kernel.At(c.Kernel, c.Theta).Part(r.Rank(), r.Size()), c.X, v, out)
+		if r.Size() > 1 {
+			if err := r.Sum(out.Data); err != nil {
+				fail(err)
+			}
 		}
 		for i := range out.Rows {
 			linalg.Axpy(c.Noise, v.Row(i), out.Row(i))
@@ -94,20 +94,15 @@ func (c Covariance) Shared(r ranks.Ranks, fail func(error)) func(v, out matrix.D
 // make a matrix of norm near 1e-7 √N.
 const roughNoise = 1e-6
 
-// Rough returns Times in float32 (kernel.TimesSingle), for Solver.Rough. It returns nil if the kernel or the machine
+// Rough returns Shared in float32 (kernel.TimesSingle), for Solver.Rough. It returns nil if the kernel or the machine
 // has no float32 products, or if the noise is too small for float32.
-func (c Covariance) Rough() func(v, out matrix.Dense) {
+func (c Covariance) Rough(r ranks.Ranks, fail func(error)) func(v, out matrix.Dense) {
 	diag := make([]float64, c.X.Rows)
 	c.Kernel.Diag(c.Theta, c.X, diag)
 	if !kernel.HasSingle(c.Kernel) || c.Noise < roughNoise*slices.Max(diag)*math.Sqrt(float64(len(diag))) {
 		return nil
 	}
-	return func(v, out matrix.Dense) {
-		kernel.At(c.Kernel, c.Theta).TimesSingle(c.X, v, out)
-		for i := range out.Rows {
-			linalg.Axpy(c.Noise, v.Row(i), out.Row(i))
-		}
-	}
+	return c.shared(kernel.Bound.TimesSingle, r, fail)
 }
 
 // Preconditioner is P = F Fᵀ + D, where D is diagonal and F has few columns or none. Its inverse is applied by

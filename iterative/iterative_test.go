@@ -14,6 +14,7 @@ import (
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 func normal(rng *rand.Rand, n, d int) matrix.Dense {
@@ -243,7 +244,7 @@ func TestManyRowsAgainstCholesky(t *testing.T) {
 			t.Errorf("%s: %v", k.expr, err)
 			continue
 		}
-		s.Rough, s.Probes = c.Rough(), 0
+		s.Rough, s.Probes = c.Rough(ranks.Alone{}, nil), 0
 		if _, err := s.Solve(context.Background(), b.View(0, n, 0, 1), refined); err != nil {
 			t.Errorf("%s, refined: %v", k.expr, err)
 			continue
@@ -353,7 +354,7 @@ func TestRefinementGivenUp(t *testing.T) {
 	b := normal(rand.New(rand.NewPCG(3, 3)), 200, 2)
 	s, err := iterative.Solver{Times: c.Times, Rough: nonsense}.Solve(context.Background(), b, matrix.New(200, 2))
 	must.Not(t, err != nil || !(s.Residual <= 1e-6), "%+v, %v", s, err)
-	if tiny := covariance(t, "se", 200, 1e-9, false); tiny.Rough() != nil {
+	if tiny := covariance(t, "se", 200, 1e-9, false); tiny.Rough(ranks.Alone{}, nil) != nil {
 		t.Error("float32 with a noise variance of 1e-9")
 	}
 }

@@ -90,8 +90,8 @@ type Bound struct {
 // At binds a kernel to parameters.
 func At(k Kernel, theta []float64) Bound { return Bound{k, theta, 0, 1} }
 
-// Part restricts TimesSymmetric and PullOuter to part number part of parts. The sum over all parts is the whole
-// result.
+// Part restricts TimesSymmetric, TimesSingle and PullOuter to part number part of parts. The sum over all parts is the
+// whole result.
 func (at Bound) Part(part, parts int) Bound {
 	at.part, at.parts = part, parts
 	return at

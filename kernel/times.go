@@ -169,7 +169,7 @@ func (at Bound) TimesSingle(a, v, out matrix.Dense) {
 			}
 		}
 	}
-	tournament(n, 0, 1, func(p, q int) {
+	tournament(n, at.part, at.parts, func(p, q int) {
 		i0, j0 := p*party, q*party
 		i1, j1 := min(i0+party, n), min(j0+party, n)
 		parts := make([]float32, (i1-i0+j1-j0)*cols)

@@ -172,9 +172,7 @@ func (e *IterativeEvidence) weights(ctx context.Context, fail func(error), x []f
 		r.Data[i] = e.Y[i] - m
 	}
 	s := e.solver(c, fail)
-	if over(e.Ranks).Size() == 1 {
-		s.Rough = c.Rough()
-	}
+	s.Rough = c.Rough(over(e.Ranks), fail)
 	solution, err := s.Solve(ctx, r, w)
 	if err = cmp.Or(context.Cause(ctx), err); err != nil {
 		return nil, 0, err

@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // The exact posterior of more rows than can be factored. One solve by conjugate gradients gives its weights. Exact
@@ -153,12 +154,12 @@ func (p *Posterior) solver(o Iterative, fail func(error)) (iterative.Solver, err
 	if pre == nil {
 		pre, err = iterative.PivotedCholesky(c, cmp.Or(o.Rank, iterative.Rank(p.Support.Rows)))
 	}
-	s := iterative.Solver{Times: c.Times, Rough: c.Rough(), Preconditioner: pre, Tolerance: o.Tolerance,
-		Progress: o.Progress}
-	if o.Ranks != nil && o.Ranks.Size() > 1 {
-		s.Times, s.Rough = c.Shared(o.Ranks, fail), nil
+	r := o.Ranks
+	if r == nil {
+		r = ranks.Alone{}
 	}
-	return s, err
+	return iterative.Solver{Times: c.Shared(r, fail), Rough: c.Rough(r, fail), Preconditioner: pre, Tolerance: o.Tolerance,
+		Progress: o.Progress}, err
 }
 
 // SolvedVariance writes the variance of f(x_i), with a solve for every row of x. It serves posteriors of NewIterative.

@@ -23,6 +23,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 func main() {
@@ -40,7 +41,7 @@ func main() {
 	if err == nil {
 		s := iterative.Solver{Times: p.Times, Tolerance: *tolerance, MaxIterations: *limit}
 		if !*double {
-			s.Rough = p.Rough()
+			s.Rough = p.Rough(ranks.Alone{}, nil)
 		}
 		if *solve {
 			err = p.report(s, *rank, *test)
