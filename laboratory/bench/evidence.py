@@ -209,13 +209,15 @@ PEERS = {  # name: (the module that must be there, the contender)
 }
 
 
-def memory_kib(field):
-    """Returns a memory figure of this process. VmRSS is the memory that it holds now, VmHWM the most that it has held."""
-    with open("/proc/self/status") as status:
+def memory_kib(field, process="self"):
+    """Returns a memory figure of a process, by default this one.
+
+    VmRSS is the memory that it holds now, VmHWM the most that it has held."""
+    with open(f"/proc/{process}/status") as status:
         for line in status:
             if line.startswith(field + ":"):
                 return int(line.split()[1])
-    raise RuntimeError(f"no {field} in /proc/self/status")
+    raise RuntimeError(f"no {field} in /proc/{process}/status")
 
 
 def run_contender(name, arguments):
@@ -268,7 +270,7 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
-def contender_commands(temporary):
+def contender_commands(temporary, only):
     """Returns the contenders that can run here, as name -> command, krigo first. Prints which are left out, and why."""
     commands = {}
     if not (HERE / "evidence").is_dir():
@@ -281,7 +283,8 @@ def contender_commands(temporary):
         if build.returncode != 0:
             sys.exit("krigo: can't build bench/evidence")
         commands["krigo"] = [str(program)]
-    for name, (module, _) in PEERS.items():
+    for name in only:
+        module, _ = PEERS[name]
         if importlib.util.find_spec(module):
             commands[name] = [sys.executable, __file__, name]
         else:
@@ -428,14 +431,17 @@ def drive(arguments):
     parser.add_argument("--threads", type=integers, default=[1, 2], help="thread counts (default 1,2)")
     parser.add_argument("--rounds", type=int, default=5, help="processes of each contender, in turn (default 5)")
     parser.add_argument("--repeat", type=int, help="evaluations in a process (default 10000/N, from 1 to 20)")
+    parser.add_argument("--only", type=lambda text: text.split(","), default=list(PEERS), help="peers beside krigo")
     options = parser.parse_args(arguments)
+    if unknown := set(options.only) - set(PEERS):
+        parser.error(f"--only: no {', '.join(unknown)}; there are {', '.join(PEERS)}")
     if options.rounds < 1 or (options.repeat is not None and options.repeat < 1):
         parser.error("--rounds and --repeat must be at least 1")
 
     table = []
     disturbance = 0.0
     with tempfile.TemporaryDirectory(prefix="krigo-bench-") as temporary:
-        commands = contender_commands(temporary)
+        commands = contender_commands(temporary, options.only)
         if not commands:
             sys.exit("there is no contender to run")
         for rows in options.rows:

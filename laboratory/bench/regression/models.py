@@ -5,8 +5,9 @@
 `mean` and `sd` describe the Gaussian that is predicted for the target, noise included. `settings`
 holds what the reader of a result has to know, for example how training ended. `options` has the
 seed, the threads, and `seconds`: how long minibatches, or L-BFGS of a sparse model, may train before
-they have to stop and predict. A library is imported only when its peer runs, so that it doesn't
-count in the memory of other peers.
+they have to stop and predict. These are CPU seconds a thread, so that other work on the machine
+changes no result. A library is imported only when its peer runs, so that it doesn't count in the
+memory of other peers.
 """
 
 import math
@@ -17,14 +18,25 @@ import numpy as np
 
 INDUCING = 500
 BATCH = 1000
+NEIGHBOURS = 256
+EXACT_ROWS = 5000  # beyond it one evaluation of GPyTorch's evidence takes more than 8 s on two cores
 SKLEARN_ROWS = 2000  # scikit-learn's derivatives take an n×n matrix for each input
 BLOCK = 1000  # test rows predicted at a time: GPyTorch forms their joint covariance
+
+
+def spent(options):
+    return time.process_time() / options.threads
 
 
 def typical_distance(inputs):
     """Returns where lengthscales start. Rows with d standardised inputs are about √(2d) apart. With
     lengthscales of 1, a covariance in 30 inputs would start as the identity, and the gradient as zero."""
     return math.sqrt(inputs)
+
+
+def refuse_more_than(limit, rows, library):
+    if rows > limit:
+        raise ValueError(f"not run: {rows} rows; {library}'s exact GP runs up to {limit} rows")
 
 
 def inducing_inputs(x, options):
@@ -71,12 +83,12 @@ def minimise(loss, parameters, iterations=1000):
     return found.fun, {"iterations": int(found.nit), "stopped": found.message.lower()}
 
 
-def in_blocks(predict, tests):
+def in_blocks(predict, tests, block=BLOCK):
     """Calls predict(rows) -> mean, variance (torch tensors) for blocks of all tests. Returns numpy mean and sd."""
     import torch
 
     with torch.no_grad():
-        parts = [predict(torch.from_numpy(tests[i : i + BLOCK])) for i in range(0, len(tests), BLOCK)]
+        parts = [predict(torch.from_numpy(tests[i : i + block])) for i in range(0, len(tests), block)]
     mean = torch.cat([m.flatten() for m, _ in parts]).numpy()
     return mean, torch.cat([v.flatten() for _, v in parts]).sqrt().numpy()
 
@@ -100,6 +112,7 @@ def gpytorch_exact(x, y, tests, options):
     import gpytorch
     import torch
 
+    refuse_more_than(EXACT_ROWS, len(y), "GPyTorch")
     inputs = x.shape[1]
     torch.set_num_threads(options.threads)
 
@@ -146,6 +159,7 @@ def botorch_default(x, y, tests, options):
     from botorch.models.transforms.input import Normalize
     from gpytorch.mlls import ExactMarginalLogLikelihood
 
+    refuse_more_than(EXACT_ROWS, len(y), "BoTorch")
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)  # after a failed fit, BoTorch starts again from a draw of the priors
     with by_cholesky():
@@ -160,69 +174,124 @@ def botorch_default(x, y, tests, options):
     return mean, sd, {"kernel": "default (se ard, lognormal prior)", "inputs": "unit cube", "optimizer": "l-bfgs"}
 
 
-def svgp(x, y, tests, options, rate=0.01):
-    """GPyTorch's SVGP with minibatches and Adam. In the last quarter the rate is a tenth."""
-    import gpytorch
+def descend(loss, steps, parameters, options, began, rate=0.01):
+    """Takes steps of Adam on loss(), each on the next minibatch. In the last quarter the rate is a tenth.
+
+    The schedule follows the steps or the time allowed, whichever is farther along, so that a slow
+    machine also ends with the small steps. Returns what a result says of the training."""
     import torch
 
-    began = time.monotonic()
-    inputs, n = x.shape[1], len(y)
-    epochs = max(100, math.ceil(3000 / math.ceil(n / BATCH)))  # with few rows an epoch has few steps
-    torch.set_num_threads(options.threads)
-    torch.manual_seed(options.seed)
-    centres = torch.from_numpy(inducing_inputs(x, options))
+    adam = torch.optim.Adam(parameters, lr=rate)
+    done = 0
+    while (share := max(done / steps, (spent(options) - began) / options.seconds)) < 1:
+        for group in adam.param_groups:
+            group["lr"] = rate if share < 0.75 else rate / 10
+        adam.zero_grad()
+        loss().backward()
+        adam.step()
+        done += 1
+    return {"optimizer": "adam", "rate": rate, "steps": done, "stopped": "epochs" if done >= steps else "time"}
 
-    class Sparse(gpytorch.models.ApproximateGP):
+
+def variational(strategy, inputs):
+    """Returns a GP with constant mean and ARD Matérn-5/2 whose posterior is strategy(model), and its likelihood."""
+    import gpytorch
+
+    class Variational(gpytorch.models.ApproximateGP):
         def __init__(self):
-            q = gpytorch.variational.CholeskyVariationalDistribution(len(centres))
-            super().__init__(gpytorch.variational.VariationalStrategy(self, centres, q, learn_inducing_locations=True))
+            super().__init__(strategy(self))
             self.mean_module = gpytorch.means.ConstantMean()
             self.covar_module = gpytorch.kernels.ScaleKernel(gpytorch.kernels.MaternKernel(2.5, ard_num_dims=inputs))
 
         def forward(self, x):
             return gpytorch.distributions.MultivariateNormal(self.mean_module(x), self.covar_module(x))
 
-    rows, target = torch.from_numpy(x), torch.from_numpy(y)
-    model = Sparse().double()
-    likelihood = gpytorch.likelihoods.GaussianLikelihood().double()
+        def __call__(self, x):
+            return self.variational_strategy(x)
+
+    model, likelihood = Variational(), gpytorch.likelihoods.GaussianLikelihood()
     model.covar_module.base_kernel.lengthscale = typical_distance(inputs)
     likelihood.noise = 0.1
-    model.train()
-    likelihood.train()
-    elbo = gpytorch.mlls.VariationalELBO(likelihood, model, num_data=n)
-    adam = torch.optim.Adam([*model.parameters(), *likelihood.parameters()], lr=rate)
+    return model, likelihood
 
-    # The schedule follows epochs or the time allowed, whichever is farther along, so that a slow
-    # machine also ends with the small steps.
-    done, late = 0, False
-    while True:
-        spent = max(done / epochs, (time.monotonic() - began) / options.seconds)
-        if spent >= 1:
-            break
-        if spent >= 0.75 and not late:
-            late = True
-            for group in adam.param_groups:
-                group["lr"] = rate / 10
-        for batch in torch.randperm(n).split(BATCH):
-            adam.zero_grad()
-            loss = -elbo(model(rows[batch]), target[batch])
-            loss.backward()
-            adam.step()
-        done += 1
 
+def variational_predictions(model, likelihood, tests, block):
     model.eval()
     likelihood.eval()
 
-    def predict(block):
-        noisy = likelihood(model(block))
+    def predict(rows):
+        noisy = likelihood(model(rows))
         return noisy.mean, noisy.variance
 
-    mean, sd = in_blocks(predict, tests)
-    settings = {
-        "kernel": "matern52 ard", "inducing": len(centres), "batch": BATCH, "optimizer": "adam", "rate": rate,
-        "epochs": done, "stopped": "epochs" if done >= epochs else "time",
-    }  # fmt: skip
-    return mean, sd, settings
+    return in_blocks(predict, tests, block)
+
+
+def svgp(x, y, tests, options):
+    """GPyTorch's SVGP with minibatches and Adam."""
+    import gpytorch
+    import torch
+
+    began = spent(options)
+    n = len(y)
+    batches = math.ceil(n / BATCH)
+    epochs = max(100, math.ceil(3000 / batches))  # with few rows an epoch has few steps
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(options.seed)
+    centres = torch.from_numpy(inducing_inputs(x, options))
+
+    def strategy(model):
+        q = gpytorch.variational.CholeskyVariationalDistribution(len(centres))
+        return gpytorch.variational.VariationalStrategy(model, centres, q, learn_inducing_locations=True)
+
+    rows, target = torch.from_numpy(x), torch.from_numpy(y)
+    model, likelihood = (part.double() for part in variational(strategy, x.shape[1]))
+    elbo = gpytorch.mlls.VariationalELBO(likelihood, model, num_data=n)
+
+    def minibatches():
+        while True:
+            yield from torch.randperm(n).split(BATCH)
+
+    minibatch = minibatches()
+
+    def loss():
+        batch = next(minibatch)
+        return -elbo(model(rows[batch]), target[batch])
+
+    ended = descend(loss, epochs * batches, [*model.parameters(), *likelihood.parameters()], options, began)
+    mean, sd = variational_predictions(model, likelihood, tests, BLOCK)
+    return mean, sd, {"kernel": "matern52 ard", "inducing": len(centres), "batch": BATCH, "epochs": epochs, **ended}
+
+
+def vnngp(x, y, tests, options, batch=64, epochs=20):
+    """GPyTorch's VNNGP: every row is an inducing input, conditioned on its nearest neighbours among the rows before it.
+    Neighbours, minibatches, epochs, rate and float32 are those of GPyTorch's tutorial. The order is random."""
+    import gpytorch
+    import torch
+
+    began = spent(options)
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(options.seed)
+    order = np.random.default_rng(options.seed).permutation(len(y))
+    rows, target = torch.from_numpy(x[order]).float(), torch.from_numpy(y[order]).float()
+    neighbours = min(NEIGHBOURS, len(y) // 2)
+
+    def strategy(model):
+        q = gpytorch.variational.MeanFieldVariationalDistribution(len(rows))
+        return gpytorch.variational.NNVariationalStrategy(model, rows, q, k=neighbours, training_batch_size=batch)
+
+    model, likelihood = variational(strategy, x.shape[1])
+    nearest = model.variational_strategy
+    elbo = gpytorch.mlls.VariationalELBO(likelihood, model, num_data=len(y))
+
+    def loss():
+        latent = model(None)  # the strategy picks the next minibatch, and afterwards says which
+        return -elbo(latent, target[nearest.current_training_indices])
+
+    steps = epochs * nearest._total_training_batches
+    ended = descend(loss, steps, [*model.parameters(), *likelihood.parameters()], options, began)
+    mean, sd = variational_predictions(model, likelihood, tests.astype(np.float32), batch)
+    settings = {"kernel": "matern52 ard", "neighbours": neighbours, "batch": batch, "epochs": epochs, **ended}
+    return mean.astype(float), sd.astype(float), settings
 
 
 # GPflow
@@ -236,7 +305,7 @@ def sgpr(x, y, tests, options, iterations=1000):
     import gpflow
     import tensorflow as tf
 
-    began = time.monotonic()
+    began = spent(options)
     tf.config.threading.set_intra_op_parallelism_threads(options.threads)
     tf.config.threading.set_inter_op_parallelism_threads(1)
     centres = inducing_inputs(x, options)
@@ -250,7 +319,7 @@ def sgpr(x, y, tests, options, iterations=1000):
 
     def step(*_):
         nonlocal late
-        late = time.monotonic() - began > options.seconds
+        late = spent(options) - began > options.seconds
         if late:
             raise StopIteration  # scipy's way to end with the best point so far
 
@@ -276,8 +345,7 @@ def sklearn_exact(x, y, tests, options):
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
-    if len(y) > SKLEARN_ROWS:
-        raise ValueError(f"not run: {len(y)} rows; scikit-learn's exact GP runs up to {SKLEARN_ROWS} rows")
+    refuse_more_than(SKLEARN_ROWS, len(y), "scikit-learn")
     inputs = x.shape[1]
     kernel = ConstantKernel(1.0, (1e-3, 1e3)) * Matern(
         np.full(inputs, typical_distance(inputs)), (1e-2, 1e3), nu=2.5
@@ -289,6 +357,26 @@ def sklearn_exact(x, y, tests, options):
     mean, sd = model.predict(tests, return_std=True)  # sd includes WhiteKernel's variance
     settings = {"kernel": "matern52 ard + white", "restarts": 2, "evidence": float(model.log_marginal_likelihood_value_)}
     return mean, sd, settings
+
+
+# GPBoost
+
+
+def gpboost_vecchia(x, y, tests, options):
+    """GPBoost's GP with Vecchia's approximation and ARD Matérn-5/2. Everything else is as it comes."""
+    import gpboost
+
+    model = gpboost.GPModel(
+        gp_coords=x, cov_function="matern_ard", cov_fct_shape=2.5, gp_approx="vecchia",
+        num_parallel_threads=options.threads, seed=options.seed,
+    )  # fmt: skip
+    model.fit(y=y)
+    found = model.predict(gp_coords_pred=tests, predict_var=True)
+    settings = {
+        "kernel": "matern52 ard", "neighbours": "default", "optimizer": "l-bfgs",
+        "iterations": int(model._get_num_optim_iter()),
+    }  # fmt: skip
+    return found["mu"], np.sqrt(found["var"]), settings
 
 
 # LightGBM
@@ -352,6 +440,8 @@ PEERS = {  # name: (the function, the packages whose versions a result states)
     "gpytorch": (gpytorch_exact, ["gpytorch", "linear_operator", "torch"]),
     "botorch": (botorch_default, ["botorch", "gpytorch", "linear_operator", "torch"]),
     "svgp": (svgp, ["gpytorch", "linear_operator", "torch"]),
+    "vnngp": (vnngp, ["gpytorch", "linear_operator", "torch", "faiss-cpu"]),
+    "gpboost": (gpboost_vecchia, ["gpboost"]),
     "sgpr": (sgpr, ["gpflow", "tensorflow", "tensorflow-probability"]),
     "sklearn": (sklearn_exact, ["scikit-learn", "scipy"]),
     "lightgbm": (lightgbm_stopped, ["lightgbm"]),

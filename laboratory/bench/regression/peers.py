@@ -2,7 +2,7 @@
 """Trains other libraries' regression models on the folds of a data set, and writes down how well they predict.
 
     peers.py --data FILE.csv.gz --target COL --fold FILE.fold.gz --folds 0,1,2 --peers gpytorch,lightgbm --out R.jsonl
-    peers.py --data FILE.csv.gz --split 0 --peers svgp,sgpr,lightgbm --out R.jsonl
+    peers.py --data FILE.csv.gz FILE.csv.gz --split 0 --peers svgp,lightgbm,krigo --krigo KRIGO --out R.jsonl
 
 Writes one line of JSON for each set, fold and peer. A line that is in the file already isn't computed again.
 README.md says what the fields mean. Each training runs in a process of its own, which is this program again
@@ -18,8 +18,11 @@ import json
 import math
 import os
 import platform
+import resource
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 import types
 from importlib.metadata import version
@@ -112,33 +115,100 @@ def scores(y, mean, sd):
 
 
 def train(job):
-    peer, packages = PEERS[job["peer"]]
     x, y = read_table(job["data"], job["target"])
     fold, seen, test = parts(job, len(y))
-
-    # The peer's rows are scaled by the rows that it sees. Scores are in standard deviations of all training targets
-    # of the fold, so that they are comparable however many rows the peer saw.
-    (x_mean, x_sd), (y_mean, y_sd) = scaling(x[seen]), scaling(y[seen])
+    # Scores are in standard deviations of all training targets of the fold, so that they are comparable
+    # however many rows the peer saw.
     unit = scaling(y[fold])[1]
+    mean, sd, report = (by_krigo if job["peer"] == "krigo" else by_library)(job, x, y, seen, test)
+    scored = scores(y[test] / unit, mean / unit, sd / unit)
+    if "epsilon" in report["settings"]:
+        report["settings"]["misses"] = float(np.mean(np.abs(y[test] - mean) > report["settings"]["epsilon"]))
+    return {"rows": len(seen), "test_rows": len(test), "inputs": x.shape[1], **scored, **report}
+
+
+def by_library(job, x, y, seen, test):
+    """Trains a peer of models.py on rows that it scales by themselves. Returns mean, sd and the rest of the report."""
+    peer, packages = PEERS[job["peer"]]
+    (x_mean, x_sd), (y_mean, y_sd) = scaling(x[seen]), scaling(y[seen])
     scaled = np.ascontiguousarray((x - x_mean) / x_sd)
 
     options = types.SimpleNamespace(seed=job["seed"], threads=job["threads"], seconds=0.8 * job["limit"])
     for package in packages:  # import outside the clock
         with contextlib.suppress(ImportError):
-            __import__({"scikit-learn": "sklearn"}.get(package, package.replace("-", "_")))
+            __import__({"scikit-learn": "sklearn", "faiss-cpu": "faiss"}.get(package, package.replace("-", "_")))
     baseline = memory_kib("VmRSS")
     wall, cpu = time.perf_counter(), time.process_time()
     mean, sd, settings = peer(scaled[seen], (y[seen] - y_mean) / y_sd, scaled[test], options)
     seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
     peak = memory_kib("VmHWM")
-    return {
+    return mean * y_sd + y_mean, sd * y_sd, {
         "settings": settings,
-        "rows": len(seen), "test_rows": len(test), "inputs": x.shape[1],
-        **scores(y[test] / unit, (mean * y_sd + y_mean) / unit, sd * y_sd / unit),
         "seconds": round(seconds, 3), "cpu_seconds": round(cpu_seconds, 3),
         "peak_mib": round(peak / 1024), "added_mib": round((peak - baseline) / 1024),
         "versions": {name: version(name) for name in [*packages, "numpy"]},
     }  # fmt: skip
+
+
+def by_krigo(job, x, y, seen, test):
+    """Runs `krigo fit` with its defaults on a CSV file of the rows, and `krigo predict` on a file of the test rows.
+    The times are of both whole commands: reading and writing count, unlike with other peers."""
+    with gzip.open(job["data"], "rt") as file:
+        header, *lines = file.read().splitlines()
+    target = job["target"] or header.split(",")[-1]
+    with tempfile.TemporaryDirectory() as folder:
+        train, tests, model, out = (f"{folder}/{name}" for name in ("train.csv", "test.csv", "model.krigo", "out.csv"))
+        for path, rows in ((train, seen), (tests, test)):
+            Path(path).write_text("\n".join([header, *(lines[row] for row in rows), ""]))
+        common = ["--threads", str(job["threads"]), "--quiet"]
+        fit = [job["krigo"], "fit", train, "--target", target, "--seed", str(job["seed"]), "--out", model, "--json"]
+        text, fitting = measured(fit + common)
+        _, predicting = measured([job["krigo"], "predict", model, tests, "--out", out, *common])
+        found = np.genfromtxt(out, delimiter=",", names=True)
+    fitted = json.loads(text)
+    certificate, training = fitted["certificate"], fitted["training"]
+    return found["mean"], found["predictive_sd"], {
+        "settings": {
+            "objective": fitted["objective"], "kernel": spelt(fitted["kernel"]),
+            "learnt_rows": certificate["prior_rows"], "stopped": training["stopped"],
+            "bound": certificate["mean_bound"], "epsilon": certificate["epsilon_raw"],
+            "fit_seconds": round(fitting["seconds"], 3), "fit_cpu_seconds": round(fitting["cpu_seconds"], 3),
+            "predict_seconds": round(predicting["seconds"], 3),
+            "predict_cpu_seconds": round(predicting["cpu_seconds"], 3),
+        },
+        "seconds": round(fitting["seconds"] + predicting["seconds"], 3),
+        "cpu_seconds": round(fitting["cpu_seconds"] + predicting["cpu_seconds"], 3),
+        "peak_mib": round(max(fitting["peak"], predicting["peak"]) / 1024),
+        "added_mib": round(max(fitting["peak"], predicting["peak"]) / 1024),
+        "versions": {"krigo": measured([job["krigo"], "--version"])[0].strip()},
+    }  # fmt: skip
+
+
+def spelt(kernel):
+    """Returns a kernel's name as --kernel takes it."""
+    sign = {"sum": "+", "product": "*"}.get(kernel["name"])
+    return sign.join(map(spelt, kernel["parts"])) if sign else kernel["name"]
+
+
+def measured(command):
+    """Runs a command. Returns its standard output, and its seconds, CPU seconds and peak memory (KiB)."""
+    own = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began, peak = time.perf_counter(), 0
+    with tempfile.TemporaryFile("w+") as out:
+        process = subprocess.Popen(command, stdout=out)
+        while process.poll() is None:
+            # The process is gone, or hasn't its own memory yet, if there is no such figure.
+            with contextlib.suppress(RuntimeError, OSError):
+                peak = max(peak, memory_kib("VmHWM", process.pid))
+            time.sleep(0.005)
+        seconds = time.perf_counter() - began
+        if process.returncode:
+            raise ValueError(f"{' '.join(command[:2])} ended with status {process.returncode}")
+        out.seek(0)
+        text = out.read()
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = spent.ru_utime + spent.ru_stime - own.ru_utime - own.ru_stime
+    return text, {"seconds": seconds, "cpu_seconds": cpu, "peak": peak}
 
 
 # The driver
@@ -153,24 +223,39 @@ def run(job):
     command = [sys.executable, "-W", "ignore", __file__, "--one"]
     with Bystanders() as others:
         began = time.perf_counter()
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        # A group of its own, so that krigo ends with the process that started it.
+        process = subprocess.Popen(
+            command, env=environment, text=True, start_new_session=True, preexec_fn=lambda: limit_cpu(job), **pipes
+        )
         try:
-            ended = subprocess.run(
-                command, input=json.dumps(job), env=environment, capture_output=True, text=True, timeout=job["limit"]
-            )
+            output, errors = process.communicate(json.dumps(job), timeout=job["wall"])
+            late = False
         except subprocess.TimeoutExpired:
-            ended = None
+            late = True
+        finally:
+            if process.returncode is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
         wall = time.perf_counter() - began
-    if ended is None:
-        report = {"error": f"ran past {job['limit']:g} s"}
-    elif ended.returncode < 0:
-        report = {"error": f"ended by signal {-ended.returncode}"}
-    elif ended.returncode > 0:
-        last = [line for line in ended.stderr.splitlines() if line.strip()] or ["no message"]
+    if late:
+        report = {"error": f"ran past {job['wall']:g} s"}
+    elif process.returncode == -signal.SIGXCPU:
+        report = {"error": f"ran past {job['limit'] * job['threads']:g} CPU s"}
+    elif process.returncode < 0:
+        report = {"error": f"ended by signal {-process.returncode}"}
+    elif process.returncode > 0:
+        last = [line for line in errors.splitlines() if line.strip()] or ["no message"]
         report = {"error": last[-1][:300]}
     else:
-        report = json.loads(ended.stdout.splitlines()[-1])
+        report = json.loads(output.splitlines()[-1])
     report["others_cores"] = round(others.cores, 2)
     return report, wall
+
+
+def limit_cpu(job):
+    seconds = math.ceil(job["limit"] * job["threads"])
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
 
 
 @contextlib.contextmanager
@@ -202,14 +287,15 @@ def key(line):
 
 def drive(arguments):
     parser = argparse.ArgumentParser(prog="peers.py", description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True, help="gzip-compressed CSV with a header line")
+    parser.add_argument("--data", required=True, nargs="+", help="gzip-compressed CSV files with a header line")
     parser.add_argument("--set", help="the set's name in results (default: the file's name)")
     parser.add_argument("--target", help="name of the target's column (default: the last column)")
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--fold", help="file with the number of each row's fold")
     which.add_argument("--split", type=integers, help="seeds of random splits, 80/20")
     parser.add_argument("--folds", type=integers, default=list(range(10)), help="folds of --fold (default 0 to 9)")
-    parser.add_argument("--peers", default=",".join(PEERS), help="default: " + ",".join(PEERS))
+    parser.add_argument("--peers", default=",".join(PEERS), help=f"default: {','.join(PEERS)}; also: krigo")
+    parser.add_argument("--krigo", help="krigo's program, for the peer krigo")
     parser.add_argument("--out", required=True, help="file to which lines are added")
     parser.add_argument("--rows", type=integers, help="number of training rows, in a random order; or several numbers")
     parser.add_argument("--rows-seed", type=int, help="seed of that order (default: the split's seed, else 0)")
@@ -217,13 +303,16 @@ def drive(arguments):
     parser.add_argument("--learnt", help="benchmark.jsonl of krigo's benchmark, to train on the rows on which krigo learnt")
     parser.add_argument("--seed", type=int, default=0, help="seed of the peers' random numbers (default 0)")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--limit", type=float, default=600, help="seconds that one training may take (default 600)")
+    parser.add_argument("--limit", type=float, default=600, help="CPU seconds a thread for a training (default 600)")
+    parser.add_argument("--wall", type=float, help="seconds that it may take beside other work (default without end)")
     parser.add_argument("--retry", action="store_true", help="run failed trainings again")
     parser.add_argument("--lock", help="hold this file's lock during a training")
     options = parser.parse_args(arguments)
     peers = options.peers.split(",")
-    if unknown := [p for p in peers if p not in PEERS]:
-        parser.error(f"no peer {', '.join(unknown)}; there are {', '.join(PEERS)}")
+    if unknown := [p for p in peers if p not in PEERS and p != "krigo"]:
+        parser.error(f"no peer {', '.join(unknown)}; there are {', '.join(PEERS)}, krigo")
+    if "krigo" in peers and not options.krigo:
+        parser.error("the peer krigo needs --krigo")
     cases = [("split", s) for s in options.split] if options.split else [("fold", f) for f in options.folds]
     if bool(options.train_rows) + bool(options.learnt) + bool(options.rows) > 1:
         parser.error("--train-rows, --learnt and --rows each say what to train on: give one")
@@ -231,15 +320,22 @@ def drive(arguments):
         parser.error("--train-rows is for one fold")
     if options.learnt and not options.fold:
         parser.error("--learnt is for folds")
+    if len(options.data) > 1 and (options.set or options.target or options.fold):
+        parser.error("--set, --target and --fold are for one file of data")
+    for data in options.data:
+        measure(options, data, peers, cases)
 
-    name = options.set or Path(options.data).name.removesuffix(".csv.gz")
-    digest = hashlib.sha256(Path(options.data).read_bytes()).hexdigest()[:12]
+
+def measure(options, data, peers, cases):
+    """Trains every peer that has no result yet in each case of one data set, and adds the results to the file."""
+    name = options.set or Path(data).name.removesuffix(".csv.gz")
+    digest = hashlib.sha256(Path(data).read_bytes()).hexdigest()[:12]
     out = Path(options.out)
     out.parent.mkdir(parents=True, exist_ok=True)
     there = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
     done = {key(line) for line in there if not (options.retry and "error" in line)}
 
-    rows = len(read_table(options.data, options.target)[1])
+    rows = len(read_table(data, options.target)[1])
     for kind, number, first in ((kind, number, first) for kind, number in cases for first in options.rows or [None]):
         given, seen = None, "all"
         seed = options.rows_seed
@@ -263,8 +359,9 @@ def drive(arguments):
             if key(line) in done:
                 continue
             job = {
-                **chosen, "data": options.data, "target": options.target, "peer": peer,
+                **chosen, "data": data, "target": options.target, "peer": peer,
                 "seed": options.seed, "threads": options.threads, "limit": options.limit,
+                "wall": options.wall, "krigo": options.krigo,
             }  # fmt: skip
             with alone(options.lock):
                 report, wall = run(job)
