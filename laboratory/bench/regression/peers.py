@@ -387,6 +387,7 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--one"]:
         print(json.dumps(train(json.load(sys.stdin))))
     else:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends a training that is under way, too
         try:
             drive(sys.argv[1:])
         except (OSError, ValueError) as error:
