@@ -197,16 +197,20 @@ def surprise(transform, y, lower, upper):
     interval. T is dataset.Transform's."""
     exponent, start = transform.get("lambda", 0), transform.get("from", 0)
     shift = 1 if transform["name"] in ("log1p", "yeo-johnson") else 0
-    if transform["name"] == "yeo-johnson" and min(y.min(), lower.min()) < 0:
-        raise ValueError("yeo-johnson of negative targets isn't written here")
+    mirrored = transform["name"] == "yeo-johnson"
+
+    def power(to, x):
+        return (x**to - 1) / to if to else np.log(x)
 
     def slope(v):
-        return (np.maximum(v, start) + shift) ** (exponent - 1)
+        above = (np.maximum(v, start) + shift) ** (exponent - 1)
+        return np.where(v < start, (1 - np.minimum(v, start)) ** (1 - exponent), above) if mirrored else above
 
     def at(v):
-        x = np.maximum(v, start) + shift
-        bent = (x**exponent - 1) / exponent if exponent else np.log(x)
-        return bent + np.minimum(v - start, 0) * slope(v)
+        below = np.minimum(v - start, 0)
+        if mirrored:  # start is 0
+            return power(exponent, np.maximum(v, 0) + 1) - power(2 - exponent, 1 - below)
+        return power(exponent, np.maximum(v, start) + shift) + below * slope(v)
 
     mean, sd = (at(lower) + at(upper)) / 2, (at(upper) - at(lower)) / (2 * 1.959963984540054)
     z = (at(y) - mean) / sd
