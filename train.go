@@ -55,7 +55,7 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 		}
 		kernels.Go(func() {
 			for fi := from; fi < to && ctx.Err() == nil; fi++ {
-				starts := p.starts(p.families[fi], p.before(fi, found))
+				starts := p.starts(p.families[fi], before(p.families[fi], found[from:fi]))
 				results[fi], errs[fi] = p.descend(ctx, c, slots, fi, starts)
 				for _, r := range results[fi] {
 					found[fi] = found[fi].lower(r)
@@ -241,14 +241,13 @@ func (p *plan) contenders(ctx context.Context, found []run) (first []int, by fin
 	return slices.DeleteFunc(order, func(i int) bool { return !(values[i] <= least+tied) }), finding.KernelByEvidence, nil
 }
 
-// before returns an earlier family's result from which this family may start, or nil. It is the result for the same
-// kernel with one lengthscale. If no kernel is trained, any earlier result will do. Parameters of another kernel mean
-// something else.
-func (p *plan) before(family int, found []run) *train.Result {
+// before returns the best result from which a family may start, or nil. earlier holds the results of the same kernel's
+// earlier families. Parameters of another kernel mean something else. The result is for one lengthscale, or for any
+// lengthscales if no kernel is trained.
+func before(f family, earlier []run) *train.Result {
 	var best run
-	f := p.families[family]
-	for _, r := range found[:family] {
-		if r.family.of == f.of && (f.gridParams() == 0 || f.name == ardName(r.family.name)) {
+	for _, r := range earlier {
+		if f.gridParams() == 0 || f.name == ardName(r.family.name) {
 			best = best.lower(r)
 		}
 	}
