@@ -224,4 +224,7 @@ func TestScratch(t *testing.T) {
 	must.Not(t, !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), folder) ||
 		!strings.Contains(err.Error(), "TMPDIR"), "%v", err)
 	must.Be(t, len(names(t, folder)), 0)
+	t.Setenv("TMPDIR", filepath.Join(folder, "missing"))
+	_, err = NewScratch(n)
+	must.Not(t, !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "TMPDIR"), "%v", err)
 }

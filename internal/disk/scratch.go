@@ -26,7 +26,7 @@ func NewScratch(n int) (*Scratch, error) {
 	}
 	f, err := create(os.TempDir(), 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("a file for rows that don't fit in memory: %w", err)
+		return nil, fmt.Errorf("a file for rows that don't fit in memory (TMPDIR names another folder): %w", err)
 	}
 	defer drop(f)
 	os.Remove(f.Name()) // a process that is killed leaves nothing
