@@ -64,7 +64,7 @@ type Terms struct {
 
 	// Group is the column by which rows are grouped. A group is then the unit that is drawn and counted.
 	Group string `json:"group,omitempty"`
-	// Copies says that equal rows count as copies of one observation, of which one was kept, or which form a group.
+	// Copies says that equal rows count as copies of one observation. One copy was kept, or the copies form a group.
 	Copies bool `json:"copies,omitempty"`
 	// Elsewhere says that no model of this package made the predictions. The person who certifies vouches that they
 	// were made without the certified rows.

@@ -510,8 +510,8 @@ func (l *lowering) move(opcode string, o []op.Op) error {
 	return nil
 }
 
-// encodings are the instructions on vectors: the bits without registers, and which numbers of which registers follow.
-// Go's assembler lacks most of them. TestEncodings compares them with the GNU assembler.
+// encodings holds the bits of each instruction on vectors, without its registers. encode adds the registers' numbers.
+// Go's assembler lacks most of these instructions. TestEncodings compares the bits with the GNU assembler's.
 var encodings = map[string]uint32{
 	"fadd.2d": 0x4e60d400, "fadd.4s": 0x4e20d400, "fsub.2d": 0x4ee0d400, "fsub.4s": 0x4ea0d400,
 	"fmul.2d": 0x6e60dc00, "fmul.4s": 0x6e20dc00, "fdiv.2d": 0x6e60fc00, "fdiv.4s": 0x6e20fc00,
