@@ -80,10 +80,11 @@ func truth(query url.Values, name string) (bool, error) {
 	return text == "true", nil
 }
 
-// bytes returns the memory that computing the wish at the given number of rows takes: the posterior's, and three copies
-// of the rows, which are encoded, scaled, and scaled by the kernel.
+// bytes returns the memory that computing the wish at the given number of rows takes: the posterior's, one copy of the
+// rows, encoded and scaled, and two copies that the kernel packs. A packed copy may take twice the memory of the rows,
+// because the pool of scratch memory holds powers of two.
 func (w wish) bytes(m *krigo.Model, rows int) int64 {
-	return 8*3*int64(rows)*int64(len(m.Inputs)) + m.Posterior.JointBytes(rows, w.samples)
+	return 8*5*int64(rows)*int64(len(m.Inputs)) + m.Posterior.JointBytes(rows, w.samples)
 }
 
 // compute takes memory, waits for a turn, and adds the draws and covariances that the wish asks for to the answer.
