@@ -3,14 +3,20 @@ package krigo_test
 import (
 	"encoding/json"
 	"errors"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/must"
+	"github.com/krigo-gp/krigo/method"
 )
 
 // TestRace: kernels race for a few steps each, and only the best is trained on. The fit resumes from a checkpoint in
@@ -68,4 +74,27 @@ func TestRace(t *testing.T) {
 		must.Not(t, len(m.Findings.Of(finding.KernelByRace)) != 0 || len(m.Findings.Of(finding.KernelByValue)) != 1,
 			"%s: %q", more, m.Findings)
 	}
+}
+
+// TestFewerNeighbours: a model that predicts from fewer than 512 neighbours has the same predictions after it was saved
+// and loaded, on another number of cores too, and a refit finds the same number of neighbours.
+func TestFewerNeighbours(t *testing.T) {
+	const rows = 9150 // seven of eight are prior rows, which are just enough for fewer neighbours
+	rng, table := rand.New(rand.NewPCG(1, 3)), &dataset.Table{Source: "rows", Names: []string{"x", "y"}, Rows: rows}
+	for i := range rows {
+		x := float64(i) / 100
+		table.Values = append(table.Values, x, math.Sin(x)+.01*rng.NormFloat64())
+	}
+	m := trained(t, table, asked("nearest expression=matern12 optimizer=adam neighbours=2 epochs=1 batch=4096 "+
+		"kind=informed"))
+	_, nearest := m.Posterior.Arrays()
+	must.End(t, nearest >= method.PredictiveRows, "%d nearest rows", nearest)
+	few := &dataset.Table{Names: table.Names, Rows: 100, Values: table.Values[:200]}
+	want, path := predict(t, m, few), filepath.Join(t.TempDir(), "m.krigo")
+	must.Do(t, m.Save(path))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	back := must.Get(krigo.Load(path))(t)
+	must.Not(t, !slices.Equal(predict(t, back, few), want), "the predictions differ")
+	_, differs, err := back.Refit(t.Context(), table, nil)
+	must.Not(t, err != nil || differs != "", "fitted again: %s, %v", differs, err)
 }
