@@ -28,14 +28,46 @@ type trained struct {
 	tried    []string // expressions of the kernels that were tried, if the budget ended too early for all
 }
 
-// train minimises from every starting point of every family. Kernels are trained side by side where cores are free. The
-// families of a kernel come one after another, so that ARD can start where the kernel with one lengthscale ended.
+// train minimises from every starting point of every family, and chooses the best run. The rough runs of a race, and of
+// a search for the best start, go on to the end only if they may be the best.
 func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error) {
-	found := make([]run, len(p.families)) // the best run of each family
+	found, err := p.search(ctx, c, &t)
+	if err != nil || t.best.result == nil {
+		return t, cmp.Or(err, t.failed)
+	}
+	first, by, err := p.contenders(ctx, found)
+	if raced := p.races(ctx); err == nil && (raced || p.enough() > 0) {
+		if first, err = p.toEnd(ctx, c, &t, found, first); raced {
+			by = finding.KernelByRace
+		}
+	}
+	if err != nil {
+		return t, err
+	}
+	t.best = found[first[0]]
+	if len(found) > 2 {
+		var names []string
+		for _, f := range p.families[:len(found)] {
+			names = append(names, f.name)
+		}
+		if by == finding.KernelByRace {
+			t.findings.Add(by, len(names), t.best.family.name, names)
+		} else {
+			t.findings.Add(by, t.best.family.name, names)
+		}
+	}
+	return t, nil
+}
+
+// search minimises from every starting point of every family, and returns the best run of each family. If the budget
+// ends, later families are left out. Kernels are trained side by side where cores are free. The families of a kernel
+// come one after another, so that ARD can start where the kernel with one lengthscale ended.
+func (p *plan) search(ctx context.Context, c *checkpoints, t *trained) ([]run, error) {
+	found := make([]run, len(p.families))
 	results, errs := make([][]run, len(found)), make([][]error, len(found))
 	slots := make(chan struct{}, p.atOnce())
 	var kernels sync.WaitGroup
-	begun, tried, taken := time.Now(), p.families, 0
+	begun, taken := time.Now(), 0
 	for from, to := 0, 0; from < len(found); from = to {
 		f := p.families[from]
 		for to = from + 1; to < len(found) && p.families[to].of == f.of; to++ {
@@ -43,14 +75,13 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 		if t.best.result != nil {
 			spent, err := p.spent(time.Since(begun), from, p.races(ctx))
 			if err != nil {
-				return t, err
+				return nil, err
 			}
 			if spent {
-				tried = p.families[:from]
 				all := p.options.Kernel.expressions()
 				t.tried = all[:slices.Index(all, f.of)]
 				t.findings.Add(finding.BudgetSpent, p.options.Run.Budget, len(t.tried), len(all), f.of)
-				break
+				return found[:from], nil
 			}
 		}
 		kernels.Go(func() {
@@ -67,48 +98,32 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 		}
 		kernels.Wait()
 		for ; taken < to; taken++ {
-			if err := p.take(ctx, &t, results[taken], errs[taken]); err != nil {
-				return t, err
+			if err := p.take(ctx, t, results[taken], errs[taken]); err != nil {
+				return nil, err
 			}
 		}
 	}
-	if t.best.result == nil {
-		return t, t.failed
-	}
-	first, by, err := p.contenders(ctx, found)
-	raced := p.races(ctx)
-	if raced {
-		by = finding.KernelByRace
-	}
-	if err == nil && (raced || p.enough() > 0) {
-		ends := make([]run, len(found))
-		for _, i := range first {
-			at := slices.IndexFunc(t.all, func(r run) bool { return r.result == found[i].result })
-			if ends[i], err = p.polish(ctx, c, found[i]); err != nil {
-				return t, err
-			}
-			t.all[at] = ends[i]
+	return found, nil
+}
+
+// toEnd minimises the runs of the first families to the end, and returns the best of these families first. It puts the
+// ends in found and in t.all.
+func (p *plan) toEnd(ctx context.Context, c *checkpoints, t *trained, found []run, first []int) ([]int, error) {
+	ends := make([]run, len(found))
+	for _, i := range first {
+		at := slices.IndexFunc(t.all, func(r run) bool { return r.result == found[i].result })
+		var err error
+		if ends[i], err = p.polish(ctx, c, found[i]); err != nil {
+			return nil, err
 		}
-		if found = ends; len(first) > 1 {
-			first, _, err = p.contenders(ctx, found)
-		}
+		t.all[at] = ends[i]
 	}
-	if err != nil {
-		return t, err
+	copy(found, ends)
+	if len(first) == 1 {
+		return first, nil
 	}
-	t.best = found[first[0]]
-	if len(tried) > 2 {
-		var names []string
-		for _, f := range tried {
-			names = append(names, f.name)
-		}
-		if raced {
-			t.findings.Add(by, len(names), t.best.family.name, names)
-		} else {
-			t.findings.Add(by, t.best.family.name, names)
-		}
-	}
-	return t, nil
+	first, _, err := p.contenders(ctx, found)
+	return first, err
 }
 
 // take adds the runs of a family to t. A single start may lie outside the objective's domain, but not all starts. Any
