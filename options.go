@@ -56,10 +56,10 @@ type Data struct {
 
 	Declared *dataset.Scaling `json:"declared,omitzero"` // the constants, if Scaling is "declared"
 
-	// Transform names a T of dataset.Transforms, and the model sees the target as T(y). "auto" lets the evidence of
-	// the prior rows choose. "" means auto if the mean is certified by its own misses, and none otherwise. A model
-	// keeps the transform that was chosen. Everything that a model says about the target is in the target's own
-	// units.
+	// Transform names a T of dataset.Transforms, and the model sees the target as T(y). "auto" lets the evidence and
+	// the left-out errors of prior rows choose. "" means auto if the mean is certified by its own misses, and none
+	// otherwise. A model keeps the transform that was chosen. Everything that a model says about the target is in the
+	// target's own units.
 	_         struct{} `help:"transform of the target for the model: none, log, log1p, sqrt, boxcox, yeo-johnson, auto"`
 	_         struct{} `values:"none log log1p sqrt boxcox yeo-johnson auto" rule:"auto, or none" tier:"everyday"`
 	Transform string   `json:"target_transform,omitzero" set:"target-transform" value:"T" for:"training"`
