@@ -57,9 +57,9 @@ const (
 	transformNats  = 10  // the same, in nats for all these rows
 
 	// leftOutRows is the largest number of prior rows whose left-out errors a transform must not raise. With 1,000 rows
-	// log1p raises the RMSE on pol by 66 % ± 36 (by 57 on test rows) and sqrt by −2 ± 3 (1), boxcox on protein by 3.1 ± .9
-	// (3.9) and sqrt by .7 ± .3 (1.3), and boxcox on bike by −5 ± 2. With 200 rows sqrt raises it on protein by .5 ± .7.
-	// With 2,000 rows it does on pol by 5 ± 3, with parameters that were trained on 200 rows.
+	// log1p raises the RMSE on pol by 66 % ± 36 (by 57 on test rows) and sqrt by −2 ± 3 (1), boxcox on protein by 3.1 ±
+	// .9 (3.9) and sqrt by .7 ± .3 (1.3), and boxcox on bike by −5 ± 2. With 200 rows sqrt raises it on protein by .5 ±
+	// .7. With 2,000 rows sqrt raises it on pol by 5 ± 3, with parameters that were trained on 200 rows.
 	leftOutRows = 1000
 )
 
@@ -159,8 +159,8 @@ func (d *dealt) transformProblem(ctx context.Context, rows []int, s dataset.Scal
 		N: all.X.Rows, Ranks: d.data.Ranks(), All: all, Limit: farLimit, Solver: posterior.ByCholesky, Context: ctx}), all, nil
 }
 
-// leftOut returns the errors of predicted targets, in standard deviations, if all other rows predict each row. It returns
-// nil if the rows' covariances, with parameters of fewer rows, aren't positive definite.
+// leftOut returns the errors of predicted targets, in standard deviations, if all other rows predict each row. It
+// returns nil if the rows' covariances, with parameters of fewer rows, aren't positive definite.
 func (d *dealt) leftOut(ctx context.Context, rows []int, by seen) ([]float64, error) {
 	problem, all, err := d.transformProblem(ctx, rows, by.scaling)
 	if err != nil {
