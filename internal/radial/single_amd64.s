@@ -194,14 +194,13 @@ deeper:
 	RET
 
 // func rowProductSingleAVX2(out []float32, k []float32, v []float32, x float32, sums *[16]float32)
-// Requires: AVX, AVX2, FMA3, SSE
+// Requires: AVX, FMA3
 TEXT ·rowProductSingleAVX2(SB), NOSPLIT, $0-88
 	MOVQ         out_len+8(FP), AX
 	MOVQ         out_base+0(FP), CX
 	MOVQ         k_base+24(FP), DX
 	MOVQ         v_base+48(FP), BX
-	MOVSS        x+72(FP), X0
-	VBROADCASTSS X0, Y0
+	VBROADCASTSS x+72(FP), Y0
 	MOVQ         sums+80(FP), SI
 	XORQ         DI, DI
 
@@ -252,15 +251,13 @@ DATA masks<>+56(SB)/8, $0x0000000000000000
 GLOBL masks<>(SB), RODATA|NOPTR, $64
 
 // func seValueSingleAVX2(k []float32, u []float32, shape float32, variance float32)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·seValueSingleAVX2(SB), NOSPLIT, $0-56
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
 	MOVQ         u_base+24(FP), DX
-	MOVSS        shape+48(FP), X0
-	VBROADCASTSS X0, Y0
-	MOVSS        variance+52(FP), X0
-	VBROADCASTSS X0, Y0
+	VBROADCASTSS shape+48(FP), Y0
+	VBROADCASTSS variance+52(FP), Y0
 	VMOVUPD      w256_42ae0000<>+0(SB), Y1
 	VMOVUPD      w256_bfb8aa3b<>+0(SB), Y2
 	VMOVUPD      w256_4b400000<>+0(SB), Y3
@@ -437,15 +434,13 @@ DATA w256_3f800000<>+28(SB)/4, $0x3f800000
 GLOBL w256_3f800000<>(SB), RODATA|NOPTR, $32
 
 // func matern12ValueSingleAVX2(k []float32, u []float32, shape float32, variance float32)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·matern12ValueSingleAVX2(SB), NOSPLIT, $0-56
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
 	MOVQ         u_base+24(FP), DX
-	MOVSS        shape+48(FP), X0
-	VBROADCASTSS X0, Y0
-	MOVSS        variance+52(FP), X0
-	VBROADCASTSS X0, Y0
+	VBROADCASTSS shape+48(FP), Y0
+	VBROADCASTSS variance+52(FP), Y0
 	VMOVUPD      w256_42ae0000<>+0(SB), Y1
 	VMOVUPD      w256_bfb8aa3b<>+0(SB), Y2
 	VMOVUPD      w256_4b400000<>+0(SB), Y3
@@ -524,15 +519,13 @@ done:
 	RET
 
 // func matern32ValueSingleAVX2(k []float32, u []float32, shape float32, variance float32)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·matern32ValueSingleAVX2(SB), NOSPLIT, $0-56
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
 	MOVQ         u_base+24(FP), DX
-	MOVSS        shape+48(FP), X0
-	VBROADCASTSS X0, Y0
-	MOVSS        variance+52(FP), X0
-	VBROADCASTSS X0, Y0
+	VBROADCASTSS shape+48(FP), Y0
+	VBROADCASTSS variance+52(FP), Y0
 	VMOVUPD      w256_42ae0000<>+0(SB), Y1
 	VMOVUPD      w256_bfb8aa3b<>+0(SB), Y2
 	VMOVUPD      w256_4b400000<>+0(SB), Y3
@@ -615,15 +608,13 @@ done:
 	RET
 
 // func matern52ValueSingleAVX2(k []float32, u []float32, shape float32, variance float32)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·matern52ValueSingleAVX2(SB), NOSPLIT, $0-56
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
 	MOVQ         u_base+24(FP), DX
-	MOVSS        shape+48(FP), X0
-	VBROADCASTSS X0, Y0
-	MOVSS        variance+52(FP), X0
-	VBROADCASTSS X0, Y0
+	VBROADCASTSS shape+48(FP), Y0
+	VBROADCASTSS variance+52(FP), Y0
 	VMOVUPD      w256_3f800000<>+0(SB), Y1
 	VMOVUPD      w256_3eaaaaab<>+0(SB), Y2
 	VMOVUPD      w256_42ae0000<>+0(SB), Y3
@@ -974,14 +965,13 @@ deeper:
 	RET
 
 // func rowProductSingleAVX512(out []float32, k []float32, v []float32, x float32, sums *[16]float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, SSE
+// Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·rowProductSingleAVX512(SB), NOSPLIT, $0-88
 	MOVQ         out_len+8(FP), AX
 	MOVQ         out_base+0(FP), CX
 	MOVQ         k_base+24(FP), DX
 	MOVQ         v_base+48(FP), BX
-	MOVSS        x+72(FP), X0
-	VBROADCASTSS X0, Z0
+	VBROADCASTSS x+72(FP), Z0
 	MOVQ         sums+80(FP), SI
 	VMOVUPD      (SI), Z1
 	XORQ         DI, DI
@@ -1022,15 +1012,13 @@ done:
 	RET
 
 // func seValueSingleAVX512(k []float32, u []float32, shape float32, variance float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+, SSE
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
 TEXT ·seValueSingleAVX512(SB), NOSPLIT, $0-56
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
 	MOVQ         u_base+24(FP), DX
-	MOVSS        shape+48(FP), X0
-	VBROADCASTSS X0, Z0
-	MOVSS        variance+52(FP), X0
-	VBROADCASTSS X0, Z0
+	VBROADCASTSS shape+48(FP), Z0
+	VBROADCASTSS variance+52(FP), Z0
 	VMOVUPD      w512_42d00000<>+0(SB), Z1
 	VMOVUPD      w512_bfb8aa3b<>+0(SB), Z2
 	VMOVUPD      w512_4b400000<>+0(SB), Z3
@@ -1256,15 +1244,13 @@ DATA w512_3f000000<>+60(SB)/4, $0x3f000000
 GLOBL w512_3f000000<>(SB), RODATA|NOPTR, $64
 
 // func matern12ValueSingleAVX512(k []float32, u []float32, shape float32, variance float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+, SSE
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
 TEXT ·matern12ValueSingleAVX512(SB), NOSPLIT, $0-56
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
 	MOVQ         u_base+24(FP), DX
-	MOVSS        shape+48(FP), X0
-	VBROADCASTSS X0, Z0
-	MOVSS        variance+52(FP), X0
-	VBROADCASTSS X0, Z0
+	VBROADCASTSS shape+48(FP), Z0
+	VBROADCASTSS variance+52(FP), Z0
 	VMOVUPD      w512_42d00000<>+0(SB), Z1
 	VMOVUPD      w512_bfb8aa3b<>+0(SB), Z2
 	VMOVUPD      w512_4b400000<>+0(SB), Z3
@@ -1330,15 +1316,13 @@ done:
 	RET
 
 // func matern32ValueSingleAVX512(k []float32, u []float32, shape float32, variance float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+, SSE
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
 TEXT ·matern32ValueSingleAVX512(SB), NOSPLIT, $0-56
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
 	MOVQ         u_base+24(FP), DX
-	MOVSS        shape+48(FP), X0
-	VBROADCASTSS X0, Z0
-	MOVSS        variance+52(FP), X0
-	VBROADCASTSS X0, Z0
+	VBROADCASTSS shape+48(FP), Z0
+	VBROADCASTSS variance+52(FP), Z0
 	VMOVUPD      w512_42d00000<>+0(SB), Z1
 	VMOVUPD      w512_bfb8aa3b<>+0(SB), Z2
 	VMOVUPD      w512_4b400000<>+0(SB), Z3
@@ -1427,15 +1411,13 @@ DATA w512_3f800000<>+60(SB)/4, $0x3f800000
 GLOBL w512_3f800000<>(SB), RODATA|NOPTR, $64
 
 // func matern52ValueSingleAVX512(k []float32, u []float32, shape float32, variance float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+, SSE
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
 TEXT ·matern52ValueSingleAVX512(SB), NOSPLIT, $0-56
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
 	MOVQ         u_base+24(FP), DX
-	MOVSS        shape+48(FP), X0
-	VBROADCASTSS X0, Z0
-	MOVSS        variance+52(FP), X0
-	VBROADCASTSS X0, Z0
+	VBROADCASTSS shape+48(FP), Z0
+	VBROADCASTSS variance+52(FP), Z0
 	VMOVUPD      w512_3f800000<>+0(SB), Z1
 	VMOVUPD      w512_3eaaaaab<>+0(SB), Z2
 	VMOVUPD      w512_42d00000<>+0(SB), Z3

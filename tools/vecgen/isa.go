@@ -311,10 +311,7 @@ func (g *isa) emit(f function, hoist []uint64) {
 	}
 	scalars := make([]vec, len(f.scalars))
 	for i, s := range f.scalars {
-		x := g.XMM()
-		g.Load(g.Param(s), x)
-		scalars[i] = g.vec()
-		g.broadcast(x, scalars[i])
+		scalars[i] = g.parameter(s)
 	}
 	g.hoisted = map[uint64]vec{}
 	for _, w := range hoist {

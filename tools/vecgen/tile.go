@@ -132,7 +132,8 @@ func (g *isa) multiply() {
 	g.RET()
 }
 
-// parameter returns a number that the function gets, in every lane.
+// parameter returns a number that the function gets, in every lane. A load of the old encoding (MOVSD) would take about
+// 100 ns, if another vector register is in use already.
 func (g *isa) parameter(name string) vec {
 	at, err := g.Param(name).Resolve()
 	if err != nil {
