@@ -132,18 +132,6 @@ func (g *isa) multiply() {
 	g.RET()
 }
 
-// parameter returns a number that the function gets, in every lane. A load of the old encoding (MOVSD) would take about
-// 100 ns, if another vector register is in use already.
-func (g *isa) parameter(name string) vec {
-	at, err := g.Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	r := g.vec()
-	g.broadcast(at.Addr, r)
-	return r
-}
-
 // solve writes X ← T⁻¹ X for one packed tile X. T is lower triangular, or upper triangular for solveBack. T's
 // diagonal is inverted already.
 func (g *isa) solve() {
