@@ -53,7 +53,7 @@ func (c composite) Spec(theta []float64) Spec {
 // each calls f with every part, the part's slice of θ and its slice of dθ.
 func (c composite) each(theta, dTheta []float64, f func(i int, k Kernel, th, dth []float64)) {
 	for i, k := range c.parts {
-		n := len(k.Params())
+		n := size(k)
 		var d []float64
 		if dTheta != nil {
 			d, dTheta = dTheta[:n], dTheta[n:]

@@ -174,6 +174,9 @@ func (at Bound) Fix(b matrix.Dense) Fixed {
 // Cov writes k_θ(a_i, b_j) to K, with the bits of Kernel.Cov.
 func (f Fixed) Cov(a, k matrix.Dense) { f.columns.cov(a, 0, f.points, k) }
 
+// Columns does what Cov does, for the points [j0, j1). j0 is a multiple of 64.
+func (f Fixed) Columns(a matrix.Dense, j0, j1 int, k matrix.Dense) { f.columns.cov(a, j0, j1, k) }
+
 // A task takes tile rows, and tileCols columns at a time. The parts of a composite kernel (256 KB each) then stay in
 // the second cache level.
 const (
@@ -222,11 +225,15 @@ func (at Bound) FillTriangle(a, dst matrix.Dense) {
 	c.release()
 }
 
+// lowerTile is the number of rows of a tile of FillLower. A tile reaches as far as its last row. With 16 rows, 128 to
+// 512 points take .9 of the time that they take with 64.
+const lowerTile = 16
+
 // FillLower writes the lower triangle of K(A, A), on the calling goroutine.
 func (at Bound) FillLower(a, dst matrix.Dense) {
 	c := columnsOf(at.Kernel, at.Theta, a)
-	for i0 := 0; i0 < a.Rows; i0 += tile {
-		i1 := min(i0+tile, a.Rows)
+	for i0 := 0; i0 < a.Rows; i0 += lowerTile {
+		i1 := min(i0+lowerTile, a.Rows)
 		eachTile(i1, func(j0, j1 int) { c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1)) })
 	}
 	c.release()

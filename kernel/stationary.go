@@ -51,6 +51,22 @@ func (s *Stationary) Params() []Param {
 	return append(p, Param{Name: "log_variance", Kind: Variance, Dim: -1})
 }
 
+// size returns the number of a kernel's parameters, for a stationary kernel without making their names.
+func size(k Kernel) int {
+	s, ok := k.(*Stationary)
+	if !ok {
+		return len(k.Params())
+	}
+	n := 2
+	if s.ard {
+		n = s.dim + 1
+	}
+	if s.hasShape() {
+		n++
+	}
+	return n
+}
+
 func (s *Stationary) Spec(theta []float64) Spec { return SpecOf(s.name, s.Params(), theta) }
 
 // unpack returns ln l² (one value, or dim values), the shape a, and σ².

@@ -2,8 +2,9 @@
 //
 // Nearness is correlation under the prior, k(x,x')²/(k(x,x)k(x',x')), at the θ of the search. So it is defined for
 // every kernel. If the kernel has a metric (kernel.Metric: stationary kernels, and most sums and products of them), the
-// order is the order of distances between inputs divided by lengthscales, and a k-d tree finds the rows. For other
-// kernels the search computes the covariances with all rows. Both ways are exact.
+// order is the order of distances between inputs divided by lengthscales, and a k-d tree finds the rows. For a product
+// of such kernels with different metrics, the search bounds the covariances with boxes of rows, and leaves out the boxes
+// with small bounds. For other kernels it computes the covariances with all rows. All ways are exact.
 //
 // One case is approximate: a product of kernels with different metrics, on more than CorrelatedRows rows or in an index
 // that About returns. It uses distances in a joint metric (kernel.Joint), which orders rows about as correlation does.
@@ -32,8 +33,9 @@ type searcher interface {
 	search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32, keys []float64)
 }
 
-// CorrelatedRows is the largest number of rows whose correlations with every point are computed for a product of
-// kernels without a metric. With more rows, this would take longer than the work with the neighbours.
+// CorrelatedRows is the largest number of rows among which the neighbours for a product of kernels without a metric are
+// the most correlated rows. With more rows, computing all correlations would take longer than the work with the
+// neighbours.
 const CorrelatedRows = 50_000
 
 // New returns an index of the rows of x, under the prior of the kernel at θ. It keeps x.
@@ -44,6 +46,9 @@ func New(k kernel.Kernel, theta []float64, x matrix.Dense) *Index {
 	}
 	if ok && x.Rows > 0 {
 		return &Index{x, newTree(x, inverse)}
+	}
+	if b, ok := newBoxes(k, theta, x); ok {
+		return &Index{x, b}
 	}
 	return &Index{x, newScan(k, theta, x)}
 }

@@ -146,6 +146,50 @@ func TestCorrelation(t *testing.T) {
 	must.Not(t, !slices.Equal(a[:9], rows[:9]), "linear: %v, want %v", a[:9], rows[:9])
 }
 
+// TestBoxes: for a product of kernels with different metrics, the search by boxes finds the rows that a scan of all
+// covariances finds, ties and copies included. They don't depend on the number of cores or on the rows in company.
+func TestBoxes(t *testing.T) {
+	for _, c := range []struct {
+		expr    string
+		n, d, m int
+	}{{"matern32*matern12", 900, 1, 20}, {"se*(rq*constant)", 1000, 3, 64}, {"matern52*(se+white)", 700, 3, 7},
+		{"matern32*matern12", 600, 30, 129}, {"se*se", 140, 2, 200}} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			x, q := table(c.n, c.d, 3), table(50, c.d, 4)
+			k := must.Get(kernel.Parse(c.expr, c.d, true))(t)
+			theta := make([]float64, len(k.Params()))
+			for i := range theta {
+				theta[i] = 2 * rand.New(rand.NewPCG(5, uint64(i))).NormFloat64()
+			}
+			if c.d > 1 { // with one input, every product has a metric, and the keys are distances
+				q.Row(7)[0] = 1e9 // all covariances with this row are 0
+			}
+			copy(q.Row(8), x.Row(8))
+			boxes, scan := neighbours.New(k, theta, x), neighbours.New(plain{k}, theta, x)
+			unit := make([]int, c.n)
+			for i := range unit {
+				unit[i] = i % 5
+			}
+			of := numbers(0, c.n)
+			got, want := make([]int32, c.n*c.m), make([]int32, c.n*c.m)
+			keys, wantKeys := make([]float64, c.n*c.m), make([]float64, c.n*c.m)
+			boxes.Nearest(q, c.m, got, keys)
+			scan.Nearest(q, c.m, want, wantKeys)
+			must.Not(t, !slices.Equal(got, want), "nearest")
+			must.Not(t, boxes.Metric() != (c.d == 1) || c.d > 1 && !slices.Equal(keys, wantKeys), "keys")
+			scan.Outside(unit, of, c.m, want)
+			boxes.Outside(unit, of, c.m, got)
+			must.Not(t, !slices.Equal(got, want), "outside")
+			scan.Others(of, c.m, want)
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(5))
+			boxes.Others(of, c.m, got)
+			must.Not(t, !slices.Equal(got, want), "others")
+			boxes.Others(of[c.n/2:], c.m, got)
+			must.Not(t, !slices.Equal(got[:(c.n-c.n/2)*c.m], want[c.n/2*c.m:]), "others, in other company")
+		})
+	}
+}
+
 // TestMetric: a kernel has a metric if all its parts have the same metric.
 func TestMetric(t *testing.T) {
 	for expr, want := range map[string]bool{"se": true, "rq": true, "se+white": true, "matern12*constant": true,

@@ -34,6 +34,14 @@ type node struct {
 }
 
 func newTree(x matrix.Dense, inverse []float64) *tree {
+	t, scaled := ordered(x, inverse)
+	t.points = radial.Kept(scaled)
+	scaled.Release()
+	return t
+}
+
+// ordered returns a tree without points, and the points in the order of the leaves.
+func ordered(x matrix.Dense, inverse []float64) (*tree, matrix.Dense) {
 	n, d := x.Rows, x.Cols
 	t := &tree{centre: round(x), inverse: inverse, rows: make([]int32, n), nodes: make([]node, nodesOf(n))}
 	for i := range n {
@@ -42,9 +50,7 @@ func newTree(x matrix.Dense, inverse []float64) *tree {
 	scaled := t.scaled(x, matrix.Large(n, d).Until(x.Context()))
 	t.boxes = matrix.New(len(t.nodes), 2*d)
 	t.grow(scaled, 0, 0, n)
-	t.points = radial.Kept(scaled)
-	scaled.Release()
-	return t
+	return t, scaled
 }
 
 // nodesOf returns the number of nodes of a tree of n points.
