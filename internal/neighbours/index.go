@@ -3,7 +3,7 @@
 // Nearness is correlation under the prior, k(x,x')²/(k(x,x)k(x',x')), at the θ of the search. So it is defined for
 // every kernel. If the kernel has a metric (kernel.Metric: stationary kernels, and most sums and products of them), the
 // order is the order of distances between inputs divided by lengthscales, and a k-d tree finds the rows. For a product
-// of such kernels with different metrics, the search bounds the covariances with boxes of rows, and leaves out the boxes
+// of such kernels with different metrics, the search bounds the covariances with boxes of rows, and leaves out boxes
 // with small bounds. For other kernels it computes the covariances with all rows. All ways are exact.
 //
 // One case is approximate: a product of kernels with different metrics, on more than CorrelatedRows rows or in an index
