@@ -46,7 +46,7 @@ func (p *plan) found(problem method.Problem, best run) (found finding.List) {
 		}
 		return kinds[end], []float64{of.value(box.Lower[i]), of.value(box.Upper[i])}
 	})...)
-	if p.choice.OnBatches() && !p.choice.FreeForm() && p.n > method.MaxEvaluated {
+	if p.choice.OnBatches() && !p.choice.FreeForm() && !p.choice.Kind().Local && p.n > method.MaxEvaluated {
 		found.Add(finding.MeanOfBatches)
 	}
 	if r := best.result; r.Rejected > 0 {

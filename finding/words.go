@@ -234,8 +234,8 @@ var words = map[Kind]entry{
 	BudgetSpent:   {Warning, "the budget of %t allowed %d of %d kernels; %n and later kernels weren't tried"},
 	StartOutside:  {Note, "start %d of %n lies outside the objective's domain: %s"},
 	KernelByValue: {Note, "the kernel %n had the lowest objective of the kernels tried: %N"},
-	KernelByRace: {Note, "%d kernels raced: each was trained for a few steps, and the kernel %n, which then predicted " +
-		"left-out prior rows best, to the end: %N"},
+	KernelByRace: {Note, "%d kernels raced: each was trained for a few steps, and then the best, or the two best if " +
+		"they were nearly alike, to the end; the kernel %n predicted left-out prior rows best: %N"},
 	KernelByEvidence: {Note, "the kernel %n has the most evidence (hyperparameters integrated out) of the " +
 		"kernels tried: %N"},
 	ShortenedSteps: {Note, "%d of %d training steps left the objective's domain and were shortened (the last: %s)"},

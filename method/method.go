@@ -135,6 +135,8 @@ type Racer interface {
 	// Race takes the first steps of Minimize, which later goes on from there. The result's value says how well the
 	// kernel predicts.
 	Race(ctx context.Context, run Run, x []float64) (*train.Result, error)
+	// Judge returns the value of Race's result at another x, such as the end of Minimize.
+	Judge(x []float64) (float64, error)
 }
 
 // plain holds what all problems with the parameters [θ, β, ln σ_n², Z] share.

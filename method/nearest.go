@@ -219,13 +219,16 @@ func (p *nearest) Race(ctx context.Context, run Run, x []float64) (*train.Result
 	if err != nil {
 		return nil, err
 	}
-	r, err := lowest(s, p.Box(x), [][]float64{s.Previous}, func(x []float64) (float64, error) {
-		return p.with(judgedNeighbours, judgedTerms).Evaluate(x, nil)
-	})
+	r, err := lowest(s, p.Box(x), [][]float64{s.Previous}, p.Judge)
 	if err != nil {
 		return nil, &train.StartError{Reason: err}
 	}
 	return r, nil
+}
+
+// Judge implements Racer.
+func (p *nearest) Judge(x []float64) (float64, error) {
+	return p.with(judgedNeighbours, judgedTerms).Evaluate(x, nil)
 }
 
 // Posterior returns the GP that predicts each row from its nearest rows.

@@ -62,6 +62,7 @@ func (p *progress) event(e krigo.Event) {
 	if e.Starts != p.starts {
 		p.starts, p.ended = e.Starts, map[int]bool{}
 	}
+	again := p.ended[e.Start] // the run is the end of a race, or of a search for the best start
 	if e.Stopped != "" {
 		p.ended[e.Start] = true
 	}
@@ -74,7 +75,7 @@ func (p *progress) event(e krigo.Event) {
 	if e.Residual > 0 {
 		line = fmt.Sprintf("%s: iteration %d, residual %.1e", e.Solver, e.Iteration, e.Residual)
 	}
-	if key := fmt.Sprint(e.Family, e.Start); key != p.run || e.Iteration < p.first {
+	if key := fmt.Sprint(e.Family, e.Start, again); key != p.run || e.Iteration < p.first {
 		p.run, p.first, p.runBegan = key, e.Iteration, time.Now()
 	} else if took := time.Since(p.runBegan); e.Iteration > p.first && took > time.Second {
 		line += fmt.Sprintf("; %.3g iterations a second", float64(e.Iteration-p.first)/took.Seconds())
@@ -83,6 +84,9 @@ func (p *progress) event(e krigo.Event) {
 	case e.Start == 1 && e.Iteration == p.first && e.Stopped == "": // the time includes the work before training
 	case known:
 		line += fmt.Sprintf("; about %v left", left.Round(time.Second))
+	case again && e.Of > e.Iteration && e.Iteration > p.first:
+		each := time.Since(p.runBegan) / time.Duration(e.Iteration-p.first)
+		line += fmt.Sprintf("; about %v left", (time.Duration(e.Of-e.Iteration) * each).Round(time.Second))
 	case e.Most > e.Iteration && e.Iteration > p.first && e.Stopped == "":
 		line += fmt.Sprintf("; at most %v left",
 			atMost(e, time.Since(p.runBegan)/time.Duration(e.Iteration-p.first)).Round(time.Second))

@@ -58,6 +58,15 @@ func TestAtMost(t *testing.T) {
 		"; at most 33m") {
 		t.Error(line)
 	}
+	for i, want := range []string{"objective 0 converged", "objective 0", "; about 4m"} { // the end of a race
+		e := krigo.Event{Family: "se", Start: 1, Starts: 1, Iteration: 300 + i, Of: 560}
+		if p.runBegan = time.Now().Add(-time.Second); i == 0 {
+			e.Stopped = "converged"
+		}
+		if line := tell(e); !strings.Contains(line, want) || i < 2 && strings.Contains(line, "left") {
+			t.Error(line)
+		}
+	}
 	if left := atMost(krigo.Event{Start: 2, Starts: 2, Iteration: 400, Most: 1000}, time.Second); left != 10*time.Minute {
 		t.Error(left)
 	}
