@@ -19,9 +19,9 @@ import (
 	"github.com/krigo-gp/krigo/method"
 )
 
-// TestRace: kernels race for a few steps each, and only the best is trained on, or the best two (here rq and se) if they
-// are nearly alike. The fit resumes from a checkpoint in the race and in each of the ends. A budget ends the race early.
-// Users who ask for steps or starts get no race.
+// TestRace: kernels race for a few steps each, and only the best is trained on, or the best two (here rq and se) if
+// they are nearly alike. The fit resumes from a checkpoint in the race and in each of the ends. A budget ends the race
+// early. Users who ask for steps or starts get no race.
 func TestRace(t *testing.T) {
 	const text = "nearest target=MEDV expression=se,matern32,rq ard=on optimizer=adam neighbours=4 batch=64 kind=informed"
 	o := asked(text)

@@ -217,8 +217,8 @@ func (p *plan) polish(ctx context.Context, c *checkpoints, best run) (run, error
 	return best, cmp.Or(ctx.Err(), p.rows.Err())
 }
 
-// spent says whether the budget has no room for another family, with which training would take the given time. Ranks use
-// the first rank's clock.
+// spent says whether the budget has no room for another family, with which training would take the given time. Ranks
+// use the first rank's clock.
 func (p *plan) spent(whole time.Duration) (bool, error) {
 	budget := p.options.Run.Budget
 	if budget == 0 {
