@@ -11,13 +11,14 @@ import (
 // if their root mean squared error is at most tolerated above the error of all nearest rows, relative to this error,
 // and their negative log density at most tolerated above.
 //
-// 256 rows instead of 512 lose these shares of the RMSE, on 1,000 of these rows and on the test rows, with matern32:
-// pol .006 and .001, protein .001 and .000, traffic .008 and .001, kin40k .137 and .121. The first share has a standard
-// error of .002 to .004. 128 rows lose .022 and .000, .011 and .003, .011 and .000; on 1,000 rows of kin40k they lose
-// .296.
+// 256 rows instead of 512 lose these shares of the RMSE, on 1,000 of these rows and on the test rows, with the kernels
+// of default fits: traffic .010 and .004, pol .012 and .007, bike .007 and .006, protein .002 and .000, kin40k .168 and
+// .121. 128 rows lose .021 and .013, .013 and −.014, .018 and .028, .008 and .002, .301 and .292. Few rows with large
+// errors decide about pol, where 384 rows lose .002 and .048. The first share has a standard error of .003 to .012. So
+// tolerated lies between the losses of 128 rows on pol and on bike.
 const (
 	fewerSample = 1000
-	tolerated   = 0.01
+	tolerated   = 0.015
 	fewerRows   = 8 * fewerSample // least support, so that the sample takes less time than it saves
 )
 
