@@ -65,8 +65,9 @@ func Register(k Kind) {
 	default:
 		panic(fmt.Sprintf("method %q: no training minimises the bound %q", k.Name, k.Bound))
 	}
+	earlier := described()
 	for _, s := range settings.Of(k.Method) {
-		for _, other := range described() {
+		for _, other := range earlier {
 			renamed := (s.Field == other.Field) != (s.Name == other.Name) && !s.Word()
 			if renamed || s.Field == other.Field && s.Base() != other.Base() {
 				panic(fmt.Sprintf("method %q: its setting %s, field %s of type %v, contradicts other "+

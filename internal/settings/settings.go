@@ -31,6 +31,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
@@ -50,8 +51,18 @@ type Setting struct {
 	index []int
 }
 
-// Of returns the settings of a struct, in the order of its fields.
-func Of(v any) []Setting { return of(reflect.Indirect(reflect.ValueOf(v)).Type(), nil) }
+// known holds the settings of each type that was asked for. A start of krigo asks for each of them many times.
+var known sync.Map
+
+// Of returns the settings of a struct, in the order of its fields. Don't change the elements of their Values.
+func Of(v any) []Setting {
+	t := reflect.Indirect(reflect.ValueOf(v)).Type()
+	all, is := known.Load(t)
+	if !is {
+		all, _ = known.LoadOrStore(t, of(t, nil))
+	}
+	return slices.Clone(all.([]Setting))
+}
 
 func of(t reflect.Type, index []int) (all []Setting) {
 	var tags []reflect.StructTag
@@ -98,7 +109,7 @@ func Merge(structs ...any) (all []Setting) {
 			a := &all[i]
 			for _, v := range s.Values {
 				if !slices.Contains(a.Values, v) {
-					a.Values = append(a.Values, v)
+					a.Values = append(slices.Clip(a.Values), v)
 				}
 			}
 			for to, from := range map[*string]string{&a.Value: s.Value, &a.Default: s.Default, &a.Rule: s.Rule,
@@ -114,7 +125,7 @@ func Merge(structs ...any) (all []Setting) {
 		}
 	}
 	for i := range all { // a word that means 0 isn't offered
-		all[i].Values = slices.DeleteFunc(all[i].Values, func(v string) bool { return v == all[i].zero })
+		all[i].Values = slices.DeleteFunc(slices.Clone(all[i].Values), func(v string) bool { return v == all[i].zero })
 	}
 	return all
 }

@@ -51,6 +51,11 @@ func TestMerge(t *testing.T) {
 	if err := rate.Parse(&f, "7"); err != nil || f != 7 { // the two ranges differ, so that Merge drops them
 		t.Errorf("%v, %v", f, err)
 	}
+	for _, v := range Of(one{}) { // Of keeps settings, which Merge mustn't change
+		if got := strings.Join(v.Values, " "); v.Field == "SizeBy" && got != "none auto" || v.Field == "Form" && got != "a b" {
+			t.Errorf("%s: %s", v.Name, got)
+		}
+	}
 }
 
 // TestFill shows that values go from one struct to another by name, and that zero fields get their defaults.
