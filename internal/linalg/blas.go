@@ -270,36 +270,40 @@ func share(count int) int {
 
 // TriangularInverse overwrites the lower triangular L with its inverse (N³/3 multiplications). It leaves the strict
 // upper triangle as it is.
-//
-// It solves L X = I from the top down, in L's place. After each step, the rows below hold −L X so far.
 func TriangularInverse(l Matrix) {
 	square(l)
+	triangularInverse(l, l)
+}
+
+// triangularInverse writes the inverse of L to c, which may be L. It solves L X = I from the top down. After each step,
+// the rows of c below hold −L X so far.
+func triangularInverse(l, c Matrix) {
 	n := l.Rows
-	step := cut(n, order, maxWidth)
+	step := factorStep(n)
 	all := borrowPanels(n, step)
-	inPhases(cube(n)/6, operands{l}, 2*((n+step-1)/step), func(p int) (int, func(int)) {
+	inPhases(cube(n)/6, operands{l, c}, 2*((n+step-1)/step), func(p int) (int, func(int)) {
 		r0 := p / 2 * step
 		r1 := min(r0+step, n)
 		all := all.of(r1 - r0)
 		t := triangle{all, false}
 		if p%2 == 0 {
 			below := operand{Matrix: l.View(r0, n, r0, r1)}
-			return packTasks(n - r0), func(c int) {
-				all.packTask(below, c)
-				t.invertDiagonal(c*packed, min((c+1)*packed, r1-r0), r1-r0)
+			return packTasks(n - r0), func(k int) {
+				all.packTask(below, k)
+				t.invertDiagonal(k*packed, min((k+1)*packed, r1-r0), r1-r0)
 			}
 		}
-		rows := operand{Matrix: l.View(r0, r1, 0, r0), columns: true}
+		rows := operand{Matrix: c.View(r0, r1, 0, r0), columns: true}
 		chunk := share(r1)
 		old := (r0 + chunk - 1) / chunk // tasks for columns that earlier steps began
-		return old + (r1-r0+chunk-1)/chunk, func(c int) {
-			j0, j1, beta := c*chunk, min((c+1)*chunk, r0), 1.0
-			if c >= old {
-				j0 = r0 + (c-old)*chunk
+		return old + (r1-r0+chunk-1)/chunk, func(k int) {
+			j0, j1, beta := k*chunk, min((k+1)*chunk, r0), 1.0
+			if k >= old {
+				j0 = r0 + (k-old)*chunk
 				j1, beta = min(j0+chunk, r1), 0
 			}
 			now := borrowPanels(j1-j0, r1-r0)
-			if c < old {
+			if k < old {
 				now.pack(rows, j0, j1, 0)
 			} else {
 				clear(now.data)
@@ -309,18 +313,18 @@ func TriangularInverse(l Matrix) {
 			}
 			for j := j0; j < j1; j += width {
 				t.solve(now, j-j0, max(j-r0, 0)/lanes*lanes)
-				if c < old {
+				if k < old {
 					continue
 				}
-				for k, v := j-r0, now.at(j-j0, 0); k < r1-r0; k++ {
-					copy(l.Row(r0 + k)[j:min(j+width, r0+k+1)], v[k*width:])
+				for i, v := j-r0, now.at(j-j0, 0); i < r1-r0; i++ {
+					copy(c.Row(r0 + i)[j:min(j+width, r0+i+1)], v[i*width:])
 				}
 			}
-			if c < old {
+			if k < old {
 				now.unpack(rows, j0, j1, 0)
 			}
 			if r1 < n {
-				p := product{-1, beta, all.from(r1 - r0), now, r1 - r0, l.View(r1, n, j0, j1), false, noStair}
+				p := product{-1, beta, all.from(r1 - r0), now, r1 - r0, c.View(r1, n, j0, j1), false, noStair}
 				p.block(0, n-r1, 0, j1-j0)
 			}
 			now.release()

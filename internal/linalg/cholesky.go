@@ -34,10 +34,7 @@ func Cholesky(a Matrix) error {
 	for i := range n {
 		smallest.Data[i] = 0x1p-50 * a.At(i, i)
 	}
-	step := cut(n, order/2, maxWidth) // one core factors a block while others wait, so blocks are small
-	if n > 10*order {
-		step = cut(n, order, maxWidth) // larger blocks read and write the rest less often
-	}
+	step := factorStep(n)
 	block, all := borrowPanels(step, step), borrowPanels(max(n-step, 0), step)
 	defer block.release()
 	defer all.release()
@@ -91,6 +88,15 @@ func Cholesky(a Matrix) error {
 		return err
 	}
 	return nil
+}
+
+// factorStep returns how many rows a step of a factorisation or an inversion takes. One core factors a block while others
+// wait, and small triangles are solved slowly, so blocks are small. Large blocks read and write the rest less often.
+func factorStep(n int) int {
+	if n > 10*order {
+		return cut(n, order, maxWidth)
+	}
+	return cut(n, order/2, maxWidth)
 }
 
 // factor does what Cholesky does, for a block of at most order rows. It writes the factor into the triangle, for the
@@ -202,10 +208,7 @@ func CholeskyInverseLower(l, c Matrix) {
 	if n == 0 {
 		return
 	}
-	for i := range n {
-		copy(c.Row(i)[:i+1], l.Row(i))
-	}
-	TriangularInverse(c)
+	triangularInverse(l, c)
 	// X = L⁻¹ is replaced by XᵀX from the top down. Each step packs the rows [k0, k1) of X. It adds the part of their
 	// product that belongs to earlier rows to these rows, and overwrites the rows [k0, k1) with the rest of the
 	// product.

@@ -7,7 +7,9 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -578,5 +580,23 @@ func shortCuts(t *testing.T) {
 			}
 		}
 		identical(t, "MirrorLower", mirrored, c)
+	}
+}
+
+// TestParallelInParallel: tasks that call Parallel keep no more goroutines busy than there are cores, and a core that
+// becomes free helps.
+func TestParallelInParallel(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	var done, busy, most atomic.Int64
+	Parallel(5, func(i int) {
+		Parallel(40, func(int) {
+			most.Store(max(most.Load(), busy.Add(1)))
+			time.Sleep(time.Millisecond)
+			busy.Add(-1)
+			done.Add(1)
+		})
+	})
+	if done.Load() != 200 || most.Load() != 3 || helping.Load() > 2 {
+		t.Errorf("%d tasks, %d at once, %d helpers", done.Load(), most.Load(), helping.Load())
 	}
 }

@@ -76,19 +76,36 @@ func square(m Matrix) {
 }
 
 // Parallel calls task(0) … task(n−1), each once, on up to GOMAXPROCS goroutines, and returns when all have ended.
-// Tasks must not depend on the order of other tasks.
+// Tasks must not depend on the order of other tasks. A task may call Parallel. While all cores are busy, that call gets
+// no goroutine of its own.
 func Parallel(n int, task func(i int)) {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	if workers <= 1 {
+	if n <= 1 || runtime.GOMAXPROCS(0) == 1 {
 		for i := range n {
 			task(i)
 		}
 		return
 	}
-	j := &job{task: task, n: int64(n), done: make(chan struct{}, 1)}
-	for range workers - 1 {
-		go j.work()
-	}
+	newJob(n, task).run()
+}
+
+// A job is a number of tasks. Each goroutine that works on it takes the next task. The job is done when all tasks are
+// done, even if a goroutine that should help hasn't woken up yet.
+type job struct {
+	task           func(i int)
+	n, most        int64 // tasks, and goroutines of all jobs that may help
+	next, finished atomic.Int64
+	done           chan struct{}
+	end            atomic.Pointer[matrix.End] // the End with which a task panicked, for the caller
+}
+
+// helping is the number of goroutines that help, in all jobs.
+var helping atomic.Int64
+
+func newJob(n int, task func(i int)) *job {
+	return &job{task: task, n: int64(n), most: int64(runtime.GOMAXPROCS(0)) - 1, done: make(chan struct{}, 1)}
+}
+
+func (j *job) run() {
 	j.work()
 	<-j.done
 	if end := j.end.Load(); end != nil {
@@ -96,18 +113,23 @@ func Parallel(n int, task func(i int)) {
 	}
 }
 
-// A job is a number of tasks. Each goroutine that works on it takes the next task. The job is done when all tasks are
-// done, even if a goroutine that should help hasn't woken up yet.
-type job struct {
-	task           func(i int)
-	n              int64
-	next, finished atomic.Int64
-	done           chan struct{}
-	end            atomic.Pointer[matrix.End] // the End with which a task panicked, for the caller
+// recruit starts goroutines that help, at most one for each task that is left and each core that no job uses.
+func (j *job) recruit() {
+	for left := j.n - j.next.Load(); left > 0 && helping.Load() < j.most; left-- {
+		if helping.Add(1) > j.most {
+			helping.Add(-1)
+			return
+		}
+		go func() {
+			defer helping.Add(-1)
+			j.work()
+		}()
+	}
 }
 
 func (j *job) work() {
 	for i := j.next.Add(1) - 1; i < j.n; i = j.next.Add(1) - 1 {
+		j.recruit()
 		j.do(int(i))
 		if j.finished.Add(1) == j.n {
 			j.done <- struct{}{}
@@ -151,8 +173,10 @@ func inPhases(multiplications float64, of operands, phases int, phase func(p int
 	}
 	defer of.check()
 	state := make([]struct{ next, finished atomic.Int64 }, phases)
-	Parallel(workers, func(int) {
+	var j *job
+	j = newJob(workers, func(int) {
 		for p := range phases {
+			j.recruit() // a core may be free that was busy before
 			n, task := phase(p)
 			s := &state[p]
 			for i := s.next.Add(1) - 1; i < int64(n); i = s.next.Add(1) - 1 {
@@ -170,6 +194,7 @@ func inPhases(multiplications float64, of operands, phases int, phase func(p int
 			}
 		}
 	})
+	j.run()
 }
 
 // enough is the number of multiplications that are worth a goroutine.
