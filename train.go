@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
@@ -64,15 +63,28 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 func (p *plan) search(ctx context.Context, c *checkpoints, t *trained) ([]run, error) {
 	found := make([]run, len(p.families))
 	results, errs := make([][]run, len(found)), make([][]error, len(found))
-	slots := make(chan struct{}, p.atOnce())
-	var kernels sync.WaitGroup
-	begun, taken, longest := time.Now(), 0, time.Duration(0)
+	var kernels [][2]int // the first family of each kernel, and the first family of the next
 	for from, to := 0, 0; from < len(found); from = to {
-		f := p.families[from]
-		for to = from + 1; to < len(found) && p.families[to].of == f.of; to++ {
+		for to = from + 1; to < len(found) && p.families[to].of == p.families[from].of; to++ {
 		}
-		at := time.Now()
-		if t.best.result != nil {
+		kernels = append(kernels, [2]int{from, to})
+	}
+	descend := func(k int) {
+		from, to := kernels[k][0], kernels[k][1]
+		for fi := from; fi < to && ctx.Err() == nil; fi++ {
+			results[fi], errs[fi] = p.descend(ctx, c, fi, p.starts(p.families[fi], before(p.families[fi], found[from:fi])))
+			for _, r := range results[fi] {
+				found[fi] = found[fi].lower(r)
+			}
+		}
+	}
+	begun, longest, ahead := time.Now(), time.Duration(0), p.options.Run.Budget == 0 && p.sideBySide()
+	if ahead {
+		linalg.Parallel(len(kernels), descend)
+	}
+	for k, families := range kernels {
+		from, of, at := families[0], p.families[families[0]].of, time.Now()
+		if t.best.result != nil && !ahead {
 			next := at.Sub(begun) / time.Duration(from)
 			if p.races(ctx) {
 				next = (1 + raceEnd) * longest
@@ -83,27 +95,17 @@ func (p *plan) search(ctx context.Context, c *checkpoints, t *trained) ([]run, e
 			}
 			if spent {
 				all := p.options.Kernel.expressions()
-				t.tried = all[:slices.Index(all, f.of)]
-				t.findings.Add(finding.BudgetSpent, p.options.Run.Budget, len(t.tried), len(all), f.of)
+				t.tried = all[:slices.Index(all, of)]
+				t.findings.Add(finding.BudgetSpent, p.options.Run.Budget, len(t.tried), len(all), of)
 				return found[:from], nil
 			}
 		}
-		kernels.Go(func() {
-			for fi := from; fi < to && ctx.Err() == nil; fi++ {
-				starts := p.starts(p.families[fi], before(p.families[fi], found[from:fi]))
-				results[fi], errs[fi] = p.descend(ctx, c, slots, fi, starts)
-				for _, r := range results[fi] {
-					found[fi] = found[fi].lower(r)
-				}
-			}
-		})
-		if cap(slots) > 1 && p.options.Run.Budget == 0 && to < len(found) {
-			continue
+		if !ahead {
+			descend(k)
 		}
-		kernels.Wait()
 		longest = max(longest, time.Since(at))
-		for ; taken < to; taken++ {
-			if err := p.take(ctx, t, results[taken], errs[taken]); err != nil {
+		for fi := from; fi < families[1]; fi++ {
+			if err := p.take(ctx, t, results[fi], errs[fi]); err != nil {
 				return nil, err
 			}
 		}
@@ -114,14 +116,13 @@ func (p *plan) search(ctx context.Context, c *checkpoints, t *trained) ([]run, e
 // toEnd minimises the runs of the first families to the end, and returns the best of these families first. It puts the
 // ends in found and in t.all.
 func (p *plan) toEnd(ctx context.Context, c *checkpoints, t *trained, found []run, first []int) ([]int, error) {
-	ends := make([]run, len(found))
+	ends, errs := make([]run, len(found)), make([]error, len(found))
+	each(len(first), p.sideBySide(), func(k int) { ends[first[k]], errs[first[k]] = p.polish(ctx, c, found[first[k]]) })
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
+	}
 	for _, i := range first {
-		at := slices.IndexFunc(t.all, func(r run) bool { return r.result == found[i].result })
-		var err error
-		if ends[i], err = p.polish(ctx, c, found[i]); err != nil {
-			return nil, err
-		}
-		t.all[at] = ends[i]
+		t.all[slices.IndexFunc(t.all, func(r run) bool { return r.result == found[i].result })] = ends[i]
 	}
 	copy(found, ends)
 	if len(first) == 1 {
@@ -243,9 +244,9 @@ const tied = 0.1
 const raceTied = 0.02
 
 // contenders returns the numbers of the families with the most evidence with parameters integrated out, the best first,
-// if the parameters have a prior density. The objective itself is the density at its mode. It falls with every
-// parameter, whether or not the rows say anything about the parameter. Without a prior density, the family with the
-// least objective is the only contender.
+// if the parameters have a prior density. It leaves rq out if se has as much evidence. The objective itself is the
+// density at its mode. It falls with every parameter, whether or not the rows say anything about the parameter. Without
+// a prior density, the family with the least objective is the only contender.
 func (p *plan) contenders(ctx context.Context, found []run) (first []int, by finding.Kind, err error) {
 	var order []int // lowest objective first, which saves most second derivatives
 	for i, r := range found {
@@ -275,7 +276,7 @@ func (p *plan) contenders(ctx context.Context, found []run) (first []int, by fin
 			return nil, by, err
 		}
 		// a point beside the mode may lie outside the objective's domain
-		if values[i], err = marginal(found[i].result.X, least+tied); err != nil {
+		if values[i], err = marginal(found[i].result, least+tied); err != nil {
 			values[i] = math.Inf(1)
 		}
 		least = min(least, values[i])
@@ -284,7 +285,18 @@ func (p *plan) contenders(ctx context.Context, found []run) (first []int, by fin
 		return order[:1], finding.KernelByValue, nil
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
-	return slices.DeleteFunc(order, func(i int) bool { return !(values[i] <= least+tied) }), finding.KernelByEvidence, nil
+	// rq with an infinite α is se. It takes many steps to get there, 36 on 700 drawn rows.
+	simpler := func(i int) bool {
+		return slices.ContainsFunc(order, func(j int) bool {
+			return i != j && values[j] <= values[i] && strings.ReplaceAll(p.families[i].name, "rq", "se") == p.families[j].name
+		})
+	}
+	for _, i := range order {
+		if values[i] <= least+tied && !simpler(i) {
+			first = append(first, i)
+		}
+	}
+	return first, finding.KernelByEvidence, nil
 }
 
 // before returns the best result from which a family may start, or nil. earlier holds the results of the same kernel's
@@ -300,48 +312,49 @@ func before(f family, earlier []run) *train.Result {
 	return best.result
 }
 
-// atOnce returns how many starts are trained at once. Ranks do one at a time, because they must meet in the same steps.
-func (p *plan) atOnce() int {
-	if p.data.Ranks().Size() == 1 && !p.sparse() && p.n <= method.FewRows && !p.trainsByCG() {
-		return runtime.GOMAXPROCS(0)
-	}
-	return 1
+// sideBySide says whether several trainings run at once. Ranks do one at a time, because they must meet in the same
+// steps.
+func (p *plan) sideBySide() bool {
+	return p.data.Ranks().Size() == 1 && !p.sparse() && p.n <= method.FewRows && !p.trainsByCG()
 }
 
-// descend minimises from all starts of a family, one in each slot. If families race, it takes only the steps of the
-// race.
-func (p *plan) descend(ctx context.Context, c *checkpoints, slots chan struct{}, family int, starts [][]float64) ([]run,
-	[]error) {
+// each calls task(0) … task(n−1), side by side or one after another.
+func each(n int, sideBySide bool, task func(i int)) {
+	if sideBySide {
+		linalg.Parallel(n, task)
+		return
+	}
+	for i := range n {
+		task(i)
+	}
+}
+
+// descend minimises from all starts of a family. If families race, it takes only the steps of the race.
+func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [][]float64) ([]run, []error) {
 	f, total := p.families[family], len(p.families)*p.restarts
 	if p.choice.Free() {
 		total++
 	}
 	runs, errs := make([]run, len(starts)), make([]error, len(starts))
-	var done sync.WaitGroup
-	for si, x0 := range starts {
-		slots <- struct{}{} // in order, so that all ranks take the same start
-		done.Go(func() {
-			defer func() { <-slots }()
-			defer matrix.Ended(&errs[si])
-			event := Event{Family: f.name, Start: family*p.restarts + si + 1, Starts: total}
-			if !p.sparse() && !p.choice.OnBatches() {
-				event.Solver = p.choice.Solver
+	each(len(starts), p.sideBySide(), func(si int) {
+		defer matrix.Ended(&errs[si])
+		event := Event{Family: f.name, Start: family*p.restarts + si + 1, Starts: total}
+		if !p.sparse() && !p.choice.OnBatches() {
+			event.Solver = p.choice.Solver
+		}
+		runs[si] = run{family: f, key: fmt.Sprintf("%s/%d", f.name, si+1), event: event}
+		problem := p.problem(ctx, c, f)
+		x, err := problem.Start(starts[si])
+		if errs[si] = err; err == nil {
+			search := c.run(runs[si].key, event)
+			search.Enough = p.enough()
+			if r, can := problem.(method.Racer); can && p.races(ctx) {
+				runs[si].result, errs[si] = r.Race(ctx, search, x)
+			} else {
+				runs[si].result, errs[si] = problem.Minimize(ctx, search, x)
 			}
-			runs[si] = run{family: f, key: fmt.Sprintf("%s/%d", f.name, si+1), event: event}
-			problem := p.problem(ctx, c, f)
-			x, err := problem.Start(x0)
-			if errs[si] = err; err == nil {
-				search := c.run(runs[si].key, event)
-				search.Enough = p.enough()
-				if r, can := problem.(method.Racer); can && p.races(ctx) {
-					runs[si].result, errs[si] = r.Race(ctx, search, x)
-				} else {
-					runs[si].result, errs[si] = problem.Minimize(ctx, search, x)
-				}
-			}
-		})
-	}
-	done.Wait()
+		}
+	})
 	return runs, errs
 }
 

@@ -3,6 +3,7 @@ package krigo
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/train"
 )
 
 // hollow is white noise whose covariance matrices aren't covariance matrices.
@@ -43,4 +45,20 @@ func TestKernelThatFails(t *testing.T) {
 		!strings.Contains(err.Error(), "hollow (ARD) failed from every starting point") {
 		t.Errorf("no kernel: %v", err)
 	}
+}
+
+// TestSimplerKernel: on Snelson's rows rq has no more evidence than se, which it becomes as α grows. So only se is
+// trained to the end.
+func TestSimplerKernel(t *testing.T) {
+	tried := autoKernels
+	defer func() { autoKernels = tried }()
+	autoKernels = []string{"matern52", "rq", "se"}
+	var ends []string
+	o := Options{Data: Data{Target: "y"}, Run: Run{Progress: func(e Event) {
+		if e.Stopped != "" && e.Stopped != train.Near {
+			ends = append(ends, e.Family)
+		}
+	}}}
+	m, err := Fit(context.Background(), data.Snelson(), o)
+	must.Not(t, err != nil || !slices.Equal(ends, []string{"se (ARD)"}) || m.Training.Starts != 3, "%q, %v", ends, err)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/posterior"
@@ -86,23 +87,25 @@ func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float6
 	if err != nil || math.IsInf(plain, -1) {
 		return "", 0, err
 	}
-	var better []seen
+	var tried []seen
 	for _, name := range dataset.Transforms() {
 		if dataset.CheckDomain(name, d.data, rows) != nil {
 			continue
 		}
-		s, err := d.scaling.Transformed(name, dataset.Mean, d.data, rows)
-		if err != nil {
-			continue // the transform leaves nothing to learn
-		}
-		v, x, err := d.transformEvidence(ctx, rows, s, x)
-		if err != nil {
-			return "", 0, err
-		}
-		if gain := v - plain; gain > max(transformGain, transformNats/float64(n)) {
-			better = append(better, seen{s, x, gain})
+		if s, err := d.scaling.Transformed(name, dataset.Mean, d.data, rows); err == nil {
+			tried = append(tried, seen{scaling: s}) // otherwise the transform leaves nothing to learn
 		}
 	}
+	errs := make([]error, len(tried))
+	each(len(tried), d.data.Ranks().Size() == 1, func(i int) {
+		defer matrix.Ended(&errs[i])
+		tried[i].gain, tried[i].x, errs[i] = d.transformEvidence(ctx, rows, tried[i].scaling, x)
+		tried[i].gain -= plain
+	})
+	if err := cmp.Or(errs...); err != nil {
+		return "", 0, err
+	}
+	better := slices.DeleteFunc(tried, func(s seen) bool { return !(s.gain > max(transformGain, transformNats/float64(n))) })
 	if len(better) == 0 {
 		return "", 0, nil
 	}

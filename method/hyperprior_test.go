@@ -115,7 +115,7 @@ func TestMarginal(t *testing.T) {
 		Load: func(string) *method.State { return nil },
 		Tell: func(string, *method.State, int, float64, string) error { return nil },
 	}, []float64{0, 0, -1}))(t)
-	got := must.Get(p.Diagnostics().Marginal(r.X, math.Inf(1)))(t)
+	got := must.Get(p.Diagnostics().Marginal(r, math.Inf(1)))(t)
 	const step, half = 0.25, 14
 	var sum float64
 	for i := -half; i <= half; i++ {
@@ -130,7 +130,7 @@ func TestMarginal(t *testing.T) {
 		}
 	}
 	must.Near(t, got, r.Value-math.Log(sum), 0.2)
-	if v, err := p.Diagnostics().Marginal(r.X, got-1); err != nil || v < got-1 {
+	if v, err := p.Diagnostics().Marginal(r, got-1); err != nil || v < got-1 {
 		t.Errorf("above: %v, %v", v, err)
 	}
 }
@@ -152,12 +152,14 @@ func TestMarginalBelow(t *testing.T) {
 	problem := method.Evidence{MAP: method.MAP{Hyperprior: "weak"}}.Bind(method.Task{Kernel: kernel.SE(d, true),
 		Mean: kernel.ZeroMean{}, Rows: rows, All: rows, N: n, Limit: 10})
 	marginal := problem.Diagnostics().Marginal
-	want := must.Get(marginal(x, math.Inf(1)))(t)
+	mode := &train.Result{X: x, Gradient: make([]float64, len(x))}
+	mode.Value = must.Get(problem.Evaluate(x, mode.Gradient))(t)
+	want := must.Get(marginal(mode, math.Inf(1)))(t)
 	for _, less := range []float64{1e-9, 0.3, 1, 3, 10, 30} {
-		if got, err := marginal(x, want+less); err != nil || got != want {
+		if got, err := marginal(mode, want+less); err != nil || got != want {
 			t.Errorf("limit %v above: %v, not %v; %v", less, got, want, err)
 		}
-		if got, err := marginal(x, want-less); err != nil || !math.IsInf(got, 1) {
+		if got, err := marginal(mode, want-less); err != nil || !math.IsInf(got, 1) {
 			t.Errorf("limit %v under: %v; %v", less, got, err)
 		}
 	}

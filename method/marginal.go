@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"math"
+	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/train"
 )
 
 // marginal is the problem of the evidence with a weak prior.
@@ -30,31 +32,22 @@ func (m *marginal) Diagnostics() Diagnostics { return Diagnostics{Marginal: m.ma
 // eigenvalue of P^−½ H P^−½ below 1 counts as 1. So no direction counts as less certain than before the rows were seen,
 // and the last term isn't negative. Through the last term, a kernel pays for what it learns about its parameters from
 // the rows.
-func (m *marginal) marginal(x []float64, below float64) (float64, error) {
-	value, err := m.mode.Problem.Evaluate(x, nil)
-	if err != nil {
-		return 0, err
-	}
-	n := len(x)
+func (m *marginal) marginal(r *train.Result, below float64) (float64, error) {
+	x, value, n := r.X, r.Value, len(r.X)
 	added := slices.Repeat([]float64{1 / wide}, n) // numbers to add to the diagonal of H
 	precision := slices.Clone(added)
 	for _, p := range m.mode.weak {
-		z := p.factor*x[p.at] - p.mean
-		value += z * z / (2 * p.variance)
+		value -= math.Log(2*math.Pi*p.variance) / 2
 		precision[p.at], added[p.at] = p.factor*p.factor/p.variance, 0
 	}
 	if value >= below {
 		return math.Inf(1), nil
 	}
-	gradient := make([]float64, n)
-	if _, err := m.mode.Evaluate(x, gradient); err != nil {
-		return 0, err
-	}
 	// The eigenvalues of a block on the diagonal of H lie under those of H (Cauchy's interlacing theorem), so that some
 	// columns may show already that the result isn't less than below. The shortest lengthscales come first, about which
 	// the rows say most.
 	const step = 1e-3 // step for a logarithm, or for a mean in standard deviations
-	atOnce := 4
+	atOnce := min(4, runtime.GOMAXPROCS(0))
 	if m.mode.X.Rows > FewRows {
 		atOnce = 1
 	}
@@ -76,7 +69,7 @@ func (m *marginal) marginal(x []float64, below float64) (float64, error) {
 			_, errs[c] = f.Evaluate(at, moved)
 			modes <- f
 			for j := range n {
-				rows.Set(i, j, (moved[j]-gradient[j])/(step*math.Sqrt(precision[i]*precision[j])))
+				rows.Set(i, j, (moved[j]-r.Gradient[j])/(step*math.Sqrt(precision[i]*precision[j])))
 			}
 		})
 		if err := errors.Join(errs...); err != nil {

@@ -156,9 +156,9 @@ type Diagnostics struct {
 
 	// Bounds returns the method's own bounds of the evidence.
 	Bounds func(x []float64) (objective.Sandwich, error)
-	// Marginal returns −ln ∫ p(y | x) p(x) dx about the mode x, for a prior density p(x) of the parameters. If the
-	// result isn't less than the argument below, Marginal may return +∞.
-	Marginal func(x []float64, below float64) (float64, error)
+	// Marginal returns −ln ∫ p(y | x) p(x) dx about the mode x where training ended, for a prior density p(x) of the
+	// parameters. If the result isn't less than the argument below, Marginal may return +∞.
+	Marginal func(mode *train.Result, below float64) (float64, error)
 
 	FreeForm  *objective.FreeFormProblem // the problem, if q is a parameter
 	Conjugate bool                       // the optimal q is known

@@ -90,8 +90,9 @@ func Cholesky(a Matrix) error {
 	return nil
 }
 
-// factorStep returns how many rows a step of a factorisation or an inversion takes. One core factors a block while others
-// wait, and small triangles are solved slowly, so blocks are small. Large blocks read and write the rest less often.
+// factorStep returns how many rows a step of a factorisation or an inversion takes. One core factors a block while
+// others wait, and triangles are solved more slowly than blocks are multiplied, so blocks are small. Large blocks read
+// and write the rest less often.
 func factorStep(n int) int {
 	if n > 10*order {
 		return cut(n, order, maxWidth)
