@@ -160,6 +160,16 @@ func MirrorLower(m Matrix) {
 // of panels and tiles at every level.
 const order = 240
 
+// factorStep returns how many rows a step of a factorisation or an inversion takes. One core factors a block while
+// others wait, and triangles are solved more slowly than blocks are multiplied, so blocks are small. Large blocks read
+// and write the rest less often.
+func factorStep(n int) int {
+	if n > 10*order {
+		return cut(n, order, maxWidth)
+	}
+	return cut(n, order/2, maxWidth)
+}
+
 // A triangle is a packed diagonal block T, in front of or among other vectors. Vector i is row i of T, with the
 // reciprocal of the diagonal element. If T is lower triangular, elements above the diagonal aren't read. If it is
 // upper triangular (back), elements below the diagonal aren't read.

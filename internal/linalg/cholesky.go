@@ -90,16 +90,6 @@ func Cholesky(a Matrix) error {
 	return nil
 }
 
-// factorStep returns how many rows a step of a factorisation or an inversion takes. One core factors a block while
-// others wait, and triangles are solved more slowly than blocks are multiplied, so blocks are small. Large blocks read
-// and write the rest less often.
-func factorStep(n int) int {
-	if n > 10*order {
-		return cut(n, order, maxWidth)
-	}
-	return cut(n, order/2, maxWidth)
-}
-
 // factor does what Cholesky does, for a block of at most order rows. It writes the factor into the triangle, for the
 // rows below.
 //
