@@ -117,7 +117,9 @@ func (p *plan) search(ctx context.Context, c *checkpoints, t *trained) ([]run, e
 // ends in found and in t.all.
 func (p *plan) toEnd(ctx context.Context, c *checkpoints, t *trained, found []run, first []int) ([]int, error) {
 	ends, errs := make([]run, len(found)), make([]error, len(found))
-	each(len(first), p.sideBySide(), func(k int) { ends[first[k]], errs[first[k]] = p.polish(ctx, c, found[first[k]]) })
+	each(len(first), p.sideBySide() && !p.races(ctx), func(k int) {
+		ends[first[k]], errs[first[k]] = p.polish(ctx, c, found[first[k]])
+	})
 	if err := cmp.Or(errs...); err != nil {
 		return nil, err
 	}
