@@ -82,7 +82,7 @@ type Data struct {
 // Kernel is the prior's covariance function and mean.
 type Kernel struct {
 	// The syntax is that of kernel.Parse. krigo tries each kernel of a list with commas, as it does with auto.
-	_          struct{} `help:"; sums and products, se+rq; several, se,rq; auto" rule:"auto, or se"`
+	_          struct{} `help:"; se+rq, se*rq; several: se,rq; auto" rule:"auto, or se"`
 	Expression string   `json:"expression,omitzero" set:"kernel" value:"K" tier:"everyday" for:"training" default:"se"`
 
 	// At a few hundred rows ARD's grid penalty often costs more than it gains. So a prior on the grid has auto as its

@@ -181,11 +181,11 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 	o := p.options
 	params := f.kernel.Params()
 	g := f.gridParams()
-	at := func(logL2, logNoise float64) []float64 {
+	at := func(spread, logNoise float64) []float64 {
 		x := make([]float64, g+1, g+1+len(p.z.Data))
 		for i, q := range params {
 			if q.Kind == kernel.Lengthscale {
-				x[i] = logL2
+				x[i] = spread * math.Log(q.Distant(p.data.Cols))
 			}
 		}
 		x[g] = logNoise
@@ -218,15 +218,14 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 	}
 	// Reeb et al. start with all parameters 1. Standardised inputs lie about √(2d) apart, so l² = d is a natural
 	// length.
-	spread := math.Log(float64(p.data.Cols))
-	starts = append(starts, at(spread, math.Log(0.3)), at(0, 0))
+	starts = append(starts, at(1, math.Log(0.3)), at(0, 0))
 	rng := rand.New(rand.NewPCG(o.Run.Seed, 0x6b7269676f)) // another stream than the stream that assigns roles
 	for len(starts) < p.restarts {
 		x := at(0, math.Log(0.01)*rng.Float64())
 		for i := range params {
 			x[i] += rng.NormFloat64() + x[i]
 			if params[i].Kind == kernel.Lengthscale {
-				x[i] += spread * rng.Float64()
+				x[i] += math.Log(params[i].Distant(p.data.Cols)) * rng.Float64()
 			}
 		}
 		starts = append(starts, x)

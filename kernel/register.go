@@ -19,7 +19,7 @@ type family struct {
 // register holds the families, in the order in which messages list them.
 var register = []family{
 	{"se", always(SE)}, {"matern12", always(Matern12)}, {"matern32", always(Matern32)}, {"matern52", always(Matern52)},
-	{"rq", always(RationalQuadratic)}, {"periodic", always(NewPeriodic)},
+	{"rq", always(RationalQuadratic)}, {"periodic", always(NewPeriodic)}, {"additive", always(NewAdditive)},
 	{"linear", plain(func() Kernel { return Linear{} })}, {"constant", plain(ConstantKernel)}, {"white", plain(White)},
 }
 

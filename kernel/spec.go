@@ -27,6 +27,16 @@ type Param struct {
 	Name string // unique within a kernel, for example "log_lengthscale2[3]"
 	Kind Kind   // "" where none of the above fits
 	Dim  int    // the input of a lengthscale or slope, −1 for all inputs
+	// Alone says that a lengthscale scales distances in one input, not in all inputs together.
+	Alone bool
+}
+
+// Distant returns about the squared distance of two points among d standardised inputs, as a lengthscale sees it.
+func (p Param) Distant(d int) float64 {
+	if p.Alone {
+		return 1
+	}
+	return float64(d)
 }
 
 // Label names the parameter whose logarithm θ holds: "weight[2]" for "log_weight[2]".

@@ -28,10 +28,9 @@ const wide = 3.0
 
 // weakFor returns the weak prior of a task's parameters [θ, β, ln σ_n²].
 func weakFor(t Task) (w weak) {
-	d := float64(t.dims())
 	for i, p := range t.Kernel.Params() {
 		if p.Kind == kernel.Lengthscale {
-			w = append(w, normal{i, 0.5, math.Sqrt2 + math.Log(d)/2, wide}) // θ is ln l²
+			w = append(w, normal{i, 0.5, math.Sqrt2 + math.Log(p.Distant(t.dims()))/2, wide}) // θ is ln l²
 		}
 	}
 	return append(w, normal{t.prior(), 1, -2, 2})

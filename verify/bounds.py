@@ -245,17 +245,19 @@ class Kernel:
     def __init__(self, spec, theta, dim):
         self.name, self.profile, said, logs = spec("name", str), PROFILES.get(spec("name", str)), spec.list("lengthscales", float), []
         self.parts = [Kernel(p, theta, dim) for p in spec.objects("parts")]
-        long, joint = self.name in PROFILES or self.name == "periodic", self.name in ("sum", "product")
+        long, joint = self.name in PROFILES or self.name in ("periodic", "additive"), self.name in ("sum", "product")
+        weights = ["main", "pairs"][:dim] if self.name == "additive" else []
         require(long or joint or self.name in ("linear", "constant", "white"), f"not checked by this program: the kernel {self.name!r}")
-        require(not spec.has("parameters") and bool(self.parts) == joint and len(said) in ((1, dim) if long else (0,)), f"the kernel {self.name} doesn't fit")
-        for field, has in (("shape", self.name == "rq"), ("period", self.name == "periodic"), ("variance", not joint)):
+        require(spec.has("parameters") == bool(weights) and bool(self.parts) == joint and len(said) in ((1, dim) if long else (0,)), f"the kernel {self.name} doesn't fit")
+        for field, has in (("shape", self.name == "rq"), ("period", self.name == "periodic"), ("variance", not joint and not weights)):
             require(spec(field, float) > 0 if has else spec(field, float) == 0, f"the kernel {self.name} can't have this {field}")
             logs += [log(spec(field, float))] if has else []
-        logs = [2 * log(v) for v in said] + logs
+        logs = [2 * log(v) for v in said] + [log(spec.of("parameters")(w, float)) for w in weights] + logs
         own, theta[:len(logs)] = theta[:len(logs)], []
         require(len(own) == len(logs) and all(abs(v - w) <= 1e-9 * max(1, abs(w)) for v, w in zip(logs, own)), "the header's kernel doesn't match the array theta")
         self.inverse = [exp(-0.5 * v) for v in own[:len(said)]] * (dim if len(said) == 1 else 1)
         self.lengths = (own[:dim] if len(said) == dim else []) + [v for k in self.parts for v in k.lengths]  # lengthscales that each belong to one input
+        self.weights = [exp(v) for v in own[len(said):]] + [0]
         self.variance, self.shape = (exp(own[-1]), exp(own[-2]) if len(own) > 1 else 0) if own else (0, 0)
     def prepare(self, x):
         if self.parts:
@@ -271,6 +273,16 @@ class Kernel:
             return sum(values) if self.name == "sum" else prod(values)
         if self.name == "periodic":
             return self.variance * exp(-0.5 * dist(p, q)**2)
+        if self.name == "additive":
+            parts, d = [], len(p)
+            for x, z, i in zip(p, q, self.inverse):
+                length = i**-2
+                near = 1 / (length + 1)
+                hidden = sqrt(1 - near**2)
+                own = 1 - hidden * sqrt((length + 1) / (length + 3)) + 0.002
+                parts.append((exp(-0.5 * ((x - z) * i)**2) - hidden * exp(-0.5 * near * (x * x + z * z))) / own)
+            pairs = sum(v * w for j, v in enumerate(parts) for w in parts[:j])
+            return self.weights[0] * sum(parts) / d + (self.weights[1] * pairs / (d * (d - 1) / 2) if d > 1 else 0)
         return self.variance * (dot(p, q) if self.name == "linear" else self.name == "constant" or p == q)
 class Conditional:
     """A kernel that is the covariance of a posterior, times a temper."""

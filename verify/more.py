@@ -49,9 +49,9 @@ def check_asked(head, t, table, scale, own):
     unit = 1 if t.kind in UNITLESS or asked("units", str) != "raw" else scale
     tempers, tried = prior.list("temper", float), 0
     expressions = kernel("expression", str).replace("auto", "matern32*matern12,matern32,matern52,rq,se").split(",")
-    lengths = {bool(k.lengths) for k in leaves(own) if k.profile or k.name == "periodic"} if len(table.inputs) > 1 else set()
+    lengths = {bool(k.lengths) for k in leaves(own) if k.profile or k.name in ("periodic", "additive")} if len(table.inputs) > 1 else set()
     for e in expressions:
-        tried += 2 if kernel("ard", str) == "auto" and len(table.inputs) > 1 and re.search("se|matern|rq|periodic", e) else 1
+        tried += 2 if kernel("ard", str) == "auto" and len(table.inputs) > 1 and re.search("se|matern|rq|periodic|additive", e) else 1
     is_seen, named = head.of("scaling").has("target_transform"), data("target_transform", str) or "none"
     seen = head.of("scaling").of("target_transform") if is_seen else data
     units = head.list("groups_by_role", int) or head.list("rows_by_role", int)

@@ -15,6 +15,7 @@ func init() {
 	in.pull = [...]func(w, u, bar []float64, shape float64, sums *[3 * Lanes]float64){sePullAVX2, matern12PullAVX2,
 		matern32PullAVX2, matern52PullAVX2, rqPullAVX2}
 	in.bundleDistances, in.bundleMoments = bundleDistancesAVX2, bundleMomentsAVX2
+	in.effect, in.effectPull, in.effectMove = effectAVX2, effectPullAVX2, effectMoveAVX2
 	levels[cpu.AVX2] = in
 	in = inner{width: 16, distances: distancesAVX512, moments: momentsAVX512, rows: 8, vector: 8}
 	in.apply = [...]func(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64,
@@ -25,6 +26,7 @@ func init() {
 	in.pull = [...]func(w, u, bar []float64, shape float64, sums *[3 * Lanes]float64){sePullAVX512, matern12PullAVX512,
 		matern32PullAVX512, matern52PullAVX512, rqPullAVX512}
 	in.bundleDistances, in.bundleMoments = bundleDistancesAVX512, bundleMomentsAVX512
+	in.effect, in.effectPull, in.effectMove = effectAVX512, effectPullAVX512, effectMoveAVX512
 	levels[cpu.AVX512] = in
 	loops = levels[linalg.Level]
 

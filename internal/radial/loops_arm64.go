@@ -14,6 +14,7 @@ func init() {
 	in.pull = [...]func(w, u, bar []float64, shape float64, sums *[3 * Lanes]float64){sePullNEON, matern12PullNEON,
 		matern32PullNEON, matern52PullNEON, rqPullNEON}
 	in.bundleDistances, in.bundleMoments = bundleDistancesNEON, bundleMomentsNEON
+	in.effect, in.effectPull, in.effectMove = effectNEON, effectPullNEON, effectMoveNEON
 	levels[cpu.NEON] = in
 	loops = levels[linalg.Level]
 

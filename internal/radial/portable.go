@@ -1,6 +1,7 @@
 package radial
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/krigo-gp/krigo/internal/cpu"
@@ -22,6 +23,10 @@ type inner struct {
 	// For points in bundles: point y, and the points x before it.
 	bundleDistances func(rows, dim int, y, x, u *float64)
 	bundleMoments   func(rows, dim int, w, y, x, sums *float64)
+	// For an input of the additive kernel; see Effect.
+	effect     func(se, total, squares, x, g []float64, at, hidden, over float64)
+	effectPull func(x, g, bar, total, se []float64, at, hidden, main, pairs, first, second, shrink float64, sums *[Lanes]float64)
+	effectMove func(x, g, bar, total, se []float64, at, hidden, main, pairs float64, sums *[2 * Lanes]float64)
 }
 
 // levels holds the loops of each level. A level that the machine lacks stays empty.
@@ -33,7 +38,8 @@ var loops = levels[cpu.Portable]
 // portable returns the loops in plain Go, which are also the reference in tests.
 func portable() inner {
 	in := inner{width: 4, distances: distancesPortable, moments: momentsPortable, rows: 1, vector: 4,
-		bundleDistances: bundleDistancesPortable, bundleMoments: bundleMomentsPortable}
+		bundleDistances: bundleDistancesPortable, bundleMoments: bundleMomentsPortable,
+		effect: effectPortable, effectPull: effectPullPortable, effectMove: effectMovePortable}
 	in.apply[0] = applyPortable
 	in.rowProduct = func(out, k, v []float64, x float64, sums *[Lanes]float64) {
 		for i, c := range k {
@@ -172,5 +178,30 @@ func bundleMomentsPortable(rows, dim int, w, y, x, sums *float64) {
 				s[l] += v[l] * d * d
 			}
 		}
+	}
+}
+
+func effectPortable(se, total, squares, x, g []float64, at, hidden, over float64) {
+	for j, v := range x {
+		se[j] = over * math.Exp(-(at-v)*(at-v))
+		k := se[j] - hidden*g[j]
+		total[j] += k
+		squares[j] += k * k
+	}
+}
+
+func effectPullPortable(x, g, bar, total, se []float64, at, hidden, main, pairs, first, second, shrink float64,
+	sums *[Lanes]float64) {
+	for j, v := range x {
+		w := bar[j] * (main + pairs*(total[j]-se[j]+hidden*g[j]))
+		sums[0] += w * (se[j]*((at-v)*(at-v)-shrink) - g[j]*(first+second*v*v))
+	}
+}
+
+func effectMovePortable(x, g, bar, total, se []float64, at, hidden, main, pairs float64, sums *[2 * Lanes]float64) {
+	for j, v := range x {
+		w := bar[j] * (main + pairs*(total[j]-se[j]+hidden*g[j]))
+		sums[0] += w * se[j] * (at - v)
+		sums[Lanes] += w * g[j]
 	}
 }

@@ -26,6 +26,21 @@ func bundleDistancesAVX2(rows int, dim int, y *float64, x *float64, u *float64)
 //go:noescape
 func bundleMomentsAVX2(rows int, dim int, w *float64, y *float64, x *float64, sums *float64)
 
+// effectAVX2 writes over·exp(−(at−x)²) to se, and adds k_t to total and k_t² to squares.
+//
+//go:noescape
+func effectAVX2(se []float64, total []float64, squares []float64, x []float64, g []float64, at float64, hidden float64, over float64)
+
+// effectPullAVX2 adds up w (se ((at−x)² − shrink) − g (first + second x²)).
+//
+//go:noescape
+func effectPullAVX2(x []float64, g []float64, bar []float64, total []float64, se []float64, at float64, hidden float64, main float64, pairs float64, first float64, second float64, shrink float64, sums *[8]float64)
+
+// effectMoveAVX2 adds up w se (at−x), and w g.
+//
+//go:noescape
+func effectMoveAVX2(x []float64, g []float64, bar []float64, total []float64, se []float64, at float64, hidden float64, main float64, pairs float64, sums *[16]float64)
+
 // apply1AVX2 adds the product of a few rows a and as many vectors of columns of v to out.
 //
 //go:noescape
@@ -112,6 +127,21 @@ func bundleDistancesAVX512(rows int, dim int, y *float64, x *float64, u *float64
 //
 //go:noescape
 func bundleMomentsAVX512(rows int, dim int, w *float64, y *float64, x *float64, sums *float64)
+
+// effectAVX512 writes over·exp(−(at−x)²) to se, and adds k_t to total and k_t² to squares.
+//
+//go:noescape
+func effectAVX512(se []float64, total []float64, squares []float64, x []float64, g []float64, at float64, hidden float64, over float64)
+
+// effectPullAVX512 adds up w (se ((at−x)² − shrink) − g (first + second x²)).
+//
+//go:noescape
+func effectPullAVX512(x []float64, g []float64, bar []float64, total []float64, se []float64, at float64, hidden float64, main float64, pairs float64, first float64, second float64, shrink float64, sums *[8]float64)
+
+// effectMoveAVX512 adds up w se (at−x), and w g.
+//
+//go:noescape
+func effectMoveAVX512(x []float64, g []float64, bar []float64, total []float64, se []float64, at float64, hidden float64, main float64, pairs float64, sums *[16]float64)
 
 // apply1AVX512 adds the product of a few rows a and as many vectors of columns of v to out.
 //

@@ -26,6 +26,21 @@ func bundleDistancesNEON(rows int, dim int, y *float64, x *float64, u *float64)
 //go:noescape
 func bundleMomentsNEON(rows int, dim int, w *float64, y *float64, x *float64, sums *float64)
 
+// effectNEON writes over·exp(−(at−x)²) to se, and adds k_t to total and k_t² to squares.
+//
+//go:noescape
+func effectNEON(se []float64, total []float64, squares []float64, x []float64, g []float64, at float64, hidden float64, over float64)
+
+// effectPullNEON adds up w (se ((at−x)² − shrink) − g (first + second x²)).
+//
+//go:noescape
+func effectPullNEON(x []float64, g []float64, bar []float64, total []float64, se []float64, at float64, hidden float64, main float64, pairs float64, first float64, second float64, shrink float64, sums *[8]float64)
+
+// effectMoveNEON adds up w se (at−x), and w g.
+//
+//go:noescape
+func effectMoveNEON(x []float64, g []float64, bar []float64, total []float64, se []float64, at float64, hidden float64, main float64, pairs float64, sums *[16]float64)
+
 // apply1NEON adds the product of a few rows a and as many vectors of columns of v to out.
 //
 //go:noescape

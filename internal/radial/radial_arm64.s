@@ -645,6 +645,330 @@ deeper3:
 	BNE dimensions
 	RET
 
+// func effectNEON(se []float64, total []float64, squares []float64, x []float64, g []float64, at float64, hidden float64, over float64)
+TEXT ·effectNEON(SB), NOSPLIT, $0-144
+	MOVD $words<>(SB), R8
+	MOVD se_len+8(FP), R0
+	MOVD se_base+0(FP), R1
+	MOVD total_base+24(FP), R2
+	MOVD squares_base+48(FP), R3
+	MOVD x_base+72(FP), R6
+	MOVD g_base+96(FP), R7
+	FMOVD at+120(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	FMOVD hidden+128(FP), F1
+	WORD $0x4e080421 // dup v1.2d, v1.d[0]
+	FMOVD over+136(FP), F2
+	WORD $0x4e080442 // dup v2.2d, v2.d[0]
+	FLDPQ (R8), (F3, F4)
+	FLDPQ 32(R8), (F5, F6)
+	FLDPQ 64(R8), (F7, F8)
+	FLDPQ 96(R8), (F9, F10)
+	FLDPQ 128(R8), (F11, F12)
+	FLDPQ 160(R8), (F13, F14)
+	FLDPQ 192(R8), (F15, F16)
+	FMOVQ 224(R8), F17
+	MOVD $0x00, R8
+
+whole:
+	CMP $0x02, R0
+	BLT rest
+	ADD R8<<3, R6, R9
+	FMOVQ (R9), F18
+	ADD R8<<3, R7, R9
+	FMOVQ (R9), F19
+	ADD R8<<3, R2, R9
+	FMOVQ (R9), F20
+	ADD R8<<3, R3, R10
+	FMOVQ (R10), F21
+	WORD $0x4ef2d412 // fsub v18.2d, v0.2d, v18.2d
+	WORD $0x6e72de52 // fmul v18.2d, v18.2d, v18.2d
+	WORD $0x4ef2f476 // fmin v22.2d, v3.2d, v18.2d
+	WORD $0x4ea51cb7 // mov v23.16b, v5.16b
+	WORD $0x4e64ced7 // fmla v23.2d, v22.2d, v4.2d
+	WORD $0x4ee5d6f7 // fsub v23.2d, v23.2d, v5.2d
+	WORD $0x4e66cef6 // fmla v22.2d, v23.2d, v6.2d
+	WORD $0x4ea81d19 // mov v25.16b, v8.16b
+	WORD $0x4e76ccf9 // fmla v25.2d, v7.2d, v22.2d
+	WORD $0x4ea91d38 // mov v24.16b, v9.16b
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x4eaa1d59 // mov v25.16b, v10.16b
+	WORD $0x4e76cf19 // fmla v25.2d, v24.2d, v22.2d
+	WORD $0x4eab1d78 // mov v24.16b, v11.16b
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x4eac1d99 // mov v25.16b, v12.16b
+	WORD $0x4e76cf19 // fmla v25.2d, v24.2d, v22.2d
+	WORD $0x4ead1db8 // mov v24.16b, v13.16b
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x4eae1dd9 // mov v25.16b, v14.16b
+	WORD $0x4e76cf19 // fmla v25.2d, v24.2d, v22.2d
+	WORD $0x4eaf1df8 // mov v24.16b, v15.16b
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x4eb01e19 // mov v25.16b, v16.16b
+	WORD $0x4e76cf19 // fmla v25.2d, v24.2d, v22.2d
+	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	WORD $0x4e78cf36 // fmla v22.2d, v25.2d, v24.2d
+	WORD $0x4e65d6f7 // fadd v23.2d, v23.2d, v5.2d
+	WORD $0x4f7456f7 // shl v23.2d, v23.2d, #52
+	WORD $0x4e71d6d6 // fadd v22.2d, v22.2d, v17.2d
+	WORD $0x4ef786d6 // add v22.2d, v22.2d, v23.2d
+	WORD $0x6f00e417 // movi v23.2d, #0
+	WORD $0x6ee3e652 // fcmgt v18.2d, v18.2d, v3.2d
+	WORD $0x6e761ef2 // bsl v18.16b, v23.16b, v22.16b
+	WORD $0x6e62de52 // fmul v18.2d, v18.2d, v2.2d
+	WORD $0x4eb21e56 // mov v22.16b, v18.16b
+	WORD $0x4eb51eb5 // mov v21.16b, v21.16b
+	WORD $0x4ef3cc36 // fmls v22.2d, v1.2d, v19.2d
+	WORD $0x4e76ced5 // fmla v21.2d, v22.2d, v22.2d
+	WORD $0x4e76d693 // fadd v19.2d, v20.2d, v22.2d
+	ADD R8<<3, R1, R11
+	FMOVQ F18, (R11)
+	FMOVQ F19, (R9)
+	FMOVQ F21, (R10)
+	ADD $0x02, R8
+	SUB $0x02, R0
+	JMP whole
+
+rest:
+	CMP $0x00, R0
+	BEQ done
+	ADD R8<<3, R6, R9
+	FMOVD (R9), F18
+	ADD R8<<3, R7, R9
+	FMOVD (R9), F19
+	ADD R8<<3, R2, R9
+	FMOVD (R9), F20
+	ADD R8<<3, R3, R10
+	FMOVD (R10), F21
+	WORD $0x4ef2d412 // fsub v18.2d, v0.2d, v18.2d
+	WORD $0x6e72de52 // fmul v18.2d, v18.2d, v18.2d
+	WORD $0x4ef2f476 // fmin v22.2d, v3.2d, v18.2d
+	WORD $0x4ea51cb7 // mov v23.16b, v5.16b
+	WORD $0x4e64ced7 // fmla v23.2d, v22.2d, v4.2d
+	WORD $0x4ee5d6f7 // fsub v23.2d, v23.2d, v5.2d
+	WORD $0x4e66cef6 // fmla v22.2d, v23.2d, v6.2d
+	WORD $0x4ea81d19 // mov v25.16b, v8.16b
+	WORD $0x4e76ccf9 // fmla v25.2d, v7.2d, v22.2d
+	WORD $0x4ea91d38 // mov v24.16b, v9.16b
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x4eaa1d59 // mov v25.16b, v10.16b
+	WORD $0x4e76cf19 // fmla v25.2d, v24.2d, v22.2d
+	WORD $0x4eab1d78 // mov v24.16b, v11.16b
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x4eac1d99 // mov v25.16b, v12.16b
+	WORD $0x4e76cf19 // fmla v25.2d, v24.2d, v22.2d
+	WORD $0x4ead1db8 // mov v24.16b, v13.16b
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x4eae1dd9 // mov v25.16b, v14.16b
+	WORD $0x4e76cf19 // fmla v25.2d, v24.2d, v22.2d
+	WORD $0x4eaf1df8 // mov v24.16b, v15.16b
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x4eb01e19 // mov v25.16b, v16.16b
+	WORD $0x4e76cf19 // fmla v25.2d, v24.2d, v22.2d
+	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	WORD $0x4e78cf36 // fmla v22.2d, v25.2d, v24.2d
+	WORD $0x4e65d6f7 // fadd v23.2d, v23.2d, v5.2d
+	WORD $0x4f7456f7 // shl v23.2d, v23.2d, #52
+	WORD $0x4e71d6d6 // fadd v22.2d, v22.2d, v17.2d
+	WORD $0x4ef786d6 // add v22.2d, v22.2d, v23.2d
+	WORD $0x6f00e417 // movi v23.2d, #0
+	WORD $0x6ee3e652 // fcmgt v18.2d, v18.2d, v3.2d
+	WORD $0x6e761ef2 // bsl v18.16b, v23.16b, v22.16b
+	WORD $0x6e62de52 // fmul v18.2d, v18.2d, v2.2d
+	WORD $0x4eb21e56 // mov v22.16b, v18.16b
+	WORD $0x4eb51eb5 // mov v21.16b, v21.16b
+	WORD $0x4ef3cc36 // fmls v22.2d, v1.2d, v19.2d
+	WORD $0x4e76ced5 // fmla v21.2d, v22.2d, v22.2d
+	WORD $0x4e76d693 // fadd v19.2d, v20.2d, v22.2d
+	ADD R8<<3, R1, R11
+	FMOVD F18, (R11)
+	FMOVD F19, (R9)
+	FMOVD F21, (R10)
+	ADD $0x01, R8
+	SUB $0x01, R0
+	JMP rest
+
+done:
+	RET
+
+// func effectPullNEON(x []float64, g []float64, bar []float64, total []float64, se []float64, at float64, hidden float64, main float64, pairs float64, first float64, second float64, shrink float64, sums *[8]float64)
+TEXT ·effectPullNEON(SB), NOSPLIT, $0-184
+	MOVD x_len+8(FP), R0
+	MOVD x_base+0(FP), R1
+	MOVD g_base+24(FP), R2
+	MOVD bar_base+48(FP), R3
+	MOVD total_base+72(FP), R6
+	MOVD se_base+96(FP), R7
+	FMOVD at+120(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	FMOVD hidden+128(FP), F1
+	WORD $0x4e080421 // dup v1.2d, v1.d[0]
+	FMOVD main+136(FP), F2
+	WORD $0x4e080442 // dup v2.2d, v2.d[0]
+	FMOVD pairs+144(FP), F3
+	WORD $0x4e080463 // dup v3.2d, v3.d[0]
+	FMOVD first+152(FP), F4
+	WORD $0x4e080484 // dup v4.2d, v4.d[0]
+	FMOVD second+160(FP), F5
+	WORD $0x4e0804a5 // dup v5.2d, v5.d[0]
+	FMOVD shrink+168(FP), F6
+	WORD $0x4e0804c6 // dup v6.2d, v6.d[0]
+	MOVD sums+176(FP), R8
+	FMOVQ (R8), F7
+	MOVD $0x00, R9
+
+whole:
+	CMP $0x02, R0
+	BLT rest
+	ADD R9<<3, R1, R10
+	FMOVQ (R10), F8
+	ADD R9<<3, R2, R10
+	FMOVQ (R10), F9
+	ADD R9<<3, R3, R10
+	FMOVQ (R10), F10
+	ADD R9<<3, R6, R10
+	FMOVQ (R10), F11
+	ADD R9<<3, R7, R10
+	FMOVQ (R10), F12
+	WORD $0x4eecd56b // fsub v11.2d, v11.2d, v12.2d
+	WORD $0x4e69cc2b // fmla v11.2d, v1.2d, v9.2d
+	WORD $0x4ea21c4d // mov v13.16b, v2.16b
+	WORD $0x4e6bcc6d // fmla v13.2d, v3.2d, v11.2d
+	WORD $0x6e6addaa // fmul v10.2d, v13.2d, v10.2d
+	WORD $0x4ee8d40b // fsub v11.2d, v0.2d, v8.2d
+	WORD $0x4ea41c8d // mov v13.16b, v4.16b
+	WORD $0x6e68dd08 // fmul v8.2d, v8.2d, v8.2d
+	WORD $0x4e65cd0d // fmla v13.2d, v8.2d, v5.2d
+	WORD $0x6e6bdd68 // fmul v8.2d, v11.2d, v11.2d
+	WORD $0x4ee6d508 // fsub v8.2d, v8.2d, v6.2d
+	WORD $0x6e6cdd08 // fmul v8.2d, v8.2d, v12.2d
+	WORD $0x4ee9cda8 // fmls v8.2d, v13.2d, v9.2d
+	WORD $0x6e6add08 // fmul v8.2d, v8.2d, v10.2d
+	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
+	ADD $0x02, R9
+	SUB $0x02, R0
+	JMP whole
+
+rest:
+	CMP $0x00, R0
+	BEQ done
+	ADD R9<<3, R1, R10
+	FMOVD (R10), F8
+	ADD R9<<3, R2, R10
+	FMOVD (R10), F9
+	ADD R9<<3, R3, R10
+	FMOVD (R10), F10
+	ADD R9<<3, R6, R10
+	FMOVD (R10), F11
+	ADD R9<<3, R7, R10
+	FMOVD (R10), F12
+	WORD $0x4eecd56b // fsub v11.2d, v11.2d, v12.2d
+	WORD $0x4e69cc2b // fmla v11.2d, v1.2d, v9.2d
+	WORD $0x4ea21c4d // mov v13.16b, v2.16b
+	WORD $0x4e6bcc6d // fmla v13.2d, v3.2d, v11.2d
+	WORD $0x6e6addaa // fmul v10.2d, v13.2d, v10.2d
+	WORD $0x4ee8d40b // fsub v11.2d, v0.2d, v8.2d
+	WORD $0x4ea41c8d // mov v13.16b, v4.16b
+	WORD $0x6e68dd08 // fmul v8.2d, v8.2d, v8.2d
+	WORD $0x4e65cd0d // fmla v13.2d, v8.2d, v5.2d
+	WORD $0x6e6bdd68 // fmul v8.2d, v11.2d, v11.2d
+	WORD $0x4ee6d508 // fsub v8.2d, v8.2d, v6.2d
+	WORD $0x6e6cdd08 // fmul v8.2d, v8.2d, v12.2d
+	WORD $0x4ee9cda8 // fmls v8.2d, v13.2d, v9.2d
+	WORD $0x6e6add08 // fmul v8.2d, v8.2d, v10.2d
+	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
+	ADD $0x01, R9
+	SUB $0x01, R0
+	JMP rest
+
+done:
+	FMOVQ F7, (R8)
+	RET
+
+// func effectMoveNEON(x []float64, g []float64, bar []float64, total []float64, se []float64, at float64, hidden float64, main float64, pairs float64, sums *[16]float64)
+TEXT ·effectMoveNEON(SB), NOSPLIT, $0-160
+	MOVD x_len+8(FP), R0
+	MOVD x_base+0(FP), R1
+	MOVD g_base+24(FP), R2
+	MOVD bar_base+48(FP), R3
+	MOVD total_base+72(FP), R6
+	MOVD se_base+96(FP), R7
+	FMOVD at+120(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	FMOVD hidden+128(FP), F1
+	WORD $0x4e080421 // dup v1.2d, v1.d[0]
+	FMOVD main+136(FP), F2
+	WORD $0x4e080442 // dup v2.2d, v2.d[0]
+	FMOVD pairs+144(FP), F3
+	WORD $0x4e080463 // dup v3.2d, v3.d[0]
+	MOVD sums+152(FP), R8
+	FMOVQ (R8), F4
+	FMOVQ 64(R8), F5
+	MOVD $0x00, R9
+
+whole:
+	CMP $0x02, R0
+	BLT rest
+	ADD R9<<3, R1, R10
+	FMOVQ (R10), F6
+	ADD R9<<3, R2, R10
+	FMOVQ (R10), F7
+	ADD R9<<3, R3, R10
+	FMOVQ (R10), F8
+	ADD R9<<3, R6, R10
+	FMOVQ (R10), F9
+	ADD R9<<3, R7, R10
+	FMOVQ (R10), F10
+	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
+	WORD $0x4e67cc29 // fmla v9.2d, v1.2d, v7.2d
+	WORD $0x4ea21c4b // mov v11.16b, v2.16b
+	WORD $0x4e69cc6b // fmla v11.2d, v3.2d, v9.2d
+	WORD $0x6e68dd68 // fmul v8.2d, v11.2d, v8.2d
+	WORD $0x6e6add09 // fmul v9.2d, v8.2d, v10.2d
+	WORD $0x4ee6d406 // fsub v6.2d, v0.2d, v6.2d
+	WORD $0x6e66dd26 // fmul v6.2d, v9.2d, v6.2d
+	WORD $0x6e67dd07 // fmul v7.2d, v8.2d, v7.2d
+	WORD $0x4e66d484 // fadd v4.2d, v4.2d, v6.2d
+	WORD $0x4e67d4a5 // fadd v5.2d, v5.2d, v7.2d
+	ADD $0x02, R9
+	SUB $0x02, R0
+	JMP whole
+
+rest:
+	CMP $0x00, R0
+	BEQ done
+	ADD R9<<3, R1, R10
+	FMOVD (R10), F6
+	ADD R9<<3, R2, R10
+	FMOVD (R10), F7
+	ADD R9<<3, R3, R10
+	FMOVD (R10), F8
+	ADD R9<<3, R6, R10
+	FMOVD (R10), F9
+	ADD R9<<3, R7, R10
+	FMOVD (R10), F10
+	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
+	WORD $0x4e67cc29 // fmla v9.2d, v1.2d, v7.2d
+	WORD $0x4ea21c4b // mov v11.16b, v2.16b
+	WORD $0x4e69cc6b // fmla v11.2d, v3.2d, v9.2d
+	WORD $0x6e68dd68 // fmul v8.2d, v11.2d, v8.2d
+	WORD $0x6e6add09 // fmul v9.2d, v8.2d, v10.2d
+	WORD $0x4ee6d406 // fsub v6.2d, v0.2d, v6.2d
+	WORD $0x6e66dd26 // fmul v6.2d, v9.2d, v6.2d
+	WORD $0x6e67dd07 // fmul v7.2d, v8.2d, v7.2d
+	WORD $0x4e66d484 // fadd v4.2d, v4.2d, v6.2d
+	WORD $0x4e67d4a5 // fadd v5.2d, v5.2d, v7.2d
+	ADD $0x01, R9
+	SUB $0x01, R0
+	JMP rest
+
+done:
+	FMOVQ F4, (R8)
+	FMOVQ F5, 64(R8)
+	RET
+
 // func apply1NEON(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
 TEXT ·apply1NEON(SB), NOSPLIT, $0-64
 	MOVD a+0(FP), R0

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/krigo-gp/krigo/internal/cpu"
@@ -228,5 +229,30 @@ func bundles(t *testing.T) {
 			}
 		}
 		x.Release()
+	}
+}
+
+// TestEffect holds the loops of the additive kernel against the plain loops, for rows that end within a vector too.
+func TestEffect(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	e := Effect{At: 0.4, Hidden: 0.7, Over: 1.3, Main: 0.2, Pairs: -0.6}
+	for _, n := range []int{1, 7, 8, 33} {
+		x, g, bar, total, squares := points(rng, 1, n).Data, points(rng, 1, n).Data, points(rng, 1, n).Data,
+			points(rng, 1, n).Data, points(rng, 1, n).Data
+		run := func() (all []float64) {
+			se, e1, e2 := make([]float64, n), slices.Clone(total), slices.Clone(squares)
+			e.Add(x, g, se, e1, e2)
+			var sums [Lanes]float64
+			e.Pull(x, g, se, bar, e1, 0.3, -0.8, 0.1, &sums)
+			slope, root := e.Move(x, g, se, bar, e1)
+			return slices.Concat(se, e1, e2, []float64{Total(sums[:]), slope, root})
+		}
+		atLevels(t, func(l cpu.Level) {
+			got := run()
+			loops = levels[cpu.Portable]
+			for i, v := range run() {
+				near(t, fmt.Sprintf("%s, %d points: value %d", l, n, i), got[i], v, 1e-12*max(1, math.Abs(v)))
+			}
+		})
 	}
 }

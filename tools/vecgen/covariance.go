@@ -16,6 +16,7 @@ func covariance(g *isa) {
 		g.moments()
 		g.bundleDistances()
 		g.bundleMoments()
+		g.effects()
 	}
 	g.apply(1)
 	g.apply(2)
