@@ -63,6 +63,9 @@ func effectOf(logL2 float64) effect {
 	near := 1 / (lambda + 1)
 	s2, far := near*near, 2/(lambda+3)
 	c2 := 1 - s2
+	if lambda < 1 {
+		c2 = lambda * (lambda + 2) * s2 // no difference of near numbers
+	}
 	// The mean variance is 1 − √q with q = c² (1 − far), written without a difference of near numbers.
 	q := c2 * (1 - far)
 	v := (s2+far*c2)/(1+math.Sqrt(q)) + leastVariance
