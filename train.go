@@ -72,7 +72,8 @@ func (p *plan) search(ctx context.Context, c *checkpoints, t *trained) ([]run, e
 	descend := func(k int) {
 		from, to := kernels[k][0], kernels[k][1]
 		for fi := from; fi < to && ctx.Err() == nil; fi++ {
-			results[fi], errs[fi] = p.descend(ctx, c, fi, p.starts(p.families[fi], before(p.families[fi], found[from:fi])))
+			starts := p.starts(p.families[fi], before(p.families[fi], found[from:fi]))
+			results[fi], errs[fi] = p.descend(ctx, c, fi, starts)
 			for _, r := range results[fi] {
 				found[fi] = found[fi].lower(r)
 			}
@@ -290,7 +291,8 @@ func (p *plan) contenders(ctx context.Context, found []run) (first []int, by fin
 	// rq with an infinite α is se. It takes many steps to get there, 36 on 700 drawn rows.
 	simpler := func(i int) bool {
 		return slices.ContainsFunc(order, func(j int) bool {
-			return i != j && values[j] <= values[i] && strings.ReplaceAll(p.families[i].name, "rq", "se") == p.families[j].name
+			as := strings.ReplaceAll(p.families[i].name, "rq", "se")
+			return i != j && values[j] <= values[i] && as == p.families[j].name
 		})
 	}
 	for _, i := range order {

@@ -105,7 +105,8 @@ func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float6
 	if err := cmp.Or(errs...); err != nil {
 		return "", 0, err
 	}
-	better := slices.DeleteFunc(tried, func(s seen) bool { return !(s.gain > max(transformGain, transformNats/float64(n))) })
+	least := max(transformGain, transformNats/float64(n))
+	better := slices.DeleteFunc(tried, func(s seen) bool { return !(s.gain > least) })
 	if len(better) == 0 {
 		return "", 0, nil
 	}
@@ -159,7 +160,8 @@ func (d *dealt) transformProblem(ctx context.Context, rows []int, s dataset.Scal
 	}
 	choice := method.Choice{Name: method.EvidenceName, Hyperprior: "weak", Epochs: transformSteps}.WithDefaults()
 	return choice.Method().Bind(method.Task{Kernel: k, Mean: kernel.LinearMean{}, Rows: d.data.Scaled(rows, s),
-		N: all.X.Rows, Ranks: d.data.Ranks(), All: all, Limit: farLimit, Solver: posterior.ByCholesky, Context: ctx}), all, nil
+		N: all.X.Rows, Ranks: d.data.Ranks(), All: all, Limit: farLimit, Solver: posterior.ByCholesky,
+		Context: ctx}), all, nil
 }
 
 // leftOut returns the errors of predicted targets, in standard deviations, if all other rows predict each row. It

@@ -226,8 +226,8 @@ var words = map[Kind]entry{
 	InducingSample: {Note, "the inducing inputs start from a choice among %d of %d training rows, drawn at random"},
 	NoCertificate:  {Warning, "no certificate: %s"},
 	TargetTransform: {Note, "the model sees the target through the transform %s, which has %.2f nats more " +
-		"evidence a prior row and predicts left-out prior rows about as well or better; predictions, ε and intervals are in " +
-		"the target's own units (--target-transform none turns it off)"},
+		"evidence a prior row and predicts left-out prior rows about as well or better; predictions, ε and " +
+		"intervals are in the target's own units (--target-transform none turns it off)"},
 
 	AlphaByCV: {Note, "α = %g was chosen by cross-validation in %d parts (root mean squared error %.4g, scaled) " +
 		"among %G"},

@@ -52,16 +52,16 @@ const leastVariance = 0.002
 
 // effect holds what k_i = (exp(−(x−x')²/2λ) − h)/v needs, with λ = l² and h = c exp(−(x²+x'²)/(2(λ+1))).
 type effect struct {
-	lambda, near float64 // λ and s = 1/(λ+1)
-	c            float64 // c² = 1 − s²
-	v            float64 // what divides k_i
-	dv           float64 // derivative of ln v by ln λ
+	lambda, s float64 // λ and 1/(λ+1)
+	c         float64 // c² = 1 − s²
+	v         float64 // what divides k_i
+	dv        float64 // derivative of ln v by ln λ
 }
 
 func effectOf(logL2 float64) effect {
 	lambda := math.Exp(logL2)
-	near := 1 / (lambda + 1)
-	s2, far := near*near, 2/(lambda+3)
+	s, far := 1/(lambda+1), 2/(lambda+3)
+	s2 := s * s
 	c2 := 1 - s2
 	if lambda < 1 {
 		c2 = lambda * (lambda + 2) * s2 // no difference of near numbers
@@ -69,15 +69,15 @@ func effectOf(logL2 float64) effect {
 	// The mean variance is 1 − √q with q = c² (1 − far), written without a difference of near numbers.
 	q := c2 * (1 - far)
 	v := (s2+far*c2)/(1+math.Sqrt(q)) + leastVariance
-	dv := -(2*lambda*near*s2*(1-far) + c2*lambda*far*far/2) / (2 * math.Sqrt(q) * v)
-	return effect{lambda, near, math.Sqrt(c2), v, dv}
+	dv := -(2*lambda*s*s2*(1-far) + c2*lambda*far*far/2) / (2 * math.Sqrt(q) * v)
+	return effect{lambda, s, math.Sqrt(c2), v, dv}
 }
 
 // scale returns 1/(√2 l).
 func (e effect) scale() float64 { return math.Sqrt(0.5 / e.lambda) }
 
 // root returns g with h = g(x) g(x').
-func (e effect) root(x float64) float64 { return math.Sqrt(e.c) * math.Exp(-x*x*e.near/2) }
+func (e effect) root(x float64) float64 { return math.Sqrt(e.c) * math.Exp(-x*x*e.s/2) }
 
 // unpack returns the effects, and the weights of e₁ and e₂.
 func (s *Additive) unpack(theta []float64) (effects []effect, main, pairs float64) {
@@ -163,9 +163,9 @@ func (c *additiveColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTh
 	if c.ard {
 		lengths = c.dim
 	}
-	memory := linalg.Borrow(c.dim+2, j1-j0+8) // rows a multiple of 4 KB apart would evict one another from the first cache
 	n := j1 - j0
-	total, squares, parts := memory.Row(0)[:n], memory.Row(1)[:n], memory.RowRange(2, c.dim+2)
+	memory := linalg.Borrow(c.dim+2, n)
+	total, squares, parts := memory.Row(0), memory.Row(1), memory.RowRange(2, c.dim+2)
 	lanes := make([][radial.Lanes]float64, c.dim)
 	for i := range a.Rows {
 		rowBar := bar.Row(i)[:n]
@@ -183,12 +183,12 @@ func (c *additiveColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTh
 			x, g, of := c.at(t, j0, j1, v)
 			e := c.effects[t]
 			// ∂h/∂ln λ = h (λs³/c² + λs² (x² + x'²)/2)
-			near := e.lambda * e.near * e.near
-			of.Pull(x, g, parts.Row(t), rowBar, total, of.Hidden*(near*(e.near/(e.c*e.c)+v*v/2)-e.dv), of.Hidden*near*e.lambda,
-				e.dv, &lanes[t])
+			near := e.lambda * e.s * e.s
+			first := near*(e.s/(e.c*e.c)+v*v/2) - e.dv
+			of.Pull(x, g, parts.Row(t), rowBar, total, of.Hidden*first, of.Hidden*near*e.lambda, e.dv, &lanes[t])
 			if !dA.IsZero() {
 				slope, root := of.Move(x, g, parts.Row(t), rowBar, total)
-				dA.Row(i)[t] += root*of.Hidden*v*e.near - 2*e.scale()*slope
+				dA.Row(i)[t] += root*of.Hidden*v*e.s - 2*e.scale()*slope
 			}
 		}
 	}

@@ -12,8 +12,8 @@ import (
 
 // partOf returns the part k_i of an additive kernel of one input, for one lengthscale.
 func partOf(logL2, x, z float64) float64 {
-	k := matrix.New(1, 1)
-	kernel.NewAdditive(1, true).Cov([]float64{logL2, 0}, matrix.Of(1, 1, []float64{x}), matrix.Of(1, 1, []float64{z}), k)
+	a, b, k := matrix.Of(1, 1, []float64{x}), matrix.Of(1, 1, []float64{z}), matrix.New(1, 1)
+	kernel.NewAdditive(1, true).Cov([]float64{logL2, 0}, a, b, k)
 	return k.At(0, 0)
 }
 

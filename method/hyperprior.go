@@ -12,10 +12,10 @@ import (
 //	ln l ~ N(√2 + ½ ln d, 3),  ln σ_n² ~ N(−2, 2)
 //
 // for a target and d inputs that are about a standard deviation wide. d counts the inputs that l scales: all inputs,
-// or one in the additive kernel. The density of lengthscales l is from Hvarfner,
-// Hellsten and Nardi ("Vanilla Bayesian Optimization Performs Great in High Dimensions", 2024). The density of the
-// noise is wider than theirs, and suits noisy data too. In many dimensions distances grow with √d, and only functions
-// whose lengthscales grow so too can be learnt.
+// or one in the additive kernel. The density of lengthscales l is from Hvarfner, Hellsten and Nardi ("Vanilla Bayesian
+// Optimization Performs Great in High Dimensions", 2024). The density of the noise is wider than theirs, and suits
+// noisy data too. In many dimensions distances grow with √d, and only functions whose lengthscales grow so too can be
+// learnt.
 type weak []normal
 
 // normal is a normal density of factor·x, where x is the parameter number at.

@@ -158,8 +158,8 @@ func (p *Posterior) solver(o Iterative, fail func(error)) (iterative.Solver, err
 	if r == nil {
 		r = ranks.Alone{}
 	}
-	return iterative.Solver{Times: c.Shared(r, fail), Rough: c.Rough(r, fail), Preconditioner: pre, Tolerance: o.Tolerance,
-		Progress: o.Progress}, err
+	return iterative.Solver{Times: c.Shared(r, fail), Rough: c.Rough(r, fail), Preconditioner: pre,
+		Tolerance: o.Tolerance, Progress: o.Progress}, err
 }
 
 // SolvedVariance writes the variance of f(x_i), with a solve for every row of x. It serves posteriors of NewIterative.

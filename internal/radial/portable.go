@@ -25,7 +25,8 @@ type inner struct {
 	bundleMoments   func(rows, dim int, w, y, x, sums *float64)
 	// For an input of the additive kernel; see Effect.
 	effect     func(se, total, squares, x, g []float64, at, hidden, over float64)
-	effectPull func(x, g, bar, total, se []float64, at, hidden, main, pairs, first, second, shrink float64, sums *[Lanes]float64)
+	effectPull func(x, g, bar, total, se []float64, at, hidden, main, pairs, first, second, shrink float64,
+		sums *[Lanes]float64)
 	effectMove func(x, g, bar, total, se []float64, at, hidden, main, pairs float64, sums *[2 * Lanes]float64)
 }
 

@@ -26,8 +26,9 @@ func (g *isa) effects() {
 	}
 	g.write(function{
 		name: "effectPull", doc: "adds up w (se ((at−x)² − shrink) − g (first + second x²)).",
-		in: []string{"x", "g", "bar", "total", "se"}, scalars: []string{"at", "hidden", "main", "pairs", "first", "second", "shrink"},
-		sums: 1,
+		in:      []string{"x", "g", "bar", "total", "se"},
+		scalars: []string{"at", "hidden", "main", "pairs", "first", "second", "shrink"},
+		sums:    1,
 		body: func(g *isa, in, s []vec) (out, terms []vec) {
 			w := adjoint(g, in[1], in[2], in[3], in[4], s[1], s[2], s[3])
 			d, h := g.sub(s[0], in[0]), g.copyOf(s[4])
