@@ -62,6 +62,8 @@ type Covariance struct {
 	Theta  []float64 // natural logarithms
 	X      matrix.Dense
 	Noise  float64 // s
+	// Noises, unless nil, are the rows' own noise variances, in place of s on the diagonal of A.
+	Noises []float64
 }
 
 // Times sets out ← A V. It visits every pair of rows once, tile by tile, and stores nothing of A's size.
@@ -84,9 +86,17 @@ func (c Covariance) shared(times func(at kernel.Bound, x, v, out matrix.Dense), 
 			}
 		}
 		for i := range out.Rows {
-			linalg.Axpy(c.Noise, v.Row(i), out.Row(i))
+			linalg.Axpy(c.noise(i), v.Row(i), out.Row(i))
 		}
 	}
+}
+
+// noise returns the noise variance of row i.
+func (c Covariance) noise(i int) float64 {
+	if c.Noises == nil {
+		return c.Noise
+	}
+	return c.Noises[i]
 }
 
 // roughNoise limits Rough. The noise variance, relative to K's largest entry and to √N, must be above it. Otherwise
@@ -99,7 +109,11 @@ const roughNoise = 1e-6
 func (c Covariance) Rough(r ranks.Ranks, fail func(error)) func(v, out matrix.Dense) {
 	diag := make([]float64, c.X.Rows)
 	c.Kernel.Diag(c.Theta, c.X, diag)
-	if !kernel.HasSingle(c.Kernel) || c.Noise < roughNoise*slices.Max(diag)*math.Sqrt(float64(len(diag))) {
+	least := c.Noise
+	if c.Noises != nil {
+		least = slices.Min(c.Noises)
+	}
+	if !kernel.HasSingle(c.Kernel) || least < roughNoise*slices.Max(diag)*math.Sqrt(float64(len(diag))) {
 		return nil
 	}
 	return c.shared(kernel.Bound.TimesSingle, r, fail)
@@ -120,7 +134,7 @@ func Diagonal(c Covariance) *Preconditioner {
 	p := &Preconditioner{d: make([]float64, c.X.Rows)}
 	c.Kernel.Diag(c.Theta, c.X, p.d)
 	for i := range p.d {
-		p.d[i] += c.Noise
+		p.d[i] += c.noise(i)
 	}
 	return p
 }
@@ -134,7 +148,7 @@ func PivotedCholesky(c Covariance, rank int) (*Preconditioner, error) {
 	f := NewPivoting(c.Kernel, c.Theta, c.X, min(rank, c.X.Rows))
 	for len(f.Rows) < f.V.Cols && len(f.Extend(f.V.Cols-len(f.Rows))) > 0 {
 	}
-	return lowRank(f.V.View(0, c.X.Rows, 0, len(f.Rows)), c.Noise)
+	return lowRank(f.V.View(0, c.X.Rows, 0, len(f.Rows)), c)
 }
 
 // Nystrom returns P = K_XZ K_ZZ⁻¹K_ZX + sI for inducing inputs Z. It returns an error if K_ZZ can't be factored.
@@ -146,17 +160,28 @@ func Nystrom(c Covariance, z matrix.Dense) (*Preconditioner, error) {
 	}
 	kernel.At(c.Kernel, c.Theta).Fill(c.X, z, f)
 	linalg.Trsm(false, true, l, f)
-	return lowRank(f, c.Noise)
+	return lowRank(f, c)
 }
 
-// lowRank returns P = F Fᵀ + noise I. It keeps f.
-func lowRank(f matrix.Dense, noise float64) (*Preconditioner, error) {
-	p := &Preconditioner{d: slices.Repeat([]float64{noise}, f.Rows)}
+// lowRank returns P = F Fᵀ + sI, or F Fᵀ plus the rows' own noise. It keeps f.
+func lowRank(f matrix.Dense, c Covariance) (*Preconditioner, error) {
+	p := &Preconditioner{d: slices.Repeat([]float64{c.Noise}, f.Rows)}
+	if c.Noises != nil {
+		p.d = c.Noises
+	}
 	if f.Cols == 0 {
 		return p, nil
 	}
 	p.f, p.cholB = f, matrix.New(f.Cols, f.Cols)
-	linalg.SyrkLower(true, 1/noise, f, 0, p.cholB)
+	if c.Noises != nil {
+		per := make([]float64, f.Rows)
+		for i, v := range c.Noises {
+			per[i] = 1 / v
+		}
+		linalg.SyrkScaled(f, per, 0, p.cholB)
+	} else {
+		linalg.SyrkLower(true, 1/c.Noise, f, 0, p.cholB)
+	}
 	p.cholB.AddDiagonal(1)
 	return p, linalg.Cholesky(p.cholB)
 }

@@ -21,6 +21,7 @@ type Conditional struct {
 	Chol    matrix.Dense // L
 	CholB   matrix.Dense // the factor L_B; the zero Matrix if there is no w
 	Temper  float64      // τ
+	Noises  []float64    // noise variances in the rows S that L has, if they differ
 }
 
 var _ Kernel = (*Conditional)(nil)

@@ -43,8 +43,8 @@ func (m Evidence) Bind(t Task) Problem {
 		return Renyi{Local: m.Local, Evidence: true}.Bind(t)
 	}
 	if m.Solver == posterior.ByCG {
-		e := &objective.IterativeEvidence{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Ranks: t.Ranks,
-			Seed: t.Seed, Context: t.Context, Progress: t.Progress}
+		e := &objective.IterativeEvidence{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, PerRow: t.All.PerRow,
+			Ranks: t.Ranks, Seed: t.Seed, Context: t.Context, Progress: t.Progress}
 		if t.GradientErrors {
 			e.GradientErrors = make([]float64, e.Dim())
 		}
@@ -66,7 +66,7 @@ func (t Task) FullGP(o objective.Exact, d Descent) Problem {
 
 // full returns the problem of a full GP with the objective o.
 func (t Task) full(o objective.Exact) *objective.Problem {
-	return &objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Objective: o}
+	return &objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, PerRow: t.All.PerRow, Objective: o}
 }
 
 // PAC is a PAC-Bayes bound on the risk of Q itself (Reeb et al. 2018). Q is a full GP, or the sparse posterior of D =

@@ -227,13 +227,13 @@ func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, fi
 	switch t.Solver {
 	case posterior.ByNearest:
 		return posterior.NewNearest(posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta, Noise: noise,
-				X: all.X, Y: all.Y}, cmp.Or(t.Neighbours, NearestRows)),
+				X: all.X, Y: all.Y, PerRow: all.PerRow}, cmp.Or(t.Neighbours, NearestRows)),
 			nil, nil
 	case posterior.ByCG:
 		return t.iterative(all, theta, beta, noise)
 	}
 	q, err := posterior.NewExact(posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta, Noise: noise,
-		X: all.X, Y: all.Y})
+		X: all.X, Y: all.Y, PerRow: all.PerRow})
 	return q, nil, err
 }
 
@@ -247,11 +247,11 @@ func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float
 	o := posterior.Iterative{Progress: t.Progress, Ranks: t.Ranks}
 	var err error
 	if o.Preconditioner, err = iterative.PivotedCholesky(iterative.Covariance{Kernel: t.Kernel, Theta: theta, X: all.X,
-		Noise: noise}, iterative.Rank(all.X.Rows)); err != nil {
+		Noise: noise, Noises: all.PerRow.Each(all.X.Rows, noise)}, iterative.Rank(all.X.Rows)); err != nil {
 		return nil, nil, err
 	}
 	q, err := posterior.NewIterative(t.Context, posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta,
-		Noise: noise, X: all.X, Y: all.Y}, NearestRows, o)
+		Noise: noise, X: all.X, Y: all.Y, PerRow: all.PerRow}, NearestRows, o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -235,7 +235,7 @@ func (p *nearest) Judge(x []float64) (float64, error) {
 func (p *nearest) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	theta, beta, noise := p.task.parameters(x)
 	q := posterior.NewNearest(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Beta: beta, Noise: noise,
-		X: p.Rows.X, Y: p.Rows.Y}, cmp.Or(p.method.Rows, PredictiveRows))
+		X: p.Rows.X, Y: p.Rows.Y, PerRow: p.Rows.PerRow}, cmp.Or(p.method.Rows, PredictiveRows))
 	if p.method.Rows == 0 && !p.task.Grouped {
 		q = q.Fewer()
 	}

@@ -24,7 +24,7 @@ import (
 )
 
 // Version is the newest version of model files that krigo writes. krigo reads this version and all earlier versions.
-const Version = 7
+const Version = 8
 
 // Magic holds the bytes with which every model file begins.
 const Magic = "KRIGO\r\n\x1a"
@@ -42,6 +42,7 @@ const (
 	dealt      = 5 // version for roles by the content of rows or groups, and for the options of the fit
 	noised     = 6 // the name of a noise that isn't Gaussian
 	seenAs     = 7 // version for a transform of the target
+	rowNoised  = 8 // rows that differ in noise
 
 	prefix    = len(Magic) + 4 + 4
 	maxHeader = 1 << 28
@@ -115,6 +116,12 @@ func (a array) bytes() int {
 		return a.values()
 	}
 	return 8 * a.values()
+}
+
+// rowNoised says whether rows that the posterior or its prior is conditioned on differ in noise.
+func (m *Model) rowNoised() bool {
+	prior, _ := m.Posterior.OfPrior()
+	return m.Posterior.Noises != nil || prior != nil && prior.Noises != nil
 }
 
 var meanNames = []string{"zero", "constant", "linear"}
@@ -191,6 +198,9 @@ func (m *Model) Write(w io.Writer) error {
 	}
 	if m.Scaling.Transform != nil {
 		version = seenAs
+	}
+	if m.rowNoised() {
+		version = rowNoised
 	}
 	if c := m.Conformal; c != nil && c.Misses != nil {
 		parts = append(parts, listed("misses", c.Misses), listed("deviations", c.Deviations))
@@ -274,6 +284,9 @@ func partsOf(prefix string, p *posterior.Posterior) []part {
 	parts := []part{list("theta", p.Theta), list("beta", p.Beta),
 		{array{prefix + "support", "float64", n, p.Support.Cols}, [][]float64{p.Support.Data}}}
 	solved, _ := p.Arrays()
+	if p.Noises != nil {
+		parts = append(parts, list(posterior.Noises, p.Noises))
+	}
 	for _, a := range solved {
 		parts = append(parts, part{array{prefix + a.Name, "float64", n, a.Cols}, a.Values})
 	}
@@ -376,7 +389,8 @@ func decode(raw []byte) (_ *Model, err error) {
 		return nil, err
 	}
 	if v := binary.LittleEndian.Uint32(raw[len(Magic):]); (v < dealt) != (m.Split == ByPosition) ||
-		(v == noised) != (m.Noise != "") || (v == seenAs) != (m.Scaling.Transform != nil) {
+		(v == noised) != (m.Noise != "") || (v == rowNoised) != m.rowNoised() ||
+		v != rowNoised && (v == seenAs) != (m.Scaling.Transform != nil) {
 		return nil, fmt.Errorf("the model file says that its format version is %d, but its header isn't of that version: "+
 			"it was altered", v)
 	}

@@ -179,6 +179,7 @@ func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, err
 	}
 	for i, v := range e.lambda[:e.n] {
 		s.alpha += dBar[i] * v
+		dBar[i] *= e.each.Slope(i)
 	}
 	scalars := []float64{linalg.Sum(dBar), s.noise, s.alpha}
 	if err := e.sum([]matrix.Dense{lambdaStat}, to.theta, to.beta, to.z.Data, scalars); err != nil {

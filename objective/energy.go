@@ -29,8 +29,9 @@ func (f *Energy) alpha() float64 { return f.Alpha }
 func (f *Energy) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 	sum := linalg.Borrow(3, e.n)
 	defer linalg.Return(sum)
-	alpha, noise := f.Alpha, e.noise
+	alpha := f.Alpha
 	for i, d := range e.dd {
+		noise := e.each.At(i, e.noise)
 		sum.Row(0)[i] = math.Log(d)
 		sum.Row(1)[i] = e.r[i] * e.r[i] / d
 		if alpha > 0 {
@@ -68,12 +69,12 @@ func (f *Energy) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 	if f.DTC {
 		t = 0
 	}
-	s.uniform, s.shared = alpha == 0, t/noise
+	s.uniform, s.shared = e.same(), t/e.noise
 	for i, d := range e.dd {
 		s.d[i] = 0.5/d - 0.5*e.r[i]*e.r[i]/(d*d)
 		s.lambda[i] = t / d
 		s.r[i] = e.r[i] / d
-		s.noise -= t * e.lambda[i] / (noise * d)
+		s.noise -= e.each.Slope(i) * (t * e.lambda[i] / (e.each.At(i, e.noise) * d))
 	}
 	return value, nil
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 // sparseEngine makes the forward pass of sparse GPs. It streams the rows, and reduces V and λ of each block to M×M
@@ -15,6 +16,7 @@ type sparseEngine struct {
 	prior kernel.Mean
 	beta  []float64
 	noise float64
+	each  posterior.RowNoise // how noisy each row is
 	alpha float64
 	keep  int64
 
@@ -122,11 +124,11 @@ func (e *sparseEngine) statistics() error {
 	err := e.pass(func(i0, i1 int, v matrix.Dense) {
 		perD, rPerD := weights.Row(0)[:i1-i0], weights.Row(1)
 		for i := i0; i < i1; i++ {
-			e.dd[i] = e.alpha*e.lambda[i] + e.noise
+			e.dd[i] = e.alpha*e.lambda[i] + e.each.At(i, e.noise)
 			perD[i-i0], rPerD[i-i0] = 1/e.dd[i], e.r[i]/e.dd[i]
 		}
 		addRows(v, rPerD, e.b)
-		if e.alpha == 0 { // D is s in all rows
+		if e.same() { // D is s in all rows
 			linalg.SyrkLower(true, perD[0], v, 1, e.a)
 			return
 		}
@@ -148,6 +150,9 @@ func (e *sparseEngine) statistics() error {
 	linalg.CholeskySolve(e.lb, e.mu)
 	return nil
 }
+
+// same says whether D_i = s in all rows.
+func (e *sparseEngine) same() bool { return e.alpha == 0 && e.each.Same() }
 
 // predict is the second forward pass. It computes the predictions m̂_i = m(x_i) + V_iᵀμ and σ̂²_i = λ_i + ‖h_i‖² at the
 // rows (Reeb et al. 2018, Eq. 9). root computes h_i from V_i.

@@ -1,10 +1,15 @@
 package objective
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
+
+// errRowNoise is the error of objectives whose formulas have one noise variance for all rows.
+var errRowNoise = errors.New("this objective has one noise variance for all rows: train with evidence, nearest, vfe, " +
+	"fitc, dtc or pep if rows differ in noise")
 
 // finite returns an error if the value or an entry of the gradient isn't finite.
 func finite(value float64, gradient []float64, noise float64) error {

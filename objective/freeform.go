@@ -221,6 +221,9 @@ func (p *FreeFormProblem) onBatch(x, gradient []float64, rows []int, rho float64
 
 func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows []int, rho float64) (float64, error) {
 	at := p.Split(x)
+	if !noiseOf(p.Rows).Same() {
+		return math.NaN(), errRowNoise
+	}
 	if p.lq.IsZero() {
 		p.lq = matrix.New(p.M, p.M)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -29,6 +30,7 @@ type IterativeEvidence struct {
 	Mean   kernel.Mean
 	X      matrix.Dense
 	Y      []float64
+	PerRow posterior.RowNoise // how noisy each row is
 
 	Ranks ranks.Ranks // ranks share the products with the covariance matrix; each rank has all of X and Y
 
@@ -68,7 +70,9 @@ func (e *IterativeEvidence) Names() []string { return parameterNames(e.Kernel, e
 
 func (e *IterativeEvidence) split(x []float64) (c iterative.Covariance, beta []float64) {
 	nk := len(e.Kernel.Params())
-	return iterative.Covariance{Kernel: e.Kernel, Theta: x[:nk], X: e.X, Noise: math.Exp(x[len(x)-1])}, x[nk : len(x)-1]
+	s := math.Exp(x[len(x)-1])
+	return iterative.Covariance{Kernel: e.Kernel, Theta: x[:nk], X: e.X, Noise: s, Noises: e.PerRow.Each(e.X.Rows, s)},
+		x[nk : len(x)-1]
 }
 
 // Anchor makes the preconditioner at x, and draws the probes from N(0, preconditioner).
@@ -134,7 +138,7 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 		row := h.Row(i)
 		copy(row, q.Adjoint.Row(i))
 		row[last] = w[i]
-		trace += 0.5 * (linalg.Dot(row[:last], row[:last]) - w[i]*w[i])
+		trace += e.PerRow.Slope(i) * (0.5 * (linalg.Dot(row[:last], row[:last]) - w[i]*w[i]))
 		w[i] = -w[i]
 	}
 	nk := len(c.Theta)
@@ -185,6 +189,17 @@ func (e *IterativeEvidence) weights(ctx context.Context, fail func(error), x []f
 	return w.Data, linalg.Dot(w.Data, r.Data), nil
 }
 
+// squares returns Σ a_i ‖h_i‖².
+func (e *IterativeEvidence) squares(h matrix.Dense) (sum float64) {
+	if e.PerRow.Factor == nil {
+		return linalg.Dot(h.Data, h.Data)
+	}
+	for i, a := range e.PerRow.Factor {
+		sum += a * linalg.Dot(h.Row(i), h.Row(i))
+	}
+	return sum
+}
+
 // gradientErrors fills GradientErrors from the spread of the estimates of ½ tr C⁻¹∂C, one estimate for each probe.
 func (e *IterativeEvidence) gradientErrors(c iterative.Covariance, probes []*iterative.Lanczos) {
 	nk, last, m := len(c.Theta), len(e.GradientErrors)-1, float64(len(probes))
@@ -192,7 +207,7 @@ func (e *IterativeEvidence) gradientErrors(c iterative.Covariance, probes []*ite
 	for i := range probes {
 		h, row := iterative.LogDet(e.preconditioner, probes[i:i+1], true).Adjoint, each.Row(i)
 		kernel.At(e.Kernel, c.Theta).PullOuter(e.X, h, slices.Repeat([]float64{0.5}, h.Cols), row[:nk])
-		row[last] = 0.5 * c.Noise * linalg.Dot(h.Data, h.Data)
+		row[last] = 0.5 * c.Noise * e.squares(h)
 	}
 	for j := range e.GradientErrors {
 		var sum, squares float64

@@ -402,7 +402,7 @@ func (g *group) complete() {
 		for l := range d {
 			other := g.near[l][j]
 			if other != neighbours.None {
-				d[l] += g.noise
+				d[l] += g.Rows.PerRow.At(int(other), g.noise)
 				residuals[j*linalg.Abreast+l] = g.residual[other]
 				continue
 			}
@@ -444,8 +444,24 @@ func (g *group) score() error {
 	}
 	clear(g.g[:])
 	clear(g.h[:])
-	value, dNoise, err := term.Expect(sample, g.noise, g.weight, pacbayes.Derivatives{Mean: g.g[:n], Variance: g.h[:n]})
 	last := len(g.sums) - 1
+	if !g.Rows.PerRow.Same() {
+		for l, i := range g.terms {
+			own := pacbayes.Sample{Y: sample.Y[l : l+1], Mean: sample.Mean[l : l+1], Variance: sample.Variance[l : l+1]}
+			if g.Scale != nil {
+				own.Scale = sample.Scale[l : l+1]
+			}
+			value, dNoise, err := term.Expect(own, g.Rows.PerRow.At(g.of[i], g.noise), g.weight,
+				pacbayes.Derivatives{Mean: g.g[l : l+1], Variance: g.h[l : l+1]})
+			if err != nil {
+				return err
+			}
+			g.sums[last] += value
+			g.sums[last-1] += g.Rows.PerRow.Slope(g.of[i]) * dNoise
+		}
+		return nil
+	}
+	value, dNoise, err := term.Expect(sample, g.noise, g.weight, pacbayes.Derivatives{Mean: g.g[:n], Variance: g.h[:n]})
 	g.sums[last] += value
 	g.sums[last-1] += dNoise
 	return err
@@ -467,7 +483,9 @@ func (g *group) pull() {
 		for l, d := 0, g.bar.At(i, i); l < linalg.Abreast; l++ {
 			ai, bi := a[i*linalg.Abreast+l], b[i*linalg.Abreast+l]
 			d[l] = bi * (g.h[l]*bi - g.g[l]*ai)
-			*noise += d[l]
+			if other := g.near[l][i]; other != neighbours.None {
+				*noise += g.Rows.PerRow.Slope(int(other)) * d[l]
+			}
 		}
 	}
 	for l := range ofA {

@@ -47,6 +47,7 @@ import (
 
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 // Adjoints holds the derivatives of a value with respect to the moments of the prior and the noise variance.
@@ -65,7 +66,7 @@ type Moments struct {
 // Exact is an objective that needs the whole matrix K = k_θ(X,X). It takes O(N³) time and O(N²) memory.
 type Exact interface {
 	// Evaluate returns the value for the moments of the prior, the targets y and the noise variance. It fills adj
-	// unless adj is nil. It may overwrite prior.K.
+	// unless adj is nil. It may overwrite prior.K. If rows differ in noise, prior.K is C, and the noise variance is 0.
 	Evaluate(prior Moments, y []float64, noise float64, adj *Adjoints) (float64, error)
 }
 
@@ -77,6 +78,7 @@ type Problem struct {
 	X         matrix.Dense
 	Y         []float64
 	Objective Exact
+	PerRow    posterior.RowNoise // how noisy each row is
 
 	k    matrix.Dense
 	mean []float64
@@ -123,7 +125,12 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	if gradient != nil {
 		adj = &p.adj
 	}
-	value, err := p.Objective.Evaluate(Moments{p.k, p.mean}, p.Y, noise, adj)
+	added := noise
+	if each := p.PerRow.Each(n, noise); each != nil {
+		posterior.AddNoise(p.k, 0, each)
+		added = 0
+	}
+	value, err := p.Objective.Evaluate(Moments{p.k, p.mean}, p.Y, added, adj)
 	if err != nil {
 		return math.NaN(), err
 	}
@@ -134,6 +141,12 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	dTheta, dBeta, _ := p.Split(gradient)
 	kernel.At(p.Kernel, theta).PullSymmetric(p.X, adj.K, dTheta)
 	p.Mean.Pull(beta, p.X, adj.Mean, dBeta)
+	if !p.PerRow.Same() {
+		adj.Noise = 0
+		for i := range n {
+			adj.Noise += p.PerRow.Slope(i) * adj.K.At(i, i)
+		}
+	}
 	gradient[len(gradient)-1] = noise * adj.Noise
 	return value, finite(value, gradient, noise)
 }

@@ -25,6 +25,9 @@ var _ Exact = (*PAC)(nil)
 func (p *PAC) Evaluate(prior Moments, y []float64, noise float64, adj *Adjoints) (float64, error) {
 	k, mean := prior.K, prior.Mean
 	n := len(y)
+	if noise == 0 {
+		return 0, errRowNoise
+	}
 	if err := p.q.forward(k, mean, y, noise); err != nil {
 		return 0, err
 	}

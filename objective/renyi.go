@@ -279,6 +279,9 @@ func (p *RenyiProblem) readAll(x, y []float64) error {
 func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64, weight float64) (float64, error) {
 	theta, beta, logNoise, z := p.Split(x)
 	s, alpha := math.Exp(logNoise), p.Alpha
+	if !noiseOf(p.Rows).Same() {
+		return math.NaN(), errRowNoise
+	}
 	if !(alpha <= 1) {
 		return math.NaN(), fmt.Errorf("α is %v, but the α-ELBO needs α ≤ 1", alpha)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -21,6 +22,16 @@ type Rows interface {
 // all ranks. Spread returns the number of each row among the rows of all ranks, ascending. nil means that the rows
 // directly follow the rows of the ranks before.
 type spread interface{ Spread() []int }
+
+// rowNoise is an interface that Rows implement if their rows may differ in noise.
+type rowNoise interface{ RowNoise() posterior.RowNoise }
+
+func noiseOf(of Rows) posterior.RowNoise {
+	if n, ok := of.(rowNoise); ok {
+		return n.RowNoise()
+	}
+	return posterior.RowNoise{}
+}
 
 func placesOf(of Rows) []int {
 	if s, ok := of.(spread); ok {
@@ -52,9 +63,13 @@ func ownRows(of Rows, first int, rows []int) (here, at []int) {
 
 // Memory is rows held in memory.
 type Memory struct {
-	X matrix.Dense
-	Y []float64
+	X      matrix.Dense
+	Y      []float64
+	PerRow posterior.RowNoise // how noisy each row is
 }
+
+// RowNoise implements rowNoise.
+func (m Memory) RowNoise() posterior.RowNoise { return m.PerRow }
 
 func (m Memory) Dims() (rows, cols int) { return m.X.Rows, m.X.Cols }
 
@@ -88,6 +103,9 @@ func (s subset) Dims() (rows, cols int) {
 func (s subset) Block(first, n int, x, y []float64) error {
 	return s.Rows.Pick(s.numbers[first:first+n], x, y)
 }
+
+// RowNoise implements rowNoise.
+func (s subset) RowNoise() posterior.RowNoise { return noiseOf(s.Rows).Pick(s.numbers) }
 
 // blockRows is the number of rows that an evaluation reads at a time. Another number would change the rounding of
 // results.

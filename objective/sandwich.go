@@ -240,6 +240,9 @@ func (p *SparseProblem) Bounds(x []float64) (lower, upper float64, err error) {
 		return math.NaN(), math.NaN(), err
 	}
 	e := vfe.e
+	if !e.each.Same() {
+		return math.NaN(), math.NaN(), errRowNoise
+	}
 	n, s := float64(e.total), e.noise
 	sums := []float64{linalg.Sum(e.lambda[:e.n]), linalg.Dot(e.r[:e.n], e.r[:e.n])}
 	if err := e.sum(nil, sums); err != nil {

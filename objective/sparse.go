@@ -123,7 +123,7 @@ func (p *SparseProblem) begin(x []float64, alpha float64) (*sparseEngine, error)
 		return nil, err
 	}
 	theta, beta, logNoise, z := p.Split(x)
-	e.beta, e.noise, e.alpha = beta, math.Exp(logNoise), alpha
+	e.beta, e.noise, e.alpha, e.each = beta, math.Exp(logNoise), alpha, noiseOf(p.Rows)
 	err = e.factor(theta, z, p.MinJitter)
 	p.Jitter = e.jitter
 	if err != nil {

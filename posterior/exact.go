@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/internal/divergence"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -33,15 +34,16 @@ type Given struct {
 	Noise  float64
 	X      matrix.Dense
 	Y      []float64
+	PerRow RowNoise
 }
 
 // NewExact conditions a GP on all rows. It keeps X. It returns an error if C isn't positive definite.
 func NewExact(g Given) (*Posterior, error) {
 	k, theta, mean, beta, x, y, noise := g.Kernel, g.Theta, g.Mean, g.Beta, g.X, g.Y, g.Noise
-	n := x.Rows
+	n, each := x.Rows, g.PerRow.Each(x.Rows, noise)
 	w, l := make([]float64, n), x.Like(n, n)
 	kernel.At(k, theta).FillSymmetric(x, l)
-	l.AddDiagonal(noise)
+	AddNoise(l, noise, each)
 	if err := linalg.Cholesky(l); err != nil {
 		return nil, NotDefinite(err, noise)
 	}
@@ -54,7 +56,7 @@ func NewExact(g Given) (*Posterior, error) {
 		return nil, errors.New("the posterior's weights aren't finite: look for extreme values in the data, or raise the " +
 			"noise variance")
 	}
-	return &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x,
+	return &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Noises: each, Support: x,
 		Solution: newExact(w, l)}, nil
 }
 
@@ -89,23 +91,30 @@ func explained(solve func(matrix.Dense), ks matrix.Dense, variance []float64) {
 }
 
 func (e *Exact) kl(p *Posterior) float64 {
-	// tr(K C⁻¹) = N − s tr C⁻¹ = N − s‖L⁻¹‖², which keeps its digits if s is small.
+	// tr(K C⁻¹) = N − s tr C⁻¹ = N − s‖L⁻¹‖², which keeps its digits if s is small. ln|sI| is of the geometric mean.
 	n := p.Support.Rows
 	work := e.Chol.Like(n, n)
 	work.CopyFrom(e.Chol)
-	inverse, wKw := inverseNorm(work), 0.
+	inverse, wKw := p.noisyNorm(work), 0.
 	k := work
 	kernel.At(p.Kernel, p.Theta).FillSymmetric(p.Support, k)
 	for i, w := range e.W {
 		wKw += w * linalg.Dot(k.Row(i), e.W)
 	}
-	return divergence.Exact(n, linalg.LogDet(e.Chol), p.Noise, float64(n)-p.Noise*inverse, wKw)
+	return divergence.Exact(n, linalg.LogDet(e.Chol), p.typical(), float64(n)-inverse, wKw)
 }
 
 func (e *Exact) rounding(p *Posterior) float64 {
 	n := float64(p.Support.Rows)
 	off := n * 0x1p-52 * p.whole()
-	return off*linalg.Dot(e.W, e.W)/2 + n*off/p.Noise
+	pivots := n / p.Noise
+	if p.Noises != nil {
+		pivots = 0
+		for _, s := range p.Noises {
+			pivots += 1 / s
+		}
+	}
+	return off*linalg.Dot(e.W, e.W)/2 + pivots*off
 }
 
 func (e *Exact) leaveOneOut(p *Posterior, y []float64) (mean, variance []float64, ok bool) {
@@ -131,23 +140,22 @@ func (e *Exact) explain(p *Posterior, x, cov matrix.Dense) {
 }
 
 func (e *Exact) conditioning(_ context.Context, p *Posterior, _ Iterative) (conditioner, error) {
-	c := p.Noise
-	if c == 0 { // the noise of a prior's own rows isn't known: see OfPrior
-		c = p.shift(e.Chol, 0, false)
+	c := *p
+	if c.Noise == 0 { // the noise of a prior's own rows isn't known: see OfPrior
+		c.Noise = p.shift(e.Chol, 0, false)
 	}
-	return noisy(c, func(b matrix.Dense) (matrix.Dense, error) {
+	return noisy(c.noiseOf, func(b matrix.Dense) (matrix.Dense, error) {
 		linalg.Trsm(true, false, e.Chol, b)
 		linalg.Trsm(true, true, e.Chol, b)
 		return b, nil
 	}), nil
 }
 
-// noisy conditions draws on values with noise of variance c. solve solves by C.
-func noisy(c float64, solve func(b matrix.Dense) (matrix.Dense, error)) conditioner {
-	root := math.Sqrt(c)
+// noisy conditions draws on values with noise of variance c(i) in row i. solve solves by C.
+func noisy(c func(i int) float64, solve func(b matrix.Dense) (matrix.Dense, error)) conditioner {
 	return func(f, e matrix.Dense) (matrix.Dense, error) {
 		for i := range f.Rows {
-			linalg.Axpy(root, e.Row(i), f.Row(i))
+			linalg.Axpy(math.Sqrt(c(i)), e.Row(i), f.Row(i))
 		}
 		return solve(f)
 	}
@@ -160,7 +168,9 @@ func (e *Exact) prior(k *kernel.Conditional) error {
 
 func (e *Exact) refactor(p *Posterior) (Solution, error) {
 	c, whole := p.Noise, p.whole()
-	if c == 0 {
+	if p.Noises != nil {
+		c = slices.Min(p.Noises)
+	} else if c == 0 {
 		c = p.shift(e.Chol, whole, false)
 	}
 	if least := float64(p.Support.Rows) * 0x1p-52 * whole; !(c >= least) {

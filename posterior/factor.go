@@ -29,6 +29,21 @@ func (p *Posterior) whole() float64 {
 	return temper * slices.Max(diag)
 }
 
+// noisyNorm returns tr(N C⁻¹) for the diagonal matrix N of the rows' noise, s‖L⁻¹‖² if all have the same. It overwrites
+// L.
+func (p *Posterior) noisyNorm(l matrix.Dense) (sum float64) {
+	if p.Noises == nil {
+		return p.Noise * inverseNorm(l)
+	}
+	linalg.TriangularInverse(l)
+	for i := range l.Rows {
+		for j, v := range l.Row(i)[:i+1] {
+			sum += v * v * p.Noises[j]
+		}
+	}
+	return sum
+}
+
 // inverseNorm returns ‖L⁻¹‖² in the Frobenius norm. It overwrites L.
 func inverseNorm(l matrix.Dense) (sum float64) {
 	linalg.TriangularInverse(l)
@@ -114,11 +129,11 @@ func (p *Posterior) shift(l matrix.Dense, whole float64, inducing bool) float64 
 // certified predictor's. Factors from one kind of processor differed by at most 3e-10.
 const sameFactor = 1e-6
 
-// refill returns the Cholesky factor of K_SS + cI, which stored should equal.
+// refill returns the Cholesky factor of K_SS + cI, or of K_SS with the rows' own noise, which stored should equal.
 func (p *Posterior) refill(stored matrix.Dense, c, whole float64) (matrix.Dense, error) {
 	l := p.Support.Like(p.Support.Rows, p.Support.Rows)
 	kernel.At(p.Kernel, p.Theta).FillSymmetric(p.Support, l)
-	l.AddDiagonal(c)
+	AddNoise(l, c, p.Noises)
 	if err := linalg.Cholesky(l); err != nil {
 		return l, NotDefinite(err, c)
 	}

@@ -81,7 +81,7 @@ func (q *Gradients) conditioning(ctx context.Context, p *Posterior, o Iterative)
 	if err != nil {
 		return nil, err
 	}
-	return noisy(p.Noise, func(b matrix.Dense) (matrix.Dense, error) {
+	return noisy(p.noiseOf, func(b matrix.Dense) (matrix.Dense, error) {
 		v := matrix.New(b.Rows, b.Cols)
 		_, err := s.Solve(ctx, b, v)
 		return v, err
@@ -136,7 +136,7 @@ func (p *Posterior) Solved(r []float64) float64 {
 }
 
 func (p *Posterior) covariance() iterative.Covariance {
-	return iterative.Covariance{Kernel: p.Kernel, Theta: p.Theta, X: p.Support, Noise: p.Noise}
+	return iterative.Covariance{Kernel: p.Kernel, Theta: p.Theta, X: p.Support, Noise: p.typical(), Noises: p.Noises}
 }
 
 // cause returns why ctx ended, if it has ended, else err.
@@ -224,12 +224,15 @@ func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance
 // solvedTo lowers variances to what the solutions u of A u = k say, and reports whether their residuals leave little.
 func (p *Posterior) solvedTo(k, u, residuals matrix.Dense, prior, best []float64, noise float64) bool {
 	n := len(best)
-	v, left := slices.Clone(prior), make([]float64, n)
+	v, left, least := slices.Clone(prior), make([]float64, n), p.Noise
+	if p.Noises != nil {
+		least = slices.Min(p.Noises)
+	}
 	for i := range u.Rows {
 		for j, w := range u.Row(i)[:n] {
 			r := residuals.At(i, j)
 			v[j] -= w * (k.At(i, j) + r)
-			left[j] += r * r / p.Noise // at least rᵀA⁻¹r, as no eigenvalue of A is below σ_n²
+			left[j] += r * r / least // at least rᵀA⁻¹r, as no eigenvalue of A is below the least noise
 		}
 	}
 	little := true

@@ -58,7 +58,8 @@ var _ Solution = (*Nearest)(nil)
 // NewNearest returns a posterior that predicts each row from count rows of x. It keeps x.
 func NewNearest(g Given, count int) *Posterior {
 	k, theta, mean, beta, x, y, noise := g.Kernel, g.Theta, g.Mean, g.Beta, g.X, g.Y, g.Noise
-	p := &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x}
+	p := &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x,
+		Noises: g.PerRow.Each(x.Rows, noise)}
 	targets := make([]float64, len(y))
 	mean.At(beta, x, targets)
 	for i, m := range targets {
@@ -189,8 +190,8 @@ func (l *local) factor(point matrix.Dense, rows []int32) (c, r []float64, err er
 		}
 	}
 	kernel.At(l.Kernel, l.Theta).FillLower(l.x, l.k.View(0, m, 0, m))
-	for i := range m {
-		l.k.Row(i)[i] += l.Noise
+	for i, row := range rows {
+		l.k.Row(i)[i] += l.noiseOf(int(row))
 	}
 	l.Kernel.Cov(l.Theta, point, l.x, l.k.View(m, m+1, 0, m))
 	l.k.Set(m, m, uncounted)
@@ -220,14 +221,18 @@ func (p *Posterior) Along(points matrix.Dense) *Posterior {
 	}
 	slices.Sort(rows)
 	x, y := points.Like(len(rows), points.Cols), make([]float64, len(rows))
+	var of RowNoise // the rows' own noise, if they differ
 	for i, row := range rows {
 		copy(x.Row(i), p.Support.Row(int(row)))
+		if p.Noises != nil {
+			of.Factor = append(of.Factor, p.Noises[row]/p.Noise)
+		}
 	}
 	p.Mean.At(p.Beta, x, y)
 	for i, row := range rows {
 		y[i] += q.Targets[row]
 	}
-	exact, err := NewExact(Given{p.Kernel, p.Theta, p.Mean, p.Beta, p.Noise, x, y})
+	exact, err := NewExact(Given{p.Kernel, p.Theta, p.Mean, p.Beta, p.Noise, x, y, of})
 	if err != nil {
 		panic(matrix.End{Err: err})
 	}

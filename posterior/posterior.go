@@ -32,7 +32,7 @@
 //	}
 //
 // Notation: X (N×d) inputs, y targets, K = k_θ(X,X), s = σ_n² the noise variance, C = K + sI = L Lᵀ, r = y − m_β(X),
-// w = C⁻¹r. All values are in scaled units.
+// w = C⁻¹r. All values are in scaled units. If rows differ in noise (RowNoise), C = K + diag(s·a_i + v_i).
 package posterior
 
 import (
@@ -58,6 +58,7 @@ type Posterior struct {
 	Beta    []float64    // parameters of the mean function
 	Noise   float64      // σ_n², which shapes Q and isn't in any variance returned here
 	Support matrix.Dense // S: the rows that Q is conditioned on, or inducing inputs
+	Noises  []float64    // noise variances of the rows of the support, if they differ; nil: Noise, or inducing inputs
 	Solution
 }
 

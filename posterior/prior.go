@@ -1,7 +1,9 @@
 package posterior
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
@@ -12,7 +14,7 @@ import (
 // covariance times a temper as a kernel. Neither has parameters. It returns an error for a posterior without a
 // factor, whose covariance is known only at single points.
 func (p *Posterior) Prior(temper float64) (kernel.Kernel, kernel.Mean, error) {
-	k := &kernel.Conditional{Kernel: p.Kernel, Theta: p.Theta, Support: p.Support, Temper: temper}
+	k := &kernel.Conditional{Kernel: p.Kernel, Theta: p.Theta, Support: p.Support, Temper: temper, Noises: p.Noises}
 	if err := p.prior(k); err != nil {
 		return nil, nil, err
 	}
@@ -41,7 +43,7 @@ func (p *Posterior) OfPrior() (*Posterior, float64) {
 	}
 	m := p.Mean.(*kernel.ConditionalMean)
 	prior := &Posterior{Kernel: k.Kernel, Theta: k.Theta, Mean: m.Mean, Beta: m.Beta, Support: k.Support,
-		Solution: newExact(m.Weights, k.Chol)}
+		Noises: k.Noises, Solution: newExact(m.Weights, k.Chol)}
 	if !k.CholB.IsZero() {
 		prior.Solution = newInducing(m.Weights, k.Chol, k.CholB)
 	}
@@ -77,11 +79,24 @@ func (u Untouched) latent(p *Posterior, x matrix.Dense, mean, variance []float64
 	})
 }
 
+// Noises is the name in model files of the array with the rows' own noise variances.
+const Noises = "noises"
+
 // Restore gives p the solution of a model file. kind is "" for ByCholesky, and nearest is the number of nearest rows.
 // has reports whether the file has an array of this name, and get returns its numbers, a triangle row by row (see
 // Arrays).
 func (p *Posterior) Restore(kind string, nearest int, has func(name string) bool,
 	get func(name string, cols int) ([]float64, error)) error {
+	if has(Noises) {
+		each, err := get(Noises, 1)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(each, func(v float64) bool { return !(v > 0) }) {
+			return errors.New("a row's noise variance isn't positive")
+		}
+		p.Noises = each
+	}
 	name := map[string]string{"": "weights", ByCG: "weights", ByNearest: "targets"}[kind]
 	if name == "" {
 		return fmt.Errorf("solver %q isn't known: use a newer krigo", kind)

@@ -55,7 +55,7 @@ def plain(pairs):
 def read_model(raw):
     require(raw[:8] == b"KRIGO\r\n\x1a" and len(raw) >= 48, "this isn't a krigo model file, or it is cut short")
     version, length = struct.unpack("<II", raw[8:16])
-    require(version in (5, 7), f"not checked by this program: format version {version}; use krigo certify")
+    require(version in (5, 7, 8), f"not checked by this program: format version {version}; use krigo certify")
     body, arrays, at = raw[:-32], {}, 16 + length
     require(hashlib.sha256(body).digest() == raw[-32:], "the checksum doesn't match: the file is damaged, or was altered")
     head = Fields(json.loads(body[16:at].decode(), object_pairs_hook=plain))
@@ -300,7 +300,8 @@ class Posterior:
         self.support, self.weights, self.targets, self.stored, self.low_b = (
             arrays.get(prefix + k) for k in ("support", "weights", "targets", "cholesky", "cholesky_b"))
         n, self.theta, self.low, self.sparse = len(self.support), arrays[prefix + "theta"] + arrays[prefix + "beta"], [], self.low_b is not None
-        for k, cols in (("weights", 1), ("targets", 1), ("cholesky", 0), ("cholesky_b", 0)):
+        self.noises = arrays.get(prefix + "noises")  # the rows' own, if they differ
+        for k, cols in (("noises", 1), ("weights", 1), ("targets", 1), ("cholesky", 0), ("cholesky_b", 0)):
             require(arrays.get((prefix + k, "shape"), (n, cols)) == (n, cols), f"the array {prefix}{k} doesn't fit the support")
         self.points = [kernel.prepare(s) for s in self.support]
         self.wholes = [kernel.value(p, p) for p in self.points]
@@ -308,6 +309,7 @@ class Posterior:
         self.largest = temper * max((base.value(p, p) for p in map(base.prepare, self.support)), default=0)
         require(nearest or self.stored is not None and self.weights is not None, "the posterior lacks its factor, or weights")
         require(all(f[-1] > 0 for f in (self.stored or []) + (self.low_b or [])), "a factor has a diagonal that isn't positive")
+        require(self.noises is None or not self.sparse and all(s > 0 for s in self.noises), "a row's noise variance isn't positive")
         if n and not nearest:
             self.factor(n)
     def factor(self, n):
@@ -318,9 +320,9 @@ class Posterior:
         if self.sparse:
             jitters = [j for j in (1e-10 * 10**e * scale for e in range(7)) if abs(c - j) <= 1e-3 * j]
             c = 0.0 if c < max(0.5e-10 * scale, 1e-13 * self.largest) else (jitters + [c])[0]
-        self.shift = max(c, 0) if self.sparse or self.noise is None else self.noise
-        require(self.sparse or self.shift >= n * UNIT * self.largest, "the noise variance is as small as rounding errors")
-        self.low = cholesky([row[:-1] + [row[-1] + self.shift] for row in self.k])
+        self.shifts = self.noises or n * [max(c, 0) if self.sparse or self.noise is None else self.noise]
+        require(self.sparse or min(self.shifts) >= n * UNIT * self.largest, "the noise variance is as small as rounding errors")
+        self.low = cholesky([row[:-1] + [row[-1] + s] for row, s in zip(self.k, self.shifts)])
         off = sqrt(fsum(dot(x[1:], x[1:]) + (x[0] - 1)**2 for x in over(self.low, self.stored)))
         rounding = min(n * UNIT * self.largest * fsum(dot(x, x) for x in over(self.low)), 0.5) if off > 1e-6 else 1e-6
         require(off <= rounding, f"a stored factor doesn't match its kernel and noise: it is off by {off:.3g}")
@@ -343,7 +345,7 @@ class Posterior:
         rows = sorted(i for _, i in rank[:self.nearest])
         if len(rank) > self.nearest and 0 < rank[self.nearest][0] - rank[self.nearest - 1][0] < 1e-13 * -rank[0][0]:
             reach = inf  # rounding decides which rows are nearest
-        low = cholesky([[self.kernel.value(self.points[i], self.points[j]) for j in rows[:a]] + [self.wholes[i] + self.noise] for a, i in enumerate(rows)])
+        low = cholesky([[self.kernel.value(self.points[i], self.points[j]) for j in rows[:a]] + [self.wholes[i] + (self.noises[i] if self.noises else self.noise)] for a, i in enumerate(rows)])
         c = forward(low, [ks[i] for i in rows])
         if self.weights is None:
             r = forward(low, [self.targets[i] for i in rows])
@@ -352,26 +354,26 @@ class Posterior:
     def kl(self):
         """Returns KL(Q|P), plus the amount by which rounding may have lowered it."""
         n, squares = len(self.support), fsum(w * w for w in self.weights)
-        rounding = n * UNIT * self.largest * (squares / 2 + (0 if self.sparse or not n else n / self.noise))
+        rounding = n * UNIT * self.largest * (squares / 2 + (0 if self.sparse or not n else fsum(1 / s for s in self.shifts)))
         if self.sparse:
             mu = [fsum(w * row[j] for w, row in zip(self.weights[j:], self.low[j:])) for j in range(n)]
             kl = fsum(log(f[-1]) for f in self.low_b) + (dot(mu, mu) + fsum(dot(x, x) for x in over(self.low_b)) - n) / 2
         elif n:
             quadratic = fsum(w * (2 * dot(row, self.weights) - row[-1] * w) for w, row in zip(self.weights, self.k))
-            logs, trace = 2 * fsum(log(f[-1]) for f in self.low) - n * log(self.noise), fsum(dot(x, x) for x in over(self.low))
-            kl = (logs - n + self.noise * trace + quadratic) / 2
+            logs = 2 * fsum(log(f[-1]) for f in self.low) - fsum(map(log, self.shifts))
+            kl = (logs - n + fsum(s * dot(x, x) for s, x in zip(self.shifts, over(self.low))) + quadratic) / 2
         require(not n or kl + rounding >= -1e-8, "KL(Q|P) is negative")
         return max(kl, 0.0) + rounding if n else 0.0
     def solves(self, rows, tolerance, what):
         """Checks that the support is these rows, in this order, and that (K + noise I) w = y - m(X). Without weights, checks targets = y - m(X)."""
         require([tuple(s) for s in self.support] == [x for x, _ in rows], f"the {what}'s support isn't the model's rows in their order")
-        square, whole, shift = 0.0, 0.0, self.noise if self.nearest else self.shift
+        square, whole, shifts = 0.0, 0.0, (self.noises or len(rows) * [self.noise]) if self.nearest else self.shifts
         for i, (mean, y) in enumerate((self.mean(x), y) for x, y in rows):
             size, r = abs(y) + abs(mean), y - mean
             if self.weights is None:
                 require(abs(self.targets[i] - r) <= 1e-11 * size, f"the {what}'s targets don't match its rows")
                 continue
-            terms = [self.kernel.value(self.points[i], q) * w for q, w in zip(self.points, self.weights)] + [shift * self.weights[i]]
+            terms = [self.kernel.value(self.points[i], q) * w for q, w in zip(self.points, self.weights)] + [shifts[i] * self.weights[i]]
             off, size = abs(fsum(terms) - r), size + fsum(map(abs, terms))
             square, whole = square + off * off, whole + r * r
             require(self.nearest or off <= min(tolerance * size, 1e-5 * max(1, abs(y))), f"the {what}'s weights don't solve its equations")
