@@ -11,6 +11,7 @@ with the job on standard input.
 
 import argparse
 import contextlib
+import csv
 import fcntl
 import gzip
 import hashlib
@@ -40,14 +41,31 @@ from models import PEERS  # noqa: E402
 
 
 def read_table(path, target):
-    """Returns inputs and target. If target is empty, the last column is the target."""
-    with gzip.open(path, "rt") as file:
-        names = file.readline().strip().split(",")
-        table = np.loadtxt(file, delimiter=",", ndmin=2)
+    """Returns inputs and target. If target is empty, the last column is the target. Text becomes columns of 0 and 1."""
+    names, texts, table = columns(path)
     if target and target not in names:
         raise ValueError(f"{path} has no column {target}; it has {', '.join(names)}")
     column = names.index(target) if target else len(names) - 1
-    return np.delete(table, column, axis=1), table[:, column]
+    inputs = []
+    for i, values in enumerate(table):
+        kinds = np.unique(values) if i in texts else []
+        if i != column:
+            inputs += [values == kind for kind in kinds[len(kinds) == 2 :]] if i in texts else [values]
+    return np.array(inputs, dtype=float).T, table[column]
+
+
+def columns(path):
+    """Returns the columns' names, the numbers of those that hold text, and the columns."""
+    with gzip.open(path, "rt", newline="") as file:
+        names, *rows = csv.reader(file)
+    table, texts = [], []
+    for i, values in enumerate(zip(*rows, strict=True)):
+        try:
+            table.append(np.array(values, dtype=float))
+        except ValueError:
+            table.append(np.array(values))
+            texts.append(i)
+    return names, texts, table
 
 
 def shuffled(rows, seed):
@@ -120,7 +138,7 @@ def train(job):
     # Scores are in standard deviations of all training targets of the fold, so that they are comparable
     # however many rows the peer saw.
     unit = scaling(y[fold])[1]
-    mean, sd, report = (by_krigo if job["peer"] == "krigo" else by_library)(job, x, y, seen, test)
+    mean, sd, report = (by_krigo if job["peer"] in KRIGO else by_library)(job, x, y, seen, test)
     scored = scores(y[test] / unit, mean / unit, sd / unit)
     if "nlpd" in report:  # krigo's density of a transformed target isn't Gaussian
         report["nlpd"] -= math.log(unit)
@@ -152,8 +170,13 @@ def by_library(job, x, y, seen, test):
     }  # fmt: skip
 
 
+KRIGO = ("krigo", "krigo-all")
+FEWEST_CERTIFIED = 105  # fewer rows all train the model: it has no certificate and no sibling
+
+
 def by_krigo(job, x, y, seen, test):
     """Runs `krigo fit` with its defaults on a CSV file of the rows, and `krigo predict` on a file of the test rows.
+    krigo-all is the second model of `--deliver all`, which learns on all rows. krigo is told which columns hold text.
     The times are of both whole commands: reading and writing count, unlike with other peers."""
     with gzip.open(job["data"], "rt") as file:
         header, *lines = file.read().splitlines()
@@ -164,7 +187,11 @@ def by_krigo(job, x, y, seen, test):
             Path(path).write_text("\n".join([header, *(lines[row] for row in rows), ""]))
         common = ["--threads", str(job["threads"]), "--quiet"]
         fit = [job["krigo"], "fit", train, "--target", target, "--seed", str(job["seed"]), "--out", model, "--json"]
-        text, fitting = measured(fit + common)
+        names, texts, _ = columns(job["data"])
+        fit += ["--categorical", ",".join(names[i] for i in texts)] if texts else []
+        sibling = job["peer"] == "krigo-all" and len(seen) >= FEWEST_CERTIFIED
+        text, fitting = measured(fit + common + (["--deliver", "all"] if sibling else []))
+        model = model.replace(".krigo", "-all.krigo") if sibling else model
         _, predicting = measured([job["krigo"], "predict", model, tests, "--out", out, *common])
         found = np.genfromtxt(out, delimiter=",", names=True)
         header = Path(model).read_bytes()
@@ -172,14 +199,16 @@ def by_krigo(job, x, y, seen, test):
     transform = saved["scaling"].get("target_transform")
     rest = {"nlpd": surprise(transform, y[test], found["lower95"], found["upper95"])} if transform else {}
     fitted = json.loads(text)
-    certificate, training = fitted["certificate"], fitted["training"]
+    certificate, training = fitted.get("certificate"), fitted["training"]
     return found["mean"], found["predictive_sd"], {
         **rest,
         "settings": {
             "transform": transform["name"] if transform else "none",
             "objective": fitted["objective"], "kernel": spelt(fitted["kernel"]),
-            "learnt_rows": certificate["prior_rows"], "stopped": training["stopped"],
-            "bound": certificate["mean_bound"], "epsilon": certificate["epsilon_raw"],
+            "stopped": training["stopped"], **({} if sibling or not certificate else {
+                "learnt_rows": certificate["prior_rows"], "bound": certificate["mean_bound"],
+                "epsilon": certificate["epsilon_raw"],
+            }),
             "fit_seconds": round(fitting["seconds"], 3), "fit_cpu_seconds": round(fitting["cpu_seconds"], 3),
             "predict_seconds": round(predicting["seconds"], 3),
             "predict_cpu_seconds": round(predicting["cpu_seconds"], 3),
@@ -327,7 +356,7 @@ def drive(arguments):
     which.add_argument("--fold", help="file with the number of each row's fold")
     which.add_argument("--split", type=integers, help="seeds of random splits, 80/20")
     parser.add_argument("--folds", type=integers, default=list(range(10)), help="folds of --fold (default 0 to 9)")
-    parser.add_argument("--peers", default=",".join(PEERS), help=f"default: {','.join(PEERS)}; also: krigo")
+    parser.add_argument("--peers", default=",".join(PEERS), help=f"default: {','.join(PEERS)}; also: {', '.join(KRIGO)}")
     parser.add_argument("--krigo", help="krigo's program, for the peer krigo")
     parser.add_argument("--out", required=True, help="file to which lines are added")
     parser.add_argument("--rows", type=integers, help="number of training rows, in a random order; or several numbers")
@@ -342,9 +371,9 @@ def drive(arguments):
     parser.add_argument("--lock", help="hold this file's lock during a training")
     options = parser.parse_args(arguments)
     peers = options.peers.split(",")
-    if unknown := [p for p in peers if p not in PEERS and p != "krigo"]:
-        parser.error(f"no peer {', '.join(unknown)}; there are {', '.join(PEERS)}, krigo")
-    if "krigo" in peers and not options.krigo:
+    if unknown := [p for p in peers if p not in PEERS and p not in KRIGO]:
+        parser.error(f"no peer {', '.join(unknown)}; there are {', '.join([*PEERS, *KRIGO])}")
+    if set(peers) & set(KRIGO) and not options.krigo:
         parser.error("the peer krigo needs --krigo")
     cases = [("split", s) for s in options.split] if options.split else [("fold", f) for f in options.folds]
     if bool(options.train_rows) + bool(options.learnt) + bool(options.rows) > 1:
