@@ -120,7 +120,8 @@ func checkAsked(m *model.Model, columns []string) error {
 		func(f family) bool { return sameShape(f.spec(), is) && f.mean == base.Mean }):
 		return other(fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, mean %s", is,
 			o.Kernel.Expression, o.Kernel.ARD, o.Kernel.Mean))
-	case o.Data.Target != m.Target || o.Data.Group != m.Group || o.Data.encodes() != (m.Encoding != nil),
+	case o.Data.Target != m.Target || o.Data.Group != m.Group || o.Data.Offset != m.Offset ||
+		o.Data.encodes() != (m.Encoding != nil),
 		!reflect.DeepEqual(o.Data.Reading, m.Reading):
 		return other("the columns")
 	case !m.TrainsForBound() && m.Noise != o.Method.Likelihood():
@@ -161,7 +162,7 @@ func (d Data) otherInputs(m *model.Model, columns []string) string {
 			}
 		}
 	}
-	left := dataset.Left(columns, d.Inputs, d.Ignore, d.Target, d.Group)
+	left := dataset.Left(columns, d.Inputs, d.Ignore, d.Own()...)
 	for _, name := range columns {
 		switch is, was := slices.Contains(has, name), !slices.Contains(left, name); {
 		case is && !was:

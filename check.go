@@ -44,6 +44,8 @@ func (d Data) check() (wrong settings.Faults) {
 	wrong.If(d.TestFraction > 0 && d.Test != nil, "test-fraction and a test table exclude each other")
 	wrong.If(d.Group != "" && d.Split == "last",
 		"group: a fit can't have both --group and --split last: whole groups get random roles")
+	wrong.If(d.Offset != "" && (d.Offset == d.Target || d.Offset == d.Group || slices.Contains(d.Categorical, d.Offset)),
+		"offset %q: that column is the target, groups rows or holds categories: name a column of predictions", d.Offset)
 	wrong.If(d.Group != "" && (d.Group == d.Target || slices.Contains(d.Categorical, d.Group)),
 		"group %q: that column is the target, or an input", d.Group)
 	return wrong
@@ -141,6 +143,8 @@ const (
 // target's units.
 func (o Options) untransformed() error {
 	switch {
+	case o.Data.Offset != "":
+		return errors.New("the offset is in the target's own units, and is added to predictions in these units")
 	case !o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct:
 		return errors.New("a random draw of the model isn't Gaussian in the target's units, so that it takes a mean that is " +
 			"certified by its own misses: prior informed, nothing learnt after it, and mean-bound direct")

@@ -17,7 +17,7 @@ func (m *Model) NoBetter() string {
 	if x == nil || c == nil || x.Constant == (model.Constant{}) {
 		return ""
 	}
-	said := fmt.Sprintf("This model is no better than the constant %s.", cautious.Number(x.Constant.Value))
+	said := fmt.Sprintf("This model is no better than %sthe constant %s.", m.plus(), cautious.Number(x.Constant.Value))
 	errs := fmt.Sprintf("%s, and the constant's %s", cautious.Number(x.RMSE), cautious.Number(x.Constant.RMSE))
 	lossWorse := x.MeanRisk >= x.Constant.MeanRisk
 	if c.Route == pacbayes.Direct && c.Curve == nil { // both are hold-out bounds of a mean at one ε
@@ -37,6 +37,14 @@ func (m *Model) NoBetter() string {
 	return said
 }
 
+// plus begins the words for a simple predictor, which has the same offset as the model.
+func (m *Model) plus() string {
+	if m.Offset == "" {
+		return ""
+	}
+	return cautious.Name(m.Offset) + " plus "
+}
+
 // InContext returns lines about how the model does on the certified rows, compared with simpler predictors. It returns
 // "" if that isn't known.
 func (m *Model) InContext() string {
@@ -50,6 +58,9 @@ func (m *Model) InContext() string {
 	}
 	if x.R2 != 0 {
 		r2 = fmt.Sprintf(", R² %.3f", x.R2)
+		if m.Offset != "" {
+			r2 += fmt.Sprintf(" of what %s misses", cautious.Name(m.Offset))
+		}
 	}
 	said := fmt.Sprintf("On the %d %s rows: RMSE %s, MAE %s (in units of %s)%s. The model's own 95 %% intervals hold %.1f %% "+
 		"of the targets.", x.Rows, which, cautious.Number(x.RMSE), cautious.Number(x.MAE), cautious.Name(m.Target), r2, 100*x.Coverage95)
@@ -106,8 +117,8 @@ func (m *Model) others() string {
 			each = append(each, fmt.Sprintf("%s for %s (RMSE %s)", loss, who, cautious.Number(b.RMSE)))
 		}
 	}
-	add("the constant "+cautious.Number(x.Constant.Value), x.Constant.Baseline)
-	add("a linear model", x.Linear)
+	add(m.plus()+"the constant "+cautious.Number(x.Constant.Value), x.Constant.Baseline)
+	add(m.plus()+"a linear model", x.Linear)
 	said := ""
 	if each != nil {
 		said = "\nFor comparison, " + lead + strings.Join(each, " and ") + "." + ends

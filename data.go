@@ -67,6 +67,9 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 			return nil, err
 		}
 	}
+	if o.Data.Offset != "" {
+		d.findings.Add(finding.Offset, o.Data.Offset)
+	}
 	for _, v := range []*dataset.Data{d.data, d.test} {
 		if v != nil && v.Table().Found.Untargeted > 0 {
 			n := v.Table().Found.Untargeted
@@ -102,13 +105,15 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 // roles come first.
 func (d *dealt) view(table *dataset.Table) (err error) {
 	o := d.options.Data
-	ignored, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Group)
+	ignored, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Own()[1:]...)
 	if err != nil {
 		return err
 	}
-	group := func(v *dataset.Data) (*dataset.Data, error) { return v, nil }
-	if o.Group != "" {
-		group = func(v *dataset.Data) (*dataset.Data, error) { return v.GroupBy(o.Group) }
+	group := func(v *dataset.Data) (_ *dataset.Data, err error) {
+		if v, err = v.OffsetBy(o.Offset); err == nil && o.Group != "" {
+			v, err = v.GroupBy(o.Group)
+		}
+		return v, err
 	}
 	if o.encodes() {
 		if d.data, err = table.Encode(o.Target, ignored, dataset.Coding{Categorical: o.Categorical, Missing: o.Missing},
@@ -148,8 +153,10 @@ func (d *dealt) deal(v *dataset.Data) (err error) {
 // viewTest views a test table in the same way as the data.
 func (d *dealt) viewTest(table *dataset.Table) (err error) {
 	o := d.options.Data
-	if d.test, err = d.data.Encoding.Select(table.Within(d.data.Context()), d.data.Inputs, o.Target); err != nil ||
-		o.Group == "" {
+	if d.test, err = d.data.Encoding.Select(table.Within(d.data.Context()), d.data.Inputs, o.Target); err == nil {
+		d.test, err = d.test.OffsetBy(o.Offset)
+	}
+	if err != nil || o.Group == "" {
 		return err
 	}
 	if grouped, err := d.test.GroupBy(o.Group); err == nil {
@@ -208,7 +215,11 @@ func (d *dealt) take(role dataset.Role) (s share, err error) {
 	if s.y, err = d.data.Targets(s.rows.Numbers); err != nil {
 		return s, err
 	}
-	s.scale = model.TargetScale(d.loss, d.scaling, s.y)
+	whole, err := d.data.Whole(s.rows.Numbers, s.y)
+	if err != nil {
+		return s, err
+	}
+	s.scale = model.TargetScale(d.loss, d.scaling, whole)
 	d.scaling.Target(s.y, s.y)
 	// If a row can't be scaled, the error comes now and not during training, and names the first such row of the
 	// file.

@@ -36,6 +36,9 @@ func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Pr
 	if o.Targets, err = d.Targets(d.All()); err != nil {
 		return nil, err
 	}
+	if d, err = d.OffsetBy(m.Offset); err != nil {
+		return nil, err
+	}
 	n := float64(len(ps))
 	for i, p := range ps {
 		o.RMSE = math.Hypot(o.RMSE, (p.Mean-o.Targets[i])/math.Sqrt(n))

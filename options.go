@@ -2,6 +2,7 @@ package krigo
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,6 +67,11 @@ type Data struct {
 	_         struct{} `help:"what to predict of a transformed target: its mean or its median" rule:"mean"`
 	_         struct{} `values:"mean median" for:"training"`
 	Estimate  string   `json:"target_estimate,omitzero" set:"target-estimate" value:"E"`
+
+	// Offset is a fixed function of the row, so the certificate of the sum is the certificate of the GP for y − Offset.
+	_      struct{} `help:"another model's predictions of the target, for rows that it wasn't made from: the model"`
+	_      struct{} `help:"learns what they miss, and its predictions are the sum"`
+	Offset string   `json:"offset,omitzero" set:"offset" value:"COL" for:"training"`
 
 	_     struct{} `help:"roles of rows: random (from seed and contents), or last (a backtest on the last rows,"`
 	_     struct{} `help:"no certificate)"`
@@ -239,6 +245,14 @@ func (o Options) learns() bool { return o.informed() && (o.Prior.Learn || o.Meth
 
 // encodes says whether a table's columns must be encoded or filled before they are inputs.
 func (d Data) encodes() bool { return len(d.Categorical) > 0 || d.Missing == dataset.FillMean }
+
+// Own returns the target and the other columns that are never inputs.
+func (d Data) Own() []string {
+	if d.Offset == "" || slices.Contains(d.Inputs, d.Offset) {
+		return []string{d.Target, d.Group}
+	}
+	return []string{d.Target, d.Group, d.Offset}
+}
 
 // split returns the way in which rows get their roles.
 func (d Data) split() model.Split {

@@ -139,7 +139,11 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table, o SampleOption
 		2*8*float64(o.Count)*float64(table.Rows)); err != nil {
 		return nil, err
 	}
-	_, x, err := m.inputs(ctx, table)
+	d, x, err := m.inputs(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	offsets, err := d.Offsets(d.All())
 	if err != nil {
 		return nil, err
 	}
@@ -152,6 +156,9 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table, o SampleOption
 		samples[i] = draws.Row(i)
 		for j, v := range samples[i] {
 			samples[i][j] = m.Scaling.Raw(v)
+			if offsets != nil {
+				samples[i][j] += offsets[i]
+			}
 		}
 		if !linalg.Finite(samples[i]) {
 			return nil, fmt.Errorf("%s: %s: the samples overflow: its inputs are too far from the training data", table.Source,
@@ -372,8 +379,15 @@ func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table, 
 	if kind == "jackknife" {
 		ends = w.Jackknife
 	}
+	offsets, err := rows.Offsets(rows.All())
+	if err != nil {
+		return nil, err
+	}
 	var is []Interval
 	for i, e := range ends(x, level, alike) {
+		if offsets != nil && !math.IsInf(e.Lower, 0) && !math.IsInf(e.Upper, 0) {
+			e.Lower, e.Upper = m.Scaling.Outward(e.Lower+offsets[i], e.Upper+offsets[i])
+		}
 		// If rows are too few, the ends are −∞ and +∞. If an end is NaN, or infinite on the wrong side, a computation
 		// overflowed.
 		if !(e.Lower <= e.Upper) || math.IsInf(e.Lower, 1) || math.IsInf(e.Upper, -1) {

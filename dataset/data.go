@@ -17,11 +17,12 @@ import (
 // Data, and the encoding that turns cells into inputs when they are read.
 
 // Data is a regression problem, in the units of the file. It views the columns of a [Table] that are its inputs and its
-// target, and copies nothing.
+// target, and copies nothing. With an offset, every method that reads targets reads the target less the offset.
 type Data struct {
 	Source     string
 	Inputs     []string  // names of the inputs
 	Target     string    // name of the target column; empty if there is none
+	Offset     string    // name of the column that is subtracted from the target (see OffsetBy); empty if there is none
 	Rows, Cols int       // number of rows, and of inputs
 	Encoding   *Encoding // how columns become inputs; nil: columns are inputs without a change
 
@@ -29,6 +30,7 @@ type Data struct {
 	inputs   []int     // columns of the table that become inputs
 	encoders []encoder // encoder of each column in inputs; nil without an encoding
 	target   []int     // column of the target; nil without a target
+	offset   []int     // column of the offset; nil without an offset
 	group    []int     // columns that decide the groups of rows; nil: rows aren't grouped
 	grouping string    // name of the group column, or of the blocks
 	blocks   *blocks   // how group is cut into blocks; nil: rows with the same text or number are a group
@@ -126,6 +128,13 @@ func (d *Data) Read(rows []int, x, y []float64) error {
 			if err := d.table.Read(first, n, d.target, y[:n]); err != nil {
 				return err
 			}
+			if d.offset != nil {
+				cells = slices.Grow(cells[:0], n)[:n]
+				if err := d.table.Read(first, n, d.offset, cells); err != nil {
+					return err
+				}
+				linalg.Axpy(-1, cells, y[:n])
+			}
 			y = y[n:]
 		}
 	}
@@ -142,6 +151,26 @@ func (d *Data) Select(rows []int) (x, y []float64, err error) {
 func (d *Data) Targets(rows []int) ([]float64, error) {
 	y := make([]float64, len(rows))
 	return y, d.Read(rows, nil, y)
+}
+
+// Offsets returns the offsets of the given rows, or nil without an offset.
+func (d *Data) Offsets(rows []int) ([]float64, error) {
+	if d.offset == nil {
+		return nil, nil
+	}
+	of := *d
+	of.target, of.offset = d.offset, nil
+	return of.Targets(rows)
+}
+
+// Whole returns the targets of the given rows with their offsets, given the targets that Targets returns.
+func (d *Data) Whole(rows []int, targets []float64) ([]float64, error) {
+	offsets, err := d.Offsets(rows)
+	if offsets == nil || err != nil {
+		return targets, err
+	}
+	linalg.Axpy(1, targets, offsets)
+	return offsets, nil
 }
 
 // SortedTargets returns the targets of the given rows of all ranks together, in ascending order.

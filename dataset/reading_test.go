@@ -104,9 +104,9 @@ func TestReadingOfTable(t *testing.T) {
 	wantError(t, err, `line 2 (row 1), column 1 ("a"): "7.5"`)
 	// The index of a DataFrame is an input only if it is asked for.
 	table := read(dataset.Reading{}, ",a,y\n0,1,2\n1,3,4\n")
-	left, err := table.Leave(nil, nil, "y", "")
+	left, err := table.Leave(nil, nil, "y")
 	must.Not(t, err != nil || !slices.Equal(left, []string{"(index)"}), "%q left out, %v", left, err)
-	if left, err := table.Leave([]string{"*"}, nil, "y", ""); err != nil || len(left) > 0 {
+	if left, err := table.Leave([]string{"*"}, nil, "y"); err != nil || len(left) > 0 {
 		t.Errorf("%q left out, %v", left, err)
 	}
 }

@@ -295,10 +295,10 @@ const (
 func IsIndex(name string) bool { return name == IndexName || name == pandasIndex }
 
 // Leave returns the columns, apart from the target, that aren't inputs. These are the columns that match a pattern of
-// ignored, and, if inputs has patterns, the columns that match no pattern of inputs. The column that groups rows is
-// never an input, and a DataFrame's index only if inputs matches it. A pattern is a name, or has * for any text and ?
+// ignored, and, if inputs has patterns, the columns that match no pattern of inputs. The columns in own, for
+// example the column that groups rows, are never inputs, and a DataFrame's index only if inputs matches it. A pattern is a name, or has * for any text and ?
 // for a character. It is an error if a pattern matches no column.
-func (t *Table) Leave(inputs, ignored []string, target, group string) (left []string, err error) {
+func (t *Table) Leave(inputs, ignored []string, target string, own ...string) (left []string, err error) {
 	known := func(pattern, flag string) error {
 		if !slices.ContainsFunc(t.Names, func(name string) bool { return matches(pattern, name) }) {
 			if _, err := t.column(pattern, "to be named by --"+flag); err != nil {
@@ -327,7 +327,7 @@ func (t *Table) Leave(inputs, ignored []string, target, group string) (left []st
 				t.Source, spelling.Clip(target))
 		}
 	}
-	left = slices.DeleteFunc(Left(t.Names, inputs, ignored, target, group),
+	left = slices.DeleteFunc(Left(t.Names, inputs, ignored, append(own, target)...),
 		func(name string) bool { return name == target })
 	for _, pattern := range inputs {
 		if pattern == target {

@@ -171,6 +171,21 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 	return &grouped, nil
 }
 
+// OffsetBy returns the data with a column as offset: another model's predictions, which are subtracted from the target.
+// An empty name leaves the data as they are.
+func (d *Data) OffsetBy(column string) (*Data, error) {
+	if column == "" {
+		return d, nil
+	}
+	at, err := d.table.column(column, "for the offset")
+	if err == nil {
+		err = d.table.check(use{column: at})
+	}
+	of := *d
+	of.Offset, of.offset = column, []int{at}
+	return &of, err
+}
+
 // groupBlocks makes a group of the rows in each block.
 func (d *Data) groupBlocks(b blocks, columns []int, group string) (*Data, error) {
 	if b.auto {

@@ -32,6 +32,7 @@ const (
 	Centuries      Kind = "two_digit_years"
 	Dropped        Kind = "rows_dropped"
 	Untargeted     Kind = "rows_without_target"
+	Offset         Kind = "offset"
 	Skipped        Kind = "lines_skipped"
 	Repeats        Kind = "rows_repeated"
 	AlikeGroups    Kind = "groups_alike"
@@ -162,6 +163,8 @@ var words = map[Kind]entry{
 	Skipped:       {Note, "the first %d lines were skipped, as when the model was fitted (--skip-rows)"},
 	Untargeted: {Warning, "%d of %d rows of %n have no %q, and were left out, so that the promise is about rows " +
 		"that have one; --missing-target refuse makes such rows an error"},
+	Offset: {Warning, "krigo can't see how %q was made. The bound holds only if no row of this table had a part in it, " +
+		"as with a simulator or a model of other rows; out-of-fold predictions are of these rows"},
 	Repeats: {Warning, "%d of %d rows equal an earlier row exactly, the first in row %d; krigo keeps them all, " +
 		"unless you say --duplicates drop or --duplicates group"},
 	AlikeGroups: {Warning, "groups whose names differ only by case or spaces count as different groups: %Q"},

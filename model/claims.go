@@ -62,7 +62,7 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	dealt := map[Split]string{ByContent: "dealt anew by the seed and the rows' content",
 		ByLast:     "the last rows of the table are certified",
 		ByPosition: "dealt anew by the seed and the order of the rows in the file"}
-	add(byData, true, "the rows and their roles", dealt[m.Split], "inputs", "target", "seed", "split", "group",
+	add(byData, true, "the rows and their roles", dealt[m.Split], "inputs", "target", "offset", "seed", "split", "group",
 		"rows_by_role", "groups_by_role",
 		"rows_sha256", "targets_sha256", "certified_rows_sha256", "[roles]", "[rows]", "[groups]")
 	add(byData, true, "categories of inputs, and what fills gaps", "learnt again from the prior rows, if there are any",
@@ -108,6 +108,10 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	reading := "how cells are read"
 	if said := m.Reading.Said(); said != "" {
 		reading += " (" + said + ")"
+	}
+	if m.Offset != "" {
+		word = append(word, Claim{What: "that the certified rows had no part in what made the offset", By: "no program can see it",
+			Rests: true})
 	}
 	return checked, append(word, Claim{What: "that all options (inputs, kernel, loss, ε, δ, seed) and " + reading +
 		" were chosen before the certified rows were seen, and that nothing else was tried", Fields: []string{"reading"},

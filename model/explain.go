@@ -78,6 +78,9 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 			e.Contributions[first+i], e.Remainder[first+i] = to, m.estimate(f[i])-e.Base-linalg.Sum(to)
 		})
 	})
+	if err == nil {
+		err = e.offset(d)
+	}
 	for i := range e.Remainder {
 		if err == nil && !linalg.Finite(e.Remainder[i:i+1]) {
 			err = fmt.Errorf("%s: %s: the prediction can't be explained: it overflows on the way from the mean row", d.Source,
@@ -85,6 +88,26 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 		}
 	}
 	return e, err
+}
+
+// offset adds the contribution of an offset, which is the offset itself.
+func (e *Explanation) offset(d *dataset.Data) error {
+	offsets, err := d.Offsets(d.All())
+	if offsets == nil || err != nil {
+		return err
+	}
+	at := slices.Index(e.Columns, d.Offset)
+	if at < 0 {
+		at, e.Columns = len(e.Columns), append(e.Columns, d.Offset)
+	}
+	for i, v := range offsets {
+		if c := &e.Contributions[i]; at == len(*c) {
+			*c = append(*c, v)
+		} else {
+			(*c)[at] += v
+		}
+	}
+	return nil
 }
 
 // sources returns the columns of a table that the model predicts from, and which of these columns each input came from.

@@ -24,7 +24,7 @@ import (
 )
 
 // Version is the newest version of model files that krigo writes. krigo reads this version and all earlier versions.
-const Version = 8
+const Version = 9
 
 // Magic holds the bytes with which every model file begins.
 const Magic = "KRIGO\r\n\x1a"
@@ -43,6 +43,7 @@ const (
 	noised     = 6 // the name of a noise that isn't Gaussian
 	seenAs     = 7 // version for a transform of the target
 	rowNoised  = 8 // rows that differ in noise
+	offset     = 9 // a column that is added to predictions
 
 	prefix    = len(Magic) + 4 + 4
 	maxHeader = 1 << 28
@@ -53,6 +54,7 @@ type header struct {
 	Objective     string            `json:"objective"`
 	Inputs        []string          `json:"inputs"`
 	Target        string            `json:"target"`
+	Offset        string            `json:"offset,omitempty"`
 	Reading       dataset.Reading   `json:"reading,omitzero"`
 	Encoding      *dataset.Encoding `json:"encoding,omitempty"`
 	Scaling       dataset.Scaling   `json:"scaling"`
@@ -152,6 +154,21 @@ func meanName(m kernel.Mean) string {
 // Save writes the model to a file, all or nothing.
 func (m *Model) Save(path string) error { return disk.Write(path, m.Write) }
 
+// needs returns the oldest version from noised on that can hold the model, or 0 if an earlier version can.
+func (m *Model) needs() uint32 {
+	switch {
+	case m.Offset != "":
+		return offset
+	case m.rowNoised():
+		return rowNoised
+	case m.Scaling.Transform != nil:
+		return seenAs
+	case m.Noise != "":
+		return noised
+	}
+	return 0
+}
+
 // Write writes the model in the format of a file. Read reads it.
 func (m *Model) Write(w io.Writer) error {
 	p := m.Posterior
@@ -160,9 +177,9 @@ func (m *Model) Write(w io.Writer) error {
 		roles[i] = byte(r)
 	}
 	h := header{
-		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Reading: m.Reading, Encoding: m.Encoding,
-		Scaling: m.Scaling,
-		Kernel:  p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise, ObservationNoise: m.ObservationNoise,
+		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Offset: m.Offset, Reading: m.Reading,
+		Encoding: m.Encoding, Scaling: m.Scaling,
+		Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise, ObservationNoise: m.ObservationNoise,
 		Noise: m.Noise, Certificate: m.Certificate, CertificateReason: m.CertificateReason, Context: m.Context,
 		Terms:  m.Terms,
 		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves,
@@ -193,15 +210,7 @@ func (m *Model) Write(w io.Writer) error {
 			h.Groups = &m.Groups
 		}
 	}
-	if m.Noise != "" {
-		version = noised
-	}
-	if m.Scaling.Transform != nil {
-		version = seenAs
-	}
-	if m.rowNoised() {
-		version = rowNoised
-	}
+	version = max(version, m.needs())
 	if c := m.Conformal; c != nil && c.Misses != nil {
 		parts = append(parts, listed("misses", c.Misses), listed("deviations", c.Deviations))
 	}
@@ -389,8 +398,7 @@ func decode(raw []byte) (_ *Model, err error) {
 		return nil, err
 	}
 	if v := binary.LittleEndian.Uint32(raw[len(Magic):]); (v < dealt) != (m.Split == ByPosition) ||
-		(v == noised) != (m.Noise != "") || (v == rowNoised) != m.rowNoised() ||
-		v != rowNoised && (v == seenAs) != (m.Scaling.Transform != nil) {
+		max(v, m.needs()) >= noised && v != m.needs() {
 		return nil, fmt.Errorf("the model file says that its format version is %d, but its header isn't of that version: "+
 			"it was altered", v)
 	}
@@ -401,8 +409,9 @@ func decode(raw []byte) (_ *Model, err error) {
 // model assembles the model from the header and the bytes of the arrays. decode has checked the arrays' lengths.
 func (h header) model(data []byte) (*Model, error) {
 	m := &Model{
-		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Reading: h.Reading, Encoding: h.Encoding,
-		Scaling: h.Scaling, ObservationNoise: h.ObservationNoise, Noise: h.Noise,
+		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Offset: h.Offset, Reading: h.Reading,
+		Encoding: h.Encoding,
+		Scaling:  h.Scaling, ObservationNoise: h.ObservationNoise, Noise: h.Noise,
 		Certificate: h.Certificate, CertificateReason: h.CertificateReason, Context: h.Context, Terms: h.Terms,
 		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Curves: h.Curves,
 		Findings: h.Findings, Conformal: h.Conformal, Ties: h.Ties,

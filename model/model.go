@@ -67,6 +67,7 @@ type Model struct {
 	Source  string         // name of the data that the model was made from
 	Seed    uint64         // seed with which the roles were dealt
 	Split   Split          // how roles were dealt to rows
+	Offset  string         // column that is subtracted from the target and added to predictions; "": none
 	Group   string         // column that groups rows; "": every row is a unit
 	Counts  dataset.Counts // rows by role
 	Groups  dataset.Counts // groups by role; equal to Counts without a Group
@@ -125,14 +126,21 @@ func (m *Model) Trained() *posterior.Posterior {
 	return q
 }
 
-// Unlabelled returns a view of the columns that the model predicts from.
+// Unlabelled returns a view of the columns that the model predicts from, with the offset if there is one.
 func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
-	return m.Encoding.Unlabelled(t, m.Inputs)
+	d, err := m.Encoding.Unlabelled(t, m.Inputs)
+	if err == nil {
+		d, err = d.OffsetBy(m.Offset)
+	}
+	return d, err
 }
 
 // Labelled returns a view of the inputs and the target, for rows to score or certify, with groups if the model has any.
 func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
 	d, err := m.Encoding.Select(t, m.Inputs, m.Target)
+	if err == nil {
+		d, err = d.OffsetBy(m.Offset)
+	}
 	if err == nil && m.Group != "" {
 		d, err = d.GroupBy(m.Group)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -52,22 +53,30 @@ func (p Prediction) Fill(values []float64) {
 // PredictAt predicts at the rows of a matrix. The matrix has a column for each of the model's Inputs, in their order
 // and in their own units. Inputs that encode categories hold 0 or 1, and no missing value is filled in.
 // krigo.Model.Predict gives the same for a table of the same numbers, to the last bit. A matrix with another number of
-// columns is an error, and a row that can't be predicted is a *dataset.Error with its number, from 1.
+// columns is an error, and a row that can't be predicted is a *dataset.Error with its number, from 1. If the model has
+// an Offset, the matrix has a further column, the last: the rows' offsets.
 func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 	n, cols := x.Dims()
-	if cols != len(m.Inputs) {
-		return nil, fmt.Errorf("a %d×%d matrix: want a column for each of the model's inputs, %d in all, in their order", n,
-			cols, len(m.Inputs))
+	names, last := m.Inputs, ""
+	if m.Offset != "" {
+		names, last = append(slices.Clone(names), m.Offset), ", and then the offset"
 	}
-	mean, variance, err := latent(m.Posterior, numbers{m, x})
+	if cols != len(names) {
+		return nil, fmt.Errorf("a %d×%d matrix: want a column for each of the model's inputs, %d in all, in their order%s", n,
+			cols, len(m.Inputs), last)
+	}
+	mean, variance, err := latent(m.Posterior, numbers{m, x, names})
 	if err != nil {
 		return nil, err
 	}
-	outside, row := make([]int, n), make([]float64, cols)
+	outside, row, offsets := make([]int, n), make([]float64, cols), make([]float64, n)
 	for i := range outside {
-		outside[i] = m.Range.outside(mat.Row(row, i, x), variance[i])
+		outside[i] = m.Range.outside(mat.Row(row, i, x)[:len(m.Inputs)], variance[i])
+		if m.Offset != "" {
+			offsets[i] = row[cols-1]
+		}
 	}
-	return m.predictions(mean, variance, outside,
+	return m.predictions(around{mean, variance, offsets}, outside,
 		func(i int, err error) error { return &dataset.Error{Row: i + 1, Err: err} })
 }
 
@@ -87,19 +96,31 @@ func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) ([]Predic
 	if err != nil {
 		return nil, err
 	}
-	return m.predictions(mean, variance, outside,
-		func(i int, err error) error { return fmt.Errorf("%s: %s: %w", d.Source, d.Where(i), err) })
-}
-
-// predictions makes Predictions, given the counts for Prediction.Outside. place adds the row's place to an error.
-func (m *Model) predictions(mean, variance []float64, outside []int,
-	place func(row int, err error) error) ([]Prediction, error) {
-	spreads, err := m.Spreads(mean, variance)
+	offsets, err := d.Offsets(d.All())
 	if err != nil {
 		return nil, err
 	}
-	ps := make([]Prediction, len(mean))
-	each(len(ps), func(i int) { ps[i] = m.predicted(mean[i], variance[i], spreads[i]) })
+	return m.predictions(around{mean, variance, offsets}, outside,
+		func(i int, err error) error { return fmt.Errorf("%s: %s: %w", d.Source, d.Where(i), err) })
+}
+
+// around holds the mean and variance of f at rows, in scaled units, and the rows' offsets, if the model has any.
+type around struct{ mean, variance, offsets []float64 }
+
+// predictions makes Predictions, given the counts for Prediction.Outside. place adds the row's place to an error.
+func (m *Model) predictions(at around, outside []int, place func(row int, err error) error) ([]Prediction, error) {
+	spreads, err := m.Spreads(at.mean, at.variance)
+	if err != nil {
+		return nil, err
+	}
+	ps := make([]Prediction, len(at.mean))
+	each(len(ps), func(i int) {
+		offset := 0.
+		if m.Offset != "" {
+			offset = at.offsets[i]
+		}
+		ps[i] = m.predicted(at.mean[i], at.variance[i], offset, spreads[i])
+	})
 	for i, p := range ps {
 		ps[i].Outside = outside[i]
 		if !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95}) {
@@ -109,11 +130,12 @@ func (m *Model) predictions(mean, variance []float64, outside []int,
 	return ps, nil
 }
 
-// predicted returns the prediction of a row, given the mean and variance of f and the spread of y, in scaled units.
-func (m *Model) predicted(mean, variance float64, y objective.Spread) (p Prediction) {
+// predicted returns the prediction of a row, given the mean and variance of f and the spread of y, in scaled units, and
+// the row's offset.
+func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p Prediction) {
 	s, sd := m.Scaling, math.Sqrt(y.Variance)
 	if s.Transform == nil {
-		p = Prediction{Mean: s.Raw(mean), LatentVariance: s.RawVariance(variance),
+		p = Prediction{Mean: s.Raw(mean) + offset, LatentVariance: s.RawVariance(variance),
 			PredictiveVariance: s.RawVariance(y.Variance), LatentSD: s.RawSD(variance), PredictiveSD: s.RawSD(y.Variance)}
 		p.Lower95, p.Upper95 = p.Mean+y.Lower*p.PredictiveSD, p.Mean+y.Upper*p.PredictiveSD
 		return p
@@ -139,20 +161,27 @@ func (m *Model) Within(p Prediction, k float64) (lower, upper float64) {
 	return s.Raw(p.f - k*p.sd), s.Raw(p.f + k*p.sd)
 }
 
-// numbers reads the rows of a matrix in a model's scaled units.
+// numbers reads the rows of a matrix in a model's scaled units. names has the names of all columns.
 type numbers struct {
 	m *Model
 	mat.Matrix
+	names []string
+}
+
+func (r numbers) Dims() (rows, cols int) {
+	rows, _ = r.Matrix.Dims()
+	return rows, len(r.m.Inputs)
 }
 
 func (r numbers) Block(first, n int, x, _ []float64) error {
 	_, cols := r.Dims()
+	all := make([]float64, len(r.names))
 	for i := first; i < first+n; i++ {
-		row := mat.Row(x[:cols:cols], i, r.Matrix)
-		x = x[cols:]
-		for j, v := range row {
+		row := x[:cols:cols]
+		x = x[copy(row, mat.Row(all, i, r.Matrix)):]
+		for j, v := range all {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &dataset.Error{Row: i + 1, Column: j + 1, Name: r.m.Inputs[j],
+				return &dataset.Error{Row: i + 1, Column: j + 1, Name: r.names[j],
 					Err: fmt.Errorf("%v is not finite; remove the row or fill the value", v)}
 			}
 		}

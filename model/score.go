@@ -90,7 +90,11 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	if s.Y, err = d.Targets(rows); err != nil {
 		return s, err
 	}
-	s.Sample.Scale = TargetScale(m.Terms.Loss, m.Scaling, s.Y)
+	whole, err := d.Whole(rows, s.Y)
+	if err != nil {
+		return s, err
+	}
+	s.Sample.Scale = TargetScale(m.Terms.Loss, m.Scaling, whole)
 	transformed := m.Scaling.Transform != nil
 	if s.z = s.Y; transformed {
 		s.z = slices.Clone(s.Y)

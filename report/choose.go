@@ -41,6 +41,11 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 		if err != nil {
 			return err
 		}
+		whole, err := d.Whole(left[:n], y)
+		if err != nil {
+			return err
+		}
+		scale := model.TargetScale(loss, r.m.Scaling, whole)
 		left = left[n:]
 		mean, variance, err := r.latent(x, true)
 		if err != nil {
@@ -51,7 +56,6 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 		if err != nil {
 			return err
 		}
-		scale := model.TargetScale(loss, r.m.Scaling, y)
 		scaled, seen := make([]float64, n), make([]float64, n)
 		r.m.Scaling.Standard(scaled, y)
 		r.m.Scaling.Target(seen, y)

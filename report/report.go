@@ -91,6 +91,9 @@ func (p Page) Write(ctx context.Context, w io.Writer) (err error) {
 func (p Page) made(ctx context.Context) (*maker, error) {
 	m := p.Model
 	r := &maker{ctx: ctx, m: m, q: m.Trained(), target: cautious.Name(m.Target), columns: columnsOf(m)}
+	if m.Offset != "" {
+		r.target += " − " + cautious.Name(m.Offset)
+	}
 	r.Style = template.CSS(style + drawing.Style)
 	r.Title = fmt.Sprintf("%s predicted from %s", r.target, count(len(r.columns), "column"))
 	r.certificate(m.Certificate, "as the model file has it; krigo certify, or a report with the model's own data, recomputes it")

@@ -223,21 +223,39 @@ func (q *queue) compute(batch []piece) {
 	}
 }
 
+// widthOf returns the number of columns that PredictAt takes.
+func widthOf(m *krigo.Model) int {
+	if m.Offset != "" {
+		return len(m.Inputs) + 1
+	}
+	return len(m.Inputs)
+}
+
 // read appends the encoded inputs of the piece's rows to the slice to. A row that overflows when it is scaled is an
 // error, and its request fails alone. In the batch it would also fail the other rows.
 func (p piece) read(m *krigo.Model, to *[]float64) error {
 	cols, begin := p.data.Cols, len(*to)
+	width := widthOf(m)
 	rows := make([]int, p.to-p.from)
 	for i := range rows {
 		rows[i] = p.from + i
 	}
-	x := slices.Grow(*to, len(rows)*cols)[:begin+len(rows)*cols]
-	if err := p.data.Read(rows, x[begin:], nil); err != nil {
+	x := slices.Grow(*to, len(rows)*width)[:begin+len(rows)*width]
+	if err := p.data.Read(rows, x[begin:begin+len(rows)*cols], nil); err != nil {
 		return err
+	}
+	if offsets, err := p.data.Offsets(rows); err != nil {
+		return err
+	} else if offsets != nil {
+		for i := len(rows) - 1; i >= 0; i-- { // from the last row on, so that no row is overwritten before it has moved
+			to := x[begin+i*width:][:width]
+			copy(to, x[begin+i*cols:][:cols])
+			to[cols] = offsets[i]
+		}
 	}
 	scaled := make([]float64, cols)
 	for i, number := range rows {
-		row := x[begin+i*cols:][:cols]
+		row := x[begin+i*width:][:cols]
 		m.Scaling.Inputs(scaled, row)
 		for j, v := range scaled {
 			if v-v == 0 {
@@ -268,7 +286,7 @@ func (q *queue) attempt(pieces []piece) (err error) {
 			err = errInternal
 		}
 	}()
-	cols := len(q.model.Inputs)
+	cols := widthOf(q.model)
 	var together []float64
 	var read []piece
 	for _, p := range pieces {

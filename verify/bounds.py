@@ -55,7 +55,7 @@ def plain(pairs):
 def read_model(raw):
     require(raw[:8] == b"KRIGO\r\n\x1a" and len(raw) >= 48, "this isn't a krigo model file, or it is cut short")
     version, length = struct.unpack("<II", raw[8:16])
-    require(version in (5, 7, 8), f"not checked by this program: format version {version}; use krigo certify")
+    require(version in (5, 7, 8, 9), f"not checked by this program: format version {version}; use krigo certify")
     body, arrays, at = raw[:-32], {}, 16 + length
     require(hashlib.sha256(body).digest() == raw[-32:], "the checksum doesn't match: the file is damaged, or was altered")
     head = Fields(json.loads(body[16:at].decode(), object_pairs_hook=plain))
@@ -116,12 +116,12 @@ class Table:
     """Rows as the model sees them: their bytes, targets and groups. encode adds their inputs x, once each row has a role."""
     def __init__(self, head, columns):
         self.inputs, self.encoding, self.fill, self.columns = head.list("inputs", str), [], False, list(columns)
-        self.names, target, group = self.inputs, head("target", str), head("group", str)
+        self.names, target, group, offset = self.inputs, head("target", str), head("group", str), head("offset", str)
         if head.has("encoding"):
             self.encoding = head.of("encoding").objects("columns")
             self.names, self.fill = [c("name", str) for c in self.encoding], head.of("encoding")("missing", str) == "mean"
         by_blocks = group.startswith("block:") and group not in columns
-        used = self.names + [target] + [group] * bool(group and not by_blocks)
+        used = self.names + [target] + [group] * bool(group and not by_blocks) + [offset] * bool(offset and offset not in self.names)
         require(not head.has("reading"), "not checked by this program: a special way of reading cells (reading)")
         require(len(set(used)) == len(used) and set(used) <= set(columns), "the table lacks a column, or one is used twice")
         known = [as_number(y) is None or not isnan(as_number(y)) for y in columns[target]]  # rows without a target are left out
@@ -129,10 +129,14 @@ class Table:
         self.textual = [c.has("categories") for c in self.encoding] or [False] * len(self.names)
         self.cells = [list(map(as_text if t else as_number, columns[n])) for n, t in zip(self.names, self.textual)]
         self.y, self.groups = list(map(as_number, columns[target])), blocks(group, columns) if by_blocks else list(map(as_text, columns[group])) if group else []
-        for name, cells in list(zip(self.names, self.cells)) + [(target, self.y), (group, self.groups)]:
-            gaps = all(c != "" and c == c for c in cells) or self.fill and name not in (target, group)  # noqa: PLR0124
+        self.offset = list(map(as_number, columns[offset])) if offset else []
+        for name, cells in list(zip(self.names, self.cells)) + [(target, self.y), (group, self.groups), (offset, self.offset)]:
+            gaps = all(c != "" and c == c for c in cells) or self.fill and name not in (target, group, offset)  # noqa: PLR0124
             require(gaps and None not in cells, f"the column {name!r} has gaps, or text")
-        self.bytes = [b"".join(long_text(c) if t else bits(c) for c, t in zip(row, self.textual)) + bits(y) for *row, y in zip(*self.cells, self.y)]
+        tails = [bits(o) + bits(y) for o, y in zip(self.offset, self.y)] if offset else list(map(bits, self.y))
+        self.bytes = [b"".join(long_text(c) if t else bits(c) for c, t in zip(row, self.textual)) + tail for *row, tail in zip(*self.cells, tails)]
+        self.size, self.raw = list(map(abs, self.y)), self.y  # the model learns y, or what the offset misses; relative losses divide by |y|
+        self.y = [y - o for o, y in zip(self.offset, self.y)] if offset else self.y
         self.tails = list(map(long_text, self.groups)) or [b""] * len(self.y)
     def encode(self, prior):
         """Makes the inputs x. Refuses categories, and values that fill gaps, which don't follow from the prior rows."""
@@ -171,7 +175,7 @@ def deal(head, arrays, table):
     digests, names = [sha(b + t) for b, t in zip(table.bytes, table.tails)], sorted({sha(t) for t in table.tails})
     whole = hash_of(digests, columns)
     require(whole == head("rows_sha256", str), "the model was made from other rows: their rows_sha256 is another")
-    targets = b"".join(struct.pack("<Q", t) for t in sorted(struct.unpack("<Q", bits(y))[0] for y in table.y))
+    targets = b"".join(struct.pack("<Q", t) for t in sorted(struct.unpack("<Q", bits(y))[0] for y in table.raw))
     require(sha(targets).hex() == head("targets_sha256", str), "targets_sha256 doesn't match the targets")
     split, order, units = head("split", str), range(n), head.list("groups_by_role", int) or counts
     require(head.has("groups_by_role") == bool(table.groups), "groups_by_role and group disagree")

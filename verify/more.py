@@ -38,7 +38,8 @@ def leaves(k):
 def inputs_left(data, columns):
     """Returns the columns that the options leave as inputs."""
     inputs, ignored = ([p.replace("[", "[[]") for p in data.list(k, str)] for k in ("inputs", "ignore"))
-    left = [n for n in columns if n not in (data("target", str), data("group", str)) and not any(fnmatchcase(n, p) for p in ignored)]
+    unnamed = "" if data("offset", str) in data.list("inputs", str) else data("offset", str)
+    left = [n for n in columns if n not in (data("target", str), data("group", str), unnamed) and not any(fnmatchcase(n, p) for p in ignored)]
     return {n for n in left if (any(fnmatchcase(n, p) for p in inputs) if inputs else n not in ("", "(index)", "__index_level_0__"))}
 
 
@@ -62,6 +63,7 @@ def check_asked(head, t, table, scale, own):
         rows = max(min(ceil(0.875 * left), max(ceil(0.7 * left), left - 1000), left - 21), ceil(0.25 * left))
     for what, ok in (
         ("the objective", f.of("method")("name", str) == head("objective", str)), ("the target", data("target", str) == head("target", str)),
+        ("the offset", data("offset", str) == head("offset", str)),
         ("the inputs", inputs_left(data, table.columns) == set(table.names)),
         ("the encoding", set(data.list("categorical", str)) & set(table.names) == {n for n, text in zip(table.names, table.textual) if text}
          and (data("missing", str) == "mean") == table.fill),

@@ -46,6 +46,8 @@ def claims(head, t, q, prior, derived, by_bound, rounded):
     word = [("that all options (inputs, kernel, loss, epsilon, delta, seed) and how cells are read were chosen before the certified rows were seen, "
              "and that nothing else was tried", True),  # first in the list, since no program can check it
             ("conditions, reasons, repeats, near copies, source, findings, training, curves and test figures", False)]
+    if head.has("offset"):
+        word.append(("that the certified rows had no part in what made the offset", True))
     if head.has("ties"):
         word.append(("ties: which rows depend on one another, and so which rows the promise is about", False))
     (word if declared else checked).append(("the scaling's constants", True))
@@ -90,7 +92,7 @@ def verify(model, data):
     found = [(i, *q.predict(rows[i][0])) for i in roles[CERTIFIED]]
     errors = [(rows[i][1] - mean, variance, reach) for i, mean, variance, reach in found]
     points = [target.predicted(mean, v, noise, reach, t.kind == "scaled" or "sd" in t.slices) for _, mean, v, reach in found]
-    scales = [sd if t.kind == "scaled" else abs(table.y[i]) / scale for (i, *_), (_, _, sd) in zip(found, points)]
+    scales = [sd if t.kind == "scaled" else table.size[i] / scale for (i, *_), (_, _, sd) in zip(found, points)]
     units, kl = {}, 0.0 if q.nearest else q.kl()
     for k, i in enumerate(roles[CERTIFIED]):
         units.setdefault(table.groups[i] if table.groups else k, []).append(k)

@@ -592,6 +592,19 @@ func TestTransforms(t *testing.T) {
 		copy(values, rows.Values[i*len(values):])
 		return nil
 	}))
+	for i, loss := range []string{"band", "relative"} { // an offset, which is also an input in the second model
+		o := krigo.Options{Data: krigo.Data{Target: "MEDV", Offset: "LSTAT", Inputs: []string{"RM", "DIS", "LSTAT"}[:2+i]},
+			Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Method: krigo.Method{Name: "evidence"},
+			Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Loss: loss, Epsilon: 0.3}}
+		m := must.Get(krigo.Fit(t.Context(), rows, o))(t)
+		must.Do(t, m.Save(path))
+		agrees, said := verify(t, path, table)
+		must.Not(t, !agrees, "offset, %s: %s", loss, said)
+		m.Offset = "AGE"
+		must.Do(t, m.Save(path))
+		agrees, said = verify(t, path, table)
+		must.Not(t, agrees, "another offset, %s: %s", loss, said)
+	}
 	for i, name := range append(dataset.Transforms(), "auto") {
 		o := krigo.Options{Data: krigo.Data{Target: "MEDV", Transform: name, TestFraction: 0.4},
 			Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Method: krigo.Method{Name: "evidence"},

@@ -227,7 +227,7 @@ func TestIndex(t *testing.T) {
 		table := must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read())(t)
 		facts, err := Describe(table)
 		must.Not(t, err != nil || facts[0].Kind != "index" || facts[0].Advice != nil, "%s: %+v, %v", c.name, facts[0], err)
-		left := must.Get(table.Leave(nil, nil, "y", ""))(t)
+		left := must.Get(table.Leave(nil, nil, "y"))(t)
 		d := must.Get(table.Regression("y", left...))(t)
 		found, err := Findings(d, must.Get(d.Units())(t))
 		must.Not(t, err != nil || (found.Of(finding.UnnamedColumn) != nil) != c.told, "%s: %q, %v", c.name, found, err)

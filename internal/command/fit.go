@@ -209,7 +209,7 @@ func (f *fitFlags) unparse() {
 func (f *fitFlags) scaled(o *krigo.Data, table *dataset.Table) error {
 	file, declared := strings.CutPrefix(f.scaling, "declared:")
 	o.Scaling = f.scaling
-	left, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Group)
+	left, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Own()[1:]...)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ inspect guesses nothing. If something is unclear, it asks.`,
 			}
 			target := f.options.Data.Target
 			if target != "" {
-				if _, err := table.Leave(nil, nil, target, ""); err != nil {
+				if _, err := table.Leave(nil, nil, target); err != nil {
 					return err
 				}
 			}

@@ -212,7 +212,7 @@ func (s *server) keep(m *krigo.Model) *reply {
 	s.mu.Unlock()
 	of := map[string]any{"model": number, "target": m.Target, "inputs": m.Inputs, "encoding": m.Encoding,
 		"reading": m.Reading, "fit": s.o.Describe(m), "reason": m.CertificateReason, "checksum": m.Checksum(),
-		"group": m.Group, "options": m.Fitted, "notices": m.Findings.Words(), "findings": m.Findings.Tell()}
+		"group": m.Group, "offset": m.Offset, "options": m.Fitted, "notices": m.Findings.Words(), "findings": m.Findings.Tell()}
 	if s.o.Parameters != nil {
 		of["parameters"] = s.o.Parameters(m)
 	}
@@ -354,11 +354,11 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 // decides. If look is set, the cells of the other columns of text decide, as in krigo inspect. found says whether there
 // are any.
 func settle(table *dataset.Table, types *tableHeader, o *krigo.Data, look bool) (found bool, err error) {
-	left, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Group)
+	left, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Own()[1:]...)
 	if err != nil {
 		return false, err
 	}
-	said := slices.Concat(left, o.Categorical, []string{o.Target, o.Group})
+	said := slices.Concat(left, o.Categorical, o.Own())
 	for _, d := range o.Reading.Dates {
 		said = append(said, d.Column)
 	}

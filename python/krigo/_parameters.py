@@ -34,6 +34,7 @@ class Parameters(Estimator):
         sheet: Value = None,
         duplicates: Value = None,
         group: Value = None,
+        offset: Value = None,
         scaling: Value = None,
         target_transform: Value = None,
         target_estimate: Value = None,
@@ -167,6 +168,9 @@ class Parameters(Estimator):
         duplicates :
             rows that repeat others: keep; drop (equal in all cells); group (equal inputs and target count once in the
             certificate) (default keep)
+        offset :
+            another model's predictions of the target, for rows that it wasn't made from: the model learns what they miss,
+            and its predictions are the sum
         scaling :
             what standardises the columns: prior-rows, declared:FILE, or all-rows (then the bound is only a heuristic)
             (default prior-rows)
@@ -285,6 +289,7 @@ class Parameters(Estimator):
         self.sheet = sheet
         self.duplicates = duplicates
         self.group = group
+        self.offset = offset
         self.scaling = scaling
         self.target_transform = target_transform
         self.target_estimate = target_estimate

@@ -19,15 +19,16 @@ krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
     if (is.character(dots[[name]])) dots[[name]] <- utf8(dots[[name]])
   }
   group <- if (!is.null(dots[["group"]])) one("group", dots[["group"]])
-  wanted <- columns_of(formula, data, group)
+  offset <- if (!is.null(dots[["offset"]])) one("offset", dots[["offset"]])
+  wanted <- columns_of(formula, data, c(group, offset))
   target_of(data, wanted$target)
-  table <- table_of(data, c(wanted$inputs, wanted$target, group))
+  table <- table_of(data, c(wanted$inputs, wanted$target, group, offset))
   dates <- lapply(unlist(strsplit(as.character(dots[["dates"]]), ",", fixed = TRUE)), date_of)
   dated <- vapply(dates, function(d) d$column, "")
   waves <- unlist(lapply(dates, function(d) outer(paste(d$column, d$parts)[seq_along(d$parts)], c("sin", "cos"), paste)))
   said <- unlist(strsplit(as.character(dots[["categorical"]]), ",", fixed = TRUE))
-  dots[["categorical"]] <- listed(union(trimws(said), setdiff(table$texts, c(wanted$target, group, dated))))
-  dots[["dates"]] <- listed(c(dots[["dates"]], setdiff(table$dates, c(wanted$target, group, dated))))
+  dots[["categorical"]] <- listed(union(trimws(said), setdiff(table$texts, c(wanted$target, group, offset, dated))))
+  dots[["dates"]] <- listed(c(dots[["dates"]], setdiff(table$dates, c(wanted$target, group, offset, dated))))
   p <- running()
   flags <- c(
     flag("target", wanted$target), flag("inputs", listed(c(wanted$inputs, waves))), flag("epsilon", if (is.null(epsilon)) NULL else if (anyNA(epsilon)) NA else if (is.logical(epsilon)) epsilon else paste(written("epsilon", epsilon), collapse = ":")), flag("delta", delta), flag("seed", seed),
@@ -52,7 +53,7 @@ date_of <- function(text) {
 }
 
 # texts_alone names options that may be any text. krigo() refuses TRUE and FALSE for them, because the program can't know the mistake.
-texts_alone <- c("group", "categorical", "dates", "na", "slices", "init")
+texts_alone <- c("group", "offset", "categorical", "dates", "na", "slices", "init")
 
 # small returns a call without the values that it has in the place of names: functions, data frames and environments of formulas.
 small <- function(call) {
@@ -105,7 +106,7 @@ columns_of <- function(formula, data, group) {
   inputs <- setdiff(vapply(parts, function(p) column(p[[1]]), ""), group)
   absent <- setdiff(c(inputs, group), columns)
   if (length(absent)) refuse("data has no column '", absent[1], "'", kind = "data", column = absent[1])
-  if (target %in% inputs || identical(target, group)) refuse("the target '", target, "' can't be an input or the group too")
+  if (target %in% inputs || target %in% group) refuse("the target '", target, "' can't be an input or the group too")
   if (!length(inputs)) refuse("the formula names no inputs")
   list(target = target, inputs = unname(inputs))
 }
@@ -166,6 +167,7 @@ model_of <- function(file, about, call, formula = NULL) {
   columns <- if (is.null(about$encoding)) about$inputs else vapply(about$encoding$columns, function(c) c$name, "")
   columns <- setdiff(columns, unlist(derived))
   if (is.null(formula)) formula <- written_out(about$target, columns)
+  if (!identical(about$offset, "")) columns <- c(columns, about$offset)
   structure(class = "krigo", list(
     call = call, formula = formula, file = file, target = about$target, columns = columns, group = if (!identical(about$group, "")) about$group,
     sentence = if (is.null(about$sentence)) paste0("No certificate: ", about$reason, ".") else about$sentence,
