@@ -295,9 +295,9 @@ const (
 func IsIndex(name string) bool { return name == IndexName || name == pandasIndex }
 
 // Leave returns the columns, apart from the target, that aren't inputs. These are the columns that match a pattern of
-// ignored, and, if inputs has patterns, the columns that match no pattern of inputs. The columns in own, for
-// example the column that groups rows, are never inputs, and a DataFrame's index only if inputs matches it. A pattern is a name, or has * for any text and ?
-// for a character. It is an error if a pattern matches no column.
+// ignored, and, if inputs has patterns, the columns that match no pattern of inputs. The columns in own, for example
+// the column that groups rows, are never inputs, and a DataFrame's index only if inputs matches it. A pattern is a
+// name, or has * for any text and ? for a character. It is an error if a pattern matches no column.
 func (t *Table) Leave(inputs, ignored []string, target string, own ...string) (left []string, err error) {
 	known := func(pattern, flag string) error {
 		if !slices.ContainsFunc(t.Names, func(name string) bool { return matches(pattern, name) }) {

@@ -40,8 +40,8 @@ type Input struct {
 	High *float64 `json:"high,omitempty"`
 }
 
-// inputsOf returns a model's inputs, in the order of rows that are arrays, and its offset. Periodic parts of dates aren't among them,
-// because krigo computes them from the dates.
+// inputsOf returns a model's inputs, in the order of rows that are arrays, and its offset. Periodic parts of dates
+// aren't among them, because krigo computes them from the dates.
 func inputsOf(m *krigo.Model) []Input {
 	inputs := scaledInputs(m)
 	if m.Offset != "" && !slices.ContainsFunc(inputs, func(i Input) bool { return i.Name == m.Offset }) {
