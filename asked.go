@@ -100,8 +100,9 @@ func checkAsked(m *model.Model, columns []string) error {
 		}
 	}
 	var roles dataset.Counts
-	roles[dataset.Test], roles[dataset.Calibration], roles[dataset.Prior] = o.counts(m.Groups.Sum())
-	roles[dataset.Certified] = m.Groups.Sum() - roles.Sum()
+	dealt := m.DealtUnits()
+	roles[dataset.Test], roles[dataset.Calibration], roles[dataset.Prior] = o.counts(dealt.Sum())
+	roles[dataset.Certified] = dealt.Sum() - roles.Sum()
 	if why := o.Data.otherInputs(m, columns); why != "" {
 		return other("the inputs: " + why)
 	}
@@ -120,15 +121,15 @@ func checkAsked(m *model.Model, columns []string) error {
 		func(f family) bool { return sameShape(f.spec(), is) && f.mean == base.Mean }):
 		return other(fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, mean %s", is,
 			o.Kernel.Expression, o.Kernel.ARD, o.Kernel.Mean))
-	case o.Data.Target != m.Target || o.Data.Group != m.Group || o.Data.Offset != m.Offset ||
-		o.Data.encodes() != (m.Encoding != nil),
+	case o.Data.Target != m.Target || !slices.Equal(o.Data.Beside, m.Beside) || o.Data.Group != m.Group ||
+		o.Data.Offset != m.Offset || o.Data.encodes() != (m.Encoding != nil),
 		!reflect.DeepEqual(o.Data.Reading, m.Reading):
 		return other("the columns")
 	case !m.TrainsForBound() && m.Noise != o.Method.Likelihood():
 		return other("the noise")
 	case o.Method.Name != m.Objective:
 		return other("the objective")
-	case o.Run.Seed != m.Seed || o.Data.split() != m.Split || roles != m.Groups:
+	case o.Run.Seed != m.Seed || o.Data.split() != m.Split || roles != dealt:
 		return other("the roles of rows")
 	case !reflect.DeepEqual(scaling, m.Scaling):
 		return other("the scaling's constants")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/settings"
@@ -48,6 +49,29 @@ func (d Data) check() (wrong settings.Faults) {
 		"offset %q: that column is the target, groups rows or holds categories: name a column of predictions", d.Offset)
 	wrong.If(d.Group != "" && (d.Group == d.Target || slices.Contains(d.Categorical, d.Group)),
 		"group %q: that column is the target, or an input", d.Group)
+	return append(wrong, d.checkBeside()...)
+}
+
+// checkBeside reports what a fit of several targets can't have.
+func (d Data) checkBeside() (wrong settings.Faults) {
+	if d.Beside == nil {
+		return nil
+	}
+	for i, name := range d.Beside {
+		wrong.If(slices.Contains(d.Beside[:i], name), "target %q is listed twice", name)
+		wrong.If(slices.Contains(d.Inputs, name), "inputs: %q is a target of the same fit, and no target is an input of another: "+
+			"fit it alone", name)
+		wrong.If(name == d.Group, "group %q: that column is a target", name)
+	}
+	wrong.If(len(d.Beside) < 2 || !slices.Contains(d.Beside, d.Target), "several targets: the target %q has to be one of "+
+		"at least two", d.Target)
+	wrong.If(d.Scaling == dataset.Declared, "several targets: declared constants are of one target: leave the scaling at "+
+		"prior-rows, or fit each target alone")
+	wrong.If(d.Offset != "", "several targets: the offset %q is a prediction of one target: fit each target alone", d.Offset)
+	wrong.If(d.Group == dataset.EqualRows, "several targets: rows that are equal in one target may differ in another, so that "+
+		"copies don't group rows: choose --duplicates drop")
+	wrong.If(strings.HasPrefix(d.Group, "block:") && strings.HasSuffix(d.Group, ":auto"), "several targets: targets would "+
+		"choose different blocks: name a size in place of auto")
 	return wrong
 }
 

@@ -25,6 +25,7 @@ type dealt struct {
 	data     *dataset.Data
 	roles    dataset.Roles
 	units    *dataset.Units
+	dealt    dataset.Counts // units by role when the roles were dealt, with the rows that lack the target
 	scaling  dataset.Scaling
 	loss     pacbayes.Loss // half-widths in scaled units
 	test     *dataset.Data // rows of a test table, or nil
@@ -140,11 +141,13 @@ func (d *dealt) view(table *dataset.Table) (err error) {
 // deal assigns the rows of a view their roles.
 func (d *dealt) deal(v *dataset.Data) (err error) {
 	o := &d.options
-	d.roles, d.units, err = o.Data.split().Deal(v, o.Run.Seed, func(units int) (test, calibration, prior int, err error) {
+	d.roles, d.units, err = o.Data.split().Deal(v, o.Data.Beside, o.Run.Seed, func(units int) (test, calibration, prior int,
+		err error) {
 		if err := d.settle(units); err != nil {
 			return 0, 0, 0, err
 		}
 		test, calibration, prior = o.counts(units)
+		d.dealt = dataset.Counts{test, calibration, prior, units - test - calibration - prior}
 		return test, calibration, prior, o.checkCounts(v.Source, units, test, calibration, prior)
 	})
 	return err

@@ -125,7 +125,10 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found fin
 		Source:    d.data.Source, Seed: o.Run.Seed, Split: o.Data.split(), Group: o.Data.Group, Reading: o.Data.Reading,
 		Fitted: d.text,
 		Hash:   d.units.HashOf(d.roles.Rows(dataset.Certified)), All: d.units.Hash, Targets: d.units.Targets,
-		Findings: found,
+		Findings: found, Beside: o.Data.Beside,
+	}
+	if m.Beside != nil {
+		m.Dealt = d.dealt
 	}
 	if m.Counts, m.Groups = d.roles.Counts(); !m.TrainsForBound() {
 		m.Noise = o.Method.Likelihood()

@@ -41,6 +41,10 @@ type Data struct {
 	_      struct{} `help:"columns that are no inputs, such as names of rows; * and ? as in --inputs"`
 	Ignore []string `json:"ignore,omitempty" set:"ignore" value:"COLS" tier:"everyday"`
 
+	// Beside names all targets of a fit of several targets, Target among them (FitTargets). None of them is an input.
+	// Roles are then dealt to all rows that have any of these targets, so that no row's role depends on Target.
+	Beside []string `json:"beside,omitempty"`
+
 	// Reading says how the table's cells are written. Fit overwrites it with the table's own.
 	Reading dataset.Reading `json:"reading,omitzero"`
 
@@ -248,10 +252,16 @@ func (d Data) encodes() bool { return len(d.Categorical) > 0 || d.Missing == dat
 
 // Own returns the target and the other columns that are never inputs.
 func (d Data) Own() []string {
+	own := append([]string{d.Target, d.Group}, d.others()...)
 	if d.Offset == "" || slices.Contains(d.Inputs, d.Offset) {
-		return []string{d.Target, d.Group}
+		return own
 	}
-	return []string{d.Target, d.Group, d.Offset}
+	return append(own, d.Offset)
+}
+
+// others returns the other targets of a fit of several targets.
+func (d Data) others() []string {
+	return slices.DeleteFunc(slices.Clone(d.Beside), func(name string) bool { return name == d.Target })
 }
 
 // split returns the way in which rows get their roles.

@@ -85,30 +85,12 @@ const saidShare = 0.95
 // everyWidth returns a table of what the curve of c promises, by width. The declared ε and the promise are among the
 // widths.
 func everyWidth(m *Model, c *pacbayes.Certificate, about string) string {
-	e, points, none := c.Curve.MeanError, c.Curve.Points[:1:1], 1.
-	for _, share := range curveShares {
-		if p, ok := c.Curve.Width(share); ok && p.HalfWidth > points[0].HalfWidth {
-			p.Bound = 1 - share
-			points = append(points, p)
-		} else if !ok && share <= saidShare {
-			none = math.Min(none, share)
-		}
-	}
-	if p := c.Promise; p != nil && p.HalfWidth > 0 {
-		points = append(points, pacbayes.CurvePoint{HalfWidth: p.HalfWidth, HalfWidthRaw: p.HalfWidthRaw, Bound: p.Bound})
-	} else if p != nil {
-		none = math.Min(none, p.Share)
-	}
-	ends := ""
-	if c.MeanBound < 1 {
-		points = append(points, pacbayes.CurvePoint{HalfWidth: c.Epsilon, HalfWidthRaw: c.EpsilonRaw, Bound: c.MeanBound})
-	} else {
+	e, ends := c.Curve.MeanError, ""
+	points, none := saidPoints(c)
+	if !(c.MeanBound < 1) {
 		ends = fmt.Sprintf("\nNothing is guaranteed about narrower bands, such as %s.",
 			within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	}
-	slices.SortFunc(points, func(a, b pacbayes.CurvePoint) int {
-		return cmp.Or(cmp.Compare(a.HalfWidth, b.HalfWidth), cmp.Compare(b.Bound, a.Bound))
-	})
 	said := fmt.Sprintf("all of these hold together for predictions on further %s:", about)
 	for i, p := range points {
 		if line := fmt.Sprintf("\n  at least %s lie within %s", cautious.Complement(p.Bound), within(m, c.Loss, p.HalfWidth,
@@ -139,6 +121,32 @@ func everyWidth(m *Model, c *pacbayes.Certificate, about string) string {
 		}
 	}
 	return said + ends
+}
+
+// saidPoints returns the points of c's curve that a sentence lists, by width, and the smallest share for which the
+// curve has no width, or 1.
+func saidPoints(c *pacbayes.Certificate) (points []pacbayes.CurvePoint, none float64) {
+	points, none = c.Curve.Points[:1:1], 1.
+	for _, share := range curveShares {
+		if p, ok := c.Curve.Width(share); ok && p.HalfWidth > points[0].HalfWidth {
+			p.Bound = 1 - share
+			points = append(points, p)
+		} else if !ok && share <= saidShare {
+			none = math.Min(none, share)
+		}
+	}
+	if p := c.Promise; p != nil && p.HalfWidth > 0 {
+		points = append(points, pacbayes.CurvePoint{HalfWidth: p.HalfWidth, HalfWidthRaw: p.HalfWidthRaw, Bound: p.Bound})
+	} else if p != nil {
+		none = math.Min(none, p.Share)
+	}
+	if c.MeanBound < 1 {
+		points = append(points, pacbayes.CurvePoint{HalfWidth: c.Epsilon, HalfWidthRaw: c.EpsilonRaw, Bound: c.MeanBound})
+	}
+	slices.SortFunc(points, func(a, b pacbayes.CurvePoint) int {
+		return cmp.Or(cmp.Compare(a.HalfWidth, b.HalfWidth), cmp.Compare(b.Bound, a.Bound))
+	})
+	return points, none
 }
 
 // slicesOf returns a table of the kinds of rows that have their own bounds.

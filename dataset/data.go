@@ -31,6 +31,7 @@ type Data struct {
 	encoders []encoder // encoder of each column in inputs; nil without an encoding
 	target   []int     // column of the target; nil without a target
 	offset   []int     // column of the offset; nil without an offset
+	beside   []int     // columns of several targets, in place of target (see OfAny)
 	group    []int     // columns that decide the groups of rows; nil: rows aren't grouped
 	grouping string    // name of the group column, or of the blocks
 	blocks   *blocks   // how group is cut into blocks; nil: rows with the same text or number are a group

@@ -65,7 +65,7 @@ func (d *Data) RowHashes(rows []int) (hashes, groups []uint64, err error) {
 // any.
 func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
 	cells := *d
-	cells.encoders, cells.inputs, cells.offset = nil, slices.Concat(d.inputs, d.offset, d.group), nil
+	cells.encoders, cells.inputs, cells.offset = nil, slices.Concat(d.inputs, d.offset, d.beside, d.group), nil
 	cells.Cols = len(cells.inputs)
 	le := binary.LittleEndian
 	long := func(b []byte, text string) []byte { return append(le.AppendUint64(b, uint64(len(text))), text...) }
@@ -78,17 +78,21 @@ func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
 				switch {
 				case d.encoders != nil && d.encoders[k].places != nil:
 					b = long(b, d.table.text(d.inputs[k], v))
-				case v != v:
-					b = le.AppendUint64(b, math.Float64bits(math.NaN())) // the same bits for every NaN
 				default:
-					b = le.AppendUint64(b, math.Float64bits(v))
+					b = le.AppendUint64(b, canonical(v))
 				}
 			}
 			by := of[len(d.inputs):]
 			if d.offset != nil {
 				b, by = le.AppendUint64(b, math.Float64bits(by[0])), by[1:]
 			}
-			b = le.AppendUint64(b, math.Float64bits(y[i]))
+			if d.beside == nil {
+				b = le.AppendUint64(b, math.Float64bits(y[i]))
+			}
+			for _, v := range by[:len(d.beside)] {
+				b = le.AppendUint64(b, canonical(v))
+			}
+			by = by[len(d.beside):]
 			n := len(b)
 			switch {
 			case d.blocks != nil:
@@ -99,6 +103,14 @@ func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
 			row(b, b[n:])
 		}
 	})
+}
+
+// canonical returns the bits of a number, the same for every NaN.
+func canonical(v float64) uint64 {
+	if v != v {
+		v = math.NaN()
+	}
+	return math.Float64bits(v)
 }
 
 // EqualRows is given to [Data.GroupBy] instead of a column. It groups rows whose inputs and target are the same. Such

@@ -7,13 +7,13 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// targeted returns the table without the rows whose cell in column at (the target) is missing. If fewer than two rows
-// have a target, it returns the table as it is, and later checks name the first row without a target.
-func (t *Table) targeted(at int) (*Table, error) {
+// targeted returns the table without the rows whose cells in the columns at (the targets) are all missing. If fewer
+// than two rows have a target, it returns the table as it is, and later checks name the first row without a target.
+func (t *Table) targeted(at []int) (*Table, error) {
 	begin, own := t.Own()
 	var missing []int // this rank's rows without a target
-	if err := t.Each([]int{at}, func(i int, cells []float64) error {
-		if cells[0] != cells[0] {
+	if err := t.Each(at, func(i int, cells []float64) error {
+		if lacks(cells) {
 			missing = append(missing, i)
 		}
 		return nil
@@ -26,6 +26,7 @@ func (t *Table) targeted(at int) (*Table, error) {
 		return t, err
 	}
 	left := *t
+	left.from = t
 	left.Rows, left.Found.Untargeted = total, t.Rows-total
 	left.part = &part{ranks: r, first: first, rows: own - len(missing)}
 	left.Values, left.Lines = nil, nil
@@ -52,6 +53,11 @@ func (t *Table) targeted(at int) (*Table, error) {
 	}
 	left.restore()
 	return &left, nil
+}
+
+// lacks says whether all cells are missing.
+func lacks(cells []float64) bool {
+	return !slices.ContainsFunc(cells, func(v float64) bool { return v == v })
 }
 
 // restore turns a column of text into numbers if the rows whose texts aren't numbers have all been left out.

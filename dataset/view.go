@@ -115,7 +115,7 @@ func (t *Table) labelled(inputs []string, target string) (*Data, error) {
 	}
 	at, err := t.column(target, "for the target")
 	if err == nil && t.reading.MissingTarget != Refuse && !t.reading.every {
-		t, err = t.targeted(at)
+		t, err = t.targeted([]int{at})
 	}
 	if err != nil {
 		return nil, err

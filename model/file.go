@@ -26,9 +26,6 @@ import (
 // Version is the newest version of model files that krigo writes. krigo reads this version and all earlier versions.
 const Version = 9
 
-// Magic holds the bytes with which every model file begins.
-const Magic = "KRIGO\r\n\x1a"
-
 // A model file (docs/reference/format.md) holds the magic, the version, the length of the header, the header as JSON,
 // the arrays that the header lists, and a SHA-256 of everything before it. Numbers are little-endian.
 const (
@@ -44,9 +41,6 @@ const (
 	seenAs     = 7 // version for a transform of the target
 	rowNoised  = 8 // rows that differ in noise
 	offset     = 9 // a column that is added to predictions
-
-	prefix    = len(Magic) + 4 + 4
-	maxHeader = 1 << 28
 )
 
 // header is the JSON part of a model file.
@@ -81,6 +75,8 @@ type header struct {
 	Range             *Range                `json:"input_range,omitempty"`
 	Fitted            json.RawMessage       `json:"fitted,omitempty"`
 	Hash              string                `json:"certified_rows_sha256"`
+	Beside            []string              `json:"targets,omitempty"`       // of a fit of several targets
+	Dealt             *dataset.Counts       `json:"units_by_role,omitempty"` // with Beside
 	Test              *Test                 `json:"test"`
 	Ties              []Tie                 `json:"ties,omitempty"`
 	Training          Training              `json:"training"`
@@ -208,6 +204,9 @@ func (m *Model) Write(w io.Writer) error {
 			&m.Range, m.Fitted
 		if m.Group != "" {
 			h.Groups = &m.Groups
+		}
+		if h.Beside = m.Beside; m.Beside != nil {
+			h.Dealt = &m.Dealt
 		}
 	}
 	version = max(version, m.needs())
@@ -354,7 +353,9 @@ func decode(raw []byte) (_ *Model, err error) {
 	if len(raw) < prefix {
 		return nil, short
 	}
-	if v := binary.LittleEndian.Uint32(raw[len(Magic):]); v < 1 || v > Version {
+	if v := binary.LittleEndian.Uint32(raw[len(Magic):]); v == several {
+		return nil, ofSeveral(raw)
+	} else if v < 1 || v > Version {
 		return nil, fmt.Errorf("the model file has format version %d, this krigo reads versions 1 to %d: use a newer krigo",
 			v, Version)
 	}
@@ -507,7 +508,7 @@ func (h header) deal(m *Model) error {
 	}
 	unfit := errors.New("the model file's statements about the roles of rows contradict one another")
 	if h.Split == "" {
-		newer := h.Counts != nil || h.Groups != nil || h.Range != nil || h.Fitted != nil || h.Group+h.All+h.Targets != ""
+		newer := h.Beside != nil || h.Counts != nil || h.Groups != nil || h.Range != nil || h.Fitted != nil || h.Group+h.All+h.Targets != ""
 		if m.Split = ByPosition; len(m.positional) == 0 || newer {
 			return unfit
 		}
@@ -522,14 +523,17 @@ func (h header) deal(m *Model) error {
 	}
 	if h.Split != ByContent && h.Split != ByLast || h.Counts == nil || h.Range == nil ||
 		len(h.Range.Min) != len(h.Inputs) || len(h.Range.Max) != len(h.Inputs) ||
-		!(h.Range.Far >= 0) || (h.Groups != nil) != (h.Group != "") || len(m.positional) > 0 {
+		!(h.Range.Far >= 0) || (h.Beside != nil) != (h.Dealt != nil) || h.Beside != nil && !h.besides() || (h.Groups != nil) != (h.Group != "") || len(m.positional) > 0 {
 		return unfit
 	}
 	m.Counts, m.Groups, m.Range = *h.Counts, *h.Counts, *h.Range
 	if h.Groups != nil {
 		m.Groups = *h.Groups
 	}
-	for _, n := range append(m.Counts[:], m.Groups[:]...) {
+	if h.Beside != nil {
+		m.Beside, m.Dealt = h.Beside, *h.Dealt
+	}
+	for _, n := range slices.Concat(m.Counts[:], m.Groups[:], m.Dealt[:]) {
 		if n < 0 || n > maxRows {
 			return unfit
 		}
@@ -538,6 +542,12 @@ func (h header) deal(m *Model) error {
 		return unfit
 	}
 	return nil
+}
+
+// besides says whether the targets of the fit are several names, the model's own target among them.
+func (h header) besides() bool {
+	return len(h.Beside) > 1 && slices.Contains(h.Beside, h.Target) &&
+		len(slices.Compact(slices.Sorted(slices.Values(h.Beside)))) == len(h.Beside)
 }
 
 // maxRows is a number of rows that no table has.

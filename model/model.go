@@ -78,6 +78,8 @@ type Model struct {
 	Targets string         // dataset.Units.Targets of all rows; "" in old models
 	Range   Range          // range of the inputs on all rows except test rows
 	Ties    []Tie          // what ties rows together, measured on the training rows
+	Beside  []string       // all targets of a fit of several, this model's among them; nil: the fit had one target
+	Dealt   dataset.Counts // of a fit of several targets: units by role among the rows that have any of the targets
 
 	// Fitted holds the options that the model was fitted with, as JSON (krigo.Options). It is nil in old models.
 	Fitted json.RawMessage

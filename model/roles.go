@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // otherData is the error for data that the model wasn't made from.
@@ -19,18 +20,28 @@ func (m *Model) RolesOf(d *dataset.Data) (dataset.Roles, error) {
 	other := func(format string, args ...any) (dataset.Roles, error) {
 		return dataset.Roles{}, &otherData{fmt.Sprintf(format, args...)}
 	}
+	if m.Beside != nil {
+		if _, err := d.OfAny(m.Beside); err != nil {
+			return other("%v", err)
+		}
+	}
 	if n := m.Counts.Sum(); d.Rows != n {
 		return other("%s has %d rows, the model was made from %d (%s)", d.Source, d.Rows, n, m.Source)
 	}
 	if m.Split == ByPosition {
 		return m.rolesByPosition(d)
 	}
-	roles, units, err := m.Split.Deal(d, m.Seed, func(n int) (test, calibration, prior int, err error) {
-		if n != m.Groups.Sum() {
-			err = &otherData{fmt.Sprintf("%s has %d groups, the model was made from %d (%s)", d.Source, n, m.Groups.Sum(),
+	dealt := m.DealtUnits()
+	roles, units, err := m.Split.Deal(d, m.Beside, m.Seed, func(n int) (test, calibration, prior int, err error) {
+		if n != dealt.Sum() {
+			err = &otherData{fmt.Sprintf("%s has %d groups, the model was made from %d (%s)", d.Source, n, dealt.Sum(),
 				m.Source)}
+			if m.Beside != nil {
+				err = &otherData{fmt.Sprintf("%s has %d rows, or groups, with any of the targets %s, the fit had %d (%s)",
+					d.Source, n, spelling.Quoted(m.Beside, 10), dealt.Sum(), m.Source)}
+			}
 		}
-		return m.Groups[dataset.Test], m.Groups[dataset.Calibration], m.Groups[dataset.Prior], err
+		return dealt[dataset.Test], dealt[dataset.Calibration], dealt[dataset.Prior], err
 	})
 	if err != nil {
 		return roles, err
@@ -51,6 +62,15 @@ func (m *Model) RolesOf(d *dataset.Data) (dataset.Roles, error) {
 			d.Source, rows, m.Counts)
 	}
 	return roles, m.checkHashes(d, roles)
+}
+
+// DealtUnits returns how many units (groups if rows have groups, else rows) got each role when krigo dealt the roles.
+// For a model of a fit of several targets, these are the units of all rows that have any of the targets.
+func (m *Model) DealtUnits() dataset.Counts {
+	if m.Beside != nil {
+		return m.Dealt
+	}
+	return m.Groups
 }
 
 // rolesByPosition returns the roles of an old model, which its file lists row by row.

@@ -12,22 +12,32 @@ const (
 )
 
 // Deal assigns every row of d a role. counts says how many of the units (groups if d has them, else rows) become test,
-// calibration and prior units. Deal returns the roles and the units.
-func (s Split) Deal(d *dataset.Data, seed uint64,
+// calibration and prior units. Deal returns the roles and the units. If beside isn't nil, it names all targets of the
+// fit, and Deal deals the roles of all rows that have any of these.
+func (s Split) Deal(d *dataset.Data, beside []string, seed uint64,
 	counts func(units int) (test, calibration, prior int, err error)) (dataset.Roles, *dataset.Units, error) {
 	units, err := d.Units()
+	whole, all := d, units
+	if err == nil && beside != nil {
+		if whole, err = d.OfAny(beside); err == nil {
+			all, err = whole.Units()
+		}
+	}
 	if err != nil {
 		return dataset.Roles{}, nil, err
 	}
-	test, calibration, prior, err := counts(units.Count)
+	test, calibration, prior, err := counts(all.Count)
 	if err != nil {
 		return dataset.Roles{}, nil, err
 	}
 	var roles dataset.Roles
 	if asked := (dataset.Counts{test, calibration, prior}); s == ByLast {
-		roles, err = dataset.DealLast(d.Rows, asked)
+		roles, err = dataset.DealLast(whole.Rows, asked)
 	} else {
-		roles, err = units.Deal(seed, asked)
+		roles, err = all.Deal(seed, asked)
+	}
+	if err == nil && whole != d {
+		roles = d.RolesIn(whole, roles, units.Groups())
 	}
 	return roles, units, err
 }

@@ -52,13 +52,16 @@ def plain(pairs):
     require(len({n.casefold() for n, _ in pairs}) == len(pairs) and not odd, f"the header repeats a name, or has names in other letters {odd}")
     require(all(type(v) is not float or isfinite(v) for _, v in pairs), "the header holds a number that isn't finite")
     return dict(pairs)
-def read_model(raw):
+ONE_MODEL = (5, 7, 8, 9)  # versions of files of one model
+def opened(raw, versions):
+    """Returns the header of a file, the rest of the file, and where in the rest the header ends."""
     require(raw[:8] == b"KRIGO\r\n\x1a" and len(raw) >= 48, "this isn't a krigo model file, or it is cut short")
     version, length = struct.unpack("<II", raw[8:16])
-    require(version in (5, 7, 8, 9), f"not checked by this program: format version {version}; use krigo certify")
-    body, arrays, at = raw[:-32], {}, 16 + length
-    require(hashlib.sha256(body).digest() == raw[-32:], "the checksum doesn't match: the file is damaged, or was altered")
-    head = Fields(json.loads(body[16:at].decode(), object_pairs_hook=plain))
+    require(version in versions, f"not checked by this program: format version {version}; use krigo certify")
+    require(hashlib.sha256(raw[:-32]).digest() == raw[-32:], "the checksum doesn't match: the file is damaged, or was altered")
+    return Fields(json.loads(raw[16:16 + length].decode(), object_pairs_hook=plain)), raw[:-32], 16 + length
+def read_model(raw):
+    (head, body, at), arrays = opened(raw, ONE_MODEL), {}
     for entry in head.objects("arrays"):
         name, rows, cols = entry("name", str), entry("rows", int), entry("cols", int)
         kind, code = ("uint64", "Q") if name in ("rows", "groups") else ("float64", "d")
@@ -125,8 +128,11 @@ class Table:
         require(not head.has("reading"), "not checked by this program: a special way of reading cells (reading)")
         require(len(set(used)) == len(used) and set(used) <= set(columns), "the table lacks a column, or one is used twice")
         known = [as_number(y) is None or not isnan(as_number(y)) for y in columns[target]]  # rows without a target are left out
-        columns = {n: [c for c, k in zip(columns[n], known) if k] for n in used}
+        self.numbers, self.whole = [i for i, k in enumerate(known) if k], None
         self.textual = [c.has("categories") for c in self.encoding] or [False] * len(self.names)
+        if head.has("targets"):
+            self.beside(head.list("targets", str), columns, blocks(group, columns) if by_blocks else columns[group] if group else [])
+        columns = {n: [c for c, k in zip(columns[n], known) if k] for n in used}
         self.cells = [list(map(as_text if t else as_number, columns[n])) for n, t in zip(self.names, self.textual)]
         self.y, self.groups = list(map(as_number, columns[target])), blocks(group, columns) if by_blocks else list(map(as_text, columns[group])) if group else []
         self.offset = list(map(as_number, columns[offset])) if offset else []
@@ -138,6 +144,17 @@ class Table:
         self.size, self.raw = list(map(abs, self.y)), self.y  # the model learns y, or what the offset misses; relative losses divide by |y|
         self.y = [y - o for o, y in zip(self.offset, self.y)] if offset else self.y
         self.tails = list(map(long_text, self.groups)) or [b""] * len(self.y)
+    def beside(self, targets, columns, groups):
+        """Lists the rows that have any target of the fit, by which roles are dealt: number in the file, bytes, end of the bytes for the group."""
+        require(len(targets) > 1 and len(set(targets)) == len(targets) and set(targets) <= set(columns), "the table lacks a target of the fit")
+        inputs = [list(map(as_text if t else as_number, columns[n])) for n, t in zip(self.names, self.textual)]
+        inputs += [list(map(as_number, columns[n])) for n in targets]
+        require(all(None not in cells for cells in inputs), "an input, or a target of the fit, has text")
+        textual, self.whole = self.textual + [False] * len(targets), []
+        for i, row in enumerate(zip(*inputs)):
+            if not all(map(isnan, row[len(self.names):])):
+                tail = long_text(as_text(groups[i])) if groups else b""
+                self.whole.append((i, b"".join(long_text(c) if t else bits(c) for c, t in zip(row, textual)), tail))
     def encode(self, prior):
         """Makes the inputs x. Refuses categories, and values that fill gaps, which don't follow from the prior rows."""
         made, names, self.one_hot = [], [], []
@@ -180,16 +197,26 @@ def deal(head, arrays, table):
     split, order, units = head("split", str), range(n), head.list("groups_by_role", int) or counts
     require(head.has("groups_by_role") == bool(table.groups), "groups_by_role and group disagree")
     if split == "last":
-        require(not table.groups, "not checked by this program: a backtest of groups")
+        require(not table.groups and table.whole is None, "not checked by this program: a backtest of groups, or of several targets")
         role = [r for r in (PRIOR, CALIBRATION, CERTIFIED, TEST) for _ in range(counts[r])]
     else:
         require(split == "content" and n * (columns + 1) <= 2**28, "not checked by this program: this split, or so large a table")
+        tails = table.tails
+        if table.whole is not None:  # roles are dealt to all rows that have any target of the fit
+            tails, units = [tail for *_, tail in table.whole], head.list("units_by_role", int)
+            digests_of_all, names = [sha(b + t) for _, b, t in table.whole], sorted({sha(t) for t in tails})
+            whole = hash_of(digests_of_all, columns)
         salt = f"krigo roles {whole} ".encode() + struct.pack("<Q", head("seed", int))
-        own, of_group = list(keys(salt, digests)), dict(zip(names, keys(salt + b" group", names)))
-        place = [of_group[sha(t)] for t in table.tails] if table.groups else own
+        own, of_group = list(keys(salt, digests if table.whole is None else digests_of_all)), dict(zip(names, keys(salt + b" group", names)))
+        place = [of_group[sha(t)] for t in tails] if table.groups else own
         dealt = sorted(set(place))
-        require(len(units) == 4 and min(units) >= 0 and sum(units) == len(dealt), "groups_by_role doesn't count the table's groups")
+        require(len(units) == 4 and min(units) >= 0 and sum(units) == len(dealt), "groups_by_role or units_by_role doesn't count the table's groups")
         role_of = dict(zip(dealt, [r for r in range(4) for _ in range(units[r])]))
+        if table.whole is not None:
+            at = {number: k for k, (number, *_) in enumerate(table.whole)}
+            place, own = [place[at[i]] for i in table.numbers], [own[at[i]] for i in table.numbers]
+            groups = [len({p for p in place if role_of[p] == r}) for r in range(4)]
+            require(not table.groups or groups == head.list("groups_by_role", int), "groups_by_role doesn't count the groups that have the target")
         role, order = [role_of[p] for p in place], sorted(range(n), key=lambda i: (place[i], own[i]))
     of = [[i for i in order if role[i] == r] for r in range(4)]
     require([len(rows) for rows in of] == counts, "rows_by_role doesn't count the rows that get each role")

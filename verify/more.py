@@ -39,7 +39,8 @@ def inputs_left(data, columns):
     """Returns the columns that the options leave as inputs."""
     inputs, ignored = ([p.replace("[", "[[]") for p in data.list(k, str)] for k in ("inputs", "ignore"))
     unnamed = "" if data("offset", str) in data.list("inputs", str) else data("offset", str)
-    left = [n for n in columns if n not in (data("target", str), data("group", str), unnamed) and not any(fnmatchcase(n, p) for p in ignored)]
+    own = [data("target", str), data("group", str), unnamed] + data.list("beside", str)
+    left = [n for n in columns if n not in own and not any(fnmatchcase(n, p) for p in ignored)]
     return {n for n in left if (any(fnmatchcase(n, p) for p in inputs) if inputs else n not in ("", "(index)", "__index_level_0__"))}
 
 
@@ -55,7 +56,7 @@ def check_asked(head, t, table, scale, own):
         tried += 2 if kernel("ard", str) == "auto" and len(table.inputs) > 1 and re.search("se|matern|rq|periodic|additive", e) else 1
     is_seen, named = head.of("scaling").has("target_transform"), data("target_transform", str) or "none"
     seen = head.of("scaling").of("target_transform") if is_seen else data
-    units = head.list("groups_by_role", int) or head.list("rows_by_role", int)
+    units = head.list("units_by_role", int) or head.list("groups_by_role", int) or head.list("rows_by_role", int)
     test, calibration = (ceil(of(k, float) * sum(units)) for of, k in ((data, "test_fraction"), (asked, "calibration")))
     left = sum(units) - test - calibration
     rows = max(20, min(1000, (left + 9) // 10)) if source == "prior-rows" else 0
@@ -64,6 +65,7 @@ def check_asked(head, t, table, scale, own):
     for what, ok in (
         ("the objective", f.of("method")("name", str) == head("objective", str)), ("the target", data("target", str) == head("target", str)),
         ("the offset", data("offset", str) == head("offset", str)),
+        ("the targets of the fit", data.list("beside", str) == head.list("targets", str) and head.has("targets") == head.has("units_by_role")),
         ("the inputs", inputs_left(data, table.columns) == set(table.names)),
         ("the encoding", set(data.list("categorical", str)) & set(table.names) == {n for n, text in zip(table.names, table.textual) if text}
          and (data("missing", str) == "mean") == table.fill),

@@ -17,6 +17,7 @@ from math import sqrt
 from os.path import isfile
 
 import more
+import several
 from bounds import (
     BOUND_TRAINED,
     CERTIFIED,
@@ -67,8 +68,8 @@ def claims(head, t, q, prior, derived, by_bound, rounded):
         if q.support and not q.nearest:
             checked.append(("the posterior, whatever it is", True))
     return checked, word
-def verify(model, data):
-    """Returns the certificate, what was checked, and what is taken on the fitter's word."""
+def verify(model, data, together=None):
+    """Returns the certificate, what was checked, and what is taken on the fitter's word. Adds the errors of certified rows to together."""
     head, arrays = read_model(model)
     require(head.has("certificate"), f"the model has no certificate: {head('certificate_reason', str)}")
     table = Table(head, read_table(data))
@@ -101,6 +102,8 @@ def verify(model, data):
     sample = Sample([(d, reach, sqrt(v), s) for d, (_, reach, _), (_, v, _), s in zip(missed, points, errors, scales)], list(units.values()), bool(table.groups))
     check_bounds(t, sample, kl, c)
     rounded = more.check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors, [sd for *_, sd in points], target, noise, by_bound)
+    if together is not None:
+        together.add(head, t, [table.numbers[i] for i in roles[CERTIFIED]], sample, table.groups and [table.groups[i] for i in roles[CERTIFIED]])
     return (c, *claims(head, t, q, prior, derived, by_bound, rounded))
 
 
@@ -112,7 +115,7 @@ def main():
     why, said = "", {}
     try:
         with open(files[0], "rb") as model, open(files[1], "rb") as data:
-            c, checked, word = verify(model.read(), data.read())
+            c, checked, word = several.verify(verify, model.read(), data.read())
         said = {k: c(k, kind) for k, kind in (("valid", bool), ("label", str), ("mean_bound", float), ("delta", float), ("rows", int))}
         said["independently_checked"] = not any(rests for _, rests in word[1:])
         for name, of in (("checked", checked), ("on_the_fitters_word", word)):

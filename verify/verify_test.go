@@ -637,3 +637,55 @@ func TestTransforms(t *testing.T) {
 		must.Not(t, agrees, "%s with other constants: %s", name, said)
 	}
 }
+
+// TestTargets fits several targets, some of them missing, and alters what the file says of all targets together.
+func TestTargets(t *testing.T) {
+	python(t)
+	folder := t.TempDir()
+	path, table := filepath.Join(folder, "m.krigo"), filepath.Join(folder, "two.csv")
+	text := "site,x,a,b\n"
+	for i := range 150 {
+		b := strconv.Itoa(i * 37 % 50)
+		if i%4 == 0 {
+			b = ""
+		}
+		text += fmt.Sprintf("s%d,%d,%d,%s\n", i/2, i*53%97, i*53%97%60, b)
+	}
+	must.Do(t, os.WriteFile(table, []byte(text), 0o600))
+	rows := must.Get(files.CSV{From: strings.NewReader(text), Source: "two.csv"}.Read())(t)
+	for _, o := range []krigo.Options{
+		{Data: krigo.Data{Ignore: []string{"site"}}, Promise: krigo.Promise{Curve: true}},
+		{Data: krigo.Data{Group: "site"}, Promise: krigo.Promise{Loss: "scaled", Epsilon: 2, Share: 0.5, Delta: 0.2}},
+	} {
+		o.Kernel, o.Method = krigo.Kernel{Expression: "se"}, krigo.Method{Name: "evidence"}
+		o.Prior, o.Run = krigo.Prior{Kind: "informed"}, krigo.Run{Restarts: 1}
+		all := must.Get(krigo.FitTargets(t.Context(), rows, []string{"a", "b"}, o))(t)
+		must.Do(t, all.Save(path))
+		agrees, said := verify(t, path, table)
+		must.Not(t, !agrees, "%s", said)
+		if o.Promise.Curve { // its bounds take seconds
+			continue
+		}
+		raw := must.Get(os.ReadFile(path))(t)
+		for _, field := range []string{"mean_bound", "rows", "epsilon"} {
+			h, models := opened(raw)
+			c := h["together"].(map[string]any)["certificate"].(map[string]any)
+			v := must.Get(c[field].(json.Number).Float64())(t)
+			if c[field] = v * 0.5; field == "rows" {
+				c[field] = int(v) - 1
+			}
+			must.Do(t, os.WriteFile(path, closed(raw, h, models), 0o600))
+			agrees, said = verify(t, path, table)
+			must.Not(t, agrees, "with another %s: %s", field, said)
+		}
+		m := must.Get(all.Extract("b"))(t)
+		must.Do(t, m.Save(path))
+		agrees, said = verify(t, path, table)
+		must.Not(t, !agrees, "one of them: %s", said)
+		m.Dealt[2]--
+		m.Dealt[3]++
+		must.Do(t, m.Save(path))
+		agrees, said = verify(t, path, table)
+		must.Not(t, agrees, "with other units_by_role: %s", said)
+	}
+}

@@ -120,11 +120,12 @@ func (f *certifyFlags) check(cmd *cobra.Command, job ranks.Ranks) error {
 
 // run recomputes the certificate of the model args[0] from the data args[1].
 func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ranks.Ranks) error {
-	m, err := krigo.Load(args[0])
+	all, err := krigo.LoadTargets(args[0])
 	if err != nil {
 		return err
 	}
-	if f.order {
+	m := all.Model(0)
+	if f.order && len(all.Models) == 1 {
 		if m, err = m.AcceptFileOrder(); err != nil {
 			return fmt.Errorf("--accept-file-order: %w", err)
 		}
@@ -134,6 +135,9 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 		return err
 	}
 	defer table.Close()
+	if len(all.Models) > 1 {
+		return f.runTargets(cmd, c, args[0], all, table)
+	}
 	if f.fresh {
 		return f.runFresh(cmd, c, m, table)
 	}
@@ -152,6 +156,52 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 		return err
 	}
 	return c.answer(cmd, r, func(w io.Writer) { printRecertification(w, m, r) })
+}
+
+// runTargets recomputes the certificates of all targets, and the certificate of all together.
+func (f *certifyFlags) runTargets(cmd *cobra.Command, c *common, name string, all *krigo.Targets,
+	table *dataset.Table) error {
+	switch {
+	case f.fresh, f.declaration != "", f.epsilon != 0, f.order, cmd.Flags().Changed("shift"):
+		return misused("--fresh, --epsilon, --shift, --declaration and --accept-file-order are for the model of one target: "+
+			"krigo extract %s --target NAME writes it", name)
+	}
+	var d struct {
+		Targets  []*krigo.Recertification `json:"targets"`
+		Together model.Together           `json:"together"`
+		Sentence string                   `json:"sentence"`
+	}
+	for i, m := range all.Models {
+		if m.Certificate == nil {
+			continue
+		}
+		r, err := recertify(cmd, c, fmt.Sprintf("%s, target %s", name, m.Target), all.Model(i), table, krigo.CertifyOptions{},
+			f.refit, !f.noRefit)
+		if err != nil {
+			return err
+		}
+		d.Targets = append(d.Targets, r)
+	}
+	if d.Targets == nil {
+		return &krigo.NoCertificate{Reason: all.Together.Reason}
+	}
+	if err := all.CheckTogether(cmd.Context(), table); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	d.Together, d.Sentence = all.Together, all.Sentence()
+	return c.answer(cmd, d, func(w io.Writer) {
+		fmt.Fprintln(w, paragraphs("Recomputed for all targets, with the same numbers.\n"+d.Sentence))
+		k := 0
+		for i, m := range all.Models {
+			fmt.Fprintf(w, "\nTarget    %s\n\n", m.Target)
+			if m.Certificate == nil {
+				fmt.Fprintf(w, "No certificate: %s.\n", m.CertificateReason)
+				continue
+			}
+			printRecertification(w, all.Model(i), d.Targets[k])
+			k++
+		}
+	})
 }
 
 // runFresh bounds the risk of a model from rows that the model never saw.

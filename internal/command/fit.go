@@ -44,7 +44,16 @@ func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Tabl
 	if err != nil {
 		return nil, o, err
 	}
-	return table, o, complete(&o.Data, table)
+	targets, err := krigo.SplitTargets(o.Data.Target, table.Names)
+	if err == nil && len(targets) > 1 {
+		if o.Data.Target, o.Data.Beside = targets[0], targets; !f.several {
+			err = misused("--target %s: only krigo fit takes several targets", f.options.Data.Target)
+		}
+	}
+	if err == nil {
+		err = complete(&o.Data, table)
+	}
+	return table, o, err
 }
 
 // chosen returns the options that the flags or their declaration make, and a function that completes the options once
@@ -288,6 +297,7 @@ the best of several runs, its certificate doesn't hold.`,
 // run fits a model of the table at path.
 func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks) error {
 	begin := time.Now()
+	f.several = true
 	if f.out == "" && path == standardInput {
 		return &krigo.UsageError{Err: errors.New("--out is missing: name the model file, since standard input " +
 			"has no name")}
@@ -303,6 +313,9 @@ func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks
 		}
 		defer o.Data.Test.Close()
 	}
+	if f.dryRun && o.Data.Beside != nil {
+		return c.planTargets(cmd, table, o)
+	}
 	if f.dryRun {
 		plan, err := krigo.Decide(cmd.Context(), table, o)
 		if err != nil {
@@ -316,7 +329,11 @@ func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks
 			return err
 		}
 	}
-	return (&fitting{c, cmd, table, o, out, r}).train(begin, f)
+	t := &fitting{c, cmd, table, o, out, r}
+	if o.Data.Beside != nil {
+		return t.trainTargets(f)
+	}
+	return t.train(begin, f)
 }
 
 // mayWrite refuses to overwrite a file that isn't a model. sibling says that --deliver all writes a second file.
@@ -437,7 +454,7 @@ func (t *fitting) print(m, all *krigo.Model) error {
 
 // saveSomewhere saves a model. A fit may have taken hours, so if the disk is full, saveSomewhere saves the model in the
 // folder for temporary files, and the error names the file.
-func saveSomewhere(m *krigo.Model, out string) error {
+func saveSomewhere(m interface{ Save(path string) error }, out string) error {
 	err := m.Save(out)
 	if err == nil {
 		return nil
@@ -456,8 +473,15 @@ func saveSomewhere(m *krigo.Model, out string) error {
 // noteRefit adds a finding to m if path holds another certified model of the same targets, or of mostly the same rows.
 // Repeating the same fit doesn't choose between models, so it adds nothing, but it keeps the finding of the old file.
 func noteRefit(m *krigo.Model, path string) {
-	old, err := krigo.Load(path)
-	if err != nil || !certified(old) || !certified(m) {
+	all, err := krigo.LoadTargets(path)
+	if err != nil {
+		return
+	}
+	old, err := all.Extract(m.Target)
+	if err != nil {
+		old = all.Model(0)
+	}
+	if !certified(old) || !certified(m) {
 		return
 	}
 	common := 0
@@ -778,5 +802,65 @@ func printPlan(w io.Writer, p *krigo.Plan, asJSON bool) error {
 		p.Starts, strings.Join(p.Kernels, ", "))
 	printFindings(w, p.Findings)
 	fmt.Fprintf(w, "Options   %s\n", p.Options)
+	return nil
+}
+
+// targetsDocument is what fit --json prints of several targets.
+type targetsDocument struct {
+	Targets  []fitDocument  `json:"targets"`
+	Together model.Together `json:"together"`
+	Sentence string         `json:"sentence"`
+	Model    string         `json:"model"`
+}
+
+// trainTargets fits, saves and prints a model of each target.
+func (t *fitting) trainTargets(f *fitFlags) error {
+	if f.resume != "" || f.freshStart {
+		return misused("--resume, --fresh-start: a fit of several targets keeps no checkpoint")
+	}
+	progress := newProgress(t.cmd.ErrOrStderr(), t.quiet)
+	t.o.Run.Progress, t.o.Run.Predicting = progress.event, progress.rows
+	all, err := krigo.FitTargets(t.cmd.Context(), t.table, t.o.Data.Beside, t.o)
+	progress.end()
+	if err != nil {
+		return err
+	}
+	for _, m := range all.Models {
+		noteRefit(&krigo.Model{Model: *m}, t.out)
+	}
+	if err := saveSomewhere(all, t.out); err != nil {
+		return err
+	}
+	d := targetsDocument{Together: all.Together, Sentence: all.Sentence(), Model: t.out}
+	for i := range all.Models {
+		d.Targets = append(d.Targets, fitJSON(all.Model(i), t.out))
+	}
+	return t.answer(t.cmd, d, func(w io.Writer) {
+		fmt.Fprintln(w, paragraphs(d.Sentence))
+		for i, m := range all.Models {
+			fmt.Fprintf(w, "\nTarget    %s\n\n", m.Target)
+			printFit(w, all.Model(i), t.out)
+		}
+	})
+}
+
+// planTargets prints what a fit of several targets would do.
+func (c *common) planTargets(cmd *cobra.Command, table *dataset.Table, o krigo.Options) error {
+	each, _, err := o.ForTargets(table, o.Data.Beside)
+	if err != nil {
+		return err
+	}
+	for _, o := range each {
+		plan, err := krigo.Decide(cmd.Context(), table, o)
+		if err != nil {
+			return fmt.Errorf("target %s: %w", o.Data.Target, err)
+		}
+		if !c.json {
+			fmt.Fprintf(cmd.OutOrStdout(), "Target    %s\n", o.Data.Target)
+		}
+		if err := printPlan(cmd.OutOrStdout(), plan, c.json); err != nil {
+			return err
+		}
+	}
 	return nil
 }

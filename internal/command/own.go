@@ -52,9 +52,13 @@ func ownPredictions(kept []string) own {
 		}
 		columns += "\n" + name
 	}
+	several := "^" // the columns' names end in the names of several targets
+	for _, name := range kept {
+		several += "\n" + regexp.QuoteMeta(name)
+	}
 	return own{"a table that krigo predict wrote with the same --keep",
-		regexp.MustCompile(`^\{"target":"([^"\\]|\\.)*",("solver":"[a-z]*",)?"predictions":\[`),
-		regexp.MustCompile(columns + "(\n[a-z]+_lower\n[a-z]+_upper)*(\nsample[0-9]+)*" +
+		regexp.MustCompile(`^\{("targets":\[\{)?"target":"([^"\\]|\\.)*",("solver":"[a-z]*",)?"predictions":\[`),
+		regexp.MustCompile(several + "\nmean_[^\n]+\nlatent_variance_[^\x00]+\npredictive_sd_[^\x00]+$|" + columns + "(\n[a-z]+_lower\n[a-z]+_upper)*(\nsample[0-9]+)*" +
 			"(\nexplain_base(\ncontribution_[^\x00]*)+\nexplain_remainder)?$")}
 }
 

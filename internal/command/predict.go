@@ -83,59 +83,84 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 	if err := f.check(c.json, args); err != nil {
 		return err
 	}
-	m, err := krigo.Load(args[0])
+	all, err := krigo.LoadTargets(args[0])
 	if err != nil {
 		return err
 	}
+	m := all.Model(0)
 	table, err := readTable(args[1], cmd.InOrStdin(), nil, m.Reading.Every())
 	if err != nil {
 		return err
 	}
 	defer table.Close()
+	if len(all.Models) > 1 {
+		return f.predictTargets(cmd, c, all, table)
+	}
+	kept, err := f.kept(table)
+	if err != nil {
+		return err
+	}
+	document, found, err := f.document(cmd, c, m, table)
+	if err != nil {
+		return err
+	}
+	f.tell(cmd, c, found)
+	if kept != nil && c.json {
+		if document.Kept, err = kept.Columns(len(document.Predictions)); err != nil {
+			return err
+		}
+	}
+	names, fill := document.table(f.kinds, f.samples)
+	return f.write(cmd.OutOrStdout(), written{document, c.json, names, len(document.Predictions), fill}, kept)
+}
+
+// kept returns the columns of --keep, or nil.
+func (f *predictFlags) kept(table *dataset.Table) (*dataset.Kept, error) {
+	if len(f.keep) == 0 {
+		return nil, nil
+	}
+	kept, err := table.Keep(f.keep)
+	if err != nil {
+		return nil, fmt.Errorf("--keep: %w", err)
+	}
+	return kept, nil
+}
+
+// tell prints what a person should know about the rows and the intervals.
+func (f *predictFlags) tell(cmd *cobra.Command, c *common, found finding.List) {
+	if c.quiet {
+		return
+	}
+	for _, one := range found {
+		fmt.Fprintln(cmd.ErrOrStderr(), one)
+	}
+	if slices.Contains(f.kinds, "band") {
+		fmt.Fprintln(cmd.ErrOrStderr(), finding.New(finding.BandUnchecked))
+	}
+}
+
+// document returns what a model says about the rows of a table, and what a person should know about it.
+func (f *predictFlags) document(cmd *cobra.Command, c *common, m *krigo.Model,
+	table *dataset.Table) (d predictDocument, found finding.List, err error) {
 	if by := m.Posterior.Local(); by != "" && !c.quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on %s, not on all %d\n", by,
 			m.Posterior.Support.Rows)
 	}
-	var kept *dataset.Kept
-	if len(f.keep) > 0 {
-		if kept, err = table.Keep(f.keep); err != nil {
-			return fmt.Errorf("--keep: %w", err)
-		}
-	}
 	ps, drawn, err := f.predict(cmd, c.quiet, m, table)
+	if err == nil && !c.quiet {
+		found, err = m.PredictionFindings(table, ps)
+	}
 	if err != nil {
-		return err
+		return d, nil, err
 	}
-	if !c.quiet {
-		found, err := m.PredictionFindings(table, ps)
-		if err != nil {
-			return err
-		}
-		for _, one := range found {
-			fmt.Fprintln(cmd.ErrOrStderr(), one)
-		}
-	}
-	if slices.Contains(f.kinds, "band") && !c.quiet {
-		fmt.Fprintln(cmd.ErrOrStderr(), finding.New(finding.BandUnchecked))
-	}
-	document := predictDocument{Target: m.Target, Predictions: ps, Samples: drawn}
+	d = predictDocument{Target: m.Target, Predictions: ps, Samples: drawn}
 	if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
-		document.Solver = kind
+		d.Solver = kind
 	}
-	if kept != nil && c.json {
-		if document.Kept, err = kept.Columns(len(ps)); err != nil {
-			return err
-		}
+	if d.Intervals, err = f.intervals(cmd, m, table, ps); err == nil && f.explain {
+		d.Explanation, err = m.Explain(cmd.Context(), table)
 	}
-	if document.Intervals, err = f.intervals(cmd, m, table, ps); err != nil {
-		return err
-	}
-	if f.explain {
-		if document.Explanation, err = m.Explain(cmd.Context(), table); err != nil {
-			return err
-		}
-	}
-	return f.write(cmd.OutOrStdout(), c.json, document, kept)
+	return d, found, err
 }
 
 // predict predicts the rows of a table, and draws samples there.
@@ -182,31 +207,39 @@ func (f *predictFlags) intervals(cmd *cobra.Command, m *krigo.Model, table *data
 	return of, nil
 }
 
-// write writes a document as JSON or as a table, to the file or output that the flags name.
-func (f *predictFlags) write(w io.Writer, asJSON bool, d predictDocument, kept *dataset.Kept) error {
-	names, fill := d.table(f.kinds, f.samples)
+// written is what predict writes: a document as JSON, or the same as a table.
+type written struct {
+	document any
+	json     bool
+	names    []string // columns of the table
+	rows     int
+	fill     func(i int, values []float64) error
+}
+
+// write writes predictions as JSON or as a table, to the file or output that the flags name.
+func (f *predictFlags) write(w io.Writer, d written, kept *dataset.Kept) error {
 	write := func(w io.Writer) error {
 		switch {
-		case asJSON:
-			return json.NewEncoder(w).Encode(d)
+		case d.json:
+			return json.NewEncoder(w).Encode(d.document)
 		case kept != nil && slices.Contains([]string{".gz", ".zst"}, filepath.Ext(f.out)):
 			z, err := compressed(w, filepath.Ext(f.out))
 			if err != nil {
 				return err
 			}
-			return errors.Join(files.Beside(kept)(z, names, len(d.Predictions), fill), z.Close())
+			return errors.Join(files.Beside(kept)(z, d.names, d.rows, d.fill), z.Close())
 		case kept != nil:
-			return files.Beside(kept)(w, names, len(d.Predictions), fill)
+			return files.Beside(kept)(w, d.names, d.rows, d.fill)
 		}
-		return files.Write(w, names, len(d.Predictions), fill)
+		return files.Write(w, d.names, d.rows, d.fill)
 	}
 	switch {
 	case f.out == "":
 		return write(w)
-	case asJSON, kept != nil:
+	case d.json, kept != nil:
 		return disk.Write(f.out, write)
 	}
-	return files.WriteFile(f.out, names, len(d.Predictions), fill)
+	return files.WriteFile(f.out, d.names, d.rows, d.fill)
 }
 
 // compressed returns a writer that compresses what it writes to w, as a file of this ending has it.
@@ -242,6 +275,57 @@ func (d predictDocument) table(kinds []string, samples int) (names []string, fil
 		d.Explanation.Fill(i, values[at:])
 		return nil
 	}
+}
+
+// predictTargets predicts the rows of a table with models of several targets. The columns of a target's predictions
+// end in _TARGET.
+func (f *predictFlags) predictTargets(cmd *cobra.Command, c *common, all *krigo.Targets, table *dataset.Table) error {
+	kept, err := f.kept(table)
+	if err != nil {
+		return err
+	}
+	var names []string
+	var fills []func(i int, values []float64) error
+	var widths []int
+	var d targetsPredicted
+	said := finding.List{}
+	for i, m := range all.Models {
+		one, found, err := f.document(cmd, c, all.Model(i), table)
+		if err != nil {
+			return fmt.Errorf("target %s: %w", m.Target, err)
+		}
+		for _, f := range found {
+			if !slices.ContainsFunc(said, func(s finding.Finding) bool { return s.String() == f.String() }) {
+				said = append(said, f)
+			}
+		}
+		own, fill := one.table(f.kinds, f.samples)
+		for _, name := range own {
+			names = append(names, name+"_"+m.Target)
+		}
+		fills, widths, d.Targets = append(fills, fill), append(widths, len(own)), append(d.Targets, one)
+	}
+	f.tell(cmd, c, said)
+	if kept != nil && c.json {
+		if d.Kept, err = kept.Columns(table.Rows); err != nil {
+			return err
+		}
+	}
+	return f.write(cmd.OutOrStdout(), written{d, c.json, names, table.Rows, func(i int, values []float64) error {
+		for k, fill := range fills {
+			if err := fill(i, values[:widths[k]]); err != nil {
+				return err
+			}
+			values = values[widths[k]:]
+		}
+		return nil
+	}}, kept)
+}
+
+// targetsPredicted is what predict --json prints of several targets.
+type targetsPredicted struct {
+	Targets []predictDocument   `json:"targets"`
+	Kept    map[string][]string `json:"kept,omitempty"`
 }
 
 func newPredict(c *common) *cobra.Command {

@@ -28,7 +28,8 @@ type fitFlags struct {
 	objectives                                []string
 	splits                                    int
 
-	flags *pflag.FlagSet
+	several bool // the command takes several targets
+	flags   *pflag.FlagSet
 }
 
 // order has the flags of each group in the order in which help shows them. Other settings of methods follow the group

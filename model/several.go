@@ -1,0 +1,231 @@
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/memory"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// Several holds the models of a fit of several targets, and what is certified of all targets together.
+type Several struct {
+	Models   []*Model // in the order in which the fit named the targets
+	Together Together
+}
+
+// Write writes the models as one file: the beginning and the end of a model file, and model files between.
+func (s *Several) Write(w io.Writer) error {
+	h, files := severalHeader{Together: s.Together}, bytes.Buffer{}
+	for _, m := range s.Models {
+		begin := files.Len()
+		if err := m.Write(&files); err != nil {
+			return err
+		}
+		h.Targets, h.Bytes = append(h.Targets, m.Target), append(h.Bytes, files.Len()-begin)
+	}
+	head, err := json.MarshalIndent(h, "", " ")
+	if err != nil {
+		return err
+	}
+	begin := binary.LittleEndian.AppendUint32([]byte(Magic), several)
+	begin = append(binary.LittleEndian.AppendUint32(begin, uint32(len(head))), head...)
+	sum := sha256.New()
+	out := io.MultiWriter(w, sum)
+	for _, part := range [][]byte{begin, files.Bytes()} {
+		if _, err := out.Write(part); err != nil {
+			return err
+		}
+	}
+	_, err = w.Write(sum.Sum(nil))
+	return err
+}
+
+// Save writes the models to a file, all or nothing.
+func (s *Several) Save(path string) error { return disk.Write(path, s.Write) }
+
+// ReadSeveral reads what Several.Write wrote, or the file of one model.
+func ReadSeveral(r io.Reader) (*Several, error) {
+	raw, err := memory.ReadAll(r, "the model", times)
+	if err != nil {
+		return nil, fmt.Errorf("the model can't be read: %w", err)
+	}
+	return decodeSeveral(raw)
+}
+
+// LoadSeveral reads a file of several models, or of one. Its errors name the file.
+func LoadSeveral(path string) (*Several, error) {
+	raw, err := memory.ReadFile(path, times)
+	if err != nil {
+		return nil, fmt.Errorf("the model can't be read: %w", err)
+	}
+	s, err := decodeSeveral(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+func decodeSeveral(raw []byte) (*Several, error) {
+	if len(raw) < prefix || string(raw[:len(Magic)]) != Magic || binary.LittleEndian.Uint32(raw[len(Magic):]) != several {
+		m, err := decode(raw)
+		return &Several{Models: []*Model{m}}, err
+	}
+	h, files, err := opened(raw)
+	if err != nil {
+		return nil, brief{err}
+	}
+	s := &Several{Together: h.Together}
+	for i, n := range h.Bytes {
+		m, err := decode(files[:n])
+		if err == nil && m.Target != h.Targets[i] {
+			err = errors.New("it is of another target")
+		}
+		if err != nil {
+			return nil, brief{fmt.Errorf("the model of target %q: %w", spelling.Clip(h.Targets[i]), err)}
+		}
+		files, s.Models = files[n:], append(s.Models, m)
+	}
+	return s, s.sane()
+}
+
+// sane refuses models that aren't from one fit, and parts of δ that don't add up.
+func (s *Several) sane() error {
+	unfit := errors.New("the models aren't from one fit of several targets: the file was altered")
+	first, t := s.Models[0], s.Together
+	var names []string
+	for _, m := range s.Models {
+		names = append(names, m.Target)
+	}
+	least := len(s.Models)
+	if t.Certificate != nil {
+		least++
+	}
+	for _, m := range s.Models {
+		if !slices.Equal(m.Beside, names) || m.Seed != first.Seed || m.Split != first.Split || m.Group != first.Group ||
+			m.Dealt != first.Dealt || m.Terms.Delta != t.Delta/float64(t.Parts) {
+			return unfit
+		}
+	}
+	if !(t.Delta > 0 && t.Delta < 1) || t.Parts < least || t.Certificate != nil &&
+		(t.Certificate.Delta != first.Terms.Delta || len(t.Units) != len(names)) {
+		return unfit
+	}
+	for _, unit := range t.Units {
+		if !(unit > 0) || math.IsInf(unit, 1) {
+			return unfit
+		}
+	}
+	return nil
+}
+
+// Apart says why nothing can be certified of several targets together whose certificates have these terms, or "". The
+// mean of each target has to be fixed before the certified rows are seen, and its loss to count misses of a band.
+func Apart(t pacbayes.Terms) string {
+	switch kind := t.Loss.Kind; {
+	case !t.MeanAlone():
+		return "only predictions that were learnt on prior rows alone, and are certified by their own misses, are certified " +
+			"together (--prior informed, --mean-bound direct)"
+	case t.Backtest:
+		return "a backtest certifies nothing"
+	case t.Scaling == dataset.AllRows:
+		return "all rows gave the scaling"
+	case kind != pacbayes.Band && kind != pacbayes.Relative && kind != pacbayes.Scaled:
+		return fmt.Sprintf("the loss %s isn't about a band on both sides of a prediction", kind)
+	}
+	return ""
+}
+
+// CertifyTogether returns what the certified rows of the table say of all targets at once. The table is the one that
+// the models were made from.
+func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) {
+	t = Together{Delta: s.Together.Delta, Parts: s.Together.Parts}
+	first := s.Models[0]
+	if t.Reason = Apart(first.Terms); t.Reason != "" {
+		return t, nil
+	}
+	errs, units := map[int][]float64{}, map[int]int{} // errors and the group of each row, by its number in the file
+	var rows []int
+	for _, m := range s.Models {
+		if m.Certificate == nil {
+			t.Reason = fmt.Sprintf("there is none of %s: %s", cautious.Name(m.Target), m.CertificateReason)
+			return t, nil
+		}
+		d, err := m.Labelled(table)
+		if err != nil {
+			return t, err
+		}
+		roles, err := m.RolesOf(d)
+		if err != nil {
+			return t, err
+		}
+		_, at, err := m.refactored(d, roles)
+		if err != nil {
+			return t, err
+		}
+		factor := first.Terms.Loss.Below / m.Terms.Loss.Below
+		for i, row := range d.RowsOf(roles, dataset.Certified) {
+			e := math.Abs(at.Y[i] - at.Mean[i])
+			if m.Terms.Loss.Unitless() && e > 0 {
+				e /= at.Sample.Scale[i]
+			}
+			if factor != 1 {
+				e *= factor * (1 + 1e-12) // rounding must not turn a miss into none
+			}
+			in := d.InFile(row)
+			if errs[in] = append(errs[in], math.Min(e, math.MaxFloat64)); m == first {
+				rows = append(rows, in)
+				if roles.Group != nil {
+					units[in] = roles.Group[row]
+				}
+			}
+		}
+		t.Units = append(t.Units, m.Terms.EpsilonRaw/first.Terms.Loss.Below)
+	}
+	rows = slices.DeleteFunc(rows, func(in int) bool { return len(errs[in]) < len(s.Models) })
+	sample := pacbayes.Sample{Rows: len(rows), Mean: make([]float64, len(rows)), Variance: make([]float64, len(rows))}
+	for _, in := range rows {
+		sample.Y = append(sample.Y, slices.Max(errs[in]))
+	}
+	sample.Scale = slices.Repeat([]float64{1}, len(rows))
+	if first.Group != "" {
+		groups := make([]int, len(rows))
+		for i, in := range rows {
+			groups[i] = units[in]
+		}
+		sample.Group, sample.Groups = numbered(linalg.UpTo(len(rows)), groups)
+	}
+	terms := first.Terms
+	terms.Slices, terms.EpsilonRaw = nil, terms.Loss.Below
+	terms.Repeats, terms.Near = first.Certificate.Repeats, first.Certificate.NearCopies
+	if t.Certificate, err = terms.Certify(sample, 0); errors.Is(err, pacbayes.ErrTooFewRows) {
+		t.Reason, t.Units, err = fmt.Sprintf("%v with all targets, only %d", err, len(rows)), nil, nil
+	}
+	return t, err
+}
+
+// Population returns the rows that Together is about, in words.
+func (s *Several) Population() string {
+	first := s.Models[0]
+	of := Model{Group: first.Group, Reading: first.Reading}
+	for _, m := range s.Models {
+		for _, tie := range m.Ties {
+			if !slices.ContainsFunc(of.Ties, func(t Tie) bool { return t.Unit() == tie.Unit() }) {
+				of.Ties = append(of.Ties, tie)
+			}
+		}
+	}
+	return of.Population().Says
+}

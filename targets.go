@@ -1,0 +1,216 @@
+package krigo
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// Targets are the models of a fit of several targets, and what is certified of all targets together. If a file has the
+// model of one target, Targets has this model, and nothing is certified together.
+type Targets struct{ model.Several }
+
+// Model returns the model of target i, with the methods of this package.
+func (t *Targets) Model(i int) *Model { return &Model{*t.Models[i]} }
+
+// LoadTargets reads a file of models of several targets, or of one. Its errors name the file.
+func LoadTargets(path string) (*Targets, error) { return ofTargets(model.LoadSeveral(path)) }
+
+// ReadTargets reads models of several targets, or of one, from r to its end.
+func ReadTargets(r io.Reader) (*Targets, error) { return ofTargets(model.ReadSeveral(r)) }
+
+func ofTargets(s *model.Several, err error) (*Targets, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Targets{*s}, nil
+}
+
+// SplitTargets returns the columns that a text names as targets, with commas between. A name with a comma stands in
+// quotes, as in a CSV file, unless the whole text is the name of a column.
+func SplitTargets(text string, columns []string) ([]string, error) {
+	if slices.Contains(columns, text) || !strings.Contains(text, ",") {
+		return []string{text}, nil
+	}
+	r := csv.NewReader(strings.NewReader(text))
+	r.TrimLeadingSpace = true
+	names, err := r.Read()
+	if err != nil {
+		return nil, usage("target %q: want names of columns with commas between, and quotes around a name with a comma", text)
+	}
+	return names, nil
+}
+
+// FitTargets fits a model of each target, with the same inputs. Each model trains on the rows that have its target.
+// Every row has the same role for all targets. δ is shared equally by the certificates of all targets and one
+// certificate of all targets together, so that all of them hold together with probability 1−δ.
+func FitTargets(ctx context.Context, table *dataset.Table, targets []string, o Options) (made *Targets, err error) {
+	defer matrix.Ended(&err)
+	each, shared, err := o.ForTargets(table, targets)
+	if err != nil {
+		return nil, err
+	}
+	made = &Targets{model.Several{Together: shared}}
+	for i, o := range each {
+		if tell := o.Run.Progress; tell != nil {
+			o.Run.Progress = func(e Event) {
+				e.Family = targets[i] + ": " + e.Family
+				tell(e)
+			}
+		}
+		m, err := Fit(ctx, table, o)
+		if err != nil {
+			return nil, fmt.Errorf("target %s: %w", spelling.Clip(targets[i]), err)
+		}
+		made.Models = append(made.Models, &m.Model)
+	}
+	made.Together, err = made.CertifyTogether(table.Within(ctx))
+	return made, err
+}
+
+// ForTargets returns the options of the fit of each target, and how the certificates share δ.
+func (o Options) ForTargets(table *dataset.Table, targets []string) (each []Options, shared model.Together, err error) {
+	switch r := o.Run; {
+	case len(targets) < 2:
+		err = usage("several targets: name at least two")
+	case table.Ranks().Size() > 1:
+		err = usage("several targets: their fit runs on one rank")
+	case r.Declared != "" || r.Deliver == "all":
+		err = usage("several targets: there is no declaration of their fit, and --deliver all trains no sibling of it: fit each " +
+			"target alone")
+	case r.Resume != nil:
+		err = usage("several targets: their fit keeps no checkpoint")
+	}
+	if err != nil {
+		return nil, shared, err
+	}
+	o.Run.Save, o.Data.Beside, o.Data.Target = nil, targets, targets[0]
+	resolved, err := o.resolve(table.Rows)
+	if err != nil {
+		return nil, shared, err
+	}
+	terms := resolved.terms(resolved.Promise.loss(pacbayes.Kind(resolved.Promise.Loss)), 1)
+	terms.Backtest = resolved.Data.Split == "last"
+	if shared = (model.Together{Delta: terms.Delta, Parts: len(targets)}); model.Apart(terms) == "" {
+		shared.Parts++
+	}
+	for _, name := range targets {
+		own := o
+		own.Data.Target, own.Promise.Delta = name, shared.Delta/float64(shared.Parts)
+		each = append(each, own)
+	}
+	return each, shared, nil
+}
+
+// CheckTogether computes anew what is certified of all targets together, from the table that the models were made
+// from. It returns an error if the file says otherwise.
+func (t *Targets) CheckTogether(ctx context.Context, table *dataset.Table) (err error) {
+	defer matrix.Ended(&err)
+	again, err := t.CertifyTogether(table.Within(ctx))
+	if err != nil {
+		return err
+	}
+	said, differs := t.Together, "its reason"
+	switch a, b := again.Certificate, said.Certificate; {
+	case (a == nil) != (b == nil):
+		differs = "whether there is one"
+	case a != nil:
+		if differs = b.Difference(a); differs == "" && !slices.Equal(again.Units, said.Units) {
+			differs = "its units"
+		}
+	case again.Reason == said.Reason:
+		differs = ""
+	}
+	if differs != "" {
+		return fmt.Errorf("what is certified of all targets together isn't what the models and their data make it: %s; don't "+
+			"rely on this file", differs)
+	}
+	return nil
+}
+
+// Sentence says in words what holds for all targets together. The sentences of the models' certificates hold with it,
+// at the confidence that the first paragraph states.
+func (t *Targets) Sentence() string {
+	if len(t.Models) == 1 {
+		return ""
+	}
+	first, c := t.Model(0), t.Together.Certificate
+	names := make([]string, len(t.Models))
+	certified := 0
+	for i, m := range t.Models {
+		names[i] = cautious.Name(m.Target)
+		if c := m.Certificate; c != nil && c.Valid {
+			certified++
+		}
+	}
+	all := listed(names)
+	said := fmt.Sprintf("%sall of these hold together: the certificate of each target below, whose δ is %g/%d",
+		confidence(t.Together.Delta, "certified", first.Group), t.Together.Delta, t.Together.Parts)
+	switch {
+	case c == nil && certified == 0:
+		return fmt.Sprintf("Nothing is certified of the targets %s together, nor of any of them: %s.", all, t.Together.Reason)
+	case c == nil:
+		return fmt.Sprintf("%s. Nothing is certified of %s at once: %s.", said, all, t.Together.Reason)
+	}
+	said += ", and for all targets at once, of predictions on further " + t.Population() + " that have " + all + ":"
+	points := []pacbayes.CurvePoint{{HalfWidth: c.Epsilon, Bound: c.MeanBound}}
+	if c.Curve != nil && len(c.Curve.Points) > 0 {
+		points, _ = saidPoints(c)
+	} else if p := c.Promise; p != nil && p.HalfWidth > 0 {
+		points = append(points, pacbayes.CurvePoint{HalfWidth: p.HalfWidth, Bound: min(p.Bound, 1-p.Share)})
+	}
+	last := ""
+	for _, p := range points {
+		bands := make([]string, len(t.Models))
+		for i := range t.Models {
+			m := t.Model(i)
+			own := p.HalfWidth * m.Terms.Loss.Below / first.Terms.Loss.Below
+			bands[i] = within(m, c.Loss, own, p.HalfWidth*t.Together.Units[i])
+		}
+		if p.Bound < 1 {
+			line := fmt.Sprintf("\n  at least %s lie within %s, all at once", cautious.Complement(p.Bound), listed(bands))
+			if line != last {
+				said += line
+			}
+			last = line
+		}
+	}
+	if last == "" {
+		said += "\n  nothing, since the bound on the share of rows that miss is 1"
+	}
+	return said + fmt.Sprintf("\nA row counts as missed if any target misses. %d certified rows have all targets.", c.Rows)
+}
+
+// listed joins texts with commas, and with "and" before the last text.
+func listed(texts []string) string {
+	last := len(texts) - 1
+	return strings.Join(texts[:last], ", ") + " and " + texts[last]
+}
+
+// errOther is the error for a target that a file of models doesn't have.
+var errOther = errors.New("no such target")
+
+// Extract returns the model of a target as a model of its own. Its certificate keeps its part of δ, and checking it
+// takes the columns of all targets, by which the rows got their roles.
+func (t *Targets) Extract(target string) (*Model, error) {
+	var names []string
+	for i, m := range t.Models {
+		if m.Target == target {
+			return t.Model(i), nil
+		}
+		names = append(names, m.Target)
+	}
+	return nil, fmt.Errorf("%w: %q%s; the file has %s", errOther, spelling.Clip(target), spelling.DidYouMean(target, names),
+		spelling.Quoted(names, 20))
+}
