@@ -125,7 +125,7 @@ func checkAsked(m *model.Model, columns []string) error {
 		o.Data.Offset != m.Offset || o.Data.encodes() != (m.Encoding != nil),
 		!reflect.DeepEqual(o.Data.Reading, m.Reading):
 		return other("the columns")
-	case !m.TrainsForBound() && m.Noise != o.Method.Likelihood():
+	case !m.TrainsForBound() && m.Noise != o.likelihood():
 		return other("the noise")
 	case o.Method.Name != m.Objective:
 		return other("the objective")

@@ -12,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
@@ -137,6 +138,10 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 		err := o.untransformed()
 		wrong.If(err != nil, "target-transform %s: %w; or target-transform none", name, err)
 	}
+	if o.Kernel.Noise == objective.StudentName {
+		err := o.unsited()
+		wrong.If(err != nil, "noise student: %w; or noise constant", err)
+	}
 	if o.Run.Deliver == "all" {
 		err := o.checkDelivered()
 		wrong.If(err != nil, "%w", err)
@@ -181,6 +186,29 @@ func (o Options) untransformed() error {
 	if _, known := method.Find(o.Method.Name); known && o.Method.Likelihood() != "" {
 		return fmt.Errorf("the noise of %s isn't Gaussian, and it would take both: take evidence, nearest or svgp",
 			o.Method.Name)
+	}
+	return nil
+}
+
+// likelihood returns the name of the noise that a fit trains; "" is Gaussian.
+func (o Options) likelihood() string {
+	if o.Kernel.Noise == objective.StudentName {
+		return o.Kernel.Noise
+	}
+	return o.Method.Likelihood()
+}
+
+// unsited says why a fit can't alternate between parameters and the noise of each row (see alternate), or returns nil.
+func (o Options) unsited() error {
+	k := o.Method.Kind()
+	switch {
+	case !o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct:
+		return errors.New("it takes a mean that is certified by its own misses: prior informed, nothing learnt after it, " +
+			"and mean-bound direct")
+	case !k.Exact && !k.Local || k.Exact && o.Method.OnBatches():
+		return errors.New("it is for the objectives evidence (without batches) and nearest")
+	case o.Data.Transform != "" && o.Data.Transform != noTransform:
+		return errors.New("the target has either its own noise or a transform: take target-transform none")
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found fin
 		m.Dealt = d.dealt
 	}
 	if m.Counts, m.Groups = d.roles.Counts(); !m.TrainsForBound() {
-		m.Noise = o.Method.Likelihood()
+		m.Noise = o.likelihood()
 	}
 	if m.Range, err = model.RangeOf(d.data, d.roles); err != nil {
 		return nil, err

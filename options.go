@@ -104,6 +104,10 @@ type Kernel struct {
 	_    struct{} `help:"prior mean: zero, constant or linear; the bound pays for a trained mean as for a kernel"`
 	_    struct{} `rule:"constant, or zero"`
 	Mean string   `json:"mean,omitzero" set:"mean" value:"M" values:"zero constant linear" default:"zero"`
+
+	_     struct{} `help:"the noise: constant (Gaussian, of one variance), student (Student's t, for targets with gross"`
+	_     struct{} `help:"errors)" values:"constant student" default:"constant"`
+	Noise string   `json:"noise,omitzero" set:"noise" value:"N" tier:"everyday" for:"training"`
 }
 
 // autoKernel is the expression that lets krigo choose among autoKernels. A smoothness that suits the target is worth

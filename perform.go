@@ -9,6 +9,7 @@ import (
 
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
 )
@@ -27,6 +28,9 @@ func (p *plan) optimum(ctx context.Context, c *checkpoints) (*plan, trained, err
 	find := p.train
 	if p.given {
 		find = p.atInit
+	}
+	if p.options.Kernel.Noise == objective.StudentName {
+		return p.alternate(ctx, c)
 	}
 	t, err := find(ctx, c)
 	if err == nil && p.options.Prior.Mixed {

@@ -76,7 +76,7 @@ type seen struct {
 // does, as far as its standard error tells. It returns "" if no transform is clearly better, or if none is allowed. A
 // certificate doesn't pay for a choice by prior rows. Each transform gets a kernel trained for it in few steps.
 func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float64, err error) {
-	if d.options.untransformed() != nil {
+	if d.options.untransformed() != nil || d.options.Kernel.Noise == objective.StudentName {
 		return "", 0, nil
 	}
 	rows, n := d.somePrior(transformRows)
@@ -154,14 +154,20 @@ func (d *dealt) transformProblem(ctx context.Context, rows []int, s dataset.Scal
 	if all, err = gather(d.data.Scaled(rows, s)); err != nil {
 		return nil, all, err
 	}
-	k, err := kernel.Parse("matern32", d.data.Cols, true)
-	if err != nil {
-		return nil, all, err
-	}
+	return d.roughProblem(ctx, all), all, nil
+}
+
+// roughProblem returns the evidence of a few rows for a kernel that suits most tables.
+func (d *dealt) roughProblem(ctx context.Context, all objective.Memory) method.Problem {
 	choice := method.Choice{Name: method.EvidenceName, Hyperprior: "weak", Epochs: transformSteps}.WithDefaults()
-	return choice.Method().Bind(method.Task{Kernel: k, Mean: kernel.LinearMean{}, Rows: d.data.Scaled(rows, s),
+	return choice.Method().Bind(method.Task{Kernel: roughKernel(d.data.Cols), Mean: kernel.LinearMean{}, Rows: all,
 		N: all.X.Rows, Ranks: d.data.Ranks(), All: all, Limit: farLimit, Solver: posterior.ByCholesky,
-		Context: ctx}), all, nil
+		Context: ctx})
+}
+
+func roughKernel(dim int) kernel.Kernel {
+	k, _ := kernel.Parse("matern32", dim, true) // no error, since the kernel is known
+	return k
 }
 
 // leftOut returns the errors of predicted targets, in standard deviations, if all other rows predict each row. It
@@ -191,6 +197,24 @@ func (d *dealt) transformEvidence(ctx context.Context, rows []int, s dataset.Sca
 	if err != nil {
 		return 0, nil, err
 	}
+	value, x, err := d.roughly(ctx, problem, x)
+	if err != nil || math.IsInf(value, 1) {
+		return -value, x, err
+	}
+	y, err := d.data.Targets(rows)
+	slopes := []float64{0}
+	for _, v := range y {
+		slopes[0] += s.LogSlope(v)
+	}
+	if err = d.data.Ranks().Agree(err); err == nil {
+		err = d.data.Ranks().Sum(slopes)
+	}
+	return (slopes[0] - value) / float64(all.X.Rows), x, err
+}
+
+// roughly minimises a rough problem in a few steps, from x or from where training starts. It returns +∞ if the start
+// lies outside the problem's domain.
+func (d *dealt) roughly(ctx context.Context, problem method.Problem, x []float64) (float64, []float64, error) {
 	if x == nil {
 		x = make([]float64, problem.Dim())
 		for i, name := range problem.Names() {
@@ -205,17 +229,9 @@ func (d *dealt) transformEvidence(ctx context.Context, rows []int, s dataset.Sca
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		var outside *train.StartError
 		if errors.As(err, &outside) {
-			return math.Inf(-1), x, nil
+			return math.Inf(1), x, nil
 		}
 		return 0, nil, err
 	}
-	y, err := d.data.Targets(rows)
-	slopes := []float64{0}
-	for _, v := range y {
-		slopes[0] += s.LogSlope(v)
-	}
-	if err = d.data.Ranks().Agree(err); err == nil {
-		err = d.data.Ranks().Sum(slopes)
-	}
-	return (slopes[0] - r.Value) / float64(all.X.Rows), r.X, err
+	return r.Value, r.X, nil
 }

@@ -76,6 +76,8 @@ const (
 	InducingSample    Kind = "inducing_from_sample"
 	NoCertificate     Kind = "no_certificate"
 	TargetTransform   Kind = "target_transform"
+	GrossErrors       Kind = "gross_errors"
+	NoiseUnsettled    Kind = "noise_unsettled"
 
 	// About training.
 	AlphaByCV        Kind = "alpha_by_cv"
@@ -231,6 +233,10 @@ var words = map[Kind]entry{
 	TargetTransform: {Note, "the model sees the target through the transform %s, which has %.2f nats more " +
 		"evidence a prior row and predicts left-out prior rows about as well or better; predictions, ε and " +
 		"intervals are in the target's own units (--target-transform none turns it off)"},
+
+	GrossErrors: {Note, "Student's t noise takes %d of %d training rows for gross errors: their noise variance is more " +
+		"than ten times the scale of the noise"},
+	NoiseUnsettled: {Warning, "after %d rounds of training, the noise of a row still changes by a factor of %.3g"},
 
 	AlphaByCV: {Note, "α = %g was chosen by cross-validation in %d parts (root mean squared error %.4g, scaled) " +
 		"among %G"},

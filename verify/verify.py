@@ -89,6 +89,8 @@ def verify(model, data, together=None):
         q.solves([rows[i] for i in roles[CERTIFIED]], 1e-6 if prior else 1e-11, "posterior")
     by_bound = not q.nearest and (head("objective", str) in BOUND_TRAINED or t.informed and not t.fixed)
     require(noise > 0 and (by_bound or abs(noise - q.noise) <= 1e-6 * noise), "observation_noise isn't the noise variance")
+    if head.has("noise") and head("noise", str) == "student":
+        noise *= 2  # the variance of Student's t with four degrees of freedom
     require(not target.name or t.direct and not by_bound and not head.has("noise"), "a transform of the target needs a mean that is certified directly")
     found = [(i, *q.predict(rows[i][0])) for i in roles[CERTIFIED]]
     errors = [(rows[i][1] - mean, variance, reach) for i, mean, variance, reach in found]

@@ -38,7 +38,7 @@ var order = map[string]string{
 	"Data": "target inputs ignore categorical missing missing-target dates decimal thousands na below units skip-rows " +
 		"header sheet duplicates group offset scaling target-transform target-estimate no-standardise split splits test-fraction test " +
 		"params",
-	"Kernel":  "kernel ard mean",
+	"Kernel":  "kernel ard mean noise",
 	"Method":  "objective objectives restarts init fix-parameters",
 	"Prior":   "prior prior-share temper grid",
 	"Promise": "loss epsilon epsilon-units delta bound mean-bound promise curve slices population calibration-fraction",

@@ -44,6 +44,7 @@ class Parameters(Estimator):
         kernel: Value = None,
         ard: Value = None,
         mean: Value = None,
+        noise: Value = None,
         objective: Value = None,
         restarts: Value = None,
         init: Value = None,
@@ -115,6 +116,9 @@ class Parameters(Estimator):
         kernel :
             se, matern12, matern32, matern52, rq, periodic, additive, linear, constant, white; se+rq, se*rq; several:
             se,rq; auto (default auto, or se)
+        noise :
+            the noise: constant (Gaussian, of one variance), student (Student's t, for targets with gross errors) (default
+            constant)
         objective :
             what training minimises: kl-pac (the PAC-Bayes bound), sqrt-pac, evidence, nearest (each row from its
             neighbours, of any number of rows); sparse: vfe, fitc, dtc, pep, svgp, renyi (default by prior and rows)
@@ -299,6 +303,7 @@ class Parameters(Estimator):
         self.kernel = kernel
         self.ard = ard
         self.mean = mean
+        self.noise = noise
         self.objective = objective
         self.restarts = restarts
         self.init = init
