@@ -107,7 +107,7 @@ type Kernel struct {
 
 	_     struct{} `help:"the noise: constant (Gaussian, of one variance), student (Student's t, for targets with gross"`
 	_     struct{} `help:"errors)" values:"constant student" default:"constant"`
-	Noise string   `json:"noise,omitzero" set:"noise" value:"N" tier:"everyday" for:"training"`
+	Noise string   `json:"noise,omitzero" set:"noise" value:"N" for:"training"`
 }
 
 // autoKernel is the expression that lets krigo choose among autoKernels. A smoothness that suits the target is worth
