@@ -116,9 +116,6 @@ class Parameters(Estimator):
         kernel :
             se, matern12, matern32, matern52, rq, periodic, additive, linear, constant, white; se+rq, se*rq; several:
             se,rq; auto (default auto, or se)
-        noise :
-            the noise: constant (Gaussian, of one variance), student (Student's t, for targets with gross errors) (default
-            constant)
         objective :
             what training minimises: kl-pac (the PAC-Bayes bound), sqrt-pac, evidence, nearest (each row from its
             neighbours, of any number of rows); sparse: vfe, fitc, dtc, pep, svgp, renyi (default by prior and rows)
@@ -191,6 +188,9 @@ class Parameters(Estimator):
         mean :
             prior mean: zero, constant or linear; the bound pays for a trained mean as for a kernel (default constant, or
             zero)
+        noise :
+            the noise: constant (Gaussian, of one variance), student (Student's t, for targets with gross errors) (default
+            constant)
         restarts :
             starting points per kernel family (default 3; sparse, cg, batches 1)
         init :
