@@ -13,8 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// A noise that isn't Gaussian becomes a Gaussian noise with its own variance in each row. Training alternates: for given
-// variances it trains the parameters, and for given parameters the posterior's moments give the variances.
+// A noise that isn't Gaussian becomes a Gaussian noise with its own variance in each row. For given variances, krigo
+// trains the parameters. For given parameters, the posterior's moments give the variances.
 
 const (
 	// mostRounds limits the trainings after the first one. Each starts where the last one ended.
