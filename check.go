@@ -79,11 +79,21 @@ func (d Data) checkBeside() (wrong settings.Faults) {
 func (k Kernel) check() (wrong settings.Faults) {
 	expressions := k.expressions()
 	for i, expression := range expressions {
-		_, err := kernel.Parse(expression, 1, false)
+		err := kernel.Check(expression)
 		wrong.If(err != nil, "%w", err)
 		wrong.If(err == nil && slices.Contains(expressions[:i], expression), "kernel: %s twice", expression)
 	}
 	return wrong
+}
+
+// checkColumns reports kernels on columns that aren't inputs.
+func (k Kernel) checkColumns(inputs []kernel.Input) error {
+	for _, expression := range k.expressions() {
+		if _, err := kernel.Parse(expression, len(inputs), false, inputs...); err != nil {
+			return &UsageError{err}
+		}
+	}
+	return nil
 }
 
 func (p Prior) check() (wrong settings.Faults) {

@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
@@ -55,6 +56,9 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 		return nil, err
 	}
 	if d.text, err = d.options.text(); err != nil {
+		return nil, err
+	}
+	if err := o.Kernel.checkColumns(d.inputs()); err != nil {
 		return nil, err
 	}
 	if err := model.CheckSlices(d.data, o.Promise.Slices); err != nil {
@@ -137,6 +141,9 @@ func (d *dealt) view(table *dataset.Table) (err error) {
 	}
 	return d.deal(d.data)
 }
+
+// inputs says what the inputs are, for kernels on columns.
+func (d *dealt) inputs() []kernel.Input { return model.InputsOf(d.data.Inputs, d.data.Encoding) }
 
 // deal assigns the rows of a view their roles.
 func (d *dealt) deal(v *dataset.Data) (err error) {

@@ -240,7 +240,7 @@ func given(table *dataset.Table, params *Params, o Options) (*plan, []float64, e
 	if err != nil {
 		return nil, nil, err
 	}
-	k, mean, x, err := params.vector(o.Kernel.Mean, d.data.Cols)
+	k, mean, x, err := params.vector(o.Kernel.Mean, d.inputs())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,10 +3,10 @@ package krigo
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -91,7 +91,8 @@ type Data struct {
 
 // Kernel is the prior's covariance function and mean.
 type Kernel struct {
-	// The syntax is that of kernel.Parse. krigo tries each kernel of a list with commas, as it does with auto.
+	// The syntax is that of kernel.Parse, also with columns as in "se(x1, x2)*periodic(hour)". krigo tries each
+	// kernel of a list with commas, as it does with auto.
 	_          struct{} `help:"; se+rq, se*rq; several: se,rq; auto" rule:"auto, or se"`
 	Expression string   `json:"expression,omitzero" set:"kernel" value:"K" tier:"everyday" for:"training" default:"se"`
 
@@ -117,8 +118,8 @@ const autoKernel = "auto"
 
 // expressions returns the expressions of the kernels to try.
 func (k Kernel) expressions() (all []string) {
-	for expression := range strings.SplitSeq(k.Expression, ",") {
-		if expression = strings.TrimSpace(expression); expression == autoKernel {
+	for _, expression := range kernel.Split(k.Expression) {
+		if expression == autoKernel {
 			all = append(all, autoKernels...)
 		} else {
 			all = append(all, expression)

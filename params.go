@@ -54,9 +54,10 @@ type MeanParams struct {
 	Linear   []float64 `json:"linear,omitempty"`
 }
 
-// vector returns the parameters as [θ, β, ln σ_n², Z], for the mean function meanName on dim inputs.
-func (p *Params) vector(meanName string, dim int) (kernel.Kernel, kernel.Mean, []float64, error) {
-	k, x, err := p.Kernel.Build(dim)
+// vector returns the parameters as [θ, β, ln σ_n², Z], for the mean function meanName on these inputs.
+func (p *Params) vector(meanName string, inputs []kernel.Input) (kernel.Kernel, kernel.Mean, []float64, error) {
+	dim := len(inputs)
+	k, x, err := p.Kernel.Build(dim, inputs...)
 	if err != nil {
 		return nil, nil, nil, usage("params: %w", err)
 	}

@@ -26,17 +26,21 @@ type family struct {
 
 func (f family) gridParams() int { return len(f.kernel.Params()) + len(f.mean.Params()) }
 
-// families returns the kernels to try, for inputs of dim columns.
-func (k Kernel) families(dim int) (fs []family) {
+// families returns the kernels to try, for these inputs.
+func (k Kernel) families(inputs []kernel.Input) (fs []family) {
+	dim := len(inputs)
 	mean, _ := model.MeanOf(k.Mean, dim)
 	for _, expression := range k.expressions() {
 		for _, ard := range []bool{false, true} {
 			if ard && k.ARD == "off" || !ard && k.ARD == "on" {
 				continue
 			}
-			parsed, _ := kernel.Parse(expression, dim, ard) // check.go has parsed it already
-			flat, _ := kernel.Parse(expression, dim, false)
-			if k.ARD == "auto" && ard && (dim == 1 || slices.Equal(parsed.Params(), flat.Params())) {
+			parsed, err := kernel.Parse(expression, dim, ard, inputs...)
+			if err != nil {
+				continue // checkColumns has told it already; the columns of a forged file may be wrong
+			}
+			flat, _ := kernel.Parse(expression, dim, false, inputs...)
+			if k.ARD == "auto" && ard && len(parsed.Params()) == len(flat.Params()) {
 				continue // the two kernels are the same
 			}
 			name := expression
@@ -54,7 +58,7 @@ func (f family) spec() kernel.Spec { return f.kernel.Spec(make([]float64, len(f.
 
 // sameShape says whether two kernels are equal except for the values of their parameters.
 func sameShape(a, b kernel.Spec) bool {
-	return a.Name == b.Name && len(a.Lengthscales) == len(b.Lengthscales) && len(a.Parameters) == len(b.Parameters) &&
+	return kernel.SameKernel(a.Name, b.Name) && len(a.Lengthscales) == len(b.Lengthscales) && len(a.Parameters) == len(b.Parameters) &&
 		slices.EqualFunc(a.Parts, b.Parts, sameShape)
 }
 
@@ -148,7 +152,7 @@ type stage struct {
 func (d *dealt) priorStage() (stage, error) {
 	rows, err := d.take(dataset.Prior)
 	o := d.options
-	return stage{share: rows, choice: priorMethod(o.Method), families: priced(o.Kernel.families(d.data.Cols), d.gridTerms),
+	return stage{share: rows, choice: priorMethod(o.Method), families: priced(o.Kernel.families(d.inputs()), d.gridTerms),
 		restarts: o.Run.Restarts}, err
 }
 

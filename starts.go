@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
@@ -207,9 +208,9 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 		// Every input gets the same lengthscale.
 		x := at(0, 0)
 		j := 0
-		for i, q := range params {
+		for i := range params {
 			x[i] = earlier.X[j]
-			if q.Kind != kernel.Lengthscale || q.Dim == p.data.Cols-1 {
+			if base := ardBase(params, i); base == "" || base != ardBase(params, i+1) {
 				j++
 			}
 		}
@@ -233,10 +234,20 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 	return starts[:p.restarts]
 }
 
+// ardBase returns what the names of a kernel's lengthscales under ARD have in common, if parameter i is one of them,
+// else "".
+func ardBase(params []kernel.Param, i int) string {
+	if i == len(params) || params[i].Kind != kernel.Lengthscale || params[i].Dim < 0 {
+		return ""
+	}
+	base, _, _ := strings.Cut(params[i].Name, "[")
+	return base
+}
+
 // fromInit returns the initial parameters in the shape of a family, or nil if they don't fit. One lengthscale is
 // repeated for ARD. Several lengthscales don't fit a kernel with a single lengthscale.
 func (p *plan) fromInit(f family) ([]float64, error) {
-	if _, _, _, err := p.init.vector(p.options.Kernel.Mean, p.data.Cols); err != nil {
+	if _, _, _, err := p.init.vector(p.options.Kernel.Mean, p.inputs()); err != nil {
 		return nil, err
 	}
 	like := f.spec()
@@ -245,7 +256,7 @@ func (p *plan) fromInit(f family) ([]float64, error) {
 	if !sameShape(init.Kernel, like) {
 		return nil, nil
 	}
-	_, _, x, err := init.vector(p.options.Kernel.Mean, p.data.Cols)
+	_, _, x, err := init.vector(p.options.Kernel.Mean, p.inputs())
 	switch given := len(p.init.Inducing); {
 	case err != nil || given == p.choice.Inducing:
 		return x, err

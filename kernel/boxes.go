@@ -56,6 +56,8 @@ func (b boxes) columns(k Kernel, theta []float64) (boxed, bool) {
 		return boxedStationary{p, p.pack(b.least), p.pack(b.greatest)}, true
 	case indicator:
 		return boxedIndicator{unprepared{k, theta, b.ordered}, math.Exp(theta[0])}, true
+	case on:
+		return b.on(k, theta)
 	case composite:
 		c, ok := boxedComposite{compositeColumns{composite: k}}, true
 		k.each(theta, nil, func(_ int, k Kernel, th, _ []float64) {
@@ -123,4 +125,21 @@ func (c boxedComposite) Most(point, k []float64) {
 		c.combine(k, part.Data)
 	}
 	linalg.Return(part)
+}
+
+type boxedOn struct {
+	onColumns
+	boxed boxed
+}
+
+func (p boxedOn) Most(point, k []float64) {
+	seen := p.gather(matrix.Of(1, len(point), point))
+	p.boxed.Most(seen.Data[:seen.Cols], k)
+	linalg.Return(seen)
+}
+
+func (b boxes) on(o on, theta []float64) (boxed, bool) {
+	seen := boxes{o.gather(b.x), o.gather(b.ordered), o.gather(b.least), o.gather(b.greatest)}
+	p, ok := seen.columns(o.Kernel, theta)
+	return boxedOn{onColumns{o, p, seen.x}, p}, ok
 }

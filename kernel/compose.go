@@ -22,14 +22,6 @@ func Sum(parts ...Kernel) Kernel { return composite{parts, false} }
 // Product returns the kernel Π k_p.
 func Product(parts ...Kernel) Kernel { return composite{parts, true} }
 
-// Parts returns the parts of a sum or product, in the order of their parameters, and nil for other kernels.
-func Parts(k Kernel) []Kernel {
-	if c, ok := k.(composite); ok {
-		return c.parts
-	}
-	return nil
-}
-
 func (c composite) Params() []Param {
 	var all []Param
 	for i, k := range c.parts {

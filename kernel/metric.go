@@ -35,12 +35,14 @@ func (s *Stationary) Metric(theta []float64) ([]float64, bool) {
 // points are, so parts without distance parameters don't matter.
 func (c composite) Metric(theta []float64) (inverse []float64, ok bool) {
 	return c.metric(theta, Metric, func(inverse, part []float64) (ok bool) {
-		ok = true
+		first := slices.Index(inverse, slices.Max(inverse)) // 0 stands for inputs that a kernel on columns doesn't see
 		for t, v := range part {
 			// Equal lengthscales of one expression give equal bits.
-			ok = ok && math.Abs(v*inverse[0]-inverse[t]*part[0]) <= 1e-14*math.Abs(v*inverse[0])
+			if !(math.Abs(v*inverse[first]-inverse[t]*part[first]) <= 1e-14*math.Abs(v*inverse[first])) {
+				return false
+			}
 		}
-		return ok
+		return true
 	})
 }
 

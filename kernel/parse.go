@@ -8,11 +8,25 @@ import (
 // Parse reads a kernel expression for dim inputs: names joined by + and *, with the usual precedence and parentheses,
 // for example "se+linear" or "(se+white)*periodic". If ard is set, every kernel with lengthscales has one per input.
 // Parentheses may be nested 15 deep, and an expression may have 500 kernels.
-func Parse(expr string, dim int, ard bool) (Kernel, error) {
+//
+// A name may be followed by the columns whose inputs the kernel sees, as in "se(x1, x2)*periodic(hour)". inputs then
+// says what each input is. A column's name with a comma, a parenthesis, a quote or blanks at its ends is written in
+// double quotes, and a double quote in it twice.
+func Parse(expr string, dim int, ard bool, inputs ...Input) (Kernel, error) {
+	return parser{expr: expr, dim: dim, ard: ard, inputs: inputs}.parse()
+}
+
+// Check returns an error if no inputs could make an expression right.
+func Check(expr string) error {
+	_, err := parser{expr: expr, dim: 1, any: true}.parse()
+	return err
+}
+
+func (p parser) parse() (Kernel, error) {
+	expr, dim, ard := p.expr, p.dim, p.ard
 	if expr != "" && !strings.ContainsAny(expr, "+*() ") {
 		return named(expr, dim, ard) // errors of named name the kernel
 	}
-	p := parser{expr: expr, dim: dim, ard: ard}
 	p.next()
 	k, err := p.chain('+', Sum)
 	if err != nil {
@@ -30,8 +44,11 @@ type parser struct {
 	token string // "" at the end
 	dim   int
 	ard   bool
-	depth int // how many parentheses are open
+	any   bool // every column is known
+	depth int  // how many parentheses are open
 	parts int
+
+	inputs []Input
 }
 
 func (p *parser) next() {
@@ -101,7 +118,31 @@ func (p *parser) atom() (Kernel, error) {
 		if p.parts++; p.parts > maxParts/2 { // sums and products are parts too
 			return nil, fmt.Errorf("more than %d kernels", maxParts/2)
 		}
-		p.next()
+		if p.next(); p.token == "(" {
+			return p.on(t)
+		}
 		return named(t, p.dim, p.ard)
 	}
+}
+
+// on reads the columns of a kernel, and returns the kernel on these columns.
+func (p *parser) on(name string) (Kernel, error) {
+	columns, rest, err := cutColumns(name, p.expr[p.pos:])
+	if err != nil {
+		return nil, err
+	}
+	p.pos = len(p.expr) - len(rest)
+	p.next()
+	if p.any {
+		return named(name, 1, p.ard)
+	}
+	at, _, err := see(p.inputs, columns)
+	if err != nil {
+		return nil, err
+	}
+	k, err := named(name, len(at), p.ard)
+	if err != nil {
+		return nil, err
+	}
+	return On(k, p.dim, columns, at), nil
 }

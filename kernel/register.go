@@ -66,7 +66,7 @@ func named(name string, dim int, ard bool) (Kernel, error) {
 // The kernel's Spec must be the result of SpecOf, from which Build makes the same kernel again. Register panics if the
 // name is taken or can't stand in an expression, and if Build doesn't make the same kernel from the Spec.
 func Register(name string, make func(dim int, ard bool) (Kernel, error)) {
-	if name == "" || strings.ContainsAny(name, "+*() ") {
+	if name == "" || strings.ContainsAny(name, "+*() \",") {
 		panic(fmt.Sprintf("kernel: %q can't be a kernel's name", name))
 	}
 	if slices.Contains(append(Names(), "sum", "product", "posterior"), name) {
@@ -103,18 +103,34 @@ func checkSpec(k Kernel, dim int) {
 	}
 }
 
-// Build returns the kernel and the parameters θ that a Spec describes, for dim inputs. It returns an error for a Spec
-// that is nested more than 32 deep, or has more than 1000 kernels.
-func (s Spec) Build(dim int) (Kernel, []float64, error) {
+// Build returns the kernel and the parameters θ that a Spec describes, for dim inputs. A Spec with columns needs the
+// inputs. Build returns an error for a Spec that is nested more than 32 deep, or has more than 1000 kernels.
+func (s Spec) Build(dim int, inputs ...Input) (Kernel, []float64, error) {
 	if err := s.checkSize(); err != nil {
 		return nil, nil, err
 	}
-	return s.build(dim)
+	return s.build(dim, inputs)
 }
 
-func (s Spec) build(dim int) (Kernel, []float64, error) {
+func (s Spec) build(dim int, inputs []Input) (Kernel, []float64, error) {
+	if name, columns, err := s.Columns(); err != nil || columns != nil {
+		var at []int
+		var seen []Input
+		if err == nil {
+			at, seen, err = see(inputs, columns)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("kernel %.200q: %w", s.Name, err)
+		}
+		s.Name = name
+		k, theta, err := s.build(len(at), seen)
+		if err != nil {
+			return nil, nil, err
+		}
+		return On(k, dim, columns, at), theta, nil
+	}
 	if s.Name == "sum" || s.Name == "product" {
-		return s.buildComposite(dim)
+		return s.buildComposite(dim, inputs)
 	}
 	k, err := s.kernel(dim)
 	if err != nil {
@@ -181,7 +197,7 @@ func (s Spec) lengthscales(dim int) error {
 	return fmt.Errorf("kernel %q has %d lengthscales: give one for all inputs or %d", s.Name, len(s.Lengthscales), dim)
 }
 
-func (s Spec) buildComposite(dim int) (Kernel, []float64, error) {
+func (s Spec) buildComposite(dim int, inputs []Input) (Kernel, []float64, error) {
 	if len(s.Parts) == 0 {
 		return nil, nil, fmt.Errorf("kernel %q has no \"parts\"", s.Name)
 	}
@@ -191,7 +207,7 @@ func (s Spec) buildComposite(dim int) (Kernel, []float64, error) {
 	var parts []Kernel
 	var theta []float64
 	for _, part := range s.Parts {
-		k, th, err := part.build(dim)
+		k, th, err := part.build(dim, inputs)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -29,6 +30,7 @@ type Param struct {
 	Dim  int    // the input of a lengthscale or slope, −1 for all inputs
 	// Alone says that a lengthscale scales distances in one input, not in all inputs together.
 	Alone bool
+	Among int // a lengthscale of this many inputs together; 0: of all inputs
 }
 
 // Distant returns about the squared distance of two points among d standardised inputs, as a lengthscale sees it.
@@ -36,7 +38,7 @@ func (p Param) Distant(d int) float64 {
 	if p.Alone {
 		return 1
 	}
-	return float64(d)
+	return float64(cmp.Or(p.Among, d))
 }
 
 // Label names the parameter whose logarithm θ holds: "weight[2]" for "log_weight[2]".
@@ -45,7 +47,7 @@ func (p Param) Label() string { return strings.TrimPrefix(p.Name, "log_") }
 // Spec is a kernel and its parameters as people write them: variances and lengthscales themselves, not logarithms. A
 // single lengthscale is for all inputs.
 type Spec struct {
-	Name         string             `json:"name"`
+	Name         string             `json:"name"` // with the columns that the kernel sees, as in "se(x1, x2)"
 	Variance     float64            `json:"variance,omitempty"`
 	Lengthscales []float64          `json:"lengthscales,omitempty"`
 	Shape        float64            `json:"shape,omitempty"`
@@ -120,6 +122,38 @@ func SpecOf(name string, params []Param, theta []float64) Spec {
 	return s
 }
 
+// Expression returns the kernel without its parameters, as Parse reads it: "se(x1, x2)+linear".
+func (s Spec) Expression() string {
+	if len(s.Parts) == 0 {
+		return s.Name
+	}
+	texts := make([]string, len(s.Parts))
+	for i, p := range s.Parts {
+		if texts[i] = p.Expression(); s.Name == "product" && p.Name == "sum" {
+			texts[i] = "(" + texts[i] + ")"
+		}
+	}
+	return strings.Join(texts, map[string]string{"sum": "+", "product": "*"}[s.Name])
+}
+
+// Columns returns the kernel's name without its columns, and the columns that it sees, or nil if it sees all inputs.
+func (s Spec) Columns() (name string, columns []string, err error) {
+	name, list, some := strings.Cut(s.Name, "(")
+	if some {
+		if columns, list, err = cutColumns(name, list); err == nil && list != "" {
+			err = fmt.Errorf("%.40q doesn't belong there", list)
+		}
+	}
+	return strings.TrimSpace(name), columns, err
+}
+
+// SameKernel says whether two names of a Spec mean the same kernel on the same columns.
+func SameKernel(a, b string) bool {
+	name, columns, err := Spec{Name: a}.Columns()
+	other, others, wrong := Spec{Name: b}.Columns()
+	return err == nil && wrong == nil && name == other && slices.Equal(columns, others)
+}
+
 // String returns the specification in words: "se (variance 1, lengthscales 0.5 2)".
 func (s Spec) String() string {
 	if len(s.Parts) > 0 {
@@ -127,7 +161,10 @@ func (s Spec) String() string {
 		for i, p := range s.Parts {
 			texts[i] = p.String()
 		}
-		op := map[string]string{"sum": " + ", "product": " * "}[s.Name]
+		op := " + "
+		if strings.HasPrefix(s.Name, "product") {
+			op = " * "
+		}
 		return "(" + strings.Join(texts, op) + ")"
 	}
 	var values []string

@@ -51,12 +51,15 @@ func (s *Stationary) Params() []Param {
 	return append(p, Param{Name: "log_variance", Kind: Variance, Dim: -1})
 }
 
-// size returns the number of a kernel's parameters, for a stationary kernel without making their names.
+// size returns the number of a kernel's parameters, for many kernels without making their names.
 func size(k Kernel) int {
-	s, ok := k.(*Stationary)
-	if !ok {
-		return len(k.Params())
+	if c, ok := k.(interface{ size() int }); ok {
+		return c.size()
 	}
+	return len(k.Params())
+}
+
+func (s *Stationary) size() int {
 	n := 2
 	if s.ard {
 		n = s.dim + 1

@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/quadrature"
+	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -110,17 +111,30 @@ func (e *Explanation) offset(d *dataset.Data) error {
 	return nil
 }
 
+// InputsOf says what the inputs of a model are, for kernels on columns. e may be nil.
+func InputsOf(names []string, e *dataset.Encoding) (inputs []kernel.Input) {
+	if e == nil {
+		for _, name := range names {
+			inputs = append(inputs, kernel.Input{Column: name})
+		}
+		return inputs
+	}
+	for _, c := range e.Columns {
+		if c.Categories == nil {
+			inputs = append(inputs, kernel.Input{Column: c.Name})
+		}
+		for _, category := range c.Names() {
+			inputs = append(inputs, kernel.Input{Column: c.Name, Category: category})
+		}
+	}
+	return inputs
+}
+
 // sources returns the columns of a table that the model predicts from, and which of these columns each input came from.
 // All inputs of a category or of a date came from one column.
 func (m *Model) sources() (names []string, of []int) {
-	from := slices.Clone(m.Inputs)
-	if m.Encoding != nil {
-		from = nil
-		for _, c := range m.Encoding.Columns {
-			from = append(from, slices.Repeat([]string{c.Name}, max(1, len(c.Names())))...)
-		}
-	}
-	for _, name := range from {
+	for _, in := range InputsOf(m.Inputs, m.Encoding) {
+		name := in.Column
 		for _, d := range m.Reading.Dates {
 			if slices.Contains(d.Derived(), name) {
 				name = d.Column

@@ -443,7 +443,7 @@ func (h header) model(data []byte) (*Model, error) {
 			return nil, fmt.Errorf("the model file's encoding: %w", err)
 		}
 	}
-	arrays := arrays{found, shape, h.Solver, h.Nearest}
+	arrays := arrays{found, shape, h.Solver, h.Nearest, InputsOf(h.Inputs, h.Encoding)}
 	if h.Prior == nil {
 		m.Posterior, err = arrays.posterior("", h.Kernel, h.Mean, d)
 	} else {
@@ -562,11 +562,12 @@ type arrays struct {
 	shape   map[string]array
 	solver  string
 	nearest int
+	inputs  []kernel.Input
 }
 
 // posterior assembles a posterior from the arrays whose names begin with prefix.
 func (a arrays) posterior(prefix string, spec kernel.Spec, meanName string, d int) (*posterior.Posterior, error) {
-	k, theta, err := spec.Build(d)
+	k, theta, err := spec.Build(len(a.inputs), a.inputs...)
 	if err != nil {
 		return nil, fmt.Errorf("the model file's kernel: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 )
 
@@ -121,7 +122,7 @@ func (r *maker) steepness() ([]float64, error) {
 		r.m.Scaling.Inputs(a.Row(i), r.real.at(k))
 	}
 	if !q.Slopes(a, da) { // lengthscales stand in for derivatives that the posterior lacks
-		for j, l := range lengthscales(q.Kernel.Spec(q.Theta), d) {
+		for j, l := range lengthscales(q.Kernel.Spec(q.Theta), model.InputsOf(r.m.Inputs, r.m.Encoding)) {
 			for k, c := range r.columns {
 				if slices.Contains(c.inputs, j) {
 					steep[k] += 1 / (l * l)
@@ -147,11 +148,27 @@ func (r *maker) steepness() ([]float64, error) {
 	return steep, nil
 }
 
-// lengthscales returns the smallest lengthscale of the kernel's parts for each of d inputs, or nil if the kernel has no
-// lengthscales.
-func lengthscales(s kernel.Spec, d int) (least []float64) {
+// lengthscales returns the smallest lengthscale of the kernel's parts for each input, +∞ for an input that no kernel
+// sees, or nil if the kernel has no lengthscales.
+func lengthscales(s kernel.Spec, inputs []kernel.Input) (least []float64) {
+	d := len(inputs)
+	name, columns, _ := s.Columns()
+	if at, err := kernel.Find(inputs, columns...); err == nil && len(at) > 0 {
+		seen := make([]kernel.Input, len(at))
+		for j, t := range at {
+			seen[j] = inputs[t]
+		}
+		s.Name = name
+		for j, l := range lengthscales(s, seen) {
+			if least == nil {
+				least = slices.Repeat([]float64{math.Inf(1)}, d)
+			}
+			least[at[j]] = l
+		}
+		return least
+	}
 	for _, part := range s.Parts {
-		for j, l := range lengthscales(part, d) {
+		for j, l := range lengthscales(part, inputs) {
 			if least == nil {
 				least = slices.Repeat([]float64{math.Inf(1)}, d)
 			}

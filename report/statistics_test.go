@@ -20,6 +20,7 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/must"
+	"github.com/krigo-gp/krigo/model"
 )
 
 // additive returns rows, their columns, a function of the rows, and the true shares of its variance. The function is 3
@@ -349,7 +350,7 @@ func TestWords(t *testing.T) {
 		must.Not(t, strings.Contains(cells[0], "log_") || strings.Contains(cells[0], "["), "%q", cells)
 	}
 	j := slices.Index(r.m.Inputs, "DIS")
-	l := lengthscales(r.q.Kernel.Spec(r.q.Theta), len(r.m.Inputs))[j]
+	l := lengthscales(r.q.Kernel.Spec(r.q.Theta), model.InputsOf(r.m.Inputs, nil))[j]
 	if dis == nil || dis[1] != number(l)+"; –" || dis[2] != number(l*r.m.Scaling.InputScale[j])+"; –" {
 		t.Errorf("DIS is told as %q, its lengthscale is %v", dis, l)
 	}

@@ -52,7 +52,7 @@ func (r *maker) facts() (facts []fact) {
 		{"Data", fmt.Sprintf("%s, %s (seed %d)", m.Source, rows, m.Seed)},
 		{"Predicted from", few(names, mostNames)},
 		{"Objective", m.Objective + ", " + method},
-		{"Kernel", structure(r.q.Kernel.Spec(r.q.Theta))},
+		{"Kernel", r.q.Kernel.Spec(r.q.Theta).Expression()},
 		{"Noise", fmt.Sprintf("%s; noise variance %s in scaled units", noise, number(r.q.Noise))},
 		{"Training", fmt.Sprintf("%s, %s, %.1f s; %s at %s", count(t.Starts, "start"), count(t.Iterations, "iteration"),
 			t.Seconds, t.Stopped, number(t.ObjectiveValue))},
@@ -116,18 +116,6 @@ func (r *maker) bound() []fact {
 		{"Made of", fmt.Sprintf("empirical risk %.4f, KL %.2f, grid %.2f, choices %.2f nats", c.EmpiricalRisk, c.KL,
 			c.GridPenalty, c.ChoicesPenalty)},
 	}
-}
-
-// structure returns the expression of a kernel, without its parameters.
-func structure(s kernel.Spec) string {
-	if len(s.Parts) == 0 {
-		return s.Name
-	}
-	texts := make([]string, len(s.Parts))
-	for i, p := range s.Parts {
-		texts[i] = structure(p)
-	}
-	return "(" + strings.Join(texts, map[string]string{"sum": " + ", "product": " × "}[s.Name]) + ")"
 }
 
 // hyperparameters returns lines about the parameters of the kernel and of the mean: a name, the value in scaled units,
@@ -209,15 +197,20 @@ func (r *maker) hyperparameters() (cells [][]string) {
 // in told, and left counts them.
 func (r *maker) parameters(s kernel.Spec, told map[int]bool) (cells [][]string, left int) {
 	m := r.m
+	at := linalg.UpTo(len(m.Inputs)) // places of the kernel's inputs
+	if _, columns, _ := s.Columns(); columns != nil {
+		at, _ = kernel.Find(model.InputsOf(m.Inputs, m.Encoding), columns...)
+	}
 	unit, seen := r.seen()
 	if s.Variance != 0 {
 		cells = append(cells, []string{"variance", number(s.Variance), "sd " + number(math.Sqrt(s.Variance)*unit) + " of " + seen})
 	}
 	switch {
-	case len(s.Lengthscales) == 1 && len(m.Inputs) > 1:
-		cells = append(cells, []string{"lengthscale of all inputs", number(s.Lengthscales[0]), "–"})
+	case len(s.Lengthscales) == 1 && len(at) > 1:
+		cells = append(cells, []string{"lengthscale of all its inputs", number(s.Lengthscales[0]), "–"})
 	default:
-		for j, l := range s.Lengthscales {
+		for i, l := range s.Lengthscales {
+			j := at[i]
 			if !told[j] {
 				left++
 				continue
@@ -230,15 +223,15 @@ func (r *maker) parameters(s kernel.Spec, told map[int]bool) (cells [][]string, 
 	}
 	if s.Period != 0 {
 		own := "–"
-		if len(m.Inputs) == 1 {
-			own = r.own(0, s.Period)
+		if len(at) == 1 {
+			own = r.own(at[0], s.Period)
 		}
 		cells = append(cells, []string{"period", number(s.Period), own})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
 		label, index, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[") // the name may be "weight[2]"
-		if j, err := strconv.Atoi(index); err == nil && 1 <= j && j <= len(m.Inputs) {
-			label += " of " + cautious.Name(m.Inputs[j-1])
+		if j, err := strconv.Atoi(index); err == nil && 1 <= j && j <= len(at) {
+			label += " of " + cautious.Name(m.Inputs[at[j-1]])
 		} else {
 			label = name
 		}

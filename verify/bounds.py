@@ -271,11 +271,20 @@ PROFILES = {  # functions of the distance d divided by lengthscales, and of the 
     "matern52": lambda d, a: (1 + sqrt(5) * d + 5 * d * d / 3) * exp(-sqrt(5) * d),
     "rq": lambda d, a: exp(-a * log1p(d * d / (2 * a))),
 }
+def named(text):
+    """Returns the name of a kernel, and the columns that it sees."""
+    m = re.fullmatch(r'(\w+) *\(((?:"[^"]*"|[^()"])*)\)', text)
+    columns = [c.strip() for c in re.findall(r'(?:"[^"]*"|[^,"])+', m[2])] if m else []
+    return m[1] if m else text, [c[1:-1].replace('""', '"') if c[:1] == '"' else c for c in columns]
 class Kernel:
     """A kernel. It removes its parameters, which are natural logarithms, from the front of theta, and compares them with the header."""
-    def __init__(self, spec, theta, dim):
-        self.name, self.profile, said, logs = spec("name", str), PROFILES.get(spec("name", str)), spec.list("lengthscales", float), []
-        self.parts = [Kernel(p, theta, dim) for p in spec.objects("parts")]
+    def __init__(self, spec, theta, names):
+        (self.name, self.columns), said, logs = named(spec("name", str)), spec.list("lengthscales", float), []
+        self.profile = PROFILES.get(self.name)
+        require(len(set(self.columns)) == len(self.columns) and set(self.columns) <= set(names), f"the kernel {self.name} has columns that are no inputs")
+        self.at = [i for c in self.columns for i, name in enumerate(names) if name == c] or range(len(names))  # inputs that it sees
+        names = [names[i] for i in self.at]
+        self.parts, dim = [Kernel(p, theta, names) for p in spec.objects("parts")], len(names)
         long, joint = self.name in PROFILES or self.name in ("periodic", "additive"), self.name in ("sum", "product")
         weights = ["main", "pairs"][:dim] if self.name == "additive" else []
         require(long or joint or self.name in ("linear", "constant", "white"), f"not checked by this program: the kernel {self.name!r}")
@@ -286,11 +295,12 @@ class Kernel:
         logs = [2 * log(v) for v in said] + [log(spec.of("parameters")(w, float)) for w in weights] + logs
         own, theta[:len(logs)] = theta[:len(logs)], []
         require(len(own) == len(logs) and all(abs(v - w) <= 1e-9 * max(1, abs(w)) for v, w in zip(logs, own)), "the header's kernel doesn't match the array theta")
-        self.inverse = [exp(-0.5 * v) for v in own[:len(said)]] * (dim if len(said) == 1 else 1)
+        self.dim, self.inverse = dim, [exp(-0.5 * v) for v in own[:len(said)]] * (dim if len(said) == 1 else 1)
         self.lengths = (own[:dim] if len(said) == dim else []) + [v for k in self.parts for v in k.lengths]  # lengthscales that each belong to one input
         self.weights = [exp(v) for v in own[len(said):]] + [0]
         self.variance, self.shape = (exp(own[-1]), exp(own[-2]) if len(own) > 1 else 0) if own else (0, 0)
     def prepare(self, x):
+        x = [x[i] for i in self.at]
         if self.parts:
             return [k.prepare(x) for k in self.parts]
         if self.name == "periodic":
@@ -444,6 +454,10 @@ def follows(q, rows, others, alpha):
     off = max(mean, sqrt(fsum(dot(x[1:], x[1:]) + (x[0] - 1)**2 for x in over(low, q.low_b))))
     require(off <= 1e-3, f"the prior's weights aren't those that its parameters, inducing inputs, noise variance and prior rows make: they are off by {off:.3g}")
     return off <= 1e-5
+def columns_of(head):
+    """Returns the column from which each input comes."""
+    entries = head.of("encoding").objects("columns") if head.has("encoding") else []
+    return [c("name", str) for c in entries for _ in range(1 + len(c.list("categories", str)))] or head.list("inputs", str)
 def read_posterior(head, arrays):
     """Returns the posterior Q, and its prior if that is a posterior too, else None."""
     dim, solver, noise, spec = len(head.list("inputs", str)), head("solver", str), head("noise_variance", float), head.of("kernel")
@@ -457,7 +471,7 @@ def read_posterior(head, arrays):
         spec, = spec.objects("parts")
     require(all(arrays[k, "shape"][1] == dim for k in ("support", prefix + "support")), "the support has other inputs")
     theta, beta, mean = list(arrays[prefix + "theta"]), arrays[prefix + "beta"], said("mean", str)
-    kernel = Kernel(spec, theta, dim)
+    kernel = Kernel(spec, theta, columns_of(head))
     require(not theta and len(beta) == {"zero": 0, "constant": 1, "linear": 1 + dim}.get(mean), "theta or beta doesn't fit kernel or mean")
     q = Posterior(arrays, prefix, kernel, lambda x: ((beta[0] if beta else 0.0) + dot(beta[1:], x), 0.0), None if prefix and arrays["support"] else noise, nearest)
     if not prefix:

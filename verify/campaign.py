@@ -94,6 +94,9 @@ def models():
     yield "two", f"{grid} --objective kl-pac --kernel se --grid 6,mixed --epochs 15 --ard on"
     yield "two", f"{grid} --objective kl-pac --kernel se --grid 6,mixed --bound maurer --epochs 15 --promise 0.1"
     yield "two", f"{grid} --objective kl-pac --kernel se,matern32 --ard auto --epochs 15"
+    for ard in ("on", "off"):
+        yield "mixed", f"{informed} --categorical heat --missing mean --kernel se(size)*matern32(heat)+linear(heat,size) --ard {ard}"
+    yield "mixed", f"{grid} --objective kl-pac --categorical heat --missing mean --kernel se(size),rq(heat) --ard auto --epochs 15"
     yield "two", f"{grid} --objective sqrt-pac --kernel se --epochs 15"
     yield "two", f"{grid} --objective kl-pac --kernel se --inducing 6 --posterior free --epochs 15 --ard off"
     yield "two", f"{grid} --objective evidence --kernel se --epsilon 2 --epsilon-units raw --mean constant"

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from math import ceil, comb, exp, floor, fsum, inf, lgamma, log, sqrt
 
-from bounds import CALIBRATION, CERTIFIED, PRIOR, REACH, UNITLESS, Loss, binomial, dot, fixed_bound, holds, learnt_bound, near, numeral, require
+from bounds import CALIBRATION, CERTIFIED, PRIOR, REACH, UNITLESS, Loss, binomial, columns_of, dot, fixed_bound, holds, learnt_bound, named, near, numeral, require
 
 
 def same(stored, own, unit, rounding=0):
@@ -23,12 +23,21 @@ def joined(name, parts):
     return (name,) + tuple(q for p in parts for q in (p[1:] if p[0] == name else (p,)))
 
 
+def plain(expression):
+    """Returns an expression in which a kernel's columns are part of its name, so that Python can parse it."""
+    return re.sub(r'\w+ *\((?:"[^"]*"|[^()"])*\)', lambda m: on(*named(m[0])), expression)
+
+
+def on(name, columns):
+    return "_".join([name] + [c.encode().hex() for c in columns])
+
+
 def asked_shape(n):
     return n.id if isinstance(n, ast.Name) else joined({ast.Add: "sum", ast.Mult: "product"}[type(n.op)], map(asked_shape, (n.left, n.right)))
 
 
 def shape(k):
-    return joined(k.name, map(shape, k.parts)) if k.parts else k.name
+    return joined(k.name, map(shape, k.parts)) if k.parts else on(k.name, k.columns)
 
 
 def leaves(k):
@@ -50,10 +59,13 @@ def check_asked(head, t, table, scale, own):
     asked, data, prior, kernel, grid = f.of("promise"), f.of("data"), f.of("prior"), f.of("kernel"), f.of("prior").of("grid")
     unit = 1 if t.kind in UNITLESS or asked("units", str) != "raw" else scale
     tempers, tried = prior.list("temper", float), 0
-    expressions = kernel("expression", str).replace("auto", "matern32*matern12,matern32,matern52,rq,se").split(",")
-    lengths = {bool(k.lengths) for k in leaves(own) if k.profile or k.name in ("periodic", "additive")} if len(table.inputs) > 1 else set()
+    expressions = plain(kernel("expression", str)).replace("auto", "matern32*matern12,matern32,matern52,rq,se").split(",")
+    lengths = {bool(k.lengths) for k in leaves(own) if (k.profile or k.name in ("periodic", "additive")) and k.dim > 1}
+    wide = [on("", [c]) for c in set(columns_of(head)) if columns_of(head).count(c) > 1]  # columns of several inputs
     for e in expressions:
-        tried += 2 if kernel("ard", str) == "auto" and len(table.inputs) > 1 and re.search("se|matern|rq|periodic|additive", e) else 1
+        several = [p for p in re.findall(r"(?:se|matern..|rq|periodic|additive)\b|(?:se|matern..|rq|periodic|additive)_\w+", e)
+                   if p.count("_") > 1 or any(p.endswith(w) for w in wide) or "_" not in p and len(table.inputs) > 1]
+        tried += 2 if kernel("ard", str) == "auto" and several else 1
     is_seen, named = head.of("scaling").has("target_transform"), data("target_transform", str) or "none"
     seen = head.of("scaling").of("target_transform") if is_seen else data
     units = head.list("units_by_role", int) or head.list("groups_by_role", int) or head.list("rows_by_role", int)

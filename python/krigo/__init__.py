@@ -35,6 +35,10 @@ def __getattr__(name: str) -> object:
             return version("krigo")
         except PackageNotFoundError:
             return "0"
+    if name == "kernels":
+        from . import kernels
+
+        return kernels
     if name not in __all__:
         from ._errors import elsewhere
 

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ._errors import UsageError
+from .kernels import Kernel
 
-Value: TypeAlias = str | SupportsFloat | SupportsIndex | Sequence[Any] | Mapping[str, Any] | npt.NDArray[Any] | os.PathLike[str] | datetime.timedelta | None
+Value: TypeAlias = str | SupportsFloat | SupportsIndex | Sequence[Any] | Mapping[str, Any] | npt.NDArray[Any] | os.PathLike[str] | datetime.timedelta | Kernel | None
 
 # The name that krigo uses as the group column if equal rows form the groups (dataset.EqualRows).
 EQUAL_ROWS = "(equal rows)"
@@ -47,14 +48,14 @@ def _valued(name: str, value: Any) -> str:
             raise UsageError(f"{name} {short(value)}: {e}") from None
         return "=declared:" + text if name == "scaling" else "=" + text
     if isinstance(value, (Sequence, np.ndarray, set, frozenset)) and not isinstance(value, (str, bytes)):
-        return "=" + (":" if name == "epsilon" else ",").join(_quoted(_text(name, v)) for v in value)
+        return "=" + (":" if name == "epsilon" else ",").join(_text(name, v) if name == "kernel" else _quoted(_text(name, v)) for v in value)
     return "=" + _text(name, value)
 
 
 def _text(name: str, value: Any) -> str:
     """Returns a value as the command line writes it."""
-    if isinstance(value, str):
-        return value
+    if isinstance(value, (str, Kernel)):
+        return str(value)
     if isinstance(value, datetime.timedelta):
         return f"{value.total_seconds()!r}s"
     if not isinstance(value, (bool, np.bool_)):

@@ -243,3 +243,18 @@ def test_dates_are_reproduced(waves, quick, cli, tmp_path):
     m.save(tmp_path / "m.krigo")
     frame.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
     assert cli("certify", tmp_path / "m.krigo", tmp_path / "d.csv").startswith("Reproduced:")
+
+
+def test_kernels_compose():
+    from krigo.kernels import linear, matern32, periodic, se
+
+    assert str((se("x1", 'a "b"') + periodic("hour")) * se("a,b") + linear()) == '(se(x1,"a ""b""")+periodic(hour))*se("a,b")+linear'
+    assert str("se" * (linear("x") + "white")) == "(se)*(linear(x)+white)"
+    with pytest.raises(TypeError, match="not with 3"):
+        se() * 3
+    X = np.random.default_rng(3).normal(size=(120, 2))
+    y = np.sin(X[:, 0]) + X[:, 1]
+    gp = KrigoRegressor(kernel=[se("x1") + linear("x2"), matern32("x1", "x2")], restarts=1).fit(X, y)
+    assert gp.details_["kernel"]["name"] in ("sum", "matern32(x1, x2)")
+    with pytest.raises(UsageError, match='did you mean "x1"'):
+        KrigoRegressor(kernel=se("x11")).fit(X, y)

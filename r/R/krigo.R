@@ -135,7 +135,7 @@ flag <- function(name, value) {
   if (anyNA(value)) refuse(words, " is ", shown(value), ": want a value")
   if (isTRUE(value)) return(paste0("--", name))
   if (isFALSE(value)) return(paste0("--", name, "=false"))
-  if (length(value) > 1) value <- listed(written(words, value))
+  if (length(value) > 1) value <- if (name == "kernel") paste(value, collapse = ",") else listed(written(words, value))
   utf8(paste0("--", name, "=", written(words, value)))
 }
 
