@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/model"
 )
 
@@ -28,6 +30,30 @@ type Answer struct {
 	Predictions []model.Prediction `json:"predictions"`
 	Explanation *model.Explanation `json:"explanation,omitempty"` // if the query has explain=true
 	Observed    *krigo.Observed    `json:"observed,omitempty"`    // if the query has observed=true
+	Others      []Answer           `json:"others,omitempty"`      // the other targets of a file of several
+}
+
+// csv writes the answer as CSV. With several targets, the columns' names end in _TARGET.
+func (a Answer) csv(w io.Writer) {
+	var names []string
+	all := append([]Answer{a}, a.Others...)
+	for _, of := range all {
+		for _, name := range append(krigo.PredictionNames(), of.Explanation.Names()...) {
+			if len(all) > 1 {
+				name += "_" + of.Target
+			}
+			names = append(names, name)
+		}
+	}
+	files.Write(w, names, len(a.Predictions), func(i int, values []float64) error { // predictions are finite
+		for _, of := range all {
+			n, own := len(krigo.PredictionNames()), len(of.Explanation.Names())
+			of.Predictions[i].Fill(values[:n])
+			of.Explanation.Fill(i, values[n:n+own])
+			values = values[n+own:]
+		}
+		return nil
+	})
 }
 
 // Joint is the answer of POST /v1/joint: the predictions of POST /v1/predict, and the draws or covariances that were

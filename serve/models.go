@@ -28,6 +28,11 @@ type served struct {
 	watch     *watch.Watch // counts the model's outcomes; may be nil
 	unwatched error        // why watch is nil
 	observers turns        // for comparing outcomes with the certificate
+
+	// Of a file of several targets, the first target's model has the fields above. others are the other targets'
+	// models, and together is the whole file. Both are nil for one target.
+	others   []*served
+	together *krigo.Targets
 }
 
 // stamp is the size and the time of a file. If the stamp is the same, the file counts as unchanged.
@@ -143,16 +148,24 @@ func (l *library) read(name, path string, old *served) (*served, error) {
 	if !info.Mode().IsRegular() {
 		err = &fs.PathError{Op: "read", Path: path, Err: fs.ErrInvalid}
 	}
-	var m *krigo.Model
+	var all *krigo.Targets
 	if err == nil {
-		m, err = krigo.Load(path)
+		all, err = krigo.LoadTargets(path)
 	}
 	if err != nil {
 		l.failed[name] = at
 		return old, err
 	}
 	delete(l.failed, name)
-	s := &served{Model: m, name: name, stamp: at}
+	s := &served{Model: all.Model(0), name: name, stamp: at}
+	if len(all.Models) > 1 {
+		s.together = all
+		for i := range all.Models[1:] {
+			other := &served{Model: all.Model(i + 1), name: name, together: all}
+			l.newer(other)
+			s.others = append(s.others, other)
+		}
+	}
 	l.newer(s)
 	return s, nil
 }

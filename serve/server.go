@@ -28,7 +28,6 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -147,6 +146,9 @@ func New(path string, o Options) (_ *Server, err error) {
 }
 
 // errNoLedger says why no model is watched if there is no ledger.
+// errSeveral is the error of what a file of several targets doesn't take.
+var errSeveral = errors.New("the file has models of several targets: krigo extract writes one target's model, which takes this")
+
 var errNoLedger = errors.New("this server takes no outcomes: start it with --ledger FILE")
 
 // complete gives a model that was read its queue and, if there is a ledger, its watch.
@@ -163,6 +165,9 @@ func (s *Server) complete(m *served) {
 	}
 	m.observers.free = 1
 	if m.unwatched = errNoLedger; s.ledger == nil {
+		return
+	}
+	if m.unwatched = errSeveral; m.together != nil {
 		return
 	}
 	if m.watch, m.unwatched = s.ledger.Watch(&m.Model.Model); m.unwatched != nil {
@@ -434,6 +439,11 @@ type Description struct {
 	Watch             *watch.State          `json:"watch"`                  // what outcomes say about the certificate
 	WatchSentence     string                `json:"watch_sentence"`         // Watch in words
 	WatchReason       string                `json:"watch_reason,omitempty"` // why Watch is null
+
+	// of a file of several targets: the other targets, and what is certified of all together
+	Others           []Description   `json:"others,omitempty"`
+	Together         *model.Together `json:"together,omitempty"`
+	TogetherSentence string          `json:"together_sentence,omitempty"`
 }
 
 func (s *Server) model(w http.ResponseWriter, r *http.Request) {
@@ -446,6 +456,18 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
+	d := describe(m)
+	for _, other := range m.others {
+		d.Others = append(d.Others, describe(other))
+	}
+	if all := m.together; all != nil {
+		d.Together, d.TogetherSentence = &all.Together, all.Sentence()
+	}
+	writeJSON(w, 200, d)
+}
+
+// describe returns the description of a target's model.
+func describe(m *served) Description {
 	trained := m.Trained()
 	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Kernel: trained.Kernel.Spec(trained.Theta),
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Population: m.Population(),
@@ -465,7 +487,7 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	} else {
 		d.WatchReason = m.unwatched.Error()
 	}
-	writeJSON(w, 200, d)
+	return d
 }
 
 func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
@@ -479,38 +501,48 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	}
 	m, table, err := s.read(ctx, w, r, held, take)
 	var answer Answer
-	if err == nil {
-		answer.Model, answer.Target = m.name, m.Target
-		answer.Predictions, err = m.queue.run(ctx, held.of, table)
+	if err == nil && m.others != nil {
+		if r.URL.Query().Get("observed") == "true" {
+			err = bad(409, "%w", errSeveral)
+		} else {
+			err = held.resize(ctx, kept(table)+int64(len(m.others))*int64(table.Rows)*bytesOfRow)
+		}
 	}
 	if err == nil {
-		err = further(ctx, r.URL.Query(), held, &s.together, m.Model, table, &answer)
+		answer, err = s.answerOf(ctx, r, held, m, table)
+	}
+	for k := 0; err == nil && k < len(m.others); k++ {
+		var other Answer
+		other, err = s.answerOf(ctx, r, held, m.others[k], table)
+		answer.Others = append(answer.Others, other)
 	}
 	if err != nil {
 		s.refuse(w, r, err)
 		return
 	}
 	var text bytes.Buffer
-	ps, e := answer.Predictions, answer.Explanation
 	kind := "application/json"
 	write := func() { encode(&text, answer) }
 	if wantsCSV(r) {
 		kind = "text/csv; charset=utf-8"
-		names := append(krigo.PredictionNames(), e.Names()...)
-		write = func() { // predictions are finite, and a buffer takes all
-			files.Write(&text, names, len(ps), func(i int, values []float64) error {
-				ps[i].Fill(values)
-				e.Fill(i, values[len(values)-len(e.Names()):])
-				return nil
-			})
-		}
+		write = func() { answer.csv(&text) }
 	}
-	if err := s.texts.take(ctx, held.of, len(ps) > shortRows, write); err != nil {
+	if err := s.texts.take(ctx, held.of, table.Rows > shortRows, write); err != nil {
 		s.refuse(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Type", kind)
 	newSteady(w, s.o.Timeout).Write(text.Bytes())
+}
+
+// answerOf returns the predictions of a model for a table, with what else the query asks for.
+func (s *Server) answerOf(ctx context.Context, r *http.Request, held *hold, m *served, table *dataset.Table) (answer Answer,
+	err error) {
+	answer.Model, answer.Target = m.name, m.Target
+	if answer.Predictions, err = m.queue.run(ctx, held.of, table); err == nil {
+		err = further(ctx, r.URL.Query(), held, &s.together, m.Model, table, &answer)
+	}
+	return answer, err
 }
 
 // joint answers draws and covariances at all rows of a request. These requests don't go through the queue, because its
@@ -523,6 +555,9 @@ func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
 	m, table, err := s.read(ctx, w, r, held,
 		form{columns: inputsOf, rows: min(jointRows, s.o.MaxRows), query: jointParameters})
 	var of wish
+	if err == nil && m.others != nil {
+		err = bad(409, "%w", errSeveral)
+	}
 	if err == nil {
 		of, err = wishOf(r.URL.Query())
 	}

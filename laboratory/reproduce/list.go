@@ -37,6 +37,7 @@ var experiments = []Experiment{
 	{"certificates", "krigo's own: certificates by informed and grid priors on boston, sarcos10k, pol, kin40k",
 		certificates},
 	{"validity", "krigo's own: how often bounds fail on simulated training sets whose true risk is known", validity},
+	{"targets", "krigo's own: how often certificates of several targets are false on simulated sets", severalTargets},
 	{"widths", "krigo's own: promises with one width, beside promises whose width follows the model's standard deviation", widths},
 	{"ties", "krigo's own: promises for new groups and whether they hold, false and missed ties, beside peers (bench/ties.py)",
 		tiesFound},

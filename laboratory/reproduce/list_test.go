@@ -79,6 +79,15 @@ func TestUnknownNames(t *testing.T) {
 	}
 }
 
+// TestSeveralTargets: the simulation has a line for each promise.
+func TestSeveralTargets(t *testing.T) {
+	var out bytes.Buffer
+	must.Do(t, severalTargets(context.Background(), Env{Reps: 2, Stdout: &out}))
+	for _, of := range targetsDesigns {
+		must.Not(t, !strings.Contains(out.String(), "| "+of.name+" | 2 | "), "no %s in\n%s", of.name, out.String())
+	}
+}
+
 // TestWatching: the simulation gives, for each risk, the number of runs with an alarm.
 func TestWatching(t *testing.T) {
 	var out bytes.Buffer
