@@ -35,7 +35,9 @@ func (t targetsTruth) f(j int, x float64) float64 { return math.Sin(t.slope[j]*x
 
 // has returns the probability that a row at x has target j. The second and the third target are missing more often at
 // one end of the input.
-func (t targetsTruth) has(j int, x float64) float64 { return 1 - []float64{0, 0.1 * x, 0.3 - 0.05*x}[j] }
+func (t targetsTruth) has(j int, x float64) float64 {
+	return 1 - []float64{0, 0.1 * x, 0.3 - 0.05*x}[j]
+}
 
 func (t targetsTruth) table(rng *rand.Rand) (*dataset.Table, error) {
 	rows := make([][]float64, targetsRows)
