@@ -152,7 +152,7 @@ func (s *server) answer(ctx context.Context, r *request) (answer *reply) {
 	do, known := map[string]func(context.Context, *request) (*reply, error){
 		"hello": s.hello, "fit": s.fit, "load": s.load, "close": s.close, "predict": s.predict,
 		"certify": s.certify, "fresh": s.fresh, "certify_predictions": s.certifyPredictions, "watch": s.watch,
-		"report": s.report, "evaluate": s.evaluate, "schema": s.schema,
+		"load_targets": s.loadTargets, "certify_targets": s.certifyTargets, "report": s.report, "evaluate": s.evaluate, "schema": s.schema,
 	}[r.Op]
 	if !known {
 		return &reply{Error: &failure{Kind: "usage", Message: fmt.Sprintf("unknown operation %q", r.Op)}}
@@ -282,7 +282,13 @@ func (s *server) read(r *request, command string) (a asked, params *krigo.Params
 		}
 		return table, err
 	}
-	if table, err = read(*r); err == nil && a.Options.Run.Declared == "" {
+	if table, err = read(*r); err == nil {
+		var targets []string
+		if targets, err = krigo.SplitTargets(o.Target, table.Names); err == nil && len(targets) > 1 {
+			o.Target, o.Beside = targets[0], targets
+		}
+	}
+	if err == nil && a.Options.Run.Declared == "" {
 		var found bool
 		if found, err = settle(table, r.Table, o, a.Settle); err == nil && found {
 			table, err = read(*r) // a found column of categories or dates keeps its cells as text
@@ -299,6 +305,9 @@ func (s *server) evaluate(ctx context.Context, r *request) (*reply, error) {
 	args, params, table, err := s.read(r, "evaluate")
 	if err != nil {
 		return nil, err
+	}
+	if args.Options.Data.Beside != nil {
+		return nil, &krigo.UsageError{Err: errors.New("target: only fit takes several targets")}
 	}
 	if params == nil {
 		return nil, &krigo.UsageError{Err: errors.New("--params is missing: pass flags to evaluate, and --params " +
@@ -321,6 +330,13 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 				Of: e.Of, Stopped: e.Stopped}})
 		}
 		args.Options.Run.Predicting = func(done, of int) { s.send(&reply{ID: r.ID, Event: event{Rows: done, OfRows: of}}) }
+	}
+	if targets := args.Options.Data.Beside; targets != nil {
+		all, err := krigo.FitTargets(ctx, table, targets, args.Options)
+		if err != nil {
+			return nil, err
+		}
+		return s.keepTargets(all)
 	}
 	m, err := krigo.Fit(ctx, table, args.Options)
 	if err != nil {
@@ -348,6 +364,82 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 		answer.Names, answer.data = append(answer.Names, "delivered"), append(answer.data, sibling.Bytes())
 	}
 	return answer, nil
+}
+
+// keepTargets stores the models of several targets, and returns a reply with their file, and with each model's file and
+// description.
+func (s *server) keepTargets(all *krigo.Targets) (*reply, error) {
+	files := make([]bytes.Buffer, len(all.Models)+1)
+	if err := all.Write(&files[0]); err != nil {
+		return nil, err
+	}
+	answer, about := &reply{Names: []string{"file"}, data: [][]byte{files[0].Bytes()}}, []any{}
+	for i, m := range all.Models {
+		file := &files[i+1]
+		if err := m.Write(file); err != nil {
+			return nil, err
+		}
+		read, err := krigo.Read(bytes.NewReader(file.Bytes())) // keep a loaded model, with its checksum
+		if err != nil {
+			return nil, err
+		}
+		about = append(about, s.keep(read).Result)
+		answer.Names, answer.data = append(answer.Names, fmt.Sprint("file", i)), append(answer.data, file.Bytes())
+	}
+	answer.Result = map[string]any{"targets": about, "together": all.Together, "sentence": all.Sentence()}
+	return answer, nil
+}
+
+// loadTargets reads a file of several targets.
+func (s *server) loadTargets(_ context.Context, r *request) (*reply, error) {
+	if len(r.data) != 1 {
+		return nil, fmt.Errorf("%w: load_targets needs a file", errFrame)
+	}
+	all, err := krigo.ReadTargets(bytes.NewReader(r.data[0]))
+	if err != nil {
+		return nil, err
+	}
+	return s.keepTargets(all)
+}
+
+// certifyTargets recomputes the certificates of several targets. The buffer after the table holds their file.
+func (s *server) certifyTargets(ctx context.Context, r *request) (*reply, error) {
+	if len(r.data) < 2 {
+		return nil, fmt.Errorf("%w: certify_targets needs a table and a file", errFrame)
+	}
+	last := len(r.data) - 1
+	all, err := krigo.ReadTargets(bytes.NewReader(r.data[last]))
+	if err != nil {
+		return nil, err
+	}
+	r.data = r.data[:last]
+	first := all.Model(0)
+	table, err := r.table(first.Reading.Naming(first.Group))
+	if err == nil {
+		table = table.Within(ctx)
+		err = first.Reading.Apply(table)
+	}
+	if err == nil {
+		err = all.CheckTogether(ctx, table)
+	}
+	var found []any
+	for i, m := range all.Models {
+		if err != nil {
+			return nil, err
+		}
+		if m.Certificate == nil {
+			continue
+		}
+		one, wrong := all.Model(i).Certify(ctx, table, krigo.CertifyOptions{})
+		if err = wrong; err == nil && one.Differs != "" {
+			err = fmt.Errorf("target %s: the model isn't what its data make it: %s; don't rely on this file", m.Target, one.Differs)
+		}
+		if err == nil {
+			err = one.RefitIfBrief(ctx, nil)
+		}
+		found = append(found, one)
+	}
+	return &reply{Result: map[string]any{"targets": found, "together": all.Together, "sentence": all.Sentence()}}, err
 }
 
 // settle decides which inputs are categories or dates, if o doesn't say so itself. If a column has a type, the type

@@ -2,6 +2,7 @@
 Gaussian-process regression with a certificate.
 
 `KrigoRegressor` is a scikit-learn estimator. It promises, with a stated confidence, how often its predictions will be off by more than ε.
+`KrigoTargets` fits several targets of one table.
 `certify_predictions` makes such a promise for the predictions of any other model.
 
 The program krigo does the work. It comes with this package and runs beside Python. Tables and models go through a pipe.
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
     from ._finding import Finding
     from ._predictions import certify_predictions
     from ._regressor import KrigoRegressor
+    from ._targets import KrigoTargets
 
-__all__ = ["DataError", "Finding", "KrigoError", "KrigoRegressor", "KrigoWarning", "NoCertificate", "NotFitted", "UsageError", "certify_predictions"]
+__all__ = ["DataError", "Finding", "KrigoError", "KrigoRegressor", "KrigoTargets", "KrigoWarning", "NoCertificate", "NotFitted", "UsageError", "certify_predictions"]
 
 _HOME = {
     "KrigoRegressor": "_regressor",
+    "KrigoTargets": "_targets",
     "certify_predictions": "_predictions",
     "Finding": "_finding",
 }
