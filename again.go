@@ -123,11 +123,14 @@ func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options)
 	if err != nil {
 		return nil, err
 	}
+	if p, t, err = p.withNoise(ctx, c, t); err != nil {
+		return nil, err
+	}
 	q, found, err := p.posterior(ctx, c, t)
 	if err != nil {
 		return nil, err
 	}
-	all, err := d.uncertified(q, found)
+	all, err := p.uncertified(q, found)
 	if err != nil {
 		return nil, err
 	}

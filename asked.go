@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 // How a model is compared with the options that it says it was fitted with, and with what its prior rows give.
@@ -205,8 +206,15 @@ func checkDerived(m *model.Model, d *dataset.Data) (derived bool, err error) {
 		return false, err
 	}
 	rows := d.ScaledOf(roles, dataset.Prior, m.Scaling)
-	again, err := priorMethod(o.Method).Follows(method.Task{Kernel: q.Kernel, Mean: q.Mean, Rows: rows, M: q.Support.Rows,
-		Ranks: d.Ranks()}, q)
+	task := method.Task{Kernel: q.Kernel, Mean: q.Mean, Rows: rows, M: q.Support.Rows, Ranks: d.Ranks()}
+	if m.Varying != nil {
+		a, err := m.Varying.Of(rows)
+		if err != nil {
+			return false, err
+		}
+		task.Rows = &noisyRows{rows, posterior.RowNoise{Factor: a}}
+	}
+	again, err := priorMethod(o.Method).Follows(task, q)
 	if again == nil || err != nil {
 		return false, err
 	}

@@ -152,6 +152,14 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 		err := o.unsited()
 		wrong.If(err != nil, "noise student: %w; or noise constant", err)
 	}
+	if o.varies() {
+		wrong.If(!o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct, "noise %s: the prior rows teach it, "+
+			"so that it takes prior informed, nothing learnt after it, and mean-bound direct", o.Kernel.Noise)
+		wrong.If(!slices.Contains([]string{"", method.EvidenceName, method.NearestName, method.VFEName, method.FITCName,
+			method.DTCName, method.PEPName},
+			o.Method.Name), "noise %s: %s has one noise variance for all rows: take evidence, nearest, vfe, fitc, dtc or pep",
+			o.Kernel.Noise, o.Method.Name)
+	}
 	if o.Run.Deliver == "all" {
 		err := o.checkDelivered()
 		wrong.If(err != nil, "%w", err)
@@ -278,6 +286,8 @@ func (o Options) checkSpread(r ranks.Ranks) error {
 		what = "group"
 	case len(o.Promise.Slices) > 0:
 		what = "slices"
+	case o.varies():
+		what = "a noise that depends on the inputs"
 	default:
 		return nil
 	}

@@ -31,7 +31,8 @@ type dealt struct {
 	loss     pacbayes.Loss // half-widths in scaled units
 	test     *dataset.Data // rows of a test table, or nil
 	findings finding.List
-	reason   string // why there is no certificate, if all rows train
+	reason   string         // why there is no certificate, if all rows train
+	varying  *model.Varying // a noise that depends on the inputs, once it is learnt
 }
 
 // deal assigns a table's rows their roles, by options with every default, and scales the rows.

@@ -119,7 +119,8 @@ func (d *dealt) score(m *model.Model) (err error) {
 func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found finding.List) (m *model.Model, err error) {
 	o := d.options
 	m = &model.Model{
-		Objective: o.Method.Name, Inputs: d.data.Inputs, Target: d.data.Target, Offset: d.data.Offset, Encoding: d.data.Encoding, Scaling: d.scaling,
+		Objective: o.Method.Name, Inputs: d.data.Inputs, Target: d.data.Target, Offset: d.data.Offset,
+		Encoding: d.data.Encoding, Scaling: d.scaling, Varying: d.varying,
 		Posterior: q,
 		Terms:     terms,
 		Source:    d.data.Source, Seed: o.Run.Seed, Split: o.Data.split(), Group: o.Data.Group, Reading: o.Data.Reading,

@@ -106,9 +106,21 @@ type Kernel struct {
 	_    struct{} `rule:"constant, or zero"`
 	Mean string   `json:"mean,omitzero" set:"mean" value:"M" values:"zero constant linear" default:"zero"`
 
-	_     struct{} `help:"the noise: constant (Gaussian, of one variance), student (Student's t, for targets with gross"`
-	_     struct{} `help:"errors)" values:"constant student" default:"constant"`
-	Noise string   `json:"noise,omitzero" set:"noise" value:"N" for:"training"`
+	_     struct{} `help:"the noise: constant; linear, gp, auto (it depends on inputs); student (gross errors)"`
+	_     struct{} `values:"constant linear gp auto student"`
+	Noise string   `json:"noise,omitzero" set:"noise" value:"N" for:"training" default:"constant"`
+}
+
+// Values of Kernel.Noise.
+const (
+	noiseLinear = "linear"
+	noiseGP     = "gp"
+	noiseAuto   = "auto"
+)
+
+// varies says whether the noise may depend on the inputs.
+func (o Options) varies() bool {
+	return slices.Contains([]string{noiseLinear, noiseGP, noiseAuto}, o.Kernel.Noise)
 }
 
 // autoKernel is the expression that lets krigo choose among autoKernels. A smoothness that suits the target is worth

@@ -129,6 +129,9 @@ func (p *plan) fitInformed(ctx context.Context, c *checkpoints, certified share)
 	if err != nil {
 		return nil, nil, err
 	}
+	if p, t, err = p.withNoise(ctx, c, t); err != nil {
+		return nil, nil, err
+	}
 	prior, found, err := p.posterior(ctx, c, t)
 	if err != nil {
 		return nil, nil, err

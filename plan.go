@@ -22,6 +22,7 @@ type plan struct {
 	stage
 	z        linalg.Matrix    // inducing inputs that training starts from
 	all      objective.Memory // scaled rows of all ranks, only for a full GP
+	varied   []float64        // a_i of the rows of a sparse GP, if the noise depends on the inputs
 	estimate bool             // the method's Estimate estimates the objective
 	findings finding.List     // what a person should know already
 }
@@ -232,7 +233,7 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 		limit = farLimit
 	}
 	return method.Task{
-		Kernel: f.kernel, Mean: f.mean, Rows: p.rows, N: p.n, Ranks: p.data.Ranks(), Seed: p.options.Run.Seed,
+		Kernel: f.kernel, Mean: f.mean, Rows: p.source(), N: p.n, Ranks: p.data.Ranks(), Seed: p.options.Run.Seed,
 		M: p.choice.Inducing, All: p.all,
 		Whole: func() (objective.Memory, error) { return gather(p.rows) },
 		Loss:  p.loss, Scale: p.scale, Penalty: f.terms.Penalty(p.n),
@@ -241,6 +242,23 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 		Grouped: p.roles.Group != nil && p.options.Data.Group != dataset.EqualRows,
 	}
 }
+
+// source returns the rows to train on.
+func (p *plan) source() objective.Rows {
+	if p.varied == nil {
+		return p.rows
+	}
+	return &noisyRows{p.rows, posterior.RowNoise{Factor: p.varied}}
+}
+
+// noisyRows are rows that differ in noise.
+type noisyRows struct {
+	*dataset.Scaled
+	noise posterior.RowNoise
+}
+
+// RowNoise says how noisy each row is.
+func (r *noisyRows) RowNoise() posterior.RowNoise { return r.noise }
 
 // farLimit bounds log-parameters that needn't lie on a grid. A lengthscale of e^±5 is already as good as infinite or
 // zero. A variance of e^10 still leaves a noise variance of 1e-8 its digits.

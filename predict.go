@@ -316,9 +316,9 @@ func constant(s dataset.Scaling, below, above float64) func(model.Prediction) In
 }
 
 // ownDeviations widens k, a number of standard deviations of y. No row's standard deviation is below the noise's, so
-// the target's is at most 1/√ObservationNoise times as large as a row's.
+// the target's is at most 1/√LeastNoise times as large as a row's.
 func ownDeviations(m *Model, k float64) float64 {
-	return cautious.Widen(k, max(1, 1/math.Sqrt(m.ObservationNoise)))
+	return cautious.Widen(k, max(1, 1/math.Sqrt(m.LeastNoise())))
 }
 
 func intervalOf(lower, upper float64) Interval { return Interval{lower, upper} }

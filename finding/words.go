@@ -67,6 +67,8 @@ const (
 	EvidenceByCG      Kind = "evidence_by_cg"
 	ByNearest         Kind = "predictions_by_nearest"
 	LongFactors       Kind = "factors_for_minutes"
+	NoiseVaries       Kind = "noise_varies"
+	NoiseConstant     Kind = "noise_constant"
 	InducingByRate    Kind = "inducing_by_rate"
 	InducingByTheory  Kind = "inducing_by_theory"
 	InducingTheoryCap Kind = "inducing_by_theory_capped"
@@ -217,6 +219,9 @@ var words = map[Kind]entry{
 	EvidenceByCG: {Note, "conjugate gradients (cg) estimate the evidence and its gradient, from %d random probes"},
 	ByNearest: {Note, "predictions are those of the exact GP on each row's %d nearest training rows, not on all " +
 		"%d"},
+	NoiseVaries: {Note, "the noise depends on the inputs: its standard deviation is %.2g times as large in the noisiest " +
+		"training row as in the quietest"},
+	NoiseConstant: {Note, "held-out density doesn't speak for a noise that depends on the inputs, so it is constant"},
 	LongFactors: {Note, "each step factors a matrix of %d rows, which takes some %.0f minutes of one core at 50 GFLOPS; " +
 		"--solver cg and the objective nearest are quicker"},
 	InducingByRate: {Note, "%d inducing inputs: theory asks for N^%g = %.4g of them, up to unknown constants, " +

@@ -19,7 +19,7 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	if m.Split == ByPosition {
 		return nil, nil
 	}
-	spreads, err := m.Spreads(at.mean, at.variance)
+	spreads, err := m.Spreads(at.mean, at.variance, at.noises)
 	if err := d.Ranks().Agree(err); err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles, certified *scor
 		}
 		at = &own
 	}
-	spreads, err := m.Spreads(at.mean, at.variance)
+	spreads, err := m.Spreads(at.mean, at.variance, at.noises)
 	if err := d.Ranks().Agree(err); err != nil {
 		return nil, err
 	}

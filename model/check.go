@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -220,6 +221,9 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 			return other
 		}
 	}
+	if err := m.checkNoises(q.Noises, x, rows.Place); err != nil {
+		return err
+	}
 	q.Mean.At(q.Beta, x, mean)
 	err := q.Follows(y, mean, posterior.Made{Place: rows.Place, Sum: d.Ranks().Sum, Tolerance: tolerance})
 	switch {
@@ -227,6 +231,28 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 		return other
 	case err != nil:
 		return fmt.Errorf("%w: no certificate", err)
+	}
+	return nil
+}
+
+// checkNoises returns an error if the rows' noise in a posterior isn't what the model's noise makes it.
+func (m *Model) checkNoises(noises []float64, x matrix.Dense, place func(int) int) error {
+	var want []float64
+	if m.Varying != nil && !m.Varying.Whole {
+		want = m.NoisesAt(x, nil, nil)
+	}
+	if m.Noise != "" {
+		return nil // such a noise has variances of its own
+	}
+	if (want == nil) != (noises == nil) {
+		return fmt.Errorf("the model and its posterior disagree about whether %s rows differ in noise: no certificate",
+			dataset.Prior)
+	}
+	for i, v := range want {
+		if own := noises[place(i)]; !(math.Abs(own-v) <= sameFigure*v) {
+			return fmt.Errorf("the noise variance of a row of the posterior is %.9g, but the model's noise makes it %.9g: no "+
+				"certificate", own, v)
+		}
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fi
 	const anyQ = "the bound holds for every posterior: this one's divergence from the prior is computed again and paid for"
 	if !m.Terms.Informed {
 		add(byData, true, "the prior's kernel and mean, with their parameters", "on the grid that is paid for", "kernel",
-			"mean", "prior", "solver", "nearest", "[theta]", "[beta]")
+			"mean", "prior", "solver", "nearest", "noise_of_inputs", "[theta]", "[beta]")
 		if q.Inducing() > 0 {
 			add(byData, true, "the posterior (inducing inputs, weights, covariance)", anyQ, "[support]", "[weights]",
 				"[cholesky]", "[cholesky_b]", "[targets]")
@@ -141,7 +141,7 @@ func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fi
 		p = "[prior_"
 	}
 	add(byRefit, true, "the kernel and mean, with their parameters, as of the prior rows alone", "", "kernel", "mean",
-		"prior", "solver", "nearest", "noise_variance", p+"theta]", p+"beta]")
+		"prior", "solver", "nearest", "noise_variance", "noise_of_inputs", p+"theta]", p+"beta]")
 	if after {
 		prior, _ := q.OfPrior()
 		at = prior
@@ -149,11 +149,11 @@ func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fi
 	switch {
 	case q.Joint() != nil:
 		add(byData, true, "the rows that predict, and their weights",
-			"compared with the prior rows, and with the equations that these make", "[support]", "[weights]", "[targets]")
+			"compared with the prior rows, and with the equations that these make", "[support]", "[weights]", "[targets]", "[noises]")
 		return
 	case at.Inducing() == 0:
 		add(byData, true, "the prior's rows and weights", "conditioned again on the prior rows", "[prior_support]",
-			"[prior_weights]", "[prior_cholesky]")
+			"[prior_noises]", "[prior_weights]", "[prior_cholesky]")
 	case derived:
 		add(byRefit, true, "the inducing inputs, as of the prior rows alone", "", "[prior_support]")
 		add(byData, true, "the prior's weights and covariance",

@@ -60,6 +60,7 @@ type header struct {
 	Nearest           int                   `json:"nearest,omitempty"`
 	ObservationNoise  float64               `json:"observation_noise"`
 	Noise             string                `json:"noise,omitempty"` // name of a registered noise; absent: Gaussian
+	Varying           *Varying              `json:"noise_of_inputs,omitempty"`
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
 	Context           *Context              `json:"context,omitempty"`
@@ -116,10 +117,10 @@ func (a array) bytes() int {
 	return 8 * a.values()
 }
 
-// rowNoised says whether rows that the posterior or its prior is conditioned on differ in noise.
+// rowNoised says whether rows differ in noise.
 func (m *Model) rowNoised() bool {
 	prior, _ := m.Posterior.OfPrior()
-	return m.Posterior.Noises != nil || prior != nil && prior.Noises != nil
+	return m.Varying != nil || m.Posterior.Noises != nil || prior != nil && prior.Noises != nil
 }
 
 var meanNames = []string{"zero", "constant", "linear"}
@@ -176,9 +177,10 @@ func (m *Model) Write(w io.Writer) error {
 		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Offset: m.Offset, Reading: m.Reading,
 		Encoding: m.Encoding, Scaling: m.Scaling,
 		Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise, ObservationNoise: m.ObservationNoise,
-		Noise: m.Noise, Certificate: m.Certificate, CertificateReason: m.CertificateReason, Context: m.Context,
-		Terms:  m.Terms,
-		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves,
+		Noise: m.Noise, Varying: m.Varying, Certificate: m.Certificate, CertificateReason: m.CertificateReason,
+		Context: m.Context,
+		Terms:   m.Terms,
+		Source:  m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves,
 		Findings: m.Findings, Conformal: m.Conformal, Ties: m.Ties,
 	}
 	version := uint32(factored)
@@ -412,7 +414,7 @@ func (h header) model(data []byte) (*Model, error) {
 	m := &Model{
 		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Offset: h.Offset, Reading: h.Reading,
 		Encoding: h.Encoding,
-		Scaling:  h.Scaling, ObservationNoise: h.ObservationNoise, Noise: h.Noise,
+		Scaling:  h.Scaling, ObservationNoise: h.ObservationNoise, Noise: h.Noise, Varying: h.Varying,
 		Certificate: h.Certificate, CertificateReason: h.CertificateReason, Context: h.Context, Terms: h.Terms,
 		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Curves: h.Curves,
 		Findings: h.Findings, Conformal: h.Conformal, Ties: h.Ties,

@@ -60,14 +60,67 @@ func eachBlock(rows blocks, do func(first int, x matrix.Dense)) error {
 	return nil
 }
 
-// Spreads returns the distribution of y for each row, given the mean and variance of f there.
-func (m *Model) Spreads(mean, variance []float64) ([]objective.Spread, error) {
+// NoisesAt returns the variance of the noise at each row of x, in scaled units, given the variances of f there. It
+// returns nil if the noise is ObservationNoise everywhere.
+func (m *Model) NoisesAt(x matrix.Dense, mean, variance []float64) []float64 {
+	if m.Varying == nil {
+		return nil
+	}
+	if m.Varying.Whole {
+		x = m.Varying.Beside(x, mean, variance, m.ObservationNoise)
+	}
+	noises := m.Varying.Factors(x)
+	for i, a := range noises {
+		noises[i] = a * m.ObservationNoise
+		if m.Varying.Whole {
+			noises[i] = a*(variance[i]+m.ObservationNoise) - variance[i]
+		}
+	}
+	return noises
+}
+
+// noises does what NoisesAt does for rows that it reads block by block.
+func (m *Model) noises(rows blocks, mean, variance []float64) (all []float64, err error) {
+	if m.Varying == nil {
+		return nil, nil
+	}
+	err = eachBlock(rows, func(first int, x matrix.Dense) {
+		all = append(all, m.NoisesAt(x, mean[first:first+x.Rows], variance[first:first+x.Rows])...)
+	})
+	return all, err
+}
+
+// Of does what Factors does for rows that it reads block by block.
+func (v *Varying) Of(rows blocks) (a []float64, err error) {
+	err = eachBlock(rows, func(_ int, x matrix.Dense) { a = append(a, v.Factors(x)...) })
+	return a, err
+}
+
+// noiseIn returns the noise variance of row i, given what noises returned.
+func (m *Model) noiseIn(noises []float64, i int) float64 {
+	if noises == nil {
+		return m.ObservationNoise
+	}
+	return noises[i]
+}
+
+// LeastNoise returns the least variance of y that a prediction can have, in scaled units.
+func (m *Model) LeastNoise() float64 {
+	if m.Varying == nil {
+		return m.ObservationNoise
+	}
+	return m.ObservationNoise * math.Exp(m.Varying.Low)
+}
+
+// Spreads returns the distribution of y for each row, given the mean and variance of f there, and the noise variances
+// that NoisesAt returns.
+func (m *Model) Spreads(mean, variance, noises []float64) ([]objective.Spread, error) {
 	noise, err := objective.NoiseOf(m.Noise)
 	if err != nil {
 		return nil, err
 	}
 	of, errs := make([]objective.Spread, len(mean)), make([]error, len(mean))
-	each(len(mean), func(i int) { of[i], errs[i] = noise.Spread(mean[i], variance[i], m.ObservationNoise) })
+	each(len(mean), func(i int) { of[i], errs[i] = noise.Spread(mean[i], variance[i], m.noiseIn(noises, i)) })
 	for _, err := range errs {
 		if err != nil {
 			return nil, fmt.Errorf("the noise %q: %w", m.Noise, err)
@@ -77,10 +130,10 @@ func (m *Model) Spreads(mean, variance []float64) ([]objective.Spread, error) {
 }
 
 // Points returns predictions and standard deviations of y, both in standard deviations of the target, given the mean
-// and variance of f at each row. If the target has a transform, quadrature computes both, unless the prediction is a
-// median.
-func (m *Model) Points(mean, variance []float64) (point, sd []float64, err error) {
-	spreads, err := m.Spreads(mean, variance)
+// and variance of f at each row, and the noise variances that NoisesAt returns. If the target has a transform,
+// quadrature computes both, unless the prediction is a median.
+func (m *Model) Points(mean, variance, noises []float64) (point, sd []float64, err error) {
+	spreads, err := m.Spreads(mean, variance, noises)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -56,8 +56,9 @@ type Model struct {
 	Encoding         *dataset.Encoding // turns columns of a table into inputs; nil: the columns are the inputs
 	Scaling          dataset.Scaling
 	Posterior        *posterior.Posterior
-	ObservationNoise float64 // variance of y about f; not the σ_n² of a PAC-Bayes objective
-	Noise            string  // name of a registered noise, whose scale is ObservationNoise; "": Gaussian
+	ObservationNoise float64  // variance of y about f; not the σ_n² of a PAC-Bayes objective
+	Noise            string   // name of a registered noise, whose scale is ObservationNoise; "": Gaussian
+	Varying          *Varying // how the noise depends on the inputs, with ObservationNoise as s; nil: it doesn't
 
 	Certificate       *pacbayes.Certificate // nil: CertificateReason says why there is none
 	CertificateReason string

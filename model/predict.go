@@ -76,7 +76,11 @@ func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 			offsets[i] = row[cols-1]
 		}
 	}
-	return m.predictions(around{mean, variance, offsets}, outside,
+	noises, err := m.noises(numbers{m, x, names}, mean, variance)
+	if err != nil {
+		return nil, err
+	}
+	return m.predictions(around{mean, variance, offsets, noises}, outside,
 		func(i int, err error) error { return &dataset.Error{Row: i + 1, Err: err} })
 }
 
@@ -100,16 +104,21 @@ func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) ([]Predic
 	if err != nil {
 		return nil, err
 	}
-	return m.predictions(around{mean, variance, offsets}, outside,
+	noises, err := m.noises(d.Scaled(d.All(), m.Scaling), mean, variance)
+	if err != nil {
+		return nil, err
+	}
+	return m.predictions(around{mean, variance, offsets, noises}, outside,
 		func(i int, err error) error { return fmt.Errorf("%s: %s: %w", d.Source, d.Where(i), err) })
 }
 
-// around holds the mean and variance of f at rows, in scaled units, and the rows' offsets, if the model has any.
-type around struct{ mean, variance, offsets []float64 }
+// around holds the mean and variance of f at rows, in scaled units, the rows' offsets, if the model has any, and what
+// NoisesAt returns.
+type around struct{ mean, variance, offsets, noises []float64 }
 
 // predictions makes Predictions, given the counts for Prediction.Outside. place adds the row's place to an error.
 func (m *Model) predictions(at around, outside []int, place func(row int, err error) error) ([]Prediction, error) {
-	spreads, err := m.Spreads(at.mean, at.variance)
+	spreads, err := m.Spreads(at.mean, at.variance, at.noises)
 	if err != nil {
 		return nil, err
 	}

@@ -108,6 +108,14 @@ func (m *Model) saneNumbers() error {
 	if m.Noise != "" && (m.TrainsForBound() || m.Split == ByPosition) {
 		return fmt.Errorf("the model file has the noise %q, but a posterior for Gaussian noise alone", m.Noise)
 	}
+	if m.Varying != nil {
+		if err := m.Varying.check(len(m.Inputs)); err != nil {
+			return err
+		}
+		if m.TrainsForBound() || m.Noise != "" || m.Split == ByPosition {
+			return errors.New("the model file has a noise that depends on inputs, but a posterior for one noise variance")
+		}
+	}
 	for j := range m.Range.Min {
 		if m.Range.Min[j] > m.Range.Max[j] {
 			return fmt.Errorf("the model file's range of the input %q ends before it begins", m.Inputs[j])

@@ -37,7 +37,7 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	se, lp := make([]float64, len(at.z)), make([]float64, len(at.z))
 	inside := 0.
 	var scores scores
-	spreads, err := m.Spreads(mean, variance)
+	spreads, err := m.Spreads(mean, variance, at.noises)
 	if err := d.Ranks().Agree(err); err != nil {
 		return nil, err
 	}
@@ -45,14 +45,14 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	for i, v := range at.z {
 		d, sd, miss := v-mean[i], math.Sqrt(spreads[i].Variance), at.Y[i]-at.Mean[i]
 		se[i] = miss * miss
-		lp[i] = -noise.LogPredictive(v, mean[i], variance[i], m.ObservationNoise)
+		lp[i] = -noise.LogPredictive(v, mean[i], variance[i], m.noiseIn(at.noises, i))
 		if m.Scaling.Transform != nil {
 			lp[i] -= m.Scaling.LogSlope(at.Y[i]*m.Scaling.TargetScale + m.Scaling.TargetMean)
 		}
 		if spreads[i].Lower*sd <= d && d <= spreads[i].Upper*sd {
 			inside++
 		}
-		z, err := noise.NormalScore(v, mean[i], variance[i], m.ObservationNoise)
+		z, err := noise.NormalScore(v, mean[i], variance[i], m.noiseIn(at.noises, i))
 		if err != nil {
 			return nil, err
 		}
@@ -73,6 +73,7 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 type scored struct {
 	pacbayes.Sample
 	z, mean, variance []float64 // after the target's transform; else Y, Mean and Variance of Sample
+	noises            []float64 // see NoisesAt
 }
 
 // sample returns the predictions at rows of d, this rank's part of all ranks' rows. group holds each row's group, or is
@@ -104,9 +105,12 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	if s.mean, s.variance, err = latent(m.Posterior, d.Scaled(rows, m.Scaling)); err != nil {
 		return s, err
 	}
+	if s.noises, err = m.noises(d.Scaled(rows, m.Scaling), s.mean, s.variance); err != nil {
+		return s, err
+	}
 	s.Mean, s.Variance = s.mean, s.variance
 	if scaled := m.Terms.Loss.Kind == pacbayes.Scaled; scaled || transformed {
-		point, sd, err := m.Points(s.mean, s.variance)
+		point, sd, err := m.Points(s.mean, s.variance, s.noises)
 		if err != nil {
 			return s, err
 		}
@@ -149,7 +153,7 @@ func (m *Model) drawRisk(at scored) (float64, error) {
 func (m *Model) scorable(d *dataset.Data, rows []int, at scored) error {
 	for i, z := range at.z {
 		miss, off := z-at.mean[i], at.Y[i]-at.Mean[i]
-		if noisy := at.variance[i] + m.ObservationNoise; !linalg.Finite([]float64{miss * miss / noisy, noisy, off * off}) ||
+		if noisy := at.variance[i] + m.noiseIn(at.noises, i); !linalg.Finite([]float64{miss * miss / noisy, noisy, off * off}) ||
 			!(at.variance[i] >= 0) {
 			return fmt.Errorf("%s: %s: the prediction overflows, or isn't a number: its inputs are too far from the training "+
 				"data", d.Source, d.Where(rows[i]))

@@ -109,7 +109,7 @@ func LargestSlice(d *dataset.Data, prior []int, by []string) (share float64, err
 func (m *Model) byOwn(by string, at scored) ([]pacbayes.Slice, error) {
 	names := map[string][2]string{pacbayes.SliceSD: {"surest", "least sure"},
 		pacbayes.SliceDistance: {"nearest", "farthest"}}[by]
-	_, of, err := m.Points(at.mean, at.variance)
+	_, of, err := m.Points(at.mean, at.variance, at.noises)
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles, at *scored
 	case again == nil || m.Conformal == nil:
 		return "conformal intervals are stored without rows that could give them, or are missing", nil
 	}
-	return again.difference(m.Conformal, math.Sqrt(m.ObservationNoise)), nil
+	return again.difference(m.Conformal, math.Sqrt(m.LeastNoise())), nil
 }
 
 func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles) (string, error) {

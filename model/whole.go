@@ -47,6 +47,8 @@ func (m *Model) NoWhole(rows int) error {
 		return errors.New("full and jackknife intervals need an exact GP, solved by cholesky, which this model isn't")
 	case m.Noise != "":
 		return errors.New("full and jackknife intervals need Gaussian noise: use conformal intervals")
+	case m.Varying != nil:
+		return errors.New("full and jackknife intervals need one noise variance for all rows: use conformal intervals")
 	case rows > maxWhole:
 		return fmt.Errorf("full and jackknife intervals are for at most %d rows, and there are %d: use conformal "+
 			"intervals, which lose little with many rows", maxWhole, rows)

@@ -142,6 +142,43 @@ func (s near) nearest(p *Posterior, targets []float64, x matrix.Dense, mean, var
 	}
 }
 
+// othersRows is the most rows that Others predicts a row from.
+const othersRows = 128
+
+// Others predicts rows of the support, given by their numbers, from the nearest others. It returns the errors and the
+// variances of f, given the targets y of the support's rows, or nil unless the solution has nearest rows.
+func (p *Posterior) Others(y []float64, of []int) (errs, variance []float64) {
+	s, ok := p.Solution.(interface{ neighbours() near })
+	if !ok {
+		return nil, nil
+	}
+	near := s.neighbours()
+	m := min(near.count, othersRows, p.Support.Rows-1)
+	targets, points := make([]float64, len(y)), p.Support.Like(len(of), p.Support.Cols)
+	p.Mean.At(p.Beta, p.Support, targets)
+	for i, mean := range targets {
+		targets[i] = y[i] - mean
+	}
+	for k, i := range of {
+		copy(points.Row(k), p.Support.Row(i))
+	}
+	rows := make([]int32, len(of)*m)
+	errs, variance = make([]float64, len(of)), make([]float64, len(of))
+	near.index().Others(of, m, rows)
+	p.Kernel.Diag(p.Theta, points, variance)
+	linalg.Parallel((len(of)+nearestTask-1)/nearestTask, func(t int) {
+		l := newLocal(p, targets, m)
+		for k := t * nearestTask; k < min((t+1)*nearestTask, len(of)); k++ {
+			mean, explained := l.condition(points.RowRange(k, k+1), rows[k*m:][:m])
+			errs[k], variance[k] = targets[of[k]]-mean, max(variance[k]-explained, 0)
+		}
+		l.release()
+	})
+	return errs, variance
+}
+
+func (s near) neighbours() near { return s }
+
 // local conditions single rows on their nearest rows.
 type local struct {
 	*Posterior

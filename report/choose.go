@@ -52,7 +52,8 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 			r.warn("There are no figures of the %s: %v.", k.of, err)
 			return nil
 		}
-		point, sds, err := r.m.Points(mean, variance)
+		noises := r.noises(x, mean, variance)
+		point, sds, err := r.m.Points(mean, variance, noises)
 		if err != nil {
 			return err
 		}
@@ -62,7 +63,11 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 		for i, v := range scaled {
 			sd, z := sds[i], (seen[i]-mean[i])/sds[i]
 			if r.m.Scaling.Transform != nil { // the noise of the transformed target is Gaussian
-				z = (seen[i] - mean[i]) / math.Sqrt(variance[i]+r.m.ObservationNoise)
+				noise := r.m.ObservationNoise
+				if noises != nil {
+					noise = noises[i]
+				}
+				z = (seen[i] - mean[i]) / math.Sqrt(variance[i]+noise)
 			}
 			s.scaled, s.z = append(s.scaled, v-point[i]), append(s.z, z)
 			at := 0.

@@ -280,7 +280,7 @@ func (r *maker) sliceOf(k int) (s slice) {
 		if s.mean, err = r.raw(mean, variance); err != nil {
 			return err
 		}
-		spreads, err := r.m.Spreads(mean, variance)
+		spreads, err := r.m.Spreads(mean, variance, r.noises(x, mean, variance))
 		if err != nil {
 			return err
 		}

@@ -32,6 +32,14 @@ func (r *maker) latent(x []float64, variances bool) (mean, variance []float64, e
 	return mean, variance, nil
 }
 
+// noises returns the variances of the noise at rows.
+func (r *maker) noises(x, mean, variance []float64) []float64 {
+	d := len(r.m.Inputs)
+	at := linalg.New(len(x)/d, d)
+	r.m.Scaling.Inputs(at.Data, x)
+	return r.m.NoisesAt(at, mean, variance)
+}
+
 // means returns the mean that latent returns.
 func (r *maker) means(x []float64) ([]float64, error) {
 	mean, _, err := r.latent(x, false)
@@ -62,7 +70,7 @@ func (r *maker) raw(mean, variance []float64) ([]float64, error) {
 		}
 		return out, nil
 	}
-	point, _, err := r.m.Points(mean, variance)
+	point, _, err := r.m.Points(mean, variance, nil) // the noise doesn't change the prediction
 	for i, v := range point {
 		out[i] = v*s.TargetScale + s.TargetMean
 	}

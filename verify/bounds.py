@@ -427,16 +427,17 @@ def alpha_of(head):
     if objective in ("svgp", "renyi") or objective in BOUND_TRAINED and asked("alpha_by", str) == "learn":
         return None
     return asked("alpha", float) if asked.has("alpha") else {"vfe": 0.0, "dtc": 0.0, "pep": 0.5}.get(objective, 1.0)
-def follows(q, rows, others, alpha):
+def follows(q, rows, others, alpha, varying):
     """Returns whether weights and L_B follow from parameters, inducing inputs, noise variance and prior rows, up to rounding.
     Refuses them if means at rows and others differ by over 1e-3 standard deviations of the target.
     From 1e-5 on they don't count as following."""
     m = len(q.support)
     b, c = [[float(i == j) for j in range(i + 1)] for i in range(m)], [0.0] * m
-    for x, y in rows:
+    noises = varying.noises([x for x, _ in rows]) or len(rows) * [q.noise]
+    for (x, y), noise in zip(rows, noises):
         p = q.kernel.prepare(x)
         u = forward(q.low, [q.kernel.value(p, s) for s in q.points])
-        d = alpha * max(q.kernel.value(p, p) - dot(u, u), 0.0) + q.noise
+        d = alpha * max(q.kernel.value(p, p) - dot(u, u), 0.0) + noise
         r = (y - q.mean(x)) / d
         for i, v in enumerate(u):
             c[i] += v * r
@@ -478,6 +479,30 @@ def read_posterior(head, arrays):
         return q, None
     require(not arrays["theta"] + arrays["beta"] and not nearest, "a posterior of a learnt prior has parameters, or isn't factored")
     return Posterior(arrays, "", Conditional(q, said("temper", float)), lambda x: q.predict(x)[::2], noise), q
+
+class Varying:
+    """A noise that depends on the inputs: a(x) is a factor of the noise variance s, or of the whole variance of y."""
+    def __init__(self, head, noise, dim):
+        self.noise, f = noise, head.of("noise_of_inputs") if head.has("noise_of_inputs") else Fields({})
+        self.some, self.whole, self.shift, self.low, self.high = head.has("noise_of_inputs"), f("whole", bool), f("shift", float), f("low", float), f("high", float)
+        self.slopes, self.weights, self.length = f.list("slopes", float), f.list("weights", float), f("length", float)
+        self.centres = [[float(v) for v in c] for c in f.list("centres", list)]
+        dim += 2 * self.whole
+        require(all(len(c) == dim for c in self.centres) and len(self.slopes) in (0, dim) and len(self.centres) == len(self.weights), "noise_of_inputs has another number of inputs")
+        require(-20 <= self.low <= self.high <= 20 and (not self.centres or self.length > 0), "noise_of_inputs has a wrong value")
+    def factor(self, x):
+        log_a = self.shift + dot(self.slopes, x) + fsum(w * exp(-fsum((a - b)**2 for a, b in zip(x, c)) / (2 * self.length**2)) for w, c in zip(self.weights, self.centres))
+        return exp(max(self.low, min(log_a, self.high)))
+    def noises(self, rows):
+        return [self.noise * self.factor(x) for x in rows] if self.some and not self.whole else None
+    def variance(self, x, mean, v):
+        """Returns the variance of y less the noise that doesn't depend on x."""
+        if not self.some:
+            return v
+        if self.whole:
+            root = sqrt(len(x))
+            return self.factor(list(x) + [root * mean, root * log(v + self.noise)]) * (v + self.noise) - self.noise
+        return v + self.noise * (self.factor(x) - 1)
 
 # ---- Losses, and bounds on their means ---------------------------------------------------------------------------------------------------
 class Loss:

@@ -255,7 +255,7 @@ def check_conformal(c, arrays, missed, rows, noise, source, size):
     return rounded
 
 
-def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors, sds, target, noise, by_bound):
+def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors, sds, target, noise, by_bound, varying):
     """Makes all checks of this file, after check_bounds. errors holds error, variance and reach of rounding at certified rows, as the model sees
     the target. Returns what rounding leaves open about the conformal intervals, or an empty text."""
     c = head.of("certificate")
@@ -276,5 +276,6 @@ def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors
     scored = [(i, *q.predict(rows[i][0])) for i in roles[CALIBRATION]]
     of = [(own[i], *target.predicted(mean, v, noise, reach, False)) for i, mean, v, reach in scored]
     missed = [(y - point, reach) for y, point, reach, _ in of] or [(d, reach) for d, reach, *_ in sample.rows]
-    scored = [(rows[i][1] - mean, variance, reach) for i, mean, variance, reach in scored]
+    scored = [(rows[i][1] - mean, varying.variance(rows[i][0], mean, v), reach) for i, mean, v, reach in scored]
+    errors = [(d, varying.variance(rows[i][0], rows[i][1] - d, v), reach) for i, (d, v, reach) in zip(roles[CERTIFIED], errors)]
     return check_conformal(head.of("conformal"), arrays, missed, scored or errors, noise, "" if scored else "certified", size)

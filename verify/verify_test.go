@@ -411,6 +411,19 @@ func TestForgeries(t *testing.T) {
 			{"a weight", array("weights", 2, func(v float64) float64 { return v + 1 }), "solve"},
 			{"its solver", set("solver", "nearest"), ""},
 		}},
+		{"noisy", 80, "", krigo.Options{Data: krigo.Data{Target: "y", Transform: "none"},
+			Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1},
+			Kernel: krigo.Kernel{Noise: "gp"}, Promise: krigo.Promise{Loss: "scaled", Epsilon: 2}}, []forgery{
+			{"the noise of a row", array("prior_noises", 2, more), "stored factor"},
+			{"how the noise varies", set("noise_of_inputs.shift", 0.5), "noise"},
+			{"a steady noise", left("noise_of_inputs"), "noise"},
+		}},
+		{"wholly noisy", 80, "", krigo.Options{Data: krigo.Data{Target: "y", Transform: "none"},
+			Method: krigo.Method{Name: "nearest", Epochs: 3}, Prior: krigo.Prior{Kind: "informed"},
+			Kernel: krigo.Kernel{Noise: "gp"}, Promise: krigo.Promise{Loss: "scaled", Epsilon: 2}}, []forgery{
+			{"how the noise varies", set("noise_of_inputs.weights.0", 5), ""},
+			{"a factor of the noise alone", set("noise_of_inputs.whole", false), "noise"},
+		}},
 		{"grid", 60, "block", krigo.Options{Data: krigo.Data{Target: "y", Group: "block"},
 			Method: krigo.Method{Name: "kl-pac"}, Prior: krigo.Prior{Share: 0.3}, Run: krigo.Run{Restarts: 1}}, []forgery{
 			{"a smaller KL", times("certificate.kl", 0.5, 0), "kl is"},

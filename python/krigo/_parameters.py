@@ -189,8 +189,7 @@ class Parameters(Estimator):
             prior mean: zero, constant or linear; the bound pays for a trained mean as for a kernel (default constant, or
             zero)
         noise :
-            the noise: constant (Gaussian, of one variance), student (Student's t, for targets with gross errors) (default
-            constant)
+            the noise: constant; linear, gp, auto (it depends on inputs); student (gross errors) (default constant)
         restarts :
             starting points per kernel family (default 3; sparse, cg, batches 1)
         init :

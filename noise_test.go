@@ -1,0 +1,66 @@
+package krigo_test
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// unsteady returns rows whose noise grows with x, from a standard deviation of .02 to 1.
+func unsteady(n int) *dataset.Table {
+	rng := rand.New(rand.NewPCG(4, 4))
+	t := &dataset.Table{Source: "unsteady", Names: []string{"x", "y"}, Rows: n}
+	for range n {
+		x := 4 * rng.Float64()
+		t.Values = append(t.Values, x, math.Sin(2*x)+math.Exp(x-4)*rng.NormFloat64())
+	}
+	return t
+}
+
+// TestNoiseOfInputs: a noise that depends on the inputs is learnt by each solution, predicted standard deviations
+// follow it, and files, certificates and fitting again know it.
+func TestNoiseOfInputs(t *testing.T) {
+	table := unsteady(160)
+	for name, o := range map[string]krigo.Options{
+		"evidence": {Method: krigo.Method{Name: "evidence", Hyperprior: "weak"}, Kernel: krigo.Kernel{Noise: "auto"}},
+		"cg":       {Method: krigo.Method{Name: "evidence", Solver: "cg"}, Kernel: krigo.Kernel{Noise: "linear"}},
+		"vfe":      {Method: krigo.Method{Name: "vfe", Inducing: 12}, Kernel: krigo.Kernel{Noise: "linear"}},
+		"nearest":  {Method: krigo.Method{Name: "nearest", Neighbours: 16, Epochs: 20}, Kernel: krigo.Kernel{Noise: "gp"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o.Data.Target, o.Data.Transform, o.Prior.Kind, o.Kernel.Expression = "y", "none", "informed", "se"
+			o.Promise.Loss, o.Promise.Epsilon = "scaled", 2
+			m := must.Get(krigo.Fit(t.Context(), table, o))(t)
+			must.Not(t, m.Varying == nil || m.Certificate == nil || !m.Certificate.Valid, "%+v", m.CertificateReason)
+			at := predict(t, m, &dataset.Table{Names: []string{"x"}, Rows: 2, Values: []float64{0.5, 3.8}})
+			if ratio := at[1].PredictiveSD / at[0].PredictiveSD; !(ratio > 4 && ratio < 60) {
+				t.Errorf("standard deviations are %.3g and %.3g", at[0].PredictiveSD, at[1].PredictiveSD)
+			}
+			var file bytes.Buffer
+			must.Do(t, m.Write(&file))
+			read := must.Get(model.Read(bytes.NewReader(file.Bytes())))(t)
+			view := must.Get(table.Regression("y"))(t)
+			v := must.Get(read.Verify(view))(t)
+			must.Be(t, v.Differs, "")
+			_, differs, err := m.Refit(t.Context(), table, nil)
+			must.Do(t, err)
+			must.Be(t, differs, "")
+			if m.Posterior.Noises != nil || name == "evidence" { // others have no noises in their files
+				read.Varying.Shift += 0.1
+				must.Refuse(read.Certify(view))(t, "noise")
+			}
+		})
+	}
+	for want, o := range map[string]krigo.Options{
+		"prior informed":     {Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "grid"}, Kernel: krigo.Kernel{Noise: "gp"}},
+		"one noise variance": {Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "svgp"}, Kernel: krigo.Kernel{Noise: "gp"}},
+	} {
+		must.Refuse(krigo.Fit(t.Context(), table, o))(t, want)
+	}
+}
