@@ -12,9 +12,9 @@ import (
 //
 //	ln a(x) = shift + Σ_j slopes_j x_j + Σ_k weights_k exp(−|x − centre_k|²/(2 length²))
 //
-// which stays between Low and High, its ends on the rows that it was learnt on. If Whole is set, a(x) is a factor of the
-// whole variance of y instead, v(x) + s for the variance v of f: a rough kernel takes noise for a function. The noise
-// variance is then what is left of this product besides v, which may be negative.
+// which stays between Low and High, its ends on the rows that it was learnt on. If Whole is set, a(x) is a factor of
+// the whole variance of y instead, v(x) + s for the variance v of f: a rough kernel takes noise for a function. The
+// noise variance is then what is left of this product besides v, which may be negative.
 type Varying struct {
 	Whole   bool        `json:"whole,omitempty"`
 	Shift   float64     `json:"shift"`
