@@ -79,8 +79,10 @@ func (m *Model) FromAllRows() string {
 	}
 	a := m.Context.AllRows
 	said := fmt.Sprintf("This model was trained on %d of %d rows. On all rows its error would be about %.0f %% lower, by the "+
-		"learning curve of the prior rows. With --deliver all, fit also trains that model.", a.Trained, a.Rows,
-		math.Max(1, 100*a.LowerBy))
+		"learning curve of the prior rows.", a.Trained, a.Rows, math.Max(1, 100*a.LowerBy))
+	if m.Beside == nil { // a fit of several targets has no --deliver all
+		said += " With --deliver all, fit also trains that model."
+	}
 	if m.NoWhole(a.Rows) == nil {
 		said += " With --intervals full, predict uses all rows for intervals that hold on average."
 	}
