@@ -93,7 +93,7 @@ type Data struct {
 type Kernel struct {
 	// The syntax is that of kernel.Parse, also with columns as in "se(x1, x2)*periodic(hour)". krigo tries each
 	// kernel of a list with commas, as it does with auto.
-	_          struct{} `help:"; se+rq, se*rq; several: se,rq; auto" rule:"auto, or se"`
+	_          struct{} `help:"; se+rq, se*rq(x1); list se,rq; auto" rule:"auto, or se"`
 	Expression string   `json:"expression,omitzero" set:"kernel" value:"K" tier:"everyday" for:"training" default:"se"`
 
 	// At a few hundred rows ARD's grid penalty often costs more than it gains. So a prior on the grid has auto as its

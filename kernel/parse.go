@@ -134,15 +134,10 @@ func (p *parser) on(name string) (Kernel, error) {
 	p.pos = len(p.expr) - len(rest)
 	p.next()
 	if p.any {
+		if levels(name) != nil {
+			return ConstantKernel(), nil
+		}
 		return named(name, 1, p.ard)
 	}
-	at, _, err := see(p.inputs, columns)
-	if err != nil {
-		return nil, err
-	}
-	k, err := named(name, len(at), p.ard)
-	if err != nil {
-		return nil, err
-	}
-	return On(k, p.dim, columns, at), nil
+	return placed(name, columns, p.dim, p.ard, p.inputs)
 }

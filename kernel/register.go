@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -14,13 +15,55 @@ import (
 type family struct {
 	name string
 	make func(dim int, ard bool) (Kernel, error)
+	// levels makes a kernel on one categorical column, or is nil.
+	levels func(inputs []Input, order []string) (*Categorical, error)
 }
 
 // register holds the families, in the order in which messages list them.
 var register = []family{
-	{"se", always(SE)}, {"matern12", always(Matern12)}, {"matern32", always(Matern32)}, {"matern52", always(Matern52)},
-	{"rq", always(RationalQuadratic)}, {"periodic", always(NewPeriodic)}, {"additive", always(NewAdditive)},
-	{"linear", plain(func() Kernel { return Linear{} })}, {"constant", plain(ConstantKernel)}, {"white", plain(White)},
+	{"se", always(SE), nil}, {"matern12", always(Matern12), nil}, {"matern32", always(Matern32), nil},
+	{"matern52", always(Matern52), nil}, {"rq", always(RationalQuadratic), nil}, {"periodic", always(NewPeriodic), nil},
+	{"additive", always(NewAdditive), nil}, {"linear", plain(func() Kernel { return Linear{} }), nil},
+	{"constant", plain(ConstantKernel), nil}, {"white", plain(White), nil},
+	{"exchangeable", alone, categorical("exchangeable")}, {"ordinal", alone, categorical("ordinal")},
+	{"lowrank", alone, categorical("lowrank")},
+}
+
+// alone refuses a kernel of categories without a column.
+func alone(int, bool) (Kernel, error) {
+	return nil, errors.New("it needs a categorical column, as in exchangeable(colour)")
+}
+
+// levels returns the function that makes a kernel of categories, or nil for other kernels.
+func levels(name string) func(inputs []Input, order []string) (*Categorical, error) {
+	for _, f := range register {
+		if f.name == name {
+			return f.levels
+		}
+	}
+	return nil
+}
+
+// placed returns a named kernel on columns. Kernels of categories take one column, and perhaps its categories.
+func placed(name string, columns []string, dim int, ard bool, inputs []Input) (Kernel, error) {
+	of, make := columns, levels(name)
+	if make != nil {
+		of = columns[:1]
+	}
+	at, seen, err := see(inputs, of)
+	if err != nil {
+		return nil, err
+	}
+	var k Kernel
+	if make != nil {
+		k, err = make(seen, columns[1:])
+	} else {
+		k, err = named(name, len(at), ard)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return On(k, dim, columns, at), nil
 }
 
 // always and plain turn a function that makes a kernel, and can't fail, into one that also returns an error. The
@@ -72,7 +115,7 @@ func Register(name string, make func(dim int, ard bool) (Kernel, error)) {
 	if slices.Contains(append(Names(), "sum", "product", "posterior"), name) {
 		panic(fmt.Sprintf("kernel: the name %q is taken", name))
 	}
-	register = append(register, family{name, make})
+	register = append(register, family{name, make, nil})
 	for _, dim := range []int{1, 3} {
 		for _, ard := range []bool{false, true} {
 			if k, err := make(dim, ard); err == nil {
@@ -114,20 +157,10 @@ func (s Spec) Build(dim int, inputs ...Input) (Kernel, []float64, error) {
 
 func (s Spec) build(dim int, inputs []Input) (Kernel, []float64, error) {
 	if name, columns, err := s.Columns(); err != nil || columns != nil {
-		var at []int
-		var seen []Input
-		if err == nil {
-			at, seen, err = see(inputs, columns)
-		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("kernel %.200q: %w", s.Name, err)
 		}
-		s.Name = name
-		k, theta, err := s.build(len(at), seen)
-		if err != nil {
-			return nil, nil, err
-		}
-		return On(k, dim, columns, at), theta, nil
+		return s.buildOn(name, columns, dim, inputs)
 	}
 	if s.Name == "sum" || s.Name == "product" {
 		return s.buildComposite(dim, inputs)
@@ -136,8 +169,36 @@ func (s Spec) build(dim int, inputs []Input) (Kernel, []float64, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	theta, err := s.read(k, dim)
+	return k, theta, err
+}
+
+// buildOn builds a kernel on columns.
+func (s Spec) buildOn(name string, columns []string, dim int, inputs []Input) (Kernel, []float64, error) {
+	s.Name = name
+	if levels(name) != nil {
+		k, err := placed(name, columns, dim, false, inputs)
+		if err != nil {
+			return nil, nil, err
+		}
+		theta, err := s.read(k, dim)
+		return k, theta, err
+	}
+	at, seen, err := see(inputs, columns)
+	if err != nil {
+		return nil, nil, fmt.Errorf("kernel %.200q: %w", name, err)
+	}
+	k, theta, err := s.build(len(at), seen)
+	if err != nil {
+		return nil, nil, err
+	}
+	return On(k, dim, columns, at), theta, nil
+}
+
+// read returns the parameters of a kernel that has no parts.
+func (s Spec) read(k Kernel, dim int) ([]float64, error) {
 	if len(s.Parts) > 0 {
-		return nil, nil, fmt.Errorf("kernel %q takes no \"parts\"", s.Name)
+		return nil, fmt.Errorf("kernel %q takes no \"parts\"", s.Name)
 	}
 	left := s // the fields that no parameter has used yet
 	left.Parameters = maps.Clone(s.Parameters)
@@ -147,7 +208,7 @@ func (s Spec) build(dim int, inputs []Input) (Kernel, []float64, error) {
 		name := string(p.Kind)
 		if p.Kind == Lengthscale {
 			if len(left.Lengthscales) == 0 {
-				return nil, nil, s.lengthscales(dim)
+				return nil, s.lengthscales(dim)
 			}
 			name = fmt.Sprintf("lengthscales[%d]", len(s.Lengthscales)-len(left.Lengthscales))
 			v = left.Lengthscales[0] * math.Abs(left.Lengthscales[0]) // a negative lengthscale stays negative
@@ -160,22 +221,22 @@ func (s Spec) build(dim int, inputs []Input) (Kernel, []float64, error) {
 			delete(left.Parameters, name)
 		}
 		if !(v > 0) || math.IsInf(v, 1) {
-			return nil, nil, fmt.Errorf("kernel %q: %q must be a positive number", s.Name, name)
+			return nil, fmt.Errorf("kernel %q: %q must be a positive number", s.Name, name)
 		}
 		theta = append(theta, math.Log(v))
 	}
 	for _, kind := range []Kind{Variance, Shape, Period} {
 		if *left.field(kind) != 0 {
-			return nil, nil, fmt.Errorf("kernel %q has no %q", s.Name, string(kind))
+			return nil, fmt.Errorf("kernel %q has no %q", s.Name, string(kind))
 		}
 	}
 	if len(left.Parameters) > 0 {
-		return nil, nil, fmt.Errorf("kernel %q has no parameter %.40q", s.Name, slices.Sorted(maps.Keys(left.Parameters))[0])
+		return nil, fmt.Errorf("kernel %q has no parameter %.40q", s.Name, slices.Sorted(maps.Keys(left.Parameters))[0])
 	}
 	if len(left.Lengthscales) > 0 {
-		return nil, nil, s.lengthscales(dim)
+		return nil, s.lengthscales(dim)
 	}
-	return k, theta, nil
+	return theta, nil
 }
 
 // kernel returns the kernel that the Spec names, with ARD if its parameters are those of the ARD form.

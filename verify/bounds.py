@@ -281,15 +281,21 @@ class Kernel:
     def __init__(self, spec, theta, names):
         (self.name, self.columns), said, logs = named(spec("name", str)), spec.list("lengthscales", float), []
         self.profile = PROFILES.get(self.name)
-        require(len(set(self.columns)) == len(self.columns) and set(self.columns) <= set(names), f"the kernel {self.name} has columns that are no inputs")
-        self.at = [i for c in self.columns for i, name in enumerate(names) if name == c] or range(len(names))  # inputs that it sees
+        kinds = self.name in ("exchangeable", "ordinal", "lowrank")  # then the columns are one, and perhaps its categories in an order
+        of = self.columns[:1] if kinds else self.columns
+        require(len(set(of)) == len(of) and set(of) <= {n for n, _ in names}, f"the kernel {self.name} has columns that are no inputs")
+        self.at = [i for c in of for i, (name, _) in enumerate(names) if name == c] or range(len(names))  # inputs that it sees
         names = [names[i] for i in self.at]
         self.parts, dim = [Kernel(p, theta, names) for p in spec.objects("parts")], len(names)
         long, joint = self.name in PROFILES or self.name in ("periodic", "additive"), self.name in ("sum", "product")
         weights = ["main", "pairs"][:dim] if self.name == "additive" else []
-        require(long or joint or self.name in ("linear", "constant", "white"), f"not checked by this program: the kernel {self.name!r}")
+        if kinds:
+            require(of and names[0][1] is not None, f"the kernel {self.name} doesn't see a categorical column")
+            weights = {"exchangeable": ["shared"], "ordinal": [f"gap_{i + 1}" for i in range(dim - 2)]}.get(
+                self.name, [f"weight_{i + 1}_{q}" for i in range(dim - 1) for q in (1, 2)])
+        require(long or joint or kinds or self.name in ("linear", "constant", "white"), f"not checked by this program: the kernel {self.name!r}")
         require(spec.has("parameters") == bool(weights) and bool(self.parts) == joint and len(said) in ((1, dim) if long else (0,)), f"the kernel {self.name} doesn't fit")
-        for field, has in (("shape", self.name == "rq"), ("period", self.name == "periodic"), ("variance", not joint and not weights)):
+        for field, has in (("shape", self.name == "rq"), ("period", self.name == "periodic"), ("variance", not joint and self.name != "additive")):
             require(spec(field, float) > 0 if has else spec(field, float) == 0, f"the kernel {self.name} can't have this {field}")
             logs += [log(spec(field, float))] if has else []
         logs = [2 * log(v) for v in said] + [log(spec.of("parameters")(w, float)) for w in weights] + logs
@@ -299,6 +305,30 @@ class Kernel:
         self.lengths = (own[:dim] if len(said) == dim else []) + [v for k in self.parts for v in k.lengths]  # lengthscales that each belong to one input
         self.weights = [exp(v) for v in own[len(said):]] + [0]
         self.variance, self.shape = (exp(own[-1]), exp(own[-2]) if len(own) > 1 else 0) if own else (0, 0)
+        if kinds:
+            self.correlations([level for _, level in names[:-1]], [exp(v) for v in own[:-1]])
+    def correlations(self, levels, w):
+        """Makes R, the correlations of categories. The last input is that of all other categories."""
+        n, listed = len(levels), self.columns[1:]
+        order = sorted(range(n), key=lambda i: listed.index(levels[i])) if listed else list(range(n))
+        if not listed and self.name == "ordinal" and all(map(is_number, levels)):
+            order.sort(key=lambda i: float(levels[i]))
+        require(not listed or self.name == "ordinal" and sorted(listed) == sorted(levels), f"the kernel {self.name} lists other categories")
+        self.r = [[float(i == j) for j in range(n + 1)] for i in range(n + 1)]
+        points = [(log(w[2 * i]) + 1, log(w[2 * i + 1]) + 0.5 - i % 2) for i in range(n)] if self.name == "lowrank" else []
+        for i in range(n + 1):
+            for j in range(i):
+                if self.name == "exchangeable":
+                    v, a, b = w[0] / (1 + w[0]), i, j
+                elif i == n:
+                    continue
+                elif self.name == "ordinal":
+                    d, a, b = sqrt(3) * fsum(w[j:i]), order[i], order[j]
+                    v = (1 + d) * exp(-d)
+                else:
+                    p, q, a, b = points[i], points[j], i, j
+                    v = dot(p, q) / sqrt((1 + dot(p, p)) * (1 + dot(q, q)))
+                self.r[a][b] = self.r[b][a] = v
     def prepare(self, x):
         x = [x[i] for i in self.at]
         if self.parts:
@@ -324,6 +354,8 @@ class Kernel:
                 parts.append((exp(-0.5 * ((x - z) * i)**2) - hidden * exp(-0.5 * near * (x * x + z * z))) / own)
             pairs = sum(v * w for j, v in enumerate(parts) for w in parts[:j])
             return self.weights[0] * sum(parts) / d + (self.weights[1] * pairs / (d * (d - 1) / 2) if d > 1 else 0)
+        if self.name in ("exchangeable", "ordinal", "lowrank"):
+            return self.variance * fsum(v * dot(row, q) for v, row in zip(p, self.r) if v)
         return self.variance * (dot(p, q) if self.name == "linear" else self.name == "constant" or p == q)
 class Conditional:
     """A kernel that is the covariance of a posterior, times a temper."""
@@ -456,9 +488,12 @@ def follows(q, rows, others, alpha, varying):
     require(off <= 1e-3, f"the prior's weights aren't those that its parameters, inducing inputs, noise variance and prior rows make: they are off by {off:.3g}")
     return off <= 1e-5
 def columns_of(head):
-    """Returns the column from which each input comes."""
+    """Returns the column from which each input comes, and its category or None."""
     entries = head.of("encoding").objects("columns") if head.has("encoding") else []
-    return [c("name", str) for c in entries for _ in range(1 + len(c.list("categories", str)))] or head.list("inputs", str)
+    levels = [(c("name", str), v) for c in entries for v in (c.list("categories", str) + ["other"] if c.has("categories") else [None])]
+    return levels or [(name, None) for name in head.list("inputs", str)]
+def is_number(text):
+    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text) is not None
 def read_posterior(head, arrays):
     """Returns the posterior Q, and its prior if that is a posterior too, else None."""
     dim, solver, noise, spec = len(head.list("inputs", str)), head("solver", str), head("noise_variance", float), head.of("kernel")

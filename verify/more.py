@@ -61,7 +61,7 @@ def check_asked(head, t, table, scale, own):
     tempers, tried = prior.list("temper", float), 0
     expressions = plain(kernel("expression", str)).replace("auto", "matern32*matern12,matern32,matern52,rq,se").split(",")
     lengths = {bool(k.lengths) for k in leaves(own) if (k.profile or k.name in ("periodic", "additive")) and k.dim > 1}
-    wide = [on("", [c]) for c in set(columns_of(head)) if columns_of(head).count(c) > 1]  # columns of several inputs
+    wide = [on("", [c]) for c, level in set(columns_of(head)) if level == "other"]  # columns of several inputs
     for e in expressions:
         several = [p for p in re.findall(r"(?:se|matern..|rq|periodic|additive)\b|(?:se|matern..|rq|periodic|additive)_\w+", e)
                    if p.count("_") > 1 or any(p.endswith(w) for w in wide) or "_" not in p and len(table.inputs) > 1]

@@ -94,7 +94,9 @@ func (f *fitFlags) ofOptions() (all []cliFlag) {
 			flag := flagOf(s, s.Pointer(of))
 			switch s.Name {
 			case "kernel":
-				flag.values, flag.help = append(kernel.Names(), "auto"), strings.Join(kernel.Names(), ", ")+flag.help
+				// Kernels of categories need a column, so that their names alone are no values.
+				alone := slices.DeleteFunc(kernel.Names(), func(name string) bool { return kernel.Check(name) != nil })
+				flag.values, flag.help = append(slices.Clip(alone), "auto"), strings.Join(alone, ", ")+flag.help
 			case "loss":
 				flag.values = texts(pacbayes.Losses())
 			case "bound":

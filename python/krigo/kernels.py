@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Kernel", "additive", "constant", "linear", "matern12", "matern32", "matern52", "periodic", "rq", "se", "white"]
+__all__ = ["Kernel", "additive", "constant", "exchangeable", "linear", "lowrank", "matern12", "matern32", "matern52", "ordinal", "periodic", "rq", "se", "white"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,3 +102,18 @@ def constant(*columns: str) -> Kernel:
 def white(*columns: str) -> Kernel:
     """Noise that rows with the same inputs share."""
     return _on("white", columns)
+
+
+def exchangeable(column: str) -> Kernel:
+    """Categories that are all equally alike."""
+    return _on("exchangeable", (column,))
+
+
+def ordinal(column: str, *order: str) -> Kernel:
+    """Categories on a line, in the given order, or in the order of numbers."""
+    return _on("ordinal", (column, *order))
+
+
+def lowrank(column: str) -> Kernel:
+    """Categories that are more or less alike, two by two."""
+    return _on("lowrank", (column,))
