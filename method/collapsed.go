@@ -66,7 +66,9 @@ func (t Task) FullGP(o objective.Exact, d Descent) Problem {
 
 // full returns the problem of a full GP with the objective o.
 func (t Task) full(o objective.Exact) *objective.Problem {
-	return &objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, PerRow: t.All.PerRow, Objective: o}
+	p := &objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, PerRow: t.All.PerRow, Objective: o}
+	p.Replicates()
+	return p
 }
 
 // PAC is a PAC-Bayes bound on the risk of Q itself (Reeb et al. 2018). Q is a full GP, or the sparse posterior of D =

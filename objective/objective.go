@@ -80,6 +80,8 @@ type Problem struct {
 	Objective Exact
 	PerRow    posterior.RowNoise // how noisy each row is
 
+	replicates replicates
+
 	k    matrix.Dense
 	mean []float64
 	adj  Adjoints
@@ -134,6 +136,7 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	if err != nil {
 		return math.NaN(), err
 	}
+	value = p.replicates.add(value, noise, nil)
 	if err := finite(value, nil, noise); err != nil || gradient == nil {
 		return value, err
 	}
@@ -148,5 +151,20 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 		}
 	}
 	gradient[len(gradient)-1] = noise * adj.Noise
+	p.replicates.add(0, noise, gradient)
 	return value, finite(value, gradient, noise)
+}
+
+// replicates is what the evidence of all rows has besides the evidence of their means.
+type replicates struct{ more, logs, squares float64 }
+
+// add adds it to a value, and its derivative by ln s to a gradient, unless that is nil.
+func (r replicates) add(value, noise float64, gradient []float64) float64 {
+	if r.more == 0 {
+		return value
+	}
+	if gradient != nil {
+		gradient[len(gradient)-1] += (r.more - r.squares/noise) / 2
+	}
+	return value + (r.more*math.Log(2*math.Pi*noise)+r.logs+r.squares/noise)/2
 }

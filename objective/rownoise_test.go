@@ -186,3 +186,25 @@ func TestRowNoisePosteriors(t *testing.T) {
 		must.Near(t, squares/1000, want[at.Rows+i], 0.2*want[at.Rows+i], "variance of draws")
 	}
 }
+
+// TestReplicates: rows with equal inputs have the evidence of all rows, and its gradient, from their means.
+func TestReplicates(t *testing.T) {
+	rows := scattered(60, 2)
+	for i := range rows.Y {
+		copy(rows.X.Row(i), rows.X.Row(i%(7+i%13)))
+	}
+	build := func() *objective.Problem {
+		return &objective.Problem{Kernel: kernel.SE(2, true), Mean: kernel.LinearMean{Dim: 2}, X: rows.X, Y: rows.Y,
+			Objective: &objective.Evidence{}}
+	}
+	all, few := build(), build()
+	few.Replicates()
+	must.Not(t, few.X.Rows > 30, "%d rows", few.X.Rows)
+	x := []float64{-0.2, 0.3, 0.1, 0.2, -0.1, 0.3, -1}
+	g, h := make([]float64, len(x)), make([]float64, len(x))
+	value := must.Get(all.Evaluate(x, g))(t)
+	must.Near(t, must.Get(few.Evaluate(x, h))(t), value, 1e-9)
+	for i, v := range h {
+		must.Near(t, v, g[i], 1e-9*(1+math.Abs(g[i])), all.Names()[i])
+	}
+}
