@@ -82,7 +82,7 @@ func checkAsked(m *model.Model, columns []string) error {
 	f := family{kernel: m.Posterior.Kernel, mean: m.Posterior.Mean}
 	choices := len(o.Prior.Temper)
 	if o.Prior.Kind == "grid" {
-		choices = len(o.Kernel.families(model.InputsOf(m.Inputs, m.Encoding)))
+		choices = len(o.families(model.InputsOf(m.Inputs, m.Encoding)))
 	}
 	terms := o.priorTerms(f, choices, m.Scaling)
 	if o.Prior.Mixed { // the fit chose the digits and ties, and its bound pays for the choice
@@ -118,7 +118,7 @@ func checkAsked(m *model.Model, columns []string) error {
 		scaling.Source = dataset.Declared
 	}
 	switch {
-	case !slices.ContainsFunc(o.Kernel.families(model.InputsOf(m.Inputs, m.Encoding)),
+	case !slices.ContainsFunc(o.families(model.InputsOf(m.Inputs, m.Encoding)),
 		func(f family) bool { return sameShape(f.spec(), is) && f.mean == base.Mean }):
 		return other(fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, mean %s", is,
 			o.Kernel.Expression, o.Kernel.ARD, o.Kernel.Mean))

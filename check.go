@@ -77,7 +77,7 @@ func (d Data) checkBeside() (wrong settings.Faults) {
 }
 
 func (k Kernel) check() (wrong settings.Faults) {
-	expressions := k.expressions()
+	expressions := k.expressions(autoKernels)
 	for i, expression := range expressions {
 		err := kernel.Check(expression)
 		wrong.If(err != nil, "%w", err)
@@ -88,7 +88,7 @@ func (k Kernel) check() (wrong settings.Faults) {
 
 // checkColumns reports kernels on columns that aren't inputs.
 func (k Kernel) checkColumns(inputs []kernel.Input) error {
-	for _, expression := range k.expressions() {
+	for _, expression := range k.expressions(autoKernels) {
 		if _, err := kernel.Parse(expression, len(inputs), false, inputs...); err != nil {
 			return &UsageError{err}
 		}

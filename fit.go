@@ -172,7 +172,7 @@ func open(table *dataset.Table, o Options) (certified share, c *checkpoints, fir
 		return certified, nil, nil, err
 	}
 	if o := d.options; !o.informed() { // the certified rows choose the prior and train the posterior
-		first, err = stage{certified, o.Method, priced(o.Kernel.families(d.inputs()), d.terms), o.Run.Init,
+		first, err = stage{certified, o.Method, priced(o.families(d.inputs()), d.terms), o.Run.Init,
 			o.Run.FixParameters, o.Run.Restarts}.decide(d.findings)
 		return certified, c, first, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -128,11 +129,16 @@ func (o Options) varies() bool {
 // (docs/behind/benchmark.md).
 const autoKernel = "auto"
 
-// expressions returns the expressions of the kernels to try.
-func (k Kernel) expressions() (all []string) {
-	for _, expression := range kernel.Split(k.Expression) {
+// expressions returns the expressions of the kernels to try. auto are the kernels that auto stands for.
+func (k Kernel) expressions(auto []string) (all []string) {
+	named := kernel.Split(k.Expression)
+	for _, expression := range named {
 		if expression == autoKernel {
-			all = append(all, autoKernels...)
+			for _, a := range auto {
+				if a != autoAdditive || !slices.Contains(named, a) {
+					all = append(all, a)
+				}
+			}
 		} else {
 			all = append(all, expression)
 		}
@@ -141,6 +147,25 @@ func (k Kernel) expressions() (all []string) {
 }
 
 var autoKernels = []string{"matern32*matern12", "matern32", "matern52", "rq", "se"}
+
+// autoAdditive is one more kernel that auto tries where a covariance matrix is factored and choosing a kernel costs
+// nothing, for up to mostAdditive inputs, since its time grows with their number. The full part beside the sums
+// matters: additive alone has RMSE .71 on pendulum, where matern32 has .32. Mean RMSE on ten folds of public sets, with
+// this kernel among the others: concreteslump −14 %, autos −4 %, servo −4 %, autompg −2 %, fertility +.7 %.
+const (
+	autoAdditive = "additive+matern32"
+	mostAdditive = 40
+)
+
+// auto returns the kernels that auto stands for, with dim inputs.
+func (o Options) auto(dim int) []string {
+	m := o.Method
+	if o.Prior.Kind == "informed" && m.Kind().Exact && !m.OnBatches() && m.Solver != posterior.ByCG &&
+		1 < dim && dim <= mostAdditive {
+		return append(slices.Clip(autoKernels), autoAdditive)
+	}
+	return autoKernels
+}
 
 // Prior says where the prior P comes from.
 type Prior struct {

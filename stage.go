@@ -27,10 +27,11 @@ type family struct {
 func (f family) gridParams() int { return len(f.kernel.Params()) + len(f.mean.Params()) }
 
 // families returns the kernels to try, for these inputs.
-func (k Kernel) families(inputs []kernel.Input) (fs []family) {
+func (o Options) families(inputs []kernel.Input) (fs []family) {
 	dim := len(inputs)
+	k := o.Kernel
 	mean, _ := model.MeanOf(k.Mean, dim)
-	for _, expression := range k.expressions() {
+	for _, expression := range k.expressions(o.auto(dim)) {
 		for _, ard := range []bool{false, true} {
 			if ard && k.ARD == "off" || !ard && k.ARD == "on" {
 				continue
@@ -152,7 +153,7 @@ type stage struct {
 func (d *dealt) priorStage() (stage, error) {
 	rows, err := d.take(dataset.Prior)
 	o := d.options
-	return stage{share: rows, choice: priorMethod(o.Method), families: priced(o.Kernel.families(d.inputs()), d.gridTerms),
+	return stage{share: rows, choice: priorMethod(o.Method), families: priced(o.families(d.inputs()), d.gridTerms),
 		restarts: o.Run.Restarts}, err
 }
 

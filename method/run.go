@@ -40,6 +40,7 @@ type Run struct {
 	Box  train.Bounds         // see In
 
 	Enough float64 // see train.LBFGS
+	Memory int     // see train.LBFGS
 }
 
 // In returns the same run, whose parameters must stay in b.
@@ -101,7 +102,8 @@ func (d Descent) minimize(ctx context.Context, run Run, key string, before int, 
 	if last != nil && last.Descent != nil {
 		from = last.Descent.Clone()
 	}
-	minimizer := train.LBFGS{MaxEvaluations: d.Evaluations, MaxIterations: d.Evaluations, Enough: run.Enough}
+	minimizer := train.LBFGS{Memory: run.Memory, MaxEvaluations: d.Evaluations, MaxIterations: d.Evaluations,
+		Enough: run.Enough}
 	return minimizer.In(box).Minimize(ctx, problem, from,
 		func(s *train.State) error {
 			return run.Tell(key, &State{Descent: s.Clone()}, before+s.Iterations, s.Value, s.Stopped)

@@ -59,7 +59,8 @@ def check_asked(head, t, table, scale, own):
     asked, data, prior, kernel, grid = f.of("promise"), f.of("data"), f.of("prior"), f.of("kernel"), f.of("prior").of("grid")
     unit = 1 if t.kind in UNITLESS or asked("units", str) != "raw" else scale
     tempers, tried = prior.list("temper", float), 0
-    expressions = plain(kernel("expression", str)).replace("auto", "matern32*matern12,matern32,matern52,rq,se").split(",")
+    auto = "matern32*matern12,matern32,matern52,rq,se" + ",additive+matern32" * t.informed
+    expressions = plain(kernel("expression", str)).replace("auto", auto).split(",")
     lengths = {bool(k.lengths) for k in leaves(own) if (k.profile or k.name in ("periodic", "additive")) and k.dim > 1}
     wide = [on("", [c]) for c, level in set(columns_of(head)) if level == "other"]  # columns of several inputs
     for e in expressions:

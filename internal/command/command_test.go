@@ -462,7 +462,7 @@ func TestSmallChoices(t *testing.T) {
 	runtime.GOMAXPROCS(runtime.NumCPU())
 	var d fitDocument
 	must.Do(t, json.Unmarshal([]byte(all), &d))
-	if d.Training.Starts != 5 || d.Model != "homes.krigo" { // 0 restarts means the default: one start for each kernel
+	if d.Training.Starts != 6 || d.Model != "homes.krigo" { // 0 restarts means the default: one start for each kernel
 		t.Errorf("%d starts, model %q", d.Training.Starts, d.Model)
 	}
 	if got := listed(t); !slices.Contains(got, "homes.krigo") ||
@@ -495,8 +495,8 @@ func TestProgressGoesToStandardError(t *testing.T) {
 	o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--json", "--restarts",
 		"1")
 	if o.status != 0 || !json.Valid([]byte(o.stdout)) ||
-		!strings.Contains(o.stderr, "start 1 of 5, matern32*matern12 (ARD) by cholesky: iteration") ||
-		!strings.Contains(o.stderr, "start 5 of 5, se (ARD) by cholesky: iteration") || strings.Contains(o.stderr, "\x1b") {
+		!strings.Contains(o.stderr, "start 1 of 6, matern32*matern12 (ARD) by cholesky: iteration") ||
+		!strings.Contains(o.stderr, "start 6 of 6, additive+matern32 (ARD) by cholesky: iteration") || strings.Contains(o.stderr, "\x1b") {
 		t.Errorf("%+v", o)
 	}
 	if o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--restarts", "1",

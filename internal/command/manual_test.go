@@ -48,7 +48,7 @@ var unlike = map[string]struct {
 	"krigo fit houses.csv --target price --slices zone --categorical zone": {
 		instead: "krigo fit zones.csv --target price --slices sd --categorical zone,heating --prior-share 0.45"},
 
-	// Unchanged, these commands try five kernels on a thousand rows or more.
+	// Unchanged, these commands try six kernels on a thousand rows or more.
 	"krigo fit electricity.csv --target kW --dates time:day:week --split last": {
 		instead: "krigo fit electricity.csv --target kW --dates time:day:week --split last --dry-run"},
 	"krigo fit electricity.csv --target kW --dates time:day:week --group block:time:7d --prior informed": {
