@@ -107,6 +107,15 @@ func (c *checkpoints) run(key string, event Event) method.Run {
 		}}
 }
 
+// tellComparison passes the progress of a comparison of kernels to the callback.
+func (c *checkpoints) tellComparison(family string, done, of int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.progress != nil {
+		c.progress(Event{Family: family, Iteration: done, Of: of, Comparing: true})
+	}
+}
+
 // tellSolve passes the progress of a single solve to the callbacks.
 func (c *checkpoints) tellSolve(s iterative.Progress) {
 	c.mu.Lock()

@@ -123,6 +123,10 @@ type Event struct {
 	// counts the solver's iterations and Residual is its relative residual. Otherwise Residual is 0.
 	Solver   string
 	Residual float64
+
+	// Comparing says that training has ended, and that kernels are compared by their evidence. Iteration counts the
+	// second derivatives of Family's evidence, and Of is their number.
+	Comparing bool
 }
 
 // Checkpoint is the state of an unfinished fit: the state of the run from every starting point. A fit resumes only

@@ -225,8 +225,10 @@ func (p *plan) method() method.Method {
 // task returns what a method is bound to. c, unless nil, gets the progress of each solve.
 func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 	var progress func(iterative.Progress)
+	var comparing func(done, of int)
 	if c != nil {
 		progress = c.tellSolve
+		comparing = func(done, of int) { c.tellComparison(f.name, done, of) }
 	}
 	limit := p.options.Prior.Grid.L
 	if p.options.informed() {
@@ -238,7 +240,7 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 		Whole: func() (objective.Memory, error) { return gather(p.rows) },
 		Loss:  p.loss, Scale: p.scale, Penalty: f.terms.Penalty(p.n),
 		Limit: limit, Held: f.held, FixInducing: p.choice.FixInducing, Started: p.init != nil,
-		Solver: p.choice.Solver, Unseen: p.unseen, Context: ctx, Progress: progress,
+		Solver: p.choice.Solver, Unseen: p.unseen, Context: ctx, Progress: progress, Comparing: comparing,
 		Grouped: p.roles.Group != nil && p.options.Data.Group != dataset.EqualRows,
 	}
 }

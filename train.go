@@ -35,7 +35,7 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 	if err != nil || t.best.result == nil {
 		return t, cmp.Or(err, t.failed)
 	}
-	first, by, err := p.contenders(ctx, found)
+	first, by, err := p.contenders(ctx, c, found)
 	if err == nil && (by == finding.KernelByRace || p.enough() > 0) {
 		first, err = p.toEnd(ctx, c, &t, found, first)
 	}
@@ -134,7 +134,7 @@ func (p *plan) toEnd(ctx context.Context, c *checkpoints, t *trained, found []ru
 	if p.races(ctx) {
 		return first, p.judge(ctx, found, first)
 	}
-	first, _, err := p.contenders(ctx, found)
+	first, _, err := p.contenders(ctx, c, found)
 	return first, err
 }
 
@@ -221,6 +221,7 @@ func (p *plan) memory() int {
 // makes the same choice. A racer goes on from its own state.
 func (p *plan) polish(ctx context.Context, c *checkpoints, best run) (run, error) {
 	search, last := c.run(best.key, best.event), c.run(best.key+"/end", best.event)
+	last.Goes = true
 	last.Load = func(key string) *method.State {
 		return cmp.Or(search.Load(key), search.Load(search.Key))
 	}
@@ -269,7 +270,7 @@ const additiveDoubt = 0.5
 // if the parameters have a prior density. It leaves rq out if se has as much evidence. The objective itself is the
 // density at its mode. It falls with every parameter, whether or not the rows say anything about the parameter. Without
 // a prior density, the family with the least objective is the only contender.
-func (p *plan) contenders(ctx context.Context, found []run) (first []int, by finding.Kind, err error) {
+func (p *plan) contenders(ctx context.Context, c *checkpoints, found []run) (first []int, by finding.Kind, err error) {
 	var order []int // lowest objective first, which saves most second derivatives
 	for i, r := range found {
 		if r.result != nil {
@@ -290,7 +291,7 @@ func (p *plan) contenders(ctx context.Context, found []run) (first []int, by fin
 	}
 	least, values := math.Inf(1), make([]float64, len(found))
 	for _, i := range order {
-		marginal := p.problem(ctx, nil, p.families[i]).Diagnostics().Marginal
+		marginal := p.problem(ctx, c, p.families[i]).Diagnostics().Marginal
 		if marginal == nil {
 			return order[:1], finding.KernelByValue, nil
 		}

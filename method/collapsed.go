@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/objective"
@@ -51,9 +52,15 @@ func (m Evidence) Bind(t Task) Problem {
 		return &byCG{e, plain{t}, m.Descent()}
 	}
 	if m.Hyperprior == "weak" {
-		weak := func() mode { return mode{t.full(&objective.Evidence{}), weakFor(t)} }
+		wide := weakFor(t)
+		sparse := wide.sparse(t)
+		weak := func() mode { return mode{t.full(&objective.Evidence{}), sparse} }
 		one := weak()
-		return &marginal{&collapsed{named: one, plain: plain{t}, descent: m.Descent()}, one, weak}
+		p := &marginal{&collapsed{named: one, plain: plain{t}, descent: m.Descent()}, one, weak, t.Comparing, nil}
+		if !slices.Equal(wide, sparse) {
+			p.wide = &collapsed{named: mode{t.full(&objective.Evidence{}), wide}, plain: plain{t}, descent: m.Descent()}
+		}
+		return p
 	}
 	return &collapsed{named: t.full(&objective.Evidence{}), plain: plain{t}, descent: m.Descent()}
 }

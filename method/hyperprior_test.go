@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +61,55 @@ func TestWeakHyperprior(t *testing.T) {
 			alone, err2 := plain.(train.Stochastic).EvaluateBatch(x, nil, rows)
 			must.Not(t, err1 != nil || err2 != nil || math.Abs(all-alone-want) > 1e-9*math.Abs(all),
 				"%s: a batch has %v more, want %v (%v, %v)", name, all-alone, want, err1, err2)
+		}
+	}
+}
+
+// TestSparseHyperprior: on few rows of many inputs the lengthscales of inputs have the sparse density, whose value and
+// derivatives are recomputed here, and a search ends where its gradient is 0. A single lengthscale has the wide density.
+func TestSparseHyperprior(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	const n, d = 40, 16
+	all := objective.Memory{X: matrix.Dense{Rows: n, Cols: d, Stride: d}}
+	for range n {
+		for range d {
+			all.X.Data = append(all.X.Data, rng.NormFloat64())
+		}
+		all.Y = append(all.Y, all.X.Data[len(all.X.Data)-d]+0.3*rng.NormFloat64())
+	}
+	for _, ard := range []bool{false, true} {
+		k := must.Get(kernel.Parse("se", d, ard))(t)
+		task := method.Task{Kernel: k, Mean: kernel.ZeroMean{}, Rows: all, All: all, N: n, Limit: 10}
+		plain, weak := method.Evidence{}.Bind(task), method.Evidence{MAP: method.MAP{Hyperprior: "weak"}}.Bind(task)
+		params := k.Params()
+		x := make([]float64, len(params)+1)
+		want, slopes := 0., make([]float64, len(x))
+		for i := range x {
+			x[i] = 2 + 0.3*float64(i)
+			z := x[i]/2 - math.Sqrt2 - math.Log(d)/2
+			switch {
+			case i == len(params):
+				want, slopes[i] = want+(x[i]+2)*(x[i]+2)/4+math.Log(2*math.Pi*2)/2, (x[i]+2)/2
+			case params[i].Kind == kernel.Lengthscale && ard:
+				want, slopes[i] = want+math.Log(math.Cosh(3*z))-math.Log(3/math.Pi), 1.5*math.Tanh(3*z)
+			case params[i].Kind == kernel.Lengthscale:
+				want, slopes[i] = want+z*z/6+math.Log(2*math.Pi*3)/2, z/6
+			}
+		}
+		a, g := evaluate(t, plain, x)
+		b, h := evaluate(t, weak, x)
+		must.Near(t, b-a, want, 1e-9, "ARD", ard)
+		for i := range x {
+			must.Near(t, h[i]-g[i], slopes[i], 1e-9, "ARD", ard, "derivative", i)
+		}
+		run := method.Run{Key: "k", Load: func(string) *method.State { return nil },
+			Tell: func(string, *method.State, int, float64, string) error { return nil }}
+		r := must.Get(weak.Minimize(context.Background(), run, make([]float64, len(x))))(t)
+		for i, v := range r.Gradient {
+			must.Not(t, math.Abs(v) > 1e-3 && !slices.Contains(r.AtBound, i), "ARD %t: the gradient's element %d is %v", ard, i, v)
+		}
+		if again, _ := weak.Evaluate(r.X, nil); ard {
+			must.Near(t, again, r.Value, 1e-9, "the value is of the sparse density")
 		}
 	}
 }

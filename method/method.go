@@ -104,6 +104,8 @@ type Task struct {
 
 	Context  context.Context          // ends solves by conjugate gradients
 	Progress func(iterative.Progress) // Progress gets the progress of solves by conjugate gradients
+	// Comparing gets how many of the second derivatives are done that a comparison of kernels takes. It may be nil.
+	Comparing func(done, of int)
 
 	Grouped bool // rows of a group say more of one another than of further rows
 

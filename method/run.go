@@ -41,6 +41,7 @@ type Run struct {
 
 	Enough float64 // see train.LBFGS
 	Memory int     // see train.LBFGS
+	Goes   bool    // the run goes on from where a search ended
 }
 
 // In returns the same run, whose parameters must stay in b.

@@ -59,6 +59,10 @@ func (p *progress) event(e krigo.Event) {
 		return
 	}
 	p.last = time.Now()
+	if e.Comparing {
+		p.print(fmt.Sprintf("comparing kernels, %s: %d of %d second derivatives", e.Family, e.Iteration, e.Of))
+		return
+	}
 	if e.Starts != p.starts {
 		p.starts, p.ended = e.Starts, map[int]bool{}
 	}

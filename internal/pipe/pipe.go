@@ -325,6 +325,9 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	}
 	if args.Progress {
 		args.Options.Run.Progress = func(e krigo.Event) {
+			if e.Comparing { // it belongs to no start
+				return
+			}
 			// the reply reports a failure, so the event needs no error
 			s.send(&reply{ID: r.ID, Event: event{Family: e.Family, Start: e.Start, Starts: e.Starts, Iteration: e.Iteration,
 				Of: e.Of, Stopped: e.Stopped}})
