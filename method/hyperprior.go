@@ -47,11 +47,11 @@ func weakFor(t Task) (w weak) {
 // at long ones. With slope 2, 1/l² would have the half-Cauchy density of Eriksson and Jankowiak ("High-Dimensional
 // Bayesian Optimization with Sparse Axis-Aligned Subspaces", 2021).
 //
-// Without the sparse density the noise is underestimated, since many lengthscales fit it. On four drawn sets
-// of 210 rows and 200 inputs, 5 of which matter, 95 % intervals held .83 and .81 of new rows (a linear truth, and
-// Friedman's), .90 and .90 with slope 2, and .93 and .91 with slope 3; the RMSE fell by 7 to 10 %. On autos (143 rows, 25 inputs) the RMSE falls by 5 %, and on breastcancer (174 rows, 33
-// inputs) by 2 %. With more rows it may cost accuracy: 4 % on pumadyn32nm (490 rows, 32 inputs), and 10 % on
-// concreteslump (92 rows, 7 inputs).
+// Without the sparse density the noise is underestimated, since many lengthscales fit it. On four drawn sets of 210
+// rows and 200 inputs, where 5 matter, 95 % intervals held .83 and .81 of new rows (a linear truth, and Friedman's),
+// .90 and .90 with slope 2, and .93 and .91 with slope 3, whose RMSE was 10 and 9 % lower. On autos (143 rows, 25
+// inputs) the RMSE falls by 5 %, and on breastcancer (174 rows, 33 inputs) by 2 %. With more rows it may cost accuracy:
+// 4 % on pumadyn32nm (490 rows, 32 inputs), and 10 % on concreteslump (92 rows, 7 inputs).
 const (
 	sparseRows   = 10
 	sparseInputs = 16
