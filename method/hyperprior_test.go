@@ -66,7 +66,8 @@ func TestWeakHyperprior(t *testing.T) {
 }
 
 // TestSparseHyperprior: on few rows of many inputs the lengthscales of inputs have the sparse density, whose value and
-// derivatives are recomputed here, and a search ends where its gradient is 0. A single lengthscale has the wide density.
+// derivatives are recomputed here, and a search ends where its gradient is 0. A single lengthscale has the wide
+// density.
 func TestSparseHyperprior(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const n, d = 40, 16
