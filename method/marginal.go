@@ -20,7 +20,7 @@ type marginal struct {
 	mode  mode
 	again func() mode        // makes the same mode with its own memory
 	told  func(done, of int) // gets the number of second derivatives so far, and of all; may be nil
-	wide  *collapsed         // the problem with wide normal densities in place of sparse ones; nil if there are none
+	wide  Problem            // the problem with wide normal densities in place of sparse ones; nil if there are none
 }
 
 // Minimize implements Problem. Sparse densities pull all lengthscales away from where a rough function shows, so a
