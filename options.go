@@ -107,9 +107,11 @@ type Kernel struct {
 	_    struct{} `rule:"constant, or zero"`
 	Mean string   `json:"mean,omitzero" set:"mean" value:"M" values:"zero constant linear" default:"zero"`
 
+	// "" lets the left-out density of prior rows choose between student and constant, if a method allows it. A model
+	// keeps the noise that was chosen.
 	_     struct{} `help:"the noise: constant; linear, gp, auto (it depends on inputs); student (gross errors)"`
-	_     struct{} `values:"constant linear gp auto student"`
-	Noise string   `json:"noise,omitzero" set:"noise" value:"N" for:"training" default:"constant"`
+	_     struct{} `values:"constant linear gp auto student" rule:"student for clearly heavy tails, or constant"`
+	Noise string   `json:"noise,omitzero" set:"noise" value:"N" for:"training"`
 }
 
 // Values of Kernel.Noise.

@@ -16,7 +16,7 @@ import (
 )
 
 // TestStudentNoise: with gross errors in one target of 20, Student's t noise predicts the truth about as well as
-// Gaussian noise does from the same rows without gross errors.
+// Gaussian noise does from the same rows without gross errors. The default chooses it for these rows alone.
 func TestStudentNoise(t *testing.T) {
 	clean := logNormal(3, 200, true)
 	gross := slices.Clone(clean)
@@ -38,11 +38,15 @@ func TestStudentNoise(t *testing.T) {
 		}
 		best, _ := fitRows(t, clean, by(func(*krigo.Options) {}))
 		m, table := fitRows(t, gross, by(student))
-		plain, _ := fitRows(t, gross, by(func(o *krigo.Options) { o.Data.Transform = "none" }))
+		plain, _ := fitRows(t, gross, by(func(o *krigo.Options) { o.Data.Transform, o.Kernel.Noise = "none", "constant" }))
 		must.End(t, !(rmse(m) < 1.25*rmse(best)+0.02 && rmse(m) < 0.5*rmse(plain)), "%s: RMSE %v, clean %v, plain %v", name,
 			rmse(m), rmse(best), rmse(plain))
 		must.Be(t, len(m.Findings.Of(finding.GrossErrors)), 1)
 		must.Be(t, m.Noise, "student")
+		chosen, _ := fitRows(t, gross, by(func(*krigo.Options) {}))
+		must.Be(t, [2]string{chosen.Noise, best.Noise}, [2]string{"student", ""})
+		must.Be(t, len(chosen.Findings.Of(finding.StudentChosen)), 1)
+		must.Be(t, chosen.Training.ObjectiveValue, m.Training.ObjectiveValue)
 
 		before := runtime.GOMAXPROCS(1)
 		one, _ := fitRows(t, gross, by(student))

@@ -19,15 +19,25 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// seeing returns the same rows with the transform through which the model sees the target, if there is one.
-func (d *dealt) seeing(ctx context.Context) (_ *dealt, err error) {
+// seeing returns the same rows with the transform through which the model sees the target, if there is one, and with
+// the noise that the model has.
+func (d *dealt) seeing(ctx context.Context) (*dealt, error) {
+	with, gain, x, err := d.transformed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return d.noisy(ctx, with, gain, x)
+}
+
+// transformed returns the same rows with a transform, and its gain if krigo chose it. x has parameters of a rough GP
+// without a transform, if they are known.
+func (d *dealt) transformed(ctx context.Context) (_ *dealt, gain float64, x []float64, err error) {
 	o, with := d.options.Data, *d
 	name := o.Transform
 	switch auto := name == autoTransform || name == "" && !d.options.kept; {
 	case auto:
-		var gain float64
-		if name, gain, err = d.chooseTransform(ctx); err != nil {
-			return nil, err
+		if name, gain, x, err = d.chooseTransform(ctx); err != nil {
+			return nil, 0, nil, err
 		}
 		with.options.Data.Transform = ""
 		if name != "" {
@@ -35,20 +45,20 @@ func (d *dealt) seeing(ctx context.Context) (_ *dealt, err error) {
 			with.findings.Add(finding.TargetTransform, name, gain)
 		}
 		if with.text, err = with.options.text(); err != nil || name == "" {
-			return &with, err
+			return &with, 0, x, err
 		}
 	case name == "" || name == noTransform:
-		return d, nil
+		return d, 0, nil, nil
 	default:
 		if err := dataset.CheckDomain(name, d.data, d.data.All()); err != nil {
-			return nil, err
+			return nil, 0, nil, err
 		}
 	}
 	if with.scaling, err = d.scaling.Transformed(name, cmp.Or(o.Estimate, dataset.Mean), d.data,
 		d.data.RowsOf(d.roles, dataset.Prior)); err != nil {
-		return nil, fmt.Errorf("%s: %w", d.data.Source, err)
+		return nil, 0, nil, fmt.Errorf("%s: %w", d.data.Source, err)
 	}
-	return &with, nil
+	return &with, gain, x, nil
 }
 
 const (
@@ -73,19 +83,22 @@ type seen struct {
 
 // chooseTransform returns a transform and its gain of evidence over the untransformed target, on some prior rows. It
 // takes the transform with the most evidence that predicts left-out prior rows no worse than the untransformed target
-// does, as far as its standard error tells. It returns "" if no transform is clearly better, or if none is allowed. A
+// does, as far as its standard error tells. x has the parameters of a rough GP of the untransformed target, if one was
+// trained. chooseTransform returns "" if no transform is clearly better, or if none is allowed. A
 // certificate doesn't pay for a choice by prior rows. Each transform gets a kernel trained for it in few steps.
-func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float64, err error) {
+func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float64, x []float64,
+	err error) {
 	if d.options.untransformed() != nil || d.options.Kernel.Noise == objective.StudentName {
-		return "", 0, nil
+		return "", 0, x, nil
 	}
 	rows, n := d.somePrior(transformRows)
 	if n == 0 {
-		return "", 0, nil
+		return "", 0, x, nil
 	}
-	plain, x, err := d.transformEvidence(ctx, rows, d.scaling, nil)
+	var plain float64
+	plain, x, err = d.transformEvidence(ctx, rows, d.scaling, nil)
 	if err != nil || math.IsInf(plain, -1) {
-		return "", 0, err
+		return "", 0, nil, err
 	}
 	var tried []seen
 	for _, name := range dataset.Transforms() {
@@ -103,12 +116,12 @@ func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float6
 		tried[i].gain -= plain
 	})
 	if err := cmp.Or(errs...); err != nil {
-		return "", 0, err
+		return "", 0, x, err
 	}
 	least := max(transformGain, transformNats/float64(n))
 	better := slices.DeleteFunc(tried, func(s seen) bool { return !(s.gain > least) })
 	if len(better) == 0 {
-		return "", 0, nil
+		return "", 0, x, nil
 	}
 	slices.SortStableFunc(better, func(a, b seen) int { return cmp.Compare(b.gain, a.gain) })
 	rows, _ = d.somePrior(leftOutRows)
@@ -119,7 +132,7 @@ func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float6
 			with, err = d.leftOut(ctx, rows, b)
 		}
 		if err != nil {
-			return "", 0, err
+			return "", 0, x, err
 		}
 		if with == nil || without == nil {
 			continue
@@ -130,10 +143,10 @@ func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float6
 			sum, squares = sum+more, squares+more*more
 		}
 		if n := float64(len(with)); sum <= math.Sqrt(squares-sum*sum/n) {
-			return b.scaling.Transform.Name, math.Round(1e3*b.gain) / 1e3, nil
+			return b.scaling.Transform.Name, math.Round(1e3*b.gain) / 1e3, x, nil
 		}
 	}
-	return "", 0, nil
+	return "", 0, x, nil
 }
 
 // somePrior returns this rank's share of at most the given number of prior rows, and how many all ranks have.

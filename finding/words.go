@@ -78,6 +78,7 @@ const (
 	InducingSample    Kind = "inducing_from_sample"
 	NoCertificate     Kind = "no_certificate"
 	TargetTransform   Kind = "target_transform"
+	StudentChosen     Kind = "student_noise_chosen"
 	GrossErrors       Kind = "gross_errors"
 	NoiseUnsettled    Kind = "noise_unsettled"
 
@@ -239,6 +240,8 @@ var words = map[Kind]entry{
 		"evidence a prior row and predicts left-out prior rows about as well or better; predictions, ε and " +
 		"intervals are in the target's own units (--target-transform none turns it off)"},
 
+	StudentChosen: {Note, "Student's t noise, for gross errors in the target, gives left-out prior rows %.2f nats more a row " +
+		"than Gaussian noise, and predicts them about as well or better (--noise constant turns it off)"},
 	GrossErrors: {Note, "Student's t noise takes %d of %d training rows for gross errors: their noise variance is more " +
 		"than ten times the scale of the noise"},
 	NoiseUnsettled: {Warning, "after %d rounds of training, the noise of a row still changes by a factor of %.3g"},

@@ -54,18 +54,23 @@ var studentMixture = func() (m mixed) {
 	return m
 }()
 
+// logStudent returns ln p(y|f).
+func logStudent(y, f, s float64) float64 {
+	half, _ := math.Lgamma((StudentNu + 1) / 2.)
+	whole, _ := math.Lgamma(StudentNu / 2.)
+	return half - whole - math.Log(StudentNu*math.Pi*s)/2 - (StudentNu+1)/2.*math.Log1p((y-f)*(y-f)/(StudentNu*s))
+}
+
 // Expect implements pacbayes.Expectation.
 func (Student) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (value, dNoise float64,
 	err error) {
-	half, _ := math.Lgamma((StudentNu + 1) / 2.)
-	whole, _ := math.Lgamma(StudentNu / 2.)
-	return Noise(func(y, f, s float64) float64 {
-		return half - whole - math.Log(StudentNu*math.Pi*s)/2 -
-			(StudentNu+1)/2.*math.Log1p((y-f)*(y-f)/(StudentNu*s))
-	}).Expect(at, s, weight, d)
+	return Noise(logStudent).Expect(at, s, weight, d)
 }
 
 func (Student) LogPredictive(y, mean, variance, s float64) float64 {
+	if variance == 0 {
+		return logStudent(y, mean, s)
+	}
 	m, d2 := studentMixture, (y-mean)*(y-mean)
 	logs, most := make([]float64, len(m.perW)), math.Inf(-1)
 	for i, per := range m.perW {

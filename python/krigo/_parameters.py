@@ -189,7 +189,8 @@ class Parameters(Estimator):
             prior mean: zero, constant or linear; the bound pays for a trained mean as for a kernel (default constant, or
             zero)
         noise :
-            the noise: constant; linear, gp, auto (it depends on inputs); student (gross errors) (default constant)
+            the noise: constant; linear, gp, auto (it depends on inputs); student (gross errors) (default student for
+            clearly heavy tails, or constant)
         restarts :
             starting points per kernel family (default 3; sparse, cg, batches 1)
         init :
