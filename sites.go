@@ -31,8 +31,8 @@ const (
 	// tailNats and noiseNats are the least gain in nats a row, and for all of at most 200 prior rows, for which
 	// left-out errors have heavy tails. With gross errors of 3 to 10 standard deviations in 5 % of the targets the gain
 	// is .26 to .8 on fertility, concreteslump, autos, servo, machine, autompg, breastcancer, stock and pendulum.
-	// Without gross errors it is .2 on servo, where Student's t noise takes .4 off the NLPD and adds 4 % to the RMSE, at
-	// most .07 on autompg and pendulum, and less on the other sets.
+	// Without gross errors it is .2 on servo, where Student's t noise takes .4 off the NLPD and adds 4 % to the RMSE.
+	// It is at most .07 on autompg and pendulum, and less on the other sets.
 	tailNats  = 0.22
 	noiseNats = 5
 )
