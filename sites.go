@@ -87,6 +87,16 @@ func (p *plan) alternate(ctx context.Context, c *checkpoints) (_ *plan, t traine
 	return &q, t, nil
 }
 
+// seeing returns the same rows with the transform through which the model sees the target, if there is one, and with
+// the noise that the model has.
+func (d *dealt) seeing(ctx context.Context) (*dealt, error) {
+	with, gain, x, err := d.transformed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return d.noisy(ctx, with, gain, x)
+}
+
 // noisy returns seen, these rows with a transform of the target, or these rows with Student's t noise if prior rows
 // choose it, and if it gains more than the transform. x has parameters of a rough GP of Gaussian noise, if they are
 // known.

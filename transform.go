@@ -19,16 +19,6 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// seeing returns the same rows with the transform through which the model sees the target, if there is one, and with
-// the noise that the model has.
-func (d *dealt) seeing(ctx context.Context) (*dealt, error) {
-	with, gain, x, err := d.transformed(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return d.noisy(ctx, with, gain, x)
-}
-
 // transformed returns the same rows with a transform, and its gain if krigo chose it. x has parameters of a rough GP
 // without a transform, if they are known.
 func (d *dealt) transformed(ctx context.Context) (_ *dealt, gain float64, x []float64, err error) {
