@@ -160,6 +160,7 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 			o.Method.Name), "noise %s: %s has one noise variance for all rows: take evidence, nearest, vfe, fitc, dtc or pep",
 			o.Kernel.Noise, o.Method.Name)
 	}
+	wrong = append(wrong, o.checkCensored()...)
 	if o.Run.Deliver == "all" {
 		err := o.checkDelivered()
 		wrong.If(err != nil, "%w", err)
@@ -229,6 +230,23 @@ func (o Options) unsited() error {
 		return errors.New("the target has either its own noise or a transform: take target-transform none")
 	}
 	return nil
+}
+
+// checkCensored reports what can't be combined with targets that are limits.
+func (o Options) checkCensored() (wrong settings.Faults) {
+	d := o.Data
+	if d.Censored == "" {
+		return nil
+	}
+	err := o.unsited()
+	wrong.If(err != nil, "censored: %w; or leave rows with limits out", err)
+	wrong.If(!o.trainsAll() || o.Promise.Calibration > 0 || d.TestFraction > 0, "censored: krigo can't count misses of "+
+		"targets that are limits yet: train on all rows, with prior-share 1 and without calibration and test rows")
+	wrong.If(len(d.Beside) > 0 || slices.Contains(append(slices.Clone(d.Categorical), d.Target, d.Group, d.Offset),
+		d.Censored), "censored %q: it takes a column of its own, and one target", d.Censored)
+	wrong.If(o.Kernel.Noise == objective.StudentName || o.varies(), "censored: it takes noise constant, not %s",
+		o.Kernel.Noise)
+	return wrong
 }
 
 // checkDelivered reports options whose models have no sibling on all rows.

@@ -167,6 +167,13 @@ func (d *dealt) viewTest(table *dataset.Table) (err error) {
 	if d.test, err = d.data.Encoding.Select(table.Within(d.data.Context()), d.data.Inputs, o.Target); err == nil {
 		d.test, err = d.test.OffsetBy(o.Offset)
 	}
+	if err == nil && o.Censored != "" {
+		var sides []int8
+		if sides, err = d.test.Sides(o.Censored, d.test.All()); err == nil && slices.ContainsFunc(sides,
+			func(side int8) bool { return side != 0 }) {
+			err = usage("censored: test rows whose targets are limits have no errors: leave them out of %s", table.Source)
+		}
+	}
 	if err != nil || o.Group == "" {
 		return err
 	}

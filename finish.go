@@ -176,7 +176,9 @@ func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.
 				variance[i] = math.Max(v-q.Noise, 0)
 			}
 			m.Range.Far = model.Farthest(variance)
-			m.Training.LeaveOneOut = d.scaling.TargetScale * math.Sqrt(linalg.Dot(left, left)/float64(len(left)))
+			if d.options.Data.Censored == "" { // a limit has no error
+				m.Training.LeaveOneOut = d.scaling.TargetScale * math.Sqrt(linalg.Dot(left, left)/float64(len(left)))
+			}
 		}
 	}
 	return m, m.Calibrate(d.data, d.roles)

@@ -73,6 +73,10 @@ type Data struct {
 	_         struct{} `values:"mean median" for:"training"`
 	Estimate  string   `json:"target_estimate,omitzero" set:"target-estimate" value:"E"`
 
+	_        struct{} `help:"column that says which targets are limits: left (the target is below the number), right"`
+	_        struct{} `help:"(above), none; or -1, 1, 0. Without a certificate so far (--prior-share 1)"`
+	Censored string   `json:"censored,omitzero" set:"censored" value:"COL" for:"training"`
+
 	// Offset is a fixed function of the row, so the certificate of the sum is the certificate of the GP for y − Offset.
 	_      struct{} `help:"another model's predictions of the target, for rows that it wasn't made from: the model"`
 	_      struct{} `help:"learns what they miss, and its predictions are the sum"`
@@ -297,6 +301,9 @@ func (d Data) encodes() bool { return len(d.Categorical) > 0 || d.Missing == dat
 // Own returns the target and the other columns that are never inputs.
 func (d Data) Own() []string {
 	own := append([]string{d.Target, d.Group}, d.others()...)
+	if d.Censored != "" {
+		own = append(own, d.Censored)
+	}
 	if d.Offset == "" || slices.Contains(d.Inputs, d.Offset) {
 		return own
 	}

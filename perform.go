@@ -29,7 +29,7 @@ func (p *plan) optimum(ctx context.Context, c *checkpoints) (*plan, trained, err
 	if p.given {
 		find = p.atInit
 	}
-	if p.options.Kernel.Noise == objective.StudentName {
+	if p.options.Kernel.Noise == objective.StudentName || p.options.Data.Censored != "" {
 		return p.alternate(ctx, c)
 	}
 	t, err := find(ctx, c)

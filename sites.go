@@ -37,24 +37,91 @@ const (
 	noiseNats = 5
 )
 
-// alternate trains parameters and row noises in turns, until both settle.
+// sites make a Gaussian noise of another likelihood, in each row: Student's t noise, or targets that are limits.
+type sites struct{ limited objective.Limited }
+
+// first returns rows with the sites that training starts with: targets as distant from their median as they are, or
+// limits as if they were measured.
+func (s sites) first(rows objective.Memory) objective.Memory {
+	n := len(rows.Y)
+	if s.limited.Side != nil {
+		rows.PerRow.Known = make([]float64, n)
+		return rows
+	}
+	middle, spread := middleOf(rows.Y)
+	rows.PerRow.Factor = objective.Student{}.Factors(rows.Y, slices.Repeat([]float64{middle}, n), make([]float64, n),
+		spread*spread)
+	return rows
+}
+
+// next returns rows with the sites of the given moments of f, and how much a site changed: a factor of its variance.
+func (s sites) next(rows objective.Memory, mean, variance []float64, noise float64) (objective.Memory, float64) {
+	was, change := rows, 1.
+	if s.limited.Side != nil {
+		rows.Y, rows.PerRow.Known = s.limited.Sites(rows.Y, rows.PerRow.Known, mean, variance, noise)
+		for i, y := range rows.Y { // a wide site matters little
+			wide := max(variance[i], noise) / (noise + min(rows.PerRow.Known[i], was.PerRow.Known[i]))
+			change = max(change, 1+wide*math.Abs(y-was.Y[i])/math.Sqrt(noise+was.PerRow.Known[i]))
+		}
+		return rows, change
+	}
+	rows.PerRow.Factor = objective.Student{}.Factors(rows.Y, mean, variance, noise)
+	for i, a := range rows.PerRow.Factor {
+		change = max(change, a/was.PerRow.Factor[i], was.PerRow.Factor[i]/a)
+	}
+	return rows, change
+}
+
+// settle updates the sites of rows a number of times, for a GP of given parameters. change compares the first sites
+// with the sites after the first update, and those with all others.
+func (s sites) settle(ctx context.Context, g posterior.Given, rows objective.Memory) (_ objective.Memory, change float64,
+	err error) {
+	defer matrix.Ended(&err)
+	n := rows.X.Rows
+	mean, variance := make([]float64, n), make([]float64, n)
+	change = 1
+	for range updatesPerRound {
+		g.X, g.Y, g.PerRow = rows.X, rows.Y, rows.PerRow
+		var q *posterior.Posterior
+		if n <= defaultFull {
+			if q, err = posterior.NewExact(g); err != nil {
+				return rows, 0, err
+			}
+		} else {
+			q = posterior.NewNearest(g, siteNeighbours)
+		}
+		q.Latent(g.X, mean, variance)
+		var by float64
+		rows, by = s.next(rows, mean, variance, g.Noise)
+		change *= by
+		if err := ctx.Err(); err != nil {
+			return rows, 0, err
+		}
+	}
+	return rows, change, nil
+}
+
+// alternate trains parameters and sites in turns, until both settle.
 func (p *plan) alternate(ctx context.Context, c *checkpoints) (_ *plan, t trained, err error) {
 	q := *p
-	if q.all.PerRow.Factor, err = p.firstFactors(ctx); err != nil {
+	var s sites
+	if column := p.options.Data.Censored; column != "" {
+		if s.limited.Side, err = p.data.Sides(column, p.rows.Numbers); err != nil {
+			return nil, t, err
+		}
+		s.limited.Limit = p.all.Y
+	}
+	if q.all, err = p.firstSites(ctx, s); err != nil {
 		return nil, t, err
 	}
 	if t, err = q.train(ctx, c); err != nil {
 		return nil, t, err
 	}
 	for round := 1; ; round++ {
-		f := t.best.family
-		factors, err := factors(ctx, gpAt(f.kernel, f.mean, t.best.result.X), q.all, updatesPerRound)
-		if err != nil {
+		f, next := t.best.family, q
+		var change float64
+		if next.all, change, err = s.settle(ctx, gpAt(f.kernel, f.mean, t.best.result.X), q.all); err != nil {
 			return nil, t, err
-		}
-		change := 1.
-		for i, a := range factors {
-			change = max(change, a/q.all.PerRow.Factor[i], q.all.PerRow.Factor[i]/a)
 		}
 		if change <= settledFactor {
 			break
@@ -63,8 +130,6 @@ func (p *plan) alternate(ctx context.Context, c *checkpoints) (_ *plan, t traine
 			t.findings.Add(finding.NoiseUnsettled, round, change)
 			break
 		}
-		next := q
-		next.all.PerRow.Factor = factors
 		best := t.best
 		run := c.run(fmt.Sprintf("%s/noise%d", best.key, round), best.event)
 		if best.result, err = next.problem(ctx, c, f).Minimize(ctx, run, best.result.X); err != nil {
@@ -75,13 +140,18 @@ func (p *plan) alternate(ctx context.Context, c *checkpoints) (_ *plan, t traine
 		}
 		t.all, t.best, q = append(t.all, best), best, next
 	}
-	gross := 0
-	for _, a := range q.all.PerRow.Factor {
-		if a > grossFactor {
-			gross++
+	count := func(is func(i int) bool) (n int) {
+		for i := range p.n {
+			if is(i) {
+				n++
+			}
 		}
+		return n
 	}
-	if gross > 0 {
+	if side := s.limited.Side; side != nil {
+		t.findings.Add(finding.Limits, count(func(i int) bool { return side[i] == objective.Under }),
+			count(func(i int) bool { return side[i] == objective.Over }), p.n)
+	} else if gross := count(func(i int) bool { return q.all.PerRow.Factor[i] > grossFactor }); gross > 0 {
 		t.findings.Add(finding.GrossErrors, gross, p.n)
 	}
 	return &q, t, nil
@@ -110,7 +180,7 @@ func (d *dealt) noisy(ctx context.Context, seen *dealt, gain float64, x []float6
 	}
 	var more float64
 	var err error
-	if o.unsited() == nil {
+	if o.unsited() == nil && o.Data.Censored == "" {
 		if more, err = d.heavyTails(ctx, x); err != nil {
 			return nil, err
 		}
@@ -165,7 +235,7 @@ func (d *dealt) heavyTails(ctx context.Context, x []float64) (gain float64, err 
 	if most < max(noiseNats, tailNats*float64(n)) {
 		return 0, nil
 	}
-	g, err := d.roughStudent(ctx, few)
+	g, err := d.rough(ctx, sites{}, few)
 	if err != nil || g.Kernel == nil {
 		return 0, err
 	}
@@ -193,42 +263,10 @@ func gpAt(k kernel.Kernel, m kernel.Mean, x []float64) posterior.Given {
 	return posterior.Given{Kernel: k, Theta: x[:n], Mean: m, Beta: x[n : len(x)-1], Noise: math.Exp(x[len(x)-1])}
 }
 
-// factors updates the rows' factors a number of times, and starts from the factors that the rows have.
-func factors(ctx context.Context, g posterior.Given, rows objective.Memory, times int) (a []float64,
-	err error) {
-	defer matrix.Ended(&err)
-	n := rows.X.Rows
-	g.X, g.Y, a = rows.X, rows.Y, rows.PerRow.Factor
-	mean, variance := make([]float64, n), make([]float64, n)
-	for range times {
-		g.PerRow.Factor = a
-		var q *posterior.Posterior
-		if n <= defaultFull {
-			if q, err = posterior.NewExact(g); err != nil {
-				return nil, err
-			}
-		} else {
-			q = posterior.NewNearest(g, siteNeighbours)
-		}
-		q.Latent(g.X, mean, variance)
-		a = objective.Student{}.Factors(g.Y, mean, variance, g.Noise)
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-	}
-	return a, nil
-}
-
-// roughStudent returns a rough GP of a few rows with Student's t noise. It begins with the distance of targets from
-// their median, so that gross errors don't shape the GP. The GP has no kernel if the start lies outside the problem's
+// rough returns a rough GP of a few rows with sites. The GP has no kernel if the start lies outside the problem's
 // domain.
-func (d *dealt) roughStudent(ctx context.Context, few objective.Memory) (g posterior.Given, err error) {
-	middle, spread := middleOf(few.Y)
-	from := make([]float64, len(few.Y))
-	for i := range from {
-		from[i] = middle
-	}
-	few.PerRow.Factor = objective.Student{}.Factors(few.Y, from, make([]float64, len(few.Y)), spread*spread)
+func (d *dealt) rough(ctx context.Context, s sites, few objective.Memory) (g posterior.Given, err error) {
+	few = s.first(few)
 	var x []float64
 	for range 3 {
 		value := 0.
@@ -236,7 +274,7 @@ func (d *dealt) roughStudent(ctx context.Context, few objective.Memory) (g poste
 			return posterior.Given{}, err
 		}
 		g = gpAt(roughKernel(d.data.Cols), kernel.LinearMean{}, x)
-		if few.PerRow.Factor, err = factors(ctx, g, few, updatesPerRound); err != nil {
+		if few, _, err = s.settle(ctx, g, few); err != nil {
 			return g, err
 		}
 	}
@@ -244,29 +282,39 @@ func (d *dealt) roughStudent(ctx context.Context, few objective.Memory) (g poste
 	return g, nil
 }
 
-// firstFactors returns factors of all rows to start from, by a rough GP's parameters.
-func (p *plan) firstFactors(ctx context.Context) ([]float64, error) {
-	rows, _ := p.somePrior(transformRows)
-	few, err := gather(p.data.Scaled(rows, p.scaling))
-	if err != nil {
-		return nil, err
+// firstSites returns all rows with sites to start from, by a rough GP of some of them.
+func (p *plan) firstSites(ctx context.Context, s sites) (objective.Memory, error) {
+	n := min(p.n, transformRows)
+	few, of := objective.Memory{X: p.all.X.Like(n, p.all.X.Cols), Y: make([]float64, n)}, s
+	of.limited = objective.Limited{}
+	for i := range n {
+		row := i * p.n / n
+		copy(few.X.Row(i), p.all.X.Row(row))
+		few.Y[i] = p.all.Y[row]
+		if s.limited.Side != nil {
+			of.limited.Side, of.limited.Limit = append(of.limited.Side, s.limited.Side[row]), few.Y
+		}
 	}
-	g, err := p.roughStudent(ctx, few)
-	if err != nil {
-		return nil, err
-	}
-	all := p.all
-	if g.Kernel == nil { // no rough GP: begin with Gaussian noise
-		return slices.Repeat([]float64{1}, p.n), nil
+	g, err := p.rough(ctx, of, few)
+	all := s.first(p.all)
+	if err != nil || g.Kernel == nil { // no rough GP: begin with Gaussian noise
+		all.PerRow.Factor = nil
+		if s.limited.Side == nil {
+			all.PerRow.Factor = slices.Repeat([]float64{1}, p.n)
+		}
+		return all, err
 	}
 	q, err := posterior.NewExact(g)
 	if err != nil {
-		return nil, err
+		return all, err
 	}
 	mean, variance := make([]float64, p.n), make([]float64, p.n)
 	q.Latent(all.X, mean, variance)
-	all.PerRow.Factor = objective.Student{}.Factors(all.Y, mean, variance, g.Noise)
-	return factors(ctx, g, all, updatesPerRound)
+	if s.limited.Side == nil {
+		all, _ = s.next(all, mean, variance, g.Noise)
+	}
+	all, _, err = s.settle(ctx, g, all)
+	return all, err
 }
 
 // middleOf returns the median, and the standard deviation of a normal distribution with the same median distance from

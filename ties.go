@@ -21,7 +21,8 @@ import (
 // candidate, unless the groups are of equal rows. ties looks only at full GPs, since a GP with inducing inputs keeps
 // no residuals of its rows.
 func (p *plan) ties(ctx context.Context, q *posterior.Posterior) ([]model.Tie, error) {
-	if p.data.Ranks().Size() > 1 || q.Inducing() > 0 || q.Support.Rows != p.n || p.options.Data.Split == "last" {
+	if p.data.Ranks().Size() > 1 || q.Inducing() > 0 || q.Support.Rows != p.n || p.options.Data.Split == "last" ||
+		p.options.Data.Censored != "" {
 		return nil, nil
 	}
 	return p.share.ties(ctx, posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta, X: q.Support,

@@ -80,6 +80,7 @@ const (
 	TargetTransform   Kind = "target_transform"
 	StudentChosen     Kind = "student_noise_chosen"
 	GrossErrors       Kind = "gross_errors"
+	Limits            Kind = "limits_of_detection"
 	NoiseUnsettled    Kind = "noise_unsettled"
 
 	// About training.
@@ -244,6 +245,8 @@ var words = map[Kind]entry{
 		"than Gaussian noise, and predicts them about as well or better (--noise constant turns it off)"},
 	GrossErrors: {Note, "Student's t noise takes %d of %d training rows for gross errors: their noise variance is more " +
 		"than ten times the scale of the noise"},
+	Limits: {Note, "%d targets are known to be below a limit and %d above, of %d training rows. Errors of left-out rows " +
+		"aren't reported"},
 	NoiseUnsettled: {Warning, "after %d rounds of training, the noise of a row still changes by a factor of %.3g"},
 
 	AlphaByCV: {Note, "α = %g was chosen by cross-validation in %d parts (root mean squared error %.4g, scaled) " +
