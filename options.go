@@ -73,8 +73,8 @@ type Data struct {
 	_         struct{} `values:"mean median" for:"training"`
 	Estimate  string   `json:"target_estimate,omitzero" set:"target-estimate" value:"E"`
 
-	_        struct{} `help:"column that says which targets are limits: left (the target is below the number), right"`
-	_        struct{} `help:"(above), none; or -1, 1, 0. Without a certificate so far (--prior-share 1)"`
+	_        struct{} `help:"column that says which targets are limits: left (below the number), right (above), none;"`
+	_        struct{} `help:"or -1, 1, 0; with --prior-share 1"`
 	Censored string   `json:"censored,omitzero" set:"censored" value:"COL" for:"training"`
 
 	// Offset is a fixed function of the row, so the certificate of the sum is the certificate of the GP for y − Offset.

@@ -58,7 +58,8 @@ func (s sites) first(rows objective.Memory) objective.Memory {
 func (s sites) next(rows objective.Memory, mean, variance []float64, noise float64) (objective.Memory, float64) {
 	was, change := rows, 1.
 	if s.limited.Side != nil {
-		rows.Y, rows.PerRow.Known = s.limited.Sites(rows.Y, rows.PerRow.Known, mean, variance, noise)
+		next := s.limited.Update(objective.Sites{Y: rows.Y, Known: rows.PerRow.Known}, mean, variance, noise)
+		rows.Y, rows.PerRow.Known = next.Y, next.Known
 		for i, y := range rows.Y { // a wide site matters little
 			wide := max(variance[i], noise) / (noise + min(rows.PerRow.Known[i], was.PerRow.Known[i]))
 			change = max(change, 1+wide*math.Abs(y-was.Y[i])/math.Sqrt(noise+was.PerRow.Known[i]))

@@ -23,10 +23,13 @@ type Limited struct {
 	Limit []float64 // limits, or targets of measured rows
 }
 
-// Sites returns ỹ and V, given the moments of f with the sites y and V. Measured rows keep their targets. The rows' own
-// noise variances are s + V.
-func (l Limited) Sites(y, known, mean, variance []float64, s float64) (newY, newKnown []float64) {
-	newY, newKnown = make([]float64, len(y)), make([]float64, len(y))
+// Sites are measured targets Y, with the noise variances s + Known.
+type Sites struct{ Y, Known []float64 }
+
+// Update returns new sites, given the moments of f with the old sites. Measured rows keep their targets.
+func (l Limited) Update(at Sites, mean, variance []float64, s float64) Sites {
+	y, known := at.Y, at.Known
+	newY, newKnown := make([]float64, len(y)), make([]float64, len(y))
 	for i, side := range l.Side {
 		if side == Measured {
 			newY[i] = y[i]
@@ -39,7 +42,7 @@ func (l Limited) Sites(y, known, mean, variance []float64, s float64) (newY, new
 		newKnown[i] = min(max(1/delta-v-s, 0), mostSite)
 		newY[i] = m + g*(newKnown[i]+s+v)
 	}
-	return newY, newKnown
+	return Sites{newY, newKnown}
 }
 
 // mostSite limits the noise variance of a site. A site this wide says nothing about a target in standard deviations.

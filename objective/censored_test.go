@@ -74,7 +74,8 @@ func TestLimitedSites(t *testing.T) {
 		}
 		q.Latent(x, mean, variance)
 		oldY := y
-		y, known = l.Sites(y, known, mean, variance, s)
+		next := l.Update(Sites{y, known}, mean, variance, s)
+		y, known = next.Y, next.Known
 		change = math.Abs(y[1]-oldY[1]) + math.Abs(y[2]-oldY[2])
 	}
 	if !(change < 1e-9) {

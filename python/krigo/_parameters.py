@@ -35,6 +35,7 @@ class Parameters(Estimator):
         duplicates: Value = None,
         group: Value = None,
         offset: Value = None,
+        censored: Value = None,
         scaling: Value = None,
         target_transform: Value = None,
         target_estimate: Value = None,
@@ -172,6 +173,9 @@ class Parameters(Estimator):
         offset :
             another model's predictions of the target, for rows that it wasn't made from: the model learns what they miss,
             and its predictions are the sum
+        censored :
+            column that says which targets are limits: left (below the number), right (above), none; or -1, 1, 0; with
+            prior_share 1
         scaling :
             what standardises the columns: prior-rows, declared:FILE, or all-rows (then the bound is only a heuristic)
             (default prior-rows)
@@ -294,6 +298,7 @@ class Parameters(Estimator):
         self.duplicates = duplicates
         self.group = group
         self.offset = offset
+        self.censored = censored
         self.scaling = scaling
         self.target_transform = target_transform
         self.target_estimate = target_estimate
