@@ -46,7 +46,8 @@ func (m *Model) NoWhole(rows int) error {
 	case at.Joint() != nil || at.Inducing() > 0:
 		return errors.New("full and jackknife intervals need an exact GP, solved by cholesky, which this model isn't")
 	case m.Noise != "":
-		return errors.New("full and jackknife intervals need Gaussian noise: use conformal intervals")
+		return errors.New("full and jackknife intervals need Gaussian noise: use conformal intervals, or fit with " +
+			"--noise constant")
 	case m.Varying != nil:
 		return errors.New("full and jackknife intervals need one noise variance for all rows: use conformal intervals")
 	case rows > maxWhole:

@@ -29,7 +29,7 @@ func waves(rng *rand.Rand, n int) *dataset.Table {
 func wholeOf(t *testing.T, table *dataset.Table) (*krigo.Model, *model.Whole, *dataset.Data) {
 	t.Helper()
 	m := must.Get(krigo.Fit(context.Background(), table,
-		krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"},
+		krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off", Noise: "constant"},
 			Method: krigo.Method{Name: "evidence", Hyperprior: "weak"}, Prior: krigo.Prior{Kind: "informed", Share: 0.4},
 			Run: krigo.Run{Restarts: 1}}))(t)
 	d := must.Get(m.Labelled(table))(t)
