@@ -123,7 +123,7 @@ func checkAsked(m *model.Model, columns []string) error {
 		return other(fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, mean %s", is,
 			o.Kernel.Expression, o.Kernel.ARD, o.Kernel.Mean))
 	case o.Data.Target != m.Target || !slices.Equal(o.Data.Beside, m.Beside) || o.Data.Group != m.Group ||
-		o.Data.Offset != m.Offset || o.Data.encodes() != (m.Encoding != nil),
+		o.Data.Offset != m.Offset || o.Data.NoiseColumn != m.Errors || o.Data.encodes() != (m.Encoding != nil),
 		!reflect.DeepEqual(o.Data.Reading, m.Reading):
 		return other("the columns")
 	case !m.TrainsForBound() && m.Noise != o.likelihood():
@@ -213,6 +213,11 @@ func checkDerived(m *model.Model, d *dataset.Data) (derived bool, err error) {
 			return false, err
 		}
 		task.Rows = &noisyRows{rows, posterior.RowNoise{Factor: a}}
+	}
+	if known, err := rows.KnownNoise(); err != nil {
+		return false, err
+	} else if known != nil {
+		task.Rows = &noisyRows{rows, posterior.RowNoise{Known: known}}
 	}
 	again, err := priorMethod(o.Method).Follows(task, q)
 	if again == nil || err != nil {

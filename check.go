@@ -1,6 +1,7 @@
 package krigo
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,6 +49,10 @@ func (d Data) check() (wrong settings.Faults) {
 		"group: a fit can't have both --group and --split last: whole groups get random roles")
 	wrong.If(d.Offset != "" && (d.Offset == d.Target || d.Offset == d.Group || slices.Contains(d.Categorical, d.Offset)),
 		"offset %q: that column is the target, groups rows or holds categories: name a column of predictions", d.Offset)
+	noise := d.NoiseColumn
+	wrong.If(noise != "" && (slices.Contains([]string{d.Target, d.Group, d.Offset}, noise) ||
+		slices.Contains(d.Categorical, noise)), "noise-column %q: that column is the target or the offset, groups rows or "+
+		"holds categories: name a column of standard errors", noise)
 	wrong.If(d.Group != "" && (d.Group == d.Target || slices.Contains(d.Categorical, d.Group)),
 		"group %q: that column is the target, or an input", d.Group)
 	return append(wrong, d.checkBeside()...)
@@ -69,6 +74,8 @@ func (d Data) checkBeside() (wrong settings.Faults) {
 	wrong.If(d.Scaling == dataset.Declared, "several targets: declared constants are of one target: leave the scaling at "+
 		"prior-rows, or fit each target alone")
 	wrong.If(d.Offset != "", "several targets: the offset %q is a prediction of one target: fit each target alone", d.Offset)
+	wrong.If(d.NoiseColumn != "", "several targets: the noise-column %q is of one target: fit each target alone",
+		d.NoiseColumn)
 	wrong.If(d.Group == dataset.EqualRows, "several targets: rows that are equal in one target may differ in another, so that "+
 		"copies don't group rows: choose --duplicates drop")
 	wrong.If(strings.HasPrefix(d.Group, "block:") && strings.HasSuffix(d.Group, ":auto"), "several targets: targets would "+
@@ -152,13 +159,18 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 		err := o.unsited()
 		wrong.If(err != nil, "noise student: %w; or noise constant", err)
 	}
-	if o.varies() {
-		wrong.If(!o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct, "noise %s: the prior rows teach it, "+
-			"so that it takes prior informed, nothing learnt after it, and mean-bound direct", o.Kernel.Noise)
+	if what := "noise " + o.Kernel.Noise; o.varies() || o.Data.NoiseColumn != "" {
+		if !o.varies() {
+			what = "noise-column"
+		}
+		wrong.If(o.Data.NoiseColumn != "" && cmp.Or(o.Kernel.Noise, "constant") != "constant", "noise-column: it is added to a "+
+			"noise that is the same for all rows: take noise constant, or leave the column out")
+		wrong.If(!o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct, "%s: the prior rows teach the noise, "+
+			"so that it takes prior informed, nothing learnt after it, and mean-bound direct", what)
 		wrong.If(!slices.Contains([]string{"", method.EvidenceName, method.NearestName, method.VFEName, method.FITCName,
 			method.DTCName, method.PEPName},
-			o.Method.Name), "noise %s: %s has one noise variance for all rows: take evidence, nearest, vfe, fitc, dtc or pep",
-			o.Kernel.Noise, o.Method.Name)
+			o.Method.Name), "%s: %s has one noise variance for all rows: take evidence, nearest, vfe, fitc, dtc or pep",
+			what, o.Method.Name)
 	}
 	wrong = append(wrong, o.checkCensored()...)
 	if o.Run.Deliver == "all" {
@@ -193,6 +205,8 @@ func (o Options) untransformed() error {
 	switch {
 	case o.Data.Offset != "":
 		return errors.New("the offset is in the target's own units, and is added to predictions in these units")
+	case o.Data.NoiseColumn != "":
+		return errors.New("the standard errors of noise-column are in the target's own units, and a transform would change them")
 	case !o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct:
 		return errors.New("a random draw of the model isn't Gaussian in the target's units, so that it takes a mean that is " +
 			"certified by its own misses: prior informed, nothing learnt after it, and mean-bound direct")
@@ -226,6 +240,8 @@ func (o Options) unsited() error {
 			"and mean-bound direct")
 	case !k.Exact && !k.Local || k.Exact && o.Method.OnBatches():
 		return errors.New("it is for the objectives evidence (without batches) and nearest")
+	case o.Data.NoiseColumn != "":
+		return errors.New("the standard errors of noise-column are of Gaussian noise")
 	case o.Data.Transform != "" && o.Data.Transform != noTransform:
 		return errors.New("the target has either its own noise or a transform: take target-transform none")
 	}
@@ -304,6 +320,8 @@ func (o Options) checkSpread(r ranks.Ranks) error {
 		what = "group"
 	case len(o.Promise.Slices) > 0:
 		what = "slices"
+	case o.Data.NoiseColumn != "":
+		what = "noise-column"
 	case o.varies():
 		what = "a noise that depends on the inputs"
 	default:

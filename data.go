@@ -15,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -116,7 +117,10 @@ func (d *dealt) view(table *dataset.Table) (err error) {
 		return err
 	}
 	group := func(v *dataset.Data) (_ *dataset.Data, err error) {
-		if v, err = v.OffsetBy(o.Offset); err == nil && o.Group != "" {
+		if v, err = v.OffsetBy(o.Offset); err != nil {
+			return nil, err
+		}
+		if v, err = v.NoisyBy(o.NoiseColumn); err == nil && o.Group != "" {
 			v, err = v.GroupBy(o.Group)
 		}
 		return v, err
@@ -174,6 +178,9 @@ func (d *dealt) viewTest(table *dataset.Table) (err error) {
 			err = usage("censored: test rows whose targets are limits have no errors: leave them out of %s", table.Source)
 		}
 	}
+	if err == nil {
+		d.test, err = d.test.NoisyBy(o.NoiseColumn)
+	}
 	if err != nil || o.Group == "" {
 		return err
 	}
@@ -224,6 +231,7 @@ type share struct {
 	*dealt
 	rows     *dataset.Scaled // rows of this rank
 	n        int             // number of rows on all ranks
+	known    []float64       // squares of the rows' standard errors, scaled; nil without a column of them
 	y, scale []float64       // for the rows of this rank: scaled targets, and |y_raw| for losses relative to it
 }
 
@@ -238,6 +246,9 @@ func (d *dealt) take(role dataset.Role) (s share, err error) {
 		return s, err
 	}
 	s.scale = model.TargetScale(d.loss, d.scaling, whole)
+	if s.known, err = s.rows.KnownNoise(); err != nil {
+		return s, err
+	}
 	d.scaling.Target(s.y, s.y)
 	// If a row can't be scaled, the error comes now and not during training, and names the first such row of the
 	// file.
@@ -259,7 +270,8 @@ func (s share) choose(rows []int) share {
 	for i, row := range slices.Sorted(slices.Values(rows)) {
 		numbers[i], y[i] = s.rows.Numbers[row], s.y[row]
 	}
-	return share{dealt: s.dealt, rows: s.data.Scaled(numbers, s.scaling), n: len(rows), y: y, scale: nil}
+	return share{dealt: s.dealt, rows: s.data.Scaled(numbers, s.scaling), n: len(rows), y: y, scale: nil,
+		known: posterior.RowNoise{Known: s.known}.Pick(slices.Sorted(slices.Values(rows))).Known}
 }
 
 // gather reads the rows of all ranks into memory, or into a file if they take much memory (matrix.Large), in their
@@ -273,6 +285,9 @@ func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 		return m, err
 	}
 	m = objective.Memory{X: matrix.Large(n, d), Y: make([]float64, n)}
+	if m.PerRow.Known, err = rows.KnownNoise(); err != nil { // one rank has all rows (checkSpread)
+		return m, err
+	}
 	if r.Size() == 1 { // the other ranks would wait for a rank that ended alone
 		m.X = m.X.Until(rows.Context())
 	}

@@ -120,7 +120,7 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found fin
 	o := d.options
 	m = &model.Model{
 		Objective: o.Method.Name, Inputs: d.data.Inputs, Target: d.data.Target, Offset: d.data.Offset,
-		Encoding: d.data.Encoding, Scaling: d.scaling, Varying: d.varying,
+		Errors: d.data.Noise, Encoding: d.data.Encoding, Scaling: d.scaling, Varying: d.varying,
 		Posterior: q,
 		Terms:     terms,
 		Source:    d.data.Source, Seed: o.Run.Seed, Split: o.Data.split(), Group: o.Data.Group, Reading: o.Data.Reading,
@@ -173,7 +173,7 @@ func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.
 				return nil, err
 			}
 			for i, v := range variance {
-				variance[i] = math.Max(v-q.Noise, 0)
+				variance[i] = math.Max(v-noiseIn(q, i), 0)
 			}
 			m.Range.Far = model.Farthest(variance)
 			if d.options.Data.Censored == "" { // a limit has no error

@@ -36,7 +36,7 @@ func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Pr
 	if o.Targets, err = d.Targets(d.All()); err != nil {
 		return nil, err
 	}
-	if d, err = d.OffsetBy(m.Offset); err != nil {
+	if d, err = m.Beyond(d); err != nil {
 		return nil, err
 	}
 	n := float64(len(ps))

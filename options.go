@@ -77,6 +77,10 @@ type Data struct {
 	_        struct{} `help:"or -1, 1, 0; with --prior-share 1"`
 	Censored string   `json:"censored,omitzero" set:"censored" value:"COL" for:"training"`
 
+	// The square of the standard error is added to the trained noise variance, which is the same for all rows.
+	_           struct{} `help:"known standard errors of the target (in its units, not variances); predictions need them too"`
+	NoiseColumn string   `json:"noise_column,omitzero" set:"noise-column" value:"COL" for:"training"`
+
 	// Offset is a fixed function of the row, so the certificate of the sum is the certificate of the GP for y − Offset.
 	_      struct{} `help:"another model's predictions of the target, for rows that it wasn't made from: the model"`
 	_      struct{} `help:"learns what they miss, and its predictions are the sum"`
@@ -304,10 +308,12 @@ func (d Data) Own() []string {
 	if d.Censored != "" {
 		own = append(own, d.Censored)
 	}
-	if d.Offset == "" || slices.Contains(d.Inputs, d.Offset) {
-		return own
+	for _, name := range []string{d.Offset, d.NoiseColumn} {
+		if name != "" && !slices.Contains(d.Inputs, name) {
+			own = append(own, name)
+		}
 	}
-	return append(own, d.Offset)
+	return own
 }
 
 // others returns the other targets of a fit of several targets.

@@ -247,10 +247,11 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 
 // source returns the rows to train on.
 func (p *plan) source() objective.Rows {
-	if p.varied == nil {
+	each := posterior.RowNoise{Factor: p.varied, Known: p.known}
+	if each.Same() {
 		return p.rows
 	}
-	return &noisyRows{p.rows, posterior.RowNoise{Factor: p.varied}}
+	return &noisyRows{p.rows, each}
 }
 
 // noisyRows are rows that differ in noise.

@@ -23,6 +23,7 @@ type Data struct {
 	Inputs     []string  // names of the inputs
 	Target     string    // name of the target column; empty if there is none
 	Offset     string    // name of the column that is subtracted from the target (see OffsetBy); empty if there is none
+	Noise      string    // name of the column of the targets' standard errors (see NoisyBy); empty if there is none
 	Rows, Cols int       // number of rows, and of inputs
 	Encoding   *Encoding // how columns become inputs; nil: columns are inputs without a change
 
@@ -31,6 +32,7 @@ type Data struct {
 	encoders []encoder // encoder of each column in inputs; nil without an encoding
 	target   []int     // column of the target; nil without a target
 	offset   []int     // column of the offset; nil without an offset
+	noise    []int     // column of the standard errors; nil without one
 	beside   []int     // columns of several targets, in place of target (see OfAny)
 	group    []int     // columns that decide the groups of rows; nil: rows aren't grouped
 	grouping string    // name of the group column, or of the blocks
@@ -161,6 +163,16 @@ func (d *Data) Offsets(rows []int) ([]float64, error) {
 	}
 	of := *d
 	of.target, of.offset = d.offset, nil
+	return of.Targets(rows)
+}
+
+// StandardErrors returns the standard errors of the given rows' targets, or nil if no column has them.
+func (d *Data) StandardErrors(rows []int) ([]float64, error) {
+	if d.noise == nil {
+		return nil, nil
+	}
+	of := *d
+	of.target, of.offset = d.noise, nil
 	return of.Targets(rows)
 }
 

@@ -418,6 +418,25 @@ func (d *Data) ScaledOf(roles Roles, role Role, s Scaling) *Scaled {
 	return v
 }
 
+// KnownNoise returns the squares of the rows' standard errors in standard deviations of the target, or nil if no column
+// has standard errors.
+func (s *Scaled) KnownNoise() ([]float64, error) {
+	known, err := s.Data.StandardErrors(s.Numbers)
+	for i, e := range known {
+		if e /= s.Scaling.TargetScale; e > mostError {
+			at := s.Data.table.place(s.Numbers[i])
+			at.Err = fmt.Errorf("the standard error in column %q is %.3g standard deviations of the target: the row says nothing "+
+				"about the target; correct or remove it", s.Data.Noise, e)
+			return nil, s.keep(at)
+		}
+		known[i] = e * e
+	}
+	return known, err
+}
+
+// mostError limits standard errors, in standard deviations of the target.
+const mostError = 1e6
+
 // Spread returns Places.
 func (s *Scaled) Spread() []int { return s.Places }
 

@@ -186,6 +186,33 @@ func (d *Data) OffsetBy(column string) (*Data, error) {
 	return &of, err
 }
 
+// NoisyBy returns the data with a column of standard errors: how far each row's target, which was measured, may be from
+// the quantity itself. They are in the target's unit, and at least 0. An empty name leaves the data as they are.
+func (d *Data) NoisyBy(column string) (*Data, error) {
+	if column == "" {
+		return d, nil
+	}
+	at, err := d.table.column(column, "for the standard errors of the target")
+	if err == nil {
+		err = d.table.check(use{column: at})
+	}
+	if err != nil {
+		return nil, err
+	}
+	of := *d
+	of.Noise, of.noise = column, []int{at}
+	return &of, d.table.Each(of.noise, func(row int, cells []float64) error {
+		if cells[0] >= 0 {
+			return nil
+		}
+		wrong := d.table.place(row)
+		wrong.Column, wrong.Name = at+1, column
+		wrong.Err = fmt.Errorf("%v is below 0, but the column %q has standard errors of the target: correct or remove the row",
+			cells[0], spelling.Clip(column))
+		return wrong
+	})
+}
+
 // groupBlocks makes a group of the rows in each block.
 func (d *Data) groupBlocks(b blocks, columns []int, group string) (*Data, error) {
 	if b.auto {

@@ -221,11 +221,15 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 			return other
 		}
 	}
-	if err := m.checkNoises(q.Noises, x, rows.Place); err != nil {
+	known, err := m.KnownNoise(rows)
+	if err != nil {
+		return err
+	}
+	if err := m.checkNoises(q.Noises, known, x, rows.Place); err != nil {
 		return err
 	}
 	q.Mean.At(q.Beta, x, mean)
-	err := q.Follows(y, mean, posterior.Made{Place: rows.Place, Sum: d.Ranks().Sum, Tolerance: tolerance})
+	err = q.Follows(y, mean, posterior.Made{Place: rows.Place, Sum: d.Ranks().Sum, Tolerance: tolerance})
 	switch {
 	case errors.Is(err, posterior.ErrOther):
 		return other
@@ -235,9 +239,9 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 	return nil
 }
 
-// checkNoises returns an error if the rows' noise in a posterior isn't what the model's noise makes it.
-func (m *Model) checkNoises(noises []float64, x matrix.Dense, place func(int) int) error {
-	var want []float64
+// checkNoises returns an error if the rows' noise in a posterior isn't what the model's noise makes it. want
+// is what KnownNoise returned.
+func (m *Model) checkNoises(noises, want []float64, x matrix.Dense, place func(int) int) error {
 	if m.Varying != nil && !m.Varying.Whole {
 		want = m.NoisesAt(x, nil, nil)
 	}

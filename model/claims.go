@@ -62,7 +62,7 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	dealt := map[Split]string{ByContent: "dealt anew by the seed and the rows' content",
 		ByLast:     "the last rows of the table are certified",
 		ByPosition: "dealt anew by the seed and the order of the rows in the file"}
-	add(byData, true, "the rows and their roles", dealt[m.Split], "inputs", "target", "offset", "seed", "split", "group",
+	add(byData, true, "the rows and their roles", dealt[m.Split], "inputs", "target", "offset", "noise_column", "seed", "split", "group",
 		"rows_by_role", "groups_by_role", "targets", "units_by_role",
 		"rows_sha256", "targets_sha256", "certified_rows_sha256", "[roles]", "[rows]", "[groups]")
 	add(byData, true, "categories of inputs, and what fills gaps", "learnt again from the prior rows, if there are any",

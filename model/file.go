@@ -24,7 +24,7 @@ import (
 )
 
 // Version is the newest version of model files that krigo writes. krigo reads this version and all earlier versions.
-const Version = 9
+const Version = 10
 
 // A model file (docs/reference/format.md) holds the magic, the version, the length of the header, the header as JSON,
 // the arrays that the header lists, and a SHA-256 of everything before it. Numbers are little-endian.
@@ -32,15 +32,16 @@ const (
 	magic = Magic
 
 	// A model is written in the oldest version that can hold it, so that older programs can read it.
-	factored   = 1 // version for posteriors with Cholesky factors, and certificates by kl with a prior on the grid
-	unfactored = 2 // posteriors by conjugate gradients and nearest rows
-	informed   = 3 // priors that are posteriors, and certificates with further terms
-	encoded    = 4 // version for inputs that encode columns of a table
-	dealt      = 5 // version for roles by the content of rows or groups, and for the options of the fit
-	noised     = 6 // the name of a noise that isn't Gaussian
-	seenAs     = 7 // version for a transform of the target
-	rowNoised  = 8 // rows that differ in noise
-	offset     = 9 // a column that is added to predictions
+	factored   = 1  // version for posteriors with Cholesky factors, and certificates by kl with a prior on the grid
+	unfactored = 2  // posteriors by conjugate gradients and nearest rows
+	informed   = 3  // priors that are posteriors, and certificates with further terms
+	encoded    = 4  // version for inputs that encode columns of a table
+	dealt      = 5  // version for roles by the content of rows or groups, and for the options of the fit
+	noised     = 6  // the name of a noise that isn't Gaussian
+	seenAs     = 7  // version for a transform of the target
+	rowNoised  = 8  // rows that differ in noise
+	offset     = 9  // a column that is added to predictions
+	withErrors = 10 // a column of the target's standard errors
 )
 
 // header is the JSON part of a model file.
@@ -49,6 +50,7 @@ type header struct {
 	Inputs        []string          `json:"inputs"`
 	Target        string            `json:"target"`
 	Offset        string            `json:"offset,omitempty"`
+	Errors        string            `json:"noise_column,omitempty"`
 	Reading       dataset.Reading   `json:"reading,omitzero"`
 	Encoding      *dataset.Encoding `json:"encoding,omitempty"`
 	Scaling       dataset.Scaling   `json:"scaling"`
@@ -154,6 +156,8 @@ func (m *Model) Save(path string) error { return disk.Write(path, m.Write) }
 // needs returns the oldest version from noised on that can hold the model, or 0 if an earlier version can.
 func (m *Model) needs() uint32 {
 	switch {
+	case m.Errors != "":
+		return withErrors
 	case m.Offset != "":
 		return offset
 	case m.rowNoised():
@@ -175,7 +179,7 @@ func (m *Model) Write(w io.Writer) error {
 	}
 	h := header{
 		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Offset: m.Offset, Reading: m.Reading,
-		Encoding: m.Encoding, Scaling: m.Scaling,
+		Encoding: m.Encoding, Errors: m.Errors, Scaling: m.Scaling,
 		Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise, ObservationNoise: m.ObservationNoise,
 		Noise: m.Noise, Varying: m.Varying, Certificate: m.Certificate, CertificateReason: m.CertificateReason,
 		Context: m.Context,
@@ -413,8 +417,8 @@ func decode(raw []byte) (_ *Model, err error) {
 func (h header) model(data []byte) (*Model, error) {
 	m := &Model{
 		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Offset: h.Offset, Reading: h.Reading,
-		Encoding: h.Encoding,
-		Scaling:  h.Scaling, ObservationNoise: h.ObservationNoise, Noise: h.Noise, Varying: h.Varying,
+		Encoding: h.Encoding, Errors: h.Errors,
+		Scaling: h.Scaling, ObservationNoise: h.ObservationNoise, Noise: h.Noise, Varying: h.Varying,
 		Certificate: h.Certificate, CertificateReason: h.CertificateReason, Context: h.Context, Terms: h.Terms,
 		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Curves: h.Curves,
 		Findings: h.Findings, Conformal: h.Conformal, Ties: h.Ties,

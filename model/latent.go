@@ -61,7 +61,7 @@ func eachBlock(rows blocks, do func(first int, x matrix.Dense)) error {
 }
 
 // NoisesAt returns the variance of the noise at each row of x, in scaled units, given the variances of f there. It
-// returns nil if the noise is ObservationNoise everywhere.
+// returns nil if the noise is ObservationNoise everywhere. It leaves out the squares of the rows' standard errors.
 func (m *Model) NoisesAt(x matrix.Dense, mean, variance []float64) []float64 {
 	if m.Varying == nil {
 		return nil
@@ -79,8 +79,34 @@ func (m *Model) NoisesAt(x matrix.Dense, mean, variance []float64) []float64 {
 	return noises
 }
 
-// noises does what NoisesAt does for rows that it reads block by block.
+// KnownNoise returns ObservationNoise plus the square of each row's standard error, or nil if the model has no column
+// of standard errors. rows are in the model's scaled units.
+func (m *Model) KnownNoise(rows any) ([]float64, error) {
+	if m.Errors == "" {
+		return nil, nil
+	}
+	var all []float64
+	of, _ := rows.(interface{ KnownNoise() ([]float64, error) })
+	if of != nil {
+		var err error
+		if all, err = of.KnownNoise(); err != nil {
+			return nil, err
+		}
+	}
+	if all == nil {
+		return nil, fmt.Errorf("these rows lack the column %q, the standard errors of the target", m.Errors)
+	}
+	for i := range all {
+		all[i] += m.ObservationNoise
+	}
+	return all, nil
+}
+
+// noises does what NoisesAt and KnownNoise do, for rows that it reads block by block.
 func (m *Model) noises(rows blocks, mean, variance []float64) (all []float64, err error) {
+	if m.Errors != "" {
+		return m.KnownNoise(rows)
+	}
 	if m.Varying == nil {
 		return nil, nil
 	}

@@ -37,6 +37,7 @@ package model
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
@@ -69,6 +70,7 @@ type Model struct {
 	Seed    uint64         // seed with which the roles were dealt
 	Split   Split          // how roles were dealt to rows
 	Offset  string         // column that is subtracted from the target and added to predictions; "": none
+	Errors  string         // column of the standard errors of the target, see NoisesAt; "": none
 	Group   string         // column that groups rows; "": every row is a unit
 	Counts  dataset.Counts // rows by role
 	Groups  dataset.Counts // groups by role; equal to Counts without a Group
@@ -133,16 +135,29 @@ func (m *Model) Trained() *posterior.Posterior {
 func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
 	d, err := m.Encoding.Unlabelled(t, m.Inputs)
 	if err == nil {
-		d, err = d.OffsetBy(m.Offset)
+		d, err = m.Beyond(d)
 	}
 	return d, err
+}
+
+// Further returns the columns that a prediction takes besides the inputs: the offset, and the standard errors.
+func (m *Model) Further() []string {
+	return slices.DeleteFunc([]string{m.Offset, m.Errors}, func(name string) bool { return name == "" })
+}
+
+// Beyond returns the data with the columns that Further lists.
+func (m *Model) Beyond(d *dataset.Data) (_ *dataset.Data, err error) {
+	if d, err = d.OffsetBy(m.Offset); err != nil {
+		return nil, err
+	}
+	return d.NoisyBy(m.Errors)
 }
 
 // Labelled returns a view of the inputs and the target, for rows to score or certify, with groups if the model has any.
 func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
 	d, err := m.Encoding.Select(t, m.Inputs, m.Target)
 	if err == nil {
-		d, err = d.OffsetBy(m.Offset)
+		d, err = m.Beyond(d)
 	}
 	if err == nil && m.Group != "" {
 		d, err = d.GroupBy(m.Group)

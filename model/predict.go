@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/objective"
 )
 
@@ -54,12 +55,13 @@ func (p Prediction) Fill(values []float64) {
 // and in their own units. Inputs that encode categories hold 0 or 1, and no missing value is filled in.
 // krigo.Model.Predict gives the same for a table of the same numbers, to the last bit. A matrix with another number of
 // columns is an error, and a row that can't be predicted is a *dataset.Error with its number, from 1. If the model has
-// an Offset, the matrix has a further column, the last: the rows' offsets.
+// an Offset or Errors, the matrix has the columns that Further lists, at the end.
 func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 	n, cols := x.Dims()
-	names, last := m.Inputs, ""
-	if m.Offset != "" {
-		names, last = append(slices.Clone(names), m.Offset), ", and then the offset"
+	further, last := m.Further(), ""
+	names := slices.Concat(m.Inputs, further)
+	if len(further) > 0 {
+		last = fmt.Sprintf(", and then %s", spelling.Quoted(further, 2))
 	}
 	if cols != len(names) {
 		return nil, fmt.Errorf("a %d×%d matrix: want a column for each of the model's inputs, %d in all, in their order%s", n,
@@ -73,7 +75,7 @@ func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 	for i := range outside {
 		outside[i] = m.Range.outside(mat.Row(row, i, x)[:len(m.Inputs)], variance[i])
 		if m.Offset != "" {
-			offsets[i] = row[cols-1]
+			offsets[i] = row[len(m.Inputs)]
 		}
 	}
 	noises, err := m.noises(numbers{m, x, names}, mean, variance)
@@ -194,10 +196,23 @@ func (r numbers) Block(first, n int, x, _ []float64) error {
 					Err: fmt.Errorf("%v is not finite; remove the row or fill the value", v)}
 			}
 		}
+		if e := all[len(all)-1]; r.m.Errors != "" && e < 0 {
+			return &dataset.Error{Row: i + 1, Column: len(all), Name: r.m.Errors,
+				Err: fmt.Errorf("%v is below 0, and no standard error is", e)}
+		}
 		if r.m.Scaling.Inputs(row, row); !linalg.Finite(row) {
 			return &dataset.Error{Row: i + 1, Err: errors.New("a value is so far from the others that its scaled form " +
 				"overflows: mend or remove the row")}
 		}
 	}
 	return nil
+}
+
+// KnownNoise does what dataset.Scaled.KnownNoise does.
+func (r numbers) KnownNoise() ([]float64, error) {
+	known := mat.Col(nil, len(r.names)-1, r.Matrix)
+	for i, e := range known {
+		known[i] = e / r.m.Scaling.TargetScale * (e / r.m.Scaling.TargetScale)
+	}
+	return known, nil
 }

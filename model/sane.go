@@ -116,6 +116,10 @@ func (m *Model) saneNumbers() error {
 			return errors.New("the model file has a noise that depends on inputs, but a posterior for one noise variance")
 		}
 	}
+	if m.Errors != "" && (m.TrainsForBound() || m.Noise != "" || m.Varying != nil || m.Scaling.Transform != nil ||
+		m.Split == ByPosition) {
+		return errors.New("the model file has a column of standard errors, but a posterior or a noise that doesn't go with it")
+	}
 	for j := range m.Range.Min {
 		if m.Range.Min[j] > m.Range.Max[j] {
 			return fmt.Errorf("the model file's range of the input %q ends before it begins", m.Inputs[j])

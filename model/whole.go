@@ -48,7 +48,7 @@ func (m *Model) NoWhole(rows int) error {
 	case m.Noise != "":
 		return errors.New("full and jackknife intervals need Gaussian noise: use conformal intervals, or fit with " +
 			"--noise constant")
-	case m.Varying != nil:
+	case m.Varying != nil || m.Errors != "":
 		return errors.New("full and jackknife intervals need one noise variance for all rows: use conformal intervals")
 	case rows > maxWhole:
 		return fmt.Errorf("full and jackknife intervals are for at most %d rows, and there are %d: use conformal "+

@@ -46,13 +46,19 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 			return err
 		}
 		scale := model.TargetScale(loss, r.m.Scaling, whole)
+		noises, err := r.m.KnownNoise(d.Scaled(left[:n], r.m.Scaling))
+		if err != nil {
+			return err
+		}
 		left = left[n:]
 		mean, variance, err := r.latent(x, true)
 		if err != nil {
 			r.warn("There are no figures of the %s: %v.", k.of, err)
 			return nil
 		}
-		noises := r.noises(x, mean, variance)
+		if noises == nil {
+			noises = r.noises(x, mean, variance)
+		}
 		point, sds, err := r.m.Points(mean, variance, noises)
 		if err != nil {
 			return err

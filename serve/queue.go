@@ -224,12 +224,7 @@ func (q *queue) compute(batch []piece) {
 }
 
 // widthOf returns the number of columns that PredictAt takes.
-func widthOf(m *krigo.Model) int {
-	if m.Offset != "" {
-		return len(m.Inputs) + 1
-	}
-	return len(m.Inputs)
-}
+func widthOf(m *krigo.Model) int { return len(m.Inputs) + len(m.Further()) }
 
 // read appends the encoded inputs of the piece's rows to the slice to. A row that overflows when it is scaled is an
 // error, and its request fails alone. In the batch it would also fail the other rows.
@@ -244,13 +239,24 @@ func (p piece) read(m *krigo.Model, to *[]float64) error {
 	if err := p.data.Read(rows, x[begin:begin+len(rows)*cols], nil); err != nil {
 		return err
 	}
-	if offsets, err := p.data.Offsets(rows); err != nil {
+	offsets, err := p.data.Offsets(rows)
+	if err != nil {
 		return err
-	} else if offsets != nil {
+	}
+	errs, err := p.data.StandardErrors(rows)
+	if err != nil {
+		return err
+	}
+	if width > cols {
 		for i := len(rows) - 1; i >= 0; i-- { // from the last row on, so that no row is overwritten before it has moved
 			to := x[begin+i*width:][:width]
 			copy(to, x[begin+i*cols:][:cols])
-			to[cols] = offsets[i]
+			if offsets != nil {
+				to[cols] = offsets[i]
+			}
+			if errs != nil {
+				to[width-1] = errs[i]
+			}
 		}
 	}
 	scaled := make([]float64, cols)

@@ -40,12 +40,14 @@ type Input struct {
 	High *float64 `json:"high,omitempty"`
 }
 
-// inputsOf returns a model's inputs, in the order of rows that are arrays, and its offset. Periodic parts of dates
+// inputsOf returns a model's inputs, in the order of rows that are arrays, and the further columns that it takes. Periodic parts of dates
 // aren't among them, because krigo computes them from the dates.
 func inputsOf(m *krigo.Model) []Input {
 	inputs := scaledInputs(m)
-	if m.Offset != "" && !slices.ContainsFunc(inputs, func(i Input) bool { return i.Name == m.Offset }) {
-		inputs = append(inputs, Input{Name: m.Offset, Scale: 1})
+	for _, name := range m.Further() {
+		if !slices.ContainsFunc(inputs, func(i Input) bool { return i.Name == name }) {
+			inputs = append(inputs, Input{Name: name, Scale: 1})
+		}
 	}
 	for _, d := range m.Reading.Dates {
 		inputs = slices.DeleteFunc(inputs, func(i Input) bool { return slices.Contains(d.Derived(), i.Name) })

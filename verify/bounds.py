@@ -52,7 +52,7 @@ def plain(pairs):
     require(len({n.casefold() for n, _ in pairs}) == len(pairs) and not odd, f"the header repeats a name, or has names in other letters {odd}")
     require(all(type(v) is not float or isfinite(v) for _, v in pairs), "the header holds a number that isn't finite")
     return dict(pairs)
-ONE_MODEL = (5, 7, 8, 9)  # versions of files of one model
+ONE_MODEL = (5, 7, 8, 9, 10)  # versions of files of one model
 def opened(raw, versions):
     """Returns the header of a file, the rest of the file, and where in the rest the header ends."""
     require(raw[:8] == b"KRIGO\r\n\x1a" and len(raw) >= 48, "this isn't a krigo model file, or it is cut short")
@@ -119,12 +119,12 @@ class Table:
     """Rows as the model sees them: their bytes, targets and groups. encode adds their inputs x, once each row has a role."""
     def __init__(self, head, columns):
         self.inputs, self.encoding, self.fill, self.columns = head.list("inputs", str), [], False, list(columns)
-        self.names, target, group, offset = self.inputs, head("target", str), head("group", str), head("offset", str)
+        self.names, target, group, offset, noise = self.inputs, head("target", str), head("group", str), head("offset", str), head("noise_column", str)
         if head.has("encoding"):
             self.encoding = head.of("encoding").objects("columns")
             self.names, self.fill = [c("name", str) for c in self.encoding], head.of("encoding")("missing", str) == "mean"
         by_blocks = group.startswith("block:") and group not in columns
-        used = self.names + [target] + [group] * bool(group and not by_blocks) + [offset] * bool(offset and offset not in self.names)
+        used = self.names + [target] + [group] * bool(group and not by_blocks) + [n for n in (offset, noise) if n and n not in self.names]
         require(not head.has("reading"), "not checked by this program: a special way of reading cells (reading)")
         require(len(set(used)) == len(used) and set(used) <= set(columns), "the table lacks a column, or one is used twice")
         known = [as_number(y) is None or not isnan(as_number(y)) for y in columns[target]]  # rows without a target are left out
@@ -135,11 +135,12 @@ class Table:
         columns = {n: [c for c, k in zip(columns[n], known) if k] for n in used}
         self.cells = [list(map(as_text if t else as_number, columns[n])) for n, t in zip(self.names, self.textual)]
         self.y, self.groups = list(map(as_number, columns[target])), blocks(group, columns) if by_blocks else list(map(as_text, columns[group])) if group else []
-        self.offset = list(map(as_number, columns[offset])) if offset else []
-        for name, cells in list(zip(self.names, self.cells)) + [(target, self.y), (group, self.groups), (offset, self.offset)]:
-            gaps = all(c != "" and c == c for c in cells) or self.fill and name not in (target, group, offset)  # noqa: PLR0124
+        self.offset, self.errors = (list(map(as_number, columns[n])) if n else [] for n in (offset, noise))
+        for name, cells in list(zip(self.names, self.cells)) + [(target, self.y), (group, self.groups), (offset, self.offset), (noise, self.errors)]:
+            gaps = all(c != "" and c == c for c in cells) or self.fill and name not in (target, group, offset, noise)  # noqa: PLR0124
             require(gaps and None not in cells, f"the column {name!r} has gaps, or text")
-        tails = [bits(o) + bits(y) for o, y in zip(self.offset, self.y)] if offset else list(map(bits, self.y))
+        require(all(e >= 0 for e in self.errors), "a standard error is below 0")
+        tails = [b"".join(map(bits, of)) for of in zip(*[c for c in (self.offset, self.errors) if c], self.y)]
         self.bytes = [b"".join(long_text(c) if t else bits(c) for c, t in zip(row, self.textual)) + tail for *row, tail in zip(*self.cells, tails)]
         self.size, self.raw = list(map(abs, self.y)), self.y  # the model learns y, or what the offset misses; relative losses divide by |y|
         self.y = [y - o for o, y in zip(self.offset, self.y)] if offset else self.y
@@ -459,14 +460,13 @@ def alpha_of(head):
     if objective in ("svgp", "renyi") or objective in BOUND_TRAINED and asked("alpha_by", str) == "learn":
         return None
     return asked("alpha", float) if asked.has("alpha") else {"vfe": 0.0, "dtc": 0.0, "pep": 0.5}.get(objective, 1.0)
-def follows(q, rows, others, alpha, varying):
+def follows(q, rows, others, alpha, noises):
     """Returns whether weights and L_B follow from parameters, inducing inputs, noise variance and prior rows, up to rounding.
     Refuses them if means at rows and others differ by over 1e-3 standard deviations of the target.
     From 1e-5 on they don't count as following."""
     m = len(q.support)
     b, c = [[float(i == j) for j in range(i + 1)] for i in range(m)], [0.0] * m
-    noises = varying.noises([x for x, _ in rows]) or len(rows) * [q.noise]
-    for (x, y), noise in zip(rows, noises):
+    for (x, y), noise in zip(rows, noises or len(rows) * [q.noise]):
         p = q.kernel.prepare(x)
         u = forward(q.low, [q.kernel.value(p, s) for s in q.points])
         d = alpha * max(q.kernel.value(p, p) - dot(u, u), 0.0) + noise
@@ -518,22 +518,26 @@ def read_posterior(head, arrays):
 class Varying:
     """A noise that depends on the inputs: a(x) is a factor of the noise variance s, or of the whole variance of y."""
     def __init__(self, head, noise, dim):
-        self.noise, f = noise, head.of("noise_of_inputs") if head.has("noise_of_inputs") else Fields({})
+        self.known, self.noise, f = head.has("noise_column"), noise, head.of("noise_of_inputs") if head.has("noise_of_inputs") else Fields({})
         self.some, self.whole, self.shift, self.low, self.high = head.has("noise_of_inputs"), f("whole", bool), f("shift", float), f("low", float), f("high", float)
         self.slopes, self.weights, self.length = f.list("slopes", float), f.list("weights", float), f("length", float)
         self.centres = [[float(v) for v in c] for c in f.list("centres", list)]
         dim += 2 * self.whole
         require(all(len(c) == dim for c in self.centres) and len(self.slopes) in (0, dim) and len(self.centres) == len(self.weights), "noise_of_inputs has another number of inputs")
         require(-20 <= self.low <= self.high <= 20 and (not self.centres or self.length > 0), "noise_of_inputs has a wrong value")
+        require(not self.known or not self.some and not head.has("noise") and not head.of("scaling").has("target_transform"), "standard errors don't go with this noise, or with a transform")
     def factor(self, x):
         log_a = self.shift + dot(self.slopes, x) + fsum(w * exp(-fsum((a - b)**2 for a, b in zip(x, c)) / (2 * self.length**2)) for w, c in zip(self.weights, self.centres))
         return exp(max(self.low, min(log_a, self.high)))
-    def noises(self, rows):
+    def noises(self, rows, known):
+        """Returns the noise variances of rows, or None if they are all the same. known holds the squares of the standard errors."""
+        if self.known:
+            return [self.noise + v for v in known]
         return [self.noise * self.factor(x) for x in rows] if self.some and not self.whole else None
-    def variance(self, x, mean, v):
-        """Returns the variance of y less the noise that doesn't depend on x."""
+    def variance(self, x, mean, v, known):
+        """Returns the variance of y less the noise that is the same for all rows."""
         if not self.some:
-            return v
+            return v + known
         if self.whole:
             root = sqrt(len(x))
             return self.factor(list(x) + [root * mean, root * log(v + self.noise)]) * (v + self.noise) - self.noise

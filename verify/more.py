@@ -47,8 +47,8 @@ def leaves(k):
 def inputs_left(data, columns):
     """Returns the columns that the options leave as inputs."""
     inputs, ignored = ([p.replace("[", "[[]") for p in data.list(k, str)] for k in ("inputs", "ignore"))
-    unnamed = "" if data("offset", str) in data.list("inputs", str) else data("offset", str)
-    own = [data("target", str), data("group", str), unnamed] + data.list("beside", str)
+    unnamed = [data(k, str) for k in ("offset", "noise_column") if data(k, str) not in data.list("inputs", str)]
+    own = [data("target", str), data("group", str)] + unnamed + data.list("beside", str)
     left = [n for n in columns if n not in own and not any(fnmatchcase(n, p) for p in ignored)]
     return {n for n in left if (any(fnmatchcase(n, p) for p in inputs) if inputs else n not in ("", "(index)", "__index_level_0__"))}
 
@@ -77,7 +77,7 @@ def check_asked(head, t, table, scale, own):
         rows = max(min(ceil(0.875 * left), max(ceil(0.7 * left), left - 1000), left - 21), ceil(0.25 * left))
     for what, ok in (
         ("the objective", f.of("method")("name", str) == head("objective", str)), ("the target", data("target", str) == head("target", str)),
-        ("the offset", data("offset", str) == head("offset", str)),
+        ("the offset", data("offset", str) == head("offset", str)), ("the noise-column", data("noise_column", str) == head("noise_column", str)),
         ("the targets of the fit", data.list("beside", str) == head.list("targets", str) and head.has("targets") == head.has("units_by_role")),
         ("the inputs", inputs_left(data, table.columns) == set(table.names)),
         ("the encoding", set(data.list("categorical", str)) & set(table.names) == {n for n, text in zip(table.names, table.textual) if text}
@@ -256,7 +256,7 @@ def check_conformal(c, arrays, missed, rows, noise, source, size):
     return rounded
 
 
-def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors, sds, target, noise, by_bound, varying):
+def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors, sds, target, noise, by_bound, varying, known):
     """Makes all checks of this file, after check_bounds. errors holds error, variance and reach of rounding at certified rows, as the model sees
     the target. Returns what rounding leaves open about the conformal intervals, or an empty text."""
     c = head.of("certificate")
@@ -277,6 +277,6 @@ def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors
     scored = [(i, *q.predict(rows[i][0])) for i in roles[CALIBRATION]]
     of = [(own[i], *target.predicted(mean, v, noise, reach, False)) for i, mean, v, reach in scored]
     missed = [(y - point, reach) for y, point, reach, _ in of] or [(d, reach) for d, reach, *_ in sample.rows]
-    scored = [(rows[i][1] - mean, varying.variance(rows[i][0], mean, v), reach) for i, mean, v, reach in scored]
-    errors = [(d, varying.variance(rows[i][0], rows[i][1] - d, v), reach) for i, (d, v, reach) in zip(roles[CERTIFIED], errors)]
+    scored = [(rows[i][1] - mean, varying.variance(rows[i][0], mean, v, known[i]), reach) for i, mean, v, reach in scored]
+    errors = [(d, varying.variance(rows[i][0], rows[i][1] - d, v, known[i]), reach) for i, (d, v, reach) in zip(roles[CERTIFIED], errors)]
     return check_conformal(head.of("conformal"), arrays, missed, scored or errors, noise, "" if scored else "certified", size)

@@ -82,14 +82,16 @@ def verify(model, data, together=None):
     (q, prior), t, noise, c = read_posterior(head, arrays), Terms(head.of("terms")), head("observation_noise", float), head.of("certificate")
     check_terms(head, t, q, prior, scale)
     varying, made = Varying(head, noise, len(rows[0][0])), prior or q
+    known = [(e / scale)**2 for e in table.errors] or [0.0] * len(rows)
     if not made.sparse and not head.has("noise"):
-        noises = varying.noises(made.support)
-        require((noises is None) == (made.noises is None) and all(abs(a - b) <= 1e-6 * b for a, b in zip(made.noises or [], noises or [])), "the rows' noise isn't what noise_of_inputs makes it")
+        noises = varying.noises(made.support, [known[i] for i in roles[PRIOR]])
+        require((noises is None) == (made.noises is None) and all(abs(a - b) <= 1e-6 * b for a, b in zip(made.noises or [], noises or [])), "the rows' noise isn't what noise_of_inputs or noise_column makes it")
     if q.nearest or prior and not prior.sparse:
         (prior or q).solves([rows[i] for i in roles[PRIOR]], 1e-11, "prior")
     derived = False
     if prior and prior.sparse and not q.support and alpha_of(head) is not None:
-        derived = follows(prior, *([rows[i] for i in roles[role]] for role in (PRIOR, CERTIFIED)), alpha_of(head), varying)
+        each = varying.noises([rows[i][0] for i in roles[PRIOR]], [known[i] for i in roles[PRIOR]])
+        derived = follows(prior, *([rows[i] for i in roles[role]] for role in (PRIOR, CERTIFIED)), alpha_of(head), each)
     if q.support and not q.nearest and not q.sparse:
         q.solves([rows[i] for i in roles[CERTIFIED]], 1e-6 if prior else 1e-11, "posterior")
     by_bound = not q.nearest and (head("objective", str) in BOUND_TRAINED or t.informed and not t.fixed)
@@ -99,7 +101,7 @@ def verify(model, data, together=None):
     require(not target.name or t.direct and not by_bound and not head.has("noise"), "a transform of the target needs a mean that is certified directly")
     found = [(i, *q.predict(rows[i][0])) for i in roles[CERTIFIED]]
     errors = [(rows[i][1] - mean, variance, reach) for i, mean, variance, reach in found]
-    points = [target.predicted(mean, varying.variance(rows[i][0], mean, v), noise, reach, t.kind == "scaled" or "sd" in t.slices)
+    points = [target.predicted(mean, varying.variance(rows[i][0], mean, v, known[i]), noise, reach, t.kind == "scaled" or "sd" in t.slices)
               for i, mean, v, reach in found]
     scales = [sd if t.kind == "scaled" else table.size[i] / scale for (i, *_), (_, _, sd) in zip(found, points)]
     units, kl = {}, 0.0 if q.nearest else q.kl()
@@ -110,7 +112,7 @@ def verify(model, data, together=None):
     sample = Sample([(d, reach, sqrt(v), s) for d, (_, reach, _), (_, v, _), s in zip(missed, points, errors, scales)], list(units.values()), bool(table.groups))
     check_bounds(t, sample, kl, c)
     rounded = more.check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors, [sd for *_, sd in points], target, noise, by_bound,
-                         varying)
+                         varying, known)
     if together is not None:
         together.add(head, t, [table.numbers[i] for i in roles[CERTIFIED]], sample, table.groups and [table.groups[i] for i in roles[CERTIFIED]])
     return (c, *claims(head, t, q, prior, derived, by_bound, rounded))

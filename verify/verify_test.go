@@ -618,6 +618,23 @@ func TestTransforms(t *testing.T) {
 		agrees, said = verify(t, path, table)
 		must.Not(t, agrees, "another offset, %s: %s", loss, said)
 	}
+	for _, options := range [][2]string{{"evidence", "band"}, {"fitc", "scaled"}} { // a column of standard errors
+		o := krigo.Options{Data: krigo.Data{Target: "MEDV", NoiseColumn: "NOX", Inputs: []string{"RM", "DIS"}},
+			Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Method: krigo.Method{Name: options[0], Inducing: 20},
+			Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1},
+			Promise: krigo.Promise{Loss: options[1], Epsilon: 1}}
+		if options[0] == "evidence" {
+			o.Method.Inducing = 0
+		}
+		m := must.Get(krigo.Fit(t.Context(), rows, o))(t)
+		must.Do(t, m.Save(path))
+		agrees, said := verify(t, path, table)
+		must.Not(t, !agrees, "standard errors, %s: %s", options, said)
+		m.Errors = "AGE"
+		must.Do(t, m.Save(path))
+		agrees, said = verify(t, path, table)
+		must.Not(t, agrees, "other standard errors, %s: %s", options, said)
+	}
 	for i, name := range append(dataset.Transforms(), "auto") {
 		o := krigo.Options{Data: krigo.Data{Target: "MEDV", Transform: name, TestFraction: 0.4},
 			Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Method: krigo.Method{Name: "evidence"},

@@ -36,6 +36,7 @@ class Parameters(Estimator):
         group: Value = None,
         offset: Value = None,
         censored: Value = None,
+        noise_column: Value = None,
         scaling: Value = None,
         target_transform: Value = None,
         target_estimate: Value = None,
@@ -176,6 +177,8 @@ class Parameters(Estimator):
         censored :
             column that says which targets are limits: left (below the number), right (above), none; or -1, 1, 0; with
             prior_share 1
+        noise_column :
+            known standard errors of the target (in its units, not variances); predictions need them too
         scaling :
             what standardises the columns: prior-rows, declared:FILE, or all-rows (then the bound is only a heuristic)
             (default prior-rows)
@@ -299,6 +302,7 @@ class Parameters(Estimator):
         self.group = group
         self.offset = offset
         self.censored = censored
+        self.noise_column = noise_column
         self.scaling = scaling
         self.target_transform = target_transform
         self.target_estimate = target_estimate

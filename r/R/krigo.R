@@ -20,6 +20,8 @@ krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
   }
   group <- if (!is.null(dots[["group"]])) one("group", dots[["group"]])
   offset <- if (!is.null(dots[["offset"]])) one("offset", dots[["offset"]])
+  noise <- if (!is.null(dots[["noise-column"]])) one("noise_column", dots[["noise-column"]])
+  offset <- c(offset, noise)
   wanted <- columns_of(formula, data, c(group, offset))
   target_of(data, wanted$target)
   table <- table_of(data, c(wanted$inputs, wanted$target, group, offset))
@@ -53,7 +55,7 @@ date_of <- function(text) {
 }
 
 # texts_alone names options that may be any text. krigo() refuses TRUE and FALSE for them, because the program can't know the mistake.
-texts_alone <- c("group", "offset", "categorical", "dates", "na", "slices", "init")
+texts_alone <- c("group", "offset", "noise-column", "categorical", "dates", "na", "slices", "init")
 
 # small returns a call without the values that it has in the place of names: functions, data frames and environments of formulas.
 small <- function(call) {
@@ -168,6 +170,7 @@ model_of <- function(file, about, call, formula = NULL) {
   columns <- setdiff(columns, unlist(derived))
   if (is.null(formula)) formula <- written_out(about$target, columns)
   if (!identical(about$offset, "")) columns <- c(columns, about$offset)
+  if (!identical(about$noise_column, "")) columns <- c(columns, about$noise_column)
   structure(class = "krigo", list(
     call = call, formula = formula, file = file, target = about$target, columns = columns, group = if (!identical(about$group, "")) about$group,
     sentence = if (is.null(about$sentence)) paste0("No certificate: ", about$reason, ".") else about$sentence,
