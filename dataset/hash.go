@@ -22,9 +22,9 @@ import (
 // part of the model-file format up to version 4.
 //
 // A row's bytes are its inputs, its offset and its standard error if it has them, and its target as little-endian
-// IEEE-754 bits. The bytes of a categorical cell are instead the length of its text as uint64, and then the text, which is empty if the category is
-// missing. A row in a group ends with the length of the group's text and this text. A block's text is the numbers of
-// its intervals with commas between.
+// IEEE-754 bits. The bytes of a categorical cell are instead the length of its text as uint64, and then the text, which
+// is empty if the category is missing. A row in a group ends with the length of the group's text and this text. A
+// block's text is the numbers of its intervals with commas between.
 func (d *Data) Hash(rows []int) (string, error) {
 	if !slices.IsSorted(rows) {
 		rows = slices.Sorted(slices.Values(rows))

@@ -40,8 +40,8 @@ type Input struct {
 	High *float64 `json:"high,omitempty"`
 }
 
-// inputsOf returns a model's inputs, in the order of rows that are arrays, and the further columns that it takes. Periodic parts of dates
-// aren't among them, because krigo computes them from the dates.
+// inputsOf returns a model's inputs, in the order of rows that are arrays, and the further columns that it takes.
+// Periodic parts of dates aren't among them, because krigo computes them from the dates.
 func inputsOf(m *krigo.Model) []Input {
 	inputs := scaledInputs(m)
 	for _, name := range m.Further() {
