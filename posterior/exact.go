@@ -132,9 +132,7 @@ func (e *Exact) leaveOneOut(p *Posterior, y []float64) (mean, variance []float64
 	return mean, variance, true
 }
 
-func (e *Exact) explain(p *Posterior, x, cov matrix.Dense) {
-	u := x.Like(x.Rows, p.Support.Rows)
-	kernel.At(p.Kernel, p.Theta).Fill(x, p.Support, u)
+func (e *Exact) explain(u, cov matrix.Dense) {
 	linalg.Trsm(false, true, e.Chol, u)
 	linalg.SyrkLower(false, -1, u, 1, cov)
 }

@@ -85,9 +85,7 @@ func (q *Inducing) rounding(p *Posterior) float64 {
 	return off * linalg.Dot(q.W, q.W) / 2
 }
 
-func (q *Inducing) explain(p *Posterior, x, cov matrix.Dense) {
-	u := x.Like(x.Rows, p.Support.Rows)
-	kernel.At(p.Kernel, p.Theta).Fill(x, p.Support, u)
+func (q *Inducing) explain(u, cov matrix.Dense) {
 	linalg.Trsm(false, true, q.Chol, u)
 	linalg.SyrkLower(false, -1, u, 1, cov)
 	linalg.Trsm(false, true, q.CholB, u)

@@ -27,10 +27,10 @@ func newNear(p *Posterior, count int) near {
 		sync.OnceValue(func() *neighbours.Index { return neighbours.New(p.Kernel, p.Theta, p.Support) })}
 }
 
-func (near) Inducing() int                                  { return 0 }
-func (near) kl(*Posterior) float64                          { return math.NaN() }
-func (near) rounding(*Posterior) float64                    { return math.NaN() }
-func (near) explain(*Posterior, matrix.Dense, matrix.Dense) { panic("posterior: no joint covariance") }
+func (near) Inducing() int                      { return 0 }
+func (near) kl(*Posterior) float64              { return math.NaN() }
+func (near) rounding(*Posterior) float64        { return math.NaN() }
+func (near) explain(matrix.Dense, matrix.Dense) { panic("posterior: no joint covariance") }
 
 func (near) leaveOneOut(*Posterior, []float64) (mean, variance []float64, ok bool) {
 	return nil, nil, false

@@ -88,9 +88,9 @@ type Solution interface {
 	kl(p *Posterior) (nats float64)
 	rounding(p *Posterior) (nats float64)
 	leaveOneOut(p *Posterior, y []float64) (mean, variance []float64, ok bool)
-	// explain subtracts what conditioning explains from the prior's covariances at the rows of x, in the lower
-	// triangle of cov.
-	explain(p *Posterior, x, cov matrix.Dense)
+	// explain subtracts what conditioning explains from prior covariances, in the lower triangle of cov. Row i of u has
+	// the covariances of value i with the support. explain overwrites u.
+	explain(u, cov matrix.Dense)
 	conditioning(ctx context.Context, p *Posterior, o Iterative) (conditioner, error)
 	// prior gives a kernel the factors that make it the covariance of Q.
 	prior(k *kernel.Conditional) error

@@ -175,7 +175,9 @@ func (p *Posterior) jointCovariance(x matrix.Dense) (matrix.Dense, error) {
 	cov := x.Like(x.Rows, x.Rows)
 	kernel.At(p.Kernel, p.Theta).FillSymmetric(x, cov)
 	if p.Support.Rows > 0 {
-		p.explain(p, x, cov)
+		u := x.Like(x.Rows, p.Support.Rows)
+		kernel.At(p.Kernel, p.Theta).Fill(x, p.Support, u)
+		p.explain(u, cov)
 		linalg.MirrorLower(cov)
 	}
 	return cov, nil

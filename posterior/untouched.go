@@ -41,11 +41,11 @@ func newUntouched() Untouched { return Untouched{factored{new(kept)}} }
 func (Untouched) Arrays() ([]Array, int)           { return []Array{list("weights", nil), {Name: "cholesky"}}, 0 }
 func (u Untouched) until(context.Context) Solution { return u }
 
-func (Untouched) Weights() []float64                             { return nil }
-func (Untouched) kl(*Posterior) float64                          { return 0 }
-func (Untouched) rounding(*Posterior) float64                    { return 0 }
-func (Untouched) explain(*Posterior, matrix.Dense, matrix.Dense) {}
-func (u Untouched) refactor(*Posterior) (Solution, error)        { return u, nil }
+func (Untouched) Weights() []float64                      { return nil }
+func (Untouched) kl(*Posterior) float64                   { return 0 }
+func (Untouched) rounding(*Posterior) float64             { return 0 }
+func (Untouched) explain(matrix.Dense, matrix.Dense)      {}
+func (u Untouched) refactor(*Posterior) (Solution, error) { return u, nil }
 
 func (Untouched) conditioning(context.Context, *Posterior, Iterative) (conditioner, error) {
 	return nil, nil

@@ -676,6 +676,7 @@ type fitDocument struct {
 	FewGroups         *krigo.Few            `json:"few_groups,omitempty"`
 	Context           *model.Context        `json:"context,omitempty"`
 	Conformal         *model.Conformal      `json:"conformal,omitempty"`
+	Parts             *model.Parts          `json:"parts,omitempty"` // only with the additive kernel
 	Test              *model.Test           `json:"test"`
 	Training          model.Training        `json:"training"`
 	Notices           []string              `json:"notices,omitempty"`
@@ -691,7 +692,7 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 		NoiseVariance: m.Posterior.Noise, ObservationNoise: m.ObservationNoise,
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Population: m.Population(),
 		FewGroups: krigo.FewGroups(&m.Model),
-		Context:   m.Context, Conformal: m.Conformal, Test: m.Test, Training: m.Training, Notices: m.Findings.Words(),
+		Context:   m.Context, Conformal: m.Conformal, Parts: m.Parts(), Test: m.Test, Training: m.Training, Notices: m.Findings.Words(),
 		Findings: m.Findings.Tell(), Model: path,
 	}
 	trained, base := m.Trained(), m.Posterior
@@ -730,6 +731,10 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 	}
 	fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units)\n", d.NoiseVariance,
 		d.ObservationNoise)
+	if d.Parts != nil {
+		fmt.Fprintf(w, "Parts     of the predictions' variance: %s (± 95 %% intervals; for independent, normally "+
+			"distributed inputs)\n", d.Parts)
+	}
 	if e := m.Training.LeaveOneOut; e > 0 {
 		fmt.Fprintf(w, "Left out  RMSE %s (%s) if each row is predicted from all others. Further rows have a larger RMSE, "+
 			"with few rows up to twice as large, since every row shaped the parameters\n",
