@@ -126,6 +126,7 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 		r.guard("Kinds of rows", r.drawKinds)
 	}
 	r.function()
+	r.parts()
 	if r.data != nil {
 		t, err := r.summary()
 		if err != nil {

@@ -69,6 +69,12 @@ func TestFigures(t *testing.T) {
 		constant.Values = append(constant.Values, x, float64(i%7), 5, x+float64(i%3))
 		constant.Rows++
 	}
+	parts := &dataset.Table{Source: "parts.csv", Names: []string{"a", "b", "c", "y"}}
+	for i := range 60 {
+		a, b, c := math.Sin(float64(i*i)), math.Cos(float64(3*i*i)), float64(i%3)
+		parts.Values = append(parts.Values, a, b, c, 2*a+a*b+c/2+0.1*math.Sin(float64(7*i)))
+		parts.Rows++
+	}
 	const glance = "Predicted and observed|Residuals by prediction|Importance|Q–Q plot of residuals|"
 	alone := strings.Replace(glance, "Importance|", "", 1) // a model of one column has no figure of importance
 	for _, c := range []struct {
@@ -111,6 +117,12 @@ func TestFigures(t *testing.T) {
 				Kernel: krigo.Kernel{Expression: "linear"}},
 			glance + "Calibration|Residuals in file order|Residuals by *|Residuals by *|Along *|Along *|Over *|Training",
 			[]string{"odd&lt;name&gt;", "b&lt;i&gt;", "Constant in these rows: c", "total Sobol index"}},
+		{"parts that add up", parts, parts, krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"c"}},
+			Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "grid"},
+			Kernel: krigo.Kernel{Expression: "additive", ARD: "on"}},
+			glance + "Residuals in file order|Residuals by *|Residuals by *|Residuals by *|Along *|Along *|Along *|Over *|" +
+				"a, *|c, *|a · b, *|Training",
+			[]string{"± 2 sd", "beyond each alone", "effect on y", "Shares of the parts"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text, titles := written(t, c.table, c.shown, c.o)

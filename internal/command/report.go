@@ -22,7 +22,8 @@ func newReport(c *common) *cobra.Command {
 		Short: "Write one HTML page about a model",
 		Example: `  krigo report houses.krigo houses.csv
   krigo report houses.krigo houses.csv --out page.html`,
-		Long: `The page needs no other file and no network, and prints on at most four sheets of A4, unless names are long.
+		Long: `The page needs no other file and no network, and prints on at most four sheets of A4, unless names are long or an
+additive kernel has many parts.
 It has the certificate in words, with what it rests on, warnings, what the function looks like column by column at real rows, how much each column moves
 it, and how it was trained.
 

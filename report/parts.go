@@ -1,0 +1,143 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/drawing"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// Of the parts of an additive kernel with at least drawnShare of the variance, the page shows mostMain functions of one
+// column and mostPairs of two.
+const (
+	drawnShare = 0.02
+	mostMain   = 6
+	mostPairs  = 3
+)
+
+// parts draws the parts of an additive kernel, if the model has one.
+func (r *maker) parts() {
+	p := r.m.Parts()
+	if p == nil || r.real.n() == 0 {
+		return
+	}
+	r.begin("parts", "Parts that add up").Note = "The kernel adds functions of one column and of two. Each part is 0 on average over independent, normally " +
+		"distributed inputs with the mean and the spread of the rows that scaled them, and the shares are for such inputs, " +
+		"too, which overstates columns of categories. Bands are two standard deviations of the model's own " +
+		"belief, not certified."
+	shares := table{Name: "Shares of the parts", Head: []string{"part", "share", "standard deviation"},
+		Says: "All other parts together: " + percent(p.Others) + "."}
+	main, pairs := 0, 0
+	for _, s := range p.Shares {
+		shares.Cells = append(shares.Cells, []string{s.Name(), percent(s.Share), percent(s.SD)})
+		if s.Share < drawnShare {
+			continue
+		}
+		var of []column
+		for _, name := range s.Columns {
+			of = append(of, r.columns[slices.IndexFunc(r.columns, func(c column) bool { return c.raw == name })])
+		}
+		title := s.Name() + ", " + percent(s.Share)
+		if len(of) == 1 && main < mostMain {
+			main++
+			r.guard(title, func() error { return r.drawMain(title, s, of[0]) })
+		}
+		if len(of) == 2 && pairs < mostPairs && of[0].continuous() && of[1].continuous() {
+			pairs++
+			r.guard(title, func() error { return r.drawPair(title, s, of[0], of[1]) })
+		}
+	}
+	r.last().Tables = []table{shares}
+}
+
+// part returns the mean and the standard deviation of a part at rows, in the target's unit as the model sees the target.
+func (r *maker) part(s *model.Share, x []float64) (mean, sd []float64, err error) {
+	at := linalg.New(len(x)/r.real.d, r.real.d).Until(r.ctx)
+	r.m.Scaling.Inputs(at.Data, x)
+	if !linalg.Finite(at.Data) {
+		return nil, nil, errFar
+	}
+	mean, sd = make([]float64, at.Rows), make([]float64, at.Rows)
+	s.At(at, mean, sd)
+	unit, _ := r.seen()
+	for i := range mean {
+		mean[i], sd[i] = mean[i]*unit, sd[i]*unit
+	}
+	return mean, sd, nil
+}
+
+func (r *maker) drawMain(title string, s *model.Share, c column) error {
+	of := levels(r.real, c)
+	x, values := r.grid(c, r.real.at(r.middle), of)
+	mean, sd, err := r.part(s, x)
+	if err != nil {
+		return err
+	}
+	_, name := r.seen()
+	effect := "effect on " + name
+	chart := drawing.NewChart(c.name, effect)
+	if of != nil {
+		chart = drawing.NewChart(effect, c.name)
+		var ends [][2]drawing.XY
+		var dots []drawing.XY
+		for i, l := range of {
+			y := float64(i)
+			chart.Y.Names = append(chart.Y.Names, l.name)
+			ends = append(ends, [2]drawing.XY{{X: mean[i] - 2*sd[i], Y: y}, {X: mean[i] + 2*sd[i], Y: y}})
+			dots = append(dots, drawing.XY{X: mean[i], Y: y})
+		}
+		chart.Strong("± 2 sd", drawing.Blue, ends)
+		chart.Dots("mean", drawing.Blue, dots)
+	} else {
+		chart.X.Ticks = ticksOf(c)
+		low, high, line := slices.Clone(mean), slices.Clone(mean), make([]drawing.XY, len(mean))
+		for i, v := range mean {
+			low[i], high[i], line[i] = v-2*sd[i], v+2*sd[i], drawing.XY{X: values[i], Y: v}
+		}
+		chart.Area("± 2 sd", drawing.Blue, values, low, high)
+		chart.Line("", drawing.Blue, line)
+		var rug []float64
+		for _, i := range spread(300, r.real.n()) {
+			rug = append(rug, c.value(r.real.at(i)))
+		}
+		chart.Rug("rows", rug)
+	}
+	words := fmt.Sprintf("The part of %s: from %s to %s.", c.name, number(slices.Min(mean)), number(slices.Max(mean)))
+	return r.draw(Figure{Title: title}, described{chart, words})
+}
+
+func (r *maker) drawPair(title string, s *model.Share, a, b column) error {
+	g := drawing.Grid{Cols: 30, Rows: 24}
+	g.Left, g.Right = central(r.real.of(a))
+	g.Low, g.High = central(r.real.of(b))
+	var x []float64
+	row := slices.Clone(r.real.at(r.middle))
+	for k := range g.Rows {
+		for i := range g.Cols {
+			p := g.Centre(i, k)
+			row[a.inputs[0]], row[b.inputs[0]] = p.X, p.Y
+			x = append(x, row...)
+		}
+	}
+	var err error
+	if g.Z, _, err = r.part(s, x); err != nil {
+		return err
+	}
+	_, name := r.seen()
+	chart := drawing.NewChart(a.name, b.name)
+	chart.X.Ticks, chart.Y.Ticks = ticksOf(a), ticksOf(b)
+	if err := chart.Heat("effect on "+name, g); err != nil {
+		return err
+	}
+	var specks []drawing.XY
+	for _, i := range spread(250, r.real.n()) {
+		specks = append(specks, drawing.XY{X: a.value(r.real.at(i)), Y: b.value(r.real.at(i))})
+	}
+	chart.Specks(specks)
+	words := fmt.Sprintf("What %s and %s add together: from %s to %s.", a.name, b.name, number(slices.Min(g.Z)),
+		number(slices.Max(g.Z)))
+	return r.draw(Figure{Title: title, Caption: "What the two columns add together, beyond each alone. Points are rows."},
+		described{chart, words})
+}
