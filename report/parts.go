@@ -52,7 +52,7 @@ func (r *maker) parts() {
 	r.last().Tables = []table{shares}
 }
 
-// part returns the mean and the standard deviation of a part at rows, in the target's unit as the model sees the target.
+// part returns the mean and the standard deviation of a part at rows, in the unit of the target that the model sees.
 func (r *maker) part(s *model.Share, x []float64) (mean, sd []float64, err error) {
 	at := linalg.New(len(x)/r.real.d, r.real.d).Until(r.ctx)
 	r.m.Scaling.Inputs(at.Data, x)
