@@ -64,10 +64,11 @@ func (d Data) checkBeside() (wrong settings.Faults) {
 		return nil
 	}
 	for i, name := range d.Beside {
+		wrong.If(name == "", "target: there is a comma without a name of a column before and after it")
 		wrong.If(slices.Contains(d.Beside[:i], name), "target %q is listed twice", name)
 		wrong.If(slices.Contains(d.Inputs, name), "inputs: %q is a target of the same fit, and no target is an input of another: "+
 			"fit it alone", name)
-		wrong.If(name == d.Group, "group %q: that column is a target", name)
+		wrong.If(name != "" && name == d.Group, "group %q: that column is a target", name)
 	}
 	wrong.If(len(d.Beside) < 2 || !slices.Contains(d.Beside, d.Target), "several targets: the target %q has to be one of "+
 		"at least two", d.Target)
@@ -151,6 +152,10 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 		"population same: it promises for rows of known units, group for new ones: leave one of them out")
 	wrong.If((o.Promise.Curve || len(o.Promise.Slices) > 0) && o.Data.Split == "last",
 		"curve, slices: a backtest promises nothing of any width, nor of any kind of rows")
+	wrong.If(o.Promise.Curve && o.Data.Group != "", "curve: groups have no curve, since a group's loss is the share of its "+
+		"rows that miss")
+	wrong.If(len(o.Promise.Slices) > 0 && o.Data.Group != "", "slices: groups have no slices, since a group's loss is the "+
+		"share of its rows that miss")
 	if name := o.Data.Transform; slices.Contains(dataset.Transforms(), name) {
 		err := o.untransformed()
 		wrong.If(err != nil, "target-transform %s: %w; or target-transform none", name, err)

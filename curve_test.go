@@ -200,6 +200,9 @@ func TestRefusesManyStatements(t *testing.T) {
 		"curve: groups": func(o *krigo.Options) {
 			o.Promise.Curve, o.Data.Group = true, "RAD"
 		},
+		"slices: groups have no slices": func(o *krigo.Options) { // although no row is left to certify
+			o.Promise.Slices, o.Data.Group, o.Prior.Kind, o.Prior.Share = []string{"RM"}, "RAD", "informed", 1
+		},
 		"a backtest promises nothing of any width": func(o *krigo.Options) {
 			o.Promise.Curve, o.Data.Split, o.Data.TestFraction = true, "last", 0
 		},

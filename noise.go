@@ -266,6 +266,12 @@ func (p *plan) withNoise(ctx context.Context, c *checkpoints, t trained) (*plan,
 				return nil, t, err
 			}
 		}
+		if least := math.Log(model.LeastNoise) - best.result.X[best.family.gridParams()]; varying.Low < least {
+			varying.Low, varying.High = least, max(least, varying.High) // the quietest rows have a variance that rounding leaves
+			if p, err = p.noisy(varying); err != nil {
+				return nil, t, err
+			}
+		}
 		t.best = best
 		if p.given || round == noiseRounds-1 {
 			t.findings.Add(finding.NoiseVaries, math.Exp((varying.High-varying.Low)/2))
