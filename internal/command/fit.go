@@ -729,8 +729,15 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 	if m.Encoding != nil {
 		fmt.Fprintf(w, "          %s\n", m.Encoding)
 	}
-	fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units)\n", d.NoiseVariance,
-		d.ObservationNoise)
+	kind := ""
+	switch {
+	case m.Varying != nil:
+		kind = "; it depends on the inputs"
+	case m.Noise != "":
+		kind = "; of kind " + m.Noise
+	}
+	fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units%s)\n", d.NoiseVariance,
+		d.ObservationNoise, kind)
 	if d.Parts != nil {
 		fmt.Fprintf(w, "Parts     of the predictions' variance: %s (± 95 %% intervals; for independent, normally "+
 			"distributed inputs)\n", d.Parts)
