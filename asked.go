@@ -126,6 +126,8 @@ func checkAsked(m *model.Model, columns []string) error {
 		o.Data.Offset != m.Offset || o.Data.NoiseColumn != m.Errors || o.Data.encodes() != (m.Encoding != nil),
 		!reflect.DeepEqual(o.Data.Reading, m.Reading):
 		return other("the columns")
+	case !o.Kernel.sameWays(m):
+		return other("the columns with which predictions rise or fall")
 	case !m.TrainsForBound() && m.Noise != o.likelihood():
 		return other("the noise")
 	case o.Method.Name != m.Objective:
@@ -142,6 +144,14 @@ func checkAsked(m *model.Model, columns []string) error {
 		return other("the rows that the promise is for")
 	}
 	return nil
+}
+
+// sameWays says whether a model is monotone as the options ask.
+func (k Kernel) sameWays(m *model.Model) bool {
+	ways, err := k.monotone(model.InputsOf(m.Inputs, m.Encoding))
+	return err == nil && slices.EqualFunc(ways, m.Posterior.Monotone, func(a, b posterior.Axis) bool {
+		return a.Input == b.Input && (a.From < a.To) == (b.From < b.To)
+	})
 }
 
 // otherTransform says whether the model has another transform of the target than the options ask for.

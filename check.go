@@ -94,6 +94,25 @@ func (k Kernel) check() (wrong settings.Faults) {
 	return wrong
 }
 
+// monotone returns the inputs of Monotone. From is 1 and To is 0 if predictions fall as the input rises.
+func (k Kernel) monotone(inputs []kernel.Input) (ways posterior.Monotone, err error) {
+	columns, down, err := k.ways()
+	for i, name := range columns {
+		at, err := kernel.Find(inputs, name)
+		if err != nil {
+			return nil, usage("monotone: %w", err)
+		}
+		if inputs[at[0]].Category != "" {
+			return nil, usage("monotone: %.200q is a column of categories, which have no order: name a column of numbers", name)
+		}
+		ways = append(ways, posterior.Axis{Input: at[0], To: 1})
+		if down[i] {
+			ways[i].From, ways[i].To = 1, 0
+		}
+	}
+	return ways, err
+}
+
 // checkColumns reports kernels on columns that aren't inputs.
 func (k Kernel) checkColumns(inputs []kernel.Input) error {
 	for _, expression := range k.expressions(autoKernels) {
@@ -163,6 +182,10 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 	if o.Kernel.Noise == objective.StudentName {
 		err := o.unsited()
 		wrong.If(err != nil, "noise student: %w; or noise constant", err)
+	}
+	if o.Kernel.Monotone != nil {
+		err := o.unordered()
+		wrong.If(err != nil, "monotone: %w", err)
 	}
 	if what := "noise " + o.Kernel.Noise; o.varies() || o.Data.NoiseColumn != "" {
 		if !o.varies() {
@@ -270,6 +293,29 @@ func (o Options) checkCensored() (wrong settings.Faults) {
 	return wrong
 }
 
+// unordered says why the predictions can't be monotone, or returns nil.
+func (o Options) unordered() error {
+	columns, _, err := o.Kernel.ways()
+	switch {
+	case err != nil:
+		return err
+	case len(columns) > 2 || len(columns) == 2 && columns[0] == columns[1]:
+		return errors.New("it takes one column or two different ones, because each row is predicted at every knot of a grid " +
+			"on these columns")
+	case !o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct:
+		return errors.New("a random draw of the model isn't monotone, so that it takes a mean that is certified by its own " +
+			"misses: prior informed, nothing learnt after it, and mean-bound direct")
+	case o.Method.Kind().Bound != "":
+		return fmt.Errorf("%s trains for a bound on its own mean: take an objective such as evidence or nearest",
+			o.Method.Name)
+	case o.Data.Offset != "":
+		return errors.New("the sum of the predictions and the offset needn't be monotone: make the offset an input in its place")
+	case o.Data.Beside != nil:
+		return errors.New("it is of one target: fit each target alone")
+	}
+	return nil
+}
+
 // checkDelivered reports options whose models have no sibling on all rows.
 func (o Options) checkDelivered() error {
 	if !o.informed() || o.learns() {
@@ -329,6 +375,8 @@ func (o Options) checkSpread(r ranks.Ranks) error {
 		what = "noise-column"
 	case o.varies():
 		what = "a noise that depends on the inputs"
+	case o.Kernel.Monotone != nil:
+		what = "a monotone prediction"
 	default:
 		return nil
 	}

@@ -32,8 +32,9 @@ type dealt struct {
 	loss     pacbayes.Loss // half-widths in scaled units
 	test     *dataset.Data // rows of a test table, or nil
 	findings finding.List
-	reason   string         // why there is no certificate, if all rows train
-	varying  *model.Varying // a noise that depends on the inputs, once it is learnt
+	reason   string             // why there is no certificate, if all rows train
+	monotone posterior.Monotone // the inputs along which predictions are monotone, without their ends
+	varying  *model.Varying     // a noise that depends on the inputs, once it is learnt
 }
 
 // deal assigns a table's rows their roles, by options with every default, and scales the rows.
@@ -61,6 +62,9 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 		return nil, err
 	}
 	if err := o.Kernel.checkColumns(d.inputs()); err != nil {
+		return nil, err
+	}
+	if d.monotone, err = o.Kernel.monotone(d.inputs()); err != nil {
 		return nil, err
 	}
 	if err := model.CheckSlices(d.data, o.Promise.Slices); err != nil {

@@ -117,7 +117,11 @@ func (d *dealt) score(m *model.Model) (err error) {
 
 // describe makes a model of a posterior. The model keeps the options, the roles and what was found already.
 func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found finding.List) (m *model.Model, err error) {
-	o := d.options
+	o, own := d.options, *q
+	q = &own
+	if q.Monotone, err = model.MonotoneOf(d.data.ScaledOf(d.roles, dataset.Prior, d.scaling), d.monotone); err != nil {
+		return nil, err
+	}
 	m = &model.Model{
 		Objective: o.Method.Name, Inputs: d.data.Inputs, Target: d.data.Target, Offset: d.data.Offset,
 		Errors: d.data.Noise, Encoding: d.data.Encoding, Scaling: d.scaling, Varying: d.varying,
@@ -176,7 +180,7 @@ func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.
 				variance[i] = math.Max(v-noiseIn(q, i), 0)
 			}
 			m.Range.Far = model.Farthest(variance)
-			if d.options.Data.Censored == "" { // a limit has no error
+			if d.options.Data.Censored == "" && d.monotone == nil { // a limit has no error
 				m.Training.LeaveOneOut = d.scaling.TargetScale * math.Sqrt(linalg.Dot(left, left)/float64(len(left)))
 			}
 		}

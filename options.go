@@ -2,7 +2,9 @@ package krigo
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
@@ -120,6 +122,23 @@ type Kernel struct {
 	_     struct{} `help:"the noise: constant; linear, gp, auto (it depends on inputs); student (gross errors)"`
 	_     struct{} `values:"constant linear gp auto student" rule:"student for clearly heavy tails, or constant"`
 	Noise string   `json:"noise,omitzero" set:"noise" value:"N" for:"training"`
+
+	// See posterior.Monotone. Certified are the monotone predictions, a fixed function of the prior rows.
+	_        struct{} `help:"predictions that never fall, or never rise, as one or two columns rise: as in"`
+	_        struct{} `help:"size:up,price:down; predicting takes longer"`
+	Monotone []string `json:"monotone,omitempty" set:"monotone" value:"COL:WAY" for:"fit"`
+}
+
+// ways returns the columns of Monotone, and which predictions fall as their column rises.
+func (k Kernel) ways() (columns []string, down []bool, err error) {
+	for _, text := range k.Monotone {
+		at := max(strings.LastIndex(text, ":"), 0)
+		if way := text[at:]; way != ":up" && way != ":down" {
+			return nil, nil, fmt.Errorf("%.200q: want COLUMN:up or COLUMN:down", text)
+		}
+		columns, down = append(columns, text[:at]), append(down, text[at:] == ":down")
+	}
+	return columns, down, nil
 }
 
 // Values of Kernel.Noise.

@@ -22,7 +22,7 @@ import (
 // must have recomputed the factors.
 func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
 	for _, check := range []func(*dataset.Data, dataset.Roles) error{m.checkDealt, m.checkSplit, m.checkTerms,
-		m.checkScaling, m.checkEncoding, m.checkConditioned} {
+		m.checkScaling, m.checkEncoding, m.checkMonotone, m.checkConditioned} {
 		if err := check(d, roles); err != nil {
 			return err
 		}
@@ -237,6 +237,17 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 		return fmt.Errorf("%w: no certificate", err)
 	}
 	return nil
+}
+
+// checkMonotone returns an error if the ends of a monotone mean's axes aren't the prior rows'.
+func (m *Model) checkMonotone(d *dataset.Data, roles dataset.Roles) error {
+	own, err := MonotoneOf(d.ScaledOf(roles, dataset.Prior, m.Scaling), m.Posterior.Monotone)
+	for i, a := range m.Posterior.Monotone {
+		if err == nil && !(math.Abs(a.From-own[i].From)+math.Abs(a.To-own[i].To) <= sameFigure*math.Abs(a.To-a.From)) {
+			err = fmt.Errorf("the ends of the monotone input %q aren't those of the prior rows: no certificate", m.Inputs[a.Input])
+		}
+	}
+	return err
 }
 
 // checkNoises returns an error if the rows' noise in a posterior isn't what the model's noise makes it. want

@@ -65,8 +65,11 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	add(byData, true, "the rows and their roles", dealt[m.Split], "inputs", "target", "offset", "noise_column", "seed", "split", "group",
 		"rows_by_role", "groups_by_role", "targets", "units_by_role",
 		"rows_sha256", "targets_sha256", "certified_rows_sha256", "[roles]", "[rows]", "[groups]")
-	add(byData, true, "categories of inputs, and what fills gaps", "learnt again from the prior rows, if there are any",
-		"encoding")
+	learnt := "categories of inputs, and what fills gaps"
+	if m.Posterior.Monotone != nil {
+		learnt += ", and the ends of the inputs with which predictions rise or fall"
+	}
+	add(byData, true, learnt, "learnt again from the prior rows, if there are any", "encoding", "monotone")
 	if m.Scaling.Source == dataset.Declared {
 		add(byNone, true, "the scaling's constants", "they were declared: fitting again takes the same", "scaling")
 	} else {

@@ -28,7 +28,7 @@ type Explanation struct {
 	// Remainder is each row's prediction minus Base minus the sum of its contributions. It is next to 0 if the function
 	// is smooth. If a model predicts each row from its nearest rows (--solver nearest), the contributions come from one
 	// GP for the whole way (posterior.Along), and Remainder is the difference between this GP and the predictions at
-	// the ends of the way.
+	// the ends of the way. The same holds for the GP under a monotone prediction.
 	Remainder []float64 `json:"remainder"`
 }
 
@@ -68,7 +68,9 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 		linalg.Parallel(x.Rows, func(i int) {
 			x.Check()
 			to, w := make([]float64, len(names)), &way{m: m, x: x.RowRange(i, i+1), of: of}
-			w.q = m.Posterior.Along(w.at(0, 0.25, 0.5, 0.75, 1))
+			along := *m.Posterior.Along(w.at(0, 0.25, 0.5, 0.75, 1))
+			along.Monotone = nil // a monotone mean has no Slopes
+			w.q = &along
 			for _, v := range w.x.Data {
 				w.far = max(w.far, math.Abs(v)/usual)
 			}

@@ -24,7 +24,7 @@ import (
 )
 
 // Version is the newest version of model files that krigo writes. krigo reads this version and all earlier versions.
-const Version = 10
+const Version = 11
 
 // A model file (docs/reference/format.md) holds the magic, the version, the length of the header, the header as JSON,
 // the arrays that the header lists, and a SHA-256 of everything before it. Numbers are little-endian.
@@ -42,6 +42,7 @@ const (
 	rowNoised  = 8  // rows that differ in noise
 	offset     = 9  // a column that is added to predictions
 	withErrors = 10 // a column of the target's standard errors
+	monotone   = 11 // predictions that rise or fall with an input
 )
 
 // header is the JSON part of a model file.
@@ -63,6 +64,7 @@ type header struct {
 	ObservationNoise  float64               `json:"observation_noise"`
 	Noise             string                `json:"noise,omitempty"` // name of a registered noise; absent: Gaussian
 	Varying           *Varying              `json:"noise_of_inputs,omitempty"`
+	Monotone          posterior.Monotone    `json:"monotone,omitempty"`
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
 	Context           *Context              `json:"context,omitempty"`
@@ -156,6 +158,8 @@ func (m *Model) Save(path string) error { return disk.Write(path, m.Write) }
 // needs returns the oldest version from noised on that can hold the model, or 0 if an earlier version can.
 func (m *Model) needs() uint32 {
 	switch {
+	case m.Posterior.Monotone != nil:
+		return monotone
 	case m.Errors != "":
 		return withErrors
 	case m.Offset != "":
@@ -181,10 +185,10 @@ func (m *Model) Write(w io.Writer) error {
 		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Offset: m.Offset, Reading: m.Reading,
 		Encoding: m.Encoding, Errors: m.Errors, Scaling: m.Scaling,
 		Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise, ObservationNoise: m.ObservationNoise,
-		Noise: m.Noise, Varying: m.Varying, Certificate: m.Certificate, CertificateReason: m.CertificateReason,
-		Context: m.Context,
-		Terms:   m.Terms,
-		Source:  m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves,
+		Noise: m.Noise, Varying: m.Varying, Monotone: p.Monotone, Certificate: m.Certificate,
+		CertificateReason: m.CertificateReason, Context: m.Context,
+		Terms:  m.Terms,
+		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves,
 		Findings: m.Findings, Conformal: m.Conformal, Ties: m.Ties,
 	}
 	version := uint32(factored)
@@ -458,7 +462,7 @@ func (h header) model(data []byte) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Posterior.Noise = h.NoiseVariance
+	m.Posterior.Noise, m.Posterior.Monotone = h.NoiseVariance, h.Monotone
 	if m.Conformal != nil {
 		m.Conformal.Misses, m.Conformal.Deviations = found["misses"], found["deviations"]
 	}

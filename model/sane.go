@@ -120,6 +120,15 @@ func (m *Model) saneNumbers() error {
 		m.Split == ByPosition) {
 		return errors.New("the model file has a column of standard errors, but a posterior or a noise that doesn't go with it")
 	}
+	if q := m.Posterior; q.Monotone != nil {
+		if err := q.Monotone.Check(len(m.Inputs)); err != nil {
+			return fmt.Errorf("the model file: %w", err)
+		}
+		if !m.Terms.MeanAlone() || m.TrainsForBound() || m.Split == ByPosition || m.Offset != "" {
+			return errors.New("the model file has a monotone mean, which needs a mean that is certified by its own misses, and " +
+				"no offset")
+		}
+	}
 	for j := range m.Range.Min {
 		if m.Range.Min[j] > m.Range.Max[j] {
 			return fmt.Errorf("the model file's range of the input %q ends before it begins", m.Inputs[j])

@@ -59,6 +59,9 @@ type Posterior struct {
 	Noise   float64      // σ_n², which shapes Q and isn't in any variance returned here
 	Support matrix.Dense // S: the rows that Q is conditioned on, or inducing inputs
 	Noises  []float64    // noise variances of the rows of the support, if they differ; nil: Noise, or inducing inputs
+	// Monotone, unless nil, makes the mean of Latent monotone. Nothing else knows it: neither draws nor a KL nor
+	// Slopes are of that mean.
+	Monotone Monotone
 	Solution
 }
 
@@ -159,7 +162,12 @@ func (p *Posterior) Until(ctx context.Context) *Posterior {
 // Latent writes the mean and the variance of f(x_i), without noise, for every row of x. variance may be nil. A row's
 // result doesn't depend on the other rows.
 func (p *Posterior) Latent(x matrix.Dense, mean, variance []float64) {
-	p.latent(p, x, mean, variance)
+	if p.Monotone == nil || variance != nil {
+		p.latent(p, x, mean, variance)
+	}
+	if p.Monotone != nil {
+		p.Monotone.project(x, mean, func(x matrix.Dense, mean []float64) { p.latent(p, x, mean, nil) })
+	}
 }
 
 // Noisy writes the mean and the variance of an observation y = f(x_i) + noise, for the given variance of the
@@ -211,7 +219,20 @@ func (p *Posterior) Slopes(x, dX matrix.Dense) bool {
 
 // Work estimates the number of multiplications for predicting a row, with or without its variance.
 func (p *Posterior) Work(variance bool) float64 {
-	return p.work(math.Max(1, float64(p.Support.Rows)), float64(p.Support.Cols), variance)
+	n, d := math.Max(1, float64(p.Support.Rows)), float64(p.Support.Cols)
+	if p.Monotone != nil {
+		return p.work(n, d, variance) + float64(p.Monotone.grid())*p.work(n, d, false)
+	}
+	return p.work(n, d, variance)
+}
+
+// Drawable returns nil if Q has joint draws, else the reason.
+func (p *Posterior) Drawable() error {
+	if p.Monotone != nil {
+		return errors.New("the predictions of a monotone model aren't the mean of its draws, so that it has no samples and " +
+			"no covariances: fit a model without --monotone for these")
+	}
+	return p.Solution.Drawable()
 }
 
 // KL returns KL(Q‖P) from the prior P = GP(m_β, k_θ) (Reeb et al. 2018, Eqs. 8 and 10). It is evaluated on the
@@ -226,8 +247,11 @@ func (p *Posterior) KLRounding() float64 { return p.rounding(p) }
 
 // LeaveOneOut predicts each row of an exact GP from all its other rows. It returns the mean and the variance (noise
 // included) of y_i: y_i − w_i/[C⁻¹]_ii and 1/[C⁻¹]_ii (Rasmussen & Williams 2006, Eq. 5.12). This is a diagnostic,
-// not a bound. ok is false if p isn't an exact GP of len(y) rows.
+// not a bound. ok is false if p isn't an exact GP of len(y) rows, or is monotone.
 func (p *Posterior) LeaveOneOut(y []float64) (mean, variance []float64, ok bool) {
+	if p.Monotone != nil {
+		return nil, nil, false
+	}
 	return p.leaveOneOut(p, y)
 }
 

@@ -7,6 +7,7 @@ import re
 import struct
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 from math import cos, dist, erf, exp, expm1, floor, fsum, inf, isfinite, isnan, lgamma, log, log1p, nan, pi, prod, sin, sqrt
 from operator import mul
 from statistics import NormalDist
@@ -52,7 +53,7 @@ def plain(pairs):
     require(len({n.casefold() for n, _ in pairs}) == len(pairs) and not odd, f"the header repeats a name, or has names in other letters {odd}")
     require(all(type(v) is not float or isfinite(v) for _, v in pairs), "the header holds a number that isn't finite")
     return dict(pairs)
-ONE_MODEL = (5, 7, 8, 9, 10)  # versions of files of one model
+ONE_MODEL = (5, 7, 8, 9, 10, 11)  # versions of files of one model
 def opened(raw, versions):
     """Returns the header of a file, the rest of the file, and where in the rest the header ends."""
     require(raw[:8] == b"KRIGO\r\n\x1a" and len(raw) >= 48, "this isn't a krigo model file, or it is cut short")
@@ -515,6 +516,50 @@ def read_posterior(head, arrays):
     require(not arrays["theta"] + arrays["beta"] and not nearest, "a posterior of a learnt prior has parameters, or isn't factored")
     return Posterior(arrays, "", Conditional(q, said("temper", float)), lambda x: q.predict(x)[::2], noise), q
 
+def isotonic(values):
+    """Returns the isotonic regression of a list."""
+    pools = []
+    for v in values:
+        pools.append((v, 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (a, m), (b, n) = pools[-2:]
+            pools[-2:] = [((a * m + b * n) / (m + n), m + n)]
+    return [v for v, n in pools for _ in range(n)]
+class Monotone:
+    """A mean that doesn't fall along one or two axes: isotonic regression of the means on a grid, linear between its knots. The variance is q's."""
+    def __init__(self, head, q, prior):
+        self.q, self.kernel, self.support, self.axes = q, q.kernel, q.support, [(a("input", int), a("from", float), a("to", float)) for a in head.objects("monotone")]
+        asked, names = head.of("fitted").of("kernel").list("monotone", str), columns_of(head)
+        require([t.rpartition(":")[::2] for t in asked] == [(names[j][0], "up" if a < b else "down") for j, a, b in self.axes] and
+                len({j for j, *_ in self.axes}) == len(self.axes) < 3, "the model and the options disagree about monotone")
+        for j, *ends in self.axes:
+            known = [x[j] for x in prior]
+            require(names[j][1] is None and all(abs(a - b) <= 1e-6 * (max(known) - min(known)) for a, b in zip(sorted(ends), (min(known), max(known)))),
+                    "the ends of monotone aren't the prior rows'")
+    def mean(self, x):
+        """Returns the mean, and how far rounding may move it."""
+        side, reaches, grid = 32 if len(self.axes) == 1 else 12, [], []
+        for knots in product(range(side), repeat=len(self.axes)):
+            at = list(x)
+            for (j, a, b), k in zip(self.axes, knots):
+                at[j] = a + (b - a) * k / (side - 1)
+            mean, _, reach = self.q.predict(at)
+            grid, reaches = grid + [mean], reaches + [reach]
+        rows = [grid[i:i + side] for i in range(0, len(grid), side)]
+        if len(self.axes) > 1:
+            first = map(isotonic, zip(*map(isotonic, rows)))
+            second = map(isotonic, zip(*map(isotonic, zip(*rows))))
+            rows = [[(a + b) / 2 for a, b in zip(p, q)] for p, q in zip(zip(*first), second)]
+        else:
+            rows = [isotonic(grid)]
+        for j, a, b in reversed(self.axes):
+            p = max(0.0, min((x[j] - a) / (b - a), 1.0)) * (side - 1)
+            k = min(int(p), side - 2)
+            rows = [[r[k] + (p - k) * (r[k + 1] - r[k]) for r in rows]]
+        return rows[0][0], max(reaches)
+    def predict(self, x):
+        mean, reach = self.mean(x)
+        return mean, self.q.predict(x)[1], reach
 class Varying:
     """A noise that depends on the inputs: a(x) is a factor of the noise variance s, or of the whole variance of y."""
     def __init__(self, head, noise, dim):

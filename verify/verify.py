@@ -22,6 +22,7 @@ from bounds import (
     BOUND_TRAINED,
     CERTIFIED,
     PRIOR,
+    Monotone,
     Refused,
     Sample,
     Table,
@@ -48,6 +49,8 @@ def claims(head, t, q, prior, derived, by_bound, rounded):
     word = [("that all options (inputs, kernel, loss, epsilon, delta, seed) and how cells are read were chosen before the certified rows were seen, "
              "and that nothing else was tried", True),  # first in the list, since no program can check it
             ("conditions, reasons, repeats, near copies, source, findings, training, curves and test figures", False)]
+    if head.has("monotone"):
+        checked.append(("the columns with which predictions rise or fall, and their ends", True))
     if head.has("offset"):
         word.append(("that the certified rows had no part in what made the offset", True))
     if head.has("ties"):
@@ -99,7 +102,10 @@ def verify(model, data, together=None):
     if head.has("noise") and head("noise", str) == "student":
         noise *= 2  # the variance of Student's t with four degrees of freedom
     require(not target.name or t.direct and not by_bound and not head.has("noise"), "a transform of the target needs a mean that is certified directly")
-    found = [(i, *q.predict(rows[i][0])) for i in roles[CERTIFIED]]
+    if head.has("monotone"):
+        require(t.direct and not by_bound and not head.has("offset"), "a monotone mean needs a mean that is certified directly, and no offset")
+    predictor = Monotone(head, q, [rows[i][0] for i in roles[PRIOR]]) if head.has("monotone") or head.of("fitted").of("kernel").has("monotone") else q
+    found = [(i, *predictor.predict(rows[i][0])) for i in roles[CERTIFIED]]
     errors = [(rows[i][1] - mean, variance, reach) for i, mean, variance, reach in found]
     points = [target.predicted(mean, varying.variance(rows[i][0], mean, v, known[i]), noise, reach, t.kind == "scaled" or "sd" in t.slices)
               for i, mean, v, reach in found]
@@ -111,7 +117,7 @@ def verify(model, data, together=None):
     missed = [own[i] - point for (i, *_), (point, _, _) in zip(found, points)]
     sample = Sample([(d, reach, sqrt(v), s) for d, (_, reach, _), (_, v, _), s in zip(missed, points, errors, scales)], list(units.values()), bool(table.groups))
     check_bounds(t, sample, kl, c)
-    rounded = more.check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors, [sd for *_, sd in points], target, noise, by_bound,
+    rounded = more.check(head, arrays, table, roles, rows, own, scale, predictor, t, sample, kl, errors, [sd for *_, sd in points], target, noise, by_bound,
                          varying, known)
     if together is not None:
         together.add(head, t, [table.numbers[i] for i in roles[CERTIFIED]], sample, table.groups and [table.groups[i] for i in roles[CERTIFIED]])

@@ -418,6 +418,13 @@ func TestForgeries(t *testing.T) {
 			{"how the noise varies", set("noise_of_inputs.shift", 0.5), "noise"},
 			{"a steady noise", left("noise_of_inputs"), "noise"},
 		}},
+		{"monotone", 80, "", krigo.Options{Data: krigo.Data{Target: "y", Transform: "none"},
+			Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1},
+			Kernel: krigo.Kernel{Monotone: []string{"x:up"}}}, []forgery{
+			{"no way", left("monotone"), ""},
+			{"the other way", set("fitted.kernel.monotone.0", "x:down"), "monotone"},
+			{"another end", times("monotone.0.to", 0.9, 0), "ends of monotone"},
+		}},
 		{"wholly noisy", 80, "", krigo.Options{Data: krigo.Data{Target: "y", Transform: "none"},
 			Method: krigo.Method{Name: "nearest", Epochs: 3}, Prior: krigo.Prior{Kind: "informed"},
 			Kernel: krigo.Kernel{Noise: "gp"}, Promise: krigo.Promise{Loss: "scaled", Epsilon: 2}}, []forgery{

@@ -39,7 +39,7 @@ var order = map[string]string{
 		"header sheet duplicates group offset censored noise-column scaling target-transform target-estimate no-standardise " +
 		"split splits test-fraction test " +
 		"params",
-	"Kernel":  "kernel ard mean noise",
+	"Kernel":  "kernel ard mean noise monotone",
 	"Method":  "objective objectives restarts init fix-parameters",
 	"Prior":   "prior prior-share temper grid",
 	"Promise": "loss epsilon epsilon-units delta bound mean-bound promise curve slices population calibration-fraction",

@@ -47,6 +47,7 @@ class Parameters(Estimator):
         ard: Value = None,
         mean: Value = None,
         noise: Value = None,
+        monotone: Value = None,
         objective: Value = None,
         restarts: Value = None,
         init: Value = None,
@@ -198,6 +199,9 @@ class Parameters(Estimator):
         noise :
             the noise: constant; linear, gp, auto (it depends on inputs); student (gross errors) (default student for
             clearly heavy tails, or constant)
+        monotone :
+            predictions that never fall, or never rise, as one or two columns rise: as in size:up,price:down; predicting
+            takes longer
         restarts :
             starting points per kernel family (default 3; sparse, cg, batches 1)
         init :
@@ -313,6 +317,7 @@ class Parameters(Estimator):
         self.ard = ard
         self.mean = mean
         self.noise = noise
+        self.monotone = monotone
         self.objective = objective
         self.restarts = restarts
         self.init = init
