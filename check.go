@@ -103,7 +103,8 @@ func (k Kernel) monotone(inputs []kernel.Input) (ways posterior.Monotone, err er
 			return nil, usage("monotone: %w", err)
 		}
 		if inputs[at[0]].Category != "" {
-			return nil, usage("monotone: %.200q is a column of categories, which have no order: name a column of numbers", name)
+			return nil, usage("monotone: %.200q is a column of categories, which have no order: name a column "+
+				"of numbers", name)
 		}
 		ways = append(ways, posterior.Axis{Input: at[0], To: 1})
 		if down[i] {
@@ -300,16 +301,19 @@ func (o Options) unordered() error {
 	case err != nil:
 		return err
 	case len(columns) > 2 || len(columns) == 2 && columns[0] == columns[1]:
-		return errors.New("it takes one column or two different ones, because each row is predicted at every knot of a grid " +
+		return errors.New("it takes one column or two different ones, because each row is predicted at every " +
+			"knot of a grid " +
 			"on these columns")
 	case !o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct:
-		return errors.New("a random draw of the model isn't monotone, so that it takes a mean that is certified by its own " +
+		return errors.New("a random draw of the model isn't monotone, so that it takes a mean that is certified " +
+			"by its own " +
 			"misses: prior informed, nothing learnt after it, and mean-bound direct")
 	case o.Method.Kind().Bound != "":
 		return fmt.Errorf("%s trains for a bound on its own mean: take an objective such as evidence or nearest",
 			o.Method.Name)
 	case o.Data.Offset != "":
-		return errors.New("the sum of the predictions and the offset needn't be monotone: make the offset an input in its place")
+		return errors.New("the sum of the predictions and the offset needn't be monotone: make the offset an " +
+			"input in its place")
 	case o.Data.Beside != nil:
 		return errors.New("it is of one target: fit each target alone")
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // TestMonotone: predictions rise and fall as asked, within the rows and beyond, with every kind of solution, transform
-// and input, and in the sibling. The certificate counts the misses of these predictions, and certify refuses other ends.
+// and input, and in the sibling. The certificate counts these predictions' misses, and certify refuses other ends.
 func TestMonotone(t *testing.T) {
 	table := pick(data.Boston(), every(0, 3, 506), "RM", "LSTAT", "DIS", "MEDV")
 	for _, of := range []struct{ options, ways string }{

@@ -244,7 +244,8 @@ func (m *Model) checkMonotone(d *dataset.Data, roles dataset.Roles) error {
 	own, err := MonotoneOf(d.ScaledOf(roles, dataset.Prior, m.Scaling), m.Posterior.Monotone)
 	for i, a := range m.Posterior.Monotone {
 		if err == nil && !(math.Abs(a.From-own[i].From)+math.Abs(a.To-own[i].To) <= sameFigure*math.Abs(a.To-a.From)) {
-			err = fmt.Errorf("the ends of the monotone input %q aren't those of the prior rows: no certificate", m.Inputs[a.Input])
+			err = fmt.Errorf("the ends of the monotone input %q aren't those of the prior rows: no "+
+				"certificate", m.Inputs[a.Input])
 		}
 	}
 	return err

@@ -49,7 +49,8 @@ func (m *Model) NoWhole(rows int) error {
 		return errors.New("full and jackknife intervals need Gaussian noise: use conformal intervals, or fit with " +
 			"--noise constant")
 	case m.Posterior.Monotone != nil:
-		return errors.New("full and jackknife intervals are of a GP's own mean, not of a monotone one: use conformal intervals")
+		return errors.New("full and jackknife intervals are of a GP's own mean, not of a monotone one: use " +
+			"conformal intervals")
 	case m.Varying != nil || m.Errors != "":
 		return errors.New("full and jackknife intervals need one noise variance for all rows: use conformal intervals")
 	case rows > maxWhole:
