@@ -147,7 +147,8 @@ func (m *Model) Parts() *Parts {
 		return nil
 	}
 	kernels, rest := kernel.Effects(q.Kernel, q.Theta, len(m.Inputs))
-	if len(kernels) == 0 || len(m.Inputs) > mostSplit || q.Support.Rows == 0 || q.Part(kernels[0]) == nil {
+	if len(kernels) == 0 || len(m.Inputs) > mostSplit || q.Support.Rows == 0 || q.Part(kernels[0]) == nil ||
+		m.Posterior.Monotone != nil {
 		return nil
 	}
 	all := m.split(q, kernels, rest, slopes)
