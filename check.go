@@ -66,21 +66,22 @@ func (d Data) checkBeside() (wrong settings.Faults) {
 	for i, name := range d.Beside {
 		wrong.If(name == "", "target: there is a comma without a name of a column before and after it")
 		wrong.If(slices.Contains(d.Beside[:i], name), "target %q is listed twice", name)
-		wrong.If(slices.Contains(d.Inputs, name), "inputs: %q is a target of the same fit, and no target is an input of another: "+
-			"fit it alone", name)
+		wrong.If(slices.Contains(d.Inputs, name), "inputs: %q is a target of the same fit, and no target is an "+
+			"input of another: fit it alone", name)
 		wrong.If(name != "" && name == d.Group, "group %q: that column is a target", name)
 	}
-	wrong.If(len(d.Beside) < 2 || !slices.Contains(d.Beside, d.Target), "several targets: the target %q has to be one of "+
-		"at least two", d.Target)
-	wrong.If(d.Scaling == dataset.Declared, "several targets: declared constants are of one target: leave the scaling at "+
-		"prior-rows, or fit each target alone")
-	wrong.If(d.Offset != "", "several targets: the offset %q is a prediction of one target: fit each target alone", d.Offset)
+	wrong.If(len(d.Beside) < 2 || !slices.Contains(d.Beside, d.Target), "several targets: the target %q has to be "+
+		"one of at least two", d.Target)
+	wrong.If(d.Scaling == dataset.Declared, "several targets: declared constants are of one target: leave the "+
+		"scaling at prior-rows, or fit each target alone")
+	wrong.If(d.Offset != "", "several targets: the offset %q is a prediction of one target: fit each target "+
+		"alone", d.Offset)
 	wrong.If(d.NoiseColumn != "", "several targets: the noise-column %q is of one target: fit each target alone",
 		d.NoiseColumn)
-	wrong.If(d.Group == dataset.EqualRows, "several targets: rows that are equal in one target may differ in another, so that "+
-		"copies don't group rows: choose --duplicates drop")
-	wrong.If(strings.HasPrefix(d.Group, "block:") && strings.HasSuffix(d.Group, ":auto"), "several targets: targets would "+
-		"choose different blocks: name a size in place of auto")
+	wrong.If(d.Group == dataset.EqualRows, "several targets: rows that are equal in one target may differ in "+
+		"another, so that copies don't group rows: choose --duplicates drop")
+	wrong.If(strings.HasPrefix(d.Group, "block:") && strings.HasSuffix(d.Group, ":auto"), "several targets: "+
+		"targets would choose different blocks: name a size in place of auto")
 	return wrong
 }
 
@@ -172,10 +173,10 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 		"population same: it promises for rows of known units, group for new ones: leave one of them out")
 	wrong.If((o.Promise.Curve || len(o.Promise.Slices) > 0) && o.Data.Split == "last",
 		"curve, slices: a backtest promises nothing of any width, nor of any kind of rows")
-	wrong.If(o.Promise.Curve && o.Data.Group != "", "curve: groups have no curve, since a group's loss is the share of its "+
-		"rows that miss")
-	wrong.If(len(o.Promise.Slices) > 0 && o.Data.Group != "", "slices: groups have no slices, since a group's loss is the "+
+	wrong.If(o.Promise.Curve && o.Data.Group != "", "curve: groups have no curve, since a group's loss is the "+
 		"share of its rows that miss")
+	wrong.If(len(o.Promise.Slices) > 0 && o.Data.Group != "", "slices: groups have no slices, since a group's loss "+
+		"is the share of its rows that miss")
 	if name := o.Data.Transform; slices.Contains(dataset.Transforms(), name) {
 		err := o.untransformed()
 		wrong.If(err != nil, "target-transform %s: %w; or target-transform none", name, err)
@@ -192,10 +193,10 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 		if !o.varies() {
 			what = "noise-column"
 		}
-		wrong.If(o.Data.NoiseColumn != "" && cmp.Or(o.Kernel.Noise, "constant") != "constant", "noise-column: it is added to a "+
-			"noise that is the same for all rows: take noise constant, or leave the column out")
-		wrong.If(!o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct, "%s: the prior rows teach the noise, "+
-			"so that it takes prior informed, nothing learnt after it, and mean-bound direct", what)
+		wrong.If(o.Data.NoiseColumn != "" && cmp.Or(o.Kernel.Noise, "constant") != "constant", "noise-column: it "+
+			"is added to a noise that is the same for all rows: take noise constant, or leave the column out")
+		wrong.If(!o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct, "%s: the prior rows teach "+
+			"the noise, so that it takes prior informed, nothing learnt after it, and mean-bound direct", what)
 		wrong.If(!slices.Contains([]string{"", method.EvidenceName, method.NearestName, method.VFEName, method.FITCName,
 			method.DTCName, method.PEPName},
 			o.Method.Name), "%s: %s has one noise variance for all rows: take evidence, nearest, vfe, fitc, dtc or pep",
@@ -235,7 +236,8 @@ func (o Options) untransformed() error {
 	case o.Data.Offset != "":
 		return errors.New("the offset is in the target's own units, and is added to predictions in these units")
 	case o.Data.NoiseColumn != "":
-		return errors.New("the standard errors of noise-column are in the target's own units, and a transform would change them")
+		return errors.New("the standard errors of noise-column are in the target's own units, and a transform " +
+			"would change them")
 	case !o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct:
 		return errors.New("a random draw of the model isn't Gaussian in the target's units, so that it takes a mean that is " +
 			"certified by its own misses: prior informed, nothing learnt after it, and mean-bound direct")

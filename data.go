@@ -157,7 +157,8 @@ func (d *dealt) inputs() []kernel.Input { return model.InputsOf(d.data.Inputs, d
 // deal assigns the rows of a view their roles.
 func (d *dealt) deal(v *dataset.Data) (err error) {
 	o := &d.options
-	d.roles, d.units, err = o.Data.split().Deal(v, o.Data.Beside, o.Run.Seed, func(units int) (test, calibration, prior int,
+	d.roles, d.units, err = o.Data.split().Deal(v, o.Data.Beside, o.Run.Seed, func(units int) (test, calibration,
+		prior int,
 		err error) {
 		if err := d.settle(units); err != nil {
 			return 0, 0, 0, err

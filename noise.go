@@ -166,7 +166,8 @@ func (f noiseForm) factor(z matrix.Dense) (matrix.Dense, error) {
 
 // learnNoise returns the noise of an option that the errors speak for, and c, the mean of ln s on the rows. It is
 // nil if auto finds that held-out density doesn't gain enough.
-func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []float64, seed uint64) (*model.Varying, float64,
+func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []float64, seed uint64) (*model.Varying,
+	float64,
 	error) {
 	rng := rand.New(rand.NewPCG(seed, 0x6e6f697365)) // "noise"
 	base := noiseProblem{phi: x.Like(x.Rows, 0), r2: r2, v: v, rows: rng.Perm(x.Rows), spread: 1}
@@ -267,7 +268,8 @@ func (p *plan) withNoise(ctx context.Context, c *checkpoints, t trained) (*plan,
 			}
 		}
 		if least := math.Log(model.LeastNoise) - best.result.X[best.family.gridParams()]; varying.Low < least {
-			varying.Low, varying.High = least, max(least, varying.High) // the quietest rows have a variance that rounding leaves
+			varying.Low, varying.High = least, max(least,
+				varying.High) // the quietest rows have a variance that rounding leaves
 			if p, err = p.noisy(varying); err != nil {
 				return nil, t, err
 			}

@@ -64,11 +64,14 @@ func TestNoiseOfInputs(t *testing.T) {
 			exact.Values[i+1]++
 		}
 	}
-	o := krigo.Options{Data: krigo.Data{Target: "y", Transform: "none"}, Kernel: krigo.Kernel{Noise: "linear", Expression: "se"}}
+	o := krigo.Options{Data: krigo.Data{Target: "y", Transform: "none"}, Kernel: krigo.Kernel{Noise: "linear",
+		Expression: "se"}}
 	must.Get(krigo.Fit(t.Context(), exact, o))(t)
 	for want, o := range map[string]krigo.Options{
-		"prior informed":     {Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "grid"}, Kernel: krigo.Kernel{Noise: "gp"}},
-		"one noise variance": {Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "svgp"}, Kernel: krigo.Kernel{Noise: "gp"}},
+		"prior informed": {Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "grid"},
+			Kernel: krigo.Kernel{Noise: "gp"}},
+		"one noise variance": {Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "svgp"},
+			Kernel: krigo.Kernel{Noise: "gp"}},
 	} {
 		must.Refuse(krigo.Fit(t.Context(), table, o))(t, want)
 	}

@@ -54,8 +54,9 @@ func TestNoiseColumn(t *testing.T) {
 				rmse[column+options] = math.Hypot(rmse[column+options], p.Mean-further.Values[4*i+2])
 				if column != "" {
 					own := further.Values[4*i+1]
-					must.Near(t, p.PredictiveVariance, p.LatentVariance+m.ObservationNoise*m.Scaling.TargetScale*m.Scaling.TargetScale+
-						own*own, 1e-9, options)
+					must.Near(t, p.PredictiveVariance,
+						p.LatentVariance+m.ObservationNoise*m.Scaling.TargetScale*m.Scaling.TargetScale+
+							own*own, 1e-9, options)
 				}
 			}
 			nlpd[column+options] = m.Test.NLPD
@@ -107,7 +108,8 @@ func TestEqualErrors(t *testing.T) {
 	scaled := c / with.Scaling.TargetScale
 	must.Near(t, with.ObservationNoise+scaled*scaled, without.ObservationNoise, 1e-6, "noise")
 	for what, want := range map[string]string{"kl-pac": "one noise variance", "svgp": "one noise variance",
-		"renyi": "one noise variance", "evidence kind=grid": "it takes prior informed", "evidence noise=gp": "take noise constant",
+		"renyi": "one noise variance", "evidence kind=grid": "it takes prior informed",
+		"evidence noise=gp":             "take noise constant",
 		"evidence target_transform=log": "standard errors of noise-column",
 		"evidence offset=se":            "is the target or the offset",
 		`evidence beside=["y","truth"]`: "several targets: the noise-column",
@@ -115,7 +117,8 @@ func TestEqualErrors(t *testing.T) {
 		"evidence learn=true":           "nothing learnt after it"} {
 		o := noisyBy("se", "evidence")
 		own := asked(what)
-		o.Method.Name, o.Data.Transform, o.Data.Offset, o.Data.Beside = own.Method.Name, own.Data.Transform, own.Data.Offset, own.Data.Beside
+		o.Method.Name, o.Data.Transform, o.Data.Offset, o.Data.Beside = own.Method.Name, own.Data.Transform,
+			own.Data.Offset, own.Data.Beside
 		o.Data.Categorical, o.Kernel.Noise, o.Prior.Learn = own.Data.Categorical, own.Kernel.Noise, own.Prior.Learn
 		if own.Prior.Kind != "" {
 			o.Prior.Kind = own.Prior.Kind

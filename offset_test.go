@@ -57,7 +57,8 @@ func TestOffset(t *testing.T) {
 		must.Near(t, moved.Mean, at.Mean+100, 1e-9, "mean")
 		must.Near(t, moved.Lower95, at.Lower95+100, 1e-9, "lower")
 		observed := must.Get(m.Observe(t.Context(), table, ps))(t)
-		must.End(t, observed.Targets[0] != table.Values[3] || observed.RMSE > 20, "%v, RMSE %v", observed.Targets[0], observed.RMSE)
+		must.End(t, observed.Targets[0] != table.Values[3] || observed.RMSE > 20, "%v, RMSE %v",
+			observed.Targets[0], observed.RMSE)
 		e := must.Get(m.Explain(t.Context(), table))(t)
 		must.End(t, e.Columns[2] != "sim" || e.Contributions[0][2] != table.Values[2], "%+v", e.Columns)
 		drawn := must.Get(m.Sample(t.Context(), table, krigo.SampleOptions{Count: 1}))(t)

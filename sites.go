@@ -75,7 +75,8 @@ func (s sites) next(rows objective.Memory, mean, variance []float64, noise float
 
 // settle updates the sites of rows a number of times, for a GP of given parameters. change compares the first sites
 // with the sites after the first update, and those with all others.
-func (s sites) settle(ctx context.Context, g posterior.Given, rows objective.Memory) (_ objective.Memory, change float64,
+func (s sites) settle(ctx context.Context, g posterior.Given, rows objective.Memory) (_ objective.Memory,
+	change float64,
 	err error) {
 	defer matrix.Ended(&err)
 	n := rows.X.Rows
@@ -229,7 +230,8 @@ func (d *dealt) heavyTails(ctx context.Context, x []float64) (gain float64, err 
 	for scale := squares; scale > squares/1000; scale /= 1.3 {
 		sum := 0.
 		for _, v := range z {
-			sum += objective.Student{}.LogPredictive(v, 0, 0, scale) - objective.GaussianNoise{}.LogPredictive(v, 0, 0, squares)
+			sum += objective.Student{}.LogPredictive(v, 0, 0, scale) - objective.GaussianNoise{}.LogPredictive(v, 0,
+				0, squares)
 		}
 		most = max(most, sum)
 	}

@@ -95,7 +95,8 @@ func TestLimitsOfDetection(t *testing.T) {
 		return math.Sqrt(sum)
 	}
 	for _, name := range []string{"evidence", "nearest"} {
-		o := krigo.Options{Data: krigo.Data{Target: "y", Censored: "side"}, Kernel: krigo.Kernel{Expression: "se", Mean: "constant"},
+		o := krigo.Options{Data: krigo.Data{Target: "y", Censored: "side"}, Kernel: krigo.Kernel{Expression: "se",
+			Mean: "constant"},
 			Prior: krigo.Prior{Kind: "informed", Share: 1}, Method: krigo.Method{Name: name}}
 		m := must.Get(krigo.Fit(t.Context(), table, o))(t)
 		without, _ := fitRows(t, measured, func(o *krigo.Options) {

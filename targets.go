@@ -47,7 +47,8 @@ func SplitTargets(text string, columns []string) ([]string, error) {
 	r.TrimLeadingSpace = true
 	names, err := r.Read()
 	if err != nil {
-		return nil, usage("target %q: want names of columns with commas between, and quotes around a name with a comma", text)
+		return nil, usage("target %q: want names of columns with commas between, and quotes around a name with a "+
+			"comma", text)
 	}
 	return names, nil
 }
@@ -87,8 +88,8 @@ func (o Options) ForTargets(table *dataset.Table, targets []string) (each []Opti
 	case table.Ranks().Size() > 1:
 		err = usage("several targets: their fit runs on one rank")
 	case r.Declared != "" || r.Deliver == "all":
-		err = usage("several targets: there is no declaration of their fit, and --deliver all trains no sibling of it: fit each " +
-			"target alone")
+		err = usage("several targets: there is no declaration of their fit, and --deliver all trains no sibling of " +
+			"it: fit each target alone")
 	case r.Resume != nil:
 		err = usage("several targets: their fit keeps no checkpoint")
 	}
@@ -133,8 +134,8 @@ func (t *Targets) CheckTogether(ctx context.Context, table *dataset.Table) (err 
 		differs = ""
 	}
 	if differs != "" {
-		return fmt.Errorf("what is certified of all targets together isn't what the models and their data make it: %s; don't "+
-			"rely on this file", differs)
+		return fmt.Errorf("what is certified of all targets together isn't what the models and their data make it: "+
+			"%s; don't rely on this file", differs)
 	}
 	return nil
 }
@@ -159,7 +160,8 @@ func (t *Targets) Sentence() string {
 		confidence(t.Together.Delta, "certified", first.Group), t.Together.Delta, t.Together.Parts)
 	switch {
 	case c == nil && certified == 0:
-		return fmt.Sprintf("Nothing is certified of the targets %s together, nor of any of them: %s.", all, t.Together.Reason)
+		return fmt.Sprintf("Nothing is certified of the targets %s together, nor of any of them: "+
+			"%s.", all, t.Together.Reason)
 	case c == nil:
 		return fmt.Sprintf("%s. Nothing is certified of %s at once: %s.", said, all, t.Together.Reason)
 	}
@@ -189,7 +191,8 @@ func (t *Targets) Sentence() string {
 	if last == "" {
 		said += "\n  nothing, since the bound on the share of rows that miss is 1"
 	}
-	return said + fmt.Sprintf("\nA row counts as missed if any target misses. %d certified rows have all targets.", c.Rows)
+	return said + fmt.Sprintf("\nA row counts as missed if any target misses. %d certified rows have all "+
+		"targets.", c.Rows)
 }
 
 // listed joins texts with commas, and with "and" before the last text.
@@ -211,6 +214,7 @@ func (t *Targets) Extract(target string) (*Model, error) {
 		}
 		names = append(names, m.Target)
 	}
-	return nil, fmt.Errorf("%w: %q%s; the file has %s", errOther, spelling.Clip(target), spelling.DidYouMean(target, names),
+	return nil, fmt.Errorf("%w: %q%s; the file has "+
+		"%s", errOther, spelling.Clip(target), spelling.DidYouMean(target, names),
 		spelling.Quoted(names, 20))
 }

@@ -23,7 +23,8 @@ func threeTargets(t *testing.T, shuffle uint64) *dataset.Table {
 	lines := make([]string, 150)
 	for i := range lines {
 		x, z, e := 4*rng.Float64(), rng.Float64(), 0.2*rng.NormFloat64()
-		cells := []string{fmt.Sprint(x), fmt.Sprint(z), fmt.Sprint(math.Sin(x) + e), fmt.Sprint(50 * (z - e)), fmt.Sprint(x*z + e)}
+		cells := []string{fmt.Sprint(x), fmt.Sprint(z), fmt.Sprint(math.Sin(x) + e), fmt.Sprint(50 * (z - e)),
+			fmt.Sprint(x*z + e)}
 		if i%7 == 0 {
 			cells[3] = ""
 		}
@@ -129,7 +130,8 @@ func TestTargetsRefused(t *testing.T) {
 	} {
 		must.Refuse(krigo.FitTargets(t.Context(), table, []string{"a", "b"}, krigo.Options{Data: o}))(t, words)
 	}
-	must.Refuse(krigo.FitTargets(t.Context(), table, []string{"a", "b"}, asked("deliver=all")))(t, "fit each target alone")
+	must.Refuse(krigo.FitTargets(t.Context(), table, []string{"a", "b"}, asked("deliver=all")))(t,
+		"fit each target alone")
 	must.Refuse(krigo.FitTargets(t.Context(), table, []string{"a", "a"}, krigo.Options{}))(t, "listed twice")
 	must.Refuse(krigo.FitTargets(t.Context(), table, []string{"a"}, krigo.Options{}))(t, "at least two")
 	for text, want := range map[string][]string{"a": {"a"}, "c,1": {"c,1"}, `a,"c,1"`: {"a", "c,1"}, "a, b": {"a", "b"}} {

@@ -46,8 +46,8 @@ func (m *Model) Sentence(c *pacbayes.Certificate) string {
 		caution += copiesOnly
 	}
 	if m.Offset != "" {
-		caution += fmt.Sprintf("\nPredictions are the sum of %s and what this model adds. The bound holds only if the certified "+
-			"rows had no part in what made %[1]s.", cautious.Name(m.Offset))
+		caution += fmt.Sprintf("\nPredictions are the sum of %s and what this model adds. The bound holds only if "+
+			"the certified rows had no part in what made %[1]s.", cautious.Name(m.Offset))
 	}
 	if m.Split == model.ByPosition && c.Valid {
 		caution += "\nThe order of the file decided which rows are certified. The bound holds only if that order has " +

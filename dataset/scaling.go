@@ -425,8 +425,8 @@ func (s *Scaled) KnownNoise() ([]float64, error) {
 	for i, e := range known {
 		if e /= s.Scaling.TargetScale; e > mostError {
 			at := s.Data.table.place(s.Numbers[i])
-			at.Err = fmt.Errorf("the standard error in column %q is %.3g standard deviations of the target: the row says nothing "+
-				"about the target; correct or remove it", s.Data.Noise, e)
+			at.Err = fmt.Errorf("the standard error in column %q is %.3g standard deviations of the target: the "+
+				"row says nothing about the target; correct or remove it", s.Data.Noise, e)
 			return nil, s.keep(at)
 		}
 		known[i] = e * e

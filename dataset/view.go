@@ -207,7 +207,8 @@ func (d *Data) NoisyBy(column string) (*Data, error) {
 		}
 		wrong := d.table.place(row)
 		wrong.Column, wrong.Name = at+1, column
-		wrong.Err = fmt.Errorf("%v is below 0, but the column %q has standard errors of the target: correct or remove the row",
+		wrong.Err = fmt.Errorf("%v is below 0, but the column %q has standard errors of the target: correct or "+
+			"remove the row",
 			cells[0], spelling.Clip(column))
 		return wrong
 	})

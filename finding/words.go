@@ -221,8 +221,8 @@ var words = map[Kind]entry{
 	EvidenceByCG: {Note, "conjugate gradients (cg) estimate the evidence and its gradient, from %d random probes"},
 	ByNearest: {Note, "predictions are those of the exact GP on each row's %d nearest training rows, not on all " +
 		"%d"},
-	NoiseVaries: {Note, "the noise depends on the inputs: its standard deviation is %.2g times as large in the noisiest " +
-		"training row as in the quietest"},
+	NoiseVaries: {Note, "the noise depends on the inputs: its standard deviation is %.2g times as large in the " +
+		"noisiest training row as in the quietest"},
 	NoiseConstant: {Note, "held-out density doesn't speak for a noise that depends on the inputs, so it is constant"},
 	LongFactors: {Note, "each step factors a matrix of %d rows, which takes some %.0f minutes of one core at 50 GFLOPS; " +
 		"--solver cg and the objective nearest are quicker"},
@@ -241,12 +241,12 @@ var words = map[Kind]entry{
 		"evidence a prior row and predicts left-out prior rows about as well or better; predictions, ε and " +
 		"intervals are in the target's own units (--target-transform none turns it off)"},
 
-	StudentChosen: {Note, "Student's t noise, for gross errors in the target, gives left-out prior rows %.2f nats more a row " +
-		"than Gaussian noise, and predicts them about as well or better (--noise constant turns it off)"},
+	StudentChosen: {Note, "Student's t noise, for gross errors in the target, gives left-out prior rows %.2f nats " +
+		"more a row than Gaussian noise, and predicts them about as well or better (--noise constant turns it off)"},
 	GrossErrors: {Note, "Student's t noise takes %d of %d training rows for gross errors: their noise variance is more " +
 		"than ten times the scale of the noise"},
-	Limits: {Note, "%d targets are known to be below a limit and %d above, of %d training rows. Errors of left-out rows " +
-		"aren't reported"},
+	Limits: {Note, "%d targets are known to be below a limit and %d above, of %d training rows. Errors of left-out " +
+		"rows aren't reported"},
 	NoiseUnsettled: {Warning, "after %d rounds of training, the noise of a row still changes by a factor of %.3g"},
 
 	AlphaByCV: {Note, "α = %g was chosen by cross-validation in %d parts (root mean squared error %.4g, scaled) " +

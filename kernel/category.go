@@ -35,7 +35,8 @@ func categorical(name string) func(inputs []Input, order []string) (*Categorical
 	return func(inputs []Input, order []string) (*Categorical, error) {
 		last := len(inputs) - 1
 		if inputs[0].Category == "" {
-			return nil, fmt.Errorf("kernel %s: column %.200q isn't categorical: list it as categorical", name, inputs[0].Column)
+			return nil, fmt.Errorf("kernel %s: column %.200q isn't categorical: list it as "+
+				"categorical", name, inputs[0].Column)
 		}
 		c := &Categorical{name: name, order: linalg.UpTo(last)}
 		value, numbers := make([]float64, last), true

@@ -59,7 +59,8 @@ func TestColumnsSee(t *testing.T) {
 	k := must.Get(kernel.Parse(`rq("a, ""b"" (c)", x)`, len(columns), true, columns...))(t)
 	alone := kernel.RationalQuadratic(2, true)
 	theta := []float64{0.3, -0.5, 0.2, 0.1}
-	a, b := matrix.Of(1, 9, []float64{1, 9, 8, 7, 2, 0, 0, 0, 0}), matrix.Of(1, 9, []float64{-1, 4, 5, 6, 0.5, 0, 0, 0, 0})
+	a, b := matrix.Of(1, 9, []float64{1, 9, 8, 7, 2, 0, 0, 0, 0}), matrix.Of(1, 9, []float64{-1, 4, 5, 6, 0.5, 0, 0,
+		0, 0})
 	got, want := matrix.New(1, 1), matrix.New(1, 1)
 	k.Cov(theta, a, b, got)
 	alone.Cov(theta, matrix.Of(1, 2, []float64{2, 1}), matrix.Of(1, 2, []float64{0.5, -1}), want)
@@ -82,7 +83,8 @@ func TestColumnsRefused(t *testing.T) {
 	for expr, want := range map[string]string{
 		"se(colur)": `did you mean "colour"`, "se(x,x)": `"x" is listed twice`, "se(x": "isn't closed", "se()": "missing",
 		`se("x)`: "isn't closed", "se(x,)": "missing", "se(x)(x)": "doesn't belong", "sse(x)": `did you mean "se"`,
-		"se(y)": "the inputs are x, colour, a, ", "sum(x)": "unknown kernel", "ordinal": "exchangeable(colour)", "ordinal(x)": "categorical",
+		"se(y)": "the inputs are x, colour, a, ", "sum(x)": "unknown kernel", "ordinal": "exchangeable(colour)",
+		"ordinal(x)":         "categorical",
 		"ordinal(size,-1,9)": "also has", "ordinal(size,-1,9,10,m)": "4 are listed", "lowrank(size,-1,9,10)": "are listed",
 	} {
 		_, err := kernel.Parse(expr, len(columns), false, columns...)
@@ -113,7 +115,8 @@ func TestCategorical(t *testing.T) {
 	}{
 		{"exchangeable(size)", []float64{math.Log(3), 0}, [4]float64{.75, .75, .75, .75}},
 		{"ordinal(size)", []float64{math.Log(.5), math.Log(.25), 0}, [4]float64{matern(.25), matern(.75), matern(.5), 0}},
-		{"ordinal(size,9,10,-1)", []float64{math.Log(.5), math.Log(.25), 0}, [4]float64{matern(.5), matern(.25), matern(.75), 0}},
+		{"ordinal(size,9,10,-1)", []float64{math.Log(.5), math.Log(.25), 0}, [4]float64{matern(.5), matern(.25),
+			matern(.75), 0}},
 		{"lowrank(size)", []float64{.1, .2, .3, .4, .5, .6, 0}, [4]float64{low([2]float64{1.1, .7}, [2]float64{1.3, -.1}),
 			low([2]float64{1.1, .7}, [2]float64{1.5, 1.1}), low([2]float64{1.3, -.1}, [2]float64{1.5, 1.1}), 0}},
 	} {
@@ -123,6 +126,7 @@ func TestCategorical(t *testing.T) {
 		for i, v := range []float64{got.At(0, 1), got.At(0, 2), got.At(1, 2), got.At(1, 3)} {
 			must.Not(t, math.Abs(v-c.want[i]) > 1e-12, "%s %d: %v, want %v", c.expr, i, v, c.want[i])
 		}
-		must.Not(t, math.Abs(got.At(2, 2)-1) > 1e-12 || math.Abs(got.At(3, 3)-1) > 1e-12, "%s: variance %v", c.expr, got.At(3, 3))
+		must.Not(t, math.Abs(got.At(2, 2)-1) > 1e-12 || math.Abs(got.At(3, 3)-1) > 1e-12, "%s: variance "+
+			"%v", c.expr, got.At(3, 3))
 	}
 }

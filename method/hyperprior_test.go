@@ -107,7 +107,8 @@ func TestSparseHyperprior(t *testing.T) {
 			Tell: func(string, *method.State, int, float64, string) error { return nil }}
 		r := must.Get(weak.Minimize(context.Background(), run, make([]float64, len(x))))(t)
 		for i, v := range r.Gradient {
-			must.Not(t, math.Abs(v) > 1e-3 && !slices.Contains(r.AtBound, i), "ARD %t: the gradient's element %d is %v", ard, i, v)
+			must.Not(t, math.Abs(v) > 1e-3 && !slices.Contains(r.AtBound, i), "ARD %t: the gradient's element %d "+
+				"is %v", ard, i, v)
 		}
 		if again, _ := weak.Evaluate(r.X, nil); ard {
 			must.Near(t, again, r.Value, 1e-9, "the value is of the sparse density")

@@ -266,8 +266,8 @@ func (m *Model) checkNoises(noises, want []float64, x matrix.Dense, place func(i
 	}
 	for i, v := range want {
 		if own := noises[place(i)]; !(math.Abs(own-v) <= sameFigure*v) {
-			return fmt.Errorf("the noise variance of a row of the posterior is %.9g, but the model's noise makes it %.9g: no "+
-				"certificate", own, v)
+			return fmt.Errorf("the noise variance of a row of the posterior is %.9g, but the model's noise makes "+
+				"it %.9g: no certificate", own, v)
 		}
 	}
 	return nil

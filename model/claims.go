@@ -62,7 +62,8 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	dealt := map[Split]string{ByContent: "dealt anew by the seed and the rows' content",
 		ByLast:     "the last rows of the table are certified",
 		ByPosition: "dealt anew by the seed and the order of the rows in the file"}
-	add(byData, true, "the rows and their roles", dealt[m.Split], "inputs", "target", "offset", "noise_column", "seed", "split", "group",
+	add(byData, true, "the rows and their "+
+		"roles", dealt[m.Split], "inputs", "target", "offset", "noise_column", "seed", "split", "group",
 		"rows_by_role", "groups_by_role", "targets", "units_by_role",
 		"rows_sha256", "targets_sha256", "certified_rows_sha256", "[roles]", "[rows]", "[groups]")
 	learnt := "categories of inputs, and what fills gaps"
@@ -113,7 +114,8 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 		reading += " (" + said + ")"
 	}
 	if m.Offset != "" {
-		word = append(word, Claim{What: "that the certified rows had no part in what made the offset", By: "no program can see it",
+		word = append(word, Claim{What: "that the certified rows had no part in what made the offset",
+			By:    "no program can see it",
 			Rests: true})
 	}
 	return checked, append(word, Claim{What: "that all options (inputs, kernel, loss, ε, δ, seed) and " + reading +
@@ -152,7 +154,8 @@ func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fi
 	switch {
 	case q.Joint() != nil:
 		add(byData, true, "the rows that predict, and their weights",
-			"compared with the prior rows, and with the equations that these make", "[support]", "[weights]", "[targets]", "[noises]")
+			"compared with the prior rows, and with the equations that these "+
+				"make", "[support]", "[weights]", "[targets]", "[noises]")
 		return
 	case at.Inducing() == 0:
 		add(byData, true, "the prior's rows and weights", "conditioned again on the prior rows", "[prior_support]",

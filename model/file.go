@@ -184,8 +184,9 @@ func (m *Model) Write(w io.Writer) error {
 	h := header{
 		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Offset: m.Offset, Reading: m.Reading,
 		Encoding: m.Encoding, Errors: m.Errors, Scaling: m.Scaling,
-		Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise, ObservationNoise: m.ObservationNoise,
-		Noise: m.Noise, Varying: m.Varying, Monotone: p.Monotone, Certificate: m.Certificate,
+		Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise,
+		ObservationNoise: m.ObservationNoise,
+		Noise:            m.Noise, Varying: m.Varying, Monotone: p.Monotone, Certificate: m.Certificate,
 		CertificateReason: m.CertificateReason, Context: m.Context,
 		Terms:  m.Terms,
 		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves,
@@ -518,7 +519,8 @@ func (h header) deal(m *Model) error {
 	}
 	unfit := errors.New("the model file's statements about the roles of rows contradict one another")
 	if h.Split == "" {
-		newer := h.Beside != nil || h.Counts != nil || h.Groups != nil || h.Range != nil || h.Fitted != nil || h.Group+h.All+h.Targets != ""
+		newer := h.Beside != nil || h.Counts != nil || h.Groups != nil || h.Range != nil || h.Fitted != nil ||
+			h.Group+h.All+h.Targets != ""
 		if m.Split = ByPosition; len(m.positional) == 0 || newer {
 			return unfit
 		}
@@ -533,7 +535,8 @@ func (h header) deal(m *Model) error {
 	}
 	if h.Split != ByContent && h.Split != ByLast || h.Counts == nil || h.Range == nil ||
 		len(h.Range.Min) != len(h.Inputs) || len(h.Range.Max) != len(h.Inputs) ||
-		!(h.Range.Far >= 0) || (h.Beside != nil) != (h.Dealt != nil) || h.Beside != nil && !h.besides() || (h.Groups != nil) != (h.Group != "") || len(m.positional) > 0 {
+		!(h.Range.Far >= 0) || (h.Beside != nil) != (h.Dealt != nil) || h.Beside != nil && !h.besides() ||
+		(h.Groups != nil) != (h.Group != "") || len(m.positional) > 0 {
 		return unfit
 	}
 	m.Counts, m.Groups, m.Range = *h.Counts, *h.Counts, *h.Range

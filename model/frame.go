@@ -52,8 +52,8 @@ type severalHeader struct {
 type OfSeveral struct{ Targets []string }
 
 func (e *OfSeveral) Error() string {
-	return fmt.Sprintf("this file has models of %d targets (%s), and one is needed: krigo extract FILE --target NAME --out "+
-		"OTHER.krigo writes the model of one target", len(e.Targets), spelling.Quoted(e.Targets, 10))
+	return fmt.Sprintf("this file has models of %d targets (%s), and one is needed: krigo extract FILE --target "+
+		"NAME --out OTHER.krigo writes the model of one target", len(e.Targets), spelling.Quoted(e.Targets, 10))
 }
 
 // ofSeveral returns the error of a file of several models that is read as the file of one.

@@ -172,7 +172,8 @@ func (m *Model) Parts() *Parts {
 }
 
 // split returns the effects, integrated, by their columns.
-func (m *Model) split(q *posterior.Posterior, kernels []kernel.Part, rest kernel.Part, slopes []float64) (all []*Share) {
+func (m *Model) split(q *posterior.Posterior, kernels []kernel.Part, rest kernel.Part,
+	slopes []float64) (all []*Share) {
 	names, of := m.sources()
 	axes, d, n := map[int]axis{}, len(m.Inputs), q.Support.Rows
 	none := axis{weights: []float64{1}, support: matrix.Of(1, n, slices.Repeat([]float64{1}, n)),

@@ -118,7 +118,8 @@ func (m *Model) saneNumbers() error {
 	}
 	if m.Errors != "" && (m.TrainsForBound() || m.Noise != "" || m.Varying != nil || m.Scaling.Transform != nil ||
 		m.Split == ByPosition) {
-		return errors.New("the model file has a column of standard errors, but a posterior or a noise that doesn't go with it")
+		return errors.New("the model file has a column of standard errors, but a posterior or a noise that doesn't " +
+			"go with it")
 	}
 	if q := m.Posterior; q.Monotone != nil {
 		if err := q.Monotone.Check(len(m.Inputs)); err != nil {

@@ -136,8 +136,8 @@ func (s *Several) sane() error {
 func Apart(t pacbayes.Terms) string {
 	switch kind := t.Loss.Kind; {
 	case !t.MeanAlone():
-		return "only predictions that were learnt on prior rows alone, and are certified by their own misses, are certified " +
-			"together (--prior informed, --mean-bound direct)"
+		return "only predictions that were learnt on prior rows alone, and are certified by their own misses, are " +
+			"certified together (--prior informed, --mean-bound direct)"
 	case t.Backtest:
 		return "a backtest certifies nothing"
 	case t.Scaling == dataset.AllRows:

@@ -27,7 +27,8 @@ func TestLogCDF(t *testing.T) {
 
 // TestLimitMoments compares the moments of f given that y lies on its side with quadrature.
 func TestLimitMoments(t *testing.T) {
-	for _, at := range [][5]float64{{1, 0.5, 0.2, 0.7, 0.1}, {-1, 0.5, 2, 1.5, 0.3}, {-1, 0, 5, 0.5, 0.2}, {1, -3, 1, 1, 1}} {
+	for _, at := range [][5]float64{{1, 0.5, 0.2, 0.7, 0.1}, {-1, 0.5, 2, 1.5, 0.3}, {-1, 0, 5, 0.5, 0.2}, {1, -3,
+		1, 1, 1}} {
 		side, limit, m, v, s := at[0], at[1], at[2], at[3], at[4]
 		var edges []float64
 		for e := -14.; e <= 14; e += 0.25 {
@@ -86,7 +87,8 @@ func TestLimitedSites(t *testing.T) {
 	g.Kernel.Cov(g.Theta, x, x, k)
 	c := k.At(0, 0) + s
 	m1, m2 := k.At(1, 0)/c*0.3, k.At(2, 0)/c*0.3
-	v11, v22, v12 := k.At(1, 1)-k.At(1, 0)*k.At(1, 0)/c, k.At(2, 2)-k.At(2, 0)*k.At(2, 0)/c, k.At(1, 2)-k.At(1, 0)*k.At(2, 0)/c
+	v11, v22, v12 := k.At(1, 1)-k.At(1, 0)*k.At(1, 0)/c, k.At(2, 2)-k.At(2, 0)*k.At(2, 0)/c, k.At(1, 2)-k.At(1,
+		0)*k.At(2, 0)/c
 	var edges []float64
 	for e := -9.; e <= 9; e += 0.1 {
 		edges = append(edges, m1+e*math.Sqrt(v11))

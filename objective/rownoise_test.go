@@ -64,7 +64,8 @@ func TestRowNoise(t *testing.T) {
 		same bool // whether the value is the density of all rows together
 	}{
 		"evidence": {p, true}, "vecchia": {nearest(nil, n-1, true), true}, "nearest": {nearest(nil, 6, false), false},
-		"crps": {nearest(objective.CRPS{}, 6, false), false}, "expected": {nearest(objective.GaussianNoise{}, 6, false), false},
+		"crps": {nearest(objective.CRPS{}, 6, false), false}, "expected": {nearest(objective.GaussianNoise{}, 6,
+			false), false},
 		"vfe of all": {sparse(objective.VFE(), n), true}, "pep of all": {sparse(objective.PEP(0.4), n), true},
 		"vfe": {sparse(objective.VFE(), 5), false}, "dtc": {sparse(objective.DTC(), 5), false},
 		"fitc": {sparse(objective.FITC(), 5), false}, "pep": {sparse(objective.PEP(0.4), 5), false},
@@ -97,7 +98,8 @@ func TestRowNoise(t *testing.T) {
 			must.Near(t, g[i], differences, 1e-6*(1+math.Abs(differences)), fmt.Sprint(name, i))
 		}
 	}
-	p.Objective = &objective.PAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, Bound: pacbayes.KLBound, Penalty: 1}
+	p.Objective = &objective.PAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, Bound: pacbayes.KLBound,
+		Penalty: 1}
 	must.Refuse(p.Evaluate(x, nil))(t, "one noise variance")
 }
 
@@ -135,7 +137,8 @@ func TestRowNoisePosteriors(t *testing.T) {
 	near("along", posterior.NewNearest(given, n).Along(at), 1e-9)
 	cg := must.Get(posterior.NewIterative(context.Background(), given, n, posterior.Iterative{Tolerance: 1e-10}))(t)
 	near("cg", cg, 1e-8)
-	sparse := &objective.SparseProblem{Kernel: given.Kernel, Mean: given.Mean, Rows: rows, M: n, Objective: objective.VFE()}
+	sparse := &objective.SparseProblem{Kernel: given.Kernel, Mean: given.Mean, Rows: rows, M: n,
+		Objective: objective.VFE()}
 	q := must.Get(sparse.Posterior(slices.Concat(given.Theta, given.Beta, []float64{math.Log(0.3)}, rows.X.Data), 0))(t)
 	near("sparse", q, 1e-5)
 	must.Near(t, exact.KL(), q.KL(), 1e-4*exact.KL(), "KL")

@@ -33,7 +33,8 @@ func TestStudent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if math.Abs(got.Variance-want.Variance) > 1e-4*want.Variance ||
-			math.Abs(got.Upper*math.Sqrt(got.Variance)-want.Upper*math.Sqrt(want.Variance)) > 1e-5 || got.Lower != -got.Upper {
+			math.Abs(got.Upper*math.Sqrt(got.Variance)-want.Upper*math.Sqrt(want.Variance)) > 1e-5 ||
+			got.Lower != -got.Upper {
 			t.Errorf("%v: spread %v, quadrature %v", at, got, want)
 		}
 	}

@@ -40,7 +40,8 @@ func TestOffset(t *testing.T) {
 		var a Answer
 		status, body := post(t, url, jsonKind, `{"rows": [`+strings.Join(rows, ",")+`]}`)
 		err := json.Unmarshal([]byte(body), &a)
-		must.Not(t, status != 200 || err != nil || !slices.Equal(a.Predictions, read(t, want)), "%d, %v: %s", status, err, body)
+		must.Not(t, status != 200 || err != nil || !slices.Equal(a.Predictions, read(t, want)), "%d, %v: %s",
+			status, err, body)
 	}
 	var csv strings.Builder
 	must.Do(t, krigo.WritePredictions(&csv, want))

@@ -147,7 +147,8 @@ func New(path string, o Options) (_ *Server, err error) {
 
 // errNoLedger says why no model is watched if there is no ledger.
 // errSeveral is the error of what a file of several targets doesn't take.
-var errSeveral = errors.New("the file has models of several targets: krigo extract writes one target's model, which takes this")
+var errSeveral = errors.New("the file has models of several targets: krigo extract writes one target's model, " +
+	"which takes this")
 
 var errNoLedger = errors.New("this server takes no outcomes: start it with --ledger FILE")
 
@@ -536,7 +537,8 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 }
 
 // answerOf returns the predictions of a model for a table, with what else the query asks for.
-func (s *Server) answerOf(ctx context.Context, r *http.Request, held *hold, m *served, table *dataset.Table) (answer Answer,
+func (s *Server) answerOf(ctx context.Context, r *http.Request, held *hold, m *served,
+	table *dataset.Table) (answer Answer,
 	err error) {
 	answer.Model, answer.Target = m.name, m.Target
 	if answer.Predictions, err = m.queue.run(ctx, held.of, table); err == nil {

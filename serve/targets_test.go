@@ -32,7 +32,8 @@ func TestTargets(t *testing.T) {
 	csv := strings.Join(names, ",") + "\n" + strings.Join(cells, ",") + "\n"
 	status, text := ask("/v1/predict", "text/csv", csv)
 	head := strings.Split(text, "\n")[0]
-	must.Be(t, status == 200 && strings.HasPrefix(head, "mean_MEDV,") && strings.HasSuffix(head, ",predictive_sd_LSTAT"), true,
+	must.Be(t, status == 200 && strings.HasPrefix(head, "mean_MEDV,") && strings.HasSuffix(head,
+		",predictive_sd_LSTAT"), true,
 		text)
 	row := map[string]json.RawMessage{}
 	for j, name := range names {

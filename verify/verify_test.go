@@ -615,7 +615,8 @@ func TestTransforms(t *testing.T) {
 	for i, loss := range []string{"band", "relative"} { // an offset, which is also an input in the second model
 		o := krigo.Options{Data: krigo.Data{Target: "MEDV", Offset: "LSTAT", Inputs: []string{"RM", "DIS", "LSTAT"}[:2+i]},
 			Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Method: krigo.Method{Name: "evidence"},
-			Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Loss: loss, Epsilon: 0.3}}
+			Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Loss: loss,
+				Epsilon: 0.3}}
 		m := must.Get(krigo.Fit(t.Context(), rows, o))(t)
 		must.Do(t, m.Save(path))
 		agrees, said := verify(t, path, table)

@@ -163,8 +163,8 @@ func (f *certifyFlags) runTargets(cmd *cobra.Command, c *common, name string, al
 	table *dataset.Table) error {
 	switch {
 	case f.fresh, f.declaration != "", f.epsilon != 0, f.order, cmd.Flags().Changed("shift"):
-		return misused("--fresh, --epsilon, --shift, --declaration and --accept-file-order are for the model of one target: "+
-			"krigo extract %s --target NAME writes it", name)
+		return misused("--fresh, --epsilon, --shift, --declaration and --accept-file-order are for the model of "+
+			"one target: krigo extract %s --target NAME writes it", name)
 	}
 	var d struct {
 		Targets  []*krigo.Recertification `json:"targets"`
@@ -175,7 +175,8 @@ func (f *certifyFlags) runTargets(cmd *cobra.Command, c *common, name string, al
 		if m.Certificate == nil {
 			continue
 		}
-		r, err := recertify(cmd, c, fmt.Sprintf("%s, target %s", name, m.Target), all.Model(i), table, krigo.CertifyOptions{},
+		r, err := recertify(cmd, c, fmt.Sprintf("%s, target %s", name, m.Target), all.Model(i), table,
+			krigo.CertifyOptions{},
 			f.refit, !f.noRefit)
 		if err != nil {
 			return err

@@ -496,7 +496,8 @@ func TestProgressGoesToStandardError(t *testing.T) {
 		"1")
 	if o.status != 0 || !json.Valid([]byte(o.stdout)) ||
 		!strings.Contains(o.stderr, "start 1 of 6, matern32*matern12 (ARD) by cholesky: iteration") ||
-		!strings.Contains(o.stderr, "start 6 of 6, additive+matern32 (ARD) by cholesky: iteration") || strings.Contains(o.stderr, "\x1b") {
+		!strings.Contains(o.stderr, "start 6 of 6, additive+matern32 (ARD) by cholesky: "+
+			"iteration") || strings.Contains(o.stderr, "\x1b") {
 		t.Errorf("%+v", o)
 	}
 	if o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--restarts", "1",

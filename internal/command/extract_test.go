@@ -30,7 +30,8 @@ func TestSeveralTargets(t *testing.T) {
 		`19 of 150 rows of two.csv have no "b, EUR"`} {
 		must.Be(t, strings.Contains(said, words), true, words, said)
 	}
-	said = runs(t, "predict", "two.krigo", "two.csv", "--keep", "x", "--intervals", "conformal", "--out", "p.csv", "--quiet")
+	said = runs(t, "predict", "two.krigo", "two.csv", "--keep", "x", "--intervals", "conformal", "--out", "p.csv",
+		"--quiet")
 	must.Be(t, said, "")
 	rows := strings.SplitN(string(must.Get(os.ReadFile("p.csv"))(t)), "\n", 2)
 	must.Be(t, strings.HasPrefix(rows[0], "x,mean_a,"), true, rows[0])

@@ -692,7 +692,8 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 		NoiseVariance: m.Posterior.Noise, ObservationNoise: m.ObservationNoise,
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Population: m.Population(),
 		FewGroups: krigo.FewGroups(&m.Model),
-		Context:   m.Context, Conformal: m.Conformal, Parts: m.Parts(), Test: m.Test, Training: m.Training, Notices: m.Findings.Words(),
+		Context:   m.Context, Conformal: m.Conformal, Parts: m.Parts(), Test: m.Test, Training: m.Training,
+		Notices:  m.Findings.Words(),
 		Findings: m.Findings.Tell(), Model: path,
 	}
 	trained, base := m.Trained(), m.Posterior

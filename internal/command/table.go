@@ -36,8 +36,8 @@ type fitFlags struct {
 // Method.
 var order = map[string]string{
 	"Data": "target inputs ignore categorical missing missing-target dates decimal thousands na below units skip-rows " +
-		"header sheet duplicates group offset censored noise-column scaling target-transform target-estimate no-standardise " +
-		"split splits test-fraction test " +
+		"header sheet duplicates group offset censored noise-column scaling target-transform target-estimate " +
+		"no-standardise split splits test-fraction test " +
 		"params",
 	"Kernel":  "kernel ard mean noise monotone",
 	"Method":  "objective objectives restarts init fix-parameters",

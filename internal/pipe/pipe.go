@@ -152,7 +152,8 @@ func (s *server) answer(ctx context.Context, r *request) (answer *reply) {
 	do, known := map[string]func(context.Context, *request) (*reply, error){
 		"hello": s.hello, "fit": s.fit, "load": s.load, "close": s.close, "predict": s.predict,
 		"certify": s.certify, "fresh": s.fresh, "certify_predictions": s.certifyPredictions, "watch": s.watch,
-		"load_targets": s.loadTargets, "certify_targets": s.certifyTargets, "report": s.report, "evaluate": s.evaluate, "schema": s.schema,
+		"load_targets": s.loadTargets, "certify_targets": s.certifyTargets, "report": s.report,
+		"evaluate": s.evaluate, "schema": s.schema,
 	}[r.Op]
 	if !known {
 		return &reply{Error: &failure{Kind: "usage", Message: fmt.Sprintf("unknown operation %q", r.Op)}}
@@ -212,7 +213,8 @@ func (s *server) keep(m *krigo.Model) *reply {
 	s.mu.Unlock()
 	of := map[string]any{"model": number, "target": m.Target, "inputs": m.Inputs, "encoding": m.Encoding,
 		"reading": m.Reading, "fit": s.o.Describe(m), "reason": m.CertificateReason, "checksum": m.Checksum(),
-		"group": m.Group, "offset": m.Offset, "noise_column": m.Errors, "options": m.Fitted, "notices": m.Findings.Words(), "findings": m.Findings.Tell()}
+		"group": m.Group, "offset": m.Offset, "noise_column": m.Errors, "options": m.Fitted,
+		"notices": m.Findings.Words(), "findings": m.Findings.Tell()}
 	if s.o.Parameters != nil {
 		of["parameters"] = s.o.Parameters(m)
 	}
@@ -435,7 +437,8 @@ func (s *server) certifyTargets(ctx context.Context, r *request) (*reply, error)
 		}
 		one, wrong := all.Model(i).Certify(ctx, table, krigo.CertifyOptions{})
 		if err = wrong; err == nil && one.Differs != "" {
-			err = fmt.Errorf("target %s: the model isn't what its data make it: %s; don't rely on this file", m.Target, one.Differs)
+			err = fmt.Errorf("target %s: the model isn't what its data make it: %s; don't rely on this "+
+				"file", m.Target, one.Differs)
 		}
 		if err == nil {
 			err = one.RefitIfBrief(ctx, nil)
