@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -159,10 +160,7 @@ func tie(f family, x []float64, k int) *fewer {
 	t := &fewer{of: make([]int, len(x))}
 	at := f.inputLengthscales()
 	group := groups(at, x, k) // each lengthscale's group
-	first := make([]int, k)
-	for i := range first {
-		first[i] = -1
-	}
+	first := lists.To(k, func(i int) int { return -1 })
 	for i := range x {
 		if g, tied := group[i]; !tied {
 			t.of[i] = t.n
@@ -238,11 +236,7 @@ func (t *fewer) reduce(x []float64) []float64 {
 }
 
 func (t *fewer) expand(few []float64) []float64 {
-	x := make([]float64, len(t.of))
-	for i, j := range t.of {
-		x[i] = few[j]
-	}
-	return x
+	return lists.Of(t.of, func(j int) float64 { return few[j] })
 }
 
 // Dim implements train.Objective.

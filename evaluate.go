@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"
@@ -279,10 +280,8 @@ func (e *Evaluation) differentiate(f family, free *objective.FreeFormProblem, at
 		d = free.Split(gradient)
 		aBar, lsBar := free.MomentGradient(at, gradient)
 		if params.Posterior != nil {
-			e.Gradient.Posterior = &FreeParams{Mean: aBar}
-			for i := range lsBar.Rows {
-				e.Gradient.Posterior.Chol = append(e.Gradient.Posterior.Chol, lsBar.Row(i)[:i+1])
-			}
+			chol := lists.To(lsBar.Rows, func(i int) []float64 { return lsBar.Row(i)[:i+1] })
+			e.Gradient.Posterior = &FreeParams{Mean: aBar, Chol: chol}
 		}
 	} else {
 		d = objective.FreeFormParts{Theta: gradient[:nk], Beta: gradient[nk:g], LogNoise: gradient[g : g+1]}
@@ -295,8 +294,8 @@ func (e *Evaluation) differentiate(f family, free *objective.FreeFormProblem, at
 	if len(d.LogNoise) > 0 {
 		e.Gradient.LogNoiseVariance = &d.LogNoise[0]
 	}
-	for i := range params.Inducing {
-		e.Gradient.Inducing = append(e.Gradient.Inducing, d.Z.Row(i))
+	if len(params.Inducing) > 0 {
+		e.Gradient.Inducing = lists.To(len(params.Inducing), d.Z.Row)
 	}
 	if len(d.Beta) > 0 {
 		e.Gradient.Mean = &MeanParams{Constant: d.Beta[0], Linear: d.Beta[1:]}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
@@ -328,9 +329,6 @@ func middleOf(y []float64) (middle, sd float64) {
 		return (v[len(v)/2] + v[(len(v)-1)/2]) / 2
 	}
 	middle = median(y)
-	off := make([]float64, len(y))
-	for i, v := range y {
-		off[i] = math.Abs(v - middle)
-	}
+	off := lists.Of(y, func(v float64) float64 { return math.Abs(v - middle) })
 	return middle, max(1.4826*median(off), 1e-3)
 }

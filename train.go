@@ -12,6 +12,7 @@ import (
 
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
@@ -44,10 +45,7 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 	}
 	t.best = found[first[0]]
 	if len(found) > 2 {
-		var names []string
-		for _, f := range p.families[:len(found)] {
-			names = append(names, f.name)
-		}
+		names := lists.Of(p.families[:len(found)], func(f family) string { return f.name })
 		if by == finding.KernelByRace {
 			t.findings.Add(by, len(names), t.best.family.name, names)
 		} else {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"
@@ -144,10 +145,7 @@ func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float6
 func (d *dealt) somePrior(most int) (rows []int, n int) {
 	prior := d.roles.Rows(dataset.Prior)
 	n = min(len(prior), most)
-	rows = make([]int, n)
-	for i := range rows {
-		rows[i] = prior[i*len(prior)/n]
-	}
+	rows = lists.To(n, func(i int) int { return prior[i*len(prior)/n] })
 	slices.Sort(rows) // in the order of the ranks
 	return d.data.Own(rows), n
 }

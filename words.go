@@ -9,6 +9,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -331,10 +332,7 @@ func scaled(m *Model, widths ...float64) string {
 	case m.Terms.Scaling == dataset.Declared:
 		unit = "declared scales"
 	}
-	var texts []string
-	for _, w := range widths {
-		texts = append(texts, cautious.Width(w))
-	}
+	texts := lists.Of(widths, cautious.Width)
 	return fmt.Sprintf(" (%s %s)", strings.Join(texts, " and "), unit)
 }
 

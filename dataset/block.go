@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
@@ -83,10 +84,7 @@ func (b blocks) String() string {
 	w := csv.NewWriter(&columns)
 	_ = w.Write(b.columns) // a Builder never returns an error
 	w.Flush()
-	sizes := make([]string, len(b.sizes))
-	for i, size := range b.sizes {
-		sizes[i] = strconv.FormatFloat(size, 'g', -1, 64)
-	}
+	sizes := lists.Of(b.sizes, func(size float64) string { return strconv.FormatFloat(size, 'g', -1, 64) })
 	if !slices.ContainsFunc(sizes, func(size string) bool { return size != sizes[0] }) {
 		sizes = sizes[:1]
 	}

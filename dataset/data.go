@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -257,14 +258,11 @@ func (e *Encoding) inputs(yield func(string) bool) {
 }
 
 // names returns the names of the encoding's columns. Without an encoding it returns inputs.
-func (e *Encoding) names(inputs []string) (names []string) {
+func (e *Encoding) names(inputs []string) []string {
 	if e == nil {
 		return inputs
 	}
-	for _, c := range e.Columns {
-		names = append(names, c.Name)
-	}
-	return names
+	return lists.Of(e.Columns, func(c Column) string { return c.Name })
 }
 
 // Check returns an error if an encoding, for example from a file, is invalid or doesn't make these inputs.

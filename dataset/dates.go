@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
@@ -64,11 +65,10 @@ func (l layout) may(text outline) bool {
 	return l.mark == text.mark && (l.colon == text.colon || l.zone && !l.colon)
 }
 
-func layouts(zone bool, texts ...string) (all []layout) {
-	for _, text := range texts {
-		all = append(all, layout{text, zone, outlineOf(strings.TrimSuffix(text, "Z07:00"))})
-	}
-	return all
+func layouts(zone bool, texts ...string) []layout {
+	return lists.Of(texts, func(text string) layout {
+		return layout{text, zone, outlineOf(strings.TrimSuffix(text, "Z07:00"))}
+	})
 }
 
 func plain(dates ...string) []layout { return layouts(false, dates...) }
@@ -118,11 +118,8 @@ func (d Dates) check() error {
 }
 
 // DateForms returns the names of the known forms of dates.
-func DateForms() (names []string) {
-	for _, f := range dateForms {
-		names = append(names, f.name)
-	}
-	return names
+func DateForms() []string {
+	return lists.Of(dateForms, func(f dateForm) string { return f.name })
 }
 
 // ParseDates reads COLUMN or COLUMN:FORM, which periods may follow, for example "when:dmy:day:year".

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -107,10 +108,7 @@ func compare(a, b digest) int { return bytes.Compare(a[:], b[:]) }
 // and the number of input columns, as little-endian uint64, and then of the SHA-256s of each row's bytes (see
 // [Data.Hash]) in ascending order. The hash is part of the model-file format.
 func (u *Units) HashOf(rows []int) string {
-	digests := make([]digest, len(rows))
-	for i, row := range rows {
-		digests[i] = u.rows[row]
-	}
+	digests := lists.Of(rows, func(row int) digest { return u.rows[row] })
 	slices.SortFunc(digests, compare)
 	h := sha256.New()
 	h.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(len(rows))), uint64(u.cells)))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/compensated"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/internal/strict"
 	"github.com/krigo-gp/krigo/ranks"
@@ -466,10 +467,7 @@ func (s *Scaled) Block(first, n int, x, y []float64) error {
 
 // Pick reads the rows of the view with these indices, as Block does.
 func (s *Scaled) Pick(rows []int, x, y []float64) error {
-	numbers := make([]int, len(rows))
-	for i, row := range rows {
-		numbers[i] = s.Numbers[row]
-	}
+	numbers := lists.Of(rows, func(row int) int { return s.Numbers[row] })
 	return s.read(numbers, x, y)
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/compensated"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -135,9 +136,7 @@ func (t *Table) view(e *Encoding, inputs []string, columns []int) *Data {
 	if e != nil {
 		d.Inputs = e.Inputs()
 		d.Cols = len(d.Inputs)
-		for k, c := range e.Columns {
-			d.encoders = append(d.encoders, c.encoder(t, columns[k]))
-		}
+		d.encoders = lists.To(len(columns), func(k int) encoder { return e.Columns[k].encoder(t, columns[k]) })
 	}
 	return d
 }
@@ -276,10 +275,8 @@ func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*
 	if err != nil {
 		return nil, err
 	}
-	e := &Encoding{Missing: how.Missing}
-	for _, name := range d.Inputs {
-		e.Columns = append(e.Columns, Column{Name: name})
-	}
+	e := &Encoding{Missing: how.Missing,
+		Columns: lists.Of(d.Inputs, func(name string) Column { return Column{Name: name} })}
 	for _, name := range how.Categorical {
 		if name == target {
 			return nil, fmt.Errorf("%s: the target %q can't be categorical: only numbers are predicted", t.Source, target)

@@ -34,6 +34,7 @@ import (
 	"unicode"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
@@ -119,11 +120,8 @@ func (l List) Of(kind Kind) (of List) {
 }
 
 // Words returns each finding in words.
-func (l List) Words() (said []string) {
-	for _, f := range l {
-		said = append(said, f.String())
-	}
-	return said
+func (l List) Words() []string {
+	return lists.Of(l, Finding.String)
 }
 
 // String returns f in words. It only lists kind, subject and numbers if the kind has no words here, for example because
@@ -261,9 +259,6 @@ type Told struct {
 }
 
 // Tell returns all findings with their severities.
-func (l List) Tell() (all []Told) {
-	for _, f := range l {
-		all = append(all, Told{f, f.Severity()})
-	}
-	return all
+func (l List) Tell() []Told {
+	return lists.Of(l, func(f Finding) Told { return Told{f, f.Severity()} })
 }

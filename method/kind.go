@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/settings"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -92,11 +93,8 @@ func Find(name string) (k Kind, known bool) {
 }
 
 // Names lists the names of all methods.
-func Names() (names []string) {
-	for _, k := range kinds {
-		names = append(names, k.Name)
-	}
-	return names
+func Names() []string {
+	return lists.Of(kinds, func(k Kind) string { return k.Name })
 }
 
 // list lists the names of the methods with a property, joined for a sentence.
@@ -115,10 +113,7 @@ func list(have func(Kind) bool) string {
 
 // described returns the settings of all methods.
 func described() []settings.Setting {
-	var all []any
-	for _, k := range kinds {
-		all = append(all, k.Method)
-	}
+	all := lists.Of(kinds, func(k Kind) any { return k.Method })
 	return settings.Merge(all...)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -177,10 +178,7 @@ func (m *Model) needs() uint32 {
 // Write writes the model in the format of a file. Read reads it.
 func (m *Model) Write(w io.Writer) error {
 	p := m.Posterior
-	roles := make([]byte, len(m.positional))
-	for i, r := range m.positional {
-		roles[i] = byte(r)
-	}
+	roles := lists.Of(m.positional, func(r dataset.Role) byte { return byte(r) })
 	h := header{
 		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Offset: m.Offset, Reading: m.Reading,
 		Encoding: m.Encoding, Errors: m.Errors, Scaling: m.Scaling,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -163,10 +164,7 @@ func (m *Model) Points(mean, variance, noises []float64) (point, sd []float64, e
 	if err != nil {
 		return nil, nil, err
 	}
-	sd = make([]float64, len(mean))
-	for i, s := range spreads {
-		sd[i] = math.Sqrt(s.Variance)
-	}
+	sd = lists.Of(spreads, func(s objective.Spread) float64 { return math.Sqrt(s.Variance) })
 	if m.Scaling.Transform == nil {
 		return mean, sd, nil
 	}
@@ -229,9 +227,5 @@ func TargetScale(l pacbayes.Loss, s dataset.Scaling, yRaw []float64) []float64 {
 	if l.Kind != pacbayes.Relative && l.Kind != pacbayes.ClippedAbsolute {
 		return nil
 	}
-	scale := make([]float64, len(yRaw))
-	for i, y := range yRaw {
-		scale[i] = math.Abs(y) / s.TargetScale
-	}
-	return scale
+	return lists.Of(yRaw, func(y float64) float64 { return math.Abs(y) / s.TargetScale })
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // inOrder looks at the first orderMost certified rows in the file. Fewer than orderLeast rows say nothing.
@@ -42,10 +43,7 @@ func (m *Model) inOrder(d *dataset.Data, roles dataset.Roles, mean []float64) (f
 	if len(place) < orderLeast {
 		return nil, nil
 	}
-	inFile := make([]int, len(place))
-	for i, k := range place {
-		inFile[i] = rows[k]
-	}
+	inFile := lists.Of(place, func(k int) int { return rows[k] })
 	r, err := m.misses(d, rows, place, mean)
 	if err != nil {
 		return nil, err
@@ -89,10 +87,7 @@ func (m *Model) misses(d *dataset.Data, rows, place []int, mean []float64) ([]fl
 	if left, _, ok := m.Posterior.LeaveOneOut(y); ok {
 		mean = left
 	}
-	own := make([]float64, len(place))
-	for i, k := range place {
-		own[i] = y[k] - mean[k]
-	}
+	own := lists.Of(place, func(k int) float64 { return y[k] - mean[k] })
 	return own, nil
 }
 

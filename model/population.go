@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // Population says which rows the certificate is about, for people and for programs.
@@ -28,10 +29,7 @@ func (m *Model) Population() Population {
 	if m.ByUnits() {
 		return p
 	}
-	var known []string
-	for _, t := range m.Ties {
-		known = append(known, t.Unit())
-	}
+	known := lists.Of(m.Ties, Tie.Unit)
 	if known != nil {
 		p.Says += " whose " + strings.Join(known, " and ") + " occurred in the fitted table"
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -105,10 +106,7 @@ func decodeSeveral(raw []byte) (*Several, error) {
 func (s *Several) sane() error {
 	unfit := errors.New("the models aren't from one fit of several targets: the file was altered")
 	first, t := s.Models[0], s.Together
-	var names []string
-	for _, m := range s.Models {
-		names = append(names, m.Target)
-	}
+	names := lists.Of(s.Models, func(m *Model) string { return m.Target })
 	least := len(s.Models)
 	if t.Certificate != nil {
 		least++
@@ -201,10 +199,7 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 	}
 	sample.Scale = slices.Repeat([]float64{1}, len(rows))
 	if first.Group != "" {
-		groups := make([]int, len(rows))
-		for i, in := range rows {
-			groups[i] = units[in]
-		}
+		groups := lists.Of(rows, func(in int) int { return units[in] })
 		sample.Group, sample.Groups = numbered(linalg.UpTo(len(rows)), groups)
 	}
 	terms := first.Terms

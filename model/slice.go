@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -51,11 +52,7 @@ func columns(inputs []string, e *dataset.Encoding) []string {
 	if e == nil {
 		return inputs
 	}
-	var names []string
-	for _, c := range e.Columns {
-		names = append(names, c.Name)
-	}
-	return names
+	return lists.Of(e.Columns, func(c dataset.Column) string { return c.Name })
 }
 
 // InputsOf returns the indices of the inputs that a table's column becomes: several if the column is categorical.

@@ -1,6 +1,10 @@
 package model
 
-import "math"
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/lists"
+)
 
 // Test holds figures of the model on test rows, which the model wasn't made from.
 type Test struct {
@@ -46,10 +50,7 @@ func (s *scores) report(t *Test, c *Conformal, sum func(...[]float64) error) err
 		}
 		return n
 	}
-	var counts []float64
-	for _, l := range levels {
-		counts = append(counts, inside(s.z, math.Sqrt2*math.Erfinv(l)))
-	}
+	counts := lists.Of(levels, func(l float64) float64 { return inside(s.z, math.Sqrt2*math.Erfinv(l)) })
 	if c != nil {
 		counts = append(counts, inside(s.d, c.HalfWidth), inside(s.deviations, c.Normalised))
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
@@ -61,10 +62,7 @@ func (t Tie) Lost() float64 {
 
 // Unit names what the rows of one unit share.
 func (t Tie) Unit() string {
-	var names []string
-	for _, name := range t.Columns {
-		names = append(names, cautious.Name(name))
-	}
+	names := lists.Of(t.Columns, cautious.Name)
 	switch t.Kind {
 	case "order":
 		return "stretch of the file"

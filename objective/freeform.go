@@ -342,9 +342,7 @@ func (p *FreeFormProblem) SetMoments(x, aM []float64, ls matrix.Dense) error {
 		return err
 	}
 	p.Mean.At(at.Beta, at.Z, at.Nu)
-	for i, m := range at.Nu {
-		at.Nu[i] = aM[i] - m
-	}
+	linalg.Minus(aM, at.Nu)
 	linalg.Trsv(false, e.l, at.Nu)
 	lq := linalg.Borrow(p.M, p.M)
 	defer linalg.Return(lq)

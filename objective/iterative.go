@@ -172,9 +172,7 @@ func (e *IterativeEvidence) weights(ctx context.Context, fail func(error), x []f
 	r, w := matrix.New(e.X.Rows, 1), matrix.New(e.X.Rows, 1)
 	copy(w.Data, e.start)
 	e.Mean.At(beta, e.X, r.Data)
-	for i, m := range r.Data {
-		r.Data[i] = e.Y[i] - m
-	}
+	linalg.Minus(e.Y, r.Data)
 	s := e.solver(c, fail)
 	s.Rough = c.Rough(over(e.Ranks), fail)
 	solution, err := s.Solve(ctx, r, w)

@@ -91,10 +91,7 @@ func (p *NearestProblem) share() (first, last int) {
 // draw chooses the rows that have a term.
 func (p *NearestProblem) draw() {
 	all, n := p.Rows.X.Rows, p.BatchRows()
-	p.of = make([]int, all)
-	for i := range p.of {
-		p.of[i] = i
-	}
+	p.of = linalg.UpTo(all)
 	if n < all {
 		rng := rand.New(rand.NewPCG(p.Seed, 0x7465726d73000000))
 		rng.Shuffle(all, func(i, j int) { p.of[i], p.of[j] = p.of[j], p.of[i] })
@@ -249,9 +246,7 @@ func (p *NearestProblem) residuals(beta []float64, terms []int) {
 	if len(beta) == 0 {
 		if fresh {
 			p.Mean.At(beta, p.Rows.X, p.residual)
-			for i, y := range p.Rows.Y {
-				p.residual[i] = y - p.residual[i]
-			}
+			linalg.Minus(p.Rows.Y, p.residual)
 		}
 		return
 	}

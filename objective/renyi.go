@@ -61,7 +61,7 @@ type RenyiProblem struct {
 // renyiWork holds the matrices of one evaluation on n rows. For α = 0 only k and c have room.
 type renyiWork struct {
 	x          matrix.Dense // the rows
-	y, w, mean []float64
+	y, w       []float64
 	sums       []float64
 	k, c, q, d matrix.Dense // n×n
 	v, p       matrix.Dense // n×M: v is K_XZ L⁻ᵀ, and p is K_XZ K_ZZ⁻¹
@@ -76,7 +76,7 @@ func (p *RenyiProblem) room(n int) *renyiWork {
 	if e == nil || len(e.w) < n {
 		vec := func() []float64 { return make([]float64, n) }
 		x := newRows(p.Rows, p.Ranks, n, d)
-		e = &renyiWork{x: x, y: vec(), w: vec(), mean: vec(), sums: vec(), k: x.Like(n, n), c: x.Like(n, n)}
+		e = &renyiWork{x: x, y: vec(), w: vec(), sums: vec(), k: x.Like(n, n), c: x.Like(n, n)}
 		p.work = e
 	}
 	if m := p.M; p.Alpha != 0 && e.v.IsZero() {
@@ -88,7 +88,7 @@ func (p *RenyiProblem) room(n int) *renyiWork {
 	}
 	part := *e
 	part.x = e.x.RowRange(0, n)
-	part.y, part.w, part.mean, part.sums = e.y[:n], e.w[:n], e.mean[:n], e.sums[:n]
+	part.y, part.w, part.sums = e.y[:n], e.w[:n], e.sums[:n]
 	part.k, part.c = e.k.View(0, n, 0, n), e.c.View(0, n, 0, n)
 	if !e.v.IsZero() {
 		part.q, part.d = e.q.View(0, n, 0, n), e.d.View(0, n, 0, n)
@@ -308,10 +308,8 @@ func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64, weight floa
 func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z matrix.Dense, alpha float64) error {
 	n := len(e.w)
 	kernel.At(p.Kernel, theta).FillSymmetric(e.x, e.k)
-	p.Mean.At(beta, e.x, e.mean)
-	for i, y := range e.y {
-		e.w[i] = y - e.mean[i]
-	}
+	p.Mean.At(beta, e.x, e.w)
+	linalg.Minus(e.y, e.w)
 	p.Jitter = 0
 	if alpha == 0 {
 		return nil

@@ -119,9 +119,7 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	}
 	r, w := make([]float64, n), make([]float64, n)
 	p.Mean.At(beta, p.X, r)
-	for i, m := range r {
-		r[i] = p.Y[i] - m
-	}
+	linalg.Minus(p.Y, r)
 	xi, solved, residuals, err := p.quadrature(times(alpha), p.xi, p.xiProbes, r, gradient != nil)
 	if err != nil {
 		return math.NaN(), err

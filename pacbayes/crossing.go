@@ -1,6 +1,10 @@
 package pacbayes
 
-import "math"
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/lists"
+)
 
 // A curve bounds the misses of a fixed predictor at all widths w at once. Let k(w) of n rows miss by more than w, and
 // let b(k) be the ClopperPearson bound of level δ′ for k misses in n rows. The curve says P(|y − ŷ| > w) ≤ b(k(w)) for
@@ -98,11 +102,7 @@ func poisson(mean, spread float64) (from int, p []float64) {
 func curveLevel(n int, delta, end float64) (level float64, misses []int, bounds []float64) {
 	misses = curveMisses(n, end)
 	at := func(level float64) []float64 {
-		bounds := make([]float64, len(misses))
-		for i, k := range misses {
-			bounds[i] = ClopperPearson(k, n, level)
-		}
-		return bounds
+		return lists.Of(misses, func(k int) float64 { return ClopperPearson(k, n, level) })
 	}
 	// Each bound fails with probability δ′, so all of them fail with at most len(misses) times δ′. From there
 	// each round raises the level by the factor that is left of δ. The bounds overlap more and more, so that the

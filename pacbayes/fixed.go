@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/compensated"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // A bound for a predictor that was fixed before the n rows were seen has no KL and no union over posteriors: it pays
@@ -34,10 +35,7 @@ func (s Sample) lowRisk(l Loss) (float64, error) {
 		l.Below *= math.Sqrt(splitAt)
 		return s.Risk(l, nil, nil)
 	}
-	narrow := make([]float64, len(s.Scale))
-	for i, v := range s.Scale {
-		narrow[i] = splitAt * v
-	}
+	narrow := lists.Of(s.Scale, func(v float64) float64 { return splitAt * v })
 	s.Scale = narrow
 	return s.Risk(l, nil, nil)
 }

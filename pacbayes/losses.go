@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/quadrature"
 )
 
@@ -60,11 +61,7 @@ func RegisterLoss(kind Kind, of func(miss float64) float64) {
 
 // Losses lists the losses that ParseLoss knows.
 func Losses() []Kind {
-	kinds := make([]Kind, len(register))
-	for i, n := range register {
-		kinds[i] = n.kind
-	}
-	return kinds
+	return lists.Of(register, func(n losing) Kind { return n.kind })
 }
 
 // registered returns the function of a loss that RegisterLoss added, or nil for other losses.

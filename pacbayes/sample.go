@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/compensated"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // Sample holds predictions at rows, and their targets, in the units of Expected. Scale may be nil if no loss needs it.
@@ -57,11 +58,7 @@ func (s Sample) perUnit(losses []float64) []float64 {
 		totals[g].Add(losses[i])
 		sizes[g]++
 	}
-	means := make([]float64, s.Groups)
-	for g := range means {
-		means[g] = math.Min(totals[g].Value()/sizes[g], 1)
-	}
-	return means
+	return lists.To(s.Groups, func(g int) float64 { return math.Min(totals[g].Value()/sizes[g], 1) })
 }
 
 // meanOf returns the mean of losses over all N units, given the losses of this rank's units.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // NewestRules is the Terms.Rules of new certificates with a curve or slices.
@@ -115,10 +116,7 @@ func (t Terms) tooFew() error {
 
 // named returns column names as they stand in a sentence.
 func named(columns []string) string {
-	names := make([]string, len(columns))
-	for i, name := range columns {
-		names[i] = cautious.Name(name)
-	}
+	names := lists.Of(columns, cautious.Name)
 	return strings.Join(names, ", ")
 }
 

@@ -48,9 +48,7 @@ func NewExact(g Given) (*Posterior, error) {
 		return nil, NotDefinite(err, noise)
 	}
 	mean.At(beta, x, w)
-	for i, m := range w {
-		w[i] = y[i] - m
-	}
+	linalg.Minus(y, w)
 	linalg.CholeskySolve(l, w)
 	if !linalg.Finite(w) {
 		return nil, errors.New("the posterior's weights aren't finite: look for extreme values in the data, or raise the " +

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 )
 
@@ -129,10 +130,7 @@ func (m Monotone) between(row, f []float64) float64 {
 		k := min(int(p), side-2)
 		t, stride := p-float64(k), len(f)/side
 		low, high := f[k*stride:(k+1)*stride], f[(k+1)*stride:(k+2)*stride]
-		f = make([]float64, stride)
-		for i := range f {
-			f[i] = min(low[i]+t*(high[i]-low[i]), high[i])
-		}
+		f = lists.To(stride, func(i int) float64 { return min(low[i]+t*(high[i]-low[i]), high[i]) })
 	}
 	return f[0]
 }

@@ -62,9 +62,7 @@ func NewNearest(g Given, count int) *Posterior {
 		Noises: g.PerRow.Each(x.Rows, noise)}
 	targets := make([]float64, len(y))
 	mean.At(beta, x, targets)
-	for i, m := range targets {
-		targets[i] = y[i] - m
-	}
+	linalg.Minus(y, targets)
 	p.Solution = &Nearest{newNear(p, count), targets}
 	return p
 }
@@ -156,9 +154,7 @@ func (p *Posterior) Others(y []float64, of []int) (errs, variance []float64) {
 	m := min(near.count, othersRows, p.Support.Rows-1)
 	targets, points := make([]float64, len(y)), p.Support.Like(len(of), p.Support.Cols)
 	p.Mean.At(p.Beta, p.Support, targets)
-	for i, mean := range targets {
-		targets[i] = y[i] - mean
-	}
+	linalg.Minus(y, targets)
 	for k, i := range of {
 		copy(points.Row(k), p.Support.Row(i))
 	}

@@ -42,6 +42,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -135,11 +136,7 @@ type Array struct {
 func list(name string, v []float64) Array { return Array{name, 1, [][]float64{v}} }
 
 func triangle(name string, l matrix.Dense) Array {
-	a := Array{Name: name}
-	for i := range l.Rows {
-		a.Values = append(a.Values, l.Row(i)[:i+1])
-	}
-	return a
+	return Array{Name: name, Values: lists.To(l.Rows, func(i int) []float64 { return l.Row(i)[:i+1] })}
 }
 
 // Made says how to check that a posterior was made from rows (see Follows).

@@ -3,6 +3,7 @@ package posterior
 import (
 	"math"
 
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 )
 
@@ -41,11 +42,7 @@ func (r RowNoise) Each(n int, s float64) []float64 {
 	if r.Same() {
 		return nil
 	}
-	each := make([]float64, n)
-	for i := range each {
-		each[i] = r.At(i, s)
-	}
-	return each
+	return lists.To(n, func(i int) float64 { return r.At(i, s) })
 }
 
 // Pick returns the noise of the rows with the given numbers, in the given order.

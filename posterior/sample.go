@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -91,10 +92,7 @@ func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed u
 	if err != nil {
 		return err
 	}
-	diag := make([]float64, n)
-	for i := range diag {
-		diag[i] = max(cov.At(i, i), 0)
-	}
+	diag := lists.To(n, func(i int) float64 { return max(cov.At(i, i), 0) })
 	f := iterative.NewPartialCholesky(diag, n)
 	for range n {
 		if err := ctx.Err(); err != nil {
@@ -111,10 +109,7 @@ func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed u
 		}
 		f.Add(pivot, func(r0, r1 int, column matrix.Dense) { copy(column.Data, cov.Row(pivot)[r0:r1]) })
 	}
-	rngs := make([]*rand.Rand, out.Cols)
-	for j := range rngs {
-		rngs[j] = sampleSource(seed, j)
-	}
+	rngs := lists.To(out.Cols, func(j int) *rand.Rand { return sampleSource(seed, j) })
 	e := normals(len(f.Rows), rngs)
 	out.Zero()
 	if e.Rows > 0 {
@@ -187,10 +182,7 @@ func (p *Posterior) jointCovariance(x matrix.Dense) (matrix.Dense, error) {
 func (p *Posterior) samplePathwise(ctx context.Context, x, out matrix.Dense, seed uint64, o Iterative) error {
 	draw, err := p.pathwise(ctx, o)
 	for j0 := 0; err == nil && j0 < out.Cols; j0 += drawsTogether {
-		rngs := make([]*rand.Rand, min(drawsTogether, out.Cols-j0))
-		for j := range rngs {
-			rngs[j] = sampleSource(seed, j0+j)
-		}
+		rngs := lists.To(min(drawsTogether, out.Cols-j0), func(j int) *rand.Rand { return sampleSource(seed, j0+j) })
 		err = draw(x, out.View(0, x.Rows, j0, j0+len(rngs)), rngs)
 	}
 	return err

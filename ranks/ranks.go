@@ -39,6 +39,8 @@ import (
 	"fmt"
 	"os"
 	"unsafe"
+
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // Ranks is this process as one of a job. Sum, Broadcast, Agree and Close are collective: every rank makes the same
@@ -91,10 +93,7 @@ func All(r Ranks, v ...float64) ([][]float64, error) {
 	every := make([]float64, r.Size()*len(v))
 	copy(every[r.Rank()*len(v):], v)
 	err := r.Sum(every)
-	of := make([][]float64, r.Size())
-	for i := range of {
-		of[i] = every[i*len(v) : (i+1)*len(v)]
-	}
+	of := lists.To(r.Size(), func(i int) []float64 { return every[i*len(v) : (i+1)*len(v)] })
 	return of, err
 }
 

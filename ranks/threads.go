@@ -1,17 +1,17 @@
 package ranks
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/krigo-gp/krigo/internal/lists"
+)
 
 // Threads returns size ranks within this process, one per goroutine. They add up in the order of ranks. This is a job
 // without MPI, for tests.
 func Threads(size int) []Ranks {
 	m := &meeting{size: size, parts: make([]any, size)}
 	m.all = sync.NewCond(&m.mu)
-	of := make([]Ranks, size)
-	for i := range of {
-		of[i] = &group{wire: &thread{m, i}, rank: i, size: size}
-	}
-	return of
+	return lists.To(size, func(i int) Ranks { return &group{wire: &thread{m, i}, rank: i, size: size} })
 }
 
 // meeting is where the goroutines wait for one another.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/drawing"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -188,4 +190,23 @@ func (r *maker) main() *sample {
 		return nil
 	}
 	return r.samples[0]
+}
+
+// rug returns what some of the rows have in a column.
+func (r *maker) rug(c column) []float64 {
+	return lists.Of(spread(300, r.real.n()), func(i int) float64 { return c.value(r.real.at(i)) })
+}
+
+// points returns what at most the given number of rows have in two columns.
+func (r *maker) points(most int, a, b column) []drawing.XY {
+	return lists.Of(spread(most, r.real.n()), func(i int) drawing.XY {
+		return drawing.XY{X: a.value(r.real.at(i)), Y: b.value(r.real.at(i))}
+	})
+}
+
+// chartOf returns an empty chart over two columns.
+func chartOf(a, b column) *drawing.Chart {
+	chart := drawing.NewChart(a.name, b.name)
+	chart.X.Ticks, chart.Y.Ticks = ticksOf(a), ticksOf(b)
+	return chart
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // column is a column of a table that a model predicts from. It has one input, or several if it holds categories or
@@ -118,11 +119,8 @@ type rows struct {
 
 func (r rows) n() int             { return len(r.x) / max(1, r.d) }
 func (r rows) at(i int) []float64 { return r.x[i*r.d : (i+1)*r.d] }
-func (r rows) of(c column) (vs []float64) {
-	for i := range r.n() {
-		vs = append(vs, c.value(r.at(i)))
-	}
-	return vs
+func (r rows) of(c column) []float64 {
+	return lists.To(r.n(), func(i int) float64 { return c.value(r.at(i)) })
 }
 
 // The function is drawn at no more than mostReference rows, and at fewer if these held more than mostNumbers numbers.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // dependence is the strongest dependence that was found between two columns.
@@ -63,10 +64,7 @@ func dependenceOf(r rows, columns []column) (found dependence, dependent bool) {
 			}
 		default:
 			for _, j := range c.inputs {
-				values := make([]float64, r.n())
-				for i := range values {
-					values[i] = r.at(i)[j]
-				}
+				values := lists.To(r.n(), func(i int) float64 { return r.at(i)[j] })
 				ranks := inspect.Ranks(values)
 				middle, far := float64(len(ranks)), make([]float64, len(ranks)) // ranks are from 1 to 2n − 1
 				for i, v := range ranks {

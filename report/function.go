@@ -9,6 +9,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
@@ -62,10 +63,7 @@ func (r *maker) rank() error {
 			"mean in the columns' standard deviations.", whole(most), whole(len(varying)))
 		candidates = candidates[:most]
 	}
-	of := make([]column, len(candidates))
-	for i, k := range candidates {
-		of[i] = r.columns[k]
-	}
+	of := lists.Of(candidates, func(k int) column { return r.columns[k] })
 	some := r.real
 	if n := max(leastRanked, int(mostWork/r.q.Work(false)/float64(len(of)*partners+1))); n < some.n() {
 		x := make([]float64, 0, n*some.d)
@@ -154,10 +152,7 @@ func lengthscales(s kernel.Spec, inputs []kernel.Input) (least []float64) {
 	d := len(inputs)
 	name, columns, _ := s.Columns()
 	if at, err := kernel.Find(inputs, columns...); err == nil && len(at) > 0 {
-		seen := make([]kernel.Input, len(at))
-		for j, t := range at {
-			seen[j] = inputs[t]
-		}
+		seen := lists.Of(at, func(t int) kernel.Input { return inputs[t] })
 		s.Name = name
 		for j, l := range lengthscales(s, seen) {
 			if least == nil {
@@ -377,19 +372,12 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 	chart.X.Ticks = ticksOf(c)
 	chart.Y.Span(low, high)
 	edge := func(half []float64, sign float64) []float64 {
-		out := make([]float64, len(half))
-		for i := range half {
-			out[i] = s.mean[i] + sign*half[i]
-		}
-		return out
+		return lists.To(len(half), func(i int) float64 { return s.mean[i] + sign*half[i] })
 	}
 	chart.Area("95 % of observations", drawing.Blue, s.x, edge(s.below, -1), edge(s.above, 1))
 	chart.Deep("of the function", drawing.Blue, s.x, edge(s.f, -1), edge(s.f, 1))
-	join := func(ys []float64) (pts []drawing.XY) {
-		for i, y := range ys {
-			pts = append(pts, drawing.XY{X: s.x[i], Y: y})
-		}
-		return pts
+	join := func(ys []float64) []drawing.XY {
+		return lists.To(len(ys), func(i int) drawing.XY { return drawing.XY{X: s.x[i], Y: ys[i]} })
 	}
 	for i, o := range s.others {
 		label := ""
@@ -409,18 +397,11 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 			chart.Triangles("miss", drawing.Orange, misses)
 		}
 	}
-	var rug []float64
 	if len(r.columns) == 1 && r.q.Inducing() > 0 {
-		for i := range r.q.Support.Rows {
-			rug = append(rug, r.support(i)[0])
-		}
-		chart.Rug("inducing inputs", rug)
+		chart.Rug("inducing inputs", lists.To(r.q.Support.Rows, func(i int) float64 { return r.support(i)[0] }))
 		caption = "Marks below: where the inducing inputs are."
 	} else {
-		for _, i := range spread(300, r.real.n()) {
-			rug = append(rug, c.value(r.real.at(i)))
-		}
-		chart.Rug("rows", rug)
+		chart.Rug("rows", r.rug(c))
 	}
 	least, most := slices.Min(s.mean), slices.Max(s.mean)
 	return r.draw(Figure{Title: title, Caption: caption},
@@ -533,17 +514,13 @@ func (r *maker) drawSurface() error {
 		_, own := r.m.Scaling.Moments(f[i], v)
 		sd.Z = append(sd.Z, own)
 	}
-	var specks []drawing.XY
-	for _, i := range spread(250, r.real.n()) {
-		specks = append(specks, drawing.XY{X: xs[i], Y: ys[i]})
-	}
+	specks := r.points(250, a, b)
 	charts := make([]described, 2)
 	for i, of := range []struct {
 		label, words string
 		grid         drawing.Grid
 	}{{r.target, "Predicted " + r.target, mean}, {"sd of f, " + r.target, "Standard deviation of the function", sd}} {
-		chart := drawing.NewChart(a.name, b.name)
-		chart.X.Ticks, chart.Y.Ticks = ticksOf(a), ticksOf(b)
+		chart := chartOf(a, b)
 		if err := chart.Heat(of.label, of.grid); err != nil {
 			return err
 		}
@@ -562,19 +539,14 @@ func (r *maker) drawInducing() error {
 	if r.q.Inducing() == 0 || !ok {
 		return nil
 	}
-	chart := drawing.NewChart(a.name, b.name)
-	chart.X.Ticks, chart.Y.Ticks = ticksOf(a), ticksOf(b)
-	var pts, at []drawing.XY
+	chart := chartOf(a, b)
 	if r.real.what != inducing {
-		for _, i := range spread(mostDrawn, r.real.n()) {
-			pts = append(pts, drawing.XY{X: a.value(r.real.at(i)), Y: b.value(r.real.at(i))})
-		}
-		chart.Many("rows", drawing.Grey, pts)
+		chart.Many("rows", drawing.Grey, r.points(mostDrawn, a, b))
 	}
-	for _, i := range spread(mostDrawn, r.q.Support.Rows) {
+	at := lists.Of(spread(mostDrawn, r.q.Support.Rows), func(i int) drawing.XY {
 		row := r.support(i)
-		at = append(at, drawing.XY{X: a.value(row), Y: b.value(row)})
-	}
+		return drawing.XY{X: a.value(row), Y: b.value(row)}
+	})
 	chart.Triangles("inducing inputs", drawing.Orange, at)
 	return r.draw(Figure{Title: "Inducing inputs",
 		Caption: fmt.Sprintf("Where training put %s, over the two most important columns of numbers.",

@@ -6,6 +6,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 )
 
@@ -36,10 +37,9 @@ func (r *maker) parts() {
 		if s.Share < drawnShare {
 			continue
 		}
-		var of []column
-		for _, name := range s.Columns {
-			of = append(of, r.columns[slices.IndexFunc(r.columns, func(c column) bool { return c.raw == name })])
-		}
+		of := lists.Of(s.Columns, func(name string) column {
+			return r.columns[slices.IndexFunc(r.columns, func(c column) bool { return c.raw == name })]
+		})
 		title := s.Name() + ", " + percent(s.Share)
 		if len(of) == 1 && main < mostMain {
 			main++
@@ -99,11 +99,7 @@ func (r *maker) drawMain(title string, s *model.Share, c column) error {
 		}
 		chart.Area("± 2 sd", drawing.Blue, values, low, high)
 		chart.Line("", drawing.Blue, line)
-		var rug []float64
-		for _, i := range spread(300, r.real.n()) {
-			rug = append(rug, c.value(r.real.at(i)))
-		}
-		chart.Rug("rows", rug)
+		chart.Rug("rows", r.rug(c))
 	}
 	words := fmt.Sprintf("The part of %s: from %s to %s.", c.name, number(slices.Min(mean)), number(slices.Max(mean)))
 	return r.draw(Figure{Title: title}, described{chart, words})
@@ -127,16 +123,11 @@ func (r *maker) drawPair(title string, s *model.Share, a, b column) error {
 		return err
 	}
 	_, name := r.seen()
-	chart := drawing.NewChart(a.name, b.name)
-	chart.X.Ticks, chart.Y.Ticks = ticksOf(a), ticksOf(b)
+	chart := chartOf(a, b)
 	if err := chart.Heat("effect on "+name, g); err != nil {
 		return err
 	}
-	var specks []drawing.XY
-	for _, i := range spread(250, r.real.n()) {
-		specks = append(specks, drawing.XY{X: a.value(r.real.at(i)), Y: b.value(r.real.at(i))})
-	}
-	chart.Specks(specks)
+	chart.Specks(r.points(250, a, b))
 	words := fmt.Sprintf("What %s and %s add together: from %s to %s.", a.name, b.name, number(slices.Min(g.Z)),
 		number(slices.Max(g.Z)))
 	return r.draw(Figure{Title: title, Caption: "What the two columns add together, beyond each alone. Points are rows."},

@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -247,10 +248,7 @@ func trend(c *drawing.Chart, all []tenth, along string, at func(x, z float64) dr
 
 // spreadWith says whether the size of residuals depends on x.
 func spreadWith(x, z []float64, along string) string {
-	size := make([]float64, len(z))
-	for i, v := range z {
-		size[i] = math.Abs(v)
-	}
+	size := lists.Of(z, math.Abs)
 	rho := correlation(inspect.Ranks(x), inspect.Ranks(size))
 	lead := "The spread looks even"
 	switch {
@@ -336,10 +334,7 @@ func (r *maker) drawByLevel(title string, s *sample, c column, x []float64, of [
 // drawResiduals draws the residuals in file order and against columns.
 func (r *maker) drawResiduals(s *sample, columns []int) {
 	r.guard("Residuals in file order", func() error {
-		x := make([]float64, len(s.rows))
-		for i, row := range s.rows {
-			x[i] = float64(row + 1)
-		}
+		x := lists.Of(s.rows, func(row int) float64 { return float64(row + 1) })
 		return r.drawAgainst("Residuals in file order", s, axis{label: "row of the file", along: "along the file"}, x)
 	})
 	for _, k := range columns {

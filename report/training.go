@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -37,10 +38,7 @@ func (r *maker) facts() (facts []fact) {
 	if r.q.Inducing() > 0 {
 		method = "sparse GP, " + count(r.q.Inducing(), "inducing input")
 	}
-	var names []string
-	for _, c := range r.columns {
-		names = append(names, c.name)
-	}
+	names := lists.Of(r.columns, func(c column) string { return c.name })
 	t := m.Training
 	unit, seen := r.seen()
 	width := number(math.Sqrt(m.ObservationNoise) * unit)

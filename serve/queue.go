@@ -13,6 +13,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 )
 
@@ -231,10 +232,7 @@ func widthOf(m *krigo.Model) int { return len(m.Inputs) + len(m.Further()) }
 func (p piece) read(m *krigo.Model, to *[]float64) error {
 	cols, begin := p.data.Cols, len(*to)
 	width := widthOf(m)
-	rows := make([]int, p.to-p.from)
-	for i := range rows {
-		rows[i] = p.from + i
-	}
+	rows := lists.To(p.to-p.from, func(i int) int { return p.from + i })
 	x := slices.Grow(*to, len(rows)*width)[:begin+len(rows)*width]
 	if err := p.data.Read(rows, x[begin:begin+len(rows)*cols], nil); err != nil {
 		return err

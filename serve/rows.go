@@ -12,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // badRequest is an error in a request, with the status of its answer.
@@ -56,6 +57,10 @@ func inputsOf(m *krigo.Model) []Input {
 		}
 	}
 	return inputs
+}
+
+func namesOf(inputs []Input) []string {
+	return lists.Of(inputs, func(i Input) string { return i.Name })
 }
 
 // scaledInputs returns all inputs, including the periodic parts of dates, with the categories of a column as one input.
@@ -256,11 +261,7 @@ func parseJSON(body []byte, inputs func(model string, rows int) ([]Input, error)
 	if err != nil {
 		return nil, err
 	}
-	t := &dataset.Table{Source: "the request"}
-	for _, input := range of {
-		t.Names = append(t.Names, input.Name)
-	}
-	t.Values = make([]float64, 0, len(rows)*len(of))
+	t := &dataset.Table{Source: "the request", Names: namesOf(of), Values: make([]float64, 0, len(rows)*len(of))}
 	for i, raw := range rows {
 		row, err := cells(raw, of)
 		if err != nil {
@@ -446,10 +447,7 @@ func repeated(object []byte) string {
 
 // parseCSV reads CSV text with a header. It keeps the given columns, and the columns that hold the model's dates.
 func parseCSV(body []byte, columns []Input, of dataset.Reading, maxRows int) (*dataset.Table, error) {
-	names := make([]string, len(columns))
-	for j, column := range columns {
-		names[j] = column.Name
-	}
+	names := namesOf(columns)
 	for _, d := range of.Dates {
 		names = append(names, d.Column)
 	}

@@ -18,6 +18,7 @@ import (
 	"weak"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -115,10 +116,8 @@ func (w *Watch) ObserveOnce(ctx context.Context, key string, d *dataset.Data, ro
 		return State{}, false, err
 	}
 	e := entry{Format: format, Model: w.model.Checksum(), At: time.Now().UTC().Truncate(time.Millisecond),
-		Losses: o.Losses, Outside: o.Outside, Seen: o.Seen, Key: key}
-	for _, h := range o.Hashes {
-		e.Hashes = append(e.Hashes, strconv.FormatUint(h, 16))
-	}
+		Losses: o.Losses, Outside: o.Outside, Seen: o.Seen, Key: key,
+		Hashes: lists.Of(o.Hashes, func(h uint64) string { return strconv.FormatUint(h, 16) })}
 	if before, known := w.keys[key]; known && before != digest(e.Hashes) {
 		return State{}, false, &KeyError{key}
 	} else if known {

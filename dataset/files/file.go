@@ -46,6 +46,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -90,10 +91,7 @@ func ReadFile(path string, as dataset.Reading) (*dataset.Table, error) {
 		t.Close() // Close keeps the file for the table
 	}
 	if !known && errors.Is(err, errNotText) {
-		var all []string
-		for _, f := range formats {
-			all = append(all, fmt.Sprintf("%s (%s)", f.Name, strings.Join(f.Endings, ", ")))
-		}
+		all := lists.Of(formats, func(f Format) string { return f.Name + " (" + strings.Join(f.Endings, ", ") + ")" })
 		err = fmt.Errorf("%w; the formats that are read are %s", err, strings.Join(all, ", "))
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/memory"
 )
@@ -121,9 +122,7 @@ func openNPY(f *os.File, t *dataset.Table) error {
 		return err
 	}
 	t.Rows, t.Disk = n.rows, n
-	for _, c := range n.fields {
-		t.Names = append(t.Names, c.name)
-	}
+	t.Names = lists.Of(n.fields, func(f field) string { return f.name })
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
@@ -42,10 +43,7 @@ type ColumnFacts struct {
 
 // Flags returns the advice as flags of the command line.
 func (f ColumnFacts) Flags() string {
-	var flags []string
-	for _, a := range f.Advice {
-		flags = append(flags, spelling.Flag(a.Flag, a.Value))
-	}
+	flags := lists.Of(f.Advice, func(a Advice) string { return spelling.Flag(a.Flag, a.Value) })
 	if f.Either {
 		return strings.Join(flags, " or ")
 	}
@@ -98,11 +96,8 @@ type column struct {
 	cells         int   // number of cells that aren't missing
 }
 
-func (c *column) of(codes []int) (texts []string) {
-	for _, code := range codes {
-		texts = append(texts, c.texts[code])
-	}
-	return texts
+func (c *column) of(codes []int) []string {
+	return lists.Of(codes, func(code int) string { return c.texts[code] })
 }
 
 // number returns how many cells have one of these texts.
@@ -168,10 +163,8 @@ func (c *column) dates(f *ColumnFacts) bool {
 		f.Why, then = fmt.Sprintf("times of day as %q", spelling.Clip(example)), "write durations as numbers, as of hours"
 	}
 	if len(forms) > 1 {
-		f.Why, f.Either, f.Advice = f.Why+": is the day first, or the month?", true, nil
-		for _, form := range forms {
-			f.Advice = append(f.Advice, Advice{"dates", f.Name + ":" + form.Form})
-		}
+		f.Why, f.Either = f.Why+": is the day first, or the month?", true
+		f.Advice = lists.Of(forms, func(form dataset.Dates) Advice { return Advice{"dates", f.Name + ":" + form.Form} })
 	}
 	if len(left) > 0 {
 		c.but(f, left, then)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // strays are rows of a file that seem to be no rows of the table: a repeated header, totals or remarks at the end.
@@ -75,11 +76,8 @@ func strayRows(t *dataset.Table) map[int]bool {
 }
 
 // Strays reports which rows seem to be no rows of the table: a repeated header, totals or remarks at the end.
-func Strays(t *dataset.Table) (all finding.List) {
-	for _, s := range straysOf(t) {
-		all = append(all, s.found)
-	}
-	return all
+func Strays(t *dataset.Table) finding.List {
+	return lists.Of(straysOf(t), func(s strays) finding.Finding { return s.found })
 }
 
 // summaries are words at the beginning of a line of totals.

@@ -19,6 +19,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/model"
 )
@@ -224,10 +225,7 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 		case f.Kind == "constant":
 			values = cautious.Digits(f.Low, 6)
 		case f.Examples != nil:
-			var quotes []string
-			for _, text := range f.Examples {
-				quotes = append(quotes, fmt.Sprintf("%.30q", text))
-			}
+			quotes := lists.Of(f.Examples, func(text string) string { return fmt.Sprintf("%.30q", text) })
 			values = strings.Join(quotes, ", ")
 		}
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t\n", spelling.Printable(f.Name), f.Kind, f.Missing, f.Distinct, values)

@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/settings"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
@@ -115,10 +116,7 @@ func (f *fitFlags) ofOptions() (all []cliFlag) {
 
 // ofMethods returns a flag for every setting of every method.
 func (f *fitFlags) ofMethods() (all []cliFlag) {
-	var methods []any
-	for _, k := range method.Kinds() {
-		methods = append(methods, k.Method)
-	}
+	methods := lists.Of(method.Kinds(), func(k method.Kind) any { return k.Method })
 	for _, s := range settings.Merge(methods...) {
 		flag := flagOf(s, s.Pointer(&f.options.Method))
 		flag.late = true
@@ -235,11 +233,8 @@ func (c *common) flags() []cliFlag {
 }
 
 // texts returns a list of names as strings.
-func texts[T ~string](list []T) (all []string) {
-	for _, name := range list {
-		all = append(all, string(name))
-	}
-	return all
+func texts[T ~string](list []T) []string {
+	return lists.Of(list, func(name T) string { return string(name) })
 }
 
 // tableEndings returns the endings of files that hold tables, without the dot.

@@ -5,6 +5,8 @@ import (
 	"html"
 	"math"
 	"strings"
+
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // SVG draws the chart. description says in words and numbers what the chart shows.
@@ -85,10 +87,7 @@ func (c *Chart) leftOf(ticks []Tick) float64 {
 // writeY writes the vertical axis's labels and its grid lines, and returns how far down the labels reach.
 func (f *frame) writeY(b, grid *strings.Builder, left, top float64, ticks []Tick) (reach float64) {
 	axis := f.c.Y
-	names := make([]string, len(ticks))
-	for i, t := range ticks {
-		names[i] = t.Label
-	}
+	names := lists.Of(ticks, func(t Tick) string { return t.Label })
 	widest := 0.
 	for _, text := range axis.After {
 		widest = max(widest, width(text))

@@ -72,6 +72,13 @@ func Sincos(s, c, x []float64) {
 	}
 }
 
+// Minus writes y − x to x.
+func Minus(y, x []float64) {
+	for i, v := range x {
+		x[i] = y[i] - v
+	}
+}
+
 // Finite says whether every value is a finite number.
 func Finite(x []float64) bool {
 	for _, v := range x {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/memory"
 )
 
@@ -132,9 +133,7 @@ func readAll(in io.Reader, size int64) ([]byte, error) {
 
 // write writes the reply as a frame.
 func (r *reply) write(out io.Writer) error {
-	for _, data := range r.data {
-		r.Buffers = append(r.Buffers, int64(len(data)))
-	}
+	r.Buffers = lists.Of(r.data, func(data []byte) int64 { return int64(len(data)) })
 	header, err := json.Marshal(r)
 	if err != nil { // JSON has no NaN: send an error, since the other program waits
 		return (&reply{ID: r.ID, Error: &failure{Kind: "failed", Message: err.Error()}}).write(out)

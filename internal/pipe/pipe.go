@@ -20,6 +20,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/inspect"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/report"
 	"github.com/krigo-gp/krigo/watch"
@@ -545,10 +546,7 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	answer := &reply{Result: map[string]any{"rows": len(ps), "notices": found.Words(),
 		"findings": found.Tell()}}
 	column := func(name string, of func(i int) float64) {
-		values := make([]float64, len(ps))
-		for i := range values {
-			values[i] = of(i)
-		}
+		values := lists.To(len(ps), of)
 		answer.add(name, values)
 	}
 	var e *model.Explanation

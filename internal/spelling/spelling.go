@@ -5,6 +5,8 @@ package spelling
 import (
 	"fmt"
 	"strings"
+
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // DidYouMean returns the end of a message about an unknown name. It suggests the known name with the smallest edit
@@ -30,10 +32,7 @@ func DidYouMean(name string, known []string) string {
 
 // editDistance returns Levenshtein's distance, by rows of the Wagner–Fischer table.
 func editDistance(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
+	row := lists.To(len(b)+1, func(j int) int { return j })
 	for i := range a {
 		diagonal := row[0]
 		row[0] = i + 1

@@ -5,14 +5,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // scores replaces values by the normal scores of their ranks, so that a few large values don't decide.
 func scores(values []float64) []float64 {
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
+	order := linalg.UpTo(len(values))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
 	z := make([]float64, len(values))
 	for rank, i := range order {
@@ -72,11 +72,7 @@ func alike(values []float64, members [][]int, rng *rand.Rand) (icc, p float64) {
 
 // roots returns the square roots of absolute errors. A few large errors hardly change the mean of these roots.
 func roots(errors []float64) []float64 {
-	sizes := make([]float64, len(errors))
-	for i, e := range errors {
-		sizes[i] = math.Sqrt(math.Abs(e))
-	}
-	return sizes
+	return lists.Of(errors, func(e float64) float64 { return math.Sqrt(math.Abs(e)) })
 }
 
 // ratio returns how many times as large errors is as others, in a typical unit. A unit's error is the mean of the roots
@@ -85,10 +81,7 @@ func ratio(errors, others []float64, members [][]int, of func([]float64) float64
 	typical := func(errors []float64) float64 {
 		var means []float64
 		for _, rows := range members {
-			var own []float64
-			for _, i := range rows {
-				own = append(own, errors[i])
-			}
+			own := lists.Of(rows, func(i int) float64 { return errors[i] })
 			means = append(means, mean(roots(own)))
 		}
 		return of(means)

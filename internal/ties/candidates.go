@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
 )
 
@@ -184,10 +185,7 @@ func sortedBy(c column, rows []int) bool {
 
 // inFile returns the places of rows (0 to len(rows)−1), sorted by the order of the file.
 func inFile(rows []int) []int {
-	place := make([]int, len(rows))
-	for i := range place {
-		place[i] = i
-	}
+	place := linalg.UpTo(len(rows))
 	slices.SortFunc(place, func(a, b int) int { return cmp.Compare(rows[a], rows[b]) })
 	return place
 }

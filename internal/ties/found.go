@@ -3,6 +3,8 @@ package ties
 import (
 	"cmp"
 	"slices"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
 const (
@@ -34,10 +36,7 @@ func Found(all []Tie) (found []Tie) {
 // holm says for each candidate whether its AlikeP is too small for chance. In at most 1 of 100 independent tables it
 // says so for any candidate (Holm 1979).
 func holm(all []Tie) []bool {
-	order := make([]int, len(all))
-	for i := range order {
-		order[i] = i
-	}
+	order := linalg.UpTo(len(all))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].AlikeP, all[b].AlikeP) })
 	sure := make([]bool, len(all))
 	for rank, i := range order {

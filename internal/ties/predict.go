@@ -25,9 +25,7 @@ const mostExact = 2000
 func newPredictor(g posterior.Given) (predictor, error) {
 	residuals := make([]float64, g.X.Rows)
 	g.Mean.At(g.Beta, g.X, residuals)
-	for i, m := range residuals {
-		residuals[i] = g.Y[i] - m
-	}
+	linalg.Minus(g.Y, residuals)
 	if g.X.Rows > mostExact {
 		return &nearest{g, residuals, neighbours.About(g.Kernel, g.Theta, g.X)}, nil
 	}
