@@ -18,8 +18,8 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "periodic", "additive", "linear",
-		"constant",
+	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "periodic", "additive", "steps",
+		"linear", "constant",
 		"white",
 		"se+linear", "se*periodic", "(se+white)*rq+constant*linear", "matern32*matern52*linear"} {
 		for _, ard := range []bool{false, true} {
@@ -328,8 +328,8 @@ func BenchmarkFill(b *testing.B) {
 // TestBundles: sets of points side by side give what Cov and Pull give for each set alone.
 func TestBundles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 7))
-	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "periodic", "additive", "linear",
-		"constant",
+	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "periodic", "additive", "steps",
+		"linear", "constant",
 		"white", "se+linear*white", "rq*periodic+constant"} {
 		for _, dim := range []int{1, 3, 4, 9} {
 			for _, ard := range []bool{false, true} {

@@ -19,7 +19,8 @@ const (
 	Shape       Kind = "shape"  // a, for the rational quadratic
 	Period      Kind = "period" // p, for the periodic kernel
 	Constant    Kind = "constant"
-	Slope       Kind = "slope" // coefficient of a linear mean function
+	Slope       Kind = "slope"    // coefficient of a linear mean function
+	Relative    Kind = "relative" // a factor, about 1 unless rows say otherwise
 )
 
 // Param describes one parameter. A kernel's parameters are natural logarithms. A mean function's parameters
@@ -154,6 +155,9 @@ func SameKernel(a, b string) bool {
 	return err == nil && wrong == nil && name == other && slices.Equal(columns, others)
 }
 
+// mostSaid is the most parameters without a field of their own that String lists. The kernel steps has hundreds.
+const mostSaid = 12
+
 // String returns the specification in words: "se (variance 1, lengthscales 0.5 2)".
 func (s Spec) String() string {
 	if len(s.Parts) > 0 {
@@ -186,7 +190,11 @@ func (s Spec) String() string {
 	if s.Period != 0 {
 		add("period", s.Period)
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
+	for i, name := range slices.Sorted(maps.Keys(s.Parameters)) {
+		if i == mostSaid {
+			values = append(values, fmt.Sprintf("%d parameters more", len(s.Parameters)-i))
+			break
+		}
 		add(name, s.Parameters[name])
 	}
 	return s.Name + " (" + strings.Join(values, ", ") + ")"

@@ -30,12 +30,19 @@ type normal struct {
 // wide is the prior variance of a logarithm about which little is known.
 const wide = 3.0
 
+// relative is the prior variance of the logarithm of a factor. With 1 instead of 4 the kernel steps has 15 to 70 nats
+// less evidence on drawn step functions.
+const relative = 4.0
+
 // weakFor returns the weak prior of a task's parameters [θ, β, ln σ_n²].
 func weakFor(t Task) (w weak) {
 	for i, p := range t.Kernel.Params() {
 		if p.Kind == kernel.Lengthscale {
 			mean := math.Sqrt2 + math.Log(p.Distant(t.dims()))/2
 			w = append(w, normal{at: i, factor: 0.5, mean: mean, variance: wide}) // θ is ln l²
+		}
+		if p.Kind == kernel.Relative {
+			w = append(w, normal{at: i, factor: -1, variance: relative})
 		}
 	}
 	return append(w, normal{at: t.prior(), factor: 1, mean: -2, variance: 2})

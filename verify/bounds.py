@@ -289,8 +289,10 @@ class Kernel:
         self.at = [i for c in of for i, (name, _) in enumerate(names) if name == c] or range(len(names))  # inputs that it sees
         names = [names[i] for i in self.at]
         self.parts, dim = [Kernel(p, theta, names) for p in spec.objects("parts")], len(names)
-        long, joint = self.name in PROFILES or self.name in ("periodic", "additive"), self.name in ("sum", "product")
+        long, joint = self.name in PROFILES or self.name in ("periodic", "additive", "steps"), self.name in ("sum", "product")
         weights = ["main", "pairs"][:dim] if self.name == "additive" else []
+        if self.name == "steps":
+            weights = [f"steep_{i + 1}_{b + 1}" for i in range(dim) for b in range(16)]
         if kinds:
             require(of and names[0][1] is not None, f"the kernel {self.name} doesn't see a categorical column")
             weights = {"exchangeable": ["shared"], "ordinal": [f"gap_{i + 1}" for i in range(dim - 2)]}.get(
@@ -337,6 +339,10 @@ class Kernel:
             return [k.prepare(x) for k in self.parts]
         if self.name == "periodic":
             return [f(2 * pi * v / self.shape) * s for f in (cos, sin) for v, s in zip(x, self.inverse)]
+        if self.name == "steps":  # bins of width 1/4 from -2 to 2, and each part begins at the bin's end nearest to 0
+            ends = [(b / 4 - 2 if b else -inf, b / 4 - 1.75 if b < 15 else inf, b / 4 - 2 if b > 7 else b / 4 - 1.75) for b in range(16)]
+            return [s * fsum(w * (min(max(v, low), high) - zero) for w, (low, high, zero) in zip(self.weights[16 * i:], ends))
+                    for i, (v, s) in enumerate(zip(x, self.inverse))]
         return list(map(mul, x, self.inverse)) if self.profile else list(x)
     def value(self, p, q):
         if self.profile:
@@ -346,6 +352,8 @@ class Kernel:
             return sum(values) if self.name == "sum" else prod(values)
         if self.name == "periodic":
             return self.variance * exp(-0.5 * dist(p, q)**2)
+        if self.name == "steps":
+            return self.variance * exp(-fsum(abs(v - w) for v, w in zip(p, q)))
         if self.name == "additive":
             parts, d = [], len(p)
             for x, z, i in zip(p, q, self.inverse):

@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import verify  # noqa: E402
 
-KERNELS = ["se", "matern12", "matern32", "matern52", "rq", "periodic", "additive", "linear", "se+white", "se*periodic", "linear+constant+matern32", "matern32*matern12"]
+KERNELS = ["se", "matern12", "matern32", "matern52", "rq", "periodic", "additive", "steps", "linear", "se+white", "se*periodic", "linear+constant+matern32", "matern32*matern12"]
 LOSSES = ["band", "relative --epsilon 0.1", "asymmetric --epsilon 0.4:0.8", "clipped-square", "gaussian", "clipped-absolute"]
 SPARSE = ["vfe", "fitc", "dtc", "pep --alpha 0.5", "svgp --epochs 5", "renyi --epochs 5"]
 

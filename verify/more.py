@@ -61,10 +61,10 @@ def check_asked(head, t, table, scale, own):
     tempers, tried = prior.list("temper", float), 0
     auto = "matern32*matern12,matern32,matern52,rq,se" + ",additive+matern32" * t.informed
     expressions = plain(kernel("expression", str)).replace("auto", auto).split(",")
-    lengths = {bool(k.lengths) for k in leaves(own) if (k.profile or k.name in ("periodic", "additive")) and k.dim > 1}
+    lengths = {bool(k.lengths) for k in leaves(own) if (k.profile or k.name in ("periodic", "additive", "steps")) and k.dim > 1}
     wide = [on("", [c]) for c, level in set(columns_of(head)) if level == "other"]  # columns of several inputs
     for e in expressions:
-        several = [p for p in re.findall(r"(?:se|matern..|rq|periodic|additive)\b|(?:se|matern..|rq|periodic|additive)_\w+", e)
+        several = [p for p in re.findall(r"(?:se|matern..|rq|periodic|additive|steps)(?:\b|_\w+)", e)
                    if p.count("_") > 1 or any(p.endswith(w) for w in wide) or "_" not in p and len(table.inputs) > 1]
         tried += 2 if kernel("ard", str) == "auto" and several else 1
     is_seen, named = head.of("scaling").has("target_transform"), data("target_transform", str) or "none"

@@ -117,8 +117,8 @@ class Parameters(Estimator):
         test_fraction :
             share of the rows set aside and scored at the end
         kernel :
-            se, matern12, matern32, matern52, rq, periodic, additive, linear, constant, white; se+rq, se*rq(x1); list
-            se,rq; auto (default auto, or se)
+            se, matern12, matern32, matern52, rq, periodic, additive, steps, linear, constant, white; se+rq, se*rq(x1);
+            list se,rq; auto (default auto, or se)
         objective :
             what training minimises: kl-pac (the PAC-Bayes bound), sqrt-pac, evidence, nearest (each row from its
             neighbours, of any number of rows); sparse: vfe, fitc, dtc, pep, svgp, renyi (default by prior and rows)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Kernel", "additive", "constant", "exchangeable", "linear", "lowrank", "matern12", "matern32", "matern52", "ordinal", "periodic", "rq", "se", "white"]
+__all__ = ["Kernel", "additive", "constant", "exchangeable", "linear", "lowrank", "matern12", "matern32", "matern52", "ordinal", "periodic", "rq", "se", "steps", "white"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,6 +87,11 @@ def periodic(*columns: str) -> Kernel:
 def additive(*columns: str) -> Kernel:
     """Effects of one and of two inputs that add up."""
     return _on("additive", columns)
+
+
+def steps(*columns: str) -> Kernel:
+    """Functions with steps where an input passes a threshold."""
+    return _on("steps", columns)
 
 
 def linear(*columns: str) -> Kernel:
