@@ -12,7 +12,7 @@ import (
 //
 //	k(x, x') = σ² exp(−Σ_i |w_i(x_i) − w_i(x'_i)|),  w_i(v) = Σ_b s_ib (v's part of bin b)/l_i
 //
-// With w_i(v) = v/l_i it is the kernel of a tree that cuts at random places (Balog et al., "The Mondrian Kernel", 2016).
+// With w_i(v) = v/l_i it is that of trees cut at random places (Balog et al., "The Mondrian Kernel", 2016).
 // Each w_i rises and is linear in every bin, so that training finds the places where the function steps. There w_i is
 // steep. The bins are [−2, −1.75] to [1.75, 2] on inputs of standard deviation 1, and the outer ones have no end.
 // Parameters: ln l²(s), the logarithms of s_ib by input, and ln σ².
