@@ -367,12 +367,7 @@ func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table, 
 		}
 		others := w.Others()
 		alike = func(row, other int) bool {
-			for _, j := range inputs {
-				if x.At(row, j) != others.At(other, j) {
-					return false
-				}
-			}
-			return true
+			return !slices.ContainsFunc(inputs, func(j int) bool { return x.At(row, j) != others.At(other, j) })
 		}
 	}
 	ends := w.Full

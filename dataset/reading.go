@@ -268,10 +268,5 @@ var grouped = regexp.MustCompile(`^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+([.eE].*)?$`)
 func numeral(v float64) string { return strconv.FormatFloat(v+0, 'g', -1, 64) }
 
 func allFinite(vs []float64) bool {
-	for _, v := range vs {
-		if v-v != 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(vs, func(v float64) bool { return v-v != 0 })
 }

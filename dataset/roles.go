@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // Role says what a row may be used for. The values are part of the model-file format.
@@ -37,21 +38,11 @@ type Roles struct {
 
 // Rows returns the rows of all ranks that have the role, in the order of r.
 func (r Roles) Rows(role Role) []int {
-	var rows []int
+	has := func(i int) bool { return r.Of[i] == role }
 	if r.Order != nil {
-		for _, i := range r.Order {
-			if r.Of[i] == role {
-				rows = append(rows, i)
-			}
-		}
-		return rows
+		return lists.If(r.Order, has)
 	}
-	for i, other := range r.Of {
-		if other == role {
-			rows = append(rows, i)
-		}
-	}
-	return rows
+	return lists.Where(len(r.Of), has)
 }
 
 // Count returns the number of rows with a role.

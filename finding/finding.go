@@ -110,13 +110,8 @@ func (f Finding) Check() error {
 }
 
 // Of returns the findings of a kind.
-func (l List) Of(kind Kind) (of List) {
-	for _, f := range l {
-		if f.Kind == kind {
-			of = append(of, f)
-		}
-	}
-	return of
+func (l List) Of(kind Kind) List {
+	return lists.If(l, func(f Finding) bool { return f.Kind == kind })
 }
 
 // Words returns each finding in words.

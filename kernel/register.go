@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
@@ -36,12 +37,8 @@ func alone(int, bool) (Kernel, error) {
 
 // levels returns the function that makes a kernel of categories, or nil for other kernels.
 func levels(name string) func(inputs []Input, order []string) (*Categorical, error) {
-	for _, f := range register {
-		if f.name == name {
-			return f.levels
-		}
-	}
-	return nil
+	f, _ := lists.Find(register, func(f family) bool { return f.name == name })
+	return f.levels
 }
 
 // placed returns a named kernel on columns. Kernels of categories take one column, and perhaps its categories.

@@ -84,12 +84,9 @@ func Kinds() []Kind { return slices.Clone(kinds) }
 
 // Find returns the kind with this name. If the name is unknown, the kind has a name and nothing else.
 func Find(name string) (k Kind, known bool) {
-	for _, k := range kinds {
-		if k.Name == name {
-			return k, true
-		}
-	}
-	return Kind{Name: name}, false
+	k, known = lists.Find(kinds, func(k Kind) bool { return k.Name == name })
+	k.Name = name
+	return k, known
 }
 
 // Names lists the names of all methods.
@@ -99,12 +96,7 @@ func Names() []string {
 
 // list lists the names of the methods with a property, joined for a sentence.
 func list(have func(Kind) bool) string {
-	var names []string
-	for _, k := range kinds {
-		if have(k) {
-			names = append(names, k.Name)
-		}
-	}
+	names := lists.Of(lists.If(kinds, have), func(k Kind) string { return k.Name })
 	if n := len(names); n > 1 {
 		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
 	}
@@ -127,10 +119,8 @@ func (k Kind) settings() []settings.Setting {
 
 // field returns the setting in the struct's field with this name, or nil.
 func (k Kind) field(name string) *settings.Setting {
-	for _, s := range k.settings() {
-		if s.Field == name {
-			return &s
-		}
+	if s, is := lists.Find(k.settings(), func(s settings.Setting) bool { return s.Field == name }); is {
+		return &s
 	}
 	return nil
 }

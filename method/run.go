@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -165,12 +166,7 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 		MaxIterations: d.Evaluations}
 	moved := errors.New("far from the anchor")
 	isFar := func(x []float64) bool {
-		for i, v := range x {
-			if math.Abs(v-anchor[i]) > far {
-				return true
-			}
-		}
-		return false
+		return lists.Where(len(x), func(i int) bool { return math.Abs(x[i]-anchor[i]) > far }) != nil
 	}
 	for {
 		renew := isFar(from.X)
@@ -281,12 +277,7 @@ type searches struct {
 
 // before says whether a run of all steps searches for neighbours right after the given number of steps.
 func (s searches) before(steps, all int) bool {
-	for k := range s.n {
-		if steps == k*k*all/(s.n*s.n) {
-			return true
-		}
-	}
-	return false
+	return lists.Where(s.n, func(k int) bool { return steps == k*k*all/(s.n*s.n) }) != nil
 }
 
 // errSearch ends a part of a run on batches, so that onBatches searches for neighbours.
@@ -354,10 +345,6 @@ func lowest(s *train.AdamState, box train.Bounds, ends [][]float64,
 	if r.X == nil {
 		return nil, fmt.Errorf("the objective can't be evaluated on all rows after training on batches: %w", failure)
 	}
-	for i, v := range r.X {
-		if v == box.Lower[i] || v == box.Upper[i] {
-			r.AtBound = append(r.AtBound, i)
-		}
-	}
+	r.AtBound = box.Ends(r.X)
 	return r, nil
 }

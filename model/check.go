@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -216,10 +217,8 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 	if err := rows.Block(0, n, x.Data[:n*cols], y); err != nil {
 		return err
 	}
-	for i := range n {
-		if !slices.Equal(q.Support.Row(rows.Place(i)), x.Row(i)) {
-			return other
-		}
+	if lists.Where(n, func(i int) bool { return !slices.Equal(q.Support.Row(rows.Place(i)), x.Row(i)) }) != nil {
+		return other
 	}
 	known, err := m.KnownNoise(rows)
 	if err != nil {

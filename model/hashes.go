@@ -6,6 +6,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -87,11 +88,4 @@ func madeRows(d *dataset.Data, roles dataset.Roles) []int {
 	return slices.DeleteFunc(d.All(), func(i int) bool { return roles.Of[i] == dataset.Test })
 }
 
-func count(of []bool) (n int) {
-	for _, b := range of {
-		if b {
-			n++
-		}
-	}
-	return n
-}
+func count(of []bool) int { return len(lists.If(of, func(b bool) bool { return b })) }

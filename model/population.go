@@ -42,10 +42,8 @@ func (m *Model) ByUnits() bool { return m.Group != "" && m.Group != dataset.Equa
 // period returns the words that a promise covers no later period than the certified groups', if dates make the groups.
 func (m *Model) period() string {
 	by := strings.FieldsFunc(m.Group, func(r rune) bool { return r == ':' || r == ',' })
-	for _, d := range m.Reading.Dates {
-		if slices.Contains(by, d.Column) {
-			return "; of the same period, not later ones"
-		}
+	if slices.ContainsFunc(m.Reading.Dates, func(d dataset.Dates) bool { return slices.Contains(by, d.Column) }) {
+		return "; of the same period, not later ones"
 	}
 	return ""
 }

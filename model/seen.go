@@ -1,17 +1,14 @@
 package model
 
-import "github.com/krigo-gp/krigo/dataset"
+import (
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
+)
 
 // Seen returns the rows of d that equal a row the model was made from.
 func (m *Model) Seen(d *dataset.Data) ([]int, error) {
 	hashes, _, err := d.RowHashes(d.All())
-	var seen []int
-	for i, h := range hashes {
-		if among(m.Rows, h) {
-			seen = append(seen, i)
-		}
-	}
-	return seen, err
+	return lists.Where(len(hashes), func(i int) bool { return among(m.Rows, hashes[i]) }), err
 }
 
 // Copies counts rows that may not be independent draws.
@@ -37,11 +34,7 @@ func (m *Model) Copies(d *dataset.Data, rows []int) (c Copies, err error) {
 			c.Repeats++
 		}
 	}
-	for _, name := range h.names() {
-		if among(m.Named, name) {
-			c.Groups++
-		}
-	}
+	c.Groups = len(lists.If(h.names(), func(name uint64) bool { return among(m.Named, name) }))
 	// Only the first rank has the hashes. The sum gives its counts to all ranks.
 	counts := []float64{float64(c.Repeats), float64(c.Seen), float64(c.Groups)}
 	err = d.Ranks().Sum(counts)

@@ -60,12 +60,9 @@ func (m *Model) InputsOf(name string) (inputs []int, err error) {
 	if !slices.Contains(columns(m.Inputs, m.Encoding), name) {
 		return nil, fmt.Errorf("%q is no input: the inputs are %s", name, strings.Join(columns(m.Inputs, m.Encoding), ", "))
 	}
-	for i, input := range m.Inputs {
-		if input == name || m.Encoding != nil && strings.HasPrefix(input, name+"=") {
-			inputs = append(inputs, i)
-		}
-	}
-	return inputs, nil
+	return lists.Where(len(m.Inputs), func(i int) bool {
+		return m.Inputs[i] == name || m.Encoding != nil && strings.HasPrefix(m.Inputs[i], name+"=")
+	}), nil
 }
 
 // CheckSlices returns an error if by has a name twice, or a name that is no input of d and not pacbayes.IsOwn.
@@ -133,11 +130,7 @@ func inThree(values []float64, by, first, second, third string, low, high float6
 
 func filled(all []pacbayes.Slice, values []float64) []pacbayes.Slice {
 	for k := range all {
-		for i, v := range values {
-			if all[k].Has(v) {
-				all[k].In = append(all[k].In, i)
-			}
-		}
+		all[k].In = lists.Where(len(values), func(i int) bool { return all[k].Has(values[i]) })
 	}
 	return all
 }
@@ -148,10 +141,9 @@ func short(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 // byColumn cuts the certified rows by a column. The cuts come from the column's values in the prior rows.
 func (m *Model) byColumn(by string, d *dataset.Data, prior, certified []int) (all []pacbayes.Slice, err error) {
 	if m.Encoding != nil {
-		for _, c := range m.Encoding.Columns {
-			if c.Name == by && c.Categories != nil {
-				return m.byCategory(c, d, certified)
-			}
+		if c, is := lists.Find(m.Encoding.Columns, func(c dataset.Column) bool { return c.Name == by }); is &&
+			c.Categories != nil {
+			return m.byCategory(c, d, certified)
 		}
 	}
 	input := slices.Index(m.Inputs, by)
@@ -180,13 +172,8 @@ func (m *Model) byCategory(c dataset.Column, d *dataset.Data, certified []int) (
 		if err != nil {
 			return nil, err
 		}
-		s := pacbayes.Slice{By: c.Name, Name: "= " + category}
-		for i, v := range values {
-			if v == 1 {
-				s.In = append(s.In, i)
-			}
-		}
-		all = append(all, s)
+		all = append(all, pacbayes.Slice{By: c.Name, Name: "= " + category,
+			In: lists.Where(len(values), func(i int) bool { return values[i] == 1 })})
 	}
 	return all, nil
 }

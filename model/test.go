@@ -42,13 +42,8 @@ type scores struct{ z, d, deviations []float64 }
 
 // report sets the fields of t that compare the targets with distributions and intervals. sum adds counts up over ranks.
 func (s *scores) report(t *Test, c *Conformal, sum func(...[]float64) error) error {
-	inside := func(v []float64, half float64) (n float64) {
-		for _, x := range v {
-			if math.Abs(x) <= half {
-				n++
-			}
-		}
-		return n
+	inside := func(v []float64, half float64) float64 {
+		return float64(len(lists.If(v, func(x float64) bool { return math.Abs(x) <= half })))
 	}
 	counts := lists.Of(levels, func(l float64) float64 { return inside(s.z, math.Sqrt2*math.Erfinv(l)) })
 	if c != nil {

@@ -91,13 +91,9 @@ func (e *Evidence) Staked() []float64 { return slices.Clone(e.staked[:]) }
 // Resume puts e in the state that Staked returned after this number of rows, against the same bound. It returns false
 // if evidence can't have been in this state.
 func (e *Evidence) Resume(rows int, staked []float64) bool {
-	if len(staked) != len(odds) || rows < 1 {
+	if len(staked) != len(odds) || rows < 1 ||
+		slices.ContainsFunc(staked, func(v float64) bool { return !(0 <= v && v <= most) }) {
 		return false
-	}
-	for _, v := range staked {
-		if !(0 <= v && v <= most) {
-			return false
-		}
 	}
 	copy(e.staked[:], staked)
 	e.rows, e.log = rows, math.Log(float64(rows)+1)

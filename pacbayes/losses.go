@@ -66,12 +66,8 @@ func Losses() []Kind {
 
 // registered returns the function of a loss that RegisterLoss added, or nil for other losses.
 func (k Kind) registered() func(miss float64) float64 {
-	for _, n := range register {
-		if n.kind == k {
-			return n.of
-		}
-	}
-	return nil
+	n, _ := lists.Find(register, func(n losing) bool { return n.kind == k })
+	return n.of
 }
 
 // ByQuadrature says whether krigo computes the expectation over a random draw by quadrature, which gives no bound.

@@ -25,9 +25,7 @@ type column struct {
 // columnsOf returns the columns of a model's inputs, in their order.
 func columnsOf(m *krigo.Model) (all []column) {
 	if m.Encoding == nil {
-		for j, name := range m.Inputs {
-			all = append(all, column{name: name, inputs: []int{j}})
-		}
+		all = lists.To(len(m.Inputs), func(j int) column { return column{name: m.Inputs[j], inputs: []int{j}} })
 	} else {
 		j := 0
 		for _, c := range m.Encoding.Columns {

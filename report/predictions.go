@@ -305,12 +305,8 @@ func (r *maker) drawByLevel(title string, s *sample, c column, x []float64, of [
 	var means []tenth
 	for k, l := range of {
 		chart.Y.Names, place[l.value] = append(chart.Y.Names, l.name), float64(k)
-		var z []float64
-		for i, v := range x {
-			if v == l.value {
-				z = append(z, s.z[i])
-			}
-		}
+		own := lists.Where(len(x), func(i int) bool { return x[i] == l.value })
+		z := lists.Of(own, func(i int) float64 { return s.z[i] })
 		drawn += len(z)
 		if len(z) >= 10 {
 			means = append(means, meanOf(float64(k), z))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // kind says which rows of the data a sample shows.
@@ -35,24 +36,12 @@ type sample struct {
 }
 
 // misses returns the number of misses.
-func (s *sample) misses() (n int) {
-	for _, m := range s.miss {
-		if m {
-			n++
-		}
-	}
-	return n
-}
+func (s *sample) misses() int { return len(lists.If(s.miss, func(missed bool) bool { return missed })) }
 
 // within returns the share of residuals of at most a size, in their standard deviation.
 func (s *sample) within(size float64) float64 {
-	inside := 0
-	for _, z := range s.z {
-		if math.Abs(z) <= size {
-			inside++
-		}
-	}
-	return float64(inside) / float64(len(s.z))
+	inside := lists.If(s.z, func(z float64) bool { return math.Abs(z) <= size })
+	return float64(len(inside)) / float64(len(s.z))
 }
 
 // finite says whether residuals can be drawn.

@@ -553,17 +553,8 @@ func (r *run) accept(value, t float64) {
 }
 
 func (r *run) result() *Result {
-	res := &Result{
-		X: r.X, Value: r.Value, Gradient: r.Gradient,
-		Iterations: r.Iterations, Evaluations: r.Evaluations,
-		Rejected: r.Rejected, Rejection: r.Rejection, Stopped: r.Stopped,
-	}
-	for i, x := range r.X {
-		if x == r.lower[i] || x == r.upper[i] {
-			res.AtBound = append(res.AtBound, i)
-		}
-	}
-	return res
+	return &Result{X: r.X, Value: r.Value, Gradient: r.Gradient, Iterations: r.Iterations, Evaluations: r.Evaluations,
+		Rejected: r.Rejected, Rejection: r.Rejection, Stopped: r.Stopped, AtBound: Bounds{r.lower, r.upper}.Ends(r.X)}
 }
 
 // add adds c·v to h.

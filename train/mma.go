@@ -218,14 +218,9 @@ func (s *MMAState) projected(lower, upper []float64) (largest float64) {
 }
 
 func (s *MMAState) result(lower, upper []float64) *Result {
-	r := &Result{X: slices.Clone(s.X), Value: s.Value, Gradient: slices.Clone(s.Gradient), Iterations: s.Iterations,
-		Evaluations: s.Evaluations, Rejected: s.Rejected, Rejection: s.Rejection, Stopped: s.Stopped}
-	for i, x := range s.X {
-		if x == lower[i] || x == upper[i] {
-			r.AtBound = append(r.AtBound, i)
-		}
-	}
-	return r
+	return &Result{X: slices.Clone(s.X), Value: s.Value, Gradient: slices.Clone(s.Gradient), Iterations: s.Iterations,
+		Evaluations: s.Evaluations, Rejected: s.Rejected, Rejection: s.Rejection, Stopped: s.Stopped,
+		AtBound: Bounds{lower, upper}.Ends(s.X)}
 }
 
 // approximate writes the minimiser of the approximation to x. It returns the approximation's value there, and the

@@ -48,6 +48,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // Objective is a function to minimise.
@@ -66,6 +68,11 @@ type Objective interface {
 // Equal entries fix a parameter.
 type Bounds struct {
 	Lower, Upper []float64
+}
+
+// Ends returns the parameters that lie on a bound.
+func (b Bounds) Ends(x []float64) []int {
+	return lists.Where(len(x), func(i int) bool { return x[i] == b.Lower[i] || x[i] == b.Upper[i] })
 }
 
 // expand returns both bounds with n entries each, or an error that says what is wrong with the bounds.

@@ -22,6 +22,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/memory"
 )
@@ -440,11 +441,7 @@ func (p *parser) ignore() {
 	for _, name := range p.wanted {
 		wanted[name] = true
 	}
-	for j, name := range p.table.Names {
-		if !wanted[name] {
-			p.ignored = append(p.ignored, j)
-		}
-	}
+	p.ignored = lists.Where(len(p.table.Names), func(j int) bool { return !wanted[p.table.Names[j]] })
 }
 
 func (p *parser) row(record []string) error {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // Format is a kind of file that holds a table.
@@ -79,18 +80,12 @@ func Formats() []Format { return slices.Clone(formats) }
 
 // formatOf finds a file's format by the start of the file, or by the ending of its path.
 func formatOf(path, start string) (f Format, known bool) {
-	all := slices.Concat(formats, unlinked)
-	for _, f := range all {
-		if f.Magic != "" && strings.HasPrefix(start, f.Magic) {
-			return f, true
-		}
+	all, ending := slices.Concat(formats, unlinked), strings.ToLower(filepath.Ext(path))
+	f, known = lists.Find(all, func(f Format) bool { return f.Magic != "" && strings.HasPrefix(start, f.Magic) })
+	if !known {
+		f, known = lists.Find(all, func(f Format) bool { return slices.Contains(f.Endings, ending) })
 	}
-	for _, f := range all {
-		if slices.Contains(f.Endings, strings.ToLower(filepath.Ext(path))) {
-			return f, true
-		}
-	}
-	return Format{}, false
+	return f, known
 }
 
 // startOf reads the part of a file that shows its format.

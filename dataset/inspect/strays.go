@@ -22,26 +22,17 @@ func straysOf(t *dataset.Table) (all []strays) {
 		return nil
 	}
 	cols := len(t.Names)
-	such := func(is func(cells []float64) bool) (rows []int) {
-		for i := range t.Rows {
-			if is(t.Values[i*cols : (i+1)*cols]) {
-				rows = append(rows, i)
-			}
-		}
-		return rows
+	such := func(is func(cells []float64) bool) []int {
+		return lists.Where(t.Rows, func(i int) bool { return is(t.Values[i*cols : (i+1)*cols]) })
 	}
 	header := make([]float64, cols) // codes of cells that equal their column's name
 	for j, name := range t.Names {
 		header[j] = float64(slices.Index(t.Texts(j), name))
 	}
 	if !slices.Contains(header, -1) {
-		var places []string
 		repeated := such(func(cells []float64) bool { return slices.Equal(cells, header) })
-		for _, row := range repeated {
-			places = append(places, t.Where(row))
-		}
-		if places != nil {
-			all = append(all, strays{repeated, finding.New(finding.HeaderAgain, places)})
+		if repeated != nil {
+			all = append(all, strays{repeated, finding.New(finding.HeaderAgain, lists.Of(repeated, t.Where))})
 		}
 	}
 	blank := such(func(cells []float64) bool {
@@ -121,12 +112,7 @@ func footer(t *dataset.Table, row int) *finding.Finding {
 // alone says whether no row above has the same text in column j.
 func alone(t *dataset.Table, row, j int) bool {
 	v := t.Values[row*len(t.Names)+j]
-	for i := range row {
-		if t.Values[i*len(t.Names)+j] == v {
-			return false
-		}
-	}
-	return true
+	return lists.Where(row, func(i int) bool { return t.Values[i*len(t.Names)+j] == v }) == nil
 }
 
 // others says whether all cells of column j above a row are numbers, or begin with digits as dates do.

@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/gonum/stat/sampleuv"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 )
 
@@ -69,12 +70,7 @@ func check(x matrix.Dense, m int) error {
 }
 
 func finite(x matrix.Dense) bool {
-	for i := range x.Rows {
-		if !linalg.Finite(x.Row(i)) {
-			return false
-		}
-	}
-	return true
+	return lists.Where(x.Rows, func(i int) bool { return !linalg.Finite(x.Row(i)) }) == nil
 }
 
 // take copies rows of x.

@@ -20,3 +20,31 @@ func To[U any](n int, f func(i int) U) []U {
 	}
 	return of
 }
+
+// If returns the elements of a list for which is says yes.
+func If[T any](list []T, is func(v T) bool) (some []T) {
+	for _, v := range list {
+		if is(v) {
+			some = append(some, v)
+		}
+	}
+	return some
+}
+
+// Where returns the numbers from 0 to n−1 for which is says yes.
+func Where(n int, is func(i int) bool) (some []int) {
+	for i := range n {
+		if is(i) {
+			some = append(some, i)
+		}
+	}
+	return some
+}
+
+// Find returns the first element of a list for which is says yes, and whether there is one.
+func Find[T any](list []T, is func(v T) bool) (v T, found bool) {
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		return list[i], true
+	}
+	return v, false
+}

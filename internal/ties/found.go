@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 const (
@@ -23,14 +24,10 @@ const (
 )
 
 // Found returns the candidates that tie rows together.
-func Found(all []Tie) (found []Tie) {
+func Found(all []Tie) []Tie {
 	sure := holm(all)
-	for i, t := range all {
-		if t.ties(sure[i]) {
-			found = append(found, t)
-		}
-	}
-	return finest(found)
+	found := lists.Where(len(all), func(i int) bool { return all[i].ties(sure[i]) })
+	return finest(lists.Of(found, func(i int) Tie { return all[i] }))
 }
 
 // holm says for each candidate whether its AlikeP is too small for chance. In at most 1 of 100 independent tables it

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -110,23 +111,14 @@ func places(members [][]int) [][]int {
 }
 
 func standardised(errors, sd []float64) []float64 {
-	z := make([]float64, len(errors))
-	for i, e := range errors {
-		z[i] = e / sd[i]
-	}
-	return z
+	return lists.To(len(errors), func(i int) float64 { return errors[i] / sd[i] })
 }
 
 // ofUnits returns, for each unit, the share of errors that are within a width, in ascending order.
 func ofUnits(errors []float64, members [][]int, width float64) (shares []float64) {
 	for _, rows := range members {
-		n := 0
-		for _, i := range rows {
-			if math.Abs(errors[i]) <= width {
-				n++
-			}
-		}
-		shares = append(shares, float64(n)/float64(len(rows)))
+		near := lists.If(rows, func(i int) bool { return math.Abs(errors[i]) <= width })
+		shares = append(shares, float64(len(near))/float64(len(rows)))
 	}
 	slices.Sort(shares)
 	return shares
