@@ -239,10 +239,8 @@ func (t *fewer) expand(few []float64) []float64 {
 	return lists.Of(t.of, func(j int) float64 { return few[j] })
 }
 
-// Dim implements train.Objective.
 func (t *fewer) Dim() int { return t.n }
 
-// Evaluate implements train.Objective.
 func (t *fewer) Evaluate(few, gradient []float64) (float64, error) {
 	if gradient == nil {
 		return t.objective.Evaluate(t.expand(few), nil)

@@ -73,10 +73,8 @@ type noiseProblem struct {
 
 var _ train.Objective = noiseProblem{}
 
-// Dim implements train.Objective.
 func (p noiseProblem) Dim() int { return 1 + p.phi.Cols }
 
-// Evaluate implements train.Objective.
 func (p noiseProblem) Evaluate(x, gradient []float64) (float64, error) {
 	b := x[1:]
 	value := linalg.Dot(b, b) / (2 * p.spread * p.spread)

@@ -31,7 +31,6 @@ var _ Kernel = (*Additive)(nil)
 // NewAdditive returns the additive kernel on dim inputs.
 func NewAdditive(dim int, ard bool) *Additive { return &Additive{dim, ard} }
 
-// Params implements Kernel.
 func (s *Additive) Params() []Param {
 	all := lengthParams(s.dim, s.ard)
 	for i := range all {
@@ -44,7 +43,6 @@ func (s *Additive) Params() []Param {
 	return all
 }
 
-// Spec implements Kernel.
 func (s *Additive) Spec(theta []float64) Spec { return SpecOf("additive", s.Params(), theta) }
 
 // leastVariance keeps a part with a long lengthscale small; see Additive.
@@ -96,10 +94,8 @@ func (s *Additive) unpack(theta []float64) (effects []effect, main, pairs float6
 	return effects, math.Exp(theta[last+1]) / d, pairs
 }
 
-// Cov implements Kernel.
 func (s *Additive) Cov(theta []float64, a, b, k matrix.Dense) { covOnce(s, theta, a, b, k) }
 
-// Pull implements Kernel.
 func (s *Additive) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) {
 	pullOnce(s, theta, a, b, bar)
 }
@@ -198,7 +194,6 @@ func (c *additiveColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTh
 	linalg.Return(memory)
 }
 
-// Diag implements Kernel.
 func (s *Additive) Diag(theta []float64, a matrix.Dense, k []float64) {
 	effects, main, pairs := s.unpack(theta)
 	for i := range k {

@@ -62,7 +62,6 @@ func categorical(name string) func(inputs []Input, order []string) (*Categorical
 	}
 }
 
-// Params implements Kernel.
 func (c *Categorical) Params() (all []Param) {
 	switch c.name {
 	case "exchangeable":
@@ -81,7 +80,6 @@ func (c *Categorical) Params() (all []Param) {
 	return append(all, varianceOnly...)
 }
 
-// Spec implements Kernel.
 func (c *Categorical) Spec(theta []float64) Spec { return SpecOf(c.name, c.Params(), theta) }
 
 // weight returns the two coordinates of w_i. They start at (1, ±½), since W = 0 would be a saddle point.
@@ -151,10 +149,8 @@ func (c *Categorical) correlations(theta []float64, bar matrix.Dense, dTheta []f
 	return r
 }
 
-// Cov implements Kernel.
 func (c *Categorical) Cov(theta []float64, a, b, k matrix.Dense) { covOnce(c, theta, a, b, k) }
 
-// Pull implements Kernel.
 func (c *Categorical) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) {
 	pullOnce(c, theta, a, b, bar)
 }
@@ -197,7 +193,6 @@ func (c *Categorical) pullR(theta []float64, bar matrix.Dense, dTheta []float64)
 	}
 }
 
-// Diag implements Kernel.
 func (c *Categorical) Diag(theta []float64, a matrix.Dense, k []float64) {
 	p := c.against(theta, a).(categoricalColumns)
 	for i := range k {
@@ -206,7 +201,6 @@ func (c *Categorical) Diag(theta []float64, a matrix.Dense, k []float64) {
 	p.release()
 }
 
-// PullDiag implements Kernel.
 func (c *Categorical) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
 	p, rBar := c.against(theta, a).(categoricalColumns), matrix.New(a.Cols, a.Cols)
 	for i, g := range bar {

@@ -104,7 +104,6 @@ func (o on) Params() []Param {
 	return all
 }
 
-// Spec implements Kernel.
 func (o on) Spec(theta []float64) Spec {
 	s := o.Kernel.Spec(theta)
 	s.Name = onName(s.Name, o.columns)
@@ -141,20 +140,15 @@ func (o on) pull(dA matrix.Dense, f func(seen matrix.Dense)) {
 	linalg.Return(seen)
 }
 
-// Cov implements Kernel.
-func (o on) Cov(theta []float64, a, b, k matrix.Dense) { covOnce(o, theta, a, b, k) }
-
-// Pull implements Kernel.
+func (o on) Cov(theta []float64, a, b, k matrix.Dense)            { covOnce(o, theta, a, b, k) }
 func (o on) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) { pullOnce(o, theta, a, b, bar) }
 
-// Diag implements Kernel.
 func (o on) Diag(theta []float64, a matrix.Dense, k []float64) {
 	seen := o.gather(a)
 	o.Kernel.Diag(theta, seen, k)
 	linalg.Return(seen)
 }
 
-// PullDiag implements Kernel.
 func (o on) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
 	seen := o.gather(a)
 	o.pull(to.Inputs, func(dA matrix.Dense) { o.Kernel.PullDiag(theta, seen, bar, Gradient{to.Theta, dA}) })
@@ -224,7 +218,6 @@ func (o on) Metric(theta []float64) ([]float64, bool) {
 	return inverse, true
 }
 
-// draw implements drawer.
 func (o on) draw(theta []float64, _, count int, rng *rand.Rand) (features, error) {
 	f, err := drawFeatures(o.Kernel, theta, len(o.inputs), count, rng)
 	return func(x, phi matrix.Dense) {

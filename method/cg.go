@@ -18,17 +18,14 @@ type byCG struct {
 
 var _ Problem = (*byCG)(nil)
 
-// Diagnostics implements Problem.
 func (p *byCG) Diagnostics() Diagnostics {
 	return Diagnostics{StandardError: &p.StandardError, GradientErrors: p.GradientErrors}
 }
 
-// Posterior implements Problem.
 func (p *byCG) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	return p.task.exact(p.task.All, x)
 }
 
-// Minimize implements Problem.
 func (p *byCG) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Result, error) {
 	p.Context, p.Progress = ctx, p.task.Progress
 	return p.descent.Minimize(ctx, run.In(p.Box(x0)), p.IterativeEvidence, x0)

@@ -97,7 +97,6 @@ type PAC struct {
 
 var _ Method = PAC{}
 
-// Bind implements Method.
 func (m PAC) Bind(t Task) Problem {
 	learn := m.AlphaBy == "learn"
 	c := &collapsed{plain: plain{t}, descent: m.Descent(), alpha: m.Alpha, learnAlpha: learn && t.M > 0,
@@ -125,7 +124,6 @@ type Collapsed struct {
 
 var _ Method = Collapsed{}
 
-// Bind implements Method.
 func (m Collapsed) Bind(t Task) Problem {
 	sparse := t.Sparse()
 	sparse.Objective = m.Objective
@@ -149,7 +147,6 @@ func (m PowerEP) Check(Use) []error {
 	return []error{fmt.Errorf("alpha %v: pep takes 0 < α ≤ 1 (vfe is the limit 0, fitc is 1)", m.Alpha)}
 }
 
-// Bind implements Method.
 func (m PowerEP) Bind(t Task) Problem {
 	return Collapsed{Objective: objective.PEP(m.Alpha), Alpha: m.Alpha, Steps: m.Steps, Ended: m.Ended}.Bind(t)
 }
@@ -173,7 +170,6 @@ type collapsed struct {
 
 var _ Problem = (*collapsed)(nil)
 
-// Diagnostics implements Problem.
 func (c *collapsed) Diagnostics() (d Diagnostics) {
 	if c.sparse != nil {
 		d.Jitter = c.sparse.Jitter
@@ -181,7 +177,6 @@ func (c *collapsed) Diagnostics() (d Diagnostics) {
 	return d
 }
 
-// Box implements Problem.
 func (c *collapsed) Box(x []float64) train.Bounds {
 	b := c.plain.Box(x)
 	if c.learnAlpha {
@@ -190,12 +185,10 @@ func (c *collapsed) Box(x []float64) train.Bounds {
 	return b
 }
 
-// Minimize implements Problem.
 func (c *collapsed) Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error) {
 	return c.descent.Minimize(ctx, run.In(c.Box(x)), c.named, x)
 }
 
-// Posterior implements Problem.
 func (c *collapsed) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if c.task.M == 0 {
 		return c.task.exact(c.task.All, x)

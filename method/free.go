@@ -36,7 +36,6 @@ func (m SVGP) Likelihood() string { return m.Noise }
 
 var _ Method = SVGP{}
 
-// Bind implements Method.
 func (m SVGP) Bind(t Task) Problem {
 	noise, err := objective.NoiseOf(m.Noise)
 	if err != nil {
@@ -65,7 +64,6 @@ type Free struct {
 
 var _ Method = Free{}
 
-// Bind implements Method.
 func (m Free) Bind(t Task) Problem {
 	f := &free{FreeFormProblem: t.free(&objective.FreePAC{Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale,
 		Penalty: t.Penalty}, m.Noise),
@@ -96,12 +94,10 @@ func (t Task) free(o objective.FreeForm, noise float64) *objective.FreeFormProbl
 		MinJitter: t.MinJitter, Objective: o, Noise: noise, Ranks: t.Ranks}
 }
 
-// Diagnostics implements Problem.
 func (p *free) Diagnostics() Diagnostics {
 	return Diagnostics{Jitter: p.Jitter, FreeForm: p.FreeFormProblem, Conjugate: p.conjugate}
 }
 
-// Box implements Problem.
 func (p *free) Box(x []float64) train.Bounds {
 	b := p.task.box(x, p.noise)
 	for j := range p.task.M {
@@ -124,7 +120,6 @@ func (p *free) Start(collapsed []float64) ([]float64, error) {
 	return x, nil
 }
 
-// Minimize implements Problem.
 func (p *free) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Result, error) {
 	box := p.Box(x0)
 	if p.batches == nil {

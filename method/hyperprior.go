@@ -105,7 +105,6 @@ type mode struct {
 	weak weak
 }
 
-// Evaluate implements train.Objective.
 func (m mode) Evaluate(x, gradient []float64) (float64, error) {
 	v, err := m.Problem.Evaluate(x, gradient)
 	if err == nil {

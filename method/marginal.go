@@ -50,7 +50,6 @@ func (m *marginal) Minimize(ctx context.Context, run Run, x []float64) (*train.R
 	return end, err
 }
 
-// Diagnostics implements Problem.
 func (m *marginal) Diagnostics() Diagnostics { return Diagnostics{Marginal: m.marginal} }
 
 // marginal is Diagnostics.Marginal by Laplace's approximation (MacKay 2003, Chs. 27 and 28),

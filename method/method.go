@@ -144,10 +144,7 @@ type Racer interface {
 // plain holds what all problems with the parameters [θ, β, ln σ_n², Z] share.
 type plain struct{ task Task }
 
-// Box implements Problem.
-func (p plain) Box(x []float64) train.Bounds { return p.task.box(x, true) }
-
-// Start implements Problem.
+func (p plain) Box(x []float64) train.Bounds       { return p.task.box(x, true) }
 func (plain) Start(x []float64) ([]float64, error) { return x, nil }
 
 // Diagnostics holds what a problem knows besides its value. A field is zero if the problem doesn't know it.

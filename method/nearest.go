@@ -101,7 +101,6 @@ func (m Nearest) Terms() int {
 // short says whether krigo decides how many steps Adam takes.
 func (m Nearest) short() bool { return m.Optimizer == "adam" && m.Epochs == 0 }
 
-// Bind implements Method.
 func (m Nearest) Bind(t Task) Problem {
 	m.Neighbours = cmp.Or(m.Neighbours, defaultNeighbours)
 	p := &nearest{plain: plain{t}, method: m}
@@ -133,12 +132,10 @@ func (p *nearest) with(neighbours, terms int) *nearest {
 	return &q
 }
 
-// Evaluate implements train.Objective.
 func (p *nearest) Evaluate(x, gradient []float64) (float64, error) {
 	return p.withPrior(x, gradient)(p.NearestProblem.Evaluate(x, gradient))
 }
 
-// EvaluateBatch implements train.Stochastic.
 func (p *nearest) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
 	return p.withPrior(x, gradient)(p.NearestProblem.EvaluateBatch(x, gradient, rows))
 }
@@ -152,7 +149,6 @@ func (p *nearest) withPrior(x, gradient []float64) func(v float64, err error) (f
 	}
 }
 
-// Diagnostics implements Problem.
 func (p *nearest) Diagnostics() Diagnostics { return Diagnostics{} }
 
 // Minimize trains from x = [θ, β, ln σ_n²].
@@ -210,10 +206,8 @@ func (p *nearest) begin(ctx context.Context, run Run, then int, x []float64) (*t
 	return onBatches(ctx, run, few, few.searches(fewSearches), a, p.Box(x), x)
 }
 
-// Races implements Racer.
 func (p *nearest) Races() bool { return p.method.short() && !p.task.Started }
 
-// Race implements Racer.
 func (p *nearest) Race(ctx context.Context, run Run, x []float64) (*train.Result, error) {
 	s, err := p.begin(ctx, run, 0, x)
 	if err != nil {
@@ -226,7 +220,6 @@ func (p *nearest) Race(ctx context.Context, run Run, x []float64) (*train.Result
 	return r, nil
 }
 
-// Judge implements Racer.
 func (p *nearest) Judge(x []float64) (float64, error) {
 	return p.with(judgedNeighbours, judgedTerms).Evaluate(x, nil)
 }

@@ -138,7 +138,6 @@ func (m Renyi) alpha() float64 {
 // schedule returns how α falls to 0 during training, or nil if α doesn't fall.
 func (m Renyi) schedule() func(share float64) float64 { return Anneals()[m.Anneal] }
 
-// Bind implements Method.
 func (m Renyi) Bind(t Task) Problem {
 	if m.byCG {
 		return &renyiByCG{&objective.IterativeRenyi{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, M: t.M,
@@ -162,7 +161,6 @@ type renyi struct {
 
 var _ Problem = (*renyi)(nil)
 
-// Diagnostics implements Problem.
 func (p *renyi) Diagnostics() Diagnostics { return Diagnostics{Jitter: p.Jitter, Bounds: p.Sandwich} }
 
 // Minimize trains from x0 = [θ, β, ln σ_n², Z].
@@ -246,7 +244,6 @@ type renyiByCG struct {
 
 var _ Problem = (*renyiByCG)(nil)
 
-// Diagnostics implements Problem.
 func (p *renyiByCG) Diagnostics() Diagnostics {
 	return Diagnostics{Jitter: p.Jitter, StandardError: &p.StandardError}
 }

@@ -68,10 +68,8 @@ type Memory struct {
 	PerRow posterior.RowNoise // how noisy each row is
 }
 
-// RowNoise implements rowNoise.
 func (m Memory) RowNoise() posterior.RowNoise { return m.PerRow }
-
-func (m Memory) Dims() (rows, cols int) { return m.X.Rows, m.X.Cols }
+func (m Memory) Dims() (rows, cols int)       { return m.X.Rows, m.X.Cols }
 
 func (m Memory) Block(first, n int, x, y []float64) error {
 	for i := range n {
@@ -104,7 +102,6 @@ func (s subset) Block(first, n int, x, y []float64) error {
 	return s.Rows.Pick(s.numbers[first:first+n], x, y)
 }
 
-// RowNoise implements rowNoise.
 func (s subset) RowNoise() posterior.RowNoise { return noiseOf(s.Rows).Pick(s.numbers) }
 
 // blockRows is the number of rows that an evaluation reads at a time. Another number would change the rounding of

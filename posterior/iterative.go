@@ -57,11 +57,9 @@ func (*Gradients) Joint() error {
 		"inputs, certify too")
 }
 
-func (*Gradients) Drawable() error { return nil }
-func (*Gradients) Local() string   { return "" }
-
-func (q *Gradients) Arrays() ([]Array, int) { return []Array{list("weights", q.W)}, q.count }
-
+func (*Gradients) Drawable() error                  { return nil }
+func (*Gradients) Local() string                    { return "" }
+func (q *Gradients) Arrays() ([]Array, int)         { return []Array{list("weights", q.W)}, q.count }
 func (q *Gradients) until(context.Context) Solution { return q }
 func (q *Gradients) Weights() []float64             { return q.W }
 

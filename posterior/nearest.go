@@ -79,10 +79,8 @@ func (*Nearest) Drawable() error {
 		"have no joint distribution: fit one with --solver cholesky or cg, or with inducing inputs")
 }
 
-func (q *Nearest) Local() string { return fmt.Sprintf("the %d training rows nearest to it", q.count) }
-
-func (q *Nearest) Arrays() ([]Array, int) { return []Array{list("targets", q.Targets)}, q.count }
-
+func (q *Nearest) Local() string                  { return fmt.Sprintf("the %d training rows nearest to it", q.count) }
+func (q *Nearest) Arrays() ([]Array, int)         { return []Array{list("targets", q.Targets)}, q.count }
 func (q *Nearest) until(context.Context) Solution { return q }
 func (*Nearest) Weights() []float64               { return nil }
 

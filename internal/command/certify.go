@@ -70,15 +70,12 @@ With --predictions there is no model. FILE has predictions that any program made
 				"--predictions: in its units"},
 		cliFlag{name: "declaration", value: "FILE", to: &f.declaration, endings: []string{"json"},
 			help: "check that the model was fitted as this declaration says (krigo declare)"},
-		cliFlag{name: "refit", to: &f.refit,
-			help: "fit again with the model's own options, and compare every bit"},
-		cliFlag{name: "no-refit", to: &f.noRefit,
-			help: "don't fit again, even if training took less than a minute"},
+		cliFlag{name: "refit", to: &f.refit, help: "fit again with the model's own options, and compare every bit"},
+		cliFlag{name: "no-refit", to: &f.noRefit, help: "don't fit again, even if training took less than a minute"},
 		cliFlag{name: "accept-file-order", to: &f.order,
 			help: "models from before version 5: you vouch that the order of the rows in the file, which decided their " +
 				"roles, is chance"},
-		cliFlag{name: "fresh", to: &f.fresh,
-			help: "bound the risk from rows the model never saw"},
+		cliFlag{name: "fresh", to: &f.fresh, help: "bound the risk from rows the model never saw"},
 		cliFlag{name: "anytime", to: &f.anytime,
 			help: "with --fresh: also limits that hold after every number of rows at once, so that you may look as often as " +
 				"you like"},

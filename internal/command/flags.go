@@ -110,9 +110,7 @@ type setting struct {
 	of *method.Choice
 }
 
-func (s *setting) String() string { return s.of.Text(s.Name) }
-
-// Set implements pflag.Value.
+func (s *setting) String() string        { return s.of.Text(s.Name) }
 func (s *setting) Set(text string) error { return s.of.Set(s.Name, text) }
 
 // Type returns pflag's name for the type of the values.

@@ -392,8 +392,7 @@ of --solver nearest predict each row from the training rows nearest to it, and s
 			help: "add what each column contributes to each prediction, a column each"},
 		cliFlag{name: "samples", value: "K", rule: "none", to: &f.samples,
 			help: "joint draws of the function from the posterior, a column each"},
-		cliFlag{name: "seed", value: "S", def: "0", to: &f.seed,
-			help: "seed of the draws; same seed, same draws"},
+		cliFlag{name: "seed", value: "S", def: "0", to: &f.seed, help: "seed of the draws; same seed, same draws"},
 		cliFlag{name: "out", value: "FILE", rule: "standard output", to: &f.out, endings: append(tableEndings(), "json"),
 			help: "CSV, gzip or zst of it, NPY, NPZ or Parquet, as it ends in .csv, .gz, .zst, .npy, .npz or .parquet; with --json " +
 				".json"},

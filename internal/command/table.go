@@ -221,10 +221,8 @@ func methods() string {
 // flags returns the flags of every command.
 func (c *common) flags() []cliFlag {
 	return inGroup("Run",
-		cliFlag{name: "json", everyday: true, to: &c.json,
-			help: "print one JSON document instead of text"},
-		cliFlag{name: "quiet", to: &c.quiet,
-			help: "no progress on standard error"},
+		cliFlag{name: "json", everyday: true, to: &c.json, help: "print one JSON document instead of text"},
+		cliFlag{name: "quiet", to: &c.quiet, help: "no progress on standard error"},
 		cliFlag{name: "threads", value: "T", rule: "all", to: &c.threads,
 			help: "processor cores to use; results don't depend on it"},
 		cliFlag{name: "memory", value: "SIZE", rule: "half of the machine's", to: &c.memory,

@@ -59,7 +59,6 @@ func OpenFile(path string, flag int, mode os.FileMode) (File, error) {
 
 // OS returns the *os.File, for callers that accept nothing else.
 func (f File) OS() *os.File { return f.f }
-
 func (f File) Name() string { return f.f.Name() }
 
 func (f File) Stat() (os.FileInfo, error) {
