@@ -262,7 +262,8 @@ type Fresh struct {
 	Dropped int `json:"dropped,omitempty"`
 	// Untargeted counts further rows without a target.
 	Untargeted   int           `json:"without_target,omitempty"`
-	Delta        float64       `json:"delta"` // each of the two bounds fails with probability at most Delta
+	Limits       int           `json:"limits,omitempty"` // rows whose targets are known as limits alone
+	Delta        float64       `json:"delta"`            // each of the two bounds fails with probability at most Delta
 	Loss         pacbayes.Kind `json:"loss"`
 	Epsilon      float64       `json:"epsilon"`                 // ε and its two forms are as in Certificate
 	EpsilonAbove float64       `json:"epsilon_above,omitempty"` //
@@ -432,7 +433,7 @@ func (m *Model) CertifyFresh(ctx context.Context, table *dataset.Table) (found *
 		return nil, err
 	}
 	l := m.Terms.Loss
-	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Dropped: table.Found.Dropped,
+	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Limits: s.Limits, Dropped: table.Found.Dropped,
 		Untargeted: d.Table().Found.Untargeted, Repeats: copies.Repeats, Seen: copies.Seen,
 		SeenGroups: copies.Groups, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below, EpsilonRaw: m.Terms.EpsilonRaw,
 		GibbsRisk: s.GibbsRisk, MeanRisk: s.MeanRisk}

@@ -273,7 +273,7 @@ func (o Options) unsited() error {
 		return errors.New("it is for the objectives evidence (without batches) and nearest")
 	case o.Data.NoiseColumn != "":
 		return errors.New("the standard errors of noise-column are of Gaussian noise")
-	case o.Data.Transform != "" && o.Data.Transform != noTransform:
+	case o.Data.Transform != "" && o.Data.Transform != noTransform && o.Data.Censored == "":
 		return errors.New("the target has either its own noise or a transform: take target-transform none")
 	}
 	return nil
@@ -287,10 +287,13 @@ func (o Options) checkCensored() (wrong settings.Faults) {
 	}
 	err := o.unsited()
 	wrong.If(err != nil, "censored: %w; or leave rows with limits out", err)
-	wrong.If(!o.trainsAll() || o.Promise.Calibration > 0 || d.TestFraction > 0, "censored: krigo can't count misses of "+
-		"targets that are limits yet: train on all rows, with prior-share 1 and without calibration and test rows")
-	wrong.If(len(d.Beside) > 0 || slices.Contains(append(slices.Clone(d.Categorical), d.Target, d.Group, d.Offset),
-		d.Censored), "censored %q: it takes a column of its own, and one target", d.Censored)
+	wrong.If(o.Promise.Calibration > 0 || d.TestFraction > 0, "censored: a limit has no error, so that calibration and "+
+		"test rows can't be set aside at random: leave calibration-fraction and test-fraction out")
+	wrong.If(len(d.Beside) > 0 || slices.Contains(append(slices.Clone(d.Categorical), d.Group, d.Offset),
+		d.Censored), "censored %q: it takes the target, or a column of its own, and one target", d.Censored)
+	wrong.If(d.Censored == d.Target && d.Reading.Below != "", "censored %q: with below %s its limits are read as "+
+		"numbers: leave below out", d.Censored, d.Reading.Below)
+	wrong.If(o.Method.Solver == posterior.ByCG, "censored: take the solver cholesky, or the objective nearest")
 	wrong.If(o.Kernel.Noise == objective.StudentName || o.varies(), "censored: it takes noise constant, not %s",
 		o.Kernel.Noise)
 	return wrong

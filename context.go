@@ -62,8 +62,12 @@ func (m *Model) InContext() string {
 			r2 += fmt.Sprintf(" of what %s misses", cautious.Name(m.Offset))
 		}
 	}
-	said := fmt.Sprintf("On the %d %s rows: RMSE %s, MAE %s (in units of %s)%s. The model's own 95 %% intervals hold %.1f %% "+
-		"of the targets.", x.Rows, which, cautious.Number(x.RMSE), cautious.Number(x.MAE), cautious.Name(m.Target), r2, 100*x.Coverage95)
+	hold := "hold"
+	if m.Limits != "" {
+		hold = "hold, or don't contradict,"
+	}
+	said := fmt.Sprintf("On the %d %s rows: RMSE %s, MAE %s (in units of %s)%s. The model's own 95 %% intervals %s %.1f %% "+
+		"of the targets.", x.Rows, which, cautious.Number(x.RMSE), cautious.Number(x.MAE), cautious.Name(m.Target), r2, hold, 100*x.Coverage95)
 	said += m.others()
 	if all := m.FromAllRows(); all != "" {
 		said += "\n" + all

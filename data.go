@@ -43,7 +43,10 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 		return nil, err
 	}
 	o.Data.Reading = table.Reading()
-	var err error
+	table, err := table.Limited(o.Data.Target, o.Data.Censored)
+	if err != nil {
+		return nil, err
+	}
 	if o.Data.Group, err = table.Blocks(o.Data.Group, o.Data.Target, func(group string) []dataset.Role {
 		d := &dealt{options: o}
 		d.options.Data.Group = group
@@ -173,13 +176,16 @@ func (d *dealt) deal(v *dataset.Data) (err error) {
 // viewTest views a test table in the same way as the data.
 func (d *dealt) viewTest(table *dataset.Table) (err error) {
 	o := d.options.Data
-	if d.test, err = d.data.Encoding.Select(table.Within(d.data.Context()), d.data.Inputs, o.Target); err == nil {
+	if table, err = table.Within(d.data.Context()).Limited(o.Target, o.Censored); err == nil {
+		d.test, err = d.data.Encoding.Select(table, d.data.Inputs, o.Target)
+	}
+	if err == nil {
 		d.test, err = d.test.OffsetBy(o.Offset)
 	}
-	if err == nil && o.Censored != "" {
-		var sides []int8
-		if sides, err = d.test.Sides(o.Censored, d.test.All()); err == nil && slices.ContainsFunc(sides,
-			func(side int8) bool { return side != 0 }) {
+	if err == nil {
+		var sides []float64
+		if sides, err = d.test.Sides(d.test.All()); err == nil && slices.ContainsFunc(sides,
+			func(side float64) bool { return side != 0 }) {
 			err = usage("censored: test rows whose targets are limits have no errors: leave them out of %s", table.Source)
 		}
 	}

@@ -28,7 +28,11 @@ type Observed struct {
 // that the certificate guarantees for its band, or, if no share was asked for, its bound on the loss.
 func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Prediction) (o *Observed, err error) {
 	defer matrix.Ended(&err)
-	d, err := m.Encoding.Select(table.Within(ctx), m.Inputs, m.Target)
+	table, err = table.Within(ctx).Limited(m.Target, m.Limits)
+	if err != nil {
+		return nil, err
+	}
+	d, err := m.Encoding.Select(table, m.Inputs, m.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -39,10 +43,18 @@ func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Pr
 	if d, err = m.Beyond(d); err != nil {
 		return nil, err
 	}
+	sides, err := d.Sides(d.All())
+	if err != nil {
+		return nil, err
+	}
 	n := float64(len(ps))
 	for i, p := range ps {
-		o.RMSE = math.Hypot(o.RMSE, (p.Mean-o.Targets[i])/math.Sqrt(n))
-		o.MAE += math.Abs(p.Mean-o.Targets[i]) / n
+		miss := p.Mean - o.Targets[i]
+		if sides != nil && sides[i]*miss > 0 {
+			miss = 0
+		}
+		o.RMSE = math.Hypot(o.RMSE, miss/math.Sqrt(n))
+		o.MAE += math.Abs(miss) / n
 	}
 	if !linalg.Finite([]float64{o.RMSE, o.MAE}) {
 		return nil, usage("%s: the errors are beyond the range of numbers: check %s's unit", table.Source,

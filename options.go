@@ -75,8 +75,8 @@ type Data struct {
 	_         struct{} `values:"mean median" for:"training"`
 	Estimate  string   `json:"target_estimate,omitzero" set:"target-estimate" value:"E"`
 
-	_        struct{} `help:"column that says which targets are limits: left (below the number), right (above), none;"`
-	_        struct{} `help:"or -1, 1, 0; with --prior-share 1"`
+	_        struct{} `help:"column that says which targets are limits: left (below the number), right (above), none; or"`
+	_        struct{} `help:"-1, 1, 0. The target itself: its cells say so, as in <0.1 and >50"`
 	Censored string   `json:"censored,omitzero" set:"censored" value:"COL" for:"training"`
 
 	// The square of the standard error is added to the trained noise variance, which is the same for all rows.
@@ -325,7 +325,7 @@ func (d Data) encodes() bool { return len(d.Categorical) > 0 || d.Missing == dat
 func (d Data) Own() []string {
 	own := append([]string{d.Target, d.Group}, d.others()...)
 	if d.Censored != "" {
-		own = append(own, d.Censored)
+		own = append(own, d.Censored, d.Target+" (side)")
 	}
 	for _, name := range []string{d.Offset, d.NoiseColumn} {
 		if name != "" && !slices.Contains(d.Inputs, name) {

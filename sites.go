@@ -108,12 +108,10 @@ func (s sites) settle(ctx context.Context, g posterior.Given, rows objective.Mem
 func (p *plan) alternate(ctx context.Context, c *checkpoints) (_ *plan, t trained, err error) {
 	q := *p
 	var s sites
-	if column := p.options.Data.Censored; column != "" {
-		if s.limited.Side, err = p.data.Sides(column, p.rows.Numbers); err != nil {
-			return nil, t, err
-		}
-		s.limited.Limit = p.all.Y
+	if s.limited.Side, err = p.data.Sides(p.rows.Numbers); err != nil {
+		return nil, t, err
 	}
+	s.limited.Limit = p.all.Y
 	if q.all, err = p.firstSites(ctx, s); err != nil {
 		return nil, t, err
 	}

@@ -111,7 +111,7 @@ func TestLimitsOfDetection(t *testing.T) {
 		must.Be(t, len(m.Findings.Of(finding.Limits)), 1)
 		must.Be(t, strings.Join(m.Inputs, ","), "x")
 	}
-	for _, line := range []string{"evidence kind=informed censored=side", "kl-pac censored=side",
+	for _, line := range []string{"evidence kind=informed censored=side calibration=0.3", "kl-pac censored=side",
 		"evidence kind=informed prior.share=1 censored=side noise=student"} {
 		o := asked(line)
 		o.Data.Target = "y"

@@ -55,6 +55,17 @@ func (m *Model) Sentence(c *pacbayes.Certificate) string {
 			"nothing to do with what the rows hold."
 	}
 	about, promise := m.Population().Says, ""
+	caution += limits(c.Limits, c.Rows)
+	if x := m.Context; x != nil && c.Limits > 0 && c.Epsilon == m.Terms.Loss.Below && c.Valid {
+		all, itself := *c, *m
+		all.MeanBound, itself.Limits = x.Unknown.MeanBound, ""
+		caution += " As a bound by itself, with the same confidence, and wherever such targets lie: " +
+			bound(&itself, &all, about)
+		if all.MeanBound > 0.5 {
+			caution += fmt.Sprintf(" This says little, since %.0f %% of the targets are limits.",
+				100*float64(c.Limits)/float64(c.Rows))
+		}
+	}
 	for _, line := range m.Told() {
 		caution += "\n" + line
 	}
@@ -71,6 +82,15 @@ func (m *Model) Sentence(c *pacbayes.Certificate) string {
 			cautious.Complement(1-p.Share), p.Reason)
 	}
 	return promise + lead + bound(m, c, about) + slicesOf(m, c) + caution
+}
+
+// limits says how many of the rows are limits of detection, and how they count.
+func limits(n, rows int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n%d of %d rows say only on which side of a limit their target lies. The prediction for such a row "+
+		"counts as a miss if it lies on the other side, farther from the limit than the width, and else as none.", n, rows)
 }
 
 // copiesOnly is a condition of the bound if krigo left rows out, or grouped them, because they equal one another.
@@ -115,8 +135,12 @@ func everyWidth(m *Model, c *pacbayes.Certificate, about string) string {
 	tells := func(bound float64) bool { return bound < 0.999*e.Clip }
 	if tells(e.Bound) {
 		clip := cautious.Least(e.Clip * raw)
-		said += fmt.Sprintf("\n  their mean absolute error is at most %s%s, if errors above %s count as %s",
-			cautious.Width(e.Bound*raw), unit, clip, clip)
+		errs := "absolute error"
+		if m.Limits != "" {
+			errs = "distance from " + known(m)
+		}
+		said += fmt.Sprintf("\n  their mean %s is at most %s%s, if errors above %s count as %s",
+			errs, cautious.Width(e.Bound*raw), unit, clip, clip)
 		if tells(e.Worst) {
 			said += fmt.Sprintf("\n  for the worst twentieth of them, that mean is at most %s", cautious.Width(e.Worst*raw))
 		}
@@ -184,7 +208,7 @@ func slicesOf(m *Model, c *pacbayes.Certificate) string {
 func outside(m *Model, c *pacbayes.Certificate) string {
 	if c.Loss == pacbayes.Asymmetric {
 		return fmt.Sprintf("more than %s below or %s above %s", cautious.Width(c.EpsilonRaw),
-			cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), cautious.Name(m.Target))
+			cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), known(m))
 	}
 	return "outside " + within(m, c.Loss, c.Epsilon, c.EpsilonRaw)
 }
@@ -205,7 +229,7 @@ func backtest(m *Model, c *pacbayes.Certificate) string {
 		return fmt.Sprintf("%s lay within %s.", lead+held, within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	case pacbayes.Asymmetric:
 		return fmt.Sprintf("%s lay at most %s below and %s above %s.", lead+held, cautious.Width(c.EpsilonRaw),
-			cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), cautious.Name(m.Target))
+			cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), known(m))
 	}
 	return fmt.Sprintf("This is a backtest, not a certificate. On the last %d rows, which the model didn't see, the mean %s "+
 		"loss of predictions was %.4f.", c.Rows, c.Loss, c.EmpiricalRisk)
@@ -233,6 +257,7 @@ func (f *Fresh) Sentence(m *Model) string {
 		said += fmt.Sprintf("\n%d of these %d rows equal another row. The bound holds only if they are independent draws, not "+
 			"copies.", f.Repeats, f.Rows)
 	}
+	said += limits(f.Limits, f.Rows)
 	if f.Dropped > 0 {
 		said += fmt.Sprintf("\n%d more rows were left out, because they equal one of these rows in every cell. The fit left "+
 			"such rows out, too.", f.Dropped)
@@ -310,9 +335,17 @@ func promised(m *Model, p *pacbayes.Promise) string {
 	return within(m, bandOf(p), p.HalfWidth, p.HalfWidthRaw)
 }
 
+// known returns what predictions are compared with: the target, or what is known of it.
+func known(m *Model) string {
+	if m.Limits != "" {
+		return "what is known of " + cautious.Name(m.Target)
+	}
+	return cautious.Name(m.Target)
+}
+
 // within returns the band of a loss in words. width is the half-width in the loss's unit, raw in the target's unit.
 func within(m *Model, loss pacbayes.Kind, width, raw float64) string {
-	switch target := cautious.Name(m.Target); loss {
+	switch target := known(m); loss {
 	case pacbayes.Relative:
 		return fmt.Sprintf("±%s %% of %s", cautious.Width(100*width), target)
 	case pacbayes.Scaled:
@@ -350,7 +383,7 @@ func bound(m *Model, c *pacbayes.Certificate, about string) string {
 		return fmt.Sprintf("%s lie within %s.", share, within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	case c.Loss == pacbayes.Asymmetric:
 		return fmt.Sprintf("%s lie at most %s below and %s above %s%s.", share,
-			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), cautious.Name(m.Target),
+			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), known(m),
 			scaled(m, c.Epsilon, c.EpsilonAbove))
 	}
 	unit := ""

@@ -34,6 +34,7 @@ type Data struct {
 	target   []int     // column of the target; nil without a target
 	offset   []int     // column of the offset; nil without an offset
 	noise    []int     // column of the standard errors; nil without one
+	limits   []int     // column that says which targets are limits; nil: all are measured
 	beside   []int     // columns of several targets, in place of target (see OfAny)
 	group    []int     // columns that decide the groups of rows; nil: rows aren't grouped
 	grouping string    // name of the group column, or of the blocks

@@ -21,10 +21,10 @@ import (
 // row's bytes. The hash takes the rows in increasing order, even if the caller gives them in another order. The hash is
 // part of the model-file format up to version 4.
 //
-// A row's bytes are its inputs, its offset and its standard error if it has them, and its target as little-endian
-// IEEE-754 bits. The bytes of a categorical cell are instead the length of its text as uint64, and then the text, which
-// is empty if the category is missing. A row in a group ends with the length of the group's text and this text. A
-// block's text is the numbers of its intervals with commas between.
+// A row's bytes are its inputs, its offset, its standard error and its side of a limit (−1, 0 or 1) if it has them, and
+// its target as little-endian IEEE-754 bits. The bytes of a categorical cell are instead the length of its text as
+// uint64, and then the text, which is empty if the category is missing. A row in a group ends with the length of the
+// group's text and this text. A block's text is the numbers of its intervals with commas between.
 func (d *Data) Hash(rows []int) (string, error) {
 	if !slices.IsSorted(rows) {
 		rows = slices.Sorted(slices.Values(rows))
@@ -65,7 +65,8 @@ func (d *Data) RowHashes(rows []int) (hashes, groups []uint64, err error) {
 // any.
 func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
 	cells := *d
-	cells.encoders, cells.inputs, cells.offset = nil, slices.Concat(d.inputs, d.offset, d.noise, d.beside, d.group), nil
+	cells.encoders, cells.inputs, cells.offset = nil, slices.Concat(d.inputs, d.offset, d.noise, d.limits, d.beside,
+		d.group), nil
 	cells.Cols = len(cells.inputs)
 	le := binary.LittleEndian
 	long := func(b []byte, text string) []byte { return append(le.AppendUint64(b, uint64(len(text))), text...) }
@@ -83,7 +84,7 @@ func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
 				}
 			}
 			by := of[len(d.inputs):]
-			for range len(d.offset) + len(d.noise) {
+			for range len(d.offset) + len(d.noise) + len(d.limits) {
 				b, by = le.AppendUint64(b, math.Float64bits(by[0])), by[1:]
 			}
 			if d.beside == nil {

@@ -42,6 +42,7 @@ type Table struct {
 	part    *part                // the rows that this rank has; nil: all rows
 	numbers []int                // place of each of this rank's rows in the file, from 0; nil: no rows were left out
 	from    *Table               // the table with the rows that were left out because they lack a target; may be nil
+	limits  []int                // the column of sides that Limited added, see [Data.Sides]; nil: targets are measured
 	ctx     context.Context      // ends the reading of rows; may be nil
 
 	heavy float64 // bytes of all texts

@@ -132,7 +132,8 @@ func (t *Table) labelled(inputs []string, target string) (*Data, error) {
 
 // view views columns as these inputs, or, with an encoding, as the inputs that the encoding makes.
 func (t *Table) view(e *Encoding, inputs []string, columns []int) *Data {
-	d := &Data{Source: t.Source, Inputs: inputs, Rows: t.Rows, Cols: len(inputs), Encoding: e, table: t, inputs: columns}
+	d := &Data{Source: t.Source, Inputs: inputs, Rows: t.Rows, Cols: len(inputs), Encoding: e, table: t, inputs: columns,
+		limits: t.limits}
 	if e != nil {
 		d.Inputs = e.Inputs()
 		d.Cols = len(d.Inputs)

@@ -8,7 +8,6 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
-	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -31,9 +30,10 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	median := y[(len(y)-1)/2]/2 + y[len(y)/2]/2
 	middle := []float64{median}
 	s.Standard(middle, middle)
+	mean := at.allowed(at.z, at.mean)
 	var sums [3]float64 // sums of |y − prediction|, of rows inside the 95 % interval, and of y − median
 	for i, y := range at.Y {
-		r, sd := at.z[i]-at.mean[i], math.Sqrt(spreads[i].Variance)
+		r, sd := at.z[i]-mean[i], math.Sqrt(spreads[i].Variance)
 		if spreads[i].Lower*sd <= r && r <= spreads[i].Upper*sd {
 			sums[1]++
 		}
@@ -42,7 +42,7 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	if err := d.Ranks().Sum(sums[:]); err != nil {
 		return nil, err
 	}
-	own, err := m.baseline(d.Ranks(), at.Mean, at.Sample)
+	own, err := m.baseline(d.Ranks(), at.Mean, at)
 	if err != nil {
 		return nil, err
 	}
@@ -53,19 +53,31 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	n := float64(at.Rows)
 	x := &Context{far: Farthest(variances), Rows: at.Rows, RMSE: own.RMSE, MAE: s.TargetScale * sums[0] / n,
 		Coverage95: sums[1] / n, MeanRisk: own.MeanRisk}
-	constant, err := m.baseline(d.Ranks(), slices.Repeat(middle, len(at.Y)), at.Sample)
+	constant, err := m.baseline(d.Ranks(), slices.Repeat(middle, len(at.Y)), at)
 	if err != nil {
 		return nil, err
 	}
 	c, error2 := constant.RMSE/s.TargetScale, own.RMSE/s.TargetScale
-	if spread := c*c - sums[2]/n*sums[2]/n; spread > 1e-12*c*c {
+	if spread := c*c - sums[2]/n*sums[2]/n; spread > 1e-12*c*c && at.sides == nil {
 		x.R2 = 1 - error2*error2/spread
 	}
 	if x.Constant = (Constant{median, constant}); math.IsNaN(constant.MeanBound) { // the constant's loss leaves [0, 1]
 		x.Constant = Constant{}
 	}
-	if err := m.linear(x, d, prior, d.RowsOf(roles, dataset.Certified), at.Sample); err != nil {
+	if err := m.linear(x, d, prior, d.RowsOf(roles, dataset.Certified), at); err != nil {
 		return nil, err
+	}
+	if at.limits() > 0 {
+		of := at.Sample
+		of.Mean = slices.Clone(at.Mean)
+		for i, side := range at.sides {
+			if side != 0 {
+				of.Mean[i] = math.Inf(1)
+			}
+		}
+		if x.Unknown.MeanRisk, x.Unknown.MeanBound, err = m.Terms.HoldOut(of); err != nil {
+			return nil, err
+		}
 	}
 	if x.AllRows, err = m.onAllRows(d, roles); err != nil || !linalg.Finite(append(x.misses(), x.R2, median)) {
 		return nil, err
@@ -74,8 +86,8 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 }
 
 // baseline computes the errors and the hold-out bound of the given predictions for the rows of a sample.
-func (m *Model) baseline(r ranks.Ranks, predicted []float64, at pacbayes.Sample) (b Baseline, err error) {
-	squares := []float64{0}
+func (m *Model) baseline(r ranks.Ranks, predicted []float64, at scored) (b Baseline, err error) {
+	squares, predicted := []float64{0}, at.allowed(at.Y, predicted)
 	for i, y := range at.Y {
 		squares[0] += (y - predicted[i]) * (y - predicted[i])
 	}
@@ -83,12 +95,12 @@ func (m *Model) baseline(r ranks.Ranks, predicted []float64, at pacbayes.Sample)
 		return b, err
 	}
 	b.RMSE, at.Mean = m.Scaling.TargetScale*math.Sqrt(squares[0]/float64(at.Rows)), predicted
-	b.MeanRisk, b.MeanBound, err = m.Terms.HoldOut(at)
+	b.MeanRisk, b.MeanBound, err = m.Terms.HoldOut(at.Sample)
 	return b, err
 }
 
 // linear adds to x the linear model that is fitted to the prior rows, or the reason why there is no linear model.
-func (m *Model) linear(x *Context, d *dataset.Data, prior, certified []int, at pacbayes.Sample) error {
+func (m *Model) linear(x *Context, d *dataset.Data, prior, certified []int, at scored) error {
 	const mostInputs = 500
 	switch {
 	case d.Ranks().Size() > 1:
@@ -164,7 +176,7 @@ func leastSquares(rows *dataset.Scaled, y []float64) ([]float64, error) {
 func (m *Model) onAllRows(d *dataset.Data, roles dataset.Roles) (none AllRows, err error) {
 	const least, most = 40, 5000
 	q, n := m.Trained(), m.Counts[dataset.Prior]
-	if q.Joint() != nil || q.Inducing() > 0 || d.Ranks().Size() > 1 || n < least || n > most {
+	if q.Joint() != nil || q.Inducing() > 0 || m.Limits != "" || d.Ranks().Size() > 1 || n < least || n > most {
 		return none, nil
 	}
 	left, _, ok := q.LeaveOneOut(make([]float64, n)) // if all targets are 0, means are errors

@@ -62,7 +62,7 @@ func (m *Model) certify(d *dataset.Data, roles dataset.Roles, at *scored) (c *pa
 	if t.Near, err = m.near(d, roles); err != nil {
 		return nil, nil, err
 	}
-	t.Positional = m.Split == ByPosition
+	t.Positional, t.Limits = m.Split == ByPosition, at.limits()
 	if t.Fixed { // nothing was learnt on the certified rows after the prior P
 		if c, err = t.Certify(at.Sample, 0); err == nil {
 			x, err = m.context(d, roles, *at)

@@ -224,11 +224,23 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 	if err != nil {
 		return err
 	}
+	made := posterior.Made{Place: rows.Place, Sum: d.Ranks().Sum, Tolerance: tolerance}
+	if made.Free, err = d.Sides(rows.Numbers); err != nil {
+		return err
+	}
+	if m.Limits != "" { // measured rows have the model's noise; training alone finds what limits become
+		known = slices.Repeat([]float64{m.ObservationNoise}, n)
+		for i, side := range made.Free {
+			if side != 0 && q.Noises != nil {
+				known[i] = max(known[i], q.Noises[rows.Place(i)])
+			}
+		}
+	}
 	if err := m.checkNoises(q.Noises, known, x, rows.Place); err != nil {
 		return err
 	}
 	q.Mean.At(q.Beta, x, mean)
-	err = q.Follows(y, mean, posterior.Made{Place: rows.Place, Sum: d.Ranks().Sum, Tolerance: tolerance})
+	err = q.Follows(y, mean, made)
 	switch {
 	case errors.Is(err, posterior.ErrOther):
 		return other

@@ -16,6 +16,9 @@ type Context struct {
 	LinearReason string   `json:"linear_reason,omitempty"`
 
 	AllRows AllRows `json:"all_rows,omitzero"`
+
+	// Unknown counts each limit of detection as a miss, whatever its target is. Its bound holds alone.
+	Unknown Unknown `json:"unknown,omitzero"`
 	far     float64 // distance beyond which rows are far (Range.Far)
 }
 
@@ -24,6 +27,12 @@ type Context struct {
 // pacbayes.Terms.HoldOut).
 type Baseline struct {
 	RMSE      float64 `json:"rmse"`
+	MeanRisk  float64 `json:"mean_risk"`
+	MeanBound float64 `json:"mean_bound"`
+}
+
+// Unknown holds the risk and the hold-out bound of the posterior mean if all limits among the targets are misses.
+type Unknown struct {
 	MeanRisk  float64 `json:"mean_risk"`
 	MeanBound float64 `json:"mean_bound"`
 }
@@ -56,7 +65,7 @@ func (x *Context) misses() []float64 {
 
 func (x *Context) shares() []float64 {
 	return []float64{x.Coverage95, x.MeanRisk, x.Constant.MeanRisk, x.Constant.MeanBound, x.Linear.MeanRisk,
-		x.Linear.MeanBound}
+		x.Linear.MeanBound, x.Unknown.MeanRisk, x.Unknown.MeanBound}
 }
 
 // numbers returns all numbers of a context except AllRows. Numbers in the target's units are divided by unit.

@@ -70,6 +70,7 @@ type Model struct {
 	Seed    uint64         // seed with which the roles were dealt
 	Split   Split          // how roles were dealt to rows
 	Offset  string         // column that is subtracted from the target and added to predictions; "": none
+	Limits  string         // column that says which targets are limits, see dataset.Table.Limited; "": none
 	Errors  string         // column of the standard errors of the target, see NoisesAt; "": none
 	Group   string         // column that groups rows; "": every row is a unit
 	Counts  dataset.Counts // rows by role
@@ -155,6 +156,10 @@ func (m *Model) Beyond(d *dataset.Data) (_ *dataset.Data, err error) {
 
 // Labelled returns a view of the inputs and the target, for rows to score or certify, with groups if the model has any.
 func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
+	t, err := t.Limited(m.Target, m.Limits)
+	if err != nil {
+		return nil, err
+	}
 	d, err := m.Encoding.Select(t, m.Inputs, m.Target)
 	if err == nil {
 		d, err = m.Beyond(d)

@@ -121,6 +121,12 @@ func (m *Model) saneNumbers() error {
 		return errors.New("the model file has a column of standard errors, but a posterior or a noise that doesn't " +
 			"go with it")
 	}
+	if m.Limits == "" && m.Certificate != nil && m.Certificate.Limits > 0 || m.Limits != "" && (m.TrainsForBound() ||
+		m.Noise != "" || m.Varying != nil || m.Errors != "" || m.Split == ByPosition || m.Beside != nil ||
+		m.Conformal != nil || m.Certificate != nil && !m.Terms.MeanAlone()) {
+		return errors.New("the model file has targets that are limits, but a posterior, a noise, intervals or a " +
+			"certificate that doesn't go with them")
+	}
 	if q := m.Posterior; q.Monotone != nil {
 		if err := q.Monotone.Check(len(m.Inputs)); err != nil {
 			return fmt.Errorf("the model file: %w", err)
@@ -193,7 +199,7 @@ func (m *Model) saneCertificate() error {
 		return fmt.Errorf("the model file has an impossible certificate: %w", err)
 	}
 	t := m.Terms
-	t.Repeats, t.Near, t.Positional = m.repeated(), c.NearCopies, m.Split == ByPosition
+	t.Repeats, t.Near, t.Limits, t.Positional = m.repeated(), c.NearCopies, c.Limits, m.Split == ByPosition
 	if differs := t.Reword(c); differs != "" {
 		return fmt.Errorf("the model file's certificate doesn't follow from its terms: its %s", differs)
 	}
@@ -223,7 +229,7 @@ func (m *Model) saneBounds() error {
 	size := func(name string, v float64) limits { return limits{name, v, 0, math.MaxFloat64} }
 	all := []limits{share("bound", c.Bound), share("mean_bound", c.MeanBound), size("bound_sqrt", c.BoundSqrt),
 		{"empirical_risk", c.EmpiricalRisk, 0, 1 + 1e-9},
-		{"near_copies", float64(c.NearCopies), 0, float64(c.Rows)}, size("kl", c.KL),
+		{"near_copies", float64(c.NearCopies), 0, float64(c.Rows)}, {"limits", float64(c.Limits), 0, float64(c.Rows)}, size("kl", c.KL),
 		size("grid_penalty", c.GridPenalty), size("choices_penalty", c.ChoicesPenalty)}
 	if p := c.Promise; p != nil {
 		all = append(all, share("promise.bound", p.Bound), size("promise.half_width", p.HalfWidth),

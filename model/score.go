@@ -19,11 +19,11 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	if err != nil {
 		return nil, err
 	}
-	mean, variance := at.mean, at.variance
+	mean, variance := at.allowed(at.z, at.mean), at.variance
 	if err := d.Ranks().Agree(m.scorable(d, rows, at)); err != nil {
 		return nil, err
 	}
-	t := &Test{Rows: at.Rows, Groups: at.Groups}
+	t := &Test{Rows: at.Rows, Groups: at.Groups, Limits: at.limits()}
 	if t.GibbsRisk, err = m.drawRisk(at); err != nil {
 		return nil, err
 	}
@@ -74,6 +74,31 @@ type scored struct {
 	pacbayes.Sample
 	z, mean, variance []float64 // after the target's transform; else Y, Mean and Variance of Sample
 	noises            []float64 // see NoisesAt
+	sides             []float64 // see dataset.Data.Sides; Y then has the limits
+}
+
+// allowed returns predictions with the limit in place of each prediction that lies on the target's side of its limit.
+// So the error of a limit is the distance of the prediction from the targets that are possible.
+// y holds limits and targets, in the unit of the predictions.
+func (s scored) allowed(y, predicted []float64) []float64 {
+	if s.sides == nil {
+		return predicted
+	}
+	of := slices.Clone(predicted)
+	for i, side := range s.sides {
+		if side*(predicted[i]-y[i]) > 0 {
+			of[i] = y[i]
+		}
+	}
+	return of
+}
+
+// limits returns how many targets are limits.
+func (s scored) limits() (n int) {
+	for _, side := range s.sides {
+		n += int(math.Abs(side))
+	}
+	return n
 }
 
 // sample returns the predictions at rows of d, this rank's part of all ranks' rows. group holds each row's group, or is
@@ -118,7 +143,10 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 			s.Scale = sd
 		}
 	}
-	if transformed {
+	if s.sides, err = d.Sides(rows); err != nil {
+		return s, err
+	}
+	if s.Mean = s.allowed(s.Y, s.Mean); transformed || s.sides != nil {
 		s.Variance = make([]float64, len(rows)) // no random draw of f is certified, only the prediction
 	}
 	return s, nil
@@ -127,7 +155,7 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 // drawRisk returns the mean loss of a random draw f ~ Q.
 func (m *Model) drawRisk(at scored) (float64, error) {
 	s := m.Scaling
-	if s.Transform == nil {
+	if s.Transform == nil && at.sides == nil {
 		return at.Risk(m.Terms.Loss, nil, nil)
 	}
 	forth := func(y float64) float64 {
@@ -142,8 +170,18 @@ func (m *Model) drawRisk(at scored) (float64, error) {
 		if at.Sample.Scale != nil {
 			scale = at.Sample.Scale[i]
 		}
-		losses[i] = m.Terms.Loss.OfDraw(pacbayes.Draw{Forth: forth, Back: back, Mean: at.mean[i], Variance: at.variance[i]},
-			y, scale)
+		one := pacbayes.Draw{Forth: forth, Back: back, Mean: at.mean[i], Variance: at.variance[i]}
+		if at.sides != nil && at.sides[i] != 0 { // a draw on this side of the limit misses by nothing
+			side := at.sides[i]
+			one.Forth = func(v float64) float64 {
+				if side*(v-y) > 0 {
+					return math.Inf(int(side))
+				}
+				return forth(v)
+			}
+			one.Back = func(z float64) float64 { return side * min(side*back(z), side*y) }
+		}
+		losses[i] = m.Terms.Loss.OfDraw(one, y, scale)
 	}
 	return at.MeanOf(losses)
 }

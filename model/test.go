@@ -9,6 +9,7 @@ import (
 // Test holds figures of the model on test rows, which the model wasn't made from.
 type Test struct {
 	Rows       int     `json:"rows"`
+	Limits     int     `json:"limits,omitempty"` // rows whose targets are known as limits of detection alone
 	Groups     int     `json:"groups,omitempty"` // number of groups, if risks are averages over groups
 	MSE        float64 `json:"mse"`              // mean squared error of the mean, in scaled units
 	RMSERaw    float64 `json:"rmse_raw"`         // root mean squared error in the target's units

@@ -37,6 +37,9 @@ const maxWhole = 5000
 
 // NoWhole returns the reason why the model can't have intervals from all rows, or nil. rows is the number of rows.
 func (m *Model) NoWhole(rows int) error {
+	if m.Limits != "" {
+		return errors.New("full and jackknife intervals need all targets, and some of this model's are limits")
+	}
 	if !m.fixedBefore() {
 		return errors.New("full and jackknife intervals need parameters from prior rows alone: fit an informed prior, " +
 			"learn nothing after it, use an objective that trains its noise, and no groups")

@@ -19,7 +19,7 @@ const (
 // of ln Z by s, −rz/(2(v+s)) = ½(g² − δ), is also the derivative of ln N(ỹ; m, v + s + V) for V = 1/δ − v − s. So the
 // evidence of measured targets ỹ with the noise variances s + V has the right derivatives by all parameters.
 type Limited struct {
-	Side  []int8
+	Side  []float64
 	Limit []float64 // limits, or targets of measured rows
 }
 
@@ -38,7 +38,7 @@ func (l Limited) Update(at Sites, mean, variance []float64, s float64) Sites {
 		d := s + known[i]
 		v := 1 / max(1/variance[i]-1/d, 1e-12)
 		m := v * (mean[i]/variance[i] - y[i]/d)
-		_, g, delta := limitMoments(float64(side), l.Limit[i], m, v, s)
+		_, g, delta := limitMoments(side, l.Limit[i], m, v, s)
 		newKnown[i] = min(max(1/delta-v-s, 0), mostSite)
 		newY[i] = m + g*(newKnown[i]+s+v)
 	}

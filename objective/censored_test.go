@@ -61,7 +61,7 @@ func TestLimitedSites(t *testing.T) {
 	x := linalg.New(3, 1)
 	x.Set(1, 0, 0.5)
 	x.Set(2, 0, 1)
-	l := Limited{Side: []int8{Measured, Under, Over}, Limit: []float64{0.3, -0.5, 0.2}}
+	l := Limited{Side: []float64{Measured, Under, Over}, Limit: []float64{0.3, -0.5, 0.2}}
 	const s = 0.1
 	g := posterior.Given{Kernel: kernel.SE(1, false), Theta: []float64{0, 0}, Mean: kernel.ZeroMean{}, X: x, Noise: s}
 	y, known := l.Limit, make([]float64, 3)

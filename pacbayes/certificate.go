@@ -40,6 +40,7 @@ type Certificate struct {
 	Slices       []Slice    `json:"slices,omitempty"`        // if kinds of rows were asked for
 	Repeats      int        `json:"repeats,omitempty"`       // rows the model was made from that equal another row
 	NearCopies   int        `json:"near_copies,omitempty"`   // near copies among the first 1,000 certified rows
+	Limits       int        `json:"limits,omitempty"`        // certified rows whose targets are known as limits alone
 	Declaration  string     `json:"declaration,omitempty"`   // SHA-256 of the text that declared everything beforehand
 	Valid        bool       `json:"valid"`                   // false: a heuristic number, not a guarantee
 	Label        string     `json:"label"`                   // what the number may be called
@@ -116,7 +117,7 @@ func (t Terms) stated() *Certificate {
 	c := &Certificate{
 		GridPenalty: t.gridPenalty(), ChoicesPenalty: t.choicesPenalty(), Delta: t.Delta, Group: t.Group,
 		Loss: t.Loss.Kind, Epsilon: t.Loss.Below, EpsilonRaw: t.EpsilonRaw,
-		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling, Repeats: t.Repeats, NearCopies: t.Near,
+		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling, Repeats: t.Repeats, NearCopies: t.Near, Limits: t.Limits,
 		Declaration: t.Declaration,
 		Valid:       t.Scaling != "all-rows" && (!t.OtherEpsilon || t.Curve) && !t.Backtest && (!t.Positional || t.OrderChance),
 		Label:       "certificate", Conditions: t.Conditions(),

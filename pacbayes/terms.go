@@ -76,6 +76,7 @@ type Terms struct {
 	// These belong to a computation, and a model doesn't store them. Repeats counts the rows the model was made from
 	// that equal another row. OtherEpsilon says that ε isn't the declared ε.
 	Repeats      int  `json:"-"`
+	Limits       int  `json:"-"` // certified rows whose targets are known as limits of detection alone
 	Near         int  `json:"-"` // certified rows, among the first 1,000, that nearly equal another row
 	Positional   bool `json:"-"` // roles were dealt by the places of the rows in the file
 	OrderChance  bool `json:"-"` // the person who certifies vouches that this order says nothing about the rows
@@ -364,6 +365,11 @@ func (t Terms) Conditions() (c []string) {
 	if t.Near > 0 {
 		c = append(c, fmt.Sprintf("%d certified rows nearly equal another row in every input and the target, which is rare "+
 			"among independent draws. They are independent draws all the same, not copies. Remove copies first.", t.Near))
+	}
+	if t.Limits > 0 {
+		c = append(c, fmt.Sprintf("%d certified rows say only on which side of a limit their target lies, and errors count from "+
+			"the nearest possible target. So the bound is about what is known of further rows with such limits: it doesn't "+
+			"limit how far predictions beyond a limit are from the target itself.", t.Limits))
 	}
 	if t.Copies {
 		c = append(c, "Rows that equal one another are copies of one observation, as the fit assumed. If independent draws "+

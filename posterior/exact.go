@@ -192,6 +192,9 @@ func (e *Exact) follows(p *Posterior, y, mean []float64, at Made) error {
 		}
 	}
 	for i := range y {
+		if at.free(i) {
+			continue
+		}
 		k := at.Place(i)
 		residual, most := mean[i]-y[i], math.Abs(y[i])+math.Abs(mean[i])
 		for j, l := range e.Chol.Row(k)[:k+1] {

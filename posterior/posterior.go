@@ -144,7 +144,11 @@ type Made struct {
 	Place     func(i int) int // the row of the support that equals row i
 	Sum       func(...[]float64) error
 	Tolerance float64 // for the equations of a Cholesky factor, relative to the size of their terms
+	// Free says which rows may have any target, by a number that isn't 0. nil: none may.
+	Free []float64
 }
+
+func (m Made) free(i int) bool { return m.Free != nil && m.Free[i] != 0 }
 
 // ErrOther says that a posterior wasn't made from the given rows.
 var ErrOther = errors.New("it was made from other rows")

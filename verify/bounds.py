@@ -53,7 +53,7 @@ def plain(pairs):
     require(len({n.casefold() for n, _ in pairs}) == len(pairs) and not odd, f"the header repeats a name, or has names in other letters {odd}")
     require(all(type(v) is not float or isfinite(v) for _, v in pairs), "the header holds a number that isn't finite")
     return dict(pairs)
-ONE_MODEL = (5, 7, 8, 9, 10, 11)  # versions of files of one model
+ONE_MODEL = (5, 7, 8, 9, 10, 11, 12)  # versions of files of one model
 def opened(raw, versions):
     """Returns the header of a file, the rest of the file, and where in the rest the header ends."""
     require(raw[:8] == b"KRIGO\r\n\x1a" and len(raw) >= 48, "this isn't a krigo model file, or it is cut short")
@@ -116,32 +116,44 @@ def blocks(group, columns):
     cells = [[as_number(c) for c in columns[n]] for n in names]
     require(all(c is not None and isfinite(c) for column in cells for c in column), "a column of blocks has gaps, or text")
     return [",".join(str(floor(c / s)) for c, s in zip(row, sizes * (len(names) // len(sizes)))) for row in zip(*cells)]
+def limit(cell):
+    """Returns the number of a target that may be a limit, as in <0.1."""
+    return as_number(re.sub(r"^[<>≤≥]=?\s*", "", cell))
+def side_of(cell, of_target):
+    """Returns -1 for a target below a limit, 1 for one above, and 0 for a measured target. None: the cell says something else."""
+    if of_target:
+        return {"<": -1.0, "≤": -1.0, ">": 1.0, "≥": 1.0}.get(cell[:1], 0.0)
+    known = {"left": -1.0, "right": 1.0, "none": 0.0, "": 0.0, "-1": -1.0, "1": 1.0, "0": 0.0}
+    return known.get(as_text(cell).lower())
 class Table:
     """Rows as the model sees them: their bytes, targets and groups. encode adds their inputs x, once each row has a role."""
     def __init__(self, head, columns):
         self.inputs, self.encoding, self.fill, self.columns = head.list("inputs", str), [], False, list(columns)
         self.names, target, group, offset, noise = self.inputs, head("target", str), head("group", str), head("offset", str), head("noise_column", str)
+        limits = head("censored", str)
         if head.has("encoding"):
             self.encoding = head.of("encoding").objects("columns")
             self.names, self.fill = [c("name", str) for c in self.encoding], head.of("encoding")("missing", str) == "mean"
         by_blocks = group.startswith("block:") and group not in columns
-        used = self.names + [target] + [group] * bool(group and not by_blocks) + [n for n in (offset, noise) if n and n not in self.names]
+        used = self.names + [target] + [group] * bool(group and not by_blocks) + [n for n in (offset, noise) if n and n not in self.names] + [limits] * (limits not in ("", target))
         require(not head.has("reading"), "not checked by this program: a special way of reading cells (reading)")
         require(len(set(used)) == len(used) and set(used) <= set(columns), "the table lacks a column, or one is used twice")
-        known = [as_number(y) is None or not isnan(as_number(y)) for y in columns[target]]  # rows without a target are left out
+        read = limit if limits == target else as_number
+        known = [read(y) is None or not isnan(read(y)) for y in columns[target]]  # rows without a target are left out
         self.numbers, self.whole = [i for i, k in enumerate(known) if k], None
         self.textual = [c.has("categories") for c in self.encoding] or [False] * len(self.names)
         if head.has("targets"):
             self.beside(head.list("targets", str), columns, blocks(group, columns) if by_blocks else columns[group] if group else [])
         columns = {n: [c for c, k in zip(columns[n], known) if k] for n in used}
         self.cells = [list(map(as_text if t else as_number, columns[n])) for n, t in zip(self.names, self.textual)]
-        self.y, self.groups = list(map(as_number, columns[target])), blocks(group, columns) if by_blocks else list(map(as_text, columns[group])) if group else []
+        self.sides = [side_of(c, limits == target) for c in columns[limits]] if limits else []
+        self.y, self.groups = list(map(read, columns[target])), blocks(group, columns) if by_blocks else list(map(as_text, columns[group])) if group else []
         self.offset, self.errors = (list(map(as_number, columns[n])) if n else [] for n in (offset, noise))
-        for name, cells in list(zip(self.names, self.cells)) + [(target, self.y), (group, self.groups), (offset, self.offset), (noise, self.errors)]:
-            gaps = all(c != "" and c == c for c in cells) or self.fill and name not in (target, group, offset, noise)  # noqa: PLR0124
+        for name, cells in list(zip(self.names, self.cells)) + [(target, self.y), (group, self.groups), (offset, self.offset), (noise, self.errors), (limits, self.sides)]:
+            gaps = all(c != "" and c == c for c in cells) or self.fill and name not in (target, group, offset, noise, limits)  # noqa: PLR0124
             require(gaps and None not in cells, f"the column {name!r} has gaps, or text")
         require(all(e >= 0 for e in self.errors), "a standard error is below 0")
-        tails = [b"".join(map(bits, of)) for of in zip(*[c for c in (self.offset, self.errors) if c], self.y)]
+        tails = [b"".join(map(bits, of)) for of in zip(*[c for c in (self.offset, self.errors, self.sides) if c], self.y)]
         self.bytes = [b"".join(long_text(c) if t else bits(c) for c, t in zip(row, self.textual)) + tail for *row, tail in zip(*self.cells, tails)]
         self.size, self.raw = list(map(abs, self.y)), self.y  # the model learns y, or what the offset misses; relative losses divide by |y|
         self.y = [y - o for o, y in zip(self.offset, self.y)] if offset else self.y
@@ -447,12 +459,15 @@ class Posterior:
             kl = (logs - n + fsum(s * dot(x, x) for s, x in zip(self.shifts, over(self.low))) + quadratic) / 2
         require(not n or kl + rounding >= -1e-8, "KL(Q|P) is negative")
         return max(kl, 0.0) + rounding if n else 0.0
-    def solves(self, rows, tolerance, what):
-        """Checks that the support is these rows, in this order, and that (K + noise I) w = y - m(X). Without weights, checks targets = y - m(X)."""
+    def solves(self, rows, tolerance, what, sides=()):
+        """Checks that the support is these rows, in this order, and that (K + noise I) w = y - m(X). Without weights, checks targets = y - m(X).
+        Leaves out rows whose target is on a side of a limit."""
         require([tuple(s) for s in self.support] == [x for x, _ in rows], f"the {what}'s support isn't the model's rows in their order")
         square, whole, shifts = 0.0, 0.0, (self.noises or len(rows) * [self.noise]) if self.nearest else self.shifts
         for i, (mean, y) in enumerate((self.mean(x), y) for x, y in rows):
             size, r = abs(y) + abs(mean), y - mean
+            if sides and sides[i]:
+                continue
             if self.weights is None:
                 require(abs(self.targets[i] - r) <= 1e-11 * size, f"the {what}'s targets don't match its rows")
                 continue

@@ -48,7 +48,7 @@ def inputs_left(data, columns):
     """Returns the columns that the options leave as inputs."""
     inputs, ignored = ([p.replace("[", "[[]") for p in data.list(k, str)] for k in ("inputs", "ignore"))
     unnamed = [data(k, str) for k in ("offset", "noise_column") if data(k, str) not in data.list("inputs", str)]
-    own = [data("target", str), data("group", str)] + unnamed + data.list("beside", str)
+    own = [data("target", str), data("group", str), data("censored", str)] + unnamed + data.list("beside", str)
     left = [n for n in columns if n not in own and not any(fnmatchcase(n, p) for p in ignored)]
     return {n for n in left if (any(fnmatchcase(n, p) for p in inputs) if inputs else n not in ("", "(index)", "__index_level_0__"))}
 
@@ -78,6 +78,7 @@ def check_asked(head, t, table, scale, own):
     for what, ok in (
         ("the objective", f.of("method")("name", str) == head("objective", str)), ("the target", data("target", str) == head("target", str)),
         ("the offset", data("offset", str) == head("offset", str)), ("the noise-column", data("noise_column", str) == head("noise_column", str)),
+        ("the limits", data("censored", str) == head("censored", str)),
         ("the targets of the fit", data.list("beside", str) == head.list("targets", str) and head.has("targets") == head.has("units_by_role")),
         ("the inputs", inputs_left(data, table.columns) == set(table.names)),
         ("the encoding", set(data.list("categorical", str)) & set(table.names) == {n for n, text in zip(table.names, table.textual) if text}

@@ -51,6 +51,8 @@ def claims(head, t, q, prior, derived, by_bound, rounded):
             ("conditions, reasons, repeats, near copies, source, findings, training, curves and test figures", False)]
     if head.has("monotone"):
         checked.append(("the columns with which predictions rise or fall, and their ends", True))
+    if head.has("censored"):
+        word.append(("how much limits weigh among the prior rows, which training found", True))
     if head.has("offset"):
         word.append(("that the certified rows had no part in what made the offset", True))
     if head.has("ties"):
@@ -88,9 +90,12 @@ def verify(model, data, together=None):
     known = [(e / scale)**2 for e in table.errors] or [0.0] * len(rows)
     if not made.sparse and not head.has("noise"):
         noises = varying.noises(made.support, [known[i] for i in roles[PRIOR]])
+        sides = [table.sides[i] for i in roles[PRIOR]] if table.sides else []
+        if sides:  # a limit is a measurement that training found, whose noise is larger
+            noises = [max(noise, own) if side else noise for side, own in zip(sides, made.noises or [noise] * len(sides))]
         require((noises is None) == (made.noises is None) and all(abs(a - b) <= 1e-6 * b for a, b in zip(made.noises or [], noises or [])), "the rows' noise isn't what noise_of_inputs or noise_column makes it")
     if q.nearest or prior and not prior.sparse:
-        (prior or q).solves([rows[i] for i in roles[PRIOR]], 1e-11, "prior")
+        (prior or q).solves([rows[i] for i in roles[PRIOR]], 1e-11, "prior", [table.sides[i] for i in roles[PRIOR]] if table.sides else ())
     derived = False
     if prior and prior.sparse and not q.support and alpha_of(head) is not None:
         each = varying.noises([rows[i][0] for i in roles[PRIOR]], [known[i] for i in roles[PRIOR]])
@@ -115,6 +120,11 @@ def verify(model, data, together=None):
         units.setdefault(table.groups[i] if table.groups else k, []).append(k)
     require(len(units) >= 20, "fewer than 20 certified rows, or groups")
     missed = [own[i] - point for (i, *_), (point, _, _) in zip(found, points)]
+    limits = [table.sides[i] for i in roles[CERTIFIED]] if table.sides else [0] * len(found)
+    require(not head("censored", str) or t.direct and not (by_bound or varying.some or varying.known or head.has("noise") or head.has("conformal")),
+            "limits need a mean that is certified directly, one noise, and no conformal intervals")
+    require(c("limits", int) == sum(map(abs, limits)), "the certificate counts another number of limits")
+    missed = [0.0 if side * d < 0 else d for side, d in zip(limits, missed)]  # no miss where the target may be
     sample = Sample([(d, reach, sqrt(v), s) for d, (_, reach, _), (_, v, _), s in zip(missed, points, errors, scales)], list(units.values()), bool(table.groups))
     check_bounds(t, sample, kl, c)
     rounded = more.check(head, arrays, table, roles, rows, own, scale, predictor, t, sample, kl, errors, [sd for *_, sd in points], target, noise, by_bound,

@@ -289,7 +289,7 @@ func Explain(err error) error {
 			continue
 		}
 		if target { // the target can't be left out
-			f = f.AsTarget(m.Table.Reading().MissingTarget == dataset.Refuse)
+			f = f.AsTarget(m.Table)
 		}
 		e.Columns = append(e.Columns, f)
 	}

@@ -67,7 +67,13 @@ func (f ColumnFacts) String() string {
 
 // AsTarget returns the facts of a column as a target, which can't be left out or be categories. Rows without a target
 // are left out, or refused.
-func (f ColumnFacts) AsTarget(refused bool) ColumnFacts {
+func (f ColumnFacts) AsTarget(t *dataset.Table) ColumnFacts {
+	if len(f.Examples) > 0 {
+		if _, err := t.Limited(f.Name, f.Name); err == nil {
+			f.Kind, f.Then, f.Advice = "number", "", []Advice{{"censored", f.Name}}
+			f.Why = fmt.Sprintf("numbers, and limits of detection such as %q", spelling.Clip(f.Examples[0]))
+		}
+	}
 	f.Advice = slices.DeleteFunc(slices.Clone(f.Advice),
 		func(a Advice) bool { return a.Flag == "ignore" || a.Flag == "categorical" })
 	switch gaps := slices.ContainsFunc(f.Advice, func(a Advice) bool { return a.Flag == "na" }); {
@@ -77,7 +83,7 @@ func (f ColumnFacts) AsTarget(refused bool) ColumnFacts {
 		f.Then = "there is nothing to be predicted"
 	case f.Missing > 0 || gaps:
 		f.Why = strings.TrimPrefix(f.Why+"; values are missing", "; ")
-		if refused {
+		if t.Reading().MissingTarget == dataset.Refuse {
 			f.Then = "a target may have no gaps: take these rows out"
 		} else {
 			f.Why += ": rows without a target are left out"

@@ -232,7 +232,10 @@ func (f *fitFlags) scaled(o *krigo.Data, table *dataset.Table) error {
 		return &krigo.UsageError{Err: fmt.Errorf("--scaling %s with --categorical or --missing mean: categories and means "+
 			"are learnt from prior rows, and the inputs' scaling with them; leave it at prior-rows", f.scaling)}
 	case declared:
-		d, err := table.Regression(o.Target, left...)
+		if table, err = table.Limited(o.Target, o.Censored); err != nil {
+			return err
+		}
+		d, err := table.Regression(o.Target, append(left, o.Own()...)...)
 		if err != nil {
 			return inspect.Explain(err)
 		}

@@ -83,7 +83,7 @@ inspect guesses nothing. If something is unclear, it asks.`,
 			judged, rows := inspect.Judge(table, facts, target)
 			for k := range facts {
 				if facts[k].Name == target {
-					facts[k] = facts[k].AsTarget(o.Data.Reading.MissingTarget == dataset.Refuse)
+					facts[k] = facts[k].AsTarget(table)
 				}
 			}
 			d := inspectDocument{Rows: table.Rows, Dropped: table.Found.Dropped, Columns: facts}
@@ -128,6 +128,9 @@ func (d *inspectDocument) tied(ctx context.Context, table *dataset.Table, target
 				o.Data.Ignore = append(o.Data.Ignore, a.Value)
 			case "categorical":
 				o.Data.Categorical = append(o.Data.Categorical, a.Value)
+			case "censored":
+				d.Untied = "some targets are limits of detection"
+				return nil
 			default:
 				d.Untied = fmt.Sprintf("the table is read without --%s; give inspect that flag, too", a.Flag)
 				return nil

@@ -48,7 +48,7 @@ func Printable(name string) string {
 }
 
 // once are the flags of a single value. Others that krigo suggests take a list.
-var once = []string{"decimal", "thousands", "below", "duplicates", "group"}
+var once = []string{"decimal", "thousands", "below", "duplicates", "group", "censored"}
 
 // Once says whether a flag takes a single value.
 func Once(flag string) bool { return slices.Contains(once, flag) }

@@ -204,7 +204,7 @@ class KrigoRegressor(Parameters):
         if self.duplicates == "drop":  # every cell decides whether rows are copies
             return set()
         dates = [str(text) for text in _options.listed(self.dates)]
-        asked = {name for name in names if name in (str(self.group), str(self.offset), str(self.noise_column)) or any(text == name or text.startswith(f"{name}:") for text in dates)}
+        asked = {name for name in names if name in (str(self.group), str(self.offset), str(self.noise_column), str(self.censored)) or any(text == name or text.startswith(f"{name}:") for text in dates)}
         return _table.left_out(names, *([str(v) for v in _options.listed(v)] for v in (self.inputs, self.ignore))) - asked
 
     def _listeners(self) -> tuple[Callable[[dict[str, Any]], None] | None, Callable[[], None]]:
@@ -250,6 +250,7 @@ class KrigoRegressor(Parameters):
         """Returns rows as the model's table. It finds a frame's columns by name, and an array's by position."""
         about = self._fitted().about
         group: str = about.get("group") or ""
+        own = {group, about.get("censored") or ""}  # columns that only rows with targets need
         distinct = bool((about.get("reading") or {}).get("distinct")) and y is not None  # every cell decides whether rows are copies
         frame, me = _table.framed(X), type(self).__name__
         if frame is not None and hasattr(self, "feature_names_in_"):
@@ -260,8 +261,8 @@ class KrigoRegressor(Parameters):
             if y is not None:
                 asked = about.get("parameters") or {}
                 if not distinct:  # the table of the fit had these columns, but the fit didn't use their cells
-                    left = _table.left_out(list(found), *(_options.listed(asked.get(name)) for name in ("inputs", "ignore"))) - {group}
-                only = ((found if distinct else only | left) | ({group} & found)) - {self.target_}
+                    left = _table.left_out(list(found), *(_options.listed(asked.get(name)) for name in ("inputs", "ignore"))) - own
+                only = ((found if distinct else only | left) | (own & found)) - {self.target_}
             table = _table.of_frame(frame, only, left & only)
         else:
             if frame is not None and not _table.numbered(_table.columns(frame)):
@@ -272,7 +273,7 @@ class KrigoRegressor(Parameters):
             if a.shape[1] != self.n_features_in_:
                 raise DataError(f"X has {a.shape[1]} features, but {me} is expecting {self.n_features_in_} features as input.")
             filled = (about.get("encoding") or {}).get("missing") == "mean"
-            table = _table.of_matrix(a, self._columns, filled, () if distinct else set(self._columns) - {*_raw_columns(about), group})
+            table = _table.of_matrix(a, self._columns, filled, () if distinct else set(self._columns) - {*_raw_columns(about), *own})
         if y is not None:
             _add_target(table, self.target_, y, gaps=self.missing_target == "drop")
             if groups is not None:

@@ -21,7 +21,8 @@ krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
   group <- if (!is.null(dots[["group"]])) one("group", dots[["group"]])
   offset <- if (!is.null(dots[["offset"]])) one("offset", dots[["offset"]])
   noise <- if (!is.null(dots[["noise-column"]])) one("noise_column", dots[["noise-column"]])
-  offset <- c(offset, noise)
+  limits <- if (!is.null(dots[["censored"]])) one("censored", dots[["censored"]])
+  offset <- c(offset, noise, limits)
   wanted <- columns_of(formula, data, c(group, offset))
   target_of(data, wanted$target)
   table <- table_of(data, c(wanted$inputs, wanted$target, group, offset))
@@ -55,7 +56,7 @@ date_of <- function(text) {
 }
 
 # texts_alone names options that may be any text. krigo() refuses TRUE and FALSE for them, because the program can't know the mistake.
-texts_alone <- c("group", "offset", "noise-column", "categorical", "dates", "na", "slices", "init")
+texts_alone <- c("group", "offset", "noise-column", "censored", "categorical", "dates", "na", "slices", "init")
 
 # small returns a call without the values that it has in the place of names: functions, data frames and environments of formulas.
 small <- function(call) {
@@ -172,7 +173,7 @@ model_of <- function(file, about, call, formula = NULL) {
   if (!identical(about$offset, "")) columns <- c(columns, about$offset)
   if (!identical(about$noise_column, "")) columns <- c(columns, about$noise_column)
   structure(class = "krigo", list(
-    call = call, formula = formula, file = file, target = about$target, columns = columns, group = if (!identical(about$group, "")) about$group,
+    call = call, formula = formula, file = file, target = about$target, columns = columns, group = if (!identical(about$group, "")) about$group, censored = if (!identical(about$censored, "")) about$censored,
     sentence = if (is.null(about$sentence)) paste0("No certificate: ", about$reason, ".") else about$sentence,
     no_better = about$no_better, context = about$context,
     dates = vapply(about$reading$dates, function(d) d$column, ""), checksum = about$checksum, options = about$options, fit = about$fit, notices = about$notices
@@ -224,9 +225,9 @@ rows_of <- function(object, data, what = "data", target = FALSE) {
   absent <- setdiff(wanted, names(data))
   if (length(absent)) refuse(what, " has no column '", absent[1], "', which the model needs", kind = "data", column = absent[1])
   if (target) target_of(data, object$target)
-  table <- table_of(data, c(wanted, if (target) object$group))
+  table <- table_of(data, c(wanted, if (target) c(object$group, object$censored)))
   coded <- Filter(function(c) length(c$categories), object$fit$encoding$columns)
-  text <- setdiff(table$texts, c(vapply(coded, function(c) c$name, ""), object$dates, object$group))
+  text <- setdiff(table$texts, c(vapply(coded, function(c) c$name, ""), object$dates, object$group, object$censored))
   if (length(text)) refuse("column '", text[1], "' of ", what, " is text, but was numbers in the fit: convert the column to numbers first", kind = "data", column = text[1])
   table
 }

@@ -1,0 +1,93 @@
+package krigo_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// limitsTables returns the same rows with limits in cells such as <1, and with limits that another column names.
+func limitsTables(t *testing.T, seed uint64) (cells, sides *dataset.Table) {
+	t.Helper()
+	a, b := "x,y\n", "x,y,side\n"
+	for i, r := range logNormal(seed, 150, true) {
+		switch y := math.Exp(r[1] / 2); {
+		case y < 0.8:
+			a, b = a+fmt.Sprintf("%g,<0.8\n", r[0]), b+fmt.Sprintf("%g,0.8,left\n", r[0])
+		case y > 2.5:
+			a, b = a+fmt.Sprintf("%g,≥ 2.5\n", r[0]), b+fmt.Sprintf("%g,2.5,1\n", r[0])
+		case i%2 == 0:
+			a, b = a+fmt.Sprintf("%g,%g\n", r[0], y), b+fmt.Sprintf("%g,%g,none\n", r[0], y)
+		default:
+			a, b = a+fmt.Sprintf("%g,%g\n", r[0], y), b+fmt.Sprintf("%g,%g,\n", r[0], y)
+		}
+	}
+	read := func(text string) *dataset.Table {
+		return must.Get(files.CSV{From: strings.NewReader(text), Source: "t.csv"}.Read())(t)
+	}
+	return read(a), read(b)
+}
+
+// TestCertifiedLimits: limits in cells and limits that a column names give the same certificate. It counts a limit as a
+// miss if the prediction lies on the other side, farther from the limit than ε. Rows that the model never saw count in
+// the same way.
+func TestCertifiedLimits(t *testing.T) {
+	cells, sides := limitsTables(t, 5)
+	for _, more := range []string{"epsilon=0.3", "epsilon=0.3 target_transform=log", "loss=scaled epsilon=1 curve=true"} {
+		fit := func(table *dataset.Table, column string) *krigo.Model {
+			o := asked("evidence kind=informed prior.share=0.5 expression=se " + more)
+			o.Data.Target, o.Data.Censored, o.Run.Restarts = "y", column, 1
+			return must.Get(krigo.Fit(t.Context(), table, o))(t)
+		}
+		m, other := fit(cells, "y"), fit(sides, "side")
+		must.Be(t, m.Certificate.Difference(other.Certificate), "")
+		must.Be(t, [2]string{m.All, m.Hash}, [2]string{other.All, other.Hash})
+		var file bytes.Buffer
+		must.Do(t, m.Write(&file))
+		again := must.Get(krigo.Read(&file))(t)
+		found := must.Get(again.Certify(t.Context(), cells, krigo.CertifyOptions{}))(t)
+		must.Be(t, found.Differs, "")
+		must.Be(t, must.Get(found.Refit(t.Context(), nil))(t), "")
+
+		_, fresh := limitsTables(t, 6)
+		counted := must.Get(other.CertifyFresh(t.Context(), fresh))(t)
+		y, side := must.Get(fresh.Regression("y", "side"))(t), -1.
+		targets := must.Get(y.Targets(y.All()))(t)
+		misses, limits := 0., 0
+		for i, p := range must.Get(other.Predict(t.Context(), fresh, krigo.PredictOptions{}))(t) {
+			width, off := m.Terms.EpsilonRaw, p.Mean-targets[i]
+			if m.Terms.Loss.Kind == pacbayes.Scaled {
+				width *= p.PredictiveSD
+			}
+			switch targets[i] {
+			case 0.8, 2.5:
+				limits++
+				if side = -1; targets[i] == 2.5 {
+					side = 1
+				}
+				off = max(0, -side*off)
+			}
+			if math.Abs(off) > width {
+				misses++
+			}
+		}
+		must.Be(t, counted.Limits, limits)
+		must.Not(t, math.Abs(counted.MeanRisk*150-misses) > 1e-9, "%s: %v misses, not %v", more, counted.MeanRisk*150, misses)
+		must.Not(t, m.Context.Unknown.MeanRisk < float64(m.Certificate.Limits)/float64(m.Certificate.Rows), "unknown limits hit")
+		must.Not(t, !strings.Contains(m.Sentence(m.Certificate), "of what is known of y"), "%s", m.Sentence(m.Certificate))
+		must.Not(t, !strings.Contains(counted.Sentence(other), fmt.Sprint(limits, " of 150 rows say only")), "%s",
+			counted.Sentence(other))
+		must.Not(t, counted.GibbsRisk < 0 || counted.GibbsRisk > 1, "the risk of a draw is %v", counted.GibbsRisk)
+	}
+	o := asked("evidence kind=informed expression=se")
+	o.Data.Target = "y"
+	must.Refuse(krigo.Fit(t.Context(), cells, o))(t, "--censored y")
+}
