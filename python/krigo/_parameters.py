@@ -176,8 +176,8 @@ class Parameters(Estimator):
             another model's predictions of the target, for rows that it wasn't made from: the model learns what they miss,
             and its predictions are the sum
         censored :
-            column that says which targets are limits: left (below the number), right (above), none; or -1, 1, 0. The
-            target itself: its cells say so, as in <0.1 and >50
+            column that says which targets are limits: left (below it) or -1, right or 1, none or 0; or the target, with
+            cells such as <0.1 and >50
         noise_column :
             known standard errors of the target (in its units, not variances); predictions need them too
         scaling :
