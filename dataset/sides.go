@@ -13,8 +13,8 @@ import (
 // Limited returns a table in which targets may be limits of detection, for a column that says which are. The column
 // holds −1 if the target is below the number in the target's column, 1 if above, and 0 if it is that number; or left,
 // right and none, or nothing for none. If the column is the target itself, its cells say so, as in <0.1 and >50. An
-// empty column leaves the table as it is. Views of the new table know the sides ([Data.Sides]), in which ways of writing
-// them don't differ.
+// empty column leaves the table as it is. Views of the new table know the sides ([Data.Sides]), the same however they
+// were written.
 func (t *Table) Limited(target, column string) (*Table, error) {
 	if column == "" {
 		return t, nil
