@@ -184,8 +184,7 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOpti
 		return nil, err
 	}
 	if m.Certificate == nil && (m.Undecided() != "" || epsilon == 0 || epsilon == m.Terms.Loss.Below ||
-		m.Counts[dataset.Certified] == 0 ||
-		m.Posterior.Joint() != nil) {
+		m.Counts[dataset.Certified] == 0 || m.Posterior.Joint() != nil) {
 		return nil, &NoCertificate{m.CertificateReason}
 	}
 	if epsilon == 0 || epsilon == m.Terms.Loss.Below {

@@ -56,8 +56,7 @@ func (p *plan) found(problem method.Problem, best run) (found finding.List) {
 }
 
 // posterior returns the posterior of the trained parameters, without rounding, and all findings about the training.
-func (p *plan) posterior(ctx context.Context, c *checkpoints, t trained) (*posterior.Posterior, finding.List,
-	error) {
+func (p *plan) posterior(ctx context.Context, c *checkpoints, t trained) (*posterior.Posterior, finding.List, error) {
 	problem := p.problem(ctx, c, t.best.family)
 	q, found, err := problem.Posterior(t.best.result.X)
 	return q, slices.Concat(p.findings, t.findings, found, p.found(problem, t.best)), err

@@ -156,10 +156,9 @@ func (p *plan) chooseSolver(evaluating bool) error {
 			c.Solver = posterior.ByNearest
 		}
 		if c.Solver == posterior.ByCG && n > maxIterative {
-			return fmt.Errorf("%s: training the evidence on %d rows may take days: train on batches (--optimizer adam), or "+
-				"find parameters with a sparse objective (vfe) and condition on all rows with --init and --fix-parameters, or "+
-				"ask for --solver cg",
-				p.data.Source, n)
+			return fmt.Errorf("%s: training the evidence on %d rows may take days: train on batches (--optimizer "+
+				"adam), or find parameters with a sparse objective (vfe) and condition on all rows with --init and "+
+				"--fix-parameters, or ask for --solver cg", p.data.Source, n)
 		}
 	}
 	switch {

@@ -110,10 +110,9 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 		return t, usage("epsilon: two widths are for the asymmetric loss, not %q", kind)
 	}
 	t = pacbayes.Terms{Loss: pacbayes.Loss{Kind: kind, Below: promise.Epsilon, Above: promise.EpsilonAbove},
-		EpsilonRaw: promise.Epsilon, Delta: cmp.Or(promise.Delta, 0.01), Grid: pacbayes.DefaultGrid(),
-		Choices: 1, Scaling: dataset.Declared, Informed: true, Fixed: true, Elsewhere: true, Route: pacbayes.Direct,
-		Group: o.Data.Group, Curve: promise.Curve,
-		Copies: o.Data.Reading.Distinct}
+		EpsilonRaw: promise.Epsilon, Delta: cmp.Or(promise.Delta, 0.01), Grid: pacbayes.DefaultGrid(), Choices: 1,
+		Scaling: dataset.Declared, Informed: true, Fixed: true, Elsewhere: true, Route: pacbayes.Direct,
+		Group: o.Data.Group, Curve: promise.Curve, Copies: o.Data.Reading.Distinct}
 	if promise.Bound != pacbayes.KLBound {
 		t.Inequality = promise.Bound
 	}

@@ -77,8 +77,7 @@ type seen struct {
 // does, as far as its standard error tells. x has the parameters of a rough GP of the untransformed target, if one was
 // trained. chooseTransform returns "" if no transform is clearly better, or if none is allowed. A
 // certificate doesn't pay for a choice by prior rows. Each transform gets a kernel trained for it in few steps.
-func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float64, x []float64,
-	err error) {
+func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float64, x []float64, err error) {
 	if d.options.untransformed() != nil || d.options.Kernel.Noise == objective.StudentName ||
 		d.options.Data.Censored != "" {
 		return "", 0, x, nil

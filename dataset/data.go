@@ -316,8 +316,7 @@ func (e *Encoding) String() string {
 	}
 	for _, c := range e.Columns {
 		if c.Mean != nil {
-			parts = append(parts, fmt.Sprintf("%s %s if missing", spelling.Printable(c.Name),
-				cautious.Number(*c.Mean)))
+			parts = append(parts, fmt.Sprintf("%s %s if missing", spelling.Printable(c.Name), cautious.Number(*c.Mean)))
 		}
 	}
 	return strings.Join(parts, "; ")

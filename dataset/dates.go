@@ -105,8 +105,7 @@ var periods = map[string]struct{ days, begin float64 }{
 func (d Dates) check() error {
 	if d.Form != "" && !slices.ContainsFunc(dateForms, func(f dateForm) bool { return f.name == d.Form }) {
 		return fmt.Errorf("dates: column %q: form %q isn't known; the forms are %s", spelling.Clip(d.Column),
-			spelling.Clip(d.Form),
-			strings.Join(DateForms(), ", "))
+			spelling.Clip(d.Form), strings.Join(DateForms(), ", "))
 	}
 	for i, part := range d.Parts {
 		if _, known := periods[part]; !known || slices.Contains(d.Parts[:i], part) {
@@ -212,8 +211,7 @@ func (f dateForm) days(text string) (days float64, zone, ok bool) {
 		}
 		if f.name == "time" {
 			return float64(at.Hour())/24 + float64(at.Minute())/1440 +
-					(float64(at.Second())+float64(at.Nanosecond())/1e9)/86400,
-				false, true
+				(float64(at.Second())+float64(at.Nanosecond())/1e9)/86400, false, true
 		}
 		return daysOf(at) + later, layout.zone, true
 	}

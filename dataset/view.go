@@ -208,8 +208,7 @@ func (d *Data) NoisyBy(column string) (*Data, error) {
 		wrong := d.table.place(row)
 		wrong.Column, wrong.Name = at+1, column
 		wrong.Err = fmt.Errorf("%v is below 0, but the column %q has standard errors of the target: correct or "+
-			"remove the row",
-			cells[0], spelling.Clip(column))
+			"remove the row", cells[0], spelling.Clip(column))
 		return wrong
 	})
 }
@@ -379,10 +378,9 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 		slices.Sort(c.Categories)
 		c.Categories = slices.Compact(c.Categories)
 		if len(c.Categories) > MaxCategories {
-			return &Error{File: d.Source, Column: d.inputs[k] + 1, Name: c.Name,
-				Err: fmt.Errorf("column %q has %d categories on %d prior rows, more than %d: remove it, or read it as a "+
-					"number if it is one",
-					spelling.Clip(c.Name), len(c.Categories), len(rows), MaxCategories)}
+			return &Error{File: d.Source, Column: d.inputs[k] + 1, Name: c.Name, Err: fmt.Errorf("column %q has %d "+
+				"categories on %d prior rows, more than %d: remove it, or read it as a number if it is one",
+				spelling.Clip(c.Name), len(c.Categories), len(rows), MaxCategories)}
 		}
 	}
 	return nil

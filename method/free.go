@@ -66,8 +66,7 @@ var _ Method = Free{}
 
 func (m Free) Bind(t Task) Problem {
 	f := &free{FreeFormProblem: t.free(&objective.FreePAC{Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale,
-		Penalty: t.Penalty}, m.Noise),
-		task: t, descent: m.Descent(), alpha: m.Alpha, learnAlpha: m.LearnAlpha}
+		Penalty: t.Penalty}, m.Noise), task: t, descent: m.Descent(), alpha: m.Alpha, learnAlpha: m.LearnAlpha}
 	if b := m.batches(false); b != nil {
 		a := b.settings(t.N, t.Seed, defaultBatch, defaultFreeRate, defaultSteps)
 		f.batches = &a

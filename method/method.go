@@ -225,9 +225,8 @@ func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, fi
 	theta, beta, noise := t.parameters(x)
 	switch t.Solver {
 	case posterior.ByNearest:
-		return posterior.NewNearest(posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta, Noise: noise,
-				X: all.X, Y: all.Y, PerRow: all.PerRow}, cmp.Or(t.Neighbours, NearestRows)),
-			nil, nil
+		return posterior.NewNearest(posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta,
+			Noise: noise, X: all.X, Y: all.Y, PerRow: all.PerRow}, cmp.Or(t.Neighbours, NearestRows)), nil, nil
 	case posterior.ByCG:
 		return t.iterative(all, theta, beta, noise)
 	}
@@ -268,8 +267,7 @@ func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float
 }
 
 // jittered adds a finding to a sparse posterior if the posterior needed jitter.
-func jittered(q *posterior.Posterior, jitter float64, err error) (*posterior.Posterior, finding.List,
-	error) {
+func jittered(q *posterior.Posterior, jitter float64, err error) (*posterior.Posterior, finding.List, error) {
 	if err == nil && jitter > 0 {
 		return q, finding.List{finding.New(finding.Jitter, jitter)}, nil
 	}

@@ -115,8 +115,7 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	}
 	if m.Offset != "" {
 		word = append(word, Claim{What: "that the certified rows had no part in what made the offset",
-			By:    "no program can see it",
-			Rests: true})
+			By: "no program can see it", Rests: true})
 	}
 	return checked, append(word, Claim{What: "that all options (inputs, kernel, loss, ε, δ, seed) and " + reading +
 		" were chosen before the certified rows were seen, and that nothing else was tried", Fields: []string{"reading"},
@@ -156,18 +155,16 @@ func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fi
 	}
 	switch {
 	case q.Joint() != nil:
-		add(byData, true, "the rows that predict, and their weights",
-			"compared with the prior rows, and with the equations that these "+
-				"make", "[support]", "[weights]", "[targets]", "[noises]")
+		add(byData, true, "the rows that predict, and their weights", "compared with the prior rows, and with the "+
+			"equations that these make", "[support]", "[weights]", "[targets]", "[noises]")
 		return
 	case at.Inducing() == 0:
 		add(byData, true, "the prior's rows and weights", "conditioned again on the prior rows", "[prior_support]",
 			"[prior_noises]", "[prior_weights]", "[prior_cholesky]")
 	case derived:
 		add(byRefit, true, "the inducing inputs, as of the prior rows alone", "", "[prior_support]")
-		add(byData, true, "the prior's weights and covariance",
-			"computed again from its parameters, inducing inputs and prior rows", "[prior_weights]", "[prior_cholesky]",
-			"[prior_cholesky_b]")
+		add(byData, true, "the prior's weights and covariance", "computed again from its parameters, inducing inputs "+
+			"and prior rows", "[prior_weights]", "[prior_cholesky]", "[prior_cholesky_b]")
 	default:
 		add(byRefit, true, "the inducing inputs, weights and covariance, as of the prior rows alone", "", "[prior_support]",
 			"[prior_weights]", "[prior_cholesky]", "[prior_cholesky_b]")

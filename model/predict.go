@@ -65,8 +65,7 @@ func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 	}
 	if cols != len(names) {
 		return nil, fmt.Errorf("a %d×%d matrix: want a column for each of the model's inputs, %d in all, in their "+
-			"order%s", n,
-			cols, len(m.Inputs), last)
+			"order%s", n, cols, len(m.Inputs), last)
 	}
 	mean, variance, err := latent(m.Posterior, numbers{m, x, names})
 	if err != nil {

@@ -132,9 +132,8 @@ func (m *Model) saneNumbers() error {
 			return fmt.Errorf("the model file: %w", err)
 		}
 		if !m.Terms.MeanAlone() || m.TrainsForBound() || m.Split == ByPosition || m.Offset != "" {
-			return errors.New("the model file has a monotone mean, which needs a mean that is certified by its " +
-				"own misses, and " +
-				"no offset")
+			return errors.New("the model file has a monotone mean, which needs a mean that is certified by its own " +
+				"misses, and no offset")
 		}
 	}
 	for j := range m.Range.Min {

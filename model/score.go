@@ -192,8 +192,7 @@ func (m *Model) scorable(d *dataset.Data, rows []int, at scored) error {
 	for i, z := range at.z {
 		miss, off := z-at.mean[i], at.Y[i]-at.Mean[i]
 		if noisy := at.variance[i] + m.noiseIn(at.noises, i); !linalg.Finite([]float64{miss * miss / noisy, noisy,
-			off * off}) ||
-			!(at.variance[i] >= 0) {
+			off * off}) || !(at.variance[i] >= 0) {
 			return fmt.Errorf("%s: %s: the prediction overflows, or isn't a number: its inputs are too far from the training "+
 				"data", d.Source, d.Where(rows[i]))
 		}

@@ -51,8 +51,7 @@ func NoiseOf(name string) (Likelihood, error) {
 	if l, known := likelihoods[name]; known {
 		return l, nil
 	}
-	return nil, fmt.Errorf("this program doesn't know the noise %q: register it with objective.RegisterNoise",
-		name)
+	return nil, fmt.Errorf("this program doesn't know the noise %q: register it with objective.RegisterNoise", name)
 }
 
 func (GaussianNoise) LogPredictive(y, mean, variance, s float64) float64 {

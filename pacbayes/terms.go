@@ -307,10 +307,9 @@ func (t Terms) declared() (c []string) {
 		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and the predictor "+
 			"was neither trained on these rows nor chosen by them. The person who certifies vouches for both.", declared, t.Delta)
 	} else if t.Informed {
-		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and the prior was learnt on "+
-			"%d prior rows alone; "+
-			"running again with other shares, seeds or settings and keeping the best isn't covered.", declared, t.Delta,
-			t.PriorRows)
+		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and the prior was "+
+			"learnt on %d prior rows alone; running again with other shares, seeds or settings and keeping the best "+
+			"isn't covered.", declared, t.Delta, t.PriorRows)
 	}
 	if t.Declaration != "" {
 		fixed += fmt.Sprintf(" The model says that the text with SHA-256 %s declared it. This doesn't show that nothing else "+
@@ -326,12 +325,11 @@ func (t Terms) source() string {
 		return "NOT MET: the certified rows are the last rows of the table, so further rows may come from another time. " +
 			"As a backtest, the number says how the model did on the certified rows."
 	case t.Group != "":
-		return fmt.Sprintf("The groups of the certified rows, by %s, are independent draws from one source of groups; "+
-			"rows within a group may depend on one another. "+
-			"The bound is about a further group from that source: the loss is averaged over its rows, and then over groups. "+
-			"For groups ordered in time, such as weeks, it covers other groups of the same period, not the future (--split "+
-			"last shows how the model does later).",
-			cautious.Name(t.Group))
+		return fmt.Sprintf("The groups of the certified rows, by %s, are independent draws from one source of "+
+			"groups; rows within a group may depend on one another. The bound is about a further group from that "+
+			"source: the loss is averaged over its rows, and then over groups. For groups ordered in time, such as "+
+			"weeks, it covers other groups of the same period, not the future (--split last shows how the model does "+
+			"later).", cautious.Name(t.Group))
 	}
 	return "The certified rows are independent draws from one source, and the bound is about further rows from that " +
 		"source. For rows ordered in time it covers other moments of the same period, not the future."

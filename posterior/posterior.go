@@ -231,8 +231,7 @@ func (p *Posterior) Work(variance bool) float64 {
 func (p *Posterior) Drawable() error {
 	if p.Monotone != nil {
 		return errors.New("the predictions of a monotone model aren't the mean of its draws, so that it has no " +
-			"samples and " +
-			"no covariances: fit a model without --monotone for these")
+			"samples and no covariances: fit a model without --monotone for these")
 	}
 	return p.Solution.Drawable()
 }

@@ -19,8 +19,7 @@ const mostRows = 50_000
 // sample predicts rows of the data. It keeps the values of some columns.
 func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 	chosen := k.rows
-	s := &sample{kind: k, all: len(chosen), values: map[int][]float64{}, promised: -1,
-		epsilon: "the certificate's ε"}
+	s := &sample{kind: k, all: len(chosen), values: map[int][]float64{}, promised: -1, epsilon: "the certificate's ε"}
 	if !r.Valid {
 		s.epsilon = "ε"
 	}

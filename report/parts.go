@@ -24,11 +24,10 @@ func (r *maker) parts() {
 	if p == nil || r.real.n() == 0 {
 		return
 	}
-	r.begin("parts", "Parts that add up").Note = "The kernel adds functions of one column and of two. Each part is " +
-		"0 on average over independent, normally distributed inputs with the mean and the spread of the rows " +
-		"that scaled them, and the shares are for such inputs, " +
-		"too, which overstates columns of categories. Bands are two standard deviations of the model's own " +
-		"belief, not certified."
+	r.begin("parts", "Parts that add up").Note = "The kernel adds functions of one column and of two. Each part is 0 " +
+		"on average over independent, normally distributed inputs with the mean and the spread of the rows that " +
+		"scaled them, and the shares are for such inputs, too, which overstates columns of categories. Bands are two " +
+		"standard deviations of the model's own belief, not certified."
 	shares := table{Name: "Shares of the parts", Head: []string{"part", "share", "standard deviation"},
 		Says: "All other parts together: " + percent(p.Others) + "."}
 	main, pairs := 0, 0

@@ -381,9 +381,8 @@ func (r *maker) drawCalibration(s *sample) error {
 	chart.Dashed("as believed", []drawing.XY{{X: 0, Y: 0}, {X: 1, Y: 1}})
 	chart.Line("these rows", drawing.Blue, pts)
 	if got := within(0.95); math.Abs(got-0.95) > 1.7*chance(0.95) { // chance does this in one of a thousand tables
-		r.warn("The model's own 95 %% intervals hold %.1f %% of %s. Chance doesn't explain the difference from 95 %%. These "+
-			"intervals are no guarantee.",
-			100*got, s.name)
+		r.warn("The model's own 95 %% intervals hold %.1f %% of %s. Chance doesn't explain the difference from 95 "+
+			"%%. These intervals are no guarantee.", 100*got, s.name)
 	}
 	return r.draw(Figure{Title: "Calibration",
 		Caption: fmt.Sprintf("The model's own central intervals of every size, on %s. Above the grey area they are too "+

@@ -538,8 +538,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 
 // answerOf returns the predictions of a model for a table, with what else the query asks for.
 func (s *Server) answerOf(ctx context.Context, r *http.Request, held *hold, m *served,
-	table *dataset.Table) (answer Answer,
-	err error) {
+	table *dataset.Table) (answer Answer, err error) {
 	answer.Model, answer.Target = m.name, m.Target
 	if answer.Predictions, err = m.queue.run(ctx, held.of, table); err == nil {
 		err = further(ctx, r.URL.Query(), held, &s.together, m.Model, table, &answer)
@@ -681,8 +680,7 @@ func parameters(r *http.Request, known ...string) (url.Values, error) {
 		case !slices.Contains(known, key):
 			return nil, bad(400, "the query parameter %q isn't known: known are %s", clip([]byte(key)), strings.Join(known, ", "))
 		case len(values) > 1:
-			return nil, bad(400, "the query parameter %q comes %d times: send it once", clip([]byte(key)),
-				len(values))
+			return nil, bad(400, "the query parameter %q comes %d times: send it once", clip([]byte(key)), len(values))
 		}
 	}
 	return query, nil

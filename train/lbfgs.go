@@ -98,8 +98,7 @@ func (o LBFGS) stopped(s *State) string {
 // [State.Clone]. An error from step, or the end of ctx, ends the run. Minimize checks ctx before every evaluation. It
 // returns the error with the Result so far. Other errors come without a Result: invalid bounds, settings or state, and
 // a start outside the objective's domain.
-func (o LBFGS) Minimize(ctx context.Context, f Objective, from *State, step func(*State) error) (*Result,
-	error) {
+func (o LBFGS) Minimize(ctx context.Context, f Objective, from *State, step func(*State) error) (*Result, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err

@@ -98,8 +98,7 @@ const (
 // Minimize runs from a state. A fresh state comes from StartMMA, and Minimize moves its X into the box. Any other state
 // is one that an earlier run with the same objective, bounds and settings handed to step. Otherwise Minimize works as
 // LBFGS.Minimize does.
-func (o MMA) Minimize(ctx context.Context, f Objective, from *MMAState, step func(*MMAState) error) (*Result,
-	error) {
+func (o MMA) Minimize(ctx context.Context, f Objective, from *MMAState, step func(*MMAState) error) (*Result, error) {
 	limits, err := LBFGS{MaxEvaluations: o.MaxEvaluations, MaxIterations: o.MaxEvaluations,
 		GradientTolerance: o.GradientTolerance, ValueTolerance: o.ValueTolerance}.withDefaults()
 	if err != nil {

@@ -165,10 +165,8 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 		if !bytes.ContainsFunc(head, func(c rune) bool { return c < ' ' && c != '\t' && c != '\r' && c != '\n' }) {
 			convert = fmt.Sprintf(", as by iconv -f WINDOWS-1252 -t UTF-8 %s if it is of Windows", spelling.Shell(source))
 		}
-		return nil, nil,
-			fmt.Errorf("%s: %w (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, plain "+
-				"or gzip%s",
-				source, errNotText, len(head), convert)
+		return nil, nil, fmt.Errorf("%s: %w (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, "+
+			"plain or gzip%s", source, errNotText, len(head), convert)
 	}
 	p := &parser{records: of, table: t, header: as.Header}
 	if !c.Bare && isJSON(head) {

@@ -44,9 +44,8 @@ func (g Draw) Validate() error {
 			g.Features))
 	}
 	if !positive(g.Variance) || !(g.NoiseVariance >= 0) || math.IsInf(g.NoiseVariance, 1) {
-		errs = append(errs,
-			fmt.Errorf("variance %v, noise variance %v: want a positive number, and one that isn't negative",
-				g.Variance, g.NoiseVariance))
+		errs = append(errs, fmt.Errorf("variance %v, noise variance %v: want a positive number, and one that isn't "+
+			"negative", g.Variance, g.NoiseVariance))
 	}
 	if n := len(g.Lengthscales); n > 1 && n != g.Inputs {
 		errs = append(errs, fmt.Errorf("%d lengthscales for %d inputs: want one for each, or one for all", n, g.Inputs))

@@ -191,9 +191,8 @@ func (n *npy) header(r io.Reader, length int64) (string, error) {
 	got, err := io.ReadFull(r, prefix[:len(npyMagic)+2+2])
 	switch {
 	case !bytes.HasPrefix(prefix[:got], []byte(npyMagic)):
-		return "",
-			n.fail("not an NPY file (it doesn't begin with \\x93NUMPY): save the table by numpy.save, or name a CSV " +
-				"file .csv")
+		return "", n.fail("not an NPY file (it doesn't begin with \\x93NUMPY): save the table by numpy.save, or name " +
+			"a CSV file .csv")
 	case err != nil:
 		return "", short
 	}

@@ -48,8 +48,7 @@ func readNPZ(f *os.File, t *dataset.Table) error {
 		}
 		if t.Rows = cmp.Or(t.Rows, n.rows); n.rows != t.Rows {
 			return fmt.Errorf("%s: array %q has %d rows, those before it %d: save columns of one table", source,
-				spelling.Clip(name),
-				n.rows, t.Rows)
+				spelling.Clip(name), n.rows, t.Rows)
 		}
 		for k, c := range n.fields {
 			switch {

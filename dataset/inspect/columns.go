@@ -191,8 +191,7 @@ var unnamed = finding.New(finding.UnnamedColumn)
 // point groups thousands, or that such a column doesn't fit.
 func pointed(facts []ColumnFacts, tallies []tally) {
 	commas := slices.ContainsFunc(facts, func(f ColumnFacts) bool {
-		return !f.Either &&
-			slices.Contains(f.Advice, Advice{"decimal", ","})
+		return !f.Either && slices.Contains(f.Advice, Advice{"decimal", ","})
 	})
 	for k := range facts {
 		f, a := &facts[k], &tallies[k]

@@ -129,8 +129,7 @@ func (c *column) explain(f *ColumnFacts) {
 			len(c.used), dataset.MaxCategories), []Advice{{"ignore", f.Name}}
 	default:
 		f.Kind, f.Why, f.Advice = "category", fmt.Sprintf("%d different texts: %s", len(c.used),
-			spelling.Quoted(c.of(c.strange), 3)),
-			[]Advice{{"categorical", f.Name}}
+			spelling.Quoted(c.of(c.strange), 3)), []Advice{{"categorical", f.Name}}
 		if odd < c.cells {
 			f.Why += fmt.Sprintf(", beside %d numbers", c.cells-odd)
 		}

@@ -173,8 +173,7 @@ func (f *certifyFlags) runTargets(cmd *cobra.Command, c *common, name string, al
 			continue
 		}
 		r, err := recertify(cmd, c, fmt.Sprintf("%s, target %s", name, m.Target), all.Model(i), table,
-			krigo.CertifyOptions{},
-			f.refit, !f.noRefit)
+			krigo.CertifyOptions{}, f.refit, !f.noRefit)
 		if err != nil {
 			return err
 		}

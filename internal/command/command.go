@@ -105,9 +105,8 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupt
 	root.PersistentFlags().SortFlags = false
 	bind(root.PersistentFlags(), c.flags()...)
 	root.AddCommand(newInspect(&c), newFit(&c), newDeclare(&c), newExtract(&c), newPredict(&c), newCertify(&c),
-		newWatch(&c),
-		newEvaluate(&c), newCompare(&c), newGenerate(&c), newServe(&c), newPipe(&c), newReport(&c), newDemo(&c),
-		newVersion(&c), newMan())
+		newWatch(&c), newEvaluate(&c), newCompare(&c), newGenerate(&c), newServe(&c), newPipe(&c), newReport(&c),
+		newDemo(&c), newVersion(&c), newMan())
 	for _, cmd := range root.Commands() {
 		cmd.Flags().SortFlags = false // help shows flags in the order of their table
 	}

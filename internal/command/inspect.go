@@ -162,8 +162,7 @@ func (d *inspectDocument) grouping() (tie model.Tie, group string) {
 }
 
 // inspected returns the command that fits a table, with the flags of this inspection and of its advice.
-func inspected(flags *pflag.FlagSet, path, target string, facts []inspect.ColumnFacts,
-	rows []inspect.Advice) string {
+func inspected(flags *pflag.FlagSet, path, target string, facts []inspect.ColumnFacts, rows []inspect.Advice) string {
 	words := []string{"fit", noFlag(path), "--target", cmp.Or(target, "COL")}
 	for _, name := range ofReading[1:] {
 		if p := flags.Lookup(name); p.Changed {

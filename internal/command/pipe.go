@@ -119,8 +119,7 @@ func optionsOf(command string, flags []string) (a pipe.Asked, err error) {
 		}
 	})
 	if len(files) > 0 {
-		return a, misused("%s: it is for krigo %s on the command line alone",
-			strings.Join(files, ", "), command)
+		return a, misused("%s: it is for krigo %s on the command line alone", strings.Join(files, ", "), command)
 	}
 	cmd.Flags().Visit(func(p *pflag.Flag) {
 		rule, number := p.Value.(bound).rule, slices.Contains([]string{"int", "float64"}, p.Value.Type())

@@ -69,7 +69,6 @@ the test rows and the certified rows. Otherwise it shows the rows that the model
 		},
 	}
 	bind(cmd.Flags(), cliFlag{name: "out", value: "FILE", rule: "MODEL's name with .html", to: &out,
-		endings: []string{"html"},
-		help:    "HTML file to write"})
+		endings: []string{"html"}, help: "HTML file to write"})
 	return cmd
 }

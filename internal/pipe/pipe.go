@@ -543,8 +543,7 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := &reply{Result: map[string]any{"rows": len(ps), "notices": found.Words(),
-		"findings": found.Tell()}}
+	answer := &reply{Result: map[string]any{"rows": len(ps), "notices": found.Words(), "findings": found.Tell()}}
 	column := func(name string, of func(i int) float64) {
 		values := lists.To(len(ps), of)
 		answer.add(name, values)

@@ -14,11 +14,9 @@ func (e Effect) Add(x, g, se, total, squares []float64) {
 }
 
 // Pull adds Σ w (se ((at−x)² − shrink) − g (first + second x²)) to sums. se is from Add.
-func (e Effect) Pull(x, g, se, bar, total []float64, first, second, shrink float64,
-	sums *[Lanes]float64) {
+func (e Effect) Pull(x, g, se, bar, total []float64, first, second, shrink float64, sums *[Lanes]float64) {
 	n := len(x)
-	loops.effectPull(x, g[:n], bar[:n], total[:n], se[:n], e.At, e.Hidden, e.Main, e.Pairs, first, second, shrink,
-		sums)
+	loops.effectPull(x, g[:n], bar[:n], total[:n], se[:n], e.At, e.Hidden, e.Main, e.Pairs, first, second, shrink, sums)
 }
 
 // Move returns Σ w se (at−x) and Σ w g.
