@@ -229,3 +229,47 @@ func TargetScale(l pacbayes.Loss, s dataset.Scaling, yRaw []float64) []float64 {
 	}
 	return lists.Of(yRaw, func(y float64) float64 { return math.Abs(y) / s.TargetScale })
 }
+
+type tellingKey struct{}
+
+// Telling returns a context that reports progress. While a model predicts many rows at once, tell gets the number of
+// rows done and the total. The goroutine that predicts calls tell. dataset.Data.Within gives the context to the data.
+func Telling(ctx context.Context, tell func(done, of int)) context.Context {
+	return context.WithValue(ctx, tellingKey{}, tell)
+}
+
+// told returns the function that Telling put into ctx, or nil.
+func told(ctx context.Context) func(done, of int) {
+	if ctx == nil {
+		return nil
+	}
+	tell, _ := ctx.Value(tellingKey{}).(func(done, of int))
+	return tell
+}
+
+// MonotoneOf returns axes of the same inputs and the same ways that end where the rows end, in scaled units.
+func MonotoneOf(rows blocks, ways posterior.Monotone) (axes posterior.Monotone, err error) {
+	if ways == nil {
+		return nil, nil
+	}
+	n, d := rows.Dims()
+	err = eachBlock(rows, func(first int, x matrix.Dense) {
+		for i := range x.Rows {
+			for k, a := range ways {
+				v := x.At(i, a.Input)
+				if first+i == 0 {
+					axes = append(axes, posterior.Axis{Input: a.Input, From: v, To: v})
+				}
+				low, high := &axes[k].From, &axes[k].To
+				if a.From > a.To {
+					low, high = high, low
+				}
+				*low, *high = min(*low, v), max(*high, v)
+			}
+		}
+	})
+	if err == nil && n > 0 {
+		err = axes.Check(d)
+	}
+	return axes, err
+}

@@ -310,3 +310,11 @@ func Gather[T Item](r Ranks, own []T) (all []T, err error) {
 	}
 	return all, err
 }
+
+// Launched says whether a launcher (mpirun, or srun with PMIx) started this process as one of several.
+func Launched() bool {
+	if size, ok := os.LookupEnv("OMPI_COMM_WORLD_SIZE"); ok {
+		return size != "1"
+	}
+	return os.Getenv("PMIX_RANK") != ""
+}

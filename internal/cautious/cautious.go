@@ -6,6 +6,9 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
+
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // RoundUp rounds a bound on a risk up to this number of decimals. The result is at most 1.
@@ -80,4 +83,38 @@ func Digits(v float64, digits int) string {
 		text = text[:k] + "," + text[k:]
 	}
 	return sign + text + fraction
+}
+
+// Two kinds of processor may compute different scores and half-widths from the same rows. Honest sparse models differed
+// by up to 2e-7. widthShare is the allowed difference as a share of the number, and widthPart is the allowed difference
+// as a part of the unit.
+const (
+	widthShare = 1e-6
+	widthPart  = 1e-9
+)
+
+// SameWidth says whether a computed score or half-width agrees with the stored number. unit is one standard deviation
+// of the target, or of what else is counted, in the units of these numbers.
+func SameWidth(computed, stored, unit float64) bool {
+	return math.Abs(computed-stored) <= widthShare*math.Abs(stored)+widthPart*unit
+}
+
+// Widen returns a half-width that is at least as large as any that SameWidth accepts for the stored half-width. It adds
+// twice the difference that SameWidth allows, since the stored half-width may itself have replaced another half-width.
+// So nobody can cut off targets at an end of an interval by a file that certify accepts.
+func Widen(stored, unit float64) float64 { return stored + 2*(widthShare*stored+widthPart*unit) }
+
+// mostName is the largest number of characters of a name in a sentence.
+const mostName = 60
+
+// Name returns a column's name, or a category, as it stands in a sentence. It cuts a long name. It quotes a name that
+// isn't plain text on one line, or that may pass for a sentence. Names mustn't speak in a certificate's voice.
+func Name(name string) string {
+	name = spelling.Cut(name, mostName)
+	// Some characters that can't be printed change the direction of the line's text, or end the line.
+	if strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) && c != '\u00a0' && c != '\u202f' }) ||
+		strings.Contains(name, ". ") || strings.Contains(name, ": ") {
+		return strconv.Quote(name)
+	}
+	return name
 }

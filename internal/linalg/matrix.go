@@ -27,6 +27,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/krigo-gp/krigo/internal/cpu"
 	"github.com/krigo-gp/krigo/matrix"
 )
 
@@ -226,3 +227,10 @@ func Return(ms ...Matrix) {
 		}
 	}
 }
+
+// Level is the instruction set in use, chosen once.
+var Level, levelError = cpu.Choose()
+
+// LevelError says why the instruction set of the environment variable isn't in use. Programs report it and stop,
+// since the user asked for that instruction set.
+func LevelError() error { return levelError }
