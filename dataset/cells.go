@@ -191,6 +191,9 @@ func (t *Table) text(j int, v float64) string {
 	return numeral(v)
 }
 
+// CellText returns the text of a cell of column j that holds v, or "" if it is missing.
+func (t *Table) CellText(j int, v float64) string { return t.text(j, v) }
+
 // tellWritten counts a number that is read as half a limit, or a whole number that begins with 0, in t.Found.
 func (t *Table) tellWritten(row, j int, cell string) {
 	all := &t.Found.Below

@@ -139,6 +139,9 @@ func (t *Table) cell(row, j int, err error) *Error {
 	return at
 }
 
+// CellError returns err as the error of the cell in this row, counted from 0, and column j.
+func (t *Table) CellError(row, j int, err error) error { return t.cell(row, j, err) }
+
 // blockRows is the number of rows that are read at a time, when all rows are read.
 const blockRows = 4096
 

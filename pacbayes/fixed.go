@@ -85,21 +85,31 @@ func (s Sample) bettingBound(losses []float64, delta float64) (float64, error) {
 		return math.NaN(), err
 	}
 	mean, err := s.meanOf(losses)
-	logWealth := func(m float64) (w float64) {
+	bound := leastMean(mean, delta, s.units(), func(m float64) float64 {
+		var w float64
 		if err == nil {
 			w, err = s.logWealth(losses, m)
 		}
+		if err != nil {
+			return math.Inf(1)
+		}
 		return w
-	}
+	})
+	return bound, err
+}
+
+// leastMean returns the smallest m ≥ mean, rounded up, at which the gamblers of bettingBound have the wealth 1/δ.
+// logWealth(m) is the logarithm of their wealth after n rows.
+func leastMean(mean, delta float64, n int, logWealth func(m float64) float64) float64 {
 	low := math.Min(mean, 1)
 	// Each of the n factors has a rounding error of 1e-16.
-	need := -math.Log(delta) + 1e-15*float64(s.units()+bettors)
+	need := -math.Log(delta) + 1e-15*float64(n+bettors)
 	// The points m = 1 − (1−x̄)2^−s halve the distance to 1 until m is an upper end. Then the bracket is halved.
 	high := low
-	for err == nil && logWealth(high) < need {
+	for logWealth(high) < need {
 		low, high = high, high+(1-high)/2
 		if 1-high < 1e-12 {
-			return 1, err
+			return 1
 		}
 	}
 	for range 60 {
@@ -113,7 +123,7 @@ func (s Sample) bettingBound(losses []float64, delta float64) (float64, error) {
 			high = mid
 		}
 	}
-	return math.Min(1, high+rounding), err
+	return math.Min(1, high+rounding)
 }
 
 // logWealth returns ln W(m) of bettingBound for m < 1.
@@ -123,32 +133,41 @@ func (s Sample) logWealth(losses []float64, m float64) (float64, error) {
 	}
 	var logs [bettors]float64
 	for k := range logs {
-		s := math.Sin((float64(k) + 0.5) * math.Pi / (2 * bettors))
-		c := s * s
-		kept, won := 1-c, c/(1-m)
-		// Factors lie between 1−c > 1e-4 and 1e12, so that a product of 16 factors neither overflows nor underflows.
-		const run = 16
-		var total float64
-		for first := 0; first < len(losses); first += run {
-			product := 1.0
-			for _, x := range losses[first:min(first+run, len(losses))] {
-				product *= kept + won*(1-x)
-			}
-			total += math.Log(product)
-		}
-		logs[k] = total
+		logs[k] = logBet(losses, k, m)
 	}
 	if s.Sum != nil {
 		if err := s.Sum(logs[:]); err != nil {
 			return math.NaN(), err
 		}
 	}
-	most := slices.Max(logs[:])
+	return meanWealth(logs[:]), nil
+}
+
+// logBet returns the logarithm of gambler k's wealth after these losses, if he bets against the mean m < 1.
+func logBet(losses []float64, k int, m float64) (total float64) {
+	s := math.Sin((float64(k) + 0.5) * math.Pi / (2 * bettors))
+	c := s * s
+	kept, won := 1-c, c/(1-m)
+	// Factors lie between 1−c > 1e-4 and 1e12, so that a product of 16 factors neither overflows nor underflows.
+	const run = 16
+	for first := 0; first < len(losses); first += run {
+		product := 1.0
+		for _, x := range losses[first:min(first+run, len(losses))] {
+			product *= kept + won*(1-x)
+		}
+		total += math.Log(product)
+	}
+	return total
+}
+
+// meanWealth returns the logarithm of the gamblers' mean wealth, given the logarithms of their wealths.
+func meanWealth(logs []float64) float64 {
+	most := slices.Max(logs)
 	var wealth float64
 	for _, l := range logs {
 		wealth += math.Exp(l - most)
 	}
-	return most + math.Log(wealth/bettors), nil
+	return most + math.Log(wealth/bettors)
 }
 
 func (s Sample) validLosses(losses []float64, delta float64) (bool, error) {

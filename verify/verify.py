@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks a krigo certificate without krigo: python3 verify.py [--json] MODEL DATA.csv[.gz]
+"""Checks a krigo certificate without krigo: python3 verify.py [--json] MODEL|CERTIFICATE.json DATA.csv[.gz]
 
 This program follows docs/reference/format.md and needs only Python's standard library. It reads the model file, assigns each row its role,
 recomputes scaling and posterior, predicts the certified rows, counts the misses, and computes every number of the certificate. Two numbers
@@ -16,6 +16,7 @@ import sys
 from math import sqrt
 from os.path import isfile
 
+import classes
 import more
 import several
 from bounds import (
@@ -142,8 +143,10 @@ def main():
     why, said = "", {}
     try:
         with open(files[0], "rb") as model, open(files[1], "rb") as data:
-            c, checked, word = several.verify(verify, model.read(), data.read())
-        said = {k: c(k, kind) for k, kind in (("valid", bool), ("label", str), ("mean_bound", float), ("delta", float), ("rows", int))}
+            raw = model.read()
+            labels = raw.lstrip()[:1] == b"{"
+            c, checked, word = classes.verify(raw, data.read()) if labels else several.verify(verify, raw, data.read())
+        said = {k: c(k, kind) for k, kind in (("valid", bool), ("label", str), ("mean_bound", float), ("delta", float), ("rows", int)) if not (labels and k == "mean_bound")}
         said["independently_checked"] = not any(rests for _, rests in word[1:])
         for name, of in (("checked", checked), ("on_the_fitters_word", word)):
             said[name] = [{"what": what, "bound_rests_on_it": rests} for what, rests in of]
@@ -156,7 +159,8 @@ def main():
     elif why:
         print(f"REFUSED: {why}")
     else:
-        print(f"agrees: {said['label']}, mean_bound {said['mean_bound']:.6g} at delta {said['delta']:g} on {said['rows']} rows")
+        bound = f", mean_bound {said['mean_bound']:.6g}" if "mean_bound" in said else ""
+        print(f"agrees: {said['label']}{bound} at delta {said['delta']:g} on {said['rows']} rows")
         print("The model, its data and its options give these numbers. That the options were chosen before the certified rows were seen is the fitter's word."
               if said["independently_checked"] else
               "NOT INDEPENDENTLY CHECKED: these numbers rest on parts of the file that only the fitter vouches for, marked * below.")

@@ -32,7 +32,7 @@ var (
 	ownComparison = begins("a comparison of krigo",
 		`^objective,epsilon,splits,|^\[\s*\{\s*"objective":|^<!doctype html>[^\x00]{0,400}<title>krigo: objectives compared<`)
 	ownCertificate = begins("a certificate of krigo",
-		`^\{\s*"source":\s*"([^"\\]|\\.)*",\s*"target":\s*"([^"\\]|\\.)*",\s*"prediction":`)
+		`^\{\s*"source":\s*"([^"\\]|\\.)*",\s*("kind":\s*"classes"|"target":\s*"([^"\\]|\\.)*",\s*"prediction":)`)
 	noneOwn = begins("empty", `^$`)
 )
 

@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -18,10 +20,24 @@ import (
 type predictedFlags struct {
 	file, prediction, target, group, loss, bound, out string
 	above, delta                                      float64
+
+	// of labels
+	classes                                      bool
+	probabilities, score, costs, positive, slice string
+	statements                                   []string
+	wrong, recall                                float64
 }
 
 // names are the flags that have no use with a model.
-var predictedNames = []string{"target", "prediction", "group", "loss", "epsilon-above", "delta", "bound", "out"}
+var predictedNames = append([]string{"target", "prediction", "group", "loss", "epsilon-above", "delta", "bound", "out"},
+	labelNames...)
+
+// labelNames are the flags that are for labels alone. measureNames are the flags that are for numbers alone.
+var (
+	labelNames = []string{"classes", "probabilities", "score", "statements", "at-most-wrong", "recall", "positive", "costs",
+		"slice-by"}
+	measureNames = []string{"epsilon", "epsilon-above", "loss", "bound"}
+)
 
 func (f *predictedFlags) bind(cmd *cobra.Command) {
 	bind(cmd.Flags(),
@@ -42,16 +58,32 @@ func (f *predictedFlags) bind(cmd *cobra.Command) {
 			help: "with --predictions: inequality of the certificate, as in fit"},
 		cliFlag{name: "out", value: "FILE", to: &f.out, endings: []string{"json"},
 			help: "with --predictions: also write the certificate to this file, as JSON"},
+		cliFlag{name: "classes", to: &f.classes,
+			help: "with --predictions: the numbers in the target are labels; text always is"},
+		cliFlag{name: "probabilities", value: "PREFIX", to: &f.probabilities,
+			help: "of labels: columns of probabilities are called PREFIX and a class; the label is the most probable class"},
+		cliFlag{name: "score", value: "COL", to: &f.score,
+			help: "of labels: column with larger numbers for surer labels, for --at-most-wrong or --recall"},
+		cliFlag{name: "statements", value: "LIST", rule: "error", to: &f.statements,
+			help: "of labels: what holds together: error, classes, predicted, brier, log-loss, calibration, top-K, costs, slices"},
+		cliFlag{name: "at-most-wrong", value: "A", to: &f.wrong,
+			help: "of labels: choose rows to answer, so that at most this share of answers is wrong"},
+		cliFlag{name: "recall", value: "R", to: &f.recall,
+			help: "of labels: choose rows to flag, so that at least this share of the class --positive is flagged"},
+		cliFlag{name: "positive", value: "CLASS", to: &f.positive,
+			help: "of labels: the class that --recall is about"},
+		cliFlag{name: "costs", value: "FILE", to: &f.costs, endings: tableEndings(),
+			help: "of labels: table of costs, with a row for each true class, named in its first column, and a column for each label"},
+		cliFlag{name: "slice-by", value: "COL", to: &f.slice,
+			help: "of labels: bound the error of each value of this column"},
 	)
 }
 
 // alone refuses flags that don't go together.
 func (f *predictedFlags) alone(cmd *cobra.Command, others bool) error {
 	if f.file == "" {
-		for _, name := range predictedNames {
-			if cmd.Flags().Changed(name) {
-				return misused("--%s is for --predictions; a model has its own", name)
-			}
+		if name := changed(cmd, predictedNames); name != "" {
+			return misused("--%s is for --predictions; a model has its own", name)
 		}
 		return nil
 	}
@@ -80,6 +112,9 @@ func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64,
 		return err
 	}
 	defer table.Close()
+	if changed(cmd, labelNames) != "" || krigo.IsLabel(table, f.target) {
+		return f.certifyLabels(cmd, c, table)
+	}
 	p, err := krigo.CertifyPredictions(cmd.Context(), table, f.prediction,
 		krigo.Options{Data: krigo.Data{Target: f.target, Group: f.group},
 			Promise: krigo.Promise{Loss: f.loss, Epsilon: epsilon, EpsilonAbove: f.above, Delta: f.delta,
@@ -87,12 +122,7 @@ func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64,
 	if err != nil {
 		return err
 	}
-	if f.out != "" {
-		if err := disk.Write(f.out, func(w io.Writer) error { return printJSON(w, p) }); err != nil {
-			return err
-		}
-	}
-	return c.answer(cmd, p, func(w io.Writer) {
+	return f.answer(cmd, c, p, func(w io.Writer) {
 		fmt.Fprintln(w, paragraphs(p.Sentence)+"\n")
 		fmt.Fprintf(w, "  hold-out bound %.4f from %s: empirical risk %.4f\nConditions\n",
 			cautious.RoundUp(p.Certificate.Bound, 4), counted(p.Certificate.Rows, p.Certificate.Groups, "certified"),
@@ -101,4 +131,82 @@ func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64,
 			fmt.Fprintln(w, "  - "+s)
 		}
 	})
+}
+
+// changed returns the first of these flags that was set, or "".
+func changed(cmd *cobra.Command, names []string) string {
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// answer writes the certificate p to --out, if that is set, and to standard output.
+func (f *predictedFlags) answer(cmd *cobra.Command, c *common, p any, words func(w io.Writer)) error {
+	if f.out != "" {
+		if err := disk.Write(f.out, func(w io.Writer) error { return printJSON(w, p) }); err != nil {
+			return err
+		}
+	}
+	return c.answer(cmd, p, words)
+}
+
+// certifyLabels certifies labels, prints the certificate, and writes it to --out if that is set.
+func (f *predictedFlags) certifyLabels(cmd *cobra.Command, c *common, table *dataset.Table) error {
+	if name := changed(cmd, measureNames); name != "" {
+		return misused("--%s is for predictions that are numbers, and the target %s has labels", name,
+			spelling.Quote(f.target))
+	}
+	o := krigo.LabelOptions{Target: f.target, Prediction: f.prediction, Score: f.score, Probabilities: f.probabilities,
+		SliceBy: f.slice, Group: f.group, LabelTerms: pacbayes.LabelTerms{Delta: f.delta, Statements: f.statements,
+			AtMostWrong: f.wrong, Recall: f.recall, Positive: f.positive}}
+	if f.probabilities != "" && !cmd.Flags().Changed("prediction") {
+		o.Prediction = ""
+	}
+	if f.costs != "" {
+		costs, err := readTable(f.costs, cmd.InOrStdin(), nil, dataset.Reading{})
+		if err != nil {
+			return err
+		}
+		defer costs.Close()
+		if o.Costs, err = krigo.ReadCosts(costs); err != nil {
+			return err
+		}
+	}
+	p, err := krigo.CertifyLabels(cmd.Context(), table, o)
+	if err != nil {
+		return err
+	}
+	return f.answer(cmd, c, p, func(w io.Writer) {
+		fmt.Fprintln(w, paragraphs(p.Sentence))
+		printConfusion(w, p.Certificate)
+		fmt.Fprintln(w, "Conditions")
+		for _, s := range p.Certificate.Conditions {
+			fmt.Fprintln(w, "  - "+s)
+		}
+	})
+}
+
+// printConfusion prints the numbers of certified rows by true class (a line each) and predicted class.
+func printConfusion(w io.Writer, l *pacbayes.Labels) {
+	const most, width = 12, 14
+	if len(l.Classes) > most {
+		fmt.Fprintln(w)
+		return
+	}
+	fmt.Fprint(w, "\nCertified rows: true class, and predicted class in columns\n")
+	name := func(s string) string { return spelling.Cut(cautious.Name(s), width) }
+	line := func(head string, cell func(j int) string) {
+		fmt.Fprintf(w, "  %-*s", width, head)
+		for j := range l.Classes {
+			fmt.Fprintf(w, " %*s", max(6, utf8.RuneCountInString(name(l.Classes[j]))), cell(j))
+		}
+		fmt.Fprintln(w)
+	}
+	line("", func(j int) string { return name(l.Classes[j]) })
+	for i, counts := range l.Confusion {
+		line(name(l.Classes[i]), func(j int) string { return fmt.Sprint(counts[j]) })
+	}
 }

@@ -1,0 +1,446 @@
+package krigo
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// mostSlices is the most values of a column whose values are kinds of rows.
+const mostSlices = 50
+
+// IsLabel says whether a column of the table holds text, so that it can only be predicted as a label.
+func IsLabel(table *dataset.Table, column string) bool {
+	j, ok := table.Column(column)
+	return ok && table.Texts(j) != nil
+}
+
+// CertifyLabels certifies labels in a table, which any classifier predicted, beside the true labels. It holds for
+// further rows of the same source if the classifier never saw these rows and wasn't chosen by them. The caller vouches
+// for this.
+func CertifyLabels(ctx context.Context, table *dataset.Table, o LabelOptions) (*CertifiedLabels, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	r := &labelReader{o: o, table: table.Within(ctx)}
+	l, err := r.read()
+	if err != nil {
+		return nil, err
+	}
+	p := &CertifiedLabels{Source: table.Source, Kind: "classes", Version: 1, LabelOptions: o, Hash: r.hash(l)}
+	if p.Certificate, err = o.Certify(*l); err != nil {
+		return nil, err
+	}
+	p.Sentence = p.said()
+	return p, nil
+}
+
+// complete fills in defaults, and refuses options that can't be combined.
+func (o *LabelOptions) complete() error {
+	o.Statements = slices.Clone(o.Statements)
+	add := func(statement string, wanted bool) {
+		if wanted && !slices.Contains(o.Statements, statement) {
+			o.Statements = append(o.Statements, statement)
+		}
+	}
+	add(pacbayes.MeanCost, o.Costs != nil)
+	add(pacbayes.EachSlice, o.SliceBy != "")
+	add(pacbayes.ErrorRate, len(o.Statements) == 0 && o.AtMostWrong == 0 && o.Recall == 0)
+	o.Delta = cmp.Or(o.Delta, 0.01)
+	if err := o.Check(); err != nil {
+		return &UsageError{Err: err}
+	}
+	has := func(statement string) bool { return slices.Contains(o.Statements, statement) }
+	probable := slices.IndexFunc(o.Statements, pacbayes.Probabilistic)
+	switch {
+	case o.Target == "":
+		return usage("target: name the column with the true labels")
+	case o.Prediction == "" && o.Probabilities == "":
+		return usage("prediction: name the column with the predicted labels, or give probabilities")
+	case o.Prediction == o.Target:
+		return usage("prediction: %s is the target", spelling.Quote(o.Target))
+	case o.Score != "" && o.Probabilities != "":
+		return usage("score with probabilities: the score is the label's probability; leave one of the two out")
+	case probable >= 0 && o.Probabilities == "":
+		return usage("statement %s needs the probability of every class: give probabilities", o.Statements[probable])
+	case has(pacbayes.MeanCost) && o.Costs == nil:
+		return usage("statement %s needs costs", pacbayes.MeanCost)
+	case has(pacbayes.EachSlice) && o.SliceBy == "":
+		return usage("statement %s needs slice-by, a column whose values are the kinds of rows", pacbayes.EachSlice)
+	case (o.AtMostWrong > 0 || o.Recall > 0) && o.Score == "" && o.Probabilities == "":
+		return usage("at-most-wrong and recall need a score, or probabilities")
+	case o.Score != "" && o.AtMostWrong == 0 && o.Recall == 0:
+		return usage("score is for at-most-wrong and recall")
+	case o.Score != "" && o.AtMostWrong > 0 && o.Recall > 0:
+		return usage("score is either how sure the label is (at-most-wrong) or how probable the class %s is (recall): "+
+			"give probabilities, or certify one of the two", spelling.Quote(o.Positive))
+	case (o.Recall > 0) != (o.Positive != ""):
+		return usage("recall and positive go together: the share of a class that is to be detected, and the class")
+	case o.Group == "":
+		return nil
+	case o.AtMostWrong > 0 || o.Recall > 0:
+		return usage("group with at-most-wrong or recall: a threshold is chosen by counts of independent rows, and rows of " +
+			"a group depend on one another; keep one row of each group")
+	}
+	for _, s := range []string{pacbayes.EachClass, pacbayes.EachPrediction, pacbayes.EachSlice, pacbayes.CalibrationBias} {
+		if has(s) {
+			return usage("group with statement %s: its rows are counted one by one, and rows of a group depend on one "+
+				"another; keep one row of each group", s)
+		}
+	}
+	return nil
+}
+
+// labelReader reads labels and scores from a table.
+type labelReader struct {
+	o      LabelOptions
+	table  *dataset.Table
+	groups []string // the group of each row; nil: rows aren't grouped
+}
+
+// column returns the cells of a column as numbers. A column of text has places in its texts.
+func (r *labelReader) column(flag, name string) (cells []float64, j int, err error) {
+	j, ok := r.table.Column(name)
+	if !ok {
+		return nil, 0, usage("%s %q: %s has no such column; its columns are %s", flag, name, r.table.Source,
+			spelling.Quoted(r.table.Names, 10))
+	}
+	err = r.table.Each([]int{j}, func(i int, x []float64) error {
+		if x[0] != x[0] {
+			return r.wrong(i, j, flag, "the cell is missing")
+		}
+		cells = append(cells, x[0])
+		return nil
+	})
+	return cells, j, err
+}
+
+func (r *labelReader) wrong(row, j int, flag, format string, args ...any) error {
+	return r.table.CellError(row, j, fmt.Errorf("column %s (%s): "+format,
+		slices.Concat([]any{spelling.Quote(r.table.Names[j]), flag}, args)...))
+}
+
+// numbers returns the cells of a column of numbers.
+func (r *labelReader) numbers(flag, name string) ([]float64, int, error) {
+	cells, j, err := r.column(flag, name)
+	if err == nil && r.table.Texts(j) != nil {
+		for i, v := range cells {
+			if text := r.table.Texts(j)[int(v)]; !isNumber(text) {
+				return nil, j, r.wrong(i, j, flag, "%s isn't a number", spelling.Quote(text))
+			}
+		}
+	}
+	return cells, j, err
+}
+
+func isNumber(text string) bool {
+	v, err := (&dataset.Reading{}).Parse(text)
+	return err == nil && v-v == 0
+}
+
+// labels returns the cells of a column as text.
+func (r *labelReader) labels(flag, name string) ([]string, error) {
+	cells, j, err := r.column(flag, name)
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(cells))
+	for i, v := range cells {
+		texts[i] = r.table.CellText(j, v)
+	}
+	return texts, nil
+}
+
+// read reads what the options name.
+func (r *labelReader) read() (*pacbayes.Labelled, error) {
+	o := r.o
+	truth, err := r.labels("target", o.Target)
+	if err != nil {
+		return nil, err
+	}
+	var predicted []string
+	if o.Prediction != "" {
+		if predicted, err = r.labels("prediction", o.Prediction); err != nil {
+			return nil, err
+		}
+	}
+	l := &pacbayes.Labelled{Classes: sortedClasses(truth, predicted)}
+	if o.Costs != nil {
+		l.Classes = sortedClasses(l.Classes, o.Costs.Classes)
+	}
+	if o.Probabilities != "" {
+		if err := r.probabilities(l); err != nil {
+			return nil, err
+		}
+	}
+	if l.Truth, err = r.places(l, "target", o.Target, truth); err != nil {
+		return nil, err
+	}
+	l.Predicted = make([]int, len(truth))
+	for i, p := range l.Probabilities {
+		l.Predicted[i] = slices.Index(p, slices.Max(p))
+	}
+	if predicted != nil {
+		if l.Predicted, err = r.places(l, "prediction", o.Prediction, predicted); err != nil {
+			return nil, err
+		}
+		if len(l.Classes) > 1 && !slices.ContainsFunc(predicted, func(p string) bool { return slices.Contains(truth, p) }) {
+			return nil, usage("prediction %q: none of its labels (%s) is a label of the target (%s)", o.Prediction,
+				spelling.Quoted(sortedClasses(predicted), 5), spelling.Quoted(sortedClasses(truth), 5))
+		}
+	}
+	if len(l.Classes) > 1000 {
+		return nil, usage("target %q: it has %d different labels, of at most 1000; is it a label?", o.Target, len(l.Classes))
+	}
+	if o.Positive != "" && !slices.Contains(l.Classes, o.Positive) {
+		return nil, usage("positive %q: no such class; the classes are %s", o.Positive, spelling.Quoted(l.Classes, 10))
+	}
+	if err := r.scores(l); err != nil {
+		return nil, err
+	}
+	return l, r.rest(l)
+}
+
+// scores sets the scores by which rows are answered, or flagged.
+func (r *labelReader) scores(l *pacbayes.Labelled) (err error) {
+	if r.o.Score != "" {
+		l.Score, _, err = r.numbers("score", r.o.Score)
+		l.Detected = l.Score
+		return err
+	}
+	positive := slices.Index(l.Classes, r.o.Positive)
+	for i, p := range l.Probabilities {
+		l.Score = append(l.Score, p[l.Predicted[i]])
+		if positive >= 0 {
+			l.Detected = append(l.Detected, p[positive])
+		}
+	}
+	return nil
+}
+
+// rest sets costs, kinds of rows and groups.
+func (r *labelReader) rest(l *pacbayes.Labelled) error {
+	if c := r.o.Costs; c != nil {
+		if err := c.check(l.Classes); err != nil {
+			return err
+		}
+		for _, truth := range l.Classes {
+			row := make([]float64, len(l.Classes))
+			for j, label := range l.Classes {
+				row[j] = c.Costs[slices.Index(c.Classes, truth)][slices.Index(c.Classes, label)]
+			}
+			l.Costs = append(l.Costs, row)
+		}
+	}
+	if r.o.SliceBy != "" {
+		kinds, err := r.labels("slice-by", r.o.SliceBy)
+		if err != nil {
+			return err
+		}
+		names := sortedClasses(kinds)
+		if len(names) > mostSlices {
+			return usage("slice-by %q: it has %d different values, of at most %d", r.o.SliceBy, len(names), mostSlices)
+		}
+		for _, name := range names {
+			l.Slices = append(l.Slices, pacbayes.Slice{By: r.o.SliceBy, Name: name})
+		}
+		for i, kind := range kinds {
+			in := &l.Slices[slices.Index(names, kind)].In
+			*in = append(*in, i)
+		}
+	}
+	if r.o.Group != "" {
+		var err error
+		if r.groups, err = r.labels("group", r.o.Group); err != nil {
+			return err
+		}
+		numbers := map[string]int{}
+		for _, g := range r.groups {
+			if _, known := numbers[g]; !known {
+				numbers[g] = len(numbers)
+			}
+			l.Group = append(l.Group, numbers[g])
+		}
+		l.Groups = len(numbers)
+	}
+	return nil
+}
+
+// ReadCosts reads costs from a table with a row for each true class, which the first column names, and a column for each
+// predicted class.
+func ReadCosts(table *dataset.Table) (*Costs, error) {
+	r := &labelReader{table: table}
+	truth, err := r.labels("costs", table.Names[0])
+	if err != nil {
+		return nil, err
+	}
+	c := &Costs{Classes: truth, Costs: make([][]float64, len(truth))}
+	for _, class := range truth {
+		cells, _, err := r.numbers("costs", class)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range cells {
+			c.Costs[i] = append(c.Costs[i], v)
+		}
+	}
+	if len(table.Names) != len(truth)+1 {
+		return nil, usage("costs: %s has %d rows and %d columns of labels; want one of each for every class", table.Source,
+			len(truth), len(table.Names)-1)
+	}
+	return c, nil
+}
+
+// check returns an error if c isn't a cost of every pair of classes.
+func (c *Costs) check(classes []string) error {
+	most := 0.
+	for _, row := range c.Costs {
+		for _, v := range row {
+			if !(v >= 0 && v <= math.MaxFloat64) {
+				return usage("costs: %v isn't a cost; costs are 0 or larger", v)
+			}
+			most = math.Max(most, v)
+		}
+		if len(row) != len(c.Classes) {
+			return usage("costs: a row has %d costs, for %d classes", len(row), len(c.Classes))
+		}
+	}
+	if len(c.Costs) != len(c.Classes) || most == 0 {
+		return usage("costs: want a cost of each true and each predicted class, and not all 0")
+	}
+	for _, class := range classes {
+		if !slices.Contains(c.Classes, class) {
+			return usage("costs: the class %s has no costs", spelling.Quote(class))
+		}
+	}
+	return nil
+}
+
+// probabilities reads the columns of probabilities, whose names say the classes.
+func (r *labelReader) probabilities(l *pacbayes.Labelled) error {
+	const most = 1e-3 // probabilities in a file are rounded
+	var columns []int
+	var classes []string
+	for j, name := range r.table.Names {
+		if class, is := strings.CutPrefix(name, r.o.Probabilities); is && class != "" && name != r.o.Target &&
+			name != r.o.Prediction {
+			columns, classes = append(columns, j), append(classes, class)
+		}
+	}
+	if len(columns) < 2 {
+		return usage("probabilities %q: want two columns or more whose names are this and a class; %s has the columns %s",
+			r.o.Probabilities, r.table.Source, spelling.Quoted(r.table.Names, 10))
+	}
+	given := sortedClasses(classes)
+	for _, class := range l.Classes {
+		if !slices.Contains(given, class) {
+			return usage("probabilities %q: the class %s has no column; columns are of the classes %s", r.o.Probabilities,
+				spelling.Quote(class), spelling.Quoted(given, 10))
+		}
+	}
+	l.Classes = given
+	for k, j := range columns {
+		cells, _, err := r.numbers("probabilities", r.table.Names[j])
+		if err != nil {
+			return err
+		}
+		at := slices.Index(given, classes[k])
+		for i, p := range cells {
+			if !(0 <= p && p <= 1) {
+				return r.wrong(i, j, "probabilities", "%v isn't a probability", p)
+			}
+			if k == 0 {
+				l.Probabilities = append(l.Probabilities, make([]float64, len(given)))
+			}
+			l.Probabilities[i][at] = p
+		}
+	}
+	for i, p := range l.Probabilities {
+		sum := 0.
+		for _, v := range p {
+			sum += v
+		}
+		if math.Abs(sum-1) > most {
+			return r.wrong(i, columns[0], "probabilities", "the row's probabilities add up to %.6g, not to 1", sum)
+		}
+	}
+	return nil
+}
+
+// places returns the places of labels among the classes.
+func (r *labelReader) places(l *pacbayes.Labelled, flag, column string, labels []string) ([]int, error) {
+	known := map[string]int{}
+	for j, class := range l.Classes {
+		known[class] = j
+	}
+	places := make([]int, len(labels))
+	for i, label := range labels {
+		at, ok := known[label]
+		if !ok {
+			j, _ := r.table.Column(column)
+			return nil, r.wrong(i, j, flag, "unknown label %s", spelling.Quote(label))
+		}
+		places[i] = at
+	}
+	return places, nil
+}
+
+// sortedClasses returns different labels in order: numbers by their value if all labels are numbers, else text.
+func sortedClasses(lists ...[]string) []string {
+	all := slices.Clone(slices.Concat(lists...))
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if !slices.ContainsFunc(all, func(s string) bool { return !isNumber(s) }) {
+		value := func(s string) float64 { v, _ := (&dataset.Reading{}).Parse(s); return v }
+		slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(value(a), value(b)) })
+	}
+	return all
+}
+
+// hash identifies the rows, in any order, by all that the certificate is computed from.
+func (r *labelReader) hash(l *pacbayes.Labelled) string {
+	kinds, le := make([]string, len(l.Truth)), binary.LittleEndian
+	for _, s := range l.Slices {
+		for _, i := range s.In {
+			kinds[i] = s.Name
+		}
+	}
+	rows := make([][]byte, len(l.Truth))
+	for i := range rows {
+		var b []byte
+		texts := []string{l.Classes[l.Truth[i]], l.Classes[l.Predicted[i]], kinds[i]}
+		if r.groups != nil {
+			texts = append(texts, r.groups[i])
+		}
+		for _, text := range texts {
+			b = append(le.AppendUint64(b, uint64(len(text))), text...)
+		}
+		numbers := []float64(nil)
+		if l.Probabilities != nil {
+			numbers = l.Probabilities[i]
+		} else if l.Score != nil {
+			numbers = l.Score[i : i+1]
+		}
+		for _, v := range numbers {
+			b = le.AppendUint64(b, math.Float64bits(v+0))
+		}
+		rows[i] = b
+	}
+	slices.SortFunc(rows, slices.Compare)
+	sum := sha256.New()
+	for _, row := range rows {
+		sum.Write(le.AppendUint64(nil, uint64(len(row))))
+		sum.Write(row)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}

@@ -1,0 +1,398 @@
+package pacbayes
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/krigo-gp/krigo/internal/compensated"
+)
+
+// What a certificate of labels may state about further rows.
+const (
+	ErrorRate       = "error"       // the share of wrong labels
+	EachClass       = "classes"     // for each class, the share of wrong labels among rows of this class
+	EachPrediction  = "predicted"   // for each class, the share of wrong labels among rows with this label
+	Brier           = "brier"       // half the squared distance of the probabilities from the true label, from 0 to 1
+	LogLoss         = "log-loss"    // −ln of the true class's probability, if probabilities below 0.001 count as 0.001
+	CalibrationBias = "calibration" // the expected calibration error, in ten bins
+	MeanCost        = "costs"       // the mean of a declared cost of truth and label
+	EachSlice       = "slices"      // for each kind of rows, the share of wrong labels
+	topPrefix       = "top-"        // top-K: the share of rows whose class isn't among the K most probable
+)
+
+// LeastProbability is the probability at which the log loss is clipped.
+const LeastProbability = 0.001
+
+// LabelTerms say what is certified about labels. They were chosen before the certified rows were seen.
+type LabelTerms struct {
+	Delta float64 `json:"delta"`
+	// Statements hold together, and each has an equal part of Delta, as have a threshold for AtMostWrong and a
+	// threshold for Recall.
+	Statements  []string `json:"statements,omitempty"`
+	AtMostWrong float64  `json:"at_most_wrong,omitempty"` // 0: all rows are answered
+	Recall      float64  `json:"recall,omitempty"`        // 0: no class is to be detected
+	Positive    string   `json:"positive,omitempty"`      // the class to be detected
+}
+
+// Labelled holds true and predicted labels of certified rows. Classes are numbered by their places in Classes.
+type Labelled struct {
+	Classes          []string
+	Truth, Predicted []int
+	Score            []float64   // the surer the label, the larger; nil if no statement needs it
+	Detected         []float64   // the surer that the row is of the class Positive, the larger; may be nil
+	Probabilities    [][]float64 // by row and class; may be nil
+	Costs            [][]float64 // cost of truth and label, not negative; may be nil
+	Slices           []Slice     // By, Name and In
+	Group            []int       // as in Sample
+	Groups           int
+}
+
+// Labels is a certificate of labels that were predicted before the certified rows were seen. All its statements hold
+// together with probability 1−Delta.
+type Labels struct {
+	Rows       int              `json:"rows"`
+	Groups     int              `json:"groups,omitempty"`
+	Delta      float64          `json:"delta"`
+	Classes    []string         `json:"classes"`
+	Confusion  [][]int          `json:"confusion"` // certified rows by class, and by predicted class within
+	Statements []LabelStatement `json:"statements,omitempty"`
+	Bins       []LabelBin       `json:"bins,omitempty"` // of the calibration
+	Selective  *Selective       `json:"selective,omitempty"`
+	Detection  *Detection       `json:"detection,omitempty"`
+	Valid      bool             `json:"valid"`
+	Label      string           `json:"label"`
+	Conditions []string         `json:"conditions"`
+}
+
+// LabelStatement bounds a mean over further rows, of any kind or of the kind Of.
+type LabelStatement struct {
+	About string  `json:"about"`
+	Of    string  `json:"of,omitempty"` // a class, or a value of the column By
+	By    string  `json:"by,omitempty"`
+	Delta float64 `json:"delta"` // its part of δ
+	Rows  int     `json:"rows"`  // certified rows, or groups if groups are counted
+	Wrong int     `json:"wrong"` // rows with the loss 1, if losses are 0 or 1
+	Mean  float64 `json:"mean"`  // on the certified rows
+	Bound float64 `json:"bound"`
+	// Reason says why there is no bound. Bound is then the largest possible loss.
+	Reason string `json:"reason,omitempty"`
+}
+
+// LabelBin is a bin of the predicted class's probability, for the calibration. Bin i of ten starts at i/10.
+type LabelBin struct {
+	Rows       int     `json:"rows"`
+	Confidence float64 `json:"confidence"` // mean probability of the predicted class
+	Right      float64 `json:"right"`      // share of right labels
+}
+
+// Top returns K if a statement is "top-K".
+func Top(statement string) (k int, ok bool) {
+	text, is := strings.CutPrefix(statement, topPrefix)
+	k, err := strconv.Atoi(text)
+	return k, is && err == nil && k >= 1 && text == strconv.Itoa(k)
+}
+
+// Probabilistic says whether a statement needs the probability of every class.
+func Probabilistic(statement string) bool {
+	_, top := Top(statement)
+	return top || statement == Brier || statement == LogLoss || statement == CalibrationBias
+}
+
+// Check returns an error if the terms are invalid.
+func (t LabelTerms) Check() error {
+	known := []string{ErrorRate, EachClass, EachPrediction, Brier, LogLoss, CalibrationBias, MeanCost, EachSlice}
+	for i, s := range t.Statements {
+		if _, top := Top(s); !top && !slices.Contains(known, s) {
+			return fmt.Errorf("statements: %q is unknown; krigo knows %s and top-K, such as top-2", s, strings.Join(known, ", "))
+		}
+		if slices.Contains(t.Statements[:i], s) {
+			return fmt.Errorf("statements: %s is listed twice", s)
+		}
+	}
+	switch {
+	case !(0 < t.Delta && t.Delta < 1):
+		return fmt.Errorf("delta %v: want a probability between 0 and 1, such as 0.01", t.Delta)
+	case t.AtMostWrong != 0 && !(0 < t.AtMostWrong && t.AtMostWrong < 1):
+		return fmt.Errorf("at-most-wrong %v: want a share between 0 and 1, such as 0.02", t.AtMostWrong)
+	case t.Recall != 0 && !(0 < t.Recall && t.Recall < 1):
+		return fmt.Errorf("recall %v: want a share between 0 and 1, such as 0.95", t.Recall)
+	case t.parts() == 0:
+		return fmt.Errorf("statements: name at least one")
+	}
+	return nil
+}
+
+// parts returns the number of equal parts of δ.
+func (t LabelTerms) parts() int {
+	parts := len(t.Statements)
+	if t.AtMostWrong > 0 {
+		parts++
+	}
+	if t.Recall > 0 {
+		parts++
+	}
+	return parts
+}
+
+// Certify computes the certificate. It returns ErrTooFewRows if there are fewer than MinRows rows, or groups.
+func (t LabelTerms) Certify(l Labelled) (*Labels, error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	if n := l.sample(make([]float64, len(l.Truth))).units(); n < MinRows {
+		return nil, Terms{Group: strings.Repeat("g", min(l.Groups, 1))}.tooFew()
+	}
+	c := &Labels{Rows: len(l.Truth), Groups: l.Groups, Delta: t.Delta, Classes: l.Classes, Valid: true,
+		Label: "certificate", Conditions: t.conditions(l.Group != nil)}
+	for range l.Classes {
+		c.Confusion = append(c.Confusion, make([]int, len(l.Classes)))
+	}
+	for i, truth := range l.Truth {
+		c.Confusion[truth][l.Predicted[i]]++
+	}
+	delta := t.Delta / float64(t.parts())
+	for _, about := range t.Statements {
+		all, err := l.state(about, delta, c)
+		if err != nil {
+			return nil, err
+		}
+		c.Statements = append(c.Statements, all...)
+	}
+	if t.AtMostWrong > 0 {
+		wrong := make([]bool, c.Rows)
+		for i := range wrong {
+			wrong[i] = l.Predicted[i] != l.Truth[i]
+		}
+		found := selectAnswers(l.Score, wrong, t.AtMostWrong, delta)
+		c.Selective = &found
+	}
+	if t.Recall > 0 {
+		positive := make([]bool, c.Rows)
+		for i, truth := range l.Truth {
+			positive[i] = l.Classes[truth] == t.Positive
+		}
+		found := detect(l.Detected, positive, t.Recall, delta)
+		found.Positive = t.Positive
+		c.Detection = &found
+	}
+	return c, nil
+}
+
+// conditions says what must be true for the certificate to hold.
+func (t LabelTerms) conditions(grouped bool) []string {
+	unit := "row"
+	if grouped {
+		unit = "group"
+	}
+	return []string{
+		"Each certified " + unit + " is an independent draw from one source, and the certificate is about further " + unit +
+			"s from it.",
+		"What made the predictions never saw these rows, and wasn't chosen by them. The person who certifies vouches for " +
+			"both.",
+		"What is stated was chosen before these rows were seen: the statements, δ, costs, kinds of rows, and the shares " +
+			"that were asked for.",
+	}
+}
+
+// sample returns the losses as a Sample, for the bounds of a fixed predictor.
+func (l Labelled) sample(losses []float64) Sample {
+	return Sample{Y: losses, Group: l.Group, Groups: l.Groups}
+}
+
+// state returns the bounds of one statement, which hold together with probability 1−δ.
+func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatement, error) {
+	wrong := func(i int) float64 {
+		if l.Predicted[i] != l.Truth[i] {
+			return 1
+		}
+		return 0
+	}
+	loss, most, zeroOne := wrong, 1., true
+	k, _ := Top(about)
+	switch about {
+	case EachClass, EachPrediction:
+		var kinds []Slice
+		by := l.Truth
+		if about == EachPrediction {
+			by = l.Predicted
+		}
+		for j, name := range l.Classes {
+			kinds = append(kinds, Slice{Name: name})
+			for i, of := range by {
+				if of == j {
+					kinds[j].In = append(kinds[j].In, i)
+				}
+			}
+		}
+		return stateKinds(about, kinds, wrong, delta), nil
+	case EachSlice:
+		return stateKinds(about, l.Slices, wrong, delta), nil
+	case CalibrationBias:
+		return l.calibration(delta, c), nil
+	case ErrorRate:
+	case Brier:
+		zeroOne, loss = false, l.brier
+	case LogLoss:
+		zeroOne, most = false, -math.Log(LeastProbability)
+		loss = func(i int) float64 { return -math.Log(math.Max(l.Probabilities[i][l.Truth[i]], LeastProbability)) }
+	case MeanCost:
+		zeroOne, most = false, 0
+		for _, row := range l.Costs {
+			most = math.Max(most, slices.Max(row))
+		}
+		loss = func(i int) float64 { return l.Costs[l.Truth[i]][l.Predicted[i]] }
+	default: // top-K, where classes as probable as the true class come before it
+		loss = func(i int) float64 {
+			p, before := l.Probabilities[i], 0
+			for j := range p {
+				if j != l.Truth[i] && p[j] >= p[l.Truth[i]] {
+					before++
+				}
+			}
+			if before >= k {
+				return 1
+			}
+			return 0
+		}
+	}
+	losses := make([]float64, len(l.Truth))
+	st := LabelStatement{About: about, Delta: delta, Rows: len(l.Truth)}
+	for i := range losses {
+		losses[i] = math.Min(math.Max(loss(i)/most, 0), 1)
+		if zeroOne {
+			st.Wrong += int(losses[i])
+		}
+	}
+	s := l.sample(losses)
+	mean, err := s.meanOf(s.perUnit(losses))
+	if err != nil {
+		return nil, err
+	}
+	if st.Rows = s.units(); zeroOne && l.Group == nil {
+		st.Bound = ClopperPearson(st.Wrong, st.Rows, delta)
+	} else if st.Bound, err = s.bettingBound(s.perUnit(losses), delta); err != nil {
+		return nil, err
+	}
+	st.Mean, st.Bound = mean*most, st.Bound*most
+	return []LabelStatement{st}, nil
+}
+
+// brier returns half the squared distance of row i's probabilities from its true label.
+func (l Labelled) brier(i int) (sum float64) {
+	for j, p := range l.Probabilities[i] {
+		if j == l.Truth[i] {
+			p--
+		}
+		sum += p * p
+	}
+	return sum / 2
+}
+
+// stateKinds bounds the share of wrong labels among rows of each kind. Given which rows are of a kind, the number of its
+// wrong labels is binomial. How many rows each kind has is given, so that kinds of too few rows leave their δ to others.
+func stateKinds(about string, kinds []Slice, wrong func(i int) float64, delta float64) (all []LabelStatement) {
+	parts := 0.
+	for _, kind := range kinds {
+		if len(kind.In) >= MinRows {
+			parts++
+		}
+	}
+	for _, kind := range kinds {
+		st := LabelStatement{About: about, Of: kind.Name, By: kind.By, Rows: len(kind.In), Bound: 1}
+		for _, i := range kind.In {
+			st.Wrong += int(wrong(i))
+		}
+		if st.Rows > 0 {
+			st.Mean = float64(st.Wrong) / float64(st.Rows)
+		}
+		if st.Rows < MinRows {
+			st.Reason = fmt.Sprintf("%d certified rows are too few, of %d", st.Rows, MinRows)
+		} else {
+			st.Delta = delta / parts
+			st.Bound = ClopperPearson(st.Wrong, st.Rows, st.Delta)
+		}
+		all = append(all, st)
+	}
+	return all
+}
+
+// calibrationBins is the number of bins, of equal width, of the predicted class's probability.
+const calibrationBins = 10
+
+// calibration bounds the expected calibration error Σ_b |E[Z; b]|, where Z is 1 or 0 for a right or wrong label minus
+// the probability of the label, and E[Z; b] takes rows of bin b alone.
+//
+// Let σ_b be the sign of E[Z; b]. These signs are fixed, though unknown, and the error is E[σ_b Z]: the mean of one
+// number in [−1, 1] a row. So the bound of bettingBound on the mean of (1 + σ_b Z)/2 holds without a union bound, and
+// the largest such bound over all 2^10 signs is no smaller. A gambler's wealth is a product over bins, so that
+// krigo finds the signs of the least wealth from 20 products.
+func (l Labelled) calibration(delta float64, c *Labels) []LabelStatement {
+	var z [calibrationBins][]float64
+	c.Bins = make([]LabelBin, calibrationBins)
+	for i, label := range l.Predicted {
+		p, right := l.Probabilities[i][label], 0.
+		if label == l.Truth[i] {
+			right = 1
+		}
+		b := min(max(int(calibrationBins*p), 0), calibrationBins-1)
+		z[b] = append(z[b], right-p)
+		c.Bins[b].Rows++
+		c.Bins[b].Confidence += p
+		c.Bins[b].Right += right
+	}
+	st := LabelStatement{About: CalibrationBias, Delta: delta, Rows: len(l.Truth)}
+	for b := range z {
+		var sum compensated.Sum
+		for _, v := range z[b] {
+			sum.Add(v)
+		}
+		st.Mean += math.Abs(sum.Value()) / float64(st.Rows)
+		if n := float64(c.Bins[b].Rows); n > 0 {
+			c.Bins[b].Confidence /= n
+			c.Bins[b].Right /= n
+		}
+	}
+	bound := leastMean((1+st.Mean)/2, delta, st.Rows, func(m float64) float64 { return leastWealth(z[:], m) })
+	st.Bound = math.Min(1, 2*bound-1+rounding)
+	return []LabelStatement{st}
+}
+
+// leastWealth returns the logarithm of the gamblers' least wealth against the mean m, over all signs of the bins.
+func leastWealth(z [][]float64, m float64) float64 {
+	if m >= 1 {
+		return math.Inf(1)
+	}
+	type gamblers [bettors]float64
+	wealth := []gamblers{{}} // logarithms, for each choice of signs of the bins so far
+	for _, bin := range z {
+		if len(bin) == 0 {
+			continue
+		}
+		var more []gamblers
+		for _, sign := range []float64{1, -1} {
+			losses := make([]float64, len(bin))
+			for i, v := range bin {
+				losses[i] = (1 + sign*v) / 2
+			}
+			var logs gamblers
+			for k := range logs {
+				logs[k] = logBet(losses, k, m)
+			}
+			for _, w := range wealth {
+				for k := range w {
+					w[k] += logs[k]
+				}
+				more = append(more, w)
+			}
+		}
+		wealth = more
+	}
+	least := math.Inf(1)
+	for _, w := range wealth {
+		least = math.Min(least, meanWealth(w[:]))
+	}
+	return least
+}
