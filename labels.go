@@ -276,8 +276,8 @@ func (r *labelReader) rest(l *pacbayes.Labelled) error {
 	return nil
 }
 
-// ReadCosts reads costs from a table with a row for each true class, which the first column names, and a column for each
-// predicted class.
+// ReadCosts reads costs from a table with a row for each true class, which the first column names, and a column for
+// each predicted class.
 func ReadCosts(table *dataset.Table) (*Costs, error) {
 	r := &labelReader{table: table}
 	truth, err := r.labels("costs", table.Names[0])

@@ -291,8 +291,9 @@ func (l Labelled) brier(i int) (sum float64) {
 	return sum / 2
 }
 
-// stateKinds bounds the share of wrong labels among rows of each kind. Given which rows are of a kind, the number of its
-// wrong labels is binomial. How many rows each kind has is given, so that kinds of too few rows leave their δ to others.
+// stateKinds bounds the share of wrong labels among rows of each kind. Given which rows are of a kind, the number of
+// its wrong labels is binomial. How many rows each kind has is given, so that kinds of too few rows leave their δ to
+// others.
 func stateKinds(about string, kinds []Slice, wrong func(i int) float64, delta float64) (all []LabelStatement) {
 	parts := 0.
 	for _, kind := range kinds {

@@ -201,8 +201,8 @@ func selectAnswers(score []float64, wrong []bool, a, delta float64) Selective {
 }
 
 // Detection says that a classifier which flags rows with a score of at least Threshold flags at least the share Recall
-// of the rows of a class, and bounds the share of flagged rows among the other rows. Both hold together with probability
-// 1−Delta, three quarters of which are for the recall.
+// of the rows of a class, and bounds the share of flagged rows among the other rows. Both hold together with
+// probability 1−Delta, three quarters of which are for the recall.
 //
 // The search for the threshold is free. P(score < t) among rows of the class grows with t. Let t* be the largest t at
 // which it is at most 1−Recall. If the threshold is larger, at least as many rows of the class are missed as lie at or
