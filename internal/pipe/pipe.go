@@ -152,7 +152,8 @@ func (s *server) answer(ctx context.Context, r *request) (answer *reply) {
 	}
 	do, known := map[string]func(context.Context, *request) (*reply, error){
 		"hello": s.hello, "fit": s.fit, "load": s.load, "close": s.close, "predict": s.predict,
-		"certify": s.certify, "fresh": s.fresh, "certify_predictions": s.certifyPredictions, "watch": s.watch,
+		"certify": s.certify, "fresh": s.fresh, "certify_predictions": s.certifyPredictions,
+		"certify_labels": s.certifyLabels, "watch": s.watch,
 		"load_targets": s.loadTargets, "certify_targets": s.certifyTargets, "report": s.report,
 		"evaluate": s.evaluate, "schema": s.schema,
 	}[r.Op]
@@ -659,6 +660,20 @@ func (s *server) certifyPredictions(ctx context.Context, r *request) (*reply, er
 		return nil, err
 	}
 	found, err := krigo.CertifyPredictions(ctx, table, args.Prediction, args.Options)
+	return &reply{Result: found}, err
+}
+
+// certifyLabels certifies labels that any classifier has predicted.
+func (s *server) certifyLabels(ctx context.Context, r *request) (*reply, error) {
+	var o krigo.LabelOptions
+	if err := r.decode(&o); err != nil {
+		return nil, err
+	}
+	table, err := r.table(dataset.Reading{})
+	if err != nil {
+		return nil, err
+	}
+	found, err := krigo.CertifyLabels(ctx, table, o)
 	return &reply{Result: found}, err
 }
 

@@ -3,7 +3,7 @@ Gaussian-process regression with a certificate.
 
 `KrigoRegressor` is a scikit-learn estimator. It promises, with a stated confidence, how often its predictions will be off by more than ε.
 `KrigoTargets` fits several targets of one table.
-`certify_predictions` makes such a promise for the predictions of any other model.
+`certify_predictions` makes such a promise for the predictions of any other model, and `certify_classifier` for the labels of a classifier.
 
 The program krigo does the work. It comes with this package and runs beside Python. Tables and models go through a pipe.
 """
@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._errors import DataError, KrigoError, KrigoWarning, NoCertificate, NotFitted, UsageError
     from ._finding import Finding
-    from ._predictions import certify_predictions
+    from ._predictions import certify_classifier, certify_predictions
     from ._regressor import KrigoRegressor
     from ._targets import KrigoTargets
 
-__all__ = ["DataError", "Finding", "KrigoError", "KrigoRegressor", "KrigoTargets", "KrigoWarning", "NoCertificate", "NotFitted", "UsageError", "certify_predictions"]
+__all__ = ["DataError", "Finding", "KrigoError", "KrigoRegressor", "KrigoTargets", "KrigoWarning", "NoCertificate", "NotFitted", "UsageError", "certify_classifier", "certify_predictions"]
 
 _HOME = {
     "KrigoRegressor": "_regressor",
     "KrigoTargets": "_targets",
+    "certify_classifier": "_predictions",
     "certify_predictions": "_predictions",
     "Finding": "_finding",
 }

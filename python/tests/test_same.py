@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from krigo import KrigoRegressor, certify_predictions
+from krigo import KrigoRegressor, certify_classifier, certify_predictions
 
 
 def flat(text: str) -> str:
@@ -106,3 +106,14 @@ def test_predictions(boston, cli, tmp_path, model):
     assert 0 < graded.bound < 1 and graded.certificate["delta"] == 0.05
     groups = certify_predictions(y[1::2], yhat, 5, group=np.arange(len(yhat)) // 2)
     assert groups.certificate["groups"] == (len(yhat) + 1) // 2
+
+
+def test_labels():
+    """A classifier's certificate is the binomial bound, by labels or by probabilities."""
+    y = np.array(["cat", "dog"] * 100)
+    labels = np.where(np.arange(200) < 3, "dog", y)
+    found = certify_classifier(y, labels=labels)
+    assert found.certificate["confusion"] == [[98, 2], [0, 100]]
+    proba = np.where((labels == "cat")[:, None], [[0.8, 0.2]], [[0.3, 0.7]])
+    both = certify_classifier(y, proba, statements=["error"])
+    assert both.certificate["statements"] == found.certificate["statements"]
