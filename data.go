@@ -81,6 +81,9 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 			return nil, err
 		}
 	}
+	if c := o.Data.Classes; c != nil {
+		d.findings.Add(finding.Classes, o.Data.Target, c[0], c[1], c[1])
+	}
 	if o.Data.Offset != "" {
 		d.findings.Add(finding.Offset, o.Data.Offset)
 	}
@@ -119,6 +122,9 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 // roles come first.
 func (d *dealt) view(table *dataset.Table) (err error) {
 	o := d.options.Data
+	if table, err = table.Classed(o.Target, o.Classes); err != nil {
+		return err
+	}
 	ignored, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Own()[1:]...)
 	if err != nil {
 		return err
@@ -176,6 +182,9 @@ func (d *dealt) deal(v *dataset.Data) (err error) {
 // viewTest views a test table in the same way as the data.
 func (d *dealt) viewTest(table *dataset.Table) (err error) {
 	o := d.options.Data
+	if table, err = table.Classed(o.Target, o.Classes); err != nil {
+		return err
+	}
 	if table, err = table.Within(d.data.Context()).Limited(o.Target, o.Censored); err == nil {
 		d.test, err = d.data.Encoding.Select(table, d.data.Inputs, o.Target)
 	}
@@ -218,6 +227,9 @@ func (d *dealt) scale() (err error) {
 			err = usage("scaling: constants for %d inputs declared, %s has %d", len(d.scaling.InputScale), d.data.Source,
 				d.data.Cols)
 		}
+	}
+	if o.Classes != nil {
+		d.scaling.TargetMean, d.scaling.TargetScale = 0, 1
 	}
 	return err
 }

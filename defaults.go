@@ -91,7 +91,7 @@ func (o Options) chooseMethod(rows int) Options {
 	case o.Method.Inducing > 0 || o.Method.ByRule():
 		with.Method.Name = method.VFEName
 		return with
-	case prior > defaultFull && !o.Method.Full():
+	case prior > defaultFull && !o.Method.Full() && !o.labels():
 		with.Method.Name = method.NearestName
 	}
 	// Choices among prior rows are free.
@@ -109,6 +109,7 @@ func (o Options) chooseMethod(rows int) Options {
 func (o Options) withDefaults() Options {
 	o.Method.Name = cmp.Or(o.Method.Name, method.KLPACName)
 	o.Method = o.Method.WithDefaults()
+	o = o.forLabels()
 	o.open = o.Promise.Epsilon == 0 && o.Promise.Share == 0
 	for _, of := range []any{&o.Data, &o.Kernel, &o.Prior, &o.Promise} {
 		settings.Defaults(of)
@@ -132,6 +133,15 @@ func (o Options) withDefaults() Options {
 func (o Options) resolve(rows int) (Options, error) {
 	o = o.chooseMethod(rows).withDefaults()
 	return o, o.check(false)
+}
+
+// resolveFor does what resolve does, for a target that may have classes.
+func (o Options) resolveFor(table *dataset.Table) (Options, error) {
+	o, err := o.classed(table)
+	if err != nil {
+		return o, err
+	}
+	return o.resolve(table.Rows)
 }
 
 // Validate reports everything that is wrong with the options for every table. Without a named method the number of rows

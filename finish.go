@@ -28,7 +28,7 @@ func (p *plan) found(problem method.Problem, best run) (found finding.List) {
 	var at []int
 	for _, i := range best.result.AtBound {
 		switch {
-		case best.family.held && i < best.family.gridParams(), strings.HasPrefix(names[i], "inducing"): // fixed
+		case box.Lower[i] == box.Upper[i], best.family.held && i < best.family.gridParams(), strings.HasPrefix(names[i], "inducing"): // fixed
 		case names[i] == "alpha":
 			found.Add(finding.AlphaAtEdge, x[i])
 		default:
@@ -123,7 +123,8 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found fin
 	}
 	m = &model.Model{
 		Objective: o.Method.Name, Inputs: d.data.Inputs, Target: d.data.Target, Offset: d.data.Offset,
-		Errors: d.data.Noise, Limits: o.Data.Censored, Encoding: d.data.Encoding, Scaling: d.scaling, Varying: d.varying,
+		Errors: d.data.Noise, Limits: o.Data.Censored, Classes: o.Data.Classes, Encoding: d.data.Encoding,
+		Scaling: d.scaling, Varying: d.varying,
 		Posterior: q,
 		Terms:     terms,
 		Source:    d.data.Source, Seed: o.Run.Seed, Split: o.Data.split(), Group: o.Data.Group, Reading: o.Data.Reading,
@@ -170,7 +171,7 @@ func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.
 	if err != nil {
 		return nil, err
 	}
-	if q.Support.Rows <= defaultFull {
+	if q.Support.Rows <= defaultFull && !d.options.labels() {
 		if left, variance, ok := q.LeaveOneOut(make([]float64, q.Support.Rows)); ok { // errors, as targets are 0
 			if left, err = m.OwnErrors(d.data, d.data.RowsOf(d.roles, dataset.Prior), left, variance); err != nil {
 				return nil, err

@@ -55,8 +55,7 @@ func during(ctx context.Context, predicting func(done, of int)) (context.Context
 // rank calls Progress and Save. An error on one rank reaches the other ranks when the failing rank is closed.
 func Fit(ctx context.Context, table *dataset.Table, o Options) (made *Model, err error) {
 	defer matrix.Ended(&err)
-	o, err = o.resolve(table.Rows)
-	if err != nil {
+	if o, err = o.resolveFor(table); err != nil {
 		return nil, err
 	}
 	begun := time.Now()
@@ -127,8 +126,7 @@ func rolesOf(c dataset.Counts) Roles {
 // Decide says what Fit would do with the table and the options. It refuses what Fit would refuse before training.
 func Decide(ctx context.Context, table *dataset.Table, o Options) (told *Plan, err error) {
 	defer matrix.Ended(&err)
-	o, err = o.resolve(table.Rows)
-	if err != nil {
+	if o, err = o.resolveFor(table); err != nil {
 		return nil, err
 	}
 	certified, _, p, err := open(table.Within(ctx), o)

@@ -15,7 +15,7 @@ const mostLooked = 1500 // rows that Ties looks at
 func Ties(ctx context.Context, table *dataset.Table, o Options) (found []model.Tie, err error) {
 	defer matrix.Ended(&err)
 	o.Prior.Kind = "informed"
-	if o, err = o.resolve(table.Rows); err != nil {
+	if o, err = o.resolveFor(table); err != nil {
 		return nil, err
 	}
 	d, err := deal(table.Within(ctx), o)

@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
@@ -63,6 +64,9 @@ type Data struct {
 	Scaling string   `json:"scaling,omitzero" set:"scaling" values:"prior-rows declared all-rows" default:"prior-rows"`
 
 	Declared *dataset.Scaling `json:"declared,omitzero"` // the constants, if Scaling is "declared"
+
+	// Classes are the labels of the target, whose places are its numbers. They are found by the look of the target.
+	Classes []string `json:"classes,omitempty"`
 
 	// Transform names a T of dataset.Transforms, and the model sees the target as T(y). "auto" lets the evidence and
 	// the left-out errors of prior rows choose. "" means auto if the mean is certified by its own misses, and none
@@ -119,8 +123,9 @@ type Kernel struct {
 
 	// "" lets the left-out density of prior rows choose between student and constant, if a method allows it. A model
 	// keeps the noise that was chosen.
-	_     struct{} `help:"the noise: constant; linear, gp, auto (it depends on inputs); student (gross errors)"`
-	_     struct{} `values:"constant linear gp auto student" rule:"student for clearly heavy tails, or constant"`
+	_     struct{} `help:"constant; linear, gp, auto (it depends on inputs); student (gross errors);"`
+	_     struct{} `help:"probit (two classes)"`
+	_     struct{} `values:"constant linear gp auto student probit" rule:"by the target"`
 	Noise string   `json:"noise,omitzero" set:"noise" value:"N" for:"training"`
 
 	// See posterior.Monotone. Certified are the monotone predictions, a fixed function of the prior rows.
@@ -152,6 +157,9 @@ const (
 func (o Options) varies() bool {
 	return slices.Contains([]string{noiseLinear, noiseGP, noiseAuto}, o.Kernel.Noise)
 }
+
+// labels says whether the target has classes.
+func (o Options) labels() bool { return o.Kernel.Noise == objective.ProbitName }
 
 // autoKernel is the expression that lets krigo choose among autoKernels. A smoothness that suits the target is worth
 // more than restarts, since no kernel of autoKernels is within 20 % of the best kernel on all public sets

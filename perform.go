@@ -18,9 +18,8 @@ import (
 // prior.
 
 // optimum trains, or takes the given parameters. If α was cross-validated, the returned plan holds it.
-func (p *plan) optimum(ctx context.Context, c *checkpoints) (*plan, trained, error) {
+func (p *plan) optimum(ctx context.Context, c *checkpoints) (_ *plan, _ trained, err error) {
 	if p.choice.AlphaBy == "cv" {
-		var err error
 		if p, err = p.crossValidate(ctx, c); err != nil {
 			return nil, trained{}, err
 		}
@@ -32,12 +31,24 @@ func (p *plan) optimum(ctx context.Context, c *checkpoints) (*plan, trained, err
 	if p.options.Kernel.Noise == objective.StudentName || p.options.Data.Censored != "" {
 		return p.alternate(ctx, c)
 	}
+	if p.options.labels() && p.n > labelRows && !p.given {
+		some := *p
+		some.share = p.choose(spread(p.n, labelRows))
+		if some.all, err = gather(some.rows); err != nil {
+			return nil, trained{}, err
+		}
+		t, err := some.train(ctx, c)
+		return p, t, err
+	}
 	t, err := find(ctx, c)
 	if err == nil && p.options.Prior.Mixed {
 		t, err = p.coarsen(ctx, c, t)
 	}
 	return p, t, err
 }
+
+// labelRows is the most rows that train the parameters of a model of labels. Every evaluation factors 8 to 30 matrices.
+const labelRows = 1000
 
 // atInit returns the only run of a stage that trains nothing.
 func (p *plan) atInit(_ context.Context, c *checkpoints) (trained, error) {

@@ -206,6 +206,9 @@ func slicesOf(m *Model, c *pacbayes.Certificate) string {
 
 // outside returns words for the place of misses, which is outside the band of c's loss.
 func outside(m *Model, c *pacbayes.Certificate) string {
+	if c.Loss == pacbayes.Label {
+		return "on a wrong label"
+	}
 	if c.Loss == pacbayes.Asymmetric {
 		return fmt.Sprintf("more than %s below or %s above %s", cautious.Width(c.EpsilonRaw),
 			cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), known(m))
@@ -225,6 +228,8 @@ func backtest(m *Model, c *pacbayes.Certificate) string {
 		held = cautious.Complement(cautious.RoundUp(c.EmpiricalRisk, 4))
 	}
 	switch c.Loss {
+	case pacbayes.Label:
+		return fmt.Sprintf("%s got the right label of %s.", lead+held, cautious.Name(m.Target))
 	case pacbayes.Band, pacbayes.Relative, pacbayes.Scaled:
 		return fmt.Sprintf("%s lay within %s.", lead+held, within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	case pacbayes.Asymmetric:
@@ -379,6 +384,9 @@ func bound(m *Model, c *pacbayes.Certificate, about string) string {
 	case cautious.RoundUp(c.MeanBound, 3) >= 1:
 		return fmt.Sprintf("the bound says nothing about predictions: it is %.3f for a random draw from the model.",
 			cautious.RoundUp(c.Bound, 3))
+	case c.Loss == pacbayes.Label:
+		return fmt.Sprintf("at most %.1f %% of further %s get a wrong label of %s.", 100*cautious.RoundUp(c.MeanBound, 3),
+			about, cautious.Name(m.Target))
 	case c.Loss == pacbayes.Band, c.Loss == pacbayes.Relative, c.Loss == pacbayes.Scaled:
 		return fmt.Sprintf("%s lie within %s.", share, within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	case c.Loss == pacbayes.Asymmetric:

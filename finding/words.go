@@ -78,6 +78,7 @@ const (
 	InducingSample    Kind = "inducing_from_sample"
 	NoCertificate     Kind = "no_certificate"
 	TargetTransform   Kind = "target_transform"
+	Classes           Kind = "classes"
 	StudentChosen     Kind = "student_noise_chosen"
 	GrossErrors       Kind = "gross_errors"
 	Limits            Kind = "limits_of_detection"
@@ -241,6 +242,8 @@ var words = map[Kind]entry{
 		"evidence a prior row and predicts left-out prior rows about as well or better; predictions, ε and " +
 		"intervals are in the target's own units (--target-transform none turns it off)"},
 
+	Classes: {Note, "%s has the classes %s and %s: krigo predicts the probability of %s (--noise probit), and the certificate " +
+		"counts wrong labels"},
 	StudentChosen: {Note, "Student's t noise, for gross errors in the target, gives left-out prior rows %.2f nats " +
 		"more a row than Gaussian noise, and predicts them about as well or better (--noise constant turns it off)"},
 	GrossErrors: {Note, "Student's t noise takes %d of %d training rows for gross errors: their noise variance is more " +

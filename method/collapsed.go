@@ -54,15 +54,23 @@ func (m Evidence) Bind(t Task) Problem {
 	if m.Hyperprior == "weak" {
 		wide := weakFor(t)
 		sparse := wide.sparse(t)
-		weak := func() mode { return mode{t.full(&objective.Evidence{}), sparse} }
+		weak := func() mode { return mode{t.evidence(), sparse} }
 		one := weak()
 		p := &marginal{&collapsed{named: one, plain: plain{t}, descent: m.Descent()}, one, weak, t.Comparing, nil}
 		if !slices.Equal(wide, sparse) {
-			p.wide = &collapsed{named: mode{t.full(&objective.Evidence{}), wide}, plain: plain{t}, descent: m.Descent()}
+			p.wide = &collapsed{named: mode{t.evidence(), wide}, plain: plain{t}, descent: m.Descent()}
 		}
 		return p
 	}
-	return &collapsed{named: t.full(&objective.Evidence{}), plain: plain{t}, descent: m.Descent()}
+	return &collapsed{named: t.evidence(), plain: plain{t}, descent: m.Descent()}
+}
+
+// evidence returns the problem of the evidence.
+func (t Task) evidence() *objective.Problem {
+	if t.Labels {
+		return t.full(&objective.LabelEvidence{})
+	}
+	return t.full(&objective.Evidence{})
 }
 
 // FullGP returns the problem of a full GP that minimises o, with the evidence's parameters, box, start and posterior. A
@@ -191,7 +199,15 @@ func (c *collapsed) Minimize(ctx context.Context, run Run, x []float64) (*train.
 
 func (c *collapsed) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if c.task.M == 0 {
-		return c.task.exact(c.task.All, x)
+		all := c.task.All
+		if c.task.Labels {
+			at, err := c.task.full(&objective.LabelEvidence{}).Sites(x)
+			if err != nil {
+				return nil, nil, err
+			}
+			all.Y, all.PerRow.Known = at.Y, at.Known
+		}
+		return c.task.exact(all, x)
 	}
 	alpha := c.alpha
 	switch {

@@ -93,6 +93,7 @@ type Task struct {
 	Held        bool
 	FixInducing bool
 
+	Labels  bool // targets are labels, 0 or 1, of probit noise with scale 1 (objective.LabelEvidence)
 	Started bool // training starts from parameters that were trained before
 
 	// Solver says how the posterior of a full GP is solved: posterior.ByCholesky, ByCG or ByNearest. ByNearest makes
@@ -205,7 +206,9 @@ func (t Task) box(x []float64, noise bool) train.Bounds {
 		hold(0, n)
 	}
 	if noise {
-		b.Lower[n], b.Upper[n] = math.Log(LeastNoise), math.Log(MostNoise)
+		if b.Lower[n], b.Upper[n] = math.Log(LeastNoise), math.Log(MostNoise); t.Labels {
+			b.Lower[n], b.Upper[n] = 0, 0
+		}
 		n++
 	}
 	if t.FixInducing {

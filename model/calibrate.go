@@ -21,6 +21,9 @@ func (m *Model) Calibrate(d *dataset.Data, roles dataset.Roles) (err error) {
 // calibrated computes what Calibrate sets. certified holds the predictions of the certified rows, or nil if nobody has
 // predicted these rows yet.
 func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles, certified *scored) (*Conformal, error) {
+	if m.Classes != nil { // a label has no interval
+		return nil, nil
+	}
 	role, from := dataset.Calibration, ""
 	if m.Counts[dataset.Calibration] == 0 {
 		if !m.fixedBefore() {

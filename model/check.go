@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -137,6 +138,9 @@ func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
 		rows, whose = append(rows, d.RowsOf(roles, dataset.Certified)...), "prior and certified rows"
 	}
 	again, err := dataset.ScalingOf(d, rows, s.Source)
+	if m.Classes != nil {
+		again.TargetMean, again.TargetScale = 0, 1
+	}
 	if t := s.Transform; err == nil && t != nil {
 		again, err = again.Transformed(t.Name, t.Estimate, d, rows)
 	}
@@ -239,6 +243,9 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 	if err := m.checkNoises(q.Noises, known, x, rows.Place); err != nil {
 		return err
 	}
+	if m.Classes != nil {
+		return checkSites(q, y, rows.Place)
+	}
 	q.Mean.At(q.Beta, x, mean)
 	err = q.Follows(y, mean, made)
 	switch {
@@ -246,6 +253,21 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 		return other
 	case err != nil:
 		return fmt.Errorf("%w: no certificate", err)
+	}
+	return nil
+}
+
+// checkSites returns an error if the sites of labels y aren't the fixed point of expectation propagation.
+func checkSites(q *posterior.Posterior, y []float64, place func(int) int) error {
+	n := len(y)
+	at := objective.Labelled{Y: make([]float64, n), Mean: make([]float64, n), Variance: make([]float64, n),
+		Weights: q.Weights(), Noises: q.Noises}
+	for i, v := range y {
+		at.Y[place(i)] = v
+	}
+	q.Latent(q.Support, at.Mean, at.Variance)
+	if len(q.Noises) != n || len(at.Weights) != n || !(at.Unsettled() <= sameFigure) {
+		return fmt.Errorf("the predictor's sites don't follow from the labels of the %s rows: no certificate", dataset.Prior)
 	}
 	return nil
 }

@@ -57,6 +57,9 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 	if m.Posterior == nil {
 		return nil, errors.New("the model is empty: load one, or fit one")
 	}
+	if m.Classes != nil {
+		return nil, errors.New("explain: it says what moves a predicted number, and the target has classes")
+	}
 	names, of := m.sources()
 	base := make([]float64, 1)
 	m.Posterior.Latent(linalg.New(1, d.Cols), base, nil)

@@ -25,7 +25,7 @@ import (
 )
 
 // Version is the newest version of model files that krigo writes. krigo reads this version and all earlier versions.
-const Version = 12
+const Version = 13
 
 // A model file (docs/reference/format.md) holds the magic, the version, the length of the header, the header as JSON,
 // the arrays that the header lists, and a SHA-256 of everything before it. Numbers are little-endian.
@@ -45,6 +45,7 @@ const (
 	withErrors = 10 // a column of the target's standard errors
 	monotone   = 11 // predictions that rise or fall with an input
 	limited    = 12 // targets that are limits of detection
+	classed    = 13 // a target of classes
 )
 
 // header is the JSON part of a model file.
@@ -55,6 +56,7 @@ type header struct {
 	Offset        string            `json:"offset,omitempty"`
 	Errors        string            `json:"noise_column,omitempty"`
 	Limits        string            `json:"censored,omitempty"`
+	Classes       []string          `json:"classes,omitempty"`
 	Reading       dataset.Reading   `json:"reading,omitzero"`
 	Encoding      *dataset.Encoding `json:"encoding,omitempty"`
 	Scaling       dataset.Scaling   `json:"scaling"`
@@ -161,6 +163,8 @@ func (m *Model) Save(path string) error { return disk.Write(path, m.Write) }
 // needs returns the oldest version from noised on that can hold the model, or 0 if an earlier version can.
 func (m *Model) needs() uint32 {
 	switch {
+	case m.Classes != nil:
+		return classed
 	case m.Limits != "":
 		return limited
 	case m.Posterior.Monotone != nil:
@@ -185,7 +189,7 @@ func (m *Model) Write(w io.Writer) error {
 	roles := lists.Of(m.positional, func(r dataset.Role) byte { return byte(r) })
 	h := header{
 		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Offset: m.Offset, Reading: m.Reading,
-		Encoding: m.Encoding, Errors: m.Errors, Limits: m.Limits, Scaling: m.Scaling,
+		Encoding: m.Encoding, Errors: m.Errors, Limits: m.Limits, Classes: m.Classes, Scaling: m.Scaling,
 		Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise,
 		ObservationNoise: m.ObservationNoise,
 		Noise:            m.Noise, Varying: m.Varying, Monotone: p.Monotone, Certificate: m.Certificate,
@@ -424,7 +428,7 @@ func decode(raw []byte) (_ *Model, err error) {
 func (h header) model(data []byte) (*Model, error) {
 	m := &Model{
 		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Offset: h.Offset, Reading: h.Reading,
-		Encoding: h.Encoding, Errors: h.Errors, Limits: h.Limits,
+		Encoding: h.Encoding, Errors: h.Errors, Limits: h.Limits, Classes: h.Classes,
 		Scaling: h.Scaling, ObservationNoise: h.ObservationNoise, Noise: h.Noise, Varying: h.Varying,
 		Certificate: h.Certificate, CertificateReason: h.CertificateReason, Context: h.Context, Terms: h.Terms,
 		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Curves: h.Curves,

@@ -157,7 +157,8 @@ func (m *Model) Spreads(mean, variance, noises []float64) ([]objective.Spread, e
 }
 
 // Points returns predictions and standard deviations of y, both in standard deviations of the target, given the mean
-// and variance of f at each row, and the noise variances that NoisesAt returns. If the target has a transform,
+// and variance of f at each row, and the noise variances that NoisesAt returns. If the target has classes, a prediction
+// is the probability of the second class. If the target has a transform,
 // quadrature computes both, unless the prediction is a median.
 func (m *Model) Points(mean, variance, noises []float64) (point, sd []float64, err error) {
 	spreads, err := m.Spreads(mean, variance, noises)
@@ -165,10 +166,16 @@ func (m *Model) Points(mean, variance, noises []float64) (point, sd []float64, e
 		return nil, nil, err
 	}
 	sd = lists.Of(spreads, func(s objective.Spread) float64 { return math.Sqrt(s.Variance) })
-	if m.Scaling.Transform == nil {
+	if m.Scaling.Transform == nil && m.Classes == nil {
 		return mean, sd, nil
 	}
 	point = make([]float64, len(mean))
+	if m.Classes != nil {
+		for i, f := range mean {
+			_, point[i] = objective.Probit{}.Chances(f, variance[i], m.ObservationNoise)
+		}
+		return point, sd, nil
+	}
 	each(len(mean), func(i int) {
 		point[i], sd[i] = m.point(mean[i], spreads[i].Variance)
 		sd[i] /= m.Scaling.TargetScale

@@ -58,6 +58,7 @@ type Model struct {
 	Scaling          dataset.Scaling
 	Posterior        *posterior.Posterior
 	ObservationNoise float64  // variance of y about f; not the σ_n² of a PAC-Bayes objective
+	Classes          []string // labels of the target, with the places 0 and 1; nil: the target is a number
 	Noise            string   // name of a registered noise, whose scale is ObservationNoise; "": Gaussian
 	Varying          *Varying // how the noise depends on the inputs, with ObservationNoise as s; nil: it doesn't
 
@@ -157,6 +158,9 @@ func (m *Model) Beyond(d *dataset.Data) (_ *dataset.Data, err error) {
 // Labelled returns a view of the inputs and the target, for rows to score or certify, with groups if the model has any.
 func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
 	t, err := t.Limited(m.Target, m.Limits)
+	if err == nil {
+		t, err = t.Classed(m.Target, m.Classes)
+	}
 	if err != nil {
 		return nil, err
 	}

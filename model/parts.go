@@ -137,6 +137,9 @@ func (e *effect) moves(c []float64) (variance float64) {
 
 // Parts returns nil if the kernel is neither additive nor a sum with it, or if the posterior isn't factored.
 func (m *Model) Parts() *Parts {
+	if m.Classes != nil { // a probability isn't a sum
+		return nil
+	}
 	q := m.Trained()
 	slopes := make([]float64, len(m.Inputs))
 	switch q.Mean.(type) {

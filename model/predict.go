@@ -28,6 +28,9 @@ type Prediction struct {
 	// guarantee about rows from the model's source says nothing about a row that is outside. In models up to version 4
 	// it is always 0.
 	Outside int `json:"outside"`
+	// Label is the more probable class, if the target has classes. Mean is then the probability of the second class,
+	// and LatentVariance is of f itself.
+	Label string `json:"label,omitempty"`
 
 	// The square roots of the variances. A standard deviation may fit in a float64 even if its variance doesn't (see
 	// OutOfRange).
@@ -145,6 +148,12 @@ func (m *Model) predictions(at around, outside []int, place func(row int, err er
 // the row's offset.
 func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p Prediction) {
 	s, sd := m.Scaling, math.Sqrt(y.Variance)
+	if m.Classes != nil {
+		_, one := objective.Probit{}.Chances(mean, variance, m.ObservationNoise)
+		return Prediction{Mean: one, LatentVariance: variance, PredictiveVariance: y.Variance, LatentSD: math.Sqrt(variance),
+			PredictiveSD: sd, Lower95: max(math.Round(mean+y.Lower*sd), 0), Upper95: math.Round(mean + y.Upper*sd),
+			Label: m.Classes[int(math.Round(one))]}
+	}
 	if s.Transform == nil {
 		p = Prediction{Mean: s.Raw(mean) + offset, LatentVariance: s.RawVariance(variance),
 			PredictiveVariance: s.RawVariance(y.Variance), LatentSD: s.RawSD(variance), PredictiveSD: s.RawSD(y.Variance)}

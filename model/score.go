@@ -121,7 +121,7 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 		return s, err
 	}
 	s.Sample.Scale = TargetScale(m.Terms.Loss, m.Scaling, whole)
-	transformed := m.Scaling.Transform != nil
+	transformed := m.Scaling.Transform != nil || m.Classes != nil
 	if s.z = s.Y; transformed {
 		s.z = slices.Clone(s.Y)
 		m.Scaling.Target(s.z, s.z)

@@ -123,8 +123,7 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	}
 	theta, beta, logNoise := p.Split(x)
 	noise := math.Exp(logNoise)
-	kernel.At(p.Kernel, theta).FillTriangle(p.X, p.k)
-	p.Mean.At(beta, p.X, p.mean)
+	p.fill(theta, beta, Moments{p.k, p.mean})
 	var adj *Adjoints
 	if gradient != nil {
 		adj = &p.adj
@@ -155,6 +154,12 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	gradient[len(gradient)-1] = noise * adj.Noise
 	p.replicates.add(0, noise, gradient)
 	return value, finite(value, gradient, noise)
+}
+
+// fill computes the prior's moments.
+func (p *Problem) fill(theta, beta []float64, m Moments) {
+	kernel.At(p.Kernel, theta).FillTriangle(p.X, m.K)
+	p.Mean.At(beta, p.X, m.Mean)
 }
 
 // replicates is what the evidence of all rows has besides the evidence of their means.

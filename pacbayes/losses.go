@@ -33,6 +33,9 @@ const (
 	Scaled Kind = "scaled"
 	// ClippedAbsolute is min(|ŷ−y|/scale, 1) = min(|ŷ/y − 1|, 1), without ε (App. C prints max for min).
 	ClippedAbsolute Kind = "clipped-absolute"
+	// Label is 1{|y−ŷ| ≥ ε}. With ε = ½, labels y of 0 and 1 and the probability ŷ of 1, it counts wrong labels. A
+	// probability of ½ counts as wrong for both labels.
+	Label Kind = "label"
 )
 
 // losing is a loss with its name in options and files. of is nil for the losses of this package.
@@ -43,7 +46,7 @@ type losing struct {
 
 // register holds the losses in the order in which krigo lists them for people.
 var register = []losing{{Band, nil}, {ClippedSquare, nil}, {Gaussian, nil}, {Relative, nil}, {Scaled, nil},
-	{Asymmetric, nil}, {ClippedAbsolute, nil}}
+	{Asymmetric, nil}, {ClippedAbsolute, nil}, {Label, nil}}
 
 // RegisterLoss makes a loss known to options, flags, model files and certificates by the name kind. The loss of a
 // prediction that misses by miss = (ŷ − y)/ε is of(miss), from 0 to 1. Call RegisterLoss from an init function. It
@@ -118,7 +121,8 @@ func (l Loss) Validate() error {
 // IsZeroOne reports whether the loss takes the values 0 and 1 only, so that an
 // exact binomial bound applies to a deterministic predictor.
 func (l Loss) IsZeroOne() bool {
-	return l.Kind == Band || l.Kind == Relative || l.Kind == Scaled || l.Kind == Asymmetric
+	return l.Kind == Band || l.Kind == Relative || l.Kind == Scaled || l.Kind == Asymmetric ||
+		l.Kind == Label
 }
 
 // Unitless reports whether the loss reads the scale of a row, so that ε has no unit: it is a share of |y|, or a number
@@ -147,6 +151,8 @@ func (l Loss) Point(y, mean, scale float64) float64 {
 	case Band, Relative, Scaled, Asymmetric:
 		below, above := l.interval(scale)
 		return indicator(d, !(-above <= d && d <= below))
+	case Label:
+		return indicator(d, !(math.Abs(d) < l.Below))
 	case ClippedSquare:
 		t := d / l.Below
 		return min(t*t, 1)
@@ -240,7 +246,7 @@ func (l Loss) OfDraw(d Draw, y, scale float64) (e float64) {
 // expected does the work of Expected for d = y−mean and a standard deviation s > 0.
 func (l Loss) expected(d, s, scale float64) (e, dMean, dVar float64) {
 	switch l.Kind {
-	case Band, Relative, Scaled, Asymmetric:
+	case Band, Relative, Scaled, Asymmetric, Label:
 		below, above := l.interval(scale)
 		return expectedInterval(d, s, below, above)
 	case Gaussian:

@@ -740,8 +740,13 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 	case m.Noise != "":
 		kind = "; of kind " + m.Noise
 	}
-	fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units%s)\n", d.NoiseVariance,
-		d.ObservationNoise, kind)
+	if m.Classes != nil {
+		fmt.Fprintf(w, "          %s: the function and probit noise give the probability of %s, not of %s\n",
+			cautious.Name(m.Target), cautious.Name(m.Classes[1]), cautious.Name(m.Classes[0]))
+	} else {
+		fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units%s)\n", d.NoiseVariance,
+			d.ObservationNoise, kind)
+	}
 	if d.Parts != nil {
 		fmt.Fprintf(w, "Parts     of the predictions' variance: %s (± 95 %% intervals; for independent, normally "+
 			"distributed inputs)\n", d.Parts)
@@ -751,7 +756,11 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 			"with few rows up to twice as large, since every row shaped the parameters\n",
 			cautious.Number(e), cautious.Name(m.Target))
 	}
-	if t := m.Test; t != nil {
+	if t := m.Test; t != nil && m.Classes != nil {
+		fmt.Fprintf(w, "Test      %d rows: %.1f %% wrong labels, log loss %.3g, Brier score %.3g\n", t.Rows, 100*t.MeanRisk,
+			t.NLPD, t.MSE)
+	}
+	if t := m.Test; t != nil && m.Classes == nil {
 		of := ""
 		if t.Groups > 0 {
 			of = fmt.Sprintf(" (on average over %d groups)", t.Groups)

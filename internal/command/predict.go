@@ -25,6 +25,7 @@ import (
 // predictDocument is what predict --json prints.
 type predictDocument struct {
 	Target      string                      `json:"target"`
+	Classes     []string                    `json:"classes,omitempty"`
 	Solver      string                      `json:"solver,omitempty"` // absent if the posterior is factored
 	Predictions []model.Prediction          `json:"predictions"`
 	Intervals   map[string][]krigo.Interval `json:"intervals,omitempty"` // intervals that --intervals asks for, by kind
@@ -49,7 +50,7 @@ type predictFlags struct {
 func (f *predictFlags) check(json bool, inputs []string) error {
 	few := slices.ContainsFunc(f.kinds, func(kind string) bool { return slices.Contains(krigo.FewRowKinds(), kind) })
 	ending := filepath.Ext(f.out)
-	binary := slices.Contains([]string{".npy", ".npz", ".parquet"}, ending)
+	binary := slices.Contains(numeric, ending)
 	switch {
 	case f.samples < 0:
 		return misused("--samples %d: want a number of draws", f.samples)
@@ -110,8 +111,29 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 			return err
 		}
 	}
+	if m.Classes != nil && !c.json && !slices.Contains(numeric, filepath.Ext(f.out)) {
+		kept = labelled(kept, document.Predictions)
+	}
 	names, fill := document.table(f.kinds, f.samples)
 	return f.write(cmd.OutOrStdout(), written{document, c.json, names, len(document.Predictions), fill}, kept)
+}
+
+// numeric are the endings of files of numbers.
+var numeric = []string{".npy", ".npz", ".parquet"}
+
+// labelled returns the kept columns, if there are any, and a column of predicted labels.
+func labelled(kept *dataset.Kept, ps []model.Prediction) *dataset.Kept {
+	with := dataset.Kept{Names: []string{"label"}}
+	if kept != nil {
+		with.Names = append(slices.Clone(kept.Names), "label")
+	}
+	with.Cells = func(row int) (cells []string, err error) {
+		if kept != nil {
+			cells, err = kept.Cells(row)
+		}
+		return append(slices.Clone(cells), ps[row].Label), err
+	}
+	return &with
 }
 
 // kept returns the columns of --keep, or nil.
@@ -153,7 +175,7 @@ func (f *predictFlags) document(cmd *cobra.Command, c *common, m *krigo.Model,
 	if err != nil {
 		return d, nil, err
 	}
-	d = predictDocument{Target: m.Target, Predictions: ps, Samples: drawn}
+	d = predictDocument{Target: m.Target, Classes: m.Classes, Predictions: ps, Samples: drawn}
 	if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
 		d.Solver = kind
 	}
@@ -254,6 +276,10 @@ func compressed(w io.Writer, ending string) (io.WriteCloser, error) {
 // explanation.
 func (d predictDocument) table(kinds []string, samples int) (names []string, fill func(i int, values []float64) error) {
 	names = krigo.PredictionNames()
+	if d.Classes != nil {
+		names = []string{"probability_" + d.Classes[0], "probability_" + d.Classes[1], "latent_sd", "outside"}
+	}
+	first := len(names)
 	for _, kind := range kinds {
 		names = append(names, kind+"_lower", kind+"_upper")
 	}
@@ -262,8 +288,12 @@ func (d predictDocument) table(kinds []string, samples int) (names []string, fil
 	}
 	names = append(names, d.Explanation.Names()...)
 	return names, func(i int, values []float64) error {
-		d.Predictions[i].Fill(values)
-		at := len(krigo.PredictionNames())
+		if p := d.Predictions[i]; d.Classes != nil {
+			copy(values, []float64{1 - p.Mean, p.Mean, p.LatentSD, float64(p.Outside)})
+		} else {
+			p.Fill(values)
+		}
+		at := first
 		for _, kind := range kinds {
 			of := d.Intervals[kind][i]
 			values[at], values[at+1] = of.Lower, of.Upper

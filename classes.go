@@ -1,0 +1,42 @@
+package krigo
+
+import (
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// Classification: the target is 0 or 1, by the places of its labels in Data.Classes. A GP with probit noise predicts
+// the probability of 1, and a certificate counts wrong labels.
+
+// classed returns the options with the target's classes, if it has classes by its look: a text with two kinds, or two
+// numbers if the options ask for probit noise.
+func (o Options) classed(table *dataset.Table) (Options, error) {
+	text := table.IsText(o.Data.Target)
+	if o.kept || o.Data.Classes != nil || !o.labels() && (o.Kernel.Noise != "" || !text) {
+		return o, nil
+	}
+	classes, err := table.Classes(o.Data.Target)
+	switch {
+	case err != nil:
+		return o, err
+	case len(classes) == 2:
+		o.Data.Classes, o.Kernel.Noise = classes, objective.ProbitName
+	case o.labels():
+		return o, usage("noise probit: it is for targets of two classes, and %q hasn't two: join some, or fit a model of "+
+			"each against the others", o.Data.Target)
+	}
+	return o, nil
+}
+
+// forLabels fills in the options that follow from classes.
+func (o Options) forLabels() Options {
+	if o.labels() {
+		p := &o.Promise
+		if (p.Loss == "" || p.Loss == string(pacbayes.Band)) && p.Epsilon == 0 { // flags have the default loss
+			p.Loss, p.Epsilon, p.Units = string(pacbayes.Label), 0.5, "raw"
+		}
+		o.Data.Transform = noTransform
+	}
+	return o
+}

@@ -1,0 +1,100 @@
+package krigo
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// flowers draws rows of two inputs, and a text column that says on which side of a curve they lie, mostly.
+func flowers(n int) *dataset.Table {
+	rng := rand.New(rand.NewPCG(8, 9))
+	t := dataset.Reading{}.New("flowers")
+	t.Names = []string{"x", "z", "kind"}
+	for range n {
+		x, z, kind := rng.NormFloat64(), rng.NormFloat64(), "iris"
+		if z+0.3*rng.NormFloat64() > math.Sin(2*x) {
+			kind = "rose"
+		}
+		if err := t.Append([]string{fmt.Sprint(x), fmt.Sprint(z), kind}); err != nil {
+			panic(err)
+		}
+	}
+	return t
+}
+
+// TestClasses fits labels, certifies the share of wrong ones, and goes through a file.
+func TestClasses(t *testing.T) {
+	table, o := flowers(300), Options{Data: Data{Target: "kind", TestFraction: 0.2}, Kernel: Kernel{Expression: "se"}}
+	m := must.Get(Fit(t.Context(), table, o))(t)
+	c := m.Certificate
+	if m.Classes[0] != "iris" || m.Classes[1] != "rose" || c == nil || c.Loss != pacbayes.Label ||
+		!strings.Contains(m.Sentence(c), "get a wrong label of kind") {
+		t.Fatalf("%v, %+v: %s", m.Classes, c, m.Sentence(c))
+	}
+	if m.Test.MeanRisk > 0.2 || m.Test.NLPD > 0.4 || c.MeanBound > 0.3 || m.Test.Coverage95 < 0.9 {
+		t.Errorf("test %+v, bound %g", m.Test, c.MeanBound)
+	}
+	path := filepath.Join(t.TempDir(), "m.krigo")
+	must.Do(t, m.Save(path))
+	again := must.Get(Load(path))(t)
+	r := must.Get(again.Certify(t.Context(), table, CertifyOptions{}))(t)
+	differs := must.Get(r.Refit(t.Context(), nil))(t)
+	if !r.Matches || !r.Refitted {
+		t.Errorf("certified again: %+v, %s", r, differs)
+	}
+	ps := must.Get(again.Predict(t.Context(), table, PredictOptions{}))(t)
+	for i, p := range ps {
+		if (p.Label == "rose") != (p.Mean >= 0.5) || !(p.Mean >= 0 && p.Mean <= 1) {
+			t.Fatalf("row %d: %+v", i, p)
+		}
+	}
+	if prior, _ := again.Posterior.OfPrior(); prior != nil { // labels that didn't give these sites
+		other := *table
+		other.Values = append([]float64(nil), table.Values...)
+		again.Hash, again.All, again.Targets = "", "", ""
+		for i := 2; i < len(other.Values); i += 3 {
+			other.Values[i] = 1 - other.Values[i]
+		}
+		if _, err := again.Certify(t.Context(), &other, CertifyOptions{}); err == nil {
+			t.Error("certified with other labels")
+		}
+	}
+}
+
+// TestClassesRefuse: what labels can't have is an error, and a target of 0 and 1 asks for probit noise.
+func TestClassesRefuse(t *testing.T) {
+	table := flowers(120)
+	for what, change := range map[string]func(*Options){
+		"leave out loss": func(o *Options) { o.Promise.Epsilon = 0.3 },
+		"no widths":      func(o *Options) { o.Promise.Share = 0.9 },
+		"objective evid": func(o *Options) { o.Method.Name = "vfe" },
+		"for regression": func(o *Options) { o.Kernel.Monotone = []string{"x:up"} },
+		"hasn't two":     func(o *Options) { o.Data.Target, o.Kernel.Noise = "x", "probit" },
+		"prior-rows":     func(o *Options) { o.Data.Scaling = "all-rows" },
+		"no column of":   func(o *Options) { o.Kernel.Noise = "constant" },
+	} {
+		o := Options{Data: Data{Target: "kind"}, Kernel: Kernel{Expression: "se"}}
+		change(&o)
+		if _, err := Fit(context.Background(), table, o); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	numbers := must.Get(table.Classed("kind", []string{"iris", "rose"}))(t)
+	o := Options{Data: Data{Target: "kind"}, Kernel: Kernel{Expression: "se", Noise: "probit"}}
+	if m := must.Get(Fit(t.Context(), numbers, o))(t); m.Classes[0] != "0" || m.Classes[1] != "1" {
+		t.Errorf("classes %v", m.Classes)
+	}
+	if _, err := table.Classed("kind", []string{"iris", "lily"}); err == nil || !strings.Contains(err.Error(), "line") &&
+		!strings.Contains(err.Error(), "row") {
+		t.Errorf("an unknown label: %v", err)
+	}
+}
