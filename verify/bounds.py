@@ -15,7 +15,7 @@ from statistics import NormalDist
 TEST, CALIBRATION, PRIOR, CERTIFIED = range(4)
 UNIT, NORMAL = 2.0**-52, NormalDist()  # UNIT is the spacing of floats above 1
 REACH = 64  # rounding may move a sum by this many units of the sum of its terms' sizes
-ZERO_ONE, UNITLESS = ("band", "relative", "scaled", "asymmetric"), ("relative", "scaled", "clipped-absolute")
+ZERO_ONE, UNITLESS = ("band", "relative", "scaled", "asymmetric", "label"), ("relative", "scaled", "clipped-absolute")
 BOUND_TRAINED = ("kl-pac", "sqrt-pac")  # objectives whose noise variance only shapes Q
 OBJECTIVES = BOUND_TRAINED + ("evidence", "nearest", "vfe", "fitc", "dtc", "pep", "svgp", "renyi")
 ZERO = {int: 0, float: 0.0, str: "", bool: False, list: [], dict: None}
@@ -53,7 +53,7 @@ def plain(pairs):
     require(len({n.casefold() for n, _ in pairs}) == len(pairs) and not odd, f"the header repeats a name, or has names in other letters {odd}")
     require(all(type(v) is not float or isfinite(v) for _, v in pairs), "the header holds a number that isn't finite")
     return dict(pairs)
-ONE_MODEL = (5, 7, 8, 9, 10, 11, 12)  # versions of files of one model
+ONE_MODEL = (5, 7, 8, 9, 10, 11, 12, 13)  # versions of files of one model
 def opened(raw, versions):
     """Returns the header of a file, the rest of the file, and where in the rest the header ends."""
     require(raw[:8] == b"KRIGO\r\n\x1a" and len(raw) >= 48, "this isn't a krigo model file, or it is cut short")
@@ -147,6 +147,10 @@ class Table:
         columns = {n: [c for c, k in zip(columns[n], known) if k] for n in used}
         self.cells = [list(map(as_text if t else as_number, columns[n])) for n, t in zip(self.names, self.textual)]
         self.sides = [side_of(c, limits == target) for c in columns[limits]] if limits else []
+        if head.has("classes"):  # targets are the places of labels
+            classes = head.list("classes", str)
+            require(len(set(classes)) == len(classes) == 2 and set(map(as_text, columns[target])) <= set(classes), "a label isn't one of the model's classes")
+            columns[target] = [str(classes.index(as_text(c))) for c in columns[target]]
         self.y, self.groups = list(map(read, columns[target])), blocks(group, columns) if by_blocks else list(map(as_text, columns[group])) if group else []
         self.offset, self.errors = (list(map(as_number, columns[n])) if n else [] for n in (offset, noise))
         for name, cells in list(zip(self.names, self.cells)) + [(target, self.y), (group, self.groups), (offset, self.offset), (noise, self.errors), (limits, self.sides)]:
@@ -246,6 +250,8 @@ def scale_rows(head, table, roles):
         values = [all_rows[i][j] for i in roles[PRIOR] + roles[CERTIFIED] * (source == "all-rows")]
         mean = fsum(values) / len(values)
         sd = sqrt(fsum((v - mean)**2 for v in values) / len(values))
+        if j == d and head.has("classes"):
+            mean, sd = 0.0, 1.0
         if j < d and (table.one_hot[j] or sd <= 1e-13 * abs(mean)):
             mean, sd = 0.0 if table.one_hot[j] else mean, 1.0
         require(abs(means[j] - mean) <= 1e-9 * max(abs(mean), sd) and abs(scales[j] - sd) <= 1e-9 * sd, f"the scaling's constants don't follow from {source}")

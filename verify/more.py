@@ -77,7 +77,7 @@ def check_asked(head, t, table, scale, own):
         rows = max(min(ceil(0.875 * left), max(ceil(0.7 * left), left - 1000), left - 21), ceil(0.25 * left))
     for what, ok in (
         ("the objective", f.of("method")("name", str) == head("objective", str)), ("the target", data("target", str) == head("target", str)),
-        ("the offset", data("offset", str) == head("offset", str)), ("the noise-column", data("noise_column", str) == head("noise_column", str)),
+        ("the classes", data.list("classes", str) == head.list("classes", str) and (f.of("kernel")("noise", str) == "probit") == head.has("classes")), ("the offset", data("offset", str) == head("offset", str)), ("the noise-column", data("noise_column", str) == head("noise_column", str)),
         ("the limits", data("censored", str) == head("censored", str)),
         ("the targets of the fit", data.list("beside", str) == head.list("targets", str) and head.has("targets") == head.has("units_by_role")),
         ("the inputs", inputs_left(data, table.columns) == set(table.names)),

@@ -1,5 +1,6 @@
 """The target as a model sees it: in standard deviations, possibly after a transform T, an increasing function onto all numbers."""
-from math import exp, fsum, inf, log, sqrt
+from math import erfc, exp, fsum, inf, log, sqrt
+from statistics import NormalDist
 
 from bounds import PRIOR, require
 
@@ -18,7 +19,7 @@ def root(lam, u):
 class Target:
     """Converts targets. mean and scale are the mean and sd of y, and centre and unit those of T(y)."""
     def __init__(self, head, table, roles):
-        s = head.of("scaling")
+        self.classes, s = head.has("classes"), head.of("scaling")
         self.mean, self.scale, self.name = s("target_mean", float), s("target_scale", float), None
         if not s.has("target_transform"):
             return
@@ -36,6 +37,20 @@ class Target:
         require(said[0] == lam and abs(said[1] - centre) <= 1e-9 * max(abs(centre), unit) and abs(said[2] - unit) <= 1e-9 * unit,
                 "the transform's constants don't follow from the prior rows")
         self.lam, self.centre, self.unit = said
+
+    def settled(self, q, rows):
+        """Checks that the sites of labels are the fixed point of expectation propagation (Rasmussen & Williams 2006, Eqs. 3.56 to 3.59)."""
+        require([tuple(s) for s in q.support] == [x for x, _ in rows] and q.noises and q.weights, "the prior's support isn't the model's rows in their order")
+        for (x, y), w, noise in zip(rows, q.weights, q.noises):
+            mean, variance, _ = q.predict(x)
+            v = 1 / max(1 / variance - 1 / noise, 1e-12)
+            m = v * (mean / variance - w - mean / noise)
+            z = (2 * y - 1) * m / sqrt(v + 1)
+            r = NormalDist().pdf(z) / (erfc(-z / sqrt(2)) / 2) if z > -30 else -z - 1 / z
+            g, delta = (2 * y - 1) * r / sqrt(v + 1), r * (z + r) / (v + 1)
+            site = min(max(1 / delta - v, 1) if delta > 0 else 1e8, 1e8)
+            off = max(abs(1 / site - 1 / noise) * variance, abs((m + g * (site + v)) / site - w - mean / noise) * sqrt(variance))
+            require(off <= 1e-5, f"the sites don't follow from the labels of the prior rows: one is off by {off:.3g}")
 
     def fit(self, lam, known):
         """Returns the log likelihood of a Gaussian T(y), without the terms that don't depend on lambda, and lambda, mean and sd of T(y)."""
@@ -89,6 +104,9 @@ class Target:
 
     def predicted(self, mean, variance, noise, reach, wanted):
         """Returns the prediction in standard deviations of y, how far rounding may move it, and, if wanted, the sd of y in the same unit."""
+        if self.classes:  # the probability of the second class moves less than the mean
+            p = erfc(-mean / sqrt(2 * (variance + noise))) / 2
+            return p, reach + 1e-12, sqrt(p * (1 - p))
         if not self.name:
             return mean, reach, sqrt(variance + noise)
         u, sd = self.centre + self.unit * mean, 0.0

@@ -95,7 +95,11 @@ def verify(model, data, together=None):
         if sides:  # a limit is a measurement that training found, whose noise is larger
             noises = [max(noise, own) if side else noise for side, own in zip(sides, made.noises or [noise] * len(sides))]
         require((noises is None) == (made.noises is None) and all(abs(a - b) <= 1e-6 * b for a, b in zip(made.noises or [], noises or [])), "the rows' noise isn't what noise_of_inputs or noise_column makes it")
-    if q.nearest or prior and not prior.sparse:
+    if head.has("classes"):
+        fits = prior and not prior.sparse and not q.support and head("noise", str) == "probit" and t.kind == "label" and t.direct and t.below == 0.5 and noise == 1
+        require(fits and not any(map(head.has, ("offset", "noise_column", "censored", "monotone", "noise_of_inputs"))), "classes don't go with the noise or the loss")
+        target.settled(prior, [rows[i] for i in roles[PRIOR]])
+    elif q.nearest or prior and not prior.sparse:
         (prior or q).solves([rows[i] for i in roles[PRIOR]], 1e-11, "prior", [table.sides[i] for i in roles[PRIOR]] if table.sides else ())
     derived = False
     if prior and prior.sparse and not q.support and alpha_of(head) is not None:

@@ -727,3 +727,32 @@ func TestTargets(t *testing.T) {
 		must.Not(t, agrees, "with other units_by_role: %s", said)
 	}
 }
+
+// TestClasses: a certificate of labels is checked, and sites of other labels are refused.
+func TestClasses(t *testing.T) {
+	python(t)
+	folder := t.TempDir()
+	path, table := filepath.Join(folder, "m.krigo"), filepath.Join(folder, "labels.csv")
+	text, rng := "x,z,kind\n", rand.New(rand.NewPCG(3, 4))
+	for range 150 {
+		x, z, kind := rng.NormFloat64(), rng.NormFloat64(), "iris"
+		if x+z*z+0.3*rng.NormFloat64() > 0.5 {
+			kind = "rose"
+		}
+		text += fmt.Sprintf("%v,%v,%s\n", x, z, kind)
+	}
+	must.Do(t, os.WriteFile(table, []byte(text), 0o666))
+	rows := must.Get(files.ReadFile(table, dataset.Reading{}))(t)
+	m := must.Get(krigo.Fit(t.Context(), rows, krigo.Options{Data: krigo.Data{Target: "kind"},
+		Kernel: krigo.Kernel{Expression: "se"}, Prior: krigo.Prior{Kind: "informed"}}))(t)
+	must.Do(t, m.Save(path))
+	agrees, said := verify(t, path, table)
+	must.Not(t, !agrees, "labels: %s", said)
+	prior, _ := m.Posterior.OfPrior()
+	for i := range prior.Noises {
+		prior.Noises[i] *= 1.01
+	}
+	must.Do(t, m.Save(path))
+	agrees, said = verify(t, path, table)
+	must.Not(t, agrees, "other sites: %s", said)
+}
