@@ -301,15 +301,16 @@ func (t Terms) declared() (c []string) {
 		grid = fmt.Sprintf("the grids of 0 to %d digits in [−%g, %g] (the %d-digit grid was chosen afterwards, "+
 			"and paid for)", t.Resolutions-1, t.Grid.L, t.Grid.L, t.Grid.Digits)
 	}
-	fixed := fmt.Sprintf("%s, δ = %g, the kernel family and %s were declared before the certified rows were seen; "+
-		"running again with other seeds or settings and keeping the best isn't covered.", declared, t.Delta, grid)
+	delta := cautious.Digits(t.Delta, 6) // a part of δ may have 17 digits
+	fixed := fmt.Sprintf("%s, δ = %s, the kernel family and %s were declared before the certified rows were seen; "+
+		"running again with other seeds or settings and keeping the best isn't covered.", declared, delta, grid)
 	if t.Elsewhere {
-		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and the predictor "+
-			"was neither trained on these rows nor chosen by them. The person who certifies vouches for both.", declared, t.Delta)
+		fixed = fmt.Sprintf("%s and δ = %s were declared before the certified rows were seen, and the predictor "+
+			"was neither trained on these rows nor chosen by them. The person who certifies vouches for both.", declared, delta)
 	} else if t.Informed {
-		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and the prior was "+
+		fixed = fmt.Sprintf("%s and δ = %s were declared before the certified rows were seen, and the prior was "+
 			"learnt on %d prior rows alone; running again with other shares, seeds or settings and keeping the best "+
-			"isn't covered.", declared, t.Delta, t.PriorRows)
+			"isn't covered.", declared, delta, t.PriorRows)
 	}
 	if t.Declaration != "" {
 		fixed += fmt.Sprintf(" The model says that the text with SHA-256 %s declared it. This doesn't show that nothing else "+

@@ -19,12 +19,12 @@ import (
 
 // Judge says what is odd about a table whose columns are described. For each finding it gives the number of rows, the
 // first such row, and what to do. It adds to facts what to say or do about a column. rows is advice about all rows.
-// Without a target, target is "". Judge doesn't look at a table on disk.
-func Judge(t *dataset.Table, facts []ColumnFacts, target string) (found finding.List, rows []Advice) {
+// Judge doesn't look at a table on disk.
+func Judge(t *dataset.Table, facts []ColumnFacts, targets ...string) (found finding.List, rows []Advice) {
 	if t.Disk != nil || t.Ranks().Size() > 1 {
 		return nil, nil
 	}
-	j := judge{t: t, facts: facts, target: slices.Index(t.Names, target), strays: strayRows(t)}
+	j := judge{t: t, facts: facts, targets: targets, strays: strayRows(t)}
 	rows = j.repeats()
 	for k := range facts {
 		if values := j.values(k); t.Texts(k) == nil {
@@ -36,20 +36,24 @@ func Judge(t *dataset.Table, facts []ColumnFacts, target string) (found finding.
 			j.text(k, values)
 		}
 	}
-	if k := j.target; k >= 0 && t.Texts(k) == nil {
+	for _, target := range targets {
+		k := slices.Index(t.Names, target)
+		if k < 0 || t.Texts(k) != nil {
+			continue
+		}
 		y := j.values(k)
-		j.leaks(y)
+		j.leaks(target, y)
 		j.found = append(j.found, ofTarget(facts[k], y, t.Where)...)
 	}
 	return j.found, rows
 }
 
 type judge struct {
-	t      *dataset.Table
-	facts  []ColumnFacts
-	target int // the target's column; −1: there is no target
-	strays map[int]bool
-	found  finding.List
+	t       *dataset.Table
+	facts   []ColumnFacts
+	targets []string
+	strays  map[int]bool
+	found   finding.List
 }
 
 // values returns the values of column k that aren't missing. For a column of text, these are codes of the texts.
@@ -130,7 +134,7 @@ var idName = regexp.MustCompile(`(?i:^|[_ .-])(?i:id|nr|no|key|uuid|number)\.?$|
 // number says whether whole numbers are codes, dates or names of rows.
 func (j *judge) number(k int, values []spot) {
 	f, n := &j.facts[k], len(values)
-	if odd, _ := count(values, broken); f.Kind != "number" || k == j.target || n < 2 || odd > 0 {
+	if odd, _ := count(values, broken); f.Kind != "number" || slices.Contains(j.targets, f.Name) || n < 2 || odd > 0 {
 		return
 	}
 	settle := func(kind finding.Kind, flag, holds string, about ...any) {
@@ -235,7 +239,7 @@ func inOrder(used map[string]int) []string {
 }
 
 // leaks finds columns of numbers that order the rows as the target does.
-func (j *judge) leaks(y []spot) {
+func (j *judge) leaks(target string, y []spot) {
 	const most, least, nearly = 2000, 10, 0.999
 	for k := range j.facts {
 		f := &j.facts[k]
@@ -245,11 +249,11 @@ func (j *judge) leaks(y []spot) {
 				a, b = append(a, v), append(b, y[i].v)
 			}
 		}
-		if k == j.target || len(a) < least {
+		if slices.Contains(j.targets, f.Name) || len(a) < least {
 			continue
 		}
 		if r := stat.Correlation(Ranks(a), Ranks(b), nil); math.Abs(r) > nearly {
-			j.found.Add(finding.Leak, f.Name, j.t.Names[j.target], r, len(a), j.t.Where(y[0].row), spelling.Flag("ignore", f.Name))
+			j.found.Add(finding.Leak, f.Name, target, r, len(a), j.t.Where(y[0].row), spelling.Flag("ignore", f.Name))
 			if len(j.facts) > 2 { // then other inputs are left
 				f.Advice = []Advice{{"ignore", f.Name}}
 			}

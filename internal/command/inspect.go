@@ -71,8 +71,15 @@ inspect guesses nothing. If something is unclear, it asks.`,
 				return err
 			}
 			target := f.options.Data.Target
-			if target != "" {
-				if _, err := table.Leave(nil, nil, target); err != nil {
+			targets, err := krigo.SplitTargets(target, table.Names)
+			if err != nil {
+				return err
+			}
+			for _, name := range targets {
+				if name == "" {
+					continue
+				}
+				if _, err := table.Leave(nil, nil, name); err != nil {
 					return err
 				}
 			}
@@ -80,22 +87,22 @@ inspect guesses nothing. If something is unclear, it asks.`,
 			if err != nil {
 				return err
 			}
-			judged, rows := inspect.Judge(table, facts, target)
+			judged, rows := inspect.Judge(table, facts, targets...)
 			for k := range facts {
-				if facts[k].Name == target {
+				if slices.Contains(targets, facts[k].Name) {
 					facts[k] = facts[k].AsTarget(table)
 				}
 			}
 			d := inspectDocument{Rows: table.Rows, Dropped: table.Found.Dropped, Columns: facts}
 			found := slices.Concat(inspect.Remarks(table, facts), judged)
 			d.Remarks, d.Findings = found.Words(), found.Tell()
-			d.First = unsettled(facts, target, len(inspect.Strays(table))+len(found.Of(finding.TotalRows)) > 0)
+			d.First = unsettled(facts, targets, len(inspect.Strays(table))+len(found.Of(finding.TotalRows)) > 0)
 			if len(d.First) == 0 && target != "" {
-				if err := d.tied(cmd.Context(), table, target, facts); err != nil {
+				if err := d.tied(cmd.Context(), table, targets, facts); err != nil {
 					return err
 				}
 			}
-			d.Command = inspected(cmd.Flags(), args[0], target, facts, rows)
+			d.Command = inspected(cmd.Flags(), args[0], target, targets, facts, rows)
 			if _, group := d.grouping(); group != "" {
 				d.Command += " " + spelling.Flag("group", group)
 			}
@@ -115,9 +122,13 @@ inspect guesses nothing. If something is unclear, it asks.`,
 }
 
 // tied looks for what ties rows together, and reads columns as the advice says.
-func (d *inspectDocument) tied(ctx context.Context, table *dataset.Table, target string,
+func (d *inspectDocument) tied(ctx context.Context, table *dataset.Table, targets []string,
 	facts []inspect.ColumnFacts) error {
-	o := krigo.Options{Data: krigo.Data{Target: target}}
+	if len(targets) > 1 {
+		d.Untied = "inspect one target for that"
+		return nil
+	}
+	o := krigo.Options{Data: krigo.Data{Target: targets[0]}}
 	for _, f := range facts {
 		if f.Missing > 0 && f.Kind != "empty" {
 			o.Data.Missing = dataset.FillMean
@@ -162,7 +173,8 @@ func (d *inspectDocument) grouping() (tie model.Tie, group string) {
 }
 
 // inspected returns the command that fits a table, with the flags of this inspection and of its advice.
-func inspected(flags *pflag.FlagSet, path, target string, facts []inspect.ColumnFacts, rows []inspect.Advice) string {
+func inspected(flags *pflag.FlagSet, path, target string, targets []string, facts []inspect.ColumnFacts,
+	rows []inspect.Advice) string {
 	words := []string{"fit", noFlag(path), "--target", cmp.Or(target, "COL")}
 	for _, name := range ofReading[1:] {
 		if p := flags.Lookup(name); p.Changed {
@@ -171,7 +183,7 @@ func inspected(flags *pflag.FlagSet, path, target string, facts []inspect.Column
 	}
 	facts = append(slices.Clone(facts), inspect.ColumnFacts{Advice: rows})
 	for k := range facts {
-		if facts[k].Name == target {
+		if slices.Contains(targets, facts[k].Name) {
 			facts[k].Missing = 0 // rows without a target are left out, and not filled
 		}
 	}
@@ -187,21 +199,21 @@ func noFlag(path string) string {
 }
 
 // unsettled returns what the user has to settle before a table can be fitted.
-func unsettled(facts []inspect.ColumnFacts, target string, strays bool) (first []string) {
+func unsettled(facts []inspect.ColumnFacts, targets []string, strays bool) (first []string) {
 	if strays {
 		first = append(first, "the rows that seem to be none")
 	}
 	inputs := 0
 	for _, f := range facts {
 		left := f.Kind == "index" || slices.ContainsFunc(f.Advice, func(a inspect.Advice) bool { return a.Flag == "ignore" })
-		if f.Name != target && !left {
+		if !slices.Contains(targets, f.Name) && !left {
 			inputs++
 		}
 		if f.Either || f.Then != "" {
 			first = append(first, "column "+spelling.Printable(f.Name))
 		}
 	}
-	if inputs == 0 || target == "" && inputs == 1 {
+	if inputs == 0 || targets[0] == "" && inputs == 1 {
 		first = append(first, "what to predict from: no column is left")
 	}
 	return first

@@ -17,6 +17,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/posterior"
@@ -105,7 +106,7 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 	if err != nil {
 		return err
 	}
-	f.tell(cmd, c, found)
+	f.tell(cmd, c, found.Words())
 	if kept != nil && c.json {
 		if document.Kept, err = kept.Columns(len(document.Predictions)); err != nil {
 			return err
@@ -149,7 +150,7 @@ func (f *predictFlags) kept(table *dataset.Table) (*dataset.Kept, error) {
 }
 
 // tell prints what a person should know about the rows and the intervals.
-func (f *predictFlags) tell(cmd *cobra.Command, c *common, found finding.List) {
+func (f *predictFlags) tell(cmd *cobra.Command, c *common, found []string) {
 	if c.quiet {
 		return
 	}
@@ -318,22 +319,32 @@ func (f *predictFlags) predictTargets(cmd *cobra.Command, c *common, all *krigo.
 	var fills []func(i int, values []float64) error
 	var widths []int
 	var d targetsPredicted
-	said := finding.List{}
+	about, shared := make([][]string, len(all.Models)), map[string]int{}
 	for i, m := range all.Models {
 		one, found, err := f.document(cmd, c, all.Model(i), table)
 		if err != nil {
 			return fmt.Errorf("target %s: %w", m.Target, err)
 		}
-		for _, f := range found {
-			if !slices.ContainsFunc(said, func(s finding.Finding) bool { return s.String() == f.String() }) {
-				said = append(said, f)
-			}
+		for _, text := range found.Words() {
+			about[i] = append(about[i], text)
+			shared[text]++
 		}
 		own, fill := one.table(f.kinds, f.samples)
 		for _, name := range own {
 			names = append(names, name+"_"+m.Target)
 		}
 		fills, widths, d.Targets = append(fills, fill), append(widths, len(own)), append(d.Targets, one)
+	}
+	var said []string
+	for i, texts := range about {
+		for _, text := range texts {
+			switch n := shared[text]; {
+			case n < len(all.Models):
+				said = append(said, cautious.Name(all.Models[i].Target)+": "+text)
+			case i == 0: // it is about all targets
+				said = append(said, text)
+			}
+		}
 	}
 	f.tell(cmd, c, said)
 	if kept != nil && c.json {
