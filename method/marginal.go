@@ -53,7 +53,10 @@ func (m *marginal) Minimize(ctx context.Context, run Run, x []float64) (*train.R
 	return end, err
 }
 
-func (m *marginal) Diagnostics() Diagnostics { return Diagnostics{Marginal: m.marginal} }
+func (m *marginal) Diagnostics() Diagnostics {
+	alike := slices.ContainsFunc(m.mode.weak, func(p normal) bool { return p.mates > 0 })
+	return Diagnostics{Marginal: m.marginal, Alike: alike}
+}
 
 // marginal is Diagnostics.Marginal by Laplace's approximation (MacKay 2003, Chs. 27 and 28),
 //
@@ -67,10 +70,24 @@ func (m *marginal) Diagnostics() Diagnostics { return Diagnostics{Marginal: m.ma
 func (m *marginal) marginal(r *train.Result, below float64) (float64, error) {
 	x, value, n := r.X, r.Value, len(r.X)
 	added := slices.Repeat([]float64{1 / wide}, n) // numbers to add to the diagonal of H
-	precision := slices.Clone(added)
-	for _, p := range m.mode.weak {
+	precision := mat.NewSymDense(n, nil)
+	for i, v := range added {
+		precision.SetSym(i, i, v)
+	}
+	for k, p := range m.mode.weak {
 		value -= math.Log(2*math.Pi*p.variance) / 2
-		precision[p.at], added[p.at] = p.factor*p.factor/p.variance, 0
+		precision.SetSym(p.at, p.at, p.factor*p.factor/p.variance)
+		added[p.at] = 0
+		if p.mates > 0 {
+			c, determinant := common(p.mates)
+			value -= determinant / 2
+			group := m.mode.weak[k+1-p.mates : k+1]
+			for a, q := range group {
+				for _, r := range group[:a+1] {
+					precision.SetSym(q.at, r.at, precision.At(q.at, r.at)-c*q.factor*r.factor)
+				}
+			}
+		}
 	}
 	if value >= below {
 		return math.Inf(1), nil
@@ -103,7 +120,7 @@ func (m *marginal) marginal(r *train.Result, below float64) (float64, error) {
 			_, errs[c] = f.Evaluate(at, moved)
 			modes <- f
 			for j := range n {
-				rows.Set(i, j, (moved[j]-r.Gradient[j])/(step*math.Sqrt(precision[i]*precision[j])))
+				rows.Set(i, j, (moved[j]-r.Gradient[j])/step)
 			}
 		})
 		if err := errors.Join(errs...); err != nil {
@@ -116,12 +133,30 @@ func (m *marginal) marginal(r *train.Result, below float64) (float64, error) {
 			continue
 		}
 		seen = done
-		h := mat.NewSymDense(done, nil)
+		h, prior := mat.NewSymDense(done, nil), mat.NewSymDense(done, nil)
 		for a, i := range order[:done] {
 			for b, j := range order[:a+1] {
 				h.SetSym(a, b, (rows.At(i, j)+rows.At(j, i))/2)
 			}
-			h.SetSym(a, a, h.At(a, a)+added[i]/precision[i])
+			h.SetSym(a, a, h.At(a, a)+added[i])
+			for b, j := range order[:a+1] {
+				prior.SetSym(a, b, precision.At(i, j))
+			}
+		}
+		var root mat.Cholesky
+		var l mat.TriDense
+		var left, both mat.Dense
+		if !root.Factorize(prior) {
+			return 0, errors.New("the prior density's precision has no Cholesky factor")
+		}
+		root.LTo(&l)
+		if err := errors.Join(left.Solve(&l, h), both.Solve(&l, left.T())); err != nil {
+			return 0, err
+		}
+		for a := range done {
+			for b := range a + 1 {
+				h.SetSym(a, b, (both.At(a, b)+both.At(b, a))/2)
+			}
 		}
 		var eigen mat.EigenSym
 		if !eigen.Factorize(h, false) {

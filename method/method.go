@@ -92,6 +92,7 @@ type Task struct {
 	Limit       float64
 	Held        bool
 	FixInducing bool
+	Alike       bool // a weak prior density takes the lengthscales of inputs for alike
 
 	Labels  bool // targets are labels, 0 or 1, of probit noise with scale 1 (objective.LabelEvidence)
 	Started bool // training starts from parameters that were trained before
@@ -159,6 +160,7 @@ type Diagnostics struct {
 	// Marginal returns −ln ∫ p(y | x) p(x) dx about the mode x where training ended, for a prior density p(x) of the
 	// parameters. If the result isn't less than the argument below, Marginal may return +∞.
 	Marginal func(mode *train.Result, below float64) (float64, error)
+	Alike    bool // the prior density takes lengthscales for alike, as the task asks
 
 	FreeForm  *objective.FreeFormProblem // the problem, if q is a parameter
 	Conjugate bool                       // the optimal q is known
