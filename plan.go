@@ -240,7 +240,7 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 		Loss:  p.loss, Scale: p.scale, Penalty: f.terms.Penalty(p.n),
 		Limit: limit, Held: f.held, Alike: f.alike, Labels: p.options.labels(), FixInducing: p.choice.FixInducing,
 		Started: p.init != nil,
-		Solver: p.choice.Solver, Unseen: p.unseen, Context: ctx, Progress: progress, Comparing: comparing,
+		Solver:  p.choice.Solver, Unseen: p.unseen, Context: ctx, Progress: progress, Comparing: comparing,
 		Grouped: p.roles.Group != nil && p.options.Data.Group != dataset.EqualRows,
 	}
 }

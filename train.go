@@ -428,7 +428,9 @@ func (a run) lower(b run) run {
 // count adds up the work of the runs, and the time since begun.
 func count(t *model.Training, runs []run, begun time.Time) {
 	for _, r := range runs {
-		t.Starts++
+		if !r.family.alike { // it starts where another run ended
+			t.Starts++
+		}
 		t.Iterations += r.result.Iterations
 		t.Evaluations += r.result.Evaluations
 	}
