@@ -71,7 +71,7 @@ func (w weak) alike(t Task) weak {
 // wide is the prior variance of a logarithm about which little is known.
 const wide = 3.0
 
-// relative is the prior variance of the logarithm of a factor. With 1 instead of 4 the kernel steps has 15 to 70 nats
+// relative is the prior variance of the logarithm of a factor. With 1 instead of 4 the kernel steps has 11 to 70 nats
 // less evidence on drawn step functions.
 const relative = 4.0
 
