@@ -2,6 +2,7 @@
 Gaussian-process regression with a certificate.
 
 `KrigoRegressor` is a scikit-learn estimator. It promises, with a stated confidence, how often its predictions will be off by more than ε.
+`KrigoClassifier` does the same for two classes, and promises how often its labels will be wrong.
 `KrigoTargets` fits several targets of one table.
 `certify_predictions` makes such a promise for the predictions of any other model, and `certify_classifier` for the labels of a classifier.
 
@@ -13,15 +14,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ._classifier import KrigoClassifier
     from ._errors import DataError, KrigoError, KrigoWarning, NoCertificate, NotFitted, UsageError
     from ._finding import Finding
     from ._predictions import certify_classifier, certify_predictions
     from ._regressor import KrigoRegressor
     from ._targets import KrigoTargets
 
-__all__ = ["DataError", "Finding", "KrigoError", "KrigoRegressor", "KrigoTargets", "KrigoWarning", "NoCertificate", "NotFitted", "UsageError", "certify_classifier", "certify_predictions"]
+__all__ = ["DataError", "Finding", "KrigoClassifier", "KrigoError", "KrigoRegressor", "KrigoTargets", "KrigoWarning", "NoCertificate", "NotFitted", "UsageError", "certify_classifier", "certify_predictions"]
 
 _HOME = {
+    "KrigoClassifier": "_classifier",
     "KrigoRegressor": "_regressor",
     "KrigoTargets": "_targets",
     "certify_classifier": "_predictions",

@@ -1,4 +1,4 @@
-"""The base class of the estimator: scikit-learn's classes if scikit-learn is installed, else a small replacement."""
+"""The base classes of the estimators: scikit-learn's classes if scikit-learn is installed, else a small replacement."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ from ._errors import KrigoWarning, NotFitted, warn
 
 if TYPE_CHECKING:
 
+    class Regressor:
+        pass
+
+    class Classifier:
+        pass
+
     class Estimator:
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...
         def set_params(self, **params: Any) -> Any: ...
@@ -18,12 +24,17 @@ if TYPE_CHECKING:
 
 else:
     try:
-        from sklearn.base import BaseEstimator, RegressorMixin
-
-        class Estimator(RegressorMixin, BaseEstimator):
-            pass
+        from sklearn.base import BaseEstimator as Estimator
+        from sklearn.base import ClassifierMixin as Classifier
+        from sklearn.base import RegressorMixin as Regressor
 
     except ImportError:
+
+        class Regressor:
+            pass
+
+        class Classifier:
+            pass
 
         class Estimator:
             def get_params(self, deep=True):

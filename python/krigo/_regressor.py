@@ -1,4 +1,4 @@
-"""The estimator."""
+"""The estimator of numbers, and what it shares with the estimator of classes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import statistics
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, SupportsIndex, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, SupportsIndex, TypeAlias, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _options, _process, _table
-from ._base import not_fitted, warn_column_vector
+from ._base import Regressor, not_fitted, warn_column_vector
 from ._errors import DataError, KrigoError, UsageError, elsewhere, told, warn
 from ._finding import Finding, card
 from ._options import Value
@@ -28,62 +28,13 @@ Path: TypeAlias = str | os.PathLike[str]
 Number: TypeAlias = SupportsFloat  # numbers of Python and of numpy
 Whole: TypeAlias = SupportsIndex
 Data: TypeAlias = tuple[Any, ...] | None  # (X, y), or (X, y, groups)
+Self = TypeVar("Self", bound="Certified")  # Python 3.11 has typing.Self
 
 
-class KrigoRegressor(Parameters):
-    """Gaussian-process regression with a certificate, which is a promise about predictions on further rows.
+class Certified(Parameters):
+    """What the estimators share: a fit, its certificate, and its file."""
 
-    The parameters are the flags of `krigo fit`. ``help(KrigoRegressor.__init__)`` lists them with their defaults.
-    Choose ``epsilon``, the half-width beyond which an error counts as a miss, before you look at the data.
-
-    Attributes
-    ----------
-    certificate_ : dict or None
-        The numbers of the certificate, such as ``mean_bound``, ``epsilon_raw``, ``delta``, ``rows`` and ``conditions``.
-    promise_ : str
-        The certificate as a sentence, or why there is no certificate.
-    context_ : dict or None
-        How good the model is on the certified rows (``rmse``, ``mae``, ``r2``, ``coverage95``), beside a ``constant`` and a ``linear`` model.
-    notices_ : list of str
-        What else is worth knowing about the fit.
-    delivered_ : KrigoRegressor
-        With ``deliver="all"``, a second model, which all rows trained and which has no certificate.
-    details_ : dict
-        What ``krigo fit --json`` prints, for example the kernel, the noise and the training.
-    n_features_in_ : int
-        The number of columns of X.
-    feature_names_in_ : ndarray of str
-        The names of the columns of X, if X was a frame.
-
-    See Also
-    --------
-    certify_predictions : Certify the predictions of any other model.
-
-    Notes
-    -----
-    krigo trains on some of the rows, the prior rows, and counts misses on other rows, the certified rows.
-    The certificate is wrong with probability at most ``delta`` over the draw of the certified rows.
-    It doesn't hold if the certified rows chose the model, as in a grid search. Then ask `fresh` with new rows.
-
-    Examples
-    --------
-    The examples of the methods use the model and the rows of this example.
-
-    >>> import numpy as np
-    >>> from krigo import KrigoRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(0, 10, (200, 1))
-    >>> y = np.sin(X[:, 0]) + rng.normal(0, 0.1, 200)
-    >>> X_new, y_new = X[150:], y[150:]
-    >>> X, y = X[:150], y[:150]
-    >>> gp = KrigoRegressor(epsilon=0.3, epsilon_units="raw", kernel="se").fit(X, y)
-    >>> print(f"misses at most {gp.certificate_['mean_bound']:.0%} of further rows")
-    misses at most 17% of further rows
-    >>> gp.predict([[1.5], [4.7]]).round(1)
-    array([ 1., -1.])
-    """
-
-    def fit(self, X: Any, y: Any, groups: Any = None) -> KrigoRegressor:
+    def fit(self: Self, X: Any, y: Any, groups: Any = None) -> Self:
         """Train a model on the rows, and certify it.
 
         Parameters
@@ -98,7 +49,7 @@ class KrigoRegressor(Parameters):
 
         Returns
         -------
-        KrigoRegressor
+        KrigoRegressor or KrigoClassifier
             The estimator itself.
 
         Raises
@@ -130,36 +81,6 @@ class KrigoRegressor(Parameters):
             self.delivered_._take(_process.Model(reply.buffers["delivered"]), columns, names, notices)
         return self
 
-    def evaluate(self, X: Any, y: Any, params: Value, groups: Any = None) -> dict[str, Any]:
-        """Evaluate an objective at given parameters, without training.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n_samples, n_features)
-            The inputs.
-        y : array or Series of shape (n_samples,)
-            The targets.
-        params : dict or path
-            The parameters of the kernel and the noise, or a JSON file that holds them.
-        groups : array of shape (n_samples,), optional
-            The group of each row.
-
-        Returns
-        -------
-        dict
-            What ``krigo evaluate --json`` prints: the objective's value, its gradient and the certificate.
-
-        Examples
-        --------
-        >>> params = {"kernel": {"name": "se", "variance": 1, "lengthscales": [0.5]}, "noise_variance": 0.1}
-        >>> found = KrigoRegressor(objective="evidence").evaluate(X, y, params)
-        >>> round(found["value"], 2)  # the negative logarithm of the evidence
-        20.83
-        """
-        table, _, _, args = self._asked(X, y, groups, params=params)
-        with table.explained():
-            return _process.ask("evaluate", table.buffers, table=table.header(), args=args).result
-
     def _asked(self, X: Any, y: Any, groups: Any, **more: Any) -> tuple[Table, list[str], list[str] | None, dict[str, Any]]:
         """Returns the table, its names for X's columns, a frame's own names for them, and the arguments for krigo.
 
@@ -185,7 +106,7 @@ class KrigoRegressor(Parameters):
         if table.rows == 1:
             raise DataError("X has 1 sample: want at least 2 rows")
         columns = list(table.names)
-        _add_target(table, target, y, gaps=self.missing_target == "drop")
+        self._add_y(table, target, y)
         params = {name: value for name, value in self.get_params(deep=False).items() if value is not False and name not in ("verbose", "progress")}
         params |= {"target": target, **more}
         if groups is not None:
@@ -198,6 +119,14 @@ class KrigoRegressor(Parameters):
         else:
             table.categories = []
         return table, columns, names, {"flags": _options.flags(params), "settle": auto and names is not None}
+
+    def _add_y(self, table: Table, name: str, y: Any) -> None:
+        """Adds the targets to a table."""
+        _add_target(table, name, y, gaps=self.missing_target == "drop")
+
+    def _other(self, classes: list[str] | None) -> str:
+        """Returns the name of the estimator for models with these classes, or "" if it is this estimator."""
+        return "KrigoClassifier" if classes else ""
 
     def _without(self, names: Sequence[str]) -> set[str]:
         """Returns the columns whose cells the fit doesn't use. Their cells may hold anything."""
@@ -223,6 +152,9 @@ class KrigoRegressor(Parameters):
 
     def _take(self, model: _process.Model, columns: list[str], names: list[str] | None, notices: list[str]) -> None:
         about = model.about
+        other = self._other(about.get("classes"))
+        if other:
+            raise UsageError(f"the target {about['target']!r} has {'two classes' if about.get('classes') else 'no classes'}: use {other}")
         self.model_ = model
         self.details_: dict[str, Any] = about["fit"]
         self.certificate_: dict[str, Any] | None = self.details_.get("certificate")
@@ -275,7 +207,7 @@ class KrigoRegressor(Parameters):
             filled = (about.get("encoding") or {}).get("missing") == "mean"
             table = _table.of_matrix(a, self._columns, filled, () if distinct else set(self._columns) - {*_raw_columns(about), *own})
         if y is not None:
-            _add_target(table, self.target_, y, gaps=self.missing_target == "drop")
+            self._add_y(table, self.target_, y)
             if groups is not None:
                 if group in table.names:
                     raise UsageError(f"the model's groups are in the column {group!r} of X: don't pass groups")
@@ -298,6 +230,323 @@ class KrigoRegressor(Parameters):
         for notice in reply.result.get("notices") or ():
             warn(notice)
         return reply
+
+    @told
+    def certify(self, X: Any, y: Any, groups: Any = None) -> Finding:
+        """Check the certificate: compute it anew from the rows that the model was fitted on.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs of all rows of the fit, in any order.
+        y : array or Series of shape (n_samples,)
+            Their targets.
+        groups : array of shape (n_samples,), optional
+            The group of each row, if the fit had groups.
+
+        Returns
+        -------
+        Finding
+            The sentence, and in ``details`` what was checked.
+
+        Raises
+        ------
+        DataError
+            If these aren't the rows of the fit.
+        KrigoError
+            If the rows don't make this model.
+
+        See Also
+        --------
+        fresh : Ask rows that are new to the model.
+
+        Examples
+        --------
+        >>> gp.certify(X, y).details["matches"]
+        True
+        """
+        result = self._ask("certify", self._table(X, y, groups)).result
+        if result.get("differs"):
+            raise KrigoError(f"the model isn't what its data make it: {result['differs']}; don't rely on this model")
+        return Finding(result["sentence"], result["certify"])
+
+    @told
+    def fresh(self, X: Any, y: Any, groups: Any = None) -> Finding:
+        """Bound the share of misses using new rows, which had no part in training or choosing the model.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs of the new rows.
+        y : array or Series of shape (n_samples,)
+            Their targets.
+        groups : array of shape (n_samples,), optional
+            The group of each row, if the fit had groups.
+
+        Returns
+        -------
+        Finding
+            The sentence and the bound, which holds however the model was made.
+
+        See Also
+        --------
+        certify : Check the certificate with the rows of the fit.
+        watch : Compare outcomes with the certificate as they arrive.
+
+        Examples
+        --------
+        >>> found = gp.fresh(X_new, y_new)
+        >>> print(f"misses at most {found.bound:.0%} of further rows")
+        misses at most 9% of further rows
+        """
+        result = self._ask("fresh", self._table(X, y, groups)).result
+        return Finding(result["sentence"], result["fresh"])
+
+    def watch(self, X: Any, y: Any, ledger: Path, groups: Any = None, key: str = "") -> Finding:
+        """Add outcomes to a ledger, and compare all outcomes in it with the certificate.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs of rows whose target became known.
+        y : array or Series of shape (n_samples,)
+            Their targets.
+        ledger : path
+            The file that keeps the outcomes. It is made if it isn't there.
+        groups : array of shape (n_samples,), optional
+            The group of each row, if the fit had groups.
+        key : str, optional
+            A name of these rows, such as a date. Rows with the same key count once, if a job runs again.
+
+        Returns
+        -------
+        Finding
+            ``details["alarm"]`` is None until the outcomes contradict the certificate. ``details["known"]`` says whether the
+            key was known.
+
+        See Also
+        --------
+        fresh : Bound the misses once, using new rows.
+
+        Notes
+        -----
+        An alarm is false with probability at most ``delta``, however often you look.
+
+        Examples
+        --------
+        >>> state = gp.watch(X_new, y_new, "outcomes.ledger", key="monday")
+        >>> state.details["rows"], state.details["alarm"]
+        (50, None)
+        """
+        result = self._ask("watch", self._table(X, y, groups), again=False, ledger=os.path.abspath(os.fspath(ledger)), key=_options.word("key", key) if key else "").result
+        return Finding(result["sentence"], {**result["watch"], "known": result["known"]})
+
+    def report(self, path: Path, X: Any = None, y: Any = None, groups: Any = None) -> None:
+        """Write an HTML page about the model.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        X : array or DataFrame of shape (n_samples, n_features), optional
+            The inputs of the rows that the page shows, usually the rows of the fit. Without rows it shows no predictions.
+        y : array or Series of shape (n_samples,), optional
+            Their targets. X and y go together.
+        groups : array of shape (n_samples,), optional
+            The group of each row, if the fit had groups.
+
+        Examples
+        --------
+        >>> gp.report("model.html", X, y)
+        """
+        if (X is None) != (y is None):
+            raise UsageError("report: give both X and y, or neither")
+        page = self._ask("report", self._table(X, y, groups) if X is not None else None).buffers["page"]
+        _write(path, page)
+
+    def save(self, path: Path) -> None:
+        """Write the model file, which ``krigo predict``, ``certify``, ``serve`` and ``watch`` take.
+
+        Parameters
+        ----------
+        path : path
+            The file to write. It is replaced as a whole.
+
+        See Also
+        --------
+        load : Read a model file.
+
+        Examples
+        --------
+        >>> gp.save("waves.krigo")
+        """
+        _write(path, self._fitted().file)
+
+    @classmethod
+    def load(cls: type[Self], path: Path) -> Self:
+        """Read a model file, which Python, R or the command line wrote.
+
+        Parameters
+        ----------
+        path : path
+            The file to read.
+
+        Returns
+        -------
+        KrigoRegressor or KrigoClassifier
+            A fitted estimator, with the parameters that the model was fitted with.
+
+        See Also
+        --------
+        save : Write a model file.
+
+        Examples
+        --------
+        >>> gp.save("waves.krigo")
+        >>> again = KrigoRegressor.load("waves.krigo")
+        >>> bool(again.predict([[1.5]]) == gp.predict([[1.5]]))
+        True
+        """
+        with open(path, "rb") as f:
+            model = _process.Model(f.read())
+        about = model.about
+        made = cls(**{name.replace("-", "_"): value for name, value in (about.get("parameters") or {}).items()})
+        columns = _raw_columns(about)
+        made._take(model, columns, columns, [])
+        return made
+
+    @told
+    def set_params(self: Self, **params: Any) -> Self:
+        """
+        Change parameters of the estimator. A fitted model stays as it is until the next fit.
+
+        Parameters
+        ----------
+        **params : dict
+            The parameters and their new values.
+
+        Returns
+        -------
+        KrigoRegressor or KrigoClassifier
+            The estimator itself.
+
+        Examples
+        --------
+        >>> KrigoRegressor().set_params(kernel="se").kernel
+        'se'
+        """
+        super().set_params(**params)
+        return self
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            raise elsewhere(name) or AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "mean"
+        tags.input_tags.string = True
+        return tags
+
+    def _html_repr(self) -> str:
+        """Returns HTML for notebooks: the promise, or scikit-learn's diagram if the estimator isn't fitted."""
+        if hasattr(self, "model_"):
+            about = self._fitted().about
+            told = [about.get("no_better"), self.promise_, about.get("context")]
+            return card("\n".join(text for text in told if text), self.certificate_, self.notices_)
+        above = getattr(super(), "_html_repr", None)
+        return str(above()) if above is not None else f"<pre>{self!r}</pre>"
+
+    def _repr_html_(self) -> str:
+        return self._html_repr()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._html_repr()}
+
+
+class KrigoRegressor(Regressor, Certified):
+    """Gaussian-process regression with a certificate, which is a promise about predictions on further rows.
+
+    The parameters are the flags of `krigo fit`. ``help(KrigoRegressor.__init__)`` lists them with their defaults.
+    Choose ``epsilon``, the half-width beyond which an error counts as a miss, before you look at the data.
+
+    Attributes
+    ----------
+    certificate_ : dict or None
+        The numbers of the certificate, such as ``mean_bound``, ``epsilon_raw``, ``delta``, ``rows`` and ``conditions``.
+    promise_ : str
+        The certificate as a sentence, or why there is no certificate.
+    context_ : dict or None
+        How good the model is on the certified rows (``rmse``, ``mae``, ``r2``, ``coverage95``), beside a ``constant`` and a ``linear`` model.
+    notices_ : list of str
+        What else is worth knowing about the fit.
+    delivered_ : KrigoRegressor
+        With ``deliver="all"``, a second model, which all rows trained and which has no certificate.
+    details_ : dict
+        What ``krigo fit --json`` prints, for example the kernel, the noise and the training.
+    n_features_in_ : int
+        The number of columns of X.
+    feature_names_in_ : ndarray of str
+        The names of the columns of X, if X was a frame.
+
+    See Also
+    --------
+    certify_predictions : Certify the predictions of any other model.
+
+    Notes
+    -----
+    krigo trains on some of the rows, the prior rows, and counts misses on other rows, the certified rows.
+    The certificate is wrong with probability at most ``delta`` over the draw of the certified rows.
+    It doesn't hold if the certified rows chose the model, as in a grid search. Then ask `fresh` with new rows.
+
+    Examples
+    --------
+    The examples of the methods use the model and the rows of this example.
+
+    >>> import numpy as np
+    >>> from krigo import KrigoRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 10, (200, 1))
+    >>> y = np.sin(X[:, 0]) + rng.normal(0, 0.1, 200)
+    >>> X_new, y_new = X[150:], y[150:]
+    >>> X, y = X[:150], y[:150]
+    >>> gp = KrigoRegressor(epsilon=0.3, epsilon_units="raw", kernel="se").fit(X, y)
+    >>> print(f"misses at most {gp.certificate_['mean_bound']:.0%} of further rows")
+    misses at most 17% of further rows
+    >>> gp.predict([[1.5], [4.7]]).round(1)
+    array([ 1., -1.])
+    """
+
+    def evaluate(self, X: Any, y: Any, params: Value, groups: Any = None) -> dict[str, Any]:
+        """Evaluate an objective at given parameters, without training.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs.
+        y : array or Series of shape (n_samples,)
+            The targets.
+        params : dict or path
+            The parameters of the kernel and the noise, or a JSON file that holds them.
+        groups : array of shape (n_samples,), optional
+            The group of each row.
+
+        Returns
+        -------
+        dict
+            What ``krigo evaluate --json`` prints: the objective's value, its gradient and the certificate.
+
+        Examples
+        --------
+        >>> params = {"kernel": {"name": "se", "variance": 1, "lengthscales": [0.5]}, "noise_variance": 0.1}
+        >>> found = KrigoRegressor(objective="evidence").evaluate(X, y, params)
+        >>> round(found["value"], 2)  # the negative logarithm of the evidence
+        20.83
+        """
+        table, _, _, args = self._asked(X, y, groups, params=params)
+        with table.explained():
+            return _process.ask("evaluate", table.buffers, table=table.header(), args=args).result
 
     @overload
     def predict(self, X: Any, return_std: Literal[False] = False, return_cov: Literal[False] = False, intervals: None = None, level: float = 0.95, noise: bool = True, *, exact_variance: bool = False) -> Floats: ...
@@ -529,247 +778,12 @@ class KrigoRegressor(Parameters):
         """
         truth = _vector(y)
         mean = _floats(self._ask("predict", self._table(X)))["mean"]  # notices don't matter, because no guarantee is about R²
-        w = np.ones(len(truth)) if sample_weight is None else _vector(sample_weight, "sample_weight")
-        if not len(mean) == len(truth) == len(w):
-            raise DataError(f"Found input variables with inconsistent numbers of samples: {[len(mean), len(truth)] + [len(w)] * (sample_weight is not None)}")
+        w = _weights(sample_weight, len(mean), len(truth))
         miss = float(np.sum(w * (truth - mean) ** 2))
         spread = float(np.sum(w * (truth - np.average(truth, weights=w)) ** 2))
         if spread == 0:
             return 1.0 if miss == 0 else 0.0
         return 1 - miss / spread
-
-    @told
-    def certify(self, X: Any, y: Any, groups: Any = None) -> Finding:
-        """Check the certificate: compute it anew from the rows that the model was fitted on.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n_samples, n_features)
-            The inputs of all rows of the fit, in any order.
-        y : array or Series of shape (n_samples,)
-            Their targets.
-        groups : array of shape (n_samples,), optional
-            The group of each row, if the fit had groups.
-
-        Returns
-        -------
-        Finding
-            The sentence, and in ``details`` what was checked.
-
-        Raises
-        ------
-        DataError
-            If these aren't the rows of the fit.
-        KrigoError
-            If the rows don't make this model.
-
-        See Also
-        --------
-        fresh : Ask rows that are new to the model.
-
-        Examples
-        --------
-        >>> gp.certify(X, y).details["matches"]
-        True
-        """
-        result = self._ask("certify", self._table(X, y, groups)).result
-        if result.get("differs"):
-            raise KrigoError(f"the model isn't what its data make it: {result['differs']}; don't rely on this model")
-        return Finding(result["sentence"], result["certify"])
-
-    @told
-    def fresh(self, X: Any, y: Any, groups: Any = None) -> Finding:
-        """Bound the share of misses using new rows, which had no part in training or choosing the model.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n_samples, n_features)
-            The inputs of the new rows.
-        y : array or Series of shape (n_samples,)
-            Their targets.
-        groups : array of shape (n_samples,), optional
-            The group of each row, if the fit had groups.
-
-        Returns
-        -------
-        Finding
-            The sentence and the bound, which holds however the model was made.
-
-        See Also
-        --------
-        certify : Check the certificate with the rows of the fit.
-        watch : Compare outcomes with the certificate as they arrive.
-
-        Examples
-        --------
-        >>> found = gp.fresh(X_new, y_new)
-        >>> print(f"misses at most {found.bound:.0%} of further rows")
-        misses at most 9% of further rows
-        """
-        result = self._ask("fresh", self._table(X, y, groups)).result
-        return Finding(result["sentence"], result["fresh"])
-
-    def watch(self, X: Any, y: Any, ledger: Path, groups: Any = None, key: str = "") -> Finding:
-        """Add outcomes to a ledger, and compare all outcomes in it with the certificate.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n_samples, n_features)
-            The inputs of rows whose target became known.
-        y : array or Series of shape (n_samples,)
-            Their targets.
-        ledger : path
-            The file that keeps the outcomes. It is made if it isn't there.
-        groups : array of shape (n_samples,), optional
-            The group of each row, if the fit had groups.
-        key : str, optional
-            A name of these rows, such as a date. Rows with the same key count once, if a job runs again.
-
-        Returns
-        -------
-        Finding
-            ``details["alarm"]`` is None until the outcomes contradict the certificate. ``details["known"]`` says whether the
-            key was known.
-
-        See Also
-        --------
-        fresh : Bound the misses once, using new rows.
-
-        Notes
-        -----
-        An alarm is false with probability at most ``delta``, however often you look.
-
-        Examples
-        --------
-        >>> state = gp.watch(X_new, y_new, "outcomes.ledger", key="monday")
-        >>> state.details["rows"], state.details["alarm"]
-        (50, None)
-        """
-        result = self._ask("watch", self._table(X, y, groups), again=False, ledger=os.path.abspath(os.fspath(ledger)), key=_options.word("key", key) if key else "").result
-        return Finding(result["sentence"], {**result["watch"], "known": result["known"]})
-
-    def report(self, path: Path, X: Any = None, y: Any = None, groups: Any = None) -> None:
-        """Write an HTML page about the model.
-
-        Parameters
-        ----------
-        path : path
-            The file to write.
-        X : array or DataFrame of shape (n_samples, n_features), optional
-            The inputs of the rows that the page shows, usually the rows of the fit. Without rows it shows no predictions.
-        y : array or Series of shape (n_samples,), optional
-            Their targets. X and y go together.
-        groups : array of shape (n_samples,), optional
-            The group of each row, if the fit had groups.
-
-        Examples
-        --------
-        >>> gp.report("model.html", X, y)
-        """
-        if (X is None) != (y is None):
-            raise UsageError("report: give both X and y, or neither")
-        page = self._ask("report", self._table(X, y, groups) if X is not None else None).buffers["page"]
-        _write(path, page)
-
-    def save(self, path: Path) -> None:
-        """Write the model file, which ``krigo predict``, ``certify``, ``serve`` and ``watch`` take.
-
-        Parameters
-        ----------
-        path : path
-            The file to write. It is replaced as a whole.
-
-        See Also
-        --------
-        load : Read a model file.
-
-        Examples
-        --------
-        >>> gp.save("waves.krigo")
-        """
-        _write(path, self._fitted().file)
-
-    @classmethod
-    def load(cls, path: Path) -> KrigoRegressor:
-        """Read a model file, which Python, R or the command line wrote.
-
-        Parameters
-        ----------
-        path : path
-            The file to read.
-
-        Returns
-        -------
-        KrigoRegressor
-            A fitted estimator, with the parameters that the model was fitted with.
-
-        See Also
-        --------
-        save : Write a model file.
-
-        Examples
-        --------
-        >>> gp.save("waves.krigo")
-        >>> again = KrigoRegressor.load("waves.krigo")
-        >>> bool(again.predict([[1.5]]) == gp.predict([[1.5]]))
-        True
-        """
-        with open(path, "rb") as f:
-            model = _process.Model(f.read())
-        about = model.about
-        made = cls(**{name.replace("-", "_"): value for name, value in (about.get("parameters") or {}).items()})
-        columns = _raw_columns(about)
-        made._take(model, columns, columns, [])
-        return made
-
-    @told
-    def set_params(self, **params: Any) -> KrigoRegressor:
-        """
-        Change parameters of the estimator. A fitted model stays as it is until the next fit.
-
-        Parameters
-        ----------
-        **params : dict
-            The parameters and their new values.
-
-        Returns
-        -------
-        KrigoRegressor
-            The estimator itself.
-
-        Examples
-        --------
-        >>> KrigoRegressor().set_params(kernel="se").kernel
-        'se'
-        """
-        super().set_params(**params)
-        return self
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name):
-            raise elsewhere(name) or AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "mean"
-        tags.input_tags.string = True
-        return tags
-
-    def _html_repr(self) -> str:
-        """Returns HTML for notebooks: the promise, or scikit-learn's diagram if the estimator isn't fitted."""
-        if hasattr(self, "model_"):
-            about = self._fitted().about
-            told = [about.get("no_better"), self.promise_, about.get("context")]
-            return card("\n".join(text for text in told if text), self.certificate_, self.notices_)
-        above = getattr(super(), "_html_repr", None)
-        return str(above()) if above is not None else f"<pre>{self!r}</pre>"
-
-    def _repr_html_(self) -> str:
-        return self._html_repr()
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._html_repr()}
 
 
 def _floats(reply: _process.Reply) -> dict[str, Floats]:
@@ -818,8 +832,7 @@ def _unused(name: str, taken: Sequence[str]) -> str:
     return name
 
 
-def _vector(y: Any, what: str = "y", gaps: bool = False) -> Floats:
-    """Returns targets, predictions or weights as numbers. It refuses infinity and, without gaps, missing values."""
+def _column(y: Any, what: str) -> npt.NDArray[Any]:
     if y is None:
         raise DataError("requires y to be passed, but the target y is None" if what == "y" else f"{what} is None: want a number for each row")
     a = _table.array(y, what, f"{what} should be a 1d array")
@@ -828,6 +841,12 @@ def _vector(y: Any, what: str = "y", gaps: bool = False) -> Floats:
         a = a[:, 0]
     if a.ndim != 1:
         raise DataError(f"{what} should be a 1d array, got an array of shape {a.shape} instead.")
+    return a
+
+
+def _vector(y: Any, what: str = "y", gaps: bool = False) -> Floats:
+    """Returns targets, predictions or weights as numbers. It refuses infinity and, without gaps, missing values."""
+    a = _column(y, what)
     if a.dtype.kind in "mM" or a.dtype.kind == "O" and any(isinstance(v, (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)) for v in a):
         raise DataError(f"{what} holds dates or durations: want numbers. Choose a unit, for example days: (y - y.min()) / np.timedelta64(1, 'D')", column=_name(y) or what)
     try:
@@ -840,6 +859,13 @@ def _vector(y: Any, what: str = "y", gaps: bool = False) -> Floats:
         how = f"Input {what} contains NaN: the value is missing" if np.isnan(values[i]) else f"Input {what} contains infinity: the value is not finite"
         raise DataError(f"row {i + 1}: {how}; remove the row or fill the value", i + 1, what if what != "y" else _name(y) or "y")
     return values
+
+
+def _weights(sample_weight: Any, predicted: int, rows: int) -> Floats:
+    w = np.ones(rows) if sample_weight is None else _vector(sample_weight, "sample_weight")
+    if not predicted == rows == len(w):
+        raise DataError(f"Found input variables with inconsistent numbers of samples: {[predicted, rows] + [len(w)] * (sample_weight is not None)}")
+    return w
 
 
 def _add_target(table: Table, name: str, y: Any, what: str = "y", gaps: bool = False) -> None:

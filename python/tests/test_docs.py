@@ -35,25 +35,33 @@ def test_script(tmp_path):
 
 
 def test_methods_are_documented():
-    from krigo import Finding, KrigoRegressor
-
     text = (ROOT / "docs/how-to/python.md").read_text(encoding="utf-8")
-    own = [name for of in (KrigoRegressor, Finding) for name in vars(of) if not name.startswith("_") and not name.endswith("_request")]  # of scikit-learn
+    own = [name for of in (krigo.KrigoRegressor, krigo.KrigoClassifier, krigo.Finding) for name in methods(of)]
     assert [name for name in own if not re.search(rf"\b{name}\b", text)] == []
     missing = text.partition("## Only on the command line")[2].partition("\n## ")[0]
     assert [name for name in COMMANDS if not re.search(rf"\b{name.replace('_', '[-_]')}\b", missing)] == []
 
 
+def methods(of: type) -> Iterator[str]:
+    """Yields the public names that the package gives to a class, but not those of scikit-learn."""
+    for name in dir(of):
+        at = next(base for base in of.__mro__ if name in vars(base))
+        if at.__module__.startswith("krigo.") and not name.startswith("_") and not name.endswith("_request"):
+            yield name
+
+
 def documented() -> Iterator[tuple[str, object]]:
     """Yields the package's exports and the public methods of its classes.
 
-    KrigoRegressor comes first, because the other examples use the model of its example.
+    The examples of a class's methods use the model of its own example.
     """
     for name in sorted(krigo.__all__, key=lambda name: name != "KrigoRegressor"):
         of = getattr(krigo, name)
         yield name, of
         if name in ("KrigoRegressor", "Finding"):
-            yield from ((f"{name}.{method}", getattr(of, method)) for method in vars(of) if not method.startswith("_") and not method.endswith("_request"))
+            yield from ((f"{name}.{method}", getattr(of, method)) for method in methods(of))
+        if name == "KrigoClassifier":
+            yield from ((f"{name}.{method}", getattr(of, method)) for method in ("predict", "predict_proba", "score"))
 
 
 def test_docstrings(tmp_path, monkeypatch):
@@ -73,4 +81,4 @@ def test_docstrings(tmp_path, monkeypatch):
         test = doctest.DocTestParser().get_doctest(text, names, name, None, 0)
         runner.run(test, clear_globs=False)
         assert runner.failures == 0, name
-        names = test.globs if name == "KrigoRegressor" else names
+        names = test.globs if name in ("KrigoRegressor", "KrigoClassifier") else names

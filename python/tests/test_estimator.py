@@ -17,12 +17,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import krigo
-from krigo import KrigoError, KrigoRegressor, NotFitted, UsageError, _process
+from krigo import KrigoClassifier, KrigoError, KrigoRegressor, NotFitted, UsageError, _process
 from krigo._errors import COMMANDS
 
 
-def test_check_estimator():
-    results = check_estimator(KrigoRegressor(), on_fail=None)
+@pytest.mark.parametrize("estimator", [KrigoRegressor, KrigoClassifier])
+def test_check_estimator(estimator):
+    results = check_estimator(estimator(), on_fail=None)
     assert len(results) > 40
     # scikit-learn checks the array API only if SCIPY_ARRAY_API is set.
     assert [(r["check_name"], r["exception"]) for r in results if r["status"] != "passed" and r["check_name"] != "check_array_api_input"] == []

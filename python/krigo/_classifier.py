@@ -1,0 +1,209 @@
+"""The estimator of two classes."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _process, _table
+from ._base import Classifier
+from ._errors import DataError, UsageError
+from ._regressor import Certified, _column, _floats, _name, _vector, _weights
+from ._table import Floats, Table
+
+C = TypeVar("C", bound="KrigoClassifier")
+
+
+class KrigoClassifier(Classifier, Certified):
+    """Gaussian-process classification of two classes, with a certificate, which is a promise about labels of further rows.
+
+    The parameters are those of `KrigoRegressor`. krigo refuses parameters that don't suit labels, such as ``epsilon``.
+    It has the methods of `KrigoRegressor` for certificates and files: ``certify``, ``fresh``, ``watch``, ``report``, ``save`` and ``load``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted. A loaded model's labels are numbers if all of them can be, else text.
+    certificate_ : dict or None
+        The numbers of the certificate. ``mean_bound`` bounds the share of wrong labels.
+    promise_ : str
+        The certificate as a sentence, or why there is no certificate.
+    context_, notices_, delivered_, details_, n_features_in_, feature_names_in_
+        As in `KrigoRegressor`.
+
+    See Also
+    --------
+    certify_classifier : Certify the labels of any other classifier.
+
+    Notes
+    -----
+    For more than two classes, scikit-learn's ``OneVsRestClassifier(KrigoClassifier())`` fits a model of each class against the others.
+    Each model has a certificate of its own. The joint labels have none: `certify_classifier` makes one from further rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krigo import KrigoClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 10, (200, 1))
+    >>> y = np.where(np.sin(X[:, 0]) + rng.normal(0, 0.1, 200) > 0, "up", "down")
+    >>> gp = KrigoClassifier(kernel="se").fit(X, y)
+    >>> gp.predict([[2], [5]])
+    array(['up', 'down'], dtype='<U4')
+    >>> gp.predict_proba([[2], [5]]).shape
+    (2, 2)
+    """
+
+    classes_: npt.NDArray[Any]
+
+    def fit(self: C, X: Any, y: Any, groups: Any = None) -> C:
+        if self.noise not in (None, "probit"):
+            raise UsageError(f"noise {self.noise}: classes take noise probit; leave noise out")
+        classes = _two(_column(y, "y"), _name(y) or "y")
+        super().fit(X, y, groups)
+        self.classes_ = classes
+        if hasattr(self, "delivered_"):
+            cast("KrigoClassifier", self.delivered_).classes_ = classes
+        return self
+
+    def _asked(self, X: Any, y: Any, groups: Any, **more: Any) -> tuple[Table, list[str], list[str] | None, dict[str, Any]]:
+        return super()._asked(X, y, groups, **({"noise": "probit"} if self.declared is None else {}), **more)
+
+    def _add_y(self, table: Table, name: str, y: Any) -> None:
+        cells = _cells(_column(y, "y"))
+        if len(cells) != table.rows:
+            raise DataError(f"Found input variables with inconsistent numbers of samples: {[table.rows, len(cells)]}")
+        if isinstance(cells, list):
+            table.texts(name, cells)
+        else:
+            table.numbers(name, _vector(cells, gaps=self.missing_target == "drop"))
+
+    def _other(self, classes: list[str] | None) -> str:
+        return "" if classes else "KrigoRegressor"
+
+    def _take(self, model: _process.Model, columns: list[str], names: list[str] | None, notices: list[str]) -> None:
+        super()._take(model, columns, names, notices)
+        cells = np.array(_cells(np.array(model.about["classes"])))
+        whole = cells.dtype.kind == "f" and not np.any(cells % 1)
+        self.classes_ = cells.astype(int) if whole else cells
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class for each row. It is the model's own belief, without a guarantee.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            The probabilities, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> gp.predict_proba([[2], [5]]).argmax(axis=1)
+        array([1, 0])
+        """
+        return self._probabilities(self._predicted(self._table(X)))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the more probable label of each row. The certificate is about these labels.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+
+        Examples
+        --------
+        >>> gp.predict([[2], [5]])
+        array(['up', 'down'], dtype='<U4')
+        """
+        return self._labels(self._predicted(self._table(X)))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows with the right label.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs.
+        y : array or Series of shape (n_samples,)
+            The true labels.
+        sample_weight : array of shape (n_samples,), optional
+            The weight of each row.
+
+        Returns
+        -------
+        float
+            The accuracy. `fresh` bounds the share of wrong labels instead.
+
+        Examples
+        --------
+        >>> gp.score(X, y) > 0.9
+        True
+        """
+        truth = _cells(_column(y, "y"))
+        found = _cells(self._labels(self._ask("predict", self._table(X))))
+        w = _weights(sample_weight, len(found), len(truth))
+        return float(np.average([a == b for a, b in zip(truth, found)], weights=w))
+
+    def _turned(self) -> bool:
+        """Returns whether krigo's order of the classes isn't that of classes_: krigo sorts "9" and "10" as numbers."""
+        cells = _cells(self.classes_)
+        return not isinstance(cells, list) and bool(cells[0] > cells[1])
+
+    def _probabilities(self, reply: _process.Reply) -> Floats:
+        second = _floats(reply)["mean"]
+        both = np.column_stack([1 - second, second])
+        return both[:, ::-1].copy() if self._turned() else both
+
+    def _labels(self, reply: _process.Reply) -> npt.NDArray[Any]:
+        second = _floats(reply)["mean"] >= 0.5  # as krigo certifies and writes labels
+        labels: npt.NDArray[Any] = self.classes_[(second != self._turned()).astype(int)]
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _cells(labels: npt.NDArray[Any]) -> Floats | list[str]:
+    """Returns labels as krigo's table has them: numbers if all of them can be, else text. Missing labels are NaN or empty."""
+    if labels.dtype.kind in "biuf":
+        return labels.astype(float)
+    texts = ["" if _table._missing(v) else _table._written(v) for v in labels.tolist()]
+    try:
+        return np.array([float(text) if text else np.nan for text in texts])
+    except ValueError:
+        return texts
+
+
+def _two(labels: npt.NDArray[Any], column: str) -> npt.NDArray[Any]:
+    """Returns the two labels, sorted, and refuses more or fewer."""
+    cells = np.array(_cells(labels))
+    numbers = cells.dtype.kind == "f"
+    try:
+        classes: npt.NDArray[Any] = np.unique(labels[~np.isnan(cells) if numbers else cells != ""])
+    except TypeError as e:
+        raise DataError(f"y: labels must be all numbers or all text: {e}", column=column) from e
+    if len(classes) > 2 and numbers and np.any(cells % 1 > 0):
+        raise DataError("Unknown label type: continuous. y holds numbers, which KrigoRegressor predicts", column=column)
+    if len(classes) > 2:
+        raise DataError(
+            f"Only binary classification is supported. The type of the target is multiclass: y has {len(classes)} classes. "
+            "Fit a model of each class against the others, with scikit-learn's OneVsRestClassifier(KrigoClassifier())",
+            column=column,
+        )
+    if len(classes) < 2:
+        raise DataError(f"y has {'one class' if len(classes) else 'no labels'}: want two labels", column=column)
+    return classes

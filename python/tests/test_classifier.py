@@ -1,0 +1,74 @@
+"""The estimator of two classes: what Python returns equals what the command line prints."""
+
+from __future__ import annotations
+
+import io
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import is_classifier, is_regressor
+from sklearn.multiclass import OneVsRestClassifier
+
+from krigo import DataError, KrigoClassifier, KrigoRegressor, UsageError
+
+
+@pytest.fixture(scope="module")
+def rows() -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(size=(2, 160))
+    return pd.DataFrame({"a": a, "b": b, "kind": np.where(a + b**2 + 0.3 * rng.normal(size=160) > 1, "bad", "good")})
+
+
+def test_classifier(rows, quick, cli, tmp_path):
+    data, file, ours = tmp_path / "two.csv", tmp_path / "two.krigo", tmp_path / "ours.krigo"
+    rows.to_csv(data, index=False)
+    printed = cli.json("fit", data, "--target", "kind", "--kernel", "se", "--restarts", "1", "--out", file)
+    X, y = rows[["a", "b"]], rows.kind
+    m = KrigoClassifier(**quick).fit(X, y)
+    assert m.certificate_ == printed["certificate"] and "wrong label" in m.promise_
+    assert list(m.classes_) == ["bad", "good"] and is_classifier(m) and not is_regressor(m)
+    want = pd.read_csv(io.StringIO(cli("predict", file, data)), float_precision="round_trip")
+    m.save(ours)
+    for of in (m, KrigoClassifier.load(file), KrigoClassifier.load(ours), pickle.loads(pickle.dumps(m))):
+        assert np.array_equal(of.predict_proba(X), want[["probability_bad", "probability_good"]].to_numpy())
+        assert np.array_equal(of.predict(X), want["label"])
+        assert of.score(X, y) == np.mean(want["label"] == y)
+        assert of.certify(X, y).sentence.endswith(m.promise_)
+    for other in (lambda: KrigoRegressor.load(file), lambda: KrigoRegressor(**quick, noise="probit").fit(X, y == "bad")):
+        with pytest.raises(UsageError, match="two classes: use KrigoClassifier"):
+            other()
+
+
+@pytest.mark.parametrize("labels", [[False, True], [2, 1], ["10", "9"], [None, "yes", "no"]])
+def test_labels(rows, quick, tmp_path, labels):
+    """Labels of any type come back as they were. Numbers as text are sorted as text in classes_, and as numbers by krigo."""
+    y = np.array(labels[-2:], object)[(rows.kind == "bad").astype(int)]
+    if None in labels:
+        y[::20] = None
+    m = KrigoClassifier(**quick, missing_target="drop").fit(rows[["a", "b"]], y)
+    found = m.predict(rows[["a", "b"]])
+    assert list(m.classes_) == sorted(labels[-2:]) and np.mean(found == y) > 0.85
+    assert np.array_equal(found, m.classes_[m.predict_proba(rows[["a", "b"]]).argmax(axis=1)])
+    assert m.certify(rows[["a", "b"]], y).details["matches"]
+    m.save(tmp_path / "m.krigo")
+    again = KrigoClassifier.load(tmp_path / "m.krigo")
+    assert again.score(rows[["a", "b"]], y) == m.score(rows[["a", "b"]], y)
+
+
+def test_more_classes(rows, quick):
+    X, y = rows[["a", "b"]].to_numpy(), np.digitize(rows.a, [-0.5, 0.5])
+    with pytest.raises(DataError, match=r"3 classes.*OneVsRestClassifier\(KrigoClassifier\(\)\)"):
+        KrigoClassifier().fit(X, y)
+    assert OneVsRestClassifier(KrigoClassifier(**quick)).fit(X, y).score(X, y) > 0.85
+
+
+def test_refused(rows):
+    X = rows[["a", "b"]]
+    for y, message in ((rows.a, "continuous"), (rows.a > 9, "one class"), ([1, "x"] * 80, "all numbers or all text")):
+        with pytest.raises(DataError, match=message):
+            KrigoClassifier().fit(X, np.array(y, object))
+    for wrong in ({"noise": "gp"}, {"epsilon": 1}, {"promise": 0.9}, {"offset": "b"}):
+        with pytest.raises(UsageError):
+            KrigoClassifier(**wrong).fit(X, rows.kind)
