@@ -21,9 +21,9 @@ from krigo import KrigoClassifier, KrigoError, KrigoRegressor, NotFitted, UsageE
 from krigo._errors import COMMANDS
 
 
-@pytest.mark.parametrize("estimator", [KrigoRegressor, KrigoClassifier])
+@pytest.mark.parametrize("estimator", [KrigoRegressor(), KrigoClassifier(kernel="se", restarts=1)], ids=["regressor", "classifier"])
 def test_check_estimator(estimator):
-    results = check_estimator(estimator(), on_fail=None)
+    results = check_estimator(estimator, on_fail=None)
     assert len(results) > 40
     # scikit-learn checks the array API only if SCIPY_ARRAY_API is set.
     assert [(r["check_name"], r["exception"]) for r in results if r["status"] != "passed" and r["check_name"] != "check_array_api_input"] == []
