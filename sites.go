@@ -36,6 +36,8 @@ const (
 	// It is at most .07 on autompg and pendulum, and less on the other sets.
 	tailNats  = 0.22
 	noiseNats = 5
+	// equalSpread is the least standard deviation, in units of the target's, of the middle half of the targets.
+	equalSpread = 1e-3
 )
 
 // sites make a Gaussian noise of another likelihood, in each row: Student's t noise, or targets that are limits.
@@ -215,6 +217,9 @@ func (d *dealt) heavyTails(ctx context.Context, x []float64) (gain float64, err 
 	if err != nil {
 		return 0, err
 	}
+	if _, spread := middleOf(few.Y); spread <= equalSpread {
+		return 0, nil // half of the targets are equal, and a density of heavy tails has no bound there
+	}
 	q, _, err := problem.Posterior(x)
 	if err != nil {
 		return 0, ctx.Err()
@@ -320,7 +325,7 @@ func (p *plan) firstSites(ctx context.Context, s sites) (objective.Memory, error
 }
 
 // middleOf returns the median, and the standard deviation of a normal distribution with the same median distance from
-// the median. The least standard deviation is positive.
+// the median. It is at least equalSpread.
 func middleOf(y []float64) (middle, sd float64) {
 	median := func(v []float64) float64 {
 		v = slices.Sorted(slices.Values(v))
@@ -328,5 +333,5 @@ func middleOf(y []float64) (middle, sd float64) {
 	}
 	middle = median(y)
 	off := lists.Of(y, func(v float64) float64 { return math.Abs(v - middle) })
-	return middle, max(1.4826*median(off), 1e-3)
+	return middle, max(1.4826*median(off), equalSpread)
 }

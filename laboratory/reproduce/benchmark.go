@@ -222,24 +222,23 @@ func (e Env) score(ctx context.Context, o krigo.Options, set string, fold int) (
 	_, sd := moments(train)
 	k := len(test.Names)
 	within := m.Terms.Loss.Below * m.Scaling.TargetScale
-	n := float64(test.Rows)
 	at := pacbayes.Sample{Rows: test.Rows}
 	for i, p := range predictions {
 		y, spread := test.Values[(i+1)*k-1]/sd, p.PredictiveSD/sd
 		at.Y, at.Mean, at.Variance = append(at.Y, y), append(at.Mean, p.Mean/sd), append(at.Variance, spread*spread)
-		if math.Abs(y-p.Mean/sd) <= objective.Normal975*spread {
-			s.Coverage95 += 1 / n
-		}
 	}
-	for _, cost := range []struct {
-		of pacbayes.Expectation
-		to *float64
-	}{{objective.SquaredError{}, &s.RMSE}, {objective.LogDensity{}, &s.NLPD}, {objective.CRPS{}, &s.CRPS}} {
-		if *cost.to, _, err = cost.of.Expect(at, 0, 1/n, pacbayes.Derivatives{}); err != nil {
-			return s, err
-		}
+	if s.CRPS, _, err = (objective.CRPS{}).Expect(at, 0, 1/float64(test.Rows), pacbayes.Derivatives{}); err != nil {
+		return s, err
 	}
-	s.RMSE = math.Sqrt(s.RMSE)
+	d, err := m.Labelled(test)
+	if err != nil {
+		return s, err
+	}
+	own, err := m.Score(d, d.All(), nil) // by the model's own distribution, which needn't be normal
+	if err != nil {
+		return s, err
+	}
+	s.RMSE, s.Coverage95, s.NLPD = own.RMSERaw/sd, own.Coverage95, own.NLPD+math.Log(m.Scaling.TargetScale/sd)
 	s.MeanRisk, err = at.PointRisk(pacbayes.Loss{Kind: pacbayes.Band, Below: within / sd})
 	return s, err
 }
