@@ -13,7 +13,7 @@ import (
 // numbers if the options ask for probit noise.
 func (o Options) classed(table *dataset.Table) (Options, error) {
 	text := table.IsText(o.Data.Target)
-	if o.kept || o.Data.Classes != nil || !o.labels() && (o.Kernel.Noise != "" || !text) {
+	if o.kept || o.Data.Classes != nil || o.Data.Censored != "" || !o.labels() && (o.Kernel.Noise != "" || !text) {
 		return o, nil
 	}
 	classes, err := table.Classes(o.Data.Target)

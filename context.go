@@ -31,7 +31,7 @@ func (m *Model) NoBetter() string {
 	}
 	said += fmt.Sprintf(" Its mean loss on the certified rows is %.3f, and the constant's %.3f. Its RMSE is lower: %s.",
 		x.MeanRisk, x.Constant.MeanRisk, errs)
-	if c.Loss != pacbayes.ClippedAbsolute {
+	if c.Loss != pacbayes.ClippedAbsolute && c.Loss != pacbayes.Label {
 		said += " Another ε would show that."
 	}
 	return said

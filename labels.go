@@ -328,7 +328,7 @@ func (c *Costs) check(classes []string) error {
 
 // probabilities reads the columns of probabilities, whose names say the classes.
 func (r *labelReader) probabilities(l *pacbayes.Labelled) error {
-	const most = 1e-3 // probabilities in a file are rounded
+	const most = 1e-3 + 1e-9 // probabilities in a file are rounded, and so is their sum: .333 + .333 + .333
 	var columns []int
 	var classes []string
 	for j, name := range r.table.Names {

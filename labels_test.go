@@ -95,3 +95,11 @@ func TestLabelsRefused(t *testing.T) {
 		must.Refuse(krigo.CertifyLabels(t.Context(), labelled(t, c.edit), c.o))(t, want)
 	}
 }
+
+// TestRoundedProbabilities: probabilities of three decimals may add up to .999, whatever float64 makes of the sum.
+func TestRoundedProbabilities(t *testing.T) {
+	table := labelled(t, func(_ int, row string) string {
+		return strings.NewReplacer(",0.9,0.1,", ",0.898,0.101,", ",0.2,0.8,", ",0.202,0.797,").Replace(row)
+	})
+	must.Get(krigo.CertifyLabels(t.Context(), table, krigo.LabelOptions{Target: "kind", Probabilities: "p_"}))(t)
+}

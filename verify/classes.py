@@ -45,7 +45,7 @@ class Rows:
             require(set(self.classes) <= set(names), "a class has no column of probabilities")
             self.classes = ordered(names)
             self.p = list(zip(*(numbers(prefix + n) for n in self.classes)))
-            require(all(0 <= v <= 1 for row in self.p for v in row) and all(abs(sum(row) - 1) <= 1e-3 for row in self.p), "a row's probabilities aren't probabilities")
+            require(all(0 <= v <= 1 for row in self.p for v in row) and all(abs(sum(row) - 1) <= 1e-3 + 1e-9 for row in self.p), "a row's probabilities aren't probabilities")
         place = {label: j for j, label in enumerate(self.classes)}
         self.truth, self.n = [place[t] for t in truth], len(truth)
         self.label = [place[t] for t in predicted] if prediction else [row.index(max(row)) for row in self.p]

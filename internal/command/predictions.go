@@ -159,6 +159,11 @@ func (f *predictedFlags) certifyLabels(cmd *cobra.Command, c *common, table *dat
 		return misused("--%s is for predictions that are numbers, and the target %s has labels", name,
 			spelling.Quote(f.target))
 	}
+	for name, share := range map[string]float64{"at-most-wrong": f.wrong, "recall": f.recall} {
+		if share == 0 && cmd.Flags().Changed(name) { // 0 is the option's default
+			return misused("--%s 0: want a share between 0 and 1", name)
+		}
+	}
 	o := krigo.LabelOptions{Target: f.target, Prediction: f.prediction, Score: f.score, Probabilities: f.probabilities,
 		SliceBy: f.slice, Group: f.group, LabelTerms: pacbayes.LabelTerms{Delta: f.delta, Statements: f.statements,
 			AtMostWrong: f.wrong, Recall: f.recall, Positive: f.positive}}
