@@ -290,8 +290,9 @@ func (o Options) checkCensored() (wrong settings.Faults) {
 	}
 	err := o.unsited()
 	wrong.If(err != nil, "censored: %w; or leave rows with limits out", err)
-	wrong.If(o.Promise.Calibration > 0 || d.TestFraction > 0, "censored: a limit has no error, so that calibration and "+
-		"test rows can't be set aside at random: leave calibration-fraction and test-fraction out")
+	wrong.If(o.Promise.Calibration > 0 || d.TestFraction > 0,
+		"censored: a limit has no error, so that calibration and test rows can't be set aside at random: leave "+
+			"calibration-fraction and test-fraction out")
 	wrong.If(len(d.Beside) > 0 || slices.Contains(append(slices.Clone(d.Categorical), d.Group, d.Offset),
 		d.Censored), "censored %q: it takes the target, or a column of its own, and one target", d.Censored)
 	wrong.If(d.Censored == d.Target && d.Reading.Below != "", "censored %q: with below %s its limits are read as "+

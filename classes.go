@@ -23,8 +23,8 @@ func (o Options) classed(table *dataset.Table) (Options, error) {
 	case len(classes) == 2:
 		o.Data.Classes, o.Kernel.Noise = classes, objective.ProbitName
 	case o.labels():
-		return o, usage("noise probit: it is for targets of two classes, and %q hasn't two: join some, or fit a model of "+
-			"each against the others", o.Data.Target)
+		return o, usage("noise probit: it is for targets of two classes, and %q hasn't two: join some, or fit a model "+
+			"of each against the others", o.Data.Target)
 	}
 	return o, nil
 }

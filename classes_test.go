@@ -93,8 +93,8 @@ func TestClassesRefuse(t *testing.T) {
 	if m := must.Get(Fit(t.Context(), numbers, o))(t); m.Classes[0] != "0" || m.Classes[1] != "1" {
 		t.Errorf("classes %v", m.Classes)
 	}
-	if _, err := table.Classed("kind", []string{"iris", "lily"}); err == nil || !strings.Contains(err.Error(), "line") &&
-		!strings.Contains(err.Error(), "row") {
+	if _, err := table.Classed("kind", []string{"iris", "lily"}); err == nil ||
+		!strings.Contains(err.Error(), "line") && !strings.Contains(err.Error(), "row") {
 		t.Errorf("an unknown label: %v", err)
 	}
 }

@@ -66,8 +66,9 @@ func (m *Model) InContext() string {
 	if m.Limits != "" {
 		hold = "hold, or don't contradict,"
 	}
-	said := fmt.Sprintf("On the %d %s rows: RMSE %s, MAE %s (in units of %s)%s. The model's own 95 %% intervals %s %.1f %% "+
-		"of the targets.", x.Rows, which, cautious.Number(x.RMSE), cautious.Number(x.MAE), cautious.Name(m.Target), r2, hold, 100*x.Coverage95)
+	said := fmt.Sprintf("On the %d %s rows: RMSE %s, MAE %s (in units of %s)%s. The model's own 95 %% intervals %s "+
+		"%.1f %% of the targets.", x.Rows, which, cautious.Number(x.RMSE), cautious.Number(x.MAE),
+		cautious.Name(m.Target), r2, hold, 100*x.Coverage95)
 	said += m.others()
 	if all := m.FromAllRows(); all != "" {
 		said += "\n" + all

@@ -28,7 +28,8 @@ func (p *plan) found(problem method.Problem, best run) (found finding.List) {
 	var at []int
 	for _, i := range best.result.AtBound {
 		switch {
-		case box.Lower[i] == box.Upper[i], best.family.held && i < best.family.gridParams(), strings.HasPrefix(names[i], "inducing"): // fixed
+		case box.Lower[i] == box.Upper[i], best.family.held && i < best.family.gridParams(),
+			strings.HasPrefix(names[i], "inducing"): // fixed
 		case names[i] == "alpha":
 			found.Add(finding.AlphaAtEdge, x[i])
 		default:

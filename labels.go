@@ -89,10 +89,11 @@ func (o *LabelOptions) complete() error {
 	case o.Group == "":
 		return nil
 	case o.AtMostWrong > 0 || o.Recall > 0:
-		return usage("group with at-most-wrong or recall: a threshold is chosen by counts of independent rows, and rows of " +
-			"a group depend on one another; keep one row of each group")
+		return usage("group with at-most-wrong or recall: a threshold is chosen by counts of independent rows, and " +
+			"rows of a group depend on one another; keep one row of each group")
 	}
-	for _, s := range []string{pacbayes.EachClass, pacbayes.EachPrediction, pacbayes.EachSlice, pacbayes.CalibrationBias} {
+	for _, s := range []string{pacbayes.EachClass, pacbayes.EachPrediction, pacbayes.EachSlice,
+		pacbayes.CalibrationBias} {
 		if has(s) {
 			return usage("group with statement %s: its rows are counted one by one, and rows of a group depend on one "+
 				"another; keep one row of each group", s)
@@ -194,13 +195,15 @@ func (r *labelReader) read() (*pacbayes.Labelled, error) {
 		if l.Predicted, err = r.places(l, "prediction", o.Prediction, predicted); err != nil {
 			return nil, err
 		}
-		if len(l.Classes) > 1 && !slices.ContainsFunc(predicted, func(p string) bool { return slices.Contains(truth, p) }) {
+		if len(l.Classes) > 1 && !slices.ContainsFunc(predicted,
+			func(p string) bool { return slices.Contains(truth, p) }) {
 			return nil, usage("prediction %q: none of its labels (%s) is a label of the target (%s)", o.Prediction,
 				spelling.Quoted(sortedClasses(predicted), 5), spelling.Quoted(sortedClasses(truth), 5))
 		}
 	}
 	if len(l.Classes) > 1000 {
-		return nil, usage("target %q: it has %d different labels, of at most 1000; is it a label?", o.Target, len(l.Classes))
+		return nil, usage("target %q: it has %d different labels, of at most 1000; is it a label?", o.Target,
+			len(l.Classes))
 	}
 	if o.Positive != "" && !slices.Contains(l.Classes, o.Positive) {
 		return nil, usage("positive %q: no such class; the classes are %s", o.Positive, spelling.Quoted(l.Classes, 10))
@@ -295,8 +298,8 @@ func ReadCosts(table *dataset.Table) (*Costs, error) {
 		}
 	}
 	if len(table.Names) != len(truth)+1 {
-		return nil, usage("costs: %s has %d rows and %d columns of labels; want one of each for every class", table.Source,
-			len(truth), len(table.Names)-1)
+		return nil, usage("costs: %s has %d rows and %d columns of labels; want one of each for every class",
+			table.Source, len(truth), len(table.Names)-1)
 	}
 	return c, nil
 }
@@ -338,14 +341,14 @@ func (r *labelReader) probabilities(l *pacbayes.Labelled) error {
 		}
 	}
 	if len(columns) < 2 {
-		return usage("probabilities %q: want two columns or more whose names are this and a class; %s has the columns %s",
-			r.o.Probabilities, r.table.Source, spelling.Quoted(r.table.Names, 10))
+		return usage("probabilities %q: want two columns or more whose names are this and a class; "+
+			"%s has the columns %s", r.o.Probabilities, r.table.Source, spelling.Quoted(r.table.Names, 10))
 	}
 	given := sortedClasses(classes)
 	for _, class := range l.Classes {
 		if !slices.Contains(given, class) {
-			return usage("probabilities %q: the class %s has no column; columns are of the classes %s", r.o.Probabilities,
-				spelling.Quote(class), spelling.Quoted(given, 10))
+			return usage("probabilities %q: the class %s has no column; columns are of the classes %s",
+				r.o.Probabilities, spelling.Quote(class), spelling.Quoted(given, 10))
 		}
 	}
 	l.Classes = given

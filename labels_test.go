@@ -40,17 +40,19 @@ func TestCertifyLabels(t *testing.T) {
 		Prediction: "prediction"}))(t)
 	s := p.Certificate.Statements[0]
 	must.Be(t, s.Bound, pacbayes.ClopperPearson(3, 60, 0.01))
-	must.Be(t, p.Sentence, "With 99 % confidence (over the draw of the certified rows), at most 15.8 % of further rows get a "+
-		"wrong label. It is 5.0 % on the 60 certified rows.")
-	q := must.Get(krigo.CertifyLabels(t.Context(), labelled(t, nil), krigo.LabelOptions{Target: "kind", Probabilities: "p_",
-		SliceBy: "site", LabelTerms: pacbayes.LabelTerms{AtMostWrong: 0.3, Recall: 0.5, Positive: "dog",
-			Statements: []string{"error", "classes", "top-1", "brier"}}}))(t)
+	must.Be(t, p.Sentence, "With 99 % confidence (over the draw of the certified rows), at most 15.8 % of further "+
+		"rows get a wrong label. It is 5.0 % on the 60 certified rows.")
+	q := must.Get(krigo.CertifyLabels(t.Context(), labelled(t, nil),
+		krigo.LabelOptions{Target: "kind", Probabilities: "p_",
+			SliceBy: "site", LabelTerms: pacbayes.LabelTerms{AtMostWrong: 0.3, Recall: 0.5, Positive: "dog",
+				Statements: []string{"error", "classes", "top-1", "brier"}}}))(t)
 	c := q.Certificate
 	must.Be(t, fmt.Sprint(c.Confusion, c.Selective.Answered, c.Detection.Missed), "[[29 1] [2 28]] 60 2")
 	must.Be(t, c.Statements[0].Bound, pacbayes.ClopperPearson(3, 60, 0.01/7))
 	must.Be(t, c.Statements[2].Bound, pacbayes.ClopperPearson(2, 30, 0.01/14))
 	must.Not(t, p.Hash == q.Hash, "the hash doesn't hold the probabilities")
-	for _, want := range []string{"all of these hold together", "dog: ", "get an answer, and at most 30 % of these answers"} {
+	for _, want := range []string{"all of these hold together", "dog: ",
+		"get an answer, and at most 30 % of these answers"} {
 		must.Not(t, !strings.Contains(q.Sentence, want), "%s\nlacks %q", q.Sentence, want)
 	}
 	g := must.Get(krigo.CertifyLabels(t.Context(), labelled(t, func(i int, row string) string {
@@ -84,7 +86,8 @@ func TestLabelsRefused(t *testing.T) {
 		`statements: "eror"`:          {nil, krigo.LabelOptions{Prediction: "prediction", LabelTerms: terms("eror")}},
 		`top-2 needs the probability`: {nil, krigo.LabelOptions{Prediction: "prediction", LabelTerms: terms("top-2")}},
 		`costs needs costs`:           {nil, krigo.LabelOptions{Prediction: "prediction", LabelTerms: terms("costs")}},
-		`rows of a group depend`:      {nil, krigo.LabelOptions{Prediction: "prediction", Group: "site", LabelTerms: terms("classes")}},
+		`rows of a group depend`: {nil,
+			krigo.LabelOptions{Prediction: "prediction", Group: "site", LabelTerms: terms("classes")}},
 		`keep one row of each group`: {nil, krigo.LabelOptions{Prediction: "prediction", Score: "sure", Group: "site",
 			LabelTerms: pacbayes.LabelTerms{AtMostWrong: 0.1}}},
 		`no such class`: {nil, krigo.LabelOptions{Probabilities: "p_",

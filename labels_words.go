@@ -83,7 +83,8 @@ func (p *CertifiedLabels) mean(s pacbayes.LabelStatement) string {
 	case s.About == pacbayes.ErrorRate:
 		about = "at most %s of further rows get a wrong label"
 	case top:
-		about = "at most %s of further rows are of a class that isn't among the " + fmt.Sprint(k) + " most probable classes"
+		about = "at most %s of further rows are of a class that isn't among the " + fmt.Sprint(k) +
+			" most probable classes"
 	case s.About == pacbayes.CalibrationBias:
 		about = "the expected calibration error (ten bins of the label's probability) is at most %s"
 	case s.About == pacbayes.Brier:
@@ -91,7 +92,8 @@ func (p *CertifiedLabels) mean(s pacbayes.LabelStatement) string {
 		about = "the mean Brier score (0 to 1) is at most %s"
 	case s.About == pacbayes.LogLoss:
 		number()
-		about = fmt.Sprintf("the mean log loss is at most %%s, if probabilities below %v count as that", pacbayes.LeastProbability)
+		about = fmt.Sprintf("the mean log loss is at most %%s, if probabilities below %v count as that",
+			pacbayes.LeastProbability)
 	default:
 		bound, here = cautious.Width(s.Bound), cautious.Number(s.Mean)
 		about = "the mean cost of a further row is at most %s"
@@ -136,18 +138,19 @@ func (p *CertifiedLabels) answers(s *pacbayes.Selective) string {
 		return fmt.Sprintf("no threshold is guaranteed to leave at most %s wrong answers: %s.", wanted, s.Reason)
 	}
 	return fmt.Sprintf("at least %s of further rows get an answer, and at most %s of these answers are wrong. "+
-		"A row gets its label as an answer if %s is at least %v. Of the %d certified rows, %d get an answer, and %d of "+
-		"these are wrong (up to %d may be).", percent(cautious.RoundDown(s.AnswersOf, 3)), wanted, p.scored("the label"),
-		s.Threshold, p.Certificate.Rows, s.Answered, s.Wrong, s.Allowed)
+		"A row gets its label as an answer if %s is at least %v. Of the %d certified rows, %d get an answer, and %d "+
+		"of these are wrong (up to %d may be).", percent(cautious.RoundDown(s.AnswersOf, 3)), wanted,
+		p.scored("the label"), s.Threshold, p.Certificate.Rows, s.Answered, s.Wrong, s.Allowed)
 }
 
 func (p *CertifiedLabels) detects(d *pacbayes.Detection) string {
 	class, wanted := cautious.Name(d.Positive), declared(d.Recall)
 	if d.Reason != "" {
-		return fmt.Sprintf("no threshold is guaranteed to detect %s of the rows of class %s: %s.", wanted, class, d.Reason)
+		return fmt.Sprintf("no threshold is guaranteed to detect %s of the rows of class %s: %s.", wanted, class,
+			d.Reason)
 	}
-	return fmt.Sprintf("at least %s of further rows of class %s are flagged, and at most %s of the other rows. A row is "+
-		"flagged if %s is at least %v. %d of the %d certified rows of the class aren't flagged, and %d of the %d others "+
-		"are.", wanted, class, percentUp(d.FalseAlarmsBound), p.scored(class), d.Threshold, d.Missed, d.Positives,
-		d.FalseAlarms, d.Others)
+	return fmt.Sprintf("at least %s of further rows of class %s are flagged, and at most %s of the other rows. A row "+
+		"is flagged if %s is at least %v. %d of the %d certified rows of the class aren't flagged, and %d of the %d "+
+		"others are.", wanted, class, percentUp(d.FalseAlarmsBound), p.scored(class), d.Threshold, d.Missed,
+		d.Positives, d.FalseAlarms, d.Others)
 }

@@ -41,7 +41,8 @@ func limitsTables(t *testing.T, seed uint64) (cells, sides *dataset.Table) {
 // the same way.
 func TestCertifiedLimits(t *testing.T) {
 	cells, sides := limitsTables(t, 5)
-	for _, more := range []string{"epsilon=0.3", "epsilon=0.3 target_transform=log", "loss=scaled epsilon=1 curve=true"} {
+	for _, more := range []string{"epsilon=0.3", "epsilon=0.3 target_transform=log",
+		"loss=scaled epsilon=1 curve=true"} {
 		fit := func(table *dataset.Table, column string) *krigo.Model {
 			o := asked("evidence kind=informed prior.share=0.5 expression=se " + more)
 			o.Data.Target, o.Data.Censored, o.Run.Restarts = "y", column, 1
@@ -80,9 +81,12 @@ func TestCertifiedLimits(t *testing.T) {
 			}
 		}
 		must.Be(t, counted.Limits, limits)
-		must.Not(t, math.Abs(counted.MeanRisk*150-misses) > 1e-9, "%s: %v misses, not %v", more, counted.MeanRisk*150, misses)
-		must.Not(t, m.Context.Unknown.MeanRisk < float64(m.Certificate.Limits)/float64(m.Certificate.Rows), "unknown limits hit")
-		must.Not(t, !strings.Contains(m.Sentence(m.Certificate), "of what is known of y"), "%s", m.Sentence(m.Certificate))
+		must.Not(t, math.Abs(counted.MeanRisk*150-misses) > 1e-9, "%s: %v misses, not %v", more, counted.MeanRisk*150,
+			misses)
+		must.Not(t, m.Context.Unknown.MeanRisk < float64(m.Certificate.Limits)/float64(m.Certificate.Rows),
+			"unknown limits hit")
+		must.Not(t, !strings.Contains(m.Sentence(m.Certificate), "of what is known of y"), "%s",
+			m.Sentence(m.Certificate))
 		must.Not(t, !strings.Contains(counted.Sentence(other), fmt.Sprint(limits, " of 150 rows say only")), "%s",
 			counted.Sentence(other))
 		must.Not(t, counted.GibbsRisk < 0 || counted.GibbsRisk > 1, "the risk of a draw is %v", counted.GibbsRisk)

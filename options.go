@@ -79,8 +79,8 @@ type Data struct {
 	_         struct{} `values:"mean median" for:"training"`
 	Estimate  string   `json:"target_estimate,omitzero" set:"target-estimate" value:"E"`
 
-	_        struct{} `help:"column that says which targets are limits: left (below it) or -1, right or 1, none or 0; or"`
-	_        struct{} `help:"the target, with cells such as <0.1 and >50"`
+	_        struct{} `help:"column that says which targets are limits: left (below it) or -1, right or 1, none or 0;"`
+	_        struct{} `help:"or the target, with cells such as <0.1 and >50"`
 	Censored string   `json:"censored,omitzero" set:"censored" value:"COL" for:"training"`
 
 	// The square of the standard error is added to the trained noise variance, which is the same for all rows.

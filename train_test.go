@@ -106,7 +106,7 @@ func TestAlikeLengthscales(t *testing.T) {
 		}
 		found := m.Findings.Of(finding.KernelByEvidence)
 		taken := len(found) > 0 && strings.HasSuffix(found[0].Subject[0], alike)
-		must.Not(t, tried != c.tried || taken != c.taken, "%s %s: tried %v, taken %v: %+v", c.kernel, c.prior, tried, taken,
-			found)
+		must.Not(t, tried != c.tried || taken != c.taken, "%s %s: tried %v, taken %v: %+v", c.kernel, c.prior, tried,
+			taken, found)
 	}
 }

@@ -89,8 +89,9 @@ func limits(n, rows int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n%d of %d rows say only on which side of a limit their target lies. The prediction for such a row "+
-		"counts as a miss if it lies on the other side, farther from the limit than the width, and else as none.", n, rows)
+	return fmt.Sprintf("\n%d of %d rows say only on which side of a limit their target lies. The prediction for such "+
+		"a row counts as a miss if it lies on the other side, farther from the limit than the width, and else as none.",
+		n, rows)
 }
 
 // copiesOnly is a condition of the bound if krigo left rows out, or grouped them, because they equal one another.
@@ -385,8 +386,8 @@ func bound(m *Model, c *pacbayes.Certificate, about string) string {
 		return fmt.Sprintf("the bound says nothing about predictions: it is %.3f for a random draw from the model.",
 			cautious.RoundUp(c.Bound, 3))
 	case c.Loss == pacbayes.Label:
-		return fmt.Sprintf("at most %.1f %% of further %s get a wrong label of %s.", 100*cautious.RoundUp(c.MeanBound, 3),
-			about, cautious.Name(m.Target))
+		return fmt.Sprintf("at most %.1f %% of further %s get a wrong label of %s.",
+			100*cautious.RoundUp(c.MeanBound, 3), about, cautious.Name(m.Target))
 	case c.Loss == pacbayes.Band, c.Loss == pacbayes.Relative, c.Loss == pacbayes.Scaled:
 		return fmt.Sprintf("%s lie within %s.", share, within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	case c.Loss == pacbayes.Asymmetric:

@@ -132,8 +132,8 @@ func (t *Table) labelled(inputs []string, target string) (*Data, error) {
 
 // view views columns as these inputs, or, with an encoding, as the inputs that the encoding makes.
 func (t *Table) view(e *Encoding, inputs []string, columns []int) *Data {
-	d := &Data{Source: t.Source, Inputs: inputs, Rows: t.Rows, Cols: len(inputs), Encoding: e, table: t, inputs: columns,
-		limits: t.limits}
+	d := &Data{Source: t.Source, Inputs: inputs, Rows: t.Rows, Cols: len(inputs), Encoding: e, table: t,
+		inputs: columns, limits: t.limits}
 	if e != nil {
 		d.Inputs = e.Inputs()
 		d.Cols = len(d.Inputs)
@@ -279,7 +279,8 @@ func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*
 		Columns: lists.Of(d.Inputs, func(name string) Column { return Column{Name: name} })}
 	for _, name := range how.Categorical {
 		if name == target {
-			return nil, fmt.Errorf("%s: the target %q can't be categorical: only numbers and two classes are predicted", t.Source, target)
+			return nil, fmt.Errorf("%s: the target %q can't be categorical: only numbers and two classes are predicted",
+				t.Source, target)
 		}
 		if _, err := t.column(name, "to be categorical"); err != nil {
 			return nil, err

@@ -242,8 +242,8 @@ var words = map[Kind]entry{
 		"evidence a prior row and predicts left-out prior rows about as well or better; predictions, ε and " +
 		"intervals are in the target's own units (--target-transform none turns it off)"},
 
-	Classes: {Note, "%s has the classes %s and %s: krigo predicts the probability of %s (--noise probit), and the certificate " +
-		"counts wrong labels"},
+	Classes: {Note, "%s has the classes %s and %s: krigo predicts the probability of %s (--noise probit), and the " +
+		"certificate counts wrong labels"},
 	StudentChosen: {Note, "Student's t noise, for gross errors in the target, gives left-out prior rows %.2f nats " +
 		"more a row than Gaussian noise, and predicts them about as well or better (--noise constant turns it off)"},
 	GrossErrors: {Note, "Student's t noise takes %d of %d training rows for gross errors: their noise variance is more " +

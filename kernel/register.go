@@ -25,7 +25,8 @@ var register = []family{
 	{"se", always(SE), nil}, {"matern12", always(Matern12), nil}, {"matern32", always(Matern32), nil},
 	{"matern52", always(Matern52), nil}, {"rq", always(RationalQuadratic), nil}, {"periodic", always(NewPeriodic), nil},
 	{"additive", always(NewAdditive), nil}, {"steps", always(NewSteps), nil},
-	{"linear", plain(func() Kernel { return Linear{} }), nil}, {"constant", plain(ConstantKernel), nil}, {"white", plain(White), nil},
+	{"linear", plain(func() Kernel { return Linear{} }), nil}, {"constant", plain(ConstantKernel), nil},
+	{"white", plain(White), nil},
 	{"exchangeable", alone, categorical("exchangeable")}, {"ordinal", alone, categorical("ordinal")},
 	{"lowrank", alone, categorical("lowrank")},
 }

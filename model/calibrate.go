@@ -80,6 +80,6 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles, certified *scor
 // fixedBefore says whether the mean, variance and noise of predictions don't depend on the certified rows, and whether
 // certified rows and further rows are exchangeable, with errors that are known.
 func (m *Model) fixedBefore() bool {
-	return m.Terms.MeanAlone() && !m.TrainsForBound() && m.Limits == "" && m.Scaling.Source != dataset.AllRows && m.Group == "" &&
-		m.Split == ByContent
+	return m.Terms.MeanAlone() && !m.TrainsForBound() && m.Limits == "" && m.Scaling.Source != dataset.AllRows &&
+		m.Group == "" && m.Split == ByContent
 }

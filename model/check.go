@@ -267,7 +267,8 @@ func checkSites(q *posterior.Posterior, y []float64, place func(int) int) error 
 	}
 	q.Latent(q.Support, at.Mean, at.Variance)
 	if len(q.Noises) != n || len(at.Weights) != n || !(at.Unsettled() <= sameFigure) {
-		return fmt.Errorf("the predictor's sites don't follow from the labels of the %s rows: no certificate", dataset.Prior)
+		return fmt.Errorf("the predictor's sites don't follow from the labels of the %s rows: no certificate",
+			dataset.Prior)
 	}
 	return nil
 }

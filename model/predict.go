@@ -150,8 +150,9 @@ func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p
 	s, sd := m.Scaling, math.Sqrt(y.Variance)
 	if m.Classes != nil {
 		_, one := objective.Probit{}.Chances(mean, variance, m.ObservationNoise)
-		return Prediction{Mean: one, LatentVariance: variance, PredictiveVariance: y.Variance, LatentSD: math.Sqrt(variance),
-			PredictiveSD: sd, Lower95: max(math.Round(mean+y.Lower*sd), 0), Upper95: math.Round(mean + y.Upper*sd),
+		return Prediction{Mean: one, LatentVariance: variance, PredictiveVariance: y.Variance,
+			LatentSD: math.Sqrt(variance), PredictiveSD: sd,
+			Lower95: max(math.Round(mean+y.Lower*sd), 0), Upper95: math.Round(mean + y.Upper*sd),
 			Label: m.Classes[int(math.Round(one))]}
 	}
 	if s.Transform == nil {

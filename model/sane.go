@@ -234,8 +234,8 @@ func (m *Model) saneBounds() error {
 	size := func(name string, v float64) limits { return limits{name, v, 0, math.MaxFloat64} }
 	all := []limits{share("bound", c.Bound), share("mean_bound", c.MeanBound), size("bound_sqrt", c.BoundSqrt),
 		{"empirical_risk", c.EmpiricalRisk, 0, 1 + 1e-9},
-		{"near_copies", float64(c.NearCopies), 0, float64(c.Rows)}, {"limits", float64(c.Limits), 0, float64(c.Rows)}, size("kl", c.KL),
-		size("grid_penalty", c.GridPenalty), size("choices_penalty", c.ChoicesPenalty)}
+		{"near_copies", float64(c.NearCopies), 0, float64(c.Rows)}, {"limits", float64(c.Limits), 0, float64(c.Rows)},
+		size("kl", c.KL), size("grid_penalty", c.GridPenalty), size("choices_penalty", c.ChoicesPenalty)}
 	if p := c.Promise; p != nil {
 		all = append(all, share("promise.bound", p.Bound), size("promise.half_width", p.HalfWidth),
 			size("promise.half_width_raw", p.HalfWidthRaw))

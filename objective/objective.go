@@ -193,5 +193,6 @@ func finite(value float64, gradient []float64, noise float64) error {
 
 // unfactored returns the error for a matrix, named what, that can't be factored.
 func unfactored(what string, noise float64, err error) error {
-	return fmt.Errorf("the %s can't be factored at noise variance %.3g (%w): raise the noise variance", what, noise, err)
+	return fmt.Errorf("the %s can't be factored at noise variance %.3g (%w): raise the noise variance", what, noise,
+		err)
 }

@@ -49,7 +49,8 @@ func TestLabelEvidenceGradient(t *testing.T) {
 				return v
 			}
 			const h = 1e-3
-			if want := (8*(f(h)-f(-h)) - (f(2*h) - f(-2*h))) / (12 * h); math.Abs(want-gradient[i]) > 1e-6*(1+math.Abs(want)) {
+			want := (8*(f(h)-f(-h)) - (f(2*h) - f(-2*h))) / (12 * h)
+			if math.Abs(want-gradient[i]) > 1e-6*(1+math.Abs(want)) {
 				t.Errorf("scale %g, d/d %s: %.10g, differences give %.10g", scale, name, gradient[i], want)
 			}
 		}
@@ -99,8 +100,8 @@ func TestLabelEvidenceGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: at[:2], Mean: p.Mean, Beta: at[2:3], Noise: 1, X: x,
-			Y: sites.Y, PerRow: posterior.RowNoise{Known: sites.Known}})
+		q, err := posterior.NewExact(posterior.Given{Kernel: k, Theta: at[:2], Mean: p.Mean, Beta: at[2:3], Noise: 1,
+			X: x, Y: sites.Y, PerRow: posterior.RowNoise{Known: sites.Known}})
 		if err != nil {
 			t.Fatal(err)
 		}

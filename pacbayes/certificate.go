@@ -117,10 +117,10 @@ func (t Terms) stated() *Certificate {
 	c := &Certificate{
 		GridPenalty: t.gridPenalty(), ChoicesPenalty: t.choicesPenalty(), Delta: t.Delta, Group: t.Group,
 		Loss: t.Loss.Kind, Epsilon: t.Loss.Below, EpsilonRaw: t.EpsilonRaw,
-		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling, Repeats: t.Repeats, NearCopies: t.Near, Limits: t.Limits,
-		Declaration: t.Declaration,
-		Valid:       t.Scaling != "all-rows" && (!t.OtherEpsilon || t.Curve) && !t.Backtest && (!t.Positional || t.OrderChance),
-		Label:       "certificate", Conditions: t.Conditions(),
+		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling, Repeats: t.Repeats, NearCopies: t.Near,
+		Limits: t.Limits, Declaration: t.Declaration, Valid: t.Scaling != "all-rows" && (!t.OtherEpsilon || t.Curve) &&
+			!t.Backtest && (!t.Positional || t.OrderChance),
+		Label: "certificate", Conditions: t.Conditions(),
 	}
 	if t.MeanAlone() { // the choice among tempers doesn't change the mean
 		c.ChoicesPenalty = math.Log(t.statements())

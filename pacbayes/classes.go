@@ -106,7 +106,8 @@ func (t LabelTerms) Check() error {
 	known := []string{ErrorRate, EachClass, EachPrediction, Brier, LogLoss, CalibrationBias, MeanCost, EachSlice}
 	for i, s := range t.Statements {
 		if _, top := Top(s); !top && !slices.Contains(known, s) {
-			return fmt.Errorf("statements: %q is unknown; krigo knows %s and top-K, such as top-2", s, strings.Join(known, ", "))
+			return fmt.Errorf("statements: %q is unknown; krigo knows %s and top-K, such as top-2", s,
+				strings.Join(known, ", "))
 		}
 		if slices.Contains(t.Statements[:i], s) {
 			return fmt.Errorf("statements: %s is listed twice", s)
@@ -188,12 +189,12 @@ func (t LabelTerms) conditions(grouped bool) []string {
 		unit = "group"
 	}
 	return []string{
-		"Each certified " + unit + " is an independent draw from one source, and the certificate is about further " + unit +
-			"s from it.",
-		"What made the predictions never saw these rows, and wasn't chosen by them. The person who certifies vouches for " +
-			"both.",
-		"What is stated was chosen before these rows were seen: the statements, δ, costs, kinds of rows, and the shares " +
-			"that were asked for.",
+		"Each certified " + unit + " is an independent draw from one source, and the certificate is about further " +
+			unit + "s from it.",
+		"What made the predictions never saw these rows, and wasn't chosen by them. The person who certifies vouches " +
+			"for both.",
+		"What is stated was chosen before these rows were seen: the statements, δ, costs, kinds of rows, and the " +
+			"shares that were asked for.",
 	}
 }
 

@@ -18,7 +18,8 @@ func TestBoundary(t *testing.T) {
 				t.Fatalf("n = %d: c(%d) = %d, c(%d) = %d", n, m-1, b.at(m-1), m, b.at(m))
 			}
 		}
-		must.Not(t, b.at(0) != -1 || b.crossed(0.2) > 0.1, "n = %d: c(0) = %d, crossed with %v", n, b.at(0), b.crossed(0.2))
+		must.Not(t, b.at(0) != -1 || b.crossed(0.2) > 0.1, "n = %d: c(0) = %d, crossed with %v", n, b.at(0),
+			b.crossed(0.2))
 	}
 	const n, a = 14, 0.2
 	b, sum := boundaryOf(n, a, 0.1), 0.
@@ -75,7 +76,8 @@ func TestLabels(t *testing.T) {
 			must.Not(t, s.Bound < s.Mean, "%+v", s)
 		}
 		// Of rows with max(p, 1−p) ≥ s, the share (1−s)/2 is labelled wrong. Of the class yes, p² lies below p.
-		if s, d := c.Selective, c.Detection; s.Answered > 0 && (1-s.Threshold)/2 > 0.15 || d.Threshold*d.Threshold > 0.1 {
+		if s, d := c.Selective, c.Detection; s.Answered > 0 && (1-s.Threshold)/2 > 0.15 ||
+			d.Threshold*d.Threshold > 0.1 {
 			wrong = true
 		}
 		if wrong {

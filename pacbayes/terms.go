@@ -306,7 +306,8 @@ func (t Terms) declared() (c []string) {
 		"running again with other seeds or settings and keeping the best isn't covered.", declared, delta, grid)
 	if t.Elsewhere {
 		fixed = fmt.Sprintf("%s and δ = %s were declared before the certified rows were seen, and the predictor "+
-			"was neither trained on these rows nor chosen by them. The person who certifies vouches for both.", declared, delta)
+			"was neither trained on these rows nor chosen by them. The person who certifies vouches for both.",
+			declared, delta)
 	} else if t.Informed {
 		fixed = fmt.Sprintf("%s and δ = %s were declared before the certified rows were seen, and the prior was "+
 			"learnt on %d prior rows alone; running again with other shares, seeds or settings and keeping the best "+
@@ -366,9 +367,9 @@ func (t Terms) Conditions() (c []string) {
 			"among independent draws. They are independent draws all the same, not copies. Remove copies first.", t.Near))
 	}
 	if t.Limits > 0 {
-		c = append(c, fmt.Sprintf("%d certified rows say only on which side of a limit their target lies, and errors count from "+
-			"the nearest possible target. So the bound is about what is known of further rows with such limits: it doesn't "+
-			"limit how far predictions beyond a limit are from the target itself.", t.Limits))
+		c = append(c, fmt.Sprintf("%d certified rows say only on which side of a limit their target lies, and errors "+
+			"count from the nearest possible target. So the bound is about what is known of further rows with such "+
+			"limits: it doesn't limit how far predictions beyond a limit are from the target itself.", t.Limits))
 	}
 	if t.Copies {
 		c = append(c, "Rows that equal one another are copies of one observation, as the fit assumed. If independent draws "+

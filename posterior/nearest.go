@@ -104,7 +104,8 @@ func (q *Nearest) refactor(p *Posterior) (Solution, error) {
 func (q *Nearest) follows(_ *Posterior, y, mean []float64, at Made) error {
 	for i := range y {
 		residual := y[i] - mean[i]
-		if !at.free(i) && !(math.Abs(q.Targets[at.Place(i)]-residual) <= at.Tolerance*(math.Abs(y[i])+math.Abs(mean[i]))) {
+		if !at.free(i) &&
+			!(math.Abs(q.Targets[at.Place(i)]-residual) <= at.Tolerance*(math.Abs(y[i])+math.Abs(mean[i]))) {
 			return ErrOther
 		}
 	}

@@ -38,7 +38,10 @@ var _ Solution = Untouched{}
 func newUntouched() Untouched { return Untouched{factored{new(kept)}} }
 
 // Arrays returns the arrays of an exact solution on no rows, as a file keeps them.
-func (Untouched) Arrays() ([]Array, int)                  { return []Array{list("weights", nil), {Name: "cholesky"}}, 0 }
+func (Untouched) Arrays() ([]Array, int) {
+	return []Array{list("weights", nil), {Name: "cholesky"}}, 0
+}
+
 func (u Untouched) until(context.Context) Solution        { return u }
 func (Untouched) Weights() []float64                      { return nil }
 func (Untouched) kl(*Posterior) float64                   { return 0 }

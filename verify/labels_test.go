@@ -30,8 +30,9 @@ func TestLabels(t *testing.T) {
 	c := must.Get(krigo.CertifyLabels(t.Context(), must.Get(files.CSV{From: strings.NewReader(text)}.Read())(t),
 		krigo.LabelOptions{Target: "kind", Probabilities: "p_", SliceBy: "site",
 			Costs: &krigo.Costs{Classes: []string{"a", "b", "c"}, Costs: [][]float64{{0, 1, 2}, {1, 0, 1}, {9, 3, 0}}},
-			LabelTerms: pacbayes.LabelTerms{Delta: 0.05, AtMostWrong: 0.3, Recall: 0.6, Positive: "b", Statements: []string{
-				"error", "classes", "predicted", "brier", "log-loss", "calibration", "top-2"}}}))(t)
+			LabelTerms: pacbayes.LabelTerms{Delta: 0.05, AtMostWrong: 0.3, Recall: 0.6, Positive: "b",
+				Statements: []string{"error", "classes", "predicted", "brier", "log-loss", "calibration",
+					"top-2"}}}))(t)
 	honest := string(must.Get(json.MarshalIndent(c, "", "  "))(t))
 	try := func(forged string) (bool, string) {
 		must.Do(t, os.WriteFile(file, []byte(forged), 0o600))

@@ -40,7 +40,8 @@ func TestLimits(t *testing.T) {
 		m.Certificate.Limits--
 		must.Do(t, m.Save(path))
 		agrees, said = verify(t, path, table)
-		must.Not(t, agrees || !strings.Contains(said, "another number of limits"), "%s with fewer limits: %s", method, said)
+		must.Not(t, agrees || !strings.Contains(said, "another number of limits"), "%s with fewer limits: %s", method,
+			said)
 		m.Certificate.Limits++
 		m.Certificate.MeanBound -= 0.01
 		must.Do(t, m.Save(path))

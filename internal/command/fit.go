@@ -757,8 +757,8 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 			cautious.Number(e), cautious.Name(m.Target))
 	}
 	if t := m.Test; t != nil && m.Classes != nil {
-		fmt.Fprintf(w, "Test      %d rows: %.1f %% wrong labels, log loss %.3g, Brier score %.3g\n", t.Rows, 100*t.MeanRisk,
-			t.NLPD, t.MSE)
+		fmt.Fprintf(w, "Test      %d rows: %.1f %% wrong labels, log loss %.3g, Brier score %.3g\n", t.Rows,
+			100*t.MeanRisk, t.NLPD, t.MSE)
 	}
 	if t := m.Test; t != nil && m.Classes == nil {
 		of := ""

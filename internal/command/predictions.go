@@ -34,8 +34,8 @@ var predictedNames = append([]string{"target", "prediction", "group", "loss", "e
 
 // labelNames are the flags that are for labels alone. measureNames are the flags that are for numbers alone.
 var (
-	labelNames = []string{"classes", "probabilities", "score", "statements", "at-most-wrong", "recall", "positive", "costs",
-		"slice-by"}
+	labelNames = []string{"classes", "probabilities", "score", "statements", "at-most-wrong", "recall", "positive",
+		"costs", "slice-by"}
 	measureNames = []string{"epsilon", "epsilon-above", "loss", "bound"}
 )
 
@@ -61,11 +61,13 @@ func (f *predictedFlags) bind(cmd *cobra.Command) {
 		cliFlag{name: "classes", to: &f.classes,
 			help: "with --predictions: the numbers in the target are labels; text always is"},
 		cliFlag{name: "probabilities", value: "PREFIX", to: &f.probabilities,
-			help: "of labels: columns of probabilities are called PREFIX and a class; the label is the most probable class"},
+			help: "of labels: columns of probabilities are called PREFIX and a class; the label is the most " +
+				"probable class"},
 		cliFlag{name: "score", value: "COL", to: &f.score,
 			help: "of labels: column with larger numbers for surer labels, for --at-most-wrong or --recall"},
 		cliFlag{name: "statements", value: "LIST", rule: "error", to: &f.statements,
-			help: "of labels: what holds together: error, classes, predicted, brier, log-loss, calibration, top-K, costs, slices"},
+			help: "of labels: what holds together: error, classes, predicted, brier, log-loss, calibration, top-K, " +
+				"costs, slices"},
 		cliFlag{name: "at-most-wrong", value: "A", to: &f.wrong,
 			help: "of labels: choose rows to answer, so that at most this share of answers is wrong"},
 		cliFlag{name: "recall", value: "R", to: &f.recall,
@@ -73,7 +75,8 @@ func (f *predictedFlags) bind(cmd *cobra.Command) {
 		cliFlag{name: "positive", value: "CLASS", to: &f.positive,
 			help: "of labels: the class that --recall is about"},
 		cliFlag{name: "costs", value: "FILE", to: &f.costs, endings: tableEndings(),
-			help: "of labels: table of costs, with a row for each true class, named in its first column, and a column for each label"},
+			help: "of labels: table of costs, with a row for each true class, named in its first column, and a " +
+				"column for each label"},
 		cliFlag{name: "slice-by", value: "COL", to: &f.slice,
 			help: "of labels: bound the error of each value of this column"},
 	)

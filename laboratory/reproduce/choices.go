@@ -48,8 +48,8 @@ var choicesScaled = []choicesPromise{
 
 var choicesOfKernel = []choicesDesign{{name: "the default", truth: someInputs,
 	rows: func(rng *rand.Rand) int { return 60 + rng.IntN(91) },
-	promises: []choicesPromise{{"every width", krigo.Promise{}}, {"ε and a share", krigo.Promise{Epsilon: 0.4, Share: 0.8}},
-		choicesScaled[0]}}}
+	promises: []choicesPromise{{"every width", krigo.Promise{}},
+		{"ε and a share", krigo.Promise{Epsilon: 0.4, Share: 0.8}}, choicesScaled[0]}}}
 
 var choicesOfNoise = []choicesDesign{
 	{name: "--noise linear", truth: changingNoise, rows: hundreds, noise: "linear", promises: choicesScaled},
@@ -58,7 +58,8 @@ var choicesOfNoise = []choicesDesign{
 func hundreds(rng *rand.Rand) int { return 120 + rng.IntN(81) }
 
 func somePlaces(rng *rand.Rand, inputs int) (t choicesTruth) {
-	t.x, t.f, t.noise = make([][]float64, choicesPlaces), make([]float64, choicesPlaces), make([][2]component, choicesPlaces)
+	t.x, t.f, t.noise = make([][]float64, choicesPlaces), make([]float64, choicesPlaces),
+		make([][2]component, choicesPlaces)
 	for i := range t.x {
 		for range inputs {
 			t.x[i] = append(t.x[i], rng.Float64())
@@ -225,7 +226,9 @@ func (d choicesDesign) try(ctx context.Context, number, promise int, n *choicesC
 }
 
 // control says whether the bound of the control is false, at the certificate's own half-width.
-func (t choicesTruth) control(ctx context.Context, m *krigo.Model, table, places *dataset.Table, o krigo.Options) (bool, error) {
+func (t choicesTruth) control(ctx context.Context, m *krigo.Model, table, places *dataset.Table, o krigo.Options) (
+	bool, error,
+) {
 	d, err := m.Labelled(table)
 	if err != nil {
 		return false, err
@@ -264,7 +267,8 @@ func choices(name string, designs []choicesDesign) func(ctx context.Context, env
 			last := min(first+setsPerTask, sets)
 			for _, d := range designs {
 				for promise, of := range d.promises {
-					tasks = append(tasks, task[choicesCount]{fmt.Sprintf("%s, %s: sets %d to %d", d.name, of.name, first, last-1),
+					tasks = append(tasks, task[choicesCount]{
+						fmt.Sprintf("%s, %s: sets %d to %d", d.name, of.name, first, last-1),
 						func(ctx context.Context) (n choicesCount, err error) {
 							for number := first; number < last && err == nil; number++ {
 								err = d.try(ctx, number, promise, &n)
@@ -288,8 +292,8 @@ func choices(name string, designs []choicesDesign) func(ctx context.Context, env
 						n.add(r)
 					}
 				}
-				line(env.Stdout, []string{d.name, of.name, fmt.Sprint(n.Sets), fmt.Sprint(n.Additive), fmt.Sprint(n.Wrong),
-					fmt.Sprintf("%.0f", choicesDelta*float64(n.Sets)), fmt.Sprint(n.Control)})
+				line(env.Stdout, []string{d.name, of.name, fmt.Sprint(n.Sets), fmt.Sprint(n.Additive),
+					fmt.Sprint(n.Wrong), fmt.Sprintf("%.0f", choicesDelta*float64(n.Sets)), fmt.Sprint(n.Control)})
 			}
 		}
 		return nil

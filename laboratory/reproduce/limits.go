@@ -81,7 +81,8 @@ func limitsTrial(ctx context.Context, number int, promise krigo.Promise) (no [3]
 		return no, err
 	}
 	o := krigo.Options{Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Method: krigo.Method{Name: "evidence"},
-		Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Promise: promise, Run: krigo.Run{Restarts: 1, Seed: uint64(number)}}
+		Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Promise: promise,
+		Run: krigo.Run{Restarts: 1, Seed: uint64(number)}}
 	o.Data.Target, o.Data.Censored, o.Promise.Delta = "y", "side", targetsDelta
 	m, err := krigo.Fit(ctx, table, o)
 	if err != nil {
