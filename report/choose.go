@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -77,6 +78,10 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 				z = (seen[i] - mean[i]) / math.Sqrt(variance[i]+noise)
 			}
 			s.scaled, s.z = append(s.scaled, v-point[i]), append(s.z, z)
+			if r.m.Classes != nil {
+				log := objective.Probit{}.LogPredictive(y[i], mean[i], variance[i], r.m.ObservationNoise)
+				s.logLoss = append(s.logLoss, -log)
+			}
 			at := 0.
 			if loss.Kind == pacbayes.Scaled {
 				at = sd

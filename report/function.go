@@ -82,6 +82,10 @@ func (r *maker) rank() error {
 	}
 	r.ranked = all
 	r.by = "How far the prediction moves if one column's value is exchanged for another row's. "
+	if r.m.Classes != nil {
+		r.by = "How far the latent function, which decides the probability, moves if one column's value is exchanged " +
+			"for another row's. "
+	}
 	surest := slices.MaxFunc(all, func(a, b importance) int { return cmp.Compare(a.low, b.low) })
 	switch d, dependent := dependenceOf(some, of); {
 	case dependent:
@@ -288,6 +292,11 @@ func (r *maker) sliceOf(k int) (s slice) {
 				below = s.mean[i] - seen.Raw(mean[i]+spreads[i].Lower*sd)
 				above = seen.Raw(mean[i]+spreads[i].Upper*sd) - s.mean[i]
 			}
+			if of := r.m.Classes; of != nil { // 95 % of the function, as probabilities
+				_, low := objective.Probit{}.Chances(mean[i]-objective.Normal975*own, 0, r.m.ObservationNoise)
+				_, high := objective.Probit{}.Chances(mean[i]+objective.Normal975*own, 0, r.m.ObservationNoise)
+				below, above = s.mean[i]-low, high-s.mean[i]
+			}
 			s.f = append(s.f, objective.Normal975*own)
 			s.below, s.above = append(s.below, below), append(s.above, above)
 		}
@@ -343,6 +352,9 @@ func (r *maker) drawSlices() {
 				return s.err
 			}
 			a, b, ok := drawing.Widened(low-room, high+room)
+			if r.m.Classes != nil {
+				a, b = 0, 1
+			}
 			if !ok {
 				return drawing.ErrRange
 			}
@@ -374,8 +386,12 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 	edge := func(half []float64, sign float64) []float64 {
 		return lists.To(len(half), func(i int) float64 { return s.mean[i] + sign*half[i] })
 	}
-	chart.Area("95 % of observations", drawing.Blue, s.x, edge(s.below, -1), edge(s.above, 1))
-	chart.Deep("of the function", drawing.Blue, s.x, edge(s.f, -1), edge(s.f, 1))
+	if r.m.Classes != nil {
+		chart.Deep("95 % of the function", drawing.Blue, s.x, edge(s.below, -1), edge(s.above, 1))
+	} else {
+		chart.Area("95 % of observations", drawing.Blue, s.x, edge(s.below, -1), edge(s.above, 1))
+		chart.Deep("of the function", drawing.Blue, s.x, edge(s.f, -1), edge(s.f, 1))
+	}
 	join := func(ys []float64) []drawing.XY {
 		return lists.To(len(ys), func(i int) drawing.XY { return drawing.XY{X: s.x[i], Y: ys[i]} })
 	}
@@ -424,8 +440,12 @@ func (r *maker) drawLevels(title string, s slice, low, high float64) error {
 		dots = append(dots, drawing.XY{X: s.mean[i], Y: at})
 		words += fmt.Sprintf(" %s %s;", l.name, number(s.mean[i]))
 	}
-	chart.Segments("95 % of observations", drawing.Grey, wide)
-	chart.Strong("of the function", drawing.Blue, narrow)
+	if r.m.Classes != nil {
+		chart.Strong("95 % of the function", drawing.Blue, wide)
+	} else {
+		chart.Segments("95 % of observations", drawing.Grey, wide)
+		chart.Strong("of the function", drawing.Blue, narrow)
+	}
 	chart.Dots("mean", drawing.Blue, dots)
 	caption := "In parentheses: how many rows have the value."
 	switch of := len(c.categories); {
@@ -516,10 +536,14 @@ func (r *maker) drawSurface() error {
 	}
 	specks := r.points(250, a, b)
 	charts := make([]described, 2)
+	spread := "sd of f, " + r.target
+	if r.m.Classes != nil {
+		spread = "sd of " + latentName
+	}
 	for i, of := range []struct {
 		label, words string
 		grid         drawing.Grid
-	}{{r.target, "Predicted " + r.target, mean}, {"sd of f, " + r.target, "Standard deviation of the function", sd}} {
+	}{{r.target, "Predicted " + r.target, mean}, {spread, "Standard deviation of the function", sd}} {
 		chart := chartOf(a, b)
 		if err := chart.Heat(of.label, of.grid); err != nil {
 			return err
@@ -530,7 +554,7 @@ func (r *maker) drawSurface() error {
 			100*float64(pale)/float64(cols*lines))}
 	}
 	return r.draw(Figure{Title: "Over " + a.name + " and " + b.name,
-		Caption: "The two most important columns of numbers. Left: the predicted mean. Right: the function's standard " +
+		Caption: "The two most important columns of numbers. Left: the prediction. Right: the function's standard " +
 			"deviation. Points are rows. Pale areas are farther than a twelfth of the axes from every row."}, charts...)
 }
 

@@ -55,10 +55,11 @@ func (r *maker) predict(x []float64) ([]float64, error) {
 	return r.raw(mean, variance)
 }
 
-// byMoments says whether a prediction is the mean of a transformed target. Then it takes the variance of f too.
+// byMoments says whether a prediction is a probability, or the mean of a transformed target. Then it takes the variance
+// of f too.
 func (r *maker) byMoments() bool {
 	t := r.m.Scaling.Transform
-	return t != nil && t.Estimate == dataset.Mean
+	return r.m.Classes != nil || t != nil && t.Estimate == dataset.Mean
 }
 
 // raw returns the predictions for means and variances of f, in the target's own units.
@@ -77,8 +78,14 @@ func (r *maker) raw(mean, variance []float64) ([]float64, error) {
 	return out, err
 }
 
+// latentName names what a model of labels sees.
+const latentName = "the latent function"
+
 // seen returns the unit and the name of the target as the model sees it.
 func (r *maker) seen() (unit float64, name string) {
+	if r.m.Classes != nil {
+		return 1, latentName
+	}
 	if t := r.m.Scaling.Transform; t != nil {
 		return t.Scale, t.Name + " of " + r.target
 	}

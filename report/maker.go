@@ -61,6 +61,7 @@ type content struct {
 	Conditions []string
 	Warnings   []string
 	Sections   []*section
+	Belief     string // what the model says without a guarantee
 }
 
 // maker makes a report of a model.

@@ -96,6 +96,10 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 	}
 	r.Style = template.CSS(style + drawing.Style)
 	r.Title = fmt.Sprintf("%s predicted from %s", r.target, count(len(r.columns), "column"))
+	r.Belief = "95 % intervals"
+	if m.Classes != nil {
+		r.target, r.Belief = "probability of "+cautious.Name(m.Classes[1]), "probabilities"
+	}
 	r.certificate(m.Certificate, "as the model file has it; krigo certify, or a report with the model's own data, recomputes it")
 	r.warnOfCertificate()
 	if p.Data != nil {
@@ -209,7 +213,12 @@ func (r *maker) glance(unranked error) {
 	if r.data == nil {
 		s.Missing = "No data were given: figures of errors need rows with observations. Name a table: krigo report MODEL DATA."
 	}
-	if of != nil {
+	if of != nil && r.m.Classes != nil {
+		l := of.labels(r.m.Classes)
+		s.Tables = []table{l.confusion()}
+		r.guard(reliability, func() error { return r.drawReliability(l, of.fresh) })
+		r.guard(answers, func() error { return r.drawAnswers(l) })
+	} else if of != nil {
 		r.guard(predicted, func() error { return r.drawPredicted(predicted, of) })
 		r.guard("Residuals by prediction", func() error {
 			return r.drawAgainst("Residuals by prediction", of, axis{label: "predicted " + r.target, along: "with the prediction"},
@@ -219,7 +228,7 @@ func (r *maker) glance(unranked error) {
 	if r.real.n() > 0 {
 		r.guard("Importance", func() error { return r.drawImportance(unranked) })
 	}
-	if of != nil {
+	if of != nil && r.m.Classes == nil {
 		r.guard("Q–Q plot of residuals", func() error { return r.drawQuantiles(of) })
 	}
 }
@@ -295,6 +304,25 @@ func (r *maker) residuals(against []int) {
 		return
 	}
 	s := r.begin("residuals", "Errors in detail")
+	if r.m.Classes != nil {
+		for _, other := range r.samples[1:] {
+			s.Tables = append(s.Tables, other.labels(r.m.Classes).confusion())
+		}
+	} else {
+		r.detailed(s, of, against)
+	}
+	if r.m.Classes == nil && !of.finite() {
+		return
+	}
+	if t, err := r.worst(of); err != nil {
+		r.warn("The worst rows can't be read again: %v.", err)
+	} else {
+		s.Tables = append(s.Tables, t)
+	}
+}
+
+// detailed draws residuals.
+func (r *maker) detailed(s *section, of *sample, against []int) {
 	s.Note = rule
 	r.guard("Calibration", func() error { return r.drawCalibration(of) })
 	for _, other := range r.samples[1:] {
@@ -302,14 +330,6 @@ func (r *maker) residuals(against []int) {
 		r.guard(title, func() error { return r.drawPredicted(title, other) })
 	}
 	r.drawResiduals(of, against)
-	if !of.finite() {
-		return
-	}
-	if t, err := r.worst(of); err != nil {
-		r.warn("The worst rows can't be read again: %v.", err)
-	} else {
-		s.Tables = []table{t}
-	}
 }
 
 const predicted = "Predicted and observed"

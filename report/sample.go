@@ -29,6 +29,7 @@ type sample struct {
 	y, mean  []float64
 	scaled   []float64 // observed minus predicted, in the target's scale
 	z        []float64 // the same divided by the predictive standard deviation
+	logLoss  []float64 // minus the logarithm of the true class's probability; nil without classes
 	miss     []bool    // whether the row counts as a miss; nil: no certificate, or losses between 0 and 1
 	epsilon  string    // what a miss exceeds: "the certificate's ε"
 	values   map[int][]float64

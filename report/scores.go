@@ -15,8 +15,8 @@ import (
 
 // score says how a predictor does on some rows. A number that isn't known is NaN.
 type score struct {
-	who, rows                           string
-	rmse, mae, r2, risk, bound, covered float64
+	who, rows                                    string
+	rmse, mae, r2, risk, bound, covered, logLoss float64
 }
 
 // scored returns the model's score on a sample. Numbers that the model file has come from the file.
@@ -43,12 +43,13 @@ func (r *maker) scored(s *sample) score {
 	}
 	share := size(off) / size(about)
 	out := score{"this model", s.name, size(off), mae, 1 - share*share, math.NaN(), math.NaN(),
-		s.within(objective.Normal975)}
+		s.within(objective.Normal975), linalg.Sum(s.logLoss) / float64(len(s.y))}
 	if s.miss != nil {
 		out.risk = float64(s.misses()) / float64(len(s.miss))
 	}
 	if t := r.m.Test; s.role == dataset.Test && t != nil {
 		out.rmse, out.risk, out.covered = t.RMSERaw, t.MeanRisk, t.Coverage95
+		out.logLoss = t.NLPD
 	}
 	if s.role == dataset.Certified {
 		r.ofCertified(&out)
@@ -75,7 +76,7 @@ func (r *maker) compared() {
 	var all []score
 	blank := func(who, rows string) score {
 		v := math.NaN()
-		return score{who, rows, v, v, v, v, v, v}
+		return score{who, rows, v, v, v, v, v, v, v}
 	}
 	counted := false
 	for _, s := range r.samples {
@@ -83,7 +84,7 @@ func (r *maker) compared() {
 	}
 	if t := r.m.Test; t != nil && len(r.samples) == 0 {
 		s := blank("this model", count(t.Rows, "test row"))
-		s.rmse, s.risk, s.covered = t.RMSERaw, t.MeanRisk, t.Coverage95
+		s.rmse, s.risk, s.covered, s.logLoss = t.RMSERaw, t.MeanRisk, t.Coverage95, t.NLPD
 		all = append(all, s)
 	}
 	c, x := r.certified, r.m.Context
@@ -105,7 +106,11 @@ func (r *maker) compared() {
 			all = append(all, s)
 		}
 		beside("linear model", x.Linear)
-		beside("constant "+number(x.Constant.Value), x.Constant.Baseline)
+		constant := "constant " + number(x.Constant.Value)
+		if classes := r.m.Classes; classes != nil {
+			constant = "always " + cautious.Name(classes[int(x.Constant.Value)])
+		}
+		beside(constant, x.Constant.Baseline)
 	}
 	r.Scores = r.tabled(all)
 	r.AllRows = r.m.FromAllRows()
@@ -127,10 +132,20 @@ func (r *maker) tabled(all []score) table {
 	}
 	t := table{Name: "Errors of the model and of simple predictors", Head: []string{"predictor", "rows",
 		"RMSE (" + r.target + ")", "MAE", "R²", missed, "at most", "inside 95\u00a0%"}}
-	for _, s := range all {
-		t.Cells = append(t.Cells, []string{s.who, s.rows, known(s.rmse, number), known(s.mae, number),
+	cells := func(s score) []string {
+		return []string{s.who, s.rows, known(s.rmse, number), known(s.mae, number),
 			known(s.r2, func(v float64) string { return fmt.Sprintf("%.3f", v) }), known(s.risk, share), known(s.bound, bound),
-			known(s.covered, percent)})
+			known(s.covered, percent)}
+	}
+	if r.m.Classes != nil {
+		t.Head = []string{"predictor", "rows", "wrong labels", "at most", "Brier score", "log loss"}
+		cells = func(s score) []string {
+			return []string{s.who, s.rows, known(s.risk, share), known(s.bound, bound), known(s.rmse*s.rmse, number),
+				known(s.logLoss, number)}
+		}
+	}
+	for _, s := range all {
+		t.Cells = append(t.Cells, cells(s))
 	}
 	for k := len(t.Head) - 1; k >= 0; k-- {
 		if !slices.ContainsFunc(t.Cells, func(cells []string) bool { return cells[k] != "" }) {

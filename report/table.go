@@ -46,10 +46,27 @@ func median(v []float64) float64 { return v[(len(v)-1)/2]/2 + v[len(v)/2]/2 }
 // worst returns a table of the rows of a sample whose residuals are the largest in their standard deviation.
 func (r *maker) worst(s *sample) (t table, err error) {
 	order := linalg.UpTo(len(s.z))
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(s.z[b]), math.Abs(s.z[a])) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		if r.m.Classes != nil {
+			return cmp.Compare(s.logLoss[b], s.logLoss[a])
+		}
+		return cmp.Compare(math.Abs(s.z[b]), math.Abs(s.z[a]))
+	})
 	order = order[:min(mostWorst, len(order))]
 	t.Name = "The " + count(len(order), "worst prediction")
 	t.Head = []string{"row", "observed", "predicted", "error", "error in sd"}
+	own := func(i int) []string {
+		return []string{number(s.y[i]), number(s.mean[i]), number(s.y[i] - s.mean[i]), fmt.Sprintf("%+.1f", s.z[i])}
+	}
+	t.Says = fmt.Sprintf("Of %s, these have the largest errors in predictive standard deviations (sd).", s.name)
+	if classes := r.m.Classes; classes != nil {
+		t.Head = []string{"row", "true class", "label", "probability of the true class"}
+		own = func(i int) []string {
+			return []string{cautious.Name(classes[int(s.y[i])]), cautious.Name(classes[int(math.Round(s.mean[i]))]),
+				cautious.Digits(math.Exp(-s.logLoss[i]), 3)}
+		}
+		t.Says = fmt.Sprintf("Of %s, these give the least probability to their true class.", s.name)
+	}
 	shown := r.order[:min(mostInputs, len(r.order))]
 	from := r.data.Table()
 	places := make([]int, len(shown))
@@ -62,14 +79,13 @@ func (r *maker) worst(s *sample) (t table, err error) {
 		if err := from.Read(s.rows[i], 1, places, cells); err != nil {
 			return t, err
 		}
-		row := []string{strings.Replace(r.data.Where(s.rows[i]), " ", "\u00a0", 1), // no line ends after "line"
-			number(s.y[i]), number(s.mean[i]), number(s.y[i] - s.mean[i]), fmt.Sprintf("%+.1f", s.z[i])}
+		row := append([]string{strings.Replace(r.data.Where(s.rows[i]), " ", "\u00a0", 1)}, // no line ends after "line"
+			own(i)...)
 		for k, v := range cells {
 			row = append(row, r.columns[shown[k]].text(v, from.Texts(places[k])))
 		}
 		t.Cells = append(t.Cells, row)
 	}
-	t.Says = fmt.Sprintf("Of %s, these have the largest errors in predictive standard deviations (sd).", s.name)
 	if left := len(r.columns) - len(shown); left > 0 {
 		t.Says += fmt.Sprintf(" The inputs are the %d most important; %s more aren't shown.", len(shown), count(left, "column"))
 	}
@@ -82,6 +98,9 @@ func (r *maker) summary() (t table, err error) {
 	from := r.data.Table()
 	target, _ := from.Column(r.m.Target)
 	used := []column{{name: r.target, raw: r.m.Target}}
+	if r.m.Classes != nil {
+		used[0].name, used[0].categories = cautious.Name(r.m.Target), r.m.Classes
+	}
 	places := []int{target}
 	for _, k := range slices.Concat(r.order, linalg.UpTo(len(r.columns))) { // r.order lacks constant columns
 		j, _ := from.Column(r.columns[k].raw)
@@ -120,6 +139,9 @@ func (r *maker) summary() (t table, err error) {
 	t.Head = []string{"column", "kind", "missing", "least", "median", "most"}
 	for k, c := range used[:told] {
 		texts := from.Texts(places[k])
+		if k == 0 && r.m.Classes != nil {
+			texts = r.m.Classes
+		}
 		row := []string{c.name, "number", whole(missing[k]), "", "", ""}
 		switch n := len(values[k]); {
 		case n == 0:

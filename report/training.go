@@ -46,12 +46,16 @@ func (r *maker) facts() (facts []fact) {
 	if m.Noise != "" {
 		noise = fmt.Sprintf("%s, of scale %s in %s", m.Noise, width, r.target)
 	}
+	noise += fmt.Sprintf("; noise variance %s in scaled units", number(r.q.Noise))
+	if m.Classes != nil {
+		noise = fmt.Sprintf("probit: the %s is Φ(f), for a value f of %s", r.target, latentName)
+	}
 	facts = []fact{
 		{"Data", fmt.Sprintf("%s, %s (seed %d)", m.Source, rows, m.Seed)},
 		{"Predicted from", few(names, mostNames)},
 		{"Objective", m.Objective + ", " + method},
 		{"Kernel", r.q.Kernel.Spec(r.q.Theta).Expression()},
-		{"Noise", fmt.Sprintf("%s; noise variance %s in scaled units", noise, number(r.q.Noise))},
+		{"Noise", noise},
 		{"Training", fmt.Sprintf("%s, %s, %.1f s; %s at %s", count(t.Starts, "start"), count(t.Iterations, "iteration"),
 			t.Seconds, t.Stopped, number(t.ObjectiveValue))},
 	}
@@ -60,8 +64,13 @@ func (r *maker) facts() (facts []fact) {
 		if m.Terms.Route != pacbayes.Direct { // a direct certificate says nothing about random draws
 			risk = fmt.Sprintf(", loss of a random draw %s", number(s.GibbsRisk))
 		}
-		facts = append(facts, fact{"Test rows", fmt.Sprintf("mean squared error %s and NLPD %s in scaled units; loss of the "+
-			"mean %s%s", number(s.MSE), number(s.NLPD), number(s.MeanRisk), risk)})
+		text := fmt.Sprintf("mean squared error %s and NLPD %s in scaled units; loss of the mean %s%s", number(s.MSE),
+			number(s.NLPD), number(s.MeanRisk), risk)
+		if m.Classes != nil {
+			text = fmt.Sprintf("%s wrong labels, log loss %s, Brier score %s", percent(s.MeanRisk), number(s.NLPD),
+				number(s.MSE))
+		}
+		facts = append(facts, fact{"Test rows", text})
 	}
 	if t := m.Scaling.Transform; t != nil {
 		facts = slices.Insert(facts, 2, fact{"Target", fmt.Sprintf("the model sees %s; predictions are of the target's %s", seen, t.Estimate)})
@@ -92,7 +101,11 @@ func (r *maker) bound() []fact {
 	bound := fmt.Sprintf("on a random draw %.4f, on the mean %.4f", cautious.RoundUp(c.Bound, 4),
 		cautious.RoundUp(c.MeanBound, 4))
 	if c.Route == pacbayes.Direct {
-		bound = fmt.Sprintf("hold-out bound on the mean %.4f", cautious.RoundUp(c.MeanBound, 4))
+		what := "mean"
+		if m.Classes != nil {
+			what = "share of wrong labels"
+		}
+		bound = fmt.Sprintf("hold-out bound on the "+what+" %.4f", cautious.RoundUp(c.MeanBound, 4))
 	}
 	sure := ""
 	if c.Valid {
@@ -181,8 +194,12 @@ func (r *maker) hyperparameters() (cells [][]string) {
 				number(r.q.Beta[i]*unit/m.Scaling.InputScale[p.Dim]) + " of " + seen + " for each of " +
 					cautious.Name(m.Inputs[p.Dim])})
 		case p.Kind == kernel.Constant:
+			of := r.target
+			if m.Classes != nil {
+				of = seen
+			}
 			cells = append(cells, []string{"constant of the mean", number(r.q.Beta[i]), number(m.Scaling.Raw(r.q.Beta[i])) +
-				" of " + r.target})
+				" of " + of})
 		}
 	}
 	if left > 0 {

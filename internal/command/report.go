@@ -29,7 +29,8 @@ it, and how it was trained.
 
 With DATA the page also compares predictions with observations: the misses that the certificate counts, residuals,
 calibration and the worst predictions. It also sums up the columns. If DATA is what the model was made from, it shows
-the test rows and the certified rows. Otherwise it shows the rows that the model hasn't seen.`,
+the test rows and the certified rows. Otherwise it shows the rows that the model hasn't seen. For labels the page has
+the confusion matrix, the reliability of probabilities, and the wrong answers if only the surest rows get an answer.`,
 		Args: between(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := krigo.Load(args[0])

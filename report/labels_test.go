@@ -1,0 +1,81 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
+)
+
+// TestLabels: the page of a model of labels counts what the model predicts, and says nothing about residuals.
+func TestLabels(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	table := dataset.Reading{}.New("flowers.csv")
+	table.Names = []string{"x", "z", "kind"}
+	for range 200 {
+		x, z, kind := rng.NormFloat64(), rng.NormFloat64(), "<iris>"
+		if z+0.5*rng.NormFloat64() > math.Sin(2*x) {
+			kind = "rose"
+		}
+		must.Do(t, table.Append([]string{fmt.Sprint(x), fmt.Sprint(z), kind}))
+	}
+	m := must.Get(krigo.Fit(t.Context(), table, krigo.Options{Data: krigo.Data{Target: "kind", TestFraction: 0.3},
+		Kernel: krigo.Kernel{Expression: "se"}, Run: krigo.Run{Restarts: 1}}))(t)
+	r := must.Get(Page{Model: m, Data: table}.made(t.Context()))(t)
+	l := r.main().labels(m.Classes)
+	wrong := 0
+	for i, p := range must.Get(m.Predict(t.Context(), table, krigo.PredictOptions{}))(t) {
+		if at := slices.Index(r.main().rows, i); at >= 0 && p.Label != m.Classes[l.label[at]] {
+			t.Errorf("row %d: %q, not %q", i, m.Classes[l.label[at]], p.Label)
+		} else if at >= 0 && l.label[at] != l.truth[at] {
+			wrong++
+		}
+	}
+	n := len(l.truth)
+	must.Be(t, n, m.Test.Rows)
+	must.Be(t, percent(float64(wrong)/float64(n)), percent(m.Test.MeanRisk))
+	glance := part(t, r, "glance")
+	matrix, cell := glance.Tables[0], 0
+	for i := range 2 {
+		for j := range 2 {
+			var c int
+			must.Get(fmt.Sscan(matrix.Cells[i][j+1], &c))(t)
+			if cell += c; i != j {
+				wrong -= c
+			}
+		}
+	}
+	must.Not(t, cell != n || wrong != 0 || matrix.Head[1] != "label <iris>", "%d rows: %v", n, matrix)
+	rows := 0
+	for _, cells := range figure(t, r, reliability).Cells {
+		var c int
+		must.Get(fmt.Sscan(cells[1], &c))(t)
+		rows += c
+	}
+	must.Be(t, rows, n)
+	sure := figure(t, r, answers).Cells
+	must.Be(t, sure[len(sure)-1][2], percent(m.Test.MeanRisk))
+	scores := []string{r.Scores.Cells[0][2], r.Scores.Cells[0][4], r.Scores.Cells[0][5]}
+	must.Be(t, strings.Join(scores, " "), percent(m.Test.MeanRisk)+" "+number(m.Test.MSE)+" "+number(m.Test.NLPD))
+	must.Be(t, part(t, r, "data").Tables[0].Cells[0][1], "2 categories")
+	for _, s := range r.Sections {
+		for _, f := range s.Figures {
+			must.Not(t, f.Failed != "" || strings.Contains(f.Title+f.Caption, "esidual"), "%s: %s", f.Title, f.Failed)
+		}
+	}
+	worst := part(t, r, "residuals").Tables[1]
+	must.Not(t, worst.Cells[0][1] == worst.Cells[0][2], "the worst row is right: %v", worst.Cells[0])
+	must.Be(t, figure(t, r, "Along x").Failed, "")
+
+	l.sure = slices.Repeat([]float64{0.99}, n) // far too sure
+	must.Do(t, r.drawReliability(l, true))
+	must.Not(t, !strings.Contains(r.Warnings[len(r.Warnings)-1], "expects 99.0 % of the labels"), "%q", r.Warnings)
+	must.Do(t, r.drawAnswers(l)) // all rows have one probability
+	must.Be(t, len(r.last().Figures[len(r.last().Figures)-1].Cells), 1)
+}
