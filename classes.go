@@ -1,7 +1,10 @@
 package krigo
 
 import (
+	"cmp"
+
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -13,13 +16,16 @@ import (
 // numbers if the options ask for probit noise.
 func (o Options) classed(table *dataset.Table) (Options, error) {
 	text := table.IsText(o.Data.Target)
-	if o.kept || o.Data.Classes != nil || o.Data.Censored != "" || !o.labels() && (o.Kernel.Noise != "" || !text) {
+	if o.kept || o.Data.Classes != nil || o.Data.Censored != "" || !o.labels() && !text {
 		return o, nil
 	}
 	classes, err := table.Classes(o.Data.Target)
 	switch {
 	case err != nil:
 		return o, err
+	case len(classes) == 2 && o.Kernel.Noise != "" && !o.labels():
+		return o, usage("noise %s: it is for numbers, and %q has the labels %s: leave noise out, or take probit",
+			o.Kernel.Noise, o.Data.Target, spelling.Quoted(classes, 2))
 	case len(classes) == 2:
 		o.Data.Classes, o.Kernel.Noise = classes, objective.ProbitName
 	case o.labels():
@@ -36,7 +42,7 @@ func (o Options) forLabels() Options {
 		if (p.Loss == "" || p.Loss == string(pacbayes.Band)) && p.Epsilon == 0 { // flags have the default loss
 			p.Loss, p.Epsilon, p.Units = string(pacbayes.Label), 0.5, "raw"
 		}
-		o.Data.Transform = noTransform
+		o.Data.Transform = cmp.Or(o.Data.Transform, noTransform)
 	}
 	return o
 }

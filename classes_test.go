@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,7 +81,8 @@ func TestClassesRefuse(t *testing.T) {
 		"for regression": func(o *Options) { o.Kernel.Monotone = []string{"x:up"} },
 		"hasn't two":     func(o *Options) { o.Data.Target, o.Kernel.Noise = "x", "probit" },
 		"prior-rows":     func(o *Options) { o.Data.Scaling = "all-rows" },
-		"no column of":   func(o *Options) { o.Kernel.Noise = "constant" },
+		"noise constant": func(o *Options) { o.Kernel.Noise = "constant" },
+		"transform none": func(o *Options) { o.Data.Transform = "log" },
 	} {
 		o := Options{Data: Data{Target: "kind"}, Kernel: Kernel{Expression: "se"}}
 		change(&o)
@@ -88,7 +90,19 @@ func TestClassesRefuse(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+	if _, err := Fit(context.Background(), nil, Options{}); err == nil || !strings.Contains(err.Error(), "nil") {
+		t.Errorf("no table: %v", err)
+	}
 	numbers := must.Get(table.Classed("kind", []string{"iris", "rose"}))(t)
+	same := *numbers
+	same.Values = slices.Clone(numbers.Values)
+	for i := 2; i < len(same.Values)-3; i += 3 { // the last row alone is of the other class
+		same.Values[i] = 1 - same.Values[len(same.Values)-1]
+	}
+	if _, err := Fit(t.Context(), &same, Options{Data: Data{Target: "kind"}, Prior: Prior{Share: 0.5},
+		Kernel: Kernel{Noise: "probit"}}); err == nil || !strings.Contains(err.Error(), "prior rows have the label") {
+		t.Errorf("prior rows of one class: %v", err)
+	}
 	o := Options{Data: Data{Target: "kind"}, Kernel: Kernel{Expression: "se", Noise: "probit"}}
 	if m := must.Get(Fit(t.Context(), numbers, o))(t); m.Classes[0] != "0" || m.Classes[1] != "1" {
 		t.Errorf("classes %v", m.Classes)

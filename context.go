@@ -17,24 +17,44 @@ func (m *Model) NoBetter() string {
 	if x == nil || c == nil || x.Constant == (model.Constant{}) {
 		return ""
 	}
-	said := fmt.Sprintf("This model is no better than %sthe constant %s.", m.plus(), cautious.Number(x.Constant.Value))
-	errs := fmt.Sprintf("%s, and the constant's %s", cautious.Number(x.RMSE), cautious.Number(x.Constant.RMSE))
+	said := fmt.Sprintf("This model is no better than %s.", m.constant())
+	name, own := m.misses(x.RMSE)
+	_, other := m.misses(x.Constant.RMSE)
+	errs := fmt.Sprintf("%s, and the constant's %s", own, other)
 	lossWorse := x.MeanRisk >= x.Constant.MeanRisk
 	if c.Route == pacbayes.Direct && c.Curve == nil { // both are hold-out bounds of a mean at one ε
 		lossWorse = c.MeanBound >= x.Constant.MeanBound
 	}
 	switch {
 	case x.RMSE >= x.Constant.RMSE:
-		return fmt.Sprintf("%s Its RMSE is %s.", said, errs)
+		return fmt.Sprintf("%s Its %s is %s.", said, name, errs)
 	case !lossWorse:
 		return ""
 	}
-	said += fmt.Sprintf(" Its mean loss on the certified rows is %.3f, and the constant's %.3f. Its RMSE is lower: %s.",
-		x.MeanRisk, x.Constant.MeanRisk, errs)
+	said += fmt.Sprintf(" Its mean loss on the certified rows is %.3f, and the constant's %.3f. Its %s is lower: %s.",
+		x.MeanRisk, x.Constant.MeanRisk, name, errs)
 	if c.Loss != pacbayes.ClippedAbsolute && c.Loss != pacbayes.Label {
 		said += " Another ε would show that."
 	}
 	return said
+}
+
+// constant names the simplest predictor, which predicts the same for all rows.
+func (m *Model) constant() string {
+	v := m.Context.Constant.Value
+	if m.Classes != nil {
+		return "the label " + cautious.Name(m.Classes[int(v)]) + " for all rows"
+	}
+	return m.plus() + "the constant " + cautious.Number(v)
+}
+
+// misses names a root mean square of errors, and writes it. The square of this root is the Brier score if the target
+// has classes.
+func (m *Model) misses(rms float64) (name, value string) {
+	if m.Classes != nil {
+		return "Brier score", cautious.Number(rms * rms)
+	}
+	return "RMSE", cautious.Number(rms)
 }
 
 // plus begins the words for a simple predictor, which has the same offset as the model.
@@ -69,6 +89,10 @@ func (m *Model) InContext() string {
 	said := fmt.Sprintf("On the %d %s rows: RMSE %s, MAE %s (in units of %s)%s. The model's own 95 %% intervals %s "+
 		"%.1f %% of the targets.", x.Rows, which, cautious.Number(x.RMSE), cautious.Number(x.MAE),
 		cautious.Name(m.Target), r2, hold, 100*x.Coverage95)
+	if m.Classes != nil {
+		said = fmt.Sprintf("On the %d %s rows: %.1f %% wrong labels, Brier score %s.", x.Rows, which, 100*x.MeanRisk,
+			cautious.Number(x.RMSE*x.RMSE))
+	}
 	said += m.others()
 	if all := m.FromAllRows(); all != "" {
 		said += "\n" + all
@@ -107,6 +131,9 @@ func (m *Model) others() string {
 		lead = "the mean loss on these rows is "
 	case m.Terms.Loss.IsZeroOne():
 		lead = fmt.Sprintf("the share of predictions on %s that lie %s is ", further, outside(m, c))
+		if m.Classes != nil {
+			lead = "the share of " + further + " that get a wrong label is "
+		}
 		fallthrough
 	default:
 		ends = fmt.Sprintf(" Each of these bounds holds with %s confidence by itself.", cautious.Complement(c.Delta))
@@ -121,10 +148,11 @@ func (m *Model) others() string {
 			loss = fmt.Sprintf("%.3f", b.MeanRisk)
 		}
 		if b != (model.Baseline{}) {
-			each = append(each, fmt.Sprintf("%s for %s (RMSE %s)", loss, who, cautious.Number(b.RMSE)))
+			name, value := m.misses(b.RMSE)
+			each = append(each, fmt.Sprintf("%s for %s (%s %s)", loss, who, name, value))
 		}
 	}
-	add(m.plus()+"the constant "+cautious.Number(x.Constant.Value), x.Constant.Baseline)
+	add(m.constant(), x.Constant.Baseline)
 	add(m.plus()+"a linear model", x.Linear)
 	said := ""
 	if each != nil {

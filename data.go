@@ -1,7 +1,9 @@
 package krigo
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
@@ -215,6 +218,13 @@ func (d *dealt) viewTest(table *dataset.Table) (err error) {
 // scale computes the constants of the scaling.
 func (d *dealt) scale() (err error) {
 	o, prior := d.options.Data, d.data.RowsOf(d.roles, dataset.Prior)
+	if o.Classes != nil {
+		y, err := d.data.SortedTargets(prior)
+		if n := len(y); err != nil || n > 0 && y[0] == y[n-1] {
+			return cmp.Or(err, fmt.Errorf("%s: all %d prior rows have the label %s of %s: nothing to learn; use more "+
+				"prior rows", d.data.Source, n, spelling.Quote(o.Classes[int(y[0])]), cautious.Name(o.Target)))
+		}
+	}
 	switch o.Scaling {
 	case dataset.PriorRows:
 		d.scaling, err = dataset.ScalingOf(d.data, prior, o.Scaling)

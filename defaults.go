@@ -137,6 +137,9 @@ func (o Options) resolve(rows int) (Options, error) {
 
 // resolveFor does what resolve does, for a target that may have classes.
 func (o Options) resolveFor(table *dataset.Table) (Options, error) {
+	if table == nil {
+		return o, usage("table: it is nil; read one, for example with files.ReadFile")
+	}
 	o, err := o.classed(table)
 	if err != nil {
 		return o, err

@@ -19,12 +19,6 @@ import (
 // mostSlices is the most values of a column whose values are kinds of rows.
 const mostSlices = 50
 
-// IsLabel says whether a column of the table holds text, so that it can only be predicted as a label.
-func IsLabel(table *dataset.Table, column string) bool {
-	j, ok := table.Column(column)
-	return ok && table.Texts(j) != nil
-}
-
 // CertifyLabels certifies labels in a table, which any classifier predicted, beside the true labels. It holds for
 // further rows of the same source if the classifier never saw these rows and wasn't chosen by them. The caller vouches
 // for this.

@@ -149,8 +149,11 @@ func (p *CertifiedLabels) detects(d *pacbayes.Detection) string {
 		return fmt.Sprintf("no threshold is guaranteed to detect %s of the rows of class %s: %s.", wanted, class,
 			d.Reason)
 	}
-	return fmt.Sprintf("at least %s of further rows of class %s are flagged, and at most %s of the other rows. A row "+
-		"is flagged if %s is at least %v. %d of the %d certified rows of the class aren't flagged, and %d of the %d "+
-		"others are.", wanted, class, percentUp(d.FalseAlarmsBound), p.scored(class), d.Threshold, d.Missed,
-		d.Positives, d.FalseAlarms, d.Others)
+	others := "at most " + percentUp(d.FalseAlarmsBound) + " of the other rows"
+	if cautious.RoundUp(d.FalseAlarmsBound, 3) >= 1 {
+		others = "perhaps all other rows, as no smaller share is guaranteed"
+	}
+	return fmt.Sprintf("at least %s of further rows of class %s are flagged, and %s. A row is flagged if %s is at "+
+		"least %v. %d of the %d certified rows of the class aren't flagged, and %d of the %d others are.", wanted,
+		class, others, p.scored(class), d.Threshold, d.Missed, d.Positives, d.FalseAlarms, d.Others)
 }

@@ -284,6 +284,8 @@ func band(m *Model) (of func(model.Prediction) Interval, err error) {
 	switch {
 	case c == nil || !c.Valid:
 		return nil, fmt.Errorf("band: the model has no certificate")
+	case c.Loss == pacbayes.Label:
+		return nil, fmt.Errorf("band: the certificate is about labels, which have no widths: leave these intervals out")
 	case c.Promise != nil && c.Promise.HalfWidth > 0:
 		kind, width, raw = bandOf(c.Promise), c.Promise.HalfWidth, c.Promise.HalfWidthRaw
 	case c.MeanBound < 1:

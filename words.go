@@ -180,8 +180,12 @@ func slicesOf(m *Model, c *pacbayes.Certificate) string {
 	if len(c.Slices) == 0 || !c.Valid {
 		return ""
 	}
+	misses := "predictions lies " + outside(m, c)
+	if c.Loss == pacbayes.Label {
+		misses = "rows gets a wrong label"
+	}
 	said := fmt.Sprintf("\nWith the same confidence, for all these kinds of rows together, at most this share of each "+
-		"kind's predictions lies %s:", outside(m, c))
+		"kind's %s:", misses)
 	if !slices.ContainsFunc(c.Slices, func(s pacbayes.Slice) bool { return s.Reason == "" }) {
 		said = fmt.Sprintf("\nNo kind of rows has a bound, because each kind has fewer than %d certified rows. The half of δ "+
 			"that --slices took is lost: certify more rows, or leave --slices out.", pacbayes.MinRows)
@@ -207,9 +211,6 @@ func slicesOf(m *Model, c *pacbayes.Certificate) string {
 
 // outside returns words for the place of misses, which is outside the band of c's loss.
 func outside(m *Model, c *pacbayes.Certificate) string {
-	if c.Loss == pacbayes.Label {
-		return "on a wrong label"
-	}
 	if c.Loss == pacbayes.Asymmetric {
 		return fmt.Sprintf("more than %s below or %s above %s", cautious.Width(c.EpsilonRaw),
 			cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), known(m))

@@ -284,7 +284,7 @@ func (t Terms) declared() (c []string) {
 		declared += " of every ε"
 	} else if t.OtherEpsilon {
 		c = append(c, "NOT MET: ε isn't the one declared when the model was fitted.")
-	} else if t.Loss.Kind != ClippedAbsolute {
+	} else if t.Loss.Kind != ClippedAbsolute && t.Loss.Kind != Label {
 		declared += ", its ε"
 	}
 	if len(t.Slices) > 0 && !t.OtherEpsilon {

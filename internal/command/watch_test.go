@@ -204,11 +204,13 @@ func TestAnytimeAndShift(t *testing.T) {
 		fmt.Sprintf("rows of another source is at most %.4f,", cautious.RoundUp(r.Shift.MeanBound, 4))) {
 		t.Error(words)
 	}
+	write(t, "said.csv", "y,prediction\n1,yes\n0,no\n")
 	for args, want := range map[string]string{
 		"certify s.krigo snelson.csv --anytime":                                           "--anytime is for --fresh",
 		"certify s.krigo snelson.csv --shift -1":                                          "--shift -1",
 		"certify s.krigo snelson.csv --shift 0.1 --epsilon 2":                             "shift: it is of a certificate",
 		"certify --predictions later.csv --target y --prediction x --epsilon 1 --delta 0": "--delta 0: want a probability",
+		"certify --predictions said.csv --target y --epsilon 1":                           "say --classes",
 		"certify --predictions later.csv --target y --prediction x --epsilon 1 --shift 0.01": "for models, not for " +
 			"--predictions",
 	} {
