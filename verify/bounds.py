@@ -668,7 +668,10 @@ def rise(below, low):
     high = 1 - UNIT / 2
     for _ in range(100):
         mid = (low + high) / 2
+        last = mid in (low, high)
         low, high = (mid, high) if below(mid) else (low, mid)
+        if last:
+            break
     return high
 def log_term(n, k, p):
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + (k * log(p) if k else 0) + (n - k) * log1p(-p)
@@ -679,6 +682,8 @@ def binomial(k, n, delta):
         for j in range(k, 0, -1):
             term *= j / (n - j + 1) * (1 - p) / p
             total += term
+            if term < 1e-18 * total:
+                break
         return log_term(n, k, p) + log(total) > log(delta)
     return 1.0 if k >= n else rise(more, k / n or 1e-300)
 def kl_inverse(q, eps):

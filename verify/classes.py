@@ -271,10 +271,10 @@ def check_detection(r, d, recall, delta, positive):
     require(d("recall", float) == recall and d("positive", str) == positive and abs(d("delta", float) / delta - 1) < 1e-9, "the detection's class, recall or delta differs")
     of = [t == r.positive for t in r.truth]
     total, seen, found = sum(of), 0, None
-    order = sorted(range(r.n), key=lambda i: -r.detected[i])
+    order, most = sorted(range(r.n), key=lambda i: -r.detected[i]), search(total, lambda k: not holds(k, total, 1 - recall, 0.75 * delta)) - 1
     for m, i in enumerate(order, 1):
         seen += of[i]
-        if (m == r.n or r.detected[order[m]] < r.detected[i]) and seen and holds(total - seen, total, 1 - recall, 0.75 * delta):
+        if (m == r.n or r.detected[order[m]] < r.detected[i]) and seen and total - seen <= most:
             found = (r.detected[i], total - seen, m - seen)
             break
     require((d("positives", int), d("others", int)) == (total, r.n - total), "the detection's rows differ")

@@ -136,10 +136,17 @@ def crossing(n, misses, bounds):
     def law(k, mean):
         return exp(k * log(mean) - mean - lgamma(k + 1)) if mean else float(k == 0)
 
+    def around(mean):  # a Poisson variable lies outside with a probability below 1e-20
+        return max(0, floor(mean - 12 * sqrt(mean))), min(n, floor(mean + 12 * sqrt(mean) + 40))
+
     state, at = [1.0] + [0.0] * n, 0.0  # state[m] is the probability of m points up to at, without a crossing
     for k, b in zip(misses, bounds):
-        steps = [law(j, n * (b - at)) for j in range(n, -1, -1)]
-        state, at = [dot(state[:to + 1], steps[n - to:]) if to > k else 0.0 for to in range(n + 1)], b
+        (least, most), (_, far), after = around(n * b), around(n * (b - at)), [0.0] * (n + 1)
+        steps = [law(j, n * (b - at)) for j in range(far, -1, -1)]
+        for to in range(max(k + 1, least), most + 1):
+            j = min(far, to)
+            after[to] = dot(state[to - j:to + 1], steps[far - j:])
+        state, at = after, b
     return 1 - fsum(q * law(n - m, n * (1 - at)) for m, q in enumerate(state)) / law(n, n)
 
 
