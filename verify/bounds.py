@@ -8,7 +8,7 @@ import struct
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
-from math import cos, dist, erf, exp, expm1, floor, fsum, inf, isfinite, isnan, lgamma, log, log1p, nan, pi, prod, sin, sqrt
+from math import cos, dist, erf, exp, expm1, floor, frexp, fsum, inf, isfinite, isnan, ldexp, lgamma, log, log1p, nan, pi, prod, sin, sqrt
 from operator import mul
 from statistics import NormalDist
 
@@ -248,8 +248,9 @@ def scale_rows(head, table, roles):
     require(source in ("prior-rows", "all-rows", "declared"), f"the scaling has an unknown source, {source!r}")
     for j in range(d + 1 if source != "declared" else 0):
         values = [all_rows[i][j] for i in roles[PRIOR] + roles[CERTIFIED] * (source == "all-rows")]
-        mean = fsum(values) / len(values)
-        sd = sqrt(fsum((v - mean)**2 for v in values) / len(values))
+        unit = ldexp(0.5, frexp(max(map(abs, values)))[1])  # the squares of other numbers than those near 1 may overflow
+        mean = fsum(v / unit for v in values) / len(values)
+        mean, sd = mean * unit, sqrt(fsum((v / unit - mean)**2 for v in values) / len(values)) * unit
         if j == d and head.has("classes"):
             mean, sd = 0.0, 1.0
         if j < d and (table.one_hot[j] or sd <= 1e-13 * abs(mean)):
