@@ -364,6 +364,9 @@ func decode(raw []byte) (_ *Model, err error) {
 		}
 	}()
 	if len(raw) < len(Magic) || string(raw[:len(Magic)]) != Magic {
+		if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
+			return nil, errors.New("this is JSON, such as a certificate of other predictions, not a model file")
+		}
 		return nil, fmt.Errorf("this isn't a krigo model file")
 	}
 	short := fmt.Errorf("the model file is cut short: write or copy it again")

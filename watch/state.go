@@ -53,6 +53,9 @@ func (s State) Sentence(m *model.Model) string {
 		return fmt.Sprintf("No outcome yet. The certificate promises a risk of at most %.4f.", cautious.RoundUp(s.Bound, 4))
 	}
 	missed := fmt.Sprintf("%.0f missed (%.2f %%)", s.Misses, 100*s.Risk)
+	if m.Classes != nil {
+		missed = fmt.Sprintf("%.0f got a wrong label (%.2f %%)", s.Misses, 100*s.Risk)
+	}
 	if !m.Terms.Loss.IsZeroOne() {
 		missed = fmt.Sprintf("a mean loss of %.4f", s.Risk)
 	}

@@ -446,3 +446,33 @@ func TestUnwritten(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestLabels shows that wrong labels raise an alarm, and right labels don't.
+func TestLabels(t *testing.T) {
+	rows := func(n int, flip bool) *dataset.Table {
+		table, rng := dataset.Reading{}.New("pebbles"), rand.New(rand.NewPCG(uint64(n), 1))
+		table.Names = []string{"x", "kind"}
+		for range n {
+			x := rng.NormFloat64()
+			kind := map[bool]string{true: "light", false: "dark"}[x > 0 != flip]
+			must.Do(t, table.Append([]string{fmt.Sprint(x), kind}))
+		}
+		return table
+	}
+	fitted := must.Get(krigo.Fit(t.Context(), rows(150, false), krigo.Options{Data: krigo.Data{Target: "kind"},
+		Kernel: krigo.Kernel{Expression: "se"}, Run: krigo.Run{Restarts: 1}}))(t)
+	path := filepath.Join(t.TempDir(), "m")
+	must.Do(t, fitted.Save(path))
+	m := must.Get(model.Load(path))(t)
+	l := must.Get(Open(path + ".ledger"))(t)
+	defer l.Close()
+	w := must.Get(l.Watch(m))(t)
+	for _, flip := range []bool{false, true} {
+		d := must.Get(m.Labelled(rows(100, flip)))(t)
+		s := must.Get(w.Observe(t.Context(), d, d.All()))(t)
+		must.Not(t, (s.Alarm != nil) != flip || flip && s.Alarm.Row > 130 ||
+			!strings.Contains(s.Sentence(m), "got a wrong label"), "%v: %s", flip, s.Sentence(m))
+	}
+	must.Do(t, os.WriteFile(path, []byte(`{"kind": "classes"}`), 0o600))
+	must.Refuse(model.Load(path))(t, "this is JSON")
+}
