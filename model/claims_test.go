@@ -17,8 +17,9 @@ func TestClaimsCover(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	var fields []string
-	for f := range reflect.TypeFor[header]().Fields() {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "arrays" { // arrays lists further parts
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[header]()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name != "" && name != "-" && name != "arrays" { // arrays lists further parts
 			fields = append(fields, name)
 		}
 	}

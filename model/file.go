@@ -20,7 +20,6 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/memory"
-	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -49,53 +48,24 @@ const (
 )
 
 // header is the JSON part of a model file.
+//
+// The fields of Model with tags are its parts that need no other form.
 type header struct {
-	Objective     string            `json:"objective"`
-	Inputs        []string          `json:"inputs"`
-	Target        string            `json:"target"`
-	Offset        string            `json:"offset,omitempty"`
-	Errors        string            `json:"noise_column,omitempty"`
-	Limits        string            `json:"censored,omitempty"`
-	Classes       []string          `json:"classes,omitempty"`
-	Reading       dataset.Reading   `json:"reading,omitzero"`
-	Encoding      *dataset.Encoding `json:"encoding,omitempty"`
-	Scaling       dataset.Scaling   `json:"scaling"`
-	Kernel        kernel.Spec       `json:"kernel"` // for people to read; krigo uses the array theta
-	Mean          string            `json:"mean"`
-	NoiseVariance float64           `json:"noise_variance"`
-	Solver        string            `json:"solver,omitempty"` // cg or nearest; absent: the posterior is factored
+	Model
+	Kernel        kernel.Spec `json:"kernel"` // for people to read; krigo uses the array theta
+	Mean          string      `json:"mean"`
+	NoiseVariance float64     `json:"noise_variance"`
+	Solver        string      `json:"solver,omitempty"` // cg or nearest; absent: the posterior is factored
 	// rows that each variance (solver cg) or each prediction (solver nearest) is conditioned on
-	Nearest           int                   `json:"nearest,omitempty"`
-	ObservationNoise  float64               `json:"observation_noise"`
-	Noise             string                `json:"noise,omitempty"` // name of a registered noise; absent: Gaussian
-	Varying           *Varying              `json:"noise_of_inputs,omitempty"`
-	Monotone          posterior.Monotone    `json:"monotone,omitempty"`
-	Certificate       *pacbayes.Certificate `json:"certificate"`
-	CertificateReason string                `json:"certificate_reason,omitempty"`
-	Context           *Context              `json:"context,omitempty"`
-	Terms             pacbayes.Terms        `json:"terms"`
-	Source            string                `json:"source"`
-	Seed              uint64                `json:"seed"`
-	Split             Split                 `json:"split,omitempty"` // absent: by position
-	Group             string                `json:"group,omitempty"`
-	Counts            *dataset.Counts       `json:"rows_by_role,omitempty"` // test, calibration, prior, certified
-	Groups            *dataset.Counts       `json:"groups_by_role,omitempty"`
-	All               string                `json:"rows_sha256,omitempty"`
-	Targets           string                `json:"targets_sha256,omitempty"`
-	Range             *Range                `json:"input_range,omitempty"`
-	Fitted            json.RawMessage       `json:"fitted,omitempty"`
-	Hash              string                `json:"certified_rows_sha256"`
-	Beside            []string              `json:"targets,omitempty"`       // of a fit of several targets
-	Dealt             *dataset.Counts       `json:"units_by_role,omitempty"` // with Beside
-	Test              *Test                 `json:"test"`
-	Ties              []Tie                 `json:"ties,omitempty"`
-	Training          Training              `json:"training"`
-	Curves            []*Curve              `json:"curves,omitempty"`
-	Notices           []string              `json:"notices,omitempty"` // sentences in older files
-	Findings          finding.List          `json:"findings,omitempty"`
-	Conformal         *Conformal            `json:"conformal,omitempty"`
-	Prior             *priorHeader          `json:"prior,omitempty"`
-	Arrays            []array               `json:"arrays"`
+	Nearest  int                `json:"nearest,omitempty"`
+	Monotone posterior.Monotone `json:"monotone,omitempty"`
+	Counts   *dataset.Counts    `json:"rows_by_role,omitempty"` // test, calibration, prior, certified
+	Groups   *dataset.Counts    `json:"groups_by_role,omitempty"`
+	Dealt    *dataset.Counts    `json:"units_by_role,omitempty"` // with Beside
+	Range    *Range             `json:"input_range,omitempty"`
+	Notices  []string           `json:"notices,omitempty"` // sentences in older files
+	Prior    *priorHeader       `json:"prior,omitempty"`
+	Arrays   []array            `json:"arrays"`
 }
 
 // priorHeader holds what the arrays of a prior (prior_theta and so on) don't say, if the prior is itself a posterior.
@@ -187,17 +157,8 @@ func (m *Model) needs() uint32 {
 func (m *Model) Write(w io.Writer) error {
 	p := m.Posterior
 	roles := lists.Of(m.positional, func(r dataset.Role) byte { return byte(r) })
-	h := header{
-		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Offset: m.Offset, Reading: m.Reading,
-		Encoding: m.Encoding, Errors: m.Errors, Limits: m.Limits, Classes: m.Classes, Scaling: m.Scaling,
-		Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise,
-		ObservationNoise: m.ObservationNoise,
-		Noise:            m.Noise, Varying: m.Varying, Monotone: p.Monotone, Certificate: m.Certificate,
-		CertificateReason: m.CertificateReason, Context: m.Context,
-		Terms:  m.Terms,
-		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves,
-		Findings: m.Findings, Conformal: m.Conformal, Ties: m.Ties,
-	}
+	h := header{Model: *m, Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise,
+		Monotone: p.Monotone}
 	version := uint32(factored)
 	if _, h.Nearest = p.Arrays(); p.Kind() != posterior.ByCholesky {
 		h.Solver, version = p.Kind(), unfactored
@@ -214,15 +175,13 @@ func (m *Model) Write(w io.Writer) error {
 		version = encoded
 	}
 	if m.Split == ByPosition {
-		h.Arrays = append(h.Arrays, array{"roles", "uint8", len(roles), 1})
+		h.Split, h.Arrays = "", append(h.Arrays, array{"roles", "uint8", len(roles), 1})
 	} else {
-		version = dealt
-		h.Split, h.Group, h.Counts, h.All, h.Targets, h.Range, h.Fitted = m.Split, m.Group, &m.Counts, m.All, m.Targets,
-			&m.Range, m.Fitted
+		version, h.Counts, h.Range = dealt, &m.Counts, &m.Range
 		if m.Group != "" {
 			h.Groups = &m.Groups
 		}
-		if h.Beside = m.Beside; m.Beside != nil {
+		if m.Beside != nil {
 			h.Dealt = &m.Dealt
 		}
 	}
@@ -429,14 +388,7 @@ func decode(raw []byte) (_ *Model, err error) {
 
 // model assembles the model from the header and the bytes of the arrays. decode has checked the arrays' lengths.
 func (h header) model(data []byte) (*Model, error) {
-	m := &Model{
-		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Offset: h.Offset, Reading: h.Reading,
-		Encoding: h.Encoding, Errors: h.Errors, Limits: h.Limits, Classes: h.Classes,
-		Scaling: h.Scaling, ObservationNoise: h.ObservationNoise, Noise: h.Noise, Varying: h.Varying,
-		Certificate: h.Certificate, CertificateReason: h.CertificateReason, Context: h.Context, Terms: h.Terms,
-		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Curves: h.Curves,
-		Findings: h.Findings, Conformal: h.Conformal, Ties: h.Ties,
-	}
+	m := &h.Model
 	for _, text := range h.Notices {
 		m.Findings.Add(finding.Text, text)
 	}
@@ -520,7 +472,6 @@ func (h header) read(data []byte, m *Model) (found map[string][]float64, shape m
 
 // deal sets the fields of m that say how krigo dealt the roles.
 func (h header) deal(m *Model) error {
-	m.Split, m.Group, m.All, m.Targets = h.Split, h.Group, h.All, h.Targets
 	if h.Fitted != nil {
 		var text bytes.Buffer
 		json.Compact(&text, h.Fitted) // no error: parsing the header has checked it
@@ -553,7 +504,7 @@ func (h header) deal(m *Model) error {
 		m.Groups = *h.Groups
 	}
 	if h.Beside != nil {
-		m.Beside, m.Dealt = h.Beside, *h.Dealt
+		m.Dealt = *h.Dealt
 	}
 	for _, n := range slices.Concat(m.Counts[:], m.Groups[:], m.Dealt[:]) {
 		if n < 0 || n > maxRows {

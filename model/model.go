@@ -50,53 +50,57 @@ import (
 //
 // Only Calibrate, CertifyOwn and SetTies change a Model. Goroutines may share a Model that nobody changes.
 type Model struct {
-	Objective        string
-	Inputs           []string // names, in the order of the posterior's inputs
-	Target           string
-	Reading          dataset.Reading   // how cells of the model's tables are written
-	Encoding         *dataset.Encoding // turns columns of a table into inputs; nil: the columns are the inputs
-	Scaling          dataset.Scaling
-	Posterior        *posterior.Posterior
-	ObservationNoise float64  // variance of y about f; not the σ_n² of a PAC-Bayes objective
-	Classes          []string // labels of the target, with the places 0 and 1; nil: the target is a number
-	Noise            string   // name of a registered noise, whose scale is ObservationNoise; "": Gaussian
-	Varying          *Varying // how the noise depends on the inputs, with ObservationNoise as s; nil: it doesn't
+	Objective string   `json:"objective"`
+	Inputs    []string `json:"inputs"` // names, in the order of the posterior's inputs
+	Target    string   `json:"target"`
+	Classes   []string `json:"classes,omitempty"` // labels of the target, by their places; nil: the target is a number
 
-	Certificate       *pacbayes.Certificate // nil: CertificateReason says why there is none
-	CertificateReason string
-	Context           *Context // nil if certified rows helped to train, if a figure overflows, and in old models
-	Terms             pacbayes.Terms
+	Reading   dataset.Reading      `json:"reading,omitzero"`   // how cells of the model's tables are written
+	Encoding  *dataset.Encoding    `json:"encoding,omitempty"` // makes inputs of columns; nil: columns are the inputs
+	Scaling   dataset.Scaling      `json:"scaling"`
+	Posterior *posterior.Posterior `json:"-"`
 
-	Source  string         // name of the data that the model was made from
-	Seed    uint64         // seed with which the roles were dealt
-	Split   Split          // how roles were dealt to rows
-	Offset  string         // column that is subtracted from the target and added to predictions; "": none
-	Limits  string         // column that says which targets are limits, see dataset.Table.Limited; "": none
-	Errors  string         // column of the standard errors of the target, see NoisesAt; "": none
-	Group   string         // column that groups rows; "": every row is a unit
-	Counts  dataset.Counts // rows by role
-	Groups  dataset.Counts // groups by role; equal to Counts without a Group
-	Hash    string         // SHA-256 of the certified rows; RolesOf compares it
-	All     string         // SHA-256 of all rows, dataset.Units.Hash; "" in old models
-	Rows    []uint64       // dataset.Data.RowHashes of all rows except test rows, in ascending order
-	Named   []uint64       // hashes of the groups of the same rows, each once, in ascending order; nil without a Group
-	Targets string         // dataset.Units.Targets of all rows; "" in old models
-	Range   Range          // range of the inputs on all rows except test rows
-	Ties    []Tie          // what ties rows together, measured on the training rows
-	Beside  []string       // all targets of a fit of several, this model's among them; nil: the fit had one target
-	Dealt   dataset.Counts // of a fit of several targets: units by role among the rows that have any of the targets
+	ObservationNoise float64  `json:"observation_noise"`         // variance of y about f; not the σ_n² of PAC-Bayes
+	Noise            string   `json:"noise,omitempty"`           // registered noise of this scale; "": Gaussian
+	Varying          *Varying `json:"noise_of_inputs,omitempty"` // how the noise depends on inputs; nil: it doesn't
+
+	Certificate       *pacbayes.Certificate `json:"certificate"` // nil: CertificateReason says why there is none
+	CertificateReason string                `json:"certificate_reason,omitempty"`
+	// Context is nil if certified rows helped to train, if a figure overflows, and in old models.
+	Context *Context       `json:"context,omitempty"`
+	Terms   pacbayes.Terms `json:"terms"`
+
+	Source string `json:"source"`                 // name of the data that the model was made from
+	Seed   uint64 `json:"seed"`                   // seed with which the roles were dealt
+	Split  Split  `json:"split,omitempty"`        // how roles were dealt to rows
+	Offset string `json:"offset,omitempty"`       // column that predictions add, and training subtracts; "": none
+	Limits string `json:"censored,omitempty"`     // column of limits, see dataset.Table.Limited; "": none
+	Errors string `json:"noise_column,omitempty"` // column of the target's standard errors, see NoisesAt; "": none
+	Group  string `json:"group,omitempty"`        // column that groups rows; "": every row is a unit
+
+	Counts  dataset.Counts `json:"-"`                        // rows by role
+	Groups  dataset.Counts `json:"-"`                        // groups by role; equal to Counts without a Group
+	Hash    string         `json:"certified_rows_sha256"`    // SHA-256 of the certified rows; RolesOf compares it
+	All     string         `json:"rows_sha256,omitempty"`    // dataset.Units.Hash of all rows; "" in old models
+	Targets string         `json:"targets_sha256,omitempty"` // dataset.Units.Targets of all rows; "" in old models
+	Rows    []uint64       `json:"-"`                        // sorted dataset.Data.RowHashes of all rows but test rows
+	Named   []uint64       `json:"-"`                        // sorted hashes of their groups; nil without a Group
+	Range   Range          `json:"-"`                        // range of the inputs on all rows except test rows
+	Ties    []Tie          `json:"ties,omitempty"`           // what ties rows together, measured on the training rows
+	Beside  []string       `json:"targets,omitempty"`        // all targets of a fit of several; nil: it had one target
+	Dealt   dataset.Counts `json:"-"`                        // with Beside: units by role of rows that have any target
 
 	// Fitted holds the options that the model was fitted with, as JSON (krigo.Options). It is nil in old models.
-	Fitted json.RawMessage
+	Fitted json.RawMessage `json:"fitted,omitempty"`
 
 	positional []dataset.Role // role of every row, in file order; only in old models
 	checksum   string         // checksum of the file from which the model was read
 
-	Conformal *Conformal // nil if no rows can calibrate intervals; see Calibrate
-	Test      *Test      // nil without test rows
-	Training  Training
-	Curves    []*Curve     // curves of the training objective, one for each starting point
-	Findings  finding.List // about the data, the fit and the model
+	Conformal *Conformal   `json:"conformal,omitempty"` // nil if no rows can calibrate intervals; see Calibrate
+	Test      *Test        `json:"test"`                // nil without test rows
+	Training  Training     `json:"training"`
+	Curves    []*Curve     `json:"curves,omitempty"`   // curves of the training objective, one for each starting point
+	Findings  finding.List `json:"findings,omitempty"` // about the data, the fit and the model
 }
 
 // Checksum returns the SHA-256, in hex, at the end of the file that the model was read from. No other file has the
