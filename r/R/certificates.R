@@ -54,6 +54,47 @@ certify_predictions <- function(y, yhat, epsilon, delta = 0.01, loss = "band", g
   finding(found$sentence, found)
 }
 
+certify_classifier <- function(y, proba = NULL, labels = NULL, classes = colnames(proba), statements = "error", delta = 0.01,
+                               at_most_wrong = NULL, recall = NULL, positive = NULL, score = NULL, costs = NULL, slice_by = NULL,
+                               group = NULL, target = "y") {
+  truth <- labels_of("y", y)
+  if (is.null(classes)) classes <- if (is.factor(y)) levels(y) else sort(unique(y[!is.na(y)]))
+  classes <- labels_of("classes", classes)
+  chosen <- identical(statements, "error") && !(is.null(at_most_wrong) && is.null(recall) && is.null(costs) && is.null(slice_by))
+  args <- list(target = utf8(one("target", target)), statements = if (!chosen) I(statements))
+  shares <- list(delta = delta, at_most_wrong = at_most_wrong, recall = recall)
+  for (name in names(shares)) {
+    share <- shares[[name]]
+    if (is.null(share)) next
+    if (!(is.numeric(share) && length(share) == 1 && isTRUE(share > 0 && share < 1))) refuse(name, ": want a share between 0 and 1, such as 0.01")
+    args[[name]] <- json_number(share)
+  }
+  if (!is.null(positive)) args$positive <- labels_of("positive", positive)
+  data <- structure(list(truth), names = args$target)
+  given <- list(prediction = labels, slice_by = slice_by, group = group, score = score)
+  for (name in names(given)[!vapply(given, is.null, NA)]) {
+    args[[name]] <- if (name == target) paste0(name, "_") else name
+    data[[args[[name]]]] <- if (name == "score") measured("score", score) else labels_of(name, given[[name]])
+  }
+  if (!is.null(proba)) {
+    if (is.data.frame(proba)) proba <- as.matrix(proba)
+    if (!is.matrix(proba) || !is.numeric(proba) || ncol(proba) != length(classes)) {
+      refuse("proba: want a matrix with a column for each of the classes ", toString(classes), "; name its columns, or give classes", kind = "data")
+    }
+    args$probabilities <- if (startsWith(target, "probability of ")) "chance of " else "probability of "
+    data[paste0(args$probabilities, classes)] <- lapply(seq_along(classes), function(k) as.double(proba[, k]))
+  }
+  if (!is.null(costs)) {
+    lines <- apply(as.matrix(costs), 1, function(row) paste0("[", paste(number(row), collapse = ","), "]"))
+    args$costs <- list(classes = I(classes), costs = structure(paste0("[", paste(lines, collapse = ","), "]"), class = "json"))
+  }
+  rows <- lengths(data)
+  if (any(rows != rows[1])) refuse("there are ", rows[1], " labels in y, but ", rows[rows != rows[1]][1], " values of ", names(rows)[rows != rows[1]][1], kind = "data")
+  table <- table_of(data.frame(data, check.names = FALSE), names(data))
+  found <- asked(running(), list(op = "certify_labels", table = table, args = Filter(Negate(is.null), args)))$result
+  finding(found$sentence, found)
+}
+
 watch <- function(object, data, ledger, key = NULL) {
   if (!is.null(key)) key <- utf8(one("key", as.character(key)))
   args <- c(list(ledger = utf8(path.expand(one("ledger", ledger)))), if (!is.null(key)) list(key = key))

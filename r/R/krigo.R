@@ -24,7 +24,13 @@ krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
   limits <- if (!is.null(dots[["censored"]])) one("censored", dots[["censored"]])
   offset <- c(offset, noise, limits)
   wanted <- columns_of(formula, data, c(group, offset))
-  target_of(data, wanted$target)
+  y <- data[[wanted$target]]
+  if ((is.factor(y) || is.character(y)) && length(unique(y[!is.na(y)])) == 2) {
+    data <- labelled(data, wanted$target)
+    if (is.numeric(data[[wanted$target]]) && is.null(dots[["noise"]])) dots[["noise"]] <- "probit"
+  } else {
+    target_of(data, wanted$target)
+  }
   table <- table_of(data, c(wanted$inputs, wanted$target, group, offset))
   dates <- lapply(unlist(strsplit(as.character(dots[["dates"]]), ",", fixed = TRUE)), date_of)
   dated <- vapply(dates, function(d) d$column, "")
@@ -175,7 +181,7 @@ model_of <- function(file, about, call, formula = NULL) {
   structure(class = "krigo", list(
     call = call, formula = formula, file = file, target = about$target, columns = columns, group = if (!identical(about$group, "")) about$group, censored = if (!identical(about$censored, "")) about$censored,
     sentence = if (is.null(about$sentence)) paste0("No certificate: ", about$reason, ".") else about$sentence,
-    no_better = about$no_better, context = about$context,
+    classes = unlist(about$classes), no_better = about$no_better, context = about$context,
     dates = vapply(about$reading$dates, function(d) d$column, ""), checksum = about$checksum, options = about$options, fit = about$fit, notices = about$notices
   ))
 }
@@ -224,10 +230,11 @@ rows_of <- function(object, data, what = "data", target = FALSE) {
   wanted <- c(model(object)$columns, if (target) object$target)
   absent <- setdiff(wanted, names(data))
   if (length(absent)) refuse(what, " has no column '", absent[1], "', which the model needs", kind = "data", column = absent[1])
-  if (target) target_of(data, object$target)
+  classes <- model(object)$classes
+  if (target && length(classes)) data <- labelled(data, object$target) else if (target) target_of(data, object$target)
   table <- table_of(data, c(wanted, if (target) c(object$group, object$censored)))
   coded <- Filter(function(c) length(c$categories), object$fit$encoding$columns)
-  text <- setdiff(table$texts, c(vapply(coded, function(c) c$name, ""), object$dates, object$group, object$censored))
+  text <- setdiff(table$texts, c(vapply(coded, function(c) c$name, ""), object$dates, object$group, object$censored, if (length(classes)) object$target))
   if (length(text)) refuse("column '", text[1], "' of ", what, " is text, but was numbers in the fit: convert the column to numbers first", kind = "data", column = text[1])
   table
 }

@@ -1,9 +1,15 @@
 predict.krigo <- function(object, newdata, se.fit = FALSE,
-                          interval = c("none", "confidence", "prediction", "conformal", "normalised", "band"), level = 0.95, ...) {
+                          interval = c("none", "confidence", "prediction", "conformal", "normalised", "band"), level = 0.95,
+                          type = NULL, ...) {
   if (missing(newdata)) refuse("newdata is missing: a model keeps no rows. Give the data frame of the fit, or another one with the same columns")
   only_the_command_line(c(if (length(interval) == 1) interval, names(list(...))))
   interval <- match.arg(interval)
-  if (...length()) refuse("predict takes no argument ", c(names(list(...)), "without a name")[1], ": its arguments are newdata, se.fit, interval and level")
+  if (...length()) refuse("predict takes no argument ", c(names(list(...)), "without a name")[1], ": its arguments are newdata, se.fit, interval, level and type")
+  classes <- object$classes
+  if (!is.null(type) && !identical(type, "response") && !(length(classes) && isTRUE(type %in% c("class", "prob")))) {
+    refuse("type: want ", if (length(classes)) "\"class\" or \"prob\"" else "\"response\": the model predicts numbers, which have no classes")
+  }
+  if (length(classes) && (se.fit || interval != "none")) refuse("a label has no ", if (se.fit) "standard error" else "interval", ": ask for type = \"prob\"")
   if (interval == "band" && !missing(level)) refuse("level: the band holds the share that the certificate states. Leave level out, or ask for another interval")
   if (!is.numeric(level) || length(level) != 1 || !isTRUE(level > 0 && level < 1)) refuse("level: want a share between 0 and 1, such as 0.95")
   table <- rows_of(object, newdata, "newdata")
@@ -12,6 +18,13 @@ predict.krigo <- function(object, newdata, se.fit = FALSE,
   found <- lapply(reply$buffers, doubles)
   for (notice in reply$result$notices) message(notice)
   rows <- row.names(newdata)
+  if (length(classes)) { # the mean is the probability of the second class
+    if (!identical(type, "class") && !is.null(type)) {
+      both <- matrix(c(1 - found$mean, found$mean), ncol = 2, dimnames = list(rows, classes))
+      return(if (type == "prob") both else both[, 2])
+    }
+    return(structure(factor(classes[1 + (found$mean >= 0.5)], levels = classes), names = rows))
+  }
   fit <- structure(found$mean, names = rows)
   if (interval != "none") {
     ends <- switch(interval,
@@ -51,6 +64,9 @@ residuals.krigo <- function(object, data, ...) {
 
 # observed_of returns the targets of rows as numbers, with the same checks as krigo().
 observed_of <- function(object, data) {
+  if (length(object$classes)) {
+    refuse("a label has no residual: table(data$", object$target, ", predict(m, data)) counts labels, and report() draws how probable they are")
+  }
   data <- framed(data)
   if (!object$target %in% names(data)) refuse("data has no column '", object$target, "', the target", kind = "data", column = object$target)
   target_of(data, object$target)
@@ -111,7 +127,7 @@ expression_of <- function(kernel) {
 summary.krigo <- function(object, ...) {
   structure(class = "summary.krigo", list(
     promise = object$sentence, no_better = object$no_better, context = object$context, certificate = certificate(object), conformal = object$fit$conformal, test = object$fit$test, kernel = object$fit$kernel,
-    noise_variance = object$fit$noise_variance, training = object$fit$training, notices = object$notices, model = target_line(object)
+    classes = object$classes, noise_variance = object$fit$noise_variance, training = object$fit$training, notices = object$notices, model = target_line(object)
   ))
 }
 
@@ -125,8 +141,10 @@ print.summary.krigo <- function(x, digits = max(3, getOption("digits") - 3), ...
   }
   cat("\nTrained on ", x$model, "\n", sep = "")
   if (!is.null(x$kernel$lengthscales)) cat("Lengthscales (scaled units): ", shown(x$kernel$lengthscales), "\n", sep = "")
-  cat("Noise variance (scaled units): ", shown(x$noise_variance), "\n", sep = "")
-  if (!is.null(x$test)) cat("Test rows: ", x$test$rows, ", RMSE ", shown(x$test$rmse_raw), ", misses ", shown(x$test$mean_risk), "\n", sep = "")
+  labels <- length(x$classes) > 0
+  if (!labels) cat("Noise variance (scaled units): ", shown(x$noise_variance), "\n", sep = "")
+  if (!is.null(x$test) && labels) cat("Test rows: ", x$test$rows, ", wrong labels ", shown(x$test$mean_risk), ", log loss ", shown(x$test$nlpd), "\n", sep = "")
+  if (!is.null(x$test) && !labels) cat("Test rows: ", x$test$rows, ", RMSE ", shown(x$test$rmse_raw), ", misses ", shown(x$test$mean_risk), "\n", sep = "")
   if (length(x$notices)) cat("Notices:\n", paste0(strwrap(paste("-", x$notices), exdent = 2), "\n"), sep = "")
   invisible(x)
 }

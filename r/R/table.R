@@ -51,6 +51,22 @@ measured <- function(what, x, but = NULL, column = NULL) {
 
 target_of <- function(data, name) measured(paste0("the target '", name, "'"), data[[name]], "ts", name)
 
+# labels_of returns labels as text. They may be factors, text, truth values or plain numbers.
+labels_of <- function(what, x, column = NULL) {
+  if (is.factor(x) || is.character(x) || is.logical(x)) return(as.character(x))
+  if (plain(x)) return(ifelse(is.na(x), NA, number(x)))
+  refuse(what, " is a ", class(x)[1], ": want labels: a factor, text, numbers or truth values", kind = "data", column = column)
+}
+
+# labelled returns data with the labels of the target as krigo's table has them: as numbers if all are numbers, else as text.
+labelled <- function(data, name) {
+  x <- data[[name]]
+  labels <- labels_of(paste0("the target '", name, "'"), if (is.logical(x)) as.integer(x) else x, name)
+  numbers <- suppressWarnings(as.numeric(labels))
+  data[[name]] <- if (identical(is.na(numbers), is.na(labels))) numbers else labels
+  data
+}
+
 # apart returns texts, and refuses texts that differ only in blanks around them, because krigo would take them for the same text.
 apart <- function(name, x) {
   texts <- unique(x[!is.na(x)])

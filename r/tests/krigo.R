@@ -262,3 +262,37 @@ if (.Platform$OS.type == "unix") {
   forks <- parallel::mclapply(1:2, function(i) list(quietly(predict(simple, faithful)), pid()), mc.cores = 2)
   stopifnot(identical(forks[[1]][[1]], wanted), length(unique(c(one, forks[[1]][[2]], forks[[2]][[2]]))) == 3, pid() == one)
 }
+
+# Labels: a factor, text and a factor of numbers give the same certificate, and predictions equal the command line's.
+flowers <- data.frame(iris[iris$Species != "setosa", ], row.names = NULL)
+odd <- flowers[seq(1, 99, 2), ]
+even <- flowers[seq(2, 100, 2), ]
+fit <- function(data) quietly(krigo(Species ~ Petal.Width + Sepal.Width, data, kernel = "se", prior = "informed"))
+m <- fit(even)
+stopifnot(identical(m$classes, c("versicolor", "virginica")), grepl("get a wrong label of Species", promise(m)))
+stopifnot(identical(promise(fit(transform(even, Species = as.character(Species)))), promise(m)))
+coded <- transform(even, Species = factor(as.integer(Species == "virginica")))
+stopifnot(identical(certificate(fit(coded))$mean_bound, certificate(m)$mean_bound), identical(fit(coded)$classes, c("0", "1")))
+write_krigo(m, file)
+csv <- tempfile(fileext = ".csv")
+write.csv(odd, csv, row.names = FALSE)
+invisible(cli("predict", file, csv, "--out", out, "--quiet"))
+table <- read.csv(out)
+found <- quietly(predict(m, odd))
+p <- quietly(predict(m, odd, type = "prob"))
+stopifnot(is.factor(found), identical(as.character(found), table$label), all.equal(unname(p[, 2]), table$probability_virginica))
+stopifnot(identical(colnames(p), m$classes), identical(quietly(predict(m, odd, type = "response")), p[, 2]))
+stopifnot(identical(certificate(certify(m, even))$mean_bound, certificate(m)$mean_bound))
+says(refused(predict(m, odd, interval = "conformal")), "a label has no interval")
+says(refused(residuals(m, odd)), "a label has no residual")
+
+# A certificate of a classifier equals the command line's.
+write.csv(data.frame(odd["Species"], table), csv, row.names = FALSE)
+c1 <- json("certify", "--predictions", csv, "--target", "Species", "--probabilities", "probability_", "--statements", "error,classes,brier", "--json")
+c2 <- certify_classifier(odd$Species, p, statements = c("error", "classes", "brier"), target = "Species")
+stopifnot(all.equal(c1$certificate$statements, certificate(c2)$statements), identical(c1$sentence, promise(c2)))
+costs <- certify_classifier(odd$Species, p, costs = rbind(c(0, 1), c(2.5, 0)), group = seq_len(50))
+stopifnot(grepl("mean cost", promise(costs)))
+stopifnot(grepl("of class TRUE are flagged|no threshold", promise(certify_classifier(p[, 2] > 0.5, score = p[, 2], labels = p[, 2] > 0.5, recall = 0.5, positive = TRUE))))
+says(refused(certify_classifier(odd$Species, p[, 2])), "a column for each of the classes")
+says(refused(certify_classifier(odd$Species[-1], p)), "49 labels in y")

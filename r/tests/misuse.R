@@ -124,6 +124,7 @@ refused(krigo(y ~ 5, d), "formula")
 
 # Wrong arguments of predict, certify_predictions and watch.
 refused(predict(m, d, interval = "band", level = 0.9), "level")
+refused(predict(m, d, type = "prob"), "predicts numbers")
 refused(predict(m, d, intervall = "band"), "intervall")
 for (name in c("by", "data", "exact_variance", "exact.variance", "explain", "keep", "samples")) {
   refused(do.call(predict, c(list(m, d), structure(list(1), names = name))), paste0(name, " exists only on the command line: use krigo predict --", gsub("[._]", "-", name)))
