@@ -71,8 +71,8 @@ func (m Evidence) Bind(t Task) Problem {
 
 // evidence returns the problem of the evidence.
 func (t Task) evidence() *objective.Problem {
-	if t.Labels {
-		return t.full(&objective.LabelEvidence{})
+	if t.Noise != nil {
+		return t.full(&objective.EPEvidence{Noise: t.Noise})
 	}
 	return t.full(&objective.Evidence{})
 }
@@ -204,12 +204,12 @@ func (c *collapsed) Minimize(ctx context.Context, run Run, x []float64) (*train.
 func (c *collapsed) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if c.task.M == 0 {
 		all := c.task.All
-		if c.task.Labels {
-			at, err := c.task.full(&objective.LabelEvidence{}).Sites(x)
+		if noise := c.task.Noise; noise != nil {
+			at, err := c.task.full(&objective.EPEvidence{Noise: noise}).Sites(x)
 			if err != nil {
 				return nil, nil, err
 			}
-			all.Y, all.PerRow.Known = at.Y, at.Known
+			all.Y, all.PerRow = at.Y, posterior.RowNoise{Factor: make([]float64, len(at.Y)), Known: at.Known}
 		}
 		return c.task.exact(all, x)
 	}

@@ -86,7 +86,7 @@ func weakFor(t Task) (w weak) {
 			w = append(w, normal{at: i, factor: -1, variance: relative})
 		}
 	}
-	if t.Labels { // the noise has no parameter
+	if t.Noise != nil && !t.Noise.Scaled() { // the noise has no parameter
 		return w
 	}
 	return append(w, normal{at: t.prior(), factor: 1, mean: -2, variance: 2})

@@ -94,8 +94,8 @@ type Task struct {
 	FixInducing bool
 	Alike       bool // a weak prior density takes the lengthscales of inputs for alike
 
-	Labels  bool // targets are labels, 0 or 1, of probit noise with scale 1 (objective.LabelEvidence)
-	Started bool // training starts from parameters that were trained before
+	Noise   objective.Sited // a noise that takes sites (objective.EPEvidence), or nil
+	Started bool            // training starts from parameters that were trained before
 
 	// Solver says how the posterior of a full GP is solved: posterior.ByCholesky, ByCG or ByNearest. ByNearest makes
 	// each prediction from the Neighbours nearest rows (0: NearestRows). ByCG compares its variances with exact
@@ -208,7 +208,7 @@ func (t Task) box(x []float64, noise bool) train.Bounds {
 		hold(0, n)
 	}
 	if noise {
-		if b.Lower[n], b.Upper[n] = math.Log(LeastNoise), math.Log(MostNoise); t.Labels {
+		if b.Lower[n], b.Upper[n] = math.Log(LeastNoise), math.Log(MostNoise); t.Noise != nil && !t.Noise.Scaled() {
 			b.Lower[n], b.Upper[n] = 0, 0
 		}
 		n++

@@ -138,7 +138,7 @@ func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
 		rows, whose = append(rows, d.RowsOf(roles, dataset.Certified)...), "prior and certified rows"
 	}
 	again, err := dataset.ScalingOf(d, rows, s.Source)
-	if m.Classes != nil {
+	if m.Sited() != nil {
 		again.TargetMean, again.TargetScale = 0, 1
 	}
 	if t := s.Transform; err == nil && t != nil {
@@ -243,8 +243,8 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 	if err := m.checkNoises(q.Noises, known, x, rows.Place); err != nil {
 		return err
 	}
-	if m.Classes != nil {
-		return checkSites(q, y, rows.Place)
+	if m.Sited() != nil {
+		return m.checkSites(q, y, rows.Place)
 	}
 	q.Mean.At(q.Beta, x, mean)
 	err = q.Follows(y, mean, made)
@@ -257,17 +257,17 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 	return nil
 }
 
-// checkSites returns an error if the sites of labels y aren't the fixed point of expectation propagation.
-func checkSites(q *posterior.Posterior, y []float64, place func(int) int) error {
+// checkSites returns an error if the sites of targets y aren't the fixed point of expectation propagation.
+func (m *Model) checkSites(q *posterior.Posterior, y []float64, place func(int) int) error {
 	n := len(y)
-	at := objective.Labelled{Y: make([]float64, n), Mean: make([]float64, n), Variance: make([]float64, n),
-		Weights: q.Weights(), Noises: q.Noises}
+	at := objective.Observed{Y: make([]float64, n), Mean: make([]float64, n), Variance: make([]float64, n),
+		Weights: q.Weights(), Noises: q.Noises, Noise: m.Sited(), Scale: q.Noise}
 	for i, v := range y {
 		at.Y[place(i)] = v
 	}
 	q.Latent(q.Support, at.Mean, at.Variance)
 	if len(q.Noises) != n || len(at.Weights) != n || !(at.Unsettled() <= sameFigure) {
-		return fmt.Errorf("the predictor's sites don't follow from the labels of the %s rows: no certificate",
+		return fmt.Errorf("the predictor's sites don't follow from the targets of the %s rows: no certificate",
 			dataset.Prior)
 	}
 	return nil

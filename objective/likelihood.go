@@ -71,19 +71,7 @@ func (GaussianNoise) NormalScore(y, mean, variance, s float64) (float64, error) 
 // may be steep or have a kink there. Elsewhere panels are as wide as N(f; mean, variance) allows.
 func (l Noise) LogPredictive(y, mean, variance, s float64) float64 {
 	sd := math.Sqrt(max(variance, leastVariance))
-	edges := []float64{-9, -6, -4, -2, 0, 2, 4, 6, 9}
-	for i := range edges {
-		edges[i] = mean + sd*edges[i]
-	}
-	low, high := edges[0], edges[8]
-	for _, side := range []float64{-1, 1} {
-		for step := 0.; step < high-low; step = max(2*step, math.Sqrt(s)/2) {
-			if at := y + side*step; low < at && at < high {
-				edges = append(edges, at)
-			}
-		}
-	}
-	slices.Sort(edges)
+	edges := panelsAround(y, math.Sqrt(s)/2, mean, sd)
 	log := func(f float64) float64 {
 		z := (f - mean) / sd
 		return l(y, f, s) - z*z/2 - math.Log(sd) - math.Log(2*math.Pi)/2
@@ -98,6 +86,24 @@ func (l Noise) LogPredictive(y, mean, variance, s float64) float64 {
 		total += weights[i] * math.Exp(v-most)
 	}
 	return most + math.Log(total)
+}
+
+// panelsAround returns edges of panels for integrals over N(mean, sd²), whose width near the centre is step.
+func panelsAround(centre, step, mean, sd float64) []float64 {
+	edges := []float64{-9, -6, -4, -2, 0, 2, 4, 6, 9}
+	for i := range edges {
+		edges[i] = mean + sd*edges[i]
+	}
+	low, high := edges[0], edges[8]
+	for _, side := range []float64{-1, 1} {
+		for away := 0.; away < high-low; away = max(2*away, step) {
+			if at := centre + side*away; low < at && at < high {
+				edges = append(edges, at)
+			}
+		}
+	}
+	slices.Sort(edges)
+	return edges
 }
 
 const (

@@ -1,0 +1,275 @@
+package objective
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/krigo-gp/krigo/internal/quadrature"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// Names in model files of noises of counts and of positive targets.
+const (
+	PoissonName  = "poisson"
+	NegativeName = "negative-binomial"
+	GammaName    = "gamma"
+)
+
+func init() {
+	likelihoods[PoissonName] = Rated{log: logPoisson, below: belowPoisson, linear: 1, whole: true}
+	likelihoods[NegativeName] = Rated{log: logNegative, byScale: negativeByScale, below: belowNegative, linear: 1, square: 1,
+		whole: true}
+	likelihoods[GammaName] = Rated{log: logGamma, byScale: gammaByScale, below: belowGamma, square: 1}
+}
+
+// Rated is a noise of targets whose logarithm of the mean is f. With μ = e^f the variance is V = linear·μ + square·s·μ²,
+// and the derivative of ln p(y|f) by f is (y − μ) μ/V, as in every exponential family.
+type Rated struct {
+	log            func(y, f, s float64) float64    // ln p(y|f; s)
+	byScale        func(y, f, s float64) float64    // its derivative by s; nil: s is 1
+	below          func(y, rate, s float64) float64 // probability of values up to y
+	linear, square float64
+	whole          bool
+}
+
+var _ Sited = Rated{}
+
+// logPoisson returns y f − e^f − ln y!.
+func logPoisson(y, f, _ float64) float64 { return y*f - math.Exp(f) - lgamma(y+1) }
+
+func belowPoisson(y, rate, _ float64) float64 { return mathext.GammaIncRegComp(y+1, rate) }
+
+// logNegative returns ln p(y|f) of the negative binomial distribution. With r = 1/s it is ln Γ(y+r) − ln Γ(r) − ln y! +
+// y (f − ln r) − (y+r) ln(1 + μ/r).
+func logNegative(y, f, s float64) float64 {
+	r := 1 / s
+	rise := lgamma(y+r) - lgamma(r)
+	if large(r, y) { // Stirling's series
+		rise = (r-0.5)*math.Log1p(y/r) + y*math.Log(r+y) - y - y/(12*r*(r+y))
+	}
+	return rise - lgamma(y+1) + y*(f-math.Log(r)) - (y+r)*math.Log1p(math.Exp(f)*s)
+}
+
+// large says whether functions of y + r and of r would cancel.
+func large(r, y float64) bool { return r > 1e3*(y+1) }
+
+func negativeByScale(y, f, s float64) float64 {
+	r, rate := 1/s, math.Exp(f)
+	off := (y - rate) / (r + rate)
+	byR := mathext.Digamma(y+r) - mathext.Digamma(r) - math.Log1p(rate*s) - off
+	if large(r, y) {
+		byR = math.Log1p(off) - off + y/(2*r*(r+y))
+	}
+	return -byR * r * r
+}
+
+func belowNegative(y, rate, s float64) float64 { return mathext.RegIncBeta(1/s, y+1, 1/(1+rate*s)) }
+
+// logGamma returns ln p(y|f) of the gamma distribution. With k = 1/s it is k ln k − ln Γ(k) + (k−1) ln y − k f − k y
+// e^−f.
+func logGamma(y, f, s float64) float64 {
+	k := 1 / s
+	return k*math.Log(k) - lgamma(k) + (k-1)*math.Log(y) - k*f - k*y*math.Exp(-f)
+}
+
+func gammaByScale(y, f, s float64) float64 {
+	k := 1 / s
+	return -k * k * (math.Log(k*y) + 1 - mathext.Digamma(k) - f - y*math.Exp(-f))
+}
+
+func belowGamma(y, rate, s float64) float64 { return mathext.GammaIncReg(1/s, y/(rate*s)) }
+
+func lgamma(x float64) float64 {
+	v, _ := math.Lgamma(x)
+	return v
+}
+
+// Expect implements pacbayes.Expectation.
+func (l Rated) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (value, dNoise float64, err error) {
+	return Noise(l.log).Expect(at, s, weight, d)
+}
+
+// Narrowest implements Sited.
+func (l Rated) Narrowest() float64 { return 1e-3 / mostCount }
+
+// mostCount is the largest count. Its site is 1e-9 wide.
+const mostCount = 1e9
+
+// Scaled implements Sited.
+func (l Rated) Scaled() bool { return l.byScale != nil }
+
+// Whole implements Sited.
+func (l Rated) Whole() bool { return l.whole }
+
+// Allows implements Sited.
+func (l Rated) Allows(y float64) error {
+	if l.whole && !(y >= 0 && y == math.Floor(y) && y <= mostCount) {
+		return errors.New("it is no count: 0, 1, 2 and so on, up to 1e9")
+	}
+	if !l.whole && !(y > 0) {
+		return errors.New("it isn't above 0")
+	}
+	return nil
+}
+
+// slopes returns the first two derivatives of ln p(y|f) by f.
+func (l Rated) slopes(y, f, s float64) (first, second float64) {
+	rate := math.Exp(f)
+	over := l.linear + l.square*s*rate
+	return (y - rate) / over, -rate * (l.linear + l.square*s*y) / (over * over)
+}
+
+// mode returns the mode of p(y|f) N(f; m, v), and minus the second derivative of its logarithm there. Newton steps stay
+// in a bracket. The mode lies between m and ln y.
+func (l Rated) mode(y, m, v, s float64) (f, curve float64) {
+	first, _ := l.slopes(y, m, s)
+	low, high := m+v*first, m
+	if y > 0 {
+		low, high = min(m, math.Log(y)), max(m, math.Log(y))
+		if f = m; l.square*s*math.Exp(m) < l.linear+1 {
+			f = high // the logarithm is steep on this side
+		}
+	} else {
+		f = high
+	}
+	for range 200 {
+		first, second := l.slopes(y, f, s)
+		d := first - (f-m)/v
+		if d > 0 {
+			low = f
+		} else {
+			high = f
+		}
+		next := f + d/(1/v-second)
+		if !(low <= next && next <= high) {
+			next = (low + high) / 2
+		}
+		if by := math.Abs(next - f); by <= 1e-13*(1+math.Abs(f)) {
+			break
+		}
+		f = next
+	}
+	_, second := l.slopes(y, f, s)
+	return f, 1/v - second
+}
+
+// Tilted implements Sited by quadrature in panels, which are as narrow as the product of p(y|f) and N(f; m, v), and end
+// where the product is too small to matter.
+func (l Rated) Tilted(y, m, v, s float64) Tilt {
+	const least = -40
+	mode, curve := l.mode(y, m, v, s)
+	product := func(f float64) float64 { return l.log(y, f, s) - (f-m)*(f-m)/(2*v) }
+	top, width := product(mode), min(1/math.Sqrt(curve), 1)
+	low, high := mode, mode
+	for product(low)-top > least {
+		low -= width
+	}
+	for product(high)-top > least {
+		high += width
+	}
+	var edges []float64
+	for k := math.Round((low - mode) / width); k <= math.Round((high-mode)/width); k++ {
+		edges = append(edges, mode+k*width)
+	}
+	var mass, first, square, byScale float64
+	quadrature.Panels(edges, func(f, w float64) {
+		w *= math.Exp(product(f) - top)
+		d := f - mode
+		mass, first, square = mass+w, first+w*d, square+w*d*d
+		if l.byScale != nil {
+			byScale += w * l.byScale(y, f, s)
+		}
+	})
+	first /= mass
+	variance := square/mass - first*first
+	return Tilt{Log: top + math.Log(mass) - math.Log(2*math.Pi*v)/2, Slope: (mode + first - m) / v,
+		Curve: max((1-variance/v)/v, 0), ByScale: byScale / mass}
+}
+
+// LogPredictive implements Likelihood.
+func (l Rated) LogPredictive(y, mean, variance, s float64) float64 {
+	if l.Allows(y) != nil {
+		return math.Inf(-1)
+	}
+	return l.Tilted(y, mean, max(variance, leastVariance), s).Log
+}
+
+// Point implements Sited.
+func (l Rated) Point(mean, variance, _ float64) float64 { return math.Exp(mean + variance/2) }
+
+// upTo returns the probability of values up to y.
+func (l Rated) upTo(y, mean, variance, s float64) float64 {
+	if y < 0 || y == 0 && !l.whole {
+		return 0
+	}
+	// around f = ln y the probability falls from 1 to 0, over the noise's relative standard deviation
+	step := math.Sqrt(l.linear/max(y, 1) + l.square*s)
+	sd, total, p := math.Sqrt(max(variance, leastVariance)), 0., 0.
+	quadrature.Panels(panelsAround(math.Log(max(y, 0.1)), min(step, 1), mean, sd), func(f, w float64) {
+		z := (f - mean) / sd
+		w *= math.Exp(-z * z / 2)
+		total, p = total+w, p+w*l.below(y, math.Exp(f), s)
+	})
+	return min(p/total, 1)
+}
+
+// quantile returns the least y up to which there is at least this probability, by bisection, in relative steps if y
+// isn't whole.
+func (l Rated) quantile(share, mean, variance, s float64) float64 {
+	enough := func(y float64) bool { return l.upTo(y, mean, variance, s) >= share }
+	low, high := 0., math.Ceil(l.Point(mean, variance, s))
+	for !enough(high) && high < math.MaxFloat64/4 {
+		low, high = high, 2*high
+	}
+	if l.whole {
+		if enough(0) {
+			return 0
+		}
+		for high-low > 1 {
+			if at := math.Floor((low + high) / 2); enough(at) {
+				high = at
+			} else {
+				low = at
+			}
+		}
+		return high
+	}
+	for low == 0 || high/low > 1+1e-9 {
+		at := math.Sqrt(low * high)
+		if low == 0 {
+			at = high / 1024
+		}
+		if enough(at) {
+			high = at
+		} else {
+			low = at
+		}
+		if high < 1e-300 {
+			break
+		}
+	}
+	return high
+}
+
+// Spread implements Likelihood. The ends of an interval of counts are just outside, so that it holds them after
+// rounding, too.
+func (l Rated) Spread(mean, variance, s float64) (Spread, error) {
+	point := l.Point(mean, variance, s)
+	v := l.linear*point + point*point*(math.Expm1(variance)+l.square*s*math.Exp(variance))
+	low, high := l.quantile(0.025, mean, variance, s), l.quantile(0.975, mean, variance, s)
+	if l.whole {
+		low, high = low-1e-6*(1+low), high+1e-6*(1+high)
+	}
+	return Spread{v, (low - mean) / math.Sqrt(v), (high - mean) / math.Sqrt(v)}, nil
+}
+
+// NormalScore takes the middle of the probabilities of values below y, and of values up to y.
+func (l Rated) NormalScore(y, mean, variance, s float64) (float64, error) {
+	p := l.upTo(y, mean, variance, s)
+	if l.whole {
+		p = (p + l.upTo(y-1, mean, variance, s)) / 2
+	}
+	return -math.Sqrt2 * math.Erfcinv(2*min(max(p, 1e-300), 1-1e-16)), nil
+}
