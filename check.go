@@ -203,7 +203,7 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 			what, o.Method.Name)
 	}
 	wrong = append(wrong, o.checkCensored()...)
-	if err := o.checkLabels(); err != nil {
+	if err := o.checkSited(); err != nil {
 		wrong = append(wrong, err)
 	}
 	if o.Run.Deliver == "all" {
@@ -259,7 +259,7 @@ func (o Options) untransformed() error {
 
 // likelihood returns the name of the noise that a fit trains; "" is Gaussian.
 func (o Options) likelihood() string {
-	if o.Kernel.Noise == objective.StudentName || o.labels() {
+	if o.Kernel.Noise == objective.StudentName || o.sited() != nil {
 		return o.Kernel.Noise
 	}
 	return o.Method.Likelihood()
@@ -303,33 +303,35 @@ func (o Options) checkCensored() (wrong settings.Faults) {
 	return wrong
 }
 
-// checkLabels reports what classes can't be combined with.
-func (o Options) checkLabels() (err error) {
+// checkSited reports what a noise with sites can't be combined with.
+func (o Options) checkSited() (err error) {
 	d, p := o.Data, o.Promise
 	switch {
-	case !o.labels():
+	case o.sited() == nil:
 		if d.Classes != nil {
 			return usage("classes: they take noise probit, not %s", o.Kernel.Noise)
 		}
 		return nil
+	case d.Classes != nil && !o.labels():
+		err = errors.New("classes take noise probit")
 	case len(d.Classes) != 2 && d.Classes != nil || d.Classes != nil && d.Classes[0] == d.Classes[1]:
 		err = errors.New("it takes two classes")
-	case p.Loss != string(pacbayes.Label) || p.Epsilon != 0.5 || p.Units != "raw":
+	case o.labels() && (p.Loss != string(pacbayes.Label) || p.Epsilon != 0.5 || p.Units != "raw"):
 		err = errors.New("the certificate counts wrong labels: leave out loss, epsilon and epsilon-units")
-	case p.Share > 0 || p.Curve || p.Calibration > 0:
+	case o.labels() && (p.Share > 0 || p.Curve || p.Calibration > 0):
 		err = errors.New("labels have no widths: leave out promise, curve and calibration-fraction")
 	case o.Method.Name != method.EvidenceName || o.Method.OnBatches() || o.Method.Solver == posterior.ByCG ||
 		o.Method.Solver == posterior.ByNearest:
 		err = errors.New("its sites take the objective evidence, by solver cholesky and without batches")
 	case d.Scaling != dataset.PriorRows:
-		err = errors.New("labels have no scale: take scaling prior-rows")
+		err = errors.New("its targets have no scale: take scaling prior-rows")
 	case d.Offset != "" || d.Censored != "" || len(d.Beside) > 0 || o.Kernel.Monotone != nil || o.Run.Init != nil:
 		err = errors.New("offset, censored, monotone, init and several targets are for regression")
 	default:
 		err = o.unsited()
 	}
 	if err != nil {
-		return usage("noise probit (classes): %w", err)
+		return usage("noise %s: %w", o.Kernel.Noise, err)
 	}
 	return nil
 }

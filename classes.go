@@ -35,13 +35,15 @@ func (o Options) classed(table *dataset.Table) (Options, error) {
 	return o, nil
 }
 
-// forLabels fills in the options that follow from classes.
-func (o Options) forLabels() Options {
+// forSited fills in the options that follow from a noise with sites.
+func (o Options) forSited() Options {
 	if o.labels() {
 		p := &o.Promise
 		if (p.Loss == "" || p.Loss == string(pacbayes.Band)) && p.Epsilon == 0 { // flags have the default loss
 			p.Loss, p.Epsilon, p.Units = string(pacbayes.Label), 0.5, "raw"
 		}
+	}
+	if o.sited() != nil {
 		o.Data.Transform = cmp.Or(o.Data.Transform, noTransform)
 	}
 	return o

@@ -238,8 +238,11 @@ func (d *dealt) scale() (err error) {
 				d.data.Cols)
 		}
 	}
-	if o.Classes != nil {
-		d.scaling.TargetMean, d.scaling.TargetScale = 0, 1
+	if noise := d.options.sited(); noise != nil && err == nil {
+		if d.scaling.AsIs = !d.options.labels(); !d.scaling.AsIs {
+			d.scaling.TargetMean, d.scaling.TargetScale = 0, 1
+		}
+		err = model.CheckTargets(d.data, d.data.All(), noise)
 	}
 	return err
 }

@@ -91,7 +91,7 @@ func (o Options) chooseMethod(rows int) Options {
 	case o.Method.Inducing > 0 || o.Method.ByRule():
 		with.Method.Name = method.VFEName
 		return with
-	case prior > defaultFull && !o.Method.Full() && !o.labels():
+	case prior > defaultFull && !o.Method.Full() && o.sited() == nil:
 		with.Method.Name = method.NearestName
 	}
 	// Choices among prior rows are free.
@@ -109,7 +109,7 @@ func (o Options) chooseMethod(rows int) Options {
 func (o Options) withDefaults() Options {
 	o.Method.Name = cmp.Or(o.Method.Name, method.KLPACName)
 	o.Method = o.Method.WithDefaults()
-	o = o.forLabels()
+	o = o.forSited()
 	o.open = o.Promise.Epsilon == 0 && o.Promise.Share == 0
 	for _, of := range []any{&o.Data, &o.Kernel, &o.Prior, &o.Promise} {
 		settings.Defaults(of)

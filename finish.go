@@ -172,7 +172,7 @@ func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.
 	if err != nil {
 		return nil, err
 	}
-	if q.Support.Rows <= defaultFull && !d.options.labels() {
+	if q.Support.Rows <= defaultFull && d.options.sited() == nil {
 		if left, variance, ok := q.LeaveOneOut(make([]float64, q.Support.Rows)); ok { // errors, as targets are 0
 			if left, err = m.OwnErrors(d.data, d.data.RowsOf(d.roles, dataset.Prior), left, variance); err != nil {
 				return nil, err

@@ -123,9 +123,9 @@ type Kernel struct {
 
 	// "" lets the left-out density of prior rows choose between student and constant, if a method allows it. A model
 	// keeps the noise that was chosen.
-	_     struct{} `help:"constant; linear, gp, auto (it depends on inputs); student (gross errors);"`
-	_     struct{} `help:"probit (two classes)"`
-	_     struct{} `values:"constant linear gp auto student probit" rule:"by the target"`
+	_     struct{} `help:"constant, linear, gp, auto, student, probit, poisson,"`
+	_     struct{} `help:"negative-binomial, gamma"`
+	_     struct{} `values:"constant linear gp auto student probit poisson negative-binomial gamma" rule:"by the target"`
 	Noise string   `json:"noise,omitzero" set:"noise" value:"N" for:"training"`
 
 	// See posterior.Monotone. Certified are the monotone predictions, a fixed function of the prior rows.
@@ -160,6 +160,9 @@ func (o Options) varies() bool {
 
 // labels says whether the target has classes.
 func (o Options) labels() bool { return o.Kernel.Noise == objective.ProbitName }
+
+// sited returns the noise if it takes sites, or nil.
+func (o Options) sited() objective.Sited { return objective.SitedOf(o.Kernel.Noise) }
 
 // autoKernel is the expression that lets krigo choose among autoKernels. A smoothness that suits the target is worth
 // more than restarts, since no kernel of autoKernels is within 20 % of the best kernel on all public sets

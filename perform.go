@@ -31,9 +31,9 @@ func (p *plan) optimum(ctx context.Context, c *checkpoints) (_ *plan, _ trained,
 	if p.options.Kernel.Noise == objective.StudentName || p.options.Data.Censored != "" {
 		return p.alternate(ctx, c)
 	}
-	if p.options.labels() && p.n > labelRows && !p.given {
+	if p.options.sited() != nil && p.n > sitedRows && !p.given {
 		some := *p
-		some.share = p.choose(spread(p.n, labelRows))
+		some.share = p.choose(spread(p.n, sitedRows))
 		if some.all, err = gather(some.rows); err != nil {
 			return nil, trained{}, err
 		}
@@ -47,8 +47,8 @@ func (p *plan) optimum(ctx context.Context, c *checkpoints) (_ *plan, _ trained,
 	return p, t, err
 }
 
-// labelRows is the most rows that train the parameters of a model of labels. Every evaluation factors 8 to 30 matrices.
-const labelRows = 1000
+// sitedRows is the most rows that train the parameters of a noise with sites. Every evaluation factors 8 to 30 matrices.
+const sitedRows = 1000
 
 // atInit returns the only run of a stage that trains nothing.
 func (p *plan) atInit(_ context.Context, c *checkpoints) (trained, error) {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/inducing"
@@ -188,6 +190,9 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 			if q.Kind == kernel.Lengthscale {
 				x[i] = spread * math.Log(q.Distant(p.data.Cols))
 			}
+		}
+		if noise := o.sited(); noise != nil && !o.labels() && g > len(params) {
+			x[len(params)] = math.Log(floats.Sum(p.all.Y) / float64(len(p.all.Y))) // f is a logarithm
 		}
 		x[g] = logNoise
 		x = append(x, p.z.Data...)

@@ -22,7 +22,7 @@ import (
 // no residuals of its rows.
 func (p *plan) ties(ctx context.Context, q *posterior.Posterior) ([]model.Tie, error) {
 	if p.data.Ranks().Size() > 1 || q.Inducing() > 0 || q.Support.Rows != p.n || p.options.Data.Split == "last" ||
-		p.options.Data.Censored != "" || p.options.labels() {
+		p.options.Data.Censored != "" || p.options.sited() != nil {
 		return nil, nil
 	}
 	return p.share.ties(ctx, posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta, X: q.Support,

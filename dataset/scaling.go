@@ -115,6 +115,9 @@ type Scaling struct {
 	Source      string    `json:"source"`
 
 	Transform *Transform `json:"target_transform,omitzero"`
+	// Whether the model sees the target as it is, because its noise is about counts or about positive numbers. Losses
+	// are counted in standard deviations of the target even so.
+	AsIs bool `json:"target_as_is,omitzero"`
 }
 
 // ScalingOf computes means and population standard deviations (ddof 0) on the given rows of all ranks together. An
@@ -271,7 +274,11 @@ func (s Scaling) Inputs(dst, x []float64) {
 // Target turns targets y into what the model sees, in dst. dst may be y.
 func (s Scaling) Target(dst, y []float64) {
 	t := s.Transform
-	if t == nil {
+	switch {
+	case s.AsIs:
+		copy(dst, y)
+		return
+	case t == nil:
 		s.Standard(dst, y)
 		return
 	}

@@ -179,7 +179,7 @@ func leastSquares(rows *dataset.Scaled, y []float64) ([]float64, error) {
 func (m *Model) onAllRows(d *dataset.Data, roles dataset.Roles) (none AllRows, err error) {
 	const least, most = 40, 5000
 	q, n := m.Trained(), m.Counts[dataset.Prior]
-	if q.Joint() != nil || q.Inducing() > 0 || m.Limits != "" || m.Classes != nil || d.Ranks().Size() > 1 ||
+	if q.Joint() != nil || q.Inducing() > 0 || m.Limits != "" || m.Sited() != nil || d.Ranks().Size() > 1 ||
 		n < least || n > most {
 		return none, nil
 	}

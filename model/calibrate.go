@@ -55,7 +55,11 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles, certified *scor
 	misses, deviations := make([]float64, n), make([]float64, n)
 	for i, y := range at.Y {
 		misses[first+i] = math.Abs(y - at.Mean[i])
-		deviations[first+i] = math.Abs(at.z[i]-at.mean[i]) / math.Sqrt(spreads[i].Variance)
+		off := at.z[i] - at.mean[i]
+		if m.Sited() != nil {
+			off = misses[first+i] * m.Scaling.TargetScale
+		}
+		deviations[first+i] = math.Abs(off) / math.Sqrt(spreads[i].Variance)
 	}
 	if err := d.Ranks().Sum(misses, deviations); err != nil {
 		return nil, err

@@ -138,7 +138,7 @@ func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
 		rows, whose = append(rows, d.RowsOf(roles, dataset.Certified)...), "prior and certified rows"
 	}
 	again, err := dataset.ScalingOf(d, rows, s.Source)
-	if m.Sited() != nil {
+	if again.AsIs = s.AsIs; m.Classes != nil {
 		again.TargetMean, again.TargetScale = 0, 1
 	}
 	if t := s.Transform; err == nil && t != nil {
@@ -261,7 +261,7 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 func (m *Model) checkSites(q *posterior.Posterior, y []float64, place func(int) int) error {
 	n := len(y)
 	at := objective.Observed{Y: make([]float64, n), Mean: make([]float64, n), Variance: make([]float64, n),
-		Weights: q.Weights(), Noises: q.Noises, Noise: m.Sited(), Scale: q.Noise}
+		Weights: q.Weights(), Noises: q.Noises, Noise: m.Sited(), Scale: m.ObservationNoise}
 	for i, v := range y {
 		at.Y[place(i)] = v
 	}

@@ -57,8 +57,8 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 	if m.Posterior == nil {
 		return nil, errors.New("the model is empty: load one, or fit one")
 	}
-	if m.Classes != nil {
-		return nil, errors.New("explain: it says what moves a predicted number, and the target has classes")
+	if m.Sited() != nil {
+		return nil, errors.New("explain: it says what moves a predicted number, and this prediction is no sum (noise " + m.Noise + ")")
 	}
 	names, of := m.sources()
 	base := make([]float64, 1)

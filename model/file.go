@@ -44,7 +44,7 @@ const (
 	withErrors = 10 // a column of the target's standard errors
 	monotone   = 11 // predictions that rise or fall with an input
 	limited    = 12 // targets that are limits of detection
-	classed    = 13 // a target of classes
+	sited      = 13 // a noise with sites: classes, counts
 )
 
 // header is the JSON part of a model file.
@@ -133,8 +133,8 @@ func (m *Model) Save(path string) error { return disk.Write(path, m.Write) }
 // needs returns the oldest version from noised on that can hold the model, or 0 if an earlier version can.
 func (m *Model) needs() uint32 {
 	switch {
-	case m.Classes != nil:
-		return classed
+	case m.Sited() != nil:
+		return sited
 	case m.Limits != "":
 		return limited
 	case m.Posterior.Monotone != nil:

@@ -157,8 +157,8 @@ func (m *Model) Spreads(mean, variance, noises []float64) ([]objective.Spread, e
 }
 
 // Points returns predictions and standard deviations of y, both in standard deviations of the target, given the mean
-// and variance of f at each row, and the noise variances that NoisesAt returns. If the target has classes, a prediction
-// is the probability of the second class. If the target has a transform,
+// and variance of f at each row, and the noise variances that NoisesAt returns. If the noise takes sites, a prediction
+// is its mean, which is the probability of the second class if the target has classes. If the target has a transform,
 // quadrature computes both, unless the prediction is a median.
 func (m *Model) Points(mean, variance, noises []float64) (point, sd []float64, err error) {
 	spreads, err := m.Spreads(mean, variance, noises)
@@ -166,14 +166,16 @@ func (m *Model) Points(mean, variance, noises []float64) (point, sd []float64, e
 		return nil, nil, err
 	}
 	sd = lists.Of(spreads, func(s objective.Spread) float64 { return math.Sqrt(s.Variance) })
-	if m.Scaling.Transform == nil && m.Classes == nil {
+	noise := m.Sited()
+	if m.Scaling.Transform == nil && noise == nil {
 		return mean, sd, nil
 	}
 	point = make([]float64, len(mean))
-	if m.Classes != nil {
+	if noise != nil {
 		for i, f := range mean {
-			_, point[i] = objective.Probit{}.Chances(f, variance[i], m.ObservationNoise)
+			point[i], sd[i] = noise.Point(f, variance[i], m.ObservationNoise), sd[i]/m.Scaling.TargetScale
 		}
+		m.Scaling.Standard(point, point)
 		return point, sd, nil
 	}
 	each(len(mean), func(i int) {
@@ -194,6 +196,23 @@ func (m *Model) point(mean, variance float64) (point, sd float64) {
 	}
 	point, _ = m.Scaling.Moments(mean, m.ObservationNoise)
 	return point, sd
+}
+
+// Sited returns the noise if it takes sites, or nil.
+func (m *Model) Sited() objective.Sited { return objective.SitedOf(m.Noise) }
+
+// CheckTargets returns an error that names the first row whose target the noise can't have.
+func CheckTargets(d *dataset.Data, rows []int, noise objective.Sited) error {
+	y, err := d.Targets(rows)
+	for i, v := range y {
+		if err == nil {
+			if wrong := noise.Allows(v); wrong != nil {
+				err = fmt.Errorf("%s: %s: the target %q is %v, and %w: correct or remove the row, or take another noise",
+					d.Source, d.Where(rows[i]), d.Target, v, wrong)
+			}
+		}
+	}
+	return d.Ranks().Agree(err)
 }
 
 // each calls do for 0 … n−1, on all cores.

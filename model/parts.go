@@ -137,7 +137,7 @@ func (e *effect) moves(c []float64) (variance float64) {
 
 // Parts returns nil if the kernel is neither additive nor a sum with it, or if the posterior isn't factored.
 func (m *Model) Parts() *Parts {
-	if m.Classes != nil { // a probability isn't a sum
+	if m.Sited() != nil { // a probability isn't a sum, and neither is a rate
 		return nil
 	}
 	q := m.Trained()

@@ -148,12 +148,17 @@ func (m *Model) predictions(at around, outside []int, place func(row int, err er
 // the row's offset.
 func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p Prediction) {
 	s, sd := m.Scaling, math.Sqrt(y.Variance)
-	if m.Classes != nil {
-		_, one := objective.Probit{}.Chances(mean, variance, m.ObservationNoise)
-		return Prediction{Mean: one, LatentVariance: variance, PredictiveVariance: y.Variance,
-			LatentSD: math.Sqrt(variance), PredictiveSD: sd,
-			Lower95: max(math.Round(mean+y.Lower*sd), 0), Upper95: math.Round(mean + y.Upper*sd),
-			Label: m.Classes[int(math.Round(one))]}
+	if noise := m.Sited(); noise != nil {
+		p = Prediction{Mean: noise.Point(mean, variance, m.ObservationNoise), LatentVariance: variance,
+			PredictiveVariance: y.Variance, LatentSD: math.Sqrt(variance), PredictiveSD: sd,
+			Lower95: max(mean+y.Lower*sd, 0), Upper95: mean + y.Upper*sd}
+		if noise.Whole() {
+			p.Lower95, p.Upper95 = math.Round(p.Lower95), math.Round(p.Upper95)
+		}
+		if m.Classes != nil {
+			p.Label = m.Classes[int(math.Round(p.Mean))]
+		}
+		return p
 	}
 	if s.Transform == nil {
 		p = Prediction{Mean: s.Raw(mean) + offset, LatentVariance: s.RawVariance(variance),

@@ -108,11 +108,19 @@ func (m *Model) saneNumbers() error {
 	if m.Noise != "" && (m.TrainsForBound() || m.Split == ByPosition) {
 		return fmt.Errorf("the model file has the noise %q, but a posterior for Gaussian noise alone", m.Noise)
 	}
-	if (m.Classes != nil) != (m.Noise == objective.ProbitName) || m.Classes != nil && (len(m.Classes) != 2 ||
-		m.Classes[0] == m.Classes[1] || s.TargetMean != 0 || s.TargetScale != 1 || m.ObservationNoise != 1 ||
-		!m.Terms.MeanAlone() || m.Terms.Loss.Kind != pacbayes.Label || m.Offset != "" || m.Errors != "" ||
-		m.Limits != "" || m.Posterior.Monotone != nil) {
-		return errors.New("the model file's classes don't go with its noise, its scaling or its loss")
+	classes := m.Classes != nil
+	if classes != (m.Noise == objective.ProbitName) || classes && (len(m.Classes) != 2 || m.Classes[0] == m.Classes[1] ||
+		m.Terms.Loss.Kind != pacbayes.Label) {
+		return errors.New("the model file's classes don't go with its noise or its loss")
+	}
+	noise := m.Sited()
+	if s.AsIs != (noise != nil && !classes) || classes && (s.TargetMean != 0 || s.TargetScale != 1) {
+		return errors.New("the model file's scaling doesn't go with its noise")
+	}
+	if noise != nil && (!noise.Scaled() &&
+		m.ObservationNoise != 1 || !m.Terms.MeanAlone() || m.Offset != "" || m.Errors != "" || m.Limits != "" ||
+		m.Posterior.Monotone != nil) {
+		return errors.New("the model file's noise doesn't go with its scaling, its columns or its loss")
 	}
 	if m.Varying != nil {
 		if err := m.Varying.check(len(m.Inputs)); err != nil {

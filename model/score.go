@@ -52,6 +52,12 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 		if spreads[i].Lower*sd <= d && d <= spreads[i].Upper*sd {
 			inside++
 		}
+		if m.Scaling.AsIs { // the mean of y isn't the mean of f
+			d = miss * m.Scaling.TargetScale
+			if !m.Sited().Whole() {
+				lp[i] -= math.Log(m.Scaling.TargetScale)
+			}
+		}
 		z, err := noise.NormalScore(v, mean[i], variance[i], m.noiseIn(at.noises, i))
 		if err != nil {
 			return nil, err
@@ -116,12 +122,17 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	if s.Y, err = d.Targets(rows); err != nil {
 		return s, err
 	}
+	if noise := m.Sited(); noise != nil && m.Classes == nil {
+		if err := CheckTargets(d, rows, noise); err != nil {
+			return s, err
+		}
+	}
 	whole, err := d.Whole(rows, s.Y)
 	if err != nil {
 		return s, err
 	}
 	s.Sample.Scale = TargetScale(m.Terms.Loss, m.Scaling, whole)
-	transformed := m.Scaling.Transform != nil || m.Classes != nil
+	transformed := m.Scaling.Transform != nil || m.Sited() != nil
 	if s.z = s.Y; transformed {
 		s.z = slices.Clone(s.Y)
 		m.Scaling.Target(s.z, s.z)

@@ -287,4 +287,10 @@ def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors
     missed = [(y - point, reach) for y, point, reach, _ in of] or [(d, reach) for d, reach, *_ in sample.rows]
     scored = [(rows[i][1] - mean, varying.variance(rows[i][0], mean, v, known[i]), reach) for i, mean, v, reach in scored]
     errors = [(d, varying.variance(rows[i][0], rows[i][1] - d, v, known[i]), reach) for i, (d, v, reach) in zip(roles[CERTIFIED], errors)]
+    if target.as_is:  # deviations are of y itself
+        def deviation(i):
+            mean, v, reach = q.predict(rows[i][0])
+            point, reach, sd = target.predicted(mean, v, noise, reach, True)
+            return own[i] - point, sd * sd - noise, reach
+        scored, errors = ([deviation(i) for i in roles[role]] for role in (CALIBRATION, CERTIFIED))
     return check_conformal(head.of("conformal"), arrays, missed, scored or errors, noise, "" if scored else "certified", size)

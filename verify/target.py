@@ -1,11 +1,13 @@
 """The target as a model sees it: in standard deviations, possibly after a transform T, an increasing function onto all numbers."""
-from math import erfc, exp, fsum, inf, log, sqrt
+from math import erfc, exp, expm1, fsum, inf, log, log1p, sqrt
 from statistics import NormalDist
 
 from bounds import PRIOR, require
 
 NODES = (0.1488743389816312, 0.4333953941292472, 0.6794095682990244, 0.8650633666889845, 0.9739065285171717)  # Gauss-Legendre, on [-1, 1]
 WEIGHTS = (0.2955242247147529, 0.2692667193099963, 0.2190863625159820, 0.1494513491505806, 0.0666713443086881)
+
+LINKED = {"poisson": (1, 0), "negative-binomial": (1, 1), "gamma": (0, 1)}  # Var y = linear mu + square s mu^2
 
 
 def power(lam, x):
@@ -19,7 +21,8 @@ def root(lam, u):
 class Target:
     """Converts targets. mean and scale are the mean and sd of y, and centre and unit those of T(y)."""
     def __init__(self, head, table, roles):
-        self.classes, s = head.has("classes"), head.of("scaling")
+        self.classes, s, self.noise = head.has("classes"), head.of("scaling"), head("noise", str) if head.has("noise") else ""
+        self.as_is = s.has("target_as_is") and s("target_as_is", bool)
         self.mean, self.scale, self.name = s("target_mean", float), s("target_scale", float), None
         if not s.has("target_transform"):
             return
@@ -38,19 +41,55 @@ class Target:
                 "the transform's constants don't follow from the prior rows")
         self.lam, self.centre, self.unit = said
 
-    def settled(self, q, rows):
-        """Checks that the sites of labels are the fixed point of expectation propagation (Rasmussen & Williams 2006, Eqs. 3.56 to 3.59)."""
+    def settled(self, q, rows, scale):
+        """Checks that the sites of rows are the fixed point of expectation propagation (Rasmussen & Williams 2006, Eqs. 3.53 to 3.59)."""
         require([tuple(s) for s in q.support] == [x for x, _ in rows] and q.noises and q.weights, "the prior's support isn't the model's rows in their order")
         for (x, y), w, noise in zip(rows, q.weights, q.noises):
             mean, variance, _ = q.predict(x)
             v = 1 / max(1 / variance - 1 / noise, 1e-12)
             m = v * (mean / variance - w - mean / noise)
-            z = (2 * y - 1) * m / sqrt(v + 1)
-            r = NormalDist().pdf(z) / (erfc(-z / sqrt(2)) / 2) if z > -30 else -z - 1 / z
-            g, delta = (2 * y - 1) * r / sqrt(v + 1), r * (z + r) / (v + 1)
-            site = min(max(1 / delta - v, 1) if delta > 0 else 1e8, 1e8)
+            g, delta = self.label(y, m, v) if self.classes else self.rate(y, m, v, scale)
+            site = min(max(1 / delta - v, 1 if self.classes else 1e-12) if delta > 0 else 1e8, 1e8)
             off = max(abs(1 / site - 1 / noise) * variance, abs((m + g * (site + v)) / site - w - mean / noise) * sqrt(variance))
-            require(off <= 1e-5, f"the sites don't follow from the labels of the prior rows: one is off by {off:.3g}")
+            require(off <= 1e-5, f"the sites don't follow from the targets of the prior rows: one is off by {off:.3g}")
+
+    @staticmethod
+    def label(y, m, v):
+        """Returns the first two derivatives of ln Z by m for a label, the second with the other sign."""
+        z = (2 * y - 1) * m / sqrt(v + 1)
+        r = NormalDist().pdf(z) / (erfc(-z / sqrt(2)) / 2) if z > -30 else -z - 1 / z
+        return (2 * y - 1) * r / sqrt(v + 1), r * (z + r) / (v + 1)
+
+    def rate(self, y, m, v, s):
+        """Returns the same for a noise with the mean e^f, by Gauss's rule on panels as narrow as p(y|f) N(f; m, v)."""
+        linear, square = LINKED[self.noise]
+        def slope(f):
+            return (y - exp(f)) / (linear + square * s * exp(f)) - (f - m) / v
+        def product(f):  # without terms that don't depend on f
+            if self.noise == "poisson":
+                own = y * f - exp(f)
+            elif self.noise == "gamma":
+                own = -(f + y * exp(-f)) / s
+            else:
+                own = y * f - (y + 1 / s) * log1p(s * exp(f))
+            return own - (f - m)**2 / (2 * v)
+        low, high = sorted((m, log(y) if y > 0 else m + v * (slope(m))))
+        for _ in range(200):
+            low, high = ((low + high) / 2, high) if slope((low + high) / 2) > 0 else (low, (low + high) / 2)
+        mode, rate = low, exp(low)
+        width = min(1 / sqrt(1 / v + rate * (linear + square * s * y) / (linear + square * s * rate)**2), 1)
+        top, mass, first, second = product(mode), 0.0, 0.0, 0.0
+        for way in (-1, 1):
+            k = 0
+            while k == 0 or product(mode + way * k * width) - top > -40:
+                for node, weight in zip(NODES, WEIGHTS):
+                    for at in ((1 - node) / 2, (1 + node) / 2):
+                        d = way * (k + at) * width
+                        w = weight * width / 2 * exp(product(mode + d) - top)
+                        mass, first, second = mass + w, first + w * d, second + w * d * d
+                k += 1
+        first, second = first / mass, second / mass
+        return (mode + first - m) / v, (1 - (second - first * first) / v) / v
 
     def fit(self, lam, known):
         """Returns the log likelihood of a Gaussian T(y), without the terms that don't depend on lambda, and lambda, mean and sd of T(y)."""
@@ -82,7 +121,9 @@ class Target:
         return 1 - root(2 - self.lam, -u) if self.signed else self.start + (u - below) / self.slope(self.start)
 
     def seen(self, y):
-        """Returns y in scaled units, after the transform."""
+        """Returns y as the model sees it: in scaled units, after the transform, or as it is."""
+        if self.as_is:
+            return y
         return (self.at(y) - self.centre) / self.unit if self.name else (y - self.mean) / self.scale
 
     def moments(self, mean, sd):
@@ -107,6 +148,11 @@ class Target:
         if self.classes:  # the probability of the second class moves less than the mean
             p = erfc(-mean / sqrt(2 * (variance + noise))) / 2
             return p, reach + 1e-12, sqrt(p * (1 - p))
+        if self.as_is:  # the mean and the standard deviation of y
+            linear, square = LINKED[self.noise]
+            point = exp(mean + variance / 2)
+            spread = sqrt(linear * point + point * point * (expm1(variance) + square * noise * exp(variance)))
+            return (point - self.mean) / self.scale, 2 * reach * point / self.scale + 1e-12, spread / self.scale
         if not self.name:
             return mean, reach, sqrt(variance + noise)
         u, sd = self.centre + self.unit * mean, 0.0

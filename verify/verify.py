@@ -40,7 +40,7 @@ from bounds import (
     require,
     scale_rows,
 )
-from target import Target
+from target import LINKED, Target
 
 
 def claims(head, t, q, prior, derived, by_bound, rounded):
@@ -84,7 +84,7 @@ def verify(model, data, together=None):
     table.encode(roles[PRIOR])
     rows, scale = scale_rows(head, table, roles)
     own, target = [y for _, y in rows], Target(head, table, roles)  # own targets are in standard deviations of y, the unit of losses
-    rows = [(x, target.seen(y)) for (x, _), y in zip(rows, table.y)] if target.name else rows
+    rows = [(x, target.seen(y)) for (x, _), y in zip(rows, table.y)] if target.name or target.as_is else rows
     (q, prior), t, noise, c = read_posterior(head, arrays), Terms(head.of("terms")), head("observation_noise", float), head.of("certificate")
     check_terms(head, t, q, prior, scale)
     varying, made = Varying(head, noise, len(rows[0][0])), prior or q
@@ -95,10 +95,14 @@ def verify(model, data, together=None):
         if sides:  # a limit is a measurement that training found, whose noise is larger
             noises = [max(noise, own) if side else noise for side, own in zip(sides, made.noises or [noise] * len(sides))]
         require((noises is None) == (made.noises is None) and all(abs(a - b) <= 1e-6 * b for a, b in zip(made.noises or [], noises or [])), "the rows' noise isn't what noise_of_inputs or noise_column makes it")
-    if head.has("classes"):
-        fits = prior and not prior.sparse and not q.support and head("noise", str) == "probit" and t.kind == "label" and t.direct and t.below == 0.5 and noise == 1
-        require(fits and not any(map(head.has, ("offset", "noise_column", "censored", "monotone", "noise_of_inputs"))), "classes don't go with the noise or the loss")
-        target.settled(prior, [rows[i] for i in roles[PRIOR]])
+    sited = target.noise in LINKED
+    require(target.as_is == sited, "the scaling doesn't go with the noise")
+    if head.has("classes") or sited:
+        fits = prior and not prior.sparse and not q.support and t.direct
+        if not sited:
+            fits = fits and target.noise == "probit" and t.kind == "label" and t.below == 0.5 and noise == 1
+        require(fits and not any(map(head.has, ("offset", "noise_column", "censored", "monotone", "noise_of_inputs"))), "the noise doesn't go with the columns or the loss")
+        target.settled(prior, [rows[i] for i in roles[PRIOR]], noise)
     elif q.nearest or prior and not prior.sparse:
         (prior or q).solves([rows[i] for i in roles[PRIOR]], 1e-11, "prior", [table.sides[i] for i in roles[PRIOR]] if table.sides else ())
     derived = False
@@ -111,7 +115,7 @@ def verify(model, data, together=None):
     require(noise > 0 and (by_bound or abs(noise - q.noise) <= 1e-6 * noise), "observation_noise isn't the noise variance")
     if head.has("noise") and head("noise", str) == "student":
         noise *= 2  # the variance of Student's t with four degrees of freedom
-    require(not target.name or t.direct and not by_bound and not head.has("noise"), "a transform of the target needs a mean that is certified directly")
+    require(not target.name or t.direct and not by_bound and not target.noise, "a transform of the target needs a mean that is certified directly")
     if head.has("monotone"):
         require(t.direct and not by_bound and not head.has("offset"), "a monotone mean needs a mean that is certified directly, and no offset")
     predictor = Monotone(head, q, [rows[i][0] for i in roles[PRIOR]]) if head.has("monotone") or head.of("fitted").of("kernel").has("monotone") else q

@@ -1,0 +1,47 @@
+package verify_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
+)
+
+// TestRated checks noises of counts and of positive targets, and alters a target, the noise and a bound.
+func TestRated(t *testing.T) {
+	python(t)
+	folder := t.TempDir()
+	path, table := filepath.Join(folder, "m.krigo"), filepath.Join(folder, "rates.csv")
+	text, rng := "x,y\n", rand.New(rand.NewPCG(7, 8))
+	for range 120 {
+		x := rng.Float64()
+		text += fmt.Sprintf("%g,%g\n", x, 1+math.Floor(5*math.Exp(x)*rng.ExpFloat64()))
+	}
+	must.Do(t, os.WriteFile(table, []byte(text), 0o600))
+	rows := must.Get(files.CSV{From: strings.NewReader(text), Source: "rates.csv"}.Read())(t)
+	for _, noise := range []string{"poisson", "negative-binomial", "gamma"} {
+		o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se", Noise: noise},
+			Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}
+		m := must.Get(krigo.Fit(t.Context(), rows, o))(t)
+		must.Do(t, m.Save(path))
+		agrees, said := verify(t, path, table)
+		must.Not(t, !agrees, "%s: %s", noise, said)
+		m.Certificate.MeanBound -= 0.01
+		must.Do(t, m.Save(path))
+		agrees, said = verify(t, path, table)
+		must.Not(t, agrees, "%s with a lower bound: %s", noise, said)
+		m.Certificate.MeanBound += 0.01
+		prior, _ := m.Posterior.OfPrior()
+		prior.Weights()[3] += 0.01
+		must.Do(t, m.Save(path))
+		agrees, said = verify(t, path, table)
+		must.Not(t, agrees || !strings.Contains(said, "sites don't follow"), "%s with another weight: %s", noise, said)
+	}
+}
