@@ -125,7 +125,8 @@ type Kernel struct {
 	// keeps the noise that was chosen.
 	_     struct{} `help:"constant, linear, gp, auto, student, probit, poisson,"`
 	_     struct{} `help:"negative-binomial, gamma"`
-	_     struct{} `values:"constant linear gp auto student probit poisson negative-binomial gamma" rule:"by the target"`
+	_     struct{} `values:"constant linear gp auto student probit poisson negative-binomial gamma"`
+	_     struct{} `rule:"by the target"`
 	Noise string   `json:"noise,omitzero" set:"noise" value:"N" for:"training"`
 
 	// See posterior.Monotone. Certified are the monotone predictions, a fixed function of the prior rows.

@@ -47,7 +47,8 @@ func (p *plan) optimum(ctx context.Context, c *checkpoints) (_ *plan, _ trained,
 	return p, t, err
 }
 
-// sitedRows is the most rows that train the parameters of a noise with sites. Every evaluation factors 8 to 30 matrices.
+// sitedRows is the most rows that train the parameters of a noise with sites. Every evaluation factors 8 to 30
+// matrices.
 const sitedRows = 1000
 
 // atInit returns the only run of a stage that trains nothing.

@@ -238,7 +238,7 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 		M: p.choice.Inducing, All: p.all,
 		Whole: func() (objective.Memory, error) { return gather(p.rows) },
 		Loss:  p.loss, Scale: p.scale, Penalty: f.terms.Penalty(p.n),
-		Limit: limit, Held: f.held, Alike: f.alike, Noise: objective.SitedOf(p.options.Kernel.Noise), FixInducing: p.choice.FixInducing,
+		Limit: limit, Held: f.held, Alike: f.alike, Noise: p.options.sited(), FixInducing: p.choice.FixInducing,
 		Started: p.init != nil,
 		Solver:  p.choice.Solver, Unseen: p.unseen, Context: ctx, Progress: progress, Comparing: comparing,
 		Grouped: p.roles.Group != nil && p.options.Data.Group != dataset.EqualRows,

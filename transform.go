@@ -78,8 +78,8 @@ type seen struct {
 // trained. chooseTransform returns "" if no transform is clearly better, or if none is allowed. A
 // certificate doesn't pay for a choice by prior rows. Each transform gets a kernel trained for it in few steps.
 func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float64, x []float64, err error) {
-	if d.options.untransformed() != nil || d.options.Kernel.Noise == objective.StudentName || d.options.sited() != nil ||
-		d.options.Data.Censored != "" {
+	if d.options.untransformed() != nil || d.options.Kernel.Noise == objective.StudentName ||
+		d.options.sited() != nil || d.options.Data.Censored != "" {
 		return "", 0, x, nil
 	}
 	rows, n := d.somePrior(transformRows)

@@ -58,7 +58,8 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 		return nil, errors.New("the model is empty: load one, or fit one")
 	}
 	if m.Sited() != nil {
-		return nil, errors.New("explain: it says what moves a predicted number, and this prediction is no sum (noise " + m.Noise + ")")
+		return nil, fmt.Errorf("explain: it says what moves a predicted number, and this prediction is no sum (noise %s)",
+			m.Noise)
 	}
 	names, of := m.sources()
 	base := make([]float64, 1)

@@ -207,8 +207,8 @@ func CheckTargets(d *dataset.Data, rows []int, noise objective.Sited) error {
 	for i, v := range y {
 		if err == nil {
 			if wrong := noise.Allows(v); wrong != nil {
-				err = fmt.Errorf("%s: %s: the target %q is %v, and %w: correct or remove the row, or take another noise",
-					d.Source, d.Where(rows[i]), d.Target, v, wrong)
+				err = fmt.Errorf("%s: %s: the target %q is %v, and %w: correct or remove the row, or take another "+
+					"noise", d.Source, d.Where(rows[i]), d.Target, v, wrong)
 			}
 		}
 	}

@@ -109,8 +109,8 @@ func (m *Model) saneNumbers() error {
 		return fmt.Errorf("the model file has the noise %q, but a posterior for Gaussian noise alone", m.Noise)
 	}
 	classes := m.Classes != nil
-	if classes != (m.Noise == objective.ProbitName) || classes && (len(m.Classes) != 2 || m.Classes[0] == m.Classes[1] ||
-		m.Terms.Loss.Kind != pacbayes.Label) {
+	if classes != (m.Noise == objective.ProbitName) || classes && (len(m.Classes) != 2 ||
+		m.Classes[0] == m.Classes[1] || m.Terms.Loss.Kind != pacbayes.Label) {
 		return errors.New("the model file's classes don't go with its noise or its loss")
 	}
 	noise := m.Sited()

@@ -19,13 +19,13 @@ const (
 
 func init() {
 	likelihoods[PoissonName] = Rated{log: logPoisson, below: belowPoisson, linear: 1, whole: true}
-	likelihoods[NegativeName] = Rated{log: logNegative, byScale: negativeByScale, below: belowNegative, linear: 1, square: 1,
-		whole: true}
+	likelihoods[NegativeName] = Rated{log: logNegative, byScale: negativeByScale, below: belowNegative, linear: 1,
+		square: 1, whole: true}
 	likelihoods[GammaName] = Rated{log: logGamma, byScale: gammaByScale, below: belowGamma, square: 1}
 }
 
-// Rated is a noise of targets whose logarithm of the mean is f. With μ = e^f the variance is V = linear·μ + square·s·μ²,
-// and the derivative of ln p(y|f) by f is (y − μ) μ/V, as in every exponential family.
+// Rated is a noise of targets whose logarithm of the mean is f. With μ = e^f the variance is V = linear·μ +
+// square·s·μ², and the derivative of ln p(y|f) by f is (y − μ) μ/V, as in every exponential family.
 type Rated struct {
 	log            func(y, f, s float64) float64    // ln p(y|f; s)
 	byScale        func(y, f, s float64) float64    // its derivative by s; nil: s is 1
@@ -87,7 +87,8 @@ func lgamma(x float64) float64 {
 }
 
 // Expect implements pacbayes.Expectation.
-func (l Rated) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (value, dNoise float64, err error) {
+func (l Rated) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (value, dNoise float64,
+	err error) {
 	return Noise(l.log).Expect(at, s, weight, d)
 }
 
