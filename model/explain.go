@@ -58,7 +58,7 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 		return nil, errors.New("the model is empty: load one, or fit one")
 	}
 	if m.Sited() != nil {
-		return nil, fmt.Errorf("explain: it says what moves a predicted number, and this prediction is no sum (noise %s)",
+		return nil, fmt.Errorf("explain: it says what moves a number, and this prediction is no sum (noise %s)",
 			m.Noise)
 	}
 	names, of := m.sources()
