@@ -53,6 +53,9 @@ func TestClasses(t *testing.T) {
 		t.Errorf("certified again: %+v, %s", r, differs)
 	}
 	ps := must.Get(again.Predict(t.Context(), table, PredictOptions{}))(t)
+	if o := must.Get(again.Observe(t.Context(), table, ps))(t); !strings.Contains(o.Promise, "are wrong labels") {
+		t.Errorf("observed: %s", o.Promise)
+	}
 	for i, p := range ps {
 		if (p.Label == "rose") != (p.Mean >= 0.5) || !(p.Mean >= 0 && p.Mean <= 1) {
 			t.Fatalf("row %d: %+v", i, p)

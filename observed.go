@@ -88,8 +88,12 @@ func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Pr
 	}
 	if zeroOne {
 		what, number, scale = "the share of misses", "%.2f %%", 100
-		o.Promise = fmt.Sprintf("%.0f of %.0f predictions (%.2f %%) miss: the target isn't within %s. The certificate allows at "+
-			"most %.2f %%.", risk*n, n, 100*risk, within, 100*cautious.RoundUp(certified, 4))
+		miss := "miss: the target isn't within " + within
+		if m.Classes != nil {
+			what, miss = "the share of wrong labels", "are wrong labels"
+		}
+		o.Promise = fmt.Sprintf("%.0f of %.0f predictions (%.2f %%) %s. The certificate allows at most %.2f %%.",
+			risk*n, n, 100*risk, miss, 100*cautious.RoundUp(certified, 4))
 	}
 	least := pacbayes.HoldOutLimit(zeroOne, risk, len(ps), m.Terms.Delta)
 	sure := cautious.Complement(m.Terms.Delta)

@@ -424,6 +424,7 @@ type Description struct {
 	Name              string                `json:"name"`
 	Objective         string                `json:"objective"`
 	Target            string                `json:"target"`
+	Classes           []string              `json:"classes,omitempty"` // the target's labels, if it has labels
 	Inputs            []Input               `json:"inputs"`
 	Rows              int                   `json:"rows"`
 	Inducing          int                   `json:"inducing"`
@@ -470,7 +471,8 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 // describe returns the description of a target's model.
 func describe(m *served) Description {
 	trained := m.Trained()
-	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Kernel: trained.Kernel.Spec(trained.Theta),
+	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Classes: m.Classes,
+		Kernel:      trained.Kernel.Spec(trained.Theta),
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Population: m.Population(),
 		Test: m.Test, Inducing: trained.Inducing()}
 	d.Inputs, d.Reading = inputsOf(m.Model), m.Reading.Sent()

@@ -659,3 +659,46 @@ func TestPageReading(t *testing.T) {
 	}
 	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
 }
+
+// TestPageLabels: for a model of labels the page shows labels and probabilities, and no intervals.
+func TestPageLabels(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 3))
+	rows := func(n int, flip bool) string {
+		text := "x,kind\n"
+		for range n {
+			x := rng.NormFloat64()
+			text += fmt.Sprintf("%.3f,%s\n", x, map[bool]string{true: "light", false: "dark, old"}[x > 0 != flip])
+		}
+		return strings.ReplaceAll(text, "dark, old", `"dark, old"`)
+	}
+	table := must.Get(files.CSV{From: strings.NewReader(rows(150, false)), Source: "t.csv"}.Read())(t)
+	m := fit(t, table, krigo.Options{Data: krigo.Data{Target: "kind"}, Kernel: krigo.Kernel{Expression: "se"},
+		Run: krigo.Run{Restarts: 1}})
+	address, _ := started(t, map[string]*krigo.Model{"a": m}, serve.Options{})
+	p := opened(t)
+	p.ok(p.Look(800, false))
+	p.ok(p.Go("http://" + address + "/"))
+	p.ok(p.Until(`!document.getElementById("answer").hidden`))
+	var said struct {
+		Label, Belief, Compared, Class string
+		Head, First                    []string
+		Red                            int
+	}
+	raw, _ := json.Marshal(rows(40, true))
+	use := fmt.Sprintf(`{document.getElementById("pasted").value = %s; document.getElementById("use").click()}`, raw)
+	p.ok(p.Eval(use, nil))
+	p.ok(p.Until(`!document.getElementById("table").hidden`))
+	p.ok(p.Eval(`({Label: mean.textContent, Belief: interval.textContent, Compared: compared.textContent,
+		Class: compared.className, Head: [...document.querySelectorAll("thead th")].map(e => e.textContent),
+		First: [...document.querySelectorAll("tbody tr:first-child td")].map(e => e.textContent),
+		Red: document.querySelectorAll("#chart .seen.missed").length})`, &said))
+	must.Not(t, !slices.Contains(m.Classes, said.Label) || strings.Contains(said.Belief, "95 %") ||
+		!strings.Contains(said.Belief, "light has the probability 0."), "%+v", said)
+	must.Not(t, !slices.Equal(said.Head, []string{"row", "kind, observed", "kind, predicted", "wrong",
+		"probability of light", "outside"}) || said.First[3] != "wrong" || said.First[1] == said.First[2] ||
+		!slices.Contains(m.Classes, said.First[2]), "%+v", said)
+	must.Not(t, said.Red < 30 || said.Class != "alarm" || !strings.Contains(said.Compared, "are wrong labels") ||
+		!strings.Contains(said.Compared, "THIS CONTRADICTS THE PROMISE"), "%+v", said)
+	p.looks("labels")
+	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
+}

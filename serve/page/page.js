@@ -73,6 +73,7 @@ async function show() {
   say("better", model.no_better || "");
   say("context", model.context_sentence || "");
   $("guarantee").hidden = !(c && c.valid);
+  $("belief").textContent = model.classes ? "Probabilities" : "The 95 % intervals";
   const w = model.watch;
   say("watch", w ? model.watch_sentence : "");
   $("watch").className = w && w.alarm ? "alarm" : "";
@@ -274,8 +275,9 @@ async function one() {
     say("none", "");
     const places = placed(p.predictive_sd);
     $("target").textContent = named(model.target);
-    $("mean").textContent = written(p.mean, places);
-    $("interval").textContent = "The model's own belief, not certified: 95 % of observations between " + written(p.lower95, places) + " and " + written(p.upper95, places) +
+    $("mean").textContent = model.classes ? named(p.label) : written(p.mean, places);
+    $("interval").textContent = model.classes ? "The model's own belief, not certified: " + named(model.classes[1]) + " has the probability " + written(p.mean, 3) + ", and " +
+      named(model.classes[0]) + " " + written(1 - p.mean, 3) + "." + frame(p) : "The model's own belief, not certified: 95 % of observations between " + written(p.lower95, places) + " and " + written(p.upper95, places) +
       (p.latent_sd ? ", standard deviation of the function " + written(Number(p.latent_sd.toPrecision(2))) : "") + "." +
       frame(p);
     band(p);
@@ -315,7 +317,14 @@ function draw(svg, marks) {
   }));
 }
 
+// chances draws the probability of the second class as a part of a bar.
+function chances(p) {
+  draw($("band"), [["line", {x1: 10, x2: 590, y1: 30, y2: 30, class: "axis"}], ["rect", {x: 10, width: 580 * p.mean, y: 14, height: 32, class: "belief"}],
+    ["rect", {x: 10, width: 580, y: 14, height: 32, class: "area"}], ["text", {x: 10, y: 70}, "0"], ["text", {x: 590, y: 70, "text-anchor": "end"}, "1"]]);
+}
+
 function band(p) {
+  if (model.classes) return chances(p);
   const half = Math.max(p.upper95 - p.mean, certified(p)) * 1.1 || 1;
   const x = v => 300 + 260 * (v - p.mean) / half, sd = p.latent_sd, c = certified(p);
   // Each text stays on its side of the middle, so that the texts of a narrow interval in a wide frame don't overlap.
@@ -395,6 +404,7 @@ async function many(body, name) {
     const own = rows.slice(0, 1000).map(row => readAs(row[target]?.trim() ?? "")).filter(text => text !== null);
     const places = placed(Math.min(...ps.map(p => p.predictive_sd)), own.length ? Math.max(...own.map(decimals)) : undefined), tell = v => written(v, places);
     const missed = i => observed?.losses?.[i] === 1;
+    const {classes} = model, wrong = observed?.losses?.filter(loss => loss === 1).length;
     const names = Object.keys(ps[0]), most = 200, out = ps.filter(p => p.outside).length, shownRows = ps.slice(0, most);
     // Columns that the model doesn't use are shown and saved too, each under a name that no other column has.
     const along = !fits ? [] : header.map((text, column) => ({column, name: text.trim()})).filter(c => !model.inputs.some(input => input.name === c.name));
@@ -404,26 +414,26 @@ async function many(body, name) {
       (fits ? "" : ". The page couldn't split its lines, so its other columns aren't shown; predictions are in the order of its rows") + ".";
     const line = (tag, texts, cells) => make("tr", {}, ...texts.map(text => make(tag, {className: "text", textContent: text, title: text})), ...cells.map(text => make(tag, {textContent: text})));
     $("compared").className = observed?.contradicts ? "alarm" : "";
-    say("compared", observed ? "Compared with " + named(model.target) + " in the table: RMSE " + tell(observed.rmse) + ", MAE " + tell(observed.mae) + ". " + observed.promise.split(named(model.target)).map(noted).join(named(model.target)) :
+    say("compared", observed ? "Compared with " + named(model.target) + " in the table: " + (classes ? counted(wrong ?? 0, "wrong label") : "RMSE " + tell(observed.rmse) + ", MAE " + tell(observed.mae)) + ". " + observed.promise.split(named(model.target)).map(noted).join(named(model.target)) :
       unread && "Predictions aren't compared with " + named(model.target) + " in the table: " + unread);
     const few = along.filter(c => !observed || c.column !== target).slice(0, 20), columns = [...(observed ? [named(model.target) + ", observed"] : []),
-      named(model.target) + ", predicted", ...(observed?.losses ? ["missed"] : []), "95 % from", "to", "outside"];
+      named(model.target) + ", predicted", ...(observed?.losses ? [classes ? "wrong" : "missed"] : []), ...(classes ? ["probability of " + named(classes[1])] : ["95 % from", "to"]), "outside"];
     $("table").querySelector("thead").replaceChildren(line("th", few.map(c => c.name), columns));
     $("table").querySelector("thead tr").prepend(make("th", {textContent: "row"}));
     $("table").querySelector("tbody").replaceChildren(...shownRows.map((p, i) => {
-      const tr = line("td", few.map(c => rows[i][c.column]), [...(observed ? [tell(observed.targets[i])] : []), tell(p.mean),
-        ...(observed?.losses ? [missed(i) ? "missed" : ""] : []), tell(p.lower95), tell(p.upper95), p.outside]);
+      const tr = line("td", few.map(c => rows[i][c.column]), [...(observed ? [classes ? classes[observed.targets[i]] : tell(observed.targets[i])] : []), classes ? p.label : tell(p.mean),
+        ...(observed?.losses ? [missed(i) ? classes ? "wrong" : "missed" : ""] : []), ...(classes ? [written(p.mean, 3)] : [tell(p.lower95), tell(p.upper95)]), p.outside]);
       if (missed(i)) tr.classList.add("missed");
       tr.prepend(make("td", {textContent: i + 1}));
       return tr;
     }));
     const quoted = text => text.includes(all.mark) || /["\n\r]/.test(text) || text !== text.trim() ? '"' + text.replaceAll('"', '""') + '"' : text;
-    const number = v => quoted(String(v).replace(".", model.reading?.decimal || "."));
+    const number = v => quoted(typeof v === "string" ? v : String(v).replace(".", model.reading?.decimal || "."));
     URL.revokeObjectURL(saved);
     saved = URL.createObjectURL(new Blob([[...along.map(c => quoted(c.name)), ...names].join(all.mark) + "\n",
       ...ps.map((p, i) => [...along.map(c => quoted(rows[i][c.column])), ...names.map(n => number(p[n]))].join(all.mark) + "\n")], {type: "text/csv"}));
     $("save").href = saved;
-    chart(shownRows, fits ? axis(header, rows.slice(0, most)) : null, tell, observed);
+    chart(classes ? shownRows.map(p => ({...p, lower95: p.mean, upper95: p.mean})) : shownRows, fits ? axis(header, rows.slice(0, most)) : null, tell, observed);
     $("table").hidden = false;
   } catch (e) {
     if (mine !== tables) return;
@@ -490,8 +500,8 @@ function chart(ps, along, tell, observed) {
   marks.push(...seen.map((v, i) => ["circle", {cx: x(place[i]), cy: y(v), r: 4, class: observed.losses?.[i] === 1 ? "seen missed" : "seen"}]));
   draw($("chart"), marks);
   $("drawn").textContent = (along ? "Predictions along " + along.input.name + (along.sorted ? "" : ", by which the rows were sorted for this") :
-    "A dot for each row with its interval, sorted by prediction: the table has no order of its own") +
-    ". The intervals are the 95 % that the model believes in." + (observed ? " Rings are what was observed" + (observed.losses ? ", red if the prediction missed it." : ".") : "") + (beyond ? " Grey ground lies outside the range of the rows that the model was made from." : "");
+    "A dot for each row" + (model.classes ? "" : " with its interval") + ", sorted by prediction: the table has no order of its own") +
+    (model.classes ? ". Shown is the probability of " + named(model.classes[1]) + ", which the model believes in." : ". The intervals are the 95 % that the model believes in.") + (observed ? " Rings are what was observed" + (observed.losses ? ", red if the prediction missed it." : ".") : "") + (beyond ? " Grey ground lies outside the range of the rows that the model was made from." : "");
 }
 
 const careful = f => async (...args) => {
