@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -126,16 +127,16 @@ func (r *labelReader) wrong(row, j int, flag, format string, args ...any) error 
 }
 
 // numbers returns the cells of a column of numbers.
-func (r *labelReader) numbers(flag, name string) ([]float64, int, error) {
+func (r *labelReader) numbers(flag, name string) ([]float64, error) {
 	cells, j, err := r.column(flag, name)
 	if err == nil && r.table.Texts(j) != nil {
 		for i, v := range cells {
 			if text := r.table.Texts(j)[int(v)]; !isNumber(text) {
-				return nil, j, r.wrong(i, j, flag, "%s isn't a number", spelling.Quote(text))
+				return nil, r.wrong(i, j, flag, "%s isn't a number", spelling.Quote(text))
 			}
 		}
 	}
-	return cells, j, err
+	return cells, err
 }
 
 func isNumber(text string) bool {
@@ -146,14 +147,7 @@ func isNumber(text string) bool {
 // labels returns the cells of a column as text.
 func (r *labelReader) labels(flag, name string) ([]string, error) {
 	cells, j, err := r.column(flag, name)
-	if err != nil {
-		return nil, err
-	}
-	texts := make([]string, len(cells))
-	for i, v := range cells {
-		texts[i] = r.table.CellText(j, v)
-	}
-	return texts, nil
+	return lists.Of(cells, func(v float64) string { return r.table.CellText(j, v) }), err
 }
 
 // read reads what the options name.
@@ -211,7 +205,7 @@ func (r *labelReader) read() (*pacbayes.Labelled, error) {
 // scores sets the scores by which rows are answered, or flagged.
 func (r *labelReader) scores(l *pacbayes.Labelled) (err error) {
 	if r.o.Score != "" {
-		l.Score, _, err = r.numbers("score", r.o.Score)
+		l.Score, err = r.numbers("score", r.o.Score)
 		l.Detected = l.Score
 		return err
 	}
@@ -231,13 +225,10 @@ func (r *labelReader) rest(l *pacbayes.Labelled) error {
 		if err := c.check(l.Classes); err != nil {
 			return err
 		}
-		for _, truth := range l.Classes {
-			row := make([]float64, len(l.Classes))
-			for j, label := range l.Classes {
-				row[j] = c.Costs[slices.Index(c.Classes, truth)][slices.Index(c.Classes, label)]
-			}
-			l.Costs = append(l.Costs, row)
-		}
+		l.Costs = lists.Of(l.Classes, func(truth string) []float64 {
+			row := c.Costs[slices.Index(c.Classes, truth)]
+			return lists.Of(l.Classes, func(label string) float64 { return row[slices.Index(c.Classes, label)] })
+		})
 	}
 	if r.o.SliceBy != "" {
 		kinds, err := r.labels("slice-by", r.o.SliceBy)
@@ -248,13 +239,10 @@ func (r *labelReader) rest(l *pacbayes.Labelled) error {
 		if len(names) > mostSlices {
 			return usage("slice-by %q: it has %d different values, of at most %d", r.o.SliceBy, len(names), mostSlices)
 		}
-		for _, name := range names {
-			l.Slices = append(l.Slices, pacbayes.Slice{By: r.o.SliceBy, Name: name})
-		}
-		for i, kind := range kinds {
-			in := &l.Slices[slices.Index(names, kind)].In
-			*in = append(*in, i)
-		}
+		l.Slices = lists.Of(names, func(name string) pacbayes.Slice {
+			in := lists.Where(len(kinds), func(i int) bool { return kinds[i] == name })
+			return pacbayes.Slice{By: r.o.SliceBy, Name: name, In: in}
+		})
 	}
 	if r.o.Group != "" {
 		var err error
@@ -283,7 +271,7 @@ func ReadCosts(table *dataset.Table) (*Costs, error) {
 	}
 	c := &Costs{Classes: truth, Costs: make([][]float64, len(truth))}
 	for _, class := range truth {
-		cells, _, err := r.numbers("costs", class)
+		cells, err := r.numbers("costs", class)
 		if err != nil {
 			return nil, err
 		}
@@ -303,10 +291,9 @@ func (c *Costs) check(classes []string) error {
 	most := 0.
 	for _, row := range c.Costs {
 		for _, v := range row {
-			if !(v >= 0 && v <= math.MaxFloat64) {
+			if most = math.Max(most, v); !(v >= 0 && v <= math.MaxFloat64) {
 				return usage("costs: %v isn't a cost; costs are 0 or larger", v)
 			}
-			most = math.Max(most, v)
 		}
 		if len(row) != len(c.Classes) {
 			return usage("costs: a row has %d costs, for %d classes", len(row), len(c.Classes))
@@ -347,7 +334,7 @@ func (r *labelReader) probabilities(l *pacbayes.Labelled) error {
 	}
 	l.Classes = given
 	for k, j := range columns {
-		cells, _, err := r.numbers("probabilities", r.table.Names[j])
+		cells, err := r.numbers("probabilities", r.table.Names[j])
 		if err != nil {
 			return err
 		}
@@ -380,16 +367,11 @@ func (r *labelReader) places(l *pacbayes.Labelled, flag, column string, labels [
 	for j, class := range l.Classes {
 		known[class] = j
 	}
-	places := make([]int, len(labels))
-	for i, label := range labels {
-		at, ok := known[label]
-		if !ok {
-			j, _ := r.table.Column(column)
-			return nil, r.wrong(i, j, flag, "unknown label %s", spelling.Quote(label))
-		}
-		places[i] = at
+	if i := slices.IndexFunc(labels, func(label string) bool { _, ok := known[label]; return !ok }); i >= 0 {
+		j, _ := r.table.Column(column)
+		return nil, r.wrong(i, j, flag, "unknown label %s", spelling.Quote(labels[i]))
 	}
-	return places, nil
+	return lists.Of(labels, func(label string) int { return known[label] }), nil
 }
 
 // sortedClasses returns different labels in order: numbers by their value if all labels are numbers, else text.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/compensated"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // What a certificate of labels may state about further rows.
@@ -163,18 +164,12 @@ func (t LabelTerms) Certify(l Labelled) (*Labels, error) {
 		c.Statements = append(c.Statements, all...)
 	}
 	if t.AtMostWrong > 0 {
-		wrong := make([]bool, c.Rows)
-		for i := range wrong {
-			wrong[i] = l.Predicted[i] != l.Truth[i]
-		}
+		wrong := lists.To(c.Rows, func(i int) bool { return l.Predicted[i] != l.Truth[i] })
 		found := selectAnswers(l.Score, wrong, t.AtMostWrong, delta)
 		c.Selective = &found
 	}
 	if t.Recall > 0 {
-		positive := make([]bool, c.Rows)
-		for i, truth := range l.Truth {
-			positive[i] = l.Classes[truth] == t.Positive
-		}
+		positive := lists.Of(l.Truth, func(truth int) bool { return l.Classes[truth] == t.Positive })
 		found := detect(l.Detected, positive, t.Recall, delta)
 		found.Positive = t.Positive
 		c.Detection = &found
@@ -215,19 +210,13 @@ func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatemen
 	k, _ := Top(about)
 	switch about {
 	case EachClass, EachPrediction:
-		var kinds []Slice
 		by := l.Truth
 		if about == EachPrediction {
 			by = l.Predicted
 		}
-		for j, name := range l.Classes {
-			kinds = append(kinds, Slice{Name: name})
-			for i, of := range by {
-				if of == j {
-					kinds[j].In = append(kinds[j].In, i)
-				}
-			}
-		}
+		kinds := lists.To(len(l.Classes), func(j int) Slice {
+			return Slice{Name: l.Classes[j], In: lists.Where(len(by), func(i int) bool { return by[i] == j })}
+		})
 		return stateKinds(about, kinds, wrong, delta), nil
 	case EachSlice:
 		return stateKinds(about, l.Slices, wrong, delta), nil
@@ -296,12 +285,7 @@ func (l Labelled) brier(i int) (sum float64) {
 // its wrong labels is binomial. How many rows each kind has is given, so that kinds of too few rows leave their δ to
 // others.
 func stateKinds(about string, kinds []Slice, wrong func(i int) float64, delta float64) (all []LabelStatement) {
-	parts := 0.
-	for _, kind := range kinds {
-		if len(kind.In) >= MinRows {
-			parts++
-		}
-	}
+	parts := len(lists.If(kinds, func(kind Slice) bool { return len(kind.In) >= MinRows }))
 	for _, kind := range kinds {
 		st := LabelStatement{About: about, Of: kind.Name, By: kind.By, Rows: len(kind.In), Bound: 1}
 		for _, i := range kind.In {
@@ -313,7 +297,7 @@ func stateKinds(about string, kinds []Slice, wrong func(i int) float64, delta fl
 		if st.Rows < MinRows {
 			st.Reason = fmt.Sprintf("%d certified rows are too few, of %d", st.Rows, MinRows)
 		} else {
-			st.Delta = delta / parts
+			st.Delta = delta / float64(parts)
 			st.Bound = ClopperPearson(st.Wrong, st.Rows, st.Delta)
 		}
 		all = append(all, st)
@@ -375,10 +359,7 @@ func leastWealth(z [][]float64, m float64) float64 {
 		}
 		var more []gamblers
 		for _, sign := range []float64{1, -1} {
-			losses := make([]float64, len(bin))
-			for i, v := range bin {
-				losses[i] = (1 + sign*v) / 2
-			}
+			losses := lists.Of(bin, func(v float64) float64 { return (1 + sign*v) / 2 })
 			var logs gamblers
 			for k := range logs {
 				logs[k] = logBet(losses, k, m)

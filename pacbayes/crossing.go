@@ -34,33 +34,40 @@ func curveMisses(n int, end float64) (misses []int) {
 func crossing(n int, misses []int, bounds []float64) float64 {
 	const spread = 10 // how many standard deviations of a Poisson variable are kept
 	rate := float64(n)
-	first, p, at := 0, []float64{1}, 0. // p[j] is the probability of first+j points up to at
-	step := func(until float64, least, most int) {
-		mean := rate * (until - at)
-		from, steps := poisson(mean, spread)
-		lo := max(first+from, least)
-		hi := min(first+len(p)-1+from+len(steps)-1, most)
-		next := make([]float64, max(hi-lo+1, 0))
-		for j, q := range p {
-			for s := max(0, lo-first-j-from); s < len(steps) && first+j+from+s <= hi; s++ {
-				next[first+j+from+s-lo] += q * steps[s]
-			}
-		}
-		first, p, at = lo, next, until
-	}
+	at, w := 0., walk{0, []float64{1}} // the points up to at
 	for i, b := range bounds {
+		from, steps := poisson(rate*(b-at), spread)
 		mean := rate * b
-		step(b, misses[i]+1, min(n, int(mean+spread*math.Sqrt(mean)+60)))
-		if len(p) == 0 {
+		at, w = b, w.step(from, steps, misses[i]+1, min(n, int(mean+spread*math.Sqrt(mean)+60)))
+		if len(w.p) == 0 {
 			return 1
 		}
 	}
 	var held float64
-	for j, q := range p {
-		held += q * poissonAt(n-first-j, rate*(1-at))
+	for j, q := range w.p {
+		held += q * poissonAt(n-w.first-j, rate*(1-at))
 	}
 	held /= poissonAt(n, rate)
 	return math.Min(1, math.Max(0, 1-held)+crossingRounding)
+}
+
+// walk is the law of a number: p[j] is the probability of first+j.
+type walk struct {
+	first int
+	p     []float64
+}
+
+// step adds from+s with the probability steps[s], and leaves out numbers below least or above most.
+func (w walk) step(from int, steps []float64, least, most int) walk {
+	first := w.first + from
+	lo, hi := max(first, least), min(first+len(w.p)+len(steps)-2, most)
+	next := make([]float64, max(hi-lo+1, 0))
+	for j, q := range w.p {
+		for s := max(0, lo-first-j); s < len(steps) && first+j+s <= hi; s++ {
+			next[first+j+s-lo] += q * steps[s]
+		}
+	}
+	return walk{lo, next}
 }
 
 // crossingRounding is more than rounding takes off the probability not to cross. This probability takes some hundred

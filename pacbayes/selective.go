@@ -1,9 +1,12 @@
 package pacbayes
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // A threshold that is chosen on the certified rows. A classifier answers rows with a score of at least t. Of n
@@ -89,22 +92,14 @@ func steps(n int, a, level float64) boundary {
 // draws, for any i. The result is rounded up. States of tiny probability are left out, which can only make it larger.
 func (b boundary) crossed(a float64) float64 {
 	const spread = 10 // standard deviations that are kept
-	first, p, at := 0, []float64{1}, 0
+	at, w := 0, walk{0, []float64{1}}
 	for i, m := range b.rows {
 		from, draw := binomial(m-at, a, spread)
 		mean := float64(m) * a
-		lo := max(first+from, b.wrong[i]+1)
-		hi := min(first+len(p)+from+len(draw)-2, int(mean+spread*math.Sqrt(mean)+60))
-		next := make([]float64, max(hi-lo+1, 0))
-		for j, q := range p {
-			for s := max(0, lo-first-j-from); s < len(draw) && first+j+from+s <= hi; s++ {
-				next[first+j+from+s-lo] += q * draw[s]
-			}
-		}
-		first, p, at = lo, next, m
+		at, w = m, w.step(from, draw, b.wrong[i]+1, int(mean+spread*math.Sqrt(mean)+60))
 	}
 	var held float64
-	for _, q := range p {
+	for _, q := range w.p {
 		held += q
 	}
 	return math.Min(1, math.Max(0, 1-held)+crossingRounding)
@@ -227,15 +222,9 @@ type Detection struct {
 const alarmShare = 0.5
 
 func detect(score []float64, positive []bool, recall, delta float64) Detection {
-	d := Detection{Recall: recall, Delta: delta, FalseAlarmsBound: 1}
-	for _, is := range positive {
-		if is {
-			d.Positives++
-		}
-	}
-	d.Others = len(score) - d.Positives
-	order := descending(score)
-	seen := 0
+	of := len(lists.Where(len(score), func(i int) bool { return positive[i] }))
+	d := Detection{Recall: recall, Delta: delta, FalseAlarmsBound: 1, Positives: of, Others: len(score) - of}
+	order, seen := descending(score), 0
 	for i, row := range order {
 		if positive[row] {
 			seen++
@@ -245,11 +234,10 @@ func detect(score []float64, positive []bool, recall, delta float64) Detection {
 		}
 		if missed := d.Positives - seen; ClopperPearson(missed, d.Positives, (1-answers)*delta) <= 1-recall {
 			d.Threshold, d.Missed, d.FalseAlarms = score[row], missed, i+1-seen
-			if d.Others == 0 {
-				return d
+			if d.Others > 0 {
+				level, misses, bounds := curveLevel(d.Others, answers*delta, alarmShare)
+				d.FalseAlarmsLevel, d.FalseAlarmsBound = level, bandAt(d.FalseAlarms, misses, bounds)
 			}
-			level, misses, bounds := curveLevel(d.Others, answers*delta, alarmShare)
-			d.FalseAlarmsLevel, d.FalseAlarmsBound = level, bandAt(d.FalseAlarms, misses, bounds)
 			return d
 		}
 	}
@@ -267,18 +255,7 @@ func bandAt(k int, misses []int, bounds []float64) float64 {
 
 // descending returns the places of scores from the largest to the smallest.
 func descending(score []float64) []int {
-	order := make([]int, len(score))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		switch {
-		case score[i] > score[j]:
-			return -1
-		case score[i] < score[j]:
-			return 1
-		}
-		return 0
-	})
+	order := lists.To(len(score), func(i int) int { return i })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(score[j], score[i]) })
 	return order
 }
