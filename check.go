@@ -39,8 +39,7 @@ func (d Data) check() (wrong settings.Faults) {
 	wrong.If((d.Scaling == dataset.Declared) != (d.Declared != nil),
 		"scaling: declared scaling needs its constants, and constants need declared scaling")
 	if d.Declared != nil {
-		err := d.Declared.Validate()
-		wrong.If(err != nil, "scaling: %w", err)
+		wrong.Of(d.Declared.Validate(), "scaling: %w")
 		wrong.If(d.Declared.Transform != nil, "scaling: a transform of the target isn't declared, since its constants come "+
 			"from the prior rows: name it by target-transform")
 	}
@@ -133,8 +132,7 @@ func (p Prior) check() (wrong settings.Faults) {
 	wrong.If(!(p.Share >= 0 && p.Share <= 1) || p.Share == 1 && (p.Kind == "grid" || p.Learn), "prior-share %v: want a "+
 		"share in (0, 1), or 1 for an informed prior that nothing is learnt after: all rows then train, and none is "+
 		"certified", p.Share)
-	err := p.Grid.Validate()
-	wrong.If(err != nil, "%w", err)
+	wrong.Of(p.Grid.Validate(), "%w")
 	return wrong
 }
 
@@ -178,16 +176,13 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 	wrong.If(len(o.Promise.Slices) > 0 && o.Data.Group != "", "slices: groups have no slices, since a group's loss "+
 		"is the share of its rows that miss")
 	if name := o.Data.Transform; slices.Contains(dataset.Transforms(), name) {
-		err := o.untransformed()
-		wrong.If(err != nil, "target-transform %s: %w; or target-transform none", name, err)
+		wrong.Of(o.untransformed(), "target-transform "+name+": %w; or target-transform none")
 	}
 	if o.Kernel.Noise == objective.StudentName {
-		err := o.unsited()
-		wrong.If(err != nil, "noise student: %w; or noise constant", err)
+		wrong.Of(o.unsited(), "noise student: %w; or noise constant")
 	}
 	if o.Kernel.Monotone != nil {
-		err := o.unordered()
-		wrong.If(err != nil, "monotone: %w", err)
+		wrong.Of(o.unordered(), "monotone: %w")
 	}
 	if what := "noise " + o.Kernel.Noise; o.varies() || o.Data.NoiseColumn != "" {
 		if !o.varies() {
@@ -195,20 +190,18 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 		}
 		wrong.If(o.Data.NoiseColumn != "" && cmp.Or(o.Kernel.Noise, "constant") != "constant", "noise-column: it "+
 			"is added to a noise that is the same for all rows: take noise constant, or leave the column out")
-		wrong.If(!o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct, "%s: the prior rows teach "+
-			"the noise, so that it takes prior informed, nothing learnt after it, and mean-bound direct", what)
+		wrong.If(!o.certifiesMean(), "%s: the prior rows teach the noise, so that it takes prior informed, nothing "+
+			"learnt after it, and mean-bound direct", what)
 		wrong.If(!slices.Contains([]string{"", method.EvidenceName, method.NearestName, method.VFEName, method.FITCName,
-			method.DTCName, method.PEPName},
-			o.Method.Name), "%s: %s has one noise variance for all rows: take evidence, nearest, vfe, fitc, dtc or pep",
-			what, o.Method.Name)
+			method.DTCName, method.PEPName}, o.Method.Name), "%s: %s has one noise variance for all rows: take "+
+			"evidence, nearest, vfe, fitc, dtc or pep", what, o.Method.Name)
 	}
 	wrong = append(wrong, o.checkCensored()...)
 	if err := o.checkSited(); err != nil {
 		wrong = append(wrong, err)
 	}
 	if o.Run.Deliver == "all" {
-		err := o.checkDelivered()
-		wrong.If(err != nil, "%w", err)
+		wrong.Of(o.checkDelivered(), "%w")
 	}
 	wrong.If(o.Promise.Loss == string(pacbayes.Scaled) && (bound || o.Method.Term == "loss"), "loss scaled: it counts "+
 		"the standard deviations that training finds, so that %s can't be trained by it: use an objective such as evidence "+
@@ -219,8 +212,7 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 		"temper: a mean bounded directly doesn't depend on it; give one factor, or mean-bound both or twice")
 	// CheckRoute checks whether the terms suit the route. Other checks of terms are checks of options.
 	if kind, err := pacbayes.ParseLoss(o.Promise.Loss); err == nil && len(settings.CheckAll(&o.Promise)) == 0 {
-		err := o.terms(o.Promise.loss(kind), 1).CheckRoute()
-		wrong.If(err != nil, "%w", err)
+		wrong.Of(o.terms(o.Promise.loss(kind), 1).CheckRoute(), "%w")
 	}
 	return wrong
 }
@@ -230,6 +222,11 @@ const (
 	noTransform   = "none"
 	autoTransform = "auto"
 )
+
+// certifiesMean says whether the prior rows alone train the mean, whose own misses are certified.
+func (o Options) certifiesMean() bool {
+	return o.informed() && !o.learns() && o.Promise.MeanBound == pacbayes.Direct
+}
 
 // untransformed says why the target can't have a transform, or returns nil. A target can have a transform only if the
 // certificate is for a mean alone, and counts this mean's misses. Such a mean is a fixed function of the inputs, in the
@@ -241,7 +238,7 @@ func (o Options) untransformed() error {
 	case o.Data.NoiseColumn != "":
 		return errors.New("the standard errors of noise-column are in the target's own units, and a transform " +
 			"would change them")
-	case !o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct:
+	case !o.certifiesMean():
 		return errors.New("a random draw of the model isn't Gaussian in the target's units, so that it takes a mean that is " +
 			"certified by its own misses: prior informed, nothing learnt after it, and mean-bound direct")
 	case o.Data.Scaling != dataset.PriorRows:
@@ -269,7 +266,7 @@ func (o Options) likelihood() string {
 func (o Options) unsited() error {
 	k := o.Method.Kind()
 	switch {
-	case !o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct:
+	case !o.certifiesMean():
 		return errors.New("it takes a mean that is certified by its own misses: prior informed, nothing learnt after it, " +
 			"and mean-bound direct")
 	case !k.Exact && !k.Local || k.Exact && o.Method.OnBatches():
@@ -288,8 +285,7 @@ func (o Options) checkCensored() (wrong settings.Faults) {
 	if d.Censored == "" {
 		return nil
 	}
-	err := o.unsited()
-	wrong.If(err != nil, "censored: %w; or leave rows with limits out", err)
+	wrong.Of(o.unsited(), "censored: %w; or leave rows with limits out")
 	wrong.If(o.Promise.Calibration > 0 || d.TestFraction > 0,
 		"censored: a limit has no error, so that calibration and test rows can't be set aside at random: leave "+
 			"calibration-fraction and test-fraction out")
@@ -344,12 +340,10 @@ func (o Options) unordered() error {
 		return err
 	case len(columns) > 2 || len(columns) == 2 && columns[0] == columns[1]:
 		return errors.New("it takes one column or two different ones, because each row is predicted at every " +
-			"knot of a grid " +
-			"on these columns")
-	case !o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct:
+			"knot of a grid on these columns")
+	case !o.certifiesMean():
 		return errors.New("a random draw of the model isn't monotone, so that it takes a mean that is certified " +
-			"by its own " +
-			"misses: prior informed, nothing learnt after it, and mean-bound direct")
+			"by its own misses: prior informed, nothing learnt after it, and mean-bound direct")
 	case o.Method.Kind().Bound != "":
 		return fmt.Errorf("%s trains for a bound on its own mean: take an objective such as evidence or nearest",
 			o.Method.Name)
@@ -380,9 +374,9 @@ func (o Options) checkBacktest(evaluating bool) (wrong settings.Faults) {
 	wrong.If(o.Promise.Calibration > 0 && (o.Data.Group != "" || last), "calibration-fraction: conformal intervals are "+
 		"about rows that could change places, which rows of groups, or of other times, can't: leave it out with group and "+
 		"split last")
-	wrong.If(last && !evaluating && (!o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct ||
-		o.Promise.Share > 0), "split last: a backtest is of a mean that didn't see the last rows, and promises nothing: it "+
-		"needs prior informed, nothing learnt after it, mean-bound direct, and no promise")
+	wrong.If(last && !evaluating && (!o.certifiesMean() || o.Promise.Share > 0), "split last: a backtest is of a "+
+		"mean that didn't see the last rows, and promises nothing: it needs prior informed, nothing learnt after it, "+
+		"mean-bound direct, and no promise")
 	return wrong
 }
 

@@ -178,7 +178,7 @@ func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.
 				return nil, err
 			}
 			for i, v := range variance {
-				variance[i] = math.Max(v-noiseIn(q, i), 0)
+				variance[i] = math.Max(v-q.NoiseOf(i), 0)
 			}
 			m.Range.Far = model.Farthest(variance)
 			if d.options.Data.Censored == "" && d.monotone == nil { // a limit has no error

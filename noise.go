@@ -311,7 +311,7 @@ func (p *plan) errors(q *posterior.Posterior) (x matrix.Dense, r2, mean, v []flo
 	rows, n := p.all, p.n
 	if left, variance, ok := q.LeaveOneOut(rows.Y); ok {
 		for i, y := range rows.Y {
-			errs, v = append(errs, y-left[i]), append(v, max(variance[i]-noiseIn(q, i), 0))
+			errs, v = append(errs, y-left[i]), append(v, max(variance[i]-q.NoiseOf(i), 0))
 		}
 	} else {
 		of := make([]int, min(n, noiseRows))
@@ -337,12 +337,4 @@ func (p *plan) errors(q *posterior.Posterior) (x matrix.Dense, r2, mean, v []flo
 		r2, mean = append(r2, e*e), append(mean, rows.Y[i]-e)
 	}
 	return rows.X, r2, mean, v, nil
-}
-
-// noiseIn returns the noise variance in a row of the support.
-func noiseIn(q *posterior.Posterior, i int) float64 {
-	if q.Noises == nil {
-		return q.Noise
-	}
-	return q.Noises[i]
 }

@@ -281,25 +281,29 @@ func partsOf(prefix string, p *posterior.Posterior) []part {
 const times = 5
 
 // Read reads a model in the format of a file. r must have one whole model and no more, else Read returns an error.
-func Read(r io.Reader) (*Model, error) {
+func Read(r io.Reader) (*Model, error) { return read(r, decode) }
+
+// Load reads a model file. Its errors name the file.
+func Load(path string) (*Model, error) { return load(path, decode) }
+
+func read[T any](r io.Reader, decode func(raw []byte) (T, error)) (m T, err error) {
 	raw, err := memory.ReadAll(r, "the model", times)
 	if err != nil {
-		return nil, fmt.Errorf("the model can't be read: %w", err)
+		return m, fmt.Errorf("the model can't be read: %w", err)
 	}
 	return decode(raw)
 }
 
-// Load reads a model file. Its errors name the file.
-func Load(path string) (*Model, error) {
+func load[T any](path string, decode func(raw []byte) (T, error)) (m T, err error) {
 	raw, err := memory.ReadFile(path, times)
 	if err != nil {
-		return nil, fmt.Errorf("the model can't be read: %w", err)
+		return m, fmt.Errorf("the model can't be read: %w", err)
 	}
-	m, err := decode(raw)
+	read, err := decode(raw)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return m, fmt.Errorf("%s: %w", path, err)
 	}
-	return m, nil
+	return read, nil
 }
 
 // brief shortens an error about a file, because a name in the file may have any length.

@@ -17,7 +17,6 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
-	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -58,26 +57,10 @@ func (s *Several) Write(w io.Writer) error {
 func (s *Several) Save(path string) error { return disk.Write(path, s.Write) }
 
 // ReadSeveral reads what Several.Write wrote, or the file of one model.
-func ReadSeveral(r io.Reader) (*Several, error) {
-	raw, err := memory.ReadAll(r, "the model", times)
-	if err != nil {
-		return nil, fmt.Errorf("the model can't be read: %w", err)
-	}
-	return decodeSeveral(raw)
-}
+func ReadSeveral(r io.Reader) (*Several, error) { return read(r, decodeSeveral) }
 
 // LoadSeveral reads a file of several models, or of one. Its errors name the file.
-func LoadSeveral(path string) (*Several, error) {
-	raw, err := memory.ReadFile(path, times)
-	if err != nil {
-		return nil, fmt.Errorf("the model can't be read: %w", err)
-	}
-	s, err := decodeSeveral(raw)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return s, nil
-}
+func LoadSeveral(path string) (*Several, error) { return load(path, decodeSeveral) }
 
 func decodeSeveral(raw []byte) (*Several, error) {
 	if len(raw) < prefix || string(raw[:len(Magic)]) != Magic || binary.LittleEndian.Uint32(raw[len(Magic):]) != several {

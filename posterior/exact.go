@@ -140,7 +140,7 @@ func (e *Exact) conditioning(_ context.Context, p *Posterior, _ Iterative) (cond
 	if c.Noise == 0 { // the noise of a prior's own rows isn't known: see OfPrior
 		c.Noise = p.shift(e.Chol, 0, false)
 	}
-	return noisy(c.noiseOf, func(b matrix.Dense) (matrix.Dense, error) {
+	return noisy(c.NoiseOf, func(b matrix.Dense) (matrix.Dense, error) {
 		linalg.Trsm(true, false, e.Chol, b)
 		linalg.Trsm(true, true, e.Chol, b)
 		return b, nil

@@ -46,7 +46,7 @@ func (p *Posterior) Fewer() *Posterior {
 			c, r, err := l.factor(points.RowRange(i, i+1), rows[i*most:][:most])
 			for j, m := range counts {
 				miss := q.Targets[of[i]] - linalg.Dot(c[:m], r[:m])
-				v := max(prior[i]-linalg.Dot(c[:m], c[:m]), 0) + p.noiseOf(of[i])
+				v := max(prior[i]-linalg.Dot(c[:m], c[:m]), 0) + p.NoiseOf(of[i])
 				if err != nil {
 					miss = math.NaN()
 				}

@@ -79,7 +79,7 @@ func (q *Gradients) conditioning(ctx context.Context, p *Posterior, o Iterative)
 	if err != nil {
 		return nil, err
 	}
-	return noisy(p.noiseOf, func(b matrix.Dense) (matrix.Dense, error) {
+	return noisy(p.NoiseOf, func(b matrix.Dense) (matrix.Dense, error) {
 		v := matrix.New(b.Rows, b.Cols)
 		_, err := s.Solve(ctx, b, v)
 		return v, err

@@ -223,7 +223,7 @@ func (l *local) factor(point matrix.Dense, rows []int32) (c, r []float64, err er
 	}
 	kernel.At(l.Kernel, l.Theta).FillLower(l.x, l.k.View(0, m, 0, m))
 	for i, row := range rows {
-		l.k.Row(i)[i] += l.noiseOf(int(row))
+		l.k.Row(i)[i] += l.NoiseOf(int(row))
 	}
 	l.Kernel.Cov(l.Theta, point, l.x, l.k.View(m, m+1, 0, m))
 	l.k.Set(m, m, uncounted)

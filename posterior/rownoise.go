@@ -69,8 +69,8 @@ func AddNoise(k matrix.Dense, s float64, each []float64) {
 	}
 }
 
-// noiseOf returns the noise variance in a row of the support.
-func (p *Posterior) noiseOf(i int) float64 {
+// NoiseOf returns the noise variance in a row of the support.
+func (p *Posterior) NoiseOf(i int) float64 {
 	if p.Noises == nil {
 		return p.Noise
 	}

@@ -103,8 +103,8 @@ func comparable(cmd *cobra.Command, f *fitFlags) (epsilons []float64, err error)
 		f.objectives[i] = strings.TrimSpace(name)
 	}
 	if len(f.objectives) == 0 || slices.Contains(f.objectives, "") {
-		return nil, &krigo.UsageError{Err: fmt.Errorf("--objectives %q: name one or several, with commas between them: %s",
-			strings.Join(f.objectives, ","), strings.Join(method.Names(), ", "))}
+		return nil, misused("--objectives %q: name one or several, with commas between them: %s",
+			strings.Join(f.objectives, ","), strings.Join(method.Names(), ", "))
 	}
 	list := strings.Split(f.epsilon, ",")
 	for _, e := range list {

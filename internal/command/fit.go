@@ -93,8 +93,8 @@ func (f *fitFlags) readDeclared() (o krigo.Options, err error) {
 	text, name, err := strict.JSONText(f.declared)
 	switch {
 	case len(given) > 0:
-		return o, &krigo.UsageError{Err: fmt.Errorf("%s with --declared %s: leave it out, since the declaration has all options",
-			strings.Join(given, ", "), name)}
+		return o, misused("%s with --declared %s: leave it out, since the declaration has all options",
+			strings.Join(given, ", "), name)
 	case err != nil:
 		return o, err
 	}
@@ -102,7 +102,7 @@ func (f *fitFlags) readDeclared() (o krigo.Options, err error) {
 		return o, fmt.Errorf("%s: %w", name, err)
 	}
 	if target := f.options.Data.Target; target != "" && target != o.Data.Target {
-		return o, &krigo.UsageError{Err: fmt.Errorf("--target %s: the declaration's target is %s", target, o.Data.Target)}
+		return o, misused("--target %s: the declaration's target is %s", target, o.Data.Target)
 	}
 	return o, nil
 }
@@ -224,13 +224,13 @@ func (f *fitFlags) scaled(o *krigo.Data, table *dataset.Table) error {
 	}
 	switch {
 	case f.noStandardise && f.scaling != dataset.PriorRows:
-		return &krigo.UsageError{Err: errors.New("--no-standardise and --scaling exclude each other")}
+		return misused("--no-standardise and --scaling exclude each other")
 	case f.noStandardise:
 		s := dataset.Identity(len(table.Names) - 1 - len(left))
 		o.Scaling, o.Declared = dataset.Declared, &s
 	case declared && (len(o.Categorical) > 0 || o.Missing == dataset.FillMean):
-		return &krigo.UsageError{Err: fmt.Errorf("--scaling %s with --categorical or --missing mean: categories and means "+
-			"are learnt from prior rows, and the inputs' scaling with them; leave it at prior-rows", f.scaling)}
+		return misused("--scaling %s with --categorical or --missing mean: categories and means "+
+			"are learnt from prior rows, and the inputs' scaling with them; leave it at prior-rows", f.scaling)
 	case declared:
 		if table, err = table.Limited(o.Target, o.Censored); err != nil {
 			return err
@@ -302,8 +302,8 @@ func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks
 	begin := time.Now()
 	f.several = true
 	if f.out == "" && path == standardInput {
-		return &krigo.UsageError{Err: errors.New("--out is missing: name the model file, since standard input " +
-			"has no name")}
+		return misused("--out is missing: name the model file, since standard input " +
+			"has no name")
 	}
 	table, o, err := f.read(path, cmd.InOrStdin(), r)
 	if err != nil {
@@ -347,8 +347,8 @@ func (f *fitFlags) mayWrite(path, out string, sibling bool) error {
 		outs = append(outs, path)
 		if _, err := os.Stat(path); err == nil {
 			if old, err := krigo.Load(path); err != nil || old.Counts[dataset.Certified] > 0 {
-				return &krigo.UsageError{Err: fmt.Errorf("--deliver all would overwrite %s, which isn't a model that was trained "+
-					"on all rows: move it away, or name another --out", path)}
+				return misused("--deliver all would overwrite %s, which isn't a model that was trained "+
+					"on all rows: move it away, or name another --out", path)
 			}
 		}
 	}

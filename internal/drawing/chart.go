@@ -241,21 +241,6 @@ func (c *Chart) Bars(colour Colour, values []float64) {
 	})
 }
 
-// Histogram draws bars of these heights over the intervals between edges.
-func (c *Chart) Histogram(colour Colour, edges, heights []float64) {
-	c.X.add(edges...)
-	c.Y.add(0)
-	c.Y.add(heights...)
-	c.marks = append(c.marks, func(f *frame) {
-		for i, h := range heights {
-			x0, y0 := f.at(XY{edges[i], 0})
-			x1, y1 := f.at(XY{edges[i+1], h})
-			f.path("bar pale "+string(colour), fmt.Sprintf("M%s %sV%sH%sV%sz", short(x0), short(y0), short(y1), short(x1),
-				short(y0)))
-		}
-	})
-}
-
 // Rug marks values at the lower end of the chart.
 func (c *Chart) Rug(label string, xs []float64) {
 	c.name(label, `<path class="rug" d="M3 3v6M8 3v6M12 3v6"/>`)

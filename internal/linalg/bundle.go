@@ -26,11 +26,6 @@ func (b Bundle) Row(i int) []float64 { return b.Data[i*b.Cols*Abreast : (i+1)*b.
 // At returns element (i, j) of all matrices.
 func (b Bundle) At(i, j int) []float64 { return b.Data[(i*b.Cols+j)*Abreast:][:Abreast:Abreast] }
 
-// RowRange returns rows [r0, r1) without copying.
-func (b Bundle) RowRange(r0, r1 int) Bundle {
-	return Bundle{r1 - r0, b.Cols, b.Data[r0*b.Cols*Abreast : r1*b.Cols*Abreast]}
-}
-
 // CholeskyBundle factors the leading n×n part A of each matrix. It overwrites the lower triangle of A with L, A = L Lᵀ,
 // with reciprocals on the diagonal. It overwrites the first n columns of the rows below, B, with B L⁻ᵀ: row b becomes
 // L⁻¹b. As in Cholesky, a pivot under 2⁻⁵⁰ of its diagonal element counts as not positive. If several matrices fail,

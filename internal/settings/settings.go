@@ -377,3 +377,6 @@ func (f *Faults) If(wrong bool, format string, args ...any) {
 		*f = append(*f, fmt.Errorf(format, args...))
 	}
 }
+
+// Of adds err, in the words of format, if it isn't nil.
+func (f *Faults) Of(err error, format string) { f.If(err != nil, format, err) }
