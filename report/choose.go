@@ -77,6 +77,11 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 				}
 				z = (seen[i] - mean[i]) / math.Sqrt(variance[i]+noise)
 			}
+			if noise := r.m.Sited(); noise != nil {
+				if z, err = noise.NormalScore(y[i], mean[i], variance[i], r.m.ObservationNoise); err != nil {
+					return err
+				}
+			}
 			s.scaled, s.z = append(s.scaled, v-point[i]), append(s.z, z)
 			if r.m.Classes != nil {
 				log := objective.Probit{}.LogPredictive(y[i], mean[i], variance[i], r.m.ObservationNoise)

@@ -82,8 +82,8 @@ func (r *maker) rank() error {
 	}
 	r.ranked = all
 	r.by = "How far the prediction moves if one column's value is exchanged for another row's. "
-	if r.m.Classes != nil {
-		r.by = "How far the latent function, which decides the probability, moves if one column's value is exchanged " +
+	if r.m.Sited() != nil {
+		r.by = "How far the latent function, which decides the prediction, moves if one column's value is exchanged " +
 			"for another row's. "
 	}
 	surest := slices.MaxFunc(all, func(a, b importance) int { return cmp.Compare(a.low, b.low) })
@@ -226,7 +226,8 @@ type slice struct {
 	levels []level // nil: a column of numbers
 	x      []float64
 	mean   []float64
-	f      []float64   // half-widths of 95 % intervals for the function
+	low    []float64   // where 95 % intervals for the function begin
+	high   []float64   // where they end
 	below  []float64   // how far below the mean 95 % of observations reach
 	above  []float64   // how far above the mean
 	others [][]float64 // means through other rows
@@ -292,12 +293,14 @@ func (r *maker) sliceOf(k int) (s slice) {
 				below = s.mean[i] - seen.Raw(mean[i]+spreads[i].Lower*sd)
 				above = seen.Raw(mean[i]+spreads[i].Upper*sd) - s.mean[i]
 			}
-			if of := r.m.Classes; of != nil { // 95 % of the function, as probabilities
-				_, low := objective.Probit{}.Chances(mean[i]-objective.Normal975*own, 0, r.m.ObservationNoise)
-				_, high := objective.Probit{}.Chances(mean[i]+objective.Normal975*own, 0, r.m.ObservationNoise)
-				below, above = s.mean[i]-low, high-s.mean[i]
+			low, high := s.mean[i]-objective.Normal975*own, s.mean[i]+objective.Normal975*own
+			if noise := r.m.Sited(); noise != nil {
+				half := objective.Normal975 * math.Sqrt(v)
+				low = noise.Point(mean[i]-half, 0, r.m.ObservationNoise)
+				high = noise.Point(mean[i]+half, 0, r.m.ObservationNoise)
+				below, above = s.mean[i]-mean[i]-spreads[i].Lower*sd, mean[i]+spreads[i].Upper*sd-s.mean[i]
 			}
-			s.f = append(s.f, objective.Normal975*own)
+			s.low, s.high = append(s.low, low), append(s.high, high)
 			s.below, s.above = append(s.below, below), append(s.above, above)
 		}
 		at, err := r.predict(through)
@@ -386,12 +389,12 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 	edge := func(half []float64, sign float64) []float64 {
 		return lists.To(len(half), func(i int) float64 { return s.mean[i] + sign*half[i] })
 	}
-	if r.m.Classes != nil {
-		chart.Deep("95 % of the function", drawing.Blue, s.x, edge(s.below, -1), edge(s.above, 1))
-	} else {
+	ofFunction := "95 % of the function"
+	if r.m.Classes == nil { // labels have no interval
 		chart.Area("95 % of observations", drawing.Blue, s.x, edge(s.below, -1), edge(s.above, 1))
-		chart.Deep("of the function", drawing.Blue, s.x, edge(s.f, -1), edge(s.f, 1))
+		ofFunction = "of the function"
 	}
+	chart.Deep(ofFunction, drawing.Blue, s.x, s.low, s.high)
 	join := func(ys []float64) []drawing.XY {
 		return lists.To(len(ys), func(i int) drawing.XY { return drawing.XY{X: s.x[i], Y: ys[i]} })
 	}
@@ -436,16 +439,16 @@ func (r *maker) drawLevels(title string, s slice, low, high float64) error {
 		at := float64(i)
 		chart.Y.Names, chart.Y.After = append(chart.Y.Names, l.name), append(chart.Y.After, " ("+whole(l.rows)+")")
 		wide = append(wide, [2]drawing.XY{{X: s.mean[i] - s.below[i], Y: at}, {X: s.mean[i] + s.above[i], Y: at}})
-		narrow = append(narrow, [2]drawing.XY{{X: s.mean[i] - s.f[i], Y: at}, {X: s.mean[i] + s.f[i], Y: at}})
+		narrow = append(narrow, [2]drawing.XY{{X: s.low[i], Y: at}, {X: s.high[i], Y: at}})
 		dots = append(dots, drawing.XY{X: s.mean[i], Y: at})
 		words += fmt.Sprintf(" %s %s;", l.name, number(s.mean[i]))
 	}
-	if r.m.Classes != nil {
-		chart.Strong("95 % of the function", drawing.Blue, wide)
-	} else {
+	ofFunction := "95 % of the function"
+	if r.m.Classes == nil {
 		chart.Segments("95 % of observations", drawing.Grey, wide)
-		chart.Strong("of the function", drawing.Blue, narrow)
+		ofFunction = "of the function"
 	}
+	chart.Strong(ofFunction, drawing.Blue, narrow)
 	chart.Dots("mean", drawing.Blue, dots)
 	caption := "In parentheses: how many rows have the value."
 	switch of := len(c.categories); {
@@ -532,12 +535,15 @@ func (r *maker) drawSurface() error {
 	}
 	for i, v := range variance {
 		_, own := r.m.Scaling.Moments(f[i], v)
+		if r.m.Sited() != nil {
+			own = math.Sqrt(v)
+		}
 		sd.Z = append(sd.Z, own)
 	}
 	specks := r.points(250, a, b)
 	charts := make([]described, 2)
 	spread := "sd of f, " + r.target
-	if r.m.Classes != nil {
+	if r.m.Sited() != nil {
 		spread = "sd of " + latentName
 	}
 	for i, of := range []struct {

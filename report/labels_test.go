@@ -79,3 +79,35 @@ func TestLabels(t *testing.T) {
 	must.Do(t, r.drawAnswers(l)) // all rows have one probability
 	must.Be(t, len(r.last().Figures[len(r.last().Figures)-1].Cells), 1)
 }
+
+// TestCounts: the page shows what a model of counts predicts, and residuals by its own distribution.
+func TestCounts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 7))
+	table := &dataset.Table{Source: "counts.csv", Names: []string{"x", "kind", "y"}}
+	for range 150 {
+		x, kind, y := rng.NormFloat64(), float64(rng.IntN(3)), -1.
+		for left := math.Exp(1.5 + x); left > 0; left -= rng.ExpFloat64() {
+			y++
+		}
+		table.Values, table.Rows = append(table.Values, x, kind, max(y, 0)), table.Rows+1
+	}
+	m := must.Get(krigo.Fit(t.Context(), table, krigo.Options{Data: krigo.Data{Target: "y"},
+		Kernel: krigo.Kernel{Expression: "se", Noise: "poisson"}, Run: krigo.Run{Restarts: 1}}))(t)
+	r := must.Get(Page{Model: m, Data: table}.made(t.Context()))(t)
+	ps, s := must.Get(m.Predict(t.Context(), table, krigo.PredictOptions{}))(t), r.main()
+	for i, row := range s.rows {
+		want := ps[row].Mean
+		must.End(t, math.Abs(s.mean[i]-want) > 1e-9*want, "row %d: %g, not %g", row, s.mean[i], want)
+	}
+	if got := s.within(1.96); got < 0.85 || math.Abs(got-m.Context.Coverage95) > 0.1 {
+		t.Errorf("%g of the residuals lie within 1.96", got)
+	}
+	for k := range r.columns {
+		at := r.sliceOf(k)
+		for i, v := range at.mean {
+			low, high := v-at.below[i], v+at.above[i]
+			must.End(t, !(0 <= low+1e-5 && at.low[i] < v && v < at.high[i] && at.high[i] < high), "%d: %+v", i, at)
+		}
+	}
+	must.Not(t, !strings.HasPrefix(part(t, r, "residuals").Note, countRule), "%s", part(t, r, "residuals").Note)
+}

@@ -55,11 +55,11 @@ func (r *maker) predict(x []float64) ([]float64, error) {
 	return r.raw(mean, variance)
 }
 
-// byMoments says whether a prediction is a probability, or the mean of a transformed target. Then it takes the variance
-// of f too.
+// byMoments says whether a prediction is the mean of a noise that takes sites, or of a transformed target. Then it
+// takes the variance of f too.
 func (r *maker) byMoments() bool {
 	t := r.m.Scaling.Transform
-	return r.m.Classes != nil || t != nil && t.Estimate == dataset.Mean
+	return r.m.Sited() != nil || t != nil && t.Estimate == dataset.Mean
 }
 
 // raw returns the predictions for means and variances of f, in the target's own units.
@@ -78,12 +78,12 @@ func (r *maker) raw(mean, variance []float64) ([]float64, error) {
 	return out, err
 }
 
-// latentName names what a model of labels sees.
+// latentName names what a model sees whose noise takes sites.
 const latentName = "the latent function"
 
 // seen returns the unit and the name of the target as the model sees it.
 func (r *maker) seen() (unit float64, name string) {
-	if r.m.Classes != nil {
+	if r.m.Sited() != nil {
 		return 1, latentName
 	}
 	if t := r.m.Scaling.Transform; t != nil {

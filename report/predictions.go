@@ -267,10 +267,16 @@ func spreadWith(x, z []float64, along string) string {
 const leastRho = 0.1
 
 // rule tells readers how verdicts about residuals are found.
-const rule = "A residual is observed minus predicted, in the standard deviation (sd) that the model predicts. Verdicts " +
-	"follow rules of thumb, and promise nothing. A mean is off 0 if it is farther from 0 than two standard errors and " +
-	"0.1 sd. A trend takes two such means or more, and more than a quarter of all. The spread changes if the rank " +
-	"correlation of the residual's size is beyond 0.1 and beyond what chance gives in one of a hundred tables."
+const rule = differences + "Verdicts follow rules of thumb, and promise nothing. A mean is off 0 if it is " +
+	"farther from 0 than two standard errors and 0.1 sd. A trend takes two such means or more, and more than a " +
+	"quarter of all. The spread changes if the rank correlation of the residual's size is beyond 0.1 and beyond what " +
+	"chance gives in one of a hundred tables."
+
+const differences = "A residual is observed minus predicted, in the standard deviation (sd) that the model predicts. "
+
+// countRule stands before rule if residuals aren't differences.
+const countRule = "The model's distribution of an observation isn't normal. A residual is the quantile of the normal " +
+	"distribution at the probability that the model gives to values below the observed. "
 
 // axis describes what residuals are drawn against.
 type axis struct {

@@ -323,7 +323,9 @@ func (r *maker) residuals(against []int) {
 
 // detailed draws residuals.
 func (r *maker) detailed(s *section, of *sample, against []int) {
-	s.Note = rule
+	if s.Note = rule; r.m.Sited() != nil {
+		s.Note = countRule + strings.TrimPrefix(rule, differences)
+	}
 	r.guard("Calibration", func() error { return r.drawCalibration(of) })
 	for _, other := range r.samples[1:] {
 		title := predicted + ": " + other.of

@@ -49,6 +49,9 @@ func (r *maker) facts() (facts []fact) {
 	noise += fmt.Sprintf("; noise variance %s in scaled units", number(r.q.Noise))
 	if m.Classes != nil {
 		noise = fmt.Sprintf("probit: the %s is Φ(f), for a value f of %s", r.target, latentName)
+	} else if m.Sited() != nil {
+		noise = fmt.Sprintf("%s, of scale %s: the mean of %s is eᶠ, for a value f of %s", m.Noise, number(r.q.Noise),
+			r.target, latentName)
 	}
 	facts = []fact{
 		{"Data", fmt.Sprintf("%s, %s (seed %d)", m.Source, rows, m.Seed)},
@@ -194,12 +197,11 @@ func (r *maker) hyperparameters() (cells [][]string) {
 				number(r.q.Beta[i]*unit/m.Scaling.InputScale[p.Dim]) + " of " + seen + " for each of " +
 					cautious.Name(m.Inputs[p.Dim])})
 		case p.Kind == kernel.Constant:
-			of := r.target
-			if m.Classes != nil {
-				of = seen
+			raw, of := m.Scaling.Raw(r.q.Beta[i]), r.target
+			if m.Sited() != nil {
+				raw, of = r.q.Beta[i], seen
 			}
-			cells = append(cells, []string{"constant of the mean", number(r.q.Beta[i]), number(m.Scaling.Raw(r.q.Beta[i])) +
-				" of " + of})
+			cells = append(cells, []string{"constant of the mean", number(r.q.Beta[i]), number(raw) + " of " + of})
 		}
 	}
 	if left > 0 {
