@@ -316,14 +316,20 @@ func (o Options) checkSited() (err error) {
 		err = errors.New("the certificate counts wrong labels: leave out loss, epsilon and epsilon-units")
 	case o.labels() && (p.Share > 0 || p.Curve || p.Calibration > 0):
 		err = errors.New("labels have no widths: leave out promise, curve and calibration-fraction")
-	case o.Method.Name != method.EvidenceName || o.Method.OnBatches() || o.Method.Solver == posterior.ByCG ||
-		o.Method.Solver == posterior.ByNearest:
+	case o.labels() && o.Method.Kind().Bound != "" && !o.drawn():
+		err = fmt.Errorf("%s bounds what a random draw gives: take prior grid, or posterior learnt or free",
+			o.Method.Name)
+	case o.labels() && o.Method.Kind().Bound == "" && !o.informed():
+		err = errors.New("a prior on the grid takes kl-pac or sqrt-pac")
+	case (!o.drawn() || o.Method.Kind().Bound == "") && (o.Method.Name != method.EvidenceName ||
+		o.Method.OnBatches() || o.Method.Solver == posterior.ByCG || o.Method.Solver == posterior.ByNearest):
 		err = errors.New("its sites take the objective evidence, by solver cholesky and without batches")
 	case d.Scaling != dataset.PriorRows:
 		err = errors.New("its targets have no scale: take scaling prior-rows")
-	case d.Offset != "" || d.Censored != "" || len(d.Beside) > 0 || o.Kernel.Monotone != nil || o.Run.Init != nil:
-		err = errors.New("offset, censored, monotone, init and several targets are for regression")
-	default:
+	case d.Offset != "" || d.Censored != "" || len(d.Beside) > 0 || o.Kernel.Monotone != nil || o.Run.Init != nil ||
+		d.NoiseColumn != "":
+		err = errors.New("offset, censored, monotone, init, noise-column and several targets are for regression")
+	case !o.drawn():
 		err = o.unsited()
 	}
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -74,13 +75,56 @@ func TestClasses(t *testing.T) {
 	}
 }
 
+// TestDrawnClasses certifies the label that a random draw gives, for priors on the grid and informed ones.
+func TestDrawnClasses(t *testing.T) {
+	table := flowers(140)
+	for name, o := range map[string]Options{
+		"full":     {Method: Method{Name: "kl-pac"}},
+		"sparse":   {Method: Method{Name: "sqrt-pac", Inducing: 8}},
+		"free":     {Method: Method{Name: "kl-pac", Posterior: "free"}},
+		"informed": {Method: Method{Name: "evidence", Posterior: "free"}, Prior: Prior{Kind: "informed", Share: 0.5}},
+	} {
+		o.Data, o.Kernel, o.Run.Restarts = Data{Target: "kind"}, Kernel{Expression: "se", ARD: "off"}, 1
+		m := must.Get(Fit(t.Context(), table, o))(t)
+		c := m.Certificate
+		d := must.Get(m.Labelled(table))(t)
+		rows := d.RowsOf(must.Get(m.RolesOf(d))(t), dataset.Certified)
+		risk, wrong := 0., 0.
+		for i, p := range must.Get(m.Predict(t.Context(), table, PredictOptions{}))(t) {
+			if slices.Contains(rows, i) { // the share of draws that give another label
+				f := math.Sqrt(2*(p.LatentVariance+m.ObservationNoise)) * math.Erfcinv(2*p.Mean)
+				of := math.Erfc(f/p.LatentSD/math.Sqrt2) / 2
+				if y := must.Get(d.Targets([]int{i}))(t); y[0] == 0 {
+					of = 1 - of
+				}
+				if risk += 1 - of; of < 0.5 {
+					wrong++
+				}
+			}
+		}
+		n := float64(len(rows))
+		if math.Abs(risk/n-c.EmpiricalRisk) > 1e-9 || c.Bound > 0.5 || c.MeanBound != 2*c.Bound || wrong > 2*risk ||
+			!strings.Contains(m.Sentence(c), fmt.Sprintf("at most %.1f %% if each", 100*cautious.RoundUp(c.Bound, 3))) {
+			t.Errorf("%s: risk %g, want %g: %s", name, c.EmpiricalRisk, risk/n, m.Sentence(c))
+		}
+		path := filepath.Join(t.TempDir(), "m.krigo")
+		must.Do(t, m.Save(path))
+		r := must.Get(must.Get(Load(path))(t).Certify(t.Context(), table, CertifyOptions{}))(t)
+		if differs := must.Get(r.Refit(t.Context(), nil))(t); !r.Matches || !r.Refitted {
+			t.Errorf("%s certified again: %+v, %s", name, r, differs)
+		}
+	}
+}
+
 // TestClassesRefuse: what labels can't have is an error, and a target of 0 and 1 asks for probit noise.
 func TestClassesRefuse(t *testing.T) {
 	table := flowers(120)
 	for what, change := range map[string]func(*Options){
 		"leave out loss": func(o *Options) { o.Promise.Epsilon = 0.3 },
 		"no widths":      func(o *Options) { o.Promise.Share = 0.9 },
-		"objective evid": func(o *Options) { o.Method.Name = "vfe" },
+		"takes kl-pac":   func(o *Options) { o.Method.Name, o.Prior.Kind = "evidence", "grid" },
+		"random draw":    func(o *Options) { o.Method.Name, o.Prior.Kind = "kl-pac", "informed" },
+		"objective evid": func(o *Options) { o.Method.Name, o.Prior.Kind = "vfe", "informed" },
 		"for regression": func(o *Options) { o.Kernel.Monotone = []string{"x:up"} },
 		"hasn't two":     func(o *Options) { o.Data.Target, o.Kernel.Noise = "x", "probit" },
 		"prior-rows":     func(o *Options) { o.Data.Scaling = "all-rows" },

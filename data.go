@@ -240,7 +240,7 @@ func (d *dealt) scale() (err error) {
 	}
 	if noise := d.options.sited(); noise != nil && err == nil {
 		if d.scaling.AsIs = !d.options.labels(); !d.scaling.AsIs {
-			d.scaling.TargetMean, d.scaling.TargetScale = 0, 1
+			d.scaling.TargetMean, d.scaling.TargetScale = model.LabelScale(d.options.drawn())
 		}
 		err = model.CheckTargets(d.data, d.data.All(), noise)
 	}

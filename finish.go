@@ -136,7 +136,7 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found fin
 	if m.Beside != nil {
 		m.Dealt = d.dealt
 	}
-	if m.Counts, m.Groups = d.roles.Counts(); !m.TrainsForBound() {
+	if m.Counts, m.Groups = d.roles.Counts(); !m.TrainsForBound() || o.labels() {
 		m.Noise = o.likelihood()
 	}
 	if m.Range, err = model.RangeOf(d.data, d.roles); err != nil {

@@ -165,6 +165,10 @@ func (o Options) labels() bool { return o.Kernel.Noise == objective.ProbitName }
 // sited returns the noise if it takes sites, or nil.
 func (o Options) sited() objective.Sited { return objective.SitedOf(o.Kernel.Noise) }
 
+// drawn says whether the target has classes, and the certificate is about the label that a random draw of the model
+// gives. Labels are then ±1 for the model.
+func (o Options) drawn() bool { return o.labels() && (!o.informed() || o.learns()) }
+
 // autoKernel is the expression that lets krigo choose among autoKernels. A smoothness that suits the target is worth
 // more than restarts, since no kernel of autoKernels is within 20 % of the best kernel on all public sets
 // (docs/behind/benchmark.md).

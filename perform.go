@@ -31,7 +31,7 @@ func (p *plan) optimum(ctx context.Context, c *checkpoints) (_ *plan, _ trained,
 	if p.options.Kernel.Noise == objective.StudentName || p.options.Data.Censored != "" {
 		return p.alternate(ctx, c)
 	}
-	if p.options.sited() != nil && p.n > sitedRows && !p.given {
+	if p.sited() != nil && p.n > sitedRows && !p.given {
 		some := *p
 		some.share = p.choose(spread(p.n, sitedRows))
 		if some.all, err = gather(some.rows); err != nil {

@@ -238,11 +238,20 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 		M: p.choice.Inducing, All: p.all,
 		Whole: func() (objective.Memory, error) { return gather(p.rows) },
 		Loss:  p.loss, Scale: p.scale, Penalty: f.terms.Penalty(p.n),
-		Limit: limit, Held: f.held, Alike: f.alike, Noise: p.options.sited(), FixInducing: p.choice.FixInducing,
+		Limit: limit, Held: f.held, Alike: f.alike, Noise: p.sited(), FixInducing: p.choice.FixInducing,
 		Started: p.init != nil,
 		Solver:  p.choice.Solver, Unseen: p.unseen, Context: ctx, Progress: progress, Comparing: comparing,
 		Grouped: p.roles.Group != nil && p.options.Data.Group != dataset.EqualRows,
 	}
+}
+
+// sited returns the noise whose sites training finds, or nil. A method that trains for the bound takes labels as
+// numbers.
+func (p *plan) sited() objective.Sited {
+	if p.choice.Kind().Bound != "" {
+		return nil
+	}
+	return p.options.sited()
 }
 
 // source returns the rows to train on.

@@ -387,8 +387,13 @@ func bound(m *Model, c *pacbayes.Certificate, about string) string {
 		return fmt.Sprintf("the bound says nothing about predictions: it is %.3f for a random draw from the model.",
 			cautious.RoundUp(c.Bound, 3))
 	case c.Loss == pacbayes.Label:
-		return fmt.Sprintf("at most %.1f %% of further %s get a wrong label of %s.",
+		said := fmt.Sprintf("at most %.1f %% of further %s get a wrong label of %s.",
 			100*cautious.RoundUp(c.MeanBound, 3), about, cautious.Name(m.Target))
+		if c.Route != pacbayes.Direct {
+			said += fmt.Sprintf(" It is at most %.1f %% if each label is the sign of a new random draw of the model.",
+				100*cautious.RoundUp(c.Bound, 3))
+		}
+		return said
 	case c.Loss == pacbayes.Band, c.Loss == pacbayes.Relative, c.Loss == pacbayes.Scaled:
 		return fmt.Sprintf("%s lie within %s.", share, within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	case c.Loss == pacbayes.Asymmetric:

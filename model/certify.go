@@ -76,7 +76,7 @@ func (m *Model) certify(d *dataset.Data, roles dataset.Roles, at *scored) (c *pa
 	if kl < 0 && kl+rounding >= 0 {
 		kl = 0 // only rounding can make kl negative
 	}
-	c, err = t.Certify(at.Sample, kl+rounding)
+	c, err = t.Certify(m.ofDraws(*at), kl+rounding)
 	return c, nil, err
 }
 

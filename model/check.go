@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
@@ -139,7 +140,7 @@ func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
 	}
 	again, err := dataset.ScalingOf(d, rows, s.Source)
 	if again.AsIs = s.AsIs; m.Classes != nil {
-		again.TargetMean, again.TargetScale = 0, 1
+		again.TargetMean, again.TargetScale = LabelScale(m.drawn())
 	}
 	if t := s.Transform; err == nil && t != nil {
 		again, err = again.Transformed(t.Name, t.Estimate, d, rows)
@@ -243,7 +244,7 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 	if err := m.checkNoises(q.Noises, known, x, rows.Place); err != nil {
 		return err
 	}
-	if m.Sited() != nil {
+	if kind, _ := method.Find(m.Objective); m.Sited() != nil && what == "prior" && kind.Bound == "" {
 		return m.checkSites(q, y, rows.Place)
 	}
 	q.Mean.At(q.Beta, x, mean)
@@ -261,7 +262,10 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 func (m *Model) checkSites(q *posterior.Posterior, y []float64, place func(int) int) error {
 	n := len(y)
 	at := objective.Observed{Y: make([]float64, n), Mean: make([]float64, n), Variance: make([]float64, n),
-		Weights: q.Weights(), Noises: q.Noises, Noise: m.Sited(), Scale: m.ObservationNoise}
+		Weights: q.Weights(), Noises: q.Noises, Noise: m.Sited(), Scale: 1}
+	if at.Noise.Scaled() {
+		at.Scale = m.ObservationNoise
+	}
 	for i, v := range y {
 		at.Y[place(i)] = v
 	}

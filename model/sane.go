@@ -105,7 +105,7 @@ func (m *Model) saneNumbers() error {
 	if _, err := objective.NoiseOf(m.Noise); err != nil {
 		return fmt.Errorf("the model file: %w", err)
 	}
-	if m.Noise != "" && (m.TrainsForBound() || m.Split == ByPosition) {
+	if m.Noise != "" && (m.TrainsForBound() && !m.drawn() || m.Split == ByPosition) {
 		return fmt.Errorf("the model file has the noise %q, but a posterior for Gaussian noise alone", m.Noise)
 	}
 	classes := m.Classes != nil
@@ -114,12 +114,12 @@ func (m *Model) saneNumbers() error {
 		return errors.New("the model file's classes don't go with its noise or its loss")
 	}
 	noise := m.Sited()
-	if s.AsIs != (noise != nil && !classes) || classes && (s.TargetMean != 0 || s.TargetScale != 1) {
+	middle, half := LabelScale(m.drawn())
+	if s.AsIs != (noise != nil && !classes) || classes && (s.TargetMean != middle || s.TargetScale != half) {
 		return errors.New("the model file's scaling doesn't go with its noise")
 	}
-	if noise != nil && (!noise.Scaled() &&
-		m.ObservationNoise != 1 || !m.Terms.MeanAlone() || m.Offset != "" || m.Errors != "" || m.Limits != "" ||
-		m.Posterior.Monotone != nil) {
+	if noise != nil && (m.drawn() != m.TrainsForBound() || !m.drawn() && (!noise.Scaled() && m.ObservationNoise != 1 ||
+		!m.Terms.MeanAlone()) || m.Offset != "" || m.Errors != "" || m.Limits != "" || m.Posterior.Monotone != nil) {
 		return errors.New("the model file's noise doesn't go with its scaling, its columns or its loss")
 	}
 	if m.Varying != nil {

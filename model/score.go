@@ -134,8 +134,9 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	s.Sample.Scale = TargetScale(m.Terms.Loss, m.Scaling, whole)
 	transformed := m.Scaling.Transform != nil || m.Sited() != nil
 	if s.z = s.Y; transformed {
-		s.z = slices.Clone(s.Y)
-		m.Scaling.Target(s.z, s.z)
+		if s.z = slices.Clone(s.Y); m.Classes == nil { // probit noise takes the labels 0 and 1
+			m.Scaling.Target(s.z, s.z)
+		}
 	}
 	m.Scaling.Standard(s.Y, s.Y)
 	if s.mean, s.variance, err = latent(m.Posterior, d.Scaled(rows, m.Scaling)); err != nil {
@@ -163,11 +164,20 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	return s, nil
 }
 
+// ofDraws returns the sample that the certificate counts: the distribution of f for labels that a random draw gives.
+func (m *Model) ofDraws(at scored) pacbayes.Sample {
+	s := at.Sample
+	if m.drawn() {
+		s.Mean, s.Variance = at.mean, at.variance
+	}
+	return s
+}
+
 // drawRisk returns the mean loss of a random draw f ~ Q.
 func (m *Model) drawRisk(at scored) (float64, error) {
 	s := m.Scaling
 	if s.Transform == nil && at.sides == nil {
-		return at.Risk(m.Terms.Loss, nil, nil)
+		return m.ofDraws(at).Risk(m.Terms.Loss, nil, nil)
 	}
 	forth := func(y float64) float64 {
 		v := []float64{y*s.TargetScale + s.TargetMean}

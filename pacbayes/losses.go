@@ -33,8 +33,9 @@ const (
 	Scaled Kind = "scaled"
 	// ClippedAbsolute is min(|ŷ−y|/scale, 1) = min(|ŷ/y − 1|, 1), without ε (App. C prints max for min).
 	ClippedAbsolute Kind = "clipped-absolute"
-	// Label is 1{|y−ŷ| ≥ ε}. With ε = ½, labels y of 0 and 1 and the probability ŷ of 1, it counts wrong labels. A
-	// probability of ½ counts as wrong for both labels.
+	// Label counts wrong labels: 1{ŷ ≤ y−ε} if y > 0, else 1{ŷ ≥ y+ε}. With ε = ½, labels y are 0 and 1, and ŷ is
+	// the probability of 1. With ε = 1, labels y are ±1, and ŷ is a function with the label's sign (Seeger 2002). A ŷ
+	// in the middle counts as wrong for both labels.
 	Label Kind = "label"
 )
 
@@ -152,7 +153,7 @@ func (l Loss) Point(y, mean, scale float64) float64 {
 		below, above := l.interval(scale)
 		return indicator(d, !(-above <= d && d <= below))
 	case Label:
-		return indicator(d, !(math.Abs(d) < l.Below))
+		return indicator(d, !(sideOf(y)*d < l.Below))
 	case ClippedSquare:
 		t := d / l.Below
 		return min(t*t, 1)
@@ -172,6 +173,14 @@ func (l Loss) Point(y, mean, scale float64) float64 {
 		return math.NaN()
 	}
 	panic(fmt.Sprintf("pacbayes: unknown loss %q", l.Kind))
+}
+
+// sideOf returns 1 for the larger of two labels, and −1 for the smaller one.
+func sideOf(y float64) float64 {
+	if y > 0 {
+		return 1
+	}
+	return -1
 }
 
 // indicator returns 1 if miss, else 0, and NaN if d is NaN.
@@ -197,7 +206,8 @@ const minVariance = 1e-300
 // for Point. variance is the latent variance, in units of y squared. With D = y−mean, σ² = variance, a =
 // (D−below)/σ, b = (D+above)/σ:
 //
-//	0/1 losses:      e = Φ(a) + Φ(−b)
+//	label:           e = Φ(a) if y > 0, else Φ(−b)
+//	other 0/1:       e = Φ(a) + Φ(−b)
 //	clipped-square:  e = Φ(a) + Φ(−b) + (D²+σ²)(Φ(b)−Φ(a))/ε² + (σ/ε²)((D−ε)φ(b) − (D+ε)φ(a))
 //	gaussian:        e = 1 − (1+2σ²/ε²)^(−1/2) exp(−D²/(ε²+2σ²))
 //	clipped-absolute, w = scale, a = (D−w)/σ, b = (D+w)/σ, c = D/σ:
@@ -217,6 +227,9 @@ func (l Loss) Expected(y, mean, variance, scale float64) (e, dMean, dVar float64
 		}
 		_, dMean, dVar = l.expected(y-mean, math.Sqrt(minVariance), scale)
 		return e, dMean, dVar
+	}
+	if l.Kind == Label {
+		return expectedLabel(sideOf(y), y-mean, l.Below, math.Sqrt(variance))
 	}
 	e, dMean, dVar = l.expected(y-mean, math.Sqrt(variance), scale)
 	return min(max(e, 0), 1), dMean, dVar
@@ -246,7 +259,7 @@ func (l Loss) OfDraw(d Draw, y, scale float64) (e float64) {
 // expected does the work of Expected for d = y−mean and a standard deviation s > 0.
 func (l Loss) expected(d, s, scale float64) (e, dMean, dVar float64) {
 	switch l.Kind {
-	case Band, Relative, Scaled, Asymmetric, Label:
+	case Band, Relative, Scaled, Asymmetric:
 		below, above := l.interval(scale)
 		return expectedInterval(d, s, below, above)
 	case Gaussian:
@@ -303,6 +316,16 @@ func expectedInterval(d, s, below, above float64) (e, dMean, dVar float64) {
 		first, second = -f*r, f*(width-a*r)
 	}
 	return e, first / s, second / (2 * s * s)
+}
+
+// expectedLabel computes e = Φ(a), a = (side·d − ε)/σ, with ∂m = −side φ(a)/σ and ∂σ² = −aφ(a)/(2σ²).
+func expectedLabel(side, d, eps, s float64) (e, dMean, dVar float64) {
+	a := (side*d - eps) / s
+	f := pdf(a)
+	if f == 0 {
+		return tail(-a), 0, 0 // this avoids 0·Inf
+	}
+	return tail(-a), -side * f / s, -a * f / (2 * s * s)
 }
 
 // expectedGaussian computes Eq 28 with 2σ̂² in the exponent, where the paper prints 2σ̂:

@@ -17,6 +17,7 @@ import (
 var every = []Loss{
 	{Kind: Band, Below: 1}, {Kind: ClippedSquare, Below: 1}, {Kind: Gaussian, Below: 1},
 	{Kind: Relative, Below: 1}, {Kind: Asymmetric, Below: 1, Above: 2}, {Kind: ClippedAbsolute},
+	{Kind: Label, Below: 1},
 }
 
 // byQuadrature computes Expected at y = 0, mean = −d and scale 1 from its definition. It integrates the loss times a
@@ -85,6 +86,9 @@ func TestExpectedFarTail(t *testing.T) {
 					continue // the tail of the loss itself decides here, in closed form
 				}
 				d := 1 + z*s
+				if l.Kind == Label { // the label's own side has no loss
+					d = -d
+				}
 				_, dm, dv := l.Expected(0, -d, s*s, 1)
 				_, rm, rv := byQuadrature(l, d, s)
 				at := [2]float64{d, s}
@@ -159,8 +163,12 @@ func TestExpectedLimits(t *testing.T) {
 			}
 		}
 		for _, v := range []float64{1e10, 1e100, 1e300} {
-			if e, dm, dv := l.Expected(2, 1, v, 1); !(math.Abs(e-1) < 1e-4) || math.IsNaN(dm) || math.IsNaN(dv) {
-				t.Errorf("%s v=%v: %v %v %v, want a loss of 1", l.Kind, v, e, dm, dv)
+			want := 1.
+			if l.Kind == Label { // half of the draws have the label's sign
+				want = 0.5
+			}
+			if e, dm, dv := l.Expected(2, 1, v, 1); !(math.Abs(e-want) < 1e-4) || math.IsNaN(dm) || math.IsNaN(dv) {
+				t.Errorf("%s v=%v: %v %v %v, want a loss of %v", l.Kind, v, e, dm, dv, want)
 			}
 		}
 		nan := math.NaN()
@@ -193,6 +201,8 @@ func TestPoint(t *testing.T) {
 		{Loss{Relative, 0.25, 0}, -4, -3, 4, 0}, {Loss{Relative, 0.25, 0}, -4, -2.9, 4, 1},
 		{Loss{Asymmetric, 0.5, 2}, 1, 3, 0, 0}, {Loss{Asymmetric, 0.5, 2}, 1, 0.4, 0, 1},
 		{Loss{ClippedAbsolute, 0, 0}, -4, -3, 4, 0.25}, {Loss{ClippedAbsolute, 0, 0}, 4, -4, 4, 1},
+		{Loss{Label, 0.5, 0}, 1, 0.51, 0, 0}, {Loss{Label, 0.5, 0}, 1, 0.5, 0, 1}, {Loss{Label, 0.5, 0}, 0, 0.5, 0, 1},
+		{Loss{Label, 1, 0}, 1, 3, 0, 0}, {Loss{Label, 1, 0}, -1, 0, 0, 1}, {Loss{Label, 1, 0}, -1, 0.1, 0, 1},
 	} {
 		must.Near(t, c.loss.Point(c.y, c.mean, c.scale), c.want, 1e-15, fmt.Sprintf("%+v", c))
 	}

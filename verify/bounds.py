@@ -240,6 +240,10 @@ def deal(head, arrays, table):
     require([len(rows) for rows in of] == counts, "rows_by_role doesn't count the rows that get each role")
     require(hash_of([digests[i] for i in of[CERTIFIED]], columns) == head("certified_rows_sha256", str), "certified_rows_sha256 doesn't match the certified rows")
     return of
+def drawn_labels(head):
+    """Returns whether labels are certified that a random draw of f gives, by its sign. Targets are then -1 and 1, else 0 and 1."""
+    t = head.of("terms")
+    return head.has("classes") and not (t("fixed", bool) and t("route", str) == "direct")
 def scale_rows(head, table, roles):
     """Returns the rows in scaled units, as pairs of inputs and target, and the target's scale."""
     s, d, source, all_rows = head.of("scaling"), len(table.inputs), head.of("scaling")("source", str), [x + (y,) for x, y in zip(table.x, table.y)]
@@ -252,7 +256,7 @@ def scale_rows(head, table, roles):
         mean = fsum(v / unit for v in values) / len(values)
         mean, sd = mean * unit, sqrt(fsum((v / unit - mean)**2 for v in values) / len(values)) * unit
         if j == d and head.has("classes"):
-            mean, sd = 0.0, 1.0
+            mean, sd = (0.5, 0.5) if drawn_labels(head) else (0.0, 1.0)
         if j < d and (table.one_hot[j] or sd <= 1e-13 * abs(mean)):
             mean, sd = 0.0 if table.one_hot[j] else mean, 1.0
         require(abs(means[j] - mean) <= 1e-9 * max(abs(mean), sd) and abs(scales[j] - sd) <= 1e-9 * sd, f"the scaling's constants don't follow from {source}")
@@ -620,7 +624,8 @@ class Varying:
 
 # ---- Losses, and bounds on their means ---------------------------------------------------------------------------------------------------
 class Loss:
-    """The loss of an error d = y - mean, which rounding may move by reach. s is the sd of f, and scale is |y| or the sd of y."""
+    """The loss of an error d = y - mean, which rounding may move by reach. s is the sd of f, and scale is |y| or the sd of y.
+    For a label, d is the distance to the other label's side."""
     def __init__(self, kind, below, above=0.0):
         self.kind, self.below, self.above = kind, below, above
     def point(self, d, reach, _, scale):
@@ -635,7 +640,7 @@ class Loss:
         return [min((v / below)**2, 1.0) if self.kind == "clipped-square" else -expm1(-(v / below)**2) for v in sizes]
     def edges(self, scale):
         below = self.below * scale if self.kind in ("relative", "scaled") else scale if self.kind == "clipped-absolute" else self.below
-        return below, self.above if self.kind == "asymmetric" else below
+        return below, inf if self.kind == "label" else self.above if self.kind == "asymmetric" else below
     def drawn(self, d, reach, s, scale):
         """Returns the least and the largest expected loss of a random draw."""
         w, above = self.edges(scale)

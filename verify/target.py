@@ -56,9 +56,10 @@ class Target:
     @staticmethod
     def label(y, m, v):
         """Returns the first two derivatives of ln Z by m for a label, the second with the other sign."""
-        z = (2 * y - 1) * m / sqrt(v + 1)
+        side = 1 if y > 0 else -1
+        z = side * m / sqrt(v + 1)
         r = NormalDist().pdf(z) / (erfc(-z / sqrt(2)) / 2) if z > -30 else -z - 1 / z
-        return (2 * y - 1) * r / sqrt(v + 1), r * (z + r) / (v + 1)
+        return side * r / sqrt(v + 1), r * (z + r) / (v + 1)
 
     def rate(self, y, m, v, s):
         """Returns the same for a noise with the mean e^f, by Gauss's rule on panels as narrow as p(y|f) N(f; m, v)."""
@@ -146,6 +147,8 @@ class Target:
     def predicted(self, mean, variance, noise, reach, wanted):
         """Returns the prediction in standard deviations of y, how far rounding may move it, and, if wanted, the sd of y in the same unit."""
         if self.classes:  # the probability of the second class moves less than the mean
+            if self.scale < 1:  # a random draw is certified
+                return mean, reach, 0.0
             p = erfc(-mean / sqrt(2 * (variance + noise))) / 2
             return p, reach + 1e-12, sqrt(p * (1 - p))
         if self.as_is:  # the mean and the standard deviation of y

@@ -33,6 +33,7 @@ from bounds import (
     check_bounds,
     check_terms,
     deal,
+    drawn_labels,
     follows,
     read_model,
     read_posterior,
@@ -97,11 +98,15 @@ def verify(model, data, together=None):
         require((noises is None) == (made.noises is None) and all(abs(a - b) <= 1e-6 * b for a, b in zip(made.noises or [], noises or [])), "the rows' noise isn't what noise_of_inputs or noise_column makes it")
     sited = target.noise in LINKED
     require(target.as_is == sited, "the scaling doesn't go with the noise")
+    by_sites = (head.has("classes") or sited) and head("objective", str) not in BOUND_TRAINED
     if head.has("classes") or sited:
-        fits = prior and not prior.sparse and not q.support and t.direct
+        fits, drawn = not by_sites or prior and not prior.sparse, drawn_labels(head)
+        if not drawn:
+            fits = fits and by_sites and not q.support and t.direct
         if not sited:
-            fits = fits and target.noise == "probit" and t.kind == "label" and t.below == 0.5 and noise == 1
+            fits = fits and target.noise == "probit" and t.kind == "label" and (t.below == 1 if drawn else t.below == 0.5 and noise == 1)
         require(fits and not any(map(head.has, ("offset", "noise_column", "censored", "monotone", "noise_of_inputs"))), "the noise doesn't go with the columns or the loss")
+    if by_sites:
         target.settled(prior, [rows[i] for i in roles[PRIOR]], noise)
     elif q.nearest or prior and not prior.sparse:
         (prior or q).solves([rows[i] for i in roles[PRIOR]], 1e-11, "prior", [table.sides[i] for i in roles[PRIOR]] if table.sides else ())
@@ -134,6 +139,7 @@ def verify(model, data, together=None):
             "limits need a mean that is certified directly, one noise, and no conformal intervals")
     require(c("limits", int) == sum(map(abs, limits)), "the certificate counts another number of limits")
     missed = [0.0 if side * d < 0 else d for side, d in zip(limits, missed)]  # no miss where the target may be
+    missed = [d if y > 0 else -d for d, y in ((d, own[i]) for d, (i, *_) in zip(missed, found))] if t.kind == "label" else missed
     sample = Sample([(d, reach, sqrt(v), s) for d, (_, reach, _), (_, v, _), s in zip(missed, points, errors, scales)], list(units.values()), bool(table.groups))
     check_bounds(t, sample, kl, c)
     rounded = more.check(head, arrays, table, roles, rows, own, scale, predictor, t, sample, kl, errors, [sd for *_, sd in points], target, noise, by_bound,

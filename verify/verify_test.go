@@ -766,4 +766,19 @@ func TestClasses(t *testing.T) {
 	must.Do(t, m.Save(path))
 	agrees, said = verify(t, path, table)
 	must.Not(t, agrees, "other sites: %s", said)
+	for what, o := range map[string]krigo.Options{ // certificates of the label that a random draw gives
+		"kl-pac": {Method: krigo.Method{Name: "kl-pac", Inducing: 8}},
+		"free": {Method: krigo.Method{Name: "evidence", Posterior: "free"},
+			Prior: krigo.Prior{Kind: "informed", Share: 0.5}},
+	} {
+		o.Data, o.Kernel, o.Run.Restarts = krigo.Data{Target: "kind"}, krigo.Kernel{Expression: "se", ARD: "off"}, 1
+		m := must.Get(krigo.Fit(t.Context(), rows, o))(t)
+		must.Do(t, m.Save(path))
+		agrees, said := verify(t, path, table)
+		must.Not(t, !agrees, "%s: %s", what, said)
+		m.Certificate.Bound -= 1e-4
+		must.Do(t, m.Save(path))
+		agrees, said = verify(t, path, table)
+		must.Not(t, agrees || !strings.Contains(said, "bound"), "%s, forged: %s", what, said)
+	}
 }

@@ -758,7 +758,7 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 	}
 	if t := m.Test; t != nil && m.Classes != nil {
 		fmt.Fprintf(w, "Test      %d rows: %.1f %% wrong labels, log loss %.3g, Brier score %.3g\n", t.Rows,
-			100*t.MeanRisk, t.NLPD, t.MSE)
+			100*t.MeanRisk, t.NLPD, t.RMSERaw*t.RMSERaw)
 	}
 	if t := m.Test; t != nil && m.Classes == nil {
 		of := ""

@@ -45,6 +45,7 @@ var experiments = []Experiment{
 		choices("noises", choicesOfNoise)},
 	{"limits", "krigo's own: how often certificates of rows with limits of detection are false on simulated sets",
 		limitsOfDetection},
+	{"labels", "krigo's own: how often certificates of labels are false on simulated sets", classes},
 	{"widths", "krigo's own: promises with one width, beside promises whose width follows the model's standard deviation", widths},
 	{"ties", "krigo's own: promises for new groups and whether they hold, false and missed ties, beside peers (bench/ties.py)",
 		tiesFound},
