@@ -10,7 +10,7 @@ import numpy.typing as npt
 from . import _process, _table
 from ._base import Classifier
 from ._errors import DataError, UsageError
-from ._regressor import Certified, _column, _floats, _name, _vector, _weights
+from ._regressor import Certified, _column, _floats, _framed, _name, _vector, _weights
 from ._table import Floats, Table
 
 C = TypeVar("C", bound="KrigoClassifier")
@@ -128,6 +128,34 @@ class KrigoClassifier(Classifier, Certified):
         array(['up', 'down'], dtype='<U4')
         """
         return self._labels(self._predicted(self._table(X)))
+
+    def predict_frame(self, X: Any) -> Any:
+        """Return the label, the probability of each class, and how far each row is from the model's rows, as a frame.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs.
+
+        Returns
+        -------
+        DataFrame
+            A frame of the kind of X, with its index, or of pandas if X is an array, with the columns ``label``, ``probability_CLASS``
+            for each class, ``latent_sd`` (the standard deviation of the latent function) and ``outside``, which counts the inputs
+            of a row that are outside the range of the model's rows: no guarantee is about such a row.
+
+        Examples
+        --------
+        >>> gp.predict_frame([[2], [5]])["label"].tolist()
+        ['up', 'down']
+        """
+        frame = _table.framed(X)
+        reply = self._predicted(self._table(X if frame is None else frame))
+        found = _floats(reply)
+        columns: dict[str, Any] = {"label": self._labels(reply)}
+        columns.update(zip([f"probability_{c}" for c in self.classes_], self._probabilities(reply).T))
+        columns.update(latent_sd=found["latent_sd"], outside=found["outside"].astype(np.int64))
+        return _framed(frame, columns, reply)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows with the right label.

@@ -715,16 +715,7 @@ class KrigoRegressor(Regressor, Certified):
         if "credible" in kinds:
             found["credible_lower"], found["credible_upper"] = _credible(found, level).T
         found["outside"] = found["outside"].astype(np.int64)
-        of = _table.kind(frame) or "pandas"
-        library = import_module(of)
-        if of == "pyarrow":
-            return library.table(found)
-        made = library.DataFrame(found)
-        if of == "pandas":
-            made.attrs["notices"] = reply.result.get("notices") or []
-            if frame is not None:
-                made.index = frame.index
-        return made
+        return _framed(frame, found, reply)
 
     def sample_y(self, X: Any, n_samples: Whole = 1, random_state: Whole | np.random.RandomState | np.random.Generator | None = 0) -> Floats:
         """Draw functions from the posterior, without observation noise.
@@ -788,6 +779,20 @@ class KrigoRegressor(Regressor, Certified):
 
 def _floats(reply: _process.Reply) -> dict[str, Floats]:
     return {name: np.frombuffer(data, np.float64).copy() for name, data in reply.buffers.items()}
+
+
+def _framed(frame: Any, columns: Mapping[str, npt.NDArray[Any]], reply: _process.Reply) -> Any:
+    """Returns columns as a frame of the kind of the given frame, with its index, or of pandas if it is None."""
+    of = _table.kind(frame) or "pandas"
+    library = import_module(of)
+    if of == "pyarrow":
+        return library.table(dict(columns))
+    made = library.DataFrame(columns)
+    if of == "pandas":
+        made.attrs["notices"] = reply.result.get("notices") or []
+        if frame is not None:
+            made.index = frame.index
+    return made
 
 
 def _credible(b: Mapping[str, npt.NDArray[Any]], level: float) -> Floats:

@@ -35,6 +35,9 @@ def test_classifier(rows, quick, cli, tmp_path):
         assert np.array_equal(of.predict_proba(X), want[["probability_bad", "probability_good"]].to_numpy())
         assert np.array_equal(of.predict(X), want["label"])
         assert of.score(X, y) == np.mean(want["label"] == y)
+        frame = of.predict_frame(X.set_index(X.index + 7))
+        assert list(frame.index[:2]) == [7, 8] and list(frame.columns) == list(want.columns)
+        pd.testing.assert_frame_equal(frame.reset_index(drop=True), want, check_exact=True, check_dtype=False)
         assert of.certify(X, y).sentence.endswith(m.promise_)
     for other in (lambda: KrigoRegressor.load(file), lambda: KrigoRegressor(**quick, noise="probit").fit(X, y == "bad")):
         with pytest.raises(UsageError, match="two classes: use KrigoClassifier"):
