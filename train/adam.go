@@ -76,10 +76,7 @@ type Adam struct {
 }
 
 // In returns the same minimiser with the box b.
-func (a Adam) In(b Bounds) Adam {
-	a.Box = b
-	return a
-}
+func (a Adam) In(b Bounds) Adam { a.Box = b; return a }
 
 // AdamState holds all that a run of Adam knows after a step. All numbers are finite, so encoding/json round-trips an
 // AdamState exactly.

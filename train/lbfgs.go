@@ -37,10 +37,7 @@ type LBFGS struct {
 }
 
 // In returns the same minimiser with the box b.
-func (o LBFGS) In(b Bounds) LBFGS {
-	o.Box = b
-	return o
-}
+func (o LBFGS) In(b Bounds) LBFGS { o.Box = b; return o }
 
 // MostEvaluations is the default of MaxEvaluations in LBFGS and MMA.
 const MostEvaluations = 1000

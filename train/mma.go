@@ -27,10 +27,7 @@ type MMA struct {
 }
 
 // In returns the same minimiser with the box b.
-func (o MMA) In(b Bounds) MMA {
-	o.Box = b
-	return o
-}
+func (o MMA) In(b Bounds) MMA { o.Box = b; return o }
 
 // MMAState holds all that a run of MMA knows after an iteration. All numbers are finite, so encoding/json round-trips
 // an MMAState exactly.

@@ -367,11 +367,12 @@ class Kernel:
             return [s * fsum(w * (min(max(v, low), high) - zero) for w, (low, high, zero) in zip(self.weights[16 * i:], ends))
                     for i, (v, s) in enumerate(zip(x, self.inverse))]
         return list(map(mul, x, self.inverse)) if self.profile else list(x)
-    def value(self, p, q):
+    def value(self, p, q, sign=-1):
+        """Returns k(p, q). If sign is 1, it returns the size of the numbers whose difference k is, on whose last places rounding acts."""
         if self.profile:
             return self.variance * self.profile(dist(p, q), self.shape)
         if self.parts:
-            values = [k.value(a, b) for k, a, b in zip(self.parts, p, q)]
+            values = [k.value(a, b, sign) for k, a, b in zip(self.parts, p, q)]
             return sum(values) if self.name == "sum" else prod(values)
         if self.name == "periodic":
             return self.variance * exp(-0.5 * dist(p, q)**2)
@@ -384,7 +385,7 @@ class Kernel:
                 near = 1 / (length + 1)
                 hidden = sqrt(1 - near**2)
                 own = 1 - hidden * sqrt((length + 1) / (length + 3)) + 0.002
-                parts.append((exp(-0.5 * ((x - z) * i)**2) - hidden * exp(-0.5 * near * (x * x + z * z))) / own)
+                parts.append((exp(-0.5 * ((x - z) * i)**2) + sign * hidden * exp(-0.5 * near * (x * x + z * z))) / own)
             pairs = sum(v * w for j, v in enumerate(parts) for w in parts[:j])
             return self.weights[0] * sum(parts) / d + (self.weights[1] * pairs / (d * (d - 1) / 2) if d > 1 else 0)
         if self.name in ("exchangeable", "ordinal", "lowrank"):
@@ -412,7 +413,7 @@ class Posterior:
         self.points = [kernel.prepare(s) for s in self.support]
         self.wholes = [kernel.value(p, p) for p in self.points]
         base, temper = (kernel.posterior.kernel, kernel.temper) if isinstance(kernel, Conditional) else (kernel, 1)
-        self.largest = temper * max((base.value(p, p) for p in map(base.prepare, self.support)), default=0)
+        self.largest, self.size = (temper * max((base.value(p, p, sign) for p in map(base.prepare, self.support)), default=0) for sign in (-1, 1))
         require(nearest or self.stored is not None and self.weights is not None, "the posterior lacks its factor, or weights")
         require(all(f[-1] > 0 for f in (self.stored or []) + (self.low_b or [])), "a factor has a diagonal that isn't positive")
         require(self.noises is None or not self.sparse and all(s > 0 for s in self.noises), "a row's noise variance isn't positive")
@@ -430,7 +431,7 @@ class Posterior:
         require(self.sparse or min(self.shifts) >= n * UNIT * self.largest, "the noise variance is as small as rounding errors")
         self.low = cholesky([row[:-1] + [row[-1] + s] for row, s in zip(self.k, self.shifts)])
         off = sqrt(fsum(dot(x[1:], x[1:]) + (x[0] - 1)**2 for x in over(self.low, self.stored)))
-        rounding = min(n * UNIT * self.largest * fsum(dot(x, x) for x in over(self.low)), 0.5) if off > 1e-6 else 1e-6
+        rounding = min(n * UNIT * self.size * fsum(dot(x, x) for x in over(self.low)), 0.5) if off > 1e-6 else 1e-6
         require(off <= rounding, f"a stored factor doesn't match its kernel and noise: it is off by {off:.3g}")
     def whiten(self, ks):
         u = forward(self.low, ks)
@@ -442,8 +443,8 @@ class Posterior:
         p, (mean, reach) = self.kernel.prepare(x), self.of_mean(x)
         ks, whole, reach = [self.kernel.value(p, s) for s in self.points], self.kernel.value(p, p), reach + REACH * UNIT * (1 + abs(mean))
         if self.weights is not None:
-            terms = list(map(mul, ks, self.weights))
-            mean, reach = mean + fsum(terms), reach + REACH * UNIT * fsum(map(abs, terms))
+            sizes = [self.kernel.value(p, s, 1) for s in self.points] if isinstance(self.kernel, Kernel) else ks
+            mean, reach = mean + fsum(map(mul, ks, self.weights)), reach + REACH * UNIT * fsum(abs(k * w) for k, w in zip(sizes, self.weights))
         if not self.nearest:
             u, v = self.whiten(ks)
             return mean, max(whole - dot(u, u), 0) + dot(v, v), reach

@@ -533,7 +533,7 @@ func TestUsage(t *testing.T) {
 // to rounding, says that it can't tell smaller scores apart, and refuses scores of half their size.
 func TestNoiseless(t *testing.T) {
 	python(t)
-	m, file, data := noiseless(t, 120, 1)
+	m, file, data := noiseless(t, 120, 1, "se")
 	agrees, said := verify(t, file, data)
 	_, word, _ := strings.Cut(said, "taken on the fitter's word")
 	must.Not(t, !agrees || !strings.Contains(word, "conformal intervals: rounding moves scores"), "%v", said)
@@ -550,15 +550,16 @@ func TestNoiseless(t *testing.T) {
 			t.Errorf("half the %s: %s", name, said)
 		}
 	}
-	for _, unit := range []float64{1e300, 1e-300} {
-		_, file, data := noiseless(t, 50, unit)
+	for unit, expression := range map[float64]string{1e300: "se", 1e-300: "se", 1: "additive"} {
+		_, file, data := noiseless(t, 60, unit, expression)
 		agrees, said := verify(t, file, data)
 		must.Not(t, !agrees, "unit %g: %s", unit, said)
 	}
 }
 
-// noiseless fits n rows of a target without noise, in the given unit, and returns the files of the model and the rows.
-func noiseless(t *testing.T, n int, unit float64) (m *krigo.Model, file, data string) {
+// noiseless fits n rows of a target without noise, in the given unit, by the given kernel. It returns the files of the
+// model and the rows.
+func noiseless(t *testing.T, n int, unit float64, expression string) (m *krigo.Model, file, data string) {
 	text := "x,z,y\n"
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range n {
@@ -569,7 +570,8 @@ func noiseless(t *testing.T, n int, unit float64) (m *krigo.Model, file, data st
 	must.Do(t, os.WriteFile(data, []byte(text), 0o600))
 	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "data.csv"}.Read())(t)
 	m, err := krigo.Fit(t.Context(), table, krigo.Options{Data: krigo.Data{Target: "y"},
-		Kernel: krigo.Kernel{Expression: "se"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}})
+		Kernel: krigo.Kernel{Expression: expression}, Prior: krigo.Prior{Kind: "informed"},
+		Run: krigo.Run{Restarts: 1}})
 	if err == nil {
 		err = m.Save(file)
 	}
