@@ -53,7 +53,7 @@ type classesDesign struct {
 
 var classesDesigns = []classesDesign{
 	{name: "balanced", rows: 150, middle: func(*rand.Rand) float64 { return 0 }, options: classesDirect("")},
-	{name: "0.5 to 3 % of class 1", rows: 400, middle: func(rng *rand.Rand) float64 { return -2.8 + 0.5*rng.Float64() },
+	{name: "0.2 to 2 % of class 1", rows: 400, middle: func(rng *rand.Rand) float64 { return -2.8 + 0.5*rng.Float64() },
 		options: classesDirect("")},
 	{name: "groups", groups: 60, middle: func(rng *rand.Rand) float64 { return rng.NormFloat64() / 2 },
 		options: classesDirect("group")},
