@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -157,5 +158,31 @@ func TestClassesRefuse(t *testing.T) {
 	if _, err := table.Classed("kind", []string{"iris", "lily"}); err == nil ||
 		!strings.Contains(err.Error(), "line") && !strings.Contains(err.Error(), "row") {
 		t.Errorf("an unknown label: %v", err)
+	}
+}
+
+// TestStraightLabels: labels on the two sides of a plane get the linear kernel, labels on the sides of a curve don't.
+// A large table of labels leaves most rows to the certificate.
+func TestStraightLabels(t *testing.T) {
+	plane := dataset.Reading{}.New("plane")
+	plane.Names = []string{"a", "b", "c", "d", "kind"}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		a, b, c, d, kind := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), "out"
+		if a+b-c+0.5*d+0.5*rng.NormFloat64() > 0 {
+			kind = "in"
+		}
+		must.Do(t, plane.Append([]string{fmt.Sprint(a), fmt.Sprint(b), fmt.Sprint(c), fmt.Sprint(d), kind}))
+	}
+	for kernel, table := range map[string]*dataset.Table{"linear": plane, "other": flowers(200)} {
+		m := must.Get(Fit(t.Context(), table, Options{Data: Data{Target: "kind"}}))(t)
+		by := slices.Concat(m.Findings.Of(finding.KernelByValue), m.Findings.Of(finding.KernelByEvidence))
+		if len(by) != 1 || strings.HasPrefix(by[0].Subject[0], "linear") != (kernel == "linear") {
+			t.Errorf("%s: %+v", kernel, by)
+		}
+	}
+	o := must.Get(Options{Data: Data{Target: "kind"}, Kernel: Kernel{Noise: "probit"}}.resolve(20000))(t)
+	if _, _, prior := o.counts(20000); prior != mostSited {
+		t.Errorf("%d prior rows", prior)
 	}
 }

@@ -45,8 +45,8 @@ func SitedOf(name string) Sited {
 type EPEvidence struct {
 	Noise Sited
 
-	evidence   Evidence
-	c, inverse matrix.Dense
+	evidence Evidence
+	c        matrix.Dense
 }
 
 var _ Exact = (*EPEvidence)(nil)
@@ -87,7 +87,7 @@ func (e *EPEvidence) Sites(prior Moments, y []float64, scale float64) (at Sites,
 		scale = 1
 	}
 	if e.c.IsZero() {
-		e.c, e.inverse = prior.K.Like(n, n), prior.K.Like(n, n)
+		e.c = prior.K.Like(n, n)
 	}
 	// x holds the sites' precisions τ and then precision times target τỹ, f how an update changes x
 	x, f, lastX, lastF := make([]float64, 2*n), make([]float64, 2*n), make([]float64, 2*n), make([]float64, 2*n)
@@ -203,11 +203,17 @@ func (e *EPEvidence) moments(prior Moments, x, mean, variance []float64) error {
 	if err != nil {
 		return err
 	}
-	linalg.CholeskyInverseLower(e.c, e.inverse)
+	linalg.TriangularInverse(e.c)
+	clear(variance)
+	for i := range n {
+		for j, v := range e.c.Row(i)[:i+1] {
+			variance[j] += v * v // diag C⁻¹ = diag L⁻ᵀL⁻¹
+		}
+	}
 	for i := range n {
 		d := 1 / x[i]
 		mean[i] -= d * w[i]
-		variance[i] = max(d-d*d*e.inverse.At(i, i), 1e-12)
+		variance[i] = max(d-d*d*variance[i], 1e-12)
 	}
 	return nil
 }
