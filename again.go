@@ -30,7 +30,10 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(E
 	}
 	o.Run.Progress = progress
 	// When the model was fitted, dates may have been numbers. In this table they may be text, in another form.
-	table = table.ReadAs(m.Reading)
+	table, err = m.Kinds.Spread(table.ReadAs(m.Reading))
+	if err != nil {
+		return nil, "", err
+	}
 	if again, err = Fit(ctx, table, o); err != nil {
 		return nil, "", fmt.Errorf("fitting again: %w", err)
 	}

@@ -173,7 +173,10 @@ type CertifyOptions struct {
 func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOptions) (found *Recertification,
 	err error) {
 	defer matrix.Ended(&err)
-	table, epsilon := table.Within(ctx), o.Epsilon
+	epsilon := o.Epsilon
+	if table, err = m.Kinds.Spread(table.Within(ctx)); err != nil {
+		return nil, err
+	}
 	if o.Declaration != nil {
 		if err := checkFollows(ctx, &m.Model, table, o.Declaration); err != nil {
 			return nil, fmt.Errorf("declaration: %w", err)

@@ -326,8 +326,8 @@ func (o Options) checkSited() (err error) {
 		err = errors.New("its sites take the objective evidence, by solver cholesky and without batches")
 	case d.Scaling != dataset.PriorRows:
 		err = errors.New("its targets have no scale: take scaling prior-rows")
-	case d.Offset != "" || d.Censored != "" || len(d.Beside) > 0 || o.Kernel.Monotone != nil || o.Run.Init != nil ||
-		d.NoiseColumn != "":
+	case d.Offset != "" || d.Censored != "" || len(d.Beside) > 0 && d.Kinds == nil || o.Kernel.Monotone != nil ||
+		o.Run.Init != nil || d.NoiseColumn != "":
 		err = errors.New("offset, censored, monotone, init, noise-column and several targets are for regression")
 	case !o.drawn():
 		err = o.unsited()

@@ -29,8 +29,8 @@ func (o Options) classed(table *dataset.Table) (Options, error) {
 	case len(classes) == 2:
 		o.Data.Classes, o.Kernel.Noise = classes, objective.ProbitName
 	case o.labels():
-		return o, usage("noise probit: it is for targets of two classes, and %q hasn't two: join some, or fit a model "+
-			"of each against the others", o.Data.Target)
+		return o, usage("noise probit: it is for targets of classes, and %q hasn't two: krigo fit and Options.Kinds "+
+			"take up to 100", o.Data.Target)
 	}
 	return o, nil
 }

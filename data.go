@@ -46,7 +46,11 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 		return nil, err
 	}
 	o.Data.Reading = table.Reading()
-	table, err := table.Limited(o.Data.Target, o.Data.Censored)
+	table, err := o.Data.Kinds.Spread(table)
+	if err != nil {
+		return nil, err
+	}
+	table, err = table.Limited(o.Data.Target, o.Data.Censored)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +189,10 @@ func (d *dealt) deal(v *dataset.Data) (err error) {
 // viewTest views a test table in the same way as the data.
 func (d *dealt) viewTest(table *dataset.Table) (err error) {
 	o := d.options.Data
-	if table, err = table.Classed(o.Target, o.Classes); err != nil {
+	if table, err = o.Kinds.Spread(table); err == nil {
+		table, err = table.Classed(o.Target, o.Classes)
+	}
+	if err != nil {
 		return err
 	}
 	if table, err = table.Within(d.data.Context()).Limited(o.Target, o.Censored); err == nil {

@@ -28,7 +28,10 @@ type Observed struct {
 // that the certificate guarantees for its band, or, if no share was asked for, its bound on the loss.
 func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Prediction) (o *Observed, err error) {
 	defer matrix.Ended(&err)
-	if table, err = table.Classed(m.Target, m.Classes); err != nil {
+	if table, err = m.Kinds.Spread(table); err == nil {
+		table, err = table.Classed(m.Target, m.Classes)
+	}
+	if err != nil {
 		return nil, err
 	}
 	table, err = table.Within(ctx).Limited(m.Target, m.Limits)

@@ -67,6 +67,8 @@ type Data struct {
 
 	// Classes are the labels of the target, whose places are its numbers. They are found by the look of the target.
 	Classes []string `json:"classes,omitempty"`
+	// Kinds is the column of more than two classes whose class the target is; see Options.Kinds.
+	Kinds *dataset.Kinds `json:"kinds,omitempty"`
 
 	// Transform names a T of dataset.Transforms, and the model sees the target as T(y). "auto" lets the evidence and
 	// the left-out errors of prior rows choose. "" means auto if the mean is certified by its own misses, and none

@@ -58,6 +58,9 @@ func SplitTargets(text string, columns []string) ([]string, error) {
 // certificate of all targets together, so that all of them hold together with probability 1−δ.
 func FitTargets(ctx context.Context, table *dataset.Table, targets []string, o Options) (made *Targets, err error) {
 	defer matrix.Ended(&err)
+	if table, err = o.Data.Kinds.Spread(table); err != nil {
+		return nil, err
+	}
 	each, shared, err := o.ForTargets(table, targets)
 	if err != nil {
 		return nil, err
@@ -156,6 +159,9 @@ func (t *Targets) Sentence() string {
 		}
 	}
 	all := listed(names)
+	if first.Kinds != nil && c != nil {
+		return t.kindSentence()
+	}
 	said := fmt.Sprintf("%sall of these hold together: the certificate of each target below, whose δ is %g/%d",
 		confidence(t.Together.Delta, "certified", first.Group), t.Together.Delta, t.Together.Parts)
 	switch {

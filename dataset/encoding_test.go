@@ -257,7 +257,7 @@ func TestEncodeRefuses(t *testing.T) {
 		{"a,y\nb,1\n,2\n", []int{0}, []string{"a"}, dataset.Refuse, "y",
 			`line 3 (row 2), column 1 ("a"): the value is missing`},
 		{"a,y\n1,\n2,\n", []int{0, 1}, nil, dataset.FillMean, "y",
-			`f.csv: column "y" is no column of numbers: it has no values; only numbers and two classes are predicted`},
+			`f.csv: column "y" is no column of numbers: it has no values; only numbers and classes are predicted`},
 		{"a,y\n1,b\n2,3\n", []int{0, 1}, nil, dataset.FillMean, "y", `"b" is not a number; write one`},
 		{"a,y\n1,2\ninf,3\n", []int{0, 1}, nil, dataset.FillMean, "y", "+Inf is not finite"},
 		{many.String(), upTo(300), []string{"id"}, dataset.Refuse, "y", `column "id" has 300 categories on 300 prior rows`},

@@ -279,7 +279,7 @@ func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*
 		Columns: lists.Of(d.Inputs, func(name string) Column { return Column{Name: name} })}
 	for _, name := range how.Categorical {
 		if name == target {
-			return nil, fmt.Errorf("%s: the target %q can't be categorical: only numbers and two classes are predicted",
+			return nil, fmt.Errorf("%s: the target %q can't be categorical: only numbers and classes are predicted",
 				t.Source, target)
 		}
 		if _, err := t.column(name, "to be categorical"); err != nil {

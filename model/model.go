@@ -55,6 +55,8 @@ type Model struct {
 	Target    string   `json:"target"`
 	Classes   []string `json:"classes,omitempty"` // labels of the target, by their places; nil: the target is a number
 
+	Kinds *dataset.Kinds `json:"kinds,omitempty"` // column of more than two classes, one of which is the target
+
 	Reading   dataset.Reading      `json:"reading,omitzero"`   // how cells of the model's tables are written
 	Encoding  *dataset.Encoding    `json:"encoding,omitempty"` // makes inputs of columns; nil: columns are the inputs
 	Scaling   dataset.Scaling      `json:"scaling"`
@@ -161,7 +163,10 @@ func (m *Model) Beyond(d *dataset.Data) (_ *dataset.Data, err error) {
 
 // Labelled returns a view of the inputs and the target, for rows to score or certify, with groups if the model has any.
 func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
-	t, err := t.Limited(m.Target, m.Limits)
+	t, err := m.Kinds.Spread(t)
+	if err == nil {
+		t, err = t.Limited(m.Target, m.Limits)
+	}
 	if err == nil {
 		t, err = t.Classed(m.Target, m.Classes)
 	}

@@ -123,7 +123,7 @@ func Apart(t pacbayes.Terms) string {
 		return "a backtest certifies nothing"
 	case t.Scaling == dataset.AllRows:
 		return "all rows gave the scaling"
-	case kind != pacbayes.Band && kind != pacbayes.Relative && kind != pacbayes.Scaled:
+	case kind != pacbayes.Label && kind != pacbayes.Band && kind != pacbayes.Relative && kind != pacbayes.Scaled:
 		return fmt.Sprintf("the loss %s isn't about a band on both sides of a prediction", kind)
 	}
 	return ""
@@ -138,6 +138,7 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 		return t, nil
 	}
 	errs, units := map[int][]float64{}, map[int]int{} // errors and the group of each row, by its number in the file
+	truth := map[int]int{}                            // the class of each row, by its number in the file
 	var rows []int
 	for _, m := range s.Models {
 		if m.Certificate == nil {
@@ -166,6 +167,11 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 				e *= factor * (1 + 1e-12) // rounding must not turn a miss into none
 			}
 			in := d.InFile(row)
+			if m.Kinds != nil { // the probability of the class
+				if e = at.Mean[i]; at.Y[i] == 1 {
+					truth[in] = len(errs[in])
+				}
+			}
 			if errs[in] = append(errs[in], math.Min(e, math.MaxFloat64)); m == first {
 				rows = append(rows, in)
 				if roles.Group != nil {
@@ -178,7 +184,13 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 	rows = slices.DeleteFunc(rows, func(in int) bool { return len(errs[in]) < len(s.Models) })
 	sample := pacbayes.Sample{Rows: len(rows), Mean: make([]float64, len(rows)), Variance: make([]float64, len(rows))}
 	for _, in := range rows {
-		sample.Y = append(sample.Y, slices.Max(errs[in]))
+		worst := slices.Max(errs[in])
+		if first.Kinds != nil {
+			if worst = 0; Likeliest(errs[in]) != truth[in] {
+				worst = 1
+			}
+		}
+		sample.Y = append(sample.Y, worst)
 	}
 	sample.Scale = slices.Repeat([]float64{1}, len(rows))
 	if first.Group != "" {
@@ -192,6 +204,16 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 		t.Reason, t.Units, err = fmt.Sprintf("%v with all targets, only %d", err, len(rows)), nil, nil
 	}
 	return t, err
+}
+
+// Likeliest returns the place of the largest probability, the first place if several are as large.
+func Likeliest(p []float64) (at int) {
+	for k, v := range p {
+		if v > p[at] {
+			at = k
+		}
+	}
+	return at
 }
 
 // Population returns the rows that Together is about, in words.

@@ -128,6 +128,11 @@ def side_of(cell, of_target):
 class Table:
     """Rows as the model sees them: their bytes, targets and groups. encode adds their inputs x, once each row has a role."""
     def __init__(self, head, columns):
+        if head.has("kinds"):  # a column of 0 and 1 for each class, instead of the classes
+            of, labels = head.of("kinds")("column", str), head.of("kinds").list("labels", str)
+            cells = list(map(as_text, columns[of]))
+            require(len(set(labels)) == len(labels) > 2 and set(cells) <= {*labels, ""}, "a label isn't one of the model's classes")
+            columns = {**{n: c for n, c in columns.items() if n != of}, **{f"{of}={k}": [str(int(c == k)) if c else "" for c in cells] for k in labels}}
         self.inputs, self.encoding, self.fill, self.columns = head.list("inputs", str), [], False, list(columns)
         self.names, target, group, offset, noise = self.inputs, head("target", str), head("group", str), head("offset", str), head("noise_column", str)
         limits = head("censored", str)

@@ -11,14 +11,14 @@ class Together:
     in which the first target's epsilon stands for the target's own."""
     def __init__(self):
         self.heads, self.terms, self.rows, self.groups = [], [], {}, {}
-    def add(self, head, t, numbers, sample, groups):
+    def add(self, head, t, numbers, sample, groups, y):
         self.heads.append(head)
         self.terms.append(t)
-        unitless = t.kind in ("relative", "scaled")
+        self.kinds, unitless = head.has("kinds"), t.kind in ("relative", "scaled")
         for k, (i, (d, reach, _, scale)) in enumerate(zip(numbers, sample.rows)):
             factor = self.terms[0].below / t.below / ((scale or float("inf")) if unitless else 1)
             error = abs(d) * factor if scale or not unitless else float(d != 0) * 1e308
-            self.rows.setdefault(i, []).append((error, reach * factor))
+            self.rows.setdefault(i, []).append((y[k] - d, y[k], reach) if self.kinds else (error, reach * factor))
             if groups:
                 self.groups[i] = groups[k]
     def sample(self):
@@ -27,7 +27,16 @@ class Together:
         units = {}
         for k, i in enumerate(of):
             units.setdefault(self.groups.get(i, (i,)), []).append(k)
+        if self.kinds:
+            return Sample([(*self.wrong(v), 0.0, 1.0) for v in of.values()], list(units.values()), bool(self.groups))
         return Sample([(max(e for e, _ in v), max(r for _, r in v), 0.0, 1.0) for v in of.values()], list(units.values()), bool(self.groups))
+    @staticmethod
+    def wrong(classes):
+        """Returns 1 if the first of the likeliest classes isn't the row's, else 0, and 1 if rounding may decide that, else 0."""
+        p, truth, reach = zip(*classes)
+        label = p.index(max(p))
+        close = any(abs(p[label] - v) <= reach[label] + r for k, (v, r) in enumerate(zip(p, reach)) if k != label)
+        return float(truth[label] != 1), float(close)
 
 
 def verify(one, raw, data):
@@ -58,7 +67,7 @@ def verify(one, raw, data):
         return found[0][0], checked, word + [("that nothing is certified of all targets together", False)]
     require(len(found) == len(names), "all targets together have a certificate, but one of them has none")
     c, sample = said.of("certificate"), together.sample()
-    require(t.direct and t.kind in ("band", "relative", "scaled") and not first("split", str) == "last", "no certificate of all targets together goes with these terms")
+    require(t.direct and (t.kind in ("band", "relative", "scaled") or together.kinds and t.kind == "label") and not first("split", str) == "last", "no certificate of all targets together goes with these terms")
     units = [u.raw / t.below for u in together.terms]
     require(said.list("units", float) == units, "the units of the bands aren't those of the targets")
     t.slices, t.share, t.raw, t.statements = [], 1, t.below, 2 if t.promise and not t.curve else 1

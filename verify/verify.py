@@ -145,7 +145,8 @@ def verify(model, data, together=None):
     rounded = more.check(head, arrays, table, roles, rows, own, scale, predictor, t, sample, kl, errors, [sd for *_, sd in points], target, noise, by_bound,
                          varying, known)
     if together is not None:
-        together.add(head, t, [table.numbers[i] for i in roles[CERTIFIED]], sample, table.groups and [table.groups[i] for i in roles[CERTIFIED]])
+        together.add(head, t, [table.numbers[i] for i in roles[CERTIFIED]], sample, table.groups and [table.groups[i] for i in roles[CERTIFIED]],
+                     [own[i] for i in roles[CERTIFIED]])
     return (c, *claims(head, t, q, prior, derived, by_bound, rounded))
 
 

@@ -77,10 +77,10 @@ func (f ColumnFacts) AsTarget(t *dataset.Table) ColumnFacts {
 	f.Advice = slices.DeleteFunc(slices.Clone(f.Advice),
 		func(a Advice) bool { return a.Flag == "ignore" || a.Flag == "categorical" })
 	switch gaps := slices.ContainsFunc(f.Advice, func(a Advice) bool { return a.Flag == "na" }); {
-	case f.Kind == "category" && f.Distinct == 2:
-		f.Unfit, f.Then, f.Why = false, "", f.Why+"; krigo predicts the probabilities of its two classes"
+	case f.Kind == "category" && f.Distinct >= 2 && f.Distinct <= 20:
+		f.Unfit, f.Then, f.Why = false, "", f.Why+"; krigo predicts the probabilities of its classes"
 	case f.Unfit && len(f.Advice) == 0 && f.Kind != "number":
-		f.Then = "only numbers and two classes are predicted"
+		f.Then = "only numbers and classes are predicted"
 	case f.Kind == "constant":
 		f.Then = "there is nothing to be predicted"
 	case f.Missing > 0 || gaps:

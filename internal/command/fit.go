@@ -50,6 +50,9 @@ func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Tabl
 			err = misused("--target %s: only krigo fit takes several targets", f.options.Data.Target)
 		}
 	}
+	if err == nil && f.several {
+		table, o, err = o.Kinds(table)
+	}
 	if err == nil {
 		err = complete(&o.Data, table)
 	}
@@ -863,6 +866,9 @@ func (t *fitting) trainTargets(f *fitFlags) error {
 	return t.answer(t.cmd, d, func(w io.Writer) {
 		fmt.Fprintln(w, paragraphs(d.Sentence))
 		for i, m := range all.Models {
+			if all.Together.Certificate != nil && m.Kinds != nil { // the sentence has said it
+				continue
+			}
 			fmt.Fprintf(w, "\nTarget    %s\n\n", m.Target)
 			printFit(w, all.Model(i), t.out)
 		}

@@ -399,10 +399,10 @@ func TestInspectSettles(t *testing.T) {
 		}), say: `v: numbers, 15 of 60 below a limit of detection, as "<10", which can be read as half the limit (first ` +
 			`in line 2); say --below half`},
 		"words.csv": {text: table("x,y,kind", func(i int) string { return plain(i) + "," + []string{"a", "b"}[i%2] }),
-			target: "kind", say: "krigo predicts the probabilities of its two classes"},
+			target: "kind", say: "krigo predicts the probabilities of its classes"},
 		"kinds.csv": {text: table("x,y,kind",
 			func(i int) string { return plain(i) + "," + []string{"a", "b", "c"}[i%3] }),
-			target: "kind", first: "column kind", say: "only numbers and two classes are predicted"},
+			target: "kind", first: "column kind", say: "only numbers and classes are predicted"},
 		"gaps.csv": {text: table("x,y", plain, "3,", ""), say: "values are missing: rows without a target are left out"},
 		"alone.csv": {text: table("id,y", func(i int) string { return fmt.Sprintf("%d,%d", i, 7*i%31) }),
 			first: "what to predict from"},

@@ -19,6 +19,7 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -95,6 +96,9 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 		return err
 	}
 	defer table.Close()
+	if all.Classes() != nil {
+		return f.predictClasses(cmd, c, all, table)
+	}
 	if len(all.Models) > 1 {
 		return f.predictTargets(cmd, c, all, table)
 	}
@@ -113,7 +117,7 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 		}
 	}
 	if m.Classes != nil && !c.json && !slices.Contains(numeric, filepath.Ext(f.out)) {
-		kept = labelled(kept, document.Predictions)
+		kept = labelled(kept, func(row int) string { return document.Predictions[row].Label })
 	}
 	names, fill := document.table(f.kinds, f.samples)
 	return f.write(cmd.OutOrStdout(), written{document, c.json, names, len(document.Predictions), fill}, kept)
@@ -123,7 +127,7 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 var numeric = []string{".npy", ".npz", ".parquet"}
 
 // labelled returns the kept columns, if there are any, and a column of predicted labels.
-func labelled(kept *dataset.Kept, ps []model.Prediction) *dataset.Kept {
+func labelled(kept *dataset.Kept, label func(row int) string) *dataset.Kept {
 	with := dataset.Kept{Names: []string{"label"}}
 	if kept != nil {
 		with.Names = append(slices.Clone(kept.Names), "label")
@@ -132,7 +136,7 @@ func labelled(kept *dataset.Kept, ps []model.Prediction) *dataset.Kept {
 		if kept != nil {
 			cells, err = kept.Cells(row)
 		}
-		return append(slices.Clone(cells), ps[row].Label), err
+		return append(slices.Clone(cells), label(row)), err
 	}
 	return &with
 }
@@ -361,6 +365,55 @@ func (f *predictFlags) predictTargets(cmd *cobra.Command, c *common, all *krigo.
 		}
 		return nil
 	}}, kept)
+}
+
+// classesPredicted is what predict --json prints of more than two classes.
+type classesPredicted struct {
+	Target      string                 `json:"target"`
+	Classes     []string               `json:"classes"`
+	Predictions []krigo.KindPrediction `json:"predictions"`
+	Kept        map[string][]string    `json:"kept,omitempty"`
+}
+
+// predictClasses predicts the rows of a table with models of more than two classes: a label, and a probability of each
+// class.
+func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.Targets, table *dataset.Table) error {
+	if len(f.kinds) > 0 || f.samples > 0 || f.explain {
+		return misused("--intervals, --samples, --explain: a target of classes has no intervals, draws and " +
+			"explanations")
+	}
+	kept, err := f.kept(table)
+	if err != nil {
+		return err
+	}
+	d := classesPredicted{Target: all.Models[0].Kinds.Column, Classes: all.Classes()}
+	if d.Predictions, err = all.PredictClasses(cmd.Context(), table); err != nil {
+		return err
+	}
+	outside := 0
+	for _, p := range d.Predictions {
+		if p.Outside > 0 {
+			outside++
+		}
+	}
+	if outside > 0 {
+		f.tell(cmd, c, []string{fmt.Sprintf("%d of %d rows lie outside the range of the rows that the models were "+
+			"made from; no guarantee is about them", outside, len(d.Predictions))})
+	}
+	if kept != nil && c.json {
+		if d.Kept, err = kept.Columns(len(d.Predictions)); err != nil {
+			return err
+		}
+	}
+	if !c.json && !slices.Contains(numeric, filepath.Ext(f.out)) {
+		kept = labelled(kept, func(row int) string { return d.Predictions[row].Label })
+	}
+	names := append(lists.Of(d.Classes, func(class string) string { return "probability_" + class }), "outside")
+	fill := func(i int, values []float64) error {
+		values[copy(values, d.Predictions[i].Probabilities)] = float64(d.Predictions[i].Outside)
+		return nil
+	}
+	return f.write(cmd.OutOrStdout(), written{d, c.json, names, len(d.Predictions), fill}, kept)
 }
 
 // targetsPredicted is what predict --json prints of several targets.

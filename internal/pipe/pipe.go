@@ -292,6 +292,9 @@ func (s *server) read(r *request, command string) (a asked, params *krigo.Params
 			o.Target, o.Beside = targets[0], targets
 		}
 	}
+	if err == nil && r.Op == "fit" {
+		table, a.Options, err = a.Options.Kinds(table)
+	}
 	if err == nil && a.Options.Run.Declared == "" {
 		var found bool
 		if found, err = settle(table, r.Table, o, a.Settle); err == nil && found {

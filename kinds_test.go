@@ -1,0 +1,74 @@
+package krigo
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/must"
+)
+
+// birds draws rows of two inputs and one of three species, which mostly follows from the angle of the inputs.
+func birds(n int) *dataset.Table {
+	rng := rand.New(rand.NewPCG(8, 3))
+	t := dataset.Reading{}.New("birds")
+	t.Names = []string{"x", "species", "z"}
+	for range n {
+		x, z := rng.NormFloat64(), rng.NormFloat64()
+		third := int(math.Floor((math.Atan2(z, x)+math.Pi+0.2*rng.NormFloat64())/(2*math.Pi)*3)+3) % 3
+		if err := t.Append([]string{fmt.Sprint(x), []string{"owl", "jay", "kea"}[third], fmt.Sprint(z)}); err != nil {
+			panic(err)
+		}
+	}
+	return t
+}
+
+// TestKinds fits three classes, certifies the label, and goes through a file.
+func TestKinds(t *testing.T) {
+	table := birds(150)
+	spread, o, err := Options{Data: Data{Target: "species"}, Kernel: Kernel{Expression: "se"},
+		Run: Run{Restarts: 1}}.Kinds(table)
+	if must.Do(t, err); len(o.Data.Beside) != 3 || o.Data.Beside[0] != "species=jay" {
+		t.Fatalf("targets %q", o.Data.Beside)
+	}
+	all := must.Get(FitTargets(t.Context(), spread, o.Data.Beside, o))(t)
+	c := all.Together.Certificate
+	if c == nil || c.EmpiricalRisk > 0.2 || c.MeanBound > 0.45 ||
+		!strings.Contains(all.Sentence(), "get a wrong label of species") {
+		t.Fatalf("%+v: %s", c, all.Sentence())
+	}
+	path := filepath.Join(t.TempDir(), "m.krigo")
+	must.Do(t, all.Save(path))
+	again := must.Get(LoadTargets(path))(t)
+	must.Do(t, again.CheckTogether(t.Context(), table))
+	if r := must.Get(again.Model(1).Certify(t.Context(), table, CertifyOptions{}))(t); !r.Matches {
+		t.Errorf("certified again: %+v", r)
+	}
+	fresh, wrong := birds(1000), 0 // the first rows are table's
+	texts := fresh.Text[1]
+	for i, p := range must.Get(again.PredictClasses(t.Context(), fresh))(t) {
+		total := 0.
+		for _, v := range p.Probabilities {
+			total += v
+		}
+		if math.Abs(total-1) > 1e-12 || len(p.Probabilities) != 3 {
+			t.Fatalf("probabilities %v", p.Probabilities)
+		}
+		if i >= table.Rows && p.Label != texts[int(fresh.Values[3*i+1])] {
+			wrong++
+		}
+	}
+	if wrong > 170 {
+		t.Errorf("%d of 850 labels are wrong", wrong)
+	}
+	again.Together.Certificate.MeanBound -= 0.01
+	must.Not(t, again.CheckTogether(t.Context(), table) == nil, "another bound passes")
+	k := dataset.Kinds{Column: "species", Labels: []string{"jay", "kea"}}
+	if _, err := k.Spread(table); err == nil || !strings.Contains(err.Error(), "owl") {
+		t.Errorf("a class that the model doesn't know: %v", err)
+	}
+}
