@@ -2,10 +2,8 @@ package krigo
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
@@ -45,14 +43,6 @@ type KindPrediction struct {
 	Outside       int       `json:"outside"`       // as in Prediction
 }
 
-// Classes returns the classes of a target that has more than two, or nil.
-func (t *Targets) Classes() []string {
-	if k := t.Models[0].Kinds; k != nil {
-		return k.Labels
-	}
-	return nil
-}
-
 // PredictClasses returns a label and probabilities for each row of a table. P(k) is Φ_k/ΣΦ, where Φ_k is the
 // probability of class k against the others.
 func (t *Targets) PredictClasses(ctx context.Context, table *dataset.Table) ([]KindPrediction, error) {
@@ -76,20 +66,4 @@ func (t *Targets) PredictClasses(ctx context.Context, table *dataset.Table) ([]K
 		ps[i].Probabilities = lists.Of(p.Probabilities, func(v float64) float64 { return v / total })
 	}
 	return ps, nil
-}
-
-// kindSentence says what holds for the labels, and for each class against the others.
-func (t *Targets) kindSentence() string {
-	first, c := t.Model(0), t.Together.Certificate
-	column := cautious.Name(first.Kinds.Column)
-	said := fmt.Sprintf("%sall of these hold together:", confidence(t.Together.Delta, "certified", first.Group))
-	said += fmt.Sprintf("\n  at most %s of further %s get a wrong label of %s; it is %s on the %d certified rows",
-		percentUp(c.MeanBound), t.Population(), column, percent(c.EmpiricalRisk), c.Rows)
-	for i, m := range t.Models {
-		if own := m.Certificate; own != nil && own.Valid {
-			said += fmt.Sprintf("\n  for at most %s it is wrong whether they are of the class %s",
-				percentUp(own.MeanBound), cautious.Name(t.Classes()[i]))
-		}
-	}
-	return said
 }

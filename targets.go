@@ -201,6 +201,30 @@ func (t *Targets) Sentence() string {
 		"targets.", c.Rows)
 }
 
+// Classes returns the classes of a target that has more than two, or nil.
+func (t *Targets) Classes() []string {
+	if k := t.Models[0].Kinds; k != nil {
+		return k.Labels
+	}
+	return nil
+}
+
+// kindSentence says what holds for the labels, and for each class against the others.
+func (t *Targets) kindSentence() string {
+	first, c := t.Model(0), t.Together.Certificate
+	column := cautious.Name(first.Kinds.Column)
+	said := fmt.Sprintf("%sall of these hold together:", confidence(t.Together.Delta, "certified", first.Group))
+	said += fmt.Sprintf("\n  at most %s of further %s get a wrong label of %s; it is %s on the %d certified rows",
+		percentUp(c.MeanBound), t.Population(), column, percent(c.EmpiricalRisk), c.Rows)
+	for i, m := range t.Models {
+		if own := m.Certificate; own != nil && own.Valid {
+			said += fmt.Sprintf("\n  for at most %s it is wrong whether they are of the class %s",
+				percentUp(own.MeanBound), cautious.Name(t.Classes()[i]))
+		}
+	}
+	return said
+}
+
 // listed joins texts with commas, and with "and" before the last text.
 func listed(texts []string) string {
 	last := len(texts) - 1
