@@ -32,7 +32,7 @@ func CertifyLabels(ctx context.Context, table *dataset.Table, o LabelOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	p := &CertifiedLabels{Source: table.Source, Kind: "classes", Version: 1, LabelOptions: o, Hash: r.hash(l)}
+	p := &CertifiedLabels{Source: table.Source, Kind: "classes", Version: 1, LabelOptions: o, Hash: hashed(r.rows(l))}
 	if p.Certificate, err = o.Certify(*l); err != nil {
 		return nil, err
 	}
@@ -102,6 +102,9 @@ type labelReader struct {
 	o      LabelOptions
 	table  *dataset.Table
 	groups []string // the group of each row; nil: rows aren't grouped
+	// classes are the classes of the certificate that further rows are compared with; nil: rows are to be certified.
+	classes []string
+	unknown int // classes without a column of probabilities, the last ones
 }
 
 // column returns the cells of a column as numbers. A column of text has places in its texts.
@@ -163,7 +166,7 @@ func (r *labelReader) read() (*pacbayes.Labelled, error) {
 			return nil, err
 		}
 	}
-	l := &pacbayes.Labelled{Classes: sortedClasses(truth, predicted)}
+	l := &pacbayes.Labelled{Classes: sortedClasses(truth, predicted, r.classes)}
 	if o.Costs != nil {
 		l.Classes = sortedClasses(l.Classes, o.Costs.Classes)
 	}
@@ -183,7 +186,7 @@ func (r *labelReader) read() (*pacbayes.Labelled, error) {
 		if l.Predicted, err = r.places(l, "prediction", o.Prediction, predicted); err != nil {
 			return nil, err
 		}
-		if len(l.Classes) > 1 && !slices.ContainsFunc(predicted,
+		if r.classes == nil && len(l.Classes) > 1 && !slices.ContainsFunc(predicted,
 			func(p string) bool { return slices.Contains(truth, p) }) {
 			return nil, usage("prediction %q: none of its labels (%s) is a label of the target (%s)", o.Prediction,
 				spelling.Quoted(sortedClasses(predicted), 5), spelling.Quoted(sortedClasses(truth), 5))
@@ -326,13 +329,18 @@ func (r *labelReader) probabilities(l *pacbayes.Labelled) error {
 			"%s has the columns %s", r.o.Probabilities, r.table.Source, spelling.Quoted(r.table.Names, 10))
 	}
 	given := sortedClasses(classes)
+	var unknown []string
 	for _, class := range l.Classes {
-		if !slices.Contains(given, class) {
+		switch {
+		case slices.Contains(given, class):
+		case r.classes != nil:
+			unknown = append(unknown, class)
+		default:
 			return usage("probabilities %q: the class %s has no column; columns are of the classes %s",
 				r.o.Probabilities, spelling.Quote(class), spelling.Quoted(given, 10))
 		}
 	}
-	l.Classes = given
+	l.Classes, r.unknown = slices.Concat(given, unknown), len(unknown)
 	for k, j := range columns {
 		cells, err := r.numbers("probabilities", r.table.Names[j])
 		if err != nil {
@@ -344,7 +352,7 @@ func (r *labelReader) probabilities(l *pacbayes.Labelled) error {
 				return r.wrong(i, j, "probabilities", "%v isn't a probability", p)
 			}
 			if k == 0 {
-				l.Probabilities = append(l.Probabilities, make([]float64, len(given)))
+				l.Probabilities = append(l.Probabilities, make([]float64, len(l.Classes)))
 			}
 			l.Probabilities[i][at] = p
 		}
@@ -386,9 +394,9 @@ func sortedClasses(lists ...[]string) []string {
 	return all
 }
 
-// hash identifies the rows, in any order, by all that the certificate is computed from.
-func (r *labelReader) hash(l *pacbayes.Labelled) string {
-	kinds, le := make([]string, len(l.Truth)), binary.LittleEndian
+// rows returns all of each row that the certificate is computed from.
+func (r *labelReader) rows(l *pacbayes.Labelled) [][]byte {
+	kinds := make([]string, len(l.Truth))
 	for _, s := range l.Slices {
 		for _, i := range s.In {
 			kinds[i] = s.Name
@@ -402,23 +410,28 @@ func (r *labelReader) hash(l *pacbayes.Labelled) string {
 			texts = append(texts, r.groups[i])
 		}
 		for _, text := range texts {
-			b = append(le.AppendUint64(b, uint64(len(text))), text...)
+			b = append(binary.LittleEndian.AppendUint64(b, uint64(len(text))), text...)
 		}
 		numbers := []float64(nil)
 		if l.Probabilities != nil {
-			numbers = l.Probabilities[i]
+			numbers = l.Probabilities[i][:len(l.Classes)-r.unknown]
 		} else if l.Score != nil {
 			numbers = l.Score[i : i+1]
 		}
 		for _, v := range numbers {
-			b = le.AppendUint64(b, math.Float64bits(v+0))
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v+0))
 		}
 		rows[i] = b
 	}
+	return rows
+}
+
+// hashed identifies rows, in any order, by all that the certificate is computed from.
+func hashed(rows [][]byte) string {
 	slices.SortFunc(rows, slices.Compare)
 	sum := sha256.New()
 	for _, row := range rows {
-		sum.Write(le.AppendUint64(nil, uint64(len(row))))
+		sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(row))))
 		sum.Write(row)
 	}
 	return hex.EncodeToString(sum.Sum(nil))

@@ -9,6 +9,7 @@ import (
 // Outcomes holds figures of rows whose targets became known after krigo had predicted the rows.
 type Outcomes struct {
 	Losses  []float64 // loss of each row's predicted mean, by the certificate's loss
+	Of      []string  // kind of each row, if the certificate has kinds
 	Hashes  []uint64  // dataset.Data.RowHashes
 	Outside int       // number of rows whose Prediction.Outside isn't 0
 	Seen    int       // number of rows that equal a row that the model was made from

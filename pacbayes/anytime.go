@@ -69,10 +69,10 @@ var (
 	shares = [len(odds)]float64{1. / 12, 1. / 12, 2. / 12, 4. / 12, 2. / 12, 2. / 12}
 )
 
-// NewEvidence returns the evidence of no outcomes against a bound between 0 and 1. It returns nil for other bounds,
-// against which outcomes can say nothing.
+// NewEvidence returns the evidence of no outcomes against a bound between 0 and 1. Against the bound 1 the
+// evidence stays below 1. NewEvidence returns nil for other bounds.
 func NewEvidence(bound float64) *Evidence {
-	if !(0 < bound && bound < 1) {
+	if !(0 < bound && bound <= 1) {
 		return nil
 	}
 	e := &Evidence{}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/model"
 )
 
 // Comparison says how a ledger's outcomes and the rows of a table differ. An outcome is known by its row's hash.
@@ -21,12 +20,12 @@ type Comparison struct {
 // Agrees says whether ledger and table have the same outcomes.
 func (c Comparison) Agrees() bool { return len(c.Missing)+len(c.Differ)+c.Others == 0 }
 
-// Compare predicts the rows of d again, and compares the new losses with the model's outcomes in the ledger. A row that
-// came several times has to be in d as often.
-func (l *Ledger) Compare(m *model.Model, d *dataset.Data) (c Comparison, err error) {
+// Compare predicts the rows of d again, and compares the new losses with the outcomes of a claim in the ledger. A row
+// that came several times has to be in d as often.
+func (l *Ledger) Compare(of Claim, d *dataset.Data) (c Comparison, err error) {
 	known := map[string][]float64{}
 	err = l.each(func(e entry) error {
-		if e.Model == m.Checksum() {
+		if e.Model == of.Name {
 			c.Rotated = c.Rotated || e.Carried != nil
 			for i, h := range e.Hashes {
 				known[h] = append(known[h], e.Losses[i])
@@ -38,7 +37,7 @@ func (l *Ledger) Compare(m *model.Model, d *dataset.Data) (c Comparison, err err
 	if err != nil {
 		return c, fmt.Errorf("the ledger %s: %w", l.path, err)
 	}
-	o, err := m.Outcomes(d, d.All())
+	o, err := of.Outcomes(d, d.All())
 	if err != nil {
 		return c, err
 	}

@@ -36,6 +36,7 @@ type entry struct {
 	At      time.Time `json:"at"`
 	Losses  []float64 `json:"losses"`            // losses of the rows, in the rows' order
 	Hashes  []string  `json:"rows"`              // hashes of the rows' content, in hex
+	Of      []string  `json:"of,omitempty"`      // the rows' kinds, if the claim has kinds of rows
 	Key     string    `json:"key,omitempty"`     // the key that was given with the rows
 	Outside int       `json:"outside,omitempty"` // rows outside the model's range
 	Seen    int       `json:"seen,omitempty"`    // rows that the model was made from

@@ -22,6 +22,14 @@ import (
 // another process writes the ledger, that process rotates it, with the states of all models that it watches. Rotate
 // asks for this with a file beside the ledger, and waits.
 func Rotate(ctx context.Context, path string, m *model.Model) (archive string, err error) {
+	if err := Watchable(m); err != nil {
+		return "", err
+	}
+	return RotateClaim(ctx, path, ClaimOf(m))
+}
+
+// RotateClaim does what Rotate does, for the state of a claim.
+func RotateClaim(ctx context.Context, path string, c Claim) (archive string, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return "", fmt.Errorf("there is no ledger to rotate: %w", err)
 	}
@@ -33,7 +41,7 @@ func Rotate(ctx context.Context, path string, m *model.Model) (archive string, e
 		return "", err
 	}
 	defer l.Close()
-	w, err := l.Watch(m)
+	w, err := l.WatchClaim(c)
 	if err != nil {
 		return "", err
 	}
@@ -63,7 +71,7 @@ func (l *Ledger) Rotate() (archive string, err error) {
 	states := map[string]*Watch{} // computed from the lines, since a live watch may be a line behind
 	for checksum, w := range l.watches {
 		if w := w.Value(); w != nil {
-			states[checksum] = newWatch(w.model, l)
+			states[checksum] = newWatch(w.claim, l)
 		}
 	}
 	if err := whole(func(e entry, _ []byte) error {

@@ -10,6 +10,7 @@ import (
 
 // State is what a watch knows after Rows outcomes.
 type State struct {
+	Of     string  `json:"of,omitempty"` // the kind of rows that this state is about; "": all rows
 	Rows   int     `json:"rows"`
 	Misses float64 `json:"misses"` // number of misses; for graded losses the sum of losses
 	Risk   float64 `json:"risk"`   // Misses divided by Rows
@@ -29,6 +30,19 @@ type State struct {
 	Outside int `json:"outside,omitempty"`
 	Seen    int `json:"seen,omitempty"`    // rows that equal a row the model was made from
 	Repeats int `json:"repeats,omitempty"` // rows that equal an earlier row
+	// Kinds are the states of kinds of rows, which the claim bounds by themselves.
+	Kinds []State `json:"kinds,omitempty"`
+}
+
+// Alarms returns the alarms about all rows and about each kind of rows, as words.
+func (s State) Alarms() (all []string) {
+	if s.Alarm != nil {
+		all = append(all, s.Alarm.Sentence(s))
+	}
+	for _, kind := range s.Kinds {
+		all = append(all, kind.Alarms()...)
+	}
+	return all
 }
 
 // Alarm says at which row the evidence sufficed. Later rows don't take an alarm back.
@@ -43,39 +57,60 @@ type carried struct {
 	State  State     `json:"state"`
 	Staked []float64 `json:"staked"` // what the evidence's stakes are worth
 	// hashes of the rows that have come, in ascending order, eight bytes each, little endian
-	Rows []byte            `json:"rows"`
-	Keys map[string][]byte `json:"keys,omitempty"` // digests of the rows that came under keys
+	Rows  []byte            `json:"rows"`
+	Keys  map[string][]byte `json:"keys,omitempty"`  // digests of the rows that came under keys
+	Kinds []*carried        `json:"kinds,omitempty"` // of kinds of rows
 }
 
 // Sentence says in words what a model's outcomes say about its certificate. Numbers are rounded to the cautious side.
-func (s State) Sentence(m *model.Model) string {
+func (s State) Sentence(m *model.Model) string { return ClaimOf(m).Sentence(s) }
+
+// Sentence says in words what the outcomes of a state say about the claim, as State.Sentence does.
+func (c Claim) Sentence(s State) string {
 	if s.Rows == 0 {
-		return fmt.Sprintf("No outcome yet. The certificate promises a risk of at most %.4f.", cautious.RoundUp(s.Bound, 4))
+		return fmt.Sprintf("No outcome yet. The certificate promises %s.", s.promised())
 	}
-	missed := fmt.Sprintf("%.0f missed (%.2f %%)", s.Misses, 100*s.Risk)
-	if m.Classes != nil {
-		missed = fmt.Sprintf("%.0f got a wrong label (%.2f %%)", s.Misses, 100*s.Risk)
-	}
-	if !m.Terms.Loss.IsZeroOne() {
+	missed := fmt.Sprintf("%.0f %s (%.2f %%)", s.Misses, c.Miss, 100*s.Risk)
+	if c.Miss == "" {
 		missed = fmt.Sprintf("a mean loss of %.4f", s.Risk)
 	}
 	rows := "outcomes"
 	if s.Rows == 1 {
 		rows = "outcome"
 	}
-	said := fmt.Sprintf("%d %s, %s; the certificate promises a risk of at most %.4f. If all outcomes come from one source, "+
+	said := fmt.Sprintf("%d %s, %s; the certificate promises %s. If all outcomes come from one source, "+
 		"its risk lies, with %s confidence at every look, between %.4f and %.4f. Evidence against the certificate: ln E = %.2f, "+
 		"alarm at %.2f",
-		s.Rows, rows, missed, cautious.RoundUp(s.Bound, 4), cautious.Complement(s.Delta), cautious.RoundDown(s.AtLeast, 4),
+		s.Rows, rows, missed, s.promised(), cautious.Complement(s.Delta), cautious.RoundDown(s.AtLeast, 4),
 		cautious.RoundUp(s.AtMost, 4), s.LogE, s.AlarmAt)
 	if s.Highest > s.LogE+0.005 {
 		said += fmt.Sprintf(" (highest %.2f)", s.Highest)
 	}
-	return said + "." + s.notes()
+	said += "." + s.notes(c)
+	for _, kind := range s.Kinds {
+		if kind.Rows == 0 {
+			continue
+		}
+		said += fmt.Sprintf("\n  of class %s: %d of %d %s (%.2f %%), at most %.2f %% are promised; ln E = %.2f, alarm at %.2f",
+			cautious.Name(kind.Of), int(kind.Misses), kind.Rows, c.Miss, 100*kind.Risk, 100*cautious.RoundUp(kind.Bound, 4),
+			kind.LogE, kind.AlarmAt)
+	}
+	if s.Kinds != nil {
+		said += fmt.Sprintf("\n  The certificate's δ is shared equally by %d alarms, each with δ = %.4g.", c.Alarms(), s.Delta)
+	}
+	return said
+}
+
+// promised says what the certificate promises about all rows.
+func (s State) promised() string {
+	if s.Bound >= 1 {
+		return "nothing about all rows together"
+	}
+	return fmt.Sprintf("a risk of at most %.4f", cautious.RoundUp(s.Bound, 4))
 }
 
 // notes says which outcomes may not be what they seem.
-func (s State) notes() (said string) {
+func (s State) notes(c Claim) (said string) {
 	note := func(rows int, one, more string) {
 		switch {
 		case rows == 1:
@@ -84,7 +119,10 @@ func (s State) notes() (said string) {
 			said += fmt.Sprintf(" %d rows %s.", rows, more)
 		}
 	}
-	const outside, seen = "outside the range of the rows that the model was made from", "a row that the model was made from"
+	outside, seen := "outside the range of the rows that the model was made from", "a row that the model was made from"
+	if !c.Apart {
+		seen = "a certified row"
+	}
 	note(s.Outside, "lies "+outside, "lie "+outside)
 	note(s.Seen, "equals "+seen, "equal "+seen)
 	const repeats = "an earlier row: an outcome that was given twice counts once too often"
@@ -113,9 +151,13 @@ func (o Other) Sentence() string {
 
 // Sentence says what an alarm means.
 func (a *Alarm) Sentence(s State) string {
-	return fmt.Sprintf("ALARM at row %d (%s): the risk is above the certificate's bound of %.4f. If it weren't, there "+
+	of := ""
+	if s.Of != "" {
+		of = " of class " + cautious.Name(s.Of)
+	}
+	return fmt.Sprintf("ALARM at row %d%s (%s): the risk is above the certificate's bound of %.4f. If it weren't, there "+
 		"would ever be an alarm with probability at most %g. "+
 		"Either the rows come from another source than the certified rows, or a condition of the certificate isn't met, or "+
 		"the certificate failed by chance, with probability at most %g.",
-		a.Row, a.At.Format(time.RFC3339), cautious.RoundUp(s.Bound, 4), s.Delta, s.Delta)
+		a.Row, of, a.At.Format(time.RFC3339), cautious.RoundUp(s.Bound, 4), s.Delta, s.Delta)
 }

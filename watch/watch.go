@@ -49,7 +49,8 @@ func ledgerOf(j *journal, err error) (*Ledger, error) {
 
 // Watch holds what the outcomes of one model say about its certificate. Several goroutines may use it at once.
 type Watch struct {
-	model    *model.Model
+	claim    Claim
+	kinds    []*Watch // what the outcomes of each kind of rows say; they have no ledger
 	ledger   *Ledger
 	turn     chan struct{} // holds one token; who takes it may add outcomes
 	evidence *pacbayes.Evidence
@@ -80,11 +81,13 @@ func Watchable(m *model.Model) error {
 	return nil
 }
 
-func newWatch(m *model.Model, l *Ledger) *Watch {
-	c := m.Certificate
-	w := &Watch{model: m, ledger: l, turn: make(chan struct{}, 1), evidence: pacbayes.NewEvidence(c.MeanBound),
+func newWatch(c Claim, l *Ledger) *Watch {
+	w := &Watch{claim: c, ledger: l, turn: make(chan struct{}, 1), evidence: pacbayes.NewEvidence(c.Bound),
 		known: map[uint64]bool{}, keys: map[string][sha256.Size]byte{},
-		counts: State{Bound: c.MeanBound, Delta: c.Delta, AtMost: 1, AlarmAt: -math.Log(c.Delta)}}
+		counts: State{Of: c.Of, Bound: c.Bound, Delta: c.Delta, AtMost: 1, AlarmAt: -math.Log(c.Delta)}}
+	for _, kind := range c.Kinds {
+		w.kinds = append(w.kinds, newWatch(kind, nil))
+	}
 	w.turn <- struct{}{}
 	return w
 }
@@ -111,11 +114,11 @@ func (w *Watch) ObserveOnce(ctx context.Context, key string, d *dataset.Data, ro
 	if !utf8.ValidString(key) {
 		return State{}, false, fmt.Errorf("the key %q isn't UTF-8 text", key)
 	}
-	o, err := w.model.Outcomes(d, rows)
+	o, err := w.claim.Outcomes(d, rows)
 	if err != nil {
 		return State{}, false, err
 	}
-	e := entry{Format: format, Model: w.model.Checksum(), At: time.Now().UTC().Truncate(time.Millisecond),
+	e := entry{Format: format, Model: w.claim.Name, Of: o.Of, At: time.Now().UTC().Truncate(time.Millisecond),
 		Losses: o.Losses, Outside: o.Outside, Seen: o.Seen, Key: key,
 		Hashes: lists.Of(o.Hashes, func(h uint64) string { return strconv.FormatUint(h, 16) })}
 	if before, known := w.keys[key]; known && before != digest(e.Hashes) {
@@ -145,8 +148,19 @@ func (w *Watch) add(e entry) error {
 	if e.Carried != nil {
 		return w.resume(e.Carried)
 	}
+	if len(w.claim.Kinds) > 0 && len(e.Of) != len(e.Losses) {
+		return errors.New("it doesn't have the kind of each of its rows: the file was altered")
+	}
+	for _, kind := range w.kinds {
+		if err := kind.add(e); err != nil {
+			return err
+		}
+	}
 	s := &w.counts
 	for i, loss := range e.Losses {
+		if w.claim.Of != "" && w.claim.Of != e.Of[i] {
+			continue
+		}
 		s.Rows++
 		s.Misses += loss
 		s.LogE = math.Log(w.evidence.Add(loss))
@@ -154,12 +168,15 @@ func (w *Watch) add(e entry) error {
 		if s.Alarm == nil && s.LogE >= s.AlarmAt {
 			s.Alarm = &Alarm{s.Rows, e.At}
 		}
-		if h, err := strconv.ParseUint(e.Hashes[i], 16, 64); err == nil {
+		if h, err := strconv.ParseUint(e.Hashes[i], 16, 64); err == nil && w.claim.Apart {
 			if w.known[h] {
 				s.Repeats++
 			}
 			w.known[h] = true
 		}
+	}
+	if w.claim.Of != "" {
+		return nil
 	}
 	s.Outside += e.Outside
 	s.Seen += e.Seen
@@ -177,17 +194,23 @@ func (w *Watch) carried() *carried {
 	for key, rows := range w.keys {
 		c.Keys[key] = rows[:]
 	}
+	c.Kinds = lists.Of(w.kinds, (*Watch).carried)
 	return c
 }
 
 // resume continues from the state in which a rotation left the model.
 func (w *Watch) resume(c *carried) error {
 	s := c.State
-	sane := w.counts.Rows == 0 && 0 <= s.Misses && s.Misses <= float64(s.Rows) && s.LogE <= s.Highest &&
+	sane := w.counts.Rows == 0 && s.Of == w.counts.Of && len(c.Kinds) == len(w.kinds) && 0 <= s.Misses && s.Misses <= float64(s.Rows) && s.LogE <= s.Highest &&
 		!math.IsInf(s.LogE, 0) && s.Bound == w.counts.Bound && s.Delta == w.counts.Delta && s.AlarmAt == w.counts.AlarmAt &&
 		(s.Alarm != nil) == (s.Highest >= s.AlarmAt) && len(c.Rows)%8 == 0 && len(c.Rows)/8 <= s.Rows
-	if !sane || !w.evidence.Resume(s.Rows, c.Staked) {
+	if !sane || s.Rows > 0 && !w.evidence.Resume(s.Rows, c.Staked) {
 		return errors.New("the state that it carries over can't be this model's: the file was altered")
+	}
+	for k, kind := range w.kinds {
+		if err := kind.resume(c.Kinds[k]); err != nil {
+			return err
+		}
 	}
 	w.counts = s
 	for rows := c.Rows; len(rows) > 0; rows = rows[8:] {
@@ -209,31 +232,32 @@ func (w *Watch) tell() State {
 		s.Risk = math.Min(s.Misses/float64(s.Rows), 1)
 		s.AtLeast, s.AtMost = pacbayes.Anytime(s.Risk, s.Rows, s.Delta)
 	}
+	s.Kinds = lists.Of(w.kinds, (*Watch).tell)
 	w.state.Store(&s)
 	return s
 }
 
-// Others returns what the ledger holds of models other than m, in the order of their first lines. The ledger doesn't
-// have the bounds of these models, so Others compares their outcomes with m's bound. After a rotation the comparison
-// starts again, because carried stakes are against the other model's bound.
-func (l *Ledger) Others(m *model.Model) (all []Other, err error) {
+// Others returns what the ledger holds of other models than c is about, in the order of their first lines. The ledger
+// doesn't have the bounds of these models, so Others compares their outcomes with c's bound. After a rotation the
+// comparison starts again, because carried stakes are against the other model's bound.
+func (l *Ledger) Others(c Claim) (all []Other, err error) {
 	places, against := map[string]int{}, []*pacbayes.Evidence{}
 	err = l.each(func(e entry) error {
-		if e.Model == m.Checksum() {
+		if e.Model == c.Name {
 			return nil
 		}
 		i, known := places[e.Model]
 		if !known {
 			i = len(all)
 			places[e.Model], all, against = i, append(all, Other{Checksum: e.Model}),
-				append(against, pacbayes.NewEvidence(m.Certificate.MeanBound))
+				append(against, pacbayes.NewEvidence(c.Bound))
 		}
 		o := &all[i]
-		if c := e.Carried; c != nil {
-			o.Rows, o.Alarm = c.State.Rows, c.State.Alarm != nil
+		if carried := e.Carried; carried != nil {
+			o.Rows, o.Alarm = carried.State.Rows, carried.State.Alarm != nil
 		}
 		for _, loss := range e.Losses {
-			o.Alarm = math.Log(against[i].Add(loss)) >= -math.Log(m.Certificate.Delta) || o.Alarm
+			o.Alarm = math.Log(against[i].Add(loss)) >= -math.Log(c.Delta) || o.Alarm
 		}
 		o.Rows += len(e.Losses)
 		return nil
@@ -249,14 +273,19 @@ func (l *Ledger) Watch(m *model.Model) (*Watch, error) {
 	if err := Watchable(m); err != nil {
 		return nil, err
 	}
+	return l.WatchClaim(ClaimOf(m))
+}
+
+// WatchClaim returns the watch of a claim, as the outcomes in the ledger leave it. Claims of one name share one watch.
+func (l *Ledger) WatchClaim(c Claim) (*Watch, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if w := l.watches[m.Checksum()].Value(); w != nil {
+	if w := l.watches[c.Name].Value(); w != nil {
 		return w, nil
 	}
-	w := newWatch(m, l)
+	w := newWatch(c, l)
 	err := l.each(func(e entry) error {
-		if e.Model != m.Checksum() {
+		if e.Model != c.Name {
 			return nil
 		}
 		return w.add(e)
@@ -265,6 +294,6 @@ func (l *Ledger) Watch(m *model.Model) (*Watch, error) {
 		return nil, fmt.Errorf("the ledger %s: %w", l.path, err)
 	}
 	w.tell()
-	l.watches[m.Checksum()] = weak.Make(w)
+	l.watches[c.Name] = weak.Make(w)
 	return w, nil
 }

@@ -118,7 +118,7 @@ func TestLedger(t *testing.T) {
 	if got := must.Get(l.Watch(other))(t).State(); !reflect.DeepEqual(got, graded) {
 		t.Errorf("opened again: %+v, not %+v", got, graded)
 	}
-	if all := must.Get(l.Others(loaded(t, func(o *krigo.Options) { o.Run.Seed = 1 })))(t); len(all) != 2 ||
+	if all := must.Get(l.Others(ClaimOf(loaded(t, func(o *krigo.Options) { o.Run.Seed = 1 }))))(t); len(all) != 2 ||
 		all[0] != (Other{m.Checksum(), 41, true}) || !strings.Contains(all[0].Sentence(), "They raise an ALARM") {
 		t.Errorf("other models: %+v", all)
 	}
@@ -153,7 +153,7 @@ func TestRotate(t *testing.T) {
 		if got, want := w.State(), unrotated.State(); want.Alarm == nil || got.Alarm == nil ||
 			!got.Alarm.At.Equal(want.Alarm.At) {
 			t.Fatalf("%s: %+v, not %+v", when, got, want)
-		} else if got.Alarm = want.Alarm; got != want {
+		} else if got.Alarm = want.Alarm; !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s: %+v, not %+v", when, got, want)
 		}
 	}
@@ -257,7 +257,7 @@ func TestCompare(t *testing.T) {
 	must.Get(w.Observe(context.Background(), d, []int{0, 1, 2, 0}))(t)
 	check := func(d *dataset.Data, want Comparison) {
 		t.Helper()
-		if got := must.Get(l.Compare(m, d))(t); !reflect.DeepEqual(got, want) {
+		if got := must.Get(l.Compare(ClaimOf(m), d))(t); !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}

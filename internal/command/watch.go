@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
@@ -16,7 +17,6 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/watch"
 )
 
@@ -31,10 +31,10 @@ const watchRows = 10_000
 // watcher adds outcomes to a ledger and prints the state of the watch.
 type watcher struct {
 	*watch.Watch
-	model *model.Model
+	of    *claimed
 	out   io.Writer
 	json  bool
-	told  bool         // the alarm is printed
+	told  []string     // alarms that are printed
 	key   string       // column whose values name the rows; empty: rows have no key
 	added atomic.Int64 // rows that this command added
 	known int          // rows that the ledger already had under the key
@@ -88,22 +88,19 @@ Exit status 3 says that there is an alarm, from these rows or from earlier rows.
 
 // run rotates the ledger, prints its state, compares it with data, or adds outcomes, as the flags say.
 func (f *watchFlags) run(cmd *cobra.Command, c *common, args []string) error {
-	m, err := model.Load(args[0])
+	of, err := openWatched(cmd.Context(), args[0])
 	if err != nil {
 		return err
 	}
 	if f.ledger == "" {
 		f.ledger = strings.TrimSuffix(args[0], filepath.Ext(args[0])) + ".ledger"
 	}
-	if err := watch.Watchable(m); err != nil {
-		return fmt.Errorf("%s: %w", args[0], err)
-	}
-	w := &watcher{model: m, out: folded(cmd.OutOrStdout()), json: c.json, key: f.key}
+	w := &watcher{of: of, out: folded(cmd.OutOrStdout()), json: c.json, key: f.key}
 	if err := f.valid(cmd, args); err != nil {
 		return err
 	}
 	if f.rotate {
-		archive, err := watch.Rotate(cmd.Context(), f.ledger, m)
+		archive, err := watch.RotateClaim(cmd.Context(), f.ledger, of.claim)
 		if err != nil {
 			return err
 		}
@@ -114,7 +111,7 @@ func (f *watchFlags) run(cmd *cobra.Command, c *common, args []string) error {
 		return w.state(cmd, f.ledger)
 	}
 	if f.check {
-		return compareLedger(cmd, c, m, f.ledger, args[1])
+		return compareLedger(cmd, c, of, f.ledger, args[1])
 	}
 	if err := distinct(f.ledger, args); err != nil {
 		return err
@@ -141,10 +138,10 @@ func (f *watchFlags) valid(cmd *cobra.Command, args []string) error {
 func (w *watcher) state(cmd *cobra.Command, ledger string) error {
 	l, err := watch.Read(ledger)
 	if err == nil {
-		w.Watch, err = l.Watch(w.model)
+		w.Watch, err = l.WatchClaim(w.of.claim)
 	}
 	if err == nil {
-		err = tellOthers(cmd, l, w.model)
+		err = tellOthers(cmd, l, w.of.claim)
 	}
 	if err == nil {
 		err = w.tell(w.State())
@@ -166,10 +163,10 @@ func (w *watcher) add(cmd *cobra.Command, ledger, data string) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s ended in the middle of a line, which no one was told of: its %d bytes are "+
 			"taken off\n", ledger, l.Repaired)
 	}
-	if w.Watch, err = l.Watch(w.model); err != nil {
+	if w.Watch, err = l.WatchClaim(w.of.claim); err != nil {
 		return err
 	}
-	if err := tellOthers(cmd, l, w.model); err != nil {
+	if err := tellOthers(cmd, l, w.of.claim); err != nil {
 		return err
 	}
 	before := func(err error) string {
@@ -207,8 +204,8 @@ func (w *watcher) add(cmd *cobra.Command, ledger, data string) error {
 }
 
 // tellOthers prints what the ledger holds about other models.
-func tellOthers(cmd *cobra.Command, l *watch.Ledger, m *model.Model) error {
-	others, err := l.Others(m)
+func tellOthers(cmd *cobra.Command, l *watch.Ledger, claim watch.Claim) error {
+	others, err := l.Others(claim)
 	for _, o := range others {
 		fmt.Fprintln(cmd.ErrOrStderr(), o.Sentence())
 	}
@@ -216,13 +213,13 @@ func tellOthers(cmd *cobra.Command, l *watch.Ledger, m *model.Model) error {
 }
 
 // compareLedger prints how a ledger differs from the data of its outcomes. A difference is an error.
-func compareLedger(cmd *cobra.Command, c *common, m *model.Model, ledger, data string) error {
-	table, err := readTable(data, cmd.InOrStdin(), nil, m.Reading.Every())
+func compareLedger(cmd *cobra.Command, c *common, of *claimed, ledger, data string) error {
+	table, err := readTable(data, cmd.InOrStdin(), nil, of.reading)
 	if err != nil {
 		return err
 	}
 	defer table.Close()
-	d, err := m.Labelled(table.Within(cmd.Context()))
+	d, err := of.rows(table.Within(cmd.Context()))
 	if err != nil {
 		return err
 	}
@@ -230,7 +227,7 @@ func compareLedger(cmd *cobra.Command, c *common, m *model.Model, ledger, data s
 	if err != nil {
 		return err
 	}
-	found, err := l.Compare(m, d)
+	found, err := l.Compare(of.claim, d)
 	if err != nil {
 		return err
 	}
@@ -275,14 +272,14 @@ func distinct(ledger string, inputs []string) error {
 // read observes the rows of a table, or the rows of standard input until it ends or the command is interrupted.
 func (w *watcher) read(ctx context.Context, path string, in io.Reader) error {
 	if path == standardInput {
-		err := files.CSV{From: in, Source: "standard input", As: w.model.Reading.Every()}.Stream(watchRows,
+		err := files.CSV{From: in, Source: "standard input", As: w.of.reading}.Stream(watchRows,
 			func(t *dataset.Table) error { return w.observe(ctx, t) })
 		if ctx.Err() != nil { // an interruption is the usual end of this command
 			return nil
 		}
 		return err
 	}
-	table, err := files.ReadFile(path, w.model.Reading.Every())
+	table, err := files.ReadFile(path, w.of.reading)
 	if err != nil {
 		return err
 	}
@@ -292,7 +289,7 @@ func (w *watcher) read(ctx context.Context, path string, in io.Reader) error {
 
 // observe adds the rows of a table, and prints the state after each part.
 func (w *watcher) observe(ctx context.Context, t *dataset.Table) error {
-	d, err := w.model.Labelled(t.Within(ctx))
+	d, err := w.of.rows(t.Within(ctx))
 	if err != nil {
 		return err
 	}
@@ -323,18 +320,23 @@ func (w *watcher) tell(s watch.State) error {
 	if w.json {
 		return json.NewEncoder(w.out).Encode(s)
 	}
-	fmt.Fprintln(w.out, s.Sentence(w.model))
-	if s.Alarm != nil && !w.told {
-		w.told = true
-		fmt.Fprintln(w.out, s.Alarm.Sentence(s))
+	fmt.Fprintln(w.out, w.of.claim.Sentence(s))
+	for _, alarm := range s.Alarms() {
+		if !slices.Contains(w.told, alarm) {
+			w.told = append(w.told, alarm)
+			fmt.Fprintln(w.out, alarm)
+		}
 	}
 	return nil
 }
 
 // end returns an error if there is an alarm.
 func (w *watcher) end() error {
-	if s := w.State(); s.Alarm != nil {
+	switch s := w.State(); {
+	case s.Alarm != nil:
 		return &alarmed{fmt.Sprintf("the risk is above the certificate's bound: alarm at row %d", s.Alarm.Row)}
+	case s.Alarms() != nil:
+		return &alarmed{"the risk of a class is above the certificate's bound: alarm"}
 	}
 	return nil
 }
