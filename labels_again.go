@@ -16,7 +16,7 @@ import (
 )
 
 // LoadLabels reads a certificate of labels from a JSON file, as krigo certify --out writes it. checksum is the file's
-// SHA-256, in hex. Nothing is recomputed.
+// SHA-256, in hex. LoadLabels recomputes no bound.
 func LoadLabels(path string) (p *CertifiedLabels, checksum string, err error) {
 	text, err := memory.ReadFile(path, 16)
 	if err != nil {
@@ -38,6 +38,7 @@ func LoadLabels(path string) (p *CertifiedLabels, checksum string, err error) {
 		slices.ContainsFunc(c.Confusion, func(row []int) bool { return len(row) != len(c.Classes) }):
 		return nil, "", wrong("the file was altered")
 	}
+	p.Sentence = p.said()
 	sum := sha256.Sum256(text)
 	return p, hex.EncodeToString(sum[:]), nil
 }

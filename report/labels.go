@@ -24,12 +24,13 @@ type labelled struct {
 	name         string // "102 test rows"
 	classes      []string
 	truth, label []int
-	sure         []float64 // probability of the predicted label
+	sure         []float64 // probability of the predicted label, or a score that is larger for surer labels
+	by           string    // what sure is
 }
 
 // labels returns the labels of a sample, whose y is 0 or 1, and whose mean is the probability of 1.
 func (s *sample) labels(classes []string) labelled {
-	l := labelled{name: s.name, classes: classes}
+	l := labelled{name: s.name, classes: classes, by: "probability"}
 	for i, p := range s.mean {
 		l.truth = append(l.truth, int(s.y[i]))
 		l.label = append(l.label, int(math.Round(p))) // as predict does
@@ -80,7 +81,7 @@ const reliabilityBins = 10
 
 // drawReliability compares the share of right labels with the probability that the model gives its labels.
 func (r *maker) drawReliability(l labelled, fresh bool) error {
-	least := 1 / float64(len(l.classes))
+	least := min(1/float64(len(l.classes)), slices.Min(l.sure))
 	end := func(bin int) float64 { return least + (1-least)*float64(bin)/reliabilityBins }
 	var rows, sure, right [reliabilityBins]float64
 	var all, believed, variance float64
@@ -128,7 +129,7 @@ const leastAnswers = 10
 func (r *maker) drawAnswers(l labelled) error {
 	order := linalg.UpTo(len(l.sure))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.sure[b], l.sure[a]) })
-	f := Figure{Title: answers, Head: []string{"rows answered", "probability at least", "wrong answers"}}
+	f := Figure{Title: answers, Head: []string{"rows answered", l.by + " at least", "wrong answers"}}
 	var line []drawing.XY
 	wrong, most, told, words := 0., 0., 1, ""
 	for k, i := range order {

@@ -49,6 +49,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -70,9 +71,10 @@ func Write(ctx context.Context, w io.Writer, m *krigo.Model, table *dataset.Tabl
 // Page is a report to write.
 type Page struct {
 	Model   *krigo.Model
-	Data    *dataset.Table // rows to predict; nil: no rows
-	Version string         // version of the program that writes the page; "": not shown
-	Command string         // the command that makes the page again; "": not shown
+	Labels  *krigo.CertifiedLabels // a certificate of labels, instead of a model
+	Data    *dataset.Table         // rows to predict; nil: no rows
+	Version string                 // version of the program that writes the page; "": not shown
+	Command string                 // the command that makes the page again; "": not shown
 }
 
 // Write writes the page, as the function Write does, with version and command at the foot of its first part.
@@ -89,6 +91,13 @@ func (p Page) Write(ctx context.Context, w io.Writer) (err error) {
 }
 
 func (p Page) made(ctx context.Context) (*maker, error) {
+	if p.Labels != nil {
+		r, err := ofLabels(ctx, p.Labels, p.Data)
+		if err == nil {
+			r.Style, r.last().Foot = template.CSS(style+drawing.Style), append(r.last().Foot, p.madeBy()...)
+		}
+		return r, err
+	}
 	m := p.Model
 	r := &maker{ctx: ctx, m: m, q: m.Trained(), target: cautious.Name(m.Target), columns: columnsOf(m)}
 	if m.Offset != "" {
@@ -198,12 +207,12 @@ func (r *maker) foot(p Page) (facts []fact) {
 	if r.Standing != "" {
 		facts = append(facts, fact{"Certificate", r.Standing})
 	}
-	for _, f := range []fact{{"Version", p.Version}, {"Command", p.Command}} {
-		if f.Value != "" {
-			facts = append(facts, f)
-		}
-	}
-	return facts
+	return append(facts, p.madeBy()...)
+}
+
+// madeBy says what made the page, if it is known.
+func (p Page) madeBy() []fact {
+	return lists.If([]fact{{"Version", p.Version}, {"Command", p.Command}}, func(f fact) bool { return f.Value != "" })
 }
 
 // glance begins the page's first part: the figures that most readers want.

@@ -15,6 +15,18 @@ import (
 	"github.com/krigo-gp/krigo/report"
 )
 
+// pageOf returns the page of a model or of a certificate of labels, and how tables are read for it.
+func pageOf(path string) (page report.Page, of dataset.Reading, err error) {
+	if isJSON(path) {
+		page.Labels, _, err = krigo.LoadLabels(path)
+		return page, of, err
+	}
+	if page.Model, err = krigo.Load(path); err == nil {
+		of = page.Model.Reading
+	}
+	return page, of, err
+}
+
 func newReport(c *common) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
@@ -30,16 +42,18 @@ it, and how it was trained.
 With DATA the page also compares predictions with observations: the misses that the certificate counts, residuals,
 calibration and the worst predictions. It also sums up the columns. If DATA is what the model was made from, it shows
 the test rows and the certified rows. Otherwise it shows the rows that the model hasn't seen. For labels the page has
-the confusion matrix, the reliability of probabilities, and the wrong answers if only the surest rows get an answer.`,
+the confusion matrix, the reliability of probabilities, and the wrong answers if only the surest rows get an answer.
+
+MODEL may be a certificate of another classifier's labels, which krigo certify --predictions --out wrote.`,
 		Args: between(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := krigo.Load(args[0])
+			page, reading, err := pageOf(args[0])
 			if err != nil {
 				return err
 			}
 			var table *dataset.Table
 			if len(args) == 2 {
-				if table, err = readTable(args[1], cmd.InOrStdin(), nil, m.Reading); err != nil {
+				if table, err = readTable(args[1], cmd.InOrStdin(), nil, reading); err != nil {
 					return err
 				}
 				defer table.Close()
@@ -56,7 +70,7 @@ the confusion matrix, the reliability of probabilities, and the wrong answers if
 			if err := writable(out, ownReport, args...); err != nil {
 				return err
 			}
-			page := report.Page{Model: m, Data: table, Version: "krigo " + version(), Command: "krigo report"}
+			page.Data, page.Version, page.Command = table, "krigo "+version(), "krigo report"
 			for _, arg := range args {
 				page.Command += " " + spelling.Shell(arg)
 			}

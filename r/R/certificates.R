@@ -16,6 +16,7 @@ print.krigo_finding <- function(x, ...) {
 wrapped <- function(text) strwrap(strsplit(text, "\n", fixed = TRUE)[[1]])
 
 certify <- function(object, data) {
+  if (inherits(object, "krigo_targets")) return(certify_targets(object, data))
   found <- of(object, "certify", rows_of(object, data, target = TRUE))$result
   if (nzchar(found$differs)) {
     refuse("the model isn't what its file and data make it: ", found$differs, "; don't rely on this model", kind = "differs")

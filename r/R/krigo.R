@@ -24,12 +24,12 @@ krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
   limits <- if (!is.null(dots[["censored"]])) one("censored", dots[["censored"]])
   offset <- c(offset, noise, limits)
   wanted <- columns_of(formula, data, c(group, offset))
-  y <- data[[wanted$target]]
+  y <- if (length(wanted$target) == 1) data[[wanted$target]]
   if ((is.factor(y) || is.character(y)) && length(unique(y[!is.na(y)])) == 2) {
     data <- labelled(data, wanted$target)
     if (is.numeric(data[[wanted$target]]) && is.null(dots[["noise"]])) dots[["noise"]] <- "probit"
   } else {
-    target_of(data, wanted$target)
+    for (name in wanted$target) target_of(data, name)
   }
   table <- table_of(data, c(wanted$inputs, wanted$target, group, offset))
   dates <- lapply(unlist(strsplit(as.character(dots[["dates"]]), ",", fixed = TRUE)), date_of)
@@ -40,10 +40,15 @@ krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
   dots[["dates"]] <- listed(c(dots[["dates"]], setdiff(table$dates, c(wanted$target, group, offset, dated))))
   p <- running()
   flags <- c(
-    flag("target", wanted$target), flag("inputs", listed(c(wanted$inputs, waves))), flag("epsilon", if (is.null(epsilon)) NULL else if (anyNA(epsilon)) NA else if (is.logical(epsilon)) epsilon else paste(written("epsilon", epsilon), collapse = ":")), flag("delta", delta), flag("seed", seed),
+    flag("target", if (length(wanted$target) > 1) listed(wanted$target) else wanted$target), flag("inputs", listed(c(wanted$inputs, waves))), flag("epsilon", if (is.null(epsilon)) NULL else if (anyNA(epsilon)) NA else if (is.logical(epsilon)) epsilon else paste(written("epsilon", epsilon), collapse = ":")), flag("delta", delta), flag("seed", seed),
     unlist(Map(flag, names(dots), dots), use.names = FALSE), unknown(p, names(dots)[vapply(dots, is.null, NA)])
   )
   reply <- asked(p, list(op = "fit", table = table, args = list(flags = I(flags))))
+  if (length(wanted$target) > 1) {
+    object <- targets_of(p, reply, call)
+    for (notice in unique(unlist(lapply(object$models, function(m) m$notices)))) message(notice)
+    return(object)
+  }
   remember(p, reply$buffers[["file"]], reply)
   formula <- written_out(wanted$target, wanted$inputs)
   object <- model_of(reply$buffers[["file"]], reply$result, call, formula)
@@ -95,14 +100,17 @@ columns_of <- function(formula, data, group) {
   column <- function(e) if (is.na(at <- match(as.character(e), own))) utf8(as.character(e)) else columns[at]
 
   left <- owned[[2]]
-  if (!is.name(left)) {
+  several <- is.call(left) && identical(left[[1]], quote(cbind)) && length(left) > 2
+  parts <- if (several) as.list(left)[-1] else list(left)
+  if (!all(vapply(parts, is.name, NA))) {
     words <- deparse1(theirs(left))
-    refuse("the left side of the formula is ", words, ", but the target must be a column: make a column first, for example data$y <- ", words)
+    refuse("the left side of the formula is ", words, ", but the target must be a column, or cbind of columns: make a column first, for example data$y <- ", words)
   }
-  target <- column(left)
-  if (!target %in% columns) refuse("data has no column '", target, "'", kind = "data", column = target)
+  target <- unname(vapply(parts, column, ""))
+  absent <- setdiff(target, columns)
+  if (length(absent)) refuse("data has no column '", absent[1], "'", kind = "data", column = absent[1])
   all <- tryCatch(terms(owned, data = structure(data, names = own)), error = function(e) refuse("formula: ", conditionMessage(e)))
-  if (!is.null(attr(all, "offset"))) refuse("the formula has an offset: subtract the offset from the target first")
+  if (!is.null(attr(all, "offset"))) refuse("the formula has an offset: say offset = \"column\", which names a column of another model's predictions")
   if (attr(all, "intercept") == 0) refuse("the formula removes the intercept, which a Gaussian process doesn't have: set mean = \"zero\" instead")
   variables <- as.list(attr(all, "variables"))[-1]
   factors <- attr(all, "factors")
@@ -115,7 +123,8 @@ columns_of <- function(formula, data, group) {
   inputs <- setdiff(vapply(parts, function(p) column(p[[1]]), ""), group)
   absent <- setdiff(c(inputs, group), columns)
   if (length(absent)) refuse("data has no column '", absent[1], "'", kind = "data", column = absent[1])
-  if (target %in% inputs || target %in% group) refuse("the target '", target, "' can't be an input or the group too")
+  both <- intersect(target, c(inputs, group))
+  if (length(both)) refuse("the target '", both[1], "' can't be an input or the group too")
   if (!length(inputs)) refuse("the formula names no inputs")
   list(target = target, inputs = unname(inputs))
 }
@@ -194,11 +203,17 @@ loaded <- function(file, call, formula = NULL) {
 read_krigo <- function(file) {
   if (!file.exists(one("file", file))) refuse(file, " doesn't exist", kind = "failed")
   if (dir.exists(file)) refuse(file, " is a folder: want a model file", kind = "failed")
-  loaded(readBin(file, "raw", file.size(file)), match.call())
+  bytes <- readBin(file, "raw", file.size(file))
+  call <- match.call()
+  tryCatch(loaded(bytes, call), krigo_error = function(e) {
+    p <- running()
+    reply <- tryCatch(asked(p, list(op = "load_targets", buffers = list(bytes))), krigo_error = function(...) stop(e))
+    targets_of(p, reply, call)
+  })
 }
 
 write_krigo <- function(object, file) {
-  object <- model(object)
+  if (!inherits(object, "krigo_targets")) object <- model(object)
   write_whole(object$file, file)
 }
 
@@ -214,6 +229,7 @@ write_whole <- function(bytes, file) {
 }
 
 model <- function(object) {
+  if (inherits(object, "krigo_targets")) refuse("this takes the model of one target: m$models has them")
   if (!inherits(object, "krigo")) refuse("want a model of krigo(), not a ", class(object)[1])
   object
 }
@@ -224,14 +240,17 @@ of <- function(object, op, table = NULL, args = NULL) {
   asked(p, list(op = op, model = known(p, model(object)$file), table = table, args = args))
 }
 
-# rows_of returns a data frame as the model's table: the inputs, and if target is TRUE also the target and the groups.
+# rows_of returns a data frame as the model's table: the inputs, and if target is TRUE also the target and the groups. target may
+# also name the targets.
 rows_of <- function(object, data, what = "data", target = FALSE) {
   data <- framed(data, what)
-  wanted <- c(model(object)$columns, if (target) object$target)
+  targets <- if (is.character(target)) target else if (target) object$target
+  target <- length(targets) > 0
+  wanted <- c(model(object)$columns, targets)
   absent <- setdiff(wanted, names(data))
   if (length(absent)) refuse(what, " has no column '", absent[1], "', which the model needs", kind = "data", column = absent[1])
   classes <- model(object)$classes
-  if (target && length(classes)) data <- labelled(data, object$target) else if (target) target_of(data, object$target)
+  if (target && length(classes)) data <- labelled(data, object$target) else for (name in targets) target_of(data, name)
   table <- table_of(data, c(wanted, if (target) c(object$group, object$censored)))
   coded <- Filter(function(c) length(c$categories), object$fit$encoding$columns)
   text <- setdiff(table$texts, c(vapply(coded, function(c) c$name, ""), object$dates, object$group, object$censored, if (length(classes)) object$target))

@@ -1,0 +1,58 @@
+package krigo_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/must"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// TestLabelsAgain: a certificate of labels comes back from its file, knows its rows in any order, and counts a class
+// that it doesn't know as wrong. Altered files are refused.
+func TestLabelsAgain(t *testing.T) {
+	read := func(text string) *dataset.Table {
+		return must.Get(files.CSV{From: strings.NewReader(text), As: dataset.Reading{}.Every()}.Read())(t)
+	}
+	rows := strings.Repeat("a,.9,.1,x\na,.4,.6,y\nb,.2,.8,x\n", 30)
+	const head = "kind,p_a,p_b,site\n"
+	made := must.Get(krigo.CertifyLabels(t.Context(), read(head+rows), krigo.LabelOptions{Target: "kind",
+		Probabilities: "p_", SliceBy: "site", LabelTerms: pacbayes.LabelTerms{Statements: []string{"error", "classes",
+			"brier", "calibration"}, AtMostWrong: 0.5, Recall: 0.5, Positive: "b"}}))(t)
+	text := must.Get(json.Marshal(made))(t)
+	path := filepath.Join(t.TempDir(), "labels.json")
+	load := func(text string) (*krigo.CertifiedLabels, error) {
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+		p, sum, err := krigo.LoadLabels(path)
+		must.Not(t, err == nil && len(sum) != 64, "checksum %q", sum)
+		return p, err
+	}
+	p := must.Get(load(string(text)))(t)
+	must.Be(t, string(must.Get(json.Marshal(p))(t)), string(text))
+
+	lines := strings.SplitAfter(rows, "\n")
+	slices.Reverse(lines)
+	o := must.Get(p.Outcomes(t.Context(), read(head+strings.Join(lines, ""))))(t)
+	must.Not(t, o.Seen != 90 || o.Losses[1] != 1 || o.Losses[0] != 0 || o.Of[0] != "b" || o.Hashes[0] != o.Hashes[3],
+		"%v", o)
+	// The hash of a row is the same beside a row of an unknown class, and without columns that aren't needed.
+	more := must.Get(p.Outcomes(t.Context(), read("p_b,p_a,kind,site\n.6,.4,zebra,x\n.8,.2,b,x\n")))(t)
+	must.Not(t, more.Losses[0] != 1 || more.Of[0] != "zebra" || more.Losses[1] != 0 || more.Hashes[1] != o.Hashes[0] ||
+		more.Seen != 0, "%v", more)
+	must.Refuse(p.Outcomes(t.Context(), read("kind,p_a\na,1\n")))(t, "want two columns or more")
+
+	for _, forged := range [][2]string{{`"kind":"classes"`, `"kind":"numbers"`}, {`"version":1`, `"version":2`},
+		{`"delta":0.01,"classes"`, `"delta":0.02,"classes"`}, {`"confusion":[[`, `"confusion":[[1,`}, {`{`, `[`},
+		{`"target":"kind"`, `"target":""`}} {
+		altered := strings.Replace(string(text), forged[0], forged[1], 1)
+		must.Not(t, altered == string(text), "%s isn't in the file", forged[0])
+		must.Refuse(load(altered))(t, path)
+	}
+}
