@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from krigo import KrigoRegressor, certify_classifier, certify_predictions
+from krigo import DataError, KrigoRegressor, certify_classifier, certify_predictions
 
 
 def flat(text: str) -> str:
@@ -117,3 +117,41 @@ def test_labels():
     proba = np.where((labels == "cat")[:, None], [[0.8, 0.2]], [[0.3, 0.7]])
     both = certify_classifier(y, proba, statements=["error"])
     assert both.certificate["statements"] == found.certificate["statements"]
+
+
+@pytest.fixture(scope="module")
+def lab():
+    """A simulator's `base`, a standard `error` of each y, and y that isn't measured below 1.5."""
+    rng = np.random.default_rng(4)
+    rows = pd.DataFrame({"x": rng.uniform(0, 4, 160), "z": rng.normal(size=160), "error": rng.exponential(0.2, 160) + 0.01})
+    rows["y"] = np.exp(rows.x / 2) + rows.z / 2 + rng.normal(0, rows.error)
+    rows["base"] = np.exp(rows.x / 2) + 0.3
+    rows["side"] = np.where(rows.y < 1.5, "left", "none")
+    rows.loc[rows.side == "left", "y"] = 1.5
+    return rows
+
+
+@pytest.mark.parametrize(("name", "value"), [("offset", "base"), ("noise_column", "error"), ("censored", "side"), ("monotone", "x:up"), ("kernel", "se(x)+linear(z)")])
+def test_columns_with_a_purpose(lab, cli, tmp_path, name, value):
+    rows = lab[["x", "z", *({value} & set(lab)), "y"]]
+    data, file = tmp_path / "lab.csv", tmp_path / "lab.krigo"
+    rows.to_csv(data, index=False)
+    params = {"kernel": "se", "epsilon": 0.5, name: value}
+    printed = cli.json("fit", data, "--target", "y", "--out", file, *(f"--{k.replace('_', '-')}={v}" for k, v in params.items()))
+    X, y = rows.drop(columns="y"), rows.y
+    m = KrigoRegressor(**params).fit(X, y)
+    assert m.certificate_ == printed["certificate"]
+    want = table(cli("predict", file, data))
+    for made in (m, KrigoRegressor.load(file)):
+        assert np.array_equal(made.predict_frame(X).to_numpy(), want.to_numpy())
+        assert made.certify(X, y).certificate == m.certificate_
+    if name == "monotone":
+        grid = pd.DataFrame({"x": np.linspace(0, 4, 50), "z": 0.3})
+        assert (np.diff(m.predict(grid)) >= -1e-9).all()
+    if name in ("offset", "noise_column"):
+        with pytest.raises(DataError, match=value):
+            m.predict(X.drop(columns=value))
+    if name == "offset":
+        assert np.allclose(m.predict(X.assign(base=X.base + 7)), m.predict(X) + 7)
+    if name == "censored":
+        assert np.array_equal(m.predict(X.drop(columns="side")), m.predict(X))
