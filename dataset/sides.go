@@ -69,10 +69,11 @@ func (t *Table) side(j int, cell float64) (_, side float64, err error) {
 	}
 }
 
-// limit reads a cell of a target that may be a limit.
+// limit reads a cell of a target that may be a limit. It makes -0 a 0, since a column of text and numbers may have lost
+// the sign.
 func (t *Table) limit(j int, cell float64) (v, side float64, err error) {
 	if t.Texts(j) == nil || cell != cell {
-		return cell, 0, nil
+		return cell + 0, 0, nil
 	}
 	text := t.text(j, cell)
 	rest := strings.TrimLeft(text, "<>≤≥=")
@@ -92,7 +93,7 @@ func (t *Table) limit(j int, cell float64) (v, side float64, err error) {
 	if err != nil || v-v != 0 {
 		err = t.notNumber(use{column: j, fitting: true}, text)
 	}
-	return v, side, err
+	return v + 0, side, err
 }
 
 // Sides returns how the target of each given row is known: −1 if it is below the number in the target's column, 1 if

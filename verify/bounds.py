@@ -117,8 +117,9 @@ def blocks(group, columns):
     require(all(c is not None and isfinite(c) for column in cells for c in column), "a column of blocks has gaps, or text")
     return [",".join(str(floor(c / s)) for c, s in zip(row, sizes * (len(names) // len(sizes)))) for row in zip(*cells)]
 def limit(cell):
-    """Returns the number of a target that may be a limit, as in <0.1."""
-    return as_number(re.sub(r"^[<>≤≥]=?\s*", "", cell))
+    """Returns the number of a target that may be a limit, as in <0.1. It makes -0 a 0."""
+    v = as_number(re.sub(r"^[<>≤≥]=?\s*", "", cell))
+    return v if v is None else v + 0.0
 def side_of(cell, of_target):
     """Returns -1 for a target below a limit, 1 for one above, and 0 for a measured target. None: the cell says something else."""
     if of_target:

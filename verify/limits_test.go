@@ -19,7 +19,7 @@ func TestLimits(t *testing.T) {
 	python(t)
 	folder := t.TempDir()
 	path, table := filepath.Join(folder, "m.krigo"), filepath.Join(folder, "limits.csv")
-	text, rng := "x,y\n", rand.New(rand.NewPCG(7, 8))
+	text, rng := "x,y\n0.5,-0.0\n", rand.New(rand.NewPCG(7, 8)) // the text below makes a 0 of the number -0
 	for range 150 {
 		x, y := rng.Float64(), "<0.4"
 		if v := math.Sin(5*x) + 0.3*rng.NormFloat64(); v > 0.4 {
@@ -27,6 +27,7 @@ func TestLimits(t *testing.T) {
 		}
 		text += fmt.Sprintf("%g,%s\n", x, y)
 	}
+	text += "0.6,-0.0\n"
 	must.Do(t, os.WriteFile(table, []byte(text), 0o600))
 	rows := must.Get(files.CSV{From: strings.NewReader(text), Source: "limits.csv"}.Read())(t)
 	for _, method := range []string{"evidence", "nearest"} {
