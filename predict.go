@@ -251,6 +251,8 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 		if of, err = band(m); err != nil {
 			return nil, err
 		}
+	case c == nil && m.Limits != "":
+		return nil, fmt.Errorf("%s intervals need targets, and some of this model's are limits", kind)
 	case c == nil:
 		return nil, fmt.Errorf("%s intervals: the model has no calibration rows, and no certified rows in their place, "+
 			"which takes a mean certified by its own misses: fit it with --calibration-fraction", kind)
