@@ -123,7 +123,7 @@ func checkAsked(m *model.Model, columns []string) error {
 		return other(fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, mean %s", is,
 			o.Kernel.Expression, o.Kernel.ARD, o.Kernel.Mean))
 	case o.Data.Target != m.Target || !slices.Equal(o.Data.Beside, m.Beside) || o.Data.Group != m.Group ||
-		o.Data.Offset != m.Offset || !slices.Equal(o.Data.Classes, m.Classes) ||
+		o.Data.Offset != m.Offset || o.Data.Exposure != m.Exposure || !slices.Equal(o.Data.Classes, m.Classes) ||
 		!reflect.DeepEqual(o.Data.Kinds, m.Kinds) || o.Data.NoiseColumn != m.Errors ||
 		o.Data.encodes() != (m.Encoding != nil), !reflect.DeepEqual(o.Data.Reading, m.Reading):
 		return other("the columns")

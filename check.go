@@ -48,6 +48,9 @@ func (d Data) check() (wrong settings.Faults) {
 		"group: a fit can't have both --group and --split last: whole groups get random roles")
 	wrong.If(d.Offset != "" && (d.Offset == d.Target || d.Offset == d.Group || slices.Contains(d.Categorical, d.Offset)),
 		"offset %q: that column is the target, groups rows or holds categories: name a column of predictions", d.Offset)
+	wrong.If(d.Exposure != "" && (slices.Contains([]string{d.Target, d.Group}, d.Exposure) ||
+		slices.Contains(d.Categorical, d.Exposure)), "exposure %q: that column is the target, groups rows or holds "+
+		"categories: name a column of exposures", d.Exposure)
 	noise := d.NoiseColumn
 	wrong.If(noise != "" && (slices.Contains([]string{d.Target, d.Group, d.Offset}, noise) ||
 		slices.Contains(d.Categorical, noise)), "noise-column %q: that column is the target or the offset, groups rows or "+
@@ -196,6 +199,8 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 			method.DTCName, method.PEPName}, o.Method.Name), "%s: %s has one noise variance for all rows: take "+
 			"evidence, nearest, vfe, fitc, dtc or pep", what, o.Method.Name)
 	}
+	wrong.If(o.Data.Exposure != "" && !objective.Logarithmic(o.Kernel.Noise), "exposure %q: it multiplies the mean of a "+
+		"count or a positive number: take noise negative-binomial, poisson or gamma", o.Data.Exposure)
 	wrong = append(wrong, o.checkCensored()...)
 	if err := o.checkSited(); err != nil {
 		wrong = append(wrong, err)
@@ -417,6 +422,8 @@ func (o Options) checkSpread(r ranks.Ranks) error {
 		what = "group"
 	case len(o.Promise.Slices) > 0:
 		what = "slices"
+	case o.Data.Exposure != "":
+		what = "exposure"
 	case o.Data.NoiseColumn != "":
 		what = "noise-column"
 	case o.varies():

@@ -45,6 +45,9 @@ func (m *Model) constant() string {
 	if m.Classes != nil {
 		return "the label " + cautious.Name(m.Classes[int(v)]) + " for all rows"
 	}
+	if m.Exposure != "" {
+		return fmt.Sprintf("%s times %s", cautious.Number(v), cautious.Name(m.Exposure))
+	}
 	return m.plus() + "the constant " + cautious.Number(v)
 }
 

@@ -137,7 +137,10 @@ func (d *dealt) view(table *dataset.Table) (err error) {
 		return err
 	}
 	group := func(v *dataset.Data) (_ *dataset.Data, err error) {
-		if v, err = v.OffsetBy(o.Offset); err != nil {
+		if v, err = v.OffsetBy(o.Offset); err == nil {
+			v, err = v.ExposedBy(o.Exposure)
+		}
+		if err != nil {
 			return nil, err
 		}
 		if v, err = v.NoisyBy(o.NoiseColumn); err == nil && o.Group != "" {
@@ -200,6 +203,9 @@ func (d *dealt) viewTest(table *dataset.Table) (err error) {
 	}
 	if err == nil {
 		d.test, err = d.test.OffsetBy(o.Offset)
+	}
+	if err == nil {
+		d.test, err = d.test.ExposedBy(o.Exposure)
 	}
 	if err == nil {
 		var sides []float64
@@ -328,7 +334,11 @@ func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 		return m, err
 	}
 	m = objective.Memory{X: matrix.Large(n, d), Y: make([]float64, n)}
-	if m.PerRow.Known, err = rows.KnownNoise(); err != nil { // one rank has all rows (checkSpread)
+	m.PerRow.Known, err = rows.KnownNoise() // one rank has all rows (checkSpread)
+	if err == nil {
+		m.Shift, err = rows.Shifts()
+	}
+	if err != nil {
 		return m, err
 	}
 	if r.Size() == 1 { // the other ranks would wait for a rank that ended alone

@@ -124,7 +124,7 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found fin
 	}
 	m = &model.Model{
 		Objective: o.Method.Name, Inputs: d.data.Inputs, Target: d.data.Target, Offset: d.data.Offset,
-		Errors: d.data.Noise, Limits: o.Data.Censored, Classes: o.Data.Classes, Kinds: o.Data.Kinds,
+		Exposure: d.data.Exposure, Errors: d.data.Noise, Limits: o.Data.Censored, Classes: o.Data.Classes, Kinds: o.Data.Kinds,
 		Encoding: d.data.Encoding,
 		Scaling:  d.scaling, Varying: d.varying,
 		Posterior: q,

@@ -94,6 +94,11 @@ type Data struct {
 	_      struct{} `help:"learns what they miss, and its predictions are the sum"`
 	Offset string   `json:"offset,omitzero" set:"offset" value:"COL" for:"training"`
 
+	// Exposure multiplies the mean e^f of a row's target.
+	_        struct{} `help:"exposure of a count or positive target, such as person-years: the mean is proportional to it,"`
+	_        struct{} `help:"and predictions need it too"`
+	Exposure string   `json:"exposure,omitzero" set:"exposure" value:"COL" for:"training"`
+
 	_     struct{} `help:"roles of rows: random (from seed and contents), or last (a backtest on the last rows,"`
 	_     struct{} `help:"no certificate)"`
 	Split string   `json:"split,omitzero" set:"split" value:"HOW" values:"random last" default:"random"`
@@ -354,7 +359,7 @@ func (d Data) Own() []string {
 	if d.Censored != "" {
 		own = append(own, d.Censored, d.Target+" (side)")
 	}
-	for _, name := range []string{d.Offset, d.NoiseColumn} {
+	for _, name := range []string{d.Offset, d.Exposure, d.NoiseColumn} {
 		if name != "" && !slices.Contains(d.Inputs, name) {
 			own = append(own, name)
 		}

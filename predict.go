@@ -143,7 +143,11 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table, o SampleOption
 	if err != nil {
 		return nil, err
 	}
-	offsets, err := d.Offsets(d.All())
+	rows := d.Scaled(d.All(), m.Scaling)
+	offsets, err := rows.Shifts() // draws are of logarithms
+	if err == nil && offsets == nil {
+		offsets, err = d.Offsets(d.All())
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -192,7 +192,7 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 			}
 		}
 		if noise := o.sited(); noise != nil && !o.labels() && g > len(params) {
-			x[len(params)] = math.Log(floats.Sum(p.all.Y) / float64(len(p.all.Y))) // f is a logarithm
+			x[len(params)] = math.Log(floats.Sum(p.all.Y) / p.all.Exposure()) // f is a logarithm
 		}
 		x[g] = logNoise
 		x = append(x, p.z.Data...)

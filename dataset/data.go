@@ -24,6 +24,7 @@ type Data struct {
 	Inputs     []string  // names of the inputs
 	Target     string    // name of the target column; empty if there is none
 	Offset     string    // name of the column that is subtracted from the target (see OffsetBy); empty if there is none
+	Exposure   string    // name of the column of exposures (see ExposedBy); empty if there is none
 	Noise      string    // name of the column of the targets' standard errors (see NoisyBy); empty if there is none
 	Rows, Cols int       // number of rows, and of inputs
 	Encoding   *Encoding // how columns become inputs; nil: columns are inputs without a change
@@ -32,7 +33,7 @@ type Data struct {
 	inputs   []int     // columns of the table that become inputs
 	encoders []encoder // encoder of each column in inputs; nil without an encoding
 	target   []int     // column of the target; nil without a target
-	offset   []int     // column of the offset; nil without an offset
+	offset   []int     // column of the offset, or of the exposure; nil without either
 	noise    []int     // column of the standard errors; nil without one
 	limits   []int     // column that says which targets are limits; nil: all are measured
 	beside   []int     // columns of several targets, in place of target (see OfAny)
@@ -133,7 +134,7 @@ func (d *Data) Read(rows []int, x, y []float64) error {
 			if err := d.table.Read(first, n, d.target, y[:n]); err != nil {
 				return err
 			}
-			if d.offset != nil {
+			if d.offset != nil && d.Exposure == "" {
 				cells = slices.Grow(cells[:0], n)[:n]
 				if err := d.table.Read(first, n, d.offset, cells); err != nil {
 					return err
@@ -158,7 +159,7 @@ func (d *Data) Targets(rows []int) ([]float64, error) {
 	return y, d.Read(rows, nil, y)
 }
 
-// Offsets returns the offsets of the given rows, or nil without an offset.
+// Offsets returns the offsets or the exposures of the given rows, or nil without either.
 func (d *Data) Offsets(rows []int) ([]float64, error) {
 	if d.offset == nil {
 		return nil, nil
@@ -181,7 +182,7 @@ func (d *Data) StandardErrors(rows []int) ([]float64, error) {
 // Whole returns the targets of the given rows with their offsets, given the targets that Targets returns.
 func (d *Data) Whole(rows []int, targets []float64) ([]float64, error) {
 	offsets, err := d.Offsets(rows)
-	if offsets == nil || err != nil {
+	if offsets == nil || d.Exposure != "" || err != nil {
 		return targets, err
 	}
 	linalg.Axpy(1, targets, offsets)

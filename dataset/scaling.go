@@ -442,6 +442,18 @@ func (s *Scaled) KnownNoise() ([]float64, error) {
 	return known, err
 }
 
+// Shifts returns how much the rows' exposures add to the logarithm of the mean, or nil without exposures.
+func (s *Scaled) Shifts() ([]float64, error) {
+	if s.Data.Exposure == "" {
+		return nil, nil
+	}
+	shifts, err := s.Data.Offsets(s.Numbers)
+	for i, e := range shifts {
+		shifts[i] = math.Log(e)
+	}
+	return shifts, err
+}
+
 // mostError limits standard errors, in standard deviations of the target.
 const mostError = 1e6
 

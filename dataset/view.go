@@ -188,27 +188,59 @@ func (d *Data) OffsetBy(column string) (*Data, error) {
 
 // NoisyBy returns the data with a column of standard errors: how far each row's target, which was measured, may be from
 // the quantity itself. They are in the target's unit, and at least 0. An empty name leaves the data as they are.
-func (d *Data) NoisyBy(column string) (*Data, error) {
+func (d *Data) NoisyBy(column string) (_ *Data, err error) {
 	if column == "" {
 		return d, nil
 	}
-	at, err := d.table.column(column, "for the standard errors of the target")
+	of := *d
+	of.Noise = column
+	of.noise, err = d.signed(column, "standard errors", func(v float64) error {
+		if v >= 0 {
+			return nil
+		}
+		return fmt.Errorf("%v is below 0", v)
+	})
+	return &of, err
+}
+
+// ExposedBy returns the data with a column of exposures: person-years, area, or what else the mean of a row's target is
+// proportional to. They are above 0. An empty name leaves the data as they are. The data can't also have an offset.
+func (d *Data) ExposedBy(column string) (_ *Data, err error) {
+	if column == "" {
+		return d, nil
+	}
+	of := *d
+	of.Exposure = column
+	of.offset, err = d.signed(column, "exposures", Exposed)
+	return &of, err
+}
+
+// Exposed returns an error if a number is no exposure.
+func Exposed(v float64) error {
+	if v > 0 {
+		return nil
+	}
+	return fmt.Errorf("%v isn't above 0", v)
+}
+
+// signed returns a column of the target's standard errors or exposures, or an error that names its first wrong cell.
+func (d *Data) signed(column, what string, allowed func(float64) error) ([]int, error) {
+	at, err := d.table.column(column, "for the "+what+" of the target")
 	if err == nil {
 		err = d.table.check(use{column: at})
 	}
 	if err != nil {
 		return nil, err
 	}
-	of := *d
-	of.Noise, of.noise = column, []int{at}
-	return &of, d.table.Each(of.noise, func(row int, cells []float64) error {
-		if cells[0] >= 0 {
+	return []int{at}, d.table.Each([]int{at}, func(row int, cells []float64) error {
+		err := allowed(cells[0])
+		if err == nil {
 			return nil
 		}
 		wrong := d.table.place(row)
 		wrong.Column, wrong.Name = at+1, column
-		wrong.Err = fmt.Errorf("%v is below 0, but the column %q has standard errors of the target: correct or "+
-			"remove the row", cells[0], spelling.Clip(column))
+		wrong.Err = fmt.Errorf("%w, but the column %q has %s of the target: correct or remove the row", err,
+			spelling.Clip(column), what)
 		return wrong
 	})
 }

@@ -72,7 +72,7 @@ func (m Evidence) Bind(t Task) Problem {
 // evidence returns the problem of the evidence.
 func (t Task) evidence() *objective.Problem {
 	if t.Noise != nil {
-		return t.full(&objective.EPEvidence{Noise: t.Noise})
+		return t.full(&objective.EPEvidence{Noise: t.Noise, Shift: t.All.Shift})
 	}
 	return t.full(&objective.Evidence{})
 }
@@ -204,8 +204,8 @@ func (c *collapsed) Minimize(ctx context.Context, run Run, x []float64) (*train.
 func (c *collapsed) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if c.task.M == 0 {
 		all := c.task.All
-		if noise := c.task.Noise; noise != nil {
-			at, err := c.task.full(&objective.EPEvidence{Noise: noise}).Sites(x)
+		if c.task.Noise != nil {
+			at, err := c.task.evidence().Sites(x)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -64,6 +64,11 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	if spread := c*c - sums[2]/n*sums[2]/n; spread > 1e-12*c*c && at.sides == nil {
 		x.R2 = 1 - error2*error2/spread
 	}
+	if m.Exposure != "" {
+		if median, constant, err = m.rate(d, roles, at); err != nil {
+			return nil, err
+		}
+	}
 	if x.Constant = (Constant{median, constant}); math.IsNaN(constant.MeanBound) { // the constant's loss leaves [0, 1]
 		x.Constant = Constant{}
 	}
@@ -86,6 +91,30 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 		return nil, err
 	}
 	return x, nil
+}
+
+// rate returns the prior rows' targets by exposure, and what they predict of the certified rows.
+func (m *Model) rate(d *dataset.Data, roles dataset.Roles, at scored) (rate float64, b Baseline, err error) {
+	prior := d.RowsOf(roles, dataset.Prior)
+	y, err := d.Targets(prior)
+	if err != nil {
+		return 0, b, err
+	}
+	own, err := d.Offsets(prior)
+	if err != nil {
+		return 0, b, err
+	}
+	predicted, err := d.Offsets(d.RowsOf(roles, dataset.Certified))
+	if err != nil {
+		return 0, b, err
+	}
+	rate = linalg.Sum(y) / linalg.Sum(own)
+	for i := range predicted {
+		predicted[i] *= rate
+	}
+	m.Scaling.Standard(predicted, predicted)
+	b, err = m.baseline(d.Ranks(), predicted, at)
+	return rate, b, err
 }
 
 // baseline computes the errors and the hold-out bound of the given predictions for the rows of a sample.
@@ -111,6 +140,9 @@ func (m *Model) linear(x *Context, d *dataset.Data, prior, certified []int, at s
 		return nil
 	case d.Cols > mostInputs:
 		x.LinearReason = manyInputs
+		return nil
+	case m.Exposure != "":
+		x.LinearReason = exposures
 		return nil
 	}
 	y, err := d.Targets(prior)

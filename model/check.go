@@ -245,7 +245,7 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 		return err
 	}
 	if kind, _ := method.Find(m.Objective); m.Sited() != nil && what == "prior" && kind.Bound == "" {
-		return m.checkSites(q, y, rows.Place)
+		return m.checkSites(q, y, rows)
 	}
 	q.Mean.At(q.Beta, x, mean)
 	err = q.Follows(y, mean, made)
@@ -259,17 +259,24 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 }
 
 // checkSites returns an error if the sites of targets y aren't the fixed point of expectation propagation.
-func (m *Model) checkSites(q *posterior.Posterior, y []float64, place func(int) int) error {
+func (m *Model) checkSites(q *posterior.Posterior, y []float64, rows *dataset.Scaled) error {
 	n := len(y)
 	at := objective.Observed{Y: make([]float64, n), Mean: make([]float64, n), Variance: make([]float64, n),
 		Weights: q.Weights(), Noises: q.Noises, Noise: m.Sited(), Scale: 1}
 	if at.Noise.Scaled() {
 		at.Scale = m.ObservationNoise
 	}
-	for i, v := range y {
-		at.Y[place(i)] = v
-	}
 	q.Latent(q.Support, at.Mean, at.Variance)
+	shifts, err := rows.Shifts()
+	if err != nil {
+		return err
+	}
+	for i, v := range y {
+		at.Y[rows.Place(i)] = v
+		if shifts != nil {
+			at.Mean[rows.Place(i)] += shifts[i]
+		}
+	}
 	if len(q.Noises) != n || len(at.Weights) != n || !(at.Unsettled() <= sameFigure) {
 		return fmt.Errorf("the predictor's sites don't follow from the targets of the %s rows: no certificate",
 			dataset.Prior)

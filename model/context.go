@@ -37,7 +37,8 @@ type Unknown struct {
 	MeanBound float64 `json:"mean_bound"`
 }
 
-// Constant is the predictor that always answers the median of the prior rows' targets.
+// Constant is the predictor that always answers the median of the prior rows' targets. With an exposure it answers the
+// prior rows' sum of targets over their sum of exposures, times the row's exposure.
 type Constant struct {
 	Value float64 `json:"value"`
 	Baseline
@@ -55,6 +56,7 @@ const (
 	manyInputs = "it has more than 500 inputs"
 	spreadRows = "the rows are spread over ranks"
 	overflows  = "its sums of squares overflow"
+	exposures  = "it has no exposure"
 	leastGain  = 0.005
 )
 

@@ -24,7 +24,7 @@ import (
 )
 
 // Version is the newest version of model files that krigo writes. krigo reads this version and all earlier versions.
-const Version = 13
+const Version = 14
 
 // A model file (docs/reference/format.md) holds the magic, the version, the length of the header, the header as JSON,
 // the arrays that the header lists, and a SHA-256 of everything before it. Numbers are little-endian.
@@ -45,6 +45,7 @@ const (
 	monotone   = 11 // predictions that rise or fall with an input
 	limited    = 12 // targets that are limits of detection
 	sited      = 13 // a noise with sites: classes, counts
+	exposed    = 14 // a column of exposures
 )
 
 // header is the JSON part of a model file.
@@ -133,6 +134,8 @@ func (m *Model) Save(path string) error { return disk.Write(path, m.Write) }
 // needs returns the oldest version from noised on that can hold the model, or 0 if an earlier version can.
 func (m *Model) needs() uint32 {
 	switch {
+	case m.Exposure != "":
+		return exposed
 	case m.Sited() != nil:
 		return sited
 	case m.Limits != "":

@@ -22,7 +22,8 @@ type blocks interface {
 	Block(first, n int, x, y []float64) error
 }
 
-// latent returns the mean and variance of f (y without noise) under q at rows, which it reads block by block.
+// latent returns the mean and variance of f (y without noise) under q at rows, which it reads block by block. With an
+// exposure, f is the logarithm of the row's mean, and not of the mean at exposure 1.
 func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err error) {
 	defer matrix.Ended(&err)
 	if q == nil {
@@ -34,13 +35,29 @@ func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err 
 	if of, ok := rows.(interface{ Context() context.Context }); ok {
 		tell = told(of.Context())
 	}
-	return mean, variance, eachBlock(rows, func(first int, x matrix.Dense) {
+	if err := eachBlock(rows, func(first int, x matrix.Dense) {
 		end := first + x.Rows
 		q.Latent(x, mean[first:end], variance[first:end])
 		if tell != nil {
 			tell(end, n)
 		}
-	})
+	}); err != nil {
+		return nil, nil, err
+	}
+	return mean, variance, Expose(rows, mean)
+}
+
+// Expose adds the logarithms of the rows' exposures, if there are any, to the means of f. rows are in scaled units.
+func Expose(rows any, mean []float64) error {
+	of, _ := rows.(interface{ Shifts() ([]float64, error) })
+	if of == nil {
+		return nil
+	}
+	shifts, err := of.Shifts()
+	for i, by := range shifts {
+		mean[i] += by
+	}
+	return err
 }
 
 // eachBlock reads the inputs of rows block by block, and calls do with each block.

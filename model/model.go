@@ -72,13 +72,15 @@ type Model struct {
 	Context *Context       `json:"context,omitempty"`
 	Terms   pacbayes.Terms `json:"terms"`
 
-	Source string `json:"source"`                 // name of the data that the model was made from
-	Seed   uint64 `json:"seed"`                   // seed with which the roles were dealt
-	Split  Split  `json:"split,omitempty"`        // how roles were dealt to rows
-	Offset string `json:"offset,omitempty"`       // column that predictions add, and training subtracts; "": none
-	Limits string `json:"censored,omitempty"`     // column of limits, see dataset.Table.Limited; "": none
-	Errors string `json:"noise_column,omitempty"` // column of the target's standard errors, see NoisesAt; "": none
-	Group  string `json:"group,omitempty"`        // column that groups rows; "": every row is a unit
+	Source string `json:"source"`           // name of the data that the model was made from
+	Seed   uint64 `json:"seed"`             // seed with which the roles were dealt
+	Split  Split  `json:"split,omitempty"`  // how roles were dealt to rows
+	Offset string `json:"offset,omitempty"` // column that predictions add, and training subtracts; "": none
+	// Exposure is the column of exposures that multiply the mean of a noise whose f is a logarithm; "": none
+	Exposure string `json:"exposure,omitempty"`
+	Limits   string `json:"censored,omitempty"`     // column of limits, see dataset.Table.Limited; "": none
+	Errors   string `json:"noise_column,omitempty"` // column of the target's standard errors, see NoisesAt; "": none
+	Group    string `json:"group,omitempty"`        // column that groups rows; "": every row is a unit
 
 	Counts  dataset.Counts `json:"-"`                        // rows by role
 	Groups  dataset.Counts `json:"-"`                        // groups by role; equal to Counts without a Group
@@ -139,7 +141,7 @@ func (m *Model) Trained() *posterior.Posterior {
 	return q
 }
 
-// Unlabelled returns a view of the columns that the model predicts from, with the offset if there is one.
+// Unlabelled returns a view of the columns that the model predicts from, with the columns that Further lists.
 func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
 	d, err := m.Encoding.Unlabelled(t, m.Inputs)
 	if err == nil {
@@ -148,14 +150,18 @@ func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
 	return d, err
 }
 
-// Further returns the columns that a prediction takes besides the inputs: the offset, and the standard errors.
+// Further returns the columns that a prediction takes besides the inputs: the offset or the exposure, and the standard
+// errors.
 func (m *Model) Further() []string {
-	return slices.DeleteFunc([]string{m.Offset, m.Errors}, func(name string) bool { return name == "" })
+	return slices.DeleteFunc([]string{m.Offset, m.Exposure, m.Errors}, func(name string) bool { return name == "" })
 }
 
 // Beyond returns the data with the columns that Further lists.
 func (m *Model) Beyond(d *dataset.Data) (_ *dataset.Data, err error) {
-	if d, err = d.OffsetBy(m.Offset); err != nil {
+	if d, err = d.OffsetBy(m.Offset); err == nil {
+		d, err = d.ExposedBy(m.Exposure)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return d.NoisyBy(m.Errors)

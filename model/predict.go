@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/objective"
 )
@@ -58,7 +59,7 @@ func (p Prediction) Fill(values []float64) {
 // and in their own units. Inputs that encode categories hold 0 or 1, and no missing value is filled in.
 // krigo.Model.Predict gives the same for a table of the same numbers, to the last bit. A matrix with another number of
 // columns is an error, and a row that can't be predicted is a *dataset.Error with its number, from 1. If the model has
-// an Offset or Errors, the matrix has the columns that Further lists, at the end.
+// an Offset, an Exposure or Errors, the matrix has the columns that Further lists, at the end.
 func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 	n, cols := x.Dims()
 	further, last := m.Further(), ""
@@ -214,6 +215,9 @@ func (r numbers) Block(first, n int, x, _ []float64) error {
 		if e := all[len(all)-1]; r.m.Errors != "" && e < 0 {
 			return &dataset.Error{Row: i + 1, Column: len(all), Name: r.m.Errors,
 				Err: fmt.Errorf("%v is below 0, and no standard error is", e)}
+		} else if err := dataset.Exposed(e); r.m.Exposure != "" && err != nil {
+			return &dataset.Error{Row: i + 1, Column: len(all), Name: r.m.Exposure,
+				Err: fmt.Errorf("%w, and an exposure is", err)}
 		}
 		if r.m.Scaling.Inputs(row, row); !linalg.Finite(row) {
 			return &dataset.Error{Row: i + 1, Err: errors.New("a value is so far from the others that its scaled form " +
@@ -221,6 +225,14 @@ func (r numbers) Block(first, n int, x, _ []float64) error {
 		}
 	}
 	return nil
+}
+
+// Shifts does what dataset.Scaled.Shifts does. The exposure is the last column.
+func (r numbers) Shifts() ([]float64, error) {
+	if r.m.Exposure == "" {
+		return nil, nil
+	}
+	return lists.Of(mat.Col(nil, len(r.names)-1, r.Matrix), math.Log), nil
 }
 
 // KnownNoise does what dataset.Scaled.KnownNoise does.

@@ -119,7 +119,8 @@ func (m *Model) saneNumbers() error {
 		return errors.New("the model file's scaling doesn't go with its noise")
 	}
 	if noise != nil && (m.drawn() != m.TrainsForBound() || !m.drawn() && (!noise.Scaled() && m.ObservationNoise != 1 ||
-		!m.Terms.MeanAlone()) || m.Offset != "" || m.Errors != "" || m.Limits != "" || m.Posterior.Monotone != nil) {
+		!m.Terms.MeanAlone()) || m.Offset != "" || m.Errors != "" || m.Limits != "" || m.Posterior.Monotone != nil) ||
+		m.Exposure != "" && !objective.Logarithmic(m.Noise) {
 		return errors.New("the model file's noise doesn't go with its scaling, its columns or its loss")
 	}
 	if m.Varying != nil {
@@ -285,7 +286,7 @@ func (m *Model) saneContext() error {
 	}
 	ok := x.Rows == certified && x.R2 <= 1 && slices.Min(x.misses()) >= 0 && slices.Min(x.shares()) >= 0 &&
 		slices.Max(x.shares()) <= 1+1e-9 &&
-		slices.Contains([]string{"", manyInputs, spreadRows, overflows}, x.LinearReason)
+		slices.Contains([]string{"", manyInputs, spreadRows, overflows, exposures}, x.LinearReason)
 	if a := x.AllRows; a != (AllRows{}) {
 		ok = ok && a.Trained == prior && a.Rows == prior+certified && a.LowerBy >= leastGain && a.LowerBy < 1
 	}

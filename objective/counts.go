@@ -36,6 +36,12 @@ type Rated struct {
 
 var _ Sited = Rated{}
 
+// Logarithmic says whether the noise with this name has the logarithm of the target's mean as its f.
+func Logarithmic(name string) bool {
+	_, is := likelihoods[name].(Rated)
+	return is
+}
+
 // logPoisson returns y f − e^f − ln y!.
 func logPoisson(y, f, _ float64) float64 { return y*f - math.Exp(f) - lgamma(y+1) }
 

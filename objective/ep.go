@@ -3,6 +3,9 @@ package objective
 import (
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
@@ -44,6 +47,7 @@ func SitedOf(name string) Sited {
 // Z_i depend on the noise's scale.
 type EPEvidence struct {
 	Noise Sited
+	Shift []float64 // each row's target depends on f + Shift; nil: on f
 
 	evidence Evidence
 	c        matrix.Dense
@@ -92,6 +96,10 @@ func (e *EPEvidence) Sites(prior Moments, y []float64, scale float64) (at Sites,
 	// x holds the sites' precisions τ and then precision times target τỹ, f how an update changes x
 	x, f, lastX, lastF := make([]float64, 2*n), make([]float64, 2*n), make([]float64, 2*n), make([]float64, 2*n)
 	mean, variance, tilts, changes := make([]float64, n), make([]float64, n), make([]Tilt, n), make([]float64, n)
+	if e.Shift != nil { // sites are of f + Shift
+		prior.Mean = slices.Clone(prior.Mean)
+		floats.Add(prior.Mean, e.Shift)
+	}
 	for i := range n {
 		mean[i], variance[i] = prior.Mean[i], prior.K.At(i, i)
 	}
@@ -118,6 +126,9 @@ func (e *EPEvidence) Sites(prior Moments, y []float64, scale float64) (at Sites,
 			for i, t := range tilts {
 				at.Y[i], at.Known[i] = x[n+i]/x[i], 1/x[i]
 				logs, byScale = logs+t.Log, byScale+t.ByScale
+			}
+			if e.Shift != nil {
+				floats.Sub(at.Y, e.Shift)
 			}
 			return at, logs, byScale, nil
 		}

@@ -52,12 +52,15 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 		if err != nil {
 			return err
 		}
-		left = left[n:]
 		mean, variance, err := r.latent(x, true)
 		if err != nil {
 			r.warn("There are no figures of the %s: %v.", k.of, err)
 			return nil
 		}
+		if err := model.Expose(d.Scaled(left[:n], r.m.Scaling), mean); err != nil {
+			return err
+		}
+		left = left[n:]
 		if noises == nil {
 			noises = r.noises(x, mean, variance)
 		}

@@ -111,6 +111,9 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 	}
 	r.certificate(m.Certificate, "as the model file has it; krigo certify, or a report with the model's own data, recomputes it")
 	r.warnOfCertificate()
+	if m.Exposure != "" {
+		r.warn("Figures of the function are for the exposure %s = 1.", cautious.Name(m.Exposure))
+	}
 	if p.Data != nil {
 		if err := r.take(p.Data.Within(ctx)); err != nil {
 			return nil, err

@@ -237,7 +237,7 @@ func (p piece) read(m *krigo.Model, to *[]float64) error {
 	if err := p.data.Read(rows, x[begin:begin+len(rows)*cols], nil); err != nil {
 		return err
 	}
-	offsets, err := p.data.Offsets(rows)
+	offsets, err := p.data.Offsets(rows) // or exposures
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ def plain(pairs):
     require(len({n.casefold() for n, _ in pairs}) == len(pairs) and not odd, f"the header repeats a name, or has names in other letters {odd}")
     require(all(type(v) is not float or isfinite(v) for _, v in pairs), "the header holds a number that isn't finite")
     return dict(pairs)
-ONE_MODEL = (5, 7, 8, 9, 10, 11, 12, 13)  # versions of files of one model
+ONE_MODEL = (5, 7, 8, 9, 10, 11, 12, 13, 14)  # versions of files of one model
 def opened(raw, versions):
     """Returns the header of a file, the rest of the file, and where in the rest the header ends."""
     require(raw[:8] == b"KRIGO\r\n\x1a" and len(raw) >= 48, "this isn't a krigo model file, or it is cut short")
@@ -135,7 +135,7 @@ class Table:
             require(len(set(labels)) == len(labels) > 2 and set(cells) <= {*labels, ""}, "a label isn't one of the model's classes")
             columns = {**{n: c for n, c in columns.items() if n != of}, **{f"{of}={k}": [str(int(c == k)) if c else "" for c in cells] for k in labels}}
         self.inputs, self.encoding, self.fill, self.columns = head.list("inputs", str), [], False, list(columns)
-        self.names, target, group, offset, noise = self.inputs, head("target", str), head("group", str), head("offset", str), head("noise_column", str)
+        self.names, target, group, offset, noise = self.inputs, head("target", str), head("group", str), head("offset", str) or head("exposure", str), head("noise_column", str)
         limits = head("censored", str)
         if head.has("encoding"):
             self.encoding = head.of("encoding").objects("columns")
@@ -163,10 +163,12 @@ class Table:
             gaps = all(c != "" and c == c for c in cells) or self.fill and name not in (target, group, offset, noise, limits)  # noqa: PLR0124
             require(gaps and None not in cells, f"the column {name!r} has gaps, or text")
         require(all(e >= 0 for e in self.errors), "a standard error is below 0")
+        require(not head.has("exposure") or not head.has("offset") and all(e > 0 for e in self.offset), "an exposure isn't above 0, or there is an offset too")
+        self.shifts = list(map(log, self.offset)) if head.has("exposure") else [0.0] * len(self.y)
         tails = [b"".join(map(bits, of)) for of in zip(*[c for c in (self.offset, self.errors, self.sides) if c], self.y)]
         self.bytes = [b"".join(long_text(c) if t else bits(c) for c, t in zip(row, self.textual)) + tail for *row, tail in zip(*self.cells, tails)]
         self.size, self.raw = list(map(abs, self.y)), self.y  # the model learns y, or what the offset misses; relative losses divide by |y|
-        self.y = [y - o for o, y in zip(self.offset, self.y)] if offset else self.y
+        self.y = [y - o for o, y in zip(self.offset, self.y)] if head.has("offset") else self.y
         self.tails = list(map(long_text, self.groups)) or [b""] * len(self.y)
     def beside(self, targets, columns, groups):
         """Lists the rows that have any target of the fit, by which roles are dealt: number in the file, bytes, end of the bytes for the group."""

@@ -47,7 +47,7 @@ def leaves(k):
 def inputs_left(data, columns):
     """Returns the columns that the options leave as inputs."""
     inputs, ignored = ([p.replace("[", "[[]") for p in data.list(k, str)] for k in ("inputs", "ignore"))
-    unnamed = [data(k, str) for k in ("offset", "noise_column") if data(k, str) not in data.list("inputs", str)]
+    unnamed = [data(k, str) for k in ("offset", "exposure", "noise_column") if data(k, str) not in data.list("inputs", str)]
     own = [data("target", str), data("group", str), data("censored", str)] + unnamed + data.list("beside", str)
     left = [n for n in columns if n not in own and not any(fnmatchcase(n, p) for p in ignored)]
     return {n for n in left if (any(fnmatchcase(n, p) for p in inputs) if inputs else n not in ("", "(index)", "__index_level_0__"))}
@@ -77,7 +77,7 @@ def check_asked(head, t, table, scale, own):
         rows = max(min(ceil(0.875 * left), max(ceil(0.7 * left), left - 1000), left - 21), ceil(0.25 * left))
     for what, ok in (
         ("the objective", f.of("method")("name", str) == head("objective", str)), ("the target", data("target", str) == head("target", str)),
-        ("the classes", data.list("classes", str) == head.list("classes", str) and (f.of("kernel")("noise", str) == "probit") == head.has("classes")), ("the offset", data("offset", str) == head("offset", str)), ("the noise-column", data("noise_column", str) == head("noise_column", str)),
+        ("the classes", data.list("classes", str) == head.list("classes", str) and (f.of("kernel")("noise", str) == "probit") == head.has("classes")), *((f"the {k}", data(k, str) == head(k, str)) for k in ("offset", "exposure")), ("the noise-column", data("noise_column", str) == head("noise_column", str)),
         ("the limits", data("censored", str) == head("censored", str)),
         ("the targets of the fit", data.list("beside", str) == head.list("targets", str) and head.has("targets") == head.has("units_by_role")),
         ("the inputs", inputs_left(data, table.columns) == set(table.names)),
@@ -282,14 +282,14 @@ def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors
         return ""
     fixed = t.direct and not by_bound and head.of("scaling")("source", str) != "all-rows" and not table.groups and head("split", str) == "content"
     require(fixed or roles[CALIBRATION], "conformal intervals are from certified rows, but the predictions weren't fixed before")
-    scored = [(i, *q.predict(rows[i][0])) for i in roles[CALIBRATION]]
+    scored = [(i, *target.shifted(i, q.predict(rows[i][0]))) for i in roles[CALIBRATION]]
     of = [(own[i], *target.predicted(mean, v, noise, reach, False)) for i, mean, v, reach in scored]
     missed = [(y - point, reach) for y, point, reach, _ in of] or [(d, reach) for d, reach, *_ in sample.rows]
     scored = [(rows[i][1] - mean, varying.variance(rows[i][0], mean, v, known[i]), reach) for i, mean, v, reach in scored]
     errors = [(d, varying.variance(rows[i][0], rows[i][1] - d, v, known[i]), reach) for i, (d, v, reach) in zip(roles[CERTIFIED], errors)]
     if target.as_is:  # deviations are of y itself
         def deviation(i):
-            mean, v, reach = q.predict(rows[i][0])
+            mean, v, reach = target.shifted(i, q.predict(rows[i][0]))
             point, reach, sd = target.predicted(mean, v, noise, reach, True)
             return own[i] - point, sd * sd - noise, reach
         scored, errors = ([deviation(i) for i in roles[role]] for role in (CALIBRATION, CERTIFIED))

@@ -23,6 +23,7 @@ class Target:
     def __init__(self, head, table, roles):
         self.classes, s, self.noise = head.has("classes"), head.of("scaling"), head("noise", str) if head.has("noise") else ""
         self.as_is = s.has("target_as_is") and s("target_as_is", bool)
+        self.shifts = table.shifts  # what the logarithms of exposures add to f
         self.mean, self.scale, self.name = s("target_mean", float), s("target_scale", float), None
         if not s.has("target_transform"):
             return
@@ -41,11 +42,16 @@ class Target:
                 "the transform's constants don't follow from the prior rows")
         self.lam, self.centre, self.unit = said
 
-    def settled(self, q, rows, scale):
+    def shifted(self, i, predicted):
+        """Returns what a posterior predicts of the row i with the row's exposure."""
+        mean, variance, reach = predicted
+        return mean + self.shifts[i], variance, reach
+
+    def settled(self, q, rows, numbers, scale):
         """Checks that the sites of rows are the fixed point of expectation propagation (Rasmussen & Williams 2006, Eqs. 3.53 to 3.59)."""
         require([tuple(s) for s in q.support] == [x for x, _ in rows] and q.noises and q.weights, "the prior's support isn't the model's rows in their order")
-        for (x, y), w, noise in zip(rows, q.weights, q.noises):
-            mean, variance, _ = q.predict(x)
+        for i, (x, y), w, noise in zip(numbers, rows, q.weights, q.noises):
+            mean, variance, _ = self.shifted(i, q.predict(x))
             v = 1 / max(1 / variance - 1 / noise, 1e-12)
             m = v * (mean / variance - w - mean / noise)
             g, delta = self.label(y, m, v) if self.classes else self.rate(y, m, v, scale)

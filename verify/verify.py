@@ -106,8 +106,9 @@ def verify(model, data, together=None):
         if not sited:
             fits = fits and target.noise == "probit" and t.kind == "label" and (t.below == 1 if drawn else t.below == 0.5 and noise == 1)
         require(fits and not any(map(head.has, ("offset", "noise_column", "censored", "monotone", "noise_of_inputs"))), "the noise doesn't go with the columns or the loss")
+    require(sited or not head.has("exposure"), "the noise has no exposure")
     if by_sites:
-        target.settled(prior, [rows[i] for i in roles[PRIOR]], noise)
+        target.settled(prior, [rows[i] for i in roles[PRIOR]], roles[PRIOR], noise)
     elif q.nearest or prior and not prior.sparse:
         (prior or q).solves([rows[i] for i in roles[PRIOR]], 1e-11, "prior", [table.sides[i] for i in roles[PRIOR]] if table.sides else ())
     derived = False
@@ -124,7 +125,7 @@ def verify(model, data, together=None):
     if head.has("monotone"):
         require(t.direct and not by_bound and not head.has("offset"), "a monotone mean needs a mean that is certified directly, and no offset")
     predictor = Monotone(head, q, [rows[i][0] for i in roles[PRIOR]]) if head.has("monotone") or head.of("fitted").of("kernel").has("monotone") else q
-    found = [(i, *predictor.predict(rows[i][0])) for i in roles[CERTIFIED]]
+    found = [(i, *target.shifted(i, predictor.predict(rows[i][0]))) for i in roles[CERTIFIED]]
     errors = [(rows[i][1] - mean, variance, reach) for i, mean, variance, reach in found]
     points = [target.predicted(mean, varying.variance(rows[i][0], mean, v, known[i]), noise, reach, t.kind == "scaled" or "sd" in t.slices)
               for i, mean, v, reach in found]

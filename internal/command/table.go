@@ -37,7 +37,7 @@ type fitFlags struct {
 // Method.
 var order = map[string]string{
 	"Data": "target inputs ignore categorical missing missing-target dates decimal thousands na below units skip-rows " +
-		"header sheet duplicates group offset censored noise-column scaling target-transform target-estimate " +
+		"header sheet duplicates group offset exposure censored noise-column scaling target-transform target-estimate " +
 		"no-standardise split splits test-fraction test " +
 		"params",
 	"Kernel":  "kernel ard mean noise monotone",

@@ -133,7 +133,7 @@ class Certified(Parameters):
         if self.duplicates == "drop":  # every cell decides whether rows are copies
             return set()
         dates = [str(text) for text in _options.listed(self.dates)]
-        asked = {name for name in names if name in (str(self.group), str(self.offset), str(self.noise_column), str(self.censored)) or any(text == name or text.startswith(f"{name}:") for text in dates)}
+        asked = {name for name in names if name in (str(self.group), str(self.offset), str(self.exposure), str(self.noise_column), str(self.censored)) or any(text == name or text.startswith(f"{name}:") for text in dates)}
         return _table.left_out(names, *([str(v) for v in _options.listed(v)] for v in (self.inputs, self.ignore))) - asked
 
     def _listeners(self) -> tuple[Callable[[dict[str, Any]], None] | None, Callable[[], None]]:
@@ -822,7 +822,7 @@ def _raw_columns(about: Mapping[str, Any]) -> list[str]:
     encoding = about.get("encoding")
     names = [c["name"] for c in encoding["columns"]] if encoding else list(about["inputs"])
     derived = {f"{d['column']} {part} {wave}" for d in (about.get("reading") or {}).get("dates") or () for part in d.get("parts") or () for wave in ("sin", "cos")}
-    further = [about.get("offset"), about.get("noise_column")]
+    further = [about.get("offset"), about.get("exposure"), about.get("noise_column")]
     return [name for name in names if name not in derived] + [name for name in further if name and name not in names]
 
 

@@ -20,9 +20,10 @@ krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
   }
   group <- if (!is.null(dots[["group"]])) one("group", dots[["group"]])
   offset <- if (!is.null(dots[["offset"]])) one("offset", dots[["offset"]])
+  exposure <- if (!is.null(dots[["exposure"]])) one("exposure", dots[["exposure"]])
   noise <- if (!is.null(dots[["noise-column"]])) one("noise_column", dots[["noise-column"]])
   limits <- if (!is.null(dots[["censored"]])) one("censored", dots[["censored"]])
-  offset <- c(offset, noise, limits)
+  offset <- c(offset, exposure, noise, limits)
   wanted <- columns_of(formula, data, c(group, offset))
   y <- if (length(wanted$target) == 1) data[[wanted$target]]
   if ((is.factor(y) || is.character(y)) && length(unique(y[!is.na(y)])) == 2) {
@@ -67,7 +68,7 @@ date_of <- function(text) {
 }
 
 # texts_alone names options that may be any text. krigo() refuses TRUE and FALSE for them, because the program can't know the mistake.
-texts_alone <- c("group", "offset", "noise-column", "censored", "categorical", "dates", "na", "slices", "init")
+texts_alone <- c("group", "offset", "exposure", "noise-column", "censored", "categorical", "dates", "na", "slices", "init")
 
 # small returns a call without the values that it has in the place of names: functions, data frames and environments of formulas.
 small <- function(call) {
@@ -186,6 +187,7 @@ model_of <- function(file, about, call, formula = NULL) {
   columns <- setdiff(columns, unlist(derived))
   if (is.null(formula)) formula <- written_out(about$target, columns)
   if (!identical(about$offset, "")) columns <- c(columns, about$offset)
+  if (!identical(about$exposure, "")) columns <- c(columns, about$exposure)
   if (!identical(about$noise_column, "")) columns <- c(columns, about$noise_column)
   structure(class = "krigo", list(
     call = call, formula = formula, file = file, target = about$target, columns = columns, group = if (!identical(about$group, "")) about$group, censored = if (!identical(about$censored, "")) about$censored,
