@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/must"
 )
@@ -62,6 +64,111 @@ func TestCounts(t *testing.T) {
 		again.Hash, again.All, again.Targets = "", "", ""
 		if _, err := again.Certify(t.Context(), &other, CertifyOptions{}); err == nil {
 			t.Errorf("%s: certified with another count", noise)
+		}
+	}
+}
+
+// exposed gives every row of visits an exposure, and counts that grow with it.
+func exposed(n int) *dataset.Table {
+	rng, t := rand.New(rand.NewPCG(8, 9)), dataset.Reading{}.New("exposed")
+	t.Names = []string{"x", "years", "count"}
+	for range n {
+		x, years := rng.NormFloat64(), math.Exp(rng.NormFloat64())
+		at, count := rng.ExpFloat64(), 0
+		for ; at < years*math.Exp(1+math.Sin(2*x)); at += rng.ExpFloat64() {
+			count++
+		}
+		if err := t.Append([]string{fmt.Sprint(x), fmt.Sprint(years), fmt.Sprint(count)}); err != nil {
+			panic(err)
+		}
+	}
+	return t
+}
+
+// TestExposure: the mean is proportional to the exposure, which is no input. The certificate counts predictions with
+// each row's exposure. An exposure of 1 changes nothing, and whoever leaves the exposure out gets its name in the error.
+func TestExposure(t *testing.T) {
+	table := exposed(240)
+	for _, noise := range []string{"poisson", "negative-binomial"} {
+		o := Options{Data: Data{Target: "count", TestFraction: 0.2, Exposure: "years"},
+			Kernel: Kernel{Expression: "se", Noise: noise}, Promise: Promise{Epsilon: 5, Units: "raw"}}
+		m := must.Get(Fit(t.Context(), table, o))(t)
+		must.Be(t, fmt.Sprint(m.Inputs, m.Further()), "[x] [years]")
+		path := filepath.Join(t.TempDir(), "m.krigo")
+		must.Do(t, m.Save(path))
+		again := must.Get(Load(path))(t)
+		r := must.Get(again.Certify(t.Context(), table, CertifyOptions{}))(t)
+		if differs := must.Get(r.Refit(t.Context(), nil))(t); !r.Matches || !r.Refitted {
+			t.Errorf("%s: certified again: %+v, %s", noise, r, differs)
+		}
+		ps, off := must.Get(again.Predict(t.Context(), table, PredictOptions{}))(t), 0.
+		for i, p := range ps {
+			x, years := table.Values[3*i], table.Values[3*i+1]
+			if math.Abs(x) < 1.5 {
+				off = max(off, math.Abs(math.Log(p.Mean/years)-1-math.Sin(2*x)))
+			}
+			at := must.Get(m.PredictAt(mat.NewDense(1, 2, []float64{x, years})))(t)[0]
+			twice := must.Get(m.PredictAt(mat.NewDense(1, 2, []float64{x, 2 * years})))(t)[0]
+			if at != p || math.Abs(twice.Mean/p.Mean-2) > 1e-12 || twice.LatentVariance != p.LatentVariance {
+				t.Errorf("%s: %+v, by PredictAt %+v, with twice the exposure %+v", noise, p, at, twice)
+			}
+		}
+		d := must.Get(m.Labelled(table))(t)
+		misses, n := 0., 0.
+		for _, i := range must.Get(m.RolesOf(d))(t).Rows(dataset.Certified) {
+			if n++; math.Abs(table.Values[3*i+2]-ps[i].Mean) > 5 {
+				misses++
+			}
+		}
+		must.Near(t, m.Certificate.EmpiricalRisk, misses/n, 1e-12, noise)
+		if c := m.Context; off > 0.6 || c.Constant.RMSE < 2*c.RMSE || c.LinearReason == "" {
+			t.Errorf("%s: rates are off by a factor of e^%.2g, context %+v", noise, off, c)
+		}
+		o.Data.Exposure, o.Data.Ignore = "", []string{"years"}
+		if b := must.Get(Fit(t.Context(), table, o))(t); b.Test.NLPD < m.Test.NLPD+0.1 {
+			t.Errorf("%s: NLPD %g without the exposure, and %g with it", noise, b.Test.NLPD, m.Test.NLPD)
+		}
+		drawn := must.Get(m.Sample(t.Context(), table, SampleOptions{Count: 1}))(t)
+		if z := math.Log(drawn[0][0]/ps[0].Mean) / ps[0].LatentSD; math.Abs(z) > 6 {
+			t.Errorf("%s: draw %g, mean %g", noise, drawn[0][0], ps[0].Mean)
+		}
+		if _, err := m.Covariance(t.Context(), table); err == nil || !strings.Contains(err.Error(), "isn't Gaussian") {
+			t.Errorf("covariance: %v", err)
+		}
+		for _, wrong := range []float64{0, -1} {
+			_, err := m.PredictAt(mat.NewDense(1, 2, []float64{0, wrong}))
+			must.Not(t, err == nil || !strings.Contains(err.Error(), "isn't above 0"), "%v", err)
+		}
+	}
+	ones := exposed(100)
+	for i := range ones.Rows {
+		ones.Values[3*i+1] = 1
+	}
+	o := Options{Data: Data{Target: "count", Exposure: "years"}, Kernel: Kernel{Expression: "se", Noise: "poisson"}}
+	one := must.Get(Fit(t.Context(), ones, o))(t)
+	o.Data.Exposure, o.Data.Ignore = "", []string{"years"}
+	none := must.Get(Fit(t.Context(), ones, o))(t)
+	a, b := must.Get(one.Predict(t.Context(), ones, PredictOptions{}))(t), must.Get(none.Predict(t.Context(), ones,
+		PredictOptions{}))(t)
+	must.Near(t, a[0].Mean, b[0].Mean, 1e-12, "exposure 1")
+}
+
+// TestExposureRefuse: what is no exposure, and a noise without a logarithm, is an error that names the row or the noise.
+func TestExposureRefuse(t *testing.T) {
+	for what, change := range map[string]func(*Options, *dataset.Table){
+		"row 8":                   func(_ *Options, t *dataset.Table) { t.Values[3*7+1] = 0 },
+		"isn't above 0":           func(_ *Options, t *dataset.Table) { t.Values[1] = -1 },
+		`column 2 ("years")`:      func(_ *Options, t *dataset.Table) { t.Values[1] = math.NaN() },
+		"take noise neg":          func(o *Options, _ *dataset.Table) { o.Kernel.Noise = "constant" },
+		"offset, censored":        func(o *Options, _ *dataset.Table) { o.Data.Offset = "x" },
+		"that column is the targ": func(o *Options, _ *dataset.Table) { o.Data.Exposure = "count" },
+		`no column "area"`:        func(o *Options, _ *dataset.Table) { o.Data.Exposure = "area" },
+	} {
+		table := exposed(60)
+		o := Options{Data: Data{Target: "count", Exposure: "years"}, Kernel: Kernel{Expression: "se", Noise: "poisson"}}
+		change(&o, table)
+		if _, err := Fit(t.Context(), table, o); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 }

@@ -129,7 +129,7 @@ type SampleOptions struct {
 }
 
 // Sample draws functions jointly from the model's posterior and returns their values at every row of a table, row by
-// row, in the target's own units: draws of f, without observation noise.
+// row, in the target's own units: draws of f, without observation noise, or of a count's mean.
 func (m *Model) Sample(ctx context.Context, table *dataset.Table, o SampleOptions) (samples [][]float64, err error) {
 	defer matrix.Ended(&err)
 	if o.Count < 1 {
@@ -143,11 +143,7 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table, o SampleOption
 	if err != nil {
 		return nil, err
 	}
-	rows := d.Scaled(d.All(), m.Scaling)
-	offsets, err := rows.Shifts() // draws are of logarithms
-	if err == nil && offsets == nil {
-		offsets, err = d.Offsets(d.All())
-	}
+	offsets, err := d.Offsets(d.All())
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +155,13 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table, o SampleOption
 	for i := range samples {
 		samples[i] = draws.Row(i)
 		for j, v := range samples[i] {
-			samples[i][j] = m.Scaling.Raw(v)
-			if offsets != nil {
+			switch samples[i][j] = m.Scaling.Raw(v); {
+			case m.Scaling.AsIs && offsets != nil: // exposures
+				v += math.Log(offsets[i])
+				fallthrough
+			case m.Scaling.AsIs:
+				samples[i][j] = m.Sited().Point(v, 0, m.ObservationNoise)
+			case offsets != nil:
 				samples[i][j] += offsets[i]
 			}
 		}
@@ -179,6 +180,10 @@ func (m *Model) Covariance(ctx context.Context, table *dataset.Table) (cov matri
 	if t := m.Scaling.Transform; t != nil {
 		return matrix.Dense{}, usage("covariance: the function is Gaussian as the model sees the target, by the transform %s, "+
 			"and in the target's own units it isn't: ask for samples, or fit with target-transform none", t.Name)
+	}
+	if m.Scaling.AsIs {
+		return matrix.Dense{}, usage("covariance: the mean of %s isn't Gaussian with noise %s: ask for samples", m.Target,
+			m.Noise)
 	}
 	_, x, err := m.inputs(ctx, table)
 	if err != nil {

@@ -94,7 +94,8 @@ func TestRatedPredictive(t *testing.T) {
 	}
 }
 
-// TestRatedEvidence compares gradients of the evidence of counts with differences.
+// TestRatedEvidence compares gradients of the evidence of counts with differences. Half of the rows have a shift. A shift
+// of all rows is the mean's.
 func TestRatedEvidence(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 7))
 	const n = 30
@@ -113,8 +114,22 @@ func TestRatedEvidence(t *testing.T) {
 				y[i] += 0.25
 			}
 		}
-		p := &Problem{Kernel: k, Mean: kernel.LinearMean{}, X: x, Y: y, Objective: &EPEvidence{Noise: SitedOf(name)}}
+		shift := make([]float64, n)
+		e := &EPEvidence{Noise: SitedOf(name), Shift: shift}
+		p := &Problem{Kernel: k, Mean: kernel.LinearMean{}, X: x, Y: y, Objective: e}
 		at, gradient := []float64{0.2, 0.5, 0.3, 1.5, -0.7}, make([]float64, p.Dim())
+		before, err := p.Evaluate(at, nil)
+		for i := range shift {
+			shift[i] = 0.4
+		}
+		at[3] -= 0.4
+		after, err2 := p.Evaluate(at, nil)
+		if err != nil || err2 != nil || math.Abs(after-before) > 1e-9*math.Abs(before) {
+			t.Errorf("%s: %.15g, and %.15g with a shift: %v, %v", name, before, after, err, err2)
+		}
+		for i := range shift[:n/2] {
+			shift[i] = rng.NormFloat64()
+		}
 		if _, err := p.Evaluate(at, gradient); err != nil {
 			t.Fatal(name, err)
 		}

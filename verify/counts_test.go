@@ -14,21 +14,25 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestRated checks noises of counts and of positive targets, and alters a target, the noise and a bound.
+// TestRated checks noises of counts and of positive targets, one with an exposure, and alters a weight, a bound and the
+// exposure.
 func TestRated(t *testing.T) {
 	python(t)
 	folder := t.TempDir()
 	path, table := filepath.Join(folder, "m.krigo"), filepath.Join(folder, "rates.csv")
-	text, rng := "x,y\n", rand.New(rand.NewPCG(7, 8))
+	text, rng := "x,years,y\n", rand.New(rand.NewPCG(7, 8))
 	for range 120 {
 		x := rng.Float64()
-		text += fmt.Sprintf("%g,%g\n", x, 1+math.Floor(5*math.Exp(x)*rng.ExpFloat64()))
+		text += fmt.Sprintf("%g,%g,%g\n", x, 0.5+rng.Float64(), 1+math.Floor(5*math.Exp(x)*rng.ExpFloat64()))
 	}
 	must.Do(t, os.WriteFile(table, []byte(text), 0o600))
 	rows := must.Get(files.CSV{From: strings.NewReader(text), Source: "rates.csv"}.Read())(t)
 	for _, noise := range []string{"poisson", "negative-binomial", "gamma"} {
-		o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se", Noise: noise},
+		o := krigo.Options{Data: krigo.Data{Target: "y", Ignore: []string{"years"}}, Kernel: krigo.Kernel{Expression: "se", Noise: noise},
 			Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}
+		if noise == "negative-binomial" {
+			o.Data.Ignore, o.Data.Exposure = nil, "years"
+		}
 		m := must.Get(krigo.Fit(t.Context(), rows, o))(t)
 		must.Do(t, m.Save(path))
 		agrees, said := verify(t, path, table)
@@ -38,6 +42,13 @@ func TestRated(t *testing.T) {
 		agrees, said = verify(t, path, table)
 		must.Not(t, agrees, "%s with a lower bound: %s", noise, said)
 		m.Certificate.MeanBound += 0.01
+		if m.Exposure != "" {
+			m.Exposure, m.Inputs[0] = "x", "years"
+			must.Do(t, m.Save(path))
+			agrees, said = verify(t, path, table)
+			must.Not(t, agrees, "with another exposure: %s", said)
+			m.Exposure, m.Inputs[0] = "years", "x"
+		}
 		prior, _ := m.Posterior.OfPrior()
 		prior.Weights()[3] += 0.01
 		must.Do(t, m.Save(path))

@@ -35,6 +35,7 @@ class Parameters(Estimator):
         duplicates: Value = None,
         group: Value = None,
         offset: Value = None,
+        exposure: Value = None,
         censored: Value = None,
         noise_column: Value = None,
         scaling: Value = None,
@@ -175,6 +176,9 @@ class Parameters(Estimator):
         offset :
             another model's predictions of the target, for rows that it wasn't made from: the model learns what they miss,
             and its predictions are the sum
+        exposure :
+            exposure of a count or positive target, such as person-years: the mean is proportional to it, and predictions
+            need it too
         censored :
             column that says which targets are limits: left (below it) or -1, right or 1, none or 0; or the target, with
             cells such as <0.1 and >50
@@ -304,6 +308,7 @@ class Parameters(Estimator):
         self.duplicates = duplicates
         self.group = group
         self.offset = offset
+        self.exposure = exposure
         self.censored = censored
         self.noise_column = noise_column
         self.scaling = scaling
