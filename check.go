@@ -334,6 +334,8 @@ func (o Options) checkSited() (err error) {
 	case d.Offset != "" || d.Censored != "" || len(d.Beside) > 0 && d.Kinds == nil || o.Kernel.Monotone != nil ||
 		o.Run.Init != nil || d.NoiseColumn != "":
 		err = errors.New("offset, censored, monotone, init, noise-column and several targets are for regression")
+	case o.Kernel.Noise == objective.OrdinalName && o.Kernel.Mean == "zero":
+		err = errors.New("the mean says where the first threshold lies: take mean constant or linear")
 	case !o.drawn():
 		err = o.unsited()
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/must"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
 )
 
 // visits draws counts whose mean is e^(1 + sin 2x), and an input that doesn't matter.
@@ -184,6 +186,86 @@ func TestCountsRefuse(t *testing.T) {
 	} {
 		table := visits(60)
 		o := Options{Data: Data{Target: "count"}, Kernel: Kernel{Expression: "se", Noise: "poisson"}}
+		change(&o, table)
+		if _, err := Fit(t.Context(), table, o); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// answers draws levels −2 to 2 that rise with sin 2x.
+func answers(n int) *dataset.Table {
+	rng, t := rand.New(rand.NewPCG(6, 1)), dataset.Reading{}.New("answers")
+	t.Names = []string{"x", "z", "answer"}
+	for range n {
+		x := rng.NormFloat64()
+		f := 2*math.Sin(2*x) + rng.NormFloat64()
+		if err := t.Append([]string{fmt.Sprint(x), fmt.Sprint(rng.NormFloat64()),
+			fmt.Sprint(min(max(math.Floor(0.5+f), -2), 2))}); err != nil {
+			panic(err)
+		}
+	}
+	return t
+}
+
+// TestOrdinal fits levels, certifies them in their own unit, and goes through a file.
+func TestOrdinal(t *testing.T) {
+	table := answers(300)
+	o := Options{Data: Data{Target: "answer", TestFraction: 0.2}, Kernel: Kernel{Expression: "se", Noise: "ordinal"},
+		Promise: Promise{Epsilon: 0.5, Units: "raw"}}
+	m := must.Get(Fit(t.Context(), table, o))(t)
+	if c := m.Certificate; c.MeanBound > 0.8 || !strings.Contains(m.Sentence(c), "±0.5 of answer") {
+		t.Errorf("bound %g: %s", c.MeanBound, m.Sentence(c))
+	}
+	if m.Test.NLPD > 1.3 || m.Test.Coverage95 < 0.9 || fmt.Sprint(m.Ordinal.Levels) != "[-2 -1 0 1 2]" {
+		t.Errorf("test %+v of %+v", m.Test, m.Ordinal)
+	}
+	for i, c := range m.Ordinal.Cuts {
+		if math.Abs(c-float64(i)) > 0.6 {
+			t.Errorf("cuts %v, want about 0, 1, 2, 3", m.Ordinal.Cuts)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "m.krigo")
+	must.Do(t, m.Save(path))
+	again := must.Get(Load(path))(t)
+	r := must.Get(again.Certify(t.Context(), table, CertifyOptions{}))(t)
+	if differs := must.Get(r.Refit(t.Context(), nil))(t); !r.Matches || !r.Refitted {
+		t.Errorf("certified again: %+v, %s", r, differs)
+	}
+	truth := objective.Ordinal{Levels: m.Ordinal.Levels}.With(make([]float64, 3))
+	right, square := 0., 0.
+	for i, p := range must.Get(again.Predict(t.Context(), table, PredictOptions{}))(t) {
+		x, chances := table.Values[3*i], again.Chances(p)
+		d := p.Mean - truth.Point(1.5+2*math.Sin(2*x), 0, 1)
+		square += d * d / float64(table.Rows)
+		if p.Label != fmt.Sprint(model.Likeliest(chances)-2) ||
+			!(-2 <= p.Lower95 && p.Lower95 <= p.Mean && p.Mean <= p.Upper95 && p.Upper95 <= 2) {
+			t.Errorf("at %g: %+v, chances %v", x, p, chances)
+		}
+		if p.Label == fmt.Sprint(table.Values[3*i+2]) {
+			right += 1 / float64(table.Rows)
+		}
+	}
+	must.Not(t, right < 0.4 || math.Sqrt(square) > 0.4, "%.2g of the most probable levels are right, means are off by %.2g",
+		right, math.Sqrt(square))
+	drawn := must.Get(again.Sample(t.Context(), table, SampleOptions{Count: 1}))(t)
+	must.Not(t, math.Abs(drawn[0][0]) > 2, "draw %v", drawn[0])
+	again.Ordinal.Cuts[2] = 0.5
+	must.Do(t, again.Save(path))
+	_, err := Load(path)
+	must.Not(t, err == nil || !strings.Contains(err.Error(), "levels and thresholds"), "%v", err)
+	for what, change := range map[string]func(*Options, *dataset.Table){
+		"whole numbers": func(_ *Options, t *dataset.Table) { t.Values[2] = 1.5 },
+		"2 to 20 levels": func(_ *Options, t *dataset.Table) {
+			for i := range t.Rows {
+				t.Values[3*i+2] = float64(i)
+			}
+		},
+		"mean constant":  func(o *Options, _ *dataset.Table) { o.Kernel.Mean = "zero" },
+		"take noise neg": func(o *Options, _ *dataset.Table) { o.Data.Exposure = "x" },
+	} {
+		table := answers(60)
+		o := Options{Data: Data{Target: "answer"}, Kernel: Kernel{Expression: "se", Noise: "ordinal"}}
 		change(&o, table)
 		if _, err := Fit(t.Context(), table, o); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)

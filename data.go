@@ -38,6 +38,7 @@ type dealt struct {
 	reason   string             // why there is no certificate, if all rows train
 	monotone posterior.Monotone // the inputs along which predictions are monotone, without their ends
 	varying  *model.Varying     // a noise that depends on the inputs, once it is learnt
+	ordinal  *objective.Ordinal // levels of an ordinal target, and the thresholds once they are learnt
 }
 
 // deal assigns a table's rows their roles, by options with every default, and scales the rows.
@@ -251,6 +252,9 @@ func (d *dealt) scale() (err error) {
 				d.data.Cols)
 		}
 	}
+	if err == nil && d.options.Kernel.Noise == objective.OrdinalName {
+		d.ordinal, err = d.levels(prior)
+	}
 	if noise := d.options.sited(); noise != nil && err == nil {
 		if d.scaling.AsIs = !d.options.labels(); !d.scaling.AsIs {
 			d.scaling.TargetMean, d.scaling.TargetScale = model.LabelScale(d.options.drawn())
@@ -258,6 +262,18 @@ func (d *dealt) scale() (err error) {
 		err = model.CheckTargets(d.data, d.data.All(), noise)
 	}
 	return err
+}
+
+// levels returns an ordinal noise with the levels of the prior rows' targets.
+func (d *dealt) levels(prior []int) (*objective.Ordinal, error) {
+	y, err := d.data.SortedTargets(prior)
+	o := objective.Ordinal{Levels: slices.Compact(y)}
+	if n := len(o.Levels); err == nil && (n < 2 || n > objective.MostLevels) {
+		err = fmt.Errorf("%s: noise ordinal takes 2 to %d levels, and %d prior rows have %d different values of %s: take "+
+			"another noise", d.data.Source, objective.MostLevels, len(prior), n, cautious.Name(d.data.Target))
+	}
+	o = o.With(make([]float64, o.Steps()))
+	return &o, err
 }
 
 // scaled returns the loss with half-widths in scaled units, and ε in the target's own units.

@@ -131,8 +131,8 @@ type Kernel struct {
 	// "" lets the left-out density of prior rows choose between student and constant, if a method allows it. A model
 	// keeps the noise that was chosen.
 	_     struct{} `help:"constant, linear, gp, auto, student, probit, poisson,"`
-	_     struct{} `help:"negative-binomial, gamma"`
-	_     struct{} `values:"constant linear gp auto student probit poisson negative-binomial gamma"`
+	_     struct{} `help:"negative-binomial, gamma, ordinal"`
+	_     struct{} `values:"constant linear gp auto student probit poisson negative-binomial gamma ordinal"`
 	_     struct{} `rule:"by the target"`
 	Noise string   `json:"noise,omitzero" set:"noise" value:"N" for:"training"`
 

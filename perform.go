@@ -144,6 +144,11 @@ func (p *plan) fitInformed(ctx context.Context, c *checkpoints, certified share)
 	if p, t, err = p.withNoise(ctx, c, t); err != nil {
 		return nil, nil, err
 	}
+	if p.ordinal != nil {
+		own, q := *p.dealt, *p
+		own.ordinal, q.dealt = new(objective.Ordinal), &own
+		*own.ordinal, p = p.ordinal.With(t.best.result.X[t.best.family.gridParams()+1:]), &q
+	}
 	prior, found, err := p.posterior(ctx, c, t)
 	if err != nil {
 		return nil, nil, err

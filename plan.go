@@ -251,6 +251,9 @@ func (p *plan) sited() objective.Sited {
 	if p.choice.Kind().Bound != "" {
 		return nil
 	}
+	if p.ordinal != nil {
+		return *p.ordinal
+	}
 	return p.options.sited()
 }
 

@@ -191,11 +191,14 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 				x[i] = spread * math.Log(q.Distant(p.data.Cols))
 			}
 		}
-		if noise := o.sited(); noise != nil && !o.labels() && g > len(params) {
+		var steps []float64
+		if p.ordinal != nil {
+			x[len(params)], steps = p.ordinal.Start(p.all.Y)
+		} else if o.sited() != nil && !o.labels() && g > len(params) {
 			x[len(params)] = math.Log(floats.Sum(p.all.Y) / p.all.Exposure()) // f is a logarithm
 		}
 		x[g] = logNoise
-		x = append(x, p.z.Data...)
+		x = append(append(x, steps...), p.z.Data...)
 		if p.choice.Learns() && p.sparse() {
 			x = append(x, *p.choice.Alpha)
 		}

@@ -191,6 +191,9 @@ const (
 	MostNoise  = 1e6
 )
 
+// mostStep limits the logarithm of the distance of one cut of an ordinal noise from the next.
+const mostStep = 7
+
 // box returns the bounds of the parameters: the grid's limits for θ and β, limits for the noise if it is a parameter,
 // and no limits for inducing inputs. Parameters that are held or fixed stay at their values in x.
 func (t Task) box(x []float64, noise bool) train.Bounds {
@@ -212,6 +215,11 @@ func (t Task) box(x []float64, noise bool) train.Bounds {
 			b.Lower[n], b.Upper[n] = 0, 0
 		}
 		n++
+	}
+	if t.Noise != nil { // steps of an ordinal noise
+		for i := n; i < len(x); i++ {
+			b.Lower[i], b.Upper[i] = -mostStep, mostStep
+		}
 	}
 	if t.FixInducing {
 		hold(n, n+t.M*t.dims())

@@ -129,7 +129,7 @@ func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fi
 	const anyQ = "the bound holds for every posterior: this one's divergence from the prior is computed again and paid for"
 	if !m.Terms.Informed {
 		add(byData, true, "the prior's kernel and mean, with their parameters", "on the grid that is paid for", "kernel",
-			"mean", "prior", "solver", "nearest", "noise_of_inputs", "[theta]", "[beta]")
+			"mean", "prior", "solver", "nearest", "noise_of_inputs", "ordinal", "[theta]", "[beta]")
 		if q.Inducing() > 0 {
 			add(byData, true, "the posterior (inducing inputs, weights, covariance)", anyQ, "[support]", "[weights]",
 				"[cholesky]", "[cholesky_b]", "[targets]")
@@ -148,7 +148,7 @@ func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fi
 		p = "[prior_"
 	}
 	add(byRefit, true, "the kernel and mean, with their parameters, as of the prior rows alone", "", "kernel", "mean",
-		"prior", "solver", "nearest", "noise_variance", "noise_of_inputs", p+"theta]", p+"beta]")
+		"prior", "solver", "nearest", "noise_variance", "noise_of_inputs", "ordinal", p+"theta]", p+"beta]")
 	if after {
 		prior, _ := q.OfPrior()
 		at = prior

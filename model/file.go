@@ -45,7 +45,7 @@ const (
 	monotone   = 11 // predictions that rise or fall with an input
 	limited    = 12 // targets that are limits of detection
 	sited      = 13 // a noise with sites: classes, counts
-	exposed    = 14 // a column of exposures
+	exposed    = 14 // a column of exposures, or an ordinal target
 )
 
 // header is the JSON part of a model file.
@@ -134,7 +134,7 @@ func (m *Model) Save(path string) error { return disk.Write(path, m.Write) }
 // needs returns the oldest version from noised on that can hold the model, or 0 if an earlier version can.
 func (m *Model) needs() uint32 {
 	switch {
-	case m.Exposure != "":
+	case m.Exposure != "" || m.Ordinal != nil:
 		return exposed
 	case m.Sited() != nil:
 		return sited

@@ -159,7 +159,7 @@ func (m *Model) LeastNoise() float64 {
 // Spreads returns the distribution of y for each row, given the mean and variance of f there, and the noise variances
 // that NoisesAt returns.
 func (m *Model) Spreads(mean, variance, noises []float64) ([]objective.Spread, error) {
-	noise, err := objective.NoiseOf(m.Noise)
+	noise, err := m.likelihood()
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,20 @@ func (m *Model) point(mean, variance float64) (point, sd float64) {
 }
 
 // Sited returns the noise if it takes sites, or nil.
-func (m *Model) Sited() objective.Sited { return objective.SitedOf(m.Noise) }
+func (m *Model) Sited() objective.Sited {
+	if m.Ordinal != nil {
+		return *m.Ordinal
+	}
+	return objective.SitedOf(m.Noise)
+}
+
+// likelihood returns the noise.
+func (m *Model) likelihood() (objective.Likelihood, error) {
+	if m.Ordinal != nil {
+		return *m.Ordinal, nil
+	}
+	return objective.NoiseOf(m.Noise)
+}
 
 // CheckTargets returns an error that names the first row whose target the noise can't have.
 func CheckTargets(d *dataset.Data, rows []int, noise objective.Sited) error {

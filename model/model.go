@@ -41,6 +41,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -62,9 +63,11 @@ type Model struct {
 	Scaling   dataset.Scaling      `json:"scaling"`
 	Posterior *posterior.Posterior `json:"-"`
 
-	ObservationNoise float64  `json:"observation_noise"`         // variance of y about f; not the σ_n² of PAC-Bayes
-	Noise            string   `json:"noise,omitempty"`           // registered noise of this scale; "": Gaussian
-	Varying          *Varying `json:"noise_of_inputs,omitempty"` // how the noise depends on inputs; nil: it doesn't
+	ObservationNoise float64 `json:"observation_noise"` // variance of y about f; not the σ_n² of PAC-Bayes
+	Noise            string  `json:"noise,omitempty"`   // registered noise of this scale; "": Gaussian
+	// Ordinal has the levels of an ordinal target, and the thresholds that training found; nil: it isn't ordinal
+	Ordinal *objective.Ordinal `json:"ordinal,omitempty"`
+	Varying *Varying           `json:"noise_of_inputs,omitempty"` // how the noise depends on inputs; nil: it doesn't
 
 	Certificate       *pacbayes.Certificate `json:"certificate"` // nil: CertificateReason says why there is none
 	CertificateReason string                `json:"certificate_reason,omitempty"`

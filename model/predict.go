@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -29,7 +30,7 @@ type Prediction struct {
 	// guarantee about rows from the model's source says nothing about a row that is outside. In models up to version 4
 	// it is always 0.
 	Outside int `json:"outside"`
-	// Label is the more probable class, if the target has classes. Mean is then the probability of the second class,
+	// Label is the more probable class, if the target has classes, or the most probable level. With classes, Mean is then the probability of the second class,
 	// and LatentVariance is of f itself.
 	Label string `json:"label,omitempty"`
 
@@ -38,7 +39,7 @@ type Prediction struct {
 	LatentSD     float64 `json:"latent_sd"`
 	PredictiveSD float64 `json:"predictive_sd"`
 
-	f, sd float64 // only with a transform: mean of f and standard deviation of y, in scaled units
+	f, sd float64 // mean of f and, with a transform, standard deviation of y, in scaled units
 }
 
 // OutOfRange says whether a float64 can't hold a variance to all its digits, though it holds the standard deviation.
@@ -152,9 +153,14 @@ func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p
 	if noise := m.Sited(); noise != nil {
 		p = Prediction{Mean: noise.Point(mean, variance, m.ObservationNoise), LatentVariance: variance,
 			PredictiveVariance: y.Variance, LatentSD: math.Sqrt(variance), PredictiveSD: sd,
-			Lower95: max(mean+y.Lower*sd, 0), Upper95: mean + y.Upper*sd}
+			Lower95: mean + y.Lower*sd, Upper95: mean + y.Upper*sd, f: mean}
 		if noise.Whole() {
-			p.Lower95, p.Upper95 = math.Round(p.Lower95), math.Round(p.Upper95)
+			p.Lower95, p.Upper95 = math.Round(p.Lower95)+0, math.Round(p.Upper95)+0 // no −0
+		}
+		if o := m.Ordinal; o != nil {
+			p.Label = strconv.FormatFloat(o.Levels[Likeliest(m.Chances(p))], 'f', -1, 64)
+		} else {
+			p.Lower95 = max(p.Lower95, 0)
 		}
 		if m.Classes != nil {
 			p.Label = m.Classes[int(math.Round(p.Mean))]
@@ -174,6 +180,9 @@ func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p
 	p.LatentVariance, p.PredictiveVariance = square(p.LatentSD), square(p.PredictiveSD)
 	return p
 }
+
+// Chances returns the probability of each level of an ordinal target, given what m predicted for a row.
+func (m *Model) Chances(p Prediction) []float64 { return m.Ordinal.Chances(p.f, p.LatentVariance) }
 
 // Within returns the ends of the interval of k standard deviations of y to either side of p, which m predicted. If the
 // target has a transform, these are standard deviations of the transformed y.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
-	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -41,7 +40,7 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	if err := d.Ranks().Agree(err); err != nil {
 		return nil, err
 	}
-	noise, _ := objective.NoiseOf(m.Noise) // no error: Spreads found the noise
+	noise, _ := m.likelihood() // no error: Spreads found the noise
 	for i, v := range at.z {
 		d, sd, miss := v-mean[i], math.Sqrt(spreads[i].Variance), at.Y[i]-at.Mean[i]
 		se[i] = miss * miss

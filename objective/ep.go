@@ -28,8 +28,12 @@ type Sited interface {
 	Whole() bool
 }
 
-// Tilt holds ln Z, its first two derivatives by m, the second with the other sign, and its derivative by s.
-type Tilt struct{ Log, Slope, Curve, ByScale float64 }
+// Tilt holds ln Z, its first two derivatives by m, the second with the other sign, and its derivatives by s, and by the
+// cuts below and above an ordinal target.
+type Tilt struct {
+	Log, Slope, Curve, ByScale float64
+	ByCuts                     [2]float64
+}
 
 // SitedOf returns the noise with this name, or nil if it needs no sites.
 func SitedOf(name string) Sited {
@@ -51,6 +55,7 @@ type EPEvidence struct {
 
 	evidence Evidence
 	c        matrix.Dense
+	bySteps  []float64 // derivatives of ln Z by the steps of an ordinal noise
 }
 
 var _ Exact = (*EPEvidence)(nil)
@@ -67,6 +72,8 @@ func (e *EPEvidence) Evaluate(prior Moments, y []float64, noise float64, adj *Ad
 	value, err := e.evidence.Evaluate(prior, at.Y, 0, adj)
 	if adj != nil {
 		adj.Noise = -byScale
+		adj.Steps = e.bySteps
+		floats.Scale(-1, adj.Steps)
 	}
 	return value - logs, err
 }
@@ -126,6 +133,9 @@ func (e *EPEvidence) Sites(prior Moments, y []float64, scale float64) (at Sites,
 			for i, t := range tilts {
 				at.Y[i], at.Known[i] = x[n+i]/x[i], 1/x[i]
 				logs, byScale = logs+t.Log, byScale+t.ByScale
+			}
+			if o, is := e.Noise.(Ordinal); is {
+				e.bySteps = o.pull(y, tilts)
 			}
 			if e.Shift != nil {
 				floats.Sub(at.Y, e.Shift)
@@ -229,10 +239,29 @@ func (e *EPEvidence) moments(prior Moments, x, mean, variance []float64) error {
 	return nil
 }
 
+// steps returns the number of steps of an ordinal noise, the parameters after ln σ_n².
+func (p *Problem) steps() int {
+	if e, is := p.Objective.(*EPEvidence); is {
+		if o, is := e.Noise.(Ordinal); is {
+			return o.Steps()
+		}
+	}
+	return 0
+}
+
+// step gives an ordinal noise its steps at the parameters x.
+func (p *Problem) step(x []float64) {
+	if n := p.steps(); n > 0 {
+		e := p.Objective.(*EPEvidence)
+		e.Noise = e.Noise.(Ordinal).With(x[len(x)-n:])
+	}
+}
+
 // Sites returns the sites at the parameters x, if the objective is EPEvidence.
 func (p *Problem) Sites(x []float64) (Sites, error) {
 	e := p.Objective.(*EPEvidence)
 	theta, beta, logNoise := p.Split(x)
+	p.step(x)
 	n := p.X.Rows
 	prior := Moments{p.X.Like(n, n), make([]float64, n)}
 	p.fill(theta, beta, prior)

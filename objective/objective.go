@@ -57,6 +57,7 @@ type Adjoints struct {
 	K     matrix.Dense // N×N and symmetric; only the lower triangle counts
 	Noise float64      // d/dσ_n²
 	Mean  []float64    // d/dm_β(x_i), N numbers
+	Steps []float64    // derivatives by the steps of an ordinal noise; nil: there are none
 }
 
 // Moments holds the prior covariance matrix of f at the rows, in its lower triangle, and the prior mean there.
@@ -89,8 +90,8 @@ type Problem struct {
 	adj  Adjoints
 }
 
-// Dim returns the number of parameters: kernel, mean function, noise variance.
-func (p *Problem) Dim() int { return len(p.Kernel.Params()) + len(p.Mean.Params()) + 1 }
+// Dim returns the number of parameters: kernel, mean function, noise variance, steps of an ordinal noise.
+func (p *Problem) Dim() int { return len(p.Kernel.Params()) + len(p.Mean.Params()) + 1 + p.steps() }
 
 // Split cuts a parameter vector, or a gradient, into the parts for θ, β and ln σ_n².
 func (p *Problem) Split(x []float64) (theta, beta []float64, logNoise float64) {
@@ -99,7 +100,13 @@ func (p *Problem) Split(x []float64) (theta, beta []float64, logNoise float64) {
 }
 
 // Names returns the name of every parameter.
-func (p *Problem) Names() []string { return parameterNames(p.Kernel, p.Mean) }
+func (p *Problem) Names() []string {
+	names := parameterNames(p.Kernel, p.Mean)
+	for i := range p.steps() {
+		names = append(names, fmt.Sprintf("log_step%d", i+1))
+	}
+	return names
+}
 
 func parameterNames(k kernel.Kernel, m kernel.Mean) []string {
 	var names []string
@@ -122,6 +129,7 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 		p.adj = Adjoints{K: p.X.Like(n, n), Mean: make([]float64, n)}
 	}
 	theta, beta, logNoise := p.Split(x)
+	p.step(x)
 	noise := math.Exp(logNoise)
 	p.fill(theta, beta, Moments{p.k, p.mean})
 	var adj *Adjoints
@@ -151,7 +159,8 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 			adj.Noise += p.PerRow.Slope(i) * adj.K.At(i, i)
 		}
 	}
-	gradient[len(gradient)-1] = noise * adj.Noise
+	gradient[len(dTheta)+len(dBeta)] = noise * adj.Noise
+	copy(gradient[len(dTheta)+len(dBeta)+1:], adj.Steps)
 	p.replicates.add(0, noise, gradient)
 	return value, finite(value, gradient, noise)
 }
