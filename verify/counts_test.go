@@ -14,7 +14,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestRated checks noises of counts and of positive targets, one with an exposure, and alters a weight, a bound and the
+// TestRated checks noises of counts, of levels and of positive targets, one with an exposure, and alters a weight, a bound and the
 // exposure.
 func TestRated(t *testing.T) {
 	python(t)
@@ -27,11 +27,22 @@ func TestRated(t *testing.T) {
 	}
 	must.Do(t, os.WriteFile(table, []byte(text), 0o600))
 	rows := must.Get(files.CSV{From: strings.NewReader(text), Source: "rates.csv"}.Read())(t)
-	for _, noise := range []string{"poisson", "negative-binomial", "gamma"} {
+	for _, noise := range []string{"poisson", "negative-binomial", "gamma", "ordinal"} {
 		o := krigo.Options{Data: krigo.Data{Target: "y", Ignore: []string{"years"}}, Kernel: krigo.Kernel{Expression: "se", Noise: noise},
 			Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}
 		if noise == "negative-binomial" {
 			o.Data.Ignore, o.Data.Exposure = nil, "years"
+		}
+		if noise == "ordinal" {
+			for i := range rows.Rows {
+				rows.Values[3*i+2] = min(math.Floor(rows.Values[3*i+2]/4), 4)
+			}
+			var csv strings.Builder
+			must.Do(t, files.Write(&csv, rows.Names, rows.Rows, func(i int, values []float64) error {
+				copy(values, rows.Values[3*i:3*i+3])
+				return nil
+			}))
+			must.Do(t, os.WriteFile(table, []byte(csv.String()), 0o600))
 		}
 		m := must.Get(krigo.Fit(t.Context(), rows, o))(t)
 		must.Do(t, m.Save(path))

@@ -7,7 +7,7 @@ from bounds import PRIOR, require
 NODES = (0.1488743389816312, 0.4333953941292472, 0.6794095682990244, 0.8650633666889845, 0.9739065285171717)  # Gauss-Legendre, on [-1, 1]
 WEIGHTS = (0.2955242247147529, 0.2692667193099963, 0.2190863625159820, 0.1494513491505806, 0.0666713443086881)
 
-LINKED = {"poisson": (1, 0), "negative-binomial": (1, 1), "gamma": (0, 1)}  # Var y = linear mu + square s mu^2
+LINKED = {"ordinal": (0, 0), "poisson": (1, 0), "negative-binomial": (1, 1), "gamma": (0, 1)}  # Var y = linear mu + square s mu^2
 
 
 def power(lam, x):
@@ -24,6 +24,9 @@ class Target:
         self.classes, s, self.noise = head.has("classes"), head.of("scaling"), head("noise", str) if head.has("noise") else ""
         self.as_is = s.has("target_as_is") and s("target_as_is", bool)
         self.shifts = table.shifts  # what the logarithms of exposures add to f
+        self.levels, self.cuts = ((head.of("ordinal").list(k, float) for k in ("levels", "thresholds")) if self.noise == "ordinal" else ((), ()))
+        require(not self.levels or self.levels == sorted({table.y[i] for i in roles[PRIOR]}) and 1 <= len(self.cuts) == len(self.levels) - 1
+                and self.cuts[0] == 0 and sorted(set(self.cuts)) == self.cuts, "the levels aren't those of the prior rows, or the thresholds don't rise")
         self.mean, self.scale, self.name = s("target_mean", float), s("target_scale", float), None
         if not s.has("target_transform"):
             return
@@ -54,8 +57,8 @@ class Target:
             mean, variance, _ = self.shifted(i, q.predict(x))
             v = 1 / max(1 / variance - 1 / noise, 1e-12)
             m = v * (mean / variance - w - mean / noise)
-            g, delta = self.label(y, m, v) if self.classes else self.rate(y, m, v, scale)
-            site = min(max(1 / delta - v, 1 if self.classes else 1e-12) if delta > 0 else 1e8, 1e8)
+            g, delta = self.label(y, m, v) if self.classes else self.level(y, m, v) if self.cuts else self.rate(y, m, v, scale)
+            site = min(max(1 / delta - v, 1 if self.classes or self.cuts else 1e-12) if delta > 0 else 1e8, 1e8)
             off = max(abs(1 / site - 1 / noise) * variance, abs((m + g * (site + v)) / site - w - mean / noise) * sqrt(variance))
             require(off <= 1e-5, f"the sites don't follow from the targets of the prior rows: one is off by {off:.3g}")
 
@@ -66,6 +69,22 @@ class Target:
         z = side * m / sqrt(v + 1)
         r = NormalDist().pdf(z) / (erfc(-z / sqrt(2)) / 2) if z > -30 else -z - 1 / z
         return side * r / sqrt(v + 1), r * (z + r) / (v + 1)
+
+    def ends(self, m, v):
+        """Returns the cuts below and above each level, in standard deviations of f and its noise."""
+        cuts = [-inf] + [(c - m) / sqrt(v + 1) for c in self.cuts] + [inf]
+        return list(zip(cuts, cuts[1:]))
+
+    def level(self, y, m, v):
+        """Returns the same for a level. A single cut is a label's."""
+        low, high = self.ends(m, v)[self.levels.index(y)]
+        if low == -inf or high == inf:
+            g, delta = self.label(1 if low > -inf else -1, sqrt(v + 1) * -(low if low > -inf else high), v)
+            return g, delta
+        away = -1 if low + high > 0 else 1  # the side on which no digits are lost
+        z = (erfc(-away * (high if away > 0 else low) / sqrt(2)) - erfc(-away * (low if away > 0 else high) / sqrt(2))) / 2
+        a, b = NormalDist().pdf(low) / z, NormalDist().pdf(high) / z
+        return (a - b) / sqrt(v + 1), (high * b - low * a + (a - b)**2) / (v + 1)
 
     def rate(self, y, m, v, s):
         """Returns the same for a noise with the mean e^f, by Gauss's rule on panels as narrow as p(y|f) N(f; m, v)."""
@@ -158,6 +177,11 @@ class Target:
             p = erfc(-mean / sqrt(2 * (variance + noise))) / 2
             return p, reach + 1e-12, sqrt(p * (1 - p))
         if self.as_is:  # the mean and the standard deviation of y
+            if self.cuts:
+                chances = [(erfc(-b / sqrt(2)) - erfc(-a / sqrt(2))) / 2 for a, b in self.ends(mean, variance)]
+                point = fsum(p * y for p, y in zip(chances, self.levels))
+                spread = sqrt(fsum(p * (y - point)**2 for p, y in zip(chances, self.levels)))
+                return (point - self.mean) / self.scale, reach * (self.levels[-1] - self.levels[0]) / self.scale + 1e-12, spread / self.scale
             linear, square = LINKED[self.noise]
             point = exp(mean + variance / 2)
             spread = sqrt(linear * point + point * point * (expm1(variance) + square * noise * exp(variance)))

@@ -106,7 +106,7 @@ def verify(model, data, together=None):
         if not sited:
             fits = fits and target.noise == "probit" and t.kind == "label" and (t.below == 1 if drawn else t.below == 0.5 and noise == 1)
         require(fits and not any(map(head.has, ("offset", "noise_column", "censored", "monotone", "noise_of_inputs"))), "the noise doesn't go with the columns or the loss")
-    require(sited or not head.has("exposure"), "the noise has no exposure")
+    require((sited and not target.cuts or not head.has("exposure")) and (noise == 1 or not target.cuts), "the noise has no exposure, or is 1")
     if by_sites:
         target.settled(prior, [rows[i] for i in roles[PRIOR]], roles[PRIOR], noise)
     elif q.nearest or prior and not prior.sparse:
