@@ -235,7 +235,7 @@ func TestOrdinal(t *testing.T) {
 	truth := objective.Ordinal{Levels: m.Ordinal.Levels}.With(make([]float64, 3))
 	right, square := 0., 0.
 	for i, p := range must.Get(again.Predict(t.Context(), table, PredictOptions{}))(t) {
-		x, chances := table.Values[3*i], again.Chances(p)
+		x, chances := table.Values[3*i], again.Chances([]model.Prediction{p}).Probabilities[0]
 		d := p.Mean - truth.Point(1.5+2*math.Sin(2*x), 0, 1)
 		square += d * d / float64(table.Rows)
 		if p.Label != fmt.Sprint(model.Likeliest(chances)-2) ||

@@ -63,8 +63,8 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 		ByLast:     "the last rows of the table are certified",
 		ByPosition: "dealt anew by the seed and the order of the rows in the file"}
 	add(byData, true, "the rows and their "+
-		"roles", dealt[m.Split], "inputs", "target", "offset", "exposure", "noise_column", "censored", "classes", "kinds", "seed",
-		"split", "group", "rows_by_role", "groups_by_role", "targets", "units_by_role",
+		"roles", dealt[m.Split], "inputs", "target", "offset", "exposure", "noise_column", "censored", "classes", "kinds",
+		"seed", "split", "group", "rows_by_role", "groups_by_role", "targets", "units_by_role",
 		"rows_sha256", "targets_sha256", "certified_rows_sha256", "[roles]", "[rows]", "[groups]")
 	learnt := "categories of inputs, and what fills gaps"
 	if m.Posterior.Monotone != nil {

@@ -30,8 +30,8 @@ type Prediction struct {
 	// guarantee about rows from the model's source says nothing about a row that is outside. In models up to version 4
 	// it is always 0.
 	Outside int `json:"outside"`
-	// Label is the more probable class, if the target has classes, or the most probable level. With classes, Mean is then the probability of the second class,
-	// and LatentVariance is of f itself.
+	// Label is the more probable class, if the target has classes, or the most probable level of an ordinal target. Mean
+	// is then the probability of the second class, or the mean level, and LatentVariance is of f itself.
 	Label string `json:"label,omitempty"`
 
 	// The square roots of the variances. A standard deviation may fit in a float64 even if its variance doesn't (see
@@ -158,7 +158,7 @@ func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p
 			p.Lower95, p.Upper95 = math.Round(p.Lower95)+0, math.Round(p.Upper95)+0 // no −0
 		}
 		if o := m.Ordinal; o != nil {
-			p.Label = strconv.FormatFloat(o.Levels[Likeliest(m.Chances(p))], 'f', -1, 64)
+			p.Label = levelName(o.Levels[Likeliest(o.Chances(mean, variance))])
 		} else {
 			p.Lower95 = max(p.Lower95, 0)
 		}
@@ -181,8 +181,39 @@ func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p
 	return p
 }
 
-// Chances returns the probability of each level of an ordinal target, given what m predicted for a row.
-func (m *Model) Chances(p Prediction) []float64 { return m.Ordinal.Chances(p.f, p.LatentVariance) }
+// Chances holds the probability of each level of an ordinal target, row by row.
+type Chances struct {
+	Levels        []float64   `json:"levels"`
+	Probabilities [][]float64 `json:"probabilities"`
+}
+
+// Chances returns the probabilities of levels, given what m predicted, or nil if the target isn't ordinal.
+func (m *Model) Chances(ps []Prediction) *Chances {
+	if m.Ordinal == nil {
+		return nil
+	}
+	return &Chances{m.Ordinal.Levels, lists.Of(ps, func(p Prediction) []float64 {
+		return m.Ordinal.Chances(p.f, p.LatentVariance)
+	})}
+}
+
+// Names returns the names of a table's columns of probabilities. c may be nil.
+func (c *Chances) Names() []string {
+	if c == nil {
+		return nil
+	}
+	return lists.Of(c.Levels, func(level float64) string { return "probability_" + levelName(level) })
+}
+
+// Fill copies the probabilities of row i to values, and returns how many there are. c may be nil.
+func (c *Chances) Fill(i int, values []float64) int {
+	if c == nil {
+		return 0
+	}
+	return copy(values, c.Probabilities[i])
+}
+
+func levelName(level float64) string { return strconv.FormatFloat(level, 'f', -1, 64) }
 
 // Within returns the ends of the interval of k standard deviations of y to either side of p, which m predicted. If the
 // target has a transform, these are standard deviations of the transformed y.

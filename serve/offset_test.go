@@ -50,3 +50,42 @@ func TestOffset(t *testing.T) {
 	status, body = post(t, url, jsonKind, `{"rows": [{"RM": 6, "DIS": 4}]}`)
 	must.Not(t, status != 400 || !strings.Contains(body, `input \"LSTAT\" is missing`), "%d: %s", status, body)
 }
+
+// TestExposure: a model of levels answers the chance of each, and a model with an exposure takes it as its last input.
+// An exposure that isn't above 0 is refused by row.
+func TestExposure(t *testing.T) {
+	table := data.Boston()
+	room, level := slices.Index(table.Names, "RM"), slices.Index(table.Names, "RAD")
+	for i := range table.Rows {
+		row := table.Values[i*len(table.Names):]
+		row[level] = min(max(float64(int(row[room])), 5), 8)
+	}
+	o := krigo.Options{Kernel: krigo.Kernel{Expression: "se", ARD: "off", Noise: "ordinal"},
+		Data: krigo.Data{Target: "RAD", Inputs: []string{"RM", "DIS"}}, Run: krigo.Run{Restarts: 1}}
+	for _, exposure := range []string{"", "LSTAT"} {
+		if o.Data.Exposure = exposure; exposure != "" {
+			o.Kernel.Noise = "poisson"
+		}
+		m := must.Get(krigo.Fit(t.Context(), table, o))(t)
+		address, _ := started(t, saved(t, m, filepath.Join(t.TempDir(), "s.krigo")), Options{})
+		few := *table
+		few.Rows, few.Lines, few.Values = 1, nil, table.Values[:len(table.Names)]
+		want := must.Get(m.Predict(t.Context(), &few, krigo.PredictOptions{}))(t)
+		var a Answer
+		body := `{"rows": [{"RM": 6.575, "DIS": 4.09, "LSTAT": 4.98}]}`
+		if exposure == "" {
+			body = `{"rows": [{"RM": 6.575, "DIS": 4.09}]}`
+		}
+		status, said := post(t, "http://"+address+"/v1/predict", jsonKind, body)
+		must.Do(t, json.Unmarshal([]byte(said), &a))
+		must.Not(t, status != 200 || len(a.Predictions) != 1 || a.Predictions[0].Mean != want[0].Mean, "%d: %s", status, said)
+		if exposure == "" {
+			must.Not(t, a.Chances == nil || len(a.Chances.Levels) != 4 || len(a.Chances.Probabilities[0]) != 4, "%s", said)
+			status, said = post(t, "http://"+address+"/v1/predict", "text/csv", "RM,DIS\n6.575,4.09\n")
+			must.Not(t, status != 200 || !strings.Contains(said, "probability_5,probability_6"), "%d: %s", status, said)
+			continue
+		}
+		status, said = post(t, "http://"+address+"/v1/predict", jsonKind, strings.Replace(body, "4.98", "0", 1))
+		must.Not(t, status != 400 || !strings.Contains(said, "isn't above 0"), "%d: %s", status, said)
+	}
+}

@@ -543,6 +543,7 @@ func (s *Server) answerOf(ctx context.Context, r *http.Request, held *hold, m *s
 	table *dataset.Table) (answer Answer, err error) {
 	answer.Model, answer.Target = m.name, m.Target
 	if answer.Predictions, err = m.queue.run(ctx, held.of, table); err == nil {
+		answer.Chances = m.Chances(answer.Predictions)
 		err = further(ctx, r.URL.Query(), held, &s.together, m.Model, table, &answer)
 	}
 	return answer, err

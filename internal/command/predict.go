@@ -34,6 +34,7 @@ type predictDocument struct {
 	Samples     [][]float64                 `json:"samples,omitempty"`   // the draws of --samples, row by row
 	Kept        map[string][]string         `json:"kept,omitempty"`      // columns of the data, as text, row by row
 	Explanation *model.Explanation          `json:"explanation,omitempty"`
+	Chances     *model.Chances              `json:"chances,omitempty"` // of the levels of an ordinal target
 }
 
 // predictFlags are the flags of predict.
@@ -116,7 +117,7 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 			return err
 		}
 	}
-	if m.Classes != nil && !c.json && !slices.Contains(numeric, filepath.Ext(f.out)) {
+	if (m.Classes != nil || m.Ordinal != nil) && !c.json && !slices.Contains(numeric, filepath.Ext(f.out)) {
 		kept = labelled(kept, func(row int) string { return document.Predictions[row].Label })
 	}
 	names, fill := document.table(f.kinds, f.samples)
@@ -180,7 +181,8 @@ func (f *predictFlags) document(cmd *cobra.Command, c *common, m *krigo.Model,
 	if err != nil {
 		return d, nil, err
 	}
-	d = predictDocument{Target: m.Target, Classes: m.Classes, Predictions: ps, Samples: drawn}
+	d = predictDocument{Target: m.Target, Classes: m.Classes, Predictions: ps, Samples: drawn,
+		Chances: m.Chances(ps)}
 	if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
 		d.Solver = kind
 	}
@@ -291,7 +293,7 @@ func (d predictDocument) table(kinds []string, samples int) (names []string, fil
 	for j := range samples {
 		names = append(names, fmt.Sprintf("sample%d", j+1))
 	}
-	names = append(names, d.Explanation.Names()...)
+	names = append(append(names, d.Chances.Names()...), d.Explanation.Names()...)
 	return names, func(i int, values []float64) error {
 		if p := d.Predictions[i]; d.Classes != nil {
 			copy(values, []float64{1 - p.Mean, p.Mean, p.LatentSD, float64(p.Outside)})
@@ -307,6 +309,7 @@ func (d predictDocument) table(kinds []string, samples int) (names []string, fil
 		if d.Samples != nil {
 			at += copy(values[at:], d.Samples[i])
 		}
+		at += d.Chances.Fill(i, values[at:])
 		d.Explanation.Fill(i, values[at:])
 		return nil
 	}
