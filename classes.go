@@ -45,6 +45,9 @@ func (o Options) forSited() Options {
 	}
 	if o.sited() != nil {
 		o.Data.Transform = cmp.Or(o.Data.Transform, noTransform)
+		if !o.labels() { // f is in the target's own unit, or begins at the first threshold
+			o.Kernel.Mean = cmp.Or(o.Kernel.Mean, "constant")
+		}
 	}
 	return o
 }

@@ -46,6 +46,8 @@ var experiments = []Experiment{
 	{"limits", "krigo's own: how often certificates of rows with limits of detection are false on simulated sets",
 		limitsOfDetection},
 	{"labels", "krigo's own: how often certificates of labels are false on simulated sets", classes},
+	{"counts", "krigo's own: how often certificates of counts with an exposure and of levels are false on simulated sets",
+		counts},
 	{"widths", "krigo's own: promises with one width, beside promises whose width follows the model's standard deviation", widths},
 	{"ties", "krigo's own: promises for new groups and whether they hold, false and missed ties, beside peers (bench/ties.py)",
 		tiesFound},
