@@ -239,21 +239,14 @@ func (e *EPEvidence) moments(prior Moments, x, mean, variance []float64) error {
 	return nil
 }
 
-// steps returns the number of steps of an ordinal noise, the parameters after ln σ_n².
-func (p *Problem) steps() int {
-	if e, is := p.Objective.(*EPEvidence); is {
-		if o, is := e.Noise.(Ordinal); is {
-			return o.Steps()
-		}
-	}
-	return 0
+func (e *EPEvidence) steps() int {
+	o, _ := e.Noise.(Ordinal)
+	return o.Steps()
 }
 
-// step gives an ordinal noise its steps at the parameters x.
-func (p *Problem) step(x []float64) {
-	if n := p.steps(); n > 0 {
-		e := p.Objective.(*EPEvidence)
-		e.Noise = e.Noise.(Ordinal).With(x[len(x)-n:])
+func (e *EPEvidence) step(steps []float64) {
+	if o, is := e.Noise.(Ordinal); is {
+		e.Noise = o.With(steps)
 	}
 }
 

@@ -90,6 +90,26 @@ type Problem struct {
 	adj  Adjoints
 }
 
+// stepped is an objective with parameters after ln σ_n²: the steps of an ordinal noise.
+type stepped interface {
+	steps() int
+	step(steps []float64) // sets them
+}
+
+func (p *Problem) steps() int {
+	if o, is := p.Objective.(stepped); is {
+		return o.steps()
+	}
+	return 0
+}
+
+// step sets the steps at the parameters x.
+func (p *Problem) step(x []float64) {
+	if o, is := p.Objective.(stepped); is {
+		o.step(x[len(x)-o.steps():])
+	}
+}
+
 // Dim returns the number of parameters: kernel, mean function, noise variance, steps of an ordinal noise.
 func (p *Problem) Dim() int { return len(p.Kernel.Params()) + len(p.Mean.Params()) + 1 + p.steps() }
 

@@ -201,7 +201,8 @@ class Parameters(Estimator):
             prior mean: zero, constant or linear; the bound pays for a trained mean as for a kernel (default constant, or
             zero)
         noise :
-            constant, linear, gp, auto, student, probit, poisson, negative-binomial, gamma (default by the target)
+            constant, linear, gp, auto, student, probit, poisson, negative-binomial, gamma, ordinal (default by the
+            target)
         monotone :
             predictions that never fall, or never rise, as one or two columns rise: as in size:up,price:down; predicting
             takes longer
