@@ -35,6 +35,13 @@ type Tilt struct {
 	ByCuts                     [2]float64
 }
 
+// stepping is a noise with parameters beside the scale.
+type stepping interface {
+	Steps() int
+	stepped(steps []float64) Sited
+	pull(y []float64, tilts []Tilt) []float64 // derivatives of Σ ln Z by the steps
+}
+
 // SitedOf returns the noise with this name, or nil if it needs no sites.
 func SitedOf(name string) Sited {
 	noise, _ := likelihoods[name].(Sited)
@@ -134,7 +141,7 @@ func (e *EPEvidence) Sites(prior Moments, y []float64, scale float64) (at Sites,
 				at.Y[i], at.Known[i] = x[n+i]/x[i], 1/x[i]
 				logs, byScale = logs+t.Log, byScale+t.ByScale
 			}
-			if o, is := e.Noise.(Ordinal); is {
+			if o, is := e.Noise.(stepping); is {
 				e.bySteps = o.pull(y, tilts)
 			}
 			if e.Shift != nil {
@@ -240,13 +247,15 @@ func (e *EPEvidence) moments(prior Moments, x, mean, variance []float64) error {
 }
 
 func (e *EPEvidence) steps() int {
-	o, _ := e.Noise.(Ordinal)
-	return o.Steps()
+	if o, is := e.Noise.(stepping); is {
+		return o.Steps()
+	}
+	return 0
 }
 
 func (e *EPEvidence) step(steps []float64) {
-	if o, is := e.Noise.(Ordinal); is {
-		e.Noise = o.With(steps)
+	if o, is := e.Noise.(stepping); is {
+		e.Noise = o.stepped(steps)
 	}
 }
 

@@ -57,7 +57,7 @@ type Adjoints struct {
 	K     matrix.Dense // N×N and symmetric; only the lower triangle counts
 	Noise float64      // d/dσ_n²
 	Mean  []float64    // d/dm_β(x_i), N numbers
-	Steps []float64    // derivatives by the steps of an ordinal noise; nil: there are none
+	Steps []float64    // derivatives by the steps of an ordinal noise, or nil
 }
 
 // Moments holds the prior covariance matrix of f at the rows, in its lower triangle, and the prior mean there.

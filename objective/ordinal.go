@@ -22,7 +22,10 @@ type Ordinal struct {
 	Cuts   []float64 `json:"thresholds"` // one less than Levels, in ascending order
 }
 
-var _ Sited = Ordinal{}
+var (
+	_ Sited    = Ordinal{}
+	_ stepping = Ordinal{}
+)
 
 // MostLevels is the largest number of levels.
 const MostLevels = 20
@@ -56,6 +59,8 @@ func (l Ordinal) With(steps []float64) Ordinal {
 	return l
 }
 
+func (l Ordinal) stepped(steps []float64) Sited { return l.With(steps) }
+
 // Start returns the mean of f, and the steps, by which levels have the same shares as among the targets y, if f has the
 // variance 1. A level gets half a target more.
 func (l Ordinal) Start(y []float64) (mean float64, steps []float64) {
@@ -74,7 +79,6 @@ func (l Ordinal) Start(y []float64) (mean float64, steps []float64) {
 	return -cuts[0], steps
 }
 
-// pull returns the derivatives of Σ ln Z by the steps, for targets y.
 func (l Ordinal) pull(y []float64, tilts []Tilt) []float64 {
 	by := make([]float64, len(l.Cuts)+1)
 	for i, t := range tilts {

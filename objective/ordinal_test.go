@@ -9,7 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// likert has five levels, one of which isn't next to the others.
+// likert has five levels. The last isn't next to the others.
 var likert = Ordinal{Levels: []float64{-1, 0, 1, 2, 5}}.With([]float64{0.2, -1.5, 0.6})
 
 // TestOrdinalTilted compares ln Z with a sum over a fine grid, and its derivatives with differences.
