@@ -259,3 +259,18 @@ def test_kernels_compose():
     assert gp.details_["kernel"]["name"] in ("sum", "matern32(x1, x2)")
     with pytest.raises(UsageError, match='did you mean "x1"'):
         KrigoRegressor(kernel=se("x11")).fit(X, y)
+
+
+def test_counts(quick):
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame({"x": rng.normal(size=150), "years": rng.uniform(0.5, 3, 150)})
+    y = rng.poisson(X["years"] * np.exp(1 + X["x"]))
+    m = KrigoRegressor(kernel="se", noise="poisson", exposure="years").fit(X, y)
+    np.testing.assert_allclose(m.predict(X.assign(years=2 * X["years"])), 2 * m.predict(X), rtol=1e-12)
+    with pytest.raises(KrigoError, match="years"):
+        m.predict(X[["x"]])
+    with pytest.raises(KrigoError, match="isn't above 0"):
+        m.predict(X.assign(years=0))
+    levels = KrigoRegressor(kernel="se", noise="ordinal", exposure=None, ignore="years").fit(X, np.minimum(y, 4))
+    frame = levels.predict_frame(X)
+    np.testing.assert_allclose(frame[[f"probability_{k}" for k in range(5)]] @ np.arange(5), frame["mean"], rtol=1e-9)

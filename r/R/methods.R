@@ -13,8 +13,8 @@ predict.krigo <- function(object, newdata, se.fit = FALSE,
   if (interval == "band" && !missing(level)) refuse("level: the band holds the share that the certificate states. Leave level out, or ask for another interval")
   if (!is.numeric(level) || length(level) != 1 || !isTRUE(level > 0 && level < 1)) refuse("level: want a share between 0 and 1, such as 0.95")
   noise <- object$options$kernel$noise
-  if (any(noise %in% c("poisson", "negative-binomial", "gamma")) && (se.fit || interval == "confidence" || interval == "prediction" && level != 0.95)) {
-    refuse("noise ", noise, ": the function is the logarithm of the mean, and only the ends of interval = \"prediction\" at level 0.95 are known: leave out ", if (se.fit) "se.fit" else if (interval == "confidence") "interval" else "level")
+  if (any(noise %in% c("poisson", "negative-binomial", "gamma", "ordinal")) && (se.fit || interval == "confidence" || interval == "prediction" && level != 0.95)) {
+    refuse("noise ", noise, ": the function is ", if (noise == "ordinal") "compared with thresholds" else "the logarithm of the mean", ", and only the ends of interval = \"prediction\" at level 0.95 are known: leave out ", if (se.fit) "se.fit" else if (interval == "confidence") "interval" else "level")
   }
   table <- rows_of(object, newdata, "newdata")
   kinds <- intersect(interval, c("conformal", "normalised", "band"))
