@@ -195,7 +195,8 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 		if p.ordinal != nil {
 			x[len(params)], steps = p.ordinal.Start(p.all.Y)
 		} else if o.sited() != nil && !o.labels() && g > len(params) {
-			x[len(params)] = math.Log(floats.Sum(p.all.Y) / p.all.Exposure()) // f is a logarithm
+			n := float64(len(p.all.Y)) // f is a logarithm
+			x[len(params)] = math.Log(floats.Sum(p.all.Y)/n) - floats.Sum(p.all.Shift)/n
 		}
 		x[g] = logNoise
 		x = append(append(x, steps...), p.z.Data...)

@@ -188,52 +188,35 @@ func (d *Data) OffsetBy(column string) (*Data, error) {
 
 // NoisyBy returns the data with a column of standard errors: how far each row's target, which was measured, may be from
 // the quantity itself. They are in the target's unit, and at least 0. An empty name leaves the data as they are.
-func (d *Data) NoisyBy(column string) (_ *Data, err error) {
-	if column == "" {
-		return d, nil
-	}
+func (d *Data) NoisyBy(column string) (*Data, error) {
 	of := *d
 	of.Noise = column
-	of.noise, err = d.signed(column, "standard errors", func(v float64) error {
-		if v >= 0 {
-			return nil
-		}
-		return fmt.Errorf("%v is below 0", v)
-	})
-	return &of, err
+	return &of, of.beyond(column, "standard errors", 0, &of.noise)
 }
 
 // ExposedBy returns the data with a column of exposures: person-years, area, or what else the mean of a row's target is
 // proportional to. They are above 0. An empty name leaves the data as they are. The data can't also have an offset.
-func (d *Data) ExposedBy(column string) (_ *Data, err error) {
-	if column == "" {
-		return d, nil
-	}
+func (d *Data) ExposedBy(column string) (*Data, error) {
 	of := *d
 	of.Exposure = column
-	of.offset, err = d.signed(column, "exposures", Exposed)
-	return &of, err
+	return &of, of.beyond(column, "exposures", LeastExposure, &of.offset)
 }
 
-// Exposed returns an error if a number is no exposure.
-func Exposed(v float64) error {
-	if v > 0 {
+// beyond sets the place of a column that isn't an input, and returns an error if a number there is less than least.
+func (d *Data) beyond(column, what string, least float64, place *[]int) error {
+	if column == "" {
 		return nil
 	}
-	return fmt.Errorf("%v isn't above 0", v)
-}
-
-// signed returns a column of the target's standard errors or exposures, or an error that names its first wrong cell.
-func (d *Data) signed(column, what string, allowed func(float64) error) ([]int, error) {
 	at, err := d.table.column(column, "for the "+what+" of the target")
 	if err == nil {
 		err = d.table.check(use{column: at})
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return []int{at}, d.table.Each([]int{at}, func(row int, cells []float64) error {
-		err := allowed(cells[0])
+	*place = []int{at}
+	return d.table.Each(*place, func(row int, cells []float64) error {
+		err := AtLeast(least, cells[0])
 		if err == nil {
 			return nil
 		}
@@ -243,6 +226,17 @@ func (d *Data) signed(column, what string, allowed func(float64) error) ([]int, 
 			spelling.Clip(column), what)
 		return wrong
 	})
+}
+
+// LeastExposure is the least number above 0.
+const LeastExposure = math.SmallestNonzeroFloat64
+
+// AtLeast returns an error if v is less than least, which is 0 or LeastExposure.
+func AtLeast(least, v float64) error {
+	if v >= least {
+		return nil
+	}
+	return fmt.Errorf("%v %s", v, map[bool]string{true: "isn't above 0", false: "is below 0"}[least > 0])
 }
 
 // groupBlocks makes a group of the rows in each block.

@@ -72,7 +72,11 @@ func (m Evidence) Bind(t Task) Problem {
 // evidence returns the problem of the evidence.
 func (t Task) evidence() *objective.Problem {
 	if t.Noise != nil {
-		return t.full(&objective.EPEvidence{Noise: t.Noise, Shift: t.All.Shift})
+		p := t.full(&objective.EPEvidence{Noise: t.Noise, Shift: t.All.Shift})
+		if o, is := t.Noise.(objective.Ordinal); is {
+			p.Steps = o.Steps()
+		}
+		return p
 	}
 	return t.full(&objective.Evidence{})
 }

@@ -1,9 +1,12 @@
 package model
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -65,7 +68,7 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 		x.R2 = 1 - error2*error2/spread
 	}
 	if m.Exposure != "" {
-		if median, constant, err = m.rate(d, roles, at); err != nil {
+		if median, constant, err = m.rate(d, prior, d.RowsOf(roles, dataset.Certified), at); err != nil {
 			return nil, err
 		}
 	}
@@ -94,24 +97,15 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 }
 
 // rate returns the prior rows' targets by exposure, and what they predict of the certified rows.
-func (m *Model) rate(d *dataset.Data, roles dataset.Roles, at scored) (rate float64, b Baseline, err error) {
-	prior := d.RowsOf(roles, dataset.Prior)
+func (m *Model) rate(d *dataset.Data, prior, certified []int, at scored) (rate float64, b Baseline, err error) {
 	y, err := d.Targets(prior)
-	if err != nil {
-		return 0, b, err
-	}
-	own, err := d.Offsets(prior)
-	if err != nil {
-		return 0, b, err
-	}
-	predicted, err := d.Offsets(d.RowsOf(roles, dataset.Certified))
-	if err != nil {
+	own, err2 := d.Offsets(prior)
+	predicted, err3 := d.Offsets(certified)
+	if err := cmp.Or(err, err2, err3); err != nil {
 		return 0, b, err
 	}
 	rate = linalg.Sum(y) / linalg.Sum(own)
-	for i := range predicted {
-		predicted[i] *= rate
-	}
+	floats.Scale(rate, predicted)
 	m.Scaling.Standard(predicted, predicted)
 	b, err = m.baseline(d.Ranks(), predicted, at)
 	return rate, b, err

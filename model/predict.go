@@ -158,7 +158,7 @@ func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p
 			p.Lower95, p.Upper95 = math.Round(p.Lower95)+0, math.Round(p.Upper95)+0 // no −0
 		}
 		if o := m.Ordinal; o != nil {
-			p.Label = levelName(o.Levels[Likeliest(o.Chances(mean, variance))])
+			p.Label = levelName(o.Levels[Likeliest(o.Chances(mean, variance, 1))])
 		} else {
 			p.Lower95 = max(p.Lower95, 0)
 		}
@@ -193,7 +193,7 @@ func (m *Model) Chances(ps []Prediction) *Chances {
 		return nil
 	}
 	return &Chances{m.Ordinal.Levels, lists.Of(ps, func(p Prediction) []float64 {
-		return m.Ordinal.Chances(p.f, p.LatentVariance)
+		return m.Ordinal.Chances(p.f, p.LatentVariance, 1)
 	})}
 }
 
@@ -252,12 +252,14 @@ func (r numbers) Block(first, n int, x, _ []float64) error {
 					Err: fmt.Errorf("%v is not finite; remove the row or fill the value", v)}
 			}
 		}
-		if e := all[len(all)-1]; r.m.Errors != "" && e < 0 {
-			return &dataset.Error{Row: i + 1, Column: len(all), Name: r.m.Errors,
-				Err: fmt.Errorf("%v is below 0, and no standard error is", e)}
-		} else if err := dataset.Exposed(e); r.m.Exposure != "" && err != nil {
-			return &dataset.Error{Row: i + 1, Column: len(all), Name: r.m.Exposure,
-				Err: fmt.Errorf("%w, and an exposure is", err)}
+		least := math.Inf(-1)
+		if r.m.Exposure != "" {
+			least = dataset.LeastExposure
+		} else if r.m.Errors != "" {
+			least = 0
+		}
+		if err := dataset.AtLeast(least, all[len(all)-1]); err != nil {
+			return &dataset.Error{Row: i + 1, Column: len(all), Name: r.names[len(all)-1], Err: err}
 		}
 		if r.m.Scaling.Inputs(row, row); !linalg.Finite(row) {
 			return &dataset.Error{Row: i + 1, Err: errors.New("a value is so far from the others that its scaled form " +

@@ -113,7 +113,7 @@ func (m *Model) saneNumbers() error {
 		m.Classes[0] == m.Classes[1] || m.Terms.Loss.Kind != pacbayes.Label) {
 		return errors.New("the model file's classes don't go with its noise or its loss")
 	}
-	if (m.Ordinal != nil) != (m.Noise == objective.OrdinalName) || m.Ordinal != nil && m.Ordinal.Check() != nil {
+	if (m.Ordinal != nil) != (m.Noise == objective.OrdinalName) || m.Ordinal != nil && !m.Ordinal.Valid() {
 		return errors.New("the model file's levels and thresholds don't go with its noise")
 	}
 	noise := m.Sited()

@@ -37,7 +37,6 @@ type Tilt struct {
 
 // stepping is a noise with parameters beside the scale.
 type stepping interface {
-	Steps() int
 	stepped(steps []float64) Sited
 	pull(y []float64, tilts []Tilt) []float64 // derivatives of Σ ln Z by the steps
 }
@@ -107,6 +106,10 @@ func (e *EPEvidence) Sites(prior Moments, y []float64, scale float64) (at Sites,
 	if e.c.IsZero() {
 		e.c = prior.K.Like(n, n)
 	}
+	noise := e.Noise
+	if o, is := noise.(stepping); is {
+		noise = o.stepped(prior.Steps)
+	}
 	// x holds the sites' precisions τ and then precision times target τỹ, f how an update changes x
 	x, f, lastX, lastF := make([]float64, 2*n), make([]float64, 2*n), make([]float64, 2*n), make([]float64, 2*n)
 	mean, variance, tilts, changes := make([]float64, n), make([]float64, n), make([]Tilt, n), make([]float64, n)
@@ -127,7 +130,7 @@ func (e *EPEvidence) Sites(prior Moments, y []float64, scale float64) (at Sites,
 			for i := i0; i < i1; i++ {
 				own := site{x[i], x[n+i]}
 				var next site
-				next, tilts[i], changes[i] = own.update(e.Noise, y[i], scale, mean[i], variance[i])
+				next, tilts[i], changes[i] = own.update(noise, y[i], scale, mean[i], variance[i])
 				f[i], f[n+i] = next.precision-own.precision, next.shift-own.shift
 			}
 		})
@@ -141,7 +144,7 @@ func (e *EPEvidence) Sites(prior Moments, y []float64, scale float64) (at Sites,
 				at.Y[i], at.Known[i] = x[n+i]/x[i], 1/x[i]
 				logs, byScale = logs+t.Log, byScale+t.ByScale
 			}
-			if o, is := e.Noise.(stepping); is {
+			if o, is := noise.(stepping); is {
 				e.bySteps = o.pull(y, tilts)
 			}
 			if e.Shift != nil {
@@ -246,26 +249,12 @@ func (e *EPEvidence) moments(prior Moments, x, mean, variance []float64) error {
 	return nil
 }
 
-func (e *EPEvidence) steps() int {
-	if o, is := e.Noise.(stepping); is {
-		return o.Steps()
-	}
-	return 0
-}
-
-func (e *EPEvidence) step(steps []float64) {
-	if o, is := e.Noise.(stepping); is {
-		e.Noise = o.stepped(steps)
-	}
-}
-
 // Sites returns the sites at the parameters x, if the objective is EPEvidence.
 func (p *Problem) Sites(x []float64) (Sites, error) {
 	e := p.Objective.(*EPEvidence)
 	theta, beta, logNoise := p.Split(x)
-	p.step(x)
 	n := p.X.Rows
-	prior := Moments{p.X.Like(n, n), make([]float64, n)}
+	prior := Moments{p.X.Like(n, n), make([]float64, n), x[len(x)-p.Steps:]}
 	p.fill(theta, beta, prior)
 	at, _, _, err := e.Sites(prior, p.Y, math.Exp(logNoise))
 	return at, err

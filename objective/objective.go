@@ -62,8 +62,9 @@ type Adjoints struct {
 
 // Moments holds the prior covariance matrix of f at the rows, in its lower triangle, and the prior mean there.
 type Moments struct {
-	K    matrix.Dense
-	Mean []float64
+	K     matrix.Dense
+	Mean  []float64
+	Steps []float64 // of an ordinal noise
 }
 
 // Exact is an objective that needs the whole matrix K = k_θ(X,X). It takes O(N³) time and O(N²) memory.
@@ -82,6 +83,7 @@ type Problem struct {
 	Y         []float64
 	Objective Exact
 	PerRow    posterior.RowNoise // how noisy each row is
+	Steps     int                // number of steps of an ordinal noise, the parameters after ln σ_n²
 
 	replicates replicates
 
@@ -90,28 +92,8 @@ type Problem struct {
 	adj  Adjoints
 }
 
-// stepped is an objective with parameters after ln σ_n²: the steps of an ordinal noise.
-type stepped interface {
-	steps() int
-	step(steps []float64) // sets them
-}
-
-func (p *Problem) steps() int {
-	if o, is := p.Objective.(stepped); is {
-		return o.steps()
-	}
-	return 0
-}
-
-// step sets the steps at the parameters x.
-func (p *Problem) step(x []float64) {
-	if o, is := p.Objective.(stepped); is {
-		o.step(x[len(x)-o.steps():])
-	}
-}
-
 // Dim returns the number of parameters: kernel, mean function, noise variance, steps of an ordinal noise.
-func (p *Problem) Dim() int { return len(p.Kernel.Params()) + len(p.Mean.Params()) + 1 + p.steps() }
+func (p *Problem) Dim() int { return len(p.Kernel.Params()) + len(p.Mean.Params()) + 1 + p.Steps }
 
 // Split cuts a parameter vector, or a gradient, into the parts for θ, β and ln σ_n².
 func (p *Problem) Split(x []float64) (theta, beta []float64, logNoise float64) {
@@ -122,7 +104,7 @@ func (p *Problem) Split(x []float64) (theta, beta []float64, logNoise float64) {
 // Names returns the name of every parameter.
 func (p *Problem) Names() []string {
 	names := parameterNames(p.Kernel, p.Mean)
-	for i := range p.steps() {
+	for i := range p.Steps {
 		names = append(names, fmt.Sprintf("log_step%d", i+1))
 	}
 	return names
@@ -149,9 +131,9 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 		p.adj = Adjoints{K: p.X.Like(n, n), Mean: make([]float64, n)}
 	}
 	theta, beta, logNoise := p.Split(x)
-	p.step(x)
 	noise := math.Exp(logNoise)
-	p.fill(theta, beta, Moments{p.k, p.mean})
+	prior := Moments{p.k, p.mean, x[len(x)-p.Steps:]}
+	p.fill(theta, beta, prior)
 	var adj *Adjoints
 	if gradient != nil {
 		adj = &p.adj
@@ -161,7 +143,7 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 		posterior.AddNoise(p.k, 0, each)
 		added = 0
 	}
-	value, err := p.Objective.Evaluate(Moments{p.k, p.mean}, p.Y, added, adj)
+	value, err := p.Objective.Evaluate(prior, p.Y, added, adj)
 	if err != nil {
 		return math.NaN(), err
 	}

