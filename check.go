@@ -46,15 +46,13 @@ func (d Data) check() (wrong settings.Faults) {
 	wrong.If(d.TestFraction > 0 && d.Test != nil, "test-fraction and a test table exclude each other")
 	wrong.If(d.Group != "" && d.Split == "last",
 		"group: a fit can't have both --group and --split last: whole groups get random roles")
-	wrong.If(d.Offset != "" && (d.Offset == d.Target || d.Offset == d.Group || slices.Contains(d.Categorical, d.Offset)),
-		"offset %q: that column is the target, groups rows or holds categories: name a column of predictions", d.Offset)
-	wrong.If(d.Exposure != "" && (slices.Contains([]string{d.Target, d.Group}, d.Exposure) ||
-		slices.Contains(d.Categorical, d.Exposure)), "exposure %q: that column is the target, groups rows or holds "+
-		"categories: name a column of exposures", d.Exposure)
-	noise := d.NoiseColumn
-	wrong.If(noise != "" && (slices.Contains([]string{d.Target, d.Group, d.Offset}, noise) ||
-		slices.Contains(d.Categorical, noise)), "noise-column %q: that column is the target or the offset, groups rows or "+
-		"holds categories: name a column of standard errors", noise)
+	own := append([]string{d.Target, d.Group}, d.Categorical...)
+	for _, c := range [][3]string{{"offset", d.Offset, "predictions"}, {"exposure", d.Exposure, "exposures"},
+		{"noise-column", d.NoiseColumn, "standard errors"}} {
+		wrong.If(c[1] != "" && slices.Contains(own, c[1]), "%s %q: that column is the target or has another part, groups "+
+			"rows or holds categories: name a column of %s", c[0], c[1], c[2])
+		own = append(own, c[1])
+	}
 	wrong.If(d.Group != "" && (d.Group == d.Target || slices.Contains(d.Categorical, d.Group)),
 		"group %q: that column is the target, or an input", d.Group)
 	return append(wrong, d.checkBeside()...)
@@ -199,7 +197,8 @@ func (o Options) checkTogether() (wrong settings.Faults) {
 			method.DTCName, method.PEPName}, o.Method.Name), "%s: %s has one noise variance for all rows: take "+
 			"evidence, nearest, vfe, fitc, dtc or pep", what, o.Method.Name)
 	}
-	wrong.If(o.Data.Exposure != "" && !objective.Logarithmic(o.Kernel.Noise), "exposure %q: it multiplies the mean of a "+
+	_, rated := o.sited().(objective.Rated)
+	wrong.If(o.Data.Exposure != "" && !rated, "exposure %q: it multiplies the mean of a "+
 		"count or a positive number: take noise negative-binomial, poisson or gamma", o.Data.Exposure)
 	wrong = append(wrong, o.checkCensored()...)
 	if err := o.checkSited(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
@@ -235,7 +236,8 @@ func TestOrdinal(t *testing.T) {
 	truth := objective.Ordinal{Levels: m.Ordinal.Levels}.With(make([]float64, 3))
 	right, square := 0., 0.
 	for i, p := range must.Get(again.Predict(t.Context(), table, PredictOptions{}))(t) {
-		x, chances := table.Values[3*i], again.Chances([]model.Prediction{p}).Probabilities[0]
+		x := table.Values[3*i]
+		chances := lists.Of(again.Chances([]model.Prediction{p}), func(c model.Chance) float64 { return c.Probabilities[0] })
 		d := p.Mean - truth.Point(1.5+2*math.Sin(2*x), 0, 1)
 		square += d * d / float64(table.Rows)
 		if p.Label != fmt.Sprint(model.Likeliest(chances)-2) ||

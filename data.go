@@ -138,13 +138,7 @@ func (d *dealt) view(table *dataset.Table) (err error) {
 		return err
 	}
 	group := func(v *dataset.Data) (_ *dataset.Data, err error) {
-		if v, err = v.OffsetBy(o.Offset); err == nil {
-			v, err = v.ExposedBy(o.Exposure)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if v, err = v.NoisyBy(o.NoiseColumn); err == nil && o.Group != "" {
+		if v, err = v.Beyond(o.Offset, o.Exposure, o.NoiseColumn); err == nil && o.Group != "" {
 			v, err = v.GroupBy(o.Group)
 		}
 		return v, err
@@ -203,10 +197,7 @@ func (d *dealt) viewTest(table *dataset.Table) (err error) {
 		d.test, err = d.data.Encoding.Select(table, d.data.Inputs, o.Target)
 	}
 	if err == nil {
-		d.test, err = d.test.OffsetBy(o.Offset)
-	}
-	if err == nil {
-		d.test, err = d.test.ExposedBy(o.Exposure)
+		d.test, err = d.test.Beyond(o.Offset, o.Exposure, o.NoiseColumn)
 	}
 	if err == nil {
 		var sides []float64
@@ -214,9 +205,6 @@ func (d *dealt) viewTest(table *dataset.Table) (err error) {
 			func(side float64) bool { return side != 0 }) {
 			err = usage("censored: test rows whose targets are limits have no errors: leave them out of %s", table.Source)
 		}
-	}
-	if err == nil {
-		d.test, err = d.test.NoisyBy(o.NoiseColumn)
 	}
 	if err != nil || o.Group == "" {
 		return err
@@ -268,11 +256,10 @@ func (d *dealt) scale() (err error) {
 func (d *dealt) levels(prior []int) (*objective.Ordinal, error) {
 	y, err := d.data.SortedTargets(prior)
 	o := objective.Ordinal{Levels: slices.Compact(y)}
-	if n := len(o.Levels); err == nil && (n < 2 || n > objective.MostLevels) {
+	if o = o.With(make([]float64, o.Steps())); err == nil && !o.Valid() {
 		err = fmt.Errorf("%s: noise ordinal takes 2 to %d levels, and %d prior rows have %d different values of %s: take "+
-			"another noise", d.data.Source, objective.MostLevels, len(prior), n, cautious.Name(d.data.Target))
+			"another noise", d.data.Source, objective.MostLevels, len(y), len(o.Levels), cautious.Name(d.data.Target))
 	}
-	o = o.With(make([]float64, o.Steps()))
 	return &o, err
 }
 
@@ -350,12 +337,14 @@ func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 		return m, err
 	}
 	m = objective.Memory{X: matrix.Large(n, d), Y: make([]float64, n)}
-	m.PerRow.Known, err = rows.KnownNoise() // one rank has all rows (checkSpread)
-	if err == nil {
-		m.Shift, err = rows.Shifts()
-	}
-	if err != nil {
+	if m.PerRow.Known, err = rows.KnownNoise(); err != nil { // one rank has all rows (checkSpread)
 		return m, err
+	}
+	if rows.Data.Exposure != "" {
+		m.Shift = make([]float64, n)
+		if err := rows.Expose(m.Shift); err != nil {
+			return m, err
+		}
 	}
 	if r.Size() == 1 { // the other ranks would wait for a rank that ended alone
 		m.X = m.X.Until(rows.Context())

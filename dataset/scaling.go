@@ -442,16 +442,16 @@ func (s *Scaled) KnownNoise() ([]float64, error) {
 	return known, err
 }
 
-// Shifts returns how much the rows' exposures add to the logarithm of the mean, or nil without exposures.
-func (s *Scaled) Shifts() ([]float64, error) {
+// Expose adds the logarithms of the rows' exposures, if there are any, to f, the logarithms of means at exposure 1.
+func (s *Scaled) Expose(f []float64) error {
 	if s.Data.Exposure == "" {
-		return nil, nil
+		return nil
 	}
-	shifts, err := s.Data.Offsets(s.Numbers)
-	for i, e := range shifts {
-		shifts[i] = math.Log(e)
+	exposures, err := s.Data.Offsets(s.Numbers)
+	for i, e := range exposures {
+		f[i] += math.Log(e)
 	}
-	return shifts, err
+	return err
 }
 
 // mostError limits standard errors, in standard deviations of the target.

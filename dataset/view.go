@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -171,72 +172,42 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 	return &grouped, nil
 }
 
-// OffsetBy returns the data with a column as offset: another model's predictions, which are subtracted from the target.
-// An empty name leaves the data as they are.
-func (d *Data) OffsetBy(column string) (*Data, error) {
-	if column == "" {
-		return d, nil
-	}
-	at, err := d.table.column(column, "for the offset")
-	if err == nil {
-		err = d.table.check(use{column: at})
-	}
+// Beyond returns the data with columns that aren't inputs. Empty names leave the data as they are. offset has another
+// model's predictions, which are subtracted from the target. exposure has person-years, area, or what else the mean of a
+// row's target is proportional to, above 0, and takes the offset's place. noise has the targets' standard errors: how
+// far each target, which was measured, may be from the quantity itself, in its unit, and at least 0.
+func (d *Data) Beyond(offset, exposure, noise string) (*Data, error) {
 	of := *d
-	of.Offset, of.offset = column, []int{at}
-	return &of, err
+	of.Offset, of.Exposure, of.Noise = offset, exposure, noise
+	return &of, cmp.Or(of.beyond(offset, "offset", math.Inf(-1), &of.offset),
+		of.beyond(exposure, "exposures of the target", math.SmallestNonzeroFloat64, &of.offset),
+		of.beyond(noise, "standard errors of the target", 0, &of.noise))
 }
 
-// NoisyBy returns the data with a column of standard errors: how far each row's target, which was measured, may be from
-// the quantity itself. They are in the target's unit, and at least 0. An empty name leaves the data as they are.
-func (d *Data) NoisyBy(column string) (*Data, error) {
-	of := *d
-	of.Noise = column
-	return &of, of.beyond(column, "standard errors", 0, &of.noise)
-}
-
-// ExposedBy returns the data with a column of exposures: person-years, area, or what else the mean of a row's target is
-// proportional to. They are above 0. An empty name leaves the data as they are. The data can't also have an offset.
-func (d *Data) ExposedBy(column string) (*Data, error) {
-	of := *d
-	of.Exposure = column
-	return &of, of.beyond(column, "exposures", LeastExposure, &of.offset)
-}
-
-// beyond sets the place of a column that isn't an input, and returns an error if a number there is less than least.
+// beyond sets the place of a column that isn't an input. A number below least is an error.
 func (d *Data) beyond(column, what string, least float64, place *[]int) error {
 	if column == "" {
 		return nil
 	}
-	at, err := d.table.column(column, "for the "+what+" of the target")
+	at, err := d.table.column(column, "for the "+what)
 	if err == nil {
 		err = d.table.check(use{column: at})
 	}
-	if err != nil {
+	if *place = []int{at}; err != nil || math.IsInf(least, -1) {
 		return err
 	}
-	*place = []int{at}
 	return d.table.Each(*place, func(row int, cells []float64) error {
-		err := AtLeast(least, cells[0])
-		if err == nil {
+		if cells[0] >= least {
 			return nil
 		}
-		wrong := d.table.place(row)
-		wrong.Column, wrong.Name = at+1, column
-		wrong.Err = fmt.Errorf("%w, but the column %q has %s of the target: correct or remove the row", err,
+		wrong, below := d.table.place(row), "is below 0"
+		if wrong.Column, wrong.Name = at+1, column; least > 0 {
+			below = "isn't above 0"
+		}
+		wrong.Err = fmt.Errorf("%v %s, but the column %q has %s: correct or remove the row", cells[0], below,
 			spelling.Clip(column), what)
 		return wrong
 	})
-}
-
-// LeastExposure is the least number above 0.
-const LeastExposure = math.SmallestNonzeroFloat64
-
-// AtLeast returns an error if v is less than least, which is 0 or LeastExposure.
-func AtLeast(least, v float64) error {
-	if v >= least {
-		return nil
-	}
-	return fmt.Errorf("%v %s", v, map[bool]string{true: "isn't above 0", false: "is below 0"}[least > 0])
 }
 
 // groupBlocks makes a group of the rows in each block.

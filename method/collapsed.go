@@ -73,9 +73,8 @@ func (m Evidence) Bind(t Task) Problem {
 func (t Task) evidence() *objective.Problem {
 	if t.Noise != nil {
 		p := t.full(&objective.EPEvidence{Noise: t.Noise, Shift: t.All.Shift})
-		if o, is := t.Noise.(objective.Ordinal); is {
-			p.Steps = o.Steps()
-		}
+		o, _ := t.Noise.(objective.Ordinal)
+		p.Steps = o.Steps()
 		return p
 	}
 	return t.full(&objective.Evidence{})

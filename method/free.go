@@ -37,10 +37,8 @@ func (m SVGP) Likelihood() string { return m.Noise }
 var _ Method = SVGP{}
 
 func (m SVGP) Bind(t Task) Problem {
-	noise, err := objective.NoiseOf(m.Noise)
-	if err != nil {
-		panic(err) // a mistake of the program that registers the method
-	}
+	of, _ := objective.NoiseOf(m.Noise)
+	noise := of.(pacbayes.Expectation) // as objective.RegisterNoise takes it
 	f := &free{FreeFormProblem: t.free(&objective.SVGP{Noise: noise}, 0), task: t, descent: m.Descent(), noise: true,
 		conjugate: m.Noise == ""}
 	if b := m.batches(false); b != nil {

@@ -86,10 +86,9 @@ func weakFor(t Task) (w weak) {
 			w = append(w, normal{at: i, factor: -1, variance: relative})
 		}
 	}
-	if o, is := t.Noise.(objective.Ordinal); is {
-		for i := range o.Steps() {
-			w = append(w, normal{at: t.prior() + 1 + i, factor: 1, variance: wide})
-		}
+	o, _ := t.Noise.(objective.Ordinal)
+	for i := range o.Steps() {
+		w = append(w, normal{at: t.prior() + 1 + i, factor: 1, variance: wide})
 	}
 	if t.Noise != nil && !t.Noise.Scaled() { // the noise has no scale
 		return w

@@ -191,9 +191,6 @@ const (
 	MostNoise  = 1e6
 )
 
-// mostStep limits the logarithm of the distance of one cut of an ordinal noise from the next.
-const mostStep = 7
-
 // box returns the bounds of the parameters: the grid's limits for θ and β, limits for the noise if it is a parameter,
 // and no limits for inducing inputs. Parameters that are held or fixed stay at their values in x.
 func (t Task) box(x []float64, noise bool) train.Bounds {
@@ -216,10 +213,8 @@ func (t Task) box(x []float64, noise bool) train.Bounds {
 		}
 		n++
 	}
-	if t.Noise != nil { // steps of an ordinal noise
-		for i := n; i < len(x); i++ {
-			b.Lower[i], b.Upper[i] = -mostStep, mostStep
-		}
+	for i := n; t.Noise != nil && i < len(x); i++ { // steps of an ordinal noise
+		b.Lower[i], b.Upper[i] = -t.Limit, t.Limit
 	}
 	if t.FixInducing {
 		hold(n, n+t.M*t.dims())

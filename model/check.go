@@ -267,15 +267,13 @@ func (m *Model) checkSites(q *posterior.Posterior, y []float64, rows *dataset.Sc
 		at.Scale = m.ObservationNoise
 	}
 	q.Latent(q.Support, at.Mean, at.Variance)
-	shifts, err := rows.Shifts()
-	if err != nil {
+	shift := make([]float64, n)
+	if err := rows.Expose(shift); err != nil {
 		return err
 	}
 	for i, v := range y {
 		at.Y[rows.Place(i)] = v
-		if shifts != nil {
-			at.Mean[rows.Place(i)] += shifts[i]
-		}
+		at.Mean[rows.Place(i)] += shift[i]
 	}
 	if len(q.Noises) != n || len(at.Weights) != n || !(at.Unsettled() <= sameFigure) {
 		return fmt.Errorf("the predictor's sites don't follow from the targets of the %s rows: no certificate",

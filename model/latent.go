@@ -35,29 +35,17 @@ func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err 
 	if of, ok := rows.(interface{ Context() context.Context }); ok {
 		tell = told(of.Context())
 	}
-	if err := eachBlock(rows, func(first int, x matrix.Dense) {
+	err = eachBlock(rows, func(first int, x matrix.Dense) {
 		end := first + x.Rows
 		q.Latent(x, mean[first:end], variance[first:end])
 		if tell != nil {
 			tell(end, n)
 		}
-	}); err != nil {
-		return nil, nil, err
+	})
+	if of, ok := rows.(interface{ Expose(f []float64) error }); ok && err == nil {
+		err = of.Expose(mean)
 	}
-	return mean, variance, Expose(rows, mean)
-}
-
-// Expose adds the logarithms of the rows' exposures, if there are any, to the means of f. rows are in scaled units.
-func Expose(rows any, mean []float64) error {
-	of, _ := rows.(interface{ Shifts() ([]float64, error) })
-	if of == nil {
-		return nil
-	}
-	shifts, err := of.Shifts()
-	for i, by := range shifts {
-		mean[i] += by
-	}
-	return err
+	return mean, variance, err
 }
 
 // eachBlock reads the inputs of rows block by block, and calls do with each block.

@@ -160,14 +160,8 @@ func (m *Model) Further() []string {
 }
 
 // Beyond returns the data with the columns that Further lists.
-func (m *Model) Beyond(d *dataset.Data) (_ *dataset.Data, err error) {
-	if d, err = d.OffsetBy(m.Offset); err == nil {
-		d, err = d.ExposedBy(m.Exposure)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return d.NoisyBy(m.Errors)
+func (m *Model) Beyond(d *dataset.Data) (*dataset.Data, error) {
+	return d.Beyond(m.Offset, m.Exposure, m.Errors)
 }
 
 // Labelled returns a view of the inputs and the target, for rows to score or certify, with groups if the model has any.

@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
-	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/objective"
 )
@@ -158,7 +156,7 @@ func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p
 			p.Lower95, p.Upper95 = math.Round(p.Lower95)+0, math.Round(p.Upper95)+0 // no −0
 		}
 		if o := m.Ordinal; o != nil {
-			p.Label = levelName(o.Levels[Likeliest(o.Chances(mean, variance, 1))])
+			p.Label = fmt.Sprintf("%.0f", o.Levels[Likeliest(o.Chances(mean, variance, 1))])
 		} else {
 			p.Lower95 = max(p.Lower95, 0)
 		}
@@ -181,39 +179,27 @@ func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p
 	return p
 }
 
-// Chances holds the probability of each level of an ordinal target, row by row.
-type Chances struct {
-	Levels        []float64   `json:"levels"`
-	Probabilities [][]float64 `json:"probabilities"`
+// Chance holds the probabilities of a level of an ordinal target, row by row.
+type Chance struct {
+	Level         float64   `json:"level"`
+	Probabilities []float64 `json:"probabilities"`
 }
 
-// Chances returns the probabilities of levels, given what m predicted, or nil if the target isn't ordinal.
-func (m *Model) Chances(ps []Prediction) *Chances {
+// Chances returns the probabilities of all levels, given what m predicted, or nil if the target isn't ordinal.
+func (m *Model) Chances(ps []Prediction) (all []Chance) {
 	if m.Ordinal == nil {
 		return nil
 	}
-	return &Chances{m.Ordinal.Levels, lists.Of(ps, func(p Prediction) []float64 {
-		return m.Ordinal.Chances(p.f, p.LatentVariance, 1)
-	})}
-}
-
-// Names returns the names of a table's columns of probabilities. c may be nil.
-func (c *Chances) Names() []string {
-	if c == nil {
-		return nil
+	for _, level := range m.Ordinal.Levels {
+		all = append(all, Chance{Level: level})
 	}
-	return lists.Of(c.Levels, func(level float64) string { return "probability_" + levelName(level) })
-}
-
-// Fill copies the probabilities of row i to values, and returns how many there are. c may be nil.
-func (c *Chances) Fill(i int, values []float64) int {
-	if c == nil {
-		return 0
+	for _, p := range ps {
+		for at, c := range m.Ordinal.Chances(p.f, p.LatentVariance, 1) {
+			all[at].Probabilities = append(all[at].Probabilities, c)
+		}
 	}
-	return copy(values, c.Probabilities[i])
+	return all
 }
-
-func levelName(level float64) string { return strconv.FormatFloat(level, 'f', -1, 64) }
 
 // Within returns the ends of the interval of k standard deviations of y to either side of p, which m predicted. If the
 // target has a transform, these are standard deviations of the transformed y.
@@ -252,14 +238,9 @@ func (r numbers) Block(first, n int, x, _ []float64) error {
 					Err: fmt.Errorf("%v is not finite; remove the row or fill the value", v)}
 			}
 		}
-		least := math.Inf(-1)
-		if r.m.Exposure != "" {
-			least = dataset.LeastExposure
-		} else if r.m.Errors != "" {
-			least = 0
-		}
-		if err := dataset.AtLeast(least, all[len(all)-1]); err != nil {
-			return &dataset.Error{Row: i + 1, Column: len(all), Name: r.names[len(all)-1], Err: err}
+		if e := all[len(all)-1]; r.m.Errors != "" && e < 0 {
+			return &dataset.Error{Row: i + 1, Column: len(all), Name: r.m.Errors,
+				Err: fmt.Errorf("%v is below 0, and no standard error is", e)}
 		}
 		if r.m.Scaling.Inputs(row, row); !linalg.Finite(row) {
 			return &dataset.Error{Row: i + 1, Err: errors.New("a value is so far from the others that its scaled form " +
@@ -269,12 +250,19 @@ func (r numbers) Block(first, n int, x, _ []float64) error {
 	return nil
 }
 
-// Shifts does what dataset.Scaled.Shifts does. The exposure is the last column.
-func (r numbers) Shifts() ([]float64, error) {
+// Expose does what dataset.Scaled.Expose does. The exposure is the last column.
+func (r numbers) Expose(f []float64) error {
 	if r.m.Exposure == "" {
-		return nil, nil
+		return nil
 	}
-	return lists.Of(mat.Col(nil, len(r.names)-1, r.Matrix), math.Log), nil
+	for i, e := range mat.Col(nil, len(r.names)-1, r.Matrix) {
+		if !(e > 0) {
+			return &dataset.Error{Row: i + 1, Column: len(r.names), Name: r.m.Exposure,
+				Err: fmt.Errorf("%v isn't above 0, and an exposure is", e)}
+		}
+		f[i] += math.Log(e)
+	}
+	return nil
 }
 
 // KnownNoise does what dataset.Scaled.KnownNoise does.

@@ -117,13 +117,14 @@ func (m *Model) saneNumbers() error {
 		return errors.New("the model file's levels and thresholds don't go with its noise")
 	}
 	noise := m.Sited()
+	_, rated := noise.(objective.Rated)
 	middle, half := LabelScale(m.drawn())
 	if s.AsIs != (noise != nil && !classes) || classes && (s.TargetMean != middle || s.TargetScale != half) {
 		return errors.New("the model file's scaling doesn't go with its noise")
 	}
 	if noise != nil && (m.drawn() != m.TrainsForBound() || !m.drawn() && (!noise.Scaled() && m.ObservationNoise != 1 ||
 		!m.Terms.MeanAlone()) || m.Offset != "" || m.Errors != "" || m.Limits != "" || m.Posterior.Monotone != nil) ||
-		m.Exposure != "" && !objective.Logarithmic(m.Noise) {
+		m.Exposure != "" && !rated {
 		return errors.New("the model file's noise doesn't go with its scaling, its columns or its loss")
 	}
 	if m.Varying != nil {

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/krigo-gp/krigo/internal/quadrature"
-	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // Names in model files of noises of counts and of positive targets.
@@ -35,12 +34,6 @@ type Rated struct {
 }
 
 var _ Sited = Rated{}
-
-// Logarithmic says whether the noise with this name has the logarithm of the target's mean as its f.
-func Logarithmic(name string) bool {
-	_, is := likelihoods[name].(Rated)
-	return is
-}
 
 // logPoisson returns y f − e^f − ln y!.
 func logPoisson(y, f, _ float64) float64 { return y*f - math.Exp(f) - lgamma(y+1) }
@@ -90,12 +83,6 @@ func belowGamma(y, rate, s float64) float64 { return mathext.GammaIncReg(1/s, y/
 func lgamma(x float64) float64 {
 	v, _ := math.Lgamma(x)
 	return v
-}
-
-// Expect implements pacbayes.Expectation.
-func (l Rated) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (value, dNoise float64,
-	err error) {
-	return Noise(l.log).Expect(at, s, weight, d)
 }
 
 // Narrowest implements Sited.

@@ -38,7 +38,7 @@ type Tilt struct {
 // stepping is a noise with parameters beside the scale.
 type stepping interface {
 	stepped(steps []float64) Sited
-	pull(y []float64, tilts []Tilt) []float64 // derivatives of Σ ln Z by the steps
+	pull(y []float64, tilts []Tilt) []float64 // derivatives of −Σ ln Z by the steps
 }
 
 // SitedOf returns the noise with this name, or nil if it needs no sites.
@@ -61,7 +61,7 @@ type EPEvidence struct {
 
 	evidence Evidence
 	c        matrix.Dense
-	bySteps  []float64 // derivatives of ln Z by the steps of an ordinal noise
+	bySteps  []float64 // derivatives of −ln Z by the steps of an ordinal noise
 }
 
 var _ Exact = (*EPEvidence)(nil)
@@ -79,7 +79,6 @@ func (e *EPEvidence) Evaluate(prior Moments, y []float64, noise float64, adj *Ad
 	if adj != nil {
 		adj.Noise = -byScale
 		adj.Steps = e.bySteps
-		floats.Scale(-1, adj.Steps)
 	}
 	return value - logs, err
 }

@@ -7,13 +7,11 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/quadrature"
-	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Likelihood is a noise model that also gives the distribution of y for a prediction N(mean, variance) of f, which is ∫
+// Likelihood is a noise model that gives the distribution of y for a prediction N(mean, variance) of f, which is ∫
 // p(y|f) N(f; mean, variance) df. s is the noise variance, or another positive scale.
 type Likelihood interface {
-	pacbayes.Expectation // expectation of −ln p(y|f), which training minimises
 	// LogPredictive returns the logarithm of this distribution's density at y.
 	LogPredictive(y, mean, variance, s float64) float64
 	// Spread returns the variance and the central interval of this distribution.

@@ -4,14 +4,13 @@ import (
 	"errors"
 	"math"
 	"slices"
-
-	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Names in model files of the noises of labels and of ordered levels.
+// Names in model files of the noises of labels and of ordered levels, and the largest number of levels.
 const (
 	ProbitName  = "probit"
 	OrdinalName = "ordinal"
+	MostLevels  = 20
 )
 
 func init() { likelihoods[ProbitName], likelihoods[OrdinalName] = Probit, Ordinal{} }
@@ -28,22 +27,16 @@ type Ordinal struct {
 	Cuts   []float64 `json:"thresholds"` // one less than Levels, in ascending order
 }
 
-var (
-	_ Sited    = Ordinal{}
-	_ stepping = Ordinal{}
-)
-
-// MostLevels is the largest number of levels.
-const MostLevels = 20
+var _, _ = Sited(Ordinal{}), stepping(Ordinal{})
 
 // Valid says whether there may be such levels and cuts.
 func (l Ordinal) Valid() bool {
-	rises := func(v []float64) bool { // NaN doesn't
-		return !slices.ContainsFunc(v, func(x float64) bool { return !(math.Abs(x) <= math.MaxFloat64) }) &&
-			slices.IsSorted(v) && len(slices.Compact(slices.Clone(v))) == len(v)
-	}
 	n := len(l.Levels)
-	return 2 <= n && n <= MostLevels && len(l.Cuts) == n-1 && l.Cuts[0] == 0 && rises(l.Levels) && rises(l.Cuts)
+	ok := 2 <= n && n <= MostLevels && len(l.Cuts) == n-1 && l.Cuts[0] == 0
+	for i := 1; ok && i < n; i++ {
+		ok = l.Levels[i-1] < l.Levels[i] && (i == n-1 || l.Cuts[i-1] < l.Cuts[i])
+	}
+	return ok
 }
 
 // Steps returns the number of logarithms of the distances between one cut and the next.
@@ -89,7 +82,7 @@ func (l Ordinal) pull(y []float64, tilts []Tilt) []float64 {
 	}
 	for i := l.Steps() - 1; i >= 0; i-- {
 		sum += by[i+1] // a step moves all later cuts
-		steps[i] = sum * (l.Cuts[i+1] - l.Cuts[i])
+		steps[i] = -sum * (l.Cuts[i+1] - l.Cuts[i])
 	}
 	return steps
 }
@@ -154,12 +147,6 @@ func (l Ordinal) Chances(mean, variance, s float64) []float64 {
 		p[at] = (math.Erfc(-high) - math.Erfc(-low)) / 2
 	}
 	return p
-}
-
-// Expect implements pacbayes.Expectation.
-func (l Ordinal) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (value, dNoise float64,
-	err error) {
-	return Noise(func(y, f, s float64) float64 { return l.LogPredictive(y, f, 0, s) }).Expect(at, s, weight, d)
 }
 
 // Narrowest implements Sited: the second derivative of ln p(y|f) lies between −1 and 0.

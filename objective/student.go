@@ -2,8 +2,6 @@ package objective
 
 import (
 	"math"
-
-	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // StudentName is the name in model files of Student's t noise with StudentNu degrees of freedom.
@@ -59,12 +57,6 @@ func logStudent(y, f, s float64) float64 {
 	half, _ := math.Lgamma((StudentNu + 1) / 2.)
 	whole, _ := math.Lgamma(StudentNu / 2.)
 	return half - whole - math.Log(StudentNu*math.Pi*s)/2 - (StudentNu+1)/2.*math.Log1p((y-f)*(y-f)/(StudentNu*s))
-}
-
-// Expect implements pacbayes.Expectation.
-func (Student) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (value, dNoise float64,
-	err error) {
-	return Noise(logStudent).Expect(at, s, weight, d)
 }
 
 func (Student) LogPredictive(y, mean, variance, s float64) float64 {

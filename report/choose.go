@@ -57,7 +57,7 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 			r.warn("There are no figures of the %s: %v.", k.of, err)
 			return nil
 		}
-		if err := model.Expose(d.Scaled(left[:n], r.m.Scaling), mean); err != nil {
+		if err := d.Scaled(left[:n], r.m.Scaling).Expose(mean); err != nil {
 			return err
 		}
 		left = left[n:]

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"github.com/krigo-gp/krigo"
@@ -29,7 +28,7 @@ type Answer struct {
 	Model       string             `json:"model"`
 	Target      string             `json:"target"`
 	Predictions []model.Prediction `json:"predictions"`
-	Chances     *model.Chances     `json:"chances,omitempty"`     // of the levels of an ordinal target
+	Chances     []model.Chance     `json:"chances,omitempty"`     // of the levels of an ordinal target
 	Explanation *model.Explanation `json:"explanation,omitempty"` // if the query has explain=true
 	Observed    *krigo.Observed    `json:"observed,omitempty"`    // if the query has observed=true
 	Others      []Answer           `json:"others,omitempty"`      // the other targets of a file of several
@@ -40,7 +39,7 @@ func (a Answer) csv(w io.Writer) {
 	var names []string
 	all := append([]Answer{a}, a.Others...)
 	for _, of := range all {
-		for _, name := range slices.Concat(krigo.PredictionNames(), of.Chances.Names(), of.Explanation.Names()) {
+		for _, name := range append(krigo.PredictionNames(), of.Explanation.Names()...) {
 			if len(all) > 1 {
 				name += "_" + of.Target
 			}
@@ -51,7 +50,6 @@ func (a Answer) csv(w io.Writer) {
 		for _, of := range all {
 			n, own := len(krigo.PredictionNames()), len(of.Explanation.Names())
 			of.Predictions[i].Fill(values[:n])
-			n += of.Chances.Fill(i, values[n:])
 			of.Explanation.Fill(i, values[n:n+own])
 			values = values[n+own:]
 		}

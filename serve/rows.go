@@ -47,11 +47,10 @@ func inputsOf(m *krigo.Model) []Input {
 	inputs := scaledInputs(m)
 	for _, name := range m.Further() {
 		if !slices.ContainsFunc(inputs, func(i Input) bool { return i.Name == name }) {
-			further := Input{Name: name, Scale: 1}
+			inputs = append(inputs, Input{Name: name, Scale: 1})
 			if name == m.Exposure {
-				further.Mean = 1 // the page begins with it
+				inputs[len(inputs)-1].Mean = 1 // the page begins with it
 			}
-			inputs = append(inputs, further)
 		}
 	}
 	for _, d := range m.Reading.Dates {

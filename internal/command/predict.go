@@ -34,7 +34,7 @@ type predictDocument struct {
 	Samples     [][]float64                 `json:"samples,omitempty"`   // the draws of --samples, row by row
 	Kept        map[string][]string         `json:"kept,omitempty"`      // columns of the data, as text, row by row
 	Explanation *model.Explanation          `json:"explanation,omitempty"`
-	Chances     *model.Chances              `json:"chances,omitempty"` // of the levels of an ordinal target
+	Chances     []model.Chance              `json:"chances,omitempty"` // of the levels of an ordinal target
 }
 
 // predictFlags are the flags of predict.
@@ -293,7 +293,10 @@ func (d predictDocument) table(kinds []string, samples int) (names []string, fil
 	for j := range samples {
 		names = append(names, fmt.Sprintf("sample%d", j+1))
 	}
-	names = append(append(names, d.Chances.Names()...), d.Explanation.Names()...)
+	for _, c := range d.Chances {
+		names = append(names, fmt.Sprintf("probability_%.0f", c.Level))
+	}
+	names = append(names, d.Explanation.Names()...)
 	return names, func(i int, values []float64) error {
 		if p := d.Predictions[i]; d.Classes != nil {
 			copy(values, []float64{1 - p.Mean, p.Mean, p.LatentSD, float64(p.Outside)})
@@ -309,7 +312,10 @@ func (d predictDocument) table(kinds []string, samples int) (names []string, fil
 		if d.Samples != nil {
 			at += copy(values[at:], d.Samples[i])
 		}
-		at += d.Chances.Fill(i, values[at:])
+		for _, c := range d.Chances {
+			values[at] = c.Probabilities[i]
+			at++
+		}
 		d.Explanation.Fill(i, values[at:])
 		return nil
 	}

@@ -563,9 +563,8 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	for k, name := range names {
 		column(name, func(i int) float64 { ps[i].Fill(row); e.Fill(i, row[len(row)-len(e.Names()):]); return row[k] })
 	}
-	chances := m.Chances(ps)
-	for k, name := range chances.Names() {
-		column(name, func(i int) float64 { return chances.Probabilities[i][k] })
+	for _, c := range m.Chances(ps) {
+		column(fmt.Sprintf("probability_%.0f", c.Level), func(i int) float64 { return c.Probabilities[i] })
 	}
 	for _, kind := range args.Intervals {
 		var ends []krigo.Interval
