@@ -13,10 +13,10 @@ const (
 	MostLevels  = 20
 )
 
-func init() { likelihoods[ProbitName], likelihoods[OrdinalName] = Probit, Ordinal{} }
+func init() { likelihoods[ProbitName], likelihoods[OrdinalName] = Probit(), Ordinal{} }
 
-// Probit is the noise of labels, which are 0 or 1: P(y = 1|f) = Φ(f/√s).
-var Probit = Ordinal{Levels: []float64{0, 1}}.With(nil)
+// Probit returns the noise of labels, which are 0 or 1: P(y = 1|f) = Φ(f/√s).
+func Probit() Ordinal { return Ordinal{Levels: []float64{0, 1}}.With(nil) }
 
 // Ordinal is the noise of targets that are one of a few ordered Levels, by cumulative probit (Chu and Ghahramani,
 // "Gaussian Processes for Ordinal Regression", 2005): P(y ≤ Levels[j]|f) = Φ((Cuts[j] − f)/√s), where s is 1 except in

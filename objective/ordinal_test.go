@@ -135,7 +135,7 @@ func TestOrdinalEvidence(t *testing.T) {
 	// with two levels, whatever their numbers, all is as for labels
 	two := Ordinal{Levels: []float64{-3, 8}}.With(nil)
 	var both [2][]float64
-	for i, noise := range []Ordinal{two, Probit} {
+	for i, noise := range []Ordinal{two, Probit()} {
 		for j, label := range labels {
 			y[j] = noise.Levels[int(label)]
 		}

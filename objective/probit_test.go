@@ -29,7 +29,7 @@ func TestLabelEvidenceGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Problem{Kernel: k, Mean: kernel.LinearMean{}, X: x, Y: y, Objective: &EPEvidence{Noise: Probit}}
+	p := &Problem{Kernel: k, Mean: kernel.LinearMean{}, X: x, Y: y, Objective: &EPEvidence{Noise: Probit()}}
 	for _, scale := range []float64{0.2, 3} {
 		at, gradient := make([]float64, p.Dim()), make([]float64, p.Dim())
 		for i := range at[:p.Dim()-1] {
@@ -89,7 +89,7 @@ func TestLabelEvidenceGolden(t *testing.T) {
 	}
 	for _, c := range golden.Cases {
 		k := kernel.SE(x.Cols, false)
-		p := &Problem{Kernel: k, Mean: kernel.LinearMean{}, X: x, Y: golden.Y, Objective: &EPEvidence{Noise: Probit}}
+		p := &Problem{Kernel: k, Mean: kernel.LinearMean{}, X: x, Y: golden.Y, Objective: &EPEvidence{Noise: Probit()}}
 		at := []float64{c.LogL2, c.LogVariance, c.Mean, 0}
 		value, err := p.Evaluate(at, nil)
 		if err != nil {
@@ -108,10 +108,10 @@ func TestLabelEvidenceGolden(t *testing.T) {
 		mean, variance := make([]float64, x.Rows), make([]float64, x.Rows)
 		q.Latent(x, mean, variance)
 		for i, text := range c.P {
-			one := Probit.Chances(mean[i], variance[i], 1)[1]
+			one := Probit().Chances(mean[i], variance[i], 1)[1]
 			near("p", one, text, 1e-8) // sites are off by 1e-7, and ln Z by the square
 		}
-		rows := Observed{golden.Y, mean, variance, q.Weights(), q.Noises, Probit, 1}
+		rows := Observed{golden.Y, mean, variance, q.Weights(), q.Noises, Probit(), 1}
 		if off := rows.Unsettled(); off > 2e-7 {
 			t.Errorf("sites still change by %g", off)
 		}

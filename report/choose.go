@@ -10,7 +10,6 @@ import (
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
-	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -87,7 +86,7 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 			}
 			s.scaled, s.z = append(s.scaled, v-point[i]), append(s.z, z)
 			if r.m.Classes != nil {
-				log := objective.Probit.LogPredictive(y[i], mean[i], variance[i], r.m.ObservationNoise)
+				log := r.m.Sited().LogPredictive(y[i], mean[i], variance[i], r.m.ObservationNoise)
 				s.logLoss = append(s.logLoss, -log)
 			}
 			at := 0.
