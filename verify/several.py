@@ -18,7 +18,7 @@ class Together:
         for k, (i, (d, reach, _, scale)) in enumerate(zip(numbers, sample.rows)):
             factor = self.terms[0].below / t.below / ((scale or float("inf")) if unitless else 1)
             error = abs(d) * factor if scale or not unitless else float(d != 0) * 1e308
-            self.rows.setdefault(i, []).append((y[k] - d, y[k], reach) if self.kinds else (error, reach * factor))
+            self.rows.setdefault(i, []).append((1 - d if y[k] else d, y[k], reach) if self.kinds else (error, reach * factor))
             if groups:
                 self.groups[i] = groups[k]
     def sample(self):
