@@ -2,6 +2,7 @@ package krigo
 
 import (
 	"context"
+	"errors"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/lists"
@@ -58,12 +59,35 @@ func (t *Targets) PredictClasses(ctx context.Context, table *dataset.Table) ([]K
 		}
 	}
 	for i, p := range ps {
-		total := 0.
-		for _, v := range p.Probabilities {
-			total += v
-		}
 		ps[i].Label = t.Classes()[model.Likeliest(p.Probabilities)]
-		ps[i].Probabilities = lists.Of(p.Probabilities, func(v float64) float64 { return v / total })
+		ps[i].Probabilities = model.Shares(p.Probabilities)
 	}
 	return ps, nil
+}
+
+// LabelSets returns for each prediction the labels that can't be excluded at a level, such as 0.9. For the rows of each
+// class, they hold the label of a further row with a probability of at least the level, on average over draws of the
+// certified rows and over further rows from the same source. This is no certificate. See model.Sets.
+func (t *Targets) LabelSets(ps []KindPrediction, level float64) ([][]string, error) {
+	p := lists.Of(ps, func(p KindPrediction) []float64 { return p.Probabilities })
+	return labelSets(t.Together.Sets, t.Classes(), p, level)
+}
+
+// LabelSets does for two classes what Targets.LabelSets does.
+func (m *Model) LabelSets(ps []model.Prediction, level float64) ([][]string, error) {
+	p := lists.Of(ps, func(p model.Prediction) []float64 { return model.Both(p.Mean) })
+	return labelSets(m.Sets, m.Classes, p, level)
+}
+
+func labelSets(s model.Sets, classes []string, p [][]float64, level float64) ([][]string, error) {
+	switch {
+	case !(level > 0 && level < 1):
+		return nil, usage("level %v: want a share of rows between 0 and 1, such as 0.9", level)
+	case s == nil:
+		return nil, errors.New("sets of labels: the model has no scores for them; they take single certified rows (no " +
+			"groups, no backtest), a label certified by its own misses, and a fit by this version of krigo")
+	}
+	return lists.Of(p, func(p []float64) []string {
+		return append([]string{}, lists.Of(s.Labels(p, level), func(k int) string { return classes[k] })...)
+	}), nil
 }

@@ -136,6 +136,9 @@ func (t *Targets) CheckTogether(ctx context.Context, table *dataset.Table) (err 
 	case again.Reason == said.Reason:
 		differs = ""
 	}
+	if differs == "" {
+		differs = again.Sets.Difference(said.Sets)
+	}
 	if differs != "" {
 		return fmt.Errorf("what is certified of all targets together isn't what the models and their data make it: "+
 			"%s; don't rely on this file", differs)

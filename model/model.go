@@ -98,8 +98,9 @@ type Model struct {
 	positional []dataset.Role // role of every row, in file order; only in old models
 	checksum   string         // checksum of the file from which the model was read
 
-	Conformal *Conformal   `json:"conformal,omitempty"` // nil if no rows can calibrate intervals; see Calibrate
-	Test      *Test        `json:"test"`                // nil without test rows
+	Conformal *Conformal   `json:"conformal,omitempty"`    // nil if no rows can calibrate intervals; see Calibrate
+	Sets      Sets         `json:"label_scores,omitempty"` // nil unless the target has classes; see Sets
+	Test      *Test        `json:"test"`                   // nil without test rows
 	Training  Training     `json:"training"`
 	Curves    []*Curve     `json:"curves,omitempty"`   // curves of the training objective, one for each starting point
 	Findings  finding.List `json:"findings,omitempty"` // about the data, the fit and the model

@@ -28,7 +28,7 @@ type Several struct {
 
 // Write writes the models as one file: the beginning and the end of a model file, and model files between.
 func (s *Several) Write(w io.Writer) error {
-	h, files := severalHeader{Together: s.Together}, bytes.Buffer{}
+	h, files := severalHeader{Together: s.Together, Sets: s.Together.Sets}, bytes.Buffer{}
 	for _, m := range s.Models {
 		begin := files.Len()
 		if err := m.Write(&files); err != nil {
@@ -72,6 +72,7 @@ func decodeSeveral(raw []byte) (*Several, error) {
 		return nil, brief{err}
 	}
 	s := &Several{Together: h.Together}
+	s.Together.Sets = h.Sets
 	for i, n := range h.Bytes {
 		m, err := decode(files[:n])
 		if err == nil && m.Target != h.Targets[i] {
@@ -102,6 +103,10 @@ func (s *Several) sane() error {
 	}
 	if !(t.Delta > 0 && t.Delta < 1) || t.Parts < least || t.Certificate != nil &&
 		(t.Certificate.Delta != first.Terms.Delta || len(t.Units) != len(names)) {
+		return unfit
+	}
+	if t.Certificate != nil && t.Sets.sane(len(names), t.Certificate.Rows) != nil ||
+		t.Sets != nil && (t.Certificate == nil || first.Kinds == nil) {
 		return unfit
 	}
 	for _, unit := range t.Units {
@@ -202,6 +207,9 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 	terms.Repeats, terms.Near = first.Certificate.Repeats, first.Certificate.NearCopies
 	if t.Certificate, err = terms.Certify(sample, 0); errors.Is(err, pacbayes.ErrTooFewRows) {
 		t.Reason, t.Units, err = fmt.Sprintf("%v with all targets, only %d", err, len(rows)), nil, nil
+	} else if err == nil && first.Kinds != nil && first.fixedBefore() {
+		p := lists.Of(rows, func(in int) []float64 { return Shares(errs[in]) })
+		t.Sets = setsOf(p, lists.Of(rows, func(in int) int { return truth[in] }), len(s.Models))
 	}
 	return t, err
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"compress/gzip"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ type predictDocument struct {
 	Solver      string                      `json:"solver,omitempty"` // absent if the posterior is factored
 	Predictions []model.Prediction          `json:"predictions"`
 	Intervals   map[string][]krigo.Interval `json:"intervals,omitempty"` // intervals that --intervals asks for, by kind
+	Sets        [][]string                  `json:"sets,omitempty"`      // the same for classes, row by row
 	Samples     [][]float64                 `json:"samples,omitempty"`   // the draws of --samples, row by row
 	Kept        map[string][]string         `json:"kept,omitempty"`      // columns of the data, as text, row by row
 	Explanation *model.Explanation          `json:"explanation,omitempty"`
@@ -116,8 +118,8 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 			return err
 		}
 	}
-	if m.Classes != nil && !c.json && !slices.Contains(numeric, filepath.Ext(f.out)) {
-		kept = labelled(kept, func(row int) string { return document.Predictions[row].Label })
+	if m.Classes != nil {
+		kept = f.labelled(c, kept, document.Sets, func(row int) string { return document.Predictions[row].Label })
 	}
 	names, fill := document.table(f.kinds, f.samples)
 	return f.write(cmd.OutOrStdout(), written{document, c.json, names, len(document.Predictions), fill}, kept)
@@ -126,19 +128,48 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 // numeric are the endings of files of numbers.
 var numeric = []string{".npy", ".npz", ".parquet"}
 
-// labelled returns the kept columns, if there are any, and a column of predicted labels.
-func labelled(kept *dataset.Kept, label func(row int) string) *dataset.Kept {
+// labelled returns the kept columns, if there are any, a column of predicted labels, and a column of sets of labels, if
+// sets isn't nil. For JSON and files of numbers it returns kept.
+func (f *predictFlags) labelled(c *common, kept *dataset.Kept, sets [][]string,
+	label func(row int) string) *dataset.Kept {
+	if c.json || slices.Contains(numeric, filepath.Ext(f.out)) {
+		return kept
+	}
 	with := dataset.Kept{Names: []string{"label"}}
 	if kept != nil {
 		with.Names = append(slices.Clone(kept.Names), "label")
+	}
+	if sets != nil {
+		with.Names = append(with.Names, "labels")
 	}
 	with.Cells = func(row int) (cells []string, err error) {
 		if kept != nil {
 			cells, err = kept.Cells(row)
 		}
-		return append(slices.Clone(cells), label(row)), err
+		if cells = append(slices.Clone(cells), label(row)); sets != nil {
+			var list strings.Builder // as --target lists names: quotes around a label with a comma
+			w := csv.NewWriter(&list)
+			w.Write(sets[row])
+			w.Flush()
+			cells = append(cells, strings.TrimSuffix(list.String(), "\n"))
+		}
+		return cells, err
 	}
 	return &with
+}
+
+// sets returns the sets of labels that --intervals conformal asks for, or nil.
+func (f *predictFlags) sets(of func(level float64) ([][]string, error)) ([][]string, error) {
+	switch {
+	case len(f.kinds) == 0:
+		return nil, nil
+	case !slices.Equal(f.kinds, []string{"conformal"}):
+		return nil, misused("--intervals %s: a target of classes has conformal sets of labels alone (--intervals conformal)",
+			strings.Join(f.kinds, ","))
+	case slices.Contains(numeric, filepath.Ext(f.out)):
+		return nil, misused("--intervals conformal and --out %s: sets of labels are text, in CSV and JSON", f.out)
+	}
+	return of(f.level)
 }
 
 // kept returns the columns of --keep, or nil.
@@ -184,7 +215,12 @@ func (f *predictFlags) document(cmd *cobra.Command, c *common, m *krigo.Model,
 	if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
 		d.Solver = kind
 	}
-	if d.Intervals, err = f.intervals(cmd, m, table, ps); err == nil && f.explain {
+	if m.Classes != nil {
+		d.Sets, err = f.sets(func(level float64) ([][]string, error) { return m.LabelSets(ps, level) })
+	} else {
+		d.Intervals, err = f.intervals(cmd, m, table, ps)
+	}
+	if err == nil && f.explain {
 		d.Explanation, err = m.Explain(cmd.Context(), table)
 	}
 	return d, found, err
@@ -283,6 +319,7 @@ func (d predictDocument) table(kinds []string, samples int) (names []string, fil
 	names = krigo.PredictionNames()
 	if d.Classes != nil {
 		names = []string{"probability_" + d.Classes[0], "probability_" + d.Classes[1], "latent_sd", "outside"}
+		kinds = nil // sets of labels are text
 	}
 	first := len(names)
 	for _, kind := range kinds {
@@ -372,15 +409,15 @@ type classesPredicted struct {
 	Target      string                 `json:"target"`
 	Classes     []string               `json:"classes"`
 	Predictions []krigo.KindPrediction `json:"predictions"`
+	Sets        [][]string             `json:"sets,omitempty"`
 	Kept        map[string][]string    `json:"kept,omitempty"`
 }
 
 // predictClasses predicts the rows of a table with models of more than two classes: a label, and a probability of each
 // class.
 func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.Targets, table *dataset.Table) error {
-	if len(f.kinds) > 0 || f.samples > 0 || f.explain {
-		return misused("--intervals, --samples, --explain: a target of classes has no intervals, draws and " +
-			"explanations")
+	if f.samples > 0 || f.explain {
+		return misused("--samples, --explain: a target of more than two classes has no draws and explanations")
 	}
 	kept, err := f.kept(table)
 	if err != nil {
@@ -388,6 +425,10 @@ func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.
 	}
 	d := classesPredicted{Target: all.Models[0].Kinds.Column, Classes: all.Classes()}
 	if d.Predictions, err = all.PredictClasses(cmd.Context(), table); err != nil {
+		return err
+	}
+	d.Sets, err = f.sets(func(level float64) ([][]string, error) { return all.LabelSets(d.Predictions, level) })
+	if err != nil {
 		return err
 	}
 	outside := 0
@@ -405,9 +446,7 @@ func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.
 			return err
 		}
 	}
-	if !c.json && !slices.Contains(numeric, filepath.Ext(f.out)) {
-		kept = labelled(kept, func(row int) string { return d.Predictions[row].Label })
-	}
+	kept = f.labelled(c, kept, d.Sets, func(row int) string { return d.Predictions[row].Label })
 	names := append(lists.Of(d.Classes, func(class string) string { return "probability_" + class }), "outside")
 	fill := func(i int, values []float64) error {
 		values[copy(values, d.Predictions[i].Probabilities)] = float64(d.Predictions[i].Outside)
@@ -448,7 +487,8 @@ and KIND_upper. Each kind has its own guarantee:
   conformal    holds 95 % of further targets, or the share --level, on average over draws of the certified rows (or,
                after --calibration-fraction, the calibration rows) and further rows from the same source
                (exchangeable rows), whatever the model. Certified rows serve if the mean is certified by its own
-               misses, as by default
+               misses, as by default. For classes, the column labels has the labels that can't be excluded, and
+               holds the share of the rows of each class
   normalised   the same, and wider where the model is less sure
   full         the same, from all rows (--data), if they are few: the parameters are those of the prior rows, and every
                other row helps to predict and to say how far predictions miss
