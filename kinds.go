@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
@@ -63,6 +64,13 @@ func (t *Targets) PredictClasses(ctx context.Context, table *dataset.Table) ([]K
 		ps[i].Probabilities = model.Shares(p.Probabilities)
 	}
 	return ps, nil
+}
+
+// PredictionFindings does what Model.PredictionFindings does.
+func (t *Targets) PredictionFindings(table *dataset.Table, ps []KindPrediction) (finding.List, error) {
+	return t.Model(0).PredictionFindings(table, lists.Of(ps, func(p KindPrediction) model.Prediction {
+		return model.Prediction{Outside: p.Outside}
+	}))
 }
 
 // LabelSets returns for each prediction the labels that can't be excluded at a level, such as 0.9. For the rows of each

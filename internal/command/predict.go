@@ -431,16 +431,11 @@ func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.
 	if err != nil {
 		return err
 	}
-	outside := 0
-	for _, p := range d.Predictions {
-		if p.Outside > 0 {
-			outside++
-		}
+	found, err := all.PredictionFindings(table, d.Predictions)
+	if err != nil {
+		return err
 	}
-	if outside > 0 {
-		f.tell(cmd, c, []string{fmt.Sprintf("%d of %d rows lie outside the range of the rows that the models were "+
-			"made from; no guarantee is about them", outside, len(d.Predictions))})
-	}
+	f.tell(cmd, c, found.Words())
 	if kept != nil && c.json {
 		if d.Kept, err = kept.Columns(len(d.Predictions)); err != nil {
 			return err

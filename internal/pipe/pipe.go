@@ -33,8 +33,8 @@ const Protocol = 1
 type Options struct {
 	Version  string
 	Describe func(m *krigo.Model) any // describes a model, for JSON
-	// Parameters returns the flags of krigo fit with which a model was fitted, by name.
-	Parameters func(m *krigo.Model) map[string]any
+	// Parameters returns the flags of krigo fit with which a model, or models of classes, were fitted, by name.
+	Parameters func(all *krigo.Targets) map[string]any
 	// Flags parses flags of krigo fit or evaluate. Asked.Complete does the part that depends on the table.
 	Flags func(command string, flags []string) (Asked, error)
 	// Schema describes the flags of the commands, as JSON.
@@ -53,7 +53,7 @@ type Asked struct {
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s := &server{o: o, out: out, models: map[uint64]*krigo.Model{}, running: map[uint64]context.CancelFunc{}}
+	s := &server{o: o, out: out, models: map[uint64]*krigo.Targets{}, running: map[uint64]context.CancelFunc{}}
 	type frame struct {
 		*request
 		err error
@@ -128,8 +128,8 @@ type server struct {
 	sending sync.Mutex
 
 	mu      sync.Mutex
-	models  map[uint64]*krigo.Model
-	last    uint64 // the number of the last model
+	models  map[uint64]*krigo.Targets // of one target, or of the classes of one column
+	last    uint64                    // the number of the last model
 	running map[uint64]context.CancelFunc
 }
 
@@ -206,35 +206,43 @@ func (s *server) schema(context.Context, *request) (*reply, error) {
 	return &reply{Result: s.o.Schema()}, nil
 }
 
-// keep stores a model under a new number, and returns a reply that describes the model.
-func (s *server) keep(m *krigo.Model) *reply {
+// keep stores a model, or the models of more than two classes, under a new number. Its reply describes what it stores.
+func (s *server) keep(all *krigo.Targets) *reply {
 	s.mu.Lock()
 	s.last++
 	number := s.last
-	s.models[number] = m
+	s.models[number] = all
 	s.mu.Unlock()
+	m := all.Model(0)
 	of := map[string]any{"model": number, "target": m.Target, "inputs": m.Inputs, "encoding": m.Encoding,
 		"reading": m.Reading, "fit": s.o.Describe(m), "reason": m.CertificateReason, "checksum": m.Checksum(),
 		"group": m.Group, "offset": m.Offset, "noise_column": m.Errors, "censored": m.Limits, "classes": m.Classes,
 		"options": m.Fitted, "notices": m.Findings.Words(), "findings": m.Findings.Tell()}
 	if s.o.Parameters != nil {
-		of["parameters"] = s.o.Parameters(m)
+		of["parameters"] = s.o.Parameters(all)
 	}
-	if m.Certificate != nil {
+	if classes := all.Classes(); classes != nil {
+		of["target"], of["classes"], of["reason"] = m.Kinds.Column, classes, all.Together.Reason
+		of["fit"] = map[string]any{"together": all.Together, "certificate": all.Together.Certificate,
+			"targets": lists.To(len(all.Models), func(i int) any { return s.o.Describe(all.Model(i)) })}
+		if all.Together.Certificate != nil {
+			of["sentence"] = all.Sentence()
+		}
+	} else if m.Certificate != nil {
 		of["sentence"], of["no_better"], of["context"] = m.Sentence(m.Certificate), m.NoBetter(), m.InContext()
 	}
 	return &reply{Result: of}
 }
 
 // The method of returns the model whose number the request holds.
-func (s *server) of(r *request) (*krigo.Model, error) {
+func (s *server) of(r *request) (*krigo.Targets, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := s.models[r.Model]
-	if m == nil {
+	all := s.models[r.Model]
+	if all == nil {
 		return nil, fmt.Errorf("there is no model %d", r.Model)
 	}
-	return m, nil
+	return all, nil
 }
 
 // event holds the fields of krigo.Event that JSON can always write, and the progress of predictions.
@@ -346,13 +354,16 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.keepTargets(all)
+		if all.Classes() == nil {
+			return s.keepTargets(all)
+		}
+		return s.kept(all)
 	}
 	m, err := krigo.Fit(ctx, table, args.Options)
 	if err != nil {
 		return nil, err
 	}
-	var file, sibling bytes.Buffer
+	var sibling bytes.Buffer
 	if args.Options.Run.Deliver == "all" {
 		all, err := m.Deliver(ctx, table, args.Options)
 		if err == nil {
@@ -362,39 +373,46 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 			return nil, err
 		}
 	}
-	if err := m.Write(&file); err != nil {
+	answer, err := s.kept(m)
+	if err != nil {
 		return nil, err
 	}
-	if m, err = krigo.Read(bytes.NewReader(file.Bytes())); err != nil { // keep a loaded model, with its checksum
-		return nil, err
-	}
-	answer := s.keep(m)
-	answer.Names, answer.data = []string{"file"}, [][]byte{file.Bytes()}
 	if sibling.Len() > 0 {
 		answer.Names, answer.data = append(answer.Names, "delivered"), append(answer.data, sibling.Bytes())
 	}
 	return answer, nil
 }
 
+// kept stores what it writes and reads again, so that it has a checksum. Its reply has the file.
+func (s *server) kept(of interface{ Write(w io.Writer) error }) (*reply, error) {
+	var file bytes.Buffer
+	if err := of.Write(&file); err != nil {
+		return nil, err
+	}
+	all, err := krigo.ReadTargets(bytes.NewReader(file.Bytes()))
+	if err != nil {
+		return nil, err
+	}
+	answer := s.keep(all)
+	answer.Names, answer.data = []string{"file"}, [][]byte{file.Bytes()}
+	return answer, nil
+}
+
 // keepTargets stores the models of several targets, and returns a reply with their file, and with each model's file and
 // description.
 func (s *server) keepTargets(all *krigo.Targets) (*reply, error) {
-	files := make([]bytes.Buffer, len(all.Models)+1)
-	if err := all.Write(&files[0]); err != nil {
+	var file bytes.Buffer
+	if err := all.Write(&file); err != nil {
 		return nil, err
 	}
-	answer, about := &reply{Names: []string{"file"}, data: [][]byte{files[0].Bytes()}}, []any{}
+	answer, about := &reply{Names: []string{"file"}, data: [][]byte{file.Bytes()}}, []any{}
 	for i, m := range all.Models {
-		file := &files[i+1]
-		if err := m.Write(file); err != nil {
-			return nil, err
-		}
-		read, err := krigo.Read(bytes.NewReader(file.Bytes())) // keep a loaded model, with its checksum
+		one, err := s.kept(m)
 		if err != nil {
 			return nil, err
 		}
-		about = append(about, s.keep(read).Result)
-		answer.Names, answer.data = append(answer.Names, fmt.Sprint("file", i)), append(answer.data, file.Bytes())
+		about = append(about, one.Result)
+		answer.Names, answer.data = append(answer.Names, fmt.Sprint("file", i)), append(answer.data, one.data[0])
 	}
 	answer.Result = map[string]any{"targets": about, "together": all.Together, "sentence": all.Sentence()}
 	return answer, nil
@@ -423,15 +441,17 @@ func (s *server) certifyTargets(ctx context.Context, r *request) (*reply, error)
 		return nil, err
 	}
 	r.data = r.data[:last]
-	first := all.Model(0)
-	table, err := r.table(first.Reading.Naming(first.Group))
-	if err == nil {
-		table = table.Within(ctx)
-		err = first.Reading.Apply(table)
+	table, err := tableOf(ctx, r, all.Model(0), false)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = all.CheckTogether(ctx, table)
-	}
+	found, err := recertified(ctx, all, table)
+	return &reply{Result: found}, err
+}
+
+// recertified recomputes the certificates of all models, and what is certified of them together.
+func recertified(ctx context.Context, all *krigo.Targets, table *dataset.Table) (map[string]any, error) {
+	err := all.CheckTogether(ctx, table)
 	var found []any
 	for i, m := range all.Models {
 		if err != nil {
@@ -450,7 +470,7 @@ func (s *server) certifyTargets(ctx context.Context, r *request) (*reply, error)
 		}
 		found = append(found, one)
 	}
-	return &reply{Result: map[string]any{"targets": found, "together": all.Together, "sentence": all.Sentence()}}, err
+	return map[string]any{"targets": found, "together": all.Together, "sentence": all.Sentence()}, err
 }
 
 // settle decides which inputs are categories or dates, if o doesn't say so itself. If a column has a type, the type
@@ -498,11 +518,14 @@ func (s *server) load(_ context.Context, r *request) (*reply, error) {
 	if len(r.data) != 1 {
 		return nil, fmt.Errorf("%w: load needs a model file", errFrame)
 	}
-	m, err := krigo.Read(bytes.NewReader(r.data[0]))
+	all, err := krigo.ReadTargets(bytes.NewReader(r.data[0]))
+	if err == nil && len(all.Models) > 1 && all.Classes() == nil {
+		_, err = krigo.Read(bytes.NewReader(r.data[0])) // says that the file has several targets
+	}
 	if err != nil {
 		return nil, err
 	}
-	return s.keep(m), nil
+	return s.keep(all), nil
 }
 
 func (s *server) close(_ context.Context, r *request) (*reply, error) {
@@ -528,10 +551,14 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	if err := r.decode(&args); err != nil {
 		return nil, err
 	}
-	m, table, err := s.modelAndTable(ctx, r, true)
+	all, table, err := s.modelAndTable(ctx, r, true)
 	if err != nil {
 		return nil, err
 	}
+	if all.Classes() != nil {
+		return predictClasses(ctx, all, table, args.Intervals, args.Level)
+	}
+	m := all.Model(0)
 	ps, err := m.Predict(ctx, table, krigo.PredictOptions{ExactVariance: args.Exact})
 	if err != nil {
 		return nil, err
@@ -539,7 +566,7 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	var data *dataset.Table // the data that the model was made from
 	if r.Data != nil {
 		r.Table = r.Data
-		if _, data, err = s.modelAndTable(ctx, r, false); err != nil {
+		if data, err = tableOf(ctx, r, m, false); err != nil {
 			return nil, err
 		}
 	}
@@ -562,6 +589,16 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	row := make([]float64, len(names))
 	for k, name := range names {
 		column(name, func(i int) float64 { ps[i].Fill(row); e.Fill(i, row[len(row)-len(e.Names()):]); return row[k] })
+	}
+	if m.Classes != nil {
+		of := func(level float64) ([][]string, error) { return m.LabelSets(ps, level) }
+		labels := lists.Of(ps, func(p model.Prediction) krigo.KindPrediction {
+			return krigo.KindPrediction{Label: p.Label, Probabilities: model.Both(p.Mean)}
+		})
+		if err := answer.addLabels(m.Classes, labels, args.Intervals, args.Level, of); err != nil {
+			return nil, err
+		}
+		args.Intervals = nil
 	}
 	for _, kind := range args.Intervals {
 		var ends []krigo.Interval
@@ -597,13 +634,65 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	return answer, nil
 }
 
+// predictClasses does what predict does for more than two classes.
+func predictClasses(ctx context.Context, all *krigo.Targets, table *dataset.Table, intervals []string,
+	level float64) (*reply, error) {
+	ps, err := all.PredictClasses(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	found, err := all.PredictionFindings(table, ps)
+	if err != nil {
+		return nil, err
+	}
+	answer := &reply{Result: map[string]any{"rows": len(ps), "notices": found.Words(), "findings": found.Tell()}}
+	answer.add("outside", lists.Of(ps, func(p krigo.KindPrediction) float64 { return float64(p.Outside) }))
+	return answer, answer.addLabels(all.Classes(), ps, intervals, level, func(level float64) ([][]string, error) {
+		return all.LabelSets(ps, level)
+	})
+}
+
+// addLabels adds the place of each row's label among the classes, and for each class its probability. With the
+// intervals conformal it also adds whether the class is in the row's set.
+func (r *reply) addLabels(classes []string, ps []krigo.KindPrediction, intervals []string, level float64,
+	sets func(level float64) ([][]string, error)) error {
+	column := func(name string, of func(i int) float64) { r.add(name, lists.To(len(ps), of)) }
+	column("label", func(i int) float64 { return float64(slices.Index(classes, ps[i].Label)) })
+	for k := range classes {
+		column(fmt.Sprint("probability", k), func(i int) float64 { return ps[i].Probabilities[k] })
+	}
+	switch {
+	case len(intervals) == 0:
+		return nil
+	case !slices.Equal(intervals, []string{"conformal"}):
+		return &krigo.UsageError{Err: fmt.Errorf("intervals %s: a target of classes has conformal sets of labels alone",
+			strings.Join(intervals, ","))}
+	}
+	in, err := sets(cmp.Or(level, 0.95))
+	for k, class := range classes {
+		column(fmt.Sprint("set", k), func(i int) float64 {
+			if err == nil && slices.Contains(in[i], class) {
+				return 1
+			}
+			return 0
+		})
+	}
+	return err
+}
+
 // modelAndTable returns the model and the table of a request. The table is read as the model reads its own tables. If
 // every is set, no row is left out.
-func (s *server) modelAndTable(ctx context.Context, r *request, every bool) (*krigo.Model, *dataset.Table, error) {
-	m, err := s.of(r)
+func (s *server) modelAndTable(ctx context.Context, r *request, every bool) (*krigo.Targets, *dataset.Table, error) {
+	all, err := s.of(r)
 	if err != nil {
 		return nil, nil, err
 	}
+	table, err := tableOf(ctx, r, all.Model(0), every)
+	return all, table, err
+}
+
+// tableOf returns the table of a request, read as a model reads its own tables.
+func tableOf(ctx context.Context, r *request, m *krigo.Model, every bool) (*dataset.Table, error) {
 	as := m.Reading
 	if every {
 		as = as.Every()
@@ -613,14 +702,28 @@ func (s *server) modelAndTable(ctx context.Context, r *request, every bool) (*kr
 		table = table.Within(ctx)
 		err = as.Apply(table)
 	}
-	return m, table, err
+	return table, err
+}
+
+// errKinds is the error of an operation that isn't there for more than two classes.
+func errKinds(op string) error {
+	return &krigo.UsageError{Err: fmt.Errorf("%s: it isn't there for more than two classes", op)}
 }
 
 // certify recomputes the certificate from the data that the model was made from.
 func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
-	m, table, err := s.modelAndTable(ctx, r, false)
+	all, table, err := s.modelAndTable(ctx, r, false)
 	if err != nil {
 		return nil, err
+	}
+	m := all.Model(0)
+	if all.Classes() != nil {
+		found, err := recertified(ctx, all, table)
+		if err != nil {
+			return nil, err
+		}
+		found["matches"] = true
+		return &reply{Result: map[string]any{"certify": found, "differs": "", "sentence": found["sentence"]}}, nil
 	}
 	found, err := m.Certify(ctx, table, krigo.CertifyOptions{})
 	if err == nil {
@@ -638,10 +741,14 @@ func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
 
 // fresh certifies the model with fresh rows, which the model never saw.
 func (s *server) fresh(ctx context.Context, r *request) (*reply, error) {
-	m, table, err := s.modelAndTable(ctx, r, false)
+	all, table, err := s.modelAndTable(ctx, r, false)
+	if err == nil && all.Classes() != nil {
+		err = errKinds("fresh")
+	}
 	if err != nil {
 		return nil, err
 	}
+	m := all.Model(0)
 	found, err := m.CertifyFresh(ctx, table)
 	if err != nil {
 		return nil, err
@@ -692,10 +799,14 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 	if args.Ledger == "" {
 		return nil, &krigo.UsageError{Err: errors.New("ledger: name the ledger's file")}
 	}
-	m, table, err := s.modelAndTable(ctx, r, true)
+	all, table, err := s.modelAndTable(ctx, r, true)
+	if err == nil && all.Classes() != nil {
+		err = errKinds("watch")
+	}
 	if err != nil {
 		return nil, err
 	}
+	m := all.Model(0)
 	d, err := m.Labelled(table)
 	if err != nil {
 		return nil, err
@@ -722,14 +833,18 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 
 // report returns a report as HTML. It shows the data if the request has a table.
 func (s *server) report(ctx context.Context, r *request) (*reply, error) {
-	m, err := s.of(r)
+	all, err := s.of(r)
 	var table *dataset.Table
+	if err == nil && all.Classes() != nil {
+		err = errKinds("report")
+	}
 	if err == nil && r.Table != nil {
-		m, table, err = s.modelAndTable(ctx, r, false)
+		table, err = tableOf(ctx, r, all.Model(0), false)
 	}
 	if err != nil {
 		return nil, err
 	}
+	m := all.Model(0)
 	var page bytes.Buffer
 	err = report.Write(ctx, &page, m, table)
 	return &reply{Result: struct{}{}, Names: []string{"page"}, data: [][]byte{page.Bytes()}}, err
