@@ -45,25 +45,35 @@ type KindPrediction struct {
 	Outside       int       `json:"outside"`       // as in Prediction
 }
 
+// KindNames returns the names of the columns of a table of such predictions, beside their labels.
+func KindNames(classes []string) []string {
+	return append(lists.Of(classes, func(class string) string { return "probability_" + class }), "outside")
+}
+
+// Fill copies the prediction to values, a row of a table with the columns KindNames.
+func (p KindPrediction) Fill(values []float64) {
+	values[copy(values, p.Probabilities)] = float64(p.Outside)
+}
+
 // PredictClasses returns a label and probabilities for each row of a table. P(k) is Φ_k/ΣΦ, where Φ_k is the
 // probability of class k against the others.
 func (t *Targets) PredictClasses(ctx context.Context, table *dataset.Table) ([]KindPrediction, error) {
-	ps := make([]KindPrediction, table.Rows)
-	for i := range t.Models {
-		one, err := t.Model(i).Predict(ctx, table, PredictOptions{})
-		if err != nil {
+	each := make([][]model.Prediction, len(t.Models))
+	for i := range each {
+		var err error
+		if each[i], err = t.Model(i).Predict(ctx, table, PredictOptions{}); err != nil {
 			return nil, err
 		}
-		for row, p := range one {
-			ps[row].Probabilities = append(ps[row].Probabilities, p.Mean)
-			ps[row].Outside = p.Outside
-		}
 	}
-	for i, p := range ps {
-		ps[i].Label = t.Classes()[model.Likeliest(p.Probabilities)]
-		ps[i].Probabilities = model.Shares(p.Probabilities)
-	}
-	return ps, nil
+	return t.JoinClasses(each), nil
+}
+
+// JoinClasses does what PredictClasses does, given each model's predictions of the rows.
+func (t *Targets) JoinClasses(each [][]model.Prediction) []KindPrediction {
+	return lists.To(len(each[0]), func(i int) KindPrediction {
+		p := lists.Of(each, func(ps []model.Prediction) float64 { return ps[i].Mean })
+		return KindPrediction{t.Classes()[model.Likeliest(p)], model.Shares(p), each[0][i].Outside}
+	})
 }
 
 // PredictionFindings does what Model.PredictionFindings does.

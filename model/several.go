@@ -26,8 +26,12 @@ type Several struct {
 	Together Together
 }
 
-// Write writes the models as one file: the beginning and the end of a model file, and model files between.
+// Write writes the models as one file: the beginning and the end of a model file, and model files between. It writes one
+// model as Model.Write does.
 func (s *Several) Write(w io.Writer) error {
+	if len(s.Models) == 1 {
+		return s.Models[0].Write(w)
+	}
 	h, files := severalHeader{Together: s.Together, Sets: s.Together.Sets}, bytes.Buffer{}
 	for _, m := range s.Models {
 		begin := files.Len()

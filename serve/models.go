@@ -35,6 +35,9 @@ type served struct {
 	together *krigo.Targets
 }
 
+// kinds says whether the file has the models of more than two classes.
+func (m *served) kinds() bool { return m.together != nil && m.together.Classes() != nil }
+
 // stamp is the size and the time of a file. If the stamp is the same, the file counts as unchanged.
 type stamp struct {
 	size     int64

@@ -8,6 +8,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"mime"
@@ -465,6 +466,11 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	if all := m.together; all != nil {
 		d.Together, d.TogetherSentence = &all.Together, all.Sentence()
 	}
+	if m.kinds() {
+		d.Others = append([]Description{d}, d.Others...)
+		d.Target, d.Classes, d.Context, d.ContextSentence, d.NoBetter = m.Kinds.Column, m.together.Classes(), nil, "", ""
+		d.Certificate, d.CertificateReason, d.Sentence = d.Together.Certificate, d.Together.Reason, d.TogetherSentence
+	}
 	writeJSON(w, 200, d)
 }
 
@@ -498,12 +504,12 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	held := s.budget.hold(clientOf(r))
 	defer held.close()
-	take := form{columns: inputsOf, rows: s.o.MaxRows, query: []string{"explain", "observed"}}
+	take := form{columns: inputsOf, rows: s.o.MaxRows, query: []string{"explain", "observed", "sets"}}
 	if r.URL.Query().Get("observed") == "true" {
 		take.columns = observedColumns
 	}
 	m, table, err := s.read(ctx, w, r, held, take)
-	var answer Answer
+	var answer interface{ csv(w io.Writer) }
 	if err == nil && m.others != nil {
 		if r.URL.Query().Get("observed") == "true" {
 			err = bad(409, "%w", errSeveral)
@@ -511,13 +517,12 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 			err = held.resize(ctx, kept(table)+int64(len(m.others))*int64(table.Rows)*bytesOfRow)
 		}
 	}
-	if err == nil {
-		answer, err = s.answerOf(ctx, r, held, m, table)
-	}
-	for k := 0; err == nil && k < len(m.others); k++ {
-		var other Answer
-		other, err = s.answerOf(ctx, r, held, m.others[k], table)
-		answer.Others = append(answer.Others, other)
+	switch {
+	case err != nil:
+	case m.kinds():
+		answer, err = s.answerOfKinds(ctx, r, held, m, table)
+	default:
+		answer, err = s.answerOfAll(ctx, r, held, m, table)
 	}
 	if err != nil {
 		s.refuse(w, r, err)
@@ -536,6 +541,41 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", kind)
 	newSteady(w, s.o.Timeout).Write(text.Bytes())
+}
+
+// answerOfAll returns the predictions of a file's models for a table, with what else the query asks for.
+func (s *Server) answerOfAll(ctx context.Context, r *http.Request, held *hold, m *served,
+	table *dataset.Table) (Answer, error) {
+	answer, err := s.answerOf(ctx, r, held, m, table)
+	for k := 0; err == nil && k < len(m.others); k++ {
+		var other Answer
+		other, err = s.answerOf(ctx, r, held, m.others[k], table)
+		answer.Others = append(answer.Others, other)
+	}
+	return answer, err
+}
+
+// answerOfKinds returns the labels and probabilities of more than two classes for a table.
+func (s *Server) answerOfKinds(ctx context.Context, r *http.Request, held *hold, m *served,
+	table *dataset.Table) (answer KindAnswer, err error) {
+	each := make([][]model.Prediction, len(m.others)+1)
+	for k, of := range append([]*served{m}, m.others...) {
+		if each[k], err = of.queue.run(ctx, held.of, table); err != nil {
+			return answer, err
+		}
+	}
+	level, err := levelOf(r.URL.Query())
+	if r.URL.Query().Get("explain") == "true" {
+		err = bad(409, "%w", errSeveral)
+	}
+	answer = KindAnswer{Model: m.name, Target: m.Kinds.Column, Classes: m.together.Classes(),
+		Predictions: m.together.JoinClasses(each)}
+	if err == nil && level > 0 {
+		if answer.Sets, err = m.together.LabelSets(answer.Predictions, level); err != nil {
+			err = bad(409, "%w", err)
+		}
+	}
+	return answer, err
 }
 
 // answerOf returns the predictions of a model for a table, with what else the query asks for.

@@ -2,6 +2,8 @@ package serve
 
 import (
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -9,7 +11,9 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/must"
+	"github.com/krigo-gp/krigo/model"
 )
 
 // TestTargets: a request about several targets gets one answer, with each target's predictions as its own model gives.
@@ -63,4 +67,67 @@ func TestTargets(t *testing.T) {
 		status, text = ask(path, "text/csv", csv)
 		must.Be(t, status == 409 && strings.Contains(text, "krigo extract"), true, path, status, text)
 	}
+}
+
+// kindsOf returns rows whose class follows from one input, and the models of two or three classes.
+func kindsOf(t testing.TB, classes int) (*dataset.Table, *krigo.Targets) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(3, 33))
+	table := dataset.Reading{}.New("kinds.csv")
+	table.Names = []string{"x", "kind"}
+	for range 150 {
+		x := float64(classes) * rng.Float64()
+		place := min(max(int(x+0.2*rng.NormFloat64()), 0), classes-1)
+		must.Do(t, table.Append([]string{fmt.Sprint(x), []string{"low", "mid, so", "up"}[place]}))
+	}
+	o := krigo.Options{Data: krigo.Data{Target: "kind"}, Kernel: krigo.Kernel{Expression: "se"},
+		Run: krigo.Run{Restarts: 1}}
+	rows, o, err := o.Kinds(table)
+	must.Do(t, err)
+	if classes == 2 {
+		m := must.Get(krigo.Fit(t.Context(), table, o))(t)
+		return table, &krigo.Targets{Several: model.Several{Models: []*model.Model{&m.Model}}}
+	}
+	return table, must.Get(krigo.FitTargets(t.Context(), rows, o.Data.Beside, o))(t)
+}
+
+// TestKinds: a request about more than two classes gets one answer, with the labels, probabilities and sets that krigo
+// predict gives, as JSON and as CSV. So does a request about two classes for sets.
+func TestKinds(t *testing.T) {
+	rows, all := kindsOf(t, 3)
+	path := filepath.Join(t.TempDir(), "three.krigo")
+	must.Do(t, all.Save(path))
+	at, _ := started(t, path, Options{})
+	body, csv := `{"rows": [`, "x\n"
+	for i := range rows.Rows {
+		body += strings.Repeat(",", min(i, 1)) + fmt.Sprintf(`{"x": %v}`, rows.Values[2*i])
+		csv += fmt.Sprintf("%v\n", rows.Values[2*i])
+	}
+	status, text := post(t, "http://"+at+"/v1/predict?sets=0.6", "application/json", body+"]}")
+	must.End(t, status != 200, "%s", text)
+	var answer KindAnswer
+	must.Do(t, json.Unmarshal([]byte(text), &answer))
+	want := must.Get(all.PredictClasses(t.Context(), rows))(t)
+	sets := must.Get(all.LabelSets(want, 0.6))(t)
+	must.Be(t, fmt.Sprint(answer), fmt.Sprint(KindAnswer{"three", "kind", all.Classes(), want, sets}))
+	status, text = post(t, "http://"+at+"/v1/predict?sets=0.99", "text/csv", csv)
+	must.Be(t, status == 200 && strings.HasPrefix(text, "label,labels,probability_low,") &&
+		strings.Contains(text, "\"low,\"\"mid, so\"\""), true, text)
+	var d Description
+	got := must.Get(http.Get("http://" + at + "/v1/model"))(t)
+	defer got.Body.Close()
+	must.Do(t, json.NewDecoder(got.Body).Decode(&d))
+	must.Be(t, d.Target == "kind" && len(d.Classes) == 3 && len(d.Others) == 3 && d.Others[0].Target == "kind=low" &&
+		d.Certificate.MeanBound == all.Together.Certificate.MeanBound && d.Sentence == all.Sentence(), true, d)
+
+	rows, all = kindsOf(t, 2)
+	path = filepath.Join(t.TempDir(), "two.krigo")
+	must.Do(t, all.Save(path))
+	at, _ = started(t, path, Options{})
+	status, text = post(t, "http://"+at+"/v1/predict?sets=0.6", "text/csv", csv)
+	must.Be(t, status == 200 && strings.HasPrefix(text, "label,labels,mean,"), true, text)
+	_, text = post(t, "http://"+at+"/v1/predict?sets=0.6", "application/json", body+"]}")
+	var two Answer
+	must.Do(t, json.Unmarshal([]byte(text), &two))
+	must.Be(t, fmt.Sprint(two.Sets), fmt.Sprint(must.Get(all.Model(0).LabelSets(two.Predictions, 0.6))(t)))
 }

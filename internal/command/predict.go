@@ -2,7 +2,6 @@ package command
 
 import (
 	"compress/gzip"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +19,6 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/disk"
-	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -118,8 +116,8 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 			return err
 		}
 	}
-	if m.Classes != nil {
-		kept = f.labelled(c, kept, document.Sets, func(row int) string { return document.Predictions[row].Label })
+	if m.Classes != nil && !c.json && !slices.Contains(numeric, filepath.Ext(f.out)) {
+		kept = kept.Labelled(func(row int) string { return document.Predictions[row].Label }, document.Sets)
 	}
 	names, fill := document.table(f.kinds, f.samples)
 	return f.write(cmd.OutOrStdout(), written{document, c.json, names, len(document.Predictions), fill}, kept)
@@ -127,36 +125,6 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 
 // numeric are the endings of files of numbers.
 var numeric = []string{".npy", ".npz", ".parquet"}
-
-// labelled returns the kept columns, if there are any, a column of predicted labels, and a column of sets of labels, if
-// sets isn't nil. For JSON and files of numbers it returns kept.
-func (f *predictFlags) labelled(c *common, kept *dataset.Kept, sets [][]string,
-	label func(row int) string) *dataset.Kept {
-	if c.json || slices.Contains(numeric, filepath.Ext(f.out)) {
-		return kept
-	}
-	with := dataset.Kept{Names: []string{"label"}}
-	if kept != nil {
-		with.Names = append(slices.Clone(kept.Names), "label")
-	}
-	if sets != nil {
-		with.Names = append(with.Names, "labels")
-	}
-	with.Cells = func(row int) (cells []string, err error) {
-		if kept != nil {
-			cells, err = kept.Cells(row)
-		}
-		if cells = append(slices.Clone(cells), label(row)); sets != nil {
-			var list strings.Builder // as --target lists names: quotes around a label with a comma
-			w := csv.NewWriter(&list)
-			w.Write(sets[row])
-			w.Flush()
-			cells = append(cells, strings.TrimSuffix(list.String(), "\n"))
-		}
-		return cells, err
-	}
-	return &with
-}
 
 // sets returns the sets of labels that --intervals conformal asks for, or nil.
 func (f *predictFlags) sets(of func(level float64) ([][]string, error)) ([][]string, error) {
@@ -441,13 +409,14 @@ func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.
 			return err
 		}
 	}
-	kept = f.labelled(c, kept, d.Sets, func(row int) string { return d.Predictions[row].Label })
-	names := append(lists.Of(d.Classes, func(class string) string { return "probability_" + class }), "outside")
+	if !c.json && !slices.Contains(numeric, filepath.Ext(f.out)) {
+		kept = kept.Labelled(func(row int) string { return d.Predictions[row].Label }, d.Sets)
+	}
 	fill := func(i int, values []float64) error {
-		values[copy(values, d.Predictions[i].Probabilities)] = float64(d.Predictions[i].Outside)
+		d.Predictions[i].Fill(values)
 		return nil
 	}
-	return f.write(cmd.OutOrStdout(), written{d, c.json, names, len(d.Predictions), fill}, kept)
+	return f.write(cmd.OutOrStdout(), written{d, c.json, krigo.KindNames(d.Classes), len(d.Predictions), fill}, kept)
 }
 
 // targetsPredicted is what predict --json prints of several targets.
