@@ -66,7 +66,7 @@ func TestClasses(t *testing.T) {
 	}
 	held, fresh := map[string]float64{}, flowers(1300)
 	ps = must.Get(again.Predict(t.Context(), fresh, PredictOptions{}))(t)
-	for i, set := range must.Get(again.LabelSets(ps, 0.8))(t) {
+	for i, set := range must.Get(again.LabelsOf(ps, 0.8))(t).Sets {
 		if label := fresh.Text[2][int(fresh.Values[3*i+2])]; i >= table.Rows && slices.Contains(set, label) {
 			held[label] += 2. / float64(fresh.Rows-table.Rows)
 		}
@@ -75,7 +75,7 @@ func TestClasses(t *testing.T) {
 	scores := again.Sets
 	again.Sets = nil // as in older files
 	must.Be(t, must.Get(again.Certify(t.Context(), table, CertifyOptions{}))(t).Matches, true)
-	must.Refuse(again.LabelSets(ps, 0.8))(t, "no scores")
+	must.Refuse(again.LabelsOf(ps, 0.8))(t, "no scores")
 	again.Sets = model.Sets{scores[0], slices.Repeat([]float64{0}, len(scores[1]))}
 	must.Be(t, must.Get(again.Certify(t.Context(), table, CertifyOptions{}))(t).Differs,
 		"the scores for sets of labels differ, of 2 classes")

@@ -3,9 +3,10 @@ package krigo
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
@@ -45,67 +46,83 @@ type KindPrediction struct {
 	Outside       int       `json:"outside"`       // as in Prediction
 }
 
-// KindNames returns the names of the columns of a table of such predictions, beside their labels.
-func KindNames(classes []string) []string {
-	return append(lists.Of(classes, func(class string) string { return "probability_" + class }), "outside")
+// Labels is what models of more than two classes say of the rows of a table.
+type Labels struct {
+	Target      string           `json:"target"`
+	Classes     []string         `json:"classes"`
+	Predictions []KindPrediction `json:"predictions"`
+	// Sets has, for each row, the labels that can't be excluded at a level, such as 0.9. For the rows of each class, they
+	// hold the label of a further row with a probability of at least the level, on average over draws of the certified
+	// rows and over further rows from the same source. This is no certificate. See model.Sets.
+	Sets [][]string `json:"sets,omitempty"`
 }
 
-// Fill copies the prediction to values, a row of a table with the columns KindNames.
-func (p KindPrediction) Fill(values []float64) {
-	values[copy(values, p.Probabilities)] = float64(p.Outside)
+// Table returns the names of the columns of a table of labels, a function that fills a row, and the columns of text,
+// after the kept ones, which may be nil.
+func (l Labels) Table(kept *dataset.Kept) (names []string, fill func(i int, values []float64) error, _ *dataset.Kept) {
+	names = append(lists.Of(l.Classes, func(class string) string { return "probability_" + class }), "outside")
+	return names, func(i int, values []float64) error {
+		values[copy(values, l.Predictions[i].Probabilities)] = float64(l.Predictions[i].Outside)
+		return nil
+	}, kept.Labelled(func(row int) string { return l.Predictions[row].Label }, l.Sets)
 }
 
-// PredictClasses returns a label and probabilities for each row of a table. P(k) is Φ_k/ΣΦ, where Φ_k is the
-// probability of class k against the others.
-func (t *Targets) PredictClasses(ctx context.Context, table *dataset.Table) ([]KindPrediction, error) {
+// PredictLabels returns labels and probabilities for the rows of a table, and sets of labels at a level unless it is 0.
+// P(k) is Φ_k/ΣΦ, where Φ_k is the probability of class k against the others.
+func (t *Targets) PredictLabels(ctx context.Context, table *dataset.Table, level float64) (l Labels, err error) {
 	each := make([][]model.Prediction, len(t.Models))
 	for i := range each {
-		var err error
 		if each[i], err = t.Model(i).Predict(ctx, table, PredictOptions{}); err != nil {
-			return nil, err
+			return l, err
 		}
 	}
-	return t.JoinClasses(each), nil
+	return t.JoinLabels(each, level)
 }
 
-// JoinClasses does what PredictClasses does, given each model's predictions of the rows.
-func (t *Targets) JoinClasses(each [][]model.Prediction) []KindPrediction {
-	return lists.To(len(each[0]), func(i int) KindPrediction {
-		p := lists.Of(each, func(ps []model.Prediction) float64 { return ps[i].Mean })
-		return KindPrediction{t.Classes()[model.Likeliest(p)], model.Shares(p), each[0][i].Outside}
-	})
+// JoinLabels does what PredictLabels does, given each model's predictions of the rows.
+func (t *Targets) JoinLabels(each [][]model.Prediction, level float64) (Labels, error) {
+	classes := t.Classes()
+	l := Labels{Target: t.Models[0].Kinds.Column, Classes: classes, Predictions: lists.To(len(each[0]),
+		func(i int) KindPrediction {
+			p := lists.Of(each, func(ps []model.Prediction) float64 { return ps[i].Mean })
+			return KindPrediction{classes[model.Likeliest(p)], model.Shares(p), each[0][i].Outside}
+		})}
+	return l, l.addSets(t.Together.Sets, level)
 }
 
-// PredictionFindings does what Model.PredictionFindings does.
-func (t *Targets) PredictionFindings(table *dataset.Table, ps []KindPrediction) (finding.List, error) {
-	return t.Model(0).PredictionFindings(table, lists.Of(ps, func(p KindPrediction) model.Prediction {
-		return model.Prediction{Outside: p.Outside}
-	}))
+// LabelsOf returns predictions of two classes as Labels, with sets of labels at a level unless it is 0.
+func (m *Model) LabelsOf(ps []model.Prediction, level float64) (Labels, error) {
+	l := Labels{Target: m.Target, Classes: m.Classes, Predictions: lists.Of(ps, func(p model.Prediction) KindPrediction {
+		return KindPrediction{p.Label, model.Both(p.Mean), p.Outside}
+	})}
+	return l, l.addSets(m.Sets, level)
 }
 
-// LabelSets returns for each prediction the labels that can't be excluded at a level, such as 0.9. For the rows of each
-// class, they hold the label of a further row with a probability of at least the level, on average over draws of the
-// certified rows and over further rows from the same source. This is no certificate. See model.Sets.
-func (t *Targets) LabelSets(ps []KindPrediction, level float64) ([][]string, error) {
-	p := lists.Of(ps, func(p KindPrediction) []float64 { return p.Probabilities })
-	return labelSets(t.Together.Sets, t.Classes(), p, level)
-}
-
-// LabelSets does for two classes what Targets.LabelSets does.
-func (m *Model) LabelSets(ps []model.Prediction, level float64) ([][]string, error) {
-	p := lists.Of(ps, func(p model.Prediction) []float64 { return model.Both(p.Mean) })
-	return labelSets(m.Sets, m.Classes, p, level)
-}
-
-func labelSets(s model.Sets, classes []string, p [][]float64, level float64) ([][]string, error) {
+func (l *Labels) addSets(s model.Sets, level float64) error {
 	switch {
+	case level == 0:
+		return nil
 	case !(level > 0 && level < 1):
-		return nil, usage("level %v: want a share of rows between 0 and 1, such as 0.9", level)
+		return usage("level %v: want a share of rows between 0 and 1, such as 0.9", level)
 	case s == nil:
-		return nil, errors.New("sets of labels: the model has no scores for them; they take single certified rows (no " +
+		return errors.New("sets of labels: the model has no scores for them; they take single certified rows (no " +
 			"groups, no backtest), a label certified by its own misses, and a fit by this version of krigo")
 	}
-	return lists.Of(p, func(p []float64) []string {
-		return append([]string{}, lists.Of(s.Labels(p, level), func(k int) string { return classes[k] })...)
-	}), nil
+	for _, p := range l.Predictions {
+		in := s.Labels(p.Probabilities, level)
+		l.Sets = append(l.Sets, append([]string{}, lists.Of(in, func(k int) string { return l.Classes[k] })...))
+	}
+	return nil
+}
+
+// SetLevel returns the level of the sets of labels that these kinds of intervals ask for: 0 without any. It refuses
+// intervals that classes don't have.
+func SetLevel(kinds []string, level float64) (float64, error) {
+	switch {
+	case len(kinds) == 0:
+		return 0, nil
+	case !slices.Equal(kinds, []string{"conformal"}):
+		return 0, usage("intervals %s: a target of classes has conformal sets of labels alone", strings.Join(kinds, ","))
+	}
+	return level, nil
 }

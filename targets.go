@@ -204,9 +204,13 @@ func (t *Targets) Sentence() string {
 		"targets.", c.Rows)
 }
 
+// Label returns the model of a file of one target, or a model that stands for the label of more than two classes (see
+// model.Several.Label). It can certify fresh rows and be watched, and PredictLabels predicts.
+func (t *Targets) Label() (*Model, error) { return wrap(t.Several.Label()) }
+
 // Classes returns the classes of a target that has more than two, or nil.
 func (t *Targets) Classes() []string {
-	if k := t.Models[0].Kinds; k != nil {
+	if k := t.Models[0].Kinds; k != nil && len(t.Models) > 1 {
 		return k.Labels
 	}
 	return nil

@@ -95,6 +95,7 @@ type Model struct {
 	// Fitted holds the options that the model was fitted with, as JSON (krigo.Options). It is nil in old models.
 	Fitted json.RawMessage `json:"fitted,omitempty"`
 
+	joint      *Several       // the models of the classes, if the model stands for their label; see Several.Label
 	positional []dataset.Role // role of every row, in file order; only in old models
 	checksum   string         // checksum of the file from which the model was read
 
@@ -105,6 +106,9 @@ type Model struct {
 	Curves    []*Curve     `json:"curves,omitempty"`   // curves of the training objective, one for each starting point
 	Findings  finding.List `json:"findings,omitempty"` // about the data, the fit and the model
 }
+
+// Joint returns the models of more than two classes if m stands for their label, and otherwise nil.
+func (m *Model) Joint() *Several { return m.joint }
 
 // Checksum returns the SHA-256, in hex, at the end of the file that the model was read from. No other file has the
 // same. It is "" if the model wasn't read.
@@ -164,6 +168,9 @@ func (m *Model) Beyond(d *dataset.Data) (_ *dataset.Data, err error) {
 
 // Labelled returns a view of the inputs and the target, for rows to score or certify, with groups if the model has any.
 func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
+	if m.joint != nil { // its rows are those of each of the classes' models
+		return m.joint.Models[0].Labelled(t)
+	}
 	t, err := m.Kinds.Spread(t)
 	if err == nil {
 		t, err = t.Limited(m.Target, m.Limits)

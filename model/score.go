@@ -161,7 +161,36 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	if s.Mean = s.allowed(s.Y, s.Mean); transformed || s.sides != nil {
 		s.Variance = make([]float64, len(rows)) // no random draw of f is certified, only the prediction
 	}
+	if m.joint != nil {
+		return s, m.joint.judge(d.Table(), rows, &s)
+	}
 	return s, nil
+}
+
+// judge replaces the predictions of the first class, so that a row's loss says whether the label of all classes is wrong.
+func (s *Several) judge(table *dataset.Table, rows []int, first *scored) error {
+	p, truth := make([][]float64, len(rows)), make([]int, len(rows))
+	for k, m := range s.Models {
+		d, err := m.Labelled(table)
+		if err != nil {
+			return err
+		}
+		at, err := m.sample(d, rows, nil)
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			if p[i] = append(p[i], at.Mean[i]); at.Y[i] == 1 {
+				truth[i] = k
+			}
+		}
+	}
+	for i, y := range first.Y {
+		if first.Mean[i] = y; Likeliest(p[i]) != truth[i] {
+			first.Mean[i] = 1 - y
+		}
+	}
+	return nil
 }
 
 // ofDraws returns the sample that the certificate counts: the distribution of f for labels that a random draw gives.

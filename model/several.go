@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,24 @@ import (
 type Several struct {
 	Models   []*Model // in the order in which the fit named the targets
 	Together Together
+	checksum string // as in Model
+}
+
+// Label returns the model of a file of one model. Of more than two classes it returns a model that stands for the label:
+// it has the label's certificate and classes, and its losses count wrong labels. Otherwise it is the first class's model.
+// For several targets that aren't the classes of one column the error is an *OfSeveral.
+func (s *Several) Label() (*Model, error) {
+	first := s.Models[0]
+	if len(s.Models) == 1 {
+		return first, nil
+	}
+	if first.Kinds == nil {
+		return nil, &OfSeveral{first.Beside}
+	}
+	of := *first
+	of.joint, of.checksum, of.Target, of.Classes = s, s.checksum, first.Kinds.Column, first.Kinds.Labels
+	of.Certificate, of.CertificateReason, of.Context, of.Test = s.Together.Certificate, s.Together.Reason, nil, nil
+	return &of, nil
 }
 
 // Write writes the models as one file: the beginning and the end of a model file, and model files between. It writes one
@@ -75,7 +94,7 @@ func decodeSeveral(raw []byte) (*Several, error) {
 	if err != nil {
 		return nil, brief{err}
 	}
-	s := &Several{Together: h.Together}
+	s := &Several{Together: h.Together, checksum: hex.EncodeToString(raw[len(raw)-sha256.Size:])}
 	s.Together.Sets = h.Sets
 	for i, n := range h.Bytes {
 		m, err := decode(files[:n])

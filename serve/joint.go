@@ -63,26 +63,20 @@ func (a Answer) csv(w io.Writer) {
 
 // KindAnswer is the answer of POST /v1/predict for a target of more than two classes.
 type KindAnswer struct {
-	Model       string                 `json:"model"`
-	Target      string                 `json:"target"`
-	Classes     []string               `json:"classes"`
-	Predictions []krigo.KindPrediction `json:"predictions"`
-	Sets        [][]string             `json:"sets,omitempty"` // as in Answer
+	Model string `json:"model"`
+	krigo.Labels
 }
 
 // csv writes the answer as CSV, with the columns of krigo predict.
 func (a KindAnswer) csv(w io.Writer) {
-	kept := (*dataset.Kept)(nil).Labelled(func(row int) string { return a.Predictions[row].Label }, a.Sets)
-	files.Beside(kept)(w, krigo.KindNames(a.Classes), len(a.Predictions), func(i int, values []float64) error {
-		a.Predictions[i].Fill(values)
-		return nil
-	})
+	names, fill, labels := a.Table(nil)
+	files.Beside(labels)(w, names, len(a.Predictions), fill)
 }
 
 // levelOf returns the level of the sets that a query asks for, or 0 if it asks for none.
 func levelOf(query url.Values) (level float64, err error) {
 	if text := query.Get("sets"); query.Has("sets") {
-		if level, err = strconv.ParseFloat(text, 64); err != nil || !(level > 0 && level < 1) {
+		if level, err = strconv.ParseFloat(text, 64); err != nil || level == 0 {
 			err = bad(400, "sets %q: want a share of rows between 0 and 1, such as 0.9", clip([]byte(text)))
 		}
 	}
@@ -191,10 +185,10 @@ func further(ctx context.Context, query url.Values, held *hold, one *turns, m *k
 	explain, err := truth(query, "explain")
 	observed, wrong := truth(query, "observed")
 	level, unfit := levelOf(query)
-	if err = cmp.Or(err, wrong, unfit); err == nil && level > 0 {
-		if answer.Sets, err = m.LabelSets(answer.Predictions, level); err != nil {
-			err = bad(409, "%w", err)
-		}
+	var labels krigo.Labels
+	if err = cmp.Or(err, wrong, unfit); err == nil && level != 0 && m.Kinds == nil {
+		labels, err = m.LabelsOf(answer.Predictions, level)
+		answer.Sets = labels.Sets
 	}
 	switch {
 	case err != nil:

@@ -30,13 +30,19 @@ type served struct {
 	observers turns        // for comparing outcomes with the certificate
 
 	// Of a file of several targets, the first target's model has the fields above. others are the other targets'
-	// models, and together is the whole file. Both are nil for one target.
+	// models, and together is the whole file. Both are nil for one target. Of more than two classes, a model that stands
+	// for their label has the fields above, and others are all classes' models.
 	others   []*served
 	together *krigo.Targets
 }
 
-// kinds says whether the file has the models of more than two classes.
-func (m *served) kinds() bool { return m.together != nil && m.together.Classes() != nil }
+// all returns the models that predict.
+func (m *served) all() []*served {
+	if m.Joint() != nil {
+		return m.others
+	}
+	return append([]*served{m}, m.others...)
+}
 
 // stamp is the size and the time of a file. If the stamp is the same, the file counts as unchanged.
 type stamp struct {
@@ -138,6 +144,20 @@ func (l *library) scan() ([]change, error) {
 	return changes, nil
 }
 
+// complete gives s what it needs besides of a file of several models.
+func (l *library) complete(s *served, all *krigo.Targets) {
+	first := 1
+	if label, err := all.Label(); err == nil {
+		s.Model, first = label, 0
+	}
+	s.together = all
+	for i := range all.Models[first:] {
+		other := &served{Model: all.Model(first + i), name: s.name, together: all}
+		l.newer(other)
+		s.others = append(s.others, other)
+	}
+}
+
 // read returns the model of a file. It returns old if the file hasn't changed or can't be read.
 func (l *library) read(name, path string, old *served) (*served, error) {
 	info, err := os.Stat(path)
@@ -162,12 +182,7 @@ func (l *library) read(name, path string, old *served) (*served, error) {
 	delete(l.failed, name)
 	s := &served{Model: all.Model(0), name: name, stamp: at}
 	if len(all.Models) > 1 {
-		s.together = all
-		for i := range all.Models[1:] {
-			other := &served{Model: all.Model(i + 1), name: name, together: all}
-			l.newer(other)
-			s.others = append(s.others, other)
-		}
+		l.complete(s, all)
 	}
 	l.newer(s)
 	return s, nil

@@ -377,7 +377,7 @@ func TestAnswersAsDescribed(t *testing.T) {
 		{"POST", "/v1/predict?model=plain", jsonKind, `{"rows": []}`, 400},
 		{"POST", "/v1/predict?model=plain", "text/plain", "x\n1\n", 415},
 		{"POST", "/v1/predict?model=none", jsonKind, x, 404},
-		{"POST", "/v1/predict?model=plain&sets=0.9", jsonKind, x, 409},
+		{"POST", "/v1/predict?model=plain&sets=0.9", jsonKind, x, 400},
 		{"POST", "/v1/predict?model=two&sets=9", jsonKind, x, 400},
 		{"POST", "/v1/predict?model=two&sets=0.9", jsonKind, x, 200},
 		{"POST", "/v1/predict?model=three", jsonKind, x, 200},

@@ -29,6 +29,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -86,7 +87,10 @@ func Handler(m *krigo.Model, o Options) (http.Handler, error) {
 	}
 	s := newServer(o)
 	one := &served{Model: m, name: "model"}
-	s.library = &library{}
+	s.library = &library{newer: s.complete}
+	if all := m.Joint(); all != nil {
+		s.library.complete(one, &krigo.Targets{Several: *all})
+	}
 	s.library.models.Store(&map[string]*served{one.name: one})
 	s.complete(one)
 	return s.front(false), nil
@@ -169,7 +173,7 @@ func (s *Server) complete(m *served) {
 	if m.unwatched = errNoLedger; s.ledger == nil {
 		return
 	}
-	if m.unwatched = errSeveral; m.together != nil {
+	if m.unwatched = errSeveral; m.together != nil && m.Joint() == nil {
 		return
 	}
 	if m.watch, m.unwatched = s.ledger.Watch(&m.Model.Model); m.unwatched != nil {
@@ -466,11 +470,6 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	if all := m.together; all != nil {
 		d.Together, d.TogetherSentence = &all.Together, all.Sentence()
 	}
-	if m.kinds() {
-		d.Others = append([]Description{d}, d.Others...)
-		d.Target, d.Classes, d.Context, d.ContextSentence, d.NoBetter = m.Kinds.Column, m.together.Classes(), nil, "", ""
-		d.Certificate, d.CertificateReason, d.Sentence = d.Together.Certificate, d.Together.Reason, d.TogetherSentence
-	}
 	writeJSON(w, 200, d)
 }
 
@@ -486,6 +485,9 @@ func describe(m *served) Description {
 	if m.Certificate != nil {
 		d.Sentence, d.NoBetter = m.Model.Sentence(m.Certificate), m.NoBetter()
 		d.Context, d.ContextSentence = m.Context, m.InContext()
+	}
+	if m.Joint() != nil {
+		d.Sentence = m.together.Sentence()
 	}
 	if m.watch != nil {
 		state := m.watch.State()
@@ -504,25 +506,28 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	held := s.budget.hold(clientOf(r))
 	defer held.close()
+	query := r.URL.Query()
 	take := form{columns: inputsOf, rows: s.o.MaxRows, query: []string{"explain", "observed", "sets"}}
-	if r.URL.Query().Get("observed") == "true" {
+	if query.Get("observed") == "true" {
 		take.columns = observedColumns
 	}
 	m, table, err := s.read(ctx, w, r, held, take)
 	var answer interface{ csv(w io.Writer) }
 	if err == nil && m.others != nil {
-		if r.URL.Query().Get("observed") == "true" {
+		if query.Get("observed") == "true" || query.Get("explain") == "true" && m.Joint() != nil {
 			err = bad(409, "%w", errSeveral)
 		} else {
 			err = held.resize(ctx, kept(table)+int64(len(m.others))*int64(table.Rows)*bytesOfRow)
 		}
 	}
-	switch {
-	case err != nil:
-	case m.kinds():
-		answer, err = s.answerOfKinds(ctx, r, held, m, table)
-	default:
-		answer, err = s.answerOfAll(ctx, r, held, m, table)
+	var answers []Answer
+	for k := 0; err == nil && k < len(m.all()); k++ {
+		var one Answer
+		one, err = s.answerOf(ctx, r, held, m.all()[k], table)
+		answers = append(answers, one)
+	}
+	if err == nil {
+		answer, err = m.joined(answers, query)
 	}
 	if err != nil {
 		s.refuse(w, r, err)
@@ -543,39 +548,18 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	newSteady(w, s.o.Timeout).Write(text.Bytes())
 }
 
-// answerOfAll returns the predictions of a file's models for a table, with what else the query asks for.
-func (s *Server) answerOfAll(ctx context.Context, r *http.Request, held *hold, m *served,
-	table *dataset.Table) (Answer, error) {
-	answer, err := s.answerOf(ctx, r, held, m, table)
-	for k := 0; err == nil && k < len(m.others); k++ {
-		var other Answer
-		other, err = s.answerOf(ctx, r, held, m.others[k], table)
-		answer.Others = append(answer.Others, other)
+// joined returns the answer of a file, given the answers of its models.
+func (m *served) joined(answers []Answer, query url.Values) (interface{ csv(w io.Writer) }, error) {
+	if m.Joint() == nil {
+		answers[0].Others = answers[1:]
+		return answers[0], nil
 	}
-	return answer, err
-}
-
-// answerOfKinds returns the labels and probabilities of more than two classes for a table.
-func (s *Server) answerOfKinds(ctx context.Context, r *http.Request, held *hold, m *served,
-	table *dataset.Table) (answer KindAnswer, err error) {
-	each := make([][]model.Prediction, len(m.others)+1)
-	for k, of := range append([]*served{m}, m.others...) {
-		if each[k], err = of.queue.run(ctx, held.of, table); err != nil {
-			return answer, err
-		}
+	level, err := levelOf(query)
+	if err != nil {
+		return nil, err
 	}
-	level, err := levelOf(r.URL.Query())
-	if r.URL.Query().Get("explain") == "true" {
-		err = bad(409, "%w", errSeveral)
-	}
-	answer = KindAnswer{Model: m.name, Target: m.Kinds.Column, Classes: m.together.Classes(),
-		Predictions: m.together.JoinClasses(each)}
-	if err == nil && level > 0 {
-		if answer.Sets, err = m.together.LabelSets(answer.Predictions, level); err != nil {
-			err = bad(409, "%w", err)
-		}
-	}
-	return answer, err
+	l, err := m.together.JoinLabels(lists.Of(answers, func(a Answer) []model.Prediction { return a.Predictions }), level)
+	return KindAnswer{m.name, l}, err
 }
 
 // answerOf returns the predictions of a model for a table, with what else the query asks for.
@@ -639,7 +623,9 @@ func wantsCSV(r *http.Request) bool {
 }
 
 // observedColumns returns the columns of rows with a target.
-func observedColumns(m *krigo.Model) []Input { return append(inputsOf(m), Input{Name: m.Target}) }
+func observedColumns(m *krigo.Model) []Input {
+	return append(inputsOf(m), Input{Name: m.Target, Categories: m.Classes})
+}
 
 // Observed is the answer of POST /v1/outcomes.
 type Observed struct {

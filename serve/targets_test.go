@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -97,7 +98,7 @@ func TestKinds(t *testing.T) {
 	rows, all := kindsOf(t, 3)
 	path := filepath.Join(t.TempDir(), "three.krigo")
 	must.Do(t, all.Save(path))
-	at, _ := started(t, path, Options{})
+	at, _ := started(t, path, Options{Ledger: filepath.Join(t.TempDir(), "l")})
 	body, csv := `{"rows": [`, "x\n"
 	for i := range rows.Rows {
 		body += strings.Repeat(",", min(i, 1)) + fmt.Sprintf(`{"x": %v}`, rows.Values[2*i])
@@ -107,18 +108,29 @@ func TestKinds(t *testing.T) {
 	must.End(t, status != 200, "%s", text)
 	var answer KindAnswer
 	must.Do(t, json.Unmarshal([]byte(text), &answer))
-	want := must.Get(all.PredictClasses(t.Context(), rows))(t)
-	sets := must.Get(all.LabelSets(want, 0.6))(t)
-	must.Be(t, fmt.Sprint(answer), fmt.Sprint(KindAnswer{"three", "kind", all.Classes(), want, sets}))
+	want := must.Get(all.PredictLabels(t.Context(), rows, 0.6))(t)
+	must.Be(t, fmt.Sprint(answer), fmt.Sprint(KindAnswer{"three", want}))
 	status, text = post(t, "http://"+at+"/v1/predict?sets=0.99", "text/csv", csv)
 	must.Be(t, status == 200 && strings.HasPrefix(text, "label,labels,probability_low,") &&
 		strings.Contains(text, "\"low,\"\"mid, so\"\""), true, text)
+	status, text = post(t, "http://"+at+"/v1/outcomes", "application/json",
+		`{"rows": [{"x": 0.5, "kind": "low"}, [0.5, "up"], {"x": 1.5, "kind": "mid, so"}]}`)
+	must.Be(t, status == 200 && strings.Contains(text, `"rows":3,"misses":1,`), true, text)
 	var d Description
 	got := must.Get(http.Get("http://" + at + "/v1/model"))(t)
 	defer got.Body.Close()
 	must.Do(t, json.NewDecoder(got.Body).Decode(&d))
+	must.Be(t, d.Watch != nil && strings.Contains(d.WatchSentence, "1 got a wrong label"), true, d.WatchSentence)
 	must.Be(t, d.Target == "kind" && len(d.Classes) == 3 && len(d.Others) == 3 && d.Others[0].Target == "kind=low" &&
 		d.Certificate.MeanBound == all.Together.Certificate.MeanBound && d.Sentence == all.Sentence(), true, d)
+
+	h := must.Get(Handler(must.Get(all.Label())(t), Options{}))(t)
+	answered := httptest.NewRecorder()
+	request := httptest.NewRequest("POST", "/v1/predict?sets=0.6", strings.NewReader(body+"]}"))
+	request.Header.Set("Content-Type", "application/json")
+	h.ServeHTTP(answered, request)
+	must.Be(t, strings.Replace(answered.Body.String(), `"model":"model"`, `"model":"three"`, 1),
+		string(must.Get(json.Marshal(answer))(t))+"\n")
 
 	rows, all = kindsOf(t, 2)
 	path = filepath.Join(t.TempDir(), "two.krigo")
@@ -129,5 +141,5 @@ func TestKinds(t *testing.T) {
 	_, text = post(t, "http://"+at+"/v1/predict?sets=0.6", "application/json", body+"]}")
 	var two Answer
 	must.Do(t, json.Unmarshal([]byte(text), &two))
-	must.Be(t, fmt.Sprint(two.Sets), fmt.Sprint(must.Get(all.Model(0).LabelSets(two.Predictions, 0.6))(t)))
+	must.Be(t, fmt.Sprint(two.Sets), fmt.Sprint(must.Get(all.Model(0).LabelsOf(two.Predictions, 0.6))(t).Sets))
 }

@@ -68,17 +68,16 @@ func schema(root *cobra.Command) map[string][]option {
 	return of
 }
 
-// parametersOf returns the flags that a model, or models of classes, were fitted with, without flags at their defaults.
-func parametersOf(all *krigo.Targets) map[string]any {
+// parametersOf returns the flags that a model was fitted with, without flags at their defaults.
+func parametersOf(m *krigo.Model) map[string]any {
 	var f fitFlags
 	flags := pflag.NewFlagSet("fit", pflag.ContinueOnError)
 	f.register(flags, "fit")
-	m := all.Model(0)
 	if json.Unmarshal(m.Fitted, &f.options) != nil {
 		return nil // an old version of krigo kept no options
 	}
-	if m.Kinds != nil {
-		f.options.Data.Target, f.options.Promise.Delta = m.Kinds.Column, all.Together.Delta
+	if all := m.Joint(); all != nil {
+		f.options.Data.Target, f.options.Promise.Delta = m.Target, all.Together.Delta
 	}
 	f.unparse()
 	given := map[string]any{}

@@ -19,6 +19,7 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -126,18 +127,12 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 // numeric are the endings of files of numbers.
 var numeric = []string{".npy", ".npz", ".parquet"}
 
-// sets returns the sets of labels that --intervals conformal asks for, or nil.
-func (f *predictFlags) sets(of func(level float64) ([][]string, error)) ([][]string, error) {
-	switch {
-	case len(f.kinds) == 0:
-		return nil, nil
-	case !slices.Equal(f.kinds, []string{"conformal"}):
-		return nil, misused("--intervals %s: a target of classes has conformal sets of labels alone (--intervals conformal)",
-			strings.Join(f.kinds, ","))
-	case slices.Contains(numeric, filepath.Ext(f.out)):
-		return nil, misused("--intervals conformal and --out %s: sets of labels are text, in CSV and JSON", f.out)
+// setLevel returns the level of sets of labels, or 0 if --intervals doesn't ask for any.
+func (f *predictFlags) setLevel() (float64, error) {
+	if len(f.kinds) > 0 && slices.Contains(numeric, filepath.Ext(f.out)) {
+		return 0, misused("--intervals and --out %s: sets of labels are text, in CSV and JSON", f.out)
 	}
-	return of(f.level)
+	return krigo.SetLevel(f.kinds, f.level)
 }
 
 // kept returns the columns of --keep, or nil.
@@ -184,7 +179,12 @@ func (f *predictFlags) document(cmd *cobra.Command, c *common, m *krigo.Model,
 		d.Solver = kind
 	}
 	if m.Classes != nil {
-		d.Sets, err = f.sets(func(level float64) ([][]string, error) { return m.LabelSets(ps, level) })
+		level, wrong := f.setLevel()
+		if err = wrong; err == nil {
+			var l krigo.Labels
+			l, err = m.LabelsOf(ps, level)
+			d.Sets = l.Sets
+		}
 	} else {
 		d.Intervals, err = f.intervals(cmd, m, table, ps)
 	}
@@ -374,11 +374,8 @@ func (f *predictFlags) predictTargets(cmd *cobra.Command, c *common, all *krigo.
 
 // classesPredicted is what predict --json prints of more than two classes.
 type classesPredicted struct {
-	Target      string                 `json:"target"`
-	Classes     []string               `json:"classes"`
-	Predictions []krigo.KindPrediction `json:"predictions"`
-	Sets        [][]string             `json:"sets,omitempty"`
-	Kept        map[string][]string    `json:"kept,omitempty"`
+	krigo.Labels
+	Kept map[string][]string `json:"kept,omitempty"`
 }
 
 // predictClasses predicts the rows of a table with models of more than two classes: a label, and a probability of each
@@ -391,15 +388,16 @@ func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.
 	if err != nil {
 		return err
 	}
-	d := classesPredicted{Target: all.Models[0].Kinds.Column, Classes: all.Classes()}
-	if d.Predictions, err = all.PredictClasses(cmd.Context(), table); err != nil {
-		return err
+	var d classesPredicted
+	level, err := f.setLevel()
+	if err == nil {
+		d.Labels, err = all.PredictLabels(cmd.Context(), table, level)
 	}
-	d.Sets, err = f.sets(func(level float64) ([][]string, error) { return all.LabelSets(d.Predictions, level) })
 	if err != nil {
 		return err
 	}
-	found, err := all.PredictionFindings(table, d.Predictions)
+	found, err := all.Model(0).PredictionFindings(table, lists.Of(d.Predictions,
+		func(p krigo.KindPrediction) model.Prediction { return model.Prediction{Outside: p.Outside} }))
 	if err != nil {
 		return err
 	}
@@ -409,14 +407,11 @@ func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.
 			return err
 		}
 	}
+	names, fill, labelled := d.Table(kept)
 	if !c.json && !slices.Contains(numeric, filepath.Ext(f.out)) {
-		kept = kept.Labelled(func(row int) string { return d.Predictions[row].Label }, d.Sets)
+		kept = labelled
 	}
-	fill := func(i int, values []float64) error {
-		d.Predictions[i].Fill(values)
-		return nil
-	}
-	return f.write(cmd.OutOrStdout(), written{d, c.json, krigo.KindNames(d.Classes), len(d.Predictions), fill}, kept)
+	return f.write(cmd.OutOrStdout(), written{d, c.json, names, len(d.Predictions), fill}, kept)
 }
 
 // targetsPredicted is what predict --json prints of several targets.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/internal/must"
-	"github.com/krigo-gp/krigo/model"
 )
 
 // pythonName returns the name of a flag's parameter in the Python package.
@@ -140,7 +139,7 @@ func TestParametersComeBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := []string{}
-		for name, set := range parametersOf(&krigo.Targets{Several: model.Several{Models: []*model.Model{&m.Model}}}) {
+		for name, set := range parametersOf(&m) {
 			text := must.Get(json.Marshal(set))(t)
 			var list []string
 			var word string

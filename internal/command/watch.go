@@ -88,7 +88,11 @@ Exit status 3 says that there is an alarm, from these rows or from earlier rows.
 
 // run rotates the ledger, prints its state, compares it with data, or adds outcomes, as the flags say.
 func (f *watchFlags) run(cmd *cobra.Command, c *common, args []string) error {
-	m, err := model.Load(args[0])
+	all, err := model.LoadSeveral(args[0])
+	if err != nil {
+		return err
+	}
+	m, err := all.Label()
 	if err != nil {
 		return err
 	}

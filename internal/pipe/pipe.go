@@ -33,8 +33,8 @@ const Protocol = 1
 type Options struct {
 	Version  string
 	Describe func(m *krigo.Model) any // describes a model, for JSON
-	// Parameters returns the flags of krigo fit with which a model, or models of classes, were fitted, by name.
-	Parameters func(all *krigo.Targets) map[string]any
+	// Parameters returns the flags of krigo fit with which a model was fitted, by name.
+	Parameters func(m *krigo.Model) map[string]any
 	// Flags parses flags of krigo fit or evaluate. Asked.Complete does the part that depends on the table.
 	Flags func(command string, flags []string) (Asked, error)
 	// Schema describes the flags of the commands, as JSON.
@@ -53,7 +53,7 @@ type Asked struct {
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s := &server{o: o, out: out, models: map[uint64]*krigo.Targets{}, running: map[uint64]context.CancelFunc{}}
+	s := &server{o: o, out: out, models: map[uint64]*krigo.Model{}, running: map[uint64]context.CancelFunc{}}
 	type frame struct {
 		*request
 		err error
@@ -128,8 +128,8 @@ type server struct {
 	sending sync.Mutex
 
 	mu      sync.Mutex
-	models  map[uint64]*krigo.Targets // of one target, or of the classes of one column
-	last    uint64                    // the number of the last model
+	models  map[uint64]*krigo.Model
+	last    uint64 // the number of the last model
 	running map[uint64]context.CancelFunc
 }
 
@@ -206,28 +206,24 @@ func (s *server) schema(context.Context, *request) (*reply, error) {
 	return &reply{Result: s.o.Schema()}, nil
 }
 
-// keep stores a model, or the models of more than two classes, under a new number. Its reply describes what it stores.
-func (s *server) keep(all *krigo.Targets) *reply {
+// keep stores a model under a new number, and returns a reply that describes the model.
+func (s *server) keep(m *krigo.Model) *reply {
 	s.mu.Lock()
 	s.last++
 	number := s.last
-	s.models[number] = all
+	s.models[number] = m
 	s.mu.Unlock()
-	m := all.Model(0)
 	of := map[string]any{"model": number, "target": m.Target, "inputs": m.Inputs, "encoding": m.Encoding,
 		"reading": m.Reading, "fit": s.o.Describe(m), "reason": m.CertificateReason, "checksum": m.Checksum(),
 		"group": m.Group, "offset": m.Offset, "noise_column": m.Errors, "censored": m.Limits, "classes": m.Classes,
 		"options": m.Fitted, "notices": m.Findings.Words(), "findings": m.Findings.Tell()}
 	if s.o.Parameters != nil {
-		of["parameters"] = s.o.Parameters(all)
+		of["parameters"] = s.o.Parameters(m)
 	}
-	if classes := all.Classes(); classes != nil {
-		of["target"], of["classes"], of["reason"] = m.Kinds.Column, classes, all.Together.Reason
-		of["fit"] = map[string]any{"together": all.Together, "certificate": all.Together.Certificate,
+	if joint := m.Joint(); joint != nil {
+		all := &krigo.Targets{Several: *joint}
+		of["sentence"], of["fit"] = all.Sentence(), map[string]any{"together": all.Together, "certificate": m.Certificate,
 			"targets": lists.To(len(all.Models), func(i int) any { return s.o.Describe(all.Model(i)) })}
-		if all.Together.Certificate != nil {
-			of["sentence"] = all.Sentence()
-		}
 	} else if m.Certificate != nil {
 		of["sentence"], of["no_better"], of["context"] = m.Sentence(m.Certificate), m.NoBetter(), m.InContext()
 	}
@@ -235,14 +231,14 @@ func (s *server) keep(all *krigo.Targets) *reply {
 }
 
 // The method of returns the model whose number the request holds.
-func (s *server) of(r *request) (*krigo.Targets, error) {
+func (s *server) of(r *request) (*krigo.Model, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := s.models[r.Model]
-	if all == nil {
+	m := s.models[r.Model]
+	if m == nil {
 		return nil, fmt.Errorf("there is no model %d", r.Model)
 	}
-	return all, nil
+	return m, nil
 }
 
 // event holds the fields of krigo.Event that JSON can always write, and the progress of predictions.
@@ -354,10 +350,10 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 		if err != nil {
 			return nil, err
 		}
-		if all.Classes() == nil {
-			return s.keepTargets(all)
+		if all.Classes() != nil {
+			return s.kept(all)
 		}
-		return s.kept(all)
+		return s.keepTargets(all)
 	}
 	m, err := krigo.Fit(ctx, table, args.Options)
 	if err != nil {
@@ -393,7 +389,11 @@ func (s *server) kept(of interface{ Write(w io.Writer) error }) (*reply, error) 
 	if err != nil {
 		return nil, err
 	}
-	answer := s.keep(all)
+	m, err := all.Label()
+	if err != nil {
+		return nil, err
+	}
+	answer := s.keep(m)
 	answer.Names, answer.data = []string{"file"}, [][]byte{file.Bytes()}
 	return answer, nil
 }
@@ -441,7 +441,12 @@ func (s *server) certifyTargets(ctx context.Context, r *request) (*reply, error)
 		return nil, err
 	}
 	r.data = r.data[:last]
-	table, err := tableOf(ctx, r, all.Model(0), false)
+	first := all.Model(0)
+	table, err := r.table(first.Reading.Naming(first.Group))
+	if err == nil {
+		table = table.Within(ctx)
+		err = first.Reading.Apply(table)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -470,7 +475,8 @@ func recertified(ctx context.Context, all *krigo.Targets, table *dataset.Table) 
 		}
 		found = append(found, one)
 	}
-	return map[string]any{"targets": found, "together": all.Together, "sentence": all.Sentence()}, err
+	return map[string]any{"targets": found, "together": all.Together, "sentence": all.Sentence(),
+		"matches": err == nil}, err
 }
 
 // settle decides which inputs are categories or dates, if o doesn't say so itself. If a column has a type, the type
@@ -519,13 +525,14 @@ func (s *server) load(_ context.Context, r *request) (*reply, error) {
 		return nil, fmt.Errorf("%w: load needs a model file", errFrame)
 	}
 	all, err := krigo.ReadTargets(bytes.NewReader(r.data[0]))
-	if err == nil && len(all.Models) > 1 && all.Classes() == nil {
-		_, err = krigo.Read(bytes.NewReader(r.data[0])) // says that the file has several targets
-	}
 	if err != nil {
 		return nil, err
 	}
-	return s.keep(all), nil
+	m, err := all.Label()
+	if err != nil {
+		return nil, err
+	}
+	return s.keep(m), nil
 }
 
 func (s *server) close(_ context.Context, r *request) (*reply, error) {
@@ -551,14 +558,19 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	if err := r.decode(&args); err != nil {
 		return nil, err
 	}
-	all, table, err := s.modelAndTable(ctx, r, true)
+	m, table, err := s.modelAndTable(ctx, r, true)
 	if err != nil {
 		return nil, err
 	}
-	if all.Classes() != nil {
-		return predictClasses(ctx, all, table, args.Intervals, args.Level)
+	level := 0.
+	if m.Classes != nil {
+		if level, err = krigo.SetLevel(args.Intervals, cmp.Or(args.Level, 0.95)); err != nil {
+			return nil, err
+		}
 	}
-	m := all.Model(0)
+	if all := m.Joint(); all != nil {
+		return predictClasses(ctx, &krigo.Targets{Several: *all}, table, level)
+	}
 	ps, err := m.Predict(ctx, table, krigo.PredictOptions{ExactVariance: args.Exact})
 	if err != nil {
 		return nil, err
@@ -566,7 +578,7 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	var data *dataset.Table // the data that the model was made from
 	if r.Data != nil {
 		r.Table = r.Data
-		if data, err = tableOf(ctx, r, m, false); err != nil {
+		if _, data, err = s.modelAndTable(ctx, r, false); err != nil {
 			return nil, err
 		}
 	}
@@ -591,13 +603,11 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		column(name, func(i int) float64 { ps[i].Fill(row); e.Fill(i, row[len(row)-len(e.Names()):]); return row[k] })
 	}
 	if m.Classes != nil {
-		of := func(level float64) ([][]string, error) { return m.LabelSets(ps, level) }
-		labels := lists.Of(ps, func(p model.Prediction) krigo.KindPrediction {
-			return krigo.KindPrediction{Label: p.Label, Probabilities: model.Both(p.Mean)}
-		})
-		if err := answer.addLabels(m.Classes, labels, args.Intervals, args.Level, of); err != nil {
+		l, err := m.LabelsOf(ps, level)
+		if err != nil {
 			return nil, err
 		}
+		answer.addLabels(l)
 		args.Intervals = nil
 	}
 	for _, kind := range args.Intervals {
@@ -635,64 +645,45 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 }
 
 // predictClasses does what predict does for more than two classes.
-func predictClasses(ctx context.Context, all *krigo.Targets, table *dataset.Table, intervals []string,
-	level float64) (*reply, error) {
-	ps, err := all.PredictClasses(ctx, table)
+func predictClasses(ctx context.Context, all *krigo.Targets, table *dataset.Table, level float64) (*reply, error) {
+	l, err := all.PredictLabels(ctx, table, level)
 	if err != nil {
 		return nil, err
 	}
-	found, err := all.PredictionFindings(table, ps)
-	if err != nil {
-		return nil, err
-	}
-	answer := &reply{Result: map[string]any{"rows": len(ps), "notices": found.Words(), "findings": found.Tell()}}
-	answer.add("outside", lists.Of(ps, func(p krigo.KindPrediction) float64 { return float64(p.Outside) }))
-	return answer, answer.addLabels(all.Classes(), ps, intervals, level, func(level float64) ([][]string, error) {
-		return all.LabelSets(ps, level)
-	})
+	outside := lists.Of(l.Predictions, func(p krigo.KindPrediction) float64 { return float64(p.Outside) })
+	found, err := all.Model(0).PredictionFindings(table, lists.Of(l.Predictions,
+		func(p krigo.KindPrediction) model.Prediction { return model.Prediction{Outside: p.Outside} }))
+	answer := &reply{Result: map[string]any{"rows": len(outside), "notices": found.Words(), "findings": found.Tell()}}
+	answer.add("outside", outside)
+	answer.addLabels(l)
+	return answer, err
 }
 
-// addLabels adds the place of each row's label among the classes, and for each class its probability. With the
-// intervals conformal it also adds whether the class is in the row's set.
-func (r *reply) addLabels(classes []string, ps []krigo.KindPrediction, intervals []string, level float64,
-	sets func(level float64) ([][]string, error)) error {
-	column := func(name string, of func(i int) float64) { r.add(name, lists.To(len(ps), of)) }
-	column("label", func(i int) float64 { return float64(slices.Index(classes, ps[i].Label)) })
-	for k := range classes {
-		column(fmt.Sprint("probability", k), func(i int) float64 { return ps[i].Probabilities[k] })
+// addLabels adds the place of each row's label among the classes, and for each class its probability, and whether it is
+// in the row's set, if there are sets.
+func (r *reply) addLabels(l krigo.Labels) {
+	column := func(name string, of func(i int) float64) { r.add(name, lists.To(len(l.Predictions), of)) }
+	column("label", func(i int) float64 { return float64(slices.Index(l.Classes, l.Predictions[i].Label)) })
+	for k, class := range l.Classes {
+		column(fmt.Sprint("probability", k), func(i int) float64 { return l.Predictions[i].Probabilities[k] })
+		if l.Sets != nil {
+			column(fmt.Sprint("set", k), func(i int) (in float64) {
+				if slices.Contains(l.Sets[i], class) {
+					in = 1
+				}
+				return in
+			})
+		}
 	}
-	switch {
-	case len(intervals) == 0:
-		return nil
-	case !slices.Equal(intervals, []string{"conformal"}):
-		return &krigo.UsageError{Err: fmt.Errorf("intervals %s: a target of classes has conformal sets of labels alone",
-			strings.Join(intervals, ","))}
-	}
-	in, err := sets(cmp.Or(level, 0.95))
-	for k, class := range classes {
-		column(fmt.Sprint("set", k), func(i int) float64 {
-			if err == nil && slices.Contains(in[i], class) {
-				return 1
-			}
-			return 0
-		})
-	}
-	return err
 }
 
 // modelAndTable returns the model and the table of a request. The table is read as the model reads its own tables. If
 // every is set, no row is left out.
-func (s *server) modelAndTable(ctx context.Context, r *request, every bool) (*krigo.Targets, *dataset.Table, error) {
-	all, err := s.of(r)
+func (s *server) modelAndTable(ctx context.Context, r *request, every bool) (*krigo.Model, *dataset.Table, error) {
+	m, err := s.of(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	table, err := tableOf(ctx, r, all.Model(0), every)
-	return all, table, err
-}
-
-// tableOf returns the table of a request, read as a model reads its own tables.
-func tableOf(ctx context.Context, r *request, m *krigo.Model, every bool) (*dataset.Table, error) {
 	as := m.Reading
 	if every {
 		as = as.Every()
@@ -702,28 +693,18 @@ func tableOf(ctx context.Context, r *request, m *krigo.Model, every bool) (*data
 		table = table.Within(ctx)
 		err = as.Apply(table)
 	}
-	return table, err
-}
-
-// errKinds is the error of an operation that isn't there for more than two classes.
-func errKinds(op string) error {
-	return &krigo.UsageError{Err: fmt.Errorf("%s: it isn't there for more than two classes", op)}
+	return m, table, err
 }
 
 // certify recomputes the certificate from the data that the model was made from.
 func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
-	all, table, err := s.modelAndTable(ctx, r, false)
+	m, table, err := s.modelAndTable(ctx, r, false)
 	if err != nil {
 		return nil, err
 	}
-	m := all.Model(0)
-	if all.Classes() != nil {
-		found, err := recertified(ctx, all, table)
-		if err != nil {
-			return nil, err
-		}
-		found["matches"] = true
-		return &reply{Result: map[string]any{"certify": found, "differs": "", "sentence": found["sentence"]}}, nil
+	if all := m.Joint(); all != nil {
+		found, err := recertified(ctx, &krigo.Targets{Several: *all}, table)
+		return &reply{Result: map[string]any{"certify": found, "sentence": found["sentence"]}}, err
 	}
 	found, err := m.Certify(ctx, table, krigo.CertifyOptions{})
 	if err == nil {
@@ -741,14 +722,10 @@ func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
 
 // fresh certifies the model with fresh rows, which the model never saw.
 func (s *server) fresh(ctx context.Context, r *request) (*reply, error) {
-	all, table, err := s.modelAndTable(ctx, r, false)
-	if err == nil && all.Classes() != nil {
-		err = errKinds("fresh")
-	}
+	m, table, err := s.modelAndTable(ctx, r, false)
 	if err != nil {
 		return nil, err
 	}
-	m := all.Model(0)
 	found, err := m.CertifyFresh(ctx, table)
 	if err != nil {
 		return nil, err
@@ -799,14 +776,10 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 	if args.Ledger == "" {
 		return nil, &krigo.UsageError{Err: errors.New("ledger: name the ledger's file")}
 	}
-	all, table, err := s.modelAndTable(ctx, r, true)
-	if err == nil && all.Classes() != nil {
-		err = errKinds("watch")
-	}
+	m, table, err := s.modelAndTable(ctx, r, true)
 	if err != nil {
 		return nil, err
 	}
-	m := all.Model(0)
 	d, err := m.Labelled(table)
 	if err != nil {
 		return nil, err
@@ -833,18 +806,17 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 
 // report returns a report as HTML. It shows the data if the request has a table.
 func (s *server) report(ctx context.Context, r *request) (*reply, error) {
-	all, err := s.of(r)
+	m, err := s.of(r)
 	var table *dataset.Table
-	if err == nil && all.Classes() != nil {
-		err = errKinds("report")
+	if err == nil && m.Joint() != nil {
+		err = &krigo.UsageError{Err: errors.New("report: there is none of more than two classes")}
 	}
 	if err == nil && r.Table != nil {
-		table, err = tableOf(ctx, r, all.Model(0), false)
+		m, table, err = s.modelAndTable(ctx, r, false)
 	}
 	if err != nil {
 		return nil, err
 	}
-	m := all.Model(0)
 	var page bytes.Buffer
 	err = report.Write(ctx, &page, m, table)
 	return &reply{Result: struct{}{}, Names: []string{"page"}, data: [][]byte{page.Bytes()}}, err

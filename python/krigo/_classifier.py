@@ -40,8 +40,8 @@ class KrigoClassifier(Classifier, Certified):
     Notes
     -----
     For more than two classes, krigo fits a model of each class against the others. The certificate is about the label, the class
-    with the largest probability. It shares ``delta`` with the certificate of each model. Such an estimator has no ``fresh``, ``watch``
-    and ``report``, and ``delivered_`` isn't there.
+    with the largest probability. It shares ``delta`` with the certificate of each model. Such an estimator has no ``report`` and no
+    ``delivered_``.
 
     Examples
     --------

@@ -81,9 +81,15 @@ def test_more_classes(rows, quick, cli, tmp_path, labels):
         assert of.certify(X, y).details["matches"]
     with pytest.raises(KrigoError):
         m.certify(X, y[::-1])
-    for refused in (lambda: m.fresh(X, y), lambda: m.report(tmp_path / "page.html"), lambda: m.watch(X, y, tmp_path / "ledger")):
-        with pytest.raises(UsageError, match="more than two classes"):
-            refused()
+    new = X + 0.01
+    wrong = np.mean(m.predict(new) != y)
+    assert m.fresh(new, y).details["mean_risk"] == pytest.approx(wrong)
+    watched = m.watch(new, y, tmp_path / "ledger")
+    assert watched.details["misses"] == round(160 * wrong) and watched.details["alarm"] is None
+    assert cli.json("watch", ours, "--ledger", tmp_path / "ledger")["misses"] == watched.details["misses"]
+    assert "got a wrong label" in m.watch(new, y[::-1], tmp_path / "ledger").sentence
+    with pytest.raises(UsageError, match="report.*more than two classes"):
+        m.report(tmp_path / "page.html")
 
 
 def test_sets(rows, quick):
