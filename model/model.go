@@ -56,6 +56,7 @@ type Model struct {
 	Classes   []string `json:"classes,omitempty"` // labels of the target, by their places; nil: the target is a number
 
 	Kinds *dataset.Kinds `json:"kinds,omitempty"` // column of more than two classes, one of which is the target
+	Joint *Several       `json:"-"`               // all classes' models, if the model stands for their label (Several.Label)
 
 	Reading   dataset.Reading      `json:"reading,omitzero"`   // how cells of the model's tables are written
 	Encoding  *dataset.Encoding    `json:"encoding,omitempty"` // makes inputs of columns; nil: columns are the inputs
@@ -95,7 +96,6 @@ type Model struct {
 	// Fitted holds the options that the model was fitted with, as JSON (krigo.Options). It is nil in old models.
 	Fitted json.RawMessage `json:"fitted,omitempty"`
 
-	joint      *Several       // the models of the classes, if the model stands for their label; see Several.Label
 	positional []dataset.Role // role of every row, in file order; only in old models
 	checksum   string         // checksum of the file from which the model was read
 
@@ -107,8 +107,12 @@ type Model struct {
 	Findings  finding.List `json:"findings,omitempty"` // about the data, the fit and the model
 }
 
-// Joint returns the models of more than two classes if m stands for their label, and otherwise nil.
-func (m *Model) Joint() *Several { return m.joint }
+// Several holds the models of a fit of several targets, and what is certified of all targets together.
+type Several struct {
+	Models   []*Model // in the order in which the fit named the targets
+	Together Together
+	checksum string // as in Model
+}
 
 // Checksum returns the SHA-256, in hex, at the end of the file that the model was read from. No other file has the
 // same. It is "" if the model wasn't read.
@@ -168,8 +172,8 @@ func (m *Model) Beyond(d *dataset.Data) (_ *dataset.Data, err error) {
 
 // Labelled returns a view of the inputs and the target, for rows to score or certify, with groups if the model has any.
 func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
-	if m.joint != nil { // its rows are those of each of the classes' models
-		return m.joint.Models[0].Labelled(t)
+	if m.Joint != nil { // its rows are those of each of the classes' models
+		return m.Joint.Models[0].Labelled(t)
 	}
 	t, err := m.Kinds.Spread(t)
 	if err == nil {

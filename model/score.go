@@ -161,8 +161,8 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	if s.Mean = s.allowed(s.Y, s.Mean); transformed || s.sides != nil {
 		s.Variance = make([]float64, len(rows)) // no random draw of f is certified, only the prediction
 	}
-	if m.joint != nil {
-		return s, m.joint.judge(d.Table(), rows, &s)
+	if m.Joint != nil {
+		return s, m.Joint.judge(d.Table(), rows, &s)
 	}
 	return s, nil
 }

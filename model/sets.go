@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
@@ -46,13 +47,18 @@ func Both(second float64) []float64 { return []float64{1 - second, second} }
 
 // Shares returns the probabilities of classes, given the probability of each class against the others.
 func Shares(p []float64) []float64 {
-	total := linalg.Sum(p)
-	return lists.Of(p, func(v float64) float64 {
-		if total == 0 { // all of them are too small for float64
-			return 1 / float64(len(p))
+	total := max(linalg.Sum(p), math.SmallestNonzeroFloat64) // all of them may be too small for float64
+	return lists.Of(p, func(v float64) float64 { return v / total })
+}
+
+// Likeliest returns the place of the largest probability, the first place if several are as large.
+func Likeliest(p []float64) (at int) {
+	for k, v := range p {
+		if v > p[at] {
+			at = k
 		}
-		return v / total
-	})
+	}
+	return at
 }
 
 // sane returns an error if sets in a file can't come from the given number of rows. Old models have no sets.

@@ -51,5 +51,5 @@ func TestSets(t *testing.T) {
 	}
 	must.Be(t, s.Difference(nil)+s.Difference(Sets{{0.1, 0.2}, {}}), "")
 	must.Not(t, s.Difference(Sets{{0.1, 0.21}, {}}) == "" || Sets(nil).Difference(s) == "", "other scores pass")
-	must.Be(t, fmt.Sprint(Shares([]float64{0, 0}), Shares([]float64{1, 3})), "[0.5 0.5] [0.25 0.75]")
+	must.Be(t, fmt.Sprint(Shares([]float64{0, 0}), Shares([]float64{1, 3})), "[0 0] [0.25 0.75]")
 }

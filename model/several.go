@@ -21,13 +21,6 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Several holds the models of a fit of several targets, and what is certified of all targets together.
-type Several struct {
-	Models   []*Model // in the order in which the fit named the targets
-	Together Together
-	checksum string // as in Model
-}
-
 // Label returns the model of a file of one model. Of more than two classes it returns a model that stands for the label:
 // it has the label's certificate and classes, and its losses count wrong labels. Otherwise it is the first class's model.
 // For several targets that aren't the classes of one column the error is an *OfSeveral.
@@ -40,7 +33,7 @@ func (s *Several) Label() (*Model, error) {
 		return nil, &OfSeveral{first.Beside}
 	}
 	of := *first
-	of.joint, of.checksum, of.Target, of.Classes = s, s.checksum, first.Kinds.Column, first.Kinds.Labels
+	of.Joint, of.checksum, of.Target, of.Classes = s, s.checksum, first.Kinds.Column, first.Kinds.Labels
 	of.Certificate, of.CertificateReason, of.Context, of.Test = s.Together.Certificate, s.Together.Reason, nil, nil
 	return &of, nil
 }
@@ -235,16 +228,6 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 		t.Sets = setsOf(p, lists.Of(rows, func(in int) int { return truth[in] }), len(s.Models))
 	}
 	return t, err
-}
-
-// Likeliest returns the place of the largest probability, the first place if several are as large.
-func Likeliest(p []float64) (at int) {
-	for k, v := range p {
-		if v > p[at] {
-			at = k
-		}
-	}
-	return at
 }
 
 // Population returns the rows that Together is about, in words.

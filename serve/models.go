@@ -36,14 +36,6 @@ type served struct {
 	together *krigo.Targets
 }
 
-// all returns the models that predict.
-func (m *served) all() []*served {
-	if m.Joint() != nil {
-		return m.others
-	}
-	return append([]*served{m}, m.others...)
-}
-
 // stamp is the size and the time of a file. If the stamp is the same, the file counts as unchanged.
 type stamp struct {
 	size     int64

@@ -88,7 +88,7 @@ func Handler(m *krigo.Model, o Options) (http.Handler, error) {
 	s := newServer(o)
 	one := &served{Model: m, name: "model"}
 	s.library = &library{newer: s.complete}
-	if all := m.Joint(); all != nil {
+	if all := m.Joint; all != nil {
 		s.library.complete(one, &krigo.Targets{Several: *all})
 	}
 	s.library.models.Store(&map[string]*served{one.name: one})
@@ -173,7 +173,7 @@ func (s *Server) complete(m *served) {
 	if m.unwatched = errNoLedger; s.ledger == nil {
 		return
 	}
-	if m.unwatched = errSeveral; m.together != nil && m.Joint() == nil {
+	if m.unwatched = errSeveral; m.together != nil && m.Joint == nil {
 		return
 	}
 	if m.watch, m.unwatched = s.ledger.Watch(&m.Model.Model); m.unwatched != nil {
@@ -486,7 +486,7 @@ func describe(m *served) Description {
 		d.Sentence, d.NoBetter = m.Model.Sentence(m.Certificate), m.NoBetter()
 		d.Context, d.ContextSentence = m.Context, m.InContext()
 	}
-	if m.Joint() != nil {
+	if m.Joint != nil {
 		d.Sentence = m.together.Sentence()
 	}
 	if m.watch != nil {
@@ -514,20 +514,14 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	m, table, err := s.read(ctx, w, r, held, take)
 	var answer interface{ csv(w io.Writer) }
 	if err == nil && m.others != nil {
-		if query.Get("observed") == "true" || query.Get("explain") == "true" && m.Joint() != nil {
+		if query.Get("observed") == "true" || query.Get("explain") == "true" && m.Joint != nil {
 			err = bad(409, "%w", errSeveral)
 		} else {
 			err = held.resize(ctx, kept(table)+int64(len(m.others))*int64(table.Rows)*bytesOfRow)
 		}
 	}
-	var answers []Answer
-	for k := 0; err == nil && k < len(m.all()); k++ {
-		var one Answer
-		one, err = s.answerOf(ctx, r, held, m.all()[k], table)
-		answers = append(answers, one)
-	}
 	if err == nil {
-		answer, err = m.joined(answers, query)
+		answer, err = s.answer(ctx, r, held, m, table)
 	}
 	if err != nil {
 		s.refuse(w, r, err)
@@ -548,16 +542,25 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	newSteady(w, s.o.Timeout).Write(text.Bytes())
 }
 
-// joined returns the answer of a file, given the answers of its models.
-func (m *served) joined(answers []Answer, query url.Values) (interface{ csv(w io.Writer) }, error) {
-	if m.Joint() == nil {
+// answer returns what the models of a file say of a table, with what else the query asks for.
+func (s *Server) answer(ctx context.Context, r *http.Request, held *hold, m *served,
+	table *dataset.Table) (interface{ csv(w io.Writer) }, error) {
+	var answers []Answer
+	for _, of := range append([]*served{m}, m.others...) {
+		if of.Joint != nil { // the models of the classes answer
+			continue
+		}
+		one, err := s.answerOf(ctx, r, held, of, table)
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, one)
+	}
+	if m.Joint == nil {
 		answers[0].Others = answers[1:]
 		return answers[0], nil
 	}
-	level, err := levelOf(query)
-	if err != nil {
-		return nil, err
-	}
+	level, _ := levelOf(r.URL.Query()) // answerOf has refused a wrong one
 	l, err := m.together.JoinLabels(lists.Of(answers, func(a Answer) []model.Prediction { return a.Predictions }), level)
 	return KindAnswer{m.name, l}, err
 }

@@ -220,7 +220,7 @@ func (s *server) keep(m *krigo.Model) *reply {
 	if s.o.Parameters != nil {
 		of["parameters"] = s.o.Parameters(m)
 	}
-	if joint := m.Joint(); joint != nil {
+	if joint := m.Joint; joint != nil {
 		all := &krigo.Targets{Several: *joint}
 		of["sentence"], of["fit"] = all.Sentence(), map[string]any{"together": all.Together, "certificate": m.Certificate,
 			"targets": lists.To(len(all.Models), func(i int) any { return s.o.Describe(all.Model(i)) })}
@@ -568,7 +568,7 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 			return nil, err
 		}
 	}
-	if all := m.Joint(); all != nil {
+	if all := m.Joint; all != nil {
 		return predictClasses(ctx, &krigo.Targets{Several: *all}, table, level)
 	}
 	ps, err := m.Predict(ctx, table, krigo.PredictOptions{ExactVariance: args.Exact})
@@ -702,9 +702,9 @@ func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if all := m.Joint(); all != nil {
+	if all := m.Joint; all != nil {
 		found, err := recertified(ctx, &krigo.Targets{Several: *all}, table)
-		return &reply{Result: map[string]any{"certify": found, "sentence": found["sentence"]}}, err
+		return &reply{Result: map[string]any{"certify": found, "differs": "", "sentence": found["sentence"]}}, err
 	}
 	found, err := m.Certify(ctx, table, krigo.CertifyOptions{})
 	if err == nil {
@@ -808,7 +808,7 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 func (s *server) report(ctx context.Context, r *request) (*reply, error) {
 	m, err := s.of(r)
 	var table *dataset.Table
-	if err == nil && m.Joint() != nil {
+	if err == nil && m.Joint != nil {
 		err = &krigo.UsageError{Err: errors.New("report: there is none of more than two classes")}
 	}
 	if err == nil && r.Table != nil {
