@@ -162,22 +162,29 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 		s.Variance = make([]float64, len(rows)) // no random draw of f is certified, only the prediction
 	}
 	if m.Joint != nil {
-		return s, m.Joint.judge(d.Table(), rows, &s)
+		p, truth, err := m.Joint.Judged(d.Table(), rows)
+		for i, y := range s.Y { // a row's loss says whether the label is wrong
+			if s.Mean[i] = y; err == nil && Likeliest(p[i]) != truth[i] {
+				s.Mean[i] = 1 - y
+			}
+		}
+		return s, err
 	}
 	return s, nil
 }
 
-// judge replaces the predictions of the first class, so that a row's loss says whether the label of all classes is wrong.
-func (s *Several) judge(table *dataset.Table, rows []int, first *scored) error {
-	p, truth := make([][]float64, len(rows)), make([]int, len(rows))
+// Judged returns the probability of each class against the others, for the given rows of a table of which all have a
+// class, and the place of each row's class.
+func (s *Several) Judged(table *dataset.Table, rows []int) (p [][]float64, truth []int, err error) {
+	p, truth = make([][]float64, len(rows)), make([]int, len(rows))
 	for k, m := range s.Models {
 		d, err := m.Labelled(table)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		at, err := m.sample(d, rows, nil)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		for i := range rows {
 			if p[i] = append(p[i], at.Mean[i]); at.Y[i] == 1 {
@@ -185,12 +192,7 @@ func (s *Several) judge(table *dataset.Table, rows []int, first *scored) error {
 			}
 		}
 	}
-	for i, y := range first.Y {
-		if first.Mean[i] = y; Likeliest(p[i]) != truth[i] {
-			first.Mean[i] = 1 - y
-		}
-	}
-	return nil
+	return p, truth, nil
 }
 
 // ofDraws returns the sample that the certificate counts: the distribution of f for labels that a random draw gives.
