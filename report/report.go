@@ -97,7 +97,9 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 	r.Style = template.CSS(style + drawing.Style)
 	r.Title = fmt.Sprintf("%s predicted from %s", r.target, count(len(r.columns), "column"))
 	r.Belief = "95 % intervals"
-	if m.Classes != nil {
+	if m.Joint != nil {
+		r.Belief = "probabilities"
+	} else if m.Classes != nil {
 		r.target, r.Belief = "probability of "+cautious.Name(m.Classes[1]), "probabilities"
 	}
 	r.certificate(m.Certificate, "as the model file has it; krigo certify, or a report with the model's own data, recomputes it")
@@ -106,6 +108,9 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 		if err := r.take(p.Data.Within(ctx)); err != nil {
 			return nil, err
 		}
+	}
+	if m.Joint != nil {
+		return r, r.joint(p)
 	}
 	unranked := r.settle()
 	against := r.order[:min(mostAgainst, len(r.order))]

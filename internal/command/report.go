@@ -33,7 +33,11 @@ the test rows and the certified rows. Otherwise it shows the rows that the model
 the confusion matrix, the reliability of probabilities, and the wrong answers if only the surest rows get an answer.`,
 		Args: between(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := krigo.Load(args[0])
+			all, err := krigo.LoadTargets(args[0])
+			if err != nil {
+				return err
+			}
+			m, err := all.Label()
 			if err != nil {
 				return err
 			}

@@ -456,24 +456,10 @@ func (s *server) certifyTargets(ctx context.Context, r *request) (*reply, error)
 
 // recertified recomputes the certificates of all models, and what is certified of them together.
 func recertified(ctx context.Context, all *krigo.Targets, table *dataset.Table) (map[string]any, error) {
-	err := all.CheckTogether(ctx, table)
-	var found []any
-	for i, m := range all.Models {
-		if err != nil {
-			return nil, err
-		}
-		if m.Certificate == nil {
-			continue
-		}
-		one, wrong := all.Model(i).Certify(ctx, table, krigo.CertifyOptions{})
-		if err = wrong; err == nil && one.Differs != "" {
-			err = fmt.Errorf("target %s: the model isn't what its data make it: %s; don't rely on this "+
-				"file", m.Target, one.Differs)
-		}
-		if err == nil {
-			err = one.RefitIfBrief(ctx, nil)
-		}
-		found = append(found, one)
+	found, err := all.Certify(ctx, table)
+	found = slices.DeleteFunc(found, func(one *krigo.Recertification) bool { return one == nil })
+	for k := 0; err == nil && k < len(found); k++ {
+		err = found[k].RefitIfBrief(ctx, nil)
 	}
 	return map[string]any{"targets": found, "together": all.Together, "sentence": all.Sentence(),
 		"matches": err == nil}, err
@@ -808,9 +794,6 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 func (s *server) report(ctx context.Context, r *request) (*reply, error) {
 	m, err := s.of(r)
 	var table *dataset.Table
-	if err == nil && m.Joint != nil {
-		err = &krigo.UsageError{Err: errors.New("report: there is none of more than two classes")}
-	}
 	if err == nil && r.Table != nil {
 		m, table, err = s.modelAndTable(ctx, r, false)
 	}

@@ -40,8 +40,7 @@ class KrigoClassifier(Classifier, Certified):
     Notes
     -----
     For more than two classes, krigo fits a model of each class against the others. The certificate is about the label, the class
-    with the largest probability. It shares ``delta`` with the certificate of each model. Such an estimator has no ``report`` and no
-    ``delivered_``.
+    with the largest probability. It shares ``delta`` with the certificate of each model. Such an estimator has no ``delivered_``.
 
     Examples
     --------
