@@ -3,8 +3,6 @@ package krigo
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/lists"
@@ -113,16 +111,4 @@ func (l *Labels) addSets(s model.Sets, level float64) error {
 		l.Sets = append(l.Sets, append([]string{}, lists.Of(in, func(k int) string { return l.Classes[k] })...))
 	}
 	return nil
-}
-
-// SetLevel returns the level of the sets of labels that these kinds of intervals ask for: 0 without any. It refuses
-// intervals that classes don't have.
-func SetLevel(kinds []string, level float64) (float64, error) {
-	switch {
-	case len(kinds) == 0:
-		return 0, nil
-	case !slices.Equal(kinds, []string{"conformal"}):
-		return 0, usage("intervals %s: a target of classes has conformal sets of labels alone", strings.Join(kinds, ","))
-	}
-	return level, nil
 }

@@ -129,10 +129,14 @@ var numeric = []string{".npy", ".npz", ".parquet"}
 
 // setLevel returns the level of sets of labels, or 0 if --intervals doesn't ask for any.
 func (f *predictFlags) setLevel() (float64, error) {
-	if len(f.kinds) > 0 && slices.Contains(numeric, filepath.Ext(f.out)) {
-		return 0, misused("--intervals and --out %s: sets of labels are text, in CSV and JSON", f.out)
+	switch {
+	case len(f.kinds) == 0:
+		return 0, nil
+	case !slices.Equal(f.kinds, []string{"conformal"}) || slices.Contains(numeric, filepath.Ext(f.out)):
+		return 0, misused("--intervals %s: a target of classes has conformal sets of labels alone, in CSV and JSON",
+			strings.Join(f.kinds, ","))
 	}
-	return krigo.SetLevel(f.kinds, f.level)
+	return f.level, nil
 }
 
 // kept returns the columns of --keep, or nil.

@@ -534,6 +534,7 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	var args struct {
 		Intervals  []string `json:"intervals"`
 		Level      float64  `json:"level"`
+		Sets       float64  `json:"sets"`
 		By         string   `json:"by"`
 		Exact      bool     `json:"exact_variance"`
 		Covariance bool     `json:"covariance"`
@@ -548,14 +549,10 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	level := 0.
-	if m.Classes != nil {
-		if level, err = krigo.SetLevel(args.Intervals, cmp.Or(args.Level, 0.95)); err != nil {
-			return nil, err
-		}
-	}
-	if all := m.Joint; all != nil {
-		return predictClasses(ctx, &krigo.Targets{Several: *all}, table, level)
+	if all := m.Joint; all != nil && args.Intervals == nil && !args.Explain && !args.Covariance && args.Samples == 0 {
+		return predictClasses(ctx, &krigo.Targets{Several: *all}, table, args.Sets)
+	} else if all != nil {
+		return nil, &krigo.UsageError{Err: errors.New("more than two classes have labels, probabilities and sets alone")}
 	}
 	ps, err := m.Predict(ctx, table, krigo.PredictOptions{ExactVariance: args.Exact})
 	if err != nil {
@@ -589,12 +586,11 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		column(name, func(i int) float64 { ps[i].Fill(row); e.Fill(i, row[len(row)-len(e.Names()):]); return row[k] })
 	}
 	if m.Classes != nil {
-		l, err := m.LabelsOf(ps, level)
+		l, err := m.LabelsOf(ps, args.Sets)
 		if err != nil {
 			return nil, err
 		}
 		answer.addLabels(l)
-		args.Intervals = nil
 	}
 	for _, kind := range args.Intervals {
 		var ends []krigo.Interval

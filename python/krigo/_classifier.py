@@ -131,7 +131,7 @@ class KrigoClassifier(Classifier, Certified):
         array([[False,  True],
                [ True, False]])
         """
-        reply = self._predicted(self._table(X), intervals=["conformal"], level=_level(level))
+        reply = self._predicted(self._table(X), sets=_level(level))
         return self._columns_of("set", reply).astype(bool)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:

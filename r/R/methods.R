@@ -18,8 +18,8 @@ predict.krigo <- function(object, newdata, se.fit = FALSE,
     refuse("noise ", noise, ": the function is the logarithm of the mean, and only the ends of interval = \"prediction\" at level 0.95 are known: leave out ", if (se.fit) "se.fit" else if (interval == "confidence") "interval" else "level")
   }
   table <- rows_of(object, newdata, "newdata")
-  kinds <- if (identical(type, "set")) "conformal" else intersect(interval, c("conformal", "normalised", "band"))
-  reply <- of(object, "predict", table, list(intervals = I(kinds), level = json_number(level)))
+  kinds <- intersect(interval, c("conformal", "normalised", "band"))
+  reply <- of(object, "predict", table, if (identical(type, "set")) list(sets = json_number(level)) else if (length(kinds)) list(intervals = I(kinds), level = json_number(level)))
   found <- lapply(reply$buffers, doubles)
   for (notice in reply$result$notices) message(notice)
   rows <- row.names(newdata)
