@@ -41,6 +41,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/krigo-gp/krigo"
@@ -50,6 +51,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -211,6 +213,52 @@ func (r *maker) foot(p Page) (facts []fact) {
 	return facts
 }
 
+// joint makes the page of more than two classes: it has what is known of labels.
+func (r *maker) joint(p Page) error {
+	s := r.begin("glance", "At a glance")
+	if r.data == nil {
+		s.Missing = "No data were given: figures of errors need rows with observations. Name a table: krigo report MODEL DATA."
+	} else if err := r.choose(r.data, nil); err != nil {
+		return err
+	}
+	r.Scores = table{Name: "Errors of the model", Head: []string{"rows", "wrong labels", "log loss"}}
+	for i, of := range r.samples {
+		chances, truth, err := r.m.Joint.Judged(r.data.Table(), of.rows)
+		if err != nil {
+			return err
+		}
+		l, wrong, lost := labelled{name: of.name, classes: r.m.Classes, truth: truth}, 0., 0.
+		for i, chance := range chances {
+			shares := model.Shares(chance)
+			l.label = append(l.label, model.Likeliest(chance))
+			l.sure = append(l.sure, shares[l.label[i]])
+			wrong, lost = wrong+1-l.right(i), lost-math.Log(shares[truth[i]])
+		}
+		n := float64(len(truth))
+		r.Scores.Cells = append(r.Scores.Cells, []string{l.name, percent(wrong / n), number(lost / n)})
+		s.Tables = append(s.Tables, l.confusion())
+		if i == 0 {
+			r.guard(reliability, func() error { return r.drawReliability(l, of.fresh) })
+			r.guard(answers, func() error { return r.drawAnswers(l) })
+		}
+	}
+	s.Foot = r.foot(p)
+	if r.certified != nil {
+		r.begin("certificate", "What is certified").Facts = r.bound()
+	}
+	s = r.begin("training", "How it was trained")
+	s.Note = "A model of each class against the others was trained. krigo extract MODEL --target NAME writes it to a " +
+		"file, whose report shows its function and its training."
+	for _, m := range r.m.Joint.Models {
+		q := m.Trained()
+		s.Facts = append(s.Facts, fact{cautious.Name(m.Target), "kernel " + q.Kernel.Spec(q.Theta).String()})
+	}
+	for _, f := range r.m.Findings {
+		s.Notices = append(s.Notices, upper(f.String()))
+	}
+	return nil
+}
+
 // glance begins the page's first part: the figures that most readers want.
 func (r *maker) glance(unranked error) {
 	s := r.begin("glance", "At a glance")
@@ -348,7 +396,12 @@ func (r *maker) recertify(d *dataset.Data, table *dataset.Table) error {
 	if err != nil || !own || r.m.Certificate == nil {
 		return err
 	}
-	again, err := r.m.Certify(r.ctx, table, krigo.CertifyOptions{})
+	again := &krigo.Recertification{Certificate: r.m.Certificate}
+	if r.m.Joint != nil {
+		_, err = (&krigo.Targets{Several: *r.m.Joint}).Certify(r.ctx, table)
+	} else {
+		again, err = r.m.Certify(r.ctx, table, krigo.CertifyOptions{})
+	}
 	if err != nil {
 		return err
 	}
