@@ -132,7 +132,7 @@ func TestKinds(t *testing.T) {
 	must.Be(t, strings.Replace(answered.Body.String(), `"model":"model"`, `"model":"three"`, 1),
 		string(must.Get(json.Marshal(answer))(t))+"\n")
 
-	rows, all = kindsOf(t, 2)
+	_, all = kindsOf(t, 2)
 	path = filepath.Join(t.TempDir(), "two.krigo")
 	must.Do(t, all.Save(path))
 	at, _ = started(t, path, Options{})
