@@ -173,6 +173,9 @@ type CertifyOptions struct {
 func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOptions) (found *Recertification,
 	err error) {
 	defer matrix.Ended(&err)
+	if m.Joint != nil {
+		return nil, usage("certify: the label's certificate is of the models of all classes: Targets.Certify checks them")
+	}
 	epsilon := o.Epsilon
 	if table, err = m.Kinds.Spread(table.Within(ctx)); err != nil {
 		return nil, err

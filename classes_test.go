@@ -14,6 +14,7 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/must"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -63,6 +64,21 @@ func TestClasses(t *testing.T) {
 			t.Fatalf("row %d: %+v", i, p)
 		}
 	}
+	held, fresh := map[string]float64{}, flowers(1300)
+	ps = must.Get(again.Predict(t.Context(), fresh, PredictOptions{}))(t)
+	for i, set := range must.Get(again.LabelsOf(ps, 0.8))(t).Sets {
+		if label := fresh.Text[2][int(fresh.Values[3*i+2])]; i >= table.Rows && slices.Contains(set, label) {
+			held[label] += 2. / float64(fresh.Rows-table.Rows)
+		}
+	}
+	must.Not(t, min(held["iris"], held["rose"]) < 0.7, "sets hold %v", held)
+	scores := again.Sets
+	again.Sets = nil // as in older files
+	must.Be(t, must.Get(again.Certify(t.Context(), table, CertifyOptions{}))(t).Matches, true)
+	must.Refuse(again.LabelsOf(ps, 0.8))(t, "no scores")
+	again.Sets = model.Sets{scores[0], slices.Repeat([]float64{0}, len(scores[1]))}
+	must.Be(t, must.Get(again.Certify(t.Context(), table, CertifyOptions{}))(t).Differs,
+		"the scores for sets of labels differ, of 2 classes")
 	if prior, _ := again.Posterior.OfPrior(); prior != nil { // labels that didn't give these sites
 		other := *table
 		other.Values = append([]float64(nil), table.Values...)

@@ -2,6 +2,7 @@ package krigo
 
 import (
 	"context"
+	"errors"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/lists"
@@ -43,27 +44,71 @@ type KindPrediction struct {
 	Outside       int       `json:"outside"`       // as in Prediction
 }
 
-// PredictClasses returns a label and probabilities for each row of a table. P(k) is Φ_k/ΣΦ, where Φ_k is the
-// probability of class k against the others.
-func (t *Targets) PredictClasses(ctx context.Context, table *dataset.Table) ([]KindPrediction, error) {
-	ps := make([]KindPrediction, table.Rows)
-	for i := range t.Models {
-		one, err := t.Model(i).Predict(ctx, table, PredictOptions{})
-		if err != nil {
-			return nil, err
-		}
-		for row, p := range one {
-			ps[row].Probabilities = append(ps[row].Probabilities, p.Mean)
-			ps[row].Outside = p.Outside
+// Labels is what models of more than two classes say of the rows of a table.
+type Labels struct {
+	Target      string           `json:"target"`
+	Classes     []string         `json:"classes"`
+	Predictions []KindPrediction `json:"predictions"`
+	// Sets has, for each row, the labels that can't be excluded at a level, such as 0.9. For the rows of each class, they
+	// hold the label of a further row with a probability of at least the level, on average over draws of the certified
+	// rows and over further rows from the same source. This is no certificate. See model.Sets.
+	Sets [][]string `json:"sets,omitempty"`
+}
+
+// Table returns the names of the columns of a table of labels, a function that fills a row, and the columns of text,
+// after the kept ones, which may be nil.
+func (l Labels) Table(kept *dataset.Kept) (names []string, fill func(i int, values []float64) error, _ *dataset.Kept) {
+	names = append(lists.Of(l.Classes, func(class string) string { return "probability_" + class }), "outside")
+	return names, func(i int, values []float64) error {
+		values[copy(values, l.Predictions[i].Probabilities)] = float64(l.Predictions[i].Outside)
+		return nil
+	}, kept.Labelled(func(row int) string { return l.Predictions[row].Label }, l.Sets)
+}
+
+// PredictLabels returns labels and probabilities for the rows of a table, and sets of labels at a level unless it is 0.
+// P(k) is Φ_k/ΣΦ, where Φ_k is the probability of class k against the others.
+func (t *Targets) PredictLabels(ctx context.Context, table *dataset.Table, level float64) (l Labels, err error) {
+	each := make([][]model.Prediction, len(t.Models))
+	for i := range each {
+		if each[i], err = t.Model(i).Predict(ctx, table, PredictOptions{}); err != nil {
+			return l, err
 		}
 	}
-	for i, p := range ps {
-		total := 0.
-		for _, v := range p.Probabilities {
-			total += v
-		}
-		ps[i].Label = t.Classes()[model.Likeliest(p.Probabilities)]
-		ps[i].Probabilities = lists.Of(p.Probabilities, func(v float64) float64 { return v / total })
+	return t.JoinLabels(each, level)
+}
+
+// JoinLabels does what PredictLabels does, given each model's predictions of the rows.
+func (t *Targets) JoinLabels(each [][]model.Prediction, level float64) (Labels, error) {
+	classes := t.Classes()
+	l := Labels{Target: t.Models[0].Kinds.Column, Classes: classes, Predictions: lists.To(len(each[0]),
+		func(i int) KindPrediction {
+			p := lists.Of(each, func(ps []model.Prediction) float64 { return ps[i].Mean })
+			return KindPrediction{classes[model.Likeliest(p)], model.Shares(p), each[0][i].Outside}
+		})}
+	return l, l.addSets(t.Together.Sets, level)
+}
+
+// LabelsOf returns predictions of two classes as Labels, with sets of labels at a level unless it is 0.
+func (m *Model) LabelsOf(ps []model.Prediction, level float64) (Labels, error) {
+	l := Labels{Target: m.Target, Classes: m.Classes, Predictions: lists.Of(ps, func(p model.Prediction) KindPrediction {
+		return KindPrediction{p.Label, model.Both(p.Mean), p.Outside}
+	})}
+	return l, l.addSets(m.Sets, level)
+}
+
+func (l *Labels) addSets(s model.Sets, level float64) error {
+	switch {
+	case level == 0:
+		return nil
+	case !(level > 0 && level < 1):
+		return usage("level %v: want a share of rows between 0 and 1, such as 0.9", level)
+	case s == nil:
+		return errors.New("sets of labels: the model has no scores for them; they take single certified rows (no " +
+			"groups, no backtest), a label certified by its own misses, and a fit by this version of krigo")
 	}
-	return ps, nil
+	for _, p := range l.Predictions {
+		in := s.Labels(p.Probabilities, level)
+		l.Sets = append(l.Sets, append([]string{}, lists.Of(in, func(k int) string { return l.Classes[k] })...))
+	}
+	return nil
 }

@@ -1,15 +1,18 @@
 package krigo
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/must"
+	"github.com/krigo-gp/krigo/model"
 )
 
 // birds draws rows of two inputs and one of three species, which mostly follows from the angle of the inputs.
@@ -25,6 +28,15 @@ func birds(n int) *dataset.Table {
 		}
 	}
 	return t
+}
+
+// withSets returns the models with other scores, as a file has them.
+func withSets(t *testing.T, all *Targets, s model.Sets) *Targets {
+	of := *all
+	of.Together.Sets = s
+	var file bytes.Buffer
+	must.Do(t, of.Write(&file))
+	return must.Get(ReadTargets(&file))(t)
 }
 
 // TestKinds fits three classes, certifies the label, and goes through a file.
@@ -50,7 +62,9 @@ func TestKinds(t *testing.T) {
 	}
 	fresh, wrong := birds(1000), 0 // the first rows are table's
 	texts := fresh.Text[1]
-	for i, p := range must.Get(again.PredictClasses(t.Context(), fresh))(t) {
+	said, held := must.Get(again.PredictLabels(t.Context(), fresh, 0.9))(t), map[string]float64{}
+	sets := said.Sets
+	for i, p := range said.Predictions {
 		total := 0.
 		for _, v := range p.Probabilities {
 			total += v
@@ -58,10 +72,35 @@ func TestKinds(t *testing.T) {
 		if math.Abs(total-1) > 1e-12 || len(p.Probabilities) != 3 {
 			t.Fatalf("probabilities %v", p.Probabilities)
 		}
-		if i >= table.Rows && p.Label != texts[int(fresh.Values[3*i+1])] {
+		label := texts[int(fresh.Values[3*i+1])]
+		if i >= table.Rows && p.Label != label {
 			wrong++
 		}
+		if i >= table.Rows && slices.Contains(sets[i], label) {
+			held[label] += 3. / float64(fresh.Rows-table.Rows)
+		}
 	}
+	label := must.Get(again.Label())(t)
+	further := *fresh
+	further.Rows -= table.Rows
+	further.Values = fresh.Values[3*table.Rows:]
+	f := must.Get(label.CertifyFresh(t.Context(), &further))(t)
+	must.Near(t, f.MeanRisk, float64(wrong)/850, 1e-12)
+	must.Not(t, f.Rows != 850 || f.Contradicts != nil || !strings.Contains(f.Sentence(label),
+		"get a wrong label of species"), "fresh rows: %+v, %s", f, f.Sentence(label))
+	one := must.Get(again.Extract("species=kea"))(t)
+	alone := &Targets{model.Several{Models: []*model.Model{&one.Model}}}
+	must.Be(t, len(alone.Classes()), 0, "one class alone has no others")
+	must.Be(t, must.Get(alone.Label())(t).Target, "species=kea")
+	for _, label := range again.Classes() {
+		must.Not(t, held[label] < 0.8, "sets hold %g of the label %s", held[label], label)
+	}
+	must.Refuse(again.PredictLabels(t.Context(), fresh, 1))(t, "level 1")
+	scores := again.Together.Sets
+	must.Do(t, withSets(t, again, nil).CheckTogether(t.Context(), table)) // as files before sets
+	must.Refuse(withSets(t, again, nil).PredictLabels(t.Context(), fresh, 0.9))(t, "no scores")
+	altered := append(model.Sets{slices.Repeat([]float64{0}, len(scores[0]))}, scores[1:]...)
+	must.Fail(t, withSets(t, again, altered).CheckTogether(t.Context(), table), "sets of labels differ")
 	if wrong > 170 {
 		t.Errorf("%d of 850 labels are wrong", wrong)
 	}

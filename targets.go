@@ -117,6 +117,26 @@ func (o Options) ForTargets(table *dataset.Table, targets []string) (each []Opti
 	return each, shared, nil
 }
 
+// Certify recomputes the certificates of all models from the table that they were made from, and what is certified of
+// all targets together. It returns an error if anything differs, and nil in place of a model without a certificate.
+func (t *Targets) Certify(ctx context.Context, table *dataset.Table) ([]*Recertification, error) {
+	found := make([]*Recertification, len(t.Models))
+	for i, m := range t.Models {
+		if m.Certificate == nil {
+			continue
+		}
+		one, err := t.Model(i).Certify(ctx, table, CertifyOptions{})
+		if err == nil && one.Differs != "" {
+			err = fmt.Errorf("the model isn't what its data make it: %s; don't rely on this file", one.Differs)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("target %s: %w", spelling.Clip(m.Target), err)
+		}
+		found[i] = one
+	}
+	return found, t.CheckTogether(ctx, table)
+}
+
 // CheckTogether computes anew what is certified of all targets together, from the table that the models were made
 // from. It returns an error if the file says otherwise.
 func (t *Targets) CheckTogether(ctx context.Context, table *dataset.Table) (err error) {
@@ -135,6 +155,9 @@ func (t *Targets) CheckTogether(ctx context.Context, table *dataset.Table) (err 
 		}
 	case again.Reason == said.Reason:
 		differs = ""
+	}
+	if differs == "" {
+		differs = again.Sets.Difference(said.Sets)
 	}
 	if differs != "" {
 		return fmt.Errorf("what is certified of all targets together isn't what the models and their data make it: "+
@@ -201,9 +224,13 @@ func (t *Targets) Sentence() string {
 		"targets.", c.Rows)
 }
 
+// Label returns the model of a file of one target, or a model that stands for the label of more than two classes (see
+// model.Several.Label). It can certify fresh rows and be watched, and PredictLabels predicts.
+func (t *Targets) Label() (*Model, error) { return wrap(t.Several.Label()) }
+
 // Classes returns the classes of a target that has more than two, or nil.
 func (t *Targets) Classes() []string {
-	if k := t.Models[0].Kinds; k != nil {
+	if k := t.Models[0].Kinds; k != nil && len(t.Models) > 1 {
 		return k.Labels
 	}
 	return nil

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"encoding/csv"
 	"fmt"
 	"math"
 	"regexp"
@@ -250,6 +251,32 @@ func (t *Table) addPeriods(j int, parts []string) {
 type Kept struct {
 	Names []string
 	Cells func(row int) ([]string, error)
+}
+
+// Labelled returns the kept columns, if k isn't nil, then the column label, and unless sets is nil the column labels. It
+// lists a row's set as --target lists names: with commas between, and quotes around a label with a comma.
+func (k *Kept) Labelled(label func(row int) string, sets [][]string) *Kept {
+	with := Kept{Names: []string{"label"}}
+	if k != nil {
+		with.Names = append(slices.Clone(k.Names), "label")
+	}
+	if sets != nil {
+		with.Names = append(with.Names, "labels")
+	}
+	with.Cells = func(row int) (cells []string, err error) {
+		if k != nil {
+			cells, err = k.Cells(row)
+		}
+		if cells = append(slices.Clone(cells), label(row)); sets != nil {
+			var list strings.Builder
+			w := csv.NewWriter(&list)
+			w.Write(sets[row]) // no error: a Builder takes all
+			w.Flush()
+			cells = append(cells, strings.TrimSuffix(list.String(), "\n"))
+		}
+		return cells, err
+	}
+	return &with
 }
 
 // Keep returns the named columns as people wrote them. A text stays as it was read, a number has the fewest digits, a

@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -79,6 +80,20 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles, certified *scor
 	k := rank(conformalLevel, n)
 	return &Conformal{Level: conformalLevel, Rows: n, HalfWidth: misses[k-1], Normalised: deviations[k-1], From: from,
 		Misses: misses, Deviations: deviations}, nil
+}
+
+// sets returns the Sets of a model of two classes, or nil if its certified rows can't give any. at holds the
+// predictions of these rows.
+func (m *Model) sets(d *dataset.Data, at *scored) (Sets, error) {
+	if m.Classes == nil || m.Kinds != nil || !m.fixedBefore() {
+		return nil, nil
+	}
+	y, err := ranks.Gather(d.Ranks(), at.Y)
+	if err != nil {
+		return nil, err
+	}
+	p, err := ranks.Gather(d.Ranks(), at.Mean)
+	return setsOf(lists.Of(p, Both), lists.Of(y, func(v float64) int { return int(v) }), 2), err
 }
 
 // fixedBefore says whether the mean, variance and noise of predictions don't depend on the certified rows, and whether

@@ -81,13 +81,16 @@ func (m *Model) certify(d *dataset.Data, roles dataset.Roles, at *scored) (c *pa
 }
 
 // CertifyOwn calibrates and certifies the model on the rows that it was just made from. It sets Conformal,
-// Certificate, Context and Range.Far, and returns what InOrder finds. It predicts the certified rows once.
+// Sets, Certificate, Context and Range.Far, and returns what InOrder finds. It predicts the certified rows once.
 func (m *Model) CertifyOwn(d *dataset.Data, roles dataset.Roles) (found finding.List, err error) {
 	again, at, err := m.refactored(d, roles)
 	if err != nil {
 		return nil, err
 	}
 	if m.Conformal, err = m.calibrated(d, roles, at); err != nil {
+		return nil, err
+	}
+	if m.Sets, err = m.sets(d, at); err != nil {
 		return nil, err
 	}
 	if found, err = m.inOrder(d, roles, at.mean); err != nil {

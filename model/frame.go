@@ -39,12 +39,14 @@ type Together struct {
 	// Units are the half-widths in each target's own units for each unit of the certificate's half-widths. The unit of
 	// relative bands is |y|, and of scaled bands the model's own standard deviation.
 	Units []float64 `json:"units,omitempty"`
+	Sets  Sets      `json:"-"` // nil unless the targets are the classes of one column
 }
 
 // header of a file of several models.
 type severalHeader struct {
 	Targets  []string `json:"targets"`
 	Together Together `json:"together"`
+	Sets     Sets     `json:"label_scores,omitempty"`
 	Bytes    []int    `json:"bytes"` // lengths of the model files that follow
 }
 

@@ -57,6 +57,7 @@ type Model struct {
 	Classes   []string `json:"classes,omitempty"` // labels of the target, by their places; nil: the target is a number
 
 	Kinds *dataset.Kinds `json:"kinds,omitempty"` // column of more than two classes, one of which is the target
+	Joint *Several       `json:"-"`               // all classes' models, if the model stands for their label (Several.Label)
 
 	Reading   dataset.Reading      `json:"reading,omitzero"`   // how cells of the model's tables are written
 	Encoding  *dataset.Encoding    `json:"encoding,omitempty"` // makes inputs of columns; nil: columns are the inputs
@@ -103,11 +104,19 @@ type Model struct {
 	positional []dataset.Role // role of every row, in file order; only in old models
 	checksum   string         // checksum of the file from which the model was read
 
-	Conformal *Conformal   `json:"conformal,omitempty"` // nil if no rows can calibrate intervals; see Calibrate
-	Test      *Test        `json:"test"`                // nil without test rows
+	Conformal *Conformal   `json:"conformal,omitempty"`    // nil if no rows can calibrate intervals; see Calibrate
+	Sets      Sets         `json:"label_scores,omitempty"` // nil unless the target has classes; see Sets
+	Test      *Test        `json:"test"`                   // nil without test rows
 	Training  Training     `json:"training"`
 	Curves    []*Curve     `json:"curves,omitempty"`   // curves of the training objective, one for each starting point
 	Findings  finding.List `json:"findings,omitempty"` // about the data, the fit and the model
+}
+
+// Several holds the models of a fit of several targets, and what is certified of all targets together.
+type Several struct {
+	Models   []*Model // in the order in which the fit named the targets
+	Together Together
+	checksum string // as in Model
 }
 
 // Checksum returns the SHA-256, in hex, at the end of the file that the model was read from. No other file has the
@@ -166,6 +175,9 @@ func (m *Model) Beyond(d *dataset.Data) (*dataset.Data, error) {
 
 // Labelled returns a view of the inputs and the target, for rows to score or certify, with groups if the model has any.
 func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
+	if m.Joint != nil { // its rows are those of each of the classes' models
+		return m.Joint.Models[0].Labelled(t)
+	}
 	t, err := m.Kinds.Spread(t)
 	if err == nil {
 		t, err = t.Limited(m.Target, m.Limits)

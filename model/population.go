@@ -87,6 +87,6 @@ func (m *Model) SetTies(ties []Tie, same bool) {
 		return
 	}
 	if why := m.Undecided(); why != "" && m.Certificate != nil {
-		m.Certificate, m.Conformal, m.Context, m.CertificateReason = nil, nil, nil, why
+		m.Certificate, m.Conformal, m.Sets, m.Context, m.CertificateReason = nil, nil, nil, nil, why
 	}
 }

@@ -160,6 +160,9 @@ func (m *Model) saneNumbers() error {
 			return fmt.Errorf("the model file's range of the input %q ends before it begins", m.Inputs[j])
 		}
 	}
+	if err := m.Sets.sane(len(m.Classes), m.Counts[dataset.Certified]); err != nil {
+		return err
+	}
 	if c := m.Conformal; c != nil {
 		of := dataset.Calibration
 		if c.From == FromCertified {

@@ -160,7 +160,38 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	if s.Mean = s.allowed(s.Y, s.Mean); transformed || s.sides != nil {
 		s.Variance = make([]float64, len(rows)) // no random draw of f is certified, only the prediction
 	}
+	if m.Joint != nil {
+		p, truth, err := m.Joint.Judged(d.Table(), rows)
+		for i, y := range s.Y { // a row's loss says whether the label is wrong
+			if s.Mean[i] = y; err == nil && Likeliest(p[i]) != truth[i] {
+				s.Mean[i] = 1 - y
+			}
+		}
+		return s, err
+	}
 	return s, nil
+}
+
+// Judged returns the probability of each class against the others, for the given rows of a table of which all have a
+// class, and the place of each row's class.
+func (s *Several) Judged(table *dataset.Table, rows []int) (p [][]float64, truth []int, err error) {
+	p, truth = make([][]float64, len(rows)), make([]int, len(rows))
+	for k, m := range s.Models {
+		d, err := m.Labelled(table)
+		if err != nil {
+			return nil, nil, err
+		}
+		at, err := m.sample(d, rows, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range rows {
+			if p[i] = append(p[i], at.Mean[i]); at.Y[i] == 1 {
+				truth[i] = k
+			}
+		}
+	}
+	return p, truth, nil
 }
 
 // ofDraws returns the sample that the certificate counts: the distribution of f for labels that a random draw gives.

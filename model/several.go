@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,15 +21,30 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Several holds the models of a fit of several targets, and what is certified of all targets together.
-type Several struct {
-	Models   []*Model // in the order in which the fit named the targets
-	Together Together
+// Label returns the model of a file of one model. Of more than two classes it returns a model that stands for the label:
+// it has the label's certificate and classes, and its losses count wrong labels. Otherwise it is the first class's model.
+// For several targets that aren't the classes of one column the error is an *OfSeveral.
+func (s *Several) Label() (*Model, error) {
+	first := s.Models[0]
+	if len(s.Models) == 1 {
+		return first, nil
+	}
+	if first.Kinds == nil {
+		return nil, &OfSeveral{first.Beside}
+	}
+	of := *first
+	of.Joint, of.checksum, of.Target, of.Classes = s, s.checksum, first.Kinds.Column, first.Kinds.Labels
+	of.Certificate, of.CertificateReason, of.Context, of.Test = s.Together.Certificate, s.Together.Reason, nil, nil
+	return &of, nil
 }
 
-// Write writes the models as one file: the beginning and the end of a model file, and model files between.
+// Write writes the models as one file: the beginning and the end of a model file, and model files between. It writes one
+// model as Model.Write does.
 func (s *Several) Write(w io.Writer) error {
-	h, files := severalHeader{Together: s.Together}, bytes.Buffer{}
+	if len(s.Models) == 1 {
+		return s.Models[0].Write(w)
+	}
+	h, files := severalHeader{Together: s.Together, Sets: s.Together.Sets}, bytes.Buffer{}
 	for _, m := range s.Models {
 		begin := files.Len()
 		if err := m.Write(&files); err != nil {
@@ -71,7 +87,8 @@ func decodeSeveral(raw []byte) (*Several, error) {
 	if err != nil {
 		return nil, brief{err}
 	}
-	s := &Several{Together: h.Together}
+	s := &Several{Together: h.Together, checksum: hex.EncodeToString(raw[len(raw)-sha256.Size:])}
+	s.Together.Sets = h.Sets
 	for i, n := range h.Bytes {
 		m, err := decode(files[:n])
 		if err == nil && m.Target != h.Targets[i] {
@@ -102,6 +119,10 @@ func (s *Several) sane() error {
 	}
 	if !(t.Delta > 0 && t.Delta < 1) || t.Parts < least || t.Certificate != nil &&
 		(t.Certificate.Delta != first.Terms.Delta || len(t.Units) != len(names)) {
+		return unfit
+	}
+	if t.Certificate != nil && t.Sets.sane(len(names), t.Certificate.Rows) != nil ||
+		t.Sets != nil && (t.Certificate == nil || first.Kinds == nil) {
 		return unfit
 	}
 	for _, unit := range t.Units {
@@ -202,18 +223,11 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 	terms.Repeats, terms.Near = first.Certificate.Repeats, first.Certificate.NearCopies
 	if t.Certificate, err = terms.Certify(sample, 0); errors.Is(err, pacbayes.ErrTooFewRows) {
 		t.Reason, t.Units, err = fmt.Sprintf("%v with all targets, only %d", err, len(rows)), nil, nil
+	} else if err == nil && first.Kinds != nil && first.fixedBefore() {
+		p := lists.Of(rows, func(in int) []float64 { return Shares(errs[in]) })
+		t.Sets = setsOf(p, lists.Of(rows, func(in int) int { return truth[in] }), len(s.Models))
 	}
 	return t, err
-}
-
-// Likeliest returns the place of the largest probability, the first place if several are as large.
-func Likeliest(p []float64) (at int) {
-	for k, v := range p {
-		if v > p[at] {
-			at = k
-		}
-	}
-	return at
 }
 
 // Population returns the rows that Together is about, in words.

@@ -91,9 +91,14 @@ func (m *Model) verifyNoise(d *dataset.Data, roles dataset.Roles) (string, error
 
 func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles, at *scored) (string, error) {
 	again, err := m.calibrated(d, roles, at)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
+	}
+	sets, err := m.sets(d, at)
+	if differs := sets.Difference(m.Sets); err != nil || differs != "" {
+		return differs, err
+	}
+	switch {
 	case m.Conformal == nil && (again == nil || again.From == FromCertified): // old models lack these
 		return "", nil
 	case again == nil || m.Conformal == nil:

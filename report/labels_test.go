@@ -80,6 +80,53 @@ func TestLabels(t *testing.T) {
 	must.Be(t, len(r.last().Figures[len(r.last().Figures)-1].Cells), 1)
 }
 
+// TestKinds: the page of more than two classes counts what the models predict together, with data and without.
+func TestKinds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 9))
+	table := dataset.Reading{}.New("kinds.csv")
+	table.Names = []string{"x", "kind"}
+	for range 200 {
+		x := 3 * rng.Float64()
+		kind := []string{"a", "b", "c"}[min(max(int(x+0.3*rng.NormFloat64()), 0), 2)]
+		must.Do(t, table.Append([]string{fmt.Sprint(x), kind}))
+	}
+	spread, o, err := krigo.Options{Data: krigo.Data{Target: "kind"}, Kernel: krigo.Kernel{Expression: "se"},
+		Run: krigo.Run{Restarts: 1}}.Kinds(table)
+	must.Do(t, err)
+	all := must.Get(krigo.FitTargets(t.Context(), spread, o.Data.Beside, o))(t)
+	label := must.Get(all.Label())(t)
+	r := must.Get(Page{Model: label, Data: table}.made(t.Context()))(t)
+	said, wrong := must.Get(all.PredictLabels(t.Context(), table, 0))(t), 0
+	lost, rows := 0., r.main().rows
+	for _, i := range rows {
+		truth := int(table.Values[2*i+1]) // the place of the text in its column
+		text := table.Text[1][truth]
+		if lost -= math.Log(said.Predictions[i].Probabilities[slices.Index(said.Classes, text)]); said.Predictions[i].Label != text {
+			wrong++
+		}
+	}
+	n := float64(len(rows))
+	must.Not(t, wrong == 0, "no label is wrong, so that nothing is counted")
+	must.Be(t, strings.Join(r.Scores.Cells[0][1:], " "), percent(float64(wrong)/n)+" "+number(lost/n))
+	must.Be(t, percent(all.Together.Certificate.EmpiricalRisk), r.Scores.Cells[0][1])
+	for i, cells := range part(t, r, "glance").Tables[0].Cells {
+		for j := range 3 {
+			var c int
+			must.Get(fmt.Sscan(cells[j+1], &c))(t)
+			if i != j {
+				wrong -= c
+			}
+		}
+	}
+	must.Be(t, wrong, 0)
+	must.Be(t, figure(t, r, reliability).Failed+figure(t, r, answers).Failed, "")
+	must.Not(t, !strings.HasPrefix(r.Standing, "recomputed") || !strings.Contains(r.Sentence, "wrong label of kind"), "%q", r.Sentence)
+	r = must.Get(Page{Model: label}.made(t.Context()))(t)
+	must.Not(t, part(t, r, "glance").Missing == "" || len(r.Scores.Cells) > 0, "%+v", r.Scores)
+	all.Together.Certificate.MeanBound -= 0.01
+	must.Refuse(Page{Model: must.Get(all.Label())(t), Data: table}.made(t.Context()))(t, "don't rely on this file")
+}
+
 // TestCounts: the page shows what a model of counts predicts, and residuals by its own distribution.
 func TestCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 7))

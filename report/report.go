@@ -41,6 +41,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/krigo-gp/krigo"
@@ -51,6 +52,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -106,7 +108,9 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 	r.Style = template.CSS(style + drawing.Style)
 	r.Title = fmt.Sprintf("%s predicted from %s", r.target, count(len(r.columns), "column"))
 	r.Belief = "95 % intervals"
-	if m.Classes != nil {
+	if m.Joint != nil {
+		r.Belief = "probabilities"
+	} else if m.Classes != nil {
 		r.target, r.Belief = "probability of "+cautious.Name(m.Classes[1]), "probabilities"
 	}
 	r.certificate(m.Certificate, "as the model file has it; krigo certify, or a report with the model's own data, recomputes it")
@@ -118,6 +122,9 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 		if err := r.take(p.Data.Within(ctx)); err != nil {
 			return nil, err
 		}
+	}
+	if m.Joint != nil {
+		return r, r.joint(p)
 	}
 	unranked := r.settle()
 	against := r.order[:min(mostAgainst, len(r.order))]
@@ -216,6 +223,52 @@ func (r *maker) foot(p Page) (facts []fact) {
 // madeBy says what made the page, if it is known.
 func (p Page) madeBy() []fact {
 	return lists.If([]fact{{"Version", p.Version}, {"Command", p.Command}}, func(f fact) bool { return f.Value != "" })
+}
+
+// joint makes the page of more than two classes: it has what is known of labels.
+func (r *maker) joint(p Page) error {
+	s := r.begin("glance", "At a glance")
+	if r.data == nil {
+		s.Missing = "No data were given: figures of errors need rows with observations. Name a table: krigo report MODEL DATA."
+	} else if err := r.choose(r.data, nil); err != nil {
+		return err
+	}
+	r.Scores = table{Name: "Errors of the model", Head: []string{"rows", "wrong labels", "log loss"}}
+	for i, of := range r.samples {
+		chances, truth, err := r.m.Joint.Judged(r.data.Table(), of.rows)
+		if err != nil {
+			return err
+		}
+		l, wrong, lost := labelled{name: of.name, classes: r.m.Classes, truth: truth}, 0., 0.
+		for i, chance := range chances {
+			shares := model.Shares(chance)
+			l.label = append(l.label, model.Likeliest(chance))
+			l.sure = append(l.sure, shares[l.label[i]])
+			wrong, lost = wrong+1-l.right(i), lost-math.Log(shares[truth[i]])
+		}
+		n := float64(len(truth))
+		r.Scores.Cells = append(r.Scores.Cells, []string{l.name, percent(wrong / n), number(lost / n)})
+		s.Tables = append(s.Tables, l.confusion())
+		if i == 0 {
+			r.guard(reliability, func() error { return r.drawReliability(l, of.fresh) })
+			r.guard(answers, func() error { return r.drawAnswers(l) })
+		}
+	}
+	s.Foot = r.foot(p)
+	if r.certified != nil {
+		r.begin("certificate", "What is certified").Facts = r.bound()
+	}
+	s = r.begin("training", "How it was trained")
+	s.Note = "A model of each class against the others was trained. krigo extract MODEL --target NAME writes it to a " +
+		"file, whose report shows its function and its training."
+	for _, m := range r.m.Joint.Models {
+		q := m.Trained()
+		s.Facts = append(s.Facts, fact{cautious.Name(m.Target), "kernel " + q.Kernel.Spec(q.Theta).String()})
+	}
+	for _, f := range r.m.Findings {
+		s.Notices = append(s.Notices, upper(f.String()))
+	}
+	return nil
 }
 
 // glance begins the page's first part: the figures that most readers want.
@@ -355,7 +408,12 @@ func (r *maker) recertify(d *dataset.Data, table *dataset.Table) error {
 	if err != nil || !own || r.m.Certificate == nil {
 		return err
 	}
-	again, err := r.m.Certify(r.ctx, table, krigo.CertifyOptions{})
+	again := &krigo.Recertification{Certificate: r.m.Certificate}
+	if r.m.Joint != nil {
+		_, err = (&krigo.Targets{Several: *r.m.Joint}).Certify(r.ctx, table)
+	} else {
+		again, err = r.m.Certify(r.ctx, table, krigo.CertifyOptions{})
+	}
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ type Answer struct {
 	Chances     []model.Chance     `json:"chances,omitempty"`     // of the levels of an ordinal target
 	Explanation *model.Explanation `json:"explanation,omitempty"` // if the query has explain=true
 	Observed    *krigo.Observed    `json:"observed,omitempty"`    // if the query has observed=true
+	Sets        [][]string         `json:"sets,omitempty"`        // if the query has sets=LEVEL: each row's set of labels
 	Others      []Answer           `json:"others,omitempty"`      // the other targets of a file of several
 }
 
@@ -46,7 +47,11 @@ func (a Answer) csv(w io.Writer) {
 			names = append(names, name)
 		}
 	}
-	files.Write(w, names, len(a.Predictions), func(i int, values []float64) error { // predictions are finite
+	write := files.Write
+	if a.Sets != nil {
+		write = files.Beside((*dataset.Kept)(nil).Labelled(func(row int) string { return a.Predictions[row].Label }, a.Sets))
+	}
+	write(w, names, len(a.Predictions), func(i int, values []float64) error { // predictions are finite
 		for _, of := range all {
 			n, own := len(krigo.PredictionNames()), len(of.Explanation.Names())
 			of.Predictions[i].Fill(values[:n])
@@ -55,6 +60,28 @@ func (a Answer) csv(w io.Writer) {
 		}
 		return nil
 	})
+}
+
+// KindAnswer is the answer of POST /v1/predict for a target of more than two classes.
+type KindAnswer struct {
+	Model string `json:"model"`
+	krigo.Labels
+}
+
+// csv writes the answer as CSV, with the columns of krigo predict.
+func (a KindAnswer) csv(w io.Writer) {
+	names, fill, labels := a.Table(nil)
+	files.Beside(labels)(w, names, len(a.Predictions), fill)
+}
+
+// levelOf returns the level of the sets that a query asks for, or 0 if it asks for none.
+func levelOf(query url.Values) (level float64, err error) {
+	if text := query.Get("sets"); query.Has("sets") {
+		if level, err = strconv.ParseFloat(text, 64); err != nil || level == 0 {
+			err = bad(400, "sets %q: want a share of rows between 0 and 1, such as 0.9", clip([]byte(text)))
+		}
+	}
+	return level, err
 }
 
 // Joint is the answer of POST /v1/joint: the predictions of POST /v1/predict, and the draws or covariances that were
@@ -158,9 +185,15 @@ func further(ctx context.Context, query url.Values, held *hold, one *turns, m *k
 	answer *Answer) error {
 	explain, err := truth(query, "explain")
 	observed, wrong := truth(query, "observed")
+	level, unfit := levelOf(query)
+	var labels krigo.Labels
+	if err = cmp.Or(err, wrong, unfit); err == nil && level != 0 && m.Kinds == nil {
+		labels, err = m.LabelsOf(answer.Predictions, level)
+		answer.Sets = labels.Sets
+	}
 	switch {
-	case err != nil || wrong != nil:
-		return cmp.Or(err, wrong)
+	case err != nil:
+		return err
 	case !explain && !observed:
 		return nil
 	case explain && t.Rows > jointRows:

@@ -30,7 +30,8 @@ type served struct {
 	observers turns        // for comparing outcomes with the certificate
 
 	// Of a file of several targets, the first target's model has the fields above. others are the other targets'
-	// models, and together is the whole file. Both are nil for one target.
+	// models, and together is the whole file. Both are nil for one target. Of more than two classes, a model that stands
+	// for their label has the fields above, and others are all classes' models.
 	others   []*served
 	together *krigo.Targets
 }
@@ -135,6 +136,20 @@ func (l *library) scan() ([]change, error) {
 	return changes, nil
 }
 
+// complete gives s what it needs besides of a file of several models.
+func (l *library) complete(s *served, all *krigo.Targets) {
+	first := 1
+	if label, err := all.Label(); err == nil {
+		s.Model, first = label, 0
+	}
+	s.together = all
+	for i := range all.Models[first:] {
+		other := &served{Model: all.Model(first + i), name: s.name, together: all}
+		l.newer(other)
+		s.others = append(s.others, other)
+	}
+}
+
 // read returns the model of a file. It returns old if the file hasn't changed or can't be read.
 func (l *library) read(name, path string, old *served) (*served, error) {
 	info, err := os.Stat(path)
@@ -159,12 +174,7 @@ func (l *library) read(name, path string, old *served) (*served, error) {
 	delete(l.failed, name)
 	s := &served{Model: all.Model(0), name: name, stamp: at}
 	if len(all.Models) > 1 {
-		s.together = all
-		for i := range all.Models[1:] {
-			other := &served{Model: all.Model(i + 1), name: name, together: all}
-			l.newer(other)
-			s.others = append(s.others, other)
-		}
+		l.complete(s, all)
 	}
 	l.newer(s)
 	return s, nil

@@ -340,6 +340,10 @@ func TestAnswersAsDescribed(t *testing.T) {
 	bare := *plain
 	bare.Certificate, bare.Context, bare.CertificateReason = nil, nil, "none was asked for"
 	saved(t, &bare, filepath.Join(folder, "bare.krigo"))
+	_, three := kindsOf(t, 3)
+	must.Do(t, three.Save(filepath.Join(folder, "three.krigo")))
+	_, two := kindsOf(t, 2)
+	must.Do(t, two.Save(filepath.Join(folder, "two.krigo")))
 	address, _ := started(t, folder, Options{Token: "secret", Ledger: filepath.Join(folder, "l.ledger")})
 	const x = `{"rows": [[1], {"x": 2}]}`
 	alarming := `{"rows": [[1, 1e6]` + strings.Repeat(`,[1, 1e6]`, 30) + `]}`
@@ -373,6 +377,16 @@ func TestAnswersAsDescribed(t *testing.T) {
 		{"POST", "/v1/predict?model=plain", jsonKind, `{"rows": []}`, 400},
 		{"POST", "/v1/predict?model=plain", "text/plain", "x\n1\n", 415},
 		{"POST", "/v1/predict?model=none", jsonKind, x, 404},
+		{"POST", "/v1/predict?model=plain&sets=0.9", jsonKind, x, 400},
+		{"POST", "/v1/predict?model=two&sets=9", jsonKind, x, 400},
+		{"POST", "/v1/predict?model=two&sets=0.9", jsonKind, x, 200},
+		{"POST", "/v1/predict?model=three", jsonKind, x, 200},
+		{"POST", "/v1/predict?model=three&sets=0.9", jsonKind, x, 200},
+		{"POST", "/v1/predict?model=three&sets=0", jsonKind, x, 400},
+		{"POST", "/v1/predict?model=three&explain=true", jsonKind, x, 409},
+		{"POST", "/v1/predict?model=three", "text/csv", "x\n1\n", 200},
+		{"GET", "/v1/model?model=three", "", "", 200},
+		{"GET", "/v1/model?model=two", "", "", 200},
 		{"POST", "/v1/joint?model=plain&samples=2&covariance=true", jsonKind, x, 200},
 		{"POST", "/v1/joint?model=dates&samples=2", "text/csv", "when;size\n31.01.2024;1,5\n", 200},
 		{"POST", "/v1/joint?model=plain", jsonKind, x, 400},

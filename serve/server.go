@@ -8,6 +8,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"mime"
@@ -28,6 +29,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -85,7 +87,10 @@ func Handler(m *krigo.Model, o Options) (http.Handler, error) {
 	}
 	s := newServer(o)
 	one := &served{Model: m, name: "model"}
-	s.library = &library{}
+	s.library = &library{newer: s.complete}
+	if all := m.Joint; all != nil {
+		s.library.complete(one, &krigo.Targets{Several: *all})
+	}
 	s.library.models.Store(&map[string]*served{one.name: one})
 	s.complete(one)
 	return s.front(false), nil
@@ -168,7 +173,7 @@ func (s *Server) complete(m *served) {
 	if m.unwatched = errNoLedger; s.ledger == nil {
 		return
 	}
-	if m.unwatched = errSeveral; m.together != nil {
+	if m.unwatched = errSeveral; m.together != nil && m.Joint == nil {
 		return
 	}
 	if m.watch, m.unwatched = s.ledger.Watch(&m.Model.Model); m.unwatched != nil {
@@ -481,6 +486,9 @@ func describe(m *served) Description {
 		d.Sentence, d.NoBetter = m.Model.Sentence(m.Certificate), m.NoBetter()
 		d.Context, d.ContextSentence = m.Context, m.InContext()
 	}
+	if m.Joint != nil {
+		d.Sentence = m.together.Sentence()
+	}
 	if m.watch != nil {
 		state := m.watch.State()
 		d.Watch, d.WatchSentence = &state, state.Sentence(&m.Model.Model)
@@ -498,26 +506,22 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	held := s.budget.hold(clientOf(r))
 	defer held.close()
-	take := form{columns: inputsOf, rows: s.o.MaxRows, query: []string{"explain", "observed"}}
-	if r.URL.Query().Get("observed") == "true" {
+	query := r.URL.Query()
+	take := form{columns: inputsOf, rows: s.o.MaxRows, query: []string{"explain", "observed", "sets"}}
+	if query.Get("observed") == "true" {
 		take.columns = observedColumns
 	}
 	m, table, err := s.read(ctx, w, r, held, take)
-	var answer Answer
+	var answer interface{ csv(w io.Writer) }
 	if err == nil && m.others != nil {
-		if r.URL.Query().Get("observed") == "true" {
+		if query.Get("observed") == "true" || query.Get("explain") == "true" && m.Joint != nil {
 			err = bad(409, "%w", errSeveral)
 		} else {
 			err = held.resize(ctx, kept(table)+int64(len(m.others))*int64(table.Rows)*bytesOfRow)
 		}
 	}
 	if err == nil {
-		answer, err = s.answerOf(ctx, r, held, m, table)
-	}
-	for k := 0; err == nil && k < len(m.others); k++ {
-		var other Answer
-		other, err = s.answerOf(ctx, r, held, m.others[k], table)
-		answer.Others = append(answer.Others, other)
+		answer, err = s.answer(ctx, r, held, m, table)
 	}
 	if err != nil {
 		s.refuse(w, r, err)
@@ -536,6 +540,29 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", kind)
 	newSteady(w, s.o.Timeout).Write(text.Bytes())
+}
+
+// answer returns what the models of a file say of a table, with what else the query asks for.
+func (s *Server) answer(ctx context.Context, r *http.Request, held *hold, m *served,
+	table *dataset.Table) (interface{ csv(w io.Writer) }, error) {
+	var answers []Answer
+	for _, of := range append([]*served{m}, m.others...) {
+		if of.Joint != nil { // the models of the classes answer
+			continue
+		}
+		one, err := s.answerOf(ctx, r, held, of, table)
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, one)
+	}
+	if m.Joint == nil {
+		answers[0].Others = answers[1:]
+		return answers[0], nil
+	}
+	level, _ := levelOf(r.URL.Query()) // answerOf has refused a wrong one
+	l, err := m.together.JoinLabels(lists.Of(answers, func(a Answer) []model.Prediction { return a.Predictions }), level)
+	return KindAnswer{m.name, l}, err
 }
 
 // answerOf returns the predictions of a model for a table, with what else the query asks for.

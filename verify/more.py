@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from math import ceil, comb, exp, floor, fsum, inf, lgamma, log, sqrt
 
-from bounds import CALIBRATION, CERTIFIED, PRIOR, REACH, UNITLESS, Loss, binomial, columns_of, dot, fixed_bound, holds, learnt_bound, named, near, numeral, require
+from bounds import CALIBRATION, CERTIFIED, PRIOR, REACH, UNITLESS, Fields, Loss, binomial, columns_of, dot, fixed_bound, holds, learnt_bound, named, near, numeral, require
 
 
 def same(stored, own, unit, rounding=0):
@@ -264,6 +264,19 @@ def check_conformal(c, arrays, missed, rows, noise, source, size):
     return rounded
 
 
+def fixed_before(head, t, groups):
+    """Whether the certified rows, which were seen after the predictions were fixed, and further rows can stand for one another."""
+    return t.direct and head.of("scaling")("source", str) != "all-rows" and not groups and head("split", str) == "content"
+
+
+def check_sets(head, own):
+    """Checks the scores of certified rows, by class, from which sets of labels are made."""
+    stored = [[Fields({"": v})("", float) for v in scores] for scores in head.list("label_scores", list)]
+    require(list(map(len, stored)) == list(map(len, own)) and all(scores == sorted(scores) for scores in stored), "label_scores has other rows, or isn't sorted")
+    for a, b in zip((v for scores in own for v in sorted(scores)), (v for scores in stored for v in scores)):
+        same_width("one of the label_scores", b, a)
+
+
 def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors, sds, target, noise, by_bound, varying, known):
     """Makes all checks of this file, after check_bounds. errors holds error, variance and reach of rounding at certified rows, as the model sees
     the target. Returns what rounding leaves open about the conformal intervals, or an empty text."""
@@ -277,10 +290,13 @@ def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors
     if t.promise:
         check_promise(t, sample, kl, c)
     check_slices(t, sample, c, [(by,) + kind for by in t.slices for kind in kinds_of_rows(by, table, roles, [sd * scale for sd in sds], distances)])
+    if head.has("label_scores"):
+        require(head.has("classes") and not by_bound and fixed_before(head, t, table.groups), "the scores for sets of labels aren't of rows that the predictions were fixed before")
+        check_sets(head, [[d for (d, *_), i in zip(sample.rows, roles[CERTIFIED]) if own[i] == k] for k in (0, 1)])
     if not head.has("conformal"):
         require(not roles[CALIBRATION], "there are calibration rows, but no conformal intervals")
         return ""
-    fixed = t.direct and not by_bound and head.of("scaling")("source", str) != "all-rows" and not table.groups and head("split", str) == "content"
+    fixed = not by_bound and fixed_before(head, t, table.groups)
     require(fixed or roles[CALIBRATION], "conformal intervals are from certified rows, but the predictions weren't fixed before")
     scored = [(i, *target.shifted(i, q.predict(rows[i][0]))) for i in roles[CALIBRATION]]
     of = [(own[i], *target.predicted(mean, v, noise, reach, False)) for i, mean, v, reach in scored]

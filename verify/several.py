@@ -1,9 +1,9 @@
 """Checks of a file with models of several targets: each model, and the certificate of all targets together."""
 import struct
-from math import log
+from math import fsum, log
 
 from bounds import ONE_MODEL, Refused, Sample, check_bounds, opened, require
-from more import check_curve, check_promise
+from more import check_curve, check_promise, check_sets, fixed_before
 
 
 class Together:
@@ -18,7 +18,7 @@ class Together:
         for k, (i, (d, reach, _, scale)) in enumerate(zip(numbers, sample.rows)):
             factor = self.terms[0].below / t.below / ((scale or float("inf")) if unitless else 1)
             error = abs(d) * factor if scale or not unitless else float(d != 0) * 1e308
-            self.rows.setdefault(i, []).append((y[k] - d, y[k], reach) if self.kinds else (error, reach * factor))
+            self.rows.setdefault(i, []).append((1 - d if y[k] else d, y[k], reach) if self.kinds else (error, reach * factor))
             if groups:
                 self.groups[i] = groups[k]
     def sample(self):
@@ -30,6 +30,13 @@ class Together:
         if self.kinds:
             return Sample([(*self.wrong(v), 0.0, 1.0) for v in of.values()], list(units.values()), bool(self.groups))
         return Sample([(max(e for e, _ in v), max(r for _, r in v), 0.0, 1.0) for v in of.values()], list(units.values()), bool(self.groups))
+    def scores(self):
+        """Returns a list for each class: 1 minus the probability of the class for each of its rows, which is its part of the classes' sum."""
+        own = [[] for _ in self.terms]
+        for v in self.rows.values():
+            k = [truth for _, truth, _ in v].index(1)
+            own[k].append(1 - v[k][0] / fsum(p for p, *_ in v))
+        return own
     @staticmethod
     def wrong(classes):
         """Returns 1 if the first of the likeliest classes isn't the row's, else 0, and 1 if rounding may decide that, else 0."""
@@ -81,4 +88,9 @@ def verify(one, raw, data):
         check_curve(t, sample, c.of("curve"), max(h.list("rows_by_role", int)[2] for h in together.heads))
     if t.promise:
         check_promise(t, sample, 0.0, c)
-    return c, checked + [("the certificate of all targets together", True)], word
+    checked.append(("the certificate of all targets together", True))
+    if head.has("label_scores"):
+        require(together.kinds and fixed_before(first, t, together.groups), "the scores for sets of labels aren't of rows that the predictions were fixed before")
+        check_sets(head, together.scores())
+        checked.append(("sets of labels", False))
+    return c, checked, word

@@ -62,6 +62,8 @@ def claims(head, t, q, prior, derived, by_bound, rounded):
     (word if declared else checked).append(("the scaling's constants", True))
     checked.append(("terms, inputs, kernel and mean, compared with the options in fitted", True))
     checked.append(("hashes of single rows, input_range", False))
+    if head.has("label_scores"):
+        checked.append(("sets of labels", False))
     if head.has("conformal"):
         (word if rounded else checked).append((f"conformal intervals{rounded}", False))
     (word if by_bound else checked).append(("observation_noise", False))

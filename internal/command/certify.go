@@ -132,11 +132,11 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 		return err
 	}
 	defer table.Close()
+	if label, err := all.Label(); f.fresh && err == nil {
+		return f.runFresh(cmd, c, label, table)
+	}
 	if len(all.Models) > 1 {
 		return f.runTargets(cmd, c, args[0], all, table)
-	}
-	if f.fresh {
-		return f.runFresh(cmd, c, m, table)
 	}
 	o := krigo.CertifyOptions{Epsilon: f.epsilon}
 	if f.declaration != "" {

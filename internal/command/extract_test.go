@@ -67,3 +67,56 @@ func TestSeveralTargets(t *testing.T) {
 		must.Be(t, o.status > 0 && strings.Contains(flat(o.stderr), c.words), true, c.line, o.stderr)
 	}
 }
+
+// TestClasses fits three and two classes, and goes through what commands make of them: labels and sets, certificates,
+// fresh rows, outcomes, a report, and one class's own model.
+func TestClasses(t *testing.T) {
+	workplace(t)
+	three, two := "x,kind\n", "x,kind\n"
+	for i := range 180 {
+		x := float64(i*7%180) / 60
+		k := min(max(int(x+0.3*math.Sin(float64(i*i))), 0), 2)
+		three += fmt.Sprintf("%g,%s\n", x, []string{"low", "\"mid, so\"", "up"}[k])
+		two += fmt.Sprintf("%g,%s\n", x, []string{"low", "up", "up"}[k])
+	}
+	must.Do(t, os.WriteFile("three.csv", []byte(three), 0o600))
+	must.Do(t, os.WriteFile("two.csv", []byte(two), 0o600))
+	must.Do(t, os.WriteFile("new.csv", []byte("x,kind\n0.51,low\n1.52,\"mid, so\"\n2.53,low\n"), 0o600))
+	for _, name := range []string{"three", "two"} {
+		runs(t, "fit", name+".csv", "--target", "kind", "--kernel", "se", "--restarts", "1", "--quiet")
+		out := runs(t, "predict", name+".krigo", "new.csv", "--keep", "x", "--intervals", "conformal", "--level", "0.9",
+			"--quiet")
+		must.Not(t, !strings.HasPrefix(out, "x,label,labels,probability_low,") ||
+			!strings.Contains(out, "\n0.51,low,low,"), "%s", out)
+		out = runs(t, "predict", name+".krigo", "new.csv", "--intervals", "conformal", "--level", "0.9999", "--json", "--quiet")
+		all := map[string]string{"three": `["low","mid, so","up"]`, "two": `["low","up"]`}[name]
+		must.Not(t, !strings.Contains(out, `"sets":[`+all+","+all+","+all+"]"), "too few rows for this level: %s", out)
+		must.Not(t, strings.Contains(runs(t, "predict", name+".krigo", "new.csv", "--json", "--quiet"), "sets"), "sets")
+		runs(t, "certify", name+".krigo", name+".csv", "--quiet", "--no-refit")
+		runs(t, "report", name+".krigo", name+".csv")
+		must.Be(t, strings.Contains(read(t, name+".html"), "Answers only when sure"), true, name)
+	}
+	out := runs(t, "predict", "three.krigo", "new.csv", "--intervals", "conformal", "--level", "0.9999", "--quiet")
+	must.Be(t, strings.Count(out, `,"low,""mid, so"",up",`), 3, out)
+	said := flat(runs(t, "certify", "three.krigo", "new.csv", "--fresh"))
+	must.Be(t, strings.Contains(said, "from 3 fresh rows: loss 0.3333 here"), true, said)
+	said = flat(runs(t, "watch", "three.krigo", "new.csv"))
+	must.Be(t, strings.HasPrefix(said, "3 outcomes, 1 got a wrong label (33.33 %)"), true, said)
+	must.Be(t, strings.Contains(runs(t, "watch", "three.krigo", "new.csv", "--check"), "0 have another loss"), true)
+	runs(t, "extract", "three.krigo", "--target", "kind=up", "--out", "up.krigo")
+	said = runs(t, "predict", "up.krigo", "new.csv", "--quiet")
+	must.Be(t, strings.HasPrefix(said, "label,probability_0,probability_1,") && strings.Contains(said, "\n1,"), true, said)
+	for line, words := range map[string]string{
+		"predict three.krigo new.csv --intervals band":                        "has conformal sets of labels alone",
+		"predict two.krigo new.csv --intervals conformal,normalised":          "has conformal sets of labels alone",
+		"predict three.krigo new.csv --intervals conformal --out p.npy":       "in CSV and JSON",
+		"predict two.krigo new.csv --intervals conformal --out p.npy":         "in CSV and JSON",
+		"predict three.krigo new.csv --samples 3":                             "no draws",
+		"predict up.krigo new.csv --intervals conformal":                      "no scores for them",
+		"declare three.csv --target kind":                                     "only krigo fit takes more than two classes",
+		"fit two.csv --target kind --calibration-fraction 0.2 --out no.krigo": "calibration",
+	} {
+		o := call(t.Context(), strings.Fields(line)...)
+		must.Be(t, o.status > 0 && strings.Contains(flat(o.stderr), words), true, line, o.stderr)
+	}
+}

@@ -50,8 +50,10 @@ func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Tabl
 			err = misused("--target %s: only krigo fit takes several targets", f.options.Data.Target)
 		}
 	}
-	if err == nil && f.several {
-		table, o, err = o.Kinds(table)
+	if err == nil && o.Data.Beside == nil {
+		if table, o, err = o.Kinds(table); o.Data.Kinds != nil && !f.several {
+			err = misused("--target %s: only krigo fit takes more than two classes", f.options.Data.Target)
+		}
 	}
 	if err == nil {
 		err = complete(&o.Data, table)

@@ -35,7 +35,11 @@ func openWatched(ctx context.Context, path string) (*claimed, error) {
 	if isJSON(path) {
 		return openLabels(ctx, path)
 	}
-	m, err := model.Load(path)
+	all, err := model.LoadSeveral(path)
+	if err != nil {
+		return nil, err
+	}
+	m, err := all.Label()
 	if err != nil {
 		return nil, err
 	}

@@ -76,6 +76,9 @@ func parametersOf(m *krigo.Model) map[string]any {
 	if json.Unmarshal(m.Fitted, &f.options) != nil {
 		return nil // an old version of krigo kept no options
 	}
+	if all := m.Joint; all != nil {
+		f.options.Data.Target, f.options.Promise.Delta = m.Target, all.Together.Delta
+	}
 	f.unparse()
 	given := map[string]any{}
 	flags.VisitAll(func(p *pflag.Flag) {

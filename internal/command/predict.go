@@ -31,6 +31,7 @@ type predictDocument struct {
 	Solver      string                      `json:"solver,omitempty"` // absent if the posterior is factored
 	Predictions []model.Prediction          `json:"predictions"`
 	Intervals   map[string][]krigo.Interval `json:"intervals,omitempty"` // intervals that --intervals asks for, by kind
+	Sets        [][]string                  `json:"sets,omitempty"`      // the same for classes, row by row
 	Samples     [][]float64                 `json:"samples,omitempty"`   // the draws of --samples, row by row
 	Kept        map[string][]string         `json:"kept,omitempty"`      // columns of the data, as text, row by row
 	Explanation *model.Explanation          `json:"explanation,omitempty"`
@@ -118,7 +119,7 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 		}
 	}
 	if (m.Classes != nil || m.Ordinal != nil) && !c.json && !slices.Contains(numeric, filepath.Ext(f.out)) {
-		kept = labelled(kept, func(row int) string { return document.Predictions[row].Label })
+		kept = kept.Labelled(func(row int) string { return document.Predictions[row].Label }, document.Sets)
 	}
 	names, fill := document.table(f.kinds, f.samples)
 	return f.write(cmd.OutOrStdout(), written{document, c.json, names, len(document.Predictions), fill}, kept)
@@ -127,19 +128,16 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 // numeric are the endings of files of numbers.
 var numeric = []string{".npy", ".npz", ".parquet"}
 
-// labelled returns the kept columns, if there are any, and a column of predicted labels.
-func labelled(kept *dataset.Kept, label func(row int) string) *dataset.Kept {
-	with := dataset.Kept{Names: []string{"label"}}
-	if kept != nil {
-		with.Names = append(slices.Clone(kept.Names), "label")
+// setLevel returns the level of sets of labels, or 0 if --intervals doesn't ask for any.
+func (f *predictFlags) setLevel() (float64, error) {
+	switch {
+	case len(f.kinds) == 0:
+		return 0, nil
+	case !slices.Equal(f.kinds, []string{"conformal"}) || slices.Contains(numeric, filepath.Ext(f.out)):
+		return 0, misused("--intervals %s: a target of classes has conformal sets of labels alone, in CSV and JSON",
+			strings.Join(f.kinds, ","))
 	}
-	with.Cells = func(row int) (cells []string, err error) {
-		if kept != nil {
-			cells, err = kept.Cells(row)
-		}
-		return append(slices.Clone(cells), label(row)), err
-	}
-	return &with
+	return f.level, nil
 }
 
 // kept returns the columns of --keep, or nil.
@@ -186,7 +184,17 @@ func (f *predictFlags) document(cmd *cobra.Command, c *common, m *krigo.Model,
 	if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
 		d.Solver = kind
 	}
-	if d.Intervals, err = f.intervals(cmd, m, table, ps); err == nil && f.explain {
+	if m.Classes != nil {
+		level, wrong := f.setLevel()
+		if err = wrong; err == nil {
+			var l krigo.Labels
+			l, err = m.LabelsOf(ps, level)
+			d.Sets = l.Sets
+		}
+	} else {
+		d.Intervals, err = f.intervals(cmd, m, table, ps)
+	}
+	if err == nil && f.explain {
 		d.Explanation, err = m.Explain(cmd.Context(), table)
 	}
 	return d, found, err
@@ -285,6 +293,7 @@ func (d predictDocument) table(kinds []string, samples int) (names []string, fil
 	names = krigo.PredictionNames()
 	if d.Classes != nil {
 		names = []string{"probability_" + d.Classes[0], "probability_" + d.Classes[1], "latent_sd", "outside"}
+		kinds = nil // sets of labels are text
 	}
 	first := len(names)
 	for _, kind := range kinds {
@@ -378,49 +387,42 @@ func (f *predictFlags) predictTargets(cmd *cobra.Command, c *common, all *krigo.
 
 // classesPredicted is what predict --json prints of more than two classes.
 type classesPredicted struct {
-	Target      string                 `json:"target"`
-	Classes     []string               `json:"classes"`
-	Predictions []krigo.KindPrediction `json:"predictions"`
-	Kept        map[string][]string    `json:"kept,omitempty"`
+	krigo.Labels
+	Kept map[string][]string `json:"kept,omitempty"`
 }
 
 // predictClasses predicts the rows of a table with models of more than two classes: a label, and a probability of each
 // class.
 func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.Targets, table *dataset.Table) error {
-	if len(f.kinds) > 0 || f.samples > 0 || f.explain {
-		return misused("--intervals, --samples, --explain: a target of classes has no intervals, draws and " +
-			"explanations")
+	if f.samples > 0 || f.explain {
+		return misused("--samples, --explain: a target of more than two classes has no draws and explanations")
 	}
 	kept, err := f.kept(table)
 	if err != nil {
 		return err
 	}
-	d := classesPredicted{Target: all.Models[0].Kinds.Column, Classes: all.Classes()}
-	if d.Predictions, err = all.PredictClasses(cmd.Context(), table); err != nil {
+	var d classesPredicted
+	level, err := f.setLevel()
+	if err == nil {
+		d.Labels, err = all.PredictLabels(cmd.Context(), table, level)
+	}
+	if err != nil {
 		return err
 	}
-	outside := 0
-	for _, p := range d.Predictions {
-		if p.Outside > 0 {
-			outside++
-		}
+	found, err := all.Model(0).PredictionFindings(table, lists.Of(d.Predictions,
+		func(p krigo.KindPrediction) model.Prediction { return model.Prediction{Outside: p.Outside} }))
+	if err != nil {
+		return err
 	}
-	if outside > 0 {
-		f.tell(cmd, c, []string{fmt.Sprintf("%d of %d rows lie outside the range of the rows that the models were "+
-			"made from; no guarantee is about them", outside, len(d.Predictions))})
-	}
+	f.tell(cmd, c, found.Words())
 	if kept != nil && c.json {
 		if d.Kept, err = kept.Columns(len(d.Predictions)); err != nil {
 			return err
 		}
 	}
+	names, fill, labelled := d.Table(kept)
 	if !c.json && !slices.Contains(numeric, filepath.Ext(f.out)) {
-		kept = labelled(kept, func(row int) string { return d.Predictions[row].Label })
-	}
-	names := append(lists.Of(d.Classes, func(class string) string { return "probability_" + class }), "outside")
-	fill := func(i int, values []float64) error {
-		values[copy(values, d.Predictions[i].Probabilities)] = float64(d.Predictions[i].Outside)
-		return nil
+		kept = labelled
 	}
 	return f.write(cmd.OutOrStdout(), written{d, c.json, names, len(d.Predictions), fill}, kept)
 }
@@ -457,7 +459,8 @@ and KIND_upper. Each kind has its own guarantee:
   conformal    holds 95 % of further targets, or the share --level, on average over draws of the certified rows (or,
                after --calibration-fraction, the calibration rows) and further rows from the same source
                (exchangeable rows), whatever the model. Certified rows serve if the mean is certified by its own
-               misses, as by default
+               misses, as by default. For classes, the column labels has the labels that can't be excluded, and
+               holds the share of the rows of each class
   normalised   the same, and wider where the model is less sure
   full         the same, from all rows (--data), if they are few: the parameters are those of the prior rows, and every
                other row helps to predict and to say how far predictions miss

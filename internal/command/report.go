@@ -21,7 +21,11 @@ func pageOf(path string) (page report.Page, of dataset.Reading, err error) {
 		page.Labels, _, err = krigo.LoadLabels(path)
 		return page, of, err
 	}
-	if page.Model, err = krigo.Load(path); err == nil {
+	all, err := krigo.LoadTargets(path)
+	if err == nil {
+		page.Model, err = all.Label()
+	}
+	if err == nil {
 		of = page.Model.Reading
 	}
 	return page, of, err

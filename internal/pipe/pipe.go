@@ -220,7 +220,11 @@ func (s *server) keep(m *krigo.Model) *reply {
 	if s.o.Parameters != nil {
 		of["parameters"] = s.o.Parameters(m)
 	}
-	if m.Certificate != nil {
+	if joint := m.Joint; joint != nil {
+		all := &krigo.Targets{Several: *joint}
+		of["sentence"], of["fit"] = all.Sentence(), map[string]any{"together": all.Together, "certificate": m.Certificate,
+			"targets": lists.To(len(all.Models), func(i int) any { return s.o.Describe(all.Model(i)) })}
+	} else if m.Certificate != nil {
 		of["sentence"], of["no_better"], of["context"] = m.Sentence(m.Certificate), m.NoBetter(), m.InContext()
 	}
 	return &reply{Result: of}
@@ -346,13 +350,16 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 		if err != nil {
 			return nil, err
 		}
+		if all.Classes() != nil {
+			return s.kept(all)
+		}
 		return s.keepTargets(all)
 	}
 	m, err := krigo.Fit(ctx, table, args.Options)
 	if err != nil {
 		return nil, err
 	}
-	var file, sibling bytes.Buffer
+	var sibling bytes.Buffer
 	if args.Options.Run.Deliver == "all" {
 		all, err := m.Deliver(ctx, table, args.Options)
 		if err == nil {
@@ -362,39 +369,50 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 			return nil, err
 		}
 	}
-	if err := m.Write(&file); err != nil {
+	answer, err := s.kept(m)
+	if err != nil {
 		return nil, err
 	}
-	if m, err = krigo.Read(bytes.NewReader(file.Bytes())); err != nil { // keep a loaded model, with its checksum
-		return nil, err
-	}
-	answer := s.keep(m)
-	answer.Names, answer.data = []string{"file"}, [][]byte{file.Bytes()}
 	if sibling.Len() > 0 {
 		answer.Names, answer.data = append(answer.Names, "delivered"), append(answer.data, sibling.Bytes())
 	}
 	return answer, nil
 }
 
+// kept stores what it writes and reads again, so that it has a checksum. Its reply has the file.
+func (s *server) kept(of interface{ Write(w io.Writer) error }) (*reply, error) {
+	var file bytes.Buffer
+	if err := of.Write(&file); err != nil {
+		return nil, err
+	}
+	all, err := krigo.ReadTargets(bytes.NewReader(file.Bytes()))
+	if err != nil {
+		return nil, err
+	}
+	m, err := all.Label()
+	if err != nil {
+		return nil, err
+	}
+	answer := s.keep(m)
+	answer.Names, answer.data = []string{"file"}, [][]byte{file.Bytes()}
+	return answer, nil
+}
+
 // keepTargets stores the models of several targets, and returns a reply with their file, and with each model's file and
 // description.
 func (s *server) keepTargets(all *krigo.Targets) (*reply, error) {
-	files := make([]bytes.Buffer, len(all.Models)+1)
-	if err := all.Write(&files[0]); err != nil {
+	var file bytes.Buffer
+	if err := all.Write(&file); err != nil {
 		return nil, err
 	}
-	answer, about := &reply{Names: []string{"file"}, data: [][]byte{files[0].Bytes()}}, []any{}
+	answer, about := &reply{Names: []string{"file"}, data: [][]byte{file.Bytes()}}, []any{}
 	for i, m := range all.Models {
-		file := &files[i+1]
-		if err := m.Write(file); err != nil {
-			return nil, err
-		}
-		read, err := krigo.Read(bytes.NewReader(file.Bytes())) // keep a loaded model, with its checksum
+		one, err := s.kept(m)
 		if err != nil {
 			return nil, err
 		}
-		about = append(about, s.keep(read).Result)
-		answer.Names, answer.data = append(answer.Names, fmt.Sprint("file", i)), append(answer.data, file.Bytes())
+		about = append(about, one.Result)
+		answer.Names, answer.data = append(answer.Names, fmt.Sprint("file", i)), append(answer.data, one.data[0])
 	}
 	answer.Result = map[string]any{"targets": about, "together": all.Together, "sentence": all.Sentence()}
 	return answer, nil
@@ -429,28 +447,22 @@ func (s *server) certifyTargets(ctx context.Context, r *request) (*reply, error)
 		table = table.Within(ctx)
 		err = first.Reading.Apply(table)
 	}
-	if err == nil {
-		err = all.CheckTogether(ctx, table)
+	if err != nil {
+		return nil, err
 	}
-	var found []any
-	for i, m := range all.Models {
-		if err != nil {
-			return nil, err
-		}
-		if m.Certificate == nil {
-			continue
-		}
-		one, wrong := all.Model(i).Certify(ctx, table, krigo.CertifyOptions{})
-		if err = wrong; err == nil && one.Differs != "" {
-			err = fmt.Errorf("target %s: the model isn't what its data make it: %s; don't rely on this "+
-				"file", m.Target, one.Differs)
-		}
-		if err == nil {
-			err = one.RefitIfBrief(ctx, nil)
-		}
-		found = append(found, one)
+	found, err := recertified(ctx, all, table)
+	return &reply{Result: found}, err
+}
+
+// recertified recomputes the certificates of all models, and what is certified of them together.
+func recertified(ctx context.Context, all *krigo.Targets, table *dataset.Table) (map[string]any, error) {
+	found, err := all.Certify(ctx, table)
+	found = slices.DeleteFunc(found, func(one *krigo.Recertification) bool { return one == nil })
+	for k := 0; err == nil && k < len(found); k++ {
+		err = found[k].RefitIfBrief(ctx, nil)
 	}
-	return &reply{Result: map[string]any{"targets": found, "together": all.Together, "sentence": all.Sentence()}}, err
+	return map[string]any{"targets": found, "together": all.Together, "sentence": all.Sentence(),
+		"matches": err == nil}, err
 }
 
 // settle decides which inputs are categories or dates, if o doesn't say so itself. If a column has a type, the type
@@ -498,7 +510,11 @@ func (s *server) load(_ context.Context, r *request) (*reply, error) {
 	if len(r.data) != 1 {
 		return nil, fmt.Errorf("%w: load needs a model file", errFrame)
 	}
-	m, err := krigo.Read(bytes.NewReader(r.data[0]))
+	all, err := krigo.ReadTargets(bytes.NewReader(r.data[0]))
+	if err != nil {
+		return nil, err
+	}
+	m, err := all.Label()
 	if err != nil {
 		return nil, err
 	}
@@ -518,6 +534,7 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	var args struct {
 		Intervals  []string `json:"intervals"`
 		Level      float64  `json:"level"`
+		Sets       float64  `json:"sets"`
 		By         string   `json:"by"`
 		Exact      bool     `json:"exact_variance"`
 		Covariance bool     `json:"covariance"`
@@ -531,6 +548,11 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	m, table, err := s.modelAndTable(ctx, r, true)
 	if err != nil {
 		return nil, err
+	}
+	if all := m.Joint; all != nil && args.Intervals == nil && !args.Explain && !args.Covariance && args.Samples == 0 {
+		return predictClasses(ctx, &krigo.Targets{Several: *all}, table, args.Sets)
+	} else if all != nil {
+		return nil, &krigo.UsageError{Err: errors.New("more than two classes have labels, probabilities and sets alone")}
 	}
 	ps, err := m.Predict(ctx, table, krigo.PredictOptions{ExactVariance: args.Exact})
 	if err != nil {
@@ -566,6 +588,13 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	for _, c := range m.Chances(ps) {
 		column(fmt.Sprintf("probability_%.0f", c.Level), func(i int) float64 { return c.Probabilities[i] })
 	}
+	if m.Classes != nil {
+		l, err := m.LabelsOf(ps, args.Sets)
+		if err != nil {
+			return nil, err
+		}
+		answer.addLabels(l)
+	}
 	for _, kind := range args.Intervals {
 		var ends []krigo.Interval
 		asked := krigo.IntervalOptions{Kind: kind, Level: cmp.Or(args.Level, 0.95), By: args.By}
@@ -600,6 +629,39 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	return answer, nil
 }
 
+// predictClasses does what predict does for more than two classes.
+func predictClasses(ctx context.Context, all *krigo.Targets, table *dataset.Table, level float64) (*reply, error) {
+	l, err := all.PredictLabels(ctx, table, level)
+	if err != nil {
+		return nil, err
+	}
+	outside := lists.Of(l.Predictions, func(p krigo.KindPrediction) float64 { return float64(p.Outside) })
+	found, err := all.Model(0).PredictionFindings(table, lists.Of(l.Predictions,
+		func(p krigo.KindPrediction) model.Prediction { return model.Prediction{Outside: p.Outside} }))
+	answer := &reply{Result: map[string]any{"rows": len(outside), "notices": found.Words(), "findings": found.Tell()}}
+	answer.add("outside", outside)
+	answer.addLabels(l)
+	return answer, err
+}
+
+// addLabels adds the place of each row's label among the classes, and for each class its probability, and whether it is
+// in the row's set, if there are sets.
+func (r *reply) addLabels(l krigo.Labels) {
+	column := func(name string, of func(i int) float64) { r.add(name, lists.To(len(l.Predictions), of)) }
+	column("label", func(i int) float64 { return float64(slices.Index(l.Classes, l.Predictions[i].Label)) })
+	for k, class := range l.Classes {
+		column(fmt.Sprint("probability", k), func(i int) float64 { return l.Predictions[i].Probabilities[k] })
+		if l.Sets != nil {
+			column(fmt.Sprint("set", k), func(i int) (in float64) {
+				if slices.Contains(l.Sets[i], class) {
+					in = 1
+				}
+				return in
+			})
+		}
+	}
+}
+
 // modelAndTable returns the model and the table of a request. The table is read as the model reads its own tables. If
 // every is set, no row is left out.
 func (s *server) modelAndTable(ctx context.Context, r *request, every bool) (*krigo.Model, *dataset.Table, error) {
@@ -624,6 +686,10 @@ func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
 	m, table, err := s.modelAndTable(ctx, r, false)
 	if err != nil {
 		return nil, err
+	}
+	if all := m.Joint; all != nil {
+		found, err := recertified(ctx, &krigo.Targets{Several: *all}, table)
+		return &reply{Result: map[string]any{"certify": found, "differs": "", "sentence": found["sentence"]}}, err
 	}
 	found, err := m.Certify(ctx, table, krigo.CertifyOptions{})
 	if err == nil {

@@ -124,6 +124,59 @@ func texts(all []string) (ends, data []byte) {
 	return ends, data
 }
 
+// TestKinds: more than two classes are one model of the pipe, with the library's labels, probabilities and sets.
+func TestKinds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 2))
+	const rows = 150
+	x, kind, text := make([]float64, rows), make([]string, rows), "x,kind\n"
+	for i := range rows {
+		x[i] = 3 * rng.Float64()
+		kind[i] = []string{"a", "b", "c"}[min(max(int(x[i]+0.3*rng.NormFloat64()), 0), 2)]
+		text += fmt.Sprintf("%v,%s\n", x[i], kind[i])
+	}
+	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "the data"}.Read())(t)
+	o := krigo.Options{Data: krigo.Data{Target: "kind"}, Kernel: krigo.Kernel{Expression: "se"},
+		Run: krigo.Run{Restarts: 1}}
+	c := connect(t)
+	ends, data := texts(kind)
+	of := map[string]any{"names": []string{"x", "kind"}, "text": []bool{false, true}, "rows": rows}
+	ask := func(op string, header map[string]any) (reply, map[string]any) {
+		header["table"] = of
+		r, result, _ := c.call(op, header, numbers(x), ends, data)
+		return r, result
+	}
+	fitted, said := ask("fit", map[string]any{"args": map[string]any{"options": o}})
+	must.End(t, fitted.Error != nil, "%+v", fitted.Error)
+	all := must.Get(krigo.ReadTargets(bytes.NewReader(fitted.data[0])))(t)
+	must.Be(t, fmt.Sprint(said["target"], said["classes"], said["sentence"]), fmt.Sprint("kind", "[a b c]", all.Sentence()))
+	want := must.Get(all.PredictLabels(t.Context(), table, 0.8))(t)
+	p, _ := ask("predict", map[string]any{"model": said["model"], "args": map[string]any{"sets": 0.8}})
+	must.End(t, p.Error != nil, "%+v", p.Error)
+	must.Be(t, strings.Join(p.Names, " "), "outside label probability0 set0 probability1 set1 probability2 set2")
+	var second, held []float64
+	for i, one := range want.Predictions {
+		second, held = append(second, one.Probabilities[1]), append(held, 0)
+		if slices.Contains(want.Sets[i], "b") {
+			held[i] = 1
+		}
+	}
+	must.Not(t, !bytes.Equal(p.data[4], numbers(second)) || !bytes.Equal(p.data[5], numbers(held)), "others")
+	for _, more := range []string{"explain", "covariance"} {
+		p, _ = ask("predict", map[string]any{"model": said["model"], "args": map[string]any{more: true}})
+		must.Not(t, p.Error == nil || p.Error.Kind != "usage", "%s: %+v", more, p.Error)
+	}
+	found, result := ask("certify", map[string]any{"model": said["model"]})
+	must.Not(t, found.Error != nil || result["certify"].(map[string]any)["matches"] != true, "%+v, %v", found.Error, result)
+	page, _ := ask("report", map[string]any{"model": said["model"]})
+	must.Not(t, page.Error != nil || len(page.data) != 1, "%+v", page.Error)
+	watched, result := ask("watch", map[string]any{"model": said["model"],
+		"args": map[string]string{"ledger": t.TempDir() + "/l"}})
+	must.Not(t, watched.Error != nil || !strings.Contains(result["sentence"].(string), "got a wrong label"), "%+v, %v",
+		watched.Error, result)
+	other, again, _ := c.call("load", map[string]any{}, fitted.data[0])
+	must.Not(t, other.Error != nil || again["checksum"] != said["checksum"], "%+v", other.Error)
+}
+
 // TestPipe shows that results through a pipe equal the library's results for the same table, bit by bit.
 func TestPipe(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -2,7 +2,7 @@
 Gaussian-process regression with a certificate.
 
 `KrigoRegressor` is a scikit-learn estimator. It promises, with a stated confidence, how often its predictions will be off by more than ε.
-`KrigoClassifier` does the same for two classes, and promises how often its labels will be wrong.
+`KrigoClassifier` does the same for classes, and promises how often its labels will be wrong.
 `KrigoTargets` fits several targets of one table.
 `certify_predictions` makes such a promise for the predictions of any other model, and `certify_classifier` for the labels of a classifier.
 

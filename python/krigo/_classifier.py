@@ -1,4 +1,4 @@
-"""The estimator of two classes."""
+"""The estimator of classes."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy.typing as npt
 from . import _process, _table
 from ._base import Classifier
 from ._errors import DataError, UsageError
-from ._regressor import Certified, _column, _floats, _framed, _name, _vector, _weights
+from ._regressor import Certified, Number, _column, _floats, _framed, _level, _name, _vector, _weights
 from ._table import Floats, Table
 
 C = TypeVar("C", bound="KrigoClassifier")
 
 
 class KrigoClassifier(Classifier, Certified):
-    """Gaussian-process classification of two classes, with a certificate, which is a promise about labels of further rows.
+    """Gaussian-process classification of up to 100 classes, with a certificate, which is a promise about labels of further rows.
 
     The parameters are those of `KrigoRegressor`. krigo refuses parameters that don't suit labels, such as ``epsilon``.
     It has the methods of `KrigoRegressor` for certificates and files: ``certify``, ``fresh``, ``watch``, ``report``, ``save`` and ``load``.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted. A loaded model's labels are numbers if all of them can be, else text.
     certificate_ : dict or None
         The numbers of the certificate. ``mean_bound`` bounds the share of wrong labels.
@@ -39,8 +39,8 @@ class KrigoClassifier(Classifier, Certified):
 
     Notes
     -----
-    For more than two classes, scikit-learn's ``OneVsRestClassifier(KrigoClassifier())`` fits a model of each class against the others.
-    Each model has a certificate of its own. The joint labels have none: `certify_classifier` makes one from further rows.
+    For more than two classes, krigo fits a model of each class against the others. The certificate is about the label, the class
+    with the largest probability. It shares ``delta`` with the certificate of each model. Such an estimator has no ``delivered_``.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class KrigoClassifier(Classifier, Certified):
     def fit(self: C, X: Any, y: Any, groups: Any = None) -> C:
         if self.noise not in (None, "probit"):
             raise UsageError(f"noise {self.noise}: classes take noise probit; leave noise out")
-        classes = _two(_column(y, "y"), _name(y) or "y")
+        classes = _classes(_column(y, "y"), _name(y) or "y")
         super().fit(X, y, groups)
         self.classes_ = classes
         if hasattr(self, "delivered_"):
@@ -99,7 +99,7 @@ class KrigoClassifier(Classifier, Certified):
 
         Returns
         -------
-        ndarray of shape (n_samples, 2)
+        ndarray of shape (n_samples, n_classes)
             The probabilities, in the order of ``classes_``.
 
         Examples
@@ -107,10 +107,35 @@ class KrigoClassifier(Classifier, Certified):
         >>> gp.predict_proba([[2], [5]]).argmax(axis=1)
         array([1, 0])
         """
-        return self._probabilities(self._predicted(self._table(X)))
+        return self._columns_of("probability", self._predicted(self._table(X)))
+
+    def predict_set(self, X: Any, level: Number = 0.95) -> npt.NDArray[np.bool_]:
+        """Return which labels can't be excluded for each row: a conformal set of labels.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The inputs.
+        level : float, default 0.95
+            The share of the rows of each class whose set holds their label, on average over draws of the certified rows and of
+            further rows. That is no certificate.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples, n_classes)
+            Whether each class, in the order of ``classes_``, is in the set. A set may be empty.
+
+        Examples
+        --------
+        >>> gp.predict_set([[2], [5]], level=0.9)
+        array([[False,  True],
+               [ True, False]])
+        """
+        reply = self._predicted(self._table(X), sets=_level(level))
+        return self._columns_of("set", reply).astype(bool)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the more probable label of each row. The certificate is about these labels.
+        """Return the most probable label of each row. The certificate is about these labels.
 
         Parameters
         ----------
@@ -141,7 +166,7 @@ class KrigoClassifier(Classifier, Certified):
         -------
         DataFrame
             A frame of the kind of X, with its index, or of pandas if X is an array, with the columns ``label``, ``probability_CLASS``
-            for each class, ``latent_sd`` (the standard deviation of the latent function) and ``outside``, which counts the inputs
+            for each class, with two classes ``latent_sd`` (the standard deviation of the latent function), and ``outside``, which counts the inputs
             of a row that are outside the range of the model's rows: no guarantee is about such a row.
 
         Examples
@@ -153,8 +178,8 @@ class KrigoClassifier(Classifier, Certified):
         reply = self._predicted(self._table(X if frame is None else frame))
         found = _floats(reply)
         columns: dict[str, Any] = {"label": self._labels(reply)}
-        columns.update(zip([f"probability_{c}" for c in self.classes_], self._probabilities(reply).T))
-        columns.update(latent_sd=found["latent_sd"], outside=found["outside"].astype(np.int64))
+        columns.update(zip([f"probability_{c}" for c in self.classes_], self._columns_of("probability", reply).T))
+        columns.update({"latent_sd": found["latent_sd"]} if len(self.classes_) == 2 else {}, outside=found["outside"].astype(np.int64))
         return _framed(frame, columns, reply)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -184,25 +209,19 @@ class KrigoClassifier(Classifier, Certified):
         w = _weights(sample_weight, len(found), len(truth))
         return float(np.average([a == b for a, b in zip(truth, found)], weights=w))
 
-    def _turned(self) -> bool:
-        """Returns whether krigo's order of the classes isn't that of classes_: krigo sorts "9" and "10" as numbers."""
+    def _order(self) -> npt.NDArray[Any]:
+        """Returns the place in classes_ of each of krigo's classes, which it sorts by their numbers if all are numbers, as "9" and "10"."""
         cells = _cells(self.classes_)
-        return not isinstance(cells, list) and bool(cells[0] > cells[1])
+        return np.arange(len(cells)) if isinstance(cells, list) else np.argsort(cells)
 
-    def _probabilities(self, reply: _process.Reply) -> Floats:
-        second = _floats(reply)["mean"]
-        both = np.column_stack([1 - second, second])
-        return both[:, ::-1].copy() if self._turned() else both
+    def _columns_of(self, name: str, reply: _process.Reply) -> Floats:
+        found, order = _floats(reply), self._order()
+        columns = np.column_stack([found[f"{name}{k}"] for k in range(len(order))])
+        return columns[:, np.argsort(order)]
 
     def _labels(self, reply: _process.Reply) -> npt.NDArray[Any]:
-        second = _floats(reply)["mean"] >= 0.5  # as krigo certifies and writes labels
-        labels: npt.NDArray[Any] = self.classes_[(second != self._turned()).astype(int)]
+        labels: npt.NDArray[Any] = self.classes_[self._order()[_floats(reply)["label"].astype(int)]]
         return labels
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
 
 def _cells(labels: npt.NDArray[Any]) -> Floats | list[str]:
@@ -216,8 +235,8 @@ def _cells(labels: npt.NDArray[Any]) -> Floats | list[str]:
         return texts
 
 
-def _two(labels: npt.NDArray[Any], column: str) -> npt.NDArray[Any]:
-    """Returns the two labels, sorted, and refuses more or fewer."""
+def _classes(labels: npt.NDArray[Any], column: str) -> npt.NDArray[Any]:
+    """Returns the different labels, sorted, and refuses fewer than two."""
     cells = np.array(_cells(labels))
     numbers = cells.dtype.kind == "f"
     try:
@@ -226,12 +245,8 @@ def _two(labels: npt.NDArray[Any], column: str) -> npt.NDArray[Any]:
         raise DataError(f"y: labels must be all numbers or all text: {e}", column=column) from e
     if len(classes) > 2 and numbers and np.any(cells % 1 > 0):
         raise DataError("Unknown label type: continuous. y holds numbers, which KrigoRegressor predicts", column=column)
-    if len(classes) > 2:
-        raise DataError(
-            f"Only binary classification is supported. The type of the target is multiclass: y has {len(classes)} classes. "
-            "Fit a model of each class against the others, with scikit-learn's OneVsRestClassifier(KrigoClassifier())",
-            column=column,
-        )
+    if len(classes) > 100:
+        raise DataError(f"y has {len(classes)} classes: want at most 100", column=column)
     if len(classes) < 2:
-        raise DataError(f"y has {'one class' if len(classes) else 'no labels'}: want two labels", column=column)
+        raise DataError(f"y has {'one class' if len(classes) else 'no labels'}: want at least two", column=column)
     return classes

@@ -154,7 +154,7 @@ class Certified(Parameters):
         about = model.about
         other = self._other(about.get("classes"))
         if other:
-            raise UsageError(f"the target {about['target']!r} has {'two classes' if about.get('classes') else 'no classes'}: use {other}")
+            raise UsageError(f"the target {about['target']!r} has {'classes' if about.get('classes') else 'no classes'}: use {other}")
         self.model_ = model
         self.details_: dict[str, Any] = about["fit"]
         self.certificate_: dict[str, Any] | None = self.details_.get("certificate")

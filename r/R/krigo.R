@@ -26,9 +26,10 @@ krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
   offset <- c(offset, exposure, noise, limits)
   wanted <- columns_of(formula, data, c(group, offset))
   y <- if (length(wanted$target) == 1) data[[wanted$target]]
-  if ((is.factor(y) || is.character(y)) && length(unique(y[!is.na(y)])) == 2) {
+  kinds <- if (is.factor(y) || is.character(y)) length(unique(y[!is.na(y)])) else 0
+  if (kinds %in% 2:100) {
     data <- labelled(data, wanted$target)
-    if (is.numeric(data[[wanted$target]]) && is.null(dots[["noise"]])) dots[["noise"]] <- "probit"
+    if ((is.numeric(data[[wanted$target]]) || kinds > 2) && is.null(dots[["noise"]])) dots[["noise"]] <- "probit"
   } else {
     for (name in wanted$target) target_of(data, name)
   }

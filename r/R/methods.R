@@ -6,9 +6,10 @@ predict.krigo <- function(object, newdata, se.fit = FALSE,
   interval <- match.arg(interval)
   if (...length()) refuse("predict takes no argument ", c(names(list(...)), "without a name")[1], ": its arguments are newdata, se.fit, interval, level and type")
   classes <- object$classes
-  if (!is.null(type) && !identical(type, "response") && !(length(classes) && isTRUE(type %in% c("class", "prob")))) {
-    refuse("type: want ", if (length(classes)) "\"class\" or \"prob\"" else "\"response\": the model predicts numbers, which have no classes")
+  if (!is.null(type) && !identical(type, "response") && !(length(classes) && isTRUE(type %in% c("class", "prob", "set")))) {
+    refuse("type: want ", if (length(classes)) "\"class\", \"prob\" or \"set\"" else "\"response\": the model predicts numbers, which have no classes")
   }
+  if (length(classes) > 2 && identical(type, "response")) refuse("type: the target has ", length(classes), " classes: want \"class\", \"prob\" or \"set\"")
   if (length(classes) && (se.fit || interval != "none")) refuse("a label has no ", if (se.fit) "standard error" else "interval", ": ask for type = \"prob\"")
   if (interval == "band" && !missing(level)) refuse("level: the band holds the share that the certificate states. Leave level out, or ask for another interval")
   if (!is.numeric(level) || length(level) != 1 || !isTRUE(level > 0 && level < 1)) refuse("level: want a share between 0 and 1, such as 0.95")
@@ -18,16 +19,15 @@ predict.krigo <- function(object, newdata, se.fit = FALSE,
   }
   table <- rows_of(object, newdata, "newdata")
   kinds <- intersect(interval, c("conformal", "normalised", "band"))
-  reply <- of(object, "predict", table, list(intervals = I(kinds), level = json_number(level)))
+  reply <- of(object, "predict", table, if (identical(type, "set")) list(sets = json_number(level)) else if (length(kinds)) list(intervals = I(kinds), level = json_number(level)))
   found <- lapply(reply$buffers, doubles)
   for (notice in reply$result$notices) message(notice)
   rows <- row.names(newdata)
-  if (length(classes)) { # the mean is the probability of the second class
-    if (!identical(type, "class") && !is.null(type)) {
-      both <- matrix(c(1 - found$mean, found$mean), ncol = 2, dimnames = list(rows, classes))
-      return(if (type == "prob") both else both[, 2])
-    }
-    return(structure(factor(classes[1 + (found$mean >= 0.5)], levels = classes), names = rows))
+  if (length(classes)) {
+    if (is.null(type) || type == "class") return(structure(factor(classes[1 + found$label], levels = classes), names = rows))
+    each <- found[paste0(if (type == "set") "set" else "probability", seq_along(classes) - 1)]
+    each <- matrix(unlist(each), ncol = length(classes), dimnames = list(rows, classes))
+    return(if (type == "set") each == 1 else if (type == "prob") each else each[, 2])
   }
   fit <- structure(found$mean, names = rows)
   if (interval != "none") {
@@ -107,13 +107,15 @@ told <- function(x) unlist(lapply(c(x$no_better, x$sentence, x$context), functio
 
 target_line <- function(x) {
   c <- x$fit$certificate
+  models <- if (is.null(x$fit$targets)) list(x$fit) else x$fit$targets # one for each of more than two classes
   informed <- identical(c$prior, "informed")
   others <- c(
     if (informed) paste(c$rows, "certify it"), if (!is.null(x$options$promise$calibration)) paste(x$fit$conformal$rows, "calibrate its intervals"),
     if (!is.null(x$fit$test)) paste(x$fit$test$rows, "test it")
   )
   paste0(
-    if (informed) c$prior_rows else if (is.null(c)) x$fit$rows else c$rows, " rows", if (length(others)) paste0(" (others: ", paste(others, collapse = ", "), ")"), ", kernel ", expression_of(x$fit$kernel),
+    if (informed) c$prior_rows else if (is.null(c)) models[[1]]$rows else c$rows, " rows", if (length(others)) paste0(" (others: ", paste(others, collapse = ", "), ")"), ", kernel ",
+    paste(unique(vapply(models, function(one) expression_of(one$kernel), "")), collapse = " or "),
     ": ", x$target, " from ", paste(x$columns, collapse = ", ")
   )
 }

@@ -286,6 +286,25 @@ stopifnot(identical(certificate(certify(m, even))$mean_bound, certificate(m)$mea
 says(refused(predict(m, odd, interval = "conformal")), "a label has no interval")
 says(refused(residuals(m, odd)), "a label has no residual")
 
+# Sets of labels, and more than two classes, equal the command line's.
+sets <- quietly(predict(m, odd, type = "set", level = 0.8))
+invisible(cli("predict", file, csv, "--intervals", "conformal", "--level", "0.8", "--out", out, "--quiet"))
+listed <- function(sets) apply(sets, 1, function(held) paste(colnames(sets)[held], collapse = ","))
+stopifnot(is.logical(sets), identical(unname(listed(sets)), as.character(read.csv(out)$labels)))
+three <- quietly(krigo(Species ~ Petal.Width + Sepal.Width, iris[seq(2, 150, 2), ], kernel = "se", prior = "informed"))
+write_krigo(three, file)
+write.csv(iris, csv, row.names = FALSE)
+invisible(cli("predict", file, csv, "--intervals", "conformal", "--out", out, "--quiet"))
+printed <- read.csv(out)
+p3 <- quietly(predict(three, iris, type = "prob"))
+stopifnot(identical(three$classes, levels(iris$Species)), identical(as.character(quietly(predict(three, iris))), printed$label))
+stopifnot(all.equal(unname(p3), unname(as.matrix(printed[paste0("probability_", three$classes)]))), abs(rowSums(p3) - 1) < 1e-12)
+stopifnot(identical(unname(listed(quietly(predict(three, iris, type = "set")))), as.character(printed$labels)))
+stopifnot(grepl("get a wrong label of Species", promise(three)), identical(certificate(three)$mean_bound, three$fit$together$certificate$mean_bound))
+stopifnot(identical(promise(certify(three, iris[seq(2, 150, 2), ])), promise(three)))
+invisible(capture.output(print(three), print(summary(three))))
+says(refused(predict(three, iris, type = "response")), "3 classes")
+
 # A certificate of a classifier equals the command line's.
 write.csv(data.frame(odd["Species"], table), csv, row.names = FALSE)
 c1 <- json("certify", "--predictions", csv, "--target", "Species", "--probabilities", "probability_", "--statements", "error,classes,brier", "--json")

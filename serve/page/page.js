@@ -276,8 +276,7 @@ async function one() {
     const places = placed(p.predictive_sd);
     $("target").textContent = named(model.target);
     $("mean").textContent = model.classes ? named(p.label) : written(p.mean, places);
-    $("interval").textContent = model.classes ? "The model's own belief, not certified: " + named(model.classes[1]) + " has the probability " + written(p.mean, 3) + ", and " +
-      named(model.classes[0]) + " " + written(1 - p.mean, 3) + "." + frame(p) : "The model's own belief, not certified: 95 % of observations between " + written(p.lower95, places) + " and " + written(p.upper95, places) +
+    $("interval").textContent = model.classes ? "The model's own belief, not certified: the probability is " + believed(p) + "." + frame(p) : "The model's own belief, not certified: 95 % of observations between " + written(p.lower95, places) + " and " + written(p.upper95, places) +
       (p.latent_sd ? ", standard deviation of the function " + written(Number(p.latent_sd.toPrecision(2))) : "") + "." +
       frame(p);
     band(p);
@@ -317,9 +316,21 @@ function draw(svg, marks) {
   }));
 }
 
-// chances draws the probability of the second class as a part of a bar.
+// probabilitiesOf returns the probability of each class.
+const probabilitiesOf = p => p.probabilities || [1 - p.mean, p.mean];
+
+// believed lists the most probable classes with their probabilities.
+function believed(p) {
+  const all = probabilitiesOf(p), order = [...all.keys()].sort((i, k) => all[k] - all[i]), most = 5;
+  return order.slice(0, most).map(k => written(all[k], 3) + " for " + named(model.classes[k])).join(", ") + (order.length > most ? " and less for others" : "");
+}
+
+// drawnOf returns the probability that the page draws: of the second of two classes, or of the label.
+const drawnOf = p => p.probabilities ? Math.max(...p.probabilities) : p.mean;
+
+// chances draws that probability as a part of a bar.
 function chances(p) {
-  draw($("band"), [["line", {x1: 10, x2: 590, y1: 30, y2: 30, class: "axis"}], ["rect", {x: 10, width: 580 * p.mean, y: 14, height: 32, class: "belief"}],
+  draw($("band"), [["line", {x1: 10, x2: 590, y1: 30, y2: 30, class: "axis"}], ["rect", {x: 10, width: 580 * drawnOf(p), y: 14, height: 32, class: "belief"}],
     ["rect", {x: 10, width: 580, y: 14, height: 32, class: "area"}], ["text", {x: 10, y: 70}, "0"], ["text", {x: 590, y: 70, "text-anchor": "end"}, "1"]]);
 }
 
@@ -396,11 +407,13 @@ async function many(body, name) {
       call("v1/predict?model=" + encodeURIComponent(model.name) + more, {method: "POST", headers: {"Content-Type": "text/csv", Accept: "application/json"}, body});
     let r, unread = "";
     if (target >= 0) r = await ask("&observed=true").catch(e => void (unread = e.message));
-    const {predictions: ps, observed} = await (r || await ask("")).json();
+    const {predictions, observed} = await (r || await ask("")).json();
     if (mine !== tables) return;
     problem("");
     say("trouble", "");
-    const fits = rows.length === ps.length && rows.every(row => row.length === header.length);
+    const several = model.classes?.length > 2; // then a prediction has no mean, and its columns are those of krigo predict
+    const ps = several ? predictions.map(p => ({label: p.label, ...Object.fromEntries(p.probabilities.map((v, k) => ["probability_" + model.classes[k], v])), outside: p.outside})) : predictions;
+    const drawn = predictions.map(drawnOf), fits = rows.length === ps.length && rows.every(row => row.length === header.length);
     const own = rows.slice(0, 1000).map(row => readAs(row[target]?.trim() ?? "")).filter(text => text !== null);
     const places = placed(Math.min(...ps.map(p => p.predictive_sd)), own.length ? Math.max(...own.map(decimals)) : undefined), tell = v => written(v, places);
     const missed = i => observed?.losses?.[i] === 1;
@@ -417,12 +430,12 @@ async function many(body, name) {
     say("compared", observed ? "Compared with " + named(model.target) + " in the table: " + (classes ? counted(wrong ?? 0, "wrong label") : "RMSE " + tell(observed.rmse) + ", MAE " + tell(observed.mae)) + ". " + observed.promise.split(named(model.target)).map(noted).join(named(model.target)) :
       unread && "Predictions aren't compared with " + named(model.target) + " in the table: " + unread);
     const few = along.filter(c => !observed || c.column !== target).slice(0, 20), columns = [...(observed ? [named(model.target) + ", observed"] : []),
-      named(model.target) + ", predicted", ...(observed?.losses ? [classes ? "wrong" : "missed"] : []), ...(classes ? ["probability of " + named(classes[1])] : ["95 % from", "to"]), "outside"];
+      named(model.target) + ", predicted", ...(observed?.losses ? [classes ? "wrong" : "missed"] : []), ...(classes ? [several ? "its probability" : "probability of " + named(classes[1])] : ["95 % from", "to"]), "outside"];
     $("table").querySelector("thead").replaceChildren(line("th", few.map(c => c.name), columns));
     $("table").querySelector("thead tr").prepend(make("th", {textContent: "row"}));
     $("table").querySelector("tbody").replaceChildren(...shownRows.map((p, i) => {
       const tr = line("td", few.map(c => rows[i][c.column]), [...(observed ? [classes ? classes[observed.targets[i]] : tell(observed.targets[i])] : []), classes ? p.label : tell(p.mean),
-        ...(observed?.losses ? [missed(i) ? classes ? "wrong" : "missed" : ""] : []), ...(classes ? [written(p.mean, 3)] : [tell(p.lower95), tell(p.upper95)]), p.outside]);
+        ...(observed?.losses ? [missed(i) ? classes ? "wrong" : "missed" : ""] : []), ...(classes ? [written(drawn[i], 3)] : [tell(p.lower95), tell(p.upper95)]), p.outside]);
       if (missed(i)) tr.classList.add("missed");
       tr.prepend(make("td", {textContent: i + 1}));
       return tr;
@@ -433,7 +446,7 @@ async function many(body, name) {
     saved = URL.createObjectURL(new Blob([[...along.map(c => quoted(c.name)), ...names].join(all.mark) + "\n",
       ...ps.map((p, i) => [...along.map(c => quoted(rows[i][c.column])), ...names.map(n => number(p[n]))].join(all.mark) + "\n")], {type: "text/csv"}));
     $("save").href = saved;
-    chart(classes ? shownRows.map(p => ({...p, lower95: p.mean, upper95: p.mean})) : shownRows, fits ? axis(header, rows.slice(0, most)) : null, tell, observed);
+    chart(classes ? shownRows.map((p, i) => ({...p, mean: drawn[i], lower95: drawn[i], upper95: drawn[i]})) : shownRows, fits ? axis(header, rows.slice(0, most)) : null, tell, observed);
     $("table").hidden = false;
   } catch (e) {
     if (mine !== tables) return;
@@ -501,7 +514,7 @@ function chart(ps, along, tell, observed) {
   draw($("chart"), marks);
   $("drawn").textContent = (along ? "Predictions along " + along.input.name + (along.sorted ? "" : ", by which the rows were sorted for this") :
     "A dot for each row" + (model.classes ? "" : " with its interval") + ", sorted by prediction: the table has no order of its own") +
-    (model.classes ? ". Shown is the probability of " + named(model.classes[1]) + ", which the model believes in." : ". The intervals are the 95 % that the model believes in.") + (observed ? " Rings are what was observed" + (observed.losses ? ", red if the prediction missed it." : ".") : "") + (beyond ? " Grey ground lies outside the range of the rows that the model was made from." : "");
+    (model.classes ? ". Shown is the probability of " + (model.classes.length > 2 ? "the label" : named(model.classes[1])) + ", which the model believes in." : ". The intervals are the 95 % that the model believes in.") + (observed ? " Rings are what was observed" + (observed.losses ? ", red if the prediction missed it." : ".") : "") + (beyond ? " Grey ground lies outside the range of the rows that the model was made from." : "");
 }
 
 const careful = f => async (...args) => {
