@@ -4,14 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/memory"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -19,39 +17,25 @@ import (
 // SHA-256, in hex. LoadLabels recomputes no bound.
 func LoadLabels(path string) (p *CertifiedLabels, checksum string, err error) {
 	text, err := memory.ReadFile(path, 16)
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err == nil && (p == nil || p.Kind != "classes" || p.Version != 1 || p.Certificate == nil ||
+		p.complete() != nil || len(p.Certificate.Classes) == 0 || p.Certificate.Delta != p.Delta) {
+		err = fmt.Errorf("it is no certificate of labels that krigo certify --predictions --out wrote, or of a newer krigo")
+	}
 	if err != nil {
-		return nil, "", err
-	}
-	wrong := func(what string) error {
-		return fmt.Errorf("%s: %s; want a certificate of labels, as krigo certify --predictions --out writes it", path, what)
-	}
-	p = &CertifiedLabels{}
-	if err := json.Unmarshal(text, p); err != nil {
-		return nil, "", wrong(err.Error())
-	}
-	switch c := p.Certificate; {
-	case p.Kind != "classes" || c == nil:
-		return nil, "", wrong("it isn't about labels")
-	case p.Version != 1:
-		return nil, "", fmt.Errorf("%s: version %d: use a newer krigo", path, p.Version)
-	case p.complete() != nil || len(c.Classes) == 0 || c.Delta != p.Delta || len(c.Confusion) != len(c.Classes) ||
-		slices.ContainsFunc(c.Confusion, func(row []int) bool { return len(row) != len(c.Classes) }):
-		return nil, "", wrong("the file was altered")
+		return nil, "", fmt.Errorf("%s: %w", path, err)
 	}
 	p.Sentence = p.said()
-	sum := sha256.Sum256(text)
-	return p, hex.EncodeToString(sum[:]), nil
+	return p, fmt.Sprintf("%x", sha256.Sum256(text)), nil
 }
 
-// Again reads further rows as the certificate's rows were read. same says that they are the certified rows. A class
-// that the certificate doesn't know is a further class, without a probability. Columns of a score, of kinds of rows and
-// of groups needn't be there. Rows have no costs.
-func (p *CertifiedLabels) Again(ctx context.Context, table *dataset.Table) (l *pacbayes.Labelled, same bool, err error) {
-	l, r, err := p.again(ctx, table)
-	return l, err == nil && hashed(r.rows(l)) == p.Hash, err
-}
-
-func (p *CertifiedLabels) again(ctx context.Context, table *dataset.Table) (*pacbayes.Labelled, *labelReader, error) {
+// Again reads further rows as the certificate's rows were read. It also returns a hash of each row, and whether these
+// are the certified rows. A class that the certificate doesn't know is a further class, without a probability. Columns
+// of a score, of kinds of rows and of groups needn't be there. Rows have no costs.
+func (p *CertifiedLabels) Again(ctx context.Context, table *dataset.Table) (l *pacbayes.Labelled, hashes []uint64,
+	same bool, err error) {
 	r := &labelReader{o: p.LabelOptions, table: table.Within(ctx), classes: p.Certificate.Classes}
 	r.o.Costs = nil
 	for _, name := range []*string{&r.o.Score, &r.o.SliceBy, &r.o.Group} {
@@ -59,28 +43,13 @@ func (p *CertifiedLabels) again(ctx context.Context, table *dataset.Table) (*pac
 			*name = ""
 		}
 	}
-	l, err := r.read()
-	return l, r, err
-}
-
-// Outcomes returns which rows of a table have a wrong label (loss 1), and of which class they are.
-func (p *CertifiedLabels) Outcomes(ctx context.Context, table *dataset.Table) (o model.Outcomes, err error) {
-	l, r, err := p.again(ctx, table)
-	if err != nil {
-		return o, err
+	if l, err = r.read(); err != nil {
+		return nil, nil, false, err
 	}
 	rows := r.rows(l)
-	for i, row := range rows {
-		wrong := 0.
-		if l.Truth[i] != l.Predicted[i] {
-			wrong = 1
-		}
+	hashes = lists.Of(rows, func(row []byte) uint64 {
 		sum := sha256.Sum256(row)
-		o.Losses, o.Of = append(o.Losses, wrong), append(o.Of, l.Classes[l.Truth[i]])
-		o.Hashes = append(o.Hashes, binary.LittleEndian.Uint64(sum[:]))
-	}
-	if hashed(rows) == p.Hash {
-		o.Seen = len(rows)
-	}
-	return o, nil
+		return binary.LittleEndian.Uint64(sum[:])
+	})
+	return l, hashes, hashed(rows) == p.Hash, nil
 }

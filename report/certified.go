@@ -27,10 +27,11 @@ func ofLabels(ctx context.Context, p *krigo.CertifiedLabels, data *dataset.Table
 	var l *pacbayes.Labelled
 	if data == nil {
 		s.Missing = "No data were given: figures need rows. Name a table: krigo report LABELS.json DATA."
-	} else if err := r.takeLabels(p, data, &l); err != nil {
-		return nil, err
-	}
-	if l != nil {
+	} else {
+		var err error
+		if l, err = r.takeLabels(p, data); err != nil {
+			return nil, err
+		}
 		of := labelled{name: count(len(l.Truth), "row") + " of " + data.Source, classes: l.Classes, truth: l.Truth,
 			label: l.Predicted, sure: l.Score, by: cautious.Name(p.Score)}
 		if s.Tables = []table{of.confusion()}; len(l.Classes) > mostConfused {
@@ -51,20 +52,20 @@ func ofLabels(ctx context.Context, p *krigo.CertifiedLabels, data *dataset.Table
 }
 
 // takeLabels reads labels, and recomputes the certificate if they are the certified rows.
-func (r *maker) takeLabels(p *krigo.CertifiedLabels, data *dataset.Table, l **pacbayes.Labelled) (err error) {
-	var same bool
-	if *l, same, err = p.Again(r.ctx, data); err != nil || !same {
-		return err
+func (r *maker) takeLabels(p *krigo.CertifiedLabels, data *dataset.Table) (*pacbayes.Labelled, error) {
+	l, _, same, err := p.Again(r.ctx, data)
+	if err != nil || !same {
+		return l, err
 	}
 	again, err := krigo.CertifyLabels(r.ctx, data, p.LabelOptions)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if again.Sentence != p.Sentence || !reflect.DeepEqual(again.Certificate, p.Certificate) {
-		return fmt.Errorf("the certificate isn't what the rows of %s make it: don't rely on it", data.Source)
+		return nil, fmt.Errorf("the certificate isn't what the rows of %s make it: don't rely on it", data.Source)
 	}
 	r.Standing = fmt.Sprintf("recomputed from the certified rows (%s) for this page", data.Source)
-	return nil
+	return l, nil
 }
 
 // statements lists the bounds, beside what the certified rows and the rows l show. l may be nil.

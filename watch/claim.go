@@ -12,7 +12,7 @@ type Claim struct {
 	Delta float64 // if the claim is true, there is ever an alarm with at most this probability
 	Miss  string  // what a row with the loss 1 did; "": losses may lie between 0 and 1
 	Of    string  // the kind of rows that are meant; "": all rows
-	Kinds []Claim // claims about kinds of rows
+	Kinds []Claim // claims about kinds of rows. They and Bound share Delta equally
 	Apart bool    // equal rows are one outcome that was given twice
 	// Outcomes returns the losses of rows of d, with their kinds if Kinds isn't empty.
 	Outcomes func(d *dataset.Data, rows []int) (model.Outcomes, error)

@@ -15,21 +15,12 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo/internal/disk"
-	"github.com/krigo-gp/krigo/model"
 )
 
-// Rotate replaces the ledger at path by a new ledger, as [Ledger.Rotate] does. The new ledger has the state of m. If
+// Rotate replaces the ledger at path by a new ledger, as [Ledger.Rotate] does. The new ledger has the state of c. If
 // another process writes the ledger, that process rotates it, with the states of all models that it watches. Rotate
 // asks for this with a file beside the ledger, and waits.
-func Rotate(ctx context.Context, path string, m *model.Model) (archive string, err error) {
-	if err := Watchable(m); err != nil {
-		return "", err
-	}
-	return RotateClaim(ctx, path, ClaimOf(m))
-}
-
-// RotateClaim does what Rotate does, for the state of a claim.
-func RotateClaim(ctx context.Context, path string, c Claim) (archive string, err error) {
+func Rotate(ctx context.Context, path string, c Claim) (archive string, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return "", fmt.Errorf("there is no ledger to rotate: %w", err)
 	}

@@ -68,7 +68,7 @@ func (s State) Sentence(m *model.Model) string { return ClaimOf(m).Sentence(s) }
 // Sentence says in words what the outcomes of a state say about the claim, as State.Sentence does.
 func (c Claim) Sentence(s State) string {
 	if s.Rows == 0 {
-		return fmt.Sprintf("No outcome yet. The certificate promises %s.", s.promised())
+		return fmt.Sprintf("No outcome yet. The certificate promises a risk of at most %.4f.", cautious.RoundUp(s.Bound, 4))
 	}
 	missed := fmt.Sprintf("%.0f %s (%.2f %%)", s.Misses, c.Miss, 100*s.Risk)
 	if c.Miss == "" {
@@ -78,10 +78,10 @@ func (c Claim) Sentence(s State) string {
 	if s.Rows == 1 {
 		rows = "outcome"
 	}
-	said := fmt.Sprintf("%d %s, %s; the certificate promises %s. If all outcomes come from one source, "+
+	said := fmt.Sprintf("%d %s, %s; the certificate promises a risk of at most %.4f. If all outcomes come from one source, "+
 		"its risk lies, with %s confidence at every look, between %.4f and %.4f. Evidence against the certificate: ln E = %.2f, "+
 		"alarm at %.2f",
-		s.Rows, rows, missed, s.promised(), cautious.Complement(s.Delta), cautious.RoundDown(s.AtLeast, 4),
+		s.Rows, rows, missed, cautious.RoundUp(s.Bound, 4), cautious.Complement(s.Delta), cautious.RoundDown(s.AtLeast, 4),
 		cautious.RoundUp(s.AtMost, 4), s.LogE, s.AlarmAt)
 	if s.Highest > s.LogE+0.005 {
 		said += fmt.Sprintf(" (highest %.2f)", s.Highest)
@@ -99,14 +99,6 @@ func (c Claim) Sentence(s State) string {
 		said += fmt.Sprintf("\n  The certificate's δ is shared equally by %d alarms, each with δ = %.4g.", c.Alarms(), s.Delta)
 	}
 	return said
-}
-
-// promised says what the certificate promises about all rows.
-func (s State) promised() string {
-	if s.Bound >= 1 {
-		return "nothing about all rows together"
-	}
-	return fmt.Sprintf("a risk of at most %.4f", cautious.RoundUp(s.Bound, 4))
 }
 
 // notes says which outcomes may not be what they seem.

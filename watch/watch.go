@@ -82,10 +82,12 @@ func Watchable(m *model.Model) error {
 }
 
 func newWatch(c Claim, l *Ledger) *Watch {
+	delta := c.Delta / float64(c.Alarms())
 	w := &Watch{claim: c, ledger: l, turn: make(chan struct{}, 1), evidence: pacbayes.NewEvidence(c.Bound),
 		known: map[uint64]bool{}, keys: map[string][sha256.Size]byte{},
-		counts: State{Of: c.Of, Bound: c.Bound, Delta: c.Delta, AtMost: 1, AlarmAt: -math.Log(c.Delta)}}
+		counts: State{Of: c.Of, Bound: c.Bound, Delta: delta, AtMost: 1, AlarmAt: -math.Log(delta)}}
 	for _, kind := range c.Kinds {
+		kind.Delta = delta
 		w.kinds = append(w.kinds, newWatch(kind, nil))
 	}
 	w.turn <- struct{}{}

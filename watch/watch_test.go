@@ -169,12 +169,12 @@ func TestRotate(t *testing.T) {
 	before := must.Get(os.ReadFile(path))(t)
 	for turn, rotate := range []func() (string, error){
 		l.Rotate,
-		func() (string, error) { return Rotate(ctx, path, m) }, // somebody else writes the ledger
+		func() (string, error) { return Rotate(ctx, path, ClaimOf(m)) }, // somebody else writes the ledger
 		func() (string, error) { // nobody writes the ledger, and the other model isn't known
 			stop()
 			asked.Wait()
 			l.Close()
-			return Rotate(ctx, path, m)
+			return Rotate(ctx, path, ClaimOf(m))
 		},
 	} {
 		archive, err := rotate()

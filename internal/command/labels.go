@@ -3,25 +3,17 @@ package command
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/internal/disk"
-	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/watch"
 )
 
-// isJSON says whether a file is JSON, a certificate and no model.
-func isJSON(path string) bool {
-	begin := []byte{0}
-	if f, err := disk.Open(path); err == nil {
-		defer f.Close()
-		_, _ = f.Read(begin) // who reads the file as a model says what is wrong with it
-	}
-	return begin[0] == '{'
-}
+// isLabels says whether a file is a certificate of labels, not a model, by its name.
+func isLabels(path string) bool { return strings.HasSuffix(path, ".json") }
 
 // claimed is what outcomes are compared with.
 type claimed struct {
@@ -30,9 +22,9 @@ type claimed struct {
 	rows    func(t *dataset.Table) (*dataset.Data, error) // rows for claim.Outcomes
 }
 
-// openWatched reads a model or a certificate of labels that is to be watched.
-func openWatched(ctx context.Context, path string) (*claimed, error) {
-	if isJSON(path) {
+// openClaimed reads a model or a certificate of labels that is to be watched.
+func openClaimed(ctx context.Context, path string) (*claimed, error) {
+	if isLabels(path) {
 		return openLabels(ctx, path)
 	}
 	all, err := model.LoadSeveral(path)
@@ -46,48 +38,47 @@ func openWatched(ctx context.Context, path string) (*claimed, error) {
 	if err := watch.Watchable(m); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return &claimed{claim: watch.ClaimOf(m), reading: m.Reading.Every(), rows: m.Labelled}, nil
+	return &claimed{watch.ClaimOf(m), m.Reading.Every(), m.Labelled}, nil
 }
 
-// openLabels reads a certificate of labels. δ is shared by alarms about all rows, and about each class with a bound.
+// openLabels reads a certificate of labels, which bounds wrong labels among all rows and among rows of each class.
 func openLabels(ctx context.Context, path string) (*claimed, error) {
 	p, sum, err := krigo.LoadLabels(path)
 	if err != nil {
 		return nil, err
 	}
-	if p.Group != "" {
-		return nil, fmt.Errorf("%s can't be watched: its error rate is about groups by %s, and single rows are only parts of "+
-			"groups", path, p.Group)
-	}
-	c := watch.Claim{Name: sum, Bound: 1, Miss: "got a wrong label"}
+	c := watch.Claim{Name: sum, Bound: 1, Delta: p.Delta, Miss: "got a wrong label"}
 	for _, s := range p.Certificate.Statements {
 		switch {
-		case !(0 < s.Bound && s.Bound < 1):
+		case !(0 < s.Bound && s.Bound < 1) || p.Group != "":
 		case s.About == pacbayes.ErrorRate:
 			c.Bound = s.Bound
 		case s.About == pacbayes.EachClass:
-			c.Kinds = append(c.Kinds, watch.Claim{Of: s.Of, Bound: s.Bound, Miss: c.Miss})
+			c.Kinds = append(c.Kinds, watch.Claim{Of: s.Of, Bound: s.Bound})
 		}
 	}
-	alarms := c.Alarms()
-	if alarms == 0 {
-		return nil, fmt.Errorf("%s can't be watched: none of its bounds is about wrong labels among all rows, or among rows "+
-			"of a class: certify with --statements error,classes", path)
+	if c.Alarms() == 0 {
+		return nil, fmt.Errorf("%s can't be watched: want a bound on wrong labels among single rows, of all classes or of "+
+			"each (certify with --statements error,classes and without --group)", path)
 	}
-	c.Delta = p.Delta / float64(alarms)
-	for i := range c.Kinds {
-		c.Kinds[i].Delta = c.Delta
-	}
-	var all model.Outcomes
+	var l *pacbayes.Labelled
+	var hashes []uint64
+	var same bool
 	c.Outcomes = func(_ *dataset.Data, rows []int) (o model.Outcomes, _ error) {
-		o.Losses = lists.Of(rows, func(i int) float64 { return all.Losses[i] })
-		o.Hashes = lists.Of(rows, func(i int) uint64 { return all.Hashes[i] })
-		o.Of = lists.Of(rows, func(i int) string { return all.Of[i] })
-		o.Seen = min(all.Seen, len(rows))
+		for _, i := range rows {
+			wrong := 0.
+			if l.Truth[i] != l.Predicted[i] {
+				wrong = 1
+			}
+			o.Losses, o.Hashes = append(o.Losses, wrong), append(o.Hashes, hashes[i])
+			if o.Of = append(o.Of, l.Classes[l.Truth[i]]); same {
+				o.Seen++
+			}
+		}
 		return o, nil
 	}
-	return &claimed{claim: c, reading: dataset.Reading{}.Every(), rows: func(t *dataset.Table) (_ *dataset.Data, err error) {
-		if all, err = p.Outcomes(ctx, t); err != nil {
+	return &claimed{c, dataset.Reading{}.Every(), func(t *dataset.Table) (_ *dataset.Data, err error) {
+		if l, hashes, same, err = p.Again(ctx, t); err != nil {
 			return nil, err
 		}
 		return t.Unlabelled(nil)

@@ -100,15 +100,15 @@ func TestLabelDoors(t *testing.T) {
 	certify("groups.json", "--group other")
 	runs(t, strings.Fields("certify --predictions snelson.csv --target y --prediction x --epsilon 1 --out n.json")...)
 	if text := runs(t, "watch", "classes.json", "scored.csv"); !strings.Contains(flat(text),
-		"promises nothing about all rows together") || !strings.Contains(text, "3 alarms, each with δ = 0.01") {
+		"of class a: 20 of 200") || !strings.Contains(text, "3 alarms, each with δ = 0.01") {
 		t.Error(text)
 	}
 	for args, want := range map[string]string{
 		"report forged.json scored.csv": "the certificate isn't what the rows of scored.csv make it",
 		"watch brier.json scored.csv":   "certify with --statements error,classes",
-		"watch groups.json scored.csv":  "its error rate is about groups by other",
-		"watch n.json snelson.csv":      "n.json: it isn't about labels",
-		"report n.json":                 "n.json: it isn't about labels",
+		"watch groups.json scored.csv":  "without --group",
+		"watch n.json snelson.csv":      "n.json: it is no certificate of labels",
+		"report n.json":                 "n.json: it is no certificate of labels",
 	} {
 		if o := call(context.Background(), strings.Fields(args)...); o.status == 0 || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %+v", args, o)

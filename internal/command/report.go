@@ -17,7 +17,7 @@ import (
 
 // pageOf returns the page of a model or of a certificate of labels, and how tables are read for it.
 func pageOf(path string) (page report.Page, of dataset.Reading, err error) {
-	if isJSON(path) {
+	if isLabels(path) {
 		page.Labels, _, err = krigo.LoadLabels(path)
 		return page, of, err
 	}

@@ -92,7 +92,7 @@ Exit status 3 says that there is an alarm, from these rows or from earlier rows.
 
 // run rotates the ledger, prints its state, compares it with data, or adds outcomes, as the flags say.
 func (f *watchFlags) run(cmd *cobra.Command, c *common, args []string) error {
-	of, err := openWatched(cmd.Context(), args[0])
+	of, err := openClaimed(cmd.Context(), args[0])
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (f *watchFlags) run(cmd *cobra.Command, c *common, args []string) error {
 		return err
 	}
 	if f.rotate {
-		archive, err := watch.RotateClaim(cmd.Context(), f.ledger, of.claim)
+		archive, err := watch.Rotate(cmd.Context(), f.ledger, of.claim)
 		if err != nil {
 			return err
 		}
