@@ -48,7 +48,7 @@ calibration and the worst predictions. It also sums up the columns. If DATA is w
 the test rows and the certified rows. Otherwise it shows the rows that the model hasn't seen. For labels the page has
 the confusion matrix, the reliability of probabilities, and the wrong answers if only the surest rows get an answer.
 
-MODEL may be a certificate of another classifier's labels, which krigo certify --predictions --out wrote.`,
+MODEL may be a certificate of another classifier's labels, NAME.json, which krigo certify --predictions --out wrote.`,
 		Args: between(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			page, reading, err := pageOf(args[0])
