@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -113,5 +114,33 @@ func TestLabelDoors(t *testing.T) {
 		if o := call(context.Background(), strings.Fields(args)...); o.status == 0 || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %+v", args, o)
 		}
+	}
+}
+
+// TestLabelsTwice: predict replaces its own tables of labels, and no other table.
+func TestLabelsTwice(t *testing.T) {
+	workplace(t)
+	text := "x,two,three,level\n"
+	for i := range 150 {
+		x := math.Sin(float64(i * i))
+		text += fmt.Sprintf("%v,%c,%c,%d\n", x, "no"[i%7%2], 'a'+int(1.5*x+1.5), int(1.5*x+2.5))
+	}
+	write(t, "kinds.csv", text)
+	for fit, flags := range map[string][]string{"two": {"", "--intervals conformal", "--keep x", "--json"},
+		"three": {"", "--intervals conformal", "--keep x", "--json"}, "level --noise ordinal": {"", "--keep x", "--json"}} {
+		runs(t, strings.Fields("fit kinds.csv --inputs x --kernel se --restarts 1 --quiet --out m.krigo --target "+fit)...)
+		for _, flag := range flags {
+			args := strings.Fields("predict m.krigo kinds.csv --quiet --out p.csv " + flag)
+			if flag == "--json" {
+				args[5] = "p.json"
+			}
+			must.Do(t, os.RemoveAll(args[5]))
+			runs(t, args...)
+			runs(t, args...)
+		}
+	}
+	write(t, "mine.csv", "label,mine\na,1\n")
+	if o := call(context.Background(), strings.Fields("predict m.krigo kinds.csv --out mine.csv")...); o.status != 2 {
+		t.Errorf("%+v", o)
 	}
 }

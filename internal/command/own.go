@@ -41,10 +41,11 @@ func begins(what, expression string) own { return own{what, regexp.MustCompile(e
 // ownPredictions recognises tables of predictions, which stand behind the kept columns. A table with other columns may
 // belong to a person who joined predictions to a table.
 func ownPredictions(kept []string) own {
-	columns := "^"
+	begin := "^"
 	for _, name := range kept {
-		columns += "\n" + regexp.QuoteMeta(name)
+		begin += "\n" + regexp.QuoteMeta(name)
 	}
+	columns := begin + "(\nlabel)?" // of an ordered target
 	for i, name := range krigo.PredictionNames() {
 		if i >= 5 { // earlier versions wrote fewer columns
 			columns += "(\n" + name + ")?"
@@ -52,14 +53,13 @@ func ownPredictions(kept []string) own {
 		}
 		columns += "\n" + name
 	}
-	several := "^" // the columns' names end in the names of several targets
-	for _, name := range kept {
-		several += "\n" + regexp.QuoteMeta(name)
-	}
+	// The columns' names end in the names of several targets, or in classes.
+	several, labels := "\nmean_[^\n]+\nlatent_variance_[^\x00]+\npredictive_sd_[^\x00]+$|",
+		"\nlabel(\nlabels)?\nprobability_[^\x00]*\nprobability_[^\x00]*(\nlatent_sd)?\noutside(\nsample[0-9]+)*$|"
 	return own{"a table that krigo predict wrote with the same --keep",
-		regexp.MustCompile(`^\{("targets":\[\{)?"target":"([^"\\]|\\.)*",("solver":"[a-z]*",)?"predictions":\[`),
-		regexp.MustCompile(several + "\nmean_[^\n]+\nlatent_variance_[^\x00]+\npredictive_sd_[^\x00]+$|" + columns + "(\n[a-z]+_lower\n[a-z]+_upper)*(\nsample[0-9]+)*" +
-			"(\nexplain_base(\ncontribution_[^\x00]*)+\nexplain_remainder)?$")}
+		regexp.MustCompile(`^\{("targets":\[\{)?"target":"([^"\\]|\\.)*",("classes":\[("([^"\\]|\\.)*",?)*\],)?("solver":"[a-z]*",)?"predictions":\[`),
+		regexp.MustCompile(begin + several + begin + labels + columns + "(\n[a-z]+_lower\n[a-z]+_upper)*(\nsample[0-9]+)*" +
+			"(\nprobability_-?[0-9]+)*(\nexplain_base(\ncontribution_[^\x00]*)+\nexplain_remainder)?$")}
 }
 
 // wrote says whether krigo wrote the file at path. begin is the beginning of the file.
