@@ -92,6 +92,10 @@ func TestClasses(t *testing.T) {
 		all := map[string]string{"three": `["low","mid, so","up"]`, "two": `["low","up"]`}[name]
 		must.Not(t, !strings.Contains(out, `"sets":[`+all+","+all+","+all+"]"), "too few rows for this level: %s", out)
 		must.Not(t, strings.Contains(runs(t, "predict", name+".krigo", "new.csv", "--json", "--quiet"), "sets"), "sets")
+		for _, more := range []string{"--quiet", "--intervals=conformal", "--quiet"} { // over its own files
+			runs(t, "predict", name+".krigo", "new.csv", "--out", "p.csv", more)
+			runs(t, "predict", name+".krigo", "new.csv", "--out", "p.json", "--json", more)
+		}
 		runs(t, "certify", name+".krigo", name+".csv", "--quiet", "--no-refit")
 		runs(t, "report", name+".krigo", name+".csv")
 		must.Be(t, strings.Contains(read(t, name+".html"), "Answers only when sure"), true, name)

@@ -26,8 +26,10 @@ krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
   offset <- c(offset, exposure, noise, limits)
   wanted <- columns_of(formula, data, c(group, offset))
   y <- if (length(wanted$target) == 1) data[[wanted$target]]
-  kinds <- if (is.factor(y) || is.character(y)) length(unique(y[!is.na(y)])) else 0
-  if (kinds %in% 2:100) {
+  known <- if (is.factor(y) || is.character(y)) unique(as.character(y[!is.na(y)]))
+  kinds <- length(known)
+  worded <- anyNA(suppressWarnings(as.numeric(known))) || identical(dots[["noise"]], "probit") # more than two numbers may be meant as numbers
+  if (kinds == 2 || kinds %in% 3:100 && worded) {
     data <- labelled(data, wanted$target)
     if ((is.numeric(data[[wanted$target]]) || kinds > 2) && is.null(dots[["noise"]])) dots[["noise"]] <- "probit"
   } else {
