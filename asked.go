@@ -118,7 +118,7 @@ func checkAsked(m *model.Model, columns []string) error {
 		scaling.Source = dataset.Declared
 	}
 	switch {
-	case !slices.ContainsFunc(o.families(model.InputsOf(m.Inputs, m.Encoding)),
+	case !slices.ContainsFunc(o.possible(model.InputsOf(m.Inputs, m.Encoding)),
 		func(f family) bool { return sameShape(f.spec(), is) && f.mean == base.Mean }):
 		return other(fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, mean %s", is,
 			o.Kernel.Expression, o.Kernel.ARD, o.Kernel.Mean))

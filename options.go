@@ -210,22 +210,30 @@ const (
 )
 
 // autoLinear is one more kernel for labels, and labelKernels are the kernels that stand beside it. The products and rq
-// were never chosen in 80 fits of Pima, biopsy, two_class_dat, synth and spam7.
-const autoLinear = "linear"
+// were never chosen in 80 fits of Pima, biopsy, two_class_dat, synth and spam7. For numbers see Options.further.
+const (
+	autoLinear = "linear"
+	autoSteps  = "steps"
+)
 
 var labelKernels = []string{"matern32", "matern52", "se", autoLinear}
 
 // auto returns the kernels that auto stands for, with dim inputs.
 func (o Options) auto(dim int) []string {
-	m, kernels := o.Method, autoKernels
+	kernels := autoKernels
 	if o.labels() {
 		kernels = labelKernels
 	}
-	if o.Prior.Kind == "informed" && m.Kind().Exact && !m.OnBatches() && m.Solver != posterior.ByCG &&
-		1 < dim && dim <= mostAdditive {
+	if o.choosesFreely() && 1 < dim && dim <= mostAdditive {
 		return append(slices.Clip(kernels), autoAdditive)
 	}
 	return kernels
+}
+
+// choosesFreely says whether a covariance matrix is factored, and rows choose the kernel that don't certify it.
+func (o Options) choosesFreely() bool {
+	m := o.Method
+	return o.Prior.Kind == "informed" && m.Kind().Exact && !m.OnBatches() && m.Solver != posterior.ByCG
 }
 
 // Prior says where the prior P comes from.

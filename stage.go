@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -21,6 +23,7 @@ type family struct {
 	kernel kernel.Kernel
 	mean   kernel.Mean
 	terms  pacbayes.Terms // terms of a certificate with a prior of this family
+	doubt  float64        // the nats by which the evidence must be larger than other kernels'
 	alike  bool           // the inputs' lengthscales are alike a priori
 	held   bool           // the prior's parameters stay where training starts
 }
@@ -49,8 +52,45 @@ func (o Options) families(inputs []kernel.Input) (fs []family) {
 			if ard {
 				name = ardName(name)
 			}
-			fs = append(fs, family{name: name, of: expression, kernel: parsed, mean: mean})
+			fs = append(fs, family{name: name, of: expression, kernel: parsed, mean: mean, doubt: o.doubt(expression)})
 		}
+	}
+	return fs
+}
+
+// possible returns all families that a fit may end with.
+func (o Options) possible(inputs []kernel.Input) []family {
+	fs := o.families(inputs)
+	for _, f := range slices.Clip(fs) {
+		fs = append(fs, o.further(f, inputs, 0)...)
+	}
+	return fs
+}
+
+// further returns the families that auto tries after all others, if best is the best of them for rows rows: best with a
+// straight line; and steps, if best is as rough as it was on every drawn step function. krigo tries them if choosing a
+// kernel costs nothing, and not for classes and counts.
+func (o Options) further(best family, inputs []kernel.Input, rows int) (fs []family) {
+	expressions := kernel.Split(o.Kernel.Expression)
+	if !slices.Contains(expressions, autoKernel) || !o.choosesFreely() ||
+		o.sited() != nil && o.Kernel.Noise != objective.StudentName {
+		return nil
+	}
+	ard := strings.Contains(best.name, ardName(""))
+	add := func(expression string, doubt float64) {
+		f := best
+		f.name, f.of, f.doubt = strings.Replace(best.name, best.of, expression, 1), expression, doubt
+		f.kernel, _ = kernel.Parse(expression, len(inputs), ard, inputs...)
+		if !slices.Contains(expressions, expression) {
+			fs = append(fs, f)
+		}
+	}
+	if !strings.HasSuffix(best.of, autoLinear) {
+		add(best.of+"+"+autoLinear, lineDoubt)
+	}
+	rough := best.of == autoAdditive || best.of == autoKernels[0]
+	if rough && len(inputs) <= mostAdditive {
+		add(autoSteps, stepsDoubt*float64(rows))
 	}
 	return fs
 }

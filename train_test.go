@@ -110,3 +110,52 @@ func TestAlikeLengthscales(t *testing.T) {
 			taken, found)
 	}
 }
+
+// TestFurtherKernels: auto goes on to try a straight line beside its best kernel, and steps if that kernel is rough. It
+// takes each where it is the truth, and tries neither if kernels are named or the certificate pays for them. The
+// model's own options allow the kernel that was taken.
+func TestFurtherKernels(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	const rows, inputs = 200, 3
+	var steps, line [][]float64
+	for range rows {
+		row := make([]float64, inputs+1)
+		for j := range inputs {
+			row[j] = rng.Float64()
+		}
+		noise := 0.1 * rng.NormFloat64()
+		for j, at := range []float64{0.3, 0.6, 0.5} {
+			if row[j] > at {
+				row[inputs] += float64(j + 1)
+			}
+		}
+		if row[0] > 0.7 && row[1] > 0.4 {
+			row[inputs] -= 3
+		}
+		other := slices.Clone(row)
+		row[inputs] += noise
+		other[inputs] = 4*other[0] - 3*other[1] + 5*other[2] + math.Sin(25*other[0])/2 + noise
+		steps, line = append(steps, row), append(line, other)
+	}
+	for _, c := range []struct {
+		rows         [][]float64
+		kernel       string
+		tried, taken string
+	}{{steps, "auto", "steps", "steps"}, {line, "auto", "+linear", "+linear"}, {steps, "matern32,se", "", ""}} {
+		o := Options{Data: Data{Target: "y"}, Kernel: Kernel{Expression: c.kernel}}
+		o.Prior.Kind = "informed"
+		tried := c.tried == ""
+		o.Run.Progress = func(e Event) {
+			further := strings.HasPrefix(e.Family, autoSteps) || strings.Contains(e.Family, "+"+autoLinear)
+			must.Not(t, c.tried == "" && further, "%s: tried %s", c.kernel, e.Family)
+			tried = tried || strings.Contains(e.Family, c.tried)
+		}
+		m, err := Fit(t.Context(), must.Get(dataset.FromRows(strings.Split("a b c y", " "), c.rows))(t), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := m.Findings.Of(finding.KernelByEvidence)
+		must.Not(t, !tried || !strings.Contains(names[0].Subject[0], c.taken), "%s: tried %v, took %+v", c.kernel, tried, names)
+		must.Not(t, m.Certificate == nil, "%s: no certificate", c.kernel)
+	}
+}

@@ -69,6 +69,15 @@ func part(v float64, b int) float64 {
 	return v - zero
 }
 
+// reach returns the bins of which v's part isn't 0, as the first and the one after the last.
+func reach(v float64) (from, to int) {
+	b := binOf(v)
+	return min(b, bins/2), max(b+1, bins/2)
+}
+
+// binOf returns the bin that holds v.
+func binOf(v float64) int { return int(min(max(math.Floor(v/binWidth)+bins/2, 0), bins-1)) }
+
 // stepColumns is the kernel at fixed θ and fixed points b.
 type stepColumns struct {
 	*Steps
@@ -95,8 +104,9 @@ func (c *stepColumns) release() { linalg.Return(c.slopes, c.w) }
 
 // at returns w_t(v).
 func (c *stepColumns) at(t int, v float64) (w float64) {
-	for b, slope := range c.slopes.Row(t) {
-		w += slope * part(v, b)
+	slopes := c.slopes.Row(t)
+	for b, end := reach(v); b < end; b++ {
+		w += slopes[b] * part(v, b)
 	}
 	return w
 }
@@ -143,8 +153,7 @@ func (c *stepColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta 
 			}
 			c.pullWarp(t, v, own, dTheta)
 			if !dA.IsZero() {
-				b := int(min(max(math.Floor(v/binWidth)+bins/2, 0), bins-1))
-				dA.Row(i)[t] += own * c.slopes.At(t, b)
+				dA.Row(i)[t] += own * c.slopes.At(t, binOf(v))
 			}
 		}
 	}
@@ -159,8 +168,9 @@ func (c *stepColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta 
 // pullWarp pulls the adjoint of w_t(v) back to the parameters.
 func (c *stepColumns) pullWarp(t int, v, bar float64, dTheta []float64) {
 	lengths := c.lengths()
-	for b, slope := range c.slopes.Row(t) {
-		g := bar * slope * part(v, b)
+	slopes := c.slopes.Row(t)
+	for b, end := reach(v); b < end; b++ {
+		g := bar * slopes[b] * part(v, b)
 		dTheta[lengths+t*bins+b] += g
 		dTheta[min(t, lengths-1)] -= g / 2
 	}

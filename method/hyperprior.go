@@ -128,6 +128,18 @@ func (w weak) sparse(t Task) weak {
 	return w
 }
 
+// peak returns −ln of the normal densities at their modes. Other densities count as normal ones that are as curved.
+func (w weak) peak() (value float64) {
+	for _, p := range w {
+		value += math.Log(2*math.Pi*p.variance) / 2
+		if p.mates > 0 {
+			_, determinant := common(p.mates)
+			value += determinant / 2
+		}
+	}
+	return value
+}
+
 // add adds −ln of the density at x to value, and the derivatives to gradient unless gradient is nil.
 func (w weak) add(x, gradient []float64, value *float64) {
 	for k, p := range w {

@@ -55,7 +55,7 @@ func (m *marginal) Minimize(ctx context.Context, run Run, x []float64) (*train.R
 
 func (m *marginal) Diagnostics() Diagnostics {
 	alike := slices.ContainsFunc(m.mode.weak, func(p normal) bool { return p.mates > 0 })
-	return Diagnostics{Marginal: m.marginal, Alike: alike}
+	return Diagnostics{Marginal: m.marginal, Peak: m.mode.weak.peak(), Alike: alike}
 }
 
 // marginal is Diagnostics.Marginal by Laplace's approximation (MacKay 2003, Chs. 27 and 28),
@@ -68,19 +68,17 @@ func (m *marginal) Diagnostics() Diagnostics {
 // and the last term isn't negative. Through the last term, a kernel pays for what it learns about its parameters from
 // the rows.
 func (m *marginal) marginal(r *train.Result, below float64) (float64, error) {
-	x, value, n := r.X, r.Value, len(r.X)
+	x, value, n := r.X, r.Value-m.mode.weak.peak(), len(r.X)
 	added := slices.Repeat([]float64{1 / wide}, n) // numbers to add to the diagonal of H
 	precision := mat.NewSymDense(n, nil)
 	for i, v := range added {
 		precision.SetSym(i, i, v)
 	}
 	for k, p := range m.mode.weak {
-		value -= math.Log(2*math.Pi*p.variance) / 2
 		precision.SetSym(p.at, p.at, p.factor*p.factor/p.variance)
 		added[p.at] = 0
 		if p.mates > 0 {
-			c, determinant := common(p.mates)
-			value -= determinant / 2
+			c, _ := common(p.mates)
 			group := m.mode.weak[k+1-p.mates : k+1]
 			for a, q := range group {
 				for _, r := range group[:a+1] {

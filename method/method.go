@@ -160,7 +160,8 @@ type Diagnostics struct {
 	// Marginal returns −ln ∫ p(y | x) p(x) dx about the mode x where training ended, for a prior density p(x) of the
 	// parameters. If the result isn't less than the argument below, Marginal may return +∞.
 	Marginal func(mode *train.Result, below float64) (float64, error)
-	Alike    bool // the prior density takes lengthscales for alike, as the task asks
+	Peak     float64 // about −ln p(x) at its largest
+	Alike    bool    // the prior density takes lengthscales for alike, as the task asks
 
 	FreeForm  *objective.FreeFormProblem // the problem, if q is a parameter
 	Conjugate bool                       // the optimal q is known

@@ -40,6 +40,7 @@ type Run struct {
 	Most func(iterations int) // gets the largest number of iterations, if only that is known; may be nil
 	Box  train.Bounds         // see In
 
+	Limit  int     // largest number of iterations of L-BFGS; 0: the optimiser's default
 	Enough float64 // see train.LBFGS
 	Memory int     // see train.LBFGS
 	Goes   bool    // the run goes on from where a search ended
@@ -104,8 +105,8 @@ func (d Descent) minimize(ctx context.Context, run Run, key string, before int, 
 	if last != nil && last.Descent != nil {
 		from = last.Descent.Clone()
 	}
-	minimizer := train.LBFGS{Memory: run.Memory, MaxEvaluations: d.Evaluations, MaxIterations: d.Evaluations,
-		Enough: run.Enough}
+	minimizer := train.LBFGS{Memory: run.Memory, MaxEvaluations: d.Evaluations,
+		MaxIterations: cmp.Or(run.Limit, d.Evaluations), Enough: run.Enough}
 	return minimizer.In(box).Minimize(ctx, problem, from,
 		func(s *train.State) error {
 			return run.Tell(key, &State{Descent: s.Clone()}, before+s.Iterations, s.Value, s.Stopped)
