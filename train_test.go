@@ -156,6 +156,7 @@ func TestFurtherKernels(t *testing.T) {
 		}
 		names := m.Findings.Of(finding.KernelByEvidence)
 		must.Not(t, !tried || !strings.Contains(names[0].Subject[0], c.taken), "%s: tried %v, took %+v", c.kernel, tried, names)
-		must.Not(t, m.Certificate == nil, "%s: no certificate", c.kernel)
+		err = checkAsked(&m.Model, strings.Split("a b c y", " "))
+		must.Not(t, m.Certificate == nil || err != nil, "%s: certificate %v, %v", c.kernel, m.Certificate, err)
 	}
 }
