@@ -143,3 +143,21 @@ func TestTargetsRefused(t *testing.T) {
 	must.Be(t, all.Together.Parts, 2)
 	must.Be(t, strings.Contains(all.Sentence(), "Nothing is certified of a and b at once"), true, all.Sentence())
 }
+
+// TestTargetsAreNoTies: a target with few values doesn't tie the rows of another target, since nobody knows it of
+// further rows. The same column ties them if it is no target.
+func TestTargetsAreNoTies(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	text := "x,a,b\n"
+	for range 240 {
+		x, b := rng.Float64(), rng.IntN(12)
+		text += fmt.Sprintf("%v,%v,%d\n", x, x+math.Sin(float64(b*b))+0.05*rng.NormFloat64(), b)
+	}
+	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "two.csv"}.Read())(t)
+	o := asked("target=a evidence expression=se kind=informed restarts=1 curve=true")
+	o.Data.Inputs = []string{"x"}
+	m := must.Get(krigo.Fit(t.Context(), table, o))(t)
+	must.Not(t, !strings.Contains(m.Sentence(m.Certificate), "whose b occurred"), "%s", m.Sentence(m.Certificate))
+	all := must.Get(krigo.FitTargets(t.Context(), table, []string{"a", "b"}, o))(t)
+	must.Not(t, len(all.Models[0].Ties) > 0 || strings.Contains(all.Sentence(), "occurred"), "%s", all.Sentence())
+}

@@ -38,6 +38,10 @@ func (s share) ties(ctx context.Context, g posterior.Given) (found []model.Tie, 
 	} else if of, err = ties.Candidates(s.data, s.rows.Numbers, g.X, g.Y); err != nil {
 		return nil, err
 	}
+	others := s.options.Data.others() // they aren't known of further rows
+	of = slices.DeleteFunc(of, func(c ties.Candidate) bool {
+		return slices.ContainsFunc(c.Names, func(name string) bool { return slices.Contains(others, name) })
+	})
 	look := ties.Look{Given: g, Seed: s.options.Run.Seed, Fit: quickly}
 	if s.loss.Kind == pacbayes.Band {
 		look.Widths = []float64{s.loss.Below}
