@@ -13,6 +13,7 @@ columns of 0 and 1, one of two kinds. krigo gets the text itself, with --categor
 
 - krigo: the default, which trains on seven training rows in ten (of many seven in eight) and certifies with the others; and "NAME-all", its sibling
   on all training rows (--deliver all). Each has its part of the command's CPU seconds, by its seconds of training.
+  Models of more than two classes have no sibling. Another fit stands for it, with a --prior-share that withholds two rows.
 - sklearn-rbf, sklearn-matern: GaussianProcessClassifier (Laplace, logit), constant times anisotropic RBF or Matérn 3/2, two restarts.
   Above 600 rows 500 of them drawn at random train the parameters, without restarts, and all predict. More classes: one against the others.
 - gpytorch: variational, constant mean, ARD Matérn 5/2, Bernoulli (probit) or softmax, Adam (rate .05, at the end .005), float64.
@@ -112,17 +113,34 @@ def krigo(program, data, train, test, seed):
                 raise ValueError(done.stderr.strip())
             return json.loads(done.stdout)
 
-        began = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        said = run("fit", f"{folder}/train.csv", "--target", "label", "--seed", str(seed), "--deliver", "all", "--out", f"{folder}/m.krigo",
-                   *(["--categorical", ",".join(text)] if text else []))  # fmt: skip
-        cpu = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - began
-        both = [said, said["delivered"]]
-        seconds = [s["training"]["seconds"] for s in both]
-        for model, of, spent in zip(("m.krigo", "m-all.krigo"), both, seconds, strict=True):
+        def fit(out, *more):
+            began = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            said = run("fit", f"{folder}/train.csv", "--target", "label", "--seed", str(seed), "--out", f"{folder}/{out}", *more,
+                       *(["--categorical", ",".join(text)] if text else []))  # fmt: skip
+            return said, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - began
+
+        def answer(model, of, cpu):
             made = run("predict", f"{folder}/{model}", f"{folder}/test.csv")["predictions"]
             p = [q["probabilities"] for q in made] if "probabilities" in made[0] else of_two([q["mean"] for q in made])
-            bound = of["certificate"] and of["certificate"]["mean_bound"]
-            yield np.array(p), {"bound": bound, "kernel": of["kernel"]["name"], "cpu": cpu * spent / sum(seconds)}
+            certificate = of.get("together", of).get("certificate")
+            bound = certificate and certificate["mean_bound"]
+            kernels = [named(t["kernel"]) for t in of.get("targets", [of])]
+            return np.array(p), {"bound": bound, "kernel": ", ".join(kernels), "cpu": cpu}
+
+        if y.max() > 1:
+            yield answer("m.krigo", *fit("m.krigo"))
+            yield answer("a.krigo", *fit("a.krigo", "--prior-share", str(1 - 2 / len(train))))
+        else:
+            said, cpu = fit("m.krigo", "--deliver", "all")
+            both = [said, said["delivered"]]
+            seconds = [s["training"]["seconds"] for s in both]
+            for model, of, spent in zip(("m.krigo", "m-all.krigo"), both, seconds, strict=True):
+                yield answer(model, of, cpu * spent / sum(seconds))
+
+
+def named(kernel):
+    """Returns the kernel's name with its parts, such as "additive+matern32"."""
+    return {"sum": "+", "product": "*"}[kernel["name"]].join(map(named, kernel["parts"])) if "parts" in kernel else kernel["name"]
 
 
 # Peers: each trains on x, y and returns probabilities for tests
