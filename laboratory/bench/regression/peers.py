@@ -195,7 +195,7 @@ def by_krigo(job, x, y, seen, test):
         _, predicting = measured([job["krigo"], "predict", model, tests, "--out", out, *common])
         found = np.genfromtxt(out, delimiter=",", names=True)
         header = Path(model).read_bytes()
-        saved, _ = json.JSONDecoder().raw_decode(header[header.index(b"{") :].decode("latin-1"))
+        saved, _ = json.JSONDecoder().raw_decode(header[16:].decode("latin-1"))  # after magic, version and length
     transform = saved["scaling"].get("target_transform")
     rest = {"nlpd": surprise(transform, y[test], found["lower95"], found["upper95"])} if transform else {}
     fitted = json.loads(text)
