@@ -49,6 +49,8 @@ func (r *maker) facts() (facts []fact) {
 	noise += fmt.Sprintf("; noise variance %s in scaled units", number(r.q.Noise))
 	if m.Classes != nil {
 		noise = fmt.Sprintf("probit: the %s is Φ(f), for a value f of %s", r.target, latentName)
+	} else if m.Ordinal != nil {
+		noise = fmt.Sprintf("ordinal: thresholds cut %s into the levels of %s", latentName, r.target)
 	} else if m.Sited() != nil {
 		noise = fmt.Sprintf("%s, of scale %s: the mean of %s is eᶠ, for a value f of %s", m.Noise, number(r.q.Noise),
 			r.target, latentName)
