@@ -209,7 +209,7 @@ func checkDerived(m *model.Model, d *dataset.Data) (derived bool, err error) {
 		return false, nil
 	}
 	o, err := asked(m)
-	if err != nil {
+	if err != nil || o.Method.Kind().Exact { // the model doesn't keep the sites of its rows
 		return false, err
 	}
 	roles, err := m.RolesOf(d)

@@ -22,7 +22,8 @@ import (
 // check reports everything that is wrong with options whose defaults are filled in: first each part by its tags, then
 // options that can't be combined.
 func (o Options) check(evaluating bool) error {
-	use := method.Use{Evaluating: evaluating, Given: o.Run.FixParameters, Informed: o.informed(), Learns: o.learns()}
+	use := method.Use{Evaluating: evaluating, Given: o.Run.FixParameters, Informed: o.informed(), Learns: o.learns(),
+		Sited: o.sited() != nil}
 	errs := slices.Concat(settings.CheckAll(&o.Data), o.Data.check(), settings.CheckAll(&o.Kernel), o.Kernel.check(),
 		o.Method.Check(use), settings.CheckAll(&o.Prior), o.Prior.check(), settings.CheckAll(&o.Promise), o.Promise.check(),
 		settings.CheckAll(&o.Run), o.Run.check(), o.checkTogether(), o.checkBacktest(evaluating))
@@ -326,8 +327,8 @@ func (o Options) checkSited() (err error) {
 	case o.labels() && o.Method.Kind().Bound == "" && !o.informed():
 		err = errors.New("a prior on the grid takes kl-pac or sqrt-pac")
 	case (!o.drawn() || o.Method.Kind().Bound == "") && (o.Method.Name != method.EvidenceName ||
-		o.Method.OnBatches() || o.Method.Solver == posterior.ByCG || o.Method.Solver == posterior.ByNearest):
-		err = errors.New("its sites take the objective evidence, by solver cholesky and without batches")
+		o.Method.OnBatches() || o.Method.Solver == posterior.ByCG):
+		err = errors.New("its sites take the objective evidence, by solver cholesky or nearest, and without batches")
 	case d.Scaling != dataset.PriorRows:
 		err = errors.New("its targets have no scale: take scaling prior-rows")
 	case d.Offset != "" || d.Censored != "" || len(d.Beside) > 0 && d.Kinds == nil || o.Kernel.Monotone != nil ||

@@ -2,6 +2,7 @@ package krigo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,6 +17,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 // flowers draws rows of two inputs, and a text column that says on which side of a curve they lie, mostly.
@@ -178,7 +180,7 @@ func TestClassesRefuse(t *testing.T) {
 }
 
 // TestStraightLabels: labels on the two sides of a plane get the linear kernel, labels on the sides of a curve don't.
-// A large table of labels leaves most rows to the certificate.
+// A large table of labels has as many prior rows as a large table of numbers.
 func TestStraightLabels(t *testing.T) {
 	plane := dataset.Reading{}.New("plane")
 	plane.Names = []string{"a", "b", "c", "d", "kind"}
@@ -198,7 +200,48 @@ func TestStraightLabels(t *testing.T) {
 		}
 	}
 	o := must.Get(Options{Data: Data{Target: "kind"}, Kernel: Kernel{Noise: "probit"}}.resolve(20000))(t)
-	if _, _, prior := o.counts(20000); prior != mostSited {
+	if _, _, prior := o.counts(20000); prior != informedRows(20000) {
 		t.Errorf("%d prior rows", prior)
+	}
+}
+
+// TestLabelsByNearestRows predicts labels by the sites of nearest rows. Fitting again gives the same model, and
+// certify refuses sites that don't follow from the labels.
+func TestLabelsByNearestRows(t *testing.T) {
+	table := flowers(300)
+	o := Options{Data: Data{Target: "kind"}, Kernel: Kernel{Expression: "se"}, Method: Method{Name: "evidence", Solver: "nearest"},
+		Prior: Prior{Kind: "informed"}}
+	m := must.Get(Fit(t.Context(), table, o))(t)
+	if near, ok := m.Posterior.Solution.(*posterior.Nearest); !ok || len(m.Posterior.Noises) != len(near.Targets) ||
+		m.Certificate == nil || m.Certificate.MeanBound > 0.3 {
+		t.Fatalf("%T, %+v", m.Posterior.Solution, m.Certificate)
+	}
+	exact := o
+	exact.Method.Solver = ""
+	by, than := must.Get(m.Predict(t.Context(), table, PredictOptions{}))(t),
+		must.Get(must.Get(Fit(t.Context(), table, exact))(t).Predict(t.Context(), table, PredictOptions{}))(t)
+	off := 0.
+	for i, p := range by {
+		off = max(off, math.Abs(p.Mean-than[i].Mean))
+	}
+	if off > 0.05 || off == 0 {
+		t.Errorf("probabilities differ by %g from the full GP's", off)
+	}
+	path := filepath.Join(t.TempDir(), "m.krigo")
+	must.Do(t, m.Save(path))
+	again := must.Get(Load(path))(t)
+	r := must.Get(again.Certify(t.Context(), table, CertifyOptions{}))(t)
+	differs := must.Get(r.Refit(t.Context(), nil))(t)
+	if !r.Matches || !r.Refitted {
+		t.Errorf("certified again: %+v, %s", r, differs)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Fit(ended, table, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended: %v", err)
+	}
+	again.Posterior.Solution.(*posterior.Nearest).Targets[7] += 0.01
+	if _, err := again.Certify(t.Context(), table, CertifyOptions{}); err == nil || !strings.Contains(err.Error(), "sites") {
+		t.Errorf("another site: %v", err)
 	}
 }

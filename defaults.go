@@ -26,10 +26,6 @@ func informedRows(n int) int {
 // 5.23 % (δ = 0.01). Ten times as many rows take ten times as long to predict, for a bound of 5.07 %.
 const mostCertified = 50_000
 
-// mostSited is the largest number of prior rows that a default takes for a noise with sites. Expectation propagation
-// factors a matrix of all of them 8 to 30 times.
-const mostSited = 4000
-
 // counts returns the numbers of test, calibration and prior rows for a table with the given number of rows.
 func (o Options) counts(rows int) (test, calibration, prior int) {
 	of := func(share float64, rows int) int { return int(math.Ceil(share * float64(rows))) }
@@ -38,9 +34,7 @@ func (o Options) counts(rows int) (test, calibration, prior int) {
 	case o.Prior.Share > 0:
 		prior = of(o.Prior.Share, left)
 	case o.informed():
-		if prior = informedRows(left); o.sited() != nil {
-			prior = min(prior, mostSited)
-		}
+		prior = informedRows(left)
 	case o.Data.Scaling == dataset.PriorRows:
 		prior = dataset.DefaultPriorRows(left)
 	}

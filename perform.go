@@ -33,7 +33,7 @@ func (p *plan) optimum(ctx context.Context, c *checkpoints) (_ *plan, _ trained,
 	}
 	if p.sited() != nil && p.n > sitedRows && !p.given {
 		some := *p
-		some.share = p.choose(spread(p.n, sitedRows))
+		some.share, some.choice.Solver = p.choose(spread(p.n, sitedRows)), posterior.ByCholesky
 		if some.all, err = gather(some.rows); err != nil {
 			return nil, trained{}, err
 		}

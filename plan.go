@@ -28,6 +28,10 @@ type plan struct {
 }
 
 const (
+	// exactSites is the largest number of rows that a default takes for a full GP whose noise has sites. Expectation
+	// propagation factors a matrix of all of them 8 to 30 times.
+	exactSites = 4000
+
 	// maxIterative is the default limit of rows for conjugate gradients. A pair of rows with 8 inputs takes 1.4 ns of
 	// a core, so a product for 50,000 rows should take two cores a second. A solve of up to 2,000 products may take
 	// half an hour. The largest solve that was measured had 32,000 rows (docs/behind/performance.md).
@@ -148,6 +152,8 @@ func (p *plan) chooseSolver(evaluating bool) error {
 	trains := k.Exact && !p.given && !c.OnBatches() // every step solves
 	if c.Solver == "auto" {
 		switch {
+		case p.sited() != nil && n > exactSites:
+			c.Solver = posterior.ByNearest
 		case n <= autoFull || !k.Exact && !k.EndsFull:
 			c.Solver = posterior.ByCholesky
 		case n <= maxIterative || trains:
@@ -168,7 +174,7 @@ func (p *plan) chooseSolver(evaluating bool) error {
 		p.findings.Add(finding.WeightsByCG)
 	case c.Solver == posterior.ByCG:
 		p.findings.Add(finding.EvidenceByCG, objective.DefaultProbes)
-	case c.Solver == posterior.ByNearest:
+	case c.Solver == posterior.ByNearest && p.sited() == nil: // sites say by how many rows
 		p.predictsBy(method.NearestRows)
 	}
 	return nil
@@ -239,8 +245,8 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 		Whole: func() (objective.Memory, error) { return gather(p.rows) },
 		Loss:  p.loss, Scale: p.scale, Penalty: f.terms.Penalty(p.n),
 		Limit: limit, Held: f.held, Alike: f.alike, Noise: p.sited(), FixInducing: p.choice.FixInducing,
-		Started: p.init != nil,
-		Solver:  p.choice.Solver, Unseen: p.unseen, Context: ctx, Progress: progress, Comparing: comparing,
+		Started: p.init != nil, Either: p.options.Method.Solver == "auto",
+		Solver: p.choice.Solver, Unseen: p.unseen, Context: ctx, Progress: progress, Comparing: comparing,
 		Grouped: p.roles.Group != nil && p.options.Data.Group != dataset.EqualRows,
 	}
 }

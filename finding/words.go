@@ -66,6 +66,7 @@ const (
 	WeightsByCG       Kind = "weights_by_cg"
 	EvidenceByCG      Kind = "evidence_by_cg"
 	ByNearest         Kind = "predictions_by_nearest"
+	ByInducing        Kind = "predictions_by_inducing"
 	LongFactors       Kind = "factors_for_minutes"
 	NoiseVaries       Kind = "noise_varies"
 	NoiseConstant     Kind = "noise_constant"
@@ -222,6 +223,8 @@ var words = map[Kind]entry{
 	EvidenceByCG: {Note, "conjugate gradients (cg) estimate the evidence and its gradient, from %d random probes"},
 	ByNearest: {Note, "predictions are those of the exact GP on each row's %d nearest training rows, not on all " +
 		"%d"},
+	ByInducing: {Note, "predictions see the %d training rows through %d inducing inputs, which predict left-out rows " +
+		"at least as well as each row's nearest rows do"},
 	NoiseVaries: {Note, "the noise depends on the inputs: its standard deviation is %.2g times as large in the " +
 		"noisiest training row as in the quietest"},
 	NoiseConstant: {Note, "held-out density doesn't speak for a noise that depends on the inputs, so it is constant"},

@@ -33,7 +33,7 @@ func (m Evidence) Check(use Use) []error {
 	wrong := m.checkSteps(m.Optimizer, use)
 	wrong.If(m.Hyperprior == "weak" && (m.Solver == posterior.ByCG || m.OnBatches()),
 		"hyperprior weak: the evidence can't use it on batches or with solver cg")
-	wrong.If(m.Solver == posterior.ByNearest && !use.Given && !m.OnBatches(),
+	wrong.If(m.Solver == posterior.ByNearest && !use.Given && !use.Sited && !m.OnBatches(),
 		"solver nearest can't train: use fix-parameters, or train on batches")
 	return wrong
 }
@@ -84,13 +84,6 @@ func (t Task) evidence() *objective.Problem {
 // method with its own objective can return this problem from Bind.
 func (t Task) FullGP(o objective.Exact, d Descent) Problem {
 	return &collapsed{named: t.full(o), plain: plain{t}, descent: d}
-}
-
-// full returns the problem of a full GP with the objective o.
-func (t Task) full(o objective.Exact) *objective.Problem {
-	p := &objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, PerRow: t.All.PerRow, Objective: o}
-	p.Replicates()
-	return p
 }
 
 // PAC is a PAC-Bayes bound on the risk of Q itself (Reeb et al. 2018). Q is a full GP, or the sparse posterior of D =
@@ -206,15 +199,10 @@ func (c *collapsed) Minimize(ctx context.Context, run Run, x []float64) (*train.
 
 func (c *collapsed) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if c.task.M == 0 {
-		all := c.task.All
 		if c.task.Noise != nil {
-			at, err := c.task.evidence().Sites(x)
-			if err != nil {
-				return nil, nil, err
-			}
-			all.Y, all.PerRow = at.Y, posterior.RowNoise{Factor: make([]float64, len(at.Y)), Known: at.Known}
+			return c.task.bySites(x)
 		}
-		return c.task.exact(all, x)
+		return c.task.exact(c.task.All, x)
 	}
 	alpha := c.alpha
 	switch {

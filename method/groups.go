@@ -14,6 +14,7 @@ type Use struct {
 	Given      bool // the user gave the parameters, so nothing is trained
 	Informed   bool // training makes an informed prior
 	Learns     bool // a posterior is learnt after the informed prior, by minimising a bound
+	Sited      bool // the noise takes sites
 }
 
 // Steps holds the settings of training with all rows in every step.
@@ -106,7 +107,7 @@ type Ended struct {
 
 // Solved says how a full GP is solved. nearest predicts each row from the nearest training rows, and can't train.
 type Solved struct {
-	_      struct{} `help:"full GP: cholesky (as memory allows); cg and nearest (batches, --fix-parameters),"`
+	_      struct{} `help:"full GP: cholesky; cg and nearest (batches, --fix-parameters, labels, counts),"`
 	_      struct{} `help:"certified only with --prior informed"`
 	Solver string   `set:"solver" value:"S" values:"auto cholesky cg nearest" default:"auto"`
 }

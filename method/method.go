@@ -95,6 +95,7 @@ type Task struct {
 	Alike       bool // a weak prior density takes the lengthscales of inputs for alike
 
 	Noise   objective.Sited // a noise that takes sites (objective.EPEvidence), or nil
+	Either  bool            // with such a noise, ByNearest may be inducing inputs, if these predict better
 	Started bool            // training starts from parameters that were trained before
 
 	// Solver says how the posterior of a full GP is solved: posterior.ByCholesky, ByCG or ByNearest. ByNearest makes
@@ -227,6 +228,13 @@ func (t Task) box(x []float64, noise bool) train.Bounds {
 func (t Task) parameters(x []float64) (theta, beta []float64, noise float64) {
 	nk, g := len(t.Kernel.Params()), t.prior()
 	return x[:nk], x[nk:g], math.Exp(x[g])
+}
+
+// full returns the problem of a full GP with the objective o.
+func (t Task) full(o objective.Exact) *objective.Problem {
+	p := &objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, PerRow: t.All.PerRow, Objective: o}
+	p.Replicates()
+	return p
 }
 
 // exact returns the full GP's Q at [θ, β, ln σ_n², …], solved by the task's Solver.

@@ -244,7 +244,7 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 	if err := m.checkNoises(q.Noises, known, x, rows.Place); err != nil {
 		return err
 	}
-	if kind, _ := method.Find(m.Objective); m.Sited() != nil && what == "prior" && kind.Bound == "" {
+	if kind, _ := method.Find(m.Objective); m.Sited() != nil && what != "posterior" && kind.Bound == "" {
 		return m.checkSites(q, y, rows)
 	}
 	q.Mean.At(q.Beta, x, mean)
@@ -261,23 +261,37 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 // checkSites returns an error if the sites of targets y aren't the fixed point of expectation propagation.
 func (m *Model) checkSites(q *posterior.Posterior, y []float64, rows *dataset.Scaled) error {
 	n := len(y)
+	wrong := fmt.Errorf("the predictor's sites don't follow from the targets of the %s rows: no certificate", dataset.Prior)
 	at := objective.Observed{Y: make([]float64, n), Mean: make([]float64, n), Variance: make([]float64, n),
-		Weights: q.Weights(), Noises: q.Noises, Noise: m.Sited(), Scale: 1}
+		Sites: objective.Sites{Y: make([]float64, n), Known: q.Noises}, Noise: m.Sited(), Scale: 1}
 	if at.Noise.Scaled() {
 		at.Scale = m.ObservationNoise
 	}
-	q.Latent(q.Support, at.Mean, at.Variance)
 	shift := make([]float64, n)
 	if err := rows.Expose(shift); err != nil {
 		return err
 	}
+	at.Shift = make([]float64, n)
 	for i, v := range y {
-		at.Y[rows.Place(i)] = v
-		at.Mean[rows.Place(i)] += shift[i]
+		at.Y[rows.Place(i)], at.Shift[rows.Place(i)] = v, shift[i]
 	}
-	if len(q.Noises) != n || len(at.Weights) != n || !(at.Unsettled() <= sameFigure) {
-		return fmt.Errorf("the predictor's sites don't follow from the targets of the %s rows: no certificate",
-			dataset.Prior)
+	s, near := q.Solution.(*posterior.Nearest)
+	if len(q.Noises) != n || !near && len(q.Weights()) != n {
+		return wrong
+	}
+	if near {
+		q.Mean.At(q.Beta, q.Support, at.Sites.Y)
+		linalg.Axpy(1, s.Targets, at.Sites.Y)
+		posterior.Own(posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta, Noise: q.Noise,
+			X: q.Support, Y: at.Sites.Y}, objective.SiteNeighbours)(at.Sites.Y, q.Noises, at.Mean, at.Variance)
+	} else {
+		q.Latent(q.Support, at.Mean, at.Variance)
+		for i, w := range q.Weights() {
+			at.Sites.Y[i] = at.Mean[i] + w*q.Noises[i]
+		}
+	}
+	if !(at.Unsettled() <= sameFigure) {
+		return wrong
 	}
 	return nil
 }

@@ -5,10 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 // Sited is a noise whose ln p(y|f; s) is concave in f, so that expectation propagation gives every row a site.
@@ -93,43 +92,65 @@ const (
 	widestSite     = 1e8 // noise variance of a site that says nothing
 )
 
-// Sites returns the sites of the targets y, in the form of measured targets with the noise variances Known, the sum in
-// the formula of EPEvidence, and its derivative by the noise's scale. All sites are updated at once (parallel EP), and
-// a secant step (Anderson's mixing of depth 1) joins two updates. On Pima, biopsy, synth and two_class_dat it takes 8
-// to 30 sweeps, and damping alone 11 to 60.
+// Sites returns the sites of the targets y, the sum in the formula of EPEvidence, and its derivative by the noise's
+// scale.
 func (e *EPEvidence) Sites(prior Moments, y []float64, scale float64) (at Sites, logs, byScale float64, err error) {
 	n := len(y)
-	if !e.Noise.Scaled() {
-		scale = 1
-	}
 	if e.c.IsZero() {
 		e.c = prior.K.Like(n, n)
 	}
-	noise := e.Noise
-	if o, is := noise.(stepping); is {
-		noise = o.stepped(prior.Steps)
+	o := Observed{Y: y, Mean: slices.Clone(prior.Mean), Variance: make([]float64, n), Shift: e.Shift,
+		Noise: Stepped(e.Noise, prior.Steps), Scale: scale}
+	for i := range n {
+		o.Variance[i] = prior.K.At(i, i)
 	}
+	tilts, err := o.settle(sweepTolerance, func() error { return e.moments(prior, o) })
+	for _, t := range tilts {
+		logs, byScale = logs+t.Log, byScale+t.ByScale
+	}
+	if noise, is := o.Noise.(stepping); is && err == nil {
+		e.bySteps = noise.pull(y, tilts)
+	}
+	return o.Sites, logs, byScale, err
+}
+
+// Stepped returns the noise with these parameters beside its scale, if it has such.
+func Stepped(noise Sited, steps []float64) Sited {
+	if o, is := noise.(stepping); is {
+		return o.stepped(steps)
+	}
+	return noise
+}
+
+// settle finds the sites of the targets Y, in the form of measured targets with the noise variances Known, and returns
+// the rows' integrals, whose Log is the row's term of ln Z. At first Mean and Variance are the moments of f without sites, and moments makes them
+// the moments with the present sites. All sites are updated at once (parallel EP), and a secant step (Anderson's mixing
+// of depth 1) joins two updates. On Pima, biopsy, synth and two_class_dat it takes 8 to 30 sweeps, and damping alone 11
+// to 60.
+func (o *Observed) settle(tolerance float64, moments func() error) (tilts []Tilt, err error) {
+	n := len(o.Y)
+	if !o.Noise.Scaled() {
+		o.Scale = 1
+	}
+	o.Sites = Sites{make([]float64, n), make([]float64, n)}
 	// x holds the sites' precisions τ and then precision times target τỹ, f how an update changes x
 	x, f, lastX, lastF := make([]float64, 2*n), make([]float64, 2*n), make([]float64, 2*n), make([]float64, 2*n)
-	mean, variance, tilts, changes := make([]float64, n), make([]float64, n), make([]Tilt, n), make([]float64, n)
-	if e.Shift != nil { // sites are of f + Shift
-		prior.Mean = slices.Clone(prior.Mean)
-		floats.Add(prior.Mean, e.Shift)
-	}
-	for i := range n {
-		mean[i], variance[i] = prior.Mean[i], prior.K.At(i, i)
-	}
+	tilts = make([]Tilt, n)
+	changes := make([]float64, n)
 	for sweep := range mostSweeps {
 		if sweep > 0 {
-			if err := e.moments(prior, x, mean, variance); err != nil {
-				return at, 0, 0, err
+			for i := range n {
+				o.Sites.Y[i], o.Sites.Known[i] = x[n+i]/x[i], 1/x[i]
+			}
+			if err := moments(); err != nil {
+				return nil, err
 			}
 		}
 		inChunks(n, func(_, i0, i1 int) {
 			for i := i0; i < i1; i++ {
 				own := site{x[i], x[n+i]}
 				var next site
-				next, tilts[i], changes[i] = own.update(noise, y[i], scale, mean[i], variance[i])
+				next, tilts[i], changes[i] = o.update(i, own)
 				f[i], f[n+i] = next.precision-own.precision, next.shift-own.shift
 			}
 		})
@@ -137,39 +158,33 @@ func (e *EPEvidence) Sites(prior Moments, y []float64, scale float64) (at Sites,
 		for _, by := range changes {
 			change = max(change, by)
 		}
-		if change < sweepTolerance && sweep > 0 {
-			at = Sites{make([]float64, n), make([]float64, n)}
-			for i, t := range tilts {
-				at.Y[i], at.Known[i] = x[n+i]/x[i], 1/x[i]
-				logs, byScale = logs+t.Log, byScale+t.ByScale
-			}
-			if o, is := noise.(stepping); is {
-				e.bySteps = o.pull(y, tilts)
-			}
-			if e.Shift != nil {
-				floats.Sub(at.Y, e.Shift)
-			}
-			return at, logs, byScale, nil
+		if change < tolerance && sweep > 0 {
+			return tilts, nil
 		}
 		if !(change < math.Inf(1)) {
 			break
 		}
 		mix(x, f, lastX, lastF, sweep, change)
 		for i := range n {
-			x[i] = min(max(x[i], 1/widestSite), 1/e.Noise.Narrowest())
+			x[i] = min(max(x[i], 1/widestSite), 1/o.Noise.Narrowest())
 		}
 	}
-	return at, 0, 0, fmt.Errorf("expectation propagation doesn't converge in %d sweeps", mostSweeps)
+	return nil, fmt.Errorf("expectation propagation doesn't converge in %d sweeps", mostSweeps)
 }
 
 // site is a measured target, by its precision and its precision times the target.
 type site struct{ precision, shift float64 }
 
+// cavity returns the mean and variance of f without the site, given the moments with the site.
+func (s site) cavity(mean, variance float64) (m, v float64) {
+	v = 1 / max(1/variance-s.precision, 1e-12)
+	return v * (mean/variance - s.shift), v
+}
+
 // update returns the next site of a row whose f has these moments with the present site. The Log of the returned Tilt
 // is the row's term of ln Z. change is the larger change of the site, in units of the marginal of f.
 func (s site) update(noise Sited, y, scale, mean, variance float64) (next site, t Tilt, change float64) {
-	v := 1 / max(1/variance-s.precision, 1e-12)
-	m := v * (mean/variance - s.shift)
+	m, v := s.cavity(mean, variance)
 	t = noise.Tilted(y, m, v, scale)
 	width := min(max(1/t.Curve-v, noise.Narrowest()), widestSite)
 	next = site{1 / width, (m + t.Slope*(width+v)) / width}
@@ -180,24 +195,61 @@ func (s site) update(noise Sited, y, scale, mean, variance float64) (next site, 
 	return next, t, max(math.Abs(next.precision-s.precision)*variance, math.Abs(next.shift-s.shift)*math.Sqrt(variance))
 }
 
-// Observed holds rows with targets Y, the moments of f there, the posterior's Weights C⁻¹(ỹ − m), the noise variances
-// of the rows' sites, and the noise with its scale.
+// Observed holds rows with targets Y, their sites, the moments of f there, and the noise with its scale.
 type Observed struct {
-	Y, Mean, Variance, Weights, Noises []float64
-	Noise                              Sited
-	Scale                              float64
+	Y, Mean, Variance []float64
+	Shift             []float64 // each row's target depends on f + Shift; nil: on f
+	Sites             Sites
+	Noise             Sited
+	Scale             float64
+}
+
+func (o Observed) site(i int) site {
+	return site{1 / o.Sites.Known[i], o.Sites.Y[i] / o.Sites.Known[i]}
+}
+
+func (o Observed) shift(i int) float64 {
+	if o.Shift == nil {
+		return 0
+	}
+	return o.Shift[i]
+}
+
+// update updates the site of row i, which is of f.
+func (o Observed) update(i int, own site) (next site, t Tilt, change float64) {
+	by := o.shift(i)
+	own.shift += own.precision * by
+	next, t, change = own.update(o.Noise, o.Y[i], o.Scale, o.Mean[i]+by, o.Variance[i])
+	next.shift -= next.precision * by
+	return next, t, change
 }
 
 // Unsettled returns the largest change that an update makes to a site, in units of its marginal.
 func (o Observed) Unsettled() (most float64) {
-	for i, d := range o.Noises {
-		own := site{1 / d, o.Weights[i] + o.Mean[i]/d}
-		_, _, change := own.update(o.Noise, o.Y[i], o.Scale, o.Mean[i], o.Variance[i])
+	for i := range o.Y {
+		_, _, change := o.update(i, o.site(i))
 		if most = max(most, change); change != change {
 			return change
 		}
 	}
 	return most
+}
+
+// LeftOut returns −ln p(y) of row i, given the sites of all other rows.
+func (o Observed) LeftOut(i int) float64 {
+	m, v := o.site(i).cavity(o.Mean[i], o.Variance[i])
+	return o.Missed(i, m, v)
+}
+
+// Missed returns −ln p(y) of row i for f of N(mean, variance).
+func (o Observed) Missed(i int, mean, variance float64) float64 {
+	return -o.Noise.LogPredictive(o.Y[i], mean+o.shift(i), variance, o.Scale)
+}
+
+// Sited returns the rows x with their sites as measured targets.
+func (o Observed) Sited(x matrix.Dense) Memory {
+	return Memory{X: x, Y: o.Sites.Y,
+		PerRow: posterior.RowNoise{Factor: make([]float64, x.Rows), Known: o.Sites.Known}}
 }
 
 // mix moves x along f, and remembers both.
@@ -220,30 +272,27 @@ func mix(x, f, lastX, lastF []float64, sweep int, change float64) {
 	}
 }
 
-// moments returns the mean and variance of f in each row, given the sites: with C = K + D, w = C⁻¹(ỹ − m), they are ỹ −
+// moments sets the mean and variance of f in each row, given the sites: with C = K + D, w = C⁻¹(ỹ − m), they are ỹ −
 // D w and D − D² diag C⁻¹.
-func (e *EPEvidence) moments(prior Moments, x, mean, variance []float64) error {
-	n := len(mean)
+func (e *EPEvidence) moments(prior Moments, o Observed) error {
 	e.c.CopyFrom(prior.K)
-	for i := range n {
-		e.c.Row(i)[i] += 1 / x[i]
-		mean[i] = x[n+i] / x[i]
+	for i, d := range o.Sites.Known {
+		e.c.Row(i)[i] += d
 	}
-	w, _, err := solve(e.c, prior.Mean, mean, 0, &e.evidence.w)
+	w, _, err := solve(e.c, prior.Mean, o.Sites.Y, 0, &e.evidence.w)
 	if err != nil {
 		return err
 	}
 	linalg.TriangularInverse(e.c)
-	clear(variance)
-	for i := range n {
+	clear(o.Variance)
+	for i := range e.c.Rows {
 		for j, v := range e.c.Row(i)[:i+1] {
-			variance[j] += v * v // diag C⁻¹ = diag L⁻ᵀL⁻¹
+			o.Variance[j] += v * v // diag C⁻¹ = diag L⁻ᵀL⁻¹
 		}
 	}
-	for i := range n {
-		d := 1 / x[i]
-		mean[i] -= d * w[i]
-		variance[i] = max(d-d*d*variance[i], 1e-12)
+	for i, d := range o.Sites.Known {
+		o.Mean[i] = o.Sites.Y[i] - d*w[i]
+		o.Variance[i] = max(d-d*d*o.Variance[i], 1e-12)
 	}
 	return nil
 }
@@ -257,4 +306,56 @@ func (p *Problem) Sites(x []float64) (Sites, error) {
 	p.fill(theta, beta, prior)
 	at, _, _, err := e.Sites(prior, p.Y, math.Exp(logNoise))
 	return at, err
+}
+
+// SiteNeighbours is the number of nearest rows from which NearestSites computes the moments of f in a row.
+const SiteNeighbours = 64
+
+// NearestSites returns the rows of g with their sites, if f in a row depends on its nearest rows alone. g.Noise is the
+// noise's scale, and each target depends on f + shift.
+func NearestSites(noise Sited, g posterior.Given, shift []float64) (o Observed, err error) {
+	n := len(g.Y)
+	o = Observed{Y: g.Y, Mean: make([]float64, n), Variance: make([]float64, n), Shift: shift,
+		Noise: noise, Scale: g.Noise}
+	g.Mean.At(g.Beta, g.X, o.Mean)
+	g.Kernel.Diag(g.Theta, g.X, o.Variance)
+	moments := posterior.Own(g, SiteNeighbours)
+	_, err = o.settle(sweepTolerance, func() error {
+		moments(o.Sites.Y, o.Sites.Known, o.Mean, o.Variance)
+		return nil
+	})
+	return o, err
+}
+
+// sparseTolerance is sweepTolerance for sites that no derivative depends on.
+const sparseTolerance = 1e-4
+
+// Sites returns the rows with their sites at the parameters x, whatever the objective is, if f in a row depends on
+// other rows through inducing outputs alone (generalised FITC: Naish-Guzman & Holden 2007).
+func (p *SparseProblem) Sites(noise Sited, rows Memory, x []float64) (o Observed, err error) {
+	theta, beta, logNoise, _ := p.Split(x)
+	n, q := len(rows.Y), *p
+	o = Observed{Y: rows.Y, Mean: make([]float64, n), Variance: make([]float64, n), Shift: rows.Shift,
+		Noise: noise, Scale: math.Exp(logNoise)}
+	p.Mean.At(beta, rows.X, o.Mean)
+	p.Kernel.Diag(theta, rows.X, o.Variance)
+	_, err = o.settle(sparseTolerance, func() error {
+		q.Rows = o.Sited(rows.X)
+		e, err := q.begin(x, 1)
+		if err == nil {
+			err = e.predict(e.byB)
+		}
+		if err != nil {
+			return err
+		}
+		for i, d := range o.Sites.Known {
+			y, l := o.Sites.Y[i], e.lambda[i]
+			// without the row's site, whose noise is d+λ for V_iᵀu, then with f_i = V_iᵀu + N(0, λ), then with the site
+			over := d + l - (e.sHat[i] - l)
+			m, v := ((d+l)*e.mHat[i]-(e.sHat[i]-l)*y)/over, (e.sHat[i]-l)*(d+l)/over+l
+			o.Mean[i], o.Variance[i] = (m*d+y*v)/(v+d), max(v*d/(v+d), 1e-12)
+		}
+		return nil
+	})
+	return o, err
 }

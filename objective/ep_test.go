@@ -97,7 +97,7 @@ func (c goldenEP) holds(t *testing.T, x matrix.Dense, y []float64) {
 		near("variance of site", d, c.SiteVariances[j], 3e-7*d*d/variance[i])
 		near("site", sites.Y[i], c.Sites[j], 3e-7*(d/sd+d/variance[i]*math.Abs(sites.Y[i]-c.Mean)))
 	}
-	rows := Observed{y, mean, variance, q.Weights(), q.Noises, noise, math.Exp(c.LogScale)}
+	rows := Observed{y, mean, variance, nil, sites, noise, math.Exp(c.LogScale)}
 	if off := rows.Unsettled(); off > 2e-7 {
 		t.Errorf("sites still change by %g", off)
 	}

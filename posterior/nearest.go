@@ -125,17 +125,45 @@ func (s near) nearest(p *Posterior, targets []float64, x matrix.Dense, mean, var
 	for i0 := 0; i0 < x.Rows; i0 += nearestRows {
 		i1 := min(i0+nearestRows, x.Rows)
 		s.index().Nearest(x.RowRange(i0, i1), m, rows, nil)
-		linalg.Parallel((i1-i0+nearestTask-1)/nearestTask, func(t int) {
-			near := newLocal(p, targets, m)
-			for i := i0 + t*nearestTask; i < min(i0+(t+1)*nearestTask, i1); i++ {
-				m, explained := near.condition(x.RowRange(i, i+1), rows[(i-i0)*m:][:m])
-				mean[i] += m
-				if variance != nil {
-					variance[i] = max(variance[i]-explained, 0)
-				}
+		p.condition(targets, x.RowRange(i0, i1), rows, m, mean[i0:], variance)
+		if variance != nil {
+			variance = variance[i1-i0:]
+		}
+	}
+}
+
+// condition does the work of nearest for rows of x whose m nearest rows are known.
+func (p *Posterior) condition(targets []float64, x matrix.Dense, rows []int32, m int, mean, variance []float64) {
+	linalg.Parallel((x.Rows+nearestTask-1)/nearestTask, func(t int) {
+		x.Check()
+		near := newLocal(p, targets, m)
+		for i := t * nearestTask; i < min((t+1)*nearestTask, x.Rows); i++ {
+			m, explained := near.condition(x.RowRange(i, i+1), rows[i*m:][:m])
+			mean[i] += m
+			if variance != nil {
+				variance[i] = max(variance[i]-explained, 0)
 			}
-			near.release()
-		})
+		}
+		near.release()
+	})
+}
+
+// Own returns a function that sets the mean and variance of f in each row of g, as NewNearest has them for count rows,
+// given the rows' targets and noise variances. It searches for the nearest rows once.
+func Own(g Given, count int) func(y, noises, mean, variance []float64) {
+	p := NewNearest(g, count)
+	s := p.Solution.(*Nearest)
+	rows := make([]int32, p.Support.Rows*s.count)
+	s.index().Nearest(p.Support, s.count, rows, nil)
+	return func(y, noises, mean, variance []float64) {
+		q, targets := *p, make([]float64, len(y))
+		q.Noises = noises
+		q.Mean.At(q.Beta, q.Support, mean)
+		q.Kernel.Diag(q.Theta, q.Support, variance)
+		for i, v := range y {
+			targets[i] = v - mean[i]
+		}
+		q.condition(targets, q.Support, rows, s.count, mean, variance)
 	}
 }
 

@@ -1,4 +1,5 @@
 """The target as a model sees it: in standard deviations, possibly after a transform T, an increasing function onto all numbers."""
+from copy import copy
 from math import erfc, exp, expm1, fsum, inf, log, log1p, sqrt
 from statistics import NormalDist
 
@@ -7,6 +8,7 @@ from bounds import PRIOR, require
 NODES = (0.1488743389816312, 0.4333953941292472, 0.6794095682990244, 0.8650633666889845, 0.9739065285171717)  # Gauss-Legendre, on [-1, 1]
 WEIGHTS = (0.2955242247147529, 0.2692667193099963, 0.2190863625159820, 0.1494513491505806, 0.0666713443086881)
 
+SITE_NEIGHBOURS, SOME_SITES = 64, 50  # nearest rows that make the site of a row; most rows whose sites are checked, since each takes all others
 LINKED = {"ordinal": (0, 0), "poisson": (1, 0), "negative-binomial": (1, 1), "gamma": (0, 1)}  # Var y = linear mu + square s mu^2
 
 
@@ -52,9 +54,14 @@ class Target:
 
     def settled(self, q, rows, numbers, scale):
         """Checks that the sites of rows are the fixed point of expectation propagation (Rasmussen & Williams 2006, Eqs. 3.53 to 3.59)."""
-        require([tuple(s) for s in q.support] == [x for x, _ in rows] and q.noises and q.weights, "the prior's support isn't the model's rows in their order")
-        for i, (x, y), w, noise in zip(numbers, rows, q.weights, q.noises):
-            mean, variance, _ = self.shifted(i, q.predict(x))
+        require([tuple(s) for s in q.support] == [x for x, _ in rows] and q.noises and (q.weights or q.nearest), "the prior's support isn't the model's rows in their order")
+        near = copy(q)
+        near.nearest = q.nearest and SITE_NEIGHBOURS
+        for i in range(0, len(rows), -(-len(rows) // SOME_SITES) if q.nearest else 1):
+            (x, y), noise = rows[i], q.noises[i]
+            mean, variance, reach = near.predict(x)
+            w = (q.targets[i] + q.mean(x) - mean) / noise if q.nearest else q.weights[i]
+            mean, variance, _ = self.shifted(numbers[i], (mean, variance, reach))
             v = 1 / max(1 / variance - 1 / noise, 1e-12)
             m = v * (mean / variance - w - mean / noise)
             g, delta = self.label(y, m, v) if self.classes else self.level(y, m, v) if self.cuts else self.rate(y, m, v, scale)

@@ -41,7 +41,7 @@ from bounds import (
     require,
     scale_rows,
 )
-from target import LINKED, Target
+from target import LINKED, SOME_SITES, Target
 
 
 def claims(head, t, q, prior, derived, by_bound, rounded):
@@ -75,6 +75,8 @@ def claims(head, t, q, prior, derived, by_bound, rounded):
         if sparse:
             word.append(("that the prior's inducing inputs come from the prior rows alone", True))
         (word if sparse and not derived else checked).append(("the prior's weights", True))
+        if q.nearest and (head.has("classes") or head.has("noise") and head("noise", str) in LINKED):
+            word.append((f"the sites of prior rows, but for {SOME_SITES} at most", True))
         if q.support and not q.nearest:
             checked.append(("the posterior, whatever it is", True))
     return checked, word
@@ -102,19 +104,19 @@ def verify(model, data, together=None):
     require(target.as_is == sited, "the scaling doesn't go with the noise")
     by_sites = (head.has("classes") or sited) and head("objective", str) not in BOUND_TRAINED
     if head.has("classes") or sited:
-        fits, drawn = not by_sites or prior and not prior.sparse, drawn_labels(head)
+        fits, drawn = not by_sites or prior or q.nearest, drawn_labels(head)
         if not drawn:
-            fits = fits and by_sites and not q.support and t.direct
+            fits = fits and by_sites and (q.nearest or not q.support) and t.direct
         if not sited:
             fits = fits and target.noise == "probit" and t.kind == "label" and (t.below == 1 if drawn else t.below == 0.5 and noise == 1)
         require(fits and not any(map(head.has, ("offset", "noise_column", "censored", "monotone", "noise_of_inputs"))), "the noise doesn't go with the columns or the loss")
     require((sited and not target.cuts or not head.has("exposure")) and (noise == 1 or not target.cuts), "the noise has no exposure, or is 1")
-    if by_sites:
-        target.settled(prior, [rows[i] for i in roles[PRIOR]], roles[PRIOR], noise)
-    elif q.nearest or prior and not prior.sparse:
+    if by_sites and not (prior and prior.sparse):
+        target.settled(prior or q, [rows[i] for i in roles[PRIOR]], roles[PRIOR], noise)
+    elif not by_sites and (q.nearest or prior and not prior.sparse):
         (prior or q).solves([rows[i] for i in roles[PRIOR]], 1e-11, "prior", [table.sides[i] for i in roles[PRIOR]] if table.sides else ())
     derived = False
-    if prior and prior.sparse and not q.support and alpha_of(head) is not None:
+    if prior and prior.sparse and not q.support and not by_sites and alpha_of(head) is not None:
         each = varying.noises([rows[i][0] for i in roles[PRIOR]], [known[i] for i in roles[PRIOR]])
         derived = follows(prior, *([rows[i] for i in roles[role]] for role in (PRIOR, CERTIFIED)), alpha_of(head), each)
     if q.support and not q.nearest and not q.sparse:

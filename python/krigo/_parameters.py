@@ -229,7 +229,7 @@ class Parameters(Estimator):
             most passes over the rows; an evaluation of lbfgs or mma is a pass (default lbfgs, mma 1,000; adam 3,000
             steps, nearest 500 to 900)
         solver :
-            full GP: cholesky (as memory allows); cg and nearest (batches, fix_parameters), certified only with prior
+            full GP: cholesky; cg and nearest (batches, fix_parameters, labels, counts), certified only with prior
             informed (default auto)
         batch :
             adam, sgd: rows in a batch (default 1,000; nearest, batches nearest 256; renyi, evidence on uniform ones
