@@ -69,17 +69,6 @@ func (m Evidence) Bind(t Task) Problem {
 	return &collapsed{named: t.evidence(), plain: plain{t}, descent: m.Descent()}
 }
 
-// evidence returns the problem of the evidence.
-func (t Task) evidence() *objective.Problem {
-	if t.Noise != nil {
-		p := t.full(&objective.EPEvidence{Noise: t.Noise, Shift: t.All.Shift})
-		o, _ := t.Noise.(objective.Ordinal)
-		p.Steps = o.Steps()
-		return p
-	}
-	return t.full(&objective.Evidence{})
-}
-
 // FullGP returns the problem of a full GP that minimises o, with the evidence's parameters, box, start and posterior. A
 // method with its own objective can return this problem from Bind.
 func (t Task) FullGP(o objective.Exact, d Descent) Problem {

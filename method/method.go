@@ -230,6 +230,17 @@ func (t Task) parameters(x []float64) (theta, beta []float64, noise float64) {
 	return x[:nk], x[nk:g], math.Exp(x[g])
 }
 
+// evidence returns the problem of the evidence.
+func (t Task) evidence() *objective.Problem {
+	if t.Noise != nil {
+		p := t.full(&objective.EPEvidence{Noise: t.Noise, Shift: t.All.Shift})
+		o, _ := t.Noise.(objective.Ordinal)
+		p.Steps = o.Steps()
+		return p
+	}
+	return t.full(&objective.Evidence{})
+}
+
 // full returns the problem of a full GP with the objective o.
 func (t Task) full(o objective.Exact) *objective.Problem {
 	p := &objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, PerRow: t.All.PerRow, Objective: o}
