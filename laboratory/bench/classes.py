@@ -13,7 +13,7 @@ columns of 0 and 1, one of two kinds. krigo gets the text itself, with --categor
 
 - krigo: the default, which trains on seven training rows in ten (of many seven in eight) and certifies with the others; and "NAME-all", its sibling
   on all training rows (--deliver all). Each has its part of the command's CPU seconds, by its seconds of training.
-  Models of more than two classes have no sibling. Another fit stands for it, with a --prior-share that withholds two rows.
+  Models of more than two classes have no sibling. Another fit stands for it, with --prior-share 1.
 - sklearn-rbf, sklearn-matern: GaussianProcessClassifier (Laplace, logit), constant times anisotropic RBF or Matérn 3/2, two restarts.
   Above 600 rows 500 of them drawn at random train the parameters, without restarts, and all predict. More classes: one against the others.
 - gpytorch: variational, constant mean, ARD Matérn 5/2, Bernoulli (probit) or softmax, Adam (rate .05, at the end .005), float64.
@@ -129,7 +129,7 @@ def krigo(program, data, train, test, seed):
 
         if y.max() > 1:
             yield answer("m.krigo", *fit("m.krigo"))
-            yield answer("a.krigo", *fit("a.krigo", "--prior-share", str(1 - 2 / len(train))))
+            yield answer("a.krigo", *fit("a.krigo", "--prior-share", "1"))
         else:
             said, cpu = fit("m.krigo", "--deliver", "all")
             both = [said, said["delivered"]]
