@@ -100,7 +100,7 @@ type Plan struct {
 	Rows    string          `json:"rows_sha256"`
 	Roles   Roles           `json:"rows"`
 	Groups  *Roles          `json:"groups,omitempty"` // numbers of groups, if groups are counted
-	Kernels []string        `json:"kernels"`          // the kernels to try
+	Kernels []string        `json:"kernels"`          // the kernels to try; Fit may try more after the best of them
 	Starts  int             `json:"starts"`           // starting points of each kernel
 	// the number of rows that training begins with: the prior rows for an informed prior, else the certified rows
 	Trains int    `json:"trains"`

@@ -111,7 +111,7 @@ func TestEqualErrors(t *testing.T) {
 		"renyi": "one noise variance", "evidence kind=grid": "it takes prior informed",
 		"evidence noise=gp":             "take noise constant",
 		"evidence target_transform=log": "standard errors of noise-column",
-		"evidence offset=se":            "is the target or the offset",
+		"evidence offset=se":            "is the target or has another part",
 		`evidence beside=["y","truth"]`: "several targets: the noise-column",
 		`evidence categorical=["se"]`:   "holds categories",
 		"evidence learn=true":           "nothing learnt after it"} {
