@@ -180,7 +180,7 @@ func TestClassesRefuse(t *testing.T) {
 }
 
 // TestStraightLabels: labels on the two sides of a plane get the linear kernel, labels on the sides of a curve don't.
-// A large table of labels has as many prior rows as a large table of numbers.
+// A large table of labels leaves most rows to the certificate.
 func TestStraightLabels(t *testing.T) {
 	plane := dataset.Reading{}.New("plane")
 	plane.Names = []string{"a", "b", "c", "d", "kind"}
@@ -200,7 +200,7 @@ func TestStraightLabels(t *testing.T) {
 		}
 	}
 	o := must.Get(Options{Data: Data{Target: "kind"}, Kernel: Kernel{Noise: "probit"}}.resolve(20000))(t)
-	if _, _, prior := o.counts(20000); prior != informedRows(20000) {
+	if _, _, prior := o.counts(20000); prior != exactSites {
 		t.Errorf("%d prior rows", prior)
 	}
 }

@@ -26,6 +26,10 @@ func informedRows(n int) int {
 // 5.23 % (δ = 0.01). Ten times as many rows take ten times as long to predict, for a bound of 5.07 %.
 const mostCertified = 50_000
 
+// exactSites is the largest number of rows that a default takes for a full GP whose noise has sites. Expectation
+// propagation factors a matrix of all of them 8 to 30 times.
+const exactSites = 4000
+
 // counts returns the numbers of test, calibration and prior rows for a table with the given number of rows.
 func (o Options) counts(rows int) (test, calibration, prior int) {
 	of := func(share float64, rows int) int { return int(math.Ceil(share * float64(rows))) }
@@ -34,7 +38,9 @@ func (o Options) counts(rows int) (test, calibration, prior int) {
 	case o.Prior.Share > 0:
 		prior = of(o.Prior.Share, left)
 	case o.informed():
-		prior = informedRows(left)
+		if prior = informedRows(left); o.sited() != nil {
+			prior = min(prior, exactSites) // more rows don't always predict better (protein)
+		}
 	case o.Data.Scaling == dataset.PriorRows:
 		prior = dataset.DefaultPriorRows(left)
 	}

@@ -28,10 +28,6 @@ type plan struct {
 }
 
 const (
-	// exactSites is the largest number of rows that a default takes for a full GP whose noise has sites. Expectation
-	// propagation factors a matrix of all of them 8 to 30 times.
-	exactSites = 4000
-
 	// maxIterative is the default limit of rows for conjugate gradients. A pair of rows with 8 inputs takes 1.4 ns of
 	// a core, so a product for 50,000 rows should take two cores a second. A solve of up to 2,000 products may take
 	// half an hour. The largest solve that was measured had 32,000 rows (docs/behind/performance.md).

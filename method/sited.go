@@ -14,13 +14,13 @@ import (
 )
 
 // Sites of many rows. A full GP of n rows takes n³ operations in each sweep, so each row sees the others either through
-// inducing inputs or through its nearest rows. Inducing inputs suit a function that they can follow, and nearest rows
-// a rough function. With the parameters of 1,000 rows, and 20,000 rows instead of 4,000 of an exact GP, log losses are:
+// inducing inputs or through its nearest rows. Inducing inputs suit a function that they can follow. With the parameters
+// of 1,000 rows, and 20,000 rows instead of 4,000 of an exact GP, log losses are:
 //
 //	                                        exact 4,000    1,000 inducing inputs    64, then 512 nearest
 //	kin40k above its median                       .1757                    .1398                   .1222
 //	pm25 above its median                         .3996                    .3822                   .3689
-//	protein above its median                      .3688                    .4348
+//	protein above its median                      .3688                    .4348          doesn't settle
 //	labels drawn by a sum of smooth effects       .3200                    .3112
 const (
 	sitedInducing = 1000
