@@ -60,8 +60,7 @@ func (r *Recertification) Headline() string {
 	switch {
 	case r.IndependentlyChecked:
 		return fmt.Sprintf("Reproduced: the model, its data and its options give this %s, number for number. That the "+
-			"options "+
-			"were chosen before the certified rows were seen is the fitter's word.", r.Certificate.Label)
+			"options were chosen before the certified rows were seen is the fitter's word.", r.Certificate.Label)
 	case r.Matches:
 		return fmt.Sprintf("Recomputed, but not reproduced: the numbers of this %s rest on parts of the file that only the "+
 			"fitter vouches for.", r.Certificate.Label)

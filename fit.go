@@ -12,6 +12,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 )
@@ -136,13 +137,11 @@ func Decide(ctx context.Context, table *dataset.Table, o Options) (told *Plan, e
 	d := certified.dealt
 	counts, groups := d.roles.Counts()
 	told = &Plan{Rows: d.units.Hash, Options: d.text, Roles: rolesOf(counts), Starts: p.restarts, Trains: p.n,
-		Method: p.choice.Optimizer, M: p.choice.Inducing, Findings: p.findings}
+		Method: p.choice.Optimizer, M: p.choice.Inducing, Findings: p.findings,
+		Kernels: lists.Of(p.families, func(f family) string { return f.name })}
 	if o.Data.Group != "" {
 		of := rolesOf(groups)
 		told.Groups = &of
-	}
-	for _, f := range p.families {
-		told.Kernels = append(told.Kernels, f.name)
 	}
 	if d.reason != "" {
 		told.Findings.Add(finding.NoCertificate, d.reason)

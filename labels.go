@@ -252,14 +252,7 @@ func (r *labelReader) rest(l *pacbayes.Labelled) error {
 		if r.groups, err = r.labels("group", r.o.Group); err != nil {
 			return err
 		}
-		numbers := map[string]int{}
-		for _, g := range r.groups {
-			if _, known := numbers[g]; !known {
-				numbers[g] = len(numbers)
-			}
-			l.Group = append(l.Group, numbers[g])
-		}
-		l.Groups = len(numbers)
+		l.Group, l.Groups = lists.Numbered(r.groups)
 	}
 	return nil
 }

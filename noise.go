@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/inducing"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
@@ -165,8 +166,7 @@ func (f noiseForm) factor(z matrix.Dense) (matrix.Dense, error) {
 // learnNoise returns the noise of an option that the errors speak for, and c, the mean of ln s on the rows. It is
 // nil if auto finds that held-out density doesn't gain enough.
 func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []float64, seed uint64) (*model.Varying,
-	float64,
-	error) {
+	float64, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x6e6f697365)) // "noise"
 	base := noiseProblem{phi: x.Like(x.Rows, 0), r2: r2, v: v, rows: rng.Perm(x.Rows), spread: 1}
 	constant, err := base.heldOut(ctx)
@@ -203,10 +203,8 @@ func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []floa
 	varying := &model.Varying{Slopes: w[1:]}
 	if f.length > 0 {
 		linalg.Trsv(true, l, w[1:])
-		varying = &model.Varying{Length: f.length, Weights: w[1:]}
-		for k := range z.Rows {
-			varying.Centres = append(varying.Centres, slices.Clone(z.Row(k)))
-		}
+		varying = &model.Varying{Length: f.length, Weights: w[1:],
+			Centres: lists.To(z.Rows, func(k int) []float64 { return slices.Clone(z.Row(k)) })}
 	}
 	logs := varying.Logs(x)
 	mean := linalg.Sum(logs) / float64(len(logs))
@@ -314,10 +312,7 @@ func (p *plan) errors(q *posterior.Posterior) (x matrix.Dense, r2, mean, v []flo
 			errs, v = append(errs, y-left[i]), append(v, max(variance[i]-q.NoiseOf(i), 0))
 		}
 	} else {
-		of := make([]int, min(n, noiseRows))
-		for k := range of {
-			of[k] = k * n / len(of)
-		}
+		of := spread(n, noiseRows)
 		some := objective.Memory{X: x.Like(len(of), p.data.Cols), Y: make([]float64, len(of))}
 		if err := p.rows.Pick(of, some.X.Data, some.Y); err != nil {
 			return x, nil, nil, nil, err
@@ -327,9 +322,7 @@ func (p *plan) errors(q *posterior.Posterior) (x matrix.Dense, r2, mean, v []flo
 			left := make([]float64, len(of))
 			v = make([]float64, len(of))
 			q.Latent(some.X, left, v)
-			for i, y := range some.Y {
-				errs = append(errs, y-left[i])
-			}
+			errs = lists.To(len(of), func(i int) float64 { return some.Y[i] - left[i] })
 		}
 		rows = some
 	}

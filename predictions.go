@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -59,10 +60,7 @@ func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction st
 		return nil, err
 	}
 	if terms.Loss.Unitless() {
-		s.Scale = make([]float64, d.Rows)
-		for i, y := range s.Y {
-			s.Scale[i] = math.Abs(y)
-		}
+		s.Scale = lists.Of(s.Y, math.Abs)
 	}
 	if s.Rows = d.Rows; o.Data.Group != "" {
 		s.Group = units.Groups()

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"
@@ -20,11 +21,8 @@ const (
 
 // spread returns some of n rows, spaced as evenly as possible.
 func spread(n, some int) []int {
-	rows := make([]int, min(n, some))
-	for i := range rows {
-		rows[i] = i * n / len(rows)
-	}
-	return rows
+	some = min(n, some)
+	return lists.To(some, func(i int) int { return i * n / some })
 }
 
 // quickly fits a GP to all rows, with parameters trained on some of the rows.

@@ -136,8 +136,7 @@ func (f family) spec() kernel.Spec { return f.kernel.Spec(make([]float64, len(f.
 // sameShape says whether two kernels are equal except for the values of their parameters.
 func sameShape(a, b kernel.Spec) bool {
 	return kernel.SameKernel(a.Name, b.Name) && len(a.Lengthscales) == len(b.Lengthscales) &&
-		len(a.Parameters) == len(b.Parameters) &&
-		slices.EqualFunc(a.Parts, b.Parts, sameShape)
+		len(a.Parameters) == len(b.Parameters) && slices.EqualFunc(a.Parts, b.Parts, sameShape)
 }
 
 // ardName names the kernel with one lengthscale per input.

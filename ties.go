@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/ties"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -67,15 +68,8 @@ func (s share) ties(ctx context.Context, g posterior.Given) (found []model.Tie, 
 }
 
 // groups numbers the groups of the rows to train on, from 0.
-func (s share) groups() (of []int) {
-	numbers := map[int]int{}
-	for _, row := range s.rows.Numbers {
-		g := s.roles.Group[row]
-		if _, known := numbers[g]; !known {
-			numbers[g] = len(numbers)
-		}
-		of = append(of, numbers[g])
-	}
+func (s share) groups() []int {
+	of, _ := lists.Numbered(lists.Of(s.rows.Numbers, func(row int) int { return s.roles.Group[row] }))
 	return of
 }
 

@@ -331,12 +331,8 @@ func (p *plan) straight(order []int, found []run) []int {
 // density at its mode. It falls with every parameter, whether or not the rows say anything about the parameter. Without
 // a prior density, the family with the least objective is the only contender.
 func (p *plan) contenders(ctx context.Context, c *checkpoints, found []run) (first []int, by finding.Kind, err error) {
-	var order []int // lowest objective first, which saves most second derivatives
-	for i, r := range found {
-		if r.result != nil {
-			order = append(order, i)
-		}
-	}
+	// lowest objective first, which saves most second derivatives
+	order := lists.Where(len(found), func(i int) bool { return found[i].result != nil })
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(found[a].result.Value, found[b].result.Value) })
 	if p.races(ctx) {
 		last := found[order[0]].result.Value + raceTied*float64(p.n)

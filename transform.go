@@ -162,8 +162,7 @@ func (d *dealt) transformProblem(ctx context.Context, rows []int, s dataset.Scal
 func (d *dealt) roughProblem(ctx context.Context, all objective.Memory) method.Problem {
 	choice := method.Choice{Name: method.EvidenceName, Hyperprior: "weak", Epochs: transformSteps}.WithDefaults()
 	return choice.Method().Bind(method.Task{Kernel: roughKernel(d.data.Cols), Mean: kernel.LinearMean{}, Rows: all,
-		N: all.X.Rows, Ranks: d.data.Ranks(), All: all, Limit: farLimit, Solver: posterior.ByCholesky,
-		Context: ctx})
+		N: all.X.Rows, Ranks: d.data.Ranks(), All: all, Limit: farLimit, Solver: posterior.ByCholesky, Context: ctx})
 }
 
 func roughKernel(dim int) kernel.Kernel {

@@ -397,9 +397,8 @@ func bound(m *Model, c *pacbayes.Certificate, about string) string {
 	case c.Loss == pacbayes.Band, c.Loss == pacbayes.Relative, c.Loss == pacbayes.Scaled:
 		return fmt.Sprintf("%s lie within %s.", share, within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	case c.Loss == pacbayes.Asymmetric:
-		return fmt.Sprintf("%s lie at most %s below and %s above %s%s.", share,
-			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), known(m),
-			scaled(m, c.Epsilon, c.EpsilonAbove))
+		return fmt.Sprintf("%s lie at most %s below and %s above %s%s.", share, cautious.Width(c.EpsilonRaw),
+			cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), known(m), scaled(m, c.Epsilon, c.EpsilonAbove))
 	}
 	unit := ""
 	if c.Loss != pacbayes.ClippedAbsolute {

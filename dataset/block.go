@@ -93,11 +93,9 @@ func (b blocks) String() string {
 
 // name returns the name of the block in which a row with these cells lies.
 func (b blocks) name(cells []float64) string {
-	var parts []string
-	for k, v := range cells {
-		parts = append(parts, strconv.FormatFloat(math.Floor(v/b.sizes[k])+0, 'f', -1, 64))
-	}
-	return strings.Join(parts, ",")
+	return strings.Join(lists.To(len(cells), func(k int) string {
+		return strconv.FormatFloat(math.Floor(cells[k]/b.sizes[k])+0, 'f', -1, 64)
+	}), ",")
 }
 
 // manyBlocks holds how many blocks the candidates for auto make at least. If a third of them is certified and no row of

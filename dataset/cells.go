@@ -395,8 +395,7 @@ func (t *Table) notNumber(u use, text string) error {
 		return fmt.Errorf("%q is not a number; separate columns by commas, semicolons or tabs", spelling.Clip(text))
 	case u.fitting:
 		return fmt.Errorf("%q is not a number; correct it, or, if it stands for a missing value, say --na %s",
-			spelling.Clip(text),
-			spelling.Shell(spelling.Clip(text)))
+			spelling.Clip(text), spelling.Shell(spelling.Clip(text)))
 	}
 	return fmt.Errorf("%q is not a number; write one, or remove the row", spelling.Clip(text))
 }

@@ -161,22 +161,22 @@ func (d *Data) Targets(rows []int) ([]float64, error) {
 
 // Offsets returns the offsets or the exposures of the given rows, or nil without either.
 func (d *Data) Offsets(rows []int) ([]float64, error) {
-	if d.offset == nil {
+	return d.cellsOf(d.offset, rows)
+}
+
+// cellsOf returns the cells of a further column at the given rows, or nil without such a column.
+func (d *Data) cellsOf(column, rows []int) ([]float64, error) {
+	if column == nil {
 		return nil, nil
 	}
 	of := *d
-	of.target, of.offset = d.offset, nil
+	of.target, of.offset = column, nil
 	return of.Targets(rows)
 }
 
 // StandardErrors returns the standard errors of the given rows' targets, or nil if no column has them.
 func (d *Data) StandardErrors(rows []int) ([]float64, error) {
-	if d.noise == nil {
-		return nil, nil
-	}
-	of := *d
-	of.target, of.offset = d.noise, nil
-	return of.Targets(rows)
+	return d.cellsOf(d.noise, rows)
 }
 
 // Whole returns the targets of the given rows with their offsets, given the targets that Targets returns.

@@ -47,12 +47,7 @@ func (r Roles) Rows(role Role) []int {
 
 // Count returns the number of rows with a role.
 func (r Roles) Count(role Role) (n int) {
-	for _, other := range r.Of {
-		if other == role {
-			n++
-		}
-	}
-	return n
+	return len(lists.If(r.Of, func(other Role) bool { return other == role }))
 }
 
 // Counts holds numbers of rows, or of groups, by role. A request leaves Certified at 0, and all other units are

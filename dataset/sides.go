@@ -99,10 +99,5 @@ func (t *Table) limit(j int, cell float64) (v, side float64, err error) {
 // Sides returns how the target of each given row is known: −1 if it is below the number in the target's column, 1 if
 // above, and 0 if it is that number. It returns nil for a table that Limited didn't return.
 func (d *Data) Sides(rows []int) ([]float64, error) {
-	if d.limits == nil {
-		return nil, nil
-	}
-	of := *d
-	of.target, of.offset = d.limits, nil
-	return of.Targets(rows)
+	return d.cellsOf(d.limits, rows)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 )
 
@@ -188,10 +189,7 @@ func (u *cycle) run() error {
 	}
 	u.cycles++
 	u.indefinite = false
-	active := make([]bool, t)
-	for j := range active {
-		active[j] = u.norm[j] > u.target[j]
-	}
+	active := lists.To(t, func(j int) bool { return u.norm[j] > u.target[j] })
 	rho, next, curve := make([]float64, t), make([]float64, t), make([]float64, t)
 	alpha, beta := make([]float64, t), make([]float64, t)
 	u.precondition()
@@ -305,11 +303,7 @@ func (u *cycle) record(active []bool, rho, alpha, beta []float64) {
 		}
 		l.inverse = 1 / alpha[j]
 		l.Diagonal = append(l.Diagonal, diagonal)
-		v := make([]float64, u.z.Rows)
-		for i := range v {
-			v[i] = scale * u.z.At(i, j)
-		}
-		l.Basis = append(l.Basis, v)
+		l.Basis = append(l.Basis, lists.To(u.z.Rows, func(i int) float64 { return scale * u.z.At(i, j) }))
 	}
 }
 

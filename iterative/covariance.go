@@ -50,6 +50,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/radial"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -174,11 +175,7 @@ func lowRank(f matrix.Dense, c Covariance) (*Preconditioner, error) {
 	}
 	p.f, p.cholB = f, matrix.New(f.Cols, f.Cols)
 	if c.Noises != nil {
-		per := make([]float64, f.Rows)
-		for i, v := range c.Noises {
-			per[i] = 1 / v
-		}
-		linalg.SyrkScaled(f, per, 0, p.cholB)
+		linalg.SyrkScaled(f, lists.Of(c.Noises, func(v float64) float64 { return 1 / v }), 0, p.cholB)
 	} else {
 		linalg.SyrkLower(true, 1/c.Noise, f, 0, p.cholB)
 	}

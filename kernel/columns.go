@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/matrix"
 )
@@ -54,10 +55,7 @@ func see(inputs []Input, columns []string) (at []int, seen []Input, err error) {
 		return nil, nil, errors.New("it has columns, but the names of the inputs aren't known here")
 	}
 	at, err = Find(inputs, columns...)
-	for _, t := range at {
-		seen = append(seen, inputs[t])
-	}
-	return at, seen, err
+	return at, lists.Of(at, func(t int) Input { return inputs[t] }), err
 }
 
 // on is a kernel that sees only some of the inputs.
@@ -72,11 +70,7 @@ type on struct {
 // as Find returns them, and k is a kernel on len(at) inputs.
 func On(k Kernel, dim int, columns []string, at []int) Kernel {
 	if o, ok := k.(on); ok {
-		all := make([]int, len(o.inputs))
-		for j, t := range o.inputs {
-			all[j] = at[t]
-		}
-		return on{o.Kernel, o.columns, all, dim}
+		return on{o.Kernel, o.columns, lists.Of(o.inputs, func(t int) int { return at[t] }), dim}
 	}
 	return on{k, columns, at, dim}
 }

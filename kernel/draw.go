@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/radial"
 	"github.com/krigo-gp/krigo/matrix"
 )
@@ -44,11 +45,9 @@ func (at Bound) Draw(dim, count int, rng *rand.Rand) (*Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Function{phi, make([]float64, count)}
-	for i := range f.weights {
-		f.weights[i] = rng.NormFloat64() / math.Sqrt(float64(count))
-	}
-	return f, nil
+	return &Function{phi, lists.To(count, func(int) float64 {
+		return rng.NormFloat64() / math.Sqrt(float64(count))
+	})}, nil
 }
 
 func drawFeatures(k Kernel, theta []float64, dim, count int, rng *rand.Rand) (features, error) {
@@ -73,10 +72,7 @@ func (f *Function) At(x matrix.Dense, out []float64) {
 
 // cosines returns the features amplitude·cos(ω_kᵀx + b_k). The rows of omega are the ω_k, and b_k is uniform.
 func cosines(amplitude float64, omega matrix.Dense, rng *rand.Rand) features {
-	phase := make([]float64, omega.Rows)
-	for k := range phase {
-		phase[k] = 2 * math.Pi * rng.Float64()
-	}
+	phase := lists.To(omega.Rows, func(int) float64 { return 2 * math.Pi * rng.Float64() })
 	return func(x, phi matrix.Dense) {
 		linalg.Gemm(false, true, 1, x, omega, 0, phi)
 		for i := range phi.Rows {

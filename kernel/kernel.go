@@ -47,6 +47,7 @@ import (
 	"fmt"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 )
 
@@ -293,9 +294,7 @@ func lengthParams(dim int, ard bool) []Param {
 	if !ard {
 		return []Param{{Name: "log_lengthscale2", Kind: Lengthscale, Dim: -1}}
 	}
-	p := make([]Param, dim)
-	for i := range p {
-		p[i] = Param{Name: fmt.Sprintf("log_lengthscale2[%d]", i+1), Kind: Lengthscale, Dim: i}
-	}
-	return p
+	return lists.To(dim, func(i int) Param {
+		return Param{Name: fmt.Sprintf("log_lengthscale2[%d]", i+1), Kind: Lengthscale, Dim: i}
+	})
 }

@@ -3,6 +3,8 @@ package kernel
 import (
 	"math"
 	"slices"
+
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // Metric returns the factors that scale the inputs so that the prior's correlation of two points falls with their
@@ -21,14 +23,9 @@ func Metric(k Kernel, theta []float64) (inverse []float64, ok bool) {
 	return nil, false
 }
 
-// Metric implements the function Metric.
 func (s *Stationary) Metric(theta []float64) ([]float64, bool) {
 	logL2, _, _ := s.unpack(theta)
-	inverse := make([]float64, s.dim)
-	for t := range inverse {
-		inverse[t] = math.Exp(-0.5 * logL2[min(t, len(logL2)-1)])
-	}
-	return inverse, true
+	return lists.To(s.dim, func(t int) float64 { return math.Exp(-0.5 * logL2[min(t, len(logL2)-1)]) }), true
 }
 
 // Metric implements the function Metric. The correlation of a constant or a white kernel doesn't depend on where the

@@ -75,23 +75,15 @@ func plain(make func() Kernel) func(int, bool) (Kernel, error) {
 }
 
 // Names lists the kernels that Parse and Spec.Build know.
-func Names() []string {
-	names := make([]string, len(register))
-	for i, f := range register {
-		names[i] = f.name
-	}
-	return names
-}
+func Names() []string { return lists.Of(register, func(f family) string { return f.name }) }
 
 func named(name string, dim int, ard bool) (Kernel, error) {
-	for _, f := range register {
-		if f.name == name {
-			k, err := f.make(dim, ard)
-			if err != nil {
-				err = fmt.Errorf("kernel %q: %w", name, err)
-			}
-			return k, err
+	if f, known := lists.Find(register, func(f family) bool { return f.name == name }); known {
+		k, err := f.make(dim, ard)
+		if err != nil {
+			err = fmt.Errorf("kernel %q: %w", name, err)
 		}
+		return k, err
 	}
 	if said := spelling.Called(name, Names()); said != "" {
 		return nil, fmt.Errorf("unknown kernel: %.120s", said)
@@ -126,10 +118,7 @@ func Register(name string, make func(dim int, ard bool) (Kernel, error)) {
 // checkSpec panics unless Build returns a kernel's parameters from the kernel's Spec.
 func checkSpec(k Kernel, dim int) {
 	params := k.Params()
-	theta := make([]float64, len(params))
-	for i := range theta {
-		theta[i] = float64(i+1) / 8 // all values differ
-	}
+	theta := lists.To(len(params), func(i int) float64 { return float64(i+1) / 8 }) // all values differ
 	s := k.Spec(theta)
 	_, back, err := s.Build(dim)
 	if err != nil {

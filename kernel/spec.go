@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // Kind says what a parameter means.
@@ -161,15 +163,11 @@ const mostSaid = 12
 // String returns the specification in words: "se (variance 1, lengthscales 0.5 2)".
 func (s Spec) String() string {
 	if len(s.Parts) > 0 {
-		texts := make([]string, len(s.Parts))
-		for i, p := range s.Parts {
-			texts[i] = p.String()
-		}
 		op := " + "
 		if strings.HasPrefix(s.Name, "product") {
 			op = " * "
 		}
-		return "(" + strings.Join(texts, op) + ")"
+		return "(" + strings.Join(lists.Of(s.Parts, Spec.String), op) + ")"
 	}
 	var values []string
 	add := func(name string, v ...float64) {

@@ -31,7 +31,6 @@ const (
 // NewSteps returns the kernel of steps on dim inputs.
 func NewSteps(dim int, ard bool) *Steps { return &Steps{dim, ard} }
 
-// Params implements Kernel.
 func (s *Steps) Params() []Param {
 	all := lengthParams(s.dim, s.ard)
 	for t := range s.dim {
@@ -51,7 +50,6 @@ func (s *Steps) lengths() int {
 	return 1
 }
 
-// Spec implements Kernel.
 func (s *Steps) Spec(theta []float64) Spec { return SpecOf("steps", s.Params(), theta) }
 
 // part returns v's part of bin b: how far v is into the bin, from the bin's end that is nearer to 0.
@@ -176,13 +174,10 @@ func (c *stepColumns) pullWarp(t int, v, bar float64, dTheta []float64) {
 	}
 }
 
-// Cov implements Kernel.
 func (s *Steps) Cov(theta []float64, a, b, k matrix.Dense) { covOnce(s, theta, a, b, k) }
 
-// Pull implements Kernel.
 func (s *Steps) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) { pullOnce(s, theta, a, b, bar) }
 
-// Diag implements Kernel.
 func (s *Steps) Diag(theta []float64, a matrix.Dense, k []float64) {
 	for i := range k {
 		k[i] = math.Exp(theta[len(theta)-1])

@@ -144,8 +144,7 @@ func (m Renyi) Bind(t Task) Problem {
 			Alpha: m.alpha(), Seed: t.Seed, Context: t.Context, Progress: t.Progress}, plain{t}, m}
 	}
 	p := &renyi{RenyiProblem: &objective.RenyiProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M,
-		MinJitter: t.MinJitter, Schedule: m.schedule(), Ranks: t.Ranks, Alpha: m.alpha()},
-		plain: plain{t}, method: m}
+		MinJitter: t.MinJitter, Schedule: m.schedule(), Ranks: t.Ranks, Alpha: m.alpha()}, plain: plain{t}, method: m}
 	if falls := m.schedule(); m.OnBatches() && falls != nil {
 		p.Schedule = func(share float64) float64 { return falls(min(share/annealShare, 1)) }
 	}

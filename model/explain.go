@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/quadrature"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -37,11 +38,8 @@ func (e *Explanation) Names() []string {
 	if e == nil {
 		return nil
 	}
-	names := []string{"explain_base"}
-	for _, c := range e.Columns {
-		names = append(names, "contribution_"+c)
-	}
-	return append(names, "explain_remainder")
+	columns := lists.Of(e.Columns, func(c string) string { return "contribution_" + c })
+	return slices.Concat([]string{"explain_base"}, columns, []string{"explain_remainder"})
 }
 
 // Fill sets row i of a table with the columns Names.
@@ -120,10 +118,7 @@ func (e *Explanation) offset(d *dataset.Data) error {
 // InputsOf says what the inputs of a model are, for kernels on columns. e may be nil.
 func InputsOf(names []string, e *dataset.Encoding) (inputs []kernel.Input) {
 	if e == nil {
-		for _, name := range names {
-			inputs = append(inputs, kernel.Input{Column: name})
-		}
-		return inputs
+		return lists.Of(names, func(name string) kernel.Input { return kernel.Input{Column: name} })
 	}
 	for _, c := range e.Columns {
 		if c.Categories == nil {

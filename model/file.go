@@ -192,9 +192,7 @@ func (m *Model) Write(w io.Writer) error {
 	if c := m.Conformal; c != nil && c.Misses != nil {
 		parts = append(parts, listed("misses", c.Misses), listed("deviations", c.Deviations))
 	}
-	for _, part := range parts {
-		h.Arrays = append(h.Arrays, part.array)
-	}
+	h.Arrays = append(h.Arrays, lists.Of(parts, func(p part) array { return p.array })...)
 	h.Arrays = append(h.Arrays, array{"rows", "uint64", len(m.Rows), 1})
 	if m.Named != nil {
 		h.Arrays = append(h.Arrays, array{"groups", "uint64", len(m.Named), 1})
@@ -449,9 +447,7 @@ func (h header) read(data []byte, m *Model) (found map[string][]float64, shape m
 		switch a.Name {
 		case "roles":
 			want = "uint8"
-			for _, b := range part {
-				m.positional = append(m.positional, dataset.Role(b))
-			}
+			m.positional = lists.Of(part, func(b byte) dataset.Role { return dataset.Role(b) })
 		case "rows", "groups":
 			want = "uint64"
 			to := map[string]*[]uint64{"rows": &m.Rows, "groups": &m.Named}[a.Name]
@@ -462,10 +458,9 @@ func (h header) read(data []byte, m *Model) (found map[string][]float64, shape m
 		if a.Type != want {
 			return nil, nil, fmt.Errorf("the model file's array %q has the type %q, not %s", a.Name, a.Type, want)
 		}
-		vs := make([]float64, len(part)/8)
-		for i := range vs {
-			vs[i] = math.Float64frombits(binary.LittleEndian.Uint64(part[8*i:]))
-		}
+		vs := lists.To(len(part)/8, func(i int) float64 {
+			return math.Float64frombits(binary.LittleEndian.Uint64(part[8*i:]))
+		})
 		if want == "float64" && !linalg.Finite(vs) {
 			return nil, nil, fmt.Errorf("the model file's array %q has a number that isn't finite", a.Name)
 		}

@@ -92,17 +92,12 @@ func (m *Model) misses(d *dataset.Data, rows, place []int, mean []float64) ([]fl
 }
 
 // groupMeans returns the mean of each group, in the order in which groups begin.
-func groupMeans(r []float64, rows, group []int) (means []float64) {
-	at := map[int]int{}
-	var sizes []float64
-	for i, row := range rows {
-		g := group[row]
-		if _, known := at[g]; !known {
-			at[g] = len(means)
-			means, sizes = append(means, 0), append(sizes, 0)
-		}
-		means[at[g]] += r[i]
-		sizes[at[g]]++
+func groupMeans(r []float64, rows, group []int) []float64 {
+	numbers, groups := lists.Numbered(lists.Of(rows, func(row int) int { return group[row] }))
+	means, sizes := make([]float64, groups), make([]float64, groups)
+	for i, g := range numbers {
+		means[g] += r[i]
+		sizes[g]++
 	}
 	for i := range means {
 		means[i] /= sizes[i]

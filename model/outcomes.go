@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // Outcomes holds figures of rows whose targets became known after krigo had predicted the rows.
@@ -43,10 +44,6 @@ func (m *Model) Outcomes(d *dataset.Data, rows []int) (o Outcomes, err error) {
 	if o.Hashes, _, err = d.RowHashes(rows); err != nil {
 		return o, err
 	}
-	for _, h := range o.Hashes {
-		if among(m.Rows, h) {
-			o.Seen++
-		}
-	}
+	o.Seen = len(lists.If(o.Hashes, func(h uint64) bool { return among(m.Rows, h) }))
 	return o, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/objective"
 )
@@ -190,9 +191,7 @@ func (m *Model) Chances(ps []Prediction) (all []Chance) {
 	if m.Ordinal == nil {
 		return nil
 	}
-	for _, level := range m.Ordinal.Levels {
-		all = append(all, Chance{Level: level})
-	}
+	all = lists.Of(m.Ordinal.Levels, func(level float64) Chance { return Chance{Level: level} })
 	for _, p := range ps {
 		for at, c := range m.Ordinal.Chances(p.f, p.LatentVariance, 1) {
 			all[at].Probabilities = append(all[at].Probabilities, c)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -110,7 +111,7 @@ func (s scored) limits() (n int) {
 // nil.
 func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error) {
 	if group != nil {
-		s.Group, s.Groups = numbered(rows, group)
+		s.Group, s.Groups = lists.Numbered(lists.Of(rows, func(row int) int { return group[row] }))
 	}
 	if _, s.Rows, err = ranks.Place(d.Ranks(), len(rows)); err != nil {
 		return s, err
@@ -249,17 +250,4 @@ func (m *Model) scorable(d *dataset.Data, rows []int, at scored) error {
 		}
 	}
 	return nil
-}
-
-// numbered numbers the groups of rows from 0, in the order in which they first appear.
-func numbered(rows, group []int) (numbers []int, groups int) {
-	number := map[int]int{}
-	for _, row := range rows {
-		g := group[row]
-		if _, ok := number[g]; !ok {
-			number[g] = len(number)
-		}
-		numbers = append(numbers, number[g])
-	}
-	return numbers, len(number)
 }

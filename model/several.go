@@ -15,7 +15,6 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/disk"
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -215,8 +214,7 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 	}
 	sample.Scale = slices.Repeat([]float64{1}, len(rows))
 	if first.Group != "" {
-		groups := lists.Of(rows, func(in int) int { return units[in] })
-		sample.Group, sample.Groups = numbered(linalg.UpTo(len(rows)), groups)
+		sample.Group, sample.Groups = lists.Numbered(lists.Of(rows, func(in int) int { return units[in] }))
 	}
 	terms := first.Terms
 	terms.Slices, terms.EpsilonRaw = nil, terms.Loss.Below

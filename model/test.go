@@ -57,12 +57,8 @@ func (s *scores) report(t *Test, c *Conformal, sum func(...[]float64) error) err
 	}
 	err := sum(counts, pit)
 	share := func(i int) float64 { return counts[i] / float64(t.Rows) }
-	for i, l := range levels {
-		t.Coverage = append(t.Coverage, Coverage{l, share(i)})
-	}
-	for _, n := range pit {
-		t.PIT = append(t.PIT, int(n))
-	}
+	t.Coverage = lists.To(len(levels), func(i int) Coverage { return Coverage{levels[i], share(i)} })
+	t.PIT = lists.Of(pit, func(n float64) int { return int(n) })
 	if c != nil {
 		plain, normalised := share(len(levels)), share(len(levels)+1)
 		t.Conformal, t.Normalised = &plain, &normalised

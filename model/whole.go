@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -95,9 +96,7 @@ func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 	w.c = w.q.Solution.(*posterior.Exact)
 	inverse := w.x.Like(len(rows), len(rows))
 	linalg.CholeskyInverse(w.c.Chol, inverse)
-	for i := range rows {
-		w.d = append(w.d, inverse.At(i, i))
-	}
+	w.d = lists.To(len(rows), func(i int) float64 { return inverse.At(i, i) })
 	return w, w.bound(y)
 }
 

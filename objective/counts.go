@@ -85,19 +85,15 @@ func lgamma(x float64) float64 {
 	return v
 }
 
-// Narrowest implements Sited.
 func (l Rated) Narrowest() float64 { return 1e-3 / mostCount }
 
 // mostCount is the largest count. Its site is 1e-9 wide.
 const mostCount = 1e9
 
-// Scaled implements Sited.
 func (l Rated) Scaled() bool { return l.byScale != nil }
 
-// Whole implements Sited.
 func (l Rated) Whole() bool { return l.whole }
 
-// Allows implements Sited.
 func (l Rated) Allows(y float64) error {
 	if l.whole && !(y >= 0 && y == math.Floor(y) && y <= mostCount) {
 		return errors.New("it is no count: 0, 1, 2 and so on, up to 1e9")
@@ -182,7 +178,6 @@ func (l Rated) Tilted(y, m, v, s float64) Tilt {
 		Curve: max((1-variance/v)/v, 0), ByScale: byScale / mass}
 }
 
-// LogPredictive implements Likelihood.
 func (l Rated) LogPredictive(y, mean, variance, s float64) float64 {
 	if l.Allows(y) != nil {
 		return math.Inf(-1)
@@ -190,7 +185,6 @@ func (l Rated) LogPredictive(y, mean, variance, s float64) float64 {
 	return l.Tilted(y, mean, max(variance, leastVariance), s).Log
 }
 
-// Point implements Sited.
 func (l Rated) Point(mean, variance, _ float64) float64 { return math.Exp(mean + variance/2) }
 
 // upTo returns the probability of values up to y.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/neighbours"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -129,10 +130,7 @@ func (p *NearestProblem) Search(x []float64) {
 // caller did.
 func (p *NearestProblem) Evaluate(x, gradient []float64) (float64, error) {
 	first, last := p.share()
-	terms := make([]int, last-first)
-	for i := range terms {
-		terms[i] = first + i
-	}
+	terms := lists.To(last-first, func(i int) int { return first + i })
 	return p.evaluate(x, gradient, terms, float64(p.Rows.X.Rows)/float64(p.BatchRows()))
 }
 
@@ -142,12 +140,7 @@ func (p *NearestProblem) EvaluateBatch(x, gradient []float64, terms []int) (floa
 		return math.NaN(), errors.New("the batch has no terms")
 	}
 	first, last := p.share()
-	var own []int
-	for _, term := range terms {
-		if first <= term && term < last {
-			own = append(own, term)
-		}
-	}
+	own := lists.If(terms, func(term int) bool { return first <= term && term < last })
 	return p.evaluate(x, gradient, own, float64(p.Rows.X.Rows)/float64(len(terms)))
 }
 

@@ -112,7 +112,6 @@ func (l Ordinal) ends(at int, m, sd float64) (low, high float64, flipped bool) {
 	return low, high, false
 }
 
-// Tilted implements Sited.
 func (l Ordinal) Tilted(y, m, v, s float64) (t Tilt) {
 	sd := math.Sqrt(v + s)
 	low, high, flipped := l.ends(l.at(y), m, sd)
@@ -134,7 +133,6 @@ func (l Ordinal) Tilted(y, m, v, s float64) (t Tilt) {
 	return t
 }
 
-// LogPredictive implements Likelihood.
 func (l Ordinal) LogPredictive(y, mean, variance, s float64) float64 {
 	return l.Tilted(y, mean, variance, s).Log
 }
@@ -160,7 +158,6 @@ func (l Ordinal) Point(mean, variance, s float64) (point float64) {
 	return point
 }
 
-// Allows implements Sited.
 func (Ordinal) Allows(y float64) error {
 	if y != math.Floor(y) || math.Abs(y) > 1e9 {
 		return errors.New("levels are whole numbers, such as 1 to 5")
@@ -168,10 +165,8 @@ func (Ordinal) Allows(y float64) error {
 	return nil
 }
 
-// Scaled implements Sited.
 func (Ordinal) Scaled() bool { return false }
 
-// Whole implements Sited.
 func (Ordinal) Whole() bool { return true }
 
 // Spread returns an interval of levels. Its ends are just outside, so that it holds them after rounding, too.

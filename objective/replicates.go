@@ -3,6 +3,8 @@ package objective
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // fewUnique is the largest share of rows that may differ in their inputs if replicates are to be trained on as such. At
@@ -19,30 +21,24 @@ func (p *Problem) Replicates() {
 		return
 	}
 	n := p.X.Rows
-	groups, of, counts, first := map[string]int{}, make([]int, n), []float64{}, []int{}
-	var key []byte
-	for i := range n {
-		key = key[:0]
+	of, groups := lists.Numbered(lists.To(n, func(i int) string {
+		var key []byte
 		for _, v := range p.X.Row(i) {
 			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v))
 		}
-		g, known := groups[string(key)]
-		if !known {
-			g = len(counts)
-			groups[string(key)] = g
-			counts, first = append(counts, 0), append(first, i)
-		}
-		of[i] = g
-		counts[g]++
-	}
-	if float64(len(counts)) > fewUnique*float64(n) {
+		return string(key)
+	}))
+	if float64(groups) > fewUnique*float64(n) {
 		return
 	}
-	x, y, a := p.X.Like(len(counts), p.X.Cols), make([]float64, len(counts)), make([]float64, len(counts))
-	for g, i := range first {
+	x, y, a, counts := p.X.Like(groups, p.X.Cols), make([]float64, groups), make([]float64, groups), make([]float64, groups)
+	for i, g := range of {
 		copy(x.Row(g), p.X.Row(i))
-		a[g] = 1 / counts[g]
-		p.replicates.logs += math.Log(counts[g])
+		counts[g]++
+	}
+	for g, count := range counts {
+		a[g] = 1 / count
+		p.replicates.logs += math.Log(count)
 	}
 	for i, v := range p.Y {
 		y[of[i]] += v * a[of[i]]
@@ -50,6 +46,6 @@ func (p *Problem) Replicates() {
 	for i, v := range p.Y {
 		p.replicates.squares += (v - y[of[i]]) * (v - y[of[i]])
 	}
-	p.replicates.more = float64(n - len(counts))
+	p.replicates.more = float64(n - groups)
 	p.X, p.Y, p.PerRow.Factor = x, y, a
 }

@@ -148,13 +148,8 @@ func (t LabelTerms) Certify(l Labelled) (*Labels, error) {
 		return nil, Terms{Group: strings.Repeat("g", min(l.Groups, 1))}.tooFew()
 	}
 	c := &Labels{Rows: len(l.Truth), Groups: l.Groups, Delta: t.Delta, Classes: l.Classes, Valid: true,
-		Label: "certificate", Conditions: t.conditions(l.Group != nil)}
-	for range l.Classes {
-		c.Confusion = append(c.Confusion, make([]int, len(l.Classes)))
-	}
-	for i, truth := range l.Truth {
-		c.Confusion[truth][l.Predicted[i]]++
-	}
+		Label: "certificate", Conditions: t.conditions(l.Group != nil),
+		Confusion: Confusion(len(l.Classes), l.Truth, l.Predicted)}
 	delta := t.Delta / float64(t.parts())
 	for _, about := range t.Statements {
 		all, err := l.state(about, delta, c)
@@ -175,6 +170,15 @@ func (t LabelTerms) Certify(l Labelled) (*Labels, error) {
 		c.Detection = &found
 	}
 	return c, nil
+}
+
+// Confusion counts rows by class, and by predicted class within. It takes the places of the rows' classes.
+func Confusion(classes int, truth, predicted []int) [][]int {
+	counts := lists.To(classes, func(int) []int { return make([]int, classes) })
+	for i, class := range truth {
+		counts[class][predicted[i]]++
+	}
+	return counts
 }
 
 // conditions says what must be true for the certificate to hold.

@@ -122,8 +122,7 @@ func (l Loss) Validate() error {
 // IsZeroOne reports whether the loss takes the values 0 and 1 only, so that an
 // exact binomial bound applies to a deterministic predictor.
 func (l Loss) IsZeroOne() bool {
-	return l.Kind == Band || l.Kind == Relative || l.Kind == Scaled || l.Kind == Asymmetric ||
-		l.Kind == Label
+	return l.Kind == Band || l.Kind == Relative || l.Kind == Scaled || l.Kind == Asymmetric || l.Kind == Label
 }
 
 // Unitless reports whether the loss reads the scale of a row, so that ε has no unit: it is a share of |y|, or a number

@@ -1,5 +1,7 @@
 package pacbayes
 
+import "github.com/krigo-gp/krigo/internal/lists"
+
 // Risk returns the empirical Gibbs risk (Reeb et al. 2018, Eq 24),
 //
 //	R_S = (1/N) Σ_i E_{v ~ N(mean_i, variance_i)} ℓ(y_i, v),
@@ -32,11 +34,7 @@ func (s Sample) MeanOf(losses []float64) (float64, error) { return s.meanOf(s.pe
 // pointLosses returns the loss of the mean for each unit on this rank, drawLosses the expected loss of a random draw.
 func (s Sample) pointLosses(l Loss) []float64 {
 	l.checkRows(len(s.Y), s.Mean, s.Scale)
-	losses := make([]float64, len(s.Y))
-	for i, y := range s.Y {
-		losses[i] = l.Point(y, s.Mean[i], at(s.Scale, i))
-	}
-	return s.perUnit(losses)
+	return s.perUnit(lists.To(len(s.Y), func(i int) float64 { return l.Point(s.Y[i], s.Mean[i], at(s.Scale, i)) }))
 }
 
 func (s Sample) drawLosses(l Loss) []float64 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
@@ -255,7 +256,7 @@ func bandAt(k int, misses []int, bounds []float64) float64 {
 
 // descending returns the places of scores from the largest to the smallest.
 func descending(score []float64) []int {
-	order := lists.To(len(score), func(i int) int { return i })
+	order := linalg.UpTo(len(score))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(score[j], score[i]) })
 	return order
 }

@@ -3,6 +3,8 @@ package pacbayes
 import (
 	"errors"
 	"fmt"
+
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // slices bounds the mean loss of each slice. Given which rows lie in a slice, the number of their misses is binomial.
@@ -12,12 +14,7 @@ func (t Terms) slices(s Sample) ([]Slice, error) {
 	}
 	losses := s.pointLosses(t.Loss)
 	// How many rows a slice has depends on inputs alone. So slices that are too small leave their δ to other slices.
-	parts := 0
-	for _, slice := range s.Slices {
-		if t.Rules == 0 || len(slice.In) >= MinRows {
-			parts++
-		}
-	}
+	parts := len(lists.If(s.Slices, func(slice Slice) bool { return t.Rules == 0 || len(slice.In) >= MinRows }))
 	var all []Slice
 	for _, slice := range s.Slices {
 		var misses float64

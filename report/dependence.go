@@ -66,12 +66,9 @@ func dependenceOf(r rows, columns []column) (found dependence, dependent bool) {
 			for _, j := range c.inputs {
 				values := lists.To(r.n(), func(i int) float64 { return r.at(i)[j] })
 				ranks := inspect.Ranks(values)
-				middle, far := float64(len(ranks)), make([]float64, len(ranks)) // ranks are from 1 to 2n − 1
-				for i, v := range ranks {
-					far[i] = math.Abs(v - middle)
-				}
+				middle := float64(len(ranks)) // ranks are from 1 to 2n − 1
 				add(k, false, ranks)
-				add(k, true, inspect.Ranks(far))
+				add(k, true, inspect.Ranks(lists.Of(ranks, func(v float64) float64 { return math.Abs(v - middle) })))
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // Titles of figures of labels.
@@ -49,13 +50,7 @@ func (l labelled) right(i int) float64 {
 
 // confusion counts rows by class and by predicted class.
 func (l labelled) confusion() table {
-	counts := make([][]int, len(l.classes))
-	for i := range counts {
-		counts[i] = make([]int, len(l.classes))
-	}
-	for i, truth := range l.truth {
-		counts[truth][l.label[i]]++
-	}
+	counts := pacbayes.Confusion(len(l.classes), l.truth, l.label)
 	t := table{Name: "Confusion matrix of " + l.name, Head: []string{"true class"},
 		Says: "A line has the rows of a class. A column has the rows that get a label."}
 	for _, class := range l.classes {

@@ -8,6 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -144,9 +145,7 @@ func (r *maker) tabled(all []score) table {
 				known(s.logLoss, number)}
 		}
 	}
-	for _, s := range all {
-		t.Cells = append(t.Cells, cells(s))
-	}
+	t.Cells = lists.Of(all, cells)
 	for k := len(t.Head) - 1; k >= 0; k-- {
 		if !slices.ContainsFunc(t.Cells, func(cells []string) bool { return cells[k] != "" }) {
 			t.Head = slices.Delete(t.Head, k, k+1)

@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 )
 
@@ -161,10 +162,7 @@ func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Mode
 		if err != nil {
 			return err
 		}
-		answer.Covariance = make([][]float64, cov.Rows)
-		for i := range answer.Covariance {
-			answer.Covariance[i] = cov.Row(i)
-		}
+		answer.Covariance = lists.To(cov.Rows, cov.Row)
 	}
 	if w.samples > 0 {
 		drawn, err := m.Sample(ctx, t, krigo.SampleOptions{Count: w.samples, Seed: w.seed})

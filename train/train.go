@@ -144,16 +144,8 @@ func Start(x []float64) *State { return &State{X: slices.Clone(x)} }
 func (s *State) Clone() *State {
 	c := *s
 	c.X, c.Gradient = slices.Clone(s.X), slices.Clone(s.Gradient)
-	c.S, c.Y = cloneAll(s.S), cloneAll(s.Y)
+	c.S, c.Y = lists.Of(s.S, slices.Clone[[]float64]), lists.Of(s.Y, slices.Clone[[]float64])
 	return &c
-}
-
-func cloneAll(rows [][]float64) [][]float64 {
-	c := make([][]float64, len(rows))
-	for i, row := range rows {
-		c[i] = slices.Clone(row)
-	}
-	return c
 }
 
 // check returns an error if s isn't a state of a run over n parameters. s may come from a damaged file.

@@ -147,9 +147,8 @@ func (a *Alarm) Sentence(s State) string {
 	if s.Of != "" {
 		of = " of class " + cautious.Name(s.Of)
 	}
-	return fmt.Sprintf("ALARM at row %d%s (%s): the risk is above the certificate's bound of %.4f. If it weren't, there "+
-		"would ever be an alarm with probability at most %g. "+
-		"Either the rows come from another source than the certified rows, or a condition of the certificate isn't met, or "+
-		"the certificate failed by chance, with probability at most %g.",
-		a.Row, of, a.At.Format(time.RFC3339), cautious.RoundUp(s.Bound, 4), s.Delta, s.Delta)
+	return fmt.Sprintf("ALARM at row %d%s (%s): the risk is above the certificate's bound of %.4f. If it weren't, "+
+		"there would ever be an alarm with probability at most %g. Either the rows come from another source than the "+
+		"certified rows, or a condition of the certificate isn't met, or the certificate failed by chance, with "+
+		"probability at most %g.", a.Row, of, a.At.Format(time.RFC3339), cautious.RoundUp(s.Bound, 4), s.Delta, s.Delta)
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/memory"
 )
 
@@ -73,11 +74,7 @@ func (g Draw) Write(ctx context.Context, path string, progress func(done int)) (
 		name*inputs); err != nil {
 		return nil, err
 	}
-	names := make([]string, g.Inputs+1)
-	for j := range g.Inputs {
-		names[j] = "x" + strconv.Itoa(j+1)
-	}
-	names[g.Inputs] = "y"
+	names := append(lists.To(g.Inputs, func(j int) string { return "x" + strconv.Itoa(j+1) }), "y")
 
 	f := g.function()
 	blocks := make([][]float64, batch)

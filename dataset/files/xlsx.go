@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
@@ -178,9 +179,7 @@ func (s *sheet) readStyles(name string) error {
 		code := strings.ToLower(beside.ReplaceAllString(f.Code, ""))
 		dates[f.ID] = strings.ContainsAny(code, "yd") || strings.Contains(code, "mmm")
 	}
-	for _, c := range styles.Cells {
-		s.dates = append(s.dates, dates[c.ID])
-	}
+	s.dates = lists.To(len(styles.Cells), func(i int) bool { return dates[styles.Cells[i].ID] })
 	return nil
 }
 

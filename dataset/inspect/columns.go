@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
@@ -43,10 +44,9 @@ func describe(t *dataset.Table, columns []int) ([]ColumnFacts, error) {
 	}); err != nil {
 		return nil, err
 	}
-	facts := make([]ColumnFacts, len(columns))
-	for k, j := range columns {
-		facts[k] = factsOf(t, j, own-len(strays), &tallies[k])
-	}
+	facts := lists.To(len(columns), func(k int) ColumnFacts {
+		return factsOf(t, columns[k], own-len(strays), &tallies[k])
+	})
 	pointed(facts, tallies)
 	return facts, nil
 }

@@ -25,10 +25,8 @@ func straysOf(t *dataset.Table) (all []strays) {
 	such := func(is func(cells []float64) bool) []int {
 		return lists.Where(t.Rows, func(i int) bool { return is(t.Values[i*cols : (i+1)*cols]) })
 	}
-	header := make([]float64, cols) // codes of cells that equal their column's name
-	for j, name := range t.Names {
-		header[j] = float64(slices.Index(t.Texts(j), name))
-	}
+	// codes of cells that equal their column's name
+	header := lists.To(cols, func(j int) float64 { return float64(slices.Index(t.Texts(j), t.Names[j])) })
 	if !slices.Contains(header, -1) {
 		repeated := such(func(cells []float64) bool { return slices.Equal(cells, header) })
 		if repeated != nil {

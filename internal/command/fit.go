@@ -26,6 +26,7 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/settings"
 	"github.com/krigo-gp/krigo/internal/strict"
 	"github.com/krigo-gp/krigo/kernel"
@@ -307,8 +308,7 @@ func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks
 	begin := time.Now()
 	f.several = true
 	if f.out == "" && path == standardInput {
-		return misused("--out is missing: name the model file, since standard input " +
-			"has no name")
+		return misused("--out is missing: name the model file, since standard input has no name")
 	}
 	table, o, err := f.read(path, cmd.InOrStdin(), r)
 	if err != nil {
@@ -492,12 +492,7 @@ func noteRefit(m *krigo.Model, path string) {
 	if !certified(old) || !certified(m) {
 		return
 	}
-	common := 0
-	for _, h := range m.Rows {
-		if _, found := slices.BinarySearch(old.Rows, h); found {
-			common++
-		}
-	}
+	common := len(lists.If(m.Rows, func(h uint64) bool { _, found := slices.BinarySearch(old.Rows, h); return found }))
 	again := m.Hash == old.Hash && m.Certificate.Equal(old.Certificate) && old.Findings.Of(finding.Replaces) == nil &&
 		old.Findings.Of(finding.Text) == nil // older files have this finding as a text
 	if (m.Targets == old.Targets || 2*common > len(m.Rows)) && !again {
@@ -861,10 +856,8 @@ func (t *fitting) trainTargets(f *fitFlags) error {
 	if err := saveSomewhere(all, t.out); err != nil {
 		return err
 	}
-	d := targetsDocument{Together: all.Together, Sentence: all.Sentence(), Model: t.out}
-	for i := range all.Models {
-		d.Targets = append(d.Targets, fitJSON(all.Model(i), t.out))
-	}
+	d := targetsDocument{Together: all.Together, Sentence: all.Sentence(), Model: t.out,
+		Targets: lists.To(len(all.Models), func(i int) fitDocument { return fitJSON(all.Model(i), t.out) })}
 	return t.answer(t.cmd, d, func(w io.Writer) {
 		fmt.Fprintln(w, paragraphs(d.Sentence))
 		for i, m := range all.Models {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -23,12 +24,7 @@ const standardInput = "-"
 
 // checkInput refuses two tables from standard input, and standard input on several ranks.
 func checkInput(cmd *cobra.Command, args []string) error {
-	tables := 0
-	for _, arg := range args {
-		if arg == standardInput {
-			tables++
-		}
-	}
+	tables := len(lists.If(args, func(arg string) bool { return arg == standardInput }))
 	if test := cmd.Flags().Lookup("test"); test != nil && test.Value.String() == standardInput {
 		tables++
 	}

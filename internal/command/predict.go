@@ -98,31 +98,26 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 		return err
 	}
 	defer table.Close()
-	if all.Classes() != nil {
-		return f.predictClasses(cmd, c, all, table)
-	}
-	if len(all.Models) > 1 {
-		return f.predictTargets(cmd, c, all, table)
-	}
 	kept, err := f.kept(table)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case all.Classes() != nil:
+		return f.predictClasses(cmd, c, all, table, kept)
+	case len(all.Models) > 1:
+		return f.predictTargets(cmd, c, all, table, kept)
 	}
 	document, found, err := f.document(cmd, c, m, table)
 	if err != nil {
 		return err
 	}
 	f.tell(cmd, c, found.Words())
-	if kept != nil && c.json {
-		if document.Kept, err = kept.Columns(len(document.Predictions)); err != nil {
-			return err
-		}
-	}
 	if (m.Classes != nil || m.Ordinal != nil) && !c.json && !slices.Contains(numeric, filepath.Ext(f.out)) {
 		kept = kept.Labelled(func(row int) string { return document.Predictions[row].Label }, document.Sets)
 	}
 	names, fill := document.table(f.kinds, f.samples)
-	return f.write(cmd.OutOrStdout(), written{document, c.json, names, len(document.Predictions), fill}, kept)
+	return f.write(cmd.OutOrStdout(), written{&document, &document.Kept, c.json, names, len(document.Predictions),
+		fill}, kept)
 }
 
 // numeric are the endings of files of numbers.
@@ -179,8 +174,7 @@ func (f *predictFlags) document(cmd *cobra.Command, c *common, m *krigo.Model,
 	if err != nil {
 		return d, nil, err
 	}
-	d = predictDocument{Target: m.Target, Classes: m.Classes, Predictions: ps, Samples: drawn,
-		Chances: m.Chances(ps)}
+	d = predictDocument{Target: m.Target, Classes: m.Classes, Predictions: ps, Samples: drawn, Chances: m.Chances(ps)}
 	if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
 		d.Solver = kind
 	}
@@ -247,6 +241,7 @@ func (f *predictFlags) intervals(cmd *cobra.Command, m *krigo.Model, table *data
 // written is what predict writes: a document as JSON, or the same as a table.
 type written struct {
 	document any
+	columns  *map[string][]string // the document's kept columns
 	json     bool
 	names    []string // columns of the table
 	rows     int
@@ -255,9 +250,14 @@ type written struct {
 
 // write writes predictions as JSON or as a table, to the file or output that the flags name.
 func (f *predictFlags) write(w io.Writer, d written, kept *dataset.Kept) error {
-	write := func(w io.Writer) error {
+	write := func(w io.Writer) (err error) {
 		switch {
 		case d.json:
+			if kept != nil {
+				if *d.columns, err = kept.Columns(d.rows); err != nil {
+					return err
+				}
+			}
 			return json.NewEncoder(w).Encode(d.document)
 		case kept != nil && slices.Contains([]string{".gz", ".zst"}, filepath.Ext(f.out)):
 			z, err := compressed(w, filepath.Ext(f.out))
@@ -332,11 +332,8 @@ func (d predictDocument) table(kinds []string, samples int) (names []string, fil
 
 // predictTargets predicts the rows of a table with models of several targets. The columns of a target's predictions
 // end in _TARGET.
-func (f *predictFlags) predictTargets(cmd *cobra.Command, c *common, all *krigo.Targets, table *dataset.Table) error {
-	kept, err := f.kept(table)
-	if err != nil {
-		return err
-	}
+func (f *predictFlags) predictTargets(cmd *cobra.Command, c *common, all *krigo.Targets, table *dataset.Table,
+	kept *dataset.Kept) error {
 	var names []string
 	var fills []func(i int, values []float64) error
 	var widths []int
@@ -369,12 +366,7 @@ func (f *predictFlags) predictTargets(cmd *cobra.Command, c *common, all *krigo.
 		}
 	}
 	f.tell(cmd, c, said)
-	if kept != nil && c.json {
-		if d.Kept, err = kept.Columns(table.Rows); err != nil {
-			return err
-		}
-	}
-	return f.write(cmd.OutOrStdout(), written{d, c.json, names, table.Rows, func(i int, values []float64) error {
+	return f.write(cmd.OutOrStdout(), written{&d, &d.Kept, c.json, names, table.Rows, func(i int, values []float64) error {
 		for k, fill := range fills {
 			if err := fill(i, values[:widths[k]]); err != nil {
 				return err
@@ -393,13 +385,10 @@ type classesPredicted struct {
 
 // predictClasses predicts the rows of a table with models of more than two classes: a label, and a probability of each
 // class.
-func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.Targets, table *dataset.Table) error {
+func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.Targets, table *dataset.Table,
+	kept *dataset.Kept) error {
 	if f.samples > 0 || f.explain {
 		return misused("--samples, --explain: a target of more than two classes has no draws and explanations")
-	}
-	kept, err := f.kept(table)
-	if err != nil {
-		return err
 	}
 	var d classesPredicted
 	level, err := f.setLevel()
@@ -415,16 +404,11 @@ func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.
 		return err
 	}
 	f.tell(cmd, c, found.Words())
-	if kept != nil && c.json {
-		if d.Kept, err = kept.Columns(len(d.Predictions)); err != nil {
-			return err
-		}
-	}
 	names, fill, labelled := d.Table(kept)
 	if !c.json && !slices.Contains(numeric, filepath.Ext(f.out)) {
 		kept = labelled
 	}
-	return f.write(cmd.OutOrStdout(), written{d, c.json, names, len(d.Predictions), fill}, kept)
+	return f.write(cmd.OutOrStdout(), written{&d, &d.Kept, c.json, names, len(d.Predictions), fill}, kept)
 }
 
 // targetsPredicted is what predict --json prints of several targets.

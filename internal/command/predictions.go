@@ -119,9 +119,8 @@ func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64,
 		return f.certifyLabels(cmd, c, table)
 	}
 	if classes, err := table.Classes(f.prediction); table.IsText(f.prediction) && len(classes) > 0 && err == nil {
-		return misused("the target %s has numbers, and the predictions %s are text: if the numbers are labels, "+
-			"say --classes",
-			spelling.Quote(f.target), spelling.Quote(f.prediction))
+		return misused("the target %s has numbers, and the predictions %s are text: if the numbers are labels, say "+
+			"--classes", spelling.Quote(f.target), spelling.Quote(f.prediction))
 	}
 	p, err := krigo.CertifyPredictions(cmd.Context(), table, f.prediction,
 		krigo.Options{Data: krigo.Data{Target: f.target, Group: f.group},

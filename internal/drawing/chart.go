@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // Style is the style sheet of charts. The page it stands in says what its colours are: --paper, --ink, --soft, --line,
@@ -76,11 +78,7 @@ func (a *Axis) settle() (err error) {
 
 func (a *Axis) ticks() []Tick {
 	if a.Names != nil {
-		ts := make([]Tick, len(a.Names))
-		for i, name := range a.Names {
-			ts[i] = Tick{float64(i), name}
-		}
-		return ts
+		return lists.To(len(a.Names), func(i int) Tick { return Tick{float64(i), a.Names[i]} })
 	}
 	of := a.Ticks
 	if of == nil {

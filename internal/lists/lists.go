@@ -41,6 +41,18 @@ func Where(n int, is func(i int) bool) (some []int) {
 	return some
 }
 
+// Numbered numbers the different elements of a list from 0, in the order in which they first appear.
+func Numbered[T comparable](list []T) (numbers []int, different int) {
+	number := map[T]int{}
+	for _, v := range list {
+		if _, known := number[v]; !known {
+			number[v] = len(number)
+		}
+		numbers = append(numbers, number[v])
+	}
+	return numbers, len(number)
+}
+
 // Find returns the first element of a list for which is says yes, and whether there is one.
 func Find[T any](list []T, is func(v T) bool) (v T, found bool) {
 	if i := slices.IndexFunc(list, is); i >= 0 {
