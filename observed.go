@@ -28,17 +28,7 @@ type Observed struct {
 // that the certificate guarantees for its band, or, if no share was asked for, its bound on the loss.
 func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Prediction) (o *Observed, err error) {
 	defer matrix.Ended(&err)
-	if table, err = m.Kinds.Spread(table); err == nil {
-		table, err = table.Classed(m.Target, m.Classes)
-	}
-	if err != nil {
-		return nil, err
-	}
-	table, err = table.Within(ctx).Limited(m.Target, m.Limits)
-	if err != nil {
-		return nil, err
-	}
-	d, err := m.Encoding.Select(table, m.Inputs, m.Target)
+	d, err := m.Targeted(table.Within(ctx))
 	if err != nil {
 		return nil, err
 	}

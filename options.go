@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
@@ -186,11 +187,9 @@ func (k Kernel) expressions(auto []string) (all []string) {
 	named := kernel.Split(k.Expression)
 	for _, expression := range named {
 		if expression == autoKernel {
-			for _, a := range auto {
-				if a != autoAdditive || !slices.Contains(named, a) {
-					all = append(all, a)
-				}
-			}
+			all = append(all, lists.If(auto, func(a string) bool {
+				return a != autoAdditive || !slices.Contains(named, a)
+			})...)
 		} else {
 			all = append(all, expression)
 		}
@@ -367,12 +366,9 @@ func (d Data) Own() []string {
 	if d.Censored != "" {
 		own = append(own, d.Censored, d.Target+" (side)")
 	}
-	for _, name := range []string{d.Offset, d.Exposure, d.NoiseColumn} {
-		if name != "" && !slices.Contains(d.Inputs, name) {
-			own = append(own, name)
-		}
-	}
-	return own
+	return append(own, lists.If([]string{d.Offset, d.Exposure, d.NoiseColumn}, func(name string) bool {
+		return name != "" && !slices.Contains(d.Inputs, name)
+	})...)
 }
 
 // others returns the other targets of a fit of several targets.

@@ -299,8 +299,5 @@ func (p *plan) unseen() (x matrix.Dense, which string, err error) {
 	rows := p.roles.Rows(role)
 	rows = rows[:min(len(rows), excessRows)]
 	at, err := gather(p.data.Scaled(p.data.Own(rows), p.scaling))
-	if err != nil {
-		return at.X, "", err
-	}
-	return at.X, what, nil
+	return at.X, what, err
 }

@@ -79,10 +79,7 @@ func (m *Model) inputs(ctx context.Context, table *dataset.Table) (d *dataset.Da
 		return nil, x, err
 	}
 	at, err := gather(d.Scaled(d.All(), m.Scaling))
-	if err != nil {
-		return nil, x, err
-	}
-	return d, at.X, nil
+	return d, at.X, err
 }
 
 // iterations returns settings that make iterative solves call progress, unless nil, after every iteration.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
@@ -153,13 +154,11 @@ const (
 )
 
 // inputLengthscales returns the indices of parameters that are the lengthscale of a single input.
-func (f family) inputLengthscales() (at []int) {
-	for i, q := range f.kernel.Params() {
-		if q.Kind == kernel.Lengthscale && q.Dim >= 0 {
-			at = append(at, i)
-		}
-	}
-	return at
+func (f family) inputLengthscales() []int {
+	params := f.kernel.Params()
+	return lists.Where(len(params), func(i int) bool {
+		return params[i].Kind == kernel.Lengthscale && params[i].Dim >= 0
+	})
 }
 
 // mix sets what a mixed p_θ costs with tied different lengthscales. If tied is 0, every input has its own.

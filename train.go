@@ -377,11 +377,7 @@ func (p *plan) contenders(ctx context.Context, c *checkpoints, found []run) (fir
 			return i != j && values[j] <= values[i] && as == p.families[j].name
 		})
 	}
-	for _, i := range order {
-		if values[i] <= least+tied && !simpler(i) {
-			first = append(first, i)
-		}
-	}
+	first = lists.If(order, func(i int) bool { return values[i] <= least+tied && !simpler(i) })
 	return first, finding.KernelByEvidence, nil
 }
 

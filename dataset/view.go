@@ -3,6 +3,7 @@ package dataset
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -414,10 +415,7 @@ func (e *Encoding) Unseen(t *Table) (found finding.List, err error) {
 		if n == 0 {
 			continue
 		}
-		var texts []string
-		for v := range unseen {
-			texts = append(texts, t.text(columns[k], v))
-		}
+		texts := lists.Of(slices.Collect(maps.Keys(unseen)), func(v float64) string { return t.text(columns[k], v) })
 		slices.Sort(texts)
 		found.Add(finding.Unseen, c.Name, n, own, texts)
 	}

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 )
 
@@ -33,11 +34,8 @@ type LinearMean struct{ Dim int }
 var _ Mean = LinearMean{}
 
 func (l LinearMean) Params() []Param {
-	p := []Param{{Name: "mean_constant", Kind: Constant, Dim: -1}}
-	for i := range l.Dim {
-		p = append(p, Param{Name: "mean_slope", Kind: Slope, Dim: i})
-	}
-	return p
+	slopes := lists.To(l.Dim, func(i int) Param { return Param{Name: "mean_slope", Kind: Slope, Dim: i} })
+	return append([]Param{{Name: "mean_constant", Kind: Constant, Dim: -1}}, slopes...)
 }
 
 func (l LinearMean) At(beta []float64, x matrix.Dense, m []float64) {

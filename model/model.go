@@ -173,11 +173,8 @@ func (m *Model) Beyond(d *dataset.Data) (*dataset.Data, error) {
 	return d.Beyond(m.Offset, m.Exposure, m.Errors)
 }
 
-// Labelled returns a view of the inputs and the target, for rows to score or certify, with groups if the model has any.
-func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
-	if m.Joint != nil { // its rows are those of each of the classes' models
-		return m.Joint.Models[0].Labelled(t)
-	}
+// Targeted returns a view of the inputs and the target.
+func (m *Model) Targeted(t *dataset.Table) (*dataset.Data, error) {
 	t, err := m.Kinds.Spread(t)
 	if err == nil {
 		t, err = t.Limited(m.Target, m.Limits)
@@ -188,7 +185,16 @@ func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := m.Encoding.Select(t, m.Inputs, m.Target)
+	return m.Encoding.Select(t, m.Inputs, m.Target)
+}
+
+// Labelled does what Targeted does for rows to score or certify, with the columns that Further lists, and with groups
+// if the model has any.
+func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
+	if m.Joint != nil { // its rows are those of each of the classes' models
+		return m.Joint.Models[0].Labelled(t)
+	}
+	d, err := m.Targeted(t)
 	if err == nil {
 		d, err = m.Beyond(d)
 	}

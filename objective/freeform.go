@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -116,9 +117,7 @@ func (p *FreeFormProblem) Names() []string {
 	if g := len(p.Kernel.Params()) + len(p.Mean.Params()); !p.Objective.noisy() {
 		names = slices.Delete(names, g, g+1)
 	}
-	for i := range p.M {
-		names = append(names, fmt.Sprintf("q_mean[%d]", i+1))
-	}
+	names = append(names, lists.To(p.M, func(i int) string { return fmt.Sprintf("q_mean[%d]", i+1) })...)
 	for i := range p.M {
 		for j := range i {
 			names = append(names, fmt.Sprintf("q_chol[%d,%d]", i+1, j+1))

@@ -47,6 +47,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
@@ -103,11 +104,8 @@ func (p *Problem) Split(x []float64) (theta, beta []float64, logNoise float64) {
 
 // Names returns the name of every parameter.
 func (p *Problem) Names() []string {
-	names := parameterNames(p.Kernel, p.Mean)
-	for i := range p.Steps {
-		names = append(names, fmt.Sprintf("log_step%d", i+1))
-	}
-	return names
+	steps := lists.To(p.Steps, func(i int) string { return fmt.Sprintf("log_step%d", i+1) })
+	return append(parameterNames(p.Kernel, p.Mean), steps...)
 }
 
 func parameterNames(k kernel.Kernel, m kernel.Mean) []string {

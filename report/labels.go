@@ -51,12 +51,10 @@ func (l labelled) right(i int) float64 {
 // confusion counts rows by class and by predicted class.
 func (l labelled) confusion() table {
 	counts := pacbayes.Confusion(len(l.classes), l.truth, l.label)
-	t := table{Name: "Confusion matrix of " + l.name, Head: []string{"true class"},
+	labels := lists.Of(l.classes, func(class string) string { return "label " + cautious.Name(class) })
+	t := table{Name: "Confusion matrix of " + l.name,
+		Head: slices.Concat([]string{"true class"}, labels, []string{"wrong"}),
 		Says: "A line has the rows of a class. A column has the rows that get a label."}
-	for _, class := range l.classes {
-		t.Head = append(t.Head, "label "+cautious.Name(class))
-	}
-	t.Head = append(t.Head, "wrong")
 	for j, class := range l.classes {
 		all, cells := 0, []string{cautious.Name(class)}
 		for _, n := range counts[j] {

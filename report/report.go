@@ -265,9 +265,7 @@ func (r *maker) joint(p Page) error {
 		q := m.Trained()
 		s.Facts = append(s.Facts, fact{cautious.Name(m.Target), "kernel " + q.Kernel.Spec(q.Theta).String()})
 	}
-	for _, f := range r.m.Findings {
-		s.Notices = append(s.Notices, upper(f.String()))
-	}
+	s.Notices = lists.Of(r.m.Findings, func(f finding.Finding) string { return upper(f.String()) })
 	return nil
 }
 
@@ -370,9 +368,7 @@ func (r *maker) residuals(against []int) {
 	}
 	s := r.begin("residuals", "Errors in detail")
 	if r.m.Classes != nil {
-		for _, other := range r.samples[1:] {
-			s.Tables = append(s.Tables, other.labels(r.m.Classes).confusion())
-		}
+		s.Tables = lists.Of(r.samples[1:], func(other *sample) table { return other.labels(r.m.Classes).confusion() })
 	} else {
 		r.detailed(s, of, against)
 	}

@@ -450,10 +450,7 @@ func repeated(object []byte) string {
 
 // parseCSV reads CSV text with a header. It keeps the given columns, and the columns that hold the model's dates.
 func parseCSV(body []byte, columns []Input, of dataset.Reading, maxRows int) (*dataset.Table, error) {
-	names := namesOf(columns)
-	for _, d := range of.Dates {
-		names = append(names, d.Column)
-	}
+	names := append(namesOf(columns), lists.Of(of.Dates, func(d dataset.Dates) string { return d.Column })...)
 	t, err := files.CSV{From: bytes.NewReader(body), Source: "the request", As: of.Sent(), Columns: names, Bare: true}.Read()
 	if err != nil {
 		return nil, bad(400, "%w", err)

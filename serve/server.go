@@ -464,9 +464,7 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d := describe(m)
-	for _, other := range m.others {
-		d.Others = append(d.Others, describe(other))
-	}
+	d.Others = lists.Of(m.others, describe)
 	if all := m.together; all != nil {
 		d.Together, d.TogetherSentence = &all.Together, all.Sentence()
 	}

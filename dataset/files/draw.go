@@ -112,9 +112,7 @@ func (g Draw) function() *drawn {
 	root := math.Sqrt(float64(g.Inputs))
 	switch len(f.lengthscales) {
 	case 0:
-		for range g.Inputs {
-			f.lengthscales = append(f.lengthscales, root/2*math.Pow(8, rng.Float64()))
-		}
+		f.lengthscales = lists.To(g.Inputs, func(int) float64 { return root / 2 * math.Pow(8, rng.Float64()) })
 	case 1:
 		f.lengthscales = slices.Repeat(g.Lengthscales, g.Inputs)
 	}

@@ -189,9 +189,7 @@ func (f *fitFlags) spelt(name string) error {
 func (f *fitFlags) unparse() {
 	o := &f.options
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	for _, d := range o.Data.Reading.Dates {
-		f.dates = append(f.dates, d.String())
-	}
+	f.dates = append(f.dates, lists.Of(o.Data.Reading.Dates, dataset.Dates.String)...)
 	if o.Data.Reading.Distinct {
 		f.duplicates = "drop"
 	}

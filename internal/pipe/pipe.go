@@ -473,10 +473,8 @@ func settle(table *dataset.Table, types *tableHeader, o *krigo.Data, look bool) 
 	if err != nil {
 		return false, err
 	}
-	said := slices.Concat(left, o.Categorical, o.Own())
-	for _, d := range o.Reading.Dates {
-		said = append(said, d.Column)
-	}
+	dates := lists.Of(o.Reading.Dates, func(d dataset.Dates) string { return d.Column })
+	said := slices.Concat(left, o.Categorical, o.Own(), dates)
 	add := func(flag, name string) {
 		if slices.Contains(said, name) {
 			return
