@@ -254,8 +254,10 @@ func (p *plan) withNoise(ctx context.Context, c *checkpoints, t trained) (*plan,
 			return nil, t, err
 		}
 		best := t.best
-		best.result = cloned(best.result)
-		best.result.X[best.family.gridParams()] = c0
+		again := *best.result
+		again.X = slices.Clone(again.X)
+		again.X[best.family.gridParams()] = c0
+		best.result = &again
 		if !p.given {
 			best.key += "/noise"
 			if best.result, err = p.problem(ctx, c, best.family).Minimize(ctx, c.run(best.key, best.event),
@@ -278,12 +280,6 @@ func (p *plan) withNoise(ctx context.Context, c *checkpoints, t trained) (*plan,
 		}
 	}
 	return p, t, ctx.Err()
-}
-
-func cloned(r *train.Result) *train.Result {
-	again := *r
-	again.X = slices.Clone(r.X)
-	return &again
 }
 
 // noisy returns the plan for rows of this noise.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
@@ -52,14 +54,7 @@ func Shares(p []float64) []float64 {
 }
 
 // Likeliest returns the place of the largest probability, the first place if several are as large.
-func Likeliest(p []float64) (at int) {
-	for k, v := range p {
-		if v > p[at] {
-			at = k
-		}
-	}
-	return at
-}
+func Likeliest(p []float64) int { return floats.MaxIdx(p) }
 
 // sane returns an error if sets in a file can't come from the given number of rows. Old models have no sets.
 func (s Sets) sane(classes, rows int) error {

@@ -121,13 +121,9 @@ func (s *Several) sane() error {
 		return unfit
 	}
 	if t.Certificate != nil && t.Sets.sane(len(names), t.Certificate.Rows) != nil ||
-		t.Sets != nil && (t.Certificate == nil || first.Kinds == nil) {
+		t.Sets != nil && (t.Certificate == nil || first.Kinds == nil) ||
+		slices.ContainsFunc(t.Units, func(unit float64) bool { return !positive(unit) }) {
 		return unfit
-	}
-	for _, unit := range t.Units {
-		if !(unit > 0) || math.IsInf(unit, 1) {
-			return unfit
-		}
 	}
 	return nil
 }

@@ -66,9 +66,10 @@ func dependenceOf(r rows, columns []column) (found dependence, dependent bool) {
 			for _, j := range c.inputs {
 				values := lists.To(r.n(), func(i int) float64 { return r.at(i)[j] })
 				ranks := inspect.Ranks(values)
-				middle := float64(len(ranks)) // ranks are from 1 to 2n − 1
+				middle := float64(len(ranks))                                                   // ranks are from 1 to 2n − 1
+				far := lists.Of(ranks, func(v float64) float64 { return math.Abs(v - middle) }) // before add changes ranks
 				add(k, false, ranks)
-				add(k, true, inspect.Ranks(lists.Of(ranks, func(v float64) float64 { return math.Abs(v - middle) })))
+				add(k, true, inspect.Ranks(far))
 			}
 		}
 	}

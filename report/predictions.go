@@ -26,14 +26,9 @@ const (
 
 // drawn returns the points to draw: at most mostDrawn misses, and at most mostDrawn other rows.
 func (s *sample) drawn(at func(i int) (drawing.XY, bool)) (hits, misses []drawing.XY) {
-	var in, out []int
-	for i := range s.y {
-		if s.miss != nil && s.miss[i] {
-			out = append(out, i)
-		} else {
-			in = append(in, i)
-		}
-	}
+	missed := func(i int) bool { return s.miss != nil && s.miss[i] }
+	out := lists.Where(len(s.y), missed)
+	in := lists.Where(len(s.y), func(i int) bool { return !missed(i) })
 	take := func(from []int) (pts []drawing.XY) {
 		for _, k := range spread(mostDrawn, len(from)) {
 			if p, ok := at(from[k]); ok {

@@ -568,10 +568,7 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		return nil, err
 	}
 	answer := &reply{Result: map[string]any{"rows": len(ps), "notices": found.Words(), "findings": found.Tell()}}
-	column := func(name string, of func(i int) float64) {
-		values := lists.To(len(ps), of)
-		answer.add(name, values)
-	}
+	column := func(name string, of func(i int) float64) { answer.add(name, lists.To(len(ps), of)) }
 	var e *model.Explanation
 	if args.Explain {
 		if e, err = m.Explain(ctx, table); err != nil {

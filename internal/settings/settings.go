@@ -33,6 +33,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
@@ -67,13 +68,8 @@ func Of(v any) []Setting {
 func of(t reflect.Type, index []int) (all []Setting) {
 	var tags []reflect.StructTag
 	get := func(key string) string {
-		var texts []string
-		for _, tag := range tags {
-			if text := tag.Get(key); text != "" {
-				texts = append(texts, text)
-			}
-		}
-		return strings.Join(texts, " ")
+		texts := lists.Of(tags, func(tag reflect.StructTag) string { return tag.Get(key) })
+		return strings.Join(lists.If(texts, func(text string) bool { return text != "" }), " ")
 	}
 	for i := range t.NumField() {
 		f := t.Field(i)
