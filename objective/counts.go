@@ -64,7 +64,13 @@ func negativeByScale(y, f, s float64) float64 {
 	return -byR * r * r
 }
 
-func belowNegative(y, rate, s float64) float64 { return mathext.RegIncBeta(1/s, y+1, 1/(1+rate*s)) }
+// belowNegative takes the gamma distribution, the limit of large means, where the incomplete beta function loses digits.
+func belowNegative(y, rate, s float64) float64 {
+	if y > 1e12 {
+		return belowGamma(y, rate, s)
+	}
+	return mathext.RegIncBeta(1/s, y+1, 1/(1+rate*s))
+}
 
 // logGamma returns ln p(y|f) of the gamma distribution. With k = 1/s it is k ln k − ln Γ(k) + (k−1) ln y − k f − k y
 // e^−f.
@@ -116,6 +122,9 @@ func (l Rated) slopes(y, f, s float64) (first, second float64) {
 func (l Rated) mode(y, m, v, s float64) (f, curve float64) {
 	first, _ := l.slopes(y, m, s)
 	low, high := m+v*first, m
+	if y == 0 && m > 20 {
+		low = -v // the slope at m may overflow, and at -v it is at most 1
+	}
 	if y > 0 {
 		low, high = min(m, math.Log(y)), max(m, math.Log(y))
 		if f = m; l.square*s*math.Exp(m) < l.linear+1 {
@@ -124,7 +133,7 @@ func (l Rated) mode(y, m, v, s float64) (f, curve float64) {
 	} else {
 		f = high
 	}
-	for range 200 {
+	for k := range 200 {
 		first, second := l.slopes(y, f, s)
 		d := first - (f-m)/v
 		if d > 0 {
@@ -133,7 +142,7 @@ func (l Rated) mode(y, m, v, s float64) (f, curve float64) {
 			high = f
 		}
 		next := f + d/(1/v-second)
-		if !(low <= next && next <= high) {
+		if !(low <= next && next <= high) || k >= 60 { // far from the mode Newton's steps have length 1
 			next = (low + high) / 2
 		}
 		if by := math.Abs(next - f); by <= 1e-13*(1+math.Abs(f)) {
@@ -216,9 +225,13 @@ func (l Rated) quantile(share, mean, variance, s float64) float64 {
 			return 0
 		}
 		for high-low > 1 {
-			if at := math.Floor((low + high) / 2); enough(at) {
+			at := math.Floor((low + high) / 2)
+			switch {
+			case at == low || at == high: // whole numbers above 2^53 are further apart
+				return high
+			case enough(at):
 				high = at
-			} else {
+			default:
 				low = at
 			}
 		}
@@ -246,6 +259,9 @@ func (l Rated) quantile(share, mean, variance, s float64) float64 {
 func (l Rated) Spread(mean, variance, s float64) (Spread, error) {
 	point := l.Point(mean, variance, s)
 	v := l.linear*point + point*point*(math.Expm1(variance)+l.square*s*math.Exp(variance))
+	if !(v <= math.MaxFloat64) {
+		return Spread{}, errors.New("the mean of the target, or its variance, is too large a number; correct the row")
+	}
 	low, high := l.quantile(0.025, mean, variance, s), l.quantile(0.975, mean, variance, s)
 	if l.whole {
 		low, high = low-1e-6*(1+low), high+1e-6*(1+high)

@@ -94,6 +94,33 @@ func TestRatedPredictive(t *testing.T) {
 	}
 }
 
+// TestRatedFarAway asks for moments and spreads so far away that a search once had no end.
+func TestRatedFarAway(t *testing.T) {
+	for _, name := range []string{PoissonName, NegativeName} {
+		l := likelihoods[name].(Rated)
+		for _, y := range []float64{0, 42} {
+			for _, m := range []float64{30, 600, 2551} {
+				if name == NegativeName && m > 700 {
+					continue // e^f overflows at the mode itself
+				}
+				got := l.Tilted(y, m, 1, 1)
+				if !(got.Slope < 0 && got.Curve >= 0 && got.Log < 0) || math.IsInf(got.Log, 0) {
+					t.Errorf("%s: y = %v at N(%v, 1) has %+v", name, y, m, got)
+				}
+			}
+		}
+		for _, share := range []float64{0.025, 0.975} {
+			near, far := l.quantile(share, 20, 0.01, 0.1)/math.Exp(20), l.quantile(share, 43, 0.01, 0.1)/math.Exp(43)
+			if math.Abs(near-far) > 1e-3 {
+				t.Errorf("%s: the quantile %v is %v times e^20, and %v times e^43", name, share, near, far)
+			}
+		}
+		if _, err := l.Spread(-63, 2818, 1); err == nil {
+			t.Errorf("%s: a mean of e^1346 has a spread", name)
+		}
+	}
+}
+
 // TestRatedEvidence compares gradients of the evidence of counts with differences. Half of the rows have a shift. A shift
 // of all rows is the mean's.
 func TestRatedEvidence(t *testing.T) {
