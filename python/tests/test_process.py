@@ -288,8 +288,13 @@ def test_models_are_forgotten(waves):
     assert process.call("predict", row, **args).result["rows"] == 1
     del m
     gc.collect()
-    with pytest.raises(KrigoError, match="no model"):
-        process.call("predict", row, **args)
+    for _ in range(1000):  # the program answers requests side by side, so a prediction may overtake the word to forget
+        try:
+            process.call("predict", row, **args)
+        except KrigoError as e:
+            assert "no model" in str(e)
+            return
+    pytest.fail("the program still has the model")
 
 
 def test_no_program():
