@@ -83,8 +83,8 @@ func TestSiteSearch(t *testing.T) {
 		must.Do(t, p.Press("Enter"))
 		if err := p.Until(`document.readyState === "complete" && location.href.endsWith("/` + want + `")`); err != nil {
 			var at string
-			must.Do(t, p.Eval(`location.href`, &at))
-			t.Errorf("%s leads to %s, not %s", query, at, want)
+			must.Do(t, p.Eval(`location.href`, &at)) // a change of pages may end a question to the page
+			must.Not(t, !strings.HasSuffix(at, "/"+want), "%s leads to %s, not %s", query, at, want)
 		}
 	}
 	for _, width := range []int{1200, 360} {
