@@ -88,8 +88,9 @@ func exposed(n int) *dataset.Table {
 	return t
 }
 
-// TestExposure: the mean is proportional to the exposure, which is no input. The certificate counts predictions with
-// each row's exposure. An exposure of 1 changes nothing, and whoever leaves the exposure out gets its name in the error.
+// TestExposure shows that the mean is proportional to the exposure, which is no input, and that the certificate counts
+// predictions with each row's exposure. An exposure of 1 changes nothing. A table without the column is an error that
+// names the column.
 func TestExposure(t *testing.T) {
 	table := exposed(240)
 	for _, noise := range []string{"poisson", "negative-binomial"} {
@@ -156,7 +157,8 @@ func TestExposure(t *testing.T) {
 	must.Near(t, a[0].Mean, b[0].Mean, 1e-12, "exposure 1")
 }
 
-// TestExposureRefuse: what is no exposure, and a noise without a logarithm, is an error that names the row or the noise.
+// TestExposureRefuse shows that a cell that can't be an exposure is an error that names its row, and that a noise
+// without a logarithm is an error that names the noise.
 func TestExposureRefuse(t *testing.T) {
 	for what, change := range map[string]func(*Options, *dataset.Table){
 		"row 8":                   func(_ *Options, t *dataset.Table) { t.Values[3*7+1] = 0 },
@@ -248,8 +250,8 @@ func TestOrdinal(t *testing.T) {
 			right += 1 / float64(table.Rows)
 		}
 	}
-	must.Not(t, right < 0.4 || math.Sqrt(square) > 0.4, "%.2g of the most probable levels are right, means are off by %.2g",
-		right, math.Sqrt(square))
+	must.Not(t, right < 0.4 || math.Sqrt(square) > 0.4, "%.2g of the most probable levels are right, means are "+
+		"off by %.2g", right, math.Sqrt(square))
 	drawn := must.Get(again.Sample(t.Context(), table, SampleOptions{Count: 1}))(t)
 	must.Not(t, math.Abs(drawn[0][0]) > 2, "draw %v", drawn[0])
 	again.Ordinal.Cuts[2] = 0.5

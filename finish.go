@@ -124,9 +124,9 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found fin
 	}
 	m = &model.Model{
 		Objective: o.Method.Name, Inputs: d.data.Inputs, Target: d.data.Target, Offset: d.data.Offset,
-		Exposure: d.data.Exposure, Errors: d.data.Noise, Limits: o.Data.Censored, Classes: o.Data.Classes, Kinds: o.Data.Kinds,
-		Encoding: d.data.Encoding,
-		Scaling:  d.scaling, Varying: d.varying, Ordinal: d.ordinal,
+		Exposure: d.data.Exposure, Errors: d.data.Noise, Limits: o.Data.Censored, Classes: o.Data.Classes,
+		Kinds: o.Data.Kinds, Encoding: d.data.Encoding,
+		Scaling: d.scaling, Varying: d.varying, Ordinal: d.ordinal,
 		Posterior: q,
 		Terms:     terms,
 		Source:    d.data.Source, Seed: o.Run.Seed, Split: o.Data.split(), Group: o.Data.Group, Reading: o.Data.Reading,

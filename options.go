@@ -96,8 +96,8 @@ type Data struct {
 	Offset string   `json:"offset,omitzero" set:"offset" value:"COL" for:"training"`
 
 	// Exposure multiplies the mean e^f of a row's target.
-	_        struct{} `help:"exposure of a count or positive target, such as person-years: the mean is proportional to it,"`
-	_        struct{} `help:"and predictions need it too"`
+	_        struct{} `help:"exposure of a count or positive target, such as person-years: the mean is proportional"`
+	_        struct{} `help:"to it, and predictions need it too"`
 	Exposure string   `json:"exposure,omitzero" set:"exposure" value:"COL" for:"training"`
 
 	_     struct{} `help:"roles of rows: random (from seed and contents), or last (a backtest on the last rows,"`

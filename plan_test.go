@@ -29,7 +29,8 @@ func TestDecide(t *testing.T) {
 			(m.Trained().Inducing() > 0) || (plan.M > 0) != (m.Trained().Inducing() > 0) ||
 			plan.Roles.Test != m.Counts[dataset.Test] || plan.Roles.Calibration != m.Counts[dataset.Calibration] ||
 			plan.Roles.Prior != m.Counts[dataset.Prior] || plan.Roles.Certified != m.Counts[dataset.Certified] ||
-			m.Training.Starts != plan.Starts*len(plan.Kernels)+map[string]int{"default": 2}[name], "%s: %+v; the fit's %v, %s, %d starts", name, plan, m.Counts, m.Fitted, m.Training.Starts)
+			m.Training.Starts != plan.Starts*len(plan.Kernels)+map[string]int{"default": 2}[name],
+			"%s: %+v; the fit's %v, %s, %d starts", name, plan, m.Counts, m.Fitted, m.Training.Starts)
 	}
 	must.Refuse(krigo.Decide(t.Context(), homes(), asked("target=MEDV inducing=700")))(t, "inducing 700")
 }

@@ -64,10 +64,10 @@ func (o Options) families(inputs []kernel.Input) (fs []family) {
 // gains 5 % instead of 7, and concreteslump and autos gain as much as without it.
 const additiveDoubt = 0.5
 
-// lineDoubt is additiveDoubt for a straight line beside the best kernel. On ten folds the line takes 6 % off the RMSE on
-// concreteslump, where it has 4 to 10 nats more evidence. Between 0 and 1.5 nats it costs as often as it gains: 3 % on
-// carseats, and 23 % on a fold of machine. A line with one lengthscale for all inputs has up to 8 nats more evidence on
-// breastcancer and meats, and more error on half of their folds.
+// lineDoubt is additiveDoubt for a straight line beside the best kernel. On ten folds the line takes 6 % off the RMSE
+// of concreteslump, where it has 4 to 10 nats more evidence. Between 0 and 1.5 nats it costs as often as it gains: 3 %
+// on carseats, and 23 % on a fold of machine. A line with one lengthscale for all inputs has up to 8 nats more evidence
+// on breastcancer and meats, and more error on half of their folds.
 const lineDoubt = 1.5
 
 // stepsDoubt is additiveDoubt for the kernel steps, for each row. On drawn step functions steps has .1 to .5 nats a row

@@ -62,7 +62,8 @@ func TestSimplerKernel(t *testing.T) {
 		}
 	}}}
 	m, err := Fit(context.Background(), data.Snelson(), o)
-	must.Not(t, err != nil || !slices.Equal(ends, []string{"se (ARD)"}) || m.Training.Starts != 4, "%q, %v, %d starts", ends, err, m.Training.Starts)
+	must.Not(t, err != nil || !slices.Equal(ends, []string{"se (ARD)"}) || m.Training.Starts != 4, "%q, %v, %d starts",
+		ends, err, m.Training.Starts)
 }
 
 // TestAlikeLengthscales: where all inputs matter alike, the default takes lengthscales that are alike a priori. It
@@ -155,7 +156,8 @@ func TestFurtherKernels(t *testing.T) {
 			t.Fatal(err)
 		}
 		names := m.Findings.Of(finding.KernelByEvidence)
-		must.Not(t, !tried || !strings.Contains(names[0].Subject[0], c.taken), "%s: tried %v, took %+v", c.kernel, tried, names)
+		must.Not(t, !tried || !strings.Contains(names[0].Subject[0], c.taken), "%s: tried %v, took %+v", c.kernel,
+			tried, names)
 		err = checkAsked(&m.Model, strings.Split("a b c y", " "))
 		must.Not(t, m.Certificate == nil || err != nil, "%s: certificate %v, %v", c.kernel, m.Certificate, err)
 	}

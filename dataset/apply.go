@@ -253,8 +253,9 @@ type Kept struct {
 	Cells func(row int) ([]string, error)
 }
 
-// Labelled returns the kept columns, if k isn't nil, then the column label, and unless sets is nil the column labels. It
-// lists a row's set as --target lists names: with commas between, and quotes around a label with a comma.
+// Labelled returns the kept columns, then the column label, then the column labels. k may be nil: then no column is
+// kept. sets may be nil: then there is no column labels. A row's set is a list with commas, and quotes around a label
+// that has a comma.
 func (k *Kept) Labelled(label func(row int) string, sets [][]string) *Kept {
 	with := Kept{Names: []string{"label"}}
 	if k != nil {

@@ -23,9 +23,9 @@ type Data struct {
 	Source     string
 	Inputs     []string  // names of the inputs
 	Target     string    // name of the target column; empty if there is none
-	Offset     string    // name of the column that is subtracted from the target (see Beyond); empty if there is none
-	Exposure   string    // name of the column of exposures (see Beyond); empty without one
-	Noise      string    // name of the column of the targets' standard errors (see Beyond); empty if there is none
+	Offset     string    // name of the column that is subtracted from the target (see Beyond), or empty
+	Exposure   string    // name of the column of exposures (see Beyond), or empty
+	Noise      string    // name of the column of the targets' standard errors (see Beyond), or empty
 	Rows, Cols int       // number of rows, and of inputs
 	Encoding   *Encoding // how columns become inputs; nil: columns are inputs without a change
 

@@ -173,10 +173,12 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 	return &grouped, nil
 }
 
-// Beyond returns the data with columns that aren't inputs. Empty names leave the data as they are. offset has another
-// model's predictions, which are subtracted from the target. exposure has person-years, area, or what else the mean of a
-// row's target is proportional to, above 0, and takes the offset's place. noise has the targets' standard errors: how
-// far each target, which was measured, may be from the quantity itself, in its unit, and at least 0.
+// Beyond returns the data with columns that aren't inputs. An empty name adds no column.
+//
+//   - offset names another model's predictions. They are subtracted from the target.
+//   - exposure names numbers above 0, such as person-years or areas. The mean of a row's target is proportional to its
+//     exposure. Data have an offset or an exposure, not both.
+//   - noise names the standard errors of the targets as measurements, in the target's unit. They are at least 0.
 func (d *Data) Beyond(offset, exposure, noise string) (*Data, error) {
 	of := *d
 	of.Offset, of.Exposure, of.Noise = offset, exposure, noise

@@ -67,7 +67,7 @@ func part(v float64, b int) float64 {
 	return v - zero
 }
 
-// reach returns the bins of which v's part isn't 0, as the first and the one after the last.
+// reach returns the bins that v crosses on its way from the middle, which are from … to−1. v has no part in other bins.
 func reach(v float64) (from, to int) {
 	b := binOf(v)
 	return min(b, bins/2), max(b+1, bins/2)

@@ -24,7 +24,8 @@ func TestEither(t *testing.T) {
 		want   finding.Kind
 	}{
 		{"linear", 1500, 6, func(x []float64) float64 { return 2*x[0] - x[1] + x[2] }, finding.ByInducing},
-		{"matern32", 3000, 2, func(x []float64) float64 { return 4 * math.Sin(16*x[0]) * math.Cos(16*x[1]) }, finding.ByNearest},
+		{"matern32", 3000, 2, func(x []float64) float64 { return 4 * math.Sin(16*x[0]) * math.Cos(16*x[1]) },
+			finding.ByNearest},
 	} {
 		x, y := matrix.New(c.rows, c.inputs), make([]float64, c.rows)
 		for i := range y {
@@ -41,8 +42,8 @@ func TestEither(t *testing.T) {
 		}
 		at := []float64{2 * math.Log(0.1), math.Log(16), 0}
 		at = at[2-len(k.Params()):]
-		task := Task{Kernel: k, Mean: kernel.ZeroMean{}, All: objective.Memory{X: x, Y: y}, N: c.rows, Noise: objective.Probit(),
-			Solver: posterior.ByNearest, Either: true, Context: t.Context()}
+		task := Task{Kernel: k, Mean: kernel.ZeroMean{}, All: objective.Memory{X: x, Y: y}, N: c.rows,
+			Noise: objective.Probit(), Solver: posterior.ByNearest, Either: true, Context: t.Context()}
 		q, found, err := task.bySites(at)
 		if err != nil || found.Of(c.want) == nil {
 			t.Fatalf("%s: %v, %v, want %v", c.kernel, found, err, c.want)

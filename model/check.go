@@ -261,7 +261,8 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 // checkSites returns an error if the sites of targets y aren't the fixed point of expectation propagation.
 func (m *Model) checkSites(q *posterior.Posterior, y []float64, rows *dataset.Scaled) error {
 	n := len(y)
-	wrong := fmt.Errorf("the predictor's sites don't follow from the targets of the %s rows: no certificate", dataset.Prior)
+	wrong := fmt.Errorf("the predictor's sites don't follow from the targets of the %s rows: no certificate",
+		dataset.Prior)
 	at := objective.Observed{Y: make([]float64, n), Mean: make([]float64, n), Variance: make([]float64, n),
 		Sites: objective.Sites{Y: make([]float64, n), Known: q.Noises}, Noise: m.Sited(), Scale: 1}
 	if at.Noise.Scaled() {

@@ -89,8 +89,8 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	if m.Context != nil {
 		beside += ", errors on certified rows beside those of others"
 	}
-	add(byData, false, beside, "computed again from the rows", "observation_noise", "noise", "context", "conformal", "label_scores",
-		"input_range", "[misses]", "[deviations]")
+	add(byData, false, beside, "computed again from the rows", "observation_noise", "noise", "context", "conformal",
+		"label_scores", "input_range", "[misses]", "[deviations]")
 	if m.Test != nil && m.Counts[dataset.Test] == 0 {
 		add(byNone, false, "test figures", "they are of a table of their own", "test")
 	} else {

@@ -57,7 +57,7 @@ type Model struct {
 	Classes   []string `json:"classes,omitempty"` // labels of the target, by their places; nil: the target is a number
 
 	Kinds *dataset.Kinds `json:"kinds,omitempty"` // column of more than two classes, one of which is the target
-	Joint *Several       `json:"-"`               // all classes' models, if the model stands for their label (Several.Label)
+	Joint *Several       `json:"-"`               // all classes' models, if the model stands for their label
 
 	Reading   dataset.Reading      `json:"reading,omitzero"`   // how cells of the model's tables are written
 	Encoding  *dataset.Encoding    `json:"encoding,omitempty"` // makes inputs of columns; nil: columns are the inputs

@@ -173,8 +173,8 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	return s, nil
 }
 
-// Judged returns the probability of each class against the others, for the given rows of a table of which all have a
-// class, and the place of each row's class.
+// Judged returns the probability of each class against the others for each of the given rows of a table, and the place
+// of the row's own class. Every row must have a class.
 func (s *Several) Judged(table *dataset.Table, rows []int) (p [][]float64, truth []int, err error) {
 	p, truth = make([][]float64, len(rows)), make([]int, len(rows))
 	for k, m := range s.Models {

@@ -9,9 +9,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestSets draws rows of three classes, of which one is rare and one gets too low probabilities, and shows that sets hold
-// the label of each class as often as they should, on average over draws: with the exact rank, which is neither lower
-// nor higher.
+// TestSets draws rows of three classes. One class is rare, and another gets probabilities that are too low. For each
+// class the test compares how often sets hold the label, on average over draws, with the share that the exact rank has.
 func TestSets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 33))
 	draw := func(k int) []float64 {

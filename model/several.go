@@ -20,9 +20,9 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Label returns the model of a file of one model. Of more than two classes it returns a model that stands for the label:
-// it has the label's certificate and classes, and its losses count wrong labels. Otherwise it is the first class's model.
-// For several targets that aren't the classes of one column the error is an *OfSeveral.
+// Label returns the model of a file of one model. For more than two classes it returns a model that stands for the
+// label: a copy of the first class's model with the label's certificate and classes, whose losses count wrong labels.
+// For several targets that aren't the classes of one column, the error is an *OfSeveral.
 func (s *Several) Label() (*Model, error) {
 	first := s.Models[0]
 	if len(s.Models) == 1 {
@@ -37,8 +37,8 @@ func (s *Several) Label() (*Model, error) {
 	return &of, nil
 }
 
-// Write writes the models as one file: the beginning and the end of a model file, and model files between. It writes one
-// model as Model.Write does.
+// Write writes the models as one file: the beginning and the end of a model file, and model files between. If there is
+// one model, Write does what Model.Write does.
 func (s *Several) Write(w io.Writer) error {
 	if len(s.Models) == 1 {
 		return s.Models[0].Write(w)

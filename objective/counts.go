@@ -64,7 +64,8 @@ func negativeByScale(y, f, s float64) float64 {
 	return -byR * r * r
 }
 
-// belowNegative takes the gamma distribution, the limit of large means, where the incomplete beta function loses digits.
+// belowNegative takes the gamma distribution for large y, where the incomplete beta function loses digits. The negative
+// binomial distribution of y tends to the gamma distribution as means grow.
 func belowNegative(y, rate, s float64) float64 {
 	if y > 1e12 {
 		return belowGamma(y, rate, s)

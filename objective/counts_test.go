@@ -121,8 +121,8 @@ func TestRatedFarAway(t *testing.T) {
 	}
 }
 
-// TestRatedEvidence compares gradients of the evidence of counts with differences. Half of the rows have a shift. A shift
-// of all rows is the mean's.
+// TestRatedEvidence compares gradients of the evidence of counts with differences, where half of the rows have a shift.
+// A shift of all rows equals a change of the mean.
 func TestRatedEvidence(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 7))
 	const n = 30

@@ -122,11 +122,12 @@ func Stepped(noise Sited, steps []float64) Sited {
 	return noise
 }
 
-// settle finds the sites of the targets Y, in the form of measured targets with the noise variances Known, and returns
-// the rows' integrals, whose Log is the row's term of ln Z. At first Mean and Variance are the moments of f without sites, and moments makes them
-// the moments with the present sites. All sites are updated at once (parallel EP), and a secant step (Anderson's mixing
-// of depth 1) joins two updates. On Pima, biopsy, synth and two_class_dat it takes 8 to 30 sweeps, and damping alone 11
-// to 60.
+// settle finds the sites of the targets Y, in the form of measured targets with the noise variances Known. It returns
+// the rows' integrals, whose Log is the row's term of ln Z. The caller sets Mean and Variance to the moments of f
+// without sites. moments then sets them to the moments with the present sites.
+//
+// All sites are updated at once (parallel EP). A secant step (Anderson's mixing of depth 1) joins two updates. On Pima,
+// biopsy, synth and two_class_dat settle takes 8 to 30 sweeps. With damping alone it took 11 to 60.
 func (o *Observed) settle(tolerance float64, moments func() error) (tilts []Tilt, err error) {
 	n := len(o.Y)
 	if !o.Noise.Scaled() {

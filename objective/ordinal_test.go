@@ -52,8 +52,8 @@ func TestOrdinalTilted(t *testing.T) {
 	}
 }
 
-// TestOrdinalPredictive: chances add up to 1, and give the moments, the interval and the density. The interval holds 95 %
-// and no smaller one with an equal tail does. A level that no row had counts as the next lower one.
+// TestOrdinalPredictive shows that chances add up to 1, and compares moments, interval and density with them. The
+// interval is the shortest with equal tails that holds 95 %. A level that no row had counts as the next lower level.
 func TestOrdinalPredictive(t *testing.T) {
 	for _, c := range []struct{ m, v float64 }{{0, 1}, {1.3, 0.01}, {-4, 3}, {20, 0.5}} {
 		total, first, square := 0., 0., 0.

@@ -31,7 +31,8 @@ func (p *Problem) Replicates() {
 	if float64(groups) > fewUnique*float64(n) {
 		return
 	}
-	x, y, a, counts := p.X.Like(groups, p.X.Cols), make([]float64, groups), make([]float64, groups), make([]float64, groups)
+	x, y := p.X.Like(groups, p.X.Cols), make([]float64, groups)
+	a, counts := make([]float64, groups), make([]float64, groups)
 	for i, g := range of {
 		copy(x.Row(g), p.X.Row(i))
 		counts[g]++

@@ -54,7 +54,8 @@ func TestSitesOfManyRows(t *testing.T) {
 				t.Errorf("%s by nearest rows: sites still change by %g", name, o)
 			}
 			m := min(x.Rows, 50)
-			s := &SparseProblem{Kernel: k, Mean: kernel.LinearMean{}, Rows: Memory{X: x, Y: y}, M: m, Objective: PEP(1), Keep: 1 << 20}
+			s := &SparseProblem{Kernel: k, Mean: kernel.LinearMean{}, Rows: Memory{X: x, Y: y}, M: m,
+				Objective: PEP(1), Keep: 1 << 20}
 			through, err := s.Sites(noise, Memory{X: x, Y: y}, append(append([]float64{}, at...), x.Data[:2*m]...))
 			if err != nil {
 				t.Fatal(err)
@@ -68,7 +69,8 @@ func TestSitesOfManyRows(t *testing.T) {
 		x, y := draw(150)
 		exact, near, sparse = all(x, y)
 		if a, b := off(exact, near, same), off(exact, sparse, same); !(a > 1e-4 && a < 0.3 && b > 1e-4 && b < 3) {
-			t.Errorf("%s: sites are off by %g with 64 of 150 rows as neighbours, and by %g with 50 as inducing inputs", name, a, b)
+			t.Errorf("%s: sites are off by %g with 64 of 150 rows as neighbours, and by %g with 50 as inducing inputs", name, a,
+				b)
 		}
 		turned, z := matrix.New(150, 2), make([]float64, 150)
 		place := func(i int) int { return (7*i + 3) % 150 }

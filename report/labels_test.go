@@ -101,7 +101,8 @@ func TestKinds(t *testing.T) {
 	for _, i := range rows {
 		truth := int(table.Values[2*i+1]) // the place of the text in its column
 		text := table.Text[1][truth]
-		if lost -= math.Log(said.Predictions[i].Probabilities[slices.Index(said.Classes, text)]); said.Predictions[i].Label != text {
+		p := said.Predictions[i]
+		if lost -= math.Log(p.Probabilities[slices.Index(said.Classes, text)]); p.Label != text {
 			wrong++
 		}
 	}
@@ -120,7 +121,8 @@ func TestKinds(t *testing.T) {
 	}
 	must.Be(t, wrong, 0)
 	must.Be(t, figure(t, r, reliability).Failed+figure(t, r, answers).Failed, "")
-	must.Not(t, !strings.HasPrefix(r.Standing, "recomputed") || !strings.Contains(r.Sentence, "wrong label of kind"), "%q", r.Sentence)
+	must.Not(t, !strings.HasPrefix(r.Standing, "recomputed") || !strings.Contains(r.Sentence, "wrong label of kind"), "%q",
+		r.Sentence)
 	r = must.Get(Page{Model: label}.made(t.Context()))(t)
 	must.Not(t, part(t, r, "glance").Missing == "" || len(r.Scores.Cells) > 0, "%+v", r.Scores)
 	all.Together.Certificate.MeanBound -= 0.01

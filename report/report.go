@@ -229,7 +229,8 @@ func (p Page) madeBy() []fact {
 func (r *maker) joint(p Page) error {
 	s := r.begin("glance", "At a glance")
 	if r.data == nil {
-		s.Missing = "No data were given: figures of errors need rows with observations. Name a table: krigo report MODEL DATA."
+		s.Missing = "No data were given: figures of errors need rows with observations. Name a table: " +
+			"krigo report MODEL DATA."
 	} else if err := r.choose(r.data, nil); err != nil {
 		return err
 	}

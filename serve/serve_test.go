@@ -1014,7 +1014,8 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("status %d: %s; log: %s", status, body, log.String())
 		}
 		os.Rename(ledger+".away", ledger)
-		if archive, err := watch.Rotate(context.Background(), ledger, watch.ClaimOf(&m.Model)); err != nil || archive != ledger+".1" {
+		archive, err := watch.Rotate(context.Background(), ledger, watch.ClaimOf(&m.Model))
+		if err != nil || archive != ledger+".1" {
 			t.Errorf("%s, %v", archive, err)
 		}
 		if got := *described(address).Watch; !reflect.DeepEqual(got, state) {

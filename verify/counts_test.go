@@ -15,8 +15,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// TestRated checks noises of counts, of levels and of positive targets, one with an exposure, and alters a weight, a bound and the
-// exposure.
+// TestRated checks models of counts, of levels and of positive targets, one of them with an exposure. It alters a
+// weight, a bound and the exposure.
 func TestRated(t *testing.T) {
 	python(t)
 	folder := t.TempDir()
@@ -30,8 +30,9 @@ func TestRated(t *testing.T) {
 	rows := must.Get(files.CSV{From: strings.NewReader(text), Source: "rates.csv"}.Read())(t)
 	for _, way := range []string{"poisson", "negative-binomial", "negative-binomial nearest", "gamma", "ordinal"} {
 		noise, solver, _ := strings.Cut(way, " ")
-		o := krigo.Options{Data: krigo.Data{Target: "y", Ignore: []string{"years"}}, Kernel: krigo.Kernel{Expression: "se", Noise: noise},
-			Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence", Solver: solver}, Run: krigo.Run{Restarts: 1}}
+		o := krigo.Options{Data: krigo.Data{Target: "y", Ignore: []string{"years"}},
+			Kernel: krigo.Kernel{Expression: "se", Noise: noise}, Prior: krigo.Prior{Kind: "informed"},
+			Method: krigo.Method{Name: "evidence", Solver: solver}, Run: krigo.Run{Restarts: 1}}
 		if noise == "negative-binomial" {
 			o.Data.Ignore, o.Data.Exposure = nil, "years"
 		}

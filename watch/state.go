@@ -91,12 +91,13 @@ func (c Claim) Sentence(s State) string {
 		if kind.Rows == 0 {
 			continue
 		}
-		said += fmt.Sprintf("\n  of class %s: %d of %d %s (%.2f %%), at most %.2f %% are promised; ln E = %.2f, alarm at %.2f",
-			cautious.Name(kind.Of), int(kind.Misses), kind.Rows, c.Miss, 100*kind.Risk, 100*cautious.RoundUp(kind.Bound, 4),
-			kind.LogE, kind.AlarmAt)
+		said += fmt.Sprintf("\n  of class %s: %d of %d %s (%.2f %%), at most %.2f %% are promised; "+
+			"ln E = %.2f, alarm at %.2f", cautious.Name(kind.Of), int(kind.Misses), kind.Rows, c.Miss,
+			100*kind.Risk, 100*cautious.RoundUp(kind.Bound, 4), kind.LogE, kind.AlarmAt)
 	}
 	if s.Kinds != nil {
-		said += fmt.Sprintf("\n  The certificate's δ is shared equally by %d alarms, each with δ = %.4g.", c.Alarms(), s.Delta)
+		said += fmt.Sprintf("\n  The certificate's δ is shared equally by %d alarms, each with δ = %.4g.", c.Alarms(),
+			s.Delta)
 	}
 	return said
 }

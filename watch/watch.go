@@ -203,7 +203,8 @@ func (w *Watch) carried() *carried {
 // resume continues from the state in which a rotation left the model.
 func (w *Watch) resume(c *carried) error {
 	s := c.State
-	sane := w.counts.Rows == 0 && s.Of == w.counts.Of && len(c.Kinds) == len(w.kinds) && 0 <= s.Misses && s.Misses <= float64(s.Rows) && s.LogE <= s.Highest &&
+	sane := w.counts.Rows == 0 && s.Of == w.counts.Of && len(c.Kinds) == len(w.kinds) && 0 <= s.Misses &&
+		s.Misses <= float64(s.Rows) && s.LogE <= s.Highest &&
 		!math.IsInf(s.LogE, 0) && s.Bound == w.counts.Bound && s.Delta == w.counts.Delta && s.AlarmAt == w.counts.AlarmAt &&
 		(s.Alarm != nil) == (s.Highest >= s.AlarmAt) && len(c.Rows)%8 == 0 && len(c.Rows)/8 <= s.Rows
 	if !sane || s.Rows > 0 && !w.evidence.Resume(s.Rows, c.Staked) {

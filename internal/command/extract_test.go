@@ -88,7 +88,8 @@ func TestClasses(t *testing.T) {
 			"--quiet")
 		must.Not(t, !strings.HasPrefix(out, "x,label,labels,probability_low,") ||
 			!strings.Contains(out, "\n0.51,low,low,"), "%s", out)
-		out = runs(t, "predict", name+".krigo", "new.csv", "--intervals", "conformal", "--level", "0.9999", "--json", "--quiet")
+		out = runs(t, "predict", name+".krigo", "new.csv", "--intervals", "conformal", "--level", "0.9999", "--json",
+			"--quiet")
 		all := map[string]string{"three": `["low","mid, so","up"]`, "two": `["low","up"]`}[name]
 		must.Not(t, !strings.Contains(out, `"sets":[`+all+","+all+","+all+"]"), "too few rows for this level: %s", out)
 		must.Not(t, strings.Contains(runs(t, "predict", name+".krigo", "new.csv", "--json", "--quiet"), "sets"), "sets")

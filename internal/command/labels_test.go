@@ -79,8 +79,9 @@ func TestLabelDoors(t *testing.T) {
 		}
 	}
 	// A stream, with a class that the certificate doesn't know.
-	if o := fed("kind,p_a,p_b,p_c\nzebra,.9,.05,.05\n", "watch", "labels.json", "-", "--ledger", "z.ledger"); o.status != 0 ||
-		!strings.Contains(o.stdout, "1 outcome, 1 got a wrong label") || strings.Contains(o.stdout, "of class") {
+	if o := fed("kind,p_a,p_b,p_c\nzebra,.9,.05,.05\n", "watch", "labels.json", "-", "--ledger",
+		"z.ledger"); o.status != 0 || !strings.Contains(o.stdout, "1 outcome, 1 got a wrong label") ||
+		strings.Contains(o.stdout, "of class") {
 		t.Errorf("%+v", o)
 	}
 

@@ -57,7 +57,8 @@ func ownPredictions(kept []string) own {
 	several, labels := "\nmean_[^\n]+\nlatent_variance_[^\x00]+\npredictive_sd_[^\x00]+$|",
 		"\nlabel(\nlabels)?\nprobability_[^\x00]*\nprobability_[^\x00]*(\nlatent_sd)?\noutside(\nsample[0-9]+)*$|"
 	return own{"a table that krigo predict wrote with the same --keep",
-		regexp.MustCompile(`^\{("targets":\[\{)?"target":"([^"\\]|\\.)*",("classes":\[("([^"\\]|\\.)*",?)*\],)?("solver":"[a-z]*",)?"predictions":\[`),
+		regexp.MustCompile(`^\{("targets":\[\{)?"target":"([^"\\]|\\.)*",("classes":\[("([^"\\]|\\.)*",?)*\],)?` +
+			`("solver":"[a-z]*",)?"predictions":\[`),
 		regexp.MustCompile(begin + several + begin + labels + columns + "(\n[a-z]+_lower\n[a-z]+_upper)*(\nsample[0-9]+)*" +
 			"(\nprobability_-?[0-9]+)*(\nexplain_base(\ncontribution_[^\x00]*)+\nexplain_remainder)?$")}
 }

@@ -64,8 +64,8 @@ again. Give each outcome once, or give the outcomes of a file a --key. Without D
 ledger. krigo serve --ledger uses the same ledger, and takes outcomes over HTTP.
 
 MODEL may be a certificate of another classifier's labels, NAME.json, which krigo certify --predictions --out wrote.
-DATA then has true and predicted labels, in the same columns. There is an alarm about all rows and about each class with a bound, and
-they share δ.
+DATA then has true and predicted labels, in the same columns. There is an alarm about all rows, and one about each
+class with a bound. The alarms share δ.
 
 With --check, watch adds nothing. It predicts the rows of DATA again and compares them with the ledger.
 

@@ -215,8 +215,8 @@ func (s *server) keep(m *krigo.Model) *reply {
 	s.mu.Unlock()
 	of := map[string]any{"model": number, "target": m.Target, "inputs": m.Inputs, "encoding": m.Encoding,
 		"reading": m.Reading, "fit": s.o.Describe(m), "reason": m.CertificateReason, "checksum": m.Checksum(),
-		"group": m.Group, "offset": m.Offset, "exposure": m.Exposure, "noise_column": m.Errors, "censored": m.Limits, "classes": m.Classes,
-		"options": m.Fitted, "notices": m.Findings.Words(), "findings": m.Findings.Tell()}
+		"group": m.Group, "offset": m.Offset, "exposure": m.Exposure, "noise_column": m.Errors, "censored": m.Limits,
+		"classes": m.Classes, "options": m.Fitted, "notices": m.Findings.Words(), "findings": m.Findings.Tell()}
 	if s.o.Parameters != nil {
 		of["parameters"] = s.o.Parameters(m)
 	}

@@ -148,7 +148,8 @@ func TestKinds(t *testing.T) {
 	fitted, said := ask("fit", map[string]any{"args": map[string]any{"options": o}})
 	must.End(t, fitted.Error != nil, "%+v", fitted.Error)
 	all := must.Get(krigo.ReadTargets(bytes.NewReader(fitted.data[0])))(t)
-	must.Be(t, fmt.Sprint(said["target"], said["classes"], said["sentence"]), fmt.Sprint("kind", "[a b c]", all.Sentence()))
+	must.Be(t, fmt.Sprint(said["target"], said["classes"], said["sentence"]), fmt.Sprint("kind", "[a b c]",
+		all.Sentence()))
 	want := must.Get(all.PredictLabels(t.Context(), table, 0.8))(t)
 	p, _ := ask("predict", map[string]any{"model": said["model"], "args": map[string]any{"sets": 0.8}})
 	must.End(t, p.Error != nil, "%+v", p.Error)
@@ -166,7 +167,8 @@ func TestKinds(t *testing.T) {
 		must.Not(t, p.Error == nil || p.Error.Kind != "usage", "%s: %+v", more, p.Error)
 	}
 	found, result := ask("certify", map[string]any{"model": said["model"]})
-	must.Not(t, found.Error != nil || result["certify"].(map[string]any)["matches"] != true, "%+v, %v", found.Error, result)
+	must.Not(t, found.Error != nil || result["certify"].(map[string]any)["matches"] != true, "%+v, %v", found.Error,
+		result)
 	page, _ := ask("report", map[string]any{"model": said["model"]})
 	must.Not(t, page.Error != nil || len(page.data) != 1, "%+v", page.Error)
 	watched, result := ask("watch", map[string]any{"model": said["model"],
