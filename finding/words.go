@@ -223,8 +223,8 @@ var words = map[Kind]entry{
 	EvidenceByCG: {Note, "conjugate gradients (cg) estimate the evidence and its gradient, from %d random probes"},
 	ByNearest: {Note, "predictions are those of the exact GP on each row's %d nearest training rows, not on all " +
 		"%d"},
-	ByInducing: {Note, "predictions see the %d training rows through %d inducing inputs, which predict left-out rows " +
-		"at least as well as each row's nearest rows do"},
+	ByInducing: {Note, "predictions see the %d training rows through %d inducing inputs: each row's nearest rows predict " +
+		"left-out rows no better, or can't be used"},
 	NoiseVaries: {Note, "the noise depends on the inputs: its standard deviation is %.2g times as large in the " +
 		"noisiest training row as in the quietest"},
 	NoiseConstant: {Note, "held-out density doesn't speak for a noise that depends on the inputs, so it is constant"},
