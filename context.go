@@ -55,9 +55,9 @@ func (m *Model) constant() string {
 // has classes.
 func (m *Model) misses(rms float64) (name, value string) {
 	if m.Classes != nil {
-		return "Brier score", cautious.Number(rms * rms)
+		return "Brier score", cautious.Digits(rms*rms, 3)
 	}
-	return "RMSE", cautious.Number(rms)
+	return "RMSE", cautious.Digits(rms, 3)
 }
 
 // plus begins the words for a simple predictor, which has the same offset as the model.
@@ -71,14 +71,34 @@ func (m *Model) plus() string {
 // InContext returns lines about how the model does on the certified rows, compared with simpler predictors. It returns
 // "" if that isn't known.
 func (m *Model) InContext() string {
-	c, x := m.Certificate, m.Context
-	if c == nil || x == nil {
+	said := m.Scores()
+	if said == "" {
 		return ""
 	}
-	which, r2 := "certified", ""
+	said += m.others()
+	if all := m.FromAllRows(); all != "" {
+		said += "\n" + all
+	}
+	return said
+}
+
+// Scores returns the model's errors on the certified rows in a line, beside the errors of simpler predictors. It
+// returns "" if they aren't known.
+func (m *Model) Scores() string {
+	x := m.Context
+	if m.Certificate == nil || x == nil {
+		return ""
+	}
+	which := "certified"
 	if m.Terms.Backtest {
 		which = "last"
 	}
+	said := fmt.Sprintf("On the %d %s rows: ", x.Rows, which)
+	name, value := m.misses(x.RMSE)
+	if m.Classes != nil {
+		return said + fmt.Sprintf("%.1f %% wrong labels, %s %s%s.", 100*x.MeanRisk, name, value, m.beside())
+	}
+	r2 := ""
 	if x.R2 != 0 {
 		r2 = fmt.Sprintf(", R² %.3f", x.R2)
 		if m.Offset != "" {
@@ -89,18 +109,37 @@ func (m *Model) InContext() string {
 	if m.Limits != "" {
 		hold = "hold, or don't contradict,"
 	}
-	said := fmt.Sprintf("On the %d %s rows: RMSE %s, MAE %s (in units of %s)%s. The model's own 95 %% intervals %s "+
-		"%.1f %% of the targets.", x.Rows, which, cautious.Number(x.RMSE), cautious.Number(x.MAE),
-		cautious.Name(m.Target), r2, hold, 100*x.Coverage95)
-	if m.Classes != nil {
-		said = fmt.Sprintf("On the %d %s rows: %.1f %% wrong labels, Brier score %s.", x.Rows, which, 100*x.MeanRisk,
-			cautious.Number(x.RMSE*x.RMSE))
+	return said + fmt.Sprintf("%s %s%s, MAE %s (in units of %s)%s. The model's own 95 %% intervals %s %.1f %% of the "+
+		"targets.", name, value, m.beside(), cautious.Digits(x.MAE, 3), cautious.Name(m.Target), r2, hold,
+		100*x.Coverage95)
+}
+
+// simpler are a constant and a linear model, with their names, as far as the context has them.
+func (m *Model) simpler() (names []string, scores []model.Baseline) {
+	x := m.Context
+	if x.Constant.Baseline != (model.Baseline{}) {
+		names = append(names, m.constant())
+		scores = append(scores, x.Constant.Baseline)
 	}
-	said += m.others()
-	if all := m.FromAllRows(); all != "" {
-		said += "\n" + all
+	if x.Linear != (model.Baseline{}) {
+		names = append(names, m.plus()+"a linear model")
+		scores = append(scores, x.Linear)
 	}
-	return said
+	return names, scores
+}
+
+// beside returns the errors of simpler predictors in parentheses, or "" if the context has none.
+func (m *Model) beside() string {
+	var each []string
+	names, scores := m.simpler()
+	for i, name := range names {
+		_, value := m.misses(scores[i].RMSE)
+		each = append(each, name+": "+value)
+	}
+	if each == nil {
+		return ""
+	}
+	return " (" + strings.Join(each, ", ") + ")"
 }
 
 // FromAllRows says how much lower the error would be if the model also trained on the certified rows. It returns "" if
@@ -123,7 +162,8 @@ func (m *Model) FromAllRows() string {
 
 // others returns a line about a constant and a linear model on the same rows, or "" if the context has neither.
 func (m *Model) others() string {
-	c, x := m.Certificate, m.Context
+	c := m.Certificate
+	x := m.Context
 	further := "further rows"
 	if c.Groups > 0 {
 		further = "further groups, on average over groups,"
@@ -141,22 +181,20 @@ func (m *Model) others() string {
 	default:
 		ends = fmt.Sprintf(" Each of these bounds holds with %s confidence by itself.", cautious.Complement(c.Delta))
 	}
-	var each []string
-	add := func(who string, b model.Baseline) {
-		loss := fmt.Sprintf("at most %.3f", cautious.RoundUp(b.MeanBound, 3))
-		if m.Terms.Loss.IsZeroOne() {
-			loss = fmt.Sprintf("at most %.1f %%", 100*cautious.RoundUp(b.MeanBound, 3))
+	number := func(b model.Baseline) string {
+		switch {
+		case !c.Valid:
+			return fmt.Sprintf("%.3f", b.MeanRisk)
+		case m.Terms.Loss.IsZeroOne():
+			return fmt.Sprintf("at most %.1f %%", 100*cautious.RoundUp(b.MeanBound, 3))
 		}
-		if !c.Valid {
-			loss = fmt.Sprintf("%.3f", b.MeanRisk)
-		}
-		if b != (model.Baseline{}) {
-			name, value := m.misses(b.RMSE)
-			each = append(each, fmt.Sprintf("%s for %s (%s %s)", loss, who, name, value))
-		}
+		return fmt.Sprintf("at most %.3f", cautious.RoundUp(b.MeanBound, 3))
 	}
-	add(m.constant(), x.Constant.Baseline)
-	add(m.plus()+"a linear model", x.Linear)
+	var each []string
+	names, scores := m.simpler()
+	for i, name := range names {
+		each = append(each, fmt.Sprintf("%s for %s", number(scores[i]), name))
+	}
 	said := ""
 	if each != nil {
 		said = "\nFor comparison, " + lead + strings.Join(each, " and ") + "." + ends

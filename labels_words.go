@@ -95,7 +95,8 @@ func (p *CertifiedLabels) mean(s pacbayes.LabelStatement) string {
 		about = fmt.Sprintf("the mean log loss is at most %%s, if probabilities below %v count as that",
 			pacbayes.LeastProbability)
 	default:
-		bound, here = cautious.Width(s.Bound), cautious.Number(s.Mean)
+		bound = cautious.Up(s.Bound, 4)
+		here = cautious.Number(s.Mean)
 		about = "the mean cost of a further row is at most %s"
 	}
 	unit := "rows"

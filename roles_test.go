@@ -173,7 +173,7 @@ func TestGroups(t *testing.T) {
 	near(t, "risk", c.EmpiricalRisk, risk, 1e-12)
 	near(t, "bound", c.MeanBound, pacbayes.TestBound(risk, len(sizes), 0.005), 1e-9) // half of δ is the promise's
 	if s := m.Sentence(c); !strings.Contains(s, "over the draw of the certified groups") ||
-		!strings.Contains(s, "further groups of rows of this kind (grouped by site, on average over groups)") {
+		!strings.Contains(s, "further groups from the same source (grouped by site, on average over groups)") {
 		t.Error(s)
 	}
 	reproduced(t, m, table)

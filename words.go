@@ -98,80 +98,94 @@ func limits(n, rows int) string {
 const copiesOnly = "\nRows that equal one another were taken for copies. The bound holds only if they are copies, and " +
 	"not independent draws that came out alike."
 
-// curveShares are the shares of predictions whose widths a curve's table has. If the curve has no width for saidShare,
-// the sentence says so.
-var curveShares = []float64{0.5, 0.8, 0.9, saidShare, 0.99}
+// saidShares are the shares of predictions whose widths a sentence lists, in the order of use. If the curve has no
+// width for saidShare, the sentence says so.
+var saidShares = []float64{saidShare, 0.9, 0.8, 0.99}
 
 const saidShare = 0.95
 
-// everyWidth returns a table of what the curve of c promises, by width. The declared ε and the promise are among the
-// widths.
+// saidWidths is the largest number of widths in a sentence. The mean error takes one more line.
+const saidWidths = 4
+
+// everyWidth returns a table of what the curve of c promises, by width.
 func everyWidth(m *Model, c *pacbayes.Certificate, about string) string {
-	e, ends := c.Curve.MeanError, ""
 	points, none := saidPoints(c)
-	if !(c.MeanBound < 1) {
-		ends = fmt.Sprintf("\nNothing is guaranteed about narrower bands, such as %s.",
+	said := fmt.Sprintf("all of these hold together for predictions on further %s:", about)
+	for _, p := range points {
+		said += fmt.Sprintf("\n  at least %s lie within %s", cautious.Complement(p.Bound),
+			narrow(m, c.Loss, p.HalfWidth, p.HalfWidthRaw))
+	}
+	said += saidMean(m, c)
+	if none < 1 {
+		said += fmt.Sprintf("\nNo width is guaranteed to hold %s of the predictions or more: certify more rows.",
+			cautious.Complement(1-none))
+	}
+	if c.Epsilon != unasked && c.MeanBound >= 1 {
+		said += fmt.Sprintf("\nNothing is guaranteed about narrower bands, such as %s.",
 			within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	}
-	said := fmt.Sprintf("all of these hold together for predictions on further %s:", about)
-	for i, p := range points {
-		if line := fmt.Sprintf("\n  at least %s lie within %s", cautious.Complement(p.Bound), within(m, c.Loss, p.HalfWidth,
-			p.HalfWidthRaw)); i == 0 || !strings.HasSuffix(said, line) {
-			said += line
-		}
-	}
-	if none < 1 {
-		ends = fmt.Sprintf("\nNo width is guaranteed to hold %s of the predictions or more: certify more rows.%s",
-			cautious.Complement(1-none), ends)
-	}
-	unit, raw := "", m.Terms.EpsilonRaw/m.Terms.Loss.Below
-	switch c.Loss {
-	case pacbayes.Relative:
-		unit, raw = " times "+cautious.Name(m.Target), 1
-	case pacbayes.Scaled:
-		unit, raw = ownSD, 1
-	}
-	// For all rows, the mean of clipped errors is at most the clip. So only a bound that is clearly below the clip is
-	// worth printing.
-	tells := func(bound float64) bool { return bound < 0.999*e.Clip }
-	if tells(e.Bound) {
-		clip := cautious.Least(e.Clip * raw)
-		errs := "absolute error"
-		if m.Limits != "" {
-			errs = "distance from " + known(m)
-		}
-		said += fmt.Sprintf("\n  their mean %s is at most %s%s, if errors above %s count as %s",
-			errs, cautious.Width(e.Bound*raw), unit, clip, clip)
-		if tells(e.Worst) {
-			said += fmt.Sprintf("\n  for the worst twentieth of them, that mean is at most %s", cautious.Width(e.Worst*raw))
-		}
-	}
-	return said + ends
+	return said
 }
 
-// saidPoints returns the points of c's curve that a sentence lists, by width, and the smallest share for which the
+// saidMean returns a line about the mean of clipped errors. For all rows this mean is at most the clip. So only a bound
+// that is clearly below the clip is worth a line.
+func saidMean(m *Model, c *pacbayes.Certificate) string {
+	e := c.Curve.MeanError
+	if !(e.Bound < 0.999*e.Clip) {
+		return ""
+	}
+	unit := ""
+	raw := m.Terms.EpsilonRaw / m.Terms.Loss.Below
+	switch c.Loss {
+	case pacbayes.Relative:
+		unit = " times " + cautious.Name(m.Target)
+		raw = 1
+	case pacbayes.Scaled:
+		unit = ownSD
+		raw = 1
+	}
+	errs := "absolute error"
+	if m.Limits != "" {
+		errs = "distance from " + known(m)
+	}
+	clip := cautious.Least(e.Clip * raw)
+	return fmt.Sprintf("\n  their mean %s is at most %s%s, if errors above %s count as %s", errs,
+		cautious.Width(e.Bound*raw), unit, clip, clip)
+}
+
+// unasked is the ε of options that name none. A table of widths leaves it out.
+const unasked = 0.6
+
+// saidPoints returns the points of c's curve that a sentence lists, by width. These are what somebody asked for, then
+// the shares in their order of use, then the narrowest width. saidPoints also returns the smallest share for which the
 // curve has no width, or 1.
 func saidPoints(c *pacbayes.Certificate) (points []pacbayes.CurvePoint, none float64) {
-	points, none = c.Curve.Points[:1:1], 1.
-	for _, share := range curveShares {
-		if p, ok := c.Curve.Width(share); ok && p.HalfWidth > points[0].HalfWidth {
-			p.Bound = 1 - share
+	add := func(p pacbayes.CurvePoint) {
+		same := func(q pacbayes.CurvePoint) bool { return q.HalfWidth == p.HalfWidth }
+		if len(points) < saidWidths && !slices.ContainsFunc(points, same) {
 			points = append(points, p)
-		} else if !ok && share <= saidShare {
+		}
+	}
+	none = 1.
+	if p := c.Promise; p != nil && p.HalfWidth > 0 {
+		add(pacbayes.CurvePoint{HalfWidth: p.HalfWidth, HalfWidthRaw: p.HalfWidthRaw, Bound: p.Bound})
+	} else if p != nil {
+		none = p.Share
+	}
+	if c.MeanBound < 1 && c.Epsilon != unasked {
+		add(pacbayes.CurvePoint{HalfWidth: c.Epsilon, HalfWidthRaw: c.EpsilonRaw, Bound: c.MeanBound})
+	}
+	for _, share := range saidShares {
+		p, ok := c.Curve.Width(share)
+		if ok {
+			p.Bound = 1 - share
+			add(p)
+		} else if share <= saidShare {
 			none = math.Min(none, share)
 		}
 	}
-	if p := c.Promise; p != nil && p.HalfWidth > 0 {
-		points = append(points, pacbayes.CurvePoint{HalfWidth: p.HalfWidth, HalfWidthRaw: p.HalfWidthRaw, Bound: p.Bound})
-	} else if p != nil {
-		none = math.Min(none, p.Share)
-	}
-	if c.MeanBound < 1 {
-		points = append(points, pacbayes.CurvePoint{HalfWidth: c.Epsilon, HalfWidthRaw: c.EpsilonRaw, Bound: c.MeanBound})
-	}
-	slices.SortFunc(points, func(a, b pacbayes.CurvePoint) int {
-		return cmp.Or(cmp.Compare(a.HalfWidth, b.HalfWidth), cmp.Compare(b.Bound, a.Bound))
-	})
+	add(c.Curve.Points[0])
+	slices.SortFunc(points, func(a, b pacbayes.CurvePoint) int { return cmp.Compare(a.HalfWidth, b.HalfWidth) })
 	return points, none
 }
 
@@ -350,16 +364,25 @@ func known(m *Model) string {
 	return cautious.Name(m.Target)
 }
 
-// within returns the band of a loss in words. width is the half-width in the loss's unit, raw in the target's unit.
-func within(m *Model, loss pacbayes.Kind, width, raw float64) string {
+// narrow returns the band of a loss in words. width is the half-width in the loss's unit, raw in the target's unit.
+func narrow(m *Model, loss pacbayes.Kind, width, raw float64) string {
 	switch target := known(m); loss {
 	case pacbayes.Relative:
 		return fmt.Sprintf("±%s %% of %s", cautious.Width(100*width), target)
 	case pacbayes.Scaled:
 		return fmt.Sprintf("±%s%s of %s", cautious.Width(width), ownSD, target)
 	default:
-		return fmt.Sprintf("±%s of %s%s", cautious.Width(raw), target, scaled(m, width))
+		return fmt.Sprintf("±%s of %s", cautious.Width(raw), target)
 	}
+}
+
+// within does what narrow does, and adds the half-width in standard deviations of the target.
+func within(m *Model, loss pacbayes.Kind, width, raw float64) string {
+	said := narrow(m, loss, width, raw)
+	if loss != pacbayes.Relative && loss != pacbayes.Scaled {
+		said += scaled(m, width)
+	}
+	return said
 }
 
 // scaled returns widths in parentheses with their unit, which is standard deviations of the target or declared scales.

@@ -20,10 +20,10 @@ type Population struct {
 
 // Population returns which rows a promise of the model is about, as far as krigo knows.
 func (m *Model) Population() Population {
-	p := Population{Of: "rows", By: m.Group, Ties: m.Ties, Says: "rows of this kind"}
+	p := Population{Of: "rows", By: m.Group, Ties: m.Ties, Says: "rows from the same source"}
 	if m.Group != "" {
 		p.Of = "groups"
-		p.Says = fmt.Sprintf("groups of rows of this kind (grouped by %s, on average over groups%s)", cautious.Name(m.Group),
+		p.Says = fmt.Sprintf("groups from the same source (grouped by %s, on average over groups%s)", cautious.Name(m.Group),
 			m.period())
 	}
 	if m.ByUnits() {

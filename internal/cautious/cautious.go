@@ -23,10 +23,10 @@ func RoundDown(b float64, decimals int) float64 {
 	return math.Floor(b*unit) / unit
 }
 
-// Complement writes 1−p in per cent, rounded down. It writes two decimals, or more if 99.9999 % would become 99.99 %.
+// Complement writes 1−p in per cent, rounded down. It writes one decimal, or more if 99.999 % would become 99.9 %.
 func Complement(p float64) string {
 	share := 100 - 100*p
-	for decimals := 2; ; decimals++ {
+	for decimals := 1; ; decimals++ {
 		unit := math.Pow10(decimals)
 		down := math.Floor(share*unit*(1+1e-15)+min(1e-9, 100*p)) / unit
 		if decimals > 13 { // p is about the size of rounding errors
@@ -38,29 +38,32 @@ func Complement(p float64) string {
 	}
 }
 
-// Width writes the half-width of a band to four digits, rounded up, since no narrower band was guaranteed. It doesn't
+// Width writes the half-width of a band to three digits, rounded up, since no narrower band was guaranteed. It doesn't
 // round up what rounding in float64 may have added to w.
-func Width(w float64) string {
-	if w == 0 {
-		return "0"
-	}
-	unit := math.Pow(10, 3-math.Floor(math.Log10(w)))
-	if !(unit > 0 && unit <= math.MaxFloat64) { // w is near the ends of float64's range
-		return strconv.FormatFloat(math.Nextafter(w, math.Inf(1)), 'g', -1, 64)
-	}
-	return Number(math.Ceil(w*unit*(1-1e-12)) / unit)
-}
+func Width(w float64) string { return Up(w, 3) }
 
-// Least writes a number to four digits, rounded down, for example the size up to which errors are counted.
-func Least(w float64) string {
-	if w == 0 {
-		return "0"
+// Up does what Width does, with this number of digits.
+func Up(w float64, digits int) string { return toward(1, w*(1-1e-12), w, digits) }
+
+// Least writes a number to three digits, rounded down, for example the size up to which errors are counted.
+func Least(w float64) string { return toward(-1, w, w, 3) }
+
+// mostTyped is the largest number of digits that people type. A number with no more digits isn't rounded, since
+// somebody may have asked for it.
+const mostTyped = 6
+
+// toward writes w with this number of digits. It rounds near, which is w but for rounding errors, up if side is 1 and
+// down if side is -1.
+func toward(side, near, w float64, digits int) string {
+	typed := strconv.FormatFloat(w, 'g', mostTyped, 64)
+	if same, err := strconv.ParseFloat(typed, 64); err == nil && same == w {
+		return Digits(w, mostTyped)
 	}
-	unit := math.Pow(10, 3-math.Floor(math.Log10(w)))
-	if !(unit > 0 && unit <= math.MaxFloat64) {
-		return strconv.FormatFloat(w, 'g', -1, 64)
+	unit := math.Pow(10, float64(digits-1)-math.Floor(math.Log10(w)))
+	if !(unit > 0 && unit <= math.MaxFloat64) { // w is near the ends of float64's range
+		return strconv.FormatFloat(math.Nextafter(w, math.Inf(int(side))), 'g', -1, 64)
 	}
-	return Number(math.Floor(w*unit) / unit)
+	return Digits(side*math.Ceil(side*near*unit)/unit, digits)
 }
 
 // Number writes a number to four digits as people do: 20,000 and not 2e+04. Huge and tiny numbers have an exponent.

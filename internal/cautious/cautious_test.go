@@ -22,17 +22,17 @@ func TestRoundUp(t *testing.T) {
 
 // TestComplement shows that the written confidence is never above 1−δ, and never 100 %.
 func TestComplement(t *testing.T) {
-	for delta, want := range map[float64]string{0.01: "99 %", 0.05: "95 %", 0.07: "93 %", 0.5: "50 %", 1. / 3: "66.66 %",
+	for delta, want := range map[float64]string{0.01: "99 %", 0.05: "95 %", 0.07: "93 %", 0.5: "50 %", 1. / 3: "66.6 %",
 		0.001: "99.9 %",
 		1e-6:  "99.9999 %", 3e-9: "99.9999997 %", 0.999: "0.1 %", 1e-13: "99.99999999999 %", 1e-17: "100·(1 − 1e-17) %"} {
 		must.Be(t, Complement(delta), want, fmt.Sprintf("δ = %v", delta))
 	}
 }
 
-// TestWidth shows that a width is rounded up, by less than a thousandth.
+// TestWidth shows that a width is rounded up, by less than a hundredth, unless somebody may have typed it.
 func TestWidth(t *testing.T) {
-	for w, want := range map[float64]string{0: "0", 0.6: "0.6", 0.12341: "0.1235", 5.5001: "5.501", 99.991: "100",
-		1.00001: "1.001"} {
+	for w, want := range map[float64]string{0: "0", 0.6: "0.6", 0.12341: "0.12341", 0.1234112: "0.124", 5.500112: "5.51",
+		99.990001: "100", 1.00001: "1.00001", 1.0000123: "1.01", 26376.12: "26,400"} {
 		must.Be(t, Width(w), want, w)
 	}
 }
@@ -44,14 +44,15 @@ func TestNumber(t *testing.T) {
 		must.Be(t, Number(v), want, fmt.Sprintf("%v is", v))
 	}
 	for _, w := range []float64{5e-324, 1e-310, 3e-308, 1e-305, 1e305, 1.2e308} {
-		if v, err := strconv.ParseFloat(Width(w), 64); err != nil || v < w*(1-1e-12) || v > w*1.001+5e-324 {
+		if v, err := strconv.ParseFloat(Width(w), 64); err != nil || v < w*(1-1e-12) || v > w*1.01+5e-324 {
 			t.Errorf("the width %v is %q", w, Width(w))
 		}
-		if v, err := strconv.ParseFloat(Least(w), 64); err != nil || v > w || v < w*0.999-5e-324 {
+		if v, err := strconv.ParseFloat(Least(w), 64); err != nil || v > w || v < w*0.99-5e-324 {
 			t.Errorf("the least %v is %q", w, Least(w))
 		}
 	}
-	for v, want := range map[float64]string{60012.3: "60,020", 20000: "20,000", 9.2011: "9.202", 99991: "100,000"} {
+	for v, want := range map[float64]string{60012.3: "60,012.3", 60012.34: "60,100", 20000: "20,000", 9.2011: "9.2011",
+		9.201112: "9.21", 99991.12: "100,000"} {
 		must.Be(t, Width(v), want, fmt.Sprintf("the width %v is", v))
 	}
 }

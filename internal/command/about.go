@@ -128,7 +128,7 @@ demo.csv, demo.krigo and demo.html go to FOLDER, which krigo makes if need be, o
 				return err
 			}
 			return c.answer(cmd, fitJSON(m, path(".krigo")), func(w io.Writer) {
-				printFit(w, m, path(".krigo"))
+				printFit(w, m, path(".krigo"), false)
 				fmt.Fprintf(w, "\nOpen %s in a browser. Then:\n", path(".html"))
 				model, data := spelling.Shell(path(".krigo")), spelling.Shell(path(".csv"))
 				fmt.Fprintf(w, "  krigo predict %s %s    # mean, variance and interval for each row\n", model, data)

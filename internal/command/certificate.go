@@ -25,6 +25,17 @@ func paragraphs(texts ...string) string {
 	return regexp.MustCompile(`\n+(\S)`).ReplaceAllString(said, "\n\n$1")
 }
 
+// parted cuts a certificate's sentence behind its promise. The promise is the first line, with the table and the further
+// promises that follow it at once.
+func parted(sentence string) (promise, rest string) {
+	lines := strings.Split(sentence, "\n")
+	end := 1
+	for end < len(lines) && (strings.HasPrefix(lines[end], "  ") || strings.HasPrefix(lines[end], "With the same")) {
+		end++
+	}
+	return strings.Join(lines[:end], "\n"), strings.Join(lines[end:], "\n")
+}
+
 // printCertificate prints a certificate in words: what it promises about predictions, then context, then its figures
 // and conditions.
 func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate, context string) {

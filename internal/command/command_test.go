@@ -546,6 +546,7 @@ func TestSnapshots(t *testing.T) {
 		{"fit-few", "fit homes.csv --target MEDV --ard off --out few.krigo"},
 		{"fit-few-dry", "fit homes.csv --target MEDV --ard off --dry-run"},
 		{"fit", "fit homes.csv --target MEDV --prior informed --epsilon 1 --ard off"},
+		{"fit-verbose", "fit homes.csv --target MEDV --prior informed --epsilon 1 --ard off --verbose"},
 		{"fit-json", "fit homes.csv --target MEDV --objective kl-pac --epsilon 1 --ard off --test-fraction 0.2 --json " +
 			"--out split.krigo"},
 		{"fit-test", "fit homes.csv --target MEDV --objective evidence --kernel matern32+constant --ard off --mean " +

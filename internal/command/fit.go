@@ -86,7 +86,7 @@ func names(o krigo.Data) []string { return append(slices.Clone(o.Categorical), o
 
 // besideDeclared are the flags that may stand beside --declared. They set no option.
 var besideDeclared = []string{"declared", "out", "resume", "fresh-start", "test", "json", "quiet", "threads", "memory",
-	"dry-run", "target"}
+	"dry-run", "verbose", "target"}
 
 // readDeclared returns the options of a declaration. It refuses flags that set options.
 func (f *fitFlags) readDeclared() (o krigo.Options, err error) {
@@ -335,7 +335,7 @@ func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks
 			return err
 		}
 	}
-	t := &fitting{c, cmd, table, o, out, r}
+	t := &fitting{c, cmd, table, o, out, r, f.verbose}
 	if o.Data.Beside != nil {
 		return t.trainTargets(f)
 	}
@@ -375,6 +375,8 @@ type fitting struct {
 	o     krigo.Options
 	out   string
 	ranks ranks.Ranks
+
+	verbose bool
 }
 
 // train fits, saves and prints the model, and with --deliver all its sibling, which all rows train.
@@ -450,10 +452,10 @@ func (t *fitting) print(m, all *krigo.Model) error {
 		return printJSON(t.cmd.OutOrStdout(), d)
 	}
 	w := folded(t.cmd.OutOrStdout())
-	printFit(w, m, t.out)
+	printFit(w, m, t.out, t.verbose)
 	if all != nil {
 		fmt.Fprintln(w)
-		printFit(w, all, siblingName(t.out))
+		printFit(w, all, siblingName(t.out), t.verbose)
 	}
 	return nil
 }
@@ -713,7 +715,46 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 	return d
 }
 
-func printFit(w io.Writer, m *krigo.Model, path string) {
+// rows says how many rows trained the model, and how many certify it.
+func (d *fitDocument) rows(m *krigo.Model) string {
+	rows := fmt.Sprintf("%d rows × %d inputs", d.Rows, d.Inputs)
+	if n := m.Counts[dataset.Certified]; m.Terms.Fixed && n > 0 {
+		return fmt.Sprintf("%d of %s, certified on the other %d", d.Rows-n, rows, n)
+	}
+	return rows
+}
+
+// printFit prints what a fit made. Without --verbose it prints what most people need.
+func printFit(w io.Writer, m *krigo.Model, path string, verbose bool) {
+	if verbose {
+		printAll(w, m, path)
+		return
+	}
+	var below []string // paragraphs below the promise
+	if c := m.Certificate; c != nil {
+		promise, rest := parted(m.Sentence(c))
+		fmt.Fprintln(w, paragraphs(m.NoBetter(), promise))
+		below = append(below, m.Scores(), rest, m.FromAllRows())
+		if c.Valid {
+			below = append(below, c.Conditions[0])
+		}
+	} else {
+		fmt.Fprintln(w, paragraphs("No certificate: "+m.CertificateReason+"."))
+		below = append(below, m.Told()...)
+	}
+	fmt.Fprintln(w, strings.Repeat("─", 24))
+	if said := paragraphs(below...); said != "" {
+		fmt.Fprintln(w, said+"\n")
+	}
+	d := fitJSON(m, path)
+	fmt.Fprintf(w, "Model     %s on %s, kernel %s\n", m.Objective, d.rows(m), d.Kernel.Expression())
+	printTest(w, m)
+	printFindings(w, lists.If(m.Findings, func(f finding.Finding) bool { return f.Severity() == finding.Warning }))
+	fmt.Fprintf(w, "Saved     %s (--verbose prints all conditions, the kernel and all notices)\n", path)
+}
+
+// printAll prints all that is known of a fit.
+func printAll(w io.Writer, m *krigo.Model, path string) {
 	if c := m.Certificate; c != nil {
 		if first := m.NoBetter(); first != "" {
 			fmt.Fprintln(w, first+"\n")
@@ -723,11 +764,7 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 		fmt.Fprintln(w, paragraphs("No certificate: "+m.CertificateReason+".", strings.Join(m.Told(), "\n")))
 	}
 	d := fitJSON(m, path)
-	rows := fmt.Sprintf("%d rows × %d inputs", d.Rows, d.Inputs)
-	if n := m.Counts[dataset.Certified]; m.Terms.Fixed && n > 0 {
-		rows = fmt.Sprintf("%d of %s, certified on the other %d", d.Rows-n, rows, n)
-	}
-	fmt.Fprintf(w, "\nModel     %s on %s, kernel %s\n", m.Objective, rows, d.Kernel)
+	fmt.Fprintf(w, "\nModel     %s on %s, kernel %s\n", m.Objective, d.rows(m), d.Kernel)
 	if m.Encoding != nil {
 		fmt.Fprintf(w, "          %s\n", m.Encoding)
 	}
@@ -754,6 +791,26 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 			"with few rows up to twice as large, since every row shaped the parameters\n",
 			cautious.Number(e), cautious.Name(m.Target))
 	}
+	printTest(w, m)
+	if f := m.Conformal; f != nil {
+		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd hold %s of further targets, on average over draws of the "+
+			"%d %s rows and further rows from the same source (exchangeable rows)\n",
+			cautious.Width(f.HalfWidth*m.Scaling.TargetScale), cautious.Width(f.Normalised), cautious.Complement(1-f.Level),
+			f.Rows, cmp.Or(f.From, "calibration"))
+	}
+	starts := strconv.Itoa(m.Training.Starts)
+	var asked krigo.Options
+	if json.Unmarshal(m.Fitted, &asked) == nil && asked.Run.Restarts > 0 {
+		starts += fmt.Sprintf(" (--restarts %d for each kernel tried)", asked.Run.Restarts)
+	}
+	fmt.Fprintf(w, "Training  starts: %s, %d iterations, %d evaluations, %.1f s; the best run: %s\n",
+		starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds, m.Training.Stopped)
+	printFindings(w, m.Findings)
+	fmt.Fprintf(w, "Saved     %s\n", path)
+}
+
+// printTest prints the errors on test rows, if the fit has any.
+func printTest(w io.Writer, m *krigo.Model) {
 	if t := m.Test; t != nil && m.Classes != nil {
 		fmt.Fprintf(w, "Test      %d rows: %.1f %% wrong labels, log loss %.3g, Brier score %.3g\n", t.Rows,
 			100*t.MeanRisk, t.NLPD, t.RMSERaw*t.RMSERaw)
@@ -776,21 +833,6 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 				100**t.Normalised)
 		}
 	}
-	if f := m.Conformal; f != nil {
-		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd hold %s of further targets, on average over draws of the "+
-			"%d %s rows and further rows from the same source (exchangeable rows)\n",
-			cautious.Width(f.HalfWidth*m.Scaling.TargetScale), cautious.Width(f.Normalised), cautious.Complement(1-f.Level),
-			f.Rows, cmp.Or(f.From, "calibration"))
-	}
-	starts := strconv.Itoa(m.Training.Starts)
-	var asked krigo.Options
-	if json.Unmarshal(m.Fitted, &asked) == nil && asked.Run.Restarts > 0 {
-		starts += fmt.Sprintf(" (--restarts %d for each kernel tried)", asked.Run.Restarts)
-	}
-	fmt.Fprintf(w, "Training  starts: %s, %d iterations, %d evaluations, %.1f s; the best run: %s\n",
-		starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds, m.Training.Stopped)
-	printFindings(w, m.Findings)
-	fmt.Fprintf(w, "Saved     %s\n", path)
 }
 
 func printFindings(w io.Writer, found finding.List) {
@@ -863,7 +905,7 @@ func (t *fitting) trainTargets(f *fitFlags) error {
 				continue
 			}
 			fmt.Fprintf(w, "\nTarget    %s\n\n", m.Target)
-			printFit(w, all.Model(i), t.out)
+			printFit(w, all.Model(i), t.out, t.verbose)
 		}
 	})
 }

@@ -30,8 +30,8 @@ it. Requests and replies are frames of JSON and numbers, which docs/pipe.md desc
 }
 
 // besidesOptions are the flags about files and output of a command. Requests don't have them.
-var besidesOptions = []string{"out", "resume", "fresh-start", "dry-run", "test", "help", "json", "quiet", "threads",
-	"memory"}
+var besidesOptions = []string{"out", "resume", "fresh-start", "dry-run", "verbose", "test", "help", "json", "quiet",
+	"threads", "memory"}
 
 // option describes a flag to programs that call krigo pipe. The packages for Python and R make their parameters from
 // these options.

@@ -22,7 +22,7 @@ type fitFlags struct {
 
 	// The values of flags that options hold in other forms.
 	epsilon, grid, scaling, posterior, duplicates string
-	noStandardise, dryRun, freshStart             bool
+	noStandardise, dryRun, freshStart, verbose    bool
 	dates                                         []string
 
 	test, init, resume, out, params, declared string
@@ -44,7 +44,7 @@ var order = map[string]string{
 	"Method":  "objective objectives restarts init fix-parameters",
 	"Prior":   "prior prior-share temper grid",
 	"Promise": "loss epsilon epsilon-units delta bound mean-bound promise curve slices population calibration-fraction",
-	"Run":     "seed out budget deliver declared dry-run resume fresh-start",
+	"Run":     "seed out budget deliver declared dry-run verbose resume fresh-start",
 }
 
 // register adds a command's flags to a flag set.
@@ -194,6 +194,8 @@ func (f *fitFlags) own() []cliFlag {
 			help: "take every option from this declaration (krigo declare) and no other; the certificate carries its hash"},
 		{name: "dry-run", everyday: true, to: &f.dryRun, of: "fit",
 			help: "say what the fit would do, every default filled in, and train nothing"},
+		{name: "verbose", everyday: true, to: &f.verbose, of: "fit",
+			help: "also print the bounds of simpler models, all conditions, the kernel and all notices"},
 		{name: "resume", value: "FILE", to: &f.resume, endings: []string{"checkpoint"}, of: "fit",
 			help: "continue from this checkpoint, and save to it instead of OUT.checkpoint"},
 		{name: "fresh-start", to: &f.freshStart, of: "fit",
