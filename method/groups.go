@@ -91,7 +91,7 @@ func (l Local) batches() *Batches { return l.Batched.batches(l.Batches != "unifo
 type Sparse struct {
 	_            struct{} `help:"inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or"`
 	_            struct{} `help:"theory (a theorem) choose their number"`
-	Inducing     int      `set:"inducing" value:"M" range:"1:" rule:"by objective and rows" tier:"everyday"`
+	Inducing     int      `set:"inducing" value:"M" range:"1:" rule:"by objective and rows"`
 	InducingBy   string   `set:"inducing" values:"none auto theory" zero:"none"`
 	_            struct{} `help:"where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random"`
 	_            struct{} `values:"kmeans greedy kdpp random" default:"kmeans" for:"training"`

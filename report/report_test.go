@@ -200,8 +200,8 @@ func TestRefuses(t *testing.T) {
 func TestBandOfReport(t *testing.T) {
 	text, _ := written(t, data.Snelson(), data.Snelson(),
 		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 5},
-			Promise: krigo.Promise{Epsilon: 0.123412, Units: "raw"}})
-	if !strings.Contains(text, "±0.1235, the certificate") {
+			Promise: krigo.Promise{Epsilon: 0.1234121, Units: "raw"}})
+	if !strings.Contains(text, "±0.124, the certificate") {
 		t.Error(regexp.MustCompile("±[^<]*certificate").FindString(text))
 	}
 }

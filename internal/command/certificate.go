@@ -25,12 +25,15 @@ func paragraphs(texts ...string) string {
 	return regexp.MustCompile(`\n+(\S)`).ReplaceAllString(said, "\n\n$1")
 }
 
+// promises matches the lines of a promise behind its first.
+var promises = regexp.MustCompile(`^(  |With the same confidence|No width is guaranteed|Nothing is guaranteed)`)
+
 // parted cuts a certificate's sentence behind its promise. The promise is the first line, with the table and the further
 // promises that follow it at once.
 func parted(sentence string) (promise, rest string) {
 	lines := strings.Split(sentence, "\n")
 	end := 1
-	for end < len(lines) && (strings.HasPrefix(lines[end], "  ") || strings.HasPrefix(lines[end], "With the same")) {
+	for end < len(lines) && promises.MatchString(lines[end]) {
 		end++
 	}
 	return strings.Join(lines[:end], "\n"), strings.Join(lines[end:], "\n")

@@ -75,7 +75,7 @@ func TestCategories(t *testing.T) {
 	runs(t, append([]string{"evaluate", "flats.csv", "--params", "p.json"}, encoding...)...)
 	// The rows of another table are scored by the same encoding.
 	if out := runs(t, append([]string{"fit", "flats.csv", "--test", "fresh2.csv", "--inducing", "4", "--ard", "off",
-		"--out", "t.krigo"}, encoding...)...); !strings.Contains(out, "Test      4 rows") ||
+		"--verbose", "--out", "t.krigo"}, encoding...)...); !strings.Contains(out, "Test      4 rows") ||
 		!strings.Contains(out, `fuel by "gas", "oil", "wood", "other"; size `) {
 		t.Errorf("%s", out)
 	}

@@ -27,7 +27,7 @@ func TestSeveralTargets(t *testing.T) {
 	target := `a,"b, EUR"`
 	must.Be(t, strings.HasSuffix(runs(t, "inspect", "two.csv", "--target", target),
 		"\nkrigo fit two.csv --target 'a,\"b, EUR\"'\n"), true)
-	said := flat(runs(t, "fit", "two.csv", "--target", target, "--kernel", "se", "--quiet"))
+	said := flat(runs(t, "fit", "two.csv", "--target", target, "--kernel", "se", "--quiet", "--verbose"))
 	for _, words := range []string{"all of these hold together", "all at once", "Target a", "Target b, EUR",
 		`27 of 150 rows of two.csv have no "b, EUR"`, "δ = 0.00333333 were"} {
 		must.Be(t, strings.Contains(said, words), true, words, said)

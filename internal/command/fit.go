@@ -750,7 +750,7 @@ func printFit(w io.Writer, m *krigo.Model, path string, verbose bool) {
 	fmt.Fprintf(w, "Model     %s on %s, kernel %s\n", m.Objective, d.rows(m), d.Kernel.Expression())
 	printTest(w, m)
 	printFindings(w, lists.If(m.Findings, func(f finding.Finding) bool { return f.Severity() == finding.Warning }))
-	fmt.Fprintf(w, "Saved     %s (--verbose prints all conditions, the kernel and all notices)\n", path)
+	fmt.Fprintf(w, "Saved     %s (all conditions, the kernel and all notices: --verbose)\n", path)
 }
 
 // printAll prints all that is known of a fit.

@@ -69,7 +69,7 @@ func TestSuggestionsRun(t *testing.T) {
 	said := runs(t, "inspect", file, "--target", "the price")
 	commands, flags := suggestions(said)
 	must.End(t, len(commands) != 1 || len(flags) < 4, "%q, %q in %s", commands, flags, said)
-	fitted := runs(t, append(shell(t, commands[0]), "--quiet", "--restarts", "1", "--kernel", "se", "--ard", "off")...)
+	fitted := runs(t, append(shell(t, commands[0]), "--quiet", "--verbose", "--restarts", "1", "--kernel", "se", "--ard", "off")...)
 	_, more := suggestions(fitted)
 	for _, flag := range append(flags, more...) {
 		command := commands[0] + " " + flag + " --dry-run"
