@@ -153,13 +153,21 @@ func (m *Model) Spreads(mean, variance, noises []float64) ([]objective.Spread, e
 	}
 	of, errs := make([]objective.Spread, len(mean)), make([]error, len(mean))
 	each(len(mean), func(i int) { of[i], errs[i] = noise.Spread(mean[i], variance[i], m.noiseIn(noises, i)) })
-	for _, err := range errs {
+	for i, err := range errs {
 		if err != nil {
-			return nil, fmt.Errorf("the noise %q: %w", m.Noise, err)
+			return nil, &rowError{i, fmt.Errorf("the noise %q: %w", m.Noise, err)}
 		}
 	}
 	return of, nil
 }
+
+// rowError is an error about one of the rows that are predicted.
+type rowError struct {
+	row int
+	error
+}
+
+func (e *rowError) Unwrap() error { return e.error }
 
 // Points returns predictions and standard deviations of y, both in standard deviations of the target, given the mean
 // and variance of f at each row, and the noise variances that NoisesAt returns. If the noise takes sites, a prediction

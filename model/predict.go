@@ -122,9 +122,21 @@ func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) ([]Predic
 // NoisesAt returns.
 type around struct{ mean, variance, offsets, noises []float64 }
 
+// errTooFar is the error for a row whose prediction isn't a finite number.
+var errTooFar = errors.New("the prediction overflows: its inputs are too far from the training data")
+
 // predictions makes Predictions, given the counts for Prediction.Outside. place adds the row's place to an error.
 func (m *Model) predictions(at around, outside []int, place func(row int, err error) error) ([]Prediction, error) {
+	for i := range at.mean {
+		if !linalg.Finite([]float64{at.mean[i], at.variance[i]}) {
+			return nil, place(i, errTooFar)
+		}
+	}
 	spreads, err := m.Spreads(at.mean, at.variance, at.noises)
+	var of *rowError
+	if errors.As(err, &of) {
+		return nil, place(of.row, of.error)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +151,10 @@ func (m *Model) predictions(at around, outside []int, place func(row int, err er
 	for i, p := range ps {
 		ps[i].Outside = outside[i]
 		if !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95}) {
-			return nil, place(i, errors.New("the prediction overflows: its inputs are too far from the training data"))
+			return nil, place(i, errTooFar)
+		}
+		if m.Classes != nil { // only now is the mean known to be a probability
+			ps[i].Label = m.Classes[int(math.Round(p.Mean))]
 		}
 	}
 	return ps, nil
@@ -160,9 +175,6 @@ func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p
 			p.Label = fmt.Sprintf("%.0f", o.Levels[Likeliest(o.Chances(mean, variance, 1))])
 		} else {
 			p.Lower95 = max(p.Lower95, 0)
-		}
-		if m.Classes != nil {
-			p.Label = m.Classes[int(math.Round(p.Mean))]
 		}
 		return p
 	}

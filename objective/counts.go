@@ -163,10 +163,10 @@ func (l Rated) Tilted(y, m, v, s float64) Tilt {
 	product := func(f float64) float64 { return l.log(y, f, s) - (f-m)*(f-m)/(2*v) }
 	top, width := product(mode), min(1/math.Sqrt(curve), 1)
 	low, high := mode, mode
-	for product(low)-top > least {
+	for product(low)-top > least && low-width < low {
 		low -= width
 	}
-	for product(high)-top > least {
+	for product(high)-top > least && high+width > high {
 		high += width
 	}
 	var edges []float64
@@ -213,33 +213,30 @@ func (l Rated) upTo(y, mean, variance, s float64) float64 {
 	return min(p/total, 1)
 }
 
+// doublings is more than the number of doublings between the smallest and the largest number.
+const doublings = 2200
+
 // quantile returns the least y up to which there is at least this probability, by bisection, in relative steps if y
-// isn't whole.
+// isn't whole. The number of steps is limited, whatever the numbers are.
 func (l Rated) quantile(share, mean, variance, s float64) float64 {
 	enough := func(y float64) bool { return l.upTo(y, mean, variance, s) >= share }
-	low, high := 0., math.Ceil(l.Point(mean, variance, s))
-	for !enough(high) && high < math.MaxFloat64/4 {
-		low, high = high, 2*high
+	low := 0.
+	high := math.Ceil(l.Point(mean, variance, s))
+	for range doublings {
+		if enough(high) || high >= math.MaxFloat64/4 {
+			break
+		}
+		low = high
+		high = max(2*high, 1)
 	}
 	if l.whole {
-		if enough(0) {
-			return 0
-		}
-		for high-low > 1 {
-			at := math.Floor((low + high) / 2)
-			switch {
-			case at == low || at == high: // whole numbers above 2^53 are further apart
-				return high
-			case enough(at):
-				high = at
-			default:
-				low = at
-			}
-		}
-		return high
+		return wholeQuantile(enough, low, high)
 	}
-	for low == 0 || high/low > 1+1e-9 {
-		at := math.Sqrt(low * high)
+	for range doublings {
+		if low > 0 && high/low <= 1+1e-9 || high < 1e-300 {
+			break
+		}
+		at := math.Sqrt(low) * math.Sqrt(high) // the product of both may overflow, or become 0
 		if low == 0 {
 			at = high / 1024
 		}
@@ -248,8 +245,24 @@ func (l Rated) quantile(share, mean, variance, s float64) float64 {
 		} else {
 			low = at
 		}
-		if high < 1e-300 {
-			break
+	}
+	return high
+}
+
+// wholeQuantile returns the least whole number that is enough, if high is enough and low isn't.
+func wholeQuantile(enough func(float64) bool, low, high float64) float64 {
+	if enough(0) {
+		return 0
+	}
+	for high-low > 1 {
+		at := math.Floor((low + high) / 2)
+		switch {
+		case at == low || at == high: // whole numbers above 2^53 are further apart
+			return high
+		case enough(at):
+			high = at
+		default:
+			low = at
 		}
 	}
 	return high

@@ -86,6 +86,9 @@ func (l Noise) LogPredictive(y, mean, variance, s float64) float64 {
 	return most + math.Log(total)
 }
 
+// leastPanel is the smallest width of a panel, as a share of the integral's range. It limits the number of panels.
+const leastPanel = 1e-12
+
 // panelsAround returns edges of panels for integrals over N(mean, sd²), whose width near the centre is step.
 func panelsAround(centre, step, mean, sd float64) []float64 {
 	edges := []float64{-9, -6, -4, -2, 0, 2, 4, 6, 9}
@@ -93,6 +96,7 @@ func panelsAround(centre, step, mean, sd float64) []float64 {
 		edges[i] = mean + sd*edges[i]
 	}
 	low, high := edges[0], edges[8]
+	step = max(step, leastPanel*(high-low))
 	for _, side := range []float64{-1, 1} {
 		for away := 0.; away < high-low; away = max(2*away, step) {
 			if at := centre + side*away; low < at && at < high {
