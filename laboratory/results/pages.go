@@ -1,0 +1,171 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// widest limits the characters in a line of a page.
+const widest = 160
+
+var (
+	marker = regexp.MustCompile(`^<!-- results: ([a-z0-9-]+)(, linked)? -->$`)
+	end    = "<!-- end -->"
+)
+
+// page is a page as it is, and as it should be.
+type page struct{ path, is, want string }
+
+// pages returns the pages that show results. A file that no page shows is an error, as is a marker without a file.
+func (s *store) pages() (all []page, err error) {
+	shown := map[string]bool{}
+	for _, glob := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
+		paths, err := filepath.Glob(filepath.Join(s.root, glob))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			p := page{path: path, is: string(text)}
+			if p.want, err = s.fill(p, shown); err != nil {
+				return nil, err
+			}
+			all = append(all, p)
+		}
+	}
+	for _, name := range s.names() {
+		if s.results[name].Columns != nil && !shown[name] {
+			return nil, fmt.Errorf("%s: no page shows it", s.path(name))
+		}
+	}
+	return all, nil
+}
+
+// fill returns a page with the tables of its markers, and notes their names in shown.
+func (s *store) fill(p page, shown map[string]bool) (string, error) {
+	var lines []string
+	inside, last := false, ""
+	for n, line := range strings.Split(p.is, "\n") {
+		found := marker.FindStringSubmatch(line)
+		switch {
+		case found == nil && strings.HasPrefix(line, "<!-- results"), found != nil && inside, line == end && !inside:
+			return "", fmt.Errorf("%s:%d: %s is out of place", p.path, n+1, line)
+		case found != nil:
+			r := s.results[found[1]]
+			if r == nil || r.Columns == nil {
+				return "", fmt.Errorf("%s:%d: there is no table %s", p.path, n+1, s.path(found[1]))
+			}
+			lines = append(lines, line)
+			link := ""
+			if found[2] != "" {
+				up, err := filepath.Rel(filepath.Dir(p.path), s.path(found[1]))
+				if err != nil {
+					return "", err
+				}
+				link = filepath.ToSlash(up)
+			}
+			lines = append(lines, r.show(link, last)...)
+			inside, last, shown[found[1]] = true, r.Command, true
+			continue
+		case line == end:
+			inside = false
+		}
+		if !inside {
+			lines = append(lines, line)
+		}
+	}
+	if inside {
+		return "", fmt.Errorf("%s: a table has no %s", p.path, end)
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// show returns the lines of a page about a result: its table, or a link to the file, and then its origin. The page's
+// last command isn't repeated.
+func (r *result) show(link, last string) (lines []string) {
+	origin := "*" + r.origin()
+	if link != "" {
+		origin = fmt.Sprintf("*[%s](%s), %d rows: %s", r.Title, link, len(r.Rows), r.origin())
+	} else {
+		lines = append(r.table(), "")
+	}
+	inline := origin + ": `" + r.Command + "`.*"
+	switch {
+	case r.Command == unknown:
+		return append(lines, origin+".*")
+	case r.Command == last:
+		return append(lines, origin+", by the same command.*")
+	case utf8.RuneCountInString(inline) <= widest && !strings.Contains(r.Command, "\n"):
+		return append(lines, inline)
+	}
+	lines = append(lines, origin+":*", "")
+	for line := range strings.SplitSeq(r.Command, "\n") {
+		lines = append(lines, "    "+line)
+	}
+	return append(lines, "")
+}
+
+// origin says of which program, day and machine a result is.
+func (r *result) origin() string {
+	date := r.Date
+	if r.Until != "" {
+		date += " to " + r.Until
+	}
+	return fmt.Sprintf("%s, %s, %s", r.Commit[:min(8, len(r.Commit))], date, r.Machine)
+}
+
+// table returns the lines of the Markdown table.
+func (r *result) table() []string {
+	rule := "|"
+	for _, align := range r.Align {
+		rule += map[rune]string{'l': "---|", 'r': "--:|"}[align]
+	}
+	var head []any
+	for _, name := range r.Columns {
+		head = append(head, name)
+	}
+	lines := []string{row(head), rule}
+	for _, cells := range r.Rows {
+		lines = append(lines, row(cells))
+	}
+	return lines
+}
+
+// row returns a line of a Markdown table. An empty cell has one blank.
+func row(cells []any) string {
+	text := "|"
+	for _, cell := range cells {
+		shown := strings.ReplaceAll(fmt.Sprint(cell), "|", `\|`)
+		text += strings.TrimRight(" "+shown, " ") + " |"
+	}
+	return text
+}
+
+// differs returns the first line in which a page isn't what its files say.
+func (p page) differs() error {
+	is := strings.Split(p.is, "\n")
+	for n, line := range strings.Split(p.want, "\n") {
+		if n >= len(is) || line != is[n] {
+			return fmt.Errorf("%s:%d: the results' files say %q; run go run ./results", p.path, n+1, line)
+		}
+	}
+	if p.is != p.want {
+		return fmt.Errorf("%s:%d: the results' files say that the page ends here", p.path, strings.Count(p.want, "\n")+2)
+	}
+	return nil
+}
+
+// write makes a page what its files say.
+func (p page) write() error {
+	if p.is == p.want {
+		return nil
+	}
+	return os.WriteFile(p.path, []byte(p.want), 0o644)
+}
