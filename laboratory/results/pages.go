@@ -51,35 +51,29 @@ func (s *store) pages() (all []page, err error) {
 // fill returns a page with the tables of its markers, and notes their names in shown.
 func (s *store) fill(p page, shown map[string]bool) (string, error) {
 	var lines []string
-	inside, last := false, ""
+	inside := false
 	for n, line := range strings.Split(p.is, "\n") {
 		found := marker.FindStringSubmatch(line)
-		switch {
-		case found == nil && strings.HasPrefix(line, "<!-- results"), found != nil && inside, line == end && !inside:
+		if begins := strings.HasPrefix(line, "<!-- results"); begins && (found == nil || inside) || line == end && !inside {
 			return "", fmt.Errorf("%s:%d: %s is out of place", p.path, n+1, line)
-		case found != nil:
-			r := s.results[found[1]]
-			if r == nil || r.Columns == nil {
-				return "", fmt.Errorf("%s:%d: there is no table %s", p.path, n+1, s.path(found[1]))
-			}
+		}
+		if inside = inside && line != end; !inside {
 			lines = append(lines, line)
-			link := ""
-			if found[2] != "" {
-				up, err := filepath.Rel(filepath.Dir(p.path), s.path(found[1]))
-				if err != nil {
-					return "", err
-				}
-				link = filepath.ToSlash(up)
-			}
-			lines = append(lines, r.show(link, last)...)
-			inside, last, shown[found[1]] = true, r.Command, true
+		}
+		if found == nil {
 			continue
-		case line == end:
-			inside = false
 		}
-		if !inside {
-			lines = append(lines, line)
+		r := s.results[found[1]]
+		if r == nil || r.Columns == nil {
+			return "", fmt.Errorf("%s:%d: there is no table %s", p.path, n+1, s.path(found[1]))
 		}
+		up, err := filepath.Rel(filepath.Dir(p.path), s.path(found[1]))
+		if err != nil {
+			return "", err
+		}
+		lines = append(lines, r.show(filepath.ToSlash(up), found[2] != "")...)
+		inside = true
+		shown[found[1]] = true
 	}
 	if inside {
 		return "", fmt.Errorf("%s: a table has no %s", p.path, end)
@@ -87,38 +81,27 @@ func (s *store) fill(p page, shown map[string]bool) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// show returns the lines of a page about a result: its table, or a link to the file, and then its origin. The page's
-// last command isn't repeated.
-func (r *result) show(link, last string) (lines []string) {
-	origin := "*" + r.origin()
-	if link != "" {
-		origin = fmt.Sprintf("*[%s](%s), %d rows: %s", r.Title, link, len(r.Rows), r.origin())
-	} else {
-		lines = append(r.table(), "")
-	}
-	inline := origin + ": `" + r.Command + "`.*"
-	switch {
-	case r.Command == unknown:
-		return append(lines, origin+".*")
-	case r.Command == last:
-		return append(lines, origin+", by the same command.*")
-	case utf8.RuneCountInString(inline) <= widest && !strings.Contains(r.Command, "\n"):
-		return append(lines, inline)
-	}
-	lines = append(lines, origin+":*", "")
-	for line := range strings.SplitSeq(r.Command, "\n") {
-		lines = append(lines, "    "+line)
-	}
-	return append(lines, "")
-}
-
-// origin says of which program, day and machine a result is.
-func (r *result) origin() string {
+// show returns the lines of a page about a result: its table, if the page doesn't only link it, and its origin. up leads
+// from the page to the result's file, which has commands that are too long for a line.
+func (r *result) show(up string, linked bool) (lines []string) {
 	date := r.Date
 	if r.Until != "" {
 		date += " to " + r.Until
 	}
-	return fmt.Sprintf("%s, %s, %s", r.Commit[:min(8, len(r.Commit))], date, r.Machine)
+	origin := strings.TrimSuffix(fmt.Sprintf("%.8s, %s, %s", r.Commit, date, r.Machine), ", "+unknown)
+	if linked {
+		origin = fmt.Sprintf("[%s](%s), %d rows: %s", r.Title, up, len(r.Rows), origin)
+	} else {
+		lines = append(r.table(), "")
+	}
+	last := fmt.Sprintf("*%s: `%s`.*", origin, r.Command)
+	switch long := utf8.RuneCountInString(last) > widest; {
+	case r.Command == unknown, long && linked:
+		last = fmt.Sprintf("*%s.*", origin)
+	case long:
+		last = fmt.Sprintf("*%s, [command](%s).*", origin, up)
+	}
+	return append(lines, last)
 }
 
 // table returns the lines of the Markdown table.

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,14 +66,13 @@ func read(root string) (*store, error) {
 		if name == "measures" {
 			continue
 		}
-		r := &result{}
 		text, fault := os.ReadFile(path)
-		if fault == nil {
-			in := json.NewDecoder(bytes.NewReader(text))
-			in.UseNumber()
-			fault = in.Decode(r)
-		}
-		if fault == nil {
+		r := &result{}
+		in := json.NewDecoder(bytes.NewReader(text))
+		in.UseNumber()
+		fault = cmp.Or(fault, in.Decode(r))
+		var shape *json.UnmarshalTypeError
+		if fault == nil || r.Columns == nil && errors.As(fault, &shape) {
 			fault = r.sound(s.measures)
 		}
 		if fault != nil {
@@ -85,25 +86,17 @@ func read(root string) (*store, error) {
 func (s *store) path(name string) string { return filepath.Join(s.root, folder, name+".json") }
 
 // names returns the results' names in order.
-func (s *store) names() []string {
-	var all []string
-	for name := range s.results {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
-}
+func (s *store) names() []string { return slices.Sorted(maps.Keys(s.results)) }
 
 // sound returns what is wrong with a result.
 func (r *result) sound(known map[string]measure) error {
-	for _, date := range []string{r.Date, r.Until} {
-		if _, err := time.Parse(time.DateOnly, date); err != nil && date != unknown && (date != "" || r.Date == "") {
+	if r.Commit == "" || r.Command == "" || r.Machine == "" {
+		return fmt.Errorf("a commit, a command and a machine are wanted; write %q if they aren't known", unknown)
+	}
+	for _, date := range []string{r.Date, cmp.Or(r.Until, r.Date)} {
+		if _, err := time.Parse(time.DateOnly, date); err != nil && date != unknown {
 			return err
 		}
-	}
-	if r.Commit == "" || r.Command == "" || r.Machine == "" {
-		return fmt.Errorf("commit %q, command %q, machine %q: write %q if it isn't known", r.Commit, r.Command,
-			r.Machine, unknown)
 	}
 	for _, name := range r.Measures {
 		if known[name].Version == 0 {
@@ -129,27 +122,18 @@ func (r *result) sound(known map[string]measure) error {
 
 // write writes a result's file, with a line for each row, so that differences read well.
 func (s *store) write(name string, r *result) error {
-	text := &strings.Builder{}
-	field := func(key string, value any) { fmt.Fprintf(text, "  %q: %s,\n", key, encode(value)) }
-	text.WriteString("{\n")
-	field("title", r.Title)
-	field("commit", r.Commit)
-	field("date", r.Date)
-	if r.Until != "" {
-		field("until", r.Until)
-	}
-	field("command", r.Command)
-	field("machine", r.Machine)
-	field("defaults", r.Defaults)
-	field("measures", r.Measures)
-	field("align", r.Align)
-	field("columns", r.Columns)
 	var rows []string
 	for _, row := range r.Rows {
 		rows = append(rows, "    "+encode(row))
 	}
-	fmt.Fprintf(text, "  \"rows\": [\n%s\n  ]\n}\n", strings.Join(rows, ",\n"))
-	return os.WriteFile(s.path(name), []byte(text.String()), 0o644)
+	head := *r
+	head.Rows = nil
+	text := strings.TrimSuffix(encode(head), "null}")
+	for _, key := range []string{"commit", "date", "until", "command", "machine", "defaults", "measures", "align", "columns", "rows"} {
+		text = strings.Replace(text, fmt.Sprintf(",%q:", key), fmt.Sprintf(",\n  %q: ", key), 1)
+	}
+	text = strings.Replace(text, `{"title":`, "{\n  \"title\": ", 1) + "[\n" + strings.Join(rows, ",\n") + "\n  ]\n}\n"
+	return os.WriteFile(s.path(name), []byte(text), 0o644)
 }
 
 // encode returns JSON in which <, > and & stand as they are.

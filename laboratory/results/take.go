@@ -1,12 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -17,9 +17,13 @@ import (
 // take puts a table of Markdown text, counted from 1, into a result's file, with the commit, today's date and this
 // machine. A file's title, command and measures stay. A program that isn't committed has no name, and is an error.
 func (s *store) take(name string, number int, in io.Reader) error {
-	table, err := nth(number, in)
+	text, err := io.ReadAll(in)
 	if err != nil {
 		return err
+	}
+	tables := regexp.MustCompile(`(?m)(?:^\|.*\n?)+`).FindAllString(string(text), -1)
+	if number < 1 || number > len(tables) {
+		return fmt.Errorf("standard input has %d tables", len(tables))
 	}
 	changed, err := s.git("status", "--porcelain", "-uno", "--", ".", ":!docs", ":!"+folder)
 	if err != nil || changed != "" {
@@ -36,17 +40,26 @@ func (s *store) take(name string, number int, in io.Reader) error {
 	r.Until = ""
 	r.Machine = machine()
 	r.Defaults = s.measures["default"].Version
-	if len(r.Columns) != len(table[0]) {
-		r.Align = strings.Repeat("l", len(table[0]))
-	}
-	r.Columns = table[0]
-	r.Rows = nil
-	for _, cells := range table[1:] {
+	align := r.Align
+	r.Columns, r.Rows, r.Align = nil, nil, ""
+	for line := range strings.Lines(tables[number-1]) {
+		if strings.Trim(line, "|-: \n") == "" {
+			continue
+		}
 		var row []any
-		for _, cell := range cells {
-			row = append(row, cell)
+		cells := strings.Split(strings.ReplaceAll(strings.TrimSpace(line), `\|`, "\x00"), "|")
+		for _, cell := range cells[1 : len(cells)-1] {
+			row = append(row, strings.ReplaceAll(strings.TrimSpace(cell), "\x00", "|"))
 		}
 		r.Rows = append(r.Rows, row)
+	}
+	for _, name := range r.Rows[0] {
+		r.Columns = append(r.Columns, fmt.Sprint(name))
+		r.Align += "l"
+	}
+	r.Rows = r.Rows[1:]
+	if len(align) == len(r.Align) {
+		r.Align = align
 	}
 	if err := r.sound(s.measures); err != nil {
 		return err
@@ -54,40 +67,12 @@ func (s *store) take(name string, number int, in io.Reader) error {
 	return s.write(name, r)
 }
 
-// nth returns the head and the rows of a table in Markdown text, without the rule between them.
-func nth(number int, in io.Reader) (table [][]string, err error) {
-	lines := bufio.NewScanner(in)
-	before := ""
-	for lines.Scan() {
-		line := strings.TrimSpace(lines.Text())
-		begins := strings.HasPrefix(line, "|") && !strings.HasPrefix(before, "|")
-		before = line
-		if begins {
-			number--
-		}
-		if number != 0 || !strings.HasPrefix(line, "|") || strings.Trim(line, "|-: ") == "" {
-			continue
-		}
-		cells := strings.Split(strings.ReplaceAll(strings.Trim(line, "|"), `\|`, "\x00"), "|")
-		for i, cell := range cells {
-			cells[i] = strings.ReplaceAll(strings.TrimSpace(cell), "\x00", "|")
-		}
-		table = append(table, cells)
-	}
-	if table == nil {
-		return nil, errors.Join(lines.Err(), errors.New("standard input doesn't have this table"))
-	}
-	return table, lines.Err()
-}
-
 // machine names the processor, the instruction set and the number of cores.
 func machine() string {
 	model := runtime.GOARCH
 	info, _ := os.ReadFile("/proc/cpuinfo") // other systems don't have it
-	for line := range strings.Lines(string(info)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-			model = strings.TrimSpace(value)
-		}
+	if found := regexp.MustCompile(`(?m)^model name\s*: (.*)$`).FindSubmatch(info); found != nil {
+		model = string(found[1])
 	}
 	return fmt.Sprintf("%s, %v, %d cores", model, linalg.Level, runtime.NumCPU())
 }
