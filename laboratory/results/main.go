@@ -1,5 +1,5 @@
-// Command results keeps the tables of long experiments. Each table is a file, NAME.json of this folder, with the commit,
-// the date, the command and the machine that gave it. Pages show it between two markers:
+// Command results keeps the tables of long experiments. Each table is a file, NAME.json of this folder, with the
+// commit, the date, the command and the machine that gave it. Pages show it between two markers:
 //
 //	<!-- results: NAME -->       or, for a line that links the file,      <!-- results: NAME, linked -->
 //	<!-- end -->
@@ -11,6 +11,7 @@
 //	go run ./results --stale              lists the tables that are older than the last change of what they measure
 //	go run ./results --take NAME < FILE   takes a table that an experiment printed into NAME.json, with today's date
 //
+// A new file gets its title, command and measures by hand.
 // measures.json names what tables measure, and the commit at which each of these last changed.
 package main
 

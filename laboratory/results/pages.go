@@ -54,7 +54,8 @@ func (s *store) fill(p page, shown map[string]bool) (string, error) {
 	inside := false
 	for n, line := range strings.Split(p.is, "\n") {
 		found := marker.FindStringSubmatch(line)
-		if begins := strings.HasPrefix(line, "<!-- results"); begins && (found == nil || inside) || line == end && !inside {
+		begins := strings.HasPrefix(line, "<!-- results")
+		if begins && (found == nil || inside) || line == end && !inside {
 			return "", fmt.Errorf("%s:%d: %s is out of place", p.path, n+1, line)
 		}
 		if inside = inside && line != end; !inside {
@@ -81,8 +82,8 @@ func (s *store) fill(p page, shown map[string]bool) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// show returns the lines of a page about a result: its table, if the page doesn't only link it, and its origin. up leads
-// from the page to the result's file, which has commands that are too long for a line.
+// show returns the lines of a page about a result: its table, if the page doesn't only link it, and its origin.
+// up leads from the page to the result's file, which has commands that are too long for a line.
 func (r *result) show(up string, linked bool) (lines []string) {
 	date := r.Date
 	if r.Until != "" {
@@ -140,7 +141,7 @@ func (p page) differs() error {
 		}
 	}
 	if p.is != p.want {
-		return fmt.Errorf("%s:%d: the results' files say that the page ends here", p.path, strings.Count(p.want, "\n")+2)
+		return fmt.Errorf("%s: the page goes on after the end that the results' files say", p.path)
 	}
 	return nil
 }

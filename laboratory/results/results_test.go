@@ -37,8 +37,8 @@ func tree(t *testing.T, page string) (root string, command func(stdin string, ar
 		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 	}
-	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "x"}} {
-		must.Do(t, exec.Command("git", append([]string{"-C", root}, args...)...).Run())
+	for _, args := range []string{"init -q", "add .", "-c user.name=a -c user.email=a@b.c commit -qm x"} {
+		must.Do(t, exec.Command("git", append([]string{"-C", root}, strings.Fields(args)...)...).Run())
 	}
 	return root, func(stdin string, args ...string) (string, error) {
 		var out strings.Builder
@@ -50,7 +50,8 @@ func tree(t *testing.T, page string) (root string, command func(stdin string, ar
 // TestTables: a page gets its table, --check finds a number that was changed by hand, --take replaces the table, and
 // --stale lists what is older than the defaults.
 func TestTables(t *testing.T) {
-	const page = "Text.\n\n<!-- results: sizes -->\nold\n<!-- end -->\n\n<!-- results: sizes, linked -->\n<!-- end -->\n"
+	const page = "Text.\n\n<!-- results: sizes -->\nold\n<!-- end -->\n\n" +
+		"<!-- results: sizes, linked -->\n<!-- end -->\n"
 	root, command := tree(t, page)
 	_, err := command("", "--check")
 	must.End(t, err == nil || !strings.Contains(err.Error(), "page.md:4"), "%v", err)

@@ -17,7 +17,8 @@ func (s *store) listStale(out io.Writer) error {
 			if !s.older(r, what) {
 				continue
 			}
-			fmt.Fprintf(out, "%s (%s, %s): %s changed by %s, %s: %s\n", name, r.Commit, r.Date, what, m.Commit, m.Date, m.What)
+			fmt.Fprintf(out, "%s (%s, %s): %s changed by %s, %s: %s\n", name, r.Commit, r.Date, what,
+				m.Commit, m.Date, m.What)
 			stale++
 			break
 		}

@@ -129,7 +129,7 @@ func (s *store) write(name string, r *result) error {
 	head := *r
 	head.Rows = nil
 	text := strings.TrimSuffix(encode(head), "null}")
-	for _, key := range []string{"commit", "date", "until", "command", "machine", "defaults", "measures", "align", "columns", "rows"} {
+	for _, key := range strings.Fields("commit date until command machine defaults measures align columns rows") {
 		text = strings.Replace(text, fmt.Sprintf(",%q:", key), fmt.Sprintf(",\n  %q: ", key), 1)
 	}
 	text = strings.Replace(text, `{"title":`, "{\n  \"title\": ", 1) + "[\n" + strings.Join(rows, ",\n") + "\n  ]\n}\n"
