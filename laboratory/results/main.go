@@ -11,7 +11,7 @@
 //	go run ./results --stale              lists the tables that are older than the last change of what they measure
 //	go run ./results --take NAME < FILE   takes a table that an experiment printed into NAME.json, with today's date
 //
-// A new file gets its title, command and measures by hand.
+// A new file is first written by hand, like its neighbours, with no rows.
 // measures.json names what tables measure, and the commit at which each of these last changed.
 package main
 

@@ -29,8 +29,13 @@ func tree(t *testing.T, page string) (root string, command func(stdin string, ar
 			"speed": {"version": 1, "commit": "unknown", "date": "2026-01-02", "what": "y"}}`,
 		folder + "/board.json": `{"commit": "c", "date": "2026-01-03", "command": "c", "machine": "m", "defaults": 1,
 			"measures": ["default"], "rows": {"another": "shape"}}`,
-		folder + "/sizes.json": `{"title": "Sizes", "commit": "0123456789", "date": "2026-01-01", "command": "run a|b",
-			"machine": "unknown", "defaults": 2, "measures": ["default"], "align": "lr", "columns": ["ln|x|", "n"],
+		folder + "/sizes.json": `{"title": "Sizes", "measures": ["default"], "align": "lr",
+			"commit": "0123456789",
+			"date": "2026-01-01",
+			"command": "run a|b",
+			"machine": "unknown",
+			"defaults": 2,
+			"columns": ["ln|x|", "n"],
 			"rows": [["a", 1.50], ["", "2"]]}`,
 	} {
 		path := filepath.Join(root, filepath.FromSlash(name))

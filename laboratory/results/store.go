@@ -119,30 +119,3 @@ func (r *result) sound(known map[string]measure) error {
 	}
 	return nil
 }
-
-// write writes a result's file, with a line for each row, so that differences read well.
-func (s *store) write(name string, r *result) error {
-	var rows []string
-	for _, row := range r.Rows {
-		rows = append(rows, "    "+encode(row))
-	}
-	head := *r
-	head.Rows = nil
-	text := strings.TrimSuffix(encode(head), "null}")
-	for _, key := range strings.Fields("commit date until command machine defaults measures align columns rows") {
-		text = strings.Replace(text, fmt.Sprintf(",%q:", key), fmt.Sprintf(",\n  %q: ", key), 1)
-	}
-	text = strings.Replace(text, `{"title":`, "{\n  \"title\": ", 1) + "[\n" + strings.Join(rows, ",\n") + "\n  ]\n}\n"
-	return os.WriteFile(s.path(name), []byte(text), 0o644)
-}
-
-// encode returns JSON in which <, > and & stand as they are.
-func encode(value any) string {
-	text := &strings.Builder{}
-	out := json.NewEncoder(text)
-	out.SetEscapeHTML(false)
-	if err := out.Encode(value); err != nil {
-		panic(err) // strings and numbers always encode
-	}
-	return strings.TrimSuffix(text.String(), "\n")
-}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,13 +16,13 @@ import (
 )
 
 // take puts a table of Markdown text, counted from 1, into a result's file, with the commit, today's date and this
-// machine. A file's title, command and measures stay. A program that isn't committed has no name, and is an error.
+// machine. A program that isn't committed has no name, and is an error.
 func (s *store) take(name string, number int, in io.Reader) error {
-	text, err := io.ReadAll(in)
+	printed, err := io.ReadAll(in)
 	if err != nil {
 		return err
 	}
-	tables := regexp.MustCompile(`(?m)(?:^\|.*\n?)+`).FindAllString(string(text), -1)
+	tables := regexp.MustCompile(`(?m)(?:^\|.*\n?)+`).FindAllString(string(printed), -1)
 	if number < 1 || number > len(tables) {
 		return fmt.Errorf("standard input has %d tables", len(tables))
 	}
@@ -29,42 +30,46 @@ func (s *store) take(name string, number int, in io.Reader) error {
 	if err != nil || changed != "" {
 		return errors.Join(err, fmt.Errorf("commit what was run; these files differ from the commit:\n%s", changed))
 	}
-	r := s.results[name]
-	if r == nil {
-		r = &result{Title: name, Command: unknown, Measures: []string{"default"}}
-	}
-	if r.Commit, err = s.git("rev-parse", "--short=8", "HEAD"); err != nil {
+	commit, err := s.git("rev-parse", "--short=8", "HEAD")
+	if err != nil {
 		return err
 	}
-	r.Date = time.Now().UTC().Format(time.DateOnly)
-	r.Until = ""
-	r.Machine = machine()
-	r.Defaults = s.measures["default"].Version
-	align := r.Align
-	r.Columns, r.Rows, r.Align = nil, nil, ""
+	old, err := os.ReadFile(s.path(name))
+	if err != nil {
+		return err
+	}
+	var rows [][]string
 	for line := range strings.Lines(tables[number-1]) {
-		if strings.Trim(line, "|-: \n") == "" {
-			continue
-		}
-		var row []any
 		cells := strings.Split(strings.ReplaceAll(strings.TrimSpace(line), `\|`, "\x00"), "|")
-		for _, cell := range cells[1 : len(cells)-1] {
-			row = append(row, strings.ReplaceAll(strings.TrimSpace(cell), "\x00", "|"))
+		for i, cell := range cells {
+			cells[i] = strings.ReplaceAll(strings.TrimSpace(cell), "\x00", "|")
 		}
-		r.Rows = append(r.Rows, row)
+		rows = append(rows, cells[1:len(cells)-1])
 	}
-	for _, name := range r.Rows[0] {
-		r.Columns = append(r.Columns, fmt.Sprint(name))
-		r.Align += "l"
+	text, _, _ := strings.Cut(string(old), `"rows": [`)
+	text = regexp.MustCompile(`(?m)^ *"until": .*\n`).ReplaceAllString(text, "")
+	for key, value := range map[string]any{"commit": commit, "date": time.Now().UTC().Format(time.DateOnly),
+		"machine": machine(), "defaults": s.measures["default"].Version, "columns": rows[0]} {
+		line := regexp.MustCompile(fmt.Sprintf(`(?m)^ *%q: .*$`, key))
+		text = line.ReplaceAllLiteralString(text, fmt.Sprintf("  %q: %s,", key, encode(value)))
 	}
-	r.Rows = r.Rows[1:]
-	if len(align) == len(r.Align) {
-		r.Align = align
+	var lines []string
+	for _, row := range rows[min(2, len(rows)):] { // below the rule
+		lines = append(lines, "    "+encode(row))
 	}
-	if err := r.sound(s.measures); err != nil {
-		return err
+	text += "\"rows\": [\n" + strings.Join(lines, ",\n") + "\n  ]\n}\n"
+	return os.WriteFile(s.path(name), []byte(text), 0o644)
+}
+
+// encode returns JSON in which <, > and & stand as they are.
+func encode(value any) string {
+	text := &strings.Builder{}
+	out := json.NewEncoder(text)
+	out.SetEscapeHTML(false)
+	if err := out.Encode(value); err != nil {
+		panic(err) // strings and numbers always encode
 	}
-	return s.write(name, r)
+	return strings.TrimSuffix(text.String(), "\n")
 }
 
 // machine names the processor, the instruction set and the number of cores.
