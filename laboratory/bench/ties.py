@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """MAPIE's tests of exchangeability on the tables that `reproduce ties` writes.
 
-    ties.py --tables results/ties --out mapie.jsonl [--permutations 99] [--rows 400]
+    ties.py --tables runs/ties --out mapie.jsonl [--permutations 99] [--rows 400]
 
 Writes one line of JSON for each table and test: table, peer, and alarm (null if the table has too few rows for the test).
 A table that is in the file already isn't tested again.

@@ -29,9 +29,9 @@ type Env struct {
 	Methods     []string  // methods to run, nil for the paper's
 	Beside      string    // for benchmark, small and ties: a file of peers' results
 	OneAtATime  bool      // one run at a time, because each run keeps all cores busy
-	Out         string    // folder of results and drawings
+	Out         string    // folder of runs and drawings
 	Stdout      io.Writer // the tables, as Markdown
-	// Ranks share the runs, unless nil. All ranks see the folder of results, where each has its own file.
+	// Ranks share the runs, unless nil. All ranks see the folder of runs, where each has its own file.
 	Ranks ranks.Ranks
 	// Progress is called after every run, from one goroutine at a time.
 	Progress func(done, total int, what string)

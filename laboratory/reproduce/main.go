@@ -5,7 +5,7 @@
 //	go run ./reproduce --list
 //	go run ./reproduce reeb-table1
 //
-// Every finished run is kept in the results folder. An interrupted command goes on where it stopped, and never
+// Every finished run is kept in the folder of runs. An interrupted command goes on where it stopped, and never
 // repeats a finished run. Under mpirun, a build with -tags mpi spreads the runs over ranks.
 package main
 
@@ -108,7 +108,7 @@ func parse(args []string, env *Env) (*Experiment, error) {
 			"default: all")
 	flags.StringVar(&env.Beside, "beside", "",
 		"file of peers' scores: bench/regression writes it for benchmark and small, bench/ties.py for ties")
-	flags.StringVar(&env.Out, "out", "results", "folder of results and drawings")
+	flags.StringVar(&env.Out, "out", "runs", "folder of runs and drawings")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, pflag.ErrHelp):
 		return nil, nil

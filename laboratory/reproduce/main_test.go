@@ -36,19 +36,20 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestManual: the commands in the documents name existing experiments and flags. The commands take seconds to days,
-// some of them on data outside the tree. Other tests run them on less.
+// TestManual: the commands in the documents and in the results' files name existing experiments and flags. The commands
+// take seconds to days, some of them on data outside the tree. Other tests run them on less.
 func TestManual(t *testing.T) {
 	documents, err := filepath.Glob("../../docs/*/*.md")
 	must.End(t, err != nil || len(documents) < 11, "%d documents, %v", len(documents), err)
+	documents = append(documents, must.Get(filepath.Glob("../results/*.json"))(t)...)
 	commands := 0
 	for _, path := range append(documents, "../../CONTRIBUTING.md", "../bench/regression/README.md") {
 		text := must.Get(os.ReadFile(path))(t)
 		joined := strings.ReplaceAll(string(text), "\\\n", " ")
-		for _, found := range regexp.MustCompile("(?m)(?:^    |`)go run \\./reproduce "+
-			"([^`#\n]+)").FindAllStringSubmatch(joined, -1) {
+		for _, found := range regexp.MustCompile("(?m)(?:^    |[`\"]|; )go run \\./reproduce "+
+			"([^`#;\n]+)").FindAllStringSubmatch(joined, -1) {
 			commands++
-			line := strings.NewReplacer("[", "", "]", "", `"`, "").Replace(found[1])
+			line := strings.NewReplacer("[", "", "]", "", `\"`, "", `",`, "", `"`, "").Replace(found[1])
 			if _, err := parse(append(strings.Fields(line), "--list"), &Env{Stdout: io.Discard}); err != nil {
 				t.Errorf("%s: %s: %v", filepath.Base(path), line, err)
 			}
@@ -59,5 +60,5 @@ func TestManual(t *testing.T) {
 			}
 		}
 	}
-	must.Not(t, commands < 20, "only %d commands were found", commands)
+	must.Not(t, commands < 40, "only %d commands were found", commands)
 }

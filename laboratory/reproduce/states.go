@@ -23,7 +23,7 @@ var saveEvery = time.Minute
 
 var unsafeInName = regexp.MustCompile(`[^a-zA-Z0-9.=-]+`)
 
-// kept is the state of a run, in a file of the results folder under the run's key.
+// kept is the state of a run, in a file of the folder of runs under the run's key.
 type kept[S any] struct {
 	env       Env
 	key, path string

@@ -57,7 +57,7 @@ func (t tied) named(group string) string {
 func (t tied) short() bool { return t.Kept < t.Promised-2*t.SE }
 
 // tiesFound looks for ties in tables whose ties are known. It compares promises for new groups with groups that were
-// held out. It writes the tables into the folder of results, for peers.
+// held out. It writes the tables into the folder of runs, for peers.
 func tiesFound(ctx context.Context, env Env) error {
 	if err := check("kind of tables", env.Sets, tieKinds); err != nil {
 		return err

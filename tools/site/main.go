@@ -180,6 +180,7 @@ func read(root, from string, files map[string]string, pictures map[string]bool) 
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	tree := markdown.Parser().Parse(text.NewReader(written),
 		parser.WithContext(parser.NewContext(parser.WithIDs(&names{p.anchors}))))
+	var comments []ast.Node
 	err = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -208,13 +209,22 @@ func read(root, from string, files map[string]string, pictures map[string]bool) 
 			picture := path.Join(path.Dir(from), string(n.Destination))
 			pictures[picture] = true
 			n.Destination = []byte("images/" + path.Base(picture))
-		case *ast.HTMLBlock, *ast.RawHTML:
+		case *ast.HTMLBlock:
+			if n.HTMLBlockType == ast.HTMLBlockType2 { // a comment, such as the markers of tables of results
+				comments = append(comments, n)
+				return ast.WalkContinue, nil
+			}
+			return ast.WalkStop, fmt.Errorf("the text contains HTML, which the site would leave out")
+		case *ast.RawHTML:
 			return ast.WalkStop, fmt.Errorf("the text contains HTML, which the site would leave out")
 		}
 		return ast.WalkContinue, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", from, err)
+	}
+	for _, n := range comments {
+		n.Parent().RemoveChild(n.Parent(), n)
 	}
 	if p.Title == "" {
 		return nil, fmt.Errorf("%s has no title: begin it with # Title", from)
