@@ -3,6 +3,7 @@ package watch
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,6 +68,7 @@ func (e *KeyError) Error() string {
 const (
 	format        = 1
 	carriedFormat = 2
+	carriedStart  = `{"ledger":2,` // a line of carriedFormat begins like this
 )
 
 // opened opens a file for writing, or creates it, and removes an incomplete last line.
@@ -98,9 +100,17 @@ func opened(path string) (*journal, error) {
 
 // read opens a file for reading only.
 func read(path string) (*journal, error) {
-	info, err := os.Stat(path)
+	f, err := disk.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("the ledger can't be read: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil {
+		_, err = wholeLines(path, f, info.Size())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the ledger %s: %w", path, err)
 	}
 	return &journal{path: path, size: info.Size(), broken: errors.New("it was opened for reading only")}, nil
 }
@@ -120,6 +130,35 @@ func (j *journal) Close() error {
 
 var errBusy = errors.New("another process writes it: watch there, or stop that process first")
 
+// wholeLines returns where the last whole line of a ledger ends. An incomplete line behind it is an outcome that nobody
+// was told of. But a rotation writes a ledger whole, so if the state that it carried over is cut, the file was damaged,
+// and its alarms would be forgotten. That is an error.
+func wholeLines(path string, f io.ReaderAt, size int64) (end int64, err error) {
+	end = size
+	for block := make([]byte, 1<<16); end > 0; {
+		n := min(end, int64(len(block)))
+		if _, err := f.ReadAt(block[:n], end-n); err != nil {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(block[:n], '\n'); i >= 0 {
+			end += int64(i) + 1 - n
+			break
+		}
+		end -= n
+	}
+	start := make([]byte, min(size-end, int64(len(carriedStart))))
+	if _, err := f.ReadAt(start, end); err != nil && err != io.EOF {
+		return 0, err
+	}
+	archive := lastArchive(path)
+	if string(start) == carriedStart || (end == 0 && archive != "") {
+		return 0, fmt.Errorf("it lacks what the last rotation carried over: the file was cut: restore it from a copy. "+
+			"Without a copy, put the archive that the rotation made (%s) in its place, and give the outcomes since then again",
+			cmp.Or(archive, path+".N"))
+	}
+	return end, nil
+}
+
 // repair finds the end of the last whole line, and removes what follows.
 func (j *journal) repair() error {
 	info, err := j.file.Stat()
@@ -129,19 +168,12 @@ func (j *journal) repair() error {
 	if !info.Mode().IsRegular() {
 		return errors.New("it isn't a file")
 	}
-	end := info.Size()
-	for block := make([]byte, 1<<16); end > 0; {
-		n := min(end, int64(len(block)))
-		if _, err := j.file.ReadAt(block[:n], end-n); err != nil {
-			return err
-		}
-		if i := bytes.LastIndexByte(block[:n], '\n'); i >= 0 {
-			end += int64(i) + 1 - n
-			break
-		}
-		end -= n
+	end, err := wholeLines(j.path, j.file, info.Size())
+	if err != nil {
+		return err
 	}
-	j.size, j.Repaired = end, info.Size()-end
+	j.size = end
+	j.Repaired = info.Size() - end
 	if j.Repaired == 0 {
 		return nil
 	}

@@ -129,6 +129,30 @@ func TestLedger(t *testing.T) {
 	}
 }
 
+// TestCutRotation: a ledger that lost the state which a rotation carried over is refused, by writers and readers. Its
+// alarm would be forgotten.
+func TestCutRotation(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "l.ledger")
+	m := loaded(t, nil)
+	l := must.Get(Open(path))(t)
+	w := must.Get(l.Watch(m))(t)
+	missed := outcomes(t, m, true, true, true, true, true, true)
+	must.Get(w.Observe(t.Context(), missed, missed.All()))(t)
+	must.Get(l.Rotate())(t)
+	l.Close()
+	whole := must.Get(os.ReadFile(path))(t)
+	for _, size := range []int{len(whole) - 1, 30, 5, 0} {
+		must.Do(t, os.WriteFile(path, whole[:size], 0o600))
+		must.Refuse(Open(path))(t, "restore it")
+		must.Refuse(Read(path))(t, "restore it")
+		must.Be(t, len(must.Get(os.ReadFile(path))(t)), size, "the file was changed")
+	}
+	// Without the archive, the first bytes of the carried state still show the damage.
+	must.Do(t, os.Remove(path+".1"))
+	must.Do(t, os.WriteFile(path, whole[:30], 0o600))
+	must.Refuse(Read(path))(t, "restore it")
+}
+
 // TestRotate shows that a rotation changes nothing that a watch says, now, later, or when it is read again, whoever
 // writes the ledger. A model that nobody watches keeps its lines.
 func TestRotate(t *testing.T) {
