@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -23,9 +24,10 @@ type progress struct {
 	last     time.Time // the time of the last line
 	open     bool      // an unfinished line stands on the terminal
 
+	alone bool      // the command does nothing after it has predicted the rows, but for writing them
 	done  int       // rows predicted so far, in the current table
 	first int       // the rows predicted at the table's first event
-	began time.Time // the time of that event
+	began time.Time // the time of that event, or the begin of a comparison
 }
 
 func newProgress(w io.Writer, quiet bool) *progress {
@@ -85,7 +87,7 @@ func described(e krigo.Event) string {
 	return line
 }
 
-// rows prints how many rows of a table are predicted, and how long the other rows may take.
+// rows prints how many rows of a table are predicted, and how long the other rows may take if nothing follows them.
 func (p *progress) rows(done, of int) {
 	if p.w == nil {
 		return
@@ -94,21 +96,27 @@ func (p *progress) rows(done, of int) {
 		p.first, p.began = done, p.now()
 	}
 	p.done = done
-	if p.due() {
-		p.print(fmt.Sprintf("predicting: %d of %d rows", done, of) + p.left(done-p.first, of-done))
+	if !p.due() {
+		return
 	}
+	line := fmt.Sprintf("predicting: %d of %d rows", done, of)
+	if p.alone {
+		line += p.left(float64(done-p.first), float64(of-p.first))
+	}
+	p.print(line)
 }
 
 // telling returns a context in which progress prints how many rows of a table are predicted.
 func (p *progress) telling(ctx context.Context) context.Context { return model.Telling(ctx, p.rows) }
 
-// left says how long the rest takes if it goes on as fast as what is done since p.began.
-func (p *progress) left(done, rest int) string {
-	if done == 0 || rest == 0 {
+// left says how long the rest of some work takes if it goes on as fast as since p.began. It says nothing in the first
+// quarter of the work, where little is known. In the last quarter, what follows the work may take longer than the rest.
+func (p *progress) left(done, of float64) string {
+	if done < of/4 || done > of*3/4 {
 		return ""
 	}
-	took := p.now().Sub(p.began)
-	return fmt.Sprintf("; about %v left", (took / time.Duration(done) * time.Duration(rest)).Round(time.Second))
+	left := time.Duration(float64(p.now().Sub(p.began)) * (of - done) / done)
+	return fmt.Sprintf("; about %v left", left.Round(time.Second))
 }
 
 // compared prints that a fit of a comparison is done, and how long the other fits may take.
@@ -124,7 +132,8 @@ func (p *progress) compared(c krigo.Compared) {
 	if v, ok := c.Measures["mse"]; ok {
 		line += fmt.Sprintf(", mse %.4f", v)
 	}
-	p.print(line + p.left(c.Done, c.Total-c.Done))
+	begun := min(runtime.GOMAXPROCS(0)-1, c.Total-c.Done) // a fit that isn't done yet is half done on average
+	p.print(line + p.left(float64(c.Done)+float64(begun)/2, float64(c.Total)))
 }
 
 // say prints a line that stays on a terminal.

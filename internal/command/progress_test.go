@@ -1,6 +1,7 @@
 package command
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -50,16 +51,43 @@ func TestTraining(t *testing.T) {
 	}
 }
 
-// TestPredicting: progress counts the predicted rows, and says how much time the other rows of the table take.
+// TestPredicting: progress counts the predicted rows. If nothing follows them, it says how much time the other rows of
+// the table take, between the first and the last quarter of the rows.
 func TestPredicting(t *testing.T) {
+	for _, alone := range []bool{true, false} {
+		var b strings.Builder
+		p, at := clocked(&b)
+		p.alone = alone
+		for i, done := range []int{100, 150, 200, 360, 500, 100, 400} { // the last two are of another table
+			at(10 * (i + 1))
+			p.rows(done, 500)
+		}
+		want := []string{"predicting: 100 of 500 rows", "predicting: 150 of 500 rows",
+			"predicting: 200 of 500 rows; about 1m0s left", "predicting: 360 of 500 rows; about 16s left",
+			"predicting: 500 of 500 rows", "predicting: 100 of 500 rows", "predicting: 400 of 500 rows; about 3s left", ""}
+		for i, line := range want {
+			if words, _, has := strings.Cut(line, ";"); has && !alone {
+				want[i] = words
+			}
+		}
+		if got := strings.Split(b.String(), "\n"); !slices.Equal(got, want) {
+			t.Errorf("alone %v: %q, want %q", alone, got, want)
+		}
+	}
+}
+
+// TestComparedFits: progress counts the fits of a comparison. Half of each fit that has begun counts as done.
+func TestComparedFits(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	var b strings.Builder
 	p, at := clocked(&b)
-	for i, done := range []int{100, 200, 400, 100, 150} { // the last two are of another table
-		at(10 * (i + 1))
-		p.rows(done, 400)
+	for _, done := range []int{1, 3, 7, 8} {
+		at(10 * done)
+		p.compared(krigo.Compared{Done: done, Total: 8, Objective: "evidence", Epsilon: 0.5})
 	}
-	want := []string{"predicting: 100 of 400 rows", "predicting: 200 of 400 rows; about 20s left",
-		"predicting: 400 of 400 rows", "predicting: 100 of 400 rows", "predicting: 150 of 400 rows; about 50s left", ""}
+	want := []string{"1 of 8 fits done: evidence, ε 0.5, seed 0; about 30s left",
+		"3 of 8 fits done: evidence, ε 0.5, seed 0; about 30s left", "7 of 8 fits done: evidence, ε 0.5, seed 0",
+		"8 of 8 fits done: evidence, ε 0.5, seed 0", ""}
 	if got := strings.Split(b.String(), "\n"); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
