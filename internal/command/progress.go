@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -27,14 +26,14 @@ type progress struct {
 	alone bool      // the command does nothing after it has predicted the rows, but for writing them
 	done  int       // rows predicted so far, in the current table
 	first int       // the rows predicted at the table's first event
-	began time.Time // the time of that event, or the begin of a comparison
+	began time.Time // the time of that event
 }
 
 func newProgress(w io.Writer, quiet bool) *progress {
 	if quiet {
 		return &progress{}
 	}
-	p := &progress{w: w, now: time.Now, last: time.Now(), began: time.Now()}
+	p := &progress{w: w, now: time.Now, last: time.Now()}
 	if f, ok := w.(*os.File); ok {
 		info, err := f.Stat()
 		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
@@ -56,7 +55,7 @@ func (p *progress) due() bool {
 }
 
 // event prints what training does. It says no time, since nobody knows how many iterations a run takes, and which
-// kernels and predictions follow. Estimates were off by more than a factor of two in six cases of ten.
+// kernels and predictions follow.
 func (p *progress) event(e krigo.Event) {
 	if p.w != nil && (e.Stopped != "" || p.due()) {
 		p.print(described(e))
@@ -101,7 +100,7 @@ func (p *progress) rows(done, of int) {
 	}
 	line := fmt.Sprintf("predicting: %d of %d rows", done, of)
 	if p.alone {
-		line += p.left(float64(done-p.first), float64(of-p.first))
+		line += left(p.now().Sub(p.began), float64(done-p.first)/float64(of-p.first))
 	}
 	p.print(line)
 }
@@ -109,17 +108,17 @@ func (p *progress) rows(done, of int) {
 // telling returns a context in which progress prints how many rows of a table are predicted.
 func (p *progress) telling(ctx context.Context) context.Context { return model.Telling(ctx, p.rows) }
 
-// left says how long the rest of some work takes if it goes on as fast as since p.began. It says nothing in the first
-// quarter of the work, where little is known. In the last quarter, what follows the work may take longer than the rest.
-func (p *progress) left(done, of float64) string {
-	if done < of/4 || done > of*3/4 {
+// left says how long the rest of some work takes if a share of it took this time. It says nothing in the first quarter
+// of the work, where little is known. In the last quarter, what follows the work may take longer than the rest.
+func left(took time.Duration, share float64) string {
+	if !(share >= 0.25 && share <= 0.75) {
 		return ""
 	}
-	left := time.Duration(float64(p.now().Sub(p.began)) * (of - done) / done)
-	return fmt.Sprintf("; about %v left", left.Round(time.Second))
+	rest := time.Duration(float64(took) * (1 - share) / share)
+	return fmt.Sprintf("; about %v left", rest.Round(time.Second))
 }
 
-// compared prints that a fit of a comparison is done, and how long the other fits may take.
+// compared prints that a fit of a comparison is done. It says no time, since other objectives take other times.
 func (p *progress) compared(c krigo.Compared) {
 	if p.w == nil {
 		return
@@ -132,8 +131,7 @@ func (p *progress) compared(c krigo.Compared) {
 	if v, ok := c.Measures["mse"]; ok {
 		line += fmt.Sprintf(", mse %.4f", v)
 	}
-	begun := min(runtime.GOMAXPROCS(0)-1, c.Total-c.Done) // a fit that isn't done yet is half done on average
-	p.print(line + p.left(float64(c.Done)+float64(begun)/2, float64(c.Total)))
+	p.print(line)
 }
 
 // say prints a line that stays on a terminal.

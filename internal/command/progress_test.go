@@ -1,7 +1,6 @@
 package command
 
 import (
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +14,7 @@ func clocked(b *strings.Builder) (p *progress, at func(seconds int)) {
 	var now time.Time
 	p = newProgress(b, false)
 	p.now = func() time.Time { return now }
-	p.last, p.began = now, now
+	p.last = now
 	return p, func(seconds int) { now = time.Time{}.Add(time.Duration(seconds) * time.Second) }
 }
 
@@ -73,22 +72,5 @@ func TestPredicting(t *testing.T) {
 		if got := strings.Split(b.String(), "\n"); !slices.Equal(got, want) {
 			t.Errorf("alone %v: %q, want %q", alone, got, want)
 		}
-	}
-}
-
-// TestComparedFits: progress counts the fits of a comparison. Half of each fit that has begun counts as done.
-func TestComparedFits(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
-	var b strings.Builder
-	p, at := clocked(&b)
-	for _, done := range []int{1, 3, 7, 8} {
-		at(10 * done)
-		p.compared(krigo.Compared{Done: done, Total: 8, Objective: "evidence", Epsilon: 0.5})
-	}
-	want := []string{"1 of 8 fits done: evidence, ε 0.5, seed 0; about 30s left",
-		"3 of 8 fits done: evidence, ε 0.5, seed 0; about 30s left", "7 of 8 fits done: evidence, ε 0.5, seed 0",
-		"8 of 8 fits done: evidence, ε 0.5, seed 0", ""}
-	if got := strings.Split(b.String(), "\n"); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
 	}
 }
