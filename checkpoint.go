@@ -83,13 +83,19 @@ func (c *checkpoints) tell(event Event, record func()) error {
 		c.states.Curves[key] = &model.Curve{Family: event.Family, Start: event.Start}
 	}
 	c.states.Curves[key].Add(event.Iteration, event.Value)
-	if c.progress != nil {
-		c.progress(event)
-	}
+	c.report(event)
 	if c.save != nil {
 		return c.save(c.states)
 	}
 	return nil
+}
+
+// report passes an event to the callback.
+func (c *checkpoints) report(event Event) {
+	if c.progress != nil {
+		event.Stage = c.stage + event.Stage
+		c.progress(event)
+	}
 }
 
 // run returns the training run of a key, with the state to resume from. The run reports its progress as changes of
@@ -99,7 +105,7 @@ func (c *checkpoints) run(key string, event Event) method.Run {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return c.states.Runs[key]
-	}, Of: func(iterations int) { event.Of = iterations }, Most: func(iterations int) { event.Most = iterations },
+	}, Of: func(iterations int) { event.Of = iterations },
 		Tell: func(key string, s *method.State, iteration int, value float64, stopped string) error {
 			event := event
 			event.Iteration, event.Value, event.Stopped = iteration, value, stopped
@@ -111,18 +117,14 @@ func (c *checkpoints) run(key string, event Event) method.Run {
 func (c *checkpoints) tellComparison(family string, done, of int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.progress != nil {
-		c.progress(Event{Family: family, Iteration: done, Of: of, Comparing: true})
-	}
+	c.report(Event{Family: family, Iteration: done, Of: of, Comparing: true})
 }
 
 // tellSolve passes the progress of a single solve to the callbacks.
 func (c *checkpoints) tellSolve(s iterative.Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.progress != nil {
-		c.progress(Event{Solver: posterior.ByCG, Iteration: s.Iteration, Residual: s.Residual})
-	}
+	c.report(Event{Solver: posterior.ByCG, Iteration: s.Iteration, Residual: s.Residual})
 }
 
 // checkpointVersion is the version of Checkpoint's fields. Version 1 had no fingerprint of all rows and options, and

@@ -3,8 +3,8 @@ module github.com/krigo-gp/krigo
 go 1.26.0
 
 require (
-	github.com/andybalholm/brotli v1.1.1
-	github.com/klauspost/compress v1.20.1
+	github.com/andybalholm/brotli v1.2.8
+	github.com/klauspost/compress v1.20.4
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/pierrec/lz4/v4 v4.1.21
 	github.com/prometheus/client_golang v1.25.0

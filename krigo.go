@@ -110,12 +110,12 @@ func usage(format string, args ...any) error {
 
 // Event reports the progress of training.
 type Event struct {
+	Stage     string // which part of the training goes on, as in "kernel 3 of 6" or "best kernel"; may be empty
 	Family    string // kernel family, as in "se" or "se (ARD)"
 	Start     int    // the starting point, counted from 1
-	Starts    int    // the number of starting points of all families
+	Starts    int    // the number of starting points that are planned so far
 	Iteration int
 	Of        int     // iterations of the run from this start, if the number is known
-	Most      int     // the largest number of iterations, if it is known and the run may stop earlier
 	Value     float64 // value of the objective
 	Stopped   string  // why the run from this start ended; empty while it goes on
 

@@ -497,6 +497,9 @@ func TestProgress(t *testing.T) {
 		if want := map[bool]string{true: "se", false: "se (ARD)"}[e.Start <= 2]; e.Family != want {
 			t.Errorf("start %d is of family %q, want %q", e.Start, e.Family, want)
 		}
+		if want := fmt.Sprintf("kernel %d of 2, start %d of 2", (e.Start+1)/2, 2-e.Start%2); e.Stage != want {
+			t.Errorf("start %d is of stage %q, want %q", e.Start, e.Stage, want)
+		}
 		last[e.Start] = e
 	}
 	best := math.Inf(1)

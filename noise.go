@@ -260,6 +260,7 @@ func (p *plan) withNoise(ctx context.Context, c *checkpoints, t trained) (*plan,
 		best.result = &again
 		if !p.given {
 			best.key += "/noise"
+			best.event.Stage = "varying noise"
 			if best.result, err = p.problem(ctx, c, best.family).Minimize(ctx, c.run(best.key, best.event),
 				best.result.X); err != nil {
 				return nil, t, err

@@ -40,6 +40,13 @@ func TestRace(t *testing.T) {
 		ends = append(ends, [4]int{e.Start, e.Starts, e.Iteration, e.Of})
 	}
 	slices.SortFunc(ends[:3], func(a, b [4]int) int { return a[0] - b[0] }) // small kernels are trained side by side
+	var stages []string
+	for _, e := range events {
+		stages = append(stages, e.Stage)
+	}
+	slices.Sort(stages)
+	must.End(t, !slices.Equal(stages, []string{"best kernel 1 of 2", "best kernel 2 of 2", "kernel 1 of 3", "kernel 2 of 3",
+		"kernel 3 of 3"}), "%q", stages)
 	few, all := events[0].Iteration, events[3].Iteration
 	must.End(t, !slices.Equal(ends, [][4]int{{1, 3, few, few}, {2, 3, few, few}, {3, 3, few, few}, {3, 3, all, all},
 		{1, 3, all, all}}) || all < 2*few || want.Training.Iterations != few+2*all, "%v, %d iterations", ends,

@@ -134,6 +134,7 @@ func (p *plan) alternate(ctx context.Context, c *checkpoints) (_ *plan, t traine
 			break
 		}
 		best := t.best
+		best.event.Stage = fmt.Sprintf("noise, round %d", round)
 		run := c.run(fmt.Sprintf("%s/noise%d", best.key, round), best.event)
 		if best.result, err = next.problem(ctx, c, f).Minimize(ctx, run, best.result.X); err != nil {
 			return nil, t, err

@@ -90,7 +90,7 @@ func (p *plan) try(ctx context.Context, c *checkpoints, t *trained, found []run,
 	nats float64) (*plan, []run, error) {
 	q := *p
 	q.families = append(slices.Clone(p.families[:len(found)]), f)
-	runs, errs := q.descend(ctx, c, len(found), [][]float64{x})
+	runs, errs := q.descend(ctx, c, len(found), [][]float64{x}, "further kernel")
 	if f.of == autoSteps && errs[0] == nil && ctx.Err() == nil {
 		if peak := q.problem(ctx, c, f).Diagnostics().Peak; runs[0].result.Value-peak > nats-stepsLead*f.doubt {
 			return p, found, q.take(ctx, t, runs, errs)
@@ -116,7 +116,7 @@ func (p *plan) search(ctx context.Context, c *checkpoints, t *trained) ([]run, e
 		from, to := kernels[k][0], kernels[k][1]
 		for fi := from; fi < to && ctx.Err() == nil; fi++ {
 			starts := p.starts(p.families[fi], before(p.families[fi], found[from:fi]))
-			results[fi], errs[fi] = p.descend(ctx, c, fi, starts)
+			results[fi], errs[fi] = p.descend(ctx, c, fi, starts, nth("kernel", fi, len(found)))
 			for _, r := range results[fi] {
 				found[fi] = found[fi].lower(r)
 			}
@@ -162,7 +162,11 @@ func (p *plan) search(ctx context.Context, c *checkpoints, t *trained) ([]run, e
 func (p *plan) toEnd(ctx context.Context, c *checkpoints, t *trained, found []run, first []int) ([]int, error) {
 	ends, errs := make([]run, len(found)), make([]error, len(found))
 	each(len(first), p.sideBySide() && !p.races(ctx), func(k int) {
-		ends[first[k]], errs[first[k]] = p.polish(ctx, c, found[first[k]], "/end", 0)
+		best := found[first[k]]
+		if best.event.Stage = ""; len(found) > 1 {
+			best.event.Stage = "best " + cmp.Or(nth("kernel", k, len(first)), "kernel")
+		}
+		ends[first[k]], errs[first[k]] = p.polish(ctx, c, best, "/end", 0)
 	})
 	if err := cmp.Or(errs...); err != nil {
 		return nil, err
@@ -411,8 +415,18 @@ func each(n int, sideBySide bool, task func(i int)) {
 	}
 }
 
-// descend minimises from all starts of a family. If families race, it takes only the steps of the race.
-func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [][]float64) ([]run, []error) {
+// nth returns a text such as "kernel 2 of 3" for k = 1 and n = 3, and "" if n is 1.
+func nth(what string, k, n int) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf("%s %d of %d", what, k+1, n)
+}
+
+// descend minimises from all starts of a family. If families race, it takes only the steps of the race. stage is the
+// part of the training, for its events.
+func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [][]float64, stage string) ([]run,
+	[]error) {
 	f, total := p.families[family], len(p.families)*p.restarts
 	if p.choice.Free() {
 		total++
@@ -420,7 +434,8 @@ func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [
 	runs, errs := make([]run, len(starts)), make([]error, len(starts))
 	each(len(starts), p.sideBySide(), func(si int) {
 		defer matrix.Ended(&errs[si])
-		event := Event{Family: f.name, Start: family*p.restarts + si + 1, Starts: total}
+		event := Event{Family: f.name, Start: family*p.restarts + si + 1, Starts: total,
+			Stage: strings.Trim(stage+", "+nth("start", si, len(starts)), ", ")}
 		if !p.sparse() && !p.choice.OnBatches() {
 			event.Solver = p.choice.Solver
 		}

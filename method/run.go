@@ -37,7 +37,6 @@ type Run struct {
 	Load func(key string) *State // returns the state of the run with this key; nil: the run hasn't begun
 	Tell func(key string, s *State, iteration int, value float64, stopped string) error
 	Of   func(iterations int) // gets the number of iterations, if it is known before the run; may be nil
-	Most func(iterations int) // gets the largest number of iterations, if only that is known; may be nil
 	Box  train.Bounds         // see In
 
 	Limit  int     // largest number of iterations of L-BFGS; 0: the optimiser's default
@@ -69,21 +68,11 @@ func (r Run) part(name string, before, all int) Run {
 	return r
 }
 
-// ends tells run.Most after how many iterations the run stops, converged or not.
-func (r Run) ends(iterations int) {
-	if r.Most != nil {
-		r.Most(iterations)
-	}
-}
-
 // Descent trains with all rows in every step.
 type Descent struct {
 	MMA         bool // minimise by moving asymptotes instead of L-BFGS
 	Evaluations int  // largest number of evaluations; 0: the optimiser's default
 }
-
-// most returns the largest number of iterations, since each iteration takes at least one evaluation.
-func (d Descent) most() int { return cmp.Or(d.Evaluations, train.MostEvaluations) }
 
 // minimize minimises from x, or goes on from the run's last state. before is the number of earlier iterations.
 func (d Descent) minimize(ctx context.Context, run Run, key string, before int, problem train.Objective,
@@ -211,7 +200,6 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 
 // Minimize minimises any objective from x, in the run's box.
 func (d Descent) Minimize(ctx context.Context, run Run, problem train.Objective, x []float64) (*train.Result, error) {
-	run.ends(d.most())
 	return d.minimize(ctx, run, run.Key, 0, problem, run.Box, x)
 }
 
@@ -227,7 +215,6 @@ func inStages(ctx context.Context, run Run, d Descent, problem train.Objective, 
 		if d.Evaluations > 0 {
 			part.Evaluations = max(d.Evaluations/stages, 1)
 		}
-		run.ends(sum.Iterations + (stages-k)*part.most())
 		r, err := part.minimize(ctx, run, fmt.Sprintf("%s/%d", run.Key, k+1), sum.Iterations, problem, box, x)
 		if err != nil {
 			return nil, err

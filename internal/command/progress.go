@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/krigo-gp/krigo"
@@ -18,27 +19,21 @@ import (
 type progress struct {
 	w        io.Writer
 	terminal bool
-	begin    time.Time
-	last     time.Time
-	open     bool // an unfinished line stands on the terminal
+	now      func() time.Time
+	last     time.Time // the time of the last line
+	open     bool      // an unfinished line stands on the terminal
 
-	run      string    // the run of the last line
-	first    int       // the iteration of that run's first line
-	runBegan time.Time // the time of that run's first line
-
-	starts int          // number of starts that the last event named
-	ended  map[int]bool // the starts of these whose runs have ended, not always in their order
-
-	predicted int       // rows predicted so far, in the current table
-	rowsBegan time.Time // the time of the table's first event
-	rowsFirst int       // the rows predicted at the time rowsBegan
+	alone bool      // the command does nothing after it has predicted the rows, but for writing them
+	done  int       // rows predicted so far, in the current table
+	first int       // the rows predicted at the table's first event
+	began time.Time // the time of that event
 }
 
 func newProgress(w io.Writer, quiet bool) *progress {
 	if quiet {
 		return &progress{}
 	}
-	p := &progress{w: w, begin: time.Now(), last: time.Now()}
+	p := &progress{w: w, now: time.Now, last: time.Now()}
 	if f, ok := w.(*os.File); ok {
 		info, err := f.Stat()
 		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
@@ -46,78 +41,66 @@ func newProgress(w io.Writer, quiet bool) *progress {
 	return p
 }
 
-// every returns the time between two lines.
-func (p *progress) every() time.Duration {
+// due says whether a line is due. Between two lines there is a time, so that a log stays short.
+func (p *progress) due() bool {
+	every := 5 * time.Second
 	if p.terminal {
-		return 100 * time.Millisecond
+		every = 100 * time.Millisecond
 	}
-	return 5 * time.Second
+	if p.w == nil || p.now().Sub(p.last) < every {
+		return false
+	}
+	p.last = p.now()
+	return true
 }
 
+// event prints what training does. It says no time, since nobody knows how many iterations a run takes, and which
+// kernels and predictions follow.
 func (p *progress) event(e krigo.Event) {
-	if p.w == nil || (e.Stopped == "" && time.Since(p.last) < p.every()) {
-		return
+	if p.w != nil && (e.Stopped != "" || p.due()) {
+		p.print(described(e))
 	}
-	p.last = time.Now()
-	if e.Comparing {
-		p.print(fmt.Sprintf("comparing kernels, %s: %d of %d second derivatives", e.Family, e.Iteration, e.Of))
-		return
+}
+
+// described says in words what an event tells.
+func described(e krigo.Event) string {
+	stage, step := e.Stage, fmt.Sprintf("iteration %d", e.Iteration)
+	if stage != "" && !strings.HasSuffix(stage, ": ") {
+		stage += ", "
 	}
-	if e.Starts != p.starts {
-		p.starts, p.ended = e.Starts, map[int]bool{}
+	if e.Of > 0 {
+		step += fmt.Sprintf(" of %d", e.Of)
 	}
-	again := p.ended[e.Start] // the run is the end of a race, or of a search for the best start
+	switch {
+	case e.Comparing:
+		return fmt.Sprintf("%scomparing kernels, %s: step %d of %d", stage, e.Family, e.Iteration, e.Of)
+	case e.Residual > 0:
+		return fmt.Sprintf("%s%s: %s, residual %.1e", stage, e.Solver, step, e.Residual)
+	case e.Iteration == 0:
+		return fmt.Sprintf("%s%s: %s", stage, e.Family, e.Stopped)
+	}
+	line := fmt.Sprintf("%s%s: %s, objective %.5g", stage, e.Family, step, e.Value)
 	if e.Stopped != "" {
-		p.ended[e.Start] = true
+		line += ", " + e.Stopped
 	}
-	what := e.Family
-	if e.Solver != "" {
-		what += " by " + e.Solver
-	}
-	line := fmt.Sprintf("start %d of %d, %s: iteration %d, objective %.5g %s", e.Start, e.Starts, what, e.Iteration,
-		e.Value, e.Stopped)
-	if e.Residual > 0 {
-		line = fmt.Sprintf("%s: iteration %d, residual %.1e", e.Solver, e.Iteration, e.Residual)
-	}
-	if key := fmt.Sprint(e.Family, e.Start, again); key != p.run || e.Iteration < p.first {
-		p.run, p.first, p.runBegan = key, e.Iteration, time.Now()
-	} else if took := time.Since(p.runBegan); e.Iteration > p.first && took > time.Second {
-		line += fmt.Sprintf("; %.3g iterations a second", float64(e.Iteration-p.first)/took.Seconds())
-	}
-	switch left, known := remaining(e, len(p.ended), time.Since(p.begin)); {
-	case e.Start == 1 && e.Iteration == p.first && e.Stopped == "": // the time includes the work before training
-	case known:
-		line += fmt.Sprintf("; about %v left", left.Round(time.Second))
-	case again && e.Of > e.Iteration && e.Iteration > p.first:
-		each := time.Since(p.runBegan) / time.Duration(e.Iteration-p.first)
-		line += fmt.Sprintf("; about %v left", (time.Duration(e.Of-e.Iteration) * each).Round(time.Second))
-	case e.Most > e.Iteration && e.Iteration > p.first && e.Stopped == "":
-		line += fmt.Sprintf("; at most %v left",
-			atMost(e, time.Since(p.runBegan)/time.Duration(e.Iteration-p.first)).Round(time.Second))
-	}
-	p.print(line)
+	return line
 }
 
-// atMost returns how long training goes on if no run converges. iteration is the time of an iteration.
-func atMost(e krigo.Event, iteration time.Duration) time.Duration {
-	return time.Duration(e.Most*(e.Starts-e.Start+1)-e.Iteration) * iteration
-}
-
-// rows prints how many rows are predicted, how fast, and how long the other rows may take.
+// rows prints how many rows of a table are predicted, and how long the other rows may take if nothing follows them.
 func (p *progress) rows(done, of int) {
-	if done < p.predicted || p.predicted == 0 { // another table begins
-		p.rowsBegan, p.rowsFirst = time.Now(), done
-	}
-	p.predicted = done
-	if p.w == nil || time.Since(p.last) < p.every() {
+	if p.w == nil {
 		return
 	}
-	p.last = time.Now()
+	if done < p.done || p.done == 0 { // another table begins
+		p.first, p.began = done, p.now()
+	}
+	p.done = done
+	if !p.due() {
+		return
+	}
 	line := fmt.Sprintf("predicting: %d of %d rows", done, of)
-	if took := time.Since(p.rowsBegan); done > p.rowsFirst && done < of {
-		rate := float64(done-p.rowsFirst) / took.Seconds()
-		line += fmt.Sprintf(", %.0f a second; about %v left", rate,
-			time.Duration(float64(of-done)/rate*1e9).Round(time.Second))
+	if p.alone {
+		line += left(p.now().Sub(p.began), float64(done-p.first)/float64(of-p.first))
 	}
 	p.print(line)
 }
@@ -125,24 +108,17 @@ func (p *progress) rows(done, of int) {
 // telling returns a context in which progress prints how many rows of a table are predicted.
 func (p *progress) telling(ctx context.Context) context.Context { return model.Telling(ctx, p.rows) }
 
-// remaining estimates how long training may still take, if all starts take about as long as the ended starts. The
-// time is known from the first step if a run says how many steps it takes, otherwise when the first run has ended.
-func remaining(e krigo.Event, ended int, elapsed time.Duration) (left time.Duration, known bool) {
-	done := float64(ended)
-	switch {
-	case e.Residual > 0:
-		return 0, false
-	case e.Of > 0 && e.Stopped == "":
-		done += float64(e.Iteration) / float64(e.Of)
+// left says how long the rest of some work takes if a share of it took this time. It says nothing in the first quarter
+// of the work, where little is known. In the last quarter, what follows the work may take longer than the rest.
+func left(took time.Duration, share float64) string {
+	if !(share >= 0.25 && share <= 0.75) {
+		return ""
 	}
-	share := done / float64(e.Starts)
-	if !(share > 0 && share < 1) {
-		return 0, false
-	}
-	return time.Duration(float64(elapsed) * (1 - share) / share), true
+	rest := time.Duration(float64(took) * (1 - share) / share)
+	return fmt.Sprintf("; about %v left", rest.Round(time.Second))
 }
 
-// compared prints that a fit of a comparison is done, and how long the other fits may take.
+// compared prints that a fit of a comparison is done. It says no time, since other objectives take other times.
 func (p *progress) compared(c krigo.Compared) {
 	if p.w == nil {
 		return
@@ -154,10 +130,6 @@ func (p *progress) compared(c krigo.Compared) {
 	}
 	if v, ok := c.Measures["mse"]; ok {
 		line += fmt.Sprintf(", mse %.4f", v)
-	}
-	if c.Done < c.Total {
-		left := time.Since(p.begin) / time.Duration(c.Done) * time.Duration(c.Total-c.Done)
-		line += fmt.Sprintf("; about %v left", left.Round(time.Second))
 	}
 	p.print(line)
 }

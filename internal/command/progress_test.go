@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -8,87 +9,68 @@ import (
 	"github.com/krigo-gp/krigo"
 )
 
-// TestRemaining: the remaining time follows from the share of runs that are done, and the share of steps that the
-// current run has done.
-func TestRemaining(t *testing.T) {
-	for name, c := range map[string]struct {
-		e     krigo.Event
-		ended int
-		want  time.Duration
-		known bool
+// clocked returns a progress that prints to b by a clock which starts at zero and stands still. The function sets it.
+func clocked(b *strings.Builder) (p *progress, at func(seconds int)) {
+	var now time.Time
+	p = newProgress(b, false)
+	p.now = func() time.Time { return now }
+	p.last = now
+	return p, func(seconds int) { now = time.Time{}.Add(time.Duration(seconds) * time.Second) }
+}
+
+// TestTraining: lines on training name the stage, the kernel and the iteration, and no time. There is a line when a run
+// ends, and every five seconds.
+func TestTraining(t *testing.T) {
+	var b strings.Builder
+	p, at := clocked(&b)
+	for _, c := range []struct {
+		seconds int
+		e       krigo.Event
+		want    string
 	}{
-		"the first step of a run of unknown length": {krigo.Event{Start: 1, Starts: 4, Iteration: 1}, 0, 0, false},
-		"a run that ended": {krigo.Event{Start: 1, Starts: 4, Iteration: 9, Stopped: "converged"},
-			1, 3 * time.Minute, true},
-		"in the second run": {krigo.Event{Start: 2, Starts: 4, Iteration: 9}, 1, 3 * time.Minute, true},
-		"a step of a run of known length": {krigo.Event{Start: 1, Starts: 1, Iteration: 25, Of: 100},
-			0, 3 * time.Minute, true},
-		"the same in the second of two": {krigo.Event{Start: 2, Starts: 2, Iteration: 50, Of: 100},
-			1, 20 * time.Second, true},
-		"the last run":                   {krigo.Event{Start: 4, Starts: 4, Stopped: "converged"}, 4, 0, false},
-		"a run beside others that ended": {krigo.Event{Start: 1, Starts: 4, Stopped: "converged"}, 3, 20 * time.Second, true},
-		"a single solve":                 {krigo.Event{Start: 2, Starts: 4, Residual: 0.1}, 1, 0, false},
+		{1, krigo.Event{Stage: "kernel 3 of 6", Family: "matern52", Iteration: 23, Value: 143}, ""},
+		{5, krigo.Event{Stage: "kernel 3 of 6", Family: "matern52", Iteration: 24, Value: 142.7812},
+			"kernel 3 of 6, matern52: iteration 24, objective 142.78\n"},
+		{9, krigo.Event{Stage: "kernel 3 of 6", Family: "matern52", Iteration: 25, Value: 142}, ""},
+		{10, krigo.Event{Stage: "kernel 3 of 6", Family: "matern52", Iteration: 30, Value: 142, Stopped: "converged"},
+			"kernel 3 of 6, matern52: iteration 30, objective 142, converged\n"},
+		{11, krigo.Event{Stage: "best kernel", Family: "rq", Iteration: 300, Of: 900, Value: 7, Stopped: "step limit"},
+			"best kernel, rq: iteration 300 of 900, objective 7, step limit\n"},
+		{16, krigo.Event{Stage: "all rows: ", Family: "se", Iteration: 2, Value: 1},
+			"all rows: se: iteration 2, objective 1\n"},
+		{21, krigo.Event{Family: "se", Iteration: 4, Of: 31, Comparing: true}, "comparing kernels, se: step 4 of 31\n"},
+		{26, krigo.Event{Solver: "cg", Iteration: 4, Residual: 0.01}, "cg: iteration 4, residual 1.0e-02\n"},
+		{26, krigo.Event{Family: "se", Stopped: "parameters given"}, "se: parameters given\n"},
 	} {
-		if left, known := remaining(c.e, c.ended, time.Minute); left != c.want || known != c.known {
-			t.Errorf("%s: %v, %v; want %v, %v", name, left, known, c.want, c.known)
-		}
-	}
-}
-
-// TestAtMost shows that a run of unknown length tells, from its second iteration on, the longest time that it may take.
-// It tells no time at the first iteration, before which much was made ready.
-func TestAtMost(t *testing.T) {
-	var b strings.Builder
-	p := newProgress(&b, false)
-	tell := func(e krigo.Event) string {
 		b.Reset()
-		p.last = time.Time{}
-		p.event(e)
-		return b.String()
-	}
-	p.begin = time.Now().Add(-time.Minute)
-	for _, e := range []krigo.Event{{Start: 1, Starts: 2, Iteration: 1, Of: 100},
-		{Family: "se", Start: 1, Starts: 2, Iteration: 1, Most: 1000}} {
-		if line := tell(e); strings.Contains(line, "left") {
-			t.Errorf("after the first iteration: %s", line)
+		at(c.seconds)
+		if p.event(c.e); b.String() != c.want {
+			t.Errorf("after %d s: %q, want %q", c.seconds, b.String(), c.want)
 		}
-	}
-	p.runBegan = time.Now().Add(-10 * time.Second)
-	if line := tell(krigo.Event{Family: "se", Start: 1, Starts: 2, Iteration: 11, Most: 1000}); !strings.Contains(line,
-		"; at most 33m") {
-		t.Error(line)
-	}
-	for i, want := range []string{"objective 0 converged", "objective 0", "; about 4m"} { // the end of a race
-		e := krigo.Event{Family: "se", Start: 1, Starts: 1, Iteration: 300 + i, Of: 560}
-		if p.runBegan = time.Now().Add(-time.Second); i == 0 {
-			e.Stopped = "converged"
-		}
-		if line := tell(e); !strings.Contains(line, want) || i < 2 && strings.Contains(line, "left") {
-			t.Error(line)
-		}
-	}
-	if left := atMost(krigo.Event{Start: 2, Starts: 2, Iteration: 400, Most: 1000}, time.Second); left != 10*time.Minute {
-		t.Error(left)
 	}
 }
 
-// TestPredicting: progress counts the predicted rows, and says how many are predicted a second and how much time is
-// left.
+// TestPredicting: progress counts the predicted rows. If nothing follows them, it says how much time the other rows of
+// the table take, between the first and the last quarter of the rows.
 func TestPredicting(t *testing.T) {
-	var b strings.Builder
-	p := newProgress(&b, false)
-	tell := func(done int) {
-		p.last = time.Time{} // pretends that enough time has gone by
-		p.rows(done, 400)
-	}
-	tell(100)
-	p.rowsBegan = time.Now().Add(-10 * time.Second)
-	tell(200)
-	tell(400)
-	tell(100) // the rows of another table
-	if lines := strings.Split(b.String(), "\n"); len(lines) != 5 || lines[0] != "predicting: 100 of 400 rows" ||
-		!strings.HasPrefix(lines[1], "predicting: 200 of 400 rows, 10 a second; about 20s left") ||
-		lines[2] != "predicting: 400 of 400 rows" || !strings.HasPrefix(lines[3], "predicting: 100 of 400 rows") {
-		t.Errorf("%q", lines)
+	for _, alone := range []bool{true, false} {
+		var b strings.Builder
+		p, at := clocked(&b)
+		p.alone = alone
+		for i, done := range []int{100, 150, 200, 360, 500, 100, 400} { // the last two are of another table
+			at(10 * (i + 1))
+			p.rows(done, 500)
+		}
+		want := []string{"predicting: 100 of 500 rows", "predicting: 150 of 500 rows",
+			"predicting: 200 of 500 rows; about 1m0s left", "predicting: 360 of 500 rows; about 16s left",
+			"predicting: 500 of 500 rows", "predicting: 100 of 500 rows", "predicting: 400 of 500 rows; about 3s left", ""}
+		for i, line := range want {
+			if words, _, has := strings.Cut(line, ";"); has && !alone {
+				want[i] = words
+			}
+		}
+		if got := strings.Split(b.String(), "\n"); !slices.Equal(got, want) {
+			t.Errorf("alone %v: %q, want %q", alone, got, want)
+		}
 	}
 }

@@ -86,8 +86,8 @@ class Parameters(Estimator):
 %s        verbose :
             show a line about how training goes
         progress :
-            a function that is told {"family", "start", "starts", "iteration", "of", "stopped", "rows", "of_rows"}; once
-            the model is trained, how many of the rows are predicted
+            a function that is told {"stage", "family", "start", "starts", "iteration", "of", "stopped", "rows",
+            "of_rows"}; once the model is trained, how many of the rows are predicted
 
         Other Parameters
         ----------------

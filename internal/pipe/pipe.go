@@ -243,6 +243,7 @@ func (s *server) of(r *request) (*krigo.Model, error) {
 
 // event holds the fields of krigo.Event that JSON can always write, and the progress of predictions.
 type event struct {
+	Stage     string `json:"stage"`
 	Family    string `json:"family"`
 	Start     int    `json:"start"`
 	Starts    int    `json:"starts"`
@@ -340,8 +341,8 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 				return
 			}
 			// the reply reports a failure, so the event needs no error
-			s.send(&reply{ID: r.ID, Event: event{Family: e.Family, Start: e.Start, Starts: e.Starts, Iteration: e.Iteration,
-				Of: e.Of, Stopped: e.Stopped}})
+			s.send(&reply{ID: r.ID, Event: event{Stage: e.Stage, Family: e.Family, Start: e.Start, Starts: e.Starts,
+				Iteration: e.Iteration, Of: e.Of, Stopped: e.Stopped}})
 		}
 		args.Options.Run.Predicting = func(done, of int) { s.send(&reply{ID: r.ID, Event: event{Rows: done, OfRows: of}}) }
 	}

@@ -19,11 +19,10 @@ def bar() -> tuple[Callable[[dict[str, Any]], None], Callable[[], None]]:
 
     def event(e: dict[str, Any]) -> None:
         nonlocal width
-        where = f"start {e['start']} of {e['starts']}" if e.get("starts", 1) > 1 else ""
         steps = f"step {e['iteration']} of {e['of']}" if e.get("of") else f"step {e['iteration']}"
         if e.get("of_rows"):
             steps = f"{e['rows']:,} of {e['of_rows']:,} rows predicted"
-        text = " · ".join(part for part in ("krigo", e.get("family", ""), where, steps, e.get("stopped", "")) if part)
+        text = " · ".join(part for part in ("krigo", e.get("stage", ""), e.get("family", ""), steps, e.get("stopped", "")) if part)
         if over:
             out.write("\r" + text.ljust(width))
             width = len(text)

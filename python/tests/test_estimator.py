@@ -153,7 +153,7 @@ def test_progress(waves, capsys):
     X, y = waves
     events = []
     KrigoRegressor(kernel="se", progress=events.append).fit(X, y)
-    assert events and {"family", "start", "starts", "iteration", "of", "stopped", "rows", "of_rows"} == set(events[0])
+    assert events and {"stage", "family", "start", "starts", "iteration", "of", "stopped", "rows", "of_rows"} == set(events[0])
     assert capsys.readouterr() == ("", "")
     KrigoRegressor(kernel="se", verbose=True).fit(X, y)
     said = capsys.readouterr().err
