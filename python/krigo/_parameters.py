@@ -123,9 +123,6 @@ class Parameters(Estimator):
         objective :
             what training minimises: kl-pac (the PAC-Bayes bound), sqrt-pac, evidence, nearest (each row from its
             neighbours, of any number of rows); sparse: vfe, fitc, dtc, pep, svgp, renyi (default by prior and rows)
-        inducing :
-            inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or theory (a theorem) choose their number
-            (default by objective and rows)
         epsilon :
             half-width ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8 (default a table of widths, where
             there is one, and 0.6)
@@ -212,6 +209,9 @@ class Parameters(Estimator):
             start from the parameters in this JSON file (not with an informed prior, which prior rows alone may shape)
         fix_parameters :
             evidence: don't train, but use the full GP at the parameters of init
+        inducing :
+            inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or theory (a theorem) choose their number
+            (default by objective and rows)
         inducing_init :
             where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random (default kmeans)
         fix_inducing :
