@@ -1,11 +1,15 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
+	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -20,43 +24,122 @@ func (r *maker) widthUnit() string {
 	return r.target
 }
 
-// drawWidths draws the guaranteed share by half-width, and above it the share that was observed.
-func (r *maker) drawWidths() error {
+// mostPromised is the largest number of widths in the table of the promise.
+const mostPromised = 5
+
+const promise = "The promise"
+
+// predictor is the model, or a simple predictor that it is compared with on the certified rows.
+type predictor struct {
+	name string
+	model.Baseline
+}
+
+// rivals returns the simple predictors that are known.
+func (r *maker) rivals() []predictor {
+	x := r.context
+	if x == nil {
+		return nil
+	}
+	constant := "constant " + number(x.Constant.Value)
+	if classes := r.m.Classes; classes != nil {
+		constant = "always " + cautious.Name(classes[int(x.Constant.Value)])
+	}
+	return lists.If([]predictor{{"linear model", x.Linear}, {constant, x.Constant.Baseline}},
+		func(of predictor) bool { return of.Baseline != (model.Baseline{}) })
+}
+
+// drawPromise draws the guaranteed share by half-width, and behind it the share that was observed and the shares that
+// the same rows guarantee for simple predictors.
+func (r *maker) drawPromise() error {
 	c := r.certified
 	if c == nil || !c.Valid || c.Curve == nil || len(c.Curve.Points) == 0 {
 		return nil
 	}
+	all := append([]predictor{{"this model", model.Baseline{Curve: c.Curve}}},
+		lists.If(r.rivals(), func(of predictor) bool { return of.Curve != nil })...)
+	named := c.Foremost()
+	share := 1 - named.Bound
 	chart := drawing.NewChart("half-width, "+r.widthUnit(), "share of predictions within")
-	chart.Y.Span(0, 1)
-	widest := 0.
-	var sure, seen []drawing.XY
-	for _, at := range c.Curve.Points {
-		sure = append(sure, drawing.XY{X: at.HalfWidthRaw, Y: 1 - at.Bound})
-		seen = append(seen, drawing.XY{X: at.HalfWidthRaw, Y: 1 - float64(at.Misses)/float64(c.Rows)})
+	chart.Y.Ticks = drawing.PercentTicks
+	if chart.Y.Span(0, 1); c.Curve.Points[0].Bound < 0.5 {
+		chart.Y.Span(0.5, 1)
+	}
+	widest := c.Curve.Points[len(c.Curve.Points)-1].HalfWidthRaw
+	for _, of := range all {
+		at, _ := of.Curve.Width(share)
 		widest = max(widest, at.HalfWidthRaw)
 	}
-	if _, high, ok := drawing.Widened(0, widest); ok {
-		chart.X.Span(0, high)
+	_, widest, ok := drawing.Widened(0, 1.03*widest)
+	if !ok {
+		return drawing.ErrRange
 	}
-	chart.Line("of the certified rows", drawing.Blue, drawing.Stairs(seen))
-	chart.Line("guaranteed, all at once", drawing.Green, drawing.Stairs(sure))
-	f := Figure{Title: "Every width at once", Head: []string{"share", "half-width, " + r.widthUnit()},
-		Caption: fmt.Sprintf("The lower line is guaranteed with %s confidence, for all widths at once: at least this share of "+
-			"predictions on further rows lies within ± the width.", cautious.Complement(c.Delta))}
-	first := c.Curve.Points[0]
-	f.Caption += fmt.Sprintf(" The curve begins at ±%s, and says nothing about narrower bands.",
-		cautious.Width(first.HalfWidthRaw))
+	chart.X.Span(0, widest)
+	stairs := func(of *pacbayes.Curve, share func(p pacbayes.CurvePoint) float64) []drawing.XY {
+		at := []drawing.XY{{X: of.Points[0].HalfWidthRaw}}
+		for _, p := range of.Points {
+			at = append(at, drawing.XY{X: p.HalfWidthRaw, Y: share(p)})
+		}
+		return drawing.Stairs(append(at, drawing.XY{X: widest, Y: at[len(at)-1].Y}))
+	}
+	chart.Line("guaranteed", drawing.Green, nil) // the first in the legend, and drawn last
+	chart.Line("seen on the certified rows", drawing.Blue, stairs(c.Curve,
+		func(p pacbayes.CurvePoint) float64 { return 1 - float64(p.Misses)/float64(c.Rows) }))
+	chart.Thin("", []drawing.XY{{X: 0, Y: share}, {X: widest, Y: share}})
+	f := Figure{Title: promise, Head: []string{"predictions", "within"}}
 	words := ""
-	for _, share := range []float64{0.5, 0.8, 0.9, 0.95, 0.99} {
-		if at, ok := c.Curve.Width(share); ok && at.HalfWidth > first.HalfWidth {
-			f.Cells = append(f.Cells, []string{cautious.Complement(1 - share), "±" + cautious.Width(at.HalfWidthRaw)})
-			words += fmt.Sprintf(" %s within ±%s;", cautious.Complement(1-share), cautious.Width(at.HalfWidthRaw))
+	for i := len(all) - 1; i >= 0; i-- {
+		at, ok := all[i].Curve.Width(share)
+		colour, text := drawing.Grey, all[i].name+" ±"+cautious.Width(at.HalfWidthRaw)
+		if i == 0 {
+			colour, text = drawing.Green, cautious.Complement(named.Bound)+" within ±"+cautious.Width(named.HalfWidthRaw)
+		}
+		chart.Line("", colour, stairs(all[i].Curve, func(p pacbayes.CurvePoint) float64 { return 1 - p.Bound }))
+		if ok {
+			chart.Dots("", colour, []drawing.XY{{X: at.HalfWidthRaw, Y: share}})
+			chart.Note(text, colour, drawing.XY{X: at.HalfWidthRaw, Y: share}, i+1)
 		}
 	}
-	if words == "" {
-		f.Head, words = nil, " no share of a half or more;"
+	for _, p := range listed(c) {
+		cells := []string{"at least " + cautious.Complement(p.Bound), "±" + cautious.Width(p.HalfWidthRaw)}
+		words += fmt.Sprintf(" %s within %s;", cells[0], cells[1])
+		for _, of := range all[1:] {
+			at, _ := of.Curve.Width(1 - p.Bound)
+			cells = append(cells, "±"+cautious.Width(at.HalfWidthRaw))
+		}
+		f.Cells = append(f.Cells, cells)
 	}
-	return r.draw(f, described{chart, "Guaranteed share of predictions by half-width:" + words[:len(words)-1] + "."})
+	f.Caption = fmt.Sprintf("Guaranteed with %s confidence at all widths at once, for predictions on further %s. ",
+		cautious.Complement(c.Delta), r.m.Population().Says)
+	if len(all) > 1 {
+		f.Head = append(f.Head, lists.Of(all[1:], func(of predictor) string { return of.name })...)
+		f.Caption += "Grey: what the same rows guarantee for simple predictors; each curve holds by itself. "
+	}
+	f.Caption += fmt.Sprintf("Nothing is guaranteed about bands narrower than ±%s.",
+		cautious.Width(c.Curve.Points[0].HalfWidthRaw))
+	return r.draw(f, described{chart, "Guaranteed shares of predictions:" + words[:len(words)-1] + "."})
+}
+
+// listed returns the points of c's curve that the table has, by width: those of usual shares, the promised one, and
+// while there is room the declared ε and the narrowest width.
+func listed(c *pacbayes.Certificate) (points []pacbayes.CurvePoint) {
+	add := func(p pacbayes.CurvePoint, ok bool) {
+		if ok && len(points) < mostPromised && !slices.ContainsFunc(points, func(other pacbayes.CurvePoint) bool {
+			return other.HalfWidth == p.HalfWidth
+		}) {
+			points = append(points, p)
+		}
+	}
+	add(c.Foremost(), true)
+	for _, share := range []float64{0.95, 0.8, 0.99} {
+		p, ok := c.Curve.Width(share)
+		p.Bound = 1 - share
+		add(p, ok && p.HalfWidth > c.Curve.Points[0].HalfWidth)
+	}
+	add(pacbayes.CurvePoint{HalfWidth: c.Epsilon, HalfWidthRaw: c.EpsilonRaw, Bound: c.MeanBound}, c.MeanBound < 1)
+	add(c.Curve.Points[0], true)
+	slices.SortFunc(points, func(a, b pacbayes.CurvePoint) int { return cmp.Compare(a.HalfWidth, b.HalfWidth) })
+	return points
 }
 
 // drawKinds draws the bounds of kinds of rows.

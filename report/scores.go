@@ -9,7 +9,6 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -88,7 +87,7 @@ func (r *maker) compared() {
 		s.rmse, s.risk, s.covered, s.logLoss = t.RMSERaw, t.MeanRisk, t.Coverage95, t.NLPD
 		all = append(all, s)
 	}
-	c, x := r.certified, r.m.Context
+	c, x := r.certified, r.context
 	if c != nil && x != nil {
 		rows := whole(x.Rows) + " " + r.kept()
 		if !counted {
@@ -96,22 +95,13 @@ func (r *maker) compared() {
 			r.ofCertified(&s)
 			all = append(all, s)
 		}
-		beside := func(who string, b model.Baseline) {
-			if b == (model.Baseline{}) {
-				return
-			}
-			s := blank(who, rows)
-			if s.rmse, s.risk = b.RMSE, b.MeanRisk; c.Valid {
-				s.bound = b.MeanBound
+		for _, of := range r.rivals() {
+			s := blank(of.name, rows)
+			if s.rmse, s.risk = of.RMSE, of.MeanRisk; c.Valid {
+				s.bound = of.MeanBound
 			}
 			all = append(all, s)
 		}
-		beside("linear model", x.Linear)
-		constant := "constant " + number(x.Constant.Value)
-		if classes := r.m.Classes; classes != nil {
-			constant = "always " + cautious.Name(classes[int(x.Constant.Value)])
-		}
-		beside(constant, x.Constant.Baseline)
 	}
 	r.Scores = r.tabled(all)
 	r.AllRows = r.m.FromAllRows()

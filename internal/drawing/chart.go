@@ -239,6 +239,17 @@ func (c *Chart) Bars(colour Colour, values []float64) {
 	})
 }
 
+// Note writes a text this number of lines below a point. The text moves to the left if it would stick out.
+func (c *Chart) Note(text string, colour Colour, at XY, below int) {
+	c.marks = append(c.marks, func(f *frame) {
+		x, y := f.at(at)
+		x = max(0, min(x+2, f.width-width(text)))
+		fmt.Fprintf(&f.b, `<g class="note %s">`, colour)
+		write(&f.b, x, y+line*float64(below), start, text, f.width)
+		f.b.WriteString("</g>")
+	})
+}
+
 // Rug marks values at the lower end of the chart.
 func (c *Chart) Rug(label string, xs []float64) {
 	c.name(label, `<path class="rug" d="M3 3v6M8 3v6M12 3v6"/>`)
