@@ -82,27 +82,37 @@ func (r *maker) drawPromise() error {
 		}
 		return drawing.Stairs(append(at, drawing.XY{X: widest, Y: at[len(at)-1].Y}))
 	}
-	chart.Line("guaranteed", drawing.Green, nil) // the first in the legend, and drawn last
-	chart.Line("seen on the certified rows", drawing.Blue, stairs(c.Curve,
+	guaranteed := func(p pacbayes.CurvePoint) float64 { return 1 - p.Bound }
+	chart.Line("this model, guaranteed", drawing.Green, nil) // the first in the legend, and drawn last
+	chart.Line("as seen", drawing.Blue, stairs(c.Curve,
 		func(p pacbayes.CurvePoint) float64 { return 1 - float64(p.Misses)/float64(c.Rows) }))
 	chart.Thin("", []drawing.XY{{X: 0, Y: share}, {X: widest, Y: share}})
-	f := Figure{Title: promise, Head: []string{"predictions", "within"}}
-	words := ""
-	for i := len(all) - 1; i >= 0; i-- {
-		at, ok := all[i].Curve.Width(share)
-		colour, text := drawing.Grey, all[i].name+" ±"+cautious.Width(at.HalfWidthRaw)
+	for i, of := range all[1:] {
+		draw := chart.Dashed
 		if i == 0 {
-			colour, text = drawing.Green, cautious.Complement(named.Bound)+" within ±"+cautious.Width(named.HalfWidthRaw)
+			draw = func(label string, pts []drawing.XY) { chart.Line(label, drawing.Grey, pts) }
 		}
-		chart.Line("", colour, stairs(all[i].Curve, func(p pacbayes.CurvePoint) float64 { return 1 - p.Bound }))
-		if ok {
-			chart.Dots("", colour, []drawing.XY{{X: at.HalfWidthRaw, Y: share}})
-			chart.Note(text, colour, drawing.XY{X: at.HalfWidthRaw, Y: share}, i+1)
-		}
+		draw(of.name, stairs(of.Curve, guaranteed))
 	}
+	chart.Line("", drawing.Green, stairs(c.Curve, guaranteed))
+	note := cautious.Complement(named.Bound) + " within "
+	for i, of := range all {
+		colour := drawing.Grey
+		if i == 0 {
+			colour = drawing.Green
+		}
+		if at, ok := of.Curve.Width(share); ok {
+			dot := drawing.XY{X: at.HalfWidthRaw, Y: share}
+			chart.Dots("", colour, []drawing.XY{dot})
+			chart.Note(note+"±"+cautious.Width(dot.X), colour, dot, i+1)
+		}
+		note = ""
+	}
+	f := Figure{Title: promise, Head: []string{"at least", "within"}}
+	words := ""
 	for _, p := range listed(c) {
-		cells := []string{"at least " + cautious.Complement(p.Bound), "±" + cautious.Width(p.HalfWidthRaw)}
-		words += fmt.Sprintf(" %s within %s;", cells[0], cells[1])
+		cells := []string{cautious.Complement(p.Bound), "±" + cautious.Width(p.HalfWidthRaw)}
+		words += fmt.Sprintf(" at least %s within %s;", cells[0], cells[1])
 		for _, of := range all[1:] {
 			at, _ := of.Curve.Width(1 - p.Bound)
 			cells = append(cells, "±"+cautious.Width(at.HalfWidthRaw))
