@@ -141,21 +141,6 @@ func (c *Curve) Width(share float64) (p CurvePoint, ok bool) {
 	return c.Points[i], true
 }
 
-// Foremost returns the point of c's curve to name if only one is named: the promised share's, or the point of nine in
-// ten predictions, or the last point if the curve doesn't reach that share.
-func (c *Certificate) Foremost() CurvePoint {
-	share := 0.9
-	if c.Promise != nil {
-		share = c.Promise.Share
-	}
-	p, ok := c.Curve.Width(share)
-	if !ok {
-		return c.Curve.Points[len(c.Curve.Points)-1]
-	}
-	p.Bound = 1 - share
-	return p
-}
-
 // meanError computes ∫ S(w) dw and ∫ min(S(w)/0.05, 1) dw up to the last width. The curve's steps bound the share
 // S(w) of predictions that miss by more than w.
 func (c *Curve) meanError() (m MeanError) {

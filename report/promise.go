@@ -1,11 +1,11 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
+	"strings"
 
+	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/lists"
@@ -24,12 +24,9 @@ func (r *maker) widthUnit() string {
 	return r.target
 }
 
-// mostPromised is the largest number of widths in the table of the promise.
-const mostPromised = 5
-
 const promise = "The promise"
 
-// predictor is the model, or a simple predictor that it is compared with on the certified rows.
+// predictor is a simple predictor that the model is compared with on the certified rows.
 type predictor struct {
 	name string
 	model.Baseline
@@ -56,100 +53,83 @@ func (r *maker) drawPromise() error {
 	if c == nil || !c.Valid || c.Curve == nil || len(c.Curve.Points) == 0 {
 		return nil
 	}
-	all := append([]predictor{{"this model", model.Baseline{Curve: c.Curve}}},
-		lists.If(r.rivals(), func(of predictor) bool { return of.Curve != nil })...)
-	named := c.Foremost()
+	rivals := lists.If(r.rivals(), func(of predictor) bool { return of.Curve != nil && len(of.Curve.Points) > 0 })
+	named := krigo.Foremost(c)
 	share := 1 - named.Bound
-	chart := drawing.NewChart("half-width, "+r.widthUnit(), "share of predictions within")
-	chart.Y.Ticks = drawing.PercentTicks
-	if chart.Y.Span(0, 1); c.Curve.Points[0].Bound < 0.5 {
-		chart.Y.Span(0.5, 1)
-	}
+	dots := []drawing.XY{{X: named.HalfWidthRaw, Y: share}}
 	widest := c.Curve.Points[len(c.Curve.Points)-1].HalfWidthRaw
-	for _, of := range all {
-		at, _ := of.Curve.Width(share)
-		widest = max(widest, at.HalfWidthRaw)
+	for _, of := range rivals {
+		dots = append(dots, drawing.XY{X: of.width(named.Bound), Y: share})
+		widest = max(widest, of.width(named.Bound))
 	}
 	_, widest, ok := drawing.Widened(0, 1.03*widest)
 	if !ok {
 		return drawing.ErrRange
 	}
+	chart := drawing.NewChart("half-width, "+r.widthUnit(), "share of predictions within")
 	chart.X.Span(0, widest)
-	stairs := func(of *pacbayes.Curve, share func(p pacbayes.CurvePoint) float64) []drawing.XY {
-		at := []drawing.XY{{X: of.Points[0].HalfWidthRaw}}
-		for _, p := range of.Points {
-			at = append(at, drawing.XY{X: p.HalfWidthRaw, Y: share(p)})
-		}
-		return drawing.Stairs(append(at, drawing.XY{X: widest, Y: at[len(at)-1].Y}))
+	chart.Y.Ticks = drawing.PercentTicks
+	if chart.Y.Span(0, 1); c.Curve.Points[0].Bound < 0.5 {
+		chart.Y.Span(0.5, 1)
 	}
 	guaranteed := func(p pacbayes.CurvePoint) float64 { return 1 - p.Bound }
 	chart.Line("this model, guaranteed", drawing.Green, nil) // the first in the legend, and drawn last
-	chart.Line("as seen", drawing.Blue, stairs(c.Curve,
+	chart.Line("as seen", drawing.Blue, stairs(c.Curve, widest,
 		func(p pacbayes.CurvePoint) float64 { return 1 - float64(p.Misses)/float64(c.Rows) }))
 	chart.Thin("", []drawing.XY{{X: 0, Y: share}, {X: widest, Y: share}})
-	for i, of := range all[1:] {
-		draw := chart.Dashed
-		if i == 0 {
-			draw = func(label string, pts []drawing.XY) { chart.Line(label, drawing.Grey, pts) }
+	for i, of := range rivals {
+		if line := stairs(of.Curve, widest, guaranteed); i == 0 {
+			chart.Line(of.name, drawing.Grey, line)
+		} else {
+			chart.Dashed(of.name, line)
 		}
-		draw(of.name, stairs(of.Curve, guaranteed))
 	}
-	chart.Line("", drawing.Green, stairs(c.Curve, guaranteed))
-	note := cautious.Complement(named.Bound) + " within "
-	for i, of := range all {
-		colour := drawing.Grey
-		if i == 0 {
-			colour = drawing.Green
-		}
-		if at, ok := of.Curve.Width(share); ok {
-			dot := drawing.XY{X: at.HalfWidthRaw, Y: share}
-			chart.Dots("", colour, []drawing.XY{dot})
-			chart.Note(note+"±"+cautious.Width(dot.X), colour, dot, i+1)
-		}
-		note = ""
+	chart.Line("", drawing.Green, stairs(c.Curve, widest, guaranteed))
+	chart.Dots("", drawing.Grey, dots[1:])
+	chart.Dots("", drawing.Green, dots[:1])
+	chart.Note(cautious.Complement(named.Bound)+" within ±"+cautious.Width(dots[0].X), drawing.Green, dots[0])
+	for _, at := range dots[1:] {
+		chart.Note("±"+cautious.Width(at.X), drawing.Grey, at)
 	}
-	f := Figure{Title: promise, Head: []string{"at least", "within"}}
-	words := ""
-	for _, p := range listed(c) {
-		cells := []string{cautious.Complement(p.Bound), "±" + cautious.Width(p.HalfWidthRaw)}
-		words += fmt.Sprintf(" at least %s within %s;", cells[0], cells[1])
-		for _, of := range all[1:] {
-			at, _ := of.Curve.Width(1 - p.Bound)
-			cells = append(cells, "±"+cautious.Width(at.HalfWidthRaw))
-		}
-		f.Cells = append(f.Cells, cells)
-	}
-	f.Caption = fmt.Sprintf("Guaranteed with %s confidence at all widths at once, for predictions on further %s. ",
-		cautious.Complement(c.Delta), r.m.Population().Says)
-	if len(all) > 1 {
-		f.Head = append(f.Head, lists.Of(all[1:], func(of predictor) string { return of.name })...)
+	f := Figure{Title: promise, Caption: fmt.Sprintf("Guaranteed with %s confidence at all widths at once, for predictions "+
+		"on further %s. ", cautious.Complement(c.Delta), r.m.Population().Says)}
+	if len(rivals) > 0 {
 		f.Caption += "Grey: what the same rows guarantee for simple predictors; each curve holds by itself. "
 	}
 	f.Caption += fmt.Sprintf("Nothing is guaranteed about bands narrower than ±%s.",
 		cautious.Width(c.Curve.Points[0].HalfWidthRaw))
-	return r.draw(f, described{chart, "Guaranteed shares of predictions:" + words[:len(words)-1] + "."})
+	words := f.list(krigo.Widths(c), rivals)
+	return r.draw(f, described{chart, "Guaranteed shares of predictions:" + words + "."})
 }
 
-// listed returns the points of c's curve that the table has, by width: those of usual shares, the promised one, and
-// while there is room the declared ε and the narrowest width.
-func listed(c *pacbayes.Certificate) (points []pacbayes.CurvePoint) {
-	add := func(p pacbayes.CurvePoint, ok bool) {
-		if ok && len(points) < mostPromised && !slices.ContainsFunc(points, func(other pacbayes.CurvePoint) bool {
-			return other.HalfWidth == p.HalfWidth
-		}) {
-			points = append(points, p)
+// list fills the figure's table with points of the model's curve, and with the widths that simple predictors need for
+// the same shares. It returns the points in words.
+func (f *Figure) list(points []pacbayes.CurvePoint, rivals []predictor) (words string) {
+	f.Head = append([]string{"at least", "within"}, lists.Of(rivals, func(of predictor) string { return of.name })...)
+	for _, p := range points {
+		cells := []string{cautious.Complement(p.Bound), "±" + cautious.Width(p.HalfWidthRaw)}
+		words += fmt.Sprintf(" at least %s within %s;", cells[0], cells[1])
+		for _, of := range rivals {
+			cells = append(cells, "±"+cautious.Width(of.width(p.Bound)))
 		}
+		f.Cells = append(f.Cells, cells)
 	}
-	add(c.Foremost(), true)
-	for _, share := range []float64{0.95, 0.8, 0.99} {
-		p, ok := c.Curve.Width(share)
-		p.Bound = 1 - share
-		add(p, ok && p.HalfWidth > c.Curve.Points[0].HalfWidth)
+	return strings.TrimSuffix(words, ";")
+}
+
+// width returns the least half-width outside which at most the share bound of the predictions lies.
+func (p predictor) width(bound float64) float64 {
+	at, _ := p.Curve.Width(1 - bound - 1e-12) // a share is rounded, and no bound lies as near to another
+	return at.HalfWidthRaw
+}
+
+// stairs returns a curve from the lower end of the chart to its right end.
+func stairs(of *pacbayes.Curve, widest float64, share func(p pacbayes.CurvePoint) float64) []drawing.XY {
+	at := []drawing.XY{{X: of.Points[0].HalfWidthRaw}}
+	for _, p := range of.Points {
+		at = append(at, drawing.XY{X: p.HalfWidthRaw, Y: share(p)})
 	}
-	add(pacbayes.CurvePoint{HalfWidth: c.Epsilon, HalfWidthRaw: c.EpsilonRaw, Bound: c.MeanBound}, c.MeanBound < 1)
-	add(c.Curve.Points[0], true)
-	slices.SortFunc(points, func(a, b pacbayes.CurvePoint) int { return cmp.Compare(a.HalfWidth, b.HalfWidth) })
-	return points
+	return drawing.Stairs(append(at, drawing.XY{X: widest, Y: at[len(at)-1].Y}))
 }
 
 // drawKinds draws the bounds of kinds of rows.

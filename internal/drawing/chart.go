@@ -239,13 +239,19 @@ func (c *Chart) Bars(colour Colour, values []float64) {
 	})
 }
 
-// Note writes a text this number of lines below a point. The text moves to the left if it would stick out.
-func (c *Chart) Note(text string, colour Colour, at XY, below int) {
+// Note writes a text below a point, or below the note before it if they would meet. It moves to the left if it would
+// stick out.
+func (c *Chart) Note(text string, colour Colour, at XY) {
 	c.marks = append(c.marks, func(f *frame) {
 		x, y := f.at(at)
-		x = max(0, min(x+2, f.width-width(text)))
+		room := 1.1*width(text) + 4 // notes are bold
+		x = max(0, min(x+2, f.width-room))
+		if f.below++; x > f.noted {
+			f.below = 1
+		}
+		f.noted = x + room
 		fmt.Fprintf(&f.b, `<g class="note %s">`, colour)
-		write(&f.b, x, y+line*float64(below), start, text, f.width)
+		write(&f.b, x, y+line*f.below, start, text, f.width)
 		f.b.WriteString("</g>")
 	})
 }
@@ -280,6 +286,7 @@ func Stairs(at []XY) (steps []XY) {
 type frame struct {
 	c             *Chart
 	width, height float64
+	noted, below  float64 // where the last note ends, and how many lines it is below its point
 	b             strings.Builder
 }
 
