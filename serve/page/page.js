@@ -309,38 +309,51 @@ function frame(p) {
     return " This row lies outside the range of the rows that the model was made from, in an input or farther from them than nearly all others" +
       (certified(p) ? ": the certificate says nothing here, and its frame is grey." : ".");
   }
-  return certified(p) ? " The green frame is the certificate's ± " + noted(width(certified(p))) + ", with the confidence and for the share said above." : "";
+  return certified(p) ? " The green frame is the certificate's ± " + noted(width(certified(p))) + ", which holds at least " + percent(foremost(model.certificate).bound) + " of predictions." : "";
 }
 
 // certified returns the half-width of the certificate's band about a prediction, or 0 if there is no band. With the loss scaled, the half-width counts the
 // model's own standard deviations.
 function certified(p) {
-  const c = model.certificate;
-  if (!c || !c.valid || !(c.mean_bound < 1)) return 0;
-  if (c.loss === "scaled") return c.epsilon * p.predictive_sd;
-  return c.loss === "band" ? c.epsilon_raw : 0;
+  const at = foremost(model.certificate);
+  if (!at || model.certificate.loss === "relative") return 0;
+  return model.certificate.loss === "scaled" ? at.half_width * p.predictive_sd : at.half_width_raw;
 }
 
-// curve draws the certificate's curve, the share of predictions that is guaranteed by half-width. Dots at the certificate's ε are the bounds of simple predictors, each by itself.
+// foremost returns the point of the certificate's curve that the headline names, as krigo.Foremost does. Without a curve it is the declared width. It returns null if no width is guaranteed.
+function foremost(c) {
+  const points = c?.valid && c.curve?.points || [], share = c?.promise ? c.promise.share : 0.9, declared = {half_width: c?.epsilon, half_width_raw: c?.epsilon_raw, bound: c?.mean_bound};
+  if (!points.length || !c.promise && c.mean_bound < 1 && c.epsilon !== 0.6) return c?.valid && c.mean_bound < 1 && ["band", "scaled", "relative"].includes(c.loss) ? declared : null;
+  const at = points.find(p => p.bound <= 1 - share);
+  return at ? {...at, bound: 1 - share} : points.at(-1);
+}
+
+// curve draws the share of predictions that is guaranteed by half-width. Grey dots are what the same rows guarantee for simple predictors at the declared width, each by itself.
 function curve(c) {
   const points = c?.valid && c.curve?.points || [], svg = $("curve");
   svg.toggleAttribute("hidden", !points.length);
   if (!points.length) return;
-  const asked = c.promise ? c.promise.share : 0.9, reached = points.find(p => p.bound <= 1 - asked);
-  const main = !c.promise && c.mean_bound < 1 && c.epsilon !== 0.6 ? {half_width_raw: c.epsilon_raw, bound: c.mean_bound} : reached ? {...reached, bound: 1 - asked} : points.at(-1);
-  const {constant, linear} = model.context || {}, dots = [["linear model", linear], ["constant", constant]].filter(([, b]) => b && b.mean_bound < 1 && c.mean_bound < 1);
-  const least = Math.min(points[0].bound < 0.5 ? 0.5 : 0, ...dots.map(([, b]) => Math.floor(10 - 10 * b.mean_bound) / 10)), most = Math.max(points.at(-1).half_width_raw, main.half_width_raw) * 1.03 || 1;
-  const x = w => 76 + 514 * w / most, y = share => 8 + 200 * (1 - share) / (1 - least), marks = [];
-  for (let k = 10; k >= 10 * least - 1e-9; k -= least < 0.5 ? 2 : 1) marks.push(["line", {x1: 76, x2: 590, y1: y(k / 10), y2: y(k / 10), class: "axis"}], ["text", {x: 68, y: y(k / 10) + 6, "text-anchor": "end"}, 10 * k + " %"]);
+  const main = foremost(c), {constant, linear} = model.context || {};
+  const dots = [["linear model", linear], ["constant", constant]].filter(([, b]) => b && b.mean_bound < 1 && c.mean_bound < 1).sort(([, a], [, b]) => a.mean_bound - b.mean_bound);
+  const least = Math.max(0, Math.min(points[0].bound < 0.5 ? 0.5 : 0, ...dots.map(([, b]) => Math.floor(9 - 10 * b.mean_bound) / 10))), most = Math.max(points.at(-1).half_width_raw, main.half_width_raw) * 1.03 || 1;
+  const x = w => 76 + 514 * w / most, y = bound => 20 + 200 * bound / (1 - least), marks = [];
+  for (let k = 10; k >= 10 * least - 1e-9; k -= least < 0.5 ? 2 : 1) marks.push(["line", {x1: 76, x2: 590, y1: y(1 - k / 10), y2: y(1 - k / 10), class: "axis"}], ["text", {x: 68, y: y(1 - k / 10) + 6, "text-anchor": "end"}, 10 * k + " %"]);
   const unit = 10 ** Math.floor(Math.log10(most / 3)), step = [5, 2, 1].map(k => k * unit).find(s => s <= most / 3);
-  for (let k = 0; k * step <= 0.85 * most; k++) marks.push(["text", {x: x(k * step), y: 234, "text-anchor": "middle"}, shown(k * step)]);
-  const at = points.flatMap((p, i) => [x(p.half_width_raw) + "," + y(i ? 1 - points[i - 1].bound : least), x(p.half_width_raw) + "," + y(1 - p.bound)]);
-  marks.push(["text", {x: 590, y: 262, "text-anchor": "end"}, "half-width" + (c.loss === "band" ? ", " + named(model.target) : "")],
-    ["polyline", {points: [...at, "590," + y(1 - points.at(-1).bound)].join(" "), class: "sure"}]);
-  for (const [who, b] of dots) marks.push(["circle", {cx: x(c.epsilon_raw), cy: y(1 - b.mean_bound), r: 5, class: "other"}], ["text", {x: x(c.epsilon_raw) + 10, y: y(1 - b.mean_bound) + 6, class: "halo"}, who]);
-  const right = x(main.half_width_raw) > 330;
-  marks.push(["circle", {cx: x(main.half_width_raw), cy: y(1 - main.bound), r: 6, class: "at"}],
-    ["text", {x: x(main.half_width_raw) + (right ? -10 : 10), y: y(1 - main.bound) + 24, class: "named halo", "text-anchor": right ? "end" : "start"}, percent(main.bound) + " within ±" + noted(width(main.half_width_raw))]);
+  for (let k = 0; k * step <= 0.9 * most; k++) marks.push(["text", {x: x(k * step), y: 246, "text-anchor": "middle"}, shown(k * step)]);
+  const at = points.flatMap((p, i) => [x(p.half_width_raw) + "," + y(i ? points[i - 1].bound : 1 - least), x(p.half_width_raw) + "," + y(p.bound)]);
+  marks.push(["text", {x: 590, y: 274, "text-anchor": "end"}, "half-width" + (c.loss === "band" ? ", " + named(model.target) : "")],
+    ["polyline", {points: [...at, "590," + y(points.at(-1).bound)].join(" "), class: "sure"}]);
+  let taken = 0; // down to here by the text before
+  const side = w => x(w) > 330 ? {dx: -12, anchor: "end"} : {dx: 12, anchor: "start"};
+  for (const [who, b] of dots) {
+    const {dx, anchor} = side(c.epsilon_raw), line = Math.max(y(b.mean_bound) + 7, taken + 22);
+    taken = line;
+    marks.push(["circle", {cx: x(c.epsilon_raw), cy: y(b.mean_bound), r: 5, class: "other"}],
+      ["text", {x: x(c.epsilon_raw) + dx, y: line, class: "halo", "text-anchor": anchor}, who + ": " + percent(b.mean_bound) + " within ±" + noted(width(c.epsilon_raw))]);
+  }
+  const {dx, anchor} = side(main.half_width_raw);
+  marks.push(["circle", {cx: x(main.half_width_raw), cy: y(main.bound), r: 6, class: "at"}],
+    ["text", {x: x(main.half_width_raw) + dx, y: y(main.bound) + 24, class: "named halo", "text-anchor": anchor}, percent(main.bound) + " within ±" + noted(width(main.half_width_raw))]);
   draw(svg, marks);
 }
 
