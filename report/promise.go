@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/krigo-gp/krigo"
@@ -158,21 +157,16 @@ func (r *maker) drawKinds() error {
 		}
 		f.Cells = append(f.Cells, cells)
 	}
-	chart.X.Span(0, 1)
-	if most := highest(bound); most > 0 && most < 1 {
+	most := 0.
+	for _, p := range bound {
+		most = max(most, p.X)
+	}
+	if chart.X.Span(0, 1); most > 0 {
 		chart.X.Span(0, min(1, 1.05*most))
 	}
 	chart.Segments("", drawing.Grey, between)
 	chart.Dots("certified rows", drawing.Blue, seen)
 	chart.Triangles("guaranteed: at most", drawing.Green, bound)
 	return r.draw(f, described{chart, fmt.Sprintf("Misses of %d kinds of rows, with upper bounds of at most %.2f %%. "+
-		"The table has the numbers.", len(c.Slices), 100*cautious.RoundUp(max(0, highest(bound)), 4))})
-}
-
-func highest(pts []drawing.XY) float64 {
-	most := math.Inf(-1)
-	for _, p := range pts {
-		most = max(most, p.X)
-	}
-	return most
+		"The table has the numbers.", len(c.Slices), 100*cautious.RoundUp(most, 4))})
 }

@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -22,27 +25,15 @@ type score struct {
 // scored returns the model's score on a sample. Numbers that the model file has come from the file.
 func (r *maker) scored(s *sample) score {
 	off, about := make([]float64, len(s.y)), make([]float64, len(s.y))
-	middle, mae := 0., 0.
-	for _, y := range s.y {
-		middle += y / float64(len(s.y))
-	}
+	mae := 0.
+	middle := stat.Mean(s.y, nil)
 	for i, y := range s.y {
 		off[i], about[i] = y-s.mean[i], y-middle
 		mae += math.Abs(off[i]) / float64(len(s.y))
 	}
-	size := func(vs []float64) float64 { // the root of the mean square, of squares in the range of float64
-		largest := max(slices.Max(vs), -slices.Min(vs))
-		if largest == 0 {
-			return 0
-		}
-		square := 0.
-		for _, v := range vs {
-			square += v / largest * (v / largest) / float64(len(vs))
-		}
-		return largest * math.Sqrt(square)
-	}
-	share := size(off) / size(about)
-	out := score{"this model", s.name, size(off), mae, 1 - share*share, math.NaN(), math.NaN(),
+	rmse := floats.Norm(off, 2) / math.Sqrt(float64(len(off)))
+	share := floats.Norm(off, 2) / floats.Norm(about, 2)
+	out := score{"this model", s.name, rmse, mae, 1 - share*share, math.NaN(), math.NaN(),
 		s.within(objective.Normal975), linalg.Sum(s.logLoss) / float64(len(s.y))}
 	if s.miss != nil {
 		out.risk = float64(s.misses()) / float64(len(s.miss))

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -30,10 +29,6 @@ const (
 // facts says what was trained, and how.
 func (r *maker) facts() (facts []fact) {
 	m := r.m
-	rows := count(m.Counts[dataset.Prior]+m.Counts[dataset.Certified], "row")
-	if n := m.Counts[dataset.Calibration]; n > 0 {
-		rows += fmt.Sprintf(" and %s for calibration", whole(n))
-	}
 	method := "full GP"
 	if r.q.Inducing() > 0 {
 		method = "sparse GP, " + count(r.q.Inducing(), "inducing input")
@@ -56,7 +51,6 @@ func (r *maker) facts() (facts []fact) {
 			r.target, latentName)
 	}
 	facts = []fact{
-		{"Data", fmt.Sprintf("%s, %s (seed %d)", m.Source, rows, m.Seed)},
 		{"Predicted from", few(names, mostNames)},
 		{"Objective", m.Objective + ", " + method},
 		{"Kernel", r.q.Kernel.Spec(r.q.Theta).Expression()},
