@@ -73,7 +73,7 @@ async function show() {
   model = await (await call("v1/model?model=" + encodeURIComponent($("model").value))).json();
   $("title").textContent = model.name + ": " + named(model.target) + " from " + counted(model.inputs.length, "input");
   const c = model.certificate;
-  say("headline", c ? model.headline : "No certificate: " + model.certificate_reason + ".");
+  say("headline", c ? model.headline.split(named(model.target)).map(noted).join(named(model.target)) : "No certificate: " + model.certificate_reason + ".");
   $("headline").className = c && c.valid ? "" : "none";
   curve(c);
   say("sentence", c ? model.sentence : "");
@@ -343,7 +343,7 @@ function curve(c) {
   const at = points.flatMap((p, i) => [x(p.half_width_raw) + "," + y(i ? points[i - 1].bound : 1 - least), x(p.half_width_raw) + "," + y(p.bound)]);
   marks.push(["text", {x: 590, y: 274, "text-anchor": "end"}, "half-width" + (c.loss === "band" ? ", " + named(model.target) : "")],
     ["polyline", {points: [...at, "590," + y(points.at(-1).bound)].join(" "), class: "sure"}]);
-  let taken = 0; // down to here by the text before
+  let taken = y(main.bound) + 24; // where the text before stands
   const side = w => x(w) > 330 ? {dx: -12, anchor: "end"} : {dx: 12, anchor: "start"};
   for (const [who, b] of dots) {
     const {dx, anchor} = side(c.epsilon_raw), line = Math.max(y(b.mean_bound) + 7, taken + 22);
