@@ -221,7 +221,7 @@ func TestReportByKeyboardAndPrinted(t *testing.T) {
 	}
 	if got, want := strings.Join(order, " "), "#content The numbers of: The promise The promise in words What the guarantee "+
 		"rests on Errors of the model and of simple predictors #glance #residuals #certificate #function #data #training "+
-		"The numbers The 10 worst predictions The numbers The columns Hyperparameters"; got != want {
+		"The numbers The 10 worst predictions The columns Hyperparameters"; got != want {
 		t.Errorf("the focus goes %s, want %s", got, want)
 	}
 	var open bool
