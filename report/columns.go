@@ -123,10 +123,8 @@ const (
 // spread returns n of the numbers below all: one at random from each of n equal parts, so that no period in the file
 // matters. Every call returns the same numbers.
 func spread(n, all int) []int {
-	if all <= n {
-		n = all
-	}
 	rng := rand.New(rand.NewPCG(1, 7))
+	n = min(n, all)
 	chosen := make([]int, n)
 	for i := range chosen {
 		from, to := i*all/n, (i+1)*all/n

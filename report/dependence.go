@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
@@ -93,9 +95,7 @@ func standardised(values []float64) (ok bool) {
 	largest := func() float64 { return max(slices.Max(values), -slices.Min(values)) }
 	divide(cmp.Or(largest(), 1))
 	mean := linalg.Sum(values) / float64(len(values))
-	for i := range values {
-		values[i] -= mean
-	}
+	floats.AddConst(-mean, values)
 	size := largest()
 	if size < 1e-13 {
 		return false

@@ -133,15 +133,11 @@ func (r *maker) steepness() ([]float64, error) {
 		}
 		return steep, nil
 	}
-	of := make([]int, d)
 	for k, c := range r.columns {
-		for _, j := range c.inputs {
-			of[j] = k
-		}
-	}
-	for i := range chosen {
-		for j, v := range da.Row(i) {
-			steep[of[j]] += v * v / float64(len(chosen))
+		for i := range chosen {
+			for _, j := range c.inputs {
+				steep[k] += da.At(i, j) * da.At(i, j) / float64(len(chosen))
+			}
 		}
 	}
 	if !linalg.Finite(steep) {

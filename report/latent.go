@@ -2,7 +2,6 @@ package report
 
 import (
 	"errors"
-	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -24,10 +23,8 @@ func (r *maker) latent(x []float64, variances bool) (mean, variance []float64, e
 		variance = make([]float64, at.Rows)
 	}
 	r.m.Posterior.Latent(at, mean, variance)
-	for _, f := range mean {
-		if raw := r.m.Scaling.Raw(f); math.IsNaN(raw) || math.IsInf(raw, 0) {
-			return nil, nil, errFar
-		}
+	if !linalg.Finite(lists.Of(mean, r.m.Scaling.Raw)) {
+		return nil, nil, errFar
 	}
 	return mean, variance, nil
 }

@@ -190,11 +190,8 @@ func tenths(x, z []float64) (all []tenth) {
 		if from = to; len(in) < 10 {
 			continue
 		}
-		at, values := make([]float64, 0, len(in)), make([]float64, 0, len(in))
-		for _, i := range in {
-			at, values = append(at, x[i]), append(values, z[i])
-		}
-		all = append(all, meanOf(at[len(at)/2], values))
+		values := lists.Of(in, func(i int) float64 { return z[i] })
+		all = append(all, meanOf(x[in[len(in)/2]], values))
 	}
 	return all
 }

@@ -24,17 +24,13 @@ type score struct {
 
 // scored returns the model's score on a sample. Numbers that the model file has come from the file.
 func (r *maker) scored(s *sample) score {
-	off, about := make([]float64, len(s.y)), make([]float64, len(s.y))
-	mae := 0.
-	middle := stat.Mean(s.y, nil)
-	for i, y := range s.y {
-		off[i], about[i] = y-s.mean[i], y-middle
-		mae += math.Abs(off[i]) / float64(len(s.y))
-	}
-	rmse := floats.Norm(off, 2) / math.Sqrt(float64(len(off)))
+	n := float64(len(s.y))
+	off := floats.SubTo(make([]float64, len(s.y)), s.y, s.mean)
+	about := slices.Clone(s.y)
+	floats.AddConst(-stat.Mean(s.y, nil), about)
 	share := floats.Norm(off, 2) / floats.Norm(about, 2)
-	out := score{"this model", s.name, rmse, mae, 1 - share*share, math.NaN(), math.NaN(),
-		s.within(objective.Normal975), linalg.Sum(s.logLoss) / float64(len(s.y))}
+	out := score{"this model", s.name, floats.Norm(off, 2) / math.Sqrt(n), floats.Norm(off, 1) / n, 1 - share*share, math.NaN(), math.NaN(),
+		s.within(objective.Normal975), linalg.Sum(s.logLoss) / n}
 	if s.miss != nil {
 		out.risk = float64(s.misses()) / float64(len(s.miss))
 	}

@@ -273,10 +273,8 @@ func (r *maker) drawCurves() error {
 	chart := drawing.NewChart("iteration", r.m.Objective)
 	best := slices.MinFunc(r.m.Curves, func(a, b *model.Curve) int { return cmp.Compare(last(a), last(b)) })
 	low, high := math.Inf(1), math.Inf(-1)
-	draw := func(c *model.Curve) {
-		if len(c.Values) == 0 { // training ended before its first step
-			return
-		}
+	others := lists.If(r.m.Curves, func(c *model.Curve) bool { return c != best && len(c.Values) > 0 })
+	for _, c := range append(others, best) {
 		pts := make([]drawing.XY, len(c.Values))
 		for i, v := range c.Values {
 			pts[i] = drawing.XY{X: float64(c.Iterations[i]), Y: v}
@@ -294,12 +292,6 @@ func (r *maker) drawCurves() error {
 			chart.Line("", drawing.Blue, pts)
 		}
 	}
-	for _, c := range r.m.Curves {
-		if c != best {
-			draw(c)
-		}
-	}
-	draw(best)
 	low, high, ok := drawing.Widened(low, max(low, high))
 	if !ok {
 		return drawing.ErrRange

@@ -109,7 +109,7 @@ const (
 // whole numbers.
 func (i *Input) settle(m *krigo.Model) {
 	q := m.Trained()
-	if i.at < 0 || q.Inducing() > 0 {
+	if i.at < 0 || q.Inducing() > 0 || q.Support.Rows == 0 {
 		return
 	}
 	counts := map[float64]int{}
@@ -127,9 +127,6 @@ func (i *Input) settle(m *krigo.Model) {
 		if n := counts[whole]; n > counts[most] || n == counts[most] && whole < most {
 			most = whole
 		}
-	}
-	if len(counts) == 0 {
-		return
 	}
 	if i.Usual = strconv.FormatFloat(most+0, 'f', -1, 64); i.Categories != nil {
 		i.Usual = i.Categories[int(most)]

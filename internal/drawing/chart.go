@@ -3,6 +3,7 @@ package drawing
 import (
 	_ "embed"
 	"fmt"
+	"html"
 	"math"
 	"slices"
 	"strings"
@@ -250,9 +251,8 @@ func (c *Chart) Note(text string, colour Colour, at XY) {
 			f.below = 1
 		}
 		f.noted = x + room
-		fmt.Fprintf(&f.b, `<g class="note %s">`, colour)
-		write(&f.b, x, y+line*f.below, start, text, f.width)
-		f.b.WriteString("</g>")
+		fmt.Fprintf(&f.b, `<text class="note %s" x="%s" y="%s">%s</text>`, colour, short(x), short(y+line*f.below),
+			html.EscapeString(text))
 	})
 }
 
@@ -303,16 +303,10 @@ func (f *frame) at(p XY) (x, y float64) {
 }
 
 func (f *frame) through(pts []XY) string {
-	var d strings.Builder
-	d.WriteByte('M')
-	for i, p := range pts {
+	return "M" + strings.Join(lists.Of(pts, func(p XY) string {
 		x, y := f.at(p)
-		if i > 0 {
-			d.WriteByte('L')
-		}
-		d.WriteString(short(x) + " " + short(y))
-	}
-	return d.String()
+		return short(x) + " " + short(y)
+	}), "L")
 }
 
 func (f *frame) path(class, d string) {
