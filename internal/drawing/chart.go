@@ -240,7 +240,7 @@ func (c *Chart) Bars(colour Colour, values []float64) {
 	})
 }
 
-// Note writes a text below a point, or below the note before it if they would meet. It moves to the left if it would
+// Note writes a text below a point, or below the notes before it if they might meet. It moves to the left if it would
 // stick out.
 func (c *Chart) Note(text string, colour Colour, at XY) {
 	c.marks = append(c.marks, func(f *frame) {
@@ -250,7 +250,7 @@ func (c *Chart) Note(text string, colour Colour, at XY) {
 		if f.below++; x > f.noted {
 			f.below = 1
 		}
-		f.noted = x + room
+		f.noted = max(f.noted, x+room)
 		fmt.Fprintf(&f.b, `<text class="note %s" x="%s" y="%s">%s</text>`, colour, short(x), short(y+line*f.below),
 			html.EscapeString(text))
 	})
@@ -286,7 +286,7 @@ func Stairs(at []XY) (steps []XY) {
 type frame struct {
 	c             *Chart
 	width, height float64
-	noted, below  float64 // where the last note ends, and how many lines it is below its point
+	noted, below  float64 // where notes end, and how many lines the last is below its point
 	b             strings.Builder
 }
 
