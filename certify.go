@@ -19,6 +19,8 @@ import (
 // Recertification is Certify's result.
 type Recertification struct {
 	Certificate *pacbayes.Certificate `json:"certificate"`
+	// Context has the figures beside the certificate, with the curves of simple predictors. It is nil for another ε.
+	Context *model.Context `json:"-"`
 	// Matches says that Certify recomputed the model's certificate, and the figures beside it, with the same result.
 	Matches bool `json:"matches"`
 	// Valid says that the certificate is a guarantee, if the claims of OnWord are true.
@@ -211,6 +213,7 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOpti
 		}
 		r.Certificate, r.Valid, r.Matches, r.Differs, r.Notice = v.Certificate, v.Certificate.Valid, v.Differs == "",
 			v.Differs, strings.Join(v.Findings.Words(), "; ")
+		r.Context = v.Context
 		r.Findings = v.Findings.Tell()
 		if r.Matches {
 			r.list()

@@ -121,7 +121,9 @@ func (m *Model) baseline(r ranks.Ranks, predicted []float64, at scored) (b Basel
 		return b, err
 	}
 	b.RMSE, at.Mean = m.Scaling.TargetScale*math.Sqrt(squares[0]/float64(at.Rows)), predicted
-	b.MeanRisk, b.MeanBound, err = m.Terms.HoldOut(at.Sample)
+	if b.MeanRisk, b.MeanBound, err = m.Terms.HoldOut(at.Sample); err == nil && at.curve != nil {
+		b.Curve, err = m.Terms.HoldOutCurve(at.Sample, at.curve)
+	}
 	return b, err
 }
 

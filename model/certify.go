@@ -65,6 +65,7 @@ func (m *Model) certify(d *dataset.Data, roles dataset.Roles, at *scored) (c *pa
 	t.Positional, t.Limits = m.Split == ByPosition, at.limits()
 	if t.Fixed { // nothing was learnt on the certified rows after the prior P
 		if c, err = t.Certify(at.Sample, 0); err == nil {
+			at.curve = c.Curve
 			x, err = m.context(d, roles, *at)
 		}
 		return c, x, err

@@ -1,5 +1,7 @@
 package model
 
+import "github.com/krigo-gp/krigo/pacbayes"
+
 // Context compares a model that was fixed before the certified rows were seen with simple predictors, on these rows.
 // Only the fields MeanBound hold bounds. Errors are averages over rows, in the target's units. Risks are averages over
 // groups if rows have groups.
@@ -29,6 +31,10 @@ type Baseline struct {
 	RMSE      float64 `json:"rmse"`
 	MeanRisk  float64 `json:"mean_risk"`
 	MeanBound float64 `json:"mean_bound"`
+
+	// Curve is the predictor's own curve if the certificate has a curve. It is computed from the rows, and no file
+	// holds it.
+	Curve *pacbayes.Curve `json:"-"`
 }
 
 // Unknown holds the risk and the hold-out bound of the posterior mean if all limits among the targets are misses.

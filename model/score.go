@@ -78,9 +78,10 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 // scored holds rows and their predictions in the units of losses, standard deviations of the target.
 type scored struct {
 	pacbayes.Sample
-	z, mean, variance []float64 // after the target's transform; else Y, Mean and Variance of Sample
-	noises            []float64 // see NoisesAt
-	sides             []float64 // see dataset.Data.Sides; Y then has the limits
+	z, mean, variance []float64       // after the target's transform; else Y, Mean and Variance of Sample
+	noises            []float64       // see NoisesAt
+	sides             []float64       // see dataset.Data.Sides; Y then has the limits
+	curve             *pacbayes.Curve // the certificate's curve of these rows, if it has one
 }
 
 // allowed returns predictions with the limit in place of each prediction that lies on the target's side of its limit.

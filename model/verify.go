@@ -13,6 +13,7 @@ import (
 // Verified holds what Verify computes from a model's data.
 type Verified struct {
 	Certificate *pacbayes.Certificate
+	Context     *Context
 	// Differs says where the model and the figures from its data differ; "" if they agree.
 	Differs string
 	// Findings says whether rows next to one another in the file have similar residuals.
@@ -32,15 +33,14 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 	if err != nil {
 		return nil, err
 	}
-	var context *Context
-	if v.Certificate, context, err = again.certify(d, roles, at); err != nil {
+	if v.Certificate, v.Context, err = again.certify(d, roles, at); err != nil {
 		return nil, err
 	}
 	if v.Differs = v.Certificate.Difference(m.Certificate); v.Differs != "" {
 		v.Differs = "the certificate's " + v.Differs
 		return v, nil
 	}
-	if v.Differs = m.verifyContext(context); v.Differs != "" {
+	if v.Differs = m.verifyContext(v.Context); v.Differs != "" {
 		return v, nil
 	}
 	conformal := func(d *dataset.Data, roles dataset.Roles) (string, error) { return m.verifyConformal(d, roles, at) }
@@ -49,7 +49,7 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 			return v, err
 		}
 	}
-	if v.Differs, err = m.verifyRange(d, roles, context); err != nil || v.Differs != "" {
+	if v.Differs, err = m.verifyRange(d, roles, v.Context); err != nil || v.Differs != "" {
 		return v, err
 	}
 	v.Findings, err = m.inOrder(d, roles, at.mean)

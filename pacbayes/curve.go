@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // Curve bounds the share of further predictions that miss by more than a width, for all widths at once, with
@@ -60,6 +61,19 @@ func (t Terms) curveEnd() float64 {
 // curve computes bounds on how often the mean misses by more than a width, for many widths. Widths are in the units
 // that ε has for a loss that is 1 beyond ε.
 func (t Terms) curve(s Sample) (*Curve, error) {
+	level, misses, bounds := curveLevel(s.units(), t.Delta/t.share(), t.curveEnd())
+	c := &Curve{Level: level}
+	for i, k := range slices.Backward(misses) {
+		if bounds[i] < 1 {
+			c.Points = append(c.Points, CurvePoint{Misses: k, Bound: bounds[i]})
+		}
+	}
+	return t.HoldOutCurve(s, c)
+}
+
+// HoldOutCurve returns the curve of a predictor that was fixed before the rows of s were seen. It has the shares of own,
+// a curve of another predictor on the same rows, and other widths. Either curve holds by itself, not both together.
+func (t Terms) HoldOutCurve(s Sample, own *Curve) (*Curve, error) {
 	errs := make([]float64, len(s.Y))
 	for i := range errs {
 		errs[i] = math.Abs(s.Y[i] - s.Mean[i])
@@ -67,17 +81,16 @@ func (t Terms) curve(s Sample) (*Curve, error) {
 			errs[i] /= s.Scale[i]
 		}
 	}
-	level, misses, bounds := curveLevel(s.units(), t.Delta/t.share(), t.curveEnd())
-	widths, err := s.largest(errs, misses)
+	widths, err := s.largest(errs, lists.Of(own.Points, func(p CurvePoint) int { return p.Misses }))
 	if err != nil {
 		return nil, err
 	}
-	c := &Curve{Level: level}
+	c := &Curve{Level: own.Level}
 	raw := t.EpsilonRaw / t.Loss.Below
-	for i, k := range slices.Backward(misses) {
+	for i, p := range own.Points {
 		// Widths are a hair wider, so that an error that is computed again in other units lies within its width.
-		if w := widths[i] * (1 + 1e-12); bounds[i] < 1 && !math.IsInf(w, 1) {
-			c.Points = append(c.Points, CurvePoint{w, w * raw, k, bounds[i]})
+		if w := widths[i] * (1 + 1e-12); !math.IsInf(w, 1) {
+			c.Points = append(c.Points, CurvePoint{w, w * raw, p.Misses, p.Bound})
 		}
 	}
 	c.MeanError = c.meanError()

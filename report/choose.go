@@ -19,7 +19,7 @@ const mostRows = 50_000
 // sample predicts rows of the data. It keeps the values of some columns.
 func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 	chosen := k.rows
-	s := &sample{kind: k, all: len(chosen), values: map[int][]float64{}, promised: -1, epsilon: "the certificate's ε"}
+	s := &sample{kind: k, all: len(chosen), values: map[int][]float64{}, epsilon: "the certificate's ε"}
 	if !r.Valid {
 		s.epsilon = "ε"
 	}
@@ -32,10 +32,6 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 	s.rows = chosen
 	loss := r.m.Terms.Loss
 	counted := r.certified != nil && loss.IsZeroOne()
-	p := (*pacbayes.Promise)(nil)
-	if r.certified != nil && r.certified.Promise != nil && r.certified.Promise.HalfWidth > 0 {
-		p, s.promised = r.certified.Promise, 0
-	}
 	for left := chosen; len(left) > 0; {
 		n := min(len(left), max(1, mostNumbers/d.Cols))
 		x, y, err := d.Select(left[:n])
@@ -98,9 +94,6 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 			if counted {
 				s.miss = append(s.miss, loss.Point(v, point[i], at) > 0)
 			}
-			if p != nil && kept(p, v, point[i], sd, math.Abs(y[i])/r.m.Scaling.TargetScale) {
-				s.promised++
-			}
 		}
 		for _, c := range columns {
 			for i := range n {
@@ -122,19 +115,6 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 	}
 	r.samples = append(r.samples, s)
 	return nil
-}
-
-// kept says whether a target lies in the band of a promise. sd is the model's standard deviation, and size is the
-// target's size, in scaled units.
-func kept(p *pacbayes.Promise, y, point, sd, size float64) bool {
-	band, at := pacbayes.Loss{Kind: pacbayes.Band, Below: p.HalfWidth}, 0.
-	switch {
-	case p.Relative:
-		band.Kind, at = pacbayes.Relative, size
-	case p.Scaled:
-		band.Kind, at = pacbayes.Scaled, sd
-	}
-	return band.Point(y, point, at) == 0
 }
 
 // choose finds the rows that the figures show. If the model was made from the data, these are the test rows and the

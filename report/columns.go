@@ -2,9 +2,12 @@ package report
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
@@ -73,18 +76,8 @@ func (c column) value(row []float64) float64 {
 	if c.categories == nil {
 		return row[c.inputs[0]]
 	}
-	for k, j := range c.inputs {
-		if row[j] == 1 {
-			return float64(k)
-		}
-	}
-	most := 0 // inducing inputs may lie between categories
-	for k, j := range c.inputs {
-		if row[j] > row[c.inputs[most]] {
-			most = k
-		}
-	}
-	return float64(most)
+	first := c.inputs[0]
+	return float64(floats.MaxIdx(row[first : first+len(c.inputs)])) // inducing inputs may lie between categories
 }
 
 // set gives the column a value in a row: a number, or the place of a category.
@@ -130,10 +123,8 @@ const (
 // spread returns n of the numbers below all: one at random from each of n equal parts, so that no period in the file
 // matters. Every call returns the same numbers.
 func spread(n, all int) []int {
-	if all <= n {
-		n = all
-	}
 	rng := rand.New(rand.NewPCG(1, 7))
+	n = min(n, all)
 	chosen := make([]int, n)
 	for i := range chosen {
 		from, to := i*all/n, (i+1)*all/n
@@ -165,8 +156,8 @@ func medoid(r rows, columns []column, scale []float64) int {
 		if c.categories == nil {
 			continue
 		}
-		common := commonest(r.of(c))
-		with := slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return c.value(r.at(i)) != common })
+		all, _ := frequent(r.of(c))
+		with := slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return c.value(r.at(i)) != all[0] })
 		if len(with) > 0 {
 			candidates = with
 		}
@@ -194,19 +185,15 @@ func medoid(r rows, columns []column, scale []float64) int {
 	return best
 }
 
-// commonest returns the value that occurs most often, or the least of several such values.
-func commonest(vs []float64) float64 {
-	count := map[float64]int{}
+// frequent returns the values that occur, the most frequent and then the least first, and how often they occur.
+func frequent(vs []float64) (all []float64, counts map[float64]int) {
+	counts = map[float64]int{}
 	for _, v := range vs {
-		count[v]++
+		counts[v]++
 	}
-	best, most := 0., 0
-	for v, n := range count {
-		if n > most || n == most && v < best {
-			best, most = v, n
-		}
-	}
-	return best
+	return slices.SortedFunc(maps.Keys(counts), func(a, b float64) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	}), counts
 }
 
 // level is a value of a column that has few values.
@@ -226,28 +213,20 @@ const (
 // levels returns the values that rows have in a column, if the column has few values or holds categories. Otherwise it
 // returns nil.
 func levels(r rows, c column) (all []level) {
-	count := map[float64]int{}
-	for _, v := range r.of(c) {
-		if count[v]++; c.categories == nil && len(count) > mostLevels {
-			return nil
-		}
-	}
-	if c.categories == nil && len(c.inputs) > 1 { // a date has several numbers
+	values, counts := frequent(r.of(c))
+	if c.categories == nil && (len(values) > mostLevels || len(c.inputs) > 1) { // a date has several numbers
 		return nil
 	}
-	for v, n := range count {
+	for _, v := range values {
 		name := cautious.Digits(v, 9)
 		if c.categories != nil {
 			name = cautious.Name(c.categories[int(v)])
 		}
-		all = append(all, level{name, v, n})
+		all = append(all, level{name, v, counts[v]})
 	}
-	slices.SortFunc(all, func(a, b level) int {
-		if c.categories != nil && a.rows != b.rows {
-			return cmp.Compare(b.rows, a.rows)
-		}
-		return cmp.Compare(a.value, b.value)
-	})
+	if c.categories == nil {
+		slices.SortFunc(all, func(a, b level) int { return cmp.Compare(a.value, b.value) })
+	}
 	return all[:min(len(all), mostCategories)]
 }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
@@ -45,22 +47,15 @@ func dependenceOf(r rows, columns []column) (found dependence, dependent bool) {
 	for k, c := range columns {
 		switch {
 		case c.categories != nil:
-			count, of := map[float64]int{}, r.of(c)
-			var names []float64
-			for _, v := range of {
-				if count[v]++; count[v] == 1 {
-					names = append(names, v)
-				}
-			}
-			slices.SortFunc(names, func(a, b float64) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
+			of := r.of(c)
+			names, _ := frequent(of)
 			for _, name := range names[:min(mostKinds, len(names))] {
-				is := make([]float64, len(of))
-				for i, v := range of {
+				add(k, false, lists.Of(of, func(v float64) float64 {
 					if v == name {
-						is[i] = 1
+						return 1
 					}
-				}
-				add(k, false, is)
+					return 0
+				}))
 			}
 		default:
 			for _, j := range c.inputs {
@@ -100,9 +95,7 @@ func standardised(values []float64) (ok bool) {
 	largest := func() float64 { return max(slices.Max(values), -slices.Min(values)) }
 	divide(cmp.Or(largest(), 1))
 	mean := linalg.Sum(values) / float64(len(values))
-	for i := range values {
-		values[i] -= mean
-	}
+	floats.AddConst(-mean, values)
 	size := largest()
 	if size < 1e-13 {
 		return false

@@ -133,15 +133,11 @@ func (r *maker) steepness() ([]float64, error) {
 		}
 		return steep, nil
 	}
-	of := make([]int, d)
 	for k, c := range r.columns {
-		for _, j := range c.inputs {
-			of[j] = k
-		}
-	}
-	for i := range chosen {
-		for j, v := range da.Row(i) {
-			steep[of[j]] += v * v / float64(len(chosen))
+		for i := range chosen {
+			for _, j := range c.inputs {
+				steep[k] += da.At(i, j) * da.At(i, j) / float64(len(chosen))
+			}
 		}
 	}
 	if !linalg.Finite(steep) {
@@ -150,33 +146,27 @@ func (r *maker) steepness() ([]float64, error) {
 	return steep, nil
 }
 
-// lengthscales returns the smallest lengthscale of the kernel's parts for each input, +∞ for an input that no kernel
-// sees, or nil if the kernel has no lengthscales.
-func lengthscales(s kernel.Spec, inputs []kernel.Input) (least []float64) {
-	d := len(inputs)
+// lengthscales returns the smallest lengthscale of the kernel's parts for each input, or +∞ for an input that no
+// kernel with a lengthscale sees.
+func lengthscales(s kernel.Spec, inputs []kernel.Input) []float64 {
+	least := slices.Repeat([]float64{math.Inf(1)}, len(inputs))
 	name, columns, _ := s.Columns()
 	if at, err := kernel.Find(inputs, columns...); err == nil && len(at) > 0 {
 		seen := lists.Of(at, func(t int) kernel.Input { return inputs[t] })
 		s.Name = name
 		for j, l := range lengthscales(s, seen) {
-			if least == nil {
-				least = slices.Repeat([]float64{math.Inf(1)}, d)
-			}
 			least[at[j]] = l
 		}
 		return least
 	}
 	for _, part := range s.Parts {
 		for j, l := range lengthscales(part, inputs) {
-			if least == nil {
-				least = slices.Repeat([]float64{math.Inf(1)}, d)
-			}
 			least[j] = min(least[j], l)
 		}
 	}
-	if len(s.Lengthscales) > 0 {
-		for j := range d {
-			least = append(least, s.Lengthscales[min(j, len(s.Lengthscales)-1)])
+	for j := range inputs {
+		if n := len(s.Lengthscales); n > 0 {
+			least[j] = s.Lengthscales[min(j, n-1)]
 		}
 	}
 	return least

@@ -3,9 +3,10 @@ package report
 import (
 	"cmp"
 	"errors"
-	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
@@ -43,7 +44,7 @@ func importances(f func(x []float64) ([]float64, error), r rows, columns []colum
 	rng := rand.New(rand.NewPCG(5, 11))
 	order := rng.Perm(n)
 	k := min(partners, n-1)
-	total := varianceOf(base, nil)
+	total := stat.Variance(base, nil)
 	if !(total > 0) {
 		return nil, errConstantMean
 	}
@@ -74,7 +75,7 @@ func importances(f func(x []float64) ([]float64, error), r rows, columns []colum
 		for range n {
 			weight[rng.IntN(n)]++
 		}
-		v := varianceOf(base, weight)
+		v := stat.Variance(base, weight)
 		if !(v > 0) {
 			continue
 		}
@@ -99,24 +100,4 @@ func importances(f func(x []float64) ([]float64, error), r rows, columns []colum
 	}
 	slices.SortStableFunc(all, func(a, b importance) int { return cmp.Compare(b.share, a.share) })
 	return all, nil
-}
-
-// varianceOf returns the variance of numbers, each counted by its weight. If weight is nil, each number counts once.
-func varianceOf(vs, weight []float64) float64 {
-	var n, mean, square float64
-	w := func(i int) float64 {
-		if weight == nil {
-			return 1
-		}
-		return weight[i]
-	}
-	for i, v := range vs {
-		n += w(i)
-		mean += w(i) * v
-	}
-	mean /= n
-	for i, v := range vs {
-		square += w(i) * (v - mean) * (v - mean)
-	}
-	return square / math.Max(n-1, 1)
 }

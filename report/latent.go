@@ -2,10 +2,11 @@ package report
 
 import (
 	"errors"
-	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 var errFar = errors.New("a row is too far from the training data to be predicted")
@@ -13,31 +14,35 @@ var errFar = errors.New("a row is too far from the training data to be predicted
 // latent returns the mean of f at rows, in the target's scaled units, whose squares are finite. With variances it also
 // returns the variance of f, which takes longer.
 func (r *maker) latent(x []float64, variances bool) (mean, variance []float64, err error) {
-	d := len(r.m.Inputs)
-	at := linalg.New(len(x)/d, d).Until(r.ctx)
-	r.m.Scaling.Inputs(at.Data, x)
-	if !linalg.Finite(at.Data) {
-		return nil, nil, errFar
+	at, err := r.scaled(x)
+	if err != nil {
+		return nil, nil, err
 	}
 	mean = make([]float64, at.Rows)
 	if variances {
 		variance = make([]float64, at.Rows)
 	}
 	r.m.Posterior.Latent(at, mean, variance)
-	for _, f := range mean {
-		if raw := r.m.Scaling.Raw(f); math.IsNaN(raw) || math.IsInf(raw, 0) {
-			return nil, nil, errFar
-		}
+	if !linalg.Finite(lists.Of(mean, r.m.Scaling.Raw)) {
+		return nil, nil, errFar
 	}
 	return mean, variance, nil
 }
 
 // noises returns the variances of the noise at rows.
 func (r *maker) noises(x, mean, variance []float64) []float64 {
-	d := len(r.m.Inputs)
-	at := linalg.New(len(x)/d, d)
-	r.m.Scaling.Inputs(at.Data, x)
+	at, _ := r.scaled(x) // latent found it finite
 	return r.m.NoisesAt(at, mean, variance)
+}
+
+// scaled returns rows of inputs in scaled units.
+func (r *maker) scaled(x []float64) (matrix.Dense, error) {
+	d := len(r.m.Inputs)
+	at := linalg.New(len(x)/d, d).Until(r.ctx)
+	if r.m.Scaling.Inputs(at.Data, x); !linalg.Finite(at.Data) {
+		return at, errFar
+	}
+	return at, nil
 }
 
 // means returns the mean that latent returns.
@@ -64,18 +69,12 @@ func (r *maker) byMoments() bool {
 
 // raw returns the predictions for means and variances of f, in the target's own units.
 func (r *maker) raw(mean, variance []float64) ([]float64, error) {
-	s, out := r.m.Scaling, make([]float64, len(mean))
+	s := r.m.Scaling
 	if !r.byMoments() {
-		for i, v := range mean {
-			out[i] = s.Raw(v)
-		}
-		return out, nil
+		return lists.Of(mean, s.Raw), nil
 	}
 	point, _, err := r.m.Points(mean, variance, nil) // the noise doesn't change the prediction
-	for i, v := range point {
-		out[i] = v*s.TargetScale + s.TargetMean
-	}
-	return out, err
+	return lists.Of(point, func(v float64) float64 { return v*s.TargetScale + s.TargetMean }), err
 }
 
 // latentName names what a model sees whose noise takes sites.

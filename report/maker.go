@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -54,9 +55,11 @@ type content struct {
 	Title      string
 	NoBetter   string
 	Sentence   string
-	Scores     table  // errors of the model and of the baselines
-	AllRows    string // what setting rows aside from training costs; "" if unknown
-	Standing   string // whether the certificate was recomputed for this page
+	Words      string   // all of the promise, if Sentence is only its headline; else ""
+	Promise    []Figure // the picture of the promise, if it has a curve
+	Scores     table    // errors of the model and of the baselines
+	AllRows    string   // what setting rows aside from training costs; "" if unknown
+	Standing   string   // whether the certificate was recomputed for this page
 	Valid      bool
 	Conditions []string
 	Warnings   []string
@@ -74,6 +77,7 @@ type maker struct {
 	target    string // the target's name
 	columns   []column
 	certified *pacbayes.Certificate // recomputed if the data allow that
+	context   *model.Context        // of the certified rows, recomputed if the data allow that; may be nil
 
 	samples []*sample // rows with observations, for figures; empty without data
 	real    rows      // the rows at which the function is drawn; empty if no rows are known

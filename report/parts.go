@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/drawing"
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 )
@@ -54,10 +53,9 @@ func (r *maker) parts() {
 
 // part returns the mean and the standard deviation of a part at rows, in the unit of the target that the model sees.
 func (r *maker) part(s *model.Share, x []float64) (mean, sd []float64, err error) {
-	at := linalg.New(len(x)/r.real.d, r.real.d).Until(r.ctx)
-	r.m.Scaling.Inputs(at.Data, x)
-	if !linalg.Finite(at.Data) {
-		return nil, nil, errFar
+	at, err := r.scaled(x)
+	if err != nil {
+		return nil, nil, err
 	}
 	mean, sd = make([]float64, at.Rows), make([]float64, at.Rows)
 	s.At(at, mean, sd)

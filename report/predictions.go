@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
@@ -108,10 +110,6 @@ func (r *maker) drawPredicted(title string, s *sample) error {
 		words += fmt.Sprintf("; correlation %.3f", rho)
 	}
 	caption := upper(s.name) + "." + s.counted() + s.thinned()
-	if s.promised >= 0 {
-		caption += fmt.Sprintf(" %s (%s) lie within the promised band.", whole(s.promised),
-			percent(float64(s.promised)/float64(len(s.y))))
-	}
 	if !s.fresh {
 		caption += " The model was trained on these rows too."
 	}
@@ -192,26 +190,15 @@ func tenths(x, z []float64) (all []tenth) {
 		if from = to; len(in) < 10 {
 			continue
 		}
-		at, values := make([]float64, 0, len(in)), make([]float64, 0, len(in))
-		for _, i := range in {
-			at, values = append(at, x[i]), append(values, z[i])
-		}
-		all = append(all, meanOf(at[len(at)/2], values))
+		values := lists.Of(in, func(i int) float64 { return z[i] })
+		all = append(all, meanOf(x[in[len(in)/2]], values))
 	}
 	return all
 }
 
 func meanOf(x float64, values []float64) tenth {
-	n := float64(len(values))
-	mean := 0.
-	for _, v := range values {
-		mean += v / n
-	}
-	square := 0.
-	for _, v := range values {
-		square += (v - mean) * (v - mean) / max(n-1, 1)
-	}
-	return tenth{x, mean, math.Sqrt(square / n)}
+	mean, sd := stat.MeanStdDev(values, nil)
+	return tenth{x, mean, stat.StdErr(sd, float64(len(values)))}
 }
 
 // leastOff is the least mean residual, in predicted standard deviations, that counts as off 0.

@@ -2,10 +2,13 @@ package report
 
 import (
 	"fmt"
-	"math"
+	"strings"
 
+	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
+	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -20,43 +23,112 @@ func (r *maker) widthUnit() string {
 	return r.target
 }
 
-// drawWidths draws the guaranteed share by half-width, and above it the share that was observed.
-func (r *maker) drawWidths() error {
+const promise = "The promise"
+
+// predictor is a simple predictor that the model is compared with on the certified rows.
+type predictor struct {
+	name string
+	model.Baseline
+}
+
+// rivals returns the simple predictors that are known.
+func (r *maker) rivals() []predictor {
+	x := r.context
+	if x == nil {
+		return nil
+	}
+	constant := "constant " + number(x.Constant.Value)
+	if classes := r.m.Classes; classes != nil {
+		constant = "always " + cautious.Name(classes[int(x.Constant.Value)])
+	}
+	return lists.If([]predictor{{"linear model", x.Linear}, {constant, x.Constant.Baseline}},
+		func(of predictor) bool { return of.Baseline != (model.Baseline{}) })
+}
+
+// drawPromise draws the guaranteed share by half-width, and behind it the share that was observed and the shares that
+// the same rows guarantee for simple predictors.
+func (r *maker) drawPromise() error {
 	c := r.certified
 	if c == nil || !c.Valid || c.Curve == nil || len(c.Curve.Points) == 0 {
 		return nil
 	}
+	rivals := lists.If(r.rivals(), func(of predictor) bool { return of.Curve != nil && len(of.Curve.Points) > 0 })
+	named := krigo.Foremost(c)
+	share := 1 - named.Bound
+	dots := []drawing.XY{{X: named.HalfWidthRaw, Y: share}}
+	widest := c.Curve.Points[len(c.Curve.Points)-1].HalfWidthRaw
+	for _, of := range rivals {
+		dots = append(dots, drawing.XY{X: of.width(named.Bound), Y: share})
+		widest = max(widest, of.width(named.Bound))
+	}
+	_, widest, ok := drawing.Widened(0, 1.03*widest)
+	if !ok {
+		return drawing.ErrRange
+	}
 	chart := drawing.NewChart("half-width, "+r.widthUnit(), "share of predictions within")
-	chart.Y.Span(0, 1)
-	widest := 0.
-	var sure, seen []drawing.XY
-	for _, at := range c.Curve.Points {
-		sure = append(sure, drawing.XY{X: at.HalfWidthRaw, Y: 1 - at.Bound})
-		seen = append(seen, drawing.XY{X: at.HalfWidthRaw, Y: 1 - float64(at.Misses)/float64(c.Rows)})
-		widest = max(widest, at.HalfWidthRaw)
+	chart.X.Span(0, widest)
+	chart.Y.Ticks = drawing.PercentTicks
+	if chart.Y.Span(0, 1); c.Curve.Points[0].Bound < 0.5 {
+		chart.Y.Span(0.5, 1)
 	}
-	if _, high, ok := drawing.Widened(0, widest); ok {
-		chart.X.Span(0, high)
-	}
-	chart.Line("of the certified rows", drawing.Blue, drawing.Stairs(seen))
-	chart.Line("guaranteed, all at once", drawing.Green, drawing.Stairs(sure))
-	f := Figure{Title: "Every width at once", Head: []string{"share", "half-width, " + r.widthUnit()},
-		Caption: fmt.Sprintf("The lower line is guaranteed with %s confidence, for all widths at once: at least this share of "+
-			"predictions on further rows lies within ± the width.", cautious.Complement(c.Delta))}
-	first := c.Curve.Points[0]
-	f.Caption += fmt.Sprintf(" The curve begins at ±%s, and says nothing about narrower bands.",
-		cautious.Width(first.HalfWidthRaw))
-	words := ""
-	for _, share := range []float64{0.5, 0.8, 0.9, 0.95, 0.99} {
-		if at, ok := c.Curve.Width(share); ok && at.HalfWidth > first.HalfWidth {
-			f.Cells = append(f.Cells, []string{cautious.Complement(1 - share), "±" + cautious.Width(at.HalfWidthRaw)})
-			words += fmt.Sprintf(" %s within ±%s;", cautious.Complement(1-share), cautious.Width(at.HalfWidthRaw))
+	guaranteed := func(p pacbayes.CurvePoint) float64 { return 1 - p.Bound }
+	chart.Line("this model, guaranteed", drawing.Green, nil) // the first in the legend, and drawn last
+	chart.Line("as seen", drawing.Blue, stairs(c.Curve, widest,
+		func(p pacbayes.CurvePoint) float64 { return 1 - float64(p.Misses)/float64(c.Rows) }))
+	chart.Thin("", []drawing.XY{{X: 0, Y: share}, {X: widest, Y: share}})
+	for i, of := range rivals {
+		if line := stairs(of.Curve, widest, guaranteed); i == 0 {
+			chart.Line(of.name, drawing.Grey, line)
+		} else {
+			chart.Dashed(of.name, line)
 		}
 	}
-	if words == "" {
-		f.Head, words = nil, " no share of a half or more;"
+	chart.Line("", drawing.Green, stairs(c.Curve, widest, guaranteed))
+	chart.Dots("", drawing.Grey, dots[1:])
+	chart.Dots("", drawing.Green, dots[:1])
+	chart.Note(cautious.Complement(named.Bound)+" within ±"+cautious.Width(dots[0].X), drawing.Green, dots[0])
+	for _, at := range dots[1:] {
+		chart.Note("±"+cautious.Width(at.X), drawing.Grey, at)
 	}
-	return r.draw(f, described{chart, "Guaranteed share of predictions by half-width:" + words[:len(words)-1] + "."})
+	f := Figure{Title: promise, Caption: fmt.Sprintf("Guaranteed with %s confidence at all widths at once, for predictions "+
+		"on further %s. ", cautious.Complement(c.Delta), r.m.Population().Says)}
+	if len(rivals) > 0 {
+		f.Caption += "Grey: what the same rows guarantee for simple predictors; each curve holds by itself. "
+	}
+	f.Caption += fmt.Sprintf("Nothing is guaranteed about bands narrower than ±%s.",
+		cautious.Width(c.Curve.Points[0].HalfWidthRaw))
+	words := f.list(krigo.Widths(c), rivals)
+	return r.draw(f, described{chart, "Guaranteed shares of predictions:" + words + "."})
+}
+
+// list fills the figure's table with points of the model's curve, and with the widths that simple predictors need for
+// the same shares. It returns the points in words.
+func (f *Figure) list(points []pacbayes.CurvePoint, rivals []predictor) (words string) {
+	f.Head = append([]string{"at least", "within"}, lists.Of(rivals, func(of predictor) string { return of.name })...)
+	for _, p := range points {
+		cells := []string{cautious.Complement(p.Bound), "±" + cautious.Width(p.HalfWidthRaw)}
+		words += fmt.Sprintf(" at least %s within %s;", cells[0], cells[1])
+		for _, of := range rivals {
+			cells = append(cells, "±"+cautious.Width(of.width(p.Bound)))
+		}
+		f.Cells = append(f.Cells, cells)
+	}
+	return strings.TrimSuffix(words, ";")
+}
+
+// width returns the least half-width outside which at most the share bound of the predictions lies.
+func (p predictor) width(bound float64) float64 {
+	at, _ := p.Curve.Width(1 - bound - 1e-12) // a share is rounded, and no bound lies as near to another
+	return at.HalfWidthRaw
+}
+
+// stairs returns a curve from the lower end of the chart to its right end.
+func stairs(of *pacbayes.Curve, widest float64, share func(p pacbayes.CurvePoint) float64) []drawing.XY {
+	at := []drawing.XY{{X: of.Points[0].HalfWidthRaw}}
+	for _, p := range of.Points {
+		at = append(at, drawing.XY{X: p.HalfWidthRaw, Y: share(p)})
+	}
+	return drawing.Stairs(append(at, drawing.XY{X: widest, Y: at[len(at)-1].Y}))
 }
 
 // drawKinds draws the bounds of kinds of rows.
@@ -85,21 +157,16 @@ func (r *maker) drawKinds() error {
 		}
 		f.Cells = append(f.Cells, cells)
 	}
-	chart.X.Span(0, 1)
-	if most := highest(bound); most > 0 && most < 1 {
+	most := 0.
+	for _, p := range bound {
+		most = max(most, p.X)
+	}
+	if chart.X.Span(0, 1); most > 0 {
 		chart.X.Span(0, min(1, 1.05*most))
 	}
 	chart.Segments("", drawing.Grey, between)
 	chart.Dots("certified rows", drawing.Blue, seen)
 	chart.Triangles("guaranteed: at most", drawing.Green, bound)
 	return r.draw(f, described{chart, fmt.Sprintf("Misses of %d kinds of rows, with upper bounds of at most %.2f %%. "+
-		"The table has the numbers.", len(c.Slices), 100*cautious.RoundUp(max(0, highest(bound)), 4))})
-}
-
-func highest(pts []drawing.XY) float64 {
-	most := math.Inf(-1)
-	for _, p := range pts {
-		most = max(most, p.X)
-	}
-	return most
+		"The table has the numbers.", len(c.Slices), 100*cautious.RoundUp(most, 4))})
 }

@@ -39,9 +39,11 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"html"
 	"html/template"
 	"io"
 	"math"
+	"regexp"
 	"strings"
 
 	"github.com/krigo-gp/krigo"
@@ -62,7 +64,14 @@ var page string
 //go:embed style.css
 var style string
 
-var pageTemplate = template.Must(template.New("report").Parse(page))
+var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{"flags": flags}).Parse(page))
+
+// flags returns a text as HTML in which no line breaks within a flag, such as --epsilon.
+func flags(text string) template.HTML {
+	return template.HTML(flag.ReplaceAllString(html.EscapeString(text), `<span class="flag">$0</span>`))
+}
+
+var flag = regexp.MustCompile(`\B--[a-z][a-z-]*`)
 
 // Write writes the report of a model. With a table the report has figures of predictions, on rows that the model hasn't
 // seen if the table has any. The table may be nil.
@@ -101,7 +110,7 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 		return r, err
 	}
 	m := p.Model
-	r := &maker{ctx: ctx, m: m, q: m.Trained(), target: cautious.Name(m.Target), columns: columnsOf(m)}
+	r := &maker{ctx: ctx, m: m, q: m.Trained(), context: m.Context, target: cautious.Name(m.Target), columns: columnsOf(m)}
 	if m.Offset != "" {
 		r.target += " − " + cautious.Name(m.Offset)
 	}
@@ -134,6 +143,9 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 		}
 	}
 	r.compared()
+	top := r.begin("", "")
+	r.guard(promise, r.drawPromise)
+	r.Sections, r.Promise = nil, top.Figures
 	r.glance(unranked)
 	r.last().Foot = r.foot(p)
 	r.residuals(against)
@@ -145,7 +157,6 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 			title = "The heuristic bound"
 		}
 		r.begin("certificate", title).Facts = r.bound()
-		r.guard("Every width at once", r.drawWidths)
 		r.guard("Kinds of rows", r.drawKinds)
 	}
 	r.function()
@@ -417,6 +428,9 @@ func (r *maker) recertify(d *dataset.Data, table *dataset.Table) error {
 	if again.Differs != "" {
 		return fmt.Errorf("the model isn't what its data make it: %s; don't rely on it", again.Differs)
 	}
+	if again.Context != nil {
+		r.context = again.Context
+	}
 	r.certificate(again.Certificate, fmt.Sprintf("recomputed from model and data (%s) for this page", d.Source))
 	return nil
 }
@@ -428,6 +442,9 @@ func (r *maker) certificate(c *pacbayes.Certificate, standing string) {
 		return
 	}
 	r.Sentence, r.Standing, r.Valid, r.Conditions = r.m.Sentence(c), standing, c.Valid, c.Conditions
+	if c.Valid && c.Curve != nil {
+		r.Words, r.Sentence = r.Sentence, r.m.Headline(c)
+	}
 	r.NoBetter = r.m.NoBetter()
 }
 

@@ -26,14 +26,13 @@ type sample struct {
 	name string // "102 test rows"
 	all  int    // rows of this kind; the sample holds some of them if they are many
 
-	y, mean  []float64
-	scaled   []float64 // observed minus predicted, in the target's scale
-	z        []float64 // the same divided by the predictive standard deviation
-	logLoss  []float64 // minus the logarithm of the true class's probability; nil without classes
-	miss     []bool    // whether the row counts as a miss; nil: no certificate, or losses between 0 and 1
-	epsilon  string    // what a miss exceeds: "the certificate's ε"
-	values   map[int][]float64
-	promised int // rows within the promise's band; −1 without a promise
+	y, mean []float64
+	scaled  []float64 // observed minus predicted, in the target's scale
+	z       []float64 // the same divided by the predictive standard deviation
+	logLoss []float64 // minus the logarithm of the true class's probability; nil without classes
+	miss    []bool    // whether the row counts as a miss; nil: no certificate, or losses between 0 and 1
+	epsilon string    // what a miss exceeds: "the certificate's ε"
+	values  map[int][]float64
 }
 
 // misses returns the number of misses.

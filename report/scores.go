@@ -5,11 +5,13 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -22,29 +24,13 @@ type score struct {
 
 // scored returns the model's score on a sample. Numbers that the model file has come from the file.
 func (r *maker) scored(s *sample) score {
-	off, about := make([]float64, len(s.y)), make([]float64, len(s.y))
-	middle, mae := 0., 0.
-	for _, y := range s.y {
-		middle += y / float64(len(s.y))
-	}
-	for i, y := range s.y {
-		off[i], about[i] = y-s.mean[i], y-middle
-		mae += math.Abs(off[i]) / float64(len(s.y))
-	}
-	size := func(vs []float64) float64 { // the root of the mean square, of squares in the range of float64
-		largest := max(slices.Max(vs), -slices.Min(vs))
-		if largest == 0 {
-			return 0
-		}
-		square := 0.
-		for _, v := range vs {
-			square += v / largest * (v / largest) / float64(len(vs))
-		}
-		return largest * math.Sqrt(square)
-	}
-	share := size(off) / size(about)
-	out := score{"this model", s.name, size(off), mae, 1 - share*share, math.NaN(), math.NaN(),
-		s.within(objective.Normal975), linalg.Sum(s.logLoss) / float64(len(s.y))}
+	n := float64(len(s.y))
+	off := floats.SubTo(make([]float64, len(s.y)), s.y, s.mean)
+	about := slices.Clone(s.y)
+	floats.AddConst(-stat.Mean(s.y, nil), about)
+	share := floats.Norm(off, 2) / floats.Norm(about, 2)
+	out := score{"this model", s.name, floats.Norm(off, 2) / math.Sqrt(n), floats.Norm(off, 1) / n, 1 - share*share, math.NaN(), math.NaN(),
+		s.within(objective.Normal975), linalg.Sum(s.logLoss) / n}
 	if s.miss != nil {
 		out.risk = float64(s.misses()) / float64(len(s.miss))
 	}
@@ -88,7 +74,7 @@ func (r *maker) compared() {
 		s.rmse, s.risk, s.covered, s.logLoss = t.RMSERaw, t.MeanRisk, t.Coverage95, t.NLPD
 		all = append(all, s)
 	}
-	c, x := r.certified, r.m.Context
+	c, x := r.certified, r.context
 	if c != nil && x != nil {
 		rows := whole(x.Rows) + " " + r.kept()
 		if !counted {
@@ -96,22 +82,13 @@ func (r *maker) compared() {
 			r.ofCertified(&s)
 			all = append(all, s)
 		}
-		beside := func(who string, b model.Baseline) {
-			if b == (model.Baseline{}) {
-				return
-			}
-			s := blank(who, rows)
-			if s.rmse, s.risk = b.RMSE, b.MeanRisk; c.Valid {
-				s.bound = b.MeanBound
+		for _, of := range r.rivals() {
+			s := blank(of.name, rows)
+			if s.rmse, s.risk = of.RMSE, of.MeanRisk; c.Valid {
+				s.bound = of.MeanBound
 			}
 			all = append(all, s)
 		}
-		beside("linear model", x.Linear)
-		constant := "constant " + number(x.Constant.Value)
-		if classes := r.m.Classes; classes != nil {
-			constant = "always " + cautious.Name(classes[int(x.Constant.Value)])
-		}
-		beside(constant, x.Constant.Baseline)
 	}
 	r.Scores = r.tabled(all)
 	r.AllRows = r.m.FromAllRows()

@@ -110,10 +110,9 @@ func (r *maker) summary() (t table, err error) {
 		used, places = append(used, r.columns[k]), append(places, j)
 	}
 	told := min(mostDescribed, len(used))
-	missing, low, high := make([]int, len(used)), make([]float64, told), make([]float64, told)
-	for k := range told {
-		low[k], high[k] = math.Inf(1), math.Inf(-1)
-	}
+	missing := make([]int, len(used))
+	low := slices.Repeat([]float64{math.Inf(1)}, told)
+	high := slices.Repeat([]float64{math.Inf(-1)}, told)
 	values, next := make([][]float64, told), 0
 	chosen := spread(mostRows, from.Rows)
 	if err := from.Each(places, func(i int, cells []float64) error {
@@ -147,16 +146,9 @@ func (r *maker) summary() (t table, err error) {
 		case n == 0:
 			row[1] = "empty"
 		case c.categories != nil:
-			most := commonest(values[k])
-			have := 0
-			seen := map[float64]bool{}
-			for _, v := range values[k] {
-				if seen[v] = true; v == most {
-					have++
-				}
-			}
-			row[1] = whole(len(seen)) + " categories"
-			row[4] = fmt.Sprintf("mostly %s (%s)", c.text(most, texts), percent(float64(have)/float64(n)))
+			all, counts := frequent(values[k])
+			row[1] = whole(len(all)) + " categories"
+			row[4] = fmt.Sprintf("mostly %s (%s)", c.text(all[0], texts), percent(float64(counts[all[0]])/float64(n)))
 		default:
 			slices.Sort(values[k])
 			if c.dates != "" {

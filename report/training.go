@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -30,10 +29,6 @@ const (
 // facts says what was trained, and how.
 func (r *maker) facts() (facts []fact) {
 	m := r.m
-	rows := count(m.Counts[dataset.Prior]+m.Counts[dataset.Certified], "row")
-	if n := m.Counts[dataset.Calibration]; n > 0 {
-		rows += fmt.Sprintf(" and %s for calibration", whole(n))
-	}
 	method := "full GP"
 	if r.q.Inducing() > 0 {
 		method = "sparse GP, " + count(r.q.Inducing(), "inducing input")
@@ -56,7 +51,6 @@ func (r *maker) facts() (facts []fact) {
 			r.target, latentName)
 	}
 	facts = []fact{
-		{"Data", fmt.Sprintf("%s, %s (seed %d)", m.Source, rows, m.Seed)},
 		{"Predicted from", few(names, mostNames)},
 		{"Objective", m.Objective + ", " + method},
 		{"Kernel", r.q.Kernel.Spec(r.q.Theta).Expression()},
@@ -279,10 +273,8 @@ func (r *maker) drawCurves() error {
 	chart := drawing.NewChart("iteration", r.m.Objective)
 	best := slices.MinFunc(r.m.Curves, func(a, b *model.Curve) int { return cmp.Compare(last(a), last(b)) })
 	low, high := math.Inf(1), math.Inf(-1)
-	draw := func(c *model.Curve) {
-		if len(c.Values) == 0 { // training ended before its first step
-			return
-		}
+	others := lists.If(r.m.Curves, func(c *model.Curve) bool { return c != best && len(c.Values) > 0 })
+	for _, c := range append(others, best) {
 		pts := make([]drawing.XY, len(c.Values))
 		for i, v := range c.Values {
 			pts[i] = drawing.XY{X: float64(c.Iterations[i]), Y: v}
@@ -300,12 +292,6 @@ func (r *maker) drawCurves() error {
 			chart.Line("", drawing.Blue, pts)
 		}
 	}
-	for _, c := range r.m.Curves {
-		if c != best {
-			draw(c)
-		}
-	}
-	draw(best)
 	low, high, ok := drawing.Widened(low, max(low, high))
 	if !ok {
 		return drawing.ErrRange

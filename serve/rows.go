@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
@@ -36,9 +39,12 @@ type Input struct {
 	Categories []string `json:"categories,omitempty"` // the last category stands for all other values
 	Missing    bool     `json:"missing,omitempty"`    // whether a value may be missing
 	Date       string   `json:"date,omitempty"`       // form of a date as text, which may also be days since 1970; "": none
+	Usual      string   `json:"usual,omitempty"`      // the most frequent value of a column of few values; "": unknown
 	// range over the rows that the model was made from; nil for a categorical column, and if it isn't known
 	Low  *float64 `json:"low,omitempty"`
 	High *float64 `json:"high,omitempty"`
+
+	at int // the place of the column's first number among the model's; -1: it has none
 }
 
 // inputsOf returns a model's inputs, in the order of rows that are arrays, and the further columns that it takes.
@@ -47,7 +53,7 @@ func inputsOf(m *krigo.Model) []Input {
 	inputs := scaledInputs(m)
 	for _, name := range m.Further() {
 		if !slices.ContainsFunc(inputs, func(i Input) bool { return i.Name == name }) {
-			inputs = append(inputs, Input{Name: name, Scale: 1})
+			inputs = append(inputs, Input{Name: name, Scale: 1, at: -1})
 			if name == m.Exposure {
 				inputs[len(inputs)-1].Mean = 1 // the page begins with it
 			}
@@ -70,6 +76,7 @@ func namesOf(inputs []Input) []string {
 func scaledInputs(m *krigo.Model) []Input {
 	var inputs []Input
 	ranged := func(i Input, at int) Input {
+		i.at = at
 		if i.Categories == nil && m.Range.Min != nil {
 			i.Low, i.High = &m.Range.Min[at], &m.Range.Max[at]
 		}
@@ -89,6 +96,41 @@ func scaledInputs(m *krigo.Model) []Input {
 		at += max(1, len(of.Categories))
 	}
 	return inputs
+}
+
+// mostCodes is the largest number of values of a column that counts as codes, and mostHeld is the number of rows that
+// are looked at.
+const (
+	mostCodes = 30
+	mostHeld  = 10_000
+)
+
+// settle sets Usual, from the rows that the model holds. A column of numbers has a usual value only if all of them are
+// whole numbers.
+func (i *Input) settle(m *krigo.Model) {
+	q := m.Trained()
+	if i.at < 0 || q.Inducing() > 0 || q.Support.Rows == 0 {
+		return
+	}
+	counts := map[float64]int{}
+	most := math.Inf(1) // the most frequent value, and the least of such values
+	for row := 0; row < q.Support.Rows; row += 1 + q.Support.Rows/mostHeld {
+		own := q.Support.Row(row)[i.at:]
+		v := own[0]*i.Scale + i.Mean
+		if n := len(i.Categories); n > 0 { // a category's input is 1, and the others are 0
+			v = float64(floats.MaxIdx(own[:n]))
+		}
+		whole := math.Round(v)
+		if counts[whole]++; len(counts) > mostCodes && i.Categories == nil || math.Abs(v-whole) > 1e-6*max(1, math.Abs(v)) {
+			return
+		}
+		if n := counts[whole]; n > counts[most] || n == counts[most] && whole < most {
+			most = whole
+		}
+	}
+	if i.Usual = strconv.FormatFloat(most+0, 'f', -1, 64); i.Categories != nil {
+		i.Usual = i.Categories[int(most)]
+	}
 }
 
 // cell returns a JSON value as the cell of a CSV file. A value is a number. A category or a date may be text, and a

@@ -30,6 +30,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -1057,4 +1058,26 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("status %d: %s", status, body)
 		}
 	})
+}
+
+// TestUsual: the description of a model has the most frequent category or code, and no usual value of a column that has
+// other numbers than whole ones, or that the rows held can't tell of.
+func TestUsual(t *testing.T) {
+	table := dataset.Reading{}.New("codes.csv")
+	table.Names = []string{"size", "code", "sign", "fuel", "y"}
+	for i := range 200 {
+		x := math.Sin(float64(7 * i))
+		must.Do(t, table.Append([]string{fmt.Sprint(x), fmt.Sprint([]int{3, 7, 7, 11, 7}[i%5]), fmt.Sprint(-(i % 3 / 2)),
+			[]string{"gas", "oil", "oil"}[i%3], fmt.Sprint(x + math.Cos(float64(i)))}))
+	}
+	o := krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"fuel"}},
+		Kernel: krigo.Kernel{Expression: "linear"}, Run: krigo.Run{Restarts: 1}}
+	usual := func() string {
+		m := must.Get(krigo.Fit(t.Context(), table, o))(t)
+		d := describe(&served{Model: m, unwatched: errors.New("nothing is watched")})
+		return strings.Join(lists.Of(d.Inputs, func(i Input) string { return i.Usual }), "|")
+	}
+	must.Be(t, usual(), "|7|0|oil", "of a full GP")
+	o.Method.Inducing = 5
+	must.Be(t, usual(), "|||", "of inducing inputs")
 }

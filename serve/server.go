@@ -438,6 +438,7 @@ type Description struct {
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
 	Population        model.Population      `json:"population"`          // which rows the certificate is about
+	Headline          string                `json:"headline,omitempty"`  // the certificate's promise in one sentence
 	Sentence          string                `json:"sentence,omitempty"`  // the certificate in words
 	NoBetter          string                `json:"no_better,omitempty"` // a warning that is to be read before Sentence
 	Context           *model.Context        `json:"context,omitempty"`
@@ -479,13 +480,18 @@ func describe(m *served) Description {
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Population: m.Population(),
 		Test: m.Test, Inducing: trained.Inducing()}
 	d.Inputs, d.Reading = inputsOf(m.Model), m.Reading.Sent()
+	for i := range d.Inputs {
+		d.Inputs[i].settle(m.Model)
+	}
 	d.Rows = m.Counts[dataset.Prior] + m.Counts[dataset.Certified]
 	if m.Certificate != nil {
 		d.Sentence, d.NoBetter = m.Model.Sentence(m.Certificate), m.NoBetter()
+		d.Headline = m.Model.Headline(m.Certificate)
 		d.Context, d.ContextSentence = m.Context, m.InContext()
 	}
 	if m.Joint != nil {
 		d.Sentence = m.together.Sentence()
+		d.Headline, _, _ = strings.Cut(d.Sentence, "\n")
 	}
 	if m.watch != nil {
 		state := m.watch.State()

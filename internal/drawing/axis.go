@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // leastSteps is the smallest number of floating-point numbers between an axis's ends. With fewer numbers, rounding
@@ -68,6 +69,11 @@ func Ticks(low, high float64) []Tick {
 		return ticksFrom(low, width, far)
 	}
 	return distinct(even(low, high))
+}
+
+// PercentTicks returns ticks of shares, in per cent.
+func PercentTicks(low, high float64) []Tick {
+	return lists.Of(Ticks(100*low, 100*high), func(t Tick) Tick { return Tick{t.Value / 100, t.Label + " %"} })
 }
 
 // even returns ticks at multiples of 1, 2 or 5 times a power of ten.

@@ -3,6 +3,7 @@ package drawing
 import (
 	_ "embed"
 	"fmt"
+	"html"
 	"math"
 	"slices"
 	"strings"
@@ -239,6 +240,22 @@ func (c *Chart) Bars(colour Colour, values []float64) {
 	})
 }
 
+// Note writes a text below a point, or below the notes before it if they might meet. It moves to the left if it would
+// stick out.
+func (c *Chart) Note(text string, colour Colour, at XY) {
+	c.marks = append(c.marks, func(f *frame) {
+		x, y := f.at(at)
+		room := 1.1*width(text) + 4 // notes are bold
+		x = max(0, min(x+2, f.width-room))
+		if f.below++; x > f.noted {
+			f.below = 1
+		}
+		f.noted = max(f.noted, x+room)
+		fmt.Fprintf(&f.b, `<text class="note %s" x="%s" y="%s">%s</text>`, colour, short(x), short(y+line*f.below),
+			html.EscapeString(text))
+	})
+}
+
 // Rug marks values at the lower end of the chart.
 func (c *Chart) Rug(label string, xs []float64) {
 	c.name(label, `<path class="rug" d="M3 3v6M8 3v6M12 3v6"/>`)
@@ -269,6 +286,7 @@ func Stairs(at []XY) (steps []XY) {
 type frame struct {
 	c             *Chart
 	width, height float64
+	noted, below  float64 // where notes end, and how many lines the last is below its point
 	b             strings.Builder
 }
 
@@ -285,16 +303,10 @@ func (f *frame) at(p XY) (x, y float64) {
 }
 
 func (f *frame) through(pts []XY) string {
-	var d strings.Builder
-	d.WriteByte('M')
-	for i, p := range pts {
+	return "M" + strings.Join(lists.Of(pts, func(p XY) string {
 		x, y := f.at(p)
-		if i > 0 {
-			d.WriteByte('L')
-		}
-		d.WriteString(short(x) + " " + short(y))
-	}
-	return d.String()
+		return short(x) + " " + short(y)
+	}), "L")
 }
 
 func (f *frame) path(class, d string) {

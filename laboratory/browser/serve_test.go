@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/cautious"
@@ -113,20 +114,22 @@ func TestPage(t *testing.T) {
 	ok(p.Eval(`document.querySelector("#key").requestSubmit()`, nil))
 	ok(p.Until(`!document.getElementById("answer").hidden`))
 	must.Be(t, text("sentence"), m.Sentence(m.Certificate), "sentence")
+	must.Be(t, text("headline"), m.Headline(m.Certificate), "headline")
 
 	if got := text("watch"); !strings.HasPrefix(got, "No outcome yet.") {
 		t.Errorf("watch %q", got)
 	}
 
 	var wide string
-	for _, w := range []float64{0.6, 0.123412, 5.5001, 99.991, 20000, 1234567} {
+	for _, w := range []float64{0.6, 0.123412, 0.1234123, 5.5001, 99.9910001, 20000, 60012.34, 1234567} {
 		ok(p.Eval(fmt.Sprintf("width(%v)", w), &wide))
 		must.Not(t, wide != cautious.Width(w), "half-width %v: %s, want %s", w, wide, cautious.Width(w))
 	}
+	main := krigo.Foremost(m.Certificate)
 	if got := text("interval"); !strings.HasPrefix(got,
 		"The model's own belief, not certified: 95 % of observations between ") ||
-		!strings.Contains(got, "the certificate's ± "+cautious.Width(m.Certificate.EpsilonRaw)+
-			", with the confidence and for the share said above") {
+		!strings.Contains(got, fmt.Sprintf("the certificate's ± %s, which holds at least %s of predictions",
+			cautious.Width(main.HalfWidthRaw), cautious.Complement(main.Bound))) {
 		t.Errorf("interval %q", got)
 	}
 
@@ -179,8 +182,8 @@ func TestPage(t *testing.T) {
 		`{"Content-Type": "text/csv", "Authorization": "Bearer secret"}, body: "x,y\n" + Array.from({length: 20}, (_, i) `+
 		`=> i / 5 + ",100\n").join("")}).then(r => r.status)`, nil))
 	enter("#model", "a")
-	ok(p.Until(`document.getElementById("watch").className === "alarm"`))
-	if got := text("watch"); !strings.HasPrefix(got, "ALARM at row ") || !strings.Contains(got, "20 outcomes, 20 missed") {
+	ok(p.Until(`document.getElementById("alarm").textContent`))
+	if got := text("alarm"); !strings.HasPrefix(got, "ALARM at row ") || !strings.Contains(got, "20 outcomes, 20 missed") {
 		t.Errorf("watch %q", got)
 	}
 	p.shot("page-alarm.png")
@@ -267,7 +270,7 @@ func TestPageExplains(t *testing.T) {
 		return s
 	}
 	if s := state(); !strings.HasPrefix(s.Hint, "rows from 0.0") || strings.Contains(s.Hint, "outside") ||
-		!strings.HasPrefix(p.text("begins"), "Numbers and dates begin at their mean") {
+		!strings.HasPrefix(p.text("begins"), "Begins with usual values") {
 		t.Errorf("%+v", s)
 	}
 	for typed, want := range map[string]struct {
@@ -362,7 +365,7 @@ func TestPageExplains(t *testing.T) {
 	p.ok(p.Eval(`({Type: input0.type, Value: input0.value, Size: input1.value, Hint: `+
 		`document.getElementById("input0-hint").textContent})`, &when))
 	must.Not(t, when.Type != "date" || when.Hint != "rows from 01.01.2024 to 22.12.2024" ||
-		!strings.HasPrefix(when.Value, "2024-0") || !strings.Contains(when.Size, ","), "%+v", when)
+		!strings.HasPrefix(when.Value, "2024-0") || when.Size != "3", "%+v", when)
 	p.enter("#input0", "2024-03-05")
 	p.enter("#input1", "2,5")
 	table := &dataset.Table{Source: "t", Names: []string{"when", "size"}}
@@ -584,7 +587,7 @@ func TestPageReading(t *testing.T) {
 	p.ok(p.Until(`!document.getElementById("answer").hidden`))
 
 	var lines, title string
-	p.ok(p.Eval(`document.getElementById("sentence").innerText`, &lines))
+	p.ok(p.Eval(`more.open = true, sentence.innerText`, &lines))
 	if want := m.Sentence(m.Certificate); lines != want || strings.Count(want, "\n") < 3 {
 		t.Errorf("%q, want %q", lines, want)
 	}
@@ -701,4 +704,64 @@ func TestPageLabels(t *testing.T) {
 		!strings.Contains(said.Compared, "THIS CONTRADICTS THE PROMISE"), "%+v", said)
 	p.looks("labels")
 	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
+}
+
+// TestFirstScreen: on a phone of 390 × 844 pixels the form begins on the first screen, below the promise and its
+// picture. Codes and flags begin with a value that rows have, and the fields' values can be predicted.
+func TestFirstScreen(t *testing.T) {
+	counts := &dataset.Table{Source: "t", Names: []string{"temperature", "weekend", "hour", "rides"}}
+	kinds := &dataset.Table{Source: "t", Names: []string{"x", "smoker", "kind"}}
+	for i := range 240 {
+		x := math.Sin(float64(7 * i))
+		counts.Append([]string{fmt.Sprint(x), fmt.Sprint(i % 7 / 5), fmt.Sprint(i % 24),
+			fmt.Sprint(i%24/6 + i%7/5 + int(2*x+2))})
+		kinds.Append([]string{fmt.Sprint(x), fmt.Sprint(i % 3 / 2), []string{"no", "yes"}[i%24/12]})
+	}
+	once := krigo.Run{Restarts: 1}
+	linear := krigo.Kernel{Expression: "linear", ARD: "on"}
+	poisson := krigo.Kernel{Expression: "linear", ARD: "on", Noise: "poisson"}
+	address, _ := started(t, map[string]*krigo.Model{
+		"boston": fit(t, data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: linear, Run: once}),
+		"sparse": fit(t, data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: linear, Run: once,
+			Method: krigo.Method{Inducing: 20, Epochs: 20}}),
+		"counts": fit(t, counts, krigo.Options{Data: krigo.Data{Target: "rides"}, Kernel: poisson, Run: once}),
+		"kinds":  fit(t, kinds, krigo.Options{Data: krigo.Data{Target: "kind"}, Kernel: linear, Run: once}),
+	}, serve.Options{})
+	p := opened(t)
+	for _, c := range []struct {
+		name, values string // fields whose values are codes
+		curve        bool
+	}{{"boston", "CHAS=0 RAD=24", true}, {"counts", "weekend=0", true}, {"kinds", "smoker=0", false},
+		{"sparse", "CHAS=0", true}} {
+		for _, dark := range []bool{false, true} {
+			for _, width := range []int{390, 1280} {
+				p.ok(p.Look(width, dark))
+				p.ok(p.Go("http://" + address + "/"))
+				p.ok(p.Until(`!document.getElementById("answer").hidden`))
+				p.enter("#model", c.name)
+				p.ok(p.Until(fmt.Sprintf(`document.getElementById("title").textContent.startsWith("%s:") && `+
+					`!document.getElementById("answer").hidden`, c.name)))
+				p.shot(fmt.Sprintf("first-%s-%d-%v.png", c.name, width, dark))
+				if wide, err := p.Overflow(); err != nil || wide > 0 {
+					t.Errorf("%s: the page is %d wider, %v", c.name, wide, err)
+				}
+			}
+		}
+		p.ok(p.Look(390, false))
+		var is struct {
+			Form, Picture, Headline float64
+			Curve                   bool
+			Values                  map[string]string
+		}
+		p.ok(p.Eval(`({Form: inputs.querySelector("input, select").getBoundingClientRect().bottom, Picture: `+
+			`document.getElementById("curve").getBoundingClientRect().bottom, Headline: headline.getBoundingClientRect().bottom, Curve: `+
+			`!document.getElementById("curve").hasAttribute("hidden"), Values: Object.fromEntries([...inputs.elements].map(e => [e.name, e.value]))})`, &is))
+		must.Not(t, is.Form > 844 || is.Form < is.Headline || is.Curve && is.Form < is.Picture, "%s: %+v", c.name, is)
+		must.Be(t, is.Curve, c.curve, c.name)
+		for _, want := range strings.Fields(c.values) {
+			name, value, _ := strings.Cut(want, "=")
+			got := is.Values[name]
+			must.Not(t, value != "" && got != value, "%s: %s begins at %q, want %s", c.name, name, got, value)
+		}
+	}
 }

@@ -1,21 +1,24 @@
 "use strict";
 const $ = id => document.getElementById(id);
 // plain writes a number to five digits as programs do. shown writes it for people: 12,346 and −1.5 × 10⁻⁷.
-const plain = v => Number(v.toPrecision(5)).toString();
-const shown = v => {
+const plain = (v, digits = 5) => Number(v.toPrecision(digits)).toString();
+const shown = (v, digits = 5) => {
   const a = Math.abs(v), sign = v < 0 ? "−" : "";
   if (a && (a < 1e-4 || a >= 1e15)) {
-    const [digits, power] = a.toExponential(4).split("e");
-    return sign + Number(digits) + " × 10" + [...String(Number(power))].map(c => c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]).join("");
+    const [number, power] = a.toExponential(digits - 1).split("e");
+    return sign + Number(number) + " × 10" + [...String(Number(power))].map(c => c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]).join("");
   }
-  const text = plain(a);
+  const text = plain(a, digits);
   return sign + (a < 1e4 ? text : text.replace(/^\d+/, digits => digits.replace(/\B(?=(\d{3})+$)/g, ",")));
 };
-// width writes a half-width to four digits, rounded up, since a narrower band isn't guaranteed.
+// width writes a half-width to three digits, rounded up, since a narrower band isn't guaranteed. It doesn't round a number that somebody may have typed.
 const width = w => {
-  const unit = 10 ** (3 - Math.floor(Math.log10(w)));
+  if (Number(w.toPrecision(6)) === w) return shown(w, 6);
+  const unit = 10 ** (2 - Math.floor(Math.log10(w)));
   return shown(Math.ceil(w * unit * (1 - 1e-12)) / unit);
 };
+// percent writes the share of predictions that don't miss, rounded down.
+const percent = bound => Math.floor(1000 - 1000 * bound + 1e-9) / 10 + " %";
 const counted = (n, one, more) => (n < 1e4 ? n : shown(n)) + " " + (n === 1 ? one : more || one + "s");
 const make = (tag, properties, ...children) => {
   const e = Object.assign(document.createElement(tag), properties);
@@ -31,9 +34,11 @@ const day = 86400000;
 let token = "", model = null, asked = 0, tables = 0, saved = "";
 
 function say(id, text) {
-  $(id).textContent = text;
+  $(id).replaceChildren(...flagged(text));
   $(id).hidden = !text;
 }
+// flagged returns a text in which no line breaks within a flag, such as --epsilon.
+const flagged = text => text.split(/(\B--[a-z][a-z-]*)/).map((part, i) => i % 2 ? make("span", {className: "flag", textContent: part}) : part);
 const problem = text => say("problem", text);
 
 // call sends a request and returns the response. If the server refuses, it throws an error with the server's words and the status.
@@ -68,27 +73,27 @@ async function show() {
   model = await (await call("v1/model?model=" + encodeURIComponent($("model").value))).json();
   $("title").textContent = model.name + ": " + named(model.target) + " from " + counted(model.inputs.length, "input");
   const c = model.certificate;
-  $("sentence").textContent = c ? model.sentence : "No certificate: " + model.certificate_reason + ".";
-  $("sentence").className = c && c.valid ? "" : "none";
+  say("headline", c ? model.headline.split(named(model.target)).map(noted).join(named(model.target)) : "No certificate: " + model.certificate_reason + ".");
+  $("headline").className = c && c.valid ? "" : "none";
+  curve(c);
+  say("sentence", c ? model.sentence : "");
   say("better", model.no_better || "");
   say("context", model.context_sentence || "");
   $("guarantee").hidden = !(c && c.valid);
   $("belief").textContent = model.classes ? "Probabilities" : "The 95 % intervals";
   const w = model.watch;
-  say("watch", w ? model.watch_sentence : "");
-  $("watch").className = w && w.alarm ? "alarm" : "";
+  say("alarm", w?.alarm ? model.watch_sentence : "");
+  say("watch", w && !w.alarm ? model.watch_sentence : "");
   $("english").hidden = !decimalComma();
-  $("conditions").replaceChildren(...(c ? c.conditions : []).map(text => make("li", {textContent: text})));
-  const choices = model.inputs.some(input => input.categories) ? ", choices at the first" : "";
+  $("conditions").replaceChildren(...(c ? c.conditions : []).map(text => make("li", {}, ...flagged(text))));
   const ranges = model.inputs.some(input => input.low !== undefined);
-  $("begins").textContent = "Numbers and dates begin at their mean over the rows that the model was made from" +
-    choices + (ranges ? "; the range of these rows is under each. Outside the range nothing is guaranteed." : ".");
+  $("begins").textContent = "Begins with usual values" + (ranges ? ". Outside the ranges nothing is guaranteed." : ".");
   $("inputs").replaceChildren(...model.inputs.map(fieldOf));
   const names = model.inputs.map(input => "“" + named(input.name) + "”");
   const compares = " With a column “" + named(model.target) + "” the predictions are compared with it.";
   $("needs").textContent = names.length > 12 ? "It needs a header with the names above; other columns, for example names, are shown and saved too." + compares :
     "It needs a header with " + (names.length > 1 ? names.slice(0, -1).join(", ") + " and " : "") + names.at(-1) + "; other columns, for example names, are shown and saved too." + compares;
-  for (const id of ["promise", "one", "many"]) $(id).hidden = false;
+  for (const id of ["promise", "one", "many", "more"]) $(id).hidden = false;
   tables++; // the answer for a table of another model, if it is still under way, is then ignored
   $("table").hidden = true;
   $("file").value = "";
@@ -163,18 +168,27 @@ const numeral = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 // isMissing says whether a text stands for a missing value in the model's tables.
 const isMissing = text => ["", "na", "n/a", "#n/a", "nan", "null", "?", ...(model.reading?.missing || []).map(t => t.toLowerCase())].includes(text.trim().toLowerCase());
 
+// beginning returns the number that a field begins with: the most frequent value of a column of codes, and else the mean. A model of inducing inputs holds no rows to count.
+// Then the mean is rounded if the column's ends are whole; between 0 and 1 only if the spread shows that the column has no other values.
+function beginning({usual, mean, scale, low, high}) {
+  if (usual !== undefined) return Number(usual);
+  const spread = mean * (1 - mean), whole = model.inducing && Number.isInteger(low) && Number.isInteger(high) && (high - low > 1 || Math.abs(scale * scale - spread) < 0.01 * spread);
+  return whole ? Math.round(mean) : mean;
+}
+
 function fieldOf(input, i) {
   const id = "input" + i, field = make(input.categories ? "select" : "input", {id, name: input.name});
   const hint = make("span", {className: "hint", id: id + "-hint"}), why = make("span", {className: "why", id: id + "-why", hidden: true});
   field.setAttribute("aria-describedby", hint.id + " " + why.id);
   if (input.categories) {
     field.append(...input.categories.map((name, k) => new Option(k === input.categories.length - 1 ? name + " (none of these)" : name, name)));
+    field.value = input.usual ?? input.categories[0];
   } else if (input.date) {
     field.type = typeOf(input);
-    field.value = fieldTypes[typeOf(input)].say(input.mean);
+    field.value = fieldTypes[typeOf(input)].say(beginning(input));
   } else {
     field.inputMode = "decimal";
-    field.value = written(input.mean);
+    field.value = written(beginning(input));
   }
   const parts = [];
   if (input.low !== undefined) parts.push("rows from " + valued(input, input.low) + " to " + valued(input, input.high));
@@ -295,16 +309,52 @@ function frame(p) {
     return " This row lies outside the range of the rows that the model was made from, in an input or farther from them than nearly all others" +
       (certified(p) ? ": the certificate says nothing here, and its frame is grey." : ".");
   }
-  return certified(p) ? " The green frame is the certificate's ± " + noted(width(certified(p))) + ", with the confidence and for the share said above." : "";
+  return certified(p) ? " The green frame is the certificate's ± " + noted(width(certified(p))) + ", which holds at least " + percent(foremost(model.certificate).bound) + " of predictions." : "";
 }
 
 // certified returns the half-width of the certificate's band about a prediction, or 0 if there is no band. With the loss scaled, the half-width counts the
 // model's own standard deviations.
 function certified(p) {
-  const c = model.certificate;
-  if (!c || !c.valid || !(c.mean_bound < 1)) return 0;
-  if (c.loss === "scaled") return c.epsilon * p.predictive_sd;
-  return c.loss === "band" ? c.epsilon_raw : 0;
+  const at = foremost(model.certificate);
+  if (!at || model.certificate.loss === "relative") return 0;
+  return model.certificate.loss === "scaled" ? at.half_width * p.predictive_sd : at.half_width_raw;
+}
+
+// foremost returns the point of the certificate's curve that the headline names, as krigo.Foremost does. Without a curve it is the declared width. It returns null if no width is guaranteed.
+function foremost(c) {
+  const points = c?.valid && c.curve?.points || [], share = c?.promise ? c.promise.share : 0.9, declared = {half_width: c?.epsilon, half_width_raw: c?.epsilon_raw, bound: c?.mean_bound};
+  if (!points.length || !c.promise && c.mean_bound < 1 && c.epsilon !== 0.6) return c?.valid && c.mean_bound < 1 && ["band", "scaled", "relative"].includes(c.loss) ? declared : null;
+  const at = points.find(p => p.bound <= 1 - share);
+  return at ? {...at, bound: 1 - share} : points.at(-1);
+}
+
+// curve draws the share of predictions that is guaranteed by half-width. Grey dots are what the same rows guarantee for simple predictors at the declared width, each by itself.
+function curve(c) {
+  const points = c?.valid && c.curve?.points || [], svg = $("curve");
+  svg.toggleAttribute("hidden", !points.length);
+  if (!points.length) return;
+  const main = foremost(c), {constant, linear} = model.context || {};
+  const dots = [["linear model", linear], ["constant", constant]].filter(([, b]) => b && b.mean_bound < 1 && c.mean_bound < 1).sort(([, a], [, b]) => a.mean_bound - b.mean_bound);
+  const least = Math.max(0, Math.min(points[0].bound < 0.5 ? 0.5 : 0, ...dots.map(([, b]) => Math.floor(9 - 10 * b.mean_bound) / 10))), most = Math.max(points.at(-1).half_width_raw, main.half_width_raw) * 1.03 || 1;
+  const x = w => 76 + 514 * w / most, y = bound => 20 + 200 * bound / (1 - least), marks = [];
+  for (let k = 10; k >= 10 * least - 1e-9; k -= least < 0.5 ? 2 : 1) marks.push(["line", {x1: 76, x2: 590, y1: y(1 - k / 10), y2: y(1 - k / 10), class: "axis"}], ["text", {x: 68, y: y(1 - k / 10) + 6, "text-anchor": "end"}, 10 * k + " %"]);
+  const unit = 10 ** Math.floor(Math.log10(most / 3)), step = [5, 2, 1].map(k => k * unit).find(s => s <= most / 3);
+  for (let k = 0; k * step <= 0.9 * most; k++) marks.push(["text", {x: x(k * step), y: 246, "text-anchor": "middle"}, shown(k * step)]);
+  const at = points.flatMap((p, i) => [x(p.half_width_raw) + "," + y(i ? points[i - 1].bound : 1 - least), x(p.half_width_raw) + "," + y(p.bound)]);
+  marks.push(["text", {x: 590, y: 274, "text-anchor": "end"}, "half-width" + (c.loss === "band" ? ", " + named(model.target) : "")],
+    ["polyline", {points: [...at, "590," + y(points.at(-1).bound)].join(" "), class: "sure"}]);
+  let taken = y(main.bound) + 24; // where the text before stands
+  const side = w => x(w) > 330 ? {dx: -12, anchor: "end"} : {dx: 12, anchor: "start"};
+  for (const [who, b] of dots) {
+    const {dx, anchor} = side(c.epsilon_raw), line = Math.max(y(b.mean_bound) + 7, taken + 22);
+    taken = line;
+    marks.push(["circle", {cx: x(c.epsilon_raw), cy: y(b.mean_bound), r: 5, class: "other"}],
+      ["text", {x: x(c.epsilon_raw) + dx, y: line, class: "halo", "text-anchor": anchor}, who + ": " + percent(b.mean_bound) + " within ±" + noted(width(c.epsilon_raw))]);
+  }
+  const {dx, anchor} = side(main.half_width_raw);
+  marks.push(["circle", {cx: x(main.half_width_raw), cy: y(main.bound), r: 6, class: "at"}],
+    ["text", {x: x(main.half_width_raw) + dx, y: y(main.bound) + 24, class: "named halo", "text-anchor": anchor}, percent(main.bound) + " within ±" + noted(width(main.half_width_raw))]);
+  draw(svg, marks);
 }
 
 function draw(svg, marks) {
