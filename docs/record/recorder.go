@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -96,6 +97,11 @@ func (r *recorder) page(path string) error {
 	}
 	if err := at.stop(); err != nil {
 		r.fault(path, "%v", err)
+	}
+	for _, found := range regexp.MustCompile(`!\[[^\]]*\]\(([^ )]+)`).FindAllStringSubmatch(strings.Join(page.lines, "\n"), -1) {
+		if _, err := os.Stat(filepath.Join(r.root, filepath.Dir(path), found[1])); err != nil {
+			r.fault(path, "a picture is missing: %v", err)
+		}
 	}
 	if r.pictures {
 		if err := hang(page, folder, r.root); err != nil {

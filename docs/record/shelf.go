@@ -128,7 +128,7 @@ func simulated(r *rand.Rand) map[string]string {
 		return names[is] + "," + names[said]
 	})
 	table("loans.csv", "Status,p_good,p_bad", 400, func() string {
-		bad := 1 / (1 + math.Exp(1.2-1.5*r.NormFloat64()))
+		bad := 1 / (1 + math.Exp(2-4*r.NormFloat64()))
 		status := "good"
 		if r.Float64() < bad {
 			status = "bad"
