@@ -76,9 +76,12 @@ func lastPlace(text string) float64 {
 }
 
 // rewrite returns a block that shows what is printed, and leaves out what the old block leaves out. A line with an
-// ellipsis inside keeps it. lost are lines of the old block to which no printed line is similar: somebody has to look
+// ellipsis inside keeps it. A block that is right stays as it is. lost are lines of the old block to which no printed line is similar: somebody has to look
 // at the new block.
 func rewrite(shown, printed string) (block string, lost []string, err error) {
+	if compare(shown, printed, 0) == nil {
+		return shown, nil, nil
+	}
 	old := paragraphs(strings.TrimSpace(shown))
 	now := paragraphs(strings.TrimSpace(printed))
 	twins := align(old, now)
@@ -86,21 +89,22 @@ func rewrite(shown, printed string) (block string, lost []string, err error) {
 	next := 0 // the first printed paragraph that is not done
 	gap := false
 	between := func(end int) {
-		if gap && end > next {
-			b = append(b, "…")
-		} else {
+		if !gap {
 			b = append(b, now[next:end]...)
+		} else if end > next && (len(b) == 0 || !strings.HasSuffix(b[len(b)-1], "…")) {
+			b = append(b, "…")
 		}
-		gap = false
 	}
 	for i, was := range old {
 		switch twin := twins[i]; {
 		case was == "…":
 			gap = true
 		case twin >= 0:
+			gap = gap || strings.HasPrefix(was, "…")
 			between(twin)
 			b = append(b, filled(was, now[twin]))
 			next = twin + 1
+			gap = strings.HasSuffix(was, "…") // it may reach into the next lines
 		case was != "":
 			lost = append(lost, was)
 		}
@@ -134,6 +138,7 @@ const columns = 100
 func paragraphs(text string) (all []string) {
 	wide := 0 // columns of the line above
 	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimRight(line, " ")
 		fields := strings.Fields(line)
 		first := 0
 		for k, word := range fields {

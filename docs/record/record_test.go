@@ -113,6 +113,7 @@ func TestRewrite(t *testing.T) {
 	for _, c := range []struct{ shown, printed, want, lost string }{
 		{"a is 1\n…\nc is 3", "a is 2\nb is 2\nc is 4\n", "a is 2\n…\nc is 4", ""},
 		{"at 1, … and on\n…", "at 7, in short and on\nmore\n", "at 7, … and on\n…", ""},
+		{"…so 1 is 1, …", "first\nand so 1 is 2, then\nlast\n", "…so 1 is 2, …", ""},
 		{long + "is 1 of 2 in all", long + "is 3\nof 4 in all", long + "is 3\nof 4 in all", ""},
 		{"so it was\n…\nlast is 1", "now another thing\nlast is 2", "…\nlast is 2", "so it was"},
 	} {
