@@ -100,7 +100,9 @@ func rewrite(shown, printed string) (block string, lost []string, err error) {
 		case was == "…":
 			gap = true
 		case twin >= 0:
-			gap = gap || strings.HasPrefix(was, "…")
+			if strings.HasPrefix(was, "…") {
+				next = twin
+			}
 			between(twin)
 			b = append(b, filled(was, now[twin]))
 			next = twin + 1
