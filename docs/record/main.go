@@ -13,10 +13,10 @@ package main
 import (
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -103,14 +103,22 @@ func (r *recorder) prepare() (err error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
+	r.kinds = slices.DeleteFunc(r.kinds, func(kind string) bool {
+		with := r.interpreters[kind]
+		if len(with) == 0 {
+			return false
+		}
+		if _, err := exec.LookPath(with[0]); err != nil {
+			fmt.Fprintf(r.log, "NOT TESTED: snippets of %s: %v\n", kind, err)
+			return true
+		}
+		return false
+	})
 	if r.packages, err = listPackages(r.root); err != nil {
 		return err
 	}
 	if r.slow, err = readSlowness(filepath.Join(r.root, "docs", "record", "slow.txt")); err != nil {
 		return err
-	}
-	if r.log == nil {
-		r.log = io.Discard
 	}
 	return furnish(r.root, r.shelf, r.krigo)
 }
