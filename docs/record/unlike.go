@@ -10,11 +10,6 @@ var unlike = map[string]struct {
 	"krigo generate --rows 2000000 --inputs 11 --out draw.npy": {instead: "krigo generate --rows 2000 --inputs 11 --out " +
 		"drawn.npy"},
 
-	"krigo fit draw.npy --target y --objective renyi --inducing 512 --inducing-init random --ard on --solver nearest " +
-		"--batches uniform --batch 1024 --epochs E": {
-		instead: "krigo fit draw.npy --target y --objective renyi --inducing 32 --inducing-init random --ard on --solver " +
-			"nearest --batches uniform --batch 128 --epochs 2"},
-
 	"krigo inspect houses.csv --target price": {instead: "krigo inspect messy.csv --target price"},
 	"krigo fit houses.csv --target price --ignore id --dates sold:year --decimal , --thousands . --units m² --na k.A. " +
 		"--missing mean": {
