@@ -3,7 +3,6 @@ package layers
 import (
 	"encoding/json"
 	"fmt"
-	"go/ast"
 	"go/doc/comment"
 	"go/format"
 	"go/parser"
@@ -12,7 +11,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -88,41 +86,6 @@ func TestPublic(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-var snippet = regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
-
-// TestSnippets shows that Go code in README and docs compiles, given a context ctx and the imports that it needs.
-func TestSnippets(t *testing.T) {
-	packages, l := public(t)
-	paths := map[string]string{}
-	for _, p := range l.packages {
-		if !strings.Contains(p.ImportPath, "internal") && (p.DepOnly && !strings.Contains(p.ImportPath, ".")) {
-			paths[path.Base(p.ImportPath)] = p.ImportPath
-		}
-	}
-	for _, p := range packages {
-		paths[p.Name()] = p.Path()
-	}
-	var files []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
-		found := must.Get(filepath.Glob(filepath.Join("..", "..", pattern)))(t)
-		files = append(files, found...)
-	}
-	checked := 0
-	for _, name := range files {
-		text := must.Get(os.ReadFile(name))(t)
-		for i, s := range snippet.FindAllSubmatch(text, -1) {
-			checked++
-			if err := compiles(l, paths, string(s[1])); err != nil {
-				t.Errorf("%s, snippet %d: %v", name, i+1, err)
-			}
-		}
-	}
-	must.Not(t, checked == 0, "no snippet was found")
-	for _, wrong := range []string{"krigo.NotThere()", "var x int = krigo.Options{}", "x :="} {
-		must.Not(t, compiles(l, paths, wrong) == nil, "%q compiles", wrong)
 	}
 }
 
@@ -203,32 +166,4 @@ func programOf(t *testing.T, p listed) string {
 	}
 	t.Errorf("the comment of %s doesn't open with a program", p.ImportPath)
 	return ""
-}
-
-// compiles type-checks statements as the body of a function with a parameter ctx.
-func compiles(l listing, paths map[string]string, body string) error {
-	body = "func _(ctx context.Context) {\n" + body + "\n}\n"
-	f, err := parser.ParseFile(l.fset, "snippet.go", "package p\n"+body, 0)
-	if err != nil {
-		return err
-	}
-	head := "package p\nimport \"context\"\n"
-	imported := map[string]bool{"context": true}
-	for _, id := range f.Unresolved {
-		if of := paths[id.Name]; of != "" && !imported[id.Name] {
-			imported[id.Name] = true
-			head += fmt.Sprintf("import %q\n", of)
-		}
-	}
-	if f, err = parser.ParseFile(l.fset, "snippet.go", head+body, 0); err != nil {
-		return err
-	}
-	var first error
-	config := types.Config{Importer: l.imports, Error: func(err error) {
-		if e := err.(types.Error); first == nil && !e.Soft { // a soft error is an unused variable
-			first = err
-		}
-	}}
-	config.Check("p", l.fset, []*ast.File{f}, nil)
-	return first
 }

@@ -1,12 +1,10 @@
-"""The documentation's script runs and prints what the page shows, and every public name is documented."""
+"""Every public name is documented, and the examples of docstrings run."""
 
 from __future__ import annotations
 
 import doctest
 import inspect
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,24 +12,6 @@ import krigo
 from krigo._errors import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def script(name: str) -> str:
-    found = re.search(r"```python\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
-    assert found
-    return found[1]
-
-
-def test_script(tmp_path):
-    code = script("docs/how-to/python.md")
-    assert script("README.md") == code
-    (tmp_path / "data").symlink_to(ROOT / "data")
-    done = subprocess.run([sys.executable, "-c", code], check=False, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    said = done.stdout.splitlines()
-    assert f"\n    {said[0]}\n" in (ROOT / "docs/how-to/python.md").read_text(encoding="utf-8")
-    assert sum(line.startswith("With 99 % confidence") for line in said) == 3
-    assert {p.name for p in tmp_path.iterdir()} == {"data", "houses.krigo", "houses.html"}
 
 
 def test_methods_are_documented():
