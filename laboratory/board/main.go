@@ -231,12 +231,14 @@ func origin(o options, own bool) (file, error) {
 	}
 	f.Machine = fmt.Sprintf("%s, %d cores, %s", processor(), runtime.NumCPU(), strings.TrimSpace(string(version)))
 	if own {
-		head, err := exec.Command("git", "rev-parse", "--short=8", "HEAD").Output()
+		// The commit that last changed the product, so that figures don't look older after a change of a page.
+		product := []string{"--", "..", ":!../laboratory", ":!../docs"}
+		head, err := exec.Command("git", append([]string{"log", "-1", "--format=%h", "--abbrev=8"}, product...)...).Output()
 		if err != nil {
 			return f, err
 		}
 		f.Commit = strings.TrimSpace(string(head))
-		other, err := exec.Command("git", "status", "--porcelain", "-uno", "..", ":!../laboratory", ":!../docs").Output()
+		other, err := exec.Command("git", append([]string{"status", "--porcelain", "-uno"}, product...)...).Output()
 		if err != nil {
 			return f, err
 		}

@@ -11,7 +11,6 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"strconv"
@@ -186,23 +185,6 @@ type noAnswer struct{ why error }
 
 func (n *noAnswer) Error() string { return n.why.Error() }
 
-// write writes train.csv, and test.csv if there are test rows.
-func (s split) write(dir string) error {
-	for name, rows := range map[string][][]string{"train.csv": s.train, "test.csv": s.test} {
-		if len(rows) == 0 {
-			continue
-		}
-		var text bytes.Buffer
-		if err := csv.NewWriter(&text).WriteAll(rows); err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), text.Bytes(), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // score returns the figures of predictions.
 func (t *trial) score(s split, run int) (scores, error) {
 	words := "fit train.csv --target " + t.job.target
@@ -371,40 +353,6 @@ func classScores(f fitted, predicted [][]string, labels []string) scores {
 		found["kept"] = 1 - found["error"]
 	}
 	return found
-}
-
-// column returns the cells of a column, or nil if there is no such column.
-func column(rows [][]string, name string) []string {
-	for at, head := range rows[0] {
-		if head != name {
-			continue
-		}
-		cells := make([]string, 0, len(rows)-1)
-		for _, row := range rows[1:] {
-			cells = append(cells, row[at])
-		}
-		return cells
-	}
-	return nil
-}
-
-// numbers returns a column's numbers, without the cells that are none.
-func numbers(rows [][]string, name string) []float64 {
-	var of []float64
-	for _, cell := range column(rows, name) {
-		if v := parsed(cell); !math.IsNaN(v) {
-			of = append(of, v)
-		}
-	}
-	return of
-}
-
-func parsed(cell string) float64 {
-	v, err := strconv.ParseFloat(cell, 64)
-	if err != nil {
-		return math.NaN()
-	}
-	return v
 }
 
 // claim is a line of progress that names a time, beside the time that it took in truth.
