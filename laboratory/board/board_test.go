@@ -74,6 +74,16 @@ func TestShortFits(t *testing.T) {
 	}
 }
 
+// TestInstructionSets: CPU seconds of another instruction set aren't compared.
+func TestInstructionSets(t *testing.T) {
+	old, now := boards(scores{"cpu": 10}, scores{"cpu": 60})
+	old.Machine = "EPYC, 2 cores, krigo (numeric core avx2)"
+	now.Machine = "EPYC, 2 cores, krigo (numeric core portable)"
+	if fails := compare(&strings.Builder{}, old, now, true); len(fails) > 0 {
+		t.Error(fails)
+	}
+}
+
 // TestLost: an answer that is lost fails and says why. An answer that is won doesn't fail another program's board.
 func TestLost(t *testing.T) {
 	old, now := boards(scores{"rmse": .5}, scores{})

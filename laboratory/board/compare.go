@@ -158,8 +158,8 @@ type verdict struct {
 	change bool // an error isn't what the file says
 }
 
-// judge compares a row of a run with the file's.
-func judge(old, now row) []verdict {
+// judge compares a row of a run with the file's, but for the measure named skip.
+func judge(old, now row, skip string) []verdict {
 	var list []verdict
 	if now.Lost != old.Lost {
 		list = append(list, verdict{worse: now.Lost > old.Lost, fails: now.Lost > old.Lost, change: true,
@@ -169,6 +169,9 @@ func judge(old, now row) []verdict {
 	for _, m := range measures {
 		before, had := old.Figures[m.name]
 		after, has := now.Figures[m.name]
+		if m.name == skip {
+			continue
+		}
 		if !had || !has {
 			if had && m.fails && now.Lost == 0 {
 				list = append(list, verdict{worse: true, fails: true, text: now.Table + ": no " + m.name})
@@ -195,6 +198,12 @@ func judge(old, now row) []verdict {
 	return list
 }
 
+// core returns the instruction set of krigo's numeric core, as krigo version ends.
+func core(machine string) string {
+	_, set, _ := strings.Cut(machine, "numeric core ")
+	return strings.TrimSuffix(set, ")")
+}
+
 // compare prints what became better and worse than in the file, and returns what fails. If own is true, krigo is built
 // from this checkout. Then the file must be of the version of these defaults, and errors must be the file's.
 func compare(w io.Writer, old, now file, own bool) []string {
@@ -203,13 +212,18 @@ func compare(w io.Writer, old, now file, own bool) []string {
 		fails = append(fails, fmt.Sprintf("the file is of defaults %d, and krigo.DefaultsVersion is %d: record the board",
 			old.Defaults, now.Defaults))
 	}
+	skip := ""
+	if core(old.Machine) != core(now.Machine) {
+		skip = "cpu"
+		fmt.Fprintf(w, "CPU time isn't compared: the file is of another instruction set (%s)\n", core(old.Machine))
+	}
 	for _, r := range now.Tables {
 		at := slices.IndexFunc(old.Tables, func(o row) bool { return o.Table == r.Table })
 		if at < 0 {
 			fmt.Fprintf(w, "new     %s\n", r.Table)
 			continue
 		}
-		for _, v := range judge(old.Tables[at], r) {
+		for _, v := range judge(old.Tables[at], r, skip) {
 			word := "better "
 			if v.worse {
 				word = "WORSE  "
