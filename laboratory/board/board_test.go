@@ -220,7 +220,16 @@ func TestRecorded(t *testing.T) {
 			t.Errorf("no figures of %s: go run ./board --quick --record", j.name)
 		}
 	}
-	if f.Defaults != krigo.DefaultsVersion {
-		t.Errorf("the file is of defaults %d, and krigo.DefaultsVersion is %d", f.Defaults, krigo.DefaultsVersion)
+	var known map[string]struct{ Version int }
+	raw, err := os.ReadFile("../results/measures.json")
+	if err == nil {
+		err = json.Unmarshal(raw, &known)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Defaults != krigo.DefaultsVersion || known["default"].Version != krigo.DefaultsVersion {
+		t.Errorf("krigo.DefaultsVersion is %d, in board-quick.json %d, and in measures.json %d", krigo.DefaultsVersion,
+			f.Defaults, known["default"].Version)
 	}
 }

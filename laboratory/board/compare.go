@@ -213,7 +213,7 @@ func compare(w io.Writer, old, now file, own bool) []string {
 			old.Defaults, now.Defaults))
 	}
 	skip := ""
-	if core(old.Machine) != core(now.Machine) {
+	if len(old.Tables) > 0 && core(old.Machine) != core(now.Machine) {
 		skip = "cpu"
 		fmt.Fprintf(w, "CPU time isn't compared: the file is of another instruction set (%s)\n", core(old.Machine))
 	}
