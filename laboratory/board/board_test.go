@@ -233,3 +233,13 @@ func TestRecorded(t *testing.T) {
 			f.Defaults, known["default"].Version)
 	}
 }
+
+// TestPages: the tables of pages are those of the files.
+func TestPages(t *testing.T) {
+	for _, p := range pages {
+		text, fresh, err := page(p.path, p.table)
+		if err != nil || text != fresh {
+			t.Errorf("%s isn't what the files say (%v): go run ./board --pages", p.path, err)
+		}
+	}
+}

@@ -5,7 +5,7 @@
 //	go run ./board --only uci,boston   the rows whose names begin so
 //	go run ./board --quick             two minutes, for CI: exits with 1 if a default became worse than in
 //	                                   laboratory/results/board-quick.json
-//	go run ./board --table readme      the table beside other libraries, from the files in laboratory/results
+//	go run ./board --pages             writes the tables beside other libraries, from the files in laboratory/results
 //	go run ./board --splits DIR        writes the splits, for peers.py
 //
 // --krigo PATH measures another program, for example of another commit. docs/behind/board.md says more.
@@ -28,7 +28,7 @@ import (
 
 // options are the command's flags.
 type options struct {
-	quick, record, reference         bool
+	quick, record, reference, pages  bool
 	only, krigo, file, table, splits string
 }
 
@@ -39,7 +39,8 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "rows whose names begin with one of these, with commas between them")
 	flag.StringVar(&o.krigo, "krigo", "", "the program to measure (default built from this checkout)")
 	flag.StringVar(&o.file, "file", "", "the file of figures (default in laboratory/results)")
-	flag.StringVar(&o.table, "table", "", "print a table from the files: readme")
+	flag.StringVar(&o.table, "table", "", "print a table from the files: readme, all")
+	flag.BoolVar(&o.pages, "pages", false, "write the tables from the files into README and docs/behind/board.md")
 	flag.StringVar(&o.splits, "splits", "", "write the splits into this folder")
 	flag.BoolVar(&o.reference, "reference", false, "run the work that is the unit of CPU seconds, and nothing else")
 	flag.Parse()
@@ -54,8 +55,13 @@ func run(o options) error {
 		fmt.Println(reference())
 		return nil
 	}
+	if o.pages {
+		return writePages()
+	}
 	if o.table != "" {
-		return printTable(os.Stdout, o.table)
+		text, err := table(o.table)
+		fmt.Print(text)
+		return err
 	}
 	list, err := jobs()
 	if err != nil {

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,47 +50,92 @@ func writeSplits(dir string, list []job) error {
 	return os.WriteFile(filepath.Join(dir, "list.json"), raw, 0o644)
 }
 
-// readme lists the tables of README, with the words for them.
-var readme = []struct{ table, words string }{
+// tableLine is a row of the board, and the words for it in a table.
+type tableLine struct{ table, words string }
+
+// readme lists the rows of README's table.
+var readme = []tableLine{
 	{"split/boston", "boston, 455 rows"}, {"split/concrete", "concrete, 927 rows"}, {"split/yacht", "yacht, 277 rows"},
 	{"split/kin8nm", "kin8nm, 7,373 rows"}, {"uci/servo", "servo, 150 rows"}, {"uci/stock", "stock, 482 rows"},
 	{"drawn/additive", "a sum of functions, 300 rows"}, {"stranger/SaratogaHouses", "house prices, as found"},
 }
 
-// contender is a column of README's table.
-type contender struct{ name, suffix string }
+// contenders are the columns of tables: names, and the suffixes of their rows.
+var contenders = []struct{ name, suffix string }{{"krigo", ""}, {"krigo, all rows", " all"}, {"LightGBM", " lightgbm"},
+	{"scikit-learn GP", " sklearn"}, {"GPyTorch", " gpytorch"}}
 
-// printTable prints the table of README: RMSE, what 95 % intervals hold, and CPU seconds, of krigo and its peers.
-func printTable(w io.Writer, name string) error {
-	if name != "readme" {
-		return fmt.Errorf("no table %q: readme", name)
+// pages are the pages with tables, and the table of each. A table stands between the markers <!-- board: NAME --> and
+// <!-- end board -->.
+var pages = []struct{ path, table string }{{"README.md", "readme"}, {"docs/behind/board.md", "all"}}
+
+// page returns the text of a page, and what it is with the table from the files.
+func page(path, name string) (text, fresh string, err error) {
+	raw, err := os.ReadFile(filepath.Join(lab, "..", path))
+	if err != nil {
+		return "", "", err
 	}
+	text = string(raw)
+	marker := "<!-- board: " + name + " -->\n"
+	head, rest, found := strings.Cut(text, marker)
+	_, tail, ends := strings.Cut(rest, "<!-- end board -->")
+	if !found || !ends {
+		return "", "", fmt.Errorf("%s has no table between %q and <!-- end board -->", path, marker)
+	}
+	table, err := table(name)
+	return text, head + marker + "\n" + table + "\n<!-- end board -->" + tail, err
+}
+
+// writePages writes the tables into their pages.
+func writePages() error {
+	for _, p := range pages {
+		_, fresh, err := page(p.path, p.table)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(lab, "..", p.path), []byte(fresh), 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// table returns a table of RMSE, what 95 % intervals hold, and CPU seconds, of krigo and its peers: "readme", or "all",
+// which has all tables with numbers to predict.
+func table(name string) (string, error) {
 	own, err := load(filepath.Join(lab, "results/board.json"))
 	if err != nil {
-		return err
+		return "", err
 	}
 	peers, err := load(filepath.Join(lab, "results/peers.json"))
 	if err != nil {
-		return err
+		return "", err
 	}
 	rows := slices.Concat(own.Tables, peers.Tables)
-	columns := []contender{{"krigo", ""}, {"krigo, all rows", " all"}, {"LightGBM", " lightgbm"},
-		{"scikit-learn GP", " sklearn"}, {"GPyTorch", " gpytorch"}}
-	var text bytes.Buffer
+	lines := readme
+	if name == "all" {
+		lines = nil
+		for _, r := range own.Tables {
+			if _, numbers := r.Figures["rmse"]; (numbers || r.Lost > 0) && !strings.HasSuffix(r.Table, " all") {
+				lines = append(lines, tableLine{r.Table, r.Table})
+			}
+		}
+	} else if name != "readme" {
+		return "", fmt.Errorf("no table %q: readme, all", name)
+	}
+	var text strings.Builder
 	text.WriteString("| RMSE / coverage / CPU s |")
-	for _, c := range columns {
+	for _, c := range contenders {
 		text.WriteString(" " + c.name + " |")
 	}
-	text.WriteString("\n|---|" + strings.Repeat("---|", len(columns)) + "\n")
-	for _, t := range readme {
+	text.WriteString("\n|---|" + strings.Repeat("--:|", len(contenders)) + "\n")
+	for _, t := range lines {
 		text.WriteString("| " + t.words + " |")
-		for _, c := range columns {
+		for _, c := range contenders {
 			text.WriteString(" " + cell(rows, t.table+c.suffix) + " |")
 		}
 		text.WriteString("\n")
 	}
-	_, err = w.Write(text.Bytes())
-	return err
+	return text.String(), nil
 }
 
 // cell returns the figures of a row in a cell of the table.
@@ -109,5 +152,9 @@ func cell(rows []row, name string) string {
 	if v, ok := r.Figures["coverage"]; ok {
 		cover = fmt.Sprintf("%.0f %%", 100*v)
 	}
-	return fmt.Sprintf("%.3f / %s / %.1f", r.Figures["rmse"], cover, r.Figures["cpu_seconds"])
+	digits := 1
+	if r.Figures["cpu_seconds"] < 1 {
+		digits = 2
+	}
+	return fmt.Sprintf("%.3f / %s / %.*f", r.Figures["rmse"], cover, digits, r.Figures["cpu_seconds"])
 }
