@@ -159,6 +159,21 @@ func wholeLines(path string, f io.ReaderAt, size int64) (end int64, err error) {
 	return end, nil
 }
 
+// lastArchive returns the archive with the highest number beside the ledger, if it holds anything, or "".
+func lastArchive(path string) (last string) {
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s.%d", path, n)
+		info, err := os.Lstat(name)
+		if err != nil {
+			return last
+		}
+		last = ""
+		if info.Size() > 0 {
+			last = name
+		}
+	}
+}
+
 // repair finds the end of the last whole line, and removes what follows.
 func (j *journal) repair() error {
 	info, err := j.file.Stat()

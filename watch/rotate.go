@@ -110,21 +110,6 @@ func (l *Ledger) Rotate() (archive string, err error) {
 	return archive, err
 }
 
-// lastArchive returns the archive with the highest number beside the ledger, if it holds anything, or "".
-func lastArchive(path string) (last string) {
-	for n := 1; ; n++ {
-		name := fmt.Sprintf("%s.%d", path, n)
-		info, err := os.Lstat(name)
-		if err != nil {
-			return last
-		}
-		last = ""
-		if info.Size() > 0 {
-			last = name
-		}
-	}
-}
-
 // nextArchive returns the first numbered name that no file beside the ledger has.
 func nextArchive(path string) string {
 	for n := 1; ; n++ {
