@@ -77,8 +77,8 @@ func TestCurveOfModel(t *testing.T) {
 			t.Errorf("%s: at another ε: %+v, %v", loss, r, err)
 		}
 		said := m.Sentence(c)
-		for _, want := range []string{"all of these hold together for predictions on further rows from the same source", ":\n  at least 56.2 % lie within ±",
-			"\n  at least 80 % lie within ±", "\n  their mean absolute error is at most ", ", if errors above ",
+		for _, want := range []string{"all of these hold together for predictions on further rows from the same source", ":\n  at least ",
+			"\n  at least 80 % lie within ±", "\n  their mean absolute error is at most ", ", with each error capped at ",
 			map[string]string{"band": "of MEDV", "scaled": "own standard deviations", "relative": "times MEDV"}[loss]} {
 			must.Not(t, !strings.Contains(said, want), "%s: nothing says %q in %s", loss, want, said)
 		}

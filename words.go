@@ -149,15 +149,15 @@ func saidMean(m *Model, c *pacbayes.Certificate) string {
 		errs = "distance from " + known(m)
 	}
 	clip := cautious.Least(e.Clip * raw)
-	return fmt.Sprintf("\n  their mean %s is at most %s%s, if errors above %s count as %s", errs,
-		cautious.Width(e.Bound*raw), unit, clip, clip)
+	return fmt.Sprintf("\n  their mean %s is at most %s%s, with each error capped at %s", errs,
+		cautious.Width(e.Bound*raw), unit, clip)
 }
 
 // unasked is the ε of options that name none. A table of widths leaves it out.
 const unasked = 0.6
 
 // saidPoints returns the points of c's curve that a sentence lists, by width. These are what somebody asked for, then
-// the shares in their order of use, then the narrowest width. saidPoints also returns the smallest share for which the
+// the shares in their order of use, and if these are few the narrowest width. saidPoints also returns the smallest share for which the
 // curve has no width, or 1.
 func saidPoints(c *pacbayes.Certificate) (points []pacbayes.CurvePoint, none float64) {
 	add := func(p pacbayes.CurvePoint) {
@@ -184,7 +184,9 @@ func saidPoints(c *pacbayes.Certificate) (points []pacbayes.CurvePoint, none flo
 			none = math.Min(none, share)
 		}
 	}
-	add(c.Curve.Points[0])
+	if len(points) < 2 {
+		add(c.Curve.Points[0])
+	}
 	slices.SortFunc(points, func(a, b pacbayes.CurvePoint) int { return cmp.Compare(a.HalfWidth, b.HalfWidth) })
 	return points, none
 }

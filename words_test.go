@@ -79,7 +79,7 @@ func TestCurveSentence(t *testing.T) {
 		curve.MeanError.Bound = of.mean * curve.MeanError.Clip
 		words := m.Sentence(&c)
 		if strings.Contains(words, "mean absolute error") != of.said || strings.Count(words, "\n  ") > 5 ||
-			!strings.Contains(words, ":\n  at least 57.6 % lie within") {
+			!strings.Contains(words, ":\n  at least 80 % lie within") {
 			t.Errorf("%+v: %s", of, words)
 		}
 	}

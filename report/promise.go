@@ -72,15 +72,15 @@ func (r *maker) drawPromise() error {
 		chart.Y.Span(0.5, 1)
 	}
 	guaranteed := func(p pacbayes.CurvePoint) float64 { return 1 - p.Bound }
-	chart.Line("this model, guaranteed", drawing.Green, nil) // the first in the legend, and drawn last
-	chart.Line("as seen", drawing.Blue, stairs(c.Curve, widest,
+	chart.Line("krigo, guaranteed", drawing.Green, nil) // the first in the legend, and drawn last
+	chart.Line("krigo, on the certified rows", drawing.Blue, stairs(c.Curve, widest,
 		func(p pacbayes.CurvePoint) float64 { return 1 - float64(p.Misses)/float64(c.Rows) }))
 	chart.Thin("", []drawing.XY{{X: 0, Y: share}, {X: widest, Y: share}})
 	for i, of := range rivals {
 		if line := stairs(of.Curve, widest, guaranteed); i == 0 {
-			chart.Line(of.name, drawing.Grey, line)
+			chart.Line(of.name+", guaranteed", drawing.Grey, line)
 		} else {
-			chart.Dashed(of.name, line)
+			chart.Dashed(of.name+", guaranteed", line)
 		}
 	}
 	chart.Line("", drawing.Green, stairs(c.Curve, widest, guaranteed))
