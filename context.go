@@ -21,9 +21,9 @@ func (m *Model) NoBetter() string {
 	name, own := m.misses(x.RMSE)
 	_, other := m.misses(x.Constant.RMSE)
 	errs := fmt.Sprintf("%s, and the constant's %s", own, other)
-	lossWorse := x.MeanRisk >= x.Constant.MeanRisk
+	lossWorse := x.MeanRisk > x.Constant.MeanRisk
 	if c.Route == pacbayes.Direct && c.Curve == nil { // both are hold-out bounds of a mean at one ε
-		lossWorse = c.MeanBound >= x.Constant.MeanBound
+		lossWorse = c.MeanBound > x.Constant.MeanBound
 	}
 	switch {
 	case x.RMSE >= x.Constant.RMSE:
@@ -114,8 +114,8 @@ func (m *Model) Scores() string {
 		100*x.Coverage95)
 }
 
-// simpler are a constant and a linear model, with their names, as far as the context has them.
-func (m *Model) simpler() (names []string, scores []model.Baseline) {
+// Simpler returns a constant and a linear model, with their names, as far as the context has them.
+func (m *Model) Simpler() (names []string, scores []model.Baseline) {
 	x := m.Context
 	if x.Constant.Baseline != (model.Baseline{}) {
 		names = append(names, m.constant())
@@ -131,7 +131,7 @@ func (m *Model) simpler() (names []string, scores []model.Baseline) {
 // beside returns the errors of simpler predictors in parentheses, or "" if the context has none.
 func (m *Model) beside() string {
 	var each []string
-	names, scores := m.simpler()
+	names, scores := m.Simpler()
 	for i, name := range names {
 		_, value := m.misses(scores[i].RMSE)
 		each = append(each, name+": "+value)
@@ -191,7 +191,7 @@ func (m *Model) others() string {
 		return fmt.Sprintf("at most %.3f", cautious.RoundUp(b.MeanBound, 3))
 	}
 	var each []string
-	names, scores := m.simpler()
+	names, scores := m.Simpler()
 	for i, name := range names {
 		each = append(each, fmt.Sprintf("%s for %s", number(scores[i]), name))
 	}

@@ -285,7 +285,7 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 }
 
 // band returns the interval that a certificate guarantees for a share of predictions: the interval of the certificate's
-// promise, or else of the declared ε. If a prediction is at most ε below or ε' above the target, the target is at most
+// promise, or the width of a curve that Headline names, or else of the declared ε. If a prediction is at most ε below or ε' above the target, the target is at most
 // ε above or ε' below the prediction.
 func band(m *Model) (of func(model.Prediction) Interval, err error) {
 	c, kind, width, raw := m.Certificate, pacbayes.Band, 0., 0.
@@ -296,6 +296,9 @@ func band(m *Model) (of func(model.Prediction) Interval, err error) {
 		return nil, fmt.Errorf("band: the certificate is about labels, which have no widths: leave these intervals out")
 	case c.Promise != nil && c.Promise.HalfWidth > 0:
 		kind, width, raw = bandOf(c.Promise), c.Promise.HalfWidth, c.Promise.HalfWidthRaw
+	case c.Curve != nil && len(c.Curve.Points) > 0:
+		p := Foremost(c)
+		kind, width, raw = c.Loss, p.HalfWidth, p.HalfWidthRaw
 	case c.MeanBound < 1:
 		kind, width, raw = c.Loss, c.Epsilon, c.EpsilonRaw
 	default:

@@ -67,6 +67,11 @@ func (m *Model) Told() (lines []string) {
 	return lines
 }
 
+// ToldElsewhere returns what Told returns, without the lines that the certificate's reason has.
+func (m *Model) ToldElsewhere() []string {
+	return lists.If(m.Told(), func(line string) bool { return !strings.Contains(m.CertificateReason, line) })
+}
+
 // Undecided returns why nothing is certified until somebody says which units the promise is about; "" if nobody has to.
 func (m *Model) Undecided() string {
 	for i, t := range m.Ties {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/krigo-gp/krigo"
@@ -33,16 +34,15 @@ type predictor struct {
 
 // rivals returns the simple predictors that are known.
 func (r *maker) rivals() []predictor {
-	x := r.context
-	if x == nil {
+	if r.context == nil {
 		return nil
 	}
-	constant := "constant " + number(x.Constant.Value)
-	if classes := r.m.Classes; classes != nil {
-		constant = "always " + cautious.Name(classes[int(x.Constant.Value)])
-	}
-	return lists.If([]predictor{{"linear model", x.Linear}, {constant, x.Constant.Baseline}},
-		func(of predictor) bool { return of.Baseline != (model.Baseline{}) })
+	of := *r.m
+	of.Context = r.context
+	names, scores := of.Simpler()
+	all := lists.To(len(names), func(i int) predictor { return predictor{names[i], scores[i]} })
+	slices.Reverse(all) // the linear model first, since it is nearer to the model
+	return all
 }
 
 // drawPromise draws the guaranteed share by half-width, and behind it the share that was observed and the shares that

@@ -32,7 +32,7 @@ func TestPromise(t *testing.T) {
 	must.Be(t, r.Words, m.Sentence(c))
 	must.End(t, len(r.Promise) != 1 || r.Promise[0].Failed != "", "%+v", r.Promise)
 	f := r.Promise[0]
-	must.Be(t, strings.Join(f.Head, "|"), "at least|within|linear model|constant "+cautious.Number(m.Context.Constant.Value))
+	must.Be(t, strings.Join(f.Head, "|"), "at least|within|a linear model|the constant "+cautious.Number(m.Context.Constant.Value))
 	must.Be(t, len(f.Cells), len(krigo.Widths(c)))
 
 	y := r.main().y

@@ -453,7 +453,7 @@ func (r *maker) warnOfCertificate() {
 	case c == nil, r.m.Terms.Backtest: // the first sentence of the page says it
 	case !c.Valid:
 		r.warn("The bound is heuristic, not a certificate: %s.", c.Label)
-	case cautious.RoundUp(c.MeanBound, 3) >= 1:
+	case cautious.RoundUp(c.MeanBound, 3) >= 1 && (c.Curve == nil || len(c.Curve.Points) == 0):
 		r.warn("The bound on predictions is 1: it promises nothing. More rows, a wider ε or fewer kernel parameters lower " +
 			"it.")
 	}

@@ -105,8 +105,8 @@ func TestScores(t *testing.T) {
 	want := [][]string{
 		{"this model", "102 test rows", number(m.Test.RMSERaw)},
 		{"this model", fmt.Sprintf("%d certified rows", x.Rows), number(x.RMSE), number(x.MAE), fmt.Sprintf("%.3f", x.R2)},
-		{"linear model", fmt.Sprintf("%d certified rows", x.Rows), number(x.Linear.RMSE), "", ""},
-		{"constant " + number(x.Constant.Value), fmt.Sprintf("%d certified rows", x.Rows), number(x.Constant.RMSE)}}
+		{"a linear model", fmt.Sprintf("%d certified rows", x.Rows), number(x.Linear.RMSE), "", ""},
+		{"the constant " + number(x.Constant.Value), fmt.Sprintf("%d certified rows", x.Rows), number(x.Constant.RMSE)}}
 	for i, cells := range own.Scores.Cells {
 		must.Not(t, !slices.Equal(cells[:len(want[i])], want[i]), "%q, want %q", cells, want[i])
 	}

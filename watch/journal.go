@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +30,7 @@ type journal struct {
 	is     os.FileInfo
 	size   int64 // bytes of its whole lines
 	broken error // why nothing more can be written
+	fresh  bool  // opened made the file
 }
 
 // entry is a line of a ledger.
@@ -42,6 +45,7 @@ type entry struct {
 	Outside int       `json:"outside,omitempty"` // rows outside the model's range
 	Seen    int       `json:"seen,omitempty"`    // rows that the model was made from
 	Carried *carried  `json:"carried,omitempty"` // totals of the model's earlier lines; such a line has no rows
+	Lines   int       `json:"lines,omitempty"`   // with Carried: number of such lines that the rotation wrote; older lines have 0
 }
 
 // WriteError says why outcomes couldn't be written. They aren't counted.
@@ -78,7 +82,7 @@ func opened(path string) (*journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the ledger can't be opened: %w", err)
 	}
-	j := &journal{path: path, file: &f}
+	j := &journal{path: path, file: &f, fresh: errors.Is(absent, fs.ErrNotExist)}
 	// The lock keeps all other processes out, on systems where files can be locked.
 	if err = disk.Lock(f); err == nil {
 		err = j.repair()
@@ -107,7 +111,7 @@ func read(path string) (*journal, error) {
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil {
-		_, err = wholeLines(path, f, info.Size())
+		_, err = wholeLines(path, f, info.Size(), false)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the ledger %s: %w", path, err)
@@ -132,8 +136,8 @@ var errBusy = errors.New("another process writes it: watch there, or stop that p
 
 // wholeLines returns where the last whole line of a ledger ends. An incomplete line behind it is an outcome that nobody
 // was told of. But a rotation writes a ledger whole, so if the state that it carried over is cut, the file was damaged,
-// and its alarms would be forgotten. That is an error.
-func wholeLines(path string, f io.ReaderAt, size int64) (end int64, err error) {
+// and its alarms would be forgotten. That is an error, unless the file is fresh.
+func wholeLines(path string, f io.ReaderAt, size int64, fresh bool) (end int64, err error) {
 	end = size
 	for block := make([]byte, 1<<16); end > 0; {
 		n := min(end, int64(len(block)))
@@ -151,27 +155,50 @@ func wholeLines(path string, f io.ReaderAt, size int64) (end int64, err error) {
 		return 0, err
 	}
 	archive := lastArchive(path)
-	if string(start) == carriedStart || (end == 0 && archive != "") {
+	if string(start) == carriedStart || (end == 0 && archive != "" && !fresh) {
 		return 0, fmt.Errorf("it lacks what the last rotation carried over: the file was cut: restore it from a copy. "+
-			"Without a copy, put the archive that the rotation made (%s) in its place, and give the outcomes since then again",
+			"Without a copy, put the archive that the rotation made (%s) in its place, and give the outcomes since then again. "+
+			"To begin a new ledger, remove this file",
 			cmp.Or(archive, path+".N"))
 	}
 	return end, nil
 }
 
-// lastArchive returns the archive with the highest number beside the ledger, if it holds anything, or "".
+// lastArchive returns the archive with the highest number beside the ledger, or "". Some archives may have been moved
+// away. A file that doesn't begin like a ledger is no archive.
 func lastArchive(path string) (last string) {
-	for n := 1; ; n++ {
-		name := fmt.Sprintf("%s.%d", path, n)
-		info, err := os.Lstat(name)
-		if err != nil {
-			return last
-		}
-		last = ""
-		if info.Size() > 0 {
+	names, err := filepath.Glob(quoted(path) + ".[0-9]*")
+	if err != nil {
+		return ""
+	}
+	highest := 0
+	for _, name := range names {
+		n, err := strconv.Atoi(strings.TrimPrefix(name, path+"."))
+		if err == nil && n > highest && beginsLikeLedger(name) {
+			highest = n
 			last = name
 		}
 	}
+	return last
+}
+
+// quoted returns a pattern that matches the path alone.
+func quoted(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// lineStart is how every line of a ledger begins.
+const lineStart = `{"ledger":`
+
+func beginsLikeLedger(path string) bool {
+	f, err := disk.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	start := make([]byte, len(lineStart))
+	_, err = io.ReadFull(f, start)
+	return err == nil && string(start) == lineStart
 }
 
 // repair finds the end of the last whole line, and removes what follows.
@@ -183,7 +210,7 @@ func (j *journal) repair() error {
 	if !info.Mode().IsRegular() {
 		return errors.New("it isn't a file")
 	}
-	end, err := wholeLines(j.path, j.file, info.Size())
+	end, err := wholeLines(j.path, j.file, info.Size(), j.fresh)
 	if err != nil {
 		return err
 	}
@@ -196,9 +223,8 @@ func (j *journal) repair() error {
 	if err := j.each(func(entry) error { return nil }); err != nil {
 		return err
 	}
-	const first = `{"ledger":` // every line begins like this
-	start := make([]byte, len(first))
-	if n, _ := j.file.ReadAt(start, 0); end == 0 && string(start[:n]) != first[:n] {
+	start := make([]byte, len(lineStart))
+	if n, _ := j.file.ReadAt(start, 0); end == 0 && string(start[:n]) != lineStart[:n] {
 		return errors.New("it isn't a ledger")
 	}
 	if err := j.file.Truncate(end); err != nil {
@@ -223,8 +249,13 @@ func (j *journal) each(do func(entry) error) error {
 // lines calls do for every line in the first size bytes of a file.
 func lines(f io.Reader, size int64, do func(e entry, line []byte) error) error {
 	in := bufio.NewReaderSize(io.LimitReader(f, size), 1<<16)
+	lost := 0 // lines that the last rotation wrote, and that haven't been read yet
 	for number := 1; ; number++ {
 		line, err := in.ReadBytes('\n')
+		if err == io.EOF && lost > 0 {
+			return fmt.Errorf("%d lines that the last rotation carried over are missing: the file was cut: restore it from a "+
+				"copy", lost)
+		}
 		if err == io.EOF { // a line that is still being written doesn't count
 			return nil
 		}
@@ -246,6 +277,12 @@ func lines(f io.Reader, size int64, do func(e entry, line []byte) error) error {
 			if !(0 <= loss && loss <= 1) {
 				return fmt.Errorf("line %d: a loss of %v isn't between 0 and 1: the file was altered", number, loss)
 			}
+		}
+		if e.Lines > 0 && number == 1 {
+			lost = e.Lines
+		}
+		if e.Carried != nil && lost > 0 {
+			lost--
 		}
 		if err := do(e, line); err != nil {
 			return fmt.Errorf("line %d: %w", number, err)

@@ -79,14 +79,16 @@ func (l *Ledger) Rotate() (archive string, err error) {
 	}); err != nil {
 		return "", err
 	}
+	carry := slices.Sorted(maps.Keys(states))
+	carry = slices.DeleteFunc(carry, func(checksum string) bool {
+		return states[checksum].counts.Rows == 0 && len(states[checksum].keys) == 0
+	})
 	err = disk.Write(j.path, func(to io.Writer) error {
-		for _, checksum := range slices.Sorted(maps.Keys(states)) {
-			if w := states[checksum]; w.counts.Rows > 0 {
-				e := entry{Format: carriedFormat, Model: checksum, At: time.Now().UTC().Truncate(time.Millisecond),
-					Carried: w.carried()}
-				if err := json.NewEncoder(to).Encode(e); err != nil {
-					return err
-				}
+		for _, checksum := range carry {
+			e := entry{Format: carriedFormat, Model: checksum, At: time.Now().UTC().Truncate(time.Millisecond),
+				Carried: states[checksum].carried(), Lines: len(carry)}
+			if err := json.NewEncoder(to).Encode(e); err != nil {
+				return err
 			}
 		}
 		return whole(func(e entry, line []byte) error {

@@ -141,6 +141,12 @@ func TestCutRotation(t *testing.T) {
 	must.Get(l.Rotate())(t)
 	l.Close()
 	whole := must.Get(os.ReadFile(path))(t)
+	// The owner may begin a new ledger, and a file of another kind is no archive.
+	fresh := filepath.Join(t.TempDir(), "l.ledger")
+	must.Do(t, os.WriteFile(fresh+".1", must.Get(os.ReadFile(path+".1"))(t), 0o600))
+	must.Get(Open(fresh))(t).Close()
+	must.Do(t, os.WriteFile(fresh+".1", []byte("notes"), 0o600))
+	must.Get(Open(fresh))(t).Close()
 	for _, size := range []int{len(whole) - 1, 30, 5, 0} {
 		must.Do(t, os.WriteFile(path, whole[:size], 0o600))
 		must.Refuse(Open(path))(t, "restore it")

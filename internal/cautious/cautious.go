@@ -73,10 +73,14 @@ func Number(v float64) string { return Digits(v, 4) }
 func Digits(v float64, digits int) string {
 	short := strconv.FormatFloat(v, 'g', digits, 64)
 	rounded, err := strconv.ParseFloat(short, 64)
-	if size := math.Abs(rounded); err != nil || !(size >= 1e4 && size < 1e15) || strings.Contains(short, "e-") {
+	size := math.Abs(rounded)
+	if err != nil || !(size >= 1 && size < 1e15) {
 		return short
 	}
 	text := strconv.FormatFloat(rounded, 'f', -1, 64)
+	if size < 1e4 {
+		return text
+	}
 	sign := text[:len(text)-len(strings.TrimPrefix(text, "-"))]
 	text, fraction, broken := strings.Cut(text[len(sign):], ".")
 	if broken {

@@ -32,7 +32,7 @@ func TestComplement(t *testing.T) {
 // TestWidth shows that a width is rounded up, by less than a hundredth, unless somebody may have typed it.
 func TestWidth(t *testing.T) {
 	for w, want := range map[float64]string{0: "0", 0.6: "0.6", 0.12341: "0.12341", 0.1234112: "0.124", 5.500112: "5.51",
-		99.990001: "100", 1.00001: "1.00001", 1.0000123: "1.01", 26376.12: "26,400"} {
+		99.990001: "100", 1.00001: "1.00001", 1.0000123: "1.01", 26376.12: "26,400", 1026.3712: "1030", 9999.123: "10,000"} {
 		must.Be(t, Width(w), want, w)
 	}
 }

@@ -26,7 +26,7 @@ func paragraphs(texts ...string) string {
 }
 
 // promises matches the lines of a promise behind its first.
-var promises = regexp.MustCompile(`^(  |With the same confidence|No width is guaranteed|Nothing is guaranteed)`)
+var promises = regexp.MustCompile(`^(  |With \d|With the same confidence|No width is guaranteed|Nothing is guaranteed)`)
 
 // parted cuts a certificate's sentence behind its promise. The promise is the first line, with the table and the further
 // promises that follow it at once.

@@ -718,10 +718,14 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 // rows says how many rows trained the model, and how many certify it.
 func (d *fitDocument) rows(m *krigo.Model) string {
 	rows := fmt.Sprintf("%d rows × %d inputs", d.Rows, d.Inputs)
-	if n := m.Counts[dataset.Certified]; m.Terms.Fixed && n > 0 {
-		return fmt.Sprintf("%d of %s, certified on the other %d", d.Rows-n, rows, n)
+	n := m.Counts[dataset.Certified]
+	switch {
+	case !m.Terms.Fixed || n == 0:
+		return rows
+	case m.Certificate == nil || m.Terms.Backtest:
+		return fmt.Sprintf("%d of %s", d.Rows-n, rows)
 	}
-	return rows
+	return fmt.Sprintf("%d of %s, certified on the other %d", d.Rows-n, rows, n)
 }
 
 // printFit prints what a fit made. Without --verbose it prints what most people need.
@@ -736,11 +740,11 @@ func printFit(w io.Writer, m *krigo.Model, path string, verbose bool) {
 		fmt.Fprintln(w, paragraphs(m.NoBetter(), promise))
 		below = append(below, m.Scores(), rest, m.FromAllRows())
 		if c.Valid {
-			below = append(below, c.Conditions[0])
+			below = append(below, c.Conditions[:min(2, len(c.Conditions))]...)
 		}
 	} else {
 		fmt.Fprintln(w, paragraphs("No certificate: "+m.CertificateReason+"."))
-		below = append(below, m.Told()...)
+		below = append(below, m.ToldElsewhere()...)
 	}
 	fmt.Fprintln(w, strings.Repeat("─", 24))
 	if said := paragraphs(below...); said != "" {
@@ -748,8 +752,9 @@ func printFit(w io.Writer, m *krigo.Model, path string, verbose bool) {
 	}
 	d := fitJSON(m, path)
 	fmt.Fprintf(w, "Model     %s on %s, kernel %s\n", m.Objective, d.rows(m), d.Kernel.Expression())
+	printLeftOut(w, m)
 	printTest(w, m)
-	printFindings(w, lists.If(m.Findings, func(f finding.Finding) bool { return f.Severity() == finding.Warning }))
+	printFindings(w, told(m.Findings, false))
 	fmt.Fprintf(w, "Saved     %s (all conditions, the kernel and all notices: --verbose)\n", path)
 }
 
@@ -761,7 +766,7 @@ func printAll(w io.Writer, m *krigo.Model, path string) {
 		}
 		printCertificate(w, m, c, m.InContext())
 	} else {
-		fmt.Fprintln(w, paragraphs("No certificate: "+m.CertificateReason+".", strings.Join(m.Told(), "\n")))
+		fmt.Fprintln(w, paragraphs("No certificate: "+m.CertificateReason+".", strings.Join(m.ToldElsewhere(), "\n")))
 	}
 	d := fitJSON(m, path)
 	fmt.Fprintf(w, "\nModel     %s on %s, kernel %s\n", m.Objective, d.rows(m), d.Kernel)
@@ -786,11 +791,7 @@ func printAll(w io.Writer, m *krigo.Model, path string) {
 		fmt.Fprintf(w, "Parts     of the predictions' variance: %s (± 95 %% intervals; for independent, normally "+
 			"distributed inputs)\n", d.Parts)
 	}
-	if e := m.Training.LeaveOneOut; e > 0 {
-		fmt.Fprintf(w, "Left out  RMSE %s (%s) if each row is predicted from all others. Further rows have a larger RMSE, "+
-			"with few rows up to twice as large, since every row shaped the parameters\n",
-			cautious.Number(e), cautious.Name(m.Target))
-	}
+	printLeftOut(w, m)
 	printTest(w, m)
 	if f := m.Conformal; f != nil {
 		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd hold %s of further targets, on average over draws of the "+
@@ -807,6 +808,15 @@ func printAll(w io.Writer, m *krigo.Model, path string) {
 		starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds, m.Training.Stopped)
 	printFindings(w, m.Findings)
 	fmt.Fprintf(w, "Saved     %s\n", path)
+}
+
+// printLeftOut prints the error of rows that are predicted from all others, if the fit has it.
+func printLeftOut(w io.Writer, m *krigo.Model) {
+	if e := m.Training.LeaveOneOut; e > 0 {
+		fmt.Fprintf(w, "Left out  RMSE %s (%s) if each row is predicted from all others. Further rows have a larger RMSE, "+
+			"with few rows up to twice as large, since every row shaped the parameters\n",
+			cautious.Number(e), cautious.Name(m.Target))
+	}
 }
 
 // printTest prints the errors on test rows, if the fit has any.
@@ -833,6 +843,14 @@ func printTest(w io.Writer, m *krigo.Model) {
 				100**t.Normalised)
 		}
 	}
+}
+
+// told returns the findings to print: all of them if verbose is true, and else the warnings.
+func told(found finding.List, verbose bool) finding.List {
+	if verbose {
+		return found
+	}
+	return lists.If(found, func(f finding.Finding) bool { return f.Severity() == finding.Warning })
 }
 
 func printFindings(w io.Writer, found finding.List) {
@@ -902,6 +920,7 @@ func (t *fitting) trainTargets(f *fitFlags) error {
 		fmt.Fprintln(w, paragraphs(d.Sentence))
 		for i, m := range all.Models {
 			if all.Together.Certificate != nil && m.Kinds != nil { // the sentence has said it
+				printFindings(w, told(m.Findings, t.verbose))
 				continue
 			}
 			fmt.Fprintf(w, "\nTarget    %s\n\n", m.Target)

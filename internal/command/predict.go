@@ -205,7 +205,6 @@ func (f *predictFlags) predict(cmd *cobra.Command, quiet bool, m *krigo.Model,
 	if f.exactVariance {
 		ps, err = m.Predict(cmd.Context(), table, krigo.PredictOptions{ExactVariance: true, Progress: solving})
 	} else {
-		progress.alone = f.samples == 0 && len(f.kinds) == 0 && !f.explain
 		ps, err = m.Predict(progress.telling(cmd.Context()), table, krigo.PredictOptions{})
 	}
 	if err == nil && f.samples > 0 {

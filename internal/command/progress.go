@@ -22,11 +22,6 @@ type progress struct {
 	now      func() time.Time
 	last     time.Time // the time of the last line
 	open     bool      // an unfinished line stands on the terminal
-
-	alone bool      // the command does nothing after it has predicted the rows, but for writing them
-	done  int       // rows predicted so far, in the current table
-	first int       // the rows predicted at the table's first event
-	began time.Time // the time of that event
 }
 
 func newProgress(w io.Writer, quiet bool) *progress {
@@ -86,37 +81,19 @@ func described(e krigo.Event) string {
 	return line
 }
 
-// rows prints how many rows of a table are predicted, and how long the other rows may take if nothing follows them.
+// rows prints how many rows of a table are predicted. It says no time, since writing the predictions may take longer.
 func (p *progress) rows(done, of int) {
 	if p.w == nil {
 		return
 	}
-	if done < p.done || p.done == 0 { // another table begins
-		p.first, p.began = done, p.now()
-	}
-	p.done = done
 	if !p.due() {
 		return
 	}
-	line := fmt.Sprintf("predicting: %d of %d rows", done, of)
-	if p.alone {
-		line += left(p.now().Sub(p.began), float64(done-p.first)/float64(of-p.first))
-	}
-	p.print(line)
+	p.print(fmt.Sprintf("predicting: %d of %d rows", done, of))
 }
 
 // telling returns a context in which progress prints how many rows of a table are predicted.
 func (p *progress) telling(ctx context.Context) context.Context { return model.Telling(ctx, p.rows) }
-
-// left says how long the rest of some work takes if a share of it took this time. It says nothing in the first quarter
-// of the work, where little is known. In the last quarter, what follows the work may take longer than the rest.
-func left(took time.Duration, share float64) string {
-	if !(share >= 0.25 && share <= 0.75) {
-		return ""
-	}
-	rest := time.Duration(float64(took) * (1 - share) / share)
-	return fmt.Sprintf("; about %v left", rest.Round(time.Second))
-}
 
 // compared prints that a fit of a comparison is done. It says no time, since other objectives take other times.
 func (p *progress) compared(c krigo.Compared) {

@@ -98,6 +98,28 @@ func TestLost(t *testing.T) {
 	}
 }
 
+// TestMissing: a table that the board no longer runs fails, and so does a promise that is kept less often.
+func TestMissing(t *testing.T) {
+	old, now := boards(scores{"kept": 1, "promised": .9}, scores{"kept": .8, "promised": .9})
+	if fails := compare(&strings.Builder{}, old, now, true); len(fails) != 1 {
+		t.Error(fails)
+	}
+	now.Tables = nil
+	if fails := missing(old, now); len(fails) != 1 {
+		t.Error(fails)
+	}
+}
+
+// TestBuilt: the version of krigo isn't a part of the machine.
+func TestBuilt(t *testing.T) {
+	for _, version := range []string{"krigo (devel) (go1.26.8, linux/amd64, numeric core avx2)\n",
+		"krigo v0.0.0-2026 (go1.26.8, linux/amd64, numeric core avx2)"} {
+		if got := built(version); got != "go1.26.8, linux/amd64, numeric core avx2" {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
 // TestVersion: a file of other defaults fails, whatever its figures.
 func TestVersion(t *testing.T) {
 	old, now := boards(scores{"rmse": .5}, scores{"rmse": .5})

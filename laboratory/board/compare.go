@@ -142,7 +142,8 @@ var measures = []measure{
 	// An NLPD of .03 more is what a standard deviation of 3 % more costs. A ratio means nothing, for an NLPD may be 0.
 	{name: "nlpd", loss: same, most: .03, fails: true, errors: true},
 	{name: "coverage", loss: func(v float64, _ scores) float64 { return math.Abs(v - .95) }, most: .03, fails: true},
-	{name: "kept", loss: func(v float64, s scores) float64 { return max(0, s["promised"]-v) }, most: .03},
+	{name: "kept", loss: func(v float64, s scores) float64 { return max(0, s["promised"]-v) }, most: .03, fails: true},
+	{name: "promised", loss: func(v float64, _ scores) float64 { return -v }, most: .03, fails: true},
 	{name: "cpu", loss: same, relative: true, most: .3, fails: true},
 	{name: "memory_mib", loss: same, relative: true, most: .3},
 }
@@ -196,6 +197,16 @@ func judge(old, now row, skip string) []verdict {
 		}
 	}
 	return list
+}
+
+// missing returns the rows of the file that a run of all tables no longer has.
+func missing(old, now file) (fails []string) {
+	for _, r := range old.Tables {
+		if !slices.ContainsFunc(now.Tables, func(n row) bool { return n.Table == r.Table }) {
+			fails = append(fails, r.Table+" is in the file, and the board no longer runs it: record the board")
+		}
+	}
+	return fails
 }
 
 // compare prints what became better and worse than in the file, and returns what fails. If own is true, krigo is built

@@ -139,6 +139,9 @@ func (o options) board(list []job) error {
 	}
 	fmt.Println(timing(now.Tables))
 	fails := compare(os.Stdout, old, now, own)
+	if !partial {
+		fails = append(fails, missing(old, now)...)
+	}
 	if o.record {
 		if partial {
 			now = old.merge(now)
@@ -223,6 +226,13 @@ func timing(rows []row) string {
 	return fmt.Sprintf("progress named %.0f times of two seconds or more, %.0f %% within a factor of two", n, 100*held/n)
 }
 
+// built returns what krigo version says in parentheses: the compiler, the system and the instruction set. The version
+// itself differs at every commit, and says nothing about the machine.
+func built(version string) string {
+	at := strings.LastIndex(version, "(")
+	return strings.Trim(version[at+1:], ") \n")
+}
+
 // origin returns an empty file that says where the figures to come are from.
 func origin(o options, own bool) (file, error) {
 	f := file{Title: "The board of defaults", Date: time.Now().UTC().Format(time.DateOnly), Commit: o.krigo,
@@ -235,7 +245,7 @@ func origin(o options, own bool) (file, error) {
 	if err != nil {
 		return f, err
 	}
-	f.Machine = fmt.Sprintf("%s, %d cores, %s", processor(), runtime.NumCPU(), strings.TrimSpace(string(version)))
+	f.Machine = fmt.Sprintf("%s, %d cores, %s", processor(), runtime.NumCPU(), built(string(version)))
 	if own {
 		// The commit that last changed the product, so that figures don't look older after a change of a page.
 		product := []string{"--", "..", ":!../laboratory", ":!../docs"}
