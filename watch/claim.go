@@ -2,7 +2,9 @@ package watch
 
 import (
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // Claim is what outcomes are compared with: their mean loss is at most Bound.
@@ -35,6 +37,8 @@ func ClaimOf(m *model.Model) Claim {
 		c.Miss = "got a wrong label"
 	case !m.Terms.Loss.IsZeroOne():
 		c.Miss = ""
+	case m.Terms.Loss.Kind == pacbayes.Band:
+		c.Miss = "missed by more than " + cautious.Width(m.Terms.EpsilonRaw)
 	}
 	return c
 }

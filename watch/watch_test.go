@@ -122,7 +122,7 @@ func TestLedger(t *testing.T) {
 		all[0] != (Other{m.Checksum(), 41, true}) || !strings.Contains(all[0].Sentence(), "They raise an ALARM") {
 		t.Errorf("other models: %+v", all)
 	}
-	for text, want := range map[string]string{last.Sentence(m): "41 outcomes, 19 missed (46.34 %)",
+	for text, want := range map[string]string{last.Sentence(m): "41 outcomes, 19 missed by more than 0.808 (46.34 %)",
 		last.Alarm.Sentence(last): "with probability at most 0.01", graded.Sentence(other): "a mean loss of 0.",
 		(State{}).Sentence(m): "No outcome yet"} {
 		must.Not(t, !strings.Contains(text, want), "no %q in %s", want, text)

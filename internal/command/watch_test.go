@@ -46,7 +46,7 @@ func TestWatch(t *testing.T) {
 	if o := call(context.Background(), "watch", "s.krigo"); o.status != 1 || !strings.Contains(o.stderr, "s.ledger") {
 		t.Errorf("%+v", o)
 	}
-	if text := runs(t, "watch", "s.krigo", "good.csv"); !strings.Contains(text, "30 outcomes, 0 missed (0.00 %)") ||
+	if text := runs(t, "watch", "s.krigo", "good.csv"); !strings.Contains(text, "30 outcomes, 0 missed by more than 0.808") ||
 		!strings.Contains(flat(text), "30 rows equal a row that the model was made from") {
 		t.Error(text)
 	}
