@@ -2,6 +2,8 @@ module github.com/krigo-gp/krigo
 
 go 1.26.0
 
+toolchain go1.26.10
+
 require (
 	github.com/andybalholm/brotli v1.2.8
 	github.com/klauspost/compress v1.20.4
