@@ -98,6 +98,28 @@ func TestLost(t *testing.T) {
 	}
 }
 
+// TestMerge: rows that are recorded one by one are all there at the end.
+func TestMerge(t *testing.T) {
+	var old, now file
+	now.Tables = make([]row, 0, 8)
+	for _, name := range []string{"b", "d", "c", "a"} {
+		now.Tables = append(now.Tables, row{Table: name})
+		old = old.merge(now)
+	}
+	now.Tables = now.Tables[:0:8]
+	for _, name := range []string{"f", "e"} {
+		now.Tables = append(now.Tables, row{Table: name})
+		old = old.merge(now)
+	}
+	names := ""
+	for _, r := range old.Tables {
+		names += r.Table
+	}
+	if names != "abcdef" {
+		t.Errorf("%q", names)
+	}
+}
+
 // TestMissing: a table that the board no longer runs fails, and so does a promise that is kept less often.
 func TestMissing(t *testing.T) {
 	old, now := boards(scores{"kept": 1, "promised": .9}, scores{"kept": .8, "promised": .9})

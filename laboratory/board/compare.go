@@ -74,6 +74,7 @@ func encoded(v any) string {
 
 // merge puts new rows into the file. Old rows keep the commit that they are from.
 func (f file) merge(fresh file) file {
+	fresh.Tables = slices.Clone(fresh.Tables) // the caller goes on with its own rows
 	for _, old := range f.Tables {
 		if slices.ContainsFunc(fresh.Tables, func(r row) bool { return r.Table == old.Table }) {
 			continue
