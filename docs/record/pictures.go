@@ -14,7 +14,7 @@ import (
 // picture's title names the figure and the report: ![…](../images/branin.svg "The two most relevant inputs, of
 // branin.html").
 func hang(page *page, folder, root string) error {
-	named := regexp.MustCompile(`!\[[^\]]*\]\((\.\./images/[^ )]+) "(.*), of (.*\.html)"\)`)
+	named := regexp.MustCompile(`!\[[^\]]*\]\(((?:\.\.|docs)/images/[^ )]+) "(.*), of (.*\.html)"\)`)
 	for _, picture := range named.FindAllStringSubmatch(strings.Join(page.lines, "\n"), -1) {
 		text, err := drawing(root, filepath.Join(folder, picture[3]), picture[2])
 		if err != nil {
