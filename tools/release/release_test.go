@@ -107,7 +107,7 @@ func TestLicences(t *testing.T) {
 			t.Error(err)
 		}
 		for _, want := range []string{"std 1.",
-			"compress v1.20.1: zstd/internal/xxhash/LICENSE.txt", "client_golang v1.25.0: NOTICE"} {
+			"compress v1.20.4: zstd/internal/xxhash/LICENSE.txt", "client_golang v1.25.0: NOTICE"} {
 			if !bytes.Contains(text, []byte(want)) {
 				t.Errorf("%s: the notices lack %q", target, want)
 			}
