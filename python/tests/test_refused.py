@@ -269,7 +269,7 @@ def test_names_of_arrays(rows):
     want = KrigoRegressor(kernel="se", prior_share=0.3).fit(X.to_numpy(), y.to_numpy())
     for name in ("x1", "x2", "x_1", "group"):
         m = KrigoRegressor(kernel="se", prior_share=0.3).fit(X.to_numpy(), y.rename(name))
-        assert f" of {name} (" in m.promise_ and np.array_equal(m.predict(X.to_numpy()), want.predict(X.to_numpy()))
+        assert f" of {name}\n" in m.promise_ and np.array_equal(m.predict(X.to_numpy()), want.predict(X.to_numpy()))
         assert m.certify(X.to_numpy(), y).sentence.endswith(m.promise_)
     assert KrigoRegressor(kernel="se", prior_share=0.3).fit(X.to_numpy(), y.rename("x1"), groups=np.arange(60) // 2).certificate_["groups"] > 0
 
