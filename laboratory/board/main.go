@@ -138,6 +138,9 @@ func (o options) board(list []job) error {
 		}
 	}
 	fmt.Println(timing(now.Tables))
+	if load := load1(); !o.record && load > float64(runtime.NumCPU()) {
+		now.Machine += fmt.Sprintf(", busy (load %.1f)", load) // CPU seconds of threads that wait for cores say little
+	}
 	fails := compare(os.Stdout, old, now, own)
 	if !partial {
 		fails = append(fails, missing(old, now)...)
@@ -224,6 +227,18 @@ func timing(rows []row) string {
 		return "progress named no time of two seconds or more"
 	}
 	return fmt.Sprintf("progress named %.0f times of two seconds or more, %.0f %% within a factor of two", n, 100*held/n)
+}
+
+// load1 returns how many processes have lately wanted a core, or 0 if the system doesn't say.
+func load1() (load float64) {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &load)
+	}
+	if err != nil {
+		return 0
+	}
+	return load
 }
 
 // built returns what krigo version says in parentheses: the compiler, the system and the instruction set. The version
