@@ -128,7 +128,7 @@ func (m *Model) Simpler() (names []string, scores []model.Baseline) {
 	return names, scores
 }
 
-// beside returns the errors of simpler predictors in parentheses, or "" if the context has none.
+// beside returns the errors of simpler predictors in parentheses, or "" if the context has no such predictor.
 func (m *Model) beside() string {
 	var each []string
 	names, scores := m.Simpler()

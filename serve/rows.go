@@ -44,7 +44,7 @@ type Input struct {
 	Low  *float64 `json:"low,omitempty"`
 	High *float64 `json:"high,omitempty"`
 
-	at int // the place of the column's first number among the model's; -1: it has none
+	at int // the place of the column's first number among the model's; -1: the column has no number there
 }
 
 // inputsOf returns a model's inputs, in the order of rows that are arrays, and the further columns that it takes.

@@ -280,7 +280,7 @@ type fitted struct {
 		Coverage float64 `json:"coverage95"`
 	} `json:"context"`
 	Test struct {
-		MSE  float64 `json:"mse"` // in krigo's units, of which one is RMSE / √MSE
+		MSE  float64 `json:"mse"` // in krigo's units; one unit is RMSE / √MSE
 		RMSE float64 `json:"rmse_raw"`
 		NLPD float64 `json:"nlpd"` // in krigo's units; of counts, of the count itself
 	} `json:"test"`

@@ -178,7 +178,7 @@ func column(rows [][]string, name string) []string {
 	return nil
 }
 
-// numbers returns a column's numbers, without the cells that are none.
+// numbers returns a column's numbers. It leaves out cells that aren't numbers.
 func numbers(rows [][]string, name string) []float64 {
 	var of []float64
 	for _, cell := range column(rows, name) {
