@@ -266,7 +266,6 @@ func TestContextIsChecked(t *testing.T) {
 		"rmse":     func(x *model.Context) { x.RMSE *= 0.99 },
 		"r2":       func(x *model.Context) { x.R2 = 0 },
 		"coverage": func(x *model.Context) { x.Coverage95 -= 0.01 },
-		"constant": func(x *model.Context) { x.Constant.MeanBound /= 2 },
 		"linear":   func(x *model.Context) { x.Linear = model.Baseline{} },
 		"all rows": func(x *model.Context) { x.AllRows = model.AllRows{Trained: 90, Rows: 150, LowerBy: 0.9} },
 	} {
@@ -277,6 +276,9 @@ func TestContextIsChecked(t *testing.T) {
 	}
 	for name, alter := range map[string]func(x *model.Context){
 		"rows":   func(x *model.Context) { x.Rows++ },
+		"bound":  func(x *model.Context) { x.Constant.MeanBound /= 2 },
+		"share":  func(x *model.Context) { x.MeanRisk /= 2 },
+		"mae":    func(x *model.Context) { x.MAE = 2 * x.RMSE },
 		"risk":   func(x *model.Context) { x.MeanRisk = 2 },
 		"reason": func(x *model.Context) { x.LinearReason = "\x1b[2J" },
 		"error":  func(x *model.Context) { x.Linear.RMSE = -1 },

@@ -460,7 +460,7 @@ func entry(h map[string]any, name string) map[string]any {
 func TestDecodeNames(t *testing.T) {
 	good := encode(t, example(t, "se", 2, false, kernel.ZeroMean{}))
 	for what, want := range map[string]string{"a curve of null": "curves[0]",
-		"a curve cut short": "2 iterations, but 1 values", "a bound above 1": "mean_bound 1.5", "a negative KL": "kl -1",
+		"a curve cut short": "2 iterations, but 1 values", "a bound above 1": "mean_bound is 1.5", "a negative KL": "kl -1",
 		"nearest beyond": "nearest is 1048576", "a scale that's text": "scaling.target_scale",
 		"a number beyond": "noise_variance", "weights as a row": "lists arrays of ",
 		"weights misnamed": `no array "weights"`, "weights of a row": `"weights" is 11×2, but the support has 22 rows`,

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -235,49 +236,27 @@ func (m *Model) saneCertificate() error {
 	return nil
 }
 
-// saneBounds returns an error for a number that no certificate has for any data.
+// saneBounds returns an error if the certificate's bounds don't follow from its own counts.
 func (m *Model) saneBounds() error {
 	c := m.Certificate
 	if c == nil {
 		return nil
 	}
-	type limits struct {
-		name      string
-		v         float64
-		low, high float64
-	}
-	share := func(name string, v float64) limits { return limits{name, v, 0, 1} }
-	size := func(name string, v float64) limits { return limits{name, v, 0, math.MaxFloat64} }
-	all := []limits{share("bound", c.Bound), share("mean_bound", c.MeanBound), size("bound_sqrt", c.BoundSqrt),
-		{"empirical_risk", c.EmpiricalRisk, 0, 1 + 1e-9},
-		{"near_copies", float64(c.NearCopies), 0, float64(c.Rows)}, {"limits", float64(c.Limits), 0, float64(c.Rows)},
-		size("kl", c.KL), size("grid_penalty", c.GridPenalty), size("choices_penalty", c.ChoicesPenalty)}
-	if p := c.Promise; p != nil {
-		all = append(all, share("promise.bound", p.Bound), size("promise.half_width", p.HalfWidth),
-			size("promise.half_width_raw", p.HalfWidthRaw))
-	}
-	for i, s := range c.Slices {
-		at := fmt.Sprintf("slices[%d].", i)
-		all = append(all, share(at+"mean_risk", s.MeanRisk), share(at+"mean_bound", s.MeanBound),
-			limits{at + "rows", float64(s.Rows), 0, float64(c.Rows)})
-	}
-	if w := c.Curve; w != nil {
-		all = append(all, share("curve.level", w.Level), size("curve.mean_error.clip", w.MeanError.Clip),
-			size("curve.mean_error.bound", w.MeanError.Bound), size("curve.mean_error.worst", w.MeanError.Worst))
-		width, bound := 0., 1.
-		for i, p := range w.Points {
-			at := fmt.Sprintf("curve.points[%d].", i)
-			all = append(all, limits{at + "half_width", p.HalfWidth, width, math.MaxFloat64},
-				size(at+"half_width_raw", p.HalfWidthRaw),
-				limits{at + "misses", float64(p.Misses), 0, float64(c.Rows)}, limits{at + "bound", p.Bound, 0, bound})
-			width, bound = p.HalfWidth, p.Bound
+	rows := float64(c.Rows)
+	for _, l := range []struct {
+		name    string
+		v, most float64
+	}{{"near_copies", float64(c.NearCopies), rows}, {"limits", float64(c.Limits), rows}, {"kl", c.KL, math.MaxFloat64}} {
+		if !(l.v >= 0 && l.v <= l.most) {
+			return fmt.Errorf("the model file's certificate has %s %v, but it must be between 0 and %v", l.name, l.v, l.most)
 		}
 	}
-	for _, l := range all {
-		if !(l.v >= l.low && l.v <= l.high) {
-			return fmt.Errorf("the model file's certificate has %s %v, but it must be between %v and %v", l.name, l.v,
-				l.low, l.high)
-		}
+	risk := math.NaN()
+	if m.Context != nil {
+		risk = m.Context.MeanRisk
+	}
+	if differs := m.Terms.Recount(c, risk); differs != "" {
+		return fmt.Errorf("the model file's certificate contradicts its own counts: %s; don't rely on this file", differs)
 	}
 	return nil
 }
@@ -291,9 +270,16 @@ func (m *Model) saneContext() error {
 		return errors.New("the model file has a context, but no certificate of a model fixed before the certified " +
 			"rows were seen")
 	}
-	ok := x.Rows == certified && x.R2 <= 1 && slices.Min(x.misses()) >= 0 && slices.Min(x.shares()) >= 0 &&
+	own := m.Certificate.EmpiricalRisk
+	ok := x.Rows == certified && x.R2 <= 1 && x.MAE <= x.RMSE*(1+sameFigure) &&
+		(m.Terms.Route != pacbayes.Direct || math.Abs(x.MeanRisk-own) <= sameFigure) && slices.Min(x.misses()) >= 0 && slices.Min(x.shares()) >= 0 &&
 		slices.Max(x.shares()) <= 1+1e-9 &&
 		slices.Contains([]string{"", manyInputs, spreadRows, overflows, exposures}, x.LinearReason)
+	n := cmp.Or(m.Certificate.Groups, certified)
+	for _, of := range []struct{ risk, bound float64 }{{x.Constant.MeanRisk, x.Constant.MeanBound},
+		{x.Linear.MeanRisk, x.Linear.MeanBound}, {x.Unknown.MeanRisk, x.Unknown.MeanBound}} {
+		ok = ok && (of.bound == 0 || m.Terms.RecountHoldOut(of.risk, of.bound, n))
+	}
 	if a := x.AllRows; a != (AllRows{}) {
 		ok = ok && a.Trained == prior && a.Rows == prior+certified && a.LowerBy >= leastGain && a.LowerBy < 1
 	}

@@ -120,12 +120,25 @@ func (s *Several) sane() error {
 		(t.Certificate.Delta != first.Terms.Delta || len(t.Units) != len(names)) {
 		return unfit
 	}
+	if t.Certificate != nil {
+		if differs := t.terms(first).Recount(t.Certificate, math.NaN()); differs != "" {
+			return fmt.Errorf("the certificate of all targets contradicts its own counts: %s; don't rely on this file", differs)
+		}
+	}
 	if t.Certificate != nil && t.Sets.sane(len(names), t.Certificate.Rows) != nil ||
 		t.Sets != nil && (t.Certificate == nil || first.Kinds == nil) ||
 		slices.ContainsFunc(t.Units, func(unit float64) bool { return !positive(unit) }) {
 		return unfit
 	}
 	return nil
+}
+
+// terms returns the terms of the certificate of all targets.
+func (t Together) terms(first *Model) pacbayes.Terms {
+	of := first.Terms
+	of.Slices = nil
+	of.EpsilonRaw = of.Loss.Below
+	return of
 }
 
 // Apart says why nothing can be certified of several targets together whose certificates have these terms, or "". The
@@ -212,8 +225,7 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 	if first.Group != "" {
 		sample.Group, sample.Groups = lists.Numbered(lists.Of(rows, func(in int) int { return units[in] }))
 	}
-	terms := first.Terms
-	terms.Slices, terms.EpsilonRaw = nil, terms.Loss.Below
+	terms := t.terms(first)
 	terms.Repeats, terms.Near = first.Certificate.Repeats, first.Certificate.NearCopies
 	if t.Certificate, err = terms.Certify(sample, 0); errors.Is(err, pacbayes.ErrTooFewRows) {
 		t.Reason, t.Units, err = fmt.Sprintf("%v with all targets, only %d", err, len(rows)), nil, nil

@@ -1,0 +1,230 @@
+package pacbayes
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/cautious"
+)
+
+// A certificate that stands in a file states its counts beside its bounds. The functions of this file compute every
+// bound again that follows from counts, δ and terms, so that a reader without the rows refuses a certificate whose
+// numbers contradict one another.
+
+// span is where a bound must lie. It is one number if the bound follows from the stated counts.
+type span struct{ least, most float64 }
+
+func exactly(v float64) span { return span{v, v} }
+
+// holds says whether a stored number lies in the span, to within reproducible.
+func (s span) holds(stored float64) bool {
+	return stored >= s.least && stored <= s.most || same(s.least, stored) || same(s.most, stored)
+}
+
+// mostCrossed is the most rows for which Recount computes again how often a whole curve fails, which takes .15 s. A
+// curve of more rows has a smaller level.
+const mostCrossed = 100_000
+
+// mostBet is the most units whose bets Recount computes again.
+const mostBet = 10_000
+
+// Recount returns the first number of c that c's own counts contradict, or "". A bound that needs more of the rows than
+// counts, such as a betting bound, must lie between the least and the largest bound that rows of these counts can have.
+// meanRisk is the mean's loss on the certified rows. It is NaN if the file doesn't say it.
+func (t Terms) Recount(c *Certificate, meanRisk float64) string {
+	n := cmp.Or(c.Groups, c.Rows)
+	if !(c.EmpiricalRisk >= 0 && c.EmpiricalRisk <= 1+1e-9) {
+		return fmt.Sprintf("empirical_risk is %v", c.EmpiricalRisk)
+	}
+	if t.Fixed && c.KL != 0 {
+		return fmt.Sprintf("kl is %v, but nothing was learnt on the certified rows", c.KL)
+	}
+	if t.Curve {
+		if differs := t.recountCurve(c, n); differs != "" {
+			return differs
+		}
+	}
+	if differs := t.recountSlices(c); differs != "" {
+		return differs
+	}
+	bound, mean, root := t.spans(c, n, meanRisk)
+	for _, stated := range []struct {
+		name  string
+		value float64
+		in    span
+	}{{"bound", c.Bound, bound}, {"mean_bound", c.MeanBound, mean}, {"bound_sqrt", c.BoundSqrt, exactly(root)}} {
+		if !stated.in.holds(stated.value) {
+			return fmt.Sprintf("%s is %.9g, where its counts give %.9g", stated.name, stated.value, stated.in.least)
+		}
+	}
+	return t.recountPromise(c)
+}
+
+// spans returns where the bounds on a random draw and on the mean must lie, and the root form of the bound.
+func (t Terms) spans(c *Certificate, n int, meanRisk float64) (bound, mean span, root float64) {
+	if !t.Fixed {
+		eps := (c.KL + t.Penalty(n)) / float64(n)
+		bound = exactly(t.inequality().anyQ(c.EmpiricalRisk, 0, eps, n))
+		if t.inequality() == SplitBound {
+			bound = span{c.EmpiricalRisk, 1}
+		}
+		return bound, exactly(math.Min(1, 2*c.Bound)), c.EmpiricalRisk + math.Sqrt(eps/2) + rounding
+	}
+	level := t.Delta / math.Exp(c.ChoicesPenalty)
+	own := t.spanOf(meanRisk, n, t.Delta/t.statements())
+	switch {
+	case t.Curve:
+		level = c.Curve.Level
+		own = exactly(c.Curve.At(t.Loss.Below))
+	case t.Route == Direct:
+		own = t.spanOf(c.EmpiricalRisk, n, t.Delta/t.statements())
+	}
+	root = c.EmpiricalRisk + math.Sqrt(-math.Log(level)/(2*float64(n))) + rounding
+	if t.Route == Direct {
+		return own, exactly(c.Bound), root
+	}
+	draw := t
+	draw.Loss.Kind = ClippedSquare // a random draw's loss isn't 0 or 1
+	bound = draw.spanOf(c.EmpiricalRisk, n, t.Delta/t.statements()/float64(t.Choices))
+	twice := math.Min(1, 2*c.Bound)
+	if t.Route == Both {
+		return bound, span{math.Min(twice, own.least), math.Min(twice, own.most)}, root
+	}
+	return bound, exactly(twice), root
+}
+
+// spanOf returns where the bound of a fixed predictor must lie that has this risk on n units.
+func (t Terms) spanOf(risk float64, n int, delta float64) span {
+	any := span{0, 1}
+	if risk != risk {
+		return any
+	}
+	q, zeroOne := t.inequality(), t.Loss.IsZeroOne() && t.Group == ""
+	if zeroOne && !same(risk*float64(n), math.Round(risk*float64(n))) {
+		return span{2, 2} // no count of misses has this share
+	}
+	s := Sample{Y: make([]float64, n)}
+	of := func(losses []float64) float64 {
+		b, _ := q.fixed(s, losses, zeroOne, delta) // only sums over ranks have errors
+		return b
+	}
+	alike := make([]float64, n)
+	for i := range alike {
+		alike[i] = math.Min(risk, 1)
+	}
+	switch {
+	case zeroOne || q == KLBound || q == MaurerBound || q == PinskerBound:
+		return exactly(of(alike))
+	case q == BettingBound && n <= mostBet:
+		return span{of(alike), of(extreme(risk, n))}
+	}
+	return span{risk, 1}
+}
+
+// extreme returns losses of 0 and 1, and one between, with this mean. No losses of this mean vary more, so that the
+// gamblers of a betting bound win least: the logarithm of their wealth is concave in each loss.
+func extreme(risk float64, n int) []float64 {
+	losses := make([]float64, n)
+	left := math.Min(risk, 1) * float64(n)
+	for i := range losses {
+		losses[i] = math.Max(0, math.Min(left, 1))
+		left--
+	}
+	return losses
+}
+
+// recountCurve returns what in c's curve its counts contradict.
+func (t Terms) recountCurve(c *Certificate, n int) string {
+	w := c.Curve
+	delta := t.Delta / t.share()
+	misses := curveMisses(min(n, mostCrossed), t.curveEnd())
+	bounds := make([]float64, len(misses))
+	for i, k := range misses {
+		bounds[i] = ClopperPearson(k, min(n, mostCrossed), w.Level)
+	}
+	if !(w.Level > 0 && w.Level <= delta) || crossing(min(n, mostCrossed), misses, bounds) > delta*(1+reproducible) {
+		return fmt.Sprintf("curve's level is %.9g, at which the bounds of %d rows don't hold together", w.Level, n)
+	}
+	last := CurvePoint{Bound: 1, Misses: n + 1}
+	raw := t.EpsilonRaw / t.Loss.Below
+	for i, p := range w.Points {
+		if !(p.HalfWidth >= last.HalfWidth && p.Misses < last.Misses) || p.Misses < 0 ||
+			!same(p.Bound, ClopperPearson(p.Misses, n, w.Level)) || !cautious.SameWidth(p.HalfWidthRaw, p.HalfWidth*raw, raw) {
+			return fmt.Sprintf("curve's point %d of %d is wrong", i+1, len(w.Points))
+		}
+		last = p
+	}
+	if t.Loss.IsZeroOne() && t.Route == Direct {
+		missed := c.EmpiricalRisk * float64(n)
+		for i, p := range w.Points {
+			over := p.HalfWidth <= t.Loss.Below && missed > float64(p.Misses)+0.5
+			if !same(missed, math.Round(missed)) || over {
+				return fmt.Sprintf("empirical_risk contradicts the curve's point %d of %d", i+1, len(w.Points))
+			}
+		}
+	}
+	if m := w.meanError(); !same(m.Clip, w.MeanError.Clip) || !same(m.Bound, w.MeanError.Bound) ||
+		!same(m.Worst, w.MeanError.Worst) {
+		return "curve's mean error doesn't follow from its points"
+	}
+	return ""
+}
+
+// recountSlices returns what in c's slices their counts contradict.
+func (t Terms) recountSlices(c *Certificate) string {
+	parts := 0
+	for _, s := range c.Slices {
+		if t.Rules == 0 || s.Rows >= MinRows {
+			parts++
+		}
+	}
+	for _, s := range c.Slices {
+		misses := s.MeanRisk * float64(s.Rows)
+		bound := 1.
+		if s.Rows >= MinRows {
+			bound = ClopperPearson(int(math.Round(misses)), s.Rows, t.Delta/t.share()/float64(parts))
+		}
+		if !(s.MeanRisk >= 0 && s.MeanRisk <= 1) || !same(misses, math.Round(misses)) || !same(s.MeanBound, bound) ||
+			s.Rows > c.Rows || (s.Reason != "") != (s.Rows < MinRows) {
+			return fmt.Sprintf("slice %s %s contradicts its counts", s.By, s.Name)
+		}
+	}
+	return ""
+}
+
+// recountPromise returns what in c's promise the curve, or the search for a width, contradicts.
+func (t Terms) recountPromise(c *Certificate) string {
+	p := c.Promise
+	if p == nil {
+		return ""
+	}
+	raw := t.EpsilonRaw / t.Loss.Below
+	if t.Loss.Unitless() {
+		raw = 1
+	}
+	wrong := p.HalfWidth < 0 || !cautious.SameWidth(p.HalfWidthRaw, p.HalfWidth*raw, raw) || (p.HalfWidth == 0) != (p.Reason != "")
+	if p.HalfWidth > 0 {
+		wrong = wrong || !(p.Bound >= 0 && p.Bound <= 1-t.Promise+reproducible)
+		wrong = wrong || (t.Curve || t.MeanAlone()) && !same(p.Bound, 1-t.Promise)
+	}
+	if t.Curve {
+		at, _ := c.Curve.Width(t.Promise)
+		wrong = wrong || !same(at.HalfWidth, p.HalfWidth)
+	}
+	if wrong {
+		return "promise doesn't follow from its terms and the curve"
+	}
+	return ""
+}
+
+// RecountHoldOut says whether this risk of a simple predictor, on the rows of a certificate with these terms, can have
+// this bound (see HoldOut).
+func (t Terms) RecountHoldOut(risk, bound float64, n int) bool {
+	of := t
+	of.Route, of.Choices = Direct, 1
+	if of.Curve {
+		of.Curve, of.Promise = false, 0
+	}
+	return of.spanOf(risk, n, of.Delta/of.statements()).holds(bound)
+}
