@@ -106,9 +106,6 @@ func (m *Model) PredictionFindings(table *dataset.Table, ps []model.Prediction) 
 			outside++
 		}
 	}
-	if n := table.Found.Skipped; n > 0 {
-		found.Add(finding.Skipped, n)
-	}
 	if outside > 0 {
 		found.Add(finding.OutsideRange, outside, len(ps))
 	}

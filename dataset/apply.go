@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"math"
@@ -42,10 +43,11 @@ func (r Reading) Apply(t *Table) error {
 // Reading returns how the table was read, including the forms that were found for dates.
 func (t *Table) Reading() Reading { return t.reading.Naming() }
 
-// ReadAs returns a table with the same cells and the reading r.
+// ReadAs returns a table with the same cells and the reading r. Its numbers stay as they were written.
 func (t *Table) ReadAs(r Reading) *Table {
 	as := *t
 	as.reading = r
+	as.written = cmp.Or(t.written, &t.reading)
 	return &as
 }
 

@@ -53,6 +53,16 @@ func (r Reading) Naming(columns ...string) Reading {
 // Plain returns the reading for formats whose cells aren't text. It keeps only the columns of Naming.
 func (r Reading) Plain() Reading { return Reading{names: r.names} }
 
+// Defaults returns r with "" for every setting that is spelt out but is the default.
+func (r Reading) Defaults() Reading {
+	for of, byDefault := range map[*string]string{&r.Decimal: ".", &r.Header: "auto", &r.MissingTarget: "drop"} {
+		if *of == byDefault {
+			*of = ""
+		}
+	}
+	return r
+}
+
 // zero says whether r parses cells as programs write them.
 func (r *Reading) zero() bool {
 	return r == nil || (r.Decimal == "" || r.Decimal == ".") && r.Thousands == "" && len(r.Missing) == 0 &&

@@ -88,10 +88,10 @@ func (t *Table) limit(j int, cell float64) (v, side float64, err error) {
 			err = errors.ErrUnsupported
 		}
 	} else {
-		v, err = t.reading.Parse(strings.TrimSpace(rest))
+		v, err = cmp.Or(t.written, &t.reading).Parse(strings.TrimSpace(rest))
 	}
 	if err != nil || v-v != 0 {
-		err = t.notNumber(use{column: j, fitting: true}, text)
+		err = t.notNumber(use{column: j}, text)
 	}
 	return v + 0, side, err
 }

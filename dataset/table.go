@@ -37,6 +37,7 @@ type Table struct {
 
 	codes   []map[string]float64 // by column, the place of each text in Text
 	reading Reading              // how cells are written
+	written *Reading             // how cells are written, if ReadAs set another reading
 	serials map[int]*Error       // the error for the first number in a column of dates, by column
 	odd     map[oddText]bool     // texts that would be numbers without the reading's settings
 	part    *part                // the rows that this rank has; nil: all rows

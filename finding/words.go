@@ -168,7 +168,7 @@ var words = map[Kind]entry{
 	OddCategories: {Warning, "krigo reads %q as categories, but the column seems to hold something else: %s"},
 	Centuries:     {Note, "krigo reads years of two digits as 1969 to 2068, in the columns %Q"},
 	Dropped:       {Note, "%d of %d rows equal an earlier row in every cell, and were left out"},
-	Skipped:       {Note, "the first %d lines were skipped, as when the model was fitted (--skip-rows)"},
+	Skipped:       {Note, "the first lines of the file were skipped, as in the fit (--skip-rows %d); --skip-rows 0 reads them"},
 	Untargeted: {Warning, "%d of %d rows of %n have no %q, and were left out, so that the promise is about rows " +
 		"that have one; --missing-target refuse makes such rows an error"},
 	Offset: {Warning, "krigo can't see how %q was made. The bound holds only if no row of this table had a part in it, " +

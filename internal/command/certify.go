@@ -21,6 +21,7 @@ type certifyFlags struct {
 	fresh, refit, noRefit, anytime, order bool
 	declaration                           string
 	of                                    predictedFlags
+	tables                                tableFlags
 }
 
 func newCertify(c *common) *cobra.Command {
@@ -59,30 +60,31 @@ With --predictions there is no model. FILE has predictions that any program made
 				return err
 			}
 			if f.of.file != "" {
-				return f.of.certify(cmd, c, f.epsilon, job)
+				return f.of.certify(cmd, c, f.epsilon, job, f.tables.over(dataset.Reading{}))
 			}
 			return f.run(cmd, c, args, job)
 		}),
 	}
 	bind(cmd.Flags(),
-		cliFlag{name: "epsilon", value: "E", rule: "the declared one", to: &f.epsilon,
+		cliFlag{name: "epsilon", everyday: true, value: "E", rule: "the declared one", to: &f.epsilon,
 			help: "another half-width, in sd of the target (a heuristic number, unless there is a curve); with " +
 				"--predictions: in its units"},
-		cliFlag{name: "declaration", value: "FILE", to: &f.declaration, endings: []string{"json"},
+		cliFlag{name: "declaration", everyday: true, value: "FILE", to: &f.declaration, endings: []string{"json"},
 			help: "check that the model was fitted as this declaration says (krigo declare)"},
-		cliFlag{name: "refit", to: &f.refit, help: "fit again with the model's own options, and compare every bit"},
-		cliFlag{name: "no-refit", to: &f.noRefit, help: "don't fit again, even if training took less than a minute"},
+		cliFlag{name: "refit", everyday: true, to: &f.refit, help: "fit again with the model's own options, and compare every bit"},
+		cliFlag{name: "no-refit", everyday: true, to: &f.noRefit, help: "don't fit again, even if training took less than a minute"},
 		cliFlag{name: "accept-file-order", to: &f.order,
 			help: "models from before version 5: you vouch that the order of the rows in the file, which decided their " +
 				"roles, is chance"},
-		cliFlag{name: "fresh", to: &f.fresh, help: "bound the risk from rows the model never saw"},
-		cliFlag{name: "anytime", to: &f.anytime,
+		cliFlag{name: "fresh", everyday: true, to: &f.fresh, help: "bound the risk from rows the model never saw"},
+		cliFlag{name: "anytime", everyday: true, to: &f.anytime,
 			help: "with --fresh: also limits that hold after every number of rows at once, so that you may look as often as " +
 				"you like"},
-		cliFlag{name: "shift", value: "RHO", to: &f.shift,
+		cliFlag{name: "shift", everyday: true, value: "RHO", to: &f.shift,
 			help: "also the bound on rows of another source, whose relative entropy to this one is at most RHO nats"},
 	)
 	f.of.bind(cmd)
+	f.tables.bind(cmd)
 	return cmd
 }
 
@@ -127,7 +129,7 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 			return fmt.Errorf("--accept-file-order: %w", err)
 		}
 	}
-	table, err := readTable(args[1], cmd.InOrStdin(), job, m.Reading.Naming(m.Group))
+	table, err := f.tables.read(cmd, c, args[1], job, m.Reading.Naming(m.Group))
 	if err != nil {
 		return err
 	}

@@ -41,13 +41,14 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	results := &printed{w: stdout}
 	root.SetOut(results)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		err = results.failed
 	}
 	if err == nil {
 		return 0
 	}
+	advisable(cmd, err)
 	words := err.Error() + suggest(err, args)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		words = "interrupted"

@@ -108,7 +108,7 @@ func TestFilesAlike(t *testing.T) {
 		o := call(t.Context(), "predict", name+".krigo", c.file)
 		ps := o.stdout
 		if skips := len(c.flags) > 0 && c.flags[0] == "--skip-rows"; o.status != 0 ||
-			skips != strings.Contains(o.stderr, "the first 2 lines were skipped") {
+			skips != strings.Contains(o.stderr, "skipped, as in the fit (--skip-rows 2)") {
 			t.Errorf("%s: status %d, %s", c.file, o.status, o.stderr)
 		}
 		if predicted == "" {

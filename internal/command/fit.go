@@ -116,11 +116,7 @@ func (f *fitFlags) readDeclared() (o krigo.Options, err error) {
 // reading parses how cells are written.
 func (f *fitFlags) reading(o *krigo.Options) error {
 	r := &o.Data.Reading
-	for of, byDefault := range map[*string]string{&r.Decimal: ".", &r.Header: "auto", &r.MissingTarget: "drop"} {
-		if *of == byDefault {
-			*of = ""
-		}
-	}
+	*r = r.Defaults()
 	for _, text := range f.dates {
 		d, err := dataset.ParseDates(text)
 		if err != nil {

@@ -304,6 +304,16 @@ func suggestion(words []string, columns []inspect.ColumnFacts, missing bool) str
 	return b.String()
 }
 
+// advisable takes from an error about columns the advice that names a flag which the command doesn't have.
+func advisable(cmd *cobra.Command, err error) {
+	var columns *inspect.ColumnsError
+	if errors.As(err, &columns) {
+		for i, f := range columns.Columns {
+			columns.Columns[i].Advice = lists.If(f.Advice, func(a inspect.Advice) bool { return cmd.Flag(a.Flag) != nil })
+		}
+	}
+}
+
 // suggest returns what to add to an error about columns: the given command line with the flags that help.
 func suggest(err error, args []string) string {
 	var columns *inspect.ColumnsError

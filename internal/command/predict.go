@@ -48,6 +48,7 @@ type predictFlags struct {
 	explain       bool
 	samples       int
 	seed          uint64
+	tables        tableFlags
 }
 
 // check refuses flags that don't go together, and a file that predict must not overwrite.
@@ -93,7 +94,7 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 		return err
 	}
 	m := all.Model(0)
-	table, err := readTable(args[1], cmd.InOrStdin(), nil, m.Reading.Every())
+	table, err := f.tables.read(cmd, c, args[1], nil, m.Reading.Every())
 	if err != nil {
 		return err
 	}
@@ -487,5 +488,6 @@ of --solver nearest predict each row from the training rows nearest to it, and s
 			help: "CSV, gzip or zst of it, NPY, NPZ or Parquet, as it ends in .csv, .gz, .zst, .npy, .npz or .parquet; with --json " +
 				".json"},
 	)
+	f.tables.bind(cmd)
 	return cmd
 }

@@ -41,24 +41,24 @@ var (
 
 func (f *predictedFlags) bind(cmd *cobra.Command) {
 	bind(cmd.Flags(),
-		cliFlag{name: "predictions", value: "FILE", to: &f.file, endings: tableEndings(),
+		cliFlag{name: "predictions", everyday: true, value: "FILE", to: &f.file, endings: tableEndings(),
 			help: "certify the predictions in this table, which stand beside what they predict"},
-		cliFlag{name: "target", value: "COL", to: &f.target, help: "with --predictions: the column that was predicted"},
-		cliFlag{name: "prediction", value: "COL", def: "prediction", to: &f.prediction,
+		cliFlag{name: "target", everyday: true, value: "COL", to: &f.target, help: "with --predictions: the column that was predicted"},
+		cliFlag{name: "prediction", everyday: true, value: "COL", def: "prediction", to: &f.prediction,
 			help: "with --predictions: the column with the predictions"},
-		cliFlag{name: "group", value: "COL", to: &f.group,
+		cliFlag{name: "group", everyday: true, value: "COL", to: &f.group,
 			help: "with --predictions: column that groups rows: the certificate is about groups"},
 		cliFlag{name: "loss", value: "LOSS", def: string(pacbayes.Band), to: &f.loss, values: texts(pacbayes.Losses()),
 			help: "with --predictions: what is certified, as in fit"},
 		cliFlag{name: "epsilon-above", value: "E", to: &f.above,
 			help: "with --predictions: the asymmetric loss's width above"},
-		cliFlag{name: "delta", value: "P", def: "0.01", to: &f.delta,
+		cliFlag{name: "delta", everyday: true, value: "P", def: "0.01", to: &f.delta,
 			help: "with --predictions: the certificate may fail with this probability"},
 		cliFlag{name: "bound", value: "NAME", rule: "kl", to: &f.bound, values: texts(pacbayes.Inequalities()),
 			help: "with --predictions: inequality of the certificate, as in fit"},
-		cliFlag{name: "out", value: "FILE", to: &f.out, endings: []string{"json"},
+		cliFlag{name: "out", everyday: true, value: "FILE", to: &f.out, endings: []string{"json"},
 			help: "with --predictions: also write the certificate to this file, as JSON"},
-		cliFlag{name: "classes", to: &f.classes,
+		cliFlag{name: "classes", everyday: true, to: &f.classes,
 			help: "with --predictions: the numbers in the target are labels; text always is"},
 		cliFlag{name: "probabilities", value: "PREFIX", to: &f.probabilities,
 			help: "of labels: columns of probabilities are called PREFIX and a class; the label is the most " +
@@ -101,7 +101,8 @@ func (f *predictedFlags) alone(cmd *cobra.Command, others bool) error {
 }
 
 // certify certifies the predictions, prints the certificate, and writes it to --out if that is set.
-func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64, job ranks.Ranks) error {
+func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64, job ranks.Ranks,
+	as dataset.Reading) error {
 	if job.Size() > 1 {
 		return misused("--predictions are certified on one rank")
 	}
@@ -110,7 +111,7 @@ func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64,
 			return err
 		}
 	}
-	table, err := readTable(f.file, cmd.InOrStdin(), nil, dataset.Reading{}.Naming(f.group))
+	table, err := readTable(f.file, cmd.InOrStdin(), nil, as.Naming(f.group))
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ func pageOf(path string) (page report.Page, of dataset.Reading, err error) {
 
 func newReport(c *common) *cobra.Command {
 	var out string
+	var tables tableFlags
 	cmd := &cobra.Command{
 		Use:   "report MODEL [DATA]",
 		Short: "Write one HTML page about a model",
@@ -57,7 +58,7 @@ MODEL may be a certificate of another classifier's labels, NAME.json, which krig
 			}
 			var table *dataset.Table
 			if len(args) == 2 {
-				if table, err = readTable(args[1], cmd.InOrStdin(), nil, reading); err != nil {
+				if table, err = tables.read(cmd, c, args[1], nil, reading); err != nil {
 					return err
 				}
 				defer table.Close()
@@ -89,5 +90,6 @@ MODEL may be a certificate of another classifier's labels, NAME.json, which krig
 	}
 	bind(cmd.Flags(), cliFlag{name: "out", value: "FILE", rule: "MODEL's name with .html", to: &out,
 		endings: []string{"html"}, help: "HTML file to write"})
+	tables.bind(cmd)
 	return cmd
 }

@@ -59,7 +59,7 @@ func (f *fitFlags) register(flags *pflag.FlagSet, command string) {
 
 // table returns all flags of fit, evaluate and compare.
 func (f *fitFlags) table() (sorted []cliFlag) {
-	all := slices.Concat(f.own(), f.ofOptions())
+	all := slices.Concat(f.own(), ofTables(&f.options.Data.Reading), f.ofOptions())
 	for _, group := range groups {
 		for name := range strings.FieldsSeq(order[group]) {
 			for _, flag := range all {
@@ -132,6 +132,21 @@ func (f *fitFlags) ofMethods() (all []cliFlag) {
 	return all
 }
 
+// ofTables returns the flags of every command that reads a table: what may differ from file to file of the same source.
+func ofTables(r *dataset.Reading) []cliFlag {
+	return []cliFlag{
+		{name: "decimal", value: "C", def: ".", to: &r.Decimal, values: []string{".", ","},
+			help: "the decimal point of CSV files: . or ,"},
+		{name: "thousands", value: "C", rule: "none", to: &r.Thousands, values: []string{",", ".", "'", " "},
+			help: "what groups digits by three in CSV files: , . ' or a space"},
+		{name: "skip-rows", value: "N", to: &r.SkipRows, help: "lines of text, or rows of a sheet, above the table"},
+		{name: "header", value: "HOW", def: "auto", to: &r.Header, values: []string{"auto", "yes", "no"},
+			help: "the first row names the columns: yes, no (they are c1, c2, ...), or auto (yes, unless it holds only numbers)"},
+		{name: "sheet", value: "NAME", to: &r.Sheet,
+			help: "the sheet of a workbook, or file of a zip archive, if there are several"},
+	}
+}
+
 // own returns the flags that have no tag. These are flags that aren't options, that set several fields, or that differ
 // between commands.
 func (f *fitFlags) own() []cliFlag {
@@ -143,23 +158,12 @@ func (f *fitFlags) own() []cliFlag {
 		{name: "dates", everyday: true, value: "COLS", to: &f.dates, columns: true,
 			help: "columns of dates or times, read as days; COL:dmy or COL:mdy if unclear; COL:day:week:year adds the place " +
 				"in each period"},
-		{name: "decimal", value: "C", def: ".", to: &o.Data.Reading.Decimal, values: []string{".", ","},
-			help: "the decimal point of CSV files: . or ,"},
-		{name: "thousands", value: "C", rule: "none", to: &o.Data.Reading.Thousands,
-			values: []string{",", ".", "'", " "},
-			help:   "what groups digits by three in CSV files: , . ' or a space"},
 		{name: "na", value: "TEXTS", rule: "empty, NA, N/A, #N/A, NaN, null, ?", to: &o.Data.Reading.Missing,
 			help: "further texts or numbers that stand for a missing value, as in '-,k.A.,-999'"},
 		{name: "below", value: "HOW", rule: "text", to: &o.Data.Reading.Below, values: []string{"half"},
 			help: "how to read cells below a limit of detection, such as <0.1: as half of the limit"},
 		{name: "units", value: "TEXTS", to: &o.Data.Reading.Units,
 			help: "texts before or after numbers to leave out, such as kg in \"12.5 kg\""},
-		{name: "skip-rows", value: "N", to: &o.Data.Reading.SkipRows,
-			help: "lines of text, or rows of a sheet, above the table"},
-		{name: "header", value: "HOW", def: "auto", to: &o.Data.Reading.Header, values: []string{"auto", "yes", "no"},
-			help: "the first row names the columns: yes, no (they are c1, c2, ...), or auto (yes, unless it holds only numbers)"},
-		{name: "sheet", value: "NAME", to: &o.Data.Reading.Sheet,
-			help: "the sheet of a workbook, or file of a zip archive, if there are several"},
 		{name: "duplicates", value: "HOW", def: "keep", to: &f.duplicates, values: []string{"keep", "drop", "group"},
 			help: "rows that repeat others: keep; drop (equal in all cells); group (equal inputs and target count once in " +
 				"the certificate)"},

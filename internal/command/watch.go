@@ -32,6 +32,7 @@ const watchRows = 10_000
 type watcher struct {
 	*watch.Watch
 	of    *claimed
+	open  func(path string) (*dataset.Table, error)
 	out   io.Writer
 	json  bool
 	told  []string     // alarms that are printed
@@ -44,6 +45,7 @@ type watcher struct {
 type watchFlags struct {
 	ledger, key   string
 	rotate, check bool
+	tables        tableFlags
 }
 
 func newWatch(c *common) *cobra.Command {
@@ -87,6 +89,7 @@ Exit status 3 says that there is an alarm, from these rows or from earlier rows.
 		cliFlag{name: "rotate", to: &f.rotate,
 			help: "copy the ledger to LEDGER.1, LEDGER.2, … and begin it anew with the state that it holds"},
 	)
+	f.tables.bind(cmd)
 	return cmd
 }
 
@@ -99,7 +102,9 @@ func (f *watchFlags) run(cmd *cobra.Command, c *common, args []string) error {
 	if f.ledger == "" {
 		f.ledger = strings.TrimSuffix(args[0], filepath.Ext(args[0])) + ".ledger"
 	}
-	w := &watcher{of: of, out: folded(cmd.OutOrStdout()), json: c.json, key: f.key}
+	of.reading = f.tables.over(of.reading)
+	open := func(path string) (*dataset.Table, error) { return f.tables.read(cmd, c, path, nil, of.reading) }
+	w := &watcher{of: of, open: open, out: folded(cmd.OutOrStdout()), json: c.json, key: f.key}
 	if err := f.valid(cmd, args); err != nil {
 		return err
 	}
@@ -115,7 +120,7 @@ func (f *watchFlags) run(cmd *cobra.Command, c *common, args []string) error {
 		return w.state(cmd, f.ledger)
 	}
 	if f.check {
-		return compareLedger(cmd, c, of, f.ledger, args[1])
+		return w.compare(cmd, f.ledger, args[1])
 	}
 	if err := distinct(f.ledger, args); err != nil {
 		return err
@@ -216,14 +221,14 @@ func tellOthers(cmd *cobra.Command, l *watch.Ledger, claim watch.Claim) error {
 	return err
 }
 
-// compareLedger prints how a ledger differs from the data of its outcomes. A difference is an error.
-func compareLedger(cmd *cobra.Command, c *common, of *claimed, ledger, data string) error {
-	table, err := readTable(data, cmd.InOrStdin(), nil, of.reading)
+// compare prints how a ledger differs from the data of its outcomes. A difference is an error.
+func (w *watcher) compare(cmd *cobra.Command, ledger, data string) error {
+	table, err := w.open(data)
 	if err != nil {
 		return err
 	}
 	defer table.Close()
-	d, err := of.rows(table.Within(cmd.Context()))
+	d, err := w.of.rows(table.Within(cmd.Context()))
 	if err != nil {
 		return err
 	}
@@ -231,11 +236,11 @@ func compareLedger(cmd *cobra.Command, c *common, of *claimed, ledger, data stri
 	if err != nil {
 		return err
 	}
-	found, err := l.Compare(of.claim, d)
+	found, err := l.Compare(w.of.claim, d)
 	if err != nil {
 		return err
 	}
-	if c.json {
+	if w.json {
 		err = json.NewEncoder(cmd.OutOrStdout()).Encode(found)
 	} else {
 		for _, rows := range []struct {
@@ -283,7 +288,7 @@ func (w *watcher) read(ctx context.Context, path string, in io.Reader) error {
 		}
 		return err
 	}
-	table, err := files.ReadFile(path, w.of.reading)
+	table, err := w.open(path)
 	if err != nil {
 		return err
 	}
