@@ -4,18 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
-	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -51,43 +47,6 @@ func readTable(path string, in io.Reader, r ranks.Ranks, of dataset.Reading) (*d
 		return files.ReadFile(path, of)
 	}
 	return files.ReadPart(path, r, of)
-}
-
-// tableFlags are the flags of a command that reads tables for a model, which was fitted with a way of reading of its own.
-type tableFlags struct {
-	asked dataset.Reading
-	flags *pflag.FlagSet
-}
-
-// bind makes a command take the flags. By default a table is read as the model's table was.
-func (f *tableFlags) bind(cmd *cobra.Command) {
-	f.flags = cmd.Flags()
-	for _, flag := range ofTables(&f.asked) {
-		flag.def = ""
-		flag.rule = "as in the fit"
-		flag.bind(f.flags)
-	}
-}
-
-// over returns the reading of a model with what the flags say instead.
-func (f *tableFlags) over(of dataset.Reading) dataset.Reading {
-	asked := ofTables(&f.asked)
-	for k, to := range ofTables(&of) {
-		if f.flags.Changed(to.name) {
-			reflect.ValueOf(to.to).Elem().Set(reflect.ValueOf(asked[k].to).Elem())
-		}
-	}
-	return of.Defaults()
-}
-
-// read reads a table of a model. It says which lines it skips without being asked in this call.
-func (f *tableFlags) read(cmd *cobra.Command, c *common, path string, r ranks.Ranks,
-	of dataset.Reading) (*dataset.Table, error) {
-	table, err := readTable(path, cmd.InOrStdin(), r, f.over(of))
-	if err == nil && table.Found.Skipped > 0 && !c.quiet && !f.flags.Changed("skip-rows") {
-		fmt.Fprintln(cmd.ErrOrStderr(), finding.New(finding.Skipped, table.Found.Skipped))
-	}
-	return table, err
 }
 
 // interruptible reads until its context ends. Without it, a command would wait for a silent terminal or pipe.
