@@ -147,12 +147,17 @@ func (m *Model) LeastNoise() float64 {
 // Spreads returns the distribution of y for each row, given the mean and variance of f there, and the noise variances
 // that NoisesAt returns.
 func (m *Model) Spreads(mean, variance, noises []float64) ([]objective.Spread, error) {
+	return m.spreads(context.Background(), mean, variance, noises)
+}
+
+// spreads does what Spreads does, and panics with a matrix.End after ctx has ended.
+func (m *Model) spreads(ctx context.Context, mean, variance, noises []float64) ([]objective.Spread, error) {
 	noise, err := m.likelihood()
 	if err != nil {
 		return nil, err
 	}
 	of, errs := make([]objective.Spread, len(mean)), make([]error, len(mean))
-	each(len(mean), func(i int) { of[i], errs[i] = noise.Spread(mean[i], variance[i], m.noiseIn(noises, i)) })
+	each(ctx, len(mean), func(i int) { of[i], errs[i] = noise.Spread(mean[i], variance[i], m.noiseIn(noises, i)) })
 	for i, err := range errs {
 		if err != nil {
 			return nil, &rowError{i, fmt.Errorf("the noise %q: %w", m.Noise, err)}
@@ -191,7 +196,7 @@ func (m *Model) Points(mean, variance, noises []float64) (point, sd []float64, e
 		m.Scaling.Standard(point, point)
 		return point, sd, nil
 	}
-	each(len(mean), func(i int) {
+	each(context.Background(), len(mean), func(i int) {
 		point[i], sd[i] = m.point(mean[i], spreads[i].Variance)
 		sd[i] /= m.Scaling.TargetScale
 	})
@@ -241,11 +246,13 @@ func CheckTargets(d *dataset.Data, rows []int, noise objective.Sited) error {
 	return d.Ranks().Agree(err)
 }
 
-// each calls do for 0 … n−1, on all cores.
-func each(n int, do func(i int)) {
+// each calls do for 0 … n−1, on all cores. After ctx has ended it panics with a matrix.End.
+func each(ctx context.Context, n int, do func(i int)) {
 	const task = 256
+	work := matrix.Dense{}.Until(ctx)
 	linalg.Parallel((n+task-1)/task, func(t int) {
 		for i := t * task; i < min((t+1)*task, n); i++ {
+			work.Check()
 			do(i)
 		}
 	})

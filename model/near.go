@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -47,7 +48,7 @@ func (m *Model) near(d *dataset.Data, roles dataset.Roles) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		each(len(certified), func(i int) {
+		each(context.Background(), len(certified), func(i int) {
 			for k, row := range rows {
 				miss := math.Abs(y[i] - targets[k])
 				if miss > apart || roles.Group != nil && roles.Group[row] == roles.Group[certified[i]] {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
 )
 
@@ -61,6 +63,12 @@ func (p Prediction) Fill(values []float64) {
 // columns is an error, and a row that can't be predicted is a *dataset.Error with its number, from 1. If the model has
 // an Offset, an Exposure or Errors, the matrix has the columns that Further lists, at the end.
 func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
+	return m.PredictWithin(context.Background(), x)
+}
+
+// PredictWithin does what PredictAt does, for work that ends with a context.
+func (m *Model) PredictWithin(ctx context.Context, x mat.Matrix) (ps []Prediction, err error) {
+	defer matrix.Ended(&err)
 	n, cols := x.Dims()
 	further, last := m.Further(), ""
 	names := slices.Concat(m.Inputs, further)
@@ -71,7 +79,8 @@ func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 		return nil, fmt.Errorf("a %d×%d matrix: want a column for each of the model's inputs, %d in all, in their "+
 			"order%s", n, cols, len(m.Inputs), last)
 	}
-	mean, variance, err := latent(m.Posterior, numbers{m, x, names})
+	rows := numbers{m, x, names, ctx}
+	mean, variance, err := latent(m.Posterior, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -82,11 +91,11 @@ func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 			offsets[i] = row[len(m.Inputs)]
 		}
 	}
-	noises, err := m.noises(numbers{m, x, names}, mean, variance)
+	noises, err := m.noises(rows, mean, variance)
 	if err != nil {
 		return nil, err
 	}
-	return m.predictions(around{mean, variance, offsets, noises}, outside,
+	return m.predictions(around{ctx, mean, variance, offsets, noises}, outside,
 		func(i int, err error) error { return &dataset.Error{Row: i + 1, Err: err} })
 }
 
@@ -101,7 +110,8 @@ func (m *Model) Predict(d *dataset.Data) ([]Prediction, error) {
 
 // Predictions does what Predict does, for a caller that knows the mean and the variance of f at the rows, in scaled
 // units.
-func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) ([]Prediction, error) {
+func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) (ps []Prediction, err error) {
+	defer matrix.Ended(&err)
 	outside, err := m.Range.count(d, variance)
 	if err != nil {
 		return nil, err
@@ -114,13 +124,16 @@ func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) ([]Predic
 	if err != nil {
 		return nil, err
 	}
-	return m.predictions(around{mean, variance, offsets, noises}, outside,
+	return m.predictions(around{d.Context(), mean, variance, offsets, noises}, outside,
 		func(i int, err error) error { return fmt.Errorf("%s: %s: %w", d.Source, d.Where(i), err) })
 }
 
 // around holds the mean and variance of f at rows, in scaled units, the rows' offsets, if the model has any, and what
-// NoisesAt returns.
-type around struct{ mean, variance, offsets, noises []float64 }
+// NoisesAt returns. Work on the rows ends with ctx, which may be nil.
+type around struct {
+	ctx                             context.Context
+	mean, variance, offsets, noises []float64
+}
 
 // errTooFar is the error for a row whose prediction isn't a finite number.
 var errTooFar = errors.New("the prediction overflows: its inputs are too far from the training data")
@@ -132,7 +145,7 @@ func (m *Model) predictions(at around, outside []int, place func(row int, err er
 			return nil, place(i, errTooFar)
 		}
 	}
-	spreads, err := m.Spreads(at.mean, at.variance, at.noises)
+	spreads, err := m.spreads(at.ctx, at.mean, at.variance, at.noises)
 	var of *rowError
 	if errors.As(err, &of) {
 		return nil, place(of.row, of.error)
@@ -141,7 +154,7 @@ func (m *Model) predictions(at around, outside []int, place func(row int, err er
 		return nil, err
 	}
 	ps := make([]Prediction, len(at.mean))
-	each(len(ps), func(i int) {
+	each(at.ctx, len(ps), func(i int) {
 		offset := 0.
 		if m.Offset != "" {
 			offset = at.offsets[i]
@@ -230,7 +243,11 @@ type numbers struct {
 	m *Model
 	mat.Matrix
 	names []string
+	ctx   context.Context
 }
+
+// Context returns the context with which work on the rows ends, or nil.
+func (r numbers) Context() context.Context { return r.ctx }
 
 func (r numbers) Dims() (rows, cols int) {
 	rows, _ = r.Matrix.Dims()

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -106,4 +108,43 @@ func TestPredictAtRefuses(t *testing.T) {
 			t.Errorf("%s: %+v", name, at)
 		}
 	}
+}
+
+// counted is a context that ends after it was asked a number of times.
+type counted struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *counted) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// TestPredictWithin shows that work on rows ends with its context, in the loop over rows that no matrix takes part in
+// too, and that a context which doesn't end changes nothing.
+func TestPredictWithin(t *testing.T) {
+	m := example(t, "se", 2, true, kernel.ZeroMean{})
+	x := mat.NewDense(1000, 2, nil)
+	rowLoop := &counted{Context: t.Context()}
+	rowLoop.left.Store(1 << 40)
+	want := must.Get(m.PredictAt(x))(t)
+	if got := must.Get(m.PredictWithin(rowLoop, x))(t); !slices.Equal(got, want) {
+		t.Error("the predictions are others")
+	}
+	asked := 1<<40 - rowLoop.left.Load()
+	if asked < 2*1000 {
+		t.Errorf("the context was asked %d times for 1000 rows", asked)
+	}
+	for _, after := range []int64{0, 1, asked / 2, asked - 1} {
+		rowLoop.left.Store(after)
+		ps, err := m.PredictWithin(rowLoop, x)
+		must.Not(t, ps != nil || !errors.Is(err, context.DeadlineExceeded), "after %d: %d rows, %v", after, len(ps), err)
+	}
+	rowLoop.left.Store(asked / 2)
+	d := must.Get(m.Unlabelled(must.Get(dataset.FromMatrix(m.Inputs, x))(t)))(t)
+	_, err := m.Predictions(d.Within(rowLoop), make([]float64, 1000), make([]float64, 1000))
+	must.Not(t, !errors.Is(err, context.DeadlineExceeded), "%v", err)
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 // every batch is kept for longer requests. Among requests of one length, clients take turns of shareRows rows.
 const (
 	batchTime = 5 * time.Millisecond
+	longBatch = time.Second // a batch that takes longer is given up, and its requests' rows are predicted aside
 	mostRows  = 512
 	fewRows   = 32
 	leastRows = 4       // a batch may always have this number of rows, even if rows are wide
@@ -39,17 +41,20 @@ var (
 // never waits for further rows to arrive, and an idle queue has no goroutine.
 type queue struct {
 	model   *krigo.Model
-	predict func(x mat.Matrix) ([]model.Prediction, error) // the model's PredictAt
-	limit   int                                            // most rows that wait in each class
-	batched func(rows int)                                 // called with the size of every batch
-	failed  func(cause any, stack []byte)                  // called after a panic
-	working *sync.WaitGroup                                // counts the queue's goroutine
+	predict predictor
+	limit   int                           // most rows that wait in each class
+	batched func(rows int)                // called with the size of every batch
+	failed  func(cause any, stack []byte) // called after a panic
+	working *sync.WaitGroup               // counts the queue's goroutine
 
-	mu          sync.Mutex
+	mu          sync.Mutex // also guards done, err and ended of jobs
 	short, long class
 	perRow      time.Duration // time per row in the last batch that was large enough to measure; 0: not known
 	busy        bool
 }
+
+// predictor is the model's PredictWithin, or what a test has in its place.
+type predictor func(ctx context.Context, x mat.Matrix) ([]model.Prediction, error)
 
 // class holds the waiting requests of one length, short or long.
 type class struct {
@@ -67,6 +72,7 @@ type job struct {
 	out    []model.Prediction
 	class  *class
 	taken  int // rows that are in the batch under way, or were in an earlier batch
+	done   int // rows that are predicted
 	err    error
 	ended  bool
 	answer chan struct{} // closed when the job has ended
@@ -131,6 +137,7 @@ func (q *queue) leave(j *job) {
 type piece struct {
 	*job
 	from, to int
+	err      error
 }
 
 // work predicts batches until nothing waits.
@@ -141,17 +148,10 @@ func (q *queue) work() {
 			return
 		}
 		begin, rows := time.Now(), 0
-		q.compute(batch)
 		for _, p := range batch {
 			rows += p.to - p.from
-			if p.err != nil {
-				q.leave(p.job)
-			}
-			if !p.ended && (p.to == len(p.out) || p.err != nil) {
-				p.ended = true
-				close(p.answer)
-			}
 		}
+		q.compute(batch, rows)
 		if rows >= fewRows/2 { // with fewer rows, most of the time doesn't depend on their number
 			q.perRow = time.Since(begin) / time.Duration(rows)
 		}
@@ -159,7 +159,7 @@ func (q *queue) work() {
 }
 
 // next returns the rows of the next batch. It returns no rows if nothing waits.
-func (q *queue) next() []piece {
+func (q *queue) next() []*piece {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	most := mostRows
@@ -177,13 +177,13 @@ func (q *queue) next() []piece {
 // take adds rows to a batch, up to the number most. It returns the batch, and how many more rows it could have taken.
 // In its turn a client has shareRows rows, from one request or from several. So a client that asks row by row gets as
 // many predictions as a client that sends many rows at once.
-func (c *class) take(batch []piece, most int) ([]piece, int) {
+func (c *class) take(batch []*piece, most int) ([]*piece, int) {
 	for most > 0 && len(c.lines) > 0 {
 		of := c.lines[0].of
 		for share := min(shareRows, most); share > 0 && len(c.lines) > 0 && c.lines[0].of == of; {
 			j := c.next()
 			n := min(share, len(j.out)-j.taken)
-			batch = append(batch, piece{j, j.taken, j.taken + n})
+			batch = append(batch, &piece{job: j, from: j.taken, to: j.taken + n})
 			j.taken += n
 			share -= n
 			most -= n
@@ -198,29 +198,46 @@ func (c *class) take(batch []piece, most int) ([]piece, int) {
 }
 
 // compute predicts a batch. If that fails, it predicts each piece by itself, so that no request fails because of
-// another request's row.
-func (q *queue) compute(batch []piece) {
-	rows := 0
-	for _, p := range batch {
-		rows += p.to - p.from
-	}
+// another request's row. If it takes too long, the pieces go aside, and the next batch doesn't wait for them.
+func (q *queue) compute(batch []*piece, rows int) {
 	q.batched(rows)
-	if q.attempt(batch) == nil {
-		return
+	ctx, cancel := context.WithTimeout(context.Background(), longBatch)
+	defer cancel()
+	err := q.attempt(ctx, batch)
+	for _, p := range batch {
+		switch {
+		case err == nil || p.err != nil:
+			q.finish(p)
+		case errors.Is(err, context.DeadlineExceeded):
+			q.working.Go(func() { q.alone(p) })
+		default:
+			q.alone(p)
+		}
 	}
-	for i := range batch {
-		p := batch[i]
-		if p.err != nil {
-			continue
-		}
-		err := q.attempt(batch[i : i+1])
-		var at *dataset.Error
-		if errors.As(err, &at) && at.Row > 0 {
-			err = fmt.Errorf("%s: %s: %w", p.table.Source, p.table.Where(p.from+at.Row-1), at.Err)
-		}
-		if err != nil {
-			p.err = err
-		}
+}
+
+// alone predicts a piece by itself, until its request's time is over.
+func (q *queue) alone(p *piece) {
+	err := q.attempt(p.ctx, []*piece{p})
+	var at *dataset.Error
+	if errors.As(err, &at) && at.Row > 0 {
+		err = fmt.Errorf("%s: %s: %w", p.table.Source, p.table.Where(p.from+at.Row-1), at.Err)
+	}
+	p.err = cmp.Or(p.err, err)
+	q.finish(p)
+}
+
+// finish notes that a piece is predicted, or that its request has failed.
+func (q *queue) finish(p *piece) {
+	if p.err != nil {
+		q.leave(p.job)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	p.done += p.to - p.from
+	if !p.ended && (p.done == len(p.out) || p.err != nil) {
+		p.ended, p.job.err = true, p.err
+		close(p.answer)
 	}
 }
 
@@ -229,7 +246,7 @@ func widthOf(m *krigo.Model) int { return len(m.Inputs) + len(m.Further()) }
 
 // read appends the encoded inputs of the piece's rows to the slice to. A row that overflows when it is scaled is an
 // error, and its request fails alone. In the batch it would also fail the other rows.
-func (p piece) read(m *krigo.Model, to *[]float64) error {
+func (p *piece) read(m *krigo.Model, to *[]float64) error {
 	cols, begin := p.data.Cols, len(*to)
 	width := widthOf(m)
 	rows := lists.To(p.to-p.from, func(i int) int { return p.from + i })
@@ -281,9 +298,9 @@ func (p piece) read(m *krigo.Model, to *[]float64) error {
 	return nil
 }
 
-// attempt predicts pieces together. An error of a single piece is left in the piece's job. The returned error is about
-// all pieces.
-func (q *queue) attempt(pieces []piece) (err error) {
+// attempt predicts pieces together until ctx ends. An error of a single piece is left in the piece. The returned error
+// is about all pieces.
+func (q *queue) attempt(ctx context.Context, pieces []*piece) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			q.failed(cause, debug.Stack())
@@ -292,11 +309,8 @@ func (q *queue) attempt(pieces []piece) (err error) {
 	}()
 	cols := widthOf(q.model)
 	var together []float64
-	var read []piece
+	var read []*piece
 	for _, p := range pieces {
-		if p.err != nil {
-			continue
-		}
 		if p.err = p.read(q.model, &together); p.err == nil {
 			read = append(read, p)
 		}
@@ -305,7 +319,7 @@ func (q *queue) attempt(pieces []piece) (err error) {
 	if rows == 0 {
 		return nil
 	}
-	ps, err := q.predict(mat.NewDense(rows, cols, together))
+	ps, err := q.predict(ctx, mat.NewDense(rows, cols, together))
 	if err != nil {
 		return err
 	}

@@ -418,8 +418,13 @@ func TestRefusals(t *testing.T) {
 
 // queueOf returns a queue of a model that calls predict with the rows of each batch.
 func queueOf(m *krigo.Model, limit int, predict func(x mat.Matrix) ([]model.Prediction, error)) *queue {
-	return &queue{model: m, limit: limit, predict: predict, batched: func(int) {}, failed: func(any, []byte) {},
+	return &queue{model: m, limit: limit, predict: whole(predict), batched: func(int) {}, failed: func(any, []byte) {},
 		working: new(sync.WaitGroup)}
+}
+
+// whole returns a predictor that doesn't look at its context.
+func whole(predict func(x mat.Matrix) ([]model.Prediction, error)) predictor {
+	return func(_ context.Context, x mat.Matrix) ([]model.Prediction, error) { return predict(x) }
 }
 
 func tableOf(m *krigo.Model, rows int, x float64) *dataset.Table {
@@ -561,6 +566,45 @@ func TestOwnRows(t *testing.T) {
 	if n := predicted.Load(); n > 2*total || told.Load() < 20 {
 		t.Errorf("%d rows predicted for %d, %d panics told", n, total, told.Load())
 	}
+}
+
+// TestSlowRow shows that a row which takes for ever holds neither its batch nor later ones. Its request gets 503 when its
+// time is over, and the work on the row ends then.
+func TestSlowRow(t *testing.T) {
+	path := saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo"))
+	address, s := started(t, path, Options{Timeout: 3 * time.Second})
+	url := "http://" + address + "/v1/predict"
+	m, _ := s.library.find("s")
+	first := make(chan struct{})
+	gate := sync.OnceFunc(func() { <-first })
+	m.queue.predict = func(ctx context.Context, x mat.Matrix) ([]model.Prediction, error) {
+		gate()
+		if slices.Contains(mat.Col(nil, 0, x), 666) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return m.PredictWithin(ctx, x)
+	}
+	var wait sync.WaitGroup
+	ask := func(row string, want int, within time.Duration) {
+		wait.Go(func() {
+			begin := time.Now()
+			status, body := post(t, url, jsonKind, `{"rows": [[`+row+`]]}`)
+			must.Not(t, status != want || time.Since(begin) > within || want == 503 && !strings.Contains(body, `"error":`),
+				"row %s: status %d after %v: %s", row, status, time.Since(begin), body)
+		})
+	}
+	ask("0", 200, 2*time.Second)
+	until(t, "nothing is predicted", func() bool { m.queue.mu.Lock(); defer m.queue.mu.Unlock(); return m.queue.busy })
+	ask("666", 503, 5*time.Second)
+	for range 5 {
+		ask("2", 200, 2500*time.Millisecond)
+	}
+	until(t, "not all wait", func() bool { m.queue.mu.Lock(); defer m.queue.mu.Unlock(); return m.queue.short.rows == 6 })
+	close(first)
+	until(t, "no batch is given up", func() bool { m.queue.mu.Lock(); defer m.queue.mu.Unlock(); return !m.queue.busy })
+	ask("3", 200, 500*time.Millisecond)
+	wait.Wait()
 }
 
 // TestReload replaces, breaks, adds and removes models while requests come in. No request fails, and one whole model

@@ -160,7 +160,7 @@ var errNoLedger = errors.New("this server takes no outcomes: start it with --led
 // complete gives a model that was read its queue and, if there is a ledger, its watch.
 func (s *Server) complete(m *served) {
 	m.queue = &queue{
-		model: m.Model, predict: m.PredictAt, limit: s.o.Waiting, working: &s.queues,
+		model: m.Model, predict: m.PredictWithin, limit: s.o.Waiting, working: &s.queues,
 		batched: func(rows int) {
 			s.metrics.rows.WithLabelValues(m.name).Add(float64(rows))
 			s.metrics.batches.WithLabelValues(m.name).Observe(float64(rows))

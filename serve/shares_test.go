@@ -447,7 +447,7 @@ func TestNothingLeft(t *testing.T) {
 	m, _ := s.library.find("s")
 	begun, finish := make(chan struct{}), make(chan struct{})
 	var finished bool
-	m.queue.predict = func(x mat.Matrix) ([]model.Prediction, error) {
+	m.queue.predict = func(_ context.Context, x mat.Matrix) ([]model.Prediction, error) {
 		close(begun)
 		<-finish
 		finished = true

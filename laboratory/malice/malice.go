@@ -53,6 +53,7 @@ var Attacks = []Attack{
 	{"chunks", chunks},
 	{"idle connections", idle},
 	{"a flood", flood},
+	{"9,000 rows", long},
 	{"outcomes", outcomes},
 	{"rows together", together},
 }
@@ -528,6 +529,24 @@ func flood(a *attempt) error {
 		}
 		a.seen = append(a.seen, r.StatusCode)
 		io.Copy(io.Discard, r.Body)
+	}
+	return nil
+}
+
+// long sends a table of 9,000 rows, a few times on one connection.
+func long(a *attempt) error {
+	conn, err := a.dial()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	kind := a.kind()
+	request := a.post(predict, kind, a.table(kind, 9000, a.Inputs, a.number))
+	for range 1 + a.rng.IntN(20) {
+		conn.Write(request)
+		if err := a.answer(conn); err != nil {
+			return err
+		}
 	}
 	return nil
 }

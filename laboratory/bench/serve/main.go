@@ -22,11 +22,13 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/krigo-gp/krigo/laboratory/malice"
@@ -87,6 +89,7 @@ func (l *load) measure(attack string) {
 	var failed, sent atomic.Int64
 	took := make([][]time.Duration, l.connections)
 	start := resident(l.url)
+	others := othersOf(l.url)
 	stop := l.beside(attack)
 	begin := time.Now()
 	var wait sync.WaitGroup
@@ -136,6 +139,7 @@ func (l *load) measure(attack string) {
 	wait.Wait()
 	seconds := time.Since(begin).Seconds()
 	attacks := stop()
+	busy := (othersOf(l.url) - others) / time.Since(begin).Seconds()
 	all := slices.Sorted(slices.Values(slices.Concat(took...)))
 	if len(all) == 0 {
 		log.Fatalf("the server answered no request; %d failed", failed.Load())
@@ -151,9 +155,33 @@ func (l *load) measure(attack string) {
 	fmt.Printf("  latency: median %v, 99 %% within %v, longest %v\n", at(0.5), at(0.99), at(1))
 	fmt.Printf("  server's memory, MB: %.0f at the beginning, %.0f at the end, %.0f at most; over time %.0f\n", start,
 		resident(l.url), peak, memory)
+	fmt.Printf("  other programs used %.2f of %d cores meanwhile\n", busy, runtime.NumCPU())
 	if attacks != "" {
 		fmt.Printf("  beside: %s\n", attacks)
 	}
+}
+
+// othersOf returns the processor seconds that programs of this machine have used, without the server at the address, this
+// program, and its attackers that have ended. It returns 0 where there is no /proc/stat.
+func othersOf(url string) (seconds float64) {
+	raw, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0
+	}
+	line, _, _ := strings.Cut(string(raw), "\n")
+	const ticks = 100             // a second, on every architecture that Go knows
+	idle := []int{4, 5, 8, 9, 10} // idle, waiting for disks, stolen, and guests, which are counted in user and nice
+	for i, field := range strings.Fields(line) {
+		if n, err := strconv.ParseFloat(field, 64); err == nil && !slices.Contains(idle, i) {
+			seconds += n / ticks
+		}
+	}
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var used syscall.Rusage
+		syscall.Getrusage(who, &used)
+		seconds -= time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds()
+	}
+	return seconds - figure(url, "process_cpu_seconds_total ")
 }
 
 // beside starts the process of the attackers. stop ends the process, and returns the number of attacks and how the
@@ -252,19 +280,22 @@ func described(url string) (inputs []string, target string) {
 }
 
 // resident returns the server's resident memory in MB, as its metrics say.
-func resident(url string) float64 {
+func resident(url string) float64 { return figure(url, "process_resident_memory_bytes ") / 1e6 }
+
+// figure returns a figure of the server's metrics.
+func figure(url, name string) float64 {
 	r, err := http.Get(url + "/metrics")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer r.Body.Close()
 	for lines := bufio.NewScanner(r.Body); lines.Scan(); {
-		if text, ok := strings.CutPrefix(lines.Text(), "process_resident_memory_bytes "); ok {
+		if text, ok := strings.CutPrefix(lines.Text(), name); ok {
 			v, err := strconv.ParseFloat(text, 64)
 			if err != nil {
 				log.Fatal(err)
 			}
-			return v / 1e6
+			return v
 		}
 	}
 	return 0
