@@ -163,7 +163,8 @@ func (m *Model) predictions(at around, outside []int, place func(row int, err er
 	})
 	for i, p := range ps {
 		ps[i].Outside = outside[i]
-		if !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95}) {
+		if !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95, p.LatentVariance, p.PredictiveVariance, p.LatentSD,
+			p.PredictiveSD}) {
 			return nil, place(i, errTooFar)
 		}
 		if m.Classes != nil { // only now is the mean known to be a probability

@@ -22,11 +22,11 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	encode(w, v)
 }
 
-// encode writes v as JSON. It ignores errors, since they mean that the client has left.
-func encode(w io.Writer, v any) {
+// encode writes v as JSON. Its error means that the client has left, or that a number isn't finite.
+func encode(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	e.Encode(v)
+	return e.Encode(v)
 }
 
 // failure is the body of every answer with an error.

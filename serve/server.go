@@ -533,7 +533,11 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	}
 	var text bytes.Buffer
 	kind := "application/json"
-	write := func() { encode(&text, answer) }
+	write := func() {
+		if err := encode(&text, answer); err != nil {
+			panic(err) // never, since predictions are finite; an empty answer with status 200 would be worse
+		}
+	}
 	if wantsCSV(r) {
 		kind = "text/csv; charset=utf-8"
 		write = func() { answer.csv(&text) }
