@@ -11,6 +11,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -63,6 +64,9 @@ func (r *Recertification) Headline() string {
 	case r.IndependentlyChecked:
 		return fmt.Sprintf("Reproduced: the model, its data and its options give this %s, number for number. That the "+
 			"options were chosen before the certified rows were seen is the fitter's word.", r.Certificate.Label)
+	case r.known.Differs && !r.Matches:
+		return fmt.Sprintf("Recomputed, but not reproduced: fitting again with the same options gives another model. This %s "+
+			"is about the model in the file.", r.Certificate.Label)
 	case r.Matches:
 		return fmt.Sprintf("Recomputed, but not reproduced: the numbers of this %s rest on parts of the file that only the "+
 			"fitter vouches for.", r.Certificate.Label)
@@ -94,21 +98,78 @@ func (r *Recertification) Refit(ctx context.Context, progress func(Event)) (diff
 				e.Risk, e.AtLeast, e.Certified)
 		}
 	}
+	if differs != "" {
+		far, err := r.model.apart(ctx, again, r.table)
+		if err != nil {
+			return differs, err
+		}
+		if !(far <= mostRefit) || !slices.EqualFunc(again.Ties, r.model.Ties, model.Tie.Near) {
+			r.Matches = false
+		}
+		if !r.Matches && r.model.Terms.Informed { // a prior on the grid has a bound for every posterior
+			return differs, fmt.Errorf("fitting again gives another model, whose predictions differ by %.2g standard "+
+				"deviations of %s: don't rely on this file, unless another version of krigo made it (then --no-refit "+
+				"takes its training on the fitter's word)", far, cautious.Name(r.model.Target))
+		}
+	}
 	r.list()
 	return differs, nil
 }
 
-// RefitIfBrief fits again if training took less time than briefly, according to the file. It ends a refit that takes
-// longer than longest.
-const (
-	briefly = time.Minute
-	longest = 10 * time.Minute
-)
+// mostRefit is how far predictions of a refit may be from the model's (see apart). Another kind of processor rounds
+// otherwise, so that training ends a little elsewhere.
+const mostRefit = 0.01
 
-// RefitIfBrief calls Refit for a model whose training took less than a minute. If the refit failed, or was stopped
+// apart returns the root mean square, over a table's rows, of the difference of two models' predictions, in standard
+// deviations of the target.
+func (m *Model) apart(ctx context.Context, other *Model, table *dataset.Table) (float64, error) {
+	a, err := m.Predict(ctx, table, PredictOptions{})
+	if err != nil {
+		return 0, err
+	}
+	b, err := other.Predict(ctx, table, PredictOptions{})
+	if err != nil {
+		return 0, err
+	}
+	var squares float64
+	for i, p := range a {
+		d := (p.Mean - b[i].Mean) / m.Scaling.TargetScale
+		squares += d * d
+	}
+	return math.Sqrt(squares / float64(len(a))), nil
+}
+
+// longest is how long a refit may take that nobody asked for.
+const longest = 10 * time.Minute
+
+// mostBrief is the work (see work) of a fit that takes about a minute on two cores. Boston's takes 4e9, and 3 s.
+const mostBrief = 6e10
+
+// work estimates how much a fit of the model takes: its kernels and starts, times its rows, times the square of the
+// rows that one factorisation has, more with many inputs. It counts rows and kernels alone, because the seconds that a
+// file states may be forged.
+func (m *Model) work() float64 {
+	o, err := asked(&m.Model)
+	if err != nil {
+		return math.Inf(1)
+	}
+	q := m.Trained()
+	factored := float64(q.Support.Rows)
+	if _, nearest := q.Arrays(); nearest > 0 {
+		factored = float64(nearest)
+	}
+	rows := float64(m.Counts[dataset.Prior])
+	if !m.Terms.Fixed {
+		rows += float64(m.Counts[dataset.Certified])
+	}
+	starts := float64(len(o.families(model.InputsOf(m.Inputs, m.Encoding))) * max(o.Run.Restarts, 1))
+	return starts * rows * factored * (factored + 100*float64(len(m.Inputs)))
+}
+
+// RefitIfBrief calls Refit for a model whose rows and kernels need about a minute. If the refit failed, or was stopped
 // because it took too long, the lists say so.
 func (r *Recertification) RefitIfBrief(ctx context.Context, progress func(Event)) error {
-	if !r.Matches || r.model.Fitted == nil || r.RefitSeconds >= briefly.Seconds() {
+	if !r.Matches || r.model.Fitted == nil || r.model.work() > mostBrief {
 		return nil
 	}
 	within, cancel := context.WithTimeout(ctx, longest)
@@ -199,7 +260,7 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOpti
 		r := &Recertification{model: m, table: table, RefitSeconds: m.Training.Seconds, Declared: o.Declaration != nil}
 		r.known = model.Known{Refit: "the file keeps no options to fit it again with"}
 		if m.Fitted != nil {
-			r.known.Refit = fmt.Sprintf("only fitting again shows it (certify with --refit; training took %.1f s)",
+			r.known.Refit = fmt.Sprintf("only fitting again shows it (certify with --refit; training took %.1f s, by the file)",
 				m.Training.Seconds)
 		}
 		if err == nil {
@@ -207,6 +268,9 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOpti
 		}
 		if err == nil {
 			r.known.Derived, err = checkDerived(&m.Model, d)
+		}
+		if err == nil && v.Differs == "" {
+			r.known.Ties, err = m.checkTies(ctx, table)
 		}
 		if err != nil {
 			return nil, err

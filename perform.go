@@ -153,7 +153,7 @@ func (p *plan) fitInformed(ctx context.Context, c *checkpoints, certified share)
 	if err != nil {
 		return nil, nil, err
 	}
-	ties, err := p.ties(ctx, prior)
+	ties, err := p.tiesOf(ctx, prior)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
@@ -18,16 +19,16 @@ import (
 // krigo looks among the prior rows for what ties rows together. The look costs no part of δ, since it sees no certified
 // row.
 
-// ties returns what ties the rows together that trained a posterior. If rows are grouped, only the group is a
-// candidate, unless the groups are of equal rows. ties looks only at full GPs, since a GP with inducing inputs keeps
+// tiesOf returns what ties the rows together that trained a posterior. If rows are grouped, only the group is a
+// candidate, unless the groups are of equal rows. tiesOf looks only at full GPs, since a GP with inducing inputs keeps
 // no residuals of its rows.
-func (p *plan) ties(ctx context.Context, q *posterior.Posterior) ([]model.Tie, error) {
-	if p.data.Ranks().Size() > 1 || q.Inducing() > 0 || q.Support.Rows != p.n || p.options.Data.Split == "last" ||
-		p.options.Data.Censored != "" || p.options.sited() != nil {
+func (s share) tiesOf(ctx context.Context, q *posterior.Posterior) ([]model.Tie, error) {
+	if s.data.Ranks().Size() > 1 || q.Inducing() > 0 || q.Support.Rows != s.n || s.options.Data.Split == "last" ||
+		s.options.Data.Censored != "" || s.options.sited() != nil {
 		return nil, nil
 	}
-	return p.share.ties(ctx, posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta, X: q.Support,
-		Y: p.y, Noise: q.Noise})
+	return s.ties(ctx, posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta, X: q.Support,
+		Y: s.y, Noise: q.Noise})
 }
 
 // ties returns the ties that a GP on the share's rows shows.
@@ -87,4 +88,46 @@ func (p *plan) speakOf(m *model.Model, found []model.Tie) {
 			"to within ±%s, in half of the groups between %.0f and %.0f %%, which isn't certified", t.Units, 100**t.New,
 			cautious.Width(m.Terms.EpsilonRaw), 100**t.Low, 100**t.High)
 	}
+}
+
+// checkTies measures again what ties the prior rows together, since a certificate that doesn't know of ties promises
+// more than one that does. again is false if the model doesn't keep the posterior that this needs.
+func (m *Model) checkTies(ctx context.Context, table *dataset.Table) (again bool, err error) {
+	if m.Fitted == nil || m.ByUnits() || !m.Terms.Fixed {
+		return false, nil
+	}
+	o, err := asked(&m.Model)
+	if err != nil {
+		return false, err
+	}
+	if table, err = m.Kinds.Spread(table.ReadAs(m.Reading)); err != nil {
+		return false, err
+	}
+	if o, err = o.resolveFor(table); err != nil {
+		return false, err
+	}
+	d, err := deal(table.Within(ctx), o)
+	if err != nil {
+		return false, err
+	}
+	rows, err := d.take(dataset.Prior)
+	if err != nil {
+		return false, err
+	}
+	found, err := rows.tiesOf(ctx, m.Trained())
+	if err != nil {
+		return false, err
+	}
+	said := func(of []model.Tie) string {
+		if of == nil {
+			return "nothing"
+		}
+		return strings.Join(lists.Of(of, model.Tie.Unit), ", ")
+	}
+	if !slices.EqualFunc(found, m.Ties, model.Tie.Near) {
+		return false, fmt.Errorf("the file says that rows are tied together by %s, but its prior rows show %s, with "+
+			"other figures if that is the same. So the promise isn't about the rows that the file says: no certificate",
+			said(m.Ties), said(found))
+	}
+	return true, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,16 @@ func TestTies(t *testing.T) {
 		t.Error(said)
 	}
 	r := must.Get(same.Certify(t.Context(), table, krigo.CertifyOptions{}))(t)
+	wider := *same
+	wider.Ties = nil // then the promise would be about new patients too
+	_, err := wider.Certify(t.Context(), table, krigo.CertifyOptions{})
+	must.Fail(t, err, "prior rows show patient")
+	shares := slices.Clone(same.Ties)
+	likely := 0.99
+	shares[0].New = &likely
+	wider.Ties = shares
+	_, err = wider.Certify(t.Context(), table, krigo.CertifyOptions{})
+	must.Fail(t, err, "other figures")
 	must.Get(r.Refit(t.Context(), nil))(t)
 	if !r.Refitted || !r.Valid {
 		t.Errorf("refitted %t, valid %t: %s", r.Refitted, r.Valid, r.Differs)

@@ -21,6 +21,7 @@ type Claim struct {
 
 // Known holds what a caller found out about a verified model, in addition to the checks of Verify.
 type Known struct {
+	Ties     bool   // what ties rows together was measured again
 	Derived  bool   // a sparse prior's weights follow in closed form from its parameters, inducing inputs and rows
 	Refitted bool   // fitting again gave the same bits
 	Refit    string // why Refitted is false
@@ -98,7 +99,13 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	}
 	add(byRefit, k.Differs, "how it was trained (options, objective, course)", "", "fitted", "objective", "training",
 		"curves")
-	add(byRefit, m.Terms.Informed, "which rows the promise is about (what ties rows together)", "", "ties")
+	ties := byRefit
+	again := ""
+	if k.Ties {
+		ties = byData
+		again = "measured again with the prior rows"
+	}
+	add(ties, m.Terms.Informed, "which rows the promise is about (what ties rows together)", again, "ties")
 	add(byNone, false, "words (source, findings, how long training took)", "nothing is computed from them", "source",
 		"notices", "findings", "certificate_reason", "training.seconds")
 	by := "no program can see it"

@@ -2,6 +2,8 @@ package model
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
@@ -30,6 +32,19 @@ type Tie struct {
 	// In half of the units, the share New lies between Low and High.
 	Low  *float64 `json:"new_low,omitempty"`
 	High *float64 `json:"new_high,omitempty"`
+}
+
+// Near says whether two measurements are of the same tie. Their figures may differ by .01, as a quick fit on another
+// kind of processor may make them differ.
+func (t Tie) Near(u Tie) bool {
+	const apart = 0.01
+	a := []*float64{&t.Alike, &t.Apart, t.Known, t.New, t.Low, t.High}
+	b := []*float64{&u.Alike, &u.Apart, u.Known, u.New, u.Low, u.High}
+	near := func(a, b *float64) bool {
+		return a == nil && b == nil || a != nil && b != nil && math.Abs(*a-*b) <= apart*math.Max(1, math.Abs(*b))
+	}
+	return t.Kind == u.Kind && slices.Equal(t.Columns, u.Columns) && t.Size == u.Size && t.Units == u.Units &&
+		t.Rows == u.Rows && slices.EqualFunc(a, b, near)
 }
 
 // Splits is true if more than 15 of 100 rows of a new unit are lost, or if errors more than double. Fewer units than

@@ -57,8 +57,8 @@ def claims(head, t, q, prior, derived, by_bound, rounded):
         word.append(("how much limits weigh among the prior rows, which training found", True))
     if head.has("offset"):
         word.append(("that the certified rows had no part in what made the offset", True))
-    if head.has("ties"):
-        word.append(("ties: which rows depend on one another, and so which rows the promise is about", False))
+    if t.fixed:
+        word.append(("ties: which rows depend on one another, and so which rows the promise is about (krigo certify measures them again)", True))
     (word if declared else checked).append(("the scaling's constants", True))
     checked.append(("terms, inputs, kernel and mean, compared with the options in fitted", True))
     checked.append(("hashes of single rows, input_range", False))

@@ -38,9 +38,9 @@ conformal intervals and ranges. If --epsilon isn't the declared ε, the result i
 unless the model has a curve.
 
 certify lists what it checked, and what it takes on the fitter's word. Only fitting again with the same options can
-show that a model's parameters are what the file says. certify fits again if training took less than a minute, unless
-you say --no-refit. With --refit it fits again however long that takes. It refuses a model that doesn't come out the
-same to the last bit.
+show that a model's parameters are what the file says. certify fits again if its rows and kernels need about a minute
+at most, unless you say --no-refit. It refuses a model if its refit predicts otherwise, by more than 1 % of the target's standard
+deviation. With --refit it fits again however long that takes, and every bit must come out the same.
 
 With --fresh, DATA has rows that the model never saw, or the model's own test rows. The bounds are then plain test-set
 bounds, which hold however the model was trained. If these rows contradict the model's own certificate, certify says
@@ -72,7 +72,7 @@ With --predictions there is no model. FILE has predictions that any program made
 		cliFlag{name: "declaration", everyday: true, value: "FILE", to: &f.declaration, endings: []string{"json"},
 			help: "check that the model was fitted as this declaration says (krigo declare)"},
 		cliFlag{name: "refit", everyday: true, to: &f.refit, help: "fit again with the model's own options, and compare every bit"},
-		cliFlag{name: "no-refit", everyday: true, to: &f.noRefit, help: "don't fit again, even if training took less than a minute"},
+		cliFlag{name: "no-refit", everyday: true, to: &f.noRefit, help: "don't fit again, even if that takes less than a minute"},
 		cliFlag{name: "accept-file-order", to: &f.order,
 			help: "models from before version 5: you vouch that the order of the rows in the file, which decided their " +
 				"roles, is chance"},
