@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/model"
 )
 
 // How a model is fitted again: the same model (Refit), or its sibling on all rows (Deliver).
@@ -47,6 +48,11 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(E
 		same := m.Model
 		if older { // the model is older than contexts
 			same.Context = nil
+		}
+		if same.Context != nil {
+			figures := *same.Context
+			figures.AllRows = model.AllRows{}
+			same.Context = &figures
 		}
 		same.Training.Seconds, same.Source, same.Findings = 0, "", nil // these fields name files
 		if m.Counts[dataset.Test] == 0 {

@@ -2,9 +2,9 @@ package krigo
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -142,19 +142,20 @@ func (m *Model) beside() string {
 	return " (" + strings.Join(each, ", ") + ")"
 }
 
-// FromAllRows says how much lower the error would be if the model also trained on the certified rows. It returns "" if
-// that isn't known, or if the gain is too small to mention.
+// FromAllRows says how many rows trained the model, and how a model of all rows is made. It returns "" without a
+// certificate whose rows could train too.
 func (m *Model) FromAllRows() string {
-	if m.Certificate == nil || m.Context == nil || m.Context.AllRows.Rows == 0 {
+	if m.Certificate == nil || m.Context == nil || m.Limits != "" || m.Sited() != nil {
 		return ""
 	}
-	a := m.Context.AllRows
-	said := fmt.Sprintf("This model was trained on %d of %d rows. On all rows its error would be about %.0f %% lower, by the "+
-		"learning curve of the prior rows.", a.Trained, a.Rows, math.Max(1, 100*a.LowerBy))
+	trained := m.Counts[dataset.Prior]
+	all := trained + m.Counts[dataset.Certified]
+	said := fmt.Sprintf("This model was trained on %d of %d rows. On all rows its errors would usually be smaller.", trained,
+		all)
 	if m.Beside == nil { // a fit of several targets has no --deliver all
 		said += " With --deliver all, fit also trains that model."
 	}
-	if m.NoWhole(a.Rows) == nil {
+	if m.NoWhole(all) == nil {
 		said += " With --intervals full, predict uses all rows for intervals that hold on average."
 	}
 	return said

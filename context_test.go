@@ -22,7 +22,7 @@ func TestInContext(t *testing.T) {
 			Context: &model.Context{Rows: 151, RMSE: rmse, MAE: 2, R2: 0.8123, Coverage95: 0.94, MeanRisk: 0.1,
 				Constant: model.Constant{Value: 15.3,
 					Baseline: model.Baseline{RMSE: 9.4, MeanRisk: 0.4, MeanBound: 0.50921}},
-				LinearReason: "it has more than 500 inputs", AllRows: model.AllRows{Trained: 355, Rows: 506, LowerBy: 0.061}}}}
+				LinearReason: "it has more than 500 inputs"}, Counts: dataset.Counts{dataset.Prior: 355, dataset.Certified: 151}}}
 	}
 	const words = "This model is no better than the constant 15.3."
 	must.Be(t, made(3.1, 0.2).NoBetter(), "")
@@ -35,15 +35,15 @@ func TestInContext(t *testing.T) {
 		"The model's own 95 % intervals hold 94.0 % of the targets.\nFor comparison, the share of predictions on further "+
 		"rows that lie outside ±5.5 of price (1 sd) is at most 51.0 % for the constant 15.3. Each of these bounds "+
 		"holds with 99 % confidence by itself.\nNo linear model was compared, since it has more than 500 inputs.\nThis model "+
-		"was trained on 355 of 506 rows. On all rows its error would be about 6 % lower, by the learning curve of the prior "+
-		"rows. With --deliver all, fit also trains that model.")
+		"was trained on 355 of 506 rows. On all rows its errors would usually be smaller. "+
+		"With --deliver all, fit also trains that model.")
 	m.Certificate.Valid, m.Terms.Backtest = false, true
 	said := m.InContext()
 	must.Not(t, strings.Contains(said, "bound") || strings.Contains(said, "certified") ||
 		!strings.Contains(said, "On the 151 last rows") || !strings.Contains(said, "is 0.400 for the constant 15.3"), "%s", said)
 	m = made(0.5, 0.2)
 	m.Classes, m.Certificate.Loss, m.Terms.Loss.Kind = []string{"cat", "dog"}, pacbayes.Label, pacbayes.Label
-	m.Context.Constant.Value, m.Context.AllRows = 1, model.AllRows{}
+	m.Context.Constant.Value, m.Noise = 1, "probit"
 	must.Be(t, m.InContext(), "On the 151 certified rows: 10.0 % wrong labels, Brier score 0.25 (the label dog "+
 		"for all rows: 88.4).\nFor comparison, the share of further rows that get a wrong label is at most 51.0 % for the "+
 		"label dog for all rows. Each of these bounds holds with 99 % confidence by itself.\nNo linear model was compared, since it "+

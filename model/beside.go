@@ -3,7 +3,6 @@ package model
 import (
 	"cmp"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -11,7 +10,6 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
-	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -90,8 +88,8 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 			return nil, err
 		}
 	}
-	if x.AllRows, err = m.onAllRows(d, roles); err != nil || !linalg.Finite(append(x.misses(), x.R2, median)) {
-		return nil, err
+	if !linalg.Finite(append(x.misses(), x.R2, median)) {
+		return nil, nil
 	}
 	return x, nil
 }
@@ -194,79 +192,4 @@ func leastSquares(rows *dataset.Scaled, y []float64) ([]float64, error) {
 	}
 	linalg.CholeskySolve(gram, b)
 	return b, nil
-}
-
-// onAllRows estimates how much lower the error would be if the model also trained on the certified rows. It
-// extrapolates a learning curve e(n) = a + b n^−c of the prior rows alone, with the parameters that they gave. e(n/4)
-// and e(n/2) are the errors of rows that quarters and halves of the rows predict, each from a part without the row.
-// e(n) is the leave-one-out error. Then
-//
-//	2^c = (e(n/4) − e(n/2))/(e(n/2) − e(n)),  e(kn) = e(n) − (e(n/2) − e(n)) (1 − k^−c)/(2^c − 1).
-//
-// It returns nothing if the estimate isn't cheap, or if the error would fall by less than leastGain.
-func (m *Model) onAllRows(d *dataset.Data, roles dataset.Roles) (none AllRows, err error) {
-	const least, most = 40, 5000
-	q, n := m.Trained(), m.Counts[dataset.Prior]
-	if q.Joint() != nil || q.Inducing() > 0 || m.Limits != "" || m.Sited() != nil || d.Ranks().Size() > 1 ||
-		n < least || n > most {
-		return none, nil
-	}
-	left, _, ok := q.LeaveOneOut(make([]float64, n)) // if all targets are 0, means are errors
-	if !ok {
-		return none, nil
-	}
-	x, y := linalg.New(n, d.Cols).Until(d.Context()), make([]float64, n)
-	if err := d.ScaledOf(roles, dataset.Prior, m.Scaling).Block(0, n, x.Data, y); err != nil {
-		return none, err
-	}
-	order := rand.New(rand.NewPCG(m.Seed, uint64(n))).Perm(n)
-	half, quarter := errorOfParts(q, x, y, order, 2), errorOfParts(q, x, y, order, 4)
-	all := AllRows{Trained: n, Rows: n + m.Counts[dataset.Certified]}
-	all.LowerBy = gained(quarter, half, norm(left)/math.Sqrt(float64(n)), float64(all.Rows)/float64(n))
-	if !(all.LowerBy >= leastGain && all.LowerBy < 1) { // also true if LowerBy is NaN
-		return none, nil
-	}
-	return all, nil
-}
-
-// gained returns the share by which k times as many rows lower an error, to three digits. The three errors are
-// estimates, and a curve through them may have any steepness, so that gained keeps c between 0.14 and 2.
-func gained(quarter, half, whole, k float64) float64 {
-	ratio := min(max((quarter-half)/(half-whole), 1.1), 4)
-	return math.Round(1000*(half-whole)*(1-math.Pow(k, -math.Log2(ratio)))/(ratio-1)/whole) / 1000
-}
-
-// errorOfParts cuts the rows into the given number of parts, and lets each part predict all rows outside it. It returns
-// the RMSE of all these predictions, in units of the scaled target, or NaN if the equations of a part can't be solved.
-func errorOfParts(q *posterior.Posterior, x matrix.Dense, y []float64, order []int, parts int) float64 {
-	var squares, count float64
-	for part := range parts {
-		var rows [2][]int // the rows in the part, and the rows outside the part
-		for i, row := range order {
-			of := &rows[min((i-part+parts)%parts, 1)]
-			*of = append(*of, row)
-		}
-		var xs [2]matrix.Dense
-		var ys [2][]float64
-		for k, of := range rows {
-			xs[k] = x.Like(len(of), x.Cols)
-			for i, row := range of {
-				copy(xs[k].Row(i), x.Row(row))
-				ys[k] = append(ys[k], y[row])
-			}
-		}
-		p, err := posterior.NewExact(posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta,
-			Noise: q.Noise, X: xs[0], Y: ys[0]})
-		if err != nil {
-			x.Check() // ends the work here if the caller cancelled the context
-			return math.NaN()
-		}
-		mean := make([]float64, len(ys[1]))
-		p.Latent(xs[1], mean, nil)
-		for i, v := range mean {
-			squares += (ys[1][i] - v) * (ys[1][i] - v)
-		}
-		count += float64(len(mean))
-	}
-	return math.Sqrt(squares / count)
 }

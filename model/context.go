@@ -50,20 +50,19 @@ type Constant struct {
 	Baseline
 }
 
-// AllRows estimates how much lower the error would be if the certified rows trained too.
+// AllRows is an estimate in older files, which nothing reads: it didn't tell tables apart.
 type AllRows struct {
-	Trained int     `json:"trained"`       // prior rows
-	Rows    int     `json:"rows"`          // prior and certified rows
-	LowerBy float64 `json:"rmse_lower_by"` // the share by which the error would be lower
+	Trained int     `json:"trained"`
+	Rows    int     `json:"rows"`
+	LowerBy float64 `json:"rmse_lower_by"`
 }
 
-// The reasons why there is no linear model, and the least gain that AllRows reports.
+// The reasons why there is no linear model.
 const (
 	manyInputs = "it has more than 500 inputs"
 	spreadRows = "the rows are spread over ranks"
 	overflows  = "its sums of squares overflow"
 	exposures  = "it has no exposure"
-	leastGain  = 0.005
 )
 
 // misses returns the errors in a context. shares returns the numbers between 0 and 1 in a context.

@@ -16,7 +16,6 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
-	"github.com/krigo-gp/krigo/posterior"
 )
 
 // slopes returns rows of a line with a wave on it, in two inputs, a third that doubles the first, and a block of three
@@ -188,63 +187,6 @@ func byLeastSquares(t *testing.T, d *dataset.Data, from, rows []int) []float64 {
 	return mat.Col(nil, 0, &predicted)
 }
 
-// TestContextOfAllRows compares the error of a part with GPs conditioned anew, and finds a curve through three points.
-func TestContextOfAllRows(t *testing.T) {
-	table := slopes(rand.New(rand.NewPCG(5, 6)), 200)
-	for i := range table.Rows { // rough enough that further rows lower the error much
-		row := table.Values[5*i:][:5]
-		row[4] = 50 * math.Sin(2*row[0]) * math.Sin(9*row[1])
-	}
-	m := must.Get(krigo.Fit(context.Background(), table, fixed("band", 0.4, "")))(t)
-	d := must.Get(m.Labelled(table))(t)
-	roles := must.Get(m.RolesOf(d))(t)
-	n, q := m.Counts[dataset.Prior], m.Trained()
-	x, y := matrix.New(n, d.Cols), make([]float64, n)
-	must.Do(t, d.ScaledOf(roles, dataset.Prior, m.Scaling).Block(0, n, x.Data, y))
-	order := rand.New(rand.NewPCG(m.Seed, uint64(n))).Perm(n)
-	errorOf := func(parts int, in func(part, i int) bool) float64 {
-		var squares, count float64
-		for part := range parts {
-			var known, asked []int
-			for i, row := range order {
-				if in(part, i) {
-					known = append(known, row)
-				} else {
-					asked = append(asked, row)
-				}
-			}
-			rowsOf := func(rows []int) (of matrix.Dense, targets []float64) {
-				of = matrix.New(len(rows), d.Cols)
-				for i, row := range rows {
-					copy(of.Row(i), x.Row(row))
-					targets = append(targets, y[row])
-				}
-				return of, targets
-			}
-			xs, ys := rowsOf(known)
-			p := must.Get(posterior.NewExact(posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta,
-				Noise: q.Noise, X: xs, Y: ys}))(t)
-			xs, ys = rowsOf(asked)
-			mean := make([]float64, len(asked))
-			p.Latent(xs, mean, nil)
-			for i, v := range mean {
-				squares, count = squares+(v-ys[i])*(v-ys[i]), count+1
-			}
-		}
-		return math.Sqrt(squares / count)
-	}
-	quarter := errorOf(4, func(part, i int) bool { return i%4 == part })
-	half := errorOf(2, func(part, i int) bool { return i%2 == part })
-	whole := errorOf(n, func(part, i int) bool { return i != part })
-	a := m.Context.AllRows
-	must.Be(t, a.Trained, n)
-	must.Be(t, a.Rows, n+m.Counts[dataset.Certified])
-	ratio := min(max((quarter-half)/(half-whole), 1.1), 4)
-	k := float64(a.Rows) / float64(n)
-	want := (half - whole) * (1 - math.Pow(k, -math.Log2(ratio))) / (ratio - 1) / whole
-	must.Near(t, a.LowerBy, want, 0.0006, quarter, half, whole)
-}
-
 // TestContextIsChecked shows that Verify refuses a context that the rows don't give, and that a file with an impossible
 // context isn't read. A file without a context is valid.
 func TestContextIsChecked(t *testing.T) {
@@ -267,7 +209,6 @@ func TestContextIsChecked(t *testing.T) {
 		"r2":       func(x *model.Context) { x.R2 = 0 },
 		"coverage": func(x *model.Context) { x.Coverage95 -= 0.01 },
 		"linear":   func(x *model.Context) { x.Linear = model.Baseline{} },
-		"all rows": func(x *model.Context) { x.AllRows = model.AllRows{Trained: 90, Rows: 150, LowerBy: 0.9} },
 	} {
 		x := *m.Context
 		alter(&x)

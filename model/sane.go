@@ -262,7 +262,7 @@ func (m *Model) saneBounds() error {
 }
 
 func (m *Model) saneContext() error {
-	x, prior, certified := m.Context, m.Counts[dataset.Prior], m.Counts[dataset.Certified]
+	x, certified := m.Context, m.Counts[dataset.Certified]
 	switch {
 	case x == nil:
 		return nil
@@ -279,9 +279,6 @@ func (m *Model) saneContext() error {
 	for _, of := range []struct{ risk, bound float64 }{{x.Constant.MeanRisk, x.Constant.MeanBound},
 		{x.Linear.MeanRisk, x.Linear.MeanBound}, {x.Unknown.MeanRisk, x.Unknown.MeanBound}} {
 		ok = ok && (of.bound == 0 || m.Terms.RecountHoldOut(of.risk, of.bound, n))
-	}
-	if a := x.AllRows; a != (AllRows{}) {
-		ok = ok && a.Trained == prior && a.Rows == prior+certified && a.LowerBy >= leastGain && a.LowerBy < 1
 	}
 	if !ok {
 		return errors.New("the model file's context can't come from its certified rows")

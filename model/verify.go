@@ -66,10 +66,7 @@ func (m *Model) verifyContext(again *Context) string {
 		again = &Context{}
 	}
 	a, b := again.numbers(m.Scaling.TargetScale), stored.numbers(m.Scaling.TargetScale)
-	// LowerBy is rounded. If it is close to leastGain, one computation may report a gain and another may report
-	// nothing.
-	gain, known := max(again.AllRows.LowerBy, leastGain), max(stored.AllRows.LowerBy, leastGain)
-	same := again.LinearReason == stored.LinearReason && math.Abs(gain-known) < 0.0025
+	same := again.LinearReason == stored.LinearReason
 	for i := range a {
 		same = same && math.Abs(a[i]-b[i]) <= sameFigure*math.Max(1, math.Abs(b[i]))
 	}

@@ -58,7 +58,7 @@ type content struct {
 	Words      string   // all of the promise, if Sentence is only its headline; else ""
 	Promise    []Figure // the picture of the promise, if it has a curve
 	Scores     table    // errors of the model and of the baselines
-	AllRows    string   // what setting rows aside from training costs; "" if unknown
+	AllRows    string   // how many rows trained the model; "" if that isn't of use
 	Standing   string   // whether the certificate was recomputed for this page
 	Valid      bool
 	Conditions []string
