@@ -270,7 +270,7 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOpti
 			r.known.Derived, err = checkDerived(&m.Model, d)
 		}
 		if err == nil && v.Differs == "" {
-			r.known.Ties, err = m.checkTies(ctx, table)
+			r.known.Ties, err = m.checkTies(ctx, d)
 		}
 		if err != nil {
 			return nil, err

@@ -92,7 +92,7 @@ func (p *plan) speakOf(m *model.Model, found []model.Tie) {
 
 // checkTies measures again what ties the prior rows together, since a certificate that doesn't know of ties promises
 // more than one that does. again is false if the model doesn't keep the posterior that this needs.
-func (m *Model) checkTies(ctx context.Context, table *dataset.Table) (again bool, err error) {
+func (m *Model) checkTies(ctx context.Context, data *dataset.Data) (again bool, err error) {
 	if m.Fitted == nil || m.ByUnits() || !m.Terms.Fixed {
 		return false, nil
 	}
@@ -100,16 +100,11 @@ func (m *Model) checkTies(ctx context.Context, table *dataset.Table) (again bool
 	if err != nil {
 		return false, err
 	}
-	if table, err = m.Kinds.Spread(table.ReadAs(m.Reading)); err != nil {
-		return false, err
-	}
-	if o, err = o.resolveFor(table); err != nil {
-		return false, err
-	}
-	d, err := deal(table.Within(ctx), o)
+	roles, err := m.RolesOf(data)
 	if err != nil {
 		return false, err
 	}
+	d := &dealt{options: o, data: data, roles: roles, scaling: m.Scaling, loss: m.Terms.Loss}
 	rows, err := d.take(dataset.Prior)
 	if err != nil {
 		return false, err
