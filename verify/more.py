@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from math import ceil, comb, exp, floor, fsum, inf, lgamma, log, sqrt
 
-from bounds import CALIBRATION, CERTIFIED, PRIOR, REACH, UNITLESS, Fields, Loss, binomial, columns_of, dot, fixed_bound, holds, learnt_bound, named, near, numeral, require
+from bounds import CALIBRATION, CERTIFIED, PRIOR, REACH, UNITLESS, Fields, Loss, Sample, binomial, columns_of, dot, fixed_bound, holds, learnt_bound, named, near, numeral, require
 
 
 def same(stored, own, unit, rounding=0):
@@ -277,6 +277,62 @@ def check_sets(head, own):
         same_width("one of the label_scores", b, a)
 
 
+def least_squares(x, y):
+    """Returns the coefficients of least squares with a ridge of 1e-9 of each column's squares, the constant last; None if they overflow."""
+    x, size = [[*row, 1.0] for row in x], len(x[0]) + 1
+    gram = [[fsum(row[i] * row[j] for row in x) for j in range(i + 1)] for i in range(size)]
+    b = [fsum(row[i] * v for row, v in zip(x, y)) for i in range(size)]
+    for i in range(size):
+        gram[i][i] = gram[i][i] * (1 + 1e-9) + 2.0**-1000
+        for j in range(i + 1):
+            v = gram[i][j] - dot(gram[i][:j], gram[j][:j])
+            if i == j and not 0 < v < inf:
+                return None
+            gram[i][j] = sqrt(v) if i == j else v / gram[j][j]
+        b[i] = (b[i] - dot(gram[i][:i], b[:i])) / gram[i][i]
+    for i in reversed(range(size)):
+        b[i] = (b[i] - fsum(gram[k][i] * b[k] for k in range(i + 1, size))) / gram[i][i]
+    return b
+
+
+def simple(head):
+    """Returns whether check_context knows the model's kind of targets."""
+    return not any(map(head.has, ("classes", "exposure", "offset", "censored", "noise")))
+
+
+def check_context(head, roles, rows, own, scale, t, sample):
+    """Checks the errors on certified rows, beside those of a constant and a linear model."""
+    if not head.has("context") or not simple(head):
+        return
+    x, certified, prior = head.of("context"), roles[CERTIFIED], roles[PRIOR]
+    delta, zero_one = t.delta / t.share / (2 if t.promise and not t.curve else 1), t.kind in ("band", "relative", "scaled", "asymmetric", "label")
+
+    def errors(what, of, d, risks):
+        near(f"the context's {what} RMSE", of("rmse", float) / scale, sqrt(fsum(v * v for v in d) / len(d)))
+        some = Sample([(v, 1e-9 * max(1, abs(v)), s, size) for v, (_, _, s, size) in zip(d, sample.rows)], sample.units, sample.grouped)
+        losses = some.losses(t.loss, False)
+        near(f"the context's {what} mean_risk", of("mean_risk", float), *(fsum(v) / len(v) for v in losses))
+        if risks:
+            near(f"the context's {what} mean_bound", of("mean_bound", float), *(fixed_bound(t.family, v, zero_one and not sample.grouped, delta) for v in losses))
+    d = [v for v, *_ in sample.rows]
+    errors("own", x, d, False)
+    near("the context's MAE", x("mae", float) / scale, fsum(map(abs, d)) / len(d))
+    require(x("rows", int) == len(d), "the context counts other rows")
+    targets = sorted(own[i] for i in prior)
+    middle = (targets[(len(targets) - 1) // 2] + targets[len(targets) // 2]) / 2
+    apart = [own[i] - middle for i in certified]
+    if x.has("constant"):
+        errors("constant's", x.of("constant"), apart, True)
+        near("the context's constant", (x.of("constant")("value", float) - head.of("scaling")("target_mean", float)) / scale, middle)
+    c2, mean = fsum(v * v for v in apart) / len(apart), fsum(apart) / len(apart)
+    if c2 - mean * mean > 1e-9 * c2:
+        near("the context's R2", x("r2", float), 1 - fsum(v * v for v in d) / len(d) / (c2 - mean * mean))
+    if x.has("linear"):
+        b = least_squares([rows[i][0] for i in prior], [own[i] for i in prior])
+        require(b is not None, "the context has a linear model whose sums overflow")
+        errors("linear model's", x.of("linear"), [own[i] - dot(rows[i][0], b[:-1]) - b[-1] for i in certified], True)
+
+
 def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors, sds, target, noise, by_bound, varying, known):
     """Makes all checks of this file, after check_bounds. errors holds error, variance and reach of rounding at certified rows, as the model sees
     the target. Returns what rounding leaves open about the conformal intervals, or an empty text."""
@@ -289,6 +345,7 @@ def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors
         check_curve(t, sample, c.of("curve"), size)
     if t.promise:
         check_promise(t, sample, kl, c)
+    check_context(head, roles, rows, own, scale, t, sample)
     check_slices(t, sample, c, [(by,) + kind for by in t.slices for kind in kinds_of_rows(by, table, roles, [sd * scale for sd in sds], distances)])
     if head.has("label_scores"):
         require(head.has("classes") and not by_bound and fixed_before(head, t, table.groups), "the scores for sets of labels aren't of rows that the predictions were fixed before")

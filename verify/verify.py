@@ -59,6 +59,9 @@ def claims(head, t, q, prior, derived, by_bound, rounded):
         word.append(("that the certified rows had no part in what made the offset", True))
     if t.fixed:
         word.append(("ties: which rows depend on one another, and so which rows the promise is about (krigo certify measures them again)", True))
+    if head.has("context"):
+        (checked if more.simple(head) else word).append(("errors on certified rows, beside those of a constant and a linear model", False))
+        word.append(("the coverage of the model's own intervals", False))
     (word if declared else checked).append(("the scaling's constants", True))
     checked.append(("terms, inputs, kernel and mean, compared with the options in fitted", True))
     checked.append(("hashes of single rows, input_range", False))
