@@ -154,9 +154,8 @@ type fittedTies struct {
 	Population model.Population
 }
 
-// expected matches what fit says about a new group, or about known groups, if nothing is certified: a share and a
-// width.
-var expected = regexp.MustCompile(`about (\d+) % of (?:its rows are predicted to|predictions lie) within ±([^ ,]+)`)
+// expected matches what fit says about a new group if nothing is certified: a share and a width.
+var expected = regexp.MustCompile(`about (\d+) % of its rows are predicted to within ±([^ ,]+)`)
 
 const nothingPromised = "nothing is promised"
 
