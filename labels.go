@@ -150,7 +150,13 @@ func isNumber(text string) bool {
 // labels returns the cells of a column as text.
 func (r *labelReader) labels(flag, name string) ([]string, error) {
 	cells, j, err := r.column(flag, name)
-	return lists.Of(cells, func(v float64) string { return r.table.CellText(j, v) }), err
+	texts := lists.Of(cells, func(v float64) string { return r.table.CellText(j, v) })
+	for i, text := range texts {
+		if long := dataset.CheckName(text); long != nil {
+			return nil, r.table.CellError(i, j, long)
+		}
+	}
+	return texts, err
 }
 
 // read reads what the options name.

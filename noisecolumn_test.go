@@ -70,6 +70,7 @@ func TestNoiseColumn(t *testing.T) {
 			at := must.Get(m.PredictAt(mat.NewDense(1, 2, further.Values[:2])))(t)[0]
 			must.End(t, at.Mean != ps[0].Mean || at.PredictiveSD != ps[0].PredictiveSD, "%v %v", at, ps[0])
 			must.Refuse(m.PredictAt(mat.NewDense(1, 2, []float64{0, -1})))(t, "no standard error is")
+			must.Refuse(m.PredictAt(mat.NewDense(1, 2, []float64{0, 1e300})))(t, `the standard error in column "se" is`)
 			lacking := &dataset.Table{Names: []string{"x"}, Values: []float64{0.5}, Rows: 1}
 			must.Refuse(m.Predict(t.Context(), lacking, krigo.PredictOptions{}))(t,
 				`no column "se" for the standard errors`)

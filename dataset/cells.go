@@ -249,6 +249,9 @@ func (t *Table) Check() error {
 			return &Error{File: t.Source, Column: j + 1,
 				Err: fmt.Errorf("the name of column %d, %q, isn't UTF-8 text: rename it", j+1, spelling.Clip(name))}
 		}
+		if err := CheckName(name); err != nil {
+			return &Error{File: t.Source, Column: j + 1, Err: err}
+		}
 		seen[name] = j
 	}
 	if t.Disk != nil || t.over != nil {
@@ -366,6 +369,18 @@ func (u use) merged(v float64) bool { return u.categorical && u.fitting && math.
 
 func notFinite(v float64) error {
 	return fmt.Errorf("%v is not finite; remove the row or fill the value", v)
+}
+
+// mostName limits the name of a column, a category or a class, which messages, models and certificates repeat.
+const mostName = 1000
+
+// CheckName refuses a name that is too long. Often its cell lacks a quote at its end.
+func CheckName(name string) error {
+	if n := utf8.RuneCountInString(name); n > mostName {
+		return fmt.Errorf("%s has %d characters, and a name has at most %d: is a quote missing at its end?",
+			spelling.Quote(name), n, mostName)
+	}
+	return nil
 }
 
 // notNumber returns what is wrong with a text in a column that is read for numbers.

@@ -43,6 +43,11 @@ func (t *Table) Classes(column string) ([]string, error) {
 		return nil, err
 	}
 	classes := slices.Sorted(maps.Keys(cells))
+	for _, class := range classes {
+		if err := CheckName(class); err != nil {
+			return nil, &Error{File: t.Source, Column: at + 1, Name: column, Err: err}
+		}
+	}
 	slices.SortStableFunc(classes, func(a, b string) int { return cmp.Compare(cells[a], cells[b]) })
 	return classes, nil
 }

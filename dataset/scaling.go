@@ -431,15 +431,24 @@ func (d *Data) ScaledOf(roles Roles, role Role, s Scaling) *Scaled {
 func (s *Scaled) KnownNoise() ([]float64, error) {
 	known, err := s.Data.StandardErrors(s.Numbers)
 	for i, e := range known {
-		if e /= s.Scaling.TargetScale; e > mostError {
+		if known[i], err = s.Scaling.KnownNoise(s.Data.Noise, e); err != nil {
 			at := s.Data.table.place(s.Numbers[i])
-			at.Err = fmt.Errorf("the standard error in column %q is %.3g standard deviations of the target: the "+
-				"row says nothing about the target; correct or remove it", s.Data.Noise, e)
+			at.Err = err
 			return nil, s.keep(at)
 		}
-		known[i] = e * e
 	}
 	return known, err
+}
+
+// KnownNoise returns the square of a standard error in standard deviations of the target, and refuses an error that is
+// so large that its row says nothing.
+func (s Scaling) KnownNoise(column string, e float64) (float64, error) {
+	e /= s.TargetScale
+	if e > mostError {
+		return 0, fmt.Errorf("the standard error in column %q is %.3g standard deviations of the target: the row says "+
+			"nothing about the target; correct or remove it", column, e)
+	}
+	return e * e, nil
 }
 
 // Expose adds the logarithms of the rows' exposures, if there are any, to f, the logarithms of means at exposure 1.

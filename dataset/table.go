@@ -262,7 +262,7 @@ func (t *Table) column(name, something string) (int, error) {
 	if ok {
 		return at, nil
 	}
-	return 0, fmt.Errorf("%s: no column %q %s%s; %s", t.Source, name, something, spelling.DidYouMean(name, t.Names),
+	return 0, fmt.Errorf("%s: no column %s %s%s; %s", t.Source, spelling.Quote(name), something, spelling.DidYouMean(name, t.Names),
 		t.describeColumns())
 }
 

@@ -372,7 +372,11 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 			continue
 		}
 		for v := range found.values {
-			if text := d.table.text(d.inputs[k], v); text != other {
+			text := d.table.text(d.inputs[k], v)
+			if err := CheckName(text); err != nil {
+				return &Error{File: d.Source, Column: d.inputs[k] + 1, Name: c.Name, Err: err}
+			}
+			if text != other {
 				c.Categories = append(c.Categories, text)
 			}
 		}

@@ -49,15 +49,21 @@ func (e *Explanation) Fill(i int, values []float64) {
 	}
 }
 
+// ErrClasses is the error of Explain for a model of classes.
+var ErrClasses = errors.New("explain: it says what moves a predicted number, and this model predicts the probabilities " +
+	"of classes")
+
 // Explain explains the predictions for the rows of d, which views a table's columns as the model's inputs.
 func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 	defer matrix.Ended(&err)
 	if m.Posterior == nil {
 		return nil, errors.New("the model is empty: load one, or fit one")
 	}
+	if m.Classes != nil {
+		return nil, ErrClasses
+	}
 	if m.Sited() != nil {
-		return nil, fmt.Errorf("explain: it says what moves a number, and this prediction is no sum (noise %s)",
-			m.Noise)
+		return nil, fmt.Errorf("explain: it says what moves a number with Gaussian noise, and the noise is %s", m.Noise)
 	}
 	names, of := m.sources()
 	base := make([]float64, 1)

@@ -297,8 +297,11 @@ func (r numbers) Expose(f []float64) error {
 // KnownNoise does what dataset.Scaled.KnownNoise does.
 func (r numbers) KnownNoise() ([]float64, error) {
 	known := mat.Col(nil, len(r.names)-1, r.Matrix)
+	var err error
 	for i, e := range known {
-		known[i] = e / r.m.Scaling.TargetScale * (e / r.m.Scaling.TargetScale)
+		if known[i], err = r.m.Scaling.KnownNoise(r.m.Errors, e); err != nil {
+			return nil, &dataset.Error{Row: i + 1, Column: len(r.names), Name: r.m.Errors, Err: err}
+		}
 	}
 	return known, nil
 }

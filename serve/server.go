@@ -518,9 +518,12 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	m, table, err := s.read(ctx, w, r, held, take)
 	var answer interface{ csv(w io.Writer) }
 	if err == nil && m.others != nil {
-		if query.Get("observed") == "true" || query.Get("explain") == "true" && m.Joint != nil {
+		switch {
+		case query.Get("observed") == "true":
 			err = bad(409, "%w", errSeveral)
-		} else {
+		case query.Get("explain") == "true" && m.Joint != nil:
+			err = bad(409, "%w", model.ErrClasses)
+		default:
 			err = held.resize(ctx, kept(table)+int64(len(m.others))*int64(table.Rows)*bytesOfRow)
 		}
 	}

@@ -158,7 +158,7 @@ func textFacts(t *dataset.Table, f *ColumnFacts, j int, a *tally) {
 			c.strange = append(c.strange, code)
 		}
 	}
-	f.Examples = c.of(c.strange[:min(len(c.strange), 3)])
+	f.Examples = lists.Of(c.of(c.strange[:min(len(c.strange), 3)]), spelling.Clip)
 	if len(c.strange) > 0 {
 		if row, found := t.RowOf(j, c.strange[0]); found {
 			f.First = t.Where(row)

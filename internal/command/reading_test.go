@@ -168,3 +168,49 @@ func TestAdvisedFlags(t *testing.T) {
 		must.Not(t, !advised[want], "%s wasn't advised: %v", want, advised)
 	}
 }
+
+// TestLongCells: a cell of a million characters is cut in messages and in JSON. As the name of a column, a category or a
+// class it is refused.
+func TestLongCells(t *testing.T) {
+	t.Chdir(t.TempDir())
+	long := strings.Repeat("q", 1_000_000)
+	table := func(file, head string, cells func(i int, x float64) string) {
+		text := head + "\n"
+		for i := range 60 {
+			text += cells(i, float64(i*37%61)/10) + "\n"
+		}
+		write(t, file, text)
+	}
+	table("text.csv", "a,b,y", func(i int, x float64) string {
+		if i == 7 {
+			return fmt.Sprintf("%s,%d,%.2f", long, i%3, x)
+		}
+		return fmt.Sprintf("%.2f,%d,%.2f", x, i%3, x)
+	})
+	table("head.csv", "a,"+long+",y", func(i int, x float64) string { return fmt.Sprintf("%.2f,%d,%.2f", x, i%3, x) })
+	table("classes.csv", "a,b,y", func(i int, x float64) string {
+		return fmt.Sprintf("%.2f,%s,%s", x, []string{"k", long}[i%2], []string{"lo", long}[i/30])
+	})
+	const refused = "has 1000000 characters, and a name has at most 1000"
+	for _, c := range []struct{ command, want string }{
+		{"inspect text.csv --json", ""}, {"inspect text.csv --target y", ""}, {"inspect classes.csv --target y --json", ""},
+		{"fit text.csv --target y", `"qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq…"`},
+		{"inspect head.csv", refused}, {"fit head.csv --target y --json", refused},
+		{"fit classes.csv --target y --ignore b --json", refused},
+		{"fit classes.csv --target a --ignore y --categorical b --prior informed --kernel se --json", refused},
+		{"certify --predictions classes.csv --target y --prediction b --json", refused},
+		{"fit text.csv --target " + long, "no column"},
+	} {
+		o := call(t.Context(), strings.Fields(c.command)...)
+		name := c.command[:min(40, len(c.command))]
+		must.Not(t, len(o.stdout)+len(o.stderr) > 5000, "%s: %d bytes", name, len(o.stdout)+len(o.stderr))
+		must.Not(t, (o.status == 0) != (c.want == "") || !strings.Contains(o.stderr, c.want), "%s: %.300s", name, o.stderr)
+	}
+	// What says how predictions come about is about numbers.
+	table("two.csv", "a,b,y", func(i int, x float64) string {
+		return fmt.Sprintf("%.2f,%d,%s", x, i%3, []string{"lo", "hi"}[min(1, int(x/3))])
+	})
+	runs(t, "fit", "two.csv", "--target", "y", "--kernel", "se", "--restarts", "1", "--quiet")
+	o := call(t.Context(), "predict", "two.krigo", "two.csv", "--explain")
+	must.Not(t, o.status != 1 || !strings.Contains(o.stderr, "this model predicts the probabilities of classes"), "%+v", o)
+}

@@ -293,11 +293,14 @@ def _named() -> str:
 
 _current: Process | None = None
 _starting = threading.Lock()
+_ending = False  # Python is ending, and its threads no longer run: nothing would answer
 
 
 def current() -> Process:
     """Returns the program, and starts a program if none runs."""
     global _current
+    if _ending:
+        raise KrigoError("Python is ending, and krigo has ended: nothing can be asked any more")
     process = _current
     if process is not None and process.alive:
         return process
@@ -380,7 +383,8 @@ def _forget(process: weakref.ref[Process], number: int) -> None:
 
 @atexit.register
 def _end() -> None:
-    global _current
+    global _current, _ending
+    _ending = True
     process, _current = _current, None
     if process is not None and process.owner == os.getpid() and process.alive:
         process.end()

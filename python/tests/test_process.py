@@ -424,3 +424,29 @@ print(found[0].certificate_ is not None, _process.current().pid == pid)
 """
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, env={**os.environ, "KRIGO_MEMORY": "30MB"}, timeout=120)
     assert (done.stdout, done.stderr) == ("True True\nTrue True\nTrue True\n", "")
+
+
+def test_end_of_python(tmp_path, waves, model):
+    """A prediction in a destructor, when Python ends, raises an error. It waited for threads that no longer run."""
+    file = tmp_path / "waves.krigo"
+    model.save(file)
+    script = tmp_path / "late.py"
+    script.write_text(f"""
+import krigo
+
+class Late:
+    def __init__(self):
+        self.error = krigo.KrigoError
+        self.model = krigo.KrigoRegressor.load({str(file)!r})
+        self.model.predict([[0.5, 0.5]])
+    def __del__(self):
+        try:
+            self.model.predict([[0.5, 0.5]])
+        except self.error as e:
+            print("refused:", e)
+
+late = Late()
+""")
+    ended = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "refused: Python is ending" in ended.stdout
