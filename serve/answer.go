@@ -2,6 +2,7 @@ package serve
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -22,11 +23,14 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	encode(w, v)
 }
 
-// encode writes v as JSON. Its error means that the client has left, or that a number isn't finite.
-func encode(w io.Writer, v any) error {
+// encode writes v as JSON. It ignores an error of w, which means that the client has left.
+func encode(w io.Writer, v any) {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	var number *json.UnsupportedValueError
+	if err := e.Encode(v); errors.As(err, &number) {
+		panic(err) // never, since predictions are finite; an empty answer would be worse than status 500
+	}
 }
 
 // failure is the body of every answer with an error.

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
@@ -63,10 +65,56 @@ func (a Answer) csv(w io.Writer) {
 	})
 }
 
+// json writes the answer as JSON.
+func (a Answer) json(text *bytes.Buffer) {
+	rows, others := a.Predictions, a.Others
+	a.Predictions, a.Others = nil, nil
+	encodeRows(text, a, rows)
+	for i, other := range others {
+		between := `,"others":[`
+		if i > 0 {
+			between = ","
+		} else {
+			text.Truncate(text.Len() - len("}\n"))
+		}
+		text.WriteString(between)
+		other.json(text)
+		text.Truncate(text.Len() - len("\n"))
+	}
+	if len(others) > 0 {
+		text.WriteString("]}\n")
+	}
+}
+
+// encodeRows writes an answer without its predictions as JSON, and rows in their place.
+func encodeRows[T any](text *bytes.Buffer, answer any, rows []T) {
+	const place = `"predictions":null` // no text has this, because quotes in texts are escaped
+	var around bytes.Buffer
+	encode(&around, answer)
+	before, after, _ := strings.Cut(around.String(), place)
+	text.WriteString(before + `"predictions":[`)
+	var work pace
+	for i := range rows {
+		work.rest()
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		encode(text, rows[i])
+		text.Truncate(text.Len() - len("\n"))
+	}
+	text.WriteString("]" + after)
+}
+
 // KindAnswer is the answer of POST /v1/predict for a target of more than two classes.
 type KindAnswer struct {
 	Model string `json:"model"`
 	krigo.Labels
+}
+
+func (a KindAnswer) json(text *bytes.Buffer) {
+	rows := a.Predictions
+	a.Predictions = nil
+	encodeRows(text, a, rows)
 }
 
 // csv writes the answer as CSV, with the columns of krigo predict.

@@ -142,6 +142,7 @@ type piece struct {
 
 // work predicts batches until nothing waits.
 func (q *queue) work() {
+	work := pace{time.Now()}
 	for {
 		batch := q.next()
 		if len(batch) == 0 {
@@ -155,6 +156,7 @@ func (q *queue) work() {
 		if rows >= fewRows/2 { // with fewer rows, most of the time doesn't depend on their number
 			q.perRow = time.Since(begin) / time.Duration(rows)
 		}
+		work.rest()
 	}
 }
 

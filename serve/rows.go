@@ -222,7 +222,11 @@ func fields(text []byte, most int) (cells, texts, longest int, err error) {
 		}
 		length, points, odd = 0, 0, false
 	}
+	var work pace
 	for i, c := range text {
+		if i%pacedBytes == pacedBytes-1 {
+			work.rest()
+		}
 		at := -1
 		switch {
 		case '0' <= c && c <= '9':
@@ -307,7 +311,9 @@ func parseJSON(body []byte, inputs func(model string, rows int) ([]Input, error)
 		return nil, err
 	}
 	t := &dataset.Table{Source: "the request", Names: namesOf(of), Values: make([]float64, 0, len(rows)*len(of))}
+	var work pace
 	for i, raw := range rows {
+		work.rest()
 		row, err := cells(raw, of)
 		if err != nil {
 			return nil, bad(400, "row %d: %w", i+1, err)
@@ -319,7 +325,7 @@ func parseJSON(body []byte, inputs func(model string, rows int) ([]Input, error)
 
 // envelope returns the model's name and the rows of a body, each as its JSON text.
 func envelope(body []byte, maxRows int) (name string, rows []json.RawMessage, err error) {
-	d := json.NewDecoder(bytes.NewReader(body))
+	d := json.NewDecoder(&paced{from: bytes.NewReader(body)})
 	syntax := func(err error) error {
 		var known *badRequest
 		if errors.As(err, &known) {
@@ -493,7 +499,7 @@ func repeated(object []byte) string {
 // parseCSV reads CSV text with a header. It keeps the given columns, and the columns that hold the model's dates.
 func parseCSV(body []byte, columns []Input, of dataset.Reading, maxRows int) (*dataset.Table, error) {
 	names := append(namesOf(columns), lists.Of(of.Dates, func(d dataset.Dates) string { return d.Column })...)
-	t, err := files.CSV{From: bytes.NewReader(body), Source: "the request", As: of.Sent(), Columns: names, Bare: true}.Read()
+	t, err := files.CSV{From: &paced{from: bytes.NewReader(body)}, Source: "the request", As: of.Sent(), Columns: names, Bare: true}.Read()
 	if err != nil {
 		return nil, bad(400, "%w", err)
 	}

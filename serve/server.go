@@ -516,7 +516,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 		take.columns = observedColumns
 	}
 	m, table, err := s.read(ctx, w, r, held, take)
-	var answer interface{ csv(w io.Writer) }
+	var answer rowsAnswer
 	if err == nil && m.others != nil {
 		switch {
 		case query.Get("observed") == "true":
@@ -536,14 +536,10 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	}
 	var text bytes.Buffer
 	kind := "application/json"
-	write := func() {
-		if err := encode(&text, answer); err != nil {
-			panic(err) // never, since predictions are finite; an empty answer with status 200 would be worse
-		}
-	}
+	write := func() { answer.json(&text) }
 	if wantsCSV(r) {
 		kind = "text/csv; charset=utf-8"
-		write = func() { answer.csv(&text) }
+		write = func() { answer.csv(&paced{to: &text}) }
 	}
 	if err := s.texts.take(ctx, held.of, table.Rows > shortRows, write); err != nil {
 		s.refuse(w, r, err)
@@ -553,9 +549,15 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	newSteady(w, s.o.Timeout).Write(text.Bytes())
 }
 
+// rowsAnswer is an answer that may have thousands of rows, so that it is written in pieces.
+type rowsAnswer interface {
+	csv(w io.Writer)
+	json(text *bytes.Buffer)
+}
+
 // answer returns what the models of a file say of a table, with what else the query asks for.
 func (s *Server) answer(ctx context.Context, r *http.Request, held *hold, m *served,
-	table *dataset.Table) (interface{ csv(w io.Writer) }, error) {
+	table *dataset.Table) (rowsAnswer, error) {
 	var answers []Answer
 	for _, of := range append([]*served{m}, m.others...) {
 		if of.Joint != nil { // the models of the classes answer
