@@ -46,6 +46,7 @@ const (
 	fewEvery        = 20
 	refitEvery      = 10
 	checkpointEvery = 150
+	togetherEvery   = 8
 )
 
 // specimen is a model file that krigo has made, taken apart, with everything that the model says.
@@ -83,7 +84,14 @@ func drawn(seed uint64, n int, columns ...string) cells {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for i := range n {
 		a, b := rng.NormFloat64(), rng.NormFloat64()
-		of := map[string]string{"a": number(a), "b": number(b), "side": []string{"left", "right", "", "7"}[rng.IntN(4)],
+		y := a + 0.5*rng.NormFloat64()
+		of := map[string]string{"months": number(1 + rng.Float64()), "error": number(0.1 + 0.4*rng.Float64()),
+			"label": []string{"no", "yes"}[min(max(int(math.Ceil(y)), 0), 1)],
+			"bird":  []string{"jay", "kea", "owl"}[min(max(int(math.Round(y))+1, 0), 2)],
+			"count": number(math.Floor(math.Exp(1 + y/2))), "size": number(math.Exp(y)),
+			"grade": number(min(max(math.Round(y)+3, 1), 5)),
+			"limit": []string{"none", "left"}[min(max(int(math.Ceil(-1-y)), 0), 1)],
+			"a":     number(a), "b": number(b), "side": []string{"left", "right", "", "7"}[rng.IntN(4)],
 			"block": fmt.Sprintf("b%d", i/2),
 			"y":     number(20 + 5*math.Sin(2*a) + b + 0.3*rng.NormFloat64())}
 		row := make([]string, len(columns))
@@ -101,6 +109,42 @@ func (c cells) table() *dataset.Table {
 		t.Append(row)
 	}
 	return t
+}
+
+// ofKind returns the cells and options of a model whose target, noise or columns are of another kind.
+func ofKind(target, noise string, more krigo.Data) (cells, krigo.Options) {
+	columns := []string{"a", "b", target}
+	for _, name := range []string{more.Exposure, more.NoiseColumn, more.Censored} {
+		if name != "" {
+			columns = append(columns, name)
+		}
+	}
+	more.Target = target
+	more.Inputs = []string{"a", "b"}
+	return drawn(5, 120, columns...), krigo.Options{Data: more, Kernel: krigo.Kernel{Expression: "linear", Noise: noise},
+		Run: krigo.Run{Restarts: 1}}
+}
+
+// fitKinds fits small models of classes, counts and other kinds of targets.
+func fitKinds(ctx context.Context) (all []*specimen, err error) {
+	for _, kind := range []struct {
+		target, noise string
+		more          krigo.Data
+	}{{"label", "", krigo.Data{}}, {"count", "poisson", krigo.Data{}},
+		{"count", "negative-binomial", krigo.Data{Exposure: "months"}}, {"size", "gamma", krigo.Data{Exposure: "months"}},
+		{"size", "gamma", krigo.Data{}}, {"grade", "ordinal", krigo.Data{}}, {"y", "student", krigo.Data{}},
+		{"y", "", krigo.Data{NoiseColumn: "error"}}, {"y", "", krigo.Data{Censored: "limit"}},
+		{"size", "", krigo.Data{Transform: "log"}}} {
+		s := &specimen{name: strings.TrimSpace(kind.target + " " + kind.noise + " " + kind.more.Exposure)}
+		s.cells, s.options = ofKind(kind.target, kind.noise, kind.more)
+		s.options.Run.Seed = 1
+		s.table = s.cells.table()
+		if err := s.fit(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+		all = append(all, s)
+	}
+	return all, nil
 }
 
 // fitSpecimens fits a small model of every kind.
@@ -163,7 +207,8 @@ func fitSpecimens(ctx context.Context) (all []*specimen, err error) {
 		}
 		all = append(all, s)
 	}
-	return all, nil
+	kinds, err := fitKinds(ctx)
+	return append(all, kinds...), err
 }
 
 func (s *specimen) fit(ctx context.Context) error {
@@ -174,7 +219,11 @@ func (s *specimen) fit(ctx context.Context) error {
 		}
 		return err
 	}
-	m, err := krigo.Fit(ctx, s.table, o)
+	table, o, err := o.Kinds(s.table)
+	if err != nil {
+		return err
+	}
+	m, err := krigo.Fit(ctx, table, o)
 	if err != nil {
 		return err
 	}
@@ -197,10 +246,13 @@ func (s *specimen) fit(ctx context.Context) error {
 	}
 	s.said, s.words, s.scores = r.Certificate, m.Sentence(r.Certificate), m.Conformal
 	_, s.nearest = m.Posterior.Arrays()
-	s.points = mat.NewDense(3, len(m.Inputs), nil)
+	s.points = mat.NewDense(3, len(m.Inputs)+len(m.Further()), nil)
 	for i := range 3 {
 		for j := range m.Inputs {
 			s.points.Set(i, j, 0.7*float64(i)-0.2*float64(j))
+		}
+		for j := range m.Further() {
+			s.points.Set(i, len(m.Inputs)+j, 1+float64(i))
 		}
 	}
 	s.ps, err = m.PredictAt(s.points)
@@ -215,7 +267,14 @@ func attackModels(r *run) error {
 	if err != nil {
 		return err
 	}
+	together, err := fitTogether(r.ctx)
+	if err != nil {
+		return err
+	}
 	return r.each(func(try int64, rng *rand.Rand) error {
+		if rng.IntN(togetherEvery) == 0 {
+			return r.attackTogether(together[rng.IntN(len(together))], rng)
+		}
 		s := all[rng.IntN(len(all))]
 		if rng.IntN(checkpointEvery) == 0 && s.checkpoint != nil {
 			// A fit runs on goroutines of its own, and a panic there ends the program. The file then still has the
@@ -253,7 +312,11 @@ func (r *run) resume(s *specimen, rng *rand.Rand) error {
 	}
 	o := s.options
 	o.Run.Resume = &c
-	m, err := krigo.Fit(r.ctx, s.table, o)
+	table, o, err := o.Kinds(s.table)
+	if err != nil {
+		return err
+	}
+	m, err := krigo.Fit(r.ctx, table, o)
 	if err != nil {
 		r.count("checkpoints refused")
 		return nil
@@ -375,8 +438,8 @@ func (r *run) few(s *specimen, m *krigo.Model, rng *rand.Rand) error {
 
 // predicts returns an error if the model predicts a number or an interval that isn't finite without saying so.
 func predicts(m *krigo.Model, points *mat.Dense) error {
-	if _, cols := points.Dims(); cols != len(m.Inputs) {
-		points = mat.NewDense(2, len(m.Inputs), nil)
+	if _, cols := points.Dims(); cols != len(m.Inputs)+len(m.Further()) {
+		points = mat.NewDense(2, len(m.Inputs)+len(m.Further()), nil)
 	}
 	ps, err := m.PredictAt(points)
 	if err != nil {
@@ -385,7 +448,7 @@ func predicts(m *krigo.Model, points *mat.Dense) error {
 	for _, p := range ps {
 		if !linalg.Finite([]float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95, p.LatentSD,
 			p.PredictiveSD}) ||
-			p.LatentVariance < 0 || !(p.PredictiveSD >= p.LatentSD) || !(p.Lower95 <= p.Upper95) {
+			p.LatentVariance < 0 || m.Sited() == nil && !(p.PredictiveSD >= p.LatentSD) || !(p.Lower95 <= p.Upper95) {
 			return fmt.Errorf("wrong prediction: %+v", p)
 		}
 	}
