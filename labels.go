@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -36,8 +37,51 @@ func CertifyLabels(ctx context.Context, table *dataset.Table, o LabelOptions) (*
 	if p.Certificate, err = o.Certify(*l); err != nil {
 		return nil, err
 	}
+	if p.Certificate.Copies, err = r.copies(); err != nil {
+		return nil, err
+	}
 	p.Sentence = p.said()
 	return p, nil
+}
+
+// copies counts the rows that equal an earlier row in every cell, if the table has more than labels in few kinds. It
+// returns an error if the table consists of copies of itself. Rows of a group may be copies.
+func (r *labelReader) copies() (int, error) {
+	if r.o.Group != "" {
+		return 0, nil
+	}
+	times := map[[sha256.Size]byte]int{}
+	err := r.table.Each(linalg.UpTo(len(r.table.Names)), func(_ int, cells []float64) error {
+		var row []byte
+		for _, v := range cells {
+			row = binary.LittleEndian.AppendUint64(row, math.Float64bits(v+0))
+		}
+		times[sha256.Sum256(row)]++
+		return nil
+	})
+	copied, rows := 0, 0
+	for _, n := range times {
+		rows += n
+		copied = divisor(copied, n)
+	}
+	// Of independent rows, each different row comes a multiple of k times with a probability of at most about 1/k. A
+	// probability below a millionth for all of them is no chance.
+	if copied > 1 && float64(len(times)-1)*math.Log(float64(copied)) > 6*math.Ln10 {
+		return 0, fmt.Errorf("%s: its %d rows are %d copies of %d rows; independent rows don't repeat like this: leave one "+
+			"copy of each, or name what the copies have in common by group", r.table.Source, rows, copied, rows/copied)
+	}
+	labels := []string{r.o.Target, r.o.Prediction, r.o.SliceBy}
+	if !slices.ContainsFunc(r.table.Names, func(name string) bool { return !slices.Contains(labels, name) }) {
+		return 0, err
+	}
+	return rows - len(times), err
+}
+
+func divisor(a, b int) int {
+	if b == 0 {
+		return a
+	}
+	return divisor(b, a%b)
 }
 
 // complete fills in defaults, and refuses options that can't be combined.
@@ -198,6 +242,9 @@ func (r *labelReader) read() (*pacbayes.Labelled, error) {
 				spelling.Quoted(sortedClasses(predicted), 5), spelling.Quoted(sortedClasses(truth), 5))
 		}
 	}
+	if err := spelling.Twins(l.Classes); err != nil {
+		return nil, fmt.Errorf("%s: target %s: the labels %w", r.table.Source, spelling.Quote(o.Target), err)
+	}
 	if len(l.Classes) > 1000 {
 		return nil, usage("target %q: it has %d different labels, of at most 1000; is it a label?", o.Target,
 			len(l.Classes))
@@ -231,13 +278,10 @@ func (r *labelReader) scores(l *pacbayes.Labelled) (err error) {
 // rest sets costs, kinds of rows and groups.
 func (r *labelReader) rest(l *pacbayes.Labelled) error {
 	if c := r.o.Costs; c != nil {
-		if err := c.check(l.Classes); err != nil {
+		var err error
+		if l.Costs, err = c.of(l.Classes); err != nil {
 			return err
 		}
-		l.Costs = lists.Of(l.Classes, func(truth string) []float64 {
-			row := c.Costs[slices.Index(c.Classes, truth)]
-			return lists.Of(l.Classes, func(label string) float64 { return row[slices.Index(c.Classes, label)] })
-		})
 	}
 	if r.o.SliceBy != "" {
 		kinds, err := r.labels("slice-by", r.o.SliceBy)
@@ -245,6 +289,9 @@ func (r *labelReader) rest(l *pacbayes.Labelled) error {
 			return err
 		}
 		names := sortedClasses(kinds)
+		if err := spelling.Twins(names); err != nil {
+			return fmt.Errorf("%s: slice-by %s: the values %w", r.table.Source, spelling.Quote(r.o.SliceBy), err)
+		}
 		if len(names) > mostSlices {
 			return usage("slice-by %q: it has %d different values, of at most %d", r.o.SliceBy, len(names), mostSlices)
 		}
@@ -288,28 +335,31 @@ func ReadCosts(table *dataset.Table) (*Costs, error) {
 	return c, nil
 }
 
-// check returns an error if c isn't a cost of every pair of classes.
-func (c *Costs) check(classes []string) error {
+// of returns the costs by the places of classes, or an error if c isn't a cost of every pair of classes.
+func (c *Costs) of(classes []string) ([][]float64, error) {
 	most := 0.
 	for _, row := range c.Costs {
 		for _, v := range row {
 			if most = math.Max(most, v); !(v >= 0 && v <= math.MaxFloat64) {
-				return usage("costs: %v isn't a cost; costs are 0 or larger", v)
+				return nil, usage("costs: %v isn't a cost; costs are 0 or larger", v)
 			}
 		}
 		if len(row) != len(c.Classes) {
-			return usage("costs: a row has %d costs, for %d classes", len(row), len(c.Classes))
+			return nil, usage("costs: a row has %d costs, for %d classes", len(row), len(c.Classes))
 		}
 	}
 	if len(c.Costs) != len(c.Classes) || most == 0 {
-		return usage("costs: want a cost of each true and each predicted class, and not all 0")
+		return nil, usage("costs: want a cost of each true and each predicted class, and not all 0")
 	}
 	for _, class := range classes {
 		if !slices.Contains(c.Classes, class) {
-			return usage("costs: the class %s has no costs", spelling.Quote(class))
+			return nil, usage("costs: the class %s has no costs", spelling.Quote(class))
 		}
 	}
-	return nil
+	return lists.Of(classes, func(truth string) []float64 {
+		row := c.Costs[slices.Index(c.Classes, truth)]
+		return lists.Of(classes, func(label string) float64 { return row[slices.Index(c.Classes, label)] })
+	}), nil
 }
 
 // probabilities reads the columns of probabilities, whose names say the classes.

@@ -2,6 +2,8 @@ package krigo_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,7 +53,7 @@ func TestCertifyLabels(t *testing.T) {
 	must.Be(t, c.Statements[0].Bound, pacbayes.ClopperPearson(3, 60, 0.01/7))
 	must.Be(t, c.Statements[2].Bound, pacbayes.ClopperPearson(2, 30, 0.01/14))
 	must.Not(t, p.Hash == q.Hash, "the hash doesn't hold the probabilities")
-	for _, want := range []string{"all of these hold together", "dog: ",
+	for _, want := range []string{"all of these hold together", "\"dog\": ",
 		"get an answer, and at most 30 % of these answers"} {
 		must.Not(t, !strings.Contains(q.Sentence, want), "%s\nlacks %q", q.Sentence, want)
 	}
@@ -92,6 +94,10 @@ func TestLabelsRefused(t *testing.T) {
 			LabelTerms: pacbayes.LabelTerms{AtMostWrong: 0.1}}},
 		`no such class`: {nil, krigo.LabelOptions{Probabilities: "p_",
 			LabelTerms: pacbayes.LabelTerms{Recall: 0.9, Positive: "cow"}}},
+		`"cat" and "cаt" look the same: their characters are [U+0063 U+0061 U+0074] and [U+0063 U+0430 U+0074]`: {
+			swap("cat", "cаt"), krigo.LabelOptions{Prediction: "prediction"}},
+		`delta 0.999999: want a probability between 0 and 0.5`: {nil, krigo.LabelOptions{Prediction: "prediction",
+			LabelTerms: pacbayes.LabelTerms{Delta: 0.999999}}},
 		`60 different values`: {nil, krigo.LabelOptions{Prediction: "prediction", SliceBy: "sure"}},
 	} {
 		c.o.Target = "kind"
@@ -105,4 +111,29 @@ func TestRoundedProbabilities(t *testing.T) {
 		return strings.NewReplacer(",0.9,0.1,", ",0.898,0.101,", ",0.2,0.8,", ",0.202,0.797,").Replace(row)
 	})
 	must.Get(krigo.CertifyLabels(t.Context(), table, krigo.LabelOptions{Target: "kind", Probabilities: "p_"}))(t)
+}
+
+// TestCopiesOfLabels: rows that equal earlier rows are named, and a table that consists of copies of itself is refused, in any
+// order. Pairs of labels that come again by chance are neither.
+func TestCopiesOfLabels(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	var rows, pairs []string
+	for range 60 {
+		pair := fmt.Sprintf("%c,%c", 'a'+rng.IntN(2), 'a'+rng.IntN(2))
+		pairs = append(pairs, pair)
+		rows = append(rows, fmt.Sprintf("%s,%v", pair, rng.Float64()))
+	}
+	certify := func(head string, rows []string) (*krigo.CertifiedLabels, error) {
+		text := head + "\n" + strings.Join(rows, "\n") + "\n"
+		table := must.Get(files.CSV{From: strings.NewReader(text), Source: "l.csv"}.Read())(t)
+		return krigo.CertifyLabels(t.Context(), table, krigo.LabelOptions{Target: "kind", Prediction: "prediction"})
+	}
+	must.Be(t, must.Get(certify("kind,prediction", pairs))(t).Certificate.Copies, 0)
+	must.Be(t, must.Get(certify("kind,prediction,x", rows))(t).Certificate.Copies, 0)
+	p := must.Get(certify("kind,prediction,x", slices.Concat(rows, rows[:7])))(t)
+	must.Not(t, p.Certificate.Copies != 7 || !strings.Contains(p.Sentence, "7 of the 67 certified rows equal an earlier row"),
+		"%s", p.Sentence)
+	ten := slices.Repeat(rows, 10)
+	rng.Shuffle(len(ten), func(i, j int) { ten[i], ten[j] = ten[j], ten[i] })
+	must.Refuse(certify("kind,prediction,x", ten))(t, "its 600 rows are 10 copies of 60 rows")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -35,6 +36,8 @@ type CertifiedLabels struct {
 	Hash        string           `json:"rows_sha256"` // docs/reference/format.md says of what
 	Certificate *pacbayes.Labels `json:"certificate"`
 	Sentence    string           `json:"sentence"`
+
+	file any // what the file says that the certificate came from
 }
 
 // said returns what the certificate promises, in words. Each line is a paragraph or an item of a list.
@@ -58,10 +61,15 @@ func (p *CertifiedLabels) said() string {
 		promises = append(promises, p.detects(c.Detection))
 	}
 	lead := confidence(c.Delta, "certified", p.Group)
-	if len(promises) == 1 {
-		return lead + promises[0]
+	if len(promises) > 1 {
+		lead += "all of these hold together:\n  "
 	}
-	return lead + "all of these hold together:\n  " + strings.Join(promises, "\n  ")
+	said := lead + strings.Join(promises, "\n  ")
+	if c.Copies > 0 {
+		said += fmt.Sprintf("\nNotice: %d of the %d certified rows equal an earlier row in every cell of the table. If they are "+
+			"copies, the certificate doesn't hold: certify one of each.", c.Copies, c.Rows)
+	}
+	return said
 }
 
 // percent writes a share with one decimal.
@@ -120,9 +128,9 @@ func (p *CertifiedLabels) kinds(about string) string {
 
 func ofKind(s pacbayes.LabelStatement) string {
 	if s.Reason != "" {
-		return fmt.Sprintf("%s: nothing is guaranteed, %s", cautious.Name(s.Of), s.Reason)
+		return fmt.Sprintf("%s: nothing is guaranteed, %s", spelling.Quote(s.Of), s.Reason)
 	}
-	return fmt.Sprintf("%s: %s (%d of %d certified rows)", cautious.Name(s.Of), percentUp(s.Bound), s.Wrong, s.Rows)
+	return fmt.Sprintf("%s: %s (%d of %d certified rows)", spelling.Quote(s.Of), percentUp(s.Bound), s.Wrong, s.Rows)
 }
 
 // scored names the number that is compared with a threshold.
@@ -145,7 +153,7 @@ func (p *CertifiedLabels) answers(s *pacbayes.Selective) string {
 }
 
 func (p *CertifiedLabels) detects(d *pacbayes.Detection) string {
-	class, wanted := cautious.Name(d.Positive), declared(d.Recall)
+	class, wanted := spelling.Quote(d.Positive), declared(d.Recall)
 	if d.Reason != "" {
 		return fmt.Sprintf("no threshold is guaranteed to detect %s of the rows of class %s: %s.", wanted, class,
 			d.Reason)

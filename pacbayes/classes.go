@@ -49,6 +49,8 @@ type Labelled struct {
 	Slices           []Slice     // By, Name and In
 	Group            []int       // as in Sample
 	Groups           int
+
+	stored *Labels // the certificate that these rows have the counts of (see Again); nil: the rows are known
 }
 
 // Labels is a certificate of labels that were predicted before the certified rows were seen. All its statements hold
@@ -60,7 +62,8 @@ type Labels struct {
 	Classes    []string         `json:"classes"`
 	Confusion  [][]int          `json:"confusion"` // certified rows by class, and by predicted class within
 	Statements []LabelStatement `json:"statements,omitempty"`
-	Bins       []LabelBin       `json:"bins,omitempty"` // of the calibration
+	Bins       []LabelBin       `json:"bins,omitempty"`   // of the calibration
+	Copies     int              `json:"copies,omitempty"` // certified rows that equal an earlier row in every cell
 	Selective  *Selective       `json:"selective,omitempty"`
 	Detection  *Detection       `json:"detection,omitempty"`
 	Valid      bool             `json:"valid"`
@@ -102,6 +105,9 @@ func Probabilistic(statement string) bool {
 	return top || statement == Brier || statement == LogLoss || statement == CalibrationBias
 }
 
+// mostDelta is the end of the range of δ. What may fail as often as it holds is no promise.
+const mostDelta = 0.5
+
 // Check returns an error if the terms are invalid.
 func (t LabelTerms) Check() error {
 	known := []string{ErrorRate, EachClass, EachPrediction, Brier, LogLoss, CalibrationBias, MeanCost, EachSlice}
@@ -115,8 +121,8 @@ func (t LabelTerms) Check() error {
 		}
 	}
 	switch {
-	case !(0 < t.Delta && t.Delta < 1):
-		return fmt.Errorf("delta %v: want a probability between 0 and 1, such as 0.01", t.Delta)
+	case !(0 < t.Delta && t.Delta < mostDelta):
+		return fmt.Errorf("delta %v: want a probability between 0 and %v, such as 0.01", t.Delta, mostDelta)
 	case t.AtMostWrong != 0 && !(0 < t.AtMostWrong && t.AtMostWrong < 1):
 		return fmt.Errorf("at-most-wrong %v: want a share between 0 and 1, such as 0.02", t.AtMostWrong)
 	case t.Recall != 0 && !(0 < t.Recall && t.Recall < 1):
@@ -211,7 +217,7 @@ func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatemen
 		return 0
 	}
 	loss, most, zeroOne := wrong, 1., true
-	k, _ := Top(about)
+	k, top := Top(about)
 	switch about {
 	case EachClass, EachPrediction:
 		by := l.Truth
@@ -252,6 +258,9 @@ func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatemen
 			return 0
 		}
 	}
+	if l.stored != nil && (top || l.Groups > 0 || !zeroOne && about != MeanCost) {
+		return []LabelStatement{l.given(about, delta, most, zeroOne)}, nil
+	}
 	losses := make([]float64, len(l.Truth))
 	st := LabelStatement{About: about, Delta: delta, Rows: len(l.Truth)}
 	for i := range losses {
@@ -272,6 +281,38 @@ func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatemen
 	}
 	st.Mean, st.Bound = mean*most, st.Bound*most
 	return []LabelStatement{st}, nil
+}
+
+// given returns a statement of the stored certificate with a mean, and perhaps a count of losses of 1, that rows alone
+// can tell. If no rows can have them, or their bound, it returns the nearest that rows can have.
+func (l Labelled) given(about string, delta, most float64, zeroOne bool) LabelStatement {
+	n := len(l.Truth)
+	st := LabelStatement{About: about, Delta: delta, Rows: l.sample(make([]float64, n)).units()}
+	was := l.stored.statement(about)
+	low, high := 0., 1. // limits of the mean
+	if zeroOne {
+		if st.Wrong = len(lists.Where(n, func(i int) bool { return l.Predicted[i] != l.Truth[i] })); about != ErrorRate {
+			st.Wrong = min(max(was.Wrong, 0), n)
+		}
+		// The largest group has at most n−Groups+1 rows, so that a row has at least this share in the mean of groups.
+		share := 1 / float64((n-st.Rows+1)*st.Rows)
+		low = share * float64(st.Wrong)
+		high = 1 - share*float64(n-st.Wrong)
+	}
+	st.Mean = math.Min(math.Max(was.Mean, low*most), high*most)
+	low, high = betweenBets(st.Mean/most, st.Rows, delta)
+	if zeroOne && l.Groups == 0 {
+		low = ClopperPearson(st.Wrong, n, delta)
+		high = low
+	}
+	st.Bound = math.Min(math.Max(was.Bound, low*most), high*most)
+	return st
+}
+
+// statement returns the first statement about something, or an empty one.
+func (c *Labels) statement(about string) LabelStatement {
+	st, _ := lists.Find(c.Statements, func(s LabelStatement) bool { return s.About == about })
+	return st
 }
 
 // brier returns half the squared distance of row i's probabilities from its true label.

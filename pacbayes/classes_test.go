@@ -65,7 +65,7 @@ func TestLabels(t *testing.T) {
 	terms := LabelTerms{Delta: 0.2, AtMostWrong: 0.15, Recall: 0.9, Positive: "yes",
 		Statements: []string{ErrorRate, EachClass, EachPrediction, Brier, LogLoss, CalibrationBias, MeanCost, "top-1"}}
 	far, failed := drawnLabels(rng, 50000), 0
-	truth := must.Get(LabelTerms{Delta: 0.5, Statements: terms.Statements}.Certify(far))(t)
+	truth := must.Get(LabelTerms{Delta: 0.4, Statements: terms.Statements}.Certify(far))(t)
 	for range 20 {
 		c := must.Get(terms.Certify(drawnLabels(rng, 120)))(t)
 		wrong := false

@@ -126,6 +126,26 @@ func leastMean(mean, delta float64, n int, logWealth func(m float64) float64) fl
 	return math.Min(1, high+rounding)
 }
 
+// betweenBets returns the least and the largest bettingBound of n losses with this mean. ln W is concave in the losses,
+// as each factor is linear in a loss. So W is largest if all losses are equal, and smallest if all but one are 0 or 1.
+func betweenBets(mean float64, n int, delta float64) (least, most float64) {
+	bound := func(ones, others int, other float64) float64 {
+		return leastMean(mean, delta, n, func(m float64) float64 {
+			if m >= 1 {
+				return math.Inf(1)
+			}
+			var logs [bettors]float64
+			for k := range logs {
+				logs[k] = float64(ones)*logBet([]float64{1}, k, m) + float64(others)*logBet([]float64{other}, k, m) +
+					float64(n-ones-others)*logBet([]float64{0}, k, m)
+			}
+			return meanWealth(logs[:])
+		})
+	}
+	ones := int(mean * float64(n))
+	return bound(0, n, mean), bound(ones, min(n-ones, 1), mean*float64(n)-float64(ones))
+}
+
 // logWealth returns ln W(m) of bettingBound for m < 1.
 func (s Sample) logWealth(losses []float64, m float64) (float64, error) {
 	if m >= 1 {

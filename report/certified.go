@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"fmt"
-	"reflect"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
@@ -18,15 +17,15 @@ const mostConfused = 40
 func ofLabels(ctx context.Context, p *krigo.CertifiedLabels, data *dataset.Table) (*maker, error) {
 	c := p.Certificate
 	r := &maker{ctx: ctx, content: content{Title: "labels of " + cautious.Name(p.Target), Valid: c.Valid,
-		Sentence: p.Sentence, Conditions: c.Conditions, Standing: "as the file has it; verify.py, or a report with the " +
-			"certified rows, recomputes it"}}
+		Sentence: p.Sentence, Conditions: c.Conditions, Standing: "bounds recomputed from the file's counts; krigo certify, " +
+			"or a report with the certified rows, recomputes the counts"}}
 	s := r.begin("glance", "At a glance")
 	if data == nil {
 		s.Missing = "No data were given: figures need rows. Name a table: krigo report LABELS.json DATA."
 	} else if err := r.takeLabels(s, p, data); err != nil {
 		return nil, err
 	}
-	s.Foot = []fact{{"Data", fmt.Sprintf("%s: %s; hash of the rows %.16s…", p.Source, count(c.Rows, "certified row"),
+	s.Foot = []fact{{"Data", fmt.Sprintf("%s: %s; hash of the rows %.16s…", cautious.Name(p.Source), count(c.Rows, "certified row"),
 		p.Hash)}, {"Certificate", r.Standing}}
 	return r, nil
 }
@@ -38,9 +37,8 @@ func (r *maker) takeLabels(s *section, p *krigo.CertifiedLabels, data *dataset.T
 		return err
 	}
 	if same {
-		again, err := krigo.CertifyLabels(r.ctx, data, p.LabelOptions)
-		if err != nil || again.Sentence != p.Sentence || !reflect.DeepEqual(again.Certificate, p.Certificate) {
-			return fmt.Errorf("the certificate isn't what the rows of %s make it: don't rely on it", data.Source)
+		if err := p.Reproduce(r.ctx, data); err != nil {
+			return err
 		}
 		r.Standing = fmt.Sprintf("recomputed from the certified rows (%s) for this page", data.Source)
 	}

@@ -2,13 +2,19 @@
 describes it. Binomial tails are checked in whole numbers, betting bounds and the boundary of a chosen threshold in float64."""
 import struct
 from bisect import bisect_left
+from collections import Counter
 from fractions import Fraction
 from hashlib import sha256
-from math import exp, expm1, floor, fsum, inf, lgamma, log, log1p, pi, sin, sqrt
+from math import exp, expm1, floor, fsum, gcd, inf, lgamma, log, log1p, pi, sin, sqrt
+from unicodedata import category, normalize
 
 from bounds import Fields, as_number, as_text, binomial, holds, near, plain, read_table, require, rise
 from more import crossing
 
+CONDITIONS = (
+    "Each certified {0} is an independent draw from one source, and the certificate is about further {0}s from it.",
+    "What made the predictions never saw these rows, and wasn't chosen by them. The person who certifies vouches for both.",
+    "What is stated was chosen before these rows were seen: the statements, \u03b4, costs, kinds of rows, and the shares that were asked for.")
 MIN_ROWS, LEAST, STEPS, FIRST, BINS = 20, 0.001, 400, 0.05, 10
 BETS = [sin((k + 0.5) * pi / 128)**2 for k in range(64)]
 
@@ -20,12 +26,33 @@ def ordered(*lists):
     return labels if any(v is None or v != v for v in numbers) else sorted(labels, key=as_number)
 
 
+# Letters of other scripts, each before the Latin letter that it looks like.
+ALIKE = str.maketrans(dict(pair for pair in zip(*[iter("""
+А A В B Е E З 3 І I Ї Ï Ј J К K М M Н H О O Р P С C Ѕ S Т T У Y Ү Y Х X Ԍ G Ԛ Q Ԝ W Ӏ l а a с c ԁ d е e ё ë г r һ h і i ї ï ј j к k ӏ l о o р p ԛ q ѕ s у y ү y х x ԝ w
+Α A Β B Ε E Ζ Z Η H Ι I Κ K Μ M Ν N Ο O Ρ P Τ T Υ Y Χ X α a γ y η n ι i κ k ν v ο o ρ p υ u χ x ı i հ h օ o ս u ‐ - ‒ - – - — - − - ‘ ' ’ ' ʼ '
+""".split())] * 2)))
+UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u180b\u180c\u180d\u180f"
+
+
+def look(name):
+    """Returns what equals that of a name which looks the same."""
+    kept = "".join(c for c in name if category(c) != "Cf" and c not in UNSEEN and not "\ufe00" <= c <= "\ufe0f" and not "\U000e0100" <= c <= "\U000e01ef")
+    return " ".join(normalize("NFKC", kept).translate(ALIKE).split())
+
+
+def keys(o, always, maybe=""):
+    """Refuses an object that lacks a field, or has a field that this program doesn't check."""
+    always = set(always.split())
+    odd = always ^ set(o.entries) - set(maybe.split())
+    require(not odd, f"fields lack, or are unknown: {sorted(odd)}")
+
+
 class Rows:
     """The rows of the table, by what the certificate names."""
-    def __init__(self, c, table):
+    def __init__(self, c, data):
         def column(name):
-            require(name in table, f"the table has no column {name}")
-            return table[name]
+            require(name in data, f"the table has no column {name}")
+            return data[name]
 
         def text(name):
             cells = [as_text(cell) for cell in column(name)]
@@ -41,7 +68,7 @@ class Rows:
         self.classes = ordered(truth, predicted or [], costs.list("classes", str) if costs else [])
         self.p = None
         if prefix:
-            names = [n[len(prefix):] for n in table if n.startswith(prefix) and n not in (prefix, target, prediction)]
+            names = [n[len(prefix):] for n in data if n.startswith(prefix) and n not in (prefix, target, prediction)]
             require(set(self.classes) <= set(names), "a class has no column of probabilities")
             self.classes = ordered(names)
             self.p = list(zip(*(numbers(prefix + n) for n in self.classes)))
@@ -55,11 +82,20 @@ class Rows:
         self.groups = text(c("group", str)) if c("group", str) else None
         self.detected = self.score if c("score", str) else self.p and c("positive", str) in place and [row[place[c("positive", str)]] for row in self.p]
         if costs:
+            keys(costs, "classes costs")
             names, table = costs.list("classes", str), costs.list("costs", list)
             require(len(table) == len(names) and all(len(row) == len(names) and all(type(v) in (int, float) and v >= 0 for v in row) for row in table), "costs aren't a table of numbers")
             self.costs = {(t, l): table[names.index(a)][names.index(b)] for a, t in place.items() for b, l in place.items()}
             self.most = max(self.costs.values())
         self.positive = place.get(c("positive", str))
+        for names in self.classes, sorted(set(self.kinds or [])):
+            require(len(set(map(look, names))) == len(names), "names of classes, or of slices, look the same")
+        self.copies = 0
+        if not self.groups:
+            times = Counter(zip(*(map(as_text, cells) for cells in data.values())))
+            whole = gcd(*times.values())
+            require((len(times) - 1) * log(whole) <= log(1e6), f"the table is {whole} copies of its rows")
+            self.copies = self.n - len(times) if set(data) - {target, prediction, c("slice_by", str)} else 0
 
     def hash(self):
         def row(i):
@@ -107,9 +143,11 @@ def least_wealth(bins, m):
     return min(map(mean_wealth, wealth))
 
 
-def check_statements(r, about, delta, found, c):
+def check_statements(r, about, delta, found, c, by_column):
     """Checks the statements of one kind, found, which have delta together."""
     n = len(set(r.groups)) if r.groups else r.n
+    for s in found:
+        keys(s, "about delta rows wrong mean bound", "of by reason" if s("of", str) else "")
     if about in ("classes", "predicted", "slices"):
         require(not r.groups, f"{about} with groups")
         by = [r.classes[j] for j in (r.truth if about == "classes" else r.label)] if about != "slices" else r.kinds
@@ -119,10 +157,12 @@ def check_statements(r, about, delta, found, c):
         require([s("of", str) for s in found] == kinds, f"{about}: the kinds of rows differ")
         for s in found:
             rows, wrong = counts[s("of", str)]
+            require(s("by", str) == (by_column if about == "slices" else ""), "the column of slices differs")
+            require(s("reason", str) == ("" if rows >= MIN_ROWS else f"{rows} certified rows are too few, of {MIN_ROWS}"), "a reason differs")
             require((s("rows", int), s("wrong", int)) == (rows, wrong), f"{about}: the counts of {s('of', str)} differ")
             near("a mean", s("mean", float), wrong / rows if rows else 0.0)
             if rows < MIN_ROWS:
-                require(s("bound", float) == 1 and s.has("reason"), f"{about}: too few rows have a bound")
+                require(s("bound", float) == 1 and s("delta", float) == 0, f"{about}: too few rows have a bound")
                 continue
             require(abs(s("delta", float) * parts / delta - 1) < 1e-9, f"{about}: the part of delta differs")
             check_binomial(f"the bound of {s('of', str)}", s("bound", float), wrong, rows, s("delta", float))
@@ -138,7 +178,14 @@ def check_statements(r, about, delta, found, c):
             bins[min(int(BINS * p[label]), BINS - 1)].append(1 - w - p[label])
         mean = fsum(abs(fsum(z)) for z in bins) / n
         near("the calibration error", s("mean", float), mean)
-        require([b("rows", int) for b in c.objects("bins")] == [len(z) for z in bins], "the bins differ")
+        sure = [[] for _ in range(BINS)]
+        for label, p in zip(r.label, r.p):
+            sure[min(int(BINS * p[label]), BINS - 1)].append(p[label])
+        require([b("rows", int) for b in c.objects("bins")] == [len(z) for z in bins] and s("wrong", int) == 0, "the bins differ")
+        for b, z, p in zip(c.objects("bins"), bins, sure):
+            keys(b, "rows confidence right")
+            near("a bin's confidence", b("confidence", float), fsum(p) / max(len(p), 1))
+            near("a bin's share of right labels", b("right", float), (fsum(z) + fsum(p)) / max(len(p), 1))
         return check_betting("the calibration's bound", (1 + bound) / 2, (1 + mean) / 2, delta, lambda m: least_wealth(bins, m))
     most, zero_one, losses = 1.0, True, r.wrong
     if about == "brier":
@@ -155,8 +202,7 @@ def check_statements(r, about, delta, found, c):
         require(about == "error", f"the statement {about} is not checked by this program")
     own = r.units([min(max(v / most, 0), 1) for v in losses])
     near(f"the mean of {about}", s("mean", float), fsum(own) / n * most)
-    if zero_one:
-        require(s("wrong", int) == sum(losses), f"{about}: the number of wrong rows differs")
+    require(s("wrong", int) == zero_one * sum(losses), f"{about}: the number of wrong rows differs")
     if zero_one and not r.groups:
         return check_binomial(f"the bound of {about}", bound, sum(losses), n, delta)
     check_betting(f"the bound of {about}", bound / most, fsum(own) / n, delta, lambda m: mean_wealth(bets(own, m)))
@@ -260,11 +306,11 @@ def check_selective(r, s, a, delta):
             found = (r.score[i], m, wrong, most(m))
     own = (s("threshold", float), s("answered", int), s("wrong", int), s("allowed", int))
     require(own == found, f"the threshold, its rows, wrong rows and allowed rows are {found}, not {own}")
-    require(s.has("reason") == (not found[1]), "a reason stands beside a threshold, or lacks")
-    if found[1]:
-        check_band("the share of rows without an answer", n - found[1], n, s("answers_level", float), delta / 4, 1 - FIRST, 1 - s("answers", float))
-    else:
-        require(s("answers", float) == 0, "rows are answered without a threshold")
+    keys(s, "at_most_wrong delta threshold answered wrong allowed level answers answers_level", "reason")
+    few = "too few rows, or too many wrong answers among the surest; allow more, or certify more rows"
+    require(s("reason", str) == ("" if found[1] else few), "a reason stands beside a threshold, or lacks")
+    # Without a threshold no row is answered, and the band's bound on the share without an answer is 1.
+    check_band("the share of rows without an answer", n - found[1], n, s("answers_level", float), delta / 4, 1 - FIRST, 1 - s("answers", float))
 
 
 def check_detection(r, d, recall, delta, positive):
@@ -278,10 +324,14 @@ def check_detection(r, d, recall, delta, positive):
             found = (r.detected[i], total - seen, m - seen)
             break
     require((d("positives", int), d("others", int)) == (total, r.n - total), "the detection's rows differ")
+    keys(d, "positive recall delta threshold positives missed others false_alarms false_alarms_bound false_alarms_level", "reason")
+    few = "too few certified rows of the class; ask for a smaller share, or certify more rows"
+    require(d("reason", str) == ("" if found else few), "a reason stands beside a threshold, or lacks")
     if not found:
-        return require(d.has("reason") and d("threshold", float) == 0 and d("false_alarms_bound", float) == 1, "no threshold has this recall")
+        none = [d(name, kind) for name, kind in (("threshold", float), ("missed", int), ("false_alarms", int), ("false_alarms_level", float), ("false_alarms_bound", float))]
+        return require(none == [0, 0, 0, 0, 1], "no threshold has this recall")
     own = (d("threshold", float), d("missed", int), d("false_alarms", int))
-    require(own == found and not d.has("reason"), f"the threshold, missed rows and false alarms are {found}, not {own}")
+    require(own == found, f"the threshold, missed rows and false alarms are {found}, not {own}")
     if r.n > total:
         check_band("the share of false alarms", found[2], r.n - total, d("false_alarms_level", float), delta / 4, 0.5, d("false_alarms_bound", float))
 
@@ -292,7 +342,15 @@ def verify(raw, data):
     o = Fields(json.loads(raw, object_pairs_hook=plain))
     require(o("kind", str) == "classes" and o("version", int) == 1, "this kind of certificate is not checked by this program")
     c, r, delta = o.of("certificate"), Rows(o, read_table(data)), o("delta", float)
-    require(0 < delta < 1 and c("delta", float) == delta, "delta isn't the declared delta")
+    require(0 < delta < 0.5 and c("delta", float) == delta, "delta isn't the declared delta, or is 0.5 or more")
+    keys(o, "source kind version target delta rows_sha256 certificate sentence",
+         "prediction score probabilities slice_by group costs statements at_most_wrong recall positive")
+    keys(c, "rows delta classes confusion valid label conditions", "groups statements bins copies selective detection")
+    require(c.has("bins") == ("calibration" in o.list("statements", str)), "bins without a calibration, or a calibration without bins")
+    require(bool(o("recall", float)) == bool(o("positive", str)), "a class without a recall")
+    unit = "group" if r.groups else "row"
+    require(c.list("conditions", str) == [text.format(unit) for text in CONDITIONS], "the conditions differ")
+    require(c("copies", int) == r.copies, f"{r.copies} rows are copies, not {c('copies', int)}")
     require(r.hash() == o("rows_sha256", str), "the rows' hash differs: these aren't the certified rows")
     n = len(set(r.groups)) if r.groups else r.n
     require(n >= MIN_ROWS and c("rows", int) == r.n and c("groups", int) == (n if r.groups else 0), "the number of rows, or groups, differs")
@@ -308,14 +366,14 @@ def verify(raw, data):
     said = c.objects("statements")
     require([about for about in dict.fromkeys(s("about", str) for s in said)] == named, "the statements aren't the declared statements")
     for about in named:
-        check_statements(r, about, delta / parts, [s for s in said if s("about", str) == about], c)
+        check_statements(r, about, delta / parts, [s for s in said if s("about", str) == about], c, o("slice_by", str))
     require(c.has("selective") == (a > 0) and c.has("detection") == (recall > 0), "a threshold lacks, or wasn't declared")
     if a:
         check_selective(r, c.of("selective"), a, delta / parts)
     if recall:
         check_detection(r, c.of("detection"), recall, delta / parts, o("positive", str))
     require(c("valid", bool) and c("label", str) == "certificate", "the label isn't that of a certificate")
-    checked = [("the rows, classes and confusion matrix", True), ("every statement and threshold, and its part of delta", True)]
+    checked = [("the rows, classes, copies and confusion matrix", True), ("every statement and threshold, and its part of delta", True)]
     word = [("that statements, delta, costs, slices and shares were chosen before the certified rows were seen, and that nothing else was tried", True),
-            ("that what made the predictions never saw these rows", True), ("the sentence, the conditions and the bins' means", False)]
+            ("that what made the predictions never saw these rows", True), ("the sentence, and the name of the source", False)]
     return c, checked, word

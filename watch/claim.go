@@ -12,6 +12,7 @@ type Claim struct {
 	Name  string  // names the claim in ledgers: the checksum of a file
 	Bound float64 // 1: nothing is claimed about all rows together
 	Delta float64 // if the claim is true, there is ever an alarm with at most this probability
+	Part  float64 // the part of the certificate's δ that Bound has; 0: all of it
 	Miss  string  // what a row with the loss 1 did; "": losses may lie between 0 and 1
 	Of    string  // the kind of rows that are meant; "": all rows
 	Kinds []Claim // claims about kinds of rows. They and Bound share Delta equally

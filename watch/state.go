@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/model"
 )
 
@@ -21,11 +22,13 @@ type State struct {
 	Bound   float64 `json:"mean_bound"` // the certificate's bound
 	// Delta is the certificate's δ. While the risk is at most the bound, there is ever an alarm with at most this
 	// probability.
-	Delta   float64 `json:"delta"`
-	LogE    float64 `json:"log_e"`         // ln E, the evidence that the risk is above the bound
-	Highest float64 `json:"highest_log_e"` // the largest LogE up to now
-	AlarmAt float64 `json:"alarm_log_e"`   // ln 1/δ, the LogE that raises an alarm
-	Alarm   *Alarm  `json:"alarm"`         // null: no alarm yet
+	Delta float64 `json:"delta"`
+	// BoundDelta is the part of the certificate's δ that its bound has: the bound fails with at most this probability.
+	BoundDelta float64 `json:"bound_delta"`
+	LogE       float64 `json:"log_e"`         // ln E, the evidence that the risk is above the bound
+	Highest    float64 `json:"highest_log_e"` // the largest LogE up to now
+	AlarmAt    float64 `json:"alarm_log_e"`   // ln 1/δ, the LogE that raises an alarm
+	Alarm      *Alarm  `json:"alarm"`         // null: no alarm yet
 	// rows outside the range of the rows that the model was made from, see model.Prediction
 	Outside int `json:"outside,omitempty"`
 	Seen    int `json:"seen,omitempty"`    // rows that equal a row the model was made from
@@ -92,7 +95,7 @@ func (c Claim) Sentence(s State) string {
 			continue
 		}
 		said += fmt.Sprintf("\n  of class %s: %d of %d %s (%.2f %%), at most %.2f %% are promised; "+
-			"ln E = %.2f, alarm at %.2f", cautious.Name(kind.Of), int(kind.Misses), kind.Rows, c.Miss,
+			"ln E = %.2f, alarm at %.2f", spelling.Quote(kind.Of), int(kind.Misses), kind.Rows, c.Miss,
 			100*kind.Risk, 100*cautious.RoundUp(kind.Bound, 4), kind.LogE, kind.AlarmAt)
 	}
 	if s.Kinds != nil {
@@ -146,10 +149,11 @@ func (o Other) Sentence() string {
 func (a *Alarm) Sentence(s State) string {
 	of := ""
 	if s.Of != "" {
-		of = " of class " + cautious.Name(s.Of)
+		of = " of class " + spelling.Quote(s.Of)
 	}
 	return fmt.Sprintf("ALARM at row %d%s (%s): the risk is above the certificate's bound of %.4f. If it weren't, "+
 		"there would ever be an alarm with probability at most %g. Either the rows come from another source than the "+
 		"certified rows, or a condition of the certificate isn't met, or the certificate failed by chance, with "+
-		"probability at most %g.", a.Row, of, a.At.Format(time.RFC3339), cautious.RoundUp(s.Bound, 4), s.Delta, s.Delta)
+		"probability at most %s.", a.Row, of, a.At.Format(time.RFC3339), cautious.RoundUp(s.Bound, 4), s.Delta,
+		cautious.Up(s.BoundDelta, 3))
 }

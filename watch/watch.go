@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -85,7 +86,8 @@ func newWatch(c Claim, l *Ledger) *Watch {
 	delta := c.Delta / float64(c.Alarms())
 	w := &Watch{claim: c, ledger: l, turn: make(chan struct{}, 1), evidence: pacbayes.NewEvidence(c.Bound),
 		known: map[uint64]bool{}, keys: map[string][sha256.Size]byte{},
-		counts: State{Of: c.Of, Bound: c.Bound, Delta: delta, AtMost: 1, AlarmAt: -math.Log(delta)}}
+		counts: State{Of: c.Of, Bound: c.Bound, Delta: delta, BoundDelta: cmp.Or(c.Part, c.Delta), AtMost: 1,
+			AlarmAt: -math.Log(delta)}}
 	for _, kind := range c.Kinds {
 		kind.Delta = delta
 		w.kinds = append(w.kinds, newWatch(kind, nil))
@@ -215,6 +217,7 @@ func (w *Watch) resume(c *carried) error {
 			return err
 		}
 	}
+	s.BoundDelta = w.counts.BoundDelta // ledgers of earlier versions lack it
 	w.counts = s
 	for rows := c.Rows; len(rows) > 0; rows = rows[8:] {
 		w.known[binary.LittleEndian.Uint64(rows)] = true

@@ -48,7 +48,10 @@ so. It also counts rows that equal a row that the model was made from, since nob
 that came out alike. With --anytime the data may grow, and you may look as often as you like.
 
 With --predictions there is no model. FILE has predictions that any program made, beside what they predict, and
---epsilon is in the target's units. The bound holds if the program never saw these rows.`,
+--epsilon is in the target's units. The bound holds if the program never saw these rows.
+
+MODEL may be a certificate of labels, NAME.json, which krigo certify --predictions --out wrote. DATA then has the
+certified rows.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.of.file != "" {
 				return exactly(0)(cmd, args)
@@ -61,6 +64,9 @@ With --predictions there is no model. FILE has predictions that any program made
 			}
 			if f.of.file != "" {
 				return f.of.certify(cmd, c, f.epsilon, job, f.tables.over(dataset.Reading{}))
+			}
+			if isLabels(args[0]) {
+				return f.runLabels(cmd, c, args)
 			}
 			return f.run(cmd, c, args, job)
 		}),
@@ -155,6 +161,42 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 		return err
 	}
 	return c.answer(cmd, r, func(w io.Writer) { printRecertification(w, m, r) })
+}
+
+// runLabels recomputes the certificate of labels args[0] from the certified rows args[1].
+func (f *certifyFlags) runLabels(cmd *cobra.Command, c *common, args []string) error {
+	if name := changed(cmd, []string{"fresh", "refit", "no-refit", "anytime", "accept-file-order", "declaration",
+		"epsilon", "shift"}); name != "" {
+		return misused("--%s is for models, and %s is a certificate of labels", name, args[0])
+	}
+	p, _, err := krigo.LoadLabels(args[0])
+	if err != nil {
+		return err
+	}
+	table, err := readTable(args[1], cmd.InOrStdin(), nil, dataset.Reading{}.Naming(p.Group))
+	if err != nil {
+		return err
+	}
+	defer table.Close()
+	if err := p.Reproduce(cmd.Context(), table); err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	d := struct {
+		*krigo.CertifiedLabels
+		Matches bool          `json:"matches"`
+		Valid   bool          `json:"valid"`
+		Checked []model.Claim `json:"checked"`
+		OnWord  []model.Claim `json:"on_the_fitters_word"`
+	}{p, true, p.Certificate.Valid,
+		[]model.Claim{{What: "the rows", By: "SHA-256"}, {What: "all counts, bounds, thresholds and words", By: "recomputed " +
+			"from the rows"}},
+		[]model.Claim{{What: "the conditions above", By: "no program can check them"}}}
+	return c.answer(cmd, d, func(w io.Writer) {
+		fmt.Fprintf(w, "Reproduced from the %d rows of %s, with the same numbers.\n", p.Certificate.Rows, args[1])
+		printLabels(w, p)
+		printClaims(w, "Checked", d.Checked)
+		printClaims(w, "Taken on the certifier's word", d.OnWord)
+	})
 }
 
 // runTargets recomputes the certificates of all targets, and the certificate of all together.

@@ -53,8 +53,9 @@ func openLabels(ctx context.Context, path string) (*claimed, error) {
 		case !(0 < s.Bound && s.Bound < 1) || p.Group != "":
 		case s.About == pacbayes.ErrorRate:
 			c.Bound = s.Bound
+			c.Part = s.Delta
 		case s.About == pacbayes.EachClass:
-			c.Kinds = append(c.Kinds, watch.Claim{Of: s.Of, Bound: s.Bound})
+			c.Kinds = append(c.Kinds, watch.Claim{Of: s.Of, Bound: s.Bound, Part: s.Delta})
 		}
 	}
 	if c.Alarms() == 0 {

@@ -40,15 +40,17 @@ func TestLabelDoors(t *testing.T) {
 	certify("labels.json", "--statements error,classes,brier")
 	if text := flat(runs(t, "watch", "labels.json", "scored.csv")); !strings.Contains(text,
 		"600 outcomes, 60 got a wrong label (10.00 %)") || !strings.Contains(text, "600 rows equal a certified row.") ||
-		!strings.Contains(text, "of class b: 20 of 200 got a wrong label (10.00 %)") ||
+		!strings.Contains(text, `of class "b": 20 of 200 got a wrong label (10.00 %)`) ||
 		!strings.Contains(text, "shared equally by 4 alarms, each with δ = 0.0025") {
 		t.Error(text)
 	}
 	// Class c alone goes wrong.
 	scored("july.csv", 4, 1, 0, 6)
 	o := call(context.Background(), strings.Fields("watch labels.json july.csv --ledger july.ledger --key july")...)
-	if text := flat(o.stdout); o.status != exitAlarm || !strings.Contains(text, " of class c (") ||
-		strings.Contains(text, " of class a (") || strings.Contains(text, "certified row.") ||
+	// The bound of class c has the part .01/3/3 of δ, and the alarm a fourth of δ.
+	if text := flat(o.stdout); !strings.Contains(text, "with probability at most 0.0025. Either") ||
+		!strings.Contains(text, "failed by chance, with probability at most 0.00112.") || o.status != exitAlarm || !strings.Contains(text, ` of class "c" (`) ||
+		strings.Contains(text, ` of class "a" (`) || strings.Contains(text, "certified row.") ||
 		!strings.Contains(o.stderr, "above the certificate's bound") {
 		t.Errorf("%+v", o)
 	}
@@ -92,25 +94,36 @@ func TestLabelDoors(t *testing.T) {
 	}
 	runs(t, "report", "labels.json", "july.csv", "--quiet")
 	if page := read(t, "labels.html"); !strings.Contains(page, "<td>60.0 %</td><td>40</td>") ||
-		!strings.Contains(page, "as the file has it") {
+		!strings.Contains(page, "recomputed from the file&#39;s counts") {
 		t.Error(page)
 	}
 	runs(t, "report", "labels.json", "--quiet")
 	write(t, "forged.json", strings.Replace(read(t, "labels.json"), `"bound": 0.`, `"bound": 0.0`, 1))
+	write(t, "said.json", strings.Replace(read(t, "labels.json"), "at most ", "at most 1 % and not ", 1))
+	for args, want := range map[string]string{"certify labels.json scored.csv": "Reproduced from the 600 rows of scored.csv",
+		"certify labels.json scored.csv --json": `"matches": true`} {
+		must.Not(t, !strings.Contains(runs(t, strings.Fields(args)...), want), "%s", args)
+	}
 	certify("classes.json", "--statements classes --delta .03")
 	certify("brier.json", "--statements brier")
 	certify("groups.json", "--group other")
 	runs(t, strings.Fields("certify --predictions snelson.csv --target y --prediction x --epsilon 1 --out n.json")...)
 	if text := runs(t, "watch", "classes.json", "scored.csv"); !strings.Contains(flat(text),
-		"of class a: 20 of 200") || !strings.Contains(text, "3 alarms, each with δ = 0.01") {
+		`of class "a": 20 of 200`) || !strings.Contains(text, "3 alarms, each with δ = 0.01") {
 		t.Error(text)
 	}
 	for args, want := range map[string]string{
-		"report forged.json scored.csv": "the certificate isn't what the rows of scored.csv make it",
-		"watch brier.json scored.csv":   "certify with --statements error,classes",
-		"watch groups.json scored.csv":  "without --group",
-		"watch n.json snelson.csv":      "n.json: it is no certificate of labels",
-		"report n.json":                 "n.json: it is no certificate of labels",
+		"report forged.json scored.csv":          "forged.json: certificate.statements[0].bound isn't what was computed",
+		"report forged.json":                     "certificate.statements[0].bound",
+		"watch forged.json scored.csv":           "certificate.statements[0].bound",
+		"certify forged.json scored.csv":         "certificate.statements[0].bound",
+		"certify labels.json july.csv":           "the rows of july.csv aren't the certified rows: their SHA-256 differs",
+		"certify said.json scored.csv":           "sentence isn't what was computed",
+		"certify labels.json scored.csv --fresh": "--fresh is for models",
+		"watch brier.json scored.csv":            "certify with --statements error,classes",
+		"watch groups.json scored.csv":           "without --group",
+		"watch n.json snelson.csv":               "n.json: it is no certificate of labels",
+		"report n.json":                          "n.json: it is no certificate of labels",
 	} {
 		if o := call(context.Background(), strings.Fields(args)...); o.status == 0 || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %+v", args, o)

@@ -192,14 +192,16 @@ func (f *predictedFlags) certifyLabels(cmd *cobra.Command, c *common, table *dat
 	if err != nil {
 		return err
 	}
-	return f.answer(cmd, c, p, func(w io.Writer) {
-		fmt.Fprintln(w, paragraphs(p.Sentence))
-		printConfusion(w, p.Certificate)
-		fmt.Fprintln(w, "Conditions")
-		for _, s := range p.Certificate.Conditions {
-			fmt.Fprintln(w, "  - "+s)
-		}
-	})
+	return f.answer(cmd, c, p, func(w io.Writer) { printLabels(w, p) })
+}
+
+func printLabels(w io.Writer, p *krigo.CertifiedLabels) {
+	fmt.Fprintln(w, paragraphs(p.Sentence))
+	printConfusion(w, p.Certificate)
+	fmt.Fprintln(w, "Conditions")
+	for _, s := range p.Certificate.Conditions {
+		fmt.Fprintln(w, "  - "+s)
+	}
 }
 
 // printConfusion prints the numbers of certified rows by true class (a line each) and predicted class.

@@ -312,7 +312,7 @@ c2 <- certify_classifier(odd$Species, p, statements = c("error", "classes", "bri
 stopifnot(all.equal(c1$certificate$statements, certificate(c2)$statements), identical(c1$sentence, promise(c2)))
 costs <- certify_classifier(odd$Species, p, costs = rbind(c(0, 1), c(2.5, 0)), group = seq_len(50))
 stopifnot(grepl("mean cost", promise(costs)))
-stopifnot(grepl("of class TRUE are flagged|no threshold", promise(certify_classifier(p[, 2] > 0.5, score = p[, 2], labels = p[, 2] > 0.5, recall = 0.5, positive = TRUE))))
+stopifnot(grepl("of class .TRUE. are flagged|no threshold", promise(certify_classifier(p[, 2] > 0.5, score = p[, 2], labels = p[, 2] > 0.5, recall = 0.5, positive = TRUE))))
 says(refused(certify_classifier(odd$Species, p[, 2])), "a column for each of the classes")
 says(refused(certify_classifier(odd$Species[-1], p)), "49 labels in y")
 

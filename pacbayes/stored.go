@@ -1,0 +1,118 @@
+package pacbayes
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/lists"
+)
+
+// mostStored is the most rows that a stored certificate of labels may have. With more its bounds would take minutes.
+const mostStored = 10_000_000
+
+// Again computes a stored certificate again from the counts in it and the declared terms and costs, as Certify does. It
+// takes from c what rows alone can tell: thresholds of scores, the means of some losses, and bounds that need each
+// loss. If no rows can have these, the result has something else there. So c is to be refused if it differs.
+func (t LabelTerms) Again(c *Labels, costs [][]float64) (*Labels, error) {
+	l, err := c.rows(t.Positive)
+	if err != nil {
+		return nil, err
+	}
+	l.Costs = costs
+	again, err := t.Certify(*l)
+	if err != nil {
+		return nil, err
+	}
+	again.Copies = min(max(c.Copies, 0), c.Rows-1)
+	for i, s := range again.Statements {
+		if s.About == CalibrationBias {
+			least, most := betweenBets((1+s.Mean)/2, s.Rows, s.Delta)
+			again.Statements[i].Bound = math.Min(math.Max(c.statement(s.About).Bound, 2*least-1), 2*most-1)
+		}
+	}
+	if s := again.Selective; s != nil && c.Selective != nil && s.Answered > 0 {
+		s.Threshold = c.Selective.Threshold
+	}
+	if d := again.Detection; d != nil && c.Detection != nil && d.Reason == "" {
+		d.Threshold = c.Detection.Threshold
+	}
+	return again, nil
+}
+
+// edge keeps the mean of a bin off the bin's ends, to which rounding may move it.
+const edge = 1e-11
+
+// pool has rows of two kinds: with a right and with a wrong label, say.
+type pool struct {
+	right, wrong []int
+	err          error
+}
+
+func poolOf(n int, right func(i int) bool) *pool {
+	return &pool{right: lists.Where(n, right), wrong: lists.Where(n, func(i int) bool { return !right(i) })}
+}
+
+// take takes rows out of the pool, for a field of the certificate. It keeps an error if the pool doesn't have them.
+func (p *pool) take(field string, rows, wrong int, each func(i int)) {
+	if wrong < 0 || wrong > len(p.wrong) || rows < wrong || rows-wrong > len(p.right) {
+		p.err = cmp.Or(p.err, fmt.Errorf("%s: %d rows, %d of them wrong, don't fit the confusion matrix", field, rows, wrong))
+		return
+	}
+	for _, i := range slices.Concat(p.wrong[:wrong], p.right[:rows-wrong]) {
+		each(i)
+	}
+	p.wrong = p.wrong[wrong:]
+	p.right = p.right[rows-wrong:]
+}
+
+// rows returns rows with the counts of c. Their scores are 0 or 1, and their probabilities are the means of their bins.
+func (c *Labels) rows(positive string) (*Labelled, error) {
+	l := &Labelled{Classes: c.Classes, stored: c}
+	for i, counts := range c.Confusion {
+		for j, n := range counts {
+			if n < 0 || n > mostStored-len(l.Truth) || len(counts) != len(c.Classes) || len(c.Confusion) != len(counts) {
+				return nil, fmt.Errorf("confusion[%d][%d] is %d, in a matrix of %d classes", i, j, n, len(c.Classes))
+			}
+			l.Truth = append(l.Truth, slices.Repeat([]int{i}, n)...)
+			l.Predicted = append(l.Predicted, slices.Repeat([]int{j}, n)...)
+		}
+	}
+	n := len(l.Truth)
+	if c.Groups > 0 {
+		l.Groups = c.Groups
+		l.Group = lists.To(n, func(i int) int { return i % c.Groups })
+	}
+	right := func(i int) bool { return l.Truth[i] == l.Predicted[i] }
+	answered := poolOf(n, right)
+	flagged := poolOf(n, func(i int) bool { return c.Classes[l.Truth[i]] == positive })
+	kinds := poolOf(n, right)
+	bins := poolOf(n, right)
+	l.Score = make([]float64, n)
+	l.Detected = make([]float64, n)
+	l.Probabilities = slices.Repeat([][]float64{make([]float64, len(c.Classes))}, n)
+	if s := c.Selective; s != nil {
+		answered.take("selective", s.Answered, s.Wrong, func(i int) { l.Score[i] = 1 })
+	}
+	if d := c.Detection; d != nil && d.Reason == "" {
+		flagged.take("detection", d.Positives-d.Missed+d.FalseAlarms, d.FalseAlarms, func(i int) { l.Detected[i] = 1 })
+	}
+	for _, s := range lists.If(c.Statements, func(s LabelStatement) bool { return s.About == EachSlice }) {
+		slice := Slice{By: s.By, Name: s.Of}
+		kinds.take("slice "+s.Of, s.Rows, s.Wrong, func(i int) { slice.In = append(slice.In, i) })
+		l.Slices = append(l.Slices, slice)
+	}
+	for b, bin := range c.Bins {
+		low := float64(b) / calibrationBins * (1 + edge)
+		high := float64(b+1) / calibrationBins * (1 - edge)
+		p := slices.Repeat([]float64{math.Min(math.Max(bin.Confidence, low), high)}, len(c.Classes))
+		wrong := math.Round((1 - math.Min(math.Max(bin.Right, 0), 1)) * float64(bin.Rows))
+		bins.take(fmt.Sprintf("bins[%d]", b), bin.Rows, int(wrong), func(i int) { l.Probabilities[i] = p })
+	}
+	if l.Slices != nil && len(kinds.right)+len(kinds.wrong) > 0 {
+		kinds.err = errors.New("slices: they lack rows of the confusion matrix")
+	}
+	return l, cmp.Or(answered.err, flagged.err, kinds.err, bins.err)
+}
