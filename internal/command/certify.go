@@ -173,7 +173,7 @@ func (f *certifyFlags) runLabels(cmd *cobra.Command, c *common, args []string) e
 	if err != nil {
 		return err
 	}
-	table, err := readTable(args[1], cmd.InOrStdin(), nil, dataset.Reading{}.Naming(p.Group))
+	table, err := f.tables.read(cmd, c, args[1], nil, dataset.Reading{}.Naming(p.Group))
 	if err != nil {
 		return err
 	}
