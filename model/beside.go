@@ -37,7 +37,7 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	mean := at.allowed(at.z, at.mean)
 	var sums [3]float64 // sums of |y − prediction|, of rows inside the 95 % interval, and of y − median
 	for i, y := range at.Y {
-		r, sd := at.z[i]-mean[i], math.Sqrt(spreads[i].Variance)
+		r, sd := at.z[i]-m.from(mean[i], at.variance[i]), math.Sqrt(spreads[i].Variance)
 		if spreads[i].Lower*sd <= r && r <= spreads[i].Upper*sd {
 			sums[1]++
 		}

@@ -166,6 +166,14 @@ func (m *Model) spreads(ctx context.Context, mean, variance, noises []float64) (
 	return of, nil
 }
 
+// from returns what the ends of a row's Spread are distances from, given the mean and variance of f.
+func (m *Model) from(mean, variance float64) float64 {
+	if noise := m.Sited(); noise != nil && !noise.Whole() {
+		return noise.Point(mean, variance, m.ObservationNoise)
+	}
+	return mean
+}
+
 // rowError is an error about one of the rows that are predicted.
 type rowError struct {
 	row int

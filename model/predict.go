@@ -181,7 +181,7 @@ func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p
 	if noise := m.Sited(); noise != nil {
 		p = Prediction{Mean: noise.Point(mean, variance, m.ObservationNoise), LatentVariance: variance,
 			PredictiveVariance: y.Variance, LatentSD: math.Sqrt(variance), PredictiveSD: sd,
-			Lower95: mean + y.Lower*sd, Upper95: mean + y.Upper*sd, f: mean}
+			Lower95: m.from(mean, variance) + y.Lower*sd, Upper95: m.from(mean, variance) + y.Upper*sd, f: mean}
 		if noise.Whole() {
 			p.Lower95, p.Upper95 = math.Round(p.Lower95)+0, math.Round(p.Upper95)+0 // no −0
 		}

@@ -49,7 +49,7 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 		if m.Scaling.Transform != nil {
 			lp[i] -= m.Scaling.LogSlope(at.Y[i]*m.Scaling.TargetScale + m.Scaling.TargetMean)
 		}
-		if spreads[i].Lower*sd <= d && d <= spreads[i].Upper*sd {
+		if r := v - m.from(mean[i], variance[i]); spreads[i].Lower*sd <= r && r <= spreads[i].Upper*sd {
 			inside++
 		}
 		if m.Scaling.AsIs { // the mean of y isn't the mean of f

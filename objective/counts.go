@@ -97,6 +97,9 @@ func (l Rated) Narrowest() float64 { return 1e-3 / mostCount }
 // mostCount is the largest count. Its site is 1e-9 wide.
 const mostCount = 1e9
 
+// mostRate limits targets above 0 that aren't counts, and the inverse of them.
+const mostRate = 1e140
+
 func (l Rated) Scaled() bool { return l.byScale != nil }
 
 func (l Rated) Whole() bool { return l.whole }
@@ -105,8 +108,11 @@ func (l Rated) Allows(y float64) error {
 	if l.whole && !(y >= 0 && y == math.Floor(y) && y <= mostCount) {
 		return errors.New("it is no count: 0, 1, 2 and so on, up to 1e9")
 	}
-	if !l.whole && !(y > 0) {
+	switch {
+	case !l.whole && !(y > 0):
 		return errors.New("it isn't above 0")
+	case !l.whole && !(y > 1/mostRate && y < mostRate): // its square would leave the range of numbers
+		return errors.New("it isn't between 1e-140 and 1e140: change the unit of the target")
 	}
 	return nil
 }
@@ -192,10 +198,16 @@ func (l Rated) LogPredictive(y, mean, variance, s float64) float64 {
 	if l.Allows(y) != nil {
 		return math.Inf(-1)
 	}
-	return l.Tilted(y, mean, max(variance, leastVariance), s).Log
+	return l.Tilted(y, mean, resolved(mean, variance), s).Log
 }
 
 func (l Rated) Point(mean, variance, _ float64) float64 { return math.Exp(mean + variance/2) }
+
+// resolved returns the variance of f, or the smallest one that numbers near the mean resolve.
+func resolved(mean, variance float64) float64 {
+	const digits = 1e-10
+	return max(variance, leastVariance, digits*mean*digits*mean)
+}
 
 // upTo returns the probability of values up to y.
 func (l Rated) upTo(y, mean, variance, s float64) float64 {
@@ -204,8 +216,12 @@ func (l Rated) upTo(y, mean, variance, s float64) float64 {
 	}
 	// around f = ln y the probability falls from 1 to 0, over the noise's relative standard deviation
 	step := math.Sqrt(l.linear/max(y, 1) + l.square*s)
-	sd, total, p := math.Sqrt(max(variance, leastVariance)), 0., 0.
-	quadrature.Panels(panelsAround(math.Log(max(y, 0.1)), min(step, 1), mean, sd), func(f, w float64) {
+	middle := math.Log(y)
+	if l.whole {
+		middle = math.Log(max(y, 0.1))
+	}
+	sd, total, p := math.Sqrt(resolved(mean, variance)), 0., 0.
+	quadrature.Panels(panelsAround(middle, min(step, 1), mean, sd), func(f, w float64) {
 		z := (f - mean) / sd
 		w *= math.Exp(-z * z / 2)
 		total, p = total+w, p+w*l.below(y, math.Exp(f), s)
@@ -221,19 +237,24 @@ const doublings = 2200
 func (l Rated) quantile(share, mean, variance, s float64) float64 {
 	enough := func(y float64) bool { return l.upTo(y, mean, variance, s) >= share }
 	low := 0.
-	high := math.Ceil(l.Point(mean, variance, s))
+	high := l.Point(mean, variance, s)
+	least := 0.
+	if l.whole {
+		high = math.Ceil(high)
+		least = 1
+	}
 	for range doublings {
 		if enough(high) || high >= math.MaxFloat64/4 {
 			break
 		}
 		low = high
-		high = max(2*high, 1)
+		high = max(2*high, least)
 	}
 	if l.whole {
 		return wholeQuantile(enough, low, high)
 	}
 	for range doublings {
-		if low > 0 && high/low <= 1+1e-9 || high < 1e-300 {
+		if low > 0 && high/low <= 1+1e-9 || high < 0x1p-1022 {
 			break
 		}
 		at := math.Sqrt(low) * math.Sqrt(high) // the product of both may overflow, or become 0
@@ -273,13 +294,15 @@ func wholeQuantile(enough func(float64) bool, low, high float64) float64 {
 func (l Rated) Spread(mean, variance, s float64) (Spread, error) {
 	point := l.Point(mean, variance, s)
 	v := l.linear*point + point*point*(math.Expm1(variance)+l.square*s*math.Exp(variance))
-	if !(v <= math.MaxFloat64) {
-		return Spread{}, errors.New("the mean of the target, or its variance, is too large a number; correct the row")
+	if !(0 < v && v <= math.MaxFloat64) {
+		return Spread{}, errors.New("the mean of the target, or its variance, is too large or too small a number; correct " +
+			"the row")
 	}
 	low, high := l.quantile(0.025, mean, variance, s), l.quantile(0.975, mean, variance, s)
-	if l.whole {
-		low, high = low-1e-6*(1+low), high+1e-6*(1+high)
+	if !l.whole { // a small y would be lost beside its logarithm
+		return Spread{v, (low - point) / math.Sqrt(v), (high - point) / math.Sqrt(v)}, nil
 	}
+	low, high = low-1e-6*(1+low), high+1e-6*(1+high)
 	return Spread{v, (low - mean) / math.Sqrt(v), (high - mean) / math.Sqrt(v)}, nil
 }
 

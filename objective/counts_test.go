@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 )
@@ -89,7 +90,7 @@ func TestRatedPredictive(t *testing.T) {
 	l := likelihoods[GammaName].(Rated)
 	spread, err := l.Spread(2, 0.2, 0.5)
 	sd := math.Sqrt(spread.Variance)
-	if at := l.upTo(2+spread.Upper*sd, 2, 0.2, 0.5); err != nil || math.Abs(at-0.975) > 1e-6 {
+	if at := l.upTo(l.Point(2, 0.2, 0.5)+spread.Upper*sd, 2, 0.2, 0.5); err != nil || math.Abs(at-0.975) > 1e-6 {
 		t.Errorf("gamma: %g below the upper end, %v", at, err)
 	}
 }
@@ -180,4 +181,32 @@ func TestRatedEvidence(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestGammaOfEverySize: the unit of a positive target doesn't matter: a factor of the target is a shift of f, from 1e-140
+// to 1e140. Targets beyond are refused.
+func TestGammaOfEverySize(t *testing.T) {
+	l := likelihoods[GammaName].(Sited)
+	for _, s := range []float64{0.01, 0.2, 3} {
+		for _, variance := range []float64{0, 0.3} {
+			want := must.Get(l.Spread(0.5, variance, s))(t)
+			score := must.Get(l.NormalScore(1.3, 0.5, variance, s))(t)
+			for _, size := range []float64{1e-139, 1e-30, 1e-9, 1e9, 1e30, 1e139} {
+				mean := 0.5 + math.Log(size)
+				got := must.Get(l.Spread(mean, variance, s))(t)
+				must.Near(t, math.Sqrt(got.Variance)/size, math.Sqrt(want.Variance), 1e-9*math.Sqrt(want.Variance), size, s)
+				must.Near(t, got.Lower, want.Lower, 1e-6, "lower", size, s, variance)
+				must.Near(t, got.Upper, want.Upper, 1e-6, "upper", size, s, variance)
+				must.Near(t, must.Get(l.NormalScore(1.3*size, mean, variance, s))(t), score, 1e-6, "score", size, s)
+				must.Near(t, l.LogPredictive(1.3*size, mean, variance, s)+math.Log(size),
+					l.LogPredictive(1.3, 0.5, variance, s), 1e-6, "density", size, s)
+				must.Do(t, l.Allows(size))
+			}
+		}
+	}
+	for _, y := range []float64{1e-300, 1e-141, 1e141, 1e300} {
+		must.Fail(t, l.Allows(y), "change the unit")
+	}
+	_, err := l.Spread(-400, 0.1, 0.2)
+	must.Fail(t, err, "too small a number")
 }

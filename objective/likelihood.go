@@ -24,7 +24,7 @@ type Likelihood interface {
 var _, _ Likelihood = GaussianNoise{}, Noise(nil)
 
 // Spread holds the variance of a distribution of y, and the ends of its central 95 % interval. The ends are distances
-// from the mean of f, in standard deviations of y.
+// from the mean of f, in standard deviations of y. For a noise of positive numbers they are distances from the mean of y.
 type Spread struct{ Variance, Lower, Upper float64 }
 
 // Normal975 is the 97.5 % quantile of the standard normal.
