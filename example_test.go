@@ -316,7 +316,7 @@ func Example_errors() {
 		}
 	}
 	// Output:
-	// options: delta 2: want a probability between 0 and 1, such as 0.01
+	// options: delta 2: want a probability between 0 and 0.5, such as 0.01
 	// no certificate: true
 	// checkpoint: the checkpoint belongs to other data or other options: it was written by another version of krigo
 	// row 2, column "x"

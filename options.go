@@ -270,7 +270,7 @@ type Promise struct {
 	_     struct{} `help:"units of ε: sd (standard deviations of the target) or raw (the target's own)" tier:"everyday"`
 	Units string   `json:"units,omitzero" set:"epsilon-units" value:"UNIT" values:"sd raw" default:"sd"`
 	_     struct{} `help:"the certificate may fail with this probability, over the draw of the certified rows"`
-	_     struct{} `range:"1e-300:<1" want:"a probability between 0 and 1, such as 0.01" tier:"everyday"`
+	_     struct{} `range:"1e-300:<0.5" want:"a probability between 0 and 0.5, such as 0.01" tier:"everyday"`
 	Delta float64  `json:"delta,omitzero" set:"delta" value:"P" default:"0.01"`
 
 	_         struct{}            `help:"inequality of the certificate: kl, maurer, pinsker, split-kl, betting (fixed"`

@@ -191,8 +191,8 @@ func (t Terms) Check() error {
 	if t.Declaration != "" && !isSHA256(t.Declaration) {
 		return errors.New("declaration: it isn't a SHA-256 in hexadecimal")
 	}
-	if !(t.Delta >= leastDelta && t.Delta < 1) {
-		return fmt.Errorf("delta %v: want a probability between 0 and 1, such as 0.01", t.Delta)
+	if !(t.Delta >= leastDelta && t.Delta < mostDelta) {
+		return fmt.Errorf("delta %v: want a probability between 0 and %v, such as 0.01", t.Delta, mostDelta)
 	}
 	if t.Params > 0 {
 		if err := t.Grid.Validate(); err != nil {

@@ -741,7 +741,7 @@ class Terms:
         self.mixes = [t(k, int) for k in ("resolutions", "structures", "lengthscales", "tied")]
         self.end, self.digits = t.of("grid")("L", float), t.of("grid")("Digits", int)
         fits = not self.params or self.end > 0 and 0 <= self.digits <= 6 and 1 <= self.steps() <= 1e9
-        require(self.choices > 0 and 0 < self.delta < 1 and fits, "delta, choices or grid has a wrong value")
+        require(self.choices > 0 and 0 < self.delta < 0.5 and fits, "delta, choices or grid has a wrong value")
         resolutions, structures, many, tied = (max(v, 1) for v in self.mixes)
         self.grid_penalty = self.params * log(self.steps() + 1) + log(resolutions) + log(structures) + many * log(tied) if self.params else 0.0
         self.choices_penalty = log(self.statements * (1 if self.direct else self.choices))

@@ -150,8 +150,8 @@ func (f *fitFlags) promised(o *krigo.Options) (err error) {
 	switch {
 	case p.Loss == string(pacbayes.ClippedAbsolute) && f.flags.Changed("epsilon"):
 		return fmt.Errorf("--epsilon %s with --loss clipped-absolute, which has no ε: leave it out", f.epsilon)
-	case !(p.Delta > 0 && p.Delta < 1): // 0 is the option's default
-		return fmt.Errorf("--delta %v: want a probability between 0 and 1, such as 0.01", p.Delta)
+	case !(p.Delta > 0 && p.Delta < 0.5): // 0 is the option's default
+		return fmt.Errorf("--delta %v: want a probability between 0 and 0.5, such as 0.01", p.Delta)
 	case f.flags.Changed("promise") && !(p.Share > 0 && p.Share < 1):
 		return fmt.Errorf("--promise %v: want a share between 0 and 1, such as 0.95", p.Share)
 	case o.Data.Target == "":

@@ -90,8 +90,8 @@ func (f *predictedFlags) alone(cmd *cobra.Command, others bool) error {
 		}
 		return nil
 	}
-	if !(f.delta > 0 && f.delta < 1) { // 0 is the option's default
-		return misused("--delta %v: want a probability between 0 and 1, such as 0.01", f.delta)
+	if !(f.delta > 0 && f.delta < 0.5) { // 0 is the option's default
+		return misused("--delta %v: want a probability between 0 and 0.5, such as 0.01", f.delta)
 	}
 	if others {
 		return misused("--fresh, --refit, --no-refit, --accept-file-order and --shift are for " +
