@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -11,11 +12,13 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 )
@@ -157,6 +160,50 @@ func TestCutRotation(t *testing.T) {
 	must.Do(t, os.Remove(path+".1"))
 	must.Do(t, os.WriteFile(path, whole[:30], 0o600))
 	must.Refuse(Read(path))(t, "restore it")
+}
+
+// TestRotateFaults: whichever file operation of a rotation fails, and however, the alarm and the counts stay. Outcomes
+// that come afterwards are counted or refused, and the next rotation works.
+func TestRotateFaults(t *testing.T) {
+	m := loaded(t, nil)
+	missed, more := outcomes(t, m, true, true, true, true, true, true), outcomes(t, m, false)
+	for at, failed := 0, true; failed; at++ {
+		failed = false
+		for _, why := range []error{syscall.EIO, syscall.ENOSPC, syscall.EROFS, io.ErrShortWrite} {
+			path := filepath.Join(t.TempDir(), "l.ledger")
+			l := must.Get(Open(path))(t)
+			w := must.Get(l.Watch(m))(t)
+			want := must.Get(w.Observe(t.Context(), missed, missed.All()))(t)
+			done, name := 0, ""
+			end := disk.Inject(func(op disk.Op) (int, error) {
+				if done++; done != at+1 {
+					return 0, nil
+				}
+				failed, name = true, op.Name
+				return op.Bytes / 2, why
+			})
+			_, err := l.Rotate()
+			end()
+			what := fmt.Sprintf("operation %d, %s: %v (%v)", at, name, why, err)
+			same := func(rows int) {
+				t.Helper()
+				s := must.Get(must.Get(Read(path))(t).Watch(m))(t).State()
+				must.End(t, s.Alarm == nil || s.Misses != want.Misses || s.Rows != want.Rows+rows, "%s: %+v", what, s)
+			}
+			same(0)
+			added := 1
+			if _, err := w.Observe(t.Context(), more, more.All()); err != nil {
+				added = 0
+			}
+			same(added)
+			l.Close()
+			l = must.Get(Open(path))(t)
+			w = must.Get(l.Watch(m))(t)
+			must.Get(l.Rotate())(t)
+			same(added)
+			l.Close()
+		}
+	}
 }
 
 // TestRotate shows that a rotation changes nothing that a watch says, now, later, or when it is read again, whoever

@@ -124,11 +124,13 @@ func kills(r *run) error {
 			return err
 		}
 		defer os.RemoveAll(folder)
-		switch which := int(try) % (len(fits) + 4); {
+		switch which := int(try) % (len(fits) + 6); {
 		case which < len(fits):
 			return killFit(r, rng, known, folder, data, fits[which])
 		case which < len(fits)+2:
 			return killKeyed(r, rng, folder, watched, many, want)
+		case which < len(fits)+4:
+			return killRotate(r, rng, folder, watched, whole, want)
 		}
 		return killWatch(r, rng, folder, watched, outcomes)
 	})
@@ -400,6 +402,44 @@ func killKeyed(r *run, rng *rand.Rand, folder, model, outcomes string, want watc
 		return fmt.Errorf("watch with a key: the state is %+v after kills, %+v without", got, want)
 	}
 	return temporaries(folder)
+}
+
+// killRotate kills rotations of a ledger. After each, the ledger is the old one or the new one, and has the same state.
+func killRotate(r *run, rng *rand.Rand, folder, model, whole string, want watch.State) error {
+	ledger := filepath.Join(folder, "rotated.ledger")
+	text, err := os.ReadFile(whole)
+	if err != nil {
+		return err
+	}
+	for range 12 {
+		if err := os.WriteFile(ledger, text, 0o666); err != nil {
+			return err
+		}
+		cmd, said := child([]string{"watch", model, "--ledger", ledger, "--rotate", "--quiet"})
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		killed, err := toEndWatch(r, rng, cmd, time.Duration(5+rng.IntN(200))*time.Millisecond, said)
+		if err != nil {
+			return fmt.Errorf("watch --rotate: %w: %s", err, said)
+		}
+		if killed {
+			r.count("rotations killed")
+		}
+		got, err := ledgerState(model, ledger)
+		if err != nil {
+			return fmt.Errorf("after a rotation that was killed: %w", err)
+		}
+		if got.LogE != want.LogE || got.Misses != want.Misses || got.Rows != want.Rows || got.Repeats != want.Repeats {
+			return fmt.Errorf("a rotation that was killed: the state is %+v, before it %+v", got, want)
+		}
+		for archive := 1; fileExists(fmt.Sprintf("%s.%d", ledger, archive)); archive++ {
+			if err := os.Remove(fmt.Sprintf("%s.%d", ledger, archive)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // toEndWatch does what toEnd does, for a watch. An interrupted watch ends without an error, and an alarm has exit

@@ -1,0 +1,58 @@
+"""Rows with extreme numbers are predicted with finite numbers, or refused by name, for targets of every kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from krigo import DataError, KrigoClassifier, KrigoRegressor, KrigoTargets
+
+EXTREMES = [0, 1e154, -1e154, 1e308, -1e308, 5e-324, 1e-310, 1e200, 1e5, -1e5]
+
+
+def rows(n: int = 120) -> tuple[pd.DataFrame, dict[str, object]]:
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=n)
+    y = x + rng.normal(size=n) / 2
+    inputs = pd.DataFrame({"x": x, "months": 1 + rng.random(n)})
+    return inputs, {
+        "number": y,
+        "two": np.where(y > 0, "yes", "no"),
+        "three": np.array(["jay", "kea", "owl"])[np.clip(np.round(y) + 1, 0, 2).astype(int)],
+        "count": np.floor(np.exp(1 + y / 2)),
+        "size": np.exp(y),
+        "grade": np.clip(np.round(y) + 3, 1, 5),
+        "several": pd.DataFrame({"y": y, "size": np.exp(y)}),
+    }
+
+
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [
+        ("number", {}),
+        ("number", {"noise": "student"}),
+        ("number", {"noise_column": "months"}),
+        ("two", {}),
+        ("three", {}),
+        ("count", {"noise": "poisson"}),
+        ("count", {"noise": "negative-binomial", "exposure": "months"}),
+        ("size", {"noise": "gamma", "exposure": "months"}),
+        ("grade", {"noise": "ordinal"}),
+        ("several", {}),
+    ],
+)
+def test_extreme(target, options):
+    inputs, targets = rows()
+    kind = {"two": KrigoClassifier, "three": KrigoClassifier, "several": KrigoTargets}.get(target, KrigoRegressor)
+    m = kind(kernel="linear", restarts=1, **options).fit(inputs, targets[target])
+    predict = m.predict_proba if kind is KrigoClassifier else m.predict
+    good = inputs.iloc[:2]
+    before = predict(good)
+    months = (1, 1e200, 1e-200) if "months" in options.values() else (1,)
+    for x, exposure in [(x, e) for x in EXTREMES for e in months]:
+        try:
+            assert np.isfinite(predict(pd.DataFrame({"x": [x], "months": [exposure]}))).all(), (x, exposure)
+        except DataError as e:
+            assert "row 1" in str(e), (x, exposure, str(e))
+        np.testing.assert_array_equal(predict(good), before)
