@@ -136,6 +136,9 @@ func (o Options) withDefaults() Options {
 	if o.learns() {
 		o.Promise.Bound = cmp.Or(o.Promise.Bound, pacbayes.MaurerBound) // never above kl, which is the paper's
 	}
+	if o.Data.Group != "" && o.informed() {
+		o.Promise.Bound = cmp.Or(o.Promise.Bound, pacbayes.BettingBound) // groups' mean losses vary less than 0 and 1
+	}
 	o.Promise.Bound = cmp.Or(o.Promise.Bound, pacbayes.KLBound)
 	return o
 }

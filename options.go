@@ -274,7 +274,7 @@ type Promise struct {
 	Delta float64  `json:"delta,omitzero" set:"delta" value:"P" default:"0.01"`
 
 	_         struct{}            `help:"inequality of the certificate: kl, maurer, pinsker, split-kl, betting (fixed"`
-	_         struct{}            `help:"posteriors)" rule:"kl; maurer if learnt from an informed prior"`
+	_         struct{}            `help:"posteriors)" rule:"kl; maurer if learnt from an informed prior; betting for groups"`
 	Bound     pacbayes.Inequality `json:"bound,omitzero" set:"bound" value:"NAME"`
 	_         struct{}            `help:"bound on predictions: twice (the bound of a random draw), direct (from their losses), both"`
 	_         struct{}            `rule:"direct where it can be, else twice" for:"training"`
@@ -400,8 +400,6 @@ func (o Options) terms(loss pacbayes.Loss, choices int) pacbayes.Terms {
 		t.Route = o.Promise.MeanBound
 	}
 	t.Fixed = t.Informed && !o.learns()
-	if t.Curve || len(t.Slices) > 0 {
-		t.Rules = pacbayes.NewestRules
-	}
+	t.Rules = t.NewestRules()
 	return t
 }

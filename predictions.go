@@ -111,8 +111,15 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 		EpsilonRaw: promise.Epsilon, Delta: cmp.Or(promise.Delta, 0.01), Grid: pacbayes.DefaultGrid(), Choices: 1,
 		Scaling: dataset.Declared, Informed: true, Fixed: true, Elsewhere: true, Route: pacbayes.Direct,
 		Group: o.Data.Group, Curve: promise.Curve, Copies: o.Data.Reading.Distinct}
-	if promise.Bound != pacbayes.KLBound {
-		t.Inequality = promise.Bound
+	t.Inequality = promise.Bound
+	if t.Group != "" {
+		t.Inequality = cmp.Or(t.Inequality, pacbayes.BettingBound) // as for a fit
+	}
+	if t.Inequality == pacbayes.KLBound {
+		t.Inequality = ""
+	}
+	if !t.Curve {
+		t.Rules = t.NewestRules()
 	}
 	if err := t.Check(); err != nil {
 		return t, usage("%w (ε is in the target's units, and has no default here)", err)

@@ -14,16 +14,23 @@ import (
 const leastSaid = 0.2
 
 // takes returns the smallest number of certified units (rows, or groups) with a bound that can say anything, and the
-// bound for this number if no unit misses.
+// bound for this number if no unit misses. Groups are counted by kl, whose bound is lower where no unit misses.
 func (o Options) takes() (units int, bound float64) {
-	least := o.terms(o.Promise.loss(pacbayes.Kind(o.Promise.Loss)), 1).LeastBound
+	bounds := func() func(n int) float64 {
+		return o.terms(o.Promise.loss(pacbayes.Kind(o.Promise.Loss)), 1).LeastBound
+	}
+	own := bounds()
+	if o.Data.Group != "" && o.Promise.Bound == pacbayes.BettingBound {
+		o.Promise.Bound = pacbayes.KLBound
+	}
+	least := bounds()
 	const from = pacbayes.MinRows + 1
 	most := 2 * from
 	for least(most) > leastSaid {
 		most *= 2
 	}
 	units = from + sort.Search(most-from, func(i int) bool { return least(from+i) <= leastSaid })
-	return units, least(units)
+	return units, own(units)
 }
 
 // small returns the share of prior rows if krigo decides it. The share is 1, so that all units train, if the certified

@@ -199,7 +199,7 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 		case t.Curve:
 			own = c.Curve.At(t.Loss.Below)
 		case t.Route != Twice && t.Route != "":
-			if own, err = t.inequality().fixed(s, s.pointLosses(t.Loss), s.zeroOne(t.Loss), delta); err != nil {
+			if own, err = t.fixed(s, s.pointLosses(t.Loss), s.zeroOne(t.Loss), delta); err != nil {
 				return err
 			}
 		}
@@ -207,7 +207,7 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 			c.EmpiricalRisk, err = s.PointRisk(t.Loss)
 			c.Bound = own
 		} else {
-			c.Bound, err = t.inequality().fixed(s, s.drawLosses(t.Loss), false, delta/float64(t.Choices))
+			c.Bound, err = t.fixed(s, s.drawLosses(t.Loss), false, delta/float64(t.Choices))
 		}
 		if err != nil {
 			return err

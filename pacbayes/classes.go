@@ -276,7 +276,7 @@ func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatemen
 	}
 	if st.Rows = s.units(); zeroOne && l.Group == nil {
 		st.Bound = ClopperPearson(st.Wrong, st.Rows, delta)
-	} else if st.Bound, err = s.bettingBound(s.perUnit(losses), delta); err != nil {
+	} else if st.Bound, err = s.bettingBound(s.perUnit(losses), delta, gamblers(0, st.Rows, delta)); err != nil {
 		return nil, err
 	}
 	st.Mean, st.Bound = mean*most, st.Bound*most
@@ -300,7 +300,7 @@ func (l Labelled) given(about string, delta, most float64, zeroOne bool) LabelSt
 		high = 1 - share*float64(n-st.Wrong)
 	}
 	st.Mean = math.Min(math.Max(was.Mean, low*most), high*most)
-	low, high = betweenBets(st.Mean/most, st.Rows, delta)
+	low, high = betweenBets(st.Mean/most, st.Rows, delta, gamblers(0, st.Rows, delta))
 	if zeroOne && l.Groups == 0 {
 		low = ClopperPearson(st.Wrong, n, delta)
 		high = low
@@ -386,13 +386,15 @@ func (l Labelled) calibration(delta float64, c *Labels) []LabelStatement {
 			c.Bins[b].Right /= n
 		}
 	}
-	bound := leastMean((1+st.Mean)/2, delta, st.Rows, func(m float64) float64 { return leastWealth(z[:], m) })
+	bound := leastMean((1+st.Mean)/2, delta, st.Rows, func(m float64) float64 {
+		return leastWealth(z[:], m, gamblers(0, st.Rows, delta))
+	})
 	st.Bound = math.Min(1, 2*bound-1+rounding)
 	return []LabelStatement{st}
 }
 
 // leastWealth returns the logarithm of the gamblers' least wealth against the mean m, over all signs of the bins.
-func leastWealth(z [][]float64, m float64) float64 {
+func leastWealth(z [][]float64, m float64, c stakes) float64 {
 	if m >= 1 {
 		return math.Inf(1)
 	}
@@ -407,7 +409,7 @@ func leastWealth(z [][]float64, m float64) float64 {
 			losses := lists.Of(bin, func(v float64) float64 { return (1 + sign*v) / 2 })
 			var logs gamblers
 			for k := range logs {
-				logs[k] = logBet(losses, k, m)
+				logs[k] = logBet(losses, c[k], m)
 			}
 			for _, w := range wealth {
 				for k := range w {

@@ -115,8 +115,8 @@ func TestCalibrationBound(t *testing.T) {
 				losses = append(losses, (1+float64(1-2*(signs>>b&1))*v)/2)
 			}
 		}
-		w := must.Get(Sample{Y: losses}.logWealth(losses, 0.6))(t)
+		w := must.Get(Sample{Y: losses}.logWealth(losses, 0.6, gamblers(0, 1, 0.1)))(t)
 		least = math.Min(least, w)
 	}
-	must.Near(t, leastWealth(z, 0.6), least, 1e-12)
+	must.Near(t, leastWealth(z, 0.6, gamblers(0, 1, 0.1)), least, 1e-12)
 }

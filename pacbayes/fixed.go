@@ -64,23 +64,49 @@ func (s Sample) splitBound(losses []float64, delta float64) (float64, error) {
 	return splitKL(means[0], means[1], math.Log(2/delta)/float64(s.units())), nil
 }
 
-// bettors is the number of fractions c_k of bettingBound.
+// bettors is the number of gamblers of bettingBound.
 const bettors = 64
+
+// tunedRules are the Terms.Rules by which the number of units decides the shares that gamblers stake.
+const tunedRules = 2
+
+// stakes are the shares of his wealth that each gambler stakes on every unit.
+type stakes [bettors]float64
+
+// gamblers returns c_1, …, c_K for n units. They were fixed before the units were seen, because they depend on n, δ
+// and the rules alone:
+//
+//	c_k = (√a + (1−√a) sin((k−½)π/2K))²,   a = min(¾, √(ln(1/δ)/n)),   K = 64.
+//
+// If losses have the mean μ and the variance v, the bound m lies about √(2v ln(1/δ)/n) above μ, and the best share
+// against m is about (1−m)(m−μ)/v, or (1−μ)√(2 ln(1/δ)/(nv)). It is below a only if v is above 2(1−μ)². By rules 0, in
+// older files, a is 0.
+func gamblers(rules, n int, delta float64) (c stakes) {
+	least := 0.
+	if rules >= tunedRules {
+		least = math.Sqrt(math.Min(0.75, math.Sqrt(-math.Log(delta)/float64(n))))
+	}
+	for k := range c {
+		root := least + (1-least)*math.Sin((float64(k)+0.5)*math.Pi/(2*bettors))
+		c[k] = root * root
+	}
+	return c
+}
 
 // bettingBound bounds the expected loss of a predictor that was fixed before the rows were seen, with probability
 // 1−δ. losses holds the losses x_i ∈ [0,1] of this rank's units of s. The bound is the smallest m ≥ x̄ with
 //
-//	W(m) = (1/K) Σ_k Π_i (1 − c_k + c_k (1−x_i)/(1−m)) ≥ 1/δ,   c_k = sin²((k−½)π/2K), K = 64.
+//	W(m) = (1/K) Σ_k Π_i (1 − c_k + c_k (1−x_i)/(1−m)) ≥ 1/δ.
 //
-// W is the mean wealth of K gamblers. Gambler k stakes the share c_k of his wealth on every row, against the claim that
-// the mean loss is m. At the true mean every factor has expectation 1, so that W ≥ 1/δ has probability at most δ
+// W is the mean wealth of the K gamblers of c. Gambler k stakes the share c_k of his wealth on every row, against the
+// claim that the mean loss is m. At the true mean every factor has expectation 1, so that W ≥ 1/δ has probability at most δ
 // (Markov). W grows with m. So if W < 1/δ at the true mean, this mean lies below the returned m. The bound assumes
 // nothing about the variance of the losses, and a small variance makes it tight (Waudby-Smith and Ramdas, "Estimating
 // means of bounded random variables by betting", JRSS B 86, 2024). The mixture over constant shares is the universal
 // portfolio of Orabona and Jun ("Tight concentrations and confidence sequences from the regret of universal portfolio",
 // IEEE Trans. Inf. Theory 70, 2024). The bound doesn't depend on the order of the rows. For losses of 0 and 1 it is a
 // little above TestBound. The result is NaN if there are no losses, a loss lies outside [0,1], or δ outside (0,1].
-func (s Sample) bettingBound(losses []float64, delta float64) (float64, error) {
+func (s Sample) bettingBound(losses []float64, delta float64, c stakes) (float64, error) {
 	if valid, err := s.validLosses(losses, delta); !valid {
 		return math.NaN(), err
 	}
@@ -88,7 +114,7 @@ func (s Sample) bettingBound(losses []float64, delta float64) (float64, error) {
 	bound := leastMean(mean, delta, s.units(), func(m float64) float64 {
 		var w float64
 		if err == nil {
-			w, err = s.logWealth(losses, m)
+			w, err = s.logWealth(losses, m, c)
 		}
 		if err != nil {
 			return math.Inf(1)
@@ -128,7 +154,7 @@ func leastMean(mean, delta float64, n int, logWealth func(m float64) float64) fl
 
 // betweenBets returns the least and the largest bettingBound of n losses with this mean. ln W is concave in the losses,
 // as each factor is linear in a loss. So W is largest if all losses are equal, and smallest if all but one are 0 or 1.
-func betweenBets(mean float64, n int, delta float64) (least, most float64) {
+func betweenBets(mean float64, n int, delta float64, c stakes) (least, most float64) {
 	bound := func(ones, others int, other float64) float64 {
 		return leastMean(mean, delta, n, func(m float64) float64 {
 			if m >= 1 {
@@ -136,8 +162,8 @@ func betweenBets(mean float64, n int, delta float64) (least, most float64) {
 			}
 			var logs [bettors]float64
 			for k := range logs {
-				logs[k] = float64(ones)*logBet([]float64{1}, k, m) + float64(others)*logBet([]float64{other}, k, m) +
-					float64(n-ones-others)*logBet([]float64{0}, k, m)
+				logs[k] = float64(ones)*logBet([]float64{1}, c[k], m) + float64(others)*logBet([]float64{other}, c[k], m) +
+					float64(n-ones-others)*logBet([]float64{0}, c[k], m)
 			}
 			return meanWealth(logs[:])
 		})
@@ -147,13 +173,13 @@ func betweenBets(mean float64, n int, delta float64) (least, most float64) {
 }
 
 // logWealth returns ln W(m) of bettingBound for m < 1.
-func (s Sample) logWealth(losses []float64, m float64) (float64, error) {
+func (s Sample) logWealth(losses []float64, m float64, c stakes) (float64, error) {
 	if m >= 1 {
 		return math.Inf(1), nil
 	}
 	var logs [bettors]float64
 	for k := range logs {
-		logs[k] = logBet(losses, k, m)
+		logs[k] = logBet(losses, c[k], m)
 	}
 	if s.Sum != nil {
 		if err := s.Sum(logs[:]); err != nil {
@@ -163,12 +189,10 @@ func (s Sample) logWealth(losses []float64, m float64) (float64, error) {
 	return meanWealth(logs[:]), nil
 }
 
-// logBet returns the logarithm of gambler k's wealth after these losses, if he bets against the mean m < 1.
-func logBet(losses []float64, k int, m float64) (total float64) {
-	s := math.Sin((float64(k) + 0.5) * math.Pi / (2 * bettors))
-	c := s * s
+// logBet returns the logarithm of a gambler's wealth after these losses, if he bets the share c against the mean m < 1.
+func logBet(losses []float64, c, m float64) (total float64) {
 	kept, won := 1-c, c/(1-m)
-	// Factors lie between 1−c > 1e-4 and 1e12, so that a product of 16 factors neither overflows nor underflows.
+	// Factors lie between 1−c > 1e-5 and 1e12, so that a product of 16 factors neither overflows nor underflows.
 	const run = 16
 	for first := 0; first < len(losses); first += run {
 		product := 1.0

@@ -22,9 +22,14 @@ func draw(n int, f func() float64) []float64 {
 	return x
 }
 
-// betting and split are the two bounds for losses on a single rank.
+// betting and split are the two bounds for losses on a single rank. older is betting by the rules of older files.
 func betting(losses []float64, delta float64) float64 {
-	b, _ := Sample{Y: losses}.bettingBound(losses, delta)
+	b, _ := Sample{Y: losses}.bettingBound(losses, delta, gamblers(tunedRules, len(losses), delta))
+	return b
+}
+
+func older(losses []float64, delta float64) float64 {
+	b, _ := Sample{Y: losses}.bettingBound(losses, delta, gamblers(0, len(losses), delta))
 	return b
 }
 
@@ -33,13 +38,45 @@ func split(losses []float64, delta float64) float64 {
 	return b
 }
 
+// TestBettingGolden compares the bound with the least m of wealth 1/δ, which mpmath found with 40 digits by bisection,
+// by the newest rules and by the rules of older files.
+func TestBettingGolden(t *testing.T) {
+	for _, g := range []struct {
+		x           []float64
+		delta       float64
+		tuned, then float64
+	}{
+		{make([]float64, 21), 0.01, 0.223995846019398328, 0.247088021681421622},
+		{draw(24, eighths()), 0.01, 0.615064245401873444, 0.625196347509028412},
+		{slices.Repeat([]float64{0.5}, 40), 0.005, 0.572112834719895967, 0.577580265528894953},
+		{slices.Repeat([]float64{1, 0, 0.25, 0.75, 0.125}, 6), 0.05, 0.627167063411653526, 0.635558294170521771},
+		{[]float64{0.25, 0.5, 0, 0.75, 0.5}, 0.3, 0.587937635556355217, 0.623177898967664084},
+		{slices.Repeat([]float64{0, 0.0625, 0.125, 0.1875}, 15), 1e-9, 0.373819536956004720, 0.381642304604225047},
+	} {
+		for b, want := range map[float64]float64{betting(g.x, g.delta): g.tuned, older(g.x, g.delta): g.then} {
+			must.Near(t, b, want, 1e-11)
+			must.Not(t, b < want, "the bound %v is below %v", b, want)
+		}
+	}
+}
+
+// eighths returns a function that counts 1/8, 2/8, …, 7/8, 0 and so on.
+func eighths() func() float64 {
+	i := 0
+	return func() float64 {
+		i++
+		return float64(i%8) / 8
+	}
+}
+
 // TestBettingBoundDefinition compares the bound with W(m), summed without shortcuts.
 func TestBettingBoundDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	wealth := func(x []float64, m float64) float64 {
+	wealth := func(x []float64, delta, m float64) float64 {
+		least := math.Sqrt(min(0.75, math.Sqrt(math.Log(1/delta)/float64(len(x)))))
 		var w float64
 		for k := 1; k <= 64; k++ {
-			c := math.Pow(math.Sin((float64(k)-0.5)*math.Pi/128), 2)
+			c := math.Pow(least+(1-least)*math.Sin((float64(k)-0.5)*math.Pi/128), 2)
 			var l float64
 			for _, v := range x {
 				l += math.Log(1 - c*(v-m)/(1-m))
@@ -52,7 +89,7 @@ func TestBettingBoundDefinition(t *testing.T) {
 		for _, delta := range []float64{0.3, 0.05, 0.01} {
 			x := draw(n, func() float64 { return betaLike(rng) })
 			b := betting(x, delta)
-			if lo, hi := wealth(x, b-1e-9), wealth(x, b+1e-9); !(lo < 1/delta && hi > 1/delta) {
+			if lo, hi := wealth(x, delta, b-1e-9), wealth(x, delta, b+1e-9); !(lo < 1/delta && hi > 1/delta) {
 				t.Errorf("n=%d δ=%v: W goes from %v to %v at the bound %v", n, delta, lo, hi, b)
 			}
 			back := slices.Clone(x)
@@ -150,7 +187,7 @@ func TestLittleVariance(t *testing.T) {
 	}
 	got := fmt.Sprintf("kl %.3f  split-kl %.3f  betting %.3f", TestBound(0.15, 200, 0.01), split(losses, 0.01),
 		betting(losses, 0.01))
-	if want := "kl 0.237  split-kl 0.196  betting 0.176"; got != want {
+	if want := "kl 0.237  split-kl 0.196  betting 0.175"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -16,11 +16,11 @@ import (
 //	maurer     the same with ξ(N) for 2√N             the same as kl
 //	pinsker    R_S + √((KL + ln 2√N/δ)/2N)            R_S + √(ln(1/δ)/2N) (Hoeffding)
 //	split-kl   b kl⁻¹(R_<, ε) + (1−b) kl⁻¹(R_>, ε)    the same with ε = ln(2/δ)/N
-//	betting    no form of it here                     the least m ≥ R_S with W(m) ≥ 1/δ
+//	betting    no form of it here                     the least m ≥ R_S with W(m) ≥ 1/δ (see gamblers)
 //
 // Here R_< and R_> are the risks of min(ℓ, b)/b and max(ℓ−b, 0)/(1−b) with b = 1/4, and ε = (KL + ln
-// 2ξ(N)/δ)/N pays for both. W(m) = (1/K) Σ_k Π_i (1 − c_k + c_k (1−ℓ_i)/(1−m)), c_k = sin²((k−½)π/2K),
-// K = 64, is the mean wealth of K gamblers. Gambler k stakes the share c_k against the claim that the mean loss is m.
+// 2ξ(N)/δ)/N pays for both. W(m) = (1/K) Σ_k Π_i (1 − c_k + c_k (1−ℓ_i)/(1−m)), K = 64, is the mean wealth of K
+// gamblers. Gambler k stakes the share c_k, which N and δ decide, against the claim that the mean loss is m.
 //
 // A 0/1 loss of the mean always gets the exact binomial bound, since no other bound is tighter.
 type Inequality string
@@ -120,27 +120,4 @@ func (q Inequality) anyQ(risk, low, eps float64, n int) float64 {
 		return splitKL(low, high, eps+math.Ln2/float64(n))
 	}
 	return math.Min(1, KLInverseUp(risk, eps)+rounding)
-}
-
-// fixed bounds the expected loss, in [0,1], of a predictor that was fixed before the units of s were seen. losses holds
-// the losses of this rank's units.
-func (q Inequality) fixed(s Sample, losses []float64, zeroOne bool, delta float64) (float64, error) {
-	n := s.units()
-	mean, err := s.meanOf(losses)
-	if err != nil {
-		return math.NaN(), err
-	}
-	risk := math.Min(mean, 1)
-	var b float64
-	switch {
-	case zeroOne || q == KLBound || q == MaurerBound:
-		b = HoldOutBound(zeroOne, risk, n, delta)
-	case q == SplitBound:
-		b, err = s.splitBound(losses, delta)
-	case q == BettingBound:
-		b, err = s.bettingBound(losses, delta)
-	default:
-		b = risk + math.Sqrt(-math.Log(delta)/(2*float64(n)))
-	}
-	return math.Min(1, b+rounding), err
 }

@@ -72,9 +72,9 @@ func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {
 		var err error
 		switch {
 		case direct:
-			b, err = half.inequality().fixed(s, s.pointLosses(band), s.zeroOne(band), half.Delta)
+			b, err = half.fixed(s, s.pointLosses(band), s.zeroOne(band), half.Delta)
 		case t.Fixed:
-			b, err = half.inequality().fixed(s, s.drawLosses(band), false, half.Delta/float64(half.Choices))
+			b, err = half.fixed(s, s.drawLosses(band), false, half.Delta/float64(half.Choices))
 		default:
 			if half.Inequality == SplitBound { // split-kl has no closed form for a band
 				half.Inequality = MaurerBound

@@ -106,7 +106,7 @@ func (t Terms) spanOf(risk float64, n int, delta float64) span {
 	}
 	s := Sample{Y: make([]float64, n)}
 	of := func(losses []float64) float64 {
-		b, _ := q.fixed(s, losses, zeroOne, delta) // only sums over ranks have errors
+		b, _ := t.fixed(s, losses, zeroOne, delta) // only sums over ranks have errors
 		return b
 	}
 	alike := make([]float64, n)

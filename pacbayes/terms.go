@@ -12,8 +12,16 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// NewestRules is the Terms.Rules of new certificates with a curve or slices.
-const NewestRules = 1
+// NewestRules returns the Terms.Rules of a new certificate.
+func (t Terms) NewestRules() int {
+	switch {
+	case t.Curve || len(t.Slices) > 0:
+		return 1
+	case t.Inequality == BettingBound:
+		return tunedRules
+	}
+	return 0
+}
 
 // MinRows is the smallest number of certified rows, or groups, for which krigo issues a certificate.
 const MinRows = 20
@@ -55,9 +63,9 @@ type Terms struct {
 	// Slices are columns, SliceSD or SliceDistance. They cut rows into kinds with bounds of their own, which get half
 	// of δ.
 	Slices []string `json:"slices,omitempty"`
-	// Rules is the version of the rules by which curves and slices share δ. By rules 0, in older model files, a curve
-	// has a bound at every share of misses, and every slice has a part of δ. By rules 1 a curve ends at curveEnd, and
-	// slices of fewer than MinRows rows have no part.
+	// Rules is the version of the rules of some bounds. By rules 0, in older model files, a curve has a bound at every
+	// share of misses, and every slice has a part of δ. By rules 1 a curve ends at curveEnd, and slices of fewer than
+	// MinRows rows have no part. By rules 2 the number of units decides what the gamblers of betting stake.
 	Rules int `json:"rules,omitempty"`
 
 	// Declaration is the SHA-256, in hexadecimal, of a text that declared all that was done beforehand; "": no text.
@@ -175,6 +183,30 @@ func (t Terms) Penalty(n int) float64 {
 	return t.inequality().Penalty(t.gridPenalty()+t.choicesPenalty(), n, t.Delta)
 }
 
+// fixed bounds the expected loss, in [0,1], of a predictor that was fixed before the units of s were seen. losses holds
+// the losses of this rank's units.
+func (t Terms) fixed(s Sample, losses []float64, zeroOne bool, delta float64) (float64, error) {
+	n := s.units()
+	q := t.inequality()
+	mean, err := s.meanOf(losses)
+	if err != nil {
+		return math.NaN(), err
+	}
+	risk := math.Min(mean, 1)
+	var b float64
+	switch {
+	case zeroOne || q == KLBound || q == MaurerBound:
+		b = HoldOutBound(zeroOne, risk, n, delta)
+	case q == SplitBound:
+		b, err = s.splitBound(losses, delta)
+	case q == BettingBound:
+		b, err = s.bettingBound(losses, delta, gamblers(t.Rules, n, delta))
+	default:
+		b = risk + math.Sqrt(-math.Log(delta)/(2*float64(n)))
+	}
+	return math.Min(1, b+rounding), err
+}
+
 // leastDelta is smaller than any δ that people use. Its parts are still positive numbers.
 const leastDelta = 1e-300
 
@@ -235,8 +267,8 @@ func (t Terms) CheckRoute() error {
 		return errors.New("loss scaled: the predictor and its standard deviations must be fixed before the certified rows " +
 			"are seen; use an informed prior after which nothing is learnt, and mean-bound direct")
 	}
-	if t.Rules != 0 && (t.Rules != NewestRules || !t.Curve && len(t.Slices) == 0) {
-		return fmt.Errorf("rules %d: want %d, with a curve or slices", t.Rules, NewestRules)
+	if t.Rules != 0 && t.Rules != t.NewestRules() {
+		return fmt.Errorf("rules %d: want %d, for these terms", t.Rules, t.NewestRules())
 	}
 	if err := errors.Join(t.checkCurve(), t.checkSlices()); err != nil {
 		return err

@@ -712,8 +712,13 @@ def learnt_bound(t, risk, low, kl, n, penalty, delta, family):
     if family == "pinsker":
         return min(1, risk + sqrt(eps / 2)), eps
     return kl_inverse(risk, eps) if family != "split-kl" else split_kl(low, max(0, (risk - low / 4) / 0.75), eps + log(2) / n), eps
-def fixed_bound(family, losses, zero_one, delta):
+def bets(n, delta, rules):
+    """Returns the shares that the gamblers of the inequality betting stake. By rules 2 they depend on n and delta."""
+    least = sqrt(min(0.75, sqrt(-log(delta) / n))) if rules >= 2 else 0
+    return [(least + (1 - least) * sin((k + 0.5) * pi / 128))**2 for k in range(64)]
+def fixed_bound(t, losses, zero_one, delta):
     """Returns the bound for a predictor that was fixed before the certified rows were seen."""
+    family = t.family
     n, risk = len(losses), fsum(losses) / len(losses)
     if zero_one:
         return binomial(round(risk * n), n, delta)
@@ -721,7 +726,7 @@ def fixed_bound(family, losses, zero_one, delta):
         return split_kl(fsum(min(x, 0.25) for x in losses) * 4 / n, fsum(max(x - 0.25, 0) for x in losses) / 0.75 / n, log(2 / delta) / n)
     if family == "betting":
         def poor(m):
-            logs = [fsum(log(1 - c + c * (1 - x) / (1 - m)) for x in losses) for c in (sin((k + 0.5) * pi / 128)**2 for k in range(64))]
+            logs = [fsum(log(1 - c + c * (1 - x) / (1 - m)) for x in losses) for c in bets(n, delta, t.rules)]
             return max(logs) + log(fsum(exp(v - max(logs)) for v in logs) / 64) < -log(delta)
         return rise(poor, risk) if risk < 1 else 1.0
     return min(1, risk + sqrt(-log(delta) / (2 * n))) if family == "pinsker" else kl_inverse(risk, -log(delta) / n)
@@ -766,7 +771,7 @@ def check_terms(head, t, q, prior, scale):
         ("the inequality", t.family in ("kl", "maurer", "pinsker") or t.family == "betting" and t.fixed
          or t.family == "split-kl" and (t.fixed or t.kind.startswith("clipped"))), ("outside predictions", not terms("elsewhere", bool)),
         ("the curve", not t.curve or t.direct and t.kind in ("band", "relative", "scaled") and not group and t.family == "kl"),
-        ("the rules", t.rules == 0 or t.rules == 1 and (t.curve or t.slices)),
+        ("the rules", t.rules == 0 or t.rules == (1 if t.curve or t.slices else 2) and (t.curve or t.slices or t.family == "betting")),
         ("the slices", not t.slices or t.direct and zero_one and not group), ("whether the prior was learnt", t.informed == learnt),
         ("whether Q is the prior", t.direct if q.nearest else t.fixed == (learnt and not q.support)), ("the scaling", terms("scaling", str) == source),
         ("epsilon_raw", abs(t.raw - t.below * (1 if t.kind in UNITLESS else scale)) <= 1e-12 * t.raw), ("prior_rows", terms("prior_rows", int) == counts[PRIOR]),
@@ -791,9 +796,9 @@ def check_bounds(t, sample, kl, c):
     for point, drawn in zip(points, points if t.direct else sample.losses(t.loss, True)):
         risk, delta = fsum(drawn) / n, t.delta / t.statements
         if t.fixed:
-            own = fixed_bound(t.family, point, zero_one, delta) if t.route != "twice" and not t.curve else 1.0
+            own = fixed_bound(t, point, zero_one, delta) if t.route != "twice" and not t.curve else 1.0
             own = ([own] + [p("bound", float) for p in curve if p("half_width", float) <= t.below])[-1]
-            bound = own if t.direct else fixed_bound(t.family, drawn, False, delta / t.choices)
+            bound = own if t.direct else fixed_bound(t, drawn, False, delta / t.choices)
             paid = -log(c.of("curve")("level", float) if t.curve else t.delta / exp(t.choices_penalty)) / n
         else:
             low = fsum(narrow.losses(Loss(t.kind, t.below / 2), True)[1]) / n if t.family == "split-kl" else 0

@@ -187,7 +187,7 @@ def check_promise(t, sample, kl, c):
     def bound(width, most):
         losses = sample.losses(Loss(kind, width), not direct)[most]
         if t.fixed:
-            own = fixed_bound(t.family, losses, direct and not sample.grouped, delta / (1 if direct else 100 * t.choices))
+            own = fixed_bound(t, losses, direct and not sample.grouped, delta / (1 if direct else 100 * t.choices))
         else:
             family = "maurer" if t.family == "split-kl" else t.family
             own, _ = learnt_bound(t, fsum(losses) / sample.n, 0, kl, sample.n, log(100 * t.choices), delta, family)
@@ -313,7 +313,7 @@ def check_context(head, roles, rows, own, scale, t, sample):
         losses = some.losses(t.loss, False)
         near(f"the context's {what} mean_risk", of("mean_risk", float), *(fsum(v) / len(v) for v in losses))
         if risks:
-            near(f"the context's {what} mean_bound", of("mean_bound", float), *(fixed_bound(t.family, v, zero_one and not sample.grouped, delta) for v in losses))
+            near(f"the context's {what} mean_bound", of("mean_bound", float), *(fixed_bound(t, v, zero_one and not sample.grouped, delta) for v in losses))
     d = [v for v, *_ in sample.rows]
     errors("own", x, d, False)
     near("the context's MAE", x("mae", float) / scale, fsum(map(abs, d)) / len(d))

@@ -111,6 +111,7 @@ func (t truth) check(m *krigo.Model, table *dataset.Table, name string, count ta
 						m.Group != "" && f == pacbayes.BettingBound && !t.plain) {
 						terms.Promise = trialShare // the search over widths is the costly part
 					}
+					terms.Rules = terms.NewestRules()
 					if terms.Check() != nil {
 						continue // the family or the route has no such bound
 					}

@@ -42,7 +42,8 @@ func (t truth) checkLogs(m *krigo.Model, table *dataset.Table, name string, coun
 			return share
 		}
 		count.count(name+"/"+string(pacbayes.KLBound)+"/direct/band", di, missed(c.EpsilonRaw) > c.MeanBound)
-		with.Terms.Promise, with.Terms.Curve, with.Terms.Rules = trialShare, true, pacbayes.NewestRules
+		with.Terms.Promise, with.Terms.Curve = trialShare, true
+		with.Terms.Rules = with.Terms.NewestRules()
 		if c, err = with.Model.Certify(d); err != nil {
 			return err
 		}

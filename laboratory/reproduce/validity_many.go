@@ -58,7 +58,8 @@ func (t truth) many(m *krigo.Model, table *dataset.Table, name string, count tal
 			count.count("many/"+name+"/"+manyLines, di, fails)
 		}
 		with.Terms.Delta, with.Terms.Promise, with.Terms.Inequality = delta, trialShare, ""
-		with.Terms.Curve, with.Terms.Rules = true, pacbayes.NewestRules
+		with.Terms.Curve = true
+		with.Terms.Rules = with.Terms.NewestRules()
 		for statement, l := range map[string]pacbayes.Loss{manyWidths: {Kind: pacbayes.Band, Below: trialEpsilon},
 			manyScaled: {Kind: pacbayes.Scaled, Below: 2}} {
 			if l.Kind == pacbayes.Scaled && kind.Bound != "" {

@@ -272,7 +272,7 @@ class Parameters(Estimator):
             asymmetric, clipped-absolute (default band)
         bound :
             inequality of the certificate: kl, maurer, pinsker, split-kl, betting (fixed posteriors) (default kl; maurer
-            if learnt from an informed prior)
+            if learnt from an informed prior; betting for groups)
         mean_bound :
             bound on predictions: twice (the bound of a random draw), direct (from their losses), both (default direct
             where it can be, else twice)
