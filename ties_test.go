@@ -3,14 +3,17 @@ package krigo_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
@@ -107,6 +110,114 @@ func TestTies(t *testing.T) {
 	o.Promise.Population, o.Data.Group = "", ""
 	if p := fit(t, patients(t, 40, 6, 0), o).Population(); p.Ties != nil {
 		t.Errorf("found of independent rows: %+v", p.Ties)
+	}
+}
+
+// settings returns rows of 60 settings, four of each. A setting has a level of its own. near is the standard deviation by
+// which inputs of a setting's rows differ.
+func settings(t *testing.T, level, near float64, names []string, of func(rng *rand.Rand) []string,
+	own func(k int, rng *rand.Rand) []string) (fitted, further *dataset.Table) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(30, 2))
+	tables := []*dataset.Table{{Source: "fitted", Names: names}, {Source: "new", Names: names}}
+	for u := range 120 {
+		shared, b := of(rng), level*rng.NormFloat64()
+		for k := range 4 {
+			var row []string
+			var sum float64
+			for _, cell := range slices.Concat(shared, own(k, rng)) {
+				if x, err := strconv.ParseFloat(cell, 64); err == nil {
+					x += near * rng.NormFloat64()
+					sum += x
+					cell = fmt.Sprint(x)
+				}
+				row = append(row, cell)
+			}
+			row = append(row, fmt.Sprint(math.Sin(2*sum)+b+0.2*rng.NormFloat64()))
+			must.Do(t, tables[u/60].Append(row))
+		}
+	}
+	return tables[0], tables[1]
+}
+
+// uniform returns numbers between 0 and 1.
+func uniform(n int) func(rng *rand.Rand) []string {
+	return func(rng *rand.Rand) []string {
+		return lists.To(n, func(int) string { return fmt.Sprint(rng.Float64()) })
+	}
+}
+
+// TestSettings: rows that a setting ties are found though no column names the setting. If a setting's level is 0, they
+// aren't.
+func TestSettings(t *testing.T) {
+	none := func(int, *rand.Rand) []string { return nil }
+	words := func(rng *rand.Rand) []string {
+		return lists.To(3, func(j int) string { return fmt.Sprintf("%c%d", 'a'+j, rng.IntN(6)) })
+	}
+	more := func(n int) func(int, *rand.Rand) []string {
+		return func(_ int, rng *rand.Rand) []string { return uniform(n)(rng) }
+	}
+	hours := func(k int, _ *rand.Rand) []string { return []string{fmt.Sprint(k)} }
+	for what, c := range map[string]struct {
+		near  float64
+		names string
+		of    func(rng *rand.Rand) []string
+		own   func(k int, rng *rand.Rand) []string
+		unit  string
+	}{
+		"equal inputs":            {0, "a b y", uniform(2), none, "setting of a, b"},
+		"equal inputs but one":    {0, "a b hour y", uniform(2), hours, "setting of a, b"},
+		"nearly equal inputs":     {1e-3, "a b y", uniform(2), none, "setting of a, b"},
+		"three texts":             {0, "a b c x y", words, more(1), "setting of a, b, c"},
+		"covariates and measures": {0, "a b x z y", uniform(2), more(2), "setting of a, b"},
+	} {
+		for level, want := range map[float64]int{0.8: 1, 0: 0} {
+			table, _ := settings(t, level, c.near, strings.Fields(c.names), c.of, c.own)
+			o := asked("target=y")
+			if what == "three texts" {
+				o.Data.Categorical = []string{"a", "b", "c"}
+			}
+			found := must.Get(krigo.Ties(t.Context(), table, o))(t)
+			if len(found) != want || want > 0 && (found[0].Unit() != c.unit || found[0].Group() != "") {
+				t.Errorf("%s, level %g: %+v", what, level, found)
+			}
+		}
+	}
+}
+
+// TestKnownSettings: a fit asks which settings its promise is about. A promise about known settings says so, and rows of
+// new settings are outside.
+func TestKnownSettings(t *testing.T) {
+	none := func(int, *rand.Rand) []string { return nil }
+	for _, near := range []float64{0, 1e-3} {
+		table, further := settings(t, 1, near, []string{"a", "b", "y"}, uniform(2), none)
+		o := asked("evidence target=y kind=informed expression=matern32 restarts=1")
+		m := fit(t, table, o)
+		for _, words := range []string{"number them in a column, and name it by --group", "--population same",
+			"for a new setting of a, b"} {
+			if m.Certificate != nil || !strings.Contains(m.CertificateReason, words) {
+				t.Errorf("near %g: %q lacks %q", near, m.CertificateReason, words)
+			}
+		}
+		o.Promise.Population = "same"
+		same := fit(t, table, o)
+		if said := same.Sentence(same.Certificate); !strings.Contains(said, "whose setting of a, b occurred in the fitted table") {
+			t.Error(said)
+		}
+		out := func(table *dataset.Table) (n int) {
+			for _, p := range predict(t, same, table) {
+				n += min(p.Outside, 1)
+			}
+			return n
+		}
+		if known, other := out(table), out(further); known > 40 || other < 230 {
+			t.Errorf("near %g: %d of 240 rows of known settings are outside, %d of new ones", near, known, other)
+		}
+		r := must.Get(same.Certify(t.Context(), table, krigo.CertifyOptions{}))(t)
+		must.Get(r.Refit(t.Context(), nil))(t)
+		if !r.Refitted || !r.Valid {
+			t.Errorf("near %g: refitted %t, valid %t: %s", near, r.Refitted, r.Valid, r.Differs)
+		}
 	}
 }
 

@@ -37,7 +37,7 @@ func (m *Model) Outcomes(d *dataset.Data, rows []int) (o Outcomes, err error) {
 		if err := d.Read([]int{row}, x, nil); err != nil {
 			return o, err
 		}
-		if m.Range.outside(x, at.variance[i]) > 0 {
+		if m.outside(x, at.variance[i]) > 0 {
 			o.Outside++
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -86,7 +87,7 @@ func (m *Model) PredictWithin(ctx context.Context, x mat.Matrix) (ps []Predictio
 	}
 	outside, row, offsets := make([]int, n), make([]float64, cols), make([]float64, n)
 	for i := range outside {
-		outside[i] = m.Range.outside(mat.Row(row, i, x)[:len(m.Inputs)], variance[i])
+		outside[i] = m.outside(mat.Row(row, i, x)[:len(m.Inputs)], variance[i])
 		if m.Offset != "" {
 			offsets[i] = row[len(m.Inputs)]
 		}
@@ -112,7 +113,7 @@ func (m *Model) Predict(d *dataset.Data) ([]Prediction, error) {
 // units.
 func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) (ps []Prediction, err error) {
 	defer matrix.Ended(&err)
-	outside, err := m.Range.count(d, variance)
+	outside, err := m.count(d, variance)
 	if err != nil {
 		return nil, err
 	}
@@ -304,4 +305,47 @@ func (r numbers) KnownNoise() ([]float64, error) {
 		}
 	}
 	return known, nil
+}
+
+// outside does what Range.outside does. It also returns 1 for a row of another setting than all training rows, if the
+// certificate is about known settings.
+func (m *Model) outside(row []float64, variance float64) int {
+	n := m.Range.outside(row, variance)
+	if n == 0 && m.Range.Min != nil && slices.ContainsFunc(m.Ties, func(t Tie) bool { return !m.knows(t, row) }) {
+		return 1
+	}
+	return n
+}
+
+// knows says whether a training row has the setting of a row. It is true for ties of other kinds, which the inputs of a
+// row don't tell.
+func (m *Model) knows(t Tie, row []float64) bool {
+	if t.Kind != setting {
+		return true
+	}
+	scaled := make([]float64, len(row))
+	m.Scaling.Inputs(scaled, row)
+	of := lists.Where(len(row), func(j int) bool {
+		return slices.ContainsFunc(t.Columns, func(name string) bool {
+			return m.Inputs[j] == name || strings.HasPrefix(m.Inputs[j], name+"=") // an input of a category
+		})
+	})
+	support := m.Trained().Support
+	return slices.ContainsFunc(linalg.UpTo(support.Rows), func(i int) bool {
+		var far float64
+		for _, j := range of {
+			far = math.Hypot(far, support.At(i, j)-scaled[j])
+		}
+		return far <= math.Max(t.Size, sameFigure)
+	})
+}
+
+// count returns the number from outside for each row of d on this rank, given the variance of f at each row.
+func (m *Model) count(d *dataset.Data, variance []float64) ([]int, error) {
+	rows := d.All()
+	counts := make([]int, len(rows))
+	if m.Range.Min == nil {
+		return counts, nil
+	}
+	return counts, eachRow(d, rows, func(i int, row []float64) { counts[i] = m.outside(row, variance[i]) })
 }

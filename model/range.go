@@ -87,13 +87,3 @@ func (r Range) outside(row []float64, variance float64) (n int) {
 	}
 	return n
 }
-
-// count returns the number from outside for each row of d on this rank, given the variance of f at each row.
-func (r Range) count(d *dataset.Data, variance []float64) ([]int, error) {
-	rows := d.All()
-	counts := make([]int, len(rows))
-	if r.Min == nil {
-		return counts, nil
-	}
-	return counts, eachRow(d, rows, func(i int, row []float64) { counts[i] = r.outside(row, variance[i]) })
-}

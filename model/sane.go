@@ -66,7 +66,7 @@ func (m *Model) saneWords() error {
 	}
 	for _, t := range m.Ties {
 		words = append(append(words, t.Kind), t.Columns...)
-		if len(t.Columns) == 0 && (t.Kind == "column" || t.Kind == "place" || t.Kind == "time") {
+		if len(t.Columns) == 0 && slices.Contains([]string{"column", "place", "time", setting}, t.Kind) {
 			return fmt.Errorf("the model file's tie of the kind %s names no column", t.Kind)
 		}
 		for _, share := range []*float64{t.Known, t.New, t.Low, t.High} {

@@ -15,11 +15,13 @@ import (
 // another. Package ties measures the numbers on the rows that trained the model. With a tie, a promise about further
 // rows like the certified rows isn't a promise about rows of new units.
 type Tie struct {
-	Kind    string   `json:"kind"` // column, pair, order, time, place, copies
+	Kind    string   `json:"kind"` // column, pair, order, time, place, copies, setting
 	Columns []string `json:"columns,omitempty"`
-	Size    float64  `json:"size,omitempty"` // size of a block, in rows or in the columns' units
-	Units   int      `json:"units"`          // number of units that package ties looked at
-	Rows    int      `json:"rows"`
+	// Size is the size of a block, in rows or in the columns' units, or the largest distance within a setting, in scaled
+	// units.
+	Size  float64 `json:"size,omitempty"`
+	Units int     `json:"units"` // number of units that package ties looked at
+	Rows  int     `json:"rows"`
 	// Alike is the correlation of errors within a unit. Apart says how much larger errors are, as a factor, if the
 	// row's whole unit is left out and not only the row.
 	Alike float64 `json:"alike"`
@@ -43,7 +45,8 @@ func (t Tie) Near(u Tie) bool {
 	near := func(a, b *float64) bool {
 		return a == nil && b == nil || a != nil && b != nil && math.Abs(*a-*b) <= apart*math.Max(1, math.Abs(*b))
 	}
-	return t.Kind == u.Kind && slices.Equal(t.Columns, u.Columns) && t.Size == u.Size && t.Units == u.Units &&
+	sized := math.Abs(t.Size-u.Size) <= sameFigure*u.Size
+	return t.Kind == u.Kind && slices.Equal(t.Columns, u.Columns) && sized && t.Units == u.Units &&
 		t.Rows == u.Rows && slices.EqualFunc(a, b, near)
 }
 
@@ -75,6 +78,12 @@ func (t Tie) Lost() float64 {
 	return *t.Known - *t.New
 }
 
+// setting is the kind of units whose rows have equal or nearly equal values of several columns.
+const setting = "setting"
+
+// mostSaid is the number of a setting's columns that are named.
+const mostSaid = 4
+
 // Unit names what the rows of one unit share.
 func (t Tie) Unit() string {
 	names := lists.Of(t.Columns, cautious.Name)
@@ -87,6 +96,11 @@ func (t Tie) Unit() string {
 		return "place by " + strings.Join(names, " and ")
 	case "copies":
 		return "set of near copies"
+	case setting:
+		if more := len(names) - mostSaid; more > 1 {
+			names = append(names[:mostSaid], fmt.Sprintf("%d more columns", more))
+		}
+		return "setting of " + strings.Join(names, ", ")
 	}
 	if t.Kind == "pair" {
 		return "combination of " + strings.Join(names, " and ")

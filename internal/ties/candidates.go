@@ -18,19 +18,6 @@ const (
 	leastOfUnits = 1.8 // rows of a unit, on average
 )
 
-// column is a column of the table, at some rows.
-type column struct {
-	name    string
-	of      []int // place of each row's value in values; −1: the row has no value; nil: no candidate needs the column
-	values  []float64
-	levels  int
-	label   bool // all values are texts or whole numbers
-	rising  bool // the value grows by 1 with every row of the table
-	dates   bool
-	inputs  []int
-	numbers []float64
-}
-
 // Candidates returns the candidates of a table, made from the given rows, whose scaled inputs are x and targets y.
 func Candidates(d *dataset.Data, rows []int, x matrix.Dense, y []float64) ([]Candidate, error) {
 	columns, err := columnsOf(d, rows)
@@ -51,7 +38,8 @@ func Candidates(d *dataset.Data, rows []int, x matrix.Dense, y []float64) ([]Can
 		all = append(all, orders(rows, known)...)
 	}
 	all = append(all, space(columns)...)
-	return append(all, copies(x, y)...), nil
+	all = append(all, copies(x, y)...)
+	return append(all, settings(columns, x)...), nil
 }
 
 // columnsOf reads the given rows of all columns except the target.

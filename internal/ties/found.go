@@ -2,6 +2,7 @@ package ties
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -25,9 +26,32 @@ const (
 
 // Found returns the candidates that tie rows together.
 func Found(all []Tie) []Tie {
-	sure := holm(all)
-	found := lists.Where(len(all), func(i int) bool { return all[i].ties(sure[i]) })
-	return finest(lists.Of(found, func(i int) Tie { return all[i] }))
+	found := finest(surely(lists.If(all, func(t Tie) bool { return t.Kind != Setting })))
+	settings := surely(lists.If(all, func(t Tie) bool { return t.Kind == Setting }))
+	if len(settings) == 0 {
+		return found
+	}
+	most := slices.MaxFunc(settings, func(a, b Tie) int { return cmp.Compare(a.clearly(), b.clearly()) })
+	if slices.ContainsFunc(found, func(t Tie) bool {
+		return t.Kind != Pair && t.Kind != Order && (within(most.Of, t.Of) || within(t.Of, most.Of))
+	}) {
+		return found
+	}
+	return append(lists.If(found, func(t Tie) bool { return t.Kind != Pair && t.Kind != Order }), most)
+}
+
+// clearly says how clearly a unit's rows are alike. Of all settings it is largest where all rows of a setting are in
+// one unit, and no others.
+func (t Tie) clearly() float64 { return t.Alike * math.Sqrt(float64(t.Units)) }
+
+// surely returns those of several candidates that tie rows together.
+func surely(all []Tie) (some []Tie) {
+	for i, sure := range holm(all) {
+		if all[i].ties(sure) {
+			some = append(some, all[i])
+		}
+	}
+	return some
 }
 
 // holm says for each candidate whether its AlikeP is too small for chance. In at most 1 of 100 independent tables it
@@ -56,6 +80,8 @@ func (t Tie) ties(sure bool) bool {
 		return !t.measures() && (sure || apart(leastApart) || t.Nests && apart(leastNested))
 	case t.Kind == Column:
 		return sure || t.Nests && apart(leastApart)
+	case t.Kind == Setting:
+		return sure && (t.Units >= manySettings || t.Apart >= leastApart)
 	case t.Kind != Pair && len(t.Inputs) > 0:
 		return sure && apart(leastBlocks)
 	}

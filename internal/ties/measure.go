@@ -62,6 +62,9 @@ func (l Look) measure(ctx context.Context, all predictor, c Candidate, rng *rand
 		t.Middle = append(t.Middle, [2]float64{shares[last/4], shares[last-last/4]})
 	}
 	switch {
+	case c.Kind == Setting:
+		err := l.siblings(ctx, &t, members, rng)
+		return t, err
 	case !(t.Apart >= leastSeen) || c.Kind == Pair:
 	case some:
 		t.ApartP = onceApart(all, members, c.Of, apart, rng)
@@ -223,5 +226,54 @@ func (l Look) withoutInputs(ctx context.Context, t *Tie, members [][]int, apart 
 	alone, sd := blind.alone(rows)
 	t.Unordered = ratio(apart[:len(rows)], blind.apart(rows, of), places(members), mean)
 	t.Alike, t.AlikeP = alike(standardised(alone, sd), places(members), rng)
+	return nil
+}
+
+// mostFirst is the largest number of units from which siblings takes a row.
+const mostFirst = 400
+
+// siblings measures whether rows have more in common with other rows of their unit than a smooth function of the
+// inputs. It fits a GP to one row of each unit. This GP can't know what the rows of a unit share: it is noise. The error
+// of the row, predicted from the others, is compared with the error of the unit's other rows, predicted from all rows
+// of the fit, and so also from the row itself. If the GP is right, no function of the rows of the fit tells anything of
+// the second error, also where settings are so few that the function can't be learnt between them.
+func (l Look) siblings(ctx context.Context, t *Tie, members [][]int, rng *rand.Rand) error {
+	members = slices.Clone(members)
+	rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+	members = members[:min(len(members), mostFirst)]
+	var first [][]int
+	var others []int
+	for u, rows := range members {
+		rows = slices.Clone(rows)
+		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		first, members[u] = append(first, rows[:1]), rows[1:]
+		others = append(others, rows[1:]...)
+	}
+	own, _ := only(l.Given, first)
+	g, err := l.Fit(ctx, own.X, own.Y)
+	if err != nil {
+		return err
+	}
+	p, err := newPredictor(g)
+	if err != nil {
+		return err
+	}
+	q, err := posterior.NewExact(g)
+	if err != nil {
+		return err
+	}
+	rest, of := only(l.Given, members)
+	mean, variance := make([]float64, len(of)), make([]float64, len(of))
+	q.Noisy(rest.X, g.Noise, mean, variance)
+	errors, sd := p.alone(linalg.UpTo(len(first)))
+	more := make([]float64, len(first))
+	for i, u := range of {
+		more[u] += (rest.Y[i] - mean[i]) / float64(len(members[u]))
+	}
+	pairs := make([][]int, len(first))
+	for u := range pairs {
+		pairs[u] = []int{u, len(first) + u}
+	}
+	t.Alike, t.AlikeP = alike(slices.Concat(scores(standardised(errors, sd)), scores(more)), pairs, rng)
 	return nil
 }

@@ -20,12 +20,13 @@ type Kind string
 
 // The kinds of units.
 const (
-	Column Kind = "column" // rows with the same value
-	Pair   Kind = "pair"   // rows with the same values of two columns
-	Order  Kind = "order"  // rows near one another in the file
-	Time   Kind = "time"   // rows near one another in time
-	Place  Kind = "place"  // rows near one another in space
-	Copies Kind = "copies" // rows that are nearly the same
+	Column  Kind = "column"  // rows with the same value
+	Pair    Kind = "pair"    // rows with the same values of two columns
+	Order   Kind = "order"   // rows near one another in the file
+	Time    Kind = "time"    // rows near one another in time
+	Place   Kind = "place"   // rows near one another in space
+	Copies  Kind = "copies"  // rows that are nearly the same
+	Setting Kind = "setting" // rows with the same, or nearly the same, values of several columns
 )
 
 // Candidate says which rows may belong together.
@@ -38,6 +39,19 @@ type Candidate struct {
 	Inputs []int    // inputs whose values differ between units; nil if the model doesn't know the columns
 	Sorted bool     // the rows of a unit are in few stretches of the file
 	Nests  bool     // another input is the same in all rows of a unit, as a patient's sex is
+}
+
+// column is a column of the table, at some rows.
+type column struct {
+	name    string
+	of      []int // place of each row's value in values; −1: the row has no value; nil: no candidate needs the column
+	values  []float64
+	levels  int
+	label   bool // all values are texts or whole numbers
+	rising  bool // the value grows by 1 with every row of the table
+	dates   bool
+	inputs  []int
+	numbers []float64
 }
 
 // Tie holds what was measured for a candidate.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/neighbours"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -280,5 +281,43 @@ func TestSortedBy(t *testing.T) {
 	}
 	if !sortedBy(column{of: sortedOf, levels: 5}, rows) || sortedBy(column{of: rare, levels: 5}, rows) {
 		t.Error("sorted units don't stand in stretches, or rare ones do")
+	}
+}
+
+// TestSettingUnits: settings are the rows that agree in the right columns, though other columns' values repeat too, and
+// rows that are nearly equal. Independent columns of few values make no set, and independent numbers aren't nearly equal.
+func TestSettingUnits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	g := given(t, 160, 2, 0.1, rng)
+	plain := given(t, 160, 2, 0.1, rng)
+	var a, b, hour, day []float64
+	for i := range 160 {
+		if i%4 == 0 {
+			a, b = append(a, float64(rng.IntN(12))), append(b, float64(rng.IntN(12)))
+		} else {
+			a, b = append(a, a[i-1]), append(b, b[i-1])
+			for j := range 2 {
+				g.X.Set(i, j, g.X.At(i-i%4, j)+1e-3*rng.NormFloat64())
+			}
+		}
+		hour, day = append(hour, float64(rng.IntN(4))), append(day, float64(rng.IntN(5)))
+	}
+	columns := lists.Of([][]float64{a, b, hour, day}, func(values []float64) column {
+		of, n := lists.Numbered(values)
+		return column{name: fmt.Sprint(n, values[:9]), of: of, levels: n}
+	})
+	if set := grown(columns[0], columns); len(set) != 2 || set[1].name != columns[1].name {
+		t.Errorf("a and b grow to %d columns", len(set))
+	}
+	if set := grown(columns[2], columns[2:]); len(set) != 1 {
+		t.Errorf("independent columns grow to %d columns", len(set))
+	}
+	both := []column{{name: "x", inputs: []int{0, 1}}}
+	of, size := linked(both, g.X)
+	if all := units(of); len(all) < 38 || len(all) > 40 || size < 1e-3 || size > 0.3 {
+		t.Errorf("%d settings to within %g, want 40", len(all), size)
+	}
+	if of, size := linked(both, plain.X); size != 0 || len(units(of)) != 0 {
+		t.Errorf("independent rows have %d settings to within %g", len(units(of)), size)
 	}
 }

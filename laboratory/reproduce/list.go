@@ -51,6 +51,8 @@ var experiments = []Experiment{
 	{"widths", "krigo's own: promises with one width, beside promises whose width follows the model's standard deviation", widths},
 	{"ties", "krigo's own: promises for new groups and whether they hold, false and missed ties, beside peers (bench/ties.py)",
 		tiesFound},
+	{"settings", "krigo's own: settings that no column names found by their inputs, false alarms, and promises on new settings",
+		settingsFound},
 	{"watch", "krigo's own: how often, and how soon, watch raises an alarm at known risks", watching},
 	{"benchmark", "krigo's own: public regression sets on fixed folds, beside peers (bench/regression)", benchmark},
 	{"small", "krigo's own: errors with 10 to 120 rows, beside peers on the same rows (bench/regression)", small},

@@ -1,0 +1,234 @@
+package ties
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/matrix"
+)
+
+// A setting is what the rows of a unit have in common if no column names the unit: a few columns have equal values, or
+// nearly equal values, in these rows. Not all sets of columns can be candidates. So a set begins with one column, and
+// takes in columns as long as more rows agree in the set than would by chance.
+
+const (
+	mostBegun     = 8      // number of columns that a set may begin with
+	mostCompared  = 20_000 // with more rows, sets don't grow
+	leastRepeated = 0.2    // least share of rows whose setting has another row
+	leastSettings = 8      // least number of settings
+	manySettings  = 20     // fewer settings must agree in more columns than by chance, and must tell more
+	mostLinked    = 2000   // rows among which nearly equal rows are sought
+	leastGap      = 4      // least difference of the logarithms of distances within and between settings, in their sds
+	leastDistance = 1e-7
+)
+
+// settings returns the candidates that columns of equal or of nearly equal values make.
+func settings(columns []column, x matrix.Dense) (all []Candidate) {
+	var repeat []column
+	for _, c := range columns {
+		if c.of != nil && c.levels > 1 && !c.dates {
+			repeat = append(repeat, c)
+		}
+	}
+	slices.SortStableFunc(repeat, func(a, b column) int { return cmp.Compare(b.levels, a.levels) })
+	input := func(c column) bool { return len(c.inputs) > 0 }
+	sets := butOne(lists.If(repeat, input))
+	sets = append(sets, lists.If(repeat, func(c column) bool { return c.label }))
+	for _, c := range repeat[:min(len(repeat), mostBegun)] {
+		if x.Rows <= mostCompared {
+			sets = append(sets, grown(c, repeat))
+		}
+	}
+	for _, set := range sets {
+		least := manySettings
+		if unlikely(set) >= leastUnlikely {
+			least = leastSettings
+		}
+		all = add(all, set, agreeing(set), 0, least)
+	}
+	if x.Rows > mostLinked {
+		return all
+	}
+	for _, set := range butOne(lists.If(columns, input)) {
+		of, size := linked(set, x)
+		all = add(all, set, of, size, leastSettings)
+	}
+	return all
+}
+
+// butOne returns a set, and, unless it is large, the sets that lack one of its columns.
+func butOne(set []column) [][]column {
+	all := [][]column{set}
+	for i := range set {
+		if 1 < len(set) && len(set) <= 2*mostBegun {
+			all = append(all, slices.Concat(set[:i], set[i+1:]))
+		}
+	}
+	return all
+}
+
+// add adds a candidate, unless another candidate has the same units, or too few rows have a setting in common with
+// others.
+func add(all []Candidate, set []column, of []int, size float64, least int) []Candidate {
+	if len(set) == 0 || len(set) == 1 && set[0].label {
+		return all
+	}
+	c := Candidate{Kind: Setting, Size: size, Of: slices.Repeat([]int{-1}, len(of))}
+	n, repeated := 0, 0
+	for _, rows := range units(of) {
+		if len(rows) > 1 {
+			for _, row := range rows {
+				c.Of[row] = n
+			}
+			n++
+			repeated += len(rows)
+		}
+	}
+	if n < least || float64(repeated) < leastRepeated*float64(len(of)) ||
+		slices.ContainsFunc(all, func(o Candidate) bool { return slices.Equal(o.Of, c.Of) }) {
+		return all
+	}
+	for _, m := range set {
+		c.Names = append(c.Names, m.name)
+		c.Inputs = append(c.Inputs, m.inputs...)
+	}
+	slices.Sort(c.Names)
+	return append(all, c)
+}
+
+// agreeing numbers the rows by their values in a set of columns. A missing value is a value here.
+func agreeing(set []column) (of []int) {
+	for k, c := range set {
+		if k == 0 {
+			of = make([]int, len(c.of))
+		}
+		of, _ = lists.Numbered(lists.To(len(of), func(i int) [2]int { return [2]int{of[i], c.of[i]} }))
+	}
+	return of
+}
+
+// agreements returns the share of pairs of rows that have the same number.
+func agreements(of []int) (share float64) {
+	n := float64(len(of))
+	count := map[int]float64{}
+	for _, u := range of {
+		share += count[u] / (n * (n - 1) / 2)
+		count[u]++
+	}
+	return share
+}
+
+// leastUnlikely is the least value of unlikely that chance doesn't explain.
+const leastUnlikely = 2
+
+// unlikely compares the number of pairs of rows that agree in all columns of a set with the number that would agree if
+// the columns were independent. It returns the difference in standard deviations; 0 for a single column.
+func unlikely(set []column) float64 {
+	if len(set) < 2 {
+		return 0
+	}
+	n := float64(len(set[0].of))
+	pairs := n * (n - 1) / 2
+	chance := pairs
+	for _, c := range set {
+		chance *= agreements(c.of)
+	}
+	return (pairs*agreements(agreeing(set)) - chance) / math.Sqrt(chance+1)
+}
+
+// grown returns the set that begins with a column. It takes in the column that makes the set the most unlikely, and
+// stops where no column makes it more unlikely.
+func grown(c column, from []column) []column {
+	set, best := []column{c}, float64(leastUnlikely)
+	for {
+		next := -1
+		for j, o := range from {
+			if slices.ContainsFunc(set, func(s column) bool { return s.name == o.name }) {
+				continue
+			}
+			if by := unlikely(append(slices.Clone(set), o)); by > best {
+				next, best = j, by
+			}
+		}
+		if next < 0 {
+			return set
+		}
+		set = append(set, from[next])
+	}
+}
+
+// linked numbers rows by settings that are nearly equal in the inputs of a set. Neighbouring rows are joined one after
+// the other (the tree of least distances, by Prim's algorithm). If the tree's distances are of two sizes, the longer
+// ones are between settings. size is a distance between both.
+func linked(set []column, x matrix.Dense) (of []int, size float64) {
+	var inputs []int
+	for _, c := range set {
+		inputs = append(inputs, c.inputs...)
+	}
+	near, to := slices.Repeat([]float64{math.Inf(1)}, x.Rows), make([]int, x.Rows)
+	order, logs := make([]int, 0, x.Rows), make([]float64, 0, x.Rows)
+	for at := 0; ; {
+		near[at] = -1
+		order = append(order, at)
+		next := -1
+		for k, v := range near {
+			if v < 0 {
+				continue
+			}
+			var d float64
+			for _, j := range inputs {
+				e := x.At(k, j) - x.At(at, j)
+				d += e * e
+			}
+			if d < v {
+				near[k], to[k] = d, at
+			}
+			if next < 0 || near[k] < near[next] {
+				next = k
+			}
+		}
+		if next < 0 {
+			break
+		}
+		logs = append(logs, math.Log(math.Sqrt(near[next])+leastDistance))
+		at = next
+	}
+	limit, gap := parted(slices.Clone(logs))
+	of = slices.Repeat([]int{-1}, x.Rows)
+	if gap < leastGap {
+		return of, 0
+	}
+	for k, at := range order {
+		if k > 0 && logs[k-1] <= limit {
+			of[at] = of[to[at]]
+		} else {
+			of[at] = k
+		}
+	}
+	return of, math.Exp(limit)
+}
+
+// parted parts values in two, so that their squared distances from the mean of their part are least (Otsu 1979). It
+// returns a limit, and the difference of the means in standard deviations within the parts.
+func parted(values []float64) (limit, gap float64) {
+	slices.Sort(values)
+	n := len(values)
+	var sum, squares, left float64
+	for _, v := range values {
+		sum += v
+		squares += v * v
+	}
+	best := 0.
+	for i, v := range values[:max(0, n-1)] {
+		left += v
+		a, b := float64(i+1), float64(n-i-1)
+		apart := (sum-left)/b - left/a
+		if between := a * b / float64(n) * apart * apart; between > best && values[i+1] > v {
+			within := math.Max(squares-sum*sum/float64(n)-between, 1e-12)
+			best, limit, gap = between, (v+values[i+1])/2, apart/math.Sqrt(within/float64(n))
+		}
+	}
+	return limit, gap
+}
