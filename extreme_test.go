@@ -70,6 +70,17 @@ func TestExtremeInputs(t *testing.T) {
 	})
 }
 
+// TestInfiniteMeans: a mean or a variance that isn't finite is an error before anything searches for its quantiles. A
+// Poisson model of the mean −∞ searched for ever.
+func TestInfiniteMeans(t *testing.T) {
+	eachKind(t, func(t *testing.T, all *krigo.Targets) {
+		for _, at := range [][2]float64{{math.Inf(-1), 1}, {math.Inf(1), 1}, {math.NaN(), 1}, {0, math.Inf(1)}} {
+			_, _, err := all.Models[0].Points([]float64{at[0]}, []float64{at[1]}, nil)
+			must.Not(t, err == nil, "%v has a prediction", at)
+		}
+	})
+}
+
 // extreme returns a table of one row, with an input, an exposure and a standard error.
 func extreme(t *testing.T, at [2]float64) *dataset.Table {
 	row := dataset.Reading{}.New("row")

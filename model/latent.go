@@ -150,11 +150,17 @@ func (m *Model) Spreads(mean, variance, noises []float64) ([]objective.Spread, e
 	return m.spreads(context.Background(), mean, variance, noises)
 }
 
-// spreads does what Spreads does, and panics with a matrix.End after ctx has ended.
+// spreads does what Spreads does, and panics with a matrix.End after ctx has ended. A mean or a variance that isn't
+// finite is an error here, before anything searches for its quantiles.
 func (m *Model) spreads(ctx context.Context, mean, variance, noises []float64) ([]objective.Spread, error) {
 	noise, err := m.likelihood()
 	if err != nil {
 		return nil, err
+	}
+	for i := range mean {
+		if !linalg.Finite([]float64{mean[i], variance[i]}) {
+			return nil, &rowError{i, errTooFar}
+		}
 	}
 	of, errs := make([]objective.Spread, len(mean)), make([]error, len(mean))
 	each(ctx, len(mean), func(i int) { of[i], errs[i] = noise.Spread(mean[i], variance[i], m.noiseIn(noises, i)) })

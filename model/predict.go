@@ -141,11 +141,6 @@ var errTooFar = errors.New("the prediction overflows: its inputs are too far fro
 
 // predictions makes Predictions, given the counts for Prediction.Outside. place adds the row's place to an error.
 func (m *Model) predictions(at around, outside []int, place func(row int, err error) error) ([]Prediction, error) {
-	for i := range at.mean {
-		if !linalg.Finite([]float64{at.mean[i], at.variance[i]}) {
-			return nil, place(i, errTooFar)
-		}
-	}
 	spreads, err := m.spreads(at.ctx, at.mean, at.variance, at.noises)
 	var of *rowError
 	if errors.As(err, &of) {

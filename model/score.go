@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -149,6 +150,10 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	s.Mean, s.Variance = s.mean, s.variance
 	if scaled := m.Terms.Loss.Kind == pacbayes.Scaled; scaled || transformed {
 		point, sd, err := m.Points(s.mean, s.variance, s.noises)
+		var of *rowError
+		if errors.As(err, &of) {
+			err = fmt.Errorf("%s: %s: %w", d.Source, d.Where(rows[of.row]), of.error)
+		}
 		if err != nil {
 			return s, err
 		}

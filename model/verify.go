@@ -142,7 +142,7 @@ func (m *Model) verifyRange(d *dataset.Data, roles dataset.Roles, context *Conte
 	}
 	// In old models Range.Far is 0. Variances are compared instead of distances, since rounding moves small distances
 	// more.
-	if far := r.Far * r.Far; far > 0 && (context == nil || math.IsInf(far, 1) ||
+	if far := r.Far * r.Far; r.Far > 0 && (context == nil || math.IsInf(far, 1) ||
 		!(math.Abs(context.far*context.far-far) <= sameFigure*math.Max(1, far))) {
 		return "the distance beyond which rows are far differs", nil
 	}
