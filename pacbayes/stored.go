@@ -73,7 +73,7 @@ func (c *Labels) rows(positive string) (*Labelled, error) {
 	l := &Labelled{Classes: c.Classes, stored: c}
 	for i, counts := range c.Confusion {
 		for j, n := range counts {
-			if n < 0 || n > mostStored-len(l.Truth) || len(counts) != len(c.Classes) || len(c.Confusion) != len(counts) {
+			if n < 0 || n > min(mostStored, c.Rows)-len(l.Truth) || len(counts) != len(c.Classes) || len(c.Confusion) != len(counts) {
 				return nil, fmt.Errorf("confusion[%d][%d] is %d, in a matrix of %d classes", i, j, n, len(c.Classes))
 			}
 			l.Truth = append(l.Truth, slices.Repeat([]int{i}, n)...)
