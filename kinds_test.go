@@ -50,7 +50,9 @@ func TestKinds(t *testing.T) {
 	all := must.Get(FitTargets(t.Context(), spread, o.Data.Beside, o))(t)
 	c := all.Together.Certificate
 	if c == nil || c.EmpiricalRisk > 0.2 || c.MeanBound > 0.45 ||
-		!strings.Contains(all.Sentence(), "get a wrong label of species") {
+		!strings.Contains(all.Sentence(), "get a wrong label of species") ||
+		all.Together.Parts != 1 || c.Delta != all.Together.Delta ||
+		!strings.Contains(all.Sentence(), "Each of these holds by itself") {
 		t.Fatalf("%+v: %s", c, all.Sentence())
 	}
 	path := filepath.Join(t.TempDir(), "m.krigo")

@@ -106,8 +106,12 @@ func (o Options) ForTargets(table *dataset.Table, targets []string) (each []Opti
 	}
 	terms := resolved.terms(resolved.Promise.loss(pacbayes.Kind(resolved.Promise.Loss)), 1)
 	terms.Backtest = resolved.Data.Split == "last"
-	if shared = (model.Together{Delta: terms.Delta, Parts: len(targets)}); model.Apart(terms) == "" {
+	shared = model.Together{Delta: terms.Delta, Parts: len(targets)}
+	if model.Apart(terms) == "" {
 		shared.Parts++
+		if o.Data.Kinds != nil {
+			shared.Parts = 1 // the label was asked for, so all of δ goes to it
+		}
 	}
 	for _, name := range targets {
 		own := o
@@ -240,9 +244,13 @@ func (t *Targets) Classes() []string {
 func (t *Targets) kindSentence() string {
 	first, c := t.Model(0), t.Together.Certificate
 	column := cautious.Name(first.Kinds.Column)
-	said := fmt.Sprintf("%sall of these hold together:", confidence(t.Together.Delta, "certified", first.Group))
-	said += fmt.Sprintf("\n  at most %s of further %s get a wrong label of %s; it is %s on the %d certified rows",
-		percentUp(c.MeanBound), t.Population(), column, percent(c.EmpiricalRisk), c.Rows)
+	said := confidence(t.Together.Delta, "certified", first.Group)
+	before, after := "all of these hold together:\n  ", ""
+	if t.Together.Parts == 1 {
+		before, after = "", "\nEach of these holds by itself at that confidence, not together with another:"
+	}
+	said += before + fmt.Sprintf("at most %s of further %s get a wrong label of %s; it is %s on the %d certified rows",
+		percentUp(c.MeanBound), t.Population(), column, percent(c.EmpiricalRisk), c.Rows) + after
 	for i, m := range t.Models {
 		if own := m.Certificate; own != nil && own.Valid {
 			said += fmt.Sprintf("\n  for at most %s it is wrong whether they are of the class %s",

@@ -28,7 +28,8 @@ const (
 const several = 100
 
 // Together says what is certified of all targets at once. The certificates of all models, and the certificate here,
-// hold together with probability at least 1−Delta: each has an equal part of δ.
+// hold together with probability at least 1−Delta: each has an equal part of δ. If Parts is 1, which needs the classes
+// of one column, each certificate has all of δ and holds by itself.
 type Together struct {
 	Delta float64 `json:"delta"`
 	Parts int     `json:"parts"` // δ of each certificate is Delta/Parts

@@ -116,6 +116,9 @@ func (s *Several) sane() error {
 			return unfit
 		}
 	}
+	if first.Kinds != nil && t.Parts == 1 { // all of δ goes to the label, and each class has a statement by itself
+		least = 1
+	}
 	if !(t.Delta > 0 && t.Delta < 1) || t.Parts < least || t.Certificate != nil &&
 		(t.Certificate.Delta != first.Terms.Delta || len(t.Units) != len(names)) {
 		return unfit

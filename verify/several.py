@@ -64,7 +64,7 @@ def verify(one, raw, data):
                 raise Refused(f"target {name}: {e}") from e
     require(found, f"the models have no certificate: {said('certificate_reason', str)}")
     t, first, delta, parts = together.terms[0], together.heads[0], said("delta", float), said("parts", int)
-    require(all(u.delta == delta / parts for u in together.terms) and parts >= len(names) + said.has("certificate"), "the parts of delta don't add up")
+    require(all(u.delta == delta / parts for u in together.terms) and (parts >= len(names) + said.has("certificate") or together.kinds and parts == 1), "the parts of delta don't add up")
     same = ("seed", int), ("split", str), ("group", str)
     require(all(h(k, v) == first(k, v) for h in together.heads for k, v in same), "the models are of several fits")
     require(all(h.list("units_by_role", int) == first.list("units_by_role", int) for h in together.heads), "the models' roles were dealt otherwise")
