@@ -46,7 +46,6 @@ const (
 	fewEvery        = 20
 	refitEvery      = 10
 	checkpointEvery = 150
-	togetherEvery   = 8
 )
 
 // specimen is a model file that krigo has made, taken apart, with everything that the model says.
@@ -267,14 +266,7 @@ func attackModels(r *run) error {
 	if err != nil {
 		return err
 	}
-	together, err := fitTogether(r.ctx)
-	if err != nil {
-		return err
-	}
 	return r.each(func(try int64, rng *rand.Rand) error {
-		if rng.IntN(togetherEvery) == 0 {
-			return r.attackTogether(together[rng.IntN(len(together))], rng)
-		}
 		s := all[rng.IntN(len(all))]
 		if rng.IntN(checkpointEvery) == 0 && s.checkpoint != nil {
 			// A fit runs on goroutines of its own, and a panic there ends the program. The file then still has the

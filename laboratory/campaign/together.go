@@ -11,6 +11,19 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
+func init() {
+	campaigns = append(campaigns, campaign{"several",
+		"altered files of several targets and of more than two classes: read, predicted from, certified", attackSeveral})
+}
+
+func attackSeveral(r *run) error {
+	all, err := fitTogether(r.ctx)
+	if err != nil {
+		return err
+	}
+	return r.each(func(_ int64, rng *rand.Rand) error { return r.attackTogether(all[rng.IntN(len(all))], rng) })
+}
+
 // group is a file of several models: several targets, or more than two classes.
 type group struct {
 	name   string
@@ -118,36 +131,36 @@ func (r *run) examineTogether(g *group, raw []byte, rng *rand.Rand) error {
 		if len(err.Error()) > 2000 {
 			return fmt.Errorf("the error has %d bytes: %.200s", len(err.Error()), err)
 		}
-		r.count("several: refused at once")
+		r.count("refused at once")
 		return nil
 	}
 	if label, err := all.Label(); err == nil {
 		if _, err := label.Predict(context.Background(), g.table, krigo.PredictOptions{}); err != nil {
-			r.count("several: no label")
+			r.count("no label")
 		}
 	}
 	for i := range all.Models {
 		if _, err := all.Model(i).Predict(context.Background(), g.table, krigo.PredictOptions{}); err != nil {
-			r.count("several: no prediction")
+			r.count("no prediction")
 			return nil
 		}
 	}
 	if rng.IntN(certifyEvery) > 0 {
-		r.count("several: predicted")
+		r.count("predicted")
 		return nil
 	}
 	for i := range all.Models {
 		c, err := all.Model(i).Certify(context.Background(), g.table, krigo.CertifyOptions{})
 		if err != nil || !c.Matches {
-			r.count("several: refused by certify")
+			r.count("refused by certify")
 			return nil
 		}
 	}
 	if err := all.CheckTogether(context.Background(), g.table); err != nil {
-		r.count("several: refused by certify")
+		r.count("refused by certify")
 		return nil
 	}
-	r.count("several: certified")
+	r.count("certified")
 	if said := all.Sentence(); said != g.said {
 		return fmt.Errorf("FORGED: certified as %q, not %q", said, g.said)
 	}
