@@ -180,6 +180,9 @@ func (m *Model) from(mean, variance float64) float64 {
 	return mean
 }
 
+// errTooFar is the error for a row whose prediction isn't a finite number.
+var errTooFar = errors.New("the prediction overflows: its inputs are too far from the training data")
+
 // rowError is an error about one of the rows that are predicted.
 type rowError struct {
 	row int

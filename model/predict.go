@@ -136,9 +136,6 @@ type around struct {
 	mean, variance, offsets, noises []float64
 }
 
-// errTooFar is the error for a row whose prediction isn't a finite number.
-var errTooFar = errors.New("the prediction overflows: its inputs are too far from the training data")
-
 // predictions makes Predictions, given the counts for Prediction.Outside. place adds the row's place to an error.
 func (m *Model) predictions(at around, outside []int, place func(row int, err error) error) ([]Prediction, error) {
 	spreads, err := m.spreads(at.ctx, at.mean, at.variance, at.noises)

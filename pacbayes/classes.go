@@ -105,9 +105,6 @@ func Probabilistic(statement string) bool {
 	return top || statement == Brier || statement == LogLoss || statement == CalibrationBias
 }
 
-// mostDelta is the end of the range of δ. What may fail as often as it holds is no promise.
-const mostDelta = 0.5
-
 // Check returns an error if the terms are invalid.
 func (t LabelTerms) Check() error {
 	known := []string{ErrorRate, EachClass, EachPrediction, Brier, LogLoss, CalibrationBias, MeanCost, EachSlice}

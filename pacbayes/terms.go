@@ -207,6 +207,9 @@ func (t Terms) fixed(s Sample, losses []float64, zeroOne bool, delta float64) (f
 	return math.Min(1, b+rounding), err
 }
 
+// mostDelta is the end of the range of δ. What may fail as often as it holds is no promise.
+const mostDelta = 0.5
+
 // leastDelta is smaller than any δ that people use. Its parts are still positive numbers.
 const leastDelta = 1e-300
 
