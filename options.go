@@ -274,7 +274,7 @@ type Promise struct {
 	Delta float64  `json:"delta,omitzero" set:"delta" value:"P" default:"0.01"`
 
 	_         struct{}            `help:"inequality of the certificate: kl, maurer, pinsker, split-kl, betting (fixed"`
-	_         struct{}            `help:"posteriors)" rule:"kl; maurer if learnt from an informed prior; betting for groups"`
+	_         struct{}            `help:"posteriors)" rule:"kl; groups: betting; learnt: maurer"`
 	Bound     pacbayes.Inequality `json:"bound,omitzero" set:"bound" value:"NAME"`
 	_         struct{}            `help:"bound on predictions: twice (the bound of a random draw), direct (from their losses), both"`
 	_         struct{}            `rule:"direct where it can be, else twice" for:"training"`
