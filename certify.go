@@ -178,6 +178,9 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOpti
 		if err == nil && v.Differs != "" {
 			err = fmt.Errorf("the model isn't what its data make it: %s: no certificate", v.Differs)
 		}
+		if err == nil {
+			_, err = m.checkTies(ctx, d)
+		}
 		if err != nil {
 			return nil, err
 		}

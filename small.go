@@ -23,6 +23,9 @@ func (o Options) takes() (units int, bound float64) {
 	if o.Data.Group != "" && o.Promise.Bound == pacbayes.BettingBound {
 		o.Promise.Bound = pacbayes.KLBound
 	}
+	if o.Data.Kinds != nil { // as many rows are certified as if each class had a part of δ
+		o.Promise.Delta /= float64(len(o.Data.Kinds.Labels) + 1)
+	}
 	least := bounds()
 	const from = pacbayes.MinRows + 1
 	most := 2 * from

@@ -67,14 +67,7 @@ func (m *Model) checkSplit(*dataset.Data, dataset.Roles) error {
 func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
 	q, t := m.Posterior, m.Terms
 	prior, _ := q.OfPrior()
-	raw := t.Loss.Below
-	if !t.Loss.Unitless() {
-		raw *= m.Scaling.TargetScale
-	}
 	switch {
-	case !(math.Abs(t.EpsilonRaw-raw) <= 1e-12*raw):
-		return fmt.Errorf("the certificate's terms say that ε is %v in units of %s, but their ε in scaled units amounts to "+
-			"%v: no certificate", t.EpsilonRaw, m.Target, raw)
 	case t.Loss.Kind == pacbayes.Scaled && m.TrainsForBound():
 		return errors.New("the certificate's loss counts standard deviations with a noise that is estimated on the " +
 			"certified rows: no certificate")

@@ -61,7 +61,7 @@ func example(t testing.TB, expr string, d int, ard bool, mean kernel.Mean) *Mode
 			finding.New(finding.Text, "two")},
 		Test:     &Test{Rows: 5, MSE: 1. / 7, RMSERaw: 0.3, NLPD: -0.1, GibbsRisk: 0.2, MeanRisk: 0.1, Coverage95: 0.9},
 		Training: Training{ObjectiveValue: 0.7, Iterations: 3, Evaluations: 4, Starts: 2, Seconds: 0.1, Stopped: "converged"},
-		Terms: pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Asymmetric, Below: 0.4, Above: 0.8}, EpsilonRaw: 1.1,
+		Terms: pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Asymmetric, Below: 0.4, Above: 0.8}, EpsilonRaw: 1.08,
 			Delta: 0.01,
 			Grid:  pacbayes.DefaultGrid(), Params: len(theta), Choices: 2, PriorRows: 20, Scaling: dataset.PriorRows},
 	}

@@ -18,7 +18,7 @@ import (
 // or prints it needn't check again. Verify checks what only the data can show.
 func (m *Model) sane() error {
 	for _, check := range []func() error{m.saneNames, m.saneWords, m.saneNumbers, m.saneCurves, m.saneTerms,
-		m.saneCertificate, m.saneBounds, m.saneContext} {
+		m.saneCertificate, m.saneBounds, m.saneContext, m.saneMisses} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -185,6 +185,14 @@ func (m *Model) saneTerms() (err error) {
 	if err := t.Check(); err != nil {
 		return err
 	}
+	raw := t.Loss.Below
+	if !t.Loss.Unitless() {
+		raw *= m.Scaling.TargetScale
+	}
+	if !(math.Abs(t.EpsilonRaw-raw) <= 1e-12*raw) {
+		return fmt.Errorf("they say that ε is %v in units of %s, but their ε in scaled units amounts to %v", t.EpsilonRaw,
+			m.Target, raw)
+	}
 	for _, n := range []int{t.Params, t.PriorRows, t.Resolutions, t.Structures, t.Lengthscales, t.Tied} {
 		if n < 0 {
 			return fmt.Errorf("a count is %d", n)
@@ -261,6 +269,36 @@ func (m *Model) saneBounds() error {
 	return nil
 }
 
+// saneMisses compares the certificate with the certified rows' errors, if the file has them for its intervals.
+func (m *Model) saneMisses() error {
+	c, of := m.Certificate, m.Conformal
+	if c == nil || of == nil || of.From != FromCertified || len(of.Misses) != c.Rows || c.Groups > 0 ||
+		c.Loss != pacbayes.Band || m.Terms.Route != pacbayes.Direct {
+		return nil
+	}
+	const margin = 1e-6 // rounding may decide whether a row misses
+	above := func(width float64) int {
+		at, _ := slices.BinarySearch(of.Misses, width)
+		return len(of.Misses) - at
+	}
+	missed := int(math.Round(c.EmpiricalRisk * float64(c.Rows)))
+	ok := above(c.Epsilon*(1+margin)) <= missed && missed <= above(c.Epsilon*(1-margin))
+	if c.Curve != nil {
+		for _, p := range c.Curve.Points {
+			ok = ok && above(p.HalfWidth*(1+margin)) <= p.Misses
+		}
+	}
+	if m.Context != nil && m.Limits == "" {
+		rmse := m.Scaling.TargetScale * norm(of.Misses) / math.Sqrt(float64(c.Rows))
+		ok = ok && math.Abs(m.Context.RMSE-rmse) <= margin*rmse
+	}
+	if !ok {
+		return errors.New("the model file's certificate and errors contradict the misses that its intervals are made from; " +
+			"don't rely on this file")
+	}
+	return nil
+}
+
 func (m *Model) saneContext() error {
 	x, certified := m.Context, m.Counts[dataset.Certified]
 	switch {
@@ -272,6 +310,7 @@ func (m *Model) saneContext() error {
 	}
 	own := m.Certificate.EmpiricalRisk
 	ok := x.Rows == certified && x.R2 <= 1 && x.MAE <= x.RMSE*(1+sameFigure) &&
+		(m.Certificate.Limits > 0) == (x.Unknown != Unknown{}) &&
 		(m.Terms.Route != pacbayes.Direct || math.Abs(x.MeanRisk-own) <= sameFigure) && slices.Min(x.misses()) >= 0 && slices.Min(x.shares()) >= 0 &&
 		slices.Max(x.shares()) <= 1+1e-9 &&
 		slices.Contains([]string{"", manyInputs, spreadRows, overflows, exposures}, x.LinearReason)

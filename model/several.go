@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -111,6 +112,9 @@ func (s *Several) sane() error {
 		least++
 	}
 	for _, m := range s.Models {
+		if (m.Kinds == nil) != (first.Kinds == nil) || m.Kinds != nil && !slices.Equal(m.Kinds.Names(), names) {
+			return errors.New("the names of the classes aren't those of their models: the file was altered")
+		}
 		if !slices.Equal(m.Beside, names) || m.Seed != first.Seed || m.Split != first.Split || m.Group != first.Group ||
 			m.Dealt != first.Dealt || m.Terms.Delta != t.Delta/float64(t.Parts) {
 			return unfit
@@ -123,15 +127,37 @@ func (s *Several) sane() error {
 		(t.Certificate.Delta != first.Terms.Delta || len(t.Units) != len(names)) {
 		return unfit
 	}
-	if t.Certificate != nil {
-		if differs := t.terms(first).Recount(t.Certificate, math.NaN()); differs != "" {
-			return fmt.Errorf("the certificate of all targets contradicts its own counts: %s; don't rely on this file", differs)
-		}
+	if err := s.saneTogether(); err != nil {
+		return fmt.Errorf("the certificate of all targets contradicts its own counts: %w; the file was altered", err)
 	}
 	if t.Certificate != nil && t.Sets.sane(len(names), t.Certificate.Rows) != nil ||
 		t.Sets != nil && (t.Certificate == nil || first.Kinds == nil) ||
 		slices.ContainsFunc(t.Units, func(unit float64) bool { return !positive(unit) }) {
 		return unfit
+	}
+	return nil
+}
+
+// saneTogether refuses a certificate of all targets that doesn't follow from its counts and from the models' terms.
+func (s *Several) saneTogether() error {
+	t := s.Together
+	c := t.Certificate
+	if c == nil {
+		return nil
+	}
+	first := s.Models[0]
+	for i, m := range s.Models {
+		unit := m.Terms.EpsilonRaw / first.Terms.Loss.Below
+		if m.Certificate == nil || c.Rows > m.Counts[dataset.Certified] || c.Groups > m.Groups[dataset.Certified] ||
+			!(math.Abs(t.Units[i]-unit) <= 1e-12*unit) {
+			return fmt.Errorf("its rows or units aren't those of %s", cautious.Name(m.Target))
+		}
+	}
+	of := t.terms(first)
+	of.Repeats = first.Certificate.Repeats
+	of.Near = first.Certificate.NearCopies
+	if differs := cmp.Or(of.Reword(c), of.Recount(c, math.NaN())); differs != "" {
+		return errors.New(differs)
 	}
 	return nil
 }

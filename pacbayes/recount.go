@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // A certificate that stands in a file states its counts beside its bounds. The functions of this file compute every
@@ -34,6 +37,9 @@ const mostBet = 10_000
 // meanRisk is the mean's loss on the certified rows. It is NaN if the file doesn't say it.
 func (t Terms) Recount(c *Certificate, meanRisk float64) string {
 	n := cmp.Or(c.Groups, c.Rows)
+	if n < MinRows || c.Groups > c.Rows || (c.Groups > 0) != (t.Group != "") {
+		return fmt.Sprintf("it counts %d rows and %d groups", c.Rows, c.Groups)
+	}
 	if !(c.EmpiricalRisk >= 0 && c.EmpiricalRisk <= 1+1e-9) {
 		return fmt.Sprintf("empirical_risk is %v", c.EmpiricalRisk)
 	}
@@ -89,6 +95,7 @@ func (t Terms) spans(c *Certificate, n int, meanRisk float64) (bound, mean span,
 	bound = draw.spanOf(c.EmpiricalRisk, n, t.Delta/t.statements()/float64(t.Choices))
 	twice := math.Min(1, 2*c.Bound)
 	if t.Route == Both {
+		own.least = math.Max(own.least, t.spanOf(0, n, t.Delta/t.statements()).least)
 		return bound, span{math.Min(twice, own.least), math.Min(twice, own.most)}, root
 	}
 	return bound, exactly(twice), root
@@ -190,6 +197,24 @@ func (t Terms) recountSlices(c *Certificate) string {
 			return fmt.Sprintf("slice %s %s contradicts its counts", s.By, s.Name)
 		}
 	}
+	for _, by := range t.Slices {
+		rows := 0
+		missed := 0.
+		names := map[string]bool{}
+		for _, s := range c.Slices {
+			if s.By == by {
+				rows += s.Rows
+				missed += s.MeanRisk * float64(s.Rows)
+				names[s.Name] = true
+			}
+		}
+		all := lists.If(c.Slices, func(s Slice) bool { return s.By == by })
+		if rows > c.Rows || len(names) < len(all) || len(all) == 0 ||
+			t.Route == Direct && (missed > c.EmpiricalRisk*float64(c.Rows)+0.5 ||
+				rows == c.Rows && !same(missed, c.EmpiricalRisk*float64(c.Rows))) {
+			return fmt.Sprintf("slices by %s contradict the rows and misses of all", by)
+		}
+	}
 	return ""
 }
 
@@ -211,6 +236,15 @@ func (t Terms) recountPromise(c *Certificate) string {
 	if t.Curve {
 		at, _ := c.Curve.Width(t.Promise)
 		wrong = wrong || !same(at.HalfWidth, p.HalfWidth)
+	}
+	near := func(j int) bool { return same(PromiseWidth(j, p.Relative), p.HalfWidth) }
+	if !t.Curve && p.HalfWidth > 0 {
+		wrong = wrong || !slices.ContainsFunc(linalg.UpTo(promiseWidths), near)
+	}
+	if kind := t.Loss.Kind; !t.Curve && t.MeanAlone() && (kind == Band || kind == Relative || kind == Scaled) &&
+		p.HalfWidth > 0 && p.HalfWidth <= t.Loss.Below { // as many rows miss a narrower band, or more
+		least := t.spanOf(c.EmpiricalRisk, cmp.Or(c.Groups, c.Rows), t.Delta/2/t.share()).least
+		wrong = wrong || least > 1-t.Promise+reproducible
 	}
 	if wrong {
 		return "promise doesn't follow from its terms and the curve"
