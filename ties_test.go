@@ -253,3 +253,23 @@ func TestFewGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestGrids: where inputs repeat on a grid, a bend or a step of the function looks like effects of settings. New
+// settings are predicted as well as known ones, so that nothing ties rows together.
+func TestGrids(t *testing.T) {
+	for seed := range uint64(4) {
+		rng := rand.New(rand.NewPCG(seed, 99))
+		for name, bend := range map[string]func(a float64) float64{"sine": math.Sin,
+			"step": func(a float64) float64 { return 1.5 * math.Round(a/12) }} {
+			var rows [][]float64
+			for range 240 {
+				a := float64(1 + rng.IntN(12))
+				b := float64(1 + rng.IntN(4))
+				rows = append(rows, []float64{a, b, 6*b + bend(a) + 0.5*rng.NormFloat64()})
+			}
+			table := must.Get(dataset.FromRows([]string{"a", "b", "y"}, rows))(t)
+			found := must.Get(krigo.Ties(t.Context(), table, asked("target=y")))(t)
+			must.Not(t, found != nil, "%s %d: %+v", name, seed, found)
+		}
+	}
+}

@@ -198,7 +198,7 @@ func TestRotateFaults(t *testing.T) {
 			same(added)
 			l.Close()
 			l = must.Get(Open(path))(t)
-			w = must.Get(l.Watch(m))(t)
+			must.Get(l.Watch(m))(t)
 			must.Get(l.Rotate())(t)
 			same(added)
 			l.Close()

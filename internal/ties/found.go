@@ -81,7 +81,8 @@ func (t Tie) ties(sure bool) bool {
 	case t.Kind == Column:
 		return sure || t.Nests && apart(leastApart)
 	case t.Kind == Setting:
-		return sure && (t.Units >= manySettings || t.Apart >= leastApart)
+		// On a grid a bend of the function looks like effects of settings, but then new settings are predicted as well.
+		return sure && (!t.Chance && t.Units >= manySettings || t.Apart >= leastApart)
 	case t.Kind != Pair && len(t.Inputs) > 0:
 		return sure && apart(leastBlocks)
 	}

@@ -242,12 +242,10 @@ func (l Look) siblings(ctx context.Context, t *Tie, members [][]int, rng *rand.R
 	rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	members = members[:min(len(members), mostFirst)]
 	var first [][]int
-	var others []int
 	for u, rows := range members {
 		rows = slices.Clone(rows)
 		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		first, members[u] = append(first, rows[:1]), rows[1:]
-		others = append(others, rows[1:]...)
 	}
 	own, _ := only(l.Given, first)
 	g, err := l.Fit(ctx, own.X, own.Y)

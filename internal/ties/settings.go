@@ -42,9 +42,9 @@ func settings(columns []column, x matrix.Dense) (all []Candidate) {
 		}
 	}
 	for _, set := range sets {
-		least := manySettings
-		if unlikely(set) >= leastUnlikely {
-			least = leastSettings
+		least := leastSettings
+		if byChance(set) {
+			least = manySettings
 		}
 		all = add(all, set, agreeing(set), 0, least)
 	}
@@ -56,6 +56,12 @@ func settings(columns []column, x matrix.Dense) (all []Candidate) {
 		all = add(all, set, of, size, leastSettings)
 	}
 	return all
+}
+
+// byChance says whether rows have settings in common because values of each column repeat, as on a grid, and not because
+// columns agree.
+func byChance(set []column) bool {
+	return !slices.ContainsFunc(set, func(c column) bool { return c.of == nil }) && unlikely(set) < leastUnlikely
 }
 
 // butOne returns a set, and, unless it is large, the sets that lack one of its columns.
@@ -75,7 +81,7 @@ func add(all []Candidate, set []column, of []int, size float64, least int) []Can
 	if len(set) == 0 || len(set) == 1 && set[0].label {
 		return all
 	}
-	c := Candidate{Kind: Setting, Size: size, Of: slices.Repeat([]int{-1}, len(of))}
+	c := Candidate{Kind: Setting, Size: size, Of: slices.Repeat([]int{-1}, len(of)), Chance: byChance(set)}
 	n, repeated := 0, 0
 	for _, rows := range units(of) {
 		if len(rows) > 1 {
@@ -86,8 +92,11 @@ func add(all []Candidate, set []column, of []int, size float64, least int) []Can
 			repeated += len(rows)
 		}
 	}
-	if n < least || float64(repeated) < leastRepeated*float64(len(of)) ||
-		slices.ContainsFunc(all, func(o Candidate) bool { return slices.Equal(o.Of, c.Of) }) {
+	if n < least || float64(repeated) < leastRepeated*float64(len(of)) {
+		return all
+	}
+	if i := slices.IndexFunc(all, func(o Candidate) bool { return slices.Equal(o.Of, c.Of) }); i >= 0 {
+		all[i].Chance = all[i].Chance && c.Chance
 		return all
 	}
 	for _, m := range set {

@@ -38,6 +38,7 @@ type Candidate struct {
 	Named  bool     // texts name the units, so units have no order
 	Inputs []int    // inputs whose values differ between units; nil if the model doesn't know the columns
 	Sorted bool     // the rows of a unit are in few stretches of the file
+	Chance bool     // values repeat on their own, as on a grid, so that units tell nothing by themselves
 	Nests  bool     // another input is the same in all rows of a unit, as a patient's sex is
 }
 
