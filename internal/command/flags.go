@@ -181,7 +181,7 @@ func helpText(cmd *cobra.Command, args []string, wide int) string {
 		asked = args[at+1]
 	}
 	var b strings.Builder
-	if slices.ContainsFunc(groups[1:], func(group string) bool { return strings.EqualFold(asked, group) }) {
+	if slices.ContainsFunc(grouped(cmd), func(group string) bool { return strings.EqualFold(asked, group) }) {
 		describeFlags(&b, shown(cmd, asked), wide)
 	} else {
 		unknown := asked
@@ -195,7 +195,7 @@ func helpText(cmd *cobra.Command, args []string, wide int) string {
 		describe(&b, cmd, asked, wide)
 		if unknown != "" && len(slices.Concat(shown(cmd, "all")...)) > most {
 			fmt.Fprintf(&b, "There is no group %q of flags%s\n", unknown,
-				spelling.DidYouMean(unknown, strings.Split(strings.ToLower(strings.Join(groups[1:], " ")), " ")))
+				spelling.DidYouMean(unknown, grouped(cmd)))
 		} else if cmd.Long != "" {
 			fmt.Fprintf(&b, "\n%s\n", reflowed(strings.TrimSpace(cmd.Long), wide))
 		}
@@ -242,12 +242,31 @@ func describe(b *strings.Builder, cmd *cobra.Command, asked string, wide int) {
 	}
 	describeFlags(b, shown(cmd, asked), wide)
 	if short {
-		fmt.Fprintln(b, "\n"+prose(fmt.Sprintf("--help all shows all %d flags. --help followed by data, kernel, method, prior, "+
-			"promise or run shows the flags of that group.", len(all)), wide))
+		fmt.Fprintln(b, "\n"+prose(fmt.Sprintf("--help all shows all %d flags. --help followed by %s shows the flags of that "+
+			"group.", len(all), either(grouped(cmd))), wide))
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(b, "\n%s COMMAND --help says more about a command.\n", cmd.CommandPath())
 	}
+}
+
+// grouped names the groups of flags that the command has.
+func grouped(cmd *cobra.Command) (names []string) {
+	for i, flags := range shown(cmd, "all") {
+		if i > 0 && len(flags) > 0 {
+			names = append(names, strings.ToLower(groups[i]))
+		}
+	}
+	return names
+}
+
+// either joins names by commas, with "or" before the last.
+func either(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // describeFlags writes flags under the headings of their groups.

@@ -158,3 +158,19 @@ func TestLabelsTwice(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// TestLabelsThatAreNumbers: labels that are the same number, written otherwise, are refused, since they would be counted
+// as one label. That holds for text as for numbers.
+func TestLabelsThatAreNumbers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, more := range map[string]string{"text": "A,A\n", "numbers": "2,2\n"} {
+		rows := "target,prediction\n" + strings.Repeat("01,1\n1,1\n"+more, 20)
+		must.Do(t, os.WriteFile("l.csv", []byte(rows), 0o600))
+		o := call(t.Context(), "certify", "--predictions", "l.csv", "--target", "target", "--classes")
+		must.Not(t, o.status == 0 || !strings.Contains(o.stderr, "are one number"), "%s: %+v", name, o)
+		if name == "text" {
+			o = call(t.Context(), "certify", "--predictions", "l.csv", "--target", "target")
+			must.Not(t, o.status == 0 || !strings.Contains(o.stderr, "are one number"), "%s: %+v", name, o)
+		}
+	}
+}

@@ -61,7 +61,9 @@ func (f *predictFlags) check(json bool, inputs []string) error {
 		return misused("--samples %d: want a number of draws", f.samples)
 	case !(f.level > 0 && f.level < 1):
 		return misused("--level %v: want a share of targets between 0 and 1, such as 0.9", f.level)
-	case few != (f.data != ""):
+	case few && f.data == "":
+		return misused("--intervals full and jackknife need the data that the model was made from: add --data FILE")
+	case !few && f.data != "":
 		return misused("--data goes with --intervals full or jackknife, which need the data that " +
 			"the model was made from")
 	case f.by != "" && !few:

@@ -111,12 +111,25 @@ func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64,
 			return err
 		}
 	}
-	table, err := readTable(f.file, cmd.InOrStdin(), nil, as.Naming(f.group))
+	labels := changed(cmd, labelNames) != ""
+	names := []string{f.group}
+	if labels { // 007 and 7 are two labels, and one number
+		names = append(names, f.target, f.prediction, f.slice)
+	}
+	table, err := readTable(f.file, cmd.InOrStdin(), nil, as.Naming(names...))
 	if err != nil {
 		return err
 	}
 	defer table.Close()
-	if changed(cmd, labelNames) != "" || table.IsText(f.target) {
+	if !labels && table.IsText(f.target) && f.file != "-" {
+		again, err := readTable(f.file, nil, nil, as.Naming(f.group, f.target, f.prediction))
+		if err != nil {
+			return err
+		}
+		defer again.Close()
+		table = again
+	}
+	if labels || table.IsText(f.target) {
 		return f.certifyLabels(cmd, c, table)
 	}
 	if classes, err := table.Classes(f.prediction); table.IsText(f.prediction) && len(classes) > 0 && err == nil {
