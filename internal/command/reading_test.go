@@ -172,6 +172,9 @@ func TestAdvisedFlags(t *testing.T) {
 // TestLongCells: a cell of a million characters is cut in messages and in JSON. As the name of a column, a category or a
 // class it is refused.
 func TestLongCells(t *testing.T) {
+	if testing.Short() {
+		t.Skip("cells of a million characters take a minute with the race detector")
+	}
 	t.Chdir(t.TempDir())
 	long := strings.Repeat("q", 1_000_000)
 	table := func(file, head string, cells func(i int, x float64) string) {
