@@ -75,6 +75,9 @@ type cells struct {
 	rows  [][]string
 }
 
+// named are the columns of texts that drawn draws.
+var named = []string{"side", "block", "label", "bird", "limit"}
+
 // drawn returns n random rows with the given columns. a and b are numbers, side has four kinds of text, block has a
 // text for each pair of rows, and y depends on a and b.
 func drawn(seed uint64, n int, columns ...string) cells {

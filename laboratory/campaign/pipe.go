@@ -311,8 +311,8 @@ func (s *session) table() (header map[string]any, buffers [][]byte) {
 	}
 	names, text := slices.Clone(c.names), make([]bool, len(c.names))
 	for j, name := range names {
-		var column, texts []byte
-		if text[j] = name == "side" || name == "block" || rng.IntN(30) == 0; !text[j] {
+		var column, cells []byte
+		if text[j] = slices.Contains(named, name) || rng.IntN(30) == 0; !text[j] {
 			for _, row := range c.rows {
 				v, err := strconv.ParseFloat(row[j], 64)
 				if err != nil {
@@ -327,17 +327,17 @@ func (s *session) table() (header map[string]any, buffers [][]byte) {
 			continue
 		}
 		for _, row := range c.rows {
-			column = binary.LittleEndian.AppendUint64(column, uint64(len(texts)))
-			texts = append(texts, row[j]...)
+			column = binary.LittleEndian.AppendUint64(column, uint64(len(cells)))
+			cells = append(cells, row[j]...)
 		}
-		column = binary.LittleEndian.AppendUint64(column, uint64(len(texts)))
+		column = binary.LittleEndian.AppendUint64(column, uint64(len(cells)))
 		if rng.IntN(20) == 0 {
 			column = alteredSame(column, rng)
 		}
 		if rng.IntN(10) == 0 {
-			texts = alteredSame(texts, rng)
+			cells = alteredSame(cells, rng)
 		}
-		buffers = append(buffers, column, texts)
+		buffers = append(buffers, column, cells)
 	}
 	header = map[string]any{"names": names, "text": text, "rows": len(c.rows)}
 	switch rng.IntN(20) {
