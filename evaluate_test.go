@@ -472,7 +472,7 @@ func TestCertifyRefusesEdits(t *testing.T) {
 		"an unknown scaling": {grid, func(m *krigo.Model) { m.Terms.Scaling, m.Scaling.Source = "foo", "foo" },
 			"foo"},
 		"fewer prior rows":          {grid, func(m *krigo.Model) { m.Terms.PriorRows = 3 }, "prior rows"},
-		"a narrower ε in raw units": {grid, func(m *krigo.Model) { m.Terms.EpsilonRaw = 0.5 }, "ε"},
+		"a narrower ε in raw units": {grid, func(m *krigo.Model) { m.Terms.EpsilonRaw = 0.5 }, "EpsilonRaw"},
 		"an impossible δ":           {grid, func(m *krigo.Model) { m.Terms.Delta = 5 }, "delta"},
 		"an unknown loss":           {grid, func(m *krigo.Model) { m.Terms.Loss.Kind = "none" }, "loss"},
 		"fewer parameters paid for": {grid, func(m *krigo.Model) { m.Terms.Params = 1 }, "parameters"},

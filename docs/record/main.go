@@ -120,5 +120,5 @@ func (r *recorder) prepare() (err error) {
 	if r.slow, err = readSlowness(filepath.Join(r.root, "docs", "record", "slow.txt")); err != nil {
 		return err
 	}
-	return furnish(r.root, r.shelf, r.krigo)
+	return furnish(r.root, r.shelf, r.krigo, r.env)
 }

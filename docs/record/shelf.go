@@ -13,7 +13,7 @@ import (
 
 // furnish writes the files that the documents mention to a folder: the tables of docs/data and data, and simulated
 // tables. krigo, a program, then makes a table and a model.
-func furnish(root, folder, krigo string) error {
+func furnish(root, folder, krigo string, env []string) error {
 	for _, from := range []struct{ pattern, to string }{
 		{"docs/data/*.csv", "."}, {"data/*.csv.gz", "."}, {"data/*.csv.gz", "data"},
 	} {
@@ -36,7 +36,7 @@ func furnish(root, folder, krigo string) error {
 			return err
 		}
 	}
-	place := &place{krigo: krigo, folder: folder}
+	place := &place{krigo: krigo, folder: folder, env: env}
 	for _, command := range []string{
 		"krigo generate --rows 300 --inputs 3 --out draw.npy",
 		"krigo fit houses.csv --target price --quiet --out houses.krigo",
