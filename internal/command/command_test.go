@@ -261,7 +261,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"certify", "good.krigo", "homes.csv", "--fresh", "--declaration", "nosuch.json"}, 2,
 			[]string{"--declaration with --fresh"}},
 		{[]string{"declare", "homes.csv", "--target", "MEDV", "--budget", "1s"}, 2, []string{"--budget", "is for fit"}},
-		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "full"}, 2, []string{"--data goes with"}},
+		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "full"}, 2, []string{"add --data FILE"}},
 		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "band", "--data", "homes.csv"}, 2,
 			[]string{"--data goes with"}},
 		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "band", "--by", "RM"}, 2, []string{"--by RM"}},
