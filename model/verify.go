@@ -140,6 +140,9 @@ func (m *Model) verifyRange(d *dataset.Data, roles dataset.Roles, context *Conte
 	if r.Far = m.Range.Far; err == nil && !reflect.DeepEqual(r, m.Range) {
 		return "the inputs' range differs", nil
 	}
+	if m.Context != nil && context != nil && r.Far == 0 && context.far > 0 { // a model with a context has it
+		return "the distance beyond which rows are far is missing", nil
+	}
 	// In old models Range.Far is 0. Variances are compared instead of distances, since rounding moves small distances
 	// more.
 	if far := r.Far * r.Far; r.Far > 0 && (context == nil || math.IsInf(far, 1) ||
