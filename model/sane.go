@@ -271,7 +271,8 @@ func (m *Model) saneBounds() error {
 
 // saneMisses compares the certificate with the certified rows' errors, if the file has them for its intervals.
 func (m *Model) saneMisses() error {
-	c, of := m.Certificate, m.Conformal
+	c := m.Certificate
+	of := m.Conformal
 	if c == nil || of == nil || of.From != FromCertified || len(of.Misses) != c.Rows || c.Groups > 0 ||
 		c.Loss != pacbayes.Band || m.Terms.Route != pacbayes.Direct {
 		return nil
@@ -300,7 +301,8 @@ func (m *Model) saneMisses() error {
 }
 
 func (m *Model) saneContext() error {
-	x, certified := m.Context, m.Counts[dataset.Certified]
+	x := m.Context
+	certified := m.Counts[dataset.Certified]
 	switch {
 	case x == nil:
 		return nil

@@ -294,9 +294,7 @@ func (c *Certificate) Difference(d *Certificate) string {
 // with the part of δ that its bound on the mean has. The bound holds by itself, not together with the certificate. If
 // the certificate has a curve, the bound is about the declared ε alone.
 func (t Terms) HoldOut(s Sample) (risk, bound float64, err error) {
-	if t.Route, t.Choices = Direct, 1; t.Curve {
-		t.Curve, t.Promise = false, 0 // the promise is a point of the curve
-	}
+	t = t.alone()
 	c := &Certificate{ChoicesPenalty: math.Log(t.statements())}
 	err = t.bounds(c, s)
 	return c.EmpiricalRisk, c.MeanBound, err

@@ -121,3 +121,15 @@ func (q Inequality) anyQ(risk, low, eps float64, n int) float64 {
 	}
 	return math.Min(1, KLInverseUp(risk, eps)+rounding)
 }
+
+// byMean says whether the bound of a predictor that was fixed before needs nothing of the losses but their mean.
+func (q Inequality) byMean(zeroOne bool) bool { return zeroOne || q != SplitBound && q != BettingBound }
+
+// ofMean bounds the expected loss of such a predictor, whose losses on n units have the mean risk ≤ 1.
+func (q Inequality) ofMean(risk float64, n int, zeroOne bool, delta float64) float64 {
+	b := risk + math.Sqrt(-math.Log(delta)/(2*float64(n)))
+	if zeroOne || q != PinskerBound {
+		b = HoldOutBound(zeroOne, risk, n, delta)
+	}
+	return math.Min(1, b+rounding)
+}

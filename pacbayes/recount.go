@@ -29,9 +29,6 @@ func (s span) holds(stored float64) bool {
 // curve of more rows has a smaller level.
 const mostCrossed = 100_000
 
-// mostBet is the most units whose bets Recount computes again.
-const mostBet = 10_000
-
 // Recount returns the first number of c that c's own counts contradict, or "". A bound that needs more of the rows than
 // counts, such as a betting bound, must lie between the least and the largest bound that rows of these counts can have.
 // meanRisk is the mean's loss on the certified rows. It is NaN if the file doesn't say it.
@@ -103,42 +100,22 @@ func (t Terms) spans(c *Certificate, n int, meanRisk float64) (bound, mean span,
 
 // spanOf returns where the bound of a fixed predictor must lie that has this risk on n units.
 func (t Terms) spanOf(risk float64, n int, delta float64) span {
-	any := span{0, 1}
 	if risk != risk {
-		return any
+		return span{0, 1}
 	}
-	q, zeroOne := t.inequality(), t.Loss.IsZeroOne() && t.Group == ""
+	q := t.inequality()
+	zeroOne := t.Loss.IsZeroOne() && t.Group == ""
 	if zeroOne && !same(risk*float64(n), math.Round(risk*float64(n))) {
 		return span{2, 2} // no count of misses has this share
 	}
-	s := Sample{Y: make([]float64, n)}
-	of := func(losses []float64) float64 {
-		b, _ := t.fixed(s, losses, zeroOne, delta) // only sums over ranks have errors
-		return b
-	}
-	alike := make([]float64, n)
-	for i := range alike {
-		alike[i] = math.Min(risk, 1)
-	}
 	switch {
-	case zeroOne || q == KLBound || q == MaurerBound || q == PinskerBound:
-		return exactly(of(alike))
-	case q == BettingBound && n <= mostBet:
-		return span{of(alike), of(extreme(risk, n))}
+	case q.byMean(zeroOne):
+		return exactly(q.ofMean(math.Min(risk, 1), n, zeroOne, delta))
+	case q == BettingBound:
+		least, most := betweenBets(math.Min(risk, 1), n, delta, gamblers(t.Rules, n, delta))
+		return span{least, most}
 	}
 	return span{risk, 1}
-}
-
-// extreme returns losses of 0 and 1, and one between, with this mean. No losses of this mean vary more, so that the
-// gamblers of a betting bound win least: the logarithm of their wealth is concave in each loss.
-func extreme(risk float64, n int) []float64 {
-	losses := make([]float64, n)
-	left := math.Min(risk, 1) * float64(n)
-	for i := range losses {
-		losses[i] = math.Max(0, math.Min(left, 1))
-		left--
-	}
-	return losses
 }
 
 // recountCurve returns what in c's curve its counts contradict.
@@ -255,10 +232,6 @@ func (t Terms) recountPromise(c *Certificate) string {
 // RecountHoldOut says whether this risk of a simple predictor, on the rows of a certificate with these terms, can have
 // this bound (see HoldOut).
 func (t Terms) RecountHoldOut(risk, bound float64, n int) bool {
-	of := t
-	of.Route, of.Choices = Direct, 1
-	if of.Curve {
-		of.Curve, of.Promise = false, 0
-	}
+	of := t.alone()
 	return of.spanOf(risk, n, of.Delta/of.statements()).holds(bound)
 }

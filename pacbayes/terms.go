@@ -195,16 +195,25 @@ func (t Terms) fixed(s Sample, losses []float64, zeroOne bool, delta float64) (f
 	risk := math.Min(mean, 1)
 	var b float64
 	switch {
-	case zeroOne || q == KLBound || q == MaurerBound:
-		b = HoldOutBound(zeroOne, risk, n, delta)
+	case q.byMean(zeroOne):
+		return q.ofMean(risk, n, zeroOne, delta), nil
 	case q == SplitBound:
 		b, err = s.splitBound(losses, delta)
-	case q == BettingBound:
-		b, err = s.bettingBound(losses, delta, gamblers(t.Rules, n, delta))
 	default:
-		b = risk + math.Sqrt(-math.Log(delta)/(2*float64(n)))
+		b, err = s.bettingBound(losses, delta, gamblers(t.Rules, n, delta))
 	}
 	return math.Min(1, b+rounding), err
+}
+
+// alone returns the terms of a bound on the mean of a simple predictor by itself, at the declared ε alone.
+func (t Terms) alone() Terms {
+	t.Route = Direct
+	t.Choices = 1
+	if t.Curve {
+		t.Curve = false
+		t.Promise = 0 // it is a point of the curve
+	}
+	return t
 }
 
 // mostDelta is the end of the range of δ. What may fail as often as it holds is no promise.

@@ -161,6 +161,6 @@ for line in sys.stdin:
 	words := regexp.MustCompile(`\.(source|sentence)\b`)
 	agreed = slices.DeleteFunc(agreed, func(path string) bool { return words.MatchString(strings.ReplaceAll(path, "_", " ")) })
 	if len(agreed) != 7 {
-		t.Errorf("verify.py agrees with %d, of which 7 are honest: %s", len(agreed), strings.Join(agreed, ", "))
+		t.Errorf("verify.py agrees with %d files, and 7 of them are honest: %s", len(agreed), strings.Join(agreed, ", "))
 	}
 }

@@ -82,7 +82,8 @@ func add(all []Candidate, set []column, of []int, size float64, least int) []Can
 		return all
 	}
 	c := Candidate{Kind: Setting, Size: size, Of: slices.Repeat([]int{-1}, len(of)), Chance: byChance(set)}
-	n, repeated := 0, 0
+	n := 0
+	repeated := 0
 	for _, rows := range units(of) {
 		if len(rows) > 1 {
 			for _, row := range rows {
@@ -150,7 +151,8 @@ func unlikely(set []column) float64 {
 // grown returns the set that begins with a column. It takes in the column that makes the set the most unlikely, and
 // stops where no column makes it more unlikely.
 func grown(c column, from []column) []column {
-	set, best := []column{c}, float64(leastUnlikely)
+	set := []column{c}
+	best := float64(leastUnlikely)
 	for {
 		next := -1
 		for j, o := range from {
@@ -158,7 +160,8 @@ func grown(c column, from []column) []column {
 				continue
 			}
 			if by := unlikely(append(slices.Clone(set), o)); by > best {
-				next, best = j, by
+				next = j
+				best = by
 			}
 		}
 		if next < 0 {
@@ -192,7 +195,8 @@ func linked(set []column, x matrix.Dense) (of []int, size float64) {
 				d += e * e
 			}
 			if d < v {
-				near[k], to[k] = d, at
+				near[k] = d
+				to[k] = at
 			}
 			if next < 0 || near[k] < near[next] {
 				next = k
